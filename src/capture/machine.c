@@ -81,6 +81,7 @@ static void take_end(struct ntr_capture_harts *harts, struct ntr_capture_hart *h
 static void take_context(struct ntr_capture_hart *hart) {
     hart->moves = true;
     hart->satp_next = pair(hart->record + 1);
+    hart->hgatp_next = pair(hart->record + 3);
 }
 
 /* Time 0 would say that the time is not known (ntr_hart_state). */

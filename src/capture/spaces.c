@@ -27,11 +27,13 @@ static unsigned asid_of(const struct ntr_capture_harts *harts, uint64_t satp) {
     return harts->channel->head.xlen == 32 ? satp >> 22 & 0x1ff : satp >> 44 & 0xffff;
 }
 
-static struct ntr_capture_root *slot_of(struct ntr_capture_root *roots, size_t capacity, uint64_t satp) {
-    size_t at = (size_t)(satp * 0x9e3779b97f4a7c15u >> 32);
+static struct ntr_capture_root *slot_of(struct ntr_capture_root *roots, size_t capacity, uint64_t satp, uint64_t hgatp) {
+    size_t at = (size_t)((satp ^ hgatp * 0xff51afd7ed558ccdu) * 0x9e3779b97f4a7c15u >> 32);
 
-    while (roots[at & (capacity - 1)].satp && roots[at & (capacity - 1)].satp != satp) at++;
-    return &roots[at & (capacity - 1)];
+    for (;; at++) {
+        struct ntr_capture_root *slot = &roots[at & (capacity - 1)];
+        if (!slot->context || (slot->satp == satp && slot->hgatp == hgatp)) return slot;
+    }
 }
 
 static bool grow(struct ntr_capture_harts *harts) {
@@ -42,7 +44,8 @@ static bool grow(struct ntr_capture_harts *harts) {
 
     if (!roots) return false;
     for (size_t i = 0; i < machine->capacity; i++)
-        if (machine->roots[i].satp) *slot_of(roots, capacity, machine->roots[i].satp) = machine->roots[i];
+        if (machine->roots[i].context)
+            *slot_of(roots, capacity, machine->roots[i].satp, machine->roots[i].hgatp) = machine->roots[i];
     ntr_dealloc(harts->allocator, machine->roots);
     machine->roots = roots;
     machine->capacity = capacity;
@@ -54,29 +57,28 @@ static uint64_t nth_context(unsigned asid, uint32_t n) {
     return asid + (((uint64_t)n + (asid == 0)) << 16);
 }
 
-static uint64_t context_of(struct ntr_capture_harts *harts, uint64_t satp) {
+static uint64_t context_of(struct ntr_capture_harts *harts, uint64_t satp, uint64_t hgatp) {
     struct ntr_capture_machine *machine = harts->machine;
     unsigned asid = asid_of(harts, satp);
     uint32_t *same = &machine->with_asid[asid];
 
-    if (!satp) return 0;
+    if (!satp && !hgatp) return 0;
     if (2 * (machine->count + 1) > machine->capacity && machine->count < NTR_CAPTURE_ROOTS_MOST && !grow(harts)) {
         ntr_capture_note(harts, NTR_E_MEMORY);
         return 0;
     }
-    struct ntr_capture_root *root = slot_of(machine->roots, machine->capacity, satp);
-    if (root->satp) return root->context;
+    struct ntr_capture_root *root = slot_of(machine->roots, machine->capacity, satp, hgatp);
+    if (root->context) return root->context;
     if (machine->count == NTR_CAPTURE_ROOTS_MOST) return nth_context(asid, *same ? *same - 1 : 0);
     machine->count++;
-    *root = (struct ntr_capture_root){satp, nth_context(asid, (*same)++)};
+    *root = (struct ntr_capture_root){satp, hgatp, nth_context(asid, (*same)++)};
     return root->context;
 }
 
 void ntr_capture_machine_move(struct ntr_capture_harts *harts, struct ntr_capture_hart *hart) {
     ntr_capture_run_flush(harts, hart); /* the run is in the space that is left */
     hart->moves = false;
-    hart->satp = hart->satp_next;
-    if (harts->keeps_spaces && !harts->machine->no_contexts) hart->context = context_of(harts, hart->satp);
+    if (harts->keeps_spaces && !harts->machine->no_contexts) hart->context = context_of(harts, hart->satp_next, hart->hgatp_next);
     hart->space = hart->space_v = 0;
 }
 

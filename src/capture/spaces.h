@@ -4,17 +4,18 @@
  * CPUs have none. So a pair of ASID and root page table that is not the first one with this ASID gets a number of its
  * own above the ASID: context = ASID + (n << 16).
  * Example: satp 8000100000091b81 is context 1; satp 8000000000080000 and 8000000000080005, both with ASID 0, are the
- * contexts 10000 and 20000 (hexadecimal), because 0 stands for no address space. Behind a million address spaces, the next
+ * contexts 10000 and 20000 (hexadecimal), because 0 stands for no address space. In the V modes of the hypervisor extension, the ASID
+ * is that of vsatp, and each pair of vsatp and hgatp is an address space. Behind a million address spaces, the next
  * ones have the context of the last one with their ASID. */
 #ifndef NTR_CAPTURE_SPACES_H
 #define NTR_CAPTURE_SPACES_H
 
 #include "capture/state.h"
 
-/* An address space: a value of satp. */
+/* An address space: a value of satp, or in V modes those of vsatp and hgatp. */
 struct ntr_capture_root {
-    uint64_t satp; /* 0: a free slot */
-    uint64_t context;
+    uint64_t satp, hgatp;
+    uint64_t context; /* 0: a free slot */
 };
 
 enum {

@@ -70,7 +70,7 @@ struct ntr_capture_hart {
     bool stopped;             /* CHANNEL_END was read */
     bool moves;               /* CHANNEL_CONTEXT was read: the next block begins in satp_next */
     uint64_t clock;           /* CHANNEL_TIME that was read last */
-    uint64_t satp, satp_next;
+    uint64_t satp_next, hgatp_next; /* as in CHANNEL_CONTEXT */
     uint64_t context;         /* as the trace carries it */
     uint32_t space, space_v;  /* of code in U mode and VU mode; 0: not looked up */
     uint8_t told_priv;        /* what the classifier knows */

@@ -59,7 +59,8 @@ enum {
     CHANNEL_PART = 0x44000000,
     CHANNEL_RESET = 0x45000000,
     CHANNEL_END = 0x46000000,
-    CHANNEL_CONTEXT = 0x47000000, /* from the next block on; four words follow: satp and hgatp, each low half first */
+    /* From the next block on. Four words follow, each low half first: vsatp and hgatp in a V mode, else satp and 0. */
+    CHANNEL_CONTEXT = 0x47000000,
     /* Eight words follow: the task that runs now (address, low half first), its pid and tgid (UINT32_MAX: not known), its
      * name in 16 bytes. */
     CHANNEL_TASK = 0x48000000,

@@ -19,7 +19,7 @@ import harness
 import machine_log
 import qemu10
 from harness import case, check, equal, scratch
-from machine_parts import in_order, parts, traced
+from machine_parts import in_order, parts, same, traced
 
 PROGRAMS, PLUGIN, SAME = (os.path.abspath(path) for path in sys.argv[2:5])
 QEMU = qemu10.find()
@@ -65,22 +65,6 @@ def truth(bits, name):
                        stderr=subprocess.DEVNULL)
     harts, traps = machine_log.read(log)
     return harts[0], traps[0]
-
-
-def without(lines, last):
-    end = len(lines)
-    while end and lines[end - 1] == last:
-        end -= 1
-    return lines[:end]
-
-
-def same(found, expected):
-    """The program ends in a loop; how often QEMU executes it depends on when the machine stops."""
-    last = max(found, expected, key=len)[-1]
-    found, expected = without(found, last), without(expected, last)
-    for i, (a, b) in enumerate(zip(found, expected)):
-        check(a == b, f"instruction {i}: found {a}, expected {b}; before it {expected[max(0, i - 3):i]}")
-    equal(len(found), len(expected), "number of instructions")
 
 
 def exact(bits, *options, modes=True, name="modes", qemu=ONE):

@@ -27,6 +27,8 @@ enum { BLOCK_KIND_SHIFT = 24, BLOCK_PAGE_SHIFT = 32 };
 
 _Static_assert(CHANNEL_BLOCKS <= 1u << BLOCK_KIND_SHIFT && sizeof(void *) == 8, "a pointer holds all three");
 
+enum { PRIVILEGE_V = 4 }; /* bit of the register priv: a virtual machine of the hypervisor extension */
+
 enum machine_register {
     REGISTER_PRIV, REGISTER_SATP, REGISTER_HGATP, REGISTER_MCAUSE, REGISTER_SCAUSE, REGISTER_MTVAL, REGISTER_STVAL,
     REGISTER_TP, REGISTER_ADDRESS, REGISTER_TIME, REGISTER_TIMEH,
@@ -45,7 +47,8 @@ struct machine_hart {
     uint32_t traps;          /* told since */
     uint64_t stopped_at;     /* valid while `stopped`: the instruction that would be executed next */
     bool stopped;            /* the hart sleeps, or the machine has stopped it */
-    uint64_t satp, hgatp;    /* as told */
+    uint64_t satp, hgatp;    /* as told: of the V modes, vsatp and hgatp; else satp and 0 */
+    uint8_t virtual;         /* PRIVILEGE_V of the block that was told last, or 0 */
     struct qemu_plugin_register *registers[REGISTER_COUNT]; /* NULL: the hart does not have it */
     qemu_bytes *bytes;       /* for reading registers */
     uint32_t until_time;     /* blocks; then the time is read. Not used without channel_head.clock */

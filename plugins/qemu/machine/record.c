@@ -116,8 +116,9 @@ static void settle_flow(struct machine_hart *hart, uint64_t next) {
         lane_push(hart->lane, CHANNEL_PART | before);
 }
 
+/* While V is 1, the register satp is vsatp. */
 static void settle_space(struct machine_hart *hart) {
-    uint64_t satp = machine_read(hart, REGISTER_SATP), hgatp = machine_read(hart, REGISTER_HGATP);
+    uint64_t satp = machine_read(hart, REGISTER_SATP), hgatp = hart->virtual ? machine_read(hart, REGISTER_HGATP) : 0;
 
     if (satp == hart->satp && hgatp == hart->hgatp) return;
     hart->satp = satp;
@@ -134,6 +135,8 @@ static COLD void settle(struct machine_hart *hart, unsigned vcpu, uint64_t addre
     uint8_t before = hart->last ? channel->blocks[hart->last].privilege : 3;
     bool trapped = machine_read_log(hart, vcpu);
 
+    if ((privilege & PRIVILEGE_V) != hart->virtual) hart->slow |= BLOCK_SPACE;
+    hart->virtual = privilege & PRIVILEGE_V;
     if (!trapped) settle_flow(hart, address);
     if (hart->slow & BLOCK_SPACE) settle_space(hart);
     if (hart->slow & BLOCK_TASK && privilege == 1) machine_switch_task(hart);
@@ -144,10 +147,11 @@ static COLD void settle(struct machine_hart *hart, unsigned vcpu, uint64_t addre
 /* Returns the number to report; 0: the table is full. */
 static uint32_t settle_and_place(struct machine_hart *hart, unsigned vcpu, uintptr_t block) {
     uint64_t address = machine_address(hart, block);
+    uint8_t privilege = channel->blocks[block_number(block)].privilege;
 
     if (!lane_is_traced(hart->lane)) return block_number(block);
-    if (hart->slow & ~(uint64_t)BLOCK_JUMPS || *hart->log)
-        settle(hart, vcpu, address, channel->blocks[block_number(block)].privilege);
+    if (hart->slow & ~(uint64_t)BLOCK_JUMPS || *hart->log || (privilege & PRIVILEGE_V) != hart->virtual)
+        settle(hart, vcpu, address, privilege);
     return machine_place(hart, block, address);
 }
 

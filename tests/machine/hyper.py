@@ -1,0 +1,121 @@
+#!/usr/bin/env python3
+"""The V modes of the hypervisor extension under `ntrace run --machine`: hyper.S, a hypervisor with two guests, against QEMU's own log
+and against a plugin that is called at each instruction. TAP.
+
+usage: hyper.py NTRACE FOLDER PLUGIN SAME     as of machine.py
+"""
+import json
+import os
+import subprocess
+import sys
+
+sys.path[:0] = [os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "cli")]
+import harness
+import machine_log
+import qemu10
+from harness import case, check, equal, scratch
+from machine_parts import same
+
+PROGRAM = os.path.join(os.path.abspath(sys.argv[2]), "hyper-64")
+PLUGIN, SAME = (os.path.abspath(path) for path in sys.argv[3:5])
+QEMU = qemu10.find()
+ONE = ["-accel", "tcg,one-insn-per-tb=on"]
+REPEATABLE = ["-icount", "shift=3,sleep=off", "-seed", "1", "-rtc", "base=2026-01-01T00:00:00,clock=vm"]
+
+
+def qemu():
+    return os.path.join(QEMU or harness.skip(qemu10.NEVER), "qemu-system-riscv64")
+
+
+def output(*command):
+    done = subprocess.run(command, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, timeout=120, check=False)
+    equal(done.returncode, 0, f"status of {command[:3]}; {done.stdout[-300:]} {done.stderr[-300:]}")
+    return done.stdout
+
+
+def run(*options, given=()):
+    """The bundle."""
+    bundle = os.path.join(scratch(), "traced.ntrace")
+    output(harness.NTRACE, "run", "--machine", "virt", "--cpu", "rv64,h=true", "--qemu", qemu(), "-o", bundle, *options, PROGRAM, "--", *given)
+    return bundle
+
+
+def truth():
+    """(instructions with their modes, traps) as in QEMU's log."""
+    log = os.path.join(scratch(), "hyper.log")
+    if not os.path.exists(log):
+        output(qemu(), "-machine", "virt", "-cpu", "rv64,h=true", "-bios", PROGRAM, "-display", "none", "-serial", "null", *REPEATABLE, *ONE,
+               "-d", "exec,nochain,int", "-D", log)
+    harts, traps = machine_log.read(log)
+    return harts[0], traps[0]
+
+
+def instructions(bundle):
+    text = output(harness.NTRACE, "decode", bundle, "--output", "insn", "--format", "jsonl")
+    return [f"{e['address']} {e['prv']}" for e in map(json.loads, text.splitlines())]
+
+
+def beside_truth(*options, given=()):
+    file = os.path.join(scratch(), "truth.txt")
+    bundle = run(*options, given=["-plugin", f"{PLUGIN},out={file}", *given])
+    print("# " + output(SAME, bundle, file).strip().replace("\n", "\n# "))
+    return bundle
+
+
+OPTIONS = {"htm": [], "btm": ["--mode", "btm"], "best": ["--best"], "no implicit returns": ["--implicit-return", "off"]}
+for word, chosen in OPTIONS.items():
+    @case(f"{word}: every instruction and its mode, as in QEMU's log, which has M, S, VS and VU")
+    def each(chosen=chosen):
+        expected = truth()[0]
+        same(instructions(run("--repeatable", *chosen, given=ONE)), expected)
+        counts = {mode: sum(line.endswith(f" {mode}") for line in expected) for mode in ("M", "S", "VS", "VU")}
+        check(min(counts.values()) > 100, f"instructions by mode: {counts}")
+
+
+@case("exceptions and interrupts: as many as in QEMU's log, which go to M, HS and VS mode")
+def traps():
+    taken = truth()[1]
+    found = dict(line.split() for line in output(harness.NTRACE, "decode", run("--repeatable", given=ONE), "--output", "count").splitlines())
+    equal(int(found["interrupts"]), sum(is_interrupt for is_interrupt, _, _ in taken), "interrupts")
+    equal(int(found["exceptions"]), sum(not is_interrupt for is_interrupt, _, _ in taken), "exceptions")
+    equal({cause for is_interrupt, cause, _ in taken if is_interrupt}, {5, 6, 7}, "timer interrupts of HS, VS and M mode")
+    check({2, 3, 8, 10, 13, 15, 21, 22} <= {cause for is_interrupt, cause, _ in taken if not is_interrupt}, "exceptions")
+
+
+for word, chosen in {"as they come": [], "--repeatable": ["--repeatable"]}.items():
+    @case(f"whole blocks, interrupts {word}: every instruction that a plugin saw, and its mode")
+    def whole(chosen=chosen):
+        beside_truth(*chosen)
+
+
+# By the program's text: each loop, and how often it is executed. ASIDs of the guests are 1 and 2, that of the hypervisor is 7.
+# A guest without page tables has ASID 0, like the other; the second one is another address space.
+SPACES = {("VS", 0x10000): 3 * 4 * 20000, ("VS", 0x20000): 3 * 4 * 7, ("VS", 1): 1, ("VS", 2): 1,
+          ("VU", 1): 3 * 3 * 3 * 3000, ("VU", 2): 3 * 3 * 3 * 5000, ("S", 7): 1, ("S", 0): 1, ("M", 7): 1, ("M", 0): 1}
+
+
+@case("contexts: those of vsatp and hgatp in the V modes, of satp elsewhere")
+def contexts():
+    text = output(harness.NTRACE, "profile", "--by", "context", "--format", "jsonl", run("--repeatable"))
+    found = {(row["prv"], row["scontext"]): row["self"] for row in map(named, text.splitlines())}
+    equal(set(found), set(SPACES), "modes and contexts")
+    for key, count in SPACES.items():
+        most = 1.02 * count + 3000 if key[0] != "M" else found[key]  # it ends in a loop of M mode
+        check(count <= found[key] <= most, f"{key}: {found[key]} instructions, {count} in its loop")
+
+
+def named(line):
+    row = json.loads(line)
+    row["prv"] = ("V" if row.get("v") else "") + {0: "U", 1: "S", 3: "M"}[row["prv"]]
+    return row
+
+
+FILTERS = {"priv=vs+vu": ("VS", "VU"), "priv=vu": ("VU",), "priv=vs": ("VS",), "priv=s": ("S",), "priv=m": ("M",)}
+for word, modes in FILTERS.items():
+    @case(f"--filter {word}: every instruction in these modes, and no other")
+    def filtered(word=word, modes=modes):
+        expected = [line for line in truth()[0] if line.split()[1] in modes]
+        same(instructions(run("--repeatable", "--filter", word, given=ONE)), expected)
+
+
+harness.main()
