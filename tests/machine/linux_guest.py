@@ -11,6 +11,7 @@ import qemu10
 from harness import equal, scratch
 
 FETCH = "--fetch" in sys.argv
+SUITE = os.environ.get("NTRACE_GUEST_SUITE") or "trixie"  # of Debian; tools/fetch_guest reads it, too
 LINUX = ["--append", "console=ttyS0 panic=-1 quiet", "--memory", "512M"]
 
 
@@ -76,7 +77,7 @@ PRINTED = ["python 8999550005000", "sqlite 41679167500", "python 2666466670000"]
 
 def programs():
     """The `init` and `add` of boot."""
-    root = tool("debian_root", *PACKAGES)
+    root = tool("debian_root", "--suite", SUITE, *PACKAGES)
     init, work = (os.path.join(scratch(), name) for name in ("programs-init", "work.py"))
     for path, text in (init, SCRIPT), (work, WORK):
         with open(path, "w", encoding="utf-8") as file:
