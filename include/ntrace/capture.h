@@ -50,7 +50,7 @@ typedef struct ntr_capture_machine_config {
     unsigned xlen;                     /* 32 or 64 */
     bool repeatable;                   /* the same execution in every run; one hart, no input */
     bool no_contexts;                  /* address spaces are not told apart */
-    const char *const *files;          /* folders, cpio archives (also compressed), images of ext2, ext3 or ext4, and ELF files
+    const char *const *files;          /* folders, cpio archives (also compressed), images of ext2, ext3, ext4 or a disk, and ELF files
                                         * with the programs of the guest, beside `initrd`: they name what ran */
     size_t file_count;
     bool no_ownership;                 /* with a topology: its encoders send no privilege modes and contexts, unless it sets

@@ -133,14 +133,17 @@ static void release(struct ext *ext) {
     ext2fs_close_free(&ext->image);
 }
 
-ntr_status ntr_guest_read_ext(const char *path, int file, struct ntr_capture_reason *reason) {
-    struct ext ext = {.file = file, .left = NTR_GUEST_UNPACKED_MOST};
+ntr_status ntr_guest_read_ext(const char *path, uint64_t begin, int file, uint64_t *left, struct ntr_capture_reason *reason) {
+    struct ext ext = {.file = file, .left = *left};
+    char offset[sizeof "offset=" + 20];
     const int flags = EXT2_FLAG_64BITS | EXT2_FLAG_SOFTSUPP_FEATURES | EXT2_FLAG_IGNORE_CSUM_ERRORS;
 
-    if (ext2fs_open(path, flags, 0, 0, unix_io_manager, &ext.image))
+    snprintf(offset, sizeof offset, "offset=%" PRIu64, begin);
+    if (ext2fs_open2(path, offset, flags, 0, 0, unix_io_manager, &ext.image))
         return ntr_capture_fail(reason, NTR_E_FORMAT, "%s: expected an image of ext2, ext3 or ext4, found a damaged one", path);
     read_folders(&ext);
     const ntr_status status = ext.status;
+    *left = ext.left;
     release(&ext);
     if (status == NTR_E_MEMORY) return ntr_capture_fail_memory(reason);
     if (status == NTR_E_LIMIT) return ntr_capture_fail(reason, status, "%s: its ELF files have more than 2 GiB", path);

@@ -1,4 +1,5 @@
 #include "capture/guest_files.h"
+#include "capture/guest_partitions.h"
 #include "capture/guest_unpack.h"
 
 #include <elf.h>
@@ -117,7 +118,10 @@ static bool read_archive(ntr_bytes archive, ntr_guest_file_take take, void *user
 
 /* ---- archives that are compressed, or inside an image -------------------------------------------------------------- */
 
-enum guest_form { GUEST_UNKNOWN, GUEST_PLAIN, GUEST_ELF, GUEST_COMPRESSED, GUEST_EXT };
+enum guest_form { GUEST_UNKNOWN, GUEST_PLAIN, GUEST_ELF, GUEST_COMPRESSED, GUEST_EXT, GUEST_DISK };
+
+enum { EXT_MAGIC = 0x438 };
+#define EXT_MAGIC_BYTES "\x53\xef"
 
 static enum guest_form form_of(ntr_bytes bytes) {
     static const struct {
@@ -134,13 +138,14 @@ static enum guest_form form_of(ntr_bytes bytes) {
         {GUEST_COMPRESSED, 0, 4, "\x02\x21\x4c\x18"}, /* lz4, as Linux uses it */
         {GUEST_COMPRESSED, 0, 4, "\x04\x22\x4d\x18"}, /* lz4 */
         {GUEST_COMPRESSED, 0, 4, "\x28\xb5\x2f\xfd"}, /* zstd */
-        {GUEST_EXT, 0x438, 2, "\x53\xef"},
+        {GUEST_EXT, EXT_MAGIC, 2, EXT_MAGIC_BYTES},
     };
 
     for (size_t i = 0; i < sizeof forms / sizeof *forms; i++)
         if (bytes.size >= forms[i].at + forms[i].length && memcmp(bytes.data + forms[i].at, forms[i].magic, forms[i].length) == 0)
             return forms[i].form;
-    return GUEST_UNKNOWN;
+    uint64_t begins[NTR_GUEST_PARTITIONS_MOST];
+    return ntr_guest_partitions(bytes, begins) ? GUEST_DISK : GUEST_UNKNOWN;
 }
 
 /* Where the part that is not compressed ends. One may precede the other, as in initial file systems with microcode. */
@@ -164,8 +169,28 @@ bool ntr_guest_put(int file, const void *bytes, size_t size) {
     return true;
 }
 
+/* All partitions with a file system of Linux, one archive behind the other. */
+static ntr_status read_disk(int file, ntr_bytes disk, const char *path, struct ntr_capture_reason *reason) {
+    uint64_t begins[NTR_GUEST_PARTITIONS_MOST], left = NTR_GUEST_UNPACKED_MOST;
+    const size_t count = ntr_guest_partitions(disk, begins);
+    ntr_status status = NTR_OK;
+    unsigned found = 0;
+
+    for (size_t i = 0; i < count && status == NTR_OK; i++) {
+        if (disk.size - begins[i] < EXT_MAGIC + 2 || memcmp(disk.data + begins[i] + EXT_MAGIC, EXT_MAGIC_BYTES, 2) != 0) continue;
+        found++;
+        status = ntr_guest_read_ext(path, begins[i], file, &left, reason);
+    }
+    if (found || status != NTR_OK) return status;
+    return ntr_capture_fail(reason, NTR_E_FORMAT, "%s: none of its %zu partitions has ext2, ext3 or ext4", path, count);
+}
+
 static ntr_status fill(int file, ntr_bytes archive, size_t plain, const char *path, struct ntr_capture_reason *reason) {
-    if (form_of(archive) == GUEST_EXT) return ntr_guest_read_ext(path, file, reason);
+    uint64_t left = NTR_GUEST_UNPACKED_MOST;
+    const enum guest_form form = form_of(archive);
+
+    if (form == GUEST_EXT) return ntr_guest_read_ext(path, 0, file, &left, reason);
+    if (form == GUEST_DISK) return read_disk(file, archive, path, reason);
     if (!ntr_guest_put(file, archive.data, plain)) return ntr_capture_fail_errno(reason, path);
     return ntr_guest_decompress((ntr_bytes){archive.data + plain, archive.size - plain}, file, path, reason);
 }
@@ -190,7 +215,7 @@ static ntr_status unpack(ntr_bytes *archive, size_t plain, const char *path, str
 
 static ntr_status fail_form(const char *path, struct ntr_capture_reason *reason) {
     return ntr_capture_fail(reason, NTR_E_FORMAT,
-                            "%s: expected a folder, an archive of cpio, also compressed, an image of ext2, ext3 or ext4, or an ELF file",
+                            "%s: expected a folder, an archive of cpio, also compressed, an image of ext2, ext3 or ext4, a disk with partitions, or an ELF file",
                             path);
 }
 
@@ -219,7 +244,7 @@ ntr_status ntr_guest_files_read(const char *path, ntr_guest_file_take take, void
     if (whole == GUEST_ELF) return take(user, path, path, *archive) ? NTR_OK : ntr_capture_fail_memory(reason);
     const size_t plain = plain_size(*archive);
     const enum guest_form rest = form_of((ntr_bytes){archive->data + plain, archive->size - plain});
-    if (whole == GUEST_EXT || rest == GUEST_COMPRESSED) {
+    if (whole == GUEST_EXT || whole == GUEST_DISK || rest == GUEST_COMPRESSED) {
         ntr_status status = unpack(archive, plain, path, reason);
         if (status != NTR_OK) return status;
     }

@@ -1,5 +1,5 @@
 /* The files of a guest: a folder; an archive of cpio in the "newc" form, as an initial file system of Linux is, also compressed,
- * behind a part that is not; an image of ext2, ext3 or ext4; or one ELF file. */
+ * behind a part that is not; an image of ext2, ext3 or ext4, or of a disk with such partitions; or one ELF file. */
 #ifndef NTR_CAPTURE_GUEST_FILES_H
 #define NTR_CAPTURE_GUEST_FILES_H
 

@@ -9,6 +9,7 @@
 #include <ntrace/bytes.h>
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 
 /* Input is hostile: a small file may claim to have very much content. */
 enum { NTR_GUEST_NAME_MAX = 4096 };
@@ -18,9 +19,9 @@ enum { NTR_GUEST_NAME_MAX = 4096 };
  * NTR_E_DECOMPRESS, NTR_E_LIMIT, NTR_E_IO, NTR_E_MEMORY, NTR_E_UNSUPPORTED. */
 ntr_status ntr_guest_decompress(ntr_bytes bytes, int file, const char *path, struct ntr_capture_reason *reason);
 
-/* Appends the ELF files of an image of ext2, ext3 or ext4 (without a partition table) to `file`, as an archive. Errors: NTR_E_FORMAT,
- * NTR_E_LIMIT, NTR_E_IO, NTR_E_MEMORY, NTR_E_UNSUPPORTED. */
-ntr_status ntr_guest_read_ext(const char *path, int file, struct ntr_capture_reason *reason);
+/* Appends the ELF files of an image of ext2, ext3 or ext4, which begins at the byte `begin` of the file at `path`, to `file`, as an archive.
+ * *left: how many bytes may still be appended. Errors: NTR_E_FORMAT, NTR_E_LIMIT, NTR_E_IO, NTR_E_MEMORY, NTR_E_UNSUPPORTED. */
+ntr_status ntr_guest_read_ext(const char *path, uint64_t begin, int file, uint64_t *left, struct ntr_capture_reason *reason);
 
 /* Writes all bytes. Returns false, with errno, when it cannot. */
 bool ntr_guest_put(int file, const void *bytes, size_t size);
