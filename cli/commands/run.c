@@ -7,7 +7,6 @@
 #include "text/run_summary.h"
 
 #include <ntrace/capture.h>
-#include <ntrace/program.h>
 #include <ntrace/version.h>
 
 #include <errno.h>
@@ -53,7 +52,8 @@ static const struct cli_option run_table[] = {
                "keep the last N MiB of the stream (of its file, with --compress)"),
     CLI_FLAG(0, "data", struct run_options, data, "trace loads and stores too (dialect nexus-data)"),
     CLI_STRING(0, "data-range", "FIRST-LAST|SYMBOL", struct run_options, data_range,
-               "trace only loads and stores at these addresses, or of an object of the program"),
+               "trace only loads and stores at these addresses, or of an object of the program, of a library, or of "
+               "the firmware or kernel of a machine"),
     CLI_FLAG(0, "compress", struct run_options, compress,
              "compress the stream with zstd: trace.nex.zst (default: if it has more than 1 MiB)"),
     CLI_FLAG(0, "no-compress", struct run_options, no_compress, "do not compress the stream: trace.nex"),
@@ -191,19 +191,7 @@ static int configure_encoder(struct run *run) {
 
 /* ---- data trace */
 
-/* Has the program an object with this name? Where it is loaded is known when it runs. */
-static int check_symbol(const char *path, const char *name) {
-    ntr_program *program = ntr_program_new(NULL);
-    ntr_symbol symbol;
-
-    if (!program) return cli_fail("out of memory");
-    bool found = ntr_program_add_elf(program, path, NULL) == NTR_OK && ntr_program_find(program, name, &symbol) == NTR_OK &&
-                 symbol.size;
-    ntr_program_free(program);
-    return found ? CLI_OK : cli_fail("--data-range: '%s': expected FIRST-LAST, or a symbol of the program with a size", name);
-}
-
-static int configure_data(struct run *run, const char *program) {
+static int configure_data(struct run *run) {
     const struct run_options *options = run->options;
     const char *range = options->data_range, *dash = range ? strchr(range, '-') : NULL;
     char first[32] = "";
@@ -219,8 +207,9 @@ static int configure_data(struct run *run, const char *program) {
     if (dash && cli_parse_number(first, &run->config.access_first) && cli_parse_number(dash + 1, &run->config.access_last) &&
         run->config.access_first <= run->config.access_last)
         return CLI_OK;
+    if (*range >= '0' && *range <= '9') return cli_fail("--data-range: expected FIRST-LAST, or a symbol, found '%s'", range);
     run->config.access_symbol = range;
-    return check_symbol(program, range);
+    return CLI_OK;
 }
 
 static int configure_qemu(struct run *run) {
@@ -243,6 +232,7 @@ static int configure_machine(struct run *run, char **operands) {
 
     int status = machine_configure(&options->machine, &options->encoder, operands, options->qemu, &run->machine, &run->config);
     if (status == CLI_OK) status = options->topology ? configure_system(run) : configure_encoder(run);
+    if (status == CLI_OK) status = configure_data(run);
     run->config.qemu = run->machine.qemu;
     run->config.cpu = options->cpu;
     if (status == CLI_OK) status = find_plugin(run);
@@ -272,7 +262,7 @@ static int configure(struct run *run, char **operands) {
     run->config.tool = "ntrace " NTR_VERSION_TEXT;
     if (options->machine.name) return configure_machine(run, operands);
     int status = options->topology ? configure_system(run) : configure_encoder(run);
-    if (status == CLI_OK) status = configure_data(run, operands[0]);
+    if (status == CLI_OK) status = configure_data(run);
     if (status == CLI_OK) status = configure_qemu(run);
     return status == CLI_OK ? find_plugin(run) : status;
 }

@@ -102,8 +102,7 @@ typedef struct ntr_capture_config {
     uint64_t instructions;             /* machines: end soon after so many instructions of all harts; 0: no limit */
     uint64_t nanoseconds;              /* machines: end after this time; 0: no limit */
     bool accesses;                     /* trace loads and stores at [access_first, access_last]; the dialect of `encoder`
-                                        * has data messages. Not allowed with a machine, a topology, skip, start_at and
-                                        * stop_at */
+                                        * has data messages. Not allowed with a topology, skip, start_at and stop_at */
     uint64_t access_first, access_last; /* or access_symbol, below */
     const char *test;                  /* name of the test that is executed, for capture.json; may be NULL */
     const char *access_symbol;         /* trace loads and stores of this object in place of the range, wherever its file is

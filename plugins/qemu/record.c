@@ -45,21 +45,16 @@ void record_block_with_accesses(unsigned vcpu, void *number) {
     lane_push(lane, lane->block);
 }
 
-/* The data is what memory holds after the access. */
+/* The data is what memory holds after the access. One of 16 bytes is two of 8: the messages have no such size. */
 void record_access(unsigned vcpu, qemu_plugin_meminfo_t info, uint64_t address, void *nothing) {
-    struct channel_lane *lane = &channel->lanes[vcpu];
-    const struct channel_head *head = &channel->head;
-    unsigned shift = qemu_plugin_mem_size_shift(info);
-    uint64_t data = 0;
+    const unsigned shift = qemu_plugin_mem_size_shift(info), part = shift < 3 ? shift : 3;
+    const uint64_t end = address + (UINT64_C(1) << shift);
 
     (void)nothing;
-    if (address < head->access_first || address > head->access_last || shift > 3) return;
-    memcpy(&data, (const void *)(uintptr_t)(head->guest_base + address), (size_t)1 << shift);
-    lane_push(lane, CHANNEL_ACCESS | shift | (qemu_plugin_mem_is_store(info) ? CHANNEL_ACCESS_WRITE : 0u));
-    lane_push(lane, (uint32_t)address);
-    lane_push(lane, (uint32_t)(address >> 32));
-    lane_push(lane, (uint32_t)data);
-    lane_push(lane, (uint32_t)(data >> 32));
+    for (uint64_t data = 0; address != end; address += UINT64_C(1) << part) {
+        memcpy(&data, (const void *)(uintptr_t)(channel->head.guest_base + address), (size_t)1 << part);
+        lane_push_access(&channel->lanes[vcpu], qemu_plugin_mem_is_store(info), part, address, data);
+    }
 }
 
 void record_mark(unsigned vcpu, void *passed) {

@@ -63,6 +63,18 @@ static inline __attribute__((always_inline)) void lane_push(struct channel_lane 
     if (!LIKELY(at != lane->limit)) lane_next_batch(lane);
 }
 
+/* A load or store of 2^shift bytes, up to 8, if it is in the range that is traced. */
+static inline void lane_push_access(struct channel_lane *lane, bool store, unsigned shift, uint64_t address, uint64_t data) {
+    const struct channel_head *head = &channel->head;
+
+    if (address < head->access_first || address > head->access_last) return;
+    lane_push(lane, CHANNEL_ACCESS | shift | (store ? CHANNEL_ACCESS_WRITE : 0u));
+    lane_push(lane, (uint32_t)address);
+    lane_push(lane, (uint32_t)(address >> 32));
+    lane_push(lane, (uint32_t)data);
+    lane_push(lane, (uint32_t)(data >> 32));
+}
+
 /* ---- blocks.c: the table of blocks --------------------------------------------------------------------------------
  */
 

@@ -47,6 +47,7 @@ void ntr_capture_past_add(struct ntr_capture_past *past, const struct ntr_captur
     past->lost |= harts->lost;
     past->many |= atomic_load(&head->lanes) > CHANNEL_LANES;
     past->rewritten |= harts->rewritten;
+    past->watched |= harts->watched.address_known && harts->watched.size;
 }
 
 static void add_losses(struct recorded *content) {
@@ -61,6 +62,8 @@ static void add_losses(struct recorded *content) {
              "the place at which tracing begins was not reached; nothing was traced");
     add_loss(content, harts->window.state == NTR_CAPTURE_WINDOW_OPEN && harts->window.stop.given,
              "the place at which tracing ends was not reached");
+    add_loss(content, harts->watched.given && !all.watched,
+             "no file of the program has the object of --data-range; no load or store was traced");
     add_loss(content, all.forks > content->report->adopted,
              content->report->adopted ? "some child processes were not traced"
                                       : "the program forked; its child processes were not traced");

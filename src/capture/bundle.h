@@ -20,7 +20,7 @@ struct ntr_capture_losses {
 struct ntr_capture_past {
     unsigned programs;
     uint32_t forks;
-    bool untraced, lost, many, rewritten;
+    bool untraced, lost, many, rewritten, watched; /* watched: the object of access_symbol was found */
 };
 
 void ntr_capture_past_add(struct ntr_capture_past *past, const struct ntr_capture_harts *harts);

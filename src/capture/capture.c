@@ -3,6 +3,7 @@
 #include "base/config.h"
 #include "capture/guest_files.h"
 #include "capture/session.h"
+#include "capture/watch.h"
 
 #include <errno.h>
 #include <signal.h>
@@ -113,6 +114,27 @@ static ntr_status open_source(ntr_capture_session *session) {
     return ntr_capture_session_attach(session);
 }
 
+static bool is_in_program(const ntr_capture_session *session, const char *name) {
+    const char *path = *session->program.path ? session->program.path : session->config.command[0];
+    ntr_program *program = ntr_program_new(session->config.allocator);
+    ntr_symbol symbol = {0};
+
+    bool found = program && ntr_program_add_elf(program, path, NULL) == NTR_OK && ntr_program_find(program, name, &symbol) == NTR_OK;
+    ntr_program_free(program);
+    return found && symbol.size;
+}
+
+/* Does a file have the object whose loads and stores are traced? Of a dynamic program, a library may have it, which is known when
+ * the program runs. */
+static ntr_status check_object(ntr_capture_session *session) {
+    const char *name = session->config.access_symbol;
+
+    if (!name || session->elf.is_dynamic) return NTR_OK;
+    if (session->machine.name ? ntr_capture_watch_find(&session->harts) : is_in_program(session, name)) return NTR_OK;
+    return ntr_capture_fail(&session->reason, NTR_E_INVALID, "'%s': no object with this name and a size in the %s", name,
+                            session->machine.name ? "ELF files of the machine (firmware, kernel)" : "program");
+}
+
 ntr_status ntr_capture_start(ntr_capture_session *session) {
     const ntr_capture_config *config = &session->config;
 
@@ -128,13 +150,13 @@ ntr_status ntr_capture_start(ntr_capture_session *session) {
         status = ntr_capture_fail(&session->reason, NTR_E_INVALID,
                                   "child processes cannot be traced through a modelled system");
     if (status == NTR_OK && config->accesses &&
-        (config->topology.size || config->machine || config->skip || config->start_at || config->stop_at))
+        (config->topology.size || config->skip || config->start_at || config->stop_at))
         status = ntr_capture_fail(&session->reason, NTR_E_INVALID,
-                                  "loads and stores cannot be traced with a machine, a modelled system, or a part of the "
-                                  "execution");
+                                  "loads and stores cannot be traced with a modelled system or a part of the execution");
     if (status == NTR_OK) status = ntr_capture_session_configure(session);
     if (status == NTR_OK) status = ntr_capture_session_create(session);
     if (status == NTR_OK) status = open_source(session);
+    if (status == NTR_OK) status = check_object(session);
     session->begun_at = ntr_capture_clock();
     if (status == NTR_OK && session->machine.name)
         status = ntr_capture_machine_start(session);

@@ -6,6 +6,7 @@
 #include "capture/machine.h"
 #include "capture/run.h"
 #include "capture/spaces.h"
+#include "capture/watch.h"
 #include "capture/window.h"
 
 #include <ntrace/message.h>
@@ -95,19 +96,6 @@ static void take_loop(struct ntr_capture_harts *harts, struct ntr_capture_hart *
     if (count > encoded) ntr_capture_hart_repeat(harts, hart, number, count - encoded);
 }
 
-/* Is the access one of those that are traced? When the object has been found, the plugin leaves out all others. */
-static bool is_watched(struct ntr_capture_harts *harts, uint64_t address) {
-    struct ntr_capture_place *object = &harts->watched;
-    struct channel_head *head = &harts->channel->head;
-
-    if (!object->given) return true;
-    if (!object->address_known && ntr_capture_window_find(harts, object)) {
-        head->access_first = object->address;
-        head->access_last = object->address + object->size - 1;
-    }
-    return object->address_known && address - object->address < object->size;
-}
-
 /* The block of the access is not known to the encoder yet, as it is being executed. */
 static void take_access(struct ntr_capture_harts *harts, struct ntr_capture_hart *hart, const uint32_t *words) {
     const ntr_data_record record = {
@@ -117,7 +105,7 @@ static void take_access(struct ntr_capture_harts *harts, struct ntr_capture_hart
         .data = (uint64_t)words[4] << 32 | words[3],
     };
 
-    if (!hart->encoder || !hart->last || !is_watched(harts, record.address)) return;
+    if (!hart->encoder || !hart->last || !ntr_capture_watches(harts, record.address)) return;
     ntr_capture_hart_reach(harts, hart);
     ntr_capture_note(harts, ntr_encoder_access(hart->encoder, &record));
 }

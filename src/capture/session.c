@@ -5,6 +5,7 @@
 #include "wire/mdo.h"
 #include "capture/blocks.h"
 #include "capture/spaces.h"
+#include "capture/watch.h"
 
 #include <errno.h>
 #include <signal.h>
@@ -162,17 +163,6 @@ static void set_window(struct ntr_capture_session *session, const struct ntr_cap
     };
 }
 
-/* Where the object of access_symbol is becomes known when its file is mapped. Until then the plugin reports all accesses. */
-static void set_accesses(struct ntr_capture_session *session) {
-    const ntr_capture_config *config = &session->config;
-    struct channel_head *head = &session->source.channel->head;
-
-    head->accesses = config->accesses;
-    head->access_first = config->access_symbol ? 0 : config->access_first;
-    head->access_last = config->access_symbol ? UINT64_MAX : config->access_last;
-    session->harts.watched = (struct ntr_capture_place){.given = config->access_symbol, .name = config->access_symbol};
-}
-
 /* With max_size there is no widening, because the parts of the stream that are complete stay as they are. */
 static bool widens_src(const ntr_capture_config *config) {
     return !config->topology.size && !config->max_size && !config->machine && (!config->encoder || config->widen_src);
@@ -193,9 +183,9 @@ ntr_status ntr_capture_session_attach(struct ntr_capture_session *session) {
     bool again = session->past.programs != 0;
     ntr_status status = ntr_capture_harts_init(&session->harts, &target, session->config.allocator);
     set_window(session, again ? &window : NULL);
-    set_accesses(session);
     if (status == NTR_OK && session->machine.name) status = ntr_capture_machine_init(&session->harts, session->machine.no_contexts);
     session->harts.pause_at = ntr_capture_ring_end(&session->ring, &session->stream);
+    ntr_capture_watch_begin(&session->harts, &session->config);
     return status == NTR_OK ? status : ntr_capture_fail_memory(&session->reason);
 }
 

@@ -115,14 +115,18 @@ static uint8_t priv_of(unsigned privilege) {
     return privs[privilege & 7];
 }
 
+uint8_t ntr_capture_machine_priv(const struct ntr_capture_harts *harts, const struct ntr_capture_hart *hart) {
+    return priv_of(ntr_capture_shared(harts, hart->last)->privilege);
+}
+
 bool ntr_capture_machine_is_reported(const struct ntr_capture_harts *harts, const struct ntr_capture_hart *hart) {
     return !harts->keeps_spaces ||
-           ntr_enc_has_reported(hart->encoder, priv_of(ntr_capture_shared(harts, hart->last)->privilege), hart->context);
+           ntr_enc_has_reported(hart->encoder, ntr_capture_machine_priv(harts, hart), hart->context);
 }
 
 void ntr_capture_machine_set_state(struct ntr_capture_harts *harts, struct ntr_capture_hart *hart, uint64_t now) {
     bool timed = harts->config->params.timestamps == NTR_TIMESTAMPS_ON;
-    uint8_t priv = priv_of(ntr_capture_shared(harts, hart->last)->privilege);
+    uint8_t priv = ntr_capture_machine_priv(harts, hart);
 
     if (!timed && priv == hart->told_priv && hart->context == hart->told_context) return;
     hart->told_priv = priv;

@@ -52,6 +52,9 @@ void ntr_capture_machine_free(struct ntr_capture_harts *harts);
 uint32_t ntr_capture_machine_space(struct ntr_capture_harts *harts, const struct ntr_capture_hart *hart,
                                    uint32_t number);
 
+/* The privilege mode (ntr_priv) of the last block of the hart. */
+uint8_t ntr_capture_machine_priv(const struct ntr_capture_harts *harts, const struct ntr_capture_hart *hart);
+
 /* Have the messages of the hart reported the privilege mode and the context of its last block? Only then it may become
  * part of a run. */
 bool ntr_capture_machine_is_reported(const struct ntr_capture_harts *harts, const struct ntr_capture_hart *hart);

@@ -144,32 +144,44 @@ static void repeat_ownership(ntr_encoder *e) {
 
 static bool is_traced(const ntr_encoder *e) { return e->enabled && e->tracing; }
 
-/* The next block begins at `next`: the message that waits for this address is sent, or a window opens. */
-static void begin_at(ntr_encoder *e, uint64_t next, uint64_t time) {
-    if (e->active && e->pending.kind == PENDING_NONE && !e->sync_wanted) return;
+/* The next block begins at `next`: the message that waits for this address is sent, or a window opens. Returns whether
+ * the last message was a synchronizing one. */
+static bool begin_at(ntr_encoder *e, uint64_t next, uint64_t time) {
+    if (e->active && e->pending.kind == PENDING_NONE && !e->sync_wanted) return false;
     if (is_quick(e)) {
         ntr_enc_infer_return(e, next);
         if (e->pending.kind != PENDING_NONE) quick_branch(e, next);
         e->pending.kind = PENDING_NONE;
-        return;
+        return false;
     }
     if (e->timestamps) ntr_enc_clock_set(e, time);
-    bool sync = !e->active;
-    if (e->active) sync = ntr_enc_resolve(e, next);
-    else ntr_enc_start(e, next);
-    if (sync) repeat_ownership(e);
+    if (e->active) return ntr_enc_resolve(e, next);
+    ntr_enc_start(e, next);
+    return true;
 }
 
 ntr_status ntr_enc_begin_run(ntr_encoder *e, uint64_t iaddr, uint64_t time) {
     if (!e->takes_runs) return NTR_E_STATE;
     if (iaddr & 1) return NTR_E_INGRESS;
-    if (is_traced(e)) begin_at(e, iaddr, time);
+    if (is_traced(e) && begin_at(e, iaddr, time)) repeat_ownership(e);
     return ntr_enc_result(e);
 }
 
-ntr_status ntr_enc_reach(ntr_encoder *e, uint64_t iaddr, uint64_t time) {
+/* The block itself is pushed later, and its state is not news then. */
+static void report_state(ntr_encoder *e, unsigned priv, uint64_t scontext, bool sync) {
+    const ntr_ingress state = {.priv = (uint8_t)priv,
+                               .scontext = scontext,
+                               .hcontext = e->sent_hcontext,
+                               .ctype = scontext == e->sent_scontext ? NTR_CTYPE_UNREPORTED : NTR_CTYPE_IMPRECISE};
+
+    if (sync) ntr_enc_ownership_sync(e, &state);
+    else ntr_enc_ownership_change(e, &state);
+}
+
+ntr_status ntr_enc_reach(ntr_encoder *e, uint64_t iaddr, uint64_t time, unsigned priv, uint64_t scontext) {
     if (iaddr & 1) return NTR_E_INGRESS;
-    if (is_traced(e) && !e->filtered && (e->takes_runs || !e->active)) begin_at(e, iaddr, time);
+    if (is_traced(e) && !e->filtered && (e->takes_runs || !e->active))
+        report_state(e, priv, scontext, begin_at(e, iaddr, time));
     return ntr_enc_result(e);
 }
 
@@ -194,7 +206,7 @@ ntr_status ntr_enc_push_run(ntr_encoder *e, const ntr_enc_run *r) {
     e->stats.blocks++;
     if (!is_traced(e)) return NTR_OK;
     e->follow_known = false;
-    begin_at(e, r->iaddr, r->time);
+    if (begin_at(e, r->iaddr, r->time)) repeat_ownership(e);
     if (e->timestamps) ntr_enc_clock_set(e, r->time);
     e->started = true;
     e->down = e->in_debug = false;

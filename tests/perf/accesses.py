@@ -17,7 +17,10 @@ from harness import Run, case, equal, main, scratch, skip  # noqa: E402
 
 PLUGIN = sys.argv.pop(2)
 BASE = 1 << 40  # host address of guest address 0: none that QEMU takes by itself
-PROGRAMS = {"static": ("-static",), "pie": ("-pie",), "family": ("-pie",), "vector": ("-static", "-march=rv64gcv")}
+PROGRAMS = {"static": ("-static",), "pie": ("-pie",), "family": ("-pie",), "vector": ("-static", "-march=rv64gcv"),
+            "narrow": ("-nostdlib", "-static", "-ffreestanding", "-march=rv32gc", "-mabi=ilp32d", "-Wl,-melf32lriscv,--no-relax")}
+LIBRARY = "long shared[8]; void touch(long n) { for (long i = 0; i < n; i++) shared[i & 7] += n ^ i; }"
+CALLER = "void touch(long); int main(void) { for (long i = 1; i < 40; i += 3) touch(i); return 0; }"
 
 
 def program(name, source="accesses.c"):
@@ -30,12 +33,22 @@ def program(name, source="accesses.c"):
     return path
 
 
-def run(name, *options):
+def calling(name):
+    """A program that uses an object of a library, which is beside it."""
+    path, folder = os.path.join(scratch(), name), scratch()
+    for text, out, more in ((LIBRARY, "libshared.so", ("-shared", "-fPIC")), (CALLER, name, ("-L", folder, "-lshared", f"-Wl,-rpath,{folder}"))):
+        source = os.path.join(folder, out + ".c")
+        with open(source, "w", encoding="ascii") as file:
+            file.write(text)
+        subprocess.run(["riscv64-linux-gnu-gcc", "-O1", source, "-o", os.path.join(folder, out), *more], check=True)
+    return path
+
+
+def run(name, *options, path=None, cpu="rv64,v=true,vlen=256"):
     """Returns (direction, address, size, data) of all accesses: those of the plugin, and those of the trace."""
     log, trace = (os.path.join(scratch(), name + end) for end in (".log", ".ntrace"))
     qemu = ("-B", f"{BASE:#x}", "-plugin", f"{PLUGIN},out={log},base={BASE:#x}")
-    Run("run", "--cpu", "rv64,v=true,vlen=256", *(f"--qemu-option={option}" for option in qemu), *options, "-o", trace, "--",
-        program(name))
+    Run("run", "--cpu", cpu, *(f"--qemu-option={option}" for option in qemu), *options, "-o", trace, "--", path or program(name))
     with open(log, "rb") as file:
         truth = [("write" if store else "read", address, size, low)
                  for address, low, _, _, size, store in struct.iter_unpack("<QQQIHH", file.read())]
@@ -56,6 +69,34 @@ def _():
         equal(len(truth) > 5000, True, f"{name}: enough accesses")
         equal({size for _, _, size, _ in truth}, {1, 2, 4, 8}, f"{name}: sizes")
         same(found, truth, f"{name} {' '.join(options)}")
+
+
+@case("every access of a program of RV32")
+def _():
+    if not shutil.which("qemu-riscv32"):
+        skip("no qemu-riscv32")
+    for options in ((), ("--mode", "btm"), ("--dialect", "ctte")):
+        truth, found = run("narrow", "--data", *options, cpu="rv32")
+        equal(len(truth) > 1500, True, f"{len(truth)} accesses")
+        equal({size for _, _, size, _ in truth}, {1, 2, 4, 8}, "sizes")
+        same(found, truth, f"RV32 {' '.join(options)}")
+
+
+@case("accesses of an object of a shared library")
+def _():
+    truth, found = run("calling", "--data-range", "shared", path=calling("calling"))
+    own, first = 2 * sum(range(1, 40, 3)), min(row[1] for row in found)
+    truth = [row for row in truth if first <= row[1] < first + 64]
+    equal(own <= len(found) <= len(truth), True, f"{len(found)} accesses: the library makes {own}, it and the dynamic linker {len(truth)}")
+    same(found, truth[-len(found):], "library")
+
+
+@case("an object that no file has: said before the start of a static program, at the end of a dynamic one")
+def _():
+    end = Run("run", "--data-range", "nowhere", "-o", os.path.join(scratch(), "no.ntrace"), "--", program("static"), status=2)
+    equal("'nowhere': no object with this name and a size in the program" in end.err, True, end.err)
+    end = Run("run", "--data-range", "nowhere", "-o", os.path.join(scratch(), "no.ntrace"), "--", program("pie"))
+    equal("no file of the program has the object of --data-range; no load or store was traced" in end.err, True, end.err)
 
 
 @case("accesses of an object, also of a PIE: those of all others at the address that QEMU gave it")

@@ -102,8 +102,6 @@ def _():
 @case("what cannot be filtered is refused")
 def _():
     path = program("-pie")
-    matches("symbol of the program", Run("run", "--data-range", "tables", "-o", os.path.join(scratch(), "no"), "--", path,
-                                         status=2).err, "symbol")
     matches("expected FIRST-LAST", Run("run", "--data-range", "9-3", "-o", os.path.join(scratch(), "no"), "--", path,
                                        status=2).err, "range")
     matches("part of the execution", Run("run", "--data", "--start-at", "main", "-o", os.path.join(scratch(), "no"), "--", path,

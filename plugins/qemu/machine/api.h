@@ -53,6 +53,7 @@ typedef struct {
 } qemu_registers; /* GArray */
 
 enum qemu_callback_flags { QEMU_NO_REGS, QEMU_READ_REGS };
+enum qemu_mem_rw { QEMU_MEM_RW = 3 };
 enum qemu_inline_op { QEMU_INLINE_ADD, QEMU_INLINE_STORE };
 
 /* Since version 7, callbacks get a pointer of the plugin's instead of its id. */
@@ -76,6 +77,23 @@ typedef QEMU_VCPU_CALLBACK((*qemu_plugin_vcpu_cb_t));
 typedef QEMU_TB_CALLBACK((*qemu_plugin_tb_cb_t));
 typedef QEMU_EXIT_CALLBACK((*qemu_plugin_exit_cb_t));
 typedef void (*qemu_block_callback)(unsigned vcpu, void *);
+
+typedef uint32_t qemu_access;
+typedef void (*qemu_access_callback)(unsigned vcpu, qemu_access, uint64_t address, void *);
+
+/* What an access has read or written; in an atomic instruction, both are told. */
+typedef struct {
+    enum { QEMU_MEM_VALUE_U8, QEMU_MEM_VALUE_U16, QEMU_MEM_VALUE_U32, QEMU_MEM_VALUE_U64, QEMU_MEM_VALUE_U128 } type;
+    union {
+        uint8_t u8;
+        uint16_t u16;
+        uint32_t u32;
+        uint64_t u64;
+        struct {
+            uint64_t low, high;
+        } u128;
+    } data;
+} qemu_plugin_mem_value;
 
 /* Symbols that QEMU looks up in a plugin. */
 extern __attribute__((visibility("default"))) int qemu_plugin_version;
@@ -103,6 +121,12 @@ void qemu_plugin_register_vcpu_insn_exec_cb(struct qemu_plugin_insn *, qemu_bloc
                                             enum qemu_callback_flags, void *);
 void qemu_plugin_register_vcpu_insn_exec_inline_per_vcpu(struct qemu_plugin_insn *, enum qemu_inline_op,
                                                          qemu_plugin_u64, uint64_t);
+
+void qemu_plugin_register_vcpu_mem_cb(struct qemu_plugin_insn *, qemu_access_callback, enum qemu_callback_flags,
+                                      enum qemu_mem_rw, void *);
+bool qemu_plugin_mem_is_store(qemu_access);
+unsigned qemu_plugin_mem_size_shift(qemu_access);
+qemu_plugin_mem_value qemu_plugin_mem_get_value(qemu_access);
 
 struct qemu_plugin_scoreboard *qemu_plugin_scoreboard_new(size_t);
 void *qemu_plugin_scoreboard_find(struct qemu_plugin_scoreboard *, unsigned vcpu);

@@ -74,6 +74,9 @@ uint64_t machine_read(struct machine_hart *hart, enum machine_register name);
 /* translate.c */
 QEMU_TB_CALLBACK(machine_translate);
 
+/* accesses.c */
+void machine_put_accesses(struct qemu_plugin_tb *tb);
+
 /* places.c */
 enum { PAGE_PHYSICAL = 1 }; /* of code that executes at physical addresses */
 uint32_t machine_page(uint64_t address, uint8_t privilege); /* the lock is held */

@@ -106,6 +106,7 @@ static void put_all(struct qemu_plugin_tb *tb, const struct translation *t) {
         qemu_plugin_register_vcpu_tb_exec_cb(tb, machine_lost, QEMU_NO_REGS, NULL);
         return;
     }
+    machine_put_accesses(tb);
     uintptr_t kind = put_stores(tb, t), page = machine_page(t->address, t->privilege);
     qemu_plugin_register_vcpu_tb_exec_cb(tb, channel->head.clock ? machine_record_timed : machine_record, QEMU_READ_REGS,
                                          (void *)(number | kind << BLOCK_KIND_SHIFT | page << BLOCK_PAGE_SHIFT));
