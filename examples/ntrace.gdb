@@ -69,3 +69,15 @@ end
 document ntrace-moved
 Read the place again after the server has moved.
 end
+
+# A step has just entered the handler of an interrupt or a signal: after the stop, read its callers again.
+python
+def ntrace_stopped(event):
+    try:
+        if "changed" in gdb.execute("monitor stopped", to_string=True):
+            gdb.execute("maintenance flush register-cache", to_string=True)
+    except gdb.error:
+        pass
+
+gdb.events.stop.connect(ntrace_stopped)
+end

@@ -64,6 +64,10 @@ bool ntr_gdb_breakpoint_is_new(const ntr_gdb_breakpoints *b, uint64_t address) {
     return has(b->addresses, b->count, address) && !has(b->before, b->before_count, address);
 }
 
+bool ntr_gdb_breakpoint_was(const ntr_gdb_breakpoints *b, uint64_t address) {
+    return has(b->before, b->before_count, address);
+}
+
 ntr_status ntr_gdb_breakpoints_resume(ntr_gdb_breakpoints *b) {
     if (ntr_reserve(b->allocator, (void **)&b->before, &b->before_capacity, b->count, sizeof *b->before))
         return NTR_E_MEMORY;

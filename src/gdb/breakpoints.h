@@ -28,7 +28,10 @@ bool ntr_gdb_breakpoint_is_hardware(const ntr_gdb_breakpoints *breakpoints, uint
 /* Returns whether the breakpoint was set after the previous resume. */
 bool ntr_gdb_breakpoint_is_new(const ntr_gdb_breakpoints *breakpoints, uint64_t address);
 
-/* Execution resumes: keeps the list for ntr_gdb_breakpoint_is_new. Errors: NTR_E_MEMORY. */
+/* Returns whether there was a breakpoint at the previous resume. */
+bool ntr_gdb_breakpoint_was(const ntr_gdb_breakpoints *breakpoints, uint64_t address);
+
+/* Execution resumes: keeps the list for the two functions above. Errors: NTR_E_MEMORY. */
 ntr_status ntr_gdb_breakpoints_resume(ntr_gdb_breakpoints *breakpoints);
 void ntr_gdb_breakpoints_release(ntr_gdb_breakpoints *breakpoints);
 

@@ -42,7 +42,7 @@ static ntr_status arrive(ntr_gdb *gdb, ntr_gdb_text *text) {
     gdb->general = ntr_replay_current(gdb->replay);
     ntr_gdb_forget_state(gdb);
     ntr_gdb_text_clear(&gdb->stop);
-    gdb->stop_waits = false;
+    gdb->stop_waits = gdb->direct = gdb->in_stub = false;
     const ntr_replay_hart *hart = ntr_gdb_hart(gdb);
     if (!hart) return NTR_OK;
     ntr_gdb_describe_thread(gdb, gdb->general, text);
@@ -192,6 +192,16 @@ static ntr_status to_return(ntr_gdb *gdb, const char *argument, ntr_gdb_text *te
     return caller_or_return(gdb, false, text);
 }
 
+/* A debugger that steps over calls has seen the stack of a handler that the step has entered without return places. When it has
+ * stopped, it may read it again. */
+static ntr_status stopped(ntr_gdb *gdb, const char *argument, ntr_gdb_text *text) {
+    (void)argument;
+    if (gdb->direct) ntr_gdb_text_print(text, "the stack has changed\n");
+    gdb->direct = false;
+    ntr_gdb_forget_state(gdb);
+    return NTR_OK;
+}
+
 /* ---- hits */
 
 static ntr_status hits(ntr_gdb *gdb, const char *argument, ntr_gdb_text *text) {
@@ -234,6 +244,7 @@ static const struct command {
     {"prev-gap", previous_gap, "to the previous place where execution is missing"},
     {"caller", to_caller, "back to the call of this frame"},
     {"return", to_return, "forward to behind the call of this frame"},
+    {"stopped", stopped, "typed by the commands of ntrace.gdb at each stop: whether registers must be read again"},
     {"hits", hits, "hits ADDRESS | SYMBOL: how often it was executed"},
     {"gaps", gaps, "gaps stop | pass: whether execution stops at gaps"},
 };

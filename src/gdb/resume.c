@@ -83,7 +83,9 @@ static void note_handler(ntr_gdb *gdb, uint16_t src, size_t depth) {
     bool trap;
     ntr_gdb_forget_state(gdb);
     gdb->general = src;
-    gdb->direct = ntr_gdb_depth(gdb, &trap) == depth + 1 && trap;
+    const bool entered = ntr_gdb_depth(gdb, &trap) == depth + 1 && trap;
+    if (entered) ntr_gdb_stack(gdb); /* if it has return places, the debugger must have their file before the stop */
+    gdb->direct = entered && gdb->stack_valid && gdb->stack.has_places;
     ntr_gdb_forget_state(gdb);
 }
 
@@ -115,6 +117,7 @@ static void go_step(ntr_gdb *gdb, const action *a) {
         .count = gdb->breakpoints.count,
     };
     ntr_status status = ntr_replay_go_step(gdb->replay, &step, &stop);
+    if (status == NTR_OK && stop.reason == NTR_REPLAY_LIMIT) status = ntr_gdb_pass_over(gdb, &step, a->over, depth, &stop);
     if (status == NTR_OK && a->over && stop.reason == NTR_REPLAY_LIMIT) note_handler(gdb, stop.src, depth);
     if (status < 0) gdb->failed = status;
     else ntr_gdb_report_stop(gdb, &stop, NTR_GDB_STEPPED);
@@ -145,7 +148,7 @@ static void go_on(ntr_gdb *gdb, const action *a, bool backward) {
 static bool is_step_over(ntr_gdb *gdb, const action *a) {
     if (!a->step || a->low != a->high) return a->step;
     const ntr_replay_hart *hart = ntr_gdb_hart(gdb);
-    return hart && !gdb->breakpoints.count && !ntr_gdb_breakpoint_is_new(&gdb->breakpoints, hart->address);
+    return hart && !gdb->breakpoints.count && ntr_gdb_breakpoint_was(&gdb->breakpoints, hart->address);
 }
 
 static void perform(ntr_gdb *gdb, action a) {
@@ -162,6 +165,7 @@ static void perform(ntr_gdb *gdb, action a) {
     if (ntr_gdb_breakpoints_resume(&gdb->breakpoints) != NTR_OK) gdb->failed = NTR_E_MEMORY;
     else if (a.step) go_step(gdb, &a);
     else go_on(gdb, &a, false);
+    if (!a.step) gdb->in_stub = false;
 }
 
 /* Reads one action of vCont behind its `;`. Returns false when it is malformed. */
@@ -250,7 +254,7 @@ void ntr_gdb_reverse(ntr_gdb *gdb, const char *packet) {
     const action a = {.src = ntr_gdb_resumed(gdb), .one_hart = !gdb->resumed_any};
     if ((strcmp(packet, "bs") == 0 || strcmp(packet, "bc") == 0) && ntr_gdb_waiting_stop(gdb)) return;
     ntr_gdb_forget_state(gdb);
-    gdb->direct = false;
+    gdb->direct = gdb->in_stub = false;
     if (ntr_gdb_breakpoints_resume(&gdb->breakpoints) != NTR_OK) gdb->failed = NTR_E_MEMORY;
     else if (strcmp(packet, "bs") == 0) step_back(gdb, a.src);
     else if (strcmp(packet, "bc") == 0) go_on(gdb, &a, true);

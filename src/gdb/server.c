@@ -58,6 +58,7 @@ static void change_breakpoint(ntr_gdb *gdb, const char *packet) {
     ntr_status status = NTR_OK;
     if (packet[0] == 'Z') status = ntr_gdb_breakpoint_add(&gdb->breakpoints, address, hardware);
     else ntr_gdb_breakpoint_remove(&gdb->breakpoints, address, hardware);
+    if (packet[0] == 'z') gdb->in_stub = false; /* it has stopped */
     ntr_gdb_text_print(&gdb->answer, status == NTR_OK ? "OK" : "E01");
 }
 

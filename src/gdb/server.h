@@ -28,6 +28,7 @@ struct ntr_gdb {
     bool told_trap;        /* ... that on breakpoints at ECALL */
     bool uses_places;      /* a stack has had return places (unwind/invented_stack.h): the debugger needs their file */
     bool direct;           /* a step has just entered the handler of a trap */
+    bool in_stub;          /* a step over a line is in a stub of the procedure linkage table (pass_over.c) */
     uint16_t general, resumed; /* sources that Hg and Hc select */
     bool resumed_any;          /* Hc selects all. A debugger sends Hc only when it wants another thread than the last Hc said */
     ntr_gdb_text stop;     /* the last stop reply */
@@ -83,6 +84,13 @@ void ntr_gdb_read_memory(ntr_gdb *gdb, const char *packet);
 void ntr_gdb_resume(ntr_gdb *gdb, const char *packet);    /* vCont */
 void ntr_gdb_resume_old(ntr_gdb *gdb, const char *packet); /* s, c */
 void ntr_gdb_reverse(ntr_gdb *gdb, const char *packet);   /* bs, bc */
+
+/* ---- pass_over.c */
+
+/* A step has ended where it says. If it is part of one over a line (`line`; it began in a stack of `depth` frames), and code begins
+ * there that belongs to no function of the program, goes on to behind that code. *stop: how the step ends then. Errors: as
+ * ntr_replay_go_step. */
+ntr_status ntr_gdb_pass_over(ntr_gdb *gdb, const ntr_replay_step *step, bool line, size_t depth, ntr_replay_stop *stop);
 
 /* ---- stop.c */
 

@@ -6,7 +6,7 @@ import subprocess
 import sys
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "cli"))
-from harness import NTRACE, Failure, bytes_of, check, scratch, skip, write  # noqa: E402
+from harness import NTRACE, Failure, Run, bytes_of, check, scratch, skip, write  # noqa: E402
 
 PROGRAMS = os.path.abspath(sys.argv[2]) if len(sys.argv) > 2 else "."
 LIBRARIES = "/usr/riscv64-linux-gnu"
@@ -49,6 +49,22 @@ def bundle(name, *options):
                               stderr=subprocess.PIPE, text=True, timeout=120)
         check(os.path.exists(path), f"ntrace run {name}: {done.stderr[-500:]}")
     return path
+
+
+def damaged():
+    """A bundle whose stream has bytes that make a gap in the middle."""
+    path = bundle("calls", "--mode", "btm", "--no-compress")
+    with open(os.path.join(path, "trace.nex"), "rb") as file:
+        stream = file.read()
+    copy = os.path.join(scratch(), "gap.ntrace")
+    if not os.path.exists(copy):
+        subprocess.run(["cp", "-r", path, copy], check=True)
+        middle = len(stream) // 2
+        with open(os.path.join(copy, "trace.nex"), "wb") as file:
+            file.write(stream[:middle] + bytes([0x55] * 40) + stream[middle + 40:])
+    counts = dict(line.split() for line in Run("decode", "--output", "count", copy, status=1).lines())
+    check(int(counts["gaps"]) > 0, "the damage made no gap")
+    return copy
 
 
 def long_loop():

@@ -200,6 +200,18 @@ def moves():
         equal(frames(done[20]), ["leaf", *BELOW], f"{gdb}, RV{xlen}: next over it, off a breakpoint: {done[19]}")
 
 
+@case("a step into a handler, forward and backward, with the commands of ntrace.gdb: its callers")
+def entered():
+    script = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "..", "examples", "ntrace.gdb")
+    for gdb, xlen, elf in each():
+        target = trace("entered", elf, xlen, run("leaf", 1, [("second", 0, 2, TRAP_RETURN)]))
+        lines = ["tbreak leaf", "continue", "step", "bt", "stepi 2", "bt", "reverse-stepi", "bt", "reverse-stepi", "reverse-stepi", "bt"]
+        done = steps(gdb, elf, target, lines, f"source {script}")
+        wanted = ["second", "S", "leaf", *BELOW]
+        for number, frames_there in ((3, wanted), (5, wanted[2:]), (7, wanted), (10, wanted[2:])):
+            equal(frames(done[number]), frames_there, f"{gdb}, RV{xlen}, command {number}")
+
+
 @case("a signal in a leaf function of a program: with and without the OS ABI, the frames that GDB shows of a live process")
 def signals():
     for gdb in debuggers():

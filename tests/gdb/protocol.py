@@ -9,7 +9,7 @@ import sys
 import time
 
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
-from gdb import Session, bundle, long_loop  # noqa: E402
+from gdb import Session, bundle, damaged, long_loop  # noqa: E402
 from harness import NTRACE, Run, bytes_of, case, check, equal, main, matches, scratch, write  # noqa: E402
 
 
@@ -129,22 +129,6 @@ def monitor():
     matches("<middle", s.monitor("return"), "return")
     matches("no gap", s.monitor("next-gap"), "next-gap")
     equal(s.close(), 0, "status")
-
-
-def damaged():
-    """A bundle whose stream has bytes that make a gap in the middle."""
-    path = bundle("calls", "--mode", "btm", "--no-compress")
-    with open(os.path.join(path, "trace.nex"), "rb") as file:
-        stream = file.read()
-    copy = os.path.join(scratch(), "gap.ntrace")
-    if not os.path.exists(copy):
-        subprocess.run(["cp", "-r", path, copy], check=True)
-        middle = len(stream) // 2
-        with open(os.path.join(copy, "trace.nex"), "wb") as file:
-            file.write(stream[:middle] + bytes([0x55] * 40) + stream[middle + 40:])
-    counts = dict(line.split() for line in Run("decode", "--output", "count", copy, status=1).lines())
-    check(int(counts["gaps"]) > 0, "the damage made no gap")
-    return copy
 
 
 @case("gaps stop with a sentence, and can be passed")

@@ -61,12 +61,35 @@ tbreak *&__riscv_save_0; continue; bt; stepi; bt; 4*stepi; bt; 3*stepi; bt; tbre
 down; finish; 2*nexti; bt; 3*next; 2*step; bt; finish
 """
 
+# Functions of a shared library are bound at their first call; `step` goes to them, from a breakpoint at the call, too.
+# A visible stop in a stub, in front of the jump that ends a function: from there, stepi shows how the function is bound.
+CALLBACKS = """
+tbreak main; continue; bt; break attempt; continue; step; bt; 6*step; bt; tbreak sort_with; step; bt; break order; continue; bt
+3*step; bt; 2*next; 2*bt; stepi 7; bt; 3*stepi; delete; tbreak guarded; continue; bt; next; 2*step; bt; finish; 3*step; 2*next; bt
+tbreak order; continue; 2*step; bt; finish; tbreak 24; continue; bt; step; bt; 3*next; bt
+"""
+CALLBACKS_WITHOUT = """
+advance main; step; bt; 12*step; bt; 3*next; bt; 12*step; bt; 2*finish; 5*step; bt; 4*next; 3*step; bt; 5*stepi; next; bt; 5*next
+"""
+# Behind the end of a handler, the debugger is at the interrupted instruction.
+ALTSTACK = """
+handle SIGUSR1 SIGUSR2 nostop noprint pass; break leaf; continue; finish; 3*next; bt; 2*next; bt; continue; bt 1; finish; bt 1
+continue; 2*step; 3*next; 2*up; 2*down; bt; delete; tbreak round_of; continue; bt; next; tbreak escape; next; step; 2*next
+tbreak round_of; continue; bt; 3*step; bt; tbreak inner; continue; 3*next; 2*stepi; next; bt 1; tbreak leaf; continue; finish; 4*next; bt
+"""
+TAILS = """
+tbreak main; continue; step; bt; 6*step; bt; break pang; continue; bt; 4*step; bt; 2*finish; bt; delete; tbreak deep; continue; bt
+3*step; bt; tbreak ping; continue; bt -4; bt 4; 3*next; 3*step; bt 2; 2*finish; bt 2; 5*finish; 9*stepi; break wide; continue; bt
+6*continue; bt; finish; delete; 9*next; bt; advance pang; 3*step; bt; tbreak ping; continue; bt; 3*next; bt
+"""
+
 # Program, script.
 TRANSCRIPTS = [
     ("calls", CALLS), ("calls-O0", CALLS_O0), ("calls-pie", CALLS), ("throws", THROWS), ("throws-pie-O0", THROWS_EARLY),
     ("signals", SIGNALS), ("signals", SIGNALS_INSIDE), ("jumps", JUMPS), ("recursion", RECURSION),
     ("recursion", RECURSION_DEEP), ("recursion-O0", RECURSION), ("threads", THREADS), ("bare32", BARE),
-    ("bare32-Os", BARE), ("bare32-saves", SAVES),
+    ("bare32-Os", BARE), ("bare32-saves", SAVES), ("callbacks-O0", CALLBACKS), ("callbacks-O2", CALLBACKS), ("callbacks-O0", CALLBACKS_WITHOUT),
+    ("callbacks-O2", CALLBACKS_WITHOUT), ("altstack", ALTSTACK), ("altstack-O0", ALTSTACK), ("tails", TAILS), ("tails-O0", TAILS),
 ]
 
 

@@ -8,7 +8,7 @@ import sys
 import time
 
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
-from gdb import LIBRARIES, bundle, debuggers, program, run_gdb, server  # noqa: E402
+from gdb import LIBRARIES, PROGRAMS, bundle, debuggers, program, run_gdb, server  # noqa: E402
 from harness import case, check, main, scratch, skip  # noqa: E402
 from scripts import TRANSCRIPTS, commands  # noqa: E402
 
@@ -31,7 +31,7 @@ def qemu_transcript(gdb, name, lines):
             if os.path.exists(socket):
                 break
             time.sleep(0.02)
-        return run_gdb(gdb, path, socket, lines, [f"set sysroot {LIBRARIES}"])
+        return run_gdb(gdb, path, socket, lines, [f"set sysroot {LIBRARIES}", f"set solib-search-path {PROGRAMS}"])
     finally:
         process.kill()
         process.wait()
