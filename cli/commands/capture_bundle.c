@@ -1,221 +1,29 @@
 #include "commands/capture_bundle.h"
 #include "options/diagnostics.h"
 
-#include <ntrace/message_end.h>
-#include <ntrace/reader.h>
 #include <ntrace/version.h>
 
 #include <errno.h>
 #include <inttypes.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 #include <time.h>
-
-enum { SOURCES = 256, IMAGES = 256, COMPARED = 64, PLACES = 8, READ_TRIES = 2 };
-
-struct content {
-    const struct capture_bundle *capture;
-    uint8_t *bytes;
-    size_t size, capacity;
-    ntr_params params;
-    uint8_t mode;
-    ntr_bundle_source sources[SOURCES];
-    size_t source_count;
-    ntr_bundle_image images[IMAGES];
-    size_t image_count;
-    ntr_program *program;
-    ntr_bundle *bundle;
-};
-
-void capture_losses_add(struct capture_losses *losses, const char *text) {
-    for (size_t i = 0; i < losses->count; i++)
-        if (strcmp(losses->text[i], text) == 0) return;
-    if (losses->count < CAPTURE_LOSSES) snprintf(losses->text[losses->count++], CAPTURE_LOSS_TEXT, "%s", text);
-}
-
-static void __attribute__((format(printf, 2, 3))) lose(const struct content *c, const char *format, ...) {
-    char text[CAPTURE_LOSS_TEXT];
-    va_list arguments;
-
-    va_start(arguments, format);
-    vsnprintf(text, sizeof text, format, arguments);
-    va_end(arguments);
-    cli_note("%s", text);
-    capture_losses_add(c->capture->losses, text);
-}
-
-/* ---- the stream */
-
-static ntr_status collect(void *user, unsigned id, const uint8_t *bytes, size_t size) {
-    struct content *c = user;
-
-    (void)id;
-    if (!size) return NTR_OK;
-    if (c->size + size > c->capacity) {
-        const size_t capacity = c->size + size > 2 * c->capacity ? c->size + size : 2 * c->capacity;
-        uint8_t *grown = realloc(c->bytes, capacity);
-        if (!grown) return NTR_E_MEMORY;
-        c->bytes = grown;
-        c->capacity = capacity;
-    }
-    memcpy(c->bytes + c->size, bytes, size);
-    c->size += size;
-    return NTR_OK;
-}
-
-/* Keeps whole messages: a wrapped buffer begins inside a message, a full one may end inside. Bytes in which no message ends are kept
- * as they are: memory that the sink did not write. */
-static void trim(struct content *c, bool cut) {
-    size_t from = 0, to = c->size;
-
-    if (cut)
-        while (from < to && !ntr_ends_message(c->bytes[from++])) continue;
-    while (to > from && !ntr_ends_message(c->bytes[to - 1])) to--;
-    if (from == to) return;
-    memmove(c->bytes, c->bytes + from, to - from);
-    c->size = to - from;
-}
-
-/* A connection that breaks in between is there again for the next request: the sink is read from its beginning. */
-static ntr_status read_sink(struct content *c, ntr_target_content *content) {
-    ntr_status status = NTR_E_IO;
-
-    for (unsigned tries = 0; tries < READ_TRIES && status == NTR_E_IO; tries++) {
-        c->size = 0;
-        status = ntr_target_read(c->capture->target, c->capture->sink, collect, c, content);
-    }
-    return status;
-}
-
-static int read_stream(struct content *c) {
-    const struct capture_bundle *capture = c->capture;
-    ntr_target_content content;
-    const ntr_status status = read_sink(c, &content);
-
-    if (status != NTR_OK)
-        return cli_fail("%s", *ntr_target_error(capture->target) ? ntr_target_error(capture->target) : ntr_status_text(status));
-    if (!content.verified)
-        lose(c, "the read pointer (trRamRP) did not arrive at the end of the trace: bytes may be missing or repeated");
-    if (content.stopped_full) lose(c, "the sink was full and stopped; what came later is missing");
-    else if (content.wrapped) lose(c, "the sink wrapped; it holds the last %zu bytes", c->size);
-    trim(c, content.cut);
-    return CLI_OK;
-}
-
-/* ---- parameters and sources, from the registers of the encoders that lead to the sink */
-
-struct encoder_facts {
-    uint32_t control, features;
-    ntr_params params;
-};
-
-static ntr_status read_encoder(ntr_target *target, size_t index, unsigned hart, struct encoder_facts *facts) {
-    ntr_status status = ntr_target_params(target, hart, &facts->params);
-
-    if (status == NTR_OK) status = ntr_target_register(target, index, NTR_REGISTER_TE_CONTROL, 0, &facts->control);
-    if (status == NTR_OK) status = ntr_target_register(target, index, NTR_REGISTER_TE_INST_FEATURES, 0, &facts->features);
-    return status;
-}
-
-static int add_encoder(struct content *c, size_t index, const ntr_system_component *encoder) {
-    ntr_target *target = c->capture->target;
-    struct encoder_facts facts = {0};
-    ntr_status status = NTR_E_IO;
-
-    for (unsigned tries = 0; tries < READ_TRIES && status == NTR_E_IO; tries++)
-        status = read_encoder(target, index, (unsigned)encoder->hart, &facts);
-    if (status != NTR_OK) return cli_fail("%s", ntr_target_error(target));
-    if (c->source_count && ntr_params_difference(&facts.params, &c->params))
-        return cli_fail("%s is configured otherwise than the encoder before it; a stream has one set of parameters",
-                        encoder->name);
-    c->params = facts.params;
-    c->mode = (uint8_t)ntr_bits_value(ntr_bits_get(NTR_BITS_TE_INST_MODE), facts.control);
-    const uint32_t id = ntr_bits_value(ntr_bits_get(NTR_BITS_TE_SRC_ID), facts.features);
-    if (c->source_count < SOURCES)
-        c->sources[c->source_count++] =
-            (ntr_bundle_source){.src = (uint16_t)(c->params.src_bits ? id & ((1u << c->params.src_bits) - 1) : 0),
-                                .hart = (uint32_t)encoder->hart, .name = encoder->name};
-    return CLI_OK;
-}
-
-static int read_encoders(struct content *c) {
-    const ntr_system *system = ntr_target_components(c->capture->target);
-    ntr_system_component one;
-    int status = CLI_OK;
-
-    for (size_t i = 0; status == CLI_OK && ntr_system_component_get(system, i, &one) == NTR_OK; i++)
-        if (one.kind == NTR_COMPONENT_ENCODER && ntr_system_leads(system, i, c->capture->sink)) status = add_encoder(c, i, &one);
-    if (status != CLI_OK || c->source_count) return status;
-    return cli_fail("no encoder of the topology leads to the sink");
-}
-
-/* ---- the messages: is there one, and do images agree with the target? */
-
-static void compare(const struct content *c, uint64_t address) {
-    uint8_t ours[COMPARED], theirs[COMPARED];
-    const ntr_bus *bus = c->capture->bus;
-    const size_t size = ntr_program_read(c->program, NULL, NTR_POSITION_ANY, address, ours, sizeof ours) & ~(size_t)3;
-
-    if (!bus->read_memory || !size || address % 4) return;
-    if (bus->read_memory(bus->user, address, theirs, size) != NTR_OK) return; /* virtual, or not readable from outside */
-    for (size_t i = 0; i < size; i++) {
-        if (ours[i] == theirs[i]) continue;
-        lose(c, "the image differs from the memory of the target at 0x%" PRIx64 ": 0x%02x in the file, 0x%02x there; is it the "
-                "program that ran?", address + i, ours[i], theirs[i]);
-        return;
-    }
-}
-
-static int examine(struct content *c) {
-    ntr_reader reader;
-    ntr_message message;
-    uint64_t good = 0, defects = 0, overflows = 0, synchronizing = 0, places[PLACES];
-    size_t place_count = 0;
-
-    if (ntr_reader_init(&reader, &c->params) != NTR_OK) return CLI_OK;
-    ntr_reader_feed(&reader, c->bytes, c->size, true);
-    while (ntr_reader_next(&reader, &message) == NTR_OK) {
-        if (message.defect) defects++;
-        else good++;
-        overflows += !message.defect && message.tcode == NTR_TCODE_ERROR;
-        synchronizing += !message.defect && NTR_HAS(&message, FADDR);
-        if (message.defect || !NTR_HAS(&message, FADDR) || place_count == PLACES) continue;
-        const uint64_t address = ntr_message_address(&c->params, &message, NTR_FIELD_FADDR);
-        bool seen = false;
-        for (size_t i = 0; i < place_count; i++) seen |= places[i] == address;
-        if (!seen) places[place_count++] = address;
-    }
-    if (overflows)
-        lose(c, "trace was lost %" PRIu64 " times (Error messages): try --mode htm, --stall, or a larger or faster sink", overflows);
-    if (!good || defects > good)
-        lose(c, "the buffer holds %s: %zu bytes, the first is 0x%02x; is the memory what the sink wrote (cache, physical "
-                "address, trRamMemFormat)? The raw bytes are kept", good ? "hardly a message" : "no message", c->size, c->bytes[0]);
-    if (good && defects <= good && !synchronizing) {
-        lose(c, "the trace has %" PRIu64 " messages and no address: nothing that ran can be decoded. Do filters exclude it, or is the "
-                "buffer smaller than the distance of synchronizing messages (--sync-max)?", good);
-        ntr_target_explain_empty(c->capture->target);
-    }
-    for (size_t i = 0; i < place_count; i++) compare(c, places[i] & ~(uint64_t)3);
-    return CLI_OK;
-}
 
 /* ---- the folder */
 
-static int fail_bundle(const struct content *c, ntr_status status) {
+static int fail_bundle(const struct capture_content *c, ntr_status status) {
     const char *why = ntr_bundle_error(c->bundle);
     return cli_fail("%s", *why ? why : ntr_status_text(status));
 }
 
-static int open_bundle(struct content *c, const char *path) {
+static int open_bundle(struct capture_content *c, const char *path) {
     c->bundle = ntr_bundle_new(NULL);
     if (!c->bundle) return cli_fail("out of memory");
     const ntr_status status = ntr_bundle_create(c->bundle, path);
     return status == NTR_OK ? CLI_OK : fail_bundle(c, status);
 }
 
-static int load_images(struct content *c, const struct cli_images *images) {
+static int load_images(struct capture_content *c, const struct cli_images *images) {
     ntr_image_info info;
 
     c->program = ntr_program_new(NULL);
@@ -226,10 +34,10 @@ static int load_images(struct content *c, const struct cli_images *images) {
     return CLI_OK;
 }
 
-static int add_images(struct content *c) {
+static int add_images(struct capture_content *c) {
     ntr_image_info info;
 
-    for (size_t i = 0; ntr_program_image(c->program, i, &info) == NTR_OK && c->image_count < IMAGES; i++) {
+    for (size_t i = 0; ntr_program_image(c->program, i, &info) == NTR_OK && c->image_count < CAPTURE_IMAGES; i++) {
         ntr_bundle_image *image = &c->images[c->image_count++];
         *image = (ntr_bundle_image){.kind = NTR_BUNDLE_ELF, .options = info.options};
         const ntr_status status = ntr_bundle_copy(c->bundle, info.path, image);
@@ -238,7 +46,7 @@ static int add_images(struct content *c) {
     return CLI_OK;
 }
 
-static int write_file(const struct content *c, const char *name, const void *bytes, size_t size) {
+static int write_file(const struct capture_content *c, const char *name, const void *bytes, size_t size) {
     char path[4096];
 
     snprintf(path, sizeof path, "%s/%s", ntr_bundle_folder(c->bundle), name);
@@ -249,7 +57,7 @@ static int write_file(const struct content *c, const char *name, const void *byt
 }
 
 /* All control registers as they are after the capture: names and values, for reports of problems. */
-static int write_registers(const struct content *c) {
+static int write_registers(const struct capture_content *c) {
     const ntr_system *system = ntr_target_components(c->capture->target);
     ntr_system_component one;
     char *text = NULL, name[48];
@@ -277,7 +85,7 @@ static int write_registers(const struct content *c) {
     return status;
 }
 
-static int finish(struct content *c) {
+static int finish(struct capture_content *c) {
     ntr_bundle_loss losses[CAPTURE_LOSSES];
     char date[32], target[256];
     const time_t now = time(NULL);
@@ -308,23 +116,24 @@ static int finish(struct content *c) {
     return status == NTR_OK ? CLI_OK : fail_bundle(c, status);
 }
 
-static int write_bundle(struct content *c) {
+static int write_bundle(struct capture_content *c) {
     if (open_bundle(c, c->capture->path) != CLI_OK) return CLI_FAILED;
     if (write_file(c, "trace.nex", c->bytes, c->size) != CLI_OK || write_registers(c) != CLI_OK) return CLI_FAILED;
     return add_images(c) == CLI_OK ? finish(c) : CLI_FAILED;
 }
 
-static int take(struct content *c) {
-    if (load_images(c, c->capture->images) != CLI_OK || read_stream(c) != CLI_OK) return CLI_FAILED;
+static int take(struct capture_content *c) {
+    if (load_images(c, c->capture->images) != CLI_OK || capture_content_stream(c) != CLI_OK) return CLI_FAILED;
     if (!c->size) return CLI_OK;
-    if (read_encoders(c) != CLI_OK) return CLI_FAILED;
+    if (capture_content_encoders(c) != CLI_OK) return CLI_FAILED;
     const unsigned xlen = ntr_program_xlen(c->program);
     if (xlen) c->params.xlen = (uint8_t)xlen;
-    if (examine(c) != CLI_OK || write_bundle(c) != CLI_OK) return CLI_FAILED;
+    capture_content_examine(c);
+    if (write_bundle(c) != CLI_OK) return CLI_FAILED;
     return c->capture->losses->count ? CLI_DEFECTS : CLI_OK;
 }
 
-static void free_content(struct content *c) {
+static void free_content(struct capture_content *c) {
     ntr_bundle_free(c->bundle);
     ntr_program_free(c->program);
     free(c->bytes);
@@ -332,7 +141,7 @@ static void free_content(struct content *c) {
 }
 
 int capture_bundle_check(const char *path, const struct cli_images *images) {
-    struct content *c = calloc(1, sizeof *c);
+    struct capture_content *c = calloc(1, sizeof *c);
 
     if (!c) return cli_fail("out of memory");
     const int status = load_images(c, images) == CLI_OK ? open_bundle(c, path) : CLI_FAILED;
@@ -341,7 +150,7 @@ int capture_bundle_check(const char *path, const struct cli_images *images) {
 }
 
 int capture_bundle_write(const struct capture_bundle *capture, uint64_t *bytes) {
-    struct content *c = calloc(1, sizeof *c);
+    struct capture_content *c = calloc(1, sizeof *c);
 
     if (!c) return cli_fail("out of memory");
     c->capture = capture;

@@ -2,30 +2,7 @@
 #ifndef CLI_COMMANDS_CAPTURE_BUNDLE_H
 #define CLI_COMMANDS_CAPTURE_BUNDLE_H
 
-#include "io/images.h"
-
-#include <ntrace/bundle.h>
-#include <ntrace/target.h>
-
-enum { CAPTURE_LOSSES = 64, CAPTURE_LOSS_TEXT = 640 };
-
-struct capture_losses {
-    char text[CAPTURE_LOSSES][CAPTURE_LOSS_TEXT];
-    size_t count;
-};
-
-/* Adds a line, unless it is there already. */
-void capture_losses_add(struct capture_losses *losses, const char *text);
-
-struct capture_bundle {
-    const char *path;
-    ntr_target *target;
-    const ntr_bus *bus;       /* to compare images with the memory of the target; read32 NULL: no connection */
-    size_t sink;              /* index of the RAM sink */
-    const struct cli_images *images;
-    const char *how;          /* connection, for capture.json */
-    struct capture_losses *losses;
-};
+#include "commands/capture_content.h"
 
 /* Before the target is touched: can the bundle be written at `path`, and does it take the images? Returns CLI_OK, or CLI_FAILED after
  * reporting the error. */

@@ -43,6 +43,7 @@ ntr_status board_remote_ask(ntr_board *board, const char *data, size_t size) {
     if (!board_remote_is_open(board)) return NTR_E_IO;
     TRY(rsp_send_data(&remote->rsp, data, size));
     for (unsigned i = 0; i < UNANSWERED_MAX; i++) {
+        link_begin(&remote->rsp.link); /* what the server reports may have taken a debugger's time */
         TRY(rsp_receive(&remote->rsp));
         if (is_for_client(remote)) TRY(forward(board));
         else if (remote->running && is_stop(remote)) TRY(take_stop(board));
@@ -76,6 +77,7 @@ ntr_status board_remote_interrupt(ntr_board *board) {
     if (!board_remote_is_open(board)) return NTR_E_IO;
     if (!board->remote->running) return NTR_OK;
     board->remote->interrupted = true;
+    link_begin(&board->remote->rsp.link);
     return link_send(&board->remote->rsp.link, interrupt, sizeof interrupt);
 }
 

@@ -23,6 +23,7 @@ static ntr_status exchange(exec_bus *bus, const char *request) {
     size_t used = 0;
     char byte;
     TRY(link_ready(&bus->link));
+    link_begin(&bus->link);
     TRY(link_send(&bus->link, request, strlen(request)));
     for (;;) {
         TRY(link_take(&bus->link, &byte));

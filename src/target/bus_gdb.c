@@ -115,6 +115,7 @@ static ntr_status fail_packet(gdb_bus *bus, const char *what, uint64_t address) 
 
 /* A server that waits for a breakpoint takes no packets: the hart is halted for the access, and continued. */
 static ntr_status halt_running(gdb_bus *bus) {
+    link_begin(&bus->rsp.link);
     TRY(link_send(&bus->rsp.link, "\x03", 1));
     do TRY(rsp_receive(&bus->rsp));
     while (bus->rsp.packet[0] != 'T' && bus->rsp.packet[0] != 'S');

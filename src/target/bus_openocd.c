@@ -26,6 +26,7 @@ static ntr_status exchange(openocd_bus *bus, const char *command, char *result) 
     const char end = TCL_END;
     size_t used = 0;
     char byte;
+    link_begin(&bus->link);
     TRY(link_send(&bus->link, command, strlen(command)));
     TRY(link_send(&bus->link, &end, 1));
     for (;;) {

@@ -52,6 +52,16 @@ static bool wait_ready(int fd, short events, uint32_t timeout_ms) {
     }
 }
 
+void link_begin(byte_link *link) {
+    link->answer_end = now_ms() + link->timeout_ms;
+}
+
+/* A server that takes a request or answers byte by byte has the time limit for all of them. */
+static bool wait_in_time(const byte_link *link, short events) {
+    const uint64_t now = now_ms();
+    return wait_ready(link->fd, events, now < link->answer_end ? (uint32_t)(link->answer_end - now) : 0);
+}
+
 /* ---- connections */
 
 static int connect_in_time(const struct addrinfo *to, uint32_t timeout_ms) {
@@ -142,6 +152,7 @@ static ntr_status start_command(byte_link *link) {
 
 static ntr_status open_again(byte_link *link) {
     link->at = link->end = 0;
+    link_begin(link);
     TRY(link->is_command ? start_command(link) : connect_link(link));
     return link->greet ? link->greet(link->user) : NTR_OK;
 }
@@ -198,7 +209,7 @@ ntr_status link_send(byte_link *link, const char *bytes, size_t size) {
             bytes += n;
             size -= (size_t)n;
         } else if (errno == EAGAIN || errno == EWOULDBLOCK) {
-            if (!wait_ready(link->fd, POLLOUT, link->timeout_ms))
+            if (!wait_in_time(link, POLLOUT))
                 return link_break(link, "%s takes no requests for %u ms", link->place, link->timeout_ms);
         } else if (errno != EINTR) {
             return link_break(link, "%s: %s", link->place, strerror(errno));
@@ -208,7 +219,7 @@ ntr_status link_send(byte_link *link, const char *bytes, size_t size) {
 }
 
 static ntr_status fill(byte_link *link) {
-    if (!wait_ready(link->fd, POLLIN, link->timeout_ms))
+    if (!wait_in_time(link, POLLIN))
         return link_break(link, "%s does not answer within %u ms", link->place, link->timeout_ms);
     const ssize_t n = recv(link->fd, link->buffer, sizeof link->buffer, 0);
     if (n < 0 && (errno == EINTR || errno == EAGAIN)) return NTR_OK;

@@ -1,4 +1,4 @@
-/* A byte stream to a debugger or a helper program, with a time limit for every answer.
+/* A byte stream to a debugger or a helper program, with a time limit for every answer as a whole.
  *
  * A link that fails is closed: what arrives late must not be taken for the answer to a later request. The next request
  * opens it again, LINK_BREAKS times at most. */
@@ -23,6 +23,7 @@ typedef struct byte_link {
     int fd; /* -1: closed */
     pid_t child;
     unsigned breaks;
+    uint64_t answer_end; /* when the answer must be complete, in milliseconds of the monotonic clock */
     size_t at, end; /* bytes received and not yet taken */
     char buffer[LINK_BUFFER];
     char error[200];
@@ -34,6 +35,9 @@ void link_close(byte_link *link);
 
 /* Opens the link again if it is closed. */
 ntr_status link_ready(byte_link *link);
+
+/* A request begins, or a packet that nothing asked for: it must be sent, and the answer complete, within the time limit. */
+void link_begin(byte_link *link);
 
 ntr_status link_send(byte_link *link, const char *bytes, size_t size);
 

@@ -21,6 +21,7 @@ ntr_status rsp_send_data(rsp_client *client, const char *data, size_t data_size)
     char frame[RSP_FRAME];
     if (data_size > RSP_PACKET) return NTR_E_LIMIT;
     const size_t size = rsp_frame(frame, data, data_size);
+    link_begin(&client->link);
     return link_send(&client->link, frame, size); /* in one piece: two small ones cost 40 ms */
 }
 
@@ -84,8 +85,10 @@ bool rsp_comes(rsp_client *client, uint32_t ms) {
     char byte;
     for (unsigned i = 0; i < NOISE_MAX && link_comes(&client->link, ms); i++) {
         if (link_take(&client->link, &byte) != NTR_OK) return false;
+        ms = 0;
         if (byte != '$') continue;
         client->link.at--; /* rsp_receive takes it */
+        link_begin(&client->link);
         return true;
     }
     return false;

@@ -156,19 +156,6 @@ def _():
         matches("the image differs from the memory of the target", text, "note")
 
 
-@case("a server that dies, stalls or talks nonsense ends the capture with its reason")
-def _():
-    elf, _pc, _pcs = program()
-    for command, expected in (("exit 0", "closed the connection|reset by peer|Broken pipe"), ("read x; sleep 9", "does not answer within 200 ms"),
-                              ("yes hello", "expected a 32-bit number|of trRamControl failed"), ("yes error broken", "broken")):
-        run = Run("capture", "-o", os.path.join(scratch(), "x.ntrace"), "-e", elf, "-t", topology(), "--exec", command, "--timeout",
-                  "200", "--for", "10ms", status=2)
-        matches(expected, run.err, command)
-        check(not os.path.exists(os.path.join(scratch(), "x.ntrace")), "a bundle of nothing")
-    for kind in ("openocd", "gdb"):
-        matches("refused", Run("probe", "-t", topology(), f"--{kind}", f"127.0.0.1:{free_port()}", status=2).err, kind)
-
-
 @case("connections: no listener, no such name, no port, IPv6; the reason is said")
 def _():
     elf, _pc, _pcs = program()

@@ -95,6 +95,8 @@ def gaps():
         behind = int(re.search("0x[0-9a-f]+", row[RESUMES]).group(0), 16)
         for point in (f"goto #{row[MESSAGE]}", f"goto @{row[FIRST]:#x}"):
             s.monitor(point)
+            if s.pc() == behind: # the message reports nothing in front of the gap
+                continue
             matches(rf"message #{row[MESSAGE]} at byte @{row[FIRST]:#x}$", s.monitor("when"), point)
             s.monitor("next-gap")
             equal(s.pc(), behind, f"{point}, next-gap")
