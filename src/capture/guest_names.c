@@ -183,6 +183,31 @@ static ntr_status add_kernel(struct ntr_capture_record *record, ntr_bytes kernel
     return NTR_OK;
 }
 
+struct wanted_symbol {
+    const char *name;
+    uint64_t address;
+    bool found;
+};
+
+static int compare_symbol(void *user, uint64_t address, char type, const char *name) {
+    struct wanted_symbol *wanted = user;
+
+    if (!strchr("tTwW", type) || strcmp(name, wanted->name) != 0) return 0;
+    wanted->address = address;
+    return wanted->found = true;
+}
+
+bool ntr_capture_kernel_symbol(const struct ntr_capture_session *session, const char *name, uint64_t *address) {
+    struct wanted_symbol wanted = {.name = name};
+    ntr_bytes kernel;
+
+    if (!ntr_guest_file_map(session->machine.kernel, &kernel)) return false;
+    ntr_kallsyms_tables(kernel, session->record.xlen / 8, compare_symbol, &wanted);
+    ntr_guest_files_release(&kernel);
+    *address = wanted.address;
+    return wanted.found;
+}
+
 /* ---- */
 
 static void release(struct guest_names *n) {

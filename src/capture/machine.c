@@ -123,11 +123,33 @@ void ntr_capture_machine_take(struct ntr_capture_harts *harts, struct ntr_captur
     }
 }
 
+/* Before the window opens: only the task that runs when it opens is needed. */
+static void pass_task(struct ntr_capture_harts *harts, struct ntr_capture_hart *hart) {
+    struct ntr_capture_notes *tasks = &harts->machine->tasks;
+    size_t count = tasks->count;
+
+    take_note(harts, hart, tasks);
+    if (tasks->count == count) return;
+    for (size_t i = 0; i < count; i++) {
+        if (tasks->items[i].lane != tasks->items[count].lane) continue;
+        tasks->items[i] = tasks->items[count];
+        tasks->count--;
+        return;
+    }
+}
+
+/* The plugin reports a page once, so those that are reported before the window opens are needed. */
 void ntr_capture_machine_pass(struct ntr_capture_harts *harts, struct ntr_capture_hart *hart) {
-    if (hart->record[0] == CHANNEL_TIME) take_time(hart);
-    if ((hart->record[0] & 0xff000000u) != CHANNEL_CONTEXT) return;
-    take_context(hart);
-    ntr_capture_machine_move(harts, hart);
+    switch (hart->record[0] & 0xff000000u) {
+    case CHANNEL_TIME: take_time(hart); break;
+    case CHANNEL_TASK: pass_task(harts, hart); break;
+    case CHANNEL_PAGE: take_note(harts, hart, &harts->machine->pages); break;
+    case CHANNEL_CONTEXT:
+        take_context(hart);
+        ntr_capture_machine_move(harts, hart);
+        break;
+    default: break;
+    }
 }
 
 /* Also when the last thing that the hart did was to take a trap: the instructions before it may wait in the encoder. */

@@ -134,7 +134,9 @@ static bool find_symbol(void *user, const char *name, ntr_symbol *symbol) {
     if (session->machine.name) ntr_capture_machine_files(session);
     ntr_capture_record_files(&session->record, channel->maps, (size_t)atomic_load(&channel->head.maps));
     *session->reason.text = 0; /* a file that cannot be copied is reported at the end */
-    return ntr_program_find(session->record.program, name, symbol) == NTR_OK;
+    if (ntr_program_find(session->record.program, name, symbol) == NTR_OK) return true;
+    *symbol = (ntr_symbol){.name = name};
+    return session->machine.kernel && ntr_capture_kernel_symbol(session, name, &symbol->address);
 }
 
 static struct ntr_capture_place place_of(const char *text) {

@@ -98,6 +98,9 @@ ntr_status ntr_capture_machine_files(struct ntr_capture_session *session);
 /* guest_names.c: add the images that name what a machine executed. */
 void ntr_capture_guest_names(struct ntr_capture_session *session);
 
+/* guest_names.c: the address of a function of config.machine's kernel, by the tables inside its image. */
+bool ntr_capture_kernel_symbol(const struct ntr_capture_session *session, const char *name, uint64_t *address);
+
 /* firmware_names.c: the same for firmware and boot loaders, which QEMU was given without names. */
 void ntr_capture_firmware_names(struct ntr_capture_session *session);
 

@@ -8,7 +8,9 @@
  * option off=FILE: the numbers of instructions that were executed in a row with the interrupts of S mode switched off, on hart 0; a line
  * for each, with the number of instructions before. Expects one-insn-per-tb=on.
  * option times=FILE: the CSR time when each instruction of hart 0 began that retired, a line for each. Expects one-insn-per-tb=on.
- * option modes=MASK: only instructions of these privilege modes, one bit each: 1 U, 2 S, 8 M. */
+ * option modes=MASK: only instructions of these privilege modes, one bit each: 1 U, 2 S, 8 M.
+ * option asid=N: only those that are executed while satp has this ASID (RV64).
+ * option from=ADDRESS: from the first time on that the instruction at this address begins; until=ADDRESS: until this one begins after that. */
 #include "api.h"
 #include "tests/real/hash.h"
 
@@ -29,7 +31,8 @@ static struct hart {
     bool open;
     uint64_t count, hash;
     off_t read;         /* of the log */
-    struct qemu_plugin_register *priv, *address, *status, *time;
+    struct qemu_plugin_register *priv, *address, *status, *time, *satp;
+    bool elsewhere;     /* not in the address space of asid= */
     uint64_t now;       /* CSR time at the start of the block */
     bool enabled;       /* interrupts of S mode, when the instruction began */
     bool interrupted;   /* since then */
@@ -40,6 +43,9 @@ static int log_file;
 static _Atomic off_t newest; /* the log has been written at least up to here */
 static FILE *out, *list, *off, *times;
 static unsigned long modes = ~0ul;
+static long asid = -1;
+static uint64_t from, until;
+static bool waits, over; /* for `from`; `until` was reached */
 
 static void end_off(struct hart *hart) {
     if (off && hart->off) fprintf(off, "%" PRIu64 " %" PRIu64 "\n", hart->off, hart->all - hart->off);
@@ -62,7 +68,7 @@ static void close_last(unsigned vcpu) {
     if (!hart->open) return;
     hart->open = false;
     if (off && !vcpu) count_off(hart, true);
-    if (!(modes >> (hart->mode & 7) & 1)) return;
+    if (!(modes >> (hart->mode & 7) & 1) || hart->elsewhere || waits || over) return;
     hart->hash = pc_hash(hart->hash, hart->pc * 8 + hart->mode);
     if (++hart->count % STEP == 0) fprintf(out, "%u %" PRIu64 " %" PRIx64 "\n", vcpu, hart->count, hart->hash);
     if (times && !vcpu) fprintf(times, "%" PRIu64 "\n", hart->now);
@@ -133,6 +139,7 @@ static void at_block(unsigned vcpu, void *nothing) {
     hart->interrupted = false;
     hart->block = read_value(hart, hart->address);
     if (times && hart->time) hart->now = read_value(hart, hart->time);
+    hart->elsewhere = asid >= 0 && (long)(read_value(hart, hart->satp) >> 44 & 0xffff) != asid;
     if (off && hart->status) hart->enabled = read_value(hart, hart->status) >> 1 & 1;
 }
 
@@ -140,6 +147,8 @@ static void at_instruction(unsigned vcpu, void *offset) {
     close_last(vcpu);
     harts[vcpu].pc = harts[vcpu].block + (uintptr_t)offset;
     harts[vcpu].open = true;
+    over |= until && !waits && harts[vcpu].pc == until;
+    waits &= harts[vcpu].pc != from;
 }
 
 static QEMU_TB_CALLBACK(translate) {
@@ -165,6 +174,7 @@ static QEMU_VCPU_CALLBACK(start) {
         if (strcmp(all->data[i].name, "time") == 0) harts[vcpu].time = all->data[i].handle;
         if (strcmp(all->data[i].name, "sstatus") == 0) harts[vcpu].status = all->data[i].handle;
         if (strcmp(all->data[i].name, "pc") == 0) harts[vcpu].address = all->data[i].handle;
+        if (strcmp(all->data[i].name, "satp") == 0) harts[vcpu].satp = all->data[i].handle;
     }
 }
 
@@ -202,7 +212,11 @@ int qemu_plugin_install(qemu_id id, const qemu_machine_info *info, int argc, cha
         if (strncmp(argv[i], "off=", 4) == 0) off = fopen(argv[i] + 4, "w");
         if (strncmp(argv[i], "times=", 6) == 0) times = fopen(argv[i] + 6, "w");
         if (strncmp(argv[i], "modes=", 6) == 0) modes = strtoul(argv[i] + 6, NULL, 0);
+        if (strncmp(argv[i], "asid=", 5) == 0) asid = strtol(argv[i] + 5, NULL, 0);
+        if (strncmp(argv[i], "from=", 5) == 0) from = strtoull(argv[i] + 5, NULL, 0);
+        if (strncmp(argv[i], "until=", 6) == 0) until = strtoull(argv[i] + 6, NULL, 0);
     }
+    waits = from;
     if (!out || !open_log()) return -1;
     qemu_plugin_register_vcpu_init_cb(id, QEMU_WITH(start));
     qemu_plugin_register_vcpu_tb_trans_cb(id, QEMU_WITH(translate));

@@ -4,6 +4,7 @@ at each instruction of the same run. Minutes of processor time: `make test-linux
 
 usage: linux.py NTRACE PLUGIN SAME [--fetch]
 """
+import json
 import os
 import subprocess
 import sys
@@ -40,6 +41,35 @@ for word, (chosen, wanted) in FILTERS.items():
     @case(f"Linux to power-off, --filter {chosen}, {word}: every instruction in this mode, and no other")
     def one_mode(chosen=chosen, wanted=wanted):
         exact(linux_guest.boot, "--filter", chosen, truth=wanted)
+
+
+ASID = 2  # of the second process
+
+
+@case(f"Linux to power-off, --filter scontext={ASID}: every instruction while satp has this ASID, in each mode, and no other")
+def one_process():
+    exact(linux_guest.boot, "--repeatable", "--filter", f"scontext={ASID}", truth=f",asid={ASID}")
+
+
+FIRST, LAST = "kernel_init", "do_group_exit"
+
+
+@case(f"Linux, --start-at {FIRST} --stop-at {LAST}, which are functions of the kernel: every instruction from one to the other")
+def window():
+    first, last = linux_guest.kernel_symbols(FIRST, LAST)
+    exact(linux_guest.boot, "--repeatable", "--start-at", FIRST, "--stop-at", LAST, truth=f",from={first},until={last}")
+
+
+@case(f"Linux, --start-at {LAST}: what was executed before is still named, the files of processes and the task that runs")
+def late():
+    bundle, _ = linux_guest.boot("--repeatable", "--start-at", LAST)
+    rows = {by: [json.loads(line) for line in subprocess.run([harness.NTRACE, "profile", "--by", by, "--format", "jsonl", bundle], check=True,
+                 stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True).stdout.splitlines()] for by in ("image", "mode", "process")}
+    programs = sum(row["self"] for row in rows["image"] if row.get("image") == "/usr/bin/busybox")
+    user = sum(row["self"] for row in rows["mode"] if row["mode"] == "U")
+    check(0.999 * user < programs <= user, f"{programs} of {user} instructions of programs are those of busybox: {rows['image']}")
+    unnamed = [row for row in rows["process"] if "pid" not in row and row["self"]]
+    check(not unnamed, f"without a process: {unnamed}")
 
 
 # The buffers overflow: the funnel takes a byte for each 64 instructions.

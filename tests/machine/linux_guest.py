@@ -60,6 +60,20 @@ def boot(*options, init=None, add=(), qemu=(), name="linux"):
     return trace("--kernel", f"{guest}/kernel", "--initrd", f"{guest}/initrd.cpio", *LINUX, *options, qemu=["-no-reboot", *qemu], name=name)
 
 
+@functools.cache
+def kernel_symbols(*names):
+    """Their addresses as the kernel itself prints them, as numbers of C."""
+    init = os.path.join(scratch(), "symbols-init")
+    with open(init, "w", encoding="utf-8") as file:
+        file.write("#!/usr/bin/busybox sh\nbusybox mount -t proc proc /proc\n")
+        file.write("".join(f"busybox grep ' {name}$' /proc/kallsyms\n" for name in names) + "busybox poweroff -f\n")
+    guest = tool("fetch_guest", "--init", init, os.path.join(scratch(), "guest-symbols"))
+    console = subprocess.run([os.path.join(tool("fetch_qemu"), "qemu-system-riscv64"), "-M", "virt", "-m", "512M", "-nographic", "-no-reboot",
+                              "-kernel", f"{guest}/kernel", "-initrd", f"{guest}/initrd.cpio", "-append", LINUX[1]], stdin=subprocess.DEVNULL,
+                             stdout=subprocess.PIPE, stderr=subprocess.STDOUT, timeout=600, check=False).stdout.decode("utf-8", "replace")
+    return ["0x" + re.search(rf"(?m)^([0-9a-f]+) [tT] {name}\r?$", console)[1] for name in names]
+
+
 # ---- a guest with Debian's Python and SQLite: shared libraries at other addresses in each process
 
 PACKAGES = ["python3.13", "sqlite3"]
