@@ -107,7 +107,10 @@ static ntr_status open_source(ntr_capture_session *session) {
     if (status != NTR_OK) return status;
     session->source.channel->head.machine = session->machine.name != NULL;
     session->source.channel->head.clock = session->machine.name && session->machine.clock;
-    if (session->machine.name) return ntr_capture_session_attach(session);
+    if (session->machine.name) {
+        ntr_capture_machine_types(session);
+        return ntr_capture_session_attach(session);
+    }
     if (!session->system) /* its messages are still under way when the program changes */
         session->source.channel->head.follow =
             CHANNEL_FOLLOW_EXEC | (session->config.follow_fork ? CHANNEL_FOLLOW_FORK : 0u);

@@ -95,6 +95,9 @@ ntr_status ntr_capture_machine_start(struct ntr_capture_session *session);
 ntr_status ntr_capture_machine_options(struct ntr_capture_session *session, char *text, size_t size);
 ntr_status ntr_capture_machine_files(struct ntr_capture_session *session);
 
+/* Writes to the channel where the kernel, config.machine's, has the name and the numbers of a task, if it has types (BTF). */
+void ntr_capture_machine_types(struct ntr_capture_session *session);
+
 /* guest_names.c: add the images that name what a machine executed. */
 void ntr_capture_guest_names(struct ntr_capture_session *session);
 

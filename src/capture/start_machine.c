@@ -1,7 +1,9 @@
 /* A whole machine: the command line of QEMU's system mode. */
 #include "base/allocator.h"
+#include "capture/guest_files.h"
 #include "capture/htif.h"
 #include "capture/session.h"
+#include "program/btf.h"
 
 #include <fcntl.h>
 #include <stdio.h>
@@ -169,4 +171,21 @@ ntr_status ntr_capture_machine_files(struct ntr_capture_session *session) {
     if (machine->firmware) status = ntr_capture_record_elf(&session->record, machine->firmware, 0);
     if (machine->kernel && status == NTR_OK) status = ntr_capture_record_elf(&session->record, machine->kernel, 0);
     return status;
+}
+
+void ntr_capture_machine_types(struct ntr_capture_session *session) {
+    enum { TASK_MOST = 1 << 16 }; /* bytes of a task_struct, at the most */
+    struct channel_head *head = &session->source.channel->head;
+    uint32_t name, pid, tgid;
+    ntr_bytes kernel, types;
+
+    if (!session->machine.kernel || !ntr_guest_file_map(session->machine.kernel, &kernel)) return;
+    if (ntr_btf_find(kernel, &types) && ntr_btf_member(types, "task_struct", "comm", &name) &&
+        ntr_btf_member(types, "task_struct", "pid", &pid) && ntr_btf_member(types, "task_struct", "tgid", &tgid) && name < TASK_MOST &&
+        pid < TASK_MOST && tgid < TASK_MOST) {
+        head->task_name = name;
+        head->task_pid = pid;
+        head->task_tgid = tgid;
+    }
+    ntr_guest_files_release(&kernel);
 }

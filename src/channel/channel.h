@@ -160,6 +160,7 @@ struct channel_head {
     int32_t file;           /* the reader's descriptor of this memory */
     uint32_t follow;        /* CHANNEL_FOLLOW_* */
     uint32_t clock;         /* machines: 1: CHANNEL_TIME is reported */
+    uint32_t task_name, task_pid, task_tgid; /* machines: offsets in the task_struct of a Linux kernel; 0: not known */
     uint32_t accesses;      /* loads and stores of [access_first, access_last] are recorded */
     uint64_t access_first, access_last; /* the reader narrows the range when it knows where an object is */
     _Atomic uint32_t state; /* CHANNEL_NEW, ... */
