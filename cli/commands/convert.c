@@ -173,7 +173,7 @@ const struct cli_command cli_convert = {
     .about =
         "Converts between transports: raw bytes; the pins of a PIB (pib1, pib2, pib4, pib8, pib16) and of a\n"
         "serial wire (swt-uart, swt-manchester); ATB transfers (atb); CoreSight frames of an ETF, ETR or TPIU\n"
-        "(coresight); the memory image of a RAM sink (ram).\n\n"
+        "(coresight); the memory image of a RAM sink (ram); groups of 16 or 32 bits in place of 8 (mdo14, mdo30).\n\n"
         "A pin recording is a file of packed beats with the first beat in the lowest bits, a VCD file as logic\n"
         "analysers and simulators write it, or raw samples. A recording may begin anywhere: output starts where the\n"
         "alignment is certain. Calibration patterns, triggers and lost data are reported on standard error. Idle\n"

@@ -97,6 +97,8 @@ static void describe(FILE *text, const struct found *found, size_t count) {
     fputs("]}", text);
 }
 
+enum { IMPL_TYPE = 8, IMPL_TYPE_MASK = 15 };
+
 static int identify(struct probe_run *run, const struct cli_item *item, struct found *found) {
     uint32_t impl = 0;
 
@@ -106,7 +108,12 @@ static int identify(struct probe_run *run, const struct cli_item *item, struct f
     if (status != NTR_OK)
         return cli_fail("0x%" PRIx64 ": cannot be accessed: %s", found->base,
                         run->target.bus.error ? run->target.bus.error(run->target.bus.user) : ntr_status_text(status));
-    if (found->kind != NTR_COMPONENT_COUNT) return CLI_OK;
+    if (found->kind != NTR_COMPONENT_COUNT) {
+        if ((impl >> IMPL_TYPE & IMPL_TYPE_MASK) != ntr_component_get(found->kind)->type)
+            cli_note("0x%" PRIx64 ": %s of Andes NCETRACE200, by its register DEVARCH; Impl reads 0x%08" PRIx32, found->base,
+                     ntr_component_get(found->kind)->title, impl);
+        return CLI_OK;
+    }
     return cli_fail("0x%" PRIx64 ": Impl reads 0x%08" PRIx32 ": no component of Trace Control 1.0, or it has no clock or power",
                     found->base, impl);
 }

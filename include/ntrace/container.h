@@ -21,7 +21,7 @@ extern "C" {
 #define NTR_CONTAINER_HEADER_MAX 1024
 
 typedef struct ntr_container {
-    const char *name;     /* "andes", "andes-text", "xuantie" */
+    const char *name;     /* "andes", "andes-text", "xuantie", "ctte", "tt-dfd" */
     const char *producer; /* in words */
     ntr_params params;    /* what the header says */
     uint32_t given;       /* set (1 << ntr_parameter) of the parameters that it says */

@@ -123,7 +123,8 @@ typedef struct ntr_probe {
 NTR_API ntr_status ntr_target_probe(ntr_target *target, size_t component, bool look, ntr_probe *probe);
 
 /* Reads trXxImpl of the component at `base` after activating it, for a topology that does not exist yet. *kind: its type,
- * or NTR_COMPONENT_COUNT when it is none of Trace Control 1.0. Errors: NTR_E_IO. */
+ * or NTR_COMPONENT_COUNT when it is none of Trace Control 1.0. Where Impl says no type, encoders and multiplexers (funnels) of
+ * Andes NCETRACE200 are known by DEVARCH. Errors: NTR_E_IO. */
 NTR_API ntr_status ntr_bus_identify(const ntr_bus *bus, uint64_t base, ntr_component *kind, uint32_t *impl);
 
 /* ---- captures */

@@ -234,7 +234,24 @@ ntr_status ntr_target_probe(ntr_target *target, size_t index, bool only_look, nt
 
 /* ---- without a topology */
 
-enum { IDENTIFY_POLLS = 1000, IMPL_OFFSET = 4 };
+enum { IDENTIFY_POLLS = 1000, IMPL_OFFSET = 4, DEVARCH_OFFSET = 0xfbc };
+
+/* Andes NCETRACE200 is recognized by the low half of its register DEVARCH. Components are 0x1000 or, in an older map, 0x2000 apart; the
+ * register is at the same distance from the end of their space. */
+static ntr_component by_devarch(const ntr_bus *bus, uint64_t base) {
+    static const struct {
+        uint16_t id;
+        ntr_component kind;
+    } known[] = {{0x4500, NTR_COMPONENT_ENCODER}, {0x4d00, NTR_COMPONENT_FUNNEL}};
+
+    for (uint64_t stride = NTR_COMPONENT_BYTES; stride <= 2 * NTR_COMPONENT_BYTES; stride *= 2) {
+        uint32_t id = 0;
+        if (base % stride || bus->read32(bus->user, base + stride - NTR_COMPONENT_BYTES + DEVARCH_OFFSET, &id) != NTR_OK) continue;
+        for (size_t i = 0; i < NTR_COUNT(known); i++)
+            if ((id & UINT16_MAX) == known[i].id) return known[i].kind;
+    }
+    return NTR_COMPONENT_COUNT;
+}
 
 ntr_status ntr_bus_identify(const ntr_bus *bus, uint64_t base, ntr_component *kind, uint32_t *impl) {
     uint32_t control = 0;
@@ -245,5 +262,6 @@ ntr_status ntr_bus_identify(const ntr_bus *bus, uint64_t base, ntr_component *ki
     TRY(bus->read32(bus->user, base + IMPL_OFFSET, impl));
     for (unsigned i = 0; i < NTR_COMPONENT_COUNT; i++)
         if (ntr_component_get(i)->type && ntr_component_get(i)->type == (*impl >> 8 & 15)) *kind = (ntr_component)i;
+    if (*kind == NTR_COMPONENT_COUNT) *kind = by_devarch(bus, base);
     return NTR_OK;
 }

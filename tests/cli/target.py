@@ -41,6 +41,25 @@ def _():
     matches("Impl reads 0x00000000|cannot be accessed", Run("probe", "--at", "0x20000000", "--exec", helper(), status=2).err, "error")
 
 
+@case("probe --at knows encoder and multiplexer of Andes by DEVARCH, in both maps")
+def _():
+    def registers(words):
+        page = bytearray(0x6000)
+        for place, word in {0: 1, 0x2000: 1, 0x4000: 1, 0x5000: 1, **words}.items():
+            page[place:place + 4] = word.to_bytes(4, "little")
+        return write("andes", bytes(page))
+
+    path = registers({0x1fbc: 0x47704500, 0x3fbc: 0x47704d00, 0x4fbc: 0x4500, 0x5004: 0x901})
+    at = [part for base in (0, 0x2000, 0x4000, 0x5000) for part in ("--at", hex(base))]
+    run = Run("probe", *at, "--keep", "--mem", f"{path}@0x0", "--format", "jsonl", status=None)
+    equal([(one["type"], int(one["base"], 16)) for one in run.rows()],
+          [("encoder", 0), ("funnel", 0x2000), ("encoder", 0x4000), ("ram", 0x5000)], "components")
+    equal(len(re.findall("of Andes NCETRACE200, by its register DEVARCH", run.err)), 3, run.err)
+    path = registers({0x2fbc: 0x4501})  # another value; 0x3fbc is no place of a component at 0x3000
+    for base in ("0x2000", "0x3000"):
+        matches("no component of Trace Control 1.0", Run("probe", "--at", base, "--keep", "--mem", f"{path}@0x0", status=2).err, base)
+
+
 @case("a file with registers (--mem) is reported for what it is")
 def _():
     page = write("page", bytes(4096))

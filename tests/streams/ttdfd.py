@@ -211,6 +211,21 @@ def check_resumes(folder):
     check(f"{folder}: resumes after a lost frame", len(gaps) == 1 and resumed == want, f"{len(gaps)} gaps, {resumed} instead of {want}")
 
 
+def check_fill(folder, fill):
+    """Frames whose rest is filled with another byte are recognized, and decode alike. In the beginning of a file two rests suffice."""
+    with open(path(folder, "trace.nex"), "rb") as file:
+        other = bytearray(file.read())
+    messages = list(truth_messages(folder))
+    ends = [offset for offset, _, _ in messages[1:]] + [len(other)]
+    for (offset, _, _), end in zip(messages, ends):
+        at = offset + next(i for i, byte in enumerate(other[offset:end]) if byte & 3 == 3) + 1
+        other[at:end] = bytes(fill if byte == 0xff else byte for byte in other[at:end])
+    got = run(NTRACE, "decode", "--output", "pc", "-", "-e", path(folder, "program.elf"), stdin=bytes(other))
+    want = unpacked(folder, "pc.txt.zst")
+    check(f"{folder}: filled with {fill:#04x}", got.stdout.decode() == want and f"filled with {fill:#04x}" in got.stderr.decode(),
+          got.stderr.decode())
+
+
 def main():
     if not os.path.isdir(CORPUS):
         print(f"1..1\nok 1 # SKIP no {CORPUS}")
@@ -227,6 +242,8 @@ def main():
     for folder in ("traps-ts", "lossy-ts"):
         check_times(folder)
     check_sources()
+    for folder in EXACT:
+        check_fill(folder, 0x80)
     check_damage("median")
     check_resumes("dhrystone-ts")
     check_encoder("median", "0")

@@ -187,6 +187,57 @@ static void a_config_describes_its_stream(void **state) {
     }
 }
 
+/* Frames of tt-dfd. Every message is RepeatBranch (30) with SRC 0, of 3 bytes, the second of which is `inner`; 0x03 is a stray byte. */
+static size_t make_frames(uint8_t *out, size_t frame, unsigned frames, uint8_t fill, uint8_t inner) {
+    size_t size = 0;
+    for (unsigned i = 0; i < frames; i++) {
+        const size_t end = (i + 1) * frame, tail = 3 + (i * 5 + 2) % 11;
+        while (end - size >= tail + 3) {
+            const uint8_t message[] = {0x78, inner, (uint8_t)(0x0f + 16 * (size % 4))};
+            memcpy(out + size, message, sizeof message);
+            size += sizeof message;
+        }
+        out[size++] = 0x03;
+        while (size < end) out[size++] = fill;
+    }
+    return size;
+}
+
+static void frames_may_have_another_fill_byte(void **state) {
+    (void)state;
+    static const struct {
+        size_t frame;
+        unsigned frames;
+        uint8_t fill;
+        const char *facts; /* NULL: not found */
+    } files[] = {
+        {64, 16, 0x80, "filled with 0x80"},
+        {64, 2, 0x00, "filled with 0x00"},
+        {192, 5, 0x81, "filled with 0x81"},
+        {64, 16, 0xff, NULL}, /* idle */
+        {64, 16, 0x03, NULL}, /* MSEO 11: idle in this dialect */
+        {64, 16, 0x70, NULL}, /* TCODE 28: cannot be told from a message */
+        {60, 16, 0x80, NULL}, /* no such frames */
+        {64, 1, 0x80, NULL},  /* one frame shows nothing */
+    };
+    for (size_t i = 0; i < sizeof files / sizeof *files; i++) {
+        uint8_t bytes[1024], out[1024 + NTR_CONTAINER_MORE];
+        ntr_container c;
+        const size_t size = make_frames(bytes, files[i].frame, files[i].frames, files[i].fill, files[i].fill);
+        const ntr_status status = ntr_container_find((ntr_bytes){bytes, size}, &c);
+        assert_int_equal(status, files[i].facts ? NTR_OK : NTR_END);
+        if (!files[i].facts) continue;
+        assert_string_equal(c.params.dialect->name, "tt-dfd");
+        assert_string_equal(c.facts, files[i].facts);
+        uint8_t want[1024];
+        make_frames(want, files[i].frame, files[i].frames, 0xff, files[i].fill);
+        for (size_t step = 1; step <= size; step += 1 + step / 3) {
+            assert_int_equal(pass(&c, (ntr_bytes){bytes, size}, step, out), size);
+            assert_memory_equal(out, want, size);
+        }
+    }
+}
+
 static void other_text_is_plain(void **state) {
     (void)state;
     static const char *const texts[] = {"0d00000\n", "0d00000g\n", "0d000002\n", "#1 @0x0 DirectBranch\n", "00000000 "};
@@ -202,6 +253,7 @@ int main(void) {
         TEST(the_text_twin_has_the_same_bytes),
         TEST(a_bad_header_in_the_text_twin_is_refused),
         TEST(a_config_describes_its_stream),
+        TEST(frames_may_have_another_fill_byte),
         TEST(other_text_is_plain),
     };
     return cmocka_run_group_tests_name("containers", tests, NULL, NULL);

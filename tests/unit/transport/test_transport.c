@@ -74,6 +74,56 @@ static void pib16_odd_message(void **state) {
     free(all.data);
 }
 
+/* ---- MDO of 14 and 30 bits, by hand. The first message has TCODE 9, SRC 1, SYNC 5, I-CNT 2: these bits are 0x9449. Its F-ADDR
+ * is 0x40. The second one has TCODE 33, SRC 1, EVCODE 4, CDF 0, I-CNT 3: 0x31061. */
+
+static const struct {
+    const char *transport, *beats;
+    size_t size;
+    uint8_t bytes[16]; /* the zero bits of a group stay */
+} wide[] = {
+    {"mdo14", "24 51 09 00 03 01 84 41 33 00", 13, {0x24, 0x44, 0x24, 0x00, 0x01, 0x00, 0x04, 0x03, 0x84, 0x04, 0xc4, 0x00, 0x03}},
+    {"mdo30", "25 51 02 00 03 01 00 00 87 41 0c 00", 15,
+     {0x24, 0x44, 0x24, 0x00, 0x01, 0x00, 0x04, 0x00, 0x00, 0x03, 0x84, 0x04, 0xc4, 0x00, 0x03}},
+};
+
+static void wide_groups(void **state) {
+    (void)state;
+    static const uint8_t narrow[] = {0x24, 0x44, 0x25, 0x00, 0x07, 0x84, 0x04, 0xc7};
+    for (size_t i = 0; i < sizeof wide / sizeof wide[0]; i++) {
+        uint16_t expected[64];
+        uint64_t seed = i + 1;
+        const size_t count = parse_beats(wide[i].beats, expected);
+        beats all = {0};
+        ntr_transport_writer *writer = new_writer(wide[i].transport, &all);
+        assert_int_equal(ntr_transport_writer_put(writer, 0, narrow, sizeof narrow), NTR_OK);
+        assert_int_equal(ntr_transport_writer_end(writer), NTR_OK);
+        ntr_transport_writer_free(writer);
+        assert_int_equal(all.count, count);
+        assert_memory_equal(all.data, expected, count * sizeof *expected);
+        free(all.data);
+
+        ntr_transport_reader *reader = new_reader(wide[i].transport, NTR_BEGIN_ALIGNED, NULL);
+        read_beats(reader, expected, count, &seed);
+        assert_int_equal(got->size[0], wide[i].size);
+        assert_memory_equal(got->data[0], wide[i].bytes, wide[i].size);
+    }
+}
+
+/* Groups of ones between messages are idle; an odd byte at the end is said. */
+static void wide_idle(void **state) {
+    (void)state;
+    uint16_t some[64];
+    uint64_t seed = 1;
+    size_t count = parse_beats("ff ff ff ff 84 41 33 00 ff ff 84 41 33 00 ff", some);
+    ntr_transport_reader *reader = new_reader("mdo14", NTR_BEGIN_ALIGNED, NULL);
+    read_beats(reader, some, count, &seed);
+    assert_int_equal(got->size[0], 10);
+    assert_memory_equal(got->data[0], wide[0].bytes + 8, 5);
+    assert_memory_equal(got->data[0] + 5, wide[0].bytes + 8, 5);
+    assert_int_equal(count_notes(got, NTR_NOTE_LOST), 1);
+}
+
 /* ---- there and back */
 
 static const char *const line_transports[] = {"pib1",  "pib2",     "pib4",          "pib8",
@@ -427,7 +477,7 @@ static void misuse(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        TEST(wire_example), TEST(pib16_odd_message), TEST(whole_recording), TEST(pib1_cut), TEST(pib2_cut),
+        TEST(wire_example), TEST(pib16_odd_message), TEST(wide_groups), TEST(wide_idle), TEST(whole_recording), TEST(pib1_cut), TEST(pib2_cut),
         TEST(pib4_cut), TEST(pib8_cut), TEST(pib16_cut), TEST(uart_cut), TEST(manchester_cut), TEST(damage),
         TEST(calibration_patterns), TEST(calibration_recognised), TEST(losses), TEST(ram_window),
         TEST(ram_there_and_back), TEST(raw_strips_idle), TEST(packing), TEST(misuse),
