@@ -75,8 +75,8 @@ static ntr_status deliver(void *user, unsigned what, const void *data, size_t si
                         : what == CLI_PUT_OTHERS ? cli_analysis_others(s->analysis, data, size / sizeof(ntr_event))
                                              : deliver_events(s, data, size / sizeof(ntr_event));
 
-    if (status > 0) return status;
-    return status < 0 ? status : unless_stopped();
+    if (status != NTR_OK || s->collecting.late) return status;
+    return unless_stopped();
 }
 
 ntr_status cli_analysis_parallel(struct cli_analysis *a, unsigned jobs, bool counting, cli_take_events take,
@@ -100,6 +100,7 @@ ntr_status cli_analysis_parallel(struct cli_analysis *a, unsigned jobs, bool cou
         if (!cli_trace_feed(&a->trace, &span, &last)) break;
         status = ntr_parallel_feed(p, span.data, span.size, last);
     }
+    if (status == NTR_NEED_MORE && counting && ntr_parallel_stop(p) < 0) status = NTR_E_MEMORY;
     ntr_parallel_free(p);
     return status;
 }

@@ -22,6 +22,7 @@ struct collecting_thread {
     size_t other_count;
     struct cli_counted_event *counted; /* counts of this chunk, which are put behind the tree */
     size_t count_count, count_capacity;
+    ntr_tally *tally; /* counted late: spans of all chunks that the thread has decoded; else NULL */
     bool any;                      /* the chunk has an event */
     bool given_up;                 /* the tree is not needed: the chunk is decoded again */
 };
@@ -29,6 +30,7 @@ struct collecting_thread {
 static void thread_data_free(void *user) {
     struct collecting_thread *t = user;
 
+    ntr_tally_free(t->tally);
     ntr_calltree_free(t->tree);
     ntr_functions_free(t->tree_functions);
     ntr_functions_free(t->functions);
@@ -51,6 +53,10 @@ static void *thread_data_new(void *user) {
     if (!t) return NULL;
     t->collecting = s;
     t->functions = ntr_functions_new(s->analysis->data.debug, &cli_memory);
+    if (s->late && !(t->tally = ntr_tally_new(&cli_memory))) {
+        thread_data_free(t);
+        return NULL;
+    }
     if (t->functions && (!s->analysis->trees || make_tree(t, s->analysis))) return t;
     thread_data_free(t);
     return NULL;
@@ -149,6 +155,7 @@ static ntr_status collect(void *user, const ntr_event *event, uint64_t times) {
     struct collecting_thread *t = user;
 
     if (event->kind != NTR_EVENT_SPAN) return put_counted(t, event, times);
+    if (t->tally) return ntr_tally_count(t->tally, event, times);
     struct cli_counted_event *place = place_of(t, event);
     if (place->times && same_span(&place->event, event) && times <= UINT64_MAX - place->times) {
         place->times += times;
@@ -192,9 +199,40 @@ static ntr_status put_collected(void *user, ntr_chunk *chunk) {
     return status;
 }
 
+static ntr_status add_row(ntr_tally *tally, const ntr_tally_view_info *view, const ntr_tally_row *row) {
+    const ntr_event span = {.kind = NTR_EVENT_SPAN,
+                            .src = view->src,
+                            .context = view->context,
+                            .end = row->end,
+                            .flags = row->target_unknown ? NTR_EVENT_TARGET_UNKNOWN : 0,
+                            .address = row->address,
+                            .last = row->last,
+                            .target = row->target,
+                            .instructions = row->instructions,
+                            .halfwords = row->halfwords};
+
+    return ntr_tally_count(tally, &span, row->count);
+}
+
+/* Adds the spans of one thread to those of all. Counts of a thread alone may be wrong (ntr_parallel_work): their sums are right. */
+static ntr_status add_tally(void *user) {
+    struct collecting_thread *t = user;
+    struct cli_analysis *a = t->collecting->analysis;
+    ntr_status status = NTR_OK;
+    size_t count;
+    const ntr_tally_row *rows = ntr_tally_rows(t->tally, &count);
+
+    a->any |= count != 0;
+    for (size_t i = 0; i < count && status == NTR_OK; i++)
+        status = add_row(a->data.tally, ntr_tally_view(t->tally, rows[i].view), &rows[i]);
+    return status;
+}
+
 ntr_parallel_work cli_collecting_work(struct cli_collecting *collecting, bool counting) {
     const struct cli_analysis *a = collecting->analysis;
     const bool counted = counting || (a->joined && a->data.tally);
+
+    collecting->late = counting;
 
     return (ntr_parallel_work){.thread_data_new = thread_data_new,
                                .thread_data_free = thread_data_free,
@@ -203,5 +241,6 @@ ntr_parallel_work cli_collecting_work(struct cli_collecting *collecting, bool co
                                .count_callback = counted ? collect : NULL,
                                .end = put_collected,
                                .user = collecting,
-                               .join = a->joined ? same_function : NULL};
+                               .join = a->joined ? same_function : NULL,
+                               .finish = counting ? add_tally : NULL};
 }

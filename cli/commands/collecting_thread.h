@@ -8,7 +8,9 @@
  * packed at the end of the chunk and applied to the tree of the whole. All other output of the chunk is behind it, because the tree
  * may be refused: the chunk is then decoded again, and its spans are delivered.
  *
- * The counting decode reports the span of an indirect jump each time. Each thread collects equal spans in a small table
+ * Where spans are only counted, each thread has a tally over all its chunks, and the tallies are added at the end.
+ *
+ * Beside call trees, the counting decode reports the span of an indirect jump each time. Each thread collects equal spans in a small table
  * before it puts them, so that less is delivered. Example: an interpreter jumps 10,000 times in a chunk, between 200
  * pairs of addresses: 200 counted events are put. */
 #ifndef CLI_COMMANDS_COLLECTING_THREAD_H
@@ -36,7 +38,8 @@ struct cli_tree_head {
 
 /* What all threads share; `user` of the work. */
 struct cli_collecting {
-    const struct cli_analysis *analysis;
+    struct cli_analysis *analysis;
+    bool late; /* each thread counts spans over all its chunks */
     atomic_bool only_spans; /* too many trees were refused */
 };
 

@@ -53,6 +53,14 @@ typedef struct ntr_parallel_work {
     /* Without `counting`: spans are joined (ntr_decoder_set_join; called with the data of the thread). The instructions of a
      * source that were not returned at the end of a chunk are a span of their own. NULL: every span is returned. */
     ntr_same_function *join;
+
+    /* With `counting` only; NULL: the spans of a chunk are reported before its `end`. Otherwise spans are reported late, which is faster
+     * where chunks have much code in common: to `count_callback` with the data of any thread, at any time up to `finish`. A chunk may be
+     * reported that has to be decoded again; its spans are then reported once more with the negative number of times (modulo 2^64), also
+     * with the data of another thread. In `finish` the sums over all threads are those of the chunks that were delivered. It is called
+     * in the caller's thread, for one thread after the other, after all output was delivered; no output can be put. Other events are
+     * reported as without `finish`. `deliver` must not return NTR_NEED_MORE. */
+    ntr_status (*finish)(void *thread_data);
 } ntr_parallel_work;
 
 typedef struct ntr_parallel_config {
@@ -67,7 +75,7 @@ typedef struct ntr_parallel_config {
 NTR_DEFINE_CONFIG_INIT(ntr_parallel_config)
 
 /* Returns a new parallel decoder, or NULL. Errors (*status; may be NULL): as ntr_decoder_new; NTR_E_INVALID without
- * `deliver`; NTR_E_LIMIT when no thread can be created. */
+ * `deliver`, or with `finish` and without `counting`; NTR_E_LIMIT when no thread can be created. */
 NTR_API ntr_parallel *ntr_parallel_new(const ntr_parallel_config *config, ntr_status *status);
 NTR_API void ntr_parallel_free(ntr_parallel *parallel);
 
@@ -75,6 +83,9 @@ NTR_API void ntr_parallel_free(ntr_parallel *parallel);
  * output. Returns NTR_NEED_MORE, or NTR_END after the last bytes. Errors: as ntr_decoder_read, and those of the
  * callbacks; decoding cannot continue then. */
 NTR_API ntr_status ntr_parallel_feed(ntr_parallel *parallel, const uint8_t *data, size_t size, bool last);
+
+/* End decoding before the end of the stream: deliver what was cut into chunks so far. Returns NTR_END. Errors: as ntr_parallel_feed. */
+NTR_API ntr_status ntr_parallel_stop(ntr_parallel *parallel);
 
 /* Returns a sentence that says why ntr_parallel_feed failed: that of ntr_decoder_error when a thread could not decode,
  * otherwise the text of the status. "" while nothing has failed. Valid until ntr_parallel_free. */

@@ -42,11 +42,12 @@ NTR_API void ntr_tally_restart(ntr_tally *tally);
 /* Adds `count` events in stream order. Errors: NTR_E_MEMORY. */
 NTR_API ntr_status ntr_tally_feed(ntr_tally *tally, const ntr_event *events, size_t count);
 
-/* Adds an event `times` times. A function for ntr_decoder_set_count_callback, with the tally as `user`.
+/* Adds an event `times` times, modulo 2^64: a negative number takes executions away. A function for ntr_decoder_set_count_callback, with
+ * the tally as `user`.
  * Errors: NTR_E_MEMORY. */
 NTR_API ntr_status ntr_tally_count(void *tally, const ntr_event *event, uint64_t times);
 
-/* Returns the rows, sorted by (view, address, last, end, target), and stores their number in *count. The pointer is
+/* Returns the rows with executions, sorted by (view, address, last, end, target), and stores their number in *count. The pointer is
  * valid until the next change. */
 NTR_API const ntr_tally_row *ntr_tally_rows(ntr_tally *tally, size_t *count);
 

@@ -264,9 +264,18 @@ static int compare(const void *a, const void *b) {
     return 0;
 }
 
+/* Removes rows that were added and taken away again. */
+static void drop_empty_rows(ntr_tally *t) {
+    size_t kept = 0;
+    for (size_t i = 0; i < t->count; i++)
+        if (t->rows[i].count) t->rows[kept++] = t->rows[i];
+    t->count = kept;
+}
+
 const ntr_tally_row *ntr_tally_rows(ntr_tally *t, size_t *count) {
     flush_time(t);
     if (!t->sorted) {
+        drop_empty_rows(t);
         if (t->count) qsort(t->rows, t->count, sizeof *t->rows, compare);
         t->sorted = true;
     }

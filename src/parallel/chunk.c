@@ -1,4 +1,4 @@
-#include "parallel/state.h"
+#include "parallel/late_counts.h"
 
 static void drop_result(ntr_chunk *chunk) {
     const ntr_allocator *allocator = chunk->parallel->decoder.allocator;
@@ -10,6 +10,7 @@ static void drop_result(ntr_chunk *chunk) {
 }
 
 void ntr_chunk_restart(ntr_chunk *chunk) {
+    ntr_late_counts_mark(chunk);
     drop_result(chunk);
     chunk->end = chunk->after_pre_sync = NULL;
     chunk->put_back = chunk->ahead = false;
@@ -19,6 +20,7 @@ void ntr_chunk_restart(ntr_chunk *chunk) {
 void ntr_chunk_clear(ntr_chunk *chunk) {
     const ntr_allocator *allocator = chunk->parallel->decoder.allocator;
     drop_result(chunk);
+    ntr_late_counts_forget(chunk);
     ntr_snapshot_free(chunk->start, allocator);
     ntr_snapshot_free(chunk->before, allocator);
     const ntr_pre_sync empty = {.messages = chunk->pre_sync.messages, .capacity = chunk->pre_sync.capacity};

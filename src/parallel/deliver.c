@@ -10,7 +10,7 @@
  * the head. Their output has odd keys, the output of the chunk itself even keys: output with key 2*i lies before
  * pre-sync message i, output with key 2*i + 1 is from it. Delivery merges both by key. Example: chunk 2 has pre-sync
  * messages 0 and 1: the order of keys is 0 (chunk 2), 1 (pre-sync 0), 2 (chunk 2), 3 (pre-sync 1), 4 (chunk 2). */
-#include "parallel/state.h"
+#include "parallel/late_counts.h"
 
 #include <string.h>
 
@@ -23,9 +23,10 @@ static void restart_chunk(ntr_parallel *p, ntr_chunk *next, ntr_snapshot *truth)
     pthread_cond_broadcast(&p->work);
     while (next->state == NTR_CHUNK_RUNNING) pthread_cond_wait(&p->progress, &p->lock);
     ntr_chunk_restart(next);
-    ntr_snapshot_free(next->start, allocator);
+    ntr_late_counts_mark_pre_sync(next);
+    if (next->counted_from != next->start) ntr_snapshot_free(next->start, allocator);
     next->cancelled = false;
-    next->pre_sync.count = 0;
+    if (!next->counted_before) next->pre_sync.count = 0;
     next->start = truth;
 }
 

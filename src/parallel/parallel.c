@@ -1,6 +1,6 @@
 /* The caller's side of parallel decoding: the input is collected in chunks and cut (splitter.h). */
 #include "base/config.h"
-#include "parallel/state.h"
+#include "parallel/late_counts.h"
 
 #include "base/allocator.h"
 
@@ -57,7 +57,7 @@ static ntr_status set_up(ntr_parallel *p, const ntr_parallel_config *config) {
 
 static ntr_status load(ntr_parallel_config *config, ntr_decoder_config *decoder, const ntr_parallel_config *given) {
     ntr_status status = ntr_config_load(config, sizeof *config, given);
-    if (status == NTR_OK && !config->work.deliver) return NTR_E_INVALID;
+    if (status == NTR_OK && (!config->work.deliver || (config->work.finish && !config->counting))) return NTR_E_INVALID;
     return status == NTR_OK ? ntr_config_load(decoder, sizeof *decoder, config->decoder) : status;
 }
 
@@ -157,7 +157,7 @@ static ntr_status end_chunk(ntr_parallel *p, size_t used, bool last) {
 }
 
 void ntr_parallel_adapt(ntr_parallel *p, const ntr_chunk *done) {
-    bool many_reports = done->reports > done->size / BYTES_PER_REPORT;
+    bool many_reports = done->reports > done->size / BYTES_PER_REPORT && !ntr_counts_late(p);
     bool room = p->least < CHUNK_GROWN && p->least < p->splitter.offset / CHUNK_PARTS;
     if (many_reports && room && !p->config.chunk) p->least *= 2;
 }
@@ -212,7 +212,7 @@ static ntr_status deliver(ntr_parallel *p, bool all) {
     pthread_mutex_lock(&p->lock);
     ntr_status status = ntr_deliver_until(p, all ? 0 : p->ring_size);
     pthread_mutex_unlock(&p->lock);
-    return status;
+    return status == NTR_OK && all && ntr_counts_late(p) ? ntr_late_counts_finish(p) : status;
 }
 
 /* Decoding has ended: wait until no thread delivers any more. */
@@ -231,6 +231,12 @@ ntr_status ntr_parallel_feed(ntr_parallel *p, const uint8_t *data, size_t size, 
     if (status == NTR_OK) status = deliver(p, last);
     if (status != NTR_OK || last) return stop(p, status == NTR_OK ? NTR_END : status);
     return NTR_NEED_MORE;
+}
+
+ntr_status ntr_parallel_stop(ntr_parallel *p) {
+    if (p->ended != NTR_OK) return p->ended;
+    ntr_status status = deliver(p, true);
+    return stop(p, status == NTR_OK ? NTR_END : status);
 }
 
 const char *ntr_parallel_error(const ntr_parallel *p) {

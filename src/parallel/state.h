@@ -54,6 +54,11 @@ struct ntr_chunk {
     ntr_counts counts, pre_sync_counts;
     uint64_t reports; /* calls of the count callback */
     ntr_status put_status; /* why ntr_chunk_put fails */
+    /* With late counts (late_counts.h): */
+    ntr_snapshot *counted_from; /* counts from this start are to be taken back; may be the same as `start` */
+    bool counted_next;          /* the next chunk's pre-sync messages were counted, too */
+    bool counted_before;        /* counts of the pre-sync messages of this chunk are to be taken back, */
+    uint64_t counted_at;        /* which began at this offset of the stream */
     char error[NTR_DECODER_ERROR_SIZE]; /* ntr_decoder_error when decoding the chunk failed */
 };
 
@@ -64,7 +69,8 @@ typedef struct ntr_worker {
     pthread_t thread;
     bool started;
     uint64_t reports; /* calls of the count callback for the chunk */
-    bool discarding; /* the count callback is not called */
+    bool discarding;  /* the count callback is not called, */
+    bool taking_back; /* or with the opposite sign (late_counts.c) */
 } ntr_worker;
 
 struct ntr_parallel {

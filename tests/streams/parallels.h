@@ -68,6 +68,79 @@ static inline bool parallels_same_event(const ntr_event *a, const ntr_event *b) 
     return ntr_context_equal(&a->context, &b->context) && size == ntr_event_json(b, other) && memcmp(one, other, size) == 0;
 }
 
+/* ---- spans that are counted late */
+
+typedef struct parallels_thread {
+    tallies_found *all;
+    ntr_tally *tally;
+    ntr_chunk *chunk;
+} parallels_thread;
+
+static inline void *parallels_thread_new(void *user) {
+    parallels_thread *t = calloc(1, sizeof *t);
+    *t = (parallels_thread){.all = user, .tally = ntr_tally_new(NULL)};
+    return t;
+}
+
+static inline void parallels_thread_free(void *user) {
+    parallels_thread *t = user;
+    ntr_tally_free(t->tally);
+    free(t);
+}
+
+static inline void parallels_begin(void *user, ntr_chunk *chunk) {
+    ((parallels_thread *)user)->chunk = chunk;
+}
+
+static inline ntr_status parallels_count(void *user, const ntr_event *event, uint64_t times) {
+    parallels_thread *t = user;
+    if (event->kind == NTR_EVENT_SPAN) return ntr_tally_count(t->tally, event, times);
+    return ntr_chunk_put(t->chunk, 1, event, sizeof *event);
+}
+
+static inline ntr_status parallels_get_others(void *user, unsigned what, const void *data, size_t size) {
+    tallies_found *all = user;
+    const ntr_event *events = data;
+    for (size_t i = 0; what == 1 && i < size / sizeof *events; i++) tallies_take(all, &events[i], 1);
+    return NTR_OK;
+}
+
+static inline ntr_status parallels_finish(void *user) {
+    parallels_thread *t = user;
+    size_t count;
+    const ntr_tally_row *rows = ntr_tally_rows(t->tally, &count);
+    for (size_t i = 0; i < count; i++) {
+        const ntr_tally_view_info *view = ntr_tally_view(t->tally, rows[i].view);
+        const ntr_event span = {.kind = NTR_EVENT_SPAN, .src = view->src, .context = view->context, .address = rows[i].address,
+                                .last = rows[i].last, .target = rows[i].target, .instructions = rows[i].instructions,
+                                .halfwords = rows[i].halfwords, .end = rows[i].end,
+                                .flags = rows[i].target_unknown ? NTR_EVENT_TARGET_UNKNOWN : 0};
+        ntr_tally_count(t->all->tally, &span, rows[i].count);
+    }
+    return NTR_OK;
+}
+
+/* NULL, or what differs. */
+static inline const char *parallels_late_differ(const ntr_parallel_config *given, ntr_bytes in) {
+    tallies_found one = {.tally = ntr_tally_new(NULL)}, many = {.tally = ntr_tally_new(NULL)};
+    ntr_parallel_config setting = *given;
+    ntr_parallel_stats unused;
+    ntr_counts totals = {0};
+    const char *what = NULL;
+    setting.counting = true;
+    setting.work = (ntr_parallel_work){.thread_data_new = parallels_thread_new, .thread_data_free = parallels_thread_free,
+                                       .begin = parallels_begin, .count_callback = parallels_count,
+                                       .deliver = parallels_get_others, .finish = parallels_finish, .user = &many};
+    ntr_status status = tallies_by_events(setting.decoder, in, &one, &totals);
+    ntr_status late = status == NTR_E_LIMIT ? status : parallels_run(&setting, in, NULL, &unused);
+    if (status != late) what = "threads that count late end with another status than one";
+    else if (status == NTR_END && !tallies_equal(one.tally, many.tally)) what = "threads that count late give other spans than one";
+    else if (status == NTR_END && one.others != many.others) what = "threads that count late give other events than one";
+    ntr_tally_free(one.tally);
+    ntr_tally_free(many.tally);
+    return what;
+}
+
 /* NULL, or what differs. */
 static inline const char *parallels_differ(const ntr_decoder_config *config, ntr_bytes in, unsigned threads,
                                            size_t chunk, ntr_parallel_stats *stats) {
@@ -92,6 +165,7 @@ static inline const char *parallels_differ(const ntr_decoder_config *config, ntr
     setting.counting = true;
     if (parallels_run(&setting, in, &counted_many, &unused) != NTR_END) what = "many threads cannot count";
     else if (memcmp(&counted, &counted_many, sizeof counted)) what = "many threads count otherwise than one";
+    if (!what) what = parallels_late_differ(&setting, in);
 end:
     free(one.events);
     free(many.events);
