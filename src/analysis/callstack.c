@@ -118,6 +118,33 @@ ntr_status ntr_callstack_span(ntr_callstack *cs, const ntr_event *event, uint32_
     return take_span(&c);
 }
 
+/* Returns whether the span changes only the top frame, and not the first one. */
+static bool is_shallow(const change *c) {
+    const ntr_stack_frame *top = ntr_change_top(c);
+    const ntr_function_range *range;
+    switch ((ntr_end)c->event->end) {
+    case NTR_END_CALL:
+    case NTR_END_INDIRECT_CALL: return true;
+    case NTR_END_RETURN: return c->stack->depth > 1 && top->kind == NTR_FRAME_CALL && top->return_to == c->event->target;
+    case NTR_END_JUMP:
+    case NTR_END_TAKEN: return c->stack->depth > 1;
+    case NTR_END_INDIRECT_JUMP:
+        range = ntr_callstack_range_at(c, c->event->target);
+        return c->stack->depth > 1 && (range->low == c->event->target || range->number == top->function);
+    default: return false;
+    }
+}
+
+bool ntr_callstack_shallow_span(ntr_callstack *cs, const ntr_event *event, size_t most, uint32_t *handle, ntr_status *status) {
+    change c;
+    *status = begin(&c, cs, event) ? ensure_root(&c, event->address) : NTR_E_MEMORY;
+    if (*status != NTR_OK) return true;
+    if (event->flags & NTR_EVENT_TARGET_UNKNOWN || c.hart->threaded || c.stack->depth >= most || !is_shallow(&c)) return false;
+    *handle = ntr_change_top(&c)->handle;
+    *status = take_span(&c);
+    return true;
+}
+
 bool ntr_callstack_stays(ntr_callstack *cs, const ntr_event *event, ntr_function_range *code, uint32_t *handle) {
     hart *h = hart_of(cs, event->src); /* its current stack is that of the event, which was processed */
     if (event->flags & NTR_EVENT_TARGET_UNKNOWN || !h) return false;

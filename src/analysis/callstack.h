@@ -8,6 +8,11 @@
  * executed. */
 ntr_status ntr_callstack_span(ntr_callstack *callstack, const ntr_event *event, uint32_t *handle);
 
+/* The same, but only if the span changes nothing but frames above the first one of its stack, which has fewer than `most` frames, and
+ * this is found without a search: most calls, returns and jumps. Otherwise returns false, and no frame has changed or been entered but
+ * the first one. *status is that of the change. */
+bool ntr_callstack_shallow_span(ntr_callstack *callstack, const ntr_event *event, size_t most, uint32_t *handle, ntr_status *status);
+
 /* Describes the position of a source after a span. While execution stays in *code, the stack does not change and its
  * top frame has the handle *handle. Returns false when this is not known. */
 bool ntr_callstack_stays(ntr_callstack *callstack, const ntr_event *event, ntr_function_range *code, uint32_t *handle);

@@ -77,19 +77,15 @@ static ntr_status take_open_span(ntr_calltree *t, struct calltree_source *s, con
     return status ? status : count_span(t, s, node, event->instructions);
 }
 
-/* A call changes no frame that is there. */
-static bool is_call(const ntr_event *event) {
-    return (event->end == NTR_END_CALL || event->end == NTR_END_INDIRECT_CALL) && !(event->flags & NTR_EVENT_TARGET_UNKNOWN);
-}
-
 static ntr_status take_span(ntr_calltree *t, struct calltree_source *s, const ntr_event *event) {
     uint32_t node;
-    if (t->log && !is_call(event)) {
-        bool taken;
-        ntr_status logged = take_open_span(t, s, event, &taken);
+    ntr_status status;
+    if (!t->log || !ntr_open_log_passes(t->stacks, event, &node, &status)) {
+        bool taken = false;
+        ntr_status logged = t->log ? take_open_span(t, s, event, &taken) : NTR_OK;
         if (logged || taken) return logged;
+        status = ntr_callstack_span(t->stacks, event, &node);
     }
-    ntr_status status = ntr_callstack_span(t->stacks, event, &node);
     s->stays = !status && may_stay(event) && ntr_callstack_stays(t->stacks, event, &s->code, &s->node);
     return status ? status : count_span(t, s, node, event->instructions);
 }

@@ -101,6 +101,10 @@ bool ntr_open_log_touches(ntr_open_log *log, ntr_callstack *cs, const ntr_event 
     return event->kind == NTR_EVENT_GAP;
 }
 
+bool ntr_open_log_passes(ntr_callstack *cs, const ntr_event *event, uint32_t *handle, ntr_status *status) {
+    return ntr_callstack_shallow_span(cs, event, OPEN_DEPTH_MAX, handle, status);
+}
+
 bool ntr_callstack_threaded(const ntr_callstack *cs) {
     for (size_t i = 0; i < cs->hart_count; i++)
         if (cs->harts[i].threaded) return true;

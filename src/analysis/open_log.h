@@ -61,6 +61,9 @@ void ntr_open_log_restart(ntr_open_log *log, ntr_callstack *stacks);
  * known, or depends on them. */
 bool ntr_open_log_touches(ntr_open_log *log, ntr_callstack *stacks, const ntr_event *event);
 
+/* Takes a span that does neither, as ntr_callstack_shallow_span, which is faster than to ask first. */
+bool ntr_open_log_passes(ntr_callstack *stacks, const ntr_event *event, uint32_t *handle, ntr_status *status);
+
 /* Logs that event, or the end (NTR_OPEN_END) of the stack of the event, and forgets the frames of the stack. Errors: NTR_E_MEMORY. */
 ntr_status ntr_open_log_event(ntr_open_log *log, ntr_callstack *stacks, ntr_open_kind kind, const ntr_event *event, size_t nodes);
 
