@@ -35,14 +35,19 @@ static size_t describe(const ntr_source *s, char *text, size_t size) {
     return length > 0 && (size_t)length < size ? (size_t)length : 0;
 }
 
+/* A source without messages that were understood has no state but a gap. */
+static bool has_state(const ntr_source *s) {
+    return s && (s->begun || s->gap.open);
+}
+
 size_t ntr_decoder_state(const ntr_decoder *d, char *text, size_t size) {
     uint64_t hash = d->early_gap.open;
     for (uint32_t i = 0; i < d->source_capacity; i++)
-        if (d->sources[i] && d->sources[i]->begun) hash = mix(hash, hash_of(d->sources[i]));
+        if (has_state(d->sources[i])) hash = mix(hash, hash_of(d->sources[i]));
     int length = snprintf(text, size, "message %" PRIu64 ", state %016" PRIx64, d->reader.number, hash);
     size_t used = length > 0 && (size_t)length < size ? (size_t)length : 0;
     for (uint32_t i = 0; used && i < d->source_capacity; i++) {
-        if (!d->sources[i] || !d->sources[i]->begun) continue;
+        if (!has_state(d->sources[i])) continue;
         const size_t more = describe(d->sources[i], text + used, size - used);
         text[used + more] = 0;
         if (!more) break;

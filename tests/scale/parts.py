@@ -142,6 +142,19 @@ def wrong():
         equal(done.out, expected.out, "redone")
 
 
+@case("the gap of a first message that is damaged is not known to the part behind it")
+def damaged_at_once():
+    capture = captures.Capture(NTRACE, scratch(), 6001, length=100, options=["--mode", "btm"])
+    # ProgTraceSync without FADDR, then what the capture 10003 of equality.py has: IndirectBranch, RepeatBranch, ProgTraceCorrelation
+    with open(os.path.join(capture.path, "trace.nex"), "wb") as file:
+        file.write(bytes.fromhex("2417 0000 2310 6103 7898 3f84 101b"))
+    expected = whole(capture.path, ["decode", "--output", "event"])
+    matches("message ends before this mandatory field", expected.out, "the gap")
+    files = parts_of(capture.path, ["decode", "--output", "event"], 2)
+    matches("part 2 of 2 began with a wrong guess", Run("combine", *files, "decode", "--output", "event", status=1).err, "said")
+    equal(Run("combine", "--redo", *files, "decode", "--output", "event", status=1).out, expected.out, "redone")
+
+
 def continuing(calls):
     """The first function ends with a call whose return continues in the second one, which was not called: its code is executed in the
     frame of the first. No synchronizing message, one of 33, is there: returns to the second function are one message of 21."""
