@@ -9,11 +9,12 @@
 
 /* Size of a chunk: large enough to be worth the synchronization of threads; small enough that its output is not held
  * long. */
-enum { CHUNK_READING = 32 << 10, CHUNK_COUNTING = 256 << 10 };
+enum { CHUNK_READING = 32 << 10, CHUNK_COUNTING = 1024 << 10 };
 
-/* With a count callback, each chunk reports all that it has counted. Chunks grow until there is at most one report in so
- * many bytes; but not above CHUNK_GROWN, nor above a part of the stream, so that the threads end at about the same time. */
-enum { BYTES_PER_REPORT = 128, CHUNK_GROWN = 4 << 20, CHUNK_PARTS = 16 };
+/* With a count callback, each chunk reports all that it has counted, unless that is done late. Chunks grow until there is at most one
+ * report in so many bytes; but not above CHUNK_GROWN, nor above a part of the stream, so that the threads end at about the same time.
+ * Other chunks that are counted grow up to CHUNK_COUNTED: threads then wait less often. */
+enum { BYTES_PER_REPORT = 128, CHUNK_GROWN = 4 << 20, CHUNK_COUNTED = 1 << 20, CHUNK_PARTS = 16 };
 
 /* A chunk without a suitable synchronizing message is cut anyway when it is this many times as large as the minimum. */
 enum { CHUNK_MAX_FACTOR = 16 };
@@ -158,8 +159,8 @@ static ntr_status end_chunk(ntr_parallel *p, size_t used, bool last) {
 
 void ntr_parallel_adapt(ntr_parallel *p, const ntr_chunk *done) {
     bool many_reports = done->reports > done->size / BYTES_PER_REPORT && !ntr_counts_late(p);
-    bool room = p->least < CHUNK_GROWN && p->least < p->splitter.offset / CHUNK_PARTS;
-    if (many_reports && room && !p->config.chunk) p->least *= 2;
+    size_t most = many_reports ? CHUNK_GROWN : p->config.counting ? CHUNK_COUNTED : p->least;
+    if (p->least < most && p->least < p->splitter.offset / CHUNK_PARTS && !p->config.chunk) p->least *= 2;
 }
 
 /* Several sources need longer chunks, because every source must synchronize in a chunk. */
