@@ -12,6 +12,7 @@ struct delivery {
     cli_take_events take;
     void *user;
     unsigned applied, refused; /* trees */
+    struct cli_unpacked_spans unpacked;
 };
 
 /* Ends decoding after a signal, also in the middle of a chunk: a message may stand for more spans than can be waited for. */
@@ -24,15 +25,13 @@ static ntr_status deliver_events(struct delivery *s, const ntr_event *events, si
 }
 
 static ntr_status deliver_spans(struct delivery *s, const char *data, size_t size) {
-    enum { UNPACKED_AT_ONCE = 128 }; /* 14 KB: they stay in the first-level cache */
-    ntr_event events[UNPACKED_AT_ONCE];
     ntr_status status = NTR_OK;
 
     while (size && status == NTR_OK) {
         const struct cli_span_packet *packet = (const void *)data;
         for (size_t at = 0, some; at < packet->count && status == NTR_OK; at += some) {
-            some = cli_packet_events(packet, at, events, UNPACKED_AT_ONCE);
-            status = deliver_events(s, events, some);
+            some = cli_packet_events(packet, at, &s->unpacked);
+            status = deliver_events(s, s->unpacked.events, some);
         }
         data += cli_packet_size(packet->count);
         size -= cli_packet_size(packet->count);

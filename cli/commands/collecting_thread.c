@@ -79,15 +79,17 @@ static void begin(void *user, ntr_chunk *chunk) {
     for (size_t i = 0; i < COLLECTED; i++) t->collected[i].times = 0; /* of a chunk that was abandoned */
 }
 
-static ntr_status put_packet(ntr_chunk *chunk, const ntr_event *events, size_t count) {
-    const size_t size = cli_packet_size(count);
+/* Puts the leading spans that fit into one packet. Returns their number; 0: another event, or *status says why nothing can be put. */
+static size_t put_packet(ntr_chunk *chunk, const ntr_event *events, size_t count, ntr_status *status) {
     size_t room;
-    struct cli_span_packet *packet = ntr_chunk_room(chunk, CLI_PUT_SPANS, size, &room);
 
-    if (!packet) return ntr_chunk_status(chunk);
-    cli_packet_fill(packet, events, count);
-    ntr_chunk_used(chunk, size);
-    return NTR_OK;
+    if (events[0].kind != NTR_EVENT_SPAN) return 0;
+    struct cli_span_packet *packet = ntr_chunk_room(chunk, CLI_PUT_SPANS, cli_packet_size(count), &room);
+    *status = packet ? NTR_OK : ntr_chunk_status(chunk);
+    if (!packet) return 0;
+    const size_t packed = cli_packet_fill(packet, events, count);
+    ntr_chunk_used(chunk, cli_packet_size(packed));
+    return packed;
 }
 
 /* Keeps the events that cli_analysis_others counts. */
@@ -110,9 +112,10 @@ static ntr_status put_events(void *user, ntr_chunk *chunk, const ntr_event *even
         return ntr_calltree_feed(t->tree, events, count);
     }
     for (size_t i = 0, some; i < count && status == NTR_OK; i += some) {
-        const size_t spans = cli_packet_fits(events + i, count - i);
-        some = spans ? spans : 1;
-        status = spans ? put_packet(chunk, events + i, spans) : ntr_chunk_put(chunk, CLI_PUT_EVENTS, events + i, sizeof *events);
+        some = put_packet(chunk, events + i, count - i, &status);
+        if (some || status != NTR_OK) continue;
+        some = 1;
+        status = ntr_chunk_put(chunk, CLI_PUT_EVENTS, events + i, sizeof *events);
     }
     return status;
 }

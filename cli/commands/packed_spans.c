@@ -13,45 +13,55 @@ static inline bool fits(const ntr_event *first, const ntr_event *e) {
            e->offset - first->offset <= UINT16_MAX && ntr_context_equal(&e->context, &first->context);
 }
 
-size_t cli_packet_fits(const ntr_event *events, size_t count) {
-    size_t fitting = 0;
-
-    while (fitting < count && fits(events, &events[fitting])) fitting++;
-    return fitting;
+static struct cli_packed_span pack(const ntr_event *common, const ntr_event *e) {
+    return (struct cli_packed_span){.address = e->address,
+                                    .target = e->target,
+                                    .last = (uint32_t)(e->last - e->address),
+                                    .instructions = e->instructions,
+                                    .halfwords = e->halfwords,
+                                    .message = (uint16_t)(e->message - common->message),
+                                    .offset = (uint16_t)(e->offset - common->offset),
+                                    .end = e->end,
+                                    .flags = e->flags};
 }
 
-void cli_packet_fill(struct cli_span_packet *packet, const ntr_event *events, size_t count) {
+size_t cli_packet_fill(struct cli_span_packet *packet, const ntr_event *events, size_t count) {
+    size_t packed = 0;
+
+    for (; packed < count && fits(&events[0], &events[packed]); packed++) packet->spans[packed] = pack(&events[0], &events[packed]);
     packet->common = events[0];
-    packet->count = count;
-    for (size_t i = 0; i < count; i++) {
-        const ntr_event *e = &events[i];
-        packet->spans[i] = (struct cli_packed_span){.address = e->address,
-                                                    .target = e->target,
-                                                    .last = (uint32_t)(e->last - e->address),
-                                                    .instructions = e->instructions,
-                                                    .halfwords = e->halfwords,
-                                                    .message = (uint16_t)(e->message - packet->common.message),
-                                                    .offset = (uint16_t)(e->offset - packet->common.offset),
-                                                    .end = e->end,
-                                                    .flags = e->flags};
-    }
+    packet->count = packed;
+    return packed;
 }
 
-size_t cli_packet_events(const struct cli_span_packet *packet, size_t first, ntr_event *events, size_t count) {
-    const ntr_event common = packet->common;
+/* Returns whether the events of the packet before have the members that are equal in this packet. */
+static bool has_common(const struct cli_unpacked_spans *u, const ntr_event *common) {
+    const ntr_event *e = &u->events[0];
 
-    if (count > packet->count - first) count = packet->count - first;
+    return u->begun && e->src == common->src && e->code == common->code && e->reason == common->reason && e->time == common->time &&
+           ntr_context_equal(&e->context, &common->context);
+}
+
+static void set_common(struct cli_unpacked_spans *u, const ntr_event *common) {
+    for (size_t i = 0; i < CLI_UNPACKED_MOST; i++) u->events[i] = *common;
+    u->begun = true;
+}
+
+size_t cli_packet_events(const struct cli_span_packet *packet, size_t first, struct cli_unpacked_spans *to) {
+    const size_t left = packet->count - first, count = left < CLI_UNPACKED_MOST ? left : CLI_UNPACKED_MOST;
+    const uint64_t message = packet->common.message, offset = packet->common.offset;
+
+    if (first == 0 && !has_common(to, &packet->common)) set_common(to, &packet->common);
     for (size_t i = 0; i < count; i++) {
         const struct cli_packed_span *span = &packet->spans[first + i];
-        ntr_event *e = &events[i];
-        *e = common;
+        ntr_event *e = &to->events[i];
         e->address = span->address;
         e->target = span->target;
         e->last = span->address + span->last;
         e->instructions = span->instructions;
         e->halfwords = span->halfwords;
-        e->message += span->message;
-        e->offset += span->offset;
+        e->message = message + span->message;
+        e->offset = offset + span->offset;
         e->end = span->end;
         e->flags = span->flags;
     }

@@ -24,13 +24,17 @@ struct cli_span_packet {
 /* Bytes of a packet. */
 size_t cli_packet_size(size_t count);
 
-/* Returns the number of leading events that can be in one packet. */
-size_t cli_packet_fits(const ntr_event *events, size_t count);
+/* Packs the leading events that can be in one packet; `packet` has room for all. Returns their number. */
+size_t cli_packet_fill(struct cli_span_packet *packet, const ntr_event *events, size_t count);
 
-/* Packs that many events. `packet` has room for them. */
-void cli_packet_fill(struct cli_span_packet *packet, const ntr_event *events, size_t count);
+/* Room for restored events. They have the members that are equal in the packet; only the others are written for each packet. */
+enum { CLI_UNPACKED_MOST = 128 }; /* 14 KB: they stay in the first-level cache */
+struct cli_unpacked_spans {
+    ntr_event events[CLI_UNPACKED_MOST];
+    bool begun;
+};
 
-/* Restores at most `count` events from number `first` on. Returns how many. */
-size_t cli_packet_events(const struct cli_span_packet *packet, size_t first, ntr_event *events, size_t count);
+/* Restores events from number `first` on. Returns how many. `to` is zero before the first call. */
+size_t cli_packet_events(const struct cli_span_packet *packet, size_t first, struct cli_unpacked_spans *to);
 
 #endif
