@@ -231,7 +231,7 @@ static bool divides_trees(const struct cli_analysis *a, cli_take_events take) {
 /* Where trees are counted in stream order, that is the larger part of the work. */
 static enum cli_gain gain_of(struct cli_analysis *a, bool counting) {
     if (a->trees) return a->data.tally || cli_trace_stamped(&a->trace) ? CLI_GAIN_SOME : CLI_GAIN_ALL;
-    return counting ? CLI_GAIN_SOME : CLI_GAIN_NONE;
+    return counting ? CLI_GAIN_ALL : CLI_GAIN_NONE;
 }
 
 static int decode(struct cli_analysis *a, cli_take_events take, void *user) {
