@@ -7,6 +7,7 @@
  * Example: ResourceFull with HIST 0b11 (one taken branch) walks a block of 4 halfwords and leaves halfwords_ahead = 4.
  * The next message has I-CNT 10, so that 6 halfwords remain to walk. */
 #include "decoder/state.h"
+#include "decoder/data_messages.h"
 #include "decoder/message_source.h"
 #include "message/sets.h"
 #include "message/table.h"
@@ -337,74 +338,10 @@ static ntr_status on_ownership(ntr_decoder *d, ntr_source *s) {
     return NTR_OK;
 }
 
-/* ---- messages without effect on flow */
-
-static ntr_status on_data(ntr_decoder *d, ntr_source *s) {
-    static const uint8_t sizes[] = {4, 1, 2, 1}; /* by the low bits of IDTAG, docs/dialects.md section 2.1 */
-    ntr_event e = ntr_event_make(d, s, NTR_EVENT_DATA);
-    e.tag = d->message.idtag;
-    e.data = d->message.dqdata;
-    e.data_size = sizes[e.tag & 3];
-    ntr_event_emit(d, &e);
-    return NTR_OK;
-}
-
-/* Bits 64 and up of a field that is followed by two of shape MORE. */
-static void take_more(const ntr_message *m, ntr_field first, uint64_t more[2]) {
-    for (unsigned i = 0; i < 2; i++)
-        if (m->present >> (first + i) & 1) more[i] = m->value[first + i];
-}
-
-static ntr_status on_acquisition(ntr_decoder *d, ntr_source *s) {
-    ntr_event e = ntr_event_make(d, s, NTR_EVENT_DATA);
-    e.tag = d->message.dqtag;
-    e.data = d->message.dqdata;
-    take_more(&d->message, NTR_FIELD_DQDATA1, e.data_more);
-    ntr_event_emit(d, &e);
-    return NTR_OK;
-}
-
-static ntr_status on_access(ntr_decoder *d, ntr_source *s) {
-    static const uint8_t element_sizes[8] = {0, 1, 2, 4, 8};
-    const ntr_message *m = &d->message;
-    ntr_event e = ntr_event_make(d, s, NTR_EVENT_ACCESS);
-    e.code = ntr_tcode_in(ntr_tcodes_with(NTR_IS_STORE), m->tcode) ? NTR_DATA_WRITE : NTR_DATA_READ;
-    e.data_size = (uint8_t)m->dsz;
-    e.tag = m->elsz ? element_sizes[m->elsz] : m->dsz;
-    e.data = m->ddata;
-    take_more(m, NTR_FIELD_DDATA1, e.data_more);
-    if (!ntr_data_reference_follow(&s->data, &d->params, m, &e.data_address)) e.flags |= NTR_EVENT_ADDRESS_UNKNOWN;
-    ntr_event_emit(d, &e);
-    return NTR_OK;
-}
-
-static ntr_status on_watchpoint(ntr_decoder *d, ntr_source *s) {
-    ntr_event e = ntr_event_make(d, s, NTR_EVENT_WATCHPOINT);
-    e.data = d->message.wphit;
-    ntr_event_emit(d, &e);
-    return NTR_OK;
-}
-
-static ntr_status on_trap_value(ntr_decoder *d, ntr_source *s) {
-    ntr_event e = ntr_event_make(d, s, NTR_EVENT_TRAP_VALUE);
-    e.code = (uint8_t)d->message.vtype;
-    e.data = d->message.tval;
-    e.flags |= NTR_EVENT_ADDRESS_UNKNOWN;
-    ntr_event_emit(d, &e);
-    return NTR_OK;
-}
-
-static ntr_status on_other(ntr_decoder *d, ntr_source *s) {
-    ntr_event e = ntr_event_make(d, s, NTR_EVENT_VENDOR);
-    e.code = d->message.tcode;
-    ntr_event_emit(d, &e);
-    return NTR_OK;
-}
-
 /* ---- the table */
 
 static const message_handler handlers[NTR_ROLE_COUNT] = {
-    [NTR_ROLE_FIELDS] = on_other,
+    [NTR_ROLE_FIELDS] = ntr_take_other,
     [NTR_ROLE_SYNC] = on_sync,
     [NTR_ROLE_BRANCH] = on_branch,
     [NTR_ROLE_REPEAT] = on_repeat,
@@ -412,12 +349,12 @@ static const message_handler handlers[NTR_ROLE_COUNT] = {
     [NTR_ROLE_STOP] = on_stop,
     [NTR_ROLE_LOSS] = on_error,
     [NTR_ROLE_CONTEXT] = on_ownership,
-    [NTR_ROLE_DATA] = on_data,
+    [NTR_ROLE_DATA] = ntr_take_data,
     [NTR_ROLE_EVENT] = ntr_ict_take,
-    [NTR_ROLE_ACCESS] = on_access,
-    [NTR_ROLE_WATCHPOINT] = on_watchpoint,
-    [NTR_ROLE_TRAP_VALUE] = on_trap_value,
-    [NTR_ROLE_ACQUISITION] = on_acquisition,
+    [NTR_ROLE_ACCESS] = ntr_take_access,
+    [NTR_ROLE_WATCHPOINT] = ntr_take_watchpoint,
+    [NTR_ROLE_TRAP_VALUE] = ntr_take_trap_value,
+    [NTR_ROLE_ACQUISITION] = ntr_take_acquisition,
     [NTR_ROLE_SELF_LOOP] = on_self_loop,
     [NTR_ROLE_PREDICTION] = on_prediction,
     [NTR_ROLE_CACHED_BRANCH] = on_cached_branch,
