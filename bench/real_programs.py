@@ -43,6 +43,13 @@ PROGRAMS = [
     program("pigz", "pigz", "usr/bin/pigz -p2 -c datas", threads=True),
     program("stockfish", "stockfish", "usr/games/stockfish bench 16 1 9 current", threads=True),
 ]
+# Programs for tests only: interpreters that are compiled while they run, and code that is replaced while others execute it.
+MORE = [
+    program("php", "php8.4-cli", "usr/bin/php8.4 -n work.php"),
+    program("ruby", "ruby3.3 libruby3.3", "usr/bin/ruby3.3 --disable=gems work.rb", threads=True),
+    program("guile", "guile-3.0 guile-3.0-libs", "usr/bin/guile-3.0 --no-auto-compile -s work.scm", threads=True),
+    program("java", "openjdk-21-jdk-headless", "usr/lib/jvm/java-21-openjdk-riscv64/bin/java -Xmx256m Work.java", threads=True),
+]
 # Less work, for tests that everyone runs: one thread; threads with signals; threads with messages of many kinds.
 SHORT = [
     program("gawk", "gawk", "usr/bin/gawk -f work.awk small"),
@@ -100,13 +107,13 @@ class Place:
         os.replace(file.name, os.path.join(self.work, name))
 
 
-def take(names):
+def take(names, programs=tuple(PROGRAMS)):
     """The programs of these names, in the order of the table; all when there are none."""
-    known = [one.name for one in PROGRAMS]
+    known = [one.name for one in programs]
     wrong = [name for name in names if name not in known]
     if wrong:
         sys.exit(f"no program '{wrong[0]}'; there are: {' '.join(known)}")
-    return [one for one in PROGRAMS if not names or one.name in names]
+    return [one for one in programs if not names or one.name in names]
 
 
 def prepare(programs=PROGRAMS, offline=False):

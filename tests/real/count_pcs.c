@@ -3,7 +3,7 @@
  * It shares nothing with the capture plugin but the declarations of QEMU's interface: QEMU calls it before each single
  * instruction. Whether that instruction retired is known when the next one of the same CPU comes:
  *
- *   - ECALL, EBREAK and UNIMP never retire; jumps and branches always do;
+ *   - ECALL, EBREAK, UNIMP and words of ones (with which a Java VM makes code invalid) never retire; jumps and branches always do;
  *   - the next address follows: it retired;
  *   - the same address again: QEMU executes the instruction once more (atomics alone, stores to code), it had not retired;
  *   - any other address is a signal handler. Signals from outside come between QEMU's blocks: an instruction inside of a
@@ -93,6 +93,7 @@ static kind kind_of(uint32_t bits) {
     if ((bits & 3) != 3) return kind_of_short(bits & 0xffff);
     switch (bits & 0x7f) {
     case 0x63: case 0x67: case 0x6f: return JUMP;
+    case 0x7f: return NEVER; /* the encodings of instructions of 80 bits and more: there are none */
     case 0x03: case 0x07: case 0x23: case 0x27: return ACCESS;
     case 0x73: return (bits & ~0x100000u) == 0x73 || bits == 0xc0001073 ? NEVER : LINEAR; /* the last: unimp */
     default: return LINEAR;

@@ -1,8 +1,10 @@
 #!/usr/bin/env python3
-"""tools/debian_root without a network: where the mirror is read from, and what is said when packages cannot be had. TAP.
+"""tools/debian_root without a network: where the mirror is read from, what is said when packages cannot be had, and links. TAP.
 
 Nothing listens at port 9 of this machine: apt's message about it names the mirror that was chosen.
 """
+import importlib.machinery
+import importlib.util
 import os
 import shutil
 import subprocess
@@ -94,8 +96,29 @@ def needs_no_network_for_what_is_there(folder):
     assert status == 1 and text.endswith("does not have three\n"), text
 
 
+def keeps_links_inside(folder):
+    loader = importlib.machinery.SourceFileLoader("debian_root", TOOL)
+    tool = importlib.util.module_from_spec(importlib.util.spec_from_loader("debian_root", loader))
+    loader.exec_module(tool)
+    root = os.path.join(folder, "root")
+    os.makedirs(os.path.join(root, "etc/java"))
+    os.makedirs(os.path.join(root, "usr/lib/jvm"))
+    with open(os.path.join(root, "etc/java/policy"), "w", encoding="ascii") as file:
+        file.write("here")
+    links = {"usr/lib/jvm/conf": "/etc/java", "usr/lib/jvm/policy": "/etc/java/policy", "lib": "usr/lib", "etc/none": "/nowhere"}
+    for path, target in links.items():
+        os.symlink(target, os.path.join(root, path))
+    tool.keep_links_inside(root)
+    found = {path: os.readlink(os.path.join(root, path)) for path in links}
+    assert found == {"usr/lib/jvm/conf": "../../../etc/java", "usr/lib/jvm/policy": "../../../etc/java/policy", "lib": "usr/lib",
+                     "etc/none": "../nowhere"}, found
+    for path in "usr/lib/jvm/conf/policy", "lib/jvm/policy":
+        with open(os.path.join(root, path), encoding="ascii") as file:
+            assert file.read() == "here", path
+
+
 CASES = [reads_deb822, reads_lines, takes_other_mirror, says_no_network, says_no_mirror, says_not_debian,
-         needs_no_network_for_what_is_there]
+         needs_no_network_for_what_is_there, keeps_links_inside]
 
 
 def main():

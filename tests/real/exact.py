@@ -79,7 +79,8 @@ def main():
     flags = [word for word in sys.argv[1:] if word in FLAGS]
     words = [word for word in sys.argv[1:] if word not in FLAGS]
     tools, names = [os.path.abspath(path) for path in words[:3]], words[3:]
-    programs = [one for one in (real_programs.take(names) if "--all" in flags else real_programs.SHORT) if not names or one.name in names]
+    every = real_programs.PROGRAMS + real_programs.MORE
+    programs = real_programs.take(names, every if "--all" in flags else real_programs.SHORT)
     try:
         place = real_programs.prepare(programs, offline="--fetch" not in flags)
     except real_programs.Unavailable as error:

@@ -1,0 +1,10 @@
+;; Numbers, strings, a table, continuations.
+(define (fib n) (if (< n 2) n (+ (fib (- n 1)) (fib (- n 2)))))
+(define counts (make-hash-table))
+(let loop ((i 0))
+  (when (< i 30000)
+    (let ((key (string-length (number->string (* i i)))))
+      (hashv-set! counts key (+ 1 (hashv-ref counts key 0))))
+    (loop (+ i 1))))
+(display (list (fib 18) (hash-count (const #t) counts) (call/cc (lambda (leave) (for-each leave '(1 2)) 3))))
+(newline)
