@@ -19,8 +19,9 @@ import perfetto
 
 KERNEL, USER = 0xFFFFFFFF80000000, 0x10000
 NOP, JALR, RET, SRET, ECALL = b"\x01\x00", b"\x82\x97", b"\x82\x80", b"\x73\x00\x20\x10", b"\x73\x00\x00\x00"
+OFF, ON = b"\x73\x70\x01\x10", b"\x73\x60\x01\x10"  # csrci and csrsi sstatus, 2
 # How each part of a function ends: c call, i call through a pointer, r return, s trap return, e ECALL, j jump to
-# the begin, - nothing (trap here).
+# the begin, f jump to the next instruction, - nothing (trap here); o and O: nothing, interrupts are switched off and on.
 CODE = {
     "_start_kernel": "3c", "start_kernel": "5c2c1c", "do_one_initcall": "2i1r", "init_uart": "30r", "init_net": "50r",
     "rest_init": "2c4c", "handle_exception": "4i3s", "do_trap_ecall_u": "3i2r", "do_page_fault": "20r",
@@ -28,11 +29,11 @@ CODE = {
     "__riscv_sys_exit_group": "3c2r", "do_exit": "5c1r", "schedule": "2c1r", "__schedule": "9c5r", "__switch_to": "8r",
     "do_irq": "3c2c2r", "handle_percpu_devid_irq": "2i2r", "riscv_timer_interrupt": "11r",
     "__handle_irq_event_percpu": "2i1r", "uart_interrupt": "13r", "worker_thread": "4c2c3j", "ret_from_fork": "2i1r",
-    "do_idle": "3c1j", "process_work": "21r", "free_initmem": "4r",
+    "do_idle": "3c1j", "process_work": "5O6o4f2O2f3o1f1O1f1r", "free_initmem": "4r",
 }
 USER_CODE = {"program": "9e3e5e7e11e2-"}
-ITYPE = {"c": 9, "i": 8, "r": 13, "s": 3, "j": 15, "-": 0}
-ENDS = {"c": None, "i": JALR, "r": RET, "s": SRET, "e": ECALL, "j": None, "-": NOP}
+ITYPE = {"c": 9, "i": 8, "r": 13, "s": 3, "j": 15, "-": 0, "o": 0, "O": 0, "f": 15}
+ENDS = {"c": None, "i": JALR, "r": RET, "s": SRET, "e": ECALL, "j": None, "-": NOP, "o": OFF, "O": ON, "f": None}
 
 
 def parts(text):
@@ -89,7 +90,7 @@ class Layout:
             at = self.start[name] + len(code)
             code += NOP * nops
             here = self.start[name] + len(code)
-            last = ENDS[end] or (jump(self.start[name] - here) if end == "j" else None) or jal(self.start[self.CALLS[name, number]] - here)
+            last = ENDS[end] or (jump(self.start[name] - here if end == "j" else 2) if end in "jf" else None) or jal(self.start[self.CALLS[name, number]] - here)
             code += last
             self.segments[name].append((at, nops + len(last) // 2, nops + 1, end, len(last) // 4))
         return code
@@ -109,16 +110,22 @@ class Model:
     def __init__(self, layout, seed):
         self.layout, self.random = layout, random.Random(seed)
         self.records, self.time, self.priv, self.scontext = [], 0, 1, 0
-        self.current, self.next_pid = None, 1
+        self.current, self.next_pid, self.told = None, 1, None
         self.threads, self.switches, self.order = [], 0, []
         self.traps = collections.defaultdict(list)  # (kind, name): instructions of each; None: not finished
         self.initcalls = {}
+        self.instructions, self.off_since, self.off = 0, None, []  # of the hart; while interrupts are off; how long they were
 
     # ---- records
 
     def record(self, address, halfwords, lastsize, itype):
         self.time += self.random.choice((1, 2, 9))
-        self.records.append(f"1,{address:#x},{halfwords},{lastsize},{itype},{self.priv},2,{self.scontext},{self.time}")
+        context = self.priv, self.scontext
+        ctype = 2 if context != self.told else 0  # each report of a context ends a span
+        self.told = context
+        self.records.append(f"1,{address:#x},{halfwords},{lastsize},{itype},{self.priv},{ctype},{self.scontext},{self.time}")
+        if itype in (1, 2) and self.off_since is None:
+            self.off_since = self.instructions
 
     def segment(self, name, number):
         address, halfwords, instructions, end, lastsize = self.layout.segments[name][number]
@@ -129,6 +136,12 @@ class Model:
             self.record(address, halfwords, lastsize, ITYPE[end])
         self.current.instructions += instructions
         self.current.modes["US"[self.priv]] += instructions
+        self.instructions += instructions
+        if end == "o" and self.off_since is None:
+            self.off_since = self.instructions
+        if end in "sO" and self.off_since is not None:
+            self.off.append(self.instructions - self.off_since)
+            self.off_since = None
         return address + 2 * halfwords
 
     def run(self, name, *calls):
@@ -320,11 +333,12 @@ class Case:
 
 
 def stretches(case, row):
-    """Interrupts are off in each handler, up to its return or to that of the thread that runs then. The model's code has no instruction
-    that switches them on earlier. What is around the switch of threads is not counted here."""
-    known = [v for (kind, name), values in case.model.traps.items() for v in values if v and name not in ("nanosleep", "uart_interrupt")]
-    assert row["count"] >= len(known), f"{row['count']} stretches, {len(known)} traps"
-    assert row["instructions"]["min"] == min(known), row
+    """Interrupts are off from each trap to the next return from one, which may be that of another thread, or to
+    the instruction that switches them on; and between the instructions that switch them off and on."""
+    off = sorted(case.model.off, reverse=True)
+    found = row["instructions"]
+    assert (row["count"], found["sum"], found["min"], found["max"]) == (len(off), sum(off), off[-1], off[0]), f"{row}, expected {off}"
+    assert [long_one["instructions"] for long_one in row["longest"]] == off[:5], f"{row}, expected {off[:5]}"
 
 
 def traps(case):
@@ -403,13 +417,12 @@ def named(case):
     expected = {(t.name, t.pid): t.instructions for t in case.model.threads if t.instructions}
     assert rows == expected, f"{rows} instead of {expected}"
     traps(case)
-    rows = {r["name"]: r for r in case.rows("syscalls") if r["kind"] == "off"}
+    longest, total = max(case.model.off), sum(case.model.off)
     found = {r["name"]: r for r in json.loads(case.run("timeline", "--to", "json", *case.reading))["off"]}
     text = case.run("timeline", "--to", "summary", *case.reading)
-    assert set(found) == set(rows) and rows, f"{found} instead of {rows}"
-    for name, row in rows.items():
-        longest = row["longest"][0]["instructions"]
-        assert (found[name]["longest"], found[name]["instructions"]["sum"]) == (longest, row["instructions"]["sum"]), f"{found} instead of {row}"
+    assert set(found) == {"interrupts of S-mode"}, found
+    for name, row in found.items():
+        assert (row["longest"], row["instructions"]["sum"]) == (longest, total), f"{row}, expected {longest} of {total}"
         assert f"longest time without {name}: {longest} instructions, hart 0" in text, text[:800]
 
 
