@@ -162,12 +162,19 @@ static void take_mark(void *user, const ntr_code_mark *mark) {
 
 /* ---- */
 
-bool ntr_stretch_state_span(ntr_stretch_state *s, const ntr_event *span, ntr_stretch_thread *thread, uint64_t time, bool timed) {
-    stretch_hart *hart = &s->harts[span->src];
+bool ntr_stretch_state_span(ntr_stretch_state *s, const ntr_event *executed, ntr_stretch_thread *thread, uint64_t time, bool timed) {
+    stretch_hart *hart = &s->harts[executed->src];
+    ntr_event of_guest;
+    const ntr_event *span = executed;
+
+    if (executed->context.v) { /* of guests nothing is known; to the hypervisor, they are less privileged, as user mode is */
+        of_guest = *executed;
+        of_guest.context.prv = of_guest.context.v = 0;
+        span = &of_guest;
+    }
     span_moment moment = {s, hart, thread, span, time, timed};
     const uint8_t prv = span->context.prv;
 
-    if (span->context.v) return true; /* of guests nothing is known */
     follow(&moment);
     if ((prv == 1 || prv == 3) && !ntr_code_marks_span(s->marks, span, take_mark, &moment)) return false;
     hart->instructions += span->instructions;

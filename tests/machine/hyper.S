@@ -111,7 +111,8 @@ hs_start:
     li t0, 1 << 5
     csrs sie, t0
     li s0, ROUNDS
-1:  andi a0, s0, 1
+1:  csrsi sstatus, 2
+    andi a0, s0, 1
     jal run_guest
     addi s0, s0, -1
     bnez s0, 1b

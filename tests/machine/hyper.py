@@ -110,6 +110,18 @@ def named(line):
     return row
 
 
+@case("interrupts off: as long as sstatus.SIE was 0 in HS mode at each instruction")
+def interrupts_off():
+    listed = os.path.join(scratch(), "off.txt")
+    bundle = run("--repeatable", given=["-plugin", f"{PLUGIN},out={os.path.join(scratch(), 'truth.txt')},off={listed}", *ONE])
+    with open(listed, encoding="utf-8") as file:
+        expected = [int(line.split()[0]) for line in file][1:]  # what is off before the first instruction that switches it is not known
+    rows = map(json.loads, output(harness.NTRACE, "syscalls", "--format", "jsonl", bundle).splitlines())
+    found = next(row for row in rows if row.get("name") == "interrupts of S-mode")
+    equal([s["instructions"] for s in found["longest"]], sorted(expected, reverse=True)[:5], "the longest ones")
+    equal((found["count"], found["instructions"]["sum"]), (len(expected), sum(expected)), "number and sum")
+
+
 FILTERS = {"priv=vs+vu": ("VS", "VU"), "priv=vu": ("VU",), "priv=vs": ("VS",), "priv=s": ("S",), "priv=m": ("M",)}
 for word, modes in FILTERS.items():
     @case(f"--filter {word}: every instruction in these modes, and no other")
