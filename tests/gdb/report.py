@@ -28,7 +28,7 @@ def report(path, status=0):
 def points(text, data, slices):
     """What the page shows for the slices: its function gotoPoint."""
     node = shutil.which("node") or skip("no node")
-    function = re.search(r"function gotoPoint\(s\) \{.*?\n  \}", text, re.S).group(0)
+    function = re.search(r"function gotoPoint\(s\) \{.*?\n\}", text, re.S).group(0)
     code = (f"const data = {json.dumps({'timeline': {k: data['timeline'][k] for k in ('timed', 'base')}})};\n{function}\n"
             f"for (const begin of {json.dumps([s[0] for s in slices])}) console.log(gotoPoint({{ begin }}));")
     return subprocess.run([node, "-e", code], capture_output=True, text=True, check=True).stdout.split("\n")[:-1]
