@@ -31,9 +31,16 @@ static const ntr_decision_copy *find(const audit *a, uint32_t id) {
     return NULL;
 }
 
+static int64_t count_evaluations(const ntr_decision_copy *copy) {
+    int64_t count = (int64_t)(copy->results[0] + copy->results[1]);
+    for (size_t i = 0; i < copy->vector_count; i++) count += (int64_t)copy->vectors[i].count;
+    return count;
+}
+
 /* Number of vectors with the result true (`what` NTR_FLOW_TRUE), or in which a condition was evaluated. */
 static int64_t count_vectors(const ntr_decision_copy *copy, int what) {
     int64_t count = 0;
+    if (what == NTR_FLOW_EVALUATED) return count_evaluations(copy);
     for (size_t i = 0; i < copy->vector_count; i++) {
         const ntr_vector *v = &copy->vectors[i];
         if (what == NTR_FLOW_TRUE ? v->result : v->values[what] != '-') count += (int64_t)v->count;
@@ -41,24 +48,48 @@ static int64_t count_vectors(const ntr_decision_copy *copy, int what) {
     return what == NTR_FLOW_TRUE ? count + (int64_t)copy->results[1] : count;
 }
 
-/* Returns whether the decision was evaluated as often as the source says. */
+/* Stores the executions of the copies of a call in the function. Returns whether there are any copies: it may be inlined. */
+static bool count_calls(const audit *a, uint32_t id, const ntr_decision_function *function, int64_t *count) {
+    const ntr_code_map *m = a->map;
+    bool found = false;
+    *count = 0;
+    for (size_t i = ntr_code_map_call_at(m, function->low); i < m->call_count && m->calls[i].address < function->high; i++) {
+        if (m->calls[i].id != id) continue;
+        *count += (int64_t)m->calls[i].executed;
+        found = true;
+    }
+    return found;
+}
+
+/* Stores the value of a term. Returns whether it is known. */
+static bool value_of(const audit *a, const ntr_decision_copy *copy, const ntr_flow_term *term, int64_t *value) {
+    const ntr_decision_function *function = &a->map->functions[copy->function];
+    if (term->what == NTR_FLOW_CALL) return count_calls(a, term->id, function, value);
+    if (term->id == 0) {
+        *value = (int64_t)function->entries;
+        return true;
+    }
+    const ntr_decision_copy *other = find(a, term->id);
+    if (!other || other->reason || other->misfits || other->unknown) return false;
+    if (term->what >= 0 && (other->results[0] || other->results[1])) return false; /* its conditions are not known */
+    *value = count_vectors(other, term->what);
+    return true;
+}
+
+/* Returns whether the decision was evaluated as often as a sum says. */
+static bool agrees_with(const audit *a, const ntr_decision_copy *copy, const ntr_flow_sum *expected) {
+    int64_t sum = 0, value = 0;
+    if (expected->unknown) return false;
+    for (unsigned i = 0; i < expected->count; i++) {
+        if (!value_of(a, copy, &expected->terms[i], &value)) return false;
+        sum += expected->terms[i].factor * value;
+    }
+    return sum == count_evaluations(copy);
+}
+
 static bool agrees(const audit *a, const ntr_decision_copy *copy) {
     const ntr_flow_count *expected = copy->record->expected;
-    int64_t sum = 0, evaluated = (int64_t)(copy->results[0] + copy->results[1]);
-    if (!expected || expected->unknown || copy->unknown) return false;
-    for (unsigned i = 0; i < expected->count; i++) {
-        const ntr_flow_term *term = &expected->terms[i];
-        if (term->decision == 0) {
-            sum += term->factor * (int64_t)a->map->functions[copy->function].entries;
-            continue;
-        }
-        const ntr_decision_copy *other = find(a, term->decision);
-        if (!other || other->reason || other->misfits || other->unknown) return false;
-        if (term->what != NTR_FLOW_TRUE && (other->results[0] || other->results[1])) return false;
-        sum += term->factor * count_vectors(other, term->what);
-    }
-    for (size_t i = 0; i < copy->vector_count; i++) evaluated += (int64_t)copy->vectors[i].count;
-    return sum == evaluated;
+    return expected && !copy->unknown && (agrees_with(a, copy, &expected->far) || agrees_with(a, copy, &expected->near));
 }
 
 /* A copy that does not agree is not used for others, so the comparison is repeated until nothing changes. */

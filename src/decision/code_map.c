@@ -16,8 +16,16 @@ static size_t slot_of(const ntr_code_map *map, uint64_t address) {
     return (size_t)((address >> 1) * UINT64_C(0x9e3779b97f4a7c15) >> 20) & map->slot_mask;
 }
 
+static int compare_calls(const void *a, const void *b) {
+    const ntr_counted_call *x = a, *y = b;
+    NTR_COMPARE_BY(address);
+    NTR_COMPARE_BY(id);
+    return 0;
+}
+
 ntr_status ntr_code_map_index(ntr_code_map *map) {
     size_t size = 64;
+    if (map->call_count) qsort(map->calls, map->call_count, sizeof *map->calls, compare_calls);
     while (size < map->branch_count * 4) size *= 2;
     if (map->branch_count) qsort(map->branches, map->branch_count, sizeof *map->branches, compare_branches);
     map->slots = ntr_alloc(map->allocator, size, sizeof *map->slots);
@@ -44,6 +52,18 @@ size_t ntr_code_map_functions_below(const ntr_code_map *map, uint64_t address) {
     return low;
 }
 
+size_t ntr_code_map_call_at(const ntr_code_map *map, uint64_t address) {
+    size_t low = 0, high = map->call_count;
+    while (low < high) {
+        size_t middle = low + (high - low) / 2;
+        if (map->calls[middle].address < address)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low;
+}
+
 const ntr_decision_branch *ntr_code_map_find(const ntr_code_map *map, uint64_t address) {
     for (size_t at = slot_of(map, address); map->slots[at]; at = (at + 1) & map->slot_mask)
         if (map->branches[map->slots[at] - 1].address == address) return &map->branches[map->slots[at] - 1];
@@ -57,6 +77,7 @@ void ntr_code_map_release(ntr_code_map *map) {
     }
     ntr_dealloc(map->allocator, map->copies);
     ntr_dealloc(map->allocator, map->branches);
+    ntr_dealloc(map->allocator, map->calls);
     ntr_dealloc(map->allocator, map->functions);
     ntr_dealloc(map->allocator, map->slots);
     ntr_dealloc(map->allocator, map->ranges.items);

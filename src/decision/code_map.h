@@ -46,6 +46,13 @@ typedef struct ntr_decision_branch {
     bool through[2]; /* by outcome, not taken and taken: a result is tested once more, by a later branch of the copy */
 } ntr_decision_branch;
 
+/* A call instruction of a statement that executes one (calls.c). */
+typedef struct ntr_counted_call {
+    uint64_t address;
+    uint32_t id; /* in terms of flows */
+    uint64_t executed;
+} ntr_counted_call;
+
 /* A function with decisions. */
 typedef struct ntr_decision_function {
     uint64_t low, high;
@@ -61,6 +68,8 @@ typedef struct ntr_code_map {
     size_t copy_count, copy_capacity;
     ntr_decision_branch *branches; /* sorted by address */
     size_t branch_count, branch_capacity;
+    ntr_counted_call *calls; /* sorted by address */
+    size_t call_count, call_capacity;
     ntr_decision_function *functions; /* sorted by address */
     size_t function_count, function_capacity;
     uint64_t *slots; /* hash table of branches: index + 1 */
@@ -76,6 +85,9 @@ void ntr_code_map_release(ntr_code_map *map);
 
 /* Returns the number of functions with decisions that begin at or below `address`. */
 size_t ntr_code_map_functions_below(const ntr_code_map *map, uint64_t address);
+
+/* Returns the index of the first of `calls` at `address` or behind it. */
+size_t ntr_code_map_call_at(const ntr_code_map *map, uint64_t address);
 
 /* Returns the first branch at `address`, or NULL. Others at this address, of other copies, follow it: `map->branches` is
  * sorted. */

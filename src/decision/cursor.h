@@ -34,6 +34,7 @@ typedef struct ntr_unit_walk {
     uint32_t truth_of;               /* ... the id of its decision; 0: none, */
     uint8_t truth_condition;         /* ... and its number */
     bool unused;                     /* the value of what is visited next is not used */
+    bool direct;                     /* the value of what is visited next is returned or stored as it is */
     uint32_t jumps, continue_count;  /* number of return, goto and labels, and of continue, so far */
     bool too_deep;
     ntr_status status;

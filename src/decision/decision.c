@@ -34,6 +34,7 @@ void ntr_decisions_free(ntr_decisions *d) {
     ntr_dealloc(d->allocator, d->records);
     ntr_dealloc(d->allocator, d->list);
     ntr_dealloc(d->allocator, d->unparsed);
+    ntr_dealloc(d->allocator, d->calls);
     ntr_dealloc(d->allocator, d->units);
     ntr_dealloc(d->allocator, d->files);
     ntr_texts_release(&d->texts);

@@ -192,7 +192,8 @@ ntr_draft_result ntr_draft_add(ntr_unit_walk *w, CXCursor cursor, const ntr_cont
         d->record.truth_condition = w->truth_condition;
     }
     d->record.unused = w->unused && !control;
-    w->unused = false;
+    d->record.direct = w->direct && !control;
+    w->unused = w->direct = false;
     w->depth = depth;
     d->record.root = (uint8_t)add_tree(w, d, cursor);
     w->depth = outer;
@@ -203,6 +204,7 @@ ntr_draft_result ntr_draft_add(ntr_unit_walk *w, CXCursor cursor, const ntr_cont
     if (control) set_control(w, &d->record, control, negated);
     d->record.order = w->order;
     ntr_draft_result result = finish(w, d);
+    if (result == NTR_DRAFT_ADDED && !control) w->now = ntr_flow_restart(&w->now, d->record.id, NTR_FLOW_EVALUATED);
     ntr_dealloc(w->decisions->allocator, d);
     if (negated && (result == NTR_DRAFT_FALSE || result == NTR_DRAFT_TRUE))
         return result == NTR_DRAFT_TRUE ? NTR_DRAFT_FALSE : NTR_DRAFT_TRUE;

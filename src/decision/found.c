@@ -83,9 +83,30 @@ static const ntr_extent_entry *own_entry(const ntr_map_builder *b, const ntr_ext
     return entry ? entry : point;
 }
 
+static ntr_status add_call(ntr_map_builder *b, uint64_t address, uint32_t id) {
+    ntr_code_map *m = b->map;
+    ntr_frame frames[NTR_FRAMES_MAX];
+    if (ntr_debug_info_frames(b->debug, NULL, address, frames, NTR_FRAMES_MAX) != 1) return NTR_OK; /* inlined code */
+    if (ntr_reserve(m->allocator, (void **)&m->calls, &m->call_capacity, m->call_count + 1, sizeof *m->calls)) return NTR_E_MEMORY;
+    m->calls[m->call_count++] = (ntr_counted_call){.address = address, .id = id};
+    return NTR_OK;
+}
+
+/* Takes the calls of a row. */
+static ntr_status take_calls(ntr_map_builder *b, const ntr_line_row *row, const char *path) {
+    ntr_insn insn;
+    const ntr_call_site *call = ntr_decisions_call_at(b->decisions, path, row->line, row->column);
+    for (uint64_t at = row->address; call && at - row->address < row->size; at += insn.size) {
+        if (ntr_program_insn(b->map->program, NULL, NTR_POSITION_ANY, at, &insn) != NTR_OK) break;
+        if (insn.flow == NTR_FLOW_DIRECT_CALL || insn.flow == NTR_FLOW_INDIRECT_CALL) TRY(add_call(b, at, call->id));
+    }
+    return NTR_OK;
+}
+
 static ntr_status take_row(ntr_map_builder *b, const ntr_line_row *row) {
     ntr_insn insn;
     const ntr_extent_file *file = row->line && row->file ? file_of(b, row->file) : NULL;
+    if (file) TRY(take_calls(b, row, file->path));
     const ntr_extent_entry *entry = file ? ntr_extents_at(&b->extents, file, row->line, row->column) : NULL;
     if (!entry) return NTR_OK;
     const ntr_decision_record *r = b->decisions->records[entry->record];

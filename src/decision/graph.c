@@ -156,13 +156,6 @@ uint64_t ntr_graph_reach(ntr_graph *g, uint32_t at) {
     return reach(g, at, &anchor);
 }
 
-bool ntr_graph_reaches_anchor(ntr_graph *g, uint32_t at) {
-    bool anchor = false;
-    g->mark++;
-    reach(g, at, &anchor);
-    return anchor;
-}
-
 bool ntr_graph_enters_anchor(ntr_graph *g) {
     bool anchor = false;
     g->mark++;

@@ -39,9 +39,7 @@ uint32_t ntr_graph_at(const ntr_graph *graph, uint64_t address);
 /* Returns the set of candidates that are reached from instruction `at` before any other candidate: bit I is the
  * candidate I. */
 uint64_t ntr_graph_reach(ntr_graph *graph, uint32_t at);
-/* Returns whether an anchor is reached from instruction `at` before any candidate. */
-bool ntr_graph_reaches_anchor(ntr_graph *graph, uint32_t at);
-/* The same from all entries, and from what follows instruction `at`. */
+/* Return whether an anchor is reached before any candidate: from all entries, and from what follows instruction `at`. */
 bool ntr_graph_enters_anchor(ntr_graph *graph);
 bool ntr_graph_leaves_to_anchor(ntr_graph *graph, uint32_t at);
 /* Returns the set of candidates that are reached from all entries. */

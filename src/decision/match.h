@@ -31,7 +31,8 @@ typedef struct ntr_match {
     size_t count;
     const ntr_statements *statements;
     ntr_code_kind kind;
-    bool grouped;  /* the record is one of which conditions may be missing: the places of the branches must prove more */
+    const ntr_decision_record *ungrouped; /* the record has groups of the conditions of this one, by `grouping`: the places of the
+                                           * branches must prove more; or NULL */
     bool placed;   /* result: each candidate is known to evaluate `condition`, also if the rest is not known */
     bool complete; /* result: no code passes by the branches (match_bypass.c) */
     ntr_matched matched[NTR_CANDIDATES_MAX];

@@ -55,7 +55,6 @@ static bool may_be_groups(const ntr_decision_record *r, const ntr_grouping *grou
 static bool add_fitting(ntr_match *fitting, const ntr_match *one, const ntr_grouping *grouping) {
     if (fitting->grouping.count == 0) {
         *fitting = *one;
-        fitting->grouping = *grouping;
         return true;
     }
     for (size_t i = 0; i < one->count; i++)
@@ -74,7 +73,8 @@ const char *ntr_match_groups(ntr_match *match) {
         ntr_match one = *match;
         if (!ntr_grouping_make(r, joined, &grouping, &grouped) || !may_be_groups(r, &grouping)) continue;
         one.record = &grouped.record;
-        one.grouped = true;
+        one.ungrouped = r;
+        one.grouping = grouping;
         if (ntr_match_find(&one) || !ends_at_branches(&one, &grouped)) continue;
         if (!add_fitting(&fitting, &one, &grouping)) return "its branches fit the source in more than one way";
     }

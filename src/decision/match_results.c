@@ -65,13 +65,14 @@ static bool sets_apart(const ntr_matcher *x, size_t i, unsigned taken, const ntr
     return apart;
 }
 
-/* What says which result the code at an exit has: the exits of other conditions, the same with a proof (match_set.c), or the
- * source. */
-enum evidence { EVIDENCE_CODE, EVIDENCE_SETS, EVIDENCE_SOURCE };
+/* What says which result the code at an exit has: the exits of other conditions, the same with a proof (match_set.c), the
+ * source, or the value that the code stores (match_value.c). */
+enum evidence { EVIDENCE_CODE, EVIDENCE_SETS, EVIDENCE_SOURCE, EVIDENCE_VALUE };
 
 static bool is_known(const ntr_matcher *x, size_t i, unsigned taken, const ntr_result_exits *exits, enum evidence evidence, bool result) {
     const ntr_match *m = x->match;
     uint32_t at = exit_of(x, i, taken);
+    if (evidence == EVIDENCE_VALUE) return ntr_matcher_value_at(x, at) == result;
     if (evidence == EVIDENCE_SOURCE) return leads_to(m, at, result) || leads_to(m, first_placed(m, at), result);
     return has_exit(m, exits, result, at) && (evidence == EVIDENCE_CODE || sets_apart(x, i, taken, exits, result));
 }
@@ -96,14 +97,49 @@ static int value_when_taken(const ntr_matcher *x, size_t i, const ntr_result_exi
  * if (a > 2 || b) { if (a) f(); } g(); -- a > 2 may lead directly to f(), and its exit says nothing about b. With -Og, the
  * source must not say the opposite: in if (!a || b) return a; return 0; the outcomes !a and !b may lead to the same code. If it
  * says nothing, the code must set a result. */
-static int last_value(const ntr_matcher *x, size_t i, const ntr_result_exits *exits) {
+static int any_value(const ntr_matcher *x, size_t i, const ntr_result_exits *exits) {
     const ntr_code_kind kind = x->match->kind;
     int by_code = value_when_taken(x, i, exits, EVIDENCE_CODE), by_source;
     if (by_code != NTR_NOT_KNOWN && kind.plain) return by_code;
     by_source = value_when_taken(x, i, exits, EVIDENCE_SOURCE);
     if (by_source == NTR_NOT_KNOWN) by_source = ntr_matcher_by_reach(x, i);
+    if (by_source == NTR_NOT_KNOWN && kind.debug) by_source = value_when_taken(x, i, exits, EVIDENCE_VALUE);
     if (by_source == NTR_NOT_KNOWN && kind.debug) return value_when_taken(x, i, exits, EVIDENCE_SETS);
     return by_code == NTR_NOT_KNOWN || by_code == by_source ? by_source : NTR_NOT_KNOWN;
+}
+
+/* Returns whether a node has only conditions below one operator. */
+static bool is_one_chain(const ntr_decision_record *r, unsigned node, uint8_t operator) {
+    const ntr_expression *e = &r->tree[node];
+    if (e->operator == NTR_LEAF) return true;
+    if (e->operator != operator) return false;
+    return is_one_chain(r, e->left, operator) && is_one_chain(r, e->right, operator);
+}
+
+/* A group that can have one value only is left out, or only a branch of one of its conditions is left. Example: in
+ * if (b || (a > 0 && !a)) break; if (a <= 0) return; -- the branch of a > 0 is that of the second statement, too, and both of its
+ * outcomes mean false. So the value that all conditions have together (&&: true, ||: false) must be shown by itself, and
+ * not only be the opposite of what the other outcome shows. */
+static bool shows_group(const ntr_matcher *x, size_t i, const ntr_result_exits *exits, int value_when_taken) {
+    const ntr_match *m = x->match;
+    const uint8_t condition = x->best.condition[i];
+    const ntr_group *group = m->ungrouped ? &m->grouping.groups[0][condition] : NULL;
+    if (!group || group->first == group->last) return true;
+    const uint8_t operator = m->ungrouped->tree[group->top].operator;
+    const bool one = is_one_chain(m->ungrouped, group->top, operator);
+    for (unsigned value = 0; value < 2; value++) {
+        const bool taken = value_when_taken == (int)value, result = m->record->flow[condition].next[value] == NTR_RESULT_TRUE;
+        if (one && value != (operator == NTR_AND)) continue;
+        bool shown = ntr_matcher_reaches(x, i, taken, result);
+        for (enum evidence e = EVIDENCE_SETS; e <= EVIDENCE_VALUE && !shown; e++) shown = is_known(x, i, taken, exits, e, result);
+        if (!shown) return false;
+    }
+    return true;
+}
+
+static int last_value(const ntr_matcher *x, size_t i, const ntr_result_exits *exits) {
+    const int value = any_value(x, i, exits);
+    return value != NTR_NOT_KNOWN && shows_group(x, i, exits, value) ? value : NTR_NOT_KNOWN;
 }
 
 bool ntr_matcher_results(ntr_matcher *x, ntr_result_exits *exits) {
@@ -146,6 +182,30 @@ static bool only_condition_at(const ntr_decision_record *r, uint32_t line, uint3
     return found == 1;
 }
 
+static bool is_operator(const ntr_condition_flow *flow, const ntr_candidate *branch) {
+    return flow->operator_line == branch->line && flow->operator_column == branch->column;
+}
+
+/* Returns whether a branch is placed at the operator before its condition, or at one inside of its group. */
+static bool at_operator(const ntr_match *m, unsigned condition, const ntr_candidate *branch) {
+    if (!m->ungrouped) return is_operator(&m->record->flow[condition], branch);
+    const ntr_group *group = &m->grouping.groups[0][condition];
+    for (unsigned i = group->first; i <= group->last; i++)
+        if (is_operator(&m->ungrouped->flow[i], branch)) return true;
+    return false;
+}
+
+/* Returns whether a place is inside of exactly one condition of the record. The operators inside of a group belong to none: gcc also
+ * places branches of other conditions there. */
+static bool is_at_condition(const ntr_match *m, const ntr_candidate *branch, uint8_t *condition) {
+    if (!m->ungrouped) return only_condition_at(m->record, branch->line, branch->column, condition);
+    if (!only_condition_at(m->ungrouped, branch->line, branch->column, condition)) return false;
+    uint8_t group = 0;
+    while (m->grouping.groups[0][group].last < *condition) group++;
+    *condition = group;
+    return true;
+}
+
 /* Compares the places of the branches with their conditions. gcc places the branch of a condition without a place of its
  * own (a variable) at the operator before it, and that of the first one at the statement or at an operator. Where conditions are
  * computed together, a condition that is known may be left out, and the number of branches does not show it: in
@@ -155,15 +215,13 @@ bool ntr_matcher_places(const ntr_matcher *x) {
     if (m->kind.plain && !m->kind.gnu) return true; /* clang: their order and number are compared instead */
     for (size_t i = 0; i < m->count; i++) {
         const ntr_candidate *c = &m->candidates[i];
-        const ntr_condition_flow *flow = &m->record->flow[x->best.condition[i]];
         uint8_t condition;
-        if (only_condition_at(m->record, c->line, c->column, &condition)) {
+        if (is_at_condition(m, c, &condition)) {
             if (condition != x->best.condition[i]) return false;
             continue;
         }
-        bool at_operator = flow->operator_line == c->line && flow->operator_column == c->column;
         if (!m->kind.plain && !m->kind.gnu) return false; /* clang places branches at operators, in any order */
-        if (!m->kind.plain && (!m->kind.debug || m->grouped) && !at_operator && x->best.condition[i] != m->record->start) return false;
+        if (!m->kind.plain && (!m->kind.debug || m->ungrouped) && x->best.condition[i] != m->record->start && !at_operator(m, x->best.condition[i], c)) return false;
     }
     return true;
 }

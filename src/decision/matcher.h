@@ -36,6 +36,10 @@ void ntr_match_mark(const ntr_match *match, bool set);
 /* Returns the value of the condition of branch `i` when it is taken, by the statements that are reached (match_reach.c), or
  * NTR_NOT_KNOWN. */
 int ntr_matcher_by_reach(const ntr_matcher *x, size_t i);
+/* Returns whether this outcome of branch `i` leads to a statement that is executed with the result, and the other one does not. */
+bool ntr_matcher_reaches(const ntr_matcher *x, size_t i, bool taken, bool result);
+/* Returns the result that the code of an exit stores (match_value.c), or NTR_NOT_KNOWN. */
+int ntr_matcher_value_at(const ntr_matcher *x, uint32_t exit);
 /* Returns whether the code of an exit sets a register to a constant that the code of an exit with the opposite result sets in
  * another way (match_set.c). */
 bool ntr_matcher_sets_apart(const ntr_graph *graph, uint32_t exit, uint32_t opposite);

@@ -70,8 +70,33 @@ static int compare_records(const void *a, const void *b) {
     return 0;
 }
 
+static int compare_calls(const void *a, const void *b) {
+    const ntr_call_site *x = a, *y = b;
+    int order = compare_text(x->path, y->path);
+    if (order) return order;
+    NTR_COMPARE_BY(extent.line);
+    NTR_COMPARE_BY(extent.column);
+    NTR_COMPARE_BY(id);
+    return 0;
+}
+
 void ntr_decisions_sort(ntr_decisions *d) {
     if (d->count) qsort(d->records, d->count, sizeof *d->records, compare_records);
+    if (d->call_count) qsort(d->calls, d->call_count, sizeof *d->calls, compare_calls);
+}
+
+const ntr_call_site *ntr_decisions_call_at(const ntr_decisions *d, const char *path, uint32_t line, uint32_t column) {
+    const ntr_call_site at = {.path = path, .extent = {.line = line, .column = column}, .id = UINT32_MAX};
+    size_t low = 0, high = d->call_count;
+    while (low < high) { /* the last one that begins at or before the place */
+        size_t middle = low + (high - low) / 2;
+        if (compare_calls(&d->calls[middle], &at) <= 0)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    const ntr_call_site *call = low ? &d->calls[low - 1] : NULL;
+    return call && call->path == path && ntr_extent_has(&call->extent, line, column) ? call : NULL;
 }
 
 /* Returns whether the file belongs to the unit that is being parsed. Headers are taken from the first unit. */
@@ -113,6 +138,15 @@ ntr_status ntr_decisions_add(ntr_decisions *d, const ntr_decision_draft *draft) 
         return NTR_E_MEMORY;
     }
     d->records[d->count++] = r;
+    return NTR_OK;
+}
+
+ntr_status ntr_decisions_add_call(ntr_decisions *d, const ntr_call_site *call) {
+    bool own;
+    ntr_status status = own_file(d, call->path, &own);
+    if (status || !own) return status;
+    if (ntr_reserve(d->allocator, (void **)&d->calls, &d->call_capacity, d->call_count + 1, sizeof *d->calls)) return NTR_E_MEMORY;
+    d->calls[d->call_count++] = *call;
     return NTR_OK;
 }
 

@@ -77,6 +77,7 @@ typedef struct ntr_decision_record {
     bool results[2];          /* their results: false and true were seen */
     bool too_large;           /* it has more conditions than can be evaluated */
     bool is_value;            /* its result is stored or passed on; it does not control a statement or ?: */
+    bool direct;              /* its result is returned or stored as it is */
     bool loop;                /* it controls while, do or for */
     bool unused;              /* its result is not used at all */
     uint32_t truth_of;        /* id of the decision with a condition of which it is the value, maybe negated; 0: none */
@@ -94,6 +95,13 @@ typedef struct ntr_decision_draft {
     bool too_large;
 } ntr_decision_draft;
 
+/* A statement that executes one call, and always (calls.c). Its call counts how often it is executed. */
+typedef struct ntr_call_site {
+    const char *path; /* resolved */
+    ntr_extent extent; /* of the statement */
+    uint32_t id;      /* in terms of flows */
+} ntr_call_site;
+
 /* A file with decisions, and the unit with which it was parsed. */
 typedef struct ntr_parsed_file {
     const char *path;
@@ -110,6 +118,8 @@ struct ntr_decisions {
     size_t unparsed_count, unparsed_capacity;
     const char **units; /* main files of the units that were parsed, or that cannot be */
     size_t unit_count, unit_capacity;
+    ntr_call_site *calls; /* sorted by (path, line, column) when `sorted` */
+    size_t call_count, call_capacity;
     ntr_parsed_file *files;
     size_t file_count, file_capacity;
     struct ntr_code_map *map;   /* of the current run */
@@ -123,10 +133,14 @@ struct ntr_decisions {
 /* Adds a copy of a decision of the unit that is being parsed (the last of `units`). A file that an earlier unit has
  * included is left out. Errors: NTR_E_MEMORY. */
 ntr_status ntr_decisions_add(ntr_decisions *decisions, const ntr_decision_draft *draft);
+/* Adds a statement with a call, in the same way. Errors: NTR_E_MEMORY. */
+ntr_status ntr_decisions_add_call(ntr_decisions *decisions, const ntr_call_site *call);
 void ntr_record_free(const ntr_allocator *allocator, ntr_decision_record *record);
 
-/* Sorts the records. */
+/* Sorts the records and the calls. */
 void ntr_decisions_sort(ntr_decisions *decisions);
+/* Returns the statement with a call around a place, or NULL. */
+const ntr_call_site *ntr_decisions_call_at(const ntr_decisions *decisions, const char *path, uint32_t line, uint32_t column);
 
 /* Adds `count` evaluations with these values to a list of vectors. Errors: NTR_E_MEMORY. */
 ntr_status ntr_vectors_add(const ntr_allocator *allocator, ntr_vector **vectors, size_t *vector_count, size_t *capacity,

@@ -180,8 +180,15 @@ static void see_function(ntr_tracker *t, uint64_t address) {
     }
 }
 
+static void count_call(const ntr_tracker *t, const ntr_event *event) {
+    const ntr_code_map *map = t->map;
+    const size_t at = ntr_code_map_call_at(map, event->last);
+    if (at < map->call_count && map->calls[at].address == event->last && same_image(t, event)) map->calls[at].executed++;
+}
+
 static ntr_status take_span(ntr_tracker *t, const ntr_event *event) {
     see_function(t, event->address);
+    if (t->seen && (event->end == NTR_END_CALL || event->end == NTR_END_INDIRECT_CALL)) count_call(t, event);
     bool branch_end = event->end == NTR_END_TAKEN || event->end == NTR_END_NOT_TAKEN;
     const ntr_decision_branch *branch = branch_end ? ntr_code_map_find(t->map, event->last) : NULL;
     if (!branch || !same_image(t, event)) return NTR_OK;

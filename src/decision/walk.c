@@ -19,6 +19,7 @@ static void walk_parts(ntr_unit_walk *w, CXCursor cursor, const ntr_cursors *chi
         if (kind == CXCursor_CompoundStmt) w->rest = ntr_rest_in_block(w, children, i, &rest);
         w->unused = never || (comma && i == 0) || (same && unused);
         ntr_walk(w, children->items[i], depth + 1);
+        if (kind == CXCursor_CompoundStmt) ntr_walk_call(w, children->items[i]);
     }
     w->unused = false;
     w->rest = rest;
@@ -45,6 +46,7 @@ static void walk_statement(ntr_unit_walk *w, CXCursor cursor, const ntr_cursors 
         w->jumps++;
         w->now = ntr_flow_unknown();
         ntr_walk_all(w, c, depth);
+        if (c->count) ntr_walk_call(w, c->items[c->count - 1]);
         break;
     case CXCursor_CaseStmt:
     case CXCursor_DefaultStmt:
@@ -53,6 +55,7 @@ static void walk_statement(ntr_unit_walk *w, CXCursor cursor, const ntr_cursors 
     case CXCursor_CXXThrowExpr:
         w->now = ntr_flow_unknown();
         ntr_walk_all(w, c, depth);
+        if (c->count && (kind == CXCursor_CaseStmt || kind == CXCursor_DefaultStmt)) ntr_walk_call(w, c->items[c->count - 1]);
         break;
     default: walk_parts(w, cursor, c, depth);
     }
@@ -73,6 +76,19 @@ static void enter_expression(ntr_unit_walk *w, CXCursor cursor, enum CXCursorKin
         w->whole = ntr_cursor_extent(w, cursor);
 }
 
+/* Returns whether the values of the parts of a cursor are returned or stored as they are. */
+static bool passes_values(const ntr_unit_walk *w, CXCursor cursor, bool direct) {
+    switch ((int)w->clang->getCursorKind(cursor)) {
+    case CXCursor_ReturnStmt:
+    case CXCursor_VarDecl: return true;
+    case CXCursor_BinaryOperator: return w->clang->getCursorBinaryOperatorKind(cursor) == CXBinaryOperator_Assign;
+    case CXCursor_ParenExpr:
+    case CXCursor_UnexposedExpr:
+    case CXCursor_CStyleCastExpr: return direct;
+    default: return false;
+    }
+}
+
 /* What is not evaluated when the program runs. */
 static bool is_unevaluated(enum CXCursorKind kind) {
     return kind == CXCursor_UnaryExpr || kind == CXCursor_StaticAssert || kind == CXCursor_EnumDecl;
@@ -88,17 +104,20 @@ void ntr_walk(ntr_unit_walk *w, CXCursor cursor, unsigned depth) {
     const ntr_flow_count outer = w->now;
     const ntr_extent around = w->whole;
     const ntr_rest rest = w->rest;
+    const bool direct = w->direct;
     enter_expression(w, cursor, kind);
     if (is_function(kind)) ntr_walk_enter_function(w, cursor);
     if (is_function(kind) || kind == CXCursor_StmtExpr) w->rest.extent.line = 0;
     if (ntr_cursor_is_logical(w, cursor)) {
         ntr_draft_add(w, cursor, NULL, false, depth);
         w->whole = around;
+        w->direct = direct;
         return;
     }
     ntr_cursors children = ntr_cursor_children(w, cursor);
     bool whole = (kind != CXCursor_WhileStmt && kind != CXCursor_DoStmt) || children.count == 2;
     if (kind >= CXCursor_FirstStmt && kind <= CXCursor_LastStmt) w->unused = false;
+    w->direct = passes_values(w, cursor, direct);
     if (whole)
         walk_statement(w, cursor, &children, depth);
     else
@@ -107,4 +126,5 @@ void ntr_walk(ntr_unit_walk *w, CXCursor cursor, unsigned depth) {
     if (is_function(kind)) w->now = outer;
     w->whole = around;
     w->rest = rest;
+    w->direct = direct;
 }

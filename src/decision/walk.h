@@ -16,6 +16,8 @@ void ntr_walk_loop(ntr_unit_walk *w, CXCursor cursor, const ntr_cursors *childre
                    bool keyword_before, unsigned depth);
 void ntr_walk_for(ntr_unit_walk *w, CXCursor cursor, const ntr_cursors *children, unsigned depth);
 void ntr_walk_switch(ntr_unit_walk *w, CXCursor cursor, const ntr_cursors *children, unsigned depth);
+/* Counts what follows a statement of a block by its call, if it executes one, and always (calls.c). */
+void ntr_walk_call(ntr_unit_walk *w, CXCursor statement);
 /* Control leaves through break, continue, return or goto. */
 void ntr_walk_jump(ntr_unit_walk *w, enum CXCursorKind kind);
 
@@ -25,6 +27,8 @@ void ntr_walk_jump(ntr_unit_walk *w, enum CXCursorKind kind);
 ntr_rest ntr_rest_in_block(const ntr_unit_walk *w, const ntr_cursors *items, size_t at, const ntr_rest *block);
 /* Returns what follows the body of a loop: its head. */
 ntr_rest ntr_rest_of_loop(const ntr_unit_walk *w, const ntr_cursors *children, size_t body, size_t condition);
+/* The same of a loop without a condition: the first statement of its body. */
+ntr_rest ntr_rest_of_endless(ntr_unit_walk *w, CXCursor body);
 /* Returns whether a statement contains a jump that leaves it and stays in the function, or a place to which one leads. */
 bool ntr_rest_jumps(ntr_unit_walk *w, CXCursor statement);
 /* Returns whether `rest` is skipped by one branch of `if` and not by the other. Stores the value of the condition with which

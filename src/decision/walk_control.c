@@ -10,11 +10,11 @@ typedef struct control_flow {
 /* The flow after a decision that is evaluated `in` times. */
 static control_flow outcome_of(const ntr_flow_count *in, ntr_draft_result result, uint32_t id, bool negated) {
     control_flow o;
-    ntr_flow_count none = ntr_flow_none(), yes = ntr_flow_of(id, NTR_FLOW_TRUE);
+    ntr_flow_count none = ntr_flow_none(), yes = ntr_flow_of(id, NTR_FLOW_TRUE), here = ntr_flow_restart(in, id, NTR_FLOW_EVALUATED);
     switch (result) {
     case NTR_DRAFT_ADDED:
         o.when[!negated] = yes;
-        o.when[negated] = ntr_flow_add(in, &yes, -1);
+        o.when[negated] = ntr_flow_add(&here, &yes, -1);
         break;
     case NTR_DRAFT_FALSE:
     case NTR_DRAFT_TRUE:
@@ -121,7 +121,7 @@ void ntr_walk_loop(ntr_unit_walk *w, CXCursor cursor, const ntr_cursors *c, size
         w->now = ntr_flow_unknown(); /* the number of evaluations depends on the body itself */
     else
         w->now = is_do ? ntr_flow_add(&outer.in, &yes, 1) : yes;
-    w->rest = ntr_rest_of_loop(w, c, body, condition);
+    w->rest = constant && value ? ntr_rest_of_endless(w, c->items[body]) : ntr_rest_of_loop(w, c, body, condition);
     ntr_walk(w, c->items[body], depth + 1);
     w->now = ntr_flow_add(&w->now, &w->continues, 1);
     for (size_t i = condition + 1; i < body; i++) ntr_walk(w, c->items[i], depth + 1); /* the last part of for */
@@ -138,6 +138,7 @@ void ntr_walk_for(ntr_unit_walk *w, CXCursor cursor, const ntr_cursors *c, unsig
     }
     enclosing outer = enter_loop(w);
     w->now = ntr_flow_unknown();
+    if (c->count) w->rest = ntr_rest_of_endless(w, c->items[c->count - 1]);
     ntr_walk_all(w, c, depth);
     const ntr_flow_count none = ntr_flow_none();
     leave_loop(w, &outer, &none);

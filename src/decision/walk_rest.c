@@ -39,6 +39,15 @@ ntr_rest ntr_rest_in_block(const ntr_unit_walk *w, const ntr_cursors *items, siz
     return at + 1 == items->count ? *block : (ntr_rest){.is_head = false};
 }
 
+ntr_rest ntr_rest_of_endless(ntr_unit_walk *w, CXCursor body) {
+    ntr_cursors items = ntr_cursor_children(w, body);
+    ntr_rest rest = {.is_head = true};
+    if (w->clang->getCursorKind(body) == CXCursor_CompoundStmt && items.count && !is_label(w->clang->getCursorKind(items.items[0])))
+        rest.extent = ntr_cursor_extent(w, items.items[0]);
+    ntr_cursors_release(w, &items);
+    return rest;
+}
+
 ntr_rest ntr_rest_of_loop(const ntr_unit_walk *w, const ntr_cursors *c, size_t body, size_t condition) {
     return between(w, c->items[condition], c->items[body > condition ? body - 1 : condition], true);
 }

@@ -45,6 +45,7 @@ class Bench:
     def source(self, name, text=None):
         if text is None:
             shutil.copy(os.path.join(HERE, name), self.folder)
+            name = os.path.basename(name)
         else:
             with open(os.path.join(self.folder, name), "w", encoding="utf-8") as file:
                 file.write(text)
@@ -284,7 +285,7 @@ __attribute__((noinline)) static int get(int x) { return x & 1; }
 __attribute__((noinline)) static int range(int c) { if (c >= '0' && c <= '9') return 1; sink = c; return 2; }
 __attribute__((noinline)) static int never(int a, int b) { if (a > 90 || b > 91) { sink = a; return 1; } return b; }
 __attribute__((noinline)) static int always(int *a, int *b) { if (a && b) sink = *a; return 3; }
-__attribute__((noinline)) static int either(int a, int b) { if (a || b) { sink = a; return 1; } return b; }
+__attribute__((noinline)) static int either(int a, int b) { if (a || b) { sink = a; return 1; } sink = 3; return b; }
 __attribute__((noinline)) static int later(int a, int b, int c) { if ((a || b) && get(c)) { sink = 1; return 1; } return b; }
 __attribute__((noinline)) static int before(int a, int b) { if (a || b) { sink = a; return 1; } if (get(a) && get(b + 1)) sink = b; return b; }
 int main(int argc, char **argv) {
@@ -314,6 +315,22 @@ def computed_together(bench):
     open_ = [decision["text"] for decision in document["decisions"] if decision["state"] == "not-determinable"]
     assert open_ == ["(a || b) && get(c)", "a || b", "a && 0"], open_ # the last one is folded
     assert [decision["decision"] for decision in document["decisions"] if decision["text"] in open_[:2] and "reason" in decision] == ["covered"] * 2
+
+
+def group_rules(bench):
+    """Conditions that are computed together or left out: no vector that did not happen."""
+    truth = bench.truth(bench.source("source/groups.c"), "0", "107")
+    document = bench.mcdc(bench.trace("groups.c", "-Og", "0", "107"))
+    wrong = certain(truth, document)
+    assert not compare(truth, document)[2] and not results_differ(truth, document)[0] and not wrong, wrong
+    assert sum(len(decision["conditions"]) > 1 for decision in document["decisions"]) == 6, document
+
+
+def determined_for_debugging(bench):
+    """Decisions of -Og that need the values that are stored, the statements that only one outcome reaches, or the calls before them."""
+    truth = bench.truth(bench.source("source/debugged.c"), "0", "11")
+    equal, undetermined, different = compare(truth, bench.mcdc(bench.trace("debugged.c", "-Og", "0", "11")))
+    assert not different and undetermined == ["a > 2 && get(b)"] and equal == 8, (equal, undetermined, different)
 
 
 OVERLOADED = """#include <cstdio>
@@ -878,6 +895,6 @@ def justifications(bench):
 
 
 if __name__ == "__main__":
-    cases.main([shapes_without_optimization, few_inputs, merged, optimized_is_never_wrong, random_decisions, unusual_flow, misleading_code, computed_together, overloaded_operators, code_of_clang, folders_of_clang, inverted_branches, same_bytes, gap_in_a_decision,
+    cases.main([shapes_without_optimization, few_inputs, merged, optimized_is_never_wrong, random_decisions, unusual_flow, misleading_code, computed_together, group_rules, determined_for_debugging, overloaded_operators, code_of_clang, folders_of_clang, inverted_branches, same_bytes, gap_in_a_decision,
                 without_sources, compile_commands, only_some_sources, thresholds, real_source, object_code, padding, other_formats, lcov_2, gcovr,
                 condition_coverage, evidence, schemas, campaigns, pdf, names_of_tests, justifications], Bench, TOOLS)

@@ -128,14 +128,23 @@ def body_case(e, env, seen):
         e.evaluate(env, seen)
 
 
+def body_endless(e, env, seen):
+    while not e.evaluate(env, seen) and env["a"] > 0:
+        env["a"] -= 1
+
+
 BODIES = [("if ({e}) return 1; return 0;", body_once), ("if ({e}) sink = 1; else sink = 2; return sink;", body_once),
           ("return ({e}) ? sink : 7;", body_once), ("if (__builtin_expect(!!({e}), 1)) sink++; return 3;", body_once),
           ("for (int n = 0; n < 3; n++) {{ if (!({e})) break; a--; }} return a;", body_loop),
           ("int n = 0; while ({e}) {{ a--; if (++n == 3) break; }} return a;", body_loop),
           ("int n = 0; do {{ if (n == 2) break; n++; if (!({e})) return 2; b++; }} while (1); return b;", body_do),
           ("if (a > 1) return 3; if ({e}) sink++; return 4;", body_after),
+          ("for (;;) {{ sink = get(b); if ({e}) break; if (a <= 0) return 2; a--; }} return 3;", body_endless),
+          ("while (1) {{ if ({e}) return 1; sink++; if (a <= 0) break; a--; }} return sink;", body_endless),
+          ("if (b == 7) goto end; sink = get(c); if ({e}) sink = 4; end: return sink;", body_once),
           ("switch (c) {{ case 0: sink = 3; break; case 1: if ({e}) return 8; break; default: sink = a; }} return 5;", body_case)]
-STORED = [("return {e};", body_once), ("int x = {e}; sink = x; return x + 1;", body_once), ("sink = get({e}); return 1;", body_once)]
+STORED = [("return {e};", body_once), ("int x = {e}; sink = x; return x + 1;", body_once), ("sink = get({e}); return 1;", body_once),
+          ("return !({e});", body_once), ("int x = {e}; return !x;", body_once), ("return 7 - ({e});", body_once)]
 CPP = [("for (int i : {{1, 2, 3}}) {{ if (!({e})) break; a -= i > 0; }} return a;", body_loop),
        ("auto made = [&](int x) {{ if ({e}) return x; return x + 1; }}; return made(a);", body_once),
        ("return chosen<int>(a, b, [&] {{ return ({e}) ? 4 : 5; }});", body_once),

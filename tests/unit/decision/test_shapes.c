@@ -88,17 +88,23 @@ static void flows(void **state) {
     ntr_flow_count entries = ntr_flow_of(0, 0), yes = ntr_flow_of(1, NTR_FLOW_TRUE), sum;
     (void)state;
     sum = ntr_flow_add(&entries, &yes, -1);
-    assert_int_equal(sum.count, 2);
+    assert_int_equal(sum.far.count, 2);
     sum = ntr_flow_add(&sum, &yes, 1); /* terms that cancel leave nothing */
-    assert_int_equal(sum.count, 1);
-    assert_int_equal(sum.terms[0].decision, 0);
+    assert_int_equal(sum.far.count, 1);
+    assert_int_equal(sum.far.terms[0].id, 0);
     ntr_flow_count unknown = ntr_flow_unknown();
-    assert_true(ntr_flow_add(&sum, &unknown, 1).unknown);
-    for (uint32_t i = 0; i <= NTR_FLOW_TERMS_MAX && !sum.unknown; i++) {
+    assert_true(ntr_flow_add(&sum, &unknown, 1).far.unknown);
+    for (uint32_t i = 0; i <= NTR_FLOW_TERMS_MAX && !sum.far.unknown; i++) {
         ntr_flow_count term = ntr_flow_of(i + 2, NTR_FLOW_TRUE);
         sum = ntr_flow_add(&sum, &term, 1);
     }
-    assert_true(sum.unknown); /* a sum with too many terms is not known, not shortened */
+    assert_true(sum.far.unknown); /* a sum with too many terms is not known, not shortened */
+    sum = ntr_flow_restart(&entries, 7, NTR_FLOW_CALL); /* the far sum goes on from the entry */
+    sum = ntr_flow_add(&sum, &yes, -1);
+    assert_true(sum.far.count == 2 && sum.far.terms[0].id == 0 && sum.far.terms[1].id == 1);
+    assert_true(sum.near.count == 2 && sum.near.terms[0].id == 7 && sum.near.terms[0].what == NTR_FLOW_CALL && sum.near.terms[1].id == 1);
+    sum = ntr_flow_restart(&unknown, 7, NTR_FLOW_CALL); /* behind a label both begin here */
+    assert_true(!sum.far.unknown && sum.far.terms[0].id == 7 && !sum.near.unknown);
 }
 
 int main(void) {

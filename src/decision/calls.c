@@ -1,0 +1,57 @@
+/* Statements of which a call counts the executions.
+ *
+ * A statement of a block that calls one function, and always, is executed as often as its call instructions. Compilers may copy a call,
+ * and its copies have its place in the line table, but they do not leave it out. Left out are functions of system headers, which a
+ * compiler may compute itself (strlen, printf), and what a macro expands to. Where the function is inlined after all, or something
+ * else in the statement is a call, the counts do not agree with the decisions behind it, and nothing is shown. */
+#include "decision/walk.h"
+
+typedef struct call_search {
+    const ntr_unit_walk *walk;
+    unsigned count;
+    bool wrong; /* a part of the statement is not always executed, or its call may be left out */
+} call_search;
+
+static bool is_in_system_header(const ntr_unit_walk *w, CXCursor called) {
+    return w->clang->Location_isInSystemHeader(w->clang->getCursorLocation(called)) != 0;
+}
+
+static bool is_conditional(const ntr_unit_walk *w, CXCursor cursor, enum CXCursorKind kind) {
+    return kind == CXCursor_ConditionalOperator || kind == CXCursor_StmtExpr || kind == CXCursor_LambdaExpr || kind == CXCursor_UnaryExpr ||
+           ntr_cursor_is_logical(w, cursor);
+}
+
+static enum CXChildVisitResult take(CXCursor cursor, CXCursor parent, CXClientData data) {
+    call_search *s = data;
+    const ntr_unit_walk *w = s->walk;
+    const enum CXCursorKind kind = w->clang->getCursorKind(cursor);
+    (void)parent;
+    s->wrong |= is_conditional(w, cursor, kind);
+    if (kind == CXCursor_CallExpr) {
+        const ntr_cursor_place place = ntr_cursor_begin(w, cursor);
+        const CXCursor called = w->clang->getCursorReferenced(cursor);
+        s->count++;
+        s->wrong |= place.line != place.spelled_line || place.column != place.spelled_column;
+        s->wrong |= w->clang->getCursorKind(called) != CXCursor_FunctionDecl || is_in_system_header(w, called);
+    }
+    return CXChildVisit_Recurse;
+}
+
+static bool is_plain(const ntr_unit_walk *w, CXCursor statement) {
+    const enum CXCursorKind kind = w->clang->getCursorKind(statement);
+    return kind == CXCursor_DeclStmt || kind == CXCursor_CallExpr || kind == CXCursor_BinaryOperator || kind == CXCursor_CompoundAssignOperator ||
+           kind == CXCursor_UnexposedExpr || kind == CXCursor_CStyleCastExpr || kind == CXCursor_ParenExpr;
+}
+
+void ntr_walk_call(ntr_unit_walk *w, CXCursor statement) {
+    call_search s = {.walk = w};
+    const ntr_cursor_place begin = ntr_cursor_begin(w, statement);
+    if (w->status || !is_plain(w, statement) || begin.line != begin.spelled_line || begin.column != begin.spelled_column) return;
+    (void)take(statement, statement, &s);
+    w->clang->visitChildren(statement, take, &s);
+    if (s.wrong || s.count != 1 || !begin.file) return;
+    const ntr_call_site call = {ntr_walk_path(w, begin.file), ntr_cursor_extent(w, statement), ++w->decisions->last_id};
+    if (!call.path) return;
+    w->status = ntr_decisions_add_call(w->decisions, &call);
+    w->now = ntr_flow_restart(&w->now, call.id, NTR_FLOW_CALL);
+}
