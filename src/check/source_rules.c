@@ -3,6 +3,7 @@
 #include "dialect/rules.h"
 #include "message/sets.h"
 #include "message/values.h"
+#include "trace/data_reference.h"
 #include "trace/ownership.h"
 
 typedef const ntr_check_view *view;
@@ -321,6 +322,7 @@ static void count_for_period(ntr_check_source *s, const ntr_message *m) {
 }
 
 void ntr_check_follow(ntr_check_source *s, const ntr_params *params, const ntr_message *m) {
+    if (ntr_only_data_was_lost(params->dialect, m)) return;
     s->mode = ntr_check_mode_of(s, m);
     change_phase(s, m);
     pool(s, m);

@@ -253,14 +253,8 @@ static ntr_status on_stop(ntr_decoder *d, ntr_source *s) {
     return NTR_OK;
 }
 
-/* Returns whether an Error message says that only data messages were lost (docs/dialects.md section 5.2). */
-static bool lost_data_only(const ntr_decoder *d) {
-    enum { ECODE_DATA = 1 << 1 };
-    return d->params.dialect->data_loss && d->message.ecode == ECODE_DATA;
-}
-
 static ntr_status on_error(ntr_decoder *d, ntr_source *s) {
-    bool flow = !lost_data_only(d);
+    bool flow = !ntr_only_data_was_lost(d->params.dialect, &d->message);
     s->data.known = false;
     if (flow) ntr_gap_flush(d, s); /* report what was executed before the loss */
     ntr_event e = ntr_event_make(d, s, NTR_EVENT_OVERFLOW);

@@ -127,6 +127,12 @@ def habits():
     for dialect, count in (("ntrace-1.0", 1), ("nexus-data", 0), ("ctte", 0)):
         rows = Run("check", lost, "--src-bits", "0", "--dialect", dialect, "--rules", "ecode-reserved", "--format", "jsonl", status=None).rows()
         equal(len([row for row in rows if "rule" in row]), count, f"{dialect}: lost data messages")
+    lost = write("lost.nex", bytes_of(tiny.START + "DirectBranch ICNT=4\nError ETYPE=0 ECODE=0x2\nDirectBranch ICNT=4\n"))
+    more = write("more.nex", bytes_of(tiny.START + "DirectBranch ICNT=4\nError ETYPE=0 ECODE=0x6\nDirectBranch ICNT=4\n"))
+    for dialect, path, rules in (("ntrace-1.0", lost, ["ecode-reserved", "error-sync"]), ("nexus-data", lost, []), ("ctte", lost, []),
+                                 ("nexus-data", more, ["error-sync"])):
+        rows = Run("check", path, "--src-bits", "0", "--dialect", dialect, "--format", "jsonl", status=None).rows()
+        equal([row["rule"] for row in rows if row.get("severity") == "error"], rules, f"{dialect}: after an Error")
     for count, notes in ((1, 0), (3, 0), (15, 0), (0x3ffff, 0), (4, 1), (14, 1)):
         twice = tiny.START + 2 * f"ResourceFull RCODE=2 RDATA0=0x5 RDATA1={count}\n"
         rows = Run("check", write("twice.nex", bytes_of(twice)), "--rules", "hrepeat-split", "--format", "jsonl", status=None).rows()
