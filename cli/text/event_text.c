@@ -205,7 +205,9 @@ const char *cli_gap_text(const ntr_event *e) {
 }
 
 static int context_words(const ntr_context *c, char *text, size_t size) {
-    static const char *const modes[2][4] = {{"U", "S", "reserved", "M"}, {"VU", "VS", "reserved", "reserved"}};
+    /* the last two: docs/dialects.md section 6.5 */
+    static const char *const modes[2][4] = {{"U", "S", "reserved", "M"},
+                                            {"VU", "VS", "reserved (tt-dfd: debug mode)", "reserved (tt-dfd: firmware mode)"}};
     int used = snprintf(text, size, "mode %s", c->prv > 3 ? "unknown" : modes[c->v & 1][c->prv]);
 
     if (c->has_scontext) used += snprintf(text + used, size - (size_t)used, " scontext=0x%" PRIx64, c->scontext);

@@ -78,6 +78,12 @@ static bool stream_follows(ntr_bytes bytes, size_t at, const ntr_params *params)
     return true;
 }
 
+/* Versions behind the first one have more fields. */
+static bool is_config(const ntr_params *params, ntr_bytes raw, ntr_message *m) {
+    const ntr_status status = ntr_message_decode(params, raw, m);
+    return status == NTR_OK || (status == NTR_E_FIELD_EXTRA && m->cfgver > 1);
+}
+
 /* Returns whether there is a Config at this place, and takes what it says. */
 static bool take_config(ntr_bytes bytes, size_t at, ntr_container *c) {
     ntr_bytes raw = message_at(bytes, at);
@@ -85,7 +91,7 @@ static bool take_config(ntr_bytes bytes, size_t at, ntr_container *c) {
         ntr_params params = c->params;
         ntr_message m;
         params.src_bits = (uint8_t)src_bits;
-        if (ntr_message_decode(&params, raw, &m) != NTR_OK || !fits(&m, src_bits)) continue;
+        if (!is_config(&params, raw, &m) || !fits(&m, src_bits)) continue;
         if (!stream_follows(bytes, at + raw.size, &params)) continue;
         take(&m, src_bits, c);
         return true;

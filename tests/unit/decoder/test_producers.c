@@ -62,12 +62,23 @@ static void an_empty_field_is_zero(void **state) {
     scene_end(&s);
 }
 
+/* Stopped while an Error waited for its resync (84 00 19 07); then switched off once more, where nothing is traced. */
+static void stops_may_come_alone(void **state) {
+    (void)state;
+    scene s;
+    pingpong(&s, "tt-dfd");
+    decodes_to(&s, "ProgTraceSync SRC=0 SYNC=1 ICNT=0 FADDR=0x80\nraw 84 00 19 07 84 00 15 07\n", "sync 1 100\nstop 8 100\nstop 4 ?\n");
+    scene_end(&s);
+}
+
 static void format_0_carries_a_context(void **state) {
     (void)state;
     scene s;
     pingpong(&s, "tt-dfd");
     decodes_to(&s, "raw 08 00 2C 0B\n", "context 0 v0 prv3 s17 h0\n");
     decodes_to(&s, "Ownership SRC=0 PROCESS=0x34\n", "context 0 v1 prv1 s1 h0\n"); /* VS */
+    decodes_to(&s, "Ownership SRC=0 PROCESS=0x238\nOwnership SRC=0 PROCESS=0x23c\n", /* 6 debug, 7 firmware mode */
+               "context 0 v1 prv2 s17 h0\ncontext 0 v1 prv3 s17 h0\n");
     s.config.params.context0 = NTR_CONTEXT0_HCONTEXT;
     decodes_to(&s, "raw 08 00 2C 0B\n", "context 0 v0 prv3 s0 h17\n");
     s.config.params.context0 = NTR_CONTEXT0_NONE;
@@ -81,6 +92,7 @@ static void traps_have_values(void **state) {
     pingpong(&s, "tt-dfd");
     decodes_to(&s, "raw E0 00 03\nTrapValue SRC=9 VTYPE=0 TVAL=0x80001234 TSTAMP=77\n",
                "trap-value 0 0\ntrap-value 0 80001234 src9 t77\n");
+    decodes_to(&s, "TrapValue SRC=0 VTYPE=1 TVAL=0x44\n", "trap-value 1 44\n"); /* another kind is unknown */
     s.config.params.dialect = ntr_dialect_find("ntrace-1.0");
     decodes_to(&s, "raw E0 00 03\n", "vendor 56\n");
     scene_end(&s);
@@ -220,6 +232,7 @@ int main(void) {
         TEST(several_repeats_continue_each_other),
         TEST(bytes_that_end_a_message_are_idle_between_messages),
         TEST(an_empty_field_is_zero),
+        TEST(stops_may_come_alone),
         TEST(format_0_carries_a_context),
         TEST(traps_have_values),
         TEST(every_time_is_absolute),

@@ -167,6 +167,8 @@ static void a_config_describes_its_stream(void **state) {
         {"E8 4C 01 01 D1 15 01 03", -1, 0, 0, 0, 0, 0, 0}, /* mode 5 */
         {"E8 0C 01 01 D1 19 01 03", -1, 0, 0, 0, 0, 0, 0}, /* CFGVER 0 */
         {"E8 48 01 01 D1 19 01 03", -1, 0, 0, 0, 0, 0, 0}, /* SRC 2, but SrcID 3 */
+        /* CFGVER 2 with two fields more; CAPS 800021, ENAB 21, P1 806, P2 a00, P3 1090 */
+        {"E8 48 20 00 00 21 85 01 18 81 00 A1 40 08 05 54 15 0F", 0, 9, 0, 16, 64, 40, 3},
     };
     for (size_t i = 0; i < sizeof streams / sizeof *streams; i++) {
         uint8_t bytes[128];
