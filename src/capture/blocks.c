@@ -76,7 +76,7 @@ void ntr_capture_stop_all(struct ntr_capture_harts *harts) {
     }
 }
 
-static void verify(struct ntr_capture_harts *harts, uint32_t space, uint32_t number,
+static void verify(struct ntr_capture_harts *harts, unsigned hart, uint32_t space, uint32_t number,
                    struct ntr_capture_block *block) {
     ntr_bytes bytes = code_of(harts, number);
     uint64_t address = ntr_capture_shared(harts, number)->address;
@@ -85,10 +85,9 @@ static void verify(struct ntr_capture_harts *harts, uint32_t space, uint32_t num
     if (!block->generation) fill(harts, number, block);
     if (!ntr_capture_code_agrees(&harts->code, space, address, bytes, &failed) && !failed) {
         ntr_capture_stop_all(harts);
-        /* Messages may still be inside a modelled system, so there the newest code is valid for the whole stream. */
-        failed = !ntr_capture_code_change(&harts->code, space, address, bytes,
-                                          harts->system ? 0 : harts->stream->offset);
-        harts->rewritten = harts->system != NULL;
+        const uint64_t position = harts->system ? ntr_capture_system_mark(harts->system, hart) : harts->stream->offset;
+        failed = !ntr_capture_code_change(&harts->code, space, address, bytes, position);
+        harts->rewritten |= harts->system && !position;
         memset(harts->links, 0, harts->block_capacity * sizeof *harts->links);
     }
     if (failed) ntr_capture_note(harts, NTR_E_MEMORY);
@@ -101,6 +100,6 @@ struct ntr_capture_block *ntr_capture_block_at(struct ntr_capture_harts *harts, 
     if (number >= harts->block_capacity && !grow(harts, number)) return NULL;
     struct ntr_capture_block *block = &harts->blocks[number];
     uint32_t space = harts->keeps_spaces ? ntr_capture_machine_space(harts, hart, number) : 0;
-    if (block->generation != harts->code.generation || block->space != space) verify(harts, space, number, block);
+    if (block->generation != harts->code.generation || block->space != space) verify(harts, (unsigned)(hart - harts->harts), space, number, block);
     return block;
 }

@@ -211,3 +211,11 @@ void ntr_capture_code_positions(struct ntr_capture_code *code, void (*visit)(voi
         visit(user, &code->ranges[i].until);
     }
 }
+
+void ntr_capture_code_drop_empty(struct ntr_capture_code *code) {
+    size_t kept = 0;
+
+    for (size_t i = 0; i < code->range_count; i++)
+        if (code->ranges[i].until > code->ranges[i].from) code->ranges[kept++] = code->ranges[i];
+    code->range_count = kept;
+}

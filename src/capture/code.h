@@ -72,6 +72,9 @@ void ntr_capture_code_resume(struct ntr_capture_code *code, const struct ntr_cap
  * memory. */
 bool ntr_capture_code_finish(struct ntr_capture_code *code);
 
+/* Leaves out versions that end before they begin, as after their offsets have been changed. Not while the capture is paused. */
+void ntr_capture_code_drop_empty(struct ntr_capture_code *code);
+
 /* Calls `visit` with every stream offset that is noted, to be changed in place. Their order must stay. */
 void ntr_capture_code_positions(struct ntr_capture_code *code, void (*visit)(void *user, uint64_t *position),
                                 void *user);

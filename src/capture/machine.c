@@ -101,7 +101,8 @@ static void take_note(struct ntr_capture_harts *harts, struct ntr_capture_hart *
         return;
     }
     struct ntr_capture_guest_note *note = &notes->items[notes->count++];
-    *note = (struct ntr_capture_guest_note){.position = harts->stream->offset,
+    const unsigned index = (unsigned)(hart - harts->harts);
+    *note = (struct ntr_capture_guest_note){.position = harts->system ? ntr_capture_system_mark(harts->system, index) : harts->stream->offset,
                                       .context = hart->context,
                                       .lane = (uint32_t)(hart - harts->harts)};
     memcpy(note->words, hart->record + 1, sizeof note->words);

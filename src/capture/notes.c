@@ -1,5 +1,6 @@
 #include "capture/session.h"
 #include "capture/spaces.h"
+#include "capture/system.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -63,4 +64,18 @@ bool ntr_capture_write_notes(const struct ntr_capture_session *session) {
     return write_notes(session, "tasks", "ntrace-tasks 1\nposition src context task pid tgid comm\n", &machine->tasks,
                        put_task) &&
            write_notes(session, "pages", "ntrace-pages 1\nposition src context address hash\n", &machine->pages, put_page);
+}
+
+static void place_notes(const struct ntr_capture_session *session, struct ntr_capture_notes *notes) {
+    for (size_t i = 0; i < notes->count; i++) ntr_capture_system_resolve(session->system, &notes->items[i].position);
+}
+
+void ntr_capture_place_marks(struct ntr_capture_session *session) {
+    struct ntr_capture_machine *machine = session->harts.machine;
+
+    ntr_capture_code_positions(&session->harts.code, ntr_capture_system_resolve, session->system);
+    ntr_capture_code_drop_empty(&session->harts.code);
+    if (!machine) return;
+    place_notes(session, &machine->tasks);
+    place_notes(session, &machine->pages);
 }

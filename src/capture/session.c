@@ -328,6 +328,7 @@ static ntr_status complete(struct ntr_capture_session *session) {
     if (status == NTR_OK) status = closed;
     if (status == NTR_OK) status = check(session);
     if (status != NTR_OK) return status;
+    if (session->system) ntr_capture_place_marks(session);
     if (!ntr_capture_code_finish(&harts->code)) return ntr_capture_fail_memory(&session->reason);
     if (harts->machine && !ntr_capture_write_notes(session))
         return ntr_capture_fail_errno(&session->reason, "the notes about the guest");

@@ -110,6 +110,9 @@ void ntr_capture_firmware_names(struct ntr_capture_session *session);
 /* notes.c: what is known about a Linux guest, in the files "tasks" and "pages" of the bundle. False with errno. */
 bool ntr_capture_write_notes(const struct ntr_capture_session *session);
 
+/* notes.c: code and notes have marks of the modelled system as their offsets; replaces them when it has ended. */
+void ntr_capture_place_marks(struct ntr_capture_session *session);
+
 /* rewrite.c: the stream is written anew. Errors: those of files; the reason is in the session. */
 ntr_status ntr_capture_widen(struct ntr_capture_session *session, uint32_t hart); /* SRC gets enough bits for it */
 ntr_status ntr_capture_compress(struct ntr_capture_session *session);

@@ -1,51 +1,17 @@
-#include "capture/system.h"
 #include "base/allocator.h"
 #include "base/config.h"
-#include "capture/sink_memory.h"
-#include "system/system.h"
+#include "capture/system.h"
+#include "capture/system_state.h"
 
-#include <ntrace/framer.h>
 #include <ntrace/system.h>
 
-#include <inttypes.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
 
-enum {
-    SYSTEM_HARTS = 4096,
-    LOSSES = 256,
-    LOSS_TEXT = 256,
-    STALL_MAX = 1 << 20, /* cycles that a hart may be stalled */
-    STALL_ADOPTED = 1 << 16, /* the same, when a debugger can end the stall */
-};
-
-/* The sink of a classifier: a hart of the system. */
-struct port {
-    struct ntr_capture_system *system;
-    unsigned hart;
-};
-
-struct ntr_capture_system {
-    const ntr_allocator *allocator;
-    struct ntr_capture_reason *reason; /* of the session */
-    ntr_system *system;
-    struct ntr_capture_memory memory;
-    struct ntr_bundle_writer *stream;
-    const char *sink;
-    uint64_t now;
-    struct port ports[SYSTEM_HARTS];
-    size_t encoder_of[SYSTEM_HARTS]; /* 1 + index of the component; 0: the hart's trace is not in the stream */
-    bool untraced;            /* a hart without such an encoder executed something */
-    char losses[LOSSES][LOSS_TEXT];
-    size_t loss_count;
-    bool adopted; /* `system` belongs to the caller */
-    bool failed; /* a push has failed; `reason` says why */
-};
-
 /* ---- losses ------------------------------------------------------------------------------------------ */
 
-static void __attribute__((format(printf, 2, 3))) add_loss(struct ntr_capture_system *s, const char *format, ...) {
+void ntr_capture_system_add_loss(struct ntr_capture_system *s, const char *format, ...) {
     va_list arguments;
 
     if (s->loss_count == LOSSES) return;
@@ -60,7 +26,7 @@ const char *ntr_capture_system_loss(const struct ntr_capture_system *system, siz
 
 /* ---- components ------------------------------------------------------------------------------------------ */
 
-static bool get(const struct ntr_capture_system *s, size_t index, ntr_system_component *component) {
+bool ntr_capture_system_get(const struct ntr_capture_system *s, size_t index, ntr_system_component *component) {
     return ntr_system_component_get(s->system, index, component) == NTR_OK;
 }
 
@@ -69,7 +35,7 @@ static bool is_sink(const ntr_system_component *component) {
            component->kind == NTR_COMPONENT_ATB;
 }
 
-static bool is_wanted(const struct ntr_capture_system *s, const ntr_system_component *component) {
+bool ntr_capture_system_wants(const struct ntr_capture_system *s, const ntr_system_component *component) {
     return is_sink(component) && (!s->sink || strcmp(s->sink, component->name) == 0);
 }
 
@@ -78,7 +44,7 @@ static unsigned sinks_of(const struct ntr_capture_system *s, size_t encoder) {
     ntr_system_component one;
     unsigned count = 0;
 
-    for (size_t i = 0; get(s, i, &one); i++) count += is_wanted(s, &one) && ntr_system_leads(s->system, encoder, i);
+    for (size_t i = 0; ntr_capture_system_get(s, i, &one); i++) count += ntr_capture_system_wants(s, &one) && ntr_system_leads(s->system, encoder, i);
     return count;
 }
 
@@ -98,7 +64,7 @@ static bool shares_source(const struct ntr_capture_system *s, const ntr_system_c
     ntr_system_component other;
 
     for (unsigned hart = 0; hart < SYSTEM_HARTS; hart++) {
-        if (!s->encoder_of[hart] || !get(s, s->encoder_of[hart] - 1, &other)) continue;
+        if (!s->encoder_of[hart] || !ntr_capture_system_get(s, s->encoder_of[hart] - 1, &other)) continue;
         if (!params->src_bits || FIELD(s, &other, TE_SRC_ID) == FIELD(s, encoder, TE_SRC_ID)) return true;
     }
     return false;
@@ -139,7 +105,7 @@ static ntr_status add_encoders(struct ntr_capture_system *s, unsigned xlen, ntr_
     bool first = true;
     ntr_status status = NTR_OK;
 
-    for (size_t i = 0; status == NTR_OK && get(s, i, &one); i++)
+    for (size_t i = 0; status == NTR_OK && ntr_capture_system_get(s, i, &one); i++)
         if (one.kind == NTR_COMPONENT_ENCODER) status = add_encoder(s, i, &one, xlen, config, &first);
     if (status != NTR_OK || !first) return status;
     return s->sink
@@ -164,7 +130,9 @@ static void put_message(void *user, unsigned index, const uint8_t *bytes, size_t
     struct ntr_capture_system *s = user;
     ntr_system_component component;
 
-    if (get(s, index, &component) && is_wanted(s, &component)) ntr_bundle_writer_put(s->stream, bytes, size);
+    if (!ntr_capture_system_get(s, index, &component) || !ntr_capture_system_wants(s, &component)) return;
+    ntr_bundle_writer_put(s->stream, bytes, size);
+    ntr_capture_arrivals_put(&s->arrivals, (ntr_bytes){bytes, size}, s->stream->offset);
 }
 
 static bool sends_contexts(const ntr_capture_config *capture) {
@@ -199,12 +167,13 @@ ntr_status ntr_capture_system_new(struct ntr_capture_system **system, const ntr_
     struct ntr_capture_system *s = ntr_alloc(capture->allocator, 1, sizeof *s);
 
     if (!s) return ntr_capture_fail_memory(reason);
-    s->allocator = s->memory.allocator = capture->allocator;
+    s->allocator = s->memory.allocator = s->arrivals.allocator = capture->allocator;
     s->reason = reason;
     s->stream = stream;
     s->sink = capture->sink;
     ntr_status status = build(s, capture);
     if (status == NTR_OK) status = add_encoders(s, xlen, config);
+    s->arrivals.src_bits = config->params.src_bits;
     if (status == NTR_OK)
         *system = s;
     else
@@ -222,7 +191,7 @@ ntr_status ntr_capture_system_adopt(struct ntr_capture_system **system, ntr_syst
     s->reason = reason;
     s->system = existing;
     s->adopted = true;
-    for (size_t i = 0; get(s, i, &one); i++)
+    for (size_t i = 0; ntr_capture_system_get(s, i, &one); i++)
         if (one.kind == NTR_COMPONENT_ENCODER && one.hart >= 0 && one.hart < SYSTEM_HARTS) s->encoder_of[one.hart] = i + 1;
     *system = s;
     return NTR_OK;
@@ -232,6 +201,7 @@ void ntr_capture_system_free(struct ntr_capture_system *s) {
     if (!s) return;
     if (!s->adopted) ntr_system_free(s->system);
     ntr_capture_memory_release(&s->memory);
+    ntr_capture_arrivals_release(&s->arrivals);
     ntr_dealloc(s->allocator, s);
 }
 
@@ -263,7 +233,7 @@ void ntr_capture_system_attach(struct ntr_capture_system *s, unsigned hart, ntr_
     s->ports[hart] = (struct port){s, hart};
     classifier->sink = push;
     classifier->sink_user = &s->ports[hart];
-    if (s->encoder_of[hart] && get(s, s->encoder_of[hart] - 1, &encoder))
+    if (s->encoder_of[hart] && ntr_capture_system_get(s, s->encoder_of[hart] - 1, &encoder))
         classifier->itype_width = (uint8_t)encoder.itype_width;
 }
 
@@ -286,7 +256,7 @@ const char *ntr_capture_system_tick(const struct ntr_capture_system *s) {
     ntr_system_component encoder;
 
     for (unsigned hart = 0; hart < SYSTEM_HARTS; hart++) {
-        if (!s->encoder_of[hart] || !get(s, s->encoder_of[hart] - 1, &encoder)) continue;
+        if (!s->encoder_of[hart] || !ntr_capture_system_get(s, s->encoder_of[hart] - 1, &encoder)) continue;
         if (!FIELD(s, &encoder, TS_ENABLE)) return NULL;
         return FIELD(s, &encoder, TS_MODE) == EXTERNAL ? ticks[0] : ticks[FIELD(s, &encoder, TS_PRESCALE)];
     }
@@ -296,82 +266,19 @@ const char *ntr_capture_system_tick(const struct ntr_capture_system *s) {
 bool ntr_capture_system_source(const struct ntr_capture_system *s, unsigned hart, uint16_t *src) {
     ntr_system_component encoder;
 
-    if (hart >= SYSTEM_HARTS || !s->encoder_of[hart] || !get(s, s->encoder_of[hart] - 1, &encoder)) return false;
+    if (hart >= SYSTEM_HARTS || !s->encoder_of[hart] || !ntr_capture_system_get(s, s->encoder_of[hart] - 1, &encoder)) return false;
     *src = FIELD(s, &encoder, TE_SRC_BITS) ? (uint16_t)FIELD(s, &encoder, TE_SRC_ID) : 0;
     return true;
 }
 
-/* ---- the end ------------------------------------------------------------------------------------------ */
+uint64_t ntr_capture_system_mark(struct ntr_capture_system *s, unsigned hart) {
+    ntr_system_component encoder;
+    uint16_t src;
 
-struct ram_content {
-    const ntr_allocator *allocator;
-    uint8_t *bytes;
-    size_t size, capacity;
-};
-
-static ntr_status collect(void *user, unsigned id, const uint8_t *bytes, size_t size) {
-    struct ram_content *content = user;
-
-    (void)id;
-    if (ntr_reserve(content->allocator, (void **)&content->bytes, &content->capacity, content->size + size, 1))
-        return NTR_E_MEMORY;
-    memcpy(content->bytes + content->size, bytes, size);
-    content->size += size;
-    return NTR_OK;
+    if (s->adopted || !ntr_capture_system_source(s, hart, &src) || !ntr_capture_system_get(s, s->encoder_of[hart] - 1, &encoder)) return 0;
+    return ntr_capture_arrivals_mark(&s->arrivals, src, encoder.encoder.messages);
 }
 
-/* Write whole messages only, so that the content of another sink can follow. `cut`: the first message has lost its
- * beginning. */
-static void put_whole(struct ntr_capture_system *s, const struct ram_content *content, bool cut) {
-    size_t from = 0, to = content->size;
-
-    if (cut)
-        while (from < to && !ntr_ends_message(content->bytes[from++])) continue;
-    while (to > from && !ntr_ends_message(content->bytes[to - 1])) to--;
-    while (from < to) {
-        size_t part = to - from < 65536 ? to - from : 65536;
-        ntr_bundle_writer_put(s->stream, content->bytes + from, part);
-        from += part;
-    }
-}
-
-static ntr_status read_ram(struct ntr_capture_system *s, size_t index, const char *name) {
-    struct ram_content content = {.allocator = s->allocator};
-    bool cut;
-    ntr_status status = ntr_system_read_ram(s->system, index, collect, &content, &cut);
-
-    if (status == NTR_OK) {
-        put_whole(s, &content, cut);
-        if (cut) add_loss(s, "%s: wrapped; it holds the last %zu bytes", name, content.size);
-    }
-    ntr_dealloc(content.allocator, content.bytes);
-    return status == NTR_OK ? NTR_OK : ntr_capture_fail(s->reason, status, "%s: %s", name, ntr_status_text(status));
-}
-
-static void list_losses(struct ntr_capture_system *s) {
-    ntr_system_component one;
-
-    if (s->untraced)
-        add_loss(s, "the program had more threads than the system has encoders; the others were not traced");
-    for (size_t i = 0; get(s, i, &one); i++) {
-        if (one.encoder.overflows)
-            add_loss(s, "%s: overflowed %" PRIu64 " times; %" PRIu64 " halfwords of code are counted by no message",
-                     one.name, one.encoder.overflows, one.encoder.lost_halfwords);
-        else if (one.counts.lost_bytes)
-            add_loss(s, "%s: discarded %" PRIu64 " bytes", one.name, one.counts.lost_bytes);
-    }
-}
-
-ntr_status ntr_capture_system_finish(struct ntr_capture_system *s) {
-    ntr_system_component one;
-
-    /* Behind a sink that stopped because it was full, other components do not become empty: what they hold is lost. */
-    if (ntr_system_stop(s->system) != NTR_OK) add_loss(s, "%s", ntr_system_error(s->system));
-    for (size_t i = 0; get(s, i, &one); i++) {
-        if (one.kind != NTR_COMPONENT_RAM || !is_wanted(s, &one)) continue;
-        ntr_status status = read_ram(s, i, one.name);
-        if (status != NTR_OK) return status;
-    }
-    list_losses(s);
-    return NTR_OK;
+void ntr_capture_system_resolve(void *user, uint64_t *position) {
+    ntr_capture_arrivals_resolve(&((struct ntr_capture_system *)user)->arrivals, position);
 }

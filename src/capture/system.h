@@ -33,6 +33,13 @@ ntr_status ntr_capture_system_leave(struct ntr_capture_system *system, unsigned 
 uint64_t ntr_capture_system_now(const struct ntr_capture_system *system);
 ntr_status ntr_capture_system_step(struct ntr_capture_system *system, uint64_t cycles);
 
+/* This moment of the hart, for ntr_capture_system_resolve: its offset in the stream is known at the end. 0: unknown, also then, because
+ * the hart has no encoder, or because the system is that of a debugger, who reads the sinks. */
+uint64_t ntr_capture_system_mark(struct ntr_capture_system *system, unsigned hart);
+
+/* After ntr_capture_system_finish: replaces a mark by its offset in the stream. `user` is the system. Other numbers stay. */
+void ntr_capture_system_resolve(void *user, uint64_t *position);
+
 /* The unit of TSTAMP: "cycle", "16 cycles"; NULL: there are no timestamps. */
 const char *ntr_capture_system_tick(const struct ntr_capture_system *system);
 

@@ -88,6 +88,38 @@ for word, chosen in {"as they come": [], "--repeatable": ["--repeatable"]}.items
         beside_truth(*chosen)
 
 
+# A system whose sink holds everything, and one whose sink keeps the last bytes.
+SYSTEM = """{"components": [
+ {"name": "te", "type": "encoder", "base": "0x10000000", "hart": 0, "to": "funnel", "fifo": 4096, "rate": 16},
+ {"name": "funnel", "type": "funnel", "base": "0x10002000", "to": "ram", "rate": 16},
+ {"name": "ram", "type": "ram", "base": "0x10001000", "sram": %d}]}"""
+
+
+def topology(sram):
+    path = os.path.join(scratch(), "system.json")
+    with open(path, "w", encoding="utf-8") as file:
+        file.write(SYSTEM % sram)
+    return path
+
+
+@case("--system: every instruction, though the guests have other code at the same addresses")
+def through_system():
+    beside_truth("--repeatable", "--system", topology(1 << 20))
+
+
+@case("--system, a sink that has wrapped: the last instructions, with the code that was valid then")
+def wrapped():
+    listed = os.path.join(scratch(), "listed.txt")
+    bundle = run("--repeatable", "--system", topology(2048), given=["-plugin", f"{PLUGIN},out={listed}.hashes,list={listed}"])
+    done = subprocess.run([harness.NTRACE, "decode", bundle, "--output", "insn", "--format", "jsonl"], stdout=subprocess.PIPE,
+                          stderr=subprocess.DEVNULL, text=True, timeout=120, check=False)
+    found = [f"{e['address']} {e['prv']}" for e in map(json.loads, done.stdout.splitlines())]
+    with open(listed, encoding="utf-8") as file:
+        expected = file.read().splitlines()
+    check(10000 < len(found) < len(expected) / 2, f"{len(found)} of {len(expected)} instructions")
+    same(found, expected[-len(found):])
+
+
 # By the program's text: each loop, and how often it is executed. ASIDs of the guests are 1 and 2, that of the hypervisor is 7.
 # A guest without page tables has ASID 0, like the other; the second one is another address space.
 SPACES = {("VS", 0x10000): 3 * 4 * 20000, ("VS", 0x20000): 3 * 4 * 7, ("VS", 1): 1, ("VS", 2): 1,

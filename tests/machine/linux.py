@@ -72,6 +72,21 @@ def late():
     check(not unnamed, f"without a process: {unnamed}")
 
 
+# Buffers that hold everything.
+WIDE = """{"components": [
+ {"name": "te", "type": "encoder", "base": "0x10000000", "hart": 0, "to": "funnel", "fifo": 4096, "rate": 16},
+ {"name": "funnel", "type": "funnel", "base": "0x10002000", "to": "ram", "rate": 16},
+ {"name": "ram", "type": "ram", "base": "0x10001000", "sram": 134217728}]}"""
+
+
+@case("Linux to power-off through a modelled system: every instruction and its mode, also of code that the kernel patches")
+def whole_system():
+    topology = os.path.join(scratch(), "wide.json")
+    with open(topology, "w", encoding="utf-8") as file:
+        file.write(WIDE)
+    exact(linux_guest.boot, "--repeatable", "--system", topology)
+
+
 # The buffers overflow: the funnel takes a byte for each 64 instructions.
 SLOW = """{"components": [
  {"name": "te", "type": "encoder", "base": "0x10000000", "hart": 0, "to": "funnel", "fifo": 256},
