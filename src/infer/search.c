@@ -126,17 +126,30 @@ static ntr_status try_with(ntr_search *s, const ntr_dialect *dialect, const ntr_
 /* Try addresses of the width of each virtual memory system; they matter only where addresses have their top bits set. The best
  * trial may be of older silicon, which was tried neither with traced jumps nor with full addresses. All combinations are tried, as
  * a value is sure only if a trial that differs in nothing else fails. */
-static ntr_status try_address_widths(ntr_search *s) {
+static ntr_status try_widths_like(ntr_search *s, ntr_params like) {
     static const uint8_t widths[] = {39, 48, 57};
     static const uint8_t changes[] = {FORM_PLAIN, FORM_JUMPS, FORM_FULL, FORM_JUMPS | FORM_FULL};
     const ntr_dialect *dialect = is_given(s, NTR_PARAMETER_DIALECT) ? s->config->params.dialect : ntr_dialect_at(0);
-    ntr_params like = s->trials[s->best].params;
-    const unsigned form = form_of(&like);
     ntr_status status = NTR_OK;
-    if (!s->config->program || is_given(s, NTR_PARAMETER_ADDR_BITS) || like.extend_addr) return NTR_OK;
     for (size_t i = 0; i < sizeof widths && status == NTR_OK; i++) {
         like.addr_bits = widths[i];
-        for (size_t k = 0; k < sizeof changes && status == NTR_OK; k++) status = try_with(s, dialect, &like, form ^ changes[k]);
+        for (size_t k = 0; k < sizeof changes && status == NTR_OK; k++)
+            status = try_with(s, dialect, &like, form_of(&like) ^ changes[k]);
+    }
+    return status;
+}
+
+/* If the best trial has contradictions, its SRC may be wrong, too: with the right one, most trials end at the first address that is
+ * to be extended, so that another SRC may follow more messages by accident. */
+static ntr_status try_address_widths(ntr_search *s) {
+    ntr_params like = s->trials[s->best].params;
+    if (!s->config->program || is_given(s, NTR_PARAMETER_ADDR_BITS) || like.extend_addr) return NTR_OK;
+    ntr_status status = try_widths_like(s, like);
+    if (!ntr_infer_failures(&s->trials[s->best]) || is_given(s, NTR_PARAMETER_SRC_BITS)) return status;
+    const uint8_t tried = like.src_bits;
+    for (unsigned bits = 0; bits <= NTR_SEARCH_SRC_BITS && status == NTR_OK; bits++) {
+        like.src_bits = (uint8_t)bits;
+        if (bits != tried) status = try_widths_like(s, like);
     }
     return status;
 }

@@ -7,7 +7,7 @@
 
 #include <ntrace/infer.h>
 
-enum { NTR_SEARCH_SRC_BITS = 12, NTR_TRIALS_MAX = 160 };
+enum { NTR_SEARCH_SRC_BITS = 12, NTR_TRIALS_MAX = 320 };
 
 typedef struct ntr_search {
     const ntr_infer_config *config;
