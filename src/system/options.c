@@ -89,6 +89,7 @@ static const char *check_ram(const option_values *o, option_id *which) {
     if (!is_power_of_two(OPTION(o, START_ALIGN)) || OPTION(o, START_ALIGN) < OPTION(o, ACCESS))
         return "expected a power of two of at least `access`";
     *which = OPTION_SMEM_SIZE;
+    if (fixed && !OPTION(o, SMEM)) return "smem_start and smem_size need SMEM mode (smem)";
     if (fixed != (OPTION(o, SMEM_SIZE) != OPTION_NONE)) return "smem_start and smem_size are only valid together";
     if (fixed && (OPTION(o, SMEM_SIZE) % OPTION(o, ACCESS) || OPTION(o, SMEM_START) % OPTION(o, ACCESS)))
         return "smem_start and smem_size must be multiples of `access`";

@@ -100,6 +100,13 @@ static ntr_status take_preset(const json_place *place, const json_t *object, opt
     return NTR_OK;
 }
 
+/* A fixed buffer in system memory: the sink has no other memory, unless the file says so. */
+static void imply_smem(const json_t *object, ntr_component kind, option_values *options) {
+    if (kind != NTR_COMPONENT_RAM || !json_object_get(object, "smem_start")) return;
+    if (!json_object_get(object, "smem")) options->value[OPTION_SMEM] = true;
+    if (!json_object_get(object, "sram")) options->value[OPTION_SRAM] = 0;
+}
+
 ntr_status topology_options(const json_place *place, const json_t *object, ntr_component kind, option_values *options) {
     struct json_place here = *place;
     const char *key;
@@ -116,6 +123,7 @@ ntr_status topology_options(const json_place *place, const json_t *object, ntr_c
         status = take_option(&here, value, option_get(which), &options->value[which]);
         if (status != NTR_OK) return status;
     }
+    imply_smem(object, kind, options);
     option_id blamed;
     const char *wrong = options_check(options, kind, &blamed);
     if (!wrong) return NTR_OK;

@@ -250,8 +250,29 @@ static void system_memory(void **state) {
     ntr_system_free(s);
 }
 
+/* A fixed buffer makes it the only memory of the sink, unless the topology has others. */
+static void fixed_system_memory(void **state) {
+    static const struct {
+        const char *options;
+        uint32_t mode, start;
+    } cases[] = {
+        {"\"smem_start\":\"0x23450000\",\"smem_size\":4096", 1 << 4, 0x23450000},
+        {"\"sram\":256,\"smem_start\":\"0x23450000\",\"smem_size\":4096", 0, 0},
+        {"\"sram\":256", 0, 0},
+    };
+    (void)state;
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        static memory m;
+        ntr_system *s = make(cases[i].options, &m);
+        write32(s, RAM, ACTIVE);
+        assert_int_equal(read32(s, RAM) & 1 << 4, cases[i].mode);
+        assert_int_equal(read32(s, START), cases[i].start);
+        ntr_system_free(s);
+    }
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {TEST(wrap_bit), TEST(read_back), TEST(stop_and_go_on), TEST(cut_message),
-                                       TEST(system_memory)};
+                                       TEST(system_memory), TEST(fixed_system_memory)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

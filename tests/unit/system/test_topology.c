@@ -31,6 +31,8 @@ static const struct { const char *json, *error; } wrong[] = {
     {LIST("{\"name\":\"a\",\"type\":\"ram\",\"base\":0,\"smem\":1}"), "components[0].smem: expected true or false, found 1"},
     {LIST("{\"name\":\"a\",\"type\":\"ram\",\"base\":0,\"sram\":100}"),
      "components[0].sram: expected 0 or a power of two of at least 64"},
+    {LIST("{\"name\":\"a\",\"type\":\"ram\",\"base\":0,\"sram\":256,\"smem\":false,\"smem_start\":4096,\"smem_size\":4096}"),
+     "components[0].smem_size: smem_start and smem_size need SMEM mode (smem)"},
     {LIST("{\"name\":\"a\",\"type\":\"ram\",\"base\":0,\"preset\":\"huge\"}"),
      "components[0].preset: expected minimal, typical or maximal, found \"huge\""},
     {LIST("{\"name\":\"a\",\"type\":\"ram\",\"base\":0,\"to\":\"x\"}"), "components[0].to: a sink has no output"},
