@@ -136,13 +136,22 @@ int capture_content_encoders(struct capture_content *c) {
 
 /* ---- the messages: is there one, and do images agree with the target? */
 
+/* Returns whether the memory of the target could be read: it may be virtual, or not readable from outside. */
+static bool read_target(const ntr_bus *bus, uint64_t address, uint8_t *out, size_t size) {
+    if (bus->read_memory) return bus->read_memory(bus->user, address, out, size) == NTR_OK;
+    for (size_t at = 0; at < size; at += 4) {
+        uint32_t word;
+        if (!bus->read32 || bus->read32(bus->user, address + at, &word) != NTR_OK) return false;
+        for (unsigned i = 0; i < 4; i++) out[at + i] = (uint8_t)(word >> 8 * i);
+    }
+    return true;
+}
+
 static void compare(const struct capture_content *c, uint64_t address) {
     uint8_t ours[COMPARED], theirs[COMPARED];
-    const ntr_bus *bus = c->capture->bus;
     const size_t size = ntr_program_read(c->program, NULL, NTR_POSITION_ANY, address, ours, sizeof ours) & ~(size_t)3;
 
-    if (!bus->read_memory || !size || address % 4) return;
-    if (bus->read_memory(bus->user, address, theirs, size) != NTR_OK) return; /* virtual, or not readable from outside */
+    if (!size || address % 4 || !read_target(c->capture->bus, address, theirs, size)) return;
     for (size_t i = 0; i < size; i++) {
         if (ours[i] == theirs[i]) continue;
         lose(c, "the image differs from the memory of the target at 0x%" PRIx64 ": 0x%02x in the file, 0x%02x there; is it the "

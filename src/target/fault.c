@@ -120,6 +120,7 @@ static void explain_active(const report *to) {
 static void explain_enable(const report *to) {
     const char *name = ntr_bits_get(to->fault.step.bits)->name;
     ntr_ram_window window;
+    if (explain_absence(to)) return;
     if (!to->fault.step.value) {
         say(to, "%s does not become 0 after %u ms", name, milliseconds(to));
     } else if (target_is_ram(to->component) && bring_up_window(&to->target->on, to->component, &window) == NTR_OK) {

@@ -130,11 +130,16 @@ static void note_stopped(ntr_target *target, trace_component *encoder) {
                 control, field_of(control, NTR_BITS_TE_INST_TRIG_ENABLE), inputs);
 }
 
+/* All bits read as 1: no component is there. */
+static bool says_lost(uint32_t control) {
+    return control != UINT32_MAX && field_of(control, NTR_BITS_TE_INST_STALL_OR_OVERFLOW);
+}
+
 static ntr_status poll_encoder(ntr_target *target, trace_component *encoder, ntr_target_state *state) {
     uint32_t control;
     TRY(bring_up_read(&target->on, encoder, NTR_REGISTER_TE_CONTROL, 0, &control));
     const bool tracing = field_of(control, NTR_BITS_TE_INST_TRACING);
-    if (field_of(control, NTR_BITS_TE_INST_STALL_OR_OVERFLOW)) target->lost[encoder->index] = true;
+    if (says_lost(control)) target->lost[encoder->index] = true;
     if (!tracing && target->tracing[encoder->index]) note_stopped(target, encoder);
     target->tracing[encoder->index] = tracing;
     state->encoders++;
@@ -208,9 +213,9 @@ static ntr_status disable(ntr_target *target, trace_component *component) {
 }
 
 static void keep_lost(ntr_target *target, trace_component *component) {
-    uint32_t lost;
+    uint32_t control;
     if (component->ops->kind != NTR_COMPONENT_ENCODER) return;
-    if (bring_up_get(&target->on, component, NTR_BITS_TE_INST_STALL_OR_OVERFLOW, &lost) == NTR_OK && lost)
+    if (bring_up_read(&target->on, component, NTR_REGISTER_TE_CONTROL, 0, &control) == NTR_OK && says_lost(control))
         target->lost[component->index] = true;
 }
 
