@@ -16,29 +16,7 @@
 
 enum { GUEST_AT_FDCWD = -100, GUEST_AT_EMPTY_PATH = 0x1000, GUEST_WORDS_MAX = 1 << 20 };
 
-/* ---- strings of the guest ----------------------------------------------------------------------------------------- */
-
-/* The string at this address, to be freed; NULL: there is none. Read piece by piece, because the page behind its end may
- * not exist. */
-static char *read_string(uint64_t address) {
-    size_t size = 0, capacity = 0;
-    char *text = NULL;
-
-    for (;;) {
-        size_t piece = 256 - (size_t)((address + size) & 255);
-        if (size + piece > capacity) {
-            char *larger = realloc(text, capacity = 2 * capacity + 512);
-            if (!larger) break;
-            text = larger;
-        }
-        if (!memory_read_guest(address + size, text + size, piece)) break;
-        if (memchr(text + size, 0, piece)) return text;
-        size += piece;
-        if (size > GUEST_WORDS_MAX) break;
-    }
-    free(text);
-    return NULL;
-}
+/* ---- lists of strings ---------------------------------------------------------------------------------------------- */
 
 /* A list of strings that grows; the last item is NULL. */
 struct words {
@@ -72,7 +50,7 @@ static void read_words(struct words *words, uint64_t address) {
         uint64_t pointer = 0;
         words->failed |= !memory_read_guest(at, &pointer, width);
         if (words->failed || !pointer) return;
-        add(words, read_string(pointer));
+        add(words, memory_read_string(pointer));
     }
 }
 
@@ -131,6 +109,19 @@ static const char *root_of(const struct words *own) {
     return NULL;
 }
 
+static struct words *arguments_of_process(void) {
+    static struct words own;
+
+    return own.count || own_arguments(&own) ? &own : NULL;
+}
+
+const char *replace_root(void) {
+    const struct words *own = arguments_of_process();
+    const char *root = own ? root_of(own) : NULL;
+
+    return root ? root : plugin_root;
+}
+
 /* QEMU and its options, up to the plugin. */
 static bool put_qemu(struct words *out, const struct words *own, const char *root) {
     static char qemu[PATH_MAX], plugin[2 * PATH_MAX];
@@ -177,16 +168,16 @@ static void put_program(struct words *out, const struct channel_program *program
 /* Returns only when the program is not executed. */
 static void execute(const char *name, uint64_t arguments_at, uint64_t environment_at) {
     static struct channel_program program;
-    static struct words own;
+    const struct words *own = arguments_of_process();
     struct words out = {0}, arguments = {0}, environment = {0};
 
-    if (!own.count && !own_arguments(&own)) return;
-    const char *root = root_of(&own) ? root_of(&own) : plugin_root;
+    if (!own) return;
+    const char *root = replace_root();
     if (ntr_channel_resolve(root, name, &program) || program.is_64 != (channel->head.xlen == 64)) return;
     read_words(&arguments, arguments_at);
     read_words(&environment, environment_at);
     reverse(&environment);
-    if (!put_qemu(&out, &own, program.is_dynamic ? root : NULL)) return;
+    if (!put_qemu(&out, own, program.is_dynamic ? root : NULL)) return;
     put_program(&out, &program, &arguments);
     if (out.failed || arguments.failed || environment.failed) return;
     execve(out.items[0], out.items, environment.items);
@@ -197,7 +188,7 @@ void replace_program(const uint64_t argument[6], bool at) {
     char name[PATH_MAX];
 
     if (!(channel->head.follow & CHANNEL_FOLLOW_EXEC)) return;
-    char *given = read_string(file);
+    char *given = memory_read_string(file);
     if (!given) return;
     int folder = at ? (int)(int64_t)argument[0] : GUEST_AT_FDCWD;
     if (name_at(folder, given, at && argument[4] & GUEST_AT_EMPTY_PATH, name))

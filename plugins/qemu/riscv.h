@@ -7,6 +7,7 @@
 
 /* System calls; the numbers are the same in RV32 and RV64. */
 enum {
+    RISCV_SYS_FACCESSAT = 48,
     RISCV_SYS_EXIT = 93,
     RISCV_SYS_EXIT_GROUP = 94,
     RISCV_SYS_RT_SIGACTION = 134,
@@ -14,6 +15,7 @@ enum {
     RISCV_SYS_EXECVE = 221,
     RISCV_SYS_MMAP = 222,
     RISCV_SYS_EXECVEAT = 281,
+    RISCV_SYS_FACCESSAT2 = 439,
 };
 
 static inline bool riscv_is_short(uint32_t instruction) {

@@ -89,6 +89,18 @@ bool memory_read_guest(uint64_t address, void *to, size_t size);
 /* The same of this process. */
 bool memory_read_host(uint64_t address, void *to, size_t size);
 
+/* The string of the guest at this address, to be freed; NULL: there is none. */
+char *memory_read_string(uint64_t address);
+
+/* ---- hidden.c: files that the guest does not find ------------------------------------------------------------------
+ */
+
+/* The guest has asked for the file by faccessat. */
+void hidden_returned(uint64_t path, int64_t result);
+
+/* The guest exits. */
+void hidden_exit(unsigned status);
+
 /* ---- faults.c -----------------------------------------------------------------------------------------------------
  */
 
@@ -139,6 +151,9 @@ bool fork_watch(void);
 /* The guest is about to call execve, or execveat (`at`), with these arguments. Returns when the plugin does not execute
  * the program. */
 void replace_program(const uint64_t argument[6], bool at);
+
+/* The root of the guest's libraries (-L), or NULL. */
+const char *replace_root(void);
 
 /* ---- maps.c: files mapped for execution ---------------------------------------------------------------------------
  */

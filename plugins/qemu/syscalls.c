@@ -96,6 +96,7 @@ void syscalls_before(qemu_plugin_id_t id, unsigned vcpu, int64_t number, uint64_
     if (plugin_detached) return;
     if (executes) atomic_store(&channel->head.executing, 1);
     if (shares_memory(number)) plugin_expect_threads();
+    if (number == RISCV_SYS_EXIT_GROUP) hidden_exit(argument[0] & 0xff);
     if (number == RISCV_SYS_EXIT_GROUP || (number == RISCV_SYS_EXIT && !atomic_load(&channel->head.shared)))
         atomic_store(&channel->head.status, CHANNEL_EXITED | (argument[0] & 0xff));
 }
@@ -110,6 +111,10 @@ void syscalls_after(qemu_plugin_id_t id, unsigned vcpu, int64_t number, int64_t 
         break;
     case RISCV_SYS_MMAP:
         if (!failed) mmap_returned((uint64_t)result);
+        break;
+    case RISCV_SYS_FACCESSAT:
+    case RISCV_SYS_FACCESSAT2:
+        hidden_returned(argument[1], result);
         break;
     case RISCV_SYS_EXECVE:
     case RISCV_SYS_EXECVEAT:

@@ -177,6 +177,7 @@ def parts():
     done = subprocess.run(command("family", "--start-at", "nowhere", operands=["a", "b"]), capture_output=True, text=True,
                           timeout=60)
     matches("was not reached; nothing was traced", done.stderr, "what is said")
+    matches(r": 0 instructions, \d+ bytes, 0 bits an instruction$", done.stderr.strip(), "the last line suggests nothing")
     equal(decoded(status=1), [], "what was traced")
 
 

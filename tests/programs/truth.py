@@ -16,7 +16,7 @@ import qemu_log
 
 NTRACE, FOLDER, NAMES = sys.argv[1], sys.argv[2], sys.argv[3:]
 MODES = {"htm": ["--mode", "htm"], "btm": ["--mode", "btm"]}
-LIVE = {"endless", "family", "named", "parallel", "replaced", "senders", "timer"}  # runs differ from each other: live.py
+LIVE = {"endless", "family", "named", "parallel", "replaced", "senders", "sought", "timer"}  # runs differ from each other: live.py
 MORE_MODES = {"best": ["--best"], "btm, implicit returns": ["--mode", "btm", "--implicit-return", "full"],
               "timestamps": ["--timestamps"]}
 SYSROOT = "/usr/riscv64-linux-gnu"
