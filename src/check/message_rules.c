@@ -15,6 +15,7 @@ static bool has(const ntr_message *m, unsigned field) {
 /* Argument: the defect, in any field or in the field of the rule. */
 bool ntr_rule_defect(const ntr_check_view *v, const ntr_check_row *row) {
     if (v->message->defect != row->argument) return false;
+    if (row->argument == NTR_E_FIELD_EXTRA && ntr_may_have_more_fields(v->message)) return false;
     return row->rule.field == NTR_FIELD_NONE || row->rule.field == v->message->defect_field;
 }
 

@@ -120,4 +120,8 @@ NTR_CONSTANT uint64_t ntr_tcodes_not_counted(void) {
     return ntr_tcodes_of_role(NTR_ROLE_SYNC) | ntr_tcodes_of_role(NTR_ROLE_CONTEXT);
 }
 
+/* Returns whether the message may have more fields than its row: versions of Config behind the first one. docs/dialects.md section
+ * 12.5. */
+static inline bool ntr_may_have_more_fields(const ntr_message *m) { return NTR_HAS(m, CFGVER) && m->cfgver > 1; }
+
 #endif

@@ -4,6 +4,7 @@
  * Config itself has SRC, so the width of SRC must be known to read it: each width is tried, and that one is right for which
  * Config says the same width. What comes before Config (idle bytes, rests of the session before, DeviceID) is no part of
  * the decision. Config is sent before the first synchronizing message, so the beginning of the stream is enough. */
+#include "message/sets.h"
 #include "transport/container.h"
 #include "wire/mdo.h"
 
@@ -78,10 +79,9 @@ static bool stream_follows(ntr_bytes bytes, size_t at, const ntr_params *params)
     return true;
 }
 
-/* Versions behind the first one have more fields. */
 static bool is_config(const ntr_params *params, ntr_bytes raw, ntr_message *m) {
     const ntr_status status = ntr_message_decode(params, raw, m);
-    return status == NTR_OK || (status == NTR_E_FIELD_EXTRA && m->cfgver > 1);
+    return status == NTR_OK || (status == NTR_E_FIELD_EXTRA && ntr_may_have_more_fields(m));
 }
 
 /* Returns whether there is a Config at this place, and takes what it says. */
