@@ -1,6 +1,7 @@
 #include "io/images.h"
 #include "io/input.h"
 #include "io/input_guard.h"
+#include "io/module.h"
 #include "options/diagnostics.h"
 
 #include <stdlib.h>
@@ -10,7 +11,7 @@ const struct cli_option cli_image_options[] = {
     CLI_LIST('e', "elf", "FILE[@ADDR][:BINDING...]", struct cli_images, list,
              "program image (repeatable); @ADDR: load address (PIE, shared library). Bindings restrict where the image "
              "is used: :ctx=N (scontext), :hctx=N (hcontext), :prv=U|S|M, :v=0|1, :from=N and :until=N (byte offsets "
-             "in the stream)"),
+             "in the stream). A kernel module (.ko) is linked for where it was loaded, by a copy of /proc/kallsyms (--symbols)"),
     CLI_LIST(0, "raw", "FILE@ADDR[:BINDING...]", struct cli_images, list,
              "raw memory image at address ADDR (repeatable)"),
     CLI_LIST(0, "jitdump", "FILE[:BINDING...]", struct cli_images, list,
@@ -19,7 +20,7 @@ const struct cli_option cli_image_options[] = {
              "symbols of JIT-compiled code in the format of Linux perf, perf-PID.map (repeatable)"),
     CLI_LIST(0, "symbols", "NAME=FILE[@BIAS][:BINDING...]", struct cli_images, list,
              "only the symbols of FILE, for code that the trace has from elsewhere (repeatable): an ELF file, a copy of "
-             "/proc/kallsyms, a System.map, or a Linux kernel that is not compressed; NAME is shown as the image, for "
+             "/proc/kallsyms, a System.map, a Linux kernel that is not compressed, or the module NAME (.ko); NAME is shown as the image, for "
              "example kernel=Image; @BIAS is added to all addresses"),
     CLI_LIST(0, "image-path", "DIR", struct cli_images, folders,
              "perf.data: folder with files that its processes had mapped, found by name and build id (repeatable)"),
@@ -136,8 +137,25 @@ static int lowest_address(const char *path, uint64_t *low) {
     return result;
 }
 
+/* A kernel module: it is linked for where it was loaded (cli/io/module.h). Its name is that of the file. */
+static int add_module(struct image *image, ntr_program *program) {
+    char *module = cli_module_name(image->path), *linked = NULL;
+    const uint64_t address = image->options.bias;
+
+    if (!module) return cli_fail("out of memory");
+    int status = cli_module_link(image->path, module, image->has_address ? &address : NULL, program, &linked);
+    image->options.bias = 0;
+    image->options.name = image->path;
+    if (status == CLI_OK && ntr_program_add_elf(program, linked, &image->options) != NTR_OK) status = report_error(image->path, program, NTR_E_FORMAT);
+    free(linked);
+    free(module);
+    return status;
+}
+
 static int add_elf(struct image *image, ntr_program *program) {
     uint64_t low = 0;
+
+    if (cli_module_is(image->path)) return add_module(image, program);
 
     if (image->has_address && lowest_address(image->path, &low) != CLI_OK) return CLI_FAILED;
     image->options.bias -= low;
@@ -169,6 +187,18 @@ static int add_perf_map(struct image *image, ntr_program *program) {
     return status == NTR_OK ? CLI_OK : report_error(image->path, program, status);
 }
 
+/* The symbols and the debug information of a kernel module; NAME is that of the module. */
+static int add_module_symbols(struct image *image, const char *path, ntr_program *program) {
+    char *linked = NULL;
+    const uint64_t address = image->options.bias;
+    int status = cli_module_link(path, image->path, image->has_address ? &address : NULL, program, &linked);
+
+    image->options.bias = 0;
+    if (status == CLI_OK && ntr_program_add_symbols(program, linked, &image->options) != NTR_OK) status = report_error(path, program, NTR_E_FORMAT);
+    free(linked);
+    return status;
+}
+
 static int add_symbols(struct image *image, ntr_program *program) {
     char *equals = strchr(image->path, '=');
 
@@ -177,6 +207,7 @@ static int add_symbols(struct image *image, ntr_program *program) {
     *equals = 0;
     image->options.name = image->path;
     cli_input_guard_add(equals + 1);
+    if (cli_module_is(equals + 1)) return add_module_symbols(image, equals + 1, program);
     ntr_status status = ntr_program_add_symbols(program, equals + 1, &image->options);
     return status == NTR_OK ? CLI_OK : report_error(equals + 1, program, status);
 }
@@ -186,10 +217,23 @@ static const struct {
     int (*add)(struct image *image, ntr_program *program);
 } kinds[] = {{"elf", add_elf}, {"raw", add_raw}, {"jitdump", add_jitdump}, {"perf-map", add_perf_map}, {"symbols", add_symbols}};
 
-static int add_image(const struct cli_item *item, ntr_program *program) {
+/* Returns whether an image is a kernel module. */
+static bool is_module(const struct cli_item *item, const struct image *image) {
+    const char *equals = strcmp(item->name, "symbols") == 0 ? strchr(image->path, '=') : NULL;
+
+    if (strcmp(item->name, "elf") != 0 && !equals) return false;
+    return cli_module_is(equals ? equals + 1 : image->path);
+}
+
+/* Adds an image, if it is a module or if it is none. */
+static int add_image(const struct cli_item *item, ntr_program *program, bool modules) {
     struct image image;
     int status = image_parse(item, &image);
 
+    if (status == CLI_OK && is_module(item, &image) != modules) {
+        free(image.path);
+        return CLI_OK;
+    }
     if (status == CLI_OK) cli_input_guard_add(image.path);
     for (size_t i = 0; i < sizeof kinds / sizeof kinds[0] && status == CLI_OK; i++)
         if (strcmp(item->name, kinds[i].option) == 0) status = kinds[i].add(&image, program);
@@ -198,9 +242,10 @@ static int add_image(const struct cli_item *item, ntr_program *program) {
 }
 
 int cli_images_load(const struct cli_images *images, ntr_program *program) {
-    for (size_t i = 0; i < images->list.count; i++) {
-        int status = add_image(&images->list.items[i], program);
-        if (status != CLI_OK) return status;
-    }
+    for (unsigned modules = 0; modules < 2; modules++) /* modules last: their addresses come from the symbols of other files */
+        for (size_t i = 0; i < images->list.count; i++) {
+            int status = add_image(&images->list.items[i], program, modules != 0);
+            if (status != CLI_OK) return status;
+        }
     return CLI_OK;
 }

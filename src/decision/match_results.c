@@ -124,7 +124,7 @@ static bool shows_group(const ntr_matcher *x, size_t i, const ntr_result_exits *
     const ntr_match *m = x->match;
     const uint8_t condition = x->best.condition[i];
     const ntr_group *group = m->ungrouped ? &m->grouping.groups[0][condition] : NULL;
-    if (!group || group->first == group->last) return true;
+    if (!group || group->first == group->last || m->kind.plain) return true; /* -O0 folds, and threads nothing */
     const uint8_t operator = m->ungrouped->tree[group->top].operator;
     const bool one = is_one_chain(m->ungrouped, group->top, operator);
     for (unsigned value = 0; value < 2; value++) {

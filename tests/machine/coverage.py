@@ -153,6 +153,11 @@ def kernel_module(bench):
         linked, whole = (bench.run(bench.ntrace, "coverage", *level, "--only", "firmware.c", "--symbols", f"module={file}", "module.ntrace")
                          for file in ("linked", "whole"))
         assert linked == whole and "valid" in whole, (level, linked[:600], whole[:600])
+        by_names, in_place, all_of_it = (bench.run(bench.ntrace, "coverage", *level, "--only", "firmware.c", *files, "module.ntrace") for files in (
+            ("--symbols", "firmware=firmware.o", "--symbols", "kernel=kallsyms"), ("-e", "firmware.o", "--symbols", "kernel=kallsyms"), ("-e", "whole")))
+        assert by_names.replace('"firmware"', '"module"') == whole, (level, by_names[:600], whole[:600])
+        in_place, all_of_it = (text.split('"versions":')[0] for text in (in_place.replace('"firmware.o"', '"whole"'), all_of_it)) # of code outside of the module
+        assert in_place == all_of_it, (level, in_place[:600], all_of_it[:600])
     counts = {f["name"]: f["count"] for file in json.loads(bench.run(bench.ntrace, "coverage", "--to", "json", "--symbols", "module=linked", "module.ntrace"))["files"]
               for f in file["functions"]}
     assert counts["valid"] == counts["limits"] == counts["on_trap"] == 12 and counts["main"] == 1, counts
@@ -160,6 +165,9 @@ def kernel_module(bench):
     bench.write("kallsyms", "".join(f"{int(address, 16) + 2 * i:x} {kind} {name}\t[firmware]\n" for i, (address, kind, name) in enumerate(names)))
     bench.run(*GCC, "-O0", "-mno-relax", "-r", "firmware.c", "-o", "other.o")
     bench.run(link, "--kallsyms", "kallsyms", "--module", "firmware", "other.o", "none", status=1)
+    shutil.copy(os.path.join(bench.folder, "other.o"), os.path.join(bench.folder, "firmware.ko"))
+    for files in (("-e", "firmware.o"), ("-e", "firmware.ko", "--symbols", "kernel=kallsyms"), ("--symbols", "none=firmware.o", "--symbols", "kernel=kallsyms")):
+        bench.run(bench.ntrace, "coverage", *files, "module.ntrace", status=2)
 
 
 def patched(bench):
