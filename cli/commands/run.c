@@ -40,7 +40,7 @@ struct run_options {
 
 static const struct cli_option run_table[] = {
     CLI_STRING('o', "output", "BUNDLE", struct run_options, bundle,
-               "name of the bundle to write (default PROGRAM.ntrace)"),
+               "name of the bundle to write (default PROGRAM.ntrace; of a machine, machine.ntrace)"),
     CLI_FLAG(0, "follow-fork", struct run_options, follow_fork,
              "trace child processes too, each into a bundle of its own: NAME.PID.ntrace beside NAME.ntrace"),
     CLI_STRING(0, "start-at", "PLACE", struct run_options, start_at,

@@ -33,26 +33,29 @@ typedef struct span_moment {
     stretch_hart *hart;
     ntr_stretch_thread *thread;
     const ntr_event *span;
+    const ntr_context *context; /* in which its address is executed */
     uint64_t time;
     bool timed;
 } span_moment;
 
 /* ---- stretches */
 
-static const char *name_at(ntr_stretch_state *s, const ntr_context *context, uint8_t prv, uint64_t address) {
-    ntr_context where = *context;
-    where.prv = prv;
-    const ntr_function *f = ntr_functions_get(s->functions, ntr_functions_at(s->functions, &where, address));
+static const char *name_at(ntr_stretch_state *s, const ntr_context *context, uint64_t address) {
+    const ntr_function *f = ntr_functions_get(s->functions, ntr_functions_at(s->functions, context, address));
     return f ? f->name : NULL;
 }
 
-/* Keeps the longest ones, sorted. */
+/* Keeps the longest ones, sorted. They begin in the mode `prv`, and may end in another one, behind a return from a trap. */
 static void keep(const span_moment *m, unsigned kind, ntr_long_stretch long_one, uint8_t prv) {
     ntr_stretches *all = &m->state->all[kind];
     size_t at = all->longest_count;
+    ntr_context begin = *m->context;
+
     if (at == NTR_STRETCHES_LONGEST && all->longest[at - 1].instructions >= long_one.instructions) return;
-    long_one.from_function = name_at(m->state, &m->span->context, prv, long_one.from);
-    long_one.to_function = name_at(m->state, &m->span->context, prv, long_one.to);
+    begin.prv = prv;
+    begin.v = 0;
+    long_one.from_function = name_at(m->state, &begin, long_one.from);
+    long_one.to_function = name_at(m->state, m->context, long_one.to);
     if (at < NTR_STRETCHES_LONGEST) all->longest_count++;
     else at--;
     for (; at && all->longest[at - 1].instructions < long_one.instructions; at--) all->longest[at] = all->longest[at - 1];
@@ -172,7 +175,7 @@ bool ntr_stretch_state_span(ntr_stretch_state *s, const ntr_event *executed, ntr
         of_guest.context.prv = of_guest.context.v = 0;
         span = &of_guest;
     }
-    span_moment moment = {s, hart, thread, span, time, timed};
+    span_moment moment = {s, hart, thread, span, &executed->context, time, timed};
     const uint8_t prv = span->context.prv;
 
     follow(&moment);

@@ -7,6 +7,7 @@ usage: linux_answers.py NTRACE [--fetch]
 The guest's first program is guest/answers.c. It prints /proc/PID/stat, /proc/stat, /proc/interrupts, a hash of /proc/kallsyms, and how
 often a traced child made each system call. The trace ends when it has read them.
 """
+import bisect
 import functools
 import json
 import os
@@ -169,6 +170,19 @@ def addresses_of_kernel():
         begin = max(at for at, _ in symbols if at <= address)
         names = {name for at, name in symbols if at == begin}
         check(executed()[address] in names, f"{address:#x}: found {executed()[address]}, expected one of {names}")
+
+
+@case("time without interrupts: where it ends has a name, also when it ends in another mode")
+def ends_of_stretches():
+    rows = {row["name"]: row["longest"] for row in jsonl("syscalls") if row["kind"] == "off"}
+    ends = [stretch for stretch in rows["interrupts of M-mode"] if int(stretch["to"], 16) >= 0xFFFFFFFF80000000]
+    check(len(ends) > 2, f"SBI calls of the kernel: {rows}")
+    with open(os.path.join(guest()[0], "images", "kallsyms"), encoding="utf-8") as file:
+        symbols = sorted((int(at, 16), name) for at, kind, name in map(str.split, file) if kind in "tTwW")
+    for stretch in ends:
+        begin = symbols[bisect.bisect_right(symbols, (int(stretch["to"], 16), "\x7f")) - 1][0]
+        names = {name for at, name in symbols if at == begin}
+        check(stretch.get("to_function") in names, f"{stretch}: expected one of {names}")
 
 
 @case("timeline: the longest time without interrupts and preemption is that of syscalls")
