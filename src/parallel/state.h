@@ -62,6 +62,8 @@ struct ntr_chunk {
     char error[NTR_DECODER_ERROR_SIZE]; /* ntr_decoder_error when decoding the chunk failed */
 };
 
+/* Each report of a count changes the worker of its thread: `apart` keeps the workers of two threads out of one cache line, and out of two
+ * that are fetched together. */
 typedef struct ntr_worker {
     ntr_parallel *parallel;
     ntr_decoder *decoder;
@@ -71,6 +73,7 @@ typedef struct ntr_worker {
     uint64_t reports; /* calls of the count callback for the chunk */
     bool discarding;  /* the count callback is not called, */
     bool taking_back; /* or with the opposite sign (late_counts.c) */
+    uint8_t apart[128];
 } ntr_worker;
 
 struct ntr_parallel {
