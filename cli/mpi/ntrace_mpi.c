@@ -89,6 +89,14 @@ static void run_worker(struct job *j, int *order) {
     job_reduce(j, order, count, place);
 }
 
+/* Returns the number of tasks that srun has started without MPI between them, else 0. Each of them would decode the whole trace. */
+static long separate_tasks(const struct job *j) {
+    const char *text = getenv("SLURM_STEP_NUM_TASKS");
+    const long tasks = text ? strtol(text, NULL, 10) : 0;
+
+    return j->ranks == 1 && tasks > 1 ? tasks : 0;
+}
+
 int main(int argc, char **argv) {
     struct job j = {0};
     int status = 0, dead = 0;
@@ -99,6 +107,12 @@ int main(int argc, char **argv) {
     MPI_Comm_size(MPI_COMM_WORLD, &j.ranks);
     if (!parse(&j, argc, argv)) {
         if (!j.rank) fprintf(stderr, "ntrace-mpi: usage: ntrace-mpi [--parts N] [--silent SECONDS] COMMAND [OPTION]... TRACE\n");
+        MPI_Finalize();
+        return EXIT_USAGE;
+    }
+    if (separate_tasks(&j)) {
+        fprintf(stderr, "ntrace-mpi: srun has started %ld tasks, and MPI connects none of them; with Open MPI give srun --mpi=pmix, with MPICH "
+                        "--mpi=pmi2\n", separate_tasks(&j));
         MPI_Finalize();
         return EXIT_USAGE;
     }

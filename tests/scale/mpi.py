@@ -93,6 +93,17 @@ def index():
     equal(sum("--shard" in call for call in calls), 4, "parts")
 
 
+@case("tasks of srun that MPI does not connect are refused: each would decode the whole trace")
+def separate_tasks():
+    capture = captures.Capture(NTRACE, scratch(), 6, length=300)
+    os.environ["SLURM_STEP_NUM_TASKS"] = "3"
+    alone = run(1, *COMMANDS[0], capture.path, status=2)
+    matches("srun has started 3 tasks, and MPI connects none of them; .*--mpi=pmix.*--mpi=pmi2", alone.stderr, "said")
+    equal(alone.stdout, "", "output")
+    run(3, *COMMANDS[0], capture.path)
+    del os.environ["SLURM_STEP_NUM_TASKS"]
+
+
 @case("usage")
 def usage():
     matches("usage", run(1, "profile", status=2).stderr, "no trace")
