@@ -280,7 +280,7 @@ int cli_analysis_run(struct cli_analysis *a, cli_take_events take, void *user) {
     if (status == CLI_FAILED) return status;
     if (a->data.tree) {
         ntr_calltree_finish(a->data.tree);
-        cli_debug_files_report(a->data.tree, a->data.functions);
+        if (!a->options->partial) cli_debug_files_report(a->data.tree, a->data.functions); /* else the sum is reported */
     }
     if (a->data.totals) return a->options->partial && cli_partials_write(a) != CLI_OK ? CLI_FAILED : status;
     cli_trace_reserved(&a->trace, a->reserved);

@@ -88,6 +88,25 @@ def streams():
         equal(Run("combine", *parts_of(raw + ".zst", command, 4, *image), *command).out, expected.out, "frames")
 
 
+@case("that functions have no symbols is said of the sum, not of each part")
+def without_symbols():
+    capture = captures.Capture(NTRACE, scratch(), 3001, length=4000)
+    program = os.path.join(capture.path, "images", "program")
+    with open(program, "rb") as file:
+        image = bytearray(file.read())
+    sections, size = ((0x28, 8), 0x3c) if image[4] == 2 else ((0x20, 4), 0x30)
+    image[sections[0]:sum(sections)] = bytes(sections[1])  # e_shoff, then e_shnum and e_shstrndx
+    image[size:size + 4] = bytes(4)
+    with open(program, "wb") as file:
+        file.write(image)
+    files = []
+    for part in (1, 2):
+        files.append(path(f"stripped-{part}.part"))
+        equal(Run("profile", "--partial", files[-1], "--shard", f"{part}/2", capture.path).err, "", f"part {part}")
+    done = Run("combine", "--redo", *files, "profile")
+    equal(done.err.count("instructions in functions without symbols"), 1, f"said of the sum: {done.err}")
+
+
 @case("parts of several captures, grouped at random into files, are the sum of the captures")
 def groups():
     chance = random.Random(3)
