@@ -22,8 +22,8 @@ static ntr_status check_inputs(ntr_adding *a) {
     for (size_t i = 0; i < a->count; i++) {
         const ntr_partial_tables *t = ntr_adding_tables_of(a, i);
         if (i && t->holds & NTR_PARTIAL_EVENTS)
-            return ntr_adding_refuse(a, "%s and %s have events, whose order is known in one capture only: they cannot be added",
-                          a->inputs[0].partial->name, a->inputs[i].partial->name);
+            return ntr_adding_refuse(a, "%s and %s have events, whose order is known in one capture only: they cannot be added; counts of code and "
+                          "call trees can", a->inputs[0].partial->name, a->inputs[i].partial->name);
         if (t->holds != first->holds || t->split != first->split)
             return ntr_adding_refuse(a, "%s and %s hold different kinds of counts: write both with the same command and options",
                           a->inputs[0].partial->name, a->inputs[i].partial->name);

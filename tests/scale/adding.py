@@ -162,7 +162,7 @@ def events():
     for command in (["profile"], ["coverage", "--level", "branch"], ["decode", "--output", "event"], ["timeline", "--to", "json"]):
         equal(combine([good], *command).out, Run(*command, first.path).out, f"{command} of the answer of timeline")
     matches("no totals", combine([good], "decode", "--output", "count", status=2).err, "totals")
-    matches("one capture only", combine([good, partial(second, ["timeline"], "second.part")], "timeline", status=2).err, "two captures")
+    matches("one capture only: they cannot be added; counts of code and call trees can", combine([good, partial(second, ["timeline"], "second.part")], "timeline", status=2).err, "two captures")
     matches("different kinds", combine([partial(second, ["profile"], "counts.part"), good], "profile", status=2).err, "kinds")
     size = os.path.getsize(good)
     for cut in range(1, size, 61):
