@@ -151,7 +151,6 @@ static size_t line_addresses(struct cli_walk *w, const char *file, size_t file_s
 /* The addresses that a line, an address or a function stands for. */
 static size_t addresses_of(struct cli_walk *w, const char *what, uint64_t *addresses) {
     const char *colon = strrchr(what, ':'), *here = w->line.file ? strrchr(w->line.file, '/') : NULL;
-    ntr_symbol symbol;
     char *end;
     uint64_t number = strtoull(colon ? colon + 1 : what, &end, 0);
     const bool is_number = end != what && end != colon + 1 && !*end;
@@ -161,9 +160,13 @@ static size_t addresses_of(struct cli_walk *w, const char *what, uint64_t *addre
         const char *file = here ? here + 1 : w->line.file ? w->line.file : "";
         return line_addresses(w, file, strlen(file), (uint32_t)number, addresses);
     }
-    if (!is_number && ntr_program_find(w->program, what, &symbol) != NTR_OK) return 0;
-    addresses[0] = is_number ? number : symbol.address;
-    return 1;
+    if (is_number) {
+        addresses[0] = number;
+        return 1;
+    }
+    const size_t found = ntr_find_functions(w->program, what, addresses, LINE_ADDRESSES);
+    qsort(addresses, found, sizeof *addresses, by_value);
+    return found;
 }
 
 static const char *find_addresses(struct cli_walk *w, const char *what, bool backward) {

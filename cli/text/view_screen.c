@@ -82,12 +82,25 @@ static uint64_t before(const struct cli_walk *w, uint64_t address, int count) {
     return seen < (size_t)count ? symbol.address : ring[(seen - (size_t)count) % 64];
 }
 
+/* The place in its function: the name that the source has, if it is another one than that of the symbol. */
+static void put_place(const struct cli_walk *w, char symbol[CLI_SYMBOL_MAX + 1]) {
+    ntr_frame f;
+
+    *cli_put_symbol(symbol, " ", "", w->program, &w->hart.context, w->hart.address) = 0;
+    if (ntr_debug_info_function(w->debug, &w->hart.context, w->hart.address, &f) != NTR_OK || !f.function || !f.linkage ||
+        strcmp(f.function, f.linkage) == 0 || w->hart.address < f.entry)
+        return;
+    const uint64_t inside = w->hart.address - f.entry;
+    if (inside) snprintf(symbol, CLI_SYMBOL_MAX + 1, " %s+0x%" PRIx64, f.function, inside);
+    else snprintf(symbol, CLI_SYMBOL_MAX + 1, " %s", f.function);
+}
+
 static void draw_code(const struct cli_view *view, const struct pane *pane) {
     const struct cli_walk *w = view->walk;
     uint64_t at = before(w, w->hart.address, pane->lines / 3);
     char row[512], symbol[CLI_SYMBOL_MAX + 1] = "";
 
-    *cli_put_symbol(symbol, " ", "", w->program, &w->hart.context, w->hart.address) = 0;
+    put_place(w, symbol);
     put_text(pane, 0, A_REVERSE, *symbol ? symbol : " code");
     for (int line = 1; line < pane->lines; line++) {
         uint8_t bytes[8];

@@ -60,6 +60,11 @@ NTR_API size_t ntr_debug_info_frames(ntr_debug_info *debug, const ntr_context *c
 NTR_API ntr_status ntr_debug_info_function(ntr_debug_info *debug, const ntr_context *context, uint64_t address,
                                        ntr_frame *function);
 
+/* Stores the entries of the functions with a name, at most `capacity`: the address of the symbol with this name; if there is
+ * none, those of the functions whose demangled name it is, with or without parameters and namespaces ("area",
+ * "shape::area(int)"). Returns their number. Not sorted. */
+NTR_API size_t ntr_find_functions(const ntr_program *program, const char *name, uint64_t *entries, size_t capacity);
+
 /* Returns all rows of the line tables of image `index` in address order. A row is valid for
  * [address, address + size). Returns NTR_END when `index` is past the last image. Errors: NTR_E_MEMORY. */
 typedef struct ntr_line_row {

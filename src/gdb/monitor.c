@@ -205,16 +205,18 @@ static ntr_status stopped(ntr_gdb *gdb, const char *argument, ntr_gdb_text *text
 /* ---- hits */
 
 static ntr_status hits(ntr_gdb *gdb, const char *argument, ntr_gdb_text *text) {
-    ntr_symbol symbol;
     ntr_replay_hits found;
     uint64_t address;
     const char *end;
     if (!number_of(argument, &address, &end) || *end) {
-        if (ntr_program_find(gdb->config.program, argument, &symbol) != NTR_OK) {
-            ntr_gdb_text_print(text, "hits: expected an address or a symbol, found '%s'\n", argument);
+        uint64_t entries[2]; /* of a name with several functions, none is meant */
+        const size_t count = ntr_find_functions(gdb->config.program, argument, entries, 2);
+        if (count != 1) {
+            ntr_gdb_text_print(text, "hits: expected an address or a function, found '%s'%s\n", argument,
+                               count ? ", the name of several functions" : "");
             return NTR_E_INVALID;
         }
-        address = symbol.address;
+        address = entries[0];
     }
     ntr_status status = ntr_replay_count(gdb->replay, address, &found);
     if (status < 0) return status;
@@ -245,7 +247,7 @@ static const struct command {
     {"caller", to_caller, "back to the call of this frame"},
     {"return", to_return, "forward to behind the call of this frame"},
     {"stopped", stopped, "typed by the commands of ntrace.gdb at each stop: whether registers must be read again"},
-    {"hits", hits, "hits ADDRESS | SYMBOL: how often it was executed"},
+    {"hits", hits, "hits ADDRESS | FUNCTION: how often it was executed"},
     {"gaps", gaps, "gaps stop | pass: whether execution stops at gaps"},
 };
 

@@ -108,6 +108,22 @@ def walk():
         t.close()
 
 
+@case("C++: functions by the names that the source has, with and without parameters and classes")
+def source_names():
+    t = Terminal(bundle("callbacks-O0"), first="call stack")
+    try:
+        for name, shown in (("attempt", r"attempt\(Visitor&, int\*\)"), ("Visitor::compare", r"Visitor::compare\(int, int\)"),
+                            ("compare", r"\w+::compare\(int, int\)"), ("~Noisy", r"Noisy::~Noisy\(\)"), ("twice(int)", r"twice\(int\)")):
+            t.keys("Home", "/")
+            t.tmux("send-keys", "-l", "--", name)
+            t.keys("Enter")
+            matches(rf"#0 +{shown}:\d+", t.until(rf" {shown}\s*$"), f"the call stack at {name}")
+        t.keys("Home", "/", "ompare", "Enter")
+        t.until("no such function")
+    finally:
+        t.close()
+
+
 @case("per cent by keys and by the mouse, both ends, another size, quitting")
 def places():
     t = Terminal(bundle("calls"))

@@ -1,0 +1,58 @@
+/* Functions by their names in the source: "area", "shape::area" and "shape::area(int)" all mean a function with the linkage name
+ * _ZN5shape4areaEi; the first two also its overloads. */
+#include <ntrace/debug_info.h>
+
+#include "analysis/demangle.h"
+#include "program/program.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* Returns the length of a demangled name without its parameters, which begin at the last '(' outside of all brackets. */
+static size_t length_without_parameters(const char *text) {
+    size_t end = strlen(text), depth = 0;
+    for (size_t i = end; i-- > 0;) {
+        if (text[i] == ')') depth++;
+        else if (text[i] == '(' && depth && --depth == 0) return i;
+    }
+    return end;
+}
+
+static bool ends_with_name(const char *text, size_t size, const char *name, size_t name_size) {
+    if (size < name_size || memcmp(text + size - name_size, name, name_size) != 0) return false;
+    return size == name_size || (size >= name_size + 2 && memcmp(text + size - name_size - 2, "::", 2) == 0);
+}
+
+static bool has_source_name(const char *linkage, const char *name) {
+    const size_t size = strlen(name);
+    char *text = ntr_demangle(linkage);
+    const bool same = text && (ends_with_name(text, strlen(text), name, size) ||
+                               ends_with_name(text, length_without_parameters(text), name, size));
+    free(text);
+    return same;
+}
+
+static size_t add(uint64_t address, uint64_t *entries, size_t count, size_t capacity) {
+    for (size_t i = 0; i < count; i++)
+        if (entries[i] == address) return count;
+    if (count == capacity) return count;
+    entries[count] = address;
+    return count + 1;
+}
+
+size_t ntr_find_functions(const ntr_program *program, const char *name, uint64_t *entries, size_t capacity) {
+    ntr_symbol symbol;
+    size_t count = 0;
+    if (!capacity || !*name) return 0;
+    if (ntr_program_find(program, name, &symbol) == NTR_OK) {
+        entries[0] = symbol.address;
+        return 1;
+    }
+    for (size_t i = 0; i < program->image_count; i++) {
+        const ntr_symbols *symbols = &program->images[i].symbols;
+        for (size_t k = 0; k < symbols->count; k++)
+            if (symbols->names[k].function && has_source_name(symbols->names[k].name, name))
+                count = add(symbols->names[k].address, entries, count, capacity);
+    }
+    return count;
+}
