@@ -1,6 +1,7 @@
 #include "capture/spaces.h"
 #include "base/allocator.h"
 #include "capture/run.h"
+#include "ingress/hand_over.h"
 
 enum { PRIV_V = 4 }; /* in channel_block.privilege */
 
@@ -122,6 +123,12 @@ uint8_t ntr_capture_machine_priv(const struct ntr_capture_harts *harts, const st
 bool ntr_capture_machine_is_reported(const struct ntr_capture_harts *harts, const struct ntr_capture_hart *hart) {
     return !harts->keeps_spaces ||
            ntr_enc_has_reported(hart->encoder, ntr_capture_machine_priv(harts, hart), hart->context);
+}
+
+void ntr_capture_machine_reported(struct ntr_capture_hart *hart, uint8_t priv) {
+    hart->told_priv = priv;
+    hart->told_context = hart->context;
+    ntr_classifier_state_reported(hart->classifier, &(ntr_hart_state){.priv = priv, .scontext = hart->context});
 }
 
 void ntr_capture_machine_set_state(struct ntr_capture_harts *harts, struct ntr_capture_hart *hart, uint64_t now) {

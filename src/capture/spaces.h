@@ -59,6 +59,9 @@ uint8_t ntr_capture_machine_priv(const struct ntr_capture_harts *harts, const st
  * part of a run. */
 bool ntr_capture_machine_is_reported(const struct ntr_capture_harts *harts, const struct ntr_capture_hart *hart);
 
+/* The encoder has reported the privilege mode and the context of the last block without the classifier, which learns it here. */
+void ntr_capture_machine_reported(struct ntr_capture_hart *hart, uint8_t priv);
+
 /* The classifier takes the last block of the hart next: tell it the privilege mode and the context. */
 void ntr_capture_machine_set_state(struct ntr_capture_harts *harts, struct ntr_capture_hart *hart, uint64_t now);
 

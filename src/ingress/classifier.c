@@ -143,6 +143,15 @@ ntr_status ntr_classifier_hand_over(ntr_classifier *c, uint64_t next) {
     return status;
 }
 
+void ntr_classifier_state_reported(ntr_classifier *c, const ntr_hart_state *state) {
+    const uint64_t time = c->state.time;
+    c->state = *state;
+    c->state.time = time;
+    c->record.priv = state->priv;
+    c->record.scontext = state->scontext;
+    c->record.hcontext = state->hcontext;
+}
+
 ntr_status ntr_classifier_emit_trap(ntr_classifier *c, unsigned itype, uint64_t epc, uint64_t cause, uint64_t tval) {
     ntr_status status = NTR_OK;
     c->record.cause = cause;

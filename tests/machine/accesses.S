@@ -12,6 +12,8 @@
 #define READ(size, address, value)  EXPECT(0, size, address, value)
 #define WRITE(size, address, value) EXPECT(1, size, address, value)
 
+#define SPACE(asid) li t0, SATP_MODE | (asid << ASID_SHIFT); csrw satp, t0
+
 PROGRAM_START
     FIRST_HART
     TRAPS_TO(skip)
@@ -110,6 +112,22 @@ PROGRAM_START
     WRITE(8, table + 48, 3)
     WRITE(8, table + 56, 4)
 #endif
+    /* Address spaces 1, 2, 1, 3, 1: the first block behind the change accesses memory, or does not. Machine mode translates nothing. */
+    SPACE(1)
+    j 1f
+1:  SPACE(2)
+    lbu t1, 8(s0)
+    READ(1, table + 8, 0)
+    j 1f
+1:  SPACE(1)
+    j 1f
+1:  SPACE(3)
+    lbu t1, 8(s0)
+    READ(1, table + 8, 0)
+    j 1f
+1:  SPACE(1)
+    lbu t1, 8(s0)
+    READ(1, table + 8, 0)
     li t4, FINISH
     li t5, FINISH_PASS
     sw t5, 0(t4)

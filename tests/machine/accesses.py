@@ -82,6 +82,13 @@ for word, given in OPTIONS.items():
             same(of_program(trace(width, "accesses", "--data", *given)[0]), truth)
 
 
+for width in 64, 32:
+    @case(f"RV{width}: contexts are those of satp, also where only the access of a block reports a change")
+    def contexts(width=width):
+        found = [int(e["scontext"], 16) for e in events(trace(width, "accesses", "--data")[0]) if e["kind"] == "context"]
+        equal([one for i, one in enumerate(found) if i == 0 or one != found[i - 1]], [0, 1, 2, 1, 3, 1], "contexts")
+
+
 @case("--data-range: an object of the firmware, a range of addresses; what lies outside is left out")
 def chosen():
     truth = expected(64)
