@@ -10,29 +10,41 @@ static ntr_bytes code_of(const struct ntr_capture_harts *harts, uint32_t number)
     return (ntr_bytes){harts->channel->code + block->code, block->size};
 }
 
+/* An instruction of more than 32 bits: QEMU takes four bytes of it and raises an exception. It does not retire, as ECALL. */
+static bool is_long(ntr_bytes bytes) {
+    return (bytes.data[0] & 0x1f) == 0x1f;
+}
+
+/* The instructions from `at` on, at most so many (0: all). Returns false, with the reason noted, when there are none. */
+static bool scan(struct ntr_capture_harts *harts, uint32_t number, uint32_t at, unsigned instructions, ntr_code_block *part) {
+    ntr_bytes bytes = code_of(harts, number);
+    const unsigned isa = harts->channel->head.xlen == 32 ? NTR_ISA_RV32 : 0;
+    const uint64_t address = ntr_capture_shared(harts, number)->address + at;
+
+    bytes = (ntr_bytes){bytes.data + at, bytes.size - at};
+    const ntr_status status = ntr_code_block_scan(bytes.data, bytes.size, address, isa, instructions, part);
+    if (status != NTR_OK && bytes.size && is_long(bytes)) {
+        part->flow = NTR_FLOW_TRAP;
+        part->itype = NTR_ITYPE_EXCEPTION;
+        return true;
+    }
+    ntr_capture_note(harts, status);
+    return status == NTR_OK;
+}
+
 void ntr_capture_block_part(struct ntr_capture_harts *harts, uint32_t number, unsigned instructions,
                             ntr_code_block *part) {
-    ntr_bytes bytes = code_of(harts, number);
-    unsigned isa = harts->channel->head.xlen == 32 ? NTR_ISA_RV32 : 0;
-    uint64_t address = ntr_capture_shared(harts, number)->address;
-
-    ntr_capture_note(harts, ntr_code_block_scan(bytes.data, bytes.size, address, isa, instructions, part));
+    scan(harts, number, 0, instructions, part);
 }
 
 bool ntr_capture_block_tail(struct ntr_capture_harts *harts, uint32_t number, unsigned skip, unsigned instructions,
                             ntr_code_block *part) {
-    ntr_bytes bytes = code_of(harts, number);
-    unsigned isa = harts->channel->head.xlen == 32 ? NTR_ISA_RV32 : 0;
+    const ntr_bytes bytes = code_of(harts, number);
     uint32_t at = 0;
 
     if (instructions && instructions <= skip) return false;
     for (unsigned i = 0; i < skip; i++) at += ntr_capture_length_at(bytes.data + at);
-    if (at >= bytes.size) return false;
-    ntr_status status = ntr_code_block_scan(bytes.data + at, bytes.size - at,
-                                            ntr_capture_shared(harts, number)->address + at, isa,
-                                            instructions ? instructions - skip : 0, part);
-    ntr_capture_note(harts, status);
-    return status == NTR_OK;
+    return at < bytes.size && scan(harts, number, at, instructions ? instructions - skip : 0, part);
 }
 
 static void fill(struct ntr_capture_harts *harts, uint32_t number, struct ntr_capture_block *block) {

@@ -127,6 +127,26 @@ place:
     .endr
 2:  j 2b
 
+#elif WAY == 10 /* instructions of 48, 64 and more bits, which the hart does not have: alone in their block, and behind another one */
+    li s0, 300
+1:  jal long_48
+    jal long_64
+    jal long_more
+    jal long_behind
+    addi s0, s0, -1
+    bnez s0, 1b
+    j finish
+    .balign 4
+long_48:
+    .2byte 0x041f, 0x1234, 0x5678
+long_64:
+    .2byte 0x043f, 0x1234, 0x5678, 0x9abc
+long_more:
+    .2byte 0x047f, 0x1234, 0x5678, 0x9abc
+long_behind:
+    addi t2, t2, 1
+    .2byte 0x041f, 0x1234, 0x5678
+
 #elif WAY == 7 /* semihosting: exit with status 7 */
     SEMIHOST_EXIT
 1:  j 1b

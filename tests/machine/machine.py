@@ -307,7 +307,8 @@ def memory():
         print(f"# {name}: {used >> 20} MiB, log {log >> 20} MiB")
 
 
-WAYS = {3: "jumps to devices and to nowhere", 4: "code over code, another instruction at each pass", 5: "a new address space at each instruction"}
+WAYS = {3: "jumps to devices and to nowhere", 4: "code over code, another instruction at each pass", 5: "a new address space at each instruction",
+        10: "instructions that are longer than the hart has"}
 for way, what in WAYS.items():
     for width in 64, 32:
         @case(f"RV{width}, hostile guest: {what}")
