@@ -50,7 +50,7 @@ void ntr_walk_call(ntr_unit_walk *w, CXCursor statement) {
     (void)take(statement, statement, &s);
     w->clang->visitChildren(statement, take, &s);
     if (s.wrong || s.count != 1 || !begin.file) return;
-    const ntr_call_site call = {ntr_walk_path(w, begin.file), ntr_cursor_extent(w, statement), ++w->decisions->last_id};
+    const ntr_call_site call = {ntr_cursor_path(w, statement), ntr_cursor_extent(w, statement), ++w->decisions->last_id};
     if (!call.path) return;
     w->status = ntr_decisions_add_call(w->decisions, &call);
     w->now = ntr_flow_restart(&w->now, call.id, NTR_FLOW_CALL);

@@ -39,11 +39,32 @@ void ntr_cursors_release(ntr_unit_walk *w, ntr_cursors *cursors) {
 
 /* ---- places ------------------------------------------------------------------------------------ */
 
+/* Generated sources name other lines, also of other files: #line. The line table of a compiler has these. */
 static ntr_cursor_place place_of(const ntr_unit_walk *w, CXSourceLocation at) {
     ntr_cursor_place p = {0};
-    w->clang->getExpansionLocation(at, &p.file, &p.line, &p.column, &p.offset);
+    CXString name;
+    w->clang->getExpansionLocation(at, &p.file, NULL, NULL, &p.offset);
+    w->clang->getPresumedLocation(at, &name, &p.line, &p.column);
+    w->clang->disposeString(name);
     w->clang->getSpellingLocation(at, &p.spelled_file, &p.spelled_line, &p.spelled_column, NULL);
     return p;
+}
+
+const char *ntr_cursor_path(ntr_unit_walk *w, CXCursor cursor) {
+    const CXSourceLocation at = w->clang->getRangeStart(w->clang->getCursorExtent(cursor));
+    CXString name, own;
+    CXFile file;
+    unsigned line, column;
+    w->clang->getExpansionLocation(at, &file, NULL, NULL, NULL);
+    if (!file) return NULL;
+    w->clang->getPresumedLocation(at, &name, &line, &column);
+    own = w->clang->getFileName(file);
+    const char *text = w->clang->getCString(name), *own_text = w->clang->getCString(own);
+    const char *path = !text || !*text || (own_text && strcmp(text, own_text) == 0) ? ntr_walk_path(w, file)
+                                                                                 : ntr_path_resolve(&w->decisions->texts, text);
+    w->clang->disposeString(name);
+    w->clang->disposeString(own);
+    return path;
 }
 
 ntr_cursor_place ntr_cursor_begin(const ntr_unit_walk *w, CXCursor cursor) {

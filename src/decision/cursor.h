@@ -45,7 +45,8 @@ typedef struct ntr_cursors {
     size_t count, capacity;
 } ntr_cursors;
 
-/* A place: where a macro is expanded, and where the token is written. */
+/* A place: where a macro is expanded, and where the token is written. `line` and `column` are those that #line names, of a file that it
+ * may name, too (ntr_cursor_path). */
 typedef struct ntr_cursor_place {
     CXFile file, spelled_file;
     unsigned line, column, offset;
@@ -93,6 +94,9 @@ const char *ntr_cursor_text(const ntr_unit_walk *w, CXFile file, size_t *size);
 
 /* Returns the resolved path of a file, kept in the texts of the decisions; NULL when out of memory. */
 const char *ntr_walk_path(ntr_unit_walk *w, CXFile file);
+
+/* Returns the resolved path of the file in which a cursor begins, or that #line names there; NULL: none, or out of memory. */
+const char *ntr_cursor_path(ntr_unit_walk *w, CXCursor cursor);
 
 /* Returns whether a declaration is in a file that is selected and no system header. */
 bool ntr_cursor_selected(ntr_unit_walk *w, CXCursor cursor);

@@ -31,6 +31,7 @@
     NTR_CLANG(getRangeEnd)                                                                                             \
     NTR_CLANG(getExpansionLocation)                                                                                    \
     NTR_CLANG(getSpellingLocation)                                                                                     \
+    NTR_CLANG(getPresumedLocation)                                                                                     \
     NTR_CLANG(Location_isInSystemHeader)                                                                               \
     NTR_CLANG(getFileName)                                                                                             \
     NTR_CLANG(getFileContents)                                                                                         \

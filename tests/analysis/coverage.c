@@ -33,6 +33,20 @@ static int dispatch(int which, int a, int b)
     return a ? b : 0;
 }
 
+/* Statements of several lines return to their first one. */
+static int spread(int a, int b)
+{
+    int sum = add(
+        a + 1,
+        sub(b,
+            a));
+    sum += mul(sum & 3,
+               2) +
+           add(b,
+               sum);
+    return sum;
+}
+
 static int compare(const void *x, const void *y)
 {
     const int *a = x, *b = y;
@@ -72,6 +86,9 @@ int main(int argc, char **argv)
     for (int i = 0; i < 20; i++)
         total += dispatch(i % 5, i, 20 - i);
     for (int i = 0; i < 3; i++) total += table[i](i, 5);
+    for (int i = 0; i < 4; i++)
+        total += spread(i,
+                        total);
     do {
         total -= 3;
         if (total % 7 == 0)

@@ -333,6 +333,37 @@ def determined_for_debugging(bench):
     assert not different and undetermined == ["a > 2 && get(b)"] and equal == 8, (equal, undetermined, different)
 
 
+GENERATED = """#include <stdio.h>
+#include <stdlib.h>
+static int rule(int a, int b) {
+#line 40 "grammar.y"
+    if (a > 2 && b) return 1;
+#line 7 SELF
+    return a || b;
+}
+#line 90 SELF
+int main(int argc, char **argv) {
+    int n = 0;
+    for (int k = atoi(argv[1]); k <= atoi(argv[2]); k++)
+        if (rule(k, k & 1) && (k & 2)) n++;
+    printf("%d\\n", n);
+    return 0;
+}
+"""
+
+
+def generated(bench):
+    """#line: decisions have the places of debug information, and the sources that it names."""
+    bench.source("grammar.y", "%%\n")
+    truth = bench.truth(bench.source("generated.c", GENERATED.replace("SELF", '"generated.c"')), "0", "9")
+    for level in ("-O0", "-Og"):
+        document = bench.mcdc(bench.trace("generated.c", level, "0", "9"))
+        equal, undetermined, different = compare(truth, document)
+        assert not different and (equal == 3 or level == "-Og"), (level, equal, undetermined, different)
+        places = [(os.path.basename(decision["file"]), decision["line"]) for decision in document["decisions"] if len(decision["conditions"]) > 1]
+        assert places == [("generated.c", 7), ("generated.c", 93), ("grammar.y", 40)], places
+
+
 OVERLOADED = """#include <cstdio>
 #include <cstdlib>
 struct Flag { int value; };
@@ -895,6 +926,6 @@ def justifications(bench):
 
 
 if __name__ == "__main__":
-    cases.main([shapes_without_optimization, few_inputs, merged, optimized_is_never_wrong, random_decisions, unusual_flow, misleading_code, computed_together, group_rules, determined_for_debugging, overloaded_operators, code_of_clang, folders_of_clang, inverted_branches, same_bytes, gap_in_a_decision,
+    cases.main([shapes_without_optimization, few_inputs, merged, optimized_is_never_wrong, random_decisions, unusual_flow, misleading_code, computed_together, group_rules, determined_for_debugging, generated, overloaded_operators, code_of_clang, folders_of_clang, inverted_branches, same_bytes, gap_in_a_decision,
                 without_sources, compile_commands, only_some_sources, thresholds, real_source, object_code, padding, other_formats, lcov_2, gcovr,
                 condition_coverage, evidence, schemas, campaigns, pdf, names_of_tests, justifications], Bench, TOOLS)
