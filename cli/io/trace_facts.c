@@ -26,7 +26,8 @@ void cli_trace_facts_find(struct cli_trace_facts *f, const struct cli_trace *tra
     const ntr_capture *capture = trace->bundle ? ntr_bundle_capture(trace->bundle) : NULL;
 
     analysis->facts = f->facts;
-    add(f, analysis, "trace", trace->input.name);
+    /* The same text wherever the command runs, as in partial answers. */
+    add(f, analysis, "trace", realpath(trace->input.name, f->path) ? f->path : trace->input.name);
     if (!capture) return;
     join(f->command, sizeof f->command, capture->command, capture->command_count);
     add(f, analysis, "program", f->command);

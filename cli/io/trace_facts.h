@@ -6,8 +6,11 @@
 
 #include <ntrace/export.h>
 
+#include <limits.h>
+
 struct cli_trace_facts {
     ntr_fact facts[8];
+    char path[PATH_MAX]; /* of the stream, from the root on */
     char command[1024]; /* truncated if longer */
     const char **losses;
 };

@@ -161,6 +161,8 @@ def events():
     good = partial(first, ["timeline"], "events.part")
     for command in (["profile"], ["coverage", "--level", "branch"], ["decode", "--output", "event"], ["timeline", "--to", "json"]):
         equal(combine([good], *command).out, Run(*command, first.path).out, f"{command} of the answer of timeline")
+    near = os.path.relpath(first.path)
+    equal(combine([good], "report").out, Run("report", near).out, "report of a trace with a relative path")
     matches("no totals", combine([good], "decode", "--output", "count", status=2).err, "totals")
     matches("one capture only: they cannot be added; counts of code and call trees can", combine([good, partial(second, ["timeline"], "second.part")], "timeline", status=2).err, "two captures")
     matches("different kinds", combine([partial(second, ["profile"], "counts.part"), good], "profile", status=2).err, "kinds")
