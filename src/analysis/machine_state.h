@@ -1,4 +1,4 @@
-/* State of ntr_machine, shared by machine.c (events) and machine_rows.c (rows). */
+/* State of ntr_machine, shared by machine.c (events), machine_elements.c (traps and calls under way) and machine_rows.c (rows). */
 #ifndef NTR_ANALYSIS_MACHINE_STATE_H
 #define NTR_ANALYSIS_MACHINE_STATE_H
 
@@ -71,6 +71,16 @@ struct ntr_machine {
     ntr_event last;
     bool supervisor, failed;
 };
+
+/* The thread of this number, of ntr_callstack. Returns NULL when out of memory (`failed` is set). */
+machine_thread *ntr_machine_thread(ntr_machine *m, uint32_t number);
+
+/* The listener of the call stacks: a function or a handler is entered or left. */
+uint32_t ntr_machine_enter(void *user, const ntr_stack_moment *moment, const ntr_stack_frame *frame, bool tail);
+void ntr_machine_leave(void *user, const ntr_stack_moment *moment, const ntr_stack_frame *frame, bool lost);
+
+/* Closes the element whose frame was left last, if it is still open. */
+void ntr_machine_finish_ended(ntr_machine *m);
 
 /* Return the number of the row, or MACHINE_NONE when out of memory (`failed` is set). */
 uint32_t ntr_machine_trap(ntr_machine *m, ntr_trap_kind kind, const char *name, const char *function);
