@@ -1,3 +1,4 @@
+#include "io/module.h"
 #include "io/evidence.h"
 
 #include "io/digest.h"
@@ -73,7 +74,7 @@ void cli_evidence_trace(struct cli_evidence *e, const char *path, const struct c
     else
         add_file(e, "trace", path);
     for (size_t i = 0; ntr_program_image(trace->program, i, &info) == NTR_OK; i++)
-        if (info.path && strncmp(info.path, path, strlen(path)) != 0) add_file(e, "binary", info.path);
+        if (info.path && strncmp(info.path, path, strlen(path)) != 0) add_file(e, "binary", cli_module_source(info.path));
     snprintf(text, sizeof text, "%" PRIu64 " gaps: what was executed in them is not known", gaps);
     if (gaps) add_note(e, path, text);
     const ntr_capture *capture = trace->bundle ? ntr_bundle_capture(trace->bundle) : NULL;

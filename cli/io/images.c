@@ -137,6 +137,15 @@ static int lowest_address(const char *path, uint64_t *low) {
     return result;
 }
 
+/* The same for a file that was linked from the one at `path`: messages name that one. */
+static int report_linked(const char *path, const char *linked, const ntr_program *program, ntr_status status) {
+    const char *why = ntr_program_error(program);
+    const size_t size = strlen(linked);
+
+    if (!why || strncmp(why, linked, size) != 0) return report_error(path, program, status);
+    return cli_fail("%s%s", path, why + size);
+}
+
 /* A kernel module: it is linked for where it was loaded (cli/io/module.h). Its name is that of the file. */
 static int add_module(struct image *image, ntr_program *program) {
     char *module = cli_module_name(image->path), *linked = NULL;
@@ -146,7 +155,8 @@ static int add_module(struct image *image, ntr_program *program) {
     int status = cli_module_link(image->path, module, image->has_address ? &address : NULL, program, &linked);
     image->options.bias = 0;
     image->options.name = image->path;
-    if (status == CLI_OK && ntr_program_add_elf(program, linked, &image->options) != NTR_OK) status = report_error(image->path, program, NTR_E_FORMAT);
+    const ntr_status added = status == CLI_OK ? ntr_program_add_elf(program, linked, &image->options) : NTR_OK;
+    if (added != NTR_OK) status = report_linked(image->path, linked, program, added);
     free(linked);
     free(module);
     return status;
@@ -194,7 +204,8 @@ static int add_module_symbols(struct image *image, const char *path, ntr_program
     int status = cli_module_link(path, image->path, image->has_address ? &address : NULL, program, &linked);
 
     image->options.bias = 0;
-    if (status == CLI_OK && ntr_program_add_symbols(program, linked, &image->options) != NTR_OK) status = report_error(path, program, NTR_E_FORMAT);
+    const ntr_status added = status == CLI_OK ? ntr_program_add_symbols(program, linked, &image->options) : NTR_OK;
+    if (added != NTR_OK) status = report_linked(path, linked, program, added);
     free(linked);
     return status;
 }

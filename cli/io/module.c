@@ -122,6 +122,31 @@ static int place_by_names(struct module_file *m, const char *module, const ntr_p
 
 /* ---- */
 
+/* The files that were linked. */
+struct linked_file {
+    char *path, *source;
+};
+
+static struct linked_file *linked_files;
+static size_t linked_count;
+
+static int note_linked(const char *path, const char *source) {
+    struct linked_file *grown = realloc(linked_files, (linked_count + 1) * sizeof *grown);
+
+    if (!grown) return cli_fail("out of memory");
+    linked_files = grown;
+    linked_files[linked_count] = (struct linked_file){strdup(path), strdup(source)};
+    if (!linked_files[linked_count].path || !linked_files[linked_count].source) return cli_fail("out of memory");
+    linked_count++;
+    return CLI_OK;
+}
+
+const char *cli_module_source(const char *path) {
+    for (size_t i = 0; i < linked_count; i++)
+        if (strcmp(linked_files[i].path, path) == 0) return linked_files[i].source;
+    return path;
+}
+
 static int write_file(struct module_file *m, char **linked) {
     char path[40];
     int file = memfd_create("ntrace-module", MFD_CLOEXEC);
@@ -129,7 +154,7 @@ static int write_file(struct module_file *m, char **linked) {
     if (file < 0) return cli_fail("%s: a linked module cannot be made: %s", m->path, strerror(errno));
     snprintf(path, sizeof path, "/proc/self/fd/%d", file);
     *linked = strdup(path);
-    if (!*linked) return cli_fail("out of memory");
+    if (!*linked || note_linked(path, m->path) != CLI_OK) return cli_fail("out of memory");
     return module_write(m, file);
 }
 

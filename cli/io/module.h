@@ -16,6 +16,9 @@ bool cli_module_is(const char *path);
  * reporting the error. */
 int cli_module_link(const char *path, const char *module, const uint64_t *address, const ntr_program *program, char **linked);
 
+/* Returns the file from which the one at `path` was linked, or `path`. */
+const char *cli_module_source(const char *path);
+
 /* Returns the name that a kernel gives to the module of a file: virtio-blk.ko is virtio_blk. To be freed; NULL: out of memory. */
 char *cli_module_name(const char *path);
 

@@ -158,6 +158,9 @@ def kernel_module(bench):
         assert by_names.replace('"firmware"', '"module"') == whole, (level, by_names[:600], whole[:600])
         in_place, all_of_it = (text.split('"versions":')[0] for text in (in_place.replace('"firmware.o"', '"whole"'), all_of_it)) # of code outside of the module
         assert in_place == all_of_it, (level, in_place[:600], all_of_it[:600])
+    bench.run(bench.ntrace, "coverage", "-e", "firmware.o", "--symbols", "kernel=kallsyms", "--evidence", "evidence", "module.ntrace")
+    with open(os.path.join(bench.folder, "evidence", "evidence.json"), encoding="utf-8") as file:
+        assert "firmware.o" in [os.path.basename(entry["name"]) for entry in json.load(file)["files"] if entry["kind"] == "binary"], "the file before it was linked"
     counts = {f["name"]: f["count"] for file in json.loads(bench.run(bench.ntrace, "coverage", "--to", "json", "--symbols", "module=linked", "module.ntrace"))["files"]
               for f in file["functions"]}
     assert counts["valid"] == counts["limits"] == counts["on_trap"] == 12 and counts["main"] == 1, counts
