@@ -1,7 +1,8 @@
 #include "decision/matcher.h"
 
 /* Returns whether the code at an exit belongs to the statement that is executed with this result. In code that was
- * optimized, this statement must begin there (statements.h). */
+ * optimized, this statement must begin there (statements.h); also for groups, of which a condition may be left out because the statement
+ * does the same without it: if (b && a) return a; return 0; is b ? a : 0. */
 static bool leads_to(const ntr_match *m, uint32_t at, bool result) {
     const ntr_extent *when = &m->record->when[result];
     ntr_frame frames[NTR_FRAMES_MAX];
@@ -9,7 +10,7 @@ static bool leads_to(const ntr_match *m, uint32_t at, bool result) {
     if (!when->line || at == NTR_GRAPH_OUTSIDE) return false;
     if (ntr_extent_has(when, m->record->extent.line, m->record->extent.column)) return false; /* one macro */
     uint64_t address = m->graph->insns[at].address;
-    if (!m->kind.plain && !(m->kind.gnu && m->kind.debug)) {
+    if (!m->kind.plain && (!m->kind.gnu || !m->kind.debug || m->ungrouped)) {
         if (!m->kind.gnu || !ntr_statements_any(m->statements, address)) return false;
         if (ntr_statements_within(m->statements, address, m->record->path, when)) return true;
         first = 1;

@@ -44,11 +44,19 @@ __attribute__((noinline)) static int behind(int a, int b, int c, int f) {
     return a;
 }
 
+/* If a is 0, both statements return 0: only b is tested, and one instruction has the place of the first statement. */
+__attribute__((noinline)) static int merged(int a, int b) {
+    int value = a, result = 0;
+    if (b && a) result = value;
+    sink = value;
+    return result;
+}
+
 int main(int argc, char **argv) {
     int total = 0;
     for (int k = atoi(argv[1]); k <= atoi(argv[2]); k++) {
         int a = k % 3, b = k / 3 % 2, c = k / 6 % 3, d = k / 18 % 3, e = k / 54 % 2;
-        total += places(a, c, e, e) + never(a, b, c) + known(a, c, d) + behind(a, b, c, d);
+        total += places(a, c, e, e) + never(a, b, c) + known(a, c, d) + behind(a, b, c, d) + merged(k / 200, b);
     }
     printf("%d\n", total);
     return 0;
