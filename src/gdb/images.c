@@ -13,12 +13,22 @@
 #include <string.h>
 #include <unistd.h>
 
-static ntr_status add_writable(ntr_gdb_images *images, uint64_t low, uint64_t size, size_t image) {
-    if (ntr_reserve(images->allocator, (void **)&images->writable, &images->writable_capacity,
-                    images->writable_count + 1, sizeof *images->writable))
+static ntr_status add_range(const ntr_gdb_images *images, ntr_gdb_ranges *ranges, ntr_gdb_range range) {
+    if (ntr_reserve(images->allocator, (void **)&ranges->items, &ranges->capacity, ranges->count + 1, sizeof *ranges->items))
         return NTR_E_MEMORY;
-    images->writable[images->writable_count++] = (ntr_gdb_range){low, low + size, image};
+    ranges->items[ranges->count++] = range;
     return NTR_OK;
+}
+
+/* Firmware is often linked to one segment that can be executed and written. Its sections tell what is not written. */
+static ntr_status add_constant_sections(ntr_gdb_images *images, Elf *elf, uint64_t bias, size_t number) {
+    ntr_status status = NTR_OK;
+    GElf_Shdr section;
+    for (Elf_Scn *scn = NULL; status == NTR_OK && (scn = elf_nextscn(elf, scn));)
+        if (gelf_getshdr(scn, &section) && section.sh_type == SHT_PROGBITS && (section.sh_flags & (SHF_ALLOC | SHF_WRITE)) == SHF_ALLOC)
+            status = add_range(images, &images->constant,
+                               (ntr_gdb_range){bias + section.sh_addr, bias + section.sh_addr + section.sh_size, number});
+    return status;
 }
 
 /* Returns whether the segment has the ABI note of GNU/Linux. */
@@ -38,6 +48,7 @@ static ntr_status read_headers(ntr_gdb_images *images, Elf *elf, ntr_gdb_image *
     GElf_Ehdr head;
     GElf_Phdr segment;
     size_t count;
+    bool mixed = false; /* a segment has code and variables */
     ntr_status status = NTR_OK;
     if (!gelf_getehdr(elf, &head) || elf_getphdrnum(elf, &count) != 0) return NTR_E_FORMAT;
     image->entry = head.e_entry;
@@ -55,10 +66,12 @@ static ntr_status read_headers(ntr_gdb_images *images, Elf *elf, ntr_gdb_image *
         if (segment.p_vaddr < image->text) image->text = segment.p_vaddr;
         if (segment.p_offset <= head.e_phoff && head.e_phoff - segment.p_offset < segment.p_filesz)
             image->headers = segment.p_vaddr + (head.e_phoff - segment.p_offset);
-        if (segment.p_flags & PF_W)
-            status = add_writable(images, image->bias + segment.p_vaddr, segment.p_memsz, number);
+        if (!(segment.p_flags & PF_W)) continue;
+        const uint64_t low = image->bias + segment.p_vaddr;
+        status = add_range(images, &images->writable, (ntr_gdb_range){low, low + segment.p_memsz, number});
+        mixed |= segment.p_flags & PF_X;
     }
-    return status;
+    return status == NTR_OK && mixed ? add_constant_sections(images, elf, image->bias, number) : status;
 }
 
 /* ---- files */
@@ -233,8 +246,13 @@ bool ntr_gdb_is_return_place(const ntr_gdb_images *images, uint64_t address) {
 }
 
 size_t ntr_gdb_images_constant(const ntr_gdb_images *images, size_t image, uint64_t address, size_t size) {
-    for (size_t i = 0; i < images->writable_count; i++) {
-        const ntr_gdb_range *range = &images->writable[i];
+    for (size_t i = 0; i < images->constant.count; i++) {
+        const ntr_gdb_range *range = &images->constant.items[i];
+        if (range->image == image && address >= range->low && address < range->high)
+            return range->high - address < size ? (size_t)(range->high - address) : size;
+    }
+    for (size_t i = 0; i < images->writable.count; i++) {
+        const ntr_gdb_range *range = &images->writable.items[i];
         if (range->image != image) continue;
         if (address >= range->low && address < range->high) return 0;
         if (range->low > address && range->low - address < size) size = (size_t)(range->low - address);
@@ -250,5 +268,6 @@ void ntr_gdb_images_release(ntr_gdb_images *images) {
     }
     ntr_dealloc(images->allocator, images->items);
     ntr_dealloc(images->allocator, images->places);
-    ntr_dealloc(images->allocator, images->writable);
+    ntr_dealloc(images->allocator, images->writable.items);
+    ntr_dealloc(images->allocator, images->constant.items);
 }

@@ -15,6 +15,11 @@ typedef struct ntr_gdb_range {
     size_t image;       /* of the program */
 } ntr_gdb_range;
 
+typedef struct ntr_gdb_ranges {
+    ntr_gdb_range *items;
+    size_t count, capacity;
+} ntr_gdb_ranges;
+
 typedef struct ntr_gdb_image {
     char *path;         /* absolute */
     uint64_t bias, entry, dynamic; /* bias not included; dynamic 0: none */
@@ -45,8 +50,8 @@ typedef struct ntr_gdb_images {
     size_t place_count, place_capacity;
     uint64_t return_places; /* address of the first one; 0: there are none */
     bool linux_program; /* a program of GNU/Linux, by its interpreter or its ABI note */
-    ntr_gdb_range *writable; /* addresses of writable segments */
-    size_t writable_count, writable_capacity;
+    ntr_gdb_ranges writable; /* segments */
+    ntr_gdb_ranges constant; /* sections in segments of code and variables */
 } ntr_gdb_images;
 
 /* Reads the headers of all ELF files of images->program, and makes symbol files. Files that cannot be read are left out.
@@ -61,7 +66,8 @@ bool ntr_gdb_images_made(const ntr_gdb_images *images, const ntr_context *contex
 
 bool ntr_gdb_is_return_place(const ntr_gdb_images *images, uint64_t address);
 
-/* Returns how many of the `size` bytes at the address, which this image has, are outside of its writable segments. */
+/* Returns how many of the `size` bytes at the address, which this image has, cannot be written: they are outside of its writable
+ * segments, or in one section that is not writable. */
 size_t ntr_gdb_images_constant(const ntr_gdb_images *images, size_t image, uint64_t address, size_t size);
 
 void ntr_gdb_images_release(ntr_gdb_images *images);

@@ -35,7 +35,7 @@ static size_t read_images(ntr_gdb *gdb, uint64_t address, uint8_t *out, size_t s
         const size_t constant = ntr_gdb_images_constant(&gdb->images, window.image, address + done, part);
         memcpy(out + done, window.bytes + (address + done - window.first), constant);
         done += constant;
-        if (constant < part) break;
+        if (!constant) break;
     }
     return done;
 }

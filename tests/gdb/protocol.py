@@ -9,7 +9,7 @@ import sys
 import time
 
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
-from gdb import Session, bundle, damaged, long_loop  # noqa: E402
+from gdb import Session, bundle, damaged, long_loop, program  # noqa: E402
 from harness import NTRACE, Run, bytes_of, case, check, equal, main, matches, scratch, write  # noqa: E402
 
 
@@ -41,6 +41,37 @@ def subset():
     equal(parts, xml[1:], "target.xml in parts")
     matches("/calls$", s.ask("qXfer:exec-file:read::0,fff"), "exec-file")
     equal(s.ask("D"), "OK", "D")
+    equal(s.close(), 0, "status")
+
+
+def one_segment(path):
+    """A copy of a 32-bit program whose segments of code can be written, as in much firmware. Its sections stay as they are."""
+    with open(path, "rb") as file:
+        data = bytearray(file.read())
+    headers, size, count = int.from_bytes(data[28:32], "little"), data[42], data[44]
+    for at in range(headers, headers + size * count, size):
+        if data[at] == 1 and data[at + 24] & 1:  # PT_LOAD, PF_X
+            data[at + 24] |= 2  # PF_W
+    return write("one-segment", bytes(data))
+
+
+@case("code in a segment that can be written is read, as far as its sections cannot be written")
+def firmware():
+    path = program("bare32")
+    out = subprocess.run(["riscv64-linux-gnu-readelf", "-SW", path], capture_output=True, text=True, check=True).stdout
+    sections = {m[1]: (int(m[2], 16), int(m[3], 16), int(m[4], 16), m[5])
+                for m in re.finditer(r"\] (\S+) +\S+ +(\w+) (\w+) (\w+) \w+ +(\w+) ", out)}
+    address, offset, size, flags = sections[".text"]
+    equal(flags, "AX", "flags of .text")
+    stream = os.path.join(bundle("bare32", "--no-compress"), "trace.nex")
+    with open(path, "rb") as file:
+        text = file.read()[offset:offset + size]
+    s = Session(stream, "-e", one_segment(path), "--auto")
+    equal(s.ask(f"m{address:x},20"), text[:32].hex(), "first bytes")
+    equal(s.ask(f"m{address + size - 4:x},4"), text[-4:].hex(), "last bytes")
+    for name, (begin, _, _, kind) in sections.items():
+        if kind == "WA":
+            equal(s.ask(f"m{begin:x},1"), "E01", name)
     equal(s.close(), 0, "status")
 
 
