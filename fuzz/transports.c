@@ -77,6 +77,35 @@ static fuzz_bytes messages_of(ntr_bytes bytes) {
     return out;
 }
 
+/* Wide groups end a field with more zero bits: each field without the bytes of zeros at its end. */
+static fuzz_bytes without_padding(ntr_bytes bytes) {
+    fuzz_bytes out = {NULL, 0, 0};
+    size_t begin = 0;
+    for (size_t i = 0; i < bytes.size; i++) {
+        uint8_t byte = bytes.data[i];
+        fuzz_add(&out, &byte, 1);
+        if (!(byte & 3)) continue;
+        while (out.size > begin + 1 && !(out.data[out.size - 1] & ~3u)) out.size--;
+        out.data[out.size - 1] = (uint8_t)((out.data[out.size - 1] & ~3u) | (byte & 3));
+        begin = out.size;
+    }
+    return out;
+}
+
+static bool begins_with(const fuzz_bytes *all, const fuzz_bytes *part) {
+    return all->size >= part->size && (!part->size || memcmp(all->data, part->data, part->size) == 0);
+}
+
+static bool is_same(const ntr_transport *transport, const fuzz_bytes *back, const fuzz_bytes *messages) {
+    if (strncmp(transport->name, "mdo", 3) != 0) return begins_with(back, messages);
+    fuzz_bytes found = without_padding((ntr_bytes){back->data, back->size});
+    fuzz_bytes expected = without_padding((ntr_bytes){messages->data, messages->size});
+    const bool same = begins_with(&found, &expected);
+    free(found.data);
+    free(expected.data);
+    return same;
+}
+
 static void there_and_back(const ntr_transport *transport, ntr_reader_options *options, ntr_writer_options *how,
                            ntr_bytes bytes, uint8_t extra) {
     fuzz_bytes messages = messages_of(bytes), beats = {NULL, 0, 0};
@@ -93,9 +122,8 @@ static void there_and_back(const ntr_transport *transport, ntr_reader_options *o
         ntr_transport_writer_ram(writer, &options->ram);
         options->begin = NTR_BEGIN_ALIGNED;
         fuzz_bytes back = read_beats(transport, options, (const uint16_t *)(void *)beats.data, beats.size / 2, SIZE_MAX / 2);
-        bool same = back.size >= messages.size && (!messages.size || memcmp(back.data, messages.data, messages.size) == 0);
         bool cut = strcmp(transport->name, "ram") == 0; /* an old part may be overwritten, and the end is padded */
-        fuzz_must(same || cut || status != NTR_OK, "what is written is read");
+        fuzz_must(cut || is_same(transport, &back, &messages) || status != NTR_OK, "what is written is read");
         free(back.data);
     }
     ntr_transport_writer_free(writer);

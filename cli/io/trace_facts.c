@@ -27,7 +27,8 @@ void cli_trace_facts_find(struct cli_trace_facts *f, const struct cli_trace *tra
 
     analysis->facts = f->facts;
     /* The same text wherever the command runs, as in partial answers. */
-    add(f, analysis, "trace", realpath(trace->input.name, f->path) ? f->path : trace->input.name);
+    const char *path = realpath(trace->input.name, f->path);
+    add(f, analysis, "trace", path ? path : trace->input.name);
     if (!capture) return;
     join(f->command, sizeof f->command, capture->command, capture->command_count);
     add(f, analysis, "program", f->command);

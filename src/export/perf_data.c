@@ -102,14 +102,16 @@ static ntr_status take_span(ntr_export *x, perf_writer *w, const ntr_event *e) {
     uint64_t end = source->total + e->instructions;
     if (source->next <= end) ntr_instructions_begin(w->instructions, e);
     for (; source->next <= end; source->total++) {
-        if (ntr_instructions_next(w->instructions, &i) != NTR_OK) break;
+        ntr_status status = ntr_instructions_next(w->instructions, &i);
+        if (status == NTR_E_MEMORY) return status;
+        if (status != NTR_OK) break;
         if (source->total + 1 < source->next) continue;
         ntr_perf_sample sample = sample_of(w, e, frame->handle);
         sample.address = i.address;
         sample.number = source->next;
         sample.period = source->next - source->sampled;
         source->next += w->every;
-        ntr_status status = add_sample(w, source, &sample);
+        status = add_sample(w, source, &sample);
         if (status != NTR_OK) return status;
     }
     source->total = end;

@@ -4,8 +4,8 @@
  * The fill byte is a value of a register. It cannot end a message (MSEO 11 is idle in this dialect), nor begin one: then it could
  * not be told from a message. So a byte of this value is fill wherever a message could begin.
  *
- * Found by its form: frames of equal size all begin where a message may begin, and at least two of them end in two or more bytes of
- * the same value, which is no TCODE of the dialect. Example, frames of 64 bytes: `.. 1B 80 80 80` ends the first one, `.. 0B 80 80` the
+ * Found by its form: frames of equal size all begin where a message may begin, and at least two of them have a message and end in two or
+ * more bytes of the same value, which is no TCODE of the dialect. Example, frames of 64 bytes: `.. 1B 80 80 80` ends the first one, `.. 0B 80 80` the
  * second one. */
 #include "transport/container.h"
 #include "wire/framing.h"
@@ -55,7 +55,8 @@ static uint8_t fill_of(ntr_bytes bytes, size_t frame, const ntr_dialect *dialect
         if (ntr_ends_message(last)) continue;
         if (!can_fill(dialect, last) || (fill != NTR_IDLE && fill != last)) return NTR_IDLE;
         fill = last;
-        tails += tail_of(bytes.data + at, frame, fill) >= TAIL_LEAST;
+        const size_t tail = tail_of(bytes.data + at, frame, fill);
+        tails += tail >= TAIL_LEAST && tail < frame;
     }
     return tails >= TAILS_LEAST && has_frames(bytes, frame, fill) ? fill : NTR_IDLE;
 }

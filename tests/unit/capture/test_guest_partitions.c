@@ -119,7 +119,7 @@ static void files_of_all_partitions_are_found(void **state) {
 /* ---- tables made here, by the layouts of the UEFI specification (5.2, 5.3) */
 
 static void put(size_t at, uint64_t value, size_t size) {
-    for (size_t i = 0; i < size; i++) disk[at + i] = (uint8_t)(value >> 8 * i);
+    for (size_t i = 0; i < size; i++) disk[at + i] = i < sizeof value ? (uint8_t)(value >> 8 * i) : 0;
 }
 
 static void put_gpt(size_t sector, uint64_t table, uint32_t count, uint32_t size) {
