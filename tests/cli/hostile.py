@@ -332,7 +332,7 @@ def hostile_ctte():
         (b"\xff" * 4096 + config, ""),                                          # far from the beginning
         (config[:-1], "expected"),
         (b"\xe8" * LARGE, "expected"),                                          # every byte may begin Config
-        (b"\xe8\x03" * (LARGE // 8), ""),
+        (b"\xe8\x03" * (LARGE // 64), ""),
         (config + bytes.fromhex("1cf0") + b"\xfc" * 4096 + b"\x03", "expected"), # DQDATA without limit
         (config + bytes.fromhex("7cfcfcfcfcfcfcfcfcfcfd1907"), ""),             # RepeatInstruction, 2^60 times
         (config + bytes.fromhex("e0fcfcfcfcfcfcfcfcfcff") * 100, ""),           # BranchPredict, 2^60 branches
