@@ -14,6 +14,13 @@ __attribute__((format(printf, 3, 0))) static void set_choice(ntr_choice *choice,
     vsnprintf(choice->evidence, sizeof choice->evidence, format, arguments);
 }
 
+/* While the width of SRC is open, every message may be another one: what was tried with one width is not sure. Example: 34 KiB with
+ * 12 bits of SRC decode without contradiction with 5 bits, as if no register jump had a message. */
+static ntr_confidence with_any_source(const ntr_search *s, ntr_parameter p, ntr_confidence confidence) {
+    const bool open = s->out->choices[NTR_PARAMETER_SRC_BITS].confidence == NTR_CONFIDENCE_UNKNOWN;
+    return open && p != NTR_PARAMETER_XLEN && confidence == NTR_CONFIDENCE_SURE ? NTR_CONFIDENCE_LIKELY : confidence;
+}
+
 void ntr_choose(ntr_search *s, ntr_parameter p, ntr_confidence confidence, const char *value, const char *format, ...) {
     ntr_choice *choice = &s->out->choices[p];
     bool given = ntr_infer_given(s, p);
@@ -21,7 +28,7 @@ void ntr_choose(ntr_search *s, ntr_parameter p, ntr_confidence confidence, const
     va_start(arguments, format);
     set_choice(choice, value, format, arguments);
     va_end(arguments);
-    choice->confidence = (uint8_t)(given ? NTR_CONFIDENCE_GIVEN : confidence);
+    choice->confidence = (uint8_t)(given ? NTR_CONFIDENCE_GIVEN : with_any_source(s, p, confidence));
     if (given) choice->evidence[0] = 0;
     if (!(s->said >> p & 1)) return;
     choice->confidence = ntr_search_is_poor(s) ? NTR_CONFIDENCE_LIKELY : NTR_CONFIDENCE_SURE;
