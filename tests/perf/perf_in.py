@@ -465,7 +465,7 @@ def _():
     except FileNotFoundError:
         pass
     for name, path in forms.items():
-        if name == "compressed" and "zstd is not built in" in subprocess.run([NTRACE, "stat", path], stderr=subprocess.PIPE, text=True).stderr:
+        if name == "compressed" and "zstd is not built in" in subprocess.run([NTRACE, "stat", path], capture_output=True, text=True).stderr:
             continue
         rows, said = executed(path, root, "--timestamps", "--ts-width", "64")
         same(of_source(rows, 0), expected, f"{name}: {said}")
