@@ -4,8 +4,8 @@
  * Example: an extended partition at sector 2048 whose sector has the entries (83, 2048) and (05, 100352): a logical partition at 4096,
  * and the next sector of the list at 102400. */
 #include "capture/guest_partitions.h"
+#include "base/little_endian.h"
 
-#include <endian.h>
 #include <stdbool.h>
 #include <string.h>
 
@@ -16,16 +16,6 @@ struct partitions {
     uint64_t *begins;
     size_t count;
 };
-
-static uint32_t word_at(const uint8_t *at) {
-    uint32_t word;
-    memcpy(&word, at, sizeof word);
-    return le32toh(word);
-}
-
-static uint64_t pair_at(const uint8_t *at) {
-    return word_at(at) | (uint64_t)word_at(at + 4) << 32;
-}
 
 /* The bytes of a sector; NULL: the image does not have all of them. */
 static const uint8_t *sector_at(ntr_bytes disk, uint64_t number, size_t sector, size_t size) {
@@ -41,15 +31,15 @@ static void add(struct partitions *p, uint64_t number, size_t sector) {
 
 static void read_gpt(struct partitions *p, const uint8_t *header, size_t sector) {
     static const uint8_t unused[16];
-    const uint64_t table = pair_at(header + 72);
-    const uint32_t count = word_at(header + 80), size = word_at(header + 84);
+    const uint64_t table = ntr_little_64(header + 72);
+    const uint32_t count = ntr_little_32(header + 80), size = ntr_little_32(header + 84);
 
     if (size < GPT_ENTRY || size > GPT_ENTRY_MOST) return;
     for (uint32_t i = 0; i < count && i < NTR_GUEST_PARTITIONS_MOST; i++) {
         const uint8_t *first = sector_at(p->disk, table, sector, (size_t)(i + 1) * size);
         if (!first) return;
         const uint8_t *entry = first + (size_t)i * size;
-        if (memcmp(entry, unused, sizeof unused) != 0) add(p, pair_at(entry + 32), sector);
+        if (memcmp(entry, unused, sizeof unused) != 0) add(p, ntr_little_64(entry + 32), sector);
     }
 }
 
@@ -68,7 +58,7 @@ static unsigned type_of(const uint8_t *entry) {
 }
 
 static uint32_t begin_of(const uint8_t *entry) {
-    return word_at(entry + 8);
+    return ntr_little_32(entry + 8);
 }
 
 static bool is_extended(unsigned type) {

@@ -9,20 +9,17 @@
  *
  * Single steps of a user show this code. */
 #include "gdb/server.h"
+#include "base/little_endian.h"
 
 #include <string.h>
 
 enum { PLT_HEADER_SIZE = 32, SIGRETURN_SIZE = 8 };
 
-static uint32_t word(const uint8_t *bytes) {
-    return bytes[0] | (uint32_t)bytes[1] << 8 | (uint32_t)bytes[2] << 16 | (uint32_t)bytes[3] << 24;
-}
-
 static bool has_words(const ntr_gdb *gdb, const ntr_replay_hart *hart, uint32_t first, uint32_t first_mask, uint32_t second) {
     uint8_t bytes[8];
     if (ntr_program_read(gdb->config.program, &hart->context, hart->offset, hart->address, bytes, sizeof bytes) != sizeof bytes)
         return false;
-    return (word(bytes) & first_mask) == first && word(bytes + 4) == second;
+    return (ntr_little_32(bytes) & first_mask) == first && ntr_little_32(bytes + 4) == second;
 }
 
 /* psABI, "Procedure Linkage Table": auipc t2, ...; sub t1, t1, t3. */

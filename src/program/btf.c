@@ -3,8 +3,8 @@
  * Members of a struct without a name are found by looking into each member without a name, in turn. The number of these looks is limited,
  * so that types that contain themselves come to an end. */
 #include "program/btf.h"
+#include "base/little_endian.h"
 
-#include <endian.h>
 #include <string.h>
 
 enum { BTF_MAGIC = 0xeb9f, BTF_HEADER = 24, BTF_TYPE = 12, BTF_MEMBER = 12, BTF_DEPTH = 8, BTF_LOOKS = 256, BTF_PLACES = 64 };
@@ -24,27 +24,21 @@ struct types {
     unsigned looks;
 };
 
-static uint32_t word(const uint8_t *at) {
-    uint32_t value;
-    memcpy(&value, at, sizeof value);
-    return le32toh(value);
-}
-
 static unsigned kind_of(const uint8_t *type) {
-    return word(type + 4) >> 24 & 0x1f;
+    return ntr_little_32(type + 4) >> 24 & 0x1f;
 }
 
 static uint32_t count_of(const uint8_t *type) {
-    return word(type + 4) & 0xffff;
+    return ntr_little_32(type + 4) & 0xffff;
 }
 
 /* Bit 31: the offsets of the members have the width of a bit-field in bits 31:24. */
 static bool has_widths(const uint8_t *type) {
-    return word(type + 4) >> 31;
+    return ntr_little_32(type + 4) >> 31;
 }
 
 static bool is_named(const struct types *t, const uint8_t *item, const char *name) {
-    const uint32_t at = word(item);
+    const uint32_t at = ntr_little_32(item);
     const size_t size = strlen(name) + 1;
 
     return at < t->strings.size && t->strings.size - at >= size && memcmp(t->strings.data + at, name, size) == 0;
@@ -83,13 +77,13 @@ static const uint8_t *find_struct(const struct types *t, const char *name) {
 static bool find_member(struct types *t, const uint8_t *type, const char *name, unsigned depth, uint32_t *offset) {
     for (uint32_t i = 0; i < count_of(type); i++) {
         const uint8_t *member = type + BTF_TYPE + (size_t)i * BTF_MEMBER;
-        const uint32_t place = word(member + 8), begin = has_widths(type) ? place & 0xffffff : place;
+        const uint32_t place = ntr_little_32(member + 8), begin = has_widths(type) ? place & 0xffffff : place;
         if (is_named(t, member, name)) {
             *offset += begin;
             return !has_widths(type) || !(place >> 24);
         }
-        if (word(member) || depth == BTF_DEPTH || t->looks++ == BTF_LOOKS) continue;
-        const uint8_t *inner = find_number(t, word(member + 4));
+        if (ntr_little_32(member) || depth == BTF_DEPTH || t->looks++ == BTF_LOOKS) continue;
+        const uint8_t *inner = find_number(t, ntr_little_32(member + 4));
         uint32_t inside = 0;
         if (!inner || !is_record(inner) || !find_member(t, inner, name, depth + 1, &inside)) continue;
         *offset += begin + inside;
@@ -100,10 +94,10 @@ static bool find_member(struct types *t, const uint8_t *type, const char *name, 
 
 /* The types and strings that the header names, when all of them are there. */
 static bool open_types(ntr_bytes bytes, struct types *t) {
-    if (bytes.size < BTF_HEADER || (word(bytes.data) & 0xffffff) != (BTF_MAGIC | 1u << 16)) return false;
-    const uint64_t header = word(bytes.data + 4), size = bytes.size;
-    const uint64_t types = header + word(bytes.data + 8), types_end = types + word(bytes.data + 12);
-    const uint64_t strings = header + word(bytes.data + 16), strings_end = strings + word(bytes.data + 20);
+    if (bytes.size < BTF_HEADER || (ntr_little_32(bytes.data) & 0xffffff) != (BTF_MAGIC | 1u << 16)) return false;
+    const uint64_t header = ntr_little_32(bytes.data + 4), size = bytes.size;
+    const uint64_t types = header + ntr_little_32(bytes.data + 8), types_end = types + ntr_little_32(bytes.data + 12);
+    const uint64_t strings = header + ntr_little_32(bytes.data + 16), strings_end = strings + ntr_little_32(bytes.data + 20);
     if (header < BTF_HEADER || types_end > size || strings_end > size || types == types_end || strings == strings_end) return false;
     *t = (struct types){{bytes.data + types, (size_t)(types_end - types)}, {bytes.data + strings, (size_t)(strings_end - strings)}, 0};
     return bytes.data[strings] == 0; /* the name of what has none */

@@ -4,6 +4,7 @@
  * global offset table. A relocation of that slot names the function. */
 #include "base/allocator.h"
 #include "base/compare.h"
+#include "base/little_endian.h"
 #include "program/elf_file.h"
 
 #include <stdlib.h>
@@ -85,13 +86,9 @@ static ntr_status collect_slots(const ntr_elf *file, slot_table *slots) {
     return status;
 }
 
-static uint32_t word_at(const uint8_t *at) {
-    return at[0] | (uint32_t)at[1] << 8 | (uint32_t)at[2] << 16 | (uint32_t)at[3] << 24;
-}
-
 /* Returns the name of the slot that the two instructions at `address` load to t3, or NULL. */
 static const char *loaded(const ntr_elf *file, const slot_table *slots, const uint8_t *code, uint64_t address) {
-    const uint32_t auipc = word_at(code), load = word_at(code + 4);
+    const uint32_t auipc = ntr_little_32(code), load = ntr_little_32(code + 4);
     const unsigned loaded_to = load >> 7 & 31, base = load >> 15 & 31;
     if ((auipc & 0x7f) != PLT_AUIPC || (auipc >> 7 & 31) != T3) return NULL;
     if ((load & 0x7f) != PLT_LOAD || loaded_to != T3 || base != T3) return NULL;
