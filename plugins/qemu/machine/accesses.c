@@ -1,6 +1,6 @@
 /* Loads and stores (ntrace run --machine --data): behind the number of the block that makes them, in order.
  *
- * QEMU calls when an access is done, so one that faults is not told. An access to a device that QEMU executes alone comes
+ * QEMU calls when an access is done, so one that faults is not reported. An access to a device that QEMU executes alone comes
  * between its block and the record CHANNEL_PART. */
 #include "machine.h"
 

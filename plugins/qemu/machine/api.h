@@ -81,7 +81,7 @@ typedef void (*qemu_block_callback)(unsigned vcpu, void *);
 typedef uint32_t qemu_access;
 typedef void (*qemu_access_callback)(unsigned vcpu, qemu_access, uint64_t address, void *);
 
-/* What an access has read or written; in an atomic instruction, both are told. */
+/* What an access has read or written; in an atomic instruction, both are reported. */
 typedef struct {
     enum { QEMU_MEM_VALUE_U8, QEMU_MEM_VALUE_U16, QEMU_MEM_VALUE_U32, QEMU_MEM_VALUE_U64, QEMU_MEM_VALUE_U128 } type;
     union {

@@ -47,8 +47,8 @@ struct machine_hart {
     uint32_t traps;          /* told since */
     uint64_t stopped_at;     /* valid while `stopped`: the instruction that would be executed next */
     bool stopped;            /* the hart sleeps, or the machine has stopped it */
-    uint64_t satp, hgatp;    /* as told: of the V modes, vsatp and hgatp; else satp and 0 */
-    uint8_t virtual;         /* PRIVILEGE_V of the block that was told last, or 0 */
+    uint64_t satp, hgatp;    /* as reported last: of the V modes, vsatp and hgatp; else satp and 0 */
+    uint8_t virtual;         /* PRIVILEGE_V of the block that was reported last, or 0 */
     struct qemu_plugin_register *registers[REGISTER_COUNT]; /* NULL: the hart does not have it */
     qemu_bytes *bytes;       /* for reading registers */
     uint32_t until_time;     /* blocks; then the time is read. Not used without channel_head.clock */
