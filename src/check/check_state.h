@@ -14,8 +14,6 @@ typedef enum ntr_check_phase {
     NTR_PHASE_LOST,    /* after damage or an Error: only the message after an Error is checked */
 } ntr_check_phase;
 
-/* The trace mode between a start and a stop. */
-
 /* State of a source before the current message. */
 typedef struct ntr_check_source {
     ntr_check_phase phase;
@@ -68,5 +66,12 @@ unsigned ntr_check_branches(uint64_t hist);
 
 /* Returns whether the message is a ResourceFull with branch history in RDATA0 (N-Trace 1.0). */
 bool ntr_check_is_history(const ntr_message *m);
+
+/* Returns whether B-TYPE of the message is 1; 2 or 3. */
+bool ntr_check_is_plain_trap(const ntr_message *m);
+bool ntr_check_is_detailed_trap(const ntr_message *m);
+
+/* Returns whether the reason of synchronization is a full counter, as only BTM has it. */
+bool ntr_check_is_counter_sync(const ntr_message *m);
 
 #endif

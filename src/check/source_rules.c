@@ -28,12 +28,6 @@ static bool traced(view v) {
     return v->source->phase == NTR_PHASE_TRACED;
 }
 
-unsigned ntr_check_branches(uint64_t hist) {
-    unsigned bits = 0;
-    while (hist >>= 1) bits++;
-    return bits;
-}
-
 /* ---- start, stop, loss */
 
 bool ntr_rule_before_sync(view v, row r) {
@@ -95,38 +89,10 @@ bool ntr_rule_overrun_without_error(view v, row r) {
 
 /* ---- modes */
 
-static unsigned btype_flags(const ntr_message *m) {
-    return NTR_HAS(m, BTYPE) ? ntr_value_flags(NTR_MESSAGES_1_0, NTR_FIELD_BTYPE, m->btype) : 0;
-}
-
-static bool is_plain_trap(const ntr_message *m) {
-    return (btype_flags(m) & (NTR_VALUE_TRAP | NTR_VALUE_DETAIL)) == NTR_VALUE_TRAP;
-}
-
-static bool is_detailed_trap(const ntr_message *m) {
-    return btype_flags(m) & NTR_VALUE_DETAIL;
-}
-
-static bool is_counter_sync(const ntr_message *m) {
-    return NTR_HAS(m, SYNC) && ntr_sync_flags(m) & NTR_VALUE_BTM_ONLY;
-}
-
-bool ntr_check_is_history(const ntr_message *m) {
-    return ntr_has_role(m->tcode, NTR_ROLE_RESOURCE) &&
-           ntr_value_flags(NTR_MESSAGES_1_0, NTR_FIELD_RCODE, m->rcode) & NTR_VALUE_HISTORY;
-}
-
 bool ntr_rule_btype_mixed(view v, row r) {
     (void)r;
-    return (is_plain_trap(v->message) && v->source->two) || (is_detailed_trap(v->message) && v->source->one);
-}
-
-ntr_mode ntr_check_mode_of(const ntr_check_source *s, const ntr_message *m) {
-    if (s->mode != NTR_MODE_UNKNOWN) return s->mode;
-    if (ntr_tcode_in(ntr_tcodes_with(NTR_IS_DIRECT), m->tcode) || is_counter_sync(m)) return NTR_MODE_BTM;
-    if (NTR_HAS(m, HIST)) return NTR_MODE_HTM;
-    if (ntr_check_is_history(m)) return NTR_MODE_HTM;
-    return NTR_MODE_UNKNOWN;
+    return (ntr_check_is_plain_trap(v->message) && v->source->two) ||
+           (ntr_check_is_detailed_trap(v->message) && v->source->one);
 }
 
 bool ntr_rule_direct_in_htm(view v, row r) {
@@ -153,7 +119,7 @@ bool ntr_rule_cdf_btm(view v, row r) {
 
 bool ntr_rule_counter_htm(view v, row r) {
     (void)r;
-    return v->mode == NTR_MODE_HTM && is_counter_sync(v->message) && !dialect_of(v)->htm_count_sync;
+    return v->mode == NTR_MODE_HTM && ntr_check_is_counter_sync(v->message) && !dialect_of(v)->htm_count_sync;
 }
 
 bool ntr_rule_hist_dropped(view v, row r) {
@@ -285,68 +251,4 @@ bool ntr_rule_tstamp_back(view v, row r) {
     return has_role(v, NTR_ROLE_SYNC) && NTR_HAS(v->message, TSTAMP) && v->source->clock.known &&
            (width == 0 || width >= 64) &&
            v->message->tstamp < v->source->clock.time;
-}
-
-/* ---- update of the state */
-
-static void pool(ntr_check_source *s, const ntr_message *m) {
-    if (ntr_has_role(m->tcode, NTR_ROLE_RESOURCE)) {
-        const uint64_t times = NTR_HAS(m, RDATA1) ? m->rdata1 : 1;
-        if (m->rcode == NTR_RCODE_ICNT) s->pool_icnt += m->rdata0;
-        if (ntr_check_is_history(m)) s->pool_branches += ntr_check_branches(m->rdata0) * times;
-    } else if (NTR_HAS(m, ICNT)) {
-        s->pool_icnt = s->pool_branches = 0;
-    }
-}
-
-static void change_phase(ntr_check_source *s, const ntr_message *m) {
-    if (ntr_has_role(m->tcode, NTR_ROLE_SYNC)) {
-        s->phase = NTR_PHASE_TRACED;
-    } else if (ntr_has_role(m->tcode, NTR_ROLE_STOP)) {
-        s->phase = NTR_PHASE_STOPPED;
-        s->mode = NTR_MODE_UNKNOWN;
-    } else if (ntr_has_role(m->tcode, NTR_ROLE_LOSS)) {
-        ntr_check_lose(s);
-    } else if (s->phase == NTR_PHASE_START && ntr_tcode_in(ntr_tcodes_of_flow(), m->tcode)) {
-        s->phase = NTR_PHASE_LOST; /* report a missing start once */
-    } else if (s->phase == NTR_PHASE_STOPPED && ntr_tcode_in(ntr_tcodes_of_flow(), m->tcode)) {
-        s->phase = NTR_PHASE_LOST;
-    }
-}
-
-static void count_for_period(ntr_check_source *s, const ntr_message *m) {
-    if (ntr_has_role(m->tcode, NTR_ROLE_SYNC))
-        s->since_sync = 0;
-    else if (!ntr_tcode_in(ntr_tcodes_not_counted(), m->tcode))
-        s->since_sync++;
-}
-
-void ntr_check_follow(ntr_check_source *s, const ntr_params *params, const ntr_message *m) {
-    if (ntr_only_data_was_lost(params->dialect, m)) return;
-    s->mode = ntr_check_mode_of(s, m);
-    change_phase(s, m);
-    pool(s, m);
-    count_for_period(s, m);
-    ntr_clock_follow(&s->clock, params, m);
-    s->timed |= ntr_has_role(m->tcode, NTR_ROLE_SYNC) && NTR_HAS(m, TSTAMP);
-    s->repeats |= ntr_has_role(m->tcode, NTR_ROLE_REPEAT);
-    s->one |= is_plain_trap(m);
-    s->two |= is_detailed_trap(m);
-    s->contexts |= ntr_has_role(m->tcode, NTR_ROLE_CONTEXT);
-    s->format = NTR_HAS(m, PROCESS) ? (uint8_t)ntr_ownership_format(m->process) : NTR_FORMAT_PRIVILEGE;
-    s->sync_before = ntr_has_role(m->tcode, NTR_ROLE_SYNC);
-    s->error_before = ntr_has_role(m->tcode, NTR_ROLE_LOSS);
-    s->loss = !s->sync_before && (s->loss || s->error_before);
-    s->last = *m;
-}
-
-void ntr_check_lose(ntr_check_source *s) {
-    s->phase = NTR_PHASE_LOST;
-    s->mode = NTR_MODE_UNKNOWN;
-    s->pool_icnt = s->pool_branches = 0;
-    s->since_sync = 0;
-    s->sync_before = s->error_before = false;
-    s->format = 0;
-    s->last = (ntr_message){.tcode = NTR_TCODE_NONE};
-    ntr_clock_lose(&s->clock);
 }
