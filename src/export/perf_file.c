@@ -1,71 +1,9 @@
 /* The file perf.data: header, one event attribute, records, features. */
-#include "export/perf_record.h"
+#include "export/perf_bytes.h"
 
 #include "base/allocator.h"
 
-#include <errno.h>
-#include <fcntl.h>
-#include <gelf.h>
-#include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
-
-/* ---- bytes in memory; the first failure is kept */
-
-typedef struct perf_bytes {
-    const ntr_allocator *allocator;
-    uint8_t *data;
-    size_t size, capacity;
-    bool failed;
-} perf_bytes;
-
-static void add_bytes(perf_bytes *b, const void *bytes, size_t size) {
-    b->failed |= ntr_reserve(b->allocator, (void **)&b->data, &b->capacity, b->size + size, 1) != 0;
-    if (b->failed) return;
-    memcpy(b->data + b->size, bytes, size);
-    b->size += size;
-}
-
-static void add_number(perf_bytes *b, uint64_t value, unsigned size) {
-    uint8_t bytes[8];
-
-    for (unsigned i = 0; i < size; i++) bytes[i] = (uint8_t)(value >> 8 * i);
-    add_bytes(b, bytes, size);
-}
-
-static void add_u16(perf_bytes *b, uint64_t value) {
-    add_number(b, value, 2);
-}
-static void add_u32(perf_bytes *b, uint64_t value) {
-    add_number(b, value, 4);
-}
-static void add_u64(perf_bytes *b, uint64_t value) {
-    add_number(b, value, 8);
-}
-
-/* Up to the NUL, then zeros up to a multiple of 8. */
-static void add_name(perf_bytes *b, const char *name) {
-    static const char zeros[8];
-    size_t size = strlen(name) + 1;
-
-    add_bytes(b, name, size);
-    add_bytes(b, zeros, -size % 8);
-}
-
-static size_t begin_record(perf_bytes *b, unsigned type, unsigned misc) {
-    size_t at = b->size;
-
-    add_u32(b, type);
-    add_u16(b, misc);
-    add_u16(b, 0);
-    return at;
-}
-
-static void end_record(perf_bytes *b, size_t at) {
-    if (b->failed) return;
-    b->data[at + 6] = (uint8_t)(b->size - at);
-    b->data[at + 7] = (uint8_t)((b->size - at) >> 8);
-}
 
 /* ---- the attribute */
 
@@ -79,209 +17,40 @@ enum {
     PERF_FLAGS = 1 << 5 | 1 << 6 | 1 << 8 | 1 << 9 | 1 << 18 | 1 << 23, /* exclude kernel, hv; mmap, comm, ids, mmap2 */
 };
 
-static void add_attr(perf_bytes *b, const ntr_perf_samples *s, uint64_t every) {
+static void add_attr(ntr_perf_bytes *b, const ntr_perf_samples *s, uint64_t every) {
     size_t begin = b->size;
 
-    add_u32(b, 0); /* hardware */
-    add_u32(b, PERF_ATTR_SIZE);
-    add_u64(b, 1); /* instructions */
-    add_u64(b, every);
-    add_u64(b, PERF_SAMPLE | (s->depth ? PERF_BRANCH_STACK : 0));
-    add_u64(b, 0);
-    add_u64(b, PERF_FLAGS);
-    while (!b->failed && b->size - begin < 72) add_u64(b, 0);
-    add_u64(b, s->depth ? PERF_BRANCHES : 0);
-    while (!b->failed && b->size - begin < PERF_ATTR_SIZE) add_u64(b, 0);
-}
-
-/* TID, TIME, CPU: at the end of records that are no samples. */
-static void add_ids(perf_bytes *b, uint32_t pid, uint64_t time) {
-    add_u32(b, pid);
-    add_u32(b, pid);
-    add_u64(b, time);
-    add_u64(b, 0); /* CPU */
-}
-
-/* ---- processes and their files */
-
-enum { TYPE_COMM = 3, TYPE_SAMPLE = 9, TYPE_MMAP2 = 10, MISC_OF_KERNEL = 1, MISC_OF_USER = 2 };
-
-static void add_comm(perf_bytes *b, uint32_t pid, const char *name) {
-    enum { COMM_MOST = 15 };
-    char comm[COMM_MOST + 1] = "trace";
-    size_t at = begin_record(b, TYPE_COMM, MISC_OF_USER);
-
-    if (name && *name) {
-        const size_t size = strlen(name) < COMM_MOST ? strlen(name) : COMM_MOST;
-        memcpy(comm, name, size);
-        comm[size] = 0;
-    }
-    add_u32(b, pid);
-    add_u32(b, pid);
-    add_name(b, comm);
-    add_ids(b, pid, 0);
-    end_record(b, at);
-}
-
-static void add_mmap(perf_bytes *b, uint32_t pid, uint64_t bias, const GElf_Phdr *p, const char *path) {
-    const uint64_t page = 4096, start = (p->p_vaddr + bias) & ~(page - 1), skipped = p->p_vaddr + bias - start;
-    size_t at = begin_record(b, TYPE_MMAP2, MISC_OF_USER);
-
-    add_u32(b, pid);
-    add_u32(b, pid);
-    add_u64(b, start);
-    add_u64(b, (p->p_filesz + skipped + page - 1) & ~(page - 1));
-    add_u64(b, p->p_offset - skipped);
-    add_u64(b, 0); /* device */
-    add_u64(b, 0); /* inode */
-    add_u64(b, 0); /* generation */
-    add_u32(b, 5); /* read, execute */
-    add_u32(b, 2); /* private */
-    add_name(b, path);
-    add_ids(b, pid, 0);
-    end_record(b, at);
-}
-
-static void add_segments(const ntr_export *x, perf_bytes *b, uint32_t pid, const ntr_image_info *image, size_t number) {
-    char path[4096], copy[4096];
-    size_t count = 0;
-    const char *used = ntr_perf_clean(x, number, image->path, copy, sizeof copy) ? copy : image->path;
-    int file = realpath(used, path) ? open(path, O_RDONLY | O_CLOEXEC) : -1;
-
-    if (file < 0 || elf_version(EV_CURRENT) == EV_NONE) return;
-    errno = 0; /* libelf has no code for "no memory"; malloc sets errno */
-    Elf *elf = elf_begin(file, ELF_C_READ, NULL);
-    if (elf) elf_getphdrnum(elf, &count);
-    for (size_t i = 0; i < count; i++) {
-        GElf_Phdr p;
-        if (gelf_getphdr(elf, (int)i, &p) && p.p_type == PT_LOAD && p.p_flags & PF_X)
-            add_mmap(b, pid, image->bias, &p, path);
-    }
-    b->failed |= errno == ENOMEM;
-    elf_end(elf);
-    close(file);
-}
-
-static bool is_of(const ntr_image_info *image, uint32_t pid) {
-    const ntr_context context = {.has_scontext = true, .scontext = image->options.scontext};
-    return !image->options.has_scontext || ntr_perf_pid(&context) == pid;
-}
-
-static void add_process(ntr_export *x, perf_bytes *b, uint32_t pid) {
-    ntr_image_info image;
-
-    add_comm(b, pid, x->analysis.title);
-    for (size_t i = 0; ntr_program_image(x->analysis.program, i, &image) == NTR_OK; i++)
-        if (image.path && is_of(&image, pid)) add_segments(x, b, pid, &image, i);
-}
-
-static int compare_pids(const void *a, const void *b) {
-    uint32_t x = *(const uint32_t *)a, y = *(const uint32_t *)b;
-    return x < y ? -1 : x > y;
-}
-
-static void add_processes(ntr_export *x, perf_bytes *b, const ntr_perf_samples *s) {
-    uint32_t *pids = ntr_alloc(x->allocator, s->count + 1, sizeof *pids);
-
-    b->failed |= !pids;
-    for (size_t i = 0; pids && i < s->count; i++) pids[i] = s->items[i].pid;
-    if (pids && s->count) qsort(pids, s->count, sizeof *pids, compare_pids);
-    for (size_t i = 0; pids && i < s->count; i++)
-        if (i == 0 || pids[i] != pids[i - 1]) add_process(x, b, pids[i]);
-    ntr_dealloc(x->allocator, pids);
-}
-
-/* ---- samples */
-
-enum { CHAIN_SHOWN = 126 };
-static const uint64_t context_user = (uint64_t)-512, context_kernel = (uint64_t)-128;
-
-static void add_chain(perf_bytes *b, const ntr_perf_samples *s, const ntr_perf_sample *sample) {
-    const uint32_t depth = s->nodes[sample->chain].depth, shown = depth < CHAIN_SHOWN ? depth : CHAIN_SHOWN;
-    uint32_t node = sample->chain;
-
-    add_u64(b, 2 + shown);
-    add_u64(b, sample->kernel ? context_kernel : context_user);
-    add_u64(b, sample->address);
-    for (uint32_t i = 0; i < shown; i++) {
-        add_u64(b, s->nodes[node].return_to);
-        node = s->nodes[node].parent;
-    }
-}
-
-/* Bit 1: predicted; bits 20 to 23: the kind. */
-static uint64_t branch_flags(unsigned end) {
-    static const uint8_t kinds[NTR_END_KINDS] = {
-        [NTR_END_TAKEN] = 1,        [NTR_END_JUMP] = 2,          [NTR_END_INDIRECT_JUMP] = 3,
-        [NTR_END_CALL] = 4,         [NTR_END_INDIRECT_CALL] = 5, [NTR_END_RETURN] = 6,
-        [NTR_END_TRAP_RETURN] = 11, [NTR_END_INTERRUPT] = 12,    [NTR_END_CO_SWAP] = 5,
-    };
-    return 2 | (uint64_t)kinds[end] << 20;
-}
-
-static void add_sample(perf_bytes *b, const ntr_perf_samples *s, size_t number) {
-    const ntr_perf_sample *sample = &s->items[number];
-    size_t at = begin_record(b, TYPE_SAMPLE, sample->kernel ? MISC_OF_KERNEL : MISC_OF_USER);
-
-    add_u64(b, sample->address);
-    add_u32(b, sample->pid);
-    add_u32(b, sample->pid + sample->src);
-    add_u64(b, sample->time);
-    add_u64(b, sample->src); /* CPU */
-    add_u64(b, sample->period);
-    add_chain(b, s, sample);
-    if (s->depth) add_u64(b, sample->branches);
-    for (unsigned i = 0; i < sample->branches; i++) {
-        const ntr_perf_branch *branch = &s->branches[number * s->depth + i];
-        add_u64(b, branch->from);
-        add_u64(b, branch->to);
-        add_u64(b, branch_flags(branch->end));
-    }
-    end_record(b, at);
-}
-
-/* Places of the samples in order of time. */
-typedef struct perf_place {
-    uint64_t time;
-    size_t number;
-} perf_place;
-
-static int compare_times(const void *a, const void *b) {
-    const perf_place *x = a, *y = b;
-
-    if (x->time != y->time) return x->time < y->time ? -1 : 1;
-    return x->number < y->number ? -1 : x->number > y->number;
-}
-
-static void add_samples(ntr_export *x, perf_bytes *b, const ntr_perf_samples *s) {
-    perf_place *places = ntr_alloc(x->allocator, s->count + 1, sizeof *places);
-
-    b->failed |= !places;
-    for (size_t i = 0; places && i < s->count; i++) places[i] = (perf_place){s->items[i].time, i};
-    if (places && s->count) qsort(places, s->count, sizeof *places, compare_times);
-    for (size_t i = 0; places && i < s->count; i++) add_sample(b, s, places[i].number);
-    ntr_dealloc(x->allocator, places);
+    ntr_perf_add_u32(b, 0); /* hardware */
+    ntr_perf_add_u32(b, PERF_ATTR_SIZE);
+    ntr_perf_add_u64(b, 1); /* instructions */
+    ntr_perf_add_u64(b, every);
+    ntr_perf_add_u64(b, PERF_SAMPLE | (s->depth ? PERF_BRANCH_STACK : 0));
+    ntr_perf_add_u64(b, 0);
+    ntr_perf_add_u64(b, PERF_FLAGS);
+    while (!b->failed && b->size - begin < 72) ntr_perf_add_u64(b, 0);
+    ntr_perf_add_u64(b, s->depth ? PERF_BRANCHES : 0);
+    while (!b->failed && b->size - begin < PERF_ATTR_SIZE) ntr_perf_add_u64(b, 0);
 }
 
 /* ---- features */
 
-static void add_string(perf_bytes *b, const char *text) {
-    add_u32(b, (strlen(text) + 8) / 8 * 8);
-    add_name(b, text);
+static void add_string(ntr_perf_bytes *b, const char *text) {
+    ntr_perf_add_u32(b, (strlen(text) + 8) / 8 * 8);
+    ntr_perf_add_name(b, text);
 }
 
-static void add_event(perf_bytes *b, const ntr_perf_samples *s, uint64_t every) {
-    add_u32(b, 1);
-    add_u32(b, PERF_ATTR_SIZE);
+static void add_event(ntr_perf_bytes *b, const ntr_perf_samples *s, uint64_t every) {
+    ntr_perf_add_u32(b, 1);
+    ntr_perf_add_u32(b, PERF_ATTR_SIZE);
     add_attr(b, s, every);
-    add_u32(b, 1);
+    ntr_perf_add_u32(b, 1);
     add_string(b, "instructions");
-    add_u64(b, PERF_ID);
+    ntr_perf_add_u64(b, PERF_ID);
 }
 
 enum { FEATURE_HOST = 3, FEATURE_VERSION = 5, FEATURE_ARCH = 6, FEATURE_EVENT = 12, FEATURE_LAST };
 
-static void add_feature(perf_bytes *b, const ntr_export *x, const ntr_perf_samples *s, uint64_t every,
+static void add_feature(ntr_perf_bytes *b, const ntr_export *x, const ntr_perf_samples *s, uint64_t every,
                         unsigned feature) {
     switch (feature) {
     case FEATURE_HOST:
@@ -302,54 +71,54 @@ static void add_feature(perf_bytes *b, const ntr_export *x, const ntr_perf_sampl
 static const uint8_t features[] = {FEATURE_HOST, FEATURE_VERSION, FEATURE_ARCH, FEATURE_EVENT};
 
 /* Behind the data: {offset, size} of each, then their contents. */
-static void add_features(perf_bytes *b, const ntr_export *x, const ntr_perf_samples *s, uint64_t every, uint64_t end) {
-    perf_bytes contents = {.allocator = b->allocator};
+static void add_features(ntr_perf_bytes *b, const ntr_export *x, const ntr_perf_samples *s, uint64_t every, uint64_t end) {
+    ntr_perf_bytes contents = {.allocator = b->allocator};
     uint64_t first = end + 16 * sizeof features;
 
     for (size_t i = 0; i < sizeof features; i++) {
         size_t at = contents.size;
         add_feature(&contents, x, s, every, features[i]);
-        add_u64(b, first + at);
-        add_u64(b, contents.size - at);
+        ntr_perf_add_u64(b, first + at);
+        ntr_perf_add_u64(b, contents.size - at);
     }
     b->failed |= contents.failed;
-    if (contents.size) add_bytes(b, contents.data, contents.size);
+    if (contents.size) ntr_perf_add_bytes(b, contents.data, contents.size);
     ntr_dealloc(contents.allocator, contents.data);
 }
 
 /* ---- the file */
 
-static void add_header(perf_bytes *b, const ntr_perf_samples *s, uint64_t every, uint64_t data_size) {
+static void add_header(ntr_perf_bytes *b, const ntr_perf_samples *s, uint64_t every, uint64_t data_size) {
     const uint64_t ids = PERF_FILE_HEADER, attrs = ids + 8, data = attrs + PERF_ATTR_SIZE + 16;
     uint64_t bits = 0;
 
     for (size_t i = 0; i < sizeof features; i++) bits |= UINT64_C(1) << features[i];
-    add_bytes(b, "PERFILE2", 8);
-    add_u64(b, PERF_FILE_HEADER);
-    add_u64(b, PERF_ATTR_SIZE + 16);
-    add_u64(b, attrs);
-    add_u64(b, PERF_ATTR_SIZE + 16);
-    add_u64(b, data);
-    add_u64(b, data_size);
-    add_u64(b, 0); /* event types */
-    add_u64(b, 0);
-    add_u64(b, bits);
-    for (int i = 0; i < 3; i++) add_u64(b, 0);
-    add_u64(b, PERF_ID);
+    ntr_perf_add_bytes(b, "PERFILE2", 8);
+    ntr_perf_add_u64(b, PERF_FILE_HEADER);
+    ntr_perf_add_u64(b, PERF_ATTR_SIZE + 16);
+    ntr_perf_add_u64(b, attrs);
+    ntr_perf_add_u64(b, PERF_ATTR_SIZE + 16);
+    ntr_perf_add_u64(b, data);
+    ntr_perf_add_u64(b, data_size);
+    ntr_perf_add_u64(b, 0); /* event types */
+    ntr_perf_add_u64(b, 0);
+    ntr_perf_add_u64(b, bits);
+    for (int i = 0; i < 3; i++) ntr_perf_add_u64(b, 0);
+    ntr_perf_add_u64(b, PERF_ID);
     add_attr(b, s, every);
-    add_u64(b, ids);
-    add_u64(b, 8);
+    ntr_perf_add_u64(b, ids);
+    ntr_perf_add_u64(b, 8);
 }
 
 ntr_status ntr_perf_file_write(ntr_export *x, ntr_perf_samples *s, uint64_t every) {
-    perf_bytes head = {.allocator = x->allocator}, data = head, tail = head;
+    ntr_perf_bytes head = {.allocator = x->allocator}, data = head, tail = head;
 
-    add_processes(x, &data, s);
-    add_samples(x, &data, s);
+    ntr_perf_add_processes(x, &data, s);
+    ntr_perf_add_samples(x, &data, s);
     add_header(&head, s, every, data.size);
     add_features(&tail, x, s, every, head.size + data.size);
     bool failed = head.failed || data.failed || tail.failed;
-    const perf_bytes *parts[] = {&head, &data, &tail};
+    const ntr_perf_bytes *parts[] = {&head, &data, &tail};
     for (int i = 0; i < 3 && !failed; i++)
         if (parts[i]->size) ntr_out_bytes(&x->out, parts[i]->data, parts[i]->size);
     for (int i = 0; i < 3; i++) ntr_dealloc(x->allocator, parts[i]->data);
