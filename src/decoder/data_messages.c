@@ -1,6 +1,6 @@
 /* Messages without effect on the flow: data trace, data acquisition, watchpoints, values of traps, messages of vendors. Each
  * becomes one event. docs/dialects.md sections 2 and 5. */
-#include "decoder/data_messages.h"
+#include "decoder/message_handlers.h"
 #include "message/table.h"
 
 ntr_status ntr_take_data(ntr_decoder *d, ntr_source *s) {
