@@ -45,17 +45,19 @@ static const char *name_at(ntr_stretch_state *s, const ntr_context *context, uin
     return f ? f->name : NULL;
 }
 
-/* Keeps the longest ones, sorted. They begin in the mode `prv`, and may end in another one, behind a return from a trap. */
+/* Keeps the longest ones, sorted. They begin in the mode `prv`, and may end in another one, behind a return from a trap. That mode is not
+ * known when the next trap comes before its first instruction. */
 static void keep(const span_moment *m, unsigned kind, ntr_long_stretch long_one, uint8_t prv) {
     ntr_stretches *all = &m->state->all[kind];
     size_t at = all->longest_count;
-    ntr_context begin = *m->context;
+    ntr_context begin = *m->context, end = *m->context;
 
     if (at == NTR_STRETCHES_LONGEST && all->longest[at - 1].instructions >= long_one.instructions) return;
     begin.prv = prv;
     begin.v = 0;
     long_one.from_function = name_at(m->state, &begin, long_one.from);
-    long_one.to_function = name_at(m->state, m->context, long_one.to);
+    if (!m->span->instructions) end.prv = NTR_PRV_UNKNOWN;
+    long_one.to_function = name_at(m->state, &end, long_one.to);
     if (at < NTR_STRETCHES_LONGEST) all->longest_count++;
     else at--;
     for (; at && all->longest[at - 1].instructions < long_one.instructions; at--) all->longest[at] = all->longest[at - 1];

@@ -2,7 +2,7 @@
  *
  * Names are compressed: each is a list of numbers of tokens, and a token is a short text. Nothing in a kernel image says
  * where the tables are, but their parts follow each other and confirm each other. Each part starts at a multiple of the
- * size of an address:
+ * size of an address, from Linux 7.0 on at a multiple of 4:
  *
  *   [offsets, relative base]  before Linux 6.4: 32-bit offsets of all symbols; the address to which they are added
  *   count                     32 bits: number of symbols
@@ -11,11 +11,16 @@
  *   token table               256 strings
  *   token index               16 bits each: position of every string in the token table
  *   [offsets, relative base]  from Linux 6.4 on
+ *   [places]                  from Linux 7.0 on: for each symbol its distance from this very word, 32 bits with a sign; of
+ *                             32-bit kernels that are not relocatable its address
  *
  * The search is for the token table: the tokens '0' to '9' are digits themselves in every kernel. The token index must
  * then describe it exactly; markers are read backwards up to the first, which is 0; the count must agree with their
  * number, and `names` of so many symbols must end where the markers begin. The first byte of a decompressed name is its
- * type. */
+ * type.
+ *
+ * Places do not say where the kernel is linked. Its data does: an empty list of the kernel is two pointers to itself. Where
+ * a symbol's first two words are equal, and are such pointers, they tell the address of the image; most of them must agree. */
 #include "program/kallsyms.h"
 
 #include <stdbool.h>
@@ -23,16 +28,18 @@
 
 enum { TOKENS = 256, MARKED = 256, DIGITS_BYTES = 20, KALLSYMS_MAX = 1 << 24, TOKEN_TABLE_MAX = 1 << 16 };
 enum { TRIES_MAX = 16 }; /* token tables for which names are searched: bounds the time of a hostile image */
+enum { LISTS_LEAST = 8, KERNEL_PAGE = 4096 };
 
 struct tables {
     ntr_bytes image;
-    unsigned word;
+    unsigned word, alignment; /* bytes of an address; of what each part is a multiple */
     size_t tokens, token_end; /* token table: offset of its first byte, of the one after it */
     uint16_t index[TOKENS];   /* positions of the strings in the token table */
     size_t after;             /* end of the token index */
     size_t markers, marker_count, names, count_at;
     uint32_t count;
     size_t offsets; /* of the 32-bit offsets */
+    bool places;    /* they are places */
     uint64_t base;
     unsigned tries;
 };
@@ -44,7 +51,7 @@ static uint64_t read_at(const struct tables *t, size_t at, unsigned bytes) {
 }
 
 static size_t align(const struct tables *t, size_t at) {
-    return (at + t->word - 1) & ~(size_t)(t->word - 1);
+    return (at + t->alignment - 1) & ~(size_t)(t->alignment - 1);
 }
 
 /* ---- tokens */
@@ -108,7 +115,7 @@ static bool find_markers(struct tables *t) {
         if (marker != 0) continue;
         t->markers = at;
         t->marker_count++;
-        return at % t->word == 0;
+        return at % t->alignment == 0;
     }
     return false;
 }
@@ -130,13 +137,13 @@ static bool find_names(struct tables *t) {
     const uint64_t last = read_at(t, t->markers + 4 * (t->marker_count - 1), 4);
     const uint64_t most = (uint64_t)MARKED * t->marker_count;
     if (last >= t->markers) return false;
-    for (size_t x = (t->markers - (size_t)last) & ~(size_t)(t->word - 1); x >= t->word; x -= t->word) {
+    for (size_t x = (t->markers - (size_t)last) & ~(size_t)(t->alignment - 1); x >= t->alignment; x -= t->alignment) {
         if (t->markers - x > last + (uint64_t)MARKED * NTR_KALLSYMS_NAME_MAX) return false;
-        uint64_t count = read_at(t, x - t->word, 4);
+        uint64_t count = read_at(t, x - t->alignment, 4);
         if (count > most || count <= most - MARKED || count > KALLSYMS_MAX || !names_fit(t, x, (uint32_t)count)) continue;
         t->names = x;
         t->count = (uint32_t)count;
-        t->count_at = x - t->word;
+        t->count_at = x - t->alignment;
         return true;
     }
     return false;
@@ -144,29 +151,72 @@ static bool find_names(struct tables *t) {
 
 /* ---- addresses */
 
-static bool ascending(const struct tables *t, size_t at, unsigned bytes) {
+static uint64_t symbol_address(const struct tables *t, uint32_t i) {
+    const size_t at = t->offsets + 4 * (size_t)i;
+    const uint64_t value = read_at(t, at, 4);
+    const uint64_t address = t->base + (t->places ? at + (uint64_t)(int64_t)(int32_t)value : value);
+    return t->word == 4 ? (uint32_t)address : address;
+}
+
+/* Are there offsets at `at`, in the order of the symbols? They are relative to the base or to the image as yet. */
+static bool has_offsets(struct tables *t, size_t at, bool places) {
     uint64_t before = 0;
+    if (at > t->image.size || 4 * (size_t)t->count > t->image.size - at) return false;
+    t->offsets = at;
+    t->places = places;
+    t->base = 0;
+    if (places && symbol_address(t, 0) > t->image.size) return false;
     for (uint32_t i = 0; i < t->count; i++) {
-        uint64_t value = read_at(t, at + (size_t)i * bytes, bytes);
-        if (value < before) return false;
-        before = value;
+        const uint64_t address = symbol_address(t, i);
+        if (address < before) return false;
+        before = address;
     }
     return before != 0;
 }
 
-/* Offsets are unsigned and sorted. Their base follows them. */
+/* Their base follows them, and is the address of the first symbol. */
 static bool take_offsets(struct tables *t, size_t at) {
     const size_t size = align(t, 4 * (size_t)t->count);
-    if (at > t->image.size || size + t->word > t->image.size - at || !ascending(t, at, 4)) return false;
-    t->offsets = at;
+    if (at > t->image.size || size + t->word > t->image.size - at || !has_offsets(t, at, false)) return false;
+    if (read_at(t, at, 4) != 0) return false;
     t->base = read_at(t, at + size, t->word);
     return true;
 }
 
+/* Is symbol `i` an empty list? Stores the address that the beginning of the image has then. */
+static bool tells_base(const struct tables *t, uint32_t i, uint64_t *base) {
+    const uint64_t at = symbol_address(t, i);
+    if (at % t->word || at > t->image.size || 2 * t->word > t->image.size - at) return false;
+    const uint64_t next = read_at(t, (size_t)at, t->word), previous = read_at(t, (size_t)at + t->word, t->word);
+    *base = next - at;
+    return next && next == previous && *base % KERNEL_PAGE == 0;
+}
+
+/* The base on which more than half of the lists agree: first the one that may have them, then their number. */
+static bool find_base(struct tables *t) {
+    uint64_t base = 0, found;
+    uint32_t lead = 0, lists = 0, agree = 0;
+    for (uint32_t i = 0; i < t->count; i++) {
+        if (!tells_base(t, i, &found)) continue;
+        if (!lead) base = found;
+        lead += found == base ? 1u : -1u;
+    }
+    for (uint32_t i = 0; i < t->count; i++) {
+        if (!tells_base(t, i, &found)) continue;
+        lists++;
+        agree += found == base;
+    }
+    t->base = base;
+    return agree >= LISTS_LEAST && agree > lists / 2;
+}
+
 static bool find_offsets(struct tables *t) {
-    const size_t size = align(t, 4 * (size_t)t->count) + t->word;
-    if (take_offsets(t, align(t, t->after))) return true;
-    return t->count_at >= size && take_offsets(t, t->count_at - size);
+    const size_t size = align(t, 4 * (size_t)t->count) + t->word, after = align(t, t->after);
+    const bool is_old = t->alignment == t->word;
+    if (is_old && take_offsets(t, after)) return true;
+    if (t->alignment == 4 && has_offsets(t, after, true)) return find_base(t);
+    if (t->alignment == 4 && t->word == 4 && has_offsets(t, after, false)) return true;
+    return is_old && t->count_at >= size && take_offsets(t, t->count_at - size);
 }
 
 /* ---- */
@@ -193,16 +243,20 @@ static ntr_status deliver(const struct tables *t, ntr_kallsyms_take take, void *
     for (uint32_t i = 0; i < t->count; i++) {
         size_t length = expand(t, &at, name);
         if (length < 2) continue;
-        if (take(user, t->base + read_at(t, t->offsets + 4 * (size_t)i, 4), name[0], name + 1)) return NTR_E_MEMORY;
+        if (take(user, symbol_address(t, i), name[0], name + 1)) return NTR_E_MEMORY;
     }
     return NTR_OK;
 }
 
 static bool are_tables(struct tables *t, size_t digits) {
     t->tokens = strings_before(t, digits, '0');
-    if (!t->tokens || !index_tokens(t) || !has_token_index(t) || !find_markers(t)) return false;
-    t->tries++;
-    return find_names(t) && find_offsets(t);
+    if (!t->tokens || !index_tokens(t)) return false;
+    for (t->alignment = t->word; t->alignment >= 4; t->alignment -= 4) {
+        if (!has_token_index(t) || !find_markers(t)) continue;
+        t->tries++;
+        if (find_names(t) && find_offsets(t)) return true;
+    }
+    return false;
 }
 
 ntr_status ntr_kallsyms_tables(ntr_bytes image, unsigned word, ntr_kallsyms_take take, void *user) {

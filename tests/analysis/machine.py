@@ -27,7 +27,7 @@ CODE = {
     "rest_init": "2c4c", "handle_exception": "4i3s", "do_trap_ecall_u": "3i2r", "do_page_fault": "20r",
     "__riscv_sys_read": "6c4r", "ksys_read": "7r", "__riscv_sys_nanosleep": "5c3r", "__riscv_sys_getpid": "2r",
     "__riscv_sys_exit_group": "3c2r", "do_exit": "5c1r", "schedule": "2c1r", "__schedule": "9c5r", "__switch_to": "8r",
-    "do_irq": "3c2c2r", "handle_percpu_devid_irq": "2i2r", "riscv_timer_interrupt": "11r",
+    "do_irq": "3c2c2r", "handle_percpu_devid_irq": "2i1i2r", "add_interrupt_randomness": "5r", "riscv_timer_interrupt": "11r",
     "__handle_irq_event_percpu": "2i1r", "uart_interrupt": "13r", "worker_thread": "4c2c3j", "ret_from_fork": "2i1r",
     "do_idle": "3c1j", "process_work": "5O6o4f2O2f3o1f1O1f1r", "free_initmem": "4r",
 }
@@ -189,14 +189,16 @@ class Model:
         thread.ended = True
         yield from self.schedule()
 
+    def timer(self):
+        return self.run("handle_percpu_devid_irq", self.run("riscv_timer_interrupt"), self.run("add_interrupt_randomness"))
+
     def interrupt(self, address):
         """One trap, two handlers; the second one counts from its own entry to its return."""
         def second():
             since = self.current.instructions
             yield from self.run("uart_interrupt")
             self.traps["interrupt", "uart_interrupt"].append(self.current.instructions - since)
-        irq = self.run("do_irq", self.run("handle_percpu_devid_irq", self.run("riscv_timer_interrupt")),
-                       self.run("__handle_irq_event_percpu", second()))
+        irq = self.run("do_irq", self.timer(), self.run("__handle_irq_event_percpu", second()))
         yield from self.trap(2, address, [("interrupt", "supervisor timer interrupt")], irq)
 
     # ---- threads
@@ -220,8 +222,7 @@ class Model:
             self.priv = 1
             self.traps["interrupt", "supervisor timer interrupt"].append(None)
             since = self.current.instructions
-            irq = self.run("do_irq", self.run("handle_percpu_devid_irq", self.run("riscv_timer_interrupt")),
-                           self.run("__handle_irq_event_percpu", self.uart()))
+            irq = self.run("do_irq", self.timer(), self.run("__handle_irq_event_percpu", self.uart()))
             place = len(self.traps["interrupt", "supervisor timer interrupt"]) - 1
             yield from self.run("handle_exception", irq)
             self.traps["interrupt", "supervisor timer interrupt"][place] = self.current.instructions - since

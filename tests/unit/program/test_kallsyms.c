@@ -1,4 +1,4 @@
-/* Symbols of Linux kernels: text of kallsyms, and the tables inside an image. The tables are built here in both layouts
+/* Symbols of Linux kernels: text of kallsyms, and the tables inside an image. The tables are built here in all layouts
  * of Linux. */
 #include "../test.h"
 
@@ -92,9 +92,12 @@ static void bad_text_is_refused(void **state) {
 
 /* ---- tables */
 
+enum layout { FIRST, FROM_6_4, FROM_7_0, LAYOUTS };
+
 typedef struct image {
     uint8_t bytes[1 << 16];
     size_t size;
+    unsigned alignment;
 } image;
 
 static void put(image *i, uint64_t value, unsigned bytes) {
@@ -102,7 +105,7 @@ static void put(image *i, uint64_t value, unsigned bytes) {
 }
 
 static void align(image *i) {
-    while (i->size % 8) put(i, 0, 1);
+    while (i->size % i->alignment) put(i, 0, 1);
 }
 
 /* Token 128 is "sym_"; token 129 is "T"; a printable character stands for itself; others are empty. */
@@ -149,24 +152,57 @@ static void put_offsets(image *i) {
     put(i, BASE, 8);
 }
 
-static image *build(bool old) {
+/* From Linux 7.0 on: how far the symbol is from the word itself. */
+static void put_places(image *i) {
+    align(i);
+    for (unsigned n = 0; n < COUNT; n++) put(i, 16 * n - i->size, 4);
+}
+
+/* At symbol N: the first two words of a list. */
+static void put_list(image *i, unsigned n, uint64_t next, uint64_t previous) {
+    size_t size = i->size;
+    i->size = 16 * n;
+    put(i, next, 8);
+    put(i, previous, 8);
+    i->size = size;
+}
+
+/* Of 20 symbols, 12 are empty lists, which point to themselves; others look like lists of other places. */
+static void put_lists(image *i) {
+    for (unsigned n = 100; n < 300; n += 10) {
+        uint64_t own = BASE + 16 * n;
+        if (n % 50 == 0) put_list(i, n, own + 16, own + 16);
+        else if (n % 50 == 10) put_list(i, n, own + 0x5000, own + 0x5000);
+        else put_list(i, n, own, own);
+    }
+    put_list(i, 301, BASE + 16 * 301, BASE);
+    put_list(i, 302, 0, 0);
+}
+
+static image *build(enum layout layout) {
     image *i = calloc(1, sizeof *i);
     assert_non_null(i);
     memcpy(i->bytes, "MZ", 2);
-    i->size = 0x40;
+    i->alignment = layout == FROM_7_0 ? 4 : 8;
+    i->size = layout == FROM_7_0 ? 16 * COUNT + 4 : 0x40;
+    for (size_t at = 0x40; at < i->size; at++) i->bytes[at] = (uint8_t)(37 * at); /* no offsets */
     put(i, UINT64_C(0x0031003000310030), 8); /* digits that are no token table */
-    if (old) put_offsets(i);
+    if (layout == FIRST) put_offsets(i);
     put_names(i);
     put_tokens(i);
-    if (!old) put_offsets(i);
+    if (layout == FROM_6_4) put_offsets(i);
+    if (layout == FROM_7_0) {
+        put_places(i);
+        put_lists(i);
+    }
     put(i, 0xffffff, 3);
     return i;
 }
 
 static void tables_are_found(void **state) {
     (void)state;
-    for (unsigned old = 0; old < 2; old++) {
-        image *i = build(old);
+    for (unsigned layout = 0; layout < LAYOUTS; layout++) {
+        image *i = build(layout);
         assert_int_equal(add(i->bytes, i->size, 0), NTR_OK);
         is_named(BASE, "sym_000");
         is_named(BASE + 16 * 255 + 15, "sym_255");
@@ -181,9 +217,39 @@ static void tables_are_found(void **state) {
     }
 }
 
+/* When there are no lists, few, or others than those of the image, nothing says where the kernel is. */
+static void places_need_lists(void **state) {
+    static const struct { unsigned from; uint64_t previous; } broken[] = {{100, 0}, {180, 0}, {220, 0x9000}};
+    (void)state;
+    for (unsigned b = 0; b < 3; b++) {
+        image *i = build(FROM_7_0);
+        for (unsigned n = broken[b].from; n < 300; n += 10) {
+            uint64_t own = BASE + 16 * n;
+            put_list(i, n, own + 0x9000, broken[b].previous ? own + broken[b].previous : 0);
+        }
+        assert_int_equal(add(i->bytes, i->size, 0), NTR_E_FORMAT);
+        free(i);
+        drop(NULL);
+        make(NULL);
+    }
+}
+
+/* Of 32-bit kernels that are not relocatable, places are addresses. */
+static void a_32_bit_kernel_has_addresses(void **state) {
+    (void)state;
+    image *i = build(FROM_7_0);
+    size_t end = i->size - 3 - 4 * COUNT;
+    i->size = end;
+    for (unsigned n = 0; n < COUNT; n++) put(i, 0xc0000000 + 16 * n, 4);
+    assert_int_equal(add(i->bytes, i->size, 0), NTR_OK);
+    is_named(0xc0000000, "sym_000");
+    is_named(0xc0000000 + 16 * 698, "sym_698");
+    free(i);
+}
+
 static void a_bias_is_added(void **state) {
     (void)state;
-    image *i = build(false);
+    image *i = build(FROM_6_4);
     assert_int_equal(add(i->bytes, i->size, 0x200000), NTR_OK);
     is_named(BASE + 0x200010, "sym_001");
     is_named(BASE + 0x10, NULL);
@@ -193,18 +259,20 @@ static void a_bias_is_added(void **state) {
 /* Every byte of the tables confirms the others: a damaged image gives an error, or the names that are there. */
 static void damaged_tables_do_no_harm(void **state) {
     (void)state;
-    image *i = build(false);
-    for (size_t at = 0x40; at < i->size; at += 3) {
-        uint8_t before = i->bytes[at];
-        i->bytes[at] ^= 0xff;
-        ntr_status status = add(i->bytes, i->size, 0);
-        assert_true(status == NTR_OK || status == NTR_E_FORMAT);
-        i->bytes[at] = before;
-        drop(NULL);
-        make(NULL);
+    for (unsigned layout = FROM_6_4; layout < LAYOUTS; layout++) {
+        image *i = build(layout);
+        for (size_t at = 0x40; at < i->size; at += 7) {
+            uint8_t before = i->bytes[at];
+            i->bytes[at] ^= 0xff;
+            ntr_status status = add(i->bytes, i->size, 0);
+            assert_true(status == NTR_OK || status == NTR_E_FORMAT);
+            i->bytes[at] = before;
+            drop(NULL);
+            make(NULL);
+        }
+        for (size_t size = 1; size < i->size; size += 97) assert_int_equal(add(i->bytes, size, 0) == NTR_E_IO, 0);
+        free(i);
     }
-    for (size_t size = 1; size < i->size; size += 37) assert_int_equal(add(i->bytes, size, 0) == NTR_E_IO, 0);
-    free(i);
 }
 
 static void other_files_are_refused(void **state) {
@@ -219,7 +287,7 @@ int main(void) {
     const struct CMUnitTest tests[] = {
 #define CASE(f) cmocka_unit_test_setup_teardown(f, make, drop)
         CASE(text_names_code),  CASE(bad_text_is_refused),       CASE(tables_are_found),
-        CASE(a_bias_is_added),  CASE(damaged_tables_do_no_harm), CASE(other_files_are_refused),
+        CASE(places_need_lists), CASE(a_32_bit_kernel_has_addresses), CASE(a_bias_is_added),  CASE(damaged_tables_do_no_harm), CASE(other_files_are_refused),
     };
     return cmocka_run_group_tests_name("kallsyms", tests, NULL, NULL);
 }
