@@ -123,15 +123,16 @@ void ntr_snapshot_move(ntr_decoder *d, const ntr_snapshot_position *place) {
 static ntr_status guess_source(ntr_decoder *d, const ntr_snapshot_guess *guess) {
     ntr_source *s = ntr_source_get(d, guess->src);
     if (!s) return NTR_E_MEMORY;
-    s->state = NTR_SOURCE_FOLLOWING;
+    s->state = guess->stopped ? NTR_SOURCE_STOPPED : NTR_SOURCE_FOLLOWING;
     s->first = guess->first;
     s->mode = guess->mode;
     s->context = guess->context;
     s->clock = guess->clock;
     s->data = guess->data;
+    ntr_source_begin(d, s);
+    if (guess->stopped) return NTR_OK;
     s->ref = guess->address;
     ntr_source_goto(s, s->ref);
-    ntr_source_begin(d, s);
     return NTR_OK;
 }
 
@@ -148,8 +149,18 @@ ntr_snapshot *ntr_snapshot_predict(ntr_decoder *d, const ntr_snapshot_position *
 
 /* Returns whether nothing is pending, as directly after a synchronizing message. */
 static bool has_nothing_pending(const ntr_source *s) {
-    return !s->gap.open && s->icnt == 0 && s->halfwords_ahead == 0 && s->run.halfwords == 0 && s->stack.count == 0 &&
-           !s->stack_incomplete && !s->stack_doubtful && !s->last_branch.valid && !s->last_memo.word[0];
+    return !s->gap.open && s->icnt == 0 && s->halfwords_ahead == 0 && s->run.halfwords == 0 && !s->last_branch.valid &&
+           !s->last_memo.word[0];
+}
+
+static bool has_no_calls(const ntr_source *s) {
+    return s->stack.count == 0 && !s->stack_incomplete && !s->stack_doubtful;
+}
+
+/* Returns whether both are at the same place, or stopped: the next synchronizing message then sets it. */
+static bool same_place(const ntr_source *a, const ntr_source *b) {
+    if (a->state == NTR_SOURCE_STOPPED) return a->begun == b->begun;
+    return has_no_calls(a) && has_no_calls(b) && a->pc_known == b->pc_known && a->pc == b->pc && a->ref == b->ref;
 }
 
 static bool same_data(const ntr_data_reference *a, const ntr_data_reference *b) {
@@ -158,8 +169,7 @@ static bool same_data(const ntr_data_reference *a, const ntr_data_reference *b) 
 
 static bool same_source(const ntr_source *a, const ntr_source *b) {
     return has_nothing_pending(a) && has_nothing_pending(b) && a->id == b->id && a->state == b->state &&
-           a->mode == b->mode && a->active == b->active && a->pc_known == b->pc_known && a->pc == b->pc &&
-           a->ref == b->ref && a->clock.known == b->clock.known && a->clock.time == b->clock.time &&
+           a->mode == b->mode && a->active == b->active && same_place(a, b) && a->clock.known == b->clock.known && a->clock.time == b->clock.time &&
            same_data(&a->data, &b->data) && ntr_flow_tables_equal(&a->tables, &b->tables) && ntr_context_equal(&a->context, &b->context);
 }
 
@@ -185,7 +195,9 @@ bool ntr_snapshot_matches(const ntr_snapshot *truth, const ntr_snapshot *after_p
     if (truth->early_gap.open || truth->count != guess->count + guess->silent) return false;
     if (!same_reader(&truth->reader, &guess->reader)) return false;
     for (size_t i = 0; i < guess->count; i++) {
-        const ntr_source *s = find(after_pre_sync, guess->sources[i].id);
+        /* the chunk before may not know a source that has no pre-sync messages */
+        const bool early = guess->sources[i].first <= truth->reader.number + 1;
+        const ntr_source *s = find(early ? truth : after_pre_sync, guess->sources[i].id);
         if (!s || !same_source(s, &guess->sources[i])) return false;
     }
     return true;
@@ -205,8 +217,22 @@ static ntr_status merge_sources(ntr_snapshot *all, const ntr_snapshot *a, const 
     return status;
 }
 
+/* Sources that were stopped in the guess, and have not synchronized since, are where they were before. */
+static void restore_places(ntr_snapshot *end, const ntr_snapshot *before, const ntr_snapshot *guess) {
+    for (size_t i = 0; i < guess->count; i++) {
+        if (guess->sources[i].state != NTR_SOURCE_STOPPED) continue;
+        ntr_source *s = (ntr_source *)find(end, guess->sources[i].id);
+        const ntr_source *b = find(before, guess->sources[i].id);
+        if (!s || !b || s->state != NTR_SOURCE_STOPPED || s->pc_known) continue;
+        s->pc = b->pc;
+        s->pc_known = b->pc_known;
+        s->ref = b->ref;
+    }
+}
+
 ntr_status ntr_snapshot_carry(ntr_snapshot *end, const ntr_snapshot *before, const ntr_snapshot *guess,
                               const ntr_allocator *allocator) {
+    restore_places(end, before, guess);
     ntr_snapshot all = *end;
     if (before->count == guess->count) return NTR_OK;
     all.count = 0;

@@ -4,7 +4,8 @@
  * Idea: a thread cannot wait for the exact state at the beginning of its chunk, because the chunks before are not
  * decoded yet. So a snapshot is predicted from the messages alone: right after a synchronizing message, address and
  * reference are F-ADDR, the return stack is empty and nothing is pending; context, time and mode follow from earlier
- * messages. When the chunks before are decoded, the prediction is compared with the true snapshot.
+ * messages. After ProgTraceCorrelation, address, reference and return stack do not matter, if only messages that do not
+ * use them precede the next synchronizing message. When the chunks before are decoded, the prediction is compared with the true snapshot.
  *
  * Invariant: if ntr_snapshot_matches returns true, a decoder that starts from the predicted snapshot reports exactly
  * what a decoder that starts from the true one reports.
@@ -22,10 +23,11 @@
 
 typedef struct ntr_snapshot ntr_snapshot;
 
-/* The predicted state of one source after a synchronizing message. */
+/* The predicted state of one source after a synchronizing message, or after one that has stopped trace. */
 typedef struct ntr_snapshot_guess {
     uint16_t src;
     uint8_t mode;     /* ntr_mode */
+    bool stopped;     /* trace is off until the next synchronizing message; `address` is not known */
     uint64_t first;   /* number of the next message, the first one to decode */
     uint64_t address; /* F-ADDR */
     ntr_context context;
@@ -58,7 +60,8 @@ ntr_snapshot *ntr_snapshot_predict(ntr_decoder *d, const ntr_snapshot_position *
  * the guess, `after_pre_sync` the state in which each guessed source begins. */
 bool ntr_snapshot_matches(const ntr_snapshot *truth, const ntr_snapshot *after_pre_sync, const ntr_snapshot *guess);
 
-/* A chunk was decoded from a matching guess and ended in `end`: add the sources without guess, in their state `before`.
+/* A chunk was decoded from a matching guess and ended in `end`: add the sources without guess, in their state `before`, and the places
+ * of those that are still stopped.
  * Errors: NTR_E_MEMORY; NTR_E_STATE: such a source had messages in the chunk. */
 ntr_status ntr_snapshot_carry(ntr_snapshot *end, const ntr_snapshot *before, const ntr_snapshot *guess,
                               const ntr_allocator *allocator);

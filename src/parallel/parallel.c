@@ -13,14 +13,15 @@ enum { CHUNK_READING = 32 << 10, CHUNK_COUNTING = 1024 << 10 };
 
 /* With a count callback, each chunk reports all that it has counted, unless that is done late. Chunks grow until there is at most one
  * report in so many bytes; but not above CHUNK_GROWN, nor above a part of the stream, so that the threads end at about the same time.
- * Other chunks that are counted grow up to CHUNK_COUNTED: threads then wait less often. */
+ * Other chunks that are counted grow up to CHUNK_COUNTED: threads then wait less often. So do chunks without a guess because of several
+ * sources, as long as they have little output: sources that take turns are then all in each chunk. */
 enum { BYTES_PER_REPORT = 128, CHUNK_GROWN = 4 << 20, CHUNK_COUNTED = 1 << 20, CHUNK_PARTS = 16 };
 
 /* A chunk without a suitable synchronizing message is cut anyway when it is this many times as large as the minimum. */
 enum { CHUNK_MAX_FACTOR = 16 };
 
 /* Bytes of output that a chunk holds before its turn, and that they hold together for each thread. */
-enum { OUTPUT_MAX = 16 << 20, HELD_MAX = 16 << 20 };
+enum { OUTPUT_MAX = 16 << 20, HELD_MAX = 16 << 20, OUTPUT_LITTLE = OUTPUT_MAX / 2 };
 
 enum { THREADS_MAX = 256 };
 
@@ -159,7 +160,8 @@ static ntr_status end_chunk(ntr_parallel *p, size_t used, bool last) {
 
 void ntr_parallel_adapt(ntr_parallel *p, const ntr_chunk *done) {
     bool many_reports = done->reports > done->size / BYTES_PER_REPORT && !ntr_counts_late(p);
-    size_t most = many_reports ? CHUNK_GROWN : p->config.counting ? CHUNK_COUNTED : p->least;
+    bool takes_turns = done->many_sources && done->put < OUTPUT_LITTLE;
+    size_t most = many_reports ? CHUNK_GROWN : p->config.counting || takes_turns ? CHUNK_COUNTED : p->least;
     if (p->least < most && p->least < p->splitter.offset / CHUNK_PARTS && !p->config.chunk) p->least *= 2;
 }
 

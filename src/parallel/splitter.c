@@ -77,7 +77,7 @@ static ntr_splitter_source *add_source(ntr_splitter *splitter, uint16_t src) {
 static ntr_splitter_source *get_source(ntr_splitter *splitter, uint16_t src) {
     ntr_splitter_source *s = splitter->sources[src];
     if (!s) return add_source(splitter, src);
-    splitter->unsynced += s->seen_before && !s->in_chunk;
+    splitter->unsynced += s->seen_before && !s->in_chunk && !s->synced;
     s->in_chunk = true;
     return s;
 }
@@ -97,6 +97,8 @@ static int32_t source_of(const ntr_splitter *splitter, const uint8_t *data, size
 
 static void decode_sync(ntr_splitter *splitter, ntr_splitter_source *s, const ntr_message *m) {
     s->current.address = ntr_message_address(&splitter->params, m, NTR_FIELD_FADDR);
+    s->current.stopped = s->waits = false;
+    s->begun = true;
     s->current.first = splitter->number + 1;
     ntr_clock_follow(&s->current.clock, &splitter->params, m);
 }
@@ -107,16 +109,38 @@ static void decode_access(const ntr_splitter *splitter, ntr_splitter_source *s, 
     ntr_clock_follow(&s->current.clock, &splitter->params, m);
 }
 
-/* Decode a message and apply it to the guess. Returns whether it is a synchronizing message. */
+/* Times are followed in synchronizing messages only: the time at a stop is not known. Returns whether the state is. */
+static bool decode_stop(ntr_splitter *splitter, ntr_splitter_source *s) {
+    s->current.mode = NTR_MODE_UNKNOWN;
+    s->current.stopped = s->begun && !s->current.clock.known;
+    s->current.first = splitter->number + 1;
+    return s->current.stopped;
+}
+
+/* A message that a decoder may read in another way when it does not know what was before the stop. */
+static bool use_stop(ntr_splitter *splitter, ntr_splitter_source *s) {
+    splitter->stop_used |= s->waits;
+    s->current.stopped = false;
+    return false;
+}
+
+/* Decode a message and apply it to the guess. Returns whether the state of the source is known after it: a synchronizing
+ * message, or a stop. */
 static bool decode_message(ntr_splitter *splitter, ntr_splitter_source *s, const uint8_t *data, size_t size,
                            unsigned kind) {
     ntr_message m;
-    if (ntr_message_decode(&splitter->params, (ntr_bytes){data, size}, &m) != NTR_OK) return false;
+    if (ntr_message_decode(&splitter->params, (ntr_bytes){data, size}, &m) != NTR_OK) return use_stop(splitter, s);
+    if (s->current.stopped && kind != OWNERSHIP && kind != STOP && kind != SYNC) use_stop(splitter, s);
     s->current.mode = ntr_mode_follow(s->current.mode, &m);
     switch (kind) {
+    case PLAIN:
+    case BTM:
+    case HTM:
     case HISTORY: return false;
-    case OWNERSHIP: ntr_ownership_follow(&splitter->params, &s->current.context, m.process); return false;
-    case STOP: s->current.mode = NTR_MODE_UNKNOWN; return false;
+    case OWNERSHIP:
+        if (!ntr_ownership_follow(&splitter->params, &s->current.context, m.process)) use_stop(splitter, s);
+        return false;
+    case STOP: return decode_stop(splitter, s);
     case ACCESS: decode_access(splitter, s, &m); return false;
     case LOSS: s->current.data.known = false; return false;
     default: decode_sync(splitter, s, &m); return true;
@@ -127,12 +151,13 @@ static bool decode_message(ntr_splitter *splitter, ntr_splitter_source *s, const
 static bool update_mode(ntr_splitter_source *s, unsigned kind) {
     if (kind == BTM) s->current.mode = NTR_MODE_BTM;
     if (kind == HTM) s->current.mode = NTR_MODE_HTM;
-    return kind > HISTORY || (kind == HISTORY && s->current.mode != NTR_MODE_HTM);
+    return kind > HISTORY || s->current.stopped || (kind == HISTORY && s->current.mode != NTR_MODE_HTM);
 }
 
 /* The source has synchronized in this chunk: the rest of its state is known. */
 static void mark_synced(ntr_splitter_source *s) {
     s->synced = true;
+    s->waits = s->current.stopped;
     s->at_sync = s->current;
 }
 
@@ -154,7 +179,7 @@ static void mark_damaged(ntr_splitter *splitter, uint64_t offset) {
     splitter->damaged = true;
 }
 
-/* Process the message at `data`. Returns whether it is a synchronizing message. */
+/* Process the message at `data`. Returns whether the state of its source is known after it. */
 static bool scan_message(ntr_splitter *splitter, uint64_t offset, const uint8_t *data, size_t size, bool broken,
                          ntr_status *status) {
     int32_t src = source_of(splitter, data, size);
@@ -173,6 +198,7 @@ static bool scan_message(ntr_splitter *splitter, uint64_t offset, const uint8_t 
     if (!update_mode(s, kind) || !decode_message(splitter, s, data, size, kind)) return false;
     splitter->latest = s;
     if (!s->seen_before || s->synced) return true;
+    if (s->current.stopped) return false; /* only at the beginning of a chunk the place before the stop is known */
     splitter->unsynced--;
     mark_synced(s);
     return true;
@@ -210,7 +236,7 @@ static uint64_t irrelevant_tcodes(uint8_t mode) {
 /* Pass over such messages, as far as they are short and there is one source only. Returns the number of bytes. */
 static size_t pass_irrelevant(ntr_splitter *splitter, const uint8_t *data, size_t size) {
     const ntr_splitter_source *s = splitter->params.src_bits ? NULL : splitter->sources[0];
-    if (!s || !s->in_chunk || (s->seen_before && !s->synced)) return 0;
+    if (!s || !s->in_chunk || s->current.stopped || (s->seen_before && !s->synced)) return 0;
     ntr_quick_progress passed = splitter->quick->pass(irrelevant_tcodes(s->current.mode), data, size);
     splitter->number += passed.messages;
     return passed.at;
@@ -270,15 +296,18 @@ static bool damage_is_harmless(const ntr_splitter *splitter, uint32_t silent) {
 static size_t collect_guesses(const ntr_splitter *splitter, bool guessed, bool last, ntr_snapshot_guess *guesses,
                               uint32_t *silent) {
     size_t count = 0;
+    bool stopped = false;
     *silent = 0;
     for (uint32_t i = 0; i < splitter->seen_count; i++) {
         const ntr_splitter_source *s = splitter->sources[splitter->seen[i]];
         *silent += s->seen_before && !s->in_chunk;
-        if (!s->synced) continue;
+        if (!s->synced || !s->in_chunk) continue;
+        stopped |= s->at_sync.stopped;
         if (is_new_to_previous(s, guessed)) return 0;
         guesses[count] = s->at_sync;
         guesses[count++].first += splitter->number_shift;
     }
+    if (splitter->stop_used || (stopped && splitter->damaged)) return 0;
     if (last && *silent) return 0; /* the end of the stream may close a gap of theirs */
     return damage_is_harmless(splitter, *silent) ? count : 0;
 }
@@ -305,12 +334,15 @@ void ntr_splitter_next_chunk(ntr_splitter *splitter) {
         ntr_splitter_source *s = splitter->sources[splitter->seen[i]];
         s->in_previous = s->in_chunk;
         s->seen_before = true;
-        s->in_chunk = s->synced = s->has_pre_sync = false;
+        s->in_chunk = s->synced = s->has_pre_sync = s->waits = false;
+        if (!s->current.stopped) continue;
+        s->current.first = splitter->number + 1;
+        mark_synced(s);
     }
     splitter->begin = splitter->offset;
     splitter->begin_number = splitter->number;
     splitter->at_message = !splitter->inside;
-    splitter->damaged = splitter->pre_sync_full = false;
+    splitter->damaged = splitter->pre_sync_full = splitter->stop_used = false;
     splitter->unsynced = 0;
     splitter->pre_sync.count = 0;
     if (!splitter->latest) return;

@@ -6,9 +6,12 @@
  * messages*: the thread of the previous chunk decodes them as well, and so finds the true state where the source
  * synchronizes. Sources without messages in the chunk (silent sources) keep their state.
  *
+ * A source that is stopped at the beginning of a chunk (by ProgTraceCorrelation) is known as well, if the stream has no
+ * timestamps: when it continues, it has no pre-sync messages. So streams are also cut after a stop.
+ *
  * Invariant: the guess of a chunk, if there is one, contains the state of every source with messages in the chunk,
- * right after its first synchronizing message. A source without earlier messages needs no guess: it starts with the
- * initial state.
+ * right after its first synchronizing message, or stopped. A source without earlier messages needs no guess: it starts
+ * with the initial state.
  *
  * Example with two sources: the chunk begins after a ProgTraceSync of source 0. Two messages of source 1 follow, then a
  * ProgTraceSync of source 1. These three are the pre-sync messages; the guess says that source 0 starts at the first
@@ -37,7 +40,9 @@ typedef struct ntr_splitter_source {
     ntr_snapshot_guess current, at_sync; /* after the latest message, and where it synchronized in the chunk */
     bool seen_before;                    /* had messages before this chunk */
     bool in_previous, in_chunk;          /* has messages in the previous chunk, in this one */
-    bool synced, has_pre_sync;           /* synchronized in this chunk; messages of this chunk before that */
+    bool synced, has_pre_sync;           /* synchronized in this chunk, or stopped before; messages of this chunk before that */
+    bool begun;                          /* has synchronized in the stream */
+    bool waits;                          /* stopped before this chunk, and not synchronized since */
 } ntr_splitter_source;
 
 typedef struct ntr_splitter {
@@ -62,6 +67,7 @@ typedef struct ntr_splitter {
     bool damaged;                /* the chunk has bytes of an unknown source, */
     uint64_t damaged_at;         /* beginning at this offset */
     bool pre_sync_full;          /* more pre-sync messages than a thread should decode */
+    bool stop_used;              /* a message of a source that waits depends on what was before the stop */
     uint32_t unsynced;           /* earlier sources with messages, not synchronized yet */
     ntr_pre_sync pre_sync;
 } ntr_splitter;

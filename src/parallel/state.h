@@ -53,6 +53,7 @@ struct ntr_chunk {
     ntr_chunk_output *target;         /* points to one of the two */
     ntr_counts counts, pre_sync_counts;
     uint64_t reports; /* calls of the count callback */
+    size_t put;            /* bytes of output so far */
     ntr_status put_status; /* why ntr_chunk_put fails */
     /* With late counts (late_counts.h): */
     ntr_snapshot *counted_from; /* counts from this start are to be taken back; may be the same as `start` */

@@ -43,7 +43,9 @@ void *ntr_chunk_room(ntr_chunk *chunk, unsigned what, size_t least, size_t *room
 }
 
 void ntr_chunk_used(ntr_chunk *chunk, size_t size) {
-    if (chunk->put_status == NTR_OK) ntr_chunk_output_used(chunk->target, size);
+    if (chunk->put_status != NTR_OK) return;
+    ntr_chunk_output_used(chunk->target, size);
+    chunk->put += size;
 }
 
 ntr_status ntr_chunk_put(ntr_chunk *chunk, unsigned what, const void *data, size_t size) {
@@ -81,6 +83,7 @@ static void run_chunk(ntr_worker *w, ntr_chunk *chunk) {
     chunk->state = NTR_CHUNK_RUNNING;
     chunk->ahead = !chunk->head;
     chunk->put_status = NTR_OK;
+    chunk->put = 0;
     chunk->target = &chunk->local_output;
     pthread_mutex_unlock(&p->lock);
 

@@ -1,0 +1,91 @@
+/* Chunks of streams with several sources are begun early, also where a source is stopped for some chunks, and where sources take turns
+ * that are longer than the first chunks. */
+#include "../test.h"
+#include "../../streams/parallels.h"
+#include "../decoder/scene.h"
+
+enum { CHUNK = 600, TURN = 12 };
+
+static void add(stream *in, const scene *s, const char *messages, unsigned times) {
+    for (unsigned i = 0; i < times; i++) assemble(in, &s->config.params, messages);
+}
+
+static void open(scene *s, const char *dialect) {
+    scene_start(s, dialect);
+    s->config.params.src_bits = 2;
+    code(s, 0x100, ADD, branch(-4), JR_A5);
+}
+
+#define ONE(src) "ProgTraceSync SRC=" #src " SYNC=2 ICNT=0 FADDR=0x80\nDirectBranch SRC=" #src " ICNT=4\n"
+
+/* Source 1 works for a moment, makes a system call, and sleeps while source 0 fills several chunks. */
+static void a_source_that_sleeps(void **state) {
+    (void)state;
+    scene s;
+    stream in = {.size = 0};
+    ntr_parallel_stats stats = {0};
+    open(&s, NULL);
+    for (unsigned turn = 0; turn < TURN; turn++) {
+        add(&in, &s, ONE(1), 1);
+        add(&in, &s, "ProgTraceCorrelation SRC=1 EVCODE=4 CDF=0 ICNT=4\nOwnership SRC=1 PROCESS=0x22\n", 1);
+        add(&in, &s, ONE(0), 200);
+    }
+    assert_null(parallels_differ(&s.config, (ntr_bytes){in.bytes, in.size}, 2, CHUNK, &stats));
+    assert_true(stats.chunks > 2 * TURN);
+    assert_true(stats.many_sources <= 1); /* the last one: its end may close a gap */
+    assert_int_equal(stats.guessed_wrong, 0);
+    scene_end(&s);
+}
+
+/* An event with an address that is relative to that before the stop: the address is not known to the threads of later chunks. */
+static void the_place_before_a_stop(void **state) {
+    (void)state;
+    scene s;
+    stream in = {.size = 0};
+    ntr_parallel_stats stats = {0};
+    open(&s, "sifive-pre1.0");
+    add(&in, &s, ONE(1), 1);
+    add(&in, &s, "ProgTraceCorrelation SRC=1 EVCODE=4 CDF=0 ICNT=4\n", 1);
+    for (unsigned turn = 0; turn < TURN; turn++) {
+        add(&in, &s, ONE(0), 200);
+        add(&in, &s, turn % 3 ? "ProgTraceCorrelation SRC=1 EVCODE=4 CDF=0 ICNT=0\n" : "InCircuitTrace SRC=1 CKSRC=9 CKDF=0 CKDATA0=0x12\n", 1);
+    }
+    assert_null(parallels_differ(&s.config, (ntr_bytes){in.bytes, in.size}, 2, CHUNK, &stats));
+    assert_int_equal(stats.guessed_wrong, 0);
+    scene_end(&s);
+}
+
+static ntr_status nothing(void *user, unsigned what, const void *data, size_t size) {
+    (void)user, (void)what, (void)data, (void)size;
+    return NTR_OK;
+}
+
+/* Two busy sources, of which each fills more than a chunk before it is the turn of the other. */
+static void sources_that_take_turns(void **state) {
+    (void)state;
+    scene s;
+    ntr_status status = NTR_NEED_MORE;
+    ntr_parallel_stats stats = {0};
+    open(&s, NULL);
+    ntr_parallel_config config = {.size = sizeof config, .decoder = &s.config, .threads = 2, .work.deliver = nothing};
+    ntr_parallel *p = ntr_parallel_new(&config, NULL);
+    for (unsigned turn = 0; turn < 120; turn++) {
+        static stream in;
+        in.size = 0;
+        add(&in, &s, turn % 2 ? ONE(1) : ONE(0), 1);
+        for (unsigned i = 0; i < 100; i++) add(&in, &s, turn % 2 ? "DirectBranch SRC=1 ICNT=4\n" : "DirectBranch SRC=0 ICNT=4\n", 1);
+        for (unsigned i = 0; i < 320 && status == NTR_NEED_MORE; i++)
+            status = ntr_parallel_feed(p, in.bytes, in.size, turn == 119 && i == 319);
+    }
+    assert_int_equal(status, NTR_END);
+    ntr_parallel_get_stats(p, &stats);
+    ntr_parallel_free(p);
+    assert_true(stats.chunks > 20);
+    assert_true(stats.many_sources < stats.chunks / 6);
+    scene_end(&s);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {TEST(a_source_that_sleeps), TEST(the_place_before_a_stop), TEST(sources_that_take_turns)};
+    return cmocka_run_group_tests_name("sources", tests, NULL, NULL);
+}
