@@ -42,10 +42,12 @@ static struct boot_row row_of_thread(const void *item) {
                            .calls = t->runs, .pid = t->tgid, .has_pid = t->has_pid};
 
     if (t->name) return row;
+    const int used = t->has_hcontext ? snprintf(row.text, sizeof row.text, "guest %" PRIu64 ": ", t->hcontext) : 0;
+    char *text = row.text + used;
     if (t->has_scontext)
-        snprintf(row.text, sizeof row.text, "scontext 0x%" PRIx64, t->scontext);
+        snprintf(text, sizeof row.text - (size_t)used, "scontext 0x%" PRIx64, t->scontext);
     else
-        snprintf(row.text, sizeof row.text, "hart %u: %s", t->src, t->user ? "user mode" : "kernel");
+        snprintf(text, sizeof row.text - (size_t)used, "hart %u: %s", t->src, t->user ? "user mode" : "kernel");
     return row;
 }
 

@@ -47,6 +47,7 @@ static void write_context(struct cli_output *out, const ntr_profile_row *row) {
 
 /* Writes the name and pid of a process or thread; without a name, its context. */
 static void write_task(struct cli_output *out, const ntr_profile_row *row) {
+    if (!row->name && row->context.has_hcontext) cli_output_print(out, "guest %" PRIu64 ": ", row->context.hcontext);
     if (row->name)
         cli_output_text(out, row->name);
     else if (row->context.has_scontext)
@@ -152,7 +153,7 @@ static void write_json_row(const struct cli_profile_writer *w, const ntr_profile
         cli_output_print(w->out, ",\"prv\":%u,\"v\":%u", row->context.prv, row->context.v);
     if ((w->by == NTR_PROFILE_CONTEXT || is_task(w)) && row->context.has_scontext)
         cli_output_print(w->out, ",\"scontext\":%" PRIu64, row->context.scontext);
-    if (w->by == NTR_PROFILE_CONTEXT && row->context.has_hcontext)
+    if ((w->by == NTR_PROFILE_CONTEXT || is_task(w)) && row->context.has_hcontext)
         cli_output_print(w->out, ",\"hcontext\":%" PRIu64, row->context.hcontext);
     cli_output_text(w->out, "}\n");
 }

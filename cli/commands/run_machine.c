@@ -57,9 +57,10 @@ const struct cli_option *machine_encoder_rows(void) {
     for (size_t i = 0; i < ENCODER_ROWS && encoder[i].kind; i++) {
         rows[i] = encoder[i];
         if (strcmp(rows[i].name, "context") == 0) {
-            rows[i].value = "off|scontext|hcontext|satp|none";
+            rows[i].value = "off|scontext|hcontext|virtual|satp|none";
             rows[i].help = "send Ownership messages, with scontext alone or with hcontext too; of machines, satp (the"
-                           " default): scontext stands for the address space, none: no Ownership messages";
+                           " default): scontext stands for the address space, and hcontext for the guest of a hypervisor;"
+                           " none: no Ownership messages";
         }
     }
     return rows;
@@ -67,11 +68,11 @@ const struct cli_option *machine_encoder_rows(void) {
 
 void machine_encoder_defaults(const struct machine_options *options, const struct cli_encoder *given, ntr_encoder_config *config) {
     if (options->clock) config->params.timestamps = NTR_TIMESTAMPS_ON;
-    config->ownership = NTR_OWNERSHIP_SCONTEXT;
+    config->ownership = NTR_OWNERSHIP_VIRTUAL;
     for (size_t i = 0; i < given->list.count; i++) {
         struct cli_item *item = &given->list.items[i];
         if (strcmp(item->name, "context") != 0 || !item->value) continue;
-        if (strcmp(item->value, "satp") == 0) item->value = "scontext";
+        if (strcmp(item->value, "satp") == 0) item->value = "virtual";
         if (strcmp(item->value, "none") == 0) item->value = "off";
     }
 }

@@ -44,6 +44,7 @@ typedef enum ntr_ownership {
     NTR_OWNERSHIP_OFF = 0,
     NTR_OWNERSHIP_SCONTEXT, /* one message with scontext */
     NTR_OWNERSHIP_HCONTEXT, /* one with scontext, one with hcontext: two after every synchronizing message */
+    NTR_OWNERSHIP_VIRTUAL,  /* as SCONTEXT while hcontext has always been 0, then as HCONTEXT */
 } ntr_ownership;
 
 /* Set of messages that carry TSTAMP. Synchronizing messages always carry it. */

@@ -37,9 +37,10 @@ typedef struct ntr_thread {
     const char *name;   /* NULL: not known */
     uint32_t pid, tgid; /* of the thread, of the process, if `has_pid` */
     bool has_pid, user; /* it was in U-mode */
-    bool has_scontext;
+    bool has_scontext, has_hcontext;
     uint16_t src;       /* hart on which it ran first */
     uint64_t scontext;  /* of its U-mode, if `has_scontext` */
+    uint64_t hcontext;  /* of the guest of a hypervisor that it was executed in, if `has_hcontext` */
     uint64_t instructions[NTR_MODES], ticks; /* self; the time is that between messages */
     uint64_t runs;      /* how often it began to run */
 } ntr_thread;

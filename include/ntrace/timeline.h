@@ -25,7 +25,8 @@ typedef enum ntr_timeslice_kind {
 typedef struct ntr_timeslice {
     uint64_t begin, end; /* end >= begin */
     uint64_t value;
-    uint64_t context; /* function, trap: scontext, 0 when not known; the slices of one context are nested */
+    uint64_t context; /* function, trap: scontext, 0 when not known; the slices of one context are nested. */
+    uint64_t guest;   /* context: hcontext in V modes, 0 elsewhere */
     uint64_t order;   /* order of entry; of two slices with the same begin, the outer one has the lower value */
     uint16_t src;
     uint8_t kind;   /* ntr_timeslice_kind */

@@ -18,19 +18,27 @@ static ntr_thread describe(const machine_source *hart, const ntr_event *e, const
         return like;
     }
     like.user = user;
+    like.has_hcontext = e->context.v && e->context.has_hcontext;
+    like.hcontext = like.has_hcontext ? e->context.hcontext : 0;
     like.has_scontext = hart->has_scontext && user;
     like.scontext = like.has_scontext ? hart->scontext : 0;
     return like;
 }
 
-/* Without tasks a thread is known by the address space of its U-mode. */
+/* Is it the hypervisor, or the guest, that the row is for? */
+static bool same_guest(const ntr_thread *row, const ntr_context *context) {
+    const bool guest = context->v && context->has_hcontext;
+    return row->has_hcontext == guest && (!guest || row->hcontext == context->hcontext);
+}
+
+/* Without tasks a thread is known by the address space of its U-mode, and by the guest of a hypervisor. */
 static void update_row(ntr_machine *m, machine_thread *thread, const ntr_event *e) {
     const ntr_task *task = ntr_callstack_task(m->stacks, e->src, e->offset);
     const bool user = e->context.prv == 0, known = thread->row != MACHINE_NONE;
     const machine_source *hart = &m->harts[e->src];
     if (known && task == thread->task) {
         const ntr_thread *row = &m->rows[thread->row];
-        if (task || !user || (row->user && row->scontext == e->context.scontext)) return;
+        if (task || (same_guest(row, &e->context) && (!user || (row->user && row->scontext == e->context.scontext)))) return;
     }
     const ntr_thread like = describe(hart, e, task, user);
     thread->row = ntr_machine_thread_row(m, &like);

@@ -70,7 +70,7 @@ static bool same_text(const char *a, const char *b) {
 static bool same_thread(const ntr_thread *a, const ntr_thread *b) {
     if (a->has_pid != b->has_pid || a->pid != b->pid || !same_text(a->name, b->name)) return false;
     return a->name || (a->user == b->user && a->has_scontext == b->has_scontext && a->scontext == b->scontext &&
-                       a->src == b->src);
+                       a->has_hcontext == b->has_hcontext && a->hcontext == b->hcontext && a->src == b->src);
 }
 
 uint32_t ntr_machine_thread_row(ntr_machine *m, const ntr_thread *like) {
@@ -93,6 +93,7 @@ static int by_instructions(const void *left, const void *right) {
     if (a != b) return a > b ? -1 : 1;
     NTR_COMPARE_BY(pid);
     NTR_COMPARE_BY(src);
+    NTR_COMPARE_BY(hcontext);
     return NTR_COMPARE(x->scontext, y->scontext);
 }
 

@@ -24,6 +24,8 @@ static ntr_profile_row row_of(const ntr_thread *t, uint32_t pid) {
                            .context = NTR_CONTEXT_UNKNOWN};
     row.context.has_scontext = t->has_scontext;
     row.context.scontext = t->scontext;
+    row.context.has_hcontext = t->has_hcontext;
+    row.context.hcontext = t->hcontext;
     row.context.prv = t->user ? 0 : 1;
     return row;
 }
@@ -32,6 +34,7 @@ static bool same_process(const ntr_profile_row *a, const ntr_profile_row *b) {
     if (!a->name != !b->name || (a->name && strcmp(a->name, b->name) != 0)) return false;
     if (a->name) return a->address == b->address;
     return a->context.has_scontext == b->context.has_scontext && a->context.scontext == b->context.scontext &&
+           a->context.has_hcontext == b->context.has_hcontext && a->context.hcontext == b->context.hcontext &&
            a->context.prv == b->context.prv && (a->context.has_scontext || a->src == b->src);
 }
 

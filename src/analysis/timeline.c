@@ -13,7 +13,8 @@
 
 static void end_context(ntr_timeline *t, uint16_t src) {
     struct timeline_hart *hart = &t->harts[src];
-    ntr_timeslice slice = {.begin = hart->context_since, .end = hart->now, .value = hart->context, .src = src};
+    ntr_timeslice slice = {.begin = hart->context_since, .end = hart->now, .value = hart->context, .guest = hart->guest,
+                           .src = src};
 
     slice.kind = NTR_SLICE_CONTEXT;
 
@@ -26,10 +27,12 @@ static void take_context(ntr_timeline *t, const ntr_event *e) {
     bool known = e->context.has_scontext || e->context.has_hcontext;
     uint64_t context = e->context.has_scontext ? e->context.scontext : e->context.hcontext;
 
-    if (hart->in_context && known && hart->context == context) return;
+    const uint64_t guest = e->context.v ? e->context.hcontext : 0;
+    if (hart->in_context && known && hart->context == context && hart->guest == guest) return;
     end_context(t, e->src);
     hart->in_context = known;
     hart->context = context;
+    hart->guest = guest;
     hart->context_since = hart->now;
 }
 

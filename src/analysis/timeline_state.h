@@ -11,7 +11,7 @@
 
 /* State of a hart. */
 struct timeline_hart {
-    uint64_t now, context_since, context;
+    uint64_t now, context_since, context, guest;
     uint64_t task_since;
     const ntr_task *task; /* that runs; NULL: not known */
     bool in_context;

@@ -129,7 +129,7 @@ void ntr_capture_hart_reach(struct ntr_capture_harts *harts, struct ntr_capture_
     const bool reported = ntr_capture_machine_is_reported(harts, hart);
     const unsigned priv = harts->machine ? ntr_capture_machine_priv(harts, hart) : NTR_PRIV_U;
     ntr_capture_note(harts, ntr_enc_reach(hart->encoder, block->address, ntr_capture_now(harts, hart, block->instructions), priv,
-                                          hart->context));
+                                          hart->context, hart->hcontext));
     if (!reported && ntr_capture_machine_is_reported(harts, hart)) ntr_capture_machine_reported(hart, (uint8_t)priv);
     if (harts->in_runs) hart->branches = (uint8_t)ntr_enc_run_branches(hart->encoder);
 }

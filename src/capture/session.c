@@ -55,7 +55,7 @@ ntr_status ntr_capture_session_configure(struct ntr_capture_session *session) {
         return ntr_capture_system_new(&session->system, config, session->elf.xlen, &session->stream, encoder,
                                       &session->reason);
     ntr_capture_encoder_defaults(encoder, sizeof *encoder);
-    if (config->machine) encoder->ownership = NTR_OWNERSHIP_SCONTEXT;
+    if (config->machine) encoder->ownership = NTR_OWNERSHIP_VIRTUAL;
     if (config->encoder && ntr_config_load(encoder, sizeof *encoder, config->encoder) != NTR_OK)
         return ntr_capture_fail(&session->reason, NTR_E_INVALID, "the configuration of the encoder has no size");
     /* The harts of a machine are known; the tasks and pages that are noted have offsets in the stream, which stay. */

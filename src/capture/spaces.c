@@ -28,6 +28,10 @@ static unsigned asid_of(const struct ntr_capture_harts *harts, uint64_t satp) {
     return harts->channel->head.xlen == 32 ? satp >> 22 & 0x1ff : satp >> 44 & 0xffff;
 }
 
+static unsigned vmid_of(const struct ntr_capture_harts *harts, uint64_t hgatp) {
+    return harts->channel->head.xlen == 32 ? hgatp >> 22 & 0x7f : hgatp >> 44 & 0x3fff;
+}
+
 static struct ntr_capture_root *slot_of(struct ntr_capture_root *roots, size_t capacity, uint64_t satp, uint64_t hgatp) {
     size_t at = (size_t)((satp ^ hgatp * 0xff51afd7ed558ccdu) * 0x9e3779b97f4a7c15u >> 32);
 
@@ -79,7 +83,10 @@ static uint64_t context_of(struct ntr_capture_harts *harts, uint64_t satp, uint6
 void ntr_capture_machine_move(struct ntr_capture_harts *harts, struct ntr_capture_hart *hart) {
     ntr_capture_run_flush(harts, hart); /* the run is in the space that is left */
     hart->moves = false;
-    if (harts->keeps_spaces && !harts->machine->no_contexts) hart->context = context_of(harts, hart->satp_next, hart->hgatp_next);
+    if (harts->keeps_spaces && !harts->machine->no_contexts) {
+        hart->context = context_of(harts, hart->satp_next, hart->hgatp_next);
+        hart->hcontext = vmid_of(harts, hart->hgatp_next);
+    }
     hart->space = hart->space_v = 0;
 }
 
@@ -122,22 +129,27 @@ uint8_t ntr_capture_machine_priv(const struct ntr_capture_harts *harts, const st
 
 bool ntr_capture_machine_is_reported(const struct ntr_capture_harts *harts, const struct ntr_capture_hart *hart) {
     return !harts->keeps_spaces ||
-           ntr_enc_has_reported(hart->encoder, ntr_capture_machine_priv(harts, hart), hart->context);
+           ntr_enc_has_reported(hart->encoder, ntr_capture_machine_priv(harts, hart), hart->context, hart->hcontext);
+}
+
+static void note_told(struct ntr_capture_hart *hart, uint8_t priv) {
+    hart->told_priv = priv;
+    hart->told_context = hart->context;
+    hart->told_hcontext = hart->hcontext;
 }
 
 void ntr_capture_machine_reported(struct ntr_capture_hart *hart, uint8_t priv) {
-    hart->told_priv = priv;
-    hart->told_context = hart->context;
-    ntr_classifier_state_reported(hart->classifier, &(ntr_hart_state){.priv = priv, .scontext = hart->context});
+    note_told(hart, priv);
+    ntr_classifier_state_reported(hart->classifier,
+                                  &(ntr_hart_state){.priv = priv, .scontext = hart->context, .hcontext = hart->hcontext});
 }
 
 void ntr_capture_machine_set_state(struct ntr_capture_harts *harts, struct ntr_capture_hart *hart, uint64_t now) {
     bool timed = harts->config->params.timestamps == NTR_TIMESTAMPS_ON;
     uint8_t priv = ntr_capture_machine_priv(harts, hart);
 
-    if (!timed && priv == hart->told_priv && hart->context == hart->told_context) return;
-    hart->told_priv = priv;
-    hart->told_context = hart->context;
-    ntr_classifier_set_state(hart->classifier,
-                             &(ntr_hart_state){.priv = priv, .scontext = hart->context, .time = timed ? now : 0});
+    if (!timed && priv == hart->told_priv && hart->context == hart->told_context && hart->hcontext == hart->told_hcontext) return;
+    note_told(hart, priv);
+    ntr_classifier_set_state(hart->classifier, &(ntr_hart_state){.priv = priv, .scontext = hart->context, .hcontext = hart->hcontext,
+                                                                 .time = timed ? now : 0});
 }

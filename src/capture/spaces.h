@@ -6,7 +6,9 @@
  * Example: satp 8000100000091b81 is context 1; satp 8000000000080000 and 8000000000080005, both with ASID 0, are the
  * contexts 10000 and 20000 (hexadecimal), because 0 stands for no address space. In the V modes of the hypervisor extension, the ASID
  * is that of vsatp, and each pair of vsatp and hgatp is an address space. Behind a million address spaces, the next
- * ones have the context of the last one with their ASID. */
+ * ones have the context of the last one with their ASID.
+ *
+ * hcontext is the VMID of hgatp in V modes, and 0 elsewhere. */
 #ifndef NTR_CAPTURE_SPACES_H
 #define NTR_CAPTURE_SPACES_H
 

@@ -71,10 +71,10 @@ struct ntr_capture_hart {
     bool moves;               /* CHANNEL_CONTEXT was read: the next block begins in satp_next */
     uint64_t clock;           /* CHANNEL_TIME that was read last */
     uint64_t satp_next, hgatp_next; /* as in CHANNEL_CONTEXT */
-    uint64_t context;         /* as the trace carries it */
+    uint64_t context, hcontext; /* as the trace carries them */
     uint32_t space, space_v;  /* of code in U mode and VU mode; 0: not looked up */
     uint8_t told_priv;        /* what the classifier knows */
-    uint64_t told_context;
+    uint64_t told_context, told_hcontext;
     ntr_ingress_sink sink;    /* of the classifier; NULL: the encoder */
     void *sink_user;
 };

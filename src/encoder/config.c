@@ -79,7 +79,7 @@ static ntr_status check_limits(const ntr_encoder_config *c, const char **why) {
         {c->stop_evcode, 0, 15, "stop-evcode must be 0 to 15"},
         {c->ts_prescale, 0, 3, "ts-prescale must be 0 to 3"},
         {c->ts_messages, 0, NTR_TS_ALL, "ts-messages has an unknown bit"},
-        {c->ownership, 0, NTR_OWNERSHIP_HCONTEXT, "context must be off, scontext or hcontext"},
+        {c->ownership, 0, NTR_OWNERSHIP_VIRTUAL, "context must be off, scontext, hcontext or virtual"},
         {c->filter_count, 0, NTR_FILTERS_MAX, "at most 16 filters"},
         {c->fifo_bytes, c->fifo_bytes ? FIFO_LEAST : 0, 1u << 24, "fifo must be 0, or 76 bytes to 16 MiB"},
         {c->fifo_restart, 0, c->fifo_bytes, "fifo-restart must be at most the FIFO's size"},

@@ -3,7 +3,7 @@
  * After every synchronizing message, and at the start of a window, the privilege mode and the contexts are reported,
  * as a decoder may start there. Between them only changes are reported: the privilege mode alone when the context is
  * not reported by the block (ctype UNREPORTED), else the contexts. With hcontext there are two messages; their order
- * is a choice (OQ-16, `scontext_first`). */
+ * is a choice (OQ-16, `scontext_first`). A hart that may have guests and has had none sends one (VIRTUAL). */
 #include "encoder/state.h"
 #include "dialect/rules.h"
 #include "trace/ownership.h"
@@ -37,11 +37,17 @@ static void remember(ntr_encoder *e, const ntr_ingress *b) {
     e->sent_priv = b->priv;
     e->sent_scontext = b->scontext;
     e->sent_hcontext = b->hcontext;
+    e->had_guest |= b->hcontext != 0;
+}
+
+static bool sends_hcontext(const ntr_encoder *e, const ntr_ingress *b) {
+    if (e->config.ownership == NTR_OWNERSHIP_VIRTUAL) return e->had_guest || b->hcontext;
+    return e->config.ownership == NTR_OWNERSHIP_HCONTEXT;
 }
 
 void ntr_enc_ownership_sync(ntr_encoder *e, const ntr_ingress *b) {
     if (e->config.ownership == NTR_OWNERSHIP_OFF) return;
-    send_contexts(e, b, true, e->config.ownership == NTR_OWNERSHIP_HCONTEXT);
+    send_contexts(e, b, true, sends_hcontext(e, b));
     remember(e, b);
 }
 
@@ -58,7 +64,7 @@ void ntr_enc_ownership_change(ntr_encoder *e, const ntr_ingress *b) {
         e->sent_priv = b->priv;
         return;
     }
-    bool hcontext = e->config.ownership == NTR_OWNERSHIP_HCONTEXT && b->hcontext != e->sent_hcontext;
+    bool hcontext = b->hcontext != e->sent_hcontext && sends_hcontext(e, b);
     send_contexts(e, b, b->scontext != e->sent_scontext || !hcontext, hcontext);
     remember(e, b);
 }

@@ -168,25 +168,28 @@ ntr_status ntr_enc_begin_run(ntr_encoder *e, uint64_t iaddr, uint64_t time) {
 }
 
 /* The block itself is pushed later, and its state is not news then. */
-static void report_state(ntr_encoder *e, unsigned priv, uint64_t scontext, bool sync) {
+static void report_state(ntr_encoder *e, unsigned priv, uint64_t scontext, uint64_t hcontext, bool sync) {
+    const bool same = scontext == e->sent_scontext && hcontext == e->sent_hcontext;
     const ntr_ingress state = {.priv = (uint8_t)priv,
                                .scontext = scontext,
-                               .hcontext = e->sent_hcontext,
-                               .ctype = scontext == e->sent_scontext ? NTR_CTYPE_UNREPORTED : NTR_CTYPE_IMPRECISE};
+                               .hcontext = hcontext,
+                               .ctype = same ? NTR_CTYPE_UNREPORTED : NTR_CTYPE_IMPRECISE};
 
     if (sync) ntr_enc_ownership_sync(e, &state);
     else ntr_enc_ownership_change(e, &state);
 }
 
-ntr_status ntr_enc_reach(ntr_encoder *e, uint64_t iaddr, uint64_t time, unsigned priv, uint64_t scontext) {
+ntr_status ntr_enc_reach(ntr_encoder *e, uint64_t iaddr, uint64_t time, unsigned priv, uint64_t scontext,
+                         uint64_t hcontext) {
     if (iaddr & 1) return NTR_E_INGRESS;
     if (is_traced(e) && !e->filtered && (e->takes_runs || !e->active))
-        report_state(e, priv, scontext, begin_at(e, iaddr, time));
+        report_state(e, priv, scontext, hcontext, begin_at(e, iaddr, time));
     return ntr_enc_result(e);
 }
 
-bool ntr_enc_has_reported(const ntr_encoder *e, unsigned priv, uint64_t scontext) {
-    return e->config.ownership == NTR_OWNERSHIP_OFF || (e->sent_priv == priv && e->sent_scontext == scontext);
+bool ntr_enc_has_reported(const ntr_encoder *e, unsigned priv, uint64_t scontext, uint64_t hcontext) {
+    return e->config.ownership == NTR_OWNERSHIP_OFF ||
+           (e->sent_priv == priv && e->sent_scontext == scontext && e->sent_hcontext == hcontext);
 }
 
 bool ntr_enc_sync_is_late(const ntr_encoder *e) { return e->periodic_due && e->sync_count >= 2 * e->sync_period; }

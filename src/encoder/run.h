@@ -48,16 +48,17 @@ NTR_API unsigned ntr_enc_run_branches(const ntr_encoder *encoder);
 NTR_API ntr_status ntr_enc_begin_run(ntr_encoder *encoder, uint64_t iaddr, uint64_t time);
 
 /* Execution is at `iaddr`, and what was executed before it has been pushed: sends what waits for this address, like
- * ntr_enc_begin_run, and opens a trace window if none is open; then the privilege mode (ntr_priv) and the scontext of the hart,
+ * ntr_enc_begin_run, and opens a trace window if none is open; then the privilege mode (ntr_priv) and the contexts of the hart,
  * unless the stream has them. Without runs it only opens a window. No effect with filters. For ntr_encoder_access of a
  * block that is pushed later. Errors: NTR_E_INGRESS, errors of the sink. */
-NTR_API ntr_status ntr_enc_reach(ntr_encoder *encoder, uint64_t iaddr, uint64_t time, unsigned priv, uint64_t scontext);
+NTR_API ntr_status ntr_enc_reach(ntr_encoder *encoder, uint64_t iaddr, uint64_t time, unsigned priv, uint64_t scontext,
+                                 uint64_t hcontext);
 
 /* Returns the return stack of the encoder, or NULL without implicit returns. */
 NTR_API ntr_enc_stack *ntr_enc_return_stack(ntr_encoder *encoder);
 
 /* Has the stream this privilege mode and scontext, so that a run can be in them? True without Ownership messages. */
-NTR_API bool ntr_enc_has_reported(const ntr_encoder *encoder, unsigned priv, uint64_t scontext);
+NTR_API bool ntr_enc_has_reported(const ntr_encoder *encoder, unsigned priv, uint64_t scontext, uint64_t hcontext);
 
 /* Has a periodic synchronization waited for a branch message for one more period? */
 NTR_API bool ntr_enc_sync_is_late(const ntr_encoder *encoder);

@@ -172,6 +172,7 @@ struct ntr_encoder {
     /* privilege mode and context of the last Ownership message */
     uint8_t sent_priv;
     uint64_t sent_scontext, sent_hcontext;
+    bool had_guest; /* hcontext was not 0 once */
 
     /* timestamps, extended to 64 bits */
     uint64_t now;           /* of the current block */

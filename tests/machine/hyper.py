@@ -4,6 +4,7 @@ and against a plugin that is called at each instruction. TAP.
 
 usage: hyper.py NTRACE FOLDER PLUGIN SAME     as of machine.py
 """
+import collections
 import json
 import os
 import subprocess
@@ -50,9 +51,10 @@ def truth():
     return harts[0], traps[0]
 
 
-def instructions(bundle):
+def instructions(bundle, *more):
+    """Address and mode of each one, and further members."""
     text = output(harness.NTRACE, "decode", bundle, "--output", "insn", "--format", "jsonl")
-    return [f"{e['address']} {e['prv']}" for e in map(json.loads, text.splitlines())]
+    return [" ".join([e["address"], e["prv"], *(e.get(name, "-") for name in more)]) for e in map(json.loads, text.splitlines())]
 
 
 def beside_truth(*options, given=()):
@@ -120,16 +122,18 @@ def wrapped():
     same(found, expected[-len(found):])
 
 
-# By the program's text: each loop, and how often it is executed. ASIDs of the guests are 1 and 2, that of the hypervisor is 7.
+# By the program's text: each loop, and how often it is executed. ASIDs of the guests are 1 and 2, as their VMIDs, that of the hypervisor is 7.
 # A guest without page tables has ASID 0, like the other; the second one is another address space.
-SPACES = {("VS", 0x10000): 3 * 4 * 20000, ("VS", 0x20000): 3 * 4 * 7, ("VS", 1): 1, ("VS", 2): 1,
-          ("VU", 1): 3 * 3 * 3 * 3000, ("VU", 2): 3 * 3 * 3 * 5000, ("S", 7): 1, ("S", 0): 1, ("M", 7): 1, ("M", 0): 1}
+SPACES = {("VS", 0x10000, 1): 3 * 4 * 20000, ("VS", 0x20000, 2): 3 * 4 * 7, ("VS", 1, 1): 1, ("VS", 2, 2): 1,
+          ("VU", 1, 1): 3 * 3 * 3 * 3000, ("VU", 2, 2): 3 * 3 * 3 * 5000, ("S", 7, 0): 1, ("S", 0, 0): 1, ("M", 7, 0): 1, ("M", 0, 0): 1}
 
 
-@case("contexts: those of vsatp and hgatp in the V modes, of satp elsewhere")
+@case("contexts: those of vsatp and hgatp in the V modes, of satp elsewhere; hcontext is the VMID in the V modes, 0 elsewhere")
 def contexts():
     text = output(harness.NTRACE, "profile", "--by", "context", "--format", "jsonl", run("--repeatable"))
-    found = {(row["prv"], row["scontext"]): row["self"] for row in map(named, text.splitlines())}
+    found = collections.Counter()
+    for row in map(named, text.splitlines()):
+        found[row["prv"], row["scontext"], row.get("hcontext", 0)] += row["self"]  # hcontext is not sent before the first guest
     equal(set(found), set(SPACES), "modes and contexts")
     for key, count in SPACES.items():
         most = 1.02 * count + 3000 if key[0] != "M" else found[key]  # it ends in a loop of M mode
@@ -140,6 +144,43 @@ def named(line):
     row = json.loads(line)
     row["prv"] = ("V" if row.get("v") else "") + {0: "U", 1: "S", 3: "M"}[row["prv"]]
     return row
+
+
+@case("a program without guests: no message has hcontext")
+def without_guests():
+    bundle = os.path.join(scratch(), "modes.ntrace")
+    output(harness.NTRACE, "run", "--machine", "virt", "--qemu", qemu(), "-o", bundle, os.path.join(os.path.dirname(PROGRAM), "modes-64"))
+    contexts = [e for e in map(json.loads, output(harness.NTRACE, "decode", "--output", "event", "--format", "jsonl", bundle).splitlines())
+                if e["kind"] == "context"]
+    check(len(contexts) > 50 and not any("hcontext" in e for e in contexts), f"{len(contexts)} contexts")
+
+
+@case("profile --by process: the guests and the hypervisor")
+def by_process():
+    text = output(harness.NTRACE, "profile", "--by", "process", "--format", "jsonl", run("--repeatable"))
+    found = {(row.get("hcontext"), row.get("scontext")): row["self"] for row in map(json.loads, text.splitlines())}
+    equal(set(found), {(None, None), (1, None), (2, None), (1, 1), (2, 2)}, "guests and programs")
+    total = sum(count for key, count in SPACES.items() if key[2] == 1)
+    ones = found[1, None] + found[1, 1]
+    check(total <= ones <= 1.02 * total + 3000, f"{ones} instructions of guest 1, {total} in its loops")
+
+
+@case("timeline: the guest of each context")
+def of_timeline():
+    path = os.path.join(scratch(), "timeline")
+    output(harness.NTRACE, "timeline", "--to", "perfetto", "-o", path, run("--repeatable"))
+    with open(path, "rb") as file:
+        text = file.read()
+    for name in b"guest 1: context 0x1", b"guest 2: context 0x2", b"guest 1: context 0x10000", b"guest 2: context 0x20000":
+        check(name in text, name.decode())
+    check(b"guest 1: context 0x7" not in text and b"guest 1: context 0x2" not in text, "contexts of others")
+
+
+@case("--filter hcontext=2: every instruction of the second guest, and no other")
+def second_guest():
+    everything = instructions(run("--repeatable", given=ONE), "hcontext")
+    found = instructions(run("--repeatable", "--filter", "hcontext=2", given=ONE))
+    same(found, [line.rsplit(" ", 1)[0] for line in everything if line.endswith(" 0x2")])
 
 
 @case("interrupts off: as long as sstatus.SIE was 0 in HS mode at each instruction")

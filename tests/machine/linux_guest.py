@@ -89,9 +89,20 @@ WORK = "import sys\nprint(sum(i * i for i in range(int(sys.argv[1]))))\n"
 PRINTED = ["python 8999550005000", "sqlite 41679167500", "python 2666466670000"]
 
 
+def packages():
+    """The folder with them."""
+    return tool("debian_root", "--suite", SUITE, *PACKAGES)
+
+
+def needed(program):
+    """Where the guest has the shared libraries that a program names. Debian's sqlite3 has SQLite in itself in later suites."""
+    text = subprocess.run(["riscv64-linux-gnu-readelf", "-d", os.path.join(packages(), program)], stdout=subprocess.PIPE, text=True, check=True).stdout
+    return [f"lib/{'' if name.startswith('ld-') else 'riscv64-linux-gnu/'}{name}" for name in re.findall(r"\(NEEDED\).*\[(.*)\]", text)]
+
+
 def programs():
     """The `init` and `add` of boot."""
-    root = tool("debian_root", "--suite", SUITE, *PACKAGES)
+    root = packages()
     init, work = (os.path.join(scratch(), name) for name in ("programs-init", "work.py"))
     for path, text in (init, SCRIPT), (work, WORK):
         with open(path, "w", encoding="utf-8") as file:

@@ -105,7 +105,7 @@ static bool is_branch(const block *b) { return b->itype == NTR_ITYPE_TAKEN || b-
 
 /* Can the block be in a run? */
 static bool same_state(const ntr_encoder *encoder, const block *b) {
-    return ntr_enc_has_reported(encoder, b->priv, b->scontext);
+    return ntr_enc_has_reported(encoder, b->priv, b->scontext, 0);
 }
 
 /* The same in runs, of at most `most` blocks. Returns how many were used. */
