@@ -95,7 +95,7 @@ static const struct cli_group groups[] = {
 /* ---- signals: ntrace ends after the program -----------------------------------------------------------------------
  */
 
-static volatile sig_atomic_t guest, early_signal, kill_wanted;
+static volatile sig_atomic_t guest, early_signal, kill_wanted, interrupted;
 
 /* The second SIGINT or SIGTERM within some seconds ends a program that does not end by itself. Two that come at the same
  * time are one: some senders signal the process and its group. */
@@ -105,6 +105,7 @@ static void count_signal(int signal) {
     struct timespec t;
 
     if (signal != SIGINT && signal != SIGTERM) return;
+    interrupted = 1;
     clock_gettime(CLOCK_MONOTONIC, &t);
     int64_t now = (int64_t)t.tv_sec * 1000 + t.tv_nsec / 1000000, passed = now - last[signal == SIGTERM];
     if (passed >= SAME && passed < TOGETHER) kill_wanted = 1;
@@ -295,7 +296,8 @@ static int capture(struct run *run) {
     if (status == NTR_OK) status = ntr_capture_finish(run->session);
     for (size_t i = 0; (loss = ntr_capture_loss(run->session, i)); i++) cli_note("%s", loss);
     if (status == NTR_OK && !run->options->quiet) cli_run_summary(run->session);
-    return status == NTR_OK ? ntr_capture_exit_status(run->session) : cli_fail("%s", ntr_capture_error(run->session));
+    if (status == NTR_OK) return ntr_capture_exit_status(run->session);
+    return cli_fail("%s%s", ntr_capture_error(run->session), interrupted ? "; the run was interrupted" : "");
 }
 
 static int run_run(const void *options, char **operands) {

@@ -1,6 +1,7 @@
 #include "commands/run_machine.h"
 #include "options/diagnostics.h"
 
+#include <elf.h>
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -194,8 +195,25 @@ static unsigned xlen_of(const char *path) {
 }
 
 static int check_file(const char *path) {
-    if (!path || access(path, R_OK) == 0) return CLI_OK;
-    return cli_fail("%s: %s", path, strerror(errno));
+    struct stat about;
+
+    if (!path) return CLI_OK;
+    if (stat(path, &about) != 0 || access(path, R_OK) != 0) return cli_fail("%s: %s", path, strerror(errno));
+    return S_ISDIR(about.st_mode) ? cli_fail("%s: %s", path, strerror(EISDIR)) : CLI_OK;
+}
+
+/* QEMU takes a program for another processor as plain bytes, and executes them. */
+static int check_program(const char *path, unsigned xlen) {
+    unsigned char head[20] = {0};
+    FILE *file = path ? fopen(path, "rb") : NULL;
+
+    if (!file) return CLI_OK;
+    const bool is_elf = fread(head, 1, sizeof head, file) == sizeof head && memcmp(head, "\177ELF", 4) == 0;
+    fclose(file);
+    if (is_elf && (head[18] | head[19] << 8) != EM_RISCV) return cli_fail("%s: not a program for RISC-V", path);
+    const unsigned own = xlen_of(path);
+    if (own && own != xlen) return cli_fail("%s: of %u bits, and the machine has %u", path, own, xlen);
+    return CLI_OK;
 }
 
 /* What capture.json says about the run. */
@@ -244,6 +262,7 @@ int machine_configure(const struct machine_options *options, const struct cli_en
     if (!is->xlen) is->xlen = xlen_of(is->kernel);
     if (!is->xlen) is->xlen = 64;
     if (is->xlen != 32 && is->xlen != 64) return cli_fail("--xlen: expected 32 or 64");
+    if (check_program(is->firmware, is->xlen) != CLI_OK || check_program(is->kernel, is->xlen) != CLI_OK) return CLI_FAILED;
     describe(machine);
     config->machine = is;
     config->command = machine->command;

@@ -160,7 +160,6 @@ ntr_status ntr_capture_start(ntr_capture_session *session) {
     if (status == NTR_OK) status = ntr_capture_session_create(session);
     if (status == NTR_OK) status = open_source(session);
     if (status == NTR_OK) status = check_object(session);
-    session->begun_at = ntr_capture_clock();
     if (status == NTR_OK && session->machine.name)
         status = ntr_capture_machine_start(session);
     else if (status == NTR_OK)
@@ -216,13 +215,19 @@ static bool is_stuck(const struct ntr_capture_session *session) {
     return session->log > 0 && fstat(session->log, &log) == 0 && (uint64_t)log.st_blocks * BLOCK > LOG_MOST;
 }
 
+/* QEMU starts before the machine does. */
+static bool has_begun(struct ntr_capture_session *session) {
+    if (!session->begun_at && atomic_load(&session->source.channel->head.state) != CHANNEL_NEW) session->begun_at = ntr_capture_clock();
+    return session->begun_at;
+}
+
 /* The machine has run for as long as it should. Its harts stop at once in the trace, and soon in QEMU. */
 static void limit_run(struct ntr_capture_session *session) {
     const ntr_capture_config *config = &session->config;
+    if (!session->machine.name || session->ends || session->guest.ended || !has_begun(session)) return;
     bool due = (config->instructions && ntr_capture_session_instructions(session) >= config->instructions) ||
                (config->nanoseconds && ntr_capture_clock() - session->begun_at >= config->nanoseconds);
 
-    if (!session->machine.name || session->ends || session->guest.ended) return;
     session->stuck = !due && is_stuck(session);
     if (!due && !session->stuck) return;
     session->ends = true;
@@ -276,7 +281,8 @@ bool ntr_capture_result_at(const ntr_capture_session *session, size_t index, ntr
 }
 
 int ntr_capture_exit_status(const ntr_capture_session *session) {
-    return session->guest.status;
+    /* The signal with which the run ends kills QEMU while the machine starts. */
+    return session->ends && session->guest.signal == SIGTERM ? 0 : session->guest.status;
 }
 
 const char *ntr_capture_loss(const ntr_capture_session *session, size_t index) {

@@ -26,7 +26,7 @@ struct ntr_capture_session {
     ntr_capture_machine_config machine; /* name NULL: a program */
     int log;                            /* descriptor of QEMU's log; -1: none */
     int firmware;                       /* descriptor of a changed copy of the firmware; 0 or less: none */
-    uint64_t begun_at;                  /* nanoseconds */
+    uint64_t begun_at;                  /* nanoseconds; 0: the machine has not begun */
     bool ends;                          /* QEMU was asked to end */
     bool stuck;                         /* because the machine took traps and executed nothing */
     struct channel_program program; /* what QEMU executes first */

@@ -438,11 +438,19 @@ for place in "beside it", "in --files":
             equal(found[address], name, f"function of {address:#x}")
 
 
+@case("--for 1ms: the time begins with the machine, not with QEMU")
+def shortest():
+    run(64, "hostile-1-64", "--for", "1ms")
+
+
 REFUSED = {"-d of QEMU": (["x"], ["-d", "int"], "reads the log"), "-smp of QEMU": (["x"], ["-smp", "2"], "--harts"),
            "several harts that take turns": (["--harts", "2"], ["-accel", "tcg,thread=single"], "hart numbers"),
            "several harts with -icount": (["--harts", "2"], ["-icount", "1"], "hart numbers"),
            "--repeatable with several harts": (["--harts", "2", "--repeatable"], [], "one hart"),
-           "another clock": (["--clock", "sundial"], [], "--clock"), "another text than a limit": (["--for", "soon"], [], "--for"), "a firmware that is not there": (["/nonexistent"], [], "/nonexistent")}
+           "another clock": (["--clock", "sundial"], [], "--clock"), "another text than a limit": (["--for", "soon"], [], "--for"), "a firmware that is not there": (["/nonexistent"], [], "/nonexistent"),
+           "a folder as firmware": (["/"], [], "/: Is a directory"), "a folder as kernel": (["--kernel", "/"], [], "/: Is a directory"),
+           "a firmware for another processor": ([sys.executable], [], "not a program for RISC-V"),
+           "a firmware of other registers": (["--xlen", "64", program("modes-32")], [], "of 32 bits, and the machine has 64")}
 for word, (options, qemu, why) in REFUSED.items():
     @case(f"refused: {word}")
     def refused(options=options, qemu=qemu, why=why):
