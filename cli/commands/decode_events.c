@@ -91,15 +91,18 @@ static int finish_parallel(struct decode *d, const struct cli_threads *threads, 
 static int decode_parallel(struct decode *d, const struct cli_decode_settings *settings,
                            struct cli_decode_output *output, uint64_t *missing) {
     struct decode_delivery delivery = {d, output};
-    enum cli_span_place spans = cli_decode_output_spans(settings->show);
+    enum cli_span_place spans = cli_decode_output_spans(settings->show, settings->format);
+    struct cli_decode_settings parts = *settings;
     struct cli_threads threads = {
-        .settings = settings,
+        .settings = &parts,
+        .all_spans = d->sorter != NULL,
         .spans = d->sorter && spans == CLI_SPANS_INDEPENDENT ? CLI_SPANS_IN_ORDER : spans,
         .trace = &d->trace,
         .out = &d->out,
         .event = deliver_event,
         .user = &delivery,
     };
+    parts.source = cli_decode_output_source(output);
     ntr_status status = cli_threads_read(&threads, &d->config, d->jobs);
 
     *missing = threads.missing;

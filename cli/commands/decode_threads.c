@@ -83,6 +83,11 @@ static ntr_status put_event(struct thread_data *m, const ntr_event *event) {
     return ntr_chunk_put(m->chunk, PART_EVENTS, event, sizeof *event);
 }
 
+static bool is_delivered(const struct cli_threads *t, const ntr_event *e) {
+    if (e->kind != NTR_EVENT_SPAN) return true;
+    return t->spans == CLI_SPANS_IN_ORDER && (t->all_spans || cli_decode_output_needs(t->settings->show, e));
+}
+
 static ntr_status take_events(void *user, ntr_chunk *chunk, const ntr_event *events, size_t count) {
     struct thread_data *m = user;
     const enum cli_span_place place = m->threads->spans;
@@ -94,7 +99,7 @@ static ntr_status take_events(void *user, ntr_chunk *chunk, const ntr_event *eve
         if (some) {
             cli_decode_output_events(m->output, &events[i], some);
         } else {
-            if (events[i].kind != NTR_EVENT_SPAN || place == CLI_SPANS_IN_ORDER) status = put_event(m, &events[i]);
+            if (is_delivered(m->threads, &events[i])) status = put_event(m, &events[i]);
             some = 1;
         }
     }

@@ -16,6 +16,7 @@
 struct cli_threads {
     const struct cli_decode_settings *settings;
     enum cli_span_place spans;
+    bool all_spans; /* with CLI_SPANS_IN_ORDER: also those that the output does not need */
     struct cli_trace *trace;
     struct cli_output *out;                            /* receives the text */
     void (*event)(void *user, const ntr_event *event); /* in stream order; receives spans only if

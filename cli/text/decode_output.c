@@ -65,6 +65,10 @@ static bool is_shown(enum cli_show show, const ntr_event *e) {
     return show == CLI_SHOW_CALL ? is_call(e) : show == CLI_SHOW_BRANCH ? e->end != NTR_END_CUT : true;
 }
 
+bool cli_decode_output_needs(enum cli_show show, const ntr_event *span) {
+    return is_shown(show, span);
+}
+
 static void put_event(struct cli_decode_output *o, size_t (*put)(const ntr_event *, char *), const ntr_event *e) {
     cli_output_commit(o->out, put(e, cli_output_reserve(o->out, NTR_EVENT_TEXT_MAX)));
 }
@@ -170,8 +174,8 @@ static void open_annotations(struct cli_decode_output *o) {
     const char *why;
 
     o->lines.disasm = cli_disasm_open(&why);
-    if (!o->lines.disasm) cli_note("no disassembly: %s", why);
-    o->lines.source = ntr_debug_info_new(o->settings.program, &cli_memory);
+    if (!o->lines.disasm && !o->settings.part) cli_note("no disassembly: %s", why);
+    o->lines.source = o->settings.source ? o->settings.source : ntr_debug_info_new(o->settings.program, &cli_memory);
     o->lines.by_source = o->settings.by_source;
 }
 
@@ -184,7 +188,7 @@ static bool open_parts(struct cli_decode_output *o) {
     if (show == CLI_SHOW_INSN) open_annotations(o);
     if (!render) return true;
     bool by_source = o->settings.by_source && render != cli_pc_line;
-    o->expand = cli_expand_open(o->settings.program, render, &o->lines, by_source);
+    o->expand = cli_expand_open(o->settings.program, render, &o->lines, by_source, render == cli_insn_json);
     return o->expand != NULL;
 }
 
@@ -212,7 +216,7 @@ void cli_decode_output_close(struct cli_decode_output *o) {
     if (!o) return;
     cli_expand_close(o->expand);
     cli_disasm_close(o->lines.disasm);
-    ntr_debug_info_free(o->lines.source);
+    if (!o->settings.source) ntr_debug_info_free(o->lines.source);
     cli_event_text_close(&o->text);
     free(o->flowing);
     free(o);
@@ -234,14 +238,17 @@ void cli_decode_output_event(struct cli_decode_output *o, const ntr_event *event
     cli_decode_output_events(o, event, 1);
 }
 
+ntr_debug_info *cli_decode_output_source(const struct cli_decode_output *o) {
+    return o->lines.source;
+}
+
 uint64_t cli_decode_output_missing(const struct cli_decode_output *o) {
     return o->missing;
 }
 
-enum cli_span_place cli_decode_output_spans(enum cli_show show) {
+enum cli_span_place cli_decode_output_spans(enum cli_show show, enum cli_format format) {
     switch (show) {
-    case CLI_SHOW_INSN:
-    case CLI_SHOW_CALL: return CLI_SPANS_IN_ORDER;
+    case CLI_SHOW_CALL: return format == CLI_FORMAT_TEXT ? CLI_SPANS_IN_ORDER : CLI_SPANS_INDEPENDENT; /* text is indented */
     case CLI_SHOW_ITC:
     case CLI_SHOW_DATA:
     case CLI_SHOW_NONE: return CLI_SPANS_NOWHERE;

@@ -5,6 +5,7 @@
 #include "io/output.h"
 #include "options/result.h"
 
+#include <ntrace/debug_info.h>
 #include <ntrace/event.h>
 #include <ntrace/program.h>
 
@@ -30,16 +31,20 @@ struct cli_decode_settings {
     bool by_source;   /* the trace has several sources: text lines start with the source */
     unsigned channel; /* with CLI_SHOW_ITC */
     bool part;        /* the output is a part of another one: no heading */
+    ntr_debug_info *source; /* with CLI_SHOW_INSN: source lines, shared with the other output; NULL: opened by the output */
 };
 
 /* How spans may be printed when several threads decode. */
 enum cli_span_place {
-    CLI_SPANS_IN_ORDER, /* in stream order: the output depends on earlier spans, or is not thread-safe */
+    CLI_SPANS_IN_ORDER, /* in stream order: the output depends on earlier spans */
     CLI_SPANS_INDEPENDENT,    /* in any order, each thread with an output opened as part */
     CLI_SPANS_NOWHERE,  /* spans are not printed */
 };
 /* Returns how the spans of `show` may be printed. */
-enum cli_span_place cli_decode_output_spans(enum cli_show show);
+enum cli_span_place cli_decode_output_spans(enum cli_show show, enum cli_format format);
+
+/* Returns false for spans that leave no trace in the output. */
+bool cli_decode_output_needs(enum cli_show show, const ntr_event *span);
 
 struct cli_decode_output;
 
@@ -59,6 +64,9 @@ static inline size_t cli_count_spans(const ntr_event *events, size_t count) {
     while (spans < count && events[spans].kind == NTR_EVENT_SPAN) spans++;
     return spans;
 }
+
+/* Returns the source lines of the output, or NULL. */
+ntr_debug_info *cli_decode_output_source(const struct cli_decode_output *output);
 
 /* Returns the number of spans without code in any image (pc, insn). */
 uint64_t cli_decode_output_missing(const struct cli_decode_output *output);

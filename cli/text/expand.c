@@ -7,6 +7,7 @@
 enum {
     SPAN_SLOT_BITS = 16,
     SPANS_AT_ONCE = 16,                        /* spans that are looked up at the same time */
+    CONTEXTS_SHOWN = 64,                             /* text of further contexts is not cached, if it shows the context */
     TEXT_MAX = CLI_OUTPUT_RESERVE_MAX, /* largest cached text of a span, in bytes */
 };
 
@@ -17,12 +18,14 @@ struct cli_expand {
     ntr_instructions *instructions;
     cli_render render;
     void *user;
-    bool by_source;
+    bool by_source, by_context;
+    ntr_context contexts[CONTEXTS_SHOWN]; /* with by_context */
+    size_t context_count, latest;
     struct cli_text_cache cache;
     char text[TEXT_MAX];
 };
 
-struct cli_expand *cli_expand_open(const ntr_program *program, cli_render render, void *user, bool by_source) {
+struct cli_expand *cli_expand_open(const ntr_program *program, cli_render render, void *user, bool by_source, bool by_context) {
     struct cli_expand *x = calloc(1, sizeof *x);
 
     if (!x) return NULL;
@@ -30,6 +33,7 @@ struct cli_expand *cli_expand_open(const ntr_program *program, cli_render render
     x->render = render;
     x->user = user;
     x->by_source = by_source;
+    x->by_context = by_context;
     x->instructions = ntr_instructions_new(program, NULL);
     if (x->instructions && cli_text_cache_open(&x->cache, SPAN_SLOT_BITS)) return x;
     cli_expand_close(x);
@@ -68,10 +72,21 @@ static size_t render_span(struct cli_expand *x, const ntr_event *span, struct cl
 
 /* ---- cached spans */
 
-static inline struct cli_text_key make_key(const struct cli_expand *x, const ntr_event *span, uint64_t view) {
-    const uint64_t source = x->by_source ? span->src : 0;
+/* Returns a number from 1 on, or 0: there are too many contexts. */
+static size_t context_number(struct cli_expand *x, const ntr_context *context) {
+    if (x->latest && ntr_context_equal(&x->contexts[x->latest - 1], context)) return x->latest;
+    for (size_t i = 0; i < x->context_count; i++)
+        if (ntr_context_equal(&x->contexts[i], context)) return x->latest = i + 1;
+    if (x->context_count == CONTEXTS_SHOWN) return 0;
+    x->contexts[x->context_count++] = *context;
+    return x->latest = x->context_count;
+}
 
-    return (struct cli_text_key){.a = span->address, .b = view, .c = source << 32 | span->instructions};
+/* A key without a view is not stored. */
+static inline struct cli_text_key make_key(struct cli_expand *x, const ntr_event *span, uint64_t view) {
+    const uint64_t source = x->by_source ? span->src : 0, context = x->by_context ? context_number(x, &span->context) : 1;
+
+    return (struct cli_text_key){.a = span->address, .b = context ? view : 0, .c = source << 32 | span->instructions, .d = context};
 }
 
 /* Writes a span that is not in the cache, or that has a long text. */

@@ -76,6 +76,16 @@ def instructions():
     equal(table[1]["text"], "beqz zero, 0x200", "CSV text")
 
 
+@case("instructions as JSON lines show the context in which they were executed, also where they repeat")
+def instruction_contexts():
+    turn = tiny.START + "Ownership PROCESS=0x%x\nDirectBranch ICNT=3\nProgTraceCorrelation EVCODE=0 CDF=0 ICNT=1\n"
+    contexts = [number % 5 if number % 3 else number for number in range(1, 200)]  # more than are remembered
+    stream = write("contexts.nex", bytes_of("".join(turn % (context << 5 | 2) for context in contexts)))
+    rows = [json.loads(line) for line in Run("decode", stream, "-e", write("program.elf", tiny.elf()), "--output", "insn", "--format", "jsonl").lines()]
+    shown = [int(row["scontext"], 16) for row in rows if row["address"] == "0x100"]
+    equal(shown, contexts, "contexts")
+
+
 @case("totals")
 def totals():
     expected = {"instructions": 5, "halfwords": 9, "spans": 3, "branches": 2, "taken": 1, "calls": 0, "returns": 0,
