@@ -1,0 +1,127 @@
+#include "decision/values.h"
+
+#include "decision/expand.h"
+
+static int64_t sign_extend(uint64_t value, unsigned width) {
+    return (int64_t)(value << (64 - width)) >> (64 - width);
+}
+
+void ntr_values_set(ntr_values *k, unsigned reg, bool known, uint64_t value) {
+    if (reg == NTR_REGISTER_SP || reg == NTR_REGISTER_FP) k->slot_count = 0;
+    k->known = known ? k->known | 1u << reg : k->known & ~(1u << reg);
+    k->value[reg] = k->xlen == 32 ? (uint64_t)sign_extend(value, 32) : value;
+}
+
+/* ---- memory ------------------------------------------------------------------------------------ */
+
+static void forget_overlapping(ntr_values *k, unsigned base, int32_t offset, unsigned size) {
+    unsigned kept = 0;
+    for (unsigned i = 0; i < k->slot_count; i++) {
+        const ntr_value_word *s = &k->slots[i];
+        bool apart = s->base == base && (offset + (int32_t)size <= s->offset || s->offset + s->size <= offset);
+        if (apart) k->slots[kept++] = *s;
+    }
+    k->slot_count = kept;
+}
+
+static bool is_frame(unsigned base) {
+    return base == NTR_REGISTER_SP || base == NTR_REGISTER_FP;
+}
+
+static void store(ntr_values *k, uint32_t insn) {
+    unsigned base = insn >> 15 & 31, source = insn >> 20 & 31, size = 1u << (insn >> 12 & 3);
+    int32_t offset = (int32_t)sign_extend((insn >> 7 & 31) | (insn >> 25) << 5, 12);
+    if (!is_frame(base)) k->slot_count = 0;
+    else forget_overlapping(k, base, offset, size);
+    if (is_frame(base) && ntr_values_is_known(k, source) && k->slot_count < NTR_VALUE_WORDS_MAX)
+        k->slots[k->slot_count++] = (ntr_value_word){(uint8_t)base, (uint8_t)size, offset, ntr_values_get(k, source)};
+}
+
+static void load(ntr_values *k, uint32_t insn) {
+    unsigned base = insn >> 15 & 31, size = 1u << (insn >> 12 & 3), width = 8 * size, rd = insn >> 7 & 31;
+    int32_t offset = (int32_t)sign_extend(insn >> 20, 12);
+    for (unsigned i = 0; i < k->slot_count; i++) {
+        const ntr_value_word *s = &k->slots[i];
+        if (s->base != base || s->offset != offset || s->size != size) continue;
+        bool zeros = insn >> 14 & 1;
+        uint64_t value = zeros && width < 64 ? s->value & ((UINT64_C(1) << width) - 1) : (uint64_t)sign_extend(s->value, width);
+        ntr_values_set(k, rd, true, value);
+        return;
+    }
+    ntr_values_set(k, rd, false, 0);
+}
+
+/* ---- arithmetic -------------------------------------------------------------------------------- */
+
+/* Stores the result of an operation of the base set. Returns false for others. */
+static bool operate(const ntr_values *k, unsigned funct3, bool alternative, uint64_t a, uint64_t b, uint64_t *result) {
+    unsigned amount = (unsigned)b & (k->xlen - 1);
+    switch (funct3) {
+    case 0: *result = alternative ? a - b : a + b; return true;
+    case 1: *result = a << amount; return true;
+    case 2: *result = (int64_t)a < (int64_t)b; return true;
+    case 3: *result = a < b; return true;
+    case 4: *result = a ^ b; return true;
+    case 5:
+        if (alternative) *result = (uint64_t)((int64_t)a >> amount);
+        else *result = (k->xlen == 32 ? a & UINT32_MAX : a) >> amount;
+        return true;
+    case 6: *result = a | b; return true;
+    default: *result = a & b; return true;
+    }
+}
+
+static void immediate(ntr_values *k, uint32_t insn) {
+    unsigned funct3 = insn >> 12 & 7, rs1 = insn >> 15 & 31;
+    bool shift = funct3 == 1 || funct3 == 5;
+    uint64_t imm = shift ? insn >> 20 & 0x3f : (uint64_t)sign_extend(insn >> 20, 12), result = 0;
+    unsigned above = insn >> 26; /* of a shift: other values are instructions of extensions */
+    bool known = ntr_values_is_known(k, rs1) && (!shift || above == 0 || (above == 0x10 && funct3 == 5)) &&
+                 operate(k, funct3, shift && above == 0x10, ntr_values_get(k, rs1), imm, &result);
+    ntr_values_set(k, insn >> 7 & 31, known, result);
+}
+
+static void between_registers(ntr_values *k, uint32_t insn) {
+    unsigned funct3 = insn >> 12 & 7, rs1 = insn >> 15 & 31, rs2 = insn >> 20 & 31, funct7 = insn >> 25;
+    uint64_t result = 0;
+    bool base = funct7 == 0 || (funct7 == 0x20 && (funct3 == 0 || funct3 == 5));
+    bool known = base && ntr_values_is_known(k, rs1) && ntr_values_is_known(k, rs2) &&
+                 operate(k, funct3, funct7 == 0x20, ntr_values_get(k, rs1), ntr_values_get(k, rs2), &result);
+    ntr_values_set(k, insn >> 7 & 31, known, result);
+}
+
+/* ADDIW, ADDW and SUBW. */
+static void word(ntr_values *k, uint32_t insn, bool with_register) {
+    unsigned funct3 = insn >> 12 & 7, rs1 = insn >> 15 & 31, rs2 = insn >> 20 & 31, funct7 = insn >> 25;
+    bool known = funct3 == 0 && ntr_values_is_known(k, rs1);
+    uint64_t value = ntr_values_get(k, rs1);
+    if (with_register) {
+        known = known && ntr_values_is_known(k, rs2) && (funct7 == 0 || funct7 == 0x20);
+        value = funct7 ? value - ntr_values_get(k, rs2) : value + ntr_values_get(k, rs2);
+    } else {
+        value += (uint64_t)sign_extend(insn >> 20, 12);
+    }
+    ntr_values_set(k, insn >> 7 & 31, known, (uint64_t)sign_extend(value, 32));
+}
+
+bool ntr_values_execute(ntr_values *k, uint32_t insn) {
+    switch (insn & 0x7f) {
+    case NTR_OPCODE_LOAD: load(k, insn); return true;
+    case NTR_OPCODE_STORE: store(k, insn); return true;
+    case NTR_OPCODE_OP_IMM: immediate(k, insn); return true;
+    case NTR_OPCODE_OP_IMM_32: word(k, insn, false); return true;
+    case NTR_OPCODE_OP: between_registers(k, insn); return true;
+    case NTR_OPCODE_OP_32: word(k, insn, true); return true;
+    case NTR_OPCODE_LUI: ntr_values_set(k, insn >> 7 & 31, true, (uint64_t)sign_extend(insn & 0xfffff000u, 32)); return true;
+    default: return false;
+    }
+}
+
+bool ntr_values_taken(uint32_t insn, uint64_t a, uint64_t b) {
+    bool inverted = insn >> 12 & 1;
+    switch (insn >> 13 & 3) {
+    case 0: return (a == b) != inverted;
+    case 2: return ((int64_t)a < (int64_t)b) != inverted;
+    default: return (a < b) != inverted;
+    }
+}
