@@ -102,24 +102,25 @@ static void search(ntr_matcher *x, const ntr_solution *given, ntr_branch_set don
 
 /* ---- */
 
+/* Returns the set of conditions that can be evaluated. Constants, and what they skip, are not: in 0 && a || b that is b alone. */
+static uint64_t evaluated(const ntr_decision_record *r) {
+    uint64_t reached = r->start < 0 ? 0 : UINT64_C(1) << r->start;
+    for (size_t i = 0; i < r->shown.condition_count; i++) /* conditions lead to later ones */
+        for (unsigned value = 0; value < 2 && reached >> i & 1; value++)
+            if (r->flow[i].next[value] >= 0) reached |= UINT64_C(1) << r->flow[i].next[value];
+    return reached;
+}
+
 static bool all_conditions(const ntr_matcher *x) {
     const ntr_decision_record *r = x->match->record;
     uint64_t seen = 0;
     for (size_t i = 0; i < x->match->count; i++)
         if (x->best.condition[i] < NTR_CONDITIONS_MAX) seen |= UINT64_C(1) << x->best.condition[i];
-    for (size_t i = 0; i < r->shown.condition_count; i++)
-        if (!r->conditions[i].constant && !(seen >> i & 1)) return false;
-    return true;
-}
-
-static size_t evaluated(const ntr_decision_record *r) {
-    size_t count = 0;
-    for (size_t i = 0; i < r->shown.condition_count; i++) count += !r->conditions[i].constant;
-    return count;
+    return (evaluated(r) & ~seen) == 0;
 }
 
 static const char *why_not(const ntr_match *m) {
-    if (m->count < evaluated(m->record))
+    if (m->count < (size_t)__builtin_popcountll(evaluated(m->record)))
         return "it has fewer branches than conditions: the compiler folded, merged or computed conditions";
     return "its branches do not have the structure of the source: the compiler has changed them";
 }
@@ -127,7 +128,7 @@ static const char *why_not(const ntr_match *m) {
 const char *ntr_match_find(ntr_match *m) {
     ntr_matcher x = {.match = m};
     ntr_result_exits exits = {0};
-    if (m->count < evaluated(m->record)) return why_not(m);
+    if (m->count < (size_t)__builtin_popcountll(evaluated(m->record))) return why_not(m);
     compute_reach(&x);
     memset(x.best.condition, NTR_NO_CONDITION, sizeof x.best.condition);
     memset(x.best.taken_is, NTR_NOT_KNOWN, sizeof x.best.taken_is);
