@@ -206,7 +206,7 @@ static enum CXChildVisitResult find_variable(CXCursor cursor, CXCursor parent, C
     return CXChildVisit_Break;
 }
 
-bool ntr_cursor_constant(ntr_unit_walk *w, CXCursor cursor, bool *value) {
+bool ntr_cursor_constant(ntr_unit_walk *w, CXCursor cursor, int64_t *value) {
     const ntr_unit_walk *found = w;
     find_variable(cursor, cursor, &found);
     if (found) w->clang->visitChildren(cursor, find_variable, &found);
@@ -214,7 +214,7 @@ bool ntr_cursor_constant(ntr_unit_walk *w, CXCursor cursor, bool *value) {
     CXEvalResult result = w->clang->Cursor_Evaluate(cursor);
     if (!result) return false;
     bool is_number = w->clang->EvalResult_getKind(result) == CXEval_Int;
-    if (is_number) *value = w->clang->EvalResult_getAsLongLong(result) != 0;
+    if (is_number) *value = w->clang->EvalResult_getAsLongLong(result);
     w->clang->EvalResult_dispose(result);
     return is_number;
 }

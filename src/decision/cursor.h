@@ -84,10 +84,13 @@ bool ntr_cursor_is_choice(ntr_unit_walk *w, CXCursor cursor);
 size_t ntr_cursor_for_condition(ntr_unit_walk *w, CXCursor cursor, const ntr_cursors *children);
 
 /* Stores the value of a constant expression. Expressions with variables and calls are not constant. */
-bool ntr_cursor_constant(ntr_unit_walk *w, CXCursor cursor, bool *value);
+bool ntr_cursor_constant(ntr_unit_walk *w, CXCursor cursor, int64_t *value);
 
 /* Stores the variables and members that an expression reads, as a set of hashes of their names, and whether it calls (operands.c). */
 void ntr_cursor_operands(const ntr_unit_walk *w, CXCursor cursor, uint64_t *names, bool *calls);
+
+/* Stores what a condition compares with a constant; `operand` is 0 if it is no such condition (comparison.c). */
+void ntr_cursor_compared(ntr_unit_walk *w, CXCursor cursor, ntr_compared *compared);
 
 /* Returns the text of a file, or NULL. */
 const char *ntr_cursor_text(const ntr_unit_walk *w, CXFile file, size_t *size);

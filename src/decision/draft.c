@@ -63,10 +63,13 @@ static unsigned add_leaf(ntr_unit_walk *w, ntr_decision_draft *d, CXCursor curso
     ntr_cursor_place begin = ntr_cursor_begin(w, cursor), end = ntr_cursor_end(w, cursor);
     *c = (ntr_condition){.line = begin.line, .column = begin.column, .spelled = spelled_place(w, &begin),
                          .text = text_between(w, &begin, &end)};
-    c->constant = ntr_cursor_constant(w, cursor, &c->value);
+    int64_t value = 0;
+    c->constant = ntr_cursor_constant(w, cursor, &value);
+    c->value = value != 0;
     d->flow[number] = (ntr_condition_flow){.extent = ntr_cursor_extent(w, cursor), .order = w->order++,
                                                .choice = ntr_cursor_is_choice(w, cursor)};
     ntr_cursor_operands(w, cursor, &d->flow[number].names, &d->flow[number].calls);
+    ntr_cursor_compared(w, cursor, &d->flow[number].compared);
     return add_node(d, (ntr_expression){.operator = NTR_LEAF, .condition = (uint8_t)number});
 }
 

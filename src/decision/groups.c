@@ -135,6 +135,25 @@ static void fill(const ntr_decision_record *r, unsigned node, condition_range wi
     }
 }
 
+static bool value_within(const ntr_decision_record *r, unsigned node, condition_range within, int64_t operand) {
+    const ntr_expression *e = &r->tree[node];
+    if (e->operator == NTR_LEAF) return ntr_compared_value(&r->flow[e->condition].compared, operand);
+    if (e->operator == NTR_NOT) return !value_within(r, e->left, within, operand);
+    if (range_of(r, e->left).last < within.first) return value_within(r, e->right, within, operand);
+    if (range_of(r, e->right).first > within.last) return value_within(r, e->left, within, operand);
+    const bool left = value_within(r, e->left, within, operand);
+    return left == (e->operator == NTR_OR) ? left : value_within(r, e->right, within, operand);
+}
+
+bool ntr_group_value(const ntr_decision_record *r, const ntr_group *group, int64_t operand, bool *value) {
+    const uint64_t hash = r->flow[group->first].compared.operand;
+    if (!hash) return false;
+    for (unsigned i = group->first; i <= group->last; i++)
+        if (r->flow[i].compared.operand != hash || r->conditions[i].constant) return false;
+    *value = value_within(r, group->top, (condition_range){group->first, group->last}, operand);
+    return true;
+}
+
 static bool expand(const ntr_decision_record *r, const ntr_group *groups, size_t count, const char *of_groups, char *values) {
     memset(values, '-', r->shown.condition_count);
     for (size_t i = 0; i < count; i++) {

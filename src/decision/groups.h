@@ -43,6 +43,10 @@ bool ntr_grouping_make(const ntr_decision_record *record, uint32_t joined, ntr_g
 /* Adds the groups of another one as an alternative, if their flow is the same. Returns whether it is. */
 bool ntr_grouping_add(ntr_grouping *grouping, const ntr_grouping *other);
 
+/* Stores the value of a group for a value of the operand that all of its conditions compare with constants. Returns false when they do
+ * not, or it is a group of constants. */
+bool ntr_group_value(const ntr_decision_record *record, const ntr_group *group, int64_t operand, bool *value);
+
 /* Stores the values of the conditions in one evaluation. Returns false when those of the groups leave several possibilities. */
 bool ntr_grouping_expand(const ntr_decision_record *record, const ntr_grouping *grouping, const char *of_groups, char *values);
 

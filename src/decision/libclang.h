@@ -25,6 +25,12 @@
     NTR_CLANG(getCursorType)                                                                                           \
     NTR_CLANG(getCursorSpelling)                                                                                       \
     NTR_CLANG(getCursorReferenced)                                                                                     \
+    NTR_CLANG(getCanonicalType)                                                                                        \
+    NTR_CLANG(isVolatileQualifiedType)                                                                                 \
+    NTR_CLANG(Type_getSizeOf)                                                                                          \
+    NTR_CLANG(getEnumDeclIntegerType)                                                                                  \
+    NTR_CLANG(getTypeDeclaration)                                                                                      \
+    NTR_CLANG(hashCursor)                                                                                              \
     NTR_CLANG(getCursorExtent)                                                                                         \
     NTR_CLANG(getCursorLocation)                                                                                       \
     NTR_CLANG(getRangeStart)                                                                                           \

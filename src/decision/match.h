@@ -16,6 +16,13 @@ typedef struct ntr_candidate {
     uint32_t line, column; /* its row in the line table */
 } ntr_candidate;
 
+/* Where the operand of a comparison is in the code: in a register, before an instruction. The register has the value as the type with
+ * these bytes. */
+typedef struct ntr_operand_root {
+    uint32_t at;   /* index of the instruction in the graph */
+    uint8_t reg;   /* 0: not known */
+} ntr_operand_root;
+
 /* The result for one candidate. */
 typedef struct ntr_matched {
     uint8_t condition;

@@ -14,11 +14,11 @@ static bool is_move(const ntr_graph *g, uint32_t at) {
 static bool computes_behind(const ntr_match *m, const ntr_extent *extent, uint32_t at) {
     const ntr_graph *g = m->graph;
     ntr_frame frames[NTR_FRAMES_MAX];
-    for (; at < g->count; at++) {
+    for (at = ntr_graph_thread(g, at); at < g->count && g->insns[at].flow == NTR_FLOW_LINEAR; at++) {
         if (!is_move(g, at) && ntr_debug_info_frames(m->debug, NULL, g->insns[at].address, frames, NTR_FRAMES_MAX) && frames[0].line &&
             ntr_extent_has(extent, frames[0].line, frames[0].column))
             return true;
-        if (g->insns[at].flow != NTR_FLOW_LINEAR || (at + 1 < g->count && g->insns[at + 1].is_target)) break;
+        if (at + 1 < g->count && g->insns[at + 1].is_target) break;
     }
     return false;
 }

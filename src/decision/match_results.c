@@ -138,8 +138,20 @@ static bool shows_group(const ntr_matcher *x, size_t i, const ntr_result_exits *
     return true;
 }
 
+/* Returns whether a branch is that of several conditions. */
+static bool is_group(const ntr_matcher *x, size_t i) {
+    const ntr_group *group = &x->match->grouping.groups[0][x->best.condition[i]];
+    return x->match->ungrouped && group->first != group->last;
+}
+
+/* The constants with which the code compares the operand of several conditions prove their value. The branch of a single condition may
+ * look like that of another one, p != NULL like q != NULL, so the source must not say the opposite. gcc writes the begin of a statement also
+ * where a path goes past it: RETURN(x) after if (n < 2 || n > 6) is said to begin where the result false leads. */
 static int last_value(const ntr_matcher *x, size_t i, const ntr_result_exits *exits) {
+    const int compared = ntr_matcher_by_operand(x, i, NULL);
+    if (compared != NTR_NOT_KNOWN && is_group(x, i)) return compared;
     const int value = any_value(x, i, exits);
+    if (compared != NTR_NOT_KNOWN) return value == NTR_NOT_KNOWN || value == compared ? compared : NTR_NOT_KNOWN;
     return value != NTR_NOT_KNOWN && shows_group(x, i, exits, value) ? value : NTR_NOT_KNOWN;
 }
 

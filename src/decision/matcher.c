@@ -141,6 +141,10 @@ const char *ntr_match_find(ntr_match *m) {
     for (size_t i = 0; i < m->count; i++) m->matched[i].condition = x.best.condition[i];
     m->placed = true;
     if (!ntr_matcher_results(&x, &exits)) return "the code does not show which outcome of a branch is true";
+    for (size_t i = 0; i < m->count; i++) {
+        const int compared = ntr_matcher_by_operand(&x, i, NULL);
+        if (compared != NTR_NOT_KNOWN && compared != x.best.taken_is[i]) return "the code compares with other constants than the source";
+    }
     if (!ntr_matcher_differs(m, &exits)) return "both results lead to the same code";
     if (!ntr_matcher_places(&x)) return "the line table does not place its branches at their conditions";
     ntr_match_mark(m, true);

@@ -43,6 +43,9 @@ int ntr_matcher_value_at(const ntr_matcher *x, uint32_t exit);
 /* Returns whether the code of an exit sets a register to a constant that the code of an exit with the opposite result sets in
  * another way (match_set.c). */
 bool ntr_matcher_sets_apart(const ntr_graph *graph, uint32_t exit, uint32_t opposite);
+/* Returns the value of the condition, or of the group of conditions, of branch `i` when it is taken, by the constants with which its code
+ * compares (match_operand.c), or NTR_NOT_KNOWN. Stores where the operand is, if `root` is not NULL. */
+int ntr_matcher_by_operand(const ntr_matcher *x, size_t i, ntr_operand_root *root);
 /* Decides which outcome of each branch is true. Returns whether all are known. */
 bool ntr_matcher_results(ntr_matcher *x, ntr_result_exits *exits);
 /* Returns whether both results lead to different code. */

@@ -9,6 +9,7 @@
 #include <ntrace/decision.h>
 
 #include "analysis/texts.h"
+#include "decision/compared.h"
 #include "decision/flow.h"
 
 /* Values of `next`, beside numbers of conditions. */
@@ -48,6 +49,7 @@ typedef struct ntr_condition_flow {
     bool choice;           /* it is a ?: */
     bool calls;            /* it calls a function */
     uint64_t names;        /* what it reads: a set of hashes of names of variables and members */
+    ntr_compared compared; /* its operand, if it compares one with a constant */
     uint32_t operator_line, operator_column; /* of the && or || before it of which it begins the right operand; 0: none */
 } ntr_condition_flow;
 

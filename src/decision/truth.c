@@ -23,7 +23,7 @@ static bool is_call_of(const ntr_unit_walk *w, CXCursor cursor, const char *name
 }
 
 static bool is_zero(ntr_unit_walk *w, CXCursor cursor) {
-    bool value;
+    int64_t value;
     return ntr_cursor_constant(w, cursor, &value) && !value;
 }
 

@@ -108,7 +108,8 @@ void ntr_walk_loop(ntr_unit_walk *w, CXCursor cursor, const ntr_cursors *c, size
     const ntr_control about = {.statement = &cursor, .keyword_before = keyword_before, .loop = true,
                                .id = ++w->decisions->last_id, .when = {NULL, &c->items[body]},
                                .repeats = body < condition && c->count == 2};
-    bool negated = false, is_do = about.repeats, value;
+    bool negated = false, is_do = about.repeats;
+    int64_t value = 0;
     CXCursor stripped = ntr_cursor_strip_not(w, c->items[condition], &negated);
     if (!ntr_cursor_is_logical(w, stripped)) negated = false;
     for (size_t i = 0; i < condition && !is_do; i++) ntr_walk(w, c->items[i], depth + 1); /* the first part of for */

@@ -1,0 +1,89 @@
+#!/usr/bin/env python3
+"""Conditions of one operand that the compiler computes together, against llvm-cov. TAP on standard output.
+
+usage: operands.py NTRACE
+
+c >= '0' && c <= '9' is one comparison of optimized code. Its constants show which outcome is true.
+"""
+import random
+
+import cases
+import mcdc
+
+TYPES = {"signed char": (-128, 127), "unsigned char": (0, 255), "short": (-32768, 32767), "unsigned short": (0, 65535), "int": (-2**31, 2**31 - 1),
+         "unsigned": (0, 2**32 - 1), "long": (-2**63, 2**63 - 1), "unsigned long": (0, 2**64 - 1)}
+BODIES = ["if ({e}) return 1; return 0;", "if ({e}) {{ sink = 1; return 2; }} sink = 2; return 3;", "if (!({e})) sink = 5; return sink;",
+          "while ({e}) {{ sink++; x += 3; if (sink > 9) break; }} sink = 0; return (int)x;", "return {e};", "if ({e}) return get(1); sink = 4; return get(2);"]
+PLACES = ["x", "x", "all.{m}", "list[1].{m}", "*at"]
+
+
+def number(value, kind):
+    return f"{value}u" if kind == "unsigned" else f"{value}ul" if kind == "unsigned long" else f"({value + 1} - 1)" if value < 0 else str(value)
+
+
+def decision(pick, place, kind):
+    """An expression, and the constants in it."""
+    low, high = TYPES[kind]
+    first = pick.randint(max(low + 1, -40), 60)
+    last = first + pick.randint(1, 9)
+    a, b = number(first, kind), number(last, kind)
+    e = pick.choice([f"{place} >= {a} && {place} <= {b}", f"{place} < {a} || {place} > {b}", f"{place} > {a} && {place} < {b}", f"{a} <= {place} && {b} >= {place}",
+                     f"{place} == {a} || {place} == {number(first + 1, kind)}", f"{place} != {a} && {place} != {number(first + 1, kind)}",
+                     f"({place} >= {a} && {place} <= {b}) || get(y)", f"y && {place} >= {a} && {place} <= {b}", f"{place} == {a} || {place} == {b} || !y",
+                     f"!({place} >= {a} && {place} <= {b})", f"{place} == 0 || {place} == 1", f"!{place} || {place} == {a}"])
+    return e, {first - 1, first, first + 1, last - 1, last, last + 1, 0, 1, 2}
+
+
+def program(seed, count=60):
+    pick, functions, calls = random.Random(seed), [], []
+    members = {kind: "m" + str(i) for i, kind in enumerate(TYPES)}
+    for index in range(count):
+        kind = pick.choice(list(TYPES))
+        place = pick.choice(PLACES).format(m=members[kind])
+        text, values = decision(pick, place, kind)
+        low, high = TYPES[kind]
+        kept = sorted(value for value in values if low <= value <= high)
+        kept = pick.sample(kept, pick.randint(1, len(kept)))
+        functions.append(f"__attribute__((noinline)) static int f{index}({kind} x, {kind} *at, int y) {{ {pick.choice(BODIES).format(e=text)} }}")
+        for value in kept:
+            calls.append(f"{{ {kind} x = {number(value, kind)}; all.{members[kind]} = list[1].{members[kind]} = x; s += f{index}(x, &x, argc - {pick.randint(1, 2)}); }}")
+    structure = "struct { " + " ".join(f"{kind} {name};" for kind, name in members.items()) + " } all, list[3];"
+    return "\n".join(["#include <stdio.h>", "static volatile int sink;", structure, "__attribute__((noinline)) static int get(int x) { return x & 1; }", *functions,
+                      "int main(int argc, char **argv) { int s = 0; (void)argv;", *calls, 'printf("%d\\n", s); return 0; }', ""])
+
+
+def random_ranges(bench):
+    """The result of nearly all is determinable with -Og. Optimized code is never wrong."""
+    for seed in (1, 2):
+        truth = bench.truth(bench.source("ranges.c", program(seed)))
+        for level, least, results in (("-O0", 60, 60), ("-Og", 14, 42), ("-O1", 0, 0), ("-O2", 0, 0), ("-Os", 0, 0)):
+            document = bench.mcdc(bench.trace("ranges.c", level))
+            equal, undetermined, different = mcdc.compare(truth, document)
+            known = sum(decision["decision"] != "not-determinable" for decision in document["decisions"])
+            print(f"# seed {seed} {level}: {equal} are determinable, the results of {known}")
+            assert not different, (seed, level, different)
+            assert not mcdc.certain(truth, document), (seed, level, mcdc.certain(truth, document))
+            assert not mcdc.results_differ(truth, document)[0], (seed, level, mcdc.results_differ(truth, document))
+            assert equal >= least and known >= results, (seed, level, equal, known, undetermined)
+
+
+SKIPPED = """#include <stdio.h>
+static volatile int sink;
+__attribute__((noinline)) static int f(int a, int b) { if ((sizeof(int) == 8 && a > 5) || a > b) { sink = 1; return a; } sink = 2; return b; }
+__attribute__((noinline)) static int g(int a, int b) { if ((sizeof(int) == 4 || a > 5) && (a > 2 || b)) { sink = 1; return a; } sink = 2; return b; }
+int main(int argc, char **argv) { int s = 0; for (int i = 0; i < 9; i++) s += f(i, 4) + g(i, argc - 1 + i % 2); printf("%d\\n", s); return 0; }
+"""
+
+
+def skipped_by_constants(bench):
+    """A condition that a constant skips has no branch."""
+    truth = bench.truth(bench.source("skipped.c", SKIPPED))
+    for level in ("-O0", "-Og"):
+        document = bench.mcdc(bench.trace("skipped.c", level))
+        known = {decision["text"]: decision["decision"] for decision in document["decisions"] if len(decision["conditions"]) > 1}
+        assert not mcdc.compare(truth, document)[2], mcdc.compare(truth, document)
+        assert len(known) == 2 and "not-determinable" not in known.values(), (level, known)
+
+
+if __name__ == "__main__":
+    cases.main([random_ranges, skipped_by_constants], mcdc.Bench, mcdc.TOOLS)
