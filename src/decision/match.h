@@ -41,6 +41,7 @@ typedef struct ntr_match {
     const ntr_decision_record *ungrouped; /* the record has groups of the conditions of this one, by `grouping`: the places of the
                                            * branches must prove more; or NULL */
     bool placed;   /* result: each candidate is known to evaluate `condition`, also if the rest is not known */
+    bool possible; /* result: the branches have the structure and the places, also if it is not known what their outcomes mean */
     bool complete; /* result: no code passes by the branches (match_bypass.c) */
     ntr_matched matched[NTR_CANDIDATES_MAX];
     ntr_grouping grouping; /* result: if it has groups, the conditions in `matched` are numbers of groups */

@@ -140,13 +140,16 @@ const char *ntr_match_find(ntr_match *m) {
     if (!all_conditions(&x)) return why_not(m);
     for (size_t i = 0; i < m->count; i++) m->matched[i].condition = x.best.condition[i];
     m->placed = true;
+    m->possible = ntr_matcher_places(&x);
     if (!ntr_matcher_results(&x, &exits)) return "the code does not show which outcome of a branch is true";
     for (size_t i = 0; i < m->count; i++) {
         const int compared = ntr_matcher_by_operand(&x, i, NULL);
-        if (compared != NTR_NOT_KNOWN && compared != x.best.taken_is[i]) return "the code compares with other constants than the source";
+        if (compared == NTR_NOT_KNOWN || compared == x.best.taken_is[i]) continue;
+        m->possible = false;
+        return "the code compares with other constants than the source";
     }
     if (!ntr_matcher_differs(m, &exits)) return "both results lead to the same code";
-    if (!ntr_matcher_places(&x)) return "the line table does not place its branches at their conditions";
+    if (!m->possible) return "the line table does not place its branches at their conditions";
     ntr_match_mark(m, true);
     m->complete = m->kind.gnu && m->kind.debug && !ntr_matcher_bypassed(m->graph, m->record, &exits);
     ntr_match_mark(m, false);

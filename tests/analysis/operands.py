@@ -85,5 +85,21 @@ def skipped_by_constants(bench):
         assert len(known) == 2 and "not-determinable" not in known.values(), (level, known)
 
 
+UNPROVEN = """#include <stdio.h>
+static volatile int sink;
+__attribute__((noinline)) static int get(int x) { return x & 1; }
+__attribute__((noinline)) static int f(int b, int c, int d, int e) { if (b == 7) goto end; sink = get(c); if ((get(d) || e) || (b && b)) sink = 4; end: return sink; }
+int main(int argc, char **argv) { int s = 0; (void)argv; for (int i = 0; i < 81; i++) s += f(i < 27 ? 0 : i % 3, i / 3 % 3, i / 9 % 3 + argc - 1, i / 27); printf("%d\\n", s); return 0; }
+"""
+
+
+def unproven_structures(bench):
+    """get(d) and e | b, with two branches, are not get(d) || e and b && b, of which more can be proven."""
+    truth = bench.truth(bench.source("unproven.c", UNPROVEN))
+    for level in ("-O0", "-Og"):
+        document = bench.mcdc(bench.trace("unproven.c", level))
+        assert not mcdc.compare(truth, document)[2] and not mcdc.certain(truth, document), (level, mcdc.compare(truth, document))
+
+
 if __name__ == "__main__":
-    cases.main([random_ranges, skipped_by_constants], mcdc.Bench, mcdc.TOOLS)
+    cases.main([random_ranges, skipped_by_constants, unproven_structures], mcdc.Bench, mcdc.TOOLS)
