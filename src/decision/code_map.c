@@ -73,6 +73,7 @@ const ntr_decision_branch *ntr_code_map_find(const ntr_code_map *map, uint64_t a
 void ntr_code_map_release(ntr_code_map *map) {
     for (size_t i = 0; i < map->copy_count; i++) {
         ntr_dealloc(map->allocator, map->copies[i].vectors);
+        ntr_dealloc(map->allocator, map->copies[i].witnessed);
         ntr_dealloc(map->allocator, map->copies[i].grouping);
     }
     ntr_dealloc(map->allocator, map->copies);

@@ -31,6 +31,8 @@ typedef struct ntr_decision_copy {
     uint32_t function;  /* index of the function that contains it */
     ntr_grouping *grouping; /* its conditions are computed together, and those of its branches are numbers of groups; or NULL */
     uint64_t unknown, misfits;
+    ntr_vector *witnessed; /* vectors that values of the trace show (witness.h); added to the others when the trace ends */
+    size_t witnessed_count, witnessed_capacity;
     uint64_t results[2]; /* evaluations, false and true, of which only the result is known */
     ntr_vector *vectors;
     size_t vector_count, vector_capacity;
@@ -43,6 +45,8 @@ typedef struct ntr_decision_branch {
     uint8_t condition;
     bool taken_is; /* value of the condition when the branch is taken */
     bool first;    /* an evaluation begins here */
+    uint8_t root_reg; /* the register that has the operand of its group of conditions before the instruction at `root`; 0: not known */
+    uint64_t root;
     bool through[2]; /* by outcome, not taken and taken: a result is tested once more, by a later branch of the copy */
 } ntr_decision_branch;
 

@@ -15,7 +15,9 @@ ntr_status ntr_builder_add_copy(ntr_map_builder *b, ntr_decision_record *record,
     return NTR_OK;
 }
 
-static ntr_status add_matched(ntr_map_builder *b, uint64_t address, const ntr_matched *matched) {
+static ntr_status add_matched(ntr_map_builder *b, uint64_t address, const ntr_match *match, size_t index) {
+    const ntr_matched *matched = &match->matched[index];
+    const ntr_operand_root *root = &match->roots[index];
     ntr_code_map *m = b->map;
     if (ntr_reserve(m->allocator, (void **)&m->branches, &m->branch_capacity, m->branch_count + 1, sizeof *m->branches))
         return NTR_E_MEMORY;
@@ -23,6 +25,7 @@ static ntr_status add_matched(ntr_map_builder *b, uint64_t address, const ntr_ma
         .address = address, .copy = (uint32_t)(m->copy_count - 1), .condition = matched->condition,
         .taken_is = matched->taken_is, .first = matched->first,
         .through = {matched->through[0], matched->through[1]},
+        .root_reg = match->grouping.alternatives == 1 ? root->reg : 0, .root = b->graph.insns[root->at].address,
     };
     return NTR_OK;
 }
@@ -94,6 +97,6 @@ ntr_status ntr_builder_keep(ntr_map_builder *b, ntr_decision_record *record, con
         if (!copy->grouping) return NTR_E_MEMORY;
         *copy->grouping = match->grouping;
     }
-    for (size_t i = 0; i < count && !reason; i++) TRY(add_matched(b, found[i]->address, &match->matched[i]));
+    for (size_t i = 0; i < count && !reason; i++) TRY(add_matched(b, found[i]->address, match, i));
     return NTR_OK;
 }

@@ -175,6 +175,40 @@ bool ntr_grouping_expand(const ntr_decision_record *r, const ntr_grouping *group
     return true;
 }
 
+/* Stores the values of the conditions of a group that are evaluated. Returns its value. */
+static bool fill_with(const ntr_decision_record *r, unsigned node, condition_range within, int64_t operand, char *values) {
+    const ntr_expression *e = &r->tree[node];
+    if (e->operator == NTR_LEAF) {
+        const bool value = ntr_compared_value(&r->flow[e->condition].compared, operand);
+        values[e->condition] = value ? 'T' : 'F';
+        return value;
+    }
+    if (e->operator == NTR_NOT) return !fill_with(r, e->left, within, operand, values);
+    if (range_of(r, e->left).last < within.first) return fill_with(r, e->right, within, operand, values);
+    if (range_of(r, e->right).first > within.last) return fill_with(r, e->left, within, operand, values);
+    const bool left = fill_with(r, e->left, within, operand, values);
+    return left == (e->operator == NTR_OR) ? left : fill_with(r, e->right, within, operand, values);
+}
+
+bool ntr_grouping_expand_with(const ntr_decision_record *r, const ntr_grouping *grouping, const char *of_groups, const int64_t *operands,
+                              uint32_t known, char *values) {
+    if (grouping->alternatives != 1) return false;
+    memset(values, '-', r->shown.condition_count);
+    for (size_t i = 0; i < grouping->count; i++) {
+        const ntr_group *group = &grouping->groups[0][i];
+        const condition_range within = {group->first, group->last};
+        const bool value = of_groups[i] == 'T';
+        if (of_groups[i] == '-') continue;
+        if (known >> i & 1) {
+            if (fill_with(r, group->top, within, operands[i], values) != value) return false;
+        } else {
+            if (ways(r, group->top, within, value) != 1) return false;
+            fill(r, group->top, within, value, values);
+        }
+    }
+    return true;
+}
+
 bool ntr_grouping_add(ntr_grouping *grouping, const ntr_grouping *other) {
     if (grouping->alternatives == NTR_GROUPINGS_MAX || grouping->count != other->count) return false;
     if (memcmp(grouping->next, other->next, grouping->count * sizeof grouping->next[0]) != 0) return false;

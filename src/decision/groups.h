@@ -50,4 +50,8 @@ bool ntr_group_value(const ntr_decision_record *record, const ntr_group *group, 
 /* Stores the values of the conditions in one evaluation. Returns false when those of the groups leave several possibilities. */
 bool ntr_grouping_expand(const ntr_decision_record *record, const ntr_grouping *grouping, const char *of_groups, char *values);
 
+/* The same with the operands of groups. `known`: bit I is the group I. */
+bool ntr_grouping_expand_with(const ntr_decision_record *record, const ntr_grouping *grouping, const char *of_groups, const int64_t *operands,
+                              uint32_t known, char *values);
+
 #endif

@@ -44,6 +44,7 @@ typedef struct ntr_match {
     bool possible; /* result: the branches have the structure and the places, also if it is not known what their outcomes mean */
     bool complete; /* result: no code passes by the branches (match_bypass.c) */
     ntr_matched matched[NTR_CANDIDATES_MAX];
+    ntr_operand_root roots[NTR_CANDIDATES_MAX]; /* result: of branches of groups, the operand that the conditions compare */
     ntr_grouping grouping; /* result: if it has groups, the conditions in `matched` are numbers of groups */
 } ntr_match;
 

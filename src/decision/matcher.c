@@ -143,7 +143,7 @@ const char *ntr_match_find(ntr_match *m) {
     m->possible = ntr_matcher_places(&x);
     if (!ntr_matcher_results(&x, &exits)) return "the code does not show which outcome of a branch is true";
     for (size_t i = 0; i < m->count; i++) {
-        const int compared = ntr_matcher_by_operand(&x, i, NULL);
+        const int compared = ntr_matcher_by_operand(&x, i, &m->roots[i]);
         if (compared == NTR_NOT_KNOWN || compared == x.best.taken_is[i]) continue;
         m->possible = false;
         return "the code compares with other constants than the source";

@@ -1,5 +1,7 @@
 #include "decision/track.h"
 
+#include "decision/witness.h"
+
 #include "base/allocator.h"
 #include "base/try.h"
 
@@ -10,12 +12,15 @@ typedef struct evaluation {
     uint32_t frame, copy;
     int16_t expected; /* the condition that is evaluated next, or the result that is still tested */
     char values[NTR_CONDITIONS_MAX];
+    int64_t operands[NTR_GROUPED_MAX]; /* of groups */
+    uint32_t operands_known;           /* bit I: the group I */
 } evaluation;
 
 struct ntr_tracker {
     const ntr_allocator *allocator;
     ntr_code_map *map;
     ntr_callstack *stack;
+    ntr_witness *witness;
     evaluation *open; /* those of the innermost frame are last */
     size_t open_count, open_capacity;
     uint32_t frames;  /* number of the last frame */
@@ -73,6 +78,7 @@ static ntr_status begin(ntr_tracker *t, uint32_t frame, const ntr_decision_branc
     e->frame = frame;
     e->copy = branch->copy;
     e->expected = (int16_t)branch->condition;
+    e->operands_known = 0;
     memset(e->values, '-', r->shown.condition_count);
     return NTR_OK;
 }
@@ -91,6 +97,18 @@ static int fill_constants(const ntr_decision_record *r, unsigned node, char *val
     return fill_constants(r, e->right, values);
 }
 
+/* Values of operands are certain only when all accesses of the trace fit its instructions. */
+static ntr_status finish_with_operands(ntr_tracker *t, evaluation *e, ntr_vector *vector) {
+    ntr_decision_copy *copy = &t->map->copies[e->copy];
+    const ntr_decision_record *r = copy->record;
+    const bool known = ntr_grouping_expand_with(r, copy->grouping, e->values, e->operands, e->operands_known, vector->values);
+    if (known) fill_constants(r, r->root, vector->values);
+    close(t, e);
+    if (known) return ntr_vectors_add(t->allocator, &copy->witnessed, &copy->witnessed_count, &copy->witnessed_capacity, vector);
+    copy->results[vector->result]++;
+    return NTR_OK;
+}
+
 static ntr_status finish(ntr_tracker *t, evaluation *e, bool result) {
     ntr_decision_copy *copy = &t->map->copies[e->copy];
     const ntr_decision_record *r = copy->record;
@@ -98,9 +116,7 @@ static ntr_status finish(ntr_tracker *t, evaluation *e, bool result) {
     if (!copy->grouping) {
         memcpy(vector.values, e->values, r->shown.condition_count);
     } else if (!ntr_grouping_expand(r, copy->grouping, e->values, vector.values)) {
-        copy->results[result]++;
-        close(t, e);
-        return NTR_OK;
+        return finish_with_operands(t, e, &vector);
     }
     fill_constants(r, r->root, vector.values);
     close(t, e);
@@ -112,10 +128,20 @@ static int16_t next_of(const ntr_tracker *t, const ntr_decision_branch *branch, 
     return copy->grouping ? copy->grouping->next[branch->condition][value] : copy->record->flow[branch->condition].next[value];
 }
 
+static void take_operand(const ntr_tracker *t, evaluation *e, const ntr_decision_branch *branch) {
+    const ntr_decision_copy *copy = &t->map->copies[branch->copy];
+    const uint8_t first = copy->grouping->groups[0][branch->condition].first;
+    uint64_t bits;
+    if (!ntr_witness_operand(t->witness, branch, &bits)) return;
+    e->operands[branch->condition] = ntr_integer_of(copy->record->flow[first].compared.type, bits);
+    e->operands_known |= UINT32_C(1) << branch->condition;
+}
+
 static ntr_status step(ntr_tracker *t, evaluation *e, const ntr_decision_branch *branch, bool taken) {
     bool value = taken == branch->taken_is;
     int16_t next = next_of(t, branch, value);
     e->values[branch->condition] = value ? 'T' : 'F';
+    if (branch->root_reg) take_operand(t, e, branch);
     e->expected = next;
     return next < 0 && !branch->through[taken] ? finish(t, e, next == NTR_RESULT_TRUE) : NTR_OK;
 }
@@ -201,6 +227,7 @@ static ntr_status take_span(ntr_tracker *t, const ntr_event *event) {
 
 ntr_status ntr_tracker_feed(ntr_tracker *t, const ntr_event *events, size_t count) {
     for (size_t i = 0; i < count; i++) {
+        TRY(ntr_witness_feed(t->witness, &events[i]));
         if (events[i].kind == NTR_EVENT_SPAN) TRY(take_span(t, &events[i]));
         TRY(ntr_callstack_feed(t->stack, &events[i]));
     }
@@ -208,10 +235,21 @@ ntr_status ntr_tracker_feed(ntr_tracker *t, const ntr_event *events, size_t coun
     return NTR_OK;
 }
 
+static ntr_status add_witnessed(ntr_tracker *t, ntr_decision_copy *copy) {
+    const bool refused = t->check_image || ntr_witness_refused(t->witness);
+    for (size_t i = 0; i < copy->witnessed_count; i++) {
+        const ntr_vector *v = &copy->witnessed[i];
+        if (refused) copy->results[v->result] += v->count;
+        else TRY(ntr_vectors_add(t->allocator, &copy->vectors, &copy->vector_count, &copy->vector_capacity, v));
+    }
+    return NTR_OK;
+}
+
 ntr_status ntr_tracker_finish(ntr_tracker *t) {
     for (size_t i = 0; i < t->open_count; i++) t->map->copies[t->open[i].copy].unknown++;
     t->open_count = 0;
     ntr_callstack_finish(t->stack, &t->last);
+    for (size_t i = 0; i < t->map->copy_count; i++) TRY(add_witnessed(t, &t->map->copies[i]));
     return NTR_OK;
 }
 
@@ -226,7 +264,8 @@ ntr_tracker *ntr_tracker_new(ntr_code_map *map, ntr_functions *functions, uint64
     for (size_t i = 0; ntr_program_image(map->program, i, &info) == NTR_OK; i++)
         t->check_image |= info.options.has_scontext || info.options.has_hcontext;
     t->stack = ntr_callstack_new(functions, &listener, allocator);
-    if (t->stack) return t;
+    t->witness = ntr_witness_new(map, allocator);
+    if (t->stack && t->witness) return t;
     ntr_tracker_free(t);
     return NULL;
 }
@@ -234,6 +273,7 @@ ntr_tracker *ntr_tracker_new(ntr_code_map *map, ntr_functions *functions, uint64
 void ntr_tracker_free(ntr_tracker *t) {
     if (!t) return;
     ntr_callstack_free(t->stack);
+    ntr_witness_free(t->witness);
     ntr_dealloc(t->allocator, t->open);
     ntr_dealloc(t->allocator, t);
 }

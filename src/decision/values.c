@@ -90,18 +90,27 @@ static void between_registers(ntr_values *k, uint32_t insn) {
     ntr_values_set(k, insn >> 7 & 31, known, result);
 }
 
-/* ADDIW, ADDW and SUBW. */
+/* Stores the result of ADDW, SUBW, SLLW, SRLW, SRAW or MULW. Returns false for others. */
+static bool operate_word(unsigned funct3, unsigned funct7, uint64_t a, uint64_t b, uint64_t *result) {
+    const unsigned amount = (unsigned)b & 31;
+    if (funct3 == 0 && funct7 == 0) *result = a + b;
+    else if (funct3 == 0 && funct7 == 0x20) *result = a - b;
+    else if (funct3 == 0 && funct7 == 1) *result = a * b;
+    else if (funct3 == 1 && funct7 == 0) *result = a << amount;
+    else if (funct3 == 5 && funct7 == 0) *result = (a & UINT32_MAX) >> amount;
+    else if (funct3 == 5 && funct7 == 0x20) *result = (uint64_t)((int64_t)(int32_t)(uint32_t)a >> amount);
+    else return false;
+    return true;
+}
+
 static void word(ntr_values *k, uint32_t insn, bool with_register) {
-    unsigned funct3 = insn >> 12 & 7, rs1 = insn >> 15 & 31, rs2 = insn >> 20 & 31, funct7 = insn >> 25;
-    bool known = funct3 == 0 && ntr_values_is_known(k, rs1);
-    uint64_t value = ntr_values_get(k, rs1);
-    if (with_register) {
-        known = known && ntr_values_is_known(k, rs2) && (funct7 == 0 || funct7 == 0x20);
-        value = funct7 ? value - ntr_values_get(k, rs2) : value + ntr_values_get(k, rs2);
-    } else {
-        value += (uint64_t)sign_extend(insn >> 20, 12);
-    }
-    ntr_values_set(k, insn >> 7 & 31, known, (uint64_t)sign_extend(value, 32));
+    const unsigned funct3 = insn >> 12 & 7, rs1 = insn >> 15 & 31, rs2 = insn >> 20 & 31;
+    const bool add = !with_register && funct3 == 0; /* ADDIW: the immediate is in the place of funct7, too */
+    const uint64_t b = with_register ? ntr_values_get(k, rs2) : funct3 == 0 ? (uint64_t)sign_extend(insn >> 20, 12) : rs2;
+    uint64_t result = 0;
+    const bool operands = ntr_values_is_known(k, rs1) && (!with_register || ntr_values_is_known(k, rs2));
+    const bool known = operate_word(funct3, add ? 0 : insn >> 25, ntr_values_get(k, rs1), b, &result) && operands;
+    ntr_values_set(k, insn >> 7 & 31, known, (uint64_t)sign_extend(result, 32));
 }
 
 bool ntr_values_execute(ntr_values *k, uint32_t insn) {

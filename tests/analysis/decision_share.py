@@ -1,7 +1,8 @@
 #!/usr/bin/env python3
 """Share of decisions of five real programs that is not determinable, by reason, compared with llvm-cov decision by decision.
 
-usage: decision_share.py NTRACE SOURCES [LEVEL...]         NTRACE_TEST_KEEP=FOLDER: traces are kept there, and not made again
+usage: decision_share.py NTRACE SOURCES [LEVEL...]         NTRACE_TEST_KEEP=FOLDER: traces are kept there, and not made again;
+                                                           NTRACE_TEST_DATA=1: with loads and stores (run --data)
 
 SOURCES is a folder in which the archives *.orig.tar.* of Debian's source packages bzip2, cjson, zlib, lua5.4 and tinyxml2 are unpacked.
 LEVEL: -O0, -Og (default), ... The same sources run with the same inputs, instrumented by clang-19 on this machine and compiled by
@@ -137,10 +138,13 @@ def truth_of(bench, name, cpp, sources, flags, calls):
 def share(bench, level, name, cpp, sources, flags, calls, truth, reasons):
     compiler = "riscv64-linux-gnu-g++" if cpp else "riscv64-linux-gnu-gcc"
     program = f"{name}{level}"
+    data = ["--data"] if os.environ.get("NTRACE_TEST_DATA") else []
     if not os.path.exists(os.path.join(bench.folder, program)):
         bench.run(compiler, "-g", "-w", "-static", "-fsigned-char", level, *sources, *flags, "-o", program)
-        run(bench, calls, lambda number: [bench.ntrace, "run", "-o", f"{program}-{number}.ntrace", "--", "./" + program])
-    found = bench.mcdc(*(f"{program}-{number}.ntrace" for number in range(len(calls))))["decisions"]
+    traces = [f"{program}-{number}{''.join(data)}.ntrace" for number in range(len(calls))]
+    if not os.path.exists(os.path.join(bench.folder, traces[-1])):
+        run(bench, calls, lambda number: [bench.ntrace, "run", *data, "-o", traces[number], "--", "./" + program])
+    found = bench.mcdc(*traces)["decisions"]
     total, agreed, wrong = 0, 0, []
     for path, decisions in truth.items():
         ours = [decision for decision in found if path in (os.path.realpath(decision["file"]), decision.get("spelled", {}).get("file"))]

@@ -67,6 +67,22 @@ def random_ranges(bench):
             assert equal >= least and known >= results, (seed, level, equal, known, undetermined)
 
 
+def values_of_loads(bench):
+    """With loads and stores in the trace, values of operands show the vectors. Accesses that do not fit the code show nothing."""
+    for seed in (1, 2):
+        truth = bench.truth(bench.source("ranges.c", program(seed)))
+        for level, least in (("-Og", 40), ("-O2", 0)):
+            plain = bench.mcdc(bench.trace("ranges.c", level))
+            bench.run(bench.ntrace, "run", "--data", "-o", "data.ntrace", "--", "./traced")
+            bench.run(bench.ntrace, "run", "--data", "--data-range", "0x0-0xffffffff", "-o", "part.ntrace", "--", "./traced")
+            document = bench.mcdc("data.ntrace")
+            equal, undetermined, different = mcdc.compare(truth, document)
+            print(f"# seed {seed} {level}: {mcdc.compare(truth, plain)[0]} are determinable, with loads and stores {equal}")
+            assert not different and equal >= least, (seed, level, equal, undetermined, different)
+            assert not mcdc.certain(truth, document), (seed, level, mcdc.certain(truth, document))
+            assert bench.mcdc("part.ntrace")["decisions"] == plain["decisions"], (seed, level)
+
+
 SKIPPED = """#include <stdio.h>
 static volatile int sink;
 __attribute__((noinline)) static int f(int a, int b) { if ((sizeof(int) == 8 && a > 5) || a > b) { sink = 1; return a; } sink = 2; return b; }
@@ -102,4 +118,4 @@ def unproven_structures(bench):
 
 
 if __name__ == "__main__":
-    cases.main([random_ranges, skipped_by_constants, unproven_structures], mcdc.Bench, mcdc.TOOLS)
+    cases.main([random_ranges, values_of_loads, skipped_by_constants, unproven_structures], mcdc.Bench, mcdc.TOOLS)
