@@ -74,10 +74,10 @@ static bool is_operand(const ntr_unit_walk *w, CXCursor cursor, enum CXCursorKin
 
 /* Adds an expression to a hash. Returns whether it has no effects, and reads nothing that is volatile. */
 static bool hash_operand(ntr_unit_walk *w, CXCursor cursor, unsigned depth, uint64_t *hash) {
-    enum { DEPTH_MAX = 40 };
+    enum { OPERAND_DEPTH_MAX = 40 };
     enum CXCursorKind kind = w->clang->getCursorKind(cursor);
     int64_t value;
-    if (depth == DEPTH_MAX) return false;
+    if (depth == OPERAND_DEPTH_MAX) return false;
     if (ntr_cursor_constant(w, cursor, &value)) {
         mix(hash, (uint64_t)value);
         return true;

@@ -8,13 +8,20 @@
 /* Opcodes of 32-bit instructions. */
 enum {
     NTR_OPCODE_LOAD = 0x03,
+    NTR_OPCODE_LOAD_FP = 0x07,
     NTR_OPCODE_OP_IMM = 0x13,
+    NTR_OPCODE_AUIPC = 0x17,
     NTR_OPCODE_OP_IMM_32 = 0x1b,
     NTR_OPCODE_STORE = 0x23,
+    NTR_OPCODE_STORE_FP = 0x27,
+    NTR_OPCODE_AMO = 0x2f,
     NTR_OPCODE_OP = 0x33,
     NTR_OPCODE_LUI = 0x37,
     NTR_OPCODE_OP_32 = 0x3b,
     NTR_OPCODE_BRANCH = 0x63,
+    NTR_OPCODE_JALR = 0x67,
+    NTR_OPCODE_JAL = 0x6f,
+    NTR_OPCODE_SYSTEM = 0x73,
 };
 
 enum { NTR_REGISTER_SP = 2, NTR_REGISTER_FP = 8 };

@@ -15,13 +15,13 @@
 #include "decision/matcher.h"
 #include "decision/values.h"
 
-enum { CODE_MAX = 32, LINKS_MAX = 10, SPECIAL_MAX = 96 };
+enum { BEFORE_MAX = 32, LINKS_MAX = 10, SPECIAL_MAX = 96 };
 
 /* The straight code before a branch. */
 typedef struct operand_code {
     const ntr_graph *graph;
     uint32_t from, branch;
-    uint32_t bits[CODE_MAX]; /* of the instructions from `from` on, expanded */
+    uint32_t bits[BEFORE_MAX]; /* of the instructions from `from` on, expanded */
     uint32_t test;           /* the branch, expanded */
 } operand_code;
 
@@ -34,7 +34,7 @@ static uint32_t expanded(const ntr_graph *g, uint32_t at) {
 /* Branches that were not taken may be on the way. */
 static operand_code code_before(const ntr_graph *g, uint32_t branch) {
     operand_code c = {.graph = g, .from = branch, .branch = branch, .test = expanded(g, branch)};
-    for (uint32_t at = branch; at && branch - at < CODE_MAX - 1 && !g->insns[at].is_target && !g->insns[at].entry; c.from = --at) {
+    for (uint32_t at = branch; at && branch - at < BEFORE_MAX - 1 && !g->insns[at].is_target && !g->insns[at].entry; c.from = --at) {
         const ntr_graph_insn *before = &g->insns[at - 1];
         if (before->flow != NTR_FLOW_LINEAR && before->flow != NTR_FLOW_BRANCH) break;
         if (before->flow == NTR_FLOW_LINEAR && !expanded(g, at - 1)) break;
@@ -187,10 +187,10 @@ static bool compare_all(operand_comparison *o) {
  * ones, because the code adds them one after the other. */
 static bool compare_special(operand_comparison *o, const operand_chain *chain) {
     static const uint64_t words[] = {0, UINT64_C(1) << 31, UINT64_C(1) << 32, UINT64_C(1) << 63, UINT64_MAX << 31, UINT64_MAX << 32};
-    enum { WORDS = sizeof words / sizeof *words };
-    uint64_t places[SPECIAL_MAX + WORDS];
+    enum { WORD_PLACES = sizeof words / sizeof *words };
+    uint64_t places[SPECIAL_MAX + WORD_PLACES];
     unsigned count = 0;
-    for (unsigned i = 0; i < WORDS; i++) places[count++] = words[i];
+    for (unsigned i = 0; i < WORD_PLACES; i++) places[count++] = words[i];
     for (unsigned i = 0; i < chain->special_count; i++) places[count++] = chain->special[i];
     for (unsigned i = o->group.first; i <= o->group.last; i++)
         if (!compare_around(o, (uint64_t)o->record->flow[i].compared.constant)) return false;

@@ -7,7 +7,7 @@
 
 #include <string.h>
 
-enum { CODE_SLOTS = 1 << 14, OPCODE_LOAD_FP = 0x07, OPCODE_STORE_FP = 0x27, OPCODE_AMO = 0x2f, OPCODE_SYSTEM = 0x73 };
+enum { CODE_SLOTS = 1 << 14 };
 
 /* What an instruction does with memory. */
 enum access_kind { ACCESS_NONE, ACCESS_LOAD, ACCESS_STORE, ACCESS_ATOMIC, ACCESS_OTHER };
@@ -76,15 +76,15 @@ static void decode(known_insn *k, uint32_t raw, unsigned xlen) {
     k->bits = k->size <= 4 ? ntr_expand(raw, xlen) : 0;
     const uint32_t insn = k->bits;
     const unsigned opcode = insn & 0x7f, funct3 = insn >> 12 & 7, rs1 = insn >> 15 & 31;
-    const bool store = opcode == NTR_OPCODE_STORE || opcode == OPCODE_STORE_FP;
+    const bool store = opcode == NTR_OPCODE_STORE || opcode == NTR_OPCODE_STORE_FP;
     if (k->size == 2) decode_compressed(k, raw, xlen);
     if (opcode == NTR_OPCODE_LOAD || opcode == NTR_OPCODE_STORE) {
         set_access(k, store ? ACCESS_STORE : ACCESS_LOAD, 1u << (funct3 & 3), rs1, immediate_of(insn, store), store ? insn >> 20 & 31 : insn >> 7 & 31);
-    } else if ((opcode == OPCODE_LOAD_FP || opcode == OPCODE_STORE_FP) && funct3 >= 1 && funct3 <= 3) {
+    } else if ((opcode == NTR_OPCODE_LOAD_FP || opcode == NTR_OPCODE_STORE_FP) && funct3 >= 1 && funct3 <= 3) {
         set_access(k, store ? ACCESS_STORE : ACCESS_LOAD, 1u << funct3, rs1, immediate_of(insn, store), 0);
-    } else if (opcode == OPCODE_AMO && (funct3 == 2 || funct3 == 3)) {
+    } else if (opcode == NTR_OPCODE_AMO && (funct3 == 2 || funct3 == 3)) {
         set_access(k, ACCESS_ATOMIC, 1u << funct3, rs1, 0, insn >> 7 & 31);
-    } else if (opcode == OPCODE_LOAD_FP || opcode == OPCODE_STORE_FP || opcode == OPCODE_AMO || k->size > 4) {
+    } else if (opcode == NTR_OPCODE_LOAD_FP || opcode == NTR_OPCODE_STORE_FP || opcode == NTR_OPCODE_AMO || k->size > 4) {
         k->access = ACCESS_OTHER;
     }
 }
@@ -190,7 +190,7 @@ static void store_operands(ntr_witness *w, uint64_t address) {
 
 /* Executes an instruction. Jumps and calls set their register to the address of what follows them. */
 static void execute(ntr_witness *w, const known_insn *k) {
-    enum { OPCODE_AUIPC = 0x17, OPCODE_JAL = 0x6f, OPCODE_JALR = 0x67, REGISTER_RA = 1, REGISTER_A0 = 10 };
+    enum { REGISTER_RA = 1, REGISTER_A0 = 10 };
     const unsigned opcode = k->bits & 0x7f, rd = k->bits >> 7 & 31;
     if (k->access == ACCESS_OTHER) {
         w->refused = true;
@@ -201,11 +201,11 @@ static void execute(ntr_witness *w, const known_insn *k) {
     } else if (!k->bits) { /* among them C.JALR, which sets ra */
         if (k->size > 2) forget(w);
         else ntr_values_set(&w->values, REGISTER_RA, false, 0);
-    } else if (opcode == OPCODE_SYSTEM) {
+    } else if (opcode == NTR_OPCODE_SYSTEM) {
         ntr_values_set(&w->values, k->bits >> 12 & 7 ? rd : REGISTER_A0, false, 0); /* a system call has a result */
-    } else if (opcode == OPCODE_AUIPC) {
+    } else if (opcode == NTR_OPCODE_AUIPC) {
         ntr_values_set(&w->values, rd, true, k->address + (uint64_t)(int64_t)(int32_t)(k->bits & 0xfffff000u));
-    } else if (opcode == OPCODE_JAL || opcode == OPCODE_JALR) {
+    } else if (opcode == NTR_OPCODE_JAL || opcode == NTR_OPCODE_JALR) {
         ntr_values_set(&w->values, rd, true, k->address + k->size);
     } else if (opcode != NTR_OPCODE_BRANCH && !ntr_values_execute(&w->values, k->bits)) {
         ntr_values_set(&w->values, rd, false, 0);
