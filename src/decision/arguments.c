@@ -94,13 +94,16 @@ static bool is_folder(const char *option) {
     return strcmp(option, "-D") != 0 && strcmp(option, "-U") != 0;
 }
 
+/* Options that change types. */
+static bool is_type_option(const char *word) {
+    return strcmp(word, "-fsigned-char") == 0 || strcmp(word, "-funsigned-char") == 0 || strcmp(word, "-fshort-enums") == 0;
+}
+
 /* Takes an option and returns whether the next word is its value. */
 static ntr_status take_option(ntr_arguments *a, const char *directory, const char *word, const char *next, bool *uses_next) {
     *uses_next = false;
     see_level(word, strlen(word), &a->plain, &a->debug);
-    if (strncmp(word, "-std=", 5) == 0 || strncmp(word, "-fsigned-char", 13) == 0 ||
-        strncmp(word, "-funsigned-char", 15) == 0 || strcmp(word, "-fshort-enums") == 0)
-        return add(a, word);
+    if (strncmp(word, "-std=", 5) == 0 || is_type_option(word)) return add(a, word);
     for (size_t i = 0; i < sizeof with_value / sizeof with_value[0]; i++) {
         size_t size = strlen(with_value[i]);
         if (strncmp(word, with_value[i], size) != 0) continue;
@@ -204,13 +207,17 @@ bool ntr_language_is_cpp(unsigned language) {
     }
 }
 
-/* Options of gcc in the producer string that change what the source means. */
-static ntr_status take_producer(ntr_arguments *a, const char *producer) {
-    const char *standard = producer ? strstr(producer, " -std=") : NULL;
+/* Takes the options of gcc in the producer string that change what the source means. The target's `char` is unsigned, so values of
+ * -fsigned-char would be others. */
+static ntr_status take_producer(ntr_arguments *a, const char *producer, bool standard) {
     char word[40];
-    if (!standard || strcspn(standard + 1, " ") >= sizeof word) return NTR_OK;
-    snprintf(word, sizeof word, "%.*s", (int)strcspn(standard + 1, " "), standard + 1);
-    return add(a, word);
+    for (const char *at = producer ? strchr(producer, ' ') : NULL; at; at = strchr(at, ' ')) {
+        const size_t size = strcspn(++at, " ");
+        if (size >= sizeof word) continue;
+        snprintf(word, sizeof word, "%.*s", (int)size, at);
+        if ((standard && strncmp(word, "-std=", 5) == 0) || is_type_option(word)) TRY(add(a, word));
+    }
+    return NTR_OK;
 }
 
 /* What gcc 12 accepts with a warning is an error of libclang. */
@@ -224,10 +231,8 @@ ntr_status ntr_arguments_make(ntr_arguments *a, const json_t *commands, const nt
     TRY(add(a, "-x"));
     TRY(add(a, ntr_language_is_cpp(unit->language) ? "c++" : "c"));
     for (size_t i = 0; i < sizeof lenient / sizeof lenient[0]; i++) TRY(add(a, lenient[i]));
-    if (command)
-        TRY(take_command(a, command));
-    else
-        TRY(take_producer(a, unit->producer));
+    if (command) TRY(take_command(a, command));
+    TRY(take_producer(a, unit->producer, !command));
     for (size_t i = 0; i < options->argument_count; i++) {
         a->has_level |= strncmp(options->arguments[i], "-O", 2) == 0;
         see_level(options->arguments[i], strlen(options->arguments[i]), &a->plain, &a->debug);

@@ -15,7 +15,6 @@
 
 #include "decision/code_map.h"
 
-#include <ntrace/event.h>
 
 typedef struct ntr_witness ntr_witness;
 

@@ -10,7 +10,8 @@ import random
 import cases
 import mcdc
 
-TYPES = {"signed char": (-128, 127), "unsigned char": (0, 255), "short": (-32768, 32767), "unsigned short": (0, 65535), "int": (-2**31, 2**31 - 1),
+mcdc.GCC = (*mcdc.GCC, "-fsigned-char")
+TYPES = {"char": (-128, 127), "signed char": (-128, 127), "unsigned char": (0, 255), "short": (-32768, 32767), "unsigned short": (0, 65535), "int": (-2**31, 2**31 - 1),
          "unsigned": (0, 2**32 - 1), "long": (-2**63, 2**63 - 1), "unsigned long": (0, 2**64 - 1)}
 BODIES = ["if ({e}) return 1; return 0;", "if ({e}) {{ sink = 1; return 2; }} sink = 2; return 3;", "if (!({e})) sink = 5; return sink;",
           "while ({e}) {{ sink++; x += 3; if (sink > 9) break; }} sink = 0; return (int)x;", "return {e};", "if ({e}) return get(1); sink = 4; return get(2);"]
@@ -31,7 +32,7 @@ def decision(pick, place, kind):
                      f"{place} == {a} || {place} == {number(first + 1, kind)}", f"{place} != {a} && {place} != {number(first + 1, kind)}",
                      f"({place} >= {a} && {place} <= {b}) || get(y)", f"y && {place} >= {a} && {place} <= {b}", f"{place} == {a} || {place} == {b} || !y",
                      f"!({place} >= {a} && {place} <= {b})", f"{place} == 0 || {place} == 1", f"!{place} || {place} == {a}"])
-    return e, {first - 1, first, first + 1, last - 1, last, last + 1, 0, 1, 2}
+    return e, {first - 1, first, first + 1, last - 1, last, last + 1, 0, 1, 2, -5}
 
 
 def program(seed, count=60):
@@ -56,7 +57,7 @@ def random_ranges(bench):
     """The result of nearly all is determinable with -Og. Optimized code is never wrong."""
     for seed in (1, 2):
         truth = bench.truth(bench.source("ranges.c", program(seed)))
-        for level, least, results in (("-O0", 60, 60), ("-Og", 14, 42), ("-O1", 0, 0), ("-O2", 0, 0), ("-Os", 0, 0)):
+        for level, least, results in (("-O0", 60, 60), ("-Og", 10, 42), ("-O1", 0, 0), ("-O2", 0, 0), ("-Os", 0, 0)):
             document = bench.mcdc(bench.trace("ranges.c", level))
             equal, undetermined, different = mcdc.compare(truth, document)
             known = sum(decision["decision"] != "not-determinable" for decision in document["decisions"])
@@ -71,7 +72,7 @@ def values_of_loads(bench):
     """With loads and stores in the trace, values of operands show the vectors. Accesses that do not fit the code show nothing."""
     for seed in (1, 2):
         truth = bench.truth(bench.source("ranges.c", program(seed)))
-        for level, least in (("-Og", 40), ("-O2", 0)):
+        for level, least in (("-Og", 42), ("-O2", 0)):
             plain = bench.mcdc(bench.trace("ranges.c", level))
             bench.run(bench.ntrace, "run", "--data", "-o", "data.ntrace", "--", "./traced")
             bench.run(bench.ntrace, "run", "--data", "--data-range", "0x0-0xffffffff", "-o", "part.ntrace", "--", "./traced")
@@ -81,6 +82,21 @@ def values_of_loads(bench):
             assert not different and equal >= least, (seed, level, equal, undetermined, different)
             assert not mcdc.certain(truth, document), (seed, level, mcdc.certain(truth, document))
             assert bench.mcdc("part.ntrace")["decisions"] == plain["decisions"], (seed, level)
+
+
+SIGNED = """#include <stdio.h>
+static volatile int sink;
+__attribute__((noinline)) static int f(const char *q) { if (*q > 0 && *q < 64) { sink = 1; return 1; } sink = *q; return 2; }
+int main(void) { const char *text = "\\xe4 0x"; int s = 0; for (int i = 0; i < 4; i++) s += f(text + i); printf("%d\\n", s); return 0; }
+"""
+
+
+def signed_characters(bench):
+    """char is signed where the options of the compiler say so."""
+    truth = bench.truth(bench.source("signed.c", SIGNED))
+    bench.trace("signed.c", "-Og")
+    bench.run(bench.ntrace, "run", "--data", "-o", "data.ntrace", "--", "./traced")
+    assert mcdc.compare(truth, bench.mcdc("data.ntrace"))[::2] == (1, []), (truth, bench.mcdc("data.ntrace")["decisions"])
 
 
 SKIPPED = """#include <stdio.h>
@@ -118,4 +134,4 @@ def unproven_structures(bench):
 
 
 if __name__ == "__main__":
-    cases.main([random_ranges, values_of_loads, skipped_by_constants, unproven_structures], mcdc.Bench, mcdc.TOOLS)
+    cases.main([random_ranges, values_of_loads, signed_characters, skipped_by_constants, unproven_structures], mcdc.Bench, mcdc.TOOLS)
