@@ -69,7 +69,7 @@ static ntr_status add_insn(ntr_code_versions *v, const ntr_event *span, uint64_t
     ntr_insn first;
     if (ntr_program_insn(v->program, &span->context, 0, address, &first) != NTR_OK) return NTR_OK;
     uint64_t bits = read_bits(v, &span->context, 0, address, first.size, &there);
-    if (!there) return NTR_OK;
+    if (!there || !(bits & 0xffff)) return NTR_OK; /* zeros around what was executed: not known */
     if (!(e = entry_of(v, address, bits))) return NTR_E_MEMORY;
     e->size = first.size;
     e->flow = first.flow;
@@ -88,7 +88,8 @@ static ntr_status add_span(ntr_code_versions *v, const ntr_event *span) {
 ntr_status ntr_code_versions_feed(ntr_code_versions *v, const ntr_program *program, const ntr_event *events, size_t count) {
     if (v->program != program) TRY(find_changed(v, program));
     for (size_t i = 0; v->changed_count && i < count; i++)
-        if (events[i].kind == NTR_EVENT_SPAN && is_changed(v, events[i].address, events[i].last)) TRY(add_span(v, &events[i]));
+        if (events[i].kind == NTR_EVENT_SPAN && events[i].instructions && is_changed(v, events[i].address, events[i].last))
+            TRY(add_span(v, &events[i]));
     return NTR_OK;
 }
 

@@ -10,6 +10,8 @@
  * option times=FILE: the CSR time when each instruction of hart 0 began that retired, a line for each. Expects one-insn-per-tb=on.
  * option modes=MASK: only instructions of these privilege modes, one bit each: 1 U, 2 S, 8 M.
  * option asid=N: only those that are executed while satp has this ASID (RV64).
+ * option versions=FILE,first=ADDRESS,last=ADDRESS: how often each instruction of hart 0 retired that was translated at an address from
+ * `first` to `last`, by its bytes: "0xADDRESS 0xBYTES COUNT".
  * option from=ADDRESS: from the first time on that the instruction at this address begins; until=ADDRESS: until this one begins after that. */
 #include "api.h"
 #include "tests/real/hash.h"
@@ -21,7 +23,19 @@
 #include <string.h>
 #include <unistd.h>
 
-enum { HARTS = 64, STEP = 1 << 20, ROOM = 1 << 16 };
+enum { HARTS = 64, STEP = 1 << 20, ROOM = 1 << 16, VERSIONS = 1 << 22 };
+
+/* Bytes that were executed at an address. */
+struct version {
+    uint64_t address, count;
+    uint32_t bytes;
+};
+
+/* A translated instruction. */
+struct translated {
+    uint64_t offset; /* in its block */
+    struct version *version; /* NULL: not counted */
+};
 
 int qemu_plugin_version = NTRACE_QEMU_API;
 
@@ -29,6 +43,7 @@ static struct hart {
     uint64_t block;     /* its address */
     uint64_t pc, mode;  /* of the instruction that began last */
     bool open;
+    struct version *version; /* of the same */
     uint64_t count, hash;
     off_t read;         /* of the log */
     struct qemu_plugin_register *priv, *address, *status, *time, *satp;
@@ -45,6 +60,9 @@ static FILE *out, *list, *off, *times;
 static unsigned long modes = ~0ul;
 static long asid = -1;
 static uint64_t from, until;
+static FILE *versions;
+static uint64_t first_counted, last_counted;
+static struct version *table; /* a hash table; a count of 0 and no address: free */
 static bool waits, over; /* for `from`; `until` was reached */
 
 static void end_off(struct hart *hart) {
@@ -71,6 +89,7 @@ static void close_last(unsigned vcpu) {
     if (!(modes >> (hart->mode & 7) & 1) || hart->elsewhere || waits || over) return;
     hart->hash = pc_hash(hart->hash, hart->pc * 8 + hart->mode);
     if (++hart->count % STEP == 0) fprintf(out, "%u %" PRIu64 " %" PRIx64 "\n", vcpu, hart->count, hart->hash);
+    if (hart->version && !vcpu) hart->version->count++;
     if (times && !vcpu) fprintf(times, "%" PRIu64 "\n", hart->now);
     if (list && !vcpu) fprintf(list, "0x%" PRIx64 " %s\n", hart->pc, names[hart->mode & 7]);
 }
@@ -143,12 +162,33 @@ static void at_block(unsigned vcpu, void *nothing) {
     if (off && hart->status) hart->enabled = read_value(hart, hart->status) >> 1 & 1;
 }
 
-static void at_instruction(unsigned vcpu, void *offset) {
+static void at_instruction(unsigned vcpu, void *of) {
+    const struct translated *instruction = of;
+
     close_last(vcpu);
-    harts[vcpu].pc = harts[vcpu].block + (uintptr_t)offset;
+    harts[vcpu].pc = harts[vcpu].block + instruction->offset;
+    harts[vcpu].version = instruction->version;
     harts[vcpu].open = true;
     over |= until && !waits && harts[vcpu].pc == until;
     waits &= harts[vcpu].pc != from;
+}
+
+static struct version *version_of(const struct qemu_plugin_insn *instruction, uint64_t address) {
+    uint32_t bytes = 0;
+
+    if (!table || address < first_counted || address > last_counted) return NULL;
+    qemu_plugin_insn_data(instruction, &bytes, sizeof bytes);
+    size_t at = (address / 2 * 31 + bytes * 2654435761u) % VERSIONS;
+    while (table[at].address && (table[at].address != address || table[at].bytes != bytes)) at = (at + 1) % VERSIONS;
+    table[at].address = address;
+    table[at].bytes = bytes;
+    return &table[at];
+}
+
+static void write_versions(void) {
+    for (size_t i = 0; i < VERSIONS; i++)
+        if (table[i].count) fprintf(versions, "0x%" PRIx64 " 0x%" PRIx32 " %" PRIu64 "\n", table[i].address, table[i].bytes, table[i].count);
+    fclose(versions);
 }
 
 static QEMU_TB_CALLBACK(translate) {
@@ -158,7 +198,10 @@ static QEMU_TB_CALLBACK(translate) {
     qemu_plugin_register_vcpu_tb_exec_cb(tb, at_block, QEMU_READ_REGS, NULL);
     for (size_t i = 0; i < qemu_plugin_tb_n_insns(tb); i++) {
         struct qemu_plugin_insn *instruction = qemu_plugin_tb_get_insn(tb, i);
-        qemu_plugin_register_vcpu_insn_exec_cb(instruction, at_instruction, QEMU_NO_REGS, (void *)offset);
+        struct translated *kept = malloc(sizeof *kept);
+        if (!kept) abort();
+        *kept = (struct translated){offset, version_of(instruction, qemu_plugin_tb_vaddr(tb) + offset)};
+        qemu_plugin_register_vcpu_insn_exec_cb(instruction, at_instruction, QEMU_NO_REGS, kept);
         offset += qemu_plugin_insn_size(instruction);
     }
 }
@@ -189,6 +232,7 @@ static QEMU_EXIT_CALLBACK(finish) {
     if (list) fclose(list);
     if (off) fclose(off);
     if (times) fclose(times);
+    if (versions) write_versions();
 }
 
 /* QEMU has opened its log, a file in memory, before. */
@@ -213,10 +257,14 @@ int qemu_plugin_install(qemu_id id, const qemu_machine_info *info, int argc, cha
         if (strncmp(argv[i], "times=", 6) == 0) times = fopen(argv[i] + 6, "w");
         if (strncmp(argv[i], "modes=", 6) == 0) modes = strtoul(argv[i] + 6, NULL, 0);
         if (strncmp(argv[i], "asid=", 5) == 0) asid = strtol(argv[i] + 5, NULL, 0);
+        if (strncmp(argv[i], "versions=", 9) == 0) versions = fopen(argv[i] + 9, "w");
+        if (strncmp(argv[i], "first=", 6) == 0) first_counted = strtoull(argv[i] + 6, NULL, 0);
+        if (strncmp(argv[i], "last=", 5) == 0) last_counted = strtoull(argv[i] + 5, NULL, 0);
         if (strncmp(argv[i], "from=", 5) == 0) from = strtoull(argv[i] + 5, NULL, 0);
         if (strncmp(argv[i], "until=", 6) == 0) until = strtoull(argv[i] + 6, NULL, 0);
     }
     waits = from;
+    if (versions) table = calloc(VERSIONS, sizeof *table);
     if (!out || !open_log()) return -1;
     qemu_plugin_register_vcpu_init_cb(id, QEMU_WITH(start));
     qemu_plugin_register_vcpu_tb_trans_cb(id, QEMU_WITH(translate));

@@ -6,7 +6,7 @@ typedef unsigned long word;
 
 static volatile int ticks, results[4];
 extern char patched[];
-int call_patched(int value);
+int call_patched(int value), enter_patched(int value);
 
 __attribute__((noinline)) static int valid(int speed, int gear, int brake) {
     if ((speed > 10 && gear != 0) || brake) return 1;
@@ -43,10 +43,12 @@ int main(void) {
         results[1] += limits(2, i, 9);
         __asm__ volatile("ecall" ::: "memory");
     }
+    results[2] = enter_patched(0);
     patch(1);
     results[2] = call_patched(1);
     patch(2);
     results[2] += call_patched(1);
+    results[2] += enter_patched(1);
     if (results[2] == 100) results[3] = never(results[2]);
     *FINISHER = 0x5555;
     for (;;) {}

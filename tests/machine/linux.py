@@ -4,6 +4,7 @@ at each instruction of the same run. Minutes of processor time: `make test-linux
 
 usage: linux.py NTRACE PLUGIN SAME [--fetch]
 """
+import collections
 import json
 import os
 import subprocess
@@ -109,6 +110,28 @@ def overflow():
     print(f"# {len(found)} parts, {machine_parts.traced(found)} of {len(expected)} instructions of S-mode")
     machine_parts.in_order(found, expected)
     check(len(found) > 100, f"{len(found)} parts")
+
+
+@case("coverage of object code: executions of each version of an instruction that the kernel patches, as counted at each instruction")
+def versions():
+    counted, bytes_at, file = {}, collections.defaultdict(set), os.path.join(scratch(), "versions.txt")
+    first, last = linux_guest.kernel_symbols("_stext", "_etext")
+    bundle, _ = linux_guest.boot("--repeatable", qemu=["-plugin", f"{PLUGIN},out={file}.hashes,versions={file},first={first},last={last}"])
+    with open(file, encoding="utf-8") as lines:
+        for address, opcode, count in map(str.split, lines):
+            counted[address, opcode] = int(count)
+            bytes_at[address].add(opcode)
+    text = subprocess.run([harness.NTRACE, "coverage", "--level", "object", "--format", "json", bundle], check=True, stdout=subprocess.PIPE,
+                          stderr=subprocess.DEVNULL, text=True, timeout=1200).stdout
+    found = {(v["insn"]["address"], v["insn"]["opcode"]): v["executed"] for v in json.loads(text)["versions"]}
+    patched = {at for at, opcodes in bytes_at.items() if len(opcodes) > 1}
+    print(f"# {len(found)} versions; {len(patched)} addresses with several")
+    listed = {at for at, _ in found}
+    check(len(patched) > 100 and patched <= listed, f"not listed: {sorted(patched - listed)[:5]}")
+    for key, count in found.items():
+        if int(first, 16) <= int(key[0], 16) <= int(last, 16):
+            equal(count, counted.get(key, 0), f"executions of {key}")
+            check(int(key[1], 16) & 0xffff, f"{key} is no instruction")
 
 
 @case("Debian's Python and SQLite in Linux, shared libraries at other addresses in each process: every instruction and its mode")
