@@ -92,6 +92,44 @@ static void write_decisions(const struct cli_coverage_evidence *e, struct cli_ou
     cli_output_text(out, "</table>\n");
 }
 
+static void write_justified(const struct cli_coverage_evidence *e, struct cli_output *out) {
+    cli_output_text(out, "lines\n");
+    cli_justify_text(out, e->justify, e->data->coverage, NULL, NTR_LEVEL_MCDC, e->source);
+    if (e->data->decisions) {
+        cli_output_text(out, "\ndecisions (MC/DC)\n");
+        cli_justify_text(out, e->justify, e->data->coverage, e->data->decisions, NTR_LEVEL_MCDC, e->source);
+    }
+    cli_justify_entries(out, e->justify);
+}
+
+/* Text that becomes a part of the page, with escaped characters. */
+struct page_text {
+    struct cli_output out, *page;
+    char buffer[2 * CLI_OUTPUT_RESERVE_MAX + 1];
+};
+
+static void take_page_text(void *user) {
+    struct page_text *t = user;
+
+    t->buffer[t->out.used] = '\0';
+    cli_evidence_html_text(t->page, t->buffer);
+    t->out.buffer = t->buffer;
+    t->out.used = 0;
+    t->out.capacity = sizeof t->buffer - 1;
+}
+
+static void write_justifications(const struct cli_coverage_evidence *e, struct cli_output *page) {
+    struct page_text t = {.page = page};
+
+    if (!e->justify->path) return;
+    cli_output_text(page, "<h2>Justifications</h2>\n<pre>");
+    cli_output_open_into(&t.out, take_page_text, &t);
+    take_page_text(&t);
+    write_justified(e, &t.out);
+    take_page_text(&t);
+    cli_output_text(page, "</pre>\n");
+}
+
 static void write_page(const struct cli_coverage_evidence *e, struct cli_output *out) {
     cli_output_text(out, "<!DOCTYPE html>\n<html lang=\"en\"><head><meta charset=\"utf-8\"><title>Structural coverage</title>\n"
                          "<meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; style-src 'unsafe-inline'\">\n"
@@ -111,6 +149,7 @@ static void write_page(const struct cli_coverage_evidence *e, struct cli_output 
         cli_output_print(out, "</td><td><code>%s</code></td></tr>\n", e->evidence->files[i].digest);
     }
     cli_output_text(out, "</table>\n");
+    write_justifications(e, out);
     if (e->data->decisions) write_decisions(e, out);
     cli_evidence_write_page(e->evidence, e->data->coverage, out);
     cli_output_text(out, "</body></html>\n");
@@ -133,16 +172,6 @@ static void write_manifest(const struct cli_coverage_evidence *e, struct cli_out
 
 static void write_object(const struct cli_coverage_evidence *e, struct cli_output *out) {
     cli_object_text(out, e->object, true);
-}
-
-static void write_justified(const struct cli_coverage_evidence *e, struct cli_output *out) {
-    cli_output_text(out, "lines\n");
-    cli_justify_text(out, e->justify, e->data->coverage, NULL, NTR_LEVEL_MCDC, e->source);
-    if (e->data->decisions) {
-        cli_output_text(out, "\ndecisions (MC/DC)\n");
-        cli_justify_text(out, e->justify, e->data->coverage, e->data->decisions, NTR_LEVEL_MCDC, e->source);
-    }
-    cli_justify_entries(out, e->justify);
 }
 
 static void write_tests(const struct cli_coverage_evidence *e, struct cli_output *out) {

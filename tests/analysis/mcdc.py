@@ -8,6 +8,7 @@ compiled for RISC-V by gcc, under ntrace run. Executed condition vectors do not 
 """
 import glob
 import hashlib
+import html
 import itertools
 import json
 import os
@@ -918,6 +919,15 @@ def justifications(bench):
     share = float(re.findall(r"([\d.]+) %[^\n]*total", text)[0])
     bench.run(bench.ntrace, "coverage", "--fail-under", str(share + 0.3), trace, status=1)
     bench.run(bench.ntrace, "coverage", "--fail-under", str(share + 0.3), "--justify", "why.txt", trace)
+    bench.run(bench.ntrace, "coverage", "--evidence", "reasons", "--justify", "why.txt", trace)
+    bench.run(bench.ntrace, "coverage", "--evidence", "plain", trace)
+    with_reasons, plain = (files_of(os.path.join(bench.folder, name)) for name in ("reasons", "plain"))
+    text = html.unescape(re.search("<pre>(.*?)</pre>", with_reasons["report.html"].decode(), re.S)[1])
+    assert text == with_reasons["justified.txt"].decode() and b"<pre>" not in plain["report.html"]
+    assert re.search(r"(?m)^justified: .*decisions.c:65: a && b && c && d && e && f\n    six at once do not occur$", text)
+    assert re.search(r"(?m)^unjustified: .*decisions.c:\d+: ", text) and "why.txt:10: stale: " in text
+    for name in ("cobertura.xml", "lcov.info", "lines.json", "decisions.json"): # a reason never counts as executed
+        assert with_reasons[name] == plain[name], name
     for line, word in (("what: x\n", "expected function:"), ("function: a\n\n", "expected the three lines"), ("text: a\ntext: b\n", "twice")):
         bench.source("why.txt", line)
         done = subprocess.run([bench.ntrace, "coverage", "--justify", "why.txt", trace], cwd=bench.folder, stderr=subprocess.PIPE,
