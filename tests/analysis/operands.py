@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Conditions of one operand that the compiler computes together, against llvm-cov. TAP on standard output.
+"""Conditions that the compiler computes together, and odd sources, against llvm-cov. TAP on standard output.
 
 usage: operands.py NTRACE
 
@@ -133,5 +133,18 @@ def unproven_structures(bench):
         assert not mcdc.compare(truth, document)[2] and not mcdc.certain(truth, document), (level, mcdc.compare(truth, document))
 
 
+def odd_sources(bench):
+    """Definitions of K&R, sizes of arrays, statement expressions, nested ?:, effects, recursion, longjmp and signals in decisions; builds with
+    -fprofile-arcs and -flto."""
+    truth = bench.truth(bench.source("odd.c"))
+    for level, flags, least in (("-O0", (), 9), ("-Og", (), 8), ("-O2", (), 0), ("-O0", ("-fprofile-arcs",), 9), ("-Og", ("-fprofile-arcs",), 0), ("-Og", ("-flto",), 0)):
+        bench.run(*mcdc.GCC, *flags, level, "odd.c", "-o", "traced")
+        bench.run(bench.ntrace, "run", "-o", "traced.ntrace", "--", "./traced")
+        document = bench.mcdc("traced.ntrace")
+        equal, undetermined, different = mcdc.compare(truth, document)
+        assert not different and equal >= least, (level, flags, equal, undetermined, different)
+        assert not mcdc.certain(truth, document), (level, flags, mcdc.certain(truth, document))
+
+
 if __name__ == "__main__":
-    cases.main([random_ranges, values_of_loads, signed_characters, skipped_by_constants, unproven_structures], mcdc.Bench, mcdc.TOOLS)
+    cases.main([random_ranges, values_of_loads, signed_characters, skipped_by_constants, unproven_structures, odd_sources], mcdc.Bench, mcdc.TOOLS)
