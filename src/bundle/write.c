@@ -128,10 +128,10 @@ ntr_status ntr_bundle_copy(ntr_bundle *bundle, const char *path, ntr_bundle_imag
 
 static ntr_status dump_json(ntr_bundle *bundle, const json_t *root, const char *path) {
     ntr_status status = NTR_OK;
-    int file = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
-    bool written = file >= 0 && json_dumpfd(root, file, JSON_INDENT(1)) == 0 && ntr_write_all(file, "\n", 1);
+    FILE *file = fopen(path, "we"); /* json_dumpfd makes a system call for each token */
+    bool written = file && json_dumpf(root, file, JSON_INDENT(1)) == 0 && fputc('\n', file) != EOF;
     if (!written) status = ntr_bundle_fail_errno(bundle, path);
-    if (file >= 0 && close(file)) status = ntr_bundle_fail_errno(bundle, path);
+    if (file && fclose(file)) status = ntr_bundle_fail_errno(bundle, path);
     return status;
 }
 

@@ -1,9 +1,7 @@
 #include "base/allocator.h"
-#include "bundle/write_all.h"
 #include "capture/record.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -19,7 +17,7 @@ struct code_file {
     struct ntr_capture_record *record;
     const struct ntr_capture_code *code;
     const char *name; /* in the bundle */
-    int file;
+    FILE *file;
     char path[PATH_MAX];
     uint64_t size;
     ntr_bundle_image *last; /* the image that may still grow; NULL: none */
@@ -52,7 +50,7 @@ static bool is_free(const struct code_file *out, uint64_t address, uint64_t leng
 
 static bool write_bytes(struct code_file *out, const uint8_t *bytes, uint64_t length) {
     out->size += length;
-    return ntr_write_all(out->file, bytes, (size_t)length);
+    return fwrite(bytes, 1, (size_t)length, out->file) == length;
 }
 
 /* Where a range becomes valid: not before its program began. */
@@ -158,10 +156,10 @@ ntr_status ntr_capture_record_code(struct ntr_capture_record *record, const stru
 
     if (!out.name) return ntr_capture_fail_memory(record->reason);
     snprintf(out.path, sizeof out.path, "%s/%s", ntr_bundle_folder(record->bundle), out.name);
-    out.file = open(out.path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
-    if (out.file < 0) return ntr_capture_fail_errno(record->reason, out.path);
+    out.file = fopen(out.path, "we");
+    if (!out.file) return ntr_capture_fail_errno(record->reason, out.path);
     ntr_status status = add_ranges(&out);
-    if (close(out.file) && status == NTR_OK) status = ntr_capture_fail_errno(record->reason, out.path);
+    if (fclose(out.file) && status == NTR_OK) status = ntr_capture_fail_errno(record->reason, out.path);
     if (status == NTR_OK && !out.size) unlink(out.path);
     return status;
 }
