@@ -1,5 +1,6 @@
 /* A program for `-machine virt` that executes the same pages of memory at several virtual addresses: in one address space, in
- * another one, in user mode and in supervisor mode, also a page that is mapped beside itself. QEMU translates such a page once.
+ * another one, in user mode and in supervisor mode, also a page that is mapped beside itself, an instruction that extends into another
+ * page at each address, and pages that are exchanged without a write to satp. QEMU translates such a page once.
  * Built for RV64 (Sv39) and RV32 (Sv32). It ends QEMU with status 0 through the test device. */
 #include "start.h"
 #define USER   0x400000 /* pages 0 .. 7 of each space; page 7 is the supervisor's */
@@ -38,13 +39,18 @@ s_start:
     li s2, 20               /* in turns: the spaces, and within them the addresses */
 1:  andi a0, s2, 1
     jal set_space
-    la s3, entries
+    li s5, 2
+6:  la s3, entries
 2:  LX a1, 0(s3)
     beqz a1, 3f
     jal enter_user
     addi s3, s3, W
     j 2b
-3:  la a1, shared_s         /* the supervisor's page, at its own address and at another one, called in turn */
+3:  andi a0, s2, 1
+    jal exchange_pages
+    addi s5, s5, -1
+    bnez s5, 6b
+    la a1, shared_s         /* the supervisor's page, at its own address and at another one, called in turn */
     li s4, 5
 4:  jalr a1
     li a2, KERNEL
@@ -67,6 +73,17 @@ set_space:                  /* a0: 0 or 1 */
     li t1, SATP_MODE
     or t0, t0, t1
     csrw satp, t0
+    sfence.vma
+    ret
+
+exchange_pages:             /* a0: of this space; pages 1 and 2 of USER */
+    la t0, leaf1
+    slli t1, a0, 12
+    add t0, t0, t1
+    LX t1, W(t0)
+    LX t2, 2 * W(t0)
+    SX t1, 2 * W(t0)
+    SX t2, W(t0)
     sfence.vma
     ret
 
@@ -138,9 +155,11 @@ pages1:
 pages2:
     WORD next + 0xdb, next + 0xdb, shared + 0xdb, next + 0xdb, shared + 0xdb, shared + 0xdb, next + 0xdb, shared_s + 0xcb
 entries:                    /* executed as far as the pages have this code */
-    WORD USER + 0x3000, USER + 0x3000, USER + 0x5000, USER + 0x1000, USER + 0x5000, USER + 0x1800, USER + 0x5800, 0
+    WORD USER, USER + 0xa00, USER + 0x800, USER + 0x3000, USER + 0x3000, USER + 0x5000, USER + 0x1000, USER + 0x5000, USER + 0x1800, USER + 0x5800
+    WORD USER + 0x1a00, USER + 0x5a00, USER + 0x2a00, 0
 
-    /* At the beginning: a loop, calls, and at the end an ecall. At 0x800: straight code and a jump into the page behind. */
+    /* At the beginning: a loop, calls, and at the end an ecall. At 0x800: straight code and a jump into the page behind. At
+     * 0xa00: a jump to the last two bytes of the page, which are the first half of an instruction (addi t1). */
     .section .text.pages, "ax"
     .balign 4096
 shared:
@@ -167,11 +186,17 @@ shared_half:
 shared_end:
     addi t1, t1, 6
     ecall
+    .org shared + 0xa00
+    li t0, 2
+    j shared_edge
     .org shared + 0xff0
 shared_last:
     addi t1, t1, 4
     addi t1, t1, 5
     j next_first
+    .org shared + 0xffe
+shared_edge:
+    .half 0x0313
     .org shared + 0x1000
 next:                       /* the same place in `shared` is a loop */
 next_first:
@@ -183,6 +208,8 @@ next_first:
     .org next + 0x800
     ecall
     .org next + 0x900
+    ecall
+    .org next + 0xa00
     ecall
     .org next + 0x1000
     .balign 4096

@@ -4,7 +4,7 @@
  * of the translation, so it is part of the block. What a block cannot show about itself is settled when the next one
  * begins: how many of its instructions retired, traps, resets, a new address space. `slow` in struct machine_hart says
  * that something may have to be settled; translated code itself clears BLOCK_OPEN when the last instruction begins. The
- * address of a translation is not always that at which it executes (places.c). */
+ * address of a translation is not always that at which it executes (address.c, places.c). */
 #ifndef NTRACE_QEMU_MACHINE_H
 #define NTRACE_QEMU_MACHINE_H
 
@@ -27,6 +27,8 @@ enum { BLOCK_KIND_SHIFT = 24, BLOCK_PAGE_SHIFT = 32 };
 
 _Static_assert(CHANNEL_BLOCKS <= 1u << BLOCK_KIND_SHIFT && sizeof(void *) == 8, "a pointer holds all three");
 
+enum { MACHINE_PAGE = 4096 }; /* bytes */
+
 enum { PRIVILEGE_V = 4 }; /* bit of the register priv: a virtual machine of the hypervisor extension */
 
 enum machine_register {
@@ -34,6 +36,14 @@ enum machine_register {
     REGISTER_TP, REGISTER_ADDRESS, REGISTER_TIME, REGISTER_TIMEH,
     REGISTER_COUNT
 };
+
+/* A page that the hart has entered: blocks of it have executed at their own addresses. */
+struct machine_entered {
+    uint64_t address, epoch;
+    uint32_t number; /* 0: free */
+};
+
+enum { MACHINE_ENTERED = 1 << 12 }; /* slots */
 
 /* An element of the scoreboard: one for each vCPU. Its thread alone uses it. */
 struct machine_hart {
@@ -44,6 +54,15 @@ struct machine_hart {
     struct channel_lane *lane;
     uint32_t page;           /* places.c: the last block ran at its own address in this page; 0: it did not */
     uint32_t last;           /* block told last; 0: none */
+
+    /* address.c: */
+    const void *counter;             /* the program counter; NULL: its place is not known */
+    struct machine_entered *entered; /* by number of the page; not NULL if `counter` is not */
+    uint64_t page_bits;              /* of an address: those above the offset in the page */
+    uint64_t epoch;                  /* changes with the address space, and with `virtual` */
+    struct counter_search *search;
+    bool is_narrow;                  /* the register pc has 32 bits */
+
     uint32_t traps;          /* told since */
     uint64_t stopped_at;     /* valid while `stopped`: the instruction that would be executed next */
     bool stopped;            /* the hart sleeps, or the machine has stopped it */
@@ -67,7 +86,14 @@ extern struct qemu_plugin_scoreboard *machine_harts;
 /* QEMU does not report when a hart stops, as with -icount: each instruction that may be left gets a mark. */
 extern bool machine_marks_all;
 
-struct machine_hart *machine_hart(unsigned vcpu);
+/* QEMU makes room for so many harts at once; the elements then stay where they are. NULL: there are more. */
+enum { HARTS_AT_ONCE = 16 };
+extern struct machine_hart *machine_few;
+
+static inline struct machine_hart *machine_hart(unsigned vcpu) {
+    return LIKELY(machine_few && vcpu < HARTS_AT_ONCE) ? machine_few + vcpu : qemu_plugin_scoreboard_find(machine_harts, vcpu);
+}
+
 struct machine_hart *machine_present(void); /* of the calling thread */
 uint64_t machine_read(struct machine_hart *hart, enum machine_register name);
 
@@ -77,11 +103,14 @@ QEMU_TB_CALLBACK(machine_translate);
 /* accesses.c */
 void machine_put_accesses(struct qemu_plugin_tb *tb);
 
+/* address.c. `state`: QEMU's state of the hart, if it is known. */
+uint64_t machine_address(struct machine_hart *hart, uintptr_t block, const void *state);
+void machine_check_counter(struct machine_hart *hart);
+
 /* places.c */
 enum { PAGE_PHYSICAL = 1 }; /* of code that executes at physical addresses */
 uint32_t machine_page(uint64_t address, uint8_t privilege); /* the lock is held */
 bool machine_leaves_page(const struct translation *t, uint32_t last, uint32_t last_at);
-uint64_t machine_address(struct machine_hart *hart, uintptr_t block);
 uint32_t machine_place(struct machine_hart *hart, uintptr_t block, uint64_t address);
 
 static inline uint32_t block_number(uintptr_t block) {
@@ -95,6 +124,8 @@ static inline uint32_t block_page(uintptr_t block) {
 /* record.c */
 void machine_record(unsigned vcpu, void *block); /* at the start of a block */
 void machine_record_timed(unsigned vcpu, void *block); /* the same with the time, every so many blocks */
+void machine_record_in(unsigned vcpu, void *block, const void *state);
+void machine_record_timed_in(unsigned vcpu, void *block, const void *state);
 void machine_lost(unsigned vcpu, void *nothing);
 void machine_take_trap(struct machine_hart *hart, uint32_t flags, uint64_t cause, uint64_t epc, uint64_t tval,
                        bool first);

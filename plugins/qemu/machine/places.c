@@ -2,9 +2,8 @@
  *
  * QEMU translates code once for all virtual addresses at which its page of memory is mapped, and tells the plugin the one
  * at which it was translated. A shared library is at another address in each process, so the address has to be read when
- * the block begins (register pc). To read it at each block would cost more than everything else, so it is read where the
- * flow enters a page: behind indirect jumps, direct ones that leave their page, traps, and whenever the translation's page
- * is not that of the block before.
+ * the block begins (address.c). It is read where the flow enters a page: behind indirect jumps, direct ones that leave their
+ * page, traps, and whenever the translation's page is not that of the block before.
  *
  * Invariant: if hart->page is not 0, the block before has executed in that page. If it continues in its page, and the next
  * translation was made in that page too, the next block executes at the address of its translation.
@@ -18,7 +17,7 @@
 #include <string.h>
 
 #define PAGE_TOLD UINT32_MAX
-enum { PAGE_SHIFT = 12, KNOWN_PLACES = 1 << 14 };
+enum { KNOWN_PLACES = 1 << 14 };
 
 /* Slot of a cache: this block has run at this address, and then has this number. Or, with the number PAGE_TOLD, a page of
  * user mode was told. */
@@ -30,12 +29,12 @@ struct place {
 /* ---- translations ------------------------------------------------------------------------------------------------- */
 
 static uint64_t page_of(uint64_t address) {
-    return address >> PAGE_SHIFT;
+    return address & ~(uint64_t)(MACHINE_PAGE - 1);
 }
 
-/* Numbers of virtual pages: a hash table with open addressing, at most half full. 0: there is no memory for it. */
+/* Numbers of virtual pages, of each mode: a hash table with open addressing, at most half full. 0: there is no memory for it. */
 uint32_t machine_page(uint64_t address, uint8_t privilege) {
-    static uint64_t *pages; /* page + 1; 0: free */
+    static uint64_t *pages; /* address, and the mode + 1 in the low bits; 0: free */
     static uint32_t *numbers, size, used;
     uint32_t at;
 
@@ -61,7 +60,7 @@ uint32_t machine_page(uint64_t address, uint8_t privilege) {
         numbers = more_numbers;
         size = larger;
     }
-    uint64_t key = page_of(address) + 1;
+    uint64_t key = page_of(address) | (privilege + 1u);
     for (at = (uint32_t)(key * 0x9e3779b97f4a7c15u >> 32); pages[at & (size - 1)]; at++)
         if (pages[at & (size - 1)] == key) return numbers[at & (size - 1)];
     pages[at & (size - 1)] = key;
@@ -79,15 +78,6 @@ bool machine_leaves_page(const struct translation *t, uint32_t last, uint32_t la
 }
 
 /* ---- execution ---------------------------------------------------------------------------------------------------- */
-
-uint64_t machine_address(struct machine_hart *hart, uintptr_t block) {
-    uint64_t address = channel->blocks[block_number(block)].address;
-
-    if (block_page(block) == PAGE_PHYSICAL || !hart->registers[REGISTER_ADDRESS]) return address;
-    uint64_t differs = machine_read(hart, REGISTER_ADDRESS) ^ address;
-    if (hart->bytes->length == sizeof(uint32_t)) differs = (uint32_t)differs;
-    return differs & ((1u << PAGE_SHIFT) - 1) ? address : address ^ differs; /* pages are mapped as a whole */
-}
 
 /* The entry of this cache for the two values; NULL: there is no memory for one. */
 static struct place *find(struct machine_hart *hart, uint64_t address, uint64_t of) {
@@ -111,7 +101,7 @@ static uint32_t number_at(uint32_t number, uint64_t address) {
 
 /* A page of user mode is told for each address space, also when its code was translated before. */
 static void tell_page(struct machine_hart *hart, uint64_t address) {
-    uint64_t page = address & ~(uint64_t)((1u << PAGE_SHIFT) - 1);
+    uint64_t page = page_of(address);
     struct place *place = find(hart, page, hart->satp);
 
     if (!place || (place->number == PAGE_TOLD && place->address == page && place->of == hart->satp)) return;
@@ -133,12 +123,19 @@ static uint32_t place_elsewhere(struct machine_hart *hart, uint32_t number, uint
     return other;
 }
 
+/* machine_enters_page answers for it from now on. */
+static void remember_page(struct machine_hart *hart, uint32_t page, uint64_t address) {
+    if (hart->entered && page > PAGE_PHYSICAL)
+        hart->entered[page % MACHINE_ENTERED] = (struct machine_entered){page_of(address), hart->epoch, page};
+}
+
 uint32_t machine_place(struct machine_hart *hart, uintptr_t block, uint64_t address) {
     uint32_t number = block_number(block);
 
     if (channel->blocks[number].privilege == 0) tell_page(hart, address);
     if (LIKELY(channel->blocks[number].address == address)) {
         hart->page = block_page(block);
+        remember_page(hart, hart->page, address);
         return number;
     }
     hart->page = 0;

@@ -16,17 +16,11 @@ bool machine_marks_all;
 
 /* ---- harts -------------------------------------------------------------------------------------------------------- */
 
-/* QEMU makes room for so many harts at once; the elements then stay where they are. */
-enum { HARTS_AT_ONCE = 16 };
+struct machine_hart *machine_few;
 static bool is_few;
-static struct machine_hart *few;
 
 static _Thread_local struct machine_hart *present;
 static _Thread_local unsigned present_vcpu;
-
-struct machine_hart *machine_hart(unsigned vcpu) {
-    return LIKELY(few && vcpu < HARTS_AT_ONCE) ? few + vcpu : qemu_plugin_scoreboard_find(machine_harts, vcpu);
-}
 
 struct machine_hart *machine_present(void) {
     return present ? machine_hart(present_vcpu) : NULL;
@@ -61,8 +55,8 @@ static QEMU_VCPU_CALLBACK(start_vcpu) {
     struct machine_hart *hart = qemu_plugin_scoreboard_find(machine_harts, vcpu);
 
     QEMU_IGNORE;
-    if (is_few) few = qemu_plugin_scoreboard_find(machine_harts, 0);
-    *hart = (struct machine_hart){.log = machine_log_start(), .line = machine_log_start(), .lane = &channel->lanes[vcpu % CHANNEL_THREADS]};
+    if (is_few) machine_few = qemu_plugin_scoreboard_find(machine_harts, 0);
+    *hart = (struct machine_hart){.log = machine_log_start(), .line = machine_log_start(), .lane = &channel->lanes[vcpu % CHANNEL_THREADS], .epoch = 1};
     hart->bytes = g_byte_array_new();
     find_registers(hart);
     present = hart;

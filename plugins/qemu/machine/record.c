@@ -121,6 +121,7 @@ static void settle_space(struct machine_hart *hart) {
     uint64_t satp = machine_read(hart, REGISTER_SATP), hgatp = hart->virtual ? machine_read(hart, REGISTER_HGATP) : 0;
 
     if (satp == hart->satp && hgatp == hart->hgatp) return;
+    hart->epoch++;
     hart->satp = satp;
     hart->hgatp = hgatp;
     hart->renames = true;
@@ -135,7 +136,11 @@ static COLD void settle(struct machine_hart *hart, unsigned vcpu, uint64_t addre
     uint8_t before = hart->last ? channel->blocks[hart->last].privilege : 3;
     bool trapped = machine_read_log(hart, vcpu);
 
-    if ((privilege & PRIVILEGE_V) != hart->virtual) hart->slow |= BLOCK_SPACE;
+    machine_check_counter(hart);
+    if ((privilege & PRIVILEGE_V) != hart->virtual) {
+        hart->slow |= BLOCK_SPACE;
+        hart->epoch++;
+    }
     hart->virtual = privilege & PRIVILEGE_V;
     if (!trapped) settle_flow(hart, address);
     if (hart->slow & BLOCK_SPACE) settle_space(hart);
@@ -144,40 +149,54 @@ static COLD void settle(struct machine_hart *hart, unsigned vcpu, uint64_t addre
     hart->log = hart->waits ? &always : hart->line;
 }
 
-/* Returns the number to report; 0: the table is full. */
-static uint32_t settle_and_place(struct machine_hart *hart, unsigned vcpu, uintptr_t block) {
-    uint64_t address = machine_address(hart, block);
-    uint8_t privilege = channel->blocks[block_number(block)].privilege;
-
-    if (!lane_is_traced(hart->lane)) return block_number(block);
-    if (hart->slow & ~(uint64_t)BLOCK_JUMPS || *hart->log || (privilege & PRIVILEGE_V) != hart->virtual)
-        settle(hart, vcpu, address, privilege);
-    return machine_place(hart, block, address);
-}
-
-void machine_record(unsigned vcpu, void *data) {
-    struct machine_hart *hart = machine_hart(vcpu);
-    uintptr_t block = (uintptr_t)data;
-    uint32_t number = block_number(block);
-
-    if (!LIKELY(!(hart->slow | (uint8_t)*hart->log) && block_page(block) == hart->page)) {
-        number = settle_and_place(hart, vcpu, block);
-        if (!number) {
-            machine_lost(vcpu, NULL);
-            return;
-        }
-    }
+static inline void report_block(struct machine_hart *hart, uintptr_t block, uint32_t number) {
     hart->slow = (uint8_t)(block >> BLOCK_KIND_SHIFT);
     hart->last = number;
     lane_push(hart->lane, number);
 }
 
-void machine_record_timed(unsigned vcpu, void *data) {
+/* The flow leaves its page, or there is something to settle. */
+static __attribute__((noinline)) void settle_and_report(struct machine_hart *hart, unsigned vcpu, uintptr_t block, const void *state) {
+    uint32_t number = block_number(block);
+
+    if (lane_is_traced(hart->lane)) {
+        uint64_t address = machine_address(hart, block, state);
+        uint8_t privilege = channel->blocks[number].privilege;
+        if (hart->slow & ~(uint64_t)BLOCK_JUMPS || *hart->log || (privilege & PRIVILEGE_V) != hart->virtual)
+            settle(hart, vcpu, address, privilege);
+        number = machine_place(hart, block, address);
+    }
+    if (number) report_block(hart, block, number);
+    else machine_lost(vcpu, NULL); /* the table is full */
+}
+
+/* Has the flow come to a page in which the hart has been before, in the same address space, with nothing else to settle? */
+static inline bool enters_page(struct machine_hart *hart, uintptr_t block) {
+    uint64_t counter;
+
+    if (!hart->counter || (hart->slow & ~(uint64_t)BLOCK_JUMPS) | (uint8_t)*hart->log) return false;
+    const struct machine_entered *page = &hart->entered[block_page(block) % MACHINE_ENTERED];
+    memcpy(&counter, hart->counter, sizeof counter); /* of a hart of 32 bits, the upper half is another word */
+    if (page->number != block_page(block) || page->epoch != hart->epoch || (counter ^ page->address) & hart->page_bits) return false;
+    hart->page = block_page(block);
+    return true;
+}
+
+void machine_record_in(unsigned vcpu, void *data, const void *state) {
+    struct machine_hart *hart = machine_hart(vcpu);
+    uintptr_t block = (uintptr_t)data;
+    bool stays = !(hart->slow | (uint8_t)*hart->log) && block_page(block) == hart->page;
+
+    if (LIKELY(stays) || enters_page(hart, block)) report_block(hart, block, block_number(block));
+    else settle_and_report(hart, vcpu, block, state);
+}
+
+void machine_record_timed_in(unsigned vcpu, void *data, const void *state) {
     struct machine_hart *hart = machine_hart(vcpu);
 
     if (!hart->until_time && lane_is_traced(hart->lane)) report_time(hart);
     else hart->until_time--;
-    machine_record(vcpu, data);
+    machine_record_in(vcpu, data, state);
 }
 
 void machine_lost(unsigned vcpu, void *nothing) {
