@@ -61,6 +61,44 @@ static ntr_status walk_memo(ntr_decoder *d, ntr_walk_state *walk, ntr_history_me
     return ntr_history_empty(&walk->history) ? NTR_END : NTR_OK;
 }
 
+/* Walk blocks whose successor is known from links, outcomes and the return stack. There is no linear code before
+ * walk->block, and no repeated history. Returns NTR_END when the last outcome of a walk on history alone was taken. */
+static ntr_status walk_linked(ntr_decoder *d, ntr_walk_state *walk) {
+    const ntr_history all = walk->history;
+    ntr_linked_walk w = ntr_linked_begin(d, walk);
+    ntr_linked_step step = {.target = walk->pc};
+    uint64_t spans = 0, instructions = 0, calls = 0, returns = 0;
+    bool ended = false;
+    while (!ended) {
+        ntr_block *b = w.block;
+        if (b->halfwords >= w.left - w.runaway_limit || !ntr_linked_go(&w, b, &step)) break;
+        spans++;
+        instructions += b->instructions;
+        calls += step.end == NTR_END_CALL || step.end == NTR_END_INDIRECT_CALL;
+        returns += step.end == NTR_END_RETURN;
+        ended = ntr_linked_pass(&w, b, &step);
+    }
+    const uint64_t branches = all.left - w.history.left, times = d->times;
+    ntr_counts *counts = d->counts;
+    counts->spans += times * spans;
+    counts->instructions += times * instructions;
+    counts->halfwords += times * (walk->left - w.left);
+    counts->branches += times * branches;
+    if (branches) counts->taken += times * (unsigned)__builtin_popcountll(all.bits >> (64 - branches));
+    counts->calls += times * calls;
+    counts->returns += times * returns;
+    walk->pc = step.target;
+    ntr_linked_end(&w, walk);
+    return ended ? NTR_END : NTR_OK;
+}
+
+/* Returns whether walk_linked is faster than history memos: the message comes for the first time, as far as the message
+ * memos know, so that few of its paths have a memo. */
+static bool is_linked(const ntr_decoder *d, const ntr_walk_state *walk) {
+    return d->first && !d->predicts && !d->count_callback && !walk->history.repeats && walk->run.halfwords == 0 && walk->block &&
+           walk->block->halfwords;
+}
+
 /* ---- repeated history */
 
 /* The starting point of a possible loop: the pattern of a repeated history is about to start. When the walk is at this
@@ -144,6 +182,7 @@ ntr_status ntr_walk_counts(ntr_decoder *d) {
     walk_loop loop = {.factor = 1, .times = d->times};
     ntr_status status = NTR_OK;
     while (status == NTR_OK) {
+        if (is_linked(d, &walk) && (status = walk_linked(d, &walk)) != NTR_OK) break;
         const ntr_block *b = walk.block;
         if (!b || b->halfwords == 0 || b->halfwords >= walk.left - walk.runaway_limit) {
             status = ntr_walk_state_end(d, &walk);

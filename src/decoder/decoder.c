@@ -243,7 +243,8 @@ ntr_status ntr_decoder_count(ntr_decoder *d, ntr_counts *counts) {
     d->counts = counts;
     while (status == NTR_OK) {
         ntr_memo_candidate candidate;
-        bool learn = !d->request.source && !d->has_tables && ntr_message_memos_follow(d, &candidate);
+        const bool learn = !d->request.source && !d->has_tables && ntr_message_memos_follow(d, &candidate);
+        d->first = learn;
         d->without_memo++;
         do status = step(d, &none);
         while (status == NTR_OK && d->request.source);

@@ -201,6 +201,7 @@ struct ntr_decoder {
     ntr_counts *counts; /* counting decode: the totals; else NULL */
     uint64_t times;     /* counting decode: number of executions that one walk stands for */
     uint64_t without_memo; /* counting decode: messages that were decoded in full */
+    bool first;         /* counting decode: the current message had no memo, but may get one */
     uint64_t other_events; /* counting decode with callback: events that are no span */
     bool replays; /* the current message is decoded once more: the code is that of ntr_decoder.blocks */
     ntr_history_memos history_memos;
