@@ -1,8 +1,9 @@
 /* Counting decode: the walk without events, for totals only.
  *
  * Idea: three shortcuts make it faster than the walk with events. A history memo (history_memo.h) walks many outcomes
- * at once. A repeated history (HREPEAT) is walked only until the walk is at an earlier point again; the following
- * passes are then counted by multiplication. A message memo (message_memo.h) counts a whole message.
+ * at once, unless the message comes for the first time. A repeated history (HREPEAT) is walked only until the walk is
+ * at an earlier point again; the following passes are then counted by multiplication. A message memo (message_memo.h)
+ * counts a whole message.
  *
  * Invariant: the totals are the same as those of the events of ntr_decoder_read.
  *
@@ -95,8 +96,8 @@ static ntr_status walk_linked(ntr_decoder *d, ntr_walk_state *walk) {
 /* Returns whether walk_linked is faster than history memos: the message comes for the first time, as far as the message
  * memos know, so that few of its paths have a memo. */
 static bool is_linked(const ntr_decoder *d, const ntr_walk_state *walk) {
-    return d->first && !d->predicts && !d->count_callback && !walk->history.repeats && walk->run.halfwords == 0 && walk->block &&
-           walk->block->halfwords;
+    return d->first && !d->predicts && !d->count_callback && !walk->history.repeats && walk->run.halfwords == 0 &&
+           walk->block && walk->block->halfwords;
 }
 
 /* ---- repeated history */

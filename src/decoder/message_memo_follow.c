@@ -55,6 +55,12 @@ typedef struct upcoming_message {
     unsigned size; /* 0: there is no further message */
 } upcoming_message;
 
+static inline void prefetch(const ntr_message_memos *memos, size_t place) {
+    const ntr_message_memo *memo = ntr_message_memo_at(memos, place);
+    __builtin_prefetch(memo);
+    if (memos->wide) __builtin_prefetch(memo + 1);
+}
+
 /* Look at the message at *next, which ends at `end` at the latest, and step over it. */
 static inline void look_at_next(const ntr_message_memos *memos, bool early, upcoming_message *m, const uint8_t **next,
                                 const uint8_t *end) {
@@ -68,9 +74,7 @@ static inline void look_at_next(const ntr_message_memos *memos, bool early, upco
     m->hash = (word[0] + (word[1] << 17 | word[1] >> 47)) * UINT64_C(0x9e3779b97f4a7c15);
     if (!early) return;
     m->hash = (m->hash >> 32 ^ m->hash) * UINT64_C(0xd6e8feb86659fd93);
-    const ntr_message_memo *memo = ntr_message_memo_at(memos, m->hash >> (64 - memos->bits));
-    __builtin_prefetch(memo);
-    if (memos->wide) __builtin_prefetch(memo + 1);
+    prefetch(memos, m->hash >> (64 - memos->bits));
 }
 
 /* Returns the places of the memo: by the message; by the message and the state; and by the newest return address, too,
@@ -109,6 +113,7 @@ static inline ntr_message_memo *find(const ntr_message_memos *memos, bool early,
     ntr_message_memo *memo = ntr_message_memo_at(memos, m->hash >> (64 - memos->bits));
     if (early && fits(memos, at, memo, key)) return memo;
     *places = places_of(memos, early, at, m, key);
+    prefetch(memos, places->of_caller);
     memo = ntr_message_memo_at(memos, places->of_state);
     if (fits(memos, at, memo, key)) return memo;
     memo = ntr_message_memo_at(memos, places->of_caller);
@@ -220,12 +225,14 @@ static inline bool sequence_ends(const memo_walk *w, const ntr_sequence_trail *t
 /* `early`, memos.wide and memos.counted are constants, so that the compiler makes a loop for each case. */
 static inline __attribute__((always_inline)) bool follow(ntr_decoder *d, ntr_message_memos memos, bool early,
                                                          memo_walk w, ntr_memo_candidate *candidate) {
-    ntr_sequence_trail trail = {.from = NULL};
-    upcoming_message upcoming[UPCOMING] = {0};
+    ntr_sequence_trail trail; /* not all of it is set: it is large, and the next message may be unknown already */
+    upcoming_message upcoming[UPCOMING];
     const uint64_t before = d->counts->messages;
     const unsigned count = early ? UPCOMING : 1;
     bool unknown = false, again = true;
     uint64_t hash = UINT64_MAX; /* of the message before */
+    trail.from = NULL;
+    trail.count = upcoming[0].size = 0;
     for (unsigned i = 0;; i = (i + 1) % count) {
         if (memos.sequences && sequence_ends(&w, &trail, hash >> (64 - NTR_SEQUENCE_CUT_BITS) == 0, upcoming[i].size)) {
             if (trail.count > 1) ntr_sequence_memo_learn(d, &trail, w.bytes);
