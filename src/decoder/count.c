@@ -94,10 +94,10 @@ static ntr_status walk_linked(ntr_decoder *d, ntr_walk_state *walk) {
 }
 
 /* Returns whether walk_linked is faster than history memos: the message comes for the first time, as far as the message
- * memos know, so that few of its paths have a memo. */
+ * memos know, so that few of its paths have a memo. In BTM, branches have no outcome. */
 static bool is_linked(const ntr_decoder *d, const ntr_walk_state *walk) {
-    return d->first && !d->predicts && !d->count_callback && !walk->history.repeats && walk->run.halfwords == 0 &&
-           walk->block && walk->block->halfwords;
+    const bool linked = d->first && !d->predicts && !d->count_callback && d->request.source->mode != NTR_MODE_BTM;
+    return linked && !walk->history.repeats && walk->run.halfwords == 0 && walk->block && walk->block->halfwords;
 }
 
 /* ---- repeated history */
