@@ -133,11 +133,17 @@ static void go_branch(ntr_decoder *d, ntr_source *s, const code_range *range, bo
     ntr_source_goto(s, target);
 }
 
+/* Returns whether the branch was taken, when that cannot be seen from the address: it leads to the next instruction. */
+static bool goes_as_predicted(const ntr_decoder *d, const ntr_source *s, const code_range *range) {
+    return d->predicts && s->mode != NTR_MODE_BTM && s->tables.known && ntr_flow_predict(&s->tables, range->last);
+}
+
 /* A branch without history bit: the address of the synchronizing message shows whether it was taken (OQ-24). Older
  * silicon always omits that bit: docs/dialects.md section 1. */
 static void go_by_address(ntr_decoder *d, ntr_source *s, ntr_walk_request *request, const code_range *range) {
     bool branch_message = ntr_tcode_in(ntr_tcodes_with(NTR_IS_DIRECT), d->message.tcode);
-    bool taken = request->address == s->block->target && (branch_message || request->address != range->next);
+    bool taken = request->address == s->block->target &&
+                 (branch_message || request->address != range->next || goes_as_predicted(d, s, range));
     request->no_outcome |= !d->params.dialect->sync_branch_from_faddr && !d->predicts && !request->self_loop;
     go_branch(d, s, range, taken);
 }
