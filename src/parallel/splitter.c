@@ -109,10 +109,11 @@ static void decode_access(const ntr_splitter *splitter, ntr_splitter_source *s, 
     ntr_clock_follow(&s->current.clock, &splitter->params, m);
 }
 
-/* Times are followed in synchronizing messages only: the time at a stop is not known. Returns whether the state is. */
+/* Times are followed in synchronizing messages only: in a stream with timestamps, the time at a stop is not known, and a
+ * message that lacks its time is reported at the place before the stop. Returns whether the state is known. */
 static bool decode_stop(ntr_splitter *splitter, ntr_splitter_source *s) {
     s->current.mode = NTR_MODE_UNKNOWN;
-    s->current.stopped = s->begun && !s->current.clock.known;
+    s->current.stopped = s->begun && !s->current.clock.known && splitter->params.timestamps != NTR_TIMESTAMPS_ON;
     s->current.first = splitter->number + 1;
     return s->current.stopped;
 }
