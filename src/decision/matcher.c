@@ -104,7 +104,7 @@ static void search(ntr_matcher *x, const ntr_solution *given, ntr_branch_set don
 
 /* Returns the set of conditions that can be evaluated. Constants, and what they skip, are not: in 0 && a || b that is b alone. */
 static uint64_t evaluated(const ntr_decision_record *r) {
-    uint64_t reached = r->start < 0 ? 0 : UINT64_C(1) << r->start;
+    uint64_t reached = r->start < 0 || r->start >= NTR_CONDITIONS_MAX ? 0 : UINT64_C(1) << r->start;
     for (size_t i = 0; i < r->shown.condition_count; i++) /* conditions lead to later ones */
         for (unsigned value = 0; value < 2 && reached >> i & 1; value++)
             if (r->flow[i].next[value] >= 0) reached |= UINT64_C(1) << r->flow[i].next[value];
