@@ -22,7 +22,7 @@ QEMU = qemu10.find()
 OBJCOPY = "riscv64-linux-gnu-objcopy"
 FIRMWARE = 0x1020  # the code behind the reset vector reads its constants here
 IS_STORE, OTHER_DATA = 1, 2
-BEGUN_TWICE = 64  # the plugin counts instructions that begin: those that trap, too, and some that QEMU begins again at devices
+RAM = 0x80000000  # below it are devices
 
 
 def trace(bits, name, *options, qemu=(), status=0):
@@ -121,7 +121,8 @@ def records(path):
 
 
 def placed(bundle):
-    """The accesses of hart 0, with the privilege mode and with how many instructions were executed at least and at most before."""
+    """The accesses of hart 0, with the privilege mode and with how many instructions were executed at least and at most before; how many
+    instructions more may have begun: QEMU begins some again at traps and at devices. (How often is not known; 2 for each trap were seen.)"""
     found, mode, count, open_from, traps = [], 3, 0, 0, 0
     for e in events(bundle):
         if e["kind"] == "span":
@@ -134,21 +135,21 @@ def placed(bundle):
             mode = e["prv"]
         elif e["kind"] == "access":
             found.append([int(e["name"] == "write"), e["data_size"], int(e["address"], 16), int(e["data"], 16), mode, count, count])
-    return found, traps
+    return found, 3 * traps + sum(row[2] < RAM for row in found)
 
 
 def beside(width, name, *options):
     log = os.path.join(scratch(), "truth.bin")
     bundle, _ = trace(width, name, "--data", *options, qemu=["-plugin", f"{PLUGIN},out={log}"])
     truth = [row for row in records(log) if row[2] > FIRMWARE]
-    found, traps = placed(bundle)
+    found, again = placed(bundle)
     found = [row for row in found if row[2] > FIRMWARE]
     check(len(truth) > 200, f"{len(truth)} accesses")
     equal(len({row[4] for row in truth}) > 1, True, "several modes")
     for i, (row, true) in enumerate(zip(found, truth)):
         data = row[3] if true[3] is not None else None
         equal((*row[:3], data, row[4]), true[:5], f"access {i}: store, size, address, data, mode")
-        check(row[5] <= true[5] <= row[6] + traps + BEGUN_TWICE, f"access {i}: between {row[5]} and {row[6]} instructions, the plugin counted {true[5]}")
+        check(row[5] <= true[5] <= row[6] + again, f"access {i}: between {row[5]} and {row[6]} instructions, the plugin counted {true[5]}")
     equal(len(found), len(truth), "accesses")
 
 
