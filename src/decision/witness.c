@@ -1,7 +1,7 @@
 #include "decision/witness.h"
 
 #include "base/allocator.h"
-#include "base/try.h"
+#include "base/little_endian.h"
 #include "decision/expand.h"
 #include "decision/values.h"
 
@@ -104,7 +104,7 @@ static const known_insn *insn_at(ntr_witness *w, uint64_t address) {
     if (ntr_program_insn(w->map->program, NULL, NTR_POSITION_ANY, address, &insn) != NTR_OK) return NULL;
     *k = (known_insn){.address = address, .size = insn.size, .is_root = is_root(w, address)};
     ntr_program_read(w->map->program, NULL, NTR_POSITION_ANY, address, bytes, insn.size < 4 ? insn.size : 4);
-    decode(k, bytes[0] | (uint32_t)bytes[1] << 8 | (uint32_t)bytes[2] << 16 | (uint32_t)bytes[3] << 24, w->values.xlen);
+    decode(k, ntr_little_32(bytes), w->values.xlen);
     return k;
 }
 
