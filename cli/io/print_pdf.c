@@ -6,6 +6,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
+#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/stat.h>
@@ -16,20 +17,33 @@ enum { PDF_BYTES_MAX = 1 << 28 };
 
 static const char *const printers[] = {"weasyprint", "chromium", "chromium-browser", "google-chrome"};
 
+/* No tags: their numbers differ from one run to the next. No /dev/shm: containers have a small one. */
+static const char *const chromium_options[] = {"--headless", "--disable-gpu", "--disable-dev-shm-usage",
+                                                "--no-pdf-header-footer", "--disable-pdf-tagging"};
+enum { CHROMIUM_OPTIONS = sizeof chromium_options / sizeof chromium_options[0] };
+
 static void print_page(const char *program, const char *page, const char *pdf) {
+    const char *arguments[CHROMIUM_OPTIONS + 5];
     char option[PATH_MAX + 32], address[PATH_MAX + 32];
-    int null = open("/dev/null", O_RDWR);
+    int null = open("/dev/null", O_RDWR), count = 0;
 
     for (int fd = 0; null >= 0 && fd < 3; fd++) dup2(null, fd);
     setenv("SOURCE_DATE_EPOCH", "0", 1);
-    snprintf(option, sizeof option, "--print-to-pdf=%s", pdf);
-    snprintf(address, sizeof address, "file://%s", page);
-    if (strcmp(program, printers[0]) == 0)
-        execlp(program, program, page, pdf, (char *)NULL);
-    else if (geteuid() == 0) /* the sandbox of Chromium does not run as root; the page has no script and no address */
-        execlp(program, program, "--headless", "--no-sandbox", "--disable-gpu", "--no-pdf-header-footer", option, address, (char *)NULL);
-    else
-        execlp(program, program, "--headless", "--disable-gpu", "--no-pdf-header-footer", option, address, (char *)NULL);
+    arguments[count++] = program;
+    if (strcmp(program, printers[0]) == 0) {
+        arguments[count++] = page;
+        arguments[count++] = pdf;
+    } else {
+        snprintf(option, sizeof option, "--print-to-pdf=%s", pdf);
+        snprintf(address, sizeof address, "file://%s", page);
+        for (int i = 0; i < CHROMIUM_OPTIONS; i++) arguments[count++] = chromium_options[i];
+        /* Chromium's sandbox does not run as root; the page has no script and no address */
+        if (geteuid() == 0) arguments[count++] = "--no-sandbox";
+        arguments[count++] = option;
+        arguments[count++] = address;
+    }
+    arguments[count] = NULL;
+    execvp(program, (char *const *)(uintptr_t)arguments);
     _exit(127);
 }
 
