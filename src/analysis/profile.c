@@ -181,6 +181,19 @@ void ntr_profile_sort(ntr_profile *profile, ntr_profile_key key) {
     if (profile->count) qsort(profile->rows, profile->count, sizeof *profile->rows, orders[key]);
 }
 
+ntr_status ntr_profile_finish(ntr_profile *profile, ntr_status status) {
+    if (status) {
+        ntr_profile_release(profile);
+        return status;
+    }
+    for (size_t i = 0; i < profile->count; i++) {
+        profile->instructions += profile->rows[i].self;
+        profile->ticks += profile->rows[i].self_ticks;
+    }
+    ntr_profile_sort(profile, NTR_PROFILE_KEY_SELF);
+    return NTR_OK;
+}
+
 ntr_status ntr_profile_make(ntr_profile *profile, ntr_profile_by by, const ntr_program *program, ntr_debug_info *debug,
                             ntr_functions *functions, const ntr_calltree *tree, ntr_tally *tally,
                             const ntr_allocator *allocator) {
@@ -201,16 +214,7 @@ ntr_status ntr_profile_make(ntr_profile *profile, ntr_profile_by by, const ntr_p
     case NTR_PROFILE_MODE:
     case NTR_PROFILE_INTERRUPT: return NTR_E_INVALID;
     }
-    if (status) {
-        ntr_profile_release(profile);
-        return status;
-    }
-    for (size_t i = 0; i < profile->count; i++) {
-        profile->instructions += profile->rows[i].self;
-        profile->ticks += profile->rows[i].self_ticks;
-    }
-    ntr_profile_sort(profile, NTR_PROFILE_KEY_SELF);
-    return NTR_OK;
+    return ntr_profile_finish(profile, status);
 }
 
 void ntr_profile_release(ntr_profile *profile) {

@@ -104,14 +104,5 @@ ntr_status ntr_profile_machine(ntr_profile *profile, ntr_profile_by by, const nt
         status = add_modes(profile, &capacity, machine);
     else if (by == NTR_PROFILE_INTERRUPT)
         status = add_interrupts(profile, &capacity, machine);
-    if (status) {
-        ntr_profile_release(profile);
-        return status;
-    }
-    for (size_t i = 0; i < profile->count; i++) {
-        profile->instructions += profile->rows[i].self;
-        profile->ticks += profile->rows[i].self_ticks;
-    }
-    ntr_profile_sort(profile, NTR_PROFILE_KEY_SELF);
-    return NTR_OK;
+    return ntr_profile_finish(profile, status);
 }

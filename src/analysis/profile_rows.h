@@ -13,4 +13,8 @@ ntr_profile_row ntr_profile_function_row(const ntr_function *function);
 /* Appends one row for each image. Errors: NTR_E_MEMORY. */
 ntr_status ntr_profile_images(ntr_profile *profile, const ntr_functions *functions, const ntr_calltree *tree);
 
+/* Adds the rows up and sorts them by their own instructions; releases the profile where `status`, that of making the
+ * rows, is an error. Returns `status`. */
+ntr_status ntr_profile_finish(ntr_profile *profile, ntr_status status);
+
 #endif
