@@ -1,7 +1,8 @@
-#include "io/module.h"
+/* Files, digests, parameters and losses of the evidence. */
 #include "io/evidence.h"
 
 #include "io/digest.h"
+#include "io/module.h"
 
 #include <dirent.h>
 #include <inttypes.h>
@@ -143,149 +144,6 @@ void cli_evidence_write(struct cli_evidence *e, struct cli_output *out) {
     cli_output_text(out, "]");
 }
 
-/* ---- tests */
-
-void cli_evidence_test(struct cli_evidence *e, const char *path, const struct cli_trace *trace, ntr_coverage *coverage) {
-    const char *name = trace->bundle ? ntr_bundle_capture(trace->bundle)->test : NULL;
-
-    if (e->test_count == e->test_capacity) {
-        size_t capacity = e->test_capacity ? 2 * e->test_capacity : 16;
-        struct cli_evidence_test *tests = realloc(e->tests, capacity * sizeof *tests);
-        if (!tests) {
-            e->failed = true;
-            ntr_coverage_free(coverage);
-            return;
-        }
-        e->tests = tests;
-        e->test_capacity = capacity;
-    }
-    struct cli_evidence_test *test = &e->tests[e->test_count++];
-    *test = (struct cli_evidence_test){strdup(name ? name : ""), strdup(path), trace->params, coverage};
-    if (!test->name || !test->trace) e->failed = true;
-}
-
-/* Returns the line of a test. Its lines are sorted as those of all tests: `*at` follows them. */
-static const ntr_cover_line *same_line(const struct cli_evidence_test *test, size_t *at, const ntr_cover_line *line) {
-    size_t count;
-    const ntr_cover_line *lines = ntr_coverage_lines(test->coverage, &count);
-
-    for (; *at < count; ++*at) {
-        int order = strcmp(lines[*at].file, line->file);
-        if (order == 0 && lines[*at].line == line->line) return &lines[*at];
-        if (order > 0 || (order == 0 && lines[*at].line > line->line)) return NULL;
-    }
-    return NULL;
-}
-
-/* The tests in which a branch had an outcome. `at`: the position of the line in each test. */
-static void write_outcome(const struct cli_evidence *e, const ntr_cover_line *line, const ntr_cover_branch *branch, bool taken,
-                          size_t *at, struct cli_output *out) {
-    const char *comma = "";
-    size_t count;
-
-    for (size_t k = 0; k < e->test_count; k++) {
-        const ntr_cover_line *own = same_line(&e->tests[k], &at[k], line);
-        const ntr_cover_branch *branches = ntr_coverage_branches(e->tests[k].coverage, &count);
-        for (size_t i = 0; own && i < own->branches; i++) {
-            const ntr_cover_branch *b = &branches[own->first_branch + i];
-            if (b->address != branch->address || !(taken ? b->taken : b->not_taken)) continue;
-            cli_output_print(out, "%s%zu", comma, k);
-            comma = ",";
-            break;
-        }
-    }
-}
-
-static void write_outcomes(const struct cli_evidence *e, ntr_coverage *coverage, const ntr_cover_line *line, size_t *at,
-                           struct cli_output *out) {
-    size_t count;
-    const ntr_cover_branch *branches = ntr_coverage_branches(coverage, &count);
-
-    for (size_t i = 0; i < line->branches; i++) {
-        const ntr_cover_branch *b = &branches[line->first_branch + i];
-        cli_output_print(out, "%s{\"address\":\"0x%" PRIx64 "\",\"taken\":[", i ? "," : ",\"branches\":[", b->address);
-        write_outcome(e, line, b, true, at, out);
-        cli_output_text(out, "],\"not_taken\":[");
-        write_outcome(e, line, b, false, at, out);
-        cli_output_text(out, "]}");
-    }
-    if (line->branches) cli_output_text(out, "]");
-}
-
-static void write_lines(const struct cli_evidence *e, ntr_coverage *coverage, struct cli_output *out) {
-    size_t count;
-    const ntr_cover_line *lines = ntr_coverage_lines(coverage, &count);
-    size_t *at = calloc(e->test_count + 1, sizeof *at);
-
-    for (size_t i = 0; at && i < count; i++) {
-        const char *comma = "";
-        cli_output_text(out, i ? ",\n{\"file\":" : "\n{\"file\":");
-        cli_output_json(out, lines[i].file);
-        cli_output_print(out, ",\"line\":%" PRIu32 ",\"tests\":[", lines[i].line);
-        for (size_t k = 0; k < e->test_count; k++) {
-            const ntr_cover_line *own = same_line(&e->tests[k], &at[k], &lines[i]);
-            if (!own || !own->count) continue;
-            cli_output_print(out, "%s%zu", comma, k);
-            comma = ",";
-        }
-        cli_output_text(out, "]");
-        write_outcomes(e, coverage, &lines[i], at, out);
-        cli_output_text(out, "}");
-    }
-    free(at);
-}
-
-void cli_evidence_write_runs(const ntr_vector *vector, struct cli_output *out) {
-    const char *comma = "";
-
-    for (unsigned k = 0; k < 64; k++) {
-        if (!(vector->runs >> k & 1)) continue;
-        cli_output_print(out, "%s%u", comma, k);
-        comma = ",";
-    }
-}
-
-static void write_vectors(const ntr_decision *d, struct cli_output *out) {
-    for (size_t i = 0; i < d->vector_count; i++) {
-        cli_output_print(out, "%s{\"values\":\"%s\",\"tests\":[", i ? "," : "", d->vectors[i].values);
-        cli_evidence_write_runs(&d->vectors[i], out);
-        cli_output_text(out, "]}");
-    }
-}
-
-static void write_tests(const struct cli_evidence *e, struct cli_output *out) {
-    for (size_t i = 0; i < e->test_count; i++) {
-        cli_output_text(out, i ? ",\n{\"name\":" : "\n{\"name\":");
-        cli_output_json(out, e->tests[i].name);
-        cli_output_text(out, ",\"trace\":");
-        cli_output_json(out, e->tests[i].trace);
-        cli_output_text(out, "}");
-    }
-}
-
-void cli_evidence_write_tests(const struct cli_evidence *e, ntr_coverage *coverage, const ntr_decisions *decisions,
-                              struct cli_output *out) {
-    size_t count = 0;
-    const ntr_decision *list = decisions ? ntr_decisions_list(decisions, &count) : NULL;
-
-    if (e->failed) return;
-    cli_output_text(out, "{\"tests\":[");
-    write_tests(e, out);
-    cli_output_text(out, "],\n\"lines\":[");
-    write_lines(e, coverage, out);
-    cli_output_text(out, "],\n\"decisions\":[");
-    for (size_t i = 0; i < count; i++) {
-        cli_output_text(out, i ? ",\n{\"file\":" : "\n{\"file\":");
-        cli_output_json(out, list[i].file);
-        cli_output_print(out, ",\"line\":%" PRIu32 ",\"column\":%" PRIu32 ",\"vectors\":[", list[i].line, list[i].column);
-        write_vectors(&list[i], out);
-        cli_output_text(out, "]}");
-    }
-    cli_output_text(out, "]}\n");
-}
-
-/* ---- for people */
-
 void cli_evidence_html_text(struct cli_output *out, const char *text) {
     for (; text && *text; text++) {
         switch (*text) {
@@ -296,37 +154,6 @@ void cli_evidence_html_text(struct cli_output *out, const char *text) {
         default: cli_output_write(out, text, 1);
         }
     }
-}
-
-/* Lines of a file are folded in <details>. */
-void cli_evidence_write_page(const struct cli_evidence *e, ntr_coverage *coverage, struct cli_output *out) {
-    size_t count, *at = calloc(e->test_count + 1, sizeof *at);
-    const ntr_cover_line *lines = ntr_coverage_lines(coverage, &count);
-
-    cli_output_text(out, "<h2>Tests</h2>\n<table><tr><th>number</th><th>test</th><th>trace</th></tr>\n");
-    for (size_t i = 0; i < e->test_count && !e->failed; i++) {
-        cli_output_print(out, "<tr><td>%zu</td><td>", i);
-        cli_evidence_html_text(out, e->tests[i].name);
-        cli_output_text(out, "</td><td>");
-        cli_evidence_html_text(out, e->tests[i].trace);
-        cli_output_text(out, "</td></tr>\n");
-    }
-    cli_output_text(out, "</table>\n<h2>Lines and their tests</h2>\n");
-    for (size_t i = 0; at && i < count; i++) {
-        if (i == 0 || strcmp(lines[i].file, lines[i - 1].file) != 0) {
-            cli_output_text(out, i ? "</table></details>\n<details><summary>" : "<details><summary>");
-            cli_evidence_html_text(out, lines[i].file);
-            cli_output_text(out, "</summary><table><tr><th>line</th><th>executions</th><th>tests</th></tr>\n");
-        }
-        cli_output_print(out, "<tr><td>%" PRIu32 "</td><td>%" PRIu64 "</td><td>", lines[i].line, lines[i].count);
-        for (size_t k = 0; k < e->test_count; k++) {
-            const ntr_cover_line *own = same_line(&e->tests[k], &at[k], &lines[i]);
-            if (own && own->count) cli_output_print(out, "%zu ", k);
-        }
-        cli_output_text(out, "</td></tr>\n");
-    }
-    cli_output_text(out, count && at ? "</table></details>\n" : "");
-    free(at);
 }
 
 void cli_evidence_release(struct cli_evidence *e) {

@@ -6,6 +6,11 @@
 #include "system/filters.h"
 #include "system/timestamp.h"
 
+/* Values of register fields. */
+enum { MODE_OFF = 0 };                                        /* trTeInstMode */
+enum { ACTION_ON = 2, ACTION_OFF = 3, ACTION_NOTIFY = 4 };    /* trTeTrigExtInAction */
+enum { EVENT_BEGIN = 1 << 0, EVENT_END = 1 << 1 };            /* trTeTrigExtOutEvent */
+
 typedef struct trace_encoder {
     trace_component base;
     ntr_encoder *encoder;
@@ -18,6 +23,9 @@ typedef struct trace_encoder {
     uint64_t stalled;       /* cycles that the last block waited in the encoder */
     uint64_t closing;       /* cycles since tracing ended while the target of a jump is not known */
 } trace_encoder;
+
+/* Defines the implemented fields of the registers, by the options. */
+void trace_encoder_rules(trace_component *component);
 
 /* Encodes one block of the hart. */
 ntr_status trace_encoder_push(trace_encoder *encoder, const ntr_ingress *block);
