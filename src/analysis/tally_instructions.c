@@ -2,6 +2,7 @@
 #include "analysis/tally_state.h"
 #include "base/allocator.h"
 #include "base/compare.h"
+#include "program/image_timeline.h"
 
 #include <ntrace/instructions.h>
 #include <stdlib.h>
@@ -17,18 +18,29 @@ static uint64_t ticks_until(const ntr_tally_row *row, uint64_t count) {
     return part * count + rest * count / row->instructions;
 }
 
-/* Adds the instructions of one row, up to where no image has the next one. */
-static ntr_status expand(ntr_tally *t, ntr_instructions *instructions, const ntr_tally_row *row, count_table *table) {
+static bool may_end(ntr_flow flow, ntr_end end) {
+    const bool any = end == NTR_END_CUT || end == NTR_END_EXCEPTION || end == NTR_END_INTERRUPT || end == NTR_END_TRAP;
+    const bool branch = end == NTR_END_TAKEN || end == NTR_END_NOT_TAKEN;
+    return any || (branch ? flow == NTR_FLOW_BRANCH : flow != NTR_FLOW_LINEAR && flow != NTR_FLOW_BRANCH);
+}
+
+/* Appends the instructions of one row as they are in the images of a position, up to where no image has the next one. *fits: they are
+ * what was executed. Zeros, which fill the space between known code, are no instructions. */
+static ntr_status decode(ntr_tally *t, ntr_instructions *instructions, const ntr_tally_row *row, uint64_t position, count_table *table,
+                         bool *fits) {
     const ntr_event span = {.kind = NTR_EVENT_SPAN, .context = t->views[row->view].context, .address = row->address,
-                            .instructions = row->instructions};
-    ntr_instruction insn;
+                            .offset = position, .instructions = row->instructions};
+    ntr_instruction insn = {0};
     ntr_status status;
+    uint32_t i = 0;
+    *fits = true;
     ntr_instructions_begin(instructions, &span);
-    for (uint32_t i = 0; (status = ntr_instructions_next(instructions, &insn)) == NTR_OK; i++) {
+    for (; (status = ntr_instructions_next(instructions, &insn)) == NTR_OK; i++) {
         if (ntr_reserve(t->allocator, (void **)&table->items, &table->capacity, table->count + 1,
                         sizeof *table->items))
             return NTR_E_MEMORY;
         bool is_last = insn.address == row->last;
+        *fits &= (insn.bits & 0xffff) != 0;
         table->items[table->count++] = (ntr_insn_count){
             .address = insn.address,
             .executed = row->count,
@@ -39,7 +51,22 @@ static ntr_status expand(ntr_tally *t, ntr_instructions *instructions, const ntr
             .flow = insn.insn.flow,
         };
     }
+    *fits &= i == row->instructions && insn.address == row->last && may_end(insn.insn.flow, row->end);
     return status == NTR_E_MEMORY ? status : NTR_OK;
+}
+
+/* Adds the instructions of one row, from the first version of the code that fits; the first of all if none does. */
+static ntr_status expand(ntr_tally *t, const ntr_program *program, ntr_instructions *instructions, const ntr_tally_row *row, count_table *table) {
+    const size_t before = table->count;
+    uint64_t position = 0;
+    bool fits;
+    ntr_status status = decode(t, instructions, row, position, table, &fits);
+    while (status == NTR_OK && !fits && position != NTR_POSITION_ANY) {
+        position = ntr_program_next_version(program, row->address, row->last, position);
+        table->count = before;
+        status = decode(t, instructions, row, position == NTR_POSITION_ANY ? 0 : position, table, &fits);
+    }
+    return status;
 }
 
 static int compare_counts(const void *a, const void *b) {
@@ -71,7 +98,7 @@ static ntr_status expand_all(ntr_tally *t, const ntr_program *program, uint32_t 
     ntr_instructions *instructions = ntr_instructions_new(program, t->allocator);
     ntr_status status = instructions ? NTR_OK : NTR_E_MEMORY;
     for (size_t i = 0; i < rows && status == NTR_OK; i++)
-        if (view == UINT32_MAX || row[i].view == view) status = expand(t, instructions, &row[i], table);
+        if (view == UINT32_MAX || row[i].view == view) status = expand(t, program, instructions, &row[i], table);
     ntr_instructions_free(instructions);
     return status;
 }

@@ -123,11 +123,48 @@ static void many_rows_are_told_apart(void **state) {
     ntr_tally_free(tally);
 }
 
+/* Two versions of code at 0x100. The first has zeros where nothing was executed before the second came. */
+static const uint8_t BEFORE[] = {0x13, 0x00, 0x00, 0x00, 0x01, 0x00, 0x00, 0x00, 0x00, 0x00, 0x00, 0x00},
+                     AFTER[] = {0x01, 0x00, 0x13, 0x00, 0x00, 0x00, 0x13, 0x00, 0x00, 0x00, 0x82, 0x80};
+
+static void each_row_has_the_version_that_was_executed(void **state) {
+    (void)state;
+    ntr_program *program = ntr_program_new(NULL);
+    const ntr_image_options first = {.size = sizeof first, .bias = 0x100, .until = 50},
+                            second = {.size = sizeof second, .bias = 0x100, .from = 50};
+    assert_int_equal(ntr_program_add_raw(program, (ntr_bytes){BEFORE, sizeof BEFORE}, &first), NTR_OK);
+    assert_int_equal(ntr_program_add_raw(program, (ntr_bytes){AFTER, sizeof AFTER}, &second), NTR_OK);
+    ntr_tally *tally = ntr_tally_new(NULL);
+    const ntr_event events[] = {
+        span(0x100, 0x104, 2, 3, NTR_END_CUT, 0x106), span(0x100, 0x102, 2, 3, NTR_END_CUT, 0x106),
+        span(0x106, 0x10a, 2, 3, NTR_END_RETURN, 0x200), span(0x10a, 0x10a, 1, 1, NTR_END_RETURN, 0x200),
+    };
+    assert_int_equal(ntr_tally_feed(tally, events, 4), NTR_OK);
+    ntr_insn_count *counts;
+    size_t count;
+    assert_int_equal(ntr_tally_instructions(tally, program, UINT32_MAX, &counts, &count), NTR_OK);
+    const struct {
+        uint64_t address, executed;
+        ntr_flow flow;
+    } expected[] = {{0x100, 2, NTR_FLOW_LINEAR}, {0x102, 1, NTR_FLOW_LINEAR}, {0x104, 1, NTR_FLOW_LINEAR}, {0x106, 1, NTR_FLOW_LINEAR},
+                    {0x10a, 2, NTR_FLOW_RETURN}};
+    assert_int_equal(count, 5);
+    for (size_t i = 0; i < count; i++) {
+        assert_int_equal(counts[i].address, expected[i].address);
+        assert_int_equal(counts[i].executed, expected[i].executed);
+        assert_int_equal(counts[i].flow, expected[i].flow);
+    }
+    ntr_tally_free_counts(tally, counts);
+    ntr_tally_free(tally);
+    ntr_program_free(program);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         TEST(equal_spans_are_one_row_and_counts_add_up),
         TEST(time_is_of_rows_and_their_instructions),
         TEST(many_rows_are_told_apart),
+        TEST(each_row_has_the_version_that_was_executed),
     };
     return cmocka_run_group_tests_name("tally", tests, NULL, NULL);
 }
