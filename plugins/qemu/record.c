@@ -128,7 +128,8 @@ static unsigned retired_before(struct channel_lane *lane, const struct channel_b
 
     bool is_placed = channel_fault_is_placed(lane); /* if so, also where another signal arrived with the fault's */
     if (!is_shared || !frames_are_known() || is_placed) retired = channel_retired(channel, lane, block);
-    else if (frame && frame->is_fault) retired = instructions_before(block, frame->pc);
+    /* Any instruction that is not defined traps, also one that has no mark. */
+    if (retired == CHANNEL_ALL && frame && frame->is_fault) retired = instructions_before(block, frame->pc);
     if (block->marks && !is_shared) level_passes(block);
     atomic_store(&lane->fault, 0);
     atomic_store_explicit(&lane->reached, UINT32_MAX, memory_order_relaxed);

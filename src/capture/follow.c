@@ -112,7 +112,7 @@ static ntr_status continue_session(struct ntr_capture_session *session) {
     struct ntr_capture_harts *harts = &session->harts;
 
     ntr_capture_session_drain(session);
-    ntr_capture_harts_finish(harts, false);
+    ntr_capture_harts_finish(harts, 0);
     if (harts->failure != NTR_OK) return harts->failure;
     if (!ntr_capture_code_finish(&harts->code)) return ntr_capture_fail_memory(&session->reason);
     ntr_capture_past_add(&session->past, harts);

@@ -11,6 +11,8 @@
 
 #include <ntrace/message.h>
 
+#include <signal.h>
+
 static void set_traced(struct ntr_capture_harts *harts, unsigned src_bits) {
     harts->traced = src_bits < CHANNEL_LANE_BITS ? 1u << src_bits : CHANNEL_LANES;
 }
@@ -261,7 +263,7 @@ static void take_pending_loop(struct ntr_capture_harts *harts) {
 
 /* The last block of a hart may have ended early: by the fault that killed the guest, or because another thread ended
  * it. */
-static void finish_hart(struct ntr_capture_harts *harts, uint32_t index, bool by_fault) {
+static void finish_hart(struct ntr_capture_harts *harts, uint32_t index, int fault) {
     struct ntr_capture_hart *hart = &harts->harts[index];
     const struct channel_block *shared = ntr_capture_shared(harts, hart->last);
 
@@ -272,15 +274,17 @@ static void finish_hart(struct ntr_capture_harts *harts, uint32_t index, bool by
     const struct ntr_capture_block *block = hart->last ? ntr_capture_block_at(harts, hart, hart->last) : NULL;
     if (!block) return;
     unsigned retired = channel_retired(harts->channel, &harts->channel->lanes[index], shared);
-    if (retired == CHANNEL_ALL && by_fault && block->last_traps && !block->is_ecall) retired = shared->instructions - 1u;
-    end_in_block(harts, hart, block, retired, by_fault);
+    /* QEMU ends a block at an instruction that is not defined. */
+    bool last_trapped = fault == SIGILL || (fault && block->last_traps);
+    if (retired == CHANNEL_ALL && last_trapped && !block->is_ecall) retired = shared->instructions - 1u;
+    end_in_block(harts, hart, block, retired, fault != 0);
 }
 
-void ntr_capture_harts_finish(struct ntr_capture_harts *harts, bool by_fault) {
+void ntr_capture_harts_finish(struct ntr_capture_harts *harts, int fault) {
     uint32_t count = ntr_capture_source_lanes(harts->channel);
 
     take_pending_loop(harts);
-    for (uint32_t i = 0; i < count && harts->failure == NTR_OK; i++) finish_hart(harts, i, by_fault);
+    for (uint32_t i = 0; i < count && harts->failure == NTR_OK; i++) finish_hart(harts, i, fault);
     for (uint32_t i = 0; i < count; i++) {
         if (harts->harts[i].encoder) ntr_capture_note(harts, ntr_encoder_flush(harts->harts[i].encoder));
     }

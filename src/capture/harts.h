@@ -42,9 +42,9 @@ bool ntr_capture_harts_drain_part(struct ntr_capture_harts *harts);
  * nothing, the third encodes 100; then the guest reports 300 executions, and 200 more are encoded. */
 void ntr_capture_harts_poll(struct ntr_capture_harts *harts);
 
-/* The guest has ended and all lanes are drained: complete the last block of every hart. `by_fault`: the guest was
- * killed by a signal that an instruction raises. */
-void ntr_capture_harts_finish(struct ntr_capture_harts *harts, bool by_fault);
+/* The guest has ended and all lanes are drained: complete the last block of every hart. `fault`: the signal that
+ * killed the guest, if it is one that an instruction raises, else 0. */
+void ntr_capture_harts_finish(struct ntr_capture_harts *harts, int fault);
 
 /* Is the index-th hart in the stream, and with which SRC? */
 bool ntr_capture_harts_source(const struct ntr_capture_harts *harts, uint32_t index, uint16_t *src);

@@ -200,9 +200,10 @@ uint64_t ntr_capture_session_instructions(const struct ntr_capture_session *sess
 /* ---- the end ------------------------------------------------------------------------------------------------------
  */
 
-/* Is this a signal that an instruction raises? */
-static bool is_fault(int signal) {
-    return signal == SIGSEGV || signal == SIGBUS || signal == SIGILL || signal == SIGFPE || signal == SIGTRAP;
+/* The signal, if it is one that an instruction raises, else 0. */
+static int fault_of(int signal) {
+    bool is_fault = signal == SIGSEGV || signal == SIGBUS || signal == SIGILL || signal == SIGFPE || signal == SIGTRAP;
+    return is_fault ? signal : 0;
 }
 
 static ntr_status check(struct ntr_capture_session *session) {
@@ -319,7 +320,7 @@ static ntr_status complete(struct ntr_capture_session *session) {
 
     ntr_capture_session_drain(session);
     ntr_capture_guest_reap(&session->guest);
-    ntr_capture_harts_finish(harts, is_fault(session->guest.signal));
+    ntr_capture_harts_finish(harts, fault_of(session->guest.signal));
     if (session->machine.name) ntr_capture_machine_files(session);
     ntr_status status = session->system ? ntr_capture_system_finish(session->system) : NTR_OK;
     ntr_status closed = ntr_capture_stream_close(session);

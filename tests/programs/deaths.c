@@ -47,6 +47,10 @@ static char *make_pages(void) {
 #elif WAY == 12 /* compressed forms, below the stack pointer of their own */
 #define BODY "mv a5, sp\n addi sp, s2, -32\n ld a0, 8(sp)\n ld a0, 24(sp)\n sd a0, 0(s0)\n ld a0, 32(sp)\n ld a0, 0(s2)"
 #define END ""
+#elif WAY == 13 /* memory of zeros */
+#define BODY "ld a0, 0(s0)\n mv a1, a0\n .2byte 0\n ld a1, 0(s2)"
+#elif WAY == 14 /* an instruction that is not defined, where others are (OP) */
+#define BODY "ld a0, 0(s0)\n mv a1, a0\n .4byte 0xfe000033\n ld a1, 0(s2)"
 #endif
 
 #ifndef END

@@ -58,6 +58,8 @@ int main(void) {
     }
     for (int i = 0; i < 3; i++) {
         __asm__ volatile(".word 0x0000000b"); /* custom-0 */
+        __asm__ volatile("mv a5, a5\n .word 0" : : : "a5"); /* two words of zeros, of which the first one is not defined */
+        __asm__ volatile("mv a5, a5\n .word 0xfe000033" : : : "a5"); /* not defined, in the middle of defined ones (OP) */
         raise(SIGUSR1);
     }
     on_user(0);
