@@ -16,12 +16,13 @@ SUITE, ARCH = "trixie", "riscv64"
 ENVIRONMENT = {"PATH": os.environ.get("PATH", "/usr/bin:/bin"), "HOME": "/nowhere", "LC_ALL": "C", "PYTHONHASHSEED": "0",
                "PYTHONDONTWRITEBYTECODE": "1", "PERL_HASH_SEED": "0", "GOMAXPROCS": "2"}
 
-# `threads`: there are several, or the output has times; runs differ from each other.
-Program = collections.namedtuple("Program", "name packages command threads")
+# `threads`: there are several, or the output has times; runs differ from each other. `children`: it executes other programs, which plain
+# QEMU does not do.
+Program = collections.namedtuple("Program", "name packages command threads children")
 
 
-def program(name, packages, command, threads=False):
-    return Program(name, packages.split(), command.split(), threads)
+def program(name, packages, command, threads=False, children=False):
+    return Program(name, packages.split(), command.split(), threads, children)
 
 
 PROGRAMS = [
@@ -50,11 +51,12 @@ MORE = [
     program("guile", "guile-3.0 guile-3.0-libs", "usr/bin/guile-3.0 --no-auto-compile -s work.scm", threads=True),
     program("java", "openjdk-21-jdk-headless", "usr/lib/jvm/java-21-openjdk-riscv64/bin/java -Xmx256m Work.java", threads=True),
 ]
-# Less work, for tests that everyone runs: one thread; threads with signals; threads with messages of many kinds.
+# Less work, for tests that everyone runs: one thread; threads with signals; threads with messages of many kinds; processes.
 SHORT = [
     program("gawk", "gawk", "usr/bin/gawk -f work.awk small"),
     program("go", "golang-1.24-go golang-1.24-src", "usr/lib/go-1.24/bin/gofmt -l small.go", threads=True),
     program("pigz", "pigz", "usr/bin/pigz -p2 -c small", threads=True),
+    program("children", "bash gawk pigz", "usr/bin/bash --norc children.sh small", children=True),
 ]
 # Inputs made from unpacked files: name, file, bytes of it, repetitions.
 INPUTS = [

@@ -102,9 +102,25 @@ static bool own_arguments(struct words *words) {
     return !words->failed && words->count;
 }
 
+static const char *own_file(void) {
+    Dl_info about;
+
+    return dladdr((void *)&qemu_plugin_version, &about) ? about.dli_fname : "";
+}
+
+/* How many arguments come before `-plugin` of this plugin, which is the last option of QEMU. There may be other plugins before it. */
+static size_t options_end(const struct words *own) {
+    const char *file = own_file();
+    size_t length = strlen(file), i = 1;
+
+    for (; i + 1 < own->count; i++)
+        if (strcmp(own->items[i], "-plugin") == 0 && strncmp(own->items[i + 1], file, length) == 0 && own->items[i + 1][length] == ',') break;
+    return i + 1 < own->count ? i : own->count;
+}
+
 /* The root of the guest's libraries: the argument of -L. */
 static const char *root_of(const struct words *own) {
-    for (size_t i = 1; i + 1 < own->count && strcmp(own->items[i], "-plugin") != 0; i++)
+    for (size_t i = 1, end = options_end(own); i + 1 < end; i++)
         if (strcmp(own->items[i], "-L") == 0) return own->items[i + 1];
     return NULL;
 }
@@ -125,22 +141,20 @@ const char *replace_root(void) {
 /* QEMU and its options, up to the plugin. */
 static bool put_qemu(struct words *out, const struct words *own, const char *root) {
     static char qemu[PATH_MAX], plugin[2 * PATH_MAX];
-    Dl_info about;
-    size_t i = 1;
+    const size_t end = options_end(own);
 
     ssize_t n = readlink("/proc/self/exe", qemu, sizeof qemu - 1);
-    if (n <= 0 || !dladdr((void *)&qemu_plugin_version, &about)) return false;
+    if (n <= 0 || end == own->count) return false;
     add(out, qemu);
-    for (; i < own->count && strcmp(own->items[i], "-plugin") != 0; i++) add(out, own->items[i]);
-    if (i == own->count) return false;
+    for (size_t i = 1; i < end; i++) add(out, own->items[i]);
     if (root && !root_of(own)) {
         add(out, (char *)(uintptr_t)"-L");
         add(out, (char *)(uintptr_t)root);
     }
     if (plugin_detached)
-        snprintf(plugin, sizeof plugin, "%s,channel=none", about.dli_fname);
+        snprintf(plugin, sizeof plugin, "%s,channel=none", own_file());
     else
-        snprintf(plugin, sizeof plugin, "%s,channel=/proc/%u/fd/%d", about.dli_fname, channel->head.reader,
+        snprintf(plugin, sizeof plugin, "%s,channel=/proc/%u/fd/%d", own_file(), channel->head.reader,
                  (int)channel->head.file);
     if (plugin_root) {
         strncat(plugin, ",root=", sizeof plugin - strlen(plugin) - 1);

@@ -9,23 +9,20 @@
  *   - any other address is a signal handler. Signals from outside come between QEMU's blocks: an instruction inside of a
  *     block was stopped by its own fault. The last one of a block, if it accesses memory, retired if the access was seen.
  *
- * At the end it writes a line for each CPU: `CPU COUNT HASH OPEN PC...`. PC... are the last program counters, in
- * hexadecimal; COUNT and HASH are of those before them. OPEN is 1 if the thread was executing when the program ended:
- * then the last instruction is not among them. Argument: out=FILE. */
+ * What it sees is in a mapped file, FILE.PID, an array of struct seen: complete also when a signal kills the program. A child process
+ * has a file of its own. A process that executes another program (execve) with this plugin continues its file. Argument: out=FILE. */
 #include "plugins/qemu/api.h"
-#include "tests/real/hash.h"
+#include "tests/real/seen.h"
 
-#include <inttypes.h>
+#include <fcntl.h>
+#include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <unistd.h>
 
-void qemu_plugin_register_atexit_cb(qemu_plugin_id_t, void (*)(qemu_plugin_id_t, void *), void *);
-
 int qemu_plugin_version = NTRACE_QEMU_API_VERSION;
-
-enum { CPUS = 4096, TAIL = 1024 };
 
 typedef enum kind { LINEAR, ACCESS, JUMP, NEVER } kind;
 
@@ -35,28 +32,34 @@ struct instruction {
     bool last; /* of its block */
 };
 
+static struct seen *all_seen;
+
 static struct cpu {
     const struct instruction *pending;
     bool accessed; /* `pending` has accessed memory */
-    uint64_t hash, count, stored, tail[TAIL];
-} *cpus[CPUS];
+} cpus[CPUS];
 
 static const char *out;
-static pid_t process;
 
 static struct cpu *cpu_of(unsigned index) {
     if (index >= CPUS) abort();
-    if (!cpus[index] && !(cpus[index] = calloc(1, sizeof *cpus[index]))) abort();
-    return cpus[index];
+    return &cpus[index];
 }
 
-static void retire(struct cpu *c, uint64_t pc) {
-    uint64_t *slot = &c->tail[c->stored++ % TAIL];
-    if (c->stored > TAIL) {
-        c->hash = pc_hash(c->hash, *slot);
-        c->count++;
-    }
-    *slot = pc;
+/* In a child, at the address of its parent's file. */
+static void map_file(void) {
+    char path[4096];
+    snprintf(path, sizeof path, "%s.%d", out, (int)getpid());
+    int file = open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0666);
+    if (file < 0 || ftruncate(file, CPUS * sizeof *all_seen)) abort();
+    all_seen = mmap(all_seen, CPUS * sizeof *all_seen, PROT_READ | PROT_WRITE, MAP_SHARED | (all_seen ? MAP_FIXED : 0), file, 0);
+    if (all_seen == MAP_FAILED) abort();
+    close(file);
+}
+
+static void in_child(void) {
+    map_file();
+    memset(cpus, 0, sizeof cpus);
 }
 
 static bool retired(const struct cpu *c, const struct instruction *i, uint64_t next) {
@@ -69,9 +72,12 @@ static bool retired(const struct cpu *c, const struct instruction *i, uint64_t n
 static void on_instruction(unsigned index, void *user) {
     const struct instruction *now = user;
     struct cpu *c = cpu_of(index);
-    if (c->pending && retired(c, c->pending, now->pc)) retire(c, c->pending->pc);
+    struct seen *seen = &all_seen[index];
+    if (c->pending && retired(c, c->pending, now->pc)) seen_retire(seen, c->pending->pc);
     c->pending = now;
     c->accessed = false;
+    seen->executes = 1;
+    seen->open = now->kind != NEVER;
 }
 
 static void on_access(unsigned index, qemu_plugin_meminfo_t info, uint64_t address, void *user) {
@@ -119,31 +125,10 @@ static void on_block(qemu_plugin_id_t id, struct qemu_plugin_tb *block) {
     }
 }
 
-/* ---- result */
-
-static void write_cpu(FILE *file, unsigned index, const struct cpu *c) {
-    const uint64_t kept = c->stored < TAIL ? c->stored : TAIL;
-    const bool open = c->pending && c->pending->kind != NEVER;
-    fprintf(file, "%u %" PRIu64 " %" PRIx64 " %d", index, c->count, c->hash, open);
-    for (uint64_t i = c->stored - kept; i < c->stored; i++) fprintf(file, " %" PRIx64, c->tail[i % TAIL]);
-    fputc('\n', file);
-}
-
-static void on_exit_of_program(qemu_plugin_id_t id, void *user) {
-    FILE *file = getpid() == process ? fopen(out, "w") : NULL; /* not in a child that was forked */
-    (void)id, (void)user;
-    if (!file) return;
-    for (unsigned i = 0; i < CPUS; i++)
-        if (cpus[i]) write_cpu(file, i, cpus[i]);
-    fputs("end\n", file);
-    fclose(file);
-}
-
 int qemu_plugin_install(qemu_plugin_id_t id, const qemu_info_t *info, int argc, char **argv) {
     (void)info;
     if (argc != 1 || strncmp(argv[0], "out=", 4) != 0 || !(out = strdup(argv[0] + 4))) return -1;
-    process = getpid();
+    map_file();
     qemu_plugin_register_vcpu_tb_trans_cb(id, on_block);
-    qemu_plugin_register_atexit_cb(id, on_exit_of_program, NULL);
-    return 0;
+    return pthread_atfork(NULL, NULL, in_child);
 }

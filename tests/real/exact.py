@@ -2,10 +2,13 @@
 """Real programs under `ntrace run` beside a plugin that counts single instructions, both in the same run: the hash over the
 program counters of every thread must be equal, for several encoder options. TAP on standard output.
 
+Programs that execute others are traced with --follow-fork, and every process is compared.
+
 usage: exact.py NTRACE COUNT_PCS SAME_PCS [--all] [--fetch] [NAME...]
 The stream of the default options is also read with the oracle decoder of the tests, and `ntrace check` must find nothing in it.
 --all: all programs of bench/real_programs.py, which takes an hour; without it short ones. --fetch: fetch missing packages.
 """
+import glob
 import os
 import re
 import shutil
@@ -36,28 +39,52 @@ class Test:
 
     def record(self, program, options):
         """The status of a plain run is that of the traced one; its output, too, unless runs differ."""
-        shutil.rmtree(self.bundle, ignore_errors=True)
+        for old in self.bundles():
+            shutil.rmtree(old)
+        for old in glob.glob(self.truth + ".*"):
+            os.unlink(old)
+        options = options + ["--follow-fork"] * program.children
         plugin = ["--qemu-option=-plugin", f"--qemu-option={self.plugin},out={self.truth}"]
         done = self.command(self.place.traced(program, self.ntrace, self.bundle, plugin + options))
         if not os.path.isdir(self.bundle):
             return f"status {done.returncode}, no bundle: {done.stderr.decode(errors='replace')[-300:]}"
+        if program.children:
+            return f"status {done.returncode}" if done.returncode else None
         plain = self.command(self.place.plain(program))
         if plain.returncode != done.returncode or not program.threads and plain.stdout != done.stdout:
             return f"status {done.returncode} and {len(done.stdout)} bytes of output, expected {plain.returncode} and {len(plain.stdout)}"
         return None
 
+    def bundles(self):
+        return glob.glob(os.path.join(self.folder, "t.*ntrace"))
+
     def compare(self, *options):
-        done = self.command([self.same, *options, self.bundle, self.truth])
-        return done.stdout.decode() + done.stderr.decode(), done.returncode
+        """The text, and a status that is not 0 where something differs. A bundle of a child process has the number of the process in its
+        name; the remaining process is the first one."""
+        processes = {path.rpartition(".")[2]: path for path in glob.glob(self.truth + ".*")}
+        children = {path.split(".")[-2]: path for path in self.bundles() if path != self.bundle}
+        if not set(children) < set(processes) or len(processes) != len(children) + 1:
+            return f"bundles of the children {sorted(children)}, processes {sorted(processes)}", 1
+        texts, wrong, count = [], 0, 0
+        for process, truth in processes.items():
+            done = self.command([self.same, *options, children.get(process, self.bundle), truth])
+            found = re.search(rb"(\d+) instructions, 0 problems", done.stdout)
+            wrong |= done.returncode
+            count += int(found[1]) if found else 0
+            texts += [] if found else [done.stdout.decode() + done.stderr.decode()]
+        return f"{count} instructions, {len(processes)} processes\n" + "".join(texts), wrong
 
     def conforms(self):
-        done = self.command([self.ntrace, "check", self.bundle])
+        for bundle in self.bundles():
+            done = self.command([self.ntrace, "check", bundle])
+            if done.returncode:
+                break
         return (done.stdout + done.stderr).decode(errors="replace")[-400:], done.returncode
 
     def result(self, name, text, wrong):
         self.count += 1
         self.failed += bool(wrong)
-        found = re.search(r"(\d+) instructions", text)
+        found = re.search(r"\d+ instructions(, (?!1 )\d+ processes)?", text)
         print(f"{'not ok' if wrong else 'ok'} {self.count} {name}: {found[0] if found else ''}", flush=True)
         if wrong:
             print("# " + text.strip().replace("\n", "\n# "), flush=True)

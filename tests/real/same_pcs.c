@@ -1,28 +1,26 @@
 /* same_pcs [-o] BUNDLE FILE: is every program counter of a bundle, of every thread, the one that the plugin count_pcs.c
- * saw in the same run? FILE is the plugin's output. -o: read the stream with the oracle decoder of the tests instead of
+ * saw in the same run? FILE is what the plugin wrote for the process. -o: read the stream with the oracle decoder of the tests instead of
  * the library's.
  *
  * One difference is allowed: when a thread ends the program while others execute, the block that another one was
  * executing may be in the trace as a whole (docs/run.md). Exit status: 0 equal; 1 different; 2 cannot be read. */
 #include "tests/oracle/oracle.h"
 #include "tests/real/each_instruction.h"
-#include "tests/real/hash.h"
+#include "tests/real/seen.h"
 
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-enum { CPUS = 4096, TAIL = 1024, BLOCK = 512 };
+enum { BLOCK = 512 };
 
 static struct cpu {
-    bool executed, open;      /* what the plugin wrote */
-    uint64_t before, hash;
-    unsigned tail_count;
-    uint64_t tail[TAIL];
-    uint64_t count, got;      /* the trace: instructions, and the hash of the first `before` */
-    uint64_t wrong;           /* number of the first instruction of the tail that differs, from 1 */
+    uint64_t before, expected; /* instructions that the plugin saw: without those of the tail, and all */
+    uint64_t count, got;       /* the trace: instructions, and the hash of the first `before` */
+    uint64_t wrong;            /* number of the first instruction of the tail that differs, from 1 */
 } *cpus[CPUS];
+static struct seen seen[CPUS];
 static uint64_t problems, instructions;
 
 static int fail(const char *what) {
@@ -36,27 +34,17 @@ static struct cpu *cpu_of(unsigned index) {
     return cpus[index];
 }
 
-/* ---- what the plugin saw */
-
-static bool read_cpu(char *line) {
-    char *at = line;
-    struct cpu *c = cpu_of((unsigned)strtoul(at, &at, 10));
-    c->executed = true;
-    c->before = strtoull(at, &at, 10);
-    c->hash = strtoull(at, &at, 16);
-    c->open = strtoul(at, &at, 10) != 0;
-    while (*at == ' ' && c->tail_count < TAIL) c->tail[c->tail_count++] = strtoull(at, &at, 16);
-    return *at == '\n';
-}
-
 static bool read_truth(const char *path) {
-    static char line[64 + TAIL * 17];
     FILE *file = fopen(path, "r");
-    bool complete = false, good = file != NULL;
-    while (good && !complete && fgets(line, sizeof line, file))
-        if (!(complete = strcmp(line, "end\n") == 0)) good = read_cpu(line);
+    const bool good = file && fread(seen, sizeof seen, 1, file) == 1;
+    for (unsigned i = 0; good && i < CPUS; i++) {
+        if (!seen[i].executes) continue;
+        struct cpu *c = cpu_of(i);
+        c->expected = seen[i].stored;
+        c->before = c->expected < TAIL ? 0 : c->expected - TAIL;
+    }
     if (file) fclose(file);
-    return good && complete;
+    return good;
 }
 
 /* ---- what the trace says */
@@ -67,7 +55,7 @@ static void take(unsigned src, uint64_t pc, const ntr_context *context) {
     const uint64_t at = c->count++;
     if (at < c->before)
         c->got = pc_hash(c->got, pc);
-    else if (at - c->before < c->tail_count && c->tail[at - c->before] != pc && !c->wrong)
+    else if (at < c->expected && seen[src].tail[at % TAIL] != pc && !c->wrong)
         c->wrong = at + 1;
 }
 
@@ -104,20 +92,20 @@ static ntr_status decode_with_oracle(ntr_bundle *bundle, ntr_program *program, n
 
 /* ---- comparison */
 
-static const char *difference(const struct cpu *c) {
-    const uint64_t expected = c->before + c->tail_count;
-    if (c->count >= c->before && c->got != c->hash) return "the hash differs";
+static const char *difference(unsigned index) {
+    const struct cpu *c = cpus[index];
+    if (c->count >= c->before && c->got != seen[index].hash) return "the hash differs";
     if (c->wrong) return "one of the last instructions differs";
-    if (c->count < expected) return "instructions are missing";
-    return c->count > expected + (c->open ? BLOCK : 0) ? "instructions too many" : NULL;
+    if (c->count < c->expected) return "instructions are missing";
+    return c->count > c->expected + (seen[index].open ? BLOCK : 0) ? "instructions too many" : NULL;
 }
 
 static int compare(void) {
     for (unsigned i = 0; i < CPUS; i++) {
-        const char *what = cpus[i] ? difference(cpus[i]) : NULL;
+        const char *what = cpus[i] ? difference(i) : NULL;
         if (what)
             printf("thread %u: %s (expected %" PRIu64 " instructions, found %" PRIu64 ", first difference at %" PRIu64 ")\n", i, what,
-                   cpus[i]->before + cpus[i]->tail_count, cpus[i]->count, cpus[i]->wrong);
+                   cpus[i]->expected, cpus[i]->count, cpus[i]->wrong);
         problems += what != NULL;
         instructions += cpus[i] ? cpus[i]->count : 0;
     }
@@ -131,7 +119,7 @@ int main(int argc, char **argv) {
     ntr_bundle *bundle = ntr_bundle_new(NULL);
     ntr_program *program = ntr_program_new(NULL);
     ntr_stream_reader *stream = NULL;
-    if (!read_truth(argv[argc - 1])) return fail("the plugin's file is not complete");
+    if (!read_truth(argv[argc - 1])) return fail("the plugin's file cannot be read");
     if (ntr_bundle_open(bundle, argv[argc - 2]) || ntr_bundle_load(bundle, program) || ntr_bundle_stream_open(bundle, &stream))
         return fail(ntr_bundle_error(bundle));
     const struct instruction_sink sink = {take, problem};
