@@ -83,6 +83,7 @@ busybox mount -t proc proc /proc
 echo python $(PYTHONHOME=/usr python3.13 -S /work.py 30000)
 echo sqlite $(sqlite3 :memory: 'with recursive n(i) as (select 1 union all select i + 1 from n where i < 5000) select sum(i * i) from n')
 echo python $(PYTHONHOME=/usr python3.13 -S /work.py 20000)
+busybox cat /proc/interrupts
 busybox poweroff -f
 """
 WORK = "import sys\nprint(sum(i * i for i in range(int(sys.argv[1]))))\n"
