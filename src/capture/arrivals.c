@@ -29,7 +29,8 @@ uint64_t ntr_capture_arrivals_mark(struct ntr_capture_arrivals *a, unsigned src,
 
     if (source->last && source->last == a->count && a->marks[source->last - 1].messages == messages) return MARK_FIRST + source->last - 1;
     if (ntr_reserve(a->allocator, (void **)&a->marks, &a->capacity, a->count + 1, sizeof *a->marks)) return 0;
-    a->marks[a->count++] = (struct ntr_capture_mark){.messages = messages};
+    a->marks[a->count++] = (struct ntr_capture_mark){.messages = messages, .offset = source->offset};
+    if (messages <= source->messages) return MARK_FIRST + a->count - 1; /* they have arrived */
     if (source->next) a->marks[source->last - 1].next = a->count;
     else source->next = a->count;
     source->last = a->count;
@@ -46,8 +47,8 @@ unsigned ntr_capture_arrivals_source(const struct ntr_capture_arrivals *a, ntr_b
 void ntr_capture_arrivals_put(struct ntr_capture_arrivals *a, ntr_bytes message, uint64_t end) {
     struct ntr_capture_source_arrivals *source = &a->sources[ntr_capture_arrivals_source(a, message) % NTR_ARRIVALS_SOURCES];
 
-    reach(a, source, end - message.size); /* those that wait for no message */
     source->messages++;
+    source->offset = end;
     reach(a, source, end);
 }
 
@@ -55,6 +56,7 @@ void ntr_capture_arrivals_skip(struct ntr_capture_arrivals *a, unsigned src, uin
     struct ntr_capture_source_arrivals *source = &a->sources[src % NTR_ARRIVALS_SOURCES];
 
     source->messages += messages;
+    source->offset = offset;
     reach(a, source, offset);
 }
 

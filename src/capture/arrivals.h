@@ -25,7 +25,7 @@ struct ntr_capture_arrivals { /* all zero but for `allocator` and `src_bits`: no
     struct ntr_capture_mark *marks;
     size_t count, capacity;
     struct ntr_capture_source_arrivals {
-        uint64_t messages;  /* arrived */
+        uint64_t messages, offset; /* arrived; where the last of them ends */
         size_t next, last;  /* marks: the next one that is waited for, the newest one; + 1, 0: none */
     } sources[NTR_ARRIVALS_SOURCES];
 };

@@ -97,7 +97,7 @@ static void verify(struct ntr_capture_harts *harts, unsigned hart, uint32_t spac
     if (!block->generation) fill(harts, number, block);
     if (!ntr_capture_code_agrees(&harts->code, space, address, bytes, &failed) && !failed) {
         ntr_capture_stop_all(harts);
-        const uint64_t position = harts->system ? ntr_capture_system_mark(harts->system, hart) : harts->stream->offset;
+        const uint64_t position = harts->system ? ntr_capture_system_barrier(harts->system, hart) : harts->stream->offset;
         failed = !ntr_capture_code_change(&harts->code, space, address, bytes, position);
         harts->rewritten |= harts->system && !position;
         memset(harts->links, 0, harts->block_capacity * sizeof *harts->links);

@@ -9,7 +9,7 @@
 #include <stdio.h>
 #include <string.h>
 
-/* ---- losses ------------------------------------------------------------------------------------------ */
+/* ---- losses */
 
 void ntr_capture_system_add_loss(struct ntr_capture_system *s, const char *format, ...) {
     va_list arguments;
@@ -24,7 +24,7 @@ const char *ntr_capture_system_loss(const struct ntr_capture_system *system, siz
     return index < system->loss_count ? system->losses[index] : NULL;
 }
 
-/* ---- components ------------------------------------------------------------------------------------------ */
+/* ---- components */
 
 bool ntr_capture_system_get(const struct ntr_capture_system *s, size_t index, ntr_system_component *component) {
     return ntr_system_component_get(s->system, index, component) == NTR_OK;
@@ -57,7 +57,7 @@ static uint32_t field(const struct ntr_capture_system *s, const ntr_system_compo
 }
 #define FIELD(s, component, id) field(s, component, NTR_##id##_OFFSET, NTR_##id##_MASK, NTR_##id##_SHIFT)
 
-/* ---- all encoders write one stream: they must agree on its parameters ------------------------------------------ */
+/* ---- all encoders write one stream: they must agree on its parameters */
 
 static bool shares_source(const struct ntr_capture_system *s, const ntr_system_component *encoder,
                           const ntr_params *params) {
@@ -114,7 +114,7 @@ static ntr_status add_encoders(struct ntr_capture_system *s, unsigned xlen, ntr_
                : ntr_capture_fail(s->reason, NTR_E_INVALID, "the topology has no encoder that leads to a sink");
 }
 
-/* ---- life ------------------------------------------------------------------------------------------ */
+/* ---- life */
 
 static bool write_memory(void *user, uint64_t address, const uint8_t *bytes, size_t size) {
     return ntr_capture_memory_write(&((struct ntr_capture_system *)user)->memory, address, bytes, size);
@@ -205,7 +205,7 @@ void ntr_capture_system_free(struct ntr_capture_system *s) {
     ntr_dealloc(s->allocator, s);
 }
 
-/* ---- harts and time ------------------------------------------------------------------------------------------ */
+/* ---- harts and time */
 
 /* While a hart is stalled, time passes. */
 static ntr_status push(void *user, const ntr_ingress *block) {
@@ -277,6 +277,24 @@ uint64_t ntr_capture_system_mark(struct ntr_capture_system *s, unsigned hart) {
 
     if (s->adopted || !ntr_capture_system_source(s, hart, &src) || !ntr_capture_system_get(s, s->encoder_of[hart] - 1, &encoder)) return 0;
     return ntr_capture_arrivals_mark(&s->arrivals, src, encoder.encoder.messages);
+}
+
+static bool is_alone(const struct ntr_capture_system *s, unsigned hart) {
+    for (unsigned other = 0; other < SYSTEM_HARTS; other++)
+        if (other != hart && s->encoder_of[other]) return false;
+    return true;
+}
+
+/* Marks of other harts come first: later marks are never in front of them (ntr_capture_arrivals_finish). */
+uint64_t ntr_capture_system_barrier(struct ntr_capture_system *s, unsigned hart) {
+    if (s->adopted || is_alone(s, hart)) return ntr_capture_system_mark(s, hart);
+    for (unsigned waited = 0; !s->clogged && !ntr_system_drained(s->system); waited++) {
+        s->clogged = waited == STALL_MAX;
+        ntr_capture_system_step(s, 1);
+    }
+    for (unsigned other = 0; other < SYSTEM_HARTS; other++)
+        if (other != hart) ntr_capture_system_mark(s, other);
+    return ntr_capture_system_mark(s, hart);
 }
 
 void ntr_capture_system_resolve(void *user, uint64_t *position) {

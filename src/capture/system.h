@@ -37,6 +37,10 @@ ntr_status ntr_capture_system_step(struct ntr_capture_system *system, uint64_t c
  * the hart has no encoder, or because the system is that of a debugger, who reads the sinks. */
 uint64_t ntr_capture_system_mark(struct ntr_capture_system *system, unsigned hart);
 
+/* The same for all harts: a moment behind everything that they have executed so far, and in front of what they execute then. Time passes
+ * until the buffers on the way to the sinks are empty. */
+uint64_t ntr_capture_system_barrier(struct ntr_capture_system *system, unsigned hart);
+
 /* After ntr_capture_system_finish: replaces a mark by its offset in the stream. `user` is the system. Other numbers stay. */
 void ntr_capture_system_resolve(void *user, uint64_t *position);
 

@@ -39,6 +39,7 @@ struct ntr_capture_system {
     char losses[LOSSES][LOSS_TEXT];
     size_t loss_count;
     bool adopted; /* `system` belongs to the caller */
+    bool clogged; /* what was in the buffers has not reached a sink: one is full and has stopped */
     bool failed; /* a push has failed; `reason` says why */
 };
 

@@ -105,6 +105,15 @@ ntr_status ntr_system_step(ntr_system *system, uint64_t cycles) {
     return NTR_OK;
 }
 
+bool ntr_system_drained(const ntr_system *system) {
+    for (size_t i = 0; i < system->count; i++) {
+        const ntr_component kind = system->components[i]->ops->kind;
+        const bool passes_on = kind == NTR_COMPONENT_ENCODER || kind == NTR_COMPONENT_FUNNEL;
+        if (passes_on && !component_empty(system->components[i])) return false;
+    }
+    return true;
+}
+
 /* ---- registers */
 
 static trace_component *component_at(const ntr_system *system, uint64_t address) {

@@ -33,6 +33,9 @@ ntr_status system_add(ntr_system *system, ntr_component kind, const char *name, 
 /* Adds a setting, or replaces that of the same field. Errors: NTR_E_MEMORY. */
 ntr_status system_set(ntr_system *system, const setting *one);
 
+/* Does no encoder and no funnel hold a message, so that all messages so far are in front of all later ones in each sink? */
+bool ntr_system_drained(const ntr_system *system);
+
 /* Is there a setting of this field? */
 bool system_sets(const ntr_system *system, const trace_component *component, ntr_bits bits);
 

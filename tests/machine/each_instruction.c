@@ -4,7 +4,7 @@
  * synchronous trap with the address of the instruction that began last takes it back.
  *
  * option out=FILE: for each hart a line "HART COUNT HASH" after every STEP instructions, and at the end.
- * option list=FILE: all instructions of hart 0, "0xADDRESS MODE".
+ * option list=FILE: all instructions of hart 0, or of hart=N, "0xADDRESS MODE".
  * option off=FILE: the numbers of instructions that were executed in a row with the interrupts of S mode switched off, on hart 0; a line
  * for each, with the number of instructions before. Expects one-insn-per-tb=on.
  * option times=FILE: the CSR time when each instruction of hart 0 began that retired, a line for each. Expects one-insn-per-tb=on.
@@ -59,6 +59,7 @@ static _Atomic off_t newest; /* the log has been written at least up to here */
 static FILE *out, *list, *off, *times;
 static unsigned long modes = ~0ul;
 static long asid = -1;
+static unsigned listed; /* hart */
 static uint64_t from, until;
 static FILE *versions;
 static uint64_t first_counted, last_counted;
@@ -91,7 +92,7 @@ static void close_last(unsigned vcpu) {
     if (++hart->count % STEP == 0) fprintf(out, "%u %" PRIu64 " %" PRIx64 "\n", vcpu, hart->count, hart->hash);
     if (hart->version && !vcpu) hart->version->count++;
     if (times && !vcpu) fprintf(times, "%" PRIu64 "\n", hart->now);
-    if (list && !vcpu) fprintf(list, "0x%" PRIx64 " %s\n", hart->pc, names[hart->mode & 7]);
+    if (list && vcpu == listed) fprintf(list, "0x%" PRIx64 " %s\n", hart->pc, names[hart->mode & 7]);
 }
 
 static void take_line(unsigned vcpu, const char *line) {
@@ -253,6 +254,7 @@ int qemu_plugin_install(qemu_id id, const qemu_machine_info *info, int argc, cha
     for (int i = 0; i < argc; i++) {
         if (strncmp(argv[i], "out=", 4) == 0) out = fopen(argv[i] + 4, "w");
         if (strncmp(argv[i], "list=", 5) == 0) list = fopen(argv[i] + 5, "w");
+        if (strncmp(argv[i], "hart=", 5) == 0) listed = (unsigned)strtoul(argv[i] + 5, NULL, 0);
         if (strncmp(argv[i], "off=", 4) == 0) off = fopen(argv[i] + 4, "w");
         if (strncmp(argv[i], "times=", 6) == 0) times = fopen(argv[i] + 6, "w");
         if (strncmp(argv[i], "modes=", 6) == 0) modes = strtoul(argv[i] + 6, NULL, 0);

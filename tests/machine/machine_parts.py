@@ -6,9 +6,9 @@ import harness
 from harness import check, equal
 
 
-def parts(bundle):
-    """Lists of spans (address, mode, instructions), between which something is missing."""
-    done = subprocess.run([harness.NTRACE, "decode", bundle, "--output", "event", "--format", "jsonl"], stdout=subprocess.PIPE,
+def parts(bundle, src=0):
+    """Of one source: lists of spans (address, mode, instructions), between which something is missing."""
+    done = subprocess.run([harness.NTRACE, "decode", bundle, "--output", "event", "--format", "jsonl", "--src", str(src)], stdout=subprocess.PIPE,
                           stderr=subprocess.DEVNULL, text=True, timeout=120)
     found, mode = [[]], "M"
     for e in map(json.loads, done.stdout.splitlines()):

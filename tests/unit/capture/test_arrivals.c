@@ -69,6 +69,22 @@ static void later_marks_are_not_in_front_of_earlier_ones(void **state) {
     finish(a);
 }
 
+/* Source 2 is silent for a long time, and source 1 sends nothing after its mark. */
+static void a_mark_waits_for_no_later_message(void **state) {
+    struct ntr_capture_arrivals *a = make();
+
+    (void)state;
+    put(a, 1, 4);
+    const uint64_t silent = ntr_capture_arrivals_mark(a, 2, 0), arrived = ntr_capture_arrivals_mark(a, 1, 1), next = ntr_capture_arrivals_mark(a, 1, 2);
+    put(a, 1, 8);
+    put(a, 2, 12);
+    ntr_capture_arrivals_finish(a, 16);
+    assert_int_equal(place(a, silent), 0);
+    assert_int_equal(place(a, arrived), 4);
+    assert_int_equal(place(a, next), 8);
+    finish(a);
+}
+
 /* A buffer has wrapped: it holds the messages 6 and 7 of source 1. */
 static void messages_that_are_lost_count(void **state) {
     struct ntr_capture_arrivals *a = make();
@@ -89,6 +105,7 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         TEST(marks_are_behind_the_messages_before_them),
         TEST(later_marks_are_not_in_front_of_earlier_ones),
+        TEST(a_mark_waits_for_no_later_message),
         TEST(messages_that_are_lost_count),
     };
     return cmocka_run_group_tests_name("arrivals", tests, NULL, NULL);
