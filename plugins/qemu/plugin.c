@@ -87,6 +87,7 @@ int qemu_plugin_install(qemu_plugin_id_t id, const qemu_info_t *info, int argc, 
     if (!plugin_detached && !take_over()) return refuse("ntrace has ended");
     channel->head.base = (uintptr_t)channel;
     channel->head.xlen = is_64 ? 64 : 32;
+    replace_begin();
     if (!fork_watch()) return refuse("out of memory");
     if (!plugin_detached) plugin_end_with_reader();
     register_all(id);

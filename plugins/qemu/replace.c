@@ -131,6 +131,25 @@ static struct words *arguments_of_process(void) {
     return own.count || own_arguments(&own) ? &own : NULL;
 }
 
+/* The file of the program that is executed now; empty: not known. */
+static char program_file[PATH_MAX];
+
+void replace_begin(void) {
+    const struct words *own = arguments_of_process();
+    size_t i = own ? options_end(own) + 2 : 0;
+
+    if (own && i + 2 < own->count && strcmp(own->items[i], "-0") == 0) i += 2;
+    if (!own || i >= own->count || !realpath(own->items[i], program_file)) *program_file = 0;
+}
+
+/* The program executes itself: what /proc says is QEMU. */
+static bool is_itself(const char *name) {
+    char number[64];
+
+    snprintf(number, sizeof number, "/proc/%d/exe", (int)getpid());
+    return *program_file && (strcmp(name, "/proc/self/exe") == 0 || strcmp(name, "/proc/thread-self/exe") == 0 || strcmp(name, number) == 0);
+}
+
 const char *replace_root(void) {
     const struct words *own = arguments_of_process();
     const char *root = own ? root_of(own) : NULL;
@@ -187,7 +206,8 @@ static void execute(const char *name, uint64_t arguments_at, uint64_t environmen
 
     if (!own) return;
     const char *root = replace_root();
-    if (ntr_channel_resolve(root, name, &program) || program.is_64 != (channel->head.xlen == 64)) return;
+    const bool itself = is_itself(name);
+    if (ntr_channel_resolve(itself ? NULL : root, itself ? program_file : name, &program) || program.is_64 != (channel->head.xlen == 64)) return;
     read_words(&arguments, arguments_at);
     read_words(&environment, environment_at);
     reverse(&environment);

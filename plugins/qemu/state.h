@@ -148,6 +148,9 @@ bool fork_watch(void);
 /* ---- replace.c: execve ----------------------------------------------------------------------------------------------
  */
 
+/* At the start, before the guest changes its folder: find the file of its program. */
+void replace_begin(void);
+
 /* The guest is about to call execve, or execveat (`at`), with these arguments. Returns when the plugin does not execute
  * the program. */
 void replace_program(const uint64_t argument[6], bool at);

@@ -263,15 +263,15 @@ def replaced():
     matches("execve", Run("decode", path_of("live.ntrace"), "--output", "none").err, "what `decode` says")
 
 
-def family(program, *options):
-    """Output and messages of a program that forks, spawns and executes `program`, and a script with it."""
+def family(program, *options, name=None):
+    """Output and messages of a program that forks, spawns and executes `program`, by another name if there is one, and a script with it."""
     script = path_of("script")
     with open(script, "w", encoding="ascii") as file:
         file.write(f"#! {program} first  second\n")
     os.chmod(script, 0o755)
     for old in glob.glob(path_of("live.*ntrace")):
         shutil.rmtree(old)
-    done = subprocess.run(command("family", *options, operands=[program, script]), capture_output=True, text=True,
+    done = subprocess.run(command("family", *options, operands=[name or program, script]), capture_output=True, text=True,
                           timeout=60, cwd=scratch(), env=dict(os.environ, PATH="/usr/bin:/bin"))
     return done.returncode, done.stdout.splitlines(), done.stderr
 
@@ -285,8 +285,8 @@ def pids_of(lines, statuses):
 @case("execve, posix_spawn and scripts: the guest's programs run, with their arguments and environment")
 def executed():
     program = os.path.join(FOLDER, "family")
-    for options in [], ["--follow-fork"]:
-        status, lines, messages = family(program, *options)
+    for options, name in ([], None), (["--follow-fork"], None), ([], "/proc/self/exe"):
+        status, lines, messages = family(program, *options, name=name)
         equal(status, 7, f"exit status ({messages})")
         pids_of(lines, {"forked": 3, "spawned": 7, "script": 7})
         shown = [line for line in lines if line.startswith("arguments")]
