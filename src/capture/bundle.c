@@ -43,11 +43,26 @@ void ntr_capture_past_add(struct ntr_capture_past *past, const struct ntr_captur
 
     past->programs++;
     past->forks += atomic_load(&head->forks);
+    past->start_known |= harts->window.start.address_known;
+    past->stop_known |= harts->window.stop.address_known;
     past->untraced |= harts->untraced;
     past->lost |= harts->lost;
     past->many |= atomic_load(&head->lanes) > CHANNEL_LANES;
     past->rewritten |= harts->rewritten;
     past->watched |= harts->watched.address_known && harts->watched.size;
+}
+
+/* Why the part of the execution that is traced has not begun or ended. */
+static void add_window_losses(struct recorded *content, const struct ntr_capture_past *all) {
+    const struct ntr_capture_window *window = &content->report->harts->window;
+    const bool waits = window->state == NTR_CAPTURE_WINDOW_WAITS, skips = waits && (window->skip || !window->start.given);
+    const bool open = window->state == NTR_CAPTURE_WINDOW_OPEN && window->stop.given;
+
+    add_loss(content, skips, "the program ended within the instructions that --skip leaves out; nothing was traced");
+    add_loss(content, waits && !skips && !all->start_known, "no file of the program has the symbol of --start-at; nothing was traced");
+    add_loss(content, waits && !skips && all->start_known, "the place at which tracing begins was not reached; nothing was traced");
+    add_loss(content, open && !all->stop_known, "no file of the program has the symbol of --stop-at");
+    add_loss(content, open && all->stop_known, "the place at which tracing ends was not reached");
 }
 
 static void add_losses(struct recorded *content) {
@@ -58,15 +73,13 @@ static void add_losses(struct recorded *content) {
     ntr_capture_past_add(&all, harts);
     add_loss(content, content->report->dropped, "the stream has its maximal size; its first part was dropped");
     add_loss(content, content->report->missing, content->report->missing);
-    add_loss(content, harts->window.state == NTR_CAPTURE_WINDOW_WAITS,
-             "the place at which tracing begins was not reached; nothing was traced");
-    add_loss(content, harts->window.state == NTR_CAPTURE_WINDOW_OPEN && harts->window.stop.given,
-             "the place at which tracing ends was not reached");
+    add_window_losses(content, &all);
     add_loss(content, harts->watched.given && !all.watched,
              "no file of the program has the object of --data-range; no load or store was traced");
     add_loss(content, all.forks > content->report->adopted,
-             content->report->adopted ? "some child processes were not traced"
-                                      : "the program forked; its child processes were not traced");
+             !content->report->config->follow_fork ? "the program forked; its child processes were not traced"
+                                                   : "some child processes were not traced: they ended at once, or the program has limited "
+                                                     "its memory, its files or their size (setrlimit)");
     add_loss(content, atomic_load(&head->executing),
              "the program executed another program (execve), which was not traced");
     add_loss(content, all.untraced,
