@@ -57,16 +57,26 @@ static void note_begin(ntr_machine *m, const ntr_event *e) {
         m->supervisor = true;
         ntr_machine_phase(m, "supervisor: before start_kernel");
     }
-    if (!m->phase_count) ntr_machine_phase(m, e->context.prv == 3 ? "boot ROM and firmware" : "begin of the trace");
+    if (!m->phase_count) m->boot_src = e->src;
+    if (m->phase_count == m->boot) ntr_machine_phase(m, e->context.prv == 3 ? "boot ROM and firmware" : "begin of the trace");
+}
+
+/* The phases begin anew. All harts are reset at once: the one that began the trace counts. */
+static void note_reset(ntr_machine *m, const ntr_event *e) {
+    if (!m->phase_count || e->src != m->boot_src) return;
+    m->boot = m->phase_count;
+    m->supervisor = m->user = false;
 }
 
 static void note_user(ntr_machine *m, const ntr_event *e, const ntr_task *task) {
     ntr_machine_totals *t = &m->totals;
-    if (e->context.prv != 0 || t->has_user || (task && task->has_pid && task->pid != 1)) return;
+    if (e->context.prv != 0 || m->user || (task && task->has_pid && task->pid != 1)) return;
+    m->user = true;
+    ntr_machine_phase(m, "user mode");
+    if (t->has_user) return;
     t->has_user = true;
     t->user_instructions = t->instructions;
     t->user_time = t->end;
-    ntr_machine_phase(m, "user mode");
 }
 
 static ntr_status count_span(ntr_machine *m, const machine_source *hart, machine_thread *thread, const ntr_event *e) {
@@ -163,6 +173,7 @@ static ntr_status take(ntr_machine *m, const ntr_event *e) {
     take_time(m, e);
     take_context(m, e);
     if (e->kind == NTR_EVENT_GAP) m->totals.gaps++;
+    if (e->kind == NTR_EVENT_SYNC && e->code == NTR_SYNC_RESET) note_reset(m, e);
     if (m->stretches && e->kind == NTR_EVENT_GAP) ntr_stretch_state_lose(m->stretches, e->src);
     ntr_status status = e->kind == NTR_EVENT_SPAN ? take_span(m, e) : NTR_OK;
     if (!status) status = ntr_callstack_feed(m->stacks, e);

@@ -130,7 +130,7 @@ static void end_phase(ntr_machine *m) {
 }
 
 void ntr_machine_phase(ntr_machine *m, const char *name) {
-    for (size_t i = 0; i < m->phase_count; i++)
+    for (size_t i = m->boot; i < m->phase_count; i++)
         if (strcmp(m->phases[i].name, name) == 0) return;
     end_phase(m);
     if (!reserve(m, (void **)&m->phases, &m->phase_capacity, m->phase_count + 1, sizeof *m->phases)) return;

@@ -66,10 +66,13 @@ struct ntr_machine {
     size_t initcall_function_capacity;
     ntr_phase *phases;
     size_t phase_count, phase_capacity;
+    size_t boot;       /* the first phase since the machine was reset */
+    uint16_t boot_src; /* source that began the trace */
     uint64_t phase_begin, phase_time;
     ntr_machine_totals totals;
     ntr_event last;
-    bool supervisor, failed;
+    bool supervisor, user; /* reached since the machine was reset */
+    bool failed;
 };
 
 /* The thread of this number, of ntr_callstack. Returns NULL when out of memory (`failed` is set). */

@@ -369,11 +369,17 @@ def trap_flood():
     check(counts(bundle)["exceptions"] > 100000, "the traps are in the trace")
 
 
-@case("hostile guest: resets in a loop; each reset is a start with SYNC=1")
+@case("hostile guest: resets in a loop; each reset is a start with SYNC=1, and a boot of its own")
 def reset_loop():
     bundle = run(64, "hostile-2-64", "--for", "500ms")
     text = subprocess.run([harness.NTRACE, "dump", bundle], stdout=subprocess.PIPE, text=True, check=True).stdout
-    check(text.count("ProgTraceSync SYNC=1 ") > 3, "resets")
+    resets = text.count("ProgTraceSync SYNC=1 ")
+    check(resets > 3, "resets")
+    text = subprocess.run([harness.NTRACE, "boot", "--format", "jsonl", bundle], stdout=subprocess.PIPE, text=True, check=True).stdout
+    phases = [row for row in map(json.loads, text.splitlines()) if row["table"] == "phase"]
+    equal({row["name"] for row in phases}, {"boot ROM and firmware"}, "phases")
+    equal(len(phases), resets + 1, "boots")
+    equal(sum(row["instructions"] for row in phases), counts(bundle)["instructions"], "instructions of all boots")
     equal(counts(bundle)["gaps"], 0, "gaps")
 
 
