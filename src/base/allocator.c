@@ -19,9 +19,8 @@ void *ntr_realloc(const ntr_allocator *allocator, void *block, size_t count, siz
 
 enum { HUGE_PAGE = 2 << 20, HUGE_PAGES_LEAST = 2 };
 
-/* Large tables are read at random: in pages of 4 KiB, most reads would miss the TLB. The whole pages of a block that
- * was not written to become huge pages, where the system has them. All of it is written next, so this takes no more
- * memory. */
+/* Large tables are read at random: in pages of 4 KiB, most reads would miss the TLB. The whole pages of a block become
+ * huge pages, where the system has them. */
 static void use_huge_pages(void *block, size_t size) {
 #ifdef MADV_HUGEPAGE
     if (size < HUGE_PAGES_LEAST * HUGE_PAGE) return;
@@ -32,11 +31,17 @@ static void use_huge_pages(void *block, size_t size) {
 #endif
 }
 
+/* Large blocks are zero when they come from the system: calloc does not write them. */
 void *ntr_alloc(const ntr_allocator *allocator, size_t count, size_t item) {
-    void *block = ntr_realloc(allocator, NULL, count, item);
-    if (!block) return NULL;
-    if (!allocator) use_huge_pages(block, count * item);
-    memset(block, 0, count * item);
+    if (item && count > SIZE_MAX / item) return NULL;
+    const size_t size = count && item ? count * item : 1;
+    if (!allocator) {
+        void *block = calloc(size, 1);
+        if (block) use_huge_pages(block, size);
+        return block;
+    }
+    void *block = resize(allocator, NULL, size);
+    if (block) memset(block, 0, size);
     return block;
 }
 

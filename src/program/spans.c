@@ -123,6 +123,12 @@ static int by_start(const void *left, const void *right) {
     return (a->rank > b->rank) - (a->rank < b->rank);
 }
 
+static bool is_sorted(const ntr_span *laid, size_t count) {
+    for (size_t i = 1; i < count; i++)
+        if (laid[i - 1].first > laid[i].first) return false;
+    return true;
+}
+
 /* Sweeps over the addresses at which a range starts or the top range ends. Writes at most 2 * count spans. */
 static size_t sweep(heap *open, size_t count, ntr_span *out) {
     const ntr_span *laid = open->laid;
@@ -157,7 +163,7 @@ int ntr_spans_flatten(ntr_spans *spans, const ntr_allocator *allocator, ntr_span
     }
     spans->capacity = 2 * count;
     for (size_t i = 0; i < count; i++) laid[i].rank = (uint32_t)i;
-    qsort(laid, count, sizeof *laid, by_start);
+    if (!is_sorted(laid, count)) qsort(laid, count, sizeof *laid, by_start);
     spans->count = sweep(&open, count, spans->items);
     ntr_dealloc(allocator, open.items);
     return 0;
