@@ -157,7 +157,8 @@ static void begin_candidate(const ntr_decoder *d, ntr_source *s, ntr_memo_candid
         candidate->callers[i] = *ntr_return_stack_at(&s->stack, i);
 }
 
-static inline void apply(const ntr_decoder *d, const ntr_message_memos *memos, ntr_memo_position *at, ntr_message_memo *memo) {
+static inline __attribute__((always_inline)) void apply(const ntr_decoder *d, const ntr_message_memos *memos,
+                                                         ntr_memo_position *at, ntr_message_memo *memo) {
     if (memos->counted) ntr_message_memo_more_of(memo)->times++;
     if (memos->wide && ntr_message_memo_uses_stack(memo->stack)) {
         ntr_block *const *calls = ntr_message_memo_more_of(memo)->calls;
