@@ -4,7 +4,8 @@
  * .gnu_debuglink. They are searched in given folders (ntr_debug_info_set_path), beside the file at the path that is the
  * name of the image, in usr/lib/debug of each folder above it (a sysroot), and in /usr/lib/debug. If the environment
  * variable DEBUGINFOD_URLS is set, libdw asks its servers afterwards. Without DWARF the symbol table is used. Data is loaded on first use and kept, so that a lookup is
- * a few binary searches. An object is not thread-safe: use one per thread. */
+ * a few binary searches. ntr_debug_info_frames and ntr_debug_info_function may be called for one object by several threads at once;
+ * everything else by one thread at a time, while no other one uses the object. */
 #ifndef NTRACE_DEBUG_INFO_H
 #define NTRACE_DEBUG_INFO_H
 

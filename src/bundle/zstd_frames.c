@@ -1,5 +1,7 @@
 #include "bundle/zstd_frames.h"
 
+#include "base/little_endian.h"
+
 #include <string.h>
 
 enum { FIXED = 5, BLOCK_HEAD = 3, CHECKSUM = 4, SKIPPABLE_HEAD = 8, CONTENT_MOST = 8 };
@@ -39,7 +41,7 @@ static bool find_skippable(ntr_zstd_read_at read, void *user, uint64_t at, uint6
 
 void ntr_zstd_frame_length(uint8_t frame[NTR_ZSTD_LENGTH_SIZE], uint64_t content) {
     memcpy(frame, length_head, sizeof length_head);
-    for (size_t i = 0; i < NTR_ZSTD_LENGTH_SIZE - sizeof length_head; i++) frame[sizeof length_head + i] = (uint8_t)(content >> 8 * i);
+    ntr_little_put(frame + sizeof length_head, content, NTR_ZSTD_LENGTH_SIZE - sizeof length_head);
 }
 
 /* Reads the length behind the end of a frame. */

@@ -1,6 +1,7 @@
 #include "export/perf_bytes.h"
 
 #include "base/allocator.h"
+#include "base/little_endian.h"
 
 #include <string.h>
 
@@ -14,7 +15,7 @@ void ntr_perf_add_bytes(ntr_perf_bytes *b, const void *bytes, size_t size) {
 static void add_number(ntr_perf_bytes *b, uint64_t value, unsigned size) {
     uint8_t bytes[8];
 
-    for (unsigned i = 0; i < size; i++) bytes[i] = (uint8_t)(value >> 8 * i);
+    ntr_little_put(bytes, value, size);
     ntr_perf_add_bytes(b, bytes, size);
 }
 
@@ -49,6 +50,5 @@ size_t ntr_perf_begin_record(ntr_perf_bytes *b, unsigned type, unsigned misc) {
 
 void ntr_perf_end_record(ntr_perf_bytes *b, size_t at) {
     if (b->failed) return;
-    b->data[at + 6] = (uint8_t)(b->size - at);
-    b->data[at + 7] = (uint8_t)((b->size - at) >> 8);
+    ntr_little_put(b->data + at + 6, b->size - at, 2);
 }

@@ -2,6 +2,7 @@
  * places have their rules, too, because each one saves words in another place. */
 #include "gdb/symbol_frames.h"
 
+#include "base/little_endian.h"
 #include "unwind/invented_stack.h"
 
 enum {
@@ -33,7 +34,8 @@ ntr_frame_rule ntr_gdb_symbol_frames_rule(unsigned xlen) {
 }
 
 static void put(cfi_writer *w, uint64_t value, unsigned bytes) {
-    for (unsigned i = 0; i < bytes; i++) w->bytes[w->size++] = (uint8_t)(value >> 8 * i);
+    ntr_little_put(w->bytes + w->size, value, bytes);
+    w->size += bytes;
 }
 
 static void put_leb128(cfi_writer *w, uint64_t value) {

@@ -1,6 +1,7 @@
 #include "gdb/text.h"
 
 #include "base/allocator.h"
+#include "base/little_endian.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -50,7 +51,7 @@ void ntr_gdb_text_hex(ntr_gdb_text *text, const void *bytes, size_t size) {
 
 void ntr_gdb_text_value(ntr_gdb_text *text, uint64_t value, unsigned bits) {
     uint8_t bytes[8];
-    for (unsigned i = 0; i < 8; i++) bytes[i] = (uint8_t)(value >> 8 * i);
+    ntr_little_put(bytes, value, sizeof bytes);
     ntr_gdb_text_hex(text, bytes, bits / 8);
 }
 

@@ -1,6 +1,8 @@
 /* Objects that the debugger reads with qXfer, and qOffsets. */
 #include "gdb/server.h"
 
+#include "base/little_endian.h"
+
 #include <inttypes.h>
 #include <string.h>
 
@@ -74,7 +76,7 @@ static void list_svr4_libraries(ntr_gdb *gdb, ntr_gdb_text *text) {
 
 static void add_word(ntr_gdb *gdb, ntr_gdb_text *text, uint64_t value) {
     uint8_t bytes[8];
-    for (unsigned i = 0; i < 8; i++) bytes[i] = (uint8_t)(value >> 8 * i);
+    ntr_little_put(bytes, value, sizeof bytes);
     ntr_gdb_text_add(text, bytes, gdb->xlen / 8);
 }
 

@@ -10,6 +10,7 @@
  * entered. Example: the line of a load, then "exception trap_load_access_fault" with the epc of the load: the load
  * did not retire, and the trap is entered. */
 #include "base/allocator.h"
+#include "base/little_endian.h"
 #include "base/number.h"
 
 #include <ntrace/ingress.h>
@@ -101,7 +102,7 @@ static ntr_status refuse(ntr_spike_log *log, const char *what) {
 
 static ntr_status retire(ntr_spike_log *log, const listed *insn) {
     uint8_t bytes[8];
-    for (unsigned i = 0; i < sizeof bytes; i++) bytes[i] = (uint8_t)(insn->opcode >> 8 * i);
+    ntr_little_put(bytes, insn->opcode, sizeof bytes);
     ntr_code_block block;
     ntr_status status =
         ntr_code_block_scan(bytes, sizeof bytes, insn->pc, log->xlen == 32 ? NTR_ISA_RV32 : 0, 1, &block);

@@ -1,6 +1,7 @@
 #include "partial/blocks.h"
 
 #include "base/allocator.h"
+#include "base/little_endian.h"
 
 #include <string.h>
 
@@ -20,7 +21,7 @@ static void put(ntr_block_writer *w, const void *data, size_t size) {
 
 static void put_little(ntr_block_writer *w, uint64_t value, size_t size) {
     uint8_t bytes[8];
-    for (size_t i = 0; i < size; i++) bytes[i] = (uint8_t)(value >> 8 * i);
+    ntr_little_put(bytes, value, size);
     put(w, bytes, size);
 }
 
@@ -28,7 +29,7 @@ static void write_block(ntr_block_writer *w) {
     if (w->status || !w->used) return;
     const uint32_t size = (uint32_t)(w->used - NTR_BLOCK_HEAD_SIZE);
     w->bytes[0] = w->kind;
-    for (unsigned i = 0; i < 4; i++) w->bytes[1 + i] = (uint8_t)(size >> 8 * i);
+    ntr_little_put(w->bytes + 1, size, 4);
     const uint64_t sum = ntr_partial_hash(0, w->bytes, w->used);
     put_little(w, sum, NTR_BLOCK_SUM_SIZE);
     if (!w->status) w->status = w->output->write(w->output->user, w->bytes, w->used);

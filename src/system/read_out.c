@@ -1,6 +1,7 @@
 /* What a debugger reads after a capture: stream parameters, and the trace of a RAM sink (Trace Control section 6.4). */
 #include "system/bring_up.h"
 
+#include "base/little_endian.h"
 #include "base/try.h"
 
 enum { WORD_BYTES = 4, CHUNK = 4096, CHUNK_WORDS = CHUNK / WORD_BYTES };
@@ -89,7 +90,7 @@ static ntr_status read_memory(bring_up_bus *on, trace_component *ram, uint64_t a
     for (size_t at = 0; at < size; at += WORD_BYTES) {
         uint32_t word;
         if (bus->read32(bus->user, address + at, &word) != NTR_OK) return fail_data(on, ram);
-        for (unsigned i = 0; i < WORD_BYTES; i++) bytes[at + i] = (uint8_t)(word >> 8 * i);
+        ntr_little_put(bytes + at, word, WORD_BYTES);
     }
     return NTR_OK;
 }
