@@ -222,10 +222,23 @@ static ntr_status decode_serial(struct cli_analysis *a, bool counting, cli_take_
     return status;
 }
 
+static bool is_serial(const struct cli_analysis *a) {
+    return a->part || a->options->follow || a->shard.count || a->data.totals;
+}
+
 /* Returns whether threads can count the call trees of their chunks: there is one source, and the threads of an operating system are not
  * needed. */
-static bool divides_trees(const struct cli_analysis *a, cli_take_events take) {
-    return a->data.tree && !take && !a->tasks && !cli_trace_many_sources(&a->trace);
+static bool divides(const struct cli_analysis *a) {
+    return !a->tasks && !cli_trace_many_sources(&a->trace);
+}
+
+static bool divides_trees(struct cli_analysis *a, cli_take_events take) {
+    return a->data.tree && divides(a) && (!take || (a->follower && !cli_trace_stamped(&a->trace)));
+}
+
+bool cli_analysis_shares(struct cli_analysis *a) {
+    return !a->answer && !is_serial(a) && divides(a) && !cli_trace_stamped(&a->trace) &&
+           cli_threads_number(&a->trace, a->options->jobs, CLI_GAIN_ALL) > 1;
 }
 
 /* Where trees are counted in stream order, that is the larger part of the work. */
@@ -239,9 +252,8 @@ static int decode(struct cli_analysis *a, cli_take_events take, void *user) {
     if (a->keep_time && cli_trace_stamped(&a->trace)) ntr_tally_keep_time(a->data.tally);
     const bool counting = counts_only(a, take);
     const bool joins = !counting && !a->shard.count && joins_spans(a, take);
-    const bool serial = a->part || a->options->follow || a->shard.count || a->data.totals;
     a->trees = joins && divides_trees(a, take);
-    const unsigned jobs = serial ? 1 : cli_threads_number(&a->trace, a->options->jobs, gain_of(a, counting));
+    const unsigned jobs = is_serial(a) ? 1 : cli_threads_number(&a->trace, a->options->jobs, gain_of(a, counting));
     a->joined = jobs > 1 && joins;
     if (joins && jobs == 1) set_join(a);
     ntr_status status = a->shard.count ? cli_partials_decode_shard(a, counting, take, user)
@@ -280,7 +292,7 @@ int cli_analysis_run(struct cli_analysis *a, cli_take_events take, void *user) {
     if (status == CLI_FAILED) return status;
     if (a->data.tree) {
         ntr_calltree_finish(a->data.tree);
-        if (!a->options->partial) cli_debug_files_report(a->data.tree, a->data.functions); /* else the sum is reported */
+        if (!a->options->partial && !a->stacks_only) cli_debug_files_report(a->data.tree, a->data.functions); /* else the sum is reported */
     }
     if (a->data.totals) return a->options->partial && cli_partials_write(a) != CLI_OK ? CLI_FAILED : status;
     cli_trace_reserved(&a->trace, a->reserved);

@@ -50,6 +50,8 @@ struct cli_analysis {
     bool any;                /* the decoder returned at least one event */
     bool joins;              /* `take` needs calls and returns only: spans may be joined (ntr_decoder_set_join) */
     bool trees;              /* threads, if there are several, count call trees */
+    bool stacks_only;        /* the call tree is there for its stacks */
+    const ntr_export *follower; /* the user of `take` is an export that may follow the call tree; else NULL */
     bool joined;             /* the decoder joins spans; */
     ntr_functions *places;   /* ... with this division of the code into functions */
     ntr_counts totals;       /* of counting decode, if a->data.totals points to it: nothing else is counted then */
@@ -77,6 +79,9 @@ int cli_analysis_need(struct cli_analysis *a, unsigned needs);
  * events to `take` unless it is NULL. Shows progress on a terminal. Returns the exit status so far (CLI_OK,
  * CLI_DEFECTS or CLI_FAILED). */
 int cli_analysis_run(struct cli_analysis *a, cli_take_events take, void *user);
+
+/* Returns whether several threads are used, for an export with NTR_NEEDS_STACKS that follows a call tree. */
+bool cli_analysis_shares(struct cli_analysis *a);
 
 /* Frees everything that `a` owns. */
 void cli_analysis_close(struct cli_analysis *a);

@@ -55,9 +55,11 @@ static ntr_status deliver_tree(struct delivery *s, const void *data, size_t size
     ntr_status status = NTR_E_STATE;
 
     (void)size; /* one tree at a time: other output, or another chunk, is behind it */
-    if (head->size) status = ntr_calltree_apply(s->analysis->data.tree, head + 1, head->size);
+    const bool wanted = !s->analysis->follower || ntr_export_follows(s->analysis->follower);
+    if (head->size && wanted) status = ntr_calltree_apply(s->analysis->data.tree, head + 1, head->size);
     if (status == NTR_OK) {
         s->analysis->any |= head->any != 0;
+        atomic_store(&s->collecting.shortest, ntr_calltree_shortest_frame(s->analysis->data.tree));
         s->applied++;
     }
     if (status != NTR_E_STATE) return status;
@@ -66,12 +68,18 @@ static ntr_status deliver_tree(struct delivery *s, const void *data, size_t size
     return NTR_NEED_MORE;
 }
 
+static ntr_status deliver_others(struct delivery *s, const ntr_event *events, size_t count) {
+    const ntr_status status = cli_analysis_others(s->analysis, events, count);
+
+    return status || !s->take ? status : s->take(s->user, events, count);
+}
+
 static ntr_status deliver(void *user, unsigned what, const void *data, size_t size) {
     struct delivery *s = user; /* begins with what the threads share */
     ntr_status status = what == CLI_PUT_COUNTED  ? deliver_counted(s, data, size)
                         : what == CLI_PUT_SPANS  ? deliver_spans(s, data, size)
                         : what == CLI_PUT_TREE   ? deliver_tree(s, data, size)
-                        : what == CLI_PUT_OTHERS ? cli_analysis_others(s->analysis, data, size / sizeof(ntr_event))
+                        : what == CLI_PUT_OTHERS ? deliver_others(s, data, size / sizeof(ntr_event))
                                              : deliver_events(s, data, size / sizeof(ntr_event));
 
     if (status != NTR_OK || s->collecting.late) return status;

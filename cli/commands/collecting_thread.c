@@ -18,7 +18,7 @@ struct collecting_thread {
     ntr_calltree *tree;            /* of the chunk; NULL: the threads have none */
     ntr_functions *tree_functions;
     bool in_tree;                  /* the spans of this chunk are counted in the tree */
-    ntr_event others[OTHERS];      /* gaps and messages of vendors in this chunk */
+    ntr_event others[OTHERS];      /* events of this chunk that are not of call stacks */
     size_t other_count;
     struct cli_counted_event *counted; /* counts of this chunk, which are put behind the tree */
     size_t count_count, count_capacity;
@@ -75,6 +75,8 @@ static void begin(void *user, ntr_chunk *chunk) {
     t->in_tree = t->tree && !ntr_chunk_again(chunk) && !atomic_load(&t->collecting->only_spans);
     t->other_count = t->count_count = 0;
     t->given_up = t->any = false;
+    if (t->in_tree && t->collecting->analysis->follower)
+        t->given_up = ntr_calltree_keep_frames(t->tree, atomic_load(&t->collecting->shortest)) != NTR_OK;
     if (t->in_tree) ntr_calltree_begin_chunk(t->tree);
     for (size_t i = 0; i < COLLECTED; i++) t->collected[i].times = 0; /* of a chunk that was abandoned */
 }
@@ -92,10 +94,14 @@ static size_t put_packet(ntr_chunk *chunk, const ntr_event *events, size_t count
     return packed;
 }
 
-/* Keeps the events that cli_analysis_others counts. */
+/* Returns whether the event is one that cli_analysis_others counts, or an export that follows the tree. */
+static bool is_other(const ntr_event *e) {
+    return e->kind == NTR_EVENT_GAP || e->kind == NTR_EVENT_VENDOR || e->kind == NTR_EVENT_OVERFLOW || e->kind == NTR_EVENT_NO_CODE;
+}
+
 static void keep_others(struct collecting_thread *t, const ntr_event *events, size_t count) {
     for (size_t i = 0; i < count; i++) {
-        const bool other = events[i].kind == NTR_EVENT_GAP || events[i].kind == NTR_EVENT_VENDOR;
+        const bool other = is_other(&events[i]);
         t->given_up |= other && t->other_count == OTHERS;
         if (other && !t->given_up) t->others[t->other_count++] = events[i];
     }

@@ -6,7 +6,8 @@
  *
  * Call trees of one source without tasks are counted by the threads, too: each has an open tree for its chunk, which is
  * packed at the end of the chunk and applied to the tree of the whole. All other output of the chunk is behind it, because the tree
- * may be refused: the chunk is then decoded again, and its spans are delivered.
+ * may be refused: the chunk is then decoded again, and its spans are delivered. An export that needs events may follow the tree of the
+ * whole: the trees of the chunks then have the frames of their functions, too.
  *
  * Where spans are only counted, each thread has a tally over all its chunks, and the tallies are added at the end.
  *
@@ -21,8 +22,8 @@
 #include <ntrace/parallel.h>
 #include <stdatomic.h>
 
-/* `what` of the chunk output: events; packed spans (packed_spans.h); cli_counted_event; cli_tree_head and a tree; gaps
- * and messages of vendors, of a chunk with a tree. */
+/* `what` of the chunk output: events; packed spans (packed_spans.h); cli_counted_event; cli_tree_head and a tree; events
+ * of a chunk with a tree that are not of call stacks. */
 enum { CLI_PUT_EVENTS, CLI_PUT_SPANS, CLI_PUT_COUNTED, CLI_PUT_TREE, CLI_PUT_OTHERS };
 
 struct cli_counted_event {
@@ -41,6 +42,7 @@ struct cli_collecting {
     struct cli_analysis *analysis;
     bool late; /* each thread counts spans over all its chunks */
     atomic_bool only_spans; /* too many trees were refused */
+    _Atomic uint64_t shortest; /* ntr_calltree_shortest_frame of the tree of the whole */
 };
 
 /* Returns the work but for `deliver`. */

@@ -165,9 +165,13 @@ static int write_all(struct export_run *w, const ntr_exporter *exporter) {
     const bool partial = w->analysis.options->partial;
     int status = CLI_OK;
 
-    if (cli_analysis_need(&w->analysis, needs) != CLI_OK) return CLI_FAILED;
+    const bool follows = needs & NTR_NEEDS_STACKS && !partial && (needs & NTR_NEEDS_TREE || cli_analysis_shares(&w->analysis));
+    if (cli_analysis_need(&w->analysis, needs | (follows ? NTR_NEEDS_TREE : 0u)) != CLI_OK) return CLI_FAILED;
     if (divide(w, exporter) != CLI_OK) return CLI_FAILED;
+    w->analysis.data.has_stacks = follows;
+    w->analysis.stacks_only = follows && !(needs & NTR_NEEDS_TREE);
     if (needs & NTR_NEEDS_EVENTS && !partial && begin(w, exporter) != CLI_OK) return CLI_FAILED;
+    if (follows) w->analysis.follower = w->export_;
     w->analysis.joins = needs & NTR_NEEDS_CALLS && !(needs & NTR_NEEDS_STRETCHES && w->analysis.tasks);
     status = cli_analysis_run(&w->analysis, needs_order(w, needs) ? take_events : NULL, w->export_);
     if (status == CLI_FAILED || partial) return status;

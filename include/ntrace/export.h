@@ -52,6 +52,7 @@ typedef struct ntr_analysis {
     uint64_t sample_every;    /* perf.data: instructions between two samples; 0: such that there are 100,000 to 200,000 */
     unsigned sample_branches; /* perf.data: branches in each sample, at most 1024; 0: none */
     ntr_counts *totals;       /* of counting decode, for partial answers (partial.h); NULL: none */
+    bool has_stacks;          /* `tree` gets each event before ntr_export_feed: with NTR_NEEDS_STACKS its call stacks are used */
 } ntr_analysis;
 
 NTR_DEFINE_CONFIG_INIT(ntr_analysis)
@@ -76,6 +77,7 @@ enum {
     NTR_NEEDS_COVERAGE = 1u << 5, /* needs the coverage only, neither program nor debug information */
     NTR_NEEDS_DECISIONS = 1u << 7, /* with NTR_NEEDS_COVERAGE: also needs the decisions */
     NTR_NEEDS_CALLS = 1u << 6, /* of the spans only calls, returns and sums: they may be joined (ntr_decoder_set_join) */
+    NTR_NEEDS_STACKS = 1u << 9, /* with NTR_NEEDS_EVENTS: call stacks, its own ones unless `has_stacks` (ntr_export_follows) */
     NTR_NEEDS_STRETCHES = 1u << 8, /* with NTR_NEEDS_CALLS: spans are not joined when `functions` has tasks */
 };
 
@@ -103,6 +105,10 @@ NTR_API ntr_export *ntr_export_new(const ntr_exporter *exporter, const ntr_analy
 
 /* Passes events in stream order, for exporters with NTR_NEEDS_EVENTS. Errors: NTR_E_MEMORY, those of the output. */
 NTR_API ntr_status ntr_export_feed(ntr_export *export_, const ntr_event *events, size_t count);
+
+/* Returns whether the export follows the call stacks of the tree, to which each span is given before. ntr_export_feed then needs the other
+ * events only. The result is final after the first span. */
+NTR_API bool ntr_export_follows(const ntr_export *export_);
 
 /* Writes the rest of the output. After this call the export can only be freed. Errors: NTR_E_MEMORY, those of the
  * output. */

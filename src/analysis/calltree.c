@@ -55,6 +55,23 @@ ntr_status ntr_calltree_open(ntr_calltree *t) {
     return t->log ? NTR_OK : NTR_E_MEMORY;
 }
 
+ntr_status ntr_calltree_keep_frames(ntr_calltree *t, uint64_t shortest) {
+    const ntr_stack_listener listener = {ntr_calltree_enter, ntr_calltree_leave, t};
+    if (!t->log) return NTR_E_INVALID;
+    if (!t->kept) {
+        t->kept = t->log->kept = ntr_alloc(t->allocator, 1, sizeof *t->kept);
+        if (!t->kept) return NTR_E_MEMORY;
+        t->kept->allocator = t->allocator;
+        ntr_callstack_listen(t->stacks, &listener);
+    }
+    t->kept->shortest = shortest;
+    return NTR_OK;
+}
+
+uint64_t ntr_calltree_shortest_frame(const ntr_calltree *t) {
+    return ntr_followers_shortest(&t->followers);
+}
+
 const ntr_open_log *ntr_calltree_log(const ntr_calltree *t) {
     return t->log;
 }

@@ -69,7 +69,7 @@ static ntr_status take_unknown(ntr_calltree *t, const ntr_event *event) {
 static ntr_status take_open_span(ntr_calltree *t, struct calltree_source *s, const ntr_event *event, bool *taken) {
     const ntr_stack_frame *frame = ntr_callstack_frame(t->stacks, event);
     if (!frame) return NTR_E_MEMORY;
-    const uint32_t node = frame->handle;
+    const uint32_t node = ntr_calltree_node_of(t, frame->handle);
     *taken = ntr_open_log_touches(t->log, t->stacks, event);
     if (!*taken) return NTR_OK;
     s->stays = false;
@@ -78,15 +78,22 @@ static ntr_status take_open_span(ntr_calltree *t, struct calltree_source *s, con
 }
 
 static ntr_status take_span(ntr_calltree *t, struct calltree_source *s, const ntr_event *event) {
-    uint32_t node;
+    uint32_t node = NTR_CALLTREE_ROOT, handle;
     ntr_status status;
-    if (!t->log || !ntr_open_log_passes(t->stacks, event, &node, &status)) {
+    if (t->kept) { /* the handle may be that of another frame afterwards */
+        const ntr_stack_frame *frame = ntr_callstack_frame(t->stacks, event);
+        if (!frame) return NTR_E_MEMORY;
+        node = ntr_calltree_node_of(t, frame->handle);
+    }
+    if (!t->log || !ntr_open_log_passes(t->stacks, event, &handle, &status)) {
         bool taken = false;
         ntr_status logged = t->log ? take_open_span(t, s, event, &taken) : NTR_OK;
         if (logged || taken) return logged;
-        status = ntr_callstack_span(t->stacks, event, &node);
+        status = ntr_callstack_span(t->stacks, event, &handle);
     }
+    if (!t->kept) node = handle;
     s->stays = !status && may_stay(event) && ntr_callstack_stays(t->stacks, event, &s->code, &s->node);
+    if (s->stays) s->node = ntr_calltree_node_of(t, s->node);
     return status ? status : count_span(t, s, node, event->instructions);
 }
 
@@ -98,6 +105,7 @@ static ntr_status take(ntr_calltree *t, const ntr_event *event) {
     struct calltree_source *s = source_of(t, event->src);
     if (!s) return NTR_E_MEMORY;
     attribute_time(t, s, event);
+    if (t->kept) ntr_chunk_frames_event(t->kept, event);
     if (stays(s, event)) return count_span(t, s, s->node, event->instructions);
     if (event->kind == NTR_EVENT_SPAN) return take_span(t, s, event);
     s->stays = false;
@@ -150,6 +158,7 @@ static size_t count_leading_spans(ntr_calltree *t, const ntr_event *events, size
         instructions += events[taken].instructions;
     }
     t->nodes[s.node].instructions += instructions;
+    if (t->kept) t->kept->now += instructions;
     return taken;
 }
 

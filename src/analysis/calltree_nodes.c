@@ -152,19 +152,28 @@ static uint32_t enter_base(ntr_calltree *t, const ntr_stack_moment *moment, cons
 }
 
 uint32_t ntr_calltree_node_of(const ntr_calltree *t, uint32_t handle) {
+    if (t->kept) return handle < t->kept->pool.used ? t->kept->records[handle].node : NTR_CALLTREE_ROOT;
     if (!t->followed) return handle;
     return handle < t->followers.pool.used ? t->followers.records[handle].own : NTR_CALLTREE_ROOT;
 }
 
+/* Returns the handle of a frame that no follower has. */
+static uint32_t handle_of(ntr_calltree *t, uint32_t node) {
+    return t->kept ? ntr_chunk_frames_enter(t->kept, node) : node;
+}
+
 uint32_t ntr_calltree_enter(void *user, const ntr_stack_moment *moment, const ntr_stack_frame *frame, bool tail) {
     ntr_calltree *t = user;
-    if (t->log && !moment->parent) return enter_base(t, moment, frame);
+    if (t->log && !moment->parent) return handle_of(t, enter_base(t, moment, frame));
     uint32_t node = ntr_calltree_child(t, moment->parent ? ntr_calltree_node_of(t, moment->parent->handle) : subtree_of(t, moment), frame);
     t->nodes[node].calls += !moment->resumed;
-    return t->followed ? ntr_followers_enter(&t->followers, moment, frame, tail, node) : node;
+    return t->followed ? ntr_followers_enter(&t->followers, moment, frame, tail, node) : handle_of(t, node);
 }
 
 void ntr_calltree_leave(void *user, const ntr_stack_moment *moment, const ntr_stack_frame *frame, bool lost) {
     ntr_calltree *t = user;
-    ntr_followers_leave(&t->followers, moment, frame, lost);
+    if (t->kept)
+        ntr_chunk_frames_leave(t->kept, moment, frame);
+    else
+        ntr_followers_leave(&t->followers, moment, frame, lost);
 }

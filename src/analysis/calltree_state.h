@@ -46,6 +46,7 @@ struct ntr_calltree {
     size_t source_count, source_capacity;
     ntr_status failed;
     ntr_open_log *log; /* of a part of a trace; else NULL */
+    ntr_chunk_frames *kept; /* log->kept; NULL without a log */
     ntr_chunk_applier *applier;
     ntr_chunk_head *head; /* of a chunk; else NULL */
     ntr_followers followers;

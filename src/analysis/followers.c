@@ -44,7 +44,7 @@ uint32_t ntr_followers_enter(ntr_followers *f, const ntr_stack_moment *moment, c
             seen.parent = &parent;
         }
         const ntr_stack_listener *listener = &f->list[i].listener;
-        f->records[number].values[i] = listener->enter(listener->user, &seen, frame, tail);
+        if (listener->enter) f->records[number].values[i] = listener->enter(listener->user, &seen, frame, tail);
     }
     return number;
 }
@@ -55,7 +55,44 @@ void ntr_followers_leave(ntr_followers *f, const ntr_stack_moment *moment, const
         const ntr_stack_listener *listener = &f->list[i].listener;
         ntr_stack_frame left = *frame;
         left.handle = f->records[frame->handle].values[i];
-        listener->leave(listener->user, moment, &left, lost);
+        if (listener->leave) listener->leave(listener->user, moment, &left, lost);
     }
     ntr_pool_give_back(&f->pool, f->records, sizeof *f->records, frame->handle);
+}
+
+/* ---- chunks */
+
+bool ntr_followers_begin_chunk(const ntr_followers *f, const ntr_chunk_facts *facts) {
+    for (unsigned i = 0; i < f->count; i++)
+        if (!f->list[i].begin_chunk || !f->list[i].begin_chunk(f->list[i].listener.user, facts)) return false;
+    return true;
+}
+
+void ntr_followers_move(const ntr_followers *f, uint64_t instructions, uint64_t entered) {
+    for (unsigned i = 0; i < f->count; i++) f->list[i].move(f->list[i].listener.user, instructions, entered);
+}
+
+void ntr_followers_left(const ntr_followers *f, const ntr_chunk_frame *frame) {
+    for (unsigned i = 0; i < f->count; i++)
+        if (f->list[i].left) f->list[i].left(f->list[i].listener.user, frame);
+}
+
+uint32_t ntr_followers_enter_open(ntr_followers *f, const ntr_chunk_frame *frame, uint32_t own) {
+    const uint32_t number = take_record(f);
+    if (number == UINT32_MAX) return number;
+    f->records[number] = (ntr_frame_values){.own = own};
+    for (unsigned i = 0; i < f->count; i++) {
+        const ntr_follower *follower = &f->list[i];
+        f->records[number].values[i] = follower->enter_open ? follower->enter_open(follower->listener.user, frame) : NTR_POOL_NONE;
+    }
+    return number;
+}
+
+uint64_t ntr_followers_shortest(const ntr_followers *f) {
+    uint64_t shortest = UINT64_MAX;
+    for (unsigned i = 0; i < f->count; i++) {
+        const uint64_t own = f->list[i].shortest ? f->list[i].shortest(f->list[i].listener.user) : UINT64_MAX;
+        if (own < shortest) shortest = own;
+    }
+    return shortest;
 }

@@ -45,6 +45,8 @@ struct ntr_interrupts {
     uint64_t left_out;
     struct ended ended; /* index NONE: no frame */
     ntr_event last;
+    uint64_t chunk_instructions; /* of the hart, at the beginning of the chunk that is applied */
+    uint16_t chunk_src;
     bool failed;
     bool follows; /* the frames are those of another one's stack */
 };
@@ -219,9 +221,25 @@ uint64_t ntr_interrupts_left_out(const ntr_interrupts *x) {
     return x->left_out;
 }
 
+/* Of a chunk only the instructions matter: the frames of traps are those of logged events. */
+static bool begin_chunk(void *user, const ntr_chunk_facts *facts) {
+    ntr_interrupts *x = user;
+    if (facts->src >= NTR_SOURCES_MAX) return false;
+    x->chunk_src = facts->src;
+    x->chunk_instructions = x->harts[facts->src].instructions;
+    return true;
+}
+
+static void move(void *user, uint64_t instructions, uint64_t entered) {
+    ntr_interrupts *x = user;
+    (void)entered;
+    x->harts[x->chunk_src].instructions = x->chunk_instructions + instructions;
+}
+
 ntr_follower ntr_interrupts_follower(ntr_interrupts *x) {
     x->follows = true;
-    return (ntr_follower){before, executed, after, {enter, leave, x}};
+    return (ntr_follower){.before = before, .executed = executed, .after = after, .listener = {enter, leave, x},
+                          .begin_chunk = begin_chunk, .move = move};
 }
 
 ntr_interrupts *ntr_interrupts_new(ntr_functions *functions, const ntr_allocator *allocator) {

@@ -11,6 +11,8 @@ enum { OPEN_ECALL_BYTES = 4 };
 void ntr_open_log_release(ntr_open_log *log) {
     ntr_dealloc(log->allocator, log->entries);
     ntr_dealloc(log->allocator, log->frames);
+    if (log->kept) ntr_chunk_frames_release(log->kept);
+    ntr_dealloc(log->allocator, log->kept);
     *log = (ntr_open_log){.allocator = log->allocator};
 }
 
@@ -18,6 +20,7 @@ void ntr_open_log_restart(ntr_open_log *log, ntr_callstack *cs) {
     log->count = log->frame_count = 0;
     log->bases = 0;
     log->unfit = false;
+    if (log->kept) ntr_chunk_frames_restart(log->kept);
     for (size_t i = 0; i < cs->stack_count; i++) cs->stacks[i].depth = 0;
 }
 
@@ -80,6 +83,9 @@ static bool span_touches(ntr_open_log *log, ntr_callstack *cs, const hart *h, co
         return !is_known_return(s, e->target, SEARCHED_BY_JUMPS);
     case NTR_END_JUMP:
     case NTR_END_TAKEN: return replaces_base(cs, s, e);
+    case NTR_END_EXCEPTION:
+    case NTR_END_TRAP:
+    case NTR_END_INTERRUPT: return log->kept;
     default: return false;
     }
 }
@@ -98,7 +104,7 @@ bool ntr_open_log_touches(ntr_open_log *log, ntr_callstack *cs, const ntr_event 
     log->unfit |= s->depth >= OPEN_DEPTH_MAX || h->threaded;
     if (event->kind == NTR_EVENT_SPAN) return s->depth && span_touches(log, cs, h, s, event);
     if (event->kind == NTR_EVENT_SYNC) return sync_touches(cs, h, s, event);
-    return event->kind == NTR_EVENT_GAP;
+    return event->kind == NTR_EVENT_GAP || (log->kept && event->kind == NTR_EVENT_CONTEXT);
 }
 
 bool ntr_open_log_passes(ntr_callstack *cs, const ntr_event *event, uint32_t *handle, ntr_status *status) {
@@ -113,10 +119,20 @@ bool ntr_callstack_threaded(const ntr_callstack *cs) {
 
 /* ---- logging */
 
+/* An event that is applied later enters fewer frames than that. */
+static void note_position(ntr_chunk_frames *kept, ntr_open_entry *entry, const ntr_event *event) {
+    enum { ENTERED_LATER = 16 };
+    entry->now = kept->now - (event->kind == NTR_EVENT_SPAN ? event->instructions : 0);
+    entry->entered = kept->entered;
+    entry->left = kept->count;
+    kept->entered += ENTERED_LATER;
+}
+
 static ntr_open_entry *add_entry(ntr_open_log *log, ntr_open_kind kind, const ntr_event *event, size_t nodes) {
     if (ntr_reserve(log->allocator, (void **)&log->entries, &log->capacity, log->count + 1, sizeof *log->entries)) return NULL;
     ntr_open_entry *entry = &log->entries[log->count++];
     *entry = (ntr_open_entry){.kind = (uint8_t)kind, .event = *event, .nodes = (uint32_t)nodes, .first_frame = log->frame_count};
+    if (log->kept) note_position(log->kept, entry, event);
     return entry;
 }
 
@@ -125,6 +141,13 @@ static ntr_open_entry *add_entry(ntr_open_log *log, ntr_open_kind kind, const nt
 static void look_up(ntr_callstack *cs, const ntr_event *event) {
     const bool goes = event->kind == NTR_EVENT_SPAN && !(event->flags & NTR_EVENT_TARGET_UNKNOWN);
     if (goes || event->kind == NTR_EVENT_SYNC) function_of(cs, event, goes ? event->target : event->address);
+}
+
+/* Returns the logged form of a frame that is forgotten. */
+static ntr_open_frame frame_of(ntr_open_log *log, const ntr_stack_frame *frame) {
+    if (!log->kept) return (ntr_open_frame){.node = frame->handle, .return_to = frame->return_to};
+    const ntr_chunk_record record = ntr_chunk_frames_forget(log->kept, frame->handle);
+    return (ntr_open_frame){.node = record.node, .return_to = frame->return_to, .begin = record.begin, .order = record.order};
 }
 
 ntr_status ntr_open_log_event(ntr_open_log *log, ntr_callstack *cs, ntr_open_kind kind, const ntr_event *event, size_t nodes) {
@@ -139,8 +162,10 @@ ntr_status ntr_open_log_event(ntr_open_log *log, ntr_callstack *cs, ntr_open_kin
     if (ntr_reserve(log->allocator, (void **)&log->frames, &log->frame_capacity, log->frame_count + entry->frame_count,
                     sizeof *log->frames))
         return NTR_E_MEMORY;
-    for (size_t i = 1; i < s->depth; i++)
-        log->frames[log->frame_count++] = (ntr_open_frame){s->frames[i].handle, s->frames[i].return_to};
+    for (size_t i = 0; i < s->depth; i++) {
+        const ntr_open_frame frame = frame_of(log, &s->frames[i]);
+        if (i) log->frames[log->frame_count++] = frame;
+    }
     s->depth = 0;
     if (event->kind == NTR_EVENT_SPAN) h->stopped = HART_RUNS;
     return NTR_OK;

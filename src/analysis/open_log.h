@@ -14,6 +14,7 @@
 #define NTR_ANALYSIS_OPEN_LOG_H
 
 #include "analysis/callstack.h"
+#include "analysis/chunk_frames.h"
 #include "analysis/chunk_head.h"
 #include "analysis/time_attribution.h"
 
@@ -34,12 +35,15 @@ typedef struct ntr_open_entry {
     uint32_t node;        /* BASE */
     ntr_event event;      /* its position on the stack, and what changes it */
     size_t first_frame, frame_count; /* frames above the base, outermost first */
+    uint64_t now, entered; /* with `kept`, before the event: instructions and frames so far, and */
+    size_t left;           /* ... the number of frames in the list */
 } ntr_open_entry;
 
 /* A frame: function, kind and site are those of its node. */
 typedef struct ntr_open_frame {
     uint32_t node;
     uint64_t return_to;
+    uint64_t begin, order; /* with `kept` */
 } ntr_open_frame;
 
 typedef struct ntr_open_log {
@@ -49,6 +53,7 @@ typedef struct ntr_open_log {
     ntr_open_frame *frames;
     size_t frame_count, frame_capacity;
     uint64_t bases;
+    ntr_chunk_frames *kept; /* frames of a chunk are kept, and handles are those of `kept`; else NULL: handles are nodes */
     bool unfit; /* threads of an operating system, or a stack of more than the deepest depth: the part cannot stand alone */
 } ntr_open_log;
 

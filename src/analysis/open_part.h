@@ -18,6 +18,9 @@ typedef struct ntr_open_part {
     const ntr_open_frame *frames;
     const uint32_t *functions; /* numbers, by index */
     size_t count, entry_count, frame_count, function_count;
+    const ntr_chunk_frame *left; /* for the followers of the tree: frames by index of their functions, and */
+    size_t left_count;
+    uint64_t now, entered;       /* ... sums of the chunk */
 } ntr_open_part;
 
 /* Applies the part to the stacks, and to the tree that they are of; NULL: to stacks without a listener, to find out whether

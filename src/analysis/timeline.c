@@ -178,7 +178,10 @@ uint64_t ntr_timeline_shortest(const ntr_timeline *t) {
 
 ntr_follower ntr_timeline_follower(ntr_timeline *t) {
     t->follows = true;
-    return (ntr_follower){before, executed, after, {ntr_timeline_enter, ntr_timeline_leave, t}};
+    return (ntr_follower){.before = before, .executed = executed, .after = after,
+                          .listener = {ntr_timeline_enter, ntr_timeline_leave, t},
+                          .begin_chunk = ntr_timeline_begin_chunk, .move = ntr_timeline_move, .left = ntr_timeline_left,
+                          .enter_open = ntr_timeline_enter_open, .shortest = ntr_timeline_kept};
 }
 
 ntr_timeline *ntr_timeline_new(ntr_functions *functions, size_t most, const ntr_allocator *allocator) {

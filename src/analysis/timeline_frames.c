@@ -24,13 +24,14 @@ static void coarsen(ntr_timeline *t) {
 }
 
 void ntr_timeline_add(ntr_timeline *t, const ntr_timeslice *slice) {
+    if (too_short(t, slice)) return;
     if (t->count == t->most) coarsen(t);
     if (t->count < t->most && !too_short(t, slice)) t->slices[t->count++] = *slice;
 }
 
 /* ---- frames */
 
-static uint32_t open_frame(ntr_timeline *t) {
+uint32_t ntr_timeline_open_frame(ntr_timeline *t) {
     const uint32_t index = ntr_pool_take(&t->pool, (void **)&t->open, sizeof *t->open, t->allocator);
     t->failed |= index == TIMELINE_NONE;
     return index;
@@ -117,7 +118,7 @@ uint32_t ntr_timeline_enter(void *user, const ntr_stack_moment *moment, const nt
         t->open[index].tailed = true;
     } else {
         ntr_timeline_finish_trap(t);
-        index = open_frame(t);
+        index = ntr_timeline_open_frame(t);
         if (index == TIMELINE_NONE) return index;
         t->open[index] = (struct open_frame){.begin = t->harts[moment->src].now, .order = t->entered++, .task = moment->task,
                                              .function = frame->function, .outer = TIMELINE_NONE};

@@ -2,8 +2,8 @@
 #ifndef NTR_ANALYSIS_TIMELINE_STATE_H
 #define NTR_ANALYSIS_TIMELINE_STATE_H
 
+#include "analysis/followers.h"
 #include "analysis/trap_names.h"
-#include "base/pool.h"
 
 #include <ntrace/timeline.h>
 
@@ -47,6 +47,8 @@ struct ntr_timeline {
     size_t count, most;
     uint64_t shortest, entered;
     uint64_t begin; /* time before the current event */
+    uint64_t chunk_now, chunk_entered; /* `now` of the hart and `entered` at the beginning of the chunk that is applied */
+    uint16_t chunk_src;
     bool timed, failed;
     bool follows; /* the frames are those of another one's stack */
     ntr_event last;
@@ -58,6 +60,16 @@ void ntr_timeline_add(ntr_timeline *timeline, const ntr_timeslice *slice);
 /* The listener of the call stacks. */
 uint32_t ntr_timeline_enter(void *timeline, const ntr_stack_moment *moment, const ntr_stack_frame *frame, bool tail);
 void ntr_timeline_leave(void *timeline, const ntr_stack_moment *moment, const ntr_stack_frame *frame, bool lost);
+
+/* Chunks, as for ntr_follower (timeline_chunk.c). */
+bool ntr_timeline_begin_chunk(void *timeline, const ntr_chunk_facts *facts);
+void ntr_timeline_move(void *timeline, uint64_t instructions, uint64_t entered);
+void ntr_timeline_left(void *timeline, const ntr_chunk_frame *frame);
+uint32_t ntr_timeline_enter_open(void *timeline, const ntr_chunk_frame *frame);
+uint64_t ntr_timeline_kept(const void *timeline);
+
+/* Returns the number of a new open frame, TIMELINE_NONE when out of memory. */
+uint32_t ntr_timeline_open_frame(ntr_timeline *timeline);
 
 /* Ends the trap whose frame was left. */
 void ntr_timeline_finish_trap(ntr_timeline *timeline);

@@ -61,7 +61,7 @@ static bool complete(const ntr_exporter *exporter, const ntr_analysis *analysis,
     if (exporter->needs & NTR_NEEDS_COVERAGE) return analysis->coverage && output->write;
     if (!analysis->program || !analysis->debug || !analysis->functions) return false;
     if ((exporter->needs & NTR_NEEDS_TALLY) && !analysis->tally) return false;
-    if ((exporter->needs & NTR_NEEDS_TREE) && !analysis->tree) return false;
+    if ((exporter->needs & NTR_NEEDS_TREE || analysis->has_stacks) && !analysis->tree) return false;
     return exporter->needs & NTR_NEEDS_FILE ? output->path != NULL : output->write != NULL;
 }
 
@@ -121,6 +121,10 @@ static ntr_status ended(ntr_export *x, ntr_status status) {
 ntr_status ntr_export_feed(ntr_export *x, const ntr_event *events, size_t count) {
     ntr_status status = x->exporter->events ? x->exporter->events(x, events, count) : NTR_OK;
     return ended(x, status ? status : x->out.status);
+}
+
+bool ntr_export_follows(const ntr_export *x) {
+    return x->exporter->follows && x->exporter->follows(x);
 }
 
 ntr_status ntr_export_finish(ntr_export *x) {

@@ -3,6 +3,7 @@
 #include <ntrace/interrupts.h>
 
 #include "export/traps.h"
+#include "analysis/followers.h"
 #include "analysis/functions.h"
 
 #include <stddef.h>
@@ -11,6 +12,7 @@ struct state {
     ntr_interrupts *interrupts;
     ntr_machine *machine; /* NULL: not the trace of a machine */
     bool begun;
+    bool follows; /* the call stacks are those of the tree */
 };
 
 typedef unsigned long long ull;
@@ -44,7 +46,11 @@ static const ntr_histogram *histogram_of(const ntr_interrupt *i, size_t which) {
     return (const ntr_histogram *)((const char *)i + histograms[which].at);
 }
 
-static ntr_status finish(struct state *state) {
+static ntr_status finish(const ntr_export *x) {
+    struct state *state = x->state;
+
+    if (state->follows) ntr_calltree_end_following(x->analysis.tree, true);
+    state->follows = false;
     ntr_status status = ntr_interrupts_finish(state->interrupts);
     return status || !state->machine ? status : ntr_machine_finish(state->machine);
 }
@@ -100,7 +106,7 @@ static ntr_status end_text(ntr_export *x) {
     struct state *state = x->state;
     size_t count;
     uint64_t entered = 0;
-    ntr_status status = finish(state);
+    ntr_status status = finish(x);
     if (status) return status;
     const ntr_interrupt *const *list = ntr_interrupts_list(state->interrupts, &count);
     uint64_t left_out = ntr_interrupts_left_out(state->interrupts);
@@ -153,7 +159,7 @@ static void write_json(ntr_export *x, const ntr_interrupt *i, bool first) {
 static ntr_status end_json(ntr_export *x) {
     struct state *state = x->state;
     size_t count;
-    ntr_status status = finish(state);
+    ntr_status status = finish(x);
     if (status) return status;
     const ntr_interrupt *const *list = ntr_interrupts_list(state->interrupts, &count);
 
@@ -176,7 +182,11 @@ static ntr_status begin(ntr_export *x) {
     struct state *state = x->state;
 
     state->interrupts = ntr_interrupts_new(x->analysis.functions, x->allocator);
-    return state->interrupts ? NTR_OK : NTR_E_MEMORY;
+    if (!state->interrupts) return NTR_E_MEMORY;
+    if (!x->analysis.has_stacks) return NTR_OK;
+    const ntr_follower interrupts = ntr_interrupts_follower(state->interrupts);
+    state->follows = ntr_calltree_follow(x->analysis.tree, &interrupts);
+    return state->follows ? NTR_OK : NTR_E_INVALID;
 }
 
 static ntr_status events(ntr_export *x, const ntr_event *list, size_t count) {
@@ -189,15 +199,23 @@ static ntr_status events(ntr_export *x, const ntr_event *list, size_t count) {
         state->machine = ntr_machine_new(x->analysis.program, x->analysis.functions, x->allocator);
         if (!state->machine || (ntr_functions_tasks(x->analysis.functions) && ntr_machine_watch(state->machine))) return NTR_E_MEMORY;
     }
-    ntr_status status = ntr_interrupts_feed(state->interrupts, list, count);
+    ntr_status status = state->follows ? NTR_OK : ntr_interrupts_feed(state->interrupts, list, count);
     return status || !state->machine ? status : ntr_machine_feed(state->machine, list, count);
 }
 
 static void release(ntr_export *x) {
     struct state *state = x->state;
 
+    if (state->follows) ntr_calltree_end_following(x->analysis.tree, false);
     ntr_interrupts_free(state->interrupts);
     ntr_machine_free(state->machine);
+}
+
+/* The events of a machine are needed. */
+static bool follows(const ntr_export *x) {
+    const struct state *state = x->state;
+
+    return state->follows && state->begun && !state->machine;
 }
 
 const ntr_exporter ntr_exporter_interrupts = {
@@ -205,22 +223,24 @@ const ntr_exporter ntr_exporter_interrupts = {
     .family = "timeline",
     .summary = "system calls, interrupts and exceptions: counts, durations, latencies",
     .aliases = {"interrupts", "text"},
-    .needs = NTR_NEEDS_EVENTS | NTR_NEEDS_CALLS | NTR_NEEDS_STRETCHES,
+    .needs = NTR_NEEDS_EVENTS | NTR_NEEDS_CALLS | NTR_NEEDS_STRETCHES | NTR_NEEDS_STACKS,
     .state_size = sizeof(struct state),
     .begin = begin,
     .events = events,
     .end = end_text,
     .release = release,
+    .follows = follows,
 };
 
 const ntr_exporter ntr_exporter_interrupts_json = {
     .name = "json",
     .family = "timeline",
     .summary = "the same as JSON",
-    .needs = NTR_NEEDS_EVENTS | NTR_NEEDS_CALLS | NTR_NEEDS_STRETCHES,
+    .needs = NTR_NEEDS_EVENTS | NTR_NEEDS_CALLS | NTR_NEEDS_STRETCHES | NTR_NEEDS_STACKS,
     .state_size = sizeof(struct state),
     .begin = begin,
     .events = events,
     .end = end_json,
     .release = release,
+    .follows = follows,
 };

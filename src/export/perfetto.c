@@ -26,6 +26,7 @@ struct perfetto {
     uint64_t process; /* UUID of the last process of the system */
     const ntr_task *task; /* of the last track, or NULL */
     bool has_tasks;
+    bool follows; /* the call stacks are those of the tree */
     uint64_t per_second;
     const ntr_timeslice **open; /* open slices of the current track */
     size_t depth, capacity;
@@ -334,19 +335,26 @@ static ntr_status begin(ntr_export *x) {
     p->track = PROCESS_UUID;
     p->per_second = x->analysis.ticks_per_second;
     p->has_tasks = ntr_functions_tasks(x->analysis.functions) != NULL;
-    if (!p->timeline) return NTR_E_MEMORY;
-    return ntr_moments_init(&p->points, x->analysis.program, x->allocator);
+    if (!p->timeline || ntr_moments_init(&p->points, x->analysis.program, x->allocator) != NTR_OK) return NTR_E_MEMORY;
+    if (!x->analysis.has_stacks) return NTR_OK;
+    const ntr_follower timeline = ntr_timeline_follower(p->timeline), moments = ntr_moments_follower(&p->points);
+    p->follows = ntr_calltree_follow(x->analysis.tree, &timeline) && ntr_calltree_follow(x->analysis.tree, &moments);
+    return p->follows ? NTR_OK : NTR_E_INVALID;
 }
 
 static ntr_status events(ntr_export *x, const ntr_event *list, size_t count) {
     struct perfetto *p = x->state;
 
+    if (p->follows) return p->points.failed;
     ntr_status status = ntr_timeline_feed(p->timeline, list, count);
     return status ? status : ntr_moments_feed(&p->points, list, count);
 }
 
 static ntr_status end(ntr_export *x) {
     struct perfetto *p = x->state;
+
+    if (p->follows) ntr_calltree_end_following(x->analysis.tree, true);
+    p->follows = false;
     ntr_status status = ntr_timeline_finish(p->timeline);
 
     if (!status) status = put_names(x);
@@ -359,9 +367,16 @@ static ntr_status end(ntr_export *x) {
 static void release(ntr_export *x) {
     struct perfetto *p = x->state;
 
+    if (p->follows) ntr_calltree_end_following(x->analysis.tree, false);
     ntr_timeline_free(p->timeline);
     ntr_moments_release(&p->points);
     free(p->open);
+}
+
+static bool follows(const ntr_export *x) {
+    const struct perfetto *p = x->state;
+
+    return p->follows;
 }
 
 const ntr_exporter ntr_exporter_perfetto = {
@@ -369,10 +384,11 @@ const ntr_exporter ntr_exporter_perfetto = {
     .family = "timeline",
     .summary = "Perfetto's trace format (ui.perfetto.dev)",
     .aliases = {"pftrace"},
-    .needs = NTR_NEEDS_EVENTS | NTR_NEEDS_CALLS,
+    .needs = NTR_NEEDS_EVENTS | NTR_NEEDS_CALLS | NTR_NEEDS_STACKS,
     .state_size = sizeof(struct perfetto),
     .begin = begin,
     .events = events,
     .end = end,
     .release = release,
+    .follows = follows,
 };

@@ -61,6 +61,44 @@ ntr_status ntr_moments_feed(ntr_moments *p, const ntr_event *events, size_t coun
     return status;
 }
 
+/* ---- following a tree */
+
+static void before(void *user, const ntr_event *e) {
+    ntr_moments *p = user;
+    const ntr_status status = ntr_moments_feed(p, e, 1);
+    if (!p->failed) p->failed = status;
+}
+
+static void executed(void *user, const ntr_event *e) {
+    (void)user, (void)e;
+}
+
+static ntr_status after(void *user, const ntr_event *e) {
+    const ntr_moments *p = user;
+    (void)e;
+    return p->failed;
+}
+
+/* A chunk has no points (chunk_frames.c). */
+static bool begin_chunk(void *user, const ntr_chunk_facts *facts) {
+    ntr_moments *p = user;
+    if (p->timed || facts->src >= NTR_SOURCES_MAX) return false;
+    p->chunk_src = facts->src;
+    p->chunk_now = p->now[facts->src];
+    return true;
+}
+
+/* A logged event, which is fed afterwards, is behind these instructions. */
+static void move(void *user, uint64_t instructions, uint64_t entered) {
+    ntr_moments *p = user;
+    (void)entered;
+    p->now[p->chunk_src] = p->chunk_now + instructions;
+}
+
+ntr_follower ntr_moments_follower(ntr_moments *p) {
+    return (ntr_follower){.before = before, .executed = executed, .after = after, .listener.user = p, .begin_chunk = begin_chunk, .move = move};
+}
+
 static int by_track(const void *left, const void *right) {
     const ntr_moment *a = left, *b = right;
     if (a->src != b->src) return a->src < b->src ? -1 : 1;

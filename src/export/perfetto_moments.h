@@ -2,6 +2,8 @@
 #ifndef NTR_EXPORT_PERFETTO_MOMENTS_H
 #define NTR_EXPORT_PERFETTO_MOMENTS_H
 
+#include "analysis/followers.h"
+
 #include <ntrace/allocator.h>
 #include <ntrace/event.h>
 #include <ntrace/message.h>
@@ -31,11 +33,17 @@ typedef struct ntr_moments {
     uint64_t left_out;
     uint64_t *now; /* of each hart */
     bool timed;
+    uint64_t chunk_now; /* `now` of the hart at the beginning of the chunk that is applied */
+    uint16_t chunk_src;
+    ntr_status failed;
 } ntr_moments;
 
 /* Errors: NTR_E_MEMORY. */
 ntr_status ntr_moments_init(ntr_moments *points, const ntr_program *program, const ntr_allocator *allocator);
 ntr_status ntr_moments_feed(ntr_moments *points, const ntr_event *events, size_t count);
+
+/* The points as a follower: ntr_moments_feed must not be called then. */
+ntr_follower ntr_moments_follower(ntr_moments *points);
 
 /* Sorts the points by hart, kind, time and order. */
 void ntr_moments_finish(ntr_moments *points);

@@ -116,8 +116,9 @@ static ntr_status read_frames(part_reading *r) {
 
 static ntr_status apply(const part_reading *r) {
     ntr_calltree *tree = r->l->analysis->tree;
-    const ntr_open_part part = {r->nodes, r->entries, r->frames, r->l->functions, r->count, r->entry_count, r->frame_count,
-                                r->l->partial->tables.function_count};
+    const ntr_open_part part = {.nodes = r->nodes, .entries = r->entries, .frames = r->frames, .functions = r->l->functions,
+                                .count = r->count, .entry_count = r->entry_count, .frame_count = r->frame_count,
+                                .function_count = r->l->partial->tables.function_count};
     const char *why = NULL;
     const ntr_status status = ntr_open_part_apply(&part, ntr_calltree_stacks(tree), tree, &why, r->l->allocator);
     return status == NTR_E_STATE ? wrong(r, why) : status == NTR_E_FORMAT ? damaged(r) : status;

@@ -43,7 +43,8 @@ ADDED += [["coverage", "--level", level] for level in ("object", "line", "branch
 ADDED += [["decode", "--output", output] for output in ("span", "call", "count", "event")]
 ADDED += [["syscalls"], ["syscalls", "--format", "jsonl"], ["boot"], ["report"]]
 CHUNKED = [["profile"], ["profile", "--by", "instruction", "--format", "csv"], ["flame", "--per", "context", "--to", "folded"],
-           ["export", "--to", "calltree"], ["export", "--to", "callgrind"], ["timeline", "--to", "json"], ["report"]]
+           ["export", "--to", "calltree"], ["export", "--to", "callgrind"], ["timeline"],
+           ["timeline", "--to", "json"], ["report"]]
 WITHOUT = [["stat"]]
 
 

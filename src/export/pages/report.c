@@ -271,14 +271,20 @@ static void release(ntr_export *x) {
     ntr_coverage_free(r->coverage);
 }
 
+static bool follows(const ntr_export *x) {
+    const struct ntr_report *r = x->state;
+    return r->follows;
+}
+
 const ntr_exporter ntr_exporter_report_html = {
     .name = "html",
     .family = "report",
     .summary = "one self-contained HTML page",
-    .needs = NTR_NEEDS_EVENTS | NTR_NEEDS_CALLS | NTR_NEEDS_TALLY | NTR_NEEDS_TREE,
+    .needs = NTR_NEEDS_EVENTS | NTR_NEEDS_CALLS | NTR_NEEDS_TALLY | NTR_NEEDS_TREE | NTR_NEEDS_STACKS,
     .state_size = sizeof(struct ntr_report),
     .begin = begin,
     .events = events,
     .end = end,
     .release = release,
+    .follows = follows,
 };

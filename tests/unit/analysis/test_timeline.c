@@ -137,12 +137,33 @@ static void the_shortest_go_first(void **state) {
     close_bench(&b);
 }
 
+static void call_of(struct bench *b, unsigned spans) {
+    feed(b, span(0x100, NTR_END_CALL, 0x200, 0));
+    for (unsigned i = 1; i < spans; i++) feed(b, span(0x200, NTR_END_NOT_TAKEN, 0x200, 0));
+    feed(b, span(0x200, NTR_END_RETURN, 0x110, 0));
+}
+
+/* A slice that is left out anyway does not make others be left out. */
+static void one_that_is_too_short_takes_no_space(void **state) {
+    (void)state;
+    static const unsigned spans[] = {1, 1, 20, 20, 20, 20, 1}; /* the fifth one leaves no space for those of one span */
+    struct bench b;
+    size_t count;
+    open_bench(&b, 4);
+    for (size_t i = 0; i < sizeof spans / sizeof *spans; i++) call_of(&b, spans[i]);
+    ntr_timeline_slices(b.timeline, &count);
+    assert_int_equal(count, 4);
+    assert_true(ntr_timeline_shortest(b.timeline) <= 4 * 20);
+    close_bench(&b);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         TEST(calls_nest_and_last_as_many_instructions),
         TEST(stamps_make_time_the_traces_own),
         TEST(contexts_and_gaps_have_slices),
         TEST(the_shortest_go_first),
+        TEST(one_that_is_too_short_takes_no_space),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

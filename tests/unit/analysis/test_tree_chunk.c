@@ -1,27 +1,31 @@
-/* Call trees of chunks, applied one after the other, are the tree of all events: nodes, counts and the order of functions. A chunk
- * whose tree is refused is fed event by event. */
+/* Call trees of chunks, applied one after the other, are the tree of all events: nodes, counts and the order of functions. A timeline
+ * and interrupts that follow it are those of all events. A chunk whose tree is refused is fed event by event. */
 #include "../test.h"
 
 #include "../program/elf_builder.h"
+
+#include "analysis/followers.h"
 
 #include <ntrace/calltree.h>
 #include <stdlib.h>
 #include <string.h>
 
 enum { FUNCTIONS = 12, FUNCTION_SIZE = 0x20, EVENTS = 3000, DEPTH = 40 };
+enum { SLICES = 120 }; /* of a timeline: shorter ones are left out */
 enum { MESSY = 40 }; /* of so many events one is no call and no return of a clean execution */
 
 static elf_builder elf;
 static ntr_program *program;
 static ntr_debug_info *debug;
 
-static int begin(void **state) {
-    (void)state;
+static int begin_with(bool named) {
     elf_begin(&elf, true);
     elf_segment(&elf, 1, CODE_AT, TEXT_ADDRESS, CODE_MAX, CODE_MAX);
     for (unsigned i = 0; i < FUNCTIONS; i++) {
         static char names[FUNCTIONS][16];
         snprintf(names[i], sizeof names[i], i == FUNCTIONS - 1 ? "__switch_to" : "function%u", i);
+        if (named && i == 3) strcpy(names[i], "do_page_fault");
+        if (named && i == 4) strcpy(names[i], "handle_IPI");
         elf_symbol(&elf, names[i], 0x12, 1, TEXT_ADDRESS + (uint64_t)i * FUNCTION_SIZE, FUNCTION_SIZE);
     }
     elf_arch(&elf, "rv64gc");
@@ -29,6 +33,17 @@ static int begin(void **state) {
     if (elf_write(&elf) || ntr_program_add_elf(program, elf.path, NULL) != NTR_OK) return -1;
     debug = ntr_debug_info_new(program, NULL);
     return debug ? 0 : -1;
+}
+
+static int begin(void **state) {
+    (void)state;
+    return begin_with(false);
+}
+
+/* Functions that name the traps in which they run. */
+static int begin_named(void **state) {
+    (void)state;
+    return begin_with(true);
 }
 
 static int end(void **state) {
@@ -47,6 +62,8 @@ typedef struct execution {
     size_t depth;
     unsigned messy; /* 0: calls, returns and jumps inside of functions only */
     bool threads;   /* __switch_to is called */
+    bool followed;  /* a timeline and interrupts follow the tree */
+    bool rare;      /* the functions that name traps are rarely called */
     bool timed;     /* most messages have timestamps; a message has several events */
     uint64_t message, time;
     ntr_context context;
@@ -58,7 +75,9 @@ static uint32_t roll(execution *x, uint32_t choices) {
 }
 
 static uint64_t entry(execution *x) {
-    return TEXT_ADDRESS + (uint64_t)roll(x, x->threads ? FUNCTIONS : FUNCTIONS - 1) * FUNCTION_SIZE;
+    uint32_t number = roll(x, x->threads ? FUNCTIONS : FUNCTIONS - 1);
+    if (x->rare && (number == 3 || number == 4) && roll(x, 30)) number = 5;
+    return TEXT_ADDRESS + (uint64_t)number * FUNCTION_SIZE;
 }
 
 static ntr_event span_of(execution *x) {
@@ -123,6 +142,8 @@ static ntr_event next_event(execution *x, size_t number) {
 typedef struct world {
     ntr_functions *functions;
     ntr_calltree *tree;
+    ntr_timeline *timeline;
+    ntr_interrupts *interrupts;
 } world;
 
 static world make(ntr_calltree_split split) {
@@ -130,12 +151,47 @@ static world make(ntr_calltree_split split) {
     w.tree = ntr_calltree_new(w.functions, NULL);
     assert_non_null(w.tree);
     ntr_calltree_divide(w.tree, split);
+    w.timeline = ntr_timeline_new(w.functions, SLICES, NULL);
+    w.interrupts = ntr_interrupts_new(w.functions, NULL);
+    assert_true(w.timeline && w.interrupts);
     return w;
 }
 
+static void follow(const world *w) {
+    const ntr_follower timeline = ntr_timeline_follower(w->timeline), interrupts = ntr_interrupts_follower(w->interrupts);
+    assert_true(ntr_calltree_follow(w->tree, &timeline) && ntr_calltree_follow(w->tree, &interrupts));
+}
+
 static void end_world(world *w) {
+    ntr_timeline_free(w->timeline);
+    ntr_interrupts_free(w->interrupts);
     ntr_calltree_free(w->tree);
     ntr_functions_free(w->functions);
+}
+
+/* `order` may differ, but not the order. */
+static void assert_same_slices(const world *a, const world *b) {
+    size_t count, other;
+    assert_true(ntr_timeline_finish(a->timeline) == NTR_OK && ntr_timeline_finish(b->timeline) == NTR_OK);
+    const ntr_timeslice *x = ntr_timeline_slices(a->timeline, &count), *y = ntr_timeline_slices(b->timeline, &other);
+    assert_int_equal(count, other);
+    assert_true(ntr_timeline_shortest(a->timeline) == ntr_timeline_shortest(b->timeline));
+    for (size_t i = 0; i < count; i++) {
+        assert_true(x[i].begin == y[i].begin && x[i].end == y[i].end && x[i].value == y[i].value && x[i].context == y[i].context);
+        assert_true(x[i].kind == y[i].kind && x[i].frame == y[i].frame && x[i].src == y[i].src);
+    }
+}
+
+static void assert_same_interrupts(const world *a, const world *b) {
+    size_t count, other;
+    assert_true(ntr_interrupts_finish(a->interrupts) == NTR_OK && ntr_interrupts_finish(b->interrupts) == NTR_OK);
+    const ntr_interrupt *const *x = ntr_interrupts_list(a->interrupts, &count), *const *y = ntr_interrupts_list(b->interrupts, &other);
+    assert_int_equal(count, other);
+    for (size_t i = 0; i < count; i++) {
+        assert_true(x[i]->address == y[i]->address && x[i]->handler == y[i]->handler && x[i]->end == y[i]->end);
+        assert_true(x[i]->count == y[i]->count && x[i]->nested == y[i]->nested && x[i]->unfinished == y[i]->unfinished);
+        assert_memory_equal(&x[i]->instructions, &y[i]->instructions, sizeof x[i]->instructions);
+    }
 }
 
 static void assert_same(const world *a, const world *b) {
@@ -180,6 +236,9 @@ static unsigned compare(execution x, ntr_calltree_split split, unsigned longest)
     static ntr_event events[EVENTS];
     world all = make(split), sum = make(split), threads[2] = {make(split), make(split)};
     unsigned refused = 0;
+    uint64_t shortest = 0;
+    if (x.followed) follow(&all);
+    if (x.followed) follow(&sum);
     for (size_t i = 0; i < 2; i++) assert_int_equal(ntr_calltree_open(threads[i].tree), NTR_OK);
     for (size_t i = 0; i < EVENTS; i++) events[i] = next_event(&x, i);
     assert_int_equal(ntr_calltree_feed(all.tree, events, EVENTS), NTR_OK);
@@ -187,11 +246,17 @@ static unsigned compare(execution x, ntr_calltree_split split, unsigned longest)
         some = 1 + roll(&x, longest);
         if (some > EVENTS - at) some = EVENTS - at;
         while (at + some < EVENTS && events[at + some].message == events[at + some - 1].message) some++;
-        if (apply_chunk(&threads[roll(&x, 2)], &sum, events + at, some)) continue;
+        const world *thread = &threads[roll(&x, 2)];
+        if (x.followed) assert_int_equal(ntr_calltree_keep_frames(thread->tree, shortest), NTR_OK);
+        if (roll(&x, 3) == 0) shortest = ntr_calltree_shortest_frame(sum.tree); /* the threads are ahead */
+        if (apply_chunk(thread, &sum, events + at, some)) continue;
         refused++;
         assert_int_equal(ntr_calltree_feed(sum.tree, events + at, some), NTR_OK);
     }
+    for (unsigned i = 0; x.followed && i < 2; i++) ntr_calltree_end_following(i ? all.tree : sum.tree, true);
     assert_same(&all, &sum);
+    if (x.followed) assert_same_slices(&all, &sum);
+    if (x.followed) assert_same_interrupts(&all, &sum);
     end_world(&all);
     end_world(&sum);
     for (size_t i = 0; i < 2; i++) end_world(&threads[i]);
@@ -226,6 +291,61 @@ static void anything_that_happens_to_stacks(void **state) {
     assert_true(refused > 0);
 }
 
+static unsigned compare_followed(uint32_t seed, unsigned messy, unsigned longest) {
+    execution x = start(seed, messy, false);
+    x.followed = x.rare = true;
+    return compare(x, seed % 3, longest);
+}
+
+static void followers(void **state) {
+    (void)state;
+    unsigned refused = 0;
+    for (uint32_t seed = 1; seed <= 20; seed++) assert_int_equal(compare_followed(seed, 0, 10 + 20 * seed), 0);
+    for (uint32_t seed = 1; seed <= 200; seed++) refused += compare_followed(seed, MESSY, 5 + 5 * (seed % 60));
+    assert_in_range(refused, 1, 1000);
+}
+
+static void followers_of_named_traps(void **state) {
+    (void)state;
+    unsigned refused = 0;
+    for (uint32_t seed = 1; seed <= 200; seed++) refused += compare_followed(seed, MESSY, 5 + 5 * (seed % 60));
+    assert_in_range(refused, 1, 4000);
+}
+
+static ntr_event span_to(uint32_t from, uint8_t end, uint64_t target) {
+    const uint64_t address = TEXT_ADDRESS + (uint64_t)from * FUNCTION_SIZE;
+    return (ntr_event){.kind = NTR_EVENT_SPAN, .address = address, .last = address + 2, .instructions = 2, .halfwords = 2, .end = end,
+                       .target = target, .context = NTR_CONTEXT_UNKNOWN};
+}
+
+static uint64_t entry_of(uint32_t number) {
+    return TEXT_ADDRESS + (uint64_t)number * FUNCTION_SIZE;
+}
+
+/* A trap that has a name ends in a chunk that enters a new function: the name is the earlier one of both. */
+static void name_before_a_new_function(void **state) {
+    const ntr_event events[] = {span_to(0, NTR_END_EXCEPTION, entry_of(3)), span_to(3, NTR_END_JUMP, entry_of(6)),
+                                span_to(6, NTR_END_TRAP_RETURN, entry_of(0)), span_to(0, NTR_END_CALL, entry_of(5)),
+                                span_to(5, NTR_END_RETURN, entry_of(0) + 4)};
+    enum { ALL = sizeof events / sizeof *events, FIRST = 2 };
+    (void)state;
+    world all = make(NTR_CALLTREE_TOGETHER), sum = make(NTR_CALLTREE_TOGETHER), thread = make(NTR_CALLTREE_TOGETHER);
+    follow(&all);
+    follow(&sum);
+    assert_int_equal(ntr_calltree_open(thread.tree), NTR_OK);
+    assert_int_equal(ntr_calltree_keep_frames(thread.tree, 0), NTR_OK);
+    assert_int_equal(ntr_calltree_feed(all.tree, events, ALL), NTR_OK);
+    assert_int_equal(ntr_calltree_feed(sum.tree, events, FIRST), NTR_OK);
+    if (!apply_chunk(&thread, &sum, events + FIRST, ALL - FIRST))
+        assert_int_equal(ntr_calltree_feed(sum.tree, events + FIRST, ALL - FIRST), NTR_OK);
+    for (unsigned i = 0; i < 2; i++) ntr_calltree_end_following(i ? all.tree : sum.tree, true);
+    assert_same(&all, &sum);
+    assert_same_slices(&all, &sum);
+    end_world(&all);
+    end_world(&sum);
+    end_world(&thread);
+}
+
 static void threads_of_an_operating_system(void **state) {
     (void)state;
     unsigned refused = 0;
@@ -238,6 +358,9 @@ int main(void) {
         cmocka_unit_test_setup_teardown(calls_and_returns_are_never_refused, begin, end),
         cmocka_unit_test_setup_teardown(timestamps, begin, end),
         cmocka_unit_test_setup_teardown(anything_that_happens_to_stacks, begin, end),
+        cmocka_unit_test_setup_teardown(followers, begin, end),
+        cmocka_unit_test_setup_teardown(followers_of_named_traps, begin_named, end),
+        cmocka_unit_test_setup_teardown(name_before_a_new_function, begin_named, end),
         cmocka_unit_test_setup_teardown(threads_of_an_operating_system, begin, end),
     };
     return cmocka_run_group_tests_name("tree chunk", tests, NULL, NULL);
