@@ -73,22 +73,57 @@ static bool append(int to, const char *path) {
     return n == 0;
 }
 
+/* All segments and the present one. */
+static bool append_all(const struct ntr_capture_ring *ring, int to, const char *path) {
+    char name[PATH_MAX];
+    bool good = true;
+
+    for (unsigned i = 0; good && i < ring->count; i++) {
+        segment_path(name, path, ring->first + i);
+        good = append(to, name);
+    }
+    return good && append(to, path);
+}
+
+static void copy_path(char out[PATH_MAX], const char *path, unsigned number) {
+    snprintf(out, PATH_MAX, "%s.copy-%u", path, number);
+}
+
+bool ntr_capture_ring_copy(struct ntr_capture_ring *ring, const char *path, char copy[PATH_MAX]) {
+    copy_path(copy, path, ring->copies + 1);
+    int file = open(copy, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
+    bool good = file >= 0 && append_all(ring, file, path);
+
+    if (file >= 0 && close(file)) good = false;
+    if (good) ring->copies++;
+    else unlink(copy);
+    return good;
+}
+
+void ntr_capture_ring_drop_copy(const struct ntr_capture_ring *ring, const char *path, bool before) {
+    char copy[PATH_MAX];
+
+    if (ring->copies <= before) return;
+    copy_path(copy, path, ring->copies - before);
+    unlink(copy);
+}
+
 ntr_status ntr_capture_ring_join(struct ntr_capture_ring *ring, const char *path, struct ntr_capture_reason *reason) {
     char whole[PATH_MAX], name[PATH_MAX];
     struct stat about;
 
     if (!ring->limit || stat(path, &about)) return NTR_OK;
+    ntr_capture_ring_drop_copy(ring, path, false);
     make_room(ring, path, (uint64_t)about.st_size);
     if (!ring->count) return NTR_OK;
     snprintf(whole, sizeof whole, "%s.whole", path);
     int file = open(whole, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
-    bool good = file >= 0;
-    for (unsigned i = 0; good && i < ring->count; i++) {
+    bool good = file >= 0 && append_all(ring, file, path);
+    for (unsigned i = 0; i < ring->count; i++) {
         segment_path(name, path, ring->first + i);
-        good = append(file, name);
         unlink(name);
     }
-    good = good && append(file, path) && rename(whole, path) == 0;
+    good = good && rename(whole, path) == 0;
     ntr_status status = good ? NTR_OK : ntr_capture_fail_errno(reason, path);
     if (file >= 0 && close(file) && good) status = ntr_capture_fail_errno(reason, path);
     return status;

@@ -243,7 +243,6 @@ uint64_t ntr_capture_clock(void) {
     return (uint64_t)time.tv_sec * 1000000000u + (uint64_t)time.tv_nsec;
 }
 
-/* The last capture.json refers to the file of the present segment. */
 static void cut(struct ntr_capture_session *session) {
     const ntr_capture_config *config = &session->config;
     char path[PATH_MAX];
@@ -265,14 +264,26 @@ void ntr_capture_session_describe(struct ntr_capture_session *session, const cha
         report_of(session, "ntrace run ended before the program; the end of the trace is missing");
 
     report.stream = stream;
+    report.dropped = session->ring.dropped;
     ntr_capture_bundle_save(&session->record, &report, &session->harts.code);
     *session->reason.text = 0;
     session->saved_at = ntr_capture_clock();
     session->saved_size = session->stream.offset;
 }
 
+/* With max_size, the stream is in several files, which change: what is described is a copy. */
+static void describe_copy(struct ntr_capture_session *session) {
+    char path[PATH_MAX], copy[PATH_MAX];
+
+    ntr_capture_stream_path(session, path, sizeof path);
+    const bool made = ntr_capture_ring_copy(&session->ring, path, copy);
+    if (made) ntr_capture_session_describe(session, strrchr(copy, '/') + 1);
+    if (made) ntr_capture_ring_drop_copy(&session->ring, path, true);
+}
+
 void ntr_capture_session_save(struct ntr_capture_session *session) {
-    enum { FIRST = 200000000, EVERY = 2000000000, FIRST_BYTES = 1 << 18 };
+    enum { FIRST = 200000000, FIRST_BYTES = 1 << 18, PAUSE = 20 };
+    const uint64_t every = 2000000000 > PAUSE * session->save_time ? 2000000000 : PAUSE * session->save_time;
     uint64_t now = ntr_capture_clock();
 
     if (!session->source.channel) return;
@@ -281,14 +292,16 @@ void ntr_capture_session_save(struct ntr_capture_session *session) {
     cut(session);
     const struct channel_head *head = &session->source.channel->head;
     if (!session->saved_at) session->saved_at = now;
-    bool is_due = session->saved_size ? now - session->saved_at >= EVERY
+    bool is_due = session->saved_size ? now - session->saved_at >= every
                                       : now - session->saved_at >= FIRST || session->stream.offset >= FIRST_BYTES;
     if (session->system || !is_due) return;
     if (atomic_load(&head->state) != CHANNEL_ATTACHED || (!head->machine && !atomic_load(&head->maps)) || session->stream.error ||
         session->saved_size == session->stream.offset)
         return;
     ntr_bundle_writer_save(&session->stream);
-    ntr_capture_session_describe(session, stream_name(session));
+    if (session->ring.limit) describe_copy(session);
+    else ntr_capture_session_describe(session, stream_name(session));
+    session->save_time = ntr_capture_clock() - now;
 }
 
 /* ---- the end ------------------------------------------------------------------------------------------------------

@@ -45,6 +45,7 @@ struct ntr_capture_session {
     bool started, finished;
     int pid; /* of the process; stays after its end */
     uint64_t saved_at, saved_size; /* of the stream, when capture.json was last written; nanoseconds */
+    uint64_t save_time;            /* which that took, in nanoseconds */
     char process[NAME_MAX + 1]; /* name of the program */
     const char **command;       /* of the program; NULL: that of `config` */
 

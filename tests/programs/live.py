@@ -467,6 +467,31 @@ def killed_reader():
         shutil.rmtree(left)
 
 
+@case("a reader that is killed while it keeps the last part of the stream: that part can be decoded")
+def killed_ring():
+    run = subprocess.Popen(command("endless", *PLAIN, "--max-size", "1", bundle="ring.ntrace", operands=["on", "in blocks"]),
+                           stdout=subprocess.DEVNULL)
+    deadline = time.monotonic() + 100
+    try:
+        while not sizes_of("ring.ntrace.*/trace.nex.copy-*") or max(sizes_of("ring.ntrace.*/trace.nex.copy-*")) < 700000:
+            check(run.poll() is None and time.monotonic() < deadline, "no copy of the last part was made")
+            time.sleep(0.1)
+        time.sleep(0.3)  # capture.json refers to it
+    finally:
+        run.kill()
+        run.wait()
+    left, = glob.glob(path_of("ring.ntrace.*"))
+    found = Run("decode", left, "--output", "count", status=None)
+    counts = dict(line.split()[:2] for line in found.lines())
+    check(int(counts["bytes"]) >= 700000 and int(counts["gaps"]) <= 1, f"{found.out}{found.err}")
+    matches("its first part was dropped", found.err, "what `decode` says")
+    shutil.rmtree(left)
+
+
+def sizes_of(pattern):
+    return [os.path.getsize(name) for name in glob.glob(path_of(pattern))]
+
+
 def stream_size(bundle="live.ntrace"):
     """The size of the stream in the bundle that is being written."""
     return max([os.path.getsize(name) for name in glob.glob(path_of(f"{bundle}.*/trace.nex"))], default=0)
