@@ -194,6 +194,14 @@ static unsigned xlen_of(const char *path) {
     return is_pe && head[pe + 4] == 0x32 && head[pe + 5] == 0x50 ? 32 : 0;
 }
 
+/* XLEN of the machines of a QEMU, by its name; 0: not known. */
+static unsigned xlen_of_qemu(const char *path) {
+    const char *slash = path ? strrchr(path, '/') : NULL, *name = slash ? slash + 1 : path;
+
+    if (!name) return 0;
+    return strstr(name, "riscv32") ? 32 : strstr(name, "riscv64") ? 64 : 0;
+}
+
 static int check_file(const char *path) {
     struct stat about;
 
@@ -258,7 +266,9 @@ int machine_configure(const struct machine_options *options, const struct cli_en
     if (check_file(is->firmware) != CLI_OK || check_file(is->kernel) != CLI_OK || check_file(is->initrd) != CLI_OK)
         return CLI_FAILED;
     if (take_files(&options->files, machine) != CLI_OK) return CLI_FAILED;
-    is->xlen = options->xlen ? (unsigned)options->xlen : xlen_of(is->firmware);
+    const unsigned own = xlen_of_qemu(qemu);
+    if (own && options->xlen && options->xlen != own) return cli_fail("--xlen %u: %s has machines of %u bits", (unsigned)options->xlen, qemu, own);
+    is->xlen = options->xlen ? (unsigned)options->xlen : own ? own : xlen_of(is->firmware);
     if (!is->xlen) is->xlen = xlen_of(is->kernel);
     if (!is->xlen) is->xlen = 64;
     if (is->xlen != 32 && is->xlen != 64) return cli_fail("--xlen: expected 32 or 64");

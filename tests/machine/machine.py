@@ -494,7 +494,9 @@ REFUSED = {"-d of QEMU": (["x"], ["-d", "int"], "reads the log"), "-smp of QEMU"
            "another clock": (["--clock", "sundial"], [], "--clock"), "another text than a limit": (["--for", "soon"], [], "--for"), "a firmware that is not there": (["/nonexistent"], [], "/nonexistent"),
            "a folder as firmware": (["/"], [], "/: Is a directory"), "a folder as kernel": (["--kernel", "/"], [], "/: Is a directory"),
            "a firmware for another processor": ([sys.executable], [], "not a program for RISC-V"),
-           "a firmware of other registers": (["--xlen", "64", program("modes-32")], [], "of 32 bits, and the machine has 64")}
+           "a firmware of other registers": (["--xlen", "64", program("modes-32")], [], "of 32 bits, and the machine has 64"),
+           "a firmware of other registers than QEMU's": (["--qemu", "qemu-system-riscv64", program("modes-32")], [], "of 32 bits, and the machine has 64"),
+           "--xlen of another QEMU": (["--xlen", "32", "--qemu", "/x/qemu-system-riscv64"], [], "qemu-system-riscv64 has machines of 64 bits")}
 for word, (options, qemu, why) in REFUSED.items():
     @case(f"refused: {word}")
     def refused(options=options, qemu=qemu, why=why):
