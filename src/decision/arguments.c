@@ -30,6 +30,20 @@ void ntr_producer_level(const char *producer, bool *plain, bool *debug) {
     }
 }
 
+/* Returns whether one of the options in a producer string is this one. */
+static bool has_option(const char *producer, const char *option) {
+    const size_t size = strlen(option);
+    for (const char *at = producer; (at = strchr(at, ' '));) {
+        at++;
+        if (strcspn(at, " ") == size && strncmp(at, option, size) == 0) return true;
+    }
+    return false;
+}
+
+bool ntr_producer_keeps_paths(const char *producer) {
+    return producer && has_option(producer, "-fno-thread-jumps") && !has_option(producer, "-fthread-jumps");
+}
+
 /* ---- compile_commands.json --------------------------------------------------------------------- */
 
 ntr_status ntr_commands_load(json_t **commands, const char *given, char *why, size_t size) {

@@ -30,6 +30,19 @@ static int compare_innermost(const void *a, const void *b) {
     return 0;
 }
 
+/* Lists branches, without those that only test the result of the others. Returns their number. */
+static size_t list_branches(ntr_map_builder *b, const ntr_found_branch *found, size_t count, const ntr_found_branch **branches) {
+    const uint64_t joints = b->kind.plain ? 0 : ntr_builder_joints(b, found, count);
+    size_t used = 0;
+    for (size_t i = 0; i < count && used <= NTR_CANDIDATES_MAX; i++) {
+        if (i < NTR_CANDIDATES_MAX && joints >> i & 1)
+            b->graph.insns[ntr_graph_at(&b->graph, found[i].address)].joint = true;
+        else
+            branches[used++] = &found[i];
+    }
+    return used;
+}
+
 /* Matches branches that have the same innermost decision. Several decisions with the same extent cannot be distinguished. */
 static ntr_status match_by_place(ntr_map_builder *b, const ntr_found_branch *found, size_t count) {
     const ntr_decisions *d = b->decisions;
@@ -37,7 +50,7 @@ static ntr_status match_by_place(ntr_map_builder *b, const ntr_found_branch *fou
     ntr_decision_record *first = d->records[found->record];
     ntr_match match = {0};
     bool single = true;
-    for (size_t i = 0; i < count && i <= NTR_CANDIDATES_MAX; i++) branches[i] = &found[i];
+    count = list_branches(b, found, count, branches);
     for (size_t i = found->record + 1; i < d->count && d->records[i]->path == first->path; i++) {
         if (d->records[i]->shown.line > first->shown.line) break;
         if (!ntr_extent_equal(&d->records[i]->extent, &first->extent)) continue;

@@ -23,6 +23,7 @@ typedef struct ntr_passed {
     uint32_t at[NTR_PASSED_MAX]; /* instructions */
     bool taken[NTR_PASSED_MAX];
     unsigned count;
+    uint32_t unset; /* the joint branch at which the code ends, if its operand is not known and was not set since `from`; NTR_GRAPH_OUTSIDE: none */
 } ntr_passed;
 
 /* Returns the instruction after the last joint branch that is certain after an outcome of a branch; without any, the one

@@ -58,11 +58,18 @@ static ntr_match new_match(ntr_map_builder *b, const ntr_decision_record *record
                        .statements = &b->statements, .kind = b->kind};
 }
 
+/* Returns whether a decision controls a statement and is no part of a larger expression. A compiler may evaluate a part less often:
+ * (a || b) && (a || c) is a || (b && c). */
+static bool is_outermost(const ntr_map_builder *b, const ntr_decision_record *record, const ntr_found_branch *found) {
+    return ntr_extent_equal(&b->extents.items[found->root].extent, &record->extent) && ntr_extent_equal(&b->extents.items[found->whole].extent, &record->extent);
+}
+
 static const char *try(ntr_map_builder *b, const ntr_decision_record *record, const ntr_found_branch *const *found, size_t count,
                        ntr_match *match, const char *(*find)(ntr_match *match)) {
     ntr_candidate candidates[NTR_CANDIDATES_MAX];
     const char *reason = record->too_large ? record->shown.reason : NULL;
     *match = new_match(b, record, candidates);
+    match->kind.keeps_paths &= is_outermost(b, record, found[0]);
     for (size_t i = 0; i < count && !reason; i++) reason = add_candidate(b, match, candidates, found[i]);
     if (!reason) reason = find(match);
     match->candidates = NULL;

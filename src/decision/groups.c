@@ -51,28 +51,39 @@ static bool all_joined(const grouping_work *w, condition_range conditions) {
     return true;
 }
 
-/* Lists the operands of a chain of one operator. */
-static size_t list_operands(const ntr_decision_record *r, unsigned node, uint8_t operator, uint8_t *list, size_t count) {
-    const ntr_expression *e = &r->tree[node];
-    if (e->operator != operator) {
-        list[count] = (uint8_t)node;
+/* An operand of a chain. */
+typedef struct chain_operand {
+    uint8_t node;
+    bool negated;
+} chain_operand;
+
+/* Lists the operands of a chain of one operator. Compilers move ! to the conditions: !(a && b) || c is the chain of !a, !b and c. */
+static size_t list_operands(const ntr_decision_record *r, chain_operand operand, uint8_t operator, chain_operand *list, size_t count) {
+    const ntr_expression *e = &r->tree[operand.node];
+    for (; e->operator == NTR_NOT; e = &r->tree[operand.node]) operand = (chain_operand){e->left, !operand.negated};
+    const uint8_t same = operand.negated ? (operator == NTR_AND ? NTR_OR : NTR_AND) : operator;
+    if (e->operator != same) {
+        list[count] = operand;
         return count + 1;
     }
-    return list_operands(r, e->right, operator, list, list_operands(r, e->left, operator, list, count));
+    count = list_operands(r, (chain_operand){e->left, operand.negated}, operator, list, count);
+    return list_operands(r, (chain_operand){e->right, operand.negated}, operator, list, count);
 }
 
 static unsigned build(grouping_work *w, unsigned node);
 
 static unsigned build_chain(grouping_work *w, unsigned top) {
-    uint8_t operands[NTR_CONDITIONS_MAX], operator = w->record->tree[top].operator;
-    const size_t count = list_operands(w->record, top, operator, operands, 0);
+    chain_operand operands[NTR_CONDITIONS_MAX];
+    const uint8_t operator = w->record->tree[top].operator;
+    const size_t count = list_operands(w->record, (chain_operand){(uint8_t)top, false}, operator, operands, 0);
     unsigned whole = 0;
     for (size_t i = 0, next; i < count; i = next) {
-        condition_range conditions = range_of(w->record, operands[i]);
-        for (next = i + 1; next < count && is_joined(w, conditions.last); next++) conditions.last = range_of(w->record, operands[next]).last;
+        condition_range conditions = range_of(w->record, operands[i].node);
+        for (next = i + 1; next < count && is_joined(w, conditions.last); next++) conditions.last = range_of(w->record, operands[next].node).last;
         bool group = next > i + 1;
         w->wrong |= group && !all_joined(w, conditions);
-        unsigned part = group ? add_group(w, top, conditions) : build(w, operands[i]);
+        unsigned part = group ? add_group(w, top, conditions) : build(w, operands[i].node);
+        if (!group && operands[i].negated) part = add_node(w, (ntr_expression){NTR_NOT, 0, (uint8_t)part, (uint8_t)part});
         whole = i ? add_node(w, (ntr_expression){operator, 0, (uint8_t)whole, (uint8_t)part}) : part;
     }
     return whole;

@@ -210,9 +210,9 @@ static bool at_operator(const ntr_match *m, unsigned condition, const ntr_candid
 
 /* Returns whether a place is inside of exactly one condition of the record. The operators inside of a group belong to none: gcc also
  * places branches of other conditions there. */
-static bool is_at_condition(const ntr_match *m, const ntr_candidate *branch, uint8_t *condition) {
-    if (!m->ungrouped) return only_condition_at(m->record, branch->line, branch->column, condition);
-    if (!only_condition_at(m->ungrouped, branch->line, branch->column, condition)) return false;
+static bool is_at_condition(const ntr_match *m, uint32_t line, uint32_t column, uint8_t *condition) {
+    if (!m->ungrouped) return only_condition_at(m->record, line, column, condition);
+    if (!only_condition_at(m->ungrouped, line, column, condition)) return false;
     uint8_t group = 0;
     while (m->grouping.groups[0][group].last < *condition) group++;
     *condition = group;
@@ -229,7 +229,7 @@ bool ntr_matcher_places(const ntr_matcher *x) {
     for (size_t i = 0; i < m->count; i++) {
         const ntr_candidate *c = &m->candidates[i];
         uint8_t condition;
-        if (is_at_condition(m, c, &condition)) {
+        if (is_at_condition(m, c->line, c->column, &condition)) {
             if (condition != x->best.condition[i]) return false;
             continue;
         }
@@ -237,4 +237,25 @@ bool ntr_matcher_places(const ntr_matcher *x) {
         if (!m->kind.plain && (!m->kind.debug || m->ungrouped) && x->best.condition[i] != m->record->start && !at_operator(m, x->best.condition[i], c)) return false;
     }
     return true;
+}
+
+/* A call is never moved to another condition. Example: in (a > 1 && a == 1) || (b > 0 || (g() || c)) the compiler leaves the first part out,
+ * and three branches also fit its group, that of b > 0 and that of g() || c; but g is called before the second one. */
+bool ntr_matcher_calls(const ntr_matcher *x) {
+    const ntr_match *m = x->match;
+    ntr_graph *g = m->graph;
+    ntr_frame frames[NTR_FRAMES_MAX];
+    uint8_t condition;
+    bool all = true;
+    if (m->kind.plain) return true;
+    ntr_match_mark(m, true);
+    for (uint32_t at = 0; at + 1 < g->count && all; at++) {
+        if (g->insns[at].flow != NTR_FLOW_DIRECT_CALL && g->insns[at].flow != NTR_FLOW_INDIRECT_CALL) continue;
+        const size_t count = ntr_debug_info_frames(m->debug, NULL, g->insns[at].address, frames, NTR_FRAMES_MAX);
+        if (count == 0 || !is_at_condition(m, frames[count - 1].line, frames[count - 1].column, &condition)) continue;
+        const ntr_branch_set next = ntr_graph_reach(g, at + 1);
+        for (size_t i = 0; i < m->count && all; i++) all = !(next >> i & 1) || x->best.condition[i] == condition;
+    }
+    ntr_match_mark(m, false);
+    return all;
 }

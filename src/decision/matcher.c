@@ -17,11 +17,11 @@ static bool is_within(const ntr_match *m, uint32_t at) {
     return ntr_extent_has(&r->extent, frames[0].line, frames[0].column) || ntr_extent_has(&r->whole, frames[0].line, frames[0].column);
 }
 
-/* Returns the first instruction of the straight code before a branch. */
+/* Returns the first instruction of the code before a branch that is executed only from there on to the branch. */
 static uint32_t straight_before(const ntr_match *m, uint32_t branch) {
     const ntr_graph_insn *insns = m->graph->insns;
     uint32_t at = branch;
-    while (at && !insns[at].is_target && !insns[at].entry && insns[at - 1].flow == NTR_FLOW_LINEAR && is_within(m, at - 1)) at--;
+    while (at && !insns[at].is_target && !insns[at].entry && (insns[at - 1].flow == NTR_FLOW_LINEAR || insns[at - 1].flow == NTR_FLOW_BRANCH) && is_within(m, at - 1)) at--;
     return at;
 }
 
@@ -40,6 +40,8 @@ static void follow_constants(ntr_matcher *x) {
                 x->through[i][taken] = true;
                 x->certain[candidate - 1] |= passed.taken[k] ? 2 : 1;
             }
+            if (passed.unset != NTR_GRAPH_OUTSIDE && m->graph->insns[passed.unset].candidate)
+                x->unset |= UINT64_C(1) << (m->graph->insns[passed.unset].candidate - 1);
         }
     }
     for (size_t i = 0; i < m->count; i++) m->graph->insns[m->candidates[i].insn].joint = false;
@@ -111,6 +113,14 @@ static uint64_t evaluated(const ntr_decision_record *r) {
     return reached;
 }
 
+/* Returns whether a branch tests results, and on some way a value that was set before: this is a result, too, and not a condition. Example:
+ * li R, 1; beqz A, L; or X, B, C; beqz X, M; L: li R, 0; M: bnez R, end -- the last branch is not that of C. */
+static bool tests_older_value(const ntr_matcher *x) {
+    for (size_t i = 0; i < x->match->count; i++)
+        if (x->certain[i] && x->unset >> i & 1) return true;
+    return false;
+}
+
 static bool all_conditions(const ntr_matcher *x) {
     const ntr_decision_record *r = x->match->record;
     uint64_t seen = 0;
@@ -133,6 +143,7 @@ const char *ntr_match_find(ntr_match *m) {
     memset(x.best.condition, NTR_NO_CONDITION, sizeof x.best.condition);
     memset(x.best.taken_is, NTR_NOT_KNOWN, sizeof x.best.taken_is);
     ntr_solution begin = x.best;
+    if (!m->kind.plain && tests_older_value(&x)) return why_not(m);
     if (x.first == 0 || !assign(&x, &begin, x.first, m->record->start)) return why_not(m);
     search(&x, &begin, 0);
     if (x.found == 0 || x.steps > STEPS_MAX) return why_not(m);
@@ -140,7 +151,7 @@ const char *ntr_match_find(ntr_match *m) {
     if (!all_conditions(&x)) return why_not(m);
     for (size_t i = 0; i < m->count; i++) m->matched[i].condition = x.best.condition[i];
     m->placed = true;
-    m->possible = ntr_matcher_places(&x);
+    m->possible = ntr_matcher_places(&x) && ntr_matcher_calls(&x);
     if (!ntr_matcher_results(&x, &exits)) return "the code does not show which outcome of a branch is true";
     for (size_t i = 0; i < m->count; i++) {
         const int compared = ntr_matcher_by_operand(&x, i, &m->roots[i]);
@@ -151,7 +162,7 @@ const char *ntr_match_find(ntr_match *m) {
     if (!ntr_matcher_differs(m, &exits)) return "both results lead to the same code";
     if (!m->possible) return "the line table does not place its branches at their conditions";
     ntr_match_mark(m, true);
-    m->complete = m->kind.gnu && m->kind.debug && !ntr_matcher_bypassed(m->graph, m->record, &exits);
+    m->complete = m->kind.gnu && m->kind.debug && (m->kind.keeps_paths || !ntr_matcher_bypassed(m->graph, m->record, &exits));
     ntr_match_mark(m, false);
     for (size_t i = 0; i < m->count; i++)
         m->matched[i] = (ntr_matched){x.best.condition[i], x.best.taken_is[i] == 1, (x.first >> i & 1) != 0,

@@ -21,6 +21,7 @@ typedef struct ntr_matcher {
     uint32_t after[NTR_CANDIDATES_MAX][2];       /* where an outcome leads, also through branches that are certain then */
     bool through[NTR_CANDIDATES_MAX][2];         /* a candidate is certain then: it tests the result */
     uint8_t certain[NTR_CANDIDATES_MAX];         /* bits 1 and 2: not taken, and taken, is certain after some outcome */
+    ntr_branch_set unset;                        /* the operand of a candidate is from before the branch that leads to it */
     ntr_branch_set first;
     ntr_solution best;
     unsigned found, steps;
@@ -54,5 +55,7 @@ bool ntr_matcher_differs(const ntr_match *match, const ntr_result_exits *exits);
 bool ntr_matcher_bypassed(ntr_graph *graph, const ntr_decision_record *record, const ntr_result_exits *exits);
 /* Returns whether the line table places the branches at their conditions. */
 bool ntr_matcher_places(const ntr_matcher *x);
+/* Returns whether each call in a condition leads to the branches of this condition. */
+bool ntr_matcher_calls(const ntr_matcher *x);
 
 #endif

@@ -10,6 +10,7 @@ typedef struct ntr_code_kind {
     bool debug;   /* -Og: instructions stay with their statements */
     bool unknown; /* the code itself must show whether it is plain */
     bool gnu;     /* by gcc */
+    bool keeps_paths; /* no path is led past a branch that an earlier one has decided */
 } ntr_code_kind;
 
 typedef struct ntr_code_range_kind {

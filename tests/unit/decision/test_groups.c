@@ -13,7 +13,8 @@ static const struct {
 } rows[] = {
     {"|ab", 1, "F", "FF"},          {"|ab", 1, "T", NULL},          {"&ab", 1, "T", "TT"},         {"&ab", 1, "F", NULL},
     {"&|abc", 1, "F-", "FF-"},      {"&|abc", 1, "TT", NULL},      {"&&abc", 2, "TT", "TTT"},
-    {"&&abc", 2, "F-", "F--"},      {"&&abc", 2, "TF", NULL},       {"&!|abc", 1, "FT", "FFT"},    {"&!|abc", 3, "T", "FFT"},
+    {"&&abc", 2, "F-", "F--"},      {"&&abc", 2, "TF", NULL},       {"&!|abc", 1, "TT", "FFT"},    {"&!|abc", 3, "T", "FFT"},
+    {"&!|abc", 2, "FT", "FFT"},     {"&!|abc", 2, "FF", NULL},     {"|!&abc", 2, "TF", "TTF"},    {"|!&abc", 2, "TT", NULL},
     {"||a&bcd", 2, "FFT", NULL},    {"||a&bcd", 2, "FT-", "FTT-"}, {"||a&bcd", 6, "FT", NULL},    {"||a&bcd", 6, "FF", NULL},
     {"||a&bcd", 7, "F", NULL},      {"|&ab&cd", 5, "T-", "TT--"},   {"|&ab&cd", 5, "FT", NULL},    {"&a1", 1, "T", "TT"},
     {"&a1", 1, "F", "F-"},

@@ -30,6 +30,10 @@ static void levels(void **state) {
         assert_int_equal(plain, cases[i].plain);
         assert_int_equal(debug, cases[i].debug);
     }
+    assert_true(ntr_producer_keeps_paths("GNU C17 12.2.0 -g -Og -fno-thread-jumps"));
+    assert_false(ntr_producer_keeps_paths("GNU C17 12.2.0 -fno-thread-jumps -g -Og -fthread-jumps"));
+    assert_false(ntr_producer_keeps_paths("GNU C17 12.2.0 -g -Og -fno-thread-jumps-not"));
+    assert_false(ntr_producer_keeps_paths(NULL));
 }
 
 /* ---- graphs ------------------------------------------------------------------------------------ */
