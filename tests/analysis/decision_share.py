@@ -5,7 +5,7 @@ usage: decision_share.py NTRACE SOURCES [LEVEL...]         NTRACE_TEST_KEEP=FOLD
                                                            NTRACE_TEST_DATA=1: with loads and stores (run --data)
 
 SOURCES is a folder in which the archives *.orig.tar.* of Debian's source packages bzip2, cjson, zlib, lua5.4 and tinyxml2 are unpacked.
-LEVEL: -O0, -Og (default), ... The same sources run with the same inputs, instrumented by clang-19 on this machine and compiled by
+LEVEL: -O0, -Og (default), "-Og --param=logical-op-non-short-circuit=0", ... The same sources run with the same inputs, instrumented by clang-19 on this machine and compiled by
 gcc for RISC-V under ntrace run. The exit status is 1 when a vector or a pair differs. `make test` does not run this.
 """
 import collections
@@ -137,10 +137,10 @@ def truth_of(bench, name, cpp, sources, flags, calls):
 
 def share(bench, level, name, cpp, sources, flags, calls, truth, reasons):
     compiler = "riscv64-linux-gnu-g++" if cpp else "riscv64-linux-gnu-gcc"
-    program = f"{name}{level}"
+    program = name + re.sub(r"[^-\w]", "", level)
     data = ["--data"] if os.environ.get("NTRACE_TEST_DATA") else []
     if not os.path.exists(os.path.join(bench.folder, program)):
-        bench.run(compiler, "-g", "-w", "-static", "-fsigned-char", level, *sources, *flags, "-o", program)
+        bench.run(compiler, "-g", "-w", "-static", "-fsigned-char", *level.split(), *sources, *flags, "-o", program)
     traces = [f"{program}-{number}{''.join(data)}.ntrace" for number in range(len(calls))]
     if not os.path.exists(os.path.join(bench.folder, traces[-1])):
         run(bench, calls, lambda number: [bench.ntrace, "run", *data, "-o", traces[number], "--", "./" + program])
