@@ -2,8 +2,6 @@
  * guest-virtual and guest-physical addresses, in VS mode and in VU mode, first without page tables of their own. Traps of V modes go to
  * M, HS and VS mode; interrupts come at any instruction. RV64 (Sv39, Sv39x4). It ends QEMU with status 0 through the test device. */
 #include "start.h"
-#define MTIMECMP 0x2004000
-#define MTIME    0x200bff8
 #define TICK     2000 /* 0.2 ms */
 #define HSTATUS  0x600
 #define HEDELEG  0x602
@@ -43,17 +41,7 @@ PROGRAM_START
 
 PARK
 
-next_tick: /* each interval is longer, so that the program ends on a machine that is slower than the interrupts */
-    la t5, interval
-    ld t4, 0(t5)
-    addi t4, t4, 200
-    sd t4, 0(t5)
-    li t5, MTIME
-    ld t5, 0(t5)
-    add t4, t4, t5
-    li t5, MTIMECMP
-    sd t4, 0(t5)
-    ret
+    NEXT_TICK(TICK, 200)
 
     .balign 4
 m_trap:
@@ -305,11 +293,6 @@ guest\number:
     .option norvc
     GUEST_CODE 1, 20000, 3000
     GUEST_CODE 2, 7, 5000
-
-    .data
-    .balign 8
-interval:
-    .quad TICK              /* between timer interrupts */
 
     .bss
     .balign 16384

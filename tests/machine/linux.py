@@ -23,9 +23,7 @@ def exact(run, *options, truth="", **more):
     """Trace beside the plugin, and compare. What the console showed."""
     file = os.path.join(scratch(), "truth.txt")
     bundle, console = run(*options, qemu=["-plugin", f"{PLUGIN},out={file}{truth}"], **more)
-    same = subprocess.run([SAME, bundle, file], stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, timeout=3600)
-    print("# " + same.stdout.strip().replace("\n", "\n# "))
-    equal(same.returncode, 0, f"status of same_modes; {same.stdout}")
+    print("# " + machine_parts.check_same(SAME, bundle, file, timeout=3600).strip().replace("\n", "\n# "))
     return console
 
 

@@ -19,7 +19,7 @@ import harness
 import machine_log
 import qemu10
 from harness import case, check, equal, scratch
-from machine_parts import in_order, parts, same, traced
+from machine_parts import check_same, in_order, parts, same, traced
 
 PROGRAMS, PLUGIN, SAME = (os.path.abspath(path) for path in sys.argv[2:5])
 QEMU = qemu10.find()
@@ -241,8 +241,7 @@ def overflow():
 def beside_truth(bits, name, *options, qemu=(), plugin=""):
     file = os.path.join(scratch(), "truth.txt")
     bundle = run(bits, name, *options, qemu=["-plugin", f"{PLUGIN},out={file}{plugin}", *qemu])
-    done = subprocess.run([SAME, bundle, file], stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, timeout=120)
-    equal(done.returncode, 0, f"status of same_modes; {done.stdout}")
+    check_same(SAME, bundle, file)
     return bundle
 
 
@@ -443,8 +442,7 @@ def u_boot():
         process.send_signal(signal.SIGINT)
         process.communicate(timeout=60)
     check(b"OpenSBI v" in console and b"\n=> " in console, console[-300:])
-    done = subprocess.run([SAME, bundle, file], stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, timeout=120)
-    equal(done.returncode, 0, f"status of same_modes; {done.stdout}")
+    check_same(SAME, bundle, file)
     images = {row.get("image"): row["self"] for row in profile(bundle, "image")}
     unnamed = images.get(None, 0) + images.get("raw image", 0)
     check(images.get("fw_dynamic.elf", 0) > 1000000 and images.get("uboot.elf", 0) > 1000000 and unnamed < 1000, f"images: {images}")

@@ -1,9 +1,16 @@
-"""A trace in which something is missing, compared with what was executed: each part is there, in order."""
+"""A trace compared with what was executed: all of it; or, where something is missing, each part is there, in order."""
 import json
 import subprocess
 
 import harness
 from harness import check, equal
+
+
+def check_same(program, bundle, seen, timeout=120):
+    """What same_modes, this program, says of a bundle and of what the plugin each_instruction has seen."""
+    done = subprocess.run([program, bundle, seen], stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, timeout=timeout)
+    equal(done.returncode, 0, f"status of same_modes; {done.stdout}")
+    return done.stdout
 
 
 def parts(bundle, src=0):

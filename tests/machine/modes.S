@@ -3,8 +3,6 @@
  * Built for RV64 (Sv39) and RV32 (Sv32). It ends QEMU with status 0 through the test device. */
 #include "start.h"
 #define UART     0x10000000
-#define MTIMECMP 0x2004000
-#define MTIME    0x200bff8
 #define TICK     2000 /* 0.2 ms */
 
 PROGRAM_START
@@ -69,20 +67,7 @@ PROGRAM_START
 
 PARK
 
-next_tick: /* each interval is longer, so that the program ends on a machine that is slower than the interrupts */
-    la t5, interval
-    LX t4, 0(t5)
-    addi t4, t4, 200
-    SX t4, 0(t5)
-    li t5, MTIME
-    LX t5, 0(t5)
-    add t4, t4, t5
-    li t5, MTIMECMP
-    SX t4, 0(t5)
-#if __riscv_xlen == 32
-    sw zero, 4(t5)
-#endif
-    ret
+    NEXT_TICK(TICK, 200)
 
     .balign 4
 m_trap:
@@ -323,11 +308,6 @@ user2:
     bnez s5, 1b
     ecall
     .balign 4096
-
-    .data
-    .balign 8
-interval:
-    .quad TICK              /* between timer interrupts */
 
     .bss
     .balign 8192

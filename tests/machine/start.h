@@ -20,6 +20,20 @@
 #define FINISH_PASS  0x5555 /* ends QEMU with status 0 */
 #define FINISH_RESET 0x7777
 
+/* The timer of -machine virt, spike and sifive_u; the comparator of hart 0. */
+#define MTIMECMP 0x2004000
+#define MTIME    0x200bff8
+/* The function next_tick, and its interval. Each one is longer, so that the program ends on a machine that is slower than the interrupts.
+ * Changes t4 and t5. */
+#if __riscv_xlen == 64
+#define MTIMECMP_HIGH
+#else
+#define MTIMECMP_HIGH sw zero, 4(t5)
+#endif
+#define NEXT_TICK(ticks, more) \
+    next_tick: la t5, interval; LX t4, 0(t5); addi t4, t4, more; SX t4, 0(t5); li t5, MTIME; LX t5, 0(t5); add t4, t4, t5; \
+    li t5, MTIMECMP; SX t4, 0(t5); MTIMECMP_HIGH; ret; .pushsection .data; .balign 8; interval: XLEN_WORD ticks; .popsection
+
 /* The first instruction of the program follows. */
 #define PROGRAM_START .option nopic; .section .text.start, "ax"; .globl _start; _start:
 /* All harts but the first one wait at PARK. */

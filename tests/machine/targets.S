@@ -1,8 +1,6 @@
 /* A program for the machines spike, sifive_e and sifive_u: traps, interrupts, calls and loops in machine mode. RV64 and RV32. It ends
  * with status 5, through HTIF (-DHTIF) or semihosting. The symbols tohost and fromhost have no size, as those of
  * riscv-tests. */
-#define MTIMECMP 0x2004000 /* of hart 0 */
-#define MTIME    0x200bff8
 #define STATUS   5
 
 #include "start.h"
