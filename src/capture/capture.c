@@ -9,6 +9,7 @@
 #include <signal.h>
 #include <stdio.h>
 #include <string.h>
+#include <unistd.h>
 #include <sys/stat.h>
 #include <signal.h>
 #include <time.h>
@@ -92,6 +93,8 @@ static ntr_status inspect(ntr_capture_session *session) {
     snprintf(session->process, sizeof session->process, "%s", slash ? slash + 1 : path);
     bool good = ntr_capture_elf_read(path, &session->elf);
     int failed = errno;
+    /* QEMU ends without a word when the file is not executable. */
+    if (good && session->elf.is_riscv && access(path, X_OK)) return ntr_capture_fail_errno(&session->reason, path);
     if (good && session->elf.is_riscv) return NTR_OK;
     if (find_program(session)) return NTR_OK;
     if (good)

@@ -639,10 +639,13 @@ def full_disk():
         subprocess.run(["umount", small], check=True)
 
 
-@case("a missing program, and one for another machine")
+@case("a missing program, one for another machine, and one that is not executable")
 def not_there():
     for program in path_of("none"), "/bin/sh", __file__:
         Run("run", "-o", path_of("live.ntrace"), "--", program, status=2)
+    plain = path_of("not_executable")
+    shutil.copyfile(os.path.join(FOLDER, "bare64"), plain)
+    matches("not_executable: Permission denied", Run("run", "-o", path_of("live.ntrace"), "--", plain, status=2).err, "what is said")
 
 
 limit_files()

@@ -20,6 +20,7 @@ static void begin(scene *s, const char *qemu) {
     elf_begin(&s->program, true);
     elf_segment(&s->program, 1, 0, 0x10000, 0x400, 0x400);
     assert_int_equal(elf_write(&s->program), 0);
+    assert_int_equal(chmod(s->program.path, 0700), 0);
     snprintf(s->folder, sizeof s->folder, "/tmp/ntrace-unit-XXXXXX");
     assert_non_null(mkdtemp(s->folder));
     snprintf(s->bundle, sizeof s->bundle, "%s/x.ntrace", s->folder);
