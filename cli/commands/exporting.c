@@ -4,6 +4,7 @@
 #include "options/diagnostics.h"
 #include "io/atomic_file.h"
 
+#include <limits.h>
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>
@@ -199,7 +200,8 @@ static const ntr_exporter *select_exporter(const char *family, const struct cli_
     } else if (!has_input) {
         cli_note("expected TRACE; see '--help'");
         return NULL;
-    } else if (ntr_exporter_needs(exporter) & NTR_NEEDS_FILE && !options->path && !options->analysis.partial) {
+    } else if (ntr_exporter_needs(exporter) & NTR_NEEDS_FILE && !options->analysis.partial &&
+               (!options->path || strcmp(options->path, "-") == 0)) {
         cli_note("--to %s requires -o FILE", ntr_exporter_name(exporter));
         return NULL;
     }
@@ -241,10 +243,13 @@ int cli_exporting_coverage_file(const ntr_analysis *data, const char *exporter, 
 /* Runs an exporter that opens its output file itself. It writes to the temporary file, which replaces `path` at the
  * end. */
 static int write_own_file(struct export_run *w, const ntr_exporter *exporter, const char *path) {
+    char real[PATH_MAX];
+    const char *target = cli_atomic_file_target(path, real);
     struct cli_atomic_file *file;
     int fd, status;
 
-    if (cli_atomic_file_open(&file, path, &fd) != CLI_OK) return CLI_FAILED;
+    if (!target) return cli_fail("%s: expected the name of a regular file; parts of this format are written again", path);
+    if (cli_atomic_file_open(&file, target, &fd) != CLI_OK) return CLI_FAILED;
     close(fd);
     w->output.path = cli_atomic_file_name(file);
     status = write_all(w, exporter);

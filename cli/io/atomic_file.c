@@ -4,12 +4,14 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
 #include <signal.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 struct cli_atomic_file {
@@ -71,6 +73,15 @@ static struct cli_atomic_file *new_file(const char *path) {
 static int check_path(const char *path) {
     if (!cli_input_guard_contains(path)) return CLI_OK;
     return cli_fail("%s: is an input of this command; expected another output file", path);
+}
+
+const char *cli_atomic_file_target(const char *path, char *real) {
+    struct stat info = {0};
+
+    if (lstat(path, &info) != 0) return errno == ENOENT ? path : NULL;
+    if (S_ISREG(info.st_mode)) return path;
+    if (!S_ISLNK(info.st_mode) || strncmp(path, "/dev/", 5) == 0 || strncmp(path, "/proc/", 6) == 0) return NULL;
+    return realpath(path, real) && lstat(real, &info) == 0 && S_ISREG(info.st_mode) ? real : NULL;
 }
 
 int cli_atomic_file_open(struct cli_atomic_file **result, const char *path, int *fd) {

@@ -5,7 +5,12 @@
 
 struct cli_atomic_file;
 
-/* Creates the temporary file for `path`. *fd is its descriptor, open for writing; the caller closes it. Returns CLI_OK,
+/* Returns the path to replace by rename: a regular file, a name that does not exist, or the target of a link to a
+ * regular file (stored in `real`, of size PATH_MAX). Returns NULL for devices, pipes and descriptors (/dev/stdout),
+ * which can only be written in place. */
+const char *cli_atomic_file_target(const char *path, char *real);
+
+/* Creates the temporary file for `path`, a result of cli_atomic_file_target. *fd is its descriptor, open for writing; the caller closes it. Returns CLI_OK,
  * or CLI_FAILED after reporting the error. */
 int cli_atomic_file_open(struct cli_atomic_file **file, const char *path, int *fd);
 

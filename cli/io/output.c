@@ -10,28 +10,15 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 #define BUFFER_SIZE (256u * 1024u)
 
 /* ---- opening and closing */
 
-/* Returns the path to replace by rename: a regular file, a name that does not exist, or the target of a link to a
- * regular file (stored in `real`, of size PATH_MAX). Returns NULL for devices, pipes and descriptors (/dev/stdout),
- * which are written in place. */
-static const char *replaceable(const char *path, char *real) {
-    struct stat info = {0};
-
-    if (lstat(path, &info) != 0) return errno == ENOENT ? path : NULL;
-    if (S_ISREG(info.st_mode)) return path;
-    if (!S_ISLNK(info.st_mode) || strncmp(path, "/dev/", 5) == 0 || strncmp(path, "/proc/", 6) == 0) return NULL;
-    return realpath(path, real) && lstat(real, &info) == 0 && S_ISREG(info.st_mode) ? real : NULL;
-}
-
 static int open_file(struct cli_output *out) {
     char real[PATH_MAX];
-    const char *path = replaceable(out->path, real);
+    const char *path = cli_atomic_file_target(out->path, real);
 
     if (path) return cli_atomic_file_open(&out->file, path, &out->fd);
     out->fd = open(out->path, O_WRONLY | O_TRUNC | O_CLOEXEC);

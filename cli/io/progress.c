@@ -3,6 +3,7 @@
 
 #include <inttypes.h>
 #include <signal.h>
+#include <stdatomic.h>
 #include <stdio.h>
 #include <string.h>
 #include <time.h>
@@ -11,7 +12,7 @@
 /* The line ends with a carriage return, so that the next message overwrites it. */
 enum { QUIET_MS = 1000, INTERVAL_MS = 100 };
 
-static volatile sig_atomic_t stopped;
+static atomic_int stopped; /* set in the thread that gets the signal */
 
 /* The first signal requests a stop, the second one ends the process. */
 static void on_signal(int number) {
@@ -20,7 +21,7 @@ static void on_signal(int number) {
 }
 
 bool cli_progress_stopped(void) {
-    return stopped != 0;
+    return atomic_load_explicit(&stopped, memory_order_relaxed) != 0;
 }
 
 static uint64_t now_ms(void) {

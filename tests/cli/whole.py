@@ -2,11 +2,12 @@
 """Output files are complete or absent, however the command ends. TAP on standard output."""
 import os
 import signal
+import stat
 import subprocess
 import time
 
 import tiny
-from harness import MESSAGES, NTRACE, Run, case, check, equal, main, matches, scratch, write
+from harness import MESSAGES, NTRACE, Run, case, check, equal, main, matches, scratch, skip, write
 
 OLD = b"what was there before"
 
@@ -124,6 +125,26 @@ def _():
     with open(os.path.join(place, "answer"), "wb") as out:
         subprocess.run([NTRACE, "assemble", "-o", "/dev/stdout", good], stdout=out, check=True)
     holds(place, {"answer": Run("assemble", good).bytes})
+
+
+@case("a database replaces the target of a link, and nothing that is not a file")
+def _():
+    trace, image = write("trace.nex", Run("assemble", write("tiny.htm", tiny.HTM.encode())).bytes), ["-e", write("tiny.elf", tiny.elf())]
+    place = folder("database")
+    target, link, pipe = old(place, "target"), os.path.join(place, "link"), os.path.join(place, "pipe")
+    os.symlink("target", link)
+    os.mkfifo(pipe)
+    error = Run("export", "--to", "sqlite", trace, *image, "-o", pipe, status=None)
+    if "no format '" in error.err:
+        skip("not part of this build")
+    equal(error.status, 2, error.err)
+    matches("pipe: expected the name of a regular file", error.err, "export")
+    check(stat.S_ISFIFO(os.stat(pipe).st_mode), "a pipe")
+    matches("requires -o FILE", Run("export", "--to", "sqlite", trace, *image, "-o", "-", status=2).err, "-o -")
+    Run("export", "--to", "sqlite", trace, *image, "-o", link)
+    check(os.path.islink(link), "a link")
+    with open(target, "rb") as database:
+        equal(database.read(6), b"SQLite", "the target")
 
 
 @case("a full disk is reported")
