@@ -48,14 +48,15 @@ static char *receive_file(const struct job *j, int from) {
     return path;
 }
 
-/* Combines the files of this rank into one. */
+/* Combines the files of this rank into one. They may be all parts of the capture: one that began with a wrong guess is decoded again. */
 static void combine(struct job *j, int step) {
     int count = 0;
 
     if (!j->file_count) return;
-    char **arguments = job_get((size_t)j->file_count + 5, sizeof *arguments), *sum = job_file_name(j, "sum", step);
+    char **arguments = job_get((size_t)j->file_count + 6, sizeof *arguments), *sum = job_file_name(j, "sum", step);
     arguments[count++] = j->ntrace;
     arguments[count++] = "combine";
+    arguments[count++] = "--redo";
     arguments[count++] = "-o";
     arguments[count++] = sum;
     for (int i = 0; i < j->file_count; i++) arguments[count++] = j->files[i];

@@ -35,6 +35,14 @@ def ranks():
             equal(run(count, *words).stdout, Run(*words).out, f"{count} ranks, {command}")
 
 
+@case("parts that begin with a wrong guess are decoded again on the rank that has all of them")
+def wrong_guess():
+    capture = captures.Capture(NTRACE, scratch(), 8302, length=200000, sync=0, options=["--mode", "btm"])
+    done = run(2, *COMMANDS[0], capture.path)
+    matches("began with a wrong guess: .*; it is decoded again", done.stderr, "said")
+    equal(done.stdout, Run(*COMMANDS[0], capture.path).out, "output")
+
+
 def faulty(name, body):
     """A folder with ntrace-mpi and a script in the place of ntrace."""
     folder = os.path.join(scratch(), name)
