@@ -77,6 +77,7 @@ static int decode_run(const void *options, char **operands) {
     if (d.options->partial || cli_partials_seen(operands[0])) return cli_decode_partial(&d, operands[0]);
     if (d.options->shard) return cli_fail("--shard expects --partial FILE: a part is no answer");
     if (cli_trace_open(&d.trace, operands[0], &d.options->stream, &d.options->images) != CLI_OK) return CLI_FAILED;
+    d.trace.no_names = d.options->output == CLI_SHOW_COUNT || d.options->output == CLI_SHOW_NONE;
     int status = decode_trace(&d);
     ntr_decoder_free(d.decoder);
     ntr_event_sorter_free(d.sorter);

@@ -191,6 +191,7 @@ int cli_trace_program(struct cli_trace *trace, const struct cli_images *images, 
 
     trace->program = ntr_program_new(NULL);
     if (!trace->program) return cli_fail("out of memory");
+    if (trace->no_names && !images->list.count) ntr_program_omit_names(trace->program); /* a kernel module is linked by names */
     ntr_status status = trace->bundle ? ntr_bundle_load(trace->bundle, trace->program) : NTR_OK;
     if (status == NTR_E_IO)
         cli_note("%s; its code will be missing unless -e specifies the file", ntr_bundle_error(trace->bundle));

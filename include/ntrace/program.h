@@ -42,6 +42,10 @@ NTR_DEFINE_CONFIG_INIT(ntr_image_options)
 NTR_API ntr_program *ntr_program_new(const ntr_allocator *allocator);
 NTR_API void ntr_program_free(ntr_program *program);
 
+/* ELF files that are added from now on have no names: neither symbols nor ranges of functions are read. For answers without
+ * names; large files are opened faster. The table of CM.JT and CM.JALT stays known. */
+NTR_API void ntr_program_omit_names(ntr_program *program);
+
 /* Adds the loadable segments, symbols and ISA attributes of an ELF file. Where images overlap in a context, the one
  * added last is visible; inside a file, the later segment. The file is memory-mapped and must not change until
  * ntr_program_free. `options` may be NULL.

@@ -15,8 +15,9 @@ ntr_bytes ntr_elf_section_bytes(const ntr_elf *file, const GElf_Shdr *section) {
     return (ntr_bytes){file->bytes + section->sh_offset, section->sh_size};
 }
 
-static void read_attributes(ntr_elf *file, const GElf_Shdr *section) {
-    file->image->isa |= ntr_attributes_isa(ntr_elf_section_bytes(file, section));
+static ntr_status read_attributes(ntr_elf *file, const GElf_Shdr *section) {
+    if (section->sh_type == SHT_RISCV_ATTRIBUTES) file->image->isa |= ntr_attributes_isa(ntr_elf_section_bytes(file, section));
+    return NTR_OK;
 }
 
 ntr_status ntr_elf_read_code_section(ntr_elf *file, const GElf_Shdr *section) {
@@ -44,10 +45,9 @@ static const struct {
     {".data.rel.ro.gopclntab", ntr_elf_read_go}, /* in position-independent programs */
 };
 
-static ntr_status read_section(ntr_elf *file, const GElf_Shdr *section) {
+static ntr_status read_names(ntr_elf *file, const GElf_Shdr *section) {
     const char *name = ntr_elf_string(file, file->names_section, section->sh_name);
     ntr_status status = ntr_elf_read_code_section(file, section);
-    if (section->sh_type == SHT_RISCV_ATTRIBUTES) read_attributes(file, section);
     for (size_t i = 0; name && i < sizeof readers / sizeof readers[0] && status == NTR_OK; i++) {
         if (file->sections_read >> i & 1 || strcmp(name, readers[i].name) != 0) continue;
         file->sections_read |= 1u << i;
@@ -56,15 +56,24 @@ static ntr_status read_section(ntr_elf *file, const GElf_Shdr *section) {
     return status;
 }
 
-ntr_status ntr_elf_read_sections(ntr_elf *file) {
+static ntr_status each_section(ntr_elf *file, ntr_status (*read)(ntr_elf *file, const GElf_Shdr *section)) {
     Elf_Scn *scn = NULL;
     GElf_Shdr section = {0};
-    if (elf_getshdrstrndx(file->elf, &file->names_section)) file->names_section = 0;
-    ntr_status status = ntr_elf_read_symbols(file);
+    ntr_status status = NTR_OK;
     while (status == NTR_OK && (scn = elf_nextscn(file->elf, scn))) {
         if (!gelf_getshdr(scn, &section)) return ELF_FAIL(file, NTR_E_FORMAT, "section header: %s", elf_errmsg(-1));
-        status = read_section(file, &section);
+        status = read(file, &section);
     }
+    return status;
+}
+
+ntr_status ntr_elf_read_sections(ntr_elf *file) {
+    if (elf_getshdrstrndx(file->elf, &file->names_section)) file->names_section = 0;
+    ntr_status status = each_section(file, read_attributes);
+    /* the table of CM.JT is found by its symbol */
+    if (status != NTR_OK || (file->program->no_names && !(file->image->isa & NTR_ISA_ZCMT))) return status;
+    status = ntr_elf_read_symbols(file);
+    if (status == NTR_OK) status = each_section(file, read_names);
     if (status == NTR_OK && ntr_symbols_sort(&file->image->symbols, file->program->allocator))
         return ELF_FAIL(file, NTR_E_MEMORY, "out of memory");
     return status;

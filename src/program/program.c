@@ -45,6 +45,10 @@ const char *ntr_program_error(const ntr_program *program) {
     return program->error;
 }
 
+void ntr_program_omit_names(ntr_program *program) {
+    program->no_names = true;
+}
+
 static void changed_anywhere(ntr_program *program) {
     program->revision++;
     program->code_revision++;

@@ -70,6 +70,7 @@ struct ntr_program {
     uint64_t code_revision;       /* number of changes that may affect code anywhere */
     size_t tables;         /* number of images with a jump table */
     unsigned xlen;         /* 0: not known yet */
+    bool no_names;         /* names of ELF files are not read */
     bool has_isa;
     unsigned isa;          /* ISA of code outside ELF files; valid with has_isa */
     char error[512];

@@ -178,8 +178,21 @@ static void damaged_attributes_are_ignored(void **state) {
     }
 }
 
-static void table_jumps_find_their_table(void **state) {
+static void omitted_names_are_not_read(void **state) {
     (void)state;
+    elf_builder elf;
+    ntr_symbol symbol;
+    ntr_insn insn;
+    simple(&elf, false);
+    elf_symbol(&elf, "main", GLOBAL_NOTYPE, 1, TEXT_ADDRESS, 0);
+    ntr_program_omit_names(program);
+    assert_int_equal(add(&elf, NULL), NTR_OK);
+    assert_int_equal(ntr_program_insn(program, NULL, 0, TEXT_ADDRESS, &insn), NTR_OK);
+    assert_int_equal(ntr_program_symbol(program, NULL, TEXT_ADDRESS, &symbol), NTR_END);
+    assert_int_equal(ntr_program_find(program, "main", &symbol), NTR_END);
+}
+
+static void check_table_jump(bool omitted) {
     elf_builder elf;
     ntr_insn insn;
     ntr_image_options options = {.size = sizeof options, .bias = 0x1000};
@@ -188,10 +201,21 @@ static void table_jumps_find_their_table(void **state) {
     elf_put(&elf, CODE_AT + 12, 4, 0x00012345); /* entry 1 of a table at +8 */
     elf_symbol(&elf, "__jvt_base$", GLOBAL_NOTYPE, 1, TEXT_ADDRESS + 8, 0);
     elf_arch(&elf, "rv32i_zcmt");
+    if (omitted) ntr_program_omit_names(program);
     assert_int_equal(add(&elf, &options), NTR_OK);
     assert_int_equal(ntr_program_insn(program, NULL, 0, TEXT_ADDRESS + 0x1000, &insn), NTR_OK);
     assert_int_equal(insn.flow, NTR_FLOW_DIRECT_JUMP);
     assert_int_equal(insn.target, 0x00012344);
+}
+
+static void table_jumps_find_their_table(void **state) {
+    (void)state;
+    check_table_jump(false);
+}
+
+static void table_jumps_find_their_table_without_names(void **state) {
+    (void)state;
+    check_table_jump(true);
 }
 
 static void is_named(uint64_t offset, const char *name) {
@@ -545,7 +569,8 @@ int main(void) {
         CASE(files_name_their_code),
         TEST(attributes_tell_the_extensions),
         CASE(damaged_attributes_are_ignored),
-        CASE(table_jumps_find_their_table),
+        CASE(table_jumps_find_their_table), CASE(table_jumps_find_their_table_without_names),
+        CASE(omitted_names_are_not_read),
         CASE(symbols_cover_addresses),
         CASE(code_without_symbols_has_ranges),
         CASE(debug_symbols_are_added),
