@@ -25,7 +25,7 @@ struct cli_trace {
     ntr_params params; /* final after cli_trace_program or the first message (--auto) */
     ntr_reader reader;
     bool as_given;     /* assume no parameter that is not given; set it after cli_trace_open */
-    bool no_names;     /* the answer has no names: those of the bundle's files are not read; set it as as_given */
+    bool no_names;     /* do not read the names of the bundle's files; set it after cli_trace_open */
     bool params_final; /* `params` are final, `reader` is ready */
     uint8_t *converted; /* the last span as bytes of the stream, when the container changes them */
     uint8_t *ahead; /* bytes that were read ahead; cli_trace_feed returns them */

@@ -2,9 +2,9 @@
  *
  * Idea: the tree of a chunk is that of a part whose callers are not known (open_log.h), behind its first events if they have time
  * (chunk_head.h). These, its nodes, its log, its functions in the order of their first look-up, and the time at its end are packed into
- * one block of memory, with the frames that followers need, if they are kept (chunk_frames.h). To apply it, head and log are first applied to a copy of the stacks with functions of its own: a guess that is
- * wrong is found before anything has changed. Then the functions get their numbers, in the order that they would have had, and head and
- * log are applied to the tree. */
+ * one block of memory, with the frames that followers need, if they are kept (chunk_frames.h). To apply it, head and log are first
+ * applied to a copy of the stacks with functions of its own: a guess that is wrong is found before anything has changed. Then the
+ * functions get their numbers, in the order that they would have had, and head and log are applied to the tree. */
 #include <ntrace/calltree.h>
 
 #include "analysis/calltree_state.h"

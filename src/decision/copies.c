@@ -61,7 +61,8 @@ static ntr_match new_match(ntr_map_builder *b, const ntr_decision_record *record
 /* Returns whether a decision controls a statement and is no part of a larger expression. A compiler may evaluate a part less often:
  * (a || b) && (a || c) is a || (b && c). */
 static bool is_outermost(const ntr_map_builder *b, const ntr_decision_record *record, const ntr_found_branch *found) {
-    return ntr_extent_equal(&b->extents.items[found->root].extent, &record->extent) && ntr_extent_equal(&b->extents.items[found->whole].extent, &record->extent);
+    const ntr_extent *root = &b->extents.items[found->root].extent, *whole = &b->extents.items[found->whole].extent;
+    return ntr_extent_equal(root, &record->extent) && ntr_extent_equal(whole, &record->extent);
 }
 
 static const char *try(ntr_map_builder *b, const ntr_decision_record *record, const ntr_found_branch *const *found, size_t count,

@@ -17,11 +17,15 @@ static bool is_within(const ntr_match *m, uint32_t at) {
     return ntr_extent_has(&r->extent, frames[0].line, frames[0].column) || ntr_extent_has(&r->whole, frames[0].line, frames[0].column);
 }
 
+static bool may_continue(ntr_flow flow) {
+    return flow == NTR_FLOW_LINEAR || flow == NTR_FLOW_BRANCH;
+}
+
 /* Returns the first instruction of the code before a branch that is executed only from there on to the branch. */
 static uint32_t straight_before(const ntr_match *m, uint32_t branch) {
     const ntr_graph_insn *insns = m->graph->insns;
     uint32_t at = branch;
-    while (at && !insns[at].is_target && !insns[at].entry && (insns[at - 1].flow == NTR_FLOW_LINEAR || insns[at - 1].flow == NTR_FLOW_BRANCH) && is_within(m, at - 1)) at--;
+    while (at && !insns[at].is_target && !insns[at].entry && may_continue(insns[at - 1].flow) && is_within(m, at - 1)) at--;
     return at;
 }
 
