@@ -22,9 +22,17 @@ static const struct {
     {"lcov.info", "lcov", false},         {"decisions.json", "decisions-json", true}, {"decisions.txt", "decisions", true},
 };
 
-static void write_share(struct cli_output *out, const char *name, uint64_t covered, uint64_t all) {
-    cli_output_print(out, "<tr><td>%s</td><td>%" PRIu64 "</td><td>%" PRIu64 "</td><td>%.2f %%</td></tr>\n", name, covered, all,
-                     all ? 100.0 * (double)covered / (double)all : 0.0);
+static void write_number(struct cli_output *out, uint64_t count, uint64_t all) {
+    cli_output_print(out, "<td>%" PRIu64 " (%.2f %%)</td>", count, all ? 100.0 * (double)count / (double)all : 0.0);
+}
+
+/* `unknown`: not determinable, of `all`. */
+static void write_share(struct cli_output *out, const char *name, uint64_t covered, uint64_t all, uint64_t unknown) {
+    cli_output_print(out, "<tr><td>%s</td><td>%" PRIu64 "</td>", name, all);
+    write_number(out, covered, all);
+    write_number(out, all - covered - unknown, all);
+    write_number(out, unknown, all);
+    cli_output_text(out, "</tr>\n");
 }
 
 static void write_shares(const struct cli_coverage_evidence *e, struct cli_output *out) {
@@ -33,17 +41,14 @@ static void write_shares(const struct cli_coverage_evidence *e, struct cli_outpu
     ntr_decision_sums decisions;
 
     ntr_coverage_sums(e->data->coverage, NULL, &sums);
-    cli_output_text(out, "<table><tr><th>level</th><th>covered</th><th>all</th><th>share</th></tr>\n");
-    write_share(out, "lines", sums.lines_hit, sums.lines);
-    write_share(out, "branch outcomes", sums.branches_hit, sums.branches);
-    write_share(out, "functions", sums.functions_hit, sums.functions);
+    cli_output_text(out, "<table><tr><th>level</th><th>all</th><th>covered</th><th>not covered</th><th>not determinable</th></tr>\n");
+    write_share(out, "lines", sums.lines_hit, sums.lines, 0);
+    write_share(out, "branch outcomes", sums.branches_hit, sums.branches, 0);
+    write_share(out, "functions", sums.functions_hit, sums.functions, 0);
     for (int level = NTR_LEVEL_DECISION; e->data->decisions && level <= NTR_LEVEL_MASKING; level++) {
         ntr_decisions_sums(e->data->decisions, (ntr_decision_level)level, NULL, &decisions);
-        write_share(out, names[level], decisions.decisions[0],
-                    decisions.decisions[0] + decisions.decisions[1] + decisions.decisions[2]);
-        if (decisions.decisions[NTR_COVER_NOT_DETERMINABLE])
-            cli_output_print(out, "<tr><td>&nbsp; not determinable</td><td></td><td>%" PRIu64 "</td><td></td></tr>\n",
-                             decisions.decisions[NTR_COVER_NOT_DETERMINABLE]);
+        write_share(out, names[level], decisions.decisions[NTR_COVER_COVERED],
+                    decisions.decisions[0] + decisions.decisions[1] + decisions.decisions[2], decisions.decisions[NTR_COVER_NOT_DETERMINABLE]);
     }
     cli_output_text(out, "</table>\n");
 }
@@ -64,21 +69,46 @@ static void write_pairs(const ntr_decision *d, struct cli_output *out) {
     }
 }
 
-static void write_decisions(const struct cli_coverage_evidence *e, struct cli_output *out) {
-    static const char *const states[] = {"covered", "not covered", "not determinable"};
+static const char *const states[] = {"covered", "not covered", "not determinable"};
+
+static void write_place(const ntr_decision *d, struct cli_output *out) {
+    cli_output_text(out, "<tr><td>");
+    cli_evidence_html_text(out, d->file);
+    cli_output_print(out, ":%u:%u</td><td><code>", d->line, d->column);
+    cli_evidence_html_text(out, d->text);
+    cli_output_text(out, "</code></td>");
+}
+
+/* Decisions, also those of one condition, of which not both results are known to have occurred. */
+static void write_results(const struct cli_coverage_evidence *e, struct cli_output *out) {
+    static const char *const seen[2][2] = {{"none", "true"}, {"false", "true, false"}};
     size_t count;
     const ntr_decision *list = ntr_decisions_list(e->data->decisions, &count);
 
-    cli_output_text(out, "<h2>MC/DC by decision</h2>\n<table><tr><th>place</th><th>decision</th><th>state</th><th>vectors</th><th>tests</th></tr>\n");
+    cli_output_text(out, "<h2>Decisions that are not covered</h2>\n<table><tr><th>place</th><th>decision</th><th>state</th><th>results seen</th></tr>\n");
+    for (size_t i = 0; i < count; i++) {
+        const ntr_decision *d = &list[i];
+        if (d->decision_state == NTR_COVER_COVERED) continue;
+        write_place(d, out);
+        cli_output_print(out, "<td>%s<br>", states[d->decision_state]);
+        if (d->decision_state == NTR_COVER_NOT_DETERMINABLE) cli_evidence_html_text(out, d->reason);
+        cli_output_print(out, "</td><td>%s</td></tr>\n", seen[d->false_seen][d->true_seen]);
+    }
+    cli_output_text(out, "</table>\n");
+}
+
+static void write_decisions(const struct cli_coverage_evidence *e, struct cli_output *out) {
+    size_t count;
+    const ntr_decision *list = ntr_decisions_list(e->data->decisions, &count);
+
+    cli_output_text(out, "<h2>MC/DC by decision</h2>\n<table><tr><th>place</th><th>decision</th><th>MC/DC</th><th>vectors</th><th>tests</th></tr>\n");
     for (size_t i = 0; i < count; i++) {
         const ntr_decision *d = &list[i];
         if (d->condition_count < 2) continue;
-        cli_output_text(out, "<tr><td>");
-        cli_evidence_html_text(out, d->file);
-        cli_output_print(out, ":%u:%u</td><td><code>", d->line, d->column);
-        cli_evidence_html_text(out, d->text);
-        cli_output_print(out, "</code></td><td>%s<br>", states[d->state]);
+        write_place(d, out);
+        cli_output_print(out, "<td>%s<br>", states[d->state]);
         cli_evidence_html_text(out, d->reason);
+        if (d->state == NTR_COVER_NOT_DETERMINABLE) cli_output_print(out, "<br>decision coverage: %s", states[d->decision_state]);
         cli_output_text(out, "</td><td>");
         for (size_t k = 0; k < d->vector_count; k++) {
             cli_output_print(out, "%s = %c, %" PRIu64 "</td><td>", d->vectors[k].values, d->vectors[k].result ? 'T' : 'F',
@@ -150,7 +180,10 @@ static void write_page(const struct cli_coverage_evidence *e, struct cli_output 
     }
     cli_output_text(out, "</table>\n");
     write_justifications(e, out);
-    if (e->data->decisions) write_decisions(e, out);
+    if (e->data->decisions) {
+        write_results(e, out);
+        write_decisions(e, out);
+    }
     cli_evidence_write_page(e->evidence, e->data->coverage, out);
     cli_output_text(out, "</body></html>\n");
 }

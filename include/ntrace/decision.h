@@ -61,7 +61,7 @@ typedef struct ntr_decision {
     uint8_t state;                /* ntr_cover_state of MC/DC, unique-cause */
     uint8_t masking_state;        /* ntr_cover_state of MC/DC, masking */
     uint8_t decision_state;       /* ntr_cover_state of decision coverage: both results were seen */
-    const char *reason;           /* why it is not determinable; NULL otherwise */
+    const char *reason;           /* why a state is not determinable, or why evaluations may be missing; NULL otherwise */
     const char *file, *function;
     uint32_t line, column, end_line, end_column; /* `end`: of the last character; in a macro: of the expansion */
     ntr_source_place spelled;
@@ -72,7 +72,8 @@ typedef struct ntr_decision {
     size_t vector_count;
     uint64_t unknown;             /* evaluations of which a part is missing (gap, begin or end of the trace) */
     uint64_t copies;              /* copies of its code: inlined or duplicated */
-    uint64_t reserved[4];
+    bool true_seen, false_seen;   /* results that certainly occurred, also of evaluations without a vector */
+    uint64_t reserved[3];
 } ntr_decision;
 
 typedef struct ntr_decisions ntr_decisions;

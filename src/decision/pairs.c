@@ -103,7 +103,7 @@ void ntr_record_states(ntr_decision_record *r) {
     r->shown.state = state_of(undetermined, covered);
     r->shown.masking_state = state_of(undetermined, masked);
     r->shown.decision_state = state_of(r->undetermined, results[0] && results[1]);
-    if (r->shown.state != NTR_COVER_NOT_DETERMINABLE && r->shown.decision_state != NTR_COVER_NOT_DETERMINABLE &&
-        r->shown.masking_state != NTR_COVER_NOT_DETERMINABLE)
-        r->shown.reason = NULL;
+    r->shown.false_seen = results[0];
+    r->shown.true_seen = results[1];
+    if (!undetermined) r->shown.reason = NULL;
 }

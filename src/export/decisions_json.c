@@ -8,6 +8,11 @@ const char *ntr_cover_state_name(unsigned state) {
     return names[state];
 }
 
+const char *ntr_cover_level_name(unsigned level) {
+    static const char *const names[] = {"decision", "mcdc", "masking"};
+    return names[level];
+}
+
 static const char *yes_no(bool value) {
     return value ? "true" : "false";
 }
@@ -61,9 +66,10 @@ static void write_decision(ntr_export *x, const ntr_decision *d) {
     ntr_out_text(out, ",\"covered\":[");
     for (size_t i = 0; i < d->condition_count; i++)
         ntr_out_format(out, "%s%s", i ? "," : "", yes_no(d->conditions[i].covered));
-    ntr_out_format(out, "],\"copies\":%llu,\"unknown\":%llu,\"decision\":\"%s\",\"masking\":\"%s\",\"state\":\"%s\"",
-                   (unsigned long long)d->copies, (unsigned long long)d->unknown, ntr_cover_state_name(d->decision_state),
-                   ntr_cover_state_name(d->masking_state), ntr_cover_state_name(ntr_decision_state(d, x->analysis.level)));
+    ntr_out_format(out, "],\"true\":%s,\"false\":%s,\"copies\":%llu,\"unknown\":%llu,\"decision\":\"%s\",\"mcdc\":\"%s\",\"masking\":\"%s\",\"state\":\"%s\"",
+                   yes_no(d->true_seen), yes_no(d->false_seen), (unsigned long long)d->copies, (unsigned long long)d->unknown,
+                   ntr_cover_state_name(d->decision_state), ntr_cover_state_name(d->state), ntr_cover_state_name(d->masking_state),
+                   ntr_cover_state_name(ntr_decision_state(d, x->analysis.level)));
     if (d->reason) {
         ntr_out_text(out, ",\"reason\":");
         ntr_out_json(out, d->reason);
@@ -71,22 +77,32 @@ static void write_decision(ntr_export *x, const ntr_decision *d) {
     ntr_out_char(out, '}');
 }
 
-static void write_sums(ntr_export *x) {
+static void write_sums(ntr_export *x, ntr_decision_level level, const char *name) {
     ntr_decision_sums sums;
-    ntr_decisions_sums(x->analysis.decisions, x->analysis.level, NULL, &sums);
-    ntr_out_text(&x->out, "\"sums\":{");
+    ntr_decisions_sums(x->analysis.decisions, level, NULL, &sums);
+    ntr_out_format(&x->out, "\"%s\":{", name);
     for (unsigned i = 0; i < 3; i++)
         ntr_out_format(&x->out, "\"%s\":%llu,", ntr_cover_state_name(i), (unsigned long long)sums.decisions[i]);
     ntr_out_format(&x->out, "\"conditions\":%llu,\"conditions_covered\":%llu}", (unsigned long long)sums.conditions,
                    (unsigned long long)sums.conditions_covered);
 }
 
+/* The sums of the level of the output, and those of all levels. */
+static void write_all_sums(ntr_export *x) {
+    write_sums(x, x->analysis.level, "sums");
+    ntr_out_text(&x->out, ",\n\"levels\":{");
+    for (unsigned level = NTR_LEVEL_DECISION; level <= NTR_LEVEL_MASKING; level++) {
+        if (level != NTR_LEVEL_DECISION) ntr_out_text(&x->out, ",\n");
+        write_sums(x, (ntr_decision_level)level, ntr_cover_level_name(level));
+    }
+    ntr_out_char(&x->out, '}');
+}
+
 static ntr_status end(ntr_export *x) {
-    static const char *const levels[] = {"decision", "mcdc", "masking"};
     size_t count, written = 0;
     const char *text = NULL;
     const ntr_decision *list = ntr_decisions_list(x->analysis.decisions, &count);
-    ntr_out_format(&x->out, "{\"format\":1,\"level\":\"%s\",\"gaps\":%llu,\"parser\":", levels[x->analysis.level],
+    ntr_out_format(&x->out, "{\"format\":1,\"level\":\"%s\",\"gaps\":%llu,\"parser\":", ntr_cover_level_name(x->analysis.level),
                    (unsigned long long)ntr_coverage_gaps(x->analysis.coverage));
     ntr_out_json(&x->out, ntr_decisions_parser(x->analysis.decisions));
     ntr_out_text(&x->out, ",\n\"unparsed\":[");
@@ -95,7 +111,7 @@ static ntr_status end(ntr_export *x) {
         ntr_out_json(&x->out, text);
     }
     ntr_out_text(&x->out, "],\n");
-    write_sums(x);
+    write_all_sums(x);
     ntr_out_text(&x->out, ",\n\"decisions\":[");
     for (size_t i = 0; i < count; i++) {
         if (!ntr_decision_listed(&list[i], x->analysis.level)) continue;

@@ -32,6 +32,22 @@ static void write_vectors(ntr_out *out, const ntr_decision *d) {
                        (unsigned long long)d->unknown);
 }
 
+static void write_results(ntr_out *out, const ntr_decision *d) {
+    static const char *const seen[2][2] = {{"no result was", "only true was"}, {"only false was", "true and false were"}};
+    ntr_out_format(out, "    decision coverage: %s, %s seen\n", ntr_cover_state_name(d->decision_state), seen[d->false_seen][d->true_seen]);
+}
+
+/* What is not known may be another level than that of the output, or only further evaluations. */
+static void write_reason(ntr_out *out, const ntr_decision *d, ntr_decision_level level) {
+    const char *what = "    ";
+    if (!d->reason) return;
+    if (ntr_decision_state(d, level) != NTR_COVER_NOT_DETERMINABLE)
+        what = d->state == NTR_COVER_NOT_DETERMINABLE && d->condition_count > 1 ? "    MC/DC is not determinable: " : "    further evaluations may be missing: ";
+    ntr_out_text(out, what);
+    ntr_out_text(out, d->reason);
+    ntr_out_char(out, '\n');
+}
+
 static void write_decision(ntr_export *x, const ntr_decision *d) {
     ntr_out *out = &x->out;
     ntr_out_text(out, d->file);
@@ -39,7 +55,8 @@ static void write_decision(ntr_export *x, const ntr_decision *d) {
                    ntr_cover_state_name(ntr_decision_state(d, x->analysis.level)));
     ntr_out_text(out, d->text);
     ntr_out_char(out, '\n');
-    if (d->reason) ntr_out_format(out, "    %s\n", d->reason);
+    write_results(out, d);
+    write_reason(out, d, x->analysis.level);
     write_conditions(out, d, x->analysis.level);
     write_vectors(out, d);
 }
@@ -49,21 +66,28 @@ static void write_share(ntr_out *out, const char *name, uint64_t count, uint64_t
                    total ? 100.0 * (double)count / (double)total : 0.0);
 }
 
+static void write_shares(ntr_export *x, ntr_decision_level level) {
+    static const char *const names[] = {"decision coverage", "MC/DC, unique-cause", "MC/DC, masking"};
+    ntr_decision_sums sums;
+    ntr_decisions_sums(x->analysis.decisions, level, NULL, &sums);
+    const uint64_t total = sums.decisions[0] + sums.decisions[1] + sums.decisions[2];
+    ntr_out_format(&x->out, "%s: %llu decisions\n", names[level], (unsigned long long)total);
+    for (unsigned i = 0; i < 3; i++) write_share(&x->out, ntr_cover_state_name(i), sums.decisions[i], total);
+    if (level == x->analysis.level)
+        ntr_out_format(&x->out, "%llu of %llu conditions of determinable decisions have an independence pair\n",
+                       (unsigned long long)sums.conditions_covered, (unsigned long long)sums.conditions);
+}
+
 static ntr_status end(ntr_export *x) {
     const ntr_decisions *decisions = x->analysis.decisions;
     size_t count;
     const char *text = NULL;
-    ntr_decision_sums sums;
     uint64_t gaps = ntr_coverage_gaps(x->analysis.coverage);
     const ntr_decision *list = ntr_decisions_list(decisions, &count);
     for (size_t i = 0; i < count; i++)
         if (ntr_decision_listed(&list[i], x->analysis.level)) write_decision(x, &list[i]);
-    ntr_decisions_sums(decisions, x->analysis.level, NULL, &sums);
-    uint64_t total = sums.decisions[0] + sums.decisions[1] + sums.decisions[2];
-    ntr_out_format(&x->out, "%s%llu decisions\n", count ? "\n" : "", (unsigned long long)total);
-    for (unsigned i = 0; i < 3; i++) write_share(&x->out, ntr_cover_state_name(i), sums.decisions[i], total);
-    ntr_out_format(&x->out, "%llu of %llu conditions of determinable decisions have an independence pair\n",
-                   (unsigned long long)sums.conditions_covered, (unsigned long long)sums.conditions);
+    if (count) ntr_out_char(&x->out, '\n');
+    for (unsigned level = NTR_LEVEL_DECISION; level <= NTR_LEVEL_MASKING; level++) write_shares(x, (ntr_decision_level)level);
     for (size_t i = 0; i < ntr_decisions_unparsed(decisions, i, &text); i++) {
         ntr_out_text(&x->out, "not parsed: ");
         ntr_out_text(&x->out, text);

@@ -102,7 +102,7 @@ static size_t variables_of(const ntr_decision *d) {
 }
 
 static bool in_lcov(const ntr_decision *d) {
-    return d->condition_count >= 2 && !d->reason;
+    return d->condition_count >= 2 && d->state != NTR_COVER_NOT_DETERMINABLE;
 }
 
 /* Decisions of one line that have the same number of conditions would be one group: all decisions of that line then are

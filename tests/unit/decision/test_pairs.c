@@ -95,6 +95,10 @@ static void undetermined(void **state) {
     see(NULL, "FF", false);
     ntr_record_states(&record);
     assert_int_equal(record.shown.state, NTR_COVER_COVERED);
+    assert_non_null(record.shown.reason); /* further evaluations may be missing */
+    assert_true(record.shown.true_seen && record.shown.false_seen);
+    record.undetermined = false;
+    ntr_record_states(&record);
     assert_null(record.shown.reason);
     forget();
 }
