@@ -94,7 +94,6 @@ static void verify(struct ntr_capture_harts *harts, unsigned hart, uint32_t spac
     uint64_t address = ntr_capture_shared(harts, number)->address;
     bool failed;
 
-    if (!block->generation) fill(harts, number, block);
     if (!ntr_capture_code_agrees(&harts->code, space, address, bytes, &failed) && !failed) {
         ntr_capture_stop_all(harts);
         const uint64_t position = harts->system ? ntr_capture_system_barrier(harts->system, hart) : harts->stream->offset;
@@ -107,10 +106,17 @@ static void verify(struct ntr_capture_harts *harts, unsigned hart, uint32_t spac
     block->space = space;
 }
 
-struct ntr_capture_block *ntr_capture_block_at(struct ntr_capture_harts *harts, const struct ntr_capture_hart *hart,
-                                               uint32_t number) {
+struct ntr_capture_block *ntr_capture_block_code(struct ntr_capture_harts *harts, uint32_t number) {
     if (number >= harts->block_capacity && !grow(harts, number)) return NULL;
     struct ntr_capture_block *block = &harts->blocks[number];
+    if (!block->generation) fill(harts, number, block);
+    return block;
+}
+
+struct ntr_capture_block *ntr_capture_block_at(struct ntr_capture_harts *harts, const struct ntr_capture_hart *hart,
+                                               uint32_t number) {
+    struct ntr_capture_block *block = ntr_capture_block_code(harts, number);
+    if (!block) return NULL;
     uint32_t space = harts->keeps_spaces ? ntr_capture_machine_space(harts, hart, number) : 0;
     if (block->generation != harts->code.generation || block->space != space) verify(harts, (unsigned)(hart - harts->harts), space, number, block);
     return block;

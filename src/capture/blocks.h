@@ -9,6 +9,9 @@
 struct ntr_capture_block *ntr_capture_block_at(struct ntr_capture_harts *harts, const struct ntr_capture_hart *hart,
                                                uint32_t number);
 
+/* The same, without a look at memory. */
+struct ntr_capture_block *ntr_capture_block_code(struct ntr_capture_harts *harts, uint32_t number);
+
 /* Classify the first `instructions` instructions of a block. */
 void ntr_capture_block_part(struct ntr_capture_harts *harts, uint32_t number, unsigned instructions,
                             ntr_code_block *part);

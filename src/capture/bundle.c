@@ -48,6 +48,7 @@ void ntr_capture_past_add(struct ntr_capture_past *past, const struct ntr_captur
     past->untraced |= harts->untraced;
     past->lost |= harts->lost;
     past->many |= atomic_load(&head->lanes) > CHANNEL_LANES;
+    past->unknown |= harts->unknown;
     past->rewritten |= harts->rewritten;
     past->watched |= harts->watched.address_known && harts->watched.size;
 }
@@ -90,6 +91,7 @@ static void add_losses(struct recorded *content) {
     add_loss(content, content->report->stuck,
              "the machine took traps without end and executed no instruction; the run was ended");
     add_loss(content, content->report->unnamed, content->report->unnamed);
+    add_loss(content, all.unknown, "harts executed code while another one changed it; where QEMU did not tell what was executed, it is missing");
     add_loss(content, all.rewritten, "code changed while the program ran; the bundle has the newest version only");
     for (size_t i = 0; harts->system && ntr_capture_system_loss(harts->system, i); i++)
         add_loss(content, true, ntr_capture_system_loss(harts->system, i));

@@ -21,7 +21,7 @@ struct ntr_capture_past {
     unsigned programs;
     uint32_t forks;
     bool start_known, stop_known; /* the program had the symbols of --start-at and --stop-at */
-    bool untraced, lost, many, rewritten, watched; /* watched: the object of access_symbol was found */
+    bool untraced, lost, many, unknown, rewritten, watched; /* watched: the object of access_symbol was found */
 };
 
 void ntr_capture_past_add(struct ntr_capture_past *past, const struct ntr_capture_harts *harts);

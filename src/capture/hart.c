@@ -1,6 +1,7 @@
 #include "capture/hart.h"
 #include "capture/block_chain.h"
 #include "capture/blocks.h"
+#include "capture/executed.h"
 #include "capture/run.h"
 #include "capture/spaces.h"
 #include "ingress/hand_over.h"
@@ -25,30 +26,14 @@ static void enter(struct ntr_capture_harts *harts, struct ntr_capture_hart *hart
     ntr_capture_note(harts, ntr_classifier_enter(hart->classifier, code));
 }
 
-/* The address that follows without a taken branch; NTR_ADDRESS_UNKNOWN after a register jump or a trap return, also when it
- * goes to the next instruction. */
-static uint64_t successor(const ntr_code_block *code) {
-    if (ntr_capture_is_register_jump(code) || code->flow == NTR_FLOW_TRAP_RETURN) return NTR_ADDRESS_UNKNOWN;
-    if (code->flow == NTR_FLOW_DIRECT_JUMP || code->flow == NTR_FLOW_DIRECT_CALL) return code->target;
-    return code->start + 2u * code->halfwords;
-}
-
-static bool is_taken(const ntr_code_block *code, uint64_t next) {
-    return code->flow == NTR_FLOW_BRANCH && next == code->target && next != successor(code);
-}
-
-static bool leads_to(const ntr_code_block *code, uint64_t next) {
-    return successor(code) == next || is_taken(code, next);
-}
-
 /* Does the encoder need no message for the block when it leads to `next`? A call or return changes the return stack. */
 static bool is_silent(const struct ntr_capture_harts *harts, struct ntr_capture_hart *hart, const ntr_code_block *code,
                       uint64_t next) {
     if (code->flow == NTR_FLOW_RETURN && hart->stack) return ntr_enc_stack_returns_to(hart->stack, next);
-    if (ntr_capture_is_register_jump(code) ? ntr_capture_needs_target(harts, code) : !leads_to(code, next)) return false;
+    if (ntr_capture_is_register_jump(code) ? ntr_capture_needs_target(harts, code) : !ntr_capture_leads_to(code, next)) return false;
     bool calls = code->itype == NTR_ITYPE_DIRECT_CALL || code->itype == NTR_ITYPE_INDIRECT_CALL;
     if (calls && hart->stack) ntr_enc_stack_push(hart->stack, code->start + 2u * code->halfwords);
-    return !is_taken(code, next) || harts->config->mode == NTR_INST_MODE_HTM;
+    return !ntr_capture_is_taken(code, next) || harts->config->mode == NTR_INST_MODE_HTM;
 }
 
 /* The last block becomes part of the run; block `number` follows. */
@@ -60,7 +45,7 @@ static void extend_run(struct ntr_capture_harts *harts, struct ntr_capture_hart 
 
     if (!ntr_capture_run_room(hart) || run->iretire > NTR_CAPTURE_RUN_HALFWORDS) ntr_capture_run_flush(harts, hart);
     if (!run->iretire) ntr_capture_run_begin(harts, hart, code->start, code->instructions);
-    bool taken = is_taken(code, next), silent = is_silent(harts, hart, code, next);
+    bool taken = ntr_capture_is_taken(code, next), silent = is_silent(harts, hart, code, next);
     run->iretire += code->halfwords;
     hart->time += code->instructions;
     if (!hart->tail) ntr_capture_chain_learn(harts, hart->last, block, silent ? number : 0, taken);
@@ -101,7 +86,7 @@ void ntr_capture_hart_complete(struct ntr_capture_harts *harts, struct ntr_captu
         if (!block) return;
     }
     bool goes_on = number && (ntr_capture_is_register_jump(&block->code) ||
-                              leads_to(&block->code, ntr_capture_shared(harts, number)->address));
+                              ntr_capture_leads_to(&block->code, ntr_capture_shared(harts, number)->address));
     if (harts->in_runs && goes_on && !block->is_ecall && block->code.halfwords) {
         if (ntr_capture_machine_is_reported(harts, hart)) extend_run(harts, hart, block, number);
         else enter_with_state(harts, hart, &block->code, number);
@@ -136,7 +121,7 @@ void ntr_capture_hart_reach(struct ntr_capture_harts *harts, struct ntr_capture_
 
 void ntr_capture_hart_insert(struct ntr_capture_harts *harts, struct ntr_capture_hart *hart, const ntr_code_block *code) {
     enter(harts, hart, code);
-    ntr_capture_note(harts, ntr_classifier_hand_over(hart->classifier, successor(code)));
+    ntr_capture_note(harts, ntr_classifier_hand_over(hart->classifier, ntr_capture_successor(code)));
 }
 
 uint64_t ntr_capture_hart_complete_part(struct ntr_capture_harts *harts, struct ntr_capture_hart *hart,
@@ -168,12 +153,12 @@ static void complete_before_handler(struct ntr_capture_harts *harts, struct ntr_
     if (retired == CHANNEL_ALL && is_fault && block->last_traps && !block->is_ecall)
         retired = ntr_capture_shared(harts, hart->last)->instructions - 1u;
     if (retired == CHANNEL_ALL &&
-        (block->is_ecall || leads_to(&block->code, ntr_capture_shared(harts, number)->address))) {
+        (block->is_ecall || ntr_capture_leads_to(&block->code, ntr_capture_shared(harts, number)->address))) {
         ntr_capture_hart_complete(harts, hart, number);
         return;
     }
     uint64_t epc =
-        retired == CHANNEL_ALL ? successor(&block->code) : ntr_capture_hart_complete_part(harts, hart, retired);
+        retired == CHANNEL_ALL ? ntr_capture_successor(&block->code) : ntr_capture_hart_complete_part(harts, hart, retired);
     if (retired == CHANNEL_ALL && hart->tail)
         enter_tail(harts, hart, 0);
     else if (retired == CHANNEL_ALL)
@@ -184,7 +169,22 @@ static void complete_before_handler(struct ntr_capture_harts *harts, struct ntr_
     ntr_capture_note(harts, ntr_classifier_trap(hart->classifier, itype, epc, 0, 0));
 }
 
+/* No version of the last block is known that can have been executed. */
+static void drop_last(struct ntr_capture_harts *harts, struct ntr_capture_hart *hart) {
+    ntr_capture_run_stop(harts, hart, ntr_capture_shared(harts, hart->last)->address);
+    hart->last = hart->tail = 0;
+    harts->unknown = true;
+}
+
+void ntr_capture_hart_settle(struct ntr_capture_harts *harts, struct ntr_capture_hart *hart, uint64_t next) {
+    const uint32_t executed = ntr_capture_executed(harts, hart, next);
+
+    if (executed) hart->last = executed;
+    else drop_last(harts, hart);
+}
+
 void ntr_capture_hart_begin(struct ntr_capture_harts *harts, struct ntr_capture_hart *hart, uint32_t number) {
+    if (harts->machine && hart->last) ntr_capture_hart_settle(harts, hart, ntr_capture_shared(harts, number)->address);
     if (hart->last && hart->entry)
         complete_before_handler(harts, hart, number);
     else if (hart->last)

@@ -16,6 +16,7 @@ static uint64_t pair(const uint32_t *words) {
 static void end_block(struct ntr_capture_harts *harts, struct ntr_capture_hart *hart, unsigned retired) {
     unsigned all = hart->last ? ntr_capture_shared(harts, hart->last)->instructions : 0;
 
+    if (hart->last) ntr_capture_hart_settle(harts, hart, 0);
     if (!hart->last) return;
     ntr_capture_hart_complete_part(harts, hart, retired < all ? retired : all);
     ntr_capture_run_flush(harts, hart);

@@ -24,6 +24,7 @@ struct ntr_capture_block {
     ntr_code_block code;
     uint32_t generation; /* of ntr_capture_code when memory last agreed with its bytes; 0: the block is not filled in */
     uint32_t space;      /* in which it agreed */
+    uint32_t executed;   /* the block that was executed last when this one was told (executed.h); 0: none was */
     bool is_ecall;       /* ends in ECALL; of a machine, also in EBREAK */
     bool last_traps;     /* CHANNEL_BLOCK_LAST_TRAPS */
 };
@@ -124,6 +125,7 @@ struct ntr_capture_harts {
     struct ntr_capture_machine *machine; /* NULL: user mode */
     bool keeps_spaces;  /* the trace carries privilege modes and contexts, so code is kept for each */
     bool in_runs;       /* the encoders take runs of blocks */
+    bool unknown;       /* blocks were executed whose code is not known (executed.h) */
     bool rewritten;     /* code changed at an unknown place of the stream */
     bool lost;          /* a table of the channel was full */
     bool untraced;      /* there were more lanes than `traced` */
@@ -145,6 +147,22 @@ static inline const struct channel_block *ntr_capture_shared(const struct ntr_ca
 
 static inline bool ntr_capture_is_register_jump(const ntr_code_block *code) {
     return code->flow >= NTR_FLOW_INDIRECT_JUMP && code->flow <= NTR_FLOW_RETURN;
+}
+
+/* The address that follows without a taken branch; NTR_ADDRESS_UNKNOWN after a register jump or a trap return, also when it
+ * goes to the next instruction. */
+static inline uint64_t ntr_capture_successor(const ntr_code_block *code) {
+    if (ntr_capture_is_register_jump(code) || code->flow == NTR_FLOW_TRAP_RETURN) return NTR_ADDRESS_UNKNOWN;
+    if (code->flow == NTR_FLOW_DIRECT_JUMP || code->flow == NTR_FLOW_DIRECT_CALL) return code->target;
+    return code->start + 2u * code->halfwords;
+}
+
+static inline bool ntr_capture_is_taken(const ntr_code_block *code, uint64_t next) {
+    return code->flow == NTR_FLOW_BRANCH && next == code->target && next != ntr_capture_successor(code);
+}
+
+static inline bool ntr_capture_leads_to(const ntr_code_block *code, uint64_t next) {
+    return ntr_capture_successor(code) == next || ntr_capture_is_taken(code, next);
 }
 
 /* Does the jump at the end of the block need a message with its target? Not if LUI or AUIPC before it says the target;

@@ -256,17 +256,17 @@ for width in 64, 32:
 
 
 TWO_HARTS = """{"components": [
- {"name": "te0", "type": "encoder", "base": "0x10000000", "hart": 0, "to": "funnel", "fifo": %d, "xlen": %d},
- {"name": "te1", "type": "encoder", "base": "0x10001000", "hart": 1, "to": "funnel", "fifo": %d, "xlen": %d},
- {"name": "funnel", "type": "funnel", "base": "0x10002000", "to": "ram", "rate": 1, "rate_cycles": %d},
+ {"name": "te0", "type": "encoder", "base": "0x10000000", "hart": 0, "to": "funnel", %s},
+ {"name": "te1", "type": "encoder", "base": "0x10001000", "hart": 1, "to": "funnel", %s},
+ {"name": "funnel", "type": "funnel", "base": "0x10002000", "to": "ram"%s},
  {"name": "ram", "type": "ram", "base": "0x10003000", "sram": 16777216}]}"""
 
 
-def patches(width, fifo, cycles):
-    """Two harts, of which one changes code that the other executes, through a funnel that takes a byte in so many cycles."""
+def patches(width, encoder, funnel):
+    """Two harts, of which one changes code that the other executes, with these members of both encoders and of the funnel."""
     topology = os.path.join(scratch(), "two.json")
     with open(topology, "w", encoding="utf-8") as file:
-        file.write(TWO_HARTS % (fifo, width, fifo, width, cycles))
+        file.write(TWO_HARTS % (*[f'"xlen": {width}, {encoder}'] * 2, funnel))
     return ["--harts", "2", "--system", topology], f"patches-{width}"
 
 
@@ -277,20 +277,20 @@ for width in 64, 32:
 
     @case(f"RV{width}, the same through buffers in which messages wait: every instruction")
     def changes_in_buffers(width=width):
-        given, name = patches(width, 65536, 8)
+        given, name = patches(width, '"fifo": 65536', ', "rate": 1, "rate_cycles": 8')
         beside_truth(width, name, *given)
 
     for hart in 0, 1:
         @case(f"RV{width}, the same through buffers that overflow: what was traced of hart {hart} is what it executed, in order")
         def changes_overflow(width=width, hart=hart):
-            given, name = patches(width, 128, 64)
+            given, name = patches(width, '"fifo": 128, "rate": 1, "rate_cycles": 64', "")
             listed = os.path.join(scratch(), "listed.txt")
             bundle = run(width, name, *given, qemu=["-plugin", f"{PLUGIN},out={os.path.join(scratch(), 'truth.txt')},list={listed},hart={hart}"])
             found = parts(bundle, hart)
             with open(listed, encoding="utf-8") as file:
                 in_order(found, file.read().splitlines())
-            check(counts(bundle, 1)["gaps"] > 3, f"gaps: {counts(bundle, 1)}")
-            check(len(found) > 3 and traced(found) > 1000, f"{traced(found)} instructions in {len(found)} parts")
+            check(counts(bundle, 1)["gaps"] > 100, f"gaps: {counts(bundle, 1)}")
+            check(len(found) > 3 and traced(found) > 100, f"{traced(found)} instructions in {len(found)} parts")
 
 
 @case("two repeatable runs are equal")

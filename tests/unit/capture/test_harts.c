@@ -400,6 +400,82 @@ static void a_trap_at_the_end(void **state) {
     compare(&e, &r, NTR_ADDRESS_UNKNOWN, false, "trap at the end");
 }
 
+/* QEMU told code that another hart had just changed, and executed what was there before: `jump` over one instruction for two
+ * that do not jump, and the other way round. A caller jumps to the code, which jumps back. */
+enum { ROUTINE = BASE + 0x100, TAIL = ROUTINE + 8 };
+
+typedef struct torn {
+    uint32_t caller, straight, over, tail, told_over, told_straight;
+} torn;
+
+static void open_torn(engine *e, reference *r, torn *t) {
+    const uint32_t call = jal(ROUTINE - BASE), back = jal(BASE - TAIL), over = jal(TAIL - ROUTINE);
+    fake_plugin *plugin = &e->plugin;
+
+    engine_open(e, NULL);
+    plugin->channel->head.machine = 1;
+    assert_int_equal(ntr_capture_machine_init(&e->harts, true), NTR_OK);
+    t->caller = fake_block(plugin, BASE, &call, 1, 0);
+    t->straight = fake_block(plugin, ROUTINE, (uint32_t[]){NOP, NOP, back}, 3, 0);
+    t->over = fake_block(plugin, ROUTINE, &over, 1, 0);
+    t->tail = fake_block(plugin, TAIL, &back, 1, 0);
+    t->told_over = fake_block(plugin, ROUTINE, (uint32_t[]){over, NOP, back}, 3, 0);
+    t->told_straight = fake_block(plugin, ROUTINE, (uint32_t[]){NOP}, 1, 0);
+    for (uint32_t i = t->caller; i <= t->told_straight; i++) plugin->channel->blocks[i].privilege = 3;
+    reference_open(r, e);
+    ntr_classifier_set_state(r->classifier, &(ntr_hart_state){.priv = NTR_PRIV_M});
+}
+
+static void execute_told(engine *e, reference *r, uint32_t told, uint32_t executed) {
+    fake_put(&e->plugin, told);
+    reference_enter(r, executed, 0);
+}
+
+static void code_that_is_told_torn(void **state) {
+    static engine e;
+    reference r;
+    torn t;
+
+    (void)state;
+    open_torn(&e, &r, &t);
+    for (unsigned i = 0; i < 40; i++) {
+        execute_told(&e, &r, t.caller, t.caller);
+        execute_told(&e, &r, i % 4 == 2 ? t.told_over : t.straight, t.straight);
+    }
+    fake_put(&e.plugin, t.caller); /* the machine ends in it */
+    ntr_capture_harts_drain(&e.harts, true);
+    assert_false(e.harts.unknown);
+    compare(&e, &r, NTR_ADDRESS_UNKNOWN, false, "a jump was told");
+    open_torn(&e, &r, &t);
+    for (unsigned i = 0; i < 40; i++) {
+        execute_told(&e, &r, t.caller, t.caller);
+        execute_told(&e, &r, i % 4 == 2 ? t.told_straight : t.over, t.over);
+        execute_told(&e, &r, t.tail, t.tail);
+    }
+    fake_put(&e.plugin, t.caller);
+    compare(&e, &r, NTR_ADDRESS_UNKNOWN, false, "a jump was not told");
+}
+
+/* What was executed was never told: it is left out, and the loss is known. */
+static void code_that_is_only_told_torn(void **state) {
+    static engine e;
+    reference r;
+    torn t;
+
+    (void)state;
+    open_torn(&e, &r, &t);
+    for (unsigned i = 0; i < 3; i++) {
+        execute_told(&e, &r, t.caller, t.caller);
+        fake_put(&e.plugin, t.told_over);
+        assert_int_equal(ntr_classifier_finish(r.classifier, NULL), NTR_OK);
+        assert_int_equal(ntr_encoder_stop(r.encoder, ROUTINE, e.config.stop_evcode), NTR_OK);
+    }
+    fake_put(&e.plugin, t.caller); /* the machine ends in it */
+    ntr_capture_harts_drain(&e.harts, true);
+    assert_true(e.harts.unknown);
+    compare(&e, &r, NTR_ADDRESS_UNKNOWN, false, "only a jump was told");
+}
+
 /* Code is written anew at one address: the stream is cut there, and both versions are kept. */
 static void code_that_changes(void **state) {
     static const uint32_t first[] = {NOP, NOP, RET}, second[] = {NOP, 0x00100093 /* li ra, 1 */, RET};
@@ -441,6 +517,8 @@ int main(void) {
                                        TEST(a_jump_at_the_end),
                                        TEST(a_fault_at_the_end),
                                        TEST(a_trap_at_the_end),
+                                       TEST(code_that_is_told_torn),
+                                       TEST(code_that_is_only_told_torn),
                                        TEST(code_that_changes)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
