@@ -298,8 +298,7 @@ int cli_analysis_run(struct cli_analysis *a, cli_take_events take, void *user) {
     cli_trace_reserved(&a->trace, a->reserved);
     a->defects.hint = cli_trace_hint(&a->trace);
     int defects = cli_defect_summary(&a->defects);
-    const bool any = a->any || a->part || a->shard.count; /* the selection may be behind the end */
-    status = cli_trace_status(&a->trace, any, status == CLI_OK ? defects : status);
+    status = cli_trace_part_status(&a->trace, &a->window, a->any || a->shard.count, status == CLI_OK ? defects : status);
     return a->options->partial && status != CLI_FAILED && cli_partials_write(a) != CLI_OK ? CLI_FAILED : status;
 }
 

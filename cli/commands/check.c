@@ -56,6 +56,7 @@ struct check_run {
     struct cli_output out;
     struct cli_findings findings;
     bool wanted[CLI_RULES_MAX];
+    uint64_t bytes;  /* of the stream, checked so far */
 };
 
 /* ---- rules */
@@ -127,6 +128,7 @@ static int check_stream(struct check_run *r, ntr_check *check) {
 
     while (!last && !r->out.done) {
         if (!cli_trace_feed(&r->trace, &span, &last)) return CLI_FAILED;
+        r->bytes += span.size;
         ntr_status status = ntr_check_feed(check, span.data, span.size, last);
         if (status != NTR_OK) return cli_fail("%s: %s", r->trace.input.name, ntr_status_text(status));
     }
@@ -152,7 +154,9 @@ static int check_all(struct check_run *r, ntr_check *check) {
     if (status == CLI_OK) status = exit_status(r);
     if (status == CLI_FAILED) return status; /* already reported; writing the end would mark the output as complete */
     cli_findings_end(&r->findings, format, ntr_check_messages(check), status);
-    return cli_trace_status(&r->trace, ntr_check_messages(check) != 0, status);
+    const uint64_t messages = ntr_check_messages(check);
+    const bool any = messages && cli_window_place(&r->window, messages, r->bytes - 1, NULL) != CLI_BEFORE;
+    return cli_trace_part_status(&r->trace, &r->window, any, status);
 }
 
 static int check_trace(struct check_run *r) {
@@ -188,6 +192,7 @@ static int check_run(const void *options, char **operands) {
     r.findings = (struct cli_findings){.out = &r.out, .file = operands[0], .max = (uint64_t)r.options->most};
     if (select_rules(&r) != CLI_OK) return CLI_FAILED;
     if (cli_selection_messages(&r.options->selection, &r.window) != CLI_OK) return CLI_FAILED;
+    r.window.one_source = false; /* --src is another option here */
     if (cli_trace_open(&r.trace, operands[0], &r.options->stream, &r.options->images) != CLI_OK) return CLI_FAILED;
     r.trace.as_given = true; /* a defect is to be found, not to be explained */
     int status = check_trace(&r);

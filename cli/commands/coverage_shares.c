@@ -94,11 +94,20 @@ static bool reaches(struct coverage_run *run, int level) {
     return false;
 }
 
+static void report_only(const struct cli_list *only) {
+    const size_t more = only->count - 1;
+
+    if (more) cli_note("no source with line information is selected by --only %s and %zu more", only->items[0].value, more);
+    else cli_note("no source with line information is selected by --only %s", only->items[0].value);
+}
+
 int cli_coverage_check(struct coverage_run *run, int status) {
     ntr_cover_sums sums;
 
     ntr_coverage_sums(run->coverage, NULL, &sums);
-    if (sums.lines == 0)
+    if (sums.lines == 0 && run->options->only.count)
+        report_only(&run->options->only);
+    else if (sums.lines == 0)
         cli_note("no line information: build the program with -g, or name its debug files with --debug-path");
     for (int level = 0; level < LEVELS; level++)
         if (run->least[level] >= 0 && !reaches(run, level)) status = CLI_DEFECTS;

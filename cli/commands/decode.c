@@ -57,8 +57,8 @@ static int decode_trace(struct decode *d) {
     cli_trace_reserved(&d->trace, d->reserved);
     d->defects.hint = cli_trace_hint(&d->trace);
     int defects = cli_defect_summary(&d->defects);
-    bool any = d->any || d->window.from.unit; /* the selection may start behind the end */
-    return cli_output_close(&d->out, cli_trace_status(&d->trace, any, status == CLI_OK ? defects : status));
+    status = cli_trace_part_status(&d->trace, &d->window, d->any, status == CLI_OK ? defects : status);
+    return cli_output_close(&d->out, status);
 }
 
 /* Shows what was decoded so far while the trace does not grow. */

@@ -42,6 +42,7 @@ static bool take_part(struct decode *d, struct cli_decode_output *output, const 
         enum cli_place place = cli_window_event(&d->window, e);
 
         if (place == CLI_INSIDE) take_all(d, output, e, 1);
+        d->any |= place == CLI_INSIDE;
         /* Events of several sources are not in order of time: events within the selection may follow. */
         if (place == CLI_BEHIND && !d->sorter) return false;
     }
@@ -56,7 +57,7 @@ static int decode_serial(struct decode *d, struct cli_decode_output *output) {
     while (wanted && !d->out.done && status != NTR_END) {
         size_t count = 0;
         status = ntr_decoder_read(d->decoder, events, DECODE_EVENTS, &count);
-        if (count) d->any = true;
+        d->any |= count && !d->part;
         if (d->part)
             wanted = take_part(d, output, events, count);
         else

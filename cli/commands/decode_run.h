@@ -38,7 +38,7 @@ struct decode {
     unsigned jobs;
     ntr_event_sorter *sorter; /* NULL: events are printed in stream order */
     uint64_t reserved; /* number of messages with a reserved TCODE */
-    bool any;          /* the decoder returned at least one event */
+    bool any;          /* there is at least one event within the selection */
     bool part;         /* --from or --to is given */
     bool no_spans;     /* nothing is printed */
 };

@@ -41,6 +41,11 @@ static ntr_status count_part(struct decode *d, struct cli_part_counts *part) {
     return status;
 }
 
+/* The messages are those of all sources. */
+static bool has_any(const struct decode *d, const ntr_counts *counts) {
+    return d->window.one_source ? counts->spans || counts->gaps : counts->messages != 0;
+}
+
 static int show_part_counts(struct decode *d) {
     struct cli_part_counts part;
 
@@ -48,7 +53,7 @@ static int show_part_counts(struct decode *d) {
     ntr_status status = count_part(d, &part);
     cli_part_counts_close(&part);
     if (status == NTR_NEED_MORE) return CLI_FAILED;
-    d->any = part.counts.messages != 0;
+    d->any = has_any(d, &part.counts);
     cli_write_counts(&d->out, (enum cli_format)d->options->result.format, &part.counts);
     return status < 0 ? cli_decode_error(d, status, ntr_decoder_error(d->decoder)) : CLI_OK;
 }
@@ -60,7 +65,7 @@ int cli_decode_show_totals(struct decode *d) {
     if (d->part) return show_part_counts(d);
     ntr_status status = d->jobs > 1 ? count_parallel(d, &threads, &counts) : count_serial(d, &counts);
     if (status == NTR_NEED_MORE) return CLI_FAILED;
-    d->any = counts.messages != 0;
+    d->any = has_any(d, &counts);
     cli_write_counts(&d->out, (enum cli_format)d->options->result.format, &counts);
     if (status < 0) return cli_decode_error(d, status, d->jobs > 1 ? threads.error : ntr_decoder_error(d->decoder));
     return cli_trace_totals(&d->trace, &counts);

@@ -226,6 +226,10 @@ static int diff_run(const void *options, char **operands) {
     if (status == CLI_OK) status = cli_output_open(&d->out, d->options->result.path);
     if (status == CLI_OK) {
         status = compare_sources(d);
+        d->window.one_source = d->options->src >= 0;
+        d->window.source = (uint16_t)d->options->src;
+        if (status == CLI_OK && !d->differences && !d->equal && !cli_window_is_whole(&d->window))
+            cli_window_report_empty(&d->window, d->paths[0]);
         if (status == CLI_OK && !d->differences && d->options->result.format == CLI_FORMAT_TEXT)
             cli_output_print(&d->out, "same: %" PRIu64 " instructions\n", d->equal);
         if (status == CLI_OK && d->differences) status = CLI_DEFECTS;

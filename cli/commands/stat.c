@@ -76,16 +76,17 @@ static int count_messages(struct cli_trace *trace, const struct cli_window *wind
     struct cli_defects defects = {.file = trace->input.name};
     struct cli_message_window part;
     ntr_message message;
-    bool behind = false;
+    bool behind = false, any = false;
 
     if (cli_message_window_open(&part, window, trace) != CLI_OK) return CLI_FAILED;
     while (!behind && cli_trace_message(trace, &message) == NTR_OK) {
         if (!cli_message_window_has(&part, &message, &behind)) continue;
+        any = true;
         if (message.defect) cli_defect_add(&defects, &trace->params, &message);
         cli_statistics_add(statistics, &message);
     }
     cli_message_window_close(&part);
-    return cli_trace_status(trace, trace->reader.number != 0, cli_defect_summary(&defects));
+    return cli_trace_part_status(trace, window, any, cli_defect_summary(&defects));
 }
 
 /* What file the stream is in, and the parameters that its header gives. */

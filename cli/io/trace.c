@@ -351,6 +351,13 @@ int cli_trace_status(const struct cli_trace *trace, bool any, int status) {
     return any && !trace->input.damaged ? CLI_OK : CLI_DEFECTS;
 }
 
+int cli_trace_part_status(const struct cli_trace *trace, const struct cli_window *window, bool any, int status) {
+    const bool chosen = !cli_window_is_whole(window) && cli_input_position(&trace->input);
+
+    if (chosen && !any && status == CLI_OK && !trace->failed) cli_window_report_empty(window, trace->input.name);
+    return cli_trace_status(trace, any || chosen, status);
+}
+
 void cli_trace_close(struct cli_trace *trace) {
     cli_progress_end(&trace->progress);
     cli_input_close(&trace->input);

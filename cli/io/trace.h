@@ -7,6 +7,7 @@
 #include "io/input.h"
 #include "io/perf.h"
 #include "io/progress.h"
+#include "options/selection.h"
 #include "options/stream_options.h"
 
 #include <ntrace/bundle.h>
@@ -95,6 +96,10 @@ int cli_trace_totals(const struct cli_trace *trace, const ntr_counts *counts);
 /* Returns the exit status of a command: `status`, or a worse one if the input is damaged or, with `any` false, contains
  * no messages (reported). */
 int cli_trace_status(const struct cli_trace *trace, bool any, int status);
+
+/* The same for a command that shows a part of the trace; `any`: the part contains something. An empty part is no defect,
+ * but is reported. */
+int cli_trace_part_status(const struct cli_trace *trace, const struct cli_window *window, bool any, int status);
 
 void cli_trace_close(struct cli_trace *trace);
 

@@ -1,6 +1,7 @@
 #include "options/selection.h"
 #include "options/diagnostics.h"
 
+#include <stdio.h>
 #include <string.h>
 
 #define SOURCE CLI_NUMBER(0, "src", "N", struct cli_selection, source, 0, 4095, -1, "select only source N")
@@ -46,7 +47,10 @@ static int point_parse(const char *option, const char *text, struct cli_point *p
 }
 
 int cli_selection_window(const struct cli_selection *selection, struct cli_window *window) {
-    *window = (struct cli_window){.one_source = selection->source >= 0, .source = (uint16_t)selection->source};
+    *window = (struct cli_window){.from_text = selection->from,
+                                  .to_text = selection->to,
+                                  .one_source = selection->source >= 0,
+                                  .source = (uint16_t)selection->source};
     if (point_parse("from", selection->from, &window->from) != CLI_OK) return CLI_FAILED;
     if (point_parse("to", selection->to, &window->to) != CLI_OK) return CLI_FAILED;
     if (window->from.unit != window->to.unit || window->from.value <= window->to.value) return CLI_OK;
@@ -67,6 +71,15 @@ bool cli_window_is_part(const struct cli_window *window) {
 
 bool cli_window_is_whole(const struct cli_window *window) {
     return !cli_window_is_part(window) && !window->one_source;
+}
+
+void cli_window_report_empty(const struct cli_window *window, const char *name) {
+    const char *from = window->from_text, *to = window->to_text;
+    char source[sizeof " --src 65535"] = "";
+
+    if (window->one_source) snprintf(source, sizeof source, " --src %u", window->source);
+    cli_note("%s: nothing is selected by%s%s%s%s%s", name, source, from ? " --from " : "", from ? from : "",
+             to ? " --to " : "", to ? to : "");
 }
 
 /* Returns -1, 0 or 1 if the position is before, at or after the point; 0 also if the time is not known. */

@@ -28,6 +28,7 @@ struct cli_point {
 
 struct cli_window {
     struct cli_point from, to; /* both inclusive */
+    const char *from_text, *to_text; /* as given; NULL: no such limit */
     bool one_source;
     uint16_t source;
 };
@@ -41,6 +42,9 @@ int cli_selection_messages(const struct cli_selection *selection, struct cli_win
 /* Returns whether the window has a limit, and whether it is the whole trace: no limit, all sources. */
 bool cli_window_is_part(const struct cli_window *window);
 bool cli_window_is_whole(const struct cli_window *window);
+
+/* Reports that nothing of the trace `name` is within the window, and what was asked for. */
+void cli_window_report_empty(const struct cli_window *window, const char *name);
 
 /* Returns whether the position with this message number, byte offset and time is before, inside or behind the window.
  * If the time is not known (`time` NULL), a limit by time does not exclude the position. */

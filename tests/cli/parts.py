@@ -133,5 +133,43 @@ def messages():
     matches("not by time", Run("check", "--from", "t:5", stream(True), status=2).err, "check")
 
 
+EMPTY = "nothing is selected by"
+
+
+def says_empty(asked, command, *options):
+    run = Run(*command, *options)
+    matches(f"^ntrace {command[0]}: [^ ]+: {EMPTY} {re.escape(asked)}$", run.err.strip(), " ".join([*command[:1], *options]))
+
+
+@case("a part in which there is nothing: every command says so, with what was asked for, and only then")
+def empty():
+    sources = "".join(line.replace(" ", f" SRC={n} ", 1) + "\n" for line in tiny.BTM.splitlines() for n in (1, 2))
+    two = write("two.nex", Run("assemble", "--src-bits", "2", "-", stdin=sources.encode()).bytes)
+    plain = [[*words, stream(), "-e", program()] for words in (
+        ["decode"], ["decode", "--output", "none"], ["decode", "--output", "count"], ["decode", "--output", "call"], ["profile"],
+        ["flame", "--to", "folded"], ["export", "--to", "callgrind"], ["report"], ["stat"], ["check"], ["syscalls"], ["boot"])]
+    plain += [["dump", stream()], ["diff", stream(), stream(), "-e", program()], ["coverage", stream(), "-e", program(), "--to", "lcov"]]
+    for command in plain:
+        if command[0] != "coverage":  # it also says that there are no lines
+            says_empty("--from 100", command, "--from", "100")
+            says_empty("--from #100 --to @9999999" if command[0] == "dump" else "--from #100 --to 200", command, "--from", "#100",
+                       "--to", "@9999999" if command[0] == "dump" else "200")
+        else:
+            matches(f"{EMPTY} --from 100\n", Run(*command, "--from", "100").err, "coverage")
+        for part in (["--from", "3"], ["--to", "100"], ["--from", f"{3 * TURNS}"]):
+            check(EMPTY not in Run(*command, *part).err, f"{command[0]} {part}")
+    for words in (["decode"], ["decode", "--output", "count"], ["profile"], ["flame", "--to", "folded"]):
+        command = [*words, two, "-e", program(), "--src-bits", "2"]
+        says_empty("--src 3", command, "--src", "3")
+        says_empty("--src 1 --from 50", command, "--src", "1", "--from", "50")
+        check(EMPTY not in Run(*command, "--src", "1").err, f"{words} of a source that is there")
+    says_empty("--src 3", ["dump", two, "--src-bits", "2"], "--src", "3")
+    matches("no source with line information is selected by --only nosuch.c$",
+            Run("coverage", stream(), "-e", program(), "--only", "nosuch.c").err.strip(), "--only")
+    matches("--only nosuch.c and 1 more$",
+            Run("coverage", stream(), "-e", program(), "--only", "nosuch.c", "--only", "none").err.strip(), "--only twice")
+    matches("found an empty file", Run("dump", "--from", "100", write("none.nex", b""), status=1).err, "an empty file")
+
+
 if __name__ == "__main__":
     main()
