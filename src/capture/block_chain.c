@@ -23,7 +23,7 @@ void ntr_capture_chain_learn(struct ntr_capture_harts *harts, uint32_t number, c
                              uint32_t next, bool taken) {
     struct ntr_capture_link *link = &harts->links[number];
 
-    if (link->space != block->space) link->next[0] = link->next[1] = 0;
+    if (link->space != block->space) link->next[0] = link->next[1] = link->callee = 0;
     link->space = block->space;
     link->start = block->code.start;
     link->halfwords = (uint16_t)block->code.halfwords;
@@ -33,7 +33,8 @@ void ntr_capture_chain_learn(struct ntr_capture_harts *harts, uint32_t number, c
     link->stack = stack_use(harts, &block->code);
     link->sums = link->halfwords | (uint64_t)link->instructions << NTR_CAPTURE_SUM_BITS |
                  (uint64_t)link->branches << 2 * NTR_CAPTURE_SUM_BITS;
-    if (link->halfwords <= LINK_HALFWORDS && link->stack != NTR_CAPTURE_STACK_RETURN) link->next[taken] = next;
+    if (link->stack == NTR_CAPTURE_STACK_CALL) link->callee = next;
+    else if (link->halfwords <= LINK_HALFWORDS && link->stack != NTR_CAPTURE_STACK_RETURN) link->next[taken] = next;
 }
 
 /* The space of the code that the hart executes. */
@@ -49,6 +50,15 @@ static bool is_known(const struct ntr_capture_harts *harts, uint32_t number, uin
 static bool returns_to(const struct ntr_capture_harts *harts, struct ntr_capture_hart *hart, uint32_t number,
                        uint32_t space) {
     return is_known(harts, number, space) && ntr_enc_stack_returns_to(hart->stack, harts->links[number].start);
+}
+
+/* Does block `number` follow by what the return stack says after the block of the link? */
+static inline bool follows_by_stack(const struct ntr_capture_harts *harts, struct ntr_capture_hart *hart,
+                                    const struct ntr_capture_link *link, uint32_t number, uint32_t space) {
+    if (link->stack == NTR_CAPTURE_STACK_RETURN) return returns_to(harts, hart, number, space);
+    if (link->stack != NTR_CAPTURE_STACK_CALL || number != link->callee) return false;
+    ntr_enc_stack_push(hart->stack, link->start + 2u * link->halfwords);
+    return true;
 }
 
 static bool is_full(const struct ntr_capture_hart *hart) {
@@ -72,16 +82,12 @@ static inline __attribute__((always_inline)) const uint32_t *follow_links_in(con
 
     for (; words < end && sums < full; words++) {
         const struct ntr_capture_link *link = &links[last];
-        uint32_t word = *words;
+        /* One test for both successors, because which one comes cannot be predicted; calls and returns fail in it. */
+        const uint32_t word = *words, taken = word == link->next[1];
         if (spaces && link->space != space) break; /* learned elsewhere since */
-        /* One test for both successors: which one comes cannot be predicted. */
-        if ((uint64_t)(word ^ link->next[0]) * (word ^ link->next[1]) == 0) {
-            if (link->stack) ntr_enc_stack_push(hart->stack, link->start + 2u * link->halfwords);
-        } else if (link->stack != NTR_CAPTURE_STACK_RETURN || !returns_to(harts, hart, word, space)) {
-            break;
-        }
+        if (word != link->next[taken] && !follows_by_stack(harts, hart, link, word, space)) break;
         last = word;
-        outcomes = outcomes << link->branches | (word == link->next[1]);
+        outcomes = outcomes << link->branches | taken;
         sums += link->sums;
     }
     hart->last = last;

@@ -46,6 +46,7 @@ struct ntr_capture_link {
     uint8_t branches;                 /* 0 or 1 */
     uint8_t jump;                     /* itype of the register jump at its end; 0: it ends otherwise */
     uint8_t stack;                    /* NTR_CAPTURE_STACK_* */
+    uint32_t callee;                  /* NTR_CAPTURE_STACK_CALL: what follows, instead of `next`; 0: not known */
 };
 
 enum { NTR_CAPTURE_SUM_BITS = 21 };
