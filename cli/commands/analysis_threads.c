@@ -86,6 +86,12 @@ static ntr_status deliver(void *user, unsigned what, const void *data, size_t si
     return unless_stopped();
 }
 
+static ntr_status read_trace(void *user, uint8_t *to, size_t capacity, size_t *got, bool *last) {
+    struct delivery *s = user;
+
+    return cli_trace_read(&s->analysis->trace, to, capacity, got, last);
+}
+
 ntr_status cli_analysis_parallel(struct cli_analysis *a, unsigned jobs, bool counting, cli_take_events take,
                                  void *user) {
     struct delivery delivery = {.collecting.analysis = a, .analysis = a, .take = take, .user = user};
@@ -99,15 +105,10 @@ ntr_status cli_analysis_parallel(struct cli_analysis *a, unsigned jobs, bool cou
     if (a->trees) config.chunk = TREE_CHUNK;
     config.work = cli_collecting_work(&delivery.collecting, counting);
     config.work.deliver = deliver;
+    config.work.read = read_trace;
     ntr_parallel *p = ntr_parallel_new(&config, &status);
     if (!p) return status;
-    for (status = NTR_NEED_MORE; status == NTR_NEED_MORE && !cli_progress_stopped();) {
-        ntr_bytes span;
-        bool last;
-        if (!cli_trace_feed(&a->trace, &span, &last)) break;
-        status = ntr_parallel_feed(p, span.data, span.size, last);
-    }
-    if (status == NTR_NEED_MORE && counting && ntr_parallel_stop(p) < 0) status = NTR_E_MEMORY;
+    status = ntr_parallel_run(p);
     ntr_parallel_free(p);
     return status;
 }

@@ -130,17 +130,18 @@ static ntr_status deliver(void *user, unsigned what, const void *data, size_t si
 
 /* ---- */
 
+static ntr_status read_trace(void *user, uint8_t *to, size_t capacity, size_t *got, bool *last) {
+    const struct cli_threads *t = user;
+
+    return cli_trace_read(t->trace, to, capacity, got, last);
+}
+
 static ntr_status run(struct cli_threads *t, const ntr_parallel_config *config, ntr_counts *counts) {
     ntr_status status;
     ntr_parallel *p = ntr_parallel_new(config, &status);
 
     if (!p) return status;
-    for (status = NTR_NEED_MORE; status == NTR_NEED_MORE;) {
-        ntr_bytes span;
-        bool last;
-        if (!cli_trace_feed(t->trace, &span, &last)) break;
-        status = ntr_parallel_feed(p, span.data, span.size, last);
-    }
+    status = ntr_parallel_run(p);
     if (counts) *counts = *ntr_parallel_counts(p);
     ntr_parallel_get_stats(p, &t->stats);
     snprintf(t->error, sizeof t->error, "%s", ntr_parallel_error(p));
@@ -160,6 +161,7 @@ ntr_status cli_threads_read(struct cli_threads *t, const ntr_decoder_config *dec
                                       .events = take_events,
                                       .end = end,
                                       .deliver = deliver,
+                                      .read = read_trace,
                                       .user = t};
     return run(t, &config, NULL);
 }
@@ -177,6 +179,8 @@ ntr_status cli_threads_count(struct cli_threads *t, const ntr_decoder_config *de
     config.decoder = decoder;
     config.threads = jobs;
     config.work.deliver = deliver_nothing;
+    config.work.read = read_trace;
+    config.work.user = t;
     config.counting = true;
     return run(t, &config, counts);
 }

@@ -116,14 +116,21 @@ int cli_input_adopt(struct cli_input *input, const char *name, int fd) {
     return status;
 }
 
-int cli_input_next(struct cli_input *input, ntr_bytes *span, bool *last) {
-    ntr_status status = ntr_stream_reader_next(input->reader, span, last);
-
+/* Reports an error of the stream reader. */
+static int check_read(struct cli_input *input, ntr_status status) {
     if (status == NTR_OK) return CLI_OK;
     if (status != NTR_E_DECOMPRESS) return fail_read(input);
     cli_note("%s: %s", input->name, ntr_stream_reader_error(input->reader));
     input->damaged = true;
     return CLI_OK;
+}
+
+int cli_input_next(struct cli_input *input, ntr_bytes *span, bool *last) {
+    return check_read(input, ntr_stream_reader_next(input->reader, span, last));
+}
+
+int cli_input_read(struct cli_input *input, uint8_t *to, size_t capacity, size_t *got, bool *last) {
+    return check_read(input, ntr_stream_reader_read(input->reader, to, capacity, got, last));
 }
 
 uint64_t cli_input_position(const struct cli_input *input) {

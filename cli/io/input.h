@@ -30,6 +30,9 @@ int cli_input_adopt(struct cli_input *input, const char *name, int fd);
  * the rest cannot be decompressed (`damaged`). Returns CLI_OK, or CLI_FAILED after reporting the error. */
 int cli_input_next(struct cli_input *input, ntr_bytes *span, bool *last);
 
+/* The same into `to`: up to `capacity` bytes, *got of them. */
+int cli_input_read(struct cli_input *input, uint8_t *to, size_t capacity, size_t *got, bool *last);
+
 /* Returns the number of bytes read from the file or pipe so far, before decompression. */
 uint64_t cli_input_position(const struct cli_input *input);
 

@@ -32,6 +32,8 @@ struct cli_trace {
     uint8_t *ahead; /* bytes that were read ahead; cli_trace_feed returns them */
     size_t ahead_size;
     bool ahead_last;
+    ntr_bytes rest; /* of the last span that cli_trace_read has fed; `rest_last`: no bytes follow */
+    bool rest_last;
     bool failed;                                        /* the input could not be read to its end; reported */
     void (*tap)(void *user, ntr_bytes span, bool last); /* NULL, or called with the bytes of each feed */
     void *tap_user;
@@ -54,6 +56,9 @@ int cli_trace_program(struct cli_trace *trace, const struct cli_images *images, 
 /* Reads the next bytes of the stream, for commands that do not read messages. Returns false after an error (`failed` is
  * set). */
 bool cli_trace_feed(struct cli_trace *trace, ntr_bytes *span, bool *last);
+
+/* The same for threads (`read` of ntr_parallel_work), `user` being the trace. NTR_NEED_MORE: after an error, or when an end was requested. */
+ntr_status cli_trace_read(void *user, uint8_t *to, size_t capacity, size_t *got, bool *last);
 
 /* Returns whether messages carry timestamps. If neither options nor the bundle specify it, the next bytes of the stream
  * are examined; they are read again later. Call it before the first message. Returns false also after an error

@@ -61,6 +61,11 @@ typedef struct ntr_parallel_work {
      * in the caller's thread, for one thread after the other, after all output was delivered; no output can be put. Other events are
      * reported as without `finish`. `deliver` must not return NTR_NEED_MORE. */
     ntr_status (*finish)(void *thread_data);
+
+    /* For ntr_parallel_run: reads the next bytes of the stream, up to `capacity`, sets *got, and *last when no bytes follow. Called by one
+     * thread at a time, but by any worker thread, with `user`. NTR_NEED_MORE: the input ends here, before the end of the stream.
+     * Another return value than NTR_OK ends decoding with that status. */
+    ntr_status (*read)(void *user, uint8_t *to, size_t capacity, size_t *got, bool *last);
 } ntr_parallel_work;
 
 typedef struct ntr_parallel_config {
@@ -83,6 +88,12 @@ NTR_API void ntr_parallel_free(ntr_parallel *parallel);
  * output. Returns NTR_NEED_MORE, or NTR_END after the last bytes. Errors: as ntr_decoder_read, and those of the
  * callbacks; decoding cannot continue then. */
 NTR_API ntr_status ntr_parallel_feed(ntr_parallel *parallel, const uint8_t *data, size_t size, bool last);
+
+/* Decode the whole stream, which `read` returns: instead of ntr_parallel_feed, and faster. The threads read: the bytes are decoded by the
+ * thread in whose cache they are. Returns NTR_END, or NTR_NEED_MORE after `read` has returned it; all output of the bytes up to the last
+ * place where the stream can be cut is then delivered. Errors: as ntr_parallel_feed; NTR_E_INVALID without `read`. With `read`,
+ * ntr_parallel_feed returns NTR_E_INVALID. */
+NTR_API ntr_status ntr_parallel_run(ntr_parallel *parallel);
 
 /* End decoding before the end of the stream: deliver what was cut into chunks so far. Returns NTR_END. Errors: as ntr_parallel_feed. */
 NTR_API ntr_status ntr_parallel_stop(ntr_parallel *parallel);

@@ -66,6 +66,11 @@ NTR_API ntr_status ntr_stream_reader_start(ntr_stream_reader *reader);
  * times the compressed size). */
 NTR_API ntr_status ntr_stream_reader_next(ntr_stream_reader *reader, ntr_bytes *span, bool *last);
 
+/* The same into memory of the caller: up to `capacity` bytes, *got of them, which is 0 with every error. Both functions may be called in
+ * turn. */
+NTR_API ntr_status ntr_stream_reader_read(ntr_stream_reader *reader, uint8_t *to, size_t capacity, size_t *got,
+                                          bool *last);
+
 /* Skips the next bytes of the stream: with `seek` if the stream is not compressed, else by reading. The next
  * ntr_stream_reader_next returns an error. */
 NTR_API void ntr_stream_reader_skip(ntr_stream_reader *reader, uint64_t bytes);

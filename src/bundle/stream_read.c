@@ -88,18 +88,26 @@ static ntr_status fail_read(ntr_stream_reader *reader, ntr_status status) {
     return status;
 }
 
-/* Reads once, after the bytes that are held. */
-static ntr_status read_more(ntr_stream_reader *reader, size_t room) {
-    size_t got = 0;
-    ntr_status status = reader->config.read(reader->config.user, reader->buffer + reader->held, room, &got);
+/* Reads once. *got is 0 at the end. */
+static ntr_status read_once(ntr_stream_reader *reader, uint8_t *to, size_t room, size_t *got) {
+    *got = 0;
+    ntr_status status = reader->config.read(reader->config.user, to, room, got);
 
     if (status < 0) return fail_read(reader, status);
     reader->stopped |= status == NTR_END;
-    reader->ended = status == NTR_END || got == 0;
-    if (reader->ended) return NTR_OK;
-    reader->held += got;
-    reader->read += got;
+    reader->ended = status == NTR_END || *got == 0;
+    if (reader->ended) *got = 0;
+    reader->read += *got;
     return NTR_OK;
+}
+
+/* Reads once, after the bytes that are held. */
+static ntr_status read_more(ntr_stream_reader *reader, size_t room) {
+    size_t got;
+    ntr_status status = read_once(reader, reader->buffer + reader->held, room, &got);
+
+    if (status == NTR_OK) reader->held += got;
+    return status;
 }
 
 static ntr_status make_zstd(ntr_stream_reader *reader) {
@@ -139,9 +147,16 @@ static ntr_status fail_zstd(ntr_stream_reader *reader, ntr_status status) {
     return fail(reader, status, ntr_zstd_reader_error(reader->zstd));
 }
 
-static ntr_status next_compressed(ntr_stream_reader *reader, ntr_bytes *span, bool *last) {
+/* Into `to`, or, if it is NULL, into a buffer of the zstd reader. */
+static ntr_status next_compressed(ntr_stream_reader *reader, uint8_t *to, size_t capacity, ntr_bytes *span, bool *last) {
     for (;;) {
-        ntr_status status = ntr_zstd_reader_next(reader->zstd, span);
+        ntr_status status;
+        if (to) {
+            status = ntr_zstd_reader_read(reader->zstd, to, capacity, &span->size);
+            span->data = to;
+        } else {
+            status = ntr_zstd_reader_next(reader->zstd, span);
+        }
         if (status != NTR_OK) return fail_zstd(reader, status);
         if (span->size) return NTR_OK;
         if (!reader->held && !reader->ended) status = read_more(reader, reader->capacity);
@@ -157,7 +172,26 @@ static ntr_status next_compressed(ntr_stream_reader *reader, ntr_bytes *span, bo
 }
 
 static ntr_status next(ntr_stream_reader *reader, ntr_bytes *span, bool *last) {
-    return reader->zstd ? next_compressed(reader, span, last) : next_plain(reader, span, last);
+    return reader->zstd ? next_compressed(reader, NULL, 0, span, last) : next_plain(reader, span, last);
+}
+
+/* Bytes that are held come first. */
+static ntr_status read_plain(ntr_stream_reader *reader, uint8_t *to, size_t capacity, ntr_bytes *span, bool *last) {
+    size_t got = reader->held < capacity ? reader->held : capacity;
+    ntr_status status = NTR_OK;
+
+    if (got) {
+        memcpy(to, reader->buffer, got);
+        reader->held -= got;
+        memmove(reader->buffer, reader->buffer + got, reader->held);
+    } else if (!reader->ended) {
+        status = read_once(reader, to, capacity, &got);
+    }
+    if (status != NTR_OK) return status;
+    *span = (ntr_bytes){to, got};
+    *last = reader->ended && !reader->held;
+    reader->next += got;
+    return NTR_OK;
 }
 
 /* Take bytes that are to be skipped off the front of a span. */
@@ -182,6 +216,26 @@ ntr_status ntr_stream_reader_next(ntr_stream_reader *reader, ntr_bytes *span, bo
         if (span->size || *last) return NTR_OK;
     }
     *span = (ntr_bytes){reader->buffer, 0};
+    *last = true;
+    return status;
+}
+
+ntr_status ntr_stream_reader_read(ntr_stream_reader *reader, uint8_t *to, size_t capacity, size_t *got, bool *last) {
+    ntr_status status = ntr_stream_reader_start(reader);
+    ntr_bytes span = {to, 0};
+
+    *last = false;
+    reader->begun = true;
+    while (status == NTR_OK) {
+        status = reader->zstd ? next_compressed(reader, to, capacity, &span, last) : read_plain(reader, to, capacity, &span, last);
+        if (status != NTR_OK) break;
+        drop(reader, &span);
+        if (!span.size && !*last) continue;
+        if (span.data != to) memmove(to, span.data, span.size);
+        *got = span.size;
+        return NTR_OK;
+    }
+    *got = 0;
     *last = true;
     return status;
 }

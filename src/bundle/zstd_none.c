@@ -26,6 +26,12 @@ ntr_status ntr_zstd_reader_next(struct ntr_zstd_reader *reader, ntr_bytes *span)
     return NTR_E_UNSUPPORTED;
 }
 
+ntr_status ntr_zstd_reader_read(struct ntr_zstd_reader *reader, uint8_t *to, size_t capacity, size_t *got) {
+    (void)reader, (void)to, (void)capacity;
+    *got = 0;
+    return NTR_E_UNSUPPORTED;
+}
+
 ntr_status ntr_zstd_reader_finish(struct ntr_zstd_reader *reader) {
     (void)reader;
     return NTR_E_UNSUPPORTED;

@@ -92,8 +92,8 @@ static ntr_status fail(struct ntr_zstd_reader *z) {
     return NTR_E_DECOMPRESS;
 }
 
-ntr_status ntr_zstd_reader_next(struct ntr_zstd_reader *z, ntr_bytes *span) {
-    ZSTD_outBuffer out = {z->buffer, z->capacity, 0};
+ntr_status ntr_zstd_reader_read(struct ntr_zstd_reader *z, uint8_t *to, size_t capacity, size_t *got) {
+    ZSTD_outBuffer out = {to, capacity, 0};
     bool good = !ZSTD_isError(z->wanted);
 
     while (good && out.pos < out.size && (z->in.pos < z->in.size || z->full)) {
@@ -101,10 +101,15 @@ ntr_status ntr_zstd_reader_next(struct ntr_zstd_reader *z, ntr_bytes *span) {
         z->full = out.pos == out.size;
         good = !ZSTD_isError(z->wanted);
     }
-    *span = (ntr_bytes){z->buffer, out.pos};
+    *got = out.pos;
     z->produced += out.pos;
     if (good) return check_ratio(z);
     return out.pos ? NTR_OK : fail(z); /* bytes before the damage are returned first */
+}
+
+ntr_status ntr_zstd_reader_next(struct ntr_zstd_reader *z, ntr_bytes *span) {
+    span->data = z->buffer;
+    return ntr_zstd_reader_read(z, z->buffer, z->capacity, &span->size);
 }
 
 ntr_status ntr_zstd_reader_finish(struct ntr_zstd_reader *z) {

@@ -23,6 +23,9 @@ void ntr_zstd_reader_moved(struct ntr_zstd_reader *reader, uint64_t position);
  * before it have been given out), NTR_E_LIMIT (the output is too large for the input), NTR_E_MEMORY. */
 ntr_status ntr_zstd_reader_next(struct ntr_zstd_reader *reader, ntr_bytes *span);
 
+/* The same into `to`; *got is the size of what was decompressed. */
+ntr_status ntr_zstd_reader_read(struct ntr_zstd_reader *reader, uint8_t *to, size_t capacity, size_t *got);
+
 /* At the end of the compressed bytes: NTR_OK, or NTR_E_DECOMPRESS when they end inside a frame. */
 ntr_status ntr_zstd_reader_finish(struct ntr_zstd_reader *reader);
 

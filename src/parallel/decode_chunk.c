@@ -119,7 +119,7 @@ ntr_status ntr_chunk_finish(ntr_worker *w, ntr_chunk *chunk, ntr_snapshot **behi
     const ntr_chunk *next = ntr_chunk_next(chunk);
     *behind = ntr_snapshot_take(w->decoder);
     if (!*behind) return NTR_E_MEMORY;
-    if (chunk->last || !next->pre_sync.count) return NTR_OK;
+    if (chunk->last || chunk->alone || !next->pre_sync.count) return NTR_OK;
     chunk->target = &chunk->pre_sync_output;
     chunk->counted_next = true;
     ntr_status status = end(w, chunk, ntr_chunk_read_pre_sync(w, chunk, next, ntr_snapshot_offset(next->start)));

@@ -160,14 +160,19 @@ static void retire(ntr_parallel *p, ntr_chunk *head) {
     pthread_cond_broadcast(&p->work);
 }
 
+/* Returns whether the head is done, and the next chunk, whose guess is compared, was cut. */
+static bool is_complete(const ntr_parallel *p, const ntr_chunk *head) {
+    return head->state == NTR_CHUNK_DONE && (head->last || p->tail > p->head + 1 || p->input != NTR_OK);
+}
+
 /* Returns whether the head needs the caller: it is done, or has output from before it became the head. */
 static bool is_ready(const ntr_parallel *p, const ntr_chunk *head) {
-    return p->status != NTR_OK || (!p->delivering && !head->put_back && (head->state == NTR_CHUNK_DONE || head->output.first));
+    return p->status != NTR_OK || (!p->delivering && !head->put_back && (is_complete(p, head) || head->output.first));
 }
 
 /* Deliver the head's output. The lock is held. */
 static void deliver_head(ntr_parallel *p, ntr_chunk *head) {
-    bool done = head->state == NTR_CHUNK_DONE;
+    bool done = is_complete(p, head);
     ntr_deliver(p, head, done);
     pthread_cond_broadcast(&p->work); /* a thread may wait for space */
     if (p->status != NTR_OK || !done || head->state != NTR_CHUNK_DONE) return;

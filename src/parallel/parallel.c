@@ -1,4 +1,4 @@
-/* The caller's side of parallel decoding: the input is collected in chunks and cut (splitter.h). */
+/* The caller's side of parallel decoding. */
 #include "base/config.h"
 #include "parallel/late_counts.h"
 
@@ -11,27 +11,14 @@
  * long. */
 enum { CHUNK_READING = 32 << 10, CHUNK_COUNTING = 1024 << 10 };
 
-/* With a count callback, each chunk reports all that it has counted, unless that is done late. Chunks grow until there is at most one
- * report in so many bytes; but not above CHUNK_GROWN, nor above a part of the stream, so that the threads end at about the same time.
- * Other chunks that are counted grow up to CHUNK_COUNTED: threads then wait less often. So do chunks without a guess because of several
- * sources, as long as they have little output: sources that take turns are then all in each chunk. */
-enum { BYTES_PER_REPORT = 128, CHUNK_GROWN = 4 << 20, CHUNK_COUNTED = 1 << 20, CHUNK_PARTS = 16 };
-
-/* A chunk without a suitable synchronizing message is cut anyway when it is this many times as large as the minimum. */
-enum { CHUNK_MAX_FACTOR = 16 };
-
 /* Bytes of output that a chunk holds before its turn, and that they hold together for each thread. */
-enum { OUTPUT_MAX = 16 << 20, HELD_MAX = 16 << 20, OUTPUT_LITTLE = OUTPUT_MAX / 2 };
+enum { OUTPUT_MAX = 16 << 20, HELD_MAX = 16 << 20 };
 
 enum { THREADS_MAX = 256 };
 
 static unsigned processors(void) {
     cpu_set_t set;
     return sched_getaffinity(0, sizeof set, &set) == 0 ? (unsigned)CPU_COUNT(&set) : 1;
-}
-
-static size_t larger(size_t a, size_t b) {
-    return a > b ? a : b;
 }
 
 static ntr_status set_up(ntr_parallel *p, const ntr_parallel_config *config) {
@@ -41,7 +28,7 @@ static ntr_status set_up(ntr_parallel *p, const ntr_parallel_config *config) {
     unsigned threads = config->threads ? config->threads : processors();
     p->worker_count = threads > THREADS_MAX ? THREADS_MAX : threads;
     p->least = config->chunk ? config->chunk : config->counting ? CHUNK_COUNTING : CHUNK_READING;
-    p->first_least = p->least;
+    p->first_least = p->wanted = p->least;
     p->ring_size = 2 * (size_t)p->worker_count + 3;
     p->most_output = OUTPUT_MAX;
     p->most_held = (size_t)p->worker_count * HELD_MAX;
@@ -105,117 +92,16 @@ void ntr_parallel_free(ntr_parallel *p) {
     ntr_dealloc(allocator, p);
 }
 
-/* ---- cutting */
-
-static ntr_status append(ntr_parallel *p, ntr_chunk *chunk, const uint8_t *data, size_t size) {
-    if (ntr_reserve(p->decoder.allocator, (void **)&chunk->data, &chunk->room, chunk->size + size, 1))
-        return NTR_E_MEMORY;
-    if (size) memcpy(chunk->data + chunk->size, data, size);
-    chunk->size += size;
-    return NTR_OK;
-}
-
-/* Guess the start of the current chunk, if possible. The chunk then takes over the splitter's pre-sync messages. */
-static ntr_status guess(ntr_parallel *p, bool last) {
-    ntr_chunk *chunk = ntr_chunk_at(p, p->tail);
-    ntr_splitter *splitter = &p->splitter;
-    if (p->tail == 0) return NTR_OK; /* its start is known */
-    ntr_status status = ntr_splitter_guess(splitter, ntr_chunk_at(p, p->tail - 1)->guessed, last, &chunk->start);
-    chunk->guessed = chunk->start != NULL;
-    chunk->many_sources = !chunk->guessed && splitter->seen_count > 1;
-    chunk->number_shift = splitter->number_shift;
-    chunk->pre_sync.count = 0;
-    if (!chunk->guessed) return status;
-    ntr_pre_sync pre_sync = chunk->pre_sync;
-    chunk->pre_sync = splitter->pre_sync;
-    splitter->pre_sync = pre_sync;
-    for (size_t i = 0; i < chunk->pre_sync.count; i++) chunk->pre_sync.messages[i].number += splitter->number_shift;
-    return status;
-}
-
-/* The current chunk ends after `used` bytes; the rest is moved to the next chunk. Now the chunk before can be given to
- * the threads, because the pre-sync messages of the current one are known. The lock is held. */
-static ntr_status end_chunk_locked(ntr_parallel *p, size_t used, bool last) {
-    ntr_chunk *chunk = ntr_chunk_at(p, p->tail), *next = ntr_chunk_at(p, p->tail + 1);
-    ntr_status status = ntr_deliver_until(p, p->ring_size - 3); /* so that the next chunk is free */
-    if (status == NTR_OK && used < chunk->size) status = append(p, next, chunk->data + used, chunk->size - used);
-    if (status == NTR_OK) status = guess(p, last);
-    if (status != NTR_OK) return status;
-    chunk->size = used;
-    chunk->last = last;
-    p->tail++;
-    p->sent = last ? p->tail : p->tail - 1;
-    pthread_cond_broadcast(&p->work);
-    return NTR_OK;
-}
-
-static ntr_status end_chunk(ntr_parallel *p, size_t used, bool last) {
-    pthread_mutex_lock(&p->lock);
-    ntr_status status = end_chunk_locked(p, used, last);
-    pthread_mutex_unlock(&p->lock);
-    ntr_splitter_next_chunk(&p->splitter);
-    p->scanned = 0;
-    return status;
-}
-
-void ntr_parallel_adapt(ntr_parallel *p, const ntr_chunk *done) {
-    bool many_reports = done->reports > done->size / BYTES_PER_REPORT && !ntr_counts_late(p);
-    bool takes_turns = done->many_sources && done->put < OUTPUT_LITTLE;
-    size_t most = many_reports ? CHUNK_GROWN : p->config.counting || takes_turns ? CHUNK_COUNTED : p->least;
-    if (p->least < most && p->least < p->splitter.offset / CHUNK_PARTS && !p->config.chunk) p->least *= 2;
-}
-
-/* Several sources need longer chunks, because every source must synchronize in a chunk. */
-static size_t max_chunk(const ntr_parallel *p) {
-    size_t longest = p->least + p->first_least * (CHUNK_MAX_FACTOR - 1);
-    return longest * (p->splitter.seen_count > 1 ? 4 : 1);
-}
-
-/* Cut the collected input as often as possible. */
-static ntr_status cut_chunks(ntr_parallel *p) {
-    for (;;) {
-        ntr_chunk *chunk = ntr_chunk_at(p, p->tail);
-        ntr_status status = NTR_OK;
-        bool found;
-        if (!chunk->size) return NTR_OK;
-        size_t least = p->least > p->scanned ? p->least - p->scanned : 0;
-        p->scanned +=
-            ntr_splitter_scan(&p->splitter, chunk->data + p->scanned, chunk->size - p->scanned, least, &found, &status);
-        if (status != NTR_OK) return status;
-        if (!found && chunk->size < max_chunk(p)) return NTR_OK;
-        if (!found && p->scanned == 0) { /* a message without end */
-            ntr_splitter_pass(&p->splitter, chunk->size);
-            p->scanned = chunk->size;
-        }
-        status = end_chunk(p, p->scanned, false);
-        if (status != NTR_OK) return status;
-    }
-}
-
-/* Number of bytes to add to the current chunk. Bytes behind a cut are copied again, so few bytes are added at a time;
- * but a cut that is not found is searched again each time, so the number grows with the chunk. */
-static size_t copy_size(const ntr_parallel *p) {
-    size_t filled = ntr_chunk_at(p, p->tail)->size;
-    return filled < p->least ? p->least - filled : larger(p->least / 16 + 1, filled - p->least);
-}
-
-static ntr_status add_input(ntr_parallel *p, const uint8_t *data, size_t size) {
-    ntr_status status = NTR_OK;
-    while (status == NTR_OK && size) {
-        size_t wanted = copy_size(p), some = size < wanted ? size : wanted;
-        status = append(p, ntr_chunk_at(p, p->tail), data, some);
-        if (status == NTR_OK) status = cut_chunks(p);
-        data += some;
-        size -= some;
-    }
-    return status;
+static ntr_status finish_counts(ntr_parallel *p) {
+    return ntr_counts_late(p) ? ntr_late_counts_finish(p) : NTR_OK;
 }
 
 static ntr_status deliver(ntr_parallel *p, bool all) {
     pthread_mutex_lock(&p->lock);
+    if (all && p->input == NTR_OK) p->input = NTR_NEED_MORE; /* no chunk follows */
     ntr_status status = ntr_deliver_until(p, all ? 0 : p->ring_size);
     pthread_mutex_unlock(&p->lock);
-    return status == NTR_OK && all && ntr_counts_late(p) ? ntr_late_counts_finish(p) : status;
+    return status == NTR_OK && all ? finish_counts(p) : status;
 }
 
 /* Decoding has ended: wait until no thread delivers any more. */
@@ -229,11 +115,33 @@ static ntr_status stop(ntr_parallel *p, ntr_status status) {
 
 ntr_status ntr_parallel_feed(ntr_parallel *p, const uint8_t *data, size_t size, bool last) {
     if (p->ended != NTR_OK) return p->ended;
-    ntr_status status = add_input(p, data, size);
-    if (status == NTR_OK && last) status = end_chunk(p, ntr_chunk_at(p, p->tail)->size, true);
+    if (p->config.work.read) return stop(p, NTR_E_INVALID);
+    ntr_status status = ntr_cut_input(p, data, size, last);
     if (status == NTR_OK) status = deliver(p, last);
     if (status != NTR_OK || last) return stop(p, status == NTR_OK ? NTR_END : status);
     return NTR_NEED_MORE;
+}
+
+/* The threads read and cut: deliver until they are done. The lock is held. Returns as read_chunk. */
+static ntr_status deliver_all(ntr_parallel *p) {
+    p->reading = true;
+    pthread_cond_broadcast(&p->work);
+    for (;;) {
+        ntr_status status = ntr_deliver_until(p, 0);
+        if (status != NTR_OK) return status;
+        if (p->input != NTR_OK && p->head == p->sent) return p->input;
+        if (p->head == p->sent) pthread_cond_wait(&p->progress, &p->lock);
+    }
+}
+
+ntr_status ntr_parallel_run(ntr_parallel *p) {
+    if (p->ended != NTR_OK) return p->ended;
+    if (!p->config.work.read) return stop(p, NTR_E_INVALID);
+    pthread_mutex_lock(&p->lock);
+    ntr_status status = deliver_all(p);
+    pthread_mutex_unlock(&p->lock);
+    const ntr_status counted = status == NTR_END || status == NTR_NEED_MORE ? finish_counts(p) : NTR_OK;
+    return stop(p, counted == NTR_OK ? status : counted);
 }
 
 ntr_status ntr_parallel_stop(ntr_parallel *p) {

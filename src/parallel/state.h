@@ -28,6 +28,7 @@ struct ntr_chunk {
     uint8_t *data;
     size_t size, room;
     bool last;             /* last chunk of the stream */
+    bool alone;            /* the next chunk has no pre-sync messages */
     bool guessed;          /* `start` was a guess when the chunk was cut */
     bool many_sources;     /* no guess because of the other sources */
     uint64_t number_shift; /* ntr_splitter.number_shift at that time */
@@ -82,7 +83,10 @@ struct ntr_parallel {
     ntr_decoder_config decoder; /* config of the decoder of each thread */
     ntr_splitter splitter;
     size_t scanned;     /* bytes of the current chunk that the splitter has scanned */
-    size_t first_least, least; /* minimum size of a chunk in bytes, of the first ones and now */
+    size_t wanted;      /* minimum size of the current chunk in bytes, */
+    size_t first_least, least; /* ... of the first ones, and of the next one */
+    bool guessed_before; /* the chunk before the current one has a guess */
+    bool all_read;       /* `read` has returned the last bytes */
     size_t most_output; /* maximum bytes of output that a chunk holds before it becomes the head */
     size_t most_held;   /* bytes of output of the chunks behind the head above which none is begun early */
 
@@ -93,8 +97,12 @@ struct ntr_parallel {
     ntr_chunk *ring;
     size_t ring_size;
     /* Chunks [head, sent) can be decoded. `tail` is being filled. The chunk before `tail`, if not sent, waits for it:
-     * its thread decodes the pre-sync messages of `tail`. */
+     * its thread decodes the pre-sync messages of `tail`. Protected by the lock; `tail` is changed by the thread that cuts. */
     uint64_t head, sent, tail;
+    uint64_t cut;      /* bytes of the stream before `tail` */
+    bool reading;      /* the threads read the input, */
+    bool cutting;      /* and one of them does so now */
+    ntr_status input;  /* NTR_END: all input was cut; NTR_NEED_MORE: no more input is given; error of reading */
 
     pthread_mutex_t lock;
     pthread_cond_t work;     /* for threads: a chunk can be begun, the head has changed, or decoding ends */
@@ -130,9 +138,18 @@ void ntr_chunk_clear(ntr_chunk *chunk);
 /* Drop what was decoded: the chunk waits to be decoded from `start`. No thread decodes it. The lock is held. */
 void ntr_chunk_restart(ntr_chunk *chunk);
 
-/* ---- parallel.c */
+/* ---- cut.c */
 
-/* Adapt the size of further chunks to what this one has reported. Called by the caller's thread. */
+/* Cut the input that the caller gives. Errors: NTR_E_MEMORY, and those of ntr_deliver_until. */
+ntr_status ntr_cut_input(ntr_parallel *p, const uint8_t *data, size_t size, bool last);
+
+/* Returns whether a thread without a chunk can read and cut the next one. The lock is held. */
+bool ntr_cut_possible(const ntr_parallel *p);
+
+/* Read and cut the next chunk. The lock is held at entry and return. */
+void ntr_cut_next(ntr_parallel *p);
+
+/* Adapt the size of further chunks to what this one has reported. The lock is held. */
 void ntr_parallel_adapt(ntr_parallel *p, const ntr_chunk *done);
 
 /* ---- schedule.c: all with the lock held */

@@ -1,4 +1,4 @@
-/* The worker threads: each takes the first chunk whose start state is known or guessed, and decodes it. */
+/* The worker threads: each takes the first chunk whose start state is known or guessed, and decodes it. If there is none, it cuts one. */
 #include "parallel/decode_chunk.h"
 #include "parallel/late_counts.h"
 
@@ -111,6 +111,8 @@ static void *run(void *user) {
         ntr_chunk *chunk = ntr_schedule_next(p);
         if (chunk)
             run_chunk(w, chunk);
+        else if (ntr_cut_possible(p))
+            ntr_cut_next(p);
         else
             pthread_cond_wait(&p->work, &p->lock);
     }

@@ -47,14 +47,35 @@ static inline parallels_events parallels_one(const ntr_decoder_config *config, n
     return all;
 }
 
-/* Fed in two spans. */
+/* What the threads read. */
+static struct {
+    ntr_bytes in;
+    size_t at;
+} parallels_input;
+
+/* In portions of many sizes, the last one of which may be empty. */
+static inline ntr_status parallels_read(void *user, uint8_t *to, size_t capacity, size_t *got, bool *last) {
+    const size_t left = parallels_input.in.size - parallels_input.at, portion = 1 + parallels_input.at * 31 % 4099;
+    (void)user;
+    *last = !left || (left <= portion && left <= capacity && left % 2);
+    *got = left < portion ? left : portion;
+    if (*got > capacity) *got = capacity;
+    if (*got) memcpy(to, parallels_input.in.data + parallels_input.at, *got);
+    parallels_input.at += *got;
+    return NTR_OK;
+}
+
+/* Fed in two spans, or read by the threads. */
 static inline ntr_status parallels_run(const ntr_parallel_config *config, ntr_bytes in, ntr_counts *counts,
                                        ntr_parallel_stats *stats) {
     ntr_status status;
     ntr_parallel *p = ntr_parallel_new(config, &status);
     if (!p) return status;
     size_t half = in.size / 3;
-    status = ntr_parallel_feed(p, in.data, half, false);
+    parallels_input.in = in;
+    parallels_input.at = 0;
+    if (config->work.read) status = ntr_parallel_run(p);
+    else status = ntr_parallel_feed(p, in.data, half, false);
     if (status == NTR_NEED_MORE) status = ntr_parallel_feed(p, in.data + half, in.size - half, true);
     if (counts) *counts = *ntr_parallel_counts(p);
     ntr_parallel_get_stats(p, stats);
@@ -130,7 +151,8 @@ static inline const char *parallels_late_differ(const ntr_parallel_config *given
     setting.counting = true;
     setting.work = (ntr_parallel_work){.thread_data_new = parallels_thread_new, .thread_data_free = parallels_thread_free,
                                        .begin = parallels_begin, .count_callback = parallels_count,
-                                       .deliver = parallels_get_others, .finish = parallels_finish, .user = &many};
+                                       .deliver = parallels_get_others, .finish = parallels_finish, .user = &many,
+                                       .read = given->work.read};
     ntr_status status = tallies_by_events(setting.decoder, in, &one, &totals);
     ntr_status late = status == NTR_E_LIMIT ? status : parallels_run(&setting, in, NULL, &unused);
     if (status != late) what = "threads that count late end with another status than one";
@@ -141,12 +163,13 @@ static inline const char *parallels_late_differ(const ntr_parallel_config *given
     return what;
 }
 
-/* NULL, or what differs. */
-static inline const char *parallels_differ(const ntr_decoder_config *config, ntr_bytes in, unsigned threads,
-                                           size_t chunk, ntr_parallel_stats *stats) {
+/* NULL, or what differs. With `reads`, the threads read the stream. */
+static inline const char *parallels_differ_by(const ntr_decoder_config *config, ntr_bytes in, unsigned threads, size_t chunk,
+                                              bool reads, ntr_parallel_stats *stats) {
     parallels_events one = parallels_one(config, in), many = {.status = NTR_OK};
     ntr_parallel_config setting = {.size = sizeof setting, .decoder = config, .threads = threads, .chunk = chunk};
-    setting.work = (ntr_parallel_work){.events = parallels_put, .deliver = parallels_get, .user = &many};
+    setting.work = (ntr_parallel_work){.events = parallels_put, .deliver = parallels_get, .user = &many,
+                                       .read = reads ? parallels_read : NULL};
     const char *what = NULL;
     many.status = parallels_run(&setting, in, NULL, stats);
     if (one.status == NTR_E_LIMIT) goto end;
@@ -170,6 +193,12 @@ end:
     free(one.events);
     free(many.events);
     return what;
+}
+
+static inline const char *parallels_differ(const ntr_decoder_config *config, ntr_bytes in, unsigned threads, size_t chunk,
+                                           ntr_parallel_stats *stats) {
+    const char *what = parallels_differ_by(config, in, threads, chunk, true, stats);
+    return what ? what : parallels_differ_by(config, in, threads, chunk, false, stats);
 }
 
 #endif

@@ -58,20 +58,49 @@ static ntr_stream_reader *reader_of(struct file *file) {
     return reader;
 }
 
+static enum { SPANS, COPIES, BOTH, WAYS } way; /* how streams are read */
+
+static int by_spans(void **state) {
+    (void)state;
+    way = SPANS;
+    return 0;
+}
+
+static int by_copies(void **state) {
+    (void)state;
+    way = COPIES;
+    return 0;
+}
+
+static int by_both(void **state) {
+    (void)state;
+    way = BOTH;
+    return 0;
+}
+
+/* Reads a span, or into `text`. */
+static ntr_status read_some(ntr_stream_reader *reader, char *text, bool copy, ntr_bytes *span, bool *last) {
+    enum { COPIED = 40 }; /* the step of the files that fail */
+    if (!copy) return ntr_stream_reader_next(reader, span, last);
+    *span = (ntr_bytes){(const uint8_t *)text, 0};
+    return ntr_stream_reader_read(reader, (uint8_t *)text, COPIED, &span->size, last);
+}
+
 /* Read to the end or to the first error. */
 static ntr_status read_all(ntr_stream_reader *reader, char *text, size_t *size) {
     ntr_bytes span;
     bool last = false;
 
     *size = 0;
-    while (!last) {
-        ntr_status status = ntr_stream_reader_next(reader, &span, &last);
+    for (unsigned turn = 0; !last; turn++) {
+        const bool copy = way == COPIES || (way == BOTH && turn % 2);
+        ntr_status status = read_some(reader, text + *size, copy, &span, &last);
         if (status != NTR_OK) {
             assert_int_equal(span.size, 0);
             assert_true(last);
             return status;
         }
-        if (span.size) memcpy(text + *size, span.data, span.size);
+        if (span.size) memmove(text + *size, span.data, span.size);
         *size += span.size;
     }
     return NTR_OK;
@@ -171,6 +200,20 @@ static void bytes_are_skipped_by_reading(void **state) {
     ntr_stream_reader_skip(reader, UINT64_MAX);
     assert_int_equal(read_all(reader, text, &size), NTR_OK);
     assert_int_equal(size, 0);
+    ntr_stream_reader_free(reader);
+}
+
+/* Also those that were read to detect compression. */
+static void bytes_are_copied_one_by_one(void **state) {
+    (void)state;
+    struct file file = {.bytes = (const uint8_t *)plain, .size = PLAIN_SIZE, .step = 9};
+    ntr_stream_reader *reader = reader_of(&file);
+    char text[PLAIN_SIZE + 1];
+    size_t size = 0, got;
+    for (bool last = false; !last; size += got)
+        assert_int_equal(ntr_stream_reader_read(reader, (uint8_t *)text + size, 1, &got, &last), NTR_OK);
+    assert_int_equal(size, PLAIN_SIZE);
+    assert_memory_equal(text, plain, PLAIN_SIZE);
     ntr_stream_reader_free(reader);
 }
 
@@ -409,6 +452,7 @@ int main(void) {
         TEST(an_empty_file_is_an_empty_stream),
         TEST(bytes_are_skipped_by_a_seek),
         TEST(bytes_are_skipped_by_reading),
+        TEST(bytes_are_copied_one_by_one),
         TEST(a_failure_to_read_is_told_with_its_place),
         TEST(a_reader_can_be_stopped),
         TEST(configs_of_other_versions_are_taken),
@@ -420,5 +464,11 @@ int main(void) {
         TEST(an_incomplete_frame_of_a_stopped_reader_is_no_error),
         TEST(damage_is_told_behind_what_came_before),
     };
-    return cmocka_run_group_tests_name("stream", tests, make_plain, NULL);
+    const CMFixtureFunction ways[WAYS] = {by_spans, by_copies, by_both};
+    struct CMUnitTest all[WAYS * (sizeof tests / sizeof *tests)];
+    for (size_t i = 0; i < sizeof all / sizeof *all; i++) {
+        all[i] = tests[i / WAYS];
+        all[i].setup_func = ways[i % WAYS];
+    }
+    return cmocka_run_group_tests_name("stream", all, make_plain, NULL);
 }

@@ -55,6 +55,21 @@ static void the_place_before_a_stop(void **state) {
     scene_end(&s);
 }
 
+/* A chunk begins with messages of a source that synchronizes later in it: the thread of the chunk before decodes them. */
+static void messages_before_a_sync(void **state) {
+    (void)state;
+    scene s;
+    stream in = {.size = 0};
+    ntr_parallel_stats stats = {0};
+    open(&s, NULL);
+    add(&in, &s, ONE(0), 1);
+    for (unsigned turn = 0; turn < 20 * TURN; turn++) add(&in, &s, ONE(1) ONE(0) "DirectBranch SRC=1 ICNT=4\nDirectBranch SRC=0 ICNT=4\n", 5);
+    assert_null(parallels_differ(&s.config, (ntr_bytes){in.bytes, in.size}, 2, CHUNK, &stats));
+    assert_true(stats.ahead > 0);
+    assert_int_equal(stats.guessed_wrong, 0);
+    scene_end(&s);
+}
+
 static ntr_status nothing(void *user, unsigned what, const void *data, size_t size) {
     (void)user, (void)what, (void)data, (void)size;
     return NTR_OK;
@@ -86,6 +101,7 @@ static void sources_that_take_turns(void **state) {
 }
 
 int main(void) {
-    const struct CMUnitTest tests[] = {TEST(a_source_that_sleeps), TEST(the_place_before_a_stop), TEST(sources_that_take_turns)};
+    const struct CMUnitTest tests[] = {TEST(a_source_that_sleeps), TEST(the_place_before_a_stop), TEST(messages_before_a_sync),
+                                      TEST(sources_that_take_turns)};
     return cmocka_run_group_tests_name("sources", tests, NULL, NULL);
 }
