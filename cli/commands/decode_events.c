@@ -75,11 +75,11 @@ struct decode_delivery {
     struct cli_decode_output *output;
 };
 
-static void deliver_event(void *user, const ntr_event *event) {
+static void deliver_events(void *user, const ntr_event *events, size_t count) {
     struct decode_delivery *s = user;
 
     s->decode->any = true;
-    take_all(s->decode, s->output, event, 1); /* a part of the trace is decoded by one thread */
+    take_all(s->decode, s->output, events, count); /* a part of the trace is decoded by one thread */
 }
 
 static int finish_parallel(struct decode *d, const struct cli_threads *threads, ntr_status status) {
@@ -100,7 +100,7 @@ static int decode_parallel(struct decode *d, const struct cli_decode_settings *s
         .spans = d->sorter && spans == CLI_SPANS_INDEPENDENT ? CLI_SPANS_IN_ORDER : spans,
         .trace = &d->trace,
         .out = &d->out,
-        .event = deliver_event,
+        .events = deliver_events,
         .user = &delivery,
     };
     parts.source = cli_decode_output_source(output);

@@ -83,23 +83,29 @@ static ntr_status put_event(struct thread_data *m, const ntr_event *event) {
     return ntr_chunk_put(m->chunk, PART_EVENTS, event, sizeof *event);
 }
 
-static bool is_delivered(const struct cli_threads *t, const ntr_event *e) {
-    if (e->kind != NTR_EVENT_SPAN) return true;
-    return t->spans == CLI_SPANS_IN_ORDER && (t->all_spans || cli_decode_output_needs(t->settings->show, e));
+/* CLI_SPANS_IN_ORDER: all that the output or the sorter needs. */
+static ntr_status put_needed(const struct thread_data *m, const ntr_event *events, size_t count) {
+    const struct cli_threads *t = m->threads;
+    size_t room;
+
+    if (t->all_spans) return ntr_chunk_put(m->chunk, PART_EVENTS, events, count * sizeof *events);
+    ntr_event *to = ntr_chunk_room(m->chunk, PART_EVENTS, count * sizeof *events, &room);
+    if (to) ntr_chunk_used(m->chunk, cli_decode_output_needed(t->settings->show, events, count, to) * sizeof *to);
+    return ntr_chunk_status(m->chunk);
 }
 
 static ntr_status take_events(void *user, ntr_chunk *chunk, const ntr_event *events, size_t count) {
     struct thread_data *m = user;
     const enum cli_span_place place = m->threads->spans;
-
     ntr_status status = NTR_OK;
 
+    if (place == CLI_SPANS_IN_ORDER) return put_needed(m, events, count);
     for (size_t i = 0, some; i < count && status == NTR_OK; i += some) {
         some = place == CLI_SPANS_INDEPENDENT ? cli_count_spans(&events[i], count - i) : 0;
         if (some) {
             cli_decode_output_events(m->output, &events[i], some);
         } else {
-            if (is_delivered(m->threads, &events[i])) status = put_event(m, &events[i]);
+            if (events[i].kind != NTR_EVENT_SPAN) status = put_event(m, &events[i]);
             some = 1;
         }
     }
@@ -124,7 +130,7 @@ static ntr_status deliver(void *user, unsigned what, const void *data, size_t si
 
     if (what == PART_TEXT) cli_output_write(t->out, data, size);
     if (what == PART_MISSING) t->missing += *(const uint64_t *)data;
-    for (const ntr_event *e = data; what == PART_EVENTS && size; e++, size -= sizeof *e) t->event(t->user, e);
+    if (what == PART_EVENTS) t->events(t->user, data, size / sizeof(ntr_event));
     return t->out->done ? NTR_END : NTR_OK; /* the reader of the output has closed it */
 }
 

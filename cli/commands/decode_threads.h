@@ -1,5 +1,5 @@
 /* Decoding with several threads for `ntrace decode`. Worker threads convert spans to text, as far as each span can be
- * printed independently of the others. Everything else is delivered to `event` in stream order. */
+ * printed independently of the others. Everything else is delivered to `events` in stream order. */
 #ifndef CLI_COMMANDS_DECODE_THREADS_H
 #define CLI_COMMANDS_DECODE_THREADS_H
 
@@ -19,8 +19,8 @@ struct cli_threads {
     bool all_spans; /* with CLI_SPANS_IN_ORDER: also those that the output does not need */
     struct cli_trace *trace;
     struct cli_output *out;                            /* receives the text */
-    void (*event)(void *user, const ntr_event *event); /* in stream order; receives spans only if
-                                                          `spans` is CLI_SPANS_IN_ORDER */
+    void (*events)(void *user, const ntr_event *events, size_t count); /* in stream order; receives spans only if
+                                                                          `spans` is CLI_SPANS_IN_ORDER */
     void *user;
     uint64_t missing; /* result: number of spans without code in any image */
     ntr_parallel_stats stats; /* result */
@@ -31,7 +31,7 @@ struct cli_threads {
  * reported), or an error of ntr_parallel_new or ntr_parallel_feed. */
 ntr_status cli_threads_read(struct cli_threads *threads, const ntr_decoder_config *config, unsigned jobs);
 
-/* As cli_threads_read, but only counts: *counts receives the totals. `settings`, `spans` and `event` are not used. */
+/* As cli_threads_read, but only counts: *counts receives the totals. `settings`, `spans` and `events` are not used. */
 ntr_status cli_threads_count(struct cli_threads *threads, const ntr_decoder_config *config, unsigned jobs,
                              ntr_counts *counts);
 

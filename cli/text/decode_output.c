@@ -55,18 +55,22 @@ static bool is_span(const ntr_event *e) {
     return e->kind == NTR_EVENT_SPAN || e->kind == NTR_EVENT_NO_CODE;
 }
 
-static bool is_call(const ntr_event *e) {
+static inline bool is_call(const ntr_event *e) {
     return e->end != NTR_END_CUT && e->end != NTR_END_NOT_TAKEN && e->end != NTR_END_TAKEN && e->end != NTR_END_JUMP &&
            e->end != NTR_END_INDIRECT_JUMP;
 }
 
-static bool is_shown(enum cli_show show, const ntr_event *e) {
+static inline bool is_shown(enum cli_show show, const ntr_event *e) {
     if (!is_span(e)) return true;
     return show == CLI_SHOW_CALL ? is_call(e) : show == CLI_SHOW_BRANCH ? e->end != NTR_END_CUT : true;
 }
 
-bool cli_decode_output_needs(enum cli_show show, const ntr_event *span) {
-    return is_shown(show, span);
+size_t cli_decode_output_needed(enum cli_show show, const ntr_event *events, size_t count, ntr_event *to) {
+    size_t needed = 0;
+
+    for (size_t i = 0; i < count; i++)
+        if (is_shown(show, &events[i])) to[needed++] = events[i];
+    return needed;
 }
 
 static void put_event(struct cli_decode_output *o, size_t (*put)(const ntr_event *, char *), const ntr_event *e) {

@@ -43,8 +43,8 @@ enum cli_span_place {
 /* Returns how the spans of `show` may be printed. */
 enum cli_span_place cli_decode_output_spans(enum cli_show show, enum cli_format format);
 
-/* Returns false for spans that leave no trace in the output. */
-bool cli_decode_output_needs(enum cli_show show, const ntr_event *span);
+/* Copies the events that the output needs: all but spans that leave no trace in it. Returns their number. */
+size_t cli_decode_output_needed(enum cli_show show, const ntr_event *events, size_t count, ntr_event *to);
 
 struct cli_decode_output;
 
