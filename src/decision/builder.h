@@ -39,6 +39,8 @@ typedef struct ntr_map_builder {
     size_t code_count, code_capacity;
     const char *last_name; /* the last file of a row, and what it is */
     const ntr_extent_file *last_file;
+    uint64_t scopes[8]; /* the last functions, and copies of them, of which the decisions were added */
+    unsigned scope_count;
     const char *last_relative; /* the same before its folder was added; NULL: it is absolute */
     ntr_statements statements;
     ntr_code_kind kind; /* of the code of `graph` */

@@ -113,6 +113,7 @@ void ntr_walk_enter_function(ntr_unit_walk *w, CXCursor cursor) {
     CXString name = w->clang->getCursorSpelling(cursor);
     const char *text = w->clang->getCString(name);
     w->function = ntr_texts_keep(&w->decisions->texts, text ? text : "");
+    w->function_line = place_of(w, w->clang->getCursorLocation(cursor)).line;
     w->order = 0;
     w->now = ntr_flow_of(0, 0);
     w->clang->disposeString(name);

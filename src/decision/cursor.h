@@ -23,6 +23,7 @@ typedef struct ntr_unit_walk {
     const char *const *only;
     size_t only_count;
     const char *function; /* the function that is visited */
+    uint32_t function_line; /* of its name */
     CXFile last_file;     /* the last file of which the path was resolved, */
     const char *last_path;
     uint32_t order;

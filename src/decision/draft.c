@@ -158,6 +158,7 @@ static void place_decision(ntr_unit_walk *w, ntr_decision_draft *d, CXCursor cur
     r->shown.text = text_between(w, &begin, &end);
     r->shown.file = r->path;
     r->shown.function = w->function;
+    r->function_line = w->function_line;
     r->whole = w->whole;
 }
 

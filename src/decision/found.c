@@ -45,17 +45,51 @@ static uint64_t scope_of(const ntr_frame *frames, size_t count) {
     return scope;
 }
 
-static ntr_status add_code(ntr_map_builder *b, uint64_t address, const ntr_extent_entry *entry) {
-    ntr_frame frames[NTR_FRAMES_MAX];
-    size_t count = ntr_debug_info_frames(b->debug, NULL, address, frames, NTR_FRAMES_MAX);
-    if (count == 0 || !frames[count - 1].size || entry->whole) return NTR_OK;
+static ntr_status add_code(ntr_map_builder *b, uint64_t address, uint32_t record, const ntr_frame *frames, size_t count) {
     const ntr_frame *function = &frames[count - 1];
-    const ntr_found_code code = {address, function->entry, function->entry + function->size, scope_of(frames, count), entry->record};
+    const ntr_found_code code = {address, function->entry, function->entry + function->size, scope_of(frames, count), record};
     const ntr_found_code *last = b->code_count ? &b->codes[b->code_count - 1] : NULL;
     if (last && last->low == code.low && last->scope == code.scope && last->record == code.record) return NTR_OK;
     if (ntr_reserve(b->map->allocator, (void **)&b->codes, &b->code_capacity, b->code_count + 1, sizeof *b->codes)) return NTR_E_MEMORY;
     b->codes[b->code_count++] = code;
     return NTR_OK;
+}
+
+/* Returns whether the decisions of a function, or of a copy of it, were added shortly before. Else it is noted. */
+static bool was_added(ntr_map_builder *b, uint64_t scope) {
+    enum { SCOPES = sizeof b->scopes / sizeof b->scopes[0] };
+    for (unsigned i = 0; i < SCOPES; i++)
+        if (b->scopes[i] == scope) return true;
+    b->scopes[b->scope_count++ % SCOPES] = scope;
+    return false;
+}
+
+/* Adds the decisions of a function, or of an inlined copy. It may have no code of a decision of which the compiler knows the result. */
+static ntr_status add_decisions(ntr_map_builder *b, uint64_t address, const ntr_frame *frames, size_t count) {
+    const ntr_decisions *d = b->decisions;
+    if (was_added(b, frames[count - 1].entry + scope_of(frames, count) * 31)) return NTR_OK;
+    const ntr_extent_file *file = frames[0].declared_in ? file_of(b, frames[0].declared_in) : NULL;
+    for (size_t i = 0; file && i < d->count; i++)
+        if (d->records[i]->path == file->path && d->records[i]->function_line == frames[0].declared_line)
+            TRY(add_code(b, address, (uint32_t)i, frames, count));
+    return NTR_OK;
+}
+
+/* Adds the decisions of all functions around an address. */
+static ntr_status add_all_decisions(ntr_map_builder *b, uint64_t address) {
+    ntr_frame frames[NTR_FRAMES_MAX];
+    const size_t count = ntr_debug_info_frames(b->debug, NULL, address, frames, NTR_FRAMES_MAX);
+    if (count == 0 || !frames[count - 1].size) return NTR_OK;
+    for (size_t i = 0; i < count; i++) TRY(add_decisions(b, address, frames + i, count - i));
+    return NTR_OK;
+}
+
+/* Adds code of a decision. */
+static ntr_status add_own_code(ntr_map_builder *b, uint64_t address, const ntr_extent_entry *entry) {
+    ntr_frame frames[NTR_FRAMES_MAX];
+    const size_t count = ntr_debug_info_frames(b->debug, NULL, address, frames, NTR_FRAMES_MAX);
+    if (count == 0 || !frames[count - 1].size || entry->whole) return NTR_OK;
+    return add_code(b, address, entry->record, frames, count);
 }
 
 static ntr_status add_branch(ntr_map_builder *b, uint64_t address, const ntr_line_row *row,
@@ -107,11 +141,12 @@ static ntr_status take_row(ntr_map_builder *b, const ntr_line_row *row) {
     ntr_insn insn;
     const ntr_extent_file *file = row->line && row->file ? file_of(b, row->file) : NULL;
     if (file) TRY(take_calls(b, row, file->path));
+    if (file && !ntr_code_ranges_at(&b->map->ranges, row->address).plain) TRY(add_all_decisions(b, row->address));
     const ntr_extent_entry *entry = file ? ntr_extents_at(&b->extents, file, row->line, row->column) : NULL;
     if (!entry) return NTR_OK;
     const ntr_decision_record *r = b->decisions->records[entry->record];
     if (ntr_extent_equal(&entry->extent, &r->point)) entry = own_entry(b, file, r, entry);
-    TRY(add_code(b, row->address, entry));
+    TRY(add_own_code(b, row->address, entry));
     for (uint64_t at = row->address; at - row->address < row->size; at += insn.size) {
         if (ntr_program_insn(b->map->program, NULL, NTR_POSITION_ANY, at, &insn) != NTR_OK) break;
         if (insn.flow == NTR_FLOW_BRANCH) TRY(add_branch(b, at, row, entry));

@@ -117,6 +117,17 @@ static bool is_one_chain(const ntr_decision_record *r, unsigned node, uint8_t op
     return is_one_chain(r, e->left, operator) && is_one_chain(r, e->right, operator);
 }
 
+/* Returns whether an outcome leads to the same code as that of another branch with this result. */
+static bool is_shared(const ntr_matcher *x, size_t i, unsigned taken, int16_t result) {
+    const ntr_match *m = x->match;
+    for (size_t k = 0; k < m->count; k++)
+        for (unsigned value = 0; value < 2 && k != i; value++) {
+            const unsigned outcome = x->best.taken_is[k] == (int)value;
+            if (m->record->flow[x->best.condition[k]].next[value] == result && ntr_graph_same(m->graph, exit_of(x, k, outcome), exit_of(x, i, taken))) return true;
+        }
+    return false;
+}
+
 /* A group that can have one value only is left out, or only a branch of one of its conditions is left. Example: in
  * if (b || (a > 0 && !a)) break; if (a <= 0) return; -- the branch of a > 0 is that of the second statement, too, and both of its
  * outcomes mean false. So the value that all conditions have together (&&: true, ||: false) must be shown by itself, and
@@ -128,10 +139,13 @@ static bool shows_group(const ntr_matcher *x, size_t i, const ntr_result_exits *
     if (!group || group->first == group->last || m->kind.plain) return true; /* -O0 folds, and threads nothing */
     const uint8_t operator = m->ungrouped->tree[group->top].operator;
     const bool one = is_one_chain(m->ungrouped, group->top, operator);
+    const int16_t *flow = m->record->flow[condition].next;
+    const bool alone = flow[0] >= 0 || flow[1] >= 0; /* only one value decides */
     for (unsigned value = 0; value < 2; value++) {
-        const bool taken = value_when_taken == (int)value, result = m->record->flow[condition].next[value] == NTR_RESULT_TRUE;
-        if (one && value != (operator == NTR_AND)) continue;
-        bool shown = ntr_matcher_reaches(x, i, taken, result);
+        const int16_t next = m->record->flow[condition].next[value];
+        const bool taken = value_when_taken == (int)value, result = next == NTR_RESULT_TRUE;
+        if (next >= 0 || (one && value != (operator == NTR_AND))) continue;
+        bool shown = ntr_matcher_reaches(x, i, taken, result) || (alone && is_shared(x, i, taken, next));
         for (enum evidence e = EVIDENCE_SETS; e <= EVIDENCE_VALUE && !shown; e++) shown = is_known(x, i, taken, exits, e, result);
         if (!shown) return false;
     }
@@ -155,6 +169,14 @@ static int last_value(const ntr_matcher *x, size_t i, const ntr_result_exits *ex
     return value != NTR_NOT_KNOWN && shows_group(x, i, exits, value) ? value : NTR_NOT_KNOWN;
 }
 
+/* The same of the groups of which only one value decides. Example: if ((b && b == 0) || (!d && e)) return v; return 0; -- b && b == 0 is left out, and
+ * the branches of d and e also fit the two groups. Then the outcome d would mean true, and it leads to `return 0`. */
+static bool shows_all_groups(const ntr_matcher *x, const ntr_result_exits *exits) {
+    for (size_t i = 0; i < x->match->count; i++)
+        if (is_group(x, i) && ntr_matcher_by_operand(x, i, NULL) == NTR_NOT_KNOWN && !shows_group(x, i, exits, x->best.taken_is[i])) return false;
+    return true;
+}
+
 bool ntr_matcher_results(ntr_matcher *x, ntr_result_exits *exits) {
     const ntr_match *m = x->match;
     bool changed = true, all = false;
@@ -173,7 +195,7 @@ bool ntr_matcher_results(ntr_matcher *x, ntr_result_exits *exits) {
             changed = true;
         }
     }
-    return all;
+    return all && shows_all_groups(x, exits);
 }
 
 bool ntr_matcher_differs(const ntr_match *m, const ntr_result_exits *exits) {

@@ -26,6 +26,9 @@ CHANGED = {
     "evaluates the inner decision less often: (b && x) || a": ("cpp", "auto made = [&](int x) { if ((b || a) && (__builtin_expect(({{[[a > 1]] || [[c > 1]]}}) != 0, 0) || a)) "
         "return x; return x + 1; }; return made(a);"),
     "leads a path past the decision, because c is 1": ("c", "if (b) c = 1; if ({{[[c == 2]] && [[a]]}}) sink = 4; return sink;"),
+    "leaves out b && b == 0: the branches of d and e also fit the two operands of ||": ("cpp", "Guard guard(a); if ({{([[b]] && [[b == 0]]) || ([[!d]] && [[e]])}}) return guard.value; return 0;"),
+    "places stop(), which does not return, before the branch of b": ("c", "if (b > 5) stop(a); if ({{([[d > 0]] || [[b]]) && ([[e]] && [[!c]])}}) sink = 1; if (c > 5) { sink = 2; leave(b); } return sink;"),
+    "leads a path to the branch of d == 0, because a > 2 is false": ("c", "if (a) { if (b > 1) return 2; } if ({{([[a > 2]] || [[d == 0]]) && [[b > 0]]}}) sink = 4; return c;"),
     "gives two conditions the place of the call": ("c", "sink = get({{[[b > 1]] && ([[f]] && ([[__builtin_expect((get(c) && c > 0) != 0, 0)]] || [[!e]]))}}); return 1;"),
 }
 RECORD = """static char values[33]; static const char *function;
@@ -47,6 +50,7 @@ def recorded(body, name):
 
 
 def program(language, change, head=random_decisions.HEAD):
+    head += random_decisions.HEAD_CPP if language == "cpp" else ""
     bodies = [change(body, f"f{i}") for i, body in enumerate(body for at, body in CHANGED.values() if at == language)]
     functions = [f"__attribute__((noinline)) static int f{i}(int a, int b, int c, int d, int e, int f) {{ {body} }}" for i, body in enumerate(bodies)]
     rows = ", ".join("{" + ", ".join(map(str, row)) + "}" for row in random_decisions.INPUTS)
@@ -91,6 +95,25 @@ def changed_decisions(bench):
             assert flags != ("-O0",) or known == len(texts), (language, known)
 
 
+INLINED = """#include <stdio.h>
+#include <stdlib.h>
+volatile int sink;
+int pick(int a, int b) { if (a && b) { sink = 1; return 1; } return 2; }
+int rarely(int a, int b) { sink = 3; return pick(a, b); }
+int main(int argc, char **argv) { if (argc > 5) return rarely(argc, 3); printf("%d\\n", pick(0, argc)); return 0; }
+"""
+
+
+def removed_copies(bench):
+    """The code of a decision is removed from a copy of which the result is known. The copies that are left do not say that it was never evaluated."""
+    bench.source("inlined.c", INLINED)
+    for level in ("-O0", "-Og", "-O1", "-O2"):
+        for document in (bench.mcdc(bench.trace("inlined.c", level)), *(bench.mcdc(one) for one in [bench.trace_of_clang("inlined.c", level)] if one)):
+            decision = next(decision for decision in document["decisions"] if decision["text"] == "a && b")
+            known = [vector["values"] for vector in decision["vectors"]] == [["F", "-"]]
+            assert known if decision["state"] != "not-determinable" else not decision["vectors"], (level, decision)
+
+
 KEPT = """#include <stdio.h>
 static volatile int sink;
 __attribute__((noinline)) static int f(int a, int b, int c) { if (b) c = 1; if (c == 2 && a) sink = 4; return sink; }
@@ -111,4 +134,4 @@ def kept_paths(bench):
 
 
 if __name__ == "__main__":
-    cases.main([changed_decisions, kept_paths], mcdc.Bench, mcdc.TOOLS)
+    cases.main([changed_decisions, kept_paths, removed_copies], mcdc.Bench, mcdc.TOOLS)
