@@ -555,6 +555,7 @@ def thresholds(bench):
 
 
 def real_source(bench):
+    """Equal, and the share that is not determinable has a bound: it was 0.6 % at -O0, 13.5 % at -Og and 66 % at -O2."""
     sources = [os.path.join(HERE, "real.c")]
     for folder in REAL:
         sources += sorted(glob.glob(os.path.join(ROOT, "src", folder, "*.c")))
@@ -567,7 +568,7 @@ def real_source(bench):
     shown = bench.run("llvm-cov-19", "show", "-show-mcdc", "-instr-profile=native.profdata", "native")
     parts = re.split(r"(?m)^(/[^\n|]*\.[ch]):$", shown)
     truth = {name: parse_llvm_cov(body) for name, body in zip(parts[1::2], parts[2::2]) if os.path.basename(name) not in NOT_REAL}
-    for level, least, most in (("-O0", 300, 5), ("-Og", 240, 80), ("-O2", 80, 240)):
+    for level, least, most in (("-O0", 300, 0.01), ("-Og", 240, 0.15), ("-O2", 80, 0.72)):
         bench.run(*GCC, level, *flags, *sources, "-o", "real")
         bench.run(bench.ntrace, "run", "-o", "real.ntrace", "--", "./real")
         found = bench.mcdc("real.ntrace")["decisions"]
@@ -579,7 +580,7 @@ def real_source(bench):
             agreed += equal
             open_ += undetermined
         print(f"# {level}: {agreed} equal, {len(open_)} not determinable")
-        assert agreed >= least and len(open_) <= most, (level, agreed, open_)
+        assert agreed >= least and len(open_) <= most * (agreed + len(open_)), (level, agreed, open_)
 
 
 def executed_by_qemu(folder, program, *arguments):
