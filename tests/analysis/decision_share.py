@@ -5,11 +5,10 @@ usage: decision_share.py NTRACE SOURCES [LEVEL...]         NTRACE_TEST_KEEP=FOLD
                                                            NTRACE_TEST_DATA=1: with loads and stores (run --data)
 
 SOURCES is a folder in which the archives *.orig.tar.* of Debian's source packages bzip2, cjson, zlib, lua5.4 and tinyxml2 are unpacked.
-LEVEL: -O0, -Og (default), "-Og --param=logical-op-non-short-circuit=0", "clang-19 -O0", "gcc-14 -Og" (cc1 and cc1plus of Debian 13, under QEMU), ... The same sources run with the same inputs, instrumented by clang-19 on this machine and compiled by
+LEVEL: -O0, -Og (default), "-Og --param=logical-op-non-short-circuit=0", "clang-19 -O0", ... The same sources run with the same inputs, instrumented by clang-19 on this machine and compiled by
 gcc for RISC-V under ntrace run. The exit status is 1 when a vector or a pair differs. `make test` does not run this.
 """
 import collections
-import concurrent.futures
 import glob
 import os
 import re
@@ -136,26 +135,8 @@ def truth_of(bench, name, cpp, sources, flags, calls):
     return {os.path.realpath(name): mcdc.parse_llvm_cov(body) for name, body in zip(parts[1::2], parts[2::2])}
 
 
-def build_by_gcc_14(bench, level, name, cpp, sources, flags, program):
-    """Compiled by gcc 14 of Debian 13 under QEMU, with the headers and libraries of this machine; assembled and linked here."""
-    root = mcdc.debian("gcc 14", "riscv64", "cpp-14", "libgcc-14-dev", *(["g++-14-riscv64-linux-gnu"] if cpp else []))
-    own, system = os.path.join(root, "usr/lib/gcc/riscv64-linux-gnu/14/include"), "/usr/riscv64-linux-gnu/include"
-    folders = sorted(glob.glob(f"{system}/c++/*"))[-1:] if cpp else []
-    folders += [os.path.join(folder, "riscv64-linux-gnu") for folder in folders] + [own, system]
-    compiler = os.path.join(root, "usr/libexec/gcc/riscv64-linux-gnu/14", "cc1plus" if cpp else "cc1")
-    command = ["qemu-riscv64", "-L", root, compiler, "-quiet", "-mabi=lp64d", "-march=rv64gc", "-g", "-w", "-fsigned-char",
-               *level, *(word for folder in folders for word in ("-isystem", folder)), *(flag for flag in flags if not flag.startswith("-l"))]
-    objects = [f"{program}-{os.path.basename(source)}" for source in sources]
-    with concurrent.futures.ThreadPoolExecutor(2) as pool:
-        list(pool.map(lambda pair: bench.run(*command, pair[0], "-o", pair[1] + ".s", "-dumpbase", os.path.basename(pair[0])), zip(sources, objects)))
-    linker = "riscv64-linux-gnu-g++" if cpp else "riscv64-linux-gnu-gcc"
-    bench.run(linker, "-static", *(name + ".s" for name in objects), *(flag for flag in flags if flag.startswith("-l")), "-o", program)
-
-
-def build(bench, level, name, cpp, sources, flags, program):
+def build(bench, level, cpp, sources, flags, program):
     chosen, *level = level.split() if not level.startswith("-") else ("gcc", *level.split())
-    if chosen == "gcc-14":
-        return build_by_gcc_14(bench, level, name, cpp, sources, flags, program)
     compiler = ["riscv64-linux-gnu-g++" if cpp else "riscv64-linux-gnu-gcc"]
     if chosen != "gcc":
         compiler = [chosen.replace("clang", "clang++") if cpp else chosen, "--target=riscv64-linux-gnu", "-mno-relax", "-fuse-ld=lld"]
@@ -166,7 +147,7 @@ def share(bench, level, name, cpp, sources, flags, calls, truth, reasons):
     program = name + re.sub(r"[^-\w]", "", level)
     data = ["--data"] if os.environ.get("NTRACE_TEST_DATA") else []
     if not os.path.exists(os.path.join(bench.folder, program)):
-        build(bench, level, name, cpp, sources, flags, program)
+        build(bench, level, cpp, sources, flags, program)
     traces = [f"{program}-{number}{''.join(data)}.ntrace" for number in range(len(calls))]
     if not os.path.exists(os.path.join(bench.folder, traces[-1])):
         run(bench, calls, lambda number: [bench.ntrace, "run", *data, "-o", traces[number], "--", "./" + program])
