@@ -100,7 +100,6 @@ ntr_status ntr_builder_keep(ntr_map_builder *b, ntr_decision_record *record, con
     TRY(ntr_builder_add_copy(b, record, found[0], reason));
     ntr_decision_copy *copy = &b->map->copies[b->map->copy_count - 1];
     copy->complete = !reason && match->complete;
-    copy->certain = !reason && copy->debug && match->one_entry && !match->grouping.count;
     if (!reason && match->grouping.count) {
         copy->grouping = ntr_alloc(b->map->allocator, 1, sizeof *copy->grouping);
         if (!copy->grouping) return NTR_E_MEMORY;

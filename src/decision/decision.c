@@ -90,7 +90,7 @@ static ntr_status add_copy(ntr_decisions *d, const ntr_decision_copy *copy) {
             r->undetermined = true;
             r->shown.reason = reason;
         }
-        if (!copy->certain || copy->misfits) return NTR_OK;
+        return NTR_OK;
     }
     r->shown.unknown += copy->unknown;
     for (unsigned result = 0; result < 2; result++) {

@@ -42,7 +42,6 @@ typedef struct ntr_match {
                                            * branches must prove more; or NULL */
     bool placed;   /* result: each candidate is known to evaluate `condition`, also if the rest is not known */
     bool possible; /* result: the branches have the structure and the places, also if it is not known what their outcomes mean */
-    bool one_entry; /* result: each evaluation begins with the same branch, so that no path leads into the middle of the decision */
     bool complete; /* result: no code passes by the branches (match_bypass.c) */
     ntr_matched matched[NTR_CANDIDATES_MAX];
     ntr_operand_root roots[NTR_CANDIDATES_MAX]; /* result: of branches of groups, the operand that the conditions compare */

@@ -153,7 +153,6 @@ const char *ntr_match_find(ntr_match *m) {
     if (x.found == 0 || x.steps > STEPS_MAX) return why_not(m);
     if (x.found > 1) return "its branches fit the source in more than one way";
     if (!all_conditions(&x)) return why_not(m);
-    m->one_entry = (x.first & (x.first - 1)) == 0;
     for (size_t i = 0; i < m->count; i++) m->matched[i].condition = x.best.condition[i];
     m->placed = true;
     m->possible = ntr_matcher_places(&x) && ntr_matcher_calls(&x);
