@@ -120,6 +120,19 @@ static unsigned add_tree(ntr_unit_walk *w, ntr_decision_draft *d, CXCursor curso
 
 /* ---- the decision ------------------------------------------------------------------------------ */
 
+/* Returns where clang places the test of a result that follows the body of a loop. It has no place for that of a macro. */
+static ntr_extent end_of_body(ntr_unit_walk *w, CXCursor body) {
+    const ntr_cursor_place end = ntr_cursor_end(w, body);
+    const enum CXCursorKind kind = w->clang->getCursorKind(body);
+    size_t size;
+    const char *text = ntr_cursor_text(w, end.file, &size);
+    if (kind == CXCursor_CompoundStmt && text && end.offset && end.offset <= size && text[end.offset - 1] == '}')
+        return (ntr_extent){end.line, end.column - 1, end.line, end.column};
+    const bool expression = kind >= CXCursor_FirstExpr && kind <= CXCursor_LastExpr;
+    if (expression && !ntr_cursor_is_logical(w, ntr_cursor_strip(w, body, true)) && !ntr_cursor_is_choice(w, body)) return ntr_cursor_extent(w, body);
+    return (ntr_extent){0};
+}
+
 static void set_control(ntr_unit_walk *w, ntr_decision_record *r, const ntr_control *control, bool negated) {
     if (control->statement) {
         ntr_extent statement = ntr_cursor_extent(w, *control->statement);
@@ -143,6 +156,7 @@ static void set_control(ntr_unit_walk *w, ntr_decision_record *r, const ntr_cont
     r->rest_when = control->rest_when ^ negated;
     if (control->falls) r->falls = negated ? NTR_FALLS_FALSE : NTR_FALLS_TRUE;
     r->repeats = control->repeats;
+    if (control->body) r->body_end = end_of_body(w, *control->body);
 }
 
 static void place_decision(ntr_unit_walk *w, ntr_decision_draft *d, CXCursor cursor) {

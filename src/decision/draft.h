@@ -16,6 +16,7 @@ typedef struct ntr_control {
     bool rest_when;
     bool falls;              /* the code of the result true goes on with that of the result false (record.h) */
     bool repeats;            /* do */
+    const CXCursor *body;    /* of do; else NULL */
 } ntr_control;
 
 /* What became of an expression. */

@@ -59,6 +59,7 @@ ntr_status ntr_extents_make(ntr_extents *e, const ntr_decisions *d) {
         for (next = i; !status && next < d->count && d->records[next]->path == d->records[i]->path; next++) {
             status = add(e, &d->records[next]->extent, next, false);
             if (!status) status = add(e, &d->records[next]->point, next, false);
+            if (!status) status = add(e, &d->records[next]->body_end, next, false);
             if (!status) status = add(e, &d->records[next]->whole, next, true);
         }
         if (!status) status = finish_file(e, d->records[i]->path, first);

@@ -117,6 +117,17 @@ static const ntr_extent_entry *own_entry(const ntr_map_builder *b, const ntr_ext
     return entry ? entry : point;
 }
 
+/* Returns the entry of a row, or NULL. gcc has no code of a loop at the end of its body. */
+static const ntr_extent_entry *entry_of(const ntr_map_builder *b, const ntr_extent_file *file, const ntr_line_row *row) {
+    const ntr_extent_entry *entry = ntr_extents_at(&b->extents, file, row->line, row->column);
+    if (!entry) return NULL;
+    const ntr_decision_record *r = b->decisions->records[entry->record];
+    if (ntr_extent_equal(&entry->extent, &r->point)) return own_entry(b, file, r, entry);
+    if (!ntr_extent_equal(&entry->extent, &r->body_end)) return entry;
+    if (!ntr_code_ranges_at(&b->map->ranges, row->address).gnu) return own_entry(b, file, r, entry);
+    return entry->parent ? &b->extents.items[entry->parent - 1] : NULL;
+}
+
 static ntr_status add_call(ntr_map_builder *b, uint64_t address, uint32_t id) {
     ntr_code_map *m = b->map;
     ntr_frame frames[NTR_FRAMES_MAX];
@@ -142,10 +153,8 @@ static ntr_status take_row(ntr_map_builder *b, const ntr_line_row *row) {
     const ntr_extent_file *file = row->line && row->file ? file_of(b, row->file) : NULL;
     if (file) TRY(take_calls(b, row, file->path));
     if (file && !ntr_code_ranges_at(&b->map->ranges, row->address).plain) TRY(add_all_decisions(b, row->address));
-    const ntr_extent_entry *entry = file ? ntr_extents_at(&b->extents, file, row->line, row->column) : NULL;
+    const ntr_extent_entry *entry = file ? entry_of(b, file, row) : NULL;
     if (!entry) return NTR_OK;
-    const ntr_decision_record *r = b->decisions->records[entry->record];
-    if (ntr_extent_equal(&entry->extent, &r->point)) entry = own_entry(b, file, r, entry);
     TRY(add_own_code(b, row->address, entry));
     for (uint64_t at = row->address; at - row->address < row->size; at += insn.size) {
         if (ntr_program_insn(b->map->program, NULL, NTR_POSITION_ANY, at, &insn) != NTR_OK) break;

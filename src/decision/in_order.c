@@ -37,7 +37,7 @@ static bool computes_last(const ntr_map_builder *b, const ntr_decision_record *r
  * branches of their own, but computes the last condition of a loop and tests the result. */
 static unsigned branches_for(const ntr_map_builder *b, const ntr_decision_record *r, size_t condition) {
     const bool last = condition + 1 == r->shown.condition_count;
-    if (r->conditions[condition].constant) return 0;
+    if (r->conditions[condition].constant || !(ntr_record_evaluated(r) >> condition & 1)) return 0;
     if (!b->kind.plain) return 1;
     if (last && computes_last(b, r)) return 0;
     return !b->kind.gnu && r->flow[condition].choice && !(last && r->loop) ? 2 : 1;

@@ -108,15 +108,6 @@ static void search(ntr_matcher *x, const ntr_solution *given, ntr_branch_set don
 
 /* ---- */
 
-/* Returns the set of conditions that can be evaluated. Constants, and what they skip, are not: in 0 && a || b that is b alone. */
-static uint64_t evaluated(const ntr_decision_record *r) {
-    uint64_t reached = r->start < 0 || r->start >= NTR_CONDITIONS_MAX ? 0 : UINT64_C(1) << r->start;
-    for (size_t i = 0; i < r->shown.condition_count; i++) /* conditions lead to later ones */
-        for (unsigned value = 0; value < 2 && reached >> i & 1; value++)
-            if (r->flow[i].next[value] >= 0) reached |= UINT64_C(1) << r->flow[i].next[value];
-    return reached;
-}
-
 /* Returns whether a branch tests results, and on some way a value that was set before: this is a result, too, and not a condition. Example:
  * li R, 1; beqz A, L; or X, B, C; beqz X, M; L: li R, 0; M: bnez R, end -- the last branch is not that of C. */
 static bool tests_older_value(const ntr_matcher *x) {
@@ -130,11 +121,11 @@ static bool all_conditions(const ntr_matcher *x) {
     uint64_t seen = 0;
     for (size_t i = 0; i < x->match->count; i++)
         if (x->best.condition[i] < NTR_CONDITIONS_MAX) seen |= UINT64_C(1) << x->best.condition[i];
-    return (evaluated(r) & ~seen) == 0;
+    return (ntr_record_evaluated(r) & ~seen) == 0;
 }
 
 static const char *why_not(const ntr_match *m) {
-    if (m->count < (size_t)__builtin_popcountll(evaluated(m->record)))
+    if (m->count < (size_t)__builtin_popcountll(ntr_record_evaluated(m->record)))
         return "it has fewer branches than conditions: the compiler folded, merged or computed conditions";
     return "its branches do not have the structure of the source: the compiler has changed them";
 }
@@ -142,7 +133,7 @@ static const char *why_not(const ntr_match *m) {
 const char *ntr_match_find(ntr_match *m) {
     ntr_matcher x = {.match = m};
     ntr_result_exits exits = {0};
-    if (m->count < (size_t)__builtin_popcountll(evaluated(m->record))) return why_not(m);
+    if (m->count < (size_t)__builtin_popcountll(ntr_record_evaluated(m->record))) return why_not(m);
     compute_reach(&x);
     memset(x.best.condition, NTR_NO_CONDITION, sizeof x.best.condition);
     memset(x.best.taken_is, NTR_NOT_KNOWN, sizeof x.best.taken_is);

@@ -31,6 +31,14 @@ void ntr_record_flow(ntr_decision_record *r) {
 
 /* ---- vectors ----------------------------------------------------------------------------------- */
 
+uint64_t ntr_record_evaluated(const ntr_decision_record *r) {
+    uint64_t reached = r->start < 0 || r->start >= NTR_CONDITIONS_MAX ? 0 : UINT64_C(1) << r->start;
+    for (size_t i = 0; i < r->shown.condition_count; i++) /* conditions lead to later ones */
+        for (unsigned value = 0; value < 2 && reached >> i & 1; value++)
+            if (r->flow[i].next[value] >= 0) reached |= UINT64_C(1) << r->flow[i].next[value];
+    return reached;
+}
+
 ntr_status ntr_vectors_add(const ntr_allocator *allocator, ntr_vector **vectors, size_t *count, size_t *capacity,
                            const ntr_vector *vector) {
     size_t at = 0;

@@ -63,6 +63,7 @@ typedef struct ntr_decision_record {
     ntr_extent extent;        /* where the line table may place its branches */
     ntr_extent whole;         /* the largest expression around it, with its declaration or keyword */
     ntr_extent point;         /* a further place: the keyword of a loop; line 0: none */
+    ntr_extent body_end;      /* do: where clang tests the result: the last brace, or the expression that is the body; line 0: none */
     ntr_extent when[2];       /* code that is executed when the decision is false, true; line 0: not known */
     ntr_extent rest;          /* further code that is executed when the decision is `rest_when`, and else not before the decision */
     bool rest_when;           /* ... is evaluated again; line 0: not known */
@@ -151,6 +152,9 @@ ntr_status ntr_vectors_add(const ntr_allocator *allocator, ntr_vector **vectors,
 
 /* Computes flow, start and constants from the tree. */
 void ntr_record_flow(ntr_decision_record *record);
+
+/* Returns the set of conditions that can be evaluated. Constants, and what they skip, are not: in 0 && a || b that is b alone. */
+uint64_t ntr_record_evaluated(const ntr_decision_record *record);
 
 /* Computes pairs and states from the vectors. */
 void ntr_record_states(ntr_decision_record *record);

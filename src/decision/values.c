@@ -6,8 +6,17 @@ static int64_t sign_extend(uint64_t value, unsigned width) {
     return (int64_t)(value << (64 - width)) >> (64 - width);
 }
 
+static bool is_frame(unsigned base) {
+    return base == NTR_REGISTER_SP || base == NTR_REGISTER_FP;
+}
+
 void ntr_values_set(ntr_values *k, unsigned reg, bool known, uint64_t value) {
-    if (reg == NTR_REGISTER_SP || reg == NTR_REGISTER_FP) k->slot_count = 0;
+    if (is_frame(reg)) {
+        k->slot_count = 0;
+        for (unsigned i = 0; i < 32; i++)
+            if (k->frame[i] == reg) k->frame[i] = 0;
+    }
+    k->frame[reg] = 0;
     k->known = known ? k->known | 1u << reg : k->known & ~(1u << reg);
     k->value[reg] = k->xlen == 32 ? (uint64_t)sign_extend(value, 32) : value;
 }
@@ -24,23 +33,31 @@ static void forget_overlapping(ntr_values *k, unsigned base, int32_t offset, uns
     k->slot_count = kept;
 }
 
-static bool is_frame(unsigned base) {
-    return base == NTR_REGISTER_SP || base == NTR_REGISTER_FP;
+/* Stores the register of the frame to which an address is relative, and the offset. */
+static bool in_frame(const ntr_values *k, unsigned reg, int64_t offset, uint8_t *base, int32_t *at) {
+    const int64_t limit = INT64_C(1) << 30, sum = (k->frame[reg] ? (int64_t)k->value[reg] : 0) + offset;
+    *base = k->frame[reg] ? k->frame[reg] : is_frame(reg) ? (uint8_t)reg : 0;
+    *at = (int32_t)sum;
+    return *base && sum > -limit && sum < limit;
 }
 
 static void store(ntr_values *k, uint32_t insn) {
-    unsigned base = insn >> 15 & 31, source = insn >> 20 & 31, size = 1u << (insn >> 12 & 3);
-    int32_t offset = (int32_t)sign_extend((insn >> 7 & 31) | (insn >> 25) << 5, 12);
-    if (!is_frame(base)) k->slot_count = 0;
+    unsigned source = insn >> 20 & 31, size = 1u << (insn >> 12 & 3);
+    uint8_t base;
+    int32_t offset;
+    const bool frame = in_frame(k, insn >> 15 & 31, sign_extend((insn >> 7 & 31) | (insn >> 25) << 5, 12), &base, &offset);
+    if (!frame) k->slot_count = 0;
     else forget_overlapping(k, base, offset, size);
-    if (is_frame(base) && ntr_values_is_known(k, source) && k->slot_count < NTR_VALUE_WORDS_MAX)
-        k->slots[k->slot_count++] = (ntr_value_word){(uint8_t)base, (uint8_t)size, offset, ntr_values_get(k, source)};
+    if (frame && ntr_values_is_known(k, source) && k->slot_count < NTR_VALUE_WORDS_MAX)
+        k->slots[k->slot_count++] = (ntr_value_word){base, (uint8_t)size, offset, ntr_values_get(k, source)};
 }
 
 static void load(ntr_values *k, uint32_t insn) {
-    unsigned base = insn >> 15 & 31, size = 1u << (insn >> 12 & 3), width = 8 * size, rd = insn >> 7 & 31;
-    int32_t offset = (int32_t)sign_extend(insn >> 20, 12);
-    for (unsigned i = 0; i < k->slot_count; i++) {
+    unsigned size = 1u << (insn >> 12 & 3), width = 8 * size, rd = insn >> 7 & 31;
+    uint8_t base;
+    int32_t offset;
+    const bool frame = in_frame(k, insn >> 15 & 31, sign_extend(insn >> 20, 12), &base, &offset);
+    for (unsigned i = 0; i < k->slot_count && frame; i++) {
         const ntr_value_word *s = &k->slots[i];
         if (s->base != base || s->offset != offset || s->size != size) continue;
         bool zeros = insn >> 14 & 1;
@@ -71,6 +88,16 @@ static bool operate(const ntr_values *k, unsigned funct3, bool alternative, uint
     }
 }
 
+/* Sets an address that is relative to a register of the frame. Returns false when it is not known. */
+static bool set_address(ntr_values *k, unsigned rd, unsigned reg, int64_t offset) {
+    uint8_t base;
+    int32_t at;
+    if (is_frame(rd) || !in_frame(k, reg, offset, &base, &at)) return false;
+    ntr_values_set(k, rd, false, 0);
+    if (rd) k->frame[rd] = base, k->value[rd] = (uint64_t)(int64_t)at;
+    return true;
+}
+
 static void immediate(ntr_values *k, uint32_t insn) {
     unsigned funct3 = insn >> 12 & 7, rs1 = insn >> 15 & 31;
     bool shift = funct3 == 1 || funct3 == 5;
@@ -78,6 +105,7 @@ static void immediate(ntr_values *k, uint32_t insn) {
     unsigned above = insn >> 26; /* of a shift: other values are instructions of extensions */
     bool known = ntr_values_is_known(k, rs1) && (!shift || above == 0 || (above == 0x10 && funct3 == 5)) &&
                  operate(k, funct3, shift && above == 0x10, ntr_values_get(k, rs1), imm, &result);
+    if (!known && funct3 == 0 && set_address(k, insn >> 7 & 31, rs1, (int64_t)imm)) return;
     ntr_values_set(k, insn >> 7 & 31, known, result);
 }
 
@@ -87,6 +115,10 @@ static void between_registers(ntr_values *k, uint32_t insn) {
     bool base = funct7 == 0 || (funct7 == 0x20 && (funct3 == 0 || funct3 == 5));
     bool known = base && ntr_values_is_known(k, rs1) && ntr_values_is_known(k, rs2) &&
                  operate(k, funct3, funct7 == 0x20, ntr_values_get(k, rs1), ntr_values_get(k, rs2), &result);
+    if (base && !known && funct3 == 0 && ntr_values_is_known(k, rs2)) {
+        const uint64_t b = ntr_values_get(k, rs2);
+        if (set_address(k, insn >> 7 & 31, rs1, (int64_t)(funct7 ? 0 - b : b))) return;
+    }
     ntr_values_set(k, insn >> 7 & 31, known, result);
 }
 

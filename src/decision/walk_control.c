@@ -107,7 +107,8 @@ void ntr_walk_loop(ntr_unit_walk *w, CXCursor cursor, const ntr_cursors *c, size
                       bool keyword_before, unsigned depth) {
     const ntr_control about = {.statement = &cursor, .keyword_before = keyword_before, .loop = true,
                                .id = ++w->decisions->last_id, .when = {NULL, &c->items[body]},
-                               .repeats = body < condition && c->count == 2};
+                               .repeats = body < condition && c->count == 2,
+                               .body = body < condition ? &c->items[body] : NULL};
     bool negated = false, is_do = about.repeats;
     int64_t value = 0;
     CXCursor stripped = ntr_cursor_strip_not(w, c->items[condition], &negated);

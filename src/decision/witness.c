@@ -111,8 +111,7 @@ static const known_insn *insn_at(ntr_witness *w, uint64_t address) {
 /* ---- accesses ---------------------------------------------------------------------------------- */
 
 static void forget(ntr_witness *w) {
-    w->values.known = 0;
-    w->values.slot_count = 0;
+    w->values = (ntr_values){.xlen = w->values.xlen};
 }
 
 static ntr_status add_access(ntr_witness *w, const ntr_event *e) {
