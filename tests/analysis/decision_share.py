@@ -5,7 +5,7 @@ usage: decision_share.py NTRACE SOURCES [LEVEL...]         NTRACE_TEST_KEEP=FOLD
                                                            NTRACE_TEST_DATA=1: with loads and stores (run --data)
 
 SOURCES is a folder in which the archives *.orig.tar.* of Debian's source packages bzip2, cjson, zlib, lua5.4 and tinyxml2 are unpacked.
-LEVEL: -O0, -Og (default), "-Og --param=logical-op-non-short-circuit=0", "clang-19 -O0", ... The same sources run with the same inputs, instrumented by clang-19 on this machine and compiled by
+LEVEL: -O0, -Og (default), "-Og --param=logical-op-non-short-circuit=0", "clang-19 -O0", "gcc-14 -Og" (C only; see condition_coverage of mcdc.py), ... The same sources run with the same inputs, instrumented by clang-19 on this machine and compiled by
 gcc for RISC-V under ntrace run. The exit status is 1 when a vector or a pair differs. `make test` does not run this.
 """
 import collections
@@ -135,8 +135,24 @@ def truth_of(bench, name, cpp, sources, flags, calls):
     return {os.path.realpath(name): mcdc.parse_llvm_cov(body) for name, body in zip(parts[1::2], parts[2::2])}
 
 
+def build_with_gcc_14(bench, level, sources, flags, program):
+    """gcc 14 and the assembler of Debian for RISC-V under QEMU, with the headers and LLVM's linker of this machine: Debian 12's assembler and linker do
+    not take its output."""
+    root = mcdc.debian("gcc 14", "riscv64", *mcdc.GCC_14, "binutils-riscv64-linux-gnu", suites=("trixie", "forky"))
+    folders = (root + "/usr/lib/gcc/riscv64-linux-gnu/14/include", "/usr/riscv64-linux-gnu/include")
+    objects, compiled = [], [flag for flag in flags if not flag.startswith("-l")]
+    for number, source in enumerate(sources):
+        objects.append(f"{program}-{number}.o")
+        bench.run("qemu-riscv64", "-L", root, root + mcdc.CC1_14, "-quiet", "-mabi=lp64d", "-march=rv64gc", "-g", "-w", "-fsigned-char", *level,
+                  *(word for name in folders for word in ("-isystem", name)), *compiled, source, "-o", program + ".s")
+        bench.run("qemu-riscv64", "-L", root, root + "/usr/bin/riscv64-linux-gnu-as", program + ".s", "-o", objects[-1])
+    return bench.run("clang-19", "--target=riscv64-linux-gnu", "-fuse-ld=lld", "-static", *objects, *(flag for flag in flags if flag.startswith("-l")), "-o", program)
+
+
 def build(bench, level, cpp, sources, flags, program):
     chosen, *level = level.split() if not level.startswith("-") else ("gcc", *level.split())
+    if chosen == "gcc-14":
+        return build_with_gcc_14(bench, level, sources, flags, program)
     compiler = ["riscv64-linux-gnu-g++" if cpp else "riscv64-linux-gnu-gcc"]
     if chosen != "gcc":
         compiler = [chosen.replace("clang", "clang++") if cpp else chosen, "--target=riscv64-linux-gnu", "-mno-relax", "-fuse-ld=lld"]
@@ -182,7 +198,10 @@ def main():
             file.write(bytes(20000) + b"ab" * 9000)
         for name, *program in programs(os.path.abspath(sys.argv[2]), folder):
             truth = truth_of(bench, name, *program)
+            cpp = program[0]
             for level in sys.argv[3:] or ["-Og"]:
+                if cpp and level.startswith("gcc-14"):
+                    continue # C only
                 for i, number in enumerate(share(bench, level, name, *program, truth, reasons[level])):
                     sums[level][i] += number
     for level, (total, open_, wrong) in sums.items():

@@ -24,6 +24,8 @@ HERE = os.path.dirname(os.path.abspath(__file__))
 ROOT = os.path.dirname(os.path.dirname(HERE))
 GCC = ("riscv64-linux-gnu-gcc", "-g", "-w", "-static")
 CLANG = ("clang-19", "-w", "-O0", "-fprofile-instr-generate", "-fcoverage-mapping", "-fcoverage-mcdc")
+GCC_14 = ("cpp-14", "libc6-dev", "libgcc-14-dev", "gcc-14-riscv64-linux-gnu")
+CC1_14 = "/usr/libexec/gcc/riscv64-linux-gnu/14/cc1"
 TOOLS = ("riscv64-linux-gnu-gcc", "qemu-riscv64", "clang-19", "llvm-cov-19", "llvm-profdata-19")
 
 # A real library of 4,600 lines: the messages, instructions and encoder of this project, without the variants for
@@ -688,13 +690,14 @@ def other_formats(bench):
         bench.run("genhtml", "--branch-coverage", "-q", "-o", "html", "mcdc.info")
 
 
-def debian(test, arch, *packages):
-    """Folder with packages of Debian 13, if they were fetched before."""
-    command = [os.path.join(ROOT, "tools", "debian_root"), "--suite", "trixie", "--arch", arch, "--no-depends", *packages]
-    done = subprocess.run([*command[:1], "--offline", *command[1:]], stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True, check=False)
-    if done.returncode:
-        raise cases.Skip(f"{test}: fetch it with {' '.join(command)}")
-    return done.stdout.strip()
+def debian(test, arch, *packages, suites=("trixie",)):
+    """Folder with packages of Debian 13, or of one of the suites, if they were fetched before."""
+    for suite in suites:
+        command = [os.path.join(ROOT, "tools", "debian_root"), "--suite", suite, "--arch", arch, "--no-depends", *packages]
+        done = subprocess.run([*command[:1], "--offline", *command[1:]], stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True, check=False)
+        if done.returncode == 0:
+            return done.stdout.strip()
+    raise cases.Skip(f"{test}: fetch it with {' '.join(command)}")
 
 
 def lcov_2(bench):
@@ -731,11 +734,11 @@ def gcovr(bench):
 
 def condition_coverage(bench):
     """gcc 14's -fcondition-coverage, masking MC/DC, as a second witness: condition by condition."""
-    root = debian("gcc 14", "riscv64", "cpp-14", "libc6-dev", "libgcc-14-dev", "gcc-14-riscv64-linux-gnu")
+    root = debian("gcc 14", "riscv64", *GCC_14, suites=("trixie", "forky"))
     folder, qemu = os.path.join(root, "usr", "lib", "gcc", "riscv64-linux-gnu", "14"), ("qemu-riscv64", "-L", root)
     include = [word for name in (folder + "/include", root + "/usr/include/riscv64-linux-gnu", root + "/usr/include") for word in ("-isystem", name)]
     bench.source("decisions.c")
-    bench.run(*qemu, os.path.join(root, "usr/libexec/gcc/riscv64-linux-gnu/14/cc1"), "-quiet", "-mabi=lp64d", "-march=rv64gc", "-O0", "-w", "-fcondition-coverage", "-ftest-coverage",
+    bench.run(*qemu, root + CC1_14, "-quiet", "-mabi=lp64d", "-march=rv64gc", "-O0", "-w", "-fcondition-coverage", "-ftest-coverage",
               "-fprofile-arcs", *include, "decisions.c", "-o", "witness.s", "-dumpbase", "decisions.c", "-dumpbase-ext", ".c")
     bench.run(GCC[0], "-c", "witness.s", "-o", "witness.o")
     library = os.path.join(root, "usr", "lib", "riscv64-linux-gnu")
