@@ -3,6 +3,7 @@
 
 Nothing listens at port 9 of this machine: apt's message about it names the mirror that was chosen.
 """
+import argparse
 import importlib.machinery
 import importlib.util
 import os
@@ -96,10 +97,45 @@ def needs_no_network_for_what_is_there(folder):
     assert status == 1 and text.endswith("does not have three\n"), text
 
 
-def keeps_links_inside(folder):
+def module():
     loader = importlib.machinery.SourceFileLoader("debian_root", TOOL)
     tool = importlib.util.module_from_spec(importlib.util.spec_from_loader("debian_root", loader))
     loader.exec_module(tool)
+    return tool
+
+
+def takes_the_other_name(folder):
+    """A mirror that is being updated: the lists of trixie do not match, and `stable` is what its signed file says."""
+    tool = module()
+    tool.mirror = lambda: "http://127.0.0.1:9/"
+
+    class Mirror(tool.Root):
+        stable, error, asked = "trixie", "File has unexpected size (1 != 2)", 0
+
+        def apt(self, *words):
+            self.asked += 1
+            source = tool.read(os.path.join(self.state, "etc/apt/sources.list.d/debian.sources"))
+            if "Suites: trixie" in source:
+                raise tool.Unavailable(self.error)
+            lists = os.path.join(self.state, "var/lib/apt/lists")
+            for name, code in ("stable", self.stable), ("stable-updates", self.stable + "-updates"), ("testing", "forky"), ("oldstable", "bookworm"):
+                self.write(os.path.join(lists, f"127.0.0.1_dists_{name}_InRelease"), f"Suite: {name}\nCodename: {code}\n")
+
+    def updated(**more):
+        root = Mirror(argparse.Namespace(folder=os.path.join(folder, "other"), suite=["trixie", "trixie-updates"], arch="riscv64", over_system=False))
+        vars(root).update(more)
+        try:
+            return root.update(), root.asked
+        except tool.Unavailable as error:
+            return str(error), root.asked
+
+    assert updated() == (("trixie", "stable"), 2), updated()
+    assert updated(stable="forky") == (Mirror.error, 4), updated(stable="forky")  # no name is that of trixie: the first reason
+    assert updated(error="Could not connect") == ("Could not connect", 1)
+
+
+def keeps_links_inside(folder):
+    tool = module()
     root = os.path.join(folder, "root")
     os.makedirs(os.path.join(root, "etc/java"))
     os.makedirs(os.path.join(root, "usr/lib/jvm"))
@@ -117,7 +153,7 @@ def keeps_links_inside(folder):
             assert file.read() == "here", path
 
 
-CASES = [reads_deb822, reads_lines, takes_other_mirror, says_no_network, says_no_mirror, says_not_debian,
+CASES = [takes_the_other_name, reads_deb822, reads_lines, takes_other_mirror, says_no_network, says_no_mirror, says_not_debian,
          needs_no_network_for_what_is_there, keeps_links_inside]
 
 
