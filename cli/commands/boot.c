@@ -47,7 +47,8 @@ static struct boot_row row_of_thread(const void *item) {
     if (t->has_scontext)
         snprintf(text, sizeof row.text - (size_t)used, "scontext 0x%" PRIx64, t->scontext);
     else
-        snprintf(text, sizeof row.text - (size_t)used, "hart %u: %s", t->src, t->user ? "user mode" : "kernel");
+        snprintf(text, sizeof row.text - (size_t)used, "hart %u%s", t->src,
+                 t->user ? ": user mode" : t->instructions[1] || t->instructions[4] ? ": kernel" : "");
     return row;
 }
 

@@ -53,7 +53,7 @@ static void write_task(struct cli_output *out, const ntr_profile_row *row) {
     else if (row->context.has_scontext)
         cli_output_print(out, "scontext 0x%" PRIx64, row->context.scontext);
     else
-        cli_output_print(out, "src %u: %s", row->src, row->context.prv ? "kernel" : "user mode");
+        cli_output_print(out, "src %u%s", row->src, row->context.prv == NTR_PRV_UNKNOWN ? "" : row->context.prv ? ": kernel" : ": user mode");
     if (row->name) cli_output_print(out, "  pid %" PRIu64, row->address);
 }
 

@@ -95,6 +95,7 @@ typedef struct ntr_machine_totals {
     const char *longest_name;   /* its name; NULL: there was no interrupt */
     uint64_t gaps;
     bool timed, has_user;
+    bool has_modes;             /* the trace says in which mode its instructions were executed; without it, `modes` has them all in M */
 } ntr_machine_totals;
 
 NTR_DEFINE_CONFIG_INIT(ntr_machine_totals)

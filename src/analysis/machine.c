@@ -83,6 +83,7 @@ static ntr_status count_span(ntr_machine *m, const machine_source *hart, machine
     const unsigned mode = mode_of(&e->context);
     m->rows[thread->row].instructions[mode] += e->instructions;
     m->totals.modes[mode] += e->instructions;
+    m->totals.has_modes |= e->context.prv != NTR_PRV_UNKNOWN;
     thread->instructions += e->instructions;
     m->totals.instructions += e->instructions;
     if (!m->stretches || ntr_stretch_state_span(m->stretches, e, &thread->stretch, hart->time, hart->timed)) return NTR_OK;

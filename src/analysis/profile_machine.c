@@ -26,7 +26,7 @@ static ntr_profile_row row_of(const ntr_thread *t, uint32_t pid) {
     row.context.scontext = t->scontext;
     row.context.has_hcontext = t->has_hcontext;
     row.context.hcontext = t->hcontext;
-    row.context.prv = t->user ? 0 : 1;
+    row.context.prv = t->user ? 0 : t->instructions[1] || t->instructions[4] ? 1 : NTR_PRV_UNKNOWN; /* S and VS */
     return row;
 }
 
@@ -65,7 +65,7 @@ static ntr_status add_modes(ntr_profile *p, size_t *capacity, const ntr_machine 
         if (!totals.modes[i]) continue;
         ntr_profile_row *row = ntr_profile_add(p, capacity);
         if (!row) return NTR_E_MEMORY;
-        row->name = names[i];
+        row->name = totals.has_modes ? names[i] : "[unknown]";
         count(row, totals.modes[i], 0, 0);
     }
     return NTR_OK;

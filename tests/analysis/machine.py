@@ -390,6 +390,17 @@ def modes(case):
             assert thread.modes["U"] <= found[thread.scontext] <= thread.instructions, thread.name
 
 
+def unknown_modes(case):
+    """A trace without Ownership messages does not say in which mode its instructions were executed, and nothing is invented."""
+    case.run("encode", "--ingress", "ingress", *case.images, *["--timestamps"] * case.timed, "-o", "t.nex")
+    total = sum(t.instructions for t in case.model.threads)
+    assert [(r["mode"], r["self"]) for r in case.rows("profile", "--by", "mode")] == [("[unknown]", total)]
+    for table in "process", "thread":
+        text = case.run("profile", "--by", table, *case.reading)
+        assert re.search("  src 0$", text, re.M) and not re.search("kernel|user mode", text), text
+    assert re.search("  hart 0$", case.run("boot", *case.reading), re.M)
+
+
 def interrupts(case):
     rows = {r["interrupt"]: r for r in case.rows("profile", "--by", "interrupt")}
     for (kind, name), values in case.model.traps.items():
@@ -467,7 +478,7 @@ def tracks(case):
 
 def main():
     ntrace = os.path.abspath(sys.argv[1])
-    cases = [(seed, timed, check) for check in (traps, summary, modes, interrupts, boot, named, stacks, tracks) for seed in (1, 2, 3) for timed in (True, False)]
+    cases = [(seed, timed, check) for check in (traps, summary, modes, unknown_modes, interrupts, boot, named, stacks, tracks) for seed in (1, 2, 3) for timed in (True, False)]
     print(f"1..{len(cases)}")
     for number, (seed, timed, check) in enumerate(cases, 1):
         name = f"{number} - {check.__name__}, seed {seed}, {'timed' if timed else 'not timed'}"
