@@ -1,8 +1,8 @@
 """Builds ntrace._native, the module that connects Python with libntrace and libntrace-tools (cffi, API mode).
 
 The declarations come from the public headers through the C preprocessor, so that nothing is said here a second time. The
-libraries are those of the folder NTRACE_BUILD if the environment names one (`make` builds into build/), otherwise the
-installed ones (pkg-config).
+libraries are those of the folder NTRACE_BUILD if the environment names one, otherwise the installed ones (pkg-config), otherwise
+those that `make` has built in this checkout.
 """
 import os
 import re
@@ -12,22 +12,38 @@ import subprocess
 import cffi
 
 HERE = os.path.dirname(os.path.abspath(__file__))
-INCLUDE = os.path.join(os.path.dirname(HERE), "include")
+CHECKOUT = os.path.dirname(HERE)
+INCLUDE = os.path.join(CHECKOUT, "include")
+BUILT = os.path.join(CHECKOUT, "build")
+MISSING = "libntrace is missing: run `make` in the checkout, or `make install`, or name a build folder in NTRACE_BUILD"
 
 
+def pkg_config(*options):
+    """What the installed libraries need, or None without them."""
+    try:
+        done = subprocess.run(["pkg-config", *options, "ntrace-tools"], stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True)
+    except FileNotFoundError:
+        return None
+    return shlex.split(done.stdout) if done.returncode == 0 else None
 
-def pkg_config(option):
-    done = subprocess.run(["pkg-config", option, "ntrace-tools"], stdout=subprocess.PIPE, check=True, text=True)
-    return shlex.split(done.stdout)
+
+def build_folder(installed):
+    """The build folder to use, or None for the installed libraries."""
+    if os.environ.get("NTRACE_BUILD"):
+        return os.path.abspath(os.environ["NTRACE_BUILD"])
+    if installed is not None:
+        return None
+    if not os.path.exists(os.path.join(BUILT, "libntrace-tools.so")):
+        raise SystemExit(MISSING)
+    return BUILT
 
 
 def places():
     """Options of the compiler and the linker: include folders, library folders, folders searched at run time."""
-    build = os.environ.get("NTRACE_BUILD")
+    flags = pkg_config("--cflags-only-I", "--libs-only-L")
+    build = build_folder(flags)
     if build:
-        build = os.path.abspath(build)
         return [INCLUDE, os.path.join(build, "include")], [build], [build]
-    flags = pkg_config("--cflags-only-I") + pkg_config("--libs-only-L")
     include = [flag[2:] for flag in flags if flag.startswith("-I")]
     folders = [flag[2:] for flag in flags if flag.startswith("-L")]
     return include, folders, folders

@@ -29,7 +29,13 @@ def install(python, build, folder):
     shutil.copytree(PACKAGE, os.path.join(source, "python"), ignore=shutil.ignore_patterns("*.so", "build", "*.egg-info", "__pycache__"))
     os.symlink(os.path.join(os.path.dirname(PACKAGE), "include"), os.path.join(source, "include"))
     pip = [python, "-m", "pip", "--quiet", "--disable-pip-version-check"]
-    environment = dict(os.environ, NTRACE_BUILD=os.path.abspath(build))
+    # No library is installed: that of the checkout is used, if there is one.
+    environment = {name: value for name, value in os.environ.items() if name != "NTRACE_BUILD"}
+    environment["PKG_CONFIG_LIBDIR"] = folder
+    said = subprocess.run([python, "build_ffi.py"], cwd=os.path.join(source, "python"), env=environment, stderr=subprocess.PIPE, text=True)
+    if said.returncode == 0 or not said.stderr.startswith("libntrace is missing: run `make`"):
+        sys.exit(f"Bail out! without a library: {said.stderr}")
+    os.symlink(os.path.abspath(build), os.path.join(source, "build"))
     quiet = {"stdout": sys.stderr, "check": True, "env": environment}
     subprocess.run([*pip, "wheel", "--no-build-isolation", "--no-deps", "--no-index", "-w", wheels, os.path.join(source, "python")], **quiet)
     subprocess.run([*pip, "install", "--no-deps", "--no-index", "--target", target, *glob.glob(os.path.join(wheels, "*.whl"))], **quiet)
