@@ -48,8 +48,8 @@ static const struct cli_option run_table[] = {
     CLI_STRING(0, "stop-at", "PLACE", struct run_options, stop_at,
                "stop tracing when PLACE is reached after the beginning; the program continues"),
     CLI_NUMBER(0, "skip", "N", struct run_options, skip, 0, INT64_MAX, 0, "do not trace the first N instructions"),
-    CLI_NUMBER(0, "max-size", "N", struct run_options, max_size, 1, 1 << 30, 0,
-               "keep the last N MiB of the stream (of its file, with --compress)"),
+    CLI_MEBIBYTES(0, "max-size", "N", struct run_options, max_size, 1, 1 << 30, 0,
+                  "keep the last N MiB of the stream (of its file, with --compress); NG: GiB"),
     CLI_FLAG(0, "data", struct run_options, data, "trace loads and stores too (dialect nexus-data)"),
     CLI_STRING(0, "data-range", "FIRST-LAST|SYMBOL", struct run_options, data_range,
                "trace only loads and stores at these addresses, or of an object of the program, of a library, or of "

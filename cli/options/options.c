@@ -124,11 +124,28 @@ static void find_letter(const struct cli_group *groups, void *options, char lett
 
 /* Functions that set a member, by kind of option. They return false after reporting an error. */
 
+/* "4", "4M" and "4MiB" are 4; "4G" and "4GiB" are 4096. */
+static bool parse_mebibytes(const char *text, uint64_t *value) {
+    char digits[24];
+    const size_t length = strspn(text, "0123456789");
+    const char *unit = text + length;
+    const bool giga = *unit == 'G';
+
+    if (length >= sizeof digits) return false;
+    if (*unit && !giga && *unit != 'M') return false;
+    if (*unit && unit[1] && strcmp(unit + 1, "iB") != 0) return false;
+    memcpy(digits, text, length);
+    digits[length] = 0;
+    if (!cli_parse_number(digits, value) || (giga && *value > UINT64_MAX >> 10)) return false;
+    if (giga) *value <<= 10;
+    return true;
+}
+
 static bool set_number(const struct slot *slot, const char *text) {
     const struct cli_option *o = slot->option;
     uint64_t value;
 
-    if (!cli_parse_number(text, &value) || value > INT64_MAX || (int64_t)value < o->min || (int64_t)value > o->max) {
+    if (!(o->mebibytes ? parse_mebibytes : cli_parse_number)(text, &value) || value > INT64_MAX || (int64_t)value < o->min || (int64_t)value > o->max) {
         if (o->max == INT64_MAX)
             cli_note("%s: expected a number of at least %" PRId64 ", found '%s'", slot->spelled, o->min, text);
         else

@@ -36,6 +36,7 @@ struct cli_option {
     int64_t min, max; /* NUMBER: limits, inclusive */
     int64_t initial;  /* SET, NUMBER, CHOICE: value of the member if the option is not given */
     int64_t constant; /* SET */
+    bool mebibytes;   /* NUMBER: N and NM are MiB, NG is GiB; the member is in MiB */
     bool as_text;     /* the member is const char * := the value as text, after checking it; NULL if not given */
     const char *text; /* SET with `as_text`: value of the member */
     const char *help; /* one phrase or sentence, without full stop; states unit and default */
@@ -52,6 +53,11 @@ struct cli_option {
     {                                                                                                                  \
         .kind = CLI_KIND_NUMBER, .letter = l, .name = n, .value = v, .member = offsetof(S, m), .min = lo,            \
         .max = hi, .initial = first, .help = text                                                                     \
+    }
+#define CLI_MEBIBYTES(l, n, v, S, m, lo, hi, first, text)                                                              \
+    {                                                                                                                  \
+        .kind = CLI_KIND_NUMBER, .letter = l, .name = n, .value = v, .member = offsetof(S, m), .min = lo,            \
+        .max = hi, .initial = first, .mebibytes = true, .help = text                                                  \
     }
 #define CLI_CHOICE(l, n, v, S, m, first, text)                                                                         \
     {                                                                                                                  \

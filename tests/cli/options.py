@@ -68,6 +68,14 @@ def ranges():
         equal(run.out, "", f"output for {arguments}")
 
 
+@case("sizes have the units of MiB and GiB")
+def sizes():
+    for text in "0", "0M", "4K", "4MB", "4Mi", "G", "-1", "1048577G", "18446744073709551615G", "1" * 40:
+        matches(rf"--max-size: expected a number from 1 to 1073741824, found '{text}'", Run("run", "--max-size", text, "--", "x", status=2).err, text)
+    for text in "4", "4M", "4MiB", "1048576G", "1GiB":
+        check("--max-size" not in Run("run", "--max-size", text, "--", "/nowhere/x", status=2).err, text)
+
+
 @case("operands are counted")
 def operands():
     matches(r"missing operand; usage: ntrace dump .*TRACE", Run("dump", status=2).err, "none")

@@ -129,11 +129,11 @@ def named():
 @case("--max-size: the last part of the stream")
 def max_size():
     seed = "--qemu-option=-seed", "--qemu-option=1"
-    for more in [*PLAIN, "--implicit-return", "off"], [*PLAIN, "--timestamps", "--mode", "btm"]:
+    for limit, more in ("1", [*PLAIN, "--implicit-return", "off"]), ("1M", [*PLAIN, "--timestamps", "--mode", "btm"]):
         subprocess.run(command("algorithms", *seed, *more, operands=["150"]), check=True, timeout=60, capture_output=True)
         whole, size = decoded(), os.path.getsize(path_of("live.ntrace/trace.nex"))
         check(size > 2 << 20, f"the whole stream has {size} bytes")
-        done = subprocess.run(command("algorithms", *seed, "--max-size", "1", *more, operands=["150"]), check=True,
+        done = subprocess.run(command("algorithms", *seed, "--max-size", limit, *more, operands=["150"]), check=True,
                               timeout=60, capture_output=True, text=True)
         matches("its first part was dropped", done.stderr, "what is said")
         equal(sorted(os.listdir(path_of("live.ntrace"))), ["capture.json", "images", "trace.nex"], "the files")
