@@ -30,6 +30,7 @@ typedef struct ntr_frame {
     uint64_t entry;         /* entry address of the function or of this inlined copy */
     uint64_t size;          /* bytes from `entry` to the end of its contiguous range; 0: not known */
     bool inlined;           /* inlined into the next frame */
+    bool inlined_somewhere; /* the compiler has inlined the function at one place at least (DW_AT_inline) */
     uint64_t reserved[4];   /* must be 0; for later members */
 } ntr_frame;
 

@@ -121,6 +121,7 @@ static ntr_frame frame_of(const ntr_scope *scope) {
         .entry = scope->entry,
         .size = scope->size,
         .inlined = scope->parent != NTR_SCOPE_NONE,
+        .inlined_somewhere = scope->inlined_somewhere,
     };
 }
 

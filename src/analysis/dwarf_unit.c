@@ -138,6 +138,12 @@ static void complete_declaration(ntr_dwarf_unit *u, ntr_scope *scope) {
     scope->declared_line = row->line;
 }
 
+/* DW_AT_inline is that of the abstract function, to which its copies refer. */
+static bool was_inlined(Dwarf_Die *die) {
+    const Dwarf_Word kind = number(die, DW_AT_inline);
+    return kind == DW_INL_inlined || kind == DW_INL_declared_inlined;
+}
+
 static ntr_status add_scope(die_walk *w, Dwarf_Die *die, uint32_t parent, uint32_t depth, uint32_t *index) {
     ntr_dwarf_unit *u = w->unit;
     if (ntr_reserve(u->allocator, (void **)&u->scopes, &u->scope_capacity, u->scope_count + 1, sizeof *u->scopes))
@@ -152,6 +158,7 @@ static ntr_status add_scope(die_walk *w, Dwarf_Die *die, uint32_t parent, uint32
         .linkage = shown(u, linkage ? linkage : name),
         .declared_file = shown_file(u, declared_file(die)),
         .declared_line = number(die, DW_AT_decl_line),
+        .inlined_somewhere = was_inlined(die),
     };
     if (parent != NTR_SCOPE_NONE) {
         u->scopes[*index].call_file = shown_file(u, call_file(w->unit_die, die));

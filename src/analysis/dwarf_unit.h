@@ -16,6 +16,7 @@ typedef struct ntr_scope {
     const char *call_file, *declared_file;
     const char *name, *linkage;
     uint64_t entry, size; /* entry address; bytes from there to the end of that range */
+    bool inlined_somewhere; /* DW_AT_inline: the compiler has inlined the function */
 } ntr_scope;
 #define NTR_SCOPE_NONE UINT32_MAX
 

@@ -16,6 +16,7 @@ typedef struct ntr_found_branch {
     uint32_t whole;        /* extents: the largest expression around it, */
     uint32_t root;         /* ... and the outermost decision */
     bool outside;          /* it is in that expression, and in no decision */
+    bool inlined;          /* its function was inlined, here or at another place */
     uint32_t line, column;
 } ntr_found_branch;
 
@@ -23,6 +24,7 @@ typedef struct ntr_found_branch {
 typedef struct ntr_found_code {
     uint64_t address, low, high, scope; /* as of ntr_found_branch */
     uint32_t record;
+    bool inlined;
 } ntr_found_code;
 
 /* The state of one map that is being made. */

@@ -112,7 +112,7 @@ static ntr_status add_computed(ntr_map_builder *b, const ntr_found_code *codes, 
         bool branches = i && codes[i - 1].scope == c->scope && codes[i - 1].record == c->record;
         for (size_t k = 0; k < count && !branches; k++) branches = found[k].scope == c->scope && found[k].record == c->record;
         if (branches) continue;
-        const ntr_found_branch at = {.address = c->address, .low = c->low, .high = c->high, .scope = c->scope};
+        const ntr_found_branch at = {.address = c->address, .low = c->low, .high = c->high, .scope = c->scope, .inlined = c->inlined};
         TRY(ntr_builder_enter(b, &at));
         if (b->kind.plain) continue;
         TRY(ntr_builder_add_copy(b, b->decisions->records[c->record], &at, "it has no branches: the compiler folded or computed it"));

@@ -28,6 +28,7 @@ typedef struct ntr_decision_copy {
     bool debug;         /* compiled by gcc with -Og */
     bool complete;      /* each evaluation executes its branches */
     bool inlined;
+    bool unseen;        /* further copies may have no place in debug information, because the compiler has merged them with other code */
     uint32_t function;  /* index of the function that contains it */
     ntr_grouping *grouping; /* its conditions are computed together, and those of its branches are numbers of groups; or NULL */
     uint64_t unknown, misfits;

@@ -11,6 +11,7 @@ ntr_status ntr_builder_add_copy(ntr_map_builder *b, ntr_decision_record *record,
     m->copies[m->copy_count++] = (ntr_decision_copy){
         .record = record, .reason = reason, .function = function, .inlined = found->scope != 0,
         .plain = b->kind.plain, .debug = b->kind.gnu && b->kind.debug,
+        .unseen = found->inlined && !b->kind.plain && !(b->kind.gnu && b->kind.debug),
     };
     return NTR_OK;
 }

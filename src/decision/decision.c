@@ -75,8 +75,14 @@ ntr_status ntr_decisions_feed(ntr_decisions *d, const ntr_event *events, size_t 
     return d->tracker ? ntr_tracker_feed(d->tracker, events, count) : NTR_OK;
 }
 
+static void leave_undetermined(ntr_decision_record *r, const char *reason) {
+    if (r->undetermined) return;
+    r->undetermined = true;
+    r->shown.reason = reason;
+}
+
 /* Adds what a copy has shown to its decision. A copy whose branches are not known leaves the decision undetermined, if its
- * function was executed and other copies do not cover the decision. */
+ * function was executed and other copies do not cover the decision. So does one that may not be the only one. */
 static ntr_status add_copy(ntr_decisions *d, const ntr_decision_copy *copy) {
     ntr_decision_record *r = copy->record;
     const char *reason = copy->reason;
@@ -85,13 +91,10 @@ static ntr_status add_copy(ntr_decisions *d, const ntr_decision_copy *copy) {
     if (!reason && copy->misfits)
         reason = "its branches were executed in an order that the source does not have: the compiler has changed them, or "
                  "tasks were switched in between";
-    if (reason) {
-        if (d->map->functions[copy->function].executed && !r->undetermined) {
-            r->undetermined = true;
-            r->shown.reason = reason;
-        }
-        return NTR_OK;
-    }
+    if (reason && d->map->functions[copy->function].executed) leave_undetermined(r, reason);
+    if (copy->unseen)
+        leave_undetermined(r, "its function was inlined in optimized code, and debug information may lack copies of it");
+    if (reason) return NTR_OK;
     r->shown.unknown += copy->unknown;
     for (unsigned result = 0; result < 2; result++) {
         if (!copy->results[result]) continue;

@@ -47,7 +47,8 @@ static uint64_t scope_of(const ntr_frame *frames, size_t count) {
 
 static ntr_status add_code(ntr_map_builder *b, uint64_t address, uint32_t record, const ntr_frame *frames, size_t count) {
     const ntr_frame *function = &frames[count - 1];
-    const ntr_found_code code = {address, function->entry, function->entry + function->size, scope_of(frames, count), record};
+    const ntr_found_code code = {address, function->entry, function->entry + function->size, scope_of(frames, count), record,
+                                  frames[0].inlined_somewhere};
     const ntr_found_code *last = b->code_count ? &b->codes[b->code_count - 1] : NULL;
     if (last && last->low == code.low && last->scope == code.scope && last->record == code.record) return NTR_OK;
     if (ntr_reserve(b->map->allocator, (void **)&b->codes, &b->code_capacity, b->code_count + 1, sizeof *b->codes)) return NTR_E_MEMORY;
@@ -103,7 +104,8 @@ static ntr_status add_branch(ntr_map_builder *b, uint64_t address, const ntr_lin
     b->found[b->found_count++] = (ntr_found_branch){
         .address = address, .low = function->entry, .high = function->entry + function->size, .scope = scope_of(frames, count),
         .record = entry->record, .whole = ntr_extents_root(&b->extents, entry, true),
-        .root = ntr_extents_root(&b->extents, entry, false), .outside = entry->whole, .line = row->line, .column = row->column,
+        .root = ntr_extents_root(&b->extents, entry, false), .outside = entry->whole,
+        .inlined = frames[0].inlined_somewhere, .line = row->line, .column = row->column,
     };
     return NTR_OK;
 }
