@@ -37,8 +37,6 @@ typedef struct ntr_unit_walk {
     bool unused;                     /* the value of what is visited next is not used */
     bool direct;                     /* the value of what is visited next is returned or stored as it is */
     uint32_t jumps, continue_count;  /* number of return, goto and labels, and of continue, so far */
-    uint32_t loops;                  /* around what is visited, in its function */
-    bool goes_back;                  /* the function has a goto that leads back */
     bool too_deep;
     ntr_status status;
 } ntr_unit_walk;

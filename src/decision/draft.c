@@ -159,14 +159,6 @@ static void set_control(ntr_unit_walk *w, ntr_decision_record *r, const ntr_cont
     if (control->body) r->body_end = end_of_body(w, *control->body);
 }
 
-/* Returns the results (bits) after which the source may evaluate a decision again in the same call. */
-static uint8_t evaluated_again(const ntr_unit_walk *w, const ntr_control *control, bool negated) {
-    enum { BOTH = 3 };
-    const bool own = control && control->loop;
-    if (w->goes_back || w->loops > own) return BOTH;
-    return own ? (uint8_t)(1u << !negated) : 0;
-}
-
 static void place_decision(ntr_unit_walk *w, ntr_decision_draft *d, CXCursor cursor) {
     ntr_cursor_place begin = ntr_cursor_begin(w, cursor), end = ntr_cursor_end(w, cursor);
     ntr_decision_record *r = &d->record;
@@ -227,7 +219,6 @@ ntr_draft_result ntr_draft_add(ntr_unit_walk *w, CXCursor cursor, const ntr_cont
     place_decision(w, d, cursor);
     d->record.is_value = !control;
     d->record.loop = control && control->loop;
-    d->record.again = evaluated_again(w, control, negated);
     if (control) set_control(w, &d->record, control, negated);
     d->record.order = w->order;
     ntr_draft_result result = finish(w, d);

@@ -4,15 +4,10 @@
  * trace. In the control-flow graph it is an edge that arrives where a result leads, and does not come from the branches.
  *
  * Idea: remove the branches of the decision from the graph. Then nothing of where its results lead must be reachable, neither from
- * the entries of the function nor from what follows the results, if the source evaluates the decision again behind them. Two ways are
- * in the source: the body of an `if` without `else` goes on where the result false leads, and the body of `do` is executed before its
- * condition. The first block behind a result may be copied to such a path, or be passed too, when it only sets registers and tests what
- * the decision has tested or what was set. So what follows such a block is examined like the block.
- *
- * A block that changes a variable by its own value (i++, p = p->next) is a statement, which no path leaves out: a path that goes on behind
- * a copy of it is one that ends at an outcome of a later branch. So code that joins behind it may be reached in any way. Example:
- * while (a && b) i++; -- the condition, to which i++ leads, is also where the loop is entered.
- *
+ * the entries of the function nor from what follows the results. Two ways are in the source: the body of an `if` without `else`
+ * goes on where the result false leads, and the body of `do` is executed before its condition. The first block behind a result may
+ * be copied to such a path, or be passed too, when it only sets registers and tests what the decision has tested or what was set. So
+ * what follows such a block is examined like the block.
  * Example: if (a && b) f(); g(); -- f is reached only from the branches, g from the branches and from f. A path that knows that a is
  * 0 and jumps to g by itself would be seen here. */
 #include "decision/expand.h"
@@ -58,13 +53,12 @@ typedef struct result_place {
     uint32_t before;  /* set of places from which it is reached without effects: the code of a result may be a copy of theirs */
     uint8_t results;  /* bit R: the result R leads here */
     uint32_t set;     /* registers that are set on the way */
-    bool joins;       /* it follows a statement, and other code may lead here */
 } result_place;
 
 typedef struct result_places {
     result_place items[RESULT_PLACES_MAX];
     size_t count;
-    bool too_many, changed;
+    bool too_many;
 } result_places;
 
 static void add(result_places *places, uint32_t at, const result_place *from) {
@@ -74,11 +68,10 @@ static void add(result_places *places, uint32_t at, const result_place *from) {
         places->too_many = true;
         return;
     }
-    if (i == places->count) places->items[places->count++] = (result_place){.at = at, .joins = true};
-    result_place *own = &places->items[i];
-    const result_place all = {at, own->before | from->before, own->results | from->results, own->set | from->set, own->joins && from->joins};
-    places->changed |= all.before != own->before || all.results != own->results || all.set != own->set || all.joins != own->joins;
-    *own = all;
+    if (i == places->count) places->items[places->count++] = (result_place){.at = at};
+    places->items[i].results |= from->results;
+    places->items[i].set |= from->set;
+    places->items[i].before |= from->before;
 }
 
 /* Compilers copy the end of a function: one return stands for all. */
@@ -87,75 +80,35 @@ static void add_returns(const ntr_graph *g, result_places *places, const result_
         if (g->insns[at].flow == NTR_FLOW_RETURN) add(places, at, from);
 }
 
-/* Returns whether the straight code before an instruction sets a register to a constant. */
-static bool is_constant_before(const ntr_graph *g, uint32_t at, unsigned reg) {
-    while (at && !g->insns[at].is_target && !g->insns[at].entry) {
-        const uint32_t insn = ntr_expand(g->insns[--at].bits, g->xlen), opcode = insn & 0x7f;
-        if (opcode == NTR_OPCODE_STORE || opcode == NTR_OPCODE_BRANCH || (insn >> 7 & 31) != reg) continue;
-        return opcode == NTR_OPCODE_LUI || (opcode == NTR_OPCODE_OP_IMM && (insn >> 15 & 31) == 0);
-    }
-    return false;
-}
-
-/* Returns whether an instruction computes a part of a constant or an address. */
-static bool is_part_of_constant(const ntr_graph *g, uint32_t at) {
-    const uint32_t insn = ntr_expand(g->insns[at].bits, g->xlen), opcode = insn & 0x7f, rs1 = insn >> 15 & 31, rs2 = insn >> 20 & 31;
-    if (opcode == NTR_OPCODE_OP) return rs1 == NTR_REGISTER_SP || rs2 == NTR_REGISTER_SP;
-    if (opcode == NTR_OPCODE_OP_IMM) return (insn >> 12 & 7) == 1 && is_constant_before(g, at, rs1);
-    return opcode == NTR_OPCODE_LUI || opcode == NTR_OPCODE_AUIPC;
-}
-
-/* Returns the registers in which the function computes constants and addresses, maybe each by the value of another one. */
-static uint32_t constant_registers(const ntr_graph *g) {
-    uint32_t registers = UINT32_C(1) << NTR_REGISTER_SP;
-    for (uint32_t at = 0; at < g->count; at++)
-        if (is_part_of_constant(g, at)) registers |= UINT32_C(1) << (ntr_expand(g->insns[at].bits, g->xlen) >> 7 & 31);
-    return registers;
-}
-
-/* Returns whether an instruction adds to a register, or loads it from where it points to. */
-static bool changes_variable(uint32_t insn, uint32_t constants) {
-    const unsigned opcode = insn & 0x7f, rd = insn >> 7 & 31;
-    const bool adds = (opcode == NTR_OPCODE_OP_IMM || opcode == NTR_OPCODE_OP_IMM_32) && (insn >> 12 & 7) == 0 && insn >> 20 != 0;
-    return (adds || opcode == NTR_OPCODE_LOAD) && rd == (insn >> 15 & 31) && !(constants >> rd & 1);
-}
-
 /* Adds what follows a place, if the code up to there has no effects except on registers, and a compiler that knows the result may
  * know the outcome of the branch at its end. */
-static void add_following(const ntr_graph *g, result_places *places, size_t index, uint32_t registers, uint32_t constants) {
-    result_place from = places->items[index], join;
+static void add_following(const ntr_graph *g, result_places *places, size_t index, uint32_t registers) {
+    result_place from = places->items[index];
     from.before = UINT32_C(1) << index;
-    from.joins = false;
-    join = from;
     for (uint32_t at = from.at; at < g->count; at++) {
         const ntr_graph_insn *insn = &g->insns[at];
         const uint32_t bits = ntr_expand(insn->bits, g->xlen);
-        join.set = from.set;
         if (at != from.at && insn->is_target) {
-            add(places, at, &join);
+            add(places, at, &from);
             return;
         }
         if (insn->flow == NTR_FLOW_BRANCH && !insn->candidate && (tested_by(g, at) & (registers | from.set)) != 0)
             for (unsigned taken = 0; taken < 2; taken++) add(places, ntr_graph_thread(g, ntr_graph_after(g, at, taken)), &from);
         if (insn->flow == NTR_FLOW_RETURN) add_returns(g, places, &from);
-        if (insn->flow == NTR_FLOW_DIRECT_JUMP) add(places, ntr_graph_thread(g, at), &join);
+        if (insn->flow == NTR_FLOW_DIRECT_JUMP) add(places, ntr_graph_thread(g, at), &from);
         if (insn->flow != NTR_FLOW_LINEAR || !bits || (bits & 0x7f) == NTR_OPCODE_STORE) return;
         from.set |= UINT32_C(1) << (bits >> 7 & 31);
-        join.joins |= changes_variable(bits, constants);
     }
 }
 
 static void list_places(const ntr_graph *g, const ntr_result_exits *exits, result_places *places) {
-    const uint32_t registers = tested_before(g), constants = constant_registers(g);
+    const uint32_t registers = tested_before(g);
     *places = (result_places){.count = 0};
     for (unsigned result = 0; result < 2; result++)
         for (size_t i = 0; i < exits->count[result]; i++)
             add(places, exits->at[result][i], &(result_place){.results = (uint8_t)(1u << result)});
-    do {
-        places->changed = false;
-        for (size_t i = 0; i < places->count; i++)
-            if (places->items[i].at < g->count) add_following(g, places, i, registers, constants);
-    } while (places->changed);
+    for (size_t i = 0; i < places->count; i++)
+        if (places->items[i].at < g->count) add_following(g, places, i, registers);
 }
 
 /* Returns whether the source leads from one place to another one without an evaluation in between. */
@@ -179,14 +132,13 @@ static bool entered(ntr_graph *g, const ntr_decision_record *r, const result_pla
     enum { ONLY_TRUE = 2 };
     for (size_t i = 0; i < places->count; i++) {
         const result_place *p = &places->items[i];
-        g->insns[p->at].anchor = !p->joins && !(r->repeats && p->results == ONLY_TRUE && !p->before);
+        g->insns[p->at].anchor = !(r->repeats && p->results == ONLY_TRUE && !p->before);
     }
     return ntr_graph_enters_anchor(g);
 }
 
 static bool left(ntr_graph *g, const ntr_decision_record *r, const result_places *places, size_t from) {
-    if (g->insns[places->items[from].at].candidate || !(places->items[from].results & r->again)) return false;
-    for (size_t i = 0; i < places->count; i++) g->insns[places->items[i].at].anchor = !places->items[i].joins && !is_in_source(r, places, from, i);
+    for (size_t i = 0; i < places->count; i++) g->insns[places->items[i].at].anchor = !is_in_source(r, places, from, i);
     return ntr_graph_leaves_to_anchor(g, places->items[from].at);
 }
 

@@ -68,7 +68,6 @@ typedef struct ntr_decision_record {
     ntr_extent rest;          /* further code that is executed when the decision is `rest_when`, and else not before the decision */
     bool rest_when;           /* ... is evaluated again; line 0: not known */
     uint8_t falls;            /* ntr_falls: the result of which the code goes on so */
-    uint8_t again;            /* bit R: after the result R it may be evaluated again in the same call of its function */
     bool repeats;             /* the code of the result true is also executed before the first evaluation: do */
     uint32_t order;           /* of its last condition */
     uint32_t id;              /* in terms of flows */

@@ -61,10 +61,6 @@ static void walk_statement(ntr_unit_walk *w, CXCursor cursor, const ntr_cursors 
     }
 }
 
-static bool is_loop(enum CXCursorKind kind) {
-    return kind == CXCursor_WhileStmt || kind == CXCursor_DoStmt || kind == CXCursor_ForStmt || kind == CXCursor_CXXForRangeStmt;
-}
-
 static bool is_function(enum CXCursorKind kind) {
     return kind == CXCursor_FunctionDecl || kind == CXCursor_CXXMethod || kind == CXCursor_Constructor ||
            kind == CXCursor_Destructor || kind == CXCursor_ConversionFunction || kind == CXCursor_LambdaExpr ||
@@ -108,15 +104,9 @@ void ntr_walk(ntr_unit_walk *w, CXCursor cursor, unsigned depth) {
     const ntr_flow_count outer = w->now;
     const ntr_extent around = w->whole;
     const ntr_rest rest = w->rest;
-    const bool direct = w->direct, goes_back = w->goes_back;
-    const uint32_t loops = w->loops;
+    const bool direct = w->direct;
     enter_expression(w, cursor, kind);
-    if (is_function(kind)) {
-        ntr_walk_enter_function(w, cursor);
-        w->loops = 0;
-        w->goes_back = ntr_walk_goes_back(w, cursor);
-    }
-    w->loops += is_loop(kind);
+    if (is_function(kind)) ntr_walk_enter_function(w, cursor);
     if (is_function(kind) || kind == CXCursor_StmtExpr) w->rest.extent.line = 0;
     if (ntr_cursor_is_logical(w, cursor)) {
         ntr_draft_add(w, cursor, NULL, false, depth);
@@ -134,8 +124,6 @@ void ntr_walk(ntr_unit_walk *w, CXCursor cursor, unsigned depth) {
         ntr_walk_all(w, &children, depth);
     ntr_cursors_release(w, &children);
     if (is_function(kind)) w->now = outer;
-    w->loops = loops;
-    w->goes_back = goes_back;
     w->whole = around;
     w->rest = rest;
     w->direct = direct;

@@ -21,9 +21,6 @@ void ntr_walk_call(ntr_unit_walk *w, CXCursor statement);
 /* Control leaves through break, continue, return or goto. */
 void ntr_walk_jump(ntr_unit_walk *w, enum CXCursorKind kind);
 
-/* Returns whether a function has a jump that may lead back: a loop without a statement of its own (walk_back.c). */
-bool ntr_walk_goes_back(ntr_unit_walk *w, CXCursor function);
-
 /* ---- code after a statement (walk_rest.c) ---- */
 
 /* Returns what follows item `at` of a block; after its last one, that is what follows the block. */
