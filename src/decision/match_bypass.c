@@ -7,7 +7,7 @@
  * the entries of the function nor from what follows the results. Two ways are in the source: the body of an `if` without `else`
  * goes on where the result false leads, and the body of `do` is executed before its condition. The first block behind a result may
  * be copied to such a path, or be passed too, when it only sets registers and tests what the decision has tested or what was set. So
- * what follows such a block is examined like the block.
+ * what follows such a block is examined like the block, and again when more leads there.
  * Example: if (a && b) f(); g(); -- f is reached only from the branches, g from the branches and from f. A path that knows that a is
  * 0 and jumps to g by itself would be seen here. */
 #include "decision/expand.h"
@@ -58,7 +58,7 @@ typedef struct result_place {
 typedef struct result_places {
     result_place items[RESULT_PLACES_MAX];
     size_t count;
-    bool too_many;
+    bool too_many, changed;
 } result_places;
 
 static void add(result_places *places, uint32_t at, const result_place *from) {
@@ -69,9 +69,10 @@ static void add(result_places *places, uint32_t at, const result_place *from) {
         return;
     }
     if (i == places->count) places->items[places->count++] = (result_place){.at = at};
-    places->items[i].results |= from->results;
-    places->items[i].set |= from->set;
-    places->items[i].before |= from->before;
+    result_place *own = &places->items[i];
+    const result_place all = {at, own->before | from->before, own->results | from->results, own->set | from->set};
+    places->changed |= all.before != own->before || all.results != own->results || all.set != own->set;
+    *own = all;
 }
 
 /* Compilers copy the end of a function: one return stands for all. */
@@ -107,8 +108,11 @@ static void list_places(const ntr_graph *g, const ntr_result_exits *exits, resul
     for (unsigned result = 0; result < 2; result++)
         for (size_t i = 0; i < exits->count[result]; i++)
             add(places, exits->at[result][i], &(result_place){.results = (uint8_t)(1u << result)});
-    for (size_t i = 0; i < places->count; i++)
-        if (places->items[i].at < g->count) add_following(g, places, i, registers);
+    do {
+        places->changed = false;
+        for (size_t i = 0; i < places->count; i++)
+            if (places->items[i].at < g->count) add_following(g, places, i, registers);
+    } while (places->changed);
 }
 
 /* Returns whether the source leads from one place to another one without an evaluation in between. */

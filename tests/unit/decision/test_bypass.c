@@ -8,7 +8,7 @@
 #define JUMP(offset) (0x6fu | ((unsigned)(offset) * 4u & 0x7feu) << 20 | ((offset) < 0 ? 0x801ff000u : 0))
 #define BEQZ(reg, offset) (0x63u | (unsigned)(reg) << 15 | ((unsigned)(offset) * 4u & 0x1eu) << 7 | ((unsigned)(offset) * 4u & 0x7e0u) << 20 | ((offset) < 0 ? 0x80000080u : 0))
 enum { STORE = 0x00b52023, MOVE_A3 = 0x00050693, ADD = 0x00160613, LOAD_A0 = 0x00052503, LOAD_STACK = 0x00012503, RETURN = 0x00008067 };
-enum { A0 = 10, A1 = 11, A3 = 13, A4 = 14, INSNS_MAX = 16, END = 0 };
+enum { A0 = 10, A1 = 11, A2 = 12, A3 = 13, A4 = 14, INSNS_MAX = 16, END = 0 };
 
 /* A decision with the conditions a0 && a1. */
 typedef struct bypass_case {
@@ -41,6 +41,7 @@ static const bypass_case cases[] = {
     {"y tests a word of the frame", {BEQZ(A4, 7), BEQZ(A0, 3), BEQZ(A1, 2), STORE, LOAD_STACK, BEQZ(A0, 2), STORE, ADD, RETURN}, 1, 2, 3, 4, NTR_FALLS_TRUE, false, true},
     {"y tests something else", {BEQZ(A4, 6), BEQZ(A0, 3), BEQZ(A1, 2), STORE, BEQZ(A3, 2), STORE, ADD, RETURN}, 1, 2, 3, 4, NTR_FALLS_TRUE, false, false},
     {"y loads what it tests", {BEQZ(A4, 7), BEQZ(A0, 3), BEQZ(A1, 2), STORE, LOAD_A0, BEQZ(A0, 2), STORE, ADD, RETURN}, 1, 2, 3, 4, NTR_FALLS_TRUE, false, false},
+    {"a path past a test of i", {BEQZ(A4, 7), BEQZ(A0, 3), BEQZ(A1, 2), ADD, BEQZ(A2, 3), STORE, RETURN, STORE, RETURN}, 1, 2, 3, 4, NTR_FALLS_TRUE, false, true},
     {"y stores first", {BEQZ(A4, 7), BEQZ(A0, 3), BEQZ(A1, 2), STORE, STORE, BEQZ(A0, 2), STORE, ADD, RETURN}, 1, 2, 3, 4, NTR_FALLS_TRUE, false, false},
 };
 
