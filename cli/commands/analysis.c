@@ -241,10 +241,11 @@ bool cli_analysis_shares(struct cli_analysis *a) {
            cli_threads_number(&a->trace, a->options->jobs, CLI_GAIN_SOME) > 1;
 }
 
-/* Where trees are counted in stream order, that is the larger part of the work. A tree that one thread does not need costs more. */
+/* Where trees are counted in stream order, that is the larger part of the work. A tree that one thread does not need costs more. Counts of
+ * code cost more because the stream is cut. */
 static enum cli_gain gain_of(struct cli_analysis *a, bool counting) {
     if (a->trees) return a->data.tally || a->stacks_only || cli_trace_stamped(&a->trace) ? CLI_GAIN_SOME : CLI_GAIN_ALL;
-    return counting ? CLI_GAIN_ALL : CLI_GAIN_NONE;
+    return counting ? CLI_GAIN_SOME : CLI_GAIN_NONE;
 }
 
 static int decode(struct cli_analysis *a, cli_take_events take, void *user) {

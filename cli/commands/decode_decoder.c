@@ -19,7 +19,7 @@ static enum cli_gain gain_of(const struct decode *d) {
     const enum cli_span_place spans = cli_decode_output_spans(show, (enum cli_format)d->options->result.format);
 
     if (spans == CLI_SPANS_IN_ORDER || cli_decode_sorts(d)) return CLI_GAIN_NONE;
-    return spans == CLI_SPANS_INDEPENDENT ? CLI_GAIN_SOME : CLI_GAIN_ALL;
+    return spans == CLI_SPANS_INDEPENDENT || show == CLI_SHOW_COUNT ? CLI_GAIN_SOME : CLI_GAIN_ALL;
 }
 
 int cli_decode_open(struct decode *d) {
