@@ -1,8 +1,8 @@
 /* Parallel decoding: the private state, shared by the files of src/parallel.
  *
- * Idea: the caller's thread cuts the stream into chunks and guesses the state at the beginning of each (splitter.h,
- * decoder/snapshot.h). Worker threads decode the chunks of a ring at the same time, and keep their output
- * (chunk_output.h). Output is delivered in order, after the guesses were compared with the true states (deliver.c).
+ * Idea: the stream is cut into chunks, by the caller's thread or by the worker threads (cut.c), and the state at the beginning of
+ * each is guessed (splitter.h, decoder/snapshot.h). Worker threads decode the chunks of a ring at the same time, and keep their
+ * output (chunk_output.h). Output is delivered in order, after the guesses were compared with the true states (deliver.c).
  *
  * Invariant: chunks before `head` are delivered and free; [head, sent) can be decoded; `tail` is being filled. The head
  * starts from a true state. Example, with 2 threads: chunk 5 is the head and half delivered, 6 is running from a guess,
