@@ -94,7 +94,13 @@ class Test:
             name = f"{program.name}, {mode}"
             try:
                 wrong = self.record(program, options)
-                self.result(name, *((wrong, 1) if wrong else self.compare()))
+                text, status = (wrong, 1) if wrong else self.compare()
+                if status and program.children:
+                    # Known fault: in one of eight runs, a few instructions of a shell that a signal interrupts differ. Two such runs fail.
+                    print("# first run: " + text.strip().replace("\n", "\n# "), flush=True)
+                    wrong = self.record(program, options)
+                    text, status = (wrong, 1) if wrong else self.compare()
+                self.result(name, text, status)
                 if mode == "default" and not wrong:
                     self.result(name + ", oracle", *self.compare("-o"))
                     self.result(name + ", check", *self.conforms())
