@@ -96,7 +96,7 @@ class Test:
                 wrong = self.record(program, options)
                 text, status = (wrong, 1) if wrong else self.compare()
                 if status and program.children:
-                    # Known fault: in one of eight runs, a few instructions of a shell that a signal interrupts differ. Two such runs fail.
+                    # Known fault, cause unknown: in one of eight runs, a few instructions of one process differ. Two such runs fail.
                     print("# first run: " + text.strip().replace("\n", "\n# "), flush=True)
                     wrong = self.record(program, options)
                     text, status = (wrong, 1) if wrong else self.compare()
