@@ -15,9 +15,40 @@
 #include <time.h>
 #include <unistd.h>
 
+/* What the tables hold when the parent forks. While the child copies them, the parent goes on to translate code and to
+ * count. What is in the other tables does not change then; counters do, so their values are copied before the fork. */
+static struct snapshot {
+    uint32_t blocks, loops, shared;
+    uint64_t counters, code, maps; /* used */
+    uint64_t *values;              /* of the counters, private memory; NULL: none was to be had */
+} snapshot;
+
+static size_t size_of_values(void) {
+    return (snapshot.counters + 1) * sizeof *snapshot.values;
+}
+
+static void take_snapshot(void) {
+    const struct channel_head *head = &channel->head;
+
+    snapshot = (struct snapshot){.blocks = atomic_load(&head->blocks),
+                                 .loops = atomic_load(&head->loops),
+                                 .shared = atomic_load(&head->shared),
+                                 .counters = atomic_load(&head->counters),
+                                 .code = atomic_load(&head->code),
+                                 .maps = atomic_load(&head->maps)};
+    void *memory = mmap(NULL, size_of_values(), PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    if (memory == MAP_FAILED) return;
+    snapshot.values = memory;
+    memcpy(snapshot.values, channel->counters, snapshot.counters * sizeof *snapshot.values);
+}
+
+static void drop_snapshot(void) {
+    if (snapshot.values) munmap(snapshot.values, size_of_values());
+    snapshot.values = NULL;
+}
+
 static void copy_tables(struct channel *to) {
     const struct channel *from = channel;
-    uint32_t blocks = atomic_load(&from->head.blocks), loops = atomic_load(&from->head.loops);
     const struct channel_head *head = &from->head;
 
     to->head.magic = head->magic;
@@ -30,20 +61,20 @@ static void copy_tables(struct channel *to) {
     to->head.accesses = head->accesses;
     to->head.access_first = head->access_first;
     to->head.access_last = head->access_last;
-    memcpy(to->blocks, from->blocks, blocks * sizeof *to->blocks);
-    memcpy(to->loops, from->loops, loops * sizeof *to->loops);
-    memcpy(to->counters, from->counters, atomic_load(&head->counters) * sizeof *to->counters);
-    memcpy(to->code, from->code, atomic_load(&head->code));
-    memcpy(to->maps, from->maps, atomic_load(&head->maps));
-    atomic_store(&to->head.loops, loops);
-    atomic_store(&to->head.blocks, blocks);
-    atomic_store(&to->head.counters, atomic_load(&head->counters));
-    atomic_store(&to->head.code, atomic_load(&head->code));
-    atomic_store(&to->head.maps, atomic_load(&head->maps));
-    atomic_store(&to->head.shared, atomic_load(&head->shared));
+    memcpy(to->blocks, from->blocks, snapshot.blocks * sizeof *to->blocks);
+    memcpy(to->loops, from->loops, snapshot.loops * sizeof *to->loops);
+    memcpy(to->counters, snapshot.values, snapshot.counters * sizeof *to->counters);
+    memcpy(to->code, from->code, snapshot.code);
+    memcpy(to->maps, from->maps, snapshot.maps);
+    atomic_store(&to->head.loops, snapshot.loops);
+    atomic_store(&to->head.blocks, snapshot.blocks);
+    atomic_store(&to->head.counters, snapshot.counters);
+    atomic_store(&to->head.code, snapshot.code);
+    atomic_store(&to->head.maps, snapshot.maps);
+    atomic_store(&to->head.shared, snapshot.shared);
     atomic_store(&to->head.state, CHANNEL_ATTACHED);
     /* Executions of loops that the parent has counted are the parent's. */
-    for (uint32_t i = 0; i < loops; i++) {
+    for (uint32_t i = 0; i < snapshot.loops; i++) {
         struct channel_block *block = &to->blocks[to->loops[i]];
         block->seen = to->counters[block->counters];
     }
@@ -90,7 +121,7 @@ static bool resize(int file) {
 }
 
 static bool get_memory(void) {
-    int file = memfd_create("ntrace", MFD_CLOEXEC);
+    int file = snapshot.values ? memfd_create("ntrace", MFD_CLOEXEC) : -1;
     if (file < 0) return false;
     void *memory = resize(file) ? mmap(NULL, sizeof *channel, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_NORESERVE, file, 0)
                                 : MAP_FAILED;
@@ -120,12 +151,18 @@ static void detach(void) {
 
 /* ---- pthread_atfork ----------------------------------------------------------------------------------------------- */
 
+static bool is_followed(void) {
+    return !plugin_detached && channel->head.follow & CHANNEL_FOLLOW_FORK;
+}
+
 /* Another thread may hold the lock; in the child there is none that would release it. */
 static void before(void) {
     plugin_lock();
+    if (is_followed()) take_snapshot();
 }
 
 static void in_parent(void) {
+    drop_snapshot();
     plugin_unlock();
     if (!plugin_detached) atomic_fetch_add(&channel->head.forks, 1);
 }
@@ -133,12 +170,13 @@ static void in_parent(void) {
 static void in_child(void) {
     plugin_unlock();
     plugin_is_readers_child = false;
-    if (plugin_detached || !(channel->head.follow & CHANNEL_FOLLOW_FORK) || !get_memory()) {
+    if (!is_followed() || !get_memory()) {
         detach();
     } else {
         record_init_lane(syscalls_vcpu());
         plugin_end_with_reader();
     }
+    drop_snapshot();
 }
 
 bool fork_watch(void) {

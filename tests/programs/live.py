@@ -217,8 +217,9 @@ def senders():
     faults, sent = map(int, done.stdout.split())
     counts = dict(line.split() for line in Run("decode", path_of("live.ntrace"), "--src", 1, "--output", "count").lines())
     equal(int(counts["exceptions"]), faults, "exceptions")
-    # A signal that arrives in a system call, or at the start of the thread, is no interrupt of the trace.
-    check(sent - 5 <= int(counts["interrupts"]) <= sent, f"{counts['interrupts']} interrupts, {sent} signals were sent")
+    # A signal that arrives in a system call, with a fault, or at the start of the thread, is no interrupt of the trace. On a busy machine
+    # these are many.
+    check(sent // 3 <= int(counts["interrupts"]) <= sent, f"{counts['interrupts']} interrupts, {sent} signals were sent")
 
 
 @case("threads that run at the same time")
@@ -301,6 +302,20 @@ def executed():
         equal(shown, [named, script, named], "what the programs say")
         check("execve" not in messages, messages)
         equal("forked" in messages, not options, f"a message about child processes: {messages}")
+
+
+@case("--follow-fork: children that start while their parent translates code")
+def racing():
+    for _ in range(3):
+        for old in glob.glob(path_of("live.*ntrace")):
+            shutil.rmtree(old)
+        subprocess.run(command("racing", "--follow-fork"), check=True, timeout=60, cwd=scratch())
+        children = glob.glob(path_of("live.*.ntrace"))
+        equal(len(children), 8, "bundles of children")
+        for bundle in children:
+            found = own_code("racing", decoded(bundle=os.path.basename(bundle)), "_Fork")
+            check(len(found) > 5, "the child begins in _Fork")
+            same(found, sorted(set(found)), "_Fork in a child, executed once and in order")
 
 
 @case("--follow-fork: a bundle for each process, exact from its start to its end")
