@@ -246,8 +246,10 @@ void ntr_capture_harts_poll(struct ntr_capture_harts *harts) {
         ntr_capture_hart_repeat(harts, hart, poll->number, poll->count);
         poll->encoded += poll->count;
     }
-    if (poll->number && !ntr_capture_window_stops_in(harts, poll->number))
-        poll->count = channel_pending(harts->channel, ntr_capture_shared(harts, poll->number)) - poll->encoded;
+    if (!poll->number || ntr_capture_window_stops_in(harts, poll->number)) return;
+    /* Fewer than were encoded: the guest has begun to report the loop, and its words are not there yet. */
+    const uint64_t pending = channel_pending(harts->channel, ntr_capture_shared(harts, poll->number));
+    poll->count = pending > poll->encoded ? pending - poll->encoded : 0;
 }
 
 /* ---- the end ------------------------------------------------------------------------------------------------------

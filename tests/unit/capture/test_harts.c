@@ -314,6 +314,14 @@ static void polls_take_what_the_poll_before_saw(void **state) {
     assert_int_equal(e.harts.poll.encoded, 100);
     assert_int_equal(e.harts.poll.count, 150);
     fake_count_loop(&e.plugin, functions[0].loop, 50);
+    /* The guest sets `seen` before it writes the words of its report. */
+    struct channel_block *loop = &e.plugin.channel->blocks[functions[0].loop];
+    const uint64_t seen = loop->seen;
+    loop->seen += 300;
+    ntr_capture_harts_poll(&e.harts);
+    assert_int_equal(e.harts.poll.encoded, 250);
+    assert_int_equal(e.harts.poll.count, 0);
+    loop->seen = seen;
     fake_report_loop(&e.plugin, functions[0].loop);
     for (unsigned i = 0; i < 300; i++) reference_enter(&r, functions[0].loop, 0);
     execute(&e, &r, functions[0].end);
