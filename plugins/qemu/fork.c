@@ -20,9 +20,10 @@
 static struct snapshot {
     uint32_t blocks, loops, shared;
     uint64_t counters, code, maps; /* used */
-    uint64_t *values;              /* of the counters, private memory; NULL: none was to be had */
+    uint64_t *values;              /* of the counters, in private memory; NULL: not mapped */
 } snapshot;
 
+/* At least one: a mapping of no bytes is an error. */
 static size_t size_of_values(void) {
     return (snapshot.counters + 1) * sizeof *snapshot.values;
 }

@@ -247,7 +247,7 @@ void ntr_capture_harts_poll(struct ntr_capture_harts *harts) {
         poll->encoded += poll->count;
     }
     if (!poll->number || ntr_capture_window_stops_in(harts, poll->number)) return;
-    /* Fewer than were encoded: the guest has begun to report the loop, and its words are not there yet. */
+    /* Fewer than were encoded: the plugin has begun to report the loop, and its words are not written yet. */
     const uint64_t pending = channel_pending(harts->channel, ntr_capture_shared(harts, poll->number));
     poll->count = pending > poll->encoded ? pending - poll->encoded : 0;
 }

@@ -217,8 +217,7 @@ def senders():
     faults, sent = map(int, done.stdout.split())
     counts = dict(line.split() for line in Run("decode", path_of("live.ntrace"), "--src", 1, "--output", "count").lines())
     equal(int(counts["exceptions"]), faults, "exceptions")
-    # A signal that arrives in a system call, with a fault, or at the start of the thread, is no interrupt of the trace. On a busy machine
-    # these are many.
+    # A signal that arrives in a system call, or at the start of the thread, is no interrupt of the trace. How many do depends on the machine.
     check(sent // 3 <= int(counts["interrupts"]) <= sent, f"{counts['interrupts']} interrupts, {sent} signals were sent")
 
 
