@@ -206,6 +206,7 @@ static void set_join(struct cli_analysis *a) {
     if (!(a->places = ntr_functions_new(a->data.debug, &cli_memory))) return;
     a->joined = true;
     ntr_decoder_set_join(a->decoder, same_function, a);
+    ntr_decoder_set_join_except(a->decoder, a->join_except);
     if (a->data.tally) ntr_decoder_set_count_callback(a->decoder, ntr_tally_count, a->data.tally);
 }
 

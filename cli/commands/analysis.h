@@ -49,6 +49,7 @@ struct cli_analysis {
     bool part, behind;       /* --from or --to is given; all further events are behind the window */
     bool any;                /* the decoder returned at least one event */
     bool joins;              /* `take` needs calls and returns only: spans may be joined (ntr_decoder_set_join) */
+    unsigned join_except;    /* except in these modes (ntr_decoder_set_join_except) */
     bool trees;              /* threads, if there are several, count call trees */
     bool stacks_only;        /* the call tree is there for its stacks */
     const ntr_export *follower; /* the user of `take` is an export that may follow the call tree; else NULL */

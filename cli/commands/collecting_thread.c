@@ -251,5 +251,6 @@ ntr_parallel_work cli_collecting_work(struct cli_collecting *collecting, bool co
                                .end = put_collected,
                                .user = collecting,
                                .join = a->joined ? same_function : NULL,
+                               .join_except = a->join_except,
                                .finish = counting ? add_tally : NULL};
 }

@@ -35,7 +35,8 @@ int cli_machine_decode(struct cli_analysis *a, const char *path, const struct cl
     if (status != CLI_OK) return status;
     *machine = ntr_machine_new(a->data.program, a->data.functions, &cli_memory);
     if (!*machine) return cli_fail("%s: out of memory", path);
-    a->joins = !watch;
+    a->joins = true;
+    if (watch) a->join_except = NTR_MACHINE_WATCHED;
     if (watch && ntr_machine_watch(*machine) != NTR_OK) return cli_fail("%s: out of memory", path);
     status = cli_analysis_run(a, take_events, *machine);
     if (status != CLI_FAILED && ntr_machine_finish(*machine) != NTR_OK) return cli_fail("%s: out of memory", path);

@@ -118,6 +118,10 @@ typedef bool ntr_same_function(void *user, const ntr_context *context, const uin
  * the first feed. */
 NTR_API void ntr_decoder_set_join(ntr_decoder *decoder, ntr_same_function *same, void *user);
 
+/* Return all spans of these modes: bit I is that of privilege I (0 U, 1 S, 3 M). Spans of guests and those without a known
+ * privilege are joined. Set it before the first feed. */
+NTR_API void ntr_decoder_set_join_except(ntr_decoder *decoder, unsigned modes);
+
 #ifdef __cplusplus
 }
 #endif

@@ -78,7 +78,7 @@ enum {
     NTR_NEEDS_DECISIONS = 1u << 7, /* with NTR_NEEDS_COVERAGE: also needs the decisions */
     NTR_NEEDS_CALLS = 1u << 6, /* of the spans only calls, returns and sums: they may be joined (ntr_decoder_set_join) */
     NTR_NEEDS_STACKS = 1u << 9, /* with NTR_NEEDS_EVENTS: call stacks, its own ones unless `has_stacks` (ntr_export_follows) */
-    NTR_NEEDS_STRETCHES = 1u << 8, /* with NTR_NEEDS_CALLS: spans are not joined when `functions` has tasks */
+    NTR_NEEDS_STRETCHES = 1u << 8, /* with NTR_NEEDS_CALLS: spans of NTR_MACHINE_WATCHED are not joined when `functions` has tasks */
 };
 
 typedef struct ntr_exporter ntr_exporter;

@@ -125,7 +125,10 @@ NTR_API const ntr_phase *ntr_machine_phases(const ntr_machine *machine, size_t *
 /* How long interrupts and preemption were off, if ntr_machine_watch was called: NTR_STRETCH_KINDS elements; NULL: it was not. */
 NTR_API const ntr_stretches *ntr_machine_stretches(const ntr_machine *machine);
 
-/* Before the first event: the spans are not joined, and `program` has the code. Errors: NTR_E_MEMORY. */
+/* Modes whose spans ntr_machine_watch needs, for ntr_decoder_set_join_except: S and M. */
+#define NTR_MACHINE_WATCHED (1u << 1 | 1u << 3)
+
+/* Before the first event: spans of these modes are not joined, and `program` has the code. Errors: NTR_E_MEMORY. */
 NTR_API ntr_status ntr_machine_watch(ntr_machine *machine);
 
 /* Fills *totals, whose `size` is set. Errors: NTR_E_INVALID (size). */

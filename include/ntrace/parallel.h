@@ -66,6 +66,8 @@ typedef struct ntr_parallel_work {
      * thread at a time, but by any worker thread, with `user`. NTR_NEED_MORE: the input ends here, before the end of the stream.
      * Another return value than NTR_OK ends decoding with that status. */
     ntr_status (*read)(void *user, uint8_t *to, size_t capacity, size_t *got, bool *last);
+
+    unsigned join_except; /* with `join`: ntr_decoder_set_join_except */
 } ntr_parallel_work;
 
 typedef struct ntr_parallel_config {

@@ -267,6 +267,10 @@ void ntr_decoder_set_join(ntr_decoder *d, ntr_same_function *same, void *user) {
     d->join_user = user;
 }
 
+void ntr_decoder_set_join_except(ntr_decoder *d, unsigned modes) {
+    d->join_except = modes;
+}
+
 uint64_t ntr_decoder_without_memo(const ntr_decoder *d) {
     return d->without_memo;
 }

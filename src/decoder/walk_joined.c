@@ -8,7 +8,7 @@
  * A span may therefore be left out only when the source is `settled`: the consumer has seen that the code belongs to
  * the function on top of its stack. A jump or a call settles. A return settles when the call was settled and its block
  * is inside: then the function that continues is the one that called. Everything else unsettles, and all spans are
- * returned up to the next jump.
+ * returned up to the next jump. In modes that the consumer has excepted, all spans are returned.
  *
  * Example: a loop of 100 passes over blocks of 4 instructions in function F, then a call. The call's span is returned
  * with the instructions of the loop added. */
@@ -67,9 +67,11 @@ static inline void settle_after(ntr_source *s, const ntr_block *b, unsigned end,
     if (s->stack.count && newest(&s->stack)->call == b) newest(&s->stack)->settled = stays;
 }
 
-/* Returns whether a span with this end may be left out. */
-static inline bool is_joined(unsigned end) {
-    return end == NTR_END_TAKEN || end == NTR_END_NOT_TAKEN || end == NTR_END_JUMP;
+/* Returns the ends of spans that may be left out, one bit each, in the mode that the source is in. */
+static inline unsigned joined_ends(const ntr_decoder *d) {
+    const ntr_context *context = &d->request.source->context;
+    const bool all = context->v || context->prv == NTR_PRV_UNKNOWN || !(d->join_except >> (context->prv & 3) & 1);
+    return all ? 1u << NTR_END_TAKEN | 1u << NTR_END_NOT_TAKEN | 1u << NTR_END_JUMP : 0;
 }
 
 static inline void count_block(ntr_decoder *d, const ntr_walk_state *walk, ntr_block *b, const ntr_linked_step *step) {
@@ -83,6 +85,7 @@ static ntr_event *go_linked(ntr_decoder *d, ntr_walk_state *walk, const ntr_even
     ntr_source *s = d->request.source;
     ntr_linked_walk w = ntr_linked_begin(d, walk);
     const bool timed = header->flags & NTR_EVENT_TIME;
+    const unsigned joins = joined_ends(d);
     uint64_t joined = s->joined;
     while (e < end) {
         ntr_block *b = w.block;
@@ -93,7 +96,7 @@ static ntr_event *go_linked(ntr_decoder *d, ntr_walk_state *walk, const ntr_even
         walk->pc = step.target;
         count_block(d, walk, b, &step);
         const bool stays = is_inside(d, b) && s->settled && !timed;
-        if (stays && is_joined(step.end) && joined < JOINED_MOST) {
+        if (stays && joins >> step.end & 1 && joined < JOINED_MOST) {
             joined += b->instructions;
         } else {
             *e = *header;
@@ -132,7 +135,7 @@ static ntr_status go_block(ntr_decoder *d, ntr_walk_state *walk, const ntr_event
         return status;
     }
     if (d->count_callback) ntr_count_step(d, walk, b, &step);
-    if (stays && is_joined(step.end) && s->joined < JOINED_MOST) {
+    if (stays && joined_ends(d) >> step.end & 1 && s->joined < JOINED_MOST) {
         s->joined += walk->run.instructions + b->instructions;
         walk->run.instructions = walk->run.halfwords = 0;
         return status;

@@ -134,10 +134,56 @@ static void falling_into_another_function(void **state) {
     scene_end(&s);
 }
 
+/* The number of spans of each privilege mode. */
+static void count_modes(const scene *s, const stream *in, bool joined, unsigned except, size_t spans[4]) {
+    ntr_event events[EVENTS];
+    ntr_status status;
+    size_t count;
+    unsigned asked = 0;
+    ntr_decoder *d = ntr_decoder_new(&s->config, &status);
+    assert_non_null(d);
+    if (joined) ntr_decoder_set_join(d, same_function, &asked);
+    ntr_decoder_set_join_except(d, except);
+    assert_int_equal(ntr_decoder_feed(d, in->bytes, in->size, true), NTR_OK);
+    do {
+        status = ntr_decoder_read(d, events, EVENTS, &count);
+        for (size_t i = 0; i < count; i++)
+            if (events[i].kind == NTR_EVENT_SPAN) spans[events[i].context.v ? 2 : events[i].context.prv & 3]++;
+    } while (status == NTR_OK);
+    assert_int_equal(status, NTR_END);
+    ntr_decoder_free(d);
+}
+
+static void all_spans_of_some_modes(void **state) {
+    (void)state;
+    static stream in;
+    scene s;
+    size_t all[4] = {0}, joined[4] = {0}, some[4] = {0};
+    scene_start(&s, NULL);
+    code(&s, 0x100, ADD, branch(-4));
+    in.size = 0;
+    /* in S-mode, in user mode, and in S-mode of a guest */
+    assemble(&in, &s.config.params, START "Ownership PROCESS=0x4\nResourceFull RCODE=1 RDATA0=0x7fffffff\n"
+                                          "Ownership PROCESS=0x0\nResourceFull RCODE=1 RDATA0=0x7fffffff\n"
+                                          "Ownership PROCESS=0x14\nResourceFull RCODE=1 RDATA0=0x7fffffff\n" STOP);
+    count_modes(&s, &in, false, 1u << 1, all);
+    count_modes(&s, &in, true, 0, joined);
+    count_modes(&s, &in, true, 1u << 1 | 1u << 3, some);
+    assert_int_equal(all[1], 30);
+    assert_true(joined[1] < 4);
+    assert_int_equal(some[1], all[1]);
+    assert_int_equal(some[0], joined[0]);
+    assert_true(some[0] && some[0] < 4);
+    assert_int_equal(some[2], joined[2]);
+    assert_true(some[2] && some[2] < 4);
+    scene_end(&s);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         TEST(calls_and_loops_in_one_message),
         TEST(falling_into_another_function),
+        TEST(all_spans_of_some_modes),
     };
     return cmocka_run_group_tests_name("join", tests, NULL, NULL);
 }
