@@ -48,7 +48,7 @@ static struct boot_row row_of_thread(const void *item) {
         snprintf(text, sizeof row.text - (size_t)used, "scontext 0x%" PRIx64, t->scontext);
     else
         snprintf(text, sizeof row.text - (size_t)used, "hart %u%s", t->src,
-                 t->user ? ": user mode" : t->instructions[1] || t->instructions[4] ? ": kernel" : "");
+                 t->user ? ": user mode" : t->instructions[NTR_PRIVILEGE_S] || t->instructions[NTR_PRIVILEGE_VS] ? ": kernel" : "");
     return row;
 }
 

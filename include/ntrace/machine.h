@@ -30,7 +30,8 @@ typedef struct ntr_trap {
     ntr_histogram ticks;  /* time between entry and return, other threads included; empty without timestamps */
 } ntr_trap;
 
-enum { NTR_MODES = 5 }; /* U, S, M, VU, VS */
+/* Privilege modes, as indices of counts. */
+enum { NTR_PRIVILEGE_U, NTR_PRIVILEGE_S, NTR_PRIVILEGE_M, NTR_PRIVILEGE_VU, NTR_PRIVILEGE_VS, NTR_MODES };
 
 /* A thread of one name. A thread that executes another program has another name, and a row of its own. */
 typedef struct ntr_thread {

@@ -46,9 +46,9 @@ static void update_row(ntr_machine *m, machine_thread *thread, const ntr_event *
 }
 
 static unsigned mode_of(const ntr_context *context) {
-    enum { VIRTUAL = 3 };
-    if (context->prv == 3 || context->prv > 3) return 2;
-    return context->v ? VIRTUAL + (unsigned)(context->prv != 0) : context->prv;
+    static const uint8_t modes[2][3] = {{NTR_PRIVILEGE_U, NTR_PRIVILEGE_S, NTR_PRIVILEGE_M},
+                                        {NTR_PRIVILEGE_VU, NTR_PRIVILEGE_VS, NTR_PRIVILEGE_VS}};
+    return context->prv > 2 ? NTR_PRIVILEGE_M : modes[context->v != 0][context->prv];
 }
 
 /* The phases before the first function of the kernel. */
@@ -138,9 +138,9 @@ static void take_found(ntr_machine *m, uint16_t src) {
     m->threads[to].instructions += moved;
     m->threads[from].since = m->threads[from].instructions;
     m->harts[src].thread = to;
-    if (source == MACHINE_NONE || target == MACHINE_NONE || m->rows[source].instructions[1] < moved) return;
-    m->rows[source].instructions[1] -= moved;
-    m->rows[target].instructions[1] += moved;
+    if (source == MACHINE_NONE || target == MACHINE_NONE || m->rows[source].instructions[NTR_PRIVILEGE_S] < moved) return;
+    m->rows[source].instructions[NTR_PRIVILEGE_S] -= moved;
+    m->rows[target].instructions[NTR_PRIVILEGE_S] += moved;
     if (m->rows[source].runs) m->rows[source].runs--;
     m->rows[target].runs++;
 }

@@ -26,7 +26,7 @@ static ntr_profile_row row_of(const ntr_thread *t, uint32_t pid) {
     row.context.scontext = t->scontext;
     row.context.has_hcontext = t->has_hcontext;
     row.context.hcontext = t->hcontext;
-    row.context.prv = t->user ? 0 : t->instructions[1] || t->instructions[4] ? 1 : NTR_PRV_UNKNOWN; /* S and VS */
+    row.context.prv = t->user ? 0 : t->instructions[NTR_PRIVILEGE_S] || t->instructions[NTR_PRIVILEGE_VS] ? 1 : NTR_PRV_UNKNOWN;
     return row;
 }
 

@@ -2,6 +2,7 @@
 #include "base/allocator.h"
 #include "capture/harts.h"
 
+#include <stdio.h>
 #include <string.h>
 #include <time.h>
 
@@ -35,7 +36,16 @@ static ntr_status add_sources(struct recorded *content) {
 static void add_loss(struct recorded *content, bool when, const char *what) {
     struct ntr_capture_losses *losses = content->losses;
 
-    if (when && losses->count < NTR_CAPTURE_LOSSES) losses->items[losses->count++].what = what;
+    if (when && what && losses->count < NTR_CAPTURE_LOSSES) losses->items[losses->count++].what = what;
+}
+
+/* The loss that a name was not found, which `format` has as %s. */
+static void __attribute__((format(printf, 3, 0))) add_unknown(struct recorded *content, bool when, const char *format, const char *name) {
+    if (!when) return;
+    const size_t size = strlen(format) + strlen(name);
+    char *text = ntr_alloc(content->record->allocator, size, 1);
+    if (text) snprintf(text, size, format, name);
+    add_loss(content, true, ntr_capture_record_keep(content->record, text));
 }
 
 void ntr_capture_past_add(struct ntr_capture_past *past, const struct ntr_capture_harts *harts) {
@@ -60,9 +70,10 @@ static void add_window_losses(struct recorded *content, const struct ntr_capture
     const bool open = window->state == NTR_CAPTURE_WINDOW_OPEN && window->stop.given;
 
     add_loss(content, skips, "the program ended within the instructions that --skip leaves out; nothing was traced");
-    add_loss(content, waits && !skips && !all->start_known, "no file of the program has the symbol of --start-at; nothing was traced");
+    add_unknown(content, waits && !skips && !all->start_known,
+                "no file of the program has the symbol '%s' of --start-at; nothing was traced", window->start.name);
     add_loss(content, waits && !skips && all->start_known, "the place at which tracing begins was not reached; nothing was traced");
-    add_loss(content, open && !all->stop_known, "no file of the program has the symbol of --stop-at");
+    add_unknown(content, open && !all->stop_known, "no file of the program has the symbol '%s' of --stop-at", window->stop.name);
     add_loss(content, open && all->stop_known, "the place at which tracing ends was not reached");
 }
 
@@ -75,8 +86,8 @@ static void add_losses(struct recorded *content) {
     add_loss(content, content->report->dropped, "the stream has its maximal size; its first part was dropped");
     add_loss(content, content->report->missing, content->report->missing);
     add_window_losses(content, &all);
-    add_loss(content, harts->watched.given && !all.watched,
-             "no file of the program has the object of --data-range; no load or store was traced");
+    add_unknown(content, harts->watched.given && !all.watched,
+                "no file of the program has the object '%s' of --data-range; no load or store was traced", harts->watched.name);
     add_loss(content, all.forks > content->report->adopted,
              !content->report->config->follow_fork ? "the program forked; its child processes were not traced"
                                                    : "some child processes were not traced: they ended at once, or the program has limited "

@@ -96,7 +96,7 @@ def _():
     end = Run("run", "--data-range", "nowhere", "-o", os.path.join(scratch(), "no.ntrace"), "--", program("static"), status=2)
     equal("'nowhere': no object with this name and a size in the program" in end.err, True, end.err)
     end = Run("run", "--data-range", "nowhere", "-o", os.path.join(scratch(), "no.ntrace"), "--", program("pie"))
-    equal("no file of the program has the object of --data-range; no load or store was traced" in end.err, True, end.err)
+    equal("no file of the program has the object 'nowhere' of --data-range; no load or store was traced" in end.err, True, end.err)
 
 
 @case("accesses of an object, also of a PIE: those of all others at the address that QEMU gave it")

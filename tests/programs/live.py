@@ -176,13 +176,13 @@ def parts():
     check("not reached" not in done.stderr, done.stderr)
     done = subprocess.run(command("family", "--start-at", "nowhere", operands=["a", "b"]), capture_output=True, text=True,
                           timeout=60)
-    matches("no file of the program has the symbol of --start-at; nothing was traced", done.stderr, "what is said")
+    matches("no file of the program has the symbol 'nowhere' of --start-at; nothing was traced", done.stderr, "what is said")
     matches(r": 0 instructions, \d+ bytes, 0 bits an instruction$", done.stderr.strip(), "the last line suggests nothing")
     equal(decoded(status=1), [], "what was traced")
     for options, said in ((["--skip", "1000000000"], "the program ended within the instructions that --skip leaves out; nothing was traced"),
                           (["--start-at", "0x10"], "the place at which tracing begins was not reached; nothing was traced"),
                           (["--stop-at", "0x10"], "the place at which tracing ends was not reached"),
-                          (["--stop-at", "nowhere"], "no file of the program has the symbol of --stop-at")):
+                          (["--stop-at", "nowhere"], "no file of the program has the symbol 'nowhere' of --stop-at")):
         done = subprocess.run(command("algorithms", *options), capture_output=True, text=True, timeout=60)
         equal(done.stderr.splitlines()[0], "ntrace run: " + said, f"what is said, {options}")
 
