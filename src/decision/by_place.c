@@ -51,7 +51,7 @@ static ntr_status match_by_place(ntr_map_builder *b, const ntr_found_branch *fou
     ntr_match match = {0};
     bool single = true;
     count = list_branches(b, found, count, branches);
-    for (size_t i = found->record + 1; i < d->count && d->records[i]->path == first->path; i++) {
+    for (size_t i = found->record + 1; i < d->count && d->records[i]->group == first->group; i++) {
         if (d->records[i]->shown.line > first->shown.line) break;
         if (!ntr_extent_equal(&d->records[i]->extent, &first->extent)) continue;
         TRY(ntr_builder_add_copy(b, d->records[i], found, "several decisions, of a macro, have the same place"));

@@ -65,7 +65,7 @@ ntr_status ntr_decisions_begin(ntr_decisions *d, const ntr_source_options *given
     if (!d->map) return NTR_E_MEMORY;
     d->map->allocator = d->allocator;
     TRY(ntr_sources_parse(d, &options, program, debug, &d->map->ranges));
-    ntr_decisions_sort(d);
+    TRY(ntr_decisions_sort(d));
     TRY(ntr_code_map_make(d->map, d, &options, program, debug));
     d->tracker = ntr_tracker_new(d->map, functions, d->runs++, d->allocator);
     return d->tracker ? NTR_OK : NTR_E_MEMORY;

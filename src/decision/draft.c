@@ -162,7 +162,7 @@ static void set_control(ntr_unit_walk *w, ntr_decision_record *r, const ntr_cont
 static void place_decision(ntr_unit_walk *w, ntr_decision_draft *d, CXCursor cursor) {
     ntr_cursor_place begin = ntr_cursor_begin(w, cursor), end = ntr_cursor_end(w, cursor);
     ntr_decision_record *r = &d->record;
-    r->path = ntr_cursor_path(w, cursor);
+    r->path = r->group = ntr_cursor_path(w, cursor);
     r->extent = ntr_cursor_extent(w, cursor);
     r->shown.line = begin.line;
     r->shown.column = begin.column;

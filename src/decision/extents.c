@@ -38,9 +38,14 @@ static ntr_status add(ntr_extents *e, const ntr_extent *extent, size_t record, b
     return NTR_OK;
 }
 
-static ntr_status finish_file(ntr_extents *e, const char *path, size_t first) {
+static ntr_status add_file(ntr_extents *e, const ntr_extent_file *file) {
     if (ntr_reserve(e->allocator, (void **)&e->files, &e->file_capacity, e->file_count + 1, sizeof *e->files))
         return NTR_E_MEMORY;
+    e->files[e->file_count++] = *file;
+    return NTR_OK;
+}
+
+static ntr_status finish_file(ntr_extents *e, const char *path, size_t first) {
     qsort(e->items + first, e->count - first, sizeof *e->items, compare_entries);
     size_t kept = first;
     for (size_t i = first; i < e->count; i++)
@@ -48,21 +53,22 @@ static ntr_status finish_file(ntr_extents *e, const char *path, size_t first) {
             e->items[kept++] = e->items[i];
     e->count = kept;
     link_parents(e, first, e->count - first);
-    e->files[e->file_count++] = (ntr_extent_file){path, first, e->count - first};
-    return NTR_OK;
+    return add_file(e, &(ntr_extent_file){path, first, e->count - first, false});
 }
 
 ntr_status ntr_extents_make(ntr_extents *e, const ntr_decisions *d) {
     for (size_t i = 0, next; i < d->count; i = next) {
         size_t first = e->count;
         ntr_status status = NTR_OK;
-        for (next = i; !status && next < d->count && d->records[next]->path == d->records[i]->path; next++) {
+        const ntr_decision_record *r = d->records[i];
+        if (r->group != r->path && !(i && d->records[i - 1]->path == r->path)) status = add_file(e, &(ntr_extent_file){r->path, first, 0, true});
+        for (next = i; !status && next < d->count && d->records[next]->group == r->group; next++) {
             status = add(e, &d->records[next]->extent, next, false);
             if (!status) status = add(e, &d->records[next]->point, next, false);
             if (!status) status = add(e, &d->records[next]->body_end, next, false);
             if (!status) status = add(e, &d->records[next]->whole, next, true);
         }
-        if (!status) status = finish_file(e, d->records[i]->path, first);
+        if (!status) status = finish_file(e, r->group, first);
         if (status) return status;
     }
     return NTR_OK;

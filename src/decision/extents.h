@@ -11,10 +11,11 @@ typedef struct ntr_extent_entry {
     bool whole;      /* the largest expression around decisions, not a decision */
 } ntr_extent_entry;
 
-/* The entries of one file. */
+/* The entries of one file. A file that is included several times has none: they are in one file for each function, with the path of its group. */
 typedef struct ntr_extent_file {
     const char *path;
     size_t first, count;
+    bool divided;
 } ntr_extent_file;
 
 typedef struct ntr_extents {

@@ -65,13 +65,26 @@ static bool was_added(ntr_map_builder *b, uint64_t scope) {
     return false;
 }
 
+/* Returns what a file that is included several times has in the function of the frame, or NULL. */
+static const ntr_extent_file *part_in(ntr_map_builder *b, const ntr_extent_file *file, const ntr_frame *frame) {
+    const char *group = frame->function ? ntr_decisions_group(b->decisions, file->path, frame->function) : NULL;
+    return group ? ntr_extents_file(&b->extents, group) : NULL;
+}
+
+/* The same for the function around an address. */
+static const ntr_extent_file *part_at(ntr_map_builder *b, const ntr_extent_file *file, uint64_t address) {
+    ntr_frame frames[NTR_FRAMES_MAX];
+    return ntr_debug_info_frames(b->debug, NULL, address, frames, NTR_FRAMES_MAX) ? part_in(b, file, frames) : NULL;
+}
+
 /* Adds the decisions of a function, or of an inlined copy. It may have no code of a decision of which the compiler knows the result. */
 static ntr_status add_decisions(ntr_map_builder *b, uint64_t address, const ntr_frame *frames, size_t count) {
     const ntr_decisions *d = b->decisions;
     if (was_added(b, frames[count - 1].entry + scope_of(frames, count) * 31)) return NTR_OK;
     const ntr_extent_file *file = frames[0].declared_in ? file_of(b, frames[0].declared_in) : NULL;
+    if (file && file->divided) file = part_in(b, file, &frames[0]);
     for (size_t i = 0; file && i < d->count; i++)
-        if (d->records[i]->path == file->path && d->records[i]->function_line == frames[0].declared_line)
+        if (d->records[i]->group == file->path && d->records[i]->function_line == frames[0].declared_line)
             TRY(add_code(b, address, (uint32_t)i, frames, count));
     return NTR_OK;
 }
@@ -155,6 +168,7 @@ static ntr_status take_row(ntr_map_builder *b, const ntr_line_row *row) {
     const ntr_extent_file *file = row->line && row->file ? file_of(b, row->file) : NULL;
     if (file) TRY(take_calls(b, row, file->path));
     if (file && !ntr_code_ranges_at(&b->map->ranges, row->address).plain) TRY(add_all_decisions(b, row->address));
+    if (file && file->divided) file = part_at(b, file, row->address);
     const ntr_extent_entry *entry = file ? entry_of(b, file, row) : NULL;
     if (!entry) return NTR_OK;
     TRY(add_own_code(b, row->address, entry));

@@ -48,7 +48,7 @@ static unsigned branches_for(const ntr_map_builder *b, const ntr_decision_record
 static bool passes_on(const ntr_map_builder *b, size_t index) {
     const ntr_decisions *d = b->decisions;
     const ntr_decision_record *r = d->records[index];
-    for (size_t i = index; r->shown.condition_count == 1 && i < d->count && d->records[i]->path == r->path; i++) {
+    for (size_t i = index; r->shown.condition_count == 1 && i < d->count && d->records[i]->group == r->group; i++) {
         if (d->records[i]->shown.line > r->extent.end_line) break;
         if (d->records[i]->truth_of == r->id) return true;
     }
@@ -61,9 +61,9 @@ static size_t list_expected(const ntr_map_builder *b, uint32_t entry, expected *
     const ntr_decisions *d = b->decisions;
     const ntr_extent *outer = &b->extents.items[entry].extent;
     size_t count = 0, first = b->extents.items[entry].record;
-    const char *path = d->records[first]->path;
-    while (first && d->records[first - 1]->path == path && d->records[first - 1]->shown.line >= outer->line) first--;
-    for (size_t i = first; i < d->count && d->records[i]->path == path; i++) {
+    const char *group = d->records[first]->group;
+    while (first && d->records[first - 1]->group == group && d->records[first - 1]->shown.line >= outer->line) first--;
+    for (size_t i = first; i < d->count && d->records[i]->group == group; i++) {
         ntr_decision_record *r = d->records[i];
         if (r->shown.line > outer->end_line) break;
         if (!within(outer, &r->extent) || r->too_large || (!passed_on && passes_on(b, i))) continue;

@@ -2,7 +2,9 @@
 
 #include "base/allocator.h"
 #include "base/compare.h"
+#include "base/try.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -66,6 +68,8 @@ static int compare_records(const void *a, const void *b) {
     const ntr_decision_record *x = *(ntr_decision_record *const *)a, *y = *(ntr_decision_record *const *)b;
     int order = compare_text(x->path, y->path);
     if (order) return order;
+    order = compare_text(x->group, y->group);
+    if (order) return order;
     NTR_COMPARE_BY(shown.line);
     NTR_COMPARE_BY(shown.column);
     order = compare_text(x->shown.spelled.file, y->shown.spelled.file);
@@ -88,9 +92,50 @@ static int compare_calls(const void *a, const void *b) {
     return 0;
 }
 
-void ntr_decisions_sort(ntr_decisions *d) {
+static bool is_identifier(const char *name) {
+    return name && *name && name[strspn(name, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_")] == 0;
+}
+
+/* Returns whether the file of these records is included several times, with other names of its functions each time. */
+static bool is_repeated(ntr_decision_record *const *records, size_t count) {
+    bool repeated = false;
+    for (size_t i = 0; i < count; i++) {
+        if (!is_identifier(records[i]->shown.function)) return false;
+        repeated |= i && records[i]->function_line == records[i - 1]->function_line &&
+                    strcmp(records[i]->shown.function, records[i - 1]->shown.function) != 0;
+    }
+    return repeated;
+}
+
+const char *ntr_decisions_group(ntr_decisions *d, const char *path, const char *function) {
+    const int length = (int)strcspn(function, ".");
+    const size_t size = strlen(path) + (size_t)length + sizeof NTR_GROUP_MARK;
+    char *name = ntr_alloc(d->allocator, size, 1);
+    if (name) snprintf(name, size, "%s" NTR_GROUP_MARK "%.*s", path, length, function);
+    const char *kept = name ? ntr_texts_keep(&d->texts, name) : NULL;
+    ntr_dealloc(d->allocator, name);
+    return kept;
+}
+
+/* Records of one file that follow each other. */
+static ntr_status divide(ntr_decisions *d, ntr_decision_record **records, size_t count) {
+    if (!is_repeated(records, count)) return NTR_OK;
+    for (size_t i = 0; i < count; i++) {
+        records[i]->group = ntr_decisions_group(d, records[i]->path, records[i]->shown.function);
+        if (!records[i]->group) return NTR_E_MEMORY;
+    }
+    qsort(records, count, sizeof *records, compare_records);
+    return NTR_OK;
+}
+
+ntr_status ntr_decisions_sort(ntr_decisions *d) {
     if (d->count) qsort(d->records, d->count, sizeof *d->records, compare_records);
     if (d->call_count) qsort(d->calls, d->call_count, sizeof *d->calls, compare_calls);
+    for (size_t i = 0, next; i < d->count; i = next) {
+        for (next = i + 1; next < d->count && d->records[next]->path == d->records[i]->path;) next++;
+        TRY(divide(d, d->records + i, next - i));
+    }
+    return NTR_OK;
 }
 
 const ntr_call_site *ntr_decisions_call_at(const ntr_decisions *d, const char *path, uint32_t line, uint32_t column) {

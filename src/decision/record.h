@@ -73,6 +73,7 @@ typedef struct ntr_decision_record {
     uint32_t id;              /* in terms of flows */
     ntr_flow_count *expected; /* how often it is evaluated; NULL: not known */
     const char *path;         /* resolved path of its file */
+    const char *group;        /* of the decisions at different places: `path`, or one function of a file that is included several times */
     uint32_t function_line;   /* of the name of its function */
     ntr_vector *vectors;
     size_t vector_count, vector_capacity;
@@ -112,6 +113,9 @@ typedef struct ntr_parsed_file {
     size_t unit;
 } ntr_parsed_file;
 
+/* The name of a group of one function is PATH NTR_GROUP_MARK FUNCTION. It is sorted directly behind PATH. */
+#define NTR_GROUP_MARK "\1"
+
 struct ntr_decisions {
     const ntr_allocator *allocator;
     ntr_texts texts;
@@ -141,8 +145,11 @@ ntr_status ntr_decisions_add(ntr_decisions *decisions, const ntr_decision_draft 
 ntr_status ntr_decisions_add_call(ntr_decisions *decisions, const ntr_call_site *call);
 void ntr_record_free(const ntr_allocator *allocator, ntr_decision_record *record);
 
-/* Sorts the records and the calls. */
-void ntr_decisions_sort(ntr_decisions *decisions);
+/* Sorts the records and the calls. Records of a file that is included several times, with other names of its functions each time, get a
+ * group for each function. Errors: NTR_E_MEMORY. */
+ntr_status ntr_decisions_sort(ntr_decisions *decisions);
+/* Returns the name of the group of a function, without the suffix that a compiler adds to the names of copies, or NULL when out of memory. */
+const char *ntr_decisions_group(ntr_decisions *decisions, const char *path, const char *function);
 /* Returns the statement with a call around a place, or NULL. */
 const ntr_call_site *ntr_decisions_call_at(const ntr_decisions *decisions, const char *path, uint32_t line, uint32_t column);
 

@@ -6,6 +6,7 @@ usage: mcdc.py NTRACE
 The same sources run with the same inputs: instrumented by clang-19 -fcoverage-mcdc on this machine, and not instrumented,
 compiled for RISC-V by gcc, under ntrace run. Executed condition vectors do not depend on the target.
 """
+import collections
 import glob
 import hashlib
 import html
@@ -900,6 +901,73 @@ def names_of_tests(bench):
                 assert values == {"".join(vector) for vector in alone[line, column]}, (line, column, values)
 
 
+INCLUDES = """#include <stdio.h>
+#define NAMED(name) one_##name
+#define IS(p, c) (*(p) == (c))
+#include "included.h"
+#undef NAMED
+#undef IS
+#define NAMED(name) big_##name
+#define IS(p, c) ((p)[0] == 0 && (p)[1] == (c))
+#include "included.h"
+#undef NAMED
+#undef IS
+#define NAMED(name) little_##name
+#define IS(p, c) ((p)[1] == 0 && (p)[0] == (c))
+#include "included.h"
+int main(void) {
+    static const unsigned char in[][2] = {"x", {0, 'x'}, {0, 'y'}, {'y', 1}, {0, 0}};
+    int s = 0;
+    for (int i = 0; i < 5; i++) s += one_find(in[i], i & 1) + big_find(in[i], i < 3) + little_find(in[4 - i], 1);
+    printf("%d\\n", s);
+    return 0;
+}
+"""
+
+
+def executed_in_parts():
+    """The vectors of the decisions of two conditions or more: {(function, line): vectors}."""
+    rows, found = [b"x\0", b"\0x", b"\0y", b"y\1", b"\0\0"], {}
+
+    def evaluated(name, line, *conditions):
+        values = ["-"] * len(conditions)
+        for i, condition in enumerate(conditions):
+            values[i] = "T" if condition else "F"
+            if not condition:
+                break
+        found.setdefault((name, line), set()).add("".join(values))
+        return values[-1] == "T"
+
+    for i, row in enumerate(rows):
+        for name, p, n in (("one", row, i & 1), ("big", row, i < 3), ("little", rows[4 - i], 1)):
+            at = {"one": [], "big": [p[0] == 0], "little": [p[1] == 0]}[name]
+            char = p[1] if name == "big" else p[0]
+            if not evaluated(name + "_find", 4, n > 0, *at, char == ord("x")) and at:
+                evaluated(name + "_find", 5, *at, char == ord("y"))
+    return found
+
+
+def included_several_times(bench):
+    """A file with functions that get other names, and other macros, each time: the place of a decision is that of three."""
+    bench.source("included.h")
+    bench.source("includes.c", INCLUDES)
+    truth = executed_in_parts()
+    for compiler, level in (("gcc", "-O0"), ("gcc", "-Og"), ("clang", "-O0"), ("gcc", "-O2")):
+        trace = bench.trace("includes.c", level) if compiler == "gcc" else bench.trace_of_clang("includes.c", level)
+        if not trace:
+            continue
+        ours, known = collections.defaultdict(list), 0
+        for decision in bench.mcdc(trace)["decisions"]:
+            if decision["file"].endswith("included.h") and decision["line"] < 6 and len(decision["conditions"]) > 1:
+                ours[decision["function"], decision["line"], len(decision["conditions"])].append(decision)
+        for (function, line), expected in truth.items():
+            decision, = ours[function, line, len(next(iter(expected)))]
+            found = {"".join(vector["values"]) for vector in decision["vectors"]}
+            assert found <= expected and ("reason" in decision or found == expected), (compiler, level, function, line, found, expected)
+            known += "reason" not in decision
+        assert level != "-O0" or known == len(truth) == 5, (compiler, level, known)
+
+
 JUSTIFIED = """# reasons
 function: six
 text: a && b && c && d && e && f
@@ -954,4 +1022,4 @@ def justifications(bench):
 if __name__ == "__main__":
     cases.main([shapes_without_optimization, few_inputs, merged, optimized_is_never_wrong, random_decisions, unusual_flow, misleading_code, computed_together, group_rules, determined_for_debugging, generated, overloaded_operators, code_of_clang, shapes_of_clang, folders_of_clang, inverted_branches, same_bytes, gap_in_a_decision,
                 without_sources, compile_commands, only_some_sources, thresholds, real_source, object_code, padding, other_formats, lcov_2, gcovr,
-                condition_coverage, evidence, schemas, campaigns, pdf, names_of_tests, justifications], Bench, TOOLS)
+                condition_coverage, evidence, schemas, campaigns, pdf, names_of_tests, justifications, included_several_times], Bench, TOOLS)
