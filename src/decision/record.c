@@ -96,13 +96,20 @@ static bool is_identifier(const char *name) {
     return name && *name && name[strspn(name, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_")] == 0;
 }
 
+/* Returns whether a record before records[i] has the same place in another function. */
+static bool shares_place(ntr_decision_record *const *records, size_t i) {
+    const ntr_decision_record *r = records[i];
+    for (size_t k = i; k && records[k - 1]->shown.line == r->shown.line; k--)
+        if (ntr_extent_equal(&records[k - 1]->extent, &r->extent) && strcmp(records[k - 1]->shown.function, r->shown.function) != 0) return true;
+    return false;
+}
+
 /* Returns whether the file of these records is included several times, with other names of its functions each time. */
 static bool is_repeated(ntr_decision_record *const *records, size_t count) {
     bool repeated = false;
     for (size_t i = 0; i < count; i++) {
         if (!is_identifier(records[i]->shown.function)) return false;
-        repeated |= i && records[i]->function_line == records[i - 1]->function_line &&
-                    strcmp(records[i]->shown.function, records[i - 1]->shown.function) != 0;
+        repeated = repeated || shares_place(records, i);
     }
     return repeated;
 }

@@ -73,7 +73,7 @@ typedef struct ntr_decision_record {
     uint32_t id;              /* in terms of flows */
     ntr_flow_count *expected; /* how often it is evaluated; NULL: not known */
     const char *path;         /* resolved path of its file */
-    const char *group;        /* of the decisions at different places: `path`, or one function of a file that is included several times */
+    const char *group;        /* of decisions that are matched together: `path`, or one function of a file that is included several times */
     uint32_t function_line;   /* of the name of its function */
     ntr_vector *vectors;
     size_t vector_count, vector_capacity;

@@ -968,6 +968,20 @@ def included_several_times(bench):
         assert level != "-O0" or known == len(truth) == 5, (compiler, level, known)
 
 
+IN_ONE_LINE = """struct Both { int a, b; bool all() { return a && b; } bool any() { if (a || b) return true; return false; } };
+int main(int argc, char **) { Both both{argc, argc - 1}; return both.all() + both.any() - 1; }
+"""
+
+
+def functions_in_one_line(bench):
+    """Functions at the same line are no file that is included several times: the names of methods are not those of debug information."""
+    bench.source("line.cpp", IN_ONE_LINE)
+    bench.run("riscv64-linux-gnu-g++", *GCC[1:], "-O0", "line.cpp", "-o", "traced")
+    bench.run(bench.ntrace, "run", "-o", "traced.ntrace", "--", "./traced")
+    found = {decision["text"]: [vector["values"] for vector in decision["vectors"]] for decision in bench.mcdc("traced.ntrace")["decisions"]}
+    assert found == {"a && b": [["T", "F"]], "a || b": [["T", "-"]]}, found
+
+
 JUSTIFIED = """# reasons
 function: six
 text: a && b && c && d && e && f
@@ -1022,4 +1036,4 @@ def justifications(bench):
 if __name__ == "__main__":
     cases.main([shapes_without_optimization, few_inputs, merged, optimized_is_never_wrong, random_decisions, unusual_flow, misleading_code, computed_together, group_rules, determined_for_debugging, generated, overloaded_operators, code_of_clang, shapes_of_clang, folders_of_clang, inverted_branches, same_bytes, gap_in_a_decision,
                 without_sources, compile_commands, only_some_sources, thresholds, real_source, object_code, padding, other_formats, lcov_2, gcovr,
-                condition_coverage, evidence, schemas, campaigns, pdf, names_of_tests, justifications, included_several_times], Bench, TOOLS)
+                condition_coverage, evidence, schemas, campaigns, pdf, names_of_tests, justifications, included_several_times, functions_in_one_line], Bench, TOOLS)
