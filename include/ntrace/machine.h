@@ -126,7 +126,7 @@ NTR_API const ntr_phase *ntr_machine_phases(const ntr_machine *machine, size_t *
 /* How long interrupts and preemption were off, if ntr_machine_watch was called: NTR_STRETCH_KINDS elements; NULL: it was not. */
 NTR_API const ntr_stretches *ntr_machine_stretches(const ntr_machine *machine);
 
-/* Modes whose spans ntr_machine_watch needs, for ntr_decoder_set_join_except: S and M. */
+/* For ntr_decoder_set_join_except: S and M, of which ntr_machine_watch takes every span. */
 #define NTR_MACHINE_WATCHED (1u << 1 | 1u << 3)
 
 /* Before the first event: spans of these modes are not joined, and `program` has the code. Errors: NTR_E_MEMORY. */

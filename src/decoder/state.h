@@ -211,7 +211,7 @@ struct ntr_decoder {
     void *count_user;
     ntr_same_function *join; /* decoding with joined spans; NULL: every span is returned */
     void *join_user;
-    unsigned join_except; /* modes whose spans are not joined: bit I is that of privilege I */
+    unsigned join_except; /* modes in which no span is joined: bit I is that of privilege I */
     ntr_status failed; /* sticky error: out of memory, or a defect with `strict` */
     char error[NTR_DECODER_ERROR_SIZE]; /* with `strict`: the defect as a sentence */
 };
