@@ -94,21 +94,23 @@ void cli_evidence_sources(struct cli_evidence *e, ntr_coverage *coverage) {
         if (i == 0 || strcmp(lines[i].file, lines[i - 1].file) != 0) add_file(e, "source", lines[i].file);
 }
 
-static void write_parameters(const ntr_params *params, struct cli_output *out) {
+void cli_evidence_parameters(const ntr_params *params, void (*take)(struct cli_output *out, size_t index, const char *name, const char *value),
+                             struct cli_output *out) {
 #define NTR_PARAM(id, type, member, name, ...) name,
     static const char *const names[] = {
 #include <ntrace/params.def>
     };
 #undef NTR_PARAM
     char text[64];
-    const char *comma = "";
+    size_t index = 0;
 
-    for (size_t i = 0; i < sizeof names / sizeof names[0]; i++) {
-        if (ntr_params_get(params, names[i], text, sizeof text) <= 0) continue;
-        cli_output_print(out, "%s\"%s\":", comma, names[i]);
-        cli_output_json(out, text);
-        comma = ",";
-    }
+    for (size_t i = 0; i < sizeof names / sizeof names[0]; i++)
+        if (ntr_params_get(params, names[i], text, sizeof text) > 0) take(out, index++, names[i], text);
+}
+
+static void write_parameter(struct cli_output *out, size_t index, const char *name, const char *value) {
+    cli_output_print(out, "%s\"%s\":", index ? "," : "", name);
+    cli_output_json(out, value);
 }
 
 static void write_traces(const struct cli_evidence *e, struct cli_output *out) {
@@ -118,7 +120,7 @@ static void write_traces(const struct cli_evidence *e, struct cli_output *out) {
         cli_output_text(out, ",\"test\":");
         cli_output_json(out, e->tests[i].name);
         cli_output_text(out, ",\"parameters\":{");
-        write_parameters(&e->tests[i].params, out);
+        cli_evidence_parameters(&e->tests[i].params, write_parameter, out);
         cli_output_text(out, "}}");
     }
 }
@@ -142,18 +144,6 @@ void cli_evidence_write(struct cli_evidence *e, struct cli_output *out) {
         cli_output_json(out, e->notes[i] ? e->notes[i] : "");
     }
     cli_output_text(out, "]");
-}
-
-void cli_evidence_html_text(struct cli_output *out, const char *text) {
-    for (; text && *text; text++) {
-        switch (*text) {
-        case '<': cli_output_text(out, "&lt;"); break;
-        case '>': cli_output_text(out, "&gt;"); break;
-        case '&': cli_output_text(out, "&amp;"); break;
-        case '"': cli_output_text(out, "&quot;"); break;
-        default: cli_output_write(out, text, 1);
-        }
-    }
 }
 
 void cli_evidence_release(struct cli_evidence *e) {

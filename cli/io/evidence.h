@@ -38,9 +38,12 @@ void cli_evidence_test(struct cli_evidence *evidence, const char *path, const st
 /* Writes a JSON document: the tests, and by line and by vector the tests that execute it, as indexes. */
 void cli_evidence_write_tests(const struct cli_evidence *evidence, ntr_coverage *coverage, const ntr_decisions *decisions,
                               struct cli_output *out);
-/* Writes tables for people: the tests, and the tests of each line. */
-void cli_evidence_write_page(const struct cli_evidence *evidence, ntr_coverage *coverage, struct cli_output *out);
-void cli_evidence_html_text(struct cli_output *out, const char *text);
+/* Writes the numbers of the tests that execute a line. `at`: one element per test, 0 before the first line; lines are asked for in
+ * their order. */
+void cli_evidence_write_line_tests(const struct cli_evidence *evidence, const ntr_cover_line *line, size_t *at, struct cli_output *out);
+/* Calls `take` for each parameter of a stream that has a value. `index` counts from 0. */
+void cli_evidence_parameters(const ntr_params *params, void (*take)(struct cli_output *out, size_t index, const char *name, const char *value),
+                             struct cli_output *out);
 /* Writes the numbers of the runs of a vector. */
 void cli_evidence_write_runs(const ntr_vector *vector, struct cli_output *out);
 /* Adds the sources of a coverage. */

@@ -72,22 +72,27 @@ static void write_outcomes(const struct cli_evidence *e, ntr_coverage *coverage,
     if (line->branches) cli_output_text(out, "]");
 }
 
+void cli_evidence_write_line_tests(const struct cli_evidence *e, const ntr_cover_line *line, size_t *at, struct cli_output *out) {
+    const char *comma = "";
+
+    for (size_t k = 0; k < e->test_count; k++) {
+        const ntr_cover_line *own = same_line(&e->tests[k], &at[k], line);
+        if (!own || !own->count) continue;
+        cli_output_print(out, "%s%zu", comma, k);
+        comma = ",";
+    }
+}
+
 static void write_lines(const struct cli_evidence *e, ntr_coverage *coverage, struct cli_output *out) {
     size_t count;
     const ntr_cover_line *lines = ntr_coverage_lines(coverage, &count);
     size_t *at = calloc(e->test_count + 1, sizeof *at);
 
     for (size_t i = 0; at && i < count; i++) {
-        const char *comma = "";
         cli_output_text(out, i ? ",\n{\"file\":" : "\n{\"file\":");
         cli_output_json(out, lines[i].file);
         cli_output_print(out, ",\"line\":%" PRIu32 ",\"tests\":[", lines[i].line);
-        for (size_t k = 0; k < e->test_count; k++) {
-            const ntr_cover_line *own = same_line(&e->tests[k], &at[k], &lines[i]);
-            if (!own || !own->count) continue;
-            cli_output_print(out, "%s%zu", comma, k);
-            comma = ",";
-        }
+        cli_evidence_write_line_tests(e, &lines[i], at, out);
         cli_output_text(out, "]");
         write_outcomes(e, coverage, &lines[i], at, out);
         cli_output_text(out, "}");
@@ -142,35 +147,4 @@ void cli_evidence_write_tests(const struct cli_evidence *e, ntr_coverage *covera
         cli_output_text(out, "]}");
     }
     cli_output_text(out, "]}\n");
-}
-
-/* Lines of a file are folded in <details>. */
-void cli_evidence_write_page(const struct cli_evidence *e, ntr_coverage *coverage, struct cli_output *out) {
-    size_t count, *at = calloc(e->test_count + 1, sizeof *at);
-    const ntr_cover_line *lines = ntr_coverage_lines(coverage, &count);
-
-    cli_output_text(out, "<h2>Tests</h2>\n<table><tr><th>number</th><th>test</th><th>trace</th></tr>\n");
-    for (size_t i = 0; i < e->test_count && !e->failed; i++) {
-        cli_output_print(out, "<tr><td>%zu</td><td>", i);
-        cli_evidence_html_text(out, e->tests[i].name);
-        cli_output_text(out, "</td><td>");
-        cli_evidence_html_text(out, e->tests[i].trace);
-        cli_output_text(out, "</td></tr>\n");
-    }
-    cli_output_text(out, "</table>\n<h2>Lines and their tests</h2>\n");
-    for (size_t i = 0; at && i < count; i++) {
-        if (i == 0 || strcmp(lines[i].file, lines[i - 1].file) != 0) {
-            cli_output_text(out, i ? "</table></details>\n<details><summary>" : "<details><summary>");
-            cli_evidence_html_text(out, lines[i].file);
-            cli_output_text(out, "</summary><table><tr><th>line</th><th>executions</th><th>tests</th></tr>\n");
-        }
-        cli_output_print(out, "<tr><td>%" PRIu32 "</td><td>%" PRIu64 "</td><td>", lines[i].line, lines[i].count);
-        for (size_t k = 0; k < e->test_count; k++) {
-            const ntr_cover_line *own = same_line(&e->tests[k], &at[k], &lines[i]);
-            if (own && own->count) cli_output_print(out, "%zu ", k);
-        }
-        cli_output_text(out, "</td></tr>\n");
-    }
-    cli_output_text(out, count && at ? "</table></details>\n" : "");
-    free(at);
 }

@@ -180,6 +180,18 @@ void cli_output_csv(struct cli_output *out, const char *text) {
     cli_output_write(out, cell, (size_t)(cli_put_csv(cell, part) - cell));
 }
 
+void cli_output_html(struct cli_output *out, const char *text) {
+    for (; text && *text; text++) {
+        switch (*text) {
+        case '<': cli_output_text(out, "&lt;"); break;
+        case '>': cli_output_text(out, "&gt;"); break;
+        case '&': cli_output_text(out, "&amp;"); break;
+        case '"': cli_output_text(out, "&quot;"); break;
+        default: cli_output_write(out, text, 1);
+        }
+    }
+}
+
 char *cli_put_hex(char *at, uint64_t value) {
     static const char pairs[] =
         "000102030405060708090a0b0c0d0e0f101112131415161718191a1b1c1d1e1f202122232425262728292a2b2c2d2e2f"

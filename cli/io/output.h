@@ -68,6 +68,9 @@ void cli_output_json(struct cli_output *out, const char *text);
 /* Writes text, of which at most 4096 bytes are used, as a CSV cell. */
 void cli_output_csv(struct cli_output *out, const char *text);
 
+/* Writes text with the characters escaped that HTML gives a meaning. `text` NULL: nothing. */
+void cli_output_html(struct cli_output *out, const char *text);
+
 /* As cli_output_json, into a buffer of at least 6 * length + 2 characters. Returns the end. */
 char *cli_put_json(char *at, const char *text);
 

@@ -1,7 +1,8 @@
 #include "text/justify_text.h"
 
+#include "text/source_lines.h"
+
 #include <inttypes.h>
-#include <stdlib.h>
 #include <string.h>
 
 struct justify_writer {
@@ -26,56 +27,36 @@ static void take(struct justify_writer *w, const char *file, uint32_t line, cons
 
 /* ---- lines */
 
-/* The lines of one file, in a copy of its text. */
-struct file_lines {
-    char *text;
-    const char *next; /* the line `number` */
-    uint32_t number;
+/* The functions of a coverage, in the order of its lines. */
+struct function_cursor {
+    const ntr_cover_function *next, *end;
+    const ntr_cover_function *last; /* the last one that begins at or before the line */
 };
 
-static const char *line_text(struct file_lines *lines, uint32_t number, char *line, size_t size) {
-    const char *at = lines->next;
-
-    while (at && lines->number < number) {
-        at = strchr(at, '\n');
-        if (at) at++;
-        lines->number++;
+/* Returns the name of the last function of the file that begins at or before the line; NULL: none. Lines are asked for in their order. */
+static const char *function_at(struct function_cursor *functions, const char *file, uint32_t line) {
+    for (; functions->next < functions->end; functions->next++) {
+        const int order = strcmp(functions->next->file, file);
+        if (order > 0 || (order == 0 && functions->next->line > line)) break;
+        functions->last = functions->next;
     }
-    lines->next = at;
-    size_t length = at ? strcspn(at, "\n") : 0;
-    while (length && (*at == ' ' || *at == '\t')) at++, length--;
-    if (length >= size) length = size - 1;
-    if (length) memcpy(line, at, length);
-    line[length] = '\0';
-    return line;
-}
-
-/* Returns the name of the last function of the file that begins at or before the line. */
-static const char *function_at(const ntr_cover_function *functions, size_t count, const char *file, uint32_t line) {
-    const char *name = NULL;
-
-    for (size_t i = 0; i < count; i++)
-        if (strcmp(functions[i].file, file) == 0 && functions[i].line <= line) name = functions[i].name;
-    return name;
+    return functions->last && strcmp(functions->last->file, file) == 0 ? functions->last->name : NULL;
 }
 
 static void take_lines(struct justify_writer *w, ntr_coverage *coverage, struct cli_source_text *source) {
     size_t count, function_count;
     const ntr_cover_line *lines = ntr_coverage_lines(coverage, &count);
-    const ntr_cover_function *functions = ntr_coverage_functions(coverage, &function_count);
+    const ntr_cover_function *first = ntr_coverage_functions(coverage, &function_count);
+    struct function_cursor functions = {.next = first, .end = first + function_count};
+    struct cli_source_lines *source_lines = cli_source_lines_open(cli_source_text_read, source);
+    char text[512];
 
-    for (size_t i = 0, next; i < count; i = next) {
-        const char *file = lines[i].file;
-        struct file_lines text = {.number = 1};
-        ntr_bytes bytes;
-        char line[512];
-        if (cli_source_text_read(source, file, &bytes)) text.text = strndup((const char *)bytes.data, bytes.size);
-        text.next = text.text;
-        for (next = i; next < count && strcmp(lines[next].file, file) == 0; next++)
-            take(w, file, lines[next].line, function_at(functions, function_count, file, lines[next].line),
-                 line_text(&text, lines[next].line, line, sizeof line), lines[next].count != 0);
-        free(text.text);
+    for (size_t i = 0; i < count; i++) {
+        const ntr_cover_line *line = &lines[i];
+        cli_source_line_copy(source_lines, line->file, line->line, text, sizeof text);
+        take(w, line->file, line->line, function_at(&functions, line->file, line->line), text, line->count != 0);
     }
+    cli_source_lines_close(source_lines);
 }
 
 /* ---- decisions */

@@ -159,20 +159,28 @@ static void write_versions(struct object_writer *w, ntr_object_coverage *coverag
     }
 }
 
-static void write_total(struct object_writer *w, const ntr_object_function *functions, size_t count, uint64_t gaps) {
-    uint64_t insns = 0, executed = 0, outcomes = 0, seen = 0;
+struct cli_object_sums cli_object_sums(ntr_object_coverage *coverage) {
+    struct cli_object_sums sums = {0};
+    size_t count;
+    const ntr_object_function *functions = ntr_object_coverage_functions(coverage, &count);
 
     for (size_t i = 0; i < count; i++) {
-        insns += functions[i].insn_count;
-        executed += functions[i].executed;
-        outcomes += functions[i].outcomes;
-        seen += functions[i].outcomes_seen;
+        sums.instructions += functions[i].insn_count;
+        sums.executed += functions[i].executed;
+        sums.outcomes += functions[i].outcomes;
+        sums.outcomes_seen += functions[i].outcomes_seen;
     }
+    return sums;
+}
+
+static void write_total(struct object_writer *w, ntr_object_coverage *coverage) {
+    const struct cli_object_sums sums = cli_object_sums(coverage);
+
     cli_output_print(w->out, w->json ? "{\"gaps\":%" PRIu64 ",\"instructions\":%" PRIu64 ",\"executed\":%" PRIu64
                                        ",\"outcomes\":%" PRIu64 ",\"outcomes_seen\":%" PRIu64 ",\n\"functions\":["
                                      : "\n%" PRIu64 " gaps, %" PRIu64 " instructions, %" PRIu64 " executed; %" PRIu64
                                        " outcomes of branches, %" PRIu64 " seen\n",
-                     gaps, insns, executed, outcomes, seen);
+                     ntr_object_coverage_gaps(coverage), sums.instructions, sums.executed, sums.outcomes, sums.outcomes_seen);
 }
 
 void cli_object_text(struct cli_output *out, ntr_object_coverage *coverage, bool json) {
@@ -181,7 +189,7 @@ void cli_object_text(struct cli_output *out, ntr_object_coverage *coverage, bool
     const ntr_object_function *functions = ntr_object_coverage_functions(coverage, &count);
     struct object_writer w = {out, cli_disasm_open(&why), json};
 
-    if (json) write_total(&w, functions, count, ntr_object_coverage_gaps(coverage));
+    if (json) write_total(&w, coverage);
     for (size_t i = 0; i < count; i++) {
         if (json) {
             cli_output_text(out, i ? ",\n" : "\n");
@@ -197,6 +205,6 @@ void cli_object_text(struct cli_output *out, ntr_object_coverage *coverage, bool
     if (json)
         cli_output_text(out, "]}\n");
     else
-        write_total(&w, functions, count, ntr_object_coverage_gaps(coverage));
+        write_total(&w, coverage);
     cli_disasm_close(w.disasm);
 }

@@ -79,11 +79,22 @@ static struct file *find(struct cli_source_lines *lines, const char *name) {
 }
 
 const char *cli_source_line(struct cli_source_lines *lines, const char *name, uint32_t number, size_t *size) {
-    const struct file *file = find(lines, name);
+    const struct file *file = lines ? find(lines, name) : NULL;
 
-    if (number == 0 || number > file->lines) return NULL;
+    if (!file || number == 0 || number > file->lines) return NULL;
     const char *line = file->text + file->starts[number - 1];
     *size = file->starts[number] - file->starts[number - 1] - 1;
     if (*size && line[*size - 1] == '\r') --*size;
     return line;
+}
+
+const char *cli_source_line_copy(struct cli_source_lines *lines, const char *name, uint32_t number, char *copy, size_t room) {
+    size_t size = 0;
+    const char *line = cli_source_line(lines, name, number, &size);
+
+    while (size && (*line == ' ' || *line == '\t')) line++, size--;
+    if (size >= room) size = room - 1;
+    if (size) memcpy(copy, line, size);
+    copy[size] = '\0';
+    return copy;
 }

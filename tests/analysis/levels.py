@@ -88,11 +88,11 @@ def other_outputs(bench):
     bench.run(bench.ntrace, "coverage", "--evidence", "levels", "--only", "levels.c", traced)
     with open(os.path.join(bench.folder, "levels", "report.html"), encoding="utf-8") as file:
         page = file.read()
-    assert re.search(r"<td>decisions</td><td>(\d+)</td><td>.*</td><td>.*</td><td>0 \(0\.00 %\)</td>", page), page[:2000]
-    assert re.search(r"<td>MC/DC, unique-cause</td><td>2</td><td>.*</td><td>.*</td><td>1 \(50\.00 %\)</td>", page)
-    open_, closed = page.split("<h2>MC/DC by decision</h2>")
-    assert f"<code>{ALONE.replace('>', '&gt;')}</code></td><td>not covered<br></td><td>true</td>" in open_, open_
-    assert "c &gt;= " not in open_.split("<h2>Decisions that are not covered</h2>")[1]
+    assert re.search(r'<td>decisions</td><td class="n">(\d+)</td>.*<td class="n">0 \(0\.00 %\)</td></tr>\n', page), page[:2000]
+    assert re.search(r'<td>MC/DC, unique-cause</td><td class="n">2</td>.*<td class="n">1 \(50\.00 %\)</td></tr>\n', page)
+    open_, closed = page.split('<h2 id="mcdc">MC/DC by decision</h2>')
+    assert f"<code>{ALONE.replace('>', '&gt;')}</code></td><td>not covered</td><td>true</td>" in open_, open_
+    assert "c &gt;= " not in open_.split("<h3>Decisions that are not covered</h3>")[1]
     assert re.search(r"c &gt;= .*</code></td><td>not determinable<br>the compiler computed .*<br>decision coverage: covered</td>", closed), closed[:1500]
     with open(os.path.join(bench.folder, "levels", "lcov.info"), encoding="utf-8") as file:
         records = set(re.findall(r"(?m)^MCDC:(\d+),", file.read()))

@@ -808,6 +808,70 @@ def evidence(bench):
     assert "a &amp;&amp; b" in page and "<script" not in page and "http" not in page.replace("http-equiv", ""), page[:300]
 
 
+def rows_of(page, heading):
+    """The cells of the table behind a heading, as text; "" for a cell over several columns is left out."""
+    table = re.search(re.escape(heading) + ".*?</table>", page, re.S)[0]
+    rows = [re.findall(r"<td[^>]*>(.*?)</td>", row, re.S) for row in re.findall("<tr[^>]*>(.*?)</tr>", table, re.S)]
+    return [[html.unescape(re.sub("<[^>]*>", "", cell)) for cell in row] for row in rows if row]
+
+
+def page(bench):
+    """The page for people says what the JSON files say: sums, what the results rest on, what is missing, and the source with its counts."""
+    bench.source("hard.c")
+    with open(os.path.join(bench.folder, "hard.c"), encoding="utf-8") as source:
+        text = source.read()
+    trace = bench.trace("hard.c", "-O0", "1", "2")
+    bench.run(bench.ntrace, "coverage", "--evidence", "page", "--only", "hard.c", trace)
+    files = files_of(os.path.join(bench.folder, "page"))
+    report, lines, decisions, object_ = files["report.html"].decode(), *(json.loads(files[name + ".json"]) for name in ("lines", "decisions", "object"))
+    file, = lines["files"]
+    sums = {row[0]: (int(row[1]), int(row[2].split()[0])) for row in rows_of(report, "<h1>")}
+    assert sums["lines"] == (len(file["lines"]), sum(line["count"] > 0 for line in file["lines"])), sums
+    assert sums["instructions"] == (object_["instructions"], object_["executed"]), sums
+    assert sums["MC/DC, unique-cause"][0] == sum(len(decision["conditions"]) > 1 for decision in decisions["decisions"]), sums
+    assert json.loads(files["evidence.json"])["parser"] in report and "<li>none in any trace</li>" in report and "only hard.c" in report
+    assert rows_of(report, "<h3>Tests</h3>")[0][:3] == ["0", "", trace] and "implicit-return\u00a0full" in rows_of(report, "<h3>Tests</h3>")[0][3]
+    assert [row[2] for row in rows_of(report, "<h3>Digests</h3>")] == [one["sha256"] for one in json.loads(files["evidence.json"])["files"]]
+    shown = {int(row[0]): row for row in rows_of(report, '<h2 id="sources">') if len(row) == 5}
+    assert {number: int(row[1]) for number, row in shown.items() if row[1]} == {line["line"]: line["count"] for line in file["lines"]}
+    assert all(row[4] == text.splitlines()[number - 1] for number, row in shown.items())
+    first, last = file["lines"][0]["line"], file["lines"][-1]["line"]
+    assert all(set(range(a["line"], b["line"])) <= set(shown) for a, b in zip(file["lines"], file["lines"][1:]) if b["line"] - a["line"] <= 20)
+    assert min(shown) == first - 3 and max(shown) == last, (first, last, sorted(shown))
+    one_sided = {(branch["address"], "not taken" if branch["taken"] else "taken") for line in file["lines"] for branch in line.get("branches", ())
+                 if bool(branch["taken"]) != bool(branch["not_taken"])}
+    assert {(row[1], row[2]) for row in rows_of(report, "<h3>Branches with one outcome</h3>")} == one_sided and len(one_sided) > 10
+    missing = {row[1] for row in rows_of(report, "<h3>Functions that were not executed</h3>")}
+    assert missing == {function["name"] for function in file["functions"] if not function["count"]} and missing
+    assert html.unescape(re.search("<details><summary>instructions.*?<pre>(.*?)</pre>", report, re.S)[1]) == bench.run(
+        bench.ntrace, "coverage", "--level", "object", "--only", "hard.c", trace)
+
+
+def page_with_losses(bench):
+    """The page for people says what gaps make unknown, and which sources were not parsed."""
+    bench.source("hard.c")
+    bench.source("gone.c", "int gone(int c) { return c > 1 && c < 3; }\n")
+    bench.run(*GCC, "-O0", "hard.c", "gone.c", "-o", "traced")
+    bench.run(bench.ntrace, "run", "--sync-mode", "messages", "--sync-max", "0", "-o", "gap.ntrace", "--", "./traced", "1", "1")
+    with open(os.path.join(bench.folder, "gap.ntrace", "trace.nex"), "rb") as file:
+        stream = file.read()
+    with open(os.path.join(bench.folder, "holed.nex"), "wb") as file:
+        file.write(cases.hole(stream, len(stream) // 5, len(stream) * 4 // 5))
+    os.remove(os.path.join(bench.folder, "gone.c"))
+    options = cases.stream_options(os.path.join(bench.folder, "gap.ntrace"))
+    bench.run(bench.ntrace, "coverage", "--evidence", "holed", "-e", "traced", *options, "holed.nex", status=1)
+    files = files_of(os.path.join(bench.folder, "holed"))
+    report, lines, decisions, evidence_ = files["report.html"].decode(), *(json.loads(files[name + ".json"]) for name in ("lines", "decisions", "evidence"))
+    hidden = sum(not line["known"] for file in lines["files"] for line in file["lines"])
+    assert [row[4].split()[0] for row in rows_of(report, "<h1>") if row[0] == "lines"] == [str(hidden)] and hidden, hidden
+    assert evidence_["losses"] and all(f"<li>{html.escape(loss)}</li>" in report for loss in evidence_["losses"])
+    assert f"<li>lines that may have been executed in gaps: {hidden}, " in report
+    assert f"count for nothing: {sum(decision['unknown'] for decision in decisions['decisions'])}</li>" in report
+    assert sum(row[1].endswith("?") for row in rows_of(report, '<h2 id="sources">') if len(row) == 5) > 0
+    assert decisions["unparsed"] and all(f"<li>{html.escape(line)}</li>" in report for line in decisions["unparsed"]), decisions["unparsed"]
+    assert "gone.c (the source was not found)</summary>" in report
+
+
 def schemas(bench):
     """All JSON documents are those that docs/schemas describes: no member is missing, and none is unknown."""
     if subprocess.run(["/usr/bin/python3", "-c", "import jsonschema"], stderr=subprocess.DEVNULL, check=False).returncode:
@@ -1020,8 +1084,10 @@ def justifications(bench):
     bench.run(bench.ntrace, "coverage", "--evidence", "reasons", "--justify", "why.txt", trace)
     bench.run(bench.ntrace, "coverage", "--evidence", "plain", trace)
     with_reasons, plain = (files_of(os.path.join(bench.folder, name)) for name in ("reasons", "plain"))
-    text = html.unescape(re.search("<pre>(.*?)</pre>", with_reasons["report.html"].decode(), re.S)[1])
-    assert text == with_reasons["justified.txt"].decode() and b"<pre>" not in plain["report.html"]
+    text = html.unescape(re.search("<h3>Justifications</h3>\n<pre>(.*?)</pre>", with_reasons["report.html"].decode(), re.S)[1])
+    assert text == with_reasons["justified.txt"].decode() and b"Justifications" not in plain["report.html"]
+    sums = re.findall(r"(\d+) justified, (\d+) unjustified", text)
+    assert re.findall(r"(\d+) are justified, (\d+) are not", with_reasons["report.html"].decode()) == sums and len(sums) == 2, sums
     assert re.search(r"(?m)^justified: .*decisions.c:65: a && b && c && d && e && f\n    six at once do not occur$", text)
     assert re.search(r"(?m)^unjustified: .*decisions.c:\d+: ", text) and "why.txt:10: stale: " in text
     for name in ("cobertura.xml", "lcov.info", "lines.json", "decisions.json"): # a reason never counts as executed
@@ -1036,4 +1102,4 @@ def justifications(bench):
 if __name__ == "__main__":
     cases.main([shapes_without_optimization, few_inputs, merged, optimized_is_never_wrong, random_decisions, unusual_flow, misleading_code, computed_together, group_rules, determined_for_debugging, generated, overloaded_operators, code_of_clang, shapes_of_clang, folders_of_clang, inverted_branches, same_bytes, gap_in_a_decision,
                 without_sources, compile_commands, only_some_sources, thresholds, real_source, object_code, padding, other_formats, lcov_2, gcovr,
-                condition_coverage, evidence, schemas, campaigns, pdf, names_of_tests, justifications, included_several_times, functions_in_one_line], Bench, TOOLS)
+                condition_coverage, evidence, page, page_with_losses, schemas, campaigns, pdf, names_of_tests, justifications, included_several_times, functions_in_one_line], Bench, TOOLS)
