@@ -94,7 +94,7 @@ static void write_summary(const struct cli_coverage_evidence *e, struct cli_outp
     write_shares(e, out);
     if (!e->data->decisions) {
         cli_output_text(out, "<p>There are no decisions: ");
-        cli_output_html(out, e->without_decisions);
+        cli_output_xml(out, e->without_decisions);
         cli_output_text(out, "</p>\n");
     }
     if (!e->justify->path) return;
@@ -106,18 +106,18 @@ static void write_summary(const struct cli_coverage_evidence *e, struct cli_outp
 
 static void write_parameter(struct cli_output *out, size_t index, const char *name, const char *value) {
     cli_output_text(out, index ? ", " : "");
-    cli_output_html(out, name);
+    cli_output_xml(out, name);
     cli_output_text(out, "&nbsp;");
-    cli_output_html(out, value);
+    cli_output_xml(out, value);
 }
 
 static void write_tests(const struct cli_evidence *evidence, struct cli_output *out) {
     cli_output_text(out, "<h3>Tests</h3>\n<table><thead><tr><th>number</th><th>test</th><th>trace</th><th>parameters of the stream</th></tr></thead>\n");
     for (size_t i = 0; i < evidence->test_count && !evidence->failed; i++) {
         cli_output_print(out, "<tr><td class=\"n\">%zu</td><td>", i);
-        cli_output_html(out, evidence->tests[i].name);
+        cli_output_xml(out, evidence->tests[i].name);
         cli_output_text(out, "</td><td>");
-        cli_output_html(out, evidence->tests[i].trace);
+        cli_output_xml(out, evidence->tests[i].trace);
         cli_output_text(out, "</td><td>");
         cli_evidence_parameters(&evidence->tests[i].params, write_parameter, out);
         cli_output_text(out, "</td></tr>\n");
@@ -129,7 +129,7 @@ static void write_digests(const struct cli_evidence *evidence, struct cli_output
     cli_output_text(out, "<h3>Digests</h3>\n<table><thead><tr><th>kind</th><th>file</th><th>SHA-256</th></tr></thead>\n");
     for (size_t i = 0; i < evidence->count && !evidence->failed; i++) {
         cli_output_print(out, "<tr><td>%s</td><td>", evidence->files[i].kind);
-        cli_output_html(out, evidence->files[i].name);
+        cli_output_xml(out, evidence->files[i].name);
         cli_output_print(out, "</td><td><code>%s</code></td></tr>\n", *evidence->files[i].digest ? evidence->files[i].digest : "unknown");
     }
     cli_output_text(out, "</table>\n");
@@ -151,7 +151,7 @@ static void write_gaps(const struct cli_coverage_evidence *e, struct cli_output 
     cli_output_text(out, "<h3>Gaps and losses</h3>\n<ul>\n");
     for (size_t i = 0; i < e->evidence->note_count && !e->evidence->failed; i++) {
         cli_output_text(out, "<li>");
-        cli_output_html(out, e->evidence->notes[i]);
+        cli_output_xml(out, e->evidence->notes[i]);
         cli_output_text(out, "</li>\n");
     }
     if (!e->evidence->note_count) cli_output_text(out, "<li>none in any trace</li>\n");
@@ -170,7 +170,7 @@ static void write_unparsed(const ntr_decisions *decisions, struct cli_output *ou
     cli_output_text(out, "<h3>Sources without decisions: they could not be parsed</h3>\n<ul>\n");
     for (size_t i = 0; i < ntr_decisions_unparsed(decisions, i, &text); i++) {
         cli_output_text(out, "<li>");
-        cli_output_html(out, text);
+        cli_output_xml(out, text);
         cli_output_text(out, "</li>\n");
     }
     cli_output_text(out, "</ul>\n");
@@ -180,13 +180,13 @@ static void write_basis(const struct cli_coverage_evidence *e, struct cli_output
     cli_output_text(out, "<h2 id=\"basis\">What the results rest on</h2>\n<table><tr><th>tool</th><td>ntrace " NTR_VERSION_TEXT "</td></tr>\n");
     if (e->data->decisions) {
         cli_output_text(out, "<tr><th>parser of the sources</th><td>");
-        cli_output_html(out, ntr_decisions_parser(e->data->decisions));
+        cli_output_xml(out, ntr_decisions_parser(e->data->decisions));
         cli_output_text(out, "</td></tr>\n");
     }
     cli_output_text(out, "<tr><th>sources</th><td>");
     for (size_t i = 0; i < e->only_count; i++) {
         cli_output_text(out, i ? ", " : "only ");
-        cli_output_html(out, e->only[i]);
+        cli_output_xml(out, e->only[i]);
     }
     cli_output_text(out, e->only_count ? "</td></tr></table>\n" : "all that debug information names</td></tr></table>\n");
     write_gaps(e, out);
@@ -210,7 +210,7 @@ static void write_file(const struct cli_coverage_evidence *e, const char *file, 
 
     ntr_coverage_sums(e->data->coverage, file, &sums);
     cli_output_print(out, "<tr><td><a href=\"#f%zu\">", number);
-    cli_output_html(out, file);
+    cli_output_xml(out, file);
     cli_output_text(out, "</a></td>");
     write_part(out, sums.lines_hit, sums.lines);
     write_part(out, sums.branches_hit, sums.branches);
@@ -239,17 +239,28 @@ static void write_files(const struct cli_coverage_evidence *e, struct cli_output
 /* Text that becomes a part of the page, with escaped characters. */
 struct page_text {
     struct cli_output out, *page;
-    char buffer[2 * CLI_OUTPUT_RESERVE_MAX + 1];
+    char buffer[2 * CLI_OUTPUT_RESERVE_MAX];
 };
+
+/* Returns how many of the bytes at the end begin a character that may go on. */
+static size_t unfinished(const char *bytes, size_t size) {
+    for (size_t count = 1; count <= 3 && count <= size; count++) {
+        const unsigned char c = (unsigned char)bytes[size - count];
+        if (c >= 0xc0) return ntr_utf8_length(&bytes[size - count], count) ? 0 : count;
+        if (c < 0x80) break;
+    }
+    return 0;
+}
 
 static void take_page_text(void *user) {
     struct page_text *t = user;
+    const size_t kept = t->out.buffer ? unfinished(t->buffer, t->out.used) : 0;
 
-    t->buffer[t->out.used] = '\0';
-    cli_output_html(t->page, t->buffer);
+    if (t->out.buffer) cli_output_xml_bytes(t->page, t->buffer, t->out.used - kept);
+    if (kept) memmove(t->buffer, &t->buffer[t->out.used - kept], kept);
     t->out.buffer = t->buffer;
-    t->out.used = 0;
-    t->out.capacity = sizeof t->buffer - 1;
+    t->out.used = kept;
+    t->out.capacity = sizeof t->buffer;
 }
 
 void cli_coverage_page_text(const struct cli_coverage_evidence *e, void (*write)(const struct cli_coverage_evidence *e, struct cli_output *out),
@@ -260,13 +271,13 @@ void cli_coverage_page_text(const struct cli_coverage_evidence *e, void (*write)
     cli_output_open_into(&t.out, take_page_text, &t);
     take_page_text(&t);
     write(e, &t.out);
-    take_page_text(&t);
+    cli_output_xml_bytes(page, t.buffer, t.out.used);
     cli_output_text(page, "</pre>\n");
 }
 
 void cli_coverage_page_place(const char *file, uint32_t line, uint32_t column, struct cli_output *out) {
     cli_output_text(out, "<td>");
-    cli_output_html(out, file);
+    cli_output_xml(out, file);
     cli_output_print(out, ":%" PRIu32, line);
     if (column) cli_output_print(out, ":%" PRIu32, column);
     cli_output_text(out, "</td>");

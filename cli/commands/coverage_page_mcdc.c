@@ -9,7 +9,7 @@ static void write_pairs(const ntr_decision *d, struct cli_output *out) {
     for (size_t i = 0; i < d->condition_count; i++) {
         const ntr_condition *c = &d->conditions[i];
         cli_output_text(out, "<tr><td colspan=\"2\"></td><td><code>");
-        cli_output_html(out, c->text);
+        cli_output_xml(out, c->text);
         cli_output_text(out, "</code>, ");
         if (!c->masking) {
             cli_output_text(out, c->constant ? "a constant</td><td></td><td></td></tr>\n" : "no pair</td><td></td><td></td></tr>\n");
@@ -37,11 +37,11 @@ static void write_decision(const ntr_decision *d, struct cli_output *out) {
     cli_coverage_page_row((ntr_cover_state)d->state, out);
     cli_coverage_page_place(d->file, d->line, d->column, out);
     cli_output_text(out, "<td><code>");
-    cli_output_html(out, d->text);
+    cli_output_xml(out, d->text);
     cli_output_print(out, "</code></td><td>%s", states[d->state]);
     if (d->masking_state != d->state) cli_output_print(out, "; masking: %s", states[d->masking_state]);
     if (d->reason) cli_output_text(out, "<br>");
-    cli_output_html(out, d->reason);
+    cli_output_xml(out, d->reason);
     if (d->state == NTR_COVER_NOT_DETERMINABLE) cli_output_print(out, "<br>decision coverage: %s", states[d->decision_state]);
     if (d->unknown) cli_output_print(out, "<br>evaluations that were not traced completely: %" PRIu64, d->unknown);
     cli_output_text(out, "</td><td>");

@@ -26,7 +26,7 @@ static void write_functions(const struct cli_coverage_evidence *e, struct cli_ou
         cli_coverage_page_row(f->known ? NTR_COVER_NOT_COVERED : NTR_COVER_NOT_DETERMINABLE, out);
         cli_coverage_page_place(f->file, f->line, 0, out);
         cli_output_text(out, "<td>");
-        cli_output_html(out, f->name);
+        cli_output_xml(out, f->name);
         cli_output_print(out, "</td><td>%s</td></tr>\n", f->known ? "not covered" : "not determinable: it may be in a gap");
     }
     cli_output_text(out, "</table>\n");
@@ -46,7 +46,7 @@ static void write_branches(const struct cli_coverage_evidence *e, struct cli_out
         cli_coverage_page_row(NTR_COVER_NOT_COVERED, out);
         cli_coverage_page_place(b->file, b->line, 0, out);
         cli_output_print(out, "<td>0x%" PRIx64 "</td><td>%s</td><td><code>", b->address, b->taken ? "not taken" : "taken");
-        cli_output_html(out, cli_source_line_copy(source, b->file, b->line, text, sizeof text));
+        cli_output_xml(out, cli_source_line_copy(source, b->file, b->line, text, sizeof text));
         cli_output_text(out, "</code></td></tr>\n");
     }
     cli_output_text(out, "</table>\n");
@@ -67,10 +67,10 @@ static void write_decisions(const struct cli_coverage_evidence *e, struct cli_ou
         cli_coverage_page_row((ntr_cover_state)d->decision_state, out);
         cli_coverage_page_place(d->file, d->line, d->column, out);
         cli_output_text(out, "<td><code>");
-        cli_output_html(out, d->text);
+        cli_output_xml(out, d->text);
         cli_output_text(out, "</code></td><td>");
         cli_output_text(out, d->decision_state == NTR_COVER_NOT_COVERED ? "not covered" : "not determinable: ");
-        if (d->decision_state == NTR_COVER_NOT_DETERMINABLE) cli_output_html(out, d->reason);
+        if (d->decision_state == NTR_COVER_NOT_DETERMINABLE) cli_output_xml(out, d->reason);
         cli_output_print(out, "</td><td>%s</td></tr>\n", seen[d->false_seen][d->true_seen]);
     }
     cli_output_text(out, "</table>\n");

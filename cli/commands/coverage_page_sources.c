@@ -19,16 +19,9 @@ struct source_table {
 static void write_text(struct source_table *t, const char *file, uint32_t line) {
     size_t size = 0;
     const char *text = cli_source_line(t->source, file, line, &size);
-    char part[256];
 
     cli_output_text(t->out, "<td><code>");
-    for (size_t done = 0; done < size;) {
-        const size_t some = size - done < sizeof part - 1 ? size - done : sizeof part - 1;
-        memcpy(part, text + done, some);
-        part[some] = '\0';
-        cli_output_html(t->out, part);
-        done += some;
-    }
+    if (text) cli_output_xml_bytes(t->out, text, size);
     cli_output_text(t->out, "</code></td></tr>\n");
 }
 
@@ -79,7 +72,7 @@ static void write_line(struct source_table *t, const ntr_cover_line *line) {
 
 static void begin_file(struct source_table *t, const char *file, size_t number) {
     cli_output_print(t->out, "<details id=\"f%zu\"><summary>", number);
-    cli_output_html(t->out, file);
+    cli_output_xml(t->out, file);
     cli_output_print(t->out, "%s</summary><table><thead><tr><th>line</th><th>executions</th><th>branch outcomes</th><th>tests</th><th>source</th></tr></thead>\n",
                      is_found(t, file) ? "" : " (the source was not found)");
 }

@@ -88,10 +88,23 @@ static void compare_lines(struct comparison *c, const json_t *file) {
 
 /* ---- decisions */
 
+/* Is `member` the text, as a JSON file has it? Bytes that are not UTF-8 are the characters of ISO 8859-1 there. */
+static bool is_text(const char *member, const char *text) {
+    while (*text) {
+        const size_t length = ntr_utf8_length(text, 4);
+        const unsigned char c = (unsigned char)*text;
+        const char latin[2] = {(char)(0xc0 | c >> 6), (char)(0x80 | (c & 0x3f))};
+        const size_t expected = length ? length : sizeof latin;
+        if (strncmp(member, length ? text : latin, expected) != 0) return false;
+        member += expected;
+        text += length ? length : 1;
+    }
+    return !*member;
+}
+
 /* Decisions are found by file, function and text, and those with the same text by their order. */
 static bool same_decision(const ntr_decision *d, const json_t *entry) {
-    return strcmp(d->text, member(entry, "text")) == 0 && strcmp(d->function, member(entry, "function")) == 0 &&
-           strcmp(d->file, member(entry, "file")) == 0;
+    return is_text(member(entry, "text"), d->text) && is_text(member(entry, "function"), d->function) && is_text(member(entry, "file"), d->file);
 }
 
 static size_t order_of(const json_t *decisions, size_t index, const ntr_decision *d) {

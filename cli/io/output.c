@@ -6,6 +6,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
+#include <ntrace/bytes.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -129,33 +130,37 @@ void cli_output_print(struct cli_output *out, const char *format, ...) {
     if (size > 0) cli_output_write(out, line, (size_t)size < sizeof line ? (size_t)size : sizeof line - 1);
 }
 
-/* Writes one character of a JSON string, escaped if necessary. Returns the end. */
-static char *put_escaped(char *at, unsigned char c) {
+/* Writes one character of a JSON string, escaped if necessary, and moves behind it. A byte that is not UTF-8 is written as if the text were
+ * ISO 8859-1. Returns the end. */
+static char *put_escaped(char *at, const char **text) {
     static const char hex[] = "0123456789abcdef";
+    const unsigned char c = (unsigned char)**text;
+    const size_t length = ntr_utf8_length(*text, 4);
 
-    if (c < 0x20) {
+    if (c < 0x20 || !length) {
         at = cli_put_text(at, "\\u00");
         *at++ = hex[c >> 4];
         *at++ = hex[c & 15];
-        return at;
+    } else {
+        if (c == '"' || c == '\\') *at++ = '\\';
+        for (size_t i = 0; i < length; i++) *at++ = (*text)[i];
     }
-    if (c == '"' || c == '\\') *at++ = '\\';
-    *at++ = (char)c;
+    *text += length ? length : 1;
     return at;
 }
 
 void cli_output_json(struct cli_output *out, const char *text) {
     cli_output_write(out, "\"", 1);
-    for (; *text; text++) {
+    while (*text) {
         char escaped[6];
-        cli_output_write(out, escaped, (size_t)(put_escaped(escaped, (unsigned char)*text) - escaped));
+        cli_output_write(out, escaped, (size_t)(put_escaped(escaped, &text) - escaped));
     }
     cli_output_write(out, "\"", 1);
 }
 
 char *cli_put_json(char *at, const char *text) {
     *at++ = '"';
-    for (; *text; text++) at = put_escaped(at, (unsigned char)*text);
+    while (*text) at = put_escaped(at, &text);
     *at++ = '"';
     return at;
 }
@@ -180,16 +185,32 @@ void cli_output_csv(struct cli_output *out, const char *text) {
     cli_output_write(out, cell, (size_t)(cli_put_csv(cell, part) - cell));
 }
 
-void cli_output_html(struct cli_output *out, const char *text) {
-    for (; text && *text; text++) {
-        switch (*text) {
-        case '<': cli_output_text(out, "&lt;"); break;
-        case '>': cli_output_text(out, "&gt;"); break;
-        case '&': cli_output_text(out, "&amp;"); break;
-        case '"': cli_output_text(out, "&quot;"); break;
-        default: cli_output_write(out, text, 1);
-        }
+static const char *entity_of(char c) {
+    switch (c) {
+    case '&': return "&amp;";
+    case '<': return "&lt;";
+    case '>': return "&gt;";
+    case '"': return "&quot;";
+    default: return (unsigned char)c < 0x20 && c != '\n' && c != '\t' ? "?" : NULL;
     }
+}
+
+void cli_output_xml_bytes(struct cli_output *out, const char *text, size_t size) {
+    for (const char *const end = text + size; text < end;) {
+        const char *entity = entity_of(*text);
+        const size_t length = ntr_utf8_length(text, (size_t)(end - text));
+        if (entity)
+            cli_output_text(out, entity);
+        else if (length)
+            cli_output_write(out, text, length);
+        else
+            cli_output_print(out, "&#%u;", (unsigned char)*text);
+        text += length ? length : 1;
+    }
+}
+
+void cli_output_xml(struct cli_output *out, const char *text) {
+    if (text) cli_output_xml_bytes(out, text, strlen(text));
 }
 
 char *cli_put_hex(char *at, uint64_t value) {

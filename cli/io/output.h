@@ -62,14 +62,15 @@ void cli_output_write(struct cli_output *out, const void *data, size_t size);
 void cli_output_text(struct cli_output *out, const char *text);
 void cli_output_print(struct cli_output *out, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
-/* Writes text as a JSON string, with quotes. */
+/* Writes text as a JSON string, with quotes; a byte that is not UTF-8 as if the text were ISO 8859-1. */
 void cli_output_json(struct cli_output *out, const char *text);
 
 /* Writes text, of which at most 4096 bytes are used, as a CSV cell. */
 void cli_output_csv(struct cli_output *out, const char *text);
 
-/* Writes text with the characters escaped that HTML gives a meaning. `text` NULL: nothing. */
-void cli_output_html(struct cli_output *out, const char *text);
+/* Writes text of HTML or XML, with escaped characters; a byte that is not UTF-8 as if the text were ISO 8859-1. `text` NULL: nothing. */
+void cli_output_xml(struct cli_output *out, const char *text);
+void cli_output_xml_bytes(struct cli_output *out, const char *text, size_t size);
 
 /* As cli_output_json, into a buffer of at least 6 * length + 2 characters. Returns the end. */
 char *cli_put_json(char *at, const char *text);

@@ -202,21 +202,6 @@ static void sarif_end(struct cli_findings *f, uint64_t messages, int status) {
 
 /* ---- JUnit: one test case per rule */
 
-static void xml(struct cli_output *out, const char *text) {
-    for (; *text; text++) {
-        const char *entity = *text == '&'   ? "&amp;"
-                             : *text == '<' ? "&lt;"
-                             : *text == '>' ? "&gt;"
-                             : *text == '"' ? "&quot;"
-                                            : NULL;
-        const bool control = (unsigned char)*text < 0x20 && *text != '\n' && *text != '\t';
-        if (entity)
-            cli_output_text(out, entity);
-        else
-            cli_output_write(out, control ? "?" : text, 1);
-    }
-}
-
 static void junit_add(struct cli_findings *f, const ntr_finding *finding) {
     struct cli_rule_tally *t = &f->rules[finding->index];
     struct finding_text w = {.length = 0};
@@ -243,9 +228,9 @@ static void junit_case(struct cli_findings *f, const ntr_check_rule *rule, const
                      rule->id);
     if (t->count) {
         cli_output_text(f->out, fails(t) ? "<failure type=\"error\" message=\"" : "<system-out>");
-        xml(f->out, rule->about);
+        cli_output_xml(f->out, rule->about);
         cli_output_print(f->out, "%s%" PRIu64 " found%s", fails(t) ? ": " : ": ", t->count, fails(t) ? "\">" : "\n");
-        xml(f->out, t->text ? t->text : "");
+        cli_output_xml(f->out, t->text ? t->text : "");
         cli_output_text(f->out, fails(t) ? "</failure>" : "</system-out>");
     }
     cli_output_text(f->out, "</testcase>\n");
@@ -262,7 +247,7 @@ static void junit_end(struct cli_findings *f, uint64_t messages, int status) {
         "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<testsuites tests=\"%zu\" failures=\"%zu\" errors=\"0\" "
         "skipped=\"0\" time=\"0\">\n<testsuite name=\"",
         count, failures);
-    xml(f->out, f->file);
+    cli_output_xml(f->out, f->file);
     cli_output_print(f->out, "\" tests=\"%zu\" failures=\"%zu\" errors=\"0\" skipped=\"0\" time=\"0\">\n", count,
                      failures);
     for (size_t i = 0; (rule = ntr_check_rule_at(i)); i++) junit_case(f, rule, &f->rules[i]);

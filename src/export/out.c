@@ -60,16 +60,20 @@ void ntr_out_format(ntr_out *out, const char *format, ...) {
     ntr_out_bytes(out, text, (size_t)size);
 }
 
+/* A byte that is not UTF-8 is written as if the text were ISO 8859-1. */
 void ntr_out_json_bytes(ntr_out *out, const char *text, size_t size) {
+    const char *const end = text + size;
     ntr_out_char(out, '"');
-    for (const char *end = text + size; text < end; text++) {
-        unsigned char c = (unsigned char)*text;
+    while (text < end) {
+        const unsigned char c = (unsigned char)*text;
+        const size_t length = ntr_utf8_length(text, (size_t)(end - text));
         if (c == '"' || c == '\\')
             ntr_out_format(out, "\\%c", c);
-        else if (c < 0x20 || (c == '<' && out->in_script))
+        else if (c < 0x20 || (c == '<' && out->in_script) || !length)
             ntr_out_format(out, "\\u%04x", c);
         else
-            ntr_out_char(out, (char)c);
+            ntr_out_bytes(out, text, length);
+        text += length ? length : 1;
     }
     ntr_out_char(out, '"');
 }
@@ -91,13 +95,21 @@ const char *ntr_out_shorten(const char *text, char copy[NTR_OUT_SHORT + 4]) {
 }
 
 void ntr_out_xml(ntr_out *out, const char *text) {
-    for (; *text; text++) {
+    while (*text) {
+        const size_t length = ntr_utf8_length(text, 4);
         switch (*text) {
         case '&': ntr_out_text(out, "&amp;"); break;
         case '<': ntr_out_text(out, "&lt;"); break;
         case '>': ntr_out_text(out, "&gt;"); break;
         case '"': ntr_out_text(out, "&quot;"); break;
-        default: ntr_out_char(out, (unsigned char)*text < 0x20 ? ' ' : *text);
+        default:
+            if (!length)
+                ntr_out_format(out, "&#%u;", (unsigned char)*text);
+            else if ((unsigned char)*text < 0x20)
+                ntr_out_char(out, ' ');
+            else
+                ntr_out_bytes(out, text, length);
         }
+        text += length ? length : 1;
     }
 }

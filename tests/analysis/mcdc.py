@@ -894,6 +894,31 @@ def schemas(bench):
     bench.run("/usr/bin/python3", "-c", check, os.path.join(ROOT, "docs", "schemas", "evidence.schema.json"), "wrong.json", status=1)
 
 
+LATIN = b"""int main(int c, char **v) {
+    const unsigned char *s = (const unsigned char *)"\xe9<&>";
+    if (c > 1 && s[0] == (unsigned char)"\xe9"[0]) return 0; /* caf\xe9, <b>, \xc3\xa9, \xe2\x82 */
+    return v[0][0] == 1 || c > 5;
+}
+"""
+
+
+def other_encodings(bench):
+    """Sources that are not UTF-8: their bytes are the characters of ISO 8859-1 in every file, and a campaign finds their decisions again."""
+    with open(os.path.join(bench.folder, "latin.c"), "wb") as file:
+        file.write(LATIN)
+    trace = bench.trace("latin.c", "-O0", "x")
+    bench.run(bench.ntrace, "coverage", "--evidence", "latin", trace)
+    files = {name: content.decode() for name, content in files_of(os.path.join(bench.folder, "latin")).items() if not name.endswith((".txt", ".info"))}
+    for name in (name for name in files if name.endswith(".json")):
+        json.loads(files[name])
+    first = json.loads(files["decisions.json"])["decisions"][0]
+    assert first["text"] == 'c > 1 && s[0] == (unsigned char)"\u00e9"[0]', first
+    page = html.unescape(files["report.html"])
+    assert "return 0; /* caf\u00e9, <b>, \u00e9, \u00e2\u201a */" in page and first["text"] in page
+    text = bench.run(bench.ntrace, "coverage", "--level", "mcdc", "--diff", "latin", "-o", "answer.txt", trace)
+    assert "gone: " not in text and re.search(r"(?m)^0 lost, 0 gained, of [1-9]\d* compared", text), text
+
+
 def campaigns(bench):
     """--diff: what an earlier campaign covered and this one does not, and the other way round. --merge: a list of traces."""
     bench.source("decisions.c")
@@ -1102,4 +1127,4 @@ def justifications(bench):
 if __name__ == "__main__":
     cases.main([shapes_without_optimization, few_inputs, merged, optimized_is_never_wrong, random_decisions, unusual_flow, misleading_code, computed_together, group_rules, determined_for_debugging, generated, overloaded_operators, code_of_clang, shapes_of_clang, folders_of_clang, inverted_branches, same_bytes, gap_in_a_decision,
                 without_sources, compile_commands, only_some_sources, thresholds, real_source, object_code, padding, other_formats, lcov_2, gcovr,
-                condition_coverage, evidence, page, page_with_losses, schemas, campaigns, pdf, names_of_tests, justifications, included_several_times, functions_in_one_line], Bench, TOOLS)
+                condition_coverage, evidence, page, page_with_losses, schemas, other_encodings, campaigns, pdf, names_of_tests, justifications, included_several_times, functions_in_one_line], Bench, TOOLS)
