@@ -5,7 +5,7 @@ PREFIX ?= /usr/local
 JOBS ?= $(shell nproc)
 MESON_OPTIONS ?=
 
-.PHONY: all help deps demo demo-linux target test test-quick test-linux soak real sanitize-more coverage-self fuzz fuzz-report lint docs install clean
+.PHONY: all help deps demo demo-linux target test test-builds test-linux soak real sanitize-more coverage-self fuzz fuzz-report lint docs install clean
 
 all: $(BUILD)/build.ninja ## release build into build/ (the command is build/ntrace)
 	@ninja -C $(BUILD) -j $(JOBS)
@@ -25,12 +25,13 @@ demo: ## trace a RISC-V program and show its profile
 	@$(MAKE) --no-print-directory all
 	@BUILD=$(BUILD) examples/demo
 
-test: ## install what is missing, build all configurations, run all tests
+test: ## install what is missing, build, run all tests (a quarter of an hour)
 	@tools/deps all
-	@tools/run_tests full
+	@tools/run_tests release
 
-test-quick: all ## run the tests of this build only
-	@tools/run_tests quick
+test-builds: ## the tests of other builds: sanitizers, fewer libraries; fuzzing, a quick lint (half an hour)
+	@tools/deps all
+	@tools/run_tests builds
 
 target: ## static build for Linux on RISC-V boards: build-target/ntrace-riscv64 (libraries are fetched into a cache)
 	@tools/deps demo

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Memory does not grow with the trace: a long one needs as much as a short one, within 10 %.
 
-memory.py NTRACE PEAK [SHORT LONG]: PEAK is peak.c; sizes in MiB, default 6 and 24.
+memory.py NTRACE PEAK [SHORT LONG]: PEAK is peak.c; sizes in MiB, default 4 and 16.
 """
 import os
 import subprocess
@@ -11,7 +11,7 @@ import tiny
 from harness import NTRACE, bytes_of, case, check, main, scratch, write
 
 PEAK = os.path.abspath(sys.argv[2])
-SHORT, LONG = (int(size) for size in (sys.argv[3:5] or ("6", "24")))
+SHORT, LONG = (int(size) for size in (sys.argv[3:5] or ("4", "16")))
 BOTH = bytes_of(tiny.BTM + tiny.HTM + tiny.TURNS + tiny.HTM)
 
 

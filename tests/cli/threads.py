@@ -96,19 +96,19 @@ def compare_all(trace, *options, forms=FORMS):
 
 @case("every form of a valid stream")
 def good():
-    trace = write("good.nex", stream(150000))
+    trace = write("good.nex", stream(100000))
     equal(decode(1, trace, "--output", "none").stderr, "", "gaps")
     compare_all(trace)
 
 
 @case("every output of a damaged stream")
 def damaged():
-    compare_all(write("damaged.nex", stream(150000, 40)), forms=FORMS[::4])
+    compare_all(write("damaged.nex", stream(100000, 40)), forms=FORMS[::4])
 
 
 @case("several sources")
 def sources():
-    compare_all(write("several.nex", several(150000)), "--src-bits", "2", "--no-timestamps", forms=FORMS[1::2])
+    compare_all(write("several.nex", several(100000)), "--src-bits", "2", "--no-timestamps", forms=FORMS[1::2])
 
 
 @case("several sources in the order of time")
@@ -166,12 +166,12 @@ PROFILES = ["profile", "profile --by=image", "profile --by=hart", "profile --by=
 def answers():
     """Calls have no returns here: stacks as text would be 500 MB."""
     short = [export for export in exports() if not export.endswith(("folded", "speedscope"))]
-    compare_answers(write("calm.nex", stream(150000)), [*PROFILES, *short], "--no-timestamps")
+    compare_answers(write("calm.nex", stream(100000)), [*PROFILES, *short], "--no-timestamps")
 
 
 @case("every analysis of several sources, damaged")
 def several_answers():
-    compare_answers(write("order.nex", several(150000, damage=2)), [*PROFILES, *exports()], "--src-bits", "2", "--no-timestamps")
+    compare_answers(write("order.nex", several(100000, damage=2)), [*PROFILES, *exports()], "--src-bits", "2", "--no-timestamps")
     counted = write("sums.nex", several(200000, damage=2) * 8)
     compare_answers(counted, ["profile --by=instruction --format=csv", "coverage --to=json", "export --to=drcov"],
                     "--src-bits", "2", "--no-timestamps")
@@ -179,7 +179,7 @@ def several_answers():
 
 @case("analyses of a trace with timestamps")
 def timed_answers():
-    order = write("order.nex", several(150000, times=True, damage=2))
+    order = write("order.nex", several(100000, times=True, damage=2))
     compare_answers(order, ["profile", "profile --by=hart", "flame --to=folded", "timeline --to=perfetto", "export --to=calltree",
                             "report"], "--src-bits", "2", "--timestamps")
 
