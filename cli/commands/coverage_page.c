@@ -10,8 +10,8 @@ static const char head[] =
     "<!DOCTYPE html>\n<html lang=\"en\"><head><meta charset=\"utf-8\"><title>Structural coverage</title>\n"
     "<meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; style-src 'unsafe-inline'\">\n"
     "<style>body{font:15px sans-serif;margin:2em;max-width:80em}table{border-collapse:collapse;margin:.5em 0 1em}"
-    "td,th{border:1px solid #aaa;padding:.15em .6em;text-align:left;vertical-align:top;overflow-wrap:break-word}code{overflow-wrap:anywhere}th{background:#eee}"
-    "code,pre{white-space:pre-wrap;font-size:13px}td.n{text-align:right}dt{font-weight:bold}"
+    "td,th{border:1px solid #aaa;padding:.15em .6em;text-align:left;vertical-align:top;overflow-wrap:break-word}th{background:#eee}"
+    "code,pre{white-space:pre-wrap;overflow-wrap:anywhere;font-size:13px}td.n{text-align:right}dt{font-weight:bold}"
     "tr.no{background:#fdd}tr.open{background:#ffc}tr.part{background:#fed}"
     "thead{display:table-header-group}tr{break-inside:avoid}h2,h3{break-after:avoid}"
     /* Paper has no folds. */
@@ -20,7 +20,7 @@ static const char head[] =
     "@page{margin:15mm;@bottom-right{content:counter(page) \" / \" counter(pages);font:9px sans-serif}}</style></head>\n"
     "<body><h1>Structural coverage</h1>\n"
     "<p><a href=\"#basis\">What the results rest on</a>, <a href=\"#terms\">terms</a>, <a href=\"#files\">files</a>, "
-    "<a href=\"#missing\">what is missing</a>, <a href=\"#mcdc\">MC/DC</a>, <a href=\"#sources\">sources</a></p>\n";
+    "<a href=\"#missing\">what is missing</a>, <a href=\"#sources\">sources</a>";
 
 static const char terms[] =
     "<h2 id=\"terms\">Terms</h2>\n<dl>"
@@ -34,8 +34,8 @@ static const char terms[] =
     "covered when both results were seen</dd>"
     "<dt>vector</dt><dd>the values of the conditions in one evaluation of a decision: T true, F false, - not evaluated; behind it the "
     "result and the number of evaluations</dd>"
-    "<dt>MC/DC, unique-cause</dt><dd>each condition has two vectors with different results in which no other condition that both "
-    "evaluate differs</dd>"
+    "<dt>MC/DC, unique-cause</dt><dd>each condition has two vectors with different results in which it differs, and no other condition "
+    "that both evaluate does</dd>"
     "<dt>MC/DC, masking</dt><dd>other conditions may differ where they are masked</dd></dl>\n";
 
 /* ---- shares */
@@ -189,6 +189,12 @@ void cli_coverage_page_place(const char *file, uint32_t line, uint32_t column, s
     cli_output_text(out, "</td>");
 }
 
+const char *cli_coverage_page_state(ntr_cover_state state) {
+    static const char *const states[] = {"covered", "not covered", "not determinable"};
+
+    return states[state];
+}
+
 void cli_coverage_page_row(ntr_cover_state state, struct cli_output *out) {
     static const char *const rows[] = {"<tr>", "<tr class=\"no\">", "<tr class=\"open\">"};
 
@@ -197,6 +203,7 @@ void cli_coverage_page_row(ntr_cover_state state, struct cli_output *out) {
 
 void cli_coverage_page(const struct cli_coverage_evidence *e, struct cli_output *out) {
     cli_output_text(out, head);
+    cli_output_text(out, e->data->decisions ? ", <a href=\"#mcdc\">MC/DC</a></p>\n" : "</p>\n");
     write_summary(e, out);
     cli_coverage_page_basis(e, out);
     cli_output_text(out, terms);

@@ -21,7 +21,7 @@ struct cli_coverage_evidence {
     bool pdf;                /* also print the report as PDF */
 };
 
-/* Writes the page: sums, the sums of each file, and the parts below. */
+/* Writes the page: sums, terms, the sums of each file, and the parts below. */
 void cli_coverage_page(const struct cli_coverage_evidence *e, struct cli_output *out);
 
 /* What the results rest on: versions, gaps and losses, tests, digests. */
@@ -38,7 +38,9 @@ void cli_coverage_page_text(const struct cli_coverage_evidence *e, void (*write)
                             struct cli_output *page);
 /* Writes a cell: "file:line:column"; `column` 0: none. */
 void cli_coverage_page_place(const char *file, uint32_t line, uint32_t column, struct cli_output *out);
-/* Writes the attribute of a table row that gives it the colour of the state. */
+/* Returns the words for a state. */
+const char *cli_coverage_page_state(ntr_cover_state state);
+/* Begins a table row, in the colour of the state. */
 void cli_coverage_page_row(ntr_cover_state state, struct cli_output *out);
 
 /* Writes justified.txt. */

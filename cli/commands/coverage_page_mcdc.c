@@ -2,8 +2,6 @@
 
 #include <inttypes.h>
 
-static const char *const states[] = {"covered", "not covered", "not determinable"};
-
 /* The vectors that show each condition, and their tests. */
 static void write_pairs(const ntr_decision *d, struct cli_output *out) {
     for (size_t i = 0; i < d->condition_count; i++) {
@@ -38,11 +36,11 @@ static void write_decision(const ntr_decision *d, struct cli_output *out) {
     cli_coverage_page_place(d->file, d->line, d->column, out);
     cli_output_text(out, "<td><code>");
     cli_output_xml(out, d->text);
-    cli_output_print(out, "</code></td><td>%s", states[d->state]);
-    if (d->masking_state != d->state) cli_output_print(out, "; masking: %s", states[d->masking_state]);
+    cli_output_print(out, "</code></td><td>%s", cli_coverage_page_state((ntr_cover_state)d->state));
+    if (d->masking_state != d->state) cli_output_print(out, "; masking: %s", cli_coverage_page_state((ntr_cover_state)d->masking_state));
     if (d->reason) cli_output_text(out, "<br>");
     cli_output_xml(out, d->reason);
-    if (d->state == NTR_COVER_NOT_DETERMINABLE) cli_output_print(out, "<br>decision coverage: %s", states[d->decision_state]);
+    if (d->state == NTR_COVER_NOT_DETERMINABLE) cli_output_print(out, "<br>decision coverage: %s", cli_coverage_page_state((ntr_cover_state)d->decision_state));
     if (d->unknown) cli_output_print(out, "<br>evaluations that were not traced completely: %" PRIu64, d->unknown);
     cli_output_text(out, "</td><td>");
     write_vectors(d, out);

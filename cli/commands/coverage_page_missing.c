@@ -23,11 +23,12 @@ static void write_functions(const struct cli_coverage_evidence *e, struct cli_ou
     for (size_t i = 0; i < count; i++) {
         const ntr_cover_function *f = &functions[i];
         if (f->count) continue;
-        cli_coverage_page_row(f->known ? NTR_COVER_NOT_COVERED : NTR_COVER_NOT_DETERMINABLE, out);
+        const ntr_cover_state state = f->known ? NTR_COVER_NOT_COVERED : NTR_COVER_NOT_DETERMINABLE;
+        cli_coverage_page_row(state, out);
         cli_coverage_page_place(f->file, f->line, 0, out);
         cli_output_text(out, "<td>");
         cli_output_xml(out, f->name);
-        cli_output_print(out, "</td><td>%s</td></tr>\n", f->known ? "not covered" : "not determinable: it may be in a gap");
+        cli_output_print(out, "</td><td>%s%s</td></tr>\n", cli_coverage_page_state(state), f->known ? "" : ": it may be in a gap");
     }
     cli_output_text(out, "</table>\n");
 }
@@ -69,8 +70,11 @@ static void write_decisions(const struct cli_coverage_evidence *e, struct cli_ou
         cli_output_text(out, "<td><code>");
         cli_output_xml(out, d->text);
         cli_output_text(out, "</code></td><td>");
-        cli_output_text(out, d->decision_state == NTR_COVER_NOT_COVERED ? "not covered" : "not determinable: ");
-        if (d->decision_state == NTR_COVER_NOT_DETERMINABLE) cli_output_xml(out, d->reason);
+        cli_output_text(out, cli_coverage_page_state((ntr_cover_state)d->decision_state));
+        if (d->decision_state == NTR_COVER_NOT_DETERMINABLE) {
+            cli_output_text(out, ": ");
+            cli_output_xml(out, d->reason);
+        }
         cli_output_print(out, "</td><td>%s</td></tr>\n", seen[d->false_seen][d->true_seen]);
     }
     cli_output_text(out, "</table>\n");

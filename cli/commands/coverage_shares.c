@@ -1,5 +1,6 @@
 #include "commands/coverage_run.h"
 #include "options/diagnostics.h"
+#include "text/object_text.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -43,15 +44,10 @@ struct share {
 
 /* Instructions and outcomes of branches. */
 static struct share share_of_object(const struct coverage_run *run) {
-    struct share share = {0, 0, "instructions and branch outcomes were executed"};
-    size_t count;
-    const ntr_object_function *f = ntr_object_coverage_functions(run->object, &count);
+    const struct cli_object_sums sums = cli_object_sums(run->object);
 
-    for (size_t i = 0; i < count; i++) {
-        share.covered += f[i].executed + f[i].outcomes_seen;
-        share.all += f[i].insn_count + f[i].outcomes;
-    }
-    return share;
+    return (struct share){sums.executed + sums.outcomes_seen, sums.instructions + sums.outcomes,
+                          "instructions and branch outcomes were executed"};
 }
 
 static struct share share_of(const struct coverage_run *run, int level) {

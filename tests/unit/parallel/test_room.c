@@ -7,6 +7,7 @@
 #include "parallel/state.h"
 
 #include <pthread.h>
+#include <string.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -226,7 +227,53 @@ static void refused_chunks_are_decoded_again(void **state) {
     scene_end(&s);
 }
 
+/* Output of each chunk, of a size that a chunk may hold. Its memory is not touched. */
+static size_t output_of_chunk;
+
+static void begin_with_output(void *thread_data, ntr_chunk *chunk) {
+    size_t room;
+    (void)thread_data;
+    if (ntr_chunk_room(chunk, 1, output_of_chunk, &room)) ntr_chunk_used(chunk, output_of_chunk);
+}
+
+static ntr_status drop(void *user, unsigned what, const void *data, size_t size) {
+    (void)user, (void)what, (void)data, (void)size;
+    return NTR_OK;
+}
+
+static uint64_t chunks_with(const scene *s, const uint8_t *bytes, size_t size, size_t output) {
+    ntr_parallel_stats stats;
+    ntr_parallel_config config;
+    ntr_parallel_config_init(&config);
+    config.decoder = &s->config;
+    config.threads = 2;
+    config.work = (ntr_parallel_work){.begin = begin_with_output, .deliver = drop};
+    output_of_chunk = output;
+    ntr_parallel *p = ntr_parallel_new(&config, NULL);
+    assert_int_equal(ntr_parallel_feed(p, bytes, size, true), NTR_END);
+    ntr_parallel_get_stats(p, &stats);
+    ntr_parallel_free(p);
+    return stats.chunks;
+}
+
+static void chunks_with_much_output_become_smaller(void **state) {
+    enum { COPIES = 2000 };
+    (void)state;
+    scene s;
+    stream in = {.size = 0};
+    scene_start(&s, NULL);
+    code(&s, 0x100, ADD, branch(-4), JR_A5);
+    make_stream(&s, &in);
+    uint8_t *bytes = malloc(in.size * COPIES);
+    for (size_t i = 0; i < COPIES; i++) memcpy(bytes + i * in.size, in.bytes, in.size);
+    const uint64_t few = chunks_with(&s, bytes, in.size * COPIES, 1), many = chunks_with(&s, bytes, in.size * COPIES, LARGE / 2);
+    assert_true(few > 20 && many > 4 * few);
+    free(bytes);
+    scene_end(&s);
+}
+
 int main(void) {
-    const struct CMUnitTest tests[] = {TEST(the_head_gets_a_thread), TEST(refused_chunks_are_decoded_again)};
+    const struct CMUnitTest tests[] = {TEST(the_head_gets_a_thread), TEST(refused_chunks_are_decoded_again),
+                                       TEST(chunks_with_much_output_become_smaller)};
     return cmocka_run_group_tests_name("room", tests, NULL, NULL);
 }
