@@ -10,6 +10,7 @@ import os
 import re
 import shutil
 import subprocess
+from xml.etree import ElementTree
 
 import cases
 import mcdc
@@ -141,15 +142,19 @@ LATIN = b"""int main(int c, char **v) {
 
 def other_encodings(bench):
     """Sources that are not UTF-8: their bytes are the characters of ISO 8859-1 in every file, and a campaign finds their decisions again."""
-    with open(os.path.join(bench.folder, "latin.c"), "wb") as file:
+    name = os.fsdecode(b"latin \xe9.c")
+    with open(os.path.join(bench.folder, name), "wb") as file:
         file.write(LATIN)
-    trace = bench.trace("latin.c", "-O0", "x")
+    trace = bench.trace(name, "-O0", "x")
     bench.run(bench.ntrace, "coverage", "--evidence", "latin", trace)
     files = {name: content.decode() for name, content in files_of(os.path.join(bench.folder, "latin")).items() if not name.endswith((".txt", ".info"))}
     for name in (name for name in files if name.endswith(".json")):
         json.loads(files[name])
     first = json.loads(files["decisions.json"])["decisions"][0]
     assert first["text"] == 'c > 1 && s[0] == (unsigned char)"\u00e9"[0]', first
+    assert first["file"].endswith("latin \u00e9.c")
+    classes = ElementTree.fromstring(files["cobertura.xml"]).iter("class")
+    assert any(one.get("filename").endswith("latin \u00e9.c") for one in classes), files["cobertura.xml"][:600]
     page = html.unescape(files["report.html"])
     assert "return 0; /* caf\u00e9, <b>, \u00e9, \u00e2\u201a */" in page and first["text"] in page
     text = bench.run(bench.ntrace, "coverage", "--level", "mcdc", "--diff", "latin", "-o", "answer.txt", trace)
