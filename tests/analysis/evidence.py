@@ -278,6 +278,11 @@ def justifications(bench):
     assert re.search(r"(?m)^unjustified: .*decisions.c:\d+: ", text) and "why.txt:10: stale: " in text
     for name in ("cobertura.xml", "lcov.info", "lines.json", "decisions.json"): # a reason never counts as executed
         assert with_reasons[name] == plain[name], name
+    bench.source("hard.c")  # a function in one line
+    bench.source("why.txt", "function: even\ntext: static int even(int x, int y) { return x > 1 && y < 2; }\nreason: not called\n")
+    trace = bench.trace("hard.c", "-O0", "1", "2")
+    text = bench.run(bench.ntrace, "coverage", "--justify", "why.txt", "--only", "hard.c", trace)
+    assert "\n    not called\n" in text and "stale" not in text, text[-900:]
     for line, word in (("what: x\n", "expected function:"), ("function: a\n\n", "expected the three lines"), ("text: a\ntext: b\n", "twice")):
         bench.source("why.txt", line)
         done = subprocess.run([bench.ntrace, "coverage", "--justify", "why.txt", trace], cwd=bench.folder, stderr=subprocess.PIPE,
