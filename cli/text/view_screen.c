@@ -4,9 +4,13 @@
 #include <inttypes.h>
 #include <locale.h>
 #include <ncurses.h>
+#include <poll.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/ioctl.h>
+#include <unistd.h>
 
 enum { KEY_ESCAPE_CODE = 27, SMALLEST_LINES = 6, SMALLEST_COLUMNS = 40 };
 
@@ -173,6 +177,28 @@ static void draw(const struct cli_view *view) {
 
 /* ---- keys */
 
+static void block_resize(bool block) {
+    sigset_t set;
+
+    sigemptyset(&set);
+    sigaddset(&set, SIGWINCH);
+    sigprocmask(block ? SIG_BLOCK : SIG_UNBLOCK, &set, NULL);
+}
+
+/* Waits for a key or another size (KEY_RESIZE); ERR at the end of the input. SIGWINCH is blocked except
+ * while this waits: one that came between a look at the size and the wait would show only at the next key. */
+static int next_key(void) {
+    struct pollfd input = {.fd = STDIN_FILENO, .events = POLLIN};
+    sigset_t mask;
+    int key, bytes;
+
+    sigprocmask(SIG_SETMASK, NULL, &mask);
+    sigdelset(&mask, SIGWINCH);
+    while ((key = getch()) == ERR)
+        if (ppoll(&input, 1, NULL, &mask) > 0 && (ioctl(STDIN_FILENO, FIONREAD, &bytes) != 0 || !bytes)) break;
+    return key;
+}
+
 /* Reads a line in the last row. Returns false when it is cancelled. */
 static bool read_line(const char *prompt, char *text, size_t room) {
     size_t size = 0;
@@ -182,7 +208,7 @@ static bool read_line(const char *prompt, char *text, size_t room) {
         move(LINES - 1, 0);
         clrtoeol();
         mvprintw(LINES - 1, 0, "%s%s", prompt, text);
-        int key = getch();
+        int key = next_key();
         if (key == '\n' || key == KEY_ENTER) return true;
         if (key == KEY_ESCAPE_CODE || key == ERR) return false;
         if ((key == KEY_BACKSPACE || key == 127 || key == '\b') && size) size--;
@@ -263,8 +289,10 @@ bool cli_view_run(struct cli_view *view, const char **why) {
     SCREEN *screen;
 
     setlocale(LC_CTYPE, "");
+    block_resize(true);
     screen = newterm(NULL, stdout, stdin);
     if (!screen) {
+        block_resize(false);
         *why = "the terminal is not known (TERM)";
         return false;
     }
@@ -272,10 +300,12 @@ bool cli_view_run(struct cli_view *view, const char **why) {
     noecho();
     keypad(stdscr, TRUE);
     curs_set(0);
+    nodelay(stdscr, TRUE);
     mousemask(BUTTON1_CLICKED | BUTTON1_PRESSED, NULL);
     do draw(view);
-    while (press(view, getch()));
+    while (press(view, next_key()));
     endwin();
     delscreen(screen);
+    block_resize(false);
     return true;
 }

@@ -1,5 +1,6 @@
 #!/usr/bin/env python3
 """ntrace view in a terminal of tmux: what is on the screen after keys."""
+import glob
 import os
 import re
 import shutil
@@ -15,12 +16,12 @@ from harness import NTRACE, Run, bytes_of, case, check, equal, main, matches, sc
 class Terminal:
     """A terminal that shows the trace."""
 
-    def __init__(self, path, *options, columns=80, lines=24, first="instruction 0 of"):
+    def __init__(self, path, *options, columns=80, lines=24, first="instruction 0 of", preload=""):
         if not shutil.which("tmux"):
             skip("no tmux")
         self.socket = os.path.join(scratch(), f"tmux-{time.monotonic_ns()}")
         self.tmux("-f", "/dev/null", "new-session", "-d", "-x", str(columns), "-y", str(lines),
-                  f"'{NTRACE}' view {' '.join([path, *options])}; echo status $?; sleep 60")
+                  f"ASAN_OPTIONS=verify_asan_link_order=0 LD_PRELOAD='{preload}' '{NTRACE}' view {' '.join([path, *options])}; echo status $?; sleep 60")
         self.until(first)
 
     def tmux(self, *arguments):
@@ -221,6 +222,51 @@ def small():
             t.until("status 0")
         finally:
             t.close()
+
+
+# A process that is slow between its look at the size and its wait for a key.
+SLOW = r"""
+#define _GNU_SOURCE
+#include <dlfcn.h>
+#include <time.h>
+#include <unistd.h>
+ssize_t read(int file, void *bytes, size_t size) {
+    if (file == 0) nanosleep(&(struct timespec){.tv_nsec = 300000000}, NULL);
+    return ((ssize_t (*)(int, void *, size_t))dlsym(RTLD_NEXT, "read"))(file, bytes, size);
+}
+"""
+
+
+def runs(session):
+    """Whether ntrace is a process of this session."""
+    for path in glob.glob("/proc/[0-9]*/stat"):
+        try:
+            with open(path, encoding="utf-8") as file:
+                if re.search(rf"\(ntrace\) [^Z] \d+ \d+ {session} ", file.read()):
+                    return True
+        except OSError:
+            pass  # it has ended
+    return False
+
+
+@case("another size just before the wait for a key is shown without one; the end of the terminal ends it")
+def slow():
+    compiler = shutil.which("gcc") or skip("no gcc")
+    library = os.path.join(scratch(), "slow.so")
+    subprocess.run([compiler, "-shared", "-fPIC", "-o", library, write("slow.c", SLOW.encode()), "-ldl"], check=True)
+    t = Terminal(bundle("calls"), columns=20, lines=5, first="^the window is too s", preload=library)
+    try:
+        t.resize(80, 24)
+        t.until("call stack")
+        session = t.tmux("list-panes", "-F", "#{pane_pid}").strip()
+        check(runs(session), "it runs")
+    finally:
+        t.close()
+    for _ in range(100):
+        if not runs(session):
+            return
+        time.sleep(0.05)
+    check(False, "it runs without a terminal")
 
 
 @case("gaps: where they are, what was lost; the size of the terminal changes while the trace is read")
