@@ -57,8 +57,13 @@ static const struct cli_group groups[] = {
 
 /* ---- */
 
-static void write_profile(struct cli_output *out, const struct profile_options *o, const ntr_profile *profile) {
-    const struct cli_profile_writer w = {.out = out, .by = (ntr_profile_by)o->by, .profile = profile};
+static void write_profile(struct cli_output *out, const struct profile_options *o, const struct cli_analysis *a, const ntr_profile *profile) {
+    const struct cli_profile_writer w = {
+        .out = out,
+        .by = (ntr_profile_by)o->by,
+        .profile = profile,
+        .capture = a->trace.bundle ? ntr_bundle_capture(a->trace.bundle) : NULL,
+    };
 
     cli_profile_write(&w, (enum cli_format)o->result.format, o->top);
 }
@@ -71,7 +76,7 @@ static int show(struct cli_analysis *a, const struct profile_options *o, struct 
 
     if (status != NTR_OK) return cli_fail("%s: out of memory", a->path);
     ntr_profile_sort(&profile, (ntr_profile_key)o->sort);
-    write_profile(out, o, &profile);
+    write_profile(out, o, a, &profile);
     ntr_profile_release(&profile);
     return CLI_OK;
 }
@@ -166,15 +171,15 @@ static int check_options(const struct profile_options *o) {
     return CLI_OK;
 }
 
-static int write_machine(const struct profile_options *o, const ntr_machine *machine, const char *path, int status) {
+static int write_machine(const struct cli_analysis *a, const struct profile_options *o, const ntr_machine *machine, int status) {
     struct cli_output out;
     ntr_profile profile;
 
     if (ntr_profile_machine(&profile, (ntr_profile_by)o->by, machine, NULL) != NTR_OK)
-        return cli_fail("%s: out of memory", path);
+        return cli_fail("%s: out of memory", a->path);
     ntr_profile_sort(&profile, (ntr_profile_key)o->sort);
     if (cli_output_open(&out, o->result.path) == CLI_OK) {
-        write_profile(&out, o, &profile);
+        write_profile(&out, o, a, &profile);
         status = cli_output_close(&out, status);
     } else {
         status = CLI_FAILED;
@@ -189,7 +194,7 @@ static int run_machine(const struct profile_options *o, const char *path) {
     ntr_machine *machine;
     int status = cli_machine_decode(&a, path, &o->analysis, false, &machine);
 
-    if (status != CLI_FAILED && !o->analysis.partial) status = write_machine(o, machine, path, status);
+    if (status != CLI_FAILED && !o->analysis.partial) status = write_machine(&a, o, machine, status);
     ntr_machine_free(machine);
     cli_analysis_close(&a);
     return status;

@@ -6,7 +6,6 @@
 
 enum { TEXT_ROWS = 40 };
 
-
 static double percent(uint64_t part, uint64_t whole) {
     return whole ? 100.0 * (double)part / (double)whole : 0;
 }
@@ -36,6 +35,20 @@ static void write_place(struct cli_output *out, const ntr_profile_row *row) {
         cli_output_print(out, "  (%s)", image);
 }
 
+/* Returns the name of the row's source (a process, an encoder), or NULL. */
+static const char *source_name(const struct cli_profile_writer *w, const ntr_profile_row *row) {
+    for (size_t i = 0; w->capture && i < w->capture->source_count; i++)
+        if (w->capture->sources[i].src == row->src) return w->capture->sources[i].name;
+    return NULL;
+}
+
+static void write_source(const struct cli_profile_writer *w, const ntr_profile_row *row) {
+    const char *name = source_name(w, row);
+
+    cli_output_print(w->out, "src %u%s", row->src, name ? "  " : "");
+    if (name) cli_output_text(w->out, name);
+}
+
 static void write_context(struct cli_output *out, const ntr_profile_row *row) {
     cli_output_print(out, "src %u", row->src);
     if (row->context.prv != NTR_PRV_UNKNOWN)
@@ -45,15 +58,19 @@ static void write_context(struct cli_output *out, const ntr_profile_row *row) {
     if (row->context.has_hcontext) cli_output_print(out, "  hcontext %" PRIu64, row->context.hcontext);
 }
 
-/* Writes the name and pid of a process or thread; without a name, its context. */
-static void write_task(struct cli_output *out, const ntr_profile_row *row) {
+/* Writes the name and pid of a process or thread; without a name, its context, or its source. */
+static void write_task(const struct cli_profile_writer *w, const ntr_profile_row *row) {
+    struct cli_output *out = w->out;
+
     if (!row->name && row->context.has_hcontext) cli_output_print(out, "guest %" PRIu64 ": ", row->context.hcontext);
     if (row->name)
         cli_output_text(out, row->name);
     else if (row->context.has_scontext)
         cli_output_print(out, "scontext 0x%" PRIx64, row->context.scontext);
-    else
-        cli_output_print(out, "src %u%s", row->src, row->context.prv == NTR_PRV_UNKNOWN ? "" : row->context.prv ? ": kernel" : ": user mode");
+    else {
+        write_source(w, row);
+        if (row->context.prv != NTR_PRV_UNKNOWN) cli_output_text(out, row->context.prv ? ": kernel" : ": user mode");
+    }
     if (row->name) cli_output_print(out, "  pid %" PRIu64, row->address);
 }
 
@@ -68,11 +85,11 @@ static void write_label(const struct cli_profile_writer *w, const ntr_profile_ro
         cli_output_print(w->out, "0x%" PRIx64 "  ", row->address);
         cli_output_text(w->out, row->name ? row->name : "[unknown]");
         break;
-    case NTR_PROFILE_HART: cli_output_print(w->out, "src %u", row->src); return;
+    case NTR_PROFILE_HART: write_source(w, row); return;
     case NTR_PROFILE_CONTEXT: write_context(w->out, row); return;
     case NTR_PROFILE_IMAGE: cli_output_text(w->out, row->image ? row->image : "[unknown]"); return;
     case NTR_PROFILE_PROCESS:
-    case NTR_PROFILE_THREAD: write_task(w->out, row); return;
+    case NTR_PROFILE_THREAD: write_task(w, row); return;
     case NTR_PROFILE_MODE:
     case NTR_PROFILE_INTERRUPT: cli_output_text(w->out, row->name); return;
     }
@@ -148,7 +165,10 @@ static void write_json_row(const struct cli_profile_writer *w, const ntr_profile
     if (row->file) cli_output_print(w->out, ",\"line\":%" PRIu32, row->line);
     json_text(w->out, "image", row->image);
     if (w->by < NTR_PROFILE_HART) cli_output_print(w->out, ",\"address\":\"0x%" PRIx64 "\"", row->address);
-    if (w->by == NTR_PROFILE_HART || w->by == NTR_PROFILE_CONTEXT || is_task(w)) cli_output_print(w->out, ",\"src\":%u", row->src);
+    if (w->by == NTR_PROFILE_HART || w->by == NTR_PROFILE_CONTEXT || is_task(w)) {
+        cli_output_print(w->out, ",\"src\":%u", row->src);
+        json_text(w->out, "source", source_name(w, row));
+    }
     if (w->by == NTR_PROFILE_CONTEXT && row->context.prv != NTR_PRV_UNKNOWN)
         cli_output_print(w->out, ",\"prv\":%u,\"v\":%u", row->context.prv, row->context.v);
     if ((w->by == NTR_PROFILE_CONTEXT || is_task(w)) && row->context.has_scontext)

@@ -269,14 +269,18 @@ def replaced():
     matches("execve", Run("decode", path_of("live.ntrace"), "--output", "none").err, "what `decode` says")
 
 
+def without_bundles():
+    for old in glob.glob(path_of("live.*ntrace")):
+        shutil.rmtree(old)
+
+
 def family(program, *options, name=None):
     """Output and messages of a program that forks, spawns and executes `program`, by another name if there is one, and a script with it."""
     script = path_of("script")
     with open(script, "w", encoding="ascii") as file:
         file.write(f"#! {program} first  second\n")
     os.chmod(script, 0o755)
-    for old in glob.glob(path_of("live.*ntrace")):
-        shutil.rmtree(old)
+    without_bundles()
     done = subprocess.run(command("family", *options, operands=[name or program, script]), capture_output=True, text=True,
                           timeout=60, cwd=scratch(), env=dict(os.environ, PATH="/usr/bin:/bin"))
     return done.returncode, done.stdout.splitlines(), done.stderr
@@ -306,8 +310,7 @@ def executed():
 @case("--follow-fork: children that start while their parent translates code")
 def racing():
     for _ in range(3):
-        for old in glob.glob(path_of("live.*ntrace")):
-            shutil.rmtree(old)
+        without_bundles()
         subprocess.run(command("racing", "--follow-fork"), check=True, timeout=60, cwd=scratch())
         children = glob.glob(path_of("live.*.ntrace"))
         equal(len(children), 8, "bundles of children")
@@ -344,9 +347,10 @@ def follow_fork():
     with open(path_of(bundles[pids["script"]]) + "/capture.json", encoding="ascii") as file:
         about = json.load(file)
     equal(about["sources"][0]["name"], "bare64", "name of the process")
-    rows = Run("profile", path_of("live.ntrace"), "--format", "jsonl").rows()
-    names = {row["function"]: row["self"] for row in rows}
-    check({"work", "fibonacci"} <= set(names), f"functions of both programs: {names}")
+    for by in ("hart", "process", "thread"):
+        profile = ["profile", path_of(bundles[pids["script"]]), "--by", by]
+        equal([row["source"] for row in Run(*profile, "--format", "jsonl").rows()], ["bare64"], f"--by {by}")
+        matches(r"  src 0  bare64$", Run(*profile).lines()[-1], f"--by {by} as text")
 
 
 def lateness(rows):
