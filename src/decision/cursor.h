@@ -87,8 +87,8 @@ size_t ntr_cursor_for_condition(ntr_unit_walk *w, CXCursor cursor, const ntr_cur
 /* Stores the value of a constant expression. Expressions with variables and calls are not constant. */
 bool ntr_cursor_constant(ntr_unit_walk *w, CXCursor cursor, int64_t *value);
 
-/* Stores the variables and members that an expression reads, as a set of hashes of their names, and whether it calls (operands.c). */
-void ntr_cursor_operands(const ntr_unit_walk *w, CXCursor cursor, uint64_t *names, bool *calls);
+/* Stores the variables and members that a condition reads, and whether it calls (operands.c). */
+void ntr_cursor_operands(const ntr_unit_walk *w, CXCursor cursor, ntr_condition_flow *flow);
 
 /* Stores what a condition compares with a constant; `operand` is 0 if it is no such condition (comparison.c). */
 void ntr_cursor_compared(ntr_unit_walk *w, CXCursor cursor, ntr_compared *compared);

@@ -68,7 +68,7 @@ static unsigned add_leaf(ntr_unit_walk *w, ntr_decision_draft *d, CXCursor curso
     c->value = value != 0;
     d->flow[number] = (ntr_condition_flow){.extent = ntr_cursor_extent(w, cursor), .order = w->order++,
                                                .choice = ntr_cursor_is_choice(w, cursor)};
-    ntr_cursor_operands(w, cursor, &d->flow[number].names, &d->flow[number].calls);
+    ntr_cursor_operands(w, cursor, &d->flow[number]);
     ntr_cursor_compared(w, cursor, &d->flow[number].compared);
     return add_node(d, (ntr_expression){.operator = NTR_LEAF, .condition = (uint8_t)number});
 }

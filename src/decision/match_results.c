@@ -261,6 +261,16 @@ bool ntr_matcher_places(const ntr_matcher *x) {
     return true;
 }
 
+/* Returns whether a call inside of the last condition may be the conversion of an earlier one: gcc places it at the last token that it
+ * has read, the end of the decision. Example: while (stream && use(stream.get())) -- the call of `operator bool` is at the last parenthesis. */
+static bool may_convert(const ntr_match *m, unsigned condition) {
+    const size_t last = m->record->shown.condition_count - 1;
+    if (m->ungrouped || condition != last) return false;
+    for (size_t i = 0; i < last; i++)
+        if (m->record->flow[i].converts) return true;
+    return false;
+}
+
 /* A call is never moved to another condition. Example: in (a > 1 && a == 1) || (b > 0 || (g() || c)) the compiler leaves the first part out,
  * and three branches also fit its group, that of b > 0 and that of g() || c; but g is called before the second one. */
 bool ntr_matcher_calls(const ntr_matcher *x) {
@@ -274,7 +284,7 @@ bool ntr_matcher_calls(const ntr_matcher *x) {
     for (uint32_t at = 0; at + 1 < g->count && all; at++) {
         if (g->insns[at].flow != NTR_FLOW_DIRECT_CALL && g->insns[at].flow != NTR_FLOW_INDIRECT_CALL) continue;
         const size_t count = ntr_debug_info_frames(m->debug, NULL, g->insns[at].address, frames, NTR_FRAMES_MAX);
-        if (count == 0 || !is_at_condition(m, frames[count - 1].line, frames[count - 1].column, &condition)) continue;
+        if (count == 0 || !is_at_condition(m, frames[count - 1].line, frames[count - 1].column, &condition) || may_convert(m, condition)) continue;
         const ntr_branch_set next = ntr_graph_reach(g, at + 1);
         for (size_t i = 0; i < m->count && all; i++) all = !(next >> i & 1) || x->best.condition[i] == condition;
     }

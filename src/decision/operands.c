@@ -3,8 +3,7 @@
 
 typedef struct operand_search {
     const ntr_unit_walk *walk;
-    uint64_t *names;
-    bool *calls;
+    ntr_condition_flow *flow;
 } operand_search;
 
 static uint64_t bit_of(const ntr_unit_walk *w, CXCursor cursor) {
@@ -22,17 +21,19 @@ static enum CXChildVisitResult take(CXCursor cursor, CXCursor parent, CXClientDa
     const ntr_unit_walk *w = s->walk;
     enum CXCursorKind kind = w->clang->getCursorKind(cursor);
     (void)parent;
-    if (kind == CXCursor_CallExpr || kind == CXCursor_StmtExpr) *s->calls = true;
-    if (kind != CXCursor_DeclRefExpr && kind != CXCursor_MemberRefExpr) return CXChildVisit_Recurse;
+    if (kind == CXCursor_CallExpr || kind == CXCursor_StmtExpr) s->flow->calls = true;
+    if (kind != CXCursor_DeclRefExpr && kind != CXCursor_MemberRefExpr && kind != CXCursor_CallExpr) return CXChildVisit_Recurse;
     enum CXCursorKind named = w->clang->getCursorKind(w->clang->getCursorReferenced(cursor));
-    if (named == CXCursor_VarDecl || named == CXCursor_ParmDecl || named == CXCursor_FieldDecl) *s->names |= bit_of(w, cursor);
+    if (kind == CXCursor_CallExpr) {
+        s->flow->converts |= named == CXCursor_ConversionFunction;
+        return CXChildVisit_Recurse;
+    }
+    if (named == CXCursor_VarDecl || named == CXCursor_ParmDecl || named == CXCursor_FieldDecl) s->flow->names |= bit_of(w, cursor);
     return CXChildVisit_Continue;
 }
 
-void ntr_cursor_operands(const ntr_unit_walk *w, CXCursor cursor, uint64_t *names, bool *calls) {
-    operand_search s = {w, names, calls};
-    *names = 0;
-    *calls = false;
+void ntr_cursor_operands(const ntr_unit_walk *w, CXCursor cursor, ntr_condition_flow *flow) {
+    operand_search s = {w, flow};
     (void)take(cursor, cursor, &s);
     w->clang->visitChildren(cursor, take, &s);
 }

@@ -48,6 +48,7 @@ typedef struct ntr_condition_flow {
     uint32_t order;        /* position in the order in which a compiler that does not optimize lays out the branches */
     bool choice;           /* it is a ?: */
     bool calls;            /* it calls a function */
+    bool converts;         /* ... that converts an object (operator bool) and has no place of its own in the source */
     uint64_t names;        /* what it reads: a set of hashes of names of variables and members */
     ntr_compared compared; /* its operand, if it compares one with a constant */
     uint32_t operator_line, operator_column; /* of the && or || before it of which it begins the right operand; 0: none */
