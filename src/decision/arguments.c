@@ -141,8 +141,9 @@ static ntr_status take_words(ntr_arguments *a, const char *directory, const char
 
 enum { WORDS_MAX = 4096 };
 
-/* Splits a command as a shell does: blanks, quotes and backslashes. Writes the words to `text`. */
-static size_t split(const char *command, char *text, const char **words) {
+/* Splits a command as a shell does: blanks, quotes and backslashes. Without `quotes` these are part of the words. Writes the words to
+ * `text`. */
+static size_t split(const char *command, bool quotes, char *text, const char **words) {
     size_t count = 0;
     char quote = 0;
     for (const char *at = command; *at && count < WORDS_MAX;) {
@@ -150,7 +151,7 @@ static size_t split(const char *command, char *text, const char **words) {
         if (!*at) break;
         words[count++] = text;
         for (; *at && (quote || (*at != ' ' && *at != '\t' && *at != '\n')); at++) {
-            if (quote ? *at == quote : *at == '"' || *at == '\'') quote = quote ? 0 : *at;
+            if (quotes && (quote ? *at == quote : *at == '"' || *at == '\'')) quote = quote ? 0 : *at;
             else if (*at == '\\' && quote != '\'' && at[1]) *text++ = *++at;
             else *text++ = *at;
         }
@@ -159,14 +160,21 @@ static size_t split(const char *command, char *text, const char **words) {
     return count;
 }
 
-static ntr_status take_text(ntr_arguments *a, const char *directory, const char *command) {
+static ntr_status take_text(ntr_arguments *a, const char *directory, const char *command, bool quotes) {
     size_t size = strlen(command) + 1;
     char *text = ntr_alloc(a->allocator, 2, size);
     const char **words = ntr_alloc(a->allocator, WORDS_MAX, sizeof *words);
-    ntr_status status = text && words ? take_words(a, directory, words, split(command, text, words)) : NTR_E_MEMORY;
+    ntr_status status = text && words ? take_words(a, directory, words, split(command, quotes, text, words)) : NTR_E_MEMORY;
     ntr_dealloc(a->allocator, text);
     ntr_dealloc(a->allocator, words);
     return status;
+}
+
+/* Returns whether the producer string has the command line of clang: -grecord-command-line, or its older name. It has backslashes before
+ * blanks and backslashes, and nothing before quotes. */
+static bool has_command_line(const char *producer) {
+    return producer && strstr(producer, "clang version ") &&
+           (has_option(producer, "-grecord-command-line") || has_option(producer, "-grecord-gcc-switches"));
 }
 
 static ntr_status take_command(ntr_arguments *a, const json_t *command) {
@@ -175,7 +183,7 @@ static ntr_status take_command(ntr_arguments *a, const json_t *command) {
     a->has_level = a->plain = true;
     if (!json_is_array(list)) {
         const char *text = json_string_value(json_object_get(command, "command"));
-        return text ? take_text(a, directory, text) : NTR_OK;
+        return text ? take_text(a, directory, text, true) : NTR_OK;
     }
     const char **words = ntr_alloc(a->allocator, json_array_size(list) + 1, sizeof *words);
     if (!words) return NTR_E_MEMORY;
@@ -245,8 +253,13 @@ ntr_status ntr_arguments_make(ntr_arguments *a, const json_t *commands, const nt
     TRY(add(a, "-x"));
     TRY(add(a, ntr_language_is_cpp(unit->language) ? "c++" : "c"));
     for (size_t i = 0; i < sizeof lenient / sizeof lenient[0]; i++) TRY(add(a, lenient[i]));
+    const bool recorded = !command && has_command_line(unit->producer);
     if (command) TRY(take_command(a, command));
-    TRY(take_producer(a, unit->producer, !command));
+    if (recorded) {
+        a->has_level = a->plain = true;
+        TRY(take_text(a, unit->directory, unit->producer, false));
+    }
+    if (!recorded) TRY(take_producer(a, unit->producer, !command));
     for (size_t i = 0; i < options->argument_count; i++) {
         a->has_level |= strncmp(options->arguments[i], "-O", 2) == 0;
         see_level(options->arguments[i], strlen(options->arguments[i]), &a->plain, &a->debug);

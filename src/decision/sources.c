@@ -95,7 +95,7 @@ static ntr_status parse_unit(source_walk *w, const char *path, const ntr_argumen
 
 /* clang does not record its options in debug information. */
 static ntr_code_kind kind_of(const ntr_arguments *arguments, const char *producer) {
-    ntr_code_kind kind = {.gnu = producer && strstr(producer, "GNU"), .plain = arguments->plain, .debug = arguments->debug};
+    ntr_code_kind kind = {.gnu = producer && strncmp(producer, "GNU ", 4) == 0, .plain = arguments->plain, .debug = arguments->debug};
     kind.keeps_paths = kind.gnu && ntr_producer_keeps_paths(producer);
     if (arguments->has_level) return kind;
     kind.unknown = !kind.gnu;

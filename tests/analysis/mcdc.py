@@ -519,7 +519,7 @@ def without_sources(bench):
 
 
 def compile_commands(bench):
-    """Macros of the command line come from compile_commands.json."""
+    """Macros of the command line come from compile_commands.json, or from the command line that clang records."""
     bench.source("flags.c", "int main(int c, char **v) {\n#ifdef MORE\n  if (c > LIMIT && v) return 0;\n#endif\n  return 1;\n}\n")
     flags = ["-DMORE", "-D", "LIMIT=0"]
     bench.run(*GCC, "-O0", *flags, "flags.c", "-o", "flags")
@@ -533,6 +533,15 @@ def compile_commands(bench):
         assert document["decisions"][0]["vectors"] == [{"values": ["T", "T"], "result": "T", "count": 1}]
     bench.source("compile_commands.json", json.dumps([{**command, "arguments": None, "command": "cc -DMORE '-DLIMIT=0' -c flags.c"}]))
     assert len(bench.mcdc("--compile-commands", ".", "flags.ntrace")["decisions"]) == 1
+    os.makedirs(os.path.join(bench.folder, "a folder", "GNU"))
+    bench.source("a folder/GNU/limit.h", "#define LIMIT (*TEXT - 'a')\n")
+    bench.source("recorded.c", "#include <limit.h>\nint main(int c, char **v) { if (MORE && c > LIMIT && v) return 0; return 1; }\n")
+    bench.run("clang-19", "--target=riscv64-linux-gnu", "-mno-relax", "-fuse-ld=lld", "-static", "-g", "-grecord-command-line", "-DMORE=c", '-DTEXT="a b"',
+              "-I", "a folder/GNU", "recorded.c", "-o", "recorded")
+    bench.run(bench.ntrace, "run", "-o", "recorded.ntrace", "--", "./recorded")
+    document = bench.mcdc("recorded.ntrace")
+    assert [decision["text"] for decision in document["decisions"]] == ["MORE && c > LIMIT && v"] and not document["unparsed"], document
+    assert document["decisions"][0]["vectors"] == [{"values": ["T", "T", "T"], "result": "T", "count": 1}]
     for text, word in (("{", "compile_commands.json:1"), ("{}", "expected an array")):
         bench.source("compile_commands.json", text)
         done = subprocess.run([bench.ntrace, "coverage", "--level", "mcdc", "--compile-commands", ".", "flags.ntrace"],
