@@ -31,6 +31,7 @@ typedef struct ntr_frame {
     uint64_t size;          /* bytes from `entry` to the end of its contiguous range; 0: not known */
     bool inlined;           /* inlined into the next frame */
     bool inlined_somewhere; /* the compiler has inlined the function at one place at least (DW_AT_inline) */
+    bool never_returns;     /* the function never returns to its caller (DW_AT_noreturn) */
     uint64_t reserved[4];   /* must be 0; for later members */
 } ntr_frame;
 

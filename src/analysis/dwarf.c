@@ -122,6 +122,7 @@ static ntr_frame frame_of(const ntr_scope *scope) {
         .size = scope->size,
         .inlined = scope->parent != NTR_SCOPE_NONE,
         .inlined_somewhere = scope->inlined_somewhere,
+        .never_returns = scope->never_returns,
     };
 }
 

@@ -144,6 +144,12 @@ static bool was_inlined(Dwarf_Die *die) {
     return kind == DW_INL_inlined || kind == DW_INL_declared_inlined;
 }
 
+static bool flag(Dwarf_Die *die, unsigned name) {
+    Dwarf_Attribute attribute;
+    bool set = false;
+    return dwarf_attr_integrate(die, name, &attribute) && dwarf_formflag(&attribute, &set) == 0 && set;
+}
+
 static ntr_status add_scope(die_walk *w, Dwarf_Die *die, uint32_t parent, uint32_t depth, uint32_t *index) {
     ntr_dwarf_unit *u = w->unit;
     if (ntr_reserve(u->allocator, (void **)&u->scopes, &u->scope_capacity, u->scope_count + 1, sizeof *u->scopes))
@@ -159,6 +165,7 @@ static ntr_status add_scope(die_walk *w, Dwarf_Die *die, uint32_t parent, uint32
         .declared_file = shown_file(u, declared_file(die)),
         .declared_line = number(die, DW_AT_decl_line),
         .inlined_somewhere = was_inlined(die),
+        .never_returns = flag(die, DW_AT_noreturn),
     };
     if (parent != NTR_SCOPE_NONE) {
         u->scopes[*index].call_file = shown_file(u, call_file(w->unit_die, die));

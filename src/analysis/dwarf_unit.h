@@ -17,6 +17,7 @@ typedef struct ntr_scope {
     const char *name, *linkage;
     uint64_t entry, size; /* entry address; bytes from there to the end of that range */
     bool inlined_somewhere; /* DW_AT_inline: the compiler has inlined the function */
+    bool never_returns;     /* DW_AT_noreturn */
 } ntr_scope;
 #define NTR_SCOPE_NONE UINT32_MAX
 

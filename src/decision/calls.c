@@ -12,8 +12,11 @@ typedef struct call_search {
     bool wrong; /* a part of the statement is not always executed, or its call may be left out */
 } call_search;
 
-static bool is_in_system_header(const ntr_unit_walk *w, CXCursor called) {
-    return w->clang->Location_isInSystemHeader(w->clang->getCursorLocation(called)) != 0;
+/* Methods that are defined in their class are small, and inlined: then only the counts behind other calls and decisions are left. */
+static bool is_counted(const ntr_unit_walk *w, CXCursor called) {
+    const enum CXCursorKind kind = w->clang->getCursorKind(called);
+    if (w->clang->Location_isInSystemHeader(w->clang->getCursorLocation(called))) return false;
+    return kind == CXCursor_FunctionDecl || (kind == CXCursor_CXXMethod && !w->clang->Cursor_isFunctionInlined(called));
 }
 
 static bool is_conditional(const ntr_unit_walk *w, CXCursor cursor, enum CXCursorKind kind) {
@@ -29,10 +32,9 @@ static enum CXChildVisitResult take(CXCursor cursor, CXCursor parent, CXClientDa
     s->wrong |= is_conditional(w, cursor, kind);
     if (kind == CXCursor_CallExpr) {
         const ntr_cursor_place place = ntr_cursor_begin(w, cursor);
-        const CXCursor called = w->clang->getCursorReferenced(cursor);
         s->count++;
         s->wrong |= place.line != place.spelled_line || place.column != place.spelled_column;
-        s->wrong |= w->clang->getCursorKind(called) != CXCursor_FunctionDecl || is_in_system_header(w, called);
+        s->wrong |= !is_counted(w, w->clang->getCursorReferenced(cursor));
     }
     return CXChildVisit_Recurse;
 }
@@ -41,6 +43,18 @@ static bool is_plain(const ntr_unit_walk *w, CXCursor statement) {
     const enum CXCursorKind kind = w->clang->getCursorKind(statement);
     return kind == CXCursor_DeclStmt || kind == CXCursor_CallExpr || kind == CXCursor_BinaryOperator || kind == CXCursor_CompoundAssignOperator ||
            kind == CXCursor_UnexposedExpr || kind == CXCursor_CStyleCastExpr || kind == CXCursor_ParenExpr;
+}
+
+const char *ntr_cursor_called(ntr_unit_walk *w, CXCursor statement) {
+    enum CXCursorKind kind;
+    while ((kind = w->clang->getCursorKind(statement)) == CXCursor_CompoundStmt || kind == CXCursor_ParenExpr || kind == CXCursor_UnexposedExpr)
+        if (!ntr_cursor_inner(w, statement, &statement)) return NULL;
+    const CXCursor called = w->clang->getCursorReferenced(statement);
+    if (kind != CXCursor_CallExpr || w->clang->getCursorKind(called) != CXCursor_FunctionDecl) return NULL;
+    const CXString text = w->clang->getCursorSpelling(called);
+    const char *name = ntr_texts_keep(&w->decisions->texts, w->clang->getCString(text));
+    w->clang->disposeString(text);
+    return name;
 }
 
 void ntr_walk_call(ntr_unit_walk *w, CXCursor statement) {

@@ -132,13 +132,19 @@ bool ntr_cursor_is_not(const ntr_unit_walk *w, CXCursor cursor) {
            w->clang->getCursorUnaryOperatorKind(cursor) == CXUnaryOperator_LNot;
 }
 
-/* Returns the only child of parentheses and of implicit conversions. */
-static bool inner(ntr_unit_walk *w, CXCursor cursor, CXCursor *child) {
+bool ntr_cursor_inner(ntr_unit_walk *w, CXCursor cursor, CXCursor *child) {
     ntr_cursors c = ntr_cursor_children(w, cursor);
     bool one = c.count == 1;
     if (one) *child = c.items[0];
     ntr_cursors_release(w, &c);
     return one;
+}
+
+/* Returns whether a cast from bool to bool changes nothing: static_cast<bool>(a && b). */
+static bool is_truth_cast(ntr_unit_walk *w, CXCursor cursor) {
+    CXCursor child;
+    return w->clang->getCursorKind(cursor) == CXCursor_CXXStaticCastExpr && w->clang->getCursorType(cursor).kind == CXType_Bool &&
+           ntr_cursor_inner(w, cursor, &child) && w->clang->getCursorType(child).kind == CXType_Bool;
 }
 
 CXCursor ntr_cursor_strip_not(ntr_unit_walk *w, CXCursor cursor, bool *negated) {
@@ -147,8 +153,8 @@ CXCursor ntr_cursor_strip_not(ntr_unit_walk *w, CXCursor cursor, bool *negated) 
     for (CXCursor child;; at = child) {
         enum CXCursorKind kind = w->clang->getCursorKind(at);
         bool is_not = ntr_cursor_is_not(w, at);
-        if (kind != CXCursor_ParenExpr && kind != CXCursor_UnexposedExpr && !is_not) break;
-        if (!inner(w, at, &child)) break;
+        if (kind != CXCursor_ParenExpr && kind != CXCursor_UnexposedExpr && !is_not && !is_truth_cast(w, at)) break;
+        if (!ntr_cursor_inner(w, at, &child)) break;
         inverted ^= is_not;
         if (!is_not && !inverted) last = child;
     }
@@ -162,7 +168,7 @@ bool ntr_cursor_is_choice(ntr_unit_walk *w, CXCursor cursor) {
         enum CXCursorKind kind = w->clang->getCursorKind(cursor);
         if (kind == CXCursor_ConditionalOperator) return true;
         if (kind != CXCursor_ParenExpr && kind != CXCursor_UnexposedExpr && !ntr_cursor_is_not(w, cursor)) return false;
-        if (!inner(w, cursor, &cursor)) return false;
+        if (!ntr_cursor_inner(w, cursor, &cursor)) return false;
     }
 }
 

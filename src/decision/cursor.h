@@ -67,6 +67,8 @@ ntr_extent ntr_cursor_extent(const ntr_unit_walk *w, CXCursor cursor);
 CXCursor ntr_cursor_strip(ntr_unit_walk *w, CXCursor cursor, bool negations);
 /* Returns the cursor without parentheses, and without `!` if && or || follows. Inverts *negated at each `!`. */
 CXCursor ntr_cursor_strip_not(ntr_unit_walk *w, CXCursor cursor, bool *negated);
+/* Stores the child of a cursor, if it has only one. */
+bool ntr_cursor_inner(ntr_unit_walk *w, CXCursor cursor, CXCursor *child);
 bool ntr_cursor_is_logical(const ntr_unit_walk *w, CXCursor cursor);
 bool ntr_cursor_is_not(const ntr_unit_walk *w, CXCursor cursor);
 
@@ -86,6 +88,9 @@ size_t ntr_cursor_for_condition(ntr_unit_walk *w, CXCursor cursor, const ntr_cur
 
 /* Stores the value of a constant expression. Expressions with variables and calls are not constant. */
 bool ntr_cursor_constant(ntr_unit_walk *w, CXCursor cursor, int64_t *value);
+
+/* Returns the name of the function if a statement is one call of it, maybe in braces, or NULL. */
+const char *ntr_cursor_called(ntr_unit_walk *w, CXCursor statement);
 
 /* Stores the variables and members that a condition reads, and whether it calls (operands.c). */
 void ntr_cursor_operands(const ntr_unit_walk *w, CXCursor cursor, ntr_condition_flow *flow);

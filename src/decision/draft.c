@@ -150,8 +150,11 @@ static void set_control(ntr_unit_walk *w, ntr_decision_record *r, const ntr_cont
             r->extent.end_column = until.column;
         }
     }
-    for (unsigned value = 0; value < 2; value++)
-        if (control->when[value]) r->when[value ^ negated] = ntr_cursor_extent(w, *control->when[value]);
+    for (unsigned value = 0; value < 2; value++) {
+        if (!control->when[value]) continue;
+        r->when[value ^ negated] = ntr_cursor_extent(w, *control->when[value]);
+        r->called[value ^ negated] = ntr_cursor_called(w, *control->when[value]);
+    }
     if (control->rest) r->rest = *control->rest;
     r->rest_when = control->rest_when ^ negated;
     if (control->falls) r->falls = negated ? NTR_FALLS_FALSE : NTR_FALLS_TRUE;

@@ -1,11 +1,14 @@
 #include "decision/graph.h"
 
 #include "base/allocator.h"
+#include "decision/expand.h"
+#include "decision/noreturn.h"
 
 enum { THREAD_MAX = 16, GRAPH_BYTES_MAX = 1 << 22 };
 
-static bool falls_through(uint8_t flow) {
-    switch ((ntr_flow)flow) {
+static bool falls_through(const ntr_graph_insn *insn) {
+    if (insn->last_call) return false;
+    switch ((ntr_flow)insn->flow) {
     case NTR_FLOW_LINEAR:
     case NTR_FLOW_BRANCH:
     case NTR_FLOW_DIRECT_CALL:
@@ -20,7 +23,7 @@ static bool falls_through(uint8_t flow) {
 static void link_targets(ntr_graph *g) {
     for (size_t i = 0; i < g->count; i++) {
         ntr_graph_insn *insn = &g->insns[i];
-        insn->entry = i == 0 || !falls_through(g->insns[i - 1].flow);
+        insn->entry = i == 0 || !falls_through(&g->insns[i - 1]);
         if (insn->target == 0) insn->target = ntr_graph_at(g, g->low + insn->visited);
     }
     for (size_t i = 0; i < g->count; i++) {
@@ -49,7 +52,7 @@ static uint64_t reach(ntr_graph *g, uint32_t at, bool *anchor) {
             }
             if (insn->barrier) break;
             if (insn->target != NTR_GRAPH_OUTSIDE) g->stack[used++] = insn->target;
-            if (!falls_through(insn->flow)) break;
+            if (!falls_through(insn)) break;
         }
     }
     return reached;
@@ -69,8 +72,20 @@ static void enter_by_tables(ntr_graph *g) {
     }
 }
 
-ntr_status ntr_graph_make(ntr_graph *g, const ntr_program *program, uint64_t low, uint64_t high) {
+/* Returns the function that the last instruction calls, also by AUIPC and JALR; 0: not known. */
+static uint64_t called_by(const ntr_graph *g, const ntr_insn *insn) {
+    enum { IMMEDIATE_SHIFT = 20 };
+    if (insn->flow == NTR_FLOW_DIRECT_CALL) return insn->target;
+    if (insn->flow != NTR_FLOW_INDIRECT_CALL || g->count < 2) return 0;
+    const uint32_t jalr = g->insns[g->count - 1].bits, auipc = g->insns[g->count - 2].bits;
+    if ((jalr & 0x7f) != NTR_OPCODE_JALR || (auipc & 0x7f) != NTR_OPCODE_AUIPC || (jalr >> 15 & 31) != (auipc >> 7 & 31)) return 0;
+    const int64_t high = (int32_t)(auipc & 0xfffff000u), low = (int32_t)jalr >> IMMEDIATE_SHIFT;
+    return g->insns[g->count - 2].address + (uint64_t)(high + low);
+}
+
+ntr_status ntr_graph_make(ntr_graph *g, const ntr_program *program, ntr_debug_info *debug, uint64_t low, uint64_t high) {
     ntr_insn insn;
+    g->program = program;
     g->low = low;
     g->high = high;
     g->count = 0;
@@ -89,6 +104,8 @@ ntr_status ntr_graph_make(ntr_graph *g, const ntr_program *program, uint64_t low
         g->insns[g->count++] = (ntr_graph_insn){.address = at, .bits = bits, .size = insn.size, .flow = insn.flow,
                                                 .target = direct ? 0 : NTR_GRAPH_OUTSIDE};
         if (direct) g->insns[g->count - 1].visited = (uint32_t)(insn.target - low); /* until the second pass */
+        const uint64_t called = called_by(g, &insn);
+        if (called && ntr_never_returns(program, debug, called)) g->insns[g->count - 1].last_call = called;
         if (direct && (insn.target < low || insn.target >= high)) g->insns[g->count - 1].target = NTR_GRAPH_OUTSIDE;
     }
     link_targets(g);
@@ -167,7 +184,7 @@ bool ntr_graph_enters_anchor(ntr_graph *g) {
 bool ntr_graph_leaves_to_anchor(ntr_graph *g, uint32_t at) {
     bool anchor = false;
     g->mark++;
-    if (falls_through(g->insns[at].flow) && at + 1 < g->count) reach(g, at + 1, &anchor);
+    if (falls_through(&g->insns[at]) && at + 1 < g->count) reach(g, at + 1, &anchor);
     if (g->insns[at].target != NTR_GRAPH_OUTSIDE && g->insns[at].flow != NTR_FLOW_DIRECT_CALL) reach(g, g->insns[at].target, &anchor);
     return anchor;
 }

@@ -9,6 +9,7 @@ typedef struct ntr_graph_insn {
     uint32_t target; /* index of the target, or NTR_GRAPH_OUTSIDE */
     uint32_t bits; /* the first bytes of the instruction */
     uint8_t size, flow;
+    uint64_t last_call; /* a call of this function, which never returns (noreturn.h); 0: none */
     uint8_t candidate; /* number of a candidate + 1; 0: none */
     bool joint; /* a branch that may test the result of a decision (constants.h) */
     bool anchor; /* code of which it is asked whether it is reached */
@@ -21,6 +22,7 @@ typedef struct ntr_graph_insn {
 
 typedef struct ntr_graph {
     const ntr_allocator *allocator;
+    const ntr_program *program;
     uint64_t low, high;
     ntr_graph_insn *insns; /* sorted by address, adjacent */
     size_t count, capacity;
@@ -29,8 +31,8 @@ typedef struct ntr_graph {
     unsigned xlen;
 } ntr_graph;
 
-/* Reads the code [low, high). Errors: NTR_E_MEMORY. */
-ntr_status ntr_graph_make(ntr_graph *graph, const ntr_program *program, uint64_t low, uint64_t high);
+/* Reads the code [low, high). `debug` may be NULL. Errors: NTR_E_MEMORY. */
+ntr_status ntr_graph_make(ntr_graph *graph, const ntr_program *program, ntr_debug_info *debug, uint64_t low, uint64_t high);
 void ntr_graph_release(ntr_graph *graph);
 
 /* Returns the index of the instruction at `address`, or NTR_GRAPH_OUTSIDE. */

@@ -25,6 +25,7 @@
     NTR_CLANG(getCursorType)                                                                                           \
     NTR_CLANG(getCursorSpelling)                                                                                       \
     NTR_CLANG(getCursorReferenced)                                                                                     \
+    NTR_CLANG(Cursor_isFunctionInlined)                                                                                \
     NTR_CLANG(getCanonicalType)                                                                                        \
     NTR_CLANG(isVolatileQualifiedType)                                                                                 \
     NTR_CLANG(Type_getSizeOf)                                                                                          \

@@ -67,12 +67,13 @@ static bool sets_apart(const ntr_matcher *x, size_t i, unsigned taken, const ntr
 }
 
 /* What says which result the code at an exit has: the exits of other conditions, the same with a proof (match_set.c), the
- * source, or the value that the code stores (match_value.c). */
-enum evidence { EVIDENCE_CODE, EVIDENCE_SETS, EVIDENCE_SOURCE, EVIDENCE_VALUE };
+ * source, a call in it (match_call.c), or the value that the code stores (match_value.c). */
+enum evidence { EVIDENCE_CODE, EVIDENCE_SETS, EVIDENCE_SOURCE, EVIDENCE_CALL, EVIDENCE_VALUE };
 
 static bool is_known(const ntr_matcher *x, size_t i, unsigned taken, const ntr_result_exits *exits, enum evidence evidence, bool result) {
     const ntr_match *m = x->match;
     uint32_t at = exit_of(x, i, taken);
+    if (evidence == EVIDENCE_CALL) return ntr_matcher_ends_in_call(x, at, result);
     if (evidence == EVIDENCE_VALUE) return ntr_matcher_value_at(x, at) == result;
     if (evidence == EVIDENCE_SOURCE) return leads_to(m, at, result) || leads_to(m, first_placed(m, at), result);
     return has_exit(m, exits, result, at) && (evidence == EVIDENCE_CODE || sets_apart(x, i, taken, exits, result));
@@ -104,6 +105,7 @@ static int any_value(const ntr_matcher *x, size_t i, const ntr_result_exits *exi
     if (by_code != NTR_NOT_KNOWN && kind.plain) return by_code;
     by_source = value_when_taken(x, i, exits, EVIDENCE_SOURCE);
     if (by_source == NTR_NOT_KNOWN) by_source = ntr_matcher_by_reach(x, i);
+    if (by_source == NTR_NOT_KNOWN && kind.debug) by_source = value_when_taken(x, i, exits, EVIDENCE_CALL);
     if (by_source == NTR_NOT_KNOWN && kind.debug) by_source = value_when_taken(x, i, exits, EVIDENCE_VALUE);
     if (by_source == NTR_NOT_KNOWN && kind.debug) return value_when_taken(x, i, exits, EVIDENCE_SETS);
     return by_code == NTR_NOT_KNOWN || by_code == by_source ? by_source : NTR_NOT_KNOWN;

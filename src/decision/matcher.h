@@ -41,6 +41,8 @@ int ntr_matcher_by_reach(const ntr_matcher *x, size_t i);
 bool ntr_matcher_reaches(const ntr_matcher *x, size_t i, bool taken, bool result);
 /* Returns the result that the code of an exit stores (match_value.c), or NTR_NOT_KNOWN. */
 int ntr_matcher_value_at(const ntr_matcher *x, uint32_t exit);
+/* Returns whether straight code leads from an exit to the call that the source makes with this result (match_call.c). */
+bool ntr_matcher_ends_in_call(const ntr_matcher *x, uint32_t exit, bool result);
 /* Returns whether the code of an exit sets a register to a constant that the code of an exit with the opposite result sets in
  * another way (match_set.c). */
 bool ntr_matcher_sets_apart(const ntr_graph *graph, uint32_t exit, uint32_t opposite);

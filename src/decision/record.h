@@ -66,6 +66,7 @@ typedef struct ntr_decision_record {
     ntr_extent point;         /* a further place: the keyword of a loop; line 0: none */
     ntr_extent body_end;      /* do: where clang tests the result: the last brace, or the expression that is the body; line 0: none */
     ntr_extent when[2];       /* code that is executed when the decision is false, true; line 0: not known */
+    const char *called[2];    /* the function, if this code is one call of it and nothing else; NULL: it is not */
     ntr_extent rest;          /* further code that is executed when the decision is `rest_when`, and else not before the decision */
     bool rest_when;           /* ... is evaluated again; line 0: not known */
     uint8_t falls;            /* ntr_falls: the result of which the code goes on so */

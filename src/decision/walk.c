@@ -39,6 +39,7 @@ static void walk_statement(ntr_unit_walk *w, CXCursor cursor, const ntr_cursors 
     case CXCursor_ReturnStmt:
     case CXCursor_GotoStmt:
     case CXCursor_IndirectGotoStmt:
+    case CXCursor_CXXThrowExpr:
         ntr_walk_all(w, c, depth);
         ntr_walk_jump(w, kind);
         break;
@@ -48,14 +49,13 @@ static void walk_statement(ntr_unit_walk *w, CXCursor cursor, const ntr_cursors 
         ntr_walk_all(w, c, depth);
         if (c->count) ntr_walk_call(w, c->items[c->count - 1]);
         break;
+    case CXCursor_CXXForRangeStmt: ntr_walk_range(w, c, depth); break;
+    case CXCursor_CXXTryStmt: ntr_walk_try(w, c, depth); break;
     case CXCursor_CaseStmt:
     case CXCursor_DefaultStmt:
-    case CXCursor_CXXForRangeStmt:
-    case CXCursor_CXXTryStmt:
-    case CXCursor_CXXThrowExpr:
         w->now = ntr_flow_unknown();
         ntr_walk_all(w, c, depth);
-        if (c->count && (kind == CXCursor_CaseStmt || kind == CXCursor_DefaultStmt)) ntr_walk_call(w, c->items[c->count - 1]);
+        if (c->count) ntr_walk_call(w, c->items[c->count - 1]);
         break;
     default: walk_parts(w, cursor, c, depth);
     }

@@ -16,9 +16,13 @@ void ntr_walk_loop(ntr_unit_walk *w, CXCursor cursor, const ntr_cursors *childre
                    bool keyword_before, unsigned depth);
 void ntr_walk_for(ntr_unit_walk *w, CXCursor cursor, const ntr_cursors *children, unsigned depth);
 void ntr_walk_switch(ntr_unit_walk *w, CXCursor cursor, const ntr_cursors *children, unsigned depth);
+/* for (auto x : range): how often its body is executed is not known. */
+void ntr_walk_range(ntr_unit_walk *w, const ntr_cursors *children, unsigned depth);
+/* try and its handlers. */
+void ntr_walk_try(ntr_unit_walk *w, const ntr_cursors *children, unsigned depth);
 /* Counts what follows a statement of a block by its call, if it executes one, and always (calls.c). */
 void ntr_walk_call(ntr_unit_walk *w, CXCursor statement);
-/* Control leaves through break, continue, return or goto. */
+/* Control leaves through break, continue, return, goto or throw. */
 void ntr_walk_jump(ntr_unit_walk *w, enum CXCursorKind kind);
 
 /* ---- code after a statement (walk_rest.c) ---- */

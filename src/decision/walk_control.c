@@ -146,6 +146,23 @@ void ntr_walk_for(ntr_unit_walk *w, CXCursor cursor, const ntr_cursors *c, unsig
     leave_loop(w, &outer, &none);
 }
 
+void ntr_walk_range(ntr_unit_walk *w, const ntr_cursors *c, unsigned depth) {
+    enclosing outer = enter_loop(w);
+    const ntr_flow_count unknown = ntr_flow_unknown();
+    w->now = unknown;
+    ntr_walk_all(w, c, depth);
+    leave_loop(w, &outer, &unknown);
+}
+
+/* Where a function that is called throws, what follows the call is executed less often than the source says, and then what is counted
+ * does not agree. How often the handlers are executed is not known. */
+void ntr_walk_try(ntr_unit_walk *w, const ntr_cursors *c, unsigned depth) {
+    for (size_t i = 0; i < c->count; i++) {
+        ntr_walk(w, c->items[i], depth + 1);
+        w->now = ntr_flow_unknown();
+    }
+}
+
 /* How often each case is executed is not known. */
 void ntr_walk_switch(ntr_unit_walk *w, CXCursor cursor, const ntr_cursors *c, unsigned depth) {
     const ntr_flow_count breaks = w->breaks;

@@ -150,5 +150,13 @@ def kept_paths(bench):
         assert ("reason" not in f) == known and ("reason" not in g) == known, (flags, f, g)
 
 
+def objects(bench):
+    """C++ beside exceptions, conversions, loops over ranges and methods; code behind calls that never return."""
+    truth = bench.truth_of_cpp(bench.source("source/objects.cpp"))
+    for flags, least in (("-O0",), 19), (("-Og",), 18), (("-Og", "-mcmodel=medany", "-mno-relax", "-ffunction-sections"), 18), (("-O2",), 0):
+        equal, undetermined, different = mcdc.compare(truth, trace(bench, "riscv64-linux-gnu-g++", "objects.cpp", flags))
+        assert not different and equal >= least and equal + len(undetermined) == 19, (flags, equal, undetermined, different)
+
+
 if __name__ == "__main__":
-    cases.main([changed_decisions, kept_paths, removed_copies, merged_copies], mcdc.Bench, mcdc.TOOLS)
+    cases.main([changed_decisions, objects, kept_paths, removed_copies, merged_copies], mcdc.Bench, mcdc.TOOLS)

@@ -1,0 +1,33 @@
+#include "decision/noreturn.h"
+
+#include <string.h>
+
+static const char *const names[] = {
+    "abort", "exit", "_exit", "_Exit", "quick_exit", "__assert_fail", "__assert", "__assert_func", "__stack_chk_fail", "__chk_fail", "longjmp",
+    "_longjmp", "siglongjmp", "__longjmp_chk", "pthread_exit", "__cxa_throw", "__cxa_rethrow", "__cxa_bad_cast", "__cxa_bad_typeid",
+    "__cxa_throw_bad_array_new_length", "__cxa_pure_virtual", "_Unwind_Resume", "_ZSt9terminatev",
+};
+
+/* Functions of libstdc++ that throw an exception: std::__throw_length_error(char const*) is _ZSt20__throw_length_errorPKc. */
+static bool throws(const char *name) {
+    if (strncmp(name, "_ZSt", 4) != 0) return false;
+    name += 4;
+    while (*name >= '0' && *name <= '9') name++;
+    return strncmp(name, "__throw_", 8) == 0;
+}
+
+static bool is_declared_so(ntr_debug_info *debug, uint64_t address) {
+    ntr_frame frames[NTR_FRAMES_MAX];
+    const size_t count = ntr_debug_info_frames(debug, NULL, address, frames, NTR_FRAMES_MAX);
+    return count && frames[count - 1].entry == address && frames[count - 1].never_returns;
+}
+
+bool ntr_never_returns(const ntr_program *program, ntr_debug_info *debug, uint64_t address) {
+    ntr_symbol symbol;
+    if (debug && is_declared_so(debug, address)) return true;
+    if (ntr_program_symbol(program, NULL, address, &symbol) != NTR_OK || symbol.address != address) return false;
+    const size_t length = strcspn(symbol.name, "@"); /* abort@plt */
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++)
+        if (strlen(names[i]) == length && strncmp(symbol.name, names[i], length) == 0) return true;
+    return throws(symbol.name);
+}
