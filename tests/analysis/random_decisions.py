@@ -19,6 +19,7 @@ import sys
 import cases
 
 NAMES = "abcdef"
+KINDS = ["plain", "plain", "not", "greater", "equal", "call", "nested", "unlikely"]
 INPUTS = [[(k * 2654435761 % 2**32) // 3**i % 3 for i in range(len(NAMES))] for k in range(40)]
 
 # compiler, level, C++, least share of decisions that are determinable
@@ -30,7 +31,7 @@ BUILDS = [("riscv64-linux-gnu-gcc", "-O0", False, 0.9), ("riscv64-linux-gnu-gcc"
 
 class Leaf:
     def __init__(self, pick, name, cpp):
-        kind, number = pick.choice(["plain", "plain", "not", "greater", "equal", "call", "nested", "unlikely"]), pick.randint(0, 2)
+        kind, number = pick.choice(KINDS + (["object"] if cpp else [])), pick.randint(0, 2)
         self.inner = None
         if kind in ("nested", "unlikely"):
             other = pick.choice(NAMES)
@@ -39,10 +40,10 @@ class Leaf:
             self.value = lambda env, seen: self.inner.evaluate(env, seen)
         else:
             self.text = {"plain": name, "not": f"!{name}", "greater": f"{name} > {number}", "equal": f"{name} == {number}",
-                         "call": f"get({name})"}[kind]
+                         "call": f"get({name})", "object": f"Flag({name})"}[kind]
             self.value = {"plain": lambda env, seen: env[name] != 0, "not": lambda env, seen: env[name] == 0,
                           "greater": lambda env, seen: env[name] > number, "equal": lambda env, seen: env[name] == number,
-                          "call": lambda env, seen: env[name] % 2 == 1}[kind]
+                          "call": lambda env, seen: env[name] % 2 == 1, "object": lambda env, seen: env[name] != 0}[kind]
 
 
 class Simple(Leaf):
@@ -130,6 +131,22 @@ def body_first(e, env, seen):
         e.evaluate(env, seen)
 
 
+def body_small(e, env, seen):
+    if env["b"] != 2:
+        e.evaluate(env, seen)
+
+
+def body_zero(e, env, seen):
+    if env["a"] == 0:
+        e.evaluate(env, seen)
+
+
+def body_both(e, env, seen):
+    e.evaluate(env, seen)
+    if env["b"] != 2:
+        e.evaluate(env, seen)
+
+
 def body_nested(e, env, seen):
     if env["c"] == 2 and env["a"] != 2:
         e.evaluate(env, seen)
@@ -179,6 +196,7 @@ BODIES = [("if ({e}) return 1; return 0;", body_once), ("if ({e}) sink = 1; else
           ("if (a == 2) return 0; if ({e}) return 0; if (d) {{ sink = 1; return 1; }} return 0;", body_first),
           ("if (b > 5) stop(a); if ({e}) sink = 1; if (c > 5) {{ sink = 2; leave(b); }} return sink;", body_once),
           ("switch (c) {{ case 1: sink = 3; break; case 2: if (a == 2) break; if ({e}) sink = 8; break; case 9: stop(2); case 4: sink = a; }} return 5;", body_nested),
+          ("if (setjmp(jump)) return 6; if (a == 2) sink = 3; MUST({e}); return sink;", body_once),
           ("switch (c) {{ case 0: sink = 3; break; case 1: if ({e}) return 8; break; default: sink = a; }} return 5;", body_case)]
 STORED = [("return {e};", body_once), ("int x = {e}; sink = x; return x + 1;", body_once), ("sink = get({e}); return 1;", body_once),
           ("return !({e});", body_once), ("int x = {e}; return !x;", body_once), ("return 7 - ({e});", body_once)]
@@ -186,16 +204,35 @@ CPP = [("for (int i : {{1, 2, 3}}) {{ if (!({e})) break; a -= i > 0; }} return a
        ("auto made = [&](int x) {{ if ({e}) return x; return x + 1; }}; return made(a);", body_once),
        ("return chosen<int>(a, b, [&] {{ return ({e}) ? 4 : 5; }});", body_once),
        ("try {{ if ({e}) throw 1; sink = 2; }} catch (int x) {{ sink = x; }} return sink;", body_once),
+       ("try {{ if (a == 2) throw 1; if ({e}) sink++; }} catch (int) {{ sink = 3; }} return 4;", body_first),
+       ("try {{ if (c) sink = 2; risky(b); if ({e}) sink = 1; if (d) sink = 5; }} catch (int x) {{ sink = x; }} return sink;", body_small),
+       ("try {{ if ({e}) sink = 1; risky(b); if ({e}) sink = 2; }} catch (int x) {{ if (x == a) sink = 4; }} return sink;", body_both),
+       ("for (int i : {{1, 2, 3}}) {{ if (i == a) break; if (i == b) continue; sink = i; }} if (a > 1) sink++; if ({e}) return 1; return sink;", body_once),
+       ("for (int i : {{1, 2}}) if (i == a) return i; if (d) sink = 3; if ({e}) sink = 2; return sink;", body_zero),
+       ("Steps steps(a); switch (c) {{ case 1: steps.begin(b); if ({e}) return 8; break; default: sink = a; }} return steps.value;", body_case),
+       ("Steps steps(a); for (int n = 0; n < 3; n++) {{ steps.begin(n); if (!({e})) break; a--; }} return steps.value;", body_loop),
+       ("if (b > 5) fail(a); if ({e}) sink = 1; if (c > 5) {{ sink = 2; fail(b); }} return sink;", body_once),
+       ("try {{ if (c) sink = 5; MUST_NOT({e}); if (d) sink = 6; }} catch (int x) {{ sink = x; }} return sink;", body_once),
        ("Guard guard(a); if ({e}) return guard.value; return 0;", body_once), ("if (Text(a).same(Text(b))) sink = 1; if ({e}) return 1; return 0;", body_once)]
-HEAD = """#include <stdio.h>
+HEAD = """#include <setjmp.h>
+#include <stdio.h>
 #include <stdlib.h>
 static volatile int sink;
 __attribute__((noinline)) static int get(int x) { return x & 1; }
 __attribute__((noinline, noreturn)) static void stop(int x) { sink = x; exit(x); }
 __attribute__((noinline)) static void leave(int x) { if (x > 2) exit(x); sink = x; stop(x); }
+static jmp_buf jump;
+#define MUST(x) ((x) ? (void)0 : longjmp(jump, 1))
 """
 HEAD_CPP = """#include <initializer_list>
 struct Guard { int value; explicit Guard(int x) : value(x) {} ~Guard() { sink = value; } };
+[[noreturn]] __attribute__((noinline)) static void fail(int x) { throw x; }
+#define MUST_NOT(x) do { if (x) fail(4); } while (0)
+__attribute__((noinline)) static void risky(int x) { if (x == 2) fail(x); }
+struct Flag { int x; explicit Flag(int y) : x(y) {} explicit operator bool() const; };
+__attribute__((noinline)) Flag::operator bool() const { return x != 0; }
+struct Steps { int value; explicit Steps(int x) : value(x) {} void begin(int x); };
+__attribute__((noinline)) void Steps::begin(int x) { value += x; }
 struct Text { int x; explicit Text(int y) : x(y) {} bool same(const Text &other) const { return x == other.x; } ~Text() { sink = x; } };
 template <typename T, typename F> __attribute__((noinline)) static T chosen(T a, T b, F f) { return f() + (a > b); }
 """
@@ -208,7 +245,7 @@ def make(seed, count, cpp):
         e = Tree(pick, [pick.choice(NAMES) for _ in range(pick.randint(2, 6))], cpp)
         text, body = pick.choice((BODIES + CPP if cpp else BODIES) + ([] if pick.random() < 0.7 else STORED))
         parameters = ", ".join("int " + name for name in NAMES)
-        if pick.random() < 0.1:  # inlined
+        if pick.random() < 0.1 and "setjmp" not in text:  # inlined
             source.append(f"__attribute__((always_inline)) static inline int g{number}({parameters}) {{ {text.format(e=e.text)} }} ")
             text, e_text = "return g%d(a, b, c, d, e, f);" % number, ""
         else:
@@ -259,6 +296,8 @@ def compare(document, truth):
             groups[function, decision["text"]].append(decision)
     for (function, text), decisions in groups.items():
         theirs = next((seen for whole, seen in truth[function].items() if whole == text or (text.endswith("...") and whole.startswith(text[:-3]))), {})
+        if text in ("MUST", "MUST_NOT"):  # all decisions of a macro have this name
+            theirs = sum(truth[function].values(), collections.Counter())
         ours = collections.Counter()
         for decision in decisions:
             for vector in decision["vectors"]:
