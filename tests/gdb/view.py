@@ -34,7 +34,7 @@ class Terminal:
 
     def until(self, pattern):
         """The screen as soon as it has the pattern."""
-        for _ in range(150):
+        for _ in range(600):
             text = self.screen()
             if re.search(pattern, text, re.M):
                 return text
@@ -48,7 +48,7 @@ class Terminal:
         return int(re.search(r"instruction (\d+) of", self.screen()).group(1))
 
     def moved(self, before):
-        for _ in range(100):
+        for _ in range(600):
             if self.place() != before:
                 return self.place()
             time.sleep(0.05)
