@@ -33,12 +33,14 @@ class Terminal:
         return self.tmux("capture-pane", "-p")
 
     def until(self, pattern):
-        """The screen as soon as it has the pattern."""
+        """The screen as soon as it has the pattern and does not change any more: a part of it may be that of before."""
+        before = None
         for _ in range(600):
             text = self.screen()
-            if re.search(pattern, text, re.M):
+            if text == before and re.search(pattern, text, re.M):
                 return text
-            time.sleep(0.05)
+            before = text
+            time.sleep(0.03)
         check(False, f"expected {pattern!r} on the screen, found\n{self.screen()}")
 
     def keys(self, *keys):
