@@ -37,7 +37,7 @@ struct decode {
     ntr_decoder *decoder;
     unsigned jobs;
     ntr_event_sorter *sorter; /* NULL: events are printed in stream order */
-    uint64_t reserved; /* number of messages with a reserved TCODE */
+    uint64_t reserved; /* number of messages that may be damaged (ntr_event_is_doubtful) */
     bool any;          /* there is at least one event within the selection */
     bool part;         /* --from or --to is given */
     bool no_spans;     /* nothing is printed */
@@ -54,7 +54,7 @@ bool cli_decode_sorts(const struct decode *d);
 /* Feeds the next part of the input to the decoder. Returns false at the end of the input or after an error. */
 bool cli_decode_feed(struct decode *d);
 
-/* Reports a gap; counts messages with reserved TCODEs. */
+/* Reports a gap; counts messages that may be damaged. */
 void cli_decode_inspect(struct decode *d, const ntr_event *event);
 
 /* Reports why decoding stopped. `error` is empty, or a sentence. Returns the exit status. */

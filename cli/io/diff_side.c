@@ -36,8 +36,7 @@ static ntr_status next_event(void *user, const ntr_event **event) {
         if (side->at == side->count) return side->failed ? NTR_E_IO : NTR_END;
         *event = &side->events[side->at++];
     } while (cli_window_event(side->window, *event) != CLI_INSIDE);
-    if ((*event)->kind == NTR_EVENT_VENDOR)
-        side->reserved += ntr_tcode_is_reserved(side->trace.params.dialect, (*event)->code);
+    side->reserved += ntr_event_is_doubtful(*event, side->trace.params.dialect);
     return NTR_OK;
 }
 

@@ -22,7 +22,7 @@ struct cli_side {
     ntr_event events[256];
     size_t at, count;
     ntr_status status;
-    uint64_t reserved; /* messages with a reserved TCODE */
+    uint64_t reserved; /* messages that may be damaged (ntr_event_is_doubtful) */
     bool failed;       /* it could not be read to its end; the error has been reported */
 };
 
@@ -32,7 +32,7 @@ int cli_side_open(struct cli_side *side, const char *path, const struct cli_stre
                   const struct cli_images *images, const struct cli_window *window, int source);
 int cli_side_open_list(struct cli_side *side, const char *path);
 
-/* Reports the number of gaps and of messages with a reserved TCODE, as far as the trace was read. */
+/* Reports the number of gaps and of messages that may be damaged, as far as the trace was read. */
 void cli_side_report(const struct cli_side *side, uint64_t gaps);
 
 void cli_side_close(struct cli_side *side);

@@ -329,7 +329,7 @@ const char *cli_trace_hint(const struct cli_trace *trace) {
 
 void cli_trace_reserved(const struct cli_trace *trace, uint64_t reserved) {
     if (reserved)
-        cli_note("%s: messages with a reserved TCODE: %" PRIu64
+        cli_note("%s: messages with a reserved TCODE or with bytes after their last field: %" PRIu64
                  "; the stream may be damaged, 'ntrace check' reports where",
                  trace->input.name, reserved);
 }

@@ -91,10 +91,10 @@ bool cli_trace_many_sources(const struct cli_trace *trace);
 /* Returns a hint to append to a message about gaps ("; ..."), or "". */
 const char *cli_trace_hint(const struct cli_trace *trace);
 
-/* Reports the number of messages with a reserved TCODE, if there are any. */
+/* Reports the number of messages that may be damaged (ntr_event_is_doubtful), if there are any. */
 void cli_trace_reserved(const struct cli_trace *trace, uint64_t reserved);
 
-/* Reports gaps and messages with a reserved TCODE, if there are any. Returns CLI_DEFECTS if there are gaps, otherwise
+/* Reports gaps and such messages, if there are any. Returns CLI_DEFECTS if there are gaps, otherwise
  * CLI_OK. */
 int cli_trace_totals(const struct cli_trace *trace, const ntr_counts *counts);
 

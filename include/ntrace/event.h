@@ -122,6 +122,13 @@ NTR_API const char *ntr_end_name(unsigned end);
 /* The name of an ntr_data_access, "read" or "write"; NULL for other values. Static storage. */
 NTR_API const char *ntr_data_access_name(unsigned access);
 
+/* Returns whether an event is a message that is accepted although damage is the likely reason: one with a reserved TCODE (section 3), or with
+ * bytes after its last field. */
+static inline bool ntr_event_is_doubtful(const ntr_event *event, const ntr_dialect *dialect) {
+    if (event->kind == NTR_EVENT_VENDOR) return ntr_tcode_is_reserved(dialect, event->code);
+    return event->kind == NTR_EVENT_NOTE && event->reason == NTR_E_FIELD_EXTRA;
+}
+
 /* Write an event as one line: an object of JSON, or a row of CSV (docs/output.md, "Events"). The line feed is included,
  * no NUL is written. `text` has room for NTR_EVENT_TEXT_MAX bytes; returns the number of bytes written. CSV with
  * `event` NULL: the row of column names. */

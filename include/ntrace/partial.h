@@ -48,7 +48,7 @@ typedef struct ntr_partial_capture {
     const char *begin_state, *end_state; /* of the decoder at both ends; "": at the beginning and at the end of the stream */
     uint64_t digest;        /* of the bytes */
     uint64_t ticks_per_second;
-    uint64_t gaps, reserved; /* numbers of gaps and of messages with a reserved TCODE */
+    uint64_t gaps, reserved; /* numbers of gaps and of messages that may be damaged (ntr_event_is_doubtful) */
     ntr_partial_gap gap[NTR_PARTIAL_GAPS]; /* the first ones */
     bool any;               /* the stream had messages */
     bool damaged;           /* the stream could not be read to its end */

@@ -79,8 +79,7 @@ void ntr_event_emit(ntr_decoder *d, const ntr_event *event) {
     if (d->counts) {
         if (event->kind == NTR_EVENT_SPAN) ntr_span_count(d, event->end, event->instructions, event->halfwords);
         if (event->kind == NTR_EVENT_GAP) d->counts->gaps++;
-        if (event->kind == NTR_EVENT_VENDOR)
-            d->counts->reserved += ntr_tcode_is_reserved(d->params.dialect, event->code);
+        d->counts->reserved += ntr_event_is_doubtful(event, d->params.dialect);
         if (!d->count_callback) return;
         d->other_events += event->kind != NTR_EVENT_SPAN;
         ntr_count_event(d, event);

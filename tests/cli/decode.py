@@ -173,11 +173,30 @@ def interrupted_jump():
     equal([(row.get("address"), row.get("target")) for row in rows if row["kind"] == "span"], [("0x100", None), (None, "0x200")], "JSON")
 
 
+def says_doubtful(path, number):
+    return (rf"(?m)^ntrace \w+: {re.escape(path)}: messages with a reserved TCODE or with bytes after their last field: {number}; "
+            "the stream may be damaged, 'ntrace check' reports where$")
+
+
+@case("surplus bytes of messages are reported, each time")
+def surplus():
+    start, turn, _ = tiny.TURNS.splitlines(keepends=True)
+    long = bytes_of(turn)[:-1] + bytes.fromhex("0d0507")  # ICNT=3, TSTAMP=1, and one more field
+    plain, path = write("turns.nex", bytes_of(start) + 2000 * bytes_of(turn)), write("surplus.nex", bytes_of(start) + 2000 * long)
+    for command, *options in (("decode", "--output", "pc"), ("decode", "--output", "count"), ("decode", "--output", "pc", "-j2"),
+                              ("decode", "--output", "count", "-j2"), ("profile",), ("coverage",), ("profile", "--by", "line"), ("timeline",), ("report",)):
+        run, without = (Run(command, name, "-e", program(), *options) for name in (path, plain))
+        matches(says_doubtful(path, 2000), run.err, f"{command} {options}")
+        equal(len(run.err.splitlines()), len(without.err.splitlines()) + 1, f"{command} {options}: lines")
+        if "pc" in options:
+            equal(run.out, without.out, "flow does not mind")
+
+
 @case("reserved TCODEs are reported, because messages near them may be lost")
 def reserved():
     start, *rest = tiny.BTM.splitlines(keepends=True)
     path = write("reserved.nex", bytes_of(start) + 3 * bytes.fromhex("0407") + bytes_of("".join(rest)) + bytes.fromhex("e003"))
-    said = rf"^ntrace \w+: {re.escape(path)}: messages with a reserved TCODE: 3; the stream may be damaged, 'ntrace check' reports where$"
+    said = says_doubtful(path, 3)
     for command, *options in (("decode", "--output", "pc"), ("decode", "--output", "count"), ("decode", "-j2"), ("stat",),
                               ("profile",), ("flame", "--to", "folded")):
         run = Run(command, path, "-e", program(), *options)
