@@ -7,7 +7,7 @@
 
 static inline void totals_add(ntr_counts *c, const ntr_event *e, const ntr_dialect *dialect) {
     c->gaps += e->kind == NTR_EVENT_GAP;
-    c->reserved += e->kind == NTR_EVENT_VENDOR && ntr_tcode_is_reserved(dialect, e->code);
+    c->reserved += ntr_event_is_doubtful(e, dialect);
     if (e->kind != NTR_EVENT_SPAN) return;
     c->spans++;
     c->instructions += e->instructions;
