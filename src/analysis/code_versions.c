@@ -3,7 +3,29 @@
 #include "base/allocator.h"
 #include "base/try.h"
 
+#include <stdlib.h>
 #include <string.h>
+
+static int by_address(const void *a, const void *b) {
+    const uint64_t *x = a, *y = b;
+    return (x[0] > y[0]) - (x[0] < y[0]);
+}
+
+/* Sorts the ranges, and joins those that overlap or touch. */
+static void join_ranges(ntr_code_versions *v) {
+    size_t count = 0;
+    if (v->changed_count) qsort(v->changed, v->changed_count, sizeof *v->changed, by_address);
+    for (size_t i = 0; i < v->changed_count; i++) {
+        uint64_t *last = count ? v->changed[count - 1] : NULL;
+        if (last && v->changed[i][0] <= last[1]) {
+            if (v->changed[i][1] > last[1]) last[1] = v->changed[i][1];
+            continue;
+        }
+        v->changed[count][0] = v->changed[i][0];
+        v->changed[count++][1] = v->changed[i][1];
+    }
+    v->changed_count = count;
+}
 
 /* Images that exist only from or until a position hold code that was changed, or made, at run time. */
 static ntr_status find_changed(ntr_code_versions *v, const ntr_program *program) {
@@ -17,13 +39,18 @@ static ntr_status find_changed(ntr_code_versions *v, const ntr_program *program)
         v->changed[v->changed_count][0] = info.low;
         v->changed[v->changed_count++][1] = info.high;
     }
+    join_ranges(v);
     return NTR_OK;
 }
 
 static bool is_changed(const ntr_code_versions *v, uint64_t first, uint64_t last) {
-    for (size_t i = 0; i < v->changed_count; i++)
-        if (first < v->changed[i][1] && last >= v->changed[i][0]) return true;
-    return false;
+    size_t low = 0, high = v->changed_count;
+    while (low < high) {
+        const size_t middle = low + (high - low) / 2;
+        if (v->changed[middle][1] <= first) low = middle + 1;
+        else high = middle;
+    }
+    return low < v->changed_count && v->changed[low][0] <= last;
 }
 
 static uint64_t read_bits(const ntr_code_versions *v, const ntr_context *context, uint64_t position, uint64_t address, size_t size,

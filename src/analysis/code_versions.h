@@ -8,7 +8,7 @@
 typedef struct ntr_code_versions {
     const ntr_allocator *allocator;
     const ntr_program *program; /* of the current run */
-    uint64_t (*changed)[2];     /* ranges that images of a part of the run provide */
+    uint64_t (*changed)[2];     /* ranges that images of a part of the run provide, sorted, disjoint */
     size_t changed_count, changed_capacity;
     ntr_object_version *items;  /* sorted by (address, bits) */
     size_t count, capacity;
