@@ -141,7 +141,7 @@ def programs():
 
 @case("OpenSBI and U-Boot to its prompt: every instruction and its mode")
 def u_boot():
-    u_boot = os.path.join(linux_guest.tool("fetch_qemu"), "..", "usr/lib/u-boot/qemu-riscv64_smode/u-boot.bin")
+    u_boot = os.path.join(os.path.dirname(linux_guest.emulator()), "..", "usr/lib/u-boot/qemu-riscv64_smode/u-boot.bin")
     console = exact(linux_guest.trace, "--kernel", os.path.realpath(u_boot), "--for", "40s")
     check("U-Boot" in console, console[-500:])
 

@@ -23,6 +23,11 @@ def tool(name, *words):
     return done.stdout.strip()
 
 
+def emulator():
+    """QEMU 10, or with NTRACE_TEST_QEMU_API=7 that of unstable."""
+    return os.path.join(tool("fetch_qemu", *(["--sid"] if qemu10.API == "7" else [])), "qemu-system-riscv64")
+
+
 COMPILER = "riscv64-linux-gnu-gcc"
 
 
@@ -45,7 +50,7 @@ def address(program, symbol):
 
 def trace(*options, qemu=(), name="linux"):
     """Trace a machine to its end. The bundle, and what the console showed."""
-    program = os.path.join(tool("fetch_qemu"), "qemu-system-riscv64")
+    program = emulator()
     bundle = os.path.join(scratch(), f"{name}.ntrace")
     done = subprocess.run([harness.NTRACE, "run", "--machine", "virt", "--qemu", program, "-o", bundle, *options, "--", *qemu],
                           stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE, timeout=3600)
@@ -68,7 +73,7 @@ def kernel_symbols(*names):
         file.write("#!/usr/bin/busybox sh\nbusybox mount -t proc proc /proc\n")
         file.write("".join(f"busybox grep ' {name}$' /proc/kallsyms\n" for name in names) + "busybox poweroff -f\n")
     guest = tool("fetch_guest", "--init", init, os.path.join(scratch(), "guest-symbols"))
-    console = subprocess.run([os.path.join(tool("fetch_qemu"), "qemu-system-riscv64"), "-M", "virt", "-m", "512M", "-nographic", "-no-reboot",
+    console = subprocess.run([emulator(), "-M", "virt", "-m", "512M", "-nographic", "-no-reboot",
                               "-kernel", f"{guest}/kernel", "-initrd", f"{guest}/initrd.cpio", "-append", LINUX[1]], stdin=subprocess.DEVNULL,
                              stdout=subprocess.PIPE, stderr=subprocess.STDOUT, timeout=600, check=False).stdout.decode("utf-8", "replace")
     return ["0x" + re.search(rf"(?m)^([0-9a-f]+) [tT] {name}\r?$", console)[1] for name in names]

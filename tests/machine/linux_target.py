@@ -81,7 +81,7 @@ def run_guest(elf, words):
              "kernel.json": write("kernel.json", topology(RAM + 0x1000000, RAM + 0x1001000))}
     guest = linux_guest.tool("fetch_guest", "--init", write("init", INIT.encode()),
                              *(option for name, file in files.items() for option in ("--add", f"{name}={file}")), os.path.join(scratch(), "guest"))
-    done = subprocess.run([os.path.join(linux_guest.tool("fetch_qemu"), "qemu-system-riscv64"), "-M", "virt,memory-backend=ram", "-m",
+    done = subprocess.run([linux_guest.emulator(), "-M", "virt,memory-backend=ram", "-m",
                            f"{BYTES >> 20}M", "-object", f"memory-backend-file,id=ram,size={BYTES},mem-path={path},share=on", "-nographic",
                            "-no-reboot", "-kernel", f"{guest}/kernel", "-initrd", f"{guest}/initrd.cpio", "-append",
                            f"console=ttyS0 panic=-1 quiet mem={USED}"],
