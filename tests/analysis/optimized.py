@@ -12,7 +12,7 @@ import cases
 import mcdc
 import random_decisions
 
-KEEPING = ("-Og", "-fno-thread-jumps", "-fno-tree-fre", "-mbranch-cost=1")
+KEEPING = ("-Og", "-fno-thread-jumps", "-fno-tree-fre", "-fno-tree-dominator-opts", "-mbranch-cost=1")
 # What the compiler does, language, and the body of a function with the decision {{ }}, of the conditions [[ ]].
 CHANGED = {
     "moves ! to the conditions, and tests e | f": ("cpp", "for (;;) { sink = get(b); if ({{!([[d]] && [[!e]]) || [[f]]}}) break; if (a <= 0) return 2; a--; } return 3;"),

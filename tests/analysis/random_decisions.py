@@ -26,7 +26,7 @@ INPUTS = [[(k * 2654435761 % 2**32) // 3**i % 3 for i in range(len(NAMES))] for 
 BUILDS = [("riscv64-linux-gnu-gcc", "-O0", False, 0.9), ("riscv64-linux-gnu-gcc", "-Og", False, 0.05), ("riscv64-linux-gnu-gcc", "-O2", False, 0),
           ("clang-19", "-O0", False, 0.6), ("clang-19", "-Og", False, 0), ("riscv64-linux-gnu-g++", "-O0", True, 0.9),
           ("riscv64-linux-gnu-g++", "-Og", True, 0.25), ("clang++-19", "-O0", True, 0.5),
-          ("riscv64-linux-gnu-gcc", "-Og -fno-thread-jumps -fno-tree-fre -mbranch-cost=1", False, 0.15), ("riscv64-linux-gnu-g++", "-Og -fno-thread-jumps -fno-tree-fre -mbranch-cost=1", True, 0.5)]
+          ("riscv64-linux-gnu-gcc", "-Og -fno-thread-jumps -fno-tree-fre -fno-tree-dominator-opts -mbranch-cost=1", False, 0.15), ("riscv64-linux-gnu-g++", "-Og -fno-thread-jumps -fno-tree-fre -fno-tree-dominator-opts -mbranch-cost=1", True, 0.5)]
 
 
 class Leaf:
