@@ -16,15 +16,19 @@ static bool throws(const char *name) {
     return strncmp(name, "__throw_", 8) == 0;
 }
 
-static bool is_declared_so(ntr_debug_info *debug, uint64_t address) {
+/* Returns whether debug information describes the function at `address`, and stores what it says. */
+static bool is_declared(ntr_debug_info *debug, uint64_t address, bool *never_returns) {
     ntr_frame frames[NTR_FRAMES_MAX];
     const size_t count = ntr_debug_info_frames(debug, NULL, address, frames, NTR_FRAMES_MAX);
-    return count && frames[count - 1].entry == address && frames[count - 1].never_returns;
+    if (count == 0 || frames[count - 1].entry != address || !frames[count - 1].declared_line) return false;
+    *never_returns = frames[count - 1].never_returns;
+    return true;
 }
 
 bool ntr_never_returns(const ntr_program *program, ntr_debug_info *debug, uint64_t address) {
     ntr_symbol symbol;
-    if (debug && is_declared_so(debug, address)) return true;
+    bool never_returns;
+    if (debug && is_declared(debug, address, &never_returns)) return never_returns;
     if (ntr_program_symbol(program, NULL, address, &symbol) != NTR_OK || symbol.address != address) return false;
     const size_t length = strcspn(symbol.name, "@"); /* abort@plt */
     for (size_t i = 0; i < sizeof names / sizeof *names; i++)
