@@ -351,6 +351,9 @@ def follow_fork():
         profile = ["profile", path_of(bundles[pids["script"]]), "--by", by]
         equal([row["source"] for row in Run(*profile, "--format", "jsonl").rows()], ["bare64"], f"--by {by}")
         matches(r"  src 0  bare64$", Run(*profile).lines()[-1], f"--by {by} as text")
+    rows = Run("profile", path_of("live.ntrace"), "--format", "jsonl").rows()
+    names = {row["function"]: row["self"] for row in rows}
+    check({"work", "fibonacci"} <= set(names), f"functions of both programs: {names}")
 
 
 def lateness(rows):
