@@ -21,7 +21,8 @@ class Terminal:
             skip("no tmux")
         self.socket = os.path.join(scratch(), f"tmux-{time.monotonic_ns()}")
         self.tmux("-f", "/dev/null", "new-session", "-d", "-x", str(columns), "-y", str(lines),
-                  f"ASAN_OPTIONS=verify_asan_link_order=0 LD_PRELOAD='{preload}' '{NTRACE}' view {' '.join([path, *options])}; echo status $?; sleep 60")
+                  # Without SIGHUP, the command itself must see that its terminal is gone.
+                  f"trap '' HUP; ASAN_OPTIONS=verify_asan_link_order=0 LD_PRELOAD='{preload}' '{NTRACE}' view {' '.join([path, *options])}; echo status $? && trap - HUP && sleep 60")
         self.until(first)
 
     def tmux(self, *arguments):
