@@ -107,7 +107,7 @@ void cli_analysis_report_gap(struct cli_analysis *a, uint64_t offset, uint64_t m
 
 static inline void inspect_event(struct cli_analysis *a, const ntr_event *event) {
     if (event->kind == NTR_EVENT_GAP) cli_analysis_report_gap(a, event->offset, event->message, event->reason);
-    a->reserved += ntr_event_is_doubtful(event, a->trace.params.dialect);
+    if (ntr_event_is_doubtful(event, a->trace.params.dialect)) a->reserved++;
 }
 
 static ntr_status tally_all(struct cli_analysis *a, const ntr_event *events, size_t count) {

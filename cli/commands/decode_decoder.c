@@ -64,7 +64,7 @@ static void report_gap(struct decode *d, const ntr_event *e) {
 
 void cli_decode_inspect(struct decode *d, const ntr_event *event) {
     if (event->kind == NTR_EVENT_GAP) report_gap(d, event);
-    d->reserved += ntr_event_is_doubtful(event, d->trace.params.dialect);
+    if (ntr_event_is_doubtful(event, d->trace.params.dialect)) d->reserved++;
 }
 
 int cli_decode_error(const struct decode *d, ntr_status status, const char *error) {

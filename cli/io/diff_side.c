@@ -36,7 +36,7 @@ static ntr_status next_event(void *user, const ntr_event **event) {
         if (side->at == side->count) return side->failed ? NTR_E_IO : NTR_END;
         *event = &side->events[side->at++];
     } while (cli_window_event(side->window, *event) != CLI_INSIDE);
-    side->reserved += ntr_event_is_doubtful(*event, side->trace.params.dialect);
+    if (ntr_event_is_doubtful(*event, side->trace.params.dialect)) side->reserved++;
     return NTR_OK;
 }
 

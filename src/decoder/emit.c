@@ -79,7 +79,7 @@ void ntr_event_emit(ntr_decoder *d, const ntr_event *event) {
     if (d->counts) {
         if (event->kind == NTR_EVENT_SPAN) ntr_span_count(d, event->end, event->instructions, event->halfwords);
         if (event->kind == NTR_EVENT_GAP) d->counts->gaps++;
-        d->counts->reserved += ntr_event_is_doubtful(event, d->params.dialect);
+        if (ntr_event_is_doubtful(event, d->params.dialect)) d->counts->reserved++;
         if (!d->count_callback) return;
         d->other_events += event->kind != NTR_EVENT_SPAN;
         ntr_count_event(d, event);
