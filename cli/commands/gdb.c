@@ -52,11 +52,9 @@ struct gdb_session {
 };
 
 static uint32_t hart_of(const struct gdb_session *s, uint16_t src) {
-    const ntr_capture *capture = s->replay.trace.bundle ? ntr_bundle_capture(s->replay.trace.bundle) : NULL;
+    const ntr_bundle_source *source = cli_trace_source(&s->replay.trace, src);
 
-    for (size_t i = 0; capture && i < capture->source_count; i++)
-        if (capture->sources[i].src == src) return capture->sources[i].hart;
-    return src;
+    return source ? source->hart : src;
 }
 
 static uint32_t hart_number(void *user, uint16_t src) {

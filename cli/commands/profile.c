@@ -62,7 +62,7 @@ static void write_profile(struct cli_output *out, const struct profile_options *
         .out = out,
         .by = (ntr_profile_by)o->by,
         .profile = profile,
-        .capture = a->trace.bundle ? ntr_bundle_capture(a->trace.bundle) : NULL,
+        .trace = &a->trace,
     };
 
     cli_profile_write(&w, (enum cli_format)o->result.format, o->top);
@@ -114,6 +114,7 @@ static int show_relatives(struct cli_analysis *a, const struct profile_options *
         .out = out,
         .by = NTR_PROFILE_FUNCTION,
         .profile = &profile,
+        .trace = &a->trace,
         .relation = relation == NTR_PROFILE_CALLERS ? "caller" : "callee",
         .relative = name,
         .continues = relation == NTR_PROFILE_CALLEES && o->callers,

@@ -37,9 +37,9 @@ static void write_place(struct cli_output *out, const ntr_profile_row *row) {
 
 /* Returns the name of the row's source (a process, an encoder), or NULL. */
 static const char *source_name(const struct cli_profile_writer *w, const ntr_profile_row *row) {
-    for (size_t i = 0; w->capture && i < w->capture->source_count; i++)
-        if (w->capture->sources[i].src == row->src) return w->capture->sources[i].name;
-    return NULL;
+    const ntr_bundle_source *source = cli_trace_source(w->trace, row->src);
+
+    return source ? source->name : NULL;
 }
 
 static void write_source(const struct cli_profile_writer *w, const ntr_profile_row *row) {

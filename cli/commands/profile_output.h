@@ -3,16 +3,16 @@
 #define CLI_COMMANDS_PROFILE_OUTPUT_H
 
 #include "io/output.h"
+#include "io/trace.h"
 #include "options/result.h"
 
-#include <ntrace/bundle.h>
 #include <ntrace/profile.h>
 
 struct cli_profile_writer {
     struct cli_output *out;
     ntr_profile_by by;
     const ntr_profile *profile;
-    const ntr_capture *capture;       /* has the names of sources; NULL: not known */
+    const struct cli_trace *trace;   /* has the names of sources */
     const char *relation, *relative; /* callers, callees: "caller" or "callee", of this function; otherwise NULL */
     bool continues; /* the rows follow those of another profile: CSV has no second header */
 };

@@ -321,6 +321,14 @@ bool cli_trace_many_sources(const struct cli_trace *trace) {
     return trace->params.src_bits && !(trace->bundle && ntr_bundle_capture(trace->bundle)->source_count == 1);
 }
 
+const ntr_bundle_source *cli_trace_source(const struct cli_trace *trace, uint16_t src) {
+    const ntr_capture *capture = trace->bundle ? ntr_bundle_capture(trace->bundle) : NULL;
+
+    for (size_t i = 0; capture && i < capture->source_count; i++)
+        if (capture->sources[i].src == src) return &capture->sources[i];
+    return NULL;
+}
+
 const char *cli_trace_hint(const struct cli_trace *trace) {
     const bool known = trace->bundle || trace->stream->infer || cli_stream_given(trace->stream);
 

@@ -88,6 +88,9 @@ ntr_status cli_trace_defect(struct cli_trace *trace, ntr_message_mix *mix, ntr_m
 /* Returns whether the stream may have messages of more than one source. */
 bool cli_trace_many_sources(const struct cli_trace *trace);
 
+/* Returns what the bundle says of a source of messages, or NULL. */
+const ntr_bundle_source *cli_trace_source(const struct cli_trace *trace, uint16_t src);
+
 /* Returns a hint to append to a message about gaps ("; ..."), or "". */
 const char *cli_trace_hint(const struct cli_trace *trace);
 
