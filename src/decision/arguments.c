@@ -177,6 +177,11 @@ static bool has_command_line(const char *producer) {
            (has_option(producer, "-grecord-command-line") || has_option(producer, "-grecord-gcc-switches"));
 }
 
+static ntr_status take_recorded(ntr_arguments *a, const ntr_debug_unit *unit) {
+    a->has_level = a->plain = true;
+    return take_text(a, unit->directory, unit->producer, false);
+}
+
 static ntr_status take_command(ntr_arguments *a, const json_t *command) {
     const char *directory = json_string_value(json_object_get(command, "directory"));
     const json_t *list = json_object_get(command, "arguments");
@@ -255,11 +260,7 @@ ntr_status ntr_arguments_make(ntr_arguments *a, const json_t *commands, const nt
     for (size_t i = 0; i < sizeof lenient / sizeof lenient[0]; i++) TRY(add(a, lenient[i]));
     const bool recorded = !command && has_command_line(unit->producer);
     if (command) TRY(take_command(a, command));
-    if (recorded) {
-        a->has_level = a->plain = true;
-        TRY(take_text(a, unit->directory, unit->producer, false));
-    }
-    if (!recorded) TRY(take_producer(a, unit->producer, !command));
+    TRY(recorded ? take_recorded(a, unit) : take_producer(a, unit->producer, !command));
     for (size_t i = 0; i < options->argument_count; i++) {
         a->has_level |= strncmp(options->arguments[i], "-O", 2) == 0;
         see_level(options->arguments[i], strlen(options->arguments[i]), &a->plain, &a->debug);

@@ -140,7 +140,7 @@ bool ntr_cursor_inner(ntr_unit_walk *w, CXCursor cursor, CXCursor *child) {
     return one;
 }
 
-/* Returns whether a cast from bool to bool changes nothing: static_cast<bool>(a && b). */
+/* Returns whether the cursor is a cast from bool to bool, which changes nothing: static_cast<bool>(a && b). */
 static bool is_truth_cast(ntr_unit_walk *w, CXCursor cursor) {
     CXCursor child;
     return w->clang->getCursorKind(cursor) == CXCursor_CXXStaticCastExpr && w->clang->getCursorType(cursor).kind == CXType_Bool &&

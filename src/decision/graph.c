@@ -74,12 +74,11 @@ static void enter_by_tables(ntr_graph *g) {
 
 /* Returns the function that the last instruction calls, also by AUIPC and JALR; 0: not known. */
 static uint64_t called_by(const ntr_graph *g, const ntr_insn *insn) {
-    enum { IMMEDIATE_SHIFT = 20 };
     if (insn->flow == NTR_FLOW_DIRECT_CALL) return insn->target;
     if (insn->flow != NTR_FLOW_INDIRECT_CALL || g->count < 2) return 0;
     const uint32_t jalr = g->insns[g->count - 1].bits, auipc = g->insns[g->count - 2].bits;
     if ((jalr & 0x7f) != NTR_OPCODE_JALR || (auipc & 0x7f) != NTR_OPCODE_AUIPC || (jalr >> 15 & 31) != (auipc >> 7 & 31)) return 0;
-    const int64_t high = (int32_t)(auipc & 0xfffff000u), low = (int32_t)jalr >> IMMEDIATE_SHIFT;
+    const int64_t high = (int32_t)(auipc & 0xfffff000u), low = (int32_t)jalr >> 20;
     return g->insns[g->count - 2].address + (uint64_t)(high + low);
 }
 

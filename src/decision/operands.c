@@ -22,12 +22,9 @@ static enum CXChildVisitResult take(CXCursor cursor, CXCursor parent, CXClientDa
     enum CXCursorKind kind = w->clang->getCursorKind(cursor);
     (void)parent;
     if (kind == CXCursor_CallExpr || kind == CXCursor_StmtExpr) s->flow->calls = true;
-    if (kind != CXCursor_DeclRefExpr && kind != CXCursor_MemberRefExpr && kind != CXCursor_CallExpr) return CXChildVisit_Recurse;
     enum CXCursorKind named = w->clang->getCursorKind(w->clang->getCursorReferenced(cursor));
-    if (kind == CXCursor_CallExpr) {
-        s->flow->converts |= named == CXCursor_ConversionFunction;
-        return CXChildVisit_Recurse;
-    }
+    if (kind == CXCursor_CallExpr && named == CXCursor_ConversionFunction) s->flow->converts = true;
+    if (kind != CXCursor_DeclRefExpr && kind != CXCursor_MemberRefExpr) return CXChildVisit_Recurse;
     if (named == CXCursor_VarDecl || named == CXCursor_ParmDecl || named == CXCursor_FieldDecl) s->flow->names |= bit_of(w, cursor);
     return CXChildVisit_Continue;
 }

@@ -93,7 +93,7 @@ static ntr_status parse_unit(source_walk *w, const char *path, const ntr_argumen
     return status;
 }
 
-/* clang does not record its options in debug information. */
+/* Without -grecord-command-line, clang does not record its options in debug information. */
 static ntr_code_kind kind_of(const ntr_arguments *arguments, const char *producer) {
     ntr_code_kind kind = {.gnu = producer && strncmp(producer, "GNU ", 4) == 0, .plain = arguments->plain, .debug = arguments->debug};
     kind.keeps_paths = kind.gnu && ntr_producer_keeps_paths(producer);
