@@ -16,8 +16,8 @@
  * sources, as long as they have little output: sources that take turns are then all in each chunk. */
 enum { BYTES_PER_REPORT = 128, CHUNK_GROWN = 4 << 20, CHUNK_COUNTED = 1 << 20, CHUNK_PARTS = 16, OUTPUT_LITTLE = 8 << 20 };
 
-/* Chunks whose output is more than half of what one may hold before its turn (`most_output`) become smaller, down to this part of the first
- * ones: threads would wait for each other. */
+/* Chunks with more output than half of the limit for a chunk that is not delivered yet (`most_output`) become smaller, down to this part of
+ * the size of the first ones, because at the limit a thread waits. */
 enum { SMALLER_PARTS = 8 };
 
 /* A chunk without a suitable synchronizing message is cut anyway when it is this many times as large as the minimum. */

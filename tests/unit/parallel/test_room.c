@@ -105,7 +105,9 @@ static ntr_status get_count(void *user, unsigned what, const void *data, size_t 
 }
 
 /* Two chunks without synchronization, then chunks that can be begun early. */
-static void make_stream(const scene *s, stream *in) {
+static void start(scene *s, stream *in) {
+    scene_start(s, NULL);
+    code(s, 0x100, ADD, branch(-4), JR_A5);
     assemble(in, &s->config.params, "ProgTraceSync SYNC=3 ICNT=0 FADDR=0x80\n");
     while (in->size < 40 * CHUNK) assemble(in, &s->config.params, LOOP);
     for (unsigned i = 0; i < 32; i++) {
@@ -165,9 +167,7 @@ static void the_head_gets_a_thread(void **state) {
     (void)state;
     scene s;
     stream in = {.size = 0};
-    scene_start(&s, NULL);
-    code(&s, 0x100, ADD, branch(-4), JR_A5);
-    make_stream(&s, &in);
+    start(&s, &in);
     check_events(&s, &in);
     check_counts(&s, &in);
     scene_end(&s);
@@ -199,9 +199,7 @@ static void refused_chunks_are_decoded_again(void **state) {
     (void)state;
     scene s;
     stream in = {.size = 0};
-    scene_start(&s, NULL);
-    code(&s, 0x100, ADD, branch(-4), JR_A5);
-    make_stream(&s, &in);
+    start(&s, &in);
     for (unsigned threads = 1; threads <= 3; threads++) {
         parallels_events many = {.status = NTR_OK}, one = parallels_one(&s.config, (ntr_bytes){in.bytes, in.size});
         ntr_parallel_stats stats;
@@ -226,6 +224,8 @@ static void refused_chunks_are_decoded_again(void **state) {
     }
     scene_end(&s);
 }
+
+/* ---- chunks with much output */
 
 /* Output of each chunk, of a size that a chunk may hold. Its memory is not touched. */
 static size_t output_of_chunk;
@@ -261,9 +261,7 @@ static void chunks_with_much_output_become_smaller(void **state) {
     (void)state;
     scene s;
     stream in = {.size = 0};
-    scene_start(&s, NULL);
-    code(&s, 0x100, ADD, branch(-4), JR_A5);
-    make_stream(&s, &in);
+    start(&s, &in);
     uint8_t *bytes = malloc(in.size * COPIES);
     for (size_t i = 0; i < COPIES; i++) memcpy(bytes + i * in.size, in.bytes, in.size);
     const uint64_t few = chunks_with(&s, bytes, in.size * COPIES, 1), many = chunks_with(&s, bytes, in.size * COPIES, LARGE / 2);
