@@ -106,6 +106,7 @@ void cli_analysis_report_gap(struct cli_analysis *a, uint64_t offset, uint64_t m
 }
 
 static inline void inspect_event(struct cli_analysis *a, const ntr_event *event) {
+    if (event->kind == NTR_EVENT_SPAN) return; /* nearly all are spans */
     if (event->kind == NTR_EVENT_GAP) cli_analysis_report_gap(a, event->offset, event->message, event->reason);
     if (ntr_event_is_doubtful(event, a->trace.params.dialect)) a->reserved++;
 }
