@@ -31,7 +31,7 @@ typedef struct ntr_frame {
     uint64_t size;          /* bytes from `entry` to the end of its contiguous range; 0: not known */
     bool inlined;           /* inlined into the next frame */
     bool inlined_somewhere; /* the compiler has inlined the function at one place at least (DW_AT_inline) */
-    bool never_returns;     /* the function never returns to its caller (DW_AT_noreturn) */
+    bool never_returns;     /* of a function that is not inlined: it never returns to its caller (DW_AT_noreturn) */
     uint64_t reserved[4];   /* must be 0; for later members */
 } ntr_frame;
 
