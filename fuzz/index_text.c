@@ -1,4 +1,4 @@
-/* The file `index` of a bundle: any text is read in bounded memory; what is accepted is an index that can be searched and
+/* The file of an index: any text is read in bounded memory; what is accepted is an index that can be searched and
  * that is written and read again unchanged. */
 #include "fuzz.h"
 
@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { STREAM_SIZE = 99 };
+static const struct ntr_indexed stream = {99, 0x7f};
 
 size_t fuzz_stream_at(const uint8_t *data, size_t size) {
     (void)data, (void)size;
@@ -18,10 +18,10 @@ static void check(ntr_index *index, ntr_index *copy) {
     const ntr_point *points;
     size_t count, length;
     char *text, *again;
-    if (ntr_index_text_write(index, STREAM_SIZE, NULL, &text, &length) != NTR_OK) return;
-    ntr_status status = ntr_index_text_read((ntr_bytes){(const uint8_t *)text, length}, STREAM_SIZE, copy);
+    if (ntr_index_text_write(index, &stream, NULL, &text, &length) != NTR_OK) return;
+    ntr_status status = ntr_index_text_read((ntr_bytes){(const uint8_t *)text, length}, &stream, copy);
     fuzz_must(status == NTR_OK, "what was written can be read");
-    if (ntr_index_text_write(copy, STREAM_SIZE, NULL, &again, &length) == NTR_OK) {
+    if (ntr_index_text_write(copy, &stream, NULL, &again, &length) == NTR_OK) {
         fuzz_must(memcmp(text, again, length) == 0, "the text is the same");
         free(again);
     }
@@ -37,7 +37,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
     ntr_params_init(&params, NULL);
     params.src_bits = 4;
     ntr_index *index = ntr_index_new(&params, 0, NULL), *copy = ntr_index_new(&params, 0, NULL);
-    if (index && copy && ntr_index_text_read((ntr_bytes){data, size}, STREAM_SIZE, index) == NTR_OK) check(index, copy);
+    if (index && copy && ntr_index_text_read((ntr_bytes){data, size}, &stream, index) == NTR_OK) check(index, copy);
     ntr_index_free(index);
     ntr_index_free(copy);
     return 0;

@@ -2,22 +2,15 @@
  *
  * The file is a cache. It is used only if it describes the present stream: it must be no older
  * than the stream and capture.json, and its header must name the size of the stream's file. In every other case it is
- * made again and replaced by a rename, so that a reader never sees a part of it. A failure to store it (a folder
- * without write permission) is not an error. */
+ * made again and replaced. A failure to store it (a folder without write permission) is not an error. */
 #include "bundle/bundle.h"
 #include "base/config.h"
-#include "bundle/index_text.h"
-#include "bundle/map_file.h"
-#include "bundle/write_all.h"
 #include "dialect/params.h"
 
 #include <ntrace/reader.h>
 
-#include <fcntl.h>
-#include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
-#include <unistd.h>
 
 #define INDEX_FILE "index"
 
@@ -38,44 +31,6 @@ static bool is_current(const ntr_bundle *bundle, const char *path, uint64_t *siz
     *size = (uint64_t)stream.st_size;
     if (!found || stat(path, &index) || !S_ISREG(index.st_mode)) return false;
     return index.st_mtime >= stream.st_mtime && index.st_mtime >= description.st_mtime;
-}
-
-/* NULL: the file does not hold an index of a stream of `size` bytes. */
-static ntr_index *read_file(ntr_bundle *bundle, const char *path, const ntr_params *params, uint64_t size) {
-    ntr_bytes text;
-
-    if (ntr_bundle_map(bundle, path, &text) != NTR_OK) return NULL;
-    ntr_index *index = ntr_index_new(params, 0, bundle->allocator);
-    if (index && ntr_index_text_read(text, size, index) != NTR_OK) {
-        ntr_index_free(index);
-        index = NULL;
-    }
-    ntr_bundle_unmap(text);
-    return index;
-}
-
-static void write_file(const ntr_bundle *bundle, const char *path, const char *text, size_t length) {
-    size_t room = strlen(path) + 32;
-    char *temporary = ntr_alloc(bundle->allocator, room, 1);
-
-    if (!temporary) return;
-    snprintf(temporary, room, "%s.%ld", path, (long)getpid());
-    int file = open(temporary, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
-    if (file >= 0) {
-        bool good = ntr_write_all(file, text, length);
-        good = close(file) == 0 && good;
-        if (!good || rename(temporary, path)) unlink(temporary);
-    }
-    ntr_dealloc(bundle->allocator, temporary);
-}
-
-static void store(const ntr_bundle *bundle, const char *path, const ntr_index *index, uint64_t size) {
-    char *text;
-    size_t length;
-
-    if (ntr_index_text_write(index, size, bundle->allocator, &text, &length) != NTR_OK) return;
-    write_file(bundle, path, text, length);
-    ntr_dealloc(bundle->allocator, text);
 }
 
 /* ---- making ------------------------------------------------------------------------------------------------------ */
@@ -134,10 +89,9 @@ static ntr_status read_or_make(ntr_bundle *bundle, const ntr_bundle_index_config
     uint64_t size;
     bool current = is_current(bundle, path, &size);
 
-    if (current) *index = read_file(bundle, path, config->params, size);
-    if (*index) return NTR_OK;
+    if (current && ntr_index_read(path, config->params, size, bundle->allocator, index) == NTR_OK) return NTR_OK;
     ntr_status status = make(bundle, config, size, index);
-    if (status == NTR_OK && !config->read_only) store(bundle, path, *index, size);
+    if (status == NTR_OK && !config->read_only) ntr_index_write(*index, path, config->params, size, bundle->allocator);
     return status;
 }
 

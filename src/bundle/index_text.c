@@ -3,6 +3,7 @@
 #include "bundle/index_text.h"
 #include "base/allocator.h"
 #include "base/number.h"
+#include "dialect/params.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -10,6 +11,7 @@
 
 #define TITLE "kind src offset message time known address mode prv v scontext hcontext"
 #define END_LINE   "end"
+#define FIRST_WORD "ntrace-index"
 
 enum { LINE_MAX_SIZE = 256 };
 
@@ -114,37 +116,60 @@ static bool parse_point(struct cursor line, ntr_point *point) {
     return true;
 }
 
-/* "ntrace-index 1 stream SIZE timed 0|1" */
-static bool parse_header(struct cursor line, uint64_t size, bool *timed) {
-    uint64_t described, value;
-    struct word word;
+struct ntr_indexed ntr_indexed_of(uint64_t size, const ntr_params *params) {
+    struct ntr_indexed stream = {size, UINT64_C(0xcbf29ce484222325)};
+    char value[64];
 
-    bool good = next_word(&line, &word) && word_is(&word, "ntrace-index") && next_word(&line, &word) &&
-                word_is(&word, "1") && next_word(&line, &word) && word_is(&word, "stream") &&
-                parse_number(&line, UINT64_MAX, &described) && described == size && next_word(&line, &word) &&
-                word_is(&word, "timed") && parse_number(&line, 1, &value) && !next_word(&line, &word);
-    *timed = good && value;
-    return good;
+    for (unsigned p = 0; p < NTR_PARAMETERS; p++) {
+        if (!(NTR_PARAMETERS_OF_MESSAGES >> p & 1) || p == NTR_PARAMETER_XLEN) continue;
+        ntr_params_get(params, ntr_parameter_name(p), value, sizeof value);
+        for (const char *c = value; c == value || c[-1]; c++)
+            stream.params = (stream.params ^ (unsigned char)*c) * UINT64_C(0x100000001b3);
+    }
+    return stream;
 }
 
-ntr_status ntr_index_text_read(ntr_bytes text, uint64_t size, ntr_index *index) {
+/* Take the next word and its number. */
+static bool parse_named(struct cursor *line, const char *name, uint64_t *value) {
+    struct word word;
+
+    return next_word(line, &word) && word_is(&word, name) && parse_number(line, UINT64_MAX, value);
+}
+
+/* "ntrace-index 1 stream SIZE timed 0|1 params HASH" */
+static ntr_status parse_header(struct cursor line, const struct ntr_indexed *stream, bool *timed) {
+    struct ntr_indexed described;
+    uint64_t version, value;
+    struct word word;
+
+    if (!next_word(&line, &word) || !word_is(&word, FIRST_WORD)) return NTR_E_FORMAT;
+    bool good = parse_number(&line, UINT64_MAX, &version) && version == 1 && parse_named(&line, "stream", &described.size) &&
+                described.size == stream->size && parse_named(&line, "timed", &value) && value <= 1 &&
+                parse_named(&line, "params", &described.params) && described.params == stream->params && !next_word(&line, &word);
+    *timed = good && value;
+    return good ? NTR_OK : NTR_E_INVALID;
+}
+
+ntr_status ntr_index_text_read(ntr_bytes text, const struct ntr_indexed *stream, ntr_index *index) {
     if (!text.size) return NTR_E_FORMAT;
     struct cursor rest = {(const char *)text.data, (const char *)text.data + text.size}, line;
     ntr_point point;
     bool timed;
 
-    if (!next_line(&rest, &line) || !parse_header(line, size, &timed)) return NTR_E_FORMAT;
-    if (!next_line(&rest, &line) || !line_is(&line, TITLE)) return NTR_E_FORMAT;
+    if (!next_line(&rest, &line)) return NTR_E_FORMAT;
+    ntr_status status = parse_header(line, stream, &timed);
+    if (status != NTR_OK) return status;
+    if (!next_line(&rest, &line) || !line_is(&line, TITLE)) return NTR_E_INVALID;
     while (next_line(&rest, &line)) {
         if (line_is(&line, END_LINE)) {
             ntr_index_set_timed(index, timed);
-            return rest.at == rest.end ? NTR_OK : NTR_E_FORMAT;
+            return rest.at == rest.end ? NTR_OK : NTR_E_INVALID;
         }
-        if (!parse_point(line, &point)) return NTR_E_FORMAT;
-        ntr_status status = ntr_index_add(index, &point);
-        if (status != NTR_OK) return status == NTR_E_INVALID ? NTR_E_FORMAT : status;
+        if (!parse_point(line, &point)) return NTR_E_INVALID;
+        status = ntr_index_add(index, &point);
+        if (status != NTR_OK) return status;
     }
-    return NTR_E_FORMAT;
+    return NTR_E_INVALID;
 }
 
 /* ---- writing ----------------------------------------------------------------------------------------------------- */
@@ -169,8 +194,8 @@ static size_t write_point(char *line, const ntr_point *p) {
                             optional(hcontext, p->context.has_hcontext, p->context.hcontext));
 }
 
-ntr_status ntr_index_text_write(const ntr_index *index, uint64_t size, const ntr_allocator *allocator, char **text,
-                                size_t *length) {
+ntr_status ntr_index_text_write(const ntr_index *index, const struct ntr_indexed *stream, const ntr_allocator *allocator,
+                                char **text, size_t *length) {
     size_t count, capacity = 0;
     const ntr_point *points = ntr_index_points(index, &count);
 
@@ -184,8 +209,8 @@ ntr_status ntr_index_text_write(const ntr_index *index, uint64_t size, const ntr
         }
         char *line = *text + *length;
         if (i == 0)
-            *length += (size_t)snprintf(line, LINE_MAX_SIZE, "ntrace-index 1 stream %" PRIu64 " timed %u\n" TITLE "\n",
-                                        size, ntr_index_is_timed(index) ? 1u : 0u);
+            *length += (size_t)snprintf(line, LINE_MAX_SIZE, FIRST_WORD " 1 stream %" PRIu64 " timed %u params 0x%" PRIx64 "\n" TITLE "\n",
+                                        stream->size, ntr_index_is_timed(index) ? 1u : 0u, stream->params);
         else if (i <= count)
             *length += write_point(line, &points[i - 1]);
         else

@@ -7,11 +7,16 @@
 
 #define CAPTURE_MAX (16u << 20) /* bytes of capture.json; its parsed form can take 40 times as much memory */
 
+static ntr_status map(ntr_bundle *bundle, const char *path, ntr_bytes *bytes) {
+    const ntr_status status = ntr_map_file(path, bytes);
+    return status == NTR_OK ? status : ntr_bundle_fail_errno(bundle, path);
+}
+
 static ntr_status parse_json(ntr_bundle *bundle, const char *path) {
     ntr_bytes text;
     json_error_t error = {0};
 
-    ntr_status status = ntr_bundle_map(bundle, path, &text);
+    ntr_status status = map(bundle, path, &text);
     if (status != NTR_OK) return status;
     if (text.size > CAPTURE_MAX) {
         status = ntr_bundle_fail(bundle, NTR_E_LIMIT, "%s: larger than %u bytes", path, CAPTURE_MAX);
@@ -22,7 +27,7 @@ static ntr_status parse_json(ntr_bundle *bundle, const char *path) {
         if (!bundle->root)
             status = ntr_bundle_fail(bundle, NTR_E_FORMAT, "%s:%d:%d: %s", path, error.line, error.column, error.text);
     }
-    ntr_bundle_unmap(text);
+    ntr_unmap_file(text);
     return status;
 }
 
@@ -73,7 +78,7 @@ struct mapped {
 };
 
 static void mapped_release(ntr_bundle *bundle, struct mapped *mapped) {
-    ntr_bundle_unmap(mapped->bytes);
+    ntr_unmap_file(mapped->bytes);
     ntr_dealloc(bundle->allocator, mapped->path);
     *mapped = (struct mapped){0};
 }
@@ -82,7 +87,7 @@ static ntr_status mapped_open(ntr_bundle *bundle, struct mapped *mapped, const c
     if (mapped->file && strcmp(mapped->file, file) == 0) return NTR_OK;
     mapped_release(bundle, mapped);
     ntr_status status = ntr_bundle_resolve(bundle, file, &mapped->path);
-    if (status == NTR_OK) status = ntr_bundle_map(bundle, mapped->path, &mapped->bytes);
+    if (status == NTR_OK) status = map(bundle, mapped->path, &mapped->bytes);
     if (status == NTR_OK) mapped->file = file;
     return status;
 }

@@ -198,23 +198,30 @@ def _():
 @case("bundle: an index that is a pipe, a device, a folder, endless or wrong")
 def _():
     folder = bundle("indexed", CAPTURE % "")
-    index, size = os.path.join(folder, "index"), os.path.getsize(os.path.join(folder, "trace.nex"))
+    index = os.path.join(folder, "index")
 
     def decode():
         bounded("decode", folder, "-e", write("indexed.elf", tiny.elf()), "--from", "2")
+
+    def remove():
         (os.rmdir if os.path.isdir(index) else os.unlink)(index)
 
+    decode()
+    with open(index, encoding="ascii") as file:
+        header = "".join(file.readlines()[:2])
+    matches("^ntrace-index 1 stream .*\nkind src .*\n$", header, "header")
+    remove()
     for make in (os.mkfifo, os.mkdir, lambda path: os.symlink("/dev/zero", path), lambda path: os.symlink(path, path)):
         make(index)
         decode()
-    header = (f"ntrace-index 1 stream {size} timed 1\n"
-              "kind src offset message time known address mode prv v scontext hcontext\n")
+        remove()
     last = (1 << 64) - 1
     for points in ("x" * 1000000, f"sync 0 {last} 1 0 0 0 0 - 0 - -\nend\n", f"first 0 0 {last} {last} 1 0 2 3 1 {last} {last}\nend\n",
                    "sync 65535 0 1 0 0 0 0 - 0 - -\nend\n", "sync 0 0 1 0 0 0 0 - 0 - -\n" * 1200000 + "end\n"):
         with open(index, "w", encoding="ascii") as file:
             file.write(header + points)
         decode()
+        remove()
 
 
 @case("bundle: a pipe without a writer")

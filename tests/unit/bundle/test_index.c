@@ -7,6 +7,7 @@
 #include <ntrace/bundle.h>
 #include <ntrace/reader.h>
 
+#include <errno.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -95,12 +96,14 @@ static const ntr_point points[] = {
      .context = {.prv = 3, .v = 1, .has_scontext = true, .scontext = 5, .has_hcontext = true, .hcontext = 0}},
     {.kind = NTR_POINT_STOPPED, .src = 3, .offset = UINT64_MAX, .message = UINT64_MAX, .mode = 1, .context.has_scontext = true},
 };
-static const char text[] = "ntrace-index 1 stream 99 timed 1\n"
+static const char text[] = "ntrace-index 1 stream 99 timed 1 params 0x7f\n"
                            "kind src offset message time known address mode prv v scontext hcontext\n"
                            "first 0 0x0 1 0 0 0x0 0 - 0 - -\n"
                            "sync 3 0x1234 77 18446744073709551615 1 0xffffffff80000000 2 0x3 1 0x5 0x0\n"
                            "stopped 3 0xffffffffffffffff 18446744073709551615 0 0 0x0 1 0x0 0 0x0 -\n"
                            "end\n";
+
+static const struct ntr_indexed indexed = {99, 0x7f};
 
 static ntr_index *empty_index(void) {
     ntr_params params;
@@ -115,7 +118,7 @@ static void an_index_is_written_as_text(void **state) {
     char *written;
     size_t length;
     for (size_t i = 0; i < sizeof points / sizeof *points; i++) assert_int_equal(ntr_index_add(index, &points[i]), NTR_OK);
-    assert_int_equal(ntr_index_text_write(index, 99, NULL, &written, &length), NTR_OK);
+    assert_int_equal(ntr_index_text_write(index, &indexed, NULL, &written, &length), NTR_OK);
     assert_int_equal(length, sizeof text - 1);
     assert_memory_equal(written, text, length);
     ntr_dealloc(NULL, written);
@@ -127,7 +130,7 @@ static void text_is_read_into_an_index(void **state) {
     ntr_index *index = empty_index();
     size_t count;
     ntr_index_set_timed(index, false);
-    assert_int_equal(ntr_index_text_read((ntr_bytes){(const uint8_t *)text, sizeof text - 1}, 99, index), NTR_OK);
+    assert_int_equal(ntr_index_text_read((ntr_bytes){(const uint8_t *)text, sizeof text - 1}, &indexed, index), NTR_OK);
     const ntr_point *found = ntr_index_points(index, &count);
     assert_true(ntr_index_is_timed(index));
     assert_int_equal(count, 3);
@@ -156,6 +159,7 @@ static const struct {
 } damages[] = {
     {"ntrace-index", "index"}, {"index 1", "index 2"},       {"stream 99", "stream 98"}, {"stream", "file"},
     {"timed 1", "timed 2"},    {"timed 1", "timed 1 1"},     {"timed 1", "timed"},       {"kind src", "src kind"},
+    {"0x7f", "0x7e"},          {"0x7f", "0x7f 1"},           {" params 0x7f", ""},       {"params", "parameters"},
     {"first", "last"},         {"first 0", "first 4"},       {"first 0", "first 65536"}, {"first 0", "first x"},
     {"0x1234", "0x"},          {"0x1234", "0x12g4"},         {"0x1234", ""},             {"77", "0"},
     {"77", "-"},               {"5 1 0x", "5 2 0x"},         {"0000 2 ", "0000 3 "},     {"0x3 1", "0x4 1"},
@@ -172,13 +176,16 @@ static void damaged_text_is_refused(void **state) {
         assert_non_null(at);
         int size = snprintf(changed, sizeof changed, "%.*s%s%s", (int)(at - text), text, damages[i].to, at + strlen(damages[i].from));
         ntr_index *index = empty_index();
-        ntr_status status = ntr_index_text_read((ntr_bytes){(const uint8_t *)changed, (size_t)size}, 99, index);
-        if (status != NTR_E_FORMAT) fail_msg("'%s' for '%s': %d", damages[i].to, damages[i].from, status);
+        ntr_status status = ntr_index_text_read((ntr_bytes){(const uint8_t *)changed, (size_t)size}, &indexed, index);
+        /* The first word says that the file is an index. */
+        if (status != (i ? NTR_E_INVALID : NTR_E_FORMAT)) fail_msg("'%s' for '%s': %d", damages[i].to, damages[i].from, status);
         ntr_index_free(index);
     }
     for (size_t size = 0; size < sizeof text - 1; size++) {
         ntr_index *index = empty_index();
-        assert_int_equal(ntr_index_text_read((ntr_bytes){(const uint8_t *)text, size}, 99, index), NTR_E_FORMAT);
+        const bool whole_line = size > (size_t)(strchr(text, '\n') - text);
+        assert_int_equal(ntr_index_text_read((ntr_bytes){(const uint8_t *)text, size}, &indexed, index),
+                         whole_line ? NTR_E_INVALID : NTR_E_FORMAT);
         ntr_index_free(index);
     }
 }
@@ -305,6 +312,38 @@ static void an_index_is_for_the_parameters_of_the_bundle(void **state) {
     ntr_bundle_free(bundle);
 }
 
+static void an_index_is_a_file_of_its_own(void **state) {
+    (void)state;
+    ntr_index *index = empty_index(), *read;
+    ntr_params params;
+    const char *path = place("own.index");
+
+    ntr_params_init(&params, NULL);
+    params.src_bits = 2;
+    for (size_t i = 0; i < sizeof points / sizeof *points; i++) assert_int_equal(ntr_index_add(index, &points[i]), NTR_OK);
+    assert_int_equal(ntr_index_read(path, &params, 99, NULL, &read), NTR_E_IO);
+    assert_int_equal(errno, ENOENT);
+    assert_int_equal(ntr_index_write(index, path, &params, 99, NULL), NTR_OK);
+    assert_int_equal(ntr_index_read(path, &params, 99, NULL, &read), NTR_OK);
+    assert_int_equal(points_of(read), 3);
+    ntr_index_free(read);
+    assert_int_equal(ntr_index_read(path, &params, 100, NULL, &read), NTR_E_INVALID);
+    assert_null(read);
+    for (unsigned i = 0; i < 4; i++) {
+        ntr_params other = params;
+        if (i == 0) other.implicit_return = NTR_RETURN_FULL; /* is nothing of messages */
+        if (i == 1) other.src_bits = 3;
+        if (i == 2) other.ts_width = 40;
+        if (i == 3) other.dialect = ntr_dialect_find("sifive-pre1.0");
+        assert_int_equal(ntr_index_read(path, &other, 99, NULL, &read), i ? NTR_E_INVALID : NTR_OK);
+        ntr_index_free(read);
+    }
+    put(path, "text\n", 5);
+    assert_int_equal(ntr_index_read(path, &params, 99, NULL, &read), NTR_E_FORMAT);
+    assert_int_equal(ntr_index_write(index, place("missing/own.index"), &params, 99, NULL), NTR_E_IO);
+    ntr_index_free(index);
+}
+
 /* ---- decoding ------------------------------------------------------------------------------------- */
 
 /* Decode a bundle with what the library offers, from a message on (0: from the start): the sum of the addresses of
@@ -368,6 +407,7 @@ int main(void) {
         TEST(nothing_is_written_where_it_is_not_wanted_or_not_possible),
         TEST(the_making_can_be_stopped),
         TEST(an_index_is_for_the_parameters_of_the_bundle),
+        TEST(an_index_is_a_file_of_its_own),
         TEST(a_part_is_decoded_without_what_is_before),
     };
     return cmocka_run_group_tests_name("index", tests, make_place, remove_place);
