@@ -4,7 +4,7 @@
 #include "io/debug_files.h"
 #include "io/memory.h"
 #include "io/progress.h"
-#include "io/seek.h"
+#include "io/trace_index.h"
 #include "options/diagnostics.h"
 
 #include <inttypes.h>
@@ -25,6 +25,9 @@ const struct cli_option cli_analysis_options[] = {
     CLI_STRING(0, "partial", "FILE", S, partial,
                "write what the output needs as a partial answer to FILE, for 'ntrace combine', and nothing else"),
     CLI_STRING(0, "shard", "I/N", S, shard, "with --partial: decode only the I-th of N parts of the trace"),
+    CLI_STRING(0, "index", "FILE", S, index,
+               "places of the stream where decoding can begin, for --shard and --from; made if the file does not exist or is of another stream "
+               "(default: that of the bundle)"),
     {0},
 };
 #undef S
@@ -56,6 +59,7 @@ static int open_input(struct cli_analysis *a, const char *path) {
 
     if (cli_partials_seen(path)) return cli_partials_open(a, path);
     if (cli_trace_open(&a->trace, path, &o->stream, &o->images) != CLI_OK) return CLI_FAILED;
+    a->trace.index_file = o->index;
     if (cli_trace_program(&a->trace, &o->images, &o->stream, true) != CLI_OK) return CLI_FAILED;
     if (o->shard && !o->partial) return cli_fail("--shard expects --partial FILE: the counts of a part are no answer");
     return o->partial ? cli_partials_prepare(a) : CLI_OK;

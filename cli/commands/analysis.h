@@ -27,6 +27,7 @@ struct cli_analysis_options {
     const char *source_path;
     const char *partial; /* --partial: write a partial answer to this file, and no other output */
     const char *shard;   /* --shard: only a part */
+    const char *index;   /* --index */
     bool join;           /* the input may be a part of a capture, */
     uint64_t join_at;    /* ... at this offset of the file */
     bool from_start;     /* decode everything before the part, too */

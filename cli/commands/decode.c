@@ -22,6 +22,9 @@ static const struct cli_option decode_table[] = {
     CLI_STRING(0, "partial", "FILE", S, partial,
                "write what the output needs as a partial answer to FILE, for 'ntrace combine', and nothing else"),
     CLI_STRING(0, "shard", "I/N", S, shard, "with --partial: decode only the I-th of N parts of the trace"),
+    CLI_STRING(0, "index", "FILE", S, index,
+               "places of the stream where decoding can begin, for --shard and --from; made if the file does not exist or is of another stream "
+               "(default: that of the bundle)"),
     CLI_FLAG(0, "mid-stream", S, mid_stream, "the stream starts in the middle of a message (a wrapped buffer)"),
     {0},
 };
@@ -77,6 +80,7 @@ static int decode_run(const void *options, char **operands) {
     if (d.options->partial || cli_partials_seen(operands[0])) return cli_decode_partial(&d, operands[0]);
     if (d.options->shard) return cli_fail("--shard expects --partial FILE: a part is no answer");
     if (cli_trace_open(&d.trace, operands[0], &d.options->stream, &d.options->images) != CLI_OK) return CLI_FAILED;
+    d.trace.index_file = d.options->index;
     d.trace.no_names = d.options->output == CLI_SHOW_COUNT || d.options->output == CLI_SHOW_NONE;
     int status = decode_trace(&d);
     ntr_decoder_free(d.decoder);

@@ -1,7 +1,7 @@
 /* The decoder of `ntrace decode`: opened, fed; defects that it finds are reported. */
 #include "commands/decode_run.h"
 #include "commands/decode_threads.h"
-#include "io/seek.h"
+#include "io/trace_index.h"
 #include "options/diagnostics.h"
 #include "text/event_text.h"
 

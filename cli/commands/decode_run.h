@@ -23,7 +23,7 @@ struct decode_options {
     struct cli_result result;
     int output, strict, mid_stream, follow;
     int64_t channel, jobs;
-    const char *debug_path, *partial, *shard;
+    const char *debug_path, *partial, *shard, *index;
 };
 
 /* State of one run of the command. */

@@ -1,12 +1,11 @@
 #include "io/shard.h"
-#include "io/seek.h"
+#include "io/trace_index.h"
 #include "options/diagnostics.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-/* The index of a file up to this size is made anew, with more points: it takes milliseconds. */
-enum { SHARDS_MAX = 1 << 20, SMALL_FILE = 4 << 20, SMALL_SPACING = 64 };
+enum { SHARDS_MAX = 1 << 20 };
 
 int cli_shard_parse(struct cli_shard *s, const char *text) {
     const char *slash = strchr(text, '/');
@@ -24,41 +23,6 @@ int cli_shard_parse(struct cli_shard *s, const char *text) {
         }
     }
     return cli_fail("--shard: expected I/N with I from 1 to N, found '%s'", text);
-}
-
-/* ---- the index */
-
-static ntr_status add_messages(ntr_index *index, ntr_reader *reader) {
-    ntr_message message;
-    ntr_status status;
-
-    while ((status = ntr_reader_next(reader, &message)) == NTR_OK)
-        if ((status = ntr_index_message(index, &message)) != NTR_OK) break;
-    return status;
-}
-
-/* Makes the index of a stream. It is read to its end. */
-static ntr_index *stream_index(const struct cli_trace *trace, const char *path, uint64_t spacing) {
-    ntr_index *index = ntr_index_new(&trace->params, spacing, NULL);
-    struct cli_input input;
-    ntr_reader reader;
-    ntr_status status = index && ntr_reader_init(&reader, &trace->params) == NTR_OK ? NTR_NEED_MORE : NTR_E_MEMORY;
-
-    if (status == NTR_NEED_MORE && cli_input_open(&input, path) != CLI_OK) status = NTR_E_IO;
-    else if (status == NTR_NEED_MORE) {
-        while (status == NTR_NEED_MORE && !cli_progress_stopped()) {
-            ntr_bytes span;
-            bool last;
-            if (cli_input_next(&input, &span, &last) != CLI_OK) break;
-            status = ntr_reader_feed(&reader, span.data, span.size, last);
-            if (status == NTR_OK) status = add_messages(index, &reader);
-        }
-        cli_input_close(&input);
-    }
-    if (status == NTR_END) status = ntr_index_end(index);
-    if (status == NTR_OK) return index;
-    ntr_index_free(index);
-    return NULL;
 }
 
 /* ---- cutting */
@@ -96,22 +60,13 @@ static bool choose_cuts(struct cli_shard *s, const ntr_index *index) {
     return true;
 }
 
-/* Reads the input again from its beginning: its first bytes may have been read to inspect them. */
-static int restart_input(struct cli_trace *trace, const char *path) {
-    cli_input_close(&trace->input);
-    trace->ahead_size = 0;
-    trace->ahead_last = false;
-    return cli_input_open(&trace->input, path);
-}
-
 static int begin_before(struct cli_shard *s, struct cli_trace *trace, ntr_index *index, ntr_decoder *decoder) {
     const ntr_point *points;
     size_t count;
 
-    ntr_status status = ntr_bundle_begin(index, NTR_UNIT_OFFSET, s->begin, NULL, trace->input.reader, decoder);
-    if (status < 0) return cli_fail("%s: %s", trace->input.name, ntr_status_text(status));
+    if (cli_trace_begin(trace, index, NTR_UNIT_OFFSET, s->begin, NULL, decoder) != CLI_OK) return CLI_FAILED;
     s->at = 0;
-    if (status != NTR_OK || ntr_index_find(index, NTR_UNIT_OFFSET, s->begin, NULL, &points, &count) != NTR_OK) return CLI_OK;
+    if (ntr_index_find(index, NTR_UNIT_OFFSET, s->begin, NULL, &points, &count) != NTR_OK) return CLI_OK;
     s->at = points[0].offset;
     for (size_t i = 1; i < count; i++)
         if (points[i].offset < s->at) s->at = points[i].offset;
@@ -119,16 +74,11 @@ static int begin_before(struct cli_shard *s, struct cli_trace *trace, ntr_index 
 }
 
 int cli_shard_open(struct cli_shard *s, struct cli_trace *trace, const char *path, ntr_decoder *decoder, bool from_start) {
-    const char *stream = trace->bundle ? ntr_bundle_stream_path(trace->bundle) : path;
-
     if (trace->container.name && !ntr_container_is_plain(&trace->container))
         return cli_fail("%s: --shard expects a plain stream; 'ntrace convert' makes one", path);
-    const bool small = trace->input.size_hint <= SMALL_FILE;
-    ntr_index *index = trace->bundle && !small ? cli_bundle_index(trace)
-                                               : stream_index(trace, stream, small ? SMALL_SPACING : NTR_INDEX_SPACING_DEFAULT);
+    ntr_index *index = cli_trace_index(trace, true);
     if (!index) return cli_fail("%s: no index of the stream can be made", path);
     int status = choose_cuts(s, index) ? CLI_OK : cli_fail("out of memory");
-    if (status == CLI_OK) status = restart_input(trace, stream);
     if (status == CLI_OK && s->begin && !from_start) status = begin_before(s, trace, index, decoder);
     ntr_index_free(index);
     return status;
@@ -149,7 +99,8 @@ static size_t take_some(struct cli_shard *s, ntr_decoder *decoder, const struct 
     const uint64_t left = (s->begun ? s->end : s->begin) - s->at;
     const size_t size = span.size < left ? span.size : (size_t)left;
 
-    *status = ntr_decoder_feed(decoder, span.data, size, last && size == span.size);
+    /* A part that ends where the bytes end is not the last one: that has no end. */
+    *status = ntr_decoder_feed(decoder, span.data, size, last && size == span.size && size != left);
     if (*status == NTR_OK) *status = work->drain(work->user);
     if (s->begun) ntr_partial_digest_add(&s->digest, span.data, size);
     s->at += size;

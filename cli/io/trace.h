@@ -23,6 +23,7 @@ struct cli_trace {
     ntr_program *program;            /* set by cli_trace_program */
     ntr_container container;         /* of a raw stream in a file of a producer's tool; else its `name` is NULL */
     const struct cli_stream *stream; /* the options */
+    const char *index_file;          /* --index, or NULL; set it after cli_trace_open */
     ntr_params params; /* final after cli_trace_program or the first message (--auto) */
     ntr_reader reader;
     bool as_given;     /* assume no parameter that is not given; set it after cli_trace_open */

@@ -63,12 +63,19 @@ def guesses():
         equal(Run("combine", *files, "profile").out, whole(capture.path, ["profile"]).out, f"{seed} {capture.options}")
 
 
+def raw_of(capture):
+    """The stream of a capture as a file of its own, and the options to read it."""
+    raw = path(os.path.basename(capture.path) + ".nex")
+    shutil.copy(os.path.join(capture.path, "trace.nex"), raw)
+    return raw, ["-e", os.path.join(capture.path, "images", "program"), "--no-timestamps"]
+
+
 @case("a raw stream, and one of zstd frames, are divided too")
 def streams():
-    capture = captures.Capture(NTRACE, scratch(), 3000, length=8000, options=["--mode", "btm"])
-    image = ["-e", os.path.join(capture.path, "images", "program"), "--no-timestamps"]
-    raw = path("raw.nex")
-    shutil.copy(os.path.join(capture.path, "trace.nex"), raw)
+    short, options = raw_of(captures.Capture(NTRACE, scratch(), 5, length=2000, options=["--mode", "btm"]))
+    done = Run("combine", *parts_of(short, ["profile"], 4, *options), "profile")
+    equal((done.out, done.err), (Run("profile", short, *options).out, ""), "some parts are empty")
+    raw, image = raw_of(captures.Capture(NTRACE, scratch(), 3000, length=8000, options=["--mode", "btm"]))
     command = ["profile", "--format", "csv"]
     expected = whole(raw, command, *image)
     equal(Run("combine", *parts_of(raw, command, 4, *image), *command).out, expected.out, "raw")
@@ -86,6 +93,71 @@ def streams():
         if "without zstd" in Run(*command, raw + ".zst", *image, status=None).err:
             return
         equal(Run("combine", *parts_of(raw + ".zst", command, 4, *image), *command).out, expected.out, "frames")
+
+
+@case("--index: made once for all parts of a raw stream, and for --from; made again for another stream or other parameters")
+def index_file():
+    capture = captures.Capture(NTRACE, scratch(), 3100, length=8000, options=["--mode", "btm"])
+    raw, options = raw_of(capture)
+    index, command = path("raw.index"), ["profile", "--format", "csv"]
+    expected = whole(raw, command, *options)
+    files = parts_of(raw, command, 4, *options, "--index", index)
+    equal(Run("combine", *files, *command).out, expected.out, "raw")
+    with open(index, encoding="ascii") as file:
+        made = file.read()
+    check(made.startswith("ntrace-index 1 stream ") and made.count("\nsync ") > 8, f"index: {made[:200]}")
+    # An index without points: the stream is one part, which shows that the file is used.
+    lines = made.splitlines(keepends=True)
+    with open(index, "w", encoding="ascii") as file:
+        file.write("".join([*lines[:3], lines[-1]]))
+    parts_of(raw, command, 2, *options, "--index", index)
+    with open(index, encoding="ascii") as file:
+        equal(len(file.readlines()), 4, "used as it is")
+    equal(Run("decode", "--from", "900", "--index", index, raw, *options).out, Run("decode", "--from", "900", raw, *options).out, "one point")
+    parts_of(raw, command, 2, *options, "--index", index, "--ts-width", "40")
+    with open(index, encoding="ascii") as file:
+        equal(file.read().splitlines()[1:], made.splitlines()[1:], "made for other parameters")
+    for output in ("span", "pc", "event"):
+        equal(Run("decode", "--output", output, "--from", "900", "--to", "950", "--index", index, raw, *options).out,
+              Run("decode", "--output", output, "--from", "900", "--to", "950", raw, *options).out, output)
+    part = ["--from", "700", "--to", "@9000"]
+    equal(Run(*command, *part, "--index", index, raw, *options).out, Run(*command, *part, raw, *options).out, "profile")
+    with open(raw, "ab") as file:
+        file.write(b"\xff\xff")
+    files = parts_of(raw, command, 3, *options, "--index", index)
+    with open(index, encoding="ascii") as file:
+        matches(f"^ntrace-index 1 stream {os.path.getsize(raw)} ", file.read(), "made for another size")
+    equal(Run("combine", *files, *command).out, expected.out, "longer")
+
+
+@case("--index of a bundle prevails over its own, which a folder without write permission does not get")
+def index_of_bundle():
+    capture = captures.Capture(NTRACE, scratch(), 3101, length=4000)
+    index = path("bundle.index")
+    files = parts_of(capture.path, ["profile"], 3, "--index", index)
+    equal(Run("combine", *files, "profile").out, Run("profile", capture.path).out, "answer")
+    check(not os.path.exists(os.path.join(capture.path, "index")), "no index in the bundle")
+    part = ["--from", "50", "--to", "90"]
+    equal(Run("decode", *part, "--index", index, capture.path).out, Run("decode", *part, capture.path).out, "--from")
+
+
+@case("--index replaces no file that is not an index; it expects a file of a trace, and a place to write to")
+def index_refused():
+    capture = captures.Capture(NTRACE, scratch(), 3102, length=2000, options=["--mode", "btm"])
+    raw, options = raw_of(capture)
+    with open(raw, "rb") as file:
+        before = file.read()
+    for name in (raw, options[1]):
+        matches("expects an index, or a file that does not exist", Run("decode", "--from", "9", "--index", name, raw, *options, status=2).err, name)
+    with open(raw, "rb") as file:
+        equal(file.read(), before, "the stream")
+    matches("cannot (open|read)", Run("decode", "--from", "9", "--index", scratch(), raw, *options, status=2).err, "a folder")
+    matches("cannot write", Run("decode", "--from", "9", "--index", path("none/x"), raw, *options, status=2).err, "no folder")
+    matches("expects the file of a trace", Run("decode", "--from", "9", "--index", path("x"), "-", *options, stdin=before, status=2).err, "standard input")
+    matches("expects the file of a trace", Run("decode", "--from", "9", "--index", path("x"), "--follow", raw, *options, status=2).err, "--follow")
+    os.symlink(path("nowhere"), path("link"))
+    Run("decode", "--from", "9", "--index", path("link"), raw, *options)
+    check(os.path.isfile(path("link")) and not os.path.islink(path("link")), "a link to nothing is replaced")
 
 
 @case("that functions have no symbols is said of the sum, not of each part")
