@@ -71,21 +71,29 @@ char *job_file_name(const struct job *j, const char *kind, int number) {
     return name;
 }
 
-bool job_decode(struct job *j, int part) {
-    char **arguments = job_get((size_t)j->word_count + 6, sizeof *arguments), shard[40];
-    char *file = job_file_name(j, "part", part);
+int job_run_part(const struct job *j, char *file, int part, int parts, void (*alive)(void)) {
+    char **arguments = job_get((size_t)j->word_count + 8, sizeof *arguments), shard[40];
     int count = 0;
 
-    snprintf(shard, sizeof shard, "%d/%d", part, j->parts);
-    arguments[count++] = j->ntrace;
+    snprintf(shard, sizeof shard, "%d/%d", part, parts);
+    arguments[count++] = (char *)j->ntrace;
     for (int i = 0; i < j->word_count; i++) arguments[count++] = j->words[i];
     arguments[count++] = "--partial";
     arguments[count++] = file;
     arguments[count++] = "--shard";
     arguments[count++] = shard;
-    const int status = job_run(j, arguments, j->rank ? alive_for_root : NULL);
+    if (j->index) arguments[count++] = "--index";
+    if (j->index) arguments[count++] = j->index;
+    const int status = job_run(j, arguments, alive);
     free(arguments);
+    return status;
+}
+
+bool job_decode(struct job *j, int part) {
+    char *file = job_file_name(j, "part", part);
+    const int status = job_run_part(j, file, part, j->parts, j->rank ? alive_for_root : NULL);
     const bool good = status < EXIT_USAGE && access(file, R_OK) == 0;
+
     if (good) j->files[j->file_count++] = file;
     else free(file);
     return good;

@@ -9,6 +9,7 @@
 enum { EXIT_MISSING = 1, EXIT_USAGE = 2 };
 enum { TAG_READY = 1, TAG_ALIVE, TAG_WORK, TAG_SIZE, TAG_BYTES, TAG_REDUCED };
 enum { NO_PART = 0 };
+enum { SENT_AT_ONCE = 16 << 20 }; /* bytes of a file in one message */
 
 /* What a rank tells rank 0: a part that is done or has failed (NO_PART: none yet). */
 struct ready {
@@ -24,6 +25,7 @@ struct job {
     int word_count, trace; /* index of TRACE */
     char **files; /* partial answers of this rank */
     int file_count;
+    char *index; /* of the trace, for --index; NULL: the trace or the user has one, or none can be made */
 };
 
 /* ---- job.c */
@@ -45,8 +47,16 @@ int job_run(const struct job *job, char **arguments, void (*alive)(void));
 
 bool job_is_bundle(const char *word);
 
-/* Decodes a part. Returns whether its answer is there. */
+/* Decodes part `part` of `parts` into `file`. Returns as job_run. */
+int job_run_part(const struct job *job, char *file, int part, int parts, void (*alive)(void));
+
+/* Decodes a part of the job. Returns whether its answer is there. */
 bool job_decode(struct job *job, int part);
+
+/* ---- index.c */
+
+/* Makes the index of the trace. All ranks call it. */
+void job_make_index(struct job *job);
 
 /* ---- schedule.c: rank 0 hands out the parts */
 

@@ -68,6 +68,8 @@ static void remove_folder(struct job *j) {
         free(j->files[i]);
     }
     free(j->files);
+    if (j->index) unlink(j->index);
+    free(j->index);
     rmdir(j->folder);
 }
 
@@ -118,6 +120,7 @@ int main(int argc, char **argv) {
     }
     find_ntrace(&j);
     make_folder(&j);
+    job_make_index(&j);
     int *order = job_get((size_t)j.ranks, sizeof *order);
     if (j.rank) run_worker(&j, order);
     else status = run_root(&j, order, &dead);

@@ -173,18 +173,10 @@ static int agree(const struct job *j, const struct schedule *s, int *order, int 
     return dead;
 }
 
-/* The index of a bundle is made once, and not by each rank. */
-static void make_index(const struct job *j) {
-    char *const arguments[] = {(char *)j->ntrace, "decode", "--output", "none", "--from", "2", "--to", "2", j->words[j->trace], NULL};
-
-    if (j->parts > 1 && job_is_bundle(j->words[j->trace])) job_run(j, (char **)arguments, NULL);
-}
-
 bool job_distribute(struct job *j, int *order, int *count, int *dead) {
     struct schedule s;
 
     signal(SIGTERM, note_end);
-    make_index(j);
     const bool complete = distribute(j, &s);
 
     *dead = agree(j, &s, order, count);

@@ -9,8 +9,6 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-enum { SENT_AT_ONCE = 16 << 20 };
-
 static void send_file(const char *path, int to) {
     FILE *file = fopen(path, "rb");
     struct stat info = {0};

@@ -89,16 +89,32 @@ def dead_rank():
         matches("part 2 of 4 is missing|[Ss]ignal 9|EXIT CODE: 9|KILLED", done.stderr + done.stdout, "said")
 
 
-@case("the index of a bundle is made once, before the parts are decoded")
+def folders():
+    return sorted(name for name in os.listdir(scratch()) if name.startswith("ntrace-mpi."))
+
+
+@case("the index of the trace is made once, before the parts are decoded; that of a raw stream is sent to all ranks")
 def index():
-    capture = captures.Capture(NTRACE, scratch(), 5, length=2000)
-    log = os.path.join(scratch(), "calls")
-    program = faulty("log", f'echo "$*" >>{log}')
-    run(3, *COMMANDS[0], capture.path, program=program)
-    with open(log, encoding="utf-8") as file:
-        calls = file.read().splitlines()
-    equal(["--from 2" in call for call in calls], [True] + [False] * (len(calls) - 1), f"{calls}")
-    equal(sum("--shard" in call for call in calls), 4, "parts")
+    capture = captures.Capture(NTRACE, scratch(), 5, length=2000, options=["--mode", "btm"])
+    raw = [os.path.join(capture.path, "trace.nex"), "-e", os.path.join(capture.path, "images", "program"), "--no-timestamps"]
+    given = os.path.join(scratch(), "given.index")
+    log, before = os.path.join(scratch(), "calls"), folders()
+    program = faulty("log", f'echo "$*" >>{log}; for word; do case $word in *index-*|*.index) [ -s $word ] && echo present >>{log} || echo absent >>{log};; '
+                            'esac; done')
+    for trace, files in (([capture.path], False), ([*raw[1:], raw[0]], True), (["--index", given, *raw[1:], raw[0]], True)):
+        expected = Run(*COMMANDS[0], *(raw if files else trace)).out
+        equal(run(3, *COMMANDS[0], *trace, program=program).stdout, expected, f"{trace}")
+        with open(log, encoding="utf-8") as file:
+            calls = file.read().splitlines()
+        os.unlink(log)
+        shards = [call for call in calls if "--shard" in call]
+        equal(["--shard 1/1048576" in call for call in shards], [True] + [False] * 4, f"{shards}")
+        states = [call for call in calls if call in ("present", "absent")]
+        if files:
+            equal((states[0], states.count("absent")), ("absent", 1), f"the file of the index: {calls}")
+        check(states.count("present") >= 4 if files else not states, f"the file of the index: {calls}")
+    check(os.path.getsize(given) > 100, "the index that was given")
+    equal(folders(), before, "no folder is left")
 
 
 @case("tasks of srun that MPI does not connect are refused: each would decode the whole trace")
