@@ -42,12 +42,13 @@ static ntr_index *index_of(const ntr_params *params, ntr_bytes stream, uint64_t 
 
 /* The text of the index reads back to the same points. */
 static void check_text(const ntr_params *params, const ntr_index *index, uint64_t stream_size) {
+    const struct ntr_indexed stream = {.size = stream_size};
     size_t count, copied, length;
     char *text;
     const ntr_point *points = ntr_index_points(index, &count);
     ntr_index *copy = ntr_index_new(params, 0, NULL);
-    if (copy && ntr_index_text_write(index, stream_size, NULL, &text, &length) == NTR_OK) {
-        ntr_status status = ntr_index_text_read((ntr_bytes){(const uint8_t *)text, length}, stream_size, copy);
+    if (copy && ntr_index_text_write(index, &stream, NULL, &text, &length) == NTR_OK) {
+        ntr_status status = ntr_index_text_read((ntr_bytes){(const uint8_t *)text, length}, &stream, copy);
         fuzz_must(status == NTR_OK, "what was written can be read");
         const ntr_point *again = ntr_index_points(copy, &copied);
         fuzz_must(copied == count && ntr_index_is_timed(copy) == ntr_index_is_timed(index), "no point is lost");

@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-static const struct ntr_indexed stream = {99, 0x7f};
+static const struct ntr_indexed stream = {.size = 99, .params = 0x7f, .samples = 0x5};
 
 size_t fuzz_stream_at(const uint8_t *data, size_t size) {
     (void)data, (void)size;

@@ -111,9 +111,15 @@ struct cli_partial_place {
     uint64_t offset;
 };
 
-/* Puts the parts of one capture together, which are sorted and complete, and writes the answer of the whole capture. With `redo`, parts
- * that began with a wrong guess are decoded again. Returns CLI_OK, CLI_DEFECTS if there is a wrong guess (reported), or CLI_FAILED. */
-int cli_partials_join(const struct cli_partial_place *parts, size_t count, bool redo, const ntr_output *output);
+/* combine --redo: whether parts that began with a wrong guess are decoded again. */
+struct cli_redo {
+    bool on;
+    const char *index; /* --index, or NULL */
+};
+
+/* Puts the parts of one capture together, which are sorted and complete, and writes the answer of the whole capture. Returns CLI_OK,
+ * CLI_DEFECTS if there is a wrong guess (reported), or CLI_FAILED. */
+int cli_partials_join(const struct cli_partial_place *parts, size_t count, const struct cli_redo *redo, const ntr_output *output);
 
 /* Frees a->answer_options. */
 void cli_partials_release(struct cli_analysis *a);

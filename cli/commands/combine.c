@@ -14,6 +14,7 @@
 
 struct combine_options {
     const char *path;
+    const char *index;
     int redo;
 };
 
@@ -21,6 +22,7 @@ struct combine_options {
 static const struct cli_option combine_table[] = {
     CLI_STRING('o', "output", "FILE", S, path, "write the sum as a partial answer to FILE"),
     CLI_FLAG(0, "redo", S, redo, "decode parts again that began with a wrong guess of the state at their beginning"),
+    CLI_STRING(0, "index", "FILE", S, index, "with --redo: places where decoding can begin, the --index of the parts; of one capture"),
     {0},
 };
 #undef S
@@ -62,7 +64,7 @@ static int check_parts(const struct cli_member *parts, size_t count) {
 }
 
 /* Puts the parts of a capture together. Appends the answer, in a temporary file, to `sums`. */
-static int join_parts(struct cli_members *sums, const struct cli_member *parts, size_t count, bool redo) {
+static int join_parts(struct cli_members *sums, const struct cli_member *parts, size_t count, const struct cli_redo *redo) {
     struct cli_partial_place *places = calloc(count, sizeof *places);
     char path[PATH_MAX];
     ntr_output output;
@@ -85,7 +87,7 @@ static int join_parts(struct cli_members *sums, const struct cli_member *parts, 
 
 /* Replaces the parts of each capture by the answer of the whole. With `keep`, the parts of an incomplete capture remain parts, which
  * are moved to `rest`. */
-static int join_all(struct cli_members *m, struct cli_members *rest, bool redo, bool keep) {
+static int join_all(struct cli_members *m, struct cli_members *rest, const struct cli_redo *redo, bool keep) {
     struct cli_members sums = {0};
     int status = CLI_OK;
 
@@ -175,15 +177,17 @@ static bool is_command(const char *word) {
 
 static int combine_run(const void *options, char **operands) {
     const struct combine_options *o = options;
+    const struct cli_redo redo = {.on = o->redo, .index = o->index};
     struct cli_members members = {0}, rest = {0};
     size_t files = 0;
     int status = CLI_OK;
 
     while (operands[files] && !is_command(operands[files])) files++;
+    if (o->index && !o->redo) return cli_fail("--index expects --redo");
     if (!files) return cli_fail("expected partial answers before '%s'", operands[0]);
     if (!operands[files] && !o->path) return cli_fail("expected a command after the partial answers, or -o FILE");
     for (size_t i = 0; i < files && status == CLI_OK; i++) status = cli_members_list(&members, operands[i]);
-    if (status == CLI_OK) status = join_all(&members, &rest, o->redo != 0, o->path && !operands[files]);
+    if (status == CLI_OK) status = join_all(&members, &rest, &redo, o->path && !operands[files]);
     if (status == CLI_OK && members.count) status = cli_members_add_up(&members);
     if (status == CLI_OK && o->path) status = copy_sum(members.count ? &members.items[0] : NULL, &rest, o->path);
     if (status == CLI_OK && operands[files]) status = show(&members.items[0], operands + files);

@@ -23,7 +23,7 @@ struct joining {
     size_t count;
     char **redone;     /* temporary files of parts that were decoded again; NULL: none */
     uint8_t *verdicts; /* enum guess_verdict of each part */
-    bool redo;
+    const struct cli_redo *redo;
     struct cli_analysis_options options;
     struct cli_analysis a;
     ntr_partial_capture sum;
@@ -138,7 +138,7 @@ static bool state_fits(const struct joining *j, const ntr_partial_capture *c) {
 
 static int report_state(const struct joining *j, const ntr_partial_capture *c) {
     cli_note("%s: part %" PRIu32 " of %" PRIu32 " began with a wrong guess: it began in \"%s\", the part before ended in \"%s\"%s",
-             c->path, c->shard, c->shards, c->begin_state, j->last_state, j->redo ? "; it is decoded again" : "; 'combine --redo' decodes it again");
+             c->path, c->shard, c->shards, c->begin_state, j->last_state, j->redo->on ? "; it is decoded again" : "; 'combine --redo' decodes it again");
     return CLI_DEFECTS;
 }
 
@@ -162,7 +162,7 @@ static int add_part(struct joining *j, size_t index, enum guess_verdict *guess_v
         const ntr_status loaded = ntr_partial_load(p, &data);
         if (loaded == NTR_E_STATE) {
             *guess_verdict = STACKS_WRONG;
-            cli_note("%s%s", ntr_partial_error(p), j->redo ? "; it is decoded again" : "; 'combine --redo' decodes it again");
+            cli_note("%s%s", ntr_partial_error(p), j->redo->on ? "; it is decoded again" : "; 'combine --redo' decodes it again");
             status = CLI_DEFECTS;
         } else if (loaded != NTR_OK) {
             status = cli_fail("%s", ntr_partial_error(p));
@@ -176,7 +176,7 @@ static int add_part(struct joining *j, size_t index, enum guess_verdict *guess_v
 }
 
 static int open_first(struct joining *j) {
-    j->options = (struct cli_analysis_options){.join = true, .join_at = j->parts[0].offset, .selection.source = -1};
+    j->options = (struct cli_analysis_options){.join = true, .join_at = j->parts[0].offset, .selection.source = -1, .index = j->redo->index};
     int status = cli_analysis_open(&j->a, j->parts[0].path, &j->options);
     if (status != CLI_OK) return status;
     const unsigned holds = ntr_partial_holds(j->a.answer);
@@ -216,7 +216,7 @@ static int write_joined(struct joining *j, const ntr_output *output) {
     return status == NTR_OK ? CLI_OK : cli_fail("%s", ntr_status_text(status));
 }
 
-int cli_partials_join(const struct cli_partial_place *parts, size_t count, bool redo, const ntr_output *output) {
+int cli_partials_join(const struct cli_partial_place *parts, size_t count, const struct cli_redo *redo, const ntr_output *output) {
     struct joining j = {.count = count, .redo = redo, .verdicts = calloc(count, 1), .parts = calloc(count, sizeof *j.parts),
                         .redone = calloc(count, sizeof *j.redone)};
     const bool complete = j.verdicts && j.parts && j.redone;
@@ -232,12 +232,12 @@ int cli_partials_join(const struct cli_partial_place *parts, size_t count, bool 
             close_once(&j);
             break;
         }
-        const bool again = status == CLI_DEFECTS && redo && guess_verdict == STACKS_WRONG && j.verdicts[at] != STACKS_WRONG;
+        const bool again = status == CLI_DEFECTS && redo->on && guess_verdict == STACKS_WRONG && j.verdicts[at] != STACKS_WRONG;
         if (again) {
             j.verdicts[at] = STACKS_WRONG;
             status = CLI_OK;
         }
-        if (status == CLI_DEFECTS && redo && guess_verdict == STATE_WRONG && !j.redone[at]) status = decode_from_start(&j, at);
+        if (status == CLI_DEFECTS && redo->on && guess_verdict == STATE_WRONG && !j.redone[at]) status = decode_from_start(&j, at);
         close_once(&j);
     }
     for (size_t i = 0; j.redone && i < count; i++) {

@@ -171,6 +171,7 @@ static int open_capture(struct cli_analysis *a, const ntr_partial_capture *c) {
     a->options = &a->answer_options;
     a->path = a->defects.file = c->path;
     if (cli_trace_open(&a->trace, c->path, &a->answer_options.stream, &a->answer_options.images) != CLI_OK) return CLI_FAILED;
+    a->trace.index_file = a->answer_options.index;
     return cli_trace_program(&a->trace, &a->answer_options.images, &a->answer_options.stream, true);
 }
 

@@ -5,7 +5,6 @@
 
 #include <errno.h>
 #include <string.h>
-#include <sys/stat.h>
 
 /* The index of a file up to this size has more points: making it takes milliseconds. */
 enum { SMALL_FILE = 4 << 20, SMALL_SPACING = 64 };
@@ -50,20 +49,14 @@ static ntr_index *make(const struct cli_trace *trace) {
 
 /* ---- the file of --index */
 
-static bool is_older(const char *file, const char *than) {
-    struct stat a, b;
-    return stat(file, &a) != 0 || stat(than, &b) != 0 || a.st_mtime < b.st_mtime;
-}
-
 /* Returns the index in the file, if it is that of the stream. Sets *makes if it is to be made. */
 static ntr_index *read_file(const struct cli_trace *trace, bool *makes) {
     const char *file = trace->index_file;
     ntr_index *index;
 
-    const ntr_status status = ntr_index_read(file, &trace->params, trace->input.size_hint, NULL, &index);
-    if (status == NTR_OK && !is_older(file, trace->input.name)) return index;
-    ntr_index_free(index);
-    *makes = status == NTR_OK || status == NTR_E_INVALID || (status == NTR_E_IO && errno == ENOENT);
+    const ntr_status status = ntr_index_read(file, trace->input.name, &trace->params, NULL, &index);
+    if (status == NTR_OK) return index;
+    *makes = status == NTR_E_INVALID || (status == NTR_E_IO && errno == ENOENT);
     if (status == NTR_E_IO && !*makes) cli_fail("%s: cannot open: %s", file, strerror(errno));
     else if (!*makes) cli_fail("%s: --index expects an index, or a file that does not exist: %s", file, ntr_status_text(status));
     return NULL;
@@ -80,7 +73,7 @@ static ntr_index *file_index(const struct cli_trace *trace) {
     cli_input_guard_add(file);
     ntr_index *index = read_file(trace, &makes);
     if (!makes || !(index = make(trace))) return index;
-    if (ntr_index_write(index, file, &trace->params, trace->input.size_hint, NULL) == NTR_OK) return index;
+    if (ntr_index_write(index, file, trace->input.name, &trace->params, NULL) == NTR_OK) return index;
     cli_fail("%s: cannot write: %s", file, strerror(errno));
     ntr_index_free(index);
     return NULL;

@@ -46,15 +46,24 @@ static char *receive_file(const struct job *j, int from) {
     return path;
 }
 
+/* Begins the words of `ntrace combine --redo`, with room for `more` words. */
+static char **redo_words(const struct job *j, int more, int *count) {
+    char **words = job_get((size_t)more + 6, sizeof *words);
+
+    words[(*count)++] = (char *)j->ntrace;
+    words[(*count)++] = "combine";
+    words[(*count)++] = "--redo";
+    if (j->index) words[(*count)++] = "--index";
+    if (j->index) words[(*count)++] = j->index;
+    return words;
+}
+
 /* Combines the files of this rank into one. They may be all parts of the capture: one that began with a wrong guess is decoded again. */
 static void combine(struct job *j, int step) {
     int count = 0;
 
     if (!j->file_count) return;
-    char **arguments = job_get((size_t)j->file_count + 6, sizeof *arguments), *sum = job_file_name(j, "sum", step);
-    arguments[count++] = j->ntrace;
-    arguments[count++] = "combine";
-    arguments[count++] = "--redo";
+    char **arguments = redo_words(j, j->file_count + 2, &count), *sum = job_file_name(j, "sum", step);
     arguments[count++] = "-o";
     arguments[count++] = sum;
     for (int i = 0; i < j->file_count; i++) arguments[count++] = j->files[i];
@@ -89,12 +98,9 @@ void job_reduce(struct job *j, const int *order, int count, int place) {
 
 /* Shows the answer: `ntrace combine --redo FILES COMMAND OPTIONS`, without TRACE. */
 int job_show(struct job *j) {
-    char **arguments = job_get((size_t)(j->file_count + j->word_count) + 4, sizeof *arguments);
     int count = 0;
+    char **arguments = redo_words(j, j->file_count + j->word_count, &count);
 
-    arguments[count++] = j->ntrace;
-    arguments[count++] = "combine";
-    arguments[count++] = "--redo";
     for (int i = 0; i < j->file_count; i++) arguments[count++] = j->files[i];
     for (int i = 0; i < j->word_count; i++)
         if (i != j->trace) arguments[count++] = j->words[i];

@@ -1,8 +1,7 @@
 /* The index of a bundle's stream: read from the file `index`, or made from the messages and stored there.
  *
- * The file is a cache. It is used only if it describes the present stream: it must be no older
- * than the stream and capture.json, and its header must name the size of the stream's file. In every other case it is
- * made again and replaced. A failure to store it (a folder without write permission) is not an error. */
+ * The file is a cache. It is used only if it describes the present stream and is no older than capture.json. In every
+ * other case it is made again and replaced. A failure to store it (a folder without write permission) is not an error. */
 #include "bundle/bundle.h"
 #include "base/config.h"
 #include "dialect/params.h"
@@ -21,16 +20,19 @@ static bool reads_the_same(const ntr_params *params, const ntr_params *described
     return !(ntr_params_difference(params, described) & NTR_PARAMETERS_OF_MESSAGES & ~unknown);
 }
 
-/* Set *size to that of the stream's file. False: the file `path` is missing or may describe an older stream. */
-static bool is_current(const ntr_bundle *bundle, const char *path, uint64_t *size) {
-    struct stat index = {0}, stream = {0}, description = {0};
+static uint64_t stream_size(const ntr_bundle *bundle) {
+    struct stat stream = {0};
+    return stat(bundle->stream, &stream) == 0 ? (uint64_t)stream.st_size : 0;
+}
+
+/* Returns false if the file `path` is missing or may be older than capture.json. */
+static bool is_current(const ntr_bundle *bundle, const char *path) {
+    struct stat index = {0}, description = {0};
     char *capture = ntr_bundle_join(bundle, bundle->folder, NTR_CAPTURE_FILE);
-    bool found = capture && stat(bundle->stream, &stream) == 0 && stat(capture, &description) == 0;
+    const bool found = capture && stat(capture, &description) == 0 && stat(path, &index) == 0;
 
     ntr_dealloc(bundle->allocator, capture);
-    *size = (uint64_t)stream.st_size;
-    if (!found || stat(path, &index) || !S_ISREG(index.st_mode)) return false;
-    return index.st_mtime >= stream.st_mtime && index.st_mtime >= description.st_mtime;
+    return found && index.st_mtime >= description.st_mtime;
 }
 
 /* ---- making ------------------------------------------------------------------------------------------------------ */
@@ -70,13 +72,13 @@ static ntr_status add_stream(ntr_bundle *bundle, const ntr_bundle_index_config *
     return status == NTR_OK ? status : fail_stream(bundle, status, stream);
 }
 
-static ntr_status make(ntr_bundle *bundle, const ntr_bundle_index_config *config, uint64_t size, ntr_index **index) {
+static ntr_status make(ntr_bundle *bundle, const ntr_bundle_index_config *config, ntr_index **index) {
     ntr_stream_reader *stream;
     ntr_status status = ntr_bundle_stream_open(bundle, &stream);
 
     if (status != NTR_OK) return status;
     *index = ntr_index_new(config->params, NTR_INDEX_SPACING_DEFAULT, bundle->allocator);
-    status = *index ? add_stream(bundle, config, size, stream, *index) : ntr_bundle_fail_memory(bundle);
+    status = *index ? add_stream(bundle, config, stream_size(bundle), stream, *index) : ntr_bundle_fail_memory(bundle);
     ntr_stream_reader_free(stream);
     if (status == NTR_OK) return status;
     ntr_index_free(*index);
@@ -86,12 +88,10 @@ static ntr_status make(ntr_bundle *bundle, const ntr_bundle_index_config *config
 
 static ntr_status read_or_make(ntr_bundle *bundle, const ntr_bundle_index_config *config, const char *path,
                                ntr_index **index) {
-    uint64_t size;
-    bool current = is_current(bundle, path, &size);
-
-    if (current && ntr_index_read(path, config->params, size, bundle->allocator, index) == NTR_OK) return NTR_OK;
-    ntr_status status = make(bundle, config, size, index);
-    if (status == NTR_OK && !config->read_only) ntr_index_write(*index, path, config->params, size, bundle->allocator);
+    if (is_current(bundle, path) && ntr_index_read(path, bundle->stream, config->params, bundle->allocator, index) == NTR_OK)
+        return NTR_OK;
+    ntr_status status = make(bundle, config, index);
+    if (status == NTR_OK && !config->read_only) ntr_index_write(*index, path, bundle->stream, config->params, bundle->allocator);
     return status;
 }
 

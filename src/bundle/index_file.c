@@ -3,23 +3,78 @@
 #include "bundle/index_text.h"
 #include "bundle/map_file.h"
 #include "bundle/write_all.h"
+#include "dialect/params.h"
 
 #include <ntrace/bundle.h>
 
+#include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
-ntr_status ntr_index_read(const char *path, const ntr_params *params, uint64_t stream_size, const ntr_allocator *allocator,
+#define HASH_BASIS UINT64_C(0xcbf29ce484222325)
+
+enum { SAMPLE = 4096 }; /* bytes */
+
+/* ---- the stream that an index is of */
+
+static uint64_t hash(uint64_t value, const void *bytes, size_t size) { /* FNV-1a */
+    for (const uint8_t *byte = bytes; size; size--, byte++) value = (value ^ *byte) * UINT64_C(0x100000001b3);
+    return value;
+}
+
+static uint64_t hash_params(const ntr_params *params) {
+    uint64_t value = HASH_BASIS;
+    char text[64];
+
+    for (unsigned p = 0; p < NTR_PARAMETERS; p++) {
+        if (!(NTR_PARAMETERS_OF_MESSAGES >> p & 1) || p == NTR_PARAMETER_XLEN) continue;
+        ntr_params_get(params, ntr_parameter_name(p), text, sizeof text);
+        value = hash(value, text, strlen(text) + 1);
+    }
+    return value;
+}
+
+/* Of the first, middle and last bytes. */
+static uint64_t hash_samples(ntr_bytes stream) {
+    const size_t size = stream.size < SAMPLE ? stream.size : SAMPLE, last = stream.size - size;
+    uint64_t value = HASH_BASIS;
+
+    for (unsigned i = 0; i < 3; i++) value = hash(value, stream.data + last / 2 * i, size);
+    return value;
+}
+
+static ntr_status describe(const char *stream, const ntr_params *params, struct ntr_indexed *indexed) {
+    struct stat about;
+    ntr_bytes bytes;
+
+    if (stat(stream, &about) != 0) return NTR_E_IO;
+    if (!S_ISREG(about.st_mode)) errno = EINVAL; /* opening a pipe would be seen by its writer */
+    if (!S_ISREG(about.st_mode) || ntr_map_file(stream, &bytes) != NTR_OK) return NTR_E_IO;
+    *indexed = (struct ntr_indexed){.size = bytes.size, .params = hash_params(params), .samples = hash_samples(bytes)};
+    ntr_unmap_file(bytes);
+    return NTR_OK;
+}
+
+static bool is_older(const char *file, const char *than) {
+    struct stat a, b;
+    return stat(file, &a) != 0 || stat(than, &b) != 0 || a.st_mtime < b.st_mtime;
+}
+
+/* ---- */
+
+ntr_status ntr_index_read(const char *path, const char *stream, const ntr_params *params, const ntr_allocator *allocator,
                           ntr_index **index) {
-    const struct ntr_indexed stream = ntr_indexed_of(stream_size, params);
+    struct ntr_indexed indexed;
     ntr_bytes text;
 
     *index = NULL;
-    if (ntr_map_file(path, &text) != NTR_OK) return NTR_E_IO;
+    if (describe(stream, params, &indexed) != NTR_OK || ntr_map_file(path, &text) != NTR_OK) return NTR_E_IO;
     ntr_index *read = ntr_index_new(params, 0, allocator);
-    ntr_status status = read ? ntr_index_text_read(text, &stream, read) : NTR_E_MEMORY;
+    ntr_status status = read ? ntr_index_text_read(text, &indexed, read) : NTR_E_MEMORY;
+    if (status == NTR_OK && is_older(path, stream)) status = NTR_E_INVALID;
     ntr_unmap_file(text);
     if (status == NTR_OK) *index = read;
     else ntr_index_free(read);
@@ -37,14 +92,15 @@ static ntr_status write_text(const char *path, const char *temporary, const char
     return NTR_E_IO;
 }
 
-ntr_status ntr_index_write(const ntr_index *index, const char *path, const ntr_params *params, uint64_t stream_size,
+ntr_status ntr_index_write(const ntr_index *index, const char *path, const char *stream, const ntr_params *params,
                            const ntr_allocator *allocator) {
-    const struct ntr_indexed stream = ntr_indexed_of(stream_size, params);
     const size_t room = strlen(path) + 32;
-    char *temporary = ntr_alloc(allocator, room, 1), *text = NULL;
+    struct ntr_indexed indexed;
     size_t length;
-    ntr_status status = temporary ? ntr_index_text_write(index, &stream, allocator, &text, &length) : NTR_E_MEMORY;
 
+    if (describe(stream, params, &indexed) != NTR_OK) return NTR_E_IO;
+    char *temporary = ntr_alloc(allocator, room, 1), *text = NULL;
+    ntr_status status = temporary ? ntr_index_text_write(index, &indexed, allocator, &text, &length) : NTR_E_MEMORY;
     if (status == NTR_OK) {
         snprintf(temporary, room, "%s.%ld", path, (long)getpid());
         status = write_text(path, temporary, text, length);

@@ -3,7 +3,6 @@
 #include "bundle/index_text.h"
 #include "base/allocator.h"
 #include "base/number.h"
-#include "dialect/params.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -116,19 +115,6 @@ static bool parse_point(struct cursor line, ntr_point *point) {
     return true;
 }
 
-struct ntr_indexed ntr_indexed_of(uint64_t size, const ntr_params *params) {
-    struct ntr_indexed stream = {size, UINT64_C(0xcbf29ce484222325)};
-    char value[64];
-
-    for (unsigned p = 0; p < NTR_PARAMETERS; p++) {
-        if (!(NTR_PARAMETERS_OF_MESSAGES >> p & 1) || p == NTR_PARAMETER_XLEN) continue;
-        ntr_params_get(params, ntr_parameter_name(p), value, sizeof value);
-        for (const char *c = value; c == value || c[-1]; c++)
-            stream.params = (stream.params ^ (unsigned char)*c) * UINT64_C(0x100000001b3);
-    }
-    return stream;
-}
-
 /* Take the next word and its number. */
 static bool parse_named(struct cursor *line, const char *name, uint64_t *value) {
     struct word word;
@@ -136,7 +122,7 @@ static bool parse_named(struct cursor *line, const char *name, uint64_t *value) 
     return next_word(line, &word) && word_is(&word, name) && parse_number(line, UINT64_MAX, value);
 }
 
-/* "ntrace-index 1 stream SIZE timed 0|1 params HASH" */
+/* "ntrace-index 1 stream SIZE timed 0|1 params HASH samples HASH" */
 static ntr_status parse_header(struct cursor line, const struct ntr_indexed *stream, bool *timed) {
     struct ntr_indexed described;
     uint64_t version, value;
@@ -145,7 +131,8 @@ static ntr_status parse_header(struct cursor line, const struct ntr_indexed *str
     if (!next_word(&line, &word) || !word_is(&word, FIRST_WORD)) return NTR_E_FORMAT;
     bool good = parse_number(&line, UINT64_MAX, &version) && version == 1 && parse_named(&line, "stream", &described.size) &&
                 described.size == stream->size && parse_named(&line, "timed", &value) && value <= 1 &&
-                parse_named(&line, "params", &described.params) && described.params == stream->params && !next_word(&line, &word);
+                parse_named(&line, "params", &described.params) && described.params == stream->params &&
+                parse_named(&line, "samples", &described.samples) && described.samples == stream->samples && !next_word(&line, &word);
     *timed = good && value;
     return good ? NTR_OK : NTR_E_INVALID;
 }
@@ -209,8 +196,8 @@ ntr_status ntr_index_text_write(const ntr_index *index, const struct ntr_indexed
         }
         char *line = *text + *length;
         if (i == 0)
-            *length += (size_t)snprintf(line, LINE_MAX_SIZE, FIRST_WORD " 1 stream %" PRIu64 " timed %u params 0x%" PRIx64 "\n" TITLE "\n",
-                                        stream->size, ntr_index_is_timed(index) ? 1u : 0u, stream->params);
+            *length += (size_t)snprintf(line, LINE_MAX_SIZE, FIRST_WORD " 1 stream %" PRIu64 " timed %u params 0x%" PRIx64 " samples 0x%" PRIx64 "\n" TITLE "\n",
+                                        stream->size, ntr_index_is_timed(index) ? 1u : 0u, stream->params, stream->samples);
         else if (i <= count)
             *length += write_point(line, &points[i - 1]);
         else

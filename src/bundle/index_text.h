@@ -7,11 +7,10 @@
 
 /* Which stream an index is of. */
 struct ntr_indexed {
-    uint64_t size;   /* of its file, compressed or not */
-    uint64_t params; /* a hash of the parameters that change how messages are read, without XLEN */
+    uint64_t size;    /* of its file, compressed or not */
+    uint64_t params;  /* a hash of the parameters that change how messages are read, without XLEN */
+    uint64_t samples; /* a hash of some of its bytes */
 };
-
-struct ntr_indexed ntr_indexed_of(uint64_t size, const ntr_params *params);
 
 /* Write the index as text, to be freed with ntr_dealloc. Errors: NTR_E_MEMORY. */
 ntr_status ntr_index_text_write(const ntr_index *index, const struct ntr_indexed *stream, const ntr_allocator *allocator,

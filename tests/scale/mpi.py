@@ -113,6 +113,8 @@ def index():
         if files:
             equal((states[0], states.count("absent")), ("absent", 1), f"the file of the index: {calls}")
         check(states.count("present") >= 4 if files else not states, f"the file of the index: {calls}")
+        adding = [call for call in calls if call.startswith("combine ")]
+        equal(["combine --redo --index " in call for call in adding], [trace[0] == "-e"] * len(adding), "parts decoded again")
     check(os.path.getsize(given) > 100, "the index that was given")
     equal(folders(), before, "no folder is left")
 

@@ -228,9 +228,13 @@ def wrong():
         with open(files[2], "wb") as file:
             file.write(mended(bytes(changed)))
         matches("part 3 of 4 began with a wrong guess", Run("combine", *files, *command, status=1).err, "said")
-        done = Run("combine", "--redo", *files, *command)
-        matches("decoded again", done.err, "said")
-        equal(done.out, expected.out, "redone")
+        for index in ([], ["--index", path("redo.index")]):
+            done = Run("combine", "--redo", *index, *files, *command)
+            matches("decoded again", done.err, "said")
+            equal(done.out, expected.out, "redone")
+        check(os.path.getsize(path("redo.index")) > 100, "the index")
+        os.unlink(path("redo.index"))
+    matches("--index expects --redo", Run("combine", "--index", path("redo.index"), *files, *command, status=2).err, "no --redo")
 
 
 @case("the gap of a first message that is damaged is not known to the part behind it")
@@ -270,9 +274,11 @@ def wrong_stacks():
         matches("part 2 of 4 began with a wrong guess: another function was called", done.err, "said")
         equal(done.out, "", "no output")
         random.Random(7).shuffle(files)
-        done = Run("combine", "--redo", *files, *command)
+        done = Run("combine", "--redo", "--index", path("stacks.index"), *files, *command)
         matches("decoded again", done.err, "said")
         equal(done.out, expected.out, "redone")
+        check(os.path.getsize(path("stacks.index")) > 100, "the index")
+        os.unlink(path("stacks.index"))
 
 
 def mix(value, word):

@@ -96,14 +96,14 @@ static const ntr_point points[] = {
      .context = {.prv = 3, .v = 1, .has_scontext = true, .scontext = 5, .has_hcontext = true, .hcontext = 0}},
     {.kind = NTR_POINT_STOPPED, .src = 3, .offset = UINT64_MAX, .message = UINT64_MAX, .mode = 1, .context.has_scontext = true},
 };
-static const char text[] = "ntrace-index 1 stream 99 timed 1 params 0x7f\n"
+static const char text[] = "ntrace-index 1 stream 99 timed 1 params 0x7f samples 0x5\n"
                            "kind src offset message time known address mode prv v scontext hcontext\n"
                            "first 0 0x0 1 0 0 0x0 0 - 0 - -\n"
                            "sync 3 0x1234 77 18446744073709551615 1 0xffffffff80000000 2 0x3 1 0x5 0x0\n"
                            "stopped 3 0xffffffffffffffff 18446744073709551615 0 0 0x0 1 0x0 0 0x0 -\n"
                            "end\n";
 
-static const struct ntr_indexed indexed = {99, 0x7f};
+static const struct ntr_indexed indexed = {.size = 99, .params = 0x7f, .samples = 0x5};
 
 static ntr_index *empty_index(void) {
     ntr_params params;
@@ -159,7 +159,7 @@ static const struct {
 } damages[] = {
     {"ntrace-index", "index"}, {"index 1", "index 2"},       {"stream 99", "stream 98"}, {"stream", "file"},
     {"timed 1", "timed 2"},    {"timed 1", "timed 1 1"},     {"timed 1", "timed"},       {"kind src", "src kind"},
-    {"0x7f", "0x7e"},          {"0x7f", "0x7f 1"},           {" params 0x7f", ""},       {"params", "parameters"},
+    {"0x7f", "0x7e"},          {"0x7f", "0x7f 1"},           {" params 0x7f", ""},       {" samples 0x5", ""},        {"0x5\n", "0x6\n"},       {"params", "parameters"},
     {"first", "last"},         {"first 0", "first 4"},       {"first 0", "first 65536"}, {"first 0", "first x"},
     {"0x1234", "0x"},          {"0x1234", "0x12g4"},         {"0x1234", ""},             {"77", "0"},
     {"77", "-"},               {"5 1 0x", "5 2 0x"},         {"0000 2 ", "0000 3 "},     {"0x3 1", "0x4 1"},
@@ -312,35 +312,55 @@ static void an_index_is_for_the_parameters_of_the_bundle(void **state) {
     ntr_bundle_free(bundle);
 }
 
+/* Reads the index with other bytes of the stream. */
+static ntr_status read_after(size_t changed, const ntr_params *params) {
+    uint8_t bytes[20000] = {0};
+    ntr_index *read;
+
+    if (changed < sizeof bytes) bytes[changed] = 1;
+    put(place("own.nex"), bytes, sizeof bytes - (changed == sizeof bytes));
+    const ntr_status status = ntr_index_read(place("own.index"), place("own.nex"), params, NULL, &read);
+    assert_true(status == NTR_OK ? points_of(read) == 3 : !read);
+    ntr_index_free(read);
+    return status;
+}
+
 static void an_index_is_a_file_of_its_own(void **state) {
     (void)state;
     ntr_index *index = empty_index(), *read;
     ntr_params params;
-    const char *path = place("own.index");
+    char path[256], of[256];
 
+    snprintf(path, sizeof path, "%s", place("own.index"));
+    snprintf(of, sizeof of, "%s", place("own.nex"));
     ntr_params_init(&params, NULL);
     params.src_bits = 2;
     for (size_t i = 0; i < sizeof points / sizeof *points; i++) assert_int_equal(ntr_index_add(index, &points[i]), NTR_OK);
-    assert_int_equal(ntr_index_read(path, &params, 99, NULL, &read), NTR_E_IO);
+    assert_int_equal(read_after(SIZE_MAX, &params), NTR_E_IO);
     assert_int_equal(errno, ENOENT);
-    assert_int_equal(ntr_index_write(index, path, &params, 99, NULL), NTR_OK);
-    assert_int_equal(ntr_index_read(path, &params, 99, NULL, &read), NTR_OK);
-    assert_int_equal(points_of(read), 3);
-    ntr_index_free(read);
-    assert_int_equal(ntr_index_read(path, &params, 100, NULL, &read), NTR_E_INVALID);
-    assert_null(read);
+    assert_int_equal(ntr_index_write(index, path, of, &params, NULL), NTR_OK);
+    assert_int_equal(read_after(SIZE_MAX, &params), NTR_OK);
+    const size_t changed[] = {0, 4095, 10000, 15904, 19999, 20000 /* shorter */};
+    for (size_t i = 0; i < sizeof changed / sizeof *changed; i++) assert_int_equal(read_after(changed[i], &params), NTR_E_INVALID);
+    assert_int_equal(read_after(SIZE_MAX, &params), NTR_OK);
+    assert_int_equal(utime(path, &(struct utimbuf){1000, 1000}), 0);
+    assert_int_equal(read_after(SIZE_MAX, &params), NTR_E_INVALID);
+    assert_int_equal(utime(of, &(struct utimbuf){1000, 1000}), 0);
     for (unsigned i = 0; i < 4; i++) {
         ntr_params other = params;
         if (i == 0) other.implicit_return = NTR_RETURN_FULL; /* is nothing of messages */
         if (i == 1) other.src_bits = 3;
         if (i == 2) other.ts_width = 40;
         if (i == 3) other.dialect = ntr_dialect_find("sifive-pre1.0");
-        assert_int_equal(ntr_index_read(path, &other, 99, NULL, &read), i ? NTR_E_INVALID : NTR_OK);
+        assert_int_equal(ntr_index_read(path, of, &other, NULL, &read), i ? NTR_E_INVALID : NTR_OK);
         ntr_index_free(read);
     }
     put(path, "text\n", 5);
-    assert_int_equal(ntr_index_read(path, &params, 99, NULL, &read), NTR_E_FORMAT);
-    assert_int_equal(ntr_index_write(index, place("missing/own.index"), &params, 99, NULL), NTR_E_IO);
+    assert_int_equal(ntr_index_read(path, of, &params, NULL, &read), NTR_E_FORMAT);
+    assert_int_equal(ntr_index_write(index, place("missing/own.index"), of, &params, NULL), NTR_E_IO);
+    assert_int_equal(ntr_index_write(index, path, "/dev/null", &params, NULL), NTR_E_IO);
+    assert_int_equal(unlink(of), 0);
+    assert_int_equal(ntr_index_read(path, of, &params, NULL, &read), NTR_E_IO);
     ntr_index_free(index);
 }
 
