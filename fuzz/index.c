@@ -30,12 +30,10 @@ static void add_gap(spans *out, const ntr_event *gap, uint64_t first) {
 static ntr_index *index_of(const ntr_params *params, ntr_bytes stream, uint64_t spacing) {
     ntr_index *index = ntr_index_new(params, spacing, NULL);
     ntr_reader reader;
-    ntr_message message;
     if (!index) return NULL;
     ntr_reader_init(&reader, params);
     ntr_reader_feed(&reader, stream.data, stream.size, true);
-    while (ntr_reader_next(&reader, &message) == NTR_OK)
-        fuzz_must(ntr_index_message(index, &message) == NTR_OK, "every message is accepted");
+    fuzz_must(ntr_index_messages(index, &reader) == NTR_END, "every message is accepted");
     fuzz_must(ntr_index_end(index) == NTR_OK, "the end is accepted");
     return index;
 }

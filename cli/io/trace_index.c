@@ -11,15 +11,6 @@ enum { SMALL_FILE = 4 << 20, SMALL_SPACING = 64 };
 
 /* ---- making */
 
-static ntr_status add_messages(ntr_index *index, ntr_reader *reader) {
-    ntr_message message;
-    ntr_status status;
-
-    while ((status = ntr_reader_next(reader, &message)) == NTR_OK)
-        if ((status = ntr_index_message(index, &message)) != NTR_OK) break;
-    return status;
-}
-
 static ntr_status add_stream(const struct cli_trace *trace, ntr_index *index) {
     struct cli_input input;
     ntr_reader reader;
@@ -32,7 +23,7 @@ static ntr_status add_stream(const struct cli_trace *trace, ntr_index *index) {
         bool last;
         if (cli_input_next(&input, &span, &last) != CLI_OK) break;
         status = ntr_reader_feed(&reader, span.data, span.size, last);
-        if (status == NTR_OK) status = add_messages(index, &reader);
+        if (status == NTR_OK) status = ntr_index_messages(index, &reader);
     }
     cli_input_close(&input);
     return status == NTR_END ? ntr_index_end(index) : status;

@@ -37,17 +37,6 @@ static bool is_current(const ntr_bundle *bundle, const char *path) {
 
 /* ---- making ------------------------------------------------------------------------------------------------------ */
 
-static ntr_status add_messages(ntr_index *index, ntr_reader *messages) {
-    ntr_message message;
-    ntr_status status;
-
-    while ((status = ntr_reader_next(messages, &message)) == NTR_OK) {
-        status = ntr_index_message(index, &message);
-        if (status != NTR_OK) break;
-    }
-    return status;
-}
-
 static ntr_status fail_stream(ntr_bundle *bundle, ntr_status status, const ntr_stream_reader *stream) {
     const char *why = ntr_stream_reader_error(stream);
 
@@ -66,7 +55,7 @@ static ntr_status add_stream(ntr_bundle *bundle, const ntr_bundle_index_config *
             return ntr_bundle_fail(bundle, NTR_END, "the making of the index was stopped");
         status = ntr_stream_reader_next(stream, &span, &last);
         if (status == NTR_OK) status = ntr_reader_feed(&messages, span.data, span.size, last);
-        if (status == NTR_OK) status = add_messages(index, &messages);
+        if (status == NTR_OK) status = ntr_index_messages(index, &messages);
     }
     if (status == NTR_END) status = ntr_index_end(index);
     return status == NTR_OK ? status : fail_stream(bundle, status, stream);

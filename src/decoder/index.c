@@ -5,19 +5,23 @@
  *
  * Invariant: a decoder that begins at a point reports the source as if it had decoded everything before, except for a
  * gap that is open across the point. A point is left out only if the next one is less than `spacing` bytes behind the
- * last point in the index.
+ * last point in the index; `spacing` is doubled when there are many points.
  *
  * Example: spacing 65536 and a synchronizing message every 4096 bytes: every 15th of them becomes a point. To decode
  * the window from time T on, each source begins at its last point before T. */
 #include <ntrace/index.h>
 
 #include "base/allocator.h"
+#include "dialect/rules.h"
+#include "message/reader.h"
 #include "message/table.h"
 #include "message/values.h"
 #include "trace/flow_tables.h"
 #include "trace/mode.h"
 #include "trace/ownership.h"
 #include "decoder/message_source.h"
+
+enum { MADE_MAX = 1 << 17 }; /* points that are made; when there are so many, `spacing` is doubled */
 
 /* The state of one source. */
 struct indexed_source {
@@ -41,6 +45,7 @@ struct ntr_index {
     bool early_loss;  /* bytes were lost before the first source was seen; decoders report this for the first source */
     bool any;     /* at least one source was seen */
     struct indexed_source *sources; /* by SRC */
+    uint64_t *irrelevant; /* by SRC: TCODEs of messages that change nothing of `sources` */
     ntr_point *points, *found;
     size_t count, capacity;
 };
@@ -53,8 +58,9 @@ ntr_index *ntr_index_new(const ntr_params *params, uint64_t spacing, const ntr_a
     index->params = *params;
     index->spacing = spacing;
     index->sources = ntr_alloc(allocator, (size_t)1 << params->src_bits, sizeof *index->sources);
+    index->irrelevant = ntr_alloc(allocator, (size_t)1 << params->src_bits, sizeof *index->irrelevant);
     index->found = ntr_alloc(allocator, (size_t)1 << params->src_bits, sizeof *index->found);
-    if (index->sources && index->found) return index;
+    if (index->sources && index->irrelevant && index->found) return index;
     ntr_index_free(index);
     return NULL;
 }
@@ -62,6 +68,7 @@ ntr_index *ntr_index_new(const ntr_params *params, uint64_t spacing, const ntr_a
 void ntr_index_free(ntr_index *index) {
     if (!index) return;
     ntr_dealloc(index->allocator, index->sources);
+    ntr_dealloc(index->allocator, index->irrelevant);
     ntr_dealloc(index->allocator, index->points);
     ntr_dealloc(index->allocator, index->found);
     ntr_dealloc(index->allocator, index);
@@ -85,8 +92,32 @@ ntr_status ntr_index_add(ntr_index *index, const ntr_point *point) {
     return NTR_OK;
 }
 
+/* Drops the points that are nearer to the one before them than the present spacing. */
+static void drop_near(ntr_index *index) {
+    size_t count = 0;
+
+    for (uint32_t i = 0; i < 1u << index->params.src_bits; i++) index->sources[i].has_kept = false;
+    for (size_t i = 0; i < index->count; i++) {
+        const ntr_point point = index->points[i];
+        struct indexed_source *source = &index->sources[point.src];
+        if (source->has_kept && point.offset - source->kept < index->spacing) continue;
+        source->has_kept = true;
+        source->kept = point.offset;
+        index->points[count++] = point;
+    }
+    index->count = count;
+}
+
+static void thin_out(ntr_index *index) {
+    while (index->count > MADE_MAX / 4 * 3) {
+        index->spacing = index->spacing ? 2 * index->spacing : 1;
+        drop_near(index);
+    }
+}
+
 static ntr_status add_latest(ntr_index *index, struct indexed_source *source) {
     source->has_point = false;
+    if (index->count == MADE_MAX) thin_out(index);
     return ntr_index_add(index, &source->point);
 }
 
@@ -180,15 +211,37 @@ static ntr_status on_message(ntr_index *index, struct indexed_source *source, co
     return NTR_OK;
 }
 
+/* Messages that change nothing of a source are those of flow in its mode, without times. One whose fields have a defect is not
+ * noticed; it would be a gap, which the next synchronizing message ends. */
+static uint64_t irrelevant_of(const ntr_index *index, const struct indexed_source *source) {
+    const bool clocked = source->clock.known || ntr_ts_rule_of(&index->params) == NTR_TS_ABSOLUTE;
+    return clocked ? 0 : ntr_mode_tcodes(source->mode);
+}
+
 ntr_status ntr_index_message(ntr_index *index, const ntr_message *m) {
     if (m->defect != NTR_OK && m->defect != NTR_E_FIELD_EXTRA) return on_defect(index, m);
-    struct indexed_source *source = &index->sources[ntr_message_source(&index->params, m)];
+    const uint16_t src = ntr_message_source(&index->params, m);
+    struct indexed_source *source = &index->sources[src];
     ntr_status status = source->seen ? NTR_OK : on_first(index, source, m);
     if (status != NTR_OK) return status;
     uint64_t before = source->clock.time;
     ntr_clock_follow(&source->clock, &index->params, m);
     index->untimed |= !source->clock.known || source->clock.time < before;
-    return on_message(index, source, m);
+    status = on_message(index, source, m);
+    index->irrelevant[src] = irrelevant_of(index, source);
+    return status;
+}
+
+ntr_status ntr_index_messages(ntr_index *index, ntr_reader *reader) {
+    ntr_message message;
+    ntr_status status;
+
+    do {
+        ntr_reader_pass(reader, index->irrelevant);
+        status = ntr_reader_next(reader, &message);
+        if (status == NTR_OK) status = ntr_index_message(index, &message);
+    } while (status == NTR_OK);
+    return status;
 }
 
 ntr_status ntr_index_end(ntr_index *index) {

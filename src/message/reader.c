@@ -1,6 +1,8 @@
-#include <ntrace/reader.h>
+#include "message/reader.h"
 
 #include "message/quick.h"
+#include "message/sets.h"
+#include "wire/ends.h"
 #include "wire/framing.h"
 
 ntr_status ntr_reader_init(ntr_reader *reader, const ntr_params *params) {
@@ -80,15 +82,56 @@ ntr_status ntr_reader_next(ntr_reader *reader, ntr_message *message) {
     return next_slice(reader, message);
 }
 
+static void move_on(ntr_reader *reader, ntr_quick_progress passed) {
+    reader->framer.at += passed.at;
+    reader->framer.idle += passed.idle;
+    reader->number += passed.messages;
+}
+
+/* Returns the SRC of a message, as far as it is complete before the first end of a field; else -1. */
+static int32_t source_of(unsigned src_bits, const uint8_t *bytes) {
+    const unsigned last = (src_bits + NTR_MDO_BITS - 1) / NTR_MDO_BITS; /* byte with the last bits of SRC */
+    uint32_t src = 0;
+
+    for (unsigned i = 0; i <= last; i++) {
+        if (i < last && ntr_mseo_of(bytes[i]) != NTR_MSEO_MORE) return -1;
+        if (i) src |= (uint32_t)(bytes[i] >> NTR_MSEO_BITS) << NTR_MDO_BITS * (i - 1);
+    }
+    return (int32_t)(src & ((UINT32_C(1) << src_bits) - 1));
+}
+
+/* One message after the other: each source has its own set. */
+static ntr_quick_progress pass_sources(const uint64_t *tcodes, unsigned src_bits, const uint8_t *bytes, size_t size) {
+    ntr_quick_progress p = {0};
+
+    while (size - p.at >= NTR_QUICK_READABLE) {
+        const uint8_t *message = bytes + p.at;
+        const int32_t src = source_of(src_bits, message);
+        bool damaged;
+        if (src < 0 || !ntr_tcode_in(tcodes[src], message[0] >> NTR_MSEO_BITS)) break;
+        const size_t end = ntr_find_end_checked(message, size - p.at, &damaged);
+        if (damaged || end == size - p.at) break;
+        p.at += end + 1;
+        p.messages++;
+    }
+    return p;
+}
+
+void ntr_reader_pass(ntr_reader *reader, const uint64_t *tcodes) {
+    const ntr_framer *framer = &reader->framer;
+    const unsigned src_bits = reader->params.src_bits;
+
+    if (framer->mode != NTR_FRAMER_BETWEEN) return;
+    const uint8_t *bytes = framer->data + framer->at;
+    const size_t size = framer->size - framer->at;
+    move_on(reader, src_bits ? pass_sources(tcodes, src_bits, bytes, size) : reader->quick->pass(tcodes[0], bytes, size));
+}
+
 /* Pass over messages without defects. */
 static void check_quickly(ntr_reader *reader, ntr_message_mix *mix) {
     ntr_framer *framer = &reader->framer;
     if (framer->mode != NTR_FRAMER_BETWEEN) return;
-    ntr_quick_progress passed =
-        reader->quick->check(&reader->params, framer->data + framer->at, framer->size - framer->at, mix);
-    framer->at += passed.at;
-    framer->idle += passed.idle;
-    reader->number += passed.messages;
+    move_on(reader, reader->quick->check(&reader->params, framer->data + framer->at, framer->size - framer->at, mix));
 }
 
 ntr_status ntr_reader_check(ntr_reader *reader, ntr_message_mix *mix, ntr_message *message) {

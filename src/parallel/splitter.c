@@ -222,23 +222,11 @@ static bool is_idle(const ntr_splitter *splitter, uint8_t byte) {
     return byte == NTR_IDLE || (byte == 0 && splitter->params.dialect->zero_idle);
 }
 
-/* Returns the TCODEs that do not change the guess: messages of flow, except those that may show another trace mode. */
-static uint64_t irrelevant_tcodes(uint8_t mode) {
-    uint64_t flow = ntr_tcodes_of_flow(), branches = ntr_tcodes_of_role(NTR_ROLE_BRANCH);
-    uint64_t btm = branches & ntr_tcodes_with(NTR_IS_DIRECT);
-    uint64_t htm = ntr_tcodes_of_role(NTR_ROLE_RESOURCE) | (branches & ntr_tcodes_with_field(NTR_FIELD_HIST));
-    switch (mode) {
-    case NTR_MODE_BTM: return flow & ~htm;
-    case NTR_MODE_HTM: return flow & ~btm;
-    default: return flow & ~(btm | htm);
-    }
-}
-
-/* Pass over such messages, as far as they are short and there is one source only. Returns the number of bytes. */
+/* Pass over messages that do not change the guess, as far as they are short and there is one source only. Returns the number of bytes. */
 static size_t pass_irrelevant(ntr_splitter *splitter, const uint8_t *data, size_t size) {
     const ntr_splitter_source *s = splitter->params.src_bits ? NULL : splitter->sources[0];
     if (!s || !s->in_chunk || s->current.stopped || (s->seen_before && !s->synced)) return 0;
-    ntr_quick_progress passed = splitter->quick->pass(irrelevant_tcodes(s->current.mode), data, size);
+    ntr_quick_progress passed = splitter->quick->pass(ntr_mode_tcodes(s->current.mode), data, size);
     splitter->number += passed.messages;
     return passed.at;
 }

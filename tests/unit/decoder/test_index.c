@@ -151,12 +151,152 @@ static void behind_damage_only_synchronizing_messages_are_points(void **state) {
     scene_end(&s);
 }
 
+/* ---- spans of the stream */
+
+static uint32_t seed;
+
+static unsigned chance(unsigned below) {
+    seed = seed * 1664525 + 1013904223;
+    return (seed >> 8) % below;
+}
+
+/* A message of a source, often of flow in one mode; `times`: of 100 messages that many have a time. */
+static void add_random(stream *out, const ntr_params *params, unsigned times) {
+    static const char *const rare[] = {
+        "ProgTraceSync SRC=%u SYNC=5 ICNT=0 FADDR=0x800", "ProgTraceCorrelation SRC=%u EVCODE=4 CDF=0 ICNT=2", "Ownership SRC=%u PROCESS=0x22",
+        "ResourceFull SRC=%u RCODE=0 RDATA=9", "Error SRC=%u ETYPE=0 ECODE=1", "RepeatBranch SRC=%u BCNT=3", "DirectBranchSync SRC=%u SYNC=2 ICNT=4 FADDR=0x800",
+        "raw 67", "raw ff ff", "raw 0c 02 03", "raw 0d 07",
+        "DirectBranch SRC=%u ICNT=4", "IndirectBranchHist SRC=%u BTYPE=0 ICNT=3 UADDR=0x10 HIST=0x5", "IndirectBranch SRC=%u BTYPE=0 ICNT=3 UADDR=0x12345678",
+    };
+    static const char *const flow[] = {"DirectBranch SRC=%u ICNT=4", "IndirectBranchHist SRC=%u BTYPE=0 ICNT=3 UADDR=0x10 HIST=0x5",
+                                       "ResourceFull SRC=%u RCODE=1 RDATA=0x155555555555555"};
+    const unsigned src = chance(1u << params->src_bits), kind = chance(80);
+    const char *format = kind < sizeof rare / sizeof *rare ? rare[kind] : flow[src % 3];
+    char line[128] = "", text[160];
+
+    for (size_t i = 0; *format; i++, format++) {
+        if (strncmp(format, " SRC=%u", 7) != 0) {
+            line[i] = *format;
+            continue;
+        }
+        if (params->src_bits) i += (size_t)snprintf(line + i, sizeof line - i, " SRC=%u", src);
+        format += 6;
+        i--;
+    }
+    snprintf(text, sizeof text, "%s%s", line, *line == 'r' || chance(100) >= times ? "" : " TSTAMP=9");
+    add_line(out, params, text);
+}
+
+static ntr_index *index_of_spans(const ntr_params *params, const stream *in, size_t size) {
+    ntr_index *index = ntr_index_new(params, 0, NULL);
+    ntr_reader reader;
+    ntr_status status = NTR_NEED_MORE;
+
+    ntr_reader_init(&reader, params);
+    for (size_t at = 0; at < in->size; at += size) {
+        const bool last = in->size - at <= size;
+        assert_int_equal(status, NTR_NEED_MORE);
+        assert_int_equal(ntr_reader_feed(&reader, in->bytes + at, last ? in->size - at : size, last), NTR_OK);
+        status = ntr_index_messages(index, &reader);
+    }
+    assert_int_equal(status, NTR_END);
+    assert_int_equal(ntr_index_end(index), NTR_OK);
+    return index;
+}
+
+static void check_same(const ntr_index *expected, const ntr_index *found) {
+    size_t count, other;
+    const ntr_point *a = ntr_index_points(expected, &count), *b = ntr_index_points(found, &other);
+
+    assert_int_equal(count, other);
+    assert_int_equal(ntr_index_is_timed(expected), ntr_index_is_timed(found));
+    for (size_t i = 0; i < count; i++) {
+        assert_int_equal(a[i].kind, b[i].kind);
+        assert_int_equal(a[i].src, b[i].src);
+        assert_int_equal(a[i].offset, b[i].offset);
+        assert_int_equal(a[i].message, b[i].message);
+        assert_int_equal(a[i].address, b[i].address);
+        assert_int_equal(a[i].mode, b[i].mode);
+        assert_int_equal(a[i].clock.time, b[i].clock.time);
+        assert_int_equal(a[i].clock.known, b[i].clock.known);
+        assert_true(ntr_context_equal(&a[i].context, &b[i].context));
+    }
+}
+
+static void spans_and_messages_have_the_same_points(void **state) {
+    (void)state;
+    static const size_t sizes[] = {SIZE_MAX, 1, 50, 333};
+    for (seed = 1; seed < 100;) {
+        const uint32_t first = seed;
+        scene s;
+        stream in = {.size = 0};
+        scene_start(&s, "ntrace-1.0");
+        s.config.params.src_bits = (uint8_t)(first % 4 * 3); /* 0, 3, 6, 9 */
+        const unsigned times = first % 3 * 50;
+        while (in.size + 40 < sizeof in.bytes) add_random(&in, &s.config.params, times);
+        ntr_index *expected = index_of(&s, &in);
+        for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++) {
+            ntr_index *found = index_of_spans(&s.config.params, &in, sizes[i]);
+            check_same(expected, found);
+            ntr_index_free(found);
+        }
+        ntr_index_free(expected);
+        scene_end(&s);
+        seed = first + 1;
+    }
+}
+
+/* Of a long stream, points of all parts of it remain. */
+static void the_number_of_points_is_limited(void **state) {
+    (void)state;
+    enum { MESSAGES = 1000000, SIZE = 10, LIMIT = 131072 };
+    scene s;
+    stream in = {.size = 0};
+    scene_start(&s, "ntrace-1.0");
+    s.config.params.src_bits = 1;
+    assemble(&in, &s.config.params, "ProgTraceSync SRC=0 SYNC=5 ICNT=0 FADDR=0x800\n");
+    for (unsigned spacing = 0; spacing < 100; spacing += 50) {
+        ntr_index *index = ntr_index_new(&s.config.params, spacing, NULL);
+        ntr_message m;
+        const ntr_point *found;
+        size_t count;
+
+        assert_int_equal(ntr_message_decode(&s.config.params, (ntr_bytes){in.bytes, in.size}, &m), NTR_OK);
+        for (uint64_t i = 0; i < MESSAGES; i++) {
+            m.number = i + 1;
+            m.offset = SIZE * i;
+            m.src = i >= MESSAGES / 2 && i % 8 == 0;
+            assert_int_equal(ntr_index_message(index, &m), NTR_OK);
+        }
+        assert_int_equal(ntr_index_end(index), NTR_OK);
+        const ntr_point *points = ntr_index_points(index, &count);
+        assert_in_range(count, LIMIT / 2, LIMIT);
+        uint64_t last[2] = {0};
+        for (size_t i = 0; i < count; i++) {
+            assert_true(points[i].offset >= last[points[i].src]);
+            last[points[i].src] = points[i].offset;
+        }
+        assert_int_equal(points[0].kind, NTR_POINT_FIRST);
+        for (uint64_t at = 0; at < MESSAGES; at += 777) {
+            assert_int_equal(ntr_index_find(index, NTR_UNIT_OFFSET, SIZE * at + 1, NULL, &found, &count), NTR_OK);
+            assert_int_equal(count, 2);
+            assert_in_range(SIZE * at - found[0].offset, 0, 320);
+            if (at < MESSAGES / 2) assert_int_equal(found[1].offset, SIZE * MESSAGES / 2); /* the first of its source */
+            else assert_in_range(SIZE * at - found[1].offset, 0, 1600);
+        }
+        ntr_index_free(index);
+    }
+    scene_end(&s);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         TEST(every_place_decodes_as_from_the_beginning),
         TEST(contexts_are_known_where_decoding_begins),
         TEST(the_least_offset_is_the_beginning),
         TEST(behind_damage_only_synchronizing_messages_are_points),
+        TEST(spans_and_messages_have_the_same_points),
+        TEST(the_number_of_points_is_limited),
     };
     return cmocka_run_group_tests_name("index", tests, NULL, NULL);
 }
