@@ -51,7 +51,8 @@ static int open_decoder(struct cli_analysis *a) {
     a->config.source = a->window.source;
     a->decoder = cli_trace_decoder(&a->trace, &a->config);
     if (a->decoder && a->shard.count) return cli_shard_open(&a->shard, &a->trace, a->path, a->decoder, a->options->from_start);
-    return a->decoder ? cli_seek(&a->trace, &a->window, a->decoder) : CLI_FAILED;
+    struct cli_begin begin;
+    return a->decoder ? cli_seek(&a->trace, &a->window, a->decoder, &begin) : CLI_FAILED;
 }
 
 static int open_input(struct cli_analysis *a, const char *path) {

@@ -4,6 +4,7 @@
 
 #include "io/message_window.h"
 #include "io/output.h"
+#include "io/trace_index.h"
 #include "options/result.h"
 
 #include <ntrace/decoder.h>
@@ -19,9 +20,9 @@ struct cli_part_counts {
     bool many, behind; /* many sources; all further events are behind the part */
 };
 
-/* `window` and `trace` must outlive the object. Returns CLI_OK, or CLI_FAILED after reporting the error. */
+/* `begin`: where the bytes begin. `window` and `trace` must outlive the object. Returns CLI_OK, or CLI_FAILED after reporting the error. */
 int cli_part_counts_open(struct cli_part_counts *part, const struct cli_window *window, const struct cli_trace *trace,
-                         bool mid_stream);
+                         const struct cli_begin *begin, bool mid_stream);
 void cli_part_counts_close(struct cli_part_counts *part);
 
 /* Counts the messages of the next bytes of the stream. */

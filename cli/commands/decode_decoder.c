@@ -1,7 +1,6 @@
 /* The decoder of `ntrace decode`: opened, fed; defects that it finds are reported. */
 #include "commands/decode_run.h"
 #include "commands/decode_threads.h"
-#include "io/trace_index.h"
 #include "options/diagnostics.h"
 #include "text/event_text.h"
 
@@ -37,10 +36,12 @@ int cli_decode_open(struct decode *d) {
     d->decoder = cli_trace_decoder(&d->trace, &d->config);
     if (!d->decoder) return CLI_FAILED;
     /* Do not skip to the selection: --strict also stops at defects before it; with --mid-stream the offsets of the
-     * index do not apply; several threads read the whole trace; messages are counted with their times. */
-    bool from_the_start =
-        d->config.strict || d->config.mid_stream || d->jobs > 1 || d->options->output == CLI_SHOW_COUNT;
-    return from_the_start ? CLI_OK : cli_seek(&d->trace, &d->window, d->decoder);
+     * index do not apply; several threads read the whole trace; messages that are selected by time are counted from the beginning,
+     * where the times of all sources are known. */
+    const bool timed = d->options->output == CLI_SHOW_COUNT && d->window.from.unit == CLI_UNIT_TIME;
+    const bool from_the_start = d->config.strict || d->config.mid_stream || d->jobs > 1 || timed;
+    d->begin = (struct cli_begin){.message = 1};
+    return from_the_start ? CLI_OK : cli_seek(&d->trace, &d->window, d->decoder, &d->begin);
 }
 
 /* Feeds the next part of the input to the decoder. Returns false at the end of the input or after an error. */

@@ -7,6 +7,7 @@
 #include "io/images.h"
 #include "io/output.h"
 #include "io/trace.h"
+#include "io/trace_index.h"
 #include "options/result.h"
 #include "options/selection.h"
 #include "text/decode_output.h"
@@ -35,6 +36,7 @@ struct decode {
     struct cli_defects defects;
     ntr_decoder_config config;
     ntr_decoder *decoder;
+    struct cli_begin begin;
     unsigned jobs;
     ntr_event_sorter *sorter; /* NULL: events are printed in stream order */
     uint64_t reserved; /* number of messages that may be damaged (ntr_event_is_doubtful) */

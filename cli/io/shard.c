@@ -61,16 +61,11 @@ static bool choose_cuts(struct cli_shard *s, const ntr_index *index) {
 }
 
 static int begin_before(struct cli_shard *s, struct cli_trace *trace, ntr_index *index, ntr_decoder *decoder) {
-    const ntr_point *points;
-    size_t count;
+    struct cli_begin begin;
+    const int status = cli_trace_begin(trace, index, NTR_UNIT_OFFSET, s->begin, NULL, decoder, &begin);
 
-    if (cli_trace_begin(trace, index, NTR_UNIT_OFFSET, s->begin, NULL, decoder) != CLI_OK) return CLI_FAILED;
-    s->at = 0;
-    if (ntr_index_find(index, NTR_UNIT_OFFSET, s->begin, NULL, &points, &count) != NTR_OK) return CLI_OK;
-    s->at = points[0].offset;
-    for (size_t i = 1; i < count; i++)
-        if (points[i].offset < s->at) s->at = points[i].offset;
-    return CLI_OK;
+    s->at = begin.offset;
+    return status;
 }
 
 int cli_shard_open(struct cli_shard *s, struct cli_trace *trace, const char *path, ntr_decoder *decoder, bool from_start) {

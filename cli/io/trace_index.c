@@ -102,10 +102,19 @@ static int restart_input(struct cli_trace *trace) {
     return cli_input_open(&trace->input, path);
 }
 
-int cli_trace_begin(struct cli_trace *trace, ntr_index *index, ntr_unit unit, uint64_t place, const uint16_t *source, ntr_decoder *decoder) {
+int cli_trace_begin(struct cli_trace *trace, ntr_index *index, ntr_unit unit, uint64_t place, const uint16_t *source, ntr_decoder *decoder,
+                    struct cli_begin *begin) {
+    const ntr_point *points;
+    size_t count;
+
+    *begin = (struct cli_begin){.message = 1};
     if (restart_input(trace) != CLI_OK) return CLI_FAILED;
     const ntr_status status = ntr_bundle_begin(index, unit, place, source, trace->input.reader, decoder);
-    return status < 0 ? cli_fail("%s: %s", trace->input.name, ntr_status_text(status)) : CLI_OK;
+    if (status < 0) return cli_fail("%s: %s", trace->input.name, ntr_status_text(status));
+    if (status == NTR_END || ntr_index_find(index, unit, place, source, &points, &count) != NTR_OK) return CLI_OK;
+    for (size_t i = 0; i < count; i++)
+        if (!i || points[i].offset < begin->offset) *begin = (struct cli_begin){points[i].offset, points[i].message};
+    return CLI_OK;
 }
 
 static ntr_unit index_unit(const struct cli_point *point) {
@@ -114,14 +123,15 @@ static ntr_unit index_unit(const struct cli_point *point) {
                                            : NTR_UNIT_TIME;
 }
 
-int cli_seek(struct cli_trace *trace, const struct cli_window *window, ntr_decoder *decoder) {
+int cli_seek(struct cli_trace *trace, const struct cli_window *window, ntr_decoder *decoder, struct cli_begin *begin) {
     const uint16_t *source = window->one_source ? &window->source : NULL;
 
+    *begin = (struct cli_begin){.message = 1};
     if (!(trace->bundle || trace->index_file) || !window->from.unit) return CLI_OK;
     if (trace->container.name && !ntr_container_is_plain(&trace->container)) return CLI_OK;
     ntr_index *index = cli_trace_index(trace, false);
     if (!index) return trace->index_file ? CLI_FAILED : CLI_OK;
-    const int status = cli_trace_begin(trace, index, index_unit(&window->from), window->from.value, source, decoder);
+    const int status = cli_trace_begin(trace, index, index_unit(&window->from), window->from.value, source, decoder, begin);
     ntr_index_free(index);
     return status;
 }

@@ -3,6 +3,7 @@
 
 usage: parts.py NTRACE [CAPTURES]
 """
+import itertools
 import os
 import random
 import shutil
@@ -117,7 +118,7 @@ def index_file():
     parts_of(raw, command, 2, *options, "--index", index, "--ts-width", "40")
     with open(index, encoding="ascii") as file:
         equal(file.read().splitlines()[1:], made.splitlines()[1:], "made for other parameters")
-    for output in ("span", "pc", "event"):
+    for output in ("span", "pc", "event", "count"):
         equal(Run("decode", "--output", output, "--from", "900", "--to", "950", "--index", index, raw, *options).out,
               Run("decode", "--output", output, "--from", "900", "--to", "950", raw, *options).out, output)
     part = ["--from", "700", "--to", "@9000"]
@@ -139,6 +140,32 @@ def index_of_bundle():
     check(not os.path.exists(os.path.join(capture.path, "index")), "no index in the bundle")
     part = ["--from", "50", "--to", "90"]
     equal(Run("decode", *part, "--index", index, capture.path).out, Run("decode", *part, capture.path).out, "--from")
+
+
+def messages_of(stream):
+    """The last byte of a message has MSEO 11."""
+    with open(stream, "rb") as file:
+        data = file.read()
+    ends = [at + 1 for at, byte in enumerate(data) if byte & 3 == 3]
+    return [data[begin:end] for begin, end in zip([0, *ends], ends)]
+
+
+@case("decode --output count begins at the index, and says what it says without")
+def counts_of_part():
+    program = captures.Program(0, 0x10000)
+    sources = [captures.Capture(NTRACE, scratch(), 3103 + src, program=program, length=3000,
+                                options=["--mode", "btm", "--src-bits", "2", "--src-id", str(src)]) for src in range(3)]
+    streams = [messages_of(os.path.join(capture.path, "trace.nex")) for capture in sources]
+    with open(path("many.nex"), "wb") as file:
+        for messages in itertools.zip_longest(*streams, fillvalue=b""):
+            file.write(b"".join(messages))
+    trace = [path("many.nex"), "-e", os.path.join(sources[0].path, "images", "program"), "--no-timestamps", "--src-bits", "2"]
+    for part in (["--from", "400", "--to", "490"], ["--from", "@5000", "--to", "@6000"], ["--from", "700"], ["--src", "1", "--from", "500", "--to", "900"]):
+        command = ["decode", "--output", "count", *part, *trace]
+        whole = Run(*command)
+        check(int(whole.lines()[0].split()[1]) > 50, whole.out)
+        equal(Run(*command, "--index", path("many.index")).out, whole.out, f"{part}")
+    check(os.path.getsize(path("many.index")) > 1000, "the index")
 
 
 @case("--index replaces no file that is not an index; it expects a file of a trace, and a place to write to")
