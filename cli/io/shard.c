@@ -72,6 +72,7 @@ int cli_shard_open(struct cli_shard *s, struct cli_trace *trace, const char *pat
     if (trace->container.name && !ntr_container_is_plain(&trace->container))
         return cli_fail("%s: --shard expects a plain stream; 'ntrace convert' makes one", path);
     ntr_index *index = cli_trace_index(trace, true);
+    if (!index && trace->index_file) return CLI_FAILED;
     if (!index) return cli_fail("%s: no index of the stream can be made", path);
     int status = choose_cuts(s, index) ? CLI_OK : cli_fail("out of memory");
     if (status == CLI_OK && s->begin && !from_start) status = begin_before(s, trace, index, decoder);

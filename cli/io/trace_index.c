@@ -5,6 +5,7 @@
 
 #include <errno.h>
 #include <string.h>
+#include <sys/stat.h>
 
 /* The index of a file up to this size has more points: making it takes milliseconds. */
 enum { SMALL_FILE = 4 << 20, SMALL_SPACING = 64 };
@@ -33,7 +34,7 @@ static ntr_index *make(const struct cli_trace *trace) {
     const bool small = trace->input.size_hint <= SMALL_FILE;
     ntr_index *index = ntr_index_new(&trace->params, small ? SMALL_SPACING : NTR_INDEX_SPACING_DEFAULT, NULL);
 
-    if (!index || add_stream(trace, index) == NTR_OK) return index;
+    if (index && add_stream(trace, index) == NTR_OK) return index;
     ntr_index_free(index);
     return NULL;
 }
@@ -53,17 +54,24 @@ static ntr_index *read_file(const struct cli_trace *trace, bool *makes) {
     return NULL;
 }
 
+static bool is_empty(const char *path) {
+    struct stat info;
+    return stat(path, &info) == 0 && S_ISREG(info.st_mode) && info.st_size == 0;
+}
+
 static ntr_index *file_index(const struct cli_trace *trace) {
     const char *file = trace->index_file;
     bool makes = false;
 
-    if (cli_follow_on() || trace->perf || !trace->input.size_hint) {
+    if (cli_follow_on() || trace->perf || (!trace->input.size_hint && !is_empty(trace->input.name))) {
         cli_fail("%s: --index expects the file of a trace, which does not grow", trace->input.name);
         return NULL;
     }
     cli_input_guard_add(file);
     ntr_index *index = read_file(trace, &makes);
-    if (!makes || !(index = make(trace))) return index;
+    if (!makes) return index;
+    if (!(index = make(trace))) cli_fail("%s: no index of the stream can be made", trace->input.name);
+    if (!index) return NULL;
     if (ntr_index_write(index, file, trace->input.name, &trace->params, NULL) == NTR_OK) return index;
     cli_fail("%s: cannot write: %s", file, strerror(errno));
     ntr_index_free(index);

@@ -8,8 +8,8 @@
 #include <ntrace/index.h>
 
 /* Returns the index of the stream: from the file of --index, from the bundle, or made from the messages. `for_parts`: that of a small
- * stream has so many points that it can be cut into parts. Returns NULL when the messages cannot be read (which decoding reports), the
- * user ended the command, or after reporting an error of the file. The caller frees it with ntr_index_free. */
+ * stream has so many points that it can be cut into parts. Returns NULL when the messages cannot be read or the user ended the command;
+ * with --index, the error was reported. The caller frees it with ntr_index_free. */
 ntr_index *cli_trace_index(struct cli_trace *trace, bool for_parts);
 
 /* Where reading begins: an offset of the stream, and the number of the message there. */

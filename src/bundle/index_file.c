@@ -12,6 +12,7 @@
 #include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <time.h>
 #include <unistd.h>
 
 #define HASH_BASIS UINT64_C(0xcbf29ce484222325)
@@ -38,24 +39,31 @@ static uint64_t hash_params(const ntr_params *params) {
 }
 
 /* Of the first, middle and last bytes. */
-static uint64_t hash_samples(ntr_bytes stream) {
-    const size_t size = stream.size < SAMPLE ? stream.size : SAMPLE, last = stream.size - size;
-    uint64_t value = HASH_BASIS;
+static ntr_status hash_samples(int file, size_t size, uint64_t *value) {
+    const size_t sample = size < SAMPLE ? size : SAMPLE, last = size - sample, begins[] = {0, last / 2, last};
+    uint8_t bytes[SAMPLE];
 
-    for (unsigned i = 0; i < 3; i++) value = hash(value, stream.data + last / 2 * i, size);
-    return value;
+    *value = HASH_BASIS;
+    for (unsigned i = 0; i < 3; i++) {
+        const ssize_t got = pread(file, bytes, sample, (off_t)begins[i]);
+        if (got < 0) return NTR_E_IO;
+        *value = hash(*value, bytes, (size_t)got);
+    }
+    return NTR_OK;
 }
 
 static ntr_status describe(const char *stream, const ntr_params *params, struct ntr_indexed *indexed) {
     struct stat about;
-    ntr_bytes bytes;
 
     if (stat(stream, &about) != 0) return NTR_E_IO;
-    if (!S_ISREG(about.st_mode)) errno = EINVAL; /* opening a pipe would be seen by its writer */
-    if (!S_ISREG(about.st_mode) || ntr_map_file(stream, &bytes) != NTR_OK) return NTR_E_IO;
-    *indexed = (struct ntr_indexed){.size = bytes.size, .params = hash_params(params), .samples = hash_samples(bytes)};
-    ntr_unmap_file(bytes);
-    return NTR_OK;
+    errno = EINVAL;
+    if (!S_ISREG(about.st_mode)) return NTR_E_IO; /* the writer of a pipe would see that it is opened */
+    const int file = open(stream, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+    if (file < 0) return NTR_E_IO;
+    *indexed = (struct ntr_indexed){.size = (uint64_t)about.st_size, .params = hash_params(params)};
+    const ntr_status status = hash_samples(file, (size_t)about.st_size, &indexed->samples);
+    close(file);
+    return status;
 }
 
 static bool is_older(const char *file, const char *than) {
@@ -94,15 +102,17 @@ static ntr_status write_text(const char *path, const char *temporary, const char
 
 ntr_status ntr_index_write(const ntr_index *index, const char *path, const char *stream, const ntr_params *params,
                            const ntr_allocator *allocator) {
-    const size_t room = strlen(path) + 32;
+    const size_t room = strlen(path) + 48;
     struct ntr_indexed indexed;
+    struct timespec now;
     size_t length;
 
     if (describe(stream, params, &indexed) != NTR_OK) return NTR_E_IO;
     char *temporary = ntr_alloc(allocator, room, 1), *text = NULL;
     ntr_status status = temporary ? ntr_index_text_write(index, &indexed, allocator, &text, &length) : NTR_E_MEMORY;
     if (status == NTR_OK) {
-        snprintf(temporary, room, "%s.%ld", path, (long)getpid());
+        clock_gettime(CLOCK_REALTIME, &now); /* processes on several machines may have the same number */
+        snprintf(temporary, room, "%s.%ld.%ld", path, (long)getpid(), now.tv_nsec);
         status = write_text(path, temporary, text, length);
     }
     ntr_dealloc(allocator, text);

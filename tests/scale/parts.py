@@ -182,6 +182,11 @@ def index_refused():
     matches("cannot write", Run("decode", "--from", "9", "--index", path("none/x"), raw, *options, status=2).err, "no folder")
     matches("expects the file of a trace", Run("decode", "--from", "9", "--index", path("x"), "-", *options, stdin=before, status=2).err, "standard input")
     matches("expects the file of a trace", Run("decode", "--from", "9", "--index", path("x"), "--follow", raw, *options, status=2).err, "--follow")
+    with open(path("empty.nex"), "wb"):
+        pass
+    empty = ["--index", path("empty.index"), path("empty.nex"), *options]
+    matches("expected messages, found an empty file$", Run("decode", "--from", "9", *empty, status=1).err.strip(), "an empty stream")
+    Run("profile", "--partial", path("empty.part"), "--shard", "1/2", *empty)
     os.symlink(path("nowhere"), path("link"))
     Run("decode", "--from", "9", "--index", path("link"), raw, *options)
     check(os.path.isfile(path("link")) and not os.path.islink(path("link")), "a link to nothing is replaced")

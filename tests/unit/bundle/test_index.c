@@ -314,7 +314,7 @@ static void an_index_is_for_the_parameters_of_the_bundle(void **state) {
 
 /* Reads the index with other bytes of the stream. */
 static ntr_status read_after(size_t changed, const ntr_params *params) {
-    uint8_t bytes[20000] = {0};
+    uint8_t bytes[20001] = {0};
     ntr_index *read;
 
     if (changed < sizeof bytes) bytes[changed] = 1;
@@ -340,7 +340,7 @@ static void an_index_is_a_file_of_its_own(void **state) {
     assert_int_equal(errno, ENOENT);
     assert_int_equal(ntr_index_write(index, path, of, &params, NULL), NTR_OK);
     assert_int_equal(read_after(SIZE_MAX, &params), NTR_OK);
-    const size_t changed[] = {0, 4095, 10000, 15904, 19999, 20000 /* shorter */};
+    const size_t changed[] = {0, 4095, 10000, 15905, 20000, 20001 /* shorter */};
     for (size_t i = 0; i < sizeof changed / sizeof *changed; i++) assert_int_equal(read_after(changed[i], &params), NTR_E_INVALID);
     assert_int_equal(read_after(SIZE_MAX, &params), NTR_OK);
     assert_int_equal(utime(path, &(struct utimbuf){1000, 1000}), 0);
