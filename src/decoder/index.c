@@ -9,7 +9,7 @@
  *
  * Example: spacing 65536 and a synchronizing message every 4096 bytes: every 15th of them becomes a point. To decode
  * the window from time T on, each source begins at its last point before T. */
-#include <ntrace/index.h>
+#include "decoder/index_state.h"
 
 #include "base/allocator.h"
 #include "dialect/rules.h"
@@ -22,33 +22,6 @@
 #include "decoder/message_source.h"
 
 enum { MADE_MAX = 1 << 17 }; /* points that are made; when there are so many, `spacing` is doubled */
-
-/* The state of one source. */
-struct indexed_source {
-    bool seen, in_sync; /* in_sync: synchronized, not stopped, and no message was lost or damaged since */
-    bool has_point;     /* `point` is the latest point, not added to the index yet */
-    bool has_kept;
-    uint64_t kept; /* stream offset of the last point in the index */
-    uint8_t mode;  /* ntr_mode */
-    ntr_clock clock;
-    ntr_context context;
-    ntr_point point;
-    const ntr_point *best; /* ntr_index_find: where to begin */
-    bool passed;           /* ... and a point at or after `place` was seen */
-};
-
-struct ntr_index {
-    const ntr_allocator *allocator;
-    ntr_params params;
-    uint64_t spacing;
-    bool untimed; /* a message has no known time, or a time before that of an earlier message of its source */
-    bool early_loss;  /* bytes were lost before the first source was seen; decoders report this for the first source */
-    bool any;     /* at least one source was seen */
-    struct indexed_source *sources; /* by SRC */
-    uint64_t *irrelevant; /* by SRC: TCODEs of messages that change nothing of `sources` */
-    ntr_point *points, *found;
-    size_t count, capacity;
-};
 
 ntr_index *ntr_index_new(const ntr_params *params, uint64_t spacing, const ntr_allocator *allocator) {
     ntr_index *index = ntr_alloc(allocator, 1, sizeof *index);
@@ -262,45 +235,3 @@ const ntr_point *ntr_index_points(const ntr_index *index, size_t *count) {
 bool ntr_index_is_timed(const ntr_index *index) { return !index->untimed; }
 
 void ntr_index_set_timed(ntr_index *index, bool timed) { index->untimed = !timed; }
-
-static bool is_before(const ntr_point *point, ntr_unit unit, uint64_t place) {
-    switch (unit) {
-    case NTR_UNIT_MESSAGE: return point->message < place;
-    case NTR_UNIT_OFFSET: return point->offset < place;
-    default: return point->clock.known && point->clock.time < place;
-    }
-}
-
-/* Choose where a decoder of the source begins, given the source's next point. Returns false when that is not known. */
-static bool choose(struct indexed_source *source, const ntr_point *point, bool before) {
-    if (before && !source->passed) source->best = point;
-    source->passed |= !before;
-    if (!source->best && point->kind == NTR_POINT_FIRST) source->best = point; /* the window begins before the point */
-    return source->best != NULL;
-}
-
-static bool choose_all(ntr_index *index, ntr_unit unit, uint64_t place, const uint16_t *source) {
-    for (size_t i = 0; i < index->count; i++) {
-        const ntr_point *point = &index->points[i];
-        if (source && point->src != *source) continue;
-        if (!choose(&index->sources[point->src], point, is_before(point, unit, place))) return false;
-    }
-    return true;
-}
-
-ntr_status ntr_index_find(ntr_index *index, ntr_unit unit, uint64_t place, const uint16_t *source,
-                          const ntr_point **points, size_t *count) {
-    uint32_t sources = 1u << index->params.src_bits;
-
-    *points = index->found;
-    *count = 0;
-    if (unit == NTR_UNIT_TIME && index->untimed) return NTR_END;
-    for (uint32_t i = 0; i < sources; i++) {
-        index->sources[i].best = NULL;
-        index->sources[i].passed = false;
-    }
-    if (!choose_all(index, unit, place, source)) return NTR_END;
-    for (uint32_t i = 0; i < sources; i++)
-        if (index->sources[i].best) index->found[(*count)++] = *index->sources[i].best;
-    return *count ? NTR_OK : NTR_END;
-}
