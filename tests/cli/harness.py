@@ -15,6 +15,8 @@ ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__)
 SHARED = os.environ.get("NTRACE_SHARED", os.path.join(os.path.dirname(ROOT), "shared"))
 CASES = []
 FOLDER = None
+if os.environ.get("SHLVL", "0") == "0":
+    os.environ["SHLVL"] = "1"  # else bash reads ~/.bashrc when its input is a socket, as that of helpers and of GDB's pipe is
 
 # Every message of N-Trace 1.0, with conditional fields, and what a stream may hold besides.
 MESSAGES = """\
