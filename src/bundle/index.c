@@ -8,7 +8,6 @@
 
 #include <ntrace/reader.h>
 
-#include <string.h>
 #include <sys/stat.h>
 
 #define INDEX_FILE "index"

@@ -88,25 +88,13 @@ static void move_on(ntr_reader *reader, ntr_quick_progress passed) {
     reader->number += passed.messages;
 }
 
-/* Returns the SRC of a message, as far as it is complete before the first end of a field; else -1. */
-static int32_t source_of(unsigned src_bits, const uint8_t *bytes) {
-    const unsigned last = (src_bits + NTR_MDO_BITS - 1) / NTR_MDO_BITS; /* byte with the last bits of SRC */
-    uint32_t src = 0;
-
-    for (unsigned i = 0; i <= last; i++) {
-        if (i < last && ntr_mseo_of(bytes[i]) != NTR_MSEO_MORE) return -1;
-        if (i) src |= (uint32_t)(bytes[i] >> NTR_MSEO_BITS) << NTR_MDO_BITS * (i - 1);
-    }
-    return (int32_t)(src & ((UINT32_C(1) << src_bits) - 1));
-}
-
 /* One message after the other: each source has its own set. */
 static ntr_quick_progress pass_sources(const uint64_t *tcodes, unsigned src_bits, const uint8_t *bytes, size_t size) {
     ntr_quick_progress p = {0};
 
     while (size - p.at >= NTR_QUICK_READABLE) {
         const uint8_t *message = bytes + p.at;
-        const int32_t src = source_of(src_bits, message);
+        const int32_t src = ntr_source_of_bytes(src_bits, message, size - p.at);
         bool damaged;
         if (src < 0 || !ntr_tcode_in(tcodes[src], message[0] >> NTR_MSEO_BITS)) break;
         const size_t end = ntr_find_end_checked(message, size - p.at, &damaged);

@@ -1,6 +1,7 @@
 #include "parallel/splitter.h"
 
 #include "base/allocator.h"
+#include "message/reader.h"
 #include "message/sets.h"
 #include "trace/flow_tables.h"
 #include "trace/mode.h"
@@ -80,17 +81,6 @@ static ntr_splitter_source *get_source(ntr_splitter *splitter, uint16_t src) {
     splitter->unsynced += s->seen_before && !s->in_chunk && !s->synced;
     s->in_chunk = true;
     return s;
-}
-
-/* Returns the message's SRC, or -1 when it has none. */
-static int32_t source_of(const ntr_splitter *splitter, const uint8_t *data, size_t size) {
-    unsigned bits = splitter->params.src_bits, at = 1;
-    uint32_t src = 0;
-    for (unsigned done = 0; done < bits; done += NTR_MDO_BITS, at++) {
-        if (at >= size || ntr_mseo_of(data[at - 1]) != NTR_MSEO_MORE) return -1;
-        src |= (uint32_t)(data[at] >> NTR_MSEO_BITS) << done;
-    }
-    return (int32_t)(src & ((1u << bits) - 1));
 }
 
 /* ---- messages that change the guess */
@@ -183,7 +173,7 @@ static void mark_damaged(ntr_splitter *splitter, uint64_t offset) {
 /* Process the message at `data`. Returns whether the state of its source is known after it. */
 static bool scan_message(ntr_splitter *splitter, uint64_t offset, const uint8_t *data, size_t size, bool broken,
                          ntr_status *status) {
-    int32_t src = source_of(splitter, data, size);
+    int32_t src = ntr_source_of_bytes(splitter->params.src_bits, data, size);
     if (broken || src < 0) {
         mark_damaged(splitter, offset);
         return false;
