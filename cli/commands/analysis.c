@@ -22,12 +22,7 @@ const struct cli_option cli_analysis_options[] = {
     CLI_DEBUG_PATH(S, debug_path),
     CLI_STRING(0, "source-path", "DIRS", S, source_path,
                "directories of source files that are not at the path of the compilation, separated by colons"),
-    CLI_STRING(0, "partial", "FILE", S, partial,
-               "write what the output needs as a partial answer to FILE, for 'ntrace combine', and nothing else"),
-    CLI_STRING(0, "shard", "I/N", S, shard, "with --partial: decode only the I-th of N parts of the trace"),
-    CLI_STRING(0, "index", "FILE", S, index,
-               "places of the stream where decoding can begin, for --shard and --from; made if the file does not exist or is of another stream "
-               "(default: that of the bundle)"),
+    CLI_PARTS(S),
     {0},
 };
 #undef S

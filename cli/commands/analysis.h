@@ -17,6 +17,15 @@
 #include <ntrace/export.h>
 #include <ntrace/partial.h>
 
+/* The options --partial, --shard and --index, of members with these names. */
+#define CLI_PARTS(S)                                                                                                              \
+    CLI_STRING(0, "partial", "FILE", S, partial,                                                                                  \
+               "write what the output needs as a partial answer to FILE, for 'ntrace combine', and nothing else"),                \
+    CLI_STRING(0, "shard", "I/N", S, shard, "with --partial: decode only the I-th of N parts of the trace"),                      \
+    CLI_STRING(0, "index", "FILE", S, index,                                                                                      \
+               "places of the stream where decoding can begin, for --shard and --from; made if the file does not exist or is of " \
+               "another stream (default: that of the bundle)")
+
 struct cli_analysis_options {
     struct cli_stream stream;
     struct cli_images images;

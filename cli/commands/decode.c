@@ -19,12 +19,7 @@ static const struct cli_option decode_table[] = {
              "read on as the trace grows, until interrupted: a file, a pipe, or a TCP stream (tcp:HOST:PORT); sources are "
              "not ordered by time"),
     CLI_FLAG(0, "strict", S, strict, "stop at the first damaged message or gap"),
-    CLI_STRING(0, "partial", "FILE", S, partial,
-               "write what the output needs as a partial answer to FILE, for 'ntrace combine', and nothing else"),
-    CLI_STRING(0, "shard", "I/N", S, shard, "with --partial: decode only the I-th of N parts of the trace"),
-    CLI_STRING(0, "index", "FILE", S, index,
-               "places of the stream where decoding can begin, for --shard and --from; made if the file does not exist or is of another stream "
-               "(default: that of the bundle)"),
+    CLI_PARTS(S),
     CLI_FLAG(0, "mid-stream", S, mid_stream, "the stream starts in the middle of a message (a wrapped buffer)"),
     {0},
 };
