@@ -2,8 +2,8 @@
  *
  *   encode_pcs ELF [--NAME=VALUE ...] [-o STREAM] [-n TIMES] < LIST
  *
- * LIST has one 0x... on each line. Prints: instructions, bytes, messages, median processor seconds of TIMES runs, and the peak of the memory
- * allocated by encoder and classifier. */
+ * LIST has one 0x... on each line. Prints: instructions, bytes, messages, median processor seconds of TIMES runs, and
+ * the peak of the memory allocated by encoder and classifier. */
 #include <ntrace/ntrace.h>
 
 #include <stdio.h>
@@ -135,14 +135,19 @@ int main(int argc, char **argv) {
     const char *elf = NULL;
     int times = 1;
     for (int i = 1; i < argc; i++) {
-        if (!strncmp(argv[i], "--", 2)) set_option(&config, argv[i] + 2);
-        else if (!strcmp(argv[i], "-o") && i + 1 < argc) all.out = fopen(argv[++i], "wb");
-        else if (!strcmp(argv[i], "-n") && i + 1 < argc) times = (int)strtol(argv[++i], NULL, 10);
-        else elf = argv[i];
+        if (!strncmp(argv[i], "--", 2))
+            set_option(&config, argv[i] + 2);
+        else if (!strcmp(argv[i], "-o") && i + 1 < argc)
+            all.out = fopen(argv[++i], "wb");
+        else if (!strcmp(argv[i], "-n") && i + 1 < argc)
+            times = (int)strtol(argv[++i], NULL, 10);
+        else
+            elf = argv[i];
     }
     if (!elf) fail("usage", "encode_pcs ELF [--NAME=VALUE ...] [-o STREAM] [-n TIMES] < LIST");
     ntr_program *program = ntr_program_new(NULL);
-    if (!program || ntr_program_add_elf(program, elf, NULL) != NTR_OK) fail(elf, program ? ntr_program_error(program) : "");
+    if (!program || ntr_program_add_elf(program, elf, NULL) != NTR_OK)
+        fail(elf, program ? ntr_program_error(program) : "");
     size_t count;
     uint64_t *pcs = read_list(&count);
     ntr_encoder_status done = {0};

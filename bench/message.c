@@ -108,10 +108,14 @@ int main(int argc, char **argv) {
     ntr_params_init(&params, NULL);
     size_t capacity = 64u << 20;
     for (int c; (c = getopt_long(argc, argv, "", options, NULL)) != -1;) {
-        if (c == 's') params.src_bits = (uint8_t)strtoul(optarg, NULL, 10);
-        else if (c == 'd') ntr_params_init(&params, ntr_dialect_find(optarg));
-        else if (c == 'm') capacity = strtoul(optarg, NULL, 10) << 20;
-        else return 2;
+        if (c == 's')
+            params.src_bits = (uint8_t)strtoul(optarg, NULL, 10);
+        else if (c == 'd')
+            ntr_params_init(&params, ntr_dialect_find(optarg));
+        else if (c == 'm')
+            capacity = strtoul(optarg, NULL, 10) << 20;
+        else
+            return 2;
     }
     uint8_t *bytes = malloc(capacity);
     for (int i = optind; bytes && i < argc; i++) {

@@ -9,7 +9,9 @@ static unsigned next_random(unsigned *seed) {
     return *seed ^= *seed << 5;
 }
 
-static int by_value(const void *a, const void *b) { return *(const int *)a - *(const int *)b; }
+static int by_value(const void *a, const void *b) {
+    return *(const int *)a - *(const int *)b;
+}
 
 static long sort(void) {
     enum { N = 200000 };
@@ -110,8 +112,8 @@ int main(int argc, char **argv) {
     static const struct {
         const char *name;
         long (*work)(void);
-    } works[] = {{"sort", sort},     {"sieve", sieve}, {"calls", calls},      {"matrix", matrix},
-                 {"crc", crc},       {"list", list},   {"compress", compress}};
+    } works[] = {{"sort", sort}, {"sieve", sieve}, {"calls", calls},      {"matrix", matrix},
+                 {"crc", crc},   {"list", list},   {"compress", compress}};
     for (size_t i = 0; argc > 1 && i < sizeof works / sizeof works[0]; i++)
         if (strcmp(argv[1], works[i].name) == 0) return printf("%ld\n", works[i].work()) < 0;
     return 2;

@@ -91,7 +91,9 @@ int ntr_dpi_check_byte(void *handle, unsigned byte) {
     return feed(handle, &value, 1, false);
 }
 
-int ntr_dpi_check_finish(void *handle) { return feed(handle, NULL, 0, true); }
+int ntr_dpi_check_finish(void *handle) {
+    return feed(handle, NULL, 0, true);
+}
 
 const char *ntr_dpi_check_take(void *handle, unsigned *severity) {
     struct checker *checker = handle;

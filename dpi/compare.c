@@ -113,8 +113,8 @@ static const ntr_event *next_event(struct compare_side *side) {
     while (side->at == side->count) {
         if (side->status != NTR_OK) return NULL;
         side->at = 0;
-        side->status = ntr_decoder_read(side->decoder, side->events, sizeof side->events / sizeof *side->events,
-                                        &side->count);
+        side->status =
+            ntr_decoder_read(side->decoder, side->events, sizeof side->events / sizeof *side->events, &side->count);
     }
     return &side->events[side->at++];
 }
@@ -153,9 +153,7 @@ static struct step make_run(struct compare_side *side, const ntr_event *e) {
 static bool to_step(struct compare_side *side, const ntr_event *e, struct step *step) {
     switch (e->kind) {
     case NTR_EVENT_SPAN:
-    case NTR_EVENT_NO_CODE:
-        *step = make_run(side, e);
-        return true;
+    case NTR_EVENT_NO_CODE: *step = make_run(side, e); return true;
     case NTR_EVENT_STOP:
         *step = make_step(e, STEP_STOP);
         step->address = e->address;
@@ -168,8 +166,7 @@ static bool to_step(struct compare_side *side, const ntr_event *e, struct step *
         *step = make_step(e, STEP_GAP);
         step->reason = e->reason;
         return true;
-    default:
-        return false;
+    default: return false;
     }
 }
 
@@ -211,7 +208,9 @@ static struct step next_step(struct compare_side *side) {
 /* ---- comparison */
 
 /* NTR_END_TRAP (B-TYPE 1 of an encoder without detail) matches an exception and an interrupt. */
-static bool same_trap(unsigned a, unsigned b) { return a == b || a == NTR_END_TRAP || b == NTR_END_TRAP; }
+static bool same_trap(unsigned a, unsigned b) {
+    return a == b || a == NTR_END_TRAP || b == NTR_END_TRAP;
+}
 
 static bool same_step(const struct step *a, const struct step *b) {
     if (a->kind != b->kind || a->address != b->address || a->halfwords != b->halfwords) return false;
@@ -239,8 +238,8 @@ static int report_difference(struct compare *compare, uint64_t number, const str
 
     for (int i = 0; i < 2; i++) describe(&steps[i], texts[i], sizeof texts[i]);
     snprintf(compare->difference, sizeof compare->difference,
-             "step %" PRIu64 ": the design has %s (message %" PRIu64 " @0x%" PRIx64
-             "), the model %s (message %" PRIu64 " @0x%" PRIx64 ")",
+             "step %" PRIu64 ": the design has %s (message %" PRIu64 " @0x%" PRIx64 "), the model %s (message %" PRIu64
+             " @0x%" PRIx64 ")",
              number, texts[0], steps[0].message, steps[0].offset, texts[1], steps[1].message, steps[1].offset);
     return 1;
 }

@@ -96,22 +96,22 @@ int ntr_dpi_encoder_context(void *encoder, unsigned ctype, uint64_t scontext, ui
 int ntr_dpi_encoder_tracing(void *encoder, unsigned on) {
     struct model *model = usable(encoder);
 
-    return model ? dpi_status(&model->error,
-                              "tracing", ntr_encoder_set_tracing(model->encoder, on), NULL) : NTR_E_STATE;
+    return model ? dpi_status(&model->error, "tracing", ntr_encoder_set_tracing(model->encoder, on), NULL)
+                 : NTR_E_STATE;
 }
 
 int ntr_dpi_encoder_request_sync(void *encoder, unsigned sync) {
     struct model *model = usable(encoder);
 
-    return model ? dpi_status(&model->error,
-                              "sync", ntr_encoder_request_sync(model->encoder, sync), NULL) : NTR_E_STATE;
+    return model ? dpi_status(&model->error, "sync", ntr_encoder_request_sync(model->encoder, sync), NULL)
+                 : NTR_E_STATE;
 }
 
 int ntr_dpi_encoder_stop(void *encoder, uint64_t next, unsigned evcode) {
     struct model *model = usable(encoder);
 
-    return model ? dpi_status(&model->error,
-                              "stop", ntr_encoder_stop(model->encoder, next, evcode), NULL) : NTR_E_STATE;
+    return model ? dpi_status(&model->error, "stop", ntr_encoder_stop(model->encoder, next, evcode), NULL)
+                 : NTR_E_STATE;
 }
 
 int ntr_dpi_encoder_take(void *encoder) {

@@ -46,7 +46,8 @@ int main(int argc, char **argv) {
     if (!trace) return fprintf(stderr, "usage: decode PROGRAM.elf TRACE.nex\n"), 2;
 
     ntr_program *program = ntr_program_new(NULL);
-    if (ntr_program_add_elf(program, argv[1], NULL) != NTR_OK) return fprintf(stderr, "%s\n", ntr_program_error(program)), 1;
+    if (ntr_program_add_elf(program, argv[1], NULL) != NTR_OK)
+        return fprintf(stderr, "%s\n", ntr_program_error(program)), 1;
     ntr_decoder_config config;
     ntr_decoder_config_init(&config);
     config.program = program;

@@ -32,7 +32,8 @@ static ntr_status push_all(ntr_classifier *classifier) {
 int main(int argc, char **argv) {
     ntr_program *program = ntr_program_new(NULL);
     if (argc != 2) return fprintf(stderr, "usage: encode PROGRAM.elf <PCS.txt\n"), 2;
-    if (ntr_program_add_elf(program, argv[1], NULL) != NTR_OK) return fprintf(stderr, "%s\n", ntr_program_error(program)), 1;
+    if (ntr_program_add_elf(program, argv[1], NULL) != NTR_OK)
+        return fprintf(stderr, "%s\n", ntr_program_error(program)), 1;
 
     ntr_encoder_config config;
     ntr_encoder_config_init(&config); /* HTM; ntr_encoder_option_set changes it by name */

@@ -32,7 +32,8 @@ static ntr_status print_events(ntr_decoder *decoder, ntr_instructions *instructi
         for (size_t i = 0; i < count; i++) {
             if (events[i].kind == NTR_EVENT_SPAN) print_span(instructions, &events[i]);
             if (events[i].kind == NTR_EVENT_GAP)
-                fprintf(stderr, "gap at byte %" PRIu64 ": %s\n", events[i].offset, ntr_status_text((ntr_status)events[i].reason));
+                fprintf(stderr, "gap at byte %" PRIu64 ": %s\n", events[i].offset,
+                        ntr_status_text((ntr_status)events[i].reason));
         }
     }
     return status; /* NTR_NEED_MORE, NTR_END or an error */
@@ -44,7 +45,8 @@ int main(int argc, char **argv) {
     if (!trace) return fprintf(stderr, "usage: instructions PROGRAM.elf TRACE.nex\n"), 2;
 
     ntr_program *program = ntr_program_new(NULL);
-    if (ntr_program_add_elf(program, argv[1], NULL) != NTR_OK) return fprintf(stderr, "%s\n", ntr_program_error(program)), 1;
+    if (ntr_program_add_elf(program, argv[1], NULL) != NTR_OK)
+        return fprintf(stderr, "%s\n", ntr_program_error(program)), 1;
     ntr_decoder_config config;
     ntr_decoder_config_init(&config);
     config.program = program;

@@ -1,5 +1,5 @@
-/* Adds trace hardware to a simulator: software writes its registers, the simulated hart reports what it retires, and the
- * trace is read back from the RAM sink.
+/* Adds trace hardware to a simulator: software writes its registers, the simulated hart reports what it retires, and
+ * the trace is read back from the RAM sink.
  *
  *     system
  *
@@ -32,8 +32,8 @@ int main(void) {
     ntr_system_start(system); /* or the simulated software does it: ntr_system_write32(system, 0x10000000, ...) */
 
     /* Four instructions from 0x80000000 on; the last one is a branch back to the first. It is taken three times. */
-    ntr_ingress loop = {.iaddr = 0x80000000, .iretire = 8, .ilastsize = 1, .itype = NTR_ITYPE_TAKEN, .priv = NTR_PRIV_M,
-                        .cycle = true};
+    ntr_ingress loop = {
+        .iaddr = 0x80000000, .iretire = 8, .ilastsize = 1, .itype = NTR_ITYPE_TAKEN, .priv = NTR_PRIV_M, .cycle = true};
     for (unsigned i = 0; i < 3; i++) {
         ntr_system_set_time(system, 10 * i); /* the clock of external timestamps (trTsMode 1) */
         while (ntr_system_push(system, 0, &loop) == NTR_NEED_MORE) ntr_system_step(system, 1); /* the hart is stalled */

@@ -1,4 +1,5 @@
-/* Blocks: option lines, then an execution of made-up code, fed block by block and in runs: the messages are the same. */
+/* Blocks: option lines, then an execution of made-up code, fed block by block and in runs: the messages are the same.
+ */
 #include "encoder/run.h"
 #include "fuzz.h"
 
@@ -36,9 +37,9 @@ typedef struct block_walk {
 
 /* Two bytes for each block: how it ends, its size, and its target. */
 static bool next_block(block_walk *w, ntr_ingress *out) {
-    static const uint8_t kinds[] = {NTR_ITYPE_NONE, NTR_ITYPE_NOT_TAKEN, NTR_ITYPE_TAKEN, NTR_ITYPE_DIRECT_JUMP,
-                                    NTR_ITYPE_DIRECT_CALL, NTR_ITYPE_INDIRECT_CALL, NTR_ITYPE_RETURN,
-                                    NTR_ITYPE_OTHER_INDIRECT, NTR_ITYPE_CO_SWAP};
+    static const uint8_t kinds[] = {NTR_ITYPE_NONE,        NTR_ITYPE_NOT_TAKEN,      NTR_ITYPE_TAKEN,
+                                    NTR_ITYPE_DIRECT_JUMP, NTR_ITYPE_DIRECT_CALL,    NTR_ITYPE_INDIRECT_CALL,
+                                    NTR_ITYPE_RETURN,      NTR_ITYPE_OTHER_INDIRECT, NTR_ITYPE_CO_SWAP};
     if (w->tape->at >= w->tape->size) return false;
     uint8_t kind = fuzz_byte(w->tape), place = fuzz_byte(w->tape);
     *out = (ntr_ingress){.iaddr = w->pc, .itype = kinds[kind % sizeof kinds], .priv = NTR_PRIV_U, .cycle = true};
@@ -47,7 +48,8 @@ static bool next_block(block_walk *w, ntr_ingress *out) {
     uint64_t end = out->iaddr + 2 * (uint64_t)out->iretire;
     w->pc = BASE + 64 * (uint64_t)place;
     if (out->itype == NTR_ITYPE_NONE || out->itype == NTR_ITYPE_NOT_TAKEN) w->pc = end;
-    if (out->itype == NTR_ITYPE_DIRECT_CALL || out->itype == NTR_ITYPE_INDIRECT_CALL) w->stack[w->depth++ % STACK] = end;
+    if (out->itype == NTR_ITYPE_DIRECT_CALL || out->itype == NTR_ITYPE_INDIRECT_CALL)
+        w->stack[w->depth++ % STACK] = end;
     if (out->itype == NTR_ITYPE_RETURN && w->depth && place & 2) w->pc = w->stack[--w->depth % STACK];
     return true;
 }
@@ -56,7 +58,9 @@ static bool next_block(block_walk *w, ntr_ingress *out) {
 static bool continues(ntr_encoder *encoder, const ntr_encoder_config *config, const ntr_ingress *block, uint64_t next) {
     ntr_enc_stack *stack = ntr_enc_return_stack(encoder);
     switch (block->itype) {
-    case NTR_ITYPE_NONE: case NTR_ITYPE_NOT_TAKEN: case NTR_ITYPE_DIRECT_JUMP: return true;
+    case NTR_ITYPE_NONE:
+    case NTR_ITYPE_NOT_TAKEN:
+    case NTR_ITYPE_DIRECT_JUMP: return true;
     case NTR_ITYPE_TAKEN: return config->mode == NTR_INST_MODE_HTM;
     case NTR_ITYPE_DIRECT_CALL:
         if (stack) ntr_enc_stack_push(stack, block->iaddr + 2 * (uint64_t)block->iretire);
@@ -132,12 +136,14 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
         if (in_runs) grow(&g, &block, alone && w.tape->at % alone == 0);
     }
     if (in_runs) send_run(&g);
-    fits = halfwords + 1 < 1ull << (config.icnt_bits - config.full_after); /* a full I-CNT is sent at different places */
+    fits =
+        halfwords + 1 < 1ull << (config.icnt_bits - config.full_after); /* a full I-CNT is sent at different places */
     if (blocks) finish(blocks, &config, w.pc);
     if (in_runs) {
         finish(runs, &config, w.pc);
         bool same = one.size == other.size && (!one.size || memcmp(one.data, other.data, one.size) == 0);
-        fuzz_must(same || !fits || config.params.timestamps == NTR_TIMESTAMPS_ON, "runs make the messages of their blocks");
+        fuzz_must(same || !fits || config.params.timestamps == NTR_TIMESTAMPS_ON,
+                  "runs make the messages of their blocks");
     }
     ntr_encoder_free(blocks);
     ntr_encoder_free(runs);

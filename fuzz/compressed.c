@@ -1,5 +1,5 @@
-/* Compressed streams: any bytes are read in bounded memory, whatever size a frame claims, and every failure has an error
- * message. Of a stream without damage, what is behind bytes that are skipped is the same as without skipping. */
+/* Compressed streams: any bytes are read in bounded memory, whatever size a frame claims, and every failure has an
+ * error message. Of a stream without damage, what is behind bytes that are skipped is the same as without skipping. */
 #include "fuzz.h"
 
 #include <ntrace/stream_reader.h>
@@ -33,7 +33,8 @@ struct fuzz_content {
 };
 
 /* Reads all behind `skipped` bytes. */
-static ntr_status read_stream(const uint8_t *data, size_t size, uint64_t skipped, uint64_t place, struct fuzz_content *content) {
+static ntr_status read_stream(const uint8_t *data, size_t size, uint64_t skipped, uint64_t place,
+                              struct fuzz_content *content) {
     fuzz_tape tape = {data, size, 0};
     ntr_stream_reader_config config;
     ntr_stream_reader_config_init(&config);

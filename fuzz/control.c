@@ -105,38 +105,20 @@ static void operate(ntr_board *board, fuzz_tape *tape) {
     uint64_t value;
     uint32_t word;
     switch (operation % 10) {
-    case 0:
-        board_control_halt(hart);
-        break;
-    case 1:
-        board_control_resume(hart);
-        break;
+    case 0: board_control_halt(hart); break;
+    case 1: board_control_resume(hart); break;
     case 2:
         value = DCSR_STEP;
         board_control_register(hart, REG_DCSR, true, 32, &value);
         board_control_resume(hart);
         break;
-    case 3:
-        access_register(hart, false, tape);
-        break;
-    case 4:
-        access_register(hart, true, tape);
-        break;
-    case 5:
-        board_control_read(board, fuzz_number(tape, 4), &word);
-        break;
-    case 6:
-        board_control_write(board, fuzz_number(tape, 4), (uint32_t)fuzz_number(tape, 4));
-        break;
-    case 7:
-        board_control_reset(board);
-        break;
-    case 8:
-        ask_as_client(board, tape);
-        break;
-    default:
-        ntr_board_receive(board);
-        break;
+    case 3: access_register(hart, false, tape); break;
+    case 4: access_register(hart, true, tape); break;
+    case 5: board_control_read(board, fuzz_number(tape, 4), &word); break;
+    case 6: board_control_write(board, fuzz_number(tape, 4), (uint32_t)fuzz_number(tape, 4)); break;
+    case 7: board_control_reset(board); break;
+    case 8: ask_as_client(board, tape); break;
+    default: ntr_board_receive(board); break;
     }
 }
 

@@ -1,5 +1,5 @@
-/* What debuggers send: answers of OpenOCD and of GDB servers, files that scripts have written, remote_bitbang and GDB packets for the virtual
- * board. */
+/* What debuggers send: answers of OpenOCD and of GDB servers, files that scripts have written, remote_bitbang and GDB
+ * packets for the virtual board. */
 #include "fuzz.h"
 
 #include "board/remote.h"
@@ -145,7 +145,8 @@ static void serve(const uint8_t *data, size_t size) {
     ntr_gdb_filter *filter = ntr_gdb_filter_new(board, count_bytes, &sent, NULL);
     const int server = begin_server(board, data, size);
     if (answers && filter) {
-        fuzz_must(ntr_board_bitbang(board, data, size, answers, &quit) <= size, "at most one answer for each character");
+        fuzz_must(ntr_board_bitbang(board, data, size, answers, &quit) <= size,
+                  "at most one answer for each character");
         ntr_board_run(board, 3);
         ntr_board_receive(board);
         ntr_gdb_filter_client(filter, data, size);

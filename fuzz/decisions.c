@@ -1,5 +1,5 @@
-/* What coverage of decisions reads beside traces: compile_commands.json, and code of which the branches are matched with the
- * conditions of a decision. */
+/* What coverage of decisions reads beside traces: compile_commands.json, and code of which the branches are matched
+ * with the conditions of a decision. */
 #include "fuzz.h"
 
 #include "decision/arguments.h"
@@ -65,7 +65,8 @@ static void make_decision(fuzz_tape *tape, decision *d) {
     r->flow = d->flow;
     r->tree = d->tree;
     for (size_t i = 0; i < count; i++) {
-        uint8_t how = fuzz_byte(tape), leaf = add_node(d, (ntr_expression){.operator = NTR_LEAF, .condition = (uint8_t)i});
+        uint8_t how = fuzz_byte(tape),
+                leaf = add_node(d, (ntr_expression){.operator= NTR_LEAF, .condition = (uint8_t)i});
         d->conditions[i].constant = (how & 7) == 7;
         d->conditions[i].value = how & 8;
         if (how & 16) leaf = add_node(d, (ntr_expression){NTR_NOT, 0, leaf, leaf});
@@ -90,13 +91,15 @@ static void check_match(ntr_match *match) {
     fuzz_must(match->count >= 64 || joints >> match->count == 0, "branches that test a result are candidates");
 }
 
-/* Values of conditions that are computed together are those of an evaluation: the flow of the decision leads through them. */
+/* Values of conditions that are computed together are those of an evaluation: the flow of the decision leads through
+ * them. */
 static void check_groups(const ntr_match *match) {
     const ntr_decision_record *r = match->record;
     char of_groups[NTR_GROUPED_MAX], values[NTR_CONDITIONS_MAX];
     ntr_match grouped = *match;
     if (r->shown.condition_count < 2 || ntr_match_groups(&grouped)) return;
-    for (size_t i = 0; i < grouped.count; i++) fuzz_must(grouped.matched[i].condition < grouped.grouping.count, "a branch has a group");
+    for (size_t i = 0; i < grouped.count; i++)
+        fuzz_must(grouped.matched[i].condition < grouped.grouping.count, "a branch has a group");
     for (unsigned bits = 0; bits < 1u << grouped.grouping.count; bits++) {
         int16_t at = r->start, group = 0;
         memset(of_groups, '-', sizeof of_groups);
@@ -128,7 +131,11 @@ static void match_code(fuzz_tape *tape) {
     ntr_debug_info *debug = ntr_debug_info_new(program, NULL);
     ntr_graph graph = {0};
     ntr_statements statements = {0};
-    ntr_match match = {.graph = &graph, .debug = debug, .record = &d.record, .candidates = candidates, .statements = &statements,
+    ntr_match match = {.graph = &graph,
+                       .debug = debug,
+                       .record = &d.record,
+                       .candidates = candidates,
+                       .statements = &statements,
                        .kind = {.plain = how & 1, .debug = how & 2, .gnu = how & 4}};
     if (debug && ntr_graph_make(&graph, program, debug, CODE_BASE, CODE_BASE + code.size) == NTR_OK) {
         for (uint32_t i = 0; i < graph.count && match.count < NTR_CANDIDATES_MAX; i++)

@@ -34,8 +34,8 @@ static void order(const ntr_decoder_config *config, ntr_bytes stream, size_t win
     ntr_decoder_free(decoder);
 }
 
-/* A hostile count can stand for any number of instructions, so the work for a message is not bounded by its size. This is
- * used only for streams that were read in bounded time before. */
+/* A hostile count can stand for any number of instructions, so the work for a message is not bounded by its size. This
+ * is used only for streams that were read in bounded time before. */
 static void count(const ntr_decoder_config *config, ntr_bytes stream, ntr_count_callback *callback, ntr_counts *counts,
                   uint64_t *sum) {
     ntr_decoder *decoder = ntr_decoder_new(config, NULL);

@@ -20,16 +20,19 @@ static uint64_t frame(ntr_bytes stream, bool zero_idle, bool seek, size_t piece)
     if (seek) ntr_framer_seek_start(&framer);
     while (status != NTR_END) {
         size_t size = piece && piece < stream.size - at ? piece : stream.size - at;
-        fuzz_must(ntr_framer_feed(&framer, stream.data + at, size, at + size == stream.size) == NTR_OK, "a span is taken");
+        fuzz_must(ntr_framer_feed(&framer, stream.data + at, size, at + size == stream.size) == NTR_OK,
+                  "a span is taken");
         at += size;
         while ((status = ntr_framer_next(&framer, &slice)) == NTR_OK) {
-            fuzz_must(slice.offset >= offset && slice.size >= slice.raw.size && slice.raw.size, "slices follow one another");
+            fuzz_must(slice.offset >= offset && slice.size >= slice.raw.size && slice.raw.size,
+                      "slices follow one another");
             offset = slice.offset + slice.size;
             in_messages += slice.size;
             sum = sum * 31 + slice.size * 7 + slice.raw.data[slice.raw.size - 1] + (uint64_t)(int64_t)slice.defect;
         }
     }
-    fuzz_must(in_messages + framer.idle + framer.skipped == stream.size, "every byte belongs to a message, is idle, or is skipped");
+    fuzz_must(in_messages + framer.idle + framer.skipped == stream.size,
+              "every byte belongs to a message, is idle, or is skipped");
     fuzz_must(ntr_framer_offset(&framer) == stream.size, "the offset ends at the end");
     return sum + framer.idle;
 }

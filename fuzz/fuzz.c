@@ -63,8 +63,8 @@ ntr_params fuzz_params(fuzz_tape *tape) {
 }
 
 uint64_t fuzz_program_base(uint8_t kind, unsigned xlen) {
-    static const uint64_t bases[] = {0x80000000, 0, 0xfffffffffffff000, 0x7ffffffff000, 0xffffffff80000000, 0xfffff000,
-                                     0x1000, 0x8000000000000000};
+    static const uint64_t bases[] = {0x80000000, 0,      0xfffffffffffff000, 0x7ffffffff000, 0xffffffff80000000,
+                                     0xfffff000, 0x1000, 0x8000000000000000};
     uint64_t base = bases[kind & 7];
     return xlen == 32 ? base & 0xffffffff : base;
 }
@@ -146,7 +146,8 @@ static void write_down(const ntr_event *event) {
     fuzz_must(csv && csv <= sizeof text && text[csv - 1] == '\n', "an event is a row");
 }
 
-/* The instructions of a span: their number and the address of the last one agree with the event, each with the program. */
+/* The instructions of a span: their number and the address of the last one agree with the event, each with the program.
+ */
 static void expand(ntr_instructions *instructions, const ntr_decoder_config *config, const ntr_event *span) {
     enum { FUZZ_MOST = 1000 }; /* hostile spans are long */
     const uint64_t mask = ntr_program_xlen(config->program) == 32 ? UINT32_MAX : UINT64_MAX;
@@ -156,12 +157,15 @@ static void expand(ntr_instructions *instructions, const ntr_decoder_config *con
     for (uint64_t at = span->address; count < FUZZ_MOST && ntr_instructions_next(instructions, &i) == NTR_OK; count++) {
         ntr_insn same;
         ntr_status status = ntr_program_insn(config->program, &span->context, span->offset, at, &same);
-        fuzz_must(i.address == at && i.insn.size == same.size && i.insn.flow == same.flow, "instructions are those of the program");
-        fuzz_must(status == NTR_OK ? i.insn.target == same.target : same.table_jump, "targets are those of the program");
+        fuzz_must(i.address == at && i.insn.size == same.size && i.insn.flow == same.flow,
+                  "instructions are those of the program");
+        fuzz_must(status == NTR_OK ? i.insn.target == same.target : same.table_jump,
+                  "targets are those of the program");
         at += i.insn.size;
     }
     fuzz_must(count == span->instructions || count == FUZZ_MOST, "a span has code");
-    if (count && count < FUZZ_MOST) fuzz_must(((i.address ^ span->last) & mask) == 0, "the last instruction is at `last`");
+    if (count && count < FUZZ_MOST)
+        fuzz_must(((i.address ^ span->last) & mask) == 0, "the last instruction is at `last`");
 }
 
 void fuzz_decode(const ntr_decoder_config *config, ntr_bytes stream, size_t piece, size_t reads) {

@@ -1,5 +1,5 @@
-/* Functions that the harnesses share. A harness tests one kind of untrusted input: LLVMFuzzerTestOneInput must return 0 in
- * bounded time and memory for any input, and the guarantees of the library must hold (fuzz_must). */
+/* Functions that the harnesses share. A harness tests one kind of untrusted input: LLVMFuzzerTestOneInput must return 0
+ * in bounded time and memory for any input, and the guarantees of the library must hold (fuzz_must). */
 #ifndef NTRACE_FUZZ_H
 #define NTRACE_FUZZ_H
 
@@ -34,7 +34,7 @@ ntr_bytes fuzz_part(fuzz_tape *tape, size_t size);
 
 /* Parameters of a stream: 6 bytes. They always pass ntr_params_check. */
 #define FUZZ_PARAMS_BYTES 6
-#define FUZZ_HEAD (FUZZ_PARAMS_BYTES + 4) /* parameters, then four bytes of options of the harness */
+#define FUZZ_HEAD         (FUZZ_PARAMS_BYTES + 4) /* parameters, then four bytes of options of the harness */
 ntr_params fuzz_params(fuzz_tape *tape);
 
 /* One of the transports: 1 byte. */

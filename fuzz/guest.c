@@ -1,5 +1,5 @@
-/* What `ntrace run --machine` reads about a guest: symbols of a kernel as text (first byte 0) and as the tables of an image (1, 2: 32
- * and 64 bits), an archive of files with the pages of their code (3), the tasks of a bundle (4). */
+/* What `ntrace run --machine` reads about a guest: symbols of a kernel as text (first byte 0) and as the tables of an
+ * image (1, 2: 32 and 64 bits), an archive of files with the pages of their code (3), the tasks of a bundle (4). */
 #include "capture/guest_files.h"
 #include "capture/guest_unpack.h"
 #include "capture/page_index.h"

@@ -1,5 +1,5 @@
-/* Index: decoding can begin at every point of any stream, and the spans from there on are those of the whole stream, except
- * for a gap that is open at the point. The index written as text is read back unchanged. */
+/* Index: decoding can begin at every point of any stream, and the spans from there on are those of the whole stream,
+ * except for a gap that is open at the point. The index written as text is read back unchanged. */
 #include "fuzz.h"
 
 #include "bundle/index_text.h"
@@ -82,8 +82,10 @@ static bool spans_from(const ntr_decoder_config *config, ntr_bytes stream, const
         for (size_t i = 0; i < n; i++) {
             if (events[i].kind == NTR_EVENT_GAP) add_gap(out, &events[i], first);
             if (events[i].kind != NTR_EVENT_SPAN || events[i].message < first || events[i].offset < offset) continue;
-            if (out->count == SPANS_MAX) status = NTR_E_LIMIT;
-            else out->at[out->count++] = events[i];
+            if (out->count == SPANS_MAX)
+                status = NTR_E_LIMIT;
+            else
+                out->at[out->count++] = events[i];
         }
     }
     ntr_decoder_free(decoder);
@@ -92,8 +94,8 @@ static bool spans_from(const ntr_decoder_config *config, ntr_bytes stream, const
 
 static bool same(const ntr_event *a, const ntr_event *b) {
     return a->message == b->message && a->offset == b->offset && a->src == b->src && a->address == b->address &&
-           a->last == b->last && a->target == b->target && a->end == b->end && a->instructions == b->instructions && a->halfwords == b->halfwords && a->flags == b->flags &&
-           (!(a->flags & NTR_EVENT_TIME) || a->time == b->time);
+           a->last == b->last && a->target == b->target && a->end == b->end && a->instructions == b->instructions &&
+           a->halfwords == b->halfwords && a->flags == b->flags && (!(a->flags & NTR_EVENT_TIME) || a->time == b->time);
 }
 
 /* Leave out messages of a gap that was open at the point. */
@@ -133,7 +135,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
     config.one_source = unit & 8;
     config.source = source;
     if (index) check_text(&config.params, index, stream.size);
-    if (index && ntr_index_find(index, (ntr_unit)(unit % 3), place, unit & 8 ? &source : NULL, &points, &count) == NTR_OK) {
+    if (index &&
+        ntr_index_find(index, (ntr_unit)(unit % 3), place, unit & 8 ? &source : NULL, &points, &count) == NTR_OK) {
         uint64_t first = 0;
         for (size_t i = 0; i < count; i++)
             if (points[i].message > first) first = points[i].message;

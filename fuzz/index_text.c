@@ -27,7 +27,8 @@ static void check(ntr_index *index, ntr_index *copy) {
     }
     for (unsigned unit = 0; unit < 3; unit++) {
         status = ntr_index_find(index, (ntr_unit)unit, 50, NULL, &points, &count);
-        fuzz_must(status == NTR_END || (status == NTR_OK && count > 0 && count <= 16), "at most one point for each source");
+        fuzz_must(status == NTR_END || (status == NTR_OK && count > 0 && count <= 16),
+                  "at most one point for each source");
     }
     free(text);
 }

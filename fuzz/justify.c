@@ -25,7 +25,8 @@ size_t fuzz_stream_at(const uint8_t *data, size_t size) {
 static void check_entry(struct cli_justify *justify, size_t index) {
     const struct cli_justification *entry = &justify->items[index];
     fuzz_must(entry->function && entry->text && entry->reason && entry->line, "an entry has three lines and a place");
-    fuzz_must(cli_justify_find(justify, entry->function, entry->text, true) != NULL, "an entry is found by function and text");
+    fuzz_must(cli_justify_find(justify, entry->function, entry->text, true) != NULL,
+              "an entry is found by function and text");
     fuzz_must(entry->state == CLI_JUSTIFY_COVERED, "an entry of covered code is not needed");
     cli_justify_find(justify, entry->function, entry->text, false);
     fuzz_must(entry->state == CLI_JUSTIFY_USED, "an entry of code that is not covered is used");

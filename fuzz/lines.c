@@ -1,4 +1,5 @@
-/* Line tables and ranges of units, which coverage reads: any file is refused or gives rows and units that keep their rules. */
+/* Line tables and ranges of units, which coverage reads: any file is refused or gives rows and units that keep their
+ * rules. */
 #include "fuzz.h"
 
 #include "analysis/debug_units.h"
@@ -12,8 +13,10 @@ size_t fuzz_stream_at(const uint8_t *data, size_t size) {
 
 static ntr_status check_unit(void *user, const ntr_debug_unit *unit) {
     size_t *visited = user;
-    for (size_t i = 0; i < unit->range_count; i++) fuzz_must(unit->ranges[i][0] < unit->ranges[i][1], "a range of a unit is not empty");
-    for (size_t i = 0; i < unit->statement_count; i++) fuzz_must(unit->statements[i].file != NULL, "a statement has a file");
+    for (size_t i = 0; i < unit->range_count; i++)
+        fuzz_must(unit->ranges[i][0] < unit->ranges[i][1], "a range of a unit is not empty");
+    for (size_t i = 0; i < unit->statement_count; i++)
+        fuzz_must(unit->statements[i].file != NULL, "a statement has a file");
     return ++*visited == 64 ? NTR_END : NTR_OK;
 }
 

@@ -45,7 +45,8 @@ static void look_at(const ntr_params *params, const ntr_message *message) {
         if (ntr_field_get(fields[i])->shape == NTR_SHAPE_ADDRESS) ntr_message_address(params, message, fields[i]);
     }
     for (size_t i = 0; i <= message->raw.size; i++)
-        fuzz_must((ntr_message_byte_at(params, message, i, &byte) == NTR_OK) == (i < message->raw.size), "bytes end at the end");
+        fuzz_must((ntr_message_byte_at(params, message, i, &byte) == NTR_OK) == (i < message->raw.size),
+                  "bytes end at the end");
 }
 
 static void through_csv(const ntr_params *params, const ntr_message *message) {
@@ -82,8 +83,7 @@ static uint64_t count_all(const ntr_params *params, ntr_bytes stream, uint64_t g
     ntr_message_mix mix = {{0}, {0}};
     ntr_reader_init(&reader, params);
     ntr_reader_feed(&reader, stream.data, stream.size, true);
-    while (ntr_reader_check(&reader, &mix, &message) == NTR_OK)
-        ;
+    while (ntr_reader_check(&reader, &mix, &message) == NTR_OK);
     for (unsigned i = 0; i < 64; i++) good[i] = mix.messages[i];
     return reader.number;
 }
@@ -98,6 +98,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
     uint64_t number = read_all(&params, stream, 0, whole, true);
     fuzz_must(number == read_all(&params, stream, piece, cut, false), "cuts change nothing");
     fuzz_must(number == count_all(&params, stream, counted), "counting finds the same messages");
-    fuzz_must(memcmp(whole, cut, sizeof whole) == 0 && memcmp(whole, counted, sizeof whole) == 0, "the number of each message is the same");
+    fuzz_must(memcmp(whole, cut, sizeof whole) == 0 && memcmp(whole, counted, sizeof whole) == 0,
+              "the number of each message is the same");
     return 0;
 }

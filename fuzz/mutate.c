@@ -1,5 +1,5 @@
-/* A mutator for messages: it splits the stream after an input's head with the framer, changes, adds, removes, doubles or
- * swaps whole messages, and writes fields by the message table. Half of the mutations change plain bytes. */
+/* A mutator for messages: it splits the stream after an input's head with the framer, changes, adds, removes, doubles
+ * or swaps whole messages, and writes fields by the message table. Half of the mutations change plain bytes. */
 #include "fuzz.h"
 
 #include <ntrace/message.h>
@@ -104,8 +104,13 @@ static void change_at(mutation *c, size_t i) {
     copy(c, 0, i);
     switch (below(c, 6)) {
     case 0: break;
-    case 1: make_message(c); copy(c, i, next); break;
-    case 2: while (run--) copy(c, i, next); break;
+    case 1:
+        make_message(c);
+        copy(c, i, next);
+        break;
+    case 2:
+        while (run--) copy(c, i, next);
+        break;
     case 3:
         if (next < c->count) copy(c, next, next + 1);
         copy(c, i, next);

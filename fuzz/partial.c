@@ -1,5 +1,5 @@
-/* Partial answers: any file is read, loaded and added in bounded memory; every refusal has a reason; what can be added to
- * nothing is a sum, which is the sum of itself. Checksums are set right before, so that the content is reached. */
+/* Partial answers: any file is read, loaded and added in bounded memory; every refusal has a reason; what can be added
+ * to nothing is a sum, which is the sum of itself. Checksums are set right before, so that the content is reached. */
 #include "fuzz.h"
 
 #include "partial/blocks.h"
@@ -21,7 +21,8 @@ static void mend(uint8_t *bytes, size_t size) {
         bytes[at + 3] = bytes[at + 4] = 0;
         if (length > size - at - NTR_BLOCK_HEAD_SIZE - NTR_BLOCK_SUM_SIZE) return;
         const uint64_t sum = ntr_partial_hash(0, bytes + at, NTR_BLOCK_HEAD_SIZE + length);
-        for (unsigned i = 0; i < NTR_BLOCK_SUM_SIZE; i++) bytes[at + NTR_BLOCK_HEAD_SIZE + length + i] = (uint8_t)(sum >> 8 * i);
+        for (unsigned i = 0; i < NTR_BLOCK_SUM_SIZE; i++)
+            bytes[at + NTR_BLOCK_HEAD_SIZE + length + i] = (uint8_t)(sum >> 8 * i);
         at += NTR_BLOCK_HEAD_SIZE + length + NTR_BLOCK_SUM_SIZE;
     }
 }

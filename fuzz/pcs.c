@@ -44,7 +44,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
         if (config.params.xlen == 32) pc &= 0xffffffff;
         status = ntr_classifier_push(classifier, pc);
     }
-    if (status == NTR_E_NO_IMAGE) fuzz_must(ntr_classifier_error(classifier)[0] != 0, "a refused address has an error message");
+    if (status == NTR_E_NO_IMAGE)
+        fuzz_must(ntr_classifier_error(classifier)[0] != 0, "a refused address has an error message");
     if (classifier) ntr_classifier_finish(classifier, &next);
     if (encoder) {
         ntr_encoder_stop(encoder, next, config.stop_evcode);

@@ -21,8 +21,12 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
     size_t total = 0;
     const ntr_transport *transport = fuzz_transport(&tape);
     uint8_t how = fuzz_byte(&tape), channels = fuzz_byte(&tape);
-    ntr_pin_options options = {.size = sizeof options, .format = how & 1 ? NTR_PINS_SAMPLES : NTR_PINS_VCD, .sink = take,
-                               .user = &total, .clock_center = how & 2, .channels = (uint8_t)(1 + channels % 64),
+    ntr_pin_options options = {.size = sizeof options,
+                               .format = how & 1 ? NTR_PINS_SAMPLES : NTR_PINS_VCD,
+                               .sink = take,
+                               .user = &total,
+                               .clock_center = how & 2,
+                               .channels = (uint8_t)(1 + channels % 64),
                                .beat_time = fuzz_byte(&tape)};
     ntr_pin_reader *reader = ntr_pin_reader_new(transport, &options, NULL);
     size_t piece = 1 + (how >> 2 & 31u);

@@ -83,7 +83,8 @@ static void push(ntr_system *system, fuzz_tape *tape) {
     block.scontext = how & 16 ? fuzz_byte(tape) : 0;
     block.time = fuzz_number(tape, 1) << 4;
     ntr_status status = ntr_system_push(system, how & 1, &block);
-    fuzz_must(status == NTR_OK || status == NTR_NEED_MORE || status == NTR_E_INGRESS, "ingress is accepted, waits or is refused");
+    fuzz_must(status == NTR_OK || status == NTR_NEED_MORE || status == NTR_E_INGRESS,
+              "ingress is accepted, waits or is refused");
 }
 
 static ntr_status drop(void *user, unsigned id, const uint8_t *bytes, size_t size) {
@@ -95,9 +96,16 @@ static void operate(ntr_system *system, fuzz_tape *tape) {
     ntr_params params;
     bool cut;
     switch (fuzz_byte(tape) & 15) {
-    case 0: case 1: case 2: case 3: access_register(system, tape, true); break;
-    case 4: case 5: access_register(system, tape, false); break;
-    case 6: case 7: case 8: case 9: push(system, tape); break;
+    case 0:
+    case 1:
+    case 2:
+    case 3: access_register(system, tape, true); break;
+    case 4:
+    case 5: access_register(system, tape, false); break;
+    case 6:
+    case 7:
+    case 8:
+    case 9: push(system, tape); break;
     case 10: ntr_system_step(system, fuzz_byte(tape)); break;
     case 11: ntr_system_trigger(system, fuzz_byte(tape) & 1, fuzz_byte(tape) & 7); break;
     case 12: ntr_system_start(system); break;
@@ -114,9 +122,14 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
     fuzz_tape tape = {data, size, 0};
     char error[256];
     unsigned turn = 0;
-    const ntr_system_config config = {.size = sizeof config, .topology = {(const uint8_t *)topology, sizeof topology - 1},
-                                      .memory_write = memory_write, .memory_read = memory_read, .user = &turn,
-                                      .outputs = {.transfer = transfer}, .error = error, .error_size = sizeof error};
+    const ntr_system_config config = {.size = sizeof config,
+                                      .topology = {(const uint8_t *)topology, sizeof topology - 1},
+                                      .memory_write = memory_write,
+                                      .memory_read = memory_read,
+                                      .user = &turn,
+                                      .outputs = {.transfer = transfer},
+                                      .error = error,
+                                      .error_size = sizeof error};
     ntr_system *system = ntr_system_new(&config, NULL);
     fuzz_must(system != NULL, "the topology is valid");
     for (unsigned i = 0; i < OPERATIONS_MAX && tape.at < tape.size; i++) operate(system, &tape);

@@ -1,5 +1,5 @@
-/* The harness without a fuzzer: reads the files named, and those in the folders named, one after the other. For compilers
- * without libFuzzer, and for coverage. */
+/* The harness without a fuzzer: reads the files named, and those in the folders named, one after the other. For
+ * compilers without libFuzzer, and for coverage. */
 #include "fuzz.h"
 
 #include <dirent.h>

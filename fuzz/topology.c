@@ -12,15 +12,16 @@ size_t fuzz_stream_at(const uint8_t *data, size_t size) {
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
     char error[128] = "";
     ntr_status status = NTR_OK;
-    const ntr_system_config config = {.size = sizeof config, .topology = {data, size}, .error = error, .error_size = sizeof error};
+    const ntr_system_config config = {
+        .size = sizeof config, .topology = {data, size}, .error = error, .error_size = sizeof error};
     ntr_system *system = ntr_system_new(&config, &status);
     if (!system) {
         fuzz_must(status < 0 && memchr(error, 0, sizeof error) && (error[0] || status == NTR_E_MEMORY),
                   "a refused topology has an error message");
         return 0;
     }
-    ntr_ingress loop = {.iaddr = 0x80000000, .iretire = 8, .ilastsize = 1, .itype = NTR_ITYPE_TAKEN, .priv = NTR_PRIV_M,
-                        .cycle = true};
+    ntr_ingress loop = {
+        .iaddr = 0x80000000, .iretire = 8, .ilastsize = 1, .itype = NTR_ITYPE_TAKEN, .priv = NTR_PRIV_M, .cycle = true};
     ntr_system_component info;
     if (ntr_system_start(system) == NTR_OK) {
         for (unsigned i = 0; i < 200; i++) {

@@ -121,7 +121,8 @@ static void there_and_back(const ntr_transport *transport, ntr_reader_options *o
         ntr_transport_writer_end(writer);
         ntr_transport_writer_ram(writer, &options->ram);
         options->begin = NTR_BEGIN_ALIGNED;
-        fuzz_bytes back = read_beats(transport, options, (const uint16_t *)(void *)beats.data, beats.size / 2, SIZE_MAX / 2);
+        fuzz_bytes back =
+            read_beats(transport, options, (const uint16_t *)(void *)beats.data, beats.size / 2, SIZE_MAX / 2);
         bool cut = strcmp(transport->name, "ram") == 0; /* an old part may be overwritten, and the end is padded */
         fuzz_must(cut || is_same(transport, &back, &messages) || status != NTR_OK, "what is written is read");
         free(back.data);
@@ -136,9 +137,14 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
     const ntr_transport *transport = fuzz_transport(&tape);
     uint8_t how = fuzz_byte(&tape), extra = fuzz_byte(&tape);
     ntr_ram_window ram = window(&tape);
-    ntr_reader_options options = {.size = sizeof options, .begin = (how >> 1) % 3, .ram = ram, .sink = take, .note = note};
-    ntr_writer_options writing = {.size = sizeof writing, .ram = ram, .sink = take_beats, .atb_bytes = (uint8_t)(1u << (how >> 3 & 3)),
-                                  .sync_every = how & 0x20 ? extra & 15 : 0, .idle_every = how & 0x40 ? 1 + extra : 0};
+    ntr_reader_options options = {
+        .size = sizeof options, .begin = (how >> 1) % 3, .ram = ram, .sink = take, .note = note};
+    ntr_writer_options writing = {.size = sizeof writing,
+                                  .ram = ram,
+                                  .sink = take_beats,
+                                  .atb_bytes = (uint8_t)(1u << (how >> 3 & 3)),
+                                  .sync_every = how & 0x20 ? extra & 15 : 0,
+                                  .idle_every = how & 0x40 ? 1 + extra : 0};
     ntr_bytes bytes = fuzz_part(&tape, 8192);
     if (how & 1)
         there_and_back(transport, &options, &writing, bytes, extra);

@@ -15,9 +15,10 @@
 
 #define S struct cli_analysis_options
 const struct cli_option cli_analysis_options[] = {
-    CLI_FLAG(0, "follow", S, follow,
-             "read on as the trace grows, until interrupted: a file, a pipe, or a TCP stream (tcp:HOST:PORT); then write the "
-             "result"),
+    CLI_FLAG(
+        0, "follow", S, follow,
+        "read on as the trace grows, until interrupted: a file, a pipe, or a TCP stream (tcp:HOST:PORT); then write the "
+        "result"),
     CLI_NUMBER('j', "jobs", "N", S, jobs, 1, 256, 0, CLI_JOBS_HELP),
     CLI_DEBUG_PATH(S, debug_path),
     CLI_STRING(0, "source-path", "DIRS", S, source_path,
@@ -45,7 +46,8 @@ static int open_decoder(struct cli_analysis *a) {
     a->config.one_source = a->window.one_source;
     a->config.source = a->window.source;
     a->decoder = cli_trace_decoder(&a->trace, &a->config);
-    if (a->decoder && a->shard.count) return cli_shard_open(&a->shard, &a->trace, a->path, a->decoder, a->options->from_start);
+    if (a->decoder && a->shard.count)
+        return cli_shard_open(&a->shard, &a->trace, a->path, a->decoder, a->options->from_start);
     struct cli_begin begin;
     return a->decoder ? cli_seek(&a->trace, &a->window, a->decoder, &begin) : CLI_FAILED;
 }
@@ -73,7 +75,8 @@ int cli_analysis_open(struct cli_analysis *a, const char *path, const struct cli
     a->data.debug = ntr_debug_info_new(a->trace.program, &cli_memory);
     a->data.title = title_of(a->path);
     a->data.ticks_per_second = a->answer         ? ntr_partial_capture_at(a->answer, 0)->ticks_per_second
-                               : a->trace.bundle ? ntr_bundle_capture(a->trace.bundle)->ticks_per_second : 0;
+                               : a->trace.bundle ? ntr_bundle_capture(a->trace.bundle)->ticks_per_second
+                                                 : 0;
     a->data.read_source = cli_source_text_read;
     a->data.read_source_user = &a->text;
     a->text.folders = options->source_path;
@@ -228,8 +231,8 @@ static bool is_serial(const struct cli_analysis *a) {
     return a->part || a->options->follow || a->shard.count || a->data.totals;
 }
 
-/* Returns whether threads can count the call trees of their chunks: there is one source, and the threads of an operating system are not
- * needed. */
+/* Returns whether threads can count the call trees of their chunks: there is one source, and the threads of an
+ * operating system are not needed. */
 static bool divides(const struct cli_analysis *a) {
     return !a->tasks && !cli_trace_many_sources(&a->trace);
 }
@@ -243,8 +246,8 @@ bool cli_analysis_shares(struct cli_analysis *a) {
            cli_threads_number(&a->trace, a->options->jobs, CLI_GAIN_SOME) > 1;
 }
 
-/* Where trees are counted in stream order, that is the larger part of the work. A tree that one thread does not need costs more. Counts of
- * code cost more because the stream is cut. */
+/* Where trees are counted in stream order, that is the larger part of the work. A tree that one thread does not need
+ * costs more. Counts of code cost more because the stream is cut. */
 static enum cli_gain gain_of(struct cli_analysis *a, bool counting) {
     if (a->trees) return a->data.tally || a->stacks_only || cli_trace_stamped(&a->trace) ? CLI_GAIN_SOME : CLI_GAIN_ALL;
     return counting ? CLI_GAIN_SOME : CLI_GAIN_NONE;
@@ -268,8 +271,7 @@ static int decode(struct cli_analysis *a, cli_take_events take, void *user) {
 }
 
 int cli_analysis_need(struct cli_analysis *a, unsigned needs) {
-    if (needs & NTR_NEEDS_TALLY && !a->data.tally && !(a->data.tally = ntr_tally_new(NULL)))
-        return out_of_memory(a);
+    if (needs & NTR_NEEDS_TALLY && !a->data.tally && !(a->data.tally = ntr_tally_new(NULL))) return out_of_memory(a);
     if (needs & NTR_NEEDS_TREE && !a->data.tree &&
         (!(a->data.tree = ntr_calltree_new(a->data.functions, NULL)) ||
          (a->shard.count && ntr_calltree_open(a->data.tree) != NTR_OK)))
@@ -289,19 +291,21 @@ static int keep_events(struct cli_analysis *a) {
 }
 
 int cli_analysis_run(struct cli_analysis *a, cli_take_events take, void *user) {
-    int status = a->answer                      ? cli_partials_load(a, take, user)
+    int status = a->answer                     ? cli_partials_load(a, take, user)
                  : take && a->options->partial ? keep_events(a)
                                                : decode(a, take, user);
     if (status == CLI_FAILED) return status;
     if (a->data.tree) {
         ntr_calltree_finish(a->data.tree);
-        if (!a->options->partial && !a->stacks_only) cli_debug_files_report(a->data.tree, a->data.functions); /* else the sum is reported */
+        if (!a->options->partial && !a->stacks_only)
+            cli_debug_files_report(a->data.tree, a->data.functions); /* else the sum is reported */
     }
     if (a->data.totals) return a->options->partial && cli_partials_write(a) != CLI_OK ? CLI_FAILED : status;
     cli_trace_reserved(&a->trace, a->reserved);
     a->defects.hint = cli_trace_hint(&a->trace);
     int defects = cli_defect_summary(&a->defects);
-    status = cli_trace_part_status(&a->trace, &a->window, a->any || a->shard.count, status == CLI_OK ? defects : status);
+    status =
+        cli_trace_part_status(&a->trace, &a->window, a->any || a->shard.count, status == CLI_OK ? defects : status);
     return a->options->partial && status != CLI_FAILED && cli_partials_write(a) != CLI_OK ? CLI_FAILED : status;
 }
 

@@ -18,13 +18,14 @@
 #include <ntrace/partial.h>
 
 /* The options --partial, --shard and --index, of members with these names. */
-#define CLI_PARTS(S)                                                                                                              \
-    CLI_STRING(0, "partial", "FILE", S, partial,                                                                                  \
-               "write what the output needs as a partial answer to FILE, for 'ntrace combine', and nothing else"),                \
-    CLI_STRING(0, "shard", "I/N", S, shard, "with --partial: decode only the I-th of N parts of the trace"),                      \
-    CLI_STRING(0, "index", "FILE", S, index,                                                                                      \
-               "places of the stream where decoding can begin, for --shard and --from; made if the file does not exist or is of " \
-               "another stream (default: that of the bundle)")
+#define CLI_PARTS(S)                                                                                                           \
+    CLI_STRING(0, "partial", "FILE", S, partial,                                                                               \
+               "write what the output needs as a partial answer to FILE, for 'ntrace combine', and nothing else"),             \
+        CLI_STRING(0, "shard", "I/N", S, shard, "with --partial: decode only the I-th of N parts of the trace"),               \
+        CLI_STRING(                                                                                                            \
+            0, "index", "FILE", S, index,                                                                                      \
+            "places of the stream where decoding can begin, for --shard and --from; made if the file does not exist or is of " \
+            "another stream (default: that of the bundle)")
 
 struct cli_analysis_options {
     struct cli_stream stream;
@@ -72,7 +73,7 @@ struct cli_analysis {
     ntr_partial_digest digest; /* --partial: of the bytes that were decoded */
     struct cli_events_file *events; /* --partial with all events: where they are kept; else NULL */
     struct cli_shard shard;    /* --shard; `count` 0: the whole trace */
-    bool keep_time;          /* attribute time in the tally if the trace has timestamps; set before cli_analysis_run */
+    bool keep_time; /* attribute time in the tally if the trace has timestamps; set before cli_analysis_run */
 };
 
 /* Receives events in stream order. A return value other than NTR_OK stops the decoding. */
@@ -102,11 +103,12 @@ void cli_analysis_close(struct cli_analysis *a);
 /* Returns whether the input is a partial answer. */
 bool cli_partials_seen(const char *path);
 
-/* Opens a partial answer, and the program of its captures in a->trace. Returns CLI_OK, or CLI_FAILED after reporting the
- * error. */
+/* Opens a partial answer, and the program of its captures in a->trace. Returns CLI_OK, or CLI_FAILED after reporting
+ * the error. */
 int cli_partials_open(struct cli_analysis *a, const char *path);
 
-/* Loads it into a->data, or passes its events on, instead of decoding. Returns as cli_analysis_run does before its summary. */
+/* Loads it into a->data, or passes its events on, instead of decoding. Returns as cli_analysis_run does before its
+ * summary. */
 int cli_partials_load(struct cli_analysis *a, cli_take_events take, void *user);
 
 /* --partial: prepares for writing, after the trace was opened; then writes a->data. Return CLI_OK, or CLI_FAILED after
@@ -126,9 +128,10 @@ struct cli_redo {
     const char *index; /* --index, or NULL */
 };
 
-/* Puts the parts of one capture together, which are sorted and complete, and writes the answer of the whole capture. Returns CLI_OK,
- * CLI_DEFECTS if there is a wrong guess (reported), or CLI_FAILED. */
-int cli_partials_join(const struct cli_partial_place *parts, size_t count, const struct cli_redo *redo, const ntr_output *output);
+/* Puts the parts of one capture together, which are sorted and complete, and writes the answer of the whole capture.
+ * Returns CLI_OK, CLI_DEFECTS if there is a wrong guess (reported), or CLI_FAILED. */
+int cli_partials_join(const struct cli_partial_place *parts, size_t count, const struct cli_redo *redo,
+                      const ntr_output *output);
 
 /* Frees a->answer_options. */
 void cli_partials_release(struct cli_analysis *a);
@@ -152,8 +155,8 @@ ntr_status cli_events_file_take(void *file, const ntr_event *events, size_t coun
 int cli_events_file_append(struct cli_events_file *file, ntr_partial *partial);
 
 /* Writes them as the answer for this capture. Errors: those of ntr_partial_write_events. */
-ntr_status cli_events_file_write(struct cli_events_file *file, const ntr_program *program, const ntr_partial_capture *capture,
-                                 const ntr_output *output);
+ntr_status cli_events_file_write(struct cli_events_file *file, const ntr_program *program,
+                                 const ntr_partial_capture *capture, const ntr_output *output);
 
 /* Passes the events of a->answer to the consumers. Returns as cli_partials_load. */
 int cli_events_load(struct cli_analysis *a, cli_take_events take, void *user);

@@ -1,5 +1,5 @@
-/* Delivery of what the worker threads have put (collecting_thread.h). ntr_parallel calls `deliver` in stream order, one call at a
- * time. When trees of chunks are refused often, all further chunks deliver spans. */
+/* Delivery of what the worker threads have put (collecting_thread.h). ntr_parallel calls `deliver` in stream order, one
+ * call at a time. When trees of chunks are refused often, all further chunks deliver spans. */
 #include "commands/collecting_thread.h"
 #include "commands/packed_spans.h"
 #include "io/progress.h"
@@ -15,7 +15,8 @@ struct delivery {
     struct cli_unpacked_spans unpacked;
 };
 
-/* Ends decoding after a signal, also in the middle of a chunk: a message may stand for more spans than can be waited for. */
+/* Ends decoding after a signal, also in the middle of a chunk: a message may stand for more spans than can be waited
+ * for. */
 static ntr_status unless_stopped(void) {
     return cli_progress_stopped() ? NTR_END : NTR_OK;
 }
@@ -64,7 +65,8 @@ static ntr_status deliver_tree(struct delivery *s, const void *data, size_t size
     }
     if (status != NTR_E_STATE) return status;
     s->refused++;
-    if (s->refused >= REFUSED_LEAST && s->refused > s->applied / REFUSED_SHARE) atomic_store(&s->collecting.only_spans, true);
+    if (s->refused >= REFUSED_LEAST && s->refused > s->applied / REFUSED_SHARE)
+        atomic_store(&s->collecting.only_spans, true);
     return NTR_NEED_MORE;
 }
 
@@ -80,7 +82,7 @@ static ntr_status deliver(void *user, unsigned what, const void *data, size_t si
                         : what == CLI_PUT_SPANS  ? deliver_spans(s, data, size)
                         : what == CLI_PUT_TREE   ? deliver_tree(s, data, size)
                         : what == CLI_PUT_OTHERS ? deliver_others(s, data, size / sizeof(ntr_event))
-                                             : deliver_events(s, data, size / sizeof(ntr_event));
+                                                 : deliver_events(s, data, size / sizeof(ntr_event));
 
     if (status != NTR_OK || s->collecting.late) return status;
     return unless_stopped();

@@ -12,7 +12,7 @@
 #include <time.h>
 
 #define BENCH_EVENTS 256 /* small enough for the L1 data cache */
-#define ROUNDS_MOST    99
+#define ROUNDS_MOST  99
 
 struct bench_options {
     struct cli_stream stream;

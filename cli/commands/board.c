@@ -17,18 +17,22 @@ static const struct cli_option board_table[] = {
     CLI_NUMBER(0, "bitbang", "PORT", S, bitbang, 0, UINT16_MAX, -1,
                "serve OpenOCD's remote_bitbang (JTAG) on this port; 0: any free port"),
     CLI_NUMBER(0, "gdb", "PORT", S, gdb, 0, UINT16_MAX, -1, "serve GDB on this port, in front of the server of --qemu"),
-    CLI_STRING(0, "qemu", "HOST:PORT", S, qemu,
-               "GDB server that executes the program, for example of QEMU; with --machine, also the program QEMU to be started"),
+    CLI_STRING(
+        0, "qemu", "HOST:PORT", S, qemu,
+        "GDB server that executes the program, for example of QEMU; with --machine, also the program QEMU to be started"),
     CLI_LIST(0, "pc", "[HART=]FILE", S, pcs,
              "the hart (default 0) executes these program counters of the program again and again: one 0x... per line"),
-    CLI_NUMBER(0, "rate", "N", S, rate, 1, 100000, RATE, "thousand instructions that a hart executes in a second (default 1000)"),
+    CLI_NUMBER(0, "rate", "N", S, rate, 1, 100000, RATE,
+               "thousand instructions that a hart executes in a second (default 1000)"),
     CLI_STRING(0, "ram", "ADDRESS:SIZE", S, ram, "memory besides that of the program, for buffers of RAM sinks"),
     CLI_STRING(0, "listen", "ADDRESS", S, listen, "listen on this address, IPv4 or IPv6 (default 127.0.0.1)"),
-    CLI_FLAG(0, "stdio", S, standard,
-             "serve lines 'r ADDRESS' and 'w ADDRESS VALUE' on standard input and output, as 'ntrace capture --exec' sends "
-             "them"),
+    CLI_FLAG(
+        0, "stdio", S, standard,
+        "serve lines 'r ADDRESS' and 'w ADDRESS VALUE' on standard input and output, as 'ntrace capture --exec' sends "
+        "them"),
     CLI_FLAG(0, "halted", S, halted, "the harts are halted at first; a debugger resumes them"),
-    CLI_STRING(0, "log", "FILE", S, log, "write each access to a trace register: 'r ADDRESS VALUE' or 'w ADDRESS VALUE'"),
+    CLI_STRING(0, "log", "FILE", S, log,
+               "write each access to a trace register: 'r ADDRESS VALUE' or 'w ADDRESS VALUE'"),
     CLI_FLAG(0, "once", S, once, "end when the first client has disconnected"),
     {0},
 };
@@ -62,19 +66,24 @@ static int load_pcs(struct board_run *run, const char *value) {
         if (count == capacity) {
             capacity = capacity ? 2 * capacity : 4096;
             uint64_t *grown = realloc(pcs, capacity * sizeof *pcs);
-            if (!grown) status = cli_fail("out of memory");
-            else pcs = grown;
+            if (!grown)
+                status = cli_fail("out of memory");
+            else
+                pcs = grown;
         }
         if (status == CLI_OK && pcs && (!cli_line_pc(text, length, false, &pcs[count++]) || pcs[count - 1] & 1))
-            status = cli_fail("%s: line %" PRIu64 ": expected an even program counter (0x...)", lines.input.name, lines.number);
+            status = cli_fail("%s: line %" PRIu64 ": expected an even program counter (0x...)", lines.input.name,
+                              lines.number);
     }
     if (lines.failed) status = CLI_FAILED;
     cli_lines_close(&lines);
     const ntr_status loaded = status == CLI_OK ? ntr_board_execute(run->board, (unsigned)hart, pcs, count) : NTR_OK;
     free(pcs);
     if (loaded == NTR_OK) return status;
-    return cli_fail("--pc %s: %s", value, loaded == NTR_E_INVALID ? "expected program counters, and a program (-e)"
-                                          : loaded == NTR_E_RANGE ? "the topology has no such hart" : ntr_status_text(loaded));
+    return cli_fail("--pc %s: %s", value,
+                    loaded == NTR_E_INVALID ? "expected program counters, and a program (-e)"
+                    : loaded == NTR_E_RANGE ? "the topology has no such hart"
+                                            : ntr_status_text(loaded));
 }
 
 static int parse_ram(const char *text, ntr_board_config *config) {
@@ -143,7 +152,8 @@ static int open_all(struct board_run *run, char **operands) {
 }
 
 static int board_run(const void *options, char **operands) {
-    struct board_run run = {.options = options, .bitbang = {.listener = -1, .client = -1}, .gdb = {.listener = -1, .client = -1}};
+    struct board_run run = {
+        .options = options, .bitbang = {.listener = -1, .client = -1}, .gdb = {.listener = -1, .client = -1}};
 
     cli_target_catch_stop();
     int status = open_all(&run, operands);
@@ -166,24 +176,25 @@ const struct cli_command cli_board = {
     .groups = groups,
     .size = sizeof(struct board_options),
     .run = board_run,
-    .about = "A virtual board with the trace hardware of a topology, for debuggers that take it for a real one. Scripts\n"
-             "and firmware that configure trace can be written and tested with it before there is silicon.\n"
-             "\n"
-             "With --bitbang, OpenOCD reaches a JTAG TAP and a RISC-V debug module, whose system bus access leads to the\n"
-             "trace registers and the memory of the program; its harts execute recorded program counters (--pc).\n"
-             "\n"
-             "With --gdb and --qemu, the command stands between GDB and the GDB server of a simulator: packets that\n"
-             "access trace registers are answered by the model, all others pass.\n"
-             "\n"
-             "With --machine, the command starts QEMU itself, and the harts of the machine are those of the model: the\n"
-             "program that the debugger controls, through --gdb or --bitbang, is the one that is traced. The machine waits\n"
-             "for a debugger. Loads and stores of the program reach the trace registers, too. With --qemu HOST:PORT, the user\n"
-             "starts QEMU; the command shows the options that it needs.\n"
-             "\n"
-             "With --stdio, it is a helper for 'ntrace probe --exec' and 'ntrace capture --exec'.\n"
-             "\n"
-             "The ports are open on the loopback interface only, unless --listen is given. The command ends when it is\n"
-             "interrupted.",
+    .about =
+        "A virtual board with the trace hardware of a topology, for debuggers that take it for a real one. Scripts\n"
+        "and firmware that configure trace can be written and tested with it before there is silicon.\n"
+        "\n"
+        "With --bitbang, OpenOCD reaches a JTAG TAP and a RISC-V debug module, whose system bus access leads to the\n"
+        "trace registers and the memory of the program; its harts execute recorded program counters (--pc).\n"
+        "\n"
+        "With --gdb and --qemu, the command stands between GDB and the GDB server of a simulator: packets that\n"
+        "access trace registers are answered by the model, all others pass.\n"
+        "\n"
+        "With --machine, the command starts QEMU itself, and the harts of the machine are those of the model: the\n"
+        "program that the debugger controls, through --gdb or --bitbang, is the one that is traced. The machine waits\n"
+        "for a debugger. Loads and stores of the program reach the trace registers, too. With --qemu HOST:PORT, the user\n"
+        "starts QEMU; the command shows the options that it needs.\n"
+        "\n"
+        "With --stdio, it is a helper for 'ntrace probe --exec' and 'ntrace capture --exec'.\n"
+        "\n"
+        "The ports are open on the loopback interface only, unless --listen is given. The command ends when it is\n"
+        "interrupted.",
     .examples = "  ntrace board soc.json --bitbang 9824 -e firmware.elf --pc firmware.pc\n"
                 "  openocd -f examples/board/openocd.cfg\n"
                 "  ntrace board soc.json --gdb 1235 --qemu localhost:1234\n"

@@ -13,7 +13,8 @@ enum { START_POLLS = 500, POLL_NANOSECONDS = 10000000 };
 
 static int make_folder(struct board_machine_run *run) {
     const char *parent = getenv("TMPDIR");
-    const int size = snprintf(run->folder, sizeof run->folder, "%s/ntrace-board-XXXXXX", parent && *parent ? parent : "/tmp");
+    const int size =
+        snprintf(run->folder, sizeof run->folder, "%s/ntrace-board-XXXXXX", parent && *parent ? parent : "/tmp");
 
     if (size < 0 || (size_t)size >= sizeof run->folder || !mkdtemp(run->folder)) {
         cli_fail("%s: %s", run->folder, size < 0 || errno == 0 ? "the path is too long for a socket" : strerror(errno));
@@ -38,8 +39,8 @@ static char **with_dashes(char **operands) {
     return copy;
 }
 
-static int configure(struct board_machine_run *run, const struct machine_options *options, char **operands, const char *qemu,
-                     ntr_capture_config *config) {
+static int configure(struct board_machine_run *run, const struct machine_options *options, char **operands,
+                     const char *qemu, ntr_capture_config *config) {
     char **copy = with_dashes(operands);
 
     if (!copy) return cli_fail("out of memory");
@@ -52,24 +53,27 @@ static int configure(struct board_machine_run *run, const struct machine_options
 static int join(const ntr_capture_config *config, const char *program, const char *place, ntr_board *board) {
     char options[4 * PATH_MAX];
 
-    if (ntr_board_join_machine(board, config, options, sizeof options) != NTR_OK) return cli_fail("--machine: %s", ntr_board_error(board));
+    if (ntr_board_join_machine(board, config, options, sizeof options) != NTR_OK)
+        return cli_fail("--machine: %s", ntr_board_error(board));
     cli_note("options for %s: -S -gdb tcp:%s %s", program, place, options);
     return CLI_OK;
 }
 
-int board_machine_start(struct board_machine_run *run, const struct machine_options *options, char **operands, const char *qemu,
-                        ntr_board *board) {
+int board_machine_start(struct board_machine_run *run, const struct machine_options *options, char **operands,
+                        const char *qemu, ntr_board *board) {
     ntr_capture_config config;
 
     const bool joins = qemu && strchr(qemu, ':') && !strchr(qemu, '/'); /* HOST:PORT */
 
     ntr_capture_config_init(&config);
-    if (joins && operands[0]) return cli_fail("%s: a machine at --qemu HOST:PORT has its firmware and options already", operands[0]);
+    if (joins && operands[0])
+        return cli_fail("%s: a machine at --qemu HOST:PORT has its firmware and options already", operands[0]);
     if (configure(run, options, operands, joins ? NULL : qemu, &config) != CLI_OK) return CLI_FAILED;
     for (size_t i = 0; i < config.qemu_option_count; i++)
         if (strcmp(config.qemu_options[i], "-icount") == 0 || strcmp(config.qemu_options[i], "-gdb") == 0 ||
             strcmp(config.qemu_options[i], "-s") == 0)
-            return cli_fail("QEMU's option %s: the board controls the time and the GDB server of the machine", config.qemu_options[i]);
+            return cli_fail("QEMU's option %s: the board controls the time and the GDB server of the machine",
+                            config.qemu_options[i]);
     if (cli_plugin_find(run->machine.plugin, run->plugin, sizeof run->plugin) != CLI_OK) return CLI_FAILED;
     run->machine.config.plugin = run->plugin;
     if (joins) return join(&config, run->machine.qemu, qemu, board);
@@ -88,7 +92,9 @@ int board_machine_connect(const struct board_machine_run *run, const char *place
         status = ntr_board_connect(board, place);
         if (status == NTR_E_IO && run->socket[0]) nanosleep(&(struct timespec){0, POLL_NANOSECONDS}, NULL);
     }
-    return status == NTR_OK ? CLI_OK : cli_fail("%s", status == NTR_E_SYNTAX ? "--qemu: expected HOST:PORT" : ntr_board_error(board));
+    return status == NTR_OK
+               ? CLI_OK
+               : cli_fail("%s", status == NTR_E_SYNTAX ? "--qemu: expected HOST:PORT" : ntr_board_error(board));
 }
 
 void board_machine_close(struct board_machine_run *run) {

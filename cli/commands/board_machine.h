@@ -13,14 +13,14 @@ struct board_machine_run {
     char plugin[PATH_MAX], folder[BOARD_FOLDER], socket[BOARD_FOLDER + 4]; /* folder "": none */
 };
 
-/* Starts QEMU; it waits for a debugger. `operands`: as for machine_configure; `qemu`: NULL, a program, or HOST:PORT of a machine that
- * the user starts: the options for it are shown. Returns CLI_OK, or
- * CLI_FAILED after reporting the error. */
-int board_machine_start(struct board_machine_run *run, const struct machine_options *options, char **operands, const char *qemu,
-                        ntr_board *board);
+/* Starts QEMU; it waits for a debugger. `operands`: as for machine_configure; `qemu`: NULL, a program, or HOST:PORT of
+ * a machine that the user starts: the options for it are shown. Returns CLI_OK, or CLI_FAILED after reporting the
+ * error. */
+int board_machine_start(struct board_machine_run *run, const struct machine_options *options, char **operands,
+                        const char *qemu, ntr_board *board);
 
-/* Connects the board to the GDB server of the machine that was started, and waits for it; or to `place`. Returns CLI_OK, or CLI_FAILED
- * after reporting the error. */
+/* Connects the board to the GDB server of the machine that was started, and waits for it; or to `place`. Returns
+ * CLI_OK, or CLI_FAILED after reporting the error. */
 int board_machine_connect(const struct board_machine_run *run, const char *place, ntr_board *board);
 
 /* Removes the folder. */

@@ -35,7 +35,8 @@ struct board_run {
     size_t line_size;
 };
 
-/* board_serve.c: serves clients until the command is interrupted, or with --once until the first one has disconnected. */
+/* board_serve.c: serves clients until the command is interrupted, or with --once until the first one has disconnected.
+ */
 int board_serve(struct board_run *run);
 
 #endif

@@ -68,10 +68,14 @@ static void serve_line(struct board_run *run) {
     uint32_t word = 0;
     const ntr_status status = answer_line(run, run->line, &word);
 
-    if (status == NTR_E_RANGE) puts("error nothing is at this address");
-    else if (status != NTR_OK) printf("error %s\n", ntr_status_text(status));
-    else if (run->line[0] == 'r') printf("0x%08" PRIx32 "\n", word);
-    else puts("ok");
+    if (status == NTR_E_RANGE)
+        puts("error nothing is at this address");
+    else if (status != NTR_OK)
+        printf("error %s\n", ntr_status_text(status));
+    else if (run->line[0] == 'r')
+        printf("0x%08" PRIx32 "\n", word);
+    else
+        puts("ok");
     fflush(stdout);
 }
 
@@ -126,8 +130,10 @@ static void serve_gdb(struct board_run *run) {
 /* The GDB server has sent something, or has ended. */
 static void serve_remote(struct board_run *run) {
     if (ntr_board_receive(run->board) == NTR_OK) return;
-    if (run->filter) end_gdb(run);
-    else if (run->options->machine.name) cli_note("the connection to the machine has ended");
+    if (run->filter)
+        end_gdb(run);
+    else if (run->options->machine.name)
+        cli_note("the connection to the machine has ended");
 }
 
 /* ---- */
@@ -138,7 +144,8 @@ static uint64_t now_us(void) {
     return (uint64_t)time.tv_sec * 1000000 + (uint64_t)time.tv_nsec / 1000;
 }
 
-/* Lets the harts execute as much as time has passed, a small part at a time: clients come first. Returns whether one runs. */
+/* Lets the harts execute as much as time has passed, a small part at a time: clients come first. Returns whether one
+ * runs. */
 static bool run_harts(struct board_run *run) {
     const uint64_t now = now_us();
     uint64_t instructions = (now - run->ran_until) * (uint64_t)run->options->rate / 1000;
@@ -158,7 +165,8 @@ static bool run_harts(struct board_run *run) {
     return runs;
 }
 
-/* What a machine executes is encoded while no client sends, and every MACHINE_US; QEMU waits as long as its memory is full. */
+/* What a machine executes is encoded while no client sends, and every MACHINE_US; QEMU waits as long as its memory is
+ * full. */
 static bool run_machine(struct board_run *run, bool busy) {
     if (busy && now_us() - run->ran_until < MACHINE_US) return true;
     const bool runs = run_harts(run);
@@ -175,9 +183,12 @@ int board_serve(struct board_run *run) {
     while (!cli_target_stopped() && !run->ended) {
         const bool runs = run->options->machine.name ? run_machine(run, busy) : run_harts(run);
         struct pollfd sockets[SOCKETS] = {
-            {run->bitbang.client < 0 ? run->bitbang.listener : -1, POLLIN, 0}, {run->bitbang.client, POLLIN, 0},
-            {run->gdb.client < 0 ? run->gdb.listener : -1, POLLIN, 0},         {run->gdb.client, POLLIN, 0},
-            {ntr_board_connection(run->board), POLLIN, 0}, {run->options->standard ? STDIN_FILENO : -1, POLLIN, 0},
+            {run->bitbang.client < 0 ? run->bitbang.listener : -1, POLLIN, 0},
+            {run->bitbang.client, POLLIN, 0},
+            {run->gdb.client < 0 ? run->gdb.listener : -1, POLLIN, 0},
+            {run->gdb.client, POLLIN, 0},
+            {ntr_board_connection(run->board), POLLIN, 0},
+            {run->options->standard ? STDIN_FILENO : -1, POLLIN, 0},
         };
         const int ready = poll(sockets, SOCKETS, runs ? TICK_MS : IDLE_MS);
         if (ready < 0 && errno != EINTR) return cli_fail("poll: %s", strerror(errno));

@@ -32,14 +32,23 @@ static struct boot_row row_of_phase(const void *item) {
 
 static struct boot_row row_of_initcall(const void *item) {
     const ntr_initcall *i = item;
-    return (struct boot_row){.table = "initcall", .name = i->name, .instructions = i->instructions, .ticks = i->ticks,
-                             .calls = i->calls, .begin = i->begin};
+    return (struct boot_row){.table = "initcall",
+                             .name = i->name,
+                             .instructions = i->instructions,
+                             .ticks = i->ticks,
+                             .calls = i->calls,
+                             .begin = i->begin};
 }
 
 static struct boot_row row_of_thread(const void *item) {
     const ntr_thread *t = item;
-    struct boot_row row = {.table = "process", .name = t->name, .instructions = sum_of(t), .ticks = t->ticks,
-                           .calls = t->runs, .pid = t->tgid, .has_pid = t->has_pid};
+    struct boot_row row = {.table = "process",
+                           .name = t->name,
+                           .instructions = sum_of(t),
+                           .ticks = t->ticks,
+                           .calls = t->runs,
+                           .pid = t->tgid,
+                           .has_pid = t->has_pid};
 
     if (t->name) return row;
     const int used = t->has_hcontext ? snprintf(row.text, sizeof row.text, "guest %" PRIu64 ": ", t->hcontext) : 0;
@@ -48,7 +57,9 @@ static struct boot_row row_of_thread(const void *item) {
         snprintf(text, sizeof row.text - (size_t)used, "scontext 0x%" PRIx64, t->scontext);
     else
         snprintf(text, sizeof row.text - (size_t)used, "hart %u%s", t->src,
-                 t->user ? ": user mode" : t->instructions[NTR_PRIVILEGE_S] || t->instructions[NTR_PRIVILEGE_VS] ? ": kernel" : "");
+                 t->user                                                                 ? ": user mode"
+                 : t->instructions[NTR_PRIVILEGE_S] || t->instructions[NTR_PRIVILEGE_VS] ? ": kernel"
+                                                                                         : "");
     return row;
 }
 
@@ -100,8 +111,8 @@ static void write_table(const struct cli_machine_writer *w, const char *title, c
         [CLI_FORMAT_TEXT] = write_text_row, [CLI_FORMAT_JSONL] = write_json_row, [CLI_FORMAT_CSV] = write_csv_row};
 
     if (w->format == CLI_FORMAT_TEXT && count)
-        cli_output_print(w->out, "\n#%14s %8s%s  %s\n", "instructions", "", w->totals.timed ? "           ticks         " : "",
-                         title);
+        cli_output_print(w->out, "\n#%14s %8s%s  %s\n", "instructions", "",
+                         w->totals.timed ? "           ticks         " : "", title);
     for (size_t i = 0; i < count && i < w->top; i++) {
         const struct boot_row row = row_of((const char *)items + i * size);
         writers[w->format](w, &row);
@@ -127,8 +138,7 @@ static void write_all(const struct cli_machine_writer *w) {
     const ntr_phase *phase = ntr_machine_phases(w->machine, &phases);
     const ntr_thread *thread = ntr_machine_threads(w->machine, &threads);
 
-    if (w->format == CLI_FORMAT_TEXT)
-        cli_output_print(w->out, "# %" PRIu64 " instructions\n", w->totals.instructions);
+    if (w->format == CLI_FORMAT_TEXT) cli_output_print(w->out, "# %" PRIu64 " instructions\n", w->totals.instructions);
     if (w->format == CLI_FORMAT_CSV) cli_output_text(w->out, "table,name,pid,calls,begin,instructions,ticks\n");
     write_table(w, "phase", phase, phases, sizeof *phase, row_of_phase);
     write_initcalls(w);

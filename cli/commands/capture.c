@@ -9,10 +9,12 @@
 static const struct cli_option capture_table[] = {
     CLI_STRING('o', "output", "BUNDLE", S, bundle,
                "name of the bundle to write, or of the script; not for topologies without a RAM sink"),
-    CLI_STRING('t', "topology", "FILE", S, topology, "components, bases and connections (JSON, docs/system.md); required"),
+    CLI_STRING('t', "topology", "FILE", S, topology,
+               "components, bases and connections (JSON, docs/system.md); required"),
     CLI_STRING(0, "sink", "NAME", S, sink, "the RAM sink to read (default: the only one)"),
-    CLI_LIST(0, "buffer", "[NAME=]ADDRESS:SIZE", S, buffers,
-             "let the sink NAME (default: the only RAM sink) store trace in this system memory, which nothing else uses"),
+    CLI_LIST(
+        0, "buffer", "[NAME=]ADDRESS:SIZE", S, buffers,
+        "let the sink NAME (default: the only RAM sink) store trace in this system memory, which nothing else uses"),
     CLI_LIST(0, "set", "NAME.FIELD=VALUE", S, sets,
              "set a field of a component, as \"set\" of the topology does (repeatable); FIELD:N is that of register N"),
     CLI_STRING(0, "for", "TIME", S, run_for, "stop after TIME: 500ms, 10s (default: when interrupted)"),
@@ -21,10 +23,12 @@ static const struct cli_option capture_table[] = {
     CLI_FLAG(0, "resume", S, resume, "let the hart run when tracing has begun"),
     CLI_FLAG(0, "halt", S, halt, "halt the hart before tracing ends"),
     CLI_FLAG(0, "restore", S, restore, "write back all registers at the end as they were at the beginning"),
-    CLI_FLAG(0, "keep", S, keep, "trace is configured and running already: do not reset or configure anything; stop and read"),
+    CLI_FLAG(0, "keep", S, keep,
+             "trace is configured and running already: do not reset or configure anything; stop and read"),
     CLI_NUMBER(0, "loop", "N", S, loop, 1, 1000000, 1, "capture N times, into BUNDLE.1.ntrace, BUNDLE.2.ntrace, ..."),
-    CLI_CHOICE(0, "when", "always|full|halt|trigger|lost", S, when, WHEN_ALWAYS,
-               "write a bundle only if the capture ended with a full buffer, a halted hart or a trigger, or trace was lost"),
+    CLI_CHOICE(
+        0, "when", "always|full|halt|trigger|lost", S, when, WHEN_ALWAYS,
+        "write a bundle only if the capture ended with a full buffer, a halted hart or a trigger, or trace was lost"),
     CLI_STRING(0, "script", "openocd|gdb", S, script,
                "write a script for OpenOCD or GDB that captures; no connection is used"),
     CLI_STRING(0, "words", "FILE", S, words, "make the bundle from the file that such a script has written"),
@@ -70,8 +74,12 @@ static int capture_run_all(struct capture_run *run) {
         return cli_fail("--script and --words use no connection");
     if (o->run_for && !capture_time(o->run_for, &run->run_ms))
         return cli_fail("--for: expected a time such as 500ms or 10s, found '%s'", o->run_for);
-    snprintf(run->how, sizeof run->how, "%s", o->words ? "words of a script" : o->connection.openocd ? "OpenOCD"
-                                              : o->connection.gdb ? "GDB server" : o->connection.mem ? "memory" : "helper");
+    snprintf(run->how, sizeof run->how, "%s",
+             o->words                ? "words of a script"
+             : o->connection.openocd ? "OpenOCD"
+             : o->connection.gdb     ? "GDB server"
+             : o->connection.mem     ? "memory"
+                                     : "helper");
     if (cli_target_topology(&run->target, o->topology) != CLI_OK) return CLI_FAILED;
     if ((!o->script && capture_check_files(run) != CLI_OK) || open_bus(run) != CLI_OK) return CLI_FAILED;
     if (cli_target_make(&run->target, &o->connection, capture_take_note, run) != CLI_OK) return CLI_FAILED;
@@ -101,27 +109,29 @@ const struct cli_command cli_capture = {
     .groups = groups,
     .size = sizeof(struct capture_options),
     .run = capture_run,
-    .about = "Captures a trace with the trace hardware of a board: resets and configures the components of the\n"
-             "topology, lets the program run, disables everything in the order that loses no trace, reads the RAM\n"
-             "sink and writes a bundle. Whatever happens, what was enabled is disabled again.\n"
-             "\n"
-             "The encoder options are those of 'ntrace run' that trace hardware has registers for; hardware that\n"
-             "does not support one is reported. Without encoder options, history trace is used if there is any, and\n"
-             "sources get different IDs. Tracing ends after --for, with --until-full, with --until-halt, when a\n"
-             "trigger has stopped all encoders, or with an interrupt (Ctrl-C).\n"
-             "\n"
-             "With --script, the same sequence is written as a script for OpenOCD or GDB, to be run where ntrace\n"
-             "cannot connect; it writes a file of register values and trace words, from which --words makes the\n"
-             "bundle.\n"
-             "\n"
-             "If the topology has a PIB sink or an ATB bridge and no RAM sink, the trace is started and stopped, and read at\n"
-             "the other end, for example by 'ntrace top'.\n"
-             "\n"
-             "The exit status is 1 if trace was lost, and 2 if nothing was captured, or nothing that --when wants.\n"
-             "docs/capture.md has examples for OpenOCD, J-Link, probe-rs and Linux on the target.",
-    .examples = "  ntrace capture -o x.ntrace -e firmware.elf -t soc.json --openocd localhost:6666 --for 2s\n"
-                "  ntrace capture -o x.ntrace -e firmware.elf -t soc.json --gdb localhost:3333 --resume --until-halt\n"
-                "  ntrace capture -o x.ntrace -e app.elf -t soc.json --mem /dev/mem --buffer 0x90000000:0x100000 --for 1s\n"
-                "  ntrace capture --script openocd -o capture.tcl -t soc.json --for 1s\n"
-                "  ntrace capture -o x.ntrace -e firmware.elf -t soc.json --words words.txt",
+    .about =
+        "Captures a trace with the trace hardware of a board: resets and configures the components of the\n"
+        "topology, lets the program run, disables everything in the order that loses no trace, reads the RAM\n"
+        "sink and writes a bundle. Whatever happens, what was enabled is disabled again.\n"
+        "\n"
+        "The encoder options are those of 'ntrace run' that trace hardware has registers for; hardware that\n"
+        "does not support one is reported. Without encoder options, history trace is used if there is any, and\n"
+        "sources get different IDs. Tracing ends after --for, with --until-full, with --until-halt, when a\n"
+        "trigger has stopped all encoders, or with an interrupt (Ctrl-C).\n"
+        "\n"
+        "With --script, the same sequence is written as a script for OpenOCD or GDB, to be run where ntrace\n"
+        "cannot connect; it writes a file of register values and trace words, from which --words makes the\n"
+        "bundle.\n"
+        "\n"
+        "If the topology has a PIB sink or an ATB bridge and no RAM sink, the trace is started and stopped, and read at\n"
+        "the other end, for example by 'ntrace top'.\n"
+        "\n"
+        "The exit status is 1 if trace was lost, and 2 if nothing was captured, or nothing that --when wants.\n"
+        "docs/capture.md has examples for OpenOCD, J-Link, probe-rs and Linux on the target.",
+    .examples =
+        "  ntrace capture -o x.ntrace -e firmware.elf -t soc.json --openocd localhost:6666 --for 2s\n"
+        "  ntrace capture -o x.ntrace -e firmware.elf -t soc.json --gdb localhost:3333 --resume --until-halt\n"
+        "  ntrace capture -o x.ntrace -e app.elf -t soc.json --mem /dev/mem --buffer 0x90000000:0x100000 --for 1s\n"
+        "  ntrace capture --script openocd -o capture.tcl -t soc.json --for 1s\n"
+        "  ntrace capture -o x.ntrace -e firmware.elf -t soc.json --words words.txt",
 };

@@ -30,7 +30,8 @@ static int load_images(struct capture_content *c, const struct cli_images *image
     if (!c->program) return cli_fail("out of memory");
     if (cli_images_load(images, c->program) != CLI_OK) return CLI_FAILED;
     for (size_t i = 0; ntr_program_image(c->program, i, &info) == NTR_OK; i++)
-        if (!info.path) return cli_fail("%s: a bundle takes ELF files; give other images to 'ntrace decode'", info.name);
+        if (!info.path)
+            return cli_fail("%s: a bundle takes ELF files; give other images to 'ntrace decode'", info.name);
     return CLI_OK;
 }
 
@@ -72,7 +73,9 @@ static int write_registers(const struct capture_content *c) {
             const ntr_register_info *info = ntr_register_get(reg);
             unsigned number;
             uint32_t word;
-            if (info->count > 1 || reg == NTR_REGISTER_RAM_DATA || ntr_register_at(one.kind, info->offset, &number) != reg) continue;
+            if (info->count > 1 || reg == NTR_REGISTER_RAM_DATA ||
+                ntr_register_at(one.kind, info->offset, &number) != reg)
+                continue;
             if (ntr_target_register(c->capture->target, i, (ntr_register)reg, 0, &word) != NTR_OK) continue;
             ntr_register_name((ntr_register)reg, 0, name, sizeof name);
             fprintf(file, ", \"%s\": \"0x%08" PRIx32 "\"", name, word);
@@ -92,14 +95,17 @@ static int finish(struct capture_content *c) {
     struct tm utc;
     const char *const command[] = {NULL};
 
-    for (size_t i = 0; i < c->capture->losses->count; i++) losses[i] = (ntr_bundle_loss){0, c->capture->losses->text[i]};
+    for (size_t i = 0; i < c->capture->losses->count; i++)
+        losses[i] = (ntr_bundle_loss){0, c->capture->losses->text[i]};
     strftime(date, sizeof date, "%Y-%m-%dT%H:%M:%SZ", gmtime_r(&now, &utc));
     snprintf(target, sizeof target, "board, Trace Control 1.0, %s", c->capture->how);
     ntr_capture capture = {
         .size = sizeof capture,
         .stream = "trace.nex",
         .params = c->params,
-        .mode = c->mode == NTR_INST_MODE_BTM ? "btm" : c->mode == NTR_INST_MODE_HTM ? "htm" : NULL,
+        .mode = c->mode == NTR_INST_MODE_BTM   ? "btm"
+                : c->mode == NTR_INST_MODE_HTM ? "htm"
+                                               : NULL,
         .tool = "ntrace " NTR_VERSION_TEXT,
         .target = target,
         .date = date,

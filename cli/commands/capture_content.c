@@ -48,8 +48,8 @@ static ntr_status collect(void *user, unsigned id, const uint8_t *bytes, size_t 
     return NTR_OK;
 }
 
-/* Keeps whole messages: a wrapped buffer begins inside a message, a full one may end inside. Bytes in which no message ends are kept
- * as they are: memory that the sink did not write. */
+/* Keeps whole messages: a wrapped buffer begins inside a message, a full one may end inside. Bytes in which no message
+ * ends are kept as they are: memory that the sink did not write. */
 static void trim(struct capture_content *c, bool cut) {
     size_t from = 0, to = c->size;
 
@@ -78,11 +78,14 @@ int capture_content_stream(struct capture_content *c) {
     const ntr_status status = read_sink(c, &content);
 
     if (status != NTR_OK)
-        return cli_fail("%s", *ntr_target_error(capture->target) ? ntr_target_error(capture->target) : ntr_status_text(status));
+        return cli_fail("%s", *ntr_target_error(capture->target) ? ntr_target_error(capture->target)
+                                                                 : ntr_status_text(status));
     if (!content.verified)
         lose(c, "the read pointer (trRamRP) did not arrive at the end of the trace: bytes may be missing or repeated");
-    if (content.stopped_full) lose(c, "the sink was full and stopped; what came later is missing");
-    else if (content.wrapped) lose(c, "the sink wrapped; it holds the last %zu bytes", c->size);
+    if (content.stopped_full)
+        lose(c, "the sink was full and stopped; what came later is missing");
+    else if (content.wrapped)
+        lose(c, "the sink wrapped; it holds the last %zu bytes", c->size);
     trim(c, content.cut);
     return CLI_OK;
 }
@@ -98,7 +101,8 @@ static ntr_status read_encoder(ntr_target *target, size_t index, unsigned hart, 
     ntr_status status = ntr_target_params(target, hart, &facts->params);
 
     if (status == NTR_OK) status = ntr_target_register(target, index, NTR_REGISTER_TE_CONTROL, 0, &facts->control);
-    if (status == NTR_OK) status = ntr_target_register(target, index, NTR_REGISTER_TE_INST_FEATURES, 0, &facts->features);
+    if (status == NTR_OK)
+        status = ntr_target_register(target, index, NTR_REGISTER_TE_INST_FEATURES, 0, &facts->features);
     return status;
 }
 
@@ -119,7 +123,8 @@ static int add_encoder(struct capture_content *c, size_t index, const ntr_system
     if (c->source_count < CAPTURE_SOURCES)
         c->sources[c->source_count++] =
             (ntr_bundle_source){.src = (uint16_t)(c->params.src_bits ? id & ((1u << c->params.src_bits) - 1) : 0),
-                                .hart = (uint32_t)encoder->hart, .name = encoder->name};
+                                .hart = (uint32_t)encoder->hart,
+                                .name = encoder->name};
     return CLI_OK;
 }
 
@@ -129,7 +134,8 @@ int capture_content_encoders(struct capture_content *c) {
     int status = CLI_OK;
 
     for (size_t i = 0; status == CLI_OK && ntr_system_component_get(system, i, &one) == NTR_OK; i++)
-        if (one.kind == NTR_COMPONENT_ENCODER && ntr_system_leads(system, i, c->capture->sink)) status = add_encoder(c, i, &one);
+        if (one.kind == NTR_COMPONENT_ENCODER && ntr_system_leads(system, i, c->capture->sink))
+            status = add_encoder(c, i, &one);
     if (status != CLI_OK || c->source_count) return status;
     return cli_fail("no encoder of the topology leads to the sink");
 }
@@ -154,8 +160,11 @@ static void compare(const struct capture_content *c, uint64_t address) {
     if (!size || address % 4 || !read_target(c->capture->bus, address, theirs, size)) return;
     for (size_t i = 0; i < size; i++) {
         if (ours[i] == theirs[i]) continue;
-        lose(c, "the image differs from the memory of the target at 0x%" PRIx64 ": 0x%02x in the file, 0x%02x there; is it the "
-                "program that ran?", address + i, ours[i], theirs[i]);
+        lose(c,
+             "the image differs from the memory of the target at 0x%" PRIx64
+             ": 0x%02x in the file, 0x%02x there; is it the "
+             "program that ran?",
+             address + i, ours[i], theirs[i]);
         return;
     }
 }
@@ -169,8 +178,10 @@ void capture_content_examine(struct capture_content *c) {
     if (ntr_reader_init(&reader, &c->params) != NTR_OK) return;
     ntr_reader_feed(&reader, c->bytes, c->size, true);
     while (ntr_reader_next(&reader, &message) == NTR_OK) {
-        if (message.defect) defects++;
-        else good++;
+        if (message.defect)
+            defects++;
+        else
+            good++;
         overflows += !message.defect && message.tcode == NTR_TCODE_ERROR;
         synchronizing += !message.defect && NTR_HAS(&message, FADDR);
         if (message.defect || !NTR_HAS(&message, FADDR) || place_count == PLACES) continue;
@@ -180,13 +191,20 @@ void capture_content_examine(struct capture_content *c) {
         if (!seen) places[place_count++] = address;
     }
     if (overflows)
-        lose(c, "trace was lost %" PRIu64 " times (Error messages): try --mode htm, --stall, or a larger or faster sink", overflows);
+        lose(c,
+             "trace was lost %" PRIu64 " times (Error messages): try --mode htm, --stall, or a larger or faster sink",
+             overflows);
     if (!good || defects > good)
-        lose(c, "the buffer holds %s: %zu bytes, the first is 0x%02x; is the memory what the sink wrote (cache, physical "
-                "address, trRamMemFormat)? The raw bytes are kept", good ? "hardly a message" : "no message", c->size, c->bytes[0]);
+        lose(c,
+             "the buffer holds %s: %zu bytes, the first is 0x%02x; is the memory what the sink wrote (cache, physical "
+             "address, trRamMemFormat)? The raw bytes are kept",
+             good ? "hardly a message" : "no message", c->size, c->bytes[0]);
     if (good && defects <= good && !synchronizing) {
-        lose(c, "the trace has %" PRIu64 " messages and no address: nothing that ran can be decoded. Do filters exclude it, or is the "
-                "buffer smaller than the distance of synchronizing messages (--sync-max)?", good);
+        lose(c,
+             "the trace has %" PRIu64
+             " messages and no address: nothing that ran can be decoded. Do filters exclude it, or is the "
+             "buffer smaller than the distance of synchronizing messages (--sync-max)?",
+             good);
         ntr_target_explain_empty(c->capture->target);
     }
     for (size_t i = 0; i < place_count; i++) compare(c, places[i] & ~(uint64_t)3);

@@ -1,4 +1,5 @@
-/* What `ntrace capture` has read from the hardware: the content of a RAM sink, the parameters and sources of its encoders. */
+/* What `ntrace capture` has read from the hardware: the content of a RAM sink, the parameters and sources of its
+ * encoders. */
 #ifndef CLI_COMMANDS_CAPTURE_CONTENT_H
 #define CLI_COMMANDS_CAPTURE_CONTENT_H
 
@@ -43,14 +44,15 @@ struct capture_content {
     ntr_bundle *bundle;
 };
 
-/* Reads the sink into c->bytes, which the caller frees, and notes what it has lost. Returns CLI_OK, or CLI_FAILED after reporting the
- * error. */
+/* Reads the sink into c->bytes, which the caller frees, and notes what it has lost. Returns CLI_OK, or CLI_FAILED after
+ * reporting the error. */
 int capture_content_stream(struct capture_content *c);
 
 /* Reads parameters and sources from the registers of the encoders that lead to the sink. Returns as above. */
 int capture_content_encoders(struct capture_content *c);
 
-/* Notes what is wrong with the messages, and images that differ from the memory of the target at the first addresses. */
+/* Notes what is wrong with the messages, and images that differ from the memory of the target at the first addresses.
+ */
 void capture_content_examine(struct capture_content *c);
 
 #endif

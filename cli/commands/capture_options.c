@@ -5,7 +5,10 @@
 #include <string.h>
 
 bool capture_time(const char *text, uint64_t *ms) {
-    static const struct { const char *unit; uint64_t factor; } units[] = {{"ms", 1}, {"s", MS_IN_S}, {"min", 60 * MS_IN_S}};
+    static const struct {
+        const char *unit;
+        uint64_t factor;
+    } units[] = {{"ms", 1}, {"s", MS_IN_S}, {"min", 60 * MS_IN_S}};
     char number[24];
     const size_t digits = strspn(text, "0123456789");
 
@@ -41,8 +44,9 @@ static int find_exit(struct capture_run *run) {
         if (one.kind == NTR_COMPONENT_PIB || one.kind == NTR_COMPONENT_ATB) run->leaves = one.name;
     if (!run->leaves) return cli_fail("%s has no sink", o->topology);
     if (!o->bundle && !o->until_full) return CLI_OK;
-    return cli_fail("%s has no RAM sink: the trace leaves through %s and is read at its other end; without %s, it is started and stopped",
-                    o->topology, run->leaves, o->until_full ? "--until-full" : "-o");
+    return cli_fail(
+        "%s has no RAM sink: the trace leaves through %s and is read at its other end; without %s, it is started and stopped",
+        o->topology, run->leaves, o->until_full ? "--until-full" : "-o");
 }
 
 static int find_sink(struct capture_run *run) {
@@ -56,8 +60,10 @@ static int find_sink(struct capture_run *run) {
         count++;
     }
     if (count == 1) return run->options->bundle ? CLI_OK : cli_fail("expected -o BUNDLE");
-    if (name) return cli_fail("--sink: expected the name of a RAM sink of %s, found '%s'", run->options->topology, name);
-    return count ? cli_fail("%s has %u RAM sinks; choose one with --sink", run->options->topology, count) : find_exit(run);
+    if (name)
+        return cli_fail("--sink: expected the name of a RAM sink of %s, found '%s'", run->options->topology, name);
+    return count ? cli_fail("%s has %u RAM sinks; choose one with --sink", run->options->topology, count)
+                 : find_exit(run);
 }
 
 static int set_buffer(struct capture_run *run, const char *text) {
@@ -77,7 +83,8 @@ static int set_buffer(struct capture_run *run, const char *text) {
         return cli_fail("--buffer: expected ADDRESS:SIZE, found '%s'", text);
     const ntr_status status = ntr_target_set_buffer(run->target.target, sink, address, size);
     if (status == NTR_OK) return CLI_OK;
-    return cli_fail("--buffer %s: %s", text, status == NTR_E_INVALID ? "not a RAM sink" : "expected whole words of the sink");
+    return cli_fail("--buffer %s: %s", text,
+                    status == NTR_E_INVALID ? "not a RAM sink" : "expected whole words of the sink");
 }
 
 static int set_field(struct capture_run *run, const char *text) {
@@ -99,8 +106,9 @@ static int set_field(struct capture_run *run, const char *text) {
         return cli_fail("--set: no component '%.*s' in %s", (int)(dot - text), text, run->options->topology);
     const ntr_status status = ntr_target_set(run->target.target, component, field, (unsigned)number, (uint32_t)value);
     return status == NTR_OK ? CLI_OK
-                            : cli_fail("--set %s: %s", text, status == NTR_E_NAME ? "not a field of this component ('ntrace regs')"
-                                                                                  : "the value does not fit");
+                            : cli_fail("--set %s: %s", text,
+                                       status == NTR_E_NAME ? "not a field of this component ('ntrace regs')"
+                                                            : "the value does not fit");
 }
 
 static int set_option(struct capture_run *run, const struct cli_item *item) {
@@ -108,8 +116,9 @@ static int set_option(struct capture_run *run, const struct cli_item *item) {
 
     if (status == NTR_OK) return CLI_OK;
     if (status == NTR_E_UNSUPPORTED)
-        return cli_fail("--%s: trace hardware has no register for it; the hardware fixes it, or the topology describes it",
-                        item->name);
+        return cli_fail(
+            "--%s: trace hardware has no register for it; the hardware fixes it, or the topology describes it",
+            item->name);
     if (status == NTR_E_LIMIT) return cli_fail("--%s: more conditions than trace hardware has comparators", item->name);
     return cli_fail("--%s: '%s': %s", item->name, item->value ? item->value : "", ntr_status_text(status));
 }
@@ -118,10 +127,13 @@ int capture_configure(struct capture_run *run) {
     const struct capture_options *o = run->options;
     int status = find_sink(run);
 
-    for (size_t i = 0; status == CLI_OK && i < o->buffers.count; i++) status = set_buffer(run, o->buffers.items[i].value);
+    for (size_t i = 0; status == CLI_OK && i < o->buffers.count; i++)
+        status = set_buffer(run, o->buffers.items[i].value);
     for (size_t i = 0; status == CLI_OK && i < o->sets.count; i++) status = set_field(run, o->sets.items[i].value);
-    for (size_t i = 0; status == CLI_OK && i < o->encoder.list.count; i++) status = set_option(run, &o->encoder.list.items[i]);
-    if (status == CLI_OK && o->until_full && ntr_target_set(run->target.target, run->sink, "trRamStopOnWrap", 0, 1) != NTR_OK)
+    for (size_t i = 0; status == CLI_OK && i < o->encoder.list.count; i++)
+        status = set_option(run, &o->encoder.list.items[i]);
+    if (status == CLI_OK && o->until_full &&
+        ntr_target_set(run->target.target, run->sink, "trRamStopOnWrap", 0, 1) != NTR_OK)
         status = cli_fail("out of memory");
     return status;
 }

@@ -33,7 +33,8 @@ struct capture_run {
     char *words;
 };
 
-/* capture_options.c: reads a time such as 500ms or 10s; finds the sink, and gives the target what options say about its registers. */
+/* capture_options.c: reads a time such as 500ms or 10s; finds the sink, and gives the target what options say about its
+ * registers. */
 bool capture_time(const char *text, uint64_t *ms);
 int capture_configure(struct capture_run *run);
 

@@ -32,7 +32,8 @@ int capture_read_words(struct capture_run *run) {
 
     run->words = cli_input_whole(run->options->words, SCRIPT_WORDS_MAX, &size);
     if (!run->words) return CLI_FAILED;
-    const ntr_status status = ntr_bus_words(&run->target.bus, (ntr_bytes){(const uint8_t *)run->words, size}, NULL, &line);
+    const ntr_status status =
+        ntr_bus_words(&run->target.bus, (ntr_bytes){(const uint8_t *)run->words, size}, NULL, &line);
     if (status == NTR_OK) return CLI_OK;
     return line ? cli_fail("%s: line %u: expected '# r ADDRESS VALUE' or a word of 8 digits", run->options->words, line)
                 : cli_fail("%s: %s", run->options->words, ntr_status_text(status));

@@ -26,10 +26,13 @@ static void show(const struct capture_run *run, uint64_t elapsed) {
     const ntr_target_state *state = &run->state;
 
     if (run->options->quiet || !isatty(STDERR_FILENO)) return;
-    fprintf(stderr, "%" PRIu64 ".%" PRIu64 " s: %" PRIu64 " of %" PRIu64 " bytes%s%s, %u of %u encoders trace%s\033[K\r",
-            elapsed / MS_IN_S, elapsed % MS_IN_S / 100, state->stored, state->capacity, state->wrapped ? ", wrapped" : "",
-            state->lost ? ", trace lost" : "", state->tracing, state->encoders,
-            !state->halt_known ? "" : state->halted ? ", hart halted" : "");
+    fprintf(stderr,
+            "%" PRIu64 ".%" PRIu64 " s: %" PRIu64 " of %" PRIu64 " bytes%s%s, %u of %u encoders trace%s\033[K\r",
+            elapsed / MS_IN_S, elapsed % MS_IN_S / 100, state->stored, state->capacity,
+            state->wrapped ? ", wrapped" : "", state->lost ? ", trace lost" : "", state->tracing, state->encoders,
+            !state->halt_known ? ""
+            : state->halted    ? ", hart halted"
+                               : "");
 }
 
 static bool has_ended(const struct capture_run *run, uint64_t elapsed) {
@@ -67,15 +70,18 @@ static int control_hart(struct capture_run *run, ntr_bus_hart what, const char *
     if (status == NTR_OK) status = bus->hart(bus->user, NTR_BUS_HART_STATE, &halted);
     if (status == NTR_OK && halted != (what == NTR_BUS_HART_HALT)) status = bus->hart(bus->user, what, &halted);
     if (status == NTR_OK) return CLI_OK;
-    return cli_fail("--%s: %s", option, status == NTR_E_UNSUPPORTED ? "this connection controls no hart" : bus->error(bus->user));
+    return cli_fail("--%s: %s", option,
+                    status == NTR_E_UNSUPPORTED ? "this connection controls no hart" : bus->error(bus->user));
 }
 
 /* A connection that fails while trace runs: what was traced until then is kept, if it can be read. */
 static int end_early(struct capture_run *run) {
     char text[CAPTURE_LOSS_TEXT];
 
-    if (run->options->resume) snprintf(text, sizeof text, "the trace ends early, and the state of the hart is not known: ");
-    else snprintf(text, sizeof text, "the trace ends early: ");
+    if (run->options->resume)
+        snprintf(text, sizeof text, "the trace ends early, and the state of the hart is not known: ");
+    else
+        snprintf(text, sizeof text, "the trace ends early: ");
     const size_t length = strlen(text);
     snprintf(text + length, sizeof text - length, "%s", ntr_target_error(run->target.target));
     cli_note("%s", text);
@@ -112,8 +118,12 @@ static bool is_wanted(const struct capture_run *run) {
 }
 
 int capture_write_bundle(struct capture_run *run, const char *path) {
-    const struct capture_bundle bundle = {.path = path, .target = run->target.target, .bus = &run->target.bus,
-                                          .sink = run->sink, .images = &run->options->images, .how = run->how,
+    const struct capture_bundle bundle = {.path = path,
+                                          .target = run->target.target,
+                                          .bus = &run->target.bus,
+                                          .sink = run->sink,
+                                          .images = &run->options->images,
+                                          .how = run->how,
                                           .losses = &run->losses};
     uint64_t bytes = 0;
     int status = capture_bundle_write(&bundle, &bytes);
@@ -175,17 +185,22 @@ static int need_hart(const struct capture_run *run) {
     if (!option) return CLI_OK;
     const ntr_status status = bus->hart ? bus->hart(bus->user, NTR_BUS_HART_STATE, &halted) : NTR_E_UNSUPPORTED;
     if (status == NTR_OK) return CLI_OK;
-    return cli_fail("--%s: %s", option, status == NTR_E_UNSUPPORTED ? "this connection controls no hart" : bus->error(bus->user));
+    return cli_fail("--%s: %s", option,
+                    status == NTR_E_UNSUPPORTED ? "this connection controls no hart" : bus->error(bus->user));
 }
 
 int capture_all(struct capture_run *run) {
-    static const char *const ends[] = {[WHEN_ALWAYS] = "", [WHEN_FULL] = "with a full buffer", [WHEN_HALT] = "with a halted hart",
-                                       [WHEN_TRIGGER] = "by a trigger", [WHEN_LOST] = "with trace lost"};
+    static const char *const ends[] = {[WHEN_ALWAYS] = "",
+                                       [WHEN_FULL] = "with a full buffer",
+                                       [WHEN_HALT] = "with a halted hart",
+                                       [WHEN_TRIGGER] = "by a trigger",
+                                       [WHEN_LOST] = "with trace lost"};
     const struct capture_options *o = run->options;
     int status = need_hart(run);
 
     if (status != CLI_OK) return status;
-    if (o->restore && ntr_target_save(run->target.target) != NTR_OK) return cli_fail("%s", ntr_target_error(run->target.target));
+    if (o->restore && ntr_target_save(run->target.target) != NTR_OK)
+        return cli_fail("%s", ntr_target_error(run->target.target));
     for (int64_t i = 1; i <= o->loop && status != CLI_FAILED && !(i > 1 && cli_target_stopped()); i++) {
         char path[PATH_BYTES];
         const int one = capture_once(run, path_of(run, i, path));

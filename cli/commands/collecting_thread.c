@@ -81,7 +81,8 @@ static void begin(void *user, ntr_chunk *chunk) {
     for (size_t i = 0; i < COLLECTED; i++) t->collected[i].times = 0; /* of a chunk that was abandoned */
 }
 
-/* Puts the leading spans that fit into one packet. Returns their number; 0: another event, or *status says why nothing can be put. */
+/* Puts the leading spans that fit into one packet. Returns their number; 0: another event, or *status says why nothing
+ * can be put. */
 static size_t put_packet(ntr_chunk *chunk, const ntr_event *events, size_t count, ntr_status *status) {
     size_t room;
 
@@ -96,7 +97,8 @@ static size_t put_packet(ntr_chunk *chunk, const ntr_event *events, size_t count
 
 /* Returns whether the event is one that cli_analysis_others counts, or an export that follows the tree. */
 static bool is_other(const ntr_event *e) {
-    return e->kind == NTR_EVENT_GAP || e->kind == NTR_EVENT_VENDOR || e->kind == NTR_EVENT_OVERFLOW || e->kind == NTR_EVENT_NO_CODE;
+    return e->kind == NTR_EVENT_GAP || e->kind == NTR_EVENT_VENDOR || e->kind == NTR_EVENT_OVERFLOW ||
+           e->kind == NTR_EVENT_NO_CODE;
 }
 
 static void keep_others(struct collecting_thread *t, const ntr_event *events, size_t count) {
@@ -223,7 +225,8 @@ static ntr_status add_row(ntr_tally *tally, const ntr_tally_view_info *view, con
     return ntr_tally_count(tally, &span, row->count);
 }
 
-/* Adds the spans of one thread to those of all. Counts of a thread alone may be wrong (ntr_parallel_work): their sums are right. */
+/* Adds the spans of one thread to those of all. Counts of a thread alone may be wrong (ntr_parallel_work): their sums
+ * are right. */
 static ntr_status add_tally(void *user) {
     struct collecting_thread *t = user;
     struct cli_analysis *a = t->collecting->analysis;

@@ -1,19 +1,19 @@
-/* The worker threads of an analysis with -j: they decode chunks and put events, counted events, call trees, or several of them
- * into the chunk output.
+/* The worker threads of an analysis with -j: they decode chunks and put events, counted events, call trees, or several
+ * of them into the chunk output.
  *
  * Where the consumers need calls and returns only, spans are joined. Each thread has a table of functions of its own to
  * decide which; the functions of all tables are the same.
  *
  * Call trees of one source without tasks are counted by the threads, too: each has an open tree for its chunk, which is
- * packed at the end of the chunk and applied to the tree of the whole. All other output of the chunk is behind it, because the tree
- * may be refused: the chunk is then decoded again, and its spans are delivered. An export that needs events may follow the tree of the
- * whole: the trees of the chunks then have the frames of their functions, too.
+ * packed at the end of the chunk and applied to the tree of the whole. All other output of the chunk is behind it,
+ * because the tree may be refused: the chunk is then decoded again, and its spans are delivered. An export that needs
+ * events may follow the tree of the whole: the trees of the chunks then have the frames of their functions, too.
  *
  * Where spans are only counted, each thread has a tally over all its chunks, and the tallies are added at the end.
  *
- * Beside call trees, the counting decode reports the span of an indirect jump each time. Each thread collects equal spans in a small table
- * before it puts them, so that less is delivered. Example: an interpreter jumps 10,000 times in a chunk, between 200
- * pairs of addresses: 200 counted events are put. */
+ * Beside call trees, the counting decode reports the span of an indirect jump each time. Each thread collects equal
+ * spans in a small table before it puts them, so that less is delivered. Example: an interpreter jumps 10,000 times in
+ * a chunk, between 200 pairs of addresses: 200 counted events are put. */
 #ifndef CLI_COMMANDS_COLLECTING_THREAD_H
 #define CLI_COMMANDS_COLLECTING_THREAD_H
 
@@ -22,8 +22,8 @@
 #include <ntrace/parallel.h>
 #include <stdatomic.h>
 
-/* `what` of the chunk output: events; packed spans (packed_spans.h); cli_counted_event; cli_tree_head and a tree; events
- * of a chunk with a tree that are not of call stacks. */
+/* `what` of the chunk output: events; packed spans (packed_spans.h); cli_counted_event; cli_tree_head and a tree;
+ * events of a chunk with a tree that are not of call stacks. */
 enum { CLI_PUT_EVENTS, CLI_PUT_SPANS, CLI_PUT_COUNTED, CLI_PUT_TREE, CLI_PUT_OTHERS };
 
 struct cli_counted_event {

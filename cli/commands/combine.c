@@ -22,7 +22,8 @@ struct combine_options {
 static const struct cli_option combine_table[] = {
     CLI_STRING('o', "output", "FILE", S, path, "write the sum as a partial answer to FILE"),
     CLI_FLAG(0, "redo", S, redo, "decode parts again that began with a wrong guess of the state at their beginning"),
-    CLI_STRING(0, "index", "FILE", S, index, "with --redo: places where decoding can begin, the --index of the parts; of one capture"),
+    CLI_STRING(0, "index", "FILE", S, index,
+               "with --redo: places where decoding can begin, the --index of the parts; of one capture"),
     {0},
 };
 #undef S
@@ -34,7 +35,10 @@ static const struct cli_group groups[] = {CLI_OWN("options", combine_table), {0}
 /* Parts first, by capture, number of parts and place. */
 static int by_place(const void *a, const void *b) {
     const struct cli_member *x = a, *y = b;
-    const uint64_t keys[][2] = {{!x->shards, !y->shards}, {x->id[0], y->id[0]}, {x->id[1], y->id[1]}, {x->shards, y->shards},
+    const uint64_t keys[][2] = {{!x->shards, !y->shards},
+                                {x->id[0], y->id[0]},
+                                {x->id[1], y->id[1]},
+                                {x->shards, y->shards},
                                 {x->shard, y->shard}};
 
     for (size_t i = 0; i < sizeof keys / sizeof *keys; i++)
@@ -53,7 +57,8 @@ static int check_parts(const struct cli_member *parts, size_t count) {
 
     for (size_t i = 0; i < count; i++) {
         if (i && parts[i].shard == parts[i - 1].shard)
-            return cli_fail("%s: part %u of %u of the capture is given twice", parts[i].path, parts[i].shard, parts[i].shards);
+            return cli_fail("%s: part %u of %u of the capture is given twice", parts[i].path, parts[i].shard,
+                            parts[i].shards);
         for (; expected < parts[i].shard; expected++, status = CLI_DEFECTS)
             cli_note("%s: part %u of %u of its capture is missing", parts[i].path, expected, parts[i].shards);
         expected = parts[i].shard + 1;
@@ -64,7 +69,8 @@ static int check_parts(const struct cli_member *parts, size_t count) {
 }
 
 /* Puts the parts of a capture together. Appends the answer, in a temporary file, to `sums`. */
-static int join_parts(struct cli_members *sums, const struct cli_member *parts, size_t count, const struct cli_redo *redo) {
+static int join_parts(struct cli_members *sums, const struct cli_member *parts, size_t count,
+                      const struct cli_redo *redo) {
     struct cli_partial_place *places = calloc(count, sizeof *places);
     char path[PATH_MAX];
     ntr_output output;
@@ -80,20 +86,23 @@ static int join_parts(struct cli_members *sums, const struct cli_member *parts, 
     if (status == CLI_OK && fflush(file) != 0) status = cli_fail("temporary file: %s", strerror(errno));
     free(places);
     struct cli_member *sum = status == CLI_OK ? cli_members_add(sums, path, 0) : NULL;
-    if (sum) sum->sum = file;
-    else if (file) fclose(file);
+    if (sum)
+        sum->sum = file;
+    else if (file)
+        fclose(file);
     return sum || status != CLI_OK ? status : cli_fail("out of memory");
 }
 
-/* Replaces the parts of each capture by the answer of the whole. With `keep`, the parts of an incomplete capture remain parts, which
- * are moved to `rest`. */
+/* Replaces the parts of each capture by the answer of the whole. With `keep`, the parts of an incomplete capture remain
+ * parts, which are moved to `rest`. */
 static int join_all(struct cli_members *m, struct cli_members *rest, const struct cli_redo *redo, bool keep) {
     struct cli_members sums = {0};
     int status = CLI_OK;
 
     if (m->count) qsort(m->items, m->count, sizeof *m->items, by_place);
     for (size_t at = 0, count; at < m->count && status == CLI_OK; at += count) {
-        for (count = 1; m->items[at].shards && at + count < m->count && same_cut(&m->items[at], &m->items[at + count]);) count++;
+        for (count = 1; m->items[at].shards && at + count < m->count && same_cut(&m->items[at], &m->items[at + count]);)
+            count++;
         const bool complete = count >= m->items[at].shards;
         if (m->items[at].shards && (complete || !keep)) {
             status = join_parts(&sums, &m->items[at], count, redo);
@@ -127,8 +136,8 @@ static int copy_member(const struct cli_member *m, struct cli_output *out) {
     char bytes[1 << 14];
     int status = CLI_FAILED;
 
-    if (partial && file && ntr_partial_open(partial, m->path, m->offset) == NTR_OK && ntr_partial_check(partial, &next) == NTR_OK &&
-        fseeko(file, (off_t)m->offset, SEEK_SET) == 0)
+    if (partial && file && ntr_partial_open(partial, m->path, m->offset) == NTR_OK &&
+        ntr_partial_check(partial, &next) == NTR_OK && fseeko(file, (off_t)m->offset, SEEK_SET) == 0)
         status = CLI_OK;
     for (uint64_t left = next - m->offset; status == CLI_OK && left;) {
         const size_t got = fread(bytes, 1, left < sizeof bytes ? (size_t)left : sizeof bytes, file);
@@ -205,21 +214,22 @@ const struct cli_command cli_combine = {
     .groups = groups,
     .size = sizeof(struct combine_options),
     .run = combine_run,
-    .about = "Adds partial answers, which the commands of analysis write with --partial, and shows the sum as COMMAND\n"
-             "with its options would have shown it for the captures. The order and the grouping of the files make no\n"
-             "difference. A capture that is given twice, and a file that is truncated, damaged or of another version,\n"
-             "is refused.\n"
-             "\n"
-             "Parts of a capture (--shard) are put together when all of them are there; a part that is missing ends the\n"
-             "command with exit status 1, and so does a part that began with a wrong guess, unless --redo decodes it\n"
-             "again. With -o and without COMMAND, the parts of incomplete captures are kept in the file.\n"
-             "\n"
-             "Outputs that need all events in order (timeline, report, syscalls, decode, ...) have answers with these events, of\n"
-             "one capture. Parts of the capture are put together; several captures are not added.\n"
-             "\n"
-             "Counts are kept by the build id of the image and the offset in it: several builds of a program, and\n"
-             "different programs of the same name, stay apart; an image that was loaded at different addresses is\n"
-             "counted once. docs/partial.md has the details.",
+    .about =
+        "Adds partial answers, which the commands of analysis write with --partial, and shows the sum as COMMAND\n"
+        "with its options would have shown it for the captures. The order and the grouping of the files make no\n"
+        "difference. A capture that is given twice, and a file that is truncated, damaged or of another version,\n"
+        "is refused.\n"
+        "\n"
+        "Parts of a capture (--shard) are put together when all of them are there; a part that is missing ends the\n"
+        "command with exit status 1, and so does a part that began with a wrong guess, unless --redo decodes it\n"
+        "again. With -o and without COMMAND, the parts of incomplete captures are kept in the file.\n"
+        "\n"
+        "Outputs that need all events in order (timeline, report, syscalls, decode, ...) have answers with these events, of\n"
+        "one capture. Parts of the capture are put together; several captures are not added.\n"
+        "\n"
+        "Counts are kept by the build id of the image and the offset in it: several builds of a program, and\n"
+        "different programs of the same name, stay apart; an image that was loaded at different addresses is\n"
+        "counted once. docs/partial.md has the details.",
     .examples = "  ntrace profile --partial a.part a.ntrace\n"
                 "  ntrace profile --partial b.part b.ntrace\n"
                 "  ntrace combine a.part b.part profile --top 20\n"

@@ -1,5 +1,5 @@
-/* Answers of whole captures are added 64 at a time, into temporary files, until one is left: memory depends neither on the number of
- * files nor on their length. */
+/* Answers of whole captures are added 64 at a time, into temporary files, until one is left: memory depends neither on
+ * the number of files nor on their length. */
 #include "commands/combine_members.h"
 
 #include "io/output.h"
@@ -45,13 +45,18 @@ int cli_members_list(struct cli_members *m, const char *path) {
         status = ntr_partial_open(partial, path, offset);
         if (status == NTR_OK) status = ntr_partial_check(partial, &next);
         struct cli_member *added = status == NTR_OK ? cli_members_add(m, path, offset) : NULL;
-        if (added) describe(added, ntr_partial_capture_at(partial, 0));
-        else if (status == NTR_OK) status = NTR_E_MEMORY;
+        if (added)
+            describe(added, ntr_partial_capture_at(partial, 0));
+        else if (status == NTR_OK)
+            status = NTR_E_MEMORY;
     }
     if (status != NTR_END || offset == 0) {
-        if (!partial || status == NTR_E_MEMORY) cli_note("out of memory");
-        else if (status == NTR_END) cli_note("%s: expected a partial answer, found an empty file", path);
-        else cli_note("%s", ntr_partial_error(partial));
+        if (!partial || status == NTR_E_MEMORY)
+            cli_note("out of memory");
+        else if (status == NTR_END)
+            cli_note("%s: expected a partial answer, found an empty file", path);
+        else
+            cli_note("%s", ntr_partial_error(partial));
         status = NTR_E_FORMAT;
     }
     ntr_partial_free(partial);
@@ -115,8 +120,10 @@ static int add_some(struct cli_members *sums, struct cli_member *members, size_t
     if (status == CLI_OK && fflush(file) != 0) status = cli_fail("temporary file: %s", strerror(errno));
     for (size_t i = 0; i < count; i++) cli_members_close(&members[i]);
     struct cli_member *sum = status == CLI_OK ? cli_members_add(sums, path, 0) : NULL;
-    if (sum) sum->sum = file;
-    else fclose(file);
+    if (sum)
+        sum->sum = file;
+    else
+        fclose(file);
     return sum ? CLI_OK : status == CLI_OK ? cli_fail("out of memory") : status;
 }
 

@@ -18,8 +18,9 @@ static const struct cli_option coverage_table[] = {
     CLI_LIST(0, "fail-under", "[LEVEL=]PERCENT", S, fail_under,
              "exit with status 1 when less than PERCENT (0 to 100) is covered, of --level, or of LEVEL (repeatable)"),
     CLI_STRING(0, "merge", "FILE", S, merge, "also add the traces that FILE names, one in each line"),
-    CLI_STRING(0, "diff", "DIR", S, diff,
-               "compare with the evidence of an earlier campaign; exit with status 1 when something is no longer covered"),
+    CLI_STRING(
+        0, "diff", "DIR", S, diff,
+        "compare with the evidence of an earlier campaign; exit with status 1 when something is no longer covered"),
     CLI_STRING(0, "justify", "FILE", S, justify,
                "reasons for code that is not covered; what is justified counts as covered for --fail-under"),
     CLI_STRING(0, "evidence", "DIR", S, evidence,
@@ -43,8 +44,7 @@ static const struct cli_group groups[] = {
     CLI_OWN("sources", source_table),
     CLI_GROUP("output", cli_exporting_options, struct coverage_options, exporting),
     CLI_GROUP("trace", cli_analysis_options, struct coverage_options, exporting.analysis),
-    CLI_GROUP("part of the trace", cli_selection_begin_options, struct coverage_options,
-              exporting.analysis.selection),
+    CLI_GROUP("part of the trace", cli_selection_begin_options, struct coverage_options, exporting.analysis.selection),
     CLI_GROUP("program", cli_image_options, struct coverage_options, exporting.analysis.images),
     CLI_GROUP("the stream", cli_stream_options, struct coverage_options, exporting.analysis.stream),
     {0},
@@ -142,9 +142,11 @@ static int open_run(struct coverage_run *run) {
     run->clang_args = values_of(&o->clang_args);
     run->only = values_of(&o->only);
     run->coverage = ntr_coverage_new(NULL);
-    if (o->evidence || cli_coverage_wants_decisions(o) || cli_coverage_has_threshold(run, LEVEL_DECISION, LEVEL_MASKING))
+    if (o->evidence || cli_coverage_wants_decisions(o) ||
+        cli_coverage_has_threshold(run, LEVEL_DECISION, LEVEL_MASKING))
         if (!(run->decisions = ntr_decisions_new(NULL))) return cli_fail("out of memory");
-    const bool object = o->evidence || o->level == LEVEL_OBJECT || cli_coverage_has_threshold(run, LEVEL_OBJECT, LEVEL_OBJECT);
+    const bool object =
+        o->evidence || o->level == LEVEL_OBJECT || cli_coverage_has_threshold(run, LEVEL_OBJECT, LEVEL_OBJECT);
     if (object && !(run->object = ntr_object_coverage_new(NULL))) return cli_fail("out of memory");
     if (!run->clang_args || !run->only || !run->coverage) return cli_fail("out of memory");
     if (cli_justify_read(&run->justify, o->justify) != CLI_OK) return CLI_FAILED;
@@ -179,7 +181,8 @@ static int add_listed(struct coverage_run *run, const char *path, int status) {
     FILE *file = fopen(path, "r");
 
     if (!file) return cli_fail("--merge: %s: %s", path, strerror(errno));
-    for (ssize_t size; status != CLI_FAILED && !cli_progress_stopped() && (size = getline(&line, &capacity, file)) >= 0;) {
+    for (ssize_t size;
+         status != CLI_FAILED && !cli_progress_stopped() && (size = getline(&line, &capacity, file)) >= 0;) {
         while (size > 0 && isspace((unsigned char)line[size - 1])) line[--size] = '\0';
         if (size == 0 || line[0] == '#') continue;
         int added = add_trace(run, line);
@@ -198,7 +201,8 @@ static int coverage_run(const void *options, char **operands) {
     if (o->pdf && !o->evidence) return cli_fail("--pdf prints the report of --evidence DIR");
     if (o->merge && o->exporting.analysis.partial) return cli_fail("--partial expects one trace, not --merge");
     if (!operands[0] && !o->merge) return cli_exporting_coverage(&o->exporting, NULL, NULL, CLI_OK);
-    if (o->exporting.analysis.partial && operands[1]) return cli_fail("--partial expects one trace; 'ntrace combine' adds answers");
+    if (o->exporting.analysis.partial && operands[1])
+        return cli_fail("--partial expects one trace; 'ntrace combine' adds answers");
     int status = open_run(&run);
     for (int i = 0; operands[i] && status != CLI_FAILED && !cli_progress_stopped(); i++) {
         int added = add_trace(&run, operands[i]);

@@ -17,8 +17,12 @@ static const struct {
     const char *name, *exporter;
     bool decisions;
 } exported[] = {
-    {"lines.json", "json", false},        {"lines.txt", "summary", false},          {"cobertura.xml", "cobertura", false},
-    {"lcov.info", "lcov", false},         {"decisions.json", "decisions-json", true}, {"decisions.txt", "decisions", true},
+    {"lines.json", "json", false},
+    {"lines.txt", "summary", false},
+    {"cobertura.xml", "cobertura", false},
+    {"lcov.info", "lcov", false},
+    {"decisions.json", "decisions-json", true},
+    {"decisions.txt", "decisions", true},
 };
 
 static void write_manifest(const struct cli_coverage_evidence *e, struct cli_output *out) {
@@ -48,11 +52,8 @@ static const struct {
     const char *name;
     void (*write)(const struct cli_coverage_evidence *e, struct cli_output *out);
 } written[] = {
-    {"object.json", write_object},
-    {"justified.txt", cli_coverage_justified},
-    {"tests.json", write_tests},
-    {"report.html", cli_coverage_page},
-    {"evidence.json", write_manifest},
+    {"object.json", write_object},      {"justified.txt", cli_coverage_justified}, {"tests.json", write_tests},
+    {"report.html", cli_coverage_page}, {"evidence.json", write_manifest},
 };
 
 static int path_of(char path[PATH_MAX], const char *folder, const char *name) {

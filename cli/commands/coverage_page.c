@@ -58,7 +58,8 @@ static void write_share(struct cli_output *out, const char *name, uint64_t cover
 }
 
 static uint64_t all_of(const ntr_decision_sums *sums) {
-    return sums->decisions[NTR_COVER_COVERED] + sums->decisions[NTR_COVER_NOT_COVERED] + sums->decisions[NTR_COVER_NOT_DETERMINABLE];
+    return sums->decisions[NTR_COVER_COVERED] + sums->decisions[NTR_COVER_NOT_COVERED] +
+           sums->decisions[NTR_COVER_NOT_DETERMINABLE];
 }
 
 static void write_shares(const struct cli_coverage_evidence *e, struct cli_output *out) {
@@ -68,7 +69,9 @@ static void write_shares(const struct cli_coverage_evidence *e, struct cli_outpu
     ntr_decision_sums decisions;
 
     ntr_coverage_sums(e->data->coverage, NULL, &sums);
-    cli_output_text(out, "<table><tr><th>level</th><th>all</th><th>covered</th><th>not covered</th><th>not determinable</th></tr>\n");
+    cli_output_text(
+        out,
+        "<table><tr><th>level</th><th>all</th><th>covered</th><th>not covered</th><th>not determinable</th></tr>\n");
     write_share(out, "lines", sums.lines_hit, sums.lines, sums.lines_unknown);
     write_share(out, "branch outcomes", sums.branches_hit, sums.branches, 0);
     write_share(out, "functions", sums.functions_hit, sums.functions, sums.functions_unknown);
@@ -82,11 +85,15 @@ static void write_shares(const struct cli_coverage_evidence *e, struct cli_outpu
     cli_output_text(out, "</table>\n");
 }
 
-static void write_justified_sum(const struct cli_coverage_evidence *e, const ntr_decisions *decisions, const char *what, struct cli_output *out) {
-    const struct cli_justified sum = cli_justify_text(NULL, e->justify, e->data->coverage, decisions, NTR_LEVEL_MCDC, e->source);
+static void write_justified_sum(const struct cli_coverage_evidence *e, const ntr_decisions *decisions, const char *what,
+                                struct cli_output *out) {
+    const struct cli_justified sum =
+        cli_justify_text(NULL, e->justify, e->data->coverage, decisions, NTR_LEVEL_MCDC, e->source);
 
-    cli_output_print(out, "<p>Of the %s that are not covered or not determinable, %" PRIu64 " are justified, %" PRIu64 " are not.</p>\n", what,
-                     sum.justified, sum.unjustified);
+    cli_output_print(out,
+                     "<p>Of the %s that are not covered or not determinable, %" PRIu64 " are justified, %" PRIu64
+                     " are not.</p>\n",
+                     what, sum.justified, sum.unjustified);
 }
 
 static void write_summary(const struct cli_coverage_evidence *e, struct cli_output *out) {
@@ -105,7 +112,8 @@ static void write_summary(const struct cli_coverage_evidence *e, struct cli_outp
 
 static void write_part(struct cli_output *out, uint64_t covered, uint64_t all) {
     if (all)
-        cli_output_print(out, "<td class=\"n\">%.2f %%</td><td class=\"n\">%" PRIu64 "/%" PRIu64 "</td>", percent(covered, all), covered, all);
+        cli_output_print(out, "<td class=\"n\">%.2f %%</td><td class=\"n\">%" PRIu64 "/%" PRIu64 "</td>",
+                         percent(covered, all), covered, all);
     else
         cli_output_text(out, "<td></td><td></td>");
 }
@@ -132,9 +140,11 @@ static void write_files(const struct cli_coverage_evidence *e, struct cli_output
     size_t count, number = 0;
     const ntr_cover_line *lines = ntr_coverage_lines(e->data->coverage, &count);
 
-    cli_output_print(out, "<h2 id=\"files\">Files</h2>\n<table><thead><tr><th>file</th><th colspan=\"2\">lines</th><th colspan=\"2\">branch outcomes</th>"
-                          "<th colspan=\"2\">functions</th>%s</tr></thead>\n",
-                     e->data->decisions ? "<th colspan=\"2\">decisions</th><th colspan=\"2\">MC/DC</th>" : "");
+    cli_output_print(
+        out,
+        "<h2 id=\"files\">Files</h2>\n<table><thead><tr><th>file</th><th colspan=\"2\">lines</th><th colspan=\"2\">branch outcomes</th>"
+        "<th colspan=\"2\">functions</th>%s</tr></thead>\n",
+        e->data->decisions ? "<th colspan=\"2\">decisions</th><th colspan=\"2\">MC/DC</th>" : "");
     for (size_t i = 0; i < count; i++)
         if (i == 0 || strcmp(lines[i].file, lines[i - 1].file) != 0) write_file(e, lines[i].file, number++, out);
     cli_output_text(out, "</table>\n");
@@ -169,7 +179,8 @@ static void take_page_text(void *user) {
     t->out.capacity = sizeof t->buffer;
 }
 
-void cli_coverage_page_text(const struct cli_coverage_evidence *e, void (*write)(const struct cli_coverage_evidence *e, struct cli_output *out),
+void cli_coverage_page_text(const struct cli_coverage_evidence *e,
+                            void (*write)(const struct cli_coverage_evidence *e, struct cli_output *out),
                             struct cli_output *page) {
     struct page_text t = {.page = page};
 

@@ -1,4 +1,5 @@
-/* What the files of `ntrace coverage --evidence` are made from, and report.html: its parts, in the order of the page. */
+/* What the files of `ntrace coverage --evidence` are made from, and report.html: its parts, in the order of the page.
+ */
 #ifndef CLI_COMMANDS_COVERAGE_PAGE_H
 #define CLI_COMMANDS_COVERAGE_PAGE_H
 
@@ -34,7 +35,8 @@ void cli_coverage_page_mcdc(const struct cli_coverage_evidence *e, struct cli_ou
 void cli_coverage_page_sources(const struct cli_coverage_evidence *e, struct cli_output *out);
 
 /* Writes what `write` writes as preformatted text of the page. */
-void cli_coverage_page_text(const struct cli_coverage_evidence *e, void (*write)(const struct cli_coverage_evidence *e, struct cli_output *out),
+void cli_coverage_page_text(const struct cli_coverage_evidence *e,
+                            void (*write)(const struct cli_coverage_evidence *e, struct cli_output *out),
                             struct cli_output *page);
 /* Writes a cell: "file:line:column"; `column` 0: none. */
 void cli_coverage_page_place(const char *file, uint32_t line, uint32_t column, struct cli_output *out);

@@ -11,7 +11,9 @@ static void write_parameter(struct cli_output *out, size_t index, const char *na
 }
 
 static void write_tests(const struct cli_evidence *evidence, struct cli_output *out) {
-    cli_output_text(out, "<h3>Tests</h3>\n<table><thead><tr><th>number</th><th>test</th><th>trace</th><th>parameters of the stream</th></tr></thead>\n");
+    cli_output_text(
+        out,
+        "<h3>Tests</h3>\n<table><thead><tr><th>number</th><th>test</th><th>trace</th><th>parameters of the stream</th></tr></thead>\n");
     for (size_t i = 0; i < evidence->test_count && !evidence->failed; i++) {
         cli_output_print(out, "<tr><td class=\"n\">%zu</td><td>", i);
         cli_output_xml(out, evidence->tests[i].name);
@@ -25,11 +27,13 @@ static void write_tests(const struct cli_evidence *evidence, struct cli_output *
 }
 
 static void write_digests(const struct cli_evidence *evidence, struct cli_output *out) {
-    cli_output_text(out, "<h3>Digests</h3>\n<table><thead><tr><th>kind</th><th>file</th><th>SHA-256</th></tr></thead>\n");
+    cli_output_text(out,
+                    "<h3>Digests</h3>\n<table><thead><tr><th>kind</th><th>file</th><th>SHA-256</th></tr></thead>\n");
     for (size_t i = 0; i < evidence->count && !evidence->failed; i++) {
         cli_output_print(out, "<tr><td>%s</td><td>", evidence->files[i].kind);
         cli_output_xml(out, evidence->files[i].name);
-        cli_output_print(out, "</td><td><code>%s</code></td></tr>\n", *evidence->files[i].digest ? evidence->files[i].digest : "unknown");
+        cli_output_print(out, "</td><td><code>%s</code></td></tr>\n",
+                         *evidence->files[i].digest ? evidence->files[i].digest : "unknown");
     }
     cli_output_text(out, "</table>\n");
 }
@@ -54,11 +58,14 @@ static void write_gaps(const struct cli_coverage_evidence *e, struct cli_output 
         cli_output_text(out, "</li>\n");
     }
     if (!e->evidence->note_count) cli_output_text(out, "<li>none in any trace</li>\n");
-    cli_output_print(out, "<li>lines that may have been executed in gaps: %" PRIu64 ", functions: %" PRIu64 "</li>\n", sums.lines_unknown,
-                     sums.functions_unknown);
+    cli_output_print(out, "<li>lines that may have been executed in gaps: %" PRIu64 ", functions: %" PRIu64 "</li>\n",
+                     sums.lines_unknown, sums.functions_unknown);
     if (e->data->decisions)
-        cli_output_print(out, "<li>evaluations of decisions of which a part was not traced, and which count for nothing: %" PRIu64 "</li>\n",
-                         unknown_evaluations(e->data->decisions));
+        cli_output_print(
+            out,
+            "<li>evaluations of decisions of which a part was not traced, and which count for nothing: %" PRIu64
+            "</li>\n",
+            unknown_evaluations(e->data->decisions));
     cli_output_text(out, "</ul>\n");
 }
 
@@ -76,7 +83,9 @@ static void write_unparsed(const ntr_decisions *decisions, struct cli_output *ou
 }
 
 void cli_coverage_page_basis(const struct cli_coverage_evidence *e, struct cli_output *out) {
-    cli_output_text(out, "<h2 id=\"basis\">What the results rest on</h2>\n<table><tr><th>tool</th><td>ntrace " NTR_VERSION_TEXT "</td></tr>\n");
+    cli_output_text(
+        out, "<h2 id=\"basis\">What the results rest on</h2>\n<table><tr><th>tool</th><td>ntrace " NTR_VERSION_TEXT
+             "</td></tr>\n");
     if (e->data->decisions) {
         cli_output_text(out, "<tr><th>parser of the sources</th><td>");
         cli_output_xml(out, ntr_decisions_parser(e->data->decisions));
@@ -87,7 +96,8 @@ void cli_coverage_page_basis(const struct cli_coverage_evidence *e, struct cli_o
         cli_output_text(out, i ? ", " : "only ");
         cli_output_xml(out, e->only[i]);
     }
-    cli_output_text(out, e->only_count ? "</td></tr></table>\n" : "all that debug information names</td></tr></table>\n");
+    cli_output_text(out,
+                    e->only_count ? "</td></tr></table>\n" : "all that debug information names</td></tr></table>\n");
     write_gaps(e, out);
     if (e->data->decisions) write_unparsed(e->data->decisions, out);
     write_tests(e->evidence, out);

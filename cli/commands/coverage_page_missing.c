@@ -19,7 +19,9 @@ static void write_functions(const struct cli_coverage_evidence *e, struct cli_ou
     size_t count;
     const ntr_cover_function *functions = ntr_coverage_functions(e->data->coverage, &count);
 
-    cli_output_text(out, "<h3>Functions that were not executed</h3>\n<table><thead><tr><th>place</th><th>function</th><th>state</th></tr></thead>\n");
+    cli_output_text(
+        out,
+        "<h3>Functions that were not executed</h3>\n<table><thead><tr><th>place</th><th>function</th><th>state</th></tr></thead>\n");
     for (size_t i = 0; i < count; i++) {
         const ntr_cover_function *f = &functions[i];
         if (f->count) continue;
@@ -28,7 +30,8 @@ static void write_functions(const struct cli_coverage_evidence *e, struct cli_ou
         cli_coverage_page_place(f->file, f->line, 0, out);
         cli_output_text(out, "<td>");
         cli_output_xml(out, f->name);
-        cli_output_print(out, "</td><td>%s%s</td></tr>\n", cli_coverage_page_state(state), f->known ? "" : ": it may be in a gap");
+        cli_output_print(out, "</td><td>%s%s</td></tr>\n", cli_coverage_page_state(state),
+                         f->known ? "" : ": it may be in a gap");
     }
     cli_output_text(out, "</table>\n");
 }
@@ -40,13 +43,16 @@ static void write_branches(const struct cli_coverage_evidence *e, struct cli_out
     struct cli_source_lines *source = cli_source_lines_open(cli_source_text_read, e->source);
     char text[512];
 
-    cli_output_text(out, "<h3>Branches with one outcome</h3>\n<table><thead><tr><th>place</th><th>address</th><th>never</th><th>source</th></tr></thead>\n");
+    cli_output_text(
+        out,
+        "<h3>Branches with one outcome</h3>\n<table><thead><tr><th>place</th><th>address</th><th>never</th><th>source</th></tr></thead>\n");
     for (size_t i = 0; i < count; i++) {
         const ntr_cover_branch *b = &branches[i];
         if (!b->taken == !b->not_taken) continue;
         cli_coverage_page_row(NTR_COVER_NOT_COVERED, out);
         cli_coverage_page_place(b->file, b->line, 0, out);
-        cli_output_print(out, "<td>0x%" PRIx64 "</td><td>%s</td><td><code>", b->address, b->taken ? "not taken" : "taken");
+        cli_output_print(out, "<td>0x%" PRIx64 "</td><td>%s</td><td><code>", b->address,
+                         b->taken ? "not taken" : "taken");
         cli_output_xml(out, cli_source_line_copy(source, b->file, b->line, text, sizeof text));
         cli_output_text(out, "</code></td></tr>\n");
     }
@@ -60,8 +66,10 @@ static void write_decisions(const struct cli_coverage_evidence *e, struct cli_ou
     size_t count;
     const ntr_decision *list = ntr_decisions_list(e->data->decisions, &count);
 
-    cli_output_text(out, "<h3>Decisions that are not covered</h3>\n<table><thead><tr><th>place</th><th>decision</th><th>state</th><th>results "
-                         "seen</th></tr></thead>\n");
+    cli_output_text(
+        out,
+        "<h3>Decisions that are not covered</h3>\n<table><thead><tr><th>place</th><th>decision</th><th>state</th><th>results "
+        "seen</th></tr></thead>\n");
     for (size_t i = 0; i < count; i++) {
         const ntr_decision *d = &list[i];
         if (d->decision_state == NTR_COVER_COVERED) continue;
@@ -93,7 +101,9 @@ void cli_coverage_page_missing(const struct cli_coverage_evidence *e, struct cli
     write_functions(e, out);
     write_branches(e, out);
     if (e->data->decisions) write_decisions(e, out);
-    cli_output_text(out, "<h3>Object code</h3>\n<details><summary>instructions and outcomes by function, and targets of indirect jumps and calls</summary>");
+    cli_output_text(
+        out,
+        "<h3>Object code</h3>\n<details><summary>instructions and outcomes by function, and targets of indirect jumps and calls</summary>");
     cli_coverage_page_text(e, write_object, out);
     cli_output_text(out, "</details>\n");
 }

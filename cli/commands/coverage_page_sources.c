@@ -5,7 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Lines without code are shown when they lie between lines with code that are so near, and in front of the first one. */
+/* Lines without code are shown when they lie between lines with code that are so near, and in front of the first one.
+ */
 enum { NEAR_LINES = 20, LINES_BEFORE = 3 };
 
 struct source_table {
@@ -60,9 +61,12 @@ static void write_line(struct source_table *t, const ntr_cover_line *line) {
     if (line->count && seen < outcomes)
         cli_output_text(t->out, "<tr class=\"part\">");
     else
-        cli_coverage_page_row(line->count ? NTR_COVER_COVERED : line->known ? NTR_COVER_NOT_COVERED : NTR_COVER_NOT_DETERMINABLE, t->out);
-    cli_output_print(t->out, "<td class=\"n\">%" PRIu32 "</td><td class=\"n\">%" PRIu64 "%s</td><td class=\"n\">", line->line, line->count,
-                     line->known ? "" : " ?");
+        cli_coverage_page_row(line->count   ? NTR_COVER_COVERED
+                              : line->known ? NTR_COVER_NOT_COVERED
+                                            : NTR_COVER_NOT_DETERMINABLE,
+                              t->out);
+    cli_output_print(t->out, "<td class=\"n\">%" PRIu32 "</td><td class=\"n\">%" PRIu64 "%s</td><td class=\"n\">",
+                     line->line, line->count, line->known ? "" : " ?");
     if (outcomes) cli_output_print(t->out, "%zu/%zu", seen, outcomes);
     cli_output_text(t->out, "</td><td>");
     cli_evidence_write_line_tests(t->e->evidence, line, t->at, t->out);
@@ -73,15 +77,20 @@ static void write_line(struct source_table *t, const ntr_cover_line *line) {
 static void begin_file(struct source_table *t, const char *file, size_t number) {
     cli_output_print(t->out, "<details id=\"f%zu\"><summary>", number);
     cli_output_xml(t->out, file);
-    cli_output_print(t->out, "%s</summary><table><thead><tr><th>line</th><th>executions</th><th>branch outcomes</th><th>tests</th><th>source</th></tr></thead>\n",
-                     is_found(t, file) ? "" : " (the source was not found)");
+    cli_output_print(
+        t->out,
+        "%s</summary><table><thead><tr><th>line</th><th>executions</th><th>branch outcomes</th><th>tests</th><th>source</th></tr></thead>\n",
+        is_found(t, file) ? "" : " (the source was not found)");
 }
 
 /* The lines of a file are folded. */
 void cli_coverage_page_sources(const struct cli_coverage_evidence *e, struct cli_output *out) {
     size_t count, branch_count, number = 0;
     const ntr_cover_line *lines = ntr_coverage_lines(e->data->coverage, &count);
-    struct source_table t = {.e = e, .out = out, .source = cli_source_lines_open(cli_source_text_read, e->source), .branches = ntr_coverage_branches(e->data->coverage, &branch_count)};
+    struct source_table t = {.e = e,
+                             .out = out,
+                             .source = cli_source_lines_open(cli_source_text_read, e->source),
+                             .branches = ntr_coverage_branches(e->data->coverage, &branch_count)};
 
     t.at = calloc(e->evidence->test_count + 1, sizeof *t.at);
     if (!t.at) e->evidence->failed = true;

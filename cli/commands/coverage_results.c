@@ -65,15 +65,17 @@ static int write_evidence(struct coverage_run *run, const ntr_analysis *data, in
     cli_evidence_sources(&run->evidence, run->coverage);
     cli_evidence_input(&run->evidence, run->options->justify);
     cli_evidence_input(&run->evidence, run->options->merge);
-    const struct cli_coverage_evidence e = {&mcdc, run->without_decisions, run->object, &run->evidence, &run->justify,
-                                            &run->source, run->only, run->options->only.count, run->options->pdf};
+    const struct cli_coverage_evidence e = {
+        &mcdc,     run->without_decisions,   run->object,      &run->evidence, &run->justify, &run->source,
+        run->only, run->options->only.count, run->options->pdf};
     return cli_coverage_evidence(&e, run->options->evidence) == CLI_OK ? status : CLI_FAILED;
 }
 
 int cli_coverage_write(struct coverage_run *run, int status) {
     ntr_analysis data;
 
-    if (run->options->level == LEVEL_OBJECT && !cli_exporting_chosen(&run->options->exporting)) return write_object(run, status);
+    if (run->options->level == LEVEL_OBJECT && !cli_exporting_chosen(&run->options->exporting))
+        return write_object(run, status);
 
     ntr_analysis_init(&data);
     data.coverage = run->coverage;

@@ -28,7 +28,8 @@ int cli_coverage_thresholds(struct coverage_run *run) {
         const char *text = list->items[i].value, *number = strchr(text, '=');
         int level = number ? LEVEL_OBJECT : run->options->level;
         while (number && level < LEVELS &&
-               (strlen(level_names[level]) != (size_t)(number - text) || strncmp(level_names[level], text, (size_t)(number - text)) != 0))
+               (strlen(level_names[level]) != (size_t)(number - text) ||
+                strncmp(level_names[level], text, (size_t)(number - text)) != 0))
             level++;
         if (level == LEVELS) return cli_fail("--fail-under: '%s' does not begin with a level, such as mcdc=80", text);
         if (!percent(number ? number + 1 : text, &run->least[level]))
@@ -51,8 +52,8 @@ static struct share share_of_object(const struct coverage_run *run) {
 }
 
 static struct share share_of(const struct coverage_run *run, int level) {
-    static const ntr_decision_level levels[] = {[LEVEL_DECISION] = NTR_LEVEL_DECISION, [LEVEL_MCDC] = NTR_LEVEL_MCDC,
-                                                [LEVEL_MASKING] = NTR_LEVEL_MASKING};
+    static const ntr_decision_level levels[] = {
+        [LEVEL_DECISION] = NTR_LEVEL_DECISION, [LEVEL_MCDC] = NTR_LEVEL_MCDC, [LEVEL_MASKING] = NTR_LEVEL_MASKING};
     ntr_cover_sums sums;
     ntr_decision_sums decisions;
 
@@ -83,18 +84,22 @@ static bool reaches(struct coverage_run *run, int level) {
     const bool by_line = level == LEVEL_LINE, by_decision = level >= LEVEL_DECISION;
     if (run->options->justify && (by_line || by_decision))
         share.covered += cli_justify_text(NULL, &run->justify, run->coverage, by_decision ? run->decisions : NULL,
-                                          cli_coverage_level(level), &run->source).justified;
+                                          cli_coverage_level(level), &run->source)
+                             .justified;
     double percent = share.all ? 100.0 * (double)share.covered / (double)share.all : 0;
     if (percent >= run->least[level]) return true;
-    cli_note("%.2f %% of the %s, --fail-under expects %g %% (%s)", percent, share.what, run->least[level], level_names[level]);
+    cli_note("%.2f %% of the %s, --fail-under expects %g %% (%s)", percent, share.what, run->least[level],
+             level_names[level]);
     return false;
 }
 
 static void report_only(const struct cli_list *only) {
     const size_t more = only->count - 1;
 
-    if (more) cli_note("no source with line information is selected by --only %s and %zu more", only->items[0].value, more);
-    else cli_note("no source with line information is selected by --only %s", only->items[0].value);
+    if (more)
+        cli_note("no source with line information is selected by --only %s and %zu more", only->items[0].value, more);
+    else
+        cli_note("no source with line information is selected by --only %s", only->items[0].value);
 }
 
 int cli_coverage_check(struct coverage_run *run, int status) {

@@ -15,9 +15,10 @@ static const struct cli_option decode_table[] = {
     CLI_NUMBER(0, "channel", "N", S, channel, 0, 63, 0, "with --output itc: channel number, 0 to 63 (default 0)"),
     CLI_NUMBER('j', "jobs", "N", S, jobs, 1, 256, 0, CLI_JOBS_HELP),
     CLI_DEBUG_PATH(S, debug_path),
-    CLI_FLAG('f', "follow", S, follow,
-             "read on as the trace grows, until interrupted: a file, a pipe, or a TCP stream (tcp:HOST:PORT); sources are "
-             "not ordered by time"),
+    CLI_FLAG(
+        'f', "follow", S, follow,
+        "read on as the trace grows, until interrupted: a file, a pipe, or a TCP stream (tcp:HOST:PORT); sources are "
+        "not ordered by time"),
     CLI_FLAG(0, "strict", S, strict, "stop at the first damaged message or gap"),
     CLI_PARTS(S),
     CLI_FLAG(0, "mid-stream", S, mid_stream, "the stream starts in the middle of a message (a wrapped buffer)"),

@@ -7,7 +7,8 @@ int cli_part_counts_open(struct cli_part_counts *p, const struct cli_window *win
                          const struct cli_begin *begin, bool mid_stream) {
     *p = (struct cli_part_counts){.events = window, .messages = *window, .many = cli_trace_many_sources(trace)};
     p->messages.one_source = false; /* as for the whole trace */
-    if (ntr_reader_init(&p->reader, &trace->params) != NTR_OK) return cli_fail("%s: wrong parameters", trace->input.name);
+    if (ntr_reader_init(&p->reader, &trace->params) != NTR_OK)
+        return cli_fail("%s: wrong parameters", trace->input.name);
     ntr_reader_begin(&p->reader, begin->offset, begin->message);
     if (mid_stream) ntr_reader_seek_start(&p->reader);
     return cli_message_window_open(&p->selected, &p->messages, trace);

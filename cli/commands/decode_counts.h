@@ -20,7 +20,8 @@ struct cli_part_counts {
     bool many, behind; /* many sources; all further events are behind the part */
 };
 
-/* `begin`: where the bytes begin. `window` and `trace` must outlive the object. Returns CLI_OK, or CLI_FAILED after reporting the error. */
+/* `begin`: where the bytes begin. `window` and `trace` must outlive the object. Returns CLI_OK, or CLI_FAILED after
+ * reporting the error. */
 int cli_part_counts_open(struct cli_part_counts *part, const struct cli_window *window, const struct cli_trace *trace,
                          const struct cli_begin *begin, bool mid_stream);
 void cli_part_counts_close(struct cli_part_counts *part);

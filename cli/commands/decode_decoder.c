@@ -10,7 +10,8 @@
 bool cli_decode_sorts(const struct decode *d) {
     bool many = cli_trace_many_sources(&d->trace) && !d->window.one_source;
 
-    return many && !d->options->follow && d->trace.params.timestamps != NTR_TIMESTAMPS_OFF && d->options->output != CLI_SHOW_COUNT;
+    return many && !d->options->follow && d->trace.params.timestamps != NTR_TIMESTAMPS_OFF &&
+           d->options->output != CLI_SHOW_COUNT;
 }
 
 static enum cli_gain gain_of(const struct decode *d) {
@@ -32,12 +33,14 @@ int cli_decode_open(struct decode *d) {
     d->part = cli_window_is_part(&d->window);
     d->no_spans = d->options->output == CLI_SHOW_NONE && !d->part;
     const enum cli_gain gain = gain_of(d);
-    d->jobs = d->part || d->options->follow ? 1 : cli_threads_number(&d->trace, d->options->jobs, gain); /* a selection is decoded serially */
+    d->jobs = d->part || d->options->follow
+                  ? 1
+                  : cli_threads_number(&d->trace, d->options->jobs, gain); /* a selection is decoded serially */
     d->decoder = cli_trace_decoder(&d->trace, &d->config);
     if (!d->decoder) return CLI_FAILED;
     /* Do not skip to the selection: --strict also stops at defects before it; with --mid-stream the offsets of the
-     * index do not apply; several threads read the whole trace; messages that are selected by time are counted from the beginning,
-     * where the times of all sources are known. */
+     * index do not apply; several threads read the whole trace; messages that are selected by time are counted from the
+     * beginning, where the times of all sources are known. */
     const bool timed = d->options->output == CLI_SHOW_COUNT && d->window.from.unit == CLI_UNIT_TIME;
     const bool from_the_start = d->config.strict || d->config.mid_stream || d->jobs > 1 || timed;
     d->begin = (struct cli_begin){.message = 1};

@@ -49,8 +49,14 @@ static int show_answer(struct decode *d, struct cli_analysis *a) {
 
 int cli_decode_partial(struct decode *d, const char *path) {
     const struct decode_options *o = d->options;
-    const struct cli_analysis_options options = {.stream = o->stream, .images = o->images, .selection = o->selection, .jobs = o->jobs,
-                                                 .debug_path = o->debug_path, .partial = o->partial, .shard = o->shard, .index = o->index};
+    const struct cli_analysis_options options = {.stream = o->stream,
+                                                 .images = o->images,
+                                                 .selection = o->selection,
+                                                 .jobs = o->jobs,
+                                                 .debug_path = o->debug_path,
+                                                 .partial = o->partial,
+                                                 .shard = o->shard,
+                                                 .index = o->index};
     struct cli_analysis a;
 
     if (o->strict || o->mid_stream || o->follow)

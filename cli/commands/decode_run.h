@@ -47,7 +47,8 @@ struct decode {
 
 /* ---- decode_decoder.c */
 
-/* Opens the decoder of the trace, which is open, at the beginning of the selection. Returns CLI_OK, or CLI_FAILED after reporting the error. */
+/* Opens the decoder of the trace, which is open, at the beginning of the selection. Returns CLI_OK, or CLI_FAILED after
+ * reporting the error. */
 int cli_decode_open(struct decode *d);
 
 /* Returns whether events are sorted by time: the trace has several sources and timestamps. */
@@ -69,7 +70,8 @@ int cli_decode_show_totals(struct decode *d);
 
 /* ---- decode_events.c */
 
-/* Shows the events of the trace, or with `answer` those of a partial answer, which was opened. Returns the exit status so far. */
+/* Shows the events of the trace, or with `answer` those of a partial answer, which was opened. Returns the exit status
+ * so far. */
 int cli_decode_show(struct decode *d, struct cli_analysis *answer);
 
 /* Shows events, in the order of time if the trace has several sources and timestamps. */

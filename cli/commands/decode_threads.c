@@ -13,8 +13,8 @@ enum { PART_TEXT, PART_EVENTS, PART_MISSING };
  * threads. */
 enum { PARALLEL_MIN = 1 << 20 };
 
-/* Text is held in memory until its turn, and the tallies of chunks are added up, which costs as much as to make them: two threads
- * gain too little. */
+/* Text is held in memory until its turn, and the tallies of chunks are added up, which costs as much as to make them:
+ * two threads gain too little. */
 enum { PROCESSORS_SOME = 3 };
 
 /* Data of one worker thread. `out` writes text directly into the chunk output. */
@@ -210,12 +210,12 @@ void cli_threads_report(const struct cli_threads *t) {
         {s->many_sources, "they lack a synchronizing message of some source"},
         {s->without_sync, "they contain no synchronizing message"},
         {s->guessed_wrong,
-            "the state at their start was guessed wrong (damage, or unknown context or time, before them)"},
+         "the state at their start was guessed wrong (damage, or unknown context or time, before them)"},
     };
 
     if (s->chunks < 4) return;
     for (size_t i = 0; i < sizeof reasons / sizeof reasons[0]; i++)
         if (reasons[i].chunks >= s->chunks / 2)
-            cli_note("%s: %" PRIu64 " of %" PRIu64 " chunks were decoded serially: %s",
-                     t->trace->input.name, reasons[i].chunks, s->chunks, reasons[i].why);
+            cli_note("%s: %" PRIu64 " of %" PRIu64 " chunks were decoded serially: %s", t->trace->input.name,
+                     reasons[i].chunks, s->chunks, reasons[i].why);
 }

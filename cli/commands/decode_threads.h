@@ -39,7 +39,7 @@ ntr_status cli_threads_count(struct cli_threads *threads, const ntr_decoder_conf
 enum cli_gain {
     CLI_GAIN_NONE, /* the larger part is done in stream order by one thread */
     CLI_GAIN_SOME, /* the threads have more to do in all than one thread: from three processors on */
-    CLI_GAIN_ALL,  /* nearly all */
+    CLI_GAIN_ALL, /* nearly all */
 };
 
 /* Returns the number of threads to use. `requested` is the number given by the user; 0: one per processor, or one

@@ -49,7 +49,8 @@ static bool has_any(const struct decode *d, const ntr_counts *counts) {
 static int show_part_counts(struct decode *d) {
     struct cli_part_counts part;
 
-    if (cli_part_counts_open(&part, &d->window, &d->trace, &d->begin, d->config.mid_stream) != CLI_OK) return CLI_FAILED;
+    if (cli_part_counts_open(&part, &d->window, &d->trace, &d->begin, d->config.mid_stream) != CLI_OK)
+        return CLI_FAILED;
     ntr_status status = count_part(d, &part);
     cli_part_counts_close(&part);
     if (status == NTR_NEED_MORE) return CLI_FAILED;

@@ -98,6 +98,6 @@ const struct cli_command cli_dump = {
              "reported on standard error, and the exit status is 1. 'ntrace assemble' converts this text back to the\n"
              "same bytes.",
     .examples = "  ntrace dump trace.nex\n"
-             "  ntrace dump --src-bits 4 --src 2 --format jsonl capture.nex.zst\n"
-             "  ntrace dump --format none trace.nex && echo valid",
+                "  ntrace dump --src-bits 4 --src 2 --format jsonl capture.nex.zst\n"
+                "  ntrace dump --format none trace.nex && echo valid",
 };

@@ -22,9 +22,10 @@ const struct cli_option cli_exporting_options[] = {
 };
 
 const struct cli_option cli_exporting_tree_options[] = {
-    CLI_CHOICE(0, "per", "trace|hart|context|process", S, per, PER_DEFAULT,
-               "build one call tree for the whole trace, one per hart, one per context of each hart, or one per process "
-               "(default of 'flame': process if the trace knows the processes of its system; otherwise trace)"),
+    CLI_CHOICE(
+        0, "per", "trace|hart|context|process", S, per, PER_DEFAULT,
+        "build one call tree for the whole trace, one per hart, one per context of each hart, or one per process "
+        "(default of 'flame': process if the trace knows the processes of its system; otherwise trace)"),
     {0},
 };
 
@@ -40,9 +41,7 @@ const struct cli_option cli_exporting_sample_options[] = {
     CLI_GROUP("trace", cli_analysis_options, S, analysis),                                                             \
         CLI_GROUP("part of the trace", cli_selection_begin_options, S, analysis.selection),                            \
         CLI_GROUP("program", cli_image_options, S, analysis.images),                                                   \
-        CLI_GROUP("the stream", cli_stream_options, S, analysis.stream), {                                             \
-        0                                                                                                              \
-    }
+        CLI_GROUP("the stream", cli_stream_options, S, analysis.stream), {0}
 const struct cli_group cli_exporting_groups[] = {CLI_OWN("options", cli_exporting_options), ANALYSIS_GROUPS};
 const struct cli_group cli_exporting_tree_groups[] = {
     CLI_OWN("options", cli_exporting_options),
@@ -127,8 +126,7 @@ static int begin(struct export_run *w, const ntr_exporter *exporter) {
     w->export_ = ntr_export_new(exporter, &w->analysis.data, &w->output, &status);
     if (w->export_) return CLI_OK;
     if (status == NTR_E_NO_IMAGE)
-        return cli_fail("%s: %s requires an ELF file (-e)", w->analysis.path,
-                        ntr_exporter_name(exporter));
+        return cli_fail("%s: %s requires an ELF file (-e)", w->analysis.path, ntr_exporter_name(exporter));
     return cli_fail("%s: %s: %s", w->analysis.path, ntr_exporter_name(exporter), ntr_status_text(status));
 }
 
@@ -144,18 +142,21 @@ static int divide(struct export_run *w, const ntr_exporter *exporter) {
     const bool counts = w->analysis.answer && !(ntr_partial_holds(w->analysis.answer) & NTR_PARTIAL_EVENTS);
     const bool knows = w->analysis.tasks && !counts;
     if (w->per == NTR_CALLTREE_PROCESSES && !knows)
-        return cli_fail(counts ? "%s: --per process needs all events in order, the partial answer has counts: write it with the same "
-                                 "command and options"
-                               : "%s: --per process: there are no names of processes (the file 'tasks' of a bundle)",
-                        w->analysis.path);
+        return cli_fail(
+            counts
+                ? "%s: --per process needs all events in order, the partial answer has counts: write it with the same "
+                  "command and options"
+                : "%s: --per process: there are no names of processes (the file 'tasks' of a bundle)",
+            w->analysis.path);
     if (w->per == PER_DEFAULT)
-        w->per = knows && strcmp(ntr_exporter_family(exporter), "flame") == 0 ? NTR_CALLTREE_PROCESSES : NTR_CALLTREE_TOGETHER;
+        w->per = knows && strcmp(ntr_exporter_family(exporter), "flame") == 0 ? NTR_CALLTREE_PROCESSES
+                                                                              : NTR_CALLTREE_TOGETHER;
     if (w->analysis.data.tree && !counts) ntr_calltree_divide(w->analysis.data.tree, (ntr_calltree_split)w->per);
     return CLI_OK;
 }
 
-/* Returns whether all events are needed in order. A partial answer of the processes has them, too: which one runs is known from all
- * events before. */
+/* Returns whether all events are needed in order. A partial answer of the processes has them, too: which one runs is
+ * known from all events before. */
 static bool needs_order(const struct export_run *w, unsigned needs) {
     const bool processes = w->per == NTR_CALLTREE_PROCESSES && needs & NTR_NEEDS_TREE && w->analysis.options->partial;
     return needs & NTR_NEEDS_EVENTS || processes;
@@ -167,7 +168,8 @@ static int write_all(struct export_run *w, const ntr_exporter *exporter) {
     const bool partial = w->analysis.options->partial;
     int status = CLI_OK;
 
-    const bool follows = needs & NTR_NEEDS_STACKS && !partial && (needs & NTR_NEEDS_TREE || cli_analysis_shares(&w->analysis));
+    const bool follows =
+        needs & NTR_NEEDS_STACKS && !partial && (needs & NTR_NEEDS_TREE || cli_analysis_shares(&w->analysis));
     if (cli_analysis_need(&w->analysis, needs | (follows ? NTR_NEEDS_TREE : 0u)) != CLI_OK) return CLI_FAILED;
     if (divide(w, exporter) != CLI_OK) return CLI_FAILED;
     w->analysis.data.has_stacks = follows;
@@ -250,7 +252,8 @@ static int write_own_file(struct export_run *w, const ntr_exporter *exporter, co
     struct cli_atomic_file *file;
     int fd, status;
 
-    if (!target) return cli_fail("%s: expected the name of a regular file; parts of this format are written again", path);
+    if (!target)
+        return cli_fail("%s: expected the name of a regular file; parts of this format are written again", path);
     if (cli_atomic_file_open(&file, target, &fd) != CLI_OK) return CLI_FAILED;
     close(fd);
     w->output.path = cli_atomic_file_name(file);
@@ -277,7 +280,8 @@ int cli_exporting_run(const char *family, const struct cli_exporting_options *op
     w.analysis.data.sample_branches = (unsigned)options->branches;
     if (status == CLI_OK && own_file) {
         status = write_own_file(&w, exporter, options->path);
-    } else if (status == CLI_OK && (status = cli_output_open(&w.out, options->analysis.partial ? NULL : options->path)) == CLI_OK) {
+    } else if (status == CLI_OK &&
+               (status = cli_output_open(&w.out, options->analysis.partial ? NULL : options->path)) == CLI_OK) {
         status = cli_output_close(&w.out, write_all(&w, exporter));
     }
     ntr_export_free(w.export_);

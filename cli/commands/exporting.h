@@ -7,7 +7,8 @@
 
 struct cli_exporting_options {
     struct cli_analysis_options analysis;
-    struct cli_list to; /* names of exporters and ends of the selection (cli_exporting_format, cli_exporting_analysis) */
+    struct cli_list
+        to; /* names of exporters and ends of the selection (cli_exporting_format, cli_exporting_analysis) */
     const char *path; /* -o */
     int per;          /* ntr_calltree_split */
     int64_t every, branches; /* perf.data */

@@ -23,14 +23,17 @@ struct gdb_options {
 
 #define S struct gdb_options
 static const struct cli_option gdb_table[] = {
-    CLI_FLAG(0, "stdio", S, use_stdio, "speak the protocol on standard input and output: in GDB, target remote | ntrace gdb "
-                                       "--stdio TRACE"),
-    CLI_STRING(0, "listen", "[HOST:]PORT|PATH", S, where,
-               "wait for a debugger at a TCP port (HOST: default 127.0.0.1; PORT 0: any) or at a Unix socket (a PATH has a slash)"),
+    CLI_FLAG(0, "stdio", S, use_stdio,
+             "speak the protocol on standard input and output: in GDB, target remote | ntrace gdb "
+             "--stdio TRACE"),
+    CLI_STRING(
+        0, "listen", "[HOST:]PORT|PATH", S, where,
+        "wait for a debugger at a TCP port (HOST: default 127.0.0.1; PORT 0: any) or at a Unix socket (a PATH has a slash)"),
     CLI_FLAG(0, "persistent", S, persistent, "with --listen: wait for the next debugger when one has gone"),
-    CLI_STRING(0, "gdb", "FILE", S, gdb,
-               "GDB to start (default: gdb-multiarch, riscv64-linux-gnu-gdb, riscv64-unknown-elf-gdb or gdb, the first that "
-               "knows RISC-V)"),
+    CLI_STRING(
+        0, "gdb", "FILE", S, gdb,
+        "GDB to start (default: gdb-multiarch, riscv64-linux-gnu-gdb, riscv64-unknown-elf-gdb or gdb, the first that "
+        "knows RISC-V)"),
     {0},
 };
 #undef S
@@ -95,8 +98,10 @@ static int serve_socket(struct gdb_session *s, const struct gdb_options *o) {
     while (status == CLI_OK) {
         int fd = cli_gdb_accept(listener, 0);
         if (fd < 0 && cli_end_signal()) break;
-        if (fd < 0) status = cli_fail("--listen %s: %s", o->where, strerror(errno));
-        else status = serve(s, fd, fd);
+        if (fd < 0)
+            status = cli_fail("--listen %s: %s", o->where, strerror(errno));
+        else
+            status = serve(s, fd, fd);
         if (!o->persistent || cli_end_signal()) break;
     }
     if (listener >= 0) close(listener);
@@ -109,7 +114,8 @@ static const char *program_of(const struct gdb_session *s) {
     static ntr_image_info info;
 
     for (size_t i = 0; ntr_program_image(s->replay.trace.program, i, &info) == NTR_OK; i++)
-        if (info.path && info.high > info.low && !info.options.has_scontext && !info.options.has_hcontext) return info.path;
+        if (info.path && info.high > info.low && !info.options.has_scontext && !info.options.has_hcontext)
+            return info.path;
     return NULL;
 }
 
@@ -131,7 +137,8 @@ static int serve_child(struct gdb_session *s, const char *gdb, const char *socke
         int fd = cli_gdb_accept(listener, child);
         status = fd < 0 ? CLI_OK : serve(s, fd, fd);
         if (cli_end_signal()) kill(child, cli_end_signal());
-        while (waitpid(child, &ended, 0) < 0 && errno == EINTR) {}
+        while (waitpid(child, &ended, 0) < 0 && errno == EINTR) {
+        }
         if (WIFEXITED(ended) && WEXITSTATUS(ended)) status = cli_fail("%s: exit status %d", gdb, WEXITSTATUS(ended));
     }
     close(listener);
@@ -153,7 +160,8 @@ static int launch(struct gdb_session *s, const struct gdb_options *o, const char
 
 static int make_folder(struct gdb_session *s) {
     const char *temporary = getenv("TMPDIR");
-    const int size = snprintf(s->folder, sizeof s->folder, "%s/ntrace-gdb-XXXXXX", temporary && *temporary ? temporary : "/tmp");
+    const int size =
+        snprintf(s->folder, sizeof s->folder, "%s/ntrace-gdb-XXXXXX", temporary && *temporary ? temporary : "/tmp");
 
     if (size > 0 && (size_t)size < sizeof s->folder && mkdtemp(s->folder)) return CLI_OK;
     return cli_fail("%s: cannot make a temporary folder: %s", s->folder, strerror(errno));
@@ -164,9 +172,12 @@ static int serve_somewhere(struct gdb_session *s, const struct gdb_options *o, c
     cli_end_signal_catch();
     if (make_folder(s) != CLI_OK) return CLI_FAILED;
     int status;
-    if (o->use_stdio) status = serve(s, STDIN_FILENO, STDOUT_FILENO);
-    else if (o->where) status = serve_socket(s, o);
-    else status = launch(s, o, path);
+    if (o->use_stdio)
+        status = serve(s, STDIN_FILENO, STDOUT_FILENO);
+    else if (o->where)
+        status = serve_socket(s, o);
+    else
+        status = launch(s, o, path);
     rmdir(s->folder);
     return status;
 }
@@ -194,17 +205,18 @@ const struct cli_command cli_gdb = {
     .groups = groups,
     .size = sizeof(struct gdb_options),
     .run = gdb_run,
-    .about = "Lets a debugger walk through the recorded execution, forward and backward: breakpoints, step, next, finish,\n"
-             "backtrace, and reverse-step, reverse-next, reverse-finish, reverse-continue. Every hart is a thread.\n"
-             "\n"
-             "Without --stdio and --listen, it starts a GDB that knows RISC-V and connects it. With them, any GDB, or a\n"
-             "front end of it, can connect; in GDB, give 'set osabi none' before 'file'.\n"
-             "\n"
-             "A trace has no data: registers and memory are unavailable, except for the program counter, code, constants,\n"
-             "and what GDB needs for backtraces. Nothing can be changed. 'monitor help' lists commands that GDB does not\n"
-             "have: 'monitor goto 37%', 'monitor when', 'monitor next-gap' and others.\n"
-             "\n"
-             "The first search reads the trace once and makes an index in memory; later ones are fast in both directions.",
+    .about =
+        "Lets a debugger walk through the recorded execution, forward and backward: breakpoints, step, next, finish,\n"
+        "backtrace, and reverse-step, reverse-next, reverse-finish, reverse-continue. Every hart is a thread.\n"
+        "\n"
+        "Without --stdio and --listen, it starts a GDB that knows RISC-V and connects it. With them, any GDB, or a\n"
+        "front end of it, can connect; in GDB, give 'set osabi none' before 'file'.\n"
+        "\n"
+        "A trace has no data: registers and memory are unavailable, except for the program counter, code, constants,\n"
+        "and what GDB needs for backtraces. Nothing can be changed. 'monitor help' lists commands that GDB does not\n"
+        "have: 'monitor goto 37%', 'monitor when', 'monitor next-gap' and others.\n"
+        "\n"
+        "The first search reads the trace once and makes an index in memory; later ones are fast in both directions.",
     .examples = "  ntrace gdb hello.ntrace\n"
                 "  ntrace gdb capture.nex -e firmware.elf --src-bits 2\n"
                 "  ntrace gdb --listen 3333 hello.ntrace",

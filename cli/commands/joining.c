@@ -1,9 +1,10 @@
 /* Parts of a capture (--shard) put together: combine.
  *
- * Events follow each other. Counts of code are sums. A call tree needs the call stacks at the end of the part before: the trees are
- * applied one after the other to those of the parts before. Two guesses of each part are checked: the state of the decoder at its beginning, as text, and the functions
- * that were on the call stacks. A part with a wrong guess is decoded again: for the state, from the beginning of the stream; for the
- * stacks, into the tree of the parts before it. As the tree then has counts of the wrong part, everything is put together again. */
+ * Events follow each other. Counts of code are sums. A call tree needs the call stacks at the end of the part before:
+ * the trees are applied one after the other to those of the parts before. Two guesses of each part are checked: the
+ * state of the decoder at its beginning, as text, and the functions that were on the call stacks. A part with a wrong
+ * guess is decoded again: for the state, from the beginning of the stream; for the stacks, into the tree of the parts
+ * before it. As the tree then has counts of the wrong part, everything is put together again. */
 #include "commands/analysis.h"
 #include "io/memory.h"
 #include "options/diagnostics.h"
@@ -90,7 +91,8 @@ static int decode_into_tree(struct joining *j, const ntr_partial_capture *c) {
     a->config.program = a->trace.program;
     ntr_decoder_free(a->decoder);
     a->decoder = cli_trace_decoder(&a->trace, &a->config);
-    if (!a->decoder || cli_shard_parse(&shard, text) != CLI_OK || cli_shard_open(&shard, &a->trace, a->path, a->decoder, false) != CLI_OK)
+    if (!a->decoder || cli_shard_parse(&shard, text) != CLI_OK ||
+        cli_shard_open(&shard, &a->trace, a->path, a->decoder, false) != CLI_OK)
         return CLI_FAILED;
     ntr_status status = cli_shard_run(&shard, &a->trace, a->decoder, &work);
     return status == NTR_END ? CLI_OK : cli_fail("%s: %s", a->path, ntr_status_text(status));
@@ -116,7 +118,9 @@ static int decode_from_start(struct joining *j, size_t index) {
     options.partial = path;
     const unsigned holds = ntr_partial_holds(j->a.answer);
     int status = cli_analysis_open(&a, c->path, &options);
-    if (status == CLI_OK) status = cli_analysis_need(&a, (holds & NTR_PARTIAL_TALLY ? NTR_NEEDS_TALLY : 0u) | (holds & NTR_PARTIAL_TREE ? NTR_NEEDS_TREE : 0u));
+    if (status == CLI_OK)
+        status = cli_analysis_need(&a, (holds & NTR_PARTIAL_TALLY ? NTR_NEEDS_TALLY : 0u) |
+                                           (holds & NTR_PARTIAL_TREE ? NTR_NEEDS_TREE : 0u));
     a.keep_time = holds & NTR_PARTIAL_TIME;
     if (holds & NTR_PARTIAL_TOTALS) a.data.totals = &a.totals;
     if (status == CLI_OK) status = cli_analysis_run(&a, holds & NTR_PARTIAL_EVENTS ? cli_events_file_take : NULL, NULL);
@@ -137,8 +141,10 @@ static bool state_fits(const struct joining *j, const ntr_partial_capture *c) {
 }
 
 static int report_state(const struct joining *j, const ntr_partial_capture *c) {
-    cli_note("%s: part %" PRIu32 " of %" PRIu32 " began with a wrong guess: it began in \"%s\", the part before ended in \"%s\"%s",
-             c->path, c->shard, c->shards, c->begin_state, j->last_state, j->redo->on ? "; it is decoded again" : "; 'combine --redo' decodes it again");
+    cli_note("%s: part %" PRIu32 " of %" PRIu32
+             " began with a wrong guess: it began in \"%s\", the part before ended in \"%s\"%s",
+             c->path, c->shard, c->shards, c->begin_state, j->last_state,
+             j->redo->on ? "; it is decoded again" : "; 'combine --redo' decodes it again");
     return CLI_DEFECTS;
 }
 
@@ -162,7 +168,8 @@ static int add_part(struct joining *j, size_t index, enum guess_verdict *guess_v
         const ntr_status loaded = ntr_partial_load(p, &data);
         if (loaded == NTR_E_STATE) {
             *guess_verdict = STACKS_WRONG;
-            cli_note("%s%s", ntr_partial_error(p), j->redo->on ? "; it is decoded again" : "; 'combine --redo' decodes it again");
+            cli_note("%s%s", ntr_partial_error(p),
+                     j->redo->on ? "; it is decoded again" : "; 'combine --redo' decodes it again");
             status = CLI_DEFECTS;
         } else if (loaded != NTR_OK) {
             status = cli_fail("%s", ntr_partial_error(p));
@@ -176,11 +183,13 @@ static int add_part(struct joining *j, size_t index, enum guess_verdict *guess_v
 }
 
 static int open_first(struct joining *j) {
-    j->options = (struct cli_analysis_options){.join = true, .join_at = j->parts[0].offset, .selection.source = -1, .index = j->redo->index};
+    j->options = (struct cli_analysis_options){
+        .join = true, .join_at = j->parts[0].offset, .selection.source = -1, .index = j->redo->index};
     int status = cli_analysis_open(&j->a, j->parts[0].path, &j->options);
     if (status != CLI_OK) return status;
     const unsigned holds = ntr_partial_holds(j->a.answer);
-    status = cli_analysis_need(&j->a, (holds & NTR_PARTIAL_TALLY ? NTR_NEEDS_TALLY : 0u) | (holds & NTR_PARTIAL_TREE ? NTR_NEEDS_TREE : 0u));
+    status = cli_analysis_need(&j->a, (holds & NTR_PARTIAL_TALLY ? NTR_NEEDS_TALLY : 0u) |
+                                          (holds & NTR_PARTIAL_TREE ? NTR_NEEDS_TREE : 0u));
     if (status == CLI_OK && holds & NTR_PARTIAL_TIME) ntr_tally_keep_time(j->a.data.tally);
     if (holds & NTR_PARTIAL_TOTALS) j->a.data.totals = &j->a.totals;
     if (status == CLI_OK && holds & NTR_PARTIAL_EVENTS && !(j->events = cli_events_file_open())) status = CLI_FAILED;
@@ -216,8 +225,12 @@ static int write_joined(struct joining *j, const ntr_output *output) {
     return status == NTR_OK ? CLI_OK : cli_fail("%s", ntr_status_text(status));
 }
 
-int cli_partials_join(const struct cli_partial_place *parts, size_t count, const struct cli_redo *redo, const ntr_output *output) {
-    struct joining j = {.count = count, .redo = redo, .verdicts = calloc(count, 1), .parts = calloc(count, sizeof *j.parts),
+int cli_partials_join(const struct cli_partial_place *parts, size_t count, const struct cli_redo *redo,
+                      const ntr_output *output) {
+    struct joining j = {.count = count,
+                        .redo = redo,
+                        .verdicts = calloc(count, 1),
+                        .parts = calloc(count, sizeof *j.parts),
                         .redone = calloc(count, sizeof *j.redone)};
     const bool complete = j.verdicts && j.parts && j.redone;
     int status = complete ? CLI_OK : cli_fail("out of memory");
@@ -232,12 +245,14 @@ int cli_partials_join(const struct cli_partial_place *parts, size_t count, const
             close_once(&j);
             break;
         }
-        const bool again = status == CLI_DEFECTS && redo->on && guess_verdict == STACKS_WRONG && j.verdicts[at] != STACKS_WRONG;
+        const bool again =
+            status == CLI_DEFECTS && redo->on && guess_verdict == STACKS_WRONG && j.verdicts[at] != STACKS_WRONG;
         if (again) {
             j.verdicts[at] = STACKS_WRONG;
             status = CLI_OK;
         }
-        if (status == CLI_DEFECTS && redo->on && guess_verdict == STATE_WRONG && !j.redone[at]) status = decode_from_start(&j, at);
+        if (status == CLI_DEFECTS && redo->on && guess_verdict == STATE_WRONG && !j.redone[at])
+            status = decode_from_start(&j, at);
         close_once(&j);
     }
     for (size_t i = 0; j.redone && i < count; i++) {

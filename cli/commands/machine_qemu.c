@@ -64,7 +64,8 @@ int machine_find_qemu(struct machine *machine, const char *given) {
         machine->plugin = plugin_for(machine->qemu, &major, &minor);
         if (machine->plugin) return CLI_OK;
     }
-    return cli_fail("--machine needs %s of QEMU 10.0, or 11.1 or later%s%s: install it, give --qemu FILE, or fetch it with"
-                    " tools/fetch_qemu, which changes nothing on this system",
-                    name, *found ? "; too old or not supported: " : "", found);
+    return cli_fail(
+        "--machine needs %s of QEMU 10.0, or 11.1 or later%s%s: install it, give --qemu FILE, or fetch it with"
+        " tools/fetch_qemu, which changes nothing on this system",
+        name, *found ? "; too old or not supported: " : "", found);
 }

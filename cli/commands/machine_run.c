@@ -27,8 +27,8 @@ static ntr_status take_events(void *user, const ntr_event *events, size_t count)
     return ntr_machine_feed(user, events, count);
 }
 
-int cli_machine_decode(struct cli_analysis *a, const char *path, const struct cli_analysis_options *options,
-                       bool watch, ntr_machine **machine) {
+int cli_machine_decode(struct cli_analysis *a, const char *path, const struct cli_analysis_options *options, bool watch,
+                       ntr_machine **machine) {
     int status = cli_analysis_open(a, path, options);
 
     *machine = NULL;

@@ -1,5 +1,5 @@
-/* Common part of the commands about whole machines (syscalls, boot, profile by process): decode a trace, and collect what its
- * operating system did. */
+/* Common part of the commands about whole machines (syscalls, boot, profile by process): decode a trace, and collect
+ * what its operating system did. */
 #ifndef CLI_COMMANDS_MACHINE_RUN_H
 #define CLI_COMMANDS_MACHINE_RUN_H
 
@@ -27,10 +27,10 @@ struct cli_machine_writer {
     size_t top; /* rows of a table */
 };
 
-/* Decodes the trace `path` into a new machine, which the caller frees. `watch`: with the stretches in which interrupts or preemption
- * are off; this takes longer. Returns the exit status so far. */
-int cli_machine_decode(struct cli_analysis *a, const char *path, const struct cli_analysis_options *options,
-                       bool watch, ntr_machine **machine);
+/* Decodes the trace `path` into a new machine, which the caller frees. `watch`: with the stretches in which interrupts
+ * or preemption are off; this takes longer. Returns the exit status so far. */
+int cli_machine_decode(struct cli_analysis *a, const char *path, const struct cli_analysis_options *options, bool watch,
+                       ntr_machine **machine);
 
 /* Runs a command: decodes, calls `write` and closes the output. Returns the exit status. */
 int cli_machine_run(const struct cli_machine_options *options, const char *path, bool watch,

@@ -43,8 +43,7 @@ int cli_run_command(const struct cli_entry *entry, int argc, char **argv) {
         status = CLI_OK;
     } else if (count >= 0 && count < command->min_operands) {
         cli_note("%s; usage: ntrace %s [OPTION]... %s",
-                 command->min_operands == 1 ? "missing operand" : "missing operands",
-                 entry->name, command->operands);
+                 command->min_operands == 1 ? "missing operand" : "missing operands", entry->name, command->operands);
     } else if (count >= 0 && command->max_operands >= 0 && count > command->max_operands) {
         cli_note("unexpected operand '%s'; usage: ntrace %s [OPTION]... %s", argv[command->max_operands], entry->name,
                  command->operands);

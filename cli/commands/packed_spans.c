@@ -1,7 +1,8 @@
 #include "commands/packed_spans.h"
 
 size_t cli_packet_size(size_t count) {
-    const size_t size = sizeof(struct cli_span_packet) + count * sizeof(struct cli_packed_span), align = sizeof(uint64_t);
+    const size_t size = sizeof(struct cli_span_packet) + count * sizeof(struct cli_packed_span),
+                 align = sizeof(uint64_t);
 
     return (size + align - 1) / align * align;
 }
@@ -28,7 +29,8 @@ static struct cli_packed_span pack(const ntr_event *common, const ntr_event *e) 
 size_t cli_packet_fill(struct cli_span_packet *packet, const ntr_event *events, size_t count) {
     size_t packed = 0;
 
-    for (; packed < count && fits(&events[0], &events[packed]); packed++) packet->spans[packed] = pack(&events[0], &events[packed]);
+    for (; packed < count && fits(&events[0], &events[packed]); packed++)
+        packet->spans[packed] = pack(&events[0], &events[packed]);
     packet->common = events[0];
     packet->count = packed;
     return packed;
@@ -38,8 +40,8 @@ size_t cli_packet_fill(struct cli_span_packet *packet, const ntr_event *events, 
 static bool has_common(const struct cli_unpacked_spans *u, const ntr_event *common) {
     const ntr_event *e = &u->events[0];
 
-    return u->begun && e->src == common->src && e->code == common->code && e->reason == common->reason && e->time == common->time &&
-           ntr_context_equal(&e->context, &common->context);
+    return u->begun && e->src == common->src && e->code == common->code && e->reason == common->reason &&
+           e->time == common->time && ntr_context_equal(&e->context, &common->context);
 }
 
 static void set_common(struct cli_unpacked_spans *u, const ntr_event *common) {

@@ -27,7 +27,8 @@ size_t cli_packet_size(size_t count);
 /* Packs the leading events that can be in one packet; `packet` has room for all. Returns their number. */
 size_t cli_packet_fill(struct cli_span_packet *packet, const ntr_event *events, size_t count);
 
-/* Room for restored events. They have the members that are equal in the packet; only the others are written for each packet. */
+/* Room for restored events. They have the members that are equal in the packet; only the others are written for each
+ * packet. */
 enum { CLI_UNPACKED_MOST = 128 }; /* 14 KB: they stay in the first-level cache */
 struct cli_unpacked_spans {
     ntr_event events[CLI_UNPACKED_MOST];

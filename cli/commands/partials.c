@@ -1,8 +1,9 @@
 /* Partial answers as input of the analysis commands.
  *
- * The answer of one capture is shown with the program of that capture, opened as it was for decoding: what is written is what
- * the command itself would have written. The captures of a sum have images at different addresses, and several builds of
- * one program. Their program has each image once, at the lowest place where it was, or behind the others if that is taken. */
+ * The answer of one capture is shown with the program of that capture, opened as it was for decoding: what is written
+ * is what the command itself would have written. The captures of a sum have images at different addresses, and several
+ * builds of one program. Their program has each image once, at the lowest place where it was, or behind the others if
+ * that is taken. */
 #include "commands/analysis.h"
 #include "io/memory.h"
 #include "options/diagnostics.h"
@@ -53,11 +54,16 @@ static int take_options(struct cli_analysis *a, const ntr_partial_capture *c) {
     for (size_t i = 0; i + 1 < c->option_count; i += 2) {
         const char *name = c->options[i], *value = c->options[i + 1];
         if (take_parameter(&o->stream, name, value)) continue;
-        if (strcmp(name, "auto") == 0) o->stream.infer = 1;
-        else if (strcmp(name, "plain") == 0) o->stream.plain = 1;
-        else if (strcmp(name, "sysroot") == 0) o->images.sysroot = given->sysroot ? given->sysroot : value;
-        else if (strcmp(name, "image-path") == 0) o->images.folders.items[o->images.folders.count++] = (struct cli_item){name, value};
-        else o->images.list.items[o->images.list.count++] = (struct cli_item){name, value};
+        if (strcmp(name, "auto") == 0)
+            o->stream.infer = 1;
+        else if (strcmp(name, "plain") == 0)
+            o->stream.plain = 1;
+        else if (strcmp(name, "sysroot") == 0)
+            o->images.sysroot = given->sysroot ? given->sysroot : value;
+        else if (strcmp(name, "image-path") == 0)
+            o->images.folders.items[o->images.folders.count++] = (struct cli_item){name, value};
+        else
+            o->images.list.items[o->images.list.count++] = (struct cli_item){name, value};
     }
     add_given(&o->images.list, &given->list);
     add_given(&o->images.folders, &given->folders);
@@ -81,7 +87,8 @@ static const char *file_of(const struct cli_analysis *a, const ntr_partial_image
     const struct cli_list *given = &a->options->images.list;
 
     for (size_t i = given->count; i-- > 0;)
-        if (strcmp(given->items[i].name, "elf") == 0 && strcmp(base_of(given->items[i].value), base_of(image->path)) == 0)
+        if (strcmp(given->items[i].name, "elf") == 0 &&
+            strcmp(base_of(given->items[i].value), base_of(image->path)) == 0)
             return given->items[i].value;
     return image->path;
 }
@@ -170,7 +177,8 @@ static int open_capture(struct cli_analysis *a, const ntr_partial_capture *c) {
     if (take_options(a, c) != CLI_OK) return CLI_FAILED;
     a->options = &a->answer_options;
     a->path = a->defects.file = c->path;
-    if (cli_trace_open(&a->trace, c->path, &a->answer_options.stream, &a->answer_options.images) != CLI_OK) return CLI_FAILED;
+    if (cli_trace_open(&a->trace, c->path, &a->answer_options.stream, &a->answer_options.images) != CLI_OK)
+        return CLI_FAILED;
     a->trace.index_file = a->answer_options.index;
     return cli_trace_program(&a->trace, &a->answer_options.images, &a->answer_options.stream, true);
 }
@@ -183,12 +191,15 @@ int cli_partials_open(struct cli_analysis *a, const char *path) {
         return cli_fail("%s: a partial answer cannot be restricted to a part", path);
     a->answer = ntr_partial_new(NULL);
     if (!a->answer) return cli_fail("out of memory");
-    if (ntr_partial_open(a->answer, path, a->options->join_at) != NTR_OK || ntr_partial_check(a->answer, &next) != NTR_OK)
+    if (ntr_partial_open(a->answer, path, a->options->join_at) != NTR_OK ||
+        ntr_partial_check(a->answer, &next) != NTR_OK)
         return cli_fail("%s", ntr_partial_error(a->answer));
-    if (ntr_partial_open(a->answer, path, a->options->join_at) != NTR_OK) return cli_fail("%s", ntr_partial_error(a->answer));
+    if (ntr_partial_open(a->answer, path, a->options->join_at) != NTR_OK)
+        return cli_fail("%s", ntr_partial_error(a->answer));
     const ntr_partial_capture *c = ntr_partial_capture_at(a->answer, 0);
     if (c->shards && !a->options->join)
-        return cli_fail("%s: part %u of %u of a capture; 'ntrace combine' puts parts together", path, c->shard, c->shards);
+        return cli_fail("%s: part %u of %u of a capture; 'ntrace combine' puts parts together", path, c->shard,
+                        c->shards);
     const bool single = !ntr_partial_capture_at(a->answer, 1) && access(c->path, R_OK) == 0;
     return single ? open_capture(a, c) : open_sum(a);
 }
@@ -197,16 +208,24 @@ static int check_holds(const struct cli_analysis *a, bool ordered) {
     const unsigned holds = ntr_partial_holds(a->answer);
 
     if (ordered)
-        return cli_fail("%s: this output needs all events in order, the partial answer has counts: write it with the same command and "
-                        "options", a->path);
+        return cli_fail(
+            "%s: this output needs all events in order, the partial answer has counts: write it with the same command and "
+            "options",
+            a->path);
     if (a->data.totals && !(holds & NTR_PARTIAL_TOTALS))
-        return cli_fail("%s: the partial answer has no totals, which this output shows: write it with the same command and options", a->path);
+        return cli_fail(
+            "%s: the partial answer has no totals, which this output shows: write it with the same command and options",
+            a->path);
     if (a->data.tally && !(holds & NTR_PARTIAL_TALLY))
-        return cli_fail("%s: the partial answer has call trees, but no counts of code, which this output shows: write it "
-                        "with the same command and options", a->path);
+        return cli_fail(
+            "%s: the partial answer has call trees, but no counts of code, which this output shows: write it "
+            "with the same command and options",
+            a->path);
     if (a->data.tree && !(holds & NTR_PARTIAL_TREE))
-        return cli_fail("%s: the partial answer has counts of code, but no call trees, which this output shows: write it "
-                        "with the same command and options", a->path);
+        return cli_fail(
+            "%s: the partial answer has counts of code, but no call trees, which this output shows: write it "
+            "with the same command and options",
+            a->path);
     return CLI_OK;
 }
 

@@ -1,5 +1,5 @@
-/* Partial answers with all events, for outputs that need them in order: packed into a temporary file while a capture, or a part of one,
- * is decoded, and read again instead of decoding. */
+/* Partial answers with all events, for outputs that need them in order: packed into a temporary file while a capture,
+ * or a part of one, is decoded, and read again instead of decoding. */
 #include "commands/analysis.h"
 #include "commands/combine_members.h"
 #include "io/memory.h"
@@ -48,7 +48,8 @@ ntr_status cli_events_file_take(void *file, const ntr_event *events, size_t coun
 
 int cli_events_file_append(struct cli_events_file *f, ntr_partial *partial) {
     if (ntr_partial_copy_events(partial, &f->output) == NTR_OK) return CLI_OK;
-    return *ntr_partial_error(partial) ? cli_fail("%s", ntr_partial_error(partial)) : cli_fail("temporary file: %s", strerror(errno));
+    return *ntr_partial_error(partial) ? cli_fail("%s", ntr_partial_error(partial))
+                                       : cli_fail("temporary file: %s", strerror(errno));
 }
 
 static ntr_status read_file(void *user, void *bytes, size_t size, size_t *got) {
@@ -58,8 +59,8 @@ static ntr_status read_file(void *user, void *bytes, size_t size, size_t *got) {
     return ferror(file) ? NTR_E_IO : NTR_OK;
 }
 
-ntr_status cli_events_file_write(struct cli_events_file *f, const ntr_program *program, const ntr_partial_capture *capture,
-                                 const ntr_output *output) {
+ntr_status cli_events_file_write(struct cli_events_file *f, const ntr_program *program,
+                                 const ntr_partial_capture *capture, const ntr_output *output) {
     const ntr_status status = ntr_event_log_finish(f->log);
 
     if (status != NTR_OK) return status;
@@ -79,7 +80,8 @@ int cli_events_load(struct cli_analysis *a, cli_take_events take, void *user) {
     while (status == NTR_OK && !cli_progress_stopped() &&
            (status = ntr_partial_events(a->answer, events, UNPACKED_EVENTS, &count)) == NTR_OK)
         status = cli_analysis_events(a, events, count, take, user);
-    if (status < 0) return cli_fail("%s", *ntr_partial_error(a->answer) ? ntr_partial_error(a->answer) : ntr_status_text(status));
+    if (status < 0)
+        return cli_fail("%s", *ntr_partial_error(a->answer) ? ntr_partial_error(a->answer) : ntr_status_text(status));
     a->any = c->any;
     a->trace.input.damaged |= c->damaged;
     return cli_progress_stopped() ? CLI_DEFECTS : CLI_OK;

@@ -42,7 +42,8 @@ static void collect_options(struct option_words *w, const struct cli_analysis_op
     for (unsigned p = 0; p < NTR_PARAMETERS; p++) add_pair(w, ntr_parameter_name(p), o->stream.given[p]);
     if (o->stream.infer) add_pair(w, "auto", "on");
     if (o->stream.plain) add_pair(w, "plain", "on");
-    for (size_t i = 0; i < o->images.list.count; i++) add_pair(w, o->images.list.items[i].name, o->images.list.items[i].value);
+    for (size_t i = 0; i < o->images.list.count; i++)
+        add_pair(w, o->images.list.items[i].name, o->images.list.items[i].value);
     for (size_t i = 0; i < o->images.folders.count; i++) add_pair(w, "image-path", o->images.folders.items[i].value);
     add_pair(w, "sysroot", o->images.sysroot);
 }

@@ -18,8 +18,9 @@ struct probe_options {
 };
 
 static const struct cli_option probe_table[] = {
-    CLI_STRING('t', "topology", "FILE", struct probe_options, topology,
-               "components, bases and connections (JSON, docs/system.md); what the hardware supports is compared with it"),
+    CLI_STRING(
+        't', "topology", "FILE", struct probe_options, topology,
+        "components, bases and connections (JSON, docs/system.md); what the hardware supports is compared with it"),
     CLI_LIST(0, "at", "ADDRESS", struct probe_options, at,
              "base of a component, if there is no topology yet (repeatable); its Active bit is set"),
     CLI_STRING(0, "draft", "FILE", struct probe_options, draft, "write a topology with what was found"),
@@ -57,9 +58,12 @@ static void put_set(struct cli_output *out, uint64_t set) {
 }
 
 static void put_value(struct cli_output *out, uint8_t kind, uint64_t value) {
-    if (kind == NTR_ABILITY_SET) put_set(out, value);
-    else if (kind == NTR_ABILITY_FLAG) cli_output_text(out, value ? "true" : "false");
-    else cli_output_print(out, "%" PRIu64, value);
+    if (kind == NTR_ABILITY_SET)
+        put_set(out, value);
+    else if (kind == NTR_ABILITY_FLAG)
+        cli_output_text(out, value ? "true" : "false");
+    else
+        cli_output_print(out, "%" PRIu64, value);
 }
 
 /* ---- a topology from base addresses: encoders lead to the first funnel, everything else to the first sink */
@@ -79,7 +83,8 @@ static void describe(FILE *text, const struct found *found, size_t count) {
     bool funnel = false;
 
     for (size_t i = 0; i < count; i++) {
-        if (found[i].kind == NTR_COMPONENT_FUNNEL) funnel = true;
+        if (found[i].kind == NTR_COMPONENT_FUNNEL)
+            funnel = true;
         else if (found[i].kind != NTR_COMPONENT_ENCODER && !*sink)
             snprintf(sink, sizeof sink, "%s0", ntr_component_get(found[i].kind)->name);
     }
@@ -87,8 +92,8 @@ static void describe(FILE *text, const struct found *found, size_t count) {
     for (size_t i = 0; i < count; i++) {
         const char *name = ntr_component_get(found[i].kind)->name;
         const unsigned number = numbers[found[i].kind]++;
-        fprintf(text, "%s{\"name\": \"%s%u\", \"type\": \"%s\", \"base\": \"0x%" PRIx64 "\"", i ? ", " : "", name, number, name,
-                found[i].base);
+        fprintf(text, "%s{\"name\": \"%s%u\", \"type\": \"%s\", \"base\": \"0x%" PRIx64 "\"", i ? ", " : "", name,
+                number, name, found[i].base);
         if (found[i].kind == NTR_COMPONENT_ENCODER) fprintf(text, ", \"hart\": %u", number);
         if (found[i].kind == NTR_COMPONENT_ENCODER || found[i].kind == NTR_COMPONENT_FUNNEL)
             fprintf(text, ", \"to\": \"%s\"", receiver_of(found[i].kind, funnel, sink));
@@ -110,11 +115,12 @@ static int identify(struct probe_run *run, const struct cli_item *item, struct f
                         run->target.bus.error ? run->target.bus.error(run->target.bus.user) : ntr_status_text(status));
     if (found->kind != NTR_COMPONENT_COUNT) {
         if ((impl >> IMPL_TYPE & IMPL_TYPE_MASK) != ntr_component_get(found->kind)->type)
-            cli_note("0x%" PRIx64 ": %s of Andes NCETRACE200, by its register DEVARCH; Impl reads 0x%08" PRIx32, found->base,
-                     ntr_component_get(found->kind)->title, impl);
+            cli_note("0x%" PRIx64 ": %s of Andes NCETRACE200, by its register DEVARCH; Impl reads 0x%08" PRIx32,
+                     found->base, ntr_component_get(found->kind)->title, impl);
         return CLI_OK;
     }
-    return cli_fail("0x%" PRIx64 ": Impl reads 0x%08" PRIx32 ": no component of Trace Control 1.0, or it has no clock or power",
+    return cli_fail("0x%" PRIx64 ": Impl reads 0x%08" PRIx32
+                    ": no component of Trace Control 1.0, or it has no clock or power",
                     found->base, impl);
 }
 
@@ -124,7 +130,8 @@ static int make_topology(struct probe_run *run) {
     FILE *text = open_memstream(&run->target.topology, &run->target.topology_size);
     int status = found && text ? CLI_OK : cli_fail("out of memory");
 
-    for (size_t i = 0; found && i < at->count && status == CLI_OK; i++) status = identify(run, &at->items[i], &found[i]);
+    for (size_t i = 0; found && i < at->count && status == CLI_OK; i++)
+        status = identify(run, &at->items[i], &found[i]);
     if (status == CLI_OK && found && text) describe(text, found, at->count);
     if (text) fclose(text);
     free(found);
@@ -137,8 +144,9 @@ static int make_topology(struct probe_run *run) {
 static void print_text(struct probe_run *run, const ntr_system_component *one, const ntr_probe *probe) {
     struct cli_output *out = &run->out;
 
-    cli_output_print(out, "%s at 0x%" PRIx64 ": %s %u.%u, Impl 0x%08" PRIx32 ", Control was 0x%08" PRIx32, one->name, one->base,
-                     ntr_component_get(one->kind)->title, probe->major, probe->minor, probe->impl, probe->control);
+    cli_output_print(out, "%s at 0x%" PRIx64 ": %s %u.%u, Impl 0x%08" PRIx32 ", Control was 0x%08" PRIx32, one->name,
+                     one->base, ntr_component_get(one->kind)->title, probe->major, probe->minor, probe->impl,
+                     probe->control);
     if (one->kind == NTR_COMPONENT_ENCODER)
         cli_output_print(out, ", hart %d, protocol %u.%u", one->hart, probe->protocol_major, probe->protocol_minor);
     cli_output_text(out, "\n");
@@ -154,13 +162,15 @@ static void print_text(struct probe_run *run, const ntr_system_component *one, c
     }
 }
 
-static void print_json(struct probe_run *run, const ntr_system_component *one, const ntr_probe *probe, const char *error) {
+static void print_json(struct probe_run *run, const ntr_system_component *one, const ntr_probe *probe,
+                       const char *error) {
     struct cli_output *out = &run->out;
 
     cli_output_text(out, "{\"name\":");
     cli_output_json(out, one->name);
-    cli_output_print(out, ",\"type\":\"%s\",\"base\":\"0x%" PRIx64 "\",\"answers\":%s,\"control\":%" PRIu32 ",\"impl\":%" PRIu32,
-                     ntr_component_get(one->kind)->name, one->base, probe->answers ? "true" : "false", probe->control, probe->impl);
+    cli_output_print(
+        out, ",\"type\":\"%s\",\"base\":\"0x%" PRIx64 "\",\"answers\":%s,\"control\":%" PRIu32 ",\"impl\":%" PRIu32,
+        ntr_component_get(one->kind)->name, one->base, probe->answers ? "true" : "false", probe->control, probe->impl);
     if (one->hart >= 0) cli_output_print(out, ",\"hart\":%d", one->hart);
     if (probe->answers) cli_output_print(out, ",\"version\":\"%u.%u\"", probe->major, probe->minor);
     if (probe->answers && one->kind == NTR_COMPONENT_ENCODER)
@@ -178,16 +188,18 @@ static void print_json(struct probe_run *run, const ntr_system_component *one, c
         any = true;
     }
     cli_output_text(out, "],\"error\":");
-    if (*error) cli_output_json(out, error);
-    else cli_output_text(out, "null");
+    if (*error)
+        cli_output_json(out, error);
+    else
+        cli_output_text(out, "null");
     cli_output_text(out, "}\n");
 }
 
 static void print_csv(struct probe_run *run, const ntr_system_component *one, const ntr_probe *probe) {
     for (size_t i = 0; i < probe->ability_count; i++) {
         const ntr_ability *ability = &probe->abilities[i];
-        cli_output_print(&run->out, "%s,0x%" PRIx64 ",%s,%" PRIu64 ",%" PRIu64 "\n", one->name, one->base, ability->name, ability->value,
-                         ability->expected);
+        cli_output_print(&run->out, "%s,0x%" PRIx64 ",%s,%" PRIu64 ",%" PRIu64 "\n", one->name, one->base,
+                         ability->name, ability->value, ability->expected);
     }
 }
 
@@ -209,12 +221,14 @@ static void draft_links(struct probe_run *run, size_t index) {
     if (count) cli_output_text(&run->draft, "]");
 }
 
-static void draft_component(struct probe_run *run, size_t index, const ntr_system_component *one, const ntr_probe *probe) {
+static void draft_component(struct probe_run *run, size_t index, const ntr_system_component *one,
+                            const ntr_probe *probe) {
     struct cli_output *out = &run->draft;
 
     cli_output_text(out, run->drafted++ ? ",\n  {\"name\": " : "  {\"name\": ");
     cli_output_json(out, one->name);
-    cli_output_print(out, ", \"type\": \"%s\", \"base\": \"0x%" PRIx64 "\"", ntr_component_get(one->kind)->name, one->base);
+    cli_output_print(out, ", \"type\": \"%s\", \"base\": \"0x%" PRIx64 "\"", ntr_component_get(one->kind)->name,
+                     one->base);
     if (one->hart >= 0) cli_output_print(out, ", \"hart\": %d", one->hart);
     draft_links(run, index);
     for (size_t i = 0; i < probe->ability_count; i++) {
@@ -236,15 +250,20 @@ static int probe_one(struct probe_run *run, size_t index, const ntr_system_compo
     const char *error = probe.answers ? "" : ntr_target_error(run->target.target);
     if (!probe.answers) {
         run->silent++;
-        if (*error) cli_note("%s", error);
-        else cli_note("%s at 0x%" PRIx64 ": Impl 0x%08" PRIx32 " is that of no %s", one->name, one->base, probe.impl,
-                      ntr_component_get(one->kind)->name);
+        if (*error)
+            cli_note("%s", error);
+        else
+            cli_note("%s at 0x%" PRIx64 ": Impl 0x%08" PRIx32 " is that of no %s", one->name, one->base, probe.impl,
+                     ntr_component_get(one->kind)->name);
     }
     for (size_t i = 0; run->options->topology && i < probe.ability_count; i++)
         run->different += probe.abilities[i].value != probe.abilities[i].expected;
-    if (run->options->result.format == CLI_FORMAT_JSONL) print_json(run, one, &probe, error);
-    else if (run->options->result.format == CLI_FORMAT_CSV) print_csv(run, one, &probe);
-    else if (probe.answers) print_text(run, one, &probe);
+    if (run->options->result.format == CLI_FORMAT_JSONL)
+        print_json(run, one, &probe, error);
+    else if (run->options->result.format == CLI_FORMAT_CSV)
+        print_csv(run, one, &probe);
+    else if (probe.answers)
+        print_text(run, one, &probe);
     if (run->drafts && probe.answers) draft_component(run, index, one, &probe);
     return CLI_OK;
 }
@@ -254,10 +273,12 @@ static int probe_all(struct probe_run *run) {
     ntr_system_component one;
     int status = CLI_OK;
 
-    if (run->options->result.format == CLI_FORMAT_CSV) cli_output_text(&run->out, "component,base,ability,found,topology\n");
+    if (run->options->result.format == CLI_FORMAT_CSV)
+        cli_output_text(&run->out, "component,base,ability,found,topology\n");
     for (size_t i = 0; status == CLI_OK && ntr_system_component_get(system, i, &one) == NTR_OK; i++)
         status = probe_one(run, i, &one);
-    if (status == CLI_OK && run->different) cli_note("%u abilities differ from %s", run->different, run->options->topology);
+    if (status == CLI_OK && run->different)
+        cli_note("%u abilities differ from %s", run->different, run->options->topology);
     return status == CLI_OK && (run->silent || run->different) ? CLI_DEFECTS : status;
 }
 
@@ -267,7 +288,8 @@ static int probe_target(struct probe_run *run) {
     if (!o->topology == !o->at.count) return cli_fail("expected --topology FILE, or --at ADDRESS for each component");
     if (o->keep && o->draft) return cli_fail("--draft needs more than --keep reads");
     if (cli_connection_open(&o->connection, &run->target.bus) != CLI_OK) return CLI_FAILED;
-    if ((o->topology ? cli_target_topology(&run->target, o->topology) : make_topology(run)) != CLI_OK) return CLI_FAILED;
+    if ((o->topology ? cli_target_topology(&run->target, o->topology) : make_topology(run)) != CLI_OK)
+        return CLI_FAILED;
     if (cli_target_make(&run->target, &o->connection, NULL, NULL) != CLI_OK) return CLI_FAILED;
     if (cli_output_open(&run->out, o->result.path) != CLI_OK) return CLI_FAILED;
     run->drafts = o->draft && cli_output_open(&run->draft, o->draft) == CLI_OK;

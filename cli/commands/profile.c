@@ -21,8 +21,8 @@ struct profile_options {
 
 #define S struct profile_options
 static const struct cli_option profile_table[] = {
-    CLI_CHOICE(0, "by", "function|line|instruction|hart|context|image|process|thread|mode|interrupt|data", S, by, NTR_PROFILE_FUNCTION,
-               "unit of a row (default function)"),
+    CLI_CHOICE(0, "by", "function|line|instruction|hart|context|image|process|thread|mode|interrupt|data", S, by,
+               NTR_PROFILE_FUNCTION, "unit of a row (default function)"),
     CLI_CHOICE(0, "sort", "self|total|calls|ticks|total-ticks", S, sort, NTR_PROFILE_KEY_SELF,
                "sort rows by instructions (self, default; total), calls, or time if the trace has timestamps (ticks; "
                "total-ticks)"),
@@ -36,10 +36,9 @@ static const struct cli_option profile_table[] = {
         .name = "annotate",
         .value = "FUNCTION",
         .member = offsetof(S, annotate),
-        .help =
-            "print source and disassembly with counts and branch outcomes of FUNCTION (repeatable; default: the "
-            "functions "
-            "with the most instructions)",
+        .help = "print source and disassembly with counts and branch outcomes of FUNCTION (repeatable; default: the "
+                "functions "
+                "with the most instructions)",
     },
     {0},
 };
@@ -57,7 +56,8 @@ static const struct cli_group groups[] = {
 
 /* ---- */
 
-static void write_profile(struct cli_output *out, const struct profile_options *o, const struct cli_analysis *a, const ntr_profile *profile) {
+static void write_profile(struct cli_output *out, const struct profile_options *o, const struct cli_analysis *a,
+                          const ntr_profile *profile) {
     const struct cli_profile_writer w = {
         .out = out,
         .by = (ntr_profile_by)o->by,
@@ -71,8 +71,8 @@ static void write_profile(struct cli_output *out, const struct profile_options *
 static int show(struct cli_analysis *a, const struct profile_options *o, struct cli_output *out) {
     ntr_profile profile;
     const ntr_analysis *x = &a->data;
-    ntr_status status = ntr_profile_make(&profile, (ntr_profile_by)o->by, x->program, x->debug, x->functions, x->tree,
-                                         x->tally, NULL);
+    ntr_status status =
+        ntr_profile_make(&profile, (ntr_profile_by)o->by, x->program, x->debug, x->functions, x->tree, x->tally, NULL);
 
     if (status != NTR_OK) return cli_fail("%s: out of memory", a->path);
     ntr_profile_sort(&profile, (ntr_profile_key)o->sort);
@@ -172,7 +172,8 @@ static int check_options(const struct profile_options *o) {
     return CLI_OK;
 }
 
-static int write_machine(const struct cli_analysis *a, const struct profile_options *o, const ntr_machine *machine, int status) {
+static int write_machine(const struct cli_analysis *a, const struct profile_options *o, const ntr_machine *machine,
+                         int status) {
     struct cli_output out;
     ntr_profile profile;
 
@@ -232,29 +233,30 @@ const struct cli_command cli_profile = {
     .groups = groups,
     .size = sizeof(struct profile_options),
     .run = profile_run,
-    .about = "Counts the executed instructions. Every instruction is counted; nothing is sampled. 'self' is the\n"
-             "number of instructions in the code of the row itself, 'total' includes the functions it called (a\n"
-             "recursive function counts once), 'calls' is how often the function was entered. If the trace has\n"
-             "timestamps, 'ticks' is the time.\n"
-             "\n"
-             "--by image gives the totals of each program file and library: 'total' includes what it called in others,\n"
-             "'calls' is how often it was entered from others.\n"
-             "\n"
-             "--by process, thread, mode and interrupt are for traces of whole machines (docs/machines.md). An interrupt's\n"
-             "instructions are those from its entry to its return.\n"
-             "\n"
-             "--by data counts loads and stores of a trace with data messages (run --data) by the symbol that contains\n"
-             "their address; where there is none, by page of 4 KiB.\n"
-             "\n"
-             "--callers and --callees print the functions that called FUNCTION, and those that it called. 'calls' is\n"
-             "the number of calls between both. For a caller, 'self' and 'total' are the instructions of FUNCTION when\n"
-             "it was called from there; for a callee, those of the callee when it was called by FUNCTION.\n"
-             "\n"
-             "--annotate prints functions instruction by instruction below their source lines, with the execution\n"
-             "count of each instruction and, for conditional branches, how often they were taken and not taken.\n"
-             "Instructions that were not executed are included.\n"
-             "\n"
-             "Gaps in the trace are reported on standard error. Instructions executed in a gap are not counted.",
+    .about =
+        "Counts the executed instructions. Every instruction is counted; nothing is sampled. 'self' is the\n"
+        "number of instructions in the code of the row itself, 'total' includes the functions it called (a\n"
+        "recursive function counts once), 'calls' is how often the function was entered. If the trace has\n"
+        "timestamps, 'ticks' is the time.\n"
+        "\n"
+        "--by image gives the totals of each program file and library: 'total' includes what it called in others,\n"
+        "'calls' is how often it was entered from others.\n"
+        "\n"
+        "--by process, thread, mode and interrupt are for traces of whole machines (docs/machines.md). An interrupt's\n"
+        "instructions are those from its entry to its return.\n"
+        "\n"
+        "--by data counts loads and stores of a trace with data messages (run --data) by the symbol that contains\n"
+        "their address; where there is none, by page of 4 KiB.\n"
+        "\n"
+        "--callers and --callees print the functions that called FUNCTION, and those that it called. 'calls' is\n"
+        "the number of calls between both. For a caller, 'self' and 'total' are the instructions of FUNCTION when\n"
+        "it was called from there; for a callee, those of the callee when it was called by FUNCTION.\n"
+        "\n"
+        "--annotate prints functions instruction by instruction below their source lines, with the execution\n"
+        "count of each instruction and, for conditional branches, how often they were taken and not taken.\n"
+        "Instructions that were not executed are included.\n"
+        "\n"
+        "Gaps in the trace are reported on standard error. Instructions executed in a gap are not counted.",
     .examples = "  ntrace profile hello.ntrace\n"
                 "  ntrace profile --by line --top 20 trace.nex -e firmware.elf --src-bits 2\n"
                 "  ntrace profile --annotate=main hello.ntrace\n"

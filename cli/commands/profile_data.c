@@ -41,8 +41,10 @@ static size_t place_of(const struct data_profile *p, const data_row *key) {
 
     while (low < high) {
         const size_t middle = low + (high - low) / 2;
-        if (by_key(&p->rows[middle], key) < 0) low = middle + 1;
-        else high = middle;
+        if (by_key(&p->rows[middle], key) < 0)
+            low = middle + 1;
+        else
+            high = middle;
     }
     return low;
 }
@@ -106,23 +108,27 @@ static int by_count(const void *left, const void *right) {
 }
 
 static void write_label(struct cli_output *out, const data_row *r) {
-    if (r->name) cli_output_text(out, r->name);
-    else if (r->known) cli_output_print(out, "0x%" PRIx64 "-0x%" PRIx64, r->address, r->address | ((1u << DATA_PAGE_BITS) - 1));
-    else cli_output_text(out, "[unknown]");
+    if (r->name)
+        cli_output_text(out, r->name);
+    else if (r->known)
+        cli_output_print(out, "0x%" PRIx64 "-0x%" PRIx64, r->address, r->address | ((1u << DATA_PAGE_BITS) - 1));
+    else
+        cli_output_text(out, "[unknown]");
 }
 
 static void write_text_row(struct cli_output *out, const struct data_profile *p, const data_row *r) {
     const double share = 100.0 * (double)(r->count[0] + r->count[1]) / (double)(p->total ? p->total : 1);
 
-    cli_output_print(out, "%15" PRIu64 " %6.2f %% %12" PRIu64 " %12" PRIu64 " %12" PRIu64 " %12" PRIu64 "  ", r->count[0] + r->count[1],
-                     share, r->count[0], r->count[1], r->bytes[0], r->bytes[1]);
+    cli_output_print(out, "%15" PRIu64 " %6.2f %% %12" PRIu64 " %12" PRIu64 " %12" PRIu64 " %12" PRIu64 "  ",
+                     r->count[0] + r->count[1], share, r->count[0], r->count[1], r->bytes[0], r->bytes[1]);
     write_label(out, r);
     cli_output_text(out, "\n");
 }
 
 static void write_json_row(struct cli_output *out, const data_row *r) {
-    cli_output_print(out, "{\"loads\":%" PRIu64 ",\"stores\":%" PRIu64 ",\"bytes_loaded\":%" PRIu64 ",\"bytes_stored\":%" PRIu64,
-                     r->count[0], r->count[1], r->bytes[0], r->bytes[1]);
+    cli_output_print(
+        out, "{\"loads\":%" PRIu64 ",\"stores\":%" PRIu64 ",\"bytes_loaded\":%" PRIu64 ",\"bytes_stored\":%" PRIu64,
+        r->count[0], r->count[1], r->bytes[0], r->bytes[1]);
     if (r->known) cli_output_print(out, ",\"address\":\"0x%" PRIx64 "\"", r->address);
     if (r->name) cli_output_text(out, ",\"symbol\":");
     if (r->name) cli_output_json(out, r->name);
@@ -130,7 +136,8 @@ static void write_json_row(struct cli_output *out, const data_row *r) {
 }
 
 static void write_csv_row(struct cli_output *out, const data_row *r) {
-    cli_output_print(out, "%" PRIu64 ",%" PRIu64 ",%" PRIu64 ",%" PRIu64 ",", r->count[0], r->count[1], r->bytes[0], r->bytes[1]);
+    cli_output_print(out, "%" PRIu64 ",%" PRIu64 ",%" PRIu64 ",%" PRIu64 ",", r->count[0], r->count[1], r->bytes[0],
+                     r->bytes[1]);
     if (r->known) cli_output_print(out, "0x%" PRIx64, r->address);
     cli_output_text(out, ",");
     cli_output_csv(out, r->name ? r->name : "");
@@ -144,15 +151,19 @@ static void write_rows(struct cli_output *out, struct data_profile *p, enum cli_
     if (top < 0 && format == CLI_FORMAT_TEXT) top = DATA_ROWS;
     if (top >= 0 && (uint64_t)top < rows) rows = (size_t)top;
     if (format == CLI_FORMAT_TEXT)
-        cli_output_print(out, "# %" PRIu64 " loads and stores\n#%14s %8s %12s %12s %12s %12s  data\n", p->total, "accesses", "",
-                         "loads", "stores", "bytes loaded", "bytes stored");
+        cli_output_print(out, "# %" PRIu64 " loads and stores\n#%14s %8s %12s %12s %12s %12s  data\n", p->total,
+                         "accesses", "", "loads", "stores", "bytes loaded", "bytes stored");
     if (format == CLI_FORMAT_CSV) cli_output_text(out, "loads,stores,bytes_loaded,bytes_stored,address,symbol\n");
     for (size_t i = 0; i < rows; i++) {
-        if (format == CLI_FORMAT_TEXT) write_text_row(out, p, &p->rows[i]);
-        else if (format == CLI_FORMAT_CSV) write_csv_row(out, &p->rows[i]);
-        else write_json_row(out, &p->rows[i]);
+        if (format == CLI_FORMAT_TEXT)
+            write_text_row(out, p, &p->rows[i]);
+        else if (format == CLI_FORMAT_CSV)
+            write_csv_row(out, &p->rows[i]);
+        else
+            write_json_row(out, &p->rows[i]);
     }
-    if (format == CLI_FORMAT_TEXT && rows < p->count) cli_output_print(out, "# and %zu more rows (--top)\n", p->count - rows);
+    if (format == CLI_FORMAT_TEXT && rows < p->count)
+        cli_output_print(out, "# and %zu more rows (--top)\n", p->count - rows);
 }
 
 static int write_output(struct data_profile *p, const struct cli_result *result, int64_t top, int status) {
@@ -163,7 +174,8 @@ static int write_output(struct data_profile *p, const struct cli_result *result,
     return cli_output_close(&out, status);
 }
 
-int cli_profile_data(const char *path, const struct cli_analysis_options *options, const struct cli_result *result, int64_t top) {
+int cli_profile_data(const char *path, const struct cli_analysis_options *options, const struct cli_result *result,
+                     int64_t top) {
     struct cli_analysis a;
     struct data_profile p = {0};
     int status = cli_analysis_open(&a, path, options);
@@ -175,7 +187,8 @@ int cli_profile_data(const char *path, const struct cli_analysis_options *option
     }
     const bool shown = status != CLI_FAILED && !options->partial;
     if (shown && !p.total)
-        cli_note("%s: no loads and stores: the trace has no data messages (run --data, --dialect nexus-data or ctte)", path);
+        cli_note("%s: no loads and stores: the trace has no data messages (run --data, --dialect nexus-data or ctte)",
+                 path);
     if (shown) status = write_output(&p, result, top, status);
     for (size_t i = 0; i < p.count; i++) free(p.rows[i].name);
     free(p.rows);

@@ -53,7 +53,9 @@ static void write_context(struct cli_output *out, const ntr_profile_row *row) {
     cli_output_print(out, "src %u", row->src);
     if (row->context.prv != NTR_PRV_UNKNOWN)
         cli_output_print(out, "  %s%s", row->context.v ? "V" : "",
-                         row->context.prv == 0 ? "U" : row->context.prv == 1 ? "S" : "M");
+                         row->context.prv == 0   ? "U"
+                         : row->context.prv == 1 ? "S"
+                                                 : "M");
     if (row->context.has_scontext) cli_output_print(out, "  scontext %" PRIu64, row->context.scontext);
     if (row->context.has_hcontext) cli_output_print(out, "  hcontext %" PRIu64, row->context.hcontext);
 }
@@ -101,8 +103,8 @@ static void write_text_row(const struct cli_profile_writer *w, const ntr_profile
 
     cli_output_print(w->out, "%15" PRIu64 " %6.2f %%", row->self, percent(row->self, p->instructions));
     if (has_calls(w))
-        cli_output_print(w->out, " %15" PRIu64 " %6.2f %% %12" PRIu64, row->total,
-                         percent(row->total, p->instructions), row->calls);
+        cli_output_print(w->out, " %15" PRIu64 " %6.2f %% %12" PRIu64, row->total, percent(row->total, p->instructions),
+                         row->calls);
     if (p->ticks)
         cli_output_print(w->out, " %15" PRIu64 " %6.2f %%", row->self_ticks, percent(row->self_ticks, p->ticks));
     cli_output_text(w->out, "  ");
@@ -111,8 +113,8 @@ static void write_text_row(const struct cli_profile_writer *w, const ntr_profile
 }
 
 static void write_text(const struct cli_profile_writer *w, size_t rows) {
-    static const char *const labels[] = {"function", "line", "instruction", "hart", "context", "image", "process",
-                                         "thread", "mode", "interrupt"};
+    static const char *const labels[] = {"function", "line",    "instruction", "hart", "context",
+                                         "image",    "process", "thread",      "mode", "interrupt"};
 
     cli_output_print(w->out, "# %" PRIu64 " instructions\n", w->profile->instructions);
     if (w->relation) {
@@ -125,8 +127,7 @@ static void write_text(const struct cli_profile_writer *w, size_t rows) {
     if (w->profile->ticks) cli_output_print(w->out, " %15s %8s", "ticks", "");
     cli_output_print(w->out, "  %s\n", labels[w->by]);
     for (size_t i = 0; i < rows; i++) write_text_row(w, &w->profile->rows[i]);
-    if (rows < w->profile->count)
-        cli_output_print(w->out, "# and %zu more rows (--top)\n", w->profile->count - rows);
+    if (rows < w->profile->count) cli_output_print(w->out, "# and %zu more rows (--top)\n", w->profile->count - rows);
 }
 
 /* ---- JSON lines and CSV: all columns, whatever the unit of a row */
@@ -142,11 +143,16 @@ static bool is_task(const struct cli_profile_writer *w) {
 }
 
 static void write_json_row(const struct cli_profile_writer *w, const ntr_profile_row *row) {
-    static const char *const names[] = {
-        [NTR_PROFILE_FUNCTION] = "function", [NTR_PROFILE_LINE] = "function",  [NTR_PROFILE_INSTRUCTION] = "function",
-        [NTR_PROFILE_HART] = "function",     [NTR_PROFILE_CONTEXT] = "function", [NTR_PROFILE_IMAGE] = "function",
-        [NTR_PROFILE_PROCESS] = "process",   [NTR_PROFILE_THREAD] = "thread",  [NTR_PROFILE_MODE] = "mode",
-        [NTR_PROFILE_INTERRUPT] = "interrupt"};
+    static const char *const names[] = {[NTR_PROFILE_FUNCTION] = "function",
+                                        [NTR_PROFILE_LINE] = "function",
+                                        [NTR_PROFILE_INSTRUCTION] = "function",
+                                        [NTR_PROFILE_HART] = "function",
+                                        [NTR_PROFILE_CONTEXT] = "function",
+                                        [NTR_PROFILE_IMAGE] = "function",
+                                        [NTR_PROFILE_PROCESS] = "process",
+                                        [NTR_PROFILE_THREAD] = "thread",
+                                        [NTR_PROFILE_MODE] = "mode",
+                                        [NTR_PROFILE_INTERRUPT] = "interrupt"};
 
     cli_output_text(w->out, "{");
     if (w->relation) {

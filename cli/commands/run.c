@@ -97,8 +97,8 @@ static const struct cli_group groups[] = {
 
 static volatile sig_atomic_t guest, early_signal, kill_wanted, interrupted;
 
-/* The second SIGINT or SIGTERM within some seconds ends a program that does not end by itself. Two that come at the same
- * time are one: some senders signal the process and its group. */
+/* The second SIGINT or SIGTERM within some seconds ends a program that does not end by itself. Two that come at the
+ * same time are one: some senders signal the process and its group. */
 static void count_signal(int signal) {
     enum { SAME = 200, TOGETHER = 3000 }; /* milliseconds */
     static int64_t last[2] = {-TOGETHER, -TOGETHER};
@@ -153,7 +153,8 @@ struct run {
 static int find_plugin(struct run *run) {
     run->config.plugin = run->options->plugin ? run->options->plugin : run->plugin;
     if (run->options->plugin) return CLI_OK;
-    return cli_plugin_find(run->options->machine.name ? run->machine.plugin : "ntrace-qemu.so", run->plugin, sizeof run->plugin);
+    return cli_plugin_find(run->options->machine.name ? run->machine.plugin : "ntrace-qemu.so", run->plugin,
+                           sizeof run->plugin);
 }
 
 /* Configures the capture for a modelled system. The topology, not the command line, configures its encoders. */
@@ -163,7 +164,8 @@ static int configure_system(struct run *run) {
 
     if (run->options->machine.name) {
         if (machine_system_options(&run->options->encoder) != CLI_OK) return CLI_FAILED;
-        if (run->options->machine.clock) return cli_fail("--clock: not allowed with --system, which has a clock of its own (docs/system.md)");
+        if (run->options->machine.clock)
+            return cli_fail("--clock: not allowed with --system, which has a clock of its own (docs/system.md)");
     } else if (given->count) {
         return cli_fail("--%s: not allowed with --system; the topology configures the encoders (\"set\")",
                         given->items[0].name);
@@ -202,13 +204,15 @@ static int configure_data(struct run *run) {
     if (!run->config.accesses) return CLI_OK;
     if (!run->config.encoder) return cli_fail("--data cannot be combined with --system");
     const ntr_dialect *dialect = run->encoder.params.dialect;
-    if (!dialect || !(dialect->messages & NTR_MESSAGES_DATA)) run->encoder.params.dialect = ntr_dialect_find("nexus-data");
+    if (!dialect || !(dialect->messages & NTR_MESSAGES_DATA))
+        run->encoder.params.dialect = ntr_dialect_find("nexus-data");
     if (!range) return CLI_OK;
     if (dash && (size_t)(dash - range) < sizeof first) memcpy(first, range, (size_t)(dash - range));
-    if (dash && cli_parse_number(first, &run->config.access_first) && cli_parse_number(dash + 1, &run->config.access_last) &&
-        run->config.access_first <= run->config.access_last)
+    if (dash && cli_parse_number(first, &run->config.access_first) &&
+        cli_parse_number(dash + 1, &run->config.access_last) && run->config.access_first <= run->config.access_last)
         return CLI_OK;
-    if (*range >= '0' && *range <= '9') return cli_fail("--data-range: expected FIRST-LAST, or a symbol, found '%s'", range);
+    if (*range >= '0' && *range <= '9')
+        return cli_fail("--data-range: expected FIRST-LAST, or a symbol, found '%s'", range);
     run->config.access_symbol = range;
     return CLI_OK;
 }
@@ -231,7 +235,8 @@ static int configure_qemu(struct run *run) {
 static int configure_machine(struct run *run, char **operands) {
     const struct run_options *options = run->options;
 
-    int status = machine_configure(&options->machine, &options->encoder, operands, options->qemu, &run->machine, &run->config);
+    int status =
+        machine_configure(&options->machine, &options->encoder, operands, options->qemu, &run->machine, &run->config);
     if (status == CLI_OK) status = options->topology ? configure_system(run) : configure_encoder(run);
     if (status == CLI_OK) status = configure_data(run);
     run->config.qemu = run->machine.qemu;
@@ -320,30 +325,31 @@ const struct cli_command cli_run = {
     .groups = groups,
     .size = sizeof(struct run_options),
     .run = run_run,
-    .about = "Runs a RISC-V Linux program under QEMU user mode and traces it. The program may be static or dynamic,\n"
-             "RV32 or RV64, and may use threads and signals. Every thread is a hart with its own SRC. The result is\n"
-             "a bundle that holds the stream, its parameters, the files of the program and the executed code; it can\n"
-             "be decoded on any machine.\n"
-             "\n"
-             "PROGRAM may also be a script with a RISC-V interpreter, or a name that is looked for in PATH and in the\n"
-             "folders of programs below the sysroot. A program that replaces itself by another one (execve) is traced\n"
-             "on, into the same bundle. With --follow-fork, each child process has a bundle of its own. The last line\n"
-             "on standard error names the bundle.\n"
-             "\n"
-             "Only user mode is traced: tracing stops at each system call (ProgTraceCorrelation, EVCODE=4) and\n"
-             "resumes after it (ProgTraceSync, SYNC=5). The start of a signal handler appears as an exception or\n"
-             "interrupt. With --timestamps, one tick is one instruction retired by the hart.\n"
-             "\n"
-             "With --system, the trace passes through a modelled trace system (docs/system.md), and the bundle holds\n"
-             "the contents of its sinks: only the most recent bytes of a buffer that wrapped, and gaps where a\n"
-             "message buffer overflowed. One cycle of the system is one instruction of any hart.\n"
-             "\n"
-             "With --machine, a whole machine of QEMU 10 runs instead of a program: PROGRAM is its firmware, and options\n"
-             "of QEMU follow behind --. All privilege modes, traps, resets and address spaces of every hart are traced\n"
-             "(docs/machines.md). Ctrl-C ends the run and completes the bundle; the exit status is that of the machine.\n"
-             "\n"
-             "The exit status is that of the program, as a shell reports it (128 + N if signal N ended it), or 2 if\n"
-             "no trace could be captured.",
+    .about =
+        "Runs a RISC-V Linux program under QEMU user mode and traces it. The program may be static or dynamic,\n"
+        "RV32 or RV64, and may use threads and signals. Every thread is a hart with its own SRC. The result is\n"
+        "a bundle that holds the stream, its parameters, the files of the program and the executed code; it can\n"
+        "be decoded on any machine.\n"
+        "\n"
+        "PROGRAM may also be a script with a RISC-V interpreter, or a name that is looked for in PATH and in the\n"
+        "folders of programs below the sysroot. A program that replaces itself by another one (execve) is traced\n"
+        "on, into the same bundle. With --follow-fork, each child process has a bundle of its own. The last line\n"
+        "on standard error names the bundle.\n"
+        "\n"
+        "Only user mode is traced: tracing stops at each system call (ProgTraceCorrelation, EVCODE=4) and\n"
+        "resumes after it (ProgTraceSync, SYNC=5). The start of a signal handler appears as an exception or\n"
+        "interrupt. With --timestamps, one tick is one instruction retired by the hart.\n"
+        "\n"
+        "With --system, the trace passes through a modelled trace system (docs/system.md), and the bundle holds\n"
+        "the contents of its sinks: only the most recent bytes of a buffer that wrapped, and gaps where a\n"
+        "message buffer overflowed. One cycle of the system is one instruction of any hart.\n"
+        "\n"
+        "With --machine, a whole machine of QEMU 10 runs instead of a program: PROGRAM is its firmware, and options\n"
+        "of QEMU follow behind --. All privilege modes, traps, resets and address spaces of every hart are traced\n"
+        "(docs/machines.md). Ctrl-C ends the run and completes the bundle; the exit status is that of the machine.\n"
+        "\n"
+        "The exit status is that of the program, as a shell reports it (128 + N if signal N ended it), or 2 if\n"
+        "no trace could be captured.",
     .examples = "  ntrace run ./hello\n"
                 "  ntrace run --best -o sort.ntrace -- ./sort -n 1000\n"
                 "  ntrace run --follow-fork --sysroot /srv/riscv64 -- bash build.sh\n"

@@ -18,9 +18,10 @@ const struct cli_option *machine_rows(void) {
         CLI_STRING(0, "kernel", "FILE", struct machine_options, kernel, "kernel that the firmware starts"),
         CLI_STRING(0, "initrd", "FILE", struct machine_options, initrd, "initial file system of the kernel"),
         CLI_STRING(0, "append", "TEXT", struct machine_options, append, "command line of the kernel"),
-        CLI_LIST(0, "files", "DIR|CPIO|IMAGE|ELF", struct machine_options, files,
-                 "programs and libraries of the guest, to name what ran: a folder, a cpio archive, also compressed (the initrd is "
-                 "one, too), or an image of ext2, ext3 or ext4, or of a disk with such partitions; or an ELF file of its firmware (repeatable)"),
+        CLI_LIST(
+            0, "files", "DIR|CPIO|IMAGE|ELF", struct machine_options, files,
+            "programs and libraries of the guest, to name what ran: a folder, a cpio archive, also compressed (the initrd is "
+            "one, too), or an image of ext2, ext3 or ext4, or of a disk with such partitions; or an ELF file of its firmware (repeatable)"),
         CLI_NUMBER(0, "harts", "N", struct machine_options, harts, 1, MACHINE_HARTS, 0,
                    "number of harts (default: that of the machine, mostly 1)"),
         CLI_STRING(0, "memory", "SIZE", struct machine_options, memory,
@@ -29,8 +30,9 @@ const struct cli_option *machine_rows(void) {
                    "end after about N instructions of all harts, or after a time: 500ms, 10s, 2min"),
         CLI_NUMBER(0, "xlen", "N", struct machine_options, xlen, 32, 64, 0,
                    "32 or 64 (default: that of the firmware or kernel, else 64)"),
-        CLI_STRING(0, "clock", "instructions|time", struct machine_options, clock,
-                   "timestamps: a tick is an instruction retired by the hart, or one of the machine's clock (CSR time)"),
+        CLI_STRING(
+            0, "clock", "instructions|time", struct machine_options, clock,
+            "timestamps: a tick is an instruction retired by the hart, or one of the machine's clock (CSR time)"),
         CLI_FLAG(0, "repeatable", struct machine_options, repeatable,
                  "execute the same instructions in every run; one hart, without input"),
         {0},
@@ -49,7 +51,8 @@ const struct cli_option *machine_board_rows(void) {
     return rows;
 }
 
-/* ---- contexts ----------------------------------------------------------------------------------------------------- */
+/* ---- contexts -----------------------------------------------------------------------------------------------------
+ */
 
 const struct cli_option *machine_encoder_rows(void) {
     static struct cli_option rows[ENCODER_ROWS];
@@ -59,15 +62,17 @@ const struct cli_option *machine_encoder_rows(void) {
         rows[i] = encoder[i];
         if (strcmp(rows[i].name, "context") == 0) {
             rows[i].value = "off|scontext|hcontext|virtual|satp|none";
-            rows[i].help = "send Ownership messages, with scontext alone or with hcontext too; of machines, satp (the"
-                           " default): scontext stands for the address space, and hcontext for the guest of a hypervisor;"
-                           " none: no Ownership messages";
+            rows[i].help =
+                "send Ownership messages, with scontext alone or with hcontext too; of machines, satp (the"
+                " default): scontext stands for the address space, and hcontext for the guest of a hypervisor;"
+                " none: no Ownership messages";
         }
     }
     return rows;
 }
 
-void machine_encoder_defaults(const struct machine_options *options, const struct cli_encoder *given, ntr_encoder_config *config) {
+void machine_encoder_defaults(const struct machine_options *options, const struct cli_encoder *given,
+                              ntr_encoder_config *config) {
     if (options->clock) config->params.timestamps = NTR_TIMESTAMPS_ON;
     config->ownership = NTR_OWNERSHIP_VIRTUAL;
     for (size_t i = 0; i < given->list.count; i++) {
@@ -98,14 +103,19 @@ int machine_system_options(const struct cli_encoder *given) {
         const struct cli_item *item = &given->list.items[i];
         bool known = false;
         if (strcmp(item->name, "context") != 0)
-            return cli_fail("--%s: not allowed with --system; the topology configures the encoders (\"set\")", item->name);
-        for (size_t k = 0; k < sizeof words / sizeof *words; k++) known |= item->value && strcmp(item->value, words[k]) == 0;
-        if (!known) return cli_fail("--context: expected satp, scontext or none with --system, found '%s'", item->value ? item->value : "");
+            return cli_fail("--%s: not allowed with --system; the topology configures the encoders (\"set\")",
+                            item->name);
+        for (size_t k = 0; k < sizeof words / sizeof *words; k++)
+            known |= item->value && strcmp(item->value, words[k]) == 0;
+        if (!known)
+            return cli_fail("--context: expected satp, scontext or none with --system, found '%s'",
+                            item->value ? item->value : "");
     }
     return CLI_OK;
 }
 
-/* ---- operands and limits ------------------------------------------------------------------------------------------ */
+/* ---- operands and limits ------------------------------------------------------------------------------------------
+ */
 
 static int set_limit(const char *text, ntr_capture_config *config) {
     static const struct {
@@ -117,7 +127,8 @@ static int set_limit(const char *text, ntr_capture_config *config) {
     if (!text) return CLI_OK;
     errno = 0;
     uint64_t n = *text >= '0' && *text <= '9' ? strtoull(text, &end, 0) : 0;
-    if (!n || errno) return cli_fail("--for: expected a number of instructions or a time such as 10s, found '%s'", text);
+    if (!n || errno)
+        return cli_fail("--for: expected a number of instructions or a time such as 10s, found '%s'", text);
     if (!*end) config->instructions = n;
     for (size_t i = 0; i < sizeof units / sizeof *units; i++)
         if (strcmp(end, units[i].name) == 0 && n <= UINT64_MAX / units[i].nanoseconds)
@@ -260,19 +271,22 @@ int machine_configure(const struct machine_options *options, const struct cli_en
     if (options->clock && !is->clock && strcmp(options->clock, "instructions") != 0)
         return cli_fail("--clock: expected instructions or time, found '%s'", options->clock);
     is->no_ownership = is_context(encoder, "none") || is_context(encoder, "off");
-    if (is->repeatable && is->harts > 1) return cli_fail("--repeatable: only with one hart; this machine has %u", is->harts);
+    if (is->repeatable && is->harts > 1)
+        return cli_fail("--repeatable: only with one hart; this machine has %u", is->harts);
     if (take_operands(operands, machine, config) != CLI_OK || set_limit(options->limit, config) != CLI_OK)
         return CLI_FAILED;
     if (check_file(is->firmware) != CLI_OK || check_file(is->kernel) != CLI_OK || check_file(is->initrd) != CLI_OK)
         return CLI_FAILED;
     if (take_files(&options->files, machine) != CLI_OK) return CLI_FAILED;
     const unsigned own = xlen_of_qemu(qemu);
-    if (own && options->xlen && options->xlen != own) return cli_fail("--xlen %u: %s has machines of %u bits", (unsigned)options->xlen, qemu, own);
+    if (own && options->xlen && options->xlen != own)
+        return cli_fail("--xlen %u: %s has machines of %u bits", (unsigned)options->xlen, qemu, own);
     is->xlen = options->xlen ? (unsigned)options->xlen : own ? own : xlen_of(is->firmware);
     if (!is->xlen) is->xlen = xlen_of(is->kernel);
     if (!is->xlen) is->xlen = 64;
     if (is->xlen != 32 && is->xlen != 64) return cli_fail("--xlen: expected 32 or 64");
-    if (check_program(is->firmware, is->xlen) != CLI_OK || check_program(is->kernel, is->xlen) != CLI_OK) return CLI_FAILED;
+    if (check_program(is->firmware, is->xlen) != CLI_OK || check_program(is->kernel, is->xlen) != CLI_OK)
+        return CLI_FAILED;
     describe(machine);
     config->machine = is;
     config->command = machine->command;

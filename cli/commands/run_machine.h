@@ -34,14 +34,16 @@ const struct cli_option *machine_board_rows(void);
 const struct cli_option *machine_encoder_rows(void);
 
 /* Privilege modes and contexts are in the trace. The words of --context that the encoder does not know are replaced. */
-void machine_encoder_defaults(const struct machine_options *options, const struct cli_encoder *given, ntr_encoder_config *config);
+void machine_encoder_defaults(const struct machine_options *options, const struct cli_encoder *given,
+                              ntr_encoder_config *config);
 
 /* `operands`: the firmware, if any, and options of QEMU behind "--". Sets all members of `config` that concern the
  * machine, but for plugin and qemu. Returns CLI_OK, or CLI_FAILED after reporting the error. */
 int machine_configure(const struct machine_options *options, const struct cli_encoder *encoder, char **operands,
                       const char *qemu, struct machine *machine, ntr_capture_config *config);
 
-/* Finds QEMU for machine->config.xlen: `given`, or that of PATH, or what tools/fetch_qemu has fetched. Sets qemu and plugin. */
+/* Finds QEMU for machine->config.xlen: `given`, or that of PATH, or what tools/fetch_qemu has fetched. Sets qemu and
+ * plugin. */
 int machine_find_qemu(struct machine *machine, const char *given);
 
 /* Of the options of an encoder, --context alone is allowed with a modelled system, of a machine. */

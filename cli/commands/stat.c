@@ -71,8 +71,7 @@ static int write_execution(const struct execution *e, const struct cli_trace *tr
     return cli_trace_totals(trace, &e->counts);
 }
 
-static int count_messages(struct cli_trace *trace, const struct cli_window *window,
-                          struct cli_statistics *statistics) {
+static int count_messages(struct cli_trace *trace, const struct cli_window *window, struct cli_statistics *statistics) {
     struct cli_defects defects = {.file = trace->input.name};
     struct cli_message_window part;
     ntr_message message;
@@ -96,9 +95,11 @@ static void write_container(const struct cli_trace *trace, struct cli_rows *rows
 
     if (!c->name) return;
     snprintf(label, sizeof label, "%s: %s", c->producer, c->facts);
-    struct cli_row row = {"container", label, true, {CLI_COUNT("SRC bits", c->params.src_bits),
-                                                     CLI_COUNT("address bits", c->params.addr_bits),
-                                                     CLI_COUNT("timestamp bits", c->params.ts_width)}};
+    struct cli_row row = {"container",
+                          label,
+                          true,
+                          {CLI_COUNT("SRC bits", c->params.src_bits), CLI_COUNT("address bits", c->params.addr_bits),
+                           CLI_COUNT("timestamp bits", c->params.ts_width)}};
     cli_row_write(rows, &row);
 }
 
@@ -109,14 +110,15 @@ static void write_processes(const struct cli_trace *trace, struct cli_rows *rows
 
     if (!trace->perf) return;
     while (ntr_perf_data_process(trace->perf, count)) count++;
-    const struct cli_row producer = {"perf.data", ntr_perf_data_producer(trace->perf), true, {CLI_COUNT("processes", count)}};
+    const struct cli_row producer = {
+        "perf.data", ntr_perf_data_producer(trace->perf), true, {CLI_COUNT("processes", count)}};
     cli_row_write(rows, &producer);
     for (size_t i = 0; (process = ntr_perf_data_process(trace->perf, i)); i++) {
-        const struct cli_row row = {
-            "process",
-            process->name,
-            false,
-            {CLI_COUNT("pid", process->pid), CLI_COUNT("context", process->context), CLI_COUNT("bytes", process->bytes)}};
+        const struct cli_row row = {"process",
+                                    process->name,
+                                    false,
+                                    {CLI_COUNT("pid", process->pid), CLI_COUNT("context", process->context),
+                                     CLI_COUNT("bytes", process->bytes)}};
         cli_row_write(rows, &row);
     }
 }

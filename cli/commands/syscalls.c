@@ -9,8 +9,8 @@
 static void write_totals(const struct cli_machine_writer *w) {
     const ntr_machine_totals *t = &w->totals;
 
-    cli_output_print(w->out, "# %" PRIu64 " instructions, %" PRIu64 " switches of threads, %" PRIu64
-                             " of address spaces",
+    cli_output_print(w->out,
+                     "# %" PRIu64 " instructions, %" PRIu64 " switches of threads, %" PRIu64 " of address spaces",
                      t->instructions, t->switches, t->spaces);
     if (t->timed && w->ticks_per_second && t->end > t->begin)
         cli_output_print(w->out, "; %.1f switches of threads a second",
@@ -31,7 +31,8 @@ static void write_totals(const struct cli_machine_writer *w) {
 }
 
 static void write_head(const struct cli_machine_writer *w, unsigned kind) {
-    cli_output_print(w->out, "\n#%9s %14s %8s %9s %9s %9s %9s", "count", "instructions", "", "min", "median", "p99", "max");
+    cli_output_print(w->out, "\n#%9s %14s %8s %9s %9s %9s %9s", "count", "instructions", "", "min", "median", "p99",
+                     "max");
     if (w->totals.timed) cli_output_print(w->out, " %14s %9s %9s %9s", "ticks", "median", "p99", "max");
     cli_output_print(w->out, "  %s\n", ntr_trap_kind_name(kind));
 }
@@ -80,8 +81,8 @@ static void write_stretches(const struct cli_machine_writer *w) {
     for (unsigned i = 0; all && i < NTR_STRETCH_KINDS; i++) {
         const ntr_stretches *s = &all[i];
         if (!s->longest_count) continue;
-        cli_output_print(w->out, "# %s: off %" PRIu64 " times, median %" PRIu64 ", p99 %" PRIu64 ", longest:\n", s->name,
-                         s->instructions.count, ntr_histogram_percentile(&s->instructions, 50),
+        cli_output_print(w->out, "# %s: off %" PRIu64 " times, median %" PRIu64 ", p99 %" PRIu64 ", longest:\n",
+                         s->name, s->instructions.count, ntr_histogram_percentile(&s->instructions, 50),
                          ntr_histogram_percentile(&s->instructions, 99));
         for (size_t k = 0; k < s->longest_count; k++) write_long(w, &s->longest[k]);
     }
@@ -133,13 +134,16 @@ static void write_json_stretches(const struct cli_machine_writer *w) {
 
     for (unsigned i = 0; all && i < NTR_STRETCH_KINDS; i++) {
         if (!all[i].longest_count) continue;
-        cli_output_print(w->out, "{\"kind\":\"off\",\"name\":\"%s\",\"count\":%" PRIu64, all[i].name, all[i].instructions.count);
+        cli_output_print(w->out, "{\"kind\":\"off\",\"name\":\"%s\",\"count\":%" PRIu64, all[i].name,
+                         all[i].instructions.count);
         json_histogram(w, "instructions", &all[i].instructions);
         cli_output_text(w->out, ",\"longest\":[");
         for (size_t k = 0; k < all[i].longest_count; k++) {
             const ntr_long_stretch *s = &all[i].longest[k];
-            cli_output_print(w->out, "%s{\"src\":%u,\"instructions\":%" PRIu64 ",\"begin\":%" PRIu64 ",\"from\":\"0x%" PRIx64
-                                     "\",\"to\":\"0x%" PRIx64 "\"", k ? "," : "", s->src, s->instructions, s->begin, s->from, s->to);
+            cli_output_print(w->out,
+                             "%s{\"src\":%u,\"instructions\":%" PRIu64 ",\"begin\":%" PRIu64 ",\"from\":\"0x%" PRIx64
+                             "\",\"to\":\"0x%" PRIx64 "\"",
+                             k ? "," : "", s->src, s->instructions, s->begin, s->from, s->to);
             json_text(w, "from_function", s->from_function);
             json_text(w, "to_function", s->to_function);
             if (w->totals.timed) cli_output_print(w->out, ",\"ticks\":%" PRIu64, s->ticks);
@@ -152,7 +156,8 @@ static void write_json_stretches(const struct cli_machine_writer *w) {
 static void write_json_totals(const struct cli_machine_writer *w) {
     const ntr_machine_totals *t = &w->totals;
 
-    cli_output_print(w->out, "{\"kind\":\"total\",\"instructions\":%" PRIu64 ",\"switches\":%" PRIu64 ",\"spaces\":%" PRIu64,
+    cli_output_print(w->out,
+                     "{\"kind\":\"total\",\"instructions\":%" PRIu64 ",\"switches\":%" PRIu64 ",\"spaces\":%" PRIu64,
                      t->instructions, t->switches, t->spaces);
     if (t->timed) cli_output_print(w->out, ",\"ticks\":%" PRIu64, t->end - t->begin);
     if (w->ticks_per_second) cli_output_print(w->out, ",\"ticks_per_second\":%" PRIu64, w->ticks_per_second);

@@ -93,7 +93,8 @@ static void show_row(const struct top_table *t, struct cli_output *out, const st
     cli_output_text(out, "\n");
 }
 
-/* The window of the terminal, of which each table is to leave nothing above; 0: no terminal, or its size is not known. */
+/* The window of the terminal, of which each table is to leave nothing above; 0: no terminal, or its size is not known.
+ */
 static int64_t window_lines(void) {
     struct winsize window = {0};
     return isatty(STDOUT_FILENO) && ioctl(STDOUT_FILENO, TIOCGWINSZ, &window) == 0 ? window.ws_row : 0;
@@ -106,7 +107,8 @@ static void fit(const struct top_table *t, int64_t rows, int64_t most[TOP_KINDS]
     int64_t room = lines > OTHER_LINES ? lines - OTHER_LINES : 1;
 
     for (int kind = 0; kind < TOP_KINDS; kind++) most[kind] = 0;
-    for (size_t i = 0; i < TOP_ROWS && t->rows[i].kind != TOP_FREE; i++) most[t->rows[i].kind] += most[t->rows[i].kind] < rows;
+    for (size_t i = 0; i < TOP_ROWS && t->rows[i].kind != TOP_FREE; i++)
+        most[t->rows[i].kind] += most[t->rows[i].kind] < rows;
     if (!lines) return;
     const int64_t part = room / QUARTER;
     for (int kind = TOP_CONTEXT; kind < TOP_KINDS; kind++) {

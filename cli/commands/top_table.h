@@ -14,8 +14,8 @@ enum top_kind { TOP_FREE, TOP_FUNCTION, TOP_CONTEXT, TOP_TRAP, TOP_KINDS };
 struct top_row {
     enum top_kind kind;
     uint64_t key, count;
-    uintptr_t detail;    /* function: identifies the symbol, because processes have functions at the same address; trap:
-                            ntr_end */
+    uintptr_t detail; /* function: identifies the symbol, because processes have functions at the same address; trap:
+                         ntr_end */
     ntr_context context; /* for names */
 };
 

@@ -58,9 +58,9 @@ static int show(struct cli_replay *replay, const struct view_options *o) {
     ntr_status status = read_all(replay, &view.total);
     walk.src = ntr_replay_current(replay->replay);
     cli_walk_arrive(&walk);
-    int result = status < 0                    ? cli_fail("%s: %s", replay->stream_path, ntr_status_text(status))
+    int result = status < 0                  ? cli_fail("%s: %s", replay->stream_path, ntr_status_text(status))
                  : cli_view_run(&view, &why) ? CLI_OK
-                                               : cli_fail("%s", why);
+                                             : cli_fail("%s", why);
     cli_disasm_close(view.disasm);
     cli_source_text_release(&source);
     return result;
@@ -70,7 +70,8 @@ static int view_run(const void *options, char **operands) {
     const struct view_options *o = options;
     struct cli_replay replay;
 
-    if (!isatty(STDIN_FILENO) || !isatty(STDOUT_FILENO)) return cli_fail("expected a terminal as standard input and output");
+    if (!isatty(STDIN_FILENO) || !isatty(STDOUT_FILENO))
+        return cli_fail("expected a terminal as standard input and output");
     int status = cli_replay_open(&replay, operands[0], &o->replay);
     if (status == CLI_OK) status = show(&replay, o);
     if (status == CLI_OK) status = cli_replay_status(&replay);
@@ -85,14 +86,15 @@ const struct cli_command cli_view = {
     .groups = groups,
     .size = sizeof(struct view_options),
     .run = view_run,
-    .about = "Walks through the recorded execution in the terminal, forward and backward: source on the left, disassembly and\n"
-             "call stack on the right, the place in the trace below. For a debugger, see 'ntrace gdb'.\n"
-             "\n"
-             "Keys: s step to another line, n next (calls are gone over), f finish (to behind the call of this function), i\n"
-             "one instruction; the capital letters do the same backward, F goes to the call. / searches forward, ? backward:\n"
-             "a function, an address (0x...), LINE or FILE:LINE. g goes to #MESSAGE, @OFFSET, t:TIME or N%; the digits go to\n"
-             "0% to 90%, a click in the line of the place to that part of the trace. l and L go to where execution is missing.\n"
-             "q quits.",
+    .about =
+        "Walks through the recorded execution in the terminal, forward and backward: source on the left, disassembly and\n"
+        "call stack on the right, the place in the trace below. For a debugger, see 'ntrace gdb'.\n"
+        "\n"
+        "Keys: s step to another line, n next (calls are gone over), f finish (to behind the call of this function), i\n"
+        "one instruction; the capital letters do the same backward, F goes to the call. / searches forward, ? backward:\n"
+        "a function, an address (0x...), LINE or FILE:LINE. g goes to #MESSAGE, @OFFSET, t:TIME or N%; the digits go to\n"
+        "0% to 90%, a click in the line of the place to that part of the trace. l and L go to where execution is missing.\n"
+        "q quits.",
     .examples = "  ntrace view hello.ntrace\n"
                 "  ntrace view capture.nex -e firmware.elf --src-bits 2",
 };

@@ -10,8 +10,8 @@ struct cli_atomic_file;
  * which can only be written in place. */
 const char *cli_atomic_file_target(const char *path, char *real);
 
-/* Creates the temporary file for `path`, which must not be a link that is to be kept (cli_atomic_file_target). *fd is its
- * descriptor, open for writing; the caller closes it. Returns CLI_OK, or CLI_FAILED after reporting the error. */
+/* Creates the temporary file for `path`, which must not be a link that is to be kept (cli_atomic_file_target). *fd is
+ * its descriptor, open for writing; the caller closes it. Returns CLI_OK, or CLI_FAILED after reporting the error. */
 int cli_atomic_file_open(struct cli_atomic_file **file, const char *path, int *fd);
 
 /* Returns the temporary name. */

@@ -17,23 +17,16 @@ static void report_note(const struct convert_input *input, const ntr_transport_n
                  note->reason == NTR_E_NOT_SYNCED ? "no alignment found" : "alignment lost",
                  ntr_status_text((ntr_status)note->reason));
         break;
-    case NTR_NOTE_CALIBRATION:
-        cli_note("%s: beat %llu: end of %llu calibration patterns", name, at, value);
-        break;
-    case NTR_NOTE_TRIGGER:
-        cli_note("%s: beat %llu: trigger of trace ID 0x%02llx", name, at, value);
-        break;
-    case NTR_NOTE_FLUSH:
-        cli_note("%s: beat %llu: flush completed", name, at);
-        break;
+    case NTR_NOTE_CALIBRATION: cli_note("%s: beat %llu: end of %llu calibration patterns", name, at, value); break;
+    case NTR_NOTE_TRIGGER: cli_note("%s: beat %llu: trigger of trace ID 0x%02llx", name, at, value); break;
+    case NTR_NOTE_FLUSH: cli_note("%s: beat %llu: flush completed", name, at); break;
     case NTR_NOTE_ID:
         cli_note("%s: beat %llu: data with the reserved trace ID 0x%02llx skipped", name, at, value);
         break;
     case NTR_NOTE_UNKNOWN_ID:
         cli_note("%s: beat %llu: %llu bytes before the first trace ID skipped", name, at, value);
         break;
-    default:
-        break;
+    default: break;
     }
 }
 
@@ -45,8 +38,8 @@ static void take_note(void *user, const ntr_transport_note *note) {
 static void report_more_notes(const struct convert_input *input) {
     for (unsigned kind = NTR_NOTE_LOST; ntr_note_name(kind); kind++)
         if (input->notes[kind] > NOTES_SHOWN)
-            cli_note("%s: %llu more: %s", input->file.name,
-                     (unsigned long long)input->notes[kind] - NOTES_SHOWN, ntr_note_name(kind));
+            cli_note("%s: %llu more: %s", input->file.name, (unsigned long long)input->notes[kind] - NOTES_SHOWN,
+                     ntr_note_name(kind));
 }
 
 /* ---- conversion steps: file, pins (if any), beats, bytes */

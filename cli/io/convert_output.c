@@ -122,8 +122,7 @@ static struct convert_sink *find_sink(struct convert_output *output, unsigned id
         return output->sinks[id];
     }
     if (!output->transport->ids && output->only >= 0 && output->only != (int)id) {
-        cli_fail(
-                 "the input has several trace IDs (0x%02x, 0x%02x): select one with --id, or use a name with %% for "
+        cli_fail("the input has several trace IDs (0x%02x, 0x%02x): select one with --id, or use a name with %% for "
                  "one "
                  "file per ID",
                  (unsigned)output->only, id);

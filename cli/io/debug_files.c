@@ -114,5 +114,6 @@ void cli_debug_files_report(const ntr_calltree *tree, const ntr_functions *funct
     if (whole) write_list(text, sizeof text, list, images, whole);
     if (*text)
         cli_note("instructions in functions without symbols: %s; install debug symbols, or use --debug-path or "
-                 "DEBUGINFOD_URLS", text);
+                 "DEBUGINFOD_URLS",
+                 text);
 }

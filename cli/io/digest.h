@@ -6,8 +6,8 @@
 
 #define CLI_DIGEST_TEXT 65
 
-/* Stores the SHA-256 of a file as hexadecimal text. Returns false when the file cannot be read, or when this build has no
- * digests. */
+/* Stores the SHA-256 of a file as hexadecimal text. Returns false when the file cannot be read, or when this build has
+ * no digests. */
 bool cli_digest_file(const char *path, char text[CLI_DIGEST_TEXT]);
 
 #endif

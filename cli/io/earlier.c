@@ -21,7 +21,8 @@ static json_t *load(const char *folder, const char *name, bool needed) {
     int length = snprintf(path, sizeof path, "%s/%s", folder, name);
     json_t *document = length > 0 && (size_t)length < sizeof path ? json_load_file(path, 0, &error) : NULL;
 
-    if (!document && needed) cli_fail("--diff: %s: %s (expected the folder of an earlier --evidence)", path, error.text);
+    if (!document && needed)
+        cli_fail("--diff: %s: %s (expected the folder of an earlier --evidence)", path, error.text);
     return document;
 }
 
@@ -79,7 +80,8 @@ static void compare_lines(struct comparison *c, const json_t *file) {
     json_array_foreach(lines, i, entry) {
         json_int_t number = json_integer_value(json_object_get(entry, "line"));
         bool before = json_integer_value(json_object_get(entry, "count")) > 0;
-        const ntr_cover_line *line = number > 0 && number <= UINT32_MAX ? find_line(now, count, name, (uint32_t)number) : NULL;
+        const ntr_cover_line *line =
+            number > 0 && number <= UINT32_MAX ? find_line(now, count, name, (uint32_t)number) : NULL;
         bool after = line && line->count;
         c->sums->compared++;
         if (before != after) tell(c, before, name, (uint32_t)number, "");
@@ -104,7 +106,8 @@ static bool is_text(const char *member, const char *text) {
 
 /* Decisions are found by file, function and text, and those with the same text by their order. */
 static bool same_decision(const ntr_decision *d, const json_t *entry) {
-    return is_text(member(entry, "text"), d->text) && is_text(member(entry, "function"), d->function) && is_text(member(entry, "file"), d->file);
+    return is_text(member(entry, "text"), d->text) && is_text(member(entry, "function"), d->function) &&
+           is_text(member(entry, "file"), d->file);
 }
 
 static size_t order_of(const json_t *decisions, size_t index, const ntr_decision *d) {
@@ -114,7 +117,8 @@ static size_t order_of(const json_t *decisions, size_t index, const ntr_decision
     return order;
 }
 
-static const ntr_decision *find_decision(const ntr_decision *list, size_t count, const json_t *decisions, size_t index) {
+static const ntr_decision *find_decision(const ntr_decision *list, size_t count, const json_t *decisions,
+                                         size_t index) {
     const json_t *entry = json_array_get(decisions, index);
     size_t seen = 0, order = SIZE_MAX;
 
@@ -126,7 +130,8 @@ static const ntr_decision *find_decision(const ntr_decision *list, size_t count,
     return NULL;
 }
 
-static void compare_level(struct comparison *c, const ntr_decision *d, const json_t *entry, const char *level, uint8_t state) {
+static void compare_level(struct comparison *c, const ntr_decision *d, const json_t *entry, const char *level,
+                          uint8_t state) {
     const bool before = strcmp(member(entry, level), "covered") == 0, after = state == NTR_COVER_COVERED;
     char text[400];
 
@@ -155,9 +160,10 @@ static void compare_decisions(struct comparison *c, const json_t *decisions, con
     }
 }
 
-int cli_earlier_compare(const char *earlier, ntr_coverage *coverage, const ntr_decisions *decisions, struct cli_output *out,
-                        struct cli_earlier_sums *sums) {
-    json_t *evidence = load(earlier, "evidence.json", true), *lines = evidence ? load(earlier, "lines.json", true) : NULL;
+int cli_earlier_compare(const char *earlier, ntr_coverage *coverage, const ntr_decisions *decisions,
+                        struct cli_output *out, struct cli_earlier_sums *sums) {
+    json_t *evidence = load(earlier, "evidence.json", true),
+           *lines = evidence ? load(earlier, "lines.json", true) : NULL;
     json_t *old = lines && decisions ? load(earlier, "decisions.json", true) : NULL;
     struct comparison c = {out, sums, coverage, evidence};
     int status = lines && (!decisions || old) ? CLI_OK : CLI_FAILED;
@@ -168,8 +174,8 @@ int cli_earlier_compare(const char *earlier, ntr_coverage *coverage, const ntr_d
     if (status == CLI_OK) {
         json_array_foreach(files, i, file) compare_lines(&c, file);
         if (decisions) compare_decisions(&c, json_object_get(old, "decisions"), decisions);
-        cli_output_print(out, "%" PRIu64 " lost, %" PRIu64 " gained, of %" PRIu64 " compared with %s\n", sums->lost, sums->gained,
-                         sums->compared, earlier);
+        cli_output_print(out, "%" PRIu64 " lost, %" PRIu64 " gained, of %" PRIu64 " compared with %s\n", sums->lost,
+                         sums->gained, sums->compared, earlier);
     }
     json_decref(old);
     json_decref(lines);

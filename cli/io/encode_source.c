@@ -73,7 +73,9 @@ static int push_records(struct cli_encode *e, struct cli_lines *lines) {
         status = ntr_encoder_push(e->encoder, &block);
         if (status != NTR_OK) return report_error(lines, ntr_encoder_error(e->encoder), status);
         status = reader.has_access ? ntr_encoder_access(e->encoder, &reader.access) : NTR_OK;
-        const char *why = status == NTR_E_STATE ? "a load or store, but the dialect has no data messages; --dialect nexus-data has" : "";
+        const char *why = status == NTR_E_STATE
+                              ? "a load or store, but the dialect has no data messages; --dialect nexus-data has"
+                              : "";
         if (status != NTR_OK) return report_error(lines, why, status);
     }
     if (lines->failed) return CLI_FAILED;
@@ -94,7 +96,7 @@ int cli_encode_ingress(struct cli_encode *e, const char *path) {
 /* Reports an error of the log reader, whose text starts with the line number, or of the classifier, whose text does
  * not. */
 static int report_log_error(const struct cli_encode *e, const struct cli_lines *lines, const ntr_spike_log *log,
-                    ntr_status status) {
+                            ntr_status status) {
     const char *detail = ntr_spike_log_error(log);
 
     return *detail ? cli_fail("%s: %s", lines->input.name, detail)

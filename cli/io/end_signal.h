@@ -1,5 +1,5 @@
-/* SIGTERM, SIGHUP and SIGINT as requests to end, for commands that must remove something first. They are blocked, and arrive
- * while cli_end_signal_poll waits only, so that none is missed. */
+/* SIGTERM, SIGHUP and SIGINT as requests to end, for commands that must remove something first. They are blocked, and
+ * arrive while cli_end_signal_poll waits only, so that none is missed. */
 #ifndef CLI_IO_END_SIGNAL_H
 #define CLI_IO_END_SIGNAL_H
 

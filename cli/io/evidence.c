@@ -75,7 +75,8 @@ void cli_evidence_trace(struct cli_evidence *e, const char *path, const struct c
     else
         add_file(e, "trace", path);
     for (size_t i = 0; ntr_program_image(trace->program, i, &info) == NTR_OK; i++)
-        if (info.path && strncmp(info.path, path, strlen(path)) != 0) add_file(e, "binary", cli_module_source(info.path));
+        if (info.path && strncmp(info.path, path, strlen(path)) != 0)
+            add_file(e, "binary", cli_module_source(info.path));
     snprintf(text, sizeof text, "%" PRIu64 " gaps: what was executed in them is not known", gaps);
     if (gaps) add_note(e, path, text);
     const ntr_capture *capture = trace->bundle ? ntr_bundle_capture(trace->bundle) : NULL;
@@ -94,7 +95,8 @@ void cli_evidence_sources(struct cli_evidence *e, ntr_coverage *coverage) {
         if (i == 0 || strcmp(lines[i].file, lines[i - 1].file) != 0) add_file(e, "source", lines[i].file);
 }
 
-void cli_evidence_parameters(const ntr_params *params, void (*take)(struct cli_output *out, size_t index, const char *name, const char *value),
+void cli_evidence_parameters(const ntr_params *params,
+                             void (*take)(struct cli_output *out, size_t index, const char *name, const char *value),
                              struct cli_output *out) {
 #define NTR_PARAM(id, type, member, name, ...) name,
     static const char *const names[] = {

@@ -34,15 +34,18 @@ void cli_evidence_trace(struct cli_evidence *evidence, const char *path, const s
 /* Adds a file with a meaning of its own, such as the justifications. `path` NULL: none. */
 void cli_evidence_input(struct cli_evidence *evidence, const char *path);
 /* Takes the coverage of a trace. It is freed with the evidence, also after an error. */
-void cli_evidence_test(struct cli_evidence *evidence, const char *path, const struct cli_trace *trace, ntr_coverage *coverage);
+void cli_evidence_test(struct cli_evidence *evidence, const char *path, const struct cli_trace *trace,
+                       ntr_coverage *coverage);
 /* Writes a JSON document: the tests, and by line and by vector the tests that execute it, as indexes. */
-void cli_evidence_write_tests(const struct cli_evidence *evidence, ntr_coverage *coverage, const ntr_decisions *decisions,
-                              struct cli_output *out);
-/* Writes the numbers of the tests that execute a line. `at`: one element per test, 0 before the first line; lines are asked for in
- * their order. */
-void cli_evidence_write_line_tests(const struct cli_evidence *evidence, const ntr_cover_line *line, size_t *at, struct cli_output *out);
+void cli_evidence_write_tests(const struct cli_evidence *evidence, ntr_coverage *coverage,
+                              const ntr_decisions *decisions, struct cli_output *out);
+/* Writes the numbers of the tests that execute a line. `at`: one element per test, 0 before the first line; lines are
+ * asked for in their order. */
+void cli_evidence_write_line_tests(const struct cli_evidence *evidence, const ntr_cover_line *line, size_t *at,
+                                   struct cli_output *out);
 /* Calls `take` for each parameter of a stream that has a value. `index` counts from 0. */
-void cli_evidence_parameters(const ntr_params *params, void (*take)(struct cli_output *out, size_t index, const char *name, const char *value),
+void cli_evidence_parameters(const ntr_params *params,
+                             void (*take)(struct cli_output *out, size_t index, const char *name, const char *value),
                              struct cli_output *out);
 /* Writes the numbers of the runs of a vector. */
 void cli_evidence_write_runs(const ntr_vector *vector, struct cli_output *out);

@@ -5,7 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-void cli_evidence_test(struct cli_evidence *e, const char *path, const struct cli_trace *trace, ntr_coverage *coverage) {
+void cli_evidence_test(struct cli_evidence *e, const char *path, const struct cli_trace *trace,
+                       ntr_coverage *coverage) {
     const char *name = trace->bundle ? ntr_bundle_capture(trace->bundle)->test : NULL;
 
     if (e->test_count == e->test_capacity) {
@@ -38,8 +39,8 @@ static const ntr_cover_line *same_line(const struct cli_evidence_test *test, siz
 }
 
 /* The tests in which a branch had an outcome. `at`: the position of the line in each test. */
-static void write_outcome(const struct cli_evidence *e, const ntr_cover_line *line, const ntr_cover_branch *branch, bool taken,
-                          size_t *at, struct cli_output *out) {
+static void write_outcome(const struct cli_evidence *e, const ntr_cover_line *line, const ntr_cover_branch *branch,
+                          bool taken, size_t *at, struct cli_output *out) {
     const char *comma = "";
     size_t count;
 
@@ -72,7 +73,8 @@ static void write_outcomes(const struct cli_evidence *e, ntr_coverage *coverage,
     if (line->branches) cli_output_text(out, "]");
 }
 
-void cli_evidence_write_line_tests(const struct cli_evidence *e, const ntr_cover_line *line, size_t *at, struct cli_output *out) {
+void cli_evidence_write_line_tests(const struct cli_evidence *e, const ntr_cover_line *line, size_t *at,
+                                   struct cli_output *out) {
     const char *comma = "";
 
     for (size_t k = 0; k < e->test_count; k++) {
@@ -142,7 +144,8 @@ void cli_evidence_write_tests(const struct cli_evidence *e, ntr_coverage *covera
     for (size_t i = 0; i < count; i++) {
         cli_output_text(out, i ? ",\n{\"file\":" : "\n{\"file\":");
         cli_output_json(out, list[i].file);
-        cli_output_print(out, ",\"line\":%" PRIu32 ",\"column\":%" PRIu32 ",\"vectors\":[", list[i].line, list[i].column);
+        cli_output_print(out, ",\"line\":%" PRIu32 ",\"column\":%" PRIu32 ",\"vectors\":[", list[i].line,
+                         list[i].column);
         write_vectors(&list[i], out);
         cli_output_text(out, "]}");
     }

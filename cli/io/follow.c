@@ -12,8 +12,8 @@
 
 enum { IDLE_INTERVAL_MS = 100, RECONNECT_MS = 500, NANOSECONDS_IN_A_MS = 1000000 };
 
-/* A byte that no message has (MSEO 10): between two connections messages are lost, even if the first one ends with a whole message.
- * The decoder reports a gap, and goes on at the next synchronizing message. */
+/* A byte that no message has (MSEO 10): between two connections messages are lost, even if the first one ends with a
+ * whole message. The decoder reports a gap, and goes on at the next synchronizing message. */
 enum { MSEO_RESERVED = 2 };
 
 static bool following, ended;
@@ -59,7 +59,7 @@ int cli_follow_connect(const char *path) {
 static bool reconnect(int *fd, const char *path) {
     cli_note("%s: the connection has ended; connecting again. What is sent until then is lost", path);
     close(*fd);
-    for (*fd = -1; *fd < 0 && !stopped(); ) {
+    for (*fd = -1; *fd < 0 && !stopped();) {
         idle(RECONNECT_MS);
         *fd = cli_server_try(path + sizeof scheme - 1);
     }

@@ -19,8 +19,13 @@ static const char setup[] = {
     , 0};
 
 static const char *const names[] = {
-    "gdb-multiarch", "riscv64-linux-gnu-gdb", "riscv64-unknown-linux-gnu-gdb", "riscv64-unknown-elf-gdb", "riscv64-elf-gdb",
-    "gdb",           NULL,
+    "gdb-multiarch",
+    "riscv64-linux-gnu-gdb",
+    "riscv64-unknown-linux-gnu-gdb",
+    "riscv64-unknown-elf-gdb",
+    "riscv64-elf-gdb",
+    "gdb",
+    NULL,
 };
 
 static void run_test(const char *gdb, int out) {
@@ -33,7 +38,8 @@ static void run_test(const char *gdb, int out) {
     _exit(127);
 }
 
-/* Returns whether the program exists and knows the architecture. A GDB without RISC-V names it on standard error only. */
+/* Returns whether the program exists and knows the architecture. A GDB without RISC-V names it on standard error only.
+ */
 static bool knows_riscv(const char *gdb) {
     char text[1024] = {0};
     size_t size = 0;
@@ -47,7 +53,8 @@ static bool knows_riscv(const char *gdb) {
     while (child > 0 && size < sizeof text - 1 && (got = read(ends[0], text + size, sizeof text - 1 - size)) > 0)
         size += (size_t)got;
     close(ends[0]);
-    while (child > 0 && waitpid(child, NULL, 0) < 0 && errno == EINTR) {}
+    while (child > 0 && waitpid(child, NULL, 0) < 0 && errno == EINTR) {
+    }
     return strstr(text, "riscv:rv64") != NULL;
 }
 

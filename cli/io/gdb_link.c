@@ -72,7 +72,8 @@ int cli_gdb_accept(int listener, int child) {
     for (;;) {
         struct pollfd ready = {.fd = listener, .events = POLLIN};
         siginfo_t info = {0};
-        if (cli_end_signal_poll(&ready, 1, child ? CHILD_POLL_MS : -1) < 0 && (errno != EINTR || cli_end_signal())) return -1;
+        if (cli_end_signal_poll(&ready, 1, child ? CHILD_POLL_MS : -1) < 0 && (errno != EINTR || cli_end_signal()))
+            return -1;
         if (ready.revents) {
             int fd = accept4(listener, NULL, NULL, SOCK_CLOEXEC);
             if (fd >= 0) setsockopt(fd, IPPROTO_TCP, TCP_NODELAY, &on, sizeof on);
@@ -100,8 +101,8 @@ static void receive(struct cli_gdb_link *link) {
     if (got > 0) link->size += (size_t)got;
 }
 
-/* Takes the first interrupt out of the bytes that wait: those of packets are text, but for escaped data that a debugger only sends
- * to write memory. */
+/* Takes the first interrupt out of the bytes that wait: those of packets are text, but for escaped data that a debugger
+ * only sends to write memory. */
 static void take_interrupt(struct cli_gdb_link *link) {
     uint8_t *at = link->size ? memchr(link->bytes, NTR_GDB_INTERRUPT, link->size) : NULL;
 

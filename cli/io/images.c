@@ -8,20 +8,22 @@
 #include <string.h>
 
 const struct cli_option cli_image_options[] = {
-    CLI_LIST('e', "elf", "FILE[@ADDR][:BINDING...]", struct cli_images, list,
-             "program image (repeatable); @ADDR: load address (PIE, shared library). Bindings restrict where the image "
-             "is used: :ctx=N (scontext), :hctx=N (hcontext), :prv=U|S|M, :v=0|1, :from=N and :until=N (byte offsets "
-             "in the stream). A kernel module (.ko) is linked for where it was loaded, by a copy of /proc/kallsyms (--symbols)"),
+    CLI_LIST(
+        'e', "elf", "FILE[@ADDR][:BINDING...]", struct cli_images, list,
+        "program image (repeatable); @ADDR: load address (PIE, shared library). Bindings restrict where the image "
+        "is used: :ctx=N (scontext), :hctx=N (hcontext), :prv=U|S|M, :v=0|1, :from=N and :until=N (byte offsets "
+        "in the stream). A kernel module (.ko) is linked for where it was loaded, by a copy of /proc/kallsyms (--symbols)"),
     CLI_LIST(0, "raw", "FILE@ADDR[:BINDING...]", struct cli_images, list,
              "raw memory image at address ADDR (repeatable)"),
     CLI_LIST(0, "jitdump", "FILE[:BINDING...]", struct cli_images, list,
              "JIT-compiled code and its symbols in the format of Linux perf, jit-PID.dump (repeatable)"),
     CLI_LIST(0, "perf-map", "FILE[:BINDING...]", struct cli_images, list,
              "symbols of JIT-compiled code in the format of Linux perf, perf-PID.map (repeatable)"),
-    CLI_LIST(0, "symbols", "NAME=FILE[@BIAS][:BINDING...]", struct cli_images, list,
-             "only the symbols of FILE, for code that the trace has from elsewhere (repeatable): an ELF file, a copy of "
-             "/proc/kallsyms, a System.map, a Linux kernel that is not compressed, or the module NAME (.ko); NAME is shown as the image, for "
-             "example kernel=Image; @BIAS is added to all addresses"),
+    CLI_LIST(
+        0, "symbols", "NAME=FILE[@BIAS][:BINDING...]", struct cli_images, list,
+        "only the symbols of FILE, for code that the trace has from elsewhere (repeatable): an ELF file, a copy of "
+        "/proc/kallsyms, a System.map, a Linux kernel that is not compressed, or the module NAME (.ko); NAME is shown as the image, for "
+        "example kernel=Image; @BIAS is added to all addresses"),
     CLI_LIST(0, "image-path", "DIR", struct cli_images, folders,
              "perf.data: folder with files that its processes had mapped, found by name and build id (repeatable)"),
     CLI_STRING(0, "sysroot", "DIR", struct cli_images, sysroot,
@@ -226,7 +228,8 @@ static int add_symbols(struct image *image, ntr_program *program) {
 static const struct {
     const char *option;
     int (*add)(struct image *image, ntr_program *program);
-} kinds[] = {{"elf", add_elf}, {"raw", add_raw}, {"jitdump", add_jitdump}, {"perf-map", add_perf_map}, {"symbols", add_symbols}};
+} kinds[] = {
+    {"elf", add_elf}, {"raw", add_raw}, {"jitdump", add_jitdump}, {"perf-map", add_perf_map}, {"symbols", add_symbols}};
 
 /* Returns whether an image is a kernel module. */
 static bool is_module(const struct cli_item *item, const struct image *image) {
@@ -253,7 +256,8 @@ static int add_image(const struct cli_item *item, ntr_program *program, bool mod
 }
 
 int cli_images_load(const struct cli_images *images, ntr_program *program) {
-    for (unsigned modules = 0; modules < 2; modules++) /* modules last: their addresses come from the symbols of other files */
+    for (unsigned modules = 0; modules < 2;
+         modules++) /* modules last: their addresses come from the symbols of other files */
         for (size_t i = 0; i < images->list.count; i++) {
             int status = add_image(&images->list.items[i], program, modules != 0);
             if (status != CLI_OK) return status;

@@ -12,11 +12,11 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#define SPAN_SIZE  (64u * 1024u) /* small enough to stay in the L2 cache together with the data of a decoder */
-#define SPAN_MIN 64u
+#define SPAN_SIZE (64u * 1024u) /* small enough to stay in the L2 cache together with the data of a decoder */
+#define SPAN_MIN  64u
 
-/* Waits until the file can be read. Returns false if a stop was requested and there is nothing to read: a signal that arrives
- * before poll does not interrupt it. */
+/* Waits until the file can be read. Returns false if a stop was requested and there is nothing to read: a signal that
+ * arrives before poll does not interrupt it. */
 static bool wait_for_input(int fd) {
     enum { STOP_INTERVAL_MS = 200 };
     struct pollfd one = {fd, POLLIN, 0};
@@ -171,8 +171,10 @@ char *cli_input_whole(const char *path, uint64_t max, size_t *size) {
         }
         const bool fits = span.size <= max - *size;
         if (!fits || !append(&text, size, span)) {
-            if (fits) cli_note("%s: out of memory", input.name);
-            else cli_note("%s: expected at most %llu bytes, found more", input.name, (unsigned long long)max);
+            if (fits)
+                cli_note("%s: out of memory", input.name);
+            else
+                cli_note("%s: expected at most %llu bytes, found more", input.name, (unsigned long long)max);
             free(text);
             text = NULL;
             break;

@@ -24,8 +24,8 @@ struct cli_justify {
 /* Reads the file; `path` NULL: no justifications. Returns CLI_OK, or CLI_FAILED after reporting the error. */
 int cli_justify_read(struct cli_justify *justify, const char *path);
 
-/* Looks for an entry of the function and text (blanks at both ends and several blanks do not matter) and notes whether it
- * is needed. Returns the reason if there is one, else NULL. */
+/* Looks for an entry of the function and text (blanks at both ends and several blanks do not matter) and notes whether
+ * it is needed. Returns the reason if there is one, else NULL. */
 const char *cli_justify_find(struct cli_justify *justify, const char *function, const char *text, bool covered);
 
 void cli_justify_release(struct cli_justify *justify);

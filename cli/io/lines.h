@@ -30,8 +30,10 @@ static inline bool cli_line_pc(const char *text, size_t length, bool bare, uint6
     while (length && (*text == ' ' || *text == '\t')) text++, length--;
     while (length && (text[length - 1] == ' ' || text[length - 1] == '\t')) length--;
     bool prefixed = length > 2 && text[0] == '0' && (text[1] | 0x20) == 'x';
-    if (prefixed) text += 2, length -= 2;
-    else if (!bare) return false;
+    if (prefixed)
+        text += 2, length -= 2;
+    else if (!bare)
+        return false;
     if (length < 1 || length > 16) return false;
     for (size_t i = 0; i < length; i++) {
         unsigned digit = (unsigned char)text[i] - '0', letter = ((unsigned char)text[i] | 0x20u) - 'a';

@@ -17,8 +17,8 @@ bool cli_module_is(const char *path) {
     if (file < 0) return false;
     const ssize_t size = read(file, &header, sizeof header);
     close(file);
-    return size == (ssize_t)sizeof header && memcmp(header.e_ident, ELFMAG, SELFMAG) == 0 && header.e_ident[EI_DATA] == ELFDATA2LSB &&
-           header.e_type == ET_REL && header.e_machine == MODULE_MACHINE;
+    return size == (ssize_t)sizeof header && memcmp(header.e_ident, ELFMAG, SELFMAG) == 0 &&
+           header.e_ident[EI_DATA] == ELFDATA2LSB && header.e_type == ET_REL && header.e_machine == MODULE_MACHINE;
 }
 
 char *cli_module_name(const char *path) {
@@ -42,7 +42,9 @@ static void place_in_order(struct module_file *m, uint64_t at, bool all) {
     for (size_t i = 0; i < m->count; i++) {
         struct module_section *s = &m->sections[i];
         if (!module_is_loaded(s) || (s->placed && !all)) continue;
-        const uint64_t align = s->header.sh_addralign && !(s->header.sh_addralign & (s->header.sh_addralign - 1)) ? s->header.sh_addralign : 1;
+        const uint64_t align = s->header.sh_addralign && !(s->header.sh_addralign & (s->header.sh_addralign - 1))
+                                   ? s->header.sh_addralign
+                                   : 1;
         at = (at + align - 1) & ~(align - 1);
         s->address = at;
         s->placed = all;
@@ -51,7 +53,8 @@ static void place_in_order(struct module_file *m, uint64_t at, bool all) {
 }
 
 /* The address of a section by one of its symbols. */
-static bool vote_of(const struct module_symbol *symbol, const char *module, const ntr_program *program, uint64_t *address) {
+static bool vote_of(const struct module_symbol *symbol, const char *module, const ntr_program *program,
+                    uint64_t *address) {
     char name[1200];
     ntr_symbol found;
 
@@ -69,7 +72,8 @@ struct votes {
 };
 
 /* Visits all votes: `counting` false finds the only address that may have a majority, true counts its votes. */
-static void visit_votes(const struct module_file *m, const char *module, const ntr_program *program, struct votes *votes, bool counting) {
+static void visit_votes(const struct module_file *m, const char *module, const ntr_program *program,
+                        struct votes *votes, bool counting) {
     for (size_t table = 0; table < m->count; table++)
         for (size_t i = 0; i < module_symbol_count(m, table); i++) {
             const struct module_symbol symbol = module_symbol_at(m, table, i);
@@ -94,15 +98,17 @@ static int take_votes(struct module_file *m, const char *module, const struct vo
     for (size_t i = 0; i < m->count; i++) {
         if (!votes[i].count) continue;
         if (2 * votes[i].votes <= votes[i].count)
-            return cli_fail("%s: section %s: its symbols are not where the module %s has them; is this the file of the module?", m->path,
-                            module_section_name(m, i), module);
+            return cli_fail(
+                "%s: section %s: its symbols are not where the module %s has them; is this the file of the module?",
+                m->path, module_section_name(m, i), module);
         m->sections[i].address = votes[i].address;
         m->sections[i].placed = true;
         placed++;
     }
     if (placed) return CLI_OK;
     return cli_fail("%s: not linked, and no symbol of a module %s is known: give --symbols kernel=FILE with a copy of "
-                    "/proc/kallsyms, or the address at which all its sections are: %s@ADDR", m->path, module, m->path);
+                    "/proc/kallsyms, or the address at which all its sections are: %s@ADDR",
+                    m->path, module, m->path);
 }
 
 static int place_by_names(struct module_file *m, const char *module, const ntr_program *program) {
@@ -114,7 +120,8 @@ static int place_by_names(struct module_file *m, const char *module, const ntr_p
     int status = take_votes(m, module, votes);
     free(votes);
     for (size_t i = 0; i < m->count && status == CLI_OK; i++)
-        if (module_is_loaded(&m->sections[i]) && !m->sections[i].placed && (m->sections[i].header.sh_flags & SHF_EXECINSTR))
+        if (module_is_loaded(&m->sections[i]) && !m->sections[i].placed &&
+            (m->sections[i].header.sh_flags & SHF_EXECINSTR))
             cli_note("%s: %s: its address is not known", m->path, module_section_name(m, i));
     place_in_order(m, nowhere(m), false);
     return status;
@@ -158,7 +165,8 @@ static int write_file(struct module_file *m, char **linked) {
     return module_write(m, file);
 }
 
-int cli_module_link(const char *path, const char *module, const uint64_t *address, const ntr_program *program, char **linked) {
+int cli_module_link(const char *path, const char *module, const uint64_t *address, const ntr_program *program,
+                    char **linked) {
     struct module_file m;
     int status = module_file_read(&m, path);
 

@@ -10,16 +10,18 @@
 /* Returns whether the file is a relocatable ELF file of RISC-V. One that cannot be read is none. */
 bool cli_module_is(const char *path);
 
-/* Links the module for the addresses of its sections: one after the other from *address on, or, without `address`, those that the
- * symbols "NAME [MODULE]" of the program give. A section of which no symbol is known is at a place without code; with code in it, it is
- * reported. Stores the path of the linked file, which exists until the process ends, to be freed. Returns CLI_OK, or CLI_FAILED after
- * reporting the error. */
-int cli_module_link(const char *path, const char *module, const uint64_t *address, const ntr_program *program, char **linked);
+/* Links the module for the addresses of its sections: one after the other from *address on, or, without `address`,
+ * those that the symbols "NAME [MODULE]" of the program give. A section of which no symbol is known is at a place
+ * without code; with code in it, it is reported. Stores the path of the linked file, which exists until the process
+ * ends, to be freed. Returns CLI_OK, or CLI_FAILED after reporting the error. */
+int cli_module_link(const char *path, const char *module, const uint64_t *address, const ntr_program *program,
+                    char **linked);
 
 /* Returns the file from which the one at `path` was linked, or `path`. */
 const char *cli_module_source(const char *path);
 
-/* Returns the name that a kernel gives to the module of a file: virtio-blk.ko is virtio_blk. To be freed; NULL: out of memory. */
+/* Returns the name that a kernel gives to the module of a file: virtio-blk.ko is virtio_blk. To be freed; NULL: out of
+ * memory. */
 char *cli_module_name(const char *path);
 
 #endif

@@ -21,8 +21,8 @@ static Elf64_Shdr header_at(const struct module_file *m, uint64_t offset) {
         return wide;
     }
     memcpy(&narrow, m->bytes + offset, sizeof narrow);
-    return (Elf64_Shdr){narrow.sh_name, narrow.sh_type, narrow.sh_flags, narrow.sh_addr, narrow.sh_offset, narrow.sh_size, narrow.sh_link,
-                        narrow.sh_info, narrow.sh_addralign, narrow.sh_entsize};
+    return (Elf64_Shdr){narrow.sh_name, narrow.sh_type, narrow.sh_flags, narrow.sh_addr,      narrow.sh_offset,
+                        narrow.sh_size, narrow.sh_link, narrow.sh_info,  narrow.sh_addralign, narrow.sh_entsize};
 }
 
 /* Fields of the header that both classes have. */
@@ -47,8 +47,10 @@ static int read_sections(struct module_file *m) {
     const struct module_tables t = tables_of(m);
     const size_t size = m->wide ? sizeof(Elf64_Shdr) : sizeof(Elf32_Shdr);
 
-    if (t.entry != size || !t.count || t.count >= MODULE_SECTIONS_MAX || !is_inside(m, t.sections, (uint64_t)t.count * size))
-        return cli_fail("%s: %u section headers at 0x%llx do not fit into the file", m->path, t.count, (unsigned long long)t.sections);
+    if (t.entry != size || !t.count || t.count >= MODULE_SECTIONS_MAX ||
+        !is_inside(m, t.sections, (uint64_t)t.count * size))
+        return cli_fail("%s: %u section headers at 0x%llx do not fit into the file", m->path, t.count,
+                        (unsigned long long)t.sections);
     m->sections = calloc(t.count, sizeof *m->sections);
     if (!m->sections) return cli_fail("out of memory");
     m->count = t.count;
@@ -57,16 +59,20 @@ static int read_sections(struct module_file *m) {
         struct module_section *s = &m->sections[i];
         s->header = header_at(m, t.sections + i * size);
         if (s->header.sh_type == SHT_NOBITS || s->header.sh_type == SHT_NULL) continue;
-        if (!is_inside(m, s->header.sh_offset, s->header.sh_size)) return cli_fail("%s: section %zu does not fit into the file", m->path, i);
+        if (!is_inside(m, s->header.sh_offset, s->header.sh_size))
+            return cli_fail("%s: section %zu does not fit into the file", m->path, i);
         if ((s->header.sh_flags & SHF_COMPRESSED) && !(s->header.sh_flags & SHF_ALLOC))
-            return cli_fail("%s: its debug information is compressed; decompress it first: objcopy --decompress-debug-sections", m->path);
+            return cli_fail(
+                "%s: its debug information is compressed; decompress it first: objcopy --decompress-debug-sections",
+                m->path);
         s->data = m->bytes + s->header.sh_offset;
     }
     return CLI_OK;
 }
 
 static int check(struct module_file *m) {
-    if (m->size < sizeof(Elf64_Ehdr) || memcmp(m->bytes, ELFMAG, SELFMAG) != 0) return cli_fail("%s: not an ELF file", m->path);
+    if (m->size < sizeof(Elf64_Ehdr) || memcmp(m->bytes, ELFMAG, SELFMAG) != 0)
+        return cli_fail("%s: not an ELF file", m->path);
     m->wide = m->bytes[EI_CLASS] == ELFCLASS64;
     return read_sections(m);
 }
@@ -97,7 +103,8 @@ static const char *string_at(const struct module_file *m, size_t section, uint64
 
     if (!s || !s->data || offset >= s->header.sh_size) return "";
     const uint64_t rest = s->header.sh_size - offset;
-    return memchr(s->data + offset, 0, rest < NAME_BYTES_MAX ? rest : NAME_BYTES_MAX) ? (const char *)s->data + offset : "";
+    return memchr(s->data + offset, 0, rest < NAME_BYTES_MAX ? rest : NAME_BYTES_MAX) ? (const char *)s->data + offset
+                                                                                      : "";
 }
 
 const char *module_section_name(const struct module_file *m, size_t index) {
@@ -111,7 +118,9 @@ static size_t entries(const struct module_file *m, size_t table, size_t size) {
 }
 
 size_t module_symbol_count(const struct module_file *m, size_t table) {
-    return table < m->count && m->sections[table].header.sh_type == SHT_SYMTAB ? entries(m, table, m->wide ? sizeof(Elf64_Sym) : sizeof(Elf32_Sym)) : 0;
+    return table < m->count && m->sections[table].header.sh_type == SHT_SYMTAB
+               ? entries(m, table, m->wide ? sizeof(Elf64_Sym) : sizeof(Elf32_Sym))
+               : 0;
 }
 
 struct module_symbol module_symbol_at(const struct module_file *m, size_t table, size_t index) {
@@ -121,14 +130,18 @@ struct module_symbol module_symbol_at(const struct module_file *m, size_t table,
 
     if (m->wide) {
         memcpy(&wide, s->data + index * sizeof wide, sizeof wide);
-        return (struct module_symbol){string_at(m, s->header.sh_link, wide.st_name), wide.st_value, wide.st_shndx, ELF64_ST_TYPE(wide.st_info)};
+        return (struct module_symbol){string_at(m, s->header.sh_link, wide.st_name), wide.st_value, wide.st_shndx,
+                                      ELF64_ST_TYPE(wide.st_info)};
     }
     memcpy(&narrow, s->data + index * sizeof narrow, sizeof narrow);
-    return (struct module_symbol){string_at(m, s->header.sh_link, narrow.st_name), narrow.st_value, narrow.st_shndx, ELF32_ST_TYPE(narrow.st_info)};
+    return (struct module_symbol){string_at(m, s->header.sh_link, narrow.st_name), narrow.st_value, narrow.st_shndx,
+                                  ELF32_ST_TYPE(narrow.st_info)};
 }
 
 size_t module_relocation_count(const struct module_file *m, size_t table) {
-    return m->sections[table].header.sh_type == SHT_RELA ? entries(m, table, m->wide ? sizeof(Elf64_Rela) : sizeof(Elf32_Rela)) : 0;
+    return m->sections[table].header.sh_type == SHT_RELA
+               ? entries(m, table, m->wide ? sizeof(Elf64_Rela) : sizeof(Elf32_Rela))
+               : 0;
 }
 
 struct module_relocation module_relocation_at(const struct module_file *m, size_t table, size_t index) {
@@ -138,13 +151,16 @@ struct module_relocation module_relocation_at(const struct module_file *m, size_
 
     if (m->wide) {
         memcpy(&wide, data + index * sizeof wide, sizeof wide);
-        return (struct module_relocation){wide.r_offset, wide.r_addend, (uint32_t)ELF64_R_TYPE(wide.r_info), (uint32_t)ELF64_R_SYM(wide.r_info)};
+        return (struct module_relocation){wide.r_offset, wide.r_addend, (uint32_t)ELF64_R_TYPE(wide.r_info),
+                                          (uint32_t)ELF64_R_SYM(wide.r_info)};
     }
     memcpy(&narrow, data + index * sizeof narrow, sizeof narrow);
-    return (struct module_relocation){narrow.r_offset, narrow.r_addend, ELF32_R_TYPE(narrow.r_info), ELF32_R_SYM(narrow.r_info)};
+    return (struct module_relocation){narrow.r_offset, narrow.r_addend, ELF32_R_TYPE(narrow.r_info),
+                                      ELF32_R_SYM(narrow.r_info)};
 }
 
-static uint64_t address_of(const struct module_file *m, const struct module_symbol *symbol, const ntr_program *program) {
+static uint64_t address_of(const struct module_file *m, const struct module_symbol *symbol,
+                           const ntr_program *program) {
     ntr_symbol found;
 
     if (symbol->section == SHN_ABS) return symbol->value;

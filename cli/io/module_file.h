@@ -43,7 +43,8 @@ struct module_relocation {
     uint32_t type, symbol;
 };
 
-/* Reads the whole file and checks its tables. Returns CLI_OK, or CLI_FAILED after reporting the error; `module` is then empty. */
+/* Reads the whole file and checks its tables. Returns CLI_OK, or CLI_FAILED after reporting the error; `module` is then
+ * empty. */
 int module_file_read(struct module_file *module, const char *path);
 void module_file_release(struct module_file *module);
 
@@ -57,8 +58,8 @@ struct module_symbol module_symbol_at(const struct module_file *module, size_t t
 size_t module_relocation_count(const struct module_file *module, size_t table);
 struct module_relocation module_relocation_at(const struct module_file *module, size_t table, size_t index);
 
-/* Returns the addresses of all symbols of a table; 0: not known. `program` has the symbols that the module does not define. To be
- * freed; NULL: out of memory. */
+/* Returns the addresses of all symbols of a table; 0: not known. `program` has the symbols that the module does not
+ * define. To be freed; NULL: out of memory. */
 uint64_t *module_symbol_addresses(const struct module_file *module, size_t table, const ntr_program *program);
 
 /* Applies all relocations (module_relocate.c). Returns CLI_OK, or CLI_FAILED after reporting the error. */

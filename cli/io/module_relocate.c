@@ -1,32 +1,77 @@
-/* Relocations of RISC-V (psABI, "Relocations"), as a kernel applies them when it loads a module. Code keeps its size: nothing is relaxed.
+/* Relocations of RISC-V (psABI, "Relocations"), as a kernel applies them when it loads a module. Code keeps its size:
+ * nothing is relaxed.
  *
- * A pair of R_RISCV_PCREL_HI20 and LO12 has its address in the first one only: the symbol of the second one is the instruction that the
- * first one changes. Relocations of a kind that is not listed change nothing; with R_RISCV_GOT_HI20, a kernel makes a table that the
- * file does not have. */
+ * A pair of R_RISCV_PCREL_HI20 and LO12 has its address in the first one only: the symbol of the second one is the
+ * instruction that the first one changes. Relocations of a kind that is not listed change nothing; with
+ * R_RISCV_GOT_HI20, a kernel makes a table that the file does not have. */
 #include "io/module_file.h"
 #include "options/diagnostics.h"
 
 #include <stdlib.h>
 
-enum module_operation { OP_SET, OP_ADD, OP_SUB, OP_PC, OP_PAIR }; /* PC: relative to the place; PAIR: as the first one of a pair */
-enum module_form { FORM_8, FORM_16, FORM_32, FORM_64, FORM_6, FORM_ULEB, FORM_B, FORM_J, FORM_U, FORM_I, FORM_S, FORM_CALL, FORM_CB, FORM_CJ };
+enum module_operation {
+    OP_SET,
+    OP_ADD,
+    OP_SUB,
+    OP_PC,
+    OP_PAIR
+}; /* PC: relative to the place; PAIR: as the first one of a pair */
+enum module_form {
+    FORM_8,
+    FORM_16,
+    FORM_32,
+    FORM_64,
+    FORM_6,
+    FORM_ULEB,
+    FORM_B,
+    FORM_J,
+    FORM_U,
+    FORM_I,
+    FORM_S,
+    FORM_CALL,
+    FORM_CB,
+    FORM_CJ
+};
 
 static const struct module_kind {
     uint8_t type, operation, form;
 } kinds[] = {
-    {R_RISCV_32, OP_SET, FORM_32}, {R_RISCV_64, OP_SET, FORM_64}, {R_RISCV_BRANCH, OP_PC, FORM_B}, {R_RISCV_JAL, OP_PC, FORM_J},
-    {R_RISCV_CALL, OP_PC, FORM_CALL}, {R_RISCV_CALL_PLT, OP_PC, FORM_CALL}, {R_RISCV_PCREL_HI20, OP_PC, FORM_U},
-    {R_RISCV_PCREL_LO12_I, OP_PAIR, FORM_I}, {R_RISCV_PCREL_LO12_S, OP_PAIR, FORM_S}, {R_RISCV_HI20, OP_SET, FORM_U},
-    {R_RISCV_LO12_I, OP_SET, FORM_I}, {R_RISCV_LO12_S, OP_SET, FORM_S}, {R_RISCV_ADD8, OP_ADD, FORM_8}, {R_RISCV_ADD16, OP_ADD, FORM_16},
-    {R_RISCV_ADD32, OP_ADD, FORM_32}, {R_RISCV_ADD64, OP_ADD, FORM_64}, {R_RISCV_SUB8, OP_SUB, FORM_8}, {R_RISCV_SUB16, OP_SUB, FORM_16},
-    {R_RISCV_SUB32, OP_SUB, FORM_32}, {R_RISCV_SUB64, OP_SUB, FORM_64}, {R_RISCV_RVC_BRANCH, OP_PC, FORM_CB}, {R_RISCV_RVC_JUMP, OP_PC, FORM_CJ},
-    {R_RISCV_SUB6, OP_SUB, FORM_6}, {R_RISCV_SET6, OP_SET, FORM_6}, {R_RISCV_SET8, OP_SET, FORM_8}, {R_RISCV_SET16, OP_SET, FORM_16},
-    {R_RISCV_SET32, OP_SET, FORM_32}, {R_RISCV_32_PCREL, OP_PC, FORM_32}, {59 /* PLT32 */, OP_PC, FORM_32},
-    {60 /* SET_ULEB128 */, OP_SET, FORM_ULEB}, {61 /* SUB_ULEB128 */, OP_SUB, FORM_ULEB},
+    {R_RISCV_32, OP_SET, FORM_32},
+    {R_RISCV_64, OP_SET, FORM_64},
+    {R_RISCV_BRANCH, OP_PC, FORM_B},
+    {R_RISCV_JAL, OP_PC, FORM_J},
+    {R_RISCV_CALL, OP_PC, FORM_CALL},
+    {R_RISCV_CALL_PLT, OP_PC, FORM_CALL},
+    {R_RISCV_PCREL_HI20, OP_PC, FORM_U},
+    {R_RISCV_PCREL_LO12_I, OP_PAIR, FORM_I},
+    {R_RISCV_PCREL_LO12_S, OP_PAIR, FORM_S},
+    {R_RISCV_HI20, OP_SET, FORM_U},
+    {R_RISCV_LO12_I, OP_SET, FORM_I},
+    {R_RISCV_LO12_S, OP_SET, FORM_S},
+    {R_RISCV_ADD8, OP_ADD, FORM_8},
+    {R_RISCV_ADD16, OP_ADD, FORM_16},
+    {R_RISCV_ADD32, OP_ADD, FORM_32},
+    {R_RISCV_ADD64, OP_ADD, FORM_64},
+    {R_RISCV_SUB8, OP_SUB, FORM_8},
+    {R_RISCV_SUB16, OP_SUB, FORM_16},
+    {R_RISCV_SUB32, OP_SUB, FORM_32},
+    {R_RISCV_SUB64, OP_SUB, FORM_64},
+    {R_RISCV_RVC_BRANCH, OP_PC, FORM_CB},
+    {R_RISCV_RVC_JUMP, OP_PC, FORM_CJ},
+    {R_RISCV_SUB6, OP_SUB, FORM_6},
+    {R_RISCV_SET6, OP_SET, FORM_6},
+    {R_RISCV_SET8, OP_SET, FORM_8},
+    {R_RISCV_SET16, OP_SET, FORM_16},
+    {R_RISCV_SET32, OP_SET, FORM_32},
+    {R_RISCV_32_PCREL, OP_PC, FORM_32},
+    {59 /* PLT32 */, OP_PC, FORM_32},
+    {60 /* SET_ULEB128 */, OP_SET, FORM_ULEB},
+    {61 /* SUB_ULEB128 */, OP_SUB, FORM_ULEB},
 };
 
-static const uint8_t bytes_of[] = {[FORM_8] = 1, [FORM_16] = 2, [FORM_32] = 4, [FORM_64] = 8, [FORM_6] = 1, [FORM_ULEB] = 1, [FORM_B] = 4, [FORM_J] = 4,
-                                   [FORM_U] = 4, [FORM_I] = 4, [FORM_S] = 4, [FORM_CALL] = 8, [FORM_CB] = 2, [FORM_CJ] = 2};
+static const uint8_t bytes_of[] = {
+    [FORM_8] = 1, [FORM_16] = 2, [FORM_32] = 4, [FORM_64] = 8, [FORM_6] = 1,    [FORM_ULEB] = 1, [FORM_B] = 4,
+    [FORM_J] = 4, [FORM_U] = 4,  [FORM_I] = 4,  [FORM_S] = 4,  [FORM_CALL] = 8, [FORM_CB] = 2,   [FORM_CJ] = 2};
 
 static const struct module_kind *kind_of(uint32_t type) {
     for (size_t i = 0; i < sizeof kinds / sizeof kinds[0]; i++)
@@ -95,8 +140,12 @@ static void apply(uint8_t *at, const struct module_kind *kind, uint64_t v) {
     case FORM_16:
     case FORM_32:
     case FORM_64: put_number(at, bytes_of[kind->form], UINT64_MAX, kind, v); break;
-    case FORM_B: put_insn(at, 4, 0x01fff07f, bits(v, 12, 1, 31) | bits(v, 5, 6, 25) | bits(v, 1, 4, 8) | bits(v, 11, 1, 7)); break;
-    case FORM_J: put_insn(at, 4, 0xfff, bits(v, 20, 1, 31) | bits(v, 1, 10, 21) | bits(v, 11, 1, 20) | bits(v, 12, 8, 12)); break;
+    case FORM_B:
+        put_insn(at, 4, 0x01fff07f, bits(v, 12, 1, 31) | bits(v, 5, 6, 25) | bits(v, 1, 4, 8) | bits(v, 11, 1, 7));
+        break;
+    case FORM_J:
+        put_insn(at, 4, 0xfff, bits(v, 20, 1, 31) | bits(v, 1, 10, 21) | bits(v, 11, 1, 20) | bits(v, 12, 8, 12));
+        break;
     case FORM_U: put_upper(at, v); break;
     case FORM_I: put_lower(at, v); break;
     case FORM_S: put_insn(at, 4, 0x01fff07f, bits(v, 5, 7, 25) | bits(v, 0, 5, 7)); break;
@@ -105,11 +154,13 @@ static void apply(uint8_t *at, const struct module_kind *kind, uint64_t v) {
         put_lower(at + 4, v);
         break;
     case FORM_CB:
-        put_insn(at, 2, 0xe383, bits(v, 8, 1, 12) | bits(v, 3, 2, 10) | bits(v, 6, 2, 5) | bits(v, 1, 2, 3) | bits(v, 5, 1, 2));
+        put_insn(at, 2, 0xe383,
+                 bits(v, 8, 1, 12) | bits(v, 3, 2, 10) | bits(v, 6, 2, 5) | bits(v, 1, 2, 3) | bits(v, 5, 1, 2));
         break;
     case FORM_CJ:
-        put_insn(at, 2, 0xe003, bits(v, 11, 1, 12) | bits(v, 4, 1, 11) | bits(v, 8, 2, 9) | bits(v, 10, 1, 8) | bits(v, 6, 1, 7) | bits(v, 7, 1, 6) |
-                                    bits(v, 1, 3, 3) | bits(v, 5, 1, 2));
+        put_insn(at, 2, 0xe003,
+                 bits(v, 11, 1, 12) | bits(v, 4, 1, 11) | bits(v, 8, 2, 9) | bits(v, 10, 1, 8) | bits(v, 6, 1, 7) |
+                     bits(v, 7, 1, 6) | bits(v, 1, 3, 3) | bits(v, 5, 1, 2));
         break;
     case FORM_ULEB: break;
     }
@@ -151,7 +202,8 @@ static bool find_upper(const struct module_work *w, uint64_t offset, struct modu
 }
 
 /* Stores the value of a relocation. */
-static bool value_of(const struct module_work *w, const struct module_relocation *r, const struct module_kind *kind, uint64_t *value) {
+static bool value_of(const struct module_work *w, const struct module_relocation *r, const struct module_kind *kind,
+                     uint64_t *value) {
     struct module_symbol symbol;
     struct module_relocation upper;
 

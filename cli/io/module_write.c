@@ -1,4 +1,5 @@
-/* Writes a module as a program: the file itself, with the addresses of its sections and symbols, and program headers behind it. */
+/* Writes a module as a program: the file itself, with the addresses of its sections and symbols, and program headers
+ * behind it. */
 #include "io/module_file.h"
 #include "options/diagnostics.h"
 
@@ -21,7 +22,9 @@ static void write_section(struct module_file *m, uint64_t offset, const struct m
 static void write_symbols(struct module_file *m, size_t table) {
     for (size_t i = 0; i < module_symbol_count(m, table); i++) {
         const struct module_symbol symbol = module_symbol_at(m, table, i);
-        if (symbol.section == SHN_UNDEF || symbol.section >= m->count || !module_is_loaded(&m->sections[symbol.section])) continue;
+        if (symbol.section == SHN_UNDEF || symbol.section >= m->count ||
+            !module_is_loaded(&m->sections[symbol.section]))
+            continue;
         const uint64_t address = m->sections[symbol.section].address + symbol.value;
         const uint32_t narrow = (uint32_t)address;
         uint8_t *entry = m->sections[table].data + i * (m->wide ? sizeof(Elf64_Sym) : sizeof(Elf32_Sym));
@@ -33,11 +36,19 @@ static void write_symbols(struct module_file *m, size_t table) {
 }
 
 static void write_segment(const struct module_file *m, uint8_t *at, const struct module_section *s) {
-    const uint32_t flags = PF_R | (s->header.sh_flags & SHF_EXECINSTR ? PF_X : 0) | (s->header.sh_flags & SHF_WRITE ? PF_W : 0);
+    const uint32_t flags =
+        PF_R | (s->header.sh_flags & SHF_EXECINSTR ? PF_X : 0) | (s->header.sh_flags & SHF_WRITE ? PF_W : 0);
     const uint64_t in_file = s->data ? s->header.sh_size : 0;
-    const Elf64_Phdr wide = {PT_LOAD, flags, s->header.sh_offset, s->address, s->address, in_file, s->header.sh_size, 1};
-    const Elf32_Phdr narrow = {PT_LOAD, (uint32_t)wide.p_offset, (uint32_t)wide.p_vaddr, (uint32_t)wide.p_paddr, (uint32_t)in_file,
-                               (uint32_t)wide.p_memsz, flags, 1};
+    const Elf64_Phdr wide = {PT_LOAD,    flags,   s->header.sh_offset, s->address,
+                             s->address, in_file, s->header.sh_size,   1};
+    const Elf32_Phdr narrow = {PT_LOAD,
+                               (uint32_t)wide.p_offset,
+                               (uint32_t)wide.p_vaddr,
+                               (uint32_t)wide.p_paddr,
+                               (uint32_t)in_file,
+                               (uint32_t)wide.p_memsz,
+                               flags,
+                               1};
 
     if (m->wide)
         memcpy(at, &wide, sizeof wide);
@@ -105,7 +116,8 @@ static int write_all(int file, const uint8_t *bytes, size_t size) {
 }
 
 int module_write(struct module_file *m, int file) {
-    const size_t section = m->wide ? sizeof(Elf64_Shdr) : sizeof(Elf32_Shdr), segment = m->wide ? sizeof(Elf64_Phdr) : sizeof(Elf32_Phdr);
+    const size_t section = m->wide ? sizeof(Elf64_Shdr) : sizeof(Elf32_Shdr),
+                 segment = m->wide ? sizeof(Elf64_Phdr) : sizeof(Elf32_Phdr);
     uint8_t *segments = NULL;
     size_t count;
     int status = make_segments(m, &segments, &count);

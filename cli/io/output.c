@@ -130,8 +130,8 @@ void cli_output_print(struct cli_output *out, const char *format, ...) {
     if (size > 0) cli_output_write(out, line, (size_t)size < sizeof line ? (size_t)size : sizeof line - 1);
 }
 
-/* Writes one character of a JSON string, escaped if necessary, and moves behind it. A byte that is not UTF-8 is written as if the text were
- * ISO 8859-1. Returns the end. */
+/* Writes one character of a JSON string, escaped if necessary, and moves behind it. A byte that is not UTF-8 is written
+ * as if the text were ISO 8859-1. Returns the end. */
 static char *put_escaped(char *at, const char **text) {
     static const char hex[] = "0123456789abcdef";
     const unsigned char c = (unsigned char)**text;

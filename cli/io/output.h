@@ -68,7 +68,8 @@ void cli_output_json(struct cli_output *out, const char *text);
 /* Writes text, of which at most 4096 bytes are used, as a CSV cell. */
 void cli_output_csv(struct cli_output *out, const char *text);
 
-/* Writes text of HTML or XML, with escaped characters; a byte that is not UTF-8 as if the text were ISO 8859-1. `text` NULL: nothing. */
+/* Writes text of HTML or XML, with escaped characters; a byte that is not UTF-8 as if the text were ISO 8859-1. `text`
+ * NULL: nothing. */
 void cli_output_xml(struct cli_output *out, const char *text);
 void cli_output_xml_bytes(struct cli_output *out, const char *text, size_t size);
 

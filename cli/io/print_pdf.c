@@ -19,7 +19,7 @@ static const char *const printers[] = {"weasyprint", "chromium", "chromium-brows
 
 /* No tags: their numbers differ from one run to the next. No /dev/shm: containers have a small one. */
 static const char *const chromium_options[] = {"--headless", "--disable-gpu", "--disable-dev-shm-usage",
-                                                "--no-pdf-header-footer", "--disable-pdf-tagging"};
+                                               "--no-pdf-header-footer", "--disable-pdf-tagging"};
 enum { CHROMIUM_OPTIONS = sizeof chromium_options / sizeof chromium_options[0] };
 
 static void print_page(const char *program, const char *page, const char *pdf) {
@@ -53,7 +53,8 @@ static int run(const char *program, const char *page, const char *pdf) {
     pid_t child = fork();
 
     if (child == 0) print_page(program, page, pdf);
-    while (child > 0 && waitpid(child, &status, 0) < 0 && errno == EINTR) {}
+    while (child > 0 && waitpid(child, &status, 0) < 0 && errno == EINTR) {
+    }
     return child > 0 && WIFEXITED(status) ? WEXITSTATUS(status) : 126;
 }
 
@@ -93,9 +94,11 @@ int cli_print_pdf(const char *page, const char *pdf) {
     unlink(pdf);
     for (size_t i = 0; i < sizeof printers / sizeof printers[0] && status == 127; i++) {
         status = run(printers[i], whole, pdf);
-        if (status != 127 && (status != 0 || access(pdf, R_OK) != 0)) return cli_fail("%s: %s cannot print %s", pdf, printers[i], page);
+        if (status != 127 && (status != 0 || access(pdf, R_OK) != 0))
+            return cli_fail("%s: %s cannot print %s", pdf, printers[i], page);
     }
     if (status == 127)
-        return cli_fail("--pdf: none of weasyprint, chromium and google-chrome is installed; any browser prints %s", page);
+        return cli_fail("--pdf: none of weasyprint, chromium and google-chrome is installed; any browser prints %s",
+                        page);
     return clear_dates_in(pdf);
 }

@@ -6,8 +6,8 @@
 #include <stddef.h>
 #include <unistd.h>
 
-/* Reads up to `size` bytes, also when the system returns them in pieces or a signal arrives. Returns how many there are: fewer at
- * the end of the file and where it cannot be read. */
+/* Reads up to `size` bytes, also when the system returns them in pieces or a signal arrives. Returns how many there
+ * are: fewer at the end of the file and where it cannot be read. */
 static inline size_t cli_read_all(int fd, void *data, size_t size) {
     char *at = data;
     size_t have = 0;

@@ -72,8 +72,8 @@ static bool write_all(FILE *file, ntr_bytes bytes) {
     return bytes.size == 0 || fwrite(bytes.data, 1, bytes.size, file) == bytes.size;
 }
 
-/* Copies the stream to a temporary file: input that can be read only once (standard input, a pipe), or whose bytes are not
- * those of the stream (perf.data, the files of producers' tools). */
+/* Copies the stream to a temporary file: input that can be read only once (standard input, a pipe), or whose bytes are
+ * not those of the stream (perf.data, the files of producers' tools). */
 static int copy_stream(struct cli_replay *r) {
     FILE *file = tmpfile();
     ntr_bytes span;
@@ -83,8 +83,10 @@ static int copy_stream(struct cli_replay *r) {
     while (!last && !r->trace.failed)
         if (cli_trace_feed(&r->trace, &span, &last) && !write_all(file, span)) break;
     const bool good = last && fflush(file) == 0 && !ferror(file);
-    if (good) r->stream_file = fcntl(fileno(file), F_DUPFD_CLOEXEC, 0);
-    else if (!r->trace.failed) cli_note("%s: cannot write a temporary file: %s", r->stream_path, strerror(errno));
+    if (good)
+        r->stream_file = fcntl(fileno(file), F_DUPFD_CLOEXEC, 0);
+    else if (!r->trace.failed)
+        cli_note("%s: cannot write a temporary file: %s", r->stream_path, strerror(errno));
     fclose(file);
     return r->stream_file < 0 ? CLI_FAILED : CLI_OK;
 }

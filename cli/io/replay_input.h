@@ -30,8 +30,8 @@ struct cli_replay {
     void *proceed_user;
 };
 
-/* Opens the trace at `path`; "-" is standard input. It is read several times: a stream that is not in a file of its own is
- * copied to a temporary file. Returns CLI_OK, or CLI_FAILED after reporting the error. */
+/* Opens the trace at `path`; "-" is standard input. It is read several times: a stream that is not in a file of its own
+ * is copied to a temporary file. Returns CLI_OK, or CLI_FAILED after reporting the error. */
 int cli_replay_open(struct cli_replay *replay, const char *path, const struct cli_replay_options *options);
 /* Returns the length of the stream in bytes; 0: not known, as it is compressed. */
 uint64_t cli_replay_bytes(const struct cli_replay *replay);

@@ -46,7 +46,8 @@ static bool find_place(int fd, struct cli_listening *place) {
     char host[sizeof place->host - sizeof "[]"];
 
     if (getsockname(fd, (struct sockaddr *)&address, &size) != 0 ||
-        getnameinfo((struct sockaddr *)&address, size, host, sizeof host, place->port, sizeof place->port, NI_NUMERICHOST | NI_NUMERICSERV) != 0)
+        getnameinfo((struct sockaddr *)&address, size, host, sizeof host, place->port, sizeof place->port,
+                    NI_NUMERICHOST | NI_NUMERICSERV) != 0)
         return false;
     snprintf(place->host, sizeof place->host, address.ss_family == AF_INET6 ? "[%s]" : "%s", host);
     place->is_loopback = is_loopback((const struct sockaddr *)&address);
@@ -83,7 +84,8 @@ int cli_server_open(struct cli_server *server, const char *name, const char *add
     snprintf(number, sizeof number, "%u", port);
     server->listener = cli_server_listen(host, number, &place, &why);
     if (server->listener < 0) return cli_fail("%s: --listen %s, port %u: %s", name, host, port, why);
-    if (!place.is_loopback) cli_note("warning: %s listens on %s: everyone who reaches it controls the board", name, place.host);
+    if (!place.is_loopback)
+        cli_note("warning: %s listens on %s: everyone who reaches it controls the board", name, place.host);
     cli_note("%s listens on %s:%s", name, place.host, place.port);
     return CLI_OK;
 }

@@ -1,4 +1,5 @@
-/* Sockets of a server with one client at a time. It listens on the loopback interface unless another address is given. */
+/* Sockets of a server with one client at a time. It listens on the loopback interface unless another address is given.
+ */
 #ifndef CLI_IO_SERVER_H
 #define CLI_IO_SERVER_H
 
@@ -18,12 +19,12 @@ struct cli_listening {
     bool is_loopback; /* only this machine reaches it */
 };
 
-/* Listens at the first address of `host` (IPv4, IPv6 or a name) that is possible, without blocking. Port "0": any free port. Returns the
- * descriptor; or -1, and the reason. */
+/* Listens at the first address of `host` (IPv4, IPv6 or a name) that is possible, without blocking. Port "0": any free
+ * port. Returns the descriptor; or -1, and the reason. */
 int cli_server_listen(const char *host, const char *port, struct cli_listening *place, const char **why);
 
-/* Listens; `address` NULL: loopback. Port 0: any free port. The address is reported on standard error, with a warning if it is
- * not a loopback address. Returns CLI_OK, or CLI_FAILED after reporting the error. */
+/* Listens; `address` NULL: loopback. Port 0: any free port. The address is reported on standard error, with a warning
+ * if it is not a loopback address. Returns CLI_OK, or CLI_FAILED after reporting the error. */
 int cli_server_open(struct cli_server *server, const char *name, const char *address, uint16_t port);
 
 /* Accepts a client if one waits and there is none. */

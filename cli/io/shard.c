@@ -16,7 +16,8 @@ int cli_shard_parse(struct cli_shard *s, const char *text) {
     if (slash && (size_t)(slash - text) < sizeof number) {
         memcpy(number, text, (size_t)(slash - text));
         number[slash - text] = 0;
-        if (cli_parse_number(number, &first) && cli_parse_number(slash + 1, &count) && first && first <= count && count <= SHARDS_MAX) {
+        if (cli_parse_number(number, &first) && cli_parse_number(slash + 1, &count) && first && first <= count &&
+            count <= SHARDS_MAX) {
             s->number = (uint32_t)first;
             s->count = (uint32_t)count;
             return CLI_OK;
@@ -49,8 +50,10 @@ static bool choose_cuts(struct cli_shard *s, const ntr_index *index) {
         size_t low = 0, high = count;
         while (low < high) {
             const size_t middle = low + (high - low) / 2;
-            if (offsets[middle] < wanted) low = middle + 1;
-            else high = middle;
+            if (offsets[middle] < wanted)
+                low = middle + 1;
+            else
+                high = middle;
         }
         cuts[k] = part == 0 ? 0 : part == s->count ? UINT64_MAX : low < count ? offsets[low] : last;
     }
@@ -68,7 +71,8 @@ static int begin_before(struct cli_shard *s, struct cli_trace *trace, ntr_index 
     return status;
 }
 
-int cli_shard_open(struct cli_shard *s, struct cli_trace *trace, const char *path, ntr_decoder *decoder, bool from_start) {
+int cli_shard_open(struct cli_shard *s, struct cli_trace *trace, const char *path, ntr_decoder *decoder,
+                   bool from_start) {
     if (trace->container.name && !ntr_container_is_plain(&trace->container))
         return cli_fail("%s: --shard expects a plain stream; 'ntrace convert' makes one", path);
     ntr_index *index = cli_trace_index(trace, true);
@@ -90,8 +94,8 @@ static ntr_status begin_part(struct cli_shard *s, const ntr_decoder *decoder, co
 }
 
 /* Decodes the next bytes, up to the next cut. Returns their number. */
-static size_t take_some(struct cli_shard *s, ntr_decoder *decoder, const struct cli_shard_work *work, ntr_bytes span, bool last,
-                        ntr_status *status) {
+static size_t take_some(struct cli_shard *s, ntr_decoder *decoder, const struct cli_shard_work *work, ntr_bytes span,
+                        bool last, ntr_status *status) {
     const uint64_t left = (s->begun ? s->end : s->begin) - s->at;
     const size_t size = span.size < left ? span.size : (size_t)left;
 
@@ -103,7 +107,8 @@ static size_t take_some(struct cli_shard *s, ntr_decoder *decoder, const struct 
     return size;
 }
 
-static ntr_status take_span(struct cli_shard *s, ntr_decoder *decoder, const struct cli_shard_work *work, ntr_bytes span, bool last) {
+static ntr_status take_span(struct cli_shard *s, ntr_decoder *decoder, const struct cli_shard_work *work,
+                            ntr_bytes span, bool last) {
     ntr_status status = NTR_NEED_MORE;
 
     do {
@@ -118,11 +123,13 @@ static ntr_status take_span(struct cli_shard *s, ntr_decoder *decoder, const str
         const size_t size = take_some(s, decoder, work, span, last, &status);
         span.data += span.data ? size : 0;
         span.size -= size;
-    } while (status == NTR_NEED_MORE && (span.size || (!s->begun && s->at == s->begin) || (s->begun && s->at == s->end)));
+    } while (status == NTR_NEED_MORE &&
+             (span.size || (!s->begun && s->at == s->begin) || (s->begun && s->at == s->end)));
     return status;
 }
 
-ntr_status cli_shard_run(struct cli_shard *s, struct cli_trace *trace, ntr_decoder *decoder, const struct cli_shard_work *work) {
+ntr_status cli_shard_run(struct cli_shard *s, struct cli_trace *trace, ntr_decoder *decoder,
+                         const struct cli_shard_work *work) {
     ntr_status status = NTR_NEED_MORE;
     ntr_bytes span;
     bool last = false;

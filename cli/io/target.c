@@ -9,12 +9,14 @@ enum { TARGET_TOPOLOGY_MAX = 1 << 20, TIMEOUT_MAX = 3600000 };
 
 const struct cli_option cli_connection_options[] = {
     CLI_STRING(0, "openocd", "HOST:PORT", struct cli_connection, openocd, "Tcl port of OpenOCD 0.12 or later (6666)"),
-    CLI_STRING(0, "gdb", "HOST:PORT", struct cli_connection, gdb, "a GDB server: OpenOCD, QEMU, J-Link, probe-rs, pyOCD"),
+    CLI_STRING(0, "gdb", "HOST:PORT", struct cli_connection, gdb,
+               "a GDB server: OpenOCD, QEMU, J-Link, probe-rs, pyOCD"),
     CLI_STRING(0, "mem", "FILE[@BASE]", struct cli_connection, mem,
                "registers mapped from /dev/mem or /dev/uioN on the target; with @BASE, from a file that begins at this "
                "address"),
-    CLI_STRING(0, "exec", "COMMAND", struct cli_connection, exec,
-               "a helper: reads lines 'r ADDRESS' and 'w ADDRESS VALUE', answers each with a value, 'ok' or 'error TEXT'"),
+    CLI_STRING(
+        0, "exec", "COMMAND", struct cli_connection, exec,
+        "a helper: reads lines 'r ADDRESS' and 'w ADDRESS VALUE', answers each with a value, 'ok' or 'error TEXT'"),
     CLI_FLAG(0, "dmi", struct cli_connection, direct,
              "OpenOCD: read trace memory with registers of the debug module, which must be the only one; faster"),
     CLI_FLAG(0, "any-version", struct cli_connection, any_version,

@@ -31,13 +31,13 @@ bool cli_connection_given(const struct cli_connection *connection);
 /* Reads the topology of a file. Returns CLI_OK, or CLI_FAILED after reporting the error. */
 int cli_target_topology(struct cli_target *target, const char *path);
 
-/* Makes the target, when bus and topology are there. `timeout_ms` 0: default. Notes are printed, and given to `note` (may be
- * NULL). Returns CLI_OK, or CLI_FAILED after reporting the error. */
+/* Makes the target, when bus and topology are there. `timeout_ms` 0: default. Notes are printed, and given to `note`
+ * (may be NULL). Returns CLI_OK, or CLI_FAILED after reporting the error. */
 int cli_target_make(struct cli_target *target, const struct cli_connection *connection,
                     void (*note)(void *user, const char *sentence), void *user);
 
-/* Installs handlers for SIGINT, SIGTERM and SIGHUP that only make cli_target_stopped return true: trace hardware must be
- * disabled before the process ends. */
+/* Installs handlers for SIGINT, SIGTERM and SIGHUP that only make cli_target_stopped return true: trace hardware must
+ * be disabled before the process ends. */
 void cli_target_catch_stop(void);
 bool cli_target_stopped(void);
 

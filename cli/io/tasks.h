@@ -4,8 +4,8 @@
 
 #include <ntrace/tasks.h>
 
-/* Reads FOLDER/tasks. *tasks is NULL when there is no such file. A file that cannot be read is reported, and the threads have
- * no names then: the execution is decoded all the same. The caller frees *tasks with ntr_tasks_free. */
+/* Reads FOLDER/tasks. *tasks is NULL when there is no such file. A file that cannot be read is reported, and the
+ * threads have no names then: the execution is decoded all the same. The caller frees *tasks with ntr_tasks_free. */
 void cli_tasks_load(const char *folder, ntr_tasks **tasks);
 
 #endif

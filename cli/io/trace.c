@@ -10,7 +10,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* cli_trace_divides reads so many bytes. Between two synchronizing messages it expects at most LONGEST_DISTANCE bytes. */
+/* cli_trace_divides reads so many bytes. Between two synchronizing messages it expects at most LONGEST_DISTANCE bytes.
+ */
 enum { SAMPLE_SIZE = 2 << 20, LONGEST_DISTANCE = 256 << 10 };
 
 /* ---- containers */
@@ -45,7 +46,8 @@ static bool option_prevails(const struct cli_trace *trace, unsigned parameter) {
     if (!option) return false;
     ntr_params_get(&trace->container.params, name, header, sizeof header);
     if (strcmp(option, header) != 0)
-        cli_note("%s: the header says %s %s, the option says %s; the option is used", trace->input.name, name, header, option);
+        cli_note("%s: the header says %s %s, the option says %s; the option is used", trace->input.name, name, header,
+                 option);
     return true;
 }
 
@@ -80,7 +82,8 @@ static int find_container(struct cli_trace *trace) {
         trace->container = (ntr_container){0};
         return CLI_OK;
     }
-    trace->ahead_size = ntr_container_read(&trace->container, (ntr_bytes){trace->ahead, trace->ahead_size}, trace->ahead);
+    trace->ahead_size =
+        ntr_container_read(&trace->container, (ntr_bytes){trace->ahead, trace->ahead_size}, trace->ahead);
     return take_header(trace);
 }
 
@@ -141,8 +144,8 @@ static int read_ahead(struct cli_trace *trace) {
     return CLI_OK;
 }
 
-/* With --auto the parameters that neither an option nor a header gives are inferred; so they are for a raw stream without any
- * parameter, as far as it contradicts the defaults. */
+/* With --auto the parameters that neither an option nor a header gives are inferred; so they are for a raw stream
+ * without any parameter, as far as it contradicts the defaults. */
 static int infer(struct cli_trace *trace) {
     const bool unknown = !trace->container.name && !cli_stream_given(trace->stream) && !trace->as_given;
     const bool live = trace->input.size_hint == 0; /* a pipe: do not wait for more */
@@ -151,7 +154,8 @@ static int infer(struct cli_trace *trace) {
     if ((trace->stream->infer || !live) && read_ahead(trace) != CLI_OK) return CLI_FAILED;
     const ntr_bytes beginning = {trace->ahead, trace->ahead_size};
     if (!trace->stream->infer) return cli_auto_defaults(trace->input.name, beginning, trace->program, &trace->params);
-    return cli_auto_params(trace->stream, trace->container.given, trace->input.name, beginning, trace->program, &trace->params);
+    return cli_auto_params(trace->stream, trace->container.given, trace->input.name, beginning, trace->program,
+                           &trace->params);
 }
 
 /* Determines the final parameters. --auto has no effect for a bundle, which has all parameters. */
@@ -191,13 +195,16 @@ int cli_trace_program(struct cli_trace *trace, const struct cli_images *images, 
 
     trace->program = ntr_program_new(NULL);
     if (!trace->program) return cli_fail("out of memory");
-    if (trace->no_names && !images->list.count) ntr_program_omit_names(trace->program); /* a kernel module is linked by names */
+    if (trace->no_names && !images->list.count)
+        ntr_program_omit_names(trace->program); /* a kernel module is linked by names */
     ntr_status status = trace->bundle ? ntr_bundle_load(trace->bundle, trace->program) : NTR_OK;
     if (status == NTR_E_IO)
         cli_note("%s; its code will be missing unless -e specifies the file", ntr_bundle_error(trace->bundle));
-    else if (status != NTR_OK) return fail_bundle(trace, trace->input.name, status);
+    else if (status != NTR_OK)
+        return fail_bundle(trace, trace->input.name, status);
     guard_inputs(trace);
-    if (trace->perf && cli_perf_load(trace->perf, trace->input.name, images, trace->program) != CLI_OK) return CLI_FAILED;
+    if (trace->perf && cli_perf_load(trace->perf, trace->input.name, images, trace->program) != CLI_OK)
+        return CLI_FAILED;
     if (cli_images_load(images, trace->program) != CLI_OK) return CLI_FAILED;
     if (required && ntr_program_image(trace->program, 0, &first) != NTR_OK)
         return cli_fail("no program: specify its ELF file with -e");

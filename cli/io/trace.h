@@ -41,8 +41,8 @@ struct cli_trace {
 };
 
 /* Opens a file, standard input ("-"), a bundle or perf.data. Options override the parameters of the bundle and of
- * perf.data. `images`: the options for its files, which inference uses; may be NULL. Returns CLI_OK, or CLI_FAILED after
- * reporting the error. */
+ * perf.data. `images`: the options for its files, which inference uses; may be NULL. Returns CLI_OK, or CLI_FAILED
+ * after reporting the error. */
 int cli_trace_open(struct cli_trace *trace, const char *path, const struct cli_stream *stream,
                    const struct cli_images *images);
 
@@ -58,7 +58,8 @@ int cli_trace_program(struct cli_trace *trace, const struct cli_images *images, 
  * set). */
 bool cli_trace_feed(struct cli_trace *trace, ntr_bytes *span, bool *last);
 
-/* The same for threads (`read` of ntr_parallel_work), `user` being the trace. NTR_NEED_MORE: after an error, or when an end was requested. */
+/* The same for threads (`read` of ntr_parallel_work), `user` being the trace. NTR_NEED_MORE: after an error, or when an
+ * end was requested. */
 ntr_status cli_trace_read(void *user, uint8_t *to, size_t capacity, size_t *got, bool *last);
 
 /* Returns whether messages carry timestamps. If neither options nor the bundle specify it, the next bytes of the stream
@@ -106,8 +107,8 @@ int cli_trace_totals(const struct cli_trace *trace, const ntr_counts *counts);
  * no messages (reported). */
 int cli_trace_status(const struct cli_trace *trace, bool any, int status);
 
-/* The same for a command that shows a part of the trace; `any`: the part contains something. An empty part is no defect,
- * but is reported. */
+/* The same for a command that shows a part of the trace; `any`: the part contains something. An empty part is no
+ * defect, but is reported. */
 int cli_trace_part_status(const struct cli_trace *trace, const struct cli_window *window, bool any, int status);
 
 void cli_trace_close(struct cli_trace *trace);

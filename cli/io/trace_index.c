@@ -49,8 +49,10 @@ static ntr_index *read_file(const struct cli_trace *trace, bool *makes) {
     const ntr_status status = ntr_index_read(file, trace->input.name, &trace->params, NULL, &index);
     if (status == NTR_OK) return index;
     *makes = status == NTR_E_INVALID || (status == NTR_E_IO && errno == ENOENT);
-    if (status == NTR_E_IO && !*makes) cli_fail("%s: cannot open: %s", file, strerror(errno));
-    else if (!*makes) cli_fail("%s: --index expects an index, or a file that does not exist: %s", file, ntr_status_text(status));
+    if (status == NTR_E_IO && !*makes)
+        cli_fail("%s: cannot open: %s", file, strerror(errno));
+    else if (!*makes)
+        cli_fail("%s: --index expects an index, or a file that does not exist: %s", file, ntr_status_text(status));
     return NULL;
 }
 
@@ -110,8 +112,8 @@ static int restart_input(struct cli_trace *trace) {
     return cli_input_open(&trace->input, path);
 }
 
-int cli_trace_begin(struct cli_trace *trace, ntr_index *index, ntr_unit unit, uint64_t place, const uint16_t *source, ntr_decoder *decoder,
-                    struct cli_begin *begin) {
+int cli_trace_begin(struct cli_trace *trace, ntr_index *index, ntr_unit unit, uint64_t place, const uint16_t *source,
+                    ntr_decoder *decoder, struct cli_begin *begin) {
     const ntr_point *points;
     size_t count;
 
@@ -139,7 +141,8 @@ int cli_seek(struct cli_trace *trace, const struct cli_window *window, ntr_decod
     if (trace->container.name && !ntr_container_is_plain(&trace->container)) return CLI_OK;
     ntr_index *index = cli_trace_index(trace, false);
     if (!index) return trace->index_file ? CLI_FAILED : CLI_OK;
-    const int status = cli_trace_begin(trace, index, index_unit(&window->from), window->from.value, source, decoder, begin);
+    const int status =
+        cli_trace_begin(trace, index, index_unit(&window->from), window->from.value, source, decoder, begin);
     ntr_index_free(index);
     return status;
 }

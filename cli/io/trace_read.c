@@ -5,7 +5,8 @@
 
 /* Returns whether the bytes of the input are those of the stream, and nothing was read ahead. */
 static bool is_direct(const struct cli_trace *trace) {
-    return !trace->ahead_size && !trace->ahead_last && (!trace->container.name || ntr_container_is_plain(&trace->container));
+    return !trace->ahead_size && !trace->ahead_last &&
+           (!trace->container.name || ntr_container_is_plain(&trace->container));
 }
 
 /* Copies from a span of cli_trace_feed. */

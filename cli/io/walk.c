@@ -140,7 +140,8 @@ static size_t add_rows(struct cli_walk *w, const char *file, size_t file_size, u
 }
 
 /* Returns the number of addresses of the line, sorted: those where statements begin, if there are any. */
-static size_t line_addresses(struct cli_walk *w, const char *file, size_t file_size, uint32_t line, uint64_t *addresses) {
+static size_t line_addresses(struct cli_walk *w, const char *file, size_t file_size, uint32_t line,
+                             uint64_t *addresses) {
     size_t found = add_rows(w, file, file_size, line, true, addresses);
 
     if (!found) found = add_rows(w, file, file_size, line, false, addresses);
@@ -213,10 +214,12 @@ const char *cli_walk_search(struct cli_walk *w, const char *what, bool backward)
     if (!*what) return "expected a function, an address, a line, #MESSAGE, @OFFSET, t:TIME or N%";
     if (!skip && (end == text || strcmp(end, "%") != 0)) return find_addresses(w, what, backward);
     if (end == text || (skip && *end)) return "expected a number";
-    ntr_status status =
-        skip ? ntr_replay_place(w->replay, *what == '#' ? NTR_UNIT_MESSAGE : *what == '@' ? NTR_UNIT_OFFSET : NTR_UNIT_TIME,
-                                number, &position)
-             : ntr_replay_total(w->replay, &total);
+    ntr_status status = skip ? ntr_replay_place(w->replay,
+                                                *what == '#'   ? NTR_UNIT_MESSAGE
+                                                : *what == '@' ? NTR_UNIT_OFFSET
+                                                               : NTR_UNIT_TIME,
+                                                number, &position)
+                             : ntr_replay_total(w->replay, &total);
     if (status != NTR_OK) return "interrupted";
     if (!skip) position = number >= 100 ? total : total / 100 * number + total % 100 * number / 100;
     if (ntr_replay_go(w->replay, position) != NTR_OK) return "interrupted";

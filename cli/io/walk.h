@@ -20,17 +20,17 @@ struct cli_walk {
 /* Reads the state at the position of the replay. */
 void cli_walk_arrive(struct cli_walk *walk);
 
-/* Moves by one instruction, to another line (`step`), to another line of this function or its caller (`next`), or out of
- * the function (`finish`). Backward: the same in the other direction; `finish` then goes to the call. Returns false at an
- * end of the trace, and when interrupted. */
+/* Moves by one instruction, to another line (`step`), to another line of this function or its caller (`next`), or out
+ * of the function (`finish`). Backward: the same in the other direction; `finish` then goes to the call. Returns false
+ * at an end of the trace, and when interrupted. */
 enum cli_walk_move { CLI_WALK_INSTRUCTION, CLI_WALK_STEP, CLI_WALK_NEXT, CLI_WALK_FINISH };
 bool cli_walk_move(struct cli_walk *walk, enum cli_walk_move move, bool backward);
 
 /* Goes to the next or previous place where execution is missing. Returns NULL, or why this is not possible. */
 const char *cli_walk_gap(struct cli_walk *walk, bool backward);
 
-/* Goes to the next or previous place: #MESSAGE, @OFFSET, t:TIME, N%, an address, LINE or FILE:LINE, a function. Returns NULL,
- * or why this is not possible; the position is then unchanged. */
+/* Goes to the next or previous place: #MESSAGE, @OFFSET, t:TIME, N%, an address, LINE or FILE:LINE, a function. Returns
+ * NULL, or why this is not possible; the position is then unchanged. */
 const char *cli_walk_search(struct cli_walk *walk, const char *what, bool backward);
 
 #endif

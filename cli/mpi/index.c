@@ -1,5 +1,5 @@
-/* The index of the trace is made once, by rank 0, and not by each part. That of a bundle is stored in it; that of a raw stream is sent
- * to all ranks as the file of --index. */
+/* The index of the trace is made once, by rank 0, and not by each part. That of a bundle is stored in it; that of a raw
+ * stream is sent to all ranks as the file of --index. */
 #include "mpi/job.h"
 
 #include <mpi.h>
@@ -37,7 +37,8 @@ static void share(struct job *j, bool has) {
         if (!j->rank) count = fread(bytes, 1, SENT_AT_ONCE, file);
         MPI_Bcast(&count, 1, MPI_UINT64_T, 0, MPI_COMM_WORLD);
         MPI_Bcast(bytes, (int)count, MPI_BYTE, 0, MPI_COMM_WORLD);
-        if (j->rank && fwrite(bytes, 1, (size_t)count, file) != (size_t)count) job_die("cannot write the index of the trace");
+        if (j->rank && fwrite(bytes, 1, (size_t)count, file) != (size_t)count)
+            job_die("cannot write the index of the trace");
     }
     if (file && fclose(file) != 0) job_die("cannot write the index of the trace");
     free(bytes);

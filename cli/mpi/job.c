@@ -94,7 +94,9 @@ bool job_decode(struct job *j, int part) {
     const int status = job_run_part(j, file, part, j->parts, j->rank ? alive_for_root : NULL);
     const bool good = status < EXIT_USAGE && access(file, R_OK) == 0;
 
-    if (good) j->files[j->file_count++] = file;
-    else free(file);
+    if (good)
+        j->files[j->file_count++] = file;
+    else
+        free(file);
     return good;
 }

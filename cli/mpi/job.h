@@ -60,8 +60,8 @@ void job_make_index(struct job *job);
 
 /* ---- schedule.c: rank 0 hands out the parts */
 
-/* Hands out all parts. Returns whether all answers are there. `order`: receives the ranks that still run, *count of them; each is
- * sent its place in that order. *dead: the number of the others. */
+/* Hands out all parts. Returns whether all answers are there. `order`: receives the ranks that still run, *count of
+ * them; each is sent its place in that order. *dead: the number of the others. */
 bool job_distribute(struct job *job, int *order, int *count, int *dead);
 
 /* Decodes parts until rank 0 has no more. */
@@ -69,7 +69,8 @@ void job_work(struct job *job);
 
 /* ---- tree.c */
 
-/* Combines the answers of all ranks into files of rank 0. `order`: the ranks that are alive, rank 0 first; this one is at `place`. */
+/* Combines the answers of all ranks into files of rank 0. `order`: the ranks that are alive, rank 0 first; this one is
+ * at `place`. */
 void job_reduce(struct job *job, const int *order, int count, int place);
 
 /* Shows the answer on rank 0. Returns the exit status. */

@@ -1,11 +1,12 @@
 /* ntrace-mpi [--parts N] [--silent SECONDS] COMMAND [OPTION]... TRACE: one analysis command on the ranks of an MPI job.
  *
- * Rank 0 hands out parts of the trace. Each rank decodes its parts with `ntrace COMMAND --shard I/N`, a process of its own, so that a
- * part that ends a process costs only that part: it is given to another rank, three times at most. Ranks send a sign of life every
- * second; the parts of a rank that is silent are handed out again. Then the partial answers are combined in a tree over the ranks, and
- * rank 0 shows the answer as `ntrace COMMAND` would.
+ * Rank 0 hands out parts of the trace. Each rank decodes its parts with `ntrace COMMAND --shard I/N`, a process of its
+ * own, so that a part that ends a process costs only that part: it is given to another rank, three times at most. Ranks
+ * send a sign of life every second; the parts of a rank that is silent are handed out again. Then the partial answers
+ * are combined in a tree over the ranks, and rank 0 shows the answer as `ntrace COMMAND` would.
  *
- * Messages are a few numbers and, in the tree, the bytes of files: ranks need a common file system for the trace only. */
+ * Messages are a few numbers and, in the tree, the bytes of files: ranks need a common file system for the trace only.
+ */
 #include "mpi/job.h"
 
 #include <libgen.h>
@@ -33,7 +34,9 @@ static bool parse(struct job *j, int argc, char **argv) {
 
     j->parts = j->ranks > 1 ? 2 * (j->ranks - 1) : 1;
     j->silent = 60;
-    while (at + 1 < argc && (take_option(argv + at, "--parts", &j->parts) || take_option(argv + at, "--silent", &j->silent))) at += 2;
+    while (at + 1 < argc &&
+           (take_option(argv + at, "--parts", &j->parts) || take_option(argv + at, "--silent", &j->silent)))
+        at += 2;
     j->words = argv + at;
     j->word_count = argc - at;
     if (j->word_count < 2 || j->words[0][0] == '-') return false;
@@ -57,8 +60,10 @@ static void find_ntrace(struct job *j) {
 static void make_folder(struct job *j) {
     const char *parent = getenv("TMPDIR");
 
-    const int length = snprintf(j->folder, sizeof j->folder, "%s/ntrace-mpi.XXXXXX", parent && *parent ? parent : "/tmp");
-    if (length < 0 || (size_t)length >= sizeof j->folder || !mkdtemp(j->folder)) job_die("cannot create a folder in $TMPDIR");
+    const int length =
+        snprintf(j->folder, sizeof j->folder, "%s/ntrace-mpi.XXXXXX", parent && *parent ? parent : "/tmp");
+    if (length < 0 || (size_t)length >= sizeof j->folder || !mkdtemp(j->folder))
+        job_die("cannot create a folder in $TMPDIR");
     j->files = job_get((size_t)j->parts + (size_t)j->ranks + 1, sizeof *j->files);
 }
 
@@ -91,7 +96,8 @@ static void run_worker(struct job *j, int *order) {
     job_reduce(j, order, count, place);
 }
 
-/* Returns the number of tasks that srun has started without MPI between them, else 0. Each of them would decode the whole trace. */
+/* Returns the number of tasks that srun has started without MPI between them, else 0. Each of them would decode the
+ * whole trace. */
 static long separate_tasks(const struct job *j) {
     const char *text = getenv("SLURM_STEP_NUM_TASKS");
     const long tasks = text ? strtol(text, NULL, 10) : 0;
@@ -108,13 +114,17 @@ int main(int argc, char **argv) {
     MPI_Comm_rank(MPI_COMM_WORLD, &j.rank);
     MPI_Comm_size(MPI_COMM_WORLD, &j.ranks);
     if (!parse(&j, argc, argv)) {
-        if (!j.rank) fprintf(stderr, "ntrace-mpi: usage: ntrace-mpi [--parts N] [--silent SECONDS] COMMAND [OPTION]... TRACE\n");
+        if (!j.rank)
+            fprintf(stderr, "ntrace-mpi: usage: ntrace-mpi [--parts N] [--silent SECONDS] COMMAND [OPTION]... TRACE\n");
         MPI_Finalize();
         return EXIT_USAGE;
     }
     if (separate_tasks(&j)) {
-        fprintf(stderr, "ntrace-mpi: srun has started %ld tasks, and MPI connects none of them; with Open MPI give srun --mpi=pmix, with MPICH "
-                        "--mpi=pmi2\n", separate_tasks(&j));
+        fprintf(
+            stderr,
+            "ntrace-mpi: srun has started %ld tasks, and MPI connects none of them; with Open MPI give srun --mpi=pmix, with MPICH "
+            "--mpi=pmi2\n",
+            separate_tasks(&j));
         MPI_Finalize();
         return EXIT_USAGE;
     }
@@ -122,8 +132,10 @@ int main(int argc, char **argv) {
     make_folder(&j);
     job_make_index(&j);
     int *order = job_get((size_t)j.ranks, sizeof *order);
-    if (j.rank) run_worker(&j, order);
-    else status = run_root(&j, order, &dead);
+    if (j.rank)
+        run_worker(&j, order);
+    else
+        status = run_root(&j, order, &dead);
     remove_folder(&j);
     free(order);
     if (dead) _exit(status); /* MPI_Finalize waits for all ranks */

@@ -1,4 +1,5 @@
-/* Parts and ranks: rank 0 hands out parts; those of a process that fails, or of a rank that is silent, are handed out again. */
+/* Parts and ranks: rank 0 hands out parts; those of a process that fails, or of a rank that is silent, are handed out
+ * again. */
 #include "mpi/job.h"
 
 #include <mpi.h>
@@ -140,7 +141,9 @@ static void stop_if_ended(const struct schedule *s) {
 
 /* Hands out all parts. Returns whether all answers are there. */
 static bool distribute(struct job *j, struct schedule *s) {
-    *s = (struct schedule){.job = j, .ranks = job_get((size_t)j->ranks, sizeof *s->ranks), .parts = job_get((size_t)j->parts + 1, sizeof *s->parts)};
+    *s = (struct schedule){.job = j,
+                           .ranks = job_get((size_t)j->ranks, sizeof *s->ranks),
+                           .parts = job_get((size_t)j->parts + 1, sizeof *s->parts)};
     for (int i = 1; i <= j->parts; i++) s->parts[i].owner = -1;
     for (int i = 0; i < j->ranks; i++) s->ranks[i].seen = job_now();
     while (is_open(s) || any_busy(s)) {
@@ -163,8 +166,10 @@ static int agree(const struct job *j, const struct schedule *s, int *order, int 
     int dead = 0;
 
     for (int rank = 0; rank < j->ranks; rank++) {
-        if (rank && s->ranks[rank].dead) dead++;
-        else order[(*count)++] = rank;
+        if (rank && s->ranks[rank].dead)
+            dead++;
+        else
+            order[(*count)++] = rank;
     }
     for (int i = 1; i < *count; i++) {
         MPI_Send(count, 1, MPI_INT, order[i], TAG_WORK, MPI_COMM_WORLD);

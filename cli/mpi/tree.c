@@ -58,7 +58,8 @@ static char **redo_words(const struct job *j, int more, int *count) {
     return words;
 }
 
-/* Combines the files of this rank into one. They may be all parts of the capture: one that began with a wrong guess is decoded again. */
+/* Combines the files of this rank into one. They may be all parts of the capture: one that began with a wrong guess is
+ * decoded again. */
 static void combine(struct job *j, int step) {
     int count = 0;
 
@@ -77,8 +78,8 @@ static void combine(struct job *j, int step) {
     free(arguments);
 }
 
-/* `order`: the ranks that are alive, rank 0 first; this one is at `place`. In step 2^k, every second one of those that are left sends its
- * sum to the one before it. */
+/* `order`: the ranks that are alive, rank 0 first; this one is at `place`. In step 2^k, every second one of those that
+ * are left sends its sum to the one before it. */
 void job_reduce(struct job *j, const int *order, int count, int place) {
     for (int step = 1; step < count; step *= 2) {
         if (place % (2 * step)) {

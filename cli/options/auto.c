@@ -27,8 +27,8 @@ static void report(const char *name, const ntr_inference *inference) {
     note(name, "mode", &inference->mode);
 }
 
-int cli_auto_params(const struct cli_stream *stream, uint32_t header, const char *name, ntr_bytes beginning, const ntr_program *program,
-                    ntr_params *params) {
+int cli_auto_params(const struct cli_stream *stream, uint32_t header, const char *name, ntr_bytes beginning,
+                    const ntr_program *program, ntr_params *params) {
     ntr_inference inference;
     ntr_infer_config config;
 
@@ -115,12 +115,14 @@ int cli_auto_defaults(const char *name, ntr_bytes beginning, const ntr_program *
     for (unsigned p = 0; p < NTR_PARAMETERS; p++) {
         const ntr_choice *c = &inference.choices[p];
         char value[32];
-        if (!(differ >> p & 1) || (c->confidence != NTR_CONFIDENCE_SURE && c->confidence != NTR_CONFIDENCE_LIKELY)) continue;
+        if (!(differ >> p & 1) || (c->confidence != NTR_CONFIDENCE_SURE && c->confidence != NTR_CONFIDENCE_LIKELY))
+            continue;
         if (ntr_params_get(&inference.params, ntr_parameter_name(p), value, sizeof value) < 0) continue;
         ntr_params_set(&used, ntr_parameter_name(p), value);
         if (p != NTR_PARAMETER_XLEN && p != NTR_PARAMETER_TIMESTAMPS) add_choice(line, sizeof line, p, c);
     }
-    if (*line && differ >> NTR_PARAMETER_IMPLICIT_RETURN & 1) add_depth(line, sizeof line, &inference.choices[NTR_PARAMETER_RETURN_STACK]);
+    if (*line && differ >> NTR_PARAMETER_IMPLICIT_RETURN & 1)
+        add_depth(line, sizeof line, &inference.choices[NTR_PARAMETER_RETURN_STACK]);
     if (*line) cli_note("%s: assumed from the stream: %s; options prevail, --auto gives the reasons", name, line);
     *params = used;
     return CLI_OK;

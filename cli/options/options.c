@@ -81,14 +81,9 @@ void cli_options_init(const struct cli_group *groups, void *options) {
         if (slot.option->as_text) continue;
         switch (slot.option->kind) {
         case CLI_KIND_SET:
-        case CLI_KIND_CHOICE:
-            *(int *)slot_member(&slot) = (int)slot.option->initial;
-            break;
-        case CLI_KIND_NUMBER:
-            *(int64_t *)slot_member(&slot) = slot.option->initial;
-            break;
-        default:
-            break;
+        case CLI_KIND_CHOICE: *(int *)slot_member(&slot) = (int)slot.option->initial; break;
+        case CLI_KIND_NUMBER: *(int64_t *)slot_member(&slot) = slot.option->initial; break;
+        default: break;
         }
     }
 }
@@ -145,12 +140,13 @@ static bool set_number(const struct slot *slot, const char *text) {
     const struct cli_option *o = slot->option;
     uint64_t value;
 
-    if (!(o->mebibytes ? parse_mebibytes : cli_parse_number)(text, &value) || value > INT64_MAX || (int64_t)value < o->min || (int64_t)value > o->max) {
+    if (!(o->mebibytes ? parse_mebibytes : cli_parse_number)(text, &value) || value > INT64_MAX ||
+        (int64_t)value < o->min || (int64_t)value > o->max) {
         if (o->max == INT64_MAX)
             cli_note("%s: expected a number of at least %" PRId64 ", found '%s'", slot->spelled, o->min, text);
         else
-            cli_note("%s: expected a number from %" PRId64 " to %" PRId64 ", found '%s'", slot->spelled, o->min,
-                     o->max, text);
+            cli_note("%s: expected a number from %" PRId64 " to %" PRId64 ", found '%s'", slot->spelled, o->min, o->max,
+                     text);
         return false;
     }
     if (o->as_text)
@@ -190,15 +186,10 @@ static bool append(const struct slot *slot, const char *text) {
 
 static bool set_value(const struct slot *slot, const char *text) {
     switch (slot->option->kind) {
-    case CLI_KIND_NUMBER:
-        return set_number(slot, text);
-    case CLI_KIND_CHOICE:
-        return set_choice(slot, text);
-    case CLI_KIND_LIST:
-        return append(slot, text);
-    default:
-        *(const char **)slot_member(slot) = text;
-        return true;
+    case CLI_KIND_NUMBER: return set_number(slot, text);
+    case CLI_KIND_CHOICE: return set_choice(slot, text);
+    case CLI_KIND_LIST: return append(slot, text);
+    default: *(const char **)slot_member(slot) = text; return true;
     }
 }
 

@@ -22,7 +22,7 @@ enum cli_kind {
 enum cli_argument {
     CLI_ARGUMENT_VALUE = 0, /* --name VALUE, --name=VALUE */
     CLI_ARGUMENT_OPTIONAL,  /* LIST: --name or --name=VALUE; without a value, the value of the item is NULL. The next
-                             * word is the value if it is one of the words of `value` */
+                            * word is the value if it is one of the words of `value` */
     CLI_ARGUMENT_SWITCH,    /* LIST: --name (value NULL) or --no-name (value "off") */
 };
 
@@ -44,30 +44,47 @@ struct cli_option {
 
 /* Initializers of table rows. `l` letter, `n` name, `v` placeholder, `S` struct, `m` member, `first` initial value. */
 #define CLI_SET(l, n, S, m, first, is, text)                                                                           \
-    {                                                                                                                  \
-        .kind = CLI_KIND_SET, .letter = l, .name = n, .member = offsetof(S, m), .initial = first, .constant = is,      \
-        .help = text                                                                                                   \
-    }
+    {.kind = CLI_KIND_SET,                                                                                             \
+     .letter = l,                                                                                                      \
+     .name = n,                                                                                                        \
+     .member = offsetof(S, m),                                                                                         \
+     .initial = first,                                                                                                 \
+     .constant = is,                                                                                                   \
+     .help = text}
 #define CLI_FLAG(l, n, S, m, text) CLI_SET(l, n, S, m, 0, 1, text)
 #define CLI_NUMBER(l, n, v, S, m, lo, hi, first, text)                                                                 \
-    {                                                                                                                  \
-        .kind = CLI_KIND_NUMBER, .letter = l, .name = n, .value = v, .member = offsetof(S, m), .min = lo,            \
-        .max = hi, .initial = first, .help = text                                                                     \
-    }
+    {.kind = CLI_KIND_NUMBER,                                                                                          \
+     .letter = l,                                                                                                      \
+     .name = n,                                                                                                        \
+     .value = v,                                                                                                       \
+     .member = offsetof(S, m),                                                                                         \
+     .min = lo,                                                                                                        \
+     .max = hi,                                                                                                        \
+     .initial = first,                                                                                                 \
+     .help = text}
 #define CLI_MEBIBYTES(l, n, v, S, m, lo, hi, first, text)                                                              \
-    {                                                                                                                  \
-        .kind = CLI_KIND_NUMBER, .letter = l, .name = n, .value = v, .member = offsetof(S, m), .min = lo,            \
-        .max = hi, .initial = first, .mebibytes = true, .help = text                                                  \
-    }
+    {.kind = CLI_KIND_NUMBER,                                                                                          \
+     .letter = l,                                                                                                      \
+     .name = n,                                                                                                        \
+     .value = v,                                                                                                       \
+     .member = offsetof(S, m),                                                                                         \
+     .min = lo,                                                                                                        \
+     .max = hi,                                                                                                        \
+     .initial = first,                                                                                                 \
+     .mebibytes = true,                                                                                                \
+     .help = text}
 #define CLI_CHOICE(l, n, v, S, m, first, text)                                                                         \
-    {                                                                                                                  \
-        .kind = CLI_KIND_CHOICE, .letter = l, .name = n, .value = v, .member = offsetof(S, m), .initial = first,       \
-        .help = text                                                                                                   \
-    }
+    {.kind = CLI_KIND_CHOICE,                                                                                          \
+     .letter = l,                                                                                                      \
+     .name = n,                                                                                                        \
+     .value = v,                                                                                                       \
+     .member = offsetof(S, m),                                                                                         \
+     .initial = first,                                                                                                 \
+     .help = text}
 #define CLI_STRING(l, n, v, S, m, text)                                                                                \
-    { .kind = CLI_KIND_STRING, .letter = l, .name = n, .value = v, .member = offsetof(S, m), .help = text }
+    {.kind = CLI_KIND_STRING, .letter = l, .name = n, .value = v, .member = offsetof(S, m), .help = text}
 #define CLI_LIST(l, n, v, S, m, text)                                                                                  \
-    { .kind = CLI_KIND_LIST, .letter = l, .name = n, .value = v, .member = offsetof(S, m), .help = text }
+    {.kind = CLI_KIND_LIST, .letter = l, .name = n, .value = v, .member = offsetof(S, m), .help = text}
 
 struct cli_item {
     const char *name; /* name of the option; several options may append to one list, in order */
@@ -87,12 +104,9 @@ struct cli_group {
 };
 
 /* Initializers of groups: for the member `m` of the struct `S` of the command, or (CLI_OWN) for the whole struct. */
-#define CLI_GROUP(name, table, S, m)                                                                                   \
-    { .title = name, .options = table, .offset = offsetof(S, m) }
-#define CLI_GROUP_ROWS(name, function, S, m)                                                                           \
-    { .title = name, .rows = function, .offset = offsetof(S, m) }
-#define CLI_OWN(name, table)                                                                                           \
-    { .title = name, .options = table }
+#define CLI_GROUP(name, table, S, m)         {.title = name, .options = table, .offset = offsetof(S, m)}
+#define CLI_GROUP_ROWS(name, function, S, m) {.title = name, .rows = function, .offset = offsetof(S, m)}
+#define CLI_OWN(name, table)                 {.title = name, .options = table}
 
 /* Returns the option table of a group. */
 const struct cli_option *cli_group_rows(const struct cli_group *group);

@@ -9,7 +9,8 @@
     CLI_STRING(0, "from", "POINT", struct cli_selection, from,                                                         \
                "first point of the selection: N or #N (message number), @N (byte offset), t:N (time in ticks)")
 #define TO                                                                                                             \
-    CLI_STRING(0, "to", "POINT", struct cli_selection, to, "last point of the selection, inclusive; same forms as --from")
+    CLI_STRING(0, "to", "POINT", struct cli_selection, to,                                                             \
+               "last point of the selection, inclusive; same forms as --from")
 
 const struct cli_option cli_selection_options[] = {SOURCE, FROM, TO, {0}};
 const struct cli_option cli_selection_begin_options[] = {SOURCE, FROM, {0}};
@@ -60,8 +61,7 @@ int cli_selection_window(const struct cli_selection *selection, struct cli_windo
 int cli_selection_messages(const struct cli_selection *selection, struct cli_window *window) {
     if (cli_selection_window(selection, window) != CLI_OK) return CLI_FAILED;
     if (window->from.unit != CLI_UNIT_TIME && window->to.unit != CLI_UNIT_TIME) return CLI_OK;
-    return cli_fail(
-                    "--from, --to: this command selects by message or byte, not by time; 'ntrace decode' selects by "
+    return cli_fail("--from, --to: this command selects by message or byte, not by time; 'ntrace decode' selects by "
                     "time");
 }
 

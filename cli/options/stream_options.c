@@ -7,7 +7,8 @@
 #define VALUE(id, option_name, option_kind, option_value, option_help)                                                 \
     .kind = option_kind, .name = option_name, .value = option_value, .help = option_help, .as_text = true,             \
     .member = MEMBER(id)
-#define FLAG(id, option_name, option_text, option_help) VALUE(id, option_name, CLI_KIND_SET, NULL, option_help), .text = option_text
+#define FLAG(id, option_name, option_text, option_help)                                                                \
+    VALUE(id, option_name, CLI_KIND_SET, NULL, option_help), .text = option_text
 
 /* Option rows for each kind of <ntrace/params.def>. */
 #define STREAM_OPTION_DIALECT(id, name, min, max, words, help, no_help)                                                \
@@ -17,18 +18,19 @@
 #define STREAM_OPTION_ONE_OF(id, name, min, max, words, help, no_help) {VALUE(id, name, CLI_KIND_CHOICE, words, help)},
 #define STREAM_OPTION_WORD(id, name, min, max, words, help, no_help)   {VALUE(id, name, CLI_KIND_CHOICE, words, help)},
 #define STREAM_OPTION_FLAG(id, name, min, max, words, help, no_help)   {FLAG(id, name, "on", help)},
-#define STREAM_OPTION_SWITCH(id, name, min, max, words, help, no_help) \
+#define STREAM_OPTION_SWITCH(id, name, min, max, words, help, no_help)                                                 \
     {FLAG(id, name, "on", help)}, {FLAG(id, "no-" name, "off", no_help)},
 
 const struct cli_option cli_stream_options[] = {
-#define NTR_PARAM(id, type, member, name, kind, min, max, words, initial, scope, found, encoder, help, no_help)                  \
+#define NTR_PARAM(id, type, member, name, kind, min, max, words, initial, scope, found, encoder, help, no_help)        \
     STREAM_OPTION_##kind(id, name, min, max, words, help, no_help)
 #include <ntrace/params.def>
 #undef NTR_PARAM
     CLI_FLAG(0, "auto", struct cli_stream, infer,
              "infer the parameters that no option gives from the stream (and the program); report each value and how "
              "certain it is"),
-    CLI_FLAG(0, "plain", struct cli_stream, plain, "the file is the stream itself: look for no header of a producer's tool"),
+    CLI_FLAG(0, "plain", struct cli_stream, plain,
+             "the file is the stream itself: look for no header of a producer's tool"),
     {0},
 };
 

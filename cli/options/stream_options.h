@@ -9,8 +9,8 @@
 
 struct cli_stream {
     const char *given[NTR_PARAMETERS]; /* indexed by ntr_parameter: the value as text, or NULL if no option gives it */
-    int infer;                         /* --auto */
-    int plain;                         /* --plain */
+    int infer; /* --auto */
+    int plain; /* --plain */
 };
 
 extern const struct cli_option cli_stream_options[];

@@ -161,8 +161,7 @@ static void json_member(struct cli_output *out, const char *key, const char *val
 static void write_json(struct annotate *n, const struct function *f, const ntr_insn_count *c, const ntr_frame *frame,
                        const struct cli_insn_words *w) {
     cli_output_print(n->out, "{\"address\":\"0x%" PRIx64 "\",\"executed\":%" PRIu64, c->address, c->executed);
-    if (is_branch(c))
-        cli_output_print(n->out, ",\"taken\":%" PRIu64 ",\"not_taken\":%" PRIu64, c->taken, c->not_taken);
+    if (is_branch(c)) cli_output_print(n->out, ",\"taken\":%" PRIu64 ",\"not_taken\":%" PRIu64, c->taken, c->not_taken);
     json_member(n->out, "opcode", w->opcode);
     json_member(n->out, "text", w->text);
     json_member(n->out, "function", f->name);
@@ -293,8 +292,7 @@ static int write_all(struct annotate *n, const struct cli_annotate_options *opti
     const struct cli_list *list = options->functions;
     int status = CLI_OK;
 
-    if (n->format == CLI_FORMAT_TEXT)
-        cli_output_print(n->out, "# %" PRIu64 " instructions\n\n", n->instructions);
+    if (n->format == CLI_FORMAT_TEXT) cli_output_print(n->out, "# %" PRIu64 " instructions\n\n", n->instructions);
     if (n->format == CLI_FORMAT_CSV)
         cli_output_text(n->out, "address,executed,taken,not_taken,opcode,text,function,inlined,file,line\n");
     for (size_t i = 0; i < list->count && status == CLI_OK; i++) {

@@ -252,7 +252,8 @@ uint64_t cli_decode_output_missing(const struct cli_decode_output *o) {
 
 enum cli_span_place cli_decode_output_spans(enum cli_show show, enum cli_format format) {
     switch (show) {
-    case CLI_SHOW_CALL: return format == CLI_FORMAT_TEXT ? CLI_SPANS_IN_ORDER : CLI_SPANS_INDEPENDENT; /* text is indented */
+    case CLI_SHOW_CALL:
+        return format == CLI_FORMAT_TEXT ? CLI_SPANS_IN_ORDER : CLI_SPANS_INDEPENDENT; /* text is indented */
     case CLI_SHOW_ITC:
     case CLI_SHOW_DATA:
     case CLI_SHOW_NONE: return CLI_SPANS_NOWHERE;

@@ -31,7 +31,8 @@ struct cli_decode_settings {
     bool by_source;   /* the trace has several sources: text lines start with the source */
     unsigned channel; /* with CLI_SHOW_ITC */
     bool part;        /* the output is a part of another one: no heading */
-    ntr_debug_info *source; /* with CLI_SHOW_INSN: source lines, shared with the other output; NULL: opened by the output */
+    ntr_debug_info
+        *source; /* with CLI_SHOW_INSN: source lines, shared with the other output; NULL: opened by the output */
 };
 
 /* How spans may be printed when several threads decode. */

@@ -206,8 +206,8 @@ const char *cli_gap_text(const ntr_event *e) {
 
 static int context_words(const ntr_context *c, char *text, size_t size) {
     /* the last two: docs/dialects.md section 6.5 */
-    static const char *const modes[2][4] = {{"U", "S", "reserved", "M"},
-                                            {"VU", "VS", "reserved (tt-dfd: debug mode)", "reserved (tt-dfd: firmware mode)"}};
+    static const char *const modes[2][4] = {
+        {"U", "S", "reserved", "M"}, {"VU", "VS", "reserved (tt-dfd: debug mode)", "reserved (tt-dfd: firmware mode)"}};
     int used = snprintf(text, size, "mode %s", c->prv > 3 ? "unknown" : modes[c->v & 1][c->prv]);
 
     if (c->has_scontext) used += snprintf(text + used, size - (size_t)used, " scontext=0x%" PRIx64, c->scontext);
@@ -234,8 +234,10 @@ static int data_words(const ntr_event *e, char *text, size_t size) {
 static int access_words(const ntr_event *e, char *text, size_t size) {
     int used = snprintf(text, size, "%s of %u bytes at ", ntr_data_access_name(e->code), e->data_size);
 
-    if (e->flags & NTR_EVENT_ADDRESS_UNKNOWN) used += snprintf(text + used, size - (size_t)used, "?");
-    else used += snprintf(text + used, size - (size_t)used, "0x%" PRIx64, e->data_address);
+    if (e->flags & NTR_EVENT_ADDRESS_UNKNOWN)
+        used += snprintf(text + used, size - (size_t)used, "?");
+    else
+        used += snprintf(text + used, size - (size_t)used, "0x%" PRIx64, e->data_address);
     used += snprintf(text + used, size - (size_t)used, ": ");
     return used + number_words(e, text + used, size - (size_t)used);
 }
@@ -243,32 +245,23 @@ static int access_words(const ntr_event *e, char *text, size_t size) {
 /* Writes the part of a remark that depends on the kind of event. Returns its length. */
 static int remark_words(const ntr_event *e, char *text, size_t size) {
     switch (e->kind) {
-    case NTR_EVENT_SYNC:
-        return snprintf(text, size, "sync %u (%s)", e->code, ntr_sync_name(e->code));
-    case NTR_EVENT_STOP:
-        return snprintf(text, size, "stop %u (%s)", e->code, ntr_evcode_name(e->code));
+    case NTR_EVENT_SYNC: return snprintf(text, size, "sync %u (%s)", e->code, ntr_sync_name(e->code));
+    case NTR_EVENT_STOP: return snprintf(text, size, "stop %u (%s)", e->code, ntr_evcode_name(e->code));
     case NTR_EVENT_CONTEXT: {
         int used = snprintf(text, size, "context ");
         return used + context_words(&e->context, text + used, size - (size_t)used);
     }
-    case NTR_EVENT_GAP:
-        return snprintf(text, size, "gap: %s", cli_gap_text(e));
-    case NTR_EVENT_OVERFLOW:
-        return snprintf(text, size, "overflow: ETYPE=%u ECODE=0x%" PRIx64, e->code, e->data);
-    case NTR_EVENT_DATA:
-        return data_words(e, text, size);
-    case NTR_EVENT_ACCESS:
-        return access_words(e, text, size);
-    case NTR_EVENT_WATCHPOINT:
-        return snprintf(text, size, "watchpoint: WPHIT=0x%" PRIx64, e->data);
+    case NTR_EVENT_GAP: return snprintf(text, size, "gap: %s", cli_gap_text(e));
+    case NTR_EVENT_OVERFLOW: return snprintf(text, size, "overflow: ETYPE=%u ECODE=0x%" PRIx64, e->code, e->data);
+    case NTR_EVENT_DATA: return data_words(e, text, size);
+    case NTR_EVENT_ACCESS: return access_words(e, text, size);
+    case NTR_EVENT_WATCHPOINT: return snprintf(text, size, "watchpoint: WPHIT=0x%" PRIx64, e->data);
     case NTR_EVENT_ICT:
         return snprintf(text, size, "ict: CKSRC=%u tag=0x%" PRIx64 " data=0x%" PRIx64, e->code, e->tag, e->data);
     case NTR_EVENT_TRAP_VALUE:
         return snprintf(text, size, "trap value 0x%" PRIx64 "%s", e->data, e->code ? " (of unknown kind)" : "");
-    case NTR_EVENT_NOTE:
-        return snprintf(text, size, "note: %s", ntr_status_text((ntr_status)e->reason));
-    default:
-        return snprintf(text, size, "%s %s", ntr_event_kind_name(e->kind), ntr_tcode_name(NULL, e->code));
+    case NTR_EVENT_NOTE: return snprintf(text, size, "note: %s", ntr_status_text((ntr_status)e->reason));
+    default: return snprintf(text, size, "%s %s", ntr_event_kind_name(e->kind), ntr_tcode_name(NULL, e->code));
     }
 }
 

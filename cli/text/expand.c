@@ -7,7 +7,7 @@
 enum {
     SPAN_SLOT_BITS = 16,
     SPANS_AT_ONCE = 16,                        /* spans that are looked up at the same time */
-    CONTEXTS_SHOWN = 64,                             /* text of further contexts is not cached, if it shows the context */
+    CONTEXTS_SHOWN = 64, /* text of further contexts is not cached, if it shows the context */
     TEXT_MAX = CLI_OUTPUT_RESERVE_MAX, /* largest cached text of a span, in bytes */
 };
 
@@ -25,7 +25,8 @@ struct cli_expand {
     char text[TEXT_MAX];
 };
 
-struct cli_expand *cli_expand_open(const ntr_program *program, cli_render render, void *user, bool by_source, bool by_context) {
+struct cli_expand *cli_expand_open(const ntr_program *program, cli_render render, void *user, bool by_source,
+                                   bool by_context) {
     struct cli_expand *x = calloc(1, sizeof *x);
 
     if (!x) return NULL;
@@ -84,14 +85,17 @@ static size_t context_number(struct cli_expand *x, const ntr_context *context) {
 
 /* A key without a view is not stored. */
 static inline struct cli_text_key make_key(struct cli_expand *x, const ntr_event *span, uint64_t view) {
-    const uint64_t source = x->by_source ? span->src : 0, context = x->by_context ? context_number(x, &span->context) : 1;
+    const uint64_t source = x->by_source ? span->src : 0,
+                   context = x->by_context ? context_number(x, &span->context) : 1;
 
-    return (struct cli_text_key){.a = span->address, .b = context ? view : 0, .c = source << 32 | span->instructions, .d = context};
+    return (struct cli_text_key){
+        .a = span->address, .b = context ? view : 0, .c = source << 32 | span->instructions, .d = context};
 }
 
 /* Writes a span that is not in the cache, or that has a long text. */
-static __attribute__((noinline)) bool write_span(struct cli_expand *x, const ntr_event *span, struct cli_text_slot *slot,
-                                                 struct cli_text_key key, struct cli_output *out) {
+static __attribute__((noinline)) bool write_span(struct cli_expand *x, const ntr_event *span,
+                                                 struct cli_text_slot *slot, struct cli_text_key key,
+                                                 struct cli_output *out) {
     bool complete = true;
     size_t size;
 
@@ -101,7 +105,8 @@ static __attribute__((noinline)) bool write_span(struct cli_expand *x, const ntr
         text = x->text;
         size = render_span(x, span, out, &complete);
         if (size == 0) return complete;
-        if (key.b) cli_text_cache_store(&x->cache, slot, &key, text, size); /* without a view it cannot be found again */
+        if (key.b)
+            cli_text_cache_store(&x->cache, slot, &key, text, size); /* without a view it cannot be found again */
     }
     cli_output_write(out, text, size);
     return true;

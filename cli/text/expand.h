@@ -1,8 +1,8 @@
 /* Spans written as one line per instruction.
  *
  * The text of a span is cached, so that a repeated span costs only a copy. The key consists of the address, the number
- * of instructions, the view of the context (ntr_instructions_view) and, if lines depend on them, source and context. Memory is
- * bounded: a span replaces another one with the same hash. */
+ * of instructions, the view of the context (ntr_instructions_view) and, if lines depend on them, source and context.
+ * Memory is bounded: a span replaces another one with the same hash. */
 #ifndef CLI_TEXT_EXPAND_H
 #define CLI_TEXT_EXPAND_H
 
@@ -25,7 +25,8 @@ typedef size_t (*cli_render)(void *user, const struct cli_insn *insn, char *out)
 struct cli_expand;
 
 /* `by_source`, `by_context`: the lines depend on the source, on the context. Returns NULL when out of memory. */
-struct cli_expand *cli_expand_open(const ntr_program *program, cli_render render, void *user, bool by_source, bool by_context);
+struct cli_expand *cli_expand_open(const ntr_program *program, cli_render render, void *user, bool by_source,
+                                   bool by_context);
 void cli_expand_close(struct cli_expand *expand);
 
 /* Writes the lines of spans. Returns the number of spans of which the program does not have all bytes. */

@@ -80,7 +80,7 @@ static void add_found(struct finding_text *w, const struct cli_findings *f, cons
 static void add_line(struct finding_text *w, const struct cli_findings *f, const ntr_finding *finding) {
     add_place(w, f, finding);
     append(w, ": %s: %s [%s, section %s], found ", ntr_severity_name((ntr_severity)finding->severity),
-        finding->rule->about, finding->rule->id, finding->rule->section);
+           finding->rule->about, finding->rule->id, finding->rule->section);
     add_found(w, f, finding);
 }
 

@@ -101,8 +101,8 @@ size_t cli_insn_text(void *user, const struct cli_insn *insn, char *out) {
     int mnemonic = (int)strcspn(f.words.text, " ");
     const char *operands = f.words.text + mnemonic + (f.words.text[mnemonic] == ' ');
     if (lines->by_source) used += snprintf(out, 16, "%u: ", insn->span->src);
-    used += snprintf(out + used, 400, "0x%" PRIx64 "  %-8s  %-8.*s %-24s", insn->retired.address,
-                     f.words.opcode, mnemonic, f.words.text, operands);
+    used += snprintf(out + used, 400, "0x%" PRIx64 "  %-8s  %-8.*s %-24s", insn->retired.address, f.words.opcode,
+                     mnemonic, f.words.text, operands);
     if (f.symbol[0]) used += snprintf(out + used, CLI_SYMBOL_MAX + 8, "  <%s>", f.symbol);
     if (f.file) used += snprintf(out + used, FILE_SHOWN + 16, "  %s:%" PRIu32, shown_file(f.file), f.line);
     while (used && out[used - 1] == ' ') used--;

@@ -33,7 +33,8 @@ struct function_cursor {
     const ntr_cover_function *last; /* the last one that begins at or before the line */
 };
 
-/* Returns the name of the last function of the file that begins at or before the line; NULL: none. Lines are asked for in their order. */
+/* Returns the name of the last function of the file that begins at or before the line; NULL: none. Lines are asked for
+ * in their order. */
 static const char *function_at(struct function_cursor *functions, const char *file, uint32_t line) {
     for (; functions->next < functions->end; functions->next++) {
         const int order = strcmp(functions->next->file, file);
@@ -67,7 +68,9 @@ static void take_decisions(struct justify_writer *w, const ntr_decisions *decisi
 
     for (size_t i = 0; i < count; i++) {
         const ntr_decision *d = &list[i];
-        uint8_t state = level == NTR_LEVEL_DECISION ? d->decision_state : level == NTR_LEVEL_MCDC ? d->state : d->masking_state;
+        uint8_t state = level == NTR_LEVEL_DECISION ? d->decision_state
+                        : level == NTR_LEVEL_MCDC   ? d->state
+                                                    : d->masking_state;
         if (level != NTR_LEVEL_DECISION && d->condition_count < 2) continue;
         take(w, d->file, d->line, d->function, d->text, state == NTR_COVER_COVERED);
     }
@@ -79,8 +82,8 @@ void cli_justify_entries(struct cli_output *out, const struct cli_justify *justi
     for (size_t i = 0; i < justify->count; i++) {
         const struct cli_justification *entry = &justify->items[i];
         if (words[entry->state])
-            cli_output_print(out, "%s:%u: %s: %s: %s\n", justify->path, entry->line, words[entry->state], entry->function,
-                             entry->text);
+            cli_output_print(out, "%s:%u: %s: %s: %s\n", justify->path, entry->line, words[entry->state],
+                             entry->function, entry->text);
     }
 }
 
@@ -94,6 +97,7 @@ struct cli_justified cli_justify_text(struct cli_output *out, struct cli_justify
     else
         take_lines(&w, coverage, source);
     if (out)
-        cli_output_print(out, "%" PRIu64 " justified, %" PRIu64 " unjustified\n", w.result.justified, w.result.unjustified);
+        cli_output_print(out, "%" PRIu64 " justified, %" PRIu64 " unjustified\n", w.result.justified,
+                         w.result.unjustified);
     return w.result;
 }

@@ -47,8 +47,8 @@ static void write_range(struct object_writer *w, const ntr_object_insn *insns, s
         for (size_t i = 0; i < count; i++) write_insn(w, &insns[i]);
         return;
     }
-    cli_output_print(w->out, "%s\n   {\"from\":\"0x%" PRIx64 "\",\"to\":\"0x%" PRIx64 "\",\"instructions\":[", first ? "" : ",",
-                     insns->address, last->address + last->size - 1);
+    cli_output_print(w->out, "%s\n   {\"from\":\"0x%" PRIx64 "\",\"to\":\"0x%" PRIx64 "\",\"instructions\":[",
+                     first ? "" : ",", insns->address, last->address + last->size - 1);
     for (size_t i = 0; i < count; i++) {
         if (i) cli_output_text(w->out, ",");
         write_json_insn(w, &insns[i]);
@@ -81,7 +81,8 @@ static void write_branches(struct object_writer *w, const ntr_object_function *f
             write_insn(w, insn);
             continue;
         }
-        cli_output_print(w->out, "%s\n   {\"never\":\"%s\",\"branch\":", first ? "" : ",", insn->taken ? "not-taken" : "taken");
+        cli_output_print(w->out, "%s\n   {\"never\":\"%s\",\"branch\":", first ? "" : ",",
+                         insn->taken ? "not-taken" : "taken");
         write_json_insn(w, insn);
         cli_output_text(w->out, "}");
         first = false;
@@ -89,8 +90,8 @@ static void write_branches(struct object_writer *w, const ntr_object_function *f
 }
 
 static void write_function(struct object_writer *w, const ntr_object_function *f) {
-    cli_output_print(w->out, "%s  0x%" PRIx64 "  %" PRIu64 " of %zu instructions, %" PRIu64 " of %" PRIu64 " outcomes", f->name,
-                     f->address, f->executed, f->insn_count, f->outcomes_seen, f->outcomes);
+    cli_output_print(w->out, "%s  0x%" PRIx64 "  %" PRIu64 " of %zu instructions, %" PRIu64 " of %" PRIu64 " outcomes",
+                     f->name, f->address, f->executed, f->insn_count, f->outcomes_seen, f->outcomes);
     if (f->file) cli_output_print(w->out, "  %s:%u", f->file, f->line);
     cli_output_text(w->out, "\n");
     if (!f->executed) return;
@@ -103,8 +104,9 @@ static void write_json_function(struct object_writer *w, const ntr_object_functi
     cli_output_json(w->out, f->name);
     cli_output_text(w->out, ",\"image\":");
     cli_output_json(w->out, f->image);
-    cli_output_print(w->out, ",\"address\":\"0x%" PRIx64 "\",\"instructions\":%zu,\"executed\":%" PRIu64 ",\"outcomes\":%" PRIu64
-                             ",\"outcomes_seen\":%" PRIu64 ",\"not_executed\":[",
+    cli_output_print(w->out,
+                     ",\"address\":\"0x%" PRIx64 "\",\"instructions\":%zu,\"executed\":%" PRIu64
+                     ",\"outcomes\":%" PRIu64 ",\"outcomes_seen\":%" PRIu64 ",\"not_executed\":[",
                      f->address, f->insn_count, f->executed, f->outcomes, f->outcomes_seen);
     write_ranges(w, f);
     cli_output_text(w->out, "],\"one_outcome\":[");
@@ -121,11 +123,12 @@ static void write_targets(struct object_writer *w, ntr_object_coverage *coverage
         const ntr_object_target *t = &targets[i];
         const char *kind = t->flow == NTR_FLOW_INDIRECT_CALL ? "call" : "jump";
         if (!w->json) {
-            cli_output_print(w->out, "  %s 0x%" PRIx64 " to 0x%" PRIx64 "  %" PRIu64 " times  %s\n", kind, t->from, t->to,
-                             t->count, t->symbol ? t->symbol : "");
+            cli_output_print(w->out, "  %s 0x%" PRIx64 " to 0x%" PRIx64 "  %" PRIu64 " times  %s\n", kind, t->from,
+                             t->to, t->count, t->symbol ? t->symbol : "");
             continue;
         }
-        cli_output_print(w->out, "%s\n{\"kind\":\"%s\",\"from\":\"0x%" PRIx64 "\",\"to\":\"0x%" PRIx64 "\",\"count\":%" PRIu64,
+        cli_output_print(w->out,
+                         "%s\n{\"kind\":\"%s\",\"from\":\"0x%" PRIx64 "\",\"to\":\"0x%" PRIx64 "\",\"count\":%" PRIu64,
                          i ? "," : "", kind, t->from, t->to, t->count);
         if (t->symbol) {
             cli_output_text(w->out, ",\"function\":");
@@ -152,8 +155,8 @@ static void write_versions(struct object_writer *w, ntr_object_coverage *coverag
             cli_output_text(w->out, "}");
             continue;
         }
-        cli_output_print(w->out, "  0x%" PRIx64 "  %0*" PRIx64 "  %s  %" PRIu64 " times", v->address, 2 * v->size, v->bits, text_of(w, &insn),
-                         v->executed);
+        cli_output_print(w->out, "  0x%" PRIx64 "  %0*" PRIx64 "  %s  %" PRIu64 " times", v->address, 2 * v->size,
+                         v->bits, text_of(w, &insn), v->executed);
         if (v->flow == NTR_FLOW_BRANCH) cli_output_print(w->out, ", %" PRIu64 " taken", v->taken);
         cli_output_text(w->out, "\n");
     }
@@ -176,11 +179,13 @@ struct cli_object_sums cli_object_sums(ntr_object_coverage *coverage) {
 static void write_total(struct object_writer *w, ntr_object_coverage *coverage) {
     const struct cli_object_sums sums = cli_object_sums(coverage);
 
-    cli_output_print(w->out, w->json ? "{\"gaps\":%" PRIu64 ",\"instructions\":%" PRIu64 ",\"executed\":%" PRIu64
-                                       ",\"outcomes\":%" PRIu64 ",\"outcomes_seen\":%" PRIu64 ",\n\"functions\":["
-                                     : "\n%" PRIu64 " gaps, %" PRIu64 " instructions, %" PRIu64 " executed; %" PRIu64
-                                       " outcomes of branches, %" PRIu64 " seen\n",
-                     ntr_object_coverage_gaps(coverage), sums.instructions, sums.executed, sums.outcomes, sums.outcomes_seen);
+    cli_output_print(w->out,
+                     w->json ? "{\"gaps\":%" PRIu64 ",\"instructions\":%" PRIu64 ",\"executed\":%" PRIu64
+                               ",\"outcomes\":%" PRIu64 ",\"outcomes_seen\":%" PRIu64 ",\n\"functions\":["
+                             : "\n%" PRIu64 " gaps, %" PRIu64 " instructions, %" PRIu64 " executed; %" PRIu64
+                               " outcomes of branches, %" PRIu64 " seen\n",
+                     ntr_object_coverage_gaps(coverage), sums.instructions, sums.executed, sums.outcomes,
+                     sums.outcomes_seen);
 }
 
 void cli_object_text(struct cli_output *out, ntr_object_coverage *coverage, bool json) {

@@ -29,9 +29,7 @@ struct cli_rows {
 
 void cli_row_write(struct cli_rows *rows, const struct cli_row *row);
 
-#define CLI_COUNT(title, number)                                                                                       \
-    { .name = title, .value = number }
-#define CLI_REAL(title, number, places)                                                                                \
-    { .name = title, .real = number, .digits = places }
+#define CLI_COUNT(title, number)        {.name = title, .value = number}
+#define CLI_REAL(title, number, places) {.name = title, .real = number, .digits = places}
 
 #endif

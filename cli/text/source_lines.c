@@ -88,7 +88,8 @@ const char *cli_source_line(struct cli_source_lines *lines, const char *name, ui
     return line;
 }
 
-const char *cli_source_line_copy(struct cli_source_lines *lines, const char *name, uint32_t number, char *copy, size_t room) {
+const char *cli_source_line_copy(struct cli_source_lines *lines, const char *name, uint32_t number, char *copy,
+                                 size_t room) {
     size_t size = 0;
     const char *line = cli_source_line(lines, name, number, &size);
 

@@ -15,7 +15,9 @@ void cli_source_lines_close(struct cli_source_lines *lines);
  * *size is its length. It is valid until the next call. `lines` NULL: there are none. */
 const char *cli_source_line(struct cli_source_lines *lines, const char *file, uint32_t number, size_t *size);
 
-/* Copies line `number` without the blanks in front of it, as far as there is room. Returns `copy`, "" if there is no such line. */
-const char *cli_source_line_copy(struct cli_source_lines *lines, const char *file, uint32_t number, char *copy, size_t room);
+/* Copies line `number` without the blanks in front of it, as far as there is room. Returns `copy`, "" if there is no
+ * such line. */
+const char *cli_source_line_copy(struct cli_source_lines *lines, const char *file, uint32_t number, char *copy,
+                                 size_t room);
 
 #endif

@@ -42,8 +42,7 @@ bool cli_text_cache_open(struct cli_text_cache *cache, unsigned bits);
 void cli_text_cache_close(struct cli_text_cache *cache);
 
 /* Returns the slot for a key; it may have another key. */
-static inline struct cli_text_slot *cli_text_cache_slot(const struct cli_text_cache *cache,
-                                                        struct cli_text_key key) {
+static inline struct cli_text_slot *cli_text_cache_slot(const struct cli_text_cache *cache, struct cli_text_key key) {
     const uint64_t mix = (key.a >> 1) * UINT64_C(0x9e3779b97f4a7c15) + key.b * UINT64_C(0xd6e8feb86659fd93) +
                          key.c * UINT64_C(0xc2b2ae3d27d4eb4f) + key.d * UINT64_C(0x165667b19e3779f9);
 

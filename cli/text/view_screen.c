@@ -27,10 +27,11 @@ static void put(const struct pane *pane, int line, int attributes, const char *t
 
     if (line < 0 || line >= pane->lines || width <= 0) return;
     for (size_t i = 0; i < size && at < width; i++) {
-        if (text[i] == '\t')
-            do clean[at++] = ' ';
+        if (text[i] == '\t') do
+                clean[at++] = ' ';
             while (at % 4 && at < width);
-        else clean[at++] = (unsigned char)text[i] < ' ' ? ' ' : text[i];
+        else
+            clean[at++] = (unsigned char)text[i] < ' ' ? ' ' : text[i];
     }
     while (at < width) clean[at++] = ' ';
     clean[at] = 0;
@@ -64,7 +65,8 @@ static void draw_source(const struct cli_view *view, const struct pane *pane) {
         if (number >= first) {
             int width = snprintf(row, sizeof row, "%c%5" PRIu32 " %.*s", number == line->line ? '>' : ' ', number,
                                  size < 900 ? (int)size : 900, (const char *)text.data + at);
-            put(pane, 1 + (int)(number - first), number == line->line ? A_BOLD | A_REVERSE : A_NORMAL, row, (size_t)width);
+            put(pane, 1 + (int)(number - first), number == line->line ? A_BOLD | A_REVERSE : A_NORMAL, row,
+                (size_t)width);
         }
         at += size + 1;
     }
@@ -91,12 +93,14 @@ static void put_place(const struct cli_walk *w, char symbol[CLI_SYMBOL_MAX + 1])
     ntr_frame f;
 
     *cli_put_symbol(symbol, " ", "", w->program, &w->hart.context, w->hart.address) = 0;
-    if (ntr_debug_info_function(w->debug, &w->hart.context, w->hart.address, &f) != NTR_OK || !f.function || !f.linkage ||
-        strcmp(f.function, f.linkage) == 0 || w->hart.address < f.entry)
+    if (ntr_debug_info_function(w->debug, &w->hart.context, w->hart.address, &f) != NTR_OK || !f.function ||
+        !f.linkage || strcmp(f.function, f.linkage) == 0 || w->hart.address < f.entry)
         return;
     const uint64_t inside = w->hart.address - f.entry;
-    if (inside) snprintf(symbol, CLI_SYMBOL_MAX + 1, " %s+0x%" PRIx64, f.function, inside);
-    else snprintf(symbol, CLI_SYMBOL_MAX + 1, " %s", f.function);
+    if (inside)
+        snprintf(symbol, CLI_SYMBOL_MAX + 1, " %s+0x%" PRIx64, f.function, inside);
+    else
+        snprintf(symbol, CLI_SYMBOL_MAX + 1, " %s", f.function);
 }
 
 static void draw_code(const struct cli_view *view, const struct pane *pane) {
@@ -112,7 +116,8 @@ static void draw_code(const struct cli_view *view, const struct pane *pane) {
         size_t size = ntr_program_read(w->program, &w->hart.context, w->hart.offset, at, bytes, sizeof bytes);
         if (!size || ntr_program_insn(w->program, &w->hart.context, w->hart.offset, at, &insn) < 0) break;
         unsigned isa = ntr_program_isa(w->program, &w->hart.context, at);
-        const char *text = view->disasm ? cli_disasm_text(view->disasm, bytes, insn.size < size ? insn.size : size, isa) : "";
+        const char *text =
+            view->disasm ? cli_disasm_text(view->disasm, bytes, insn.size < size ? insn.size : size, isa) : "";
         snprintf(row, sizeof row, "%c%" PRIx64 "  %s", at == w->hart.address ? '>' : ' ', at, *text ? text : "...");
         put_text(pane, line, at == w->hart.address ? A_BOLD | A_REVERSE : A_NORMAL, row);
         at += insn.size;
@@ -147,14 +152,17 @@ static void draw_place(const struct cli_view *view, const struct pane *pane) {
     char row[512], time[40] = "";
 
     if (w->hart.timed) snprintf(time, sizeof time, " t:%" PRIu64, w->hart.time);
-    snprintf(row, sizeof row, " %u%%  instruction %" PRIu64 " of %" PRIu64 "  #%" PRIu64 " @0x%" PRIx64 "%s%s", per_cent,
-             position, view->total, w->hart.message, w->hart.offset, time, w->hart.ended ? "  end" : "");
+    snprintf(row, sizeof row, " %u%%  instruction %" PRIu64 " of %" PRIu64 "  #%" PRIu64 " @0x%" PRIx64 "%s%s",
+             per_cent, position, view->total, w->hart.message, w->hart.offset, time, w->hart.ended ? "  end" : "");
     put_text(pane, 0, A_REVERSE, row);
-    if (*view->note) snprintf(row, sizeof row, "%s", view->note);
+    if (*view->note)
+        snprintf(row, sizeof row, "%s", view->note);
     else if (w->behind_gap)
-        snprintf(row, sizeof row, " %" PRIu64 " bytes lost here (message #%" PRIu64 "): %s", w->gap.gap.until - w->gap.offset,
-                 w->gap.message, ntr_status_text((ntr_status)w->gap.reason));
-    else snprintf(row, sizeof row, "%s", " s step n next f finish i insn l gap (capitals: back) /? find g goto 0-9% q quit");
+        snprintf(row, sizeof row, " %" PRIu64 " bytes lost here (message #%" PRIu64 "): %s",
+                 w->gap.gap.until - w->gap.offset, w->gap.message, ntr_status_text((ntr_status)w->gap.reason));
+    else
+        snprintf(row, sizeof row, "%s",
+                 " s step n next f finish i insn l gap (capitals: back) /? find g goto 0-9% q quit");
     put_text(pane, 1, A_NORMAL, row);
 }
 
@@ -211,8 +219,10 @@ static bool read_line(const char *prompt, char *text, size_t room) {
         int key = next_key();
         if (key == '\n' || key == KEY_ENTER) return true;
         if (key == KEY_ESCAPE_CODE || key == ERR) return false;
-        if ((key == KEY_BACKSPACE || key == 127 || key == '\b') && size) size--;
-        else if (key >= ' ' && key < 127 && size + 1 < room) text[size++] = (char)key;
+        if ((key == KEY_BACKSPACE || key == 127 || key == '\b') && size)
+            size--;
+        else if (key >= ' ' && key < 127 && size + 1 < room)
+            text[size++] = (char)key;
     }
 }
 
@@ -254,7 +264,9 @@ static void move_by(struct cli_view *view, int key) {
 
     if (!found || !*found) return;
     if (!cli_walk_move(view->walk, (enum cli_walk_move)(found - keys), backward))
-        say(view, *found == 'f' ? "the caller is not known" : backward ? "the beginning of the trace" : "the end of the trace");
+        say(view, *found == 'f' ? "the caller is not known"
+                  : backward    ? "the beginning of the trace"
+                                : "the end of the trace");
 }
 
 static void go_to_gap(struct cli_view *view, bool backward) {
@@ -278,8 +290,10 @@ static bool press(struct cli_view *view, int key) {
     case KEY_END: go_per_cent(view, 100); break;
     case KEY_MOUSE: click(view); break;
     default:
-        if (key >= '0' && key <= '9') go_per_cent(view, (unsigned)(key - '0') * 10);
-        else move_by(view, key);
+        if (key >= '0' && key <= '9')
+            go_per_cent(view, (unsigned)(key - '0') * 10);
+        else
+            move_by(view, key);
         break;
     }
     return true;

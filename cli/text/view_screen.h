@@ -1,4 +1,5 @@
-/* The screen of `ntrace view`: source on the left, disassembly and call stack on the right, the place in the last line. */
+/* The screen of `ntrace view`: source on the left, disassembly and call stack on the right, the place in the last line.
+ */
 #ifndef CLI_TEXT_VIEW_SCREEN_H
 #define CLI_TEXT_VIEW_SCREEN_H
 
@@ -10,8 +11,8 @@ struct cli_view {
     struct cli_walk *walk;
     struct cli_source_text *source;
     struct cli_disasm *disasm; /* NULL: not available */
-    uint64_t total;            /* instructions of the trace */
-    char note[160];            /* shown instead of the keys until the next key */
+    uint64_t total; /* instructions of the trace */
+    char note[160]; /* shown instead of the keys until the next key */
 };
 
 /* Shows the trace until the user quits. Returns false, with a reason in *why, when the terminal cannot be used. */

@@ -166,14 +166,15 @@ NTR_API ntr_status ntr_bundle_begin(ntr_index *index, ntr_unit unit, uint64_t pl
 
 /* Reads the index of a stream that need not be in a bundle, in *index; the caller frees it with ntr_index_free.
  * `stream`: the stream's file; `params`: with which its messages are read. `allocator` may be NULL. Errors: NTR_E_IO
- * (errno), NTR_E_FORMAT (not an index), NTR_E_INVALID (older than the stream, of another stream or with other parameters, or
- * damaged), NTR_E_LIMIT, NTR_E_MEMORY. Another stream is noticed by its size and by samples of its bytes. */
-NTR_API ntr_status ntr_index_read(const char *path, const char *stream, const ntr_params *params, const ntr_allocator *allocator,
-                                  ntr_index **index);
+ * (errno), NTR_E_FORMAT (not an index), NTR_E_INVALID (older than the stream, of another stream or with other
+ * parameters, or damaged), NTR_E_LIMIT, NTR_E_MEMORY. Another stream is noticed by its size and by samples of its
+ * bytes. */
+NTR_API ntr_status ntr_index_read(const char *path, const char *stream, const ntr_params *params,
+                                  const ntr_allocator *allocator, ntr_index **index);
 
 /* Writes an index for ntr_index_read. The file is replaced at once. Errors: NTR_E_IO (errno), NTR_E_MEMORY. */
-NTR_API ntr_status ntr_index_write(const ntr_index *index, const char *path, const char *stream, const ntr_params *params,
-                                   const ntr_allocator *allocator);
+NTR_API ntr_status ntr_index_write(const ntr_index *index, const char *path, const char *stream,
+                                   const ntr_params *params, const ntr_allocator *allocator);
 
 /* ---- writing ------------------------------------------------------------------------------------ */
 

@@ -1,9 +1,9 @@
 /* Bus: 32-bit accesses to the trace registers of a target, and reads of its memory.
  *
  * The procedures of <ntrace/target.h> use a bus: bring-up, read-out and release of trace hardware are the same for the
- * system model, a debugger's connection, and the registers that a process on the target has mapped. A bus is a struct of
- * functions; <ntrace/target.h> makes those of the known connections, and callers can write their own. All addresses are
- * physical. */
+ * system model, a debugger's connection, and the registers that a process on the target has mapped. A bus is a struct
+ * of functions; <ntrace/target.h> makes those of the known connections, and callers can write their own. All addresses
+ * are physical. */
 #ifndef NTRACE_BUS_H
 #define NTRACE_BUS_H
 

@@ -4,8 +4,8 @@
  * of exceptions). A jump to another function is a tail call and replaces the top frame. A trap pushes a frame that the
  * trap return pops. A context switch selects another stack. A gap closes all frames of its source.
  *
- * A kernel switches threads in a function (Linux: __switch_to) that returns on another stack. From its first return on, a
- * hart's stack is that of its thread, whatever the context is, and follows the thread to other harts. Which thread
+ * A kernel switches threads in a function (Linux: __switch_to) that returns on another stack. From its first return on,
+ * a hart's stack is that of its thread, whatever the context is, and follows the thread to other harts. Which thread
  * continues is known from ntr_tasks; without them it is found by the return addresses of the threads that were left.
  * Objects are not thread-safe: calls for one object must not overlap. */
 #ifndef NTRACE_CALLSTACK_H
@@ -27,12 +27,12 @@ typedef struct ntr_functions ntr_functions;
  * unwind table, or (with `linkage` NULL) the code between two functions. All other code of an image without a name
  * counts as one function "[unknown]" with `linkage` NULL. */
 typedef struct ntr_function {
-    const char *name;      /* demangled name; owned by the table */
-    const char *linkage;   /* linkage name; NULL: not known to be one function */
-    const char *file;      /* file of the declaration; NULL: not known */
-    const char *image;     /* name of the image */
-    uint32_t line;         /* line of the declaration */
-    uint64_t low, high;    /* address range [low, high) of the part of its code that was found first */
+    const char *name; /* demangled name; owned by the table */
+    const char *linkage; /* linkage name; NULL: not known to be one function */
+    const char *file; /* file of the declaration; NULL: not known */
+    const char *image; /* name of the image */
+    uint32_t line; /* line of the declaration */
+    uint64_t low, high; /* address range [low, high) of the part of its code that was found first */
 } ntr_function;
 
 /* Returns a table of functions, or NULL when out of memory. `debug` must outlive it. */
@@ -50,36 +50,36 @@ NTR_API uint32_t ntr_functions_named(ntr_functions *functions, const char *name)
  * ntr_functions_at or ntr_functions_named. */
 NTR_API const ntr_function *ntr_functions_get(const ntr_functions *functions, uint32_t number);
 
-/* Gives the table the threads of the trace, for the call stacks that are made with it afterwards. `tasks` must outlive the
- * table; NULL: not known. */
+/* Gives the table the threads of the trace, for the call stacks that are made with it afterwards. `tasks` must outlive
+ * the table; NULL: not known. */
 NTR_API void ntr_functions_set_tasks(ntr_functions *functions, const ntr_tasks *tasks);
 
 /* ---- stacks ------------------------------------------------------------------------------------ */
 
 typedef enum ntr_frame_kind {
-    NTR_FRAME_ROOT,      /* the outermost known frame; its caller is not known */
+    NTR_FRAME_ROOT, /* the outermost known frame; its caller is not known */
     NTR_FRAME_CALL,
     NTR_FRAME_EXCEPTION, /* an exception handler */
     NTR_FRAME_INTERRUPT, /* an interrupt handler */
 } ntr_frame_kind;
 
 typedef struct ntr_stack_frame {
-    uint32_t function;   /* number in ntr_functions */
-    uint32_t handle;     /* value returned by the listener's `enter` */
-    uint8_t kind;        /* ntr_frame_kind */
-    uint64_t site;       /* address of the call instruction, or of the interrupted instruction */
-    uint64_t return_to;  /* return address */
+    uint32_t function; /* number in ntr_functions */
+    uint32_t handle; /* value returned by the listener's `enter` */
+    uint8_t kind; /* ntr_frame_kind */
+    uint64_t site; /* address of the call instruction, or of the interrupted instruction */
+    uint64_t return_to; /* return address */
 } ntr_stack_frame;
 
 /* The event and the place at which a stack changes. */
 typedef struct ntr_stack_moment {
-    const ntr_event *event;      /* the event that causes the change */
+    const ntr_event *event; /* the event that causes the change */
     uint16_t src;
     const ntr_context *context;
     const ntr_stack_frame *parent; /* the frame below; NULL for a root */
-    bool resumed;                /* the function is not entered, but continues: its call is not known */
-    uint32_t thread;             /* number of the stack: threads and contexts are numbered in the order of first use */
-    const ntr_task *task;        /* that runs on the hart; NULL: not known */
+    bool resumed; /* the function is not entered, but continues: its call is not known */
+    uint32_t thread; /* number of the stack: threads and contexts are numbered in the order of first use */
+    const ntr_task *task; /* that runs on the hart; NULL: not known */
 } ntr_stack_moment;
 
 typedef struct ntr_stack_listener {

@@ -10,8 +10,8 @@ extern "C" {
 
 typedef struct ntr_calltree ntr_calltree;
 
-#define NTR_CALLTREE_ROOT 0u              /* the parent of all root frames */
-#define NTR_CALLTREE_NONE UINT32_MAX
+#define NTR_CALLTREE_ROOT      0u              /* the parent of all root frames */
+#define NTR_CALLTREE_NONE      UINT32_MAX
 #define NTR_CALLTREE_DEPTH_MAX 4096       /* deeper calls are counted in the deepest node */
 #define NTR_CALLTREE_NODES_MAX (1u << 24) /* further calling contexts are counted in their parent */
 
@@ -24,7 +24,7 @@ typedef struct ntr_call_node {
     uint64_t calls;                  /* number of entries */
     uint64_t instructions;           /* instructions retired in the node itself */
     uint64_t ticks;                  /* time of the node itself; the time between two timestamps is divided among
-                                      * the nodes in proportion to their instructions */
+                     * the nodes in proportion to their instructions */
     uint64_t total_instructions, total_ticks; /* including all descendants; valid after ntr_calltree_finish */
 } ntr_call_node;
 
@@ -37,8 +37,8 @@ typedef enum ntr_calltree_split {
     NTR_CALLTREE_TOGETHER, /* one tree for all harts and contexts */
     NTR_CALLTREE_HARTS,    /* one subtree per hart, below a node named "hart 0" */
     NTR_CALLTREE_CONTEXTS, /* one subtree per hart and context, below a node named "hart 0 scontext 0x5" */
-    /* One subtree per process, below a node "python3.13 (45)"; "hart 0" where the process is not known. Not for a part of a
-     * trace (ntr_calltree_open). */
+    /* One subtree per process, below a node "python3.13 (45)"; "hart 0" where the process is not known. Not for a part
+     * of a trace (ntr_calltree_open). */
     NTR_CALLTREE_PROCESSES,
 } ntr_calltree_split;
 
@@ -46,27 +46,30 @@ typedef enum ntr_calltree_split {
 NTR_API void ntr_calltree_divide(ntr_calltree *tree, ntr_calltree_split split);
 NTR_API ntr_calltree_split ntr_calltree_divided(const ntr_calltree *tree);
 
-/* Makes a new tree that of a part of a trace, for ntr_partial_write: the stacks at its beginning are not known. Errors: NTR_E_MEMORY. */
+/* Makes a new tree that of a part of a trace, for ntr_partial_write: the stacks at its beginning are not known. Errors:
+ * NTR_E_MEMORY. */
 NTR_API ntr_status ntr_calltree_open(ntr_calltree *tree);
 
-/* Several threads: each has an open tree, with functions of its own, for the chunk of a stream that it decodes. Trees of chunks
- * are packed and applied, in the order of the stream, to the tree of the whole. They must not be divided in another way. Only
- * one source may have timestamps.
+/* Several threads: each has an open tree, with functions of its own, for the chunk of a stream that it decodes. Trees
+ * of chunks are packed and applied, in the order of the stream, to the tree of the whole. They must not be divided in
+ * another way. Only one source may have timestamps.
  *
- * ntr_calltree_begin_chunk: a chunk begins; everything before it is forgotten. ntr_calltree_pack, after ntr_calltree_finish:
- * returns the number of bytes of the packed tree, and writes them to `to` (aligned to 8 bytes) if `room` is sufficient.
+ * ntr_calltree_begin_chunk: a chunk begins; everything before it is forgotten. ntr_calltree_pack, after
+ * ntr_calltree_finish: returns the number of bytes of the packed tree, and writes them to `to` (aligned to 8 bytes) if
+ * `room` is sufficient.
  *
  * ntr_calltree_apply: `packed` is from a tree of the same process, whose functions still exist. The result is that of
- * ntr_calltree_feed with the events of the chunk. Errors: NTR_E_MEMORY; NTR_E_STATE: what the chunk does to the call stacks is
- * not known without its callers (threads of an operating system, code that was entered without a call): nothing has changed,
- * and the events must be fed. */
+ * ntr_calltree_feed with the events of the chunk. Errors: NTR_E_MEMORY; NTR_E_STATE: what the chunk does to the call
+ * stacks is not known without its callers (threads of an operating system, code that was entered without a call):
+ * nothing has changed, and the events must be fed. */
 NTR_API void ntr_calltree_begin_chunk(ntr_calltree *tree);
 NTR_API size_t ntr_calltree_pack(ntr_calltree *tree, void *to, size_t room);
 NTR_API ntr_status ntr_calltree_apply(ntr_calltree *tree, const void *packed, size_t size);
 
-/* Several threads, and an export that follows the tree of the whole (ntr_export_follows): the frames of a chunk are kept that have
- * `shortest` instructions at least. To be called for an open tree before ntr_calltree_begin_chunk; `shortest` is what
- * ntr_calltree_shortest_frame returned for the tree of the whole at any time before. Errors: NTR_E_INVALID: it is not open; NTR_E_MEMORY. */
+/* Several threads, and an export that follows the tree of the whole (ntr_export_follows): the frames of a chunk are
+ * kept that have `shortest` instructions at least. To be called for an open tree before ntr_calltree_begin_chunk;
+ * `shortest` is what ntr_calltree_shortest_frame returned for the tree of the whole at any time before. Errors:
+ * NTR_E_INVALID: it is not open; NTR_E_MEMORY. */
 NTR_API ntr_status ntr_calltree_keep_frames(ntr_calltree *tree, uint64_t shortest);
 NTR_API uint64_t ntr_calltree_shortest_frame(const ntr_calltree *tree);
 

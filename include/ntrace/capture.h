@@ -40,73 +40,73 @@ extern "C" {
 
 /* A whole machine of QEMU 10 or later, instead of a program under user mode. */
 typedef struct ntr_capture_machine_config {
-    size_t size;                       /* sizeof(ntr_capture_machine_config) */
-    const char *name;                  /* -machine of QEMU: "virt", "spike", ..., with its options */
-    const char *firmware;              /* ELF file or image that the machine starts; NULL: QEMU's own (OpenSBI) */
+    size_t size; /* sizeof(ntr_capture_machine_config) */
+    const char *name; /* -machine of QEMU: "virt", "spike", ..., with its options */
+    const char *firmware; /* ELF file or image that the machine starts; NULL: QEMU's own (OpenSBI) */
     const char *kernel, *initrd, *append; /* -kernel, -initrd, -append of QEMU; may be NULL */
-    const char *memory;                /* -m of QEMU: "512M"; NULL: the default of the machine */
-    const char *plugin;                /* path of the capture plugin for the version of QEMU */
-    unsigned harts;                    /* 0: 1 */
-    unsigned xlen;                     /* 32 or 64 */
-    bool repeatable;                   /* the same execution in every run; one hart, no input */
-    bool no_contexts;                  /* address spaces are not told apart */
-    const char *const *files;          /* folders, cpio archives (also compressed), images of ext2, ext3, ext4 or a disk, and ELF files
-                                        * with the programs of the guest, beside `initrd`: they name what ran */
+    const char *memory; /* -m of QEMU: "512M"; NULL: the default of the machine */
+    const char *plugin; /* path of the capture plugin for the version of QEMU */
+    unsigned harts; /* 0: 1 */
+    unsigned xlen; /* 32 or 64 */
+    bool repeatable; /* the same execution in every run; one hart, no input */
+    bool no_contexts; /* address spaces are not told apart */
+    const char *const *files; /* folders, cpio archives (also compressed), images of ext2, ext3, ext4 or a disk, and ELF
+                               * files with the programs of the guest, beside `initrd`: they name what ran */
     size_t file_count;
-    bool no_ownership;                 /* with a topology: its encoders send no privilege modes and contexts, unless it sets
-                                        * them to. Otherwise `encoder` says it */
-    bool clock;                        /* ticks of timestamps are those of the CSR time, not instructions. Not with a topology */
+    bool no_ownership; /* with a topology: its encoders send no privilege modes and contexts, unless it sets
+                        * them to. Otherwise `encoder` says it */
+    bool clock; /* ticks of timestamps are those of the CSR time, not instructions. Not with a topology */
 } ntr_capture_machine_config;
 
 NTR_DEFINE_CONFIG_INIT(ntr_capture_machine_config)
 
 /* All pointers must stay valid, and the data unchanged, until ntr_capture_free. */
 typedef struct ntr_capture_config {
-    size_t size;                       /* sizeof(ntr_capture_config) */
+    size_t size; /* sizeof(ntr_capture_config) */
     const ntr_allocator *allocator;
-    const char *const *command;        /* the program (RISC-V ELF file, or script with a RISC-V interpreter), its
-                                        * arguments, NULL */
-    const char *bundle;                /* folder to write; a bundle of that name is replaced */
-    bool compress;                     /* compress the stream with zstd */
-    const char *tool;                  /* name of the capturing tool for capture.json: "ntrace 0.1.0"; may be NULL */
+    const char *const *command; /* the program (RISC-V ELF file, or script with a RISC-V interpreter), its
+                                 * arguments, NULL */
+    const char *bundle; /* folder to write; a bundle of that name is replaced */
+    bool compress; /* compress the stream with zstd */
+    const char *tool; /* name of the capturing tool for capture.json: "ntrace 0.1.0"; may be NULL */
 
     const ntr_encoder_config *encoder; /* of every hart, except params.xlen, src_id, sink and allocator; NULL:
                                         * ntr_capture_encoder_defaults and widen_src. Not used with a topology */
-    ntr_bytes topology;                /* JSON: the trace system to model (docs/system.md); empty: none */
-    const char *topology_name;         /* for error messages: the name of its file; may be NULL */
-    const char *sink;                  /* name of the sink that holds the stream; NULL: all sinks */
+    ntr_bytes topology; /* JSON: the trace system to model (docs/system.md); empty: none */
+    const char *topology_name; /* for error messages: the name of its file; may be NULL */
+    const char *sink; /* name of the sink that holds the stream; NULL: all sinks */
 
-    const char *plugin;                /* path of the capture plugin, ntrace-qemu.so */
-    const char *qemu;                  /* NULL: qemu-riscv64 or qemu-riscv32, found in PATH */
-    const char *sysroot;               /* -L of QEMU; NULL: NTR_CAPTURE_SYSROOT for dynamic programs */
-    const char *cpu;                   /* -cpu of QEMU; may be NULL */
-    const char *const *qemu_options;   /* more options of QEMU */
+    const char *plugin; /* path of the capture plugin, ntrace-qemu.so */
+    const char *qemu; /* NULL: qemu-riscv64 or qemu-riscv32, found in PATH */
+    const char *sysroot; /* -L of QEMU; NULL: NTR_CAPTURE_SYSROOT for dynamic programs */
+    const char *cpu; /* -cpu of QEMU; may be NULL */
+    const char *const *qemu_options; /* more options of QEMU */
     size_t qemu_option_count;
 
-    bool follow_fork;                  /* trace child processes too: NAME.PID.ntrace beside NAME.ntrace. Not allowed with
-                                        * a topology */
-    const char *search;                /* where a program without a slash in its name is looked for, in the form of PATH,
-                                        * before the folders of programs below the sysroot; may be NULL */
+    bool follow_fork; /* trace child processes too: NAME.PID.ntrace beside NAME.ntrace. Not allowed with
+                       * a topology */
+    const char *search; /* where a program without a slash in its name is looked for, in the form of PATH,
+                         * before the folders of programs below the sysroot; may be NULL */
 
-    uint64_t skip;                     /* instructions that retire before tracing begins */
-    const char *start_at;              /* then tracing begins when this address or symbol is reached; NULL: at once */
-    const char *stop_at;               /* and ends when this one is reached; NULL: with the program */
-    uint64_t max_size;                 /* bytes: keep the most recent part of a longer stream; 0: all of it. Not allowed
-                                        * with a topology */
-    bool compress_large;               /* compress the stream when it has more than 1 MiB; ignored in a build without
-                                        * zstd */
-    bool widen_src;                    /* SRC gets more bits when there are more threads than `encoder` has room for: 6 if
-                                        * it had none, then 12. Its params.src_bits is 0 or 6 */
-    const ntr_capture_machine_config *machine; /* a whole machine; `command` then only describes it, and `qemu` is needed.
-                                        * NULL: a program */
-    uint64_t instructions;             /* machines: end soon after so many instructions of all harts; 0: no limit */
-    uint64_t nanoseconds;              /* machines: end after this time; 0: no limit */
-    bool accesses;                     /* trace loads and stores at [access_first, access_last]; the dialect of `encoder`
-                                        * has data messages. Not allowed with a topology, skip, start_at and stop_at */
+    uint64_t skip; /* instructions that retire before tracing begins */
+    const char *start_at; /* then tracing begins when this address or symbol is reached; NULL: at once */
+    const char *stop_at; /* and ends when this one is reached; NULL: with the program */
+    uint64_t max_size; /* bytes: keep the most recent part of a longer stream; 0: all of it. Not allowed
+                        * with a topology */
+    bool compress_large; /* compress the stream when it has more than 1 MiB; ignored in a build without
+                          * zstd */
+    bool widen_src; /* SRC gets more bits when there are more threads than `encoder` has room for: 6 if
+                     * it had none, then 12. Its params.src_bits is 0 or 6 */
+    const ntr_capture_machine_config *machine; /* a whole machine; `command` then only describes it, and `qemu` is
+                                                * needed. NULL: a program */
+    uint64_t instructions; /* machines: end soon after so many instructions of all harts; 0: no limit */
+    uint64_t nanoseconds; /* machines: end after this time; 0: no limit */
+    bool accesses; /* trace loads and stores at [access_first, access_last]; the dialect of `encoder`
+                    * has data messages. Not allowed with a topology, skip, start_at and stop_at */
     uint64_t access_first, access_last; /* or access_symbol, below */
-    const char *test;                  /* name of the test that is executed, for capture.json; may be NULL */
-    const char *access_symbol;         /* trace loads and stores of this object in place of the range, wherever its file is
-                                        * loaded; NULL: the range */
+    const char *test; /* name of the test that is executed, for capture.json; may be NULL */
+    const char *access_symbol; /* trace loads and stores of this object in place of the range, wherever its file is
+                                * loaded; NULL: the range */
 } ntr_capture_config;
 
 /* Sets the encoder's configuration that makes bundles small at little cost: implicit returns with a stack of 32,
@@ -133,12 +133,12 @@ NTR_API const char *ntr_capture_error(const ntr_capture_session *session);
 
 /* A bundle that was written. */
 typedef struct ntr_capture_result {
-    size_t size;           /* sizeof(ntr_capture_result) */
-    const char *bundle;    /* folder. The session owns both strings */
-    const char *process;   /* name of the program that the process executed last */
-    int pid;               /* of a child process; 0: the first process */
+    size_t size; /* sizeof(ntr_capture_result) */
+    const char *bundle; /* folder. The session owns both strings */
+    const char *process; /* name of the program that the process executed last */
+    int pid; /* of a child process; 0: the first process */
     uint64_t instructions; /* in all sources */
-    uint64_t bytes;        /* of the stream, before compression */
+    uint64_t bytes; /* of the stream, before compression */
 } ntr_capture_result;
 
 /* Checks the program, creates the bundle and starts the program. The program inherits the environment, standard
@@ -155,8 +155,8 @@ NTR_API bool ntr_capture_result_at(const ntr_capture_session *session, size_t in
  * ntr_capture_finish. It stays valid after the end of the program. */
 NTR_API int ntr_capture_process(const ntr_capture_session *session);
 
-/* Kill the program and its children that are traced (SIGKILL). What was executed remains in the trace; to be followed by
- * ntr_capture_step as usual. */
+/* Kill the program and its children that are traced (SIGKILL). What was executed remains in the trace; to be followed
+ * by ntr_capture_step as usual. */
 NTR_API void ntr_capture_kill(const ntr_capture_session *session);
 
 /* Encodes what the program executed since the last call; waits a fraction of a millisecond if there is nothing.

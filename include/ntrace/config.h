@@ -9,10 +9,10 @@
 #include <string.h>
 
 /* Defines TYPE_init(TYPE *config), which sets every member except the size to 0, the default. */
-#define NTR_DEFINE_CONFIG_INIT(type)             \
-    static inline void type##_init(type *config) { \
-        memset(config, 0, sizeof *config);       \
-        config->size = sizeof *config;           \
+#define NTR_DEFINE_CONFIG_INIT(type)                                                                                   \
+    static inline void type##_init(type *config) {                                                                     \
+        memset(config, 0, sizeof *config);                                                                             \
+        config->size = sizeof *config;                                                                                 \
     }
 
 #endif

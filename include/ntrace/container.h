@@ -35,9 +35,9 @@ typedef struct ntr_container {
     uint32_t word;
 } ntr_container;
 
-/* Recognizes a container by the beginning of a file: NTR_CONTAINER_HEADER_MAX bytes, or the whole file if it is shorter.
- * Returns NTR_OK; NTR_END: there is none, the file is a plain stream. Errors: NTR_E_SYNTAX (the header of a container has
- * an error; `facts` says which). */
+/* Recognizes a container by the beginning of a file: NTR_CONTAINER_HEADER_MAX bytes, or the whole file if it is
+ * shorter. Returns NTR_OK; NTR_END: there is none, the file is a plain stream. Errors: NTR_E_SYNTAX (the header of a
+ * container has an error; `facts` says which). */
 NTR_API ntr_status ntr_container_find(ntr_bytes beginning, ntr_container *container);
 
 /* A call can complete a word of text that earlier ones began: so many bytes can be written beyond `bytes.size`. */

@@ -3,9 +3,10 @@
  * DWARF is read with libdw from the files of the images or from separate debug files, found by build ID or
  * .gnu_debuglink. They are searched in given folders (ntr_debug_info_set_path), beside the file at the path that is the
  * name of the image, in usr/lib/debug of each folder above it (a sysroot), and in /usr/lib/debug. If the environment
- * variable DEBUGINFOD_URLS is set, libdw asks its servers afterwards. Without DWARF the symbol table is used. Data is loaded on first use and kept, so that a lookup is
- * a few binary searches. ntr_debug_info_frames and ntr_debug_info_function may be called for one object by several threads at once;
- * everything else by one thread at a time, while no other one uses the object. */
+ * variable DEBUGINFOD_URLS is set, libdw asks its servers afterwards. Without DWARF the symbol table is used. Data is
+ * loaded on first use and kept, so that a lookup is a few binary searches. ntr_debug_info_frames and
+ * ntr_debug_info_function may be called for one object by several threads at once; everything else by one thread at a
+ * time, while no other one uses the object. */
 #ifndef NTRACE_DEBUG_INFO_H
 #define NTRACE_DEBUG_INFO_H
 
@@ -19,20 +20,20 @@ typedef struct ntr_debug_info ntr_debug_info;
 
 /* One frame at an address. Strings are valid as long as the ntr_debug_info. */
 typedef struct ntr_frame {
-    const char *function;   /* demangled name, or FILE+0xADDRESS of code without a symbol; NULL when nothing is known */
-    const char *linkage;    /* linkage name, or equal to `function`; NULL: the code is not known to be one function */
-    const char *file;       /* NULL: not known */
-    const char *declared_in;/* file of the function's declaration; NULL: not known */
-    const char *image;      /* image of the address */
-    uint32_t line, column;  /* of the address in this frame; for a caller, of the call; 0: not known */
+    const char *function; /* demangled name, or FILE+0xADDRESS of code without a symbol; NULL when nothing is known */
+    const char *linkage; /* linkage name, or equal to `function`; NULL: the code is not known to be one function */
+    const char *file; /* NULL: not known */
+    const char *declared_in; /* file of the function's declaration; NULL: not known */
+    const char *image; /* image of the address */
+    uint32_t line, column; /* of the address in this frame; for a caller, of the call; 0: not known */
     uint32_t discriminator; /* DWARF line-table discriminator */
     uint32_t declared_line; /* line of the function's declaration; 0: not known */
-    uint64_t entry;         /* entry address of the function or of this inlined copy */
-    uint64_t size;          /* bytes from `entry` to the end of its contiguous range; 0: not known */
-    bool inlined;           /* inlined into the next frame */
+    uint64_t entry; /* entry address of the function or of this inlined copy */
+    uint64_t size; /* bytes from `entry` to the end of its contiguous range; 0: not known */
+    bool inlined; /* inlined into the next frame */
     bool inlined_somewhere; /* the compiler has inlined the function at one place at least (DW_AT_inline) */
-    bool never_returns;     /* of a function that is not inlined: it never returns to its caller (DW_AT_noreturn) */
-    uint64_t reserved[4];   /* must be 0; for later members */
+    bool never_returns; /* of a function that is not inlined: it never returns to its caller (DW_AT_noreturn) */
+    uint64_t reserved[4]; /* must be 0; for later members */
 } ntr_frame;
 
 /* Maximum number of frames of one address. Deeper chains of inlined functions are truncated. */
@@ -61,10 +62,10 @@ NTR_API size_t ntr_debug_info_frames(ntr_debug_info *debug, const ntr_context *c
 
 /* Stores the (not inlined) function that contains `address`. Returns NTR_END when it is not known. */
 NTR_API ntr_status ntr_debug_info_function(ntr_debug_info *debug, const ntr_context *context, uint64_t address,
-                                       ntr_frame *function);
+                                           ntr_frame *function);
 
-/* Stores the entries of the functions with a name, at most `capacity`: the address of the symbol with this name; if there is
- * none, those of the functions whose demangled name it is, with or without parameters and namespaces ("area",
+/* Stores the entries of the functions with a name, at most `capacity`: the address of the symbol with this name; if
+ * there is none, those of the functions whose demangled name it is, with or without parameters and namespaces ("area",
  * "shape::area(int)"). Returns their number. Not sorted. */
 NTR_API size_t ntr_find_functions(const ntr_program *program, const char *name, uint64_t *entries, size_t capacity);
 
@@ -82,7 +83,7 @@ NTR_API ntr_status ntr_debug_info_lines(ntr_debug_info *debug, size_t index, con
  * (`inlined`), executed or not. Strings of the frames are valid as long as the object. A result of `visit` other than
  * NTR_OK stops the iteration and is returned. Returns NTR_END when `index` is past the last image. */
 NTR_API ntr_status ntr_debug_info_functions(ntr_debug_info *debug, size_t index,
-                                        ntr_status (*visit)(void *user, const ntr_frame *function), void *user);
+                                            ntr_status (*visit)(void *user, const ntr_frame *function), void *user);
 
 #ifdef __cplusplus
 }

@@ -1,9 +1,10 @@
 /* Decisions: decision coverage and MC/DC of a program that was not instrumented.
  *
- * The conditions of each decision come from the source (libclang). The conditional branches that evaluate them come from
- * the line table and the control-flow graph of the code. The outcomes of these branches, in the order of execution, are
- * the condition vector of one evaluation of the decision. Where source and code cannot be matched with certainty, the
- * decision is "not determinable", with the reason. Objects are not thread-safe. docs/coverage.md has the definitions. */
+ * The conditions of each decision come from the source (libclang). The conditional branches that evaluate them come
+ * from the line table and the control-flow graph of the code. The outcomes of these branches, in the order of
+ * execution, are the condition vector of one evaluation of the decision. Where source and code cannot be matched with
+ * certainty, the decision is "not determinable", with the reason. Objects are not thread-safe. docs/coverage.md has the
+ * definitions. */
 #ifndef NTRACE_DECISION_H
 #define NTRACE_DECISION_H
 
@@ -36,10 +37,10 @@ typedef struct ntr_condition {
     const char *text;         /* source text, in one line; in a macro: of the macro's name */
     bool constant, value;     /* the condition is a constant and has this value */
     bool true_seen, false_seen;
-    bool covered;             /* an independence pair exists, unique-cause: no other condition differs where both vectors
-                                 evaluate it */
-    bool masking;             /* an independence pair exists, masking: other conditions that differ are masked */
-    uint32_t pair[2];         /* indexes of the two vectors of that pair; unique-cause if it exists */
+    bool covered; /* an independence pair exists, unique-cause: no other condition differs where both vectors
+                     evaluate it */
+    bool masking; /* an independence pair exists, masking: other conditions that differ are masked */
+    uint32_t pair[2]; /* indexes of the two vectors of that pair; unique-cause if it exists */
     uint64_t reserved[2];
 } ntr_condition;
 
@@ -48,31 +49,32 @@ typedef struct ntr_vector {
     char values[NTR_CONDITIONS_MAX + 1];
     bool result;
     uint64_t count;
-    uint64_t runs; /* bit I: run number I (from 0, in the order of ntr_decisions_begin) has one; bit 63: any later run */
+    uint64_t
+        runs; /* bit I: run number I (from 0, in the order of ntr_decisions_begin) has one; bit 63: any later run */
 } ntr_vector;
 
 typedef enum ntr_decision_kind {
     NTR_DECISION_LOGICAL, /* an expression with && or || */
-    NTR_DECISION_SINGLE,  /* a single condition of if, while, do, for or ?: */
+    NTR_DECISION_SINGLE, /* a single condition of if, while, do, for or ?: */
 } ntr_decision_kind;
 
 typedef struct ntr_decision {
-    uint8_t kind;                 /* ntr_decision_kind */
-    uint8_t state;                /* ntr_cover_state of MC/DC, unique-cause */
-    uint8_t masking_state;        /* ntr_cover_state of MC/DC, masking */
-    uint8_t decision_state;       /* ntr_cover_state of decision coverage: both results were seen */
-    const char *reason;           /* why a state is not determinable, or why evaluations may be missing; NULL otherwise */
+    uint8_t kind; /* ntr_decision_kind */
+    uint8_t state; /* ntr_cover_state of MC/DC, unique-cause */
+    uint8_t masking_state; /* ntr_cover_state of MC/DC, masking */
+    uint8_t decision_state; /* ntr_cover_state of decision coverage: both results were seen */
+    const char *reason; /* why a state is not determinable, or why evaluations may be missing; NULL otherwise */
     const char *file, *function;
     uint32_t line, column, end_line, end_column; /* `end`: of the last character; in a macro: of the expansion */
     ntr_source_place spelled;
-    const char *text;             /* source text, in one line */
+    const char *text; /* source text, in one line */
     ntr_condition *conditions;
     size_t condition_count;
-    const ntr_vector *vectors;    /* sorted by values */
+    const ntr_vector *vectors; /* sorted by values */
     size_t vector_count;
-    uint64_t unknown;             /* evaluations of which a part is missing (gap, begin or end of the trace) */
-    uint64_t copies;              /* copies of its code: inlined or duplicated */
-    bool true_seen, false_seen;   /* results that certainly occurred, also of evaluations without a vector */
+    uint64_t unknown; /* evaluations of which a part is missing (gap, begin or end of the trace) */
+    uint64_t copies; /* copies of its code: inlined or duplicated */
+    bool true_seen, false_seen; /* results that certainly occurred, also of evaluations without a vector */
     uint64_t reserved[3];
 } ntr_decision;
 
@@ -81,13 +83,13 @@ typedef struct ntr_decisions ntr_decisions;
 /* Which sources are parsed, and how. A zeroed struct with `size` set: the files that debug information names, with the
  * macros and folders that it has. */
 typedef struct ntr_source_options {
-    size_t size;                     /* sizeof(ntr_source_options) */
-    const char *compile_commands;    /* compile_commands.json, or the folder that has it; NULL: none */
-    const char *const *arguments;    /* further arguments for libclang, such as "-DNAME" */
+    size_t size; /* sizeof(ntr_source_options) */
+    const char *compile_commands; /* compile_commands.json, or the folder that has it; NULL: none */
+    const char *const *arguments; /* further arguments for libclang, such as "-DNAME" */
     size_t argument_count;
-    const char *const *only;         /* only sources in these folders or with these names; none: all */
+    const char *const *only; /* only sources in these folders or with these names; none: all */
     size_t only_count;
-    const char *source_path;         /* folders of sources that have moved, separated by colons; NULL: none */
+    const char *source_path; /* folders of sources that have moved, separated by colons; NULL: none */
     uint64_t reserved[4];
 } ntr_source_options;
 
@@ -111,8 +113,8 @@ NTR_API ntr_status ntr_decisions_feed(ntr_decisions *decisions, const ntr_event 
 /* Ends the run and adds its vectors to those of earlier runs. Errors: NTR_E_MEMORY. */
 NTR_API ntr_status ntr_decisions_end(ntr_decisions *decisions);
 
-/* Returns the decisions, sorted by (file, line, column), and stores their number in *count. Valid until the next call of
- * ntr_decisions_begin. */
+/* Returns the decisions, sorted by (file, line, column), and stores their number in *count. Valid until the next call
+ * of ntr_decisions_begin. */
 NTR_API const ntr_decision *ntr_decisions_list(const ntr_decisions *decisions, size_t *count);
 
 /* Returns the number of source files that could not be parsed; `index` below it selects the description of one in
@@ -123,14 +125,14 @@ NTR_API size_t ntr_decisions_unparsed(const ntr_decisions *decisions, size_t ind
 NTR_API const char *ntr_decisions_parser(const ntr_decisions *decisions);
 
 typedef struct ntr_decision_sums {
-    uint64_t decisions[3];  /* number of decisions by ntr_cover_state, of `level` */
+    uint64_t decisions[3]; /* number of decisions by ntr_cover_state, of `level` */
     uint64_t conditions, conditions_covered; /* of determinable decisions; constants are not counted */
 } ntr_decision_sums;
 
 typedef enum ntr_decision_level {
     NTR_LEVEL_DECISION, /* both results; all decisions */
-    NTR_LEVEL_MCDC,     /* unique-cause MC/DC; decisions with two and more conditions */
-    NTR_LEVEL_MASKING,  /* masking MC/DC */
+    NTR_LEVEL_MCDC, /* unique-cause MC/DC; decisions with two and more conditions */
+    NTR_LEVEL_MASKING, /* masking MC/DC */
 } ntr_decision_level;
 
 /* Computes the sums of one file, or of all files when `file` is NULL. */

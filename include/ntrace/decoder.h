@@ -78,17 +78,17 @@ NTR_API ntr_status ntr_decoder_read(ntr_decoder *decoder, ntr_event *events, siz
  * ntr_decoder_free. */
 NTR_API const char *ntr_decoder_error(const ntr_decoder *decoder);
 
-/* Writes the state in which the decoder goes on, as a line of text: NTR_DECODER_STATE_SIZE bytes are enough. It must have returned
- * NTR_NEED_MORE. Two decoders of one stream with the same text at the same place return the same events from there on. Returns the
- * length of the text. */
+/* Writes the state in which the decoder goes on, as a line of text: NTR_DECODER_STATE_SIZE bytes are enough. It must
+ * have returned NTR_NEED_MORE. Two decoders of one stream with the same text at the same place return the same events
+ * from there on. Returns the length of the text. */
 #define NTR_DECODER_STATE_SIZE 480
 NTR_API size_t ntr_decoder_state(const ntr_decoder *decoder, char *text, size_t size);
 
 /* Totals of counting decode. `reserved` counts messages that are accepted although damage is the likely reason
  * (ntr_event_is_doubtful). */
 typedef struct ntr_counts {
-    uint64_t instructions, halfwords, spans, branches, taken, calls, returns, exceptions, interrupts, gaps,
-        messages, bytes, reserved;
+    uint64_t instructions, halfwords, spans, branches, taken, calls, returns, exceptions, interrupts, gaps, messages,
+        bytes, reserved;
     uint64_t room[6]; /* must be 0; for later members */
 } ntr_counts;
 
@@ -111,15 +111,15 @@ NTR_API ntr_status ntr_decoder_flush_counts(ntr_decoder *decoder);
 typedef bool ntr_same_function(void *user, const ntr_context *context, const uint64_t *addresses, size_t count);
 
 /* Join spans, for consumers that need calls, returns and the number of instructions between them, such as call trees.
- * ntr_decoder_read then leaves out spans that end with a branch or a direct jump inside of a function, as `same` divides
- * the code into functions; their instructions are added to the next span of the source, which can thus have more
- * instructions than its halfwords hold. `same` is called once or a few times for each basic block. Streams with
+ * ntr_decoder_read then leaves out spans that end with a branch or a direct jump inside of a function, as `same`
+ * divides the code into functions; their instructions are added to the next span of the source, which can thus have
+ * more instructions than its halfwords hold. `same` is called once or a few times for each basic block. Streams with
  * timestamps are not joined. A count callback, if one is set, receives all spans, as in counting decode. Set it before
  * the first feed. */
 NTR_API void ntr_decoder_set_join(ntr_decoder *decoder, ntr_same_function *same, void *user);
 
-/* Return all spans of these modes: bit I is that of privilege I (0 U, 1 S, 3 M). Spans of guests and those without a known
- * privilege are joined. Set it before the first feed. */
+/* Return all spans of these modes: bit I is that of privilege I (0 U, 1 S, 3 M). Spans of guests and those without a
+ * known privilege are joined. Set it before the first feed. */
 NTR_API void ntr_decoder_set_join_except(ntr_decoder *decoder, unsigned modes);
 
 #ifdef __cplusplus

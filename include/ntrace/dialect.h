@@ -66,15 +66,18 @@ typedef struct ntr_dialect {
     bool any_end_idle;           /* every byte with MSEO 11 between messages is idle */
     bool empty_icnt;             /* I-CNT 0 after fixed fields that end at a byte boundary has no byte */
     bool repeat_xors;            /* RepeatBranch: U-ADDR is applied again in each repetition */
-    bool stop_hides_target;      /* a stop right after a jump: the jump's message has U-ADDR 0 whatever its target was */
-    bool htm_count_sync;         /* HTM: SYNC 4 when I-CNT is full */
-    uint8_t context0;            /* ntr_context0; 0: none */
-    const char *encoder;         /* options of an encoder that writes the dialect, "mode=htm icnt-bits=12"; NULL: there is none */
-    bool describes_itself;       /* the encoder sends Config before the first synchronizing message */
-    bool trap_ownership;         /* an Ownership message follows every trap and trap return, whether the context changes or not */
-    bool trap_value;             /* TrapValue follows the Ownership message of a trap */
-    bool drops_stragglers;       /* flow messages before a synchronizing one are of the session before: no gap */
-    bool untimed_ownership;      /* no TSTAMP in Ownership after ProgTraceSync or before TrapValue, and in ProgTraceSync at time 0 */
+    bool stop_hides_target; /* a stop right after a jump: the jump's message has U-ADDR 0 whatever its target was */
+    bool htm_count_sync; /* HTM: SYNC 4 when I-CNT is full */
+    uint8_t context0; /* ntr_context0; 0: none */
+    const char
+        *encoder; /* options of an encoder that writes the dialect, "mode=htm icnt-bits=12"; NULL: there is none */
+    bool describes_itself; /* the encoder sends Config before the first synchronizing message */
+    bool trap_ownership; /* an Ownership message follows every trap and trap return, whether the context changes or not
+                          */
+    bool trap_value; /* TrapValue follows the Ownership message of a trap */
+    bool drops_stragglers; /* flow messages before a synchronizing one are of the session before: no gap */
+    bool untimed_ownership; /* no TSTAMP in Ownership after ProgTraceSync or before TrapValue, and in ProgTraceSync at
+                               time 0 */
 } ntr_dialect;
 
 /* Returns the dialect of this name, or NULL. Static storage. */

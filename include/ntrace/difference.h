@@ -41,19 +41,19 @@ typedef struct ntr_execution {
 } ntr_execution;
 
 typedef enum ntr_execution_step_kind {
-    NTR_STEP_RUN = 0,     /* straight-line code */
-    NTR_STEP_GAP,         /* a part of the execution that is not known */
-    NTR_STEP_STOP,        /* the trace stops */
+    NTR_STEP_RUN = 0, /* straight-line code */
+    NTR_STEP_GAP, /* a part of the execution that is not known */
+    NTR_STEP_STOP, /* the trace stops */
     NTR_STEP_INSTRUCTION, /* one instruction; only in comparisons with a list */
-    NTR_STEP_END,         /* the execution is at its end; the other members are 0 */
+    NTR_STEP_END, /* the execution is at its end; the other members are 0 */
 } ntr_execution_step_kind;
 
 typedef struct ntr_execution_step {
-    uint8_t kind;          /* ntr_execution_step_kind */
-    uint8_t end;           /* RUN: ntr_end */
-    bool timed;            /* RUN: `time` is the time at which it ended */
-    uint64_t address;      /* of the first instruction; GAP: the last address that is certain; STOP: the next one */
-    uint64_t target;       /* RUN: where control went; 0: not known */
+    uint8_t kind; /* ntr_execution_step_kind */
+    uint8_t end; /* RUN: ntr_end */
+    bool timed; /* RUN: `time` is the time at which it ended */
+    uint64_t address; /* of the first instruction; GAP: the last address that is certain; STOP: the next one */
+    uint64_t target; /* RUN: where control went; 0: not known */
     uint64_t instructions; /* RUN: their number; halfwords where the code is not known */
     uint64_t time;
     uint64_t offset, message; /* of the message that ends the step; list: 0 and the line */
@@ -68,8 +68,8 @@ typedef enum ntr_difference_kind {
 } ntr_difference_kind;
 
 typedef struct ntr_difference {
-    uint8_t kind;   /* ntr_difference_kind */
-    bool last;      /* the executions do not agree again within NTR_DIFFERENCE_WINDOW steps; the rest is not compared */
+    uint8_t kind; /* ntr_difference_kind */
+    bool last; /* the executions do not agree again within NTR_DIFFERENCE_WINDOW steps; the rest is not compared */
     uint64_t equal; /* number of equal instructions before the difference */
     const ntr_execution_step *a, *b; /* the steps that differ */
 } ntr_difference;

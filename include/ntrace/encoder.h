@@ -124,7 +124,7 @@ typedef struct ntr_encoder_config {
     bool empty_cdf_0;         /* HTM, empty history: ProgTraceCorrelation with CDF=0, not CDF=1 and HIST=1 (OQ-10) */
     bool announce;            /* send the optional ProgTraceCorrelation messages (sections 9, 10) */
     bool sync_exact;          /* periodic synchronization at the next block (section 9, case 6a); else at the next
-                               * branch message (6b) */
+                      * branch message (6b) */
     uint8_t sync_mode;        /* ntr_sync_mode */
     uint8_t sync_max;         /* period 2^(sync_max + 4), 0..15 */
     uint8_t start_sync;       /* SYNC of the first message */
@@ -136,7 +136,7 @@ typedef struct ntr_encoder_config {
 
     bool trigger_enable;      /* trTeInstTrigEnable: triggers may change trTeInstTracing */
     bool stall;               /* trTeInstStallEna: the hart waits for space in the FIFO (128 bytes) instead of losing
-                               * messages */
+                 * messages */
     uint32_t fifo_bytes;      /* 0: no FIFO, the sink gets messages at once; else 76 or more */
     uint32_t fifo_restart;    /* after a loss, sending resumes when at most this many bytes are left */
     uint32_t drain_bytes, drain_cycles; /* drain rate: bytes per cycles; 0 bytes: no limit */
@@ -145,10 +145,11 @@ typedef struct ntr_encoder_config {
     ntr_filter filters[NTR_FILTERS_MAX];
     ntr_qualifier qualify;    /* may be NULL; a block is traced only if the filters and this allow it */
     void *qualify_user;
-    uint16_t frame_bytes;     /* no message crosses a multiple of so many bytes; the space before it is idle. 0: no frames */
-    bool frame_closes;        /* a frame ends when less than 32 bytes would be left after the message */
-    bool repeat_instruction;  /* a branch or jump to itself: its repetitions are one message (RepeatInstruction) */
-    uint32_t device_id;       /* value of DeviceID, which is sent before each start; 0: none */
+    uint16_t
+        frame_bytes; /* no message crosses a multiple of so many bytes; the space before it is idle. 0: no frames */
+    bool frame_closes; /* a frame ends when less than 32 bytes would be left after the message */
+    bool repeat_instruction; /* a branch or jump to itself: its repetitions are one message (RepeatInstruction) */
+    uint32_t device_id; /* value of DeviceID, which is sent before each start; 0: none */
 } ntr_encoder_config;
 
 /* Sets the defaults: HTM, the largest widths of the specification, no optimization, no FIFO. `size` is the size of the
@@ -167,17 +168,17 @@ NTR_API ntr_status ntr_encoder_config_check(const ntr_encoder_config *config, co
 /* ---- options by name, for command line, plugin and topology files --------------------------------- */
 
 typedef enum ntr_option_argument {
-    NTR_OPTION_FLAG,     /* --name, --no-name; the value is "on" or "off" */
+    NTR_OPTION_FLAG, /* --name, --no-name; the value is "on" or "off" */
     NTR_OPTION_OPTIONAL, /* --name or --name=VALUE */
-    NTR_OPTION_VALUE,    /* --name VALUE */
+    NTR_OPTION_VALUE, /* --name VALUE */
 } ntr_option_argument;
 
 typedef struct ntr_encoder_option {
-    const char *name;    /* "icnt-bits" */
-    const char *value;   /* form of the value: "N", "btm|htm"; "off|on" for a flag */
-    const char *help;    /* one line of help */
-    uint8_t argument;    /* ntr_option_argument */
-    bool numeric;        /* the value is a number from `least` to `most` */
+    const char *name; /* "icnt-bits" */
+    const char *value; /* form of the value: "N", "btm|htm"; "off|on" for a flag */
+    const char *help; /* one line of help */
+    uint8_t argument; /* ntr_option_argument */
+    bool numeric; /* the value is a number from `least` to `most` */
     uint64_t least, most;
 } ntr_encoder_option;
 
@@ -213,7 +214,7 @@ NTR_API const char *ntr_encoder_error(const ntr_encoder *encoder);
 /* A load or store of the hart: the data side of the ingress port. */
 typedef struct ntr_data_record {
     uint8_t access; /* ntr_data_access of message.h */
-    uint8_t bytes;  /* size: 0 to 8 */
+    uint8_t bytes; /* size: 0 to 8 */
     uint64_t address, data;
 } ntr_data_record;
 
@@ -257,20 +258,20 @@ NTR_API ntr_status ntr_encoder_tick(ntr_encoder *encoder, uint64_t cycles);
 NTR_API ntr_status ntr_encoder_reconfigure(ntr_encoder *encoder, const ntr_encoder_config *config);
 
 typedef struct ntr_encoder_status {
-    bool enabled;           /* trTeEnable */
-    bool tracing;           /* trTeInstTracing, which triggers change too */
-    bool active;            /* a trace window is open: the last block was traced */
-    bool empty;             /* trTeEmpty: all messages have reached the sink */
+    bool enabled; /* trTeEnable */
+    bool tracing; /* trTeInstTracing, which triggers change too */
+    bool active; /* a trace window is open: the last block was traced */
+    bool empty; /* trTeEmpty: all messages have reached the sink */
     bool stall_or_overflow; /* trTeInstStallOrOverflow, sticky */
-    bool losing;            /* messages are being lost now */
-    uint32_t fifo_used;     /* bytes */
+    bool losing; /* messages are being lost now */
+    uint32_t fifo_used; /* bytes */
     uint64_t cycles, stall_cycles;
-    uint64_t blocks, halfwords;           /* accepted blocks; halfwords retired in trace windows */
-    uint64_t messages, bytes, syncs;      /* messages kept, their bytes; synchronizing messages made */
-    uint64_t overflows;                   /* number of losses; each may lose many messages */
-    uint64_t lost_messages, lost_bytes;   /* messages lost by overflow */
-    uint64_t lost_halfwords;              /* retired in trace windows, but in no I-CNT that was kept. The history of a
-                                           * ResourceFull message that was kept may cover some of them */
+    uint64_t blocks, halfwords; /* accepted blocks; halfwords retired in trace windows */
+    uint64_t messages, bytes, syncs; /* messages kept, their bytes; synchronizing messages made */
+    uint64_t overflows; /* number of losses; each may lose many messages */
+    uint64_t lost_messages, lost_bytes; /* messages lost by overflow */
+    uint64_t lost_halfwords; /* retired in trace windows, but in no I-CNT that was kept. The history of a
+                              * ResourceFull message that was kept may cover some of them */
     uint64_t reserved[8]; /* must be 0; for later members */
 } ntr_encoder_status;
 

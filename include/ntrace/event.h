@@ -102,10 +102,11 @@ typedef struct ntr_event {
             uint8_t tcode; /* of the message at `offset`; NTR_TCODE_NONE: bytes that are no message */
             uint8_t field; /* ntr_field that is wrong in that message, or NTR_FIELD_NONE */
         } gap;
-        struct { /* DATA, ACCESS, OVERFLOW, TRAP_VALUE, ICT. ACCESS: a data message tells nothing of the instruction; it was
-                  * executed between the program messages before and after. `data_size` is DSZ, `tag` the size of an
-                  * element; NTR_EVENT_ADDRESS_UNKNOWN: the address before it was lost. ICT: `data` is CKDATA1, of a call or return its target; `tag` is CKDATA0 when
-                  * that is no address; NTR_EVENT_ADDRESS_UNKNOWN: it carries no address */
+        struct { /* DATA, ACCESS, OVERFLOW, TRAP_VALUE, ICT. ACCESS: a data message tells nothing of the instruction; it
+                  * was executed between the program messages before and after. `data_size` is DSZ, `tag` the size of an
+                  * element; NTR_EVENT_ADDRESS_UNKNOWN: the address before it was lost. ICT: `data` is CKDATA1, of a
+                  * call or return its target; `tag` is CKDATA0 when that is no address; NTR_EVENT_ADDRESS_UNKNOWN: it
+                  * carries no address */
             uint64_t data_address; /* the same as `address` */
             uint64_t tag, data;
             uint8_t data_size; /* bytes of `data` */
@@ -122,8 +123,8 @@ NTR_API const char *ntr_end_name(unsigned end);
 /* The name of an ntr_data_access, "read" or "write"; NULL for other values. Static storage. */
 NTR_API const char *ntr_data_access_name(unsigned access);
 
-/* Returns whether an event is a message that is accepted although damage is the likely reason: one with a reserved TCODE (section 3), or with
- * bytes after its last field. */
+/* Returns whether an event is a message that is accepted although damage is the likely reason: one with a reserved
+ * TCODE (section 3), or with bytes after its last field. */
 static inline bool ntr_event_is_doubtful(const ntr_event *event, const ntr_dialect *dialect) {
     if (event->kind == NTR_EVENT_VENDOR) return ntr_tcode_is_reserved(dialect, event->code);
     return event->kind == NTR_EVENT_NOTE && event->reason == NTR_E_FIELD_EXTRA;

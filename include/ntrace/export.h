@@ -34,25 +34,25 @@ typedef struct ntr_analysis {
     ntr_debug_info *debug;
     ntr_functions *functions;
     ntr_tally *tally;
-    ntr_calltree *tree;         /* after ntr_calltree_finish. An exporter that needs events and the tree: it gets the same events, and is
-                                 * finished before the export is */
+    ntr_calltree *tree; /* after ntr_calltree_finish. An exporter that needs events and the tree: it gets the same
+                         * events, and is finished before the export is */
     ntr_coverage *coverage;
-    const char *title;          /* name of the traced program or of the stream */
-    uint64_t ticks_per_second;  /* of event times; 0: not known */
-    bool has_image;             /* `image` is valid; otherwise the first ELF image is used */
-    size_t image;               /* index of the image for formats that describe a single binary */
+    const char *title; /* name of the traced program or of the stream */
+    uint64_t ticks_per_second; /* of event times; 0: not known */
+    bool has_image; /* `image` is valid; otherwise the first ELF image is used */
+    size_t image; /* index of the image for formats that describe a single binary */
     ntr_read_source read_source; /* NULL: no source text */
-    void *read_source_user;     /* first argument of `read_source` */
-    const ntr_fact *facts;      /* origin of the trace, for the report */
+    void *read_source_user; /* first argument of `read_source` */
+    const ntr_fact *facts; /* origin of the trace, for the report */
     size_t fact_count;
-    const char *const *losses;  /* descriptions of what is missing from the trace, one line each */
+    const char *const *losses; /* descriptions of what is missing from the trace, one line each */
     size_t loss_count;
-    const ntr_decisions *decisions;  /* decision coverage and MC/DC */
-    ntr_decision_level level;        /* of decisions in tables */
-    uint64_t sample_every;    /* perf.data: instructions between two samples; 0: such that there are 100,000 to 200,000 */
+    const ntr_decisions *decisions; /* decision coverage and MC/DC */
+    ntr_decision_level level; /* of decisions in tables */
+    uint64_t sample_every; /* perf.data: instructions between two samples; 0: such that there are 100,000 to 200,000 */
     unsigned sample_branches; /* perf.data: branches in each sample, at most 1024; 0: none */
-    ntr_counts *totals;       /* of counting decode, for partial answers (partial.h); NULL: none */
-    bool has_stacks;          /* `tree` gets each event before ntr_export_feed: with NTR_NEEDS_STACKS its call stacks are used */
+    ntr_counts *totals; /* of counting decode, for partial answers (partial.h); NULL: none */
+    bool has_stacks; /* `tree` gets each event before ntr_export_feed: with NTR_NEEDS_STACKS its call stacks are used */
 } ntr_analysis;
 
 NTR_DEFINE_CONFIG_INIT(ntr_analysis)
@@ -72,13 +72,16 @@ enum {
     NTR_NEEDS_TALLY = 1u << 0,
     NTR_NEEDS_TREE = 1u << 1,
     NTR_NEEDS_EVENTS = 1u << 2,
-    NTR_NEEDS_FILE = 1u << 3,  /* writes the file output->path itself */
+    NTR_NEEDS_FILE = 1u << 3, /* writes the file output->path itself */
     NTR_NEEDS_IMAGE = 1u << 4, /* describes a single ELF file */
     NTR_NEEDS_COVERAGE = 1u << 5, /* needs the coverage only, neither program nor debug information */
     NTR_NEEDS_DECISIONS = 1u << 7, /* with NTR_NEEDS_COVERAGE: also needs the decisions */
-    NTR_NEEDS_CALLS = 1u << 6, /* of the spans only calls, returns and sums: they may be joined (ntr_decoder_set_join) */
-    NTR_NEEDS_STACKS = 1u << 9, /* with NTR_NEEDS_EVENTS: call stacks, its own ones unless `has_stacks` (ntr_export_follows) */
-    NTR_NEEDS_STRETCHES = 1u << 8, /* with NTR_NEEDS_CALLS: spans of NTR_MACHINE_WATCHED are not joined when `functions` has tasks */
+    NTR_NEEDS_CALLS =
+        1u << 6, /* of the spans only calls, returns and sums: they may be joined (ntr_decoder_set_join) */
+    NTR_NEEDS_STACKS =
+        1u << 9, /* with NTR_NEEDS_EVENTS: call stacks, its own ones unless `has_stacks` (ntr_export_follows) */
+    NTR_NEEDS_STRETCHES =
+        1u << 8, /* with NTR_NEEDS_CALLS: spans of NTR_MACHINE_WATCHED are not joined when `functions` has tasks */
 };
 
 typedef struct ntr_exporter ntr_exporter;
@@ -88,7 +91,7 @@ NTR_API const char *ntr_exporter_alias(const ntr_exporter *exporter, size_t inde
 NTR_API const char *ntr_exporter_summary(const ntr_exporter *exporter); /* one line of description */
 NTR_API const char *
 ntr_exporter_family(const ntr_exporter *exporter); /* "export", "flame", "coverage", "timeline", "report" */
-NTR_API unsigned ntr_exporter_needs(const ntr_exporter *exporter);      /* set of NTR_NEEDS_* */
+NTR_API unsigned ntr_exporter_needs(const ntr_exporter *exporter); /* set of NTR_NEEDS_* */
 
 /* Returns the exporter number `index`, or NULL when `index` is past the last one. */
 NTR_API const ntr_exporter *ntr_exporter_at(size_t index);
@@ -106,16 +109,16 @@ NTR_API ntr_export *ntr_export_new(const ntr_exporter *exporter, const ntr_analy
 /* Passes events in stream order, for exporters with NTR_NEEDS_EVENTS. Errors: NTR_E_MEMORY, those of the output. */
 NTR_API ntr_status ntr_export_feed(ntr_export *export_, const ntr_event *events, size_t count);
 
-/* Returns whether the export follows the call stacks of the tree, to which each span is given before. ntr_export_feed then needs the other
- * events only. The result is final after the first span. */
+/* Returns whether the export follows the call stacks of the tree, to which each span is given before. ntr_export_feed
+ * then needs the other events only. The result is final after the first span. */
 NTR_API bool ntr_export_follows(const ntr_export *export_);
 
 /* Writes the rest of the output. After this call the export can only be freed. Errors: NTR_E_MEMORY, those of the
  * output. */
 NTR_API ntr_status ntr_export_finish(ntr_export *export_);
 
-/* Returns why ntr_export_feed or ntr_export_finish failed, in a sentence, such as "SQLite: database or disk is full". ""
- * while nothing has failed. Valid until ntr_export_free. */
+/* Returns why ntr_export_feed or ntr_export_finish failed, in a sentence, such as "SQLite: database or disk is full".
+ * "" while nothing has failed. Valid until ntr_export_free. */
 NTR_API const char *ntr_export_error(const ntr_export *export_);
 NTR_API void ntr_export_free(ntr_export *export_);
 

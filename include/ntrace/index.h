@@ -4,8 +4,8 @@
  * message, a synchronizing message, or the place after a stop. Points are found from the messages alone, without the
  * program. Only a gap that begins before a point and reaches beyond it is not reported.
  *
- * Build an index: ntr_index_messages for each span of the stream, or ntr_index_message for each message, then ntr_index_end; or
- * ntr_index_add for each stored point. Use it: ntr_index_find, then ntr_decoder_begin. */
+ * Build an index: ntr_index_messages for each span of the stream, or ntr_index_message for each message, then
+ * ntr_index_end; or ntr_index_add for each stored point. Use it: ntr_index_find, then ntr_decoder_begin. */
 #ifndef NTRACE_INDEX_H
 #define NTRACE_INDEX_H
 
@@ -51,15 +51,15 @@ NTR_API void ntr_index_free(ntr_index *index);
 /* Add the next message of the stream; defective ones, too. Errors: NTR_E_MEMORY. */
 NTR_API ntr_status ntr_index_message(ntr_index *index, const ntr_message *message);
 
-/* Adds the messages of the span that was fed to the reader; faster than ntr_index_message. Returns NTR_NEED_MORE, or NTR_END after the
- * last span. Errors: as ntr_index_message. */
+/* Adds the messages of the span that was fed to the reader; faster than ntr_index_message. Returns NTR_NEED_MORE, or
+ * NTR_END after the last span. Errors: as ntr_index_message. */
 NTR_API ntr_status ntr_index_messages(ntr_index *index, ntr_reader *reader);
 
 /* The stream has ended: adds the last points. Errors: as ntr_index_message. */
 NTR_API ntr_status ntr_index_end(ntr_index *index);
 
-/* Add a stored point, of at most NTR_INDEX_POINTS_MAX. Points of one source must be in the order of the stream. Errors: NTR_E_MEMORY,
- * NTR_E_LIMIT, NTR_E_INVALID. */
+/* Add a stored point, of at most NTR_INDEX_POINTS_MAX. Points of one source must be in the order of the stream. Errors:
+ * NTR_E_MEMORY, NTR_E_LIMIT, NTR_E_INVALID. */
 NTR_API ntr_status ntr_index_add(ntr_index *index, const ntr_point *point);
 
 /* Returns all points and their number. Points of one source are in the order of the stream. Valid until the index

@@ -20,18 +20,18 @@ extern "C" {
 
 /* ---- text form: comma-separated, docs/ingress.md ------------------------------------------------- */
 
-#define NTR_INGRESS_COLUMNS 17     /* of a block */
+#define NTR_INGRESS_COLUMNS      17 /* of a block */
 #define NTR_INGRESS_DATA_COLUMNS 4 /* of an access of it */
-#define NTR_INGRESS_TEXT_MAX 320 /* longest line of ntr_ingress_format, with NUL */
+#define NTR_INGRESS_TEXT_MAX     320 /* longest line of ntr_ingress_format, with NUL */
 
 /* State of reading. The first line that is neither blank nor a comment names the columns. */
 typedef struct ntr_ingress_reader {
     uint8_t columns[NTR_INGRESS_COLUMNS + NTR_INGRESS_DATA_COLUMNS];
-    uint8_t count;   /* 0: the header has not been read */
+    uint8_t count; /* 0: the header has not been read */
     bool has_access; /* the last record has a load or store: `access`, for ntr_encoder_access behind the block */
-    uint64_t line;   /* lines read so far */
+    uint64_t line; /* lines read so far */
     uint64_t record; /* records read so far */
-    char error[96];  /* text of the last error: "column itype: \"x\" is not a number" */
+    char error[96]; /* text of the last error: "column itype: \"x\" is not a number" */
     ntr_data_record access;
 } ntr_ingress_reader;
 
@@ -54,13 +54,13 @@ NTR_API int ntr_ingress_format(const ntr_ingress *block, char *out, size_t capac
  * described by the block and the address that follows. */
 typedef struct ntr_code_block {
     uint64_t start;
-    uint64_t target;        /* of a branch, direct jump or call */
-    uint32_t instructions;  /* number that retires: without ECALL and EBREAK */
-    uint32_t halfwords;     /* of these instructions */
-    uint8_t last_size;      /* bytes of the last instruction that retires */
-    uint8_t flow;           /* ntr_flow of the last instruction; NTR_FLOW_TRAP for ECALL and EBREAK */
-    uint8_t itype;          /* ntr_itype of the last instruction, NTR_ITYPE_NOT_TAKEN for a branch */
-    uint8_t jump_register;  /* register jumps: rs1 */
+    uint64_t target; /* of a branch, direct jump or call */
+    uint32_t instructions; /* number that retires: without ECALL and EBREAK */
+    uint32_t halfwords; /* of these instructions */
+    uint8_t last_size; /* bytes of the last instruction that retires */
+    uint8_t flow; /* ntr_flow of the last instruction; NTR_FLOW_TRAP for ECALL and EBREAK */
+    uint8_t itype; /* ntr_itype of the last instruction, NTR_ITYPE_NOT_TAKEN for a branch */
+    uint8_t jump_register; /* register jumps: rs1 */
     uint8_t constant_register; /* register that LUI or AUIPC wrote directly before the last instruction (with
                                 * NTR_FLOW_LINEAR: as the last instruction); 0: none */
 } ntr_code_block;
@@ -80,17 +80,17 @@ struct ntr_encoder;
 typedef ntr_status (*ntr_ingress_sink)(void *user, const ntr_ingress *block);
 
 typedef struct ntr_classifier_config {
-    size_t size;                 /* sizeof(ntr_classifier_config) */
+    size_t size; /* sizeof(ntr_classifier_config) */
     const ntr_allocator *allocator;
-    const ntr_program *program;  /* for program counters; may be NULL if only code blocks are entered */
+    const ntr_program *program; /* for program counters; may be NULL if only code blocks are entered */
     struct ntr_encoder *encoder; /* receives the blocks; if NULL, `sink` does */
     ntr_ingress_sink sink;
     void *sink_user;
-    uint8_t itype_width;         /* 3 or 4; 0: 4 */
-    bool all_jumps;              /* 3-bit itype: direct jumps have itype 5 (trTeInstEnAllJumps) */
-    uint32_t retires;            /* limit of instructions in a block made from program counters; 0: none */
-    const uint64_t *cuts;        /* addresses where a block made from program counters must start, for example
-                                  * the bounds of address filters; copied */
+    uint8_t itype_width; /* 3 or 4; 0: 4 */
+    bool all_jumps; /* 3-bit itype: direct jumps have itype 5 (trTeInstEnAllJumps) */
+    uint32_t retires; /* limit of instructions in a block made from program counters; 0: none */
+    const uint64_t *cuts; /* addresses where a block made from program counters must start, for example
+                           * the bounds of address filters; copied */
     size_t cut_count;
 } ntr_classifier_config;
 
@@ -105,7 +105,7 @@ NTR_API void ntr_classifier_free(ntr_classifier *classifier);
 
 /* State of the hart from the next instruction on. Initially M mode and contexts 0. */
 typedef struct ntr_hart_state {
-    uint8_t priv;  /* ntr_priv */
+    uint8_t priv; /* ntr_priv */
     uint64_t scontext, hcontext; /* a change is reported with ctype 1 */
     uint64_t time; /* ticks, when the next block has retired; 0: not known, time advances by 1 per retired halfword */
 } ntr_hart_state;

@@ -45,7 +45,7 @@ enum {
  * signals (halted, reset, trigger, time). */
 typedef struct ntr_ingress {
     uint64_t iaddr;      /* address of the first instruction. With iretire 0: itype 1, the instruction that trapped;
-                          * itype 2 or halted, the address where execution continues */
+                     * itype 2 or halted, the address where execution continues */
     uint32_t iretire;    /* retired halfwords */
     uint8_t ilastsize;   /* the last instruction has 2^ilastsize halfwords */
     uint8_t itype;       /* ntr_itype, 3- or 4-bit */

@@ -31,45 +31,45 @@ typedef enum ntr_tcode {
 typedef enum ntr_data_access { NTR_DATA_READ = 0, NTR_DATA_WRITE } ntr_data_access;
 
 /* ROLE(ID, text): what a message does to the execution that a decoder follows. */
-#define NTR_ROLES(ROLE)                                                                              \
-    ROLE(FIELDS, "nothing: it only carries fields")                                                  \
-    ROLE(SYNC, "synchronizes: execution goes on at FADDR, and decoding may begin here")              \
-    ROLE(BRANCH, "execution goes on to the branch, jump or trap at its end; RepeatBranch may repeat it") \
-    ROLE(REPEAT, "repeats the branch message before")                                                \
-    ROLE(RESOURCE, "adds to I-CNT or to the branch history of the message that follows")             \
-    ROLE(STOP, "trace stops")                                                                        \
-    ROLE(LOSS, "messages were lost")                                                                 \
-    ROLE(CONTEXT, "changes the privilege mode or the context")                                       \
-    ROLE(DATA, "data that the program wrote")                                                        \
-    ROLE(EVENT, "an event at an address")                                                            \
-    ROLE(ACCESS, "a load or store of the program")                                                   \
-    ROLE(WATCHPOINT, "watchpoints were hit")                                                    \
-    ROLE(TRAP_VALUE, "the value that the trap before it gave to the trap handler")                   \
-    ROLE(ACQUISITION, "data that the hart or the program wrote, with a tag of fixed width")          \
-    ROLE(SELF_LOOP, "execution goes on to a branch to itself, which is executed RCNT more times")     \
-    ROLE(PREDICTION, "counts branches that went as predicted")                                       \
+#define NTR_ROLES(ROLE)                                                                                                \
+    ROLE(FIELDS, "nothing: it only carries fields")                                                                    \
+    ROLE(SYNC, "synchronizes: execution goes on at FADDR, and decoding may begin here")                                \
+    ROLE(BRANCH, "execution goes on to the branch, jump or trap at its end; RepeatBranch may repeat it")               \
+    ROLE(REPEAT, "repeats the branch message before")                                                                  \
+    ROLE(RESOURCE, "adds to I-CNT or to the branch history of the message that follows")                               \
+    ROLE(STOP, "trace stops")                                                                                          \
+    ROLE(LOSS, "messages were lost")                                                                                   \
+    ROLE(CONTEXT, "changes the privilege mode or the context")                                                         \
+    ROLE(DATA, "data that the program wrote")                                                                          \
+    ROLE(EVENT, "an event at an address")                                                                              \
+    ROLE(ACCESS, "a load or store of the program")                                                                     \
+    ROLE(WATCHPOINT, "watchpoints were hit")                                                                           \
+    ROLE(TRAP_VALUE, "the value that the trap before it gave to the trap handler")                                     \
+    ROLE(ACQUISITION, "data that the hart or the program wrote, with a tag of fixed width")                            \
+    ROLE(SELF_LOOP, "execution goes on to a branch to itself, which is executed RCNT more times")                      \
+    ROLE(PREDICTION, "counts branches that went as predicted")                                                         \
     ROLE(CACHED_BRANCH, "as a branch message, with a target from the jump target cache")
 
 typedef enum ntr_role {
 #define NTR_ROLE(id, text) NTR_ROLE_##id,
     NTR_ROLES(NTR_ROLE)
 #undef NTR_ROLE
-    NTR_ROLE_COUNT,
+        NTR_ROLE_COUNT,
 } ntr_role;
 
 /* FLAG(ID, text): further properties of a message in messages.def. */
-#define NTR_MESSAGE_FLAGS(FLAG)                                        \
-    FLAG(ABSOLUTE, "its address and TSTAMP are absolute")              \
-    FLAG(DIRECT, "of a direct branch that was taken; only BTM has it") \
-    FLAG(HISTORY_END, "ends the branch history before it: with HIST, or without when there is no more") \
-    FLAG(STORE, "of data that the program stored")                     \
+#define NTR_MESSAGE_FLAGS(FLAG)                                                                                        \
+    FLAG(ABSOLUTE, "its address and TSTAMP are absolute")                                                              \
+    FLAG(DIRECT, "of a direct branch that was taken; only BTM has it")                                                 \
+    FLAG(HISTORY_END, "ends the branch history before it: with HIST, or without when there is no more")                \
+    FLAG(STORE, "of data that the program stored")                                                                     \
     FLAG(CACHED, "the target of its jump is kept in the jump target cache, if there is one")
 
 enum {
 #define NTR_FLAG(id, text) NTR_MESSAGE_BIT_##id,
     NTR_MESSAGE_FLAGS(NTR_FLAG)
 #undef NTR_FLAG
-    NTR_MESSAGE_BITS
+        NTR_MESSAGE_BITS
 };
 
 /* The same as a set. */
@@ -155,7 +155,13 @@ NTR_API const char *ntr_field_name(ntr_field field);
 
 /* ---- tables of fields and messages --------------------------------------------------------------- */
 
-typedef enum ntr_shape { NTR_SHAPE_CONFIG, NTR_SHAPE_FIXED, NTR_SHAPE_VARIABLE, NTR_SHAPE_ADDRESS, NTR_SHAPE_MORE } ntr_shape;
+typedef enum ntr_shape {
+    NTR_SHAPE_CONFIG,
+    NTR_SHAPE_FIXED,
+    NTR_SHAPE_VARIABLE,
+    NTR_SHAPE_ADDRESS,
+    NTR_SHAPE_MORE
+} ntr_shape;
 typedef enum ntr_base { NTR_BASE_DEC, NTR_BASE_HEX } ntr_base;
 
 typedef struct ntr_field_info {

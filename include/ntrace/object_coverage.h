@@ -1,5 +1,5 @@
-/* Object-code coverage: every instruction, both outcomes of every conditional branch, and the targets of indirect jumps and
- * calls, by function. Only functions that debug information describes are counted. Objects are not thread-safe. */
+/* Object-code coverage: every instruction, both outcomes of every conditional branch, and the targets of indirect jumps
+ * and calls, by function. Only functions that debug information describes are counted. Objects are not thread-safe. */
 #ifndef NTRACE_OBJECT_COVERAGE_H
 #define NTRACE_OBJECT_COVERAGE_H
 
@@ -13,11 +13,11 @@ extern "C" {
 /* An instruction. Addresses are those of the file (as linked). */
 typedef struct ntr_object_insn {
     uint64_t address, executed, taken, not_taken;
-    uint64_t bits;  /* the bytes, the first in the low 8 bits */
+    uint64_t bits; /* the bytes, the first in the low 8 bits */
     const char *file; /* NULL: not known */
     uint32_t line;
     uint8_t size, flow; /* bytes; ntr_flow */
-    bool other;       /* a run had other bytes here: code that was changed at run time, or another build */
+    bool other; /* a run had other bytes here: code that was changed at run time, or another build */
 } ntr_object_insn;
 
 /* A function: its instructions are insns[0, insn_count) in address order. */
@@ -52,8 +52,8 @@ typedef struct ntr_object_coverage ntr_object_coverage;
 NTR_API ntr_object_coverage *ntr_object_coverage_new(const ntr_allocator *allocator);
 NTR_API void ntr_object_coverage_free(ntr_object_coverage *coverage);
 
-/* Restricts the functions, and the targets of their jumps and calls, that are added from now on to those of sources in these folders
- * or with these names. The strings must outlive the object. `count` 0: all. */
+/* Restricts the functions, and the targets of their jumps and calls, that are added from now on to those of sources in
+ * these folders or with these names. The strings must outlive the object. `count` 0: all. */
 NTR_API void ntr_object_coverage_only(ntr_object_coverage *coverage, const char *const *only, size_t count);
 
 /* Adds one run. Images of several runs with the same name are one. The arguments are not used after the call.
@@ -61,13 +61,13 @@ NTR_API void ntr_object_coverage_only(ntr_object_coverage *coverage, const char 
 NTR_API ntr_status ntr_object_coverage_add(ntr_object_coverage *coverage, const ntr_program *program,
                                            ntr_debug_info *debug, ntr_tally *tally);
 
-/* Passes the events of the run that is added next, so that code that was changed at run time is counted by version. This is
- * optional: without it, the counts of all versions of an instruction are one. Errors: NTR_E_MEMORY. */
+/* Passes the events of the run that is added next, so that code that was changed at run time is counted by version.
+ * This is optional: without it, the counts of all versions of an instruction are one. Errors: NTR_E_MEMORY. */
 NTR_API ntr_status ntr_object_coverage_feed(ntr_object_coverage *coverage, const ntr_program *program,
                                             const ntr_event *events, size_t count);
 
-/* Returns the versions of instructions that were changed, sorted by (address, bits), also those that were never executed.
- * Valid until the next ntr_object_coverage_add. */
+/* Returns the versions of instructions that were changed, sorted by (address, bits), also those that were never
+ * executed. Valid until the next ntr_object_coverage_add. */
 NTR_API const ntr_object_version *ntr_object_coverage_versions(const ntr_object_coverage *coverage, size_t *count);
 
 /* Return the functions, sorted by (image, address), and the targets, sorted by (image, from, to). Valid until the next

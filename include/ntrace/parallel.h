@@ -44,39 +44,41 @@ typedef struct ntr_parallel_work {
     ntr_status (*end)(void *thread_data, ntr_chunk *chunk);
 
     /* Receives the output in the order of the stream, in complete pieces as they were put; several pieces with the same
-     * `what` may come at once. Called by one thread at a time, but by any thread. NTR_NEED_MORE, for the first piece of a chunk
-     * for which ntr_chunk_again is false: the output of the chunk is dropped, and it is decoded again. Another return value than
-     * NTR_OK ends decoding with that status. */
+     * `what` may come at once. Called by one thread at a time, but by any thread. NTR_NEED_MORE, for the first piece of
+     * a chunk for which ntr_chunk_again is false: the output of the chunk is dropped, and it is decoded again. Another
+     * return value than NTR_OK ends decoding with that status. */
     ntr_status (*deliver)(void *user, unsigned what, const void *data, size_t size);
     void *user;
 
-    /* Without `counting`: spans are joined (ntr_decoder_set_join; called with the data of the thread). The instructions of a
-     * source that were not returned at the end of a chunk are a span of their own. NULL: every span is returned. */
+    /* Without `counting`: spans are joined (ntr_decoder_set_join; called with the data of the thread). The instructions
+     * of a source that were not returned at the end of a chunk are a span of their own. NULL: every span is returned.
+     */
     ntr_same_function *join;
 
-    /* With `counting` only; NULL: the spans of a chunk are reported before its `end`. Otherwise spans are reported late, which is faster
-     * where chunks have much code in common: to `count_callback` with the data of any thread, at any time up to `finish`. A chunk may be
-     * reported that has to be decoded again; its spans are then reported once more with the negative number of times (modulo 2^64), also
-     * with the data of another thread. In `finish` the sums over all threads are those of the chunks that were delivered. It is called
-     * in the caller's thread, for one thread after the other, after all output was delivered; no output can be put. Other events are
-     * reported as without `finish`. `deliver` must not return NTR_NEED_MORE. */
+    /* With `counting` only; NULL: the spans of a chunk are reported before its `end`. Otherwise spans are reported
+     * late, which is faster where chunks have much code in common: to `count_callback` with the data of any thread, at
+     * any time up to `finish`. A chunk may be reported that has to be decoded again; its spans are then reported once
+     * more with the negative number of times (modulo 2^64), also with the data of another thread. In `finish` the sums
+     * over all threads are those of the chunks that were delivered. It is called in the caller's thread, for one thread
+     * after the other, after all output was delivered; no output can be put. Other events are reported as without
+     * `finish`. `deliver` must not return NTR_NEED_MORE. */
     ntr_status (*finish)(void *thread_data);
 
-    /* For ntr_parallel_run: reads the next bytes of the stream, up to `capacity`, sets *got, and *last when no bytes follow. Called by one
-     * thread at a time, but by any worker thread, with `user`. NTR_NEED_MORE: the input ends here, before the end of the stream.
-     * Another return value than NTR_OK ends decoding with that status. */
+    /* For ntr_parallel_run: reads the next bytes of the stream, up to `capacity`, sets *got, and *last when no bytes
+     * follow. Called by one thread at a time, but by any worker thread, with `user`. NTR_NEED_MORE: the input ends
+     * here, before the end of the stream. Another return value than NTR_OK ends decoding with that status. */
     ntr_status (*read)(void *user, uint8_t *to, size_t capacity, size_t *got, bool *last);
 
     unsigned join_except; /* with `join`: ntr_decoder_set_join_except */
 } ntr_parallel_work;
 
 typedef struct ntr_parallel_config {
-    size_t size;                       /* sizeof(ntr_parallel_config) */
+    size_t size; /* sizeof(ntr_parallel_config) */
     const ntr_decoder_config *decoder; /* copied; its program and allocator are used by all threads */
-    unsigned threads;                  /* 0: the number of processors available to this process */
+    unsigned threads; /* 0: the number of processors available to this process */
     bool counting;
-    size_t chunk;                      /* minimum size of a chunk in bytes; 0: chosen by the library */
-    ntr_parallel_work work;            /* last: it may grow with this struct */
+    size_t chunk; /* minimum size of a chunk in bytes; 0: chosen by the library */
+    ntr_parallel_work work; /* last: it may grow with this struct */
 } ntr_parallel_config;
 
 NTR_DEFINE_CONFIG_INIT(ntr_parallel_config)
@@ -91,13 +93,14 @@ NTR_API void ntr_parallel_free(ntr_parallel *parallel);
  * callbacks; decoding cannot continue then. */
 NTR_API ntr_status ntr_parallel_feed(ntr_parallel *parallel, const uint8_t *data, size_t size, bool last);
 
-/* Decode the whole stream, which `read` returns: instead of ntr_parallel_feed, and faster. The threads read: the bytes are decoded by the
- * thread in whose cache they are. Returns NTR_END, or NTR_NEED_MORE after `read` has returned it; all output of the bytes up to the last
- * place where the stream can be cut is then delivered. Errors: as ntr_parallel_feed; NTR_E_INVALID without `read`. With `read`,
- * ntr_parallel_feed returns NTR_E_INVALID. */
+/* Decode the whole stream, which `read` returns: instead of ntr_parallel_feed, and faster. The threads read: the bytes
+ * are decoded by the thread in whose cache they are. Returns NTR_END, or NTR_NEED_MORE after `read` has returned it;
+ * all output of the bytes up to the last place where the stream can be cut is then delivered. Errors: as
+ * ntr_parallel_feed; NTR_E_INVALID without `read`. With `read`, ntr_parallel_feed returns NTR_E_INVALID. */
 NTR_API ntr_status ntr_parallel_run(ntr_parallel *parallel);
 
-/* End decoding before the end of the stream: deliver what was cut into chunks so far. Returns NTR_END. Errors: as ntr_parallel_feed. */
+/* End decoding before the end of the stream: deliver what was cut into chunks so far. Returns NTR_END. Errors: as
+ * ntr_parallel_feed. */
 NTR_API ntr_status ntr_parallel_stop(ntr_parallel *parallel);
 
 /* Returns a sentence that says why ntr_parallel_feed failed: that of ntr_decoder_error when a thread could not decode,
@@ -124,8 +127,8 @@ NTR_API bool ntr_chunk_again(const ntr_chunk *chunk);
 /* Statistics. */
 typedef struct ntr_parallel_stats {
     unsigned threads;
-    uint64_t chunks;       /* chunks delivered */
-    uint64_t ahead;        /* of them, begun before the chunk before was done */
+    uint64_t chunks; /* chunks delivered */
+    uint64_t ahead; /* of them, begun before the chunk before was done */
     uint64_t without_sync; /* not begun early: no synchronizing message to begin at */
     uint64_t many_sources; /* not begun early: not every source synchronizes in the chunk */
     /* begun early, but decoded again because the guess was wrong */

@@ -55,7 +55,7 @@ typedef struct ntr_pin_options {
     size_t size;              /* sizeof(ntr_pin_options) */
     uint8_t format;           /* ntr_pin_format */
     bool clock_center;        /* sample data at the edges of TRC_CLK; otherwise use the data value that was
-                               * stable for the longest time between two edges */
+                        * stable for the longest time between two edges */
     uint8_t channels;         /* NTR_PINS_SAMPLES: number of channels, 1 to 64 */
     /* Names of wires (VCD) or channel numbers such as "3" (samples). NULL selects the default. VCD: TRC_CLK, and
      * TRC_DATA[i] or a vector TRC_DATA; the only wire of a serial recording may have any name. Samples: data on

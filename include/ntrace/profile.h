@@ -52,8 +52,8 @@ NTR_API ntr_status ntr_profile_make(ntr_profile *profile, ntr_profile_by by, con
                                     ntr_debug_info *debug, ntr_functions *functions, const ntr_calltree *tree,
                                     ntr_tally *tally, const ntr_allocator *allocator);
 
-/* The same for PROCESS, THREAD, MODE and INTERRUPT, after ntr_machine_finish. An interrupt's instructions are those from entry to
- * return. The strings of the rows belong to `machine`. Errors: NTR_E_MEMORY, NTR_E_INVALID. */
+/* The same for PROCESS, THREAD, MODE and INTERRUPT, after ntr_machine_finish. An interrupt's instructions are those
+ * from entry to return. The strings of the rows belong to `machine`. Errors: NTR_E_MEMORY, NTR_E_INVALID. */
 NTR_API ntr_status ntr_profile_machine(ntr_profile *profile, ntr_profile_by by, const ntr_machine *machine,
                                        const ntr_allocator *allocator);
 

@@ -42,8 +42,8 @@ NTR_DEFINE_CONFIG_INIT(ntr_image_options)
 NTR_API ntr_program *ntr_program_new(const ntr_allocator *allocator);
 NTR_API void ntr_program_free(ntr_program *program);
 
-/* ELF files that are added from now on have no names: neither symbols nor ranges of functions are read. For answers without
- * names; large files are opened faster. The table of CM.JT and CM.JALT stays known. */
+/* ELF files that are added from now on have no names: neither symbols nor ranges of functions are read. For answers
+ * without names; large files are opened faster. The table of CM.JT and CM.JALT stays known. */
 NTR_API void ntr_program_omit_names(ntr_program *program);
 
 /* Adds the loadable segments, symbols and ISA attributes of an ELF file. Where images overlap in a context, the one
@@ -87,8 +87,8 @@ typedef uint64_t (*ntr_position_of_time)(void *user, uint64_t time);
 NTR_API ntr_status ntr_program_add_jitdump(ntr_program *program, const char *path, const ntr_image_options *options,
                                            ntr_position_of_time when, void *user);
 
-/* Adds only the names of a jitdump file, as those of a perf map: for a program that has the code from elsewhere. The errors
- * are the same. */
+/* Adds only the names of a jitdump file, as those of a perf map: for a program that has the code from elsewhere. The
+ * errors are the same. */
 NTR_API ntr_status ntr_program_add_jitdump_names(ntr_program *program, const char *path,
                                                  const ntr_image_options *options);
 
@@ -147,10 +147,10 @@ NTR_API ntr_status ntr_program_insn(const ntr_program *program, const ntr_contex
                                     uint64_t address, ntr_insn *insn);
 
 typedef struct ntr_symbol {
-    const char *name;  /* owned by the program */
+    const char *name; /* owned by the program */
     const char *image; /* name of its image; owned by the program */
-    uint64_t address;  /* start address, bias included */
-    uint64_t size;     /* 0: not known */
+    uint64_t address; /* start address, bias included */
+    uint64_t size; /* 0: not known */
     bool function;
     uint64_t reserved[2]; /* must be 0; for later members */
 } ntr_symbol;
@@ -166,18 +166,18 @@ NTR_API ntr_status ntr_program_symbol(const ntr_program *program, const ntr_cont
 
 /* Code of an ELF file that has no symbol. */
 typedef struct ntr_code_range {
-    const char *image;     /* name of the image; owned by the program */
+    const char *image; /* name of the image; owned by the program */
     const char *file_name; /* the part of `image` after the last '/' */
     uint64_t bias;
-    uint64_t address;      /* start address, bias included */
+    uint64_t address; /* start address, bias included */
     uint64_t size;
-    bool function;         /* one function of the unwind table; false: code between functions */
-    uint64_t reserved[4];  /* must be 0; for later members */
+    bool function; /* one function of the unwind table; false: code between functions */
+    uint64_t reserved[4]; /* must be 0; for later members */
 } ntr_code_range;
 
 /* Stores the range around `address`, for which ntr_program_symbol has no symbol. Such code is usually named by file and
- * address in the file, "libc.so.6+0x27f10" (file_name, address - bias). Returns NTR_END when there is a symbol or no ELF
- * file. */
+ * address in the file, "libc.so.6+0x27f10" (file_name, address - bias). Returns NTR_END when there is a symbol or no
+ * ELF file. */
 NTR_API ntr_status ntr_program_code_range(const ntr_program *program, const ntr_context *context, uint64_t address,
                                           ntr_code_range *range);
 

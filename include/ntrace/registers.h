@@ -56,7 +56,7 @@ enum {
 };
 #define NTR_REGISTER(...)
 #define NTR_BITS(reg, id, name, high, low, ...)                                                                        \
-    static const uint32_t NTR_##id##_MASK = ((0xffffffffu >> (31 - (high) + (low))) << (low));                          \
+    static const uint32_t NTR_##id##_MASK = ((0xffffffffu >> (31 - (high) + (low))) << (low));                         \
     enum { NTR_##id##_SHIFT = (low), NTR_##id##_OFFSET = NTR_##reg };
 #include <ntrace/registers.def>
 #undef NTR_COMPONENT

@@ -1,10 +1,9 @@
 /* Replay: a recorded execution that can be walked forward and backward.
  *
- * A replay has a position: the number of instructions, of all harts, that were executed before it. Instructions have one
- * order; a position between 0 and the total is therefore a place in the whole trace. The order is that of the decoder's
- * events; with `by_time`, instructions of several harts are in the order of time as far as their messages are close
- * together in the stream.
- * Each hart has its own state at a position: its next instruction, and its call stack.
+ * A replay has a position: the number of instructions, of all harts, that were executed before it. Instructions have
+ * one order; a position between 0 and the total is therefore a place in the whole trace. The order is that of the
+ * decoder's events; with `by_time`, instructions of several harts are in the order of time as far as their messages are
+ * close together in the stream. Each hart has its own state at a position: its next instruction, and its call stack.
  *
  * The trace is read once, as far as a request needs it. This pass makes an index: at distances of some 256 KiB of the
  * stream, a point at which decoding can begin, with the call stacks there and the set of blocks executed up to the next
@@ -46,8 +45,8 @@ typedef struct ntr_replay_config {
     bool (*proceed)(void *user, uint64_t done);
     void *user; /* first argument of both */
 
-    /* The timestamps of all sources are from one clock: inside each decoded part (about 256 KiB of the stream), spans are in
-     * the order of time. */
+    /* The timestamps of all sources are from one clock: inside each decoded part (about 256 KiB of the stream), spans
+     * are in the order of time. */
     bool by_time;
 } ntr_replay_config;
 
@@ -98,14 +97,14 @@ NTR_API uint64_t ntr_replay_executed(const ntr_replay *replay, uint16_t src);
 
 /* The state of a hart at the position of the replay. */
 typedef struct ntr_replay_hart {
-    uint64_t address;      /* of its next instruction; at its end, of where it stopped */
+    uint64_t address; /* of its next instruction; at its end, of where it stopped */
     bool address_known;
-    bool ended;            /* it executes nothing any more in the part that is read */
-    bool timed;            /* `time` is known */
-    uint64_t number;       /* instructions it has executed */
+    bool ended; /* it executes nothing any more in the part that is read */
+    bool timed; /* `time` is known */
+    uint64_t number; /* instructions it has executed */
     uint64_t message, offset, time; /* of the message that reports its next instruction, at its end the last one */
     ntr_context context;
-    uint32_t frame;        /* its innermost frame: ntr_replay_frame; 0: none */
+    uint32_t frame; /* its innermost frame: ntr_replay_frame; 0: none */
     uint64_t reserved[4];
 } ntr_replay_hart;
 
@@ -123,41 +122,42 @@ NTR_API uint16_t ntr_replay_current(ntr_replay *replay);
  * false when there is no such frame. */
 NTR_API bool ntr_replay_frame(const ntr_replay *replay, uint32_t number, ntr_stack_frame *frame, uint32_t *caller);
 
-/* Stores the position of the last instruction that a hart executed before its innermost frame was entered: the call, or the
- * instruction before a trap. *found: false, its caller is not known. The instructions in between are walked over: meant for the
- * handlers of traps. Returns and errors: as ntr_replay_hart_at; NTR_END when interrupted. */
+/* Stores the position of the last instruction that a hart executed before its innermost frame was entered: the call, or
+ * the instruction before a trap. *found: false, its caller is not known. The instructions in between are walked over:
+ * meant for the handlers of traps. Returns and errors: as ntr_replay_hart_at; NTR_END when interrupted. */
 NTR_API ntr_status ntr_replay_entered(ntr_replay *replay, uint16_t src, uint64_t *position, bool *found);
 
-/* Stores the position of the first instruction, from the position on, that a hart executes in a stack of at most so many
- * frames. *found: false, there is none. The instructions in between are walked over. Returns and errors: as ntr_replay_entered. */
+/* Stores the position of the first instruction, from the position on, that a hart executes in a stack of at most so
+ * many frames. *found: false, there is none. The instructions in between are walked over. Returns and errors: as
+ * ntr_replay_entered. */
 NTR_API ntr_status ntr_replay_left(ntr_replay *replay, uint16_t src, size_t frames, uint64_t *position, bool *found);
 
 /* ---- moving */
 
 typedef enum ntr_replay_reason {
-    NTR_REPLAY_HIT = 0,     /* before an instruction at one of the addresses */
-    NTR_REPLAY_GAP,         /* behind a gap: the first instruction after it */
-    NTR_REPLAY_BEGIN,       /* the beginning of the trace */
-    NTR_REPLAY_AT_END,      /* its end */
-    NTR_REPLAY_LIMIT,       /* `until` was reached */
+    NTR_REPLAY_HIT = 0, /* before an instruction at one of the addresses */
+    NTR_REPLAY_GAP, /* behind a gap: the first instruction after it */
+    NTR_REPLAY_BEGIN, /* the beginning of the trace */
+    NTR_REPLAY_AT_END, /* its end */
+    NTR_REPLAY_LIMIT, /* `until` was reached */
     NTR_REPLAY_INTERRUPTED, /* `proceed` returned false */
 } ntr_replay_reason;
 
 typedef struct ntr_replay_stop {
     uint8_t reason; /* ntr_replay_reason */
-    uint16_t src;   /* HIT: the hart; GAP: of the gap */
+    uint16_t src; /* HIT: the hart; GAP: of the gap */
     bool has_gap;
-    ntr_event gap;  /* the gap directly before the position, if `has_gap`; AT_END: the gap with which the trace ends */
+    ntr_event gap; /* the gap directly before the position, if `has_gap`; AT_END: the gap with which the trace ends */
 } ntr_replay_stop;
 
 typedef struct ntr_replay_search {
     const uint64_t *addresses; /* sorted; addresses of instructions */
     size_t count;
     bool backward;
-    bool gaps;                 /* stop behind gaps, too */
-    bool one_hart;             /* only instructions of `src` count */
-    bool has_until;            /* do not go beyond the position `until` */
-    bool skip;                 /* the instruction at the position `skipped` does not count */
+    bool gaps; /* stop behind gaps, too */
+    bool one_hart; /* only instructions of `src` count */
+    bool has_until; /* do not go beyond the position `until` */
+    bool skip; /* the instruction at the position `skipped` does not count */
     uint16_t src;
     uint64_t skipped, until;
 } ntr_replay_search;
@@ -170,15 +170,15 @@ NTR_API ntr_status ntr_replay_find(ntr_replay *replay, const ntr_replay_search *
  * addresses. */
 typedef struct ntr_replay_step {
     uint16_t src;
-    bool gaps;                 /* stop behind gaps, too */
-    bool alone;                /* the addresses are for this hart only */
-    uint64_t low, high;        /* go on while the next instruction is in [low, high); both 0: one instruction */
+    bool gaps; /* stop behind gaps, too */
+    bool alone; /* the addresses are for this hart only */
+    uint64_t low, high; /* go on while the next instruction is in [low, high); both 0: one instruction */
     const uint64_t *addresses; /* sorted: stop before an instruction at one of them, but for the first */
     size_t count;
 } ntr_replay_step;
 
-/* Executes the next instruction of the hart, and those after it inside of the range. The reason of the stop is HIT, GAP,
- * AT_END, INTERRUPTED, or LIMIT when the step is done. Errors: as ntr_replay_find. */
+/* Executes the next instruction of the hart, and those after it inside of the range. The reason of the stop is HIT,
+ * GAP, AT_END, INTERRUPTED, or LIMIT when the step is done. Errors: as ntr_replay_find. */
 NTR_API ntr_status ntr_replay_go_step(ntr_replay *replay, const ntr_replay_step *step, ntr_replay_stop *stop);
 
 /* Stores the position of the next instruction of a hart at or after the position of the replay, or of the last one

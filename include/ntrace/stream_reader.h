@@ -36,8 +36,8 @@ typedef struct ntr_stream_reader_config {
     /* Called by ntr_stream_reader_free; may be NULL. */
     void (*close)(void *user);
 
-    void *user;                     /* passed to the callbacks */
-    size_t buffer_size;             /* bytes read at once; 0: 64 KiB */
+    void *user; /* passed to the callbacks */
+    size_t buffer_size; /* bytes read at once; 0: 64 KiB */
     const ntr_allocator *allocator; /* copied; NULL: malloc. libzstd always uses malloc */
 } ntr_stream_reader_config;
 
@@ -66,8 +66,8 @@ NTR_API ntr_status ntr_stream_reader_start(ntr_stream_reader *reader);
  * times the compressed size). */
 NTR_API ntr_status ntr_stream_reader_next(ntr_stream_reader *reader, ntr_bytes *span, bool *last);
 
-/* The same into memory of the caller: up to `capacity` bytes, *got of them, which is 0 with every error. Both functions may be called in
- * turn. */
+/* The same into memory of the caller: up to `capacity` bytes, *got of them, which is 0 with every error. Both functions
+ * may be called in turn. */
 NTR_API ntr_status ntr_stream_reader_read(ntr_stream_reader *reader, uint8_t *to, size_t capacity, size_t *got,
                                           bool *last);
 

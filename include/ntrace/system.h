@@ -28,8 +28,9 @@ typedef bool (*ntr_memory_write)(void *user, uint64_t address, const uint8_t *by
 typedef struct ntr_system_outputs {
     void (*message)(void *user, unsigned component, const uint8_t *bytes, size_t size); /* PIB, ATB: one message */
     void (*beats)(void *user, unsigned component, const uint16_t *beats, size_t count); /* PIB: pins, idle included */
-    bool (*transfer)(void *user, unsigned component, unsigned id, const uint8_t *bytes, size_t size); /* ATB; false:
-                                                                               * not ready, repeat the transfer */
+    bool (*transfer)(void *user, unsigned component, unsigned id, const uint8_t *bytes,
+                     size_t size); /* ATB; false:
+                                    * not ready, repeat the transfer */
     void (*trigger)(void *user, unsigned component, unsigned output); /* encoder: an external trigger output fires */
 } ntr_system_outputs;
 
@@ -89,9 +90,9 @@ NTR_API const char *ntr_system_error(const ntr_system *system);
 /* ---- components */
 
 typedef struct ntr_component_counts {
-    uint64_t messages, bytes;           /* received; encoder: generated */
+    uint64_t messages, bytes; /* received; encoder: generated */
     uint64_t lost_messages, lost_bytes; /* discarded: overflow, disabled input, reset, full buffer */
-    uint64_t stall_cycles;              /* encoder: cycles in which the hart was stalled */
+    uint64_t stall_cycles; /* encoder: cycles in which the hart was stalled */
     uint64_t reserved[4]; /* must be 0; for later members */
 } ntr_component_counts;
 
@@ -110,8 +111,8 @@ typedef struct ntr_system_component {
  * Returns NTR_END when `index` is past the last component. */
 NTR_API ntr_status ntr_system_component_get(const ntr_system *system, size_t index, ntr_system_component *info);
 
-/* Stores the connection `number` of the component `index`: the name of the receiver, and its input. Returns NTR_END when
- * `index` or `number` is past the last one. */
+/* Stores the connection `number` of the component `index`: the name of the receiver, and its input. Returns NTR_END
+ * when `index` or `number` is past the last one. */
 NTR_API ntr_status ntr_system_link_get(const ntr_system *system, size_t index, size_t number, const char **to,
                                        unsigned *input);
 

@@ -35,20 +35,19 @@ NTR_API void ntr_tally_free(ntr_tally *tally);
 NTR_API void ntr_tally_keep_time(ntr_tally *tally);
 NTR_API bool ntr_tally_keeps_time(const ntr_tally *tally);
 
-/* Forgets all counts and gaps. The numbers of views remain, and so do the times of the sources: the time up to the next timestamp is
- * attributed as if nothing had been forgotten. */
+/* Forgets all counts and gaps. The numbers of views remain, and so do the times of the sources: the time up to the next
+ * timestamp is attributed as if nothing had been forgotten. */
 NTR_API void ntr_tally_restart(ntr_tally *tally);
 
 /* Adds `count` events in stream order. Errors: NTR_E_MEMORY. */
 NTR_API ntr_status ntr_tally_feed(ntr_tally *tally, const ntr_event *events, size_t count);
 
-/* Adds an event `times` times, modulo 2^64: a negative number takes executions away. A function for ntr_decoder_set_count_callback, with
- * the tally as `user`.
- * Errors: NTR_E_MEMORY. */
+/* Adds an event `times` times, modulo 2^64: a negative number takes executions away. A function for
+ * ntr_decoder_set_count_callback, with the tally as `user`. Errors: NTR_E_MEMORY. */
 NTR_API ntr_status ntr_tally_count(void *tally, const ntr_event *event, uint64_t times);
 
-/* Returns the rows with executions, sorted by (view, address, last, end, target), and stores their number in *count. The pointer is
- * valid until the next change. */
+/* Returns the rows with executions, sorted by (view, address, last, end, target), and stores their number in *count.
+ * The pointer is valid until the next change. */
 NTR_API const ntr_tally_row *ntr_tally_rows(ntr_tally *tally, size_t *count);
 
 /* A view: a source in a context. */
@@ -71,8 +70,8 @@ typedef struct ntr_insn_count {
     uint64_t executed;
     uint64_t ticks; /* time; each run is divided equally among its instructions */
     uint64_t taken, not_taken; /* conditional branches only */
-    uint8_t size;              /* bytes */
-    uint8_t flow;              /* ntr_flow */
+    uint8_t size; /* bytes */
+    uint8_t flow; /* ntr_flow */
 } ntr_insn_count;
 
 /* Stores an array with the counts of all executed instructions in address order. `view` UINT32_MAX means all views.

@@ -34,15 +34,15 @@ typedef struct ntr_bus_options {
     const ntr_allocator *allocator; /* must live as long as the bus; NULL: malloc and free */
     char *error;       /* reason of a failure of ntr_bus_open; may be NULL */
     size_t error_size;
-    bool direct;       /* openocd: trRamData is read with registers of the debug module, which is five times faster; it must
-                        * be the only one, at address 0 */
+    bool direct; /* openocd: trRamData is read with registers of the debug module, which is five times faster; it must
+                  * be the only one, at address 0 */
 } ntr_bus_options;
 
 NTR_DEFINE_CONFIG_INIT(ntr_bus_options)
 
-/* Connects. The caller ends the connection with bus->close(bus->user). A connection that breaks is made anew at the next
- * access, three times at most; the access at which it broke fails. Errors: NTR_E_NAME (kind), NTR_E_SYNTAX (place),
- * NTR_E_IO, NTR_E_MEMORY. */
+/* Connects. The caller ends the connection with bus->close(bus->user). A connection that breaks is made anew at the
+ * next access, three times at most; the access at which it broke fails. Errors: NTR_E_NAME (kind), NTR_E_SYNTAX
+ * (place), NTR_E_IO, NTR_E_MEMORY. */
 NTR_API ntr_status ntr_bus_open(ntr_bus *bus, const ntr_bus_options *options);
 
 /* ---- targets */
@@ -50,14 +50,14 @@ NTR_API ntr_status ntr_bus_open(ntr_bus *bus, const ntr_bus_options *options);
 typedef struct ntr_target ntr_target;
 
 typedef struct ntr_target_config {
-    size_t size;         /* sizeof(ntr_target_config) */
-    ntr_bytes topology;  /* JSON */
-    ntr_bus bus;         /* must stay open until ntr_target_free */
+    size_t size; /* sizeof(ntr_target_config) */
+    ntr_bytes topology; /* JSON */
+    ntr_bus bus; /* must stay open until ntr_target_free */
     const ntr_allocator *allocator;
-    char *error;         /* reason of a failure of ntr_target_new; may be NULL */
+    char *error; /* reason of a failure of ntr_target_new; may be NULL */
     size_t error_size;
     uint32_t timeout_ms; /* how long to wait for a register to change; 0: 1000 */
-    bool any_version;    /* use components whose version is not 1.x as if it were; `note` gets a sentence */
+    bool any_version; /* use components whose version is not 1.x as if it were; `note` gets a sentence */
 
     bool (*interrupted)(void *user); /* returns whether a start must end; asked before each step; may be NULL */
     void (*note)(void *user, const char *sentence); /* a fault that does not end the procedure; may be NULL */
@@ -82,14 +82,15 @@ NTR_API const char *ntr_target_error(const ntr_target *target);
 
 /* Sets a field of a component, in register `number` of a repeated register. Errors: NTR_E_NAME (not a field of the
  * component), NTR_E_RANGE, NTR_E_MEMORY. */
-NTR_API ntr_status ntr_target_set(ntr_target *target, size_t component, const char *field, unsigned number, uint32_t value);
+NTR_API ntr_status ntr_target_set(ntr_target *target, size_t component, const char *field, unsigned number,
+                                  uint32_t value);
 
-/* Sets an encoder option (ntr_encoder_option_at) in all encoders. Errors: NTR_E_UNSUPPORTED (trace hardware has no register
- * for it), those of ntr_encoder_option_set, NTR_E_LIMIT (filters), NTR_E_MEMORY. */
+/* Sets an encoder option (ntr_encoder_option_at) in all encoders. Errors: NTR_E_UNSUPPORTED (trace hardware has no
+ * register for it), those of ntr_encoder_option_set, NTR_E_LIMIT (filters), NTR_E_MEMORY. */
 NTR_API ntr_status ntr_target_set_option(ntr_target *target, const char *name, const char *value);
 
-/* Lets a RAM sink store trace in system memory [address, address + bytes). Nothing else of the memory is written. Errors:
- * NTR_E_INVALID (not a RAM sink), NTR_E_RANGE (not whole words), NTR_E_MEMORY. */
+/* Lets a RAM sink store trace in system memory [address, address + bytes). Nothing else of the memory is written.
+ * Errors: NTR_E_INVALID (not a RAM sink), NTR_E_RANGE (not whole words), NTR_E_MEMORY. */
 NTR_API ntr_status ntr_target_set_buffer(ntr_target *target, size_t component, uint64_t address, uint64_t bytes);
 
 /* ---- abilities */
@@ -97,18 +98,18 @@ NTR_API ntr_status ntr_target_set_buffer(ntr_target *target, size_t component, u
 typedef enum ntr_ability_kind { NTR_ABILITY_FLAG, NTR_ABILITY_NUMBER, NTR_ABILITY_SET } ntr_ability_kind;
 
 typedef struct ntr_ability {
-    const char *name;   /* key of a topology: "modes", "stall", "sram" */
-    uint8_t kind;       /* ntr_ability_kind */
-    uint64_t value;     /* SET: bit n: value n is supported */
-    uint64_t expected;  /* as the topology says */
+    const char *name; /* key of a topology: "modes", "stall", "sram" */
+    uint8_t kind; /* ntr_ability_kind */
+    uint64_t value; /* SET: bit n: value n is supported */
+    uint64_t expected; /* as the topology says */
     uint64_t reserved[2]; /* must be 0; for later members */
 } ntr_ability;
 
 #define NTR_ABILITIES_MAX 32
 
 typedef struct ntr_probe {
-    bool answers;       /* the component is active and of the expected type */
-    uint32_t control;   /* as found, before anything was written */
+    bool answers; /* the component is active and of the expected type */
+    uint32_t control; /* as found, before anything was written */
     uint32_t impl;
     unsigned major, minor, protocol_major, protocol_minor;
     size_t ability_count;
@@ -118,13 +119,13 @@ typedef struct ntr_probe {
 
 /* Resets a component and finds out what it supports by writing and reading its WARL fields, never with Enable set; then
  * clears them. With `look`, nothing is written: only Control and Impl are read. A component that does not answer as
- * expected is not an error: `answers` is false, and ntr_target_error has the reason. Errors: NTR_E_RANGE (index), NTR_END
- * (interrupted). */
+ * expected is not an error: `answers` is false, and ntr_target_error has the reason. Errors: NTR_E_RANGE (index),
+ * NTR_END (interrupted). */
 NTR_API ntr_status ntr_target_probe(ntr_target *target, size_t component, bool look, ntr_probe *probe);
 
-/* Reads trXxImpl of the component at `base` after activating it, for a topology that does not exist yet. *kind: its type,
- * or NTR_COMPONENT_COUNT when it is none of Trace Control 1.0. Where Impl says no type, encoders and multiplexers (funnels) of
- * Andes NCETRACE200 are known by DEVARCH. Errors: NTR_E_IO. */
+/* Reads trXxImpl of the component at `base` after activating it, for a topology that does not exist yet. *kind: its
+ * type, or NTR_COMPONENT_COUNT when it is none of Trace Control 1.0. Where Impl says no type, encoders and multiplexers
+ * (funnels) of Andes NCETRACE200 are known by DEVARCH. Errors: NTR_E_IO. */
 NTR_API ntr_status ntr_bus_identify(const ntr_bus *bus, uint64_t base, ntr_component *kind, uint32_t *impl);
 
 /* ---- captures */
@@ -132,26 +133,26 @@ NTR_API ntr_status ntr_bus_identify(const ntr_bus *bus, uint64_t base, ntr_compo
 /* Remembers all registers, for ntr_target_restore. Errors: NTR_E_IO, NTR_E_MEMORY, NTR_END. */
 NTR_API ntr_status ntr_target_save(ntr_target *target);
 
-/* Resets, configures and enables all components, sinks first; tracing begins. The harts are not touched. Errors: NTR_E_IO,
- * NTR_E_STATE (a component does not react as specified), NTR_E_INVALID (sources cannot be told apart), NTR_END
- * (interrupted). After every result, ntr_target_stop disables what was enabled. */
+/* Resets, configures and enables all components, sinks first; tracing begins. The harts are not touched. Errors:
+ * NTR_E_IO, NTR_E_STATE (a component does not react as specified), NTR_E_INVALID (sources cannot be told apart),
+ * NTR_END (interrupted). After every result, ntr_target_stop disables what was enabled. */
 NTR_API ntr_status ntr_target_start(ntr_target *target);
 
 typedef struct ntr_target_state {
     unsigned encoders, tracing; /* number of encoders, and of those with trTeInstTracing = 1 */
-    bool lost;              /* an encoder has trTeInstStallOrOverflow set */
-    bool full;              /* a RAM sink with trRamStopOnWrap has stopped */
-    bool wrapped;           /* a RAM sink has wrapped */
+    bool lost; /* an encoder has trTeInstStallOrOverflow set */
+    bool full; /* a RAM sink with trRamStopOnWrap has stopped */
+    bool wrapped; /* a RAM sink has wrapped */
     uint64_t stored, capacity; /* bytes in the buffer of the RAM sinks, and their size; capacity 0: no RAM sink */
-    bool halt_known, halted;   /* the state of the hart, when the connection knows it */
+    bool halt_known, halted; /* the state of the hart, when the connection knows it */
     uint64_t reserved[8]; /* must be 0; for later members */
 } ntr_target_state;
 
 /* Reads the state while trace runs. Errors: NTR_E_IO. */
 NTR_API ntr_status ntr_target_poll(ntr_target *target, ntr_target_state *state);
 
-/* Disables encoders, funnels and sinks, each one after those before it are empty. A failure at one component is given to
- * `note` and does not keep the others from being disabled. Returns the first failure. */
+/* Disables encoders, funnels and sinks, each one after those before it are empty. A failure at one component is given
+ * to `note` and does not keep the others from being disabled. Returns the first failure. */
 NTR_API ntr_status ntr_target_stop(ntr_target *target);
 
 /* Writes back what ntr_target_save has read. Errors: NTR_E_IO, NTR_E_STATE (nothing was saved). */
@@ -161,16 +162,17 @@ NTR_API ntr_status ntr_target_restore(ntr_target *target);
 NTR_API ntr_status ntr_target_params(ntr_target *target, unsigned hart, ntr_params *params);
 
 typedef struct ntr_target_content {
-    bool cut;      /* the trace begins inside a message */
+    bool cut; /* the trace begins inside a message */
     bool wrapped, stopped_full;
-    bool smem;     /* read from system memory, not through trRamData */
+    bool smem; /* read from system memory, not through trRamData */
     bool verified; /* the read pointer arrived at the end of the trace */
     ntr_ram_window window;
     uint64_t reserved[4]; /* must be 0; for later members */
 } ntr_target_content;
 
-/* Reads the trace of a RAM sink, after ntr_target_stop, oldest byte first. `content` is filled before the first byte, except
- * `verified`. Errors: NTR_E_INVALID (not a RAM sink), NTR_E_STATE (enabled or not empty), NTR_E_IO, those of the sink. */
+/* Reads the trace of a RAM sink, after ntr_target_stop, oldest byte first. `content` is filled before the first byte,
+ * except `verified`. Errors: NTR_E_INVALID (not a RAM sink), NTR_E_STATE (enabled or not empty), NTR_E_IO, those of the
+ * sink. */
 NTR_API ntr_status ntr_target_read(ntr_target *target, size_t component, ntr_stream_sink sink, void *user,
                                    ntr_target_content *content);
 
@@ -185,19 +187,19 @@ NTR_API void ntr_target_explain_empty(ntr_target *target);
 
 enum { NTR_HOST_BYTES = 256 };
 
-/* Splits "HOST:PORT", "[::1]:PORT" and ":PORT", whose host is 127.0.0.1. Returns the port, a number or a name, which is the end of
- * `place`; NULL if the text has another form. */
+/* Splits "HOST:PORT", "[::1]:PORT" and ":PORT", whose host is 127.0.0.1. Returns the port, a number or a name, which is
+ * the end of `place`; NULL if the text has another form. */
 NTR_API const char *ntr_place_split(const char *place, char host[NTR_HOST_BYTES]);
 
 /* ---- scripts */
 
 typedef struct ntr_script_options {
     size_t size; /* sizeof(ntr_script_options) */
-    const char *kind;   /* "openocd" or "gdb" */
-    size_t sink;        /* index of the RAM sink to read */
-    uint64_t run_ms;    /* how long the program runs between start and stop; 0: until the hart halts */
-    bool resume;        /* resume the hart after the start */
-    const char *words;  /* name of the file that the script writes; NULL: words.txt */
+    const char *kind; /* "openocd" or "gdb" */
+    size_t sink; /* index of the RAM sink to read */
+    uint64_t run_ms; /* how long the program runs between start and stop; 0: until the hart halts */
+    bool resume; /* resume the hart after the start */
+    const char *words; /* name of the file that the script writes; NULL: words.txt */
     void (*write)(void *user, const char *text);
     void *user;
 } ntr_script_options;
@@ -208,9 +210,9 @@ NTR_DEFINE_CONFIG_INIT(ntr_script_options)
  * NTR_E_NAME (kind), NTR_E_INVALID (not a RAM sink). */
 NTR_API ntr_status ntr_target_script(ntr_target *target, const ntr_script_options *options);
 
-/* Makes a bus of the file that a script has written: ntr_target_params, ntr_target_read and ntr_target_register then work as
- * after a capture over a connection. Lines that the script did not write are ignored. `text` is not used after the
- * call. Errors: NTR_E_SYNTAX (*line is a line that a script does not write so), NTR_E_FORMAT (no register in the
+/* Makes a bus of the file that a script has written: ntr_target_params, ntr_target_read and ntr_target_register then
+ * work as after a capture over a connection. Lines that the script did not write are ignored. `text` is not used after
+ * the call. Errors: NTR_E_SYNTAX (*line is a line that a script does not write so), NTR_E_FORMAT (no register in the
  * file), NTR_E_MEMORY. */
 NTR_API ntr_status ntr_bus_words(ntr_bus *bus, ntr_bytes text, const ntr_allocator *allocator, unsigned *line);
 

@@ -1,6 +1,7 @@
 /* Tasks: which thread of an operating system ran on each hart, from the file `tasks` of a bundle (docs/bundle.md).
  *
- * A trace has no field for threads: `ntrace run --machine` writes what it saw in the guest's memory beside the stream. */
+ * A trace has no field for threads: `ntrace run --machine` writes what it saw in the guest's memory beside the stream.
+ */
 #ifndef NTRACE_TASKS_H
 #define NTRACE_TASKS_H
 
@@ -36,8 +37,8 @@ NTR_API void ntr_tasks_free(ntr_tasks *tasks);
 /* Returns the entries of the hart with SRC `src`, sorted by position, and stores their number in *count. */
 NTR_API const ntr_task *ntr_tasks_of(const ntr_tasks *tasks, uint16_t src, size_t *count);
 
-/* Returns the last entry of the thread `pid`, with the name that it has in the end (the main thread of a process has the pid of
- * the process), or NULL. */
+/* Returns the last entry of the thread `pid`, with the name that it has in the end (the main thread of a process has
+ * the pid of the process), or NULL. */
 NTR_API const ntr_task *ntr_tasks_last(const ntr_tasks *tasks, uint32_t pid);
 
 #ifdef __cplusplus

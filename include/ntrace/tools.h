@@ -1,4 +1,5 @@
-/* libntrace-tools: captures, models of trace hardware, conformance checks, analysis and exports. Builds on libntrace. */
+/* libntrace-tools: captures, models of trace hardware, conformance checks, analysis and exports. Builds on libntrace.
+ */
 #ifndef NTRACE_TOOLS_H
 #define NTRACE_TOOLS_H
 

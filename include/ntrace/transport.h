@@ -60,19 +60,19 @@ typedef enum ntr_begin {
 
 typedef enum ntr_note_kind {
     NTR_NOTE_ALIGNED = 0, /* the first complete message or frame after the start or after a loss begins at `position` */
-    NTR_NOTE_LOST,        /* alignment was lost at `position` because of `reason` */
+    NTR_NOTE_LOST, /* alignment was lost at `position` because of `reason` */
     NTR_NOTE_CALIBRATION, /* the calibration pattern was repeated `value` times and ended at `position` */
-    NTR_NOTE_TRIGGER,     /* trigger; `value` is the trace ID of the source */
-    NTR_NOTE_FLUSH,       /* a flush completed; `value` is the data byte of the flush transfer */
-    NTR_NOTE_ID,          /* data with the reserved trace ID `value` was skipped; once per ID */
-    NTR_NOTE_UNKNOWN_ID,  /* `value` bytes were skipped because no trace ID had been received yet */
+    NTR_NOTE_TRIGGER, /* trigger; `value` is the trace ID of the source */
+    NTR_NOTE_FLUSH, /* a flush completed; `value` is the data byte of the flush transfer */
+    NTR_NOTE_ID, /* data with the reserved trace ID `value` was skipped; once per ID */
+    NTR_NOTE_UNKNOWN_ID, /* `value` bytes were skipped because no trace ID had been received yet */
 } ntr_note_kind;
 
 typedef struct ntr_transport_note {
-    uint8_t kind;      /* ntr_note_kind */
-    int16_t reason;    /* NTR_NOTE_LOST: ntr_status; otherwise NTR_OK */
+    uint8_t kind; /* ntr_note_kind */
+    int16_t reason; /* NTR_NOTE_LOST: ntr_status; otherwise NTR_OK */
     uint64_t position; /* number of beats since the start of the recording */
-    uint64_t value;    /* depends on `kind` */
+    uint64_t value; /* depends on `kind` */
 } ntr_transport_note;
 
 /* Returns "aligned", "lost", ..., or NULL when `kind` is not an ntr_note_kind. Static storage. */
@@ -88,20 +88,20 @@ typedef void (*ntr_note_sink)(void *user, const ntr_transport_note *note);
 typedef struct ntr_ram_window {
     uint64_t start; /* trRamStart */
     uint64_t limit; /* trRamLimit: address of the last word */
-    uint64_t wp;    /* trRamWP without the wrap bit */
+    uint64_t wp; /* trRamWP without the wrap bit */
     uint8_t access; /* bytes per write: a power of two from 4 to 128; 0 means 4 */
-    bool wrapped;   /* trRamWP.trRamWrap */
+    bool wrapped; /* trRamWP.trRamWrap */
 } ntr_ram_window;
 
 typedef struct ntr_transport_reader ntr_transport_reader;
 
 typedef struct ntr_reader_options {
-    size_t size;            /* sizeof(ntr_reader_options) */
-    uint8_t begin;          /* ntr_begin */
-    ntr_ram_window ram;     /* "ram" only; the first byte of the image is the byte at `start` */
-    ntr_stream_sink sink;   /* required */
-    ntr_note_sink note;     /* may be NULL */
-    void *user;             /* first argument of `sink` and `note` */
+    size_t size; /* sizeof(ntr_reader_options) */
+    uint8_t begin; /* ntr_begin */
+    ntr_ram_window ram; /* "ram" only; the first byte of the image is the byte at `start` */
+    ntr_stream_sink sink; /* required */
+    ntr_note_sink note; /* may be NULL */
+    void *user; /* first argument of `sink` and `note` */
     const ntr_allocator *allocator; /* NULL: malloc and free */
 } ntr_reader_options;
 
@@ -126,15 +126,15 @@ typedef ntr_status (*ntr_beat_sink)(void *user, const uint16_t *beats, size_t co
 typedef struct ntr_transport_writer ntr_transport_writer;
 
 typedef struct ntr_writer_options {
-    size_t size;          /* sizeof(ntr_writer_options) */
-    uint8_t atb_bytes;    /* "atb": width of the bus in bytes: 1, 2, 4, 8 or 16; 0 means 4 */
-    uint32_t sync_every;  /* "coresight": frames between two full synchronization packets; "atb": transfers
-                           * between two alignment marks; 0 means none */
-    uint32_t idle_every;  /* "pib1" to "pib4": an idle byte also after this many bytes without one; 0 means an
-                           * idle byte only before synchronizing messages */
-    ntr_ram_window ram;   /* "ram" only: `start`, `limit`, and `wp` as the position of the first write */
-    ntr_beat_sink sink;   /* required */
-    void *user;           /* first argument of `sink` */
+    size_t size; /* sizeof(ntr_writer_options) */
+    uint8_t atb_bytes; /* "atb": width of the bus in bytes: 1, 2, 4, 8 or 16; 0 means 4 */
+    uint32_t sync_every; /* "coresight": frames between two full synchronization packets; "atb": transfers
+                          * between two alignment marks; 0 means none */
+    uint32_t idle_every; /* "pib1" to "pib4": an idle byte also after this many bytes without one; 0 means an
+                          * idle byte only before synchronizing messages */
+    ntr_ram_window ram; /* "ram" only: `start`, `limit`, and `wp` as the position of the first write */
+    ntr_beat_sink sink; /* required */
+    void *user; /* first argument of `sink` */
     const ntr_allocator *allocator; /* NULL: malloc and free */
 } ntr_writer_options;
 

@@ -9,7 +9,7 @@ struct index {
     struct index_slot {
         uint64_t address;
         uint32_t entry; /* 0: free */
-    } * slots;
+    } *slots;
     uint32_t used, size; /* a power of two */
 };
 
@@ -64,8 +64,8 @@ bool blocks_known(uint64_t address) {
 }
 
 static bool is_same(const struct channel_block *block, const struct translation *t) {
-    return block->size == t->size && block->flags == t->flags && block->privilege == t->privilege && block->instructions == t->instructions &&
-           memcmp(channel->code + block->code, t->bytes, t->size) == 0;
+    return block->size == t->size && block->flags == t->flags && block->privilege == t->privilege &&
+           block->instructions == t->instructions && memcmp(channel->code + block->code, t->bytes, t->size) == 0;
 }
 
 static uint32_t find_block(const struct translation *t) {

@@ -2,13 +2,12 @@
  * QEMU itself. QEMU's handler does not return when the guest is to get the signal. It returns when QEMU had protected
  * the page itself, because it held translated code.
  *
- * Which access. When translated code accesses memory, the guest's registers are in memory, at the address that the host's
- * register TCG_AREG0 holds; a signal handler of the guest depends on this. So each load or store of the block can be
- * compared with the address that faulted, and the first equal one has faulted: an access with the same register and offset
- * before it would have faulted itself. Exception: the register has been written in between. Behind such accesses there
- * are marks (instrument.c), which say whether they were passed.
- * Example: of `ld a0,0(a0); ld a1,8(a0); sd a1,8(sp)`, only the first has a mark. When address a0 + 8 faulted, the
- * second one did. */
+ * Which access. When translated code accesses memory, the guest's registers are in memory, at the address that the
+ * host's register TCG_AREG0 holds; a signal handler of the guest depends on this. So each load or store of the block
+ * can be compared with the address that faulted, and the first equal one has faulted: an access with the same register
+ * and offset before it would have faulted itself. Exception: the register has been written in between. Behind such
+ * accesses there are marks (instrument.c), which say whether they were passed. Example: of `ld a0,0(a0); ld a1,8(a0);
+ * sd a1,8(sp)`, only the first has a mark. When address a0 + 8 faulted, the second one did. */
 #include "state.h"
 #include "riscv.h"
 
@@ -23,7 +22,8 @@ enum { FAULT_SIGNALS = sizeof signals / sizeof signals[0] };
 
 static struct sigaction qemus[FAULT_SIGNALS];
 
-/* ---- which access ------------------------------------------------------------------------------------------------- */
+/* ---- which access -------------------------------------------------------------------------------------------------
+ */
 
 static uintptr_t code_begin, code_end; /* of QEMU's translated code */
 
@@ -70,7 +70,8 @@ static unsigned find_position(const struct channel_lane *lane, const struct faul
     const uint16_t *marks = channel_marks(channel, block);
 
     if (!number || number >= atomic_load(&channel->head.blocks)) return CHANNEL_ALL;
-    unsigned first = passed ? marks[passed - 1] : 0, end = counted && passed < block->marks ? marks[passed] : block->instructions;
+    unsigned first = passed ? marks[passed - 1] : 0,
+             end = counted && passed < block->marks ? marks[passed] : block->instructions;
     for (unsigned i = 0; i < end && at < block->size; i++) {
         const uint8_t *bytes = channel->code + block->code + at;
         struct riscv_access access;
@@ -109,7 +110,8 @@ void faults_know_code(uintptr_t address) {
     if (maps) fclose(maps);
 }
 
-/* ---- the handler -------------------------------------------------------------------------------------------------- */
+/* ---- the handler --------------------------------------------------------------------------------------------------
+ */
 
 static void on_fault(int signal, siginfo_t *info, void *context) {
     unsigned vcpu = syscalls_vcpu();

@@ -20,7 +20,7 @@
 static struct snapshot {
     uint32_t blocks, loops, shared;
     uint64_t counters, code, maps; /* used */
-    uint64_t *values;              /* of the counters, in private memory; NULL: not mapped */
+    uint64_t *values; /* of the counters, in private memory; NULL: not mapped */
 } snapshot;
 
 /* At least one: a mapping of no bytes is an error. */
@@ -81,7 +81,8 @@ static void copy_tables(struct channel *to) {
     }
 }
 
-/* ---- a memory that is read ---------------------------------------------------------------------------------------- */
+/* ---- a memory that is read ----------------------------------------------------------------------------------------
+ */
 
 /* An entry for this process in the parent's list. NULL: the reader reads no more. */
 static struct channel_child *take_entry(void) {
@@ -124,8 +125,9 @@ static bool resize(int file) {
 static bool get_memory(void) {
     int file = snapshot.values ? memfd_create("ntrace", MFD_CLOEXEC) : -1;
     if (file < 0) return false;
-    void *memory = resize(file) ? mmap(NULL, sizeof *channel, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_NORESERVE, file, 0)
-                                : MAP_FAILED;
+    void *memory = resize(file)
+                       ? mmap(NULL, sizeof *channel, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_NORESERVE, file, 0)
+                       : MAP_FAILED;
     bool read = memory != MAP_FAILED;
     if (read) {
         copy_tables(memory);
@@ -137,7 +139,8 @@ static bool get_memory(void) {
     return read;
 }
 
-/* ---- a memory that is not read ------------------------------------------------------------------------------------ */
+/* ---- a memory that is not read ------------------------------------------------------------------------------------
+ */
 
 static void detach(void) {
     struct channel_head head = channel->head;
@@ -150,7 +153,8 @@ static void detach(void) {
     for (uint32_t i = 0; i < atomic_load(&head.lanes); i++) record_init_lane(i);
 }
 
-/* ---- pthread_atfork ----------------------------------------------------------------------------------------------- */
+/* ---- pthread_atfork -----------------------------------------------------------------------------------------------
+ */
 
 static bool is_followed(void) {
     return !plugin_detached && channel->head.follow & CHANNEL_FOLLOW_FORK;

@@ -1,6 +1,7 @@
-/* Where a signal arrived, by the frame that QEMU pushes for the guest's handler. While translated code is executed, a register of the host holds the address of the guest's registers
- * (TCG_AREG0): x0 to x31 come first there. A handler begins with a1 = &siginfo and a2 = &ucontext in a frame at sp; this
- * is part of Linux' interface to programs, and checked before the frame is used. */
+/* Where a signal arrived, by the frame that QEMU pushes for the guest's handler. While translated code is executed, a
+ * register of the host holds the address of the guest's registers (TCG_AREG0): x0 to x31 come first there. A handler
+ * begins with a1 = &siginfo and a2 = &ucontext in a frame at sp; this is part of Linux' interface to programs, and
+ * checked before the frame is used. */
 #include "state.h"
 
 #include <signal.h>
@@ -57,7 +58,8 @@ bool frames_read(uint64_t env, struct signal_frame *frame) {
     if ((info != sp && info != sp + OLDER_FRAME) || context != info + SIGINFO_SIZE) return false;
     *frame = (struct signal_frame){0};
     if (!memory_read_guest(info, &signal, sizeof signal) || !memory_read_guest(info + SI_CODE, &code, sizeof code) ||
-        !memory_read_guest(context + (channel->head.xlen == 64 ? PC_RV64 : PC_RV32), &frame->pc, channel->head.xlen / 8))
+        !memory_read_guest(context + (channel->head.xlen == 64 ? PC_RV64 : PC_RV32), &frame->pc,
+                           channel->head.xlen / 8))
         return false;
     frame->is_fault = code > 0 && signal > 0 && signal < 32 && SIGNALS_RAISED >> (signal - 1) & 1;
     return true;

@@ -1,6 +1,7 @@
-/* access: QEMU looks for files of the guest below the root of its libraries (-L) when it opens them, asks for their status or
- * executes them, but not for faccessat. A program that looks for a helper that way (a compiler driver, for its passes) does
- * not find it, and often ends without a word. The first such file is reported when the program ends with an error. */
+/* access: QEMU looks for files of the guest below the root of its libraries (-L) when it opens them, asks for their
+ * status or executes them, but not for faccessat. A program that looks for a helper that way (a compiler driver, for
+ * its passes) does not find it, and often ends without a word. The first such file is reported when the program ends
+ * with an error. */
 #include "state.h"
 
 #include <errno.h>
@@ -28,6 +29,9 @@ void hidden_returned(uint64_t path, int64_t result) {
 void hidden_exit(unsigned status) {
     if (!status || !*hidden) return;
     const char *root = replace_root();
-    fprintf(stderr, "ntrace run: the program asked for %s, which is below the sysroot, where QEMU does not look for files at 'access'; "
-                    "start the program by its path below %s\n", hidden + strlen(root), root);
+    fprintf(
+        stderr,
+        "ntrace run: the program asked for %s, which is below the sysroot, where QEMU does not look for files at 'access'; "
+        "start the program by its path below %s\n",
+        hidden + strlen(root), root);
 }

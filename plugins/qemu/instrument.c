@@ -9,12 +9,13 @@
  * While the guest has one thread, marks are counters that the translated code increments itself. A block that branches
  * to itself is counted as well, instead of being recorded at every execution; the block behind it reports the count.
  * Counters do not work with several threads. Before the second one starts, QEMU discards all translations, as atomic
- * instructions need other code then. In what is translated from there on there are no marks: the frame of a signal handler
- * says where the signal arrived (frames.c). On hosts where it cannot be read, marks are calls that store the last mark
- * passed, for each vCPU.
+ * instructions need other code then. In what is translated from there on there are no marks: the frame of a signal
+ * handler says where the signal arrived (frames.c). On hosts where it cannot be read, marks are calls that store the
+ * last mark passed, for each vCPU.
  *
- * Example, on the other hosts: the block `lw; add; sw; bne` has two marks, behind lw and behind sw. When sw faults, the counter of the
- * first mark equals the executions of the block and that of the second is one less: two instructions retired. */
+ * Example, on the other hosts: the block `lw; add; sw; bne` has two marks, behind lw and behind sw. When sw faults, the
+ * counter of the first mark equals the executions of the block and that of the second is one less: two instructions
+ * retired. */
 #include "state.h"
 #include "riscv.h"
 
@@ -67,7 +68,8 @@ static void describe_traps(const struct qemu_plugin_tb *tb, struct translation *
 
 /* Returns whether the last mark follows a plain access, whose faults are detected. */
 static bool last_is_seen(const struct qemu_plugin_tb *tb, const struct translation *t) {
-    return t->marks && !faults_have_positions() && riscv_is_sure_access(instruction_at(tb, t->mark_at[t->marks - 1] - 1u), channel->head.xlen) &&
+    return t->marks && !faults_have_positions() &&
+           riscv_is_sure_access(instruction_at(tb, t->mark_at[t->marks - 1] - 1u), channel->head.xlen) &&
            faults_are_seen();
 }
 
@@ -100,8 +102,8 @@ static bool branches_to_itself(const struct qemu_plugin_tb *tb, const struct tra
 /* How the marks of a block work. */
 enum marks {
     MARKS_COUNTED, /* one thread: counters of the block */
-    MARKS_CALLED,  /* several: calls that store the last mark passed */
-    MARKS_NONE,    /* several, and the frame of a signal handler says where a block ended */
+    MARKS_CALLED, /* several: calls that store the last mark passed */
+    MARKS_NONE, /* several, and the frame of a signal handler says where a block ended */
 };
 
 static enum marks marks_now(void) {
@@ -143,8 +145,7 @@ enum { FIRST_BLOCK = 1 }; /* special, so that faults.c learns where translated c
 
 /* QEMU does not report when it discards a translation, so what is allocated here is never freed. */
 static struct special *make_special(const struct translation *t, uint32_t number) {
-    struct special is = {.number = number,
-                         .handler = syscalls_handler(t->address)};
+    struct special is = {.number = number, .handler = syscalls_handler(t->address)};
 
     if (!is_shared()) is.loops = blocks_loops_ending(t->address, &is.loop_count);
     if (!is.handler && !is.loop_count && number != FIRST_BLOCK) return NULL;
@@ -156,11 +157,11 @@ static struct special *make_special(const struct translation *t, uint32_t number
 static void put_record(struct qemu_plugin_tb *tb, const struct translation *t, uint32_t number) {
     struct special *special = make_special(t, number);
     enum marks marks = marks_now();
-    qemu_plugin_vcpu_udata_cb_t record = special                              ? frames_record_special
-                                         : channel->head.accesses             ? record_block_with_accesses
-                                         : marks == MARKS_COUNTED             ? record_block_solo
+    qemu_plugin_vcpu_udata_cb_t record = special                             ? frames_record_special
+                                         : channel->head.accesses            ? record_block_with_accesses
+                                         : marks == MARKS_COUNTED            ? record_block_solo
                                          : marks == MARKS_CALLED && t->marks ? record_marked_block
-                                                                              : record_block;
+                                                                             : record_block;
     void *argument = special ? (void *)special : (void *)(uintptr_t)number;
     qemu_plugin_register_vcpu_tb_exec_cb(tb, record, QEMU_PLUGIN_CB_NO_REGS, argument);
 }

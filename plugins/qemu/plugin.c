@@ -37,7 +37,8 @@ static bool map_channel(const char *path) {
 
 /* "none": this process is not traced, but the programs that it executes are still followed. */
 static bool make_channel(void) {
-    void *memory = mmap(NULL, sizeof *channel, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    void *memory =
+        mmap(NULL, sizeof *channel, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
     if (memory == MAP_FAILED) return false;
     channel = memory;
     channel->head.follow = CHANNEL_FOLLOW_EXEC;

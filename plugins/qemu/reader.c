@@ -49,7 +49,8 @@ void plugin_end_with_reader(void) {
     pthread_sigmask(SIG_SETMASK, &before, NULL);
 }
 
-/* ---- lock ---------------------------------------------------------------------------------------------------------- */
+/* ---- lock ----------------------------------------------------------------------------------------------------------
+ */
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 

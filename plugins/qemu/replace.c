@@ -16,7 +16,8 @@
 
 enum { GUEST_AT_FDCWD = -100, GUEST_AT_EMPTY_PATH = 0x1000, GUEST_WORDS_MAX = 1 << 20 };
 
-/* ---- lists of strings ---------------------------------------------------------------------------------------------- */
+/* ---- lists of strings ----------------------------------------------------------------------------------------------
+ */
 
 /* A list of strings that grows; the last item is NULL. */
 struct words {
@@ -63,7 +64,8 @@ static void reverse(struct words *words) {
     }
 }
 
-/* ---- the name of the file ----------------------------------------------------------------------------------------- */
+/* ---- the name of the file -----------------------------------------------------------------------------------------
+ */
 
 /* execveat: a name relative to a folder, or the file of a descriptor. */
 static bool name_at(int folder, const char *given, bool empty, char *name) {
@@ -83,7 +85,8 @@ static bool name_at(int folder, const char *given, bool empty, char *name) {
     return n >= 0 && *name;
 }
 
-/* ---- the command line --------------------------------------------------------------------------------------------- */
+/* ---- the command line ---------------------------------------------------------------------------------------------
+ */
 
 /* The arguments of this process, in one block that is never freed. */
 static bool own_arguments(struct words *words) {
@@ -108,13 +111,16 @@ static const char *own_file(void) {
     return dladdr((void *)&qemu_plugin_version, &about) ? about.dli_fname : "";
 }
 
-/* How many arguments come before `-plugin` of this plugin, which is the last option of QEMU. There may be other plugins before it. */
+/* How many arguments come before `-plugin` of this plugin, which is the last option of QEMU. There may be other plugins
+ * before it. */
 static size_t options_end(const struct words *own) {
     const char *file = own_file();
     size_t length = strlen(file), i = 1;
 
     for (; i + 1 < own->count; i++)
-        if (strcmp(own->items[i], "-plugin") == 0 && strncmp(own->items[i + 1], file, length) == 0 && own->items[i + 1][length] == ',') break;
+        if (strcmp(own->items[i], "-plugin") == 0 && strncmp(own->items[i + 1], file, length) == 0 &&
+            own->items[i + 1][length] == ',')
+            break;
     return i + 1 < own->count ? i : own->count;
 }
 
@@ -147,7 +153,8 @@ static bool is_itself(const char *name) {
     char number[64];
 
     snprintf(number, sizeof number, "/proc/%d/exe", (int)getpid());
-    return *program_file && (strcmp(name, "/proc/self/exe") == 0 || strcmp(name, "/proc/thread-self/exe") == 0 || strcmp(name, number) == 0);
+    return *program_file && (strcmp(name, "/proc/self/exe") == 0 || strcmp(name, "/proc/thread-self/exe") == 0 ||
+                             strcmp(name, number) == 0);
 }
 
 const char *replace_root(void) {
@@ -185,9 +192,7 @@ static bool put_qemu(struct words *out, const struct words *own, const char *roo
 }
 
 static void put_program(struct words *out, const struct channel_program *program, const struct words *arguments) {
-    const char *zero = program->count        ? program->words[0]
-                       : arguments->count ? arguments->items[0]
-                                          : program->path;
+    const char *zero = program->count ? program->words[0] : arguments->count ? arguments->items[0] : program->path;
 
     add(out, (char *)(uintptr_t)"-0");
     add(out, (char *)(uintptr_t)zero);
@@ -196,7 +201,8 @@ static void put_program(struct words *out, const struct channel_program *program
     for (size_t i = 1; i < arguments->count; i++) add(out, arguments->items[i]);
 }
 
-/* ---- the call ----------------------------------------------------------------------------------------------------- */
+/* ---- the call -----------------------------------------------------------------------------------------------------
+ */
 
 /* Returns only when the program is not executed. */
 static void execute(const char *name, uint64_t arguments_at, uint64_t environment_at) {
@@ -207,7 +213,9 @@ static void execute(const char *name, uint64_t arguments_at, uint64_t environmen
     if (!own) return;
     const char *root = replace_root();
     const bool itself = is_itself(name);
-    if (ntr_channel_resolve(itself ? NULL : root, itself ? program_file : name, &program) || program.is_64 != (channel->head.xlen == 64)) return;
+    if (ntr_channel_resolve(itself ? NULL : root, itself ? program_file : name, &program) ||
+        program.is_64 != (channel->head.xlen == 64))
+        return;
     read_words(&arguments, arguments_at);
     read_words(&environment, environment_at);
     reverse(&environment);

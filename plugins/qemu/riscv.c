@@ -46,16 +46,13 @@ static bool long_is_harmless(uint32_t instruction) {
     case OP_32:
     case BRANCH:
     case JALR:
-    case JAL:
-        return true;
+    case JAL: return true;
     case MADD:
     case MSUB:
     case NMSUB:
     case NMADD:
-    case OP_FP:
-        return rounds_validly(instruction);
-    default:
-        return false;
+    case OP_FP: return rounds_validly(instruction);
+    default: return false;
     }
 }
 
@@ -63,14 +60,10 @@ bool riscv_is_harmless(uint32_t instruction) {
     uint32_t function = bits(instruction, 15, 13);
 
     switch (instruction & 3) {
-    case 0:
-        return function == 0; /* c.addi4spn; else loads and stores */
-    case 1:
-        return true; /* arithmetic, jumps, branches */
-    case 2:
-        return function == 0 || (function == 4 && (instruction & 0xffff) != 0x9002); /* c.ebreak */
-    default:
-        return long_is_harmless(instruction);
+    case 0: return function == 0; /* c.addi4spn; else loads and stores */
+    case 1: return true; /* arithmetic, jumps, branches */
+    case 2: return function == 0 || (function == 4 && (instruction & 0xffff) != 0x9002); /* c.ebreak */
+    default: return long_is_harmless(instruction);
     }
 }
 
@@ -98,15 +91,13 @@ bool riscv_is_sure_access(uint32_t instruction, unsigned xlen) {
     unsigned rd = bits(instruction, 11, 7);
 
     switch (instruction & 3) {
-    case 0:
-        return (C_LOAD | C_STORE | (xlen == 64 ? C_RV64 : 0)) >> function & 1;
+    case 0: return (C_LOAD | C_STORE | (xlen == 64 ? C_RV64 : 0)) >> function & 1;
     case 2: /* a load to x0 is reserved */
         return (C_LOAD | C_STORE | (xlen == 64 ? C_RV64 : 0)) >> function & 1 && (function > 4 || rd);
     case 3:
         return ((instruction & 0x7f) == LOAD && loads[xlen == 64] >> function & 1) ||
                ((instruction & 0x7f) == STORE && stores[xlen == 64] >> function & 1);
-    default:
-        return false;
+    default: return false;
     }
 }
 

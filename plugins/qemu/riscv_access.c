@@ -15,8 +15,11 @@ static struct riscv_access short_access(uint32_t i, bool wide) {
 static struct riscv_access stack_access(uint32_t i, bool wide, bool store) {
     uint32_t offset;
 
-    if (store) offset = wide ? bits(i, 12, 10) << 3 | bits(i, 9, 7) << 6 : bits(i, 12, 9) << 2 | bits(i, 8, 7) << 6;
-    else offset = bits(i, 12, 12) << 5 | (wide ? bits(i, 6, 5) << 3 | bits(i, 4, 2) << 6 : bits(i, 6, 4) << 2 | bits(i, 3, 2) << 6);
+    if (store)
+        offset = wide ? bits(i, 12, 10) << 3 | bits(i, 9, 7) << 6 : bits(i, 12, 9) << 2 | bits(i, 8, 7) << 6;
+    else
+        offset = bits(i, 12, 12) << 5 |
+                 (wide ? bits(i, 6, 5) << 3 | bits(i, 4, 2) << 6 : bits(i, 6, 4) << 2 | bits(i, 3, 2) << 6);
     return (struct riscv_access){.base = 2, .offset = (int32_t)offset};
 }
 

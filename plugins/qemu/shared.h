@@ -64,7 +64,8 @@ static inline __attribute__((always_inline)) void lane_push(struct channel_lane 
 }
 
 /* A load or store of 2^shift bytes, up to 8, if it is in the range that is traced. */
-static inline void lane_push_access(struct channel_lane *lane, bool store, unsigned shift, uint64_t address, uint64_t data) {
+static inline void lane_push_access(struct channel_lane *lane, bool store, unsigned shift, uint64_t address,
+                                    uint64_t data) {
     const struct channel_head *head = &channel->head;
 
     if (address < head->access_first || address > head->access_last) return;
@@ -85,7 +86,7 @@ struct translation {
     uint16_t instructions, marks;
     uint8_t flags;
     uint8_t privilege; /* as struct channel_block */
-    uint8_t bytes[4096 + 2];    /* a block ends behind the end of a page at the latest */
+    uint8_t bytes[4096 + 2]; /* a block ends behind the end of a page at the latest */
     uint16_t mark_at[2048 + 1]; /* see struct channel_block */
 };
 

@@ -54,7 +54,7 @@ void record_access(unsigned vcpu, qemu_plugin_meminfo_t info, uint64_t address, 
 struct special {
     uint32_t number;
     const struct signal_handler *handler; /* signal handler that begins here, or NULL */
-    uint32_t loop_count;                  /* loops that end where this block begins */
+    uint32_t loop_count; /* loops that end where this block begins */
     uint32_t *loops;
 };
 
@@ -66,7 +66,7 @@ struct special {
     (1u << (SIGILL - 1) | 1u << (SIGTRAP - 1) | 1u << (SIGBUS - 1) | 1u << (SIGFPE - 1) | 1u << (SIGSEGV - 1))
 
 struct signal_frame {
-    uint64_t pc;   /* of the instruction that was stopped, or of the next one */
+    uint64_t pc; /* of the instruction that was stopped, or of the next one */
     bool is_fault; /* an instruction raised the signal */
 };
 

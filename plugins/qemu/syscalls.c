@@ -113,14 +113,9 @@ void syscalls_after(qemu_plugin_id_t id, unsigned vcpu, int64_t number, int64_t 
         if (!failed) mmap_returned((uint64_t)result);
         break;
     case RISCV_SYS_FACCESSAT:
-    case RISCV_SYS_FACCESSAT2:
-        hidden_returned(argument[1], result);
-        break;
+    case RISCV_SYS_FACCESSAT2: hidden_returned(argument[1], result); break;
     case RISCV_SYS_EXECVE:
-    case RISCV_SYS_EXECVEAT:
-        atomic_store(&channel->head.executing, 0);
-        break;
-    default:
-        break;
+    case RISCV_SYS_EXECVEAT: atomic_store(&channel->head.executing, 0); break;
+    default: break;
     }
 }

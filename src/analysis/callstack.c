@@ -39,9 +39,9 @@ static bool same_process(const ntr_context *a, const ntr_context *b) {
 
 static size_t stack_of(ntr_callstack *cs, uint16_t src, const ntr_context *context) {
     for (size_t i = 0; i < cs->stack_count; i++)
-        if (!cs->stacks[i].thread && cs->stacks[i].src == src && same_process(&cs->stacks[i].context, context)) return i;
-    if (ntr_reserve(cs->allocator, (void **)&cs->stacks, &cs->stack_capacity, cs->stack_count + 1,
-                    sizeof *cs->stacks))
+        if (!cs->stacks[i].thread && cs->stacks[i].src == src && same_process(&cs->stacks[i].context, context))
+            return i;
+    if (ntr_reserve(cs->allocator, (void **)&cs->stacks, &cs->stack_capacity, cs->stack_count + 1, sizeof *cs->stacks))
         return SIZE_MAX;
     cs->stacks[cs->stack_count] = (stack){.src = src, .context = *context};
     return cs->stack_count++;
@@ -52,7 +52,8 @@ static hart *find_hart(ntr_callstack *cs, uint16_t src) {
         if (cs->harts[cs->last_hart].src == src) return &cs->harts[cs->last_hart];
     if (ntr_reserve(cs->allocator, (void **)&cs->harts, &cs->hart_capacity, cs->hart_count + 1, sizeof *cs->harts))
         return NULL;
-    hart fresh = {.src = src, .context = NTR_CONTEXT_UNKNOWN, .stopped = cs->from_inside ? HART_STOP_UNKNOWN : HART_RUNS};
+    hart fresh = {
+        .src = src, .context = NTR_CONTEXT_UNKNOWN, .stopped = cs->from_inside ? HART_STOP_UNKNOWN : HART_RUNS};
     fresh.current = stack_of(cs, src, &fresh.context);
     if (fresh.current == SIZE_MAX) return NULL;
     fresh.recent = ntr_alloc(cs->allocator, RECENT, sizeof *fresh.recent);
@@ -125,7 +126,8 @@ static bool is_shallow(const change *c) {
     switch ((ntr_end)c->event->end) {
     case NTR_END_CALL:
     case NTR_END_INDIRECT_CALL: return true;
-    case NTR_END_RETURN: return c->stack->depth > 1 && top->kind == NTR_FRAME_CALL && top->return_to == c->event->target;
+    case NTR_END_RETURN:
+        return c->stack->depth > 1 && top->kind == NTR_FRAME_CALL && top->return_to == c->event->target;
     case NTR_END_JUMP:
     case NTR_END_TAKEN: return c->stack->depth > 1;
     case NTR_END_INDIRECT_JUMP:
@@ -135,11 +137,13 @@ static bool is_shallow(const change *c) {
     }
 }
 
-bool ntr_callstack_shallow_span(ntr_callstack *cs, const ntr_event *event, size_t most, uint32_t *handle, ntr_status *status) {
+bool ntr_callstack_shallow_span(ntr_callstack *cs, const ntr_event *event, size_t most, uint32_t *handle,
+                                ntr_status *status) {
     change c;
     *status = begin(&c, cs, event) ? ensure_root(&c, event->address) : NTR_E_MEMORY;
     if (*status != NTR_OK) return true;
-    if (event->flags & NTR_EVENT_TARGET_UNKNOWN || c.hart->threaded || c.stack->depth >= most || !is_shallow(&c)) return false;
+    if (event->flags & NTR_EVENT_TARGET_UNKNOWN || c.hart->threaded || c.stack->depth >= most || !is_shallow(&c))
+        return false;
     *handle = ntr_change_top(&c)->handle;
     *status = take_span(&c);
     return true;
@@ -160,21 +164,17 @@ ntr_status ntr_callstack_feed(ntr_callstack *cs, const ntr_event *event) {
     if (!begin(&c, cs, event)) return NTR_E_MEMORY;
     ntr_status status = NTR_OK;
     switch ((ntr_event_kind)event->kind) {
-    case NTR_EVENT_SPAN:
-        status = ensure_root(&c, event->address);
-        return status ? status : take_span(&c);
+    case NTR_EVENT_SPAN: status = ensure_root(&c, event->address); return status ? status : take_span(&c);
     case NTR_EVENT_STOP:
         c.hart->stopped = event->flags & NTR_EVENT_ADDRESS_UNKNOWN ? HART_RUNS : HART_STOPPED;
         c.hart->stopped_at = event->address;
         return NTR_OK;
-    case NTR_EVENT_SYNC:
-        return ntr_callstack_sync(&c, event->address);
+    case NTR_EVENT_SYNC: return ntr_callstack_sync(&c, event->address);
     case NTR_EVENT_GAP:
         ntr_callstack_pop(&c, 0, true);
         ntr_threads_gap(&c, event->gap.until);
         return NTR_OK;
-    default:
-        return NTR_OK;
+    default: return NTR_OK;
     }
 }
 

@@ -103,9 +103,9 @@ static size_t below_resumer(const change *c, size_t depth, uint32_t function) {
 
 /* Execution is at `address`, which is not the return address of any frame: a longjmp, a landing pad, or the end of a
  * signal handler, or a switch to the stack of another coroutine (goroutines). In order of preference: pop to the
- * innermost frame of the function at `address`; treat the jump as one inside the trap handler; treat it as a jump in the
- * root frame, which is no call unless it goes to the entry of a function. The function "[unknown]" stands for all code
- * without a name. A frame of it below a trap is therefore no evidence that the trap handler was left. */
+ * innermost frame of the function at `address`; treat the jump as one inside the trap handler; treat it as a jump in
+ * the root frame, which is no call unless it goes to the entry of a function. The function "[unknown]" stands for all
+ * code without a name. A frame of it below a trap is therefore no evidence that the trap handler was left. */
 static ntr_status reposition(change *c, uint64_t address) {
     uint32_t function = function_at(c, address);
     const ntr_function *landed = ntr_functions_get(c->cs->functions, function);
@@ -143,8 +143,8 @@ static bool is_awaited(const stack *s, uint64_t address) {
 }
 
 /* Handles a jump by a register. A tail call goes to the entry of a function. A jump into the middle of another function
- * continues a call that was left there: setcontext, or a longjmp that does not use the return register. Afterwards the top frame is of
- * the function at `address`, on which joined spans rely (walk_joined.c). */
+ * continues a call that was left there: setcontext, or a longjmp that does not use the return register. Afterwards the
+ * top frame is of the function at `address`, on which joined spans rely (walk_joined.c). */
 static ntr_status jump(change *c, uint64_t address) {
     const ntr_function_range *range = ntr_callstack_range_at(c, address);
     if (range->low == address || range->number == ntr_change_top(c)->function || !is_awaited(c->stack, address))
@@ -153,7 +153,8 @@ static ntr_status jump(change *c, uint64_t address) {
     return status ? status : replace_top(c, address);
 }
 
-/* Returns whether the code at the address is that of the top frame, in the present mode or in one that is reported later. */
+/* Returns whether the code at the address is that of the top frame, in the present mode or in one that is reported
+ * later. */
 static bool continues_top(const change *c, uint64_t address) {
     ntr_context any_mode = c->hart->context;
     const uint32_t function = ntr_change_top(c)->function;
@@ -161,8 +162,8 @@ static bool continues_top(const change *c, uint64_t address) {
     return function == function_at(c, address) || function == ntr_functions_at(c->cs->functions, &any_mode, address);
 }
 
-/* The trap returns to where it came from, or behind an ECALL there; to another place of that function, for example behind an
- * instruction that was emulated; or elsewhere, for example to a signal handler. */
+/* The trap returns to where it came from, or behind an ECALL there; to another place of that function, for example
+ * behind an instruction that was emulated; or elsewhere, for example to a signal handler. */
 static ntr_status trap_return(change *c, uint64_t address) {
     enum { ECALL_BYTES = 4 };
     const size_t depth = depth_of_trap(c->stack);
@@ -199,7 +200,8 @@ ntr_status ntr_callstack_sync(change *c, uint64_t address) {
     enum { ECALL_BYTES = 4 };
     function_at(c, address); /* in a part of a trace it is not known whether there are frames (open_log.c, look_up) */
     if (c->stack->depth == 0) return NTR_OK;
-    bool elsewhere = c->hart->stopped == HART_STOPPED && address != c->hart->stopped_at && address != c->hart->stopped_at + ECALL_BYTES;
+    bool elsewhere = c->hart->stopped == HART_STOPPED && address != c->hart->stopped_at &&
+                     address != c->hart->stopped_at + ECALL_BYTES;
     if (elsewhere) return resume_elsewhere(c, address);
     return continues_top(c, address) ? NTR_OK : reposition(c, address);
 }
@@ -213,8 +215,7 @@ ntr_status ntr_callstack_end_span(change *c) {
     uint64_t next = e->address + 2 * (uint64_t)e->halfwords;
     switch ((ntr_end)e->end) {
     case NTR_END_CALL:
-    case NTR_END_INDIRECT_CALL:
-        return push(c, frame_at(c, NTR_FRAME_CALL, e->target, e->last, next), false);
+    case NTR_END_INDIRECT_CALL: return push(c, frame_at(c, NTR_FRAME_CALL, e->target, e->last, next), false);
     case NTR_END_CO_SWAP:
     case NTR_END_RETURN:
         if (ntr_threads_leaves(c)) return ntr_threads_switch(c, e->target);
@@ -224,19 +225,14 @@ ntr_status ntr_callstack_end_span(change *c) {
         if (c->hart->guessing && c->stack->depth <= 1) ntr_threads_find(c, e->target, true);
         return trap_return(c, e->target);
     case NTR_END_EXCEPTION:
-    case NTR_END_TRAP:
-        return push(c, frame_at(c, NTR_FRAME_EXCEPTION, e->target, next, next), false);
-    case NTR_END_INTERRUPT:
-        return push(c, frame_at(c, NTR_FRAME_INTERRUPT, e->target, next, next), false);
-    case NTR_END_INDIRECT_JUMP:
-        return jump(c, e->target);
+    case NTR_END_TRAP: return push(c, frame_at(c, NTR_FRAME_EXCEPTION, e->target, next, next), false);
+    case NTR_END_INTERRUPT: return push(c, frame_at(c, NTR_FRAME_INTERRUPT, e->target, next, next), false);
+    case NTR_END_INDIRECT_JUMP: return jump(c, e->target);
     case NTR_END_JUMP:
-    case NTR_END_TAKEN:
-        return replace_top(c, e->target);
+    case NTR_END_TAKEN: return replace_top(c, e->target);
     case NTR_END_NOT_TAKEN:
     case NTR_END_CUT:
-    case NTR_END_KINDS:
-        break;
+    case NTR_END_KINDS: break;
     }
     return NTR_OK;
 }

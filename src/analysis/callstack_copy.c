@@ -12,11 +12,13 @@ void ntr_callstack_restart(ntr_callstack *cs) {
     cs->from_inside = true;
 }
 
-static ntr_status copy_frames(ntr_callstack *to, const stack *from, uint32_t (*function)(void *user, uint32_t number), void *user) {
+static ntr_status copy_frames(ntr_callstack *to, const stack *from, uint32_t (*function)(void *user, uint32_t number),
+                              void *user) {
     stack copy = *from;
     copy.frames = NULL;
     copy.capacity = 0;
-    if (copy.depth && ntr_reserve(to->allocator, (void **)&copy.frames, &copy.capacity, copy.depth, sizeof *copy.frames))
+    if (copy.depth &&
+        ntr_reserve(to->allocator, (void **)&copy.frames, &copy.capacity, copy.depth, sizeof *copy.frames))
         return NTR_E_MEMORY;
     ntr_status status = NTR_OK;
     for (size_t i = 0; i < copy.depth; i++) {
@@ -37,16 +39,18 @@ static ntr_status copy_hart(ntr_callstack *to, const hart *from) {
     return NTR_OK;
 }
 
-ntr_status ntr_callstack_copy(ntr_callstack *to, const ntr_callstack *from, uint32_t (*function)(void *user, uint32_t number),
-                              void *user) {
+ntr_status ntr_callstack_copy(ntr_callstack *to, const ntr_callstack *from,
+                              uint32_t (*function)(void *user, uint32_t number), void *user) {
     ntr_callstack_restart(to);
     to->from_inside = from->from_inside;
     to->switches = from->switches;
-    if (ntr_reserve(to->allocator, (void **)&to->stacks, &to->stack_capacity, from->stack_count + 1, sizeof *to->stacks) ||
+    if (ntr_reserve(to->allocator, (void **)&to->stacks, &to->stack_capacity, from->stack_count + 1,
+                    sizeof *to->stacks) ||
         ntr_reserve(to->allocator, (void **)&to->harts, &to->hart_capacity, from->hart_count + 1, sizeof *to->harts))
         return NTR_E_MEMORY;
     ntr_status status = NTR_OK;
-    for (size_t i = 0; i < from->stack_count && !status; i++) status = copy_frames(to, &from->stacks[i], function, user);
+    for (size_t i = 0; i < from->stack_count && !status; i++)
+        status = copy_frames(to, &from->stacks[i], function, user);
     for (size_t i = 0; i < from->hart_count && !status; i++) status = copy_hart(to, &from->harts[i]);
     return status;
 }

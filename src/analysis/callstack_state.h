@@ -1,4 +1,5 @@
-/* State of the call stacks, shared by callstack.c (selection of the stack), callstack_change.c (changes of a stack) and threads.c. */
+/* State of the call stacks, shared by callstack.c (selection of the stack), callstack_change.c (changes of a stack) and
+ * threads.c. */
 #ifndef NTR_ANALYSIS_CALLSTACK_STATE_H
 #define NTR_ANALYSIS_CALLSTACK_STATE_H
 
@@ -16,13 +17,13 @@ typedef struct recent_range {
 /* The stack of one context of one source, or of a thread. */
 typedef struct stack {
     uint16_t src;
-    bool thread;      /* the context does not select it any more */
-    bool parked;      /* the thread does not run, and continues later */
-    bool free;        /* the thread has ended */
-    bool user;        /* it was in U-mode; */
+    bool thread; /* the context does not select it any more */
+    bool parked; /* the thread does not run, and continues later */
+    bool free; /* the thread has ended */
+    bool user; /* it was in U-mode; */
     uint64_t user_context; /* ... in this scontext */
-    bool new_program;      /* in U-mode it will execute another program */
-    uint64_t task;    /* ntr_task.task; 0: not known */
+    bool new_program; /* in U-mode it will execute another program */
+    uint64_t task; /* ntr_task.task; 0: not known */
     uint64_t parked_at; /* number of the switch at which it was left */
     ntr_context context;
     ntr_stack_frame *frames;
@@ -38,19 +39,19 @@ typedef struct hart {
     uint16_t src;
     size_t current; /* index into stacks */
     ntr_context context;
-    recent_range *recent;    /* cache of function ranges, by a hash of the address */
+    recent_range *recent; /* cache of function ranges, by a hash of the address */
     uint32_t context_number; /* changes with `context` */
     uint64_t stopped_at;
     uint8_t stopped; /* hart_stopped */
     bool threaded; /* a switch of threads was seen */
-    uint64_t run;  /* number of switches; */
-    bool fresh;    /* ... the last one led to a stack without frames */
+    uint64_t run; /* number of switches; */
+    bool fresh; /* ... the last one led to a stack without frames */
     bool guessing; /* the current stack stands for one of the parked threads, found by its `returns` */
     uint32_t return_count;
     uint64_t returns[RETURNS_MAX];
     const ntr_task *tasks; /* of this source */
     size_t task_count, task_at; /* the first task_at have begun */
-    bool begun;                 /* it has had an event */
+    bool begun; /* it has had an event */
 } hart;
 
 struct ntr_callstack {
@@ -120,12 +121,12 @@ bool ntr_threads_leaves(const change *c);
  * NTR_E_MEMORY. */
 ntr_status ntr_threads_switch(change *c, uint64_t target);
 
-/* While the thread is not known: the hart returned to `target`, from a trap or from a call, where the stack has no frame
- * for it. Returns true if that selected the stack of a thread; a call that returned is then gone from it. */
+/* While the thread is not known: the hart returned to `target`, from a trap or from a call, where the stack has no
+ * frame for it. Returns true if that selected the stack of a thread; a call that returned is then gone from it. */
 bool ntr_threads_find(change *c, uint64_t target, bool trap);
 
-/* The context has changed. A thread may have got another address space; when it is in U-mode, the frames of the program that it
- * executed before are gone. */
+/* The context has changed. A thread may have got another address space; when it is in U-mode, the frames of the program
+ * that it executed before are gone. */
 void ntr_threads_context(change *c);
 
 /* A part of the trace is missing up to stream offset `until`. */

@@ -23,8 +23,8 @@ ntr_calltree *ntr_calltree_new(ntr_functions *functions, const ntr_allocator *al
         return NULL;
     }
     t->predictions[0] = (struct prediction){0};
-    t->nodes[t->count++] = (ntr_call_node){.parent = NTR_CALLTREE_NONE, .child = NTR_CALLTREE_NONE,
-                                           .sibling = NTR_CALLTREE_NONE, .function = UINT32_MAX};
+    t->nodes[t->count++] = (ntr_call_node){
+        .parent = NTR_CALLTREE_NONE, .child = NTR_CALLTREE_NONE, .sibling = NTR_CALLTREE_NONE, .function = UINT32_MAX};
     return t;
 }
 
@@ -135,7 +135,8 @@ void ntr_calltree_restart(ntr_calltree *t) {
 }
 
 void ntr_calltree_finish(ntr_calltree *t) {
-    for (size_t i = 0; i < t->source_count; i++) ntr_time_attribution_flush(&t->sources[i].time, ntr_calltree_take_ticks, t);
+    for (size_t i = 0; i < t->source_count; i++)
+        ntr_time_attribution_flush(&t->sources[i].time, ntr_calltree_take_ticks, t);
     if (t->log && ntr_open_log_finish(t->log, t->stacks, t->count) != NTR_OK) t->failed = NTR_E_MEMORY;
     for (size_t i = 0; i < t->count; i++) {
         t->nodes[i].total_instructions = t->nodes[i].instructions;

@@ -42,16 +42,18 @@ void ntr_calltree_set_time(ntr_calltree *t, uint16_t src, const ntr_time_attribu
 }
 
 static bool stays(const struct calltree_source *s, const ntr_event *event) {
-    enum { ANYWHERE = 1u << NTR_END_CUT | 1u << NTR_END_NOT_TAKEN,
-           INSIDE_ENDS = 1u << NTR_END_TAKEN | 1u << NTR_END_JUMP | 1u << NTR_END_INDIRECT_JUMP };
+    enum {
+        ANYWHERE = 1u << NTR_END_CUT | 1u << NTR_END_NOT_TAKEN,
+        INSIDE_ENDS = 1u << NTR_END_TAKEN | 1u << NTR_END_JUMP | 1u << NTR_END_INDIRECT_JUMP
+    };
     unsigned end = 1u << event->end;
     if (!s->stays || event->kind != NTR_EVENT_SPAN || event->flags & NTR_EVENT_TARGET_UNKNOWN) return false;
     if (end & ANYWHERE) return true;
     return end & INSIDE_ENDS && event->target - s->code.low < s->code.high - s->code.low;
 }
 
-/* Returns whether the next spans are likely to stay in the function. After a call or a return this is not looked up: joined
- * spans (ntr_decoder_set_join) are mostly calls and returns. */
+/* Returns whether the next spans are likely to stay in the function. After a call or a return this is not looked up:
+ * joined spans (ntr_decoder_set_join) are mostly calls and returns. */
 static bool may_stay(const ntr_event *event) {
     return event->end <= NTR_END_JUMP || event->end == NTR_END_INDIRECT_JUMP;
 }
@@ -98,7 +100,8 @@ static ntr_status take_span(ntr_calltree *t, struct calltree_source *s, const nt
 }
 
 static void attribute_time(ntr_calltree *t, struct calltree_source *s, const ntr_event *event) {
-    if (s->time.timed || event->flags & NTR_EVENT_TIME) ntr_time_attribution_event(&s->time, event, ntr_calltree_take_ticks, t);
+    if (s->time.timed || event->flags & NTR_EVENT_TIME)
+        ntr_time_attribution_event(&s->time, event, ntr_calltree_take_ticks, t);
 }
 
 static ntr_status take(ntr_calltree *t, const ntr_event *event) {

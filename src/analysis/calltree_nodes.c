@@ -102,12 +102,14 @@ uint32_t ntr_calltree_child(ntr_calltree *t, uint32_t parent, const ntr_stack_fr
     return found;
 }
 
-/* A process has the name that it has in the end: a frame begins before execve gives the name, or a kernel thread gets one. Idle
- * threads all have the pid 0. */
+/* A process has the name that it has in the end: a frame begins before execve gives the name, or a kernel thread gets
+ * one. Idle threads all have the pid 0. */
 static uint32_t name_of_process(const ntr_calltree *t, const ntr_task *task) {
-    const ntr_task *last = task->has_pid && task->tgid ? ntr_tasks_last(ntr_functions_tasks(t->functions), task->tgid) : NULL;
+    const ntr_task *last =
+        task->has_pid && task->tgid ? ntr_tasks_last(ntr_functions_tasks(t->functions), task->tgid) : NULL;
     char name[96];
-    snprintf(name, sizeof name, task->has_pid ? "%.64s (%lu)" : "%.64s", last ? last->name : task->name, (unsigned long)task->tgid);
+    snprintf(name, sizeof name, task->has_pid ? "%.64s (%lu)" : "%.64s", last ? last->name : task->name,
+             (unsigned long)task->tgid);
     return ntr_functions_named(t->functions, name);
 }
 
@@ -165,7 +167,8 @@ static uint32_t handle_of(ntr_calltree *t, uint32_t node) {
 uint32_t ntr_calltree_enter(void *user, const ntr_stack_moment *moment, const ntr_stack_frame *frame, bool tail) {
     ntr_calltree *t = user;
     if (t->log && !moment->parent) return handle_of(t, enter_base(t, moment, frame));
-    uint32_t node = ntr_calltree_child(t, moment->parent ? ntr_calltree_node_of(t, moment->parent->handle) : subtree_of(t, moment), frame);
+    uint32_t node = ntr_calltree_child(
+        t, moment->parent ? ntr_calltree_node_of(t, moment->parent->handle) : subtree_of(t, moment), frame);
     t->nodes[node].calls += !moment->resumed;
     return t->followed ? ntr_followers_enter(&t->followers, moment, frame, tail, node) : handle_of(t, node);
 }

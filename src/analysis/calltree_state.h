@@ -1,4 +1,5 @@
-/* State of a call tree, shared by calltree.c (creation, sums), calltree_nodes.c (the nodes) and calltree_count.c (counting). */
+/* State of a call tree, shared by calltree.c (creation, sums), calltree_nodes.c (the nodes) and calltree_count.c
+ * (counting). */
 #ifndef NTR_ANALYSIS_CALLTREE_STATE_H
 #define NTR_ANALYSIS_CALLTREE_STATE_H
 
@@ -59,8 +60,8 @@ struct ntr_calltree {
 /* Makes the hash table of nodes, or a larger one. `slot_count` is a power of two. Returns false when out of memory. */
 bool ntr_calltree_resize(ntr_calltree *t, size_t slot_count);
 
-/* Returns the child of `parent` for this frame, which is made when there is none: then, when out of memory, `failed` is set and the result
- * is the parent, as it is beyond the limits of the tree. */
+/* Returns the child of `parent` for this frame, which is made when there is none: then, when out of memory, `failed` is
+ * set and the result is the parent, as it is beyond the limits of the tree. */
 uint32_t ntr_calltree_child(ntr_calltree *t, uint32_t parent, const ntr_stack_frame *frame);
 
 /* Returns the node of a frame with this handle. */

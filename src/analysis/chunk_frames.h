@@ -1,13 +1,15 @@
 /* Frames of a chunk, for the followers of the tree of the whole (followers.h): timeline, interrupts.
  *
- * Idea: most functions that are entered in a chunk are left in it. Their begin and end are known relative to the beginning of the
- * chunk, in instructions; they are kept in a list, in the order in which they are left, and are given to the followers when the chunk
- * is applied. All other frames are in the log of the chunk (open_log.h), with their begin: a frame that is changed by a logged event,
- * or that is open at the end. Traps are not kept: an event that enters one is logged, so that the followers see all of it.
+ * Idea: most functions that are entered in a chunk are left in it. Their begin and end are known relative to the
+ * beginning of the chunk, in instructions; they are kept in a list, in the order in which they are left, and are given
+ * to the followers when the chunk is applied. All other frames are in the log of the chunk (open_log.h), with their
+ * begin: a frame that is changed by a logged event, or that is open at the end. Traps are not kept: an event that
+ * enters one is logged, so that the followers see all of it.
  *
- * Example: a chunk begins in `f`, 1,000 instructions after the beginning of the trace. `f` calls `g` at 20, which returns at 50; `f`
- * calls `h` at 60, which is still running at the end. The list has `g` from 20 to 50. The log has the frame of `h`, from 60 on. When
- * the chunk is applied, the timeline gets a slice of `g` from 1,020 to 1,050, and an open frame of `h` since 1,060. */
+ * Example: a chunk begins in `f`, 1,000 instructions after the beginning of the trace. `f` calls `g` at 20, which
+ * returns at 50; `f` calls `h` at 60, which is still running at the end. The list has `g` from 20 to 50. The log has
+ * the frame of `h`, from 60 on. When the chunk is applied, the timeline gets a slice of `g` from 1,020 to 1,050, and an
+ * open frame of `h` since 1,060. */
 #ifndef NTR_ANALYSIS_CHUNK_FRAMES_H
 #define NTR_ANALYSIS_CHUNK_FRAMES_H
 
@@ -40,8 +42,8 @@ typedef struct ntr_chunk_frames {
     uint64_t shortest;         /* shorter frames are not kept */
     uint16_t src;
     bool begun;                /* it has had an event, of source `src` */
-    bool unfit;                /* times, several sources, or events that followers need: the chunk cannot stand alone */
-    bool failed;               /* out of memory */
+    bool unfit; /* times, several sources, or events that followers need: the chunk cannot stand alone */
+    bool failed; /* out of memory */
 } ntr_chunk_frames;
 
 void ntr_chunk_frames_release(ntr_chunk_frames *frames);

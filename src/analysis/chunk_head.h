@@ -1,11 +1,12 @@
 /* The first events of a chunk with timestamps, which are kept as they are.
  *
- * Idea: a message's time is the difference to the timestamp of the message before it (time_attribution.h), which the thread of a chunk
- * does not have. The first events of the chunk, up to the end of the first message with spans, are its head. They are fed to the tree of
- * the whole when the chunk is applied. All differences behind them are between two timestamps of the chunk.
+ * Idea: a message's time is the difference to the timestamp of the message before it (time_attribution.h), which the
+ * thread of a chunk does not have. The first events of the chunk, up to the end of the first message with spans, are
+ * its head. They are fed to the tree of the whole when the chunk is applied. All differences behind them are between
+ * two timestamps of the chunk.
  *
- * Example: a chunk has a synchronizing message at time 100, without spans, and messages with spans at 130 and 150. The events of the
- * first two are the head. In the tree of the chunk, the spans of the third one get 20 ticks. */
+ * Example: a chunk has a synchronizing message at time 100, without spans, and messages with spans at 130 and 150. The
+ * events of the first two are the head. In the tree of the chunk, the spans of the third one get 20 ticks. */
 #ifndef NTR_ANALYSIS_CHUNK_HEAD_H
 #define NTR_ANALYSIS_CHUNK_HEAD_H
 
@@ -18,7 +19,8 @@ typedef struct ntr_chunk_head {
     size_t count, capacity;
     bool open;   /* the next event may belong to it */
     bool spans;  /* it has a span */
-    bool unfit;  /* it is too long, or times of several sources, or times behind events without: the chunk cannot stand alone */
+    bool unfit; /* it is too long, or times of several sources, or times behind events without: the chunk cannot stand
+                   alone */
     bool failed; /* out of memory */
 } ntr_chunk_head;
 

@@ -8,7 +8,8 @@ enum { PAGE_SIZE_BITS = 12, HALFWORDS = 2048, BITMAP_WORDS = HALFWORDS / 64, PAG
 /* What is known about a page. Bits are those of halfwords. */
 typedef struct mark_page {
     uint64_t key;
-    uint64_t scanned[BITMAP_WORDS], starts[BITMAP_WORDS], marked[BITMAP_WORDS]; /* looked at; begin of an instruction; ... that matters */
+    uint64_t scanned[BITMAP_WORDS], starts[BITMAP_WORDS],
+        marked[BITMAP_WORDS]; /* looked at; begin of an instruction; ... that matters */
     struct page_mark {
         uint16_t at; /* halfword */
         uint8_t action;
@@ -109,7 +110,8 @@ static bool look_at(ntr_code_marks *c, mark_page *page, const ntr_event *span, u
     const size_t count = read_before(c, page, span, address, before);
     const bool narrow = ntr_program_xlen(c->program) == 32;
     if (!ntr_mask_code(word, before, count, span->context.prv == 3, narrow, &found)) return true;
-    if (ntr_reserve(c->allocator, (void **)&page->marks, &page->capacity, page->count + 1, sizeof *page->marks)) return false;
+    if (ntr_reserve(c->allocator, (void **)&page->marks, &page->capacity, page->count + 1, sizeof *page->marks))
+        return false;
     const unsigned at = halfword_of(address);
     page->marks[page->count++] = (struct page_mark){(uint16_t)at, found.action, found.value};
     set(page->marked, at);
@@ -125,7 +127,8 @@ static bool scan(ntr_code_marks *c, const ntr_event *span) {
         if (!page) return false;
         const size_t got = ntr_program_read(c->program, &span->context, span->offset, at, bytes, 4);
         const unsigned size = mask_code_is_short(bytes[0]) ? 2 : 4;
-        const uint32_t word = bytes[0] | (uint32_t)bytes[1] << 8 | (size == 4 ? (uint32_t)bytes[2] << 16 | (uint32_t)bytes[3] << 24 : 0);
+        const uint32_t word =
+            bytes[0] | (uint32_t)bytes[1] << 8 | (size == 4 ? (uint32_t)bytes[2] << 16 | (uint32_t)bytes[3] << 24 : 0);
         if (!test(page->scanned, halfword_of(at)) && got >= size && !look_at(c, page, span, at, word)) return false;
         set(page->scanned, halfword_of(at));
         set(page->starts, halfword_of(at));
@@ -172,7 +175,9 @@ static void take_part(const mark_page *page, uint64_t address, unsigned first, u
     for (unsigned at = first; at < end; at++) {
         const struct page_mark *mark = test(page->marked, at) ? mark_at(page, at) : NULL;
         if (!mark) continue;
-        const ntr_code_mark found = {.address = address + 2 * (uint64_t)(at - first), .action = mark->action, .value = mark->value,
+        const ntr_code_mark found = {.address = address + 2 * (uint64_t)(at - first),
+                                     .action = mark->action,
+                                     .value = mark->value,
                                      .instructions = before + count_starts(page, first, at + 1)};
         take(user, &found);
     }

@@ -1,16 +1,16 @@
 /* Instructions that switch interrupts or preemption off and on, found in the code that is executed.
  *
- * Idea: code is looked at once, when a span executes it first. A bitmap for each page has the instructions that matter, so that a
- * span without them costs a few comparisons. The code of a kernel changes while it runs (alternatives, static keys), but not
- * these instructions.
+ * Idea: code is looked at once, when a span executes it first. A bitmap for each page has the instructions that matter,
+ * so that a span without them costs a few comparisons. The code of a kernel changes while it runs (alternatives, static
+ * keys), but not these instructions.
  *
  *   csrci sstatus, 2           off                      csrsi sstatus, 2           on
  *   csrrci a0, sstatus, 2      off; a0 has the state    andi a0, a0, 2
  *                                                       csrs sstatus, a0           as it was
  *
- * Machine mode has the same with mstatus and bit 3. A csrs of another register is one of a state that was kept, unless the code in
- * front of it shows the value. Preemption: Linux counts in thread_info.preempt_count, which is at 8(tp), RV32 4(tp):
- * `lw a5, 8(tp)`, `addiw a5, a5, 1`, `sw a5, 8(tp)`. */
+ * Machine mode has the same with mstatus and bit 3. A csrs of another register is one of a state that was kept, unless
+ * the code in front of it shows the value. Preemption: Linux counts in thread_info.preempt_count, which is at 8(tp),
+ * RV32 4(tp): `lw a5, 8(tp)`, `addiw a5, a5, 1`, `sw a5, 8(tp)`. */
 #ifndef NTR_ANALYSIS_CODE_MARKS_H
 #define NTR_ANALYSIS_CODE_MARKS_H
 

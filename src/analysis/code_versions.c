@@ -34,7 +34,8 @@ static ntr_status find_changed(ntr_code_versions *v, const ntr_program *program)
     v->changed_count = 0;
     for (size_t i = 0; ntr_program_image(program, i, &info) == NTR_OK; i++) {
         if (info.path || (!info.options.from && !info.options.until)) continue;
-        if (ntr_reserve(v->allocator, (void **)&v->changed, &v->changed_capacity, v->changed_count + 1, sizeof *v->changed))
+        if (ntr_reserve(v->allocator, (void **)&v->changed, &v->changed_capacity, v->changed_count + 1,
+                        sizeof *v->changed))
             return NTR_E_MEMORY;
         v->changed[v->changed_count][0] = info.low;
         v->changed[v->changed_count++][1] = info.high;
@@ -47,14 +48,16 @@ static bool is_changed(const ntr_code_versions *v, uint64_t first, uint64_t last
     size_t low = 0, high = v->changed_count;
     while (low < high) {
         const size_t middle = low + (high - low) / 2;
-        if (v->changed[middle][1] <= first) low = middle + 1;
-        else high = middle;
+        if (v->changed[middle][1] <= first)
+            low = middle + 1;
+        else
+            high = middle;
     }
     return low < v->changed_count && v->changed[low][0] <= last;
 }
 
-static uint64_t read_bits(const ntr_code_versions *v, const ntr_context *context, uint64_t position, uint64_t address, size_t size,
-                          bool *there) {
+static uint64_t read_bits(const ntr_code_versions *v, const ntr_context *context, uint64_t position, uint64_t address,
+                          size_t size, bool *there) {
     uint8_t bytes[8] = {0};
     uint64_t bits = 0;
     *there = ntr_program_read(v->program, context, position, address, bytes, size < 8 ? size : 8) == size;
@@ -84,7 +87,8 @@ static ntr_object_version *entry_of(ntr_code_versions *v, uint64_t address, uint
 /* Counts an instruction, and notes the version that the program had at first. */
 static ntr_status add_insn(ntr_code_versions *v, const ntr_event *span, uint64_t address, const ntr_insn *insn) {
     bool there;
-    ntr_object_version *e = entry_of(v, address, read_bits(v, &span->context, span->offset, address, insn->size, &there));
+    ntr_object_version *e =
+        entry_of(v, address, read_bits(v, &span->context, span->offset, address, insn->size, &there));
     if (!e) return NTR_E_MEMORY;
     e->size = insn->size;
     e->flow = insn->flow;
@@ -112,10 +116,12 @@ static ntr_status add_span(ntr_code_versions *v, const ntr_event *span) {
     return NTR_OK;
 }
 
-ntr_status ntr_code_versions_feed(ntr_code_versions *v, const ntr_program *program, const ntr_event *events, size_t count) {
+ntr_status ntr_code_versions_feed(ntr_code_versions *v, const ntr_program *program, const ntr_event *events,
+                                  size_t count) {
     if (v->program != program) TRY(find_changed(v, program));
     for (size_t i = 0; v->changed_count && i < count; i++)
-        if (events[i].kind == NTR_EVENT_SPAN && events[i].instructions && is_changed(v, events[i].address, events[i].last))
+        if (events[i].kind == NTR_EVENT_SPAN && events[i].instructions &&
+            is_changed(v, events[i].address, events[i].last))
             TRY(add_span(v, &events[i]));
     return NTR_OK;
 }

@@ -17,7 +17,8 @@ typedef struct ntr_code_versions {
 } ntr_code_versions;
 
 /* Adds the spans of a run. Errors: NTR_E_MEMORY. */
-ntr_status ntr_code_versions_feed(ntr_code_versions *versions, const ntr_program *program, const ntr_event *events, size_t count);
+ntr_status ntr_code_versions_feed(ntr_code_versions *versions, const ntr_program *program, const ntr_event *events,
+                                  size_t count);
 /* Ends a run and makes the list. Errors: NTR_E_MEMORY. */
 ntr_status ntr_code_versions_end(ntr_code_versions *versions);
 void ntr_code_versions_release(ntr_code_versions *versions);

@@ -110,8 +110,8 @@ static ntr_status add_line(ntr_coverage *c, const ntr_line_insn *insn, bool know
 
 static ntr_status add_branch(ntr_coverage *c, const ntr_line_insn *insn, uint64_t bias) {
     const char *file = keep_file(c, insn->file);
-    if (!file || ntr_reserve(c->allocator, (void **)&c->branches, &c->branch_capacity, c->branch_count + 1,
-                             sizeof *c->branches))
+    if (!file ||
+        ntr_reserve(c->allocator, (void **)&c->branches, &c->branch_capacity, c->branch_count + 1, sizeof *c->branches))
         return NTR_E_MEMORY;
     c->branches[c->branch_count++] = (ntr_cover_branch){
         .file = file,
@@ -211,10 +211,10 @@ static ntr_status add_image(ntr_coverage *c, ntr_debug_info *debug, ntr_line_cou
 
 /* ---- merging ----------------------------------------------------------------------------------- */
 
-#define COMPARE_BY_TEXT(member)                                            \
-    do {                                                              \
-        int order = x->member == y->member ? 0 : strcmp(x->member, y->member); \
-        if (order) return order;                                      \
+#define COMPARE_BY_TEXT(member)                                                                                        \
+    do {                                                                                                               \
+        int order = x->member == y->member ? 0 : strcmp(x->member, y->member);                                         \
+        if (order) return order;                                                                                       \
     } while (0)
 
 static int compare_lines(const void *a, const void *b) {
@@ -361,8 +361,8 @@ uint64_t ntr_coverage_gaps(const ntr_coverage *c) {
     return c->gaps;
 }
 
-/* Narrows [*first, *end) of an array that is sorted by file to the elements of one file; NULL: all. `text` is the offset
- * of the member with the file. A report asks for each of thousands of files. */
+/* Narrows [*first, *end) of an array that is sorted by file to the elements of one file; NULL: all. `text` is the
+ * offset of the member with the file. A report asks for each of thousands of files. */
 static void find_file(const void *items, size_t size, size_t text, const char *file, size_t *first, size_t *end) {
     for (unsigned after = 0; file && after < 2; after++) {
         size_t low = *first, high = *end;

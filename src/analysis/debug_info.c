@@ -74,8 +74,7 @@ static debug_image *image_at(ntr_debug_info *debug, size_t index) {
     debug_image *image = &debug->images[index];
     if (!image->opened) {
         if (ntr_program_image(debug->program, index, &image->info) != NTR_OK) return NULL;
-        if (image->info.path)
-            image->dwarf = ntr_dwarf_open(&image->info, debug->debug_path, debug->allocator);
+        if (image->info.path) image->dwarf = ntr_dwarf_open(&image->info, debug->debug_path, debug->allocator);
         image->opened = true;
     }
     return image;
@@ -89,8 +88,8 @@ static debug_image *find(ntr_debug_info *debug, const ntr_context *context, uint
     return image_at(debug, index);
 }
 
-/* Names code without a symbol by file and address, "libc.so.6+0x27f10". Only a function of the unwind table has a linkage
- * name. */
+/* Names code without a symbol by file and address, "libc.so.6+0x27f10". Only a function of the unwind table has a
+ * linkage name. */
 static ntr_frame range_frame(ntr_debug_info *debug, const ntr_context *context, const debug_image *image,
                              uint64_t address) {
     char text[320];
@@ -114,8 +113,10 @@ static const ntr_line_row *row_at(ntr_debug_info *debug, debug_image *image, uin
     if (!image->rows_made && make_rows(debug, image) != NTR_OK) return NULL;
     for (size_t high = image->row_count; low < high;) { /* the first row behind the address */
         size_t middle = low + (high - low) / 2;
-        if (image->rows[middle].address <= address) low = middle + 1;
-        else high = middle;
+        if (image->rows[middle].address <= address)
+            low = middle + 1;
+        else
+            high = middle;
     }
     const ntr_line_row *row = low ? &image->rows[low - 1] : NULL;
     return row && address - row->address < row->size ? row : NULL;
@@ -168,7 +169,7 @@ static size_t find_frames(ntr_debug_info *debug, const ntr_context *context, uin
 }
 
 size_t ntr_debug_info_frames(ntr_debug_info *debug, const ntr_context *context, uint64_t address, ntr_frame *frames,
-                         size_t capacity) {
+                             size_t capacity) {
     pthread_mutex_lock(&debug->lock);
     const size_t count = find_frames(debug, context, address, frames, capacity);
     pthread_mutex_unlock(&debug->lock);
@@ -176,7 +177,7 @@ size_t ntr_debug_info_frames(ntr_debug_info *debug, const ntr_context *context, 
 }
 
 ntr_status ntr_debug_info_function(ntr_debug_info *debug, const ntr_context *context, uint64_t address,
-                               ntr_frame *function) {
+                                   ntr_frame *function) {
     ntr_frame frames[NTR_FRAMES_MAX];
     size_t count = ntr_debug_info_frames(debug, context, address, frames, NTR_FRAMES_MAX);
     if (count == 0 || !frames[count - 1].function) return NTR_END;
@@ -206,8 +207,8 @@ static ntr_status make_dwarf_rows(ntr_debug_info *debug, debug_image *image) {
 
 static ntr_status make_rows(ntr_debug_info *debug, debug_image *image) {
     ntr_status status = image->dwarf ? make_dwarf_rows(debug, image)
-                                     : ntr_go_lines(debug->program, (size_t)(image - debug->images), &debug->places, debug->allocator,
-                                                    &image->rows, &image->row_count);
+                                     : ntr_go_lines(debug->program, (size_t)(image - debug->images), &debug->places,
+                                                    debug->allocator, &image->rows, &image->row_count);
     image->rows_made = status == NTR_OK;
     return status;
 }
@@ -240,7 +241,7 @@ static ntr_status visit_function(void *user, const ntr_frame *function) {
 }
 
 ntr_status ntr_debug_info_functions(ntr_debug_info *debug, size_t index,
-                                ntr_status (*visit)(void *user, const ntr_frame *function), void *user) {
+                                    ntr_status (*visit)(void *user, const ntr_frame *function), void *user) {
     ntr_image_info info;
     if (ntr_program_image(debug->program, index, &info) != NTR_OK) return NTR_END;
     debug_image *image = image_at(debug, index);

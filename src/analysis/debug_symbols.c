@@ -1,6 +1,6 @@
 /* Symbols for stripped images, from separate debug files and from .gnu_debugdata. libdwfl finds and reads them:
- * dwfl_module_getsymtab merges the symbol tables of up to three ELF files, of which all but that of the image are added to
- * the program. */
+ * dwfl_module_getsymtab merges the symbol tables of up to three ELF files, of which all but that of the image are added
+ * to the program. */
 #include <ntrace/debug_info.h>
 
 #include "analysis/dwfl_file.h"

@@ -1,5 +1,6 @@
-/* Demangling of Rust's legacy names: "_ZN", parts with their lengths, "E". They have the form of Itanium names, but the last
- * part is a hash, 'h' and 16 hexadecimal digits, and other characters than letters are escaped in the parts: "$LT$" is
+/* Demangling of Rust's legacy names: "_ZN", parts with their lengths, "E". They have the form of Itanium names, but the
+ * last part is a hash, 'h' and 16 hexadecimal digits, and other characters than letters are escaped in the parts:
+ * "$LT$" is
  * '<', "$u7b$" is '{', ".." is "::". A part does not begin with '$': '_' precedes it.
  *
  * Example: _ZN50_$LT$T$u20$as$u20$core..fmt..Debug$GT$3fmt17h0123456789abcdefE is <T as core::fmt::Debug>::fmt. */
@@ -93,7 +94,8 @@ static const char *check(const char *name) {
 char *ntr_demangle_rust_legacy(const char *name) {
     const char *end = check(name);
     if (!end) return NULL;
-    char *text = malloc(2 * strlen(name) + 1), *out = text; /* a separator needs no more than the length before a part */
+    char *text = malloc(2 * strlen(name) + 1),
+         *out = text; /* a separator needs no more than the length before a part */
     if (!text) return NULL;
     for (const char *at = name + 3; at < end;) {
         size_t length;

@@ -46,7 +46,8 @@ static bool is_list(const struct side *side) {
 ntr_comparison *ntr_comparison_new(const ntr_comparison_config *config, ntr_status *status) {
     ntr_comparison_config own;
     ntr_execution a, b;
-    bool valid = ntr_config_load(&own, sizeof own, config) == NTR_OK && copy_execution(&a, own.a) && copy_execution(&b, own.b);
+    bool valid =
+        ntr_config_load(&own, sizeof own, config) == NTR_OK && copy_execution(&a, own.a) && copy_execution(&b, own.b);
 
     valid = valid && (own.program || !a.next_address == !b.next_address);
     ntr_comparison *c = valid ? ntr_alloc(own.allocator, 1, sizeof *c) : NULL;

@@ -153,8 +153,7 @@ size_t ntr_dwarf_frames(ntr_dwarf *d, uint64_t address, ntr_frame *frames, size_
     return count;
 }
 
-ntr_status ntr_dwarf_functions(ntr_dwarf *d, ntr_status (*visit)(void *user, const ntr_frame *function),
-                               void *user) {
+ntr_status ntr_dwarf_functions(ntr_dwarf *d, ntr_status (*visit)(void *user, const ntr_frame *function), void *user) {
     for (uint32_t i = 0; i < d->unit_count; i++) {
         const ntr_dwarf_unit *unit = load(d, i);
         if (!unit) return NTR_E_MEMORY;
@@ -230,11 +229,13 @@ static ntr_status unit_statements(ntr_dwarf *d, Dwarf_Die *die, unit_tables *tab
         if (dwarf_lineaddr(line, &address) || dwarf_lineendsequence(line, &end) || end) continue;
         if (dwarf_linebeginstatement(line, &begins) || !begins) continue;
         if (dwarf_lineno(line, &number) || dwarf_linecol(line, &column) || number <= 0 || column <= 0) continue;
-        if (ntr_reserve(d->allocator, (void **)&tables->statements, &tables->statement_capacity, tables->statement_count + 1,
-                        sizeof *tables->statements))
+        if (ntr_reserve(d->allocator, (void **)&tables->statements, &tables->statement_capacity,
+                        tables->statement_count + 1, sizeof *tables->statements))
             return NTR_E_MEMORY;
-        tables->statements[tables->statement_count++] = (ntr_debug_statement){
-            .address = address + d->bias, .file = dwarf_linesrc(line, NULL, NULL), .line = (uint32_t)number, .column = (uint32_t)column};
+        tables->statements[tables->statement_count++] = (ntr_debug_statement){.address = address + d->bias,
+                                                                              .file = dwarf_linesrc(line, NULL, NULL),
+                                                                              .line = (uint32_t)number,
+                                                                              .column = (uint32_t)column};
     }
     return NTR_OK;
 }
@@ -258,8 +259,7 @@ ntr_status ntr_dwarf_units(ntr_dwarf *d, ntr_status (*visit)(void *user, const n
             .statement_count = tables.statement_count,
         };
         Dwarf_Files *files;
-        if (dwarf_getsrcfiles(die, &files, NULL) == 0)
-            dwarf_getsrcdirs(files, &unit.folders, &unit.folder_count);
+        if (dwarf_getsrcfiles(die, &files, NULL) == 0) dwarf_getsrcdirs(files, &unit.folders, &unit.folder_count);
         status = visit(user, &unit);
     }
     ntr_dealloc(d->allocator, tables.ranges);

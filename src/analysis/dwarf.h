@@ -11,8 +11,8 @@
 
 typedef struct ntr_dwarf ntr_dwarf;
 
-/* Opens the file of an image. Returns NULL when it has no DWARF, is not readable, or when out of memory. The caller then uses the symbol
- * table. `debug_path` as for ntr_debug_info_set_path; may be NULL. */
+/* Opens the file of an image. Returns NULL when it has no DWARF, is not readable, or when out of memory. The caller
+ * then uses the symbol table. `debug_path` as for ntr_debug_info_set_path; may be NULL. */
 ntr_dwarf *ntr_dwarf_open(const ntr_image_info *image, const char *debug_path, const ntr_allocator *allocator);
 void ntr_dwarf_close(ntr_dwarf *dwarf);
 
@@ -28,8 +28,8 @@ ntr_status ntr_dwarf_functions(ntr_dwarf *dwarf, ntr_status (*visit)(void *user,
 /* Returns the line rows of all units, sorted by address, without overlaps. Errors: NTR_E_MEMORY. */
 ntr_status ntr_dwarf_lines(ntr_dwarf *dwarf, const ntr_line_row **rows, size_t *count);
 
-/* Calls `visit` for each unit; ranges are without load bias. A result of `visit` other than NTR_OK stops the iteration and
- * is returned. Errors: NTR_E_MEMORY. */
+/* Calls `visit` for each unit; ranges are without load bias. A result of `visit` other than NTR_OK stops the iteration
+ * and is returned. Errors: NTR_E_MEMORY. */
 ntr_status ntr_dwarf_units(ntr_dwarf *dwarf, ntr_status (*visit)(void *user, const ntr_debug_unit *unit), void *user);
 
 #endif

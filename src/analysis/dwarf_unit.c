@@ -19,8 +19,8 @@ static const char *shown(ntr_dwarf_unit *unit, const char *name) {
     return kept ? kept : "?";
 }
 
-/* The same for a file. A name that is relative to the folder of compilation becomes absolute: clang writes such folders into
- * line tables, and the folder of the caller is another one. */
+/* The same for a file. A name that is relative to the folder of compilation becomes absolute: clang writes such folders
+ * into line tables, and the folder of the caller is another one. */
 static const char *shown_file(ntr_dwarf_unit *unit, const char *name) {
     char path[PATH_MAX];
     if (!name || name[0] == '/' || !unit->directory || unit->directory[0] != '/') return shown(unit, name);
@@ -130,7 +130,8 @@ static const ntr_line_row *row_after(const ntr_dwarf_unit *unit, uint64_t addres
     return low < unit->row_count ? &unit->rows[low] : NULL;
 }
 
-/* Functions that a compiler has made (wrappers of Go) have no line of declaration. It is then that of their first row. */
+/* Functions that a compiler has made (wrappers of Go) have no line of declaration. It is then that of their first row.
+ */
 static void complete_declaration(ntr_dwarf_unit *u, ntr_scope *scope) {
     const ntr_line_row *row = scope->declared_line || !scope->size ? NULL : row_after(u, scope->entry);
     if (!row || !row->file || (row->address > scope->entry && row->address - scope->entry >= scope->size)) return;

@@ -22,8 +22,7 @@ typedef struct folder_list {
 } folder_list;
 
 static void append(folder_list *list, const char *text, size_t size) {
-    if (list->failed ||
-        ntr_reserve(list->allocator, (void **)&list->text, &list->room, list->size + size + 1, 1)) {
+    if (list->failed || ntr_reserve(list->allocator, (void **)&list->text, &list->room, list->size + size + 1, 1)) {
         list->failed = true;
         return;
     }
@@ -61,8 +60,8 @@ static void add_roots(folder_list *list, const char *path, size_t size) {
     }
 }
 
-/* Makes the two lists. The folder of the file itself is searched for the name in .gnu_debuglink only: without such a name,
- * libdwfl searches for the name of the file, and would find the stripped file itself. */
+/* Makes the two lists. The folder of the file itself is searched for the name in .gnu_debuglink only: without such a
+ * name, libdwfl searches for the name of the file, and would find the stripped file itself. */
 static ntr_status make_lists(ntr_dwfl_file *file, const char *name, const char *debug_path) {
     folder_list all = {.allocator = file->allocator}, link = {.allocator = file->allocator};
     const char *slash = name && name[0] == '/' ? strrchr(name, '/') : NULL;

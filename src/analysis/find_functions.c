@@ -1,5 +1,5 @@
-/* Functions by their names in the source: "area", "shape::area" and "shape::area(int)" all mean a function with the linkage name
- * _ZN5shape4areaEi; the first two also its overloads. */
+/* Functions by their names in the source: "area", "shape::area" and "shape::area(int)" all mean a function with the
+ * linkage name _ZN5shape4areaEi; the first two also its overloads. */
 #include <ntrace/debug_info.h>
 
 #include "analysis/demangle.h"
@@ -8,12 +8,15 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Returns the length of a demangled name without its parameters, which begin at the last '(' outside of all brackets. */
+/* Returns the length of a demangled name without its parameters, which begin at the last '(' outside of all brackets.
+ */
 static size_t length_without_parameters(const char *text) {
     size_t end = strlen(text), depth = 0;
     for (size_t i = end; i-- > 0;) {
-        if (text[i] == ')') depth++;
-        else if (text[i] == '(' && depth && --depth == 0) return i;
+        if (text[i] == ')')
+            depth++;
+        else if (text[i] == '(' && depth && --depth == 0)
+            return i;
     }
     return end;
 }

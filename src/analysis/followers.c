@@ -83,7 +83,8 @@ uint32_t ntr_followers_enter_open(ntr_followers *f, const ntr_chunk_frame *frame
     f->records[number] = (ntr_frame_values){.own = own};
     for (unsigned i = 0; i < f->count; i++) {
         const ntr_follower *follower = &f->list[i];
-        f->records[number].values[i] = follower->enter_open ? follower->enter_open(follower->listener.user, frame) : NTR_POOL_NONE;
+        f->records[number].values[i] =
+            follower->enter_open ? follower->enter_open(follower->listener.user, frame) : NTR_POOL_NONE;
     }
     return number;
 }

@@ -2,10 +2,11 @@
  * frames, so that the stacks are reconstructed once.
  *
  * Idea: each of them stores a value of its own with a frame. The handle of a frame is then the number of a record with
- * all values. Example: the tree's node of a frame is 7, the timeline's open slice is 2: the handle is 0, record 0 is {7, 2}.
+ * all values. Example: the tree's node of a frame is 7, the timeline's open slice is 2: the handle is 0, record 0 is
+ * {7, 2}.
  *
- * Chunks that were decoded by other threads are applied to the tree (tree_chunk.c). The followers then get the frames of the chunk
- * (chunk_frames.h) instead of its events. */
+ * Chunks that were decoded by other threads are applied to the tree (tree_chunk.c). The followers then get the frames
+ * of the chunk (chunk_frames.h) instead of its events. */
 #ifndef NTR_ANALYSIS_FOLLOWERS_H
 #define NTR_ANALYSIS_FOLLOWERS_H
 
@@ -24,14 +25,15 @@ typedef struct ntr_chunk_facts {
     bool traps;   /* ... it has events that can enter a trap */
 } ntr_chunk_facts;
 
-/* Called for each event: `before` before the stacks change, `executed` when the frame of a span is on its stack, `after` when
- * the stacks have changed. `listener` gets the frames, with the value that its `enter` has returned as handle; its functions may be
- * NULL.
+/* Called for each event: `before` before the stacks change, `executed` when the frame of a span is on its stack,
+ * `after` when the stacks have changed. `listener` gets the frames, with the value that its `enter` has returned as
+ * handle; its functions may be NULL.
  *
- * Chunks without times: `begin_chunk` returns false if the events of the chunk are needed; NULL: they always are. `move` is called before
- * each logged event, and at the end: so many instructions of the chunk were executed, and frames were entered. `left` gets a frame of
- * the list; `enter_open` one that remains on a stack, and returns its value; either may be NULL. `shortest` returns the minimum length
- * in instructions of the frames that are needed; it never decreases. */
+ * Chunks without times: `begin_chunk` returns false if the events of the chunk are needed; NULL: they always are.
+ * `move` is called before each logged event, and at the end: so many instructions of the chunk were executed, and
+ * frames were entered. `left` gets a frame of the list; `enter_open` one that remains on a stack, and returns its
+ * value; either may be NULL. `shortest` returns the minimum length in instructions of the frames that are needed; it
+ * never decreases. */
 typedef struct ntr_follower {
     void (*before)(void *user, const ntr_event *event);
     void (*executed)(void *user, const ntr_event *event);
@@ -65,11 +67,13 @@ void ntr_followers_executed(const ntr_followers *followers, const ntr_event *eve
 ntr_status ntr_followers_after(const ntr_followers *followers, const ntr_event *event);
 
 /* A frame is entered, with the value `own` of the tree. Returns its handle. */
-uint32_t ntr_followers_enter(ntr_followers *followers, const ntr_stack_moment *moment, const ntr_stack_frame *frame, bool tail,
-                             uint32_t own);
-void ntr_followers_leave(ntr_followers *followers, const ntr_stack_moment *moment, const ntr_stack_frame *frame, bool lost);
+uint32_t ntr_followers_enter(ntr_followers *followers, const ntr_stack_moment *moment, const ntr_stack_frame *frame,
+                             bool tail, uint32_t own);
+void ntr_followers_leave(ntr_followers *followers, const ntr_stack_moment *moment, const ntr_stack_frame *frame,
+                         bool lost);
 
-/* Chunks, as for ntr_follower. ntr_followers_enter_open returns the handle of the frame, whose value of the tree is `own`. */
+/* Chunks, as for ntr_follower. ntr_followers_enter_open returns the handle of the frame, whose value of the tree is
+ * `own`. */
 bool ntr_followers_begin_chunk(const ntr_followers *followers, const ntr_chunk_facts *facts);
 void ntr_followers_move(const ntr_followers *followers, uint64_t instructions, uint64_t entered);
 void ntr_followers_left(const ntr_followers *followers, const ntr_chunk_frame *frame);

@@ -58,7 +58,8 @@ const ntr_function_range *ntr_function_ranges_find(ntr_function_ranges *r, uint6
 
 static struct ntr_range_leaf *insert_leaf(ntr_function_ranges *r, size_t place, const ntr_allocator *allocator) {
     struct ntr_range_leaf *leaf = ntr_alloc(allocator, 1, sizeof *leaf);
-    if (!leaf || ntr_reserve(allocator, (void **)&r->leaves, &r->capacity, r->count + 1, sizeof(struct ntr_range_leaf *))) {
+    if (!leaf ||
+        ntr_reserve(allocator, (void **)&r->leaves, &r->capacity, r->count + 1, sizeof(struct ntr_range_leaf *))) {
         ntr_dealloc(allocator, leaf);
         return NULL;
     }

@@ -1,8 +1,9 @@
 /* The ranges of code whose function is known, in one context.
  *
- * Idea: sorted, disjoint ranges in leaves of bounded size, so that adding one moves few others: code that a program makes
- * while it runs is found in tens of thousands of ranges. Invariant: every leaf has at least one range, and all ranges of a
- * leaf lie below those of the next. A range that continues the one below it, of the same function, extends that one. */
+ * Idea: sorted, disjoint ranges in leaves of bounded size, so that adding one moves few others: code that a program
+ * makes while it runs is found in tens of thousands of ranges. Invariant: every leaf has at least one range, and all
+ * ranges of a leaf lie below those of the next. A range that continues the one below it, of the same function, extends
+ * that one. */
 #ifndef NTR_ANALYSIS_FUNCTION_RANGES_H
 #define NTR_ANALYSIS_FUNCTION_RANGES_H
 
@@ -11,8 +12,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* A range of code of one function in one context. A range that was returned stays valid; it may be a part of one that is
- * returned later. */
+/* A range of code of one function in one context. A range that was returned stays valid; it may be a part of one that
+ * is returned later. */
 typedef struct ntr_function_range {
     uint64_t low, high; /* addresses [low, high) */
     uint32_t number;

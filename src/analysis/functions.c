@@ -95,9 +95,9 @@ static address_view *view_of(ntr_functions *f, const ntr_context *context) {
 
 static const char unknown[] = "[unknown]";
 
-/* Describes the code at `address`. Invariant: all addresses of the range would be described as the same function, so that
- * the functions do not depend on the order of look-ups. [low, high) is the free space around the address. Code of an image without
- * a name is one function. */
+/* Describes the code at `address`. Invariant: all addresses of the range would be described as the same function, so
+ * that the functions do not depend on the order of look-ups. [low, high) is the free space around the address. Code of
+ * an image without a name is one function. */
 static ntr_function describe(ntr_functions *f, uint64_t low, uint64_t high, const ntr_context *context,
                              uint64_t address) {
     ntr_frame frame = {0};
@@ -159,7 +159,8 @@ static bool grow_slots(ntr_functions *f) {
 
 static bool note_place(ntr_functions *f, const ntr_context *context, uint64_t address, bool only_name) {
     static const ntr_context anywhere = NTR_CONTEXT_UNKNOWN;
-    if (ntr_reserve(f->allocator, (void **)&f->places, &f->place_capacity, f->count + 1, sizeof *f->places)) return false;
+    if (ntr_reserve(f->allocator, (void **)&f->places, &f->place_capacity, f->count + 1, sizeof *f->places))
+        return false;
     f->places[f->count] = (ntr_function_place){context ? *context : anywhere, address, only_name};
     return true;
 }
@@ -169,9 +170,10 @@ ntr_function_place ntr_functions_place(const ntr_functions *f, uint32_t number) 
 }
 
 /* Returns the number of the function, or UINT32_MAX when out of memory. An equal function has the same number: a
- * function is found again by another part of its code, or in another context. All code without an image is one function, which
- * has no address: the place that is looked up first does not matter. */
-static uint32_t number_of(ntr_functions *f, const ntr_function *function, const ntr_context *context, uint64_t address) {
+ * function is found again by another part of its code, or in another context. All code without an image is one
+ * function, which has no address: the place that is looked up first does not matter. */
+static uint32_t number_of(ntr_functions *f, const ntr_function *function, const ntr_context *context,
+                          uint64_t address) {
     if (f->count * 2 >= f->slot_count && !grow_slots(f)) return UINT32_MAX;
     uint32_t *slot = slot_of(f, function);
     if (*slot) return *slot - 1;
@@ -276,7 +278,8 @@ const ntr_tasks *ntr_functions_tasks(const ntr_functions *f) {
     return f->tasks;
 }
 
-/* A name stands for a function of an operating system only where the file has it: not a name made of file and address. */
+/* A name stands for a function of an operating system only where the file has it: not a name made of file and address.
+ */
 static ntr_role_info find_role(const ntr_function *function) {
     return ntr_role_of(function->linkage);
 }

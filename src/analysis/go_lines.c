@@ -1,6 +1,6 @@
-/* Values of a function, such as lines: pairs of numbers in groups of 7 bits, the lowest first. The first of a pair, with the sign in
- * bit 0, is added to the value, which is -1 at the beginning; the value then applies to as many units of code as the second
- * one says. A 0 that is not the first value ends the list.
+/* Values of a function, such as lines: pairs of numbers in groups of 7 bits, the lowest first. The first of a pair,
+ * with the sign in bit 0, is added to the value, which is -1 at the beginning; the value then applies to as many units
+ * of code as the second one says. A 0 that is not the first value ends the list.
  *
  * Example: the bytes 16 2 4 3 0 and a unit of 2 bytes: value 7 for 4 bytes, 9 for 6 bytes. */
 #include "analysis/go_lines.h"
@@ -96,12 +96,15 @@ static const char *file_of(const ntr_go_table *table, uint32_t unit, uint32_t fi
     return ntr_go_table_text(table, table->files + at);
 }
 
-static uint64_t lesser(uint64_t a, uint64_t b) { return a < b ? a : b; }
+static uint64_t lesser(uint64_t a, uint64_t b) {
+    return a < b ? a : b;
+}
 
 static ntr_status add_function(go_rows *r, const ntr_go_function *function) {
     go_values files, lines;
     uint32_t unit;
-    if (!begin(r->table, function, NTR_GO_FILES, &files) || !begin(r->table, function, NTR_GO_LINES, &lines)) return NTR_OK;
+    if (!begin(r->table, function, NTR_GO_FILES, &files) || !begin(r->table, function, NTR_GO_LINES, &lines))
+        return NTR_OK;
     if (!ntr_go_table_number(r->table, function->record + 4 * NTR_GO_UNIT, &unit)) return NTR_OK;
     for (uint64_t at = function->start; at < function->end && r->steps < GO_STEPS_MAX; r->steps++) {
         const uint64_t end = lesser(function->end, lesser(files.next, lines.next));
@@ -133,7 +136,8 @@ ntr_status ntr_go_lines(const ntr_program *program, size_t index, ntr_texts *tex
                         ntr_line_row **rows, size_t *count) {
     ntr_go_table table;
     ntr_go_function function;
-    go_rows r = {.program = program, .image = &program->images[index], .table = &table, .texts = texts, .allocator = allocator};
+    go_rows r = {
+        .program = program, .image = &program->images[index], .table = &table, .texts = texts, .allocator = allocator};
     ntr_status status = NTR_OK;
     const bool good = ntr_go_table_read(&table, r.image->go_table, program->xlen);
     for (uint64_t i = 0; good && i < table.count && status == NTR_OK; i++)

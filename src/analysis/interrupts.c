@@ -7,8 +7,8 @@
 #include <ntrace/params.h>
 #include <stdlib.h>
 
-#define NONE    NTR_POOL_NONE
-#define VECTOR  4 /* maximum number of instructions of a vector before its handler */
+#define NONE   NTR_POOL_NONE
+#define VECTOR 4 /* maximum number of instructions of a vector before its handler */
 
 /* State of a hart. */
 struct interrupt_hart {
@@ -238,8 +238,12 @@ static void move(void *user, uint64_t instructions, uint64_t entered) {
 
 ntr_follower ntr_interrupts_follower(ntr_interrupts *x) {
     x->follows = true;
-    return (ntr_follower){.before = before, .executed = executed, .after = after, .listener = {enter, leave, x},
-                          .begin_chunk = begin_chunk, .move = move};
+    return (ntr_follower){.before = before,
+                          .executed = executed,
+                          .after = after,
+                          .listener = {enter, leave, x},
+                          .begin_chunk = begin_chunk,
+                          .move = move};
 }
 
 ntr_interrupts *ntr_interrupts_new(ntr_functions *functions, const ntr_allocator *allocator) {

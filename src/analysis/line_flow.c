@@ -58,16 +58,18 @@ static const ntr_line_insn *before(const ntr_line_flow *f, const ntr_line_insn *
     return same_line(b, insn) ? b : NULL;
 }
 
-/* Returns whether all executions of an instruction come straight from an earlier one of its line, through other lines. So a statement
- * of several lines returns to its first one, for example to a call after its arguments. */
+/* Returns whether all executions of an instruction come straight from an earlier one of its line, through other lines.
+ * So a statement of several lines returns to its first one, for example to a call after its arguments. */
 static bool returns_to_line(const ntr_line_flow *f, const ntr_line_insn *insn) {
     enum { RETURN_STEPS_MAX = 256 };
     const ntr_line_insn *at = insn;
     for (unsigned i = 0; i < RETURN_STEPS_MAX && at > f->insns; i++, at--) {
         const ntr_line_insn *b = at - 1;
-        const bool linear = b->count.flow == NTR_FLOW_LINEAR, call = b->count.flow == NTR_FLOW_DIRECT_CALL || b->count.flow == NTR_FLOW_INDIRECT_CALL;
+        const bool linear = b->count.flow == NTR_FLOW_LINEAR,
+                   call = b->count.flow == NTR_FLOW_DIRECT_CALL || b->count.flow == NTR_FLOW_INDIRECT_CALL;
         if (b->count.address + b->count.size != at->count.address || b->function != at->function) return false;
-        if (!(linear && b->count.executed == at->count.executed) && !(call && b->count.executed >= at->count.executed)) return false;
+        if (!(linear && b->count.executed == at->count.executed) && !(call && b->count.executed >= at->count.executed))
+            return false;
         if (same_line(b, insn)) return true;
     }
     return false;
@@ -76,7 +78,8 @@ static bool returns_to_line(const ntr_line_flow *f, const ntr_line_insn *insn) {
 static void add_straight_flow(ntr_line_flow *f) {
     for (size_t i = 0; i < f->count; i++) {
         const ntr_line_insn *b = before(f, &f->insns[i]);
-        if (!b && f->insns[i].count.executed && returns_to_line(f, &f->insns[i])) f->insns[i].inside = f->insns[i].count.executed;
+        if (!b && f->insns[i].count.executed && returns_to_line(f, &f->insns[i]))
+            f->insns[i].inside = f->insns[i].count.executed;
         if (!b) continue;
         if (b->count.flow == NTR_FLOW_LINEAR) f->insns[i].inside += b->count.executed;
         if (b->count.flow == NTR_FLOW_BRANCH) f->insns[i].inside += b->count.not_taken;
@@ -144,7 +147,10 @@ ntr_status ntr_line_flow_make(ntr_line_flow *flow, ntr_debug_info *debug, ntr_li
     if (status || row_count == 0) return status;
     status = make_counts(counts);
     if (status) return status;
-    line_flow_builder m = {.flow = flow, .program = counts->program, .debug = debug, .counts = counts->items,
+    line_flow_builder m = {.flow = flow,
+                           .program = counts->program,
+                           .debug = debug,
+                           .counts = counts->items,
                            .count_count = counts->count};
     for (size_t i = 0; !status && i < row_count; i++)
         if (rows[i].line && rows[i].file) status = add_row(&m, &rows[i]);

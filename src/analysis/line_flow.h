@@ -2,8 +2,8 @@
  *
  * Idea: the count of a line is the sum, over its instructions, of `executed - inside`. `inside` counts the executions
  * of an instruction that continue an execution of the line: fall-through from the preceding instruction of the line, a
- * forward jump in the line, the return of a call made in the line, or straight code through other lines of a statement. What remains is control that came from another
- * line, or a backward jump in the line (a loop), as gcov counts it.
+ * forward jump in the line, the return of a call made in the line, or straight code through other lines of a statement.
+ * What remains is control that came from another line, or a backward jump in the line (a loop), as gcov counts it.
  *
  * Example: a line has instructions A, B (a call) and C, and is executed three times. Each instruction has executed = 3.
  * B is reached by fall-through and C by the return of the call, so both have inside = 3. The count is 3 + 0 + 0 = 3. */

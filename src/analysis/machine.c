@@ -1,5 +1,5 @@
-/* What an operating system did: the events of a trace, seen through the functions that they enter and leave (machine_elements.c)
- * and the threads in which they are executed. */
+/* What an operating system did: the events of a trace, seen through the functions that they enter and leave
+ * (machine_elements.c) and the threads in which they are executed. */
 #include "analysis/machine_state.h"
 #include "base/allocator.h"
 
@@ -38,7 +38,8 @@ static void update_row(ntr_machine *m, machine_thread *thread, const ntr_event *
     const machine_source *hart = &m->harts[e->src];
     if (known && task == thread->task) {
         const ntr_thread *row = &m->rows[thread->row];
-        if (task || (same_guest(row, &e->context) && (!user || (row->user && row->scontext == e->context.scontext)))) return;
+        if (task || (same_guest(row, &e->context) && (!user || (row->user && row->scontext == e->context.scontext))))
+            return;
     }
     const ntr_thread like = describe(hart, e, task, user);
     thread->row = ntr_machine_thread_row(m, &like);
@@ -58,7 +59,8 @@ static void note_begin(ntr_machine *m, const ntr_event *e) {
         ntr_machine_phase(m, "supervisor: before start_kernel");
     }
     if (!m->phase_count) m->boot_src = e->src;
-    if (m->phase_count == m->boot) ntr_machine_phase(m, e->context.prv == 3 ? "boot ROM and firmware" : "begin of the trace");
+    if (m->phase_count == m->boot)
+        ntr_machine_phase(m, e->context.prv == 3 ? "boot ROM and firmware" : "begin of the trace");
 }
 
 /* The phases begin anew. All harts are reset at once: the one that began the trace counts. */
@@ -86,7 +88,8 @@ static ntr_status count_span(ntr_machine *m, const machine_source *hart, machine
     m->totals.has_modes |= e->context.prv != NTR_PRV_UNKNOWN;
     thread->instructions += e->instructions;
     m->totals.instructions += e->instructions;
-    if (!m->stretches || ntr_stretch_state_span(m->stretches, e, &thread->stretch, hart->time, hart->timed)) return NTR_OK;
+    if (!m->stretches || ntr_stretch_state_span(m->stretches, e, &thread->stretch, hart->time, hart->timed))
+        return NTR_OK;
     return NTR_E_MEMORY;
 }
 
@@ -123,7 +126,8 @@ static bool may_stay(const ntr_event *e) {
 
 /* Most spans stay in the function of the span before. */
 static bool stays(const machine_source *hart, const ntr_event *e) {
-    if (!hart->stays || e->kind != NTR_EVENT_SPAN || e->flags & (NTR_EVENT_TARGET_UNKNOWN | NTR_EVENT_TIME)) return false;
+    if (!hart->stays || e->kind != NTR_EVENT_SPAN || e->flags & (NTR_EVENT_TARGET_UNKNOWN | NTR_EVENT_TIME))
+        return false;
     if (e->end == NTR_END_CUT || e->end == NTR_END_NOT_TAKEN) return true;
     return may_stay(e) && e->target - hart->code.low < hart->code.high - hart->code.low;
 }
@@ -131,14 +135,16 @@ static bool stays(const machine_source *hart, const ntr_event *e) {
 /* What ran on the stack of an unknown thread was executed by this one, in the kernel. */
 static void take_found(ntr_machine *m, uint16_t src) {
     uint32_t from, to;
-    if (!ntr_callstack_found(m->stacks, &from, &to) || !ntr_machine_thread(m, to) || !ntr_machine_thread(m, from)) return;
+    if (!ntr_callstack_found(m->stacks, &from, &to) || !ntr_machine_thread(m, to) || !ntr_machine_thread(m, from))
+        return;
     const uint64_t moved = m->threads[from].instructions - m->threads[from].since;
     const uint32_t source = m->threads[from].row, target = m->threads[to].row;
     m->threads[to].since = m->threads[to].instructions;
     m->threads[to].instructions += moved;
     m->threads[from].since = m->threads[from].instructions;
     m->harts[src].thread = to;
-    if (source == MACHINE_NONE || target == MACHINE_NONE || m->rows[source].instructions[NTR_PRIVILEGE_S] < moved) return;
+    if (source == MACHINE_NONE || target == MACHINE_NONE || m->rows[source].instructions[NTR_PRIVILEGE_S] < moved)
+        return;
     m->rows[source].instructions[NTR_PRIVILEGE_S] -= moved;
     m->rows[target].instructions[NTR_PRIVILEGE_S] += moved;
     if (m->rows[source].runs) m->rows[source].runs--;
@@ -240,8 +246,8 @@ void ntr_machine_free(ntr_machine *m) {
     ntr_callstack_free(m->stacks);
     ntr_stretch_state_free(m->stretches);
     for (size_t i = 0; i < m->trap_count; i++) ntr_dealloc(m->allocator, m->traps[i]);
-    void *const blocks[] = {m->harts, m->threads, m->opens, m->traps, m->trap_of, m->rows, m->initcalls,
-                            m->initcall_functions, m->phases};
+    void *const blocks[] = {
+        m->harts, m->threads, m->opens, m->traps, m->trap_of, m->rows, m->initcalls, m->initcall_functions, m->phases};
     for (size_t i = 0; i < sizeof blocks / sizeof *blocks; i++) ntr_dealloc(m->allocator, blocks[i]);
     ntr_dealloc(m->allocator, m);
 }

@@ -1,9 +1,10 @@
 /* What is under way in each thread: traps, handlers of interrupts, initcalls.
  *
- * A trap opens an element in its thread, and its return closes it. The functions between give the trap its name: the first
- * one of roles.def that fits. Example: an exception at an ECALL enters handle_exception, do_trap_ecall_u ("environment call
- * from U-mode", until something better comes), and __riscv_sys_openat: the trap is the system call "openat". If the thread
- * sleeps in it, the element stays open while other threads run, because elements belong to threads. */
+ * A trap opens an element in its thread, and its return closes it. The functions between give the trap its name: the
+ * first one of roles.def that fits. Example: an exception at an ECALL enters handle_exception, do_trap_ecall_u
+ * ("environment call from U-mode", until something better comes), and __riscv_sys_openat: the trap is the system call
+ * "openat". If the thread sleeps in it, the element stays open while other threads run, because elements belong to
+ * threads. */
 #include "analysis/machine_state.h"
 #include "analysis/roles.h"
 #include "analysis/trap_names.h"
@@ -55,7 +56,8 @@ static uint32_t name_by_handler(ntr_machine *m, const machine_open *o) {
     return ntr_machine_trap(m, (ntr_trap_kind)o->kind, name, f ? f->name : NULL);
 }
 
-static void count_trap(ntr_machine *m, const machine_open *o, uint64_t instructions, uint64_t now, bool timed, bool lost) {
+static void count_trap(ntr_machine *m, const machine_open *o, uint64_t instructions, uint64_t now, bool timed,
+                       bool lost) {
     uint32_t row = o->row == MACHINE_NONE ? name_by_handler(m, o) : o->row;
     if (row == MACHINE_NONE) return;
     ntr_trap *trap = m->traps[row];
@@ -125,8 +127,9 @@ static uint32_t name_interrupt(ntr_machine *m, const ntr_stack_moment *moment, c
         o->row = row;
         return MACHINE_NONE;
     }
-    return open_element(m, moment, (machine_open){.row = row, .function = function, .kind = NTR_TRAP_INTERRUPT,
-                                                  .cause = NTR_CAUSE_NONE});
+    return open_element(
+        m, moment,
+        (machine_open){.row = row, .function = function, .kind = NTR_TRAP_INTERRUPT, .cause = NTR_CAUSE_NONE});
 }
 
 /* Called by a function through a pointer: what the caller is decides what this one is. */
@@ -170,13 +173,14 @@ static uint8_t cause_at(const ntr_machine *m, const ntr_stack_moment *moment, ui
 
 static uint32_t enter_trap(ntr_machine *m, const ntr_stack_moment *moment, const ntr_stack_frame *frame) {
     const bool interrupt = frame->kind == NTR_FRAME_INTERRUPT;
-    return open_element(m, moment, (machine_open){
-        .row = MACHINE_NONE,
-        .function = frame->function,
-        .kind = interrupt ? NTR_TRAP_INTERRUPT : NTR_TRAP_EXCEPTION,
-        .cause = interrupt ? NTR_CAUSE_NONE : cause_at(m, moment, frame->site),
-        .trap = true,
-    });
+    return open_element(m, moment,
+                        (machine_open){
+                            .row = MACHINE_NONE,
+                            .function = frame->function,
+                            .kind = interrupt ? NTR_TRAP_INTERRUPT : NTR_TRAP_EXCEPTION,
+                            .cause = interrupt ? NTR_CAUSE_NONE : cause_at(m, moment, frame->site),
+                            .trap = true,
+                        });
 }
 
 uint32_t ntr_machine_enter(void *user, const ntr_stack_moment *moment, const ntr_stack_frame *frame, bool tail) {

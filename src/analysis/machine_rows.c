@@ -112,7 +112,8 @@ uint32_t ntr_machine_initcall(ntr_machine *m, uint32_t function) {
         !reserve(m, (void **)&m->initcall_functions, &m->initcall_function_capacity, need, sizeof(uint32_t)))
         return MACHINE_NONE;
     const ntr_function *f = ntr_functions_get(m->functions, function);
-    m->initcalls[m->initcall_count] = (ntr_initcall){.name = f ? f->name : "[unknown]", .begin = m->totals.instructions};
+    m->initcalls[m->initcall_count] =
+        (ntr_initcall){.name = f ? f->name : "[unknown]", .begin = m->totals.instructions};
     m->initcall_functions[m->initcall_count] = function;
     return (uint32_t)m->initcall_count++;
 }

@@ -1,4 +1,5 @@
-/* State of ntr_machine, shared by machine.c (events), machine_elements.c (traps and calls under way) and machine_rows.c (rows). */
+/* State of ntr_machine, shared by machine.c (events), machine_elements.c (traps and calls under way) and machine_rows.c
+ * (rows). */
 #ifndef NTR_ANALYSIS_MACHINE_STATE_H
 #define NTR_ANALYSIS_MACHINE_STATE_H
 
@@ -13,9 +14,9 @@
 /* A trap, a handler of an interrupt or an initcall that is not over. `outer`: the one around it in the same thread. */
 typedef struct machine_open {
     uint32_t outer, row; /* number in traps or initcalls; MACHINE_NONE: the name is not known yet */
-    uint32_t function;   /* to which the trap went */
-    uint8_t kind;        /* ntr_trap_kind */
-    uint8_t cause;       /* that the trapped instruction shows, or NTR_CAUSE_NONE */
+    uint32_t function; /* to which the trap went */
+    uint8_t kind; /* ntr_trap_kind */
+    uint8_t cause; /* that the trapped instruction shows, or NTR_CAUSE_NONE */
     bool initcall, trap, timed;
     uint64_t instructions, time;
 } machine_open;
@@ -24,7 +25,7 @@ typedef struct machine_open {
 typedef struct machine_thread {
     uint64_t instructions, since; /* all; those before it began to run */
     uint32_t open; /* innermost element of `opens`; MACHINE_NONE: none */
-    uint32_t row;  /* number in threads; MACHINE_NONE: not known yet */
+    uint32_t row; /* number in threads; MACHINE_NONE: not known yet */
     const ntr_task *task; /* for which `row` was found */
     ntr_stretch_thread stretch;
     bool used;
@@ -32,10 +33,10 @@ typedef struct machine_thread {
 
 typedef struct machine_source {
     uint64_t time, scontext;
-    uint64_t run;    /* ntr_callstack_run.number, */
+    uint64_t run; /* ntr_callstack_run.number, */
     uint32_t thread; /* ... and .thread, of the last span */
     bool timed, has_scontext;
-    bool stays;              /* the stack does not change while execution stays in `code` */
+    bool stays; /* the stack does not change while execution stays in `code` */
     ntr_function_range code; /* of the function that runs */
 } machine_source;
 
@@ -66,7 +67,7 @@ struct ntr_machine {
     size_t initcall_function_capacity;
     ntr_phase *phases;
     size_t phase_count, phase_capacity;
-    size_t boot;       /* the first phase since the machine was reset */
+    size_t boot; /* the first phase since the machine was reset */
     uint16_t boot_src; /* source that began the trace */
     uint64_t phase_begin, phase_time;
     ntr_machine_totals totals;

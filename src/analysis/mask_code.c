@@ -1,6 +1,14 @@
 #include "analysis/mask_code.h"
 
-enum { MASK_SYSTEM = 0x73, MASK_STORE = 0x23, MASK_ADD = 0x13, MASK_ADD_32 = 0x1b, MASK_LUI = 0x37, MASK_LOAD = 0x03, MASK_BRANCH = 0x63 };
+enum {
+    MASK_SYSTEM = 0x73,
+    MASK_STORE = 0x23,
+    MASK_ADD = 0x13,
+    MASK_ADD_32 = 0x1b,
+    MASK_LUI = 0x37,
+    MASK_LOAD = 0x03,
+    MASK_BRANCH = 0x63
+};
 enum { TP = 4, SSTATUS = 0x100, MSTATUS = 0x300 };
 
 static uint32_t field(uint32_t word, unsigned high, unsigned low) {
@@ -30,10 +38,13 @@ static written written_by_short_1(uint32_t word) {
     const int32_t value = extend(field(word, 12, 12) << 5 | field(word, 6, 2), 6);
     switch (field(word, 15, 13)) {
     case 0: return (written){WRITES_SUM, reg, reg, value};
-    case 1: return (written){WRITES_SUM, reg, reg, value}; /* C.ADDIW; RV32: C.JAL, which is no part of these sequences */
+    case 1:
+        return (written){WRITES_SUM, reg, reg, value}; /* C.ADDIW; RV32: C.JAL, which is no part of these sequences */
     case 2: return (written){WRITES_VALUE, reg, 0, value};
     case 3: return (written){reg == 2 ? WRITES_OTHER : WRITES_VALUE, reg, 0, value * 4096};
-    case 4: return field(word, 11, 10) == 2 ? (written){WRITES_AND, small, small, value} : (written){WRITES_OTHER, small, 0, 0};
+    case 4:
+        return field(word, 11, 10) == 2 ? (written){WRITES_AND, small, small, value}
+                                        : (written){WRITES_OTHER, small, 0, 0};
     case 5: return (written){WRITES_OTHER, UINT32_MAX, 0, 0}; /* C.J: code in front of it leads elsewhere */
     default: return (written){WRITES_NOTHING, 0, 0, 0};
     }
@@ -42,18 +53,21 @@ static written written_by_short_1(uint32_t word) {
 static written written_by_short(uint32_t word) {
     const unsigned reg = field(word, 11, 7), small = 8 + field(word, 4, 2), function = field(word, 15, 13);
     if ((word & 3) == 1) return written_by_short_1(word);
-    if ((word & 3) == 0) return function < 4 ? (written){WRITES_OTHER, small, 0, 0} : (written){WRITES_NOTHING, 0, 0, 0};
+    if ((word & 3) == 0)
+        return function < 4 ? (written){WRITES_OTHER, small, 0, 0} : (written){WRITES_NOTHING, 0, 0, 0};
     if (function == 4 && field(word, 6, 2) == 0) return (written){WRITES_OTHER, UINT32_MAX, 0, 0}; /* C.JR, C.JALR */
     return function < 5 ? (written){WRITES_OTHER, reg, 0, 0} : (written){WRITES_NOTHING, 0, 0, 0};
 }
 
 static written written_by(uint32_t word) {
-    const unsigned reg = field(word, 11, 7), opcode = word & 0x7f, function = field(word, 14, 12), from = field(word, 19, 15);
+    const unsigned reg = field(word, 11, 7), opcode = word & 0x7f, function = field(word, 14, 12),
+                   from = field(word, 19, 15);
     if (mask_code_is_short(word)) return written_by_short(word);
     if (opcode == MASK_STORE || opcode == MASK_BRANCH) return (written){WRITES_NOTHING, 0, 0, 0};
     if (opcode == MASK_LUI) return (written){WRITES_VALUE, reg, 0, (int32_t)(word & 0xfffff000)};
     if ((opcode == MASK_ADD || opcode == MASK_ADD_32) && function == 0)
-        return from ? (written){WRITES_SUM, reg, from, immediate(word)} : (written){WRITES_VALUE, reg, 0, immediate(word)};
+        return from ? (written){WRITES_SUM, reg, from, immediate(word)}
+                    : (written){WRITES_VALUE, reg, 0, immediate(word)};
     if (opcode == MASK_ADD && function == 7) return (written){WRITES_AND, reg, from, immediate(word)};
     if (opcode == 0x6f || opcode == 0x67) return (written){WRITES_OTHER, UINT32_MAX, 0, 0};
     return (written){WRITES_OTHER, reg, 0, 0};
@@ -72,8 +86,8 @@ static size_t writer_of(unsigned reg, const uint32_t *before, size_t first, size
 
 /* ---- interrupts */
 
-/* Finds the bits of the mask in a register: `andi` leaves no others, a constant is known. What comes from elsewhere may be a state that
- * was kept: constants are loaded in front of their use. */
+/* Finds the bits of the mask in a register: `andi` leaves no others, a constant is known. What comes from elsewhere may
+ * be a state that was kept: constants are loaded in front of their use. */
 static bool value_of(unsigned reg, const uint32_t *before, size_t count, int32_t bit, bool *is_state, bool *is_set) {
     written what, base;
     const size_t at = writer_of(reg, before, 0, count, &what);
@@ -99,22 +113,17 @@ static bool csr_code(uint32_t word, const uint32_t *before, size_t count, bool m
     if (function < 4 && (!source || !value_of(source, before, count, bit, &is_state, &is_set))) return false;
     found->value = 0;
     switch (function & 3) {
-    case 2:
-        found->action = is_state ? NTR_CODE_RESTORE : NTR_CODE_ON;
-        return is_state || is_set;
-    case 3:
-        found->action = reg ? NTR_CODE_SAVE : NTR_CODE_OFF;
-        return is_set;
-    default:
-        return false;
+    case 2: found->action = is_state ? NTR_CODE_RESTORE : NTR_CODE_ON; return is_state || is_set;
+    case 3: found->action = reg ? NTR_CODE_SAVE : NTR_CODE_OFF; return is_set;
+    default: return false;
     }
 }
 
 /* ---- preemption */
 
 static bool is_load_of_count(uint32_t word, unsigned reg, int32_t at) {
-    return (word & 0x7f) == MASK_LOAD && field(word, 14, 12) == 2 && field(word, 11, 7) == reg && field(word, 19, 15) == TP &&
-           immediate(word) == at;
+    return (word & 0x7f) == MASK_LOAD && field(word, 14, 12) == 2 && field(word, 11, 7) == reg &&
+           field(word, 19, 15) == TP && immediate(word) == at;
 }
 
 /* The lowest 8 bits count preemption; the others are those of interrupts. */
@@ -124,7 +133,8 @@ static bool count_code(uint32_t word, const uint32_t *before, size_t count, bool
     written sum, loaded;
     if (extend(field(word, 31, 25) << 5 | field(word, 11, 7), 12) != at) return false;
     const size_t adds = writer_of(field(word, 24, 20), before, 0, count, &sum);
-    if (adds == count || sum.kind != WRITES_SUM || sum.value <= -(1 << COUNT_BITS) || sum.value >= 1 << COUNT_BITS) return false;
+    if (adds == count || sum.kind != WRITES_SUM || sum.value <= -(1 << COUNT_BITS) || sum.value >= 1 << COUNT_BITS)
+        return false;
     const size_t loads = writer_of(sum.from, before, adds + 1, count, &loaded);
     if (loads == count || !is_load_of_count(before[loads], sum.from, at)) return false;
     *found = (mask_code){NTR_CODE_COUNT, (int16_t)sum.value};
@@ -140,5 +150,6 @@ bool ntr_mask_code_may(uint32_t word) {
 }
 
 bool ntr_mask_code(uint32_t word, const uint32_t *before, size_t count, bool machine, bool narrow, mask_code *found) {
-    return is_store_by_tp(word) ? count_code(word, before, count, narrow, found) : csr_code(word, before, count, machine, found);
+    return is_store_by_tp(word) ? count_code(word, before, count, narrow, found)
+                                : csr_code(word, before, count, machine, found);
 }

@@ -1,4 +1,5 @@
-/* What one instruction does to the mask of interrupts or to the count of preemption, by the instructions in front of it. */
+/* What one instruction does to the mask of interrupts or to the count of preemption, by the instructions in front of
+ * it. */
 #ifndef NTR_ANALYSIS_MASK_CODE_H
 #define NTR_ANALYSIS_MASK_CODE_H
 
@@ -25,7 +26,8 @@ static inline bool mask_code_is_short(uint32_t word) {
     return (word & 3) != 3;
 }
 
-/* Returns whether ntr_mask_code can be true for this instruction. Compressed instructions have zeros in the upper half. */
+/* Returns whether ntr_mask_code can be true for this instruction. Compressed instructions have zeros in the upper half.
+ */
 bool ntr_mask_code_may(uint32_t word);
 
 /* `before`: the instructions in front of it, the nearest first. `machine`: in M-mode. `narrow`: RV32. */

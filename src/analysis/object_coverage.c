@@ -36,15 +36,21 @@ static ntr_status make_list(ntr_object_coverage *c) {
     return NTR_OK;
 }
 
-/* Returns whether the code of another image is found in the whole place of this one: it was given twice, by its bundle and by -e. */
+/* Returns whether the code of another image is found in the whole place of this one: it was given twice, by its bundle
+ * and by -e. */
 static bool is_hidden(const ntr_program *program, size_t index, const ntr_image_info *info) {
     const ntr_image_options *o = &info->options;
-    const ntr_context context = {.scontext = o->scontext, .hcontext = o->hcontext, .prv = o->has_prv ? o->prv : NTR_PRV_UNKNOWN,
-                                 .v = o->v, .has_scontext = o->has_scontext, .has_hcontext = o->has_hcontext};
+    const ntr_context context = {.scontext = o->scontext,
+                                 .hcontext = o->hcontext,
+                                 .prv = o->has_prv ? o->prv : NTR_PRV_UNKNOWN,
+                                 .v = o->v,
+                                 .has_scontext = o->has_scontext,
+                                 .has_hcontext = o->has_hcontext};
     ntr_image_info other;
     size_t found;
     if (ntr_program_image_at(program, &context, info->low, &found) != NTR_OK || found == index) return false;
-    return ntr_program_image(program, found, &other) == NTR_OK && other.path && other.low == info->low && other.high == info->high;
+    return ntr_program_image(program, found, &other) == NTR_OK && other.path && other.low == info->low &&
+           other.high == info->high;
 }
 
 static ntr_status add_code(ntr_object_run *r, ntr_tally *tally, size_t index, const ntr_image_info *info) {
@@ -91,7 +97,8 @@ const ntr_object_function *ntr_object_coverage_functions(ntr_object_coverage *c,
     return c->listed;
 }
 
-ntr_status ntr_object_coverage_feed(ntr_object_coverage *c, const ntr_program *program, const ntr_event *events, size_t count) {
+ntr_status ntr_object_coverage_feed(ntr_object_coverage *c, const ntr_program *program, const ntr_event *events,
+                                    size_t count) {
     return ntr_code_versions_feed(&c->versions, program, events, count);
 }
 

@@ -17,7 +17,9 @@ static int compare_addresses(const void *a, const void *b) {
 static uint64_t function_end(const ntr_object_run *r, uint64_t address) {
     ntr_frame frame;
     if (r->coverage->only_count) /* those that are not selected were not collected */
-        return ntr_debug_info_function(r->debug, NULL, address, &frame) == NTR_OK && frame.size ? frame.entry + frame.size : 0;
+        return ntr_debug_info_function(r->debug, NULL, address, &frame) == NTR_OK && frame.size
+                   ? frame.entry + frame.size
+                   : 0;
     const ntr_collected_function *functions = r->coverage->functions + r->first;
     size_t low = 0, high = r->described - r->first;
     while (low < high) {
@@ -39,11 +41,15 @@ static ntr_status add_routine_insn(ntr_object_run *r, const ntr_line_row *row, u
     const bool named = ntr_program_symbol(r->program, NULL, at, &symbol) == NTR_OK;
     const char *name = named ? symbol.name : row->file;
     ntr_collected_function *last = c->function_count > r->described ? &c->functions[c->function_count - 1] : NULL;
-    bool next = last && strcmp(last->shown.name, name ? name : "") == 0 && (named || last->shown.address + r->bias + last->shown.size == at);
+    bool next = last && strcmp(last->shown.name, name ? name : "") == 0 &&
+                (named || last->shown.address + r->bias + last->shown.size == at);
     if (!next) {
         const ntr_object_function shown = {
-            .name = ntr_texts_keep(&c->texts, name ? name : ""), .image = r->image,
-            .file = row->file ? ntr_texts_keep(&c->texts, row->file) : NULL, .line = row->line, .address = at - r->bias,
+            .name = ntr_texts_keep(&c->texts, name ? name : ""),
+            .image = r->image,
+            .file = row->file ? ntr_texts_keep(&c->texts, row->file) : NULL,
+            .line = row->line,
+            .address = at - r->bias,
         };
         if (!shown.name || !(last = ntr_object_run_add(r, &shown))) return NTR_E_MEMORY;
     }
@@ -64,7 +70,8 @@ static bool fills(const ntr_insn *insn, uint64_t bits) {
     return bits == 0x13 || (insn->size == 2 && bits <= 1);
 }
 
-/* Returns whether the code before an address never continues there: a function ends, or an instruction of a routine that always jumps. */
+/* Returns whether the code before an address never continues there: a function ends, or an instruction of a routine
+ * that always jumps. */
 static bool is_after_end(const ntr_object_run *r, uint64_t address) {
     const ntr_object_coverage *c = r->coverage;
     if (address > 1 && function_end(r, address - 2) == address) return true;
@@ -74,14 +81,16 @@ static bool is_after_end(const ntr_object_run *r, uint64_t address) {
     return flow == NTR_FLOW_DIRECT_JUMP || flow == NTR_FLOW_INDIRECT_JUMP || flow == NTR_FLOW_RETURN;
 }
 
-/* Returns the end of the padding at an address, or the address: instructions without effect that are never executed, from the end
- * of code up to the next row or symbol. Assemblers and linkers align code with them, and give them no row of their own. */
+/* Returns the end of the padding at an address, or the address: instructions without effect that are never executed,
+ * from the end of code up to the next row or symbol. Assemblers and linkers align code with them, and give them no row
+ * of their own. */
 static uint64_t padding_end(ntr_object_run *r, const ntr_line_row *row, uint64_t address) {
     const uint64_t limit = row->address + row->size;
     ntr_insn insn;
     uint64_t bits, at = address;
     if (row->address == address || !is_after_end(r, address)) return address;
-    while (at < limit && !symbol_begins(r, at) && !ntr_object_run_count(r, at) && ntr_object_code_at(&r->code, at, &insn, &bits) && fills(&insn, bits))
+    while (at < limit && !symbol_begins(r, at) && !ntr_object_run_count(r, at) &&
+           ntr_object_code_at(&r->code, at, &insn, &bits) && fills(&insn, bits))
         at += insn.size;
     return at >= limit || symbol_begins(r, at) ? at : address;
 }

@@ -41,7 +41,8 @@ bool ntr_object_run_selects(ntr_object_run *r, const char *file) {
 static bool is_selected_at(ntr_object_run *r, uint64_t address) {
     ntr_frame frame;
     if (!r->coverage->only_count) return true;
-    if (ntr_debug_info_function(r->debug, NULL, address, &frame) == NTR_OK && frame.declared_in) return ntr_object_run_selects(r, frame.declared_in);
+    if (ntr_debug_info_function(r->debug, NULL, address, &frame) == NTR_OK && frame.declared_in)
+        return ntr_object_run_selects(r, frame.declared_in);
     const ntr_line_row *row = row_of(r, address);
     return row && ntr_object_run_selects(r, row->file);
 }
@@ -54,16 +55,23 @@ ntr_status ntr_object_run_add_insn(ntr_object_run *r, uint64_t address, const nt
     if (ntr_reserve(c->allocator, (void **)&c->insns, &c->insn_capacity, c->insn_count + 1, sizeof *c->insns))
         return NTR_E_MEMORY;
     c->insns[c->insn_count++] = (ntr_object_insn){
-        .address = address - r->bias, .executed = count ? count->executed : 0, .taken = count ? count->taken : 0,
-        .not_taken = count ? count->not_taken : 0, .bits = bits, .file = file,
-        .line = row ? row->line : 0, .size = insn->size, .flow = insn->flow,
+        .address = address - r->bias,
+        .executed = count ? count->executed : 0,
+        .taken = count ? count->taken : 0,
+        .not_taken = count ? count->not_taken : 0,
+        .bits = bits,
+        .file = file,
+        .line = row ? row->line : 0,
+        .size = insn->size,
+        .flow = insn->flow,
     };
     return NTR_OK;
 }
 
 ntr_collected_function *ntr_object_run_add(ntr_object_run *r, const ntr_object_function *shown) {
     ntr_object_coverage *c = r->coverage;
-    if (ntr_reserve(c->allocator, (void **)&c->functions, &c->function_capacity, c->function_count + 1, sizeof *c->functions))
+    if (ntr_reserve(c->allocator, (void **)&c->functions, &c->function_capacity, c->function_count + 1,
+                    sizeof *c->functions))
         return NULL;
     ntr_collected_function *f = &c->functions[c->function_count++];
     *f = (ntr_collected_function){.shown = *shown, .first = c->insn_count};
@@ -78,9 +86,12 @@ static ntr_status add_function(void *user, const ntr_frame *frame) {
     if (frame->inlined || !frame->size) return NTR_OK;
     if (!ntr_object_run_selects(r, frame->declared_in)) return NTR_OK;
     const ntr_object_function shown = {
-        .name = ntr_texts_keep(&c->texts, frame->function), .image = r->image,
-        .file = frame->declared_in ? ntr_texts_keep(&c->texts, frame->declared_in) : NULL, .line = frame->declared_line,
-        .address = frame->entry - r->bias, .size = frame->size,
+        .name = ntr_texts_keep(&c->texts, frame->function),
+        .image = r->image,
+        .file = frame->declared_in ? ntr_texts_keep(&c->texts, frame->declared_in) : NULL,
+        .line = frame->declared_line,
+        .address = frame->entry - r->bias,
+        .size = frame->size,
     };
     ntr_collected_function *f = ntr_object_run_add(r, &shown);
     if (!f) return NTR_E_MEMORY;
@@ -117,12 +128,16 @@ ntr_status ntr_object_run_targets(ntr_object_run *r, ntr_tally *tally, uint64_t 
         if (flow == NTR_FLOW_LINEAR || rows[i].target_unknown || rows[i].last < low || rows[i].last >= high) continue;
         if (!is_selected_at(r, rows[i].last)) continue;
         bool named = ntr_debug_info_function(r->debug, NULL, rows[i].target, &frame) == NTR_OK;
-        if (ntr_reserve(c->allocator, (void **)&c->targets, &c->target_capacity, c->target_count + 1, sizeof *c->targets))
+        if (ntr_reserve(c->allocator, (void **)&c->targets, &c->target_capacity, c->target_count + 1,
+                        sizeof *c->targets))
             return NTR_E_MEMORY;
         c->targets[c->target_count++] = (ntr_object_target){
-            .image = r->image, .from = rows[i].last - r->bias,
+            .image = r->image,
+            .from = rows[i].last - r->bias,
             .to = rows[i].target >= low && rows[i].target < high ? rows[i].target - r->bias : rows[i].target,
-            .count = rows[i].count, .flow = flow, .symbol = named ? ntr_texts_keep(&c->texts, frame.function) : NULL,
+            .count = rows[i].count,
+            .flow = flow,
+            .symbol = named ? ntr_texts_keep(&c->texts, frame.function) : NULL,
         };
     }
     return NTR_OK;

@@ -1,4 +1,5 @@
-/* The state of object coverage (object_coverage.c, object_run.h), and the merging of several traces (object_merge.c). */
+/* The state of object coverage (object_coverage.c, object_run.h), and the merging of several traces (object_merge.c).
+ */
 #ifndef NTR_ANALYSIS_OBJECT_STATE_H
 #define NTR_ANALYSIS_OBJECT_STATE_H
 
@@ -7,7 +8,8 @@
 #include "analysis/code_versions.h"
 #include "analysis/texts.h"
 
-/* A function as it is collected: its instructions are [first, first + count) of `insns`, or were merged into another. */
+/* A function as it is collected: its instructions are [first, first + count) of `insns`, or were merged into another.
+ */
 typedef struct ntr_collected_function {
     ntr_object_function shown;
     size_t first;

@@ -92,7 +92,8 @@ static bool span_touches(ntr_open_log *log, ntr_callstack *cs, const hart *h, co
 
 static bool sync_touches(ntr_callstack *cs, const hart *h, const stack *s, const ntr_event *e) {
     if (s->depth == 0) return true;
-    if (h->stopped == HART_STOPPED && e->address != h->stopped_at && e->address != h->stopped_at + OPEN_ECALL_BYTES) return true;
+    if (h->stopped == HART_STOPPED && e->address != h->stopped_at && e->address != h->stopped_at + OPEN_ECALL_BYTES)
+        return true;
     return s->frames[s->depth - 1].function != function_of(cs, e, e->address);
 }
 
@@ -129,15 +130,17 @@ static void note_position(ntr_chunk_frames *kept, ntr_open_entry *entry, const n
 }
 
 static ntr_open_entry *add_entry(ntr_open_log *log, ntr_open_kind kind, const ntr_event *event, size_t nodes) {
-    if (ntr_reserve(log->allocator, (void **)&log->entries, &log->capacity, log->count + 1, sizeof *log->entries)) return NULL;
+    if (ntr_reserve(log->allocator, (void **)&log->entries, &log->capacity, log->count + 1, sizeof *log->entries))
+        return NULL;
     ntr_open_entry *entry = &log->entries[log->count++];
-    *entry = (ntr_open_entry){.kind = (uint8_t)kind, .event = *event, .nodes = (uint32_t)nodes, .first_frame = log->frame_count};
+    *entry = (ntr_open_entry){
+        .kind = (uint8_t)kind, .event = *event, .nodes = (uint32_t)nodes, .first_frame = log->frame_count};
     if (log->kept) note_position(log->kept, entry, event);
     return entry;
 }
 
-/* Looks up the function that the event goes to: functions are numbered in the order of the look-ups, which the stacks of the whole make
- * at this event. No span may follow in it: a gap can. */
+/* Looks up the function that the event goes to: functions are numbered in the order of the look-ups, which the stacks
+ * of the whole make at this event. No span may follow in it: a gap can. */
 static void look_up(ntr_callstack *cs, const ntr_event *event) {
     const bool goes = event->kind == NTR_EVENT_SPAN && !(event->flags & NTR_EVENT_TARGET_UNKNOWN);
     if (goes || event->kind == NTR_EVENT_SYNC) function_of(cs, event, goes ? event->target : event->address);
@@ -147,10 +150,12 @@ static void look_up(ntr_callstack *cs, const ntr_event *event) {
 static ntr_open_frame frame_of(ntr_open_log *log, const ntr_stack_frame *frame) {
     if (!log->kept) return (ntr_open_frame){.node = frame->handle, .return_to = frame->return_to};
     const ntr_chunk_record record = ntr_chunk_frames_forget(log->kept, frame->handle);
-    return (ntr_open_frame){.node = record.node, .return_to = frame->return_to, .begin = record.begin, .order = record.order};
+    return (ntr_open_frame){
+        .node = record.node, .return_to = frame->return_to, .begin = record.begin, .order = record.order};
 }
 
-ntr_status ntr_open_log_event(ntr_open_log *log, ntr_callstack *cs, ntr_open_kind kind, const ntr_event *event, size_t nodes) {
+ntr_status ntr_open_log_event(ntr_open_log *log, ntr_callstack *cs, ntr_open_kind kind, const ntr_event *event,
+                              size_t nodes) {
     hart *h = hart_with(cs, event->src);
     ntr_open_entry *entry = add_entry(log, kind, event, nodes);
     if (!h || !entry) return NTR_E_MEMORY;
@@ -204,13 +209,15 @@ ntr_status ntr_open_log_finish(ntr_open_log *log, ntr_callstack *cs, size_t node
 
 /* ---- applying */
 
-ntr_status ntr_open_log_push(ntr_callstack *cs, const ntr_open_entry *entry, const ntr_stack_frame *frames, size_t count) {
+ntr_status ntr_open_log_push(ntr_callstack *cs, const ntr_open_entry *entry, const ntr_stack_frame *frames,
+                             size_t count) {
     ntr_status status = select_context(cs, &entry->event);
     hart *h = hart_with(cs, entry->event.src);
     if (status || !h) return NTR_E_MEMORY;
     stack *s = &cs->stacks[h->current];
     if (s->depth + count >= OPEN_DEPTH_MAX) return NTR_E_LIMIT;
-    if (ntr_reserve(cs->allocator, (void **)&s->frames, &s->capacity, s->depth + count + 1, sizeof *s->frames)) return NTR_E_MEMORY;
+    if (ntr_reserve(cs->allocator, (void **)&s->frames, &s->capacity, s->depth + count + 1, sizeof *s->frames))
+        return NTR_E_MEMORY;
     for (size_t i = 0; i < count; i++) s->frames[s->depth++] = frames[i];
     if (entry->stopped == HART_STOP_UNKNOWN) return NTR_OK;
     h->stopped = entry->stopped;

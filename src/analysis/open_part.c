@@ -68,7 +68,8 @@ static ntr_status apply_base(applying *a, const ntr_open_entry *entry) {
     if (!is_base(node) || node->function >= p->function_count) return NTR_E_FORMAT;
     const ntr_stack_frame *frame = ntr_callstack_frame(a->stacks, &entry->event);
     if (!frame) return NTR_E_MEMORY;
-    if (frame->function != p->functions[node->function]) return wrong(a, "another function was called at its beginning");
+    if (frame->function != p->functions[node->function])
+        return wrong(a, "another function was called at its beginning");
     a->numbers[entry->node] = a->tree ? ntr_calltree_node_of(a->tree, frame->handle) : 0;
     if (a->tree) ntr_calltree_add_self(a->tree, a->numbers[entry->node], node->instructions, node->ticks);
     return NTR_OK;
@@ -76,14 +77,19 @@ static ntr_status apply_base(applying *a, const ntr_open_entry *entry) {
 
 /* Returns the handle of a frame that was entered in the part and is still on its stack. */
 static uint32_t handle_of(applying *a, const ntr_open_frame *frame, const ntr_open_node *node) {
-    const ntr_chunk_frame open = {.begin = frame->begin, .order = frame->order, .function = a->part->functions[node->function], .kind = node->kind};
-    return a->followers ? ntr_followers_enter_open(a->followers, &open, a->numbers[frame->node]) : a->numbers[frame->node];
+    const ntr_chunk_frame open = {.begin = frame->begin,
+                                  .order = frame->order,
+                                  .function = a->part->functions[node->function],
+                                  .kind = node->kind};
+    return a->followers ? ntr_followers_enter_open(a->followers, &open, a->numbers[frame->node])
+                        : a->numbers[frame->node];
 }
 
 /* Makes the frames of an entry from their nodes. */
 static ntr_status take_frames(applying *a, const ntr_open_entry *entry) {
     const ntr_open_part *p = a->part;
-    if (entry->first_frame > p->frame_count || entry->frame_count > p->frame_count - entry->first_frame) return NTR_E_FORMAT;
+    if (entry->first_frame > p->frame_count || entry->frame_count > p->frame_count - entry->first_frame)
+        return NTR_E_FORMAT;
     if (ntr_reserve(a->allocator, (void **)&a->frames, &a->frame_capacity, entry->frame_count + 1, sizeof *a->frames))
         return NTR_E_MEMORY;
     for (size_t i = 0; i < entry->frame_count; i++) {

@@ -23,9 +23,9 @@ typedef struct ntr_open_part {
     uint64_t now, entered;       /* ... sums of the chunk */
 } ntr_open_part;
 
-/* Applies the part to the stacks, and to the tree that they are of; NULL: to stacks without a listener, to find out whether
- * it can be applied. Errors: NTR_E_STATE: a guess of the part is wrong, and *why says which; NTR_E_FORMAT: the part is not
- * possible; NTR_E_MEMORY. */
+/* Applies the part to the stacks, and to the tree that they are of; NULL: to stacks without a listener, to find out
+ * whether it can be applied. Errors: NTR_E_STATE: a guess of the part is wrong, and *why says which; NTR_E_FORMAT: the
+ * part is not possible; NTR_E_MEMORY. */
 ntr_status ntr_open_part_apply(const ntr_open_part *part, ntr_callstack *stacks, ntr_calltree *tree, const char **why,
                                const ntr_allocator *allocator);
 

@@ -174,8 +174,10 @@ BY(total_ticks, total_ticks)
 
 void ntr_profile_sort(ntr_profile *profile, ntr_profile_key key) {
     static int (*const orders[])(const void *, const void *) = {
-        [NTR_PROFILE_KEY_SELF] = by_self,   [NTR_PROFILE_KEY_TOTAL] = by_total,
-        [NTR_PROFILE_KEY_CALLS] = by_calls, [NTR_PROFILE_KEY_TICKS] = by_ticks,
+        [NTR_PROFILE_KEY_SELF] = by_self,
+        [NTR_PROFILE_KEY_TOTAL] = by_total,
+        [NTR_PROFILE_KEY_CALLS] = by_calls,
+        [NTR_PROFILE_KEY_TICKS] = by_ticks,
         [NTR_PROFILE_KEY_TOTAL_TICKS] = by_total_ticks,
     };
     if (profile->count) qsort(profile->rows, profile->count, sizeof *profile->rows, orders[key]);
@@ -197,8 +199,8 @@ ntr_status ntr_profile_finish(ntr_profile *profile, ntr_status status) {
 ntr_status ntr_profile_make(ntr_profile *profile, ntr_profile_by by, const ntr_program *program, ntr_debug_info *debug,
                             ntr_functions *functions, const ntr_calltree *tree, ntr_tally *tally,
                             const ntr_allocator *allocator) {
-    profile_builder m = {.profile = profile, .program = program, .debug = debug, .functions = functions, .tree = tree,
-               .tally = tally};
+    profile_builder m = {
+        .profile = profile, .program = program, .debug = debug, .functions = functions, .tree = tree, .tally = tally};
     ntr_status status = NTR_E_INVALID;
     *profile = (ntr_profile){.allocator = allocator};
     if (by == NTR_PROFILE_FUNCTION || by == NTR_PROFILE_IMAGE ? !tree : !tally) return NTR_E_INVALID;

@@ -1,8 +1,8 @@
 /* Profiles of groups of functions in the call tree: images, callers and callees.
  *
- * Idea: each function belongs to at most one group, and a row is the sum over the nodes of the group. `self` and `calls`
- * are plain sums. `total` counts the nodes that are not below a node of the same group, because the total of that one
- * includes them: one depth-first traversal counts the open nodes of each group.
+ * Idea: each function belongs to at most one group, and a row is the sum over the nodes of the group. `self` and
+ * `calls` are plain sums. `total` counts the nodes that are not below a node of the same group, because the total of
+ * that one includes them: one depth-first traversal counts the open nodes of each group.
  *
  * Example: main of the program calls qsort of libc, which calls compare of the program, which calls memcmp of libc. By
  * image, the total of libc is that of qsort alone. */

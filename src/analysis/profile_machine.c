@@ -20,13 +20,15 @@ static void count(ntr_profile_row *row, uint64_t instructions, uint64_t ticks, u
 }
 
 static ntr_profile_row row_of(const ntr_thread *t, uint32_t pid) {
-    ntr_profile_row row = {.name = t->name, .address = t->has_pid ? pid : 0, .src = t->src,
-                           .context = NTR_CONTEXT_UNKNOWN};
+    ntr_profile_row row = {
+        .name = t->name, .address = t->has_pid ? pid : 0, .src = t->src, .context = NTR_CONTEXT_UNKNOWN};
     row.context.has_scontext = t->has_scontext;
     row.context.scontext = t->scontext;
     row.context.has_hcontext = t->has_hcontext;
     row.context.hcontext = t->hcontext;
-    row.context.prv = t->user ? 0 : t->instructions[NTR_PRIVILEGE_S] || t->instructions[NTR_PRIVILEGE_VS] ? 1 : NTR_PRV_UNKNOWN;
+    row.context.prv = t->user                                                                 ? 0
+                      : t->instructions[NTR_PRIVILEGE_S] || t->instructions[NTR_PRIVILEGE_VS] ? 1
+                                                                                              : NTR_PRV_UNKNOWN;
     return row;
 }
 

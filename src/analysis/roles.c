@@ -10,8 +10,8 @@ static const struct role_row {
     const char *function, *shown;
 } rows[] = {
 #define ROLE(role, function, cause, shown) {NTR_OS_##role, cause, WHOLE, function, shown},
-#define ROLE_PREFIX(role, prefix) {NTR_OS_##role, NTR_CAUSE_NONE, PREFIX, prefix, NULL},
-#define ROLE_SUFFIX(role, suffix) {NTR_OS_##role, NTR_CAUSE_NONE, SUFFIX, suffix, NULL},
+#define ROLE_PREFIX(role, prefix)          {NTR_OS_##role, NTR_CAUSE_NONE, PREFIX, prefix, NULL},
+#define ROLE_SUFFIX(role, suffix)          {NTR_OS_##role, NTR_CAUSE_NONE, SUFFIX, suffix, NULL},
 #include "analysis/roles.def"
 #undef ROLE
 #undef ROLE_PREFIX

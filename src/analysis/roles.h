@@ -1,4 +1,5 @@
-/* What a function does in an operating system, by its name (roles.def), and the names of causes of traps (causes.def). */
+/* What a function does in an operating system, by its name (roles.def), and the names of causes of traps (causes.def).
+ */
 #ifndef NTR_ANALYSIS_ROLES_H
 #define NTR_ANALYSIS_ROLES_H
 

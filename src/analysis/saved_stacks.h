@@ -2,8 +2,8 @@
  *
  * Idea: the stacks at two places share their outer frames. A frame store keeps each frame once, with the number of the
  * frame below it; a saved state is the number of the top frame of each stack. Memory is therefore proportional to the
- * frames that are entered, not to the depth at each place. Frame numbers are kept in `handle` of the frames: the listener
- * of the call stack object must return 0 from `enter` for frames that are not in a store. */
+ * frames that are entered, not to the depth at each place. Frame numbers are kept in `handle` of the frames: the
+ * listener of the call stack object must return 0 from `enter` for frames that are not in a store. */
 #ifndef NTR_ANALYSIS_SAVED_STACKS_H
 #define NTR_ANALYSIS_SAVED_STACKS_H
 

@@ -45,8 +45,8 @@ static const char *name_at(ntr_stretch_state *s, const ntr_context *context, uin
     return f ? f->name : NULL;
 }
 
-/* Keeps the longest ones, sorted. They begin in the mode `prv`, and may end in another one, behind a return from a trap. That mode is not
- * known when the next trap comes before its first instruction. */
+/* Keeps the longest ones, sorted. They begin in the mode `prv`, and may end in another one, behind a return from a
+ * trap. That mode is not known when the next trap comes before its first instruction. */
 static void keep(const span_moment *m, unsigned kind, ntr_long_stretch long_one, uint8_t prv) {
     ntr_stretches *all = &m->state->all[kind];
     size_t at = all->longest_count;
@@ -58,9 +58,12 @@ static void keep(const span_moment *m, unsigned kind, ntr_long_stretch long_one,
     long_one.from_function = name_at(m->state, &begin, long_one.from);
     if (!m->span->instructions) end.prv = NTR_PRV_UNKNOWN;
     long_one.to_function = name_at(m->state, &end, long_one.to);
-    if (at < NTR_STRETCHES_LONGEST) all->longest_count++;
-    else at--;
-    for (; at && all->longest[at - 1].instructions < long_one.instructions; at--) all->longest[at] = all->longest[at - 1];
+    if (at < NTR_STRETCHES_LONGEST)
+        all->longest_count++;
+    else
+        at--;
+    for (; at && all->longest[at - 1].instructions < long_one.instructions; at--)
+        all->longest[at] = all->longest[at - 1];
     all->longest[at] = long_one;
 }
 
@@ -76,8 +79,11 @@ static void turn(const span_moment *m, unsigned kind, bool off, uint64_t instruc
         open->from = address;
         return;
     }
-    ntr_long_stretch ended = {.instructions = instructions - open->instructions, .begin = open->instructions, .from = open->from,
-                              .to = address, .src = m->span->src};
+    ntr_long_stretch ended = {.instructions = instructions - open->instructions,
+                              .begin = open->instructions,
+                              .from = open->from,
+                              .to = address,
+                              .src = m->span->src};
     if (m->timed && m->time >= open->time) ended.ticks = m->time - open->time;
     ntr_histogram_add(&m->state->all[kind].instructions, ended.instructions);
     keep(m, kind, ended, prv);
@@ -91,10 +97,12 @@ static void drop(const span_moment *m, unsigned kind) {
     if (kind == NTR_STRETCH_S) m->thread->saved_count = 0;
 }
 
-/* The interrupts of a mode are on in less privileged modes, off in the handler of a trap, and behind it as they were. */
+/* The interrupts of a mode are on in less privileged modes, off in the handler of a trap, and behind it as they were.
+ */
 static void take_trap(const span_moment *m, uint8_t from) {
     const uint64_t now = m->hart->instructions, at = m->span->address;
-    if (m->hart->end == NTR_END_INTERRUPT && m->span->context.prv == from) drop(m, from == 3 ? NTR_STRETCH_M : NTR_STRETCH_S);
+    if (m->hart->end == NTR_END_INTERRUPT && m->span->context.prv == from)
+        drop(m, from == 3 ? NTR_STRETCH_M : NTR_STRETCH_S);
     if (m->span->context.prv == 3) {
         m->hart->traps = m->hart->traps << 1 | (from == 3 && m->hart->open[NTR_STRETCH_M].off);
         turn(m, NTR_STRETCH_M, true, now, at);
@@ -125,7 +133,8 @@ static void follow(const span_moment *m) {
         take_trap(m, hart->prv);
     else if (hart->end == NTR_END_TRAP_RETURN)
         take_return(m, hart->prv);
-    turn(m, NTR_STRETCH_PREEMPTION, m->span->context.prv == 1 && m->thread->count > 0, hart->instructions, m->span->address);
+    turn(m, NTR_STRETCH_PREEMPTION, m->span->context.prv == 1 && m->thread->count > 0, hart->instructions,
+         m->span->address);
 }
 
 /* ---- marks */
@@ -155,9 +164,7 @@ static void take_mark(void *user, const ntr_code_mark *mark) {
         thread->saved_count--;
         turn(m, kind, was_off, now, mark->address);
         return;
-    case NTR_CODE_OFF:
-        turn(m, kind, true, now, mark->address);
-        return;
+    case NTR_CODE_OFF: turn(m, kind, true, now, mark->address); return;
     case NTR_CODE_ON:
         thread->saved_count = 0;
         turn(m, kind, false, now, mark->address);
@@ -167,12 +174,14 @@ static void take_mark(void *user, const ntr_code_mark *mark) {
 
 /* ---- */
 
-bool ntr_stretch_state_span(ntr_stretch_state *s, const ntr_event *executed, ntr_stretch_thread *thread, uint64_t time, bool timed) {
+bool ntr_stretch_state_span(ntr_stretch_state *s, const ntr_event *executed, ntr_stretch_thread *thread, uint64_t time,
+                            bool timed) {
     stretch_hart *hart = &s->harts[executed->src];
     ntr_event of_guest;
     const ntr_event *span = executed;
 
-    if (executed->context.v) { /* of guests nothing is known; to the hypervisor, they are less privileged, as user mode is */
+    if (executed->context
+            .v) { /* of guests nothing is known; to the hypervisor, they are less privileged, as user mode is */
         of_guest = *executed;
         of_guest.context.prv = of_guest.context.v = 0;
         span = &of_guest;
@@ -198,7 +207,8 @@ const ntr_stretches *ntr_stretch_state_all(const ntr_stretch_state *s) {
     return s->all;
 }
 
-ntr_stretch_state *ntr_stretch_state_new(const ntr_program *program, ntr_functions *functions, const ntr_allocator *allocator) {
+ntr_stretch_state *ntr_stretch_state_new(const ntr_program *program, ntr_functions *functions,
+                                         const ntr_allocator *allocator) {
     static const char *const names[NTR_STRETCH_KINDS] = {"interrupts of S-mode", "interrupts of M-mode", "preemption"};
     ntr_stretch_state *s = ntr_alloc(allocator, 1, sizeof *s);
     if (!s) return NULL;

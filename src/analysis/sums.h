@@ -12,8 +12,8 @@ ntr_status ntr_tally_add_row(ntr_tally *tally, const ntr_tally_view_info *view, 
 ntr_status ntr_tally_add_view(ntr_tally *tally, const ntr_tally_view_info *view);
 void ntr_tally_add_gaps(ntr_tally *tally, uint64_t gaps);
 
-/* Adds `calls`, `instructions` and `ticks` of the node to the child of node->parent with its function, kind and site, which
- * is created when it is not there. Returns its number, NTR_CALLTREE_NONE when out of memory. */
+/* Adds `calls`, `instructions` and `ticks` of the node to the child of node->parent with its function, kind and site,
+ * which is created when it is not there. Returns its number, NTR_CALLTREE_NONE when out of memory. */
 uint32_t ntr_calltree_add_node(ntr_calltree *tree, const ntr_call_node *node);
 void ntr_calltree_add_self(ntr_calltree *tree, uint32_t node, uint64_t instructions, uint64_t ticks);
 

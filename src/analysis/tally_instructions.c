@@ -24,20 +24,22 @@ static bool may_end(ntr_flow flow, ntr_end end) {
     return any || (branch ? flow == NTR_FLOW_BRANCH : flow != NTR_FLOW_LINEAR && flow != NTR_FLOW_BRANCH);
 }
 
-/* Appends the instructions of one row as they are in the images of a position, up to where no image has the next one. *fits: they are
- * what was executed. Zeros, which fill the space between known code, are no instructions. */
-static ntr_status decode(ntr_tally *t, ntr_instructions *instructions, const ntr_tally_row *row, uint64_t position, count_table *table,
-                         bool *fits) {
-    const ntr_event span = {.kind = NTR_EVENT_SPAN, .context = t->views[row->view].context, .address = row->address,
-                            .offset = position, .instructions = row->instructions};
+/* Appends the instructions of one row as they are in the images of a position, up to where no image has the next one.
+ * *fits: they are what was executed. Zeros, which fill the space between known code, are no instructions. */
+static ntr_status decode(ntr_tally *t, ntr_instructions *instructions, const ntr_tally_row *row, uint64_t position,
+                         count_table *table, bool *fits) {
+    const ntr_event span = {.kind = NTR_EVENT_SPAN,
+                            .context = t->views[row->view].context,
+                            .address = row->address,
+                            .offset = position,
+                            .instructions = row->instructions};
     ntr_instruction insn = {0};
     ntr_status status;
     uint32_t i = 0;
     *fits = true;
     ntr_instructions_begin(instructions, &span);
     for (; (status = ntr_instructions_next(instructions, &insn)) == NTR_OK; i++) {
-        if (ntr_reserve(t->allocator, (void **)&table->items, &table->capacity, table->count + 1,
-                        sizeof *table->items))
+        if (ntr_reserve(t->allocator, (void **)&table->items, &table->capacity, table->count + 1, sizeof *table->items))
             return NTR_E_MEMORY;
         bool is_last = insn.address == row->last;
         *fits &= (insn.bits & 0xffff) != 0;
@@ -56,7 +58,8 @@ static ntr_status decode(ntr_tally *t, ntr_instructions *instructions, const ntr
 }
 
 /* Adds the instructions of one row, from the first version of the code that fits; the first of all if none does. */
-static ntr_status expand(ntr_tally *t, const ntr_program *program, ntr_instructions *instructions, const ntr_tally_row *row, count_table *table) {
+static ntr_status expand(ntr_tally *t, const ntr_program *program, ntr_instructions *instructions,
+                         const ntr_tally_row *row, count_table *table) {
     const size_t before = table->count;
     uint64_t position = 0;
     bool fits;

@@ -93,7 +93,8 @@ static int by_task(const void *left, const void *right) {
     return NTR_COMPARE(x, y);
 }
 
-/* The first entries of a boot have no pid: where a task has it was not known yet. A later entry of the same task has it. */
+/* The first entries of a boot have no pid: where a task has it was not known yet. A later entry of the same task has
+ * it. */
 static ntr_status complete_pids(ntr_tasks *t) {
     ntr_task **sorted = ntr_alloc(t->allocator, t->count, sizeof *sorted);
     if (!sorted) return NTR_E_MEMORY;

@@ -1,12 +1,13 @@
 /* Which thread's stack a hart executes on, behind a switch of threads.
  *
- * With ntr_tasks: a switch belongs to the next entry of its hart. An entry has the number of bytes that the stream had when
- * the thread began to run; the message that reports the switch was written later, so an entry with a position behind that
- * message belongs to a later switch.
+ * With ntr_tasks: a switch belongs to the next entry of its hart. An entry has the number of bytes that the stream had
+ * when the thread began to run; the message that reports the switch was written later, so an entry with a position
+ * behind that message belongs to a later switch.
  *
- * Without: all threads continue at the same address, behind the switch. But each has its own callers, which the addresses of
- * the following returns show. Until only one thread fits, the hart has a stack that begins empty. Example: of three threads
- * that were left in schedule(), the one called by worker_thread() is found when schedule() returns there. */
+ * Without: all threads continue at the same address, behind the switch. But each has its own callers, which the
+ * addresses of the following returns show. Until only one thread fits, the hart has a stack that begins empty. Example:
+ * of three threads that were left in schedule(), the one called by worker_thread() is found when schedule() returns
+ * there. */
 #include "analysis/callstack.h"
 #include "analysis/callstack_state.h"
 
@@ -68,7 +69,8 @@ static size_t empty_stack(change *c) {
             cs->stacks[i] = (stack){.frames = frames, .capacity = cs->stacks[i].capacity, .context = c->hart->context};
             return i;
         }
-        if (cs->stacks[i].parked && (!cs->stacks[oldest].parked || cs->stacks[i].parked_at < cs->stacks[oldest].parked_at))
+        if (cs->stacks[i].parked &&
+            (!cs->stacks[oldest].parked || cs->stacks[i].parked_at < cs->stacks[oldest].parked_at))
             oldest = i;
     }
     if (cs->stack_count >= KEPT_THREADS_MAX && cs->stacks[oldest].parked) {
@@ -230,12 +232,13 @@ ntr_status ntr_threads_switch(change *c, uint64_t target) {
     return NTR_OK;
 }
 
-/* The scheduler writes satp for the next thread while the stack is still that of the previous one; an exec writes it for its own
- * thread. */
+/* The scheduler writes satp for the next thread while the stack is still that of the previous one; an exec writes it
+ * for its own thread. */
 static void note_space(change *c) {
     stack *s = c->stack;
     const ntr_context *context = &c->hart->context;
-    if (!s->user || !context->has_scontext || s->user_context == context->scontext || !has_inner(c, NTR_OS_EXEC)) return;
+    if (!s->user || !context->has_scontext || s->user_context == context->scontext || !has_inner(c, NTR_OS_EXEC))
+        return;
     s->user_context = context->scontext;
     s->new_program = true;
 }

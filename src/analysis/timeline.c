@@ -13,8 +13,8 @@
 
 static void end_context(ntr_timeline *t, uint16_t src) {
     struct timeline_hart *hart = &t->harts[src];
-    ntr_timeslice slice = {.begin = hart->context_since, .end = hart->now, .value = hart->context, .guest = hart->guest,
-                           .src = src};
+    ntr_timeslice slice = {
+        .begin = hart->context_since, .end = hart->now, .value = hart->context, .guest = hart->guest, .src = src};
 
     slice.kind = NTR_SLICE_CONTEXT;
 
@@ -57,7 +57,7 @@ static void update_time_base(ntr_timeline *t, const ntr_event *e) {
 static void take_gap(ntr_timeline *t, const ntr_event *e, uint64_t begin) {
     ntr_timeslice slice = {.begin = begin, .end = t->harts[e->src].now, .src = e->src, .kind = NTR_SLICE_GAP};
 
-    slice.value = (uint64_t) - (int64_t)e->reason;
+    slice.value = (uint64_t)-(int64_t)e->reason;
     end_context(t, e->src);
     ntr_timeline_end_run(t, e->src);
     ntr_timeline_add(t, &slice);
@@ -178,17 +178,23 @@ uint64_t ntr_timeline_shortest(const ntr_timeline *t) {
 
 ntr_follower ntr_timeline_follower(ntr_timeline *t) {
     t->follows = true;
-    return (ntr_follower){.before = before, .executed = executed, .after = after,
+    return (ntr_follower){.before = before,
+                          .executed = executed,
+                          .after = after,
                           .listener = {ntr_timeline_enter, ntr_timeline_leave, t},
-                          .begin_chunk = ntr_timeline_begin_chunk, .move = ntr_timeline_move, .left = ntr_timeline_left,
-                          .enter_open = ntr_timeline_enter_open, .shortest = ntr_timeline_kept};
+                          .begin_chunk = ntr_timeline_begin_chunk,
+                          .move = ntr_timeline_move,
+                          .left = ntr_timeline_left,
+                          .enter_open = ntr_timeline_enter_open,
+                          .shortest = ntr_timeline_kept};
 }
 
 ntr_timeline *ntr_timeline_new(ntr_functions *functions, size_t most, const ntr_allocator *allocator) {
     ntr_timeline *t = ntr_alloc(allocator, 1, sizeof *t);
 
     if (!t) return NULL;
-    *t = (ntr_timeline){.allocator = allocator, .functions = functions, .most = most ? most : SLICES_MOST, .left.index = TIMELINE_NONE};
+    *t = (ntr_timeline){
+        .allocator = allocator, .functions = functions, .most = most ? most : SLICES_MOST, .left.index = TIMELINE_NONE};
     const ntr_stack_listener listener = {ntr_timeline_enter, ntr_timeline_leave, t};
     t->stack = ntr_callstack_new(functions, &listener, allocator);
     t->harts = ntr_alloc(allocator, NTR_SOURCES_MAX, sizeof *t->harts);

@@ -1,11 +1,11 @@
 /* A timeline that follows a tree gets chunks that were decoded by other threads (chunk_frames.h).
  *
- * Slices that were too short when the chunk began are too short when it is applied. So the slices that are kept are those that the events
- * of the chunk would have made. */
+ * Slices that were too short when the chunk began are too short when it is applied. So the slices that are kept are
+ * those that the events of the chunk would have made. */
 #include "analysis/timeline_state.h"
 
-/* Returns whether a trap of a stack is open, or, with `named`, has a name, which becomes a function when the trap ends: functions are
- * numbered in the order of execution, and those of a chunk all at once. */
+/* Returns whether a trap of a stack is open, or, with `named`, has a name, which becomes a function when the trap ends:
+ * functions are numbered in the order of execution, and those of a chunk all at once. */
 static bool has_trap(const ntr_timeline *t, bool named) {
     for (size_t i = 0; i < t->trap_count; i++)
         for (uint32_t at = t->traps[i]; at != TIMELINE_NONE; at = t->open[at].outer)
@@ -33,9 +33,14 @@ void ntr_timeline_move(void *user, uint64_t instructions, uint64_t entered) {
 
 void ntr_timeline_left(void *user, const ntr_chunk_frame *frame) {
     ntr_timeline *t = user;
-    const ntr_timeslice slice = {.begin = t->chunk_now + frame->begin, .end = t->chunk_now + frame->end, .value = frame->function,
-                                 .context = frame->context, .order = t->chunk_entered + frame->order, .src = t->chunk_src,
-                                 .kind = NTR_SLICE_FUNCTION, .frame = (uint8_t)frame->kind};
+    const ntr_timeslice slice = {.begin = t->chunk_now + frame->begin,
+                                 .end = t->chunk_now + frame->end,
+                                 .value = frame->function,
+                                 .context = frame->context,
+                                 .order = t->chunk_entered + frame->order,
+                                 .src = t->chunk_src,
+                                 .kind = NTR_SLICE_FUNCTION,
+                                 .frame = (uint8_t)frame->kind};
 
     ntr_timeline_add(t, &slice);
 }
@@ -45,8 +50,10 @@ uint32_t ntr_timeline_enter_open(void *user, const ntr_chunk_frame *frame) {
     const uint32_t index = ntr_timeline_open_frame(t);
 
     if (index == TIMELINE_NONE) return index;
-    t->open[index] = (struct open_frame){.begin = t->chunk_now + frame->begin, .order = t->chunk_entered + frame->order,
-                                         .function = frame->function, .outer = TIMELINE_NONE};
+    t->open[index] = (struct open_frame){.begin = t->chunk_now + frame->begin,
+                                         .order = t->chunk_entered + frame->order,
+                                         .function = frame->function,
+                                         .outer = TIMELINE_NONE};
     return index;
 }
 

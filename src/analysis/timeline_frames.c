@@ -72,12 +72,14 @@ void ntr_timeline_finish_trap(ntr_timeline *t) {
 
 static bool same_task(const ntr_task *a, const ntr_task *b) {
     if (!a || !b) return a == b;
-    return a->has_pid == b->has_pid && a->pid == b->pid && (a->has_pid ? a->pid || a->task == b->task : a->task == b->task);
+    return a->has_pid == b->has_pid && a->pid == b->pid &&
+           (a->has_pid ? a->pid || a->task == b->task : a->task == b->task);
 }
 
 void ntr_timeline_end_run(ntr_timeline *t, uint16_t src) {
     struct timeline_hart *hart = &t->harts[src];
-    const ntr_timeslice slice = {.begin = hart->task_since, .end = hart->now, .src = src, .kind = NTR_SLICE_RUN, .task = hart->task};
+    const ntr_timeslice slice = {
+        .begin = hart->task_since, .end = hart->now, .src = src, .kind = NTR_SLICE_RUN, .task = hart->task};
     if (hart->task && slice.end > slice.begin) ntr_timeline_add(t, &slice);
     hart->task = NULL;
 }
@@ -120,8 +122,11 @@ uint32_t ntr_timeline_enter(void *user, const ntr_stack_moment *moment, const nt
         ntr_timeline_finish_trap(t);
         index = ntr_timeline_open_frame(t);
         if (index == TIMELINE_NONE) return index;
-        t->open[index] = (struct open_frame){.begin = t->harts[moment->src].now, .order = t->entered++, .task = moment->task,
-                                             .function = frame->function, .outer = TIMELINE_NONE};
+        t->open[index] = (struct open_frame){.begin = t->harts[moment->src].now,
+                                             .order = t->entered++,
+                                             .task = moment->task,
+                                             .function = frame->function,
+                                             .outer = TIMELINE_NONE};
     }
     enter_trap(t, index, moment, frame);
     return index;

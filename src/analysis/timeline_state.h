@@ -27,7 +27,8 @@ struct open_frame {
     bool tailed;            /* ... it has jumped */
 };
 
-/* A trap whose frame was left. It has ended, unless the next change is a tail call that continues it in another function. */
+/* A trap whose frame was left. It has ended, unless the next change is a tail call that continues it in another
+ * function. */
 struct left_trap {
     uint32_t index; /* TIMELINE_NONE: none */
     ntr_timeslice slice;
@@ -47,7 +48,8 @@ struct ntr_timeline {
     size_t count, most;
     uint64_t shortest, entered;
     uint64_t begin; /* time before the current event */
-    uint64_t chunk_now, chunk_entered; /* `now` of the hart and `entered` at the beginning of the chunk that is applied */
+    uint64_t chunk_now,
+        chunk_entered; /* `now` of the hart and `entered` at the beginning of the chunk that is applied */
     uint16_t chunk_src;
     bool timed, failed;
     bool follows; /* the frames are those of another one's stack */

@@ -88,8 +88,8 @@ ntr_status ntr_trail_to_stack(ntr_callstack *cs, uint16_t src, ntr_call_trail *t
         const bool is_top = i == trail->depth;
         if (i > trail->least) {
             const uint64_t entry = trail->returns[i - 1];
-            s->frames[i] = (ntr_stack_frame){
-                .kind = NTR_FRAME_CALL, .site = site_of(entry), .return_to = return_of(entry)};
+            s->frames[i] =
+                (ntr_stack_frame){.kind = NTR_FRAME_CALL, .site = site_of(entry), .return_to = return_of(entry)};
         }
         if (is_top && !place->address_known) break;
         const uint64_t inside = is_top ? place->address : site_of(trail->returns[i]);

@@ -12,12 +12,13 @@ typedef struct ntr_trap_naming {
     bool ecall;       /* it is known to be an environment call */
 } ntr_trap_naming;
 
-/* A function is entered, in this frame, in the trap. The first handler names an interrupt; a system call has a better name than the
- * exception through which it is made. */
+/* A function is entered, in this frame, in the trap. The first handler names an interrupt; a system call has a better
+ * name than the exception through which it is made. */
 void ntr_trap_naming_enter(ntr_trap_naming *trap, ntr_functions *functions, const ntr_stack_moment *moment,
                            const ntr_stack_frame *frame);
 
-/* Returns the name of the device's handler, when a dispatcher of interrupts calls it through a pointer; NULL: it does not. */
+/* Returns the name of the device's handler, when a dispatcher of interrupts calls it through a pointer; NULL: it does
+ * not. */
 const char *ntr_trap_dispatched(ntr_functions *functions, const ntr_stack_moment *moment, const ntr_stack_frame *frame,
                                 const ntr_role_info *info);
 

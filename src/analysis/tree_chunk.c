@@ -1,10 +1,11 @@
 /* Call trees of the chunks of a stream, made by several threads and put together in the order of the stream.
  *
- * Idea: the tree of a chunk is that of a part whose callers are not known (open_log.h), behind its first events if they have time
- * (chunk_head.h). These, its nodes, its log, its functions in the order of their first look-up, and the time at its end are packed into
- * one block of memory, with the frames that followers need, if they are kept (chunk_frames.h). To apply it, head and log are first
- * applied to a copy of the stacks with functions of its own: a guess that is wrong is found before anything has changed. Then the
- * functions get their numbers, in the order that they would have had, and head and log are applied to the tree. */
+ * Idea: the tree of a chunk is that of a part whose callers are not known (open_log.h), behind its first events if they
+ * have time (chunk_head.h). These, its nodes, its log, its functions in the order of their first look-up, and the time
+ * at its end are packed into one block of memory, with the frames that followers need, if they are kept
+ * (chunk_frames.h). To apply it, head and log are first applied to a copy of the stacks with functions of its own: a
+ * guess that is wrong is found before anything has changed. Then the functions get their numbers, in the order that
+ * they would have had, and head and log are applied to the tree. */
 #include <ntrace/calltree.h>
 
 #include "analysis/calltree_state.h"
@@ -14,7 +15,8 @@
 
 #include <string.h>
 
-/* A packed chunk: this, then the events of its head, its nodes, entries, frames, functions, and kept frames. All sizes are multiples of 8. */
+/* A packed chunk: this, then the events of its head, its nodes, entries, frames, functions, and kept frames. All sizes
+ * are multiples of 8. */
 typedef struct packed_tree {
     uint64_t unfit;
     uint64_t head_count, count, entry_count, frame_count, function_count;
@@ -30,9 +32,10 @@ typedef struct packed_function {
     const char *name; /* if it has no address */
 } packed_function;
 
-_Static_assert(sizeof(packed_tree) % 8 == 0 && sizeof(ntr_event) % 8 == 0 && sizeof(ntr_open_node) % 8 == 0 && sizeof(ntr_open_entry) % 8 == 0 &&
-                  sizeof(ntr_open_frame) % 8 == 0 && sizeof(packed_function) % 8 == 0 && sizeof(ntr_chunk_frame) % 8 == 0,
-              "each array is aligned behind the one before");
+_Static_assert(sizeof(packed_tree) % 8 == 0 && sizeof(ntr_event) % 8 == 0 && sizeof(ntr_open_node) % 8 == 0 &&
+                   sizeof(ntr_open_entry) % 8 == 0 && sizeof(ntr_open_frame) % 8 == 0 &&
+                   sizeof(packed_function) % 8 == 0 && sizeof(ntr_chunk_frame) % 8 == 0,
+               "each array is aligned behind the one before");
 
 struct ntr_chunk_applier {
     const ntr_allocator *allocator;
@@ -58,8 +61,9 @@ void ntr_calltree_begin_chunk(ntr_calltree *tree) {
 }
 
 static size_t size_of(const packed_tree *p) {
-    return sizeof *p + p->head_count * sizeof(ntr_event) + p->count * sizeof(ntr_open_node) + p->entry_count * sizeof(ntr_open_entry) +
-           p->frame_count * sizeof(ntr_open_frame) + p->function_count * sizeof(packed_function) + p->left_count * sizeof(ntr_chunk_frame);
+    return sizeof *p + p->head_count * sizeof(ntr_event) + p->count * sizeof(ntr_open_node) +
+           p->entry_count * sizeof(ntr_open_entry) + p->frame_count * sizeof(ntr_open_frame) +
+           p->function_count * sizeof(packed_function) + p->left_count * sizeof(ntr_chunk_frame);
 }
 
 static void pack_nodes(const ntr_functions *functions, const ntr_call_node *nodes, size_t count, ntr_open_node *to) {
@@ -86,7 +90,8 @@ static bool can_trap(const ntr_open_entry *entry) {
                                              (entry->event.kind == NTR_EVENT_SPAN && ends >> entry->event.end & 1));
 }
 
-static ntr_chunk_facts facts_of(ntr_functions *functions, const uint32_t *noted, size_t count, const ntr_open_log *log) {
+static ntr_chunk_facts facts_of(ntr_functions *functions, const uint32_t *noted, size_t count,
+                                const ntr_open_log *log) {
     ntr_chunk_facts facts = {.src = log->kept->src};
     for (size_t i = 0; i < count; i++) facts.names |= ntr_functions_role(functions, noted[i]).role != NTR_OS_NONE;
     for (size_t i = 0; i < log->count; i++) facts.traps |= can_trap(&log->entries[i]);
@@ -105,7 +110,8 @@ static void pack_time(ntr_calltree *tree, const ntr_chunk_head *chunk_head, pack
     const ntr_time_attribution *time = chunk_head->count ? ntr_calltree_time(tree, chunk_head->events[0].src) : NULL;
     head->goes_on = !chunk_head->open;
     if (time)
-        head->time = (ntr_time_attribution){.message = time->message, .time = time->time, .ticks = time->ticks, .timed = time->timed};
+        head->time = (ntr_time_attribution){
+            .message = time->message, .time = time->time, .ticks = time->ticks, .timed = time->timed};
 }
 
 size_t ntr_calltree_pack(ntr_calltree *tree, void *to, size_t room) {
@@ -117,7 +123,8 @@ size_t ntr_calltree_pack(ntr_calltree *tree, void *to, size_t room) {
     const uint32_t *noted = ntr_functions_noted(functions, &function_count);
     const ntr_chunk_head *chunk_head = ntr_calltree_head(tree);
     const ntr_chunk_frames *kept = log->kept;
-    head.unfit = !chunk_head || log->unfit || chunk_head->unfit || (kept && (kept->unfit || kept->failed || chunk_head->count));
+    head.unfit =
+        !chunk_head || log->unfit || chunk_head->unfit || (kept && (kept->unfit || kept->failed || chunk_head->count));
     if (!head.unfit) {
         pack_time(tree, chunk_head, &head);
         head.head_count = chunk_head->count;
@@ -180,7 +187,8 @@ static ntr_chunk_applier *applier_of(ntr_calltree *tree) {
 static uint32_t trial_number(void *user, uint32_t number) {
     ntr_chunk_applier *a = user;
     if (number >= a->trial_count) {
-        if (ntr_reserve(a->allocator, (void **)&a->trial_of, &a->trial_capacity, (size_t)number + 1, sizeof *a->trial_of))
+        if (ntr_reserve(a->allocator, (void **)&a->trial_of, &a->trial_capacity, (size_t)number + 1,
+                        sizeof *a->trial_of))
             return UINT32_MAX;
         while (a->trial_count <= number) a->trial_of[a->trial_count++] = UINT32_MAX;
     }
@@ -192,8 +200,10 @@ static uint32_t trial_number(void *user, uint32_t number) {
 }
 
 /* Finds the numbers of the functions of a chunk. */
-static ntr_status find_functions(ntr_chunk_applier *a, ntr_functions *functions, const packed_function *packed, size_t count) {
-    if (ntr_reserve(a->allocator, (void **)&a->numbers, &a->number_capacity, count + 1, sizeof *a->numbers)) return NTR_E_MEMORY;
+static ntr_status find_functions(ntr_chunk_applier *a, ntr_functions *functions, const packed_function *packed,
+                                 size_t count) {
+    if (ntr_reserve(a->allocator, (void **)&a->numbers, &a->number_capacity, count + 1, sizeof *a->numbers))
+        return NTR_E_MEMORY;
     for (size_t i = 0; i < count; i++) {
         a->numbers[i] = packed[i].name ? ntr_functions_named(functions, packed[i].name)
                                        : ntr_functions_at(functions, &packed[i].place.context, packed[i].place.address);
@@ -212,8 +222,10 @@ static ntr_status try_part(ntr_chunk_applier *a, const ntr_event *first, size_t 
 
 /* The time at the end of the chunk; without a head, no time is known there. */
 static void leave_time(ntr_calltree *tree, const packed_tree *head, const ntr_event *first) {
-    if (head->head_count) ntr_calltree_set_time(tree, first[0].src, &head->time);
-    else ntr_calltree_forget_times(tree);
+    if (head->head_count)
+        ntr_calltree_set_time(tree, first[0].src, &head->time);
+    else
+        ntr_calltree_forget_times(tree);
 }
 
 ntr_status ntr_calltree_apply(ntr_calltree *tree, const void *packed, size_t size) {
@@ -223,10 +235,16 @@ ntr_status ntr_calltree_apply(ntr_calltree *tree, const void *packed, size_t siz
     if (!a) return NTR_E_MEMORY;
     memcpy(&head, packed, sizeof head);
     if (head.unfit || size_of(&head) != size) return NTR_E_STATE;
-    if (tree->followers.count && !(head.kept && ntr_followers_begin_chunk(&tree->followers, &head.facts))) return NTR_E_STATE;
+    if (tree->followers.count && !(head.kept && ntr_followers_begin_chunk(&tree->followers, &head.facts)))
+        return NTR_E_STATE;
     ntr_callstack *stacks = ntr_calltree_stacks(tree);
-    ntr_open_part part = {.count = head.count, .entry_count = head.entry_count, .frame_count = head.frame_count,
-                          .function_count = head.function_count, .left_count = head.left_count, .now = head.now, .entered = head.entered};
+    ntr_open_part part = {.count = head.count,
+                          .entry_count = head.entry_count,
+                          .frame_count = head.frame_count,
+                          .function_count = head.function_count,
+                          .left_count = head.left_count,
+                          .now = head.now,
+                          .entered = head.entered};
     const ntr_event *first = (const void *)((const char *)packed + sizeof head);
     part.nodes = (const void *)(first + head.head_count);
     part.entries = (const void *)(part.nodes + part.count);

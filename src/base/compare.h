@@ -6,7 +6,7 @@
 #define NTR_COMPARE(a, b) (((a) > (b)) - ((a) < (b)))
 
 /* In a function that compares the structs x and y: returns, unless this member is equal in both. */
-#define NTR_COMPARE_BY(member) \
+#define NTR_COMPARE_BY(member)                                                                                         \
     if (x->member != y->member) return x->member < y->member ? -1 : 1
 
 #endif

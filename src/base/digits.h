@@ -7,8 +7,9 @@
 #include <stdint.h>
 #include <string.h>
 
-static const char ntr_pairs[] = "0001020304050607080910111213141516171819202122232425262728293031323334353637383940414243444546474849"
-                            "5051525354555657585960616263646566676869707172737475767778798081828384858687888990919293949596979899";
+static const char ntr_pairs[] =
+    "0001020304050607080910111213141516171819202122232425262728293031323334353637383940414243444546474849"
+    "5051525354555657585960616263646566676869707172737475767778798081828384858687888990919293949596979899";
 /* Returns the number of decimal digits: an estimate from the number of bits, corrected by one comparison. */
 static inline unsigned ntr_dec_digits(uint64_t value) {
     static const uint64_t powers[] = {
@@ -52,8 +53,10 @@ static inline uint64_t ntr_dec_of(uint32_t value) {
 static inline char *ntr_text_dec_long(char *at, uint64_t value) {
     enum { EIGHT = 100000000 };
     unsigned digits = 8;
-    if (value < EIGHT) digits = ntr_dec_digits(value);
-    else at = ntr_text_dec_long(at, value / EIGHT);
+    if (value < EIGHT)
+        digits = ntr_dec_digits(value);
+    else
+        at = ntr_text_dec_long(at, value / EIGHT);
     uint64_t text = htole64(ntr_dec_of((uint32_t)(value % EIGHT)) >> (64 - 8 * digits));
     memcpy(at, &text, sizeof text); /* the following output overwrites the rest */
     return at + digits;
@@ -68,8 +71,10 @@ static inline char *ntr_text_dec(char *at, uint64_t value) {
         memcpy(first -= 2, ntr_pairs + 2 * (value % 100), 2);
         value /= 100;
     }
-    if (value >= 10) memcpy(first - 2, ntr_pairs + 2 * value, 2);
-    else first[-1] = (char)('0' + value);
+    if (value >= 10)
+        memcpy(first - 2, ntr_pairs + 2 * value, 2);
+    else
+        first[-1] = (char)('0' + value);
     return end;
 }
 

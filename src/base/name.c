@@ -1,6 +1,8 @@
 #include "base/name.h"
 
-static bool is_control(char c) { return (unsigned char)c < 0x20 || c == 0x7f; }
+static bool is_control(char c) {
+    return (unsigned char)c < 0x20 || c == 0x7f;
+}
 
 bool ntr_name_is_clean(const char *name) {
     for (unsigned i = 0; i <= NTR_NAME_MAX; i++) {

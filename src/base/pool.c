@@ -14,7 +14,8 @@ uint32_t ntr_pool_take(ntr_pool *pool, void **elements, size_t size, const ntr_a
         memcpy(&pool->free, element(*elements, size, number), sizeof pool->free);
         return number;
     }
-    if (pool->used == NTR_POOL_NONE - 1 || ntr_reserve(allocator, elements, &pool->capacity, (size_t)pool->used + 1, size))
+    if (pool->used == NTR_POOL_NONE - 1 ||
+        ntr_reserve(allocator, elements, &pool->capacity, (size_t)pool->used + 1, size))
         return NTR_POOL_NONE;
     return pool->used++;
 }

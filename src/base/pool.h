@@ -1,5 +1,5 @@
-/* Numbers of the elements of an array that grows; those that were given back are taken again, the last one first. Each element has at
- * least 4 bytes; the first ones of a free element hold the number + 1 of the next free one. */
+/* Numbers of the elements of an array that grows; those that were given back are taken again, the last one first. Each
+ * element has at least 4 bytes; the first ones of a free element hold the number + 1 of the next free one. */
 #ifndef NTR_BASE_POOL_H
 #define NTR_BASE_POOL_H
 
@@ -16,8 +16,8 @@ typedef struct ntr_pool {
     uint32_t free; /* number + 1; 0: none */
 } ntr_pool;
 
-/* Returns the number of an element that is not in use, with any content, or NTR_POOL_NONE when out of memory. *elements may move; each has
- * `size` bytes. */
+/* Returns the number of an element that is not in use, with any content, or NTR_POOL_NONE when out of memory. *elements
+ * may move; each has `size` bytes. */
 uint32_t ntr_pool_take(ntr_pool *pool, void **elements, size_t size, const ntr_allocator *allocator);
 
 void ntr_pool_give_back(ntr_pool *pool, void *elements, size_t size, uint32_t number);

@@ -1,5 +1,9 @@
 #include <ntrace/version.h>
 
-uint32_t ntr_version(void) { return NTR_VERSION; }
+uint32_t ntr_version(void) {
+    return NTR_VERSION;
+}
 
-const char *ntr_version_text(void) { return NTR_VERSION_TEXT; }
+const char *ntr_version_text(void) {
+    return NTR_VERSION_TEXT;
+}

@@ -1,9 +1,9 @@
 /* The program itself accesses trace registers.
  *
- * The pages of all components are watched by the GDB server (Z4). QEMU stops before a load or store to such a page. All that was
- * executed before is encoded; then the instruction is executed here: a store writes to the model, the register of a load gets
- * the value of the model, and the hart goes on behind it. So nothing has to be at the address in QEMU's memory map, and what is
- * there cannot be reached by the program. */
+ * The pages of all components are watched by the GDB server (Z4). QEMU stops before a load or store to such a page. All
+ * that was executed before is encoded; then the instruction is executed here: a store writes to the model, the register
+ * of a load gets the value of the model, and the hart goes on behind it. So nothing has to be at the address in QEMU's
+ * memory map, and what is there cannot be reached by the program. */
 #include "board/remote.h"
 
 #include "base/try.h"
@@ -36,7 +36,8 @@ static load_store decode_short(uint32_t word) {
     const unsigned load_sp = bits(word, 12, 12) << 5 | bits(word, 6, 4) << 2 | bits(word, 3, 2) << 6;
     const unsigned store_sp = bits(word, 12, 9) << 2 | bits(word, 8, 7) << 6;
     if (form != C_LW && form != C_SW) return (load_store){0};
-    if ((word & 3) == 0) return (load_store){true, form == C_SW, true, short_register(word, 2), short_register(word, 7), (int32_t)near};
+    if ((word & 3) == 0)
+        return (load_store){true, form == C_SW, true, short_register(word, 2), short_register(word, 7), (int32_t)near};
     if (form == C_LW) return (load_store){true, false, true, bits(word, 11, 7), X_SP, (int32_t)load_sp};
     return (load_store){true, true, true, bits(word, 6, 2), X_SP, (int32_t)store_sp};
 }
@@ -47,8 +48,10 @@ static load_store decode(uint32_t word) {
     const int32_t high = (int32_t)(word & 0xfe000000) >> 20; /* bits 11:5 of the offset of a store, with its sign */
     if ((word & 3) != 3) return decode_short(word);
     if (opcode == OPCODE_LOAD)
-        return (load_store){width == LW || width == LWU, false, width == LW, bits(word, 11, 7), base, (int32_t)word >> 20};
-    if (opcode == OPCODE_STORE) return (load_store){width == LW, true, false, bits(word, 24, 20), base, high | (int32_t)bits(word, 11, 7)};
+        return (load_store){width == LW || width == LWU, false, width == LW,
+                            bits(word, 11, 7),           base,  (int32_t)word >> 20};
+    if (opcode == OPCODE_STORE)
+        return (load_store){width == LW, true, false, bits(word, 24, 20), base, high | (int32_t)bits(word, 11, 7)};
     return (load_store){0}; /* atomic, floating point, vector */
 }
 
@@ -70,8 +73,10 @@ static ntr_status write_register(ntr_board *board, unsigned number, uint64_t val
 
 static void refuse(ntr_board *board, unsigned hart, uint64_t pc) {
     if (!*board->error)
-        snprintf(board->error, sizeof board->error, "hart %u at 0x%" PRIx64 " accesses a trace register, but not by an aligned load or store of 32 bits: "
-                 "it has no effect", hart, pc);
+        snprintf(board->error, sizeof board->error,
+                 "hart %u at 0x%" PRIx64 " accesses a trace register, but not by an aligned load or store of 32 bits: "
+                 "it has no effect",
+                 hart, pc);
 }
 
 static ntr_status answer(ntr_board *board, const load_store *access, uint64_t address) {
@@ -95,8 +100,10 @@ static ntr_status execute(ntr_board *board, unsigned hart, uint64_t pc, uint32_t
     address += (uint64_t)(int64_t)access.offset;
     if (board_machine_xlen(board) == 32) address = (uint32_t)address;
     board_machine_insert(board, hart, pc, word, size);
-    if (access.is_word && address % sizeof word == 0 && board_is_component(board, address)) TRY(answer(board, &access, address));
-    else refuse(board, hart, pc);
+    if (access.is_word && address % sizeof word == 0 && board_is_component(board, address))
+        TRY(answer(board, &access, address));
+    else
+        refuse(board, hart, pc);
     return write_register(board, GDB_PC, pc + size);
 }
 

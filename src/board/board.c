@@ -77,7 +77,10 @@ static void count_harts(ntr_board *board) {
     for (size_t i = 0; ntr_system_component_get(board->system, i, &one) == NTR_OK; i++)
         if (one.hart >= (int)board->hart_count && one.hart < BOARD_HARTS) board->hart_count = (unsigned)one.hart + 1;
     for (unsigned i = 0; i < BOARD_HARTS; i++)
-        board->harts[i] = (board_hart){.board = board, .number = i, .halted = true, .have_reset = true,
+        board->harts[i] = (board_hart){.board = board,
+                                       .number = i,
+                                       .halted = true,
+                                       .have_reset = true,
                                        .dcsr = 0x40000003 | CAUSE_HALTREQ << DCSR_CAUSE_SHIFT};
 }
 
@@ -171,7 +174,8 @@ ntr_status ntr_board_read32(ntr_board *board, uint64_t address, uint32_t *value)
     uint8_t bytes[4];
     const ntr_status status = board_register_read(board, address, value);
     if (status != NTR_E_RANGE) return status;
-    if (board_control_is(board) && !board_in_ram(board, address, sizeof bytes)) return board_control_read(board, address, value);
+    if (board_control_is(board) && !board_in_ram(board, address, sizeof bytes))
+        return board_control_read(board, address, value);
     if (!board_memory_read(board, address, bytes, sizeof bytes)) return NTR_E_RANGE;
     *value = bytes[0] | (uint32_t)bytes[1] << 8 | (uint32_t)bytes[2] << 16 | (uint32_t)bytes[3] << 24;
     return NTR_OK;
@@ -181,7 +185,8 @@ ntr_status ntr_board_write32(ntr_board *board, uint64_t address, uint32_t value)
     const uint8_t bytes[4] = {(uint8_t)value, (uint8_t)(value >> 8), (uint8_t)(value >> 16), (uint8_t)(value >> 24)};
     const ntr_status status = board_register_write(board, address, value);
     if (status != NTR_E_RANGE) return status;
-    if (board_control_is(board) && !board_in_ram(board, address, sizeof bytes)) return board_control_write(board, address, value);
+    if (board_control_is(board) && !board_in_ram(board, address, sizeof bytes))
+        return board_control_write(board, address, value);
     if (!board_memory_write(board, address, bytes, sizeof bytes)) return NTR_E_RANGE;
     board->patched = true;
     return NTR_OK;

@@ -22,7 +22,14 @@ typedef struct board_hart {
     uint64_t x[BOARD_REGISTERS];
 } board_hart;
 
-enum { DCSR_STEP = 1 << 2, DCSR_CAUSE_SHIFT = 6, CAUSE_EBREAK = 1, CAUSE_TRIGGER = 2, CAUSE_HALTREQ = 3, CAUSE_STEP = 4 };
+enum {
+    DCSR_STEP = 1 << 2,
+    DCSR_CAUSE_SHIFT = 6,
+    CAUSE_EBREAK = 1,
+    CAUSE_TRIGGER = 2,
+    CAUSE_HALTREQ = 3,
+    CAUSE_STEP = 4
+};
 
 ntr_status board_hart_load(board_hart *hart, const uint64_t *pcs, size_t count);
 void board_hart_release(board_hart *hart);
@@ -55,7 +62,9 @@ enum { BOARD_TRIGGERS = 4, BOARD_PATCHES = 64 };
 /* What stops a hart: triggers of type 2 (mcontrol), and EBREAK instructions that the debugger has written. */
 typedef struct board_breakpoints {
     unsigned selected;
-    struct { uint64_t tdata1, tdata2; } triggers[BOARD_TRIGGERS];
+    struct {
+        uint64_t tdata1, tdata2;
+    } triggers[BOARD_TRIGGERS];
     uint64_t patches[BOARD_PATCHES]; /* addresses where an EBREAK was written */
     unsigned patch_count;
     bool inserted; /* in the GDB server */

@@ -65,7 +65,9 @@ ntr_status board_control_stopped(ntr_board *board, const char *stop) {
     TRY(board_breakpoints_remove(board));
     if (board_stop_signal(stop) == SIGNAL_TRAP && !hart->halted) {
         TRY(read_pc(board, hart->number, &pc));
-        set_halted(hart, board->stepping ? CAUSE_STEP : board_breakpoints_patched(&board->breakpoints, pc) ? CAUSE_EBREAK : CAUSE_TRIGGER);
+        set_halted(hart, board->stepping                                      ? CAUSE_STEP
+                         : board_breakpoints_patched(&board->breakpoints, pc) ? CAUSE_EBREAK
+                                                                              : CAUSE_TRIGGER);
     }
     return board->pausing || board->stepping ? NTR_OK : go_on(board);
 }
@@ -106,8 +108,10 @@ void board_control_halt(board_hart *hart) {
 
 static ntr_status resume(board_hart *hart) {
     TRY(pause_all(hart->board));
-    if (hart->dcsr & DCSR_STEP) TRY(step(hart->board, hart));
-    else hart->halted = false;
+    if (hart->dcsr & DCSR_STEP)
+        TRY(step(hart->board, hart));
+    else
+        hart->halted = false;
     return go_on(hart->board);
 }
 
@@ -144,7 +148,8 @@ void board_control_reset(ntr_board *board) {
 
 /* ---- registers */
 
-static ntr_status access_register(board_hart *hart, unsigned gdb, bool write, unsigned bits, uint64_t *value, bool *there) {
+static ntr_status access_register(board_hart *hart, unsigned gdb, bool write, unsigned bits, uint64_t *value,
+                                  bool *there) {
     ntr_board *board = hart->board;
     char text[2 * sizeof *value + 1];
     TRY(pause_all(board));
@@ -184,10 +189,14 @@ unsigned board_control_register(board_hart *hart, unsigned number, bool write, u
     bool there = false;
     if (number > REG_LAST || bits > xlen) return CMDERR_NOTSUP;
     if (number == REG_DCSR) return access_dcsr(hart, write, value);
-    ntr_status status = write ? pause_all(hart->board) : NTR_OK; /* breakpoints are changed while they are not inserted */
-    const bool is_trigger = status == NTR_OK && board_trigger_csr(&hart->board->breakpoints, number, xlen, write, value);
-    if (is_trigger) status = go_on(hart->board);
-    else if (status == NTR_OK) status = access_register(hart, gdb_number(hart->board, number), write, bits, value, &there);
+    ntr_status status =
+        write ? pause_all(hart->board) : NTR_OK; /* breakpoints are changed while they are not inserted */
+    const bool is_trigger =
+        status == NTR_OK && board_trigger_csr(&hart->board->breakpoints, number, xlen, write, value);
+    if (is_trigger)
+        status = go_on(hart->board);
+    else if (status == NTR_OK)
+        status = access_register(hart, gdb_number(hart->board, number), write, bits, value, &there);
     note(hart->board, status);
     return status != NTR_OK ? CMDERR_BUS : there || is_trigger ? 0 : CMDERR_EXCEPTION;
 }

@@ -1,5 +1,5 @@
-/* The harts of a machine, as the debug module controls them: halt, resume, single steps, registers, memory and breakpoints by
- * requests to QEMU's GDB server.
+/* The harts of a machine, as the debug module controls them: halt, resume, single steps, registers, memory and
+ * breakpoints by requests to QEMU's GDB server.
  *
  * That server stops and resumes all harts at once. `halted` of each board_hart says what the debugger has asked for;
  * when one of them is to be changed or read while others run, all are stopped for a moment. */

@@ -1,16 +1,35 @@
-/* A RISC-V debug module (Debug Specification 0.13): harts that halt and resume, abstract access to registers, and system bus
- * access of 32 bits. No other width is supported, because trace registers have no other. */
+/* A RISC-V debug module (Debug Specification 0.13): harts that halt and resume, abstract access to registers, and
+ * system bus access of 32 bits. No other width is supported, because trace registers have no other. */
 #include "board/board.h"
 #include "board/control.h"
 
 enum {
-    DM_DATA0 = 0x04, DM_DMCONTROL = 0x10, DM_DMSTATUS = 0x11, DM_HARTINFO = 0x12, DM_ABSTRACTCS = 0x16, DM_COMMAND = 0x17,
-    DM_SBCS = 0x38, DM_SBADDRESS0 = 0x39, DM_SBADDRESS1 = 0x3a, DM_SBDATA0 = 0x3c, DM_HALTSUM0 = 0x40,
+    DM_DATA0 = 0x04,
+    DM_DMCONTROL = 0x10,
+    DM_DMSTATUS = 0x11,
+    DM_HARTINFO = 0x12,
+    DM_ABSTRACTCS = 0x16,
+    DM_COMMAND = 0x17,
+    DM_SBCS = 0x38,
+    DM_SBADDRESS0 = 0x39,
+    DM_SBADDRESS1 = 0x3a,
+    DM_SBDATA0 = 0x3c,
+    DM_HALTSUM0 = 0x40,
 };
 enum { DATA_COUNT = 2, CMDERR_SHIFT = 8, CMDERR_MASK = 7 << CMDERR_SHIFT };
-enum { SB_READ_ON_ADDRESS = 1 << 20, SB_ACCESS_SHIFT = 17, SB_ACCESS_MASK = 7 << SB_ACCESS_SHIFT, SB_INCREMENT = 1 << 16,
-       SB_READ_ON_DATA = 1 << 15, SB_ERROR_SHIFT = 12, SB_ERROR_MASK = 7 << SB_ERROR_SHIFT, SB_ERROR_ADDRESS = 2,
-       SB_ERROR_ALIGNMENT = 3, SB_ERROR_SIZE = 4, SB_ACCESS_32 = 2 };
+enum {
+    SB_READ_ON_ADDRESS = 1 << 20,
+    SB_ACCESS_SHIFT = 17,
+    SB_ACCESS_MASK = 7 << SB_ACCESS_SHIFT,
+    SB_INCREMENT = 1 << 16,
+    SB_READ_ON_DATA = 1 << 15,
+    SB_ERROR_SHIFT = 12,
+    SB_ERROR_MASK = 7 << SB_ERROR_SHIFT,
+    SB_ERROR_ADDRESS = 2,
+    SB_ERROR_ALIGNMENT = 3,
+    SB_ERROR_SIZE = 4,
+    SB_ACCESS_32 = 2
+};
 enum { DMACTIVE = 1, NDMRESET = 1 << 1, ACKHAVERESET = 1 << 28, RESUMEREQ = 1 << 30 };
 #define HALTREQ (1u << 31)
 
@@ -35,7 +54,8 @@ static uint32_t dmstatus(ntr_board *board) {
     const board_hart *hart = selected(board);
     const uint32_t fixed = 2 | 1 << 7; /* version 0.13, authenticated */
     if (!hart) return fixed | both(true, 14);
-    return fixed | both(hart->halted, 8) | both(!hart->halted, 10) | both(hart->resume_ack, 16) | both(hart->have_reset, 18);
+    return fixed | both(hart->halted, 8) | both(!hart->halted, 10) | both(hart->resume_ack, 16) |
+           both(hart->have_reset, 18);
 }
 
 static uint32_t haltsum(const ntr_board *board) {
@@ -55,8 +75,10 @@ static void reset_machine(ntr_board *board, bool before, bool now, bool halts) {
 static void control_hart(ntr_board *board, board_hart *hart, uint32_t value) {
     const bool controls = board_control_is(board);
     if (board->machine && !controls) return;
-    if (value & HALTREQ) controls ? board_control_halt(hart) : board_hart_halt(hart, CAUSE_HALTREQ);
-    else if (value & RESUMEREQ && hart->halted) controls ? board_control_resume(hart) : board_hart_resume(hart);
+    if (value & HALTREQ)
+        controls ? board_control_halt(hart) : board_hart_halt(hart, CAUSE_HALTREQ);
+    else if (value & RESUMEREQ && hart->halted)
+        controls ? board_control_resume(hart) : board_hart_resume(hart);
     if (value & RESUMEREQ) hart->resume_ack = true;
 }
 
@@ -79,19 +101,27 @@ static void write_dmcontrol(ntr_board *board, uint32_t value) {
 
 static bool read_register(const board_hart *hart, unsigned number, uint64_t *value) {
     *value = 0;
-    if (number >= REG_X0 && number < REG_X0 + BOARD_REGISTERS) *value = hart->x[number - REG_X0];
-    else if (number == REG_MISA) *value = 0x8000000000141105; /* RV64IMACSU */
-    else if (number == REG_DCSR) *value = hart->dcsr;
-    else if (number == REG_DPC) *value = board_hart_pc(hart);
-    else return false;
+    if (number >= REG_X0 && number < REG_X0 + BOARD_REGISTERS)
+        *value = hart->x[number - REG_X0];
+    else if (number == REG_MISA)
+        *value = 0x8000000000141105; /* RV64IMACSU */
+    else if (number == REG_DCSR)
+        *value = hart->dcsr;
+    else if (number == REG_DPC)
+        *value = board_hart_pc(hart);
+    else
+        return false;
     return true;
 }
 
 /* The program counter follows the recorded execution. */
 static bool write_register(board_hart *hart, unsigned number, uint64_t value) {
-    if (number > REG_X0 && number < REG_X0 + BOARD_REGISTERS) hart->x[number - REG_X0] = value;
-    else if (number == REG_DCSR) hart->dcsr = (hart->dcsr & ~0xf004u) | (uint32_t)(value & 0xf004);
-    else return number == REG_X0 || number == REG_DPC;
+    if (number > REG_X0 && number < REG_X0 + BOARD_REGISTERS)
+        hart->x[number - REG_X0] = value;
+    else if (number == REG_DCSR)
+        hart->dcsr = (hart->dcsr & ~0xf004u) | (uint32_t)(value & 0xf004);
+    else
+        return number == REG_X0 || number == REG_DPC;
     return true;
 }
 

@@ -1,6 +1,8 @@
-/* A filter between a GDB client and a server: packets that access trace registers are answered here, all others by the server.
+/* A filter between a GDB client and a server: packets that access trace registers are answered here, all others by the
+ * server.
  *
- * Acknowledgements are made here for both sides, so that requests of the board itself fit between those of the client. */
+ * Acknowledgements are made here for both sides, so that requests of the board itself fit between those of the client.
+ */
 #include "board/control.h"
 #include "board/remote.h"
 
@@ -26,7 +28,8 @@ struct ntr_gdb_filter {
     size_t last_size;
 };
 
-ntr_gdb_filter *ntr_gdb_filter_new(ntr_board *board, ntr_gdb_output output, void *user, const ntr_allocator *allocator) {
+ntr_gdb_filter *ntr_gdb_filter_new(ntr_board *board, ntr_gdb_output output, void *user,
+                                   const ntr_allocator *allocator) {
     if (board->filter || board_control_release(board) != NTR_OK) return NULL;
     ntr_gdb_filter *filter = ntr_alloc(allocator, 1, sizeof *filter);
     if (!filter) return NULL;
@@ -124,7 +127,8 @@ static ntr_status write_words(ntr_gdb_filter *filter, uint64_t address, uint64_t
 static ntr_status read_ram(ntr_gdb_filter *filter, uint64_t address, uint64_t length) {
     char text[PACKET];
     uint8_t bytes[PACKET / 2 - 1];
-    if (length > sizeof bytes || !board_memory_read(filter->board, address, bytes, (size_t)length)) return answer(filter, "E01");
+    if (length > sizeof bytes || !board_memory_read(filter->board, address, bytes, (size_t)length))
+        return answer(filter, "E01");
     for (size_t i = 0; i < length; i++) snprintf(text + 2 * i, 3, "%02x", bytes[i]);
     text[2 * length] = 0;
     return answer(filter, text);
@@ -142,8 +146,8 @@ static ntr_status write_ram(ntr_gdb_filter *filter, uint64_t address, uint64_t l
     return answer(filter, "OK");
 }
 
-/* Answers a packet that accesses trace registers. *answered: it was one. An X packet gets an empty answer: GDB then uses
- * M. */
+/* Answers a packet that accesses trace registers. *answered: it was one. An X packet gets an empty answer: GDB then
+ * uses M. */
 static ntr_status answer_memory(ntr_gdb_filter *filter, const char *data, bool *answered) {
     uint64_t address, length;
     const char *rest = strchr("mMX", data[0]) && data[0] ? parse_range(data + 1, &address, &length) : NULL;
@@ -201,16 +205,21 @@ static ntr_status take_packet(ntr_gdb_filter *filter) {
     if (resumes(data)) return resume(filter, data);
     if (strcmp(data, "k") == 0) return kill_program(filter);
     if (filter->board->machine && *data == 'D') return detach(filter);
-    if (*data == 'F') return rsp_send_data(&filter->board->remote->rsp, data, filter->size); /* the answer to a request of semihosting */
+    if (*data == 'F')
+        return rsp_send_data(&filter->board->remote->rsp, data,
+                             filter->size); /* the answer to a request of semihosting */
     TRY(ask(filter));
     return *data == '?' ? board_remote_watch(filter->board) : NTR_OK;
 }
 
 static ntr_status take_inside(ntr_gdb_filter *filter, char byte) {
     if (filter->sum_digits) return --filter->sum_digits ? NTR_OK : take_packet(filter);
-    if (byte == '#') filter->sum_digits = 2;
-    else if (filter->size < PACKET) filter->packet[filter->size++] = byte;
-    else return NTR_E_LIMIT;
+    if (byte == '#')
+        filter->sum_digits = 2;
+    else if (filter->size < PACKET)
+        filter->packet[filter->size++] = byte;
+    else
+        return NTR_E_LIMIT;
     return NTR_OK;
 }
 

@@ -1,4 +1,5 @@
-/* A hart that executes a list of program counters: halt, resume, single steps and breakpoints are those of a real one. */
+/* A hart that executes a list of program counters: halt, resume, single steps and breakpoints are those of a real one.
+ */
 #include "board/board.h"
 
 #include "base/allocator.h"
@@ -13,9 +14,11 @@ static ntr_status push(void *user, const ntr_ingress *block) {
     board_hart *hart = user;
     ntr_status status;
     unsigned waited = 0;
-    while ((status = ntr_system_push(hart->board->system, hart->number, block)) == NTR_NEED_MORE && waited++ < STALL_POLLS)
+    while ((status = ntr_system_push(hart->board->system, hart->number, block)) == NTR_NEED_MORE &&
+           waited++ < STALL_POLLS)
         ntr_system_step(hart->board->system, 1);
-    if (status < 0) snprintf(hart->board->error, sizeof hart->board->error, "%s", ntr_system_error(hart->board->system));
+    if (status < 0)
+        snprintf(hart->board->error, sizeof hart->board->error, "%s", ntr_system_error(hart->board->system));
     return NTR_OK; /* whatever the encoder does with a block, the hart goes on */
 }
 
@@ -105,7 +108,9 @@ static bool step(board_hart *hart) {
 
 void board_hart_run(board_hart *hart, unsigned instructions) {
     for (unsigned i = 0; i < instructions && !hart->halted; i++) {
-        if (at_breakpoint(hart)) board_hart_halt(hart, CAUSE_EBREAK);
-        else if (!step(hart)) hart->halted = true;
+        if (at_breakpoint(hart))
+            board_hart_halt(hart, CAUSE_EBREAK);
+        else if (!step(hart))
+            hart->halted = true;
     }
 }

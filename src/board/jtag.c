@@ -4,20 +4,53 @@
  * falling edges. */
 #include "board/board.h"
 
-enum { RESET, IDLE, SELECT_DR, CAPTURE_DR, SHIFT_DR, EXIT1_DR, PAUSE_DR, EXIT2_DR, UPDATE_DR,
-       SELECT_IR, CAPTURE_IR, SHIFT_IR, EXIT1_IR, PAUSE_IR, EXIT2_IR, UPDATE_IR, STATES };
-enum { IR_BITS = 5, IR_IDCODE = 0x01, IR_DTMCS = 0x10, IR_DMI = 0x11, ABITS = 7, DMI_BITS = ABITS + 34, SCAN_BITS = 32 };
+enum {
+    RESET,
+    IDLE,
+    SELECT_DR,
+    CAPTURE_DR,
+    SHIFT_DR,
+    EXIT1_DR,
+    PAUSE_DR,
+    EXIT2_DR,
+    UPDATE_DR,
+    SELECT_IR,
+    CAPTURE_IR,
+    SHIFT_IR,
+    EXIT1_IR,
+    PAUSE_IR,
+    EXIT2_IR,
+    UPDATE_IR,
+    STATES
+};
+enum {
+    IR_BITS = 5,
+    IR_IDCODE = 0x01,
+    IR_DTMCS = 0x10,
+    IR_DMI = 0x11,
+    ABITS = 7,
+    DMI_BITS = ABITS + 34,
+    SCAN_BITS = 32
+};
 enum { OP_READ = 1, OP_WRITE = 2, DTM_VERSION = 1, TMS = 2, TDI = 1, TCK = 4, DMI_RESETS = 3 << 16 };
 
 static const uint8_t next_state[STATES][2] = {
-    [RESET] = {IDLE, RESET},           [IDLE] = {IDLE, SELECT_DR},
-    [SELECT_DR] = {CAPTURE_DR, SELECT_IR}, [CAPTURE_DR] = {SHIFT_DR, EXIT1_DR},
-    [SHIFT_DR] = {SHIFT_DR, EXIT1_DR}, [EXIT1_DR] = {PAUSE_DR, UPDATE_DR},
-    [PAUSE_DR] = {PAUSE_DR, EXIT2_DR}, [EXIT2_DR] = {SHIFT_DR, UPDATE_DR},
-    [UPDATE_DR] = {IDLE, SELECT_DR},   [SELECT_IR] = {CAPTURE_IR, RESET},
-    [CAPTURE_IR] = {SHIFT_IR, EXIT1_IR}, [SHIFT_IR] = {SHIFT_IR, EXIT1_IR},
-    [EXIT1_IR] = {PAUSE_IR, UPDATE_IR}, [PAUSE_IR] = {PAUSE_IR, EXIT2_IR},
-    [EXIT2_IR] = {SHIFT_IR, UPDATE_IR}, [UPDATE_IR] = {IDLE, SELECT_DR},
+    [RESET] = {IDLE, RESET},
+    [IDLE] = {IDLE, SELECT_DR},
+    [SELECT_DR] = {CAPTURE_DR, SELECT_IR},
+    [CAPTURE_DR] = {SHIFT_DR, EXIT1_DR},
+    [SHIFT_DR] = {SHIFT_DR, EXIT1_DR},
+    [EXIT1_DR] = {PAUSE_DR, UPDATE_DR},
+    [PAUSE_DR] = {PAUSE_DR, EXIT2_DR},
+    [EXIT2_DR] = {SHIFT_DR, UPDATE_DR},
+    [UPDATE_DR] = {IDLE, SELECT_DR},
+    [SELECT_IR] = {CAPTURE_IR, RESET},
+    [CAPTURE_IR] = {SHIFT_IR, EXIT1_IR},
+    [SHIFT_IR] = {SHIFT_IR, EXIT1_IR},
+    [EXIT1_IR] = {PAUSE_IR, UPDATE_IR},
+    [PAUSE_IR] = {PAUSE_IR, EXIT2_IR},
+    [EXIT2_IR] = {SHIFT_IR, UPDATE_IR},
+    [UPDATE_IR] = {IDLE, SELECT_DR},
 };
 
 static void reset(jtag_tap *tap) {
@@ -83,10 +116,14 @@ size_t ntr_board_bitbang(ntr_board *board, const uint8_t *in, size_t size, uint8
     *quit = false;
     if (!board->tap.ir) reset(&board->tap);
     for (size_t i = 0; i < size && !*quit; i++) {
-        if (in[i] >= '0' && in[i] <= '7') set_pins(board, in[i] - '0');
-        else if (in[i] == 'R') out[answers++] = board->tap.tdo ? '1' : '0';
-        else if (in[i] == 't' || in[i] == 'u') reset(&board->tap); /* TRST */
-        else if (in[i] == 'Q') *quit = true;
+        if (in[i] >= '0' && in[i] <= '7')
+            set_pins(board, in[i] - '0');
+        else if (in[i] == 'R')
+            out[answers++] = board->tap.tdo ? '1' : '0';
+        else if (in[i] == 't' || in[i] == 'u')
+            reset(&board->tap); /* TRST */
+        else if (in[i] == 'Q')
+            *quit = true;
     }
     return answers;
 }

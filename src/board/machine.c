@@ -1,9 +1,9 @@
-/* A machine of QEMU whose instructions reach the encoders of the model: QEMU's plugin reports executed blocks through shared
- * memory (channel/channel.h), as for ntr_capture_start with a machine.
+/* A machine of QEMU whose instructions reach the encoders of the model: QEMU's plugin reports executed blocks through
+ * shared memory (channel/channel.h), as for ntr_capture_start with a machine.
  *
  * Order. A debugger reads and writes trace registers between instructions. So all that a halted machine has reported is
- * encoded before an access to a register, and when the GDB server reports a stop, before the debugger sees that: a hart that stops
- * reports the rest of its last block first (CHANNEL_FOLLOW_HALT). */
+ * encoded before an access to a register, and when the GDB server reports a stop, before the debugger sees that: a hart
+ * that stops reports the rest of its last block first (CHANNEL_FOLLOW_HALT). */
 #include "board/board.h"
 
 #include "base/allocator.h"
@@ -53,8 +53,10 @@ static ntr_status open_harts(ntr_board *board, struct ntr_capture_session *sessi
     session->source.channel->head.machine = 1;
     session->source.channel->head.follow = CHANNEL_FOLLOW_HALT;
     TRY(ntr_capture_system_adopt(&session->system, board->system, board->config.allocator, &session->reason));
-    const struct ntr_capture_target target = {.channel = session->source.channel, .config = &session->encoder,
-                                              .stream = &session->stream, .system = session->system};
+    const struct ntr_capture_target target = {.channel = session->source.channel,
+                                              .config = &session->encoder,
+                                              .stream = &session->stream,
+                                              .system = session->system};
     TRY(ntr_capture_harts_init(&session->harts, &target, board->config.allocator));
     return ntr_capture_machine_init(&session->harts, false);
 }
@@ -172,7 +174,8 @@ void board_machine_halted_hart(ntr_board *board, unsigned hart) {
 }
 
 void board_machine_insert(ntr_board *board, unsigned hart, uint64_t pc, uint32_t instruction, unsigned bytes) {
-    const uint8_t code[4] = {(uint8_t)instruction, (uint8_t)(instruction >> 8), (uint8_t)(instruction >> 16), (uint8_t)(instruction >> 24)};
+    const uint8_t code[4] = {(uint8_t)instruction, (uint8_t)(instruction >> 8), (uint8_t)(instruction >> 16),
+                             (uint8_t)(instruction >> 24)};
     ntr_capture_machine_insert(&board->machine->session.harts, hart, pc, code, bytes);
 }
 

@@ -8,8 +8,18 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { XML_PART = 0xff0, XML_MAX = XML_PART << 10, GREET_PACKETS = 16, MHARTID = 0xf14, DEFAULT_CSRS = 66, STOP_BYTES = 256, WAIT_MS = 1 };
-enum { UNANSWERED_MAX = 1 << 16 }; /* packets that may come before the answer to a request, before a stop reply, or without a pause */
+enum {
+    XML_PART = 0xff0,
+    XML_MAX = XML_PART << 10,
+    GREET_PACKETS = 16,
+    MHARTID = 0xf14,
+    DEFAULT_CSRS = 66,
+    STOP_BYTES = 256,
+    WAIT_MS = 1
+};
+enum {
+    UNANSWERED_MAX = 1 << 16
+}; /* packets that may come before the answer to a request, before a stop reply, or without a pause */
 
 bool board_remote_is_open(const ntr_board *board) {
     return board->remote && board->remote->rsp.link.fd >= 0;
@@ -45,9 +55,12 @@ ntr_status board_remote_ask(ntr_board *board, const char *data, size_t size) {
     for (unsigned i = 0; i < UNANSWERED_MAX; i++) {
         link_begin(&remote->rsp.link); /* what the server reports may have taken a debugger's time */
         TRY(rsp_receive(&remote->rsp));
-        if (is_for_client(remote)) TRY(forward(board));
-        else if (remote->running && is_stop(remote)) TRY(take_stop(board));
-        else return NTR_OK;
+        if (is_for_client(remote))
+            TRY(forward(board));
+        else if (remote->running && is_stop(remote))
+            TRY(take_stop(board));
+        else
+            return NTR_OK;
     }
     return give_up(remote);
 }
@@ -127,9 +140,12 @@ ntr_status board_remote_wait(ntr_board *board, uint32_t ms) {
     unsigned turns = 0;
     for (uint32_t waited = 0; board->remote->running && waited < ms;) {
         if (turns == UNANSWERED_MAX) return give_up(board->remote);
-        if (rsp_comes(&board->remote->rsp, WAIT_MS)) TRY(take_packet(board));
-        else if (!board_remote_is_open(board)) return NTR_E_IO;
-        else waited += WAIT_MS;
+        if (rsp_comes(&board->remote->rsp, WAIT_MS))
+            TRY(take_packet(board));
+        else if (!board_remote_is_open(board))
+            return NTR_E_IO;
+        else
+            waited += WAIT_MS;
         turns++;
         if (board->machine && board->remote->running) board_machine_run(board);
     }

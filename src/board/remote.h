@@ -1,8 +1,9 @@
 /* The connection to the GDB server that executes the program: QEMU, or another simulator.
  *
- * One user at a time: a GDB client behind an ntr_gdb_filter or, while there is none, the debug module (control.h). Requests
- * wait for their answers. A stop reply comes by itself: it goes to the user, unless the machine has stopped at an access of the
- * program to a trace register (access.c). That is answered from the model, and the last resume packet is sent again. */
+ * One user at a time: a GDB client behind an ntr_gdb_filter or, while there is none, the debug module (control.h).
+ * Requests wait for their answers. A stop reply comes by itself: it goes to the user, unless the machine has stopped at
+ * an access of the program to a trace register (access.c). That is answered from the model, and the last resume packet
+ * is sent again. */
 #ifndef NTR_BOARD_REMOTE_H
 #define NTR_BOARD_REMOTE_H
 

@@ -9,18 +9,17 @@
 
 /* Rows. `S` is the struct, `m` its member. */
 #define NUMBER(n, S, m, highest)                                                                                       \
-    {                                                                                                                  \
-        .name = n, .kind = NTR_KEY_NUMBER, .width = sizeof(((S *)0)->m), .most = highest, .member = offsetof(S, m),    \
-        .has = NTR_KEY_ALWAYS                                                                                          \
-    }
-#define PLAIN(n, k, S, m)                                                                                              \
-    { .name = n, .kind = k, .member = offsetof(S, m), .has = NTR_KEY_ALWAYS }
-#define REQUIRED(n, k, S, m)                                                                                           \
-    { .name = n, .kind = k, .required = true, .member = offsetof(S, m), .has = NTR_KEY_ALWAYS }
+    {.name = n,                                                                                                        \
+     .kind = NTR_KEY_NUMBER,                                                                                           \
+     .width = sizeof(((S *)0)->m),                                                                                     \
+     .most = highest,                                                                                                  \
+     .member = offsetof(S, m),                                                                                         \
+     .has = NTR_KEY_ALWAYS}
+#define PLAIN(n, k, S, m)    {.name = n, .kind = k, .member = offsetof(S, m), .has = NTR_KEY_ALWAYS}
+#define REQUIRED(n, k, S, m) {.name = n, .kind = k, .required = true, .member = offsetof(S, m), .has = NTR_KEY_ALWAYS}
 #define WORDS(n, S, m, list)                                                                                           \
-    { .name = n, .kind = NTR_KEY_CHOICE, .member = offsetof(S, m), .has = NTR_KEY_ALWAYS, .words = list }
-#define WHEN(n, k, S, m, flag)                                                                                         \
-    { .name = n, .kind = k, .member = offsetof(S, m), .has = offsetof(S, flag) }
+    {.name = n, .kind = NTR_KEY_CHOICE, .member = offsetof(S, m), .has = NTR_KEY_ALWAYS, .words = list}
+#define WHEN(n, k, S, m, flag) {.name = n, .kind = k, .member = offsetof(S, m), .has = offsetof(S, flag)}
 
 enum { MOST_SRC = 4095, MOST_HART = 0x7fffffff };
 #define MOST_OFFSET INT64_MAX
@@ -60,10 +59,13 @@ static const struct ntr_key document_keys[] = {
 #define PARAM_SWITCH(m, highest, list)  WORDS(#m, ntr_params, m, list),
 #define PARAM_DIALECT(m, highest, list) PLAIN(#m, NTR_KEY_DIALECT, ntr_params, m),
 #define PARAM_ONE_OF(m, highest, list)                                                                                 \
-    {                                                                                                                  \
-        .name = #m, .kind = NTR_KEY_NUMBER, .width = sizeof(((ntr_params *)0)->m), .most = highest,                    \
-        .member = offsetof(ntr_params, m), .has = NTR_KEY_ALWAYS, .words = list                                        \
-    },
+    {.name = #m,                                                                                                       \
+     .kind = NTR_KEY_NUMBER,                                                                                           \
+     .width = sizeof(((ntr_params *)0)->m),                                                                            \
+     .most = highest,                                                                                                  \
+     .member = offsetof(ntr_params, m),                                                                                \
+     .has = NTR_KEY_ALWAYS,                                                                                            \
+     .words = list},
 
 static const struct ntr_key params_keys[] = {
 #define NTR_PARAM(id, type, member, name, kind, least, most, words, ...) PARAM_##kind(member, most, words)

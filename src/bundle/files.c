@@ -42,7 +42,8 @@ ntr_status ntr_bundle_resolve(ntr_bundle *bundle, const char *file, char **path)
     char folder[PATH_MAX], real[PATH_MAX];
 
     if (!ntr_bundle_name_is_safe(file))
-        return ntr_bundle_fail(bundle, NTR_E_FORMAT, "%s/" NTR_CAPTURE_FILE ": '%s' is not the name of a file inside the bundle",
+        return ntr_bundle_fail(bundle, NTR_E_FORMAT,
+                               "%s/" NTR_CAPTURE_FILE ": '%s' is not the name of a file inside the bundle",
                                bundle->folder, file);
     if (!realpath(bundle->folder, folder)) return ntr_bundle_fail_errno(bundle, bundle->folder);
     *path = ntr_bundle_join(bundle, bundle->folder, file);

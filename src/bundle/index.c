@@ -1,7 +1,8 @@
 /* The index of a bundle's stream: read from the file `index`, or made from the messages and stored there.
  *
  * The file is a cache. It is used only if it describes the present stream and is no older than capture.json. In every
- * other case it is made again and replaced. A failure to store it (a folder without write permission) is not an error. */
+ * other case it is made again and replaced. A failure to store it (a folder without write permission) is not an error.
+ */
 #include "bundle/bundle.h"
 #include "base/config.h"
 #include "dialect/params.h"
@@ -76,10 +77,12 @@ static ntr_status make(ntr_bundle *bundle, const ntr_bundle_index_config *config
 
 static ntr_status read_or_make(ntr_bundle *bundle, const ntr_bundle_index_config *config, const char *path,
                                ntr_index **index) {
-    if (is_current(bundle, path) && ntr_index_read(path, bundle->stream, config->params, bundle->allocator, index) == NTR_OK)
+    if (is_current(bundle, path) &&
+        ntr_index_read(path, bundle->stream, config->params, bundle->allocator, index) == NTR_OK)
         return NTR_OK;
     ntr_status status = make(bundle, config, index);
-    if (status == NTR_OK && !config->read_only) ntr_index_write(*index, path, bundle->stream, config->params, bundle->allocator);
+    if (status == NTR_OK && !config->read_only)
+        ntr_index_write(*index, path, bundle->stream, config->params, bundle->allocator);
     return status;
 }
 

@@ -1,4 +1,5 @@
-/* The file of an index (docs/bundle.md, "index"). It is replaced by a rename, so that a reader never sees a part of it. */
+/* The file of an index (docs/bundle.md, "index"). It is replaced by a rename, so that a reader never sees a part of it.
+ */
 #include "base/allocator.h"
 #include "bundle/index_text.h"
 #include "bundle/map_file.h"
@@ -73,8 +74,8 @@ static bool is_older(const char *file, const char *than) {
 
 /* ---- */
 
-ntr_status ntr_index_read(const char *path, const char *stream, const ntr_params *params, const ntr_allocator *allocator,
-                          ntr_index **index) {
+ntr_status ntr_index_read(const char *path, const char *stream, const ntr_params *params,
+                          const ntr_allocator *allocator, ntr_index **index) {
     struct ntr_indexed indexed;
     ntr_bytes text;
 
@@ -84,8 +85,10 @@ ntr_status ntr_index_read(const char *path, const char *stream, const ntr_params
     ntr_status status = read ? ntr_index_text_read(text, &indexed, read) : NTR_E_MEMORY;
     if (status == NTR_OK && is_older(path, stream)) status = NTR_E_INVALID;
     ntr_unmap_file(text);
-    if (status == NTR_OK) *index = read;
-    else ntr_index_free(read);
+    if (status == NTR_OK)
+        *index = read;
+    else
+        ntr_index_free(read);
     return status;
 }
 

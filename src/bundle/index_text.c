@@ -8,13 +8,14 @@
 #include <stdio.h>
 #include <string.h>
 
-#define TITLE "kind src offset message time known address mode prv v scontext hcontext"
+#define TITLE      "kind src offset message time known address mode prv v scontext hcontext"
 #define END_LINE   "end"
 #define FIRST_WORD "ntrace-index"
 
 enum { LINE_MAX_SIZE = 256 };
 
-static const char *const kinds[] = {[NTR_POINT_FIRST] = "first", [NTR_POINT_SYNC] = "sync", [NTR_POINT_STOPPED] = "stopped"};
+static const char *const kinds[] = {
+    [NTR_POINT_FIRST] = "first", [NTR_POINT_SYNC] = "sync", [NTR_POINT_STOPPED] = "stopped"};
 
 /* ---- reading ----------------------------------------------------------------------------------------------------- */
 
@@ -129,10 +130,11 @@ static ntr_status parse_header(struct cursor line, const struct ntr_indexed *str
     struct word word;
 
     if (!next_word(&line, &word) || !word_is(&word, FIRST_WORD)) return NTR_E_FORMAT;
-    bool good = parse_number(&line, UINT64_MAX, &version) && version == 1 && parse_named(&line, "stream", &described.size) &&
-                described.size == stream->size && parse_named(&line, "timed", &value) && value <= 1 &&
-                parse_named(&line, "params", &described.params) && described.params == stream->params &&
-                parse_named(&line, "samples", &described.samples) && described.samples == stream->samples && !next_word(&line, &word);
+    bool good = parse_number(&line, UINT64_MAX, &version) && version == 1 &&
+                parse_named(&line, "stream", &described.size) && described.size == stream->size &&
+                parse_named(&line, "timed", &value) && value <= 1 && parse_named(&line, "params", &described.params) &&
+                described.params == stream->params && parse_named(&line, "samples", &described.samples) &&
+                described.samples == stream->samples && !next_word(&line, &word);
     *timed = good && value;
     return good ? NTR_OK : NTR_E_INVALID;
 }
@@ -181,8 +183,8 @@ static size_t write_point(char *line, const ntr_point *p) {
                             optional(hcontext, p->context.has_hcontext, p->context.hcontext));
 }
 
-ntr_status ntr_index_text_write(const ntr_index *index, const struct ntr_indexed *stream, const ntr_allocator *allocator,
-                                char **text, size_t *length) {
+ntr_status ntr_index_text_write(const ntr_index *index, const struct ntr_indexed *stream,
+                                const ntr_allocator *allocator, char **text, size_t *length) {
     size_t count, capacity = 0;
     const ntr_point *points = ntr_index_points(index, &count);
 
@@ -196,8 +198,10 @@ ntr_status ntr_index_text_write(const ntr_index *index, const struct ntr_indexed
         }
         char *line = *text + *length;
         if (i == 0)
-            *length += (size_t)snprintf(line, LINE_MAX_SIZE, FIRST_WORD " 1 stream %" PRIu64 " timed %u params 0x%" PRIx64 " samples 0x%" PRIx64 "\n" TITLE "\n",
-                                        stream->size, ntr_index_is_timed(index) ? 1u : 0u, stream->params, stream->samples);
+            *length += (size_t)snprintf(
+                line, LINE_MAX_SIZE,
+                FIRST_WORD " 1 stream %" PRIu64 " timed %u params 0x%" PRIx64 " samples 0x%" PRIx64 "\n" TITLE "\n",
+                stream->size, ntr_index_is_timed(index) ? 1u : 0u, stream->params, stream->samples);
         else if (i <= count)
             *length += write_point(line, &points[i - 1]);
         else

@@ -13,11 +13,11 @@ struct ntr_indexed {
 };
 
 /* Write the index as text, to be freed with ntr_dealloc. Errors: NTR_E_MEMORY. */
-ntr_status ntr_index_text_write(const ntr_index *index, const struct ntr_indexed *stream, const ntr_allocator *allocator,
-                                char **text, size_t *length);
+ntr_status ntr_index_text_write(const ntr_index *index, const struct ntr_indexed *stream,
+                                const ntr_allocator *allocator, char **text, size_t *length);
 
-/* Add the points of a text to an empty index. Errors: NTR_E_FORMAT (not the text of an index), NTR_E_INVALID (an index of
- * another stream, or damaged), and those of ntr_index_add; the index then holds a part of the points. */
+/* Add the points of a text to an empty index. Errors: NTR_E_FORMAT (not the text of an index), NTR_E_INVALID (an index
+ * of another stream, or damaged), and those of ntr_index_add; the index then holds a part of the points. */
 ntr_status ntr_index_text_read(ntr_bytes text, const struct ntr_indexed *stream, ntr_index *index);
 
 #endif

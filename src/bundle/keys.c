@@ -80,8 +80,7 @@ static ntr_status read_text(const struct ntr_key *key, const char *text, const c
             return fail(error, NTR_E_FORMAT, where, key->name, "expected pairs of hexadecimal digits, found \"%s\"",
                         text);
         break;
-    default:
-        break;
+    default: break;
     }
     *(const char **)member = text;
     return NTR_OK;
@@ -99,8 +98,8 @@ static ntr_status read_number(const struct ntr_key *key, json_int_t value, const
         return fail(error, NTR_E_FORMAT, where, key->name, "expected 0..%" PRIu64 ", found %" JSON_INTEGER_FORMAT,
                     key->most, value);
     if (key->words && value && !is_number_of(key->words, value))
-        return fail(error, NTR_E_FORMAT, where, key->name, "expected one of %s, found %" JSON_INTEGER_FORMAT, key->words,
-                    value);
+        return fail(error, NTR_E_FORMAT, where, key->name, "expected one of %s, found %" JSON_INTEGER_FORMAT,
+                    key->words, value);
     ntr_member_set(member, 0, key->width, (uint64_t)value);
     return NTR_OK;
 }
@@ -182,18 +181,12 @@ static json_t *address_text(uint64_t address) {
 
 static bool is_default(const struct ntr_key *key, const void *member) {
     switch (key->kind) {
-    case NTR_KEY_NUMBER:
-        return ntr_member_get(member, 0, key->width) == 0;
-    case NTR_KEY_ADDRESS:
-        return *(const uint64_t *)member == 0;
-    case NTR_KEY_FLAG:
-        return !*(const bool *)member;
-    case NTR_KEY_CHOICE:
-        return *(const uint8_t *)member == 0;
-    case NTR_KEY_SET:
-        return false;
-    default:
-        return *(const char *const *)member == NULL;
+    case NTR_KEY_NUMBER: return ntr_member_get(member, 0, key->width) == 0;
+    case NTR_KEY_ADDRESS: return *(const uint64_t *)member == 0;
+    case NTR_KEY_FLAG: return !*(const bool *)member;
+    case NTR_KEY_CHOICE: return *(const uint8_t *)member == 0;
+    case NTR_KEY_SET: return false;
+    default: return *(const char *const *)member == NULL;
     }
 }
 
@@ -207,21 +200,16 @@ static json_t *write_value(const struct ntr_key *key, const void *member) {
     case NTR_KEY_NUMBER:
         number = ntr_member_get(member, 0, key->width);
         return number <= key->most && number <= INT64_MAX ? json_integer((json_int_t)number) : NULL;
-    case NTR_KEY_ADDRESS:
-        return address_text(*(const uint64_t *)member);
-    case NTR_KEY_FLAG:
-        return json_boolean(*(const bool *)member);
+    case NTR_KEY_ADDRESS: return address_text(*(const uint64_t *)member);
+    case NTR_KEY_FLAG: return json_boolean(*(const bool *)member);
     case NTR_KEY_CHOICE:
         word = ntr_choice_at(key->words, *(const uint8_t *)member, &length);
         return word ? json_stringn(word, length) : NULL;
-    case NTR_KEY_SET:
-        return set_text(key, *(const unsigned *)member);
+    case NTR_KEY_SET: return set_text(key, *(const unsigned *)member);
     case NTR_KEY_DIALECT:
         dialect = *(const ntr_dialect *const *)member;
         return json_string((dialect ? dialect : ntr_dialect_at(0))->name);
-    default:
-        word = *(const char *const *)member;
-        return word ? json_string(word) : NULL;
+    default: word = *(const char *const *)member; return word ? json_string(word) : NULL;
     }
 }
 

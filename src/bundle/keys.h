@@ -14,9 +14,9 @@ enum ntr_key_kind {
     NTR_KEY_ADDRESS, /* uint64_t, "0x..." (JSON numbers hold 53 bits) */
     NTR_KEY_FLAG,    /* bool */
     NTR_KEY_CHOICE,  /* uint8_t := index of the word in `words` */
-    NTR_KEY_SET,     /* unsigned, a set: "rv32+zcmp". First of `words`: bit 0 is off; the others: bits 0, 1, 2... on */
-    NTR_KEY_TEXT,    /* const char * */
-    NTR_KEY_HEX,     /* const char *, an even number of hexadecimal digits */
+    NTR_KEY_SET, /* unsigned, a set: "rv32+zcmp". First of `words`: bit 0 is off; the others: bits 0, 1, 2... on */
+    NTR_KEY_TEXT, /* const char * */
+    NTR_KEY_HEX, /* const char *, an even number of hexadecimal digits */
     NTR_KEY_DIALECT, /* const ntr_dialect * by name */
 };
 
@@ -24,12 +24,12 @@ enum ntr_key_kind {
 
 struct ntr_key {
     const char *name; /* NULL ends a table */
-    uint8_t kind;     /* enum ntr_key_kind */
-    uint8_t width;    /* NUMBER: bytes of the member */
+    uint8_t kind; /* enum ntr_key_kind */
+    uint8_t width; /* NUMBER: bytes of the member */
     bool required;
-    uint64_t most;     /* NUMBER */
-    size_t member;     /* its offset */
-    size_t has;        /* offset of the bool that is true when the key is present, or NTR_KEY_ALWAYS */
+    uint64_t most; /* NUMBER */
+    size_t member; /* its offset */
+    size_t has; /* offset of the bool that is true when the key is present, or NTR_KEY_ALWAYS */
     const char *words; /* CHOICE, SET: "off|on"; NUMBER: NULL, or "32|64" */
 };
 
@@ -38,7 +38,8 @@ struct ntr_key_error {
     char text[256];
 };
 
-/* Fill `out` from `object`. The member of a missing key keeps its value. A key that is neither in the table nor in `others`
+/* Fill `out` from `object`. The member of a missing key keeps its value. A key that is neither in the table nor in
+ * `others`
  * ("images|sources": objects and arrays that the caller reads) is an error. Strings belong to `object`.
  * Errors: NTR_E_FORMAT. */
 ntr_status ntr_keys_read(const struct ntr_key *keys, const char *others, const json_t *object, const char *where,

@@ -37,7 +37,8 @@ static ntr_status check_names(ntr_bundle *bundle) {
     for (size_t i = 0; i < capture->image_count; i++) {
         if (!ntr_bundle_name_is_safe(capture->images[i].file))
             return ntr_bundle_fail(bundle, NTR_E_FORMAT,
-                                   "%s/" NTR_CAPTURE_FILE ": images[%zu].file: '%s' is not the name of a file inside the bundle",
+                                   "%s/" NTR_CAPTURE_FILE
+                                   ": images[%zu].file: '%s' is not the name of a file inside the bundle",
                                    bundle->folder, i, capture->images[i].file);
     }
     return ntr_bundle_resolve(bundle, capture->stream, &bundle->stream);
@@ -112,14 +113,10 @@ static ntr_status load_raw(ntr_bundle *bundle, const ntr_bundle_image *image, st
 
 static ntr_status add_file(const ntr_bundle_image *image, const char *path, ntr_program *program) {
     switch (image->kind) {
-    case NTR_BUNDLE_PERF_MAP:
-        return ntr_program_add_perf_map(program, path, &image->options);
-    case NTR_BUNDLE_JITDUMP:
-        return ntr_program_add_jitdump_names(program, path, &image->options);
-    case NTR_BUNDLE_SYMBOLS:
-        return ntr_program_add_symbols(program, path, &image->options);
-    default:
-        return ntr_program_add_elf(program, path, &image->options);
+    case NTR_BUNDLE_PERF_MAP: return ntr_program_add_perf_map(program, path, &image->options);
+    case NTR_BUNDLE_JITDUMP: return ntr_program_add_jitdump_names(program, path, &image->options);
+    case NTR_BUNDLE_SYMBOLS: return ntr_program_add_symbols(program, path, &image->options);
+    default: return ntr_program_add_elf(program, path, &image->options);
     }
 }
 

@@ -14,8 +14,8 @@
 #include <stdio.h>
 #include <string.h>
 
-#define READ_BUFFER_SIZE  (64u * 1024u) /* together with the data of a decoder it stays in the second-level cache */
-#define READ_BUFFER_MIN 64u
+#define READ_BUFFER_SIZE (64u * 1024u) /* together with the data of a decoder it stays in the second-level cache */
+#define READ_BUFFER_MIN  64u
 
 static const uint8_t zstd_magic[] = {0x28, 0xb5, 0x2f, 0xfd};
 
@@ -148,7 +148,8 @@ static ntr_status fail_zstd(ntr_stream_reader *reader, ntr_status status) {
 }
 
 /* Into `to`, or, if it is NULL, into a buffer of the zstd reader. */
-static ntr_status next_compressed(ntr_stream_reader *reader, uint8_t *to, size_t capacity, ntr_bytes *span, bool *last) {
+static ntr_status next_compressed(ntr_stream_reader *reader, uint8_t *to, size_t capacity, ntr_bytes *span,
+                                  bool *last) {
     for (;;) {
         ntr_status status;
         if (to) {
@@ -227,7 +228,8 @@ ntr_status ntr_stream_reader_read(ntr_stream_reader *reader, uint8_t *to, size_t
     *last = false;
     reader->begun = true;
     while (status == NTR_OK) {
-        status = reader->zstd ? next_compressed(reader, to, capacity, &span, last) : read_plain(reader, to, capacity, &span, last);
+        status = reader->zstd ? next_compressed(reader, to, capacity, &span, last)
+                              : read_plain(reader, to, capacity, &span, last);
         if (status != NTR_OK) break;
         drop(reader, &span);
         if (!span.size && !*last) continue;

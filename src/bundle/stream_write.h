@@ -33,8 +33,8 @@ ntr_status ntr_bundle_writer_put(void *user, const uint8_t *bytes, size_t size);
 uint8_t *ntr_bundle_writer_room(struct ntr_bundle_writer *writer, size_t size);
 void ntr_bundle_writer_advance(struct ntr_bundle_writer *writer, size_t size);
 
-/* Write what is buffered, so that it is not lost when this process is killed. With compression, a part of it may stay in
- * the compressor. */
+/* Write what is buffered, so that it is not lost when this process is killed. With compression, a part of it may stay
+ * in the compressor. */
 void ntr_bundle_writer_save(struct ntr_bundle_writer *writer);
 
 /* Write what is buffered and close the file. Errors: NTR_E_IO with errno, of this or an earlier write. */

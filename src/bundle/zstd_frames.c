@@ -62,7 +62,8 @@ bool ntr_zstd_frame_find(ntr_zstd_read_at read, void *user, uint64_t at, uint64_
     if (number(head, 4) != FRAME_MAGIC) return false;
     const bool single = head[4] >> 5 & 1, checksum = head[4] >> 2 & 1;
     const size_t length = single && !(head[4] >> 6) ? 1 : content_sizes[head[4] >> 6];
-    const uint64_t place = at + sizeof head + !single + identifier_sizes[head[4] & 3]; /* a window comes first, if not single */
+    const uint64_t place =
+        at + sizeof head + !single + identifier_sizes[head[4] & 3]; /* a window comes first, if not single */
     if (length && !read(user, place, size, length)) return false;
     *content = number(size, length) + (length == 2 ? 256 : 0);
     *end = place + length;

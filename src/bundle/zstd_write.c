@@ -1,5 +1,5 @@
-/* Compression through libzstd, in frames of about 16 MiB of content. How long the content is, is known only when the frame is complete:
- * a skippable frame behind it says so (zstd_frames.h). */
+/* Compression through libzstd, in frames of about 16 MiB of content. How long the content is, is known only when the
+ * frame is complete: a skippable frame behind it says so (zstd_frames.h). */
 #include "bundle/zstd_write.h"
 #include "base/allocator.h"
 #include "bundle/zstd_frames.h"
@@ -7,7 +7,9 @@
 #include <zstd.h>
 
 enum { LEVEL = 1 }; /* traces come quickly, and higher levels gain little */
-enum { FRAME_CONTENT = 16 << 20 }; /* shorter ones make the file of a program with much repetition larger: 8 MiB 0.7 %, 16 MiB 0.3 % */
+enum {
+    FRAME_CONTENT = 16 << 20
+}; /* shorter ones make the file of a program with much repetition larger: 8 MiB 0.7 %, 16 MiB 0.3 % */
 
 bool ntr_zstd_can_write(void) {
     return true;

@@ -27,12 +27,15 @@ static void reach(struct ntr_capture_arrivals *a, struct ntr_capture_source_arri
 uint64_t ntr_capture_arrivals_mark(struct ntr_capture_arrivals *a, unsigned src, uint64_t messages) {
     struct ntr_capture_source_arrivals *source = &a->sources[src % NTR_ARRIVALS_SOURCES];
 
-    if (source->last && source->last == a->count && a->marks[source->last - 1].messages == messages) return MARK_FIRST + source->last - 1;
+    if (source->last && source->last == a->count && a->marks[source->last - 1].messages == messages)
+        return MARK_FIRST + source->last - 1;
     if (ntr_reserve(a->allocator, (void **)&a->marks, &a->capacity, a->count + 1, sizeof *a->marks)) return 0;
     a->marks[a->count++] = (struct ntr_capture_mark){.messages = messages, .offset = source->offset};
     if (messages <= source->messages) return MARK_FIRST + a->count - 1; /* they have arrived */
-    if (source->next) a->marks[source->last - 1].next = a->count;
-    else source->next = a->count;
+    if (source->next)
+        a->marks[source->last - 1].next = a->count;
+    else
+        source->next = a->count;
     source->last = a->count;
     return MARK_FIRST + a->count - 1;
 }
@@ -40,12 +43,14 @@ uint64_t ntr_capture_arrivals_mark(struct ntr_capture_arrivals *a, unsigned src,
 unsigned ntr_capture_arrivals_source(const struct ntr_capture_arrivals *a, ntr_bytes message) {
     uint64_t bits = 0;
 
-    for (size_t i = 1; i < message.size && i <= 2; i++) bits |= (uint64_t)(message.data[i] >> NTR_MSEO_BITS) << (i - 1) * NTR_MDO_BITS;
+    for (size_t i = 1; i < message.size && i <= 2; i++)
+        bits |= (uint64_t)(message.data[i] >> NTR_MSEO_BITS) << (i - 1) * NTR_MDO_BITS;
     return (unsigned)bits & ((1u << a->src_bits) - 1);
 }
 
 void ntr_capture_arrivals_put(struct ntr_capture_arrivals *a, ntr_bytes message, uint64_t end) {
-    struct ntr_capture_source_arrivals *source = &a->sources[ntr_capture_arrivals_source(a, message) % NTR_ARRIVALS_SOURCES];
+    struct ntr_capture_source_arrivals *source =
+        &a->sources[ntr_capture_arrivals_source(a, message) % NTR_ARRIVALS_SOURCES];
 
     source->messages++;
     source->offset = end;
@@ -76,5 +81,6 @@ void ntr_capture_arrivals_finish(struct ntr_capture_arrivals *a, uint64_t end) {
 void ntr_capture_arrivals_resolve(void *user, uint64_t *position) {
     const struct ntr_capture_arrivals *a = user;
 
-    if (*position >= MARK_FIRST && *position - MARK_FIRST < a->count) *position = a->marks[*position - MARK_FIRST].offset;
+    if (*position >= MARK_FIRST && *position - MARK_FIRST < a->count)
+        *position = a->marks[*position - MARK_FIRST].offset;
 }

@@ -2,8 +2,8 @@
 #include "capture/run.h"
 #include "capture/spaces.h"
 
-/* Larger blocks are not followed. So many blocks of this size fit a run that is not full, so its size need not be checked
- * at every block. */
+/* Larger blocks are not followed. So many blocks of this size fit a run that is not full, so its size need not be
+ * checked at every block. */
 enum { LINK_HALFWORDS = 128, LINKS_AT_ONCE = (NTR_ENC_RUN_HALFWORDS - NTR_CAPTURE_RUN_HALFWORDS) / LINK_HALFWORDS };
 
 /* What the block does to the return stack of a hart that has one, as far as the chain follows it. */
@@ -33,8 +33,10 @@ void ntr_capture_chain_learn(struct ntr_capture_harts *harts, uint32_t number, c
     link->stack = stack_use(harts, &block->code);
     link->sums = link->halfwords | (uint64_t)link->instructions << NTR_CAPTURE_SUM_BITS |
                  (uint64_t)link->branches << 2 * NTR_CAPTURE_SUM_BITS;
-    if (link->stack == NTR_CAPTURE_STACK_CALL) link->callee = next;
-    else if (link->halfwords <= LINK_HALFWORDS && link->stack != NTR_CAPTURE_STACK_RETURN) link->next[taken] = next;
+    if (link->stack == NTR_CAPTURE_STACK_CALL)
+        link->callee = next;
+    else if (link->halfwords <= LINK_HALFWORDS && link->stack != NTR_CAPTURE_STACK_RETURN)
+        link->next[taken] = next;
 }
 
 /* The space of the code that the hart executes. */
@@ -69,8 +71,8 @@ static uint32_t sum_of(uint64_t sums, unsigned which) {
     return (uint32_t)(sums >> which * NTR_CAPTURE_SUM_BITS & ((1u << NTR_CAPTURE_SUM_BITS) - 1));
 }
 
-/* Extend the run while it has room for branches and each of at most LINKS_AT_ONCE words is a known successor of the block
- * before. Returns the first word that is not. `spaces` is constant: user programs have one space. */
+/* Extend the run while it has room for branches and each of at most LINKS_AT_ONCE words is a known successor of the
+ * block before. Returns the first word that is not. `spaces` is constant: user programs have one space. */
 static inline __attribute__((always_inline)) const uint32_t *follow_links_in(const struct ntr_capture_harts *harts,
                                                                              struct ntr_capture_hart *hart,
                                                                              const uint32_t *words, const uint32_t *end,
@@ -129,10 +131,14 @@ const uint32_t *ntr_capture_chain_follow(struct ntr_capture_harts *harts, struct
         const uint32_t *limit = end - words > LINKS_AT_ONCE ? words + LINKS_AT_ONCE : end;
         words = follow_links(harts, hart, words, limit, space);
         if (words == end) break;
-        if (is_full(hart)) ntr_capture_run_flush(harts, hart);
-        else if (words == limit) continue;
-        else if (take_jump(harts, hart, *words)) words++;
-        else break;
+        if (is_full(hart))
+            ntr_capture_run_flush(harts, hart);
+        else if (words == limit)
+            continue;
+        else if (take_jump(harts, hart, *words))
+            words++;
+        else
+            break;
     }
     return words;
 }
@@ -141,7 +147,8 @@ uint64_t ntr_capture_chain_repeat(struct ntr_capture_harts *harts, struct ntr_ca
                                   uint64_t count) {
     ntr_enc_run *run = &hart->run;
 
-    if (!is_known(harts, number, space_of(harts, hart)) || !run->iretire || run->iretire > NTR_CAPTURE_RUN_HALFWORDS) return 0;
+    if (!is_known(harts, number, space_of(harts, hart)) || !run->iretire || run->iretire > NTR_CAPTURE_RUN_HALFWORDS)
+        return 0;
     const struct ntr_capture_link *link = &harts->links[number];
     if (link->next[1] != number) return 0;
     uint64_t n = (NTR_CAPTURE_RUN_HALFWORDS - run->iretire) / link->halfwords + 1;

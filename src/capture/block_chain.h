@@ -5,8 +5,8 @@
  * Idea: a word equal to next[0] or next[1] of the last block says everything that the encoder has to count, so the run
  * grows by additions alone; neither addresses nor instructions are looked at. A call that the encoder remembers is one
  * more entry on its return stack, and a return to the newest entry needs no message either. Other register jumps end
- * the run: the encoder gets it, and a new one begins. Blocks that use the return stack have no `next`, so that the test for it
- * fails and most blocks need no other test.
+ * the run: the encoder gets it, and a new one begins. Blocks that use the return stack have no `next`, so that the test
+ * for it fails and most blocks need no other test.
  *
  * Invariant: a link is filled in only for blocks that agree with memory as it is now. When code changes, all links are
  * cleared; hart.c learns them again. A block of a whole machine may be executed in several address spaces: its link is

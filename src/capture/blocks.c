@@ -10,13 +10,16 @@ static ntr_bytes code_of(const struct ntr_capture_harts *harts, uint32_t number)
     return (ntr_bytes){harts->channel->code + block->code, block->size};
 }
 
-/* An instruction of more than 32 bits: QEMU takes four bytes of it and raises an exception. It does not retire, as ECALL. */
+/* An instruction of more than 32 bits: QEMU takes four bytes of it and raises an exception. It does not retire, as
+ * ECALL. */
 static bool is_long(ntr_bytes bytes) {
     return (bytes.data[0] & 0x1f) == 0x1f;
 }
 
-/* The instructions from `at` on, at most so many (0: all). Returns false, with the reason noted, when there are none. */
-static bool scan(struct ntr_capture_harts *harts, uint32_t number, uint32_t at, unsigned instructions, ntr_code_block *part) {
+/* The instructions from `at` on, at most so many (0: all). Returns false, with the reason noted, when there are none.
+ */
+static bool scan(struct ntr_capture_harts *harts, uint32_t number, uint32_t at, unsigned instructions,
+                 ntr_code_block *part) {
     ntr_bytes bytes = code_of(harts, number);
     const unsigned isa = harts->channel->head.xlen == 32 ? NTR_ISA_RV32 : 0;
     const uint64_t address = ntr_capture_shared(harts, number)->address + at;
@@ -52,8 +55,10 @@ static void fill(struct ntr_capture_harts *harts, uint32_t number, struct ntr_ca
     ntr_bytes bytes = code_of(harts, number);
 
     ntr_capture_block_part(harts, number, 0, &block->code);
-    block->is_ecall = harts->channel->head.machine ? block->code.flow == NTR_FLOW_TRAP :
-        bytes.size >= sizeof ecall && memcmp(bytes.data + bytes.size - sizeof ecall, ecall, sizeof ecall) == 0;
+    block->is_ecall =
+        harts->channel->head.machine
+            ? block->code.flow == NTR_FLOW_TRAP
+            : bytes.size >= sizeof ecall && memcmp(bytes.data + bytes.size - sizeof ecall, ecall, sizeof ecall) == 0;
     block->last_traps = ntr_capture_shared(harts, number)->flags & CHANNEL_BLOCK_LAST_TRAPS;
 }
 
@@ -96,7 +101,8 @@ static void verify(struct ntr_capture_harts *harts, unsigned hart, uint32_t spac
 
     if (!ntr_capture_code_agrees(&harts->code, space, address, bytes, &failed) && !failed) {
         ntr_capture_stop_all(harts);
-        const uint64_t position = harts->system ? ntr_capture_system_barrier(harts->system, hart) : harts->stream->offset;
+        const uint64_t position =
+            harts->system ? ntr_capture_system_barrier(harts->system, hart) : harts->stream->offset;
         failed = !ntr_capture_code_change(&harts->code, space, address, bytes, position);
         harts->rewritten |= harts->system && !position;
         memset(harts->links, 0, harts->block_capacity * sizeof *harts->links);
@@ -118,6 +124,7 @@ struct ntr_capture_block *ntr_capture_block_at(struct ntr_capture_harts *harts, 
     struct ntr_capture_block *block = ntr_capture_block_code(harts, number);
     if (!block) return NULL;
     uint32_t space = harts->keeps_spaces ? ntr_capture_machine_space(harts, hart, number) : 0;
-    if (block->generation != harts->code.generation || block->space != space) verify(harts, (unsigned)(hart - harts->harts), space, number, block);
+    if (block->generation != harts->code.generation || block->space != space)
+        verify(harts, (unsigned)(hart - harts->harts), space, number, block);
     return block;
 }

@@ -27,8 +27,8 @@ static ntr_status add_sources(struct recorded *content) {
     for (uint32_t i = 0; i < count; i++) {
         uint16_t src;
         if (!ntr_capture_harts_source(harts, i, &src)) continue;
-        content->sources[content->source_count++] = (ntr_bundle_source){
-            .src = src, .hart = i, .name = content->report->process};
+        content->sources[content->source_count++] =
+            (ntr_bundle_source){.src = src, .hart = i, .name = content->report->process};
     }
     return NTR_OK;
 }
@@ -40,7 +40,8 @@ static void add_loss(struct recorded *content, bool when, const char *what) {
 }
 
 /* The loss that a name was not found, which `format` has as %s. */
-static void __attribute__((format(printf, 3, 0))) add_unknown(struct recorded *content, bool when, const char *format, const char *name) {
+static void __attribute__((format(printf, 3, 0))) add_unknown(struct recorded *content, bool when, const char *format,
+                                                              const char *name) {
     if (!when) return;
     const size_t size = strlen(format) + strlen(name);
     char *text = ntr_alloc(content->record->allocator, size, 1);
@@ -66,14 +67,17 @@ void ntr_capture_past_add(struct ntr_capture_past *past, const struct ntr_captur
 /* Why the part of the execution that is traced has not begun or ended. */
 static void add_window_losses(struct recorded *content, const struct ntr_capture_past *all) {
     const struct ntr_capture_window *window = &content->report->harts->window;
-    const bool waits = window->state == NTR_CAPTURE_WINDOW_WAITS, skips = waits && (window->skip || !window->start.given);
+    const bool waits = window->state == NTR_CAPTURE_WINDOW_WAITS,
+               skips = waits && (window->skip || !window->start.given);
     const bool open = window->state == NTR_CAPTURE_WINDOW_OPEN && window->stop.given;
 
     add_loss(content, skips, "the program ended within the instructions that --skip leaves out; nothing was traced");
     add_unknown(content, waits && !skips && !all->start_known,
                 "no file of the program has the symbol '%s' of --start-at; nothing was traced", window->start.name);
-    add_loss(content, waits && !skips && all->start_known, "the place at which tracing begins was not reached; nothing was traced");
-    add_unknown(content, open && !all->stop_known, "no file of the program has the symbol '%s' of --stop-at", window->stop.name);
+    add_loss(content, waits && !skips && all->start_known,
+             "the place at which tracing begins was not reached; nothing was traced");
+    add_unknown(content, open && !all->stop_known, "no file of the program has the symbol '%s' of --stop-at",
+                window->stop.name);
     add_loss(content, open && all->stop_known, "the place at which tracing ends was not reached");
 }
 
@@ -87,22 +91,25 @@ static void add_losses(struct recorded *content) {
     add_loss(content, content->report->missing, content->report->missing);
     add_window_losses(content, &all);
     add_unknown(content, harts->watched.given && !all.watched,
-                "no file of the program has the object '%s' of --data-range; no load or store was traced", harts->watched.name);
+                "no file of the program has the object '%s' of --data-range; no load or store was traced",
+                harts->watched.name);
     add_loss(content, all.forks > content->report->adopted,
-             !content->report->config->follow_fork ? "the program forked; its child processes were not traced"
-                                                   : "some child processes were not traced: they ended at once, or the program has limited "
-                                                     "its memory, its files or their size (setrlimit)");
+             !content->report->config->follow_fork
+                 ? "the program forked; its child processes were not traced"
+                 : "some child processes were not traced: they ended at once, or the program has limited "
+                   "its memory, its files or their size (setrlimit)");
     add_loss(content, atomic_load(&head->executing),
              "the program executed another program (execve), which was not traced");
     add_loss(content, all.untraced,
              "SRC is too narrow for all threads; the last ones were not traced (see --src-bits)");
     add_loss(content, all.lost, "the program has more code than the channel can hold; the trace ends early");
-    add_loss(content, all.many,
-             "more than 4096 threads at once; the last ones were not traced");
+    add_loss(content, all.many, "more than 4096 threads at once; the last ones were not traced");
     add_loss(content, content->report->stuck,
              "the machine took traps without end and executed no instruction; the run was ended");
     add_loss(content, content->report->unnamed, content->report->unnamed);
-    add_loss(content, all.unknown, "harts executed code while another one changed it; where QEMU did not tell what was executed, it is missing");
+    add_loss(
+        content, all.unknown,
+        "harts executed code while another one changed it; where QEMU did not tell what was executed, it is missing");
     add_loss(content, all.rewritten, "code changed while the program ran; the bundle has the newest version only");
     for (size_t i = 0; harts->system && ntr_capture_system_loss(harts->system, i); i++)
         add_loss(content, true, ntr_capture_system_loss(harts->system, i));
@@ -159,8 +166,8 @@ static ntr_status describe_with(struct recorded *content, const ntr_bundle_image
         .test = report->config->test,
         .command = report->command,
         .status = (uint64_t)report->guest->status,
-        .tick = system       ? ntr_capture_system_tick(system)
-                : !timestamps ? NULL
+        .tick = system                   ? ntr_capture_system_tick(system)
+                : !timestamps            ? NULL
                 : report->machine->clock ? "time"
                                          : "instruction",
         .ticks_per_second = !system && timestamps && report->machine->clock ? timebase_of(report->machine->name) : 0,
@@ -174,8 +181,7 @@ static ntr_status describe_with(struct recorded *content, const ntr_bundle_image
     /* Readers then need not find out whether there are timestamps. */
     if (!system && !timestamps) capture.params.timestamps = NTR_TIMESTAMPS_OFF;
     while (capture.command[capture.command_count]) capture.command_count++;
-    ntr_status status =
-        (report->missing ? ntr_bundle_save : ntr_bundle_finish)(content->record->bundle, &capture);
+    ntr_status status = (report->missing ? ntr_bundle_save : ntr_bundle_finish)(content->record->bundle, &capture);
     return status == NTR_OK ? status : ntr_capture_record_fail(content->record, status);
 }
 

@@ -125,20 +125,21 @@ static bool is_in_program(const ntr_capture_session *session, const char *name) 
     ntr_program *program = ntr_program_new(session->config.allocator);
     ntr_symbol symbol = {0};
 
-    bool found = program && ntr_program_add_elf(program, path, NULL) == NTR_OK && ntr_program_find(program, name, &symbol) == NTR_OK;
+    bool found = program && ntr_program_add_elf(program, path, NULL) == NTR_OK &&
+                 ntr_program_find(program, name, &symbol) == NTR_OK;
     ntr_program_free(program);
     return found && symbol.size;
 }
 
-/* Does a file have the object whose loads and stores are traced? Of a dynamic program, a library may have it, which is known when
- * the program runs. */
+/* Does a file have the object whose loads and stores are traced? Of a dynamic program, a library may have it, which is
+ * known when the program runs. */
 static ntr_status check_object(ntr_capture_session *session) {
     const char *name = session->config.access_symbol;
 
     if (!name || session->elf.is_dynamic) return NTR_OK;
     if (session->machine.name ? ntr_capture_watch_find(&session->harts) : is_in_program(session, name)) return NTR_OK;
-    return ntr_capture_fail(&session->reason, NTR_E_INVALID, "'%s': no object with this name and a size in the %s", name,
-                            session->machine.name ? "ELF files of the machine (firmware, kernel)" : "program");
+    return ntr_capture_fail(&session->reason, NTR_E_INVALID, "'%s': no object with this name and a size in the %s",
+                            name, session->machine.name ? "ELF files of the machine (firmware, kernel)" : "program");
 }
 
 ntr_status ntr_capture_start(ntr_capture_session *session) {
@@ -157,8 +158,9 @@ ntr_status ntr_capture_start(ntr_capture_session *session) {
                                   "child processes cannot be traced through a modelled system");
     if (status == NTR_OK && config->accesses &&
         (config->topology.size || config->skip || config->start_at || config->stop_at))
-        status = ntr_capture_fail(&session->reason, NTR_E_INVALID,
-                                  "loads and stores cannot be traced with a modelled system or a part of the execution");
+        status =
+            ntr_capture_fail(&session->reason, NTR_E_INVALID,
+                             "loads and stores cannot be traced with a modelled system or a part of the execution");
     if (status == NTR_OK) status = ntr_capture_session_configure(session);
     if (status == NTR_OK) status = ntr_capture_session_create(session);
     if (status == NTR_OK) status = open_source(session);
@@ -186,8 +188,7 @@ void ntr_capture_kill(const ntr_capture_session *session) {
 
 static bool drain(ntr_capture_session *session, bool all) {
     bool any = ntr_capture_harts_drain(&session->harts, all);
-    for (size_t i = 0; i < session->child_count; i++)
-        any |= ntr_capture_harts_drain(&session->children[i]->harts, all);
+    for (size_t i = 0; i < session->child_count; i++) any |= ntr_capture_harts_drain(&session->children[i]->harts, all);
     return any;
 }
 
@@ -209,8 +210,8 @@ static void settle(struct ntr_capture_session *session) {
     ntr_capture_guest_poll(&session->guest);
 }
 
-/* QEMU's log holds traps that the plugin has not read. It reads them when the next block begins; a hart whose trap handler
- * traps at once begins none. */
+/* QEMU's log holds traps that the plugin has not read. It reads them when the next block begins; a hart whose trap
+ * handler traps at once begins none. */
 static bool is_stuck(const struct ntr_capture_session *session) {
     enum { BLOCK = 512, LOG_MOST = 64 << 20 };
     struct stat log;
@@ -220,7 +221,8 @@ static bool is_stuck(const struct ntr_capture_session *session) {
 
 /* QEMU starts before the machine does. */
 static bool has_begun(struct ntr_capture_session *session) {
-    if (!session->begun_at && atomic_load(&session->source.channel->head.state) != CHANNEL_NEW) session->begun_at = ntr_capture_clock();
+    if (!session->begun_at && atomic_load(&session->source.channel->head.state) != CHANNEL_NEW)
+        session->begun_at = ntr_capture_clock();
     return session->begun_at;
 }
 

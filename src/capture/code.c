@@ -49,8 +49,7 @@ static bool grow_index(struct ntr_capture_code *code) {
     code->index = index;
     code->index_size = larger;
     ntr_dealloc(code->allocator, old);
-    for (uint32_t i = 0; i < code->count; i++)
-        *find(code, code->granules[i].space, code->granules[i].address) = i + 1;
+    for (uint32_t i = 0; i < code->count; i++) *find(code, code->granules[i].space, code->granules[i].address) = i + 1;
     return true;
 }
 
@@ -133,7 +132,8 @@ uint32_t ntr_capture_code_space(struct ntr_capture_code *code, const struct ntr_
     return (uint32_t)code->space_count;
 }
 
-bool ntr_capture_code_agrees(struct ntr_capture_code *code, uint32_t space, uint64_t address, ntr_bytes bytes, bool *failed) {
+bool ntr_capture_code_agrees(struct ntr_capture_code *code, uint32_t space, uint64_t address, ntr_bytes bytes,
+                             bool *failed) {
     *failed = false;
     for (size_t i = 0; i < bytes.size;) {
         const granule *g = granule_at(code, space, (address + i) & ~(uint64_t)(GRANULE - 1));
@@ -145,7 +145,8 @@ bool ntr_capture_code_agrees(struct ntr_capture_code *code, uint32_t space, uint
         }
     }
     for (size_t i = 0; i < bytes.size; i++)
-        set_byte(granule_at(code, space, (address + i) & ~(uint64_t)(GRANULE - 1)), (address + i) % GRANULE, bytes.data[i]);
+        set_byte(granule_at(code, space, (address + i) & ~(uint64_t)(GRANULE - 1)), (address + i) % GRANULE,
+                 bytes.data[i]);
     return true;
 }
 

@@ -54,7 +54,8 @@ uint32_t ntr_capture_code_space(struct ntr_capture_code *code, const struct ntr_
 
 /* Does memory hold these bytes? Bytes that are not known yet are taken from `bytes`. Returns false with *failed set
  * when out of memory. */
-bool ntr_capture_code_agrees(struct ntr_capture_code *code, uint32_t space, uint64_t address, ntr_bytes bytes, bool *failed);
+bool ntr_capture_code_agrees(struct ntr_capture_code *code, uint32_t space, uint64_t address, ntr_bytes bytes,
+                             bool *failed);
 
 /* From stream offset `position` on, memory holds these bytes. Returns false when out of memory. */
 bool ntr_capture_code_change(struct ntr_capture_code *code, uint32_t space, uint64_t address, ntr_bytes bytes,
@@ -68,11 +69,12 @@ struct ntr_capture_code_mark {
 bool ntr_capture_code_pause(struct ntr_capture_code *code, struct ntr_capture_code_mark *mark);
 void ntr_capture_code_resume(struct ntr_capture_code *code, const struct ntr_capture_code_mark *mark);
 
-/* The capture has ended: make `ranges` complete and sort it by space, address, then by `from`. Returns false when out of
- * memory. */
+/* The capture has ended: make `ranges` complete and sort it by space, address, then by `from`. Returns false when out
+ * of memory. */
 bool ntr_capture_code_finish(struct ntr_capture_code *code);
 
-/* Leaves out versions that end before they begin, as after their offsets have been changed. Not while the capture is paused. */
+/* Leaves out versions that end before they begin, as after their offsets have been changed. Not while the capture is
+ * paused. */
 void ntr_capture_code_drop_empty(struct ntr_capture_code *code);
 
 /* Calls `visit` with every stream offset that is noted, to be changed in place. Their order must stay. */

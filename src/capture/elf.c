@@ -58,7 +58,8 @@ bool ntr_capture_elf_read(const char *path, struct ntr_capture_elf *elf) {
     return good;
 }
 
-bool ntr_capture_elf_bias(const struct ntr_capture_elf *elf, uint64_t start, uint64_t offset, unsigned nth, uint64_t *bias) {
+bool ntr_capture_elf_bias(const struct ntr_capture_elf *elf, uint64_t start, uint64_t offset, unsigned nth,
+                          uint64_t *bias) {
     for (unsigned i = 0; i < elf->count; i++) {
         if ((elf->segments[i].offset & PAGE_MASK) != offset || nth--) continue;
         *bias = start - (elf->segments[i].address & PAGE_MASK);
@@ -86,7 +87,10 @@ bool ntr_capture_elf_header(ntr_bytes file, size_t i, Elf64_Phdr *header) {
     }
     Elf32_Phdr small;
     memcpy(&small, file.data + offset + i * size, size);
-    *header = (Elf64_Phdr){.p_type = small.p_type, .p_flags = small.p_flags, .p_offset = small.p_offset,
-                           .p_vaddr = small.p_vaddr, .p_filesz = small.p_filesz};
+    *header = (Elf64_Phdr){.p_type = small.p_type,
+                           .p_flags = small.p_flags,
+                           .p_offset = small.p_offset,
+                           .p_vaddr = small.p_vaddr,
+                           .p_filesz = small.p_filesz};
     return true;
 }

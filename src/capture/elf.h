@@ -23,6 +23,7 @@ bool ntr_capture_elf_read(const char *path, struct ntr_capture_elf *elf);
 /* The load bias of a file whose bytes from `offset` on are mapped at `start`: the difference between the addresses in
  * memory and those in the file. Several segments can begin in one page of a file: `nth` is 0 for the first one. Returns
  * false when there are not so many segments at `offset`. */
-bool ntr_capture_elf_bias(const struct ntr_capture_elf *elf, uint64_t start, uint64_t offset, unsigned nth, uint64_t *bias);
+bool ntr_capture_elf_bias(const struct ntr_capture_elf *elf, uint64_t start, uint64_t offset, unsigned nth,
+                          uint64_t *bias);
 
 #endif

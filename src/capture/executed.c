@@ -2,11 +2,12 @@
 #include "capture/blocks.h"
 #include "capture/spaces.h"
 
-/* Does a jump, branch or return come before the last instruction? QEMU ends a block there. A scan that ends otherwise found an
- * instruction of more than 32 bits. */
+/* Does a jump, branch or return come before the last instruction? QEMU ends a block there. A scan that ends otherwise
+ * found an instruction of more than 32 bits. */
 static bool is_odd(const struct ntr_capture_harts *harts, uint32_t number) {
     const ntr_code_block *code = &harts->blocks[number].code;
-    return code->flow != NTR_FLOW_LINEAR && code->flow != NTR_FLOW_TRAP && code->instructions < ntr_capture_shared(harts, number)->instructions;
+    return code->flow != NTR_FLOW_LINEAR && code->flow != NTR_FLOW_TRAP &&
+           code->instructions < ntr_capture_shared(harts, number)->instructions;
 }
 
 /* Can the block have been executed, with `next` (0: not known) behind it? */
@@ -14,16 +15,18 @@ static bool fits(const struct ntr_capture_harts *harts, uint32_t number, uint64_
     const ntr_code_block *code = &harts->blocks[number].code;
 
     if (is_odd(harts, number)) return false;
-    const bool goes_anywhere = ntr_capture_is_register_jump(code) || code->flow == NTR_FLOW_TRAP || code->flow == NTR_FLOW_TRAP_RETURN;
+    const bool goes_anywhere =
+        ntr_capture_is_register_jump(code) || code->flow == NTR_FLOW_TRAP || code->flow == NTR_FLOW_TRAP_RETURN;
     return !next || goes_anywhere || ntr_capture_leads_to(code, next);
 }
 
 /* Have both the same address, mode, size and number of instructions, in the space of the hart? */
-static bool is_version(struct ntr_capture_harts *harts, const struct ntr_capture_hart *hart, uint32_t number, uint32_t of) {
+static bool is_version(struct ntr_capture_harts *harts, const struct ntr_capture_hart *hart, uint32_t number,
+                       uint32_t of) {
     const struct channel_block *a = ntr_capture_shared(harts, number), *b = ntr_capture_shared(harts, of);
 
-    return a->address == b->address && a->privilege == b->privilege && a->size == b->size && a->instructions == b->instructions &&
-           harts->blocks[number].generation &&
+    return a->address == b->address && a->privilege == b->privilege && a->size == b->size &&
+           a->instructions == b->instructions && harts->blocks[number].generation &&
            harts->blocks[number].space == (harts->keeps_spaces ? ntr_capture_machine_space(harts, hart, of) : 0);
 }
 

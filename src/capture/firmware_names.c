@@ -1,5 +1,5 @@
-/* Names for firmware and boot loaders that QEMU starts from a file without names (fw_dynamic.bin, u-boot.bin): ELF files beside
- * it, and those of --files, are compared with what was executed. What is not found has no names. */
+/* Names for firmware and boot loaders that QEMU starts from a file without names (fw_dynamic.bin, u-boot.bin): ELF
+ * files beside it, and those of --files, are compared with what was executed. What is not found has no names. */
 #include "capture/guest_files.h"
 #include "capture/place_code.h"
 #include "capture/session.h"
@@ -63,15 +63,16 @@ static void try_beside(struct ntr_capture_session *session, const char *image, u
     }
 }
 
-/* The OpenSBI that comes with QEMU: relative to its program, in Debian's package (/usr/bin) and in what tools/fetch_qemu unpacks. */
+/* The OpenSBI that comes with QEMU: relative to its program, in Debian's package (/usr/bin) and in what
+ * tools/fetch_qemu unpacks. */
 static void try_own(struct ntr_capture_session *session) {
     static const char *const folders[] = {"../lib", "../usr/lib"};
     const char *qemu = session->config.qemu, *slash = qemu ? strrchr(qemu, '/') : NULL;
     char path[PATH_MAX];
 
     for (size_t i = 0; slash && i < sizeof folders / sizeof *folders; i++) {
-        snprintf(path, sizeof path, "%.*s/%s/riscv%u-linux-gnu/opensbi/generic/fw_dynamic.elf", (int)(slash - qemu), qemu,
-                 folders[i], session->machine.xlen);
+        snprintf(path, sizeof path, "%.*s/%s/riscv%u-linux-gnu/opensbi/generic/fw_dynamic.elf", (int)(slash - qemu),
+                 qemu, folders[i], session->machine.xlen);
         if (try_file(session, path, MODE_M)) return;
     }
 }

@@ -17,7 +17,8 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-/* ---- the program of a process ------------------------------------------------------------------------------------- */
+/* ---- the program of a process -------------------------------------------------------------------------------------
+ */
 
 static void set_process(struct ntr_capture_session *session, const char *program) {
     const char *slash = strrchr(program, '/');
@@ -72,7 +73,8 @@ static void read_command(struct ntr_capture_session *session) {
     ntr_dealloc(allocator, words);
 }
 
-/* ---- execve ------------------------------------------------------------------------------------------------------- */
+/* ---- execve -------------------------------------------------------------------------------------------------------
+ */
 
 /* As ntr_capture_source_open leaves the memory. Entries of children stay: they may wait. */
 static void clear(struct ntr_capture_source *source) {
@@ -142,7 +144,8 @@ static bool take_program(struct ntr_capture_session *session) {
     return true;
 }
 
-/* ---- fork --------------------------------------------------------------------------------------------------------- */
+/* ---- fork ---------------------------------------------------------------------------------------------------------
+ */
 
 /* "x.ntrace" becomes "x.PID.ntrace". */
 static const char *name_bundle(struct ntr_capture_session *child, const char *bundle, int pid) {
@@ -251,7 +254,8 @@ bool ntr_capture_children_known(struct ntr_capture_session *session) {
     return ntr_capture_clock() - session->ended_at > SECOND;
 }
 
-/* ---- the end of a child ------------------------------------------------------------------------------------------- */
+/* ---- the end of a child -------------------------------------------------------------------------------------------
+ */
 
 static void note_written(struct ntr_capture_session *first, const struct ntr_capture_session *child) {
     const ntr_allocator *allocator = first->config.allocator;

@@ -10,18 +10,19 @@
 #include <sys/types.h>
 
 struct ntr_capture_guest {
-    pid_t pid;         /* 0: not started, or already reaped */
-    pid_t adopted;     /* the same, for a process that is not a child of this one; stays after its end */
-    int handle;        /* of `adopted`: its pidfd */
-    bool ended;        /* it is a zombie until ntr_capture_guest_reap */
-    int status;        /* exit status as a shell reports it: 128 + N for signal N */
-    int signal;        /* that killed it; 0: none */
+    pid_t pid; /* 0: not started, or already reaped */
+    pid_t adopted; /* the same, for a process that is not a child of this one; stays after its end */
+    int handle; /* of `adopted`: its pidfd */
+    bool ended; /* it is a zombie until ntr_capture_guest_reap */
+    int status; /* exit status as a shell reports it: 128 + N for signal N */
+    int signal; /* that killed it; 0: none */
     pid_t version_pid; /* process that prints the version of QEMU; 0: none */
-    int version_file;  /* the other end of its standard output */
+    int version_file; /* the other end of its standard output */
     char version[128]; /* "qemu-riscv64 version 7.2.22 (...)"; "" when not known */
 };
 
-/* Start config->command under QEMU; `program`: the file that it stands for, or an empty path. `memory` is the file descriptor of the shared memory. */
+/* Start config->command under QEMU; `program`: the file that it stands for, or an empty path. `memory` is the file
+ * descriptor of the shared memory. */
 ntr_status ntr_capture_guest_start(struct ntr_capture_guest *guest, const ntr_capture_config *config,
                                    const struct ntr_capture_elf *elf, const struct channel_program *program, int memory,
                                    struct ntr_capture_reason *reason);

@@ -1,5 +1,5 @@
-/* The ELF files of an ext2, ext3 or ext4 image, as an archive of cpio. Folders are kept in a list and read one after the
- * other; each inode is visited once, so a damaged image in which folders contain each other comes to an end. */
+/* The ELF files of an ext2, ext3 or ext4 image, as an archive of cpio. Folders are kept in a list and read one after
+ * the other; each inode is visited once, so a damaged image in which folders contain each other comes to an end. */
 #include "base/allocator.h"
 #include "capture/guest_unpack.h"
 
@@ -33,8 +33,8 @@ struct ext {
 static bool put_head(const struct ext *ext, const char *name, uint64_t size, unsigned mode) {
     char head[NTR_GUEST_NAME_MAX + 128] = "";
     const unsigned name_size = (unsigned)strlen(name) + 1;
-    const int n = snprintf(head, sizeof head, "070701%08X%08X%08X%08X%08X%08X%08X%08X%08X%08X%08X%08X%08X%s", 0, mode, 0, 0, 1, 0,
-                           (unsigned)size, 0, 0, 0, 0, name_size, 0, name);
+    const int n = snprintf(head, sizeof head, "070701%08X%08X%08X%08X%08X%08X%08X%08X%08X%08X%08X%08X%08X%s", 0, mode,
+                           0, 0, 1, 0, (unsigned)size, 0, 0, 0, 0, name_size, 0, name);
     return n > 0 && ntr_guest_put(ext->file, head, ((size_t)n + 1 + 3) & ~(size_t)3);
 }
 
@@ -45,7 +45,8 @@ static bool put_content(const struct ext *ext, ext2_file_t from, uint64_t size) 
     for (uint64_t at = 0; at < size;) {
         const unsigned want = size - at < EXT_CHUNK ? (unsigned)(size - at) : EXT_CHUNK;
         unsigned got = 0;
-        if (ext2fs_file_read(from, chunk, want, &got) || got != want) memset(chunk + got, 0, want - got); /* damaged: zeros */
+        if (ext2fs_file_read(from, chunk, want, &got) || got != want)
+            memset(chunk + got, 0, want - got); /* damaged: zeros */
         if (!ntr_guest_put(ext->file, chunk, want)) return false;
         at += want;
     }
@@ -91,21 +92,25 @@ static void add_folder(struct ext *ext, ext2_ino_t inode, const char *name) {
 }
 
 static bool is_new(struct ext *ext, ext2_ino_t inode) {
-    if (!inode || inode > ext->image->super->s_inodes_count || ext2fs_test_inode_bitmap2(ext->seen, inode)) return false;
+    if (!inode || inode > ext->image->super->s_inodes_count || ext2fs_test_inode_bitmap2(ext->seen, inode))
+        return false;
     ext2fs_mark_inode_bitmap2(ext->seen, inode);
     return true;
 }
 
-static int take_entry(ext2_ino_t folder, int entry, struct ext2_dir_entry *found, int offset, int block_size, char *block, void *user) {
+static int take_entry(ext2_ino_t folder, int entry, struct ext2_dir_entry *found, int offset, int block_size,
+                      char *block, void *user) {
     struct ext *ext = user;
     struct ext2_inode about;
     char name[NTR_GUEST_NAME_MAX];
     const int length = ext2fs_dirent_name_len(found);
 
     (void)folder, (void)offset, (void)block_size, (void)block;
-    if (entry != DIRENT_OTHER_FILE || !is_new(ext, found->inode) || ext2fs_read_inode(ext->image, found->inode, &about)) return 0;
+    if (entry != DIRENT_OTHER_FILE || !is_new(ext, found->inode) || ext2fs_read_inode(ext->image, found->inode, &about))
+        return 0;
     const bool is_folder = LINUX_S_ISDIR(about.i_mode);
-    const int n = snprintf(name, sizeof name, "%s%.*s%s", ext->folders[ext->next].name, length, found->name, is_folder ? "/" : "");
+    const int n = snprintf(name, sizeof name, "%s%.*s%s", ext->folders[ext->next].name, length, found->name,
+                           is_folder ? "/" : "");
     if (n < 0 || (size_t)n >= sizeof name) return 0;
     if (is_folder)
         add_folder(ext, found->inode, name);
@@ -133,14 +138,16 @@ static void release(struct ext *ext) {
     ext2fs_close_free(&ext->image);
 }
 
-ntr_status ntr_guest_read_ext(const char *path, uint64_t begin, int file, uint64_t *left, struct ntr_capture_reason *reason) {
+ntr_status ntr_guest_read_ext(const char *path, uint64_t begin, int file, uint64_t *left,
+                              struct ntr_capture_reason *reason) {
     struct ext ext = {.file = file, .left = *left};
     char offset[sizeof "offset=" + 20];
     const int flags = EXT2_FLAG_64BITS | EXT2_FLAG_SOFTSUPP_FEATURES | EXT2_FLAG_IGNORE_CSUM_ERRORS;
 
     snprintf(offset, sizeof offset, "offset=%" PRIu64, begin);
     if (ext2fs_open2(path, offset, flags, 0, 0, unix_io_manager, &ext.image))
-        return ntr_capture_fail(reason, NTR_E_FORMAT, "%s: expected an image of ext2, ext3 or ext4, found a damaged one", path);
+        return ntr_capture_fail(reason, NTR_E_FORMAT,
+                                "%s: expected an image of ext2, ext3 or ext4, found a damaged one", path);
     read_folders(&ext);
     const ntr_status status = ext.status;
     *left = ext.left;

@@ -52,7 +52,8 @@ static int by_name(const FTSENT **left, const FTSENT **right) {
     return strcmp((*left)->fts_name, (*right)->fts_name);
 }
 
-static ntr_status read_folder(const char *path, ntr_guest_file_take take, void *user, struct ntr_capture_reason *reason) {
+static ntr_status read_folder(const char *path, ntr_guest_file_take take, void *user,
+                              struct ntr_capture_reason *reason) {
     char *const roots[] = {(char *)(uintptr_t)path, NULL};
     size_t root = strlen(path);
     bool good = true;
@@ -96,7 +97,8 @@ static bool take_entry(ntr_bytes archive, size_t *at, char name[NTR_GUEST_NAME_M
         !take_number(head + CPIO_NAME, &name_size))
         return false;
     const size_t begin = padded(*at + CPIO_HEAD + name_size);
-    if (!name_size || name_size > NTR_GUEST_NAME_MAX || begin > archive.size || size > archive.size - begin) return false;
+    if (!name_size || name_size > NTR_GUEST_NAME_MAX || begin > archive.size || size > archive.size - begin)
+        return false;
     memcpy(name, head + CPIO_HEAD, name_size);
     name[name_size - 1] = 0;
     *data = (ntr_bytes){archive.data + begin, size};
@@ -116,7 +118,8 @@ static bool read_archive(ntr_bytes archive, ntr_guest_file_take take, void *user
     return true;
 }
 
-/* ---- archives that are compressed, or inside an image -------------------------------------------------------------- */
+/* ---- archives that are compressed, or inside an image --------------------------------------------------------------
+ */
 
 enum guest_form { GUEST_UNKNOWN, GUEST_PLAIN, GUEST_ELF, GUEST_COMPRESSED, GUEST_EXT, GUEST_DISK };
 
@@ -142,7 +145,8 @@ static enum guest_form form_of(ntr_bytes bytes) {
     };
 
     for (size_t i = 0; i < sizeof forms / sizeof *forms; i++)
-        if (bytes.size >= forms[i].at + forms[i].length && memcmp(bytes.data + forms[i].at, forms[i].magic, forms[i].length) == 0)
+        if (bytes.size >= forms[i].at + forms[i].length &&
+            memcmp(bytes.data + forms[i].at, forms[i].magic, forms[i].length) == 0)
             return forms[i].form;
     uint64_t begins[NTR_GUEST_PARTITIONS_MOST];
     return ntr_guest_partitions(bytes, begins) ? GUEST_DISK : GUEST_UNKNOWN;
@@ -154,7 +158,8 @@ static size_t plain_size(ntr_bytes archive) {
     size_t at = 0, mode;
     ntr_bytes data;
 
-    while (take_entry(archive, &at, name, &mode, &data)) {}
+    while (take_entry(archive, &at, name, &mode, &data)) {
+    }
     return at < archive.size ? at : archive.size;
 }
 
@@ -177,7 +182,8 @@ static ntr_status read_disk(int file, ntr_bytes disk, const char *path, struct n
     unsigned found = 0;
 
     for (size_t i = 0; i < count && status == NTR_OK; i++) {
-        if (disk.size - begins[i] < EXT_MAGIC + 2 || memcmp(disk.data + begins[i] + EXT_MAGIC, EXT_MAGIC_BYTES, 2) != 0) continue;
+        if (disk.size - begins[i] < EXT_MAGIC + 2 || memcmp(disk.data + begins[i] + EXT_MAGIC, EXT_MAGIC_BYTES, 2) != 0)
+            continue;
         found++;
         status = ntr_guest_read_ext(path, begins[i], file, &left, reason);
     }
@@ -214,9 +220,10 @@ static ntr_status unpack(ntr_bytes *archive, size_t plain, const char *path, str
 }
 
 static ntr_status fail_form(const char *path, struct ntr_capture_reason *reason) {
-    return ntr_capture_fail(reason, NTR_E_FORMAT,
-                            "%s: expected a folder, an archive of cpio, also compressed, an image of ext2, ext3 or ext4, a disk with partitions, or an ELF file",
-                            path);
+    return ntr_capture_fail(
+        reason, NTR_E_FORMAT,
+        "%s: expected a folder, an archive of cpio, also compressed, an image of ext2, ext3 or ext4, a disk with partitions, or an ELF file",
+        path);
 }
 
 /* ---- */

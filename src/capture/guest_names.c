@@ -1,5 +1,5 @@
-/* Names for what a machine executed, from files outside of it: the symbols of its kernel, and the ELF files that pages of
- * U-mode came from. What cannot be read gives no names; the trace is complete without them. */
+/* Names for what a machine executed, from files outside of it: the symbols of its kernel, and the ELF files that pages
+ * of U-mode came from. What cannot be read gives no names; the trace is complete without them. */
 #include "base/allocator.h"
 #include "capture/guest_files.h"
 #include "capture/page_index.h"
@@ -225,7 +225,8 @@ static void release(struct guest_names *n) {
 static void name_files(struct ntr_capture_session *session, const struct ntr_capture_notes *pages, ntr_bytes kernel) {
     const ntr_capture_machine_config *machine = &session->machine;
     const ntr_allocator *allocator = session->config.allocator;
-    struct guest_names n = {.record = &session->record, .index = ntr_page_index_new(allocator), .unnamed = &session->unnamed};
+    struct guest_names n = {
+        .record = &session->record, .index = ntr_page_index_new(allocator), .unnamed = &session->unnamed};
     n.has_contexts = session->harts.keeps_spaces && !session->harts.machine->no_contexts;
     n.archives = ntr_alloc(allocator, machine->file_count + 1, sizeof *n.archives);
     if (n.index && n.archives && take_embedded(&n, kernel)) {

@@ -1,15 +1,23 @@
-/* GPT: the second sector is a header, which says where the table is, and how many entries of what size it has. Sectors have 512 or
- * 4096 bytes. MBR: four entries at 446, whose sectors have 512 bytes. An extended partition is a list: each of its sectors has an entry
- * for a logical partition, relative to this sector, and one for the next sector of the list, relative to the extended partition.
- * Example: an extended partition at sector 2048 whose sector has the entries (83, 2048) and (05, 100352): a logical partition at 4096,
- * and the next sector of the list at 102400. */
+/* GPT: the second sector is a header, which says where the table is, and how many entries of what size it has. Sectors
+ * have 512 or 4096 bytes. MBR: four entries at 446, whose sectors have 512 bytes. An extended partition is a list: each
+ * of its sectors has an entry for a logical partition, relative to this sector, and one for the next sector of the
+ * list, relative to the extended partition. Example: an extended partition at sector 2048 whose sector has the entries
+ * (83, 2048) and (05, 100352): a logical partition at 4096, and the next sector of the list at 102400. */
 #include "capture/guest_partitions.h"
 #include "base/little_endian.h"
 
 #include <stdbool.h>
 #include <string.h>
 
-enum { SECTOR = 512, SECTOR_LARGE = 4096, GPT_ENTRY = 128, GPT_ENTRY_MOST = 4096, MBR_TABLE = 446, MBR_ENTRY = 16, MBR_ENTRIES = 4 };
+enum {
+    SECTOR = 512,
+    SECTOR_LARGE = 4096,
+    GPT_ENTRY = 128,
+    GPT_ENTRY_MOST = 4096,
+    MBR_TABLE = 446,
+    MBR_ENTRY = 16,
+    MBR_ENTRIES = 4
+};
 
 struct partitions {
     ntr_bytes disk;
@@ -24,7 +32,8 @@ static const uint8_t *sector_at(ntr_bytes disk, uint64_t number, size_t sector, 
 }
 
 static void add(struct partitions *p, uint64_t number, size_t sector) {
-    if (number && number < p->disk.size / sector && p->count < NTR_GUEST_PARTITIONS_MOST) p->begins[p->count++] = number * sector;
+    if (number && number < p->disk.size / sector && p->count < NTR_GUEST_PARTITIONS_MOST)
+        p->begins[p->count++] = number * sector;
 }
 
 /* ---- GPT */
@@ -81,8 +90,10 @@ static void read_extended(struct partitions *p, uint32_t extended) {
 static void read_mbr(struct partitions *p, const uint8_t *sector) {
     for (unsigned i = 0; i < MBR_ENTRIES; i++) {
         const uint8_t *entry = mbr_entry(sector, i);
-        if (is_extended(type_of(entry))) read_extended(p, begin_of(entry));
-        else if (type_of(entry)) add(p, begin_of(entry), SECTOR);
+        if (is_extended(type_of(entry)))
+            read_extended(p, begin_of(entry));
+        else if (type_of(entry))
+            add(p, begin_of(entry), SECTOR);
     }
 }
 

@@ -30,7 +30,8 @@ static void enter(struct ntr_capture_harts *harts, struct ntr_capture_hart *hart
 static bool is_silent(const struct ntr_capture_harts *harts, struct ntr_capture_hart *hart, const ntr_code_block *code,
                       uint64_t next) {
     if (code->flow == NTR_FLOW_RETURN && hart->stack) return ntr_enc_stack_returns_to(hart->stack, next);
-    if (ntr_capture_is_register_jump(code) ? ntr_capture_needs_target(harts, code) : !ntr_capture_leads_to(code, next)) return false;
+    if (ntr_capture_is_register_jump(code) ? ntr_capture_needs_target(harts, code) : !ntr_capture_leads_to(code, next))
+        return false;
     bool calls = code->itype == NTR_ITYPE_DIRECT_CALL || code->itype == NTR_ITYPE_INDIRECT_CALL;
     if (calls && hart->stack) ntr_enc_stack_push(hart->stack, code->start + 2u * code->halfwords);
     return !ntr_capture_is_taken(code, next) || harts->config->mode == NTR_INST_MODE_HTM;
@@ -88,16 +89,20 @@ void ntr_capture_hart_complete(struct ntr_capture_harts *harts, struct ntr_captu
     bool goes_on = number && (ntr_capture_is_register_jump(&block->code) ||
                               ntr_capture_leads_to(&block->code, ntr_capture_shared(harts, number)->address));
     if (harts->in_runs && goes_on && !block->is_ecall && block->code.halfwords) {
-        if (ntr_capture_machine_is_reported(harts, hart)) extend_run(harts, hart, block, number);
-        else enter_with_state(harts, hart, &block->code, number);
+        if (ntr_capture_machine_is_reported(harts, hart))
+            extend_run(harts, hart, block, number);
+        else
+            enter_with_state(harts, hart, &block->code, number);
         hart->tail = 0;
         return;
     }
     enter(harts, hart, &block->code);
     hart->tail = 0;
     /* The kernel is not part of a U-mode trace: tracing stops at ECALL and starts again with the next block. */
-    if (block->is_ecall) ntr_capture_run_stop(harts, hart, NTR_ADDRESS_UNKNOWN);
-    else if (harts->machine) ntr_capture_hart_hand_over(harts, hart);
+    if (block->is_ecall)
+        ntr_capture_run_stop(harts, hart, NTR_ADDRESS_UNKNOWN);
+    else if (harts->machine)
+        ntr_capture_hart_hand_over(harts, hart);
 }
 
 void ntr_capture_hart_hand_over(struct ntr_capture_harts *harts, struct ntr_capture_hart *hart) {
@@ -113,13 +118,15 @@ void ntr_capture_hart_reach(struct ntr_capture_harts *harts, struct ntr_capture_
     ntr_capture_note(harts, ntr_classifier_hand_over(hart->classifier, block->address));
     const bool reported = ntr_capture_machine_is_reported(harts, hart);
     const unsigned priv = harts->machine ? ntr_capture_machine_priv(harts, hart) : NTR_PRIV_U;
-    ntr_capture_note(harts, ntr_enc_reach(hart->encoder, block->address, ntr_capture_now(harts, hart, block->instructions), priv,
-                                          hart->context, hart->hcontext));
+    ntr_capture_note(harts,
+                     ntr_enc_reach(hart->encoder, block->address, ntr_capture_now(harts, hart, block->instructions),
+                                   priv, hart->context, hart->hcontext));
     if (!reported && ntr_capture_machine_is_reported(harts, hart)) ntr_capture_machine_reported(hart, (uint8_t)priv);
     if (harts->in_runs) hart->branches = (uint8_t)ntr_enc_run_branches(hart->encoder);
 }
 
-void ntr_capture_hart_insert(struct ntr_capture_harts *harts, struct ntr_capture_hart *hart, const ntr_code_block *code) {
+void ntr_capture_hart_insert(struct ntr_capture_harts *harts, struct ntr_capture_hart *hart,
+                             const ntr_code_block *code) {
     enter(harts, hart, code);
     ntr_capture_note(harts, ntr_classifier_hand_over(hart->classifier, ntr_capture_successor(code)));
 }
@@ -157,8 +164,8 @@ static void complete_before_handler(struct ntr_capture_harts *harts, struct ntr_
         ntr_capture_hart_complete(harts, hart, number);
         return;
     }
-    uint64_t epc =
-        retired == CHANNEL_ALL ? ntr_capture_successor(&block->code) : ntr_capture_hart_complete_part(harts, hart, retired);
+    uint64_t epc = retired == CHANNEL_ALL ? ntr_capture_successor(&block->code)
+                                          : ntr_capture_hart_complete_part(harts, hart, retired);
     if (retired == CHANNEL_ALL && hart->tail)
         enter_tail(harts, hart, 0);
     else if (retired == CHANNEL_ALL)
@@ -179,8 +186,10 @@ static void drop_last(struct ntr_capture_harts *harts, struct ntr_capture_hart *
 void ntr_capture_hart_settle(struct ntr_capture_harts *harts, struct ntr_capture_hart *hart, uint64_t next) {
     const uint32_t executed = ntr_capture_executed(harts, hart, next);
 
-    if (executed) hart->last = executed;
-    else drop_last(harts, hart);
+    if (executed)
+        hart->last = executed;
+    else
+        drop_last(harts, hart);
 }
 
 void ntr_capture_hart_begin(struct ntr_capture_harts *harts, struct ntr_capture_hart *hart, uint32_t number) {
@@ -195,7 +204,7 @@ void ntr_capture_hart_begin(struct ntr_capture_harts *harts, struct ntr_capture_
 }
 
 void ntr_capture_hart_repeat(struct ntr_capture_harts *harts, struct ntr_capture_hart *hart, uint32_t number,
-                                 uint64_t count) {
+                             uint64_t count) {
     ntr_capture_hart_begin(harts, hart, number);
     for (count--; count && harts->failure == NTR_OK;) {
         uint64_t n = ntr_capture_chain_repeat(harts, hart, number, count);

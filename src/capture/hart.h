@@ -18,12 +18,13 @@ void ntr_capture_hart_settle(struct ntr_capture_harts *harts, struct ntr_capture
 uint64_t ntr_capture_hart_complete_part(struct ntr_capture_harts *harts, struct ntr_capture_hart *hart,
                                         unsigned retired);
 
-/* Its last block is being executed: all before it is given to the encoder, which traces from the block on if it did not. Only
- * with an encoder. */
+/* Its last block is being executed: all before it is given to the encoder, which traces from the block on if it did
+ * not. Only with an encoder. */
 void ntr_capture_hart_reach(struct ntr_capture_harts *harts, struct ntr_capture_hart *hart);
 
 /* The hart executes code that the source does not report, behind its last block, which has been completed. */
-void ntr_capture_hart_insert(struct ntr_capture_harts *harts, struct ntr_capture_hart *hart, const ntr_code_block *code);
+void ntr_capture_hart_insert(struct ntr_capture_harts *harts, struct ntr_capture_hart *hart,
+                             const ntr_code_block *code);
 
 /* The classifier gives what it holds to the encoder, so that a run may follow. */
 void ntr_capture_hart_hand_over(struct ntr_capture_harts *harts, struct ntr_capture_hart *hart);

@@ -56,7 +56,8 @@ static bool make_encoder(struct ntr_capture_harts *harts, uint32_t index, ntr_cl
     ntr_encoder_config config = *harts->config;
     ntr_status status;
 
-    config.src_id = (uint16_t)(index < harts->traced ? index : 0); /* the encoder of a lane that is not traced gets nothing */
+    config.src_id =
+        (uint16_t)(index < harts->traced ? index : 0); /* the encoder of a lane that is not traced gets nothing */
     classifier->encoder = harts->harts[index].encoder = ntr_encoder_new(&config, &status);
     ntr_capture_note(harts, status);
     if (!classifier->encoder) return false;
@@ -112,11 +113,12 @@ static void take_access(struct ntr_capture_harts *harts, struct ntr_capture_hart
     ntr_capture_note(harts, ntr_encoder_access(hart->encoder, &record));
 }
 
-/* Tracing of the hart ends in `block`, its last one, of which so many instructions retired (CHANNEL_ALL: as far as is known, all). A
- * register jump at its end is left out, because no message gives the unknown target of a jump that is the last instruction. It is
- * kept when the program died by a fault: the jump retired, and the fault can be that of its target. */
-static void end_in_block(struct ntr_capture_harts *harts, struct ntr_capture_hart *hart, const struct ntr_capture_block *block,
-                         unsigned retired, bool by_fault) {
+/* Tracing of the hart ends in `block`, its last one, of which so many instructions retired (CHANNEL_ALL: as far as is
+ * known, all). A register jump at its end is left out, because no message gives the unknown target of a jump that is
+ * the last instruction. It is kept when the program died by a fault: the jump retired, and the fault can be that of its
+ * target. */
+static void end_in_block(struct ntr_capture_harts *harts, struct ntr_capture_hart *hart,
+                         const struct ntr_capture_block *block, unsigned retired, bool by_fault) {
     if (retired == CHANNEL_ALL && !by_fault && ntr_capture_needs_target(harts, &block->code))
         retired = ntr_capture_shared(harts, hart->last)->instructions - 1u;
     if (retired == CHANNEL_ALL) {
@@ -145,9 +147,7 @@ static void take_record_word(struct ntr_capture_harts *harts, struct ntr_capture
                   (uint64_t)(hart->record[3] & ~(uint32_t)CHANNEL_RECORD) << 32 | hart->record[2]);
         break;
     case CHANNEL_ACCESS: take_access(harts, hart, hart->record); break;
-    case CHANNEL_ENTRY:
-        hart->entry = word;
-        break;
+    case CHANNEL_ENTRY: hart->entry = word; break;
     case CHANNEL_TRAP:
     case CHANNEL_PART:
     case CHANNEL_RESET:
@@ -155,20 +155,17 @@ static void take_record_word(struct ntr_capture_harts *harts, struct ntr_capture
     case CHANNEL_CONTEXT:
     case CHANNEL_TASK:
     case CHANNEL_PAGE:
-    case CHANNEL_TIME:
-        ntr_capture_machine_take(harts, hart);
-        break;
-    default: /* CHANNEL_LOST */
-        end_lost(harts, hart);
-        break;
+    case CHANNEL_TIME: ntr_capture_machine_take(harts, hart); break;
+    default: /* CHANNEL_LOST */ end_lost(harts, hart); break;
     }
     hart->fill = 0;
 }
 
 static void take_traced(struct ntr_capture_harts *harts, struct ntr_capture_hart *hart, const uint32_t *words,
-                       const uint32_t *end) {
+                        const uint32_t *end) {
     while (words < end && !hart->ended) {
-        if (!hart->fill && !hart->entry && !hart->tail && !hart->moves) words = ntr_capture_chain_follow(harts, hart, words, end);
+        if (!hart->fill && !hart->entry && !hart->tail && !hart->moves)
+            words = ntr_capture_chain_follow(harts, hart, words, end);
         if (words == end) break;
         if (hart->fill || *words & CHANNEL_RECORD)
             take_record_word(harts, hart, *words);
@@ -195,7 +192,8 @@ static bool drain(struct ntr_capture_harts *harts, uint32_t index, bool all, uns
     uint32_t *end;
 
     if (harts->failure != NTR_OK || !ntr_capture_lane_writer(harts->channel, index)) return false;
-    if (!hart->lane.at && index >= harts->traced && harts->widen) ntr_capture_note(harts, harts->widen(harts->user, index));
+    if (!hart->lane.at && index >= harts->traced && harts->widen)
+        ntr_capture_note(harts, harts->widen(harts->user, index));
     if (!hart->lane.at && (harts->failure != NTR_OK || !start_hart(harts, index))) return false;
     if (!ntr_capture_lane_ready(&hart->lane, harts->channel, index, all, &end)) return false;
     while (hart->lane.at != end && harts->stream->offset < harts->pause_at && batches--) {

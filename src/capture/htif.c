@@ -23,7 +23,8 @@ static bool is_register(int file, uint64_t offset) {
            (strncmp(name, "tohost", sizeof name) == 0 || strncmp(name, "fromhost", sizeof name) == 0);
 }
 
-/* Returns whether a symbol has been changed. The headers of both classes have the same members in different widths and order. */
+/* Returns whether a symbol has been changed. The headers of both classes have the same members in different widths and
+ * order. */
 #define SIZE_SYMBOLS(bits)                                                                                             \
     static bool size_table_##bits(int file, const Elf##bits##_Shdr *table, uint64_t names) {                           \
         Elf##bits##_Sym symbol;                                                                                        \

@@ -6,7 +6,8 @@
 
 #include <string.h>
 
-/* ---- records ------------------------------------------------------------------------------------------------------ */
+/* ---- records ------------------------------------------------------------------------------------------------------
+ */
 
 static uint64_t pair(const uint32_t *words) {
     return (uint64_t)words[1] << 32 | words[0];
@@ -28,8 +29,8 @@ static void take_trap(struct ntr_capture_harts *harts, struct ntr_capture_hart *
     unsigned itype = words[0] & CHANNEL_TRAP_INTERRUPT ? NTR_ITYPE_INTERRUPT : NTR_ITYPE_EXCEPTION;
 
     end_block(harts, hart, words[0] & CHANNEL_TRAP_AGAIN ? CHANNEL_ALL : words[0] & CHANNEL_ALL);
-    ntr_capture_note(harts, ntr_classifier_trap(hart->classifier, itype, pair(words + 3), pair(words + 1),
-                                                pair(words + 5)));
+    ntr_capture_note(harts,
+                     ntr_classifier_trap(hart->classifier, itype, pair(words + 3), pair(words + 1), pair(words + 5)));
 }
 
 static ntr_status send(struct ntr_capture_hart *hart, const ntr_ingress *block) {
@@ -64,7 +65,8 @@ void ntr_capture_machine_halt(struct ntr_capture_harts *harts) {
     for (uint32_t i = 0; i < CHANNEL_LANES; i++) ntr_capture_machine_halt_hart(harts, i);
 }
 
-void ntr_capture_machine_insert(struct ntr_capture_harts *harts, uint32_t lane, uint64_t address, const uint8_t *bytes, size_t size) {
+void ntr_capture_machine_insert(struct ntr_capture_harts *harts, uint32_t lane, uint64_t address, const uint8_t *bytes,
+                                size_t size) {
     struct ntr_capture_hart *hart = &harts->harts[lane];
     ntr_code_block code;
 
@@ -97,15 +99,17 @@ static void take_note(struct ntr_capture_harts *harts, struct ntr_capture_hart *
 
     ntr_capture_run_flush(harts, hart); /* its position is that of what was executed */
     if (notes->count == NOTES_MOST) return;
-    if (ntr_reserve(harts->allocator, (void **)&notes->items, &notes->capacity, notes->count + 1, sizeof *notes->items)) {
+    if (ntr_reserve(harts->allocator, (void **)&notes->items, &notes->capacity, notes->count + 1,
+                    sizeof *notes->items)) {
         ntr_capture_note(harts, NTR_E_MEMORY);
         return;
     }
     struct ntr_capture_guest_note *note = &notes->items[notes->count++];
     const unsigned index = (unsigned)(hart - harts->harts);
-    *note = (struct ntr_capture_guest_note){.position = harts->system ? ntr_capture_system_mark(harts->system, index) : harts->stream->offset,
-                                      .context = hart->context,
-                                      .lane = (uint32_t)(hart - harts->harts)};
+    *note = (struct ntr_capture_guest_note){.position = harts->system ? ntr_capture_system_mark(harts->system, index)
+                                                                      : harts->stream->offset,
+                                            .context = hart->context,
+                                            .lane = (uint32_t)(hart - harts->harts)};
     memcpy(note->words, hart->record + 1, sizeof note->words);
 }
 

@@ -13,7 +13,8 @@ void ntr_capture_machine_halt(struct ntr_capture_harts *harts);
 void ntr_capture_machine_halt_hart(struct ntr_capture_harts *harts, uint32_t lane);
 
 /* A hart has stopped before the instruction at `address`, which the caller has executed for it. */
-void ntr_capture_machine_insert(struct ntr_capture_harts *harts, uint32_t lane, uint64_t address, const uint8_t *bytes, size_t size);
+void ntr_capture_machine_insert(struct ntr_capture_harts *harts, uint32_t lane, uint64_t address, const uint8_t *bytes,
+                                size_t size);
 
 /* The lane ends without CHANNEL_END: QEMU was killed. */
 void ntr_capture_machine_finish_hart(struct ntr_capture_harts *harts, struct ntr_capture_hart *hart);

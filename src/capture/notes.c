@@ -34,7 +34,8 @@ static void put_page(FILE *file, const struct ntr_capture_guest_note *note) {
 }
 
 static bool write_notes(const struct ntr_capture_session *session, const char *name, const char *head,
-                        const struct ntr_capture_notes *notes, void (*put)(FILE *, const struct ntr_capture_guest_note *)) {
+                        const struct ntr_capture_notes *notes,
+                        void (*put)(FILE *, const struct ntr_capture_guest_note *)) {
     char path[PATH_MAX];
 
     snprintf(path, sizeof path, "%s/%s", ntr_bundle_folder(session->record.bundle), name);
@@ -45,7 +46,8 @@ static bool write_notes(const struct ntr_capture_session *session, const char *n
     for (size_t i = 0; i < notes->count; i++) {
         const struct ntr_capture_guest_note *note = &notes->items[i];
         uint16_t src;
-        if (note->position < session->ring.dropped || !ntr_capture_harts_source(&session->harts, note->lane, &src)) continue;
+        if (note->position < session->ring.dropped || !ntr_capture_harts_source(&session->harts, note->lane, &src))
+            continue;
         fprintf(file, "%" PRIu64 " %u ", note->position - session->ring.dropped, src);
         if (session->harts.keeps_spaces)
             fprintf(file, "0x%" PRIx64, note->context);
@@ -63,7 +65,8 @@ bool ntr_capture_write_notes(const struct ntr_capture_session *session) {
 
     return write_notes(session, "tasks", "ntrace-tasks 1\nposition src context task pid tgid comm\n", &machine->tasks,
                        put_task) &&
-           write_notes(session, "pages", "ntrace-pages 1\nposition src context address hash\n", &machine->pages, put_page);
+           write_notes(session, "pages", "ntrace-pages 1\nposition src context address hash\n", &machine->pages,
+                       put_page);
 }
 
 static void place_notes(const struct ntr_capture_session *session, struct ntr_capture_notes *notes) {

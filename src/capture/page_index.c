@@ -44,7 +44,8 @@ static bool add_pages(ntr_page_index *index, uint32_t file, ntr_bytes bytes, con
         uint8_t page[NTR_PAGE_BYTES] = {0};
         const size_t size = bytes.size - at < NTR_PAGE_BYTES ? (size_t)(bytes.size - at) : NTR_PAGE_BYTES;
         memcpy(page, bytes.data + at, size);
-        if (ntr_reserve(index->allocator, (void **)&index->pages, &index->capacity, index->count + 1, sizeof *index->pages))
+        if (ntr_reserve(index->allocator, (void **)&index->pages, &index->capacity, index->count + 1,
+                        sizeof *index->pages))
             return false;
         index->pages[index->count++] =
             (struct indexed_page){ntr_page_hash(page), header->p_vaddr - header->p_offset + at, file};
@@ -100,8 +101,10 @@ static ntr_status add_candidates(const ntr_page_index *index, const ntr_page_see
     if (end - first > PLACES_MAX) return NTR_OK;
     for (size_t i = first; i < end; i++) {
         if (ntr_reserve(index->allocator, (void **)list, capacity, *count + 1, sizeof **list)) return NTR_E_MEMORY;
-        (*list)[(*count)++] = (ntr_page_match){.context = seen->context, .bias = seen->address - index->pages[i].address,
-                                               .file = index->pages[i].file, .pages = end - first == 1 ? 2 : 1};
+        (*list)[(*count)++] = (ntr_page_match){.context = seen->context,
+                                               .bias = seen->address - index->pages[i].address,
+                                               .file = index->pages[i].file,
+                                               .pages = end - first == 1 ? 2 : 1};
     }
     return NTR_OK;
 }
@@ -120,8 +123,8 @@ static size_t merge(ntr_page_match *list, size_t count) {
     return kept;
 }
 
-ntr_status ntr_page_index_match(ntr_page_index *index, const ntr_page_seen *seen, size_t count, ntr_page_match **matches,
-                                size_t *match_count) {
+ntr_status ntr_page_index_match(ntr_page_index *index, const ntr_page_seen *seen, size_t count,
+                                ntr_page_match **matches, size_t *match_count) {
     size_t capacity = 0;
     ntr_status status = NTR_OK;
     *matches = NULL;

@@ -37,7 +37,8 @@ static void vote(struct search *search, uint64_t bias) {
 }
 
 /* The range votes if its first bytes are in the segment once. */
-static void probe(struct search *search, const struct code_segment *segment, const struct ntr_capture_code_range *range) {
+static void probe(struct search *search, const struct code_segment *segment,
+                  const struct ntr_capture_code_range *range) {
     const uint8_t *bytes = search->code->bytes + range->place, *end = segment->bytes.data + segment->bytes.size;
     const uint8_t *found = memmem(segment->bytes.data, segment->bytes.size, bytes, PROBE);
 
@@ -107,7 +108,8 @@ size_t ntr_code_places(const struct ntr_capture_code *code, unsigned prv, ntr_by
 
     for (size_t i = 0; ntr_capture_elf_header(file, i, &header) && !count; i++) {
         if (header.p_type != PT_LOAD || !(header.p_flags & PF_X)) continue;
-        if (header.p_offset > file.size || header.p_filesz > file.size - header.p_offset || header.p_filesz < PROBE) continue;
+        if (header.p_offset > file.size || header.p_filesz > file.size - header.p_offset || header.p_filesz < PROBE)
+            continue;
         const struct code_segment segment = {{file.data + header.p_offset, (size_t)header.p_filesz}, header.p_vaddr};
         count = place_segment(&search, &segment, places, 0);
     }

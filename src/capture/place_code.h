@@ -1,9 +1,10 @@
 /* Where the code of a file was executed, by its bytes: firmware, which has no pages, and may move itself.
  *
- * The first bytes of executed ranges are looked for in the executable segments of the file. A range that is there once votes for a
- * load bias. A bias is right if nearly all executed bytes inside the segment are those of the file.
+ * The first bytes of executed ranges are looked for in the executable segments of the file. A range that is there once
+ * votes for a load bias. A bias is right if nearly all executed bytes inside the segment are those of the file.
  *
- * Example: U-Boot is linked at 0x80200000 and executes there; then it copies itself to the end of memory. It has two places. */
+ * Example: U-Boot is linked at 0x80200000 and executes there; then it copies itself to the end of memory. It has two
+ * places. */
 #ifndef NTR_CAPTURE_PLACE_CODE_H
 #define NTR_CAPTURE_PLACE_CODE_H
 

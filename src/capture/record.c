@@ -100,7 +100,8 @@ static ntr_status add_mapping(struct ntr_capture_record *record, const char *lin
     const char *path = *at == ' ' ? at + 1 : at;
     if (!ntr_capture_elf_read(path, &elf) || !elf.is_riscv) return NTR_OK;
     if (!ntr_capture_elf_bias(&elf, start, offset, 0, &first)) return NTR_OK;
-    /* Several segments of a small file can lie in one page of it. Then this is one more mapping of a file that was found before. */
+    /* Several segments of a small file can lie in one page of it. Then this is one more mapping of a file that was
+     * found before. */
     for (unsigned i = 1; ntr_capture_elf_bias(&elf, start, offset, i, &bias); i++)
         if (has_elf(record, path, bias)) return NTR_OK;
     return add_elf(record, path, first);

@@ -31,8 +31,7 @@ static bool is_in_files(const struct code_file *out, const struct ntr_capture_co
 
     for (uint64_t at = 0; at < range->length;) {
         size_t want = range->length - at < sizeof there ? (size_t)(range->length - at) : sizeof there;
-        size_t n =
-            ntr_program_read(out->record->program, NULL, NTR_POSITION_ANY, range->address + at, there, want);
+        size_t n = ntr_program_read(out->record->program, NULL, NTR_POSITION_ANY, range->address + at, there, want);
         if (n == 0 || memcmp(there, bytes + at, n) != 0) return false;
         at += n;
     }

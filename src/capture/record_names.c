@@ -1,5 +1,5 @@
-/* Names of code that a program has generated while it ran: a perf map (/tmp/perf-PID.map), which is found by its name, and
- * jitdump files (jit-PID.dump), which programs map for execution so that they are found. */
+/* Names of code that a program has generated while it ran: a perf map (/tmp/perf-PID.map), which is found by its name,
+ * and jitdump files (jit-PID.dump), which programs map for execution so that they are found. */
 #include "base/allocator.h"
 #include "capture/record.h"
 

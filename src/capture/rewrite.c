@@ -7,9 +7,9 @@
  *
  * Compression. Only a stream that has become large is worth it.
  *
- * This process may be killed at any time. Invariant: once capture.json has been written, it describes a file of the bundle
- * that is complete up to some message. So the old file gets a second name and capture.json refers to that, until the new
- * file is complete and capture.json refers to it. */
+ * This process may be killed at any time. Invariant: once capture.json has been written, it describes a file of the
+ * bundle that is complete up to some message. So the old file gets a second name and capture.json refers to that, until
+ * the new file is complete and capture.json refers to it. */
 #include "capture/session.h"
 #include "base/allocator.h"
 #include "base/try.h"
@@ -148,8 +148,8 @@ static ntr_status copy(struct rewriting *w, FILE *file, const ntr_allocator *all
     return status;
 }
 
-/* The stream is closed, and its file gets another name, `old`. On a file system without links, capture.json describes no
- * file until the new one is complete. Call it before positions are collected. */
+/* The stream is closed, and its file gets another name, `old`. On a file system without links, capture.json describes
+ * no file until the new one is complete. Call it before positions are collected. */
 static ntr_status set_aside(struct ntr_capture_session *session, struct old_file *old) {
     char path[PATH_MAX];
 
@@ -176,7 +176,8 @@ static ntr_status drop(struct ntr_capture_session *session, const struct old_fil
 }
 
 /* The stream is written anew, compressed or not. */
-static ntr_status rewrite(struct ntr_capture_session *session, struct rewriting *w, const struct old_file *old, bool compresses) {
+static ntr_status rewrite(struct ntr_capture_session *session, struct rewriting *w, const struct old_file *old,
+                          bool compresses) {
     session->compresses = compresses;
     FILE *file = fopen(old->path, "rb");
     if (!file) return ntr_capture_fail_errno(&session->reason, old->path);
@@ -200,8 +201,8 @@ ntr_status ntr_capture_widen(struct ntr_capture_session *session, uint32_t hart)
         ntr_capture_code_positions(&session->harts.code, collect, &w.positions);
         ntr_capture_record_positions(&session->record, collect, &w.positions);
         if (w.positions.count) qsort(w.positions.items, w.positions.count, sizeof *w.positions.items, by_value);
-        ntr_status status =
-            w.positions.failed ? ntr_capture_fail_memory(&session->reason) : rewrite(session, &w, &old, session->compresses);
+        ntr_status status = w.positions.failed ? ntr_capture_fail_memory(&session->reason)
+                                               : rewrite(session, &w, &old, session->compresses);
         ntr_dealloc(session->config.allocator, w.positions.items);
         if (status != NTR_OK) return status;
         bits += NTR_MDO_BITS;

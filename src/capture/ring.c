@@ -95,8 +95,10 @@ bool ntr_capture_ring_copy(struct ntr_capture_ring *ring, const char *path, char
     bool good = file >= 0 && append_all(ring, file, path);
 
     if (file >= 0 && close(file)) good = false;
-    if (good) ring->copies++;
-    else unlink(copy);
+    if (good)
+        ring->copies++;
+    else
+        unlink(copy);
     return good;
 }
 

@@ -1,7 +1,7 @@
-/* The most recent part of a stream (ntr_capture_config.max_size). The stream is cut into segments, each in a file of its
- * own; the oldest ones are removed. At a cut the trace of every hart stops, so that the messages behind it begin with a
- * synchronizing one. At the end, the segments become one file. From time to time they are copied into one file, which can be
- * read if this process is killed. */
+/* The most recent part of a stream (ntr_capture_config.max_size). The stream is cut into segments, each in a file of
+ * its own; the oldest ones are removed. At a cut the trace of every hart stops, so that the messages behind it begin
+ * with a synchronizing one. At the end, the segments become one file. From time to time they are copied into one file,
+ * which can be read if this process is killed. */
 #ifndef NTR_CAPTURE_RING_H
 #define NTR_CAPTURE_RING_H
 
@@ -35,7 +35,8 @@ bool ntr_capture_ring_is_full(const struct ntr_capture_ring *ring, const struct 
 ntr_status ntr_capture_ring_cut(struct ntr_capture_ring *ring, struct ntr_bundle_writer *stream, const char *path,
                                 bool compress, const ntr_allocator *allocator, struct ntr_capture_reason *reason);
 
-/* Copy all segments and the present one, as far as it is in its file, into one file with a new name. False: it cannot be made. */
+/* Copy all segments and the present one, as far as it is in its file, into one file with a new name. False: it cannot
+ * be made. */
 bool ntr_capture_ring_copy(struct ntr_capture_ring *ring, const char *path, char copy[PATH_MAX]);
 
 /* Remove the copy before the last one (`before`), or the last one. */

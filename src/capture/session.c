@@ -84,8 +84,7 @@ ntr_status ntr_capture_stream_open(struct ntr_capture_session *session) {
     ntr_bundle_writer_release(&session->stream, session->config.allocator);
     session->stream.offset = session->stream.used = 0;
     session->ring.limit = session->config.max_size;
-    ntr_status status =
-        ntr_bundle_writer_open(&session->stream, path, session->compresses, session->config.allocator);
+    ntr_status status = ntr_bundle_writer_open(&session->stream, path, session->compresses, session->config.allocator);
     if (status == NTR_E_IO) return ntr_capture_fail_errno(&session->reason, path);
     if (status == NTR_E_UNSUPPORTED)
         return ntr_capture_fail(&session->reason, status, "this build has no zstd: the stream cannot be compressed");
@@ -156,7 +155,9 @@ static void set_window(struct ntr_capture_session *session, const struct ntr_cap
     bool waits = config->start_at || config->skip;
 
     *window = (struct ntr_capture_window){
-        .state = before ? before->state : waits ? NTR_CAPTURE_WINDOW_WAITS : NTR_CAPTURE_WINDOW_OPEN,
+        .state = before  ? before->state
+                 : waits ? NTR_CAPTURE_WINDOW_WAITS
+                         : NTR_CAPTURE_WINDOW_OPEN,
         .skip = before ? before->skip : config->skip,
         .start = place_of(config->start_at),
         .stop = place_of(config->stop_at),
@@ -171,7 +172,9 @@ static bool widens_src(const ntr_capture_config *config) {
 }
 
 /* `widen` of the harts. */
-static ntr_status widen(void *user, uint32_t hart) { return ntr_capture_widen(user, hart); }
+static ntr_status widen(void *user, uint32_t hart) {
+    return ntr_capture_widen(user, hart);
+}
 
 ntr_status ntr_capture_session_attach(struct ntr_capture_session *session) {
     bool widens = widens_src(&session->config);
@@ -185,7 +188,8 @@ ntr_status ntr_capture_session_attach(struct ntr_capture_session *session) {
     bool again = session->past.programs != 0;
     ntr_status status = ntr_capture_harts_init(&session->harts, &target, session->config.allocator);
     set_window(session, again ? &window : NULL);
-    if (status == NTR_OK && session->machine.name) status = ntr_capture_machine_init(&session->harts, session->machine.no_contexts);
+    if (status == NTR_OK && session->machine.name)
+        status = ntr_capture_machine_init(&session->harts, session->machine.no_contexts);
     session->harts.pause_at = ntr_capture_ring_end(&session->ring, &session->stream);
     ntr_capture_watch_begin(&session->harts, &session->config);
     return status == NTR_OK ? status : ntr_capture_fail_memory(&session->reason);
@@ -251,7 +255,7 @@ static void cut(struct ntr_capture_session *session) {
     ntr_capture_stream_path(session, path, sizeof path);
     ntr_capture_stop_all(&session->harts);
     ntr_capture_note(&session->harts, ntr_capture_ring_cut(&session->ring, &session->stream, path, session->compresses,
-                                                          config->allocator, &session->reason));
+                                                           config->allocator, &session->reason));
     session->harts.pause_at = ntr_capture_ring_end(&session->ring, &session->stream);
 }
 
@@ -295,12 +299,14 @@ void ntr_capture_session_save(struct ntr_capture_session *session) {
     bool is_due = session->saved_size ? now - session->saved_at >= every
                                       : now - session->saved_at >= FIRST || session->stream.offset >= FIRST_BYTES;
     if (session->system || !is_due) return;
-    if (atomic_load(&head->state) != CHANNEL_ATTACHED || (!head->machine && !atomic_load(&head->maps)) || session->stream.error ||
-        session->saved_size == session->stream.offset)
+    if (atomic_load(&head->state) != CHANNEL_ATTACHED || (!head->machine && !atomic_load(&head->maps)) ||
+        session->stream.error || session->saved_size == session->stream.offset)
         return;
     ntr_bundle_writer_save(&session->stream);
-    if (session->ring.limit) describe_copy(session);
-    else ntr_capture_session_describe(session, stream_name(session));
+    if (session->ring.limit)
+        describe_copy(session);
+    else
+        ntr_capture_session_describe(session, stream_name(session));
     session->save_time = ntr_capture_clock() - now;
 }
 
@@ -317,7 +323,8 @@ static ntr_status salvage(struct ntr_capture_session *session, ntr_status status
 
     ntr_capture_stream_path(session, path, sizeof path);
     if (session->stream.error && !session->compresses && stat(path, &about) == 0 &&
-        truncate(path, about.st_size > 2 * SPARE ? about.st_size - SPARE : about.st_size / 2) == 0 && session->saved_size) {
+        truncate(path, about.st_size > 2 * SPARE ? about.st_size - SPARE : about.st_size / 2) == 0 &&
+        session->saved_size) {
         const struct ntr_capture_report report =
             report_of(session, "the stream could not be written to its end; the end of the trace is missing");
         ntr_capture_bundle_save(&session->record, &report, &session->harts.code);

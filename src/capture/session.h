@@ -92,11 +92,13 @@ uint64_t ntr_capture_session_instructions(const struct ntr_capture_session *sess
 /* start_machine.c: start QEMU with config.machine; copy the ELF files that it was given, once. */
 ntr_status ntr_capture_machine_start(struct ntr_capture_session *session);
 
-/* The options with which a QEMU that somebody else starts fills the session's memory. Errors: NTR_E_LIMIT, those of files. */
+/* The options with which a QEMU that somebody else starts fills the session's memory. Errors: NTR_E_LIMIT, those of
+ * files. */
 ntr_status ntr_capture_machine_options(struct ntr_capture_session *session, char *text, size_t size);
 ntr_status ntr_capture_machine_files(struct ntr_capture_session *session);
 
-/* Writes to the channel where the kernel, config.machine's, has the name and the numbers of a task, if it has types (BTF). */
+/* Writes to the channel where the kernel, config.machine's, has the name and the numbers of a task, if it has types
+ * (BTF). */
 void ntr_capture_machine_types(struct ntr_capture_session *session);
 
 /* guest_names.c: add the images that name what a machine executed. */

@@ -22,7 +22,8 @@ void ntr_capture_machine_free(struct ntr_capture_harts *harts) {
     harts->machine = NULL;
 }
 
-/* ---- address spaces ----------------------------------------------------------------------------------------------- */
+/* ---- address spaces -----------------------------------------------------------------------------------------------
+ */
 
 static unsigned asid_of(const struct ntr_capture_harts *harts, uint64_t satp) {
     return harts->channel->head.xlen == 32 ? satp >> 22 & 0x1ff : satp >> 44 & 0xffff;
@@ -32,7 +33,8 @@ static unsigned vmid_of(const struct ntr_capture_harts *harts, uint64_t hgatp) {
     return harts->channel->head.xlen == 32 ? hgatp >> 22 & 0x7f : hgatp >> 44 & 0x3fff;
 }
 
-static struct ntr_capture_root *slot_of(struct ntr_capture_root *roots, size_t capacity, uint64_t satp, uint64_t hgatp) {
+static struct ntr_capture_root *slot_of(struct ntr_capture_root *roots, size_t capacity, uint64_t satp,
+                                        uint64_t hgatp) {
     size_t at = (size_t)((satp ^ hgatp * 0xff51afd7ed558ccdu) * 0x9e3779b97f4a7c15u >> 32);
 
     for (;; at++) {
@@ -115,10 +117,11 @@ uint32_t ntr_capture_machine_space(struct ntr_capture_harts *harts, const struct
     return *known;
 }
 
-/* ---- state of the hart -------------------------------------------------------------------------------------------- */
+/* ---- state of the hart --------------------------------------------------------------------------------------------
+ */
 
 static uint8_t priv_of(unsigned privilege) {
-    static const uint8_t privs[8] = {NTR_PRIV_U, NTR_PRIV_S, NTR_PRIV_S, NTR_PRIV_M,
+    static const uint8_t privs[8] = {NTR_PRIV_U,  NTR_PRIV_S,  NTR_PRIV_S,  NTR_PRIV_M,
                                      NTR_PRIV_VU, NTR_PRIV_VS, NTR_PRIV_VS, NTR_PRIV_M};
     return privs[privilege & 7];
 }
@@ -140,16 +143,20 @@ static void note_told(struct ntr_capture_hart *hart, uint8_t priv) {
 
 void ntr_capture_machine_reported(struct ntr_capture_hart *hart, uint8_t priv) {
     note_told(hart, priv);
-    ntr_classifier_state_reported(hart->classifier,
-                                  &(ntr_hart_state){.priv = priv, .scontext = hart->context, .hcontext = hart->hcontext});
+    ntr_classifier_state_reported(
+        hart->classifier, &(ntr_hart_state){.priv = priv, .scontext = hart->context, .hcontext = hart->hcontext});
 }
 
 void ntr_capture_machine_set_state(struct ntr_capture_harts *harts, struct ntr_capture_hart *hart, uint64_t now) {
     bool timed = harts->config->params.timestamps == NTR_TIMESTAMPS_ON;
     uint8_t priv = ntr_capture_machine_priv(harts, hart);
 
-    if (!timed && priv == hart->told_priv && hart->context == hart->told_context && hart->hcontext == hart->told_hcontext) return;
+    if (!timed && priv == hart->told_priv && hart->context == hart->told_context &&
+        hart->hcontext == hart->told_hcontext)
+        return;
     note_told(hart, priv);
-    ntr_classifier_set_state(hart->classifier, &(ntr_hart_state){.priv = priv, .scontext = hart->context, .hcontext = hart->hcontext,
+    ntr_classifier_set_state(hart->classifier, &(ntr_hart_state){.priv = priv,
+                                                                 .scontext = hart->context,
+                                                                 .hcontext = hart->hcontext,
                                                                  .time = timed ? now : 0});
 }

@@ -4,9 +4,9 @@
  * CPUs have none. So a pair of ASID and root page table that is not the first one with this ASID gets a number of its
  * own above the ASID: context = ASID + (n << 16).
  * Example: satp 8000100000091b81 is context 1; satp 8000000000080000 and 8000000000080005, both with ASID 0, are the
- * contexts 10000 and 20000 (hexadecimal), because 0 stands for no address space. In the V modes of the hypervisor extension, the ASID
- * is that of vsatp, and each pair of vsatp and hgatp is an address space. Behind a million address spaces, the next
- * ones have the context of the last one with their ASID.
+ * contexts 10000 and 20000 (hexadecimal), because 0 stands for no address space. In the V modes of the hypervisor
+ * extension, the ASID is that of vsatp, and each pair of vsatp and hgatp is an address space. Behind a million address
+ * spaces, the next ones have the context of the last one with their ASID.
  *
  * hcontext is the VMID of hgatp in V modes, and 0 elsewhere. */
 #ifndef NTR_CAPTURE_SPACES_H
@@ -25,7 +25,8 @@ enum {
     NTR_CAPTURE_ASIDS = 1 << 16,
 };
 
-/* What is known about the guest at an offset in the stream: the task that runs, or the content of a page of user mode. */
+/* What is known about the guest at an offset in the stream: the task that runs, or the content of a page of user mode.
+ */
 struct ntr_capture_guest_note {
     uint64_t position, context;
     uint32_t lane;
@@ -61,7 +62,8 @@ uint8_t ntr_capture_machine_priv(const struct ntr_capture_harts *harts, const st
  * part of a run. */
 bool ntr_capture_machine_is_reported(const struct ntr_capture_harts *harts, const struct ntr_capture_hart *hart);
 
-/* The encoder has reported the privilege mode and the context of the last block without the classifier, which learns it here. */
+/* The encoder has reported the privilege mode and the context of the last block without the classifier, which learns it
+ * here. */
 void ntr_capture_machine_reported(struct ntr_capture_hart *hart, uint8_t priv);
 
 /* The classifier takes the last block of the hart next: tell it the privilege mode and the context. */

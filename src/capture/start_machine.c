@@ -89,7 +89,8 @@ struct texts {
     const char *firmware; /* its path, or that of a changed copy */
 };
 
-static void add_all(struct machine_arguments *arguments, const ntr_capture_session *session, const struct texts *texts) {
+static void add_all(struct machine_arguments *arguments, const ntr_capture_session *session,
+                    const struct texts *texts) {
     const ntr_capture_config *config = &session->config;
     const ntr_capture_machine_config *machine = &session->machine;
     bool bare = starts_at_kernel(machine->name);
@@ -156,7 +157,8 @@ ntr_status ntr_capture_machine_start(struct ntr_capture_session *session) {
     ntr_status status = make_texts(session, &texts);
 
     if (status != NTR_OK) return status;
-    struct machine_arguments arguments = {.items = ntr_alloc(allocator, MACHINE_ARGUMENTS + session->config.qemu_option_count, sizeof(char *))};
+    struct machine_arguments arguments = {
+        .items = ntr_alloc(allocator, MACHINE_ARGUMENTS + session->config.qemu_option_count, sizeof(char *))};
     if (!arguments.items) return ntr_capture_fail_memory(&session->reason);
     add_all(&arguments, session, &texts);
     status = ntr_capture_guest_spawn(&session->guest, arguments.items, &session->reason);
@@ -181,8 +183,8 @@ void ntr_capture_machine_types(struct ntr_capture_session *session) {
 
     if (!session->machine.kernel || !ntr_guest_file_map(session->machine.kernel, &kernel)) return;
     if (ntr_btf_find(kernel, &types) && ntr_btf_member(types, "task_struct", "comm", &name) &&
-        ntr_btf_member(types, "task_struct", "pid", &pid) && ntr_btf_member(types, "task_struct", "tgid", &tgid) && name < TASK_MOST &&
-        pid < TASK_MOST && tgid < TASK_MOST) {
+        ntr_btf_member(types, "task_struct", "pid", &pid) && ntr_btf_member(types, "task_struct", "tgid", &tgid) &&
+        name < TASK_MOST && pid < TASK_MOST && tgid < TASK_MOST) {
         head->task_name = name;
         head->task_pid = pid;
         head->task_tgid = tgid;

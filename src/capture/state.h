@@ -23,10 +23,10 @@
 struct ntr_capture_block {
     ntr_code_block code;
     uint32_t generation; /* of ntr_capture_code when memory last agreed with its bytes; 0: the block is not filled in */
-    uint32_t space;      /* in which it agreed */
-    uint32_t executed;   /* the block that was executed last when this one was told (executed.h); 0: none was */
-    bool is_ecall;       /* ends in ECALL; of a machine, also in EBREAK */
-    bool last_traps;     /* CHANNEL_BLOCK_LAST_TRAPS */
+    uint32_t space; /* in which it agreed */
+    uint32_t executed; /* the block that was executed last when this one was told (executed.h); 0: none was */
+    bool is_ecall; /* ends in ECALL; of a machine, also in EBREAK */
+    bool last_traps; /* CHANNEL_BLOCK_LAST_TRAPS */
 };
 
 /* What a block does to the return stack of the encoder, without a message. */
@@ -39,14 +39,14 @@ enum {
 /* The same for the block chain (block_chain.h): what the block adds to a run. */
 struct ntr_capture_link {
     uint32_t next[2]; /* blocks that follow without a message: [0] not taken or no branch, [1] taken; 0: not known */
-    uint64_t sums;    /* halfwords, instructions and branches, NTR_CAPTURE_SUM_BITS each: they are added in one step */
+    uint64_t sums; /* halfwords, instructions and branches, NTR_CAPTURE_SUM_BITS each: they are added in one step */
     uint64_t start;
-    uint32_t space;                   /* where the block was verified */
+    uint32_t space; /* where the block was verified */
     uint16_t halfwords, instructions; /* halfwords 0: nothing is known about the block */
-    uint8_t branches;                 /* 0 or 1 */
-    uint8_t jump;                     /* itype of the register jump at its end; 0: it ends otherwise */
-    uint8_t stack;                    /* NTR_CAPTURE_STACK_* */
-    uint32_t callee;                  /* NTR_CAPTURE_STACK_CALL: what follows, instead of `next`; 0: not known */
+    uint8_t branches; /* 0 or 1 */
+    uint8_t jump; /* itype of the register jump at its end; 0: it ends otherwise */
+    uint8_t stack; /* NTR_CAPTURE_STACK_* */
+    uint32_t callee; /* NTR_CAPTURE_STACK_CALL: what follows, instead of `next`; 0: not known */
 };
 
 enum { NTR_CAPTURE_SUM_BITS = 21 };
@@ -55,38 +55,38 @@ struct ntr_capture_hart {
     ntr_encoder *encoder; /* NULL: nothing has been executed here, or the hart is one of a modelled system */
     ntr_classifier *classifier;
     struct ntr_capture_lane lane;
-    uint64_t time;   /* instructions retired */
-    uint32_t last;   /* block being executed; where it goes is known when the next one begins. 0: none */
+    uint64_t time; /* instructions retired */
+    uint32_t last; /* block being executed; where it goes is known when the next one begins. 0: none */
     ntr_enc_run run; /* ends where `last` begins */
     ntr_enc_stack *stack; /* of the encoder; NULL without implicit returns */
-    uint8_t branches;                        /* a run with so many branches is given to the encoder */
-    uint8_t fill;                            /* words in `record` */
+    uint8_t branches; /* a run with so many branches is given to the encoder */
+    uint8_t fill; /* words in `record` */
     uint32_t record[CHANNEL_WORDS];
     uint32_t entry; /* CHANNEL_ENTRY record that applies to the next block, or 0 */
-    uint16_t tail;   /* so many instructions of `last` are not traced: the window opened behind them */
+    uint16_t tail; /* so many instructions of `last` are not traced: the window opened behind them */
     uint32_t passed; /* the last block before the window opened */
-    bool ended;     /* by CHANNEL_LOST: later words of the lane are ignored */
+    bool ended; /* by CHANNEL_LOST: later words of the lane are ignored */
 
     /* Whole machines: */
-    uint64_t halted_at;       /* `time` when a debugger halted the hart */
-    bool stopped;             /* CHANNEL_END was read */
-    bool moves;               /* CHANNEL_CONTEXT was read: the next block begins in satp_next */
-    uint64_t clock;           /* CHANNEL_TIME that was read last */
+    uint64_t halted_at; /* `time` when a debugger halted the hart */
+    bool stopped; /* CHANNEL_END was read */
+    bool moves; /* CHANNEL_CONTEXT was read: the next block begins in satp_next */
+    uint64_t clock; /* CHANNEL_TIME that was read last */
     uint64_t satp_next, hgatp_next; /* as in CHANNEL_CONTEXT */
     uint64_t context, hcontext; /* as the trace carries them */
-    uint32_t space, space_v;  /* of code in U mode and VU mode; 0: not looked up */
-    uint8_t told_priv;        /* what the classifier knows */
+    uint32_t space, space_v; /* of code in U mode and VU mode; 0: not looked up */
+    uint8_t told_priv; /* what the classifier knows */
     uint64_t told_context, told_hcontext;
-    ntr_ingress_sink sink;    /* of the classifier; NULL: the encoder */
+    ntr_ingress_sink sink; /* of the classifier; NULL: the encoder */
     void *sink_user;
 };
 
 /* A loop that the guest counts and has not reported; see ntr_capture_harts_poll. */
 struct ntr_capture_poll {
     const uint32_t *at; /* position in the lane at the last poll */
-    uint32_t number;    /* block of the loop; 0: none runs */
-    uint64_t count;     /* executions seen by the last poll, less `encoded` */
-    uint64_t encoded;   /* executions encoded before the guest reported them */
+    uint32_t number; /* block of the loop; 0: none runs */
+    uint64_t count; /* executions seen by the last poll, less `encoded` */
+    uint64_t encoded; /* executions encoded before the guest reported them */
 };
 
 /* An instruction at which the window opens or closes, or an object whose loads and stores are traced. */
@@ -113,23 +113,23 @@ struct ntr_capture_harts {
     struct ntr_capture_system *system; /* NULL: every hart has an encoder of its own */
     struct ntr_capture_code code;
     struct ntr_capture_block *blocks; /* by number */
-    struct ntr_capture_link *links;   /* by number */
+    struct ntr_capture_link *links; /* by number */
     uint32_t block_capacity;
     struct ntr_capture_hart *harts; /* by lane; CHANNEL_LANES of them */
     struct ntr_capture_poll poll;
     struct ntr_capture_window window;
     struct ntr_capture_place watched; /* given: only its loads and stores are traced */
-    uint64_t pause_at;  /* offset in the stream at which draining stops, at the end of a batch */
-    uint32_t traced;    /* lanes that are traced: as many as SRC distinguishes */
+    uint64_t pause_at; /* offset in the stream at which draining stops, at the end of a batch */
+    uint32_t traced; /* lanes that are traced: as many as SRC distinguishes */
     ntr_status (*widen)(void *user, uint32_t hart); /* of ntr_capture_target */
     void *user;
     struct ntr_capture_machine *machine; /* NULL: user mode */
-    bool keeps_spaces;  /* the trace carries privilege modes and contexts, so code is kept for each */
-    bool in_runs;       /* the encoders take runs of blocks */
-    bool unknown;       /* blocks were executed whose code is not known (executed.h) */
-    bool rewritten;     /* code changed at an unknown place of the stream */
-    bool lost;          /* a table of the channel was full */
-    bool untraced;      /* there were more lanes than `traced` */
+    bool keeps_spaces; /* the trace carries privilege modes and contexts, so code is kept for each */
+    bool in_runs; /* the encoders take runs of blocks */
+    bool unknown; /* blocks were executed whose code is not known (executed.h) */
+    bool rewritten; /* code changed at an unknown place of the stream */
+    bool lost; /* a table of the channel was full */
+    bool untraced; /* there were more lanes than `traced` */
     ntr_status failure; /* first failure of an encoder or allocation; NTR_OK: none */
 };
 
@@ -138,7 +138,8 @@ static inline void ntr_capture_note(struct ntr_capture_harts *harts, ntr_status 
 }
 
 /* The time for timestamps, when the hart has retired so many instructions more. */
-static inline uint64_t ntr_capture_now(const struct ntr_capture_harts *harts, const struct ntr_capture_hart *hart, uint64_t more) {
+static inline uint64_t ntr_capture_now(const struct ntr_capture_harts *harts, const struct ntr_capture_hart *hart,
+                                       uint64_t more) {
     return harts->channel->head.clock ? hart->clock : hart->time + more;
 }
 
@@ -150,8 +151,8 @@ static inline bool ntr_capture_is_register_jump(const ntr_code_block *code) {
     return code->flow >= NTR_FLOW_INDIRECT_JUMP && code->flow <= NTR_FLOW_RETURN;
 }
 
-/* The address that follows without a taken branch; NTR_ADDRESS_UNKNOWN after a register jump or a trap return, also when it
- * goes to the next instruction. */
+/* The address that follows without a taken branch; NTR_ADDRESS_UNKNOWN after a register jump or a trap return, also
+ * when it goes to the next instruction. */
 static inline uint64_t ntr_capture_successor(const ntr_code_block *code) {
     if (ntr_capture_is_register_jump(code) || code->flow == NTR_FLOW_TRAP_RETURN) return NTR_ADDRESS_UNKNOWN;
     if (code->flow == NTR_FLOW_DIRECT_JUMP || code->flow == NTR_FLOW_DIRECT_CALL) return code->target;

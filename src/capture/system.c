@@ -44,7 +44,8 @@ static unsigned sinks_of(const struct ntr_capture_system *s, size_t encoder) {
     ntr_system_component one;
     unsigned count = 0;
 
-    for (size_t i = 0; ntr_capture_system_get(s, i, &one); i++) count += ntr_capture_system_wants(s, &one) && ntr_system_leads(s->system, encoder, i);
+    for (size_t i = 0; ntr_capture_system_get(s, i, &one); i++)
+        count += ntr_capture_system_wants(s, &one) && ntr_system_leads(s->system, encoder, i);
     return count;
 }
 
@@ -181,8 +182,8 @@ ntr_status ntr_capture_system_new(struct ntr_capture_system **system, const ntr_
     return status;
 }
 
-ntr_status ntr_capture_system_adopt(struct ntr_capture_system **system, ntr_system *existing, const ntr_allocator *allocator,
-                                    struct ntr_capture_reason *reason) {
+ntr_status ntr_capture_system_adopt(struct ntr_capture_system **system, ntr_system *existing,
+                                    const ntr_allocator *allocator, struct ntr_capture_reason *reason) {
     struct ntr_capture_system *s = ntr_alloc(allocator, 1, sizeof *s);
     ntr_system_component one;
 
@@ -192,7 +193,8 @@ ntr_status ntr_capture_system_adopt(struct ntr_capture_system **system, ntr_syst
     s->system = existing;
     s->adopted = true;
     for (size_t i = 0; ntr_capture_system_get(s, i, &one); i++)
-        if (one.kind == NTR_COMPONENT_ENCODER && one.hart >= 0 && one.hart < SYSTEM_HARTS) s->encoder_of[one.hart] = i + 1;
+        if (one.kind == NTR_COMPONENT_ENCODER && one.hart >= 0 && one.hart < SYSTEM_HARTS)
+            s->encoder_of[one.hart] = i + 1;
     *system = s;
     return NTR_OK;
 }
@@ -266,7 +268,8 @@ const char *ntr_capture_system_tick(const struct ntr_capture_system *s) {
 bool ntr_capture_system_source(const struct ntr_capture_system *s, unsigned hart, uint16_t *src) {
     ntr_system_component encoder;
 
-    if (hart >= SYSTEM_HARTS || !s->encoder_of[hart] || !ntr_capture_system_get(s, s->encoder_of[hart] - 1, &encoder)) return false;
+    if (hart >= SYSTEM_HARTS || !s->encoder_of[hart] || !ntr_capture_system_get(s, s->encoder_of[hart] - 1, &encoder))
+        return false;
     *src = FIELD(s, &encoder, TE_SRC_BITS) ? (uint16_t)FIELD(s, &encoder, TE_SRC_ID) : 0;
     return true;
 }
@@ -275,7 +278,9 @@ uint64_t ntr_capture_system_mark(struct ntr_capture_system *s, unsigned hart) {
     ntr_system_component encoder;
     uint16_t src;
 
-    if (s->adopted || !ntr_capture_system_source(s, hart, &src) || !ntr_capture_system_get(s, s->encoder_of[hart] - 1, &encoder)) return 0;
+    if (s->adopted || !ntr_capture_system_source(s, hart, &src) ||
+        !ntr_capture_system_get(s, s->encoder_of[hart] - 1, &encoder))
+        return 0;
     return ntr_capture_arrivals_mark(&s->arrivals, src, encoder.encoder.messages);
 }
 

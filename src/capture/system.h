@@ -17,10 +17,10 @@ struct ntr_capture_system;
 ntr_status ntr_capture_system_new(struct ntr_capture_system **system, const ntr_capture_config *capture, unsigned xlen,
                                   struct ntr_bundle_writer *stream, ntr_encoder_config *config,
                                   struct ntr_capture_reason *reason);
-/* The same with a system that exists already, which debuggers configure while harts execute; it must live longer. A block that
- * an encoder refuses is dropped, and `reason` says why. */
-ntr_status ntr_capture_system_adopt(struct ntr_capture_system **system, ntr_system *existing, const ntr_allocator *allocator,
-                                    struct ntr_capture_reason *reason);
+/* The same with a system that exists already, which debuggers configure while harts execute; it must live longer. A
+ * block that an encoder refuses is dropped, and `reason` says why. */
+ntr_status ntr_capture_system_adopt(struct ntr_capture_system **system, ntr_system *existing,
+                                    const ntr_allocator *allocator, struct ntr_capture_reason *reason);
 void ntr_capture_system_free(struct ntr_capture_system *system); /* NULL is allowed */
 
 /* The classifier's blocks go to this hart of the system. A push that fails fills `reason`. */
@@ -33,15 +33,16 @@ ntr_status ntr_capture_system_leave(struct ntr_capture_system *system, unsigned 
 uint64_t ntr_capture_system_now(const struct ntr_capture_system *system);
 ntr_status ntr_capture_system_step(struct ntr_capture_system *system, uint64_t cycles);
 
-/* This moment of the hart, for ntr_capture_system_resolve: its offset in the stream is known at the end. 0: unknown, also then, because
- * the hart has no encoder, or because the system is that of a debugger, who reads the sinks. */
+/* This moment of the hart, for ntr_capture_system_resolve: its offset in the stream is known at the end. 0: unknown,
+ * also then, because the hart has no encoder, or because the system is that of a debugger, who reads the sinks. */
 uint64_t ntr_capture_system_mark(struct ntr_capture_system *system, unsigned hart);
 
-/* The same for all harts: a moment behind everything that they have executed so far, and in front of what they execute then. Time passes
- * until the buffers on the way to the sinks are empty. */
+/* The same for all harts: a moment behind everything that they have executed so far, and in front of what they execute
+ * then. Time passes until the buffers on the way to the sinks are empty. */
 uint64_t ntr_capture_system_barrier(struct ntr_capture_system *system, unsigned hart);
 
-/* After ntr_capture_system_finish: replaces a mark by its offset in the stream. `user` is the system. Other numbers stay. */
+/* After ntr_capture_system_finish: replaces a mark by its offset in the stream. `user` is the system. Other numbers
+ * stay. */
 void ntr_capture_system_resolve(void *user, uint64_t *position);
 
 /* The unit of TSTAMP: "cycle", "16 cycles"; NULL: there are no timestamps. */

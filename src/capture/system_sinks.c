@@ -1,4 +1,5 @@
-/* What is in the sinks of a modelled system when a capture ends: copied to the stream, with the offsets of its messages. */
+/* What is in the sinks of a modelled system when a capture ends: copied to the stream, with the offsets of its
+ * messages. */
 #include "base/allocator.h"
 #include "capture/system.h"
 #include "capture/system_state.h"
@@ -28,7 +29,8 @@ static ntr_status collect(void *user, unsigned id, const uint8_t *bytes, size_t 
 
 /* Calls `take` for each message of a sink, with the offset in the sink at which it ends. */
 static void each_message(struct ntr_capture_system *s, const struct ram_content *content, bool cut,
-                         void (*take)(struct ntr_capture_system *s, ntr_bytes message, uint64_t end, void *user), void *user) {
+                         void (*take)(struct ntr_capture_system *s, ntr_bytes message, uint64_t end, void *user),
+                         void *user) {
     ntr_framer framer;
     ntr_slice slice;
 
@@ -61,17 +63,20 @@ static bool skip_lost(struct ntr_capture_system *s, size_t sink, const struct ra
     if (!counts) return false;
     each_message(s, content, true, count_message, counts);
     for (unsigned hart = 0; hart < SYSTEM_HARTS; hart++) {
-        if (!ntr_capture_system_source(s, hart, &src) || !ntr_capture_system_get(s, s->encoder_of[hart] - 1, &encoder)) continue;
-        if (!ntr_system_leads(s->system, s->encoder_of[hart] - 1, sink) || encoder.encoder.messages < counts[src]) continue;
+        if (!ntr_capture_system_source(s, hart, &src) || !ntr_capture_system_get(s, s->encoder_of[hart] - 1, &encoder))
+            continue;
+        if (!ntr_system_leads(s->system, s->encoder_of[hart] - 1, sink) || encoder.encoder.messages < counts[src])
+            continue;
         ntr_capture_arrivals_skip(&s->arrivals, src, encoder.encoder.messages - counts[src], s->stream->offset);
     }
     ntr_dealloc(s->allocator, counts);
     return true;
 }
 
-/* What stands for the messages of the sink in the stream, which ends where they will be written: put_whole leaves out what is in front of
- * the first whole message. */
-static ntr_status note_arrivals(struct ntr_capture_system *s, size_t sink, const struct ram_content *content, bool cut) {
+/* What stands for the messages of the sink in the stream, which ends where they will be written: put_whole leaves out
+ * what is in front of the first whole message. */
+static ntr_status note_arrivals(struct ntr_capture_system *s, size_t sink, const struct ram_content *content,
+                                bool cut) {
     uint64_t base = s->stream->offset;
     size_t front = 0;
 
@@ -116,11 +121,13 @@ static void list_losses(struct ntr_capture_system *s) {
     ntr_system_component one;
 
     if (s->untraced)
-        ntr_capture_system_add_loss(s, "the program had more threads than the system has encoders; the others were not traced");
+        ntr_capture_system_add_loss(
+            s, "the program had more threads than the system has encoders; the others were not traced");
     for (size_t i = 0; ntr_capture_system_get(s, i, &one); i++) {
         if (one.encoder.overflows)
-            ntr_capture_system_add_loss(s, "%s: overflowed %" PRIu64 " times; %" PRIu64 " halfwords of code are counted by no message",
-                     one.name, one.encoder.overflows, one.encoder.lost_halfwords);
+            ntr_capture_system_add_loss(
+                s, "%s: overflowed %" PRIu64 " times; %" PRIu64 " halfwords of code are counted by no message",
+                one.name, one.encoder.overflows, one.encoder.lost_halfwords);
         else if (one.counts.lost_bytes)
             ntr_capture_system_add_loss(s, "%s: discarded %" PRIu64 " bytes", one.name, one.counts.lost_bytes);
     }

@@ -47,6 +47,7 @@ bool ntr_capture_system_get(const struct ntr_capture_system *system, size_t inde
 /* A sink of the system that is part of the stream. */
 bool ntr_capture_system_wants(const struct ntr_capture_system *system, const ntr_system_component *component);
 /* A line for ntr_capture_system_loss. */
-void __attribute__((format(printf, 2, 3))) ntr_capture_system_add_loss(struct ntr_capture_system *system, const char *format, ...);
+void __attribute__((format(printf, 2, 3))) ntr_capture_system_add_loss(struct ntr_capture_system *system,
+                                                                       const char *format, ...);
 
 #endif

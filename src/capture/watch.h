@@ -6,8 +6,8 @@
 
 #include <ntrace/capture.h>
 
-/* Before the program starts: what the plugin reports. Where an object is becomes known when its file is mapped; until then
- * the plugin reports all accesses. */
+/* Before the program starts: what the plugin reports. Where an object is becomes known when its file is mapped; until
+ * then the plugin reports all accesses. */
 void ntr_capture_watch_begin(struct ntr_capture_harts *harts, const ntr_capture_config *config);
 
 /* Is it known where the object is? The objects of a machine are known from the beginning. */

@@ -88,7 +88,8 @@ static uint64_t count_block(struct ntr_capture_harts *harts, struct ntr_capture_
         return closes_at_once(harts, hart) ? 0 : count - 1;
     }
     window->skip = 0;
-    if (!ntr_capture_window_find(harts, &window->start) || !find_in_block(harts, number, window->start.address, &start)) return 0;
+    if (!ntr_capture_window_find(harts, &window->start) || !find_in_block(harts, number, window->start.address, &start))
+        return 0;
     if (start < before && --count == 0) return 0;
     open_at(harts, hart, number, start);
     return closes_at_once(harts, hart) ? 0 : count - 1;

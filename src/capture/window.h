@@ -1,9 +1,9 @@
-/* The window: which part of the execution is traced. It opens when `skip` instructions have retired and an instruction at
- * one of the addresses of `start` is reached, and closes for ever when it then reaches one of `stop`.
+/* The window: which part of the execution is traced. It opens when `skip` instructions have retired and an instruction
+ * at one of the addresses of `start` is reached, and closes for ever when it then reaches one of `stop`.
  *
  * Words of a lane are looked at before they are encoded. Before the window opens they are only counted; a hart that
- * begins inside of a block begins with a part of it (hart->tail). All harts share the window: it opens and closes for the
- * others with the words that are read next, because there is no common order of the words of different lanes. */
+ * begins inside of a block begins with a part of it (hart->tail). All harts share the window: it opens and closes for
+ * the others with the words that are read next, because there is no common order of the words of different lanes. */
 #ifndef NTR_CAPTURE_WINDOW_H
 #define NTR_CAPTURE_WINDOW_H
 

@@ -20,17 +20,17 @@
 
 #define CHANNEL_MAGIC 0x38316c6e6e616863 /* changes with the layout of the structures below */
 
-#define CHANNEL_THREADS  (1u << 22) /* highest vCPU index, plus 1: Linux has no more threads */
+#define CHANNEL_THREADS   (1u << 22) /* highest vCPU index, plus 1: Linux has no more threads */
 #define CHANNEL_LANE_BITS 12        /* SRC has 12 bits */
-#define CHANNEL_LANES    (1u << CHANNEL_LANE_BITS) /* vCPUs that are traced */
-#define CHANNEL_BATCH    (1u << 14) /* words; the reader releases the ring in batches */
-#define CHANNEL_BATCHES  16u        /* in a ring; one is always free, so that full and empty differ */
-#define CHANNEL_RING     (CHANNEL_BATCH * CHANNEL_BATCHES)
-#define CHANNEL_BLOCKS   (1u << 24)
-#define CHANNEL_LOOPS    (1u << 20)
-#define CHANNEL_COUNTERS (1u << 27)
-#define CHANNEL_CODE     (1ull << 31)
-#define CHANNEL_MAPS     (1u << 24)
+#define CHANNEL_LANES     (1u << CHANNEL_LANE_BITS) /* vCPUs that are traced */
+#define CHANNEL_BATCH     (1u << 14) /* words; the reader releases the ring in batches */
+#define CHANNEL_BATCHES   16u        /* in a ring; one is always free, so that full and empty differ */
+#define CHANNEL_RING      (CHANNEL_BATCH * CHANNEL_BATCHES)
+#define CHANNEL_BLOCKS    (1u << 24)
+#define CHANNEL_LOOPS     (1u << 20)
+#define CHANNEL_COUNTERS  (1u << 27)
+#define CHANNEL_CODE      (1ull << 31)
+#define CHANNEL_MAPS      (1u << 24)
 
 /* Words of a ring: a block number (1 .. CHANNEL_BLOCKS - 1), or a record. */
 enum {
@@ -44,7 +44,8 @@ enum {
     CHANNEL_ENTRY_FAULT = 0x00010000, /* the handler serves a signal that instructions raise */
     CHANNEL_ALL = 0xffff,
     CHANNEL_LOST = 0x42000000, /* a table is full; this lane ends here */
-    /* Four words follow: address and data of a load or store of the block, low halves first. Low bits: log2 of its size. */
+    /* Four words follow: address and data of a load or store of the block, low halves first. Low bits: log2 of its
+       size. */
     CHANNEL_ACCESS = 0x4a000000,
     CHANNEL_ACCESS_SIZE = 0xff,
     CHANNEL_ACCESS_WRITE = 0x100,
@@ -61,8 +62,8 @@ enum {
     CHANNEL_END = 0x46000000,
     /* From the next block on. Four words follow, each low half first: vsatp and hgatp in a V mode, else satp and 0. */
     CHANNEL_CONTEXT = 0x47000000,
-    /* Eight words follow: the task that runs now (address, low half first), its pid and tgid (UINT32_MAX: not known), its
-     * name in 16 bytes. */
+    /* Eight words follow: the task that runs now (address, low half first), its pid and tgid (UINT32_MAX: not known),
+     * its name in 16 bytes. */
     CHANNEL_TASK = 0x48000000,
     /* Four words follow: address and hash of a page of user mode (page_hash.h), each low half first. */
     CHANNEL_PAGE = 0x49000000,
@@ -93,40 +94,40 @@ static inline unsigned channel_record_words(uint32_t word) {
 enum {
     CHANNEL_BLOCK_LOOP = 1u << 0, /* branches to itself; its executions are counted, and reported by CHANNEL_LOOP */
     CHANNEL_BLOCK_LAST_TRAPS = 1u << 1, /* the last instruction may trap, and has no mark */
-    CHANNEL_BLOCK_LAST_SEEN = 1u << 2,  /* the last mark is not counted; it was passed unless lane.fault is set */
+    CHANNEL_BLOCK_LAST_SEEN = 1u << 2, /* the last mark is not counted; it was passed unless lane.fault is set */
 };
 
-/* A translated block: straight code. There is a mark behind every instruction that may trap and that lane.fault does not
- * tell: marks[i] is the number of instructions that have retired when mark i is passed. */
+/* A translated block: straight code. There is a mark behind every instruction that may trap and that lane.fault does
+ * not tell: marks[i] is the number of instructions that have retired when mark i is passed. */
 struct channel_block {
     uint64_t address;
-    uint64_t code;     /* offset of its bytes in channel.code; the marks (uint16_t) follow, aligned */
-    uint64_t seen;     /* loops: executions reported so far */
-    uint32_t size;     /* bytes */
+    uint64_t code; /* offset of its bytes in channel.code; the marks (uint16_t) follow, aligned */
+    uint64_t seen; /* loops: executions reported so far */
+    uint32_t size; /* bytes */
     uint32_t counters; /* index in channel.counters, when marks or executions are counted: executions, then passes of
                           each mark */
     uint16_t instructions, marks;
-    uint8_t flags;     /* CHANNEL_BLOCK_* */
+    uint8_t flags; /* CHANNEL_BLOCK_* */
     uint8_t privilege; /* 0 U, 1 S, 3 M; 4 is added with virtualization. User mode: 0 */
 };
 
 struct channel_lane {
     /* written by the writer; addresses are those of its mapping */
     _Atomic(uint32_t *) at; /* next word */
-    uint32_t *limit;        /* end of the batch */
+    uint32_t *limit; /* end of the batch */
     uint32_t *ring;
-    uint64_t batch;           /* batches begun */
-    uint32_t block;           /* with head.accesses: the block being executed */
+    uint64_t batch; /* batches begun */
+    uint32_t block; /* with head.accesses: the block being executed */
     _Atomic uint32_t reached; /* with several threads: marks passed in the block being executed */
-    _Atomic uint32_t fault;   /* CHANNEL_FAULT: an access of the block has faulted; 0: none */
+    _Atomic uint32_t fault; /* CHANNEL_FAULT: an access of the block has faulted; 0: none */
     /* written by the reader */
     alignas(64) _Atomic uint64_t consumed; /* batches read to their end */
 };
 
-/* What the memory is used for, in channel_head.state. A program that replaces itself by another one (execve) starts QEMU
- * again with the same memory: the plugin finds it in use, and waits until the reader has read and cleared it. */
+/* What the memory is used for, in channel_head.state. A program that replaces itself by another one (execve) starts
+ * QEMU again with the same memory: the plugin finds it in use, and waits until the reader has read and cleared it. */
 enum {
-    CHANNEL_NEW,      /* ready for a plugin */
+    CHANNEL_NEW, /* ready for a plugin */
     CHANNEL_ATTACHED, /* a plugin writes */
     CHANNEL_REPLACED, /* another program has begun; its plugin waits for CHANNEL_NEW */
 };
@@ -152,28 +153,28 @@ struct channel_child {
 
 struct channel_head {
     uint64_t magic, size;
-    uint64_t base;       /* address of the writer's mapping */
+    uint64_t base; /* address of the writer's mapping */
     uint64_t guest_base; /* host address of guest address 0 */
-    uint32_t reader;     /* process id */
+    uint32_t reader; /* process id */
     uint32_t xlen;
     uint32_t machine; /* 1: a whole machine */
-    int32_t file;           /* the reader's descriptor of this memory */
-    uint32_t follow;        /* CHANNEL_FOLLOW_* */
-    uint32_t clock;         /* machines: 1: CHANNEL_TIME is reported */
+    int32_t file; /* the reader's descriptor of this memory */
+    uint32_t follow; /* CHANNEL_FOLLOW_* */
+    uint32_t clock; /* machines: 1: CHANNEL_TIME is reported */
     uint32_t task_name, task_pid, task_tgid; /* machines: offsets in the task_struct of a Linux kernel; 0: not known */
-    uint32_t accesses;      /* loads and stores of [access_first, access_last] are recorded */
+    uint32_t accesses; /* loads and stores of [access_first, access_last] are recorded */
     uint64_t access_first, access_last; /* the reader narrows the range when it knows where an object is */
     _Atomic uint32_t state; /* CHANNEL_NEW, ... */
     _Atomic uint32_t given_up; /* set by the reader: it reads no more */
-    _Atomic uint32_t status;   /* CHANNEL_EXITED and the exit status; 0: the process runs, or a signal has ended it */
+    _Atomic uint32_t status; /* CHANNEL_EXITED and the exit status; 0: the process runs, or a signal has ended it */
     _Atomic uint32_t blocks; /* numbers below this one are in use; 0 is no block */
     _Atomic uint32_t loops;
-    _Atomic uint32_t lanes;                /* vCPU indexes below this have been used */
-    _Atomic uint32_t forks;                /* child processes */
-    _Atomic uint32_t executing;            /* an execve is in progress that is not followed */
+    _Atomic uint32_t lanes; /* vCPU indexes below this have been used */
+    _Atomic uint32_t forks; /* child processes */
+    _Atomic uint32_t executing; /* an execve is in progress that is not followed */
     struct channel_child children[CHANNEL_CHILDREN];
     _Atomic uint64_t counters, code, maps; /* used */
-    _Atomic uint32_t shared;               /* several threads: marks are in lane.reached, loops are not counted */
+    _Atomic uint32_t shared; /* several threads: marks are in lane.reached, loops are not counted */
 };
 
 struct channel {

@@ -1,5 +1,5 @@
-/* Hash of the content of a page of code. The plugin records it, and `ntrace run --files` compares it with the pages of ELF
- * files: it is part of the bundle's format (docs/bundle.md, "pages").
+/* Hash of the content of a page of code. The plugin records it, and `ntrace run --files` compares it with the pages of
+ * ELF files: it is part of the bundle's format (docs/bundle.md, "pages").
  *
  * Each 64-bit word, little-endian, is mixed in by a multiplication; the shift brings high bits down to where the next
  * multiplication spreads them. Not for inputs chosen to collide: a match is confirmed by a second page or by bytes. */

@@ -18,8 +18,8 @@ static bool print(char *out, const char *a, const char *b) {
     return n > 0 && n < PATH_MAX;
 }
 
-/* A symbolic link at the end of a path below the root: an absolute target is below the root as well, if it exists there.
- * Returns false when the path is no link. */
+/* A symbolic link at the end of a path below the root: an absolute target is below the root as well, if it exists
+ * there. Returns false when the path is no link. */
 static bool follow_link(const char *root, char *path) {
     char target[PATH_MAX], next[PATH_MAX];
     struct stat about;

@@ -30,9 +30,9 @@ struct channel_program {
 /* `root` may be NULL. Returns 0 or an errno: ENOEXEC when it is no RISC-V program, ENOENT, EACCES, ... */
 int ntr_channel_resolve(const char *root, const char *name, struct channel_program *program);
 
-/* The same for a name without a slash. It is looked for below `root`, in the folders of `search` (in the form of PATH) and
- * in /usr/local/bin, /usr/bin and /bin, and then in the folders of `search` themselves. Files that are no RISC-V programs are
- * passed over. */
+/* The same for a name without a slash. It is looked for below `root`, in the folders of `search` (in the form of PATH)
+ * and in /usr/local/bin, /usr/bin and /bin, and then in the folders of `search` themselves. Files that are no RISC-V
+ * programs are passed over. */
 int ntr_channel_resolve_in(const char *root, const char *search, const char *name, struct channel_program *program);
 
 #endif

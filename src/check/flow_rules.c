@@ -85,16 +85,10 @@ static bool returns(struct callers *c, uint64_t target) {
 static bool follow_span(struct callers *c, const ntr_event *e) {
     switch (e->end) {
     case NTR_END_CALL:
-    case NTR_END_INDIRECT_CALL:
-        call(c, e->address + 2 * (uint64_t)e->halfwords);
-        return false;
-    case NTR_END_RETURN:
-        return returns(c, e->target) && !(e->flags & NTR_EVENT_IMPLICIT);
-    case NTR_END_CO_SWAP:
-        c->count = 0;
-        return false;
-    default:
-        return false;
+    case NTR_END_INDIRECT_CALL: call(c, e->address + 2 * (uint64_t)e->halfwords); return false;
+    case NTR_END_RETURN: return returns(c, e->target) && !(e->flags & NTR_EVENT_IMPLICIT);
+    case NTR_END_CO_SWAP: c->count = 0; return false;
+    default: return false;
     }
 }
 
@@ -129,18 +123,13 @@ static void take(ntr_check_flow *f, const ntr_event *e) {
     case NTR_EVENT_SPAN:
         if (follow_span(c, e)) c->inferable = e->message + 1;
         break;
-    case NTR_EVENT_SYNC:
-        c->count = 0;
-        break;
+    case NTR_EVENT_SYNC: c->count = 0; break;
     case NTR_EVENT_GAP:
         c->count = 0;
         record(f, e, e->reason, e->gap.from_address, e->gap.from_known);
         break;
-    case NTR_EVENT_NOTE:
-        record(f, e, e->reason, e->address, !(e->flags & NTR_EVENT_ADDRESS_UNKNOWN));
-        break;
-    default:
-        break;
+    case NTR_EVENT_NOTE: record(f, e, e->reason, e->address, !(e->flags & NTR_EVENT_ADDRESS_UNKNOWN)); break;
+    default: break;
     }
 }
 

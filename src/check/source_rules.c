@@ -142,8 +142,11 @@ bool ntr_rule_repeat_zero(view v, row r) {
     return has_role(v, NTR_ROLE_REPEAT) && v->message->bcnt == 0;
 }
 
-/* Dialects that compare the fields of messages define what U-ADDR means in a repetition, and have counters of any width. */
-static bool repeats_fields(view v) { return dialect_of(v)->repeat_xors; }
+/* Dialects that compare the fields of messages define what U-ADDR means in a repetition, and have counters of any
+ * width. */
+static bool repeats_fields(view v) {
+    return dialect_of(v)->repeat_xors;
+}
 
 bool ntr_rule_repeat_address(view v, row r) {
     const ntr_message *last = &v->source->last;
@@ -249,6 +252,5 @@ bool ntr_rule_tstamp_back(view v, row r) {
     const unsigned width = v->config->params.ts_width;
     (void)r;
     return has_role(v, NTR_ROLE_SYNC) && NTR_HAS(v->message, TSTAMP) && v->source->clock.known &&
-           (width == 0 || width >= 64) &&
-           v->message->tstamp < v->source->clock.time;
+           (width == 0 || width >= 64) && v->message->tstamp < v->source->clock.time;
 }

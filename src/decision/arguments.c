@@ -110,11 +110,13 @@ static bool is_folder(const char *option) {
 
 /* Options that change types. */
 static bool is_type_option(const char *word) {
-    return strcmp(word, "-fsigned-char") == 0 || strcmp(word, "-funsigned-char") == 0 || strcmp(word, "-fshort-enums") == 0;
+    return strcmp(word, "-fsigned-char") == 0 || strcmp(word, "-funsigned-char") == 0 ||
+           strcmp(word, "-fshort-enums") == 0;
 }
 
 /* Takes an option and returns whether the next word is its value. */
-static ntr_status take_option(ntr_arguments *a, const char *directory, const char *word, const char *next, bool *uses_next) {
+static ntr_status take_option(ntr_arguments *a, const char *directory, const char *word, const char *next,
+                              bool *uses_next) {
     *uses_next = false;
     see_level(word, strlen(word), &a->plain, &a->debug);
     if (strncmp(word, "-std=", 5) == 0 || is_type_option(word)) return add(a, word);
@@ -141,8 +143,8 @@ static ntr_status take_words(ntr_arguments *a, const char *directory, const char
 
 enum { WORDS_MAX = 4096 };
 
-/* Splits a command as a shell does: blanks, quotes and backslashes. Without `quotes` these are part of the words. Writes the words to
- * `text`. */
+/* Splits a command as a shell does: blanks, quotes and backslashes. Without `quotes` these are part of the words.
+ * Writes the words to `text`. */
 static size_t split(const char *command, bool quotes, char *text, const char **words) {
     size_t count = 0;
     char quote = 0;
@@ -151,9 +153,12 @@ static size_t split(const char *command, bool quotes, char *text, const char **w
         if (!*at) break;
         words[count++] = text;
         for (; *at && (quote || (*at != ' ' && *at != '\t' && *at != '\n')); at++) {
-            if (quotes && (quote ? *at == quote : *at == '"' || *at == '\'')) quote = quote ? 0 : *at;
-            else if (*at == '\\' && quote != '\'' && at[1]) *text++ = *++at;
-            else *text++ = *at;
+            if (quotes && (quote ? *at == quote : *at == '"' || *at == '\''))
+                quote = quote ? 0 : *at;
+            else if (*at == '\\' && quote != '\'' && at[1])
+                *text++ = *++at;
+            else
+                *text++ = *at;
         }
         *text++ = '\0';
     }
@@ -164,14 +169,15 @@ static ntr_status take_text(ntr_arguments *a, const char *directory, const char 
     size_t size = strlen(command) + 1;
     char *text = ntr_alloc(a->allocator, 2, size);
     const char **words = ntr_alloc(a->allocator, WORDS_MAX, sizeof *words);
-    ntr_status status = text && words ? take_words(a, directory, words, split(command, quotes, text, words)) : NTR_E_MEMORY;
+    ntr_status status =
+        text && words ? take_words(a, directory, words, split(command, quotes, text, words)) : NTR_E_MEMORY;
     ntr_dealloc(a->allocator, text);
     ntr_dealloc(a->allocator, words);
     return status;
 }
 
-/* Returns whether the producer string has the command line of clang: -grecord-command-line, or its older name. It has backslashes before
- * blanks and backslashes, and nothing before quotes. */
+/* Returns whether the producer string has the command line of clang: -grecord-command-line, or its older name. It has
+ * backslashes before blanks and backslashes, and nothing before quotes. */
 static bool has_command_line(const char *producer) {
     return producer && strstr(producer, "clang version ") &&
            (has_option(producer, "-grecord-command-line") || has_option(producer, "-grecord-gcc-switches"));
@@ -207,8 +213,8 @@ static bool is_compiler_folder(const char *folder) {
     return (strstr(folder, "/lib/gcc") || strstr(folder, "/lib/clang/")) && !strstr(folder, "/../");
 }
 
-/* Folders of the line table: headers of the program and of the system. `parents`: the folders around them, for names that
- * have a folder. */
+/* Folders of the line table: headers of the program and of the system. `parents`: the folders around them, for names
+ * that have a folder. */
 static ntr_status take_folders(ntr_arguments *a, const ntr_debug_unit *unit, bool parents) {
     char path[PATH_MAX + 4];
     for (size_t i = 0; i < unit->folder_count; i++) {
@@ -234,8 +240,8 @@ bool ntr_language_is_cpp(unsigned language) {
     }
 }
 
-/* Takes the options of gcc in the producer string that change what the source means. The target's `char` is unsigned, so values of
- * -fsigned-char would be others. */
+/* Takes the options of gcc in the producer string that change what the source means. The target's `char` is unsigned,
+ * so values of -fsigned-char would be others. */
 static ntr_status take_producer(ntr_arguments *a, const char *producer, bool standard) {
     char word[40];
     for (const char *at = producer ? strchr(producer, ' ') : NULL; at; at = strchr(at, ' ')) {
@@ -248,8 +254,12 @@ static ntr_status take_producer(ntr_arguments *a, const char *producer, bool sta
 }
 
 /* What gcc 12 accepts with a warning is an error of libclang. */
-static const char *const lenient[] = {"-w", "-Wno-implicit-function-declaration", "-Wno-implicit-int", "-Wno-int-conversion",
-                                      "-Wno-incompatible-function-pointer-types", "-Wno-return-type"};
+static const char *const lenient[] = {"-w",
+                                      "-Wno-implicit-function-declaration",
+                                      "-Wno-implicit-int",
+                                      "-Wno-int-conversion",
+                                      "-Wno-incompatible-function-pointer-types",
+                                      "-Wno-return-type"};
 
 ntr_status ntr_arguments_make(ntr_arguments *a, const json_t *commands, const ntr_source_options *options,
                               const ntr_debug_unit *unit, unsigned xlen, const char *path) {

@@ -28,7 +28,8 @@ void ntr_arguments_release(ntr_arguments *arguments);
 
 /* Stores whether the options in a producer string of gcc are -O0, -Og. */
 void ntr_producer_level(const char *producer, bool *plain, bool *debug);
-/* Returns whether they keep gcc from leading a path past a branch that an earlier one has decided: -fno-thread-jumps. */
+/* Returns whether they keep gcc from leading a path past a branch that an earlier one has decided: -fno-thread-jumps.
+ */
 bool ntr_producer_keeps_paths(const char *producer);
 
 bool ntr_language_is_cpp(unsigned language);

@@ -48,12 +48,14 @@ static int64_t count_vectors(const ntr_decision_copy *copy, int what) {
     return what == NTR_FLOW_TRUE ? count + (int64_t)copy->results[1] : count;
 }
 
-/* Stores the executions of the copies of a call in the function. Returns whether there are any copies: it may be inlined. */
+/* Stores the executions of the copies of a call in the function. Returns whether there are any copies: it may be
+ * inlined. */
 static bool count_calls(const audit *a, uint32_t id, const ntr_decision_function *function, int64_t *count) {
     const ntr_code_map *m = a->map;
     bool found = false;
     *count = 0;
-    for (size_t i = ntr_code_map_call_at(m, function->low); i < m->call_count && m->calls[i].address < function->high; i++) {
+    for (size_t i = ntr_code_map_call_at(m, function->low); i < m->call_count && m->calls[i].address < function->high;
+         i++) {
         if (m->calls[i].id != id) continue;
         *count += (int64_t)m->calls[i].executed;
         found = true;
@@ -89,7 +91,8 @@ static bool agrees_with(const audit *a, const ntr_decision_copy *copy, const ntr
 
 static bool agrees(const audit *a, const ntr_decision_copy *copy) {
     const ntr_flow_count *expected = copy->record->expected;
-    return expected && !copy->unknown && (agrees_with(a, copy, &expected->far) || agrees_with(a, copy, &expected->near));
+    return expected && !copy->unknown &&
+           (agrees_with(a, copy, &expected->far) || agrees_with(a, copy, &expected->near));
 }
 
 /* A copy that does not agree is not used for others, so the comparison is repeated until nothing changes. */

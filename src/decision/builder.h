@@ -1,5 +1,5 @@
-/* How a code map is made: the branches that the line table places inside of decisions are found, and matched in the order of
- * the source (in_order.c) or by their places (by_place.c). */
+/* How a code map is made: the branches that the line table places inside of decisions are found, and matched in the
+ * order of the source (in_order.c) or by their places (by_place.c). */
 #ifndef NTR_DECISION_BUILDER_H
 #define NTR_DECISION_BUILDER_H
 
@@ -60,19 +60,21 @@ ntr_status ntr_builder_add_copy(ntr_map_builder *b, ntr_decision_record *record,
 const char *ntr_builder_try(ntr_map_builder *b, const ntr_decision_record *record, const ntr_found_branch *const *found,
                             size_t count, ntr_match *match);
 /* The same, where the compiler computes conditions together (groups.h). */
-const char *ntr_builder_try_groups(ntr_map_builder *b, const ntr_decision_record *record, const ntr_found_branch *const *found,
-                                   size_t count, ntr_match *match);
-/* Returns the branches (bit I: the branch I of at most 64) that only test the result of the others (ntr_match_joints). */
+const char *ntr_builder_try_groups(ntr_map_builder *b, const ntr_decision_record *record,
+                                   const ntr_found_branch *const *found, size_t count, ntr_match *match);
+/* Returns the branches (bit I: the branch I of at most 64) that only test the result of the others (ntr_match_joints).
+ */
 uint64_t ntr_builder_joints(ntr_map_builder *b, const ntr_found_branch *found, size_t count);
 /* Adds a copy with the branches of a match. Errors: NTR_E_MEMORY. */
 ntr_status ntr_builder_keep(ntr_map_builder *b, ntr_decision_record *record, const ntr_found_branch *const *found,
                             size_t count, const ntr_match *match, const char *reason);
 
-/* Matches the branches inside of an entry of the extents in the order of the source, which code has that was not optimized.
- * Stores whether all of them fit. Errors: NTR_E_MEMORY. */
-ntr_status ntr_builder_in_order(ntr_map_builder *b, uint32_t entry, const ntr_found_branch *found, size_t count, bool *done);
-/* Adds copies that are not known: of decisions inside of the outermost decision around the branches that have no branch of
- * their own, or of all of them. Errors: NTR_E_MEMORY. */
+/* Matches the branches inside of an entry of the extents in the order of the source, which code has that was not
+ * optimized. Stores whether all of them fit. Errors: NTR_E_MEMORY. */
+ntr_status ntr_builder_in_order(ntr_map_builder *b, uint32_t entry, const ntr_found_branch *found, size_t count,
+                                bool *done);
+/* Adds copies that are not known: of decisions inside of the outermost decision around the branches that have no branch
+ * of their own, or of all of them. Errors: NTR_E_MEMORY. */
 ntr_status ntr_builder_without_branches(ntr_map_builder *b, const ntr_found_branch *found, size_t count);
 ntr_status ntr_builder_unknown(ntr_map_builder *b, const ntr_found_branch *found);
 

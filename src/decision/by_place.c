@@ -31,7 +31,8 @@ static int compare_innermost(const void *a, const void *b) {
 }
 
 /* Lists branches, without those that only test the result of the others. Returns their number. */
-static size_t list_branches(ntr_map_builder *b, const ntr_found_branch *found, size_t count, const ntr_found_branch **branches) {
+static size_t list_branches(ntr_map_builder *b, const ntr_found_branch *found, size_t count,
+                            const ntr_found_branch **branches) {
     const uint64_t joints = b->kind.plain ? 0 : ntr_builder_joints(b, found, count);
     size_t used = 0;
     for (size_t i = 0; i < count && used <= NTR_CANDIDATES_MAX; i++) {
@@ -43,7 +44,8 @@ static size_t list_branches(ntr_map_builder *b, const ntr_found_branch *found, s
     return used;
 }
 
-/* Matches branches that have the same innermost decision. Several decisions with the same extent cannot be distinguished. */
+/* Matches branches that have the same innermost decision. Several decisions with the same extent cannot be
+ * distinguished. */
 static ntr_status match_by_place(ntr_map_builder *b, const ntr_found_branch *found, size_t count) {
     const ntr_decisions *d = b->decisions;
     const ntr_found_branch *branches[NTR_CANDIDATES_MAX + 1];
@@ -104,18 +106,23 @@ static int compare_codes(const void *a, const void *b) {
     return 0;
 }
 
-/* Adds copies of decisions that have code in an optimized function, or where it is inlined, and no branch there. Such an evaluation
- * leaves no trace, and the other copies do not show it. `codes`: those of one function; `found`: its branches. */
-static ntr_status add_computed(ntr_map_builder *b, const ntr_found_code *codes, size_t code_count, const ntr_found_branch *found, size_t count) {
+/* Adds copies of decisions that have code in an optimized function, or where it is inlined, and no branch there. Such
+ * an evaluation leaves no trace, and the other copies do not show it. `codes`: those of one function; `found`: its
+ * branches. */
+static ntr_status add_computed(ntr_map_builder *b, const ntr_found_code *codes, size_t code_count,
+                               const ntr_found_branch *found, size_t count) {
     for (size_t i = 0; i < code_count; i++) {
         const ntr_found_code *c = &codes[i];
         bool branches = i && codes[i - 1].scope == c->scope && codes[i - 1].record == c->record;
-        for (size_t k = 0; k < count && !branches; k++) branches = found[k].scope == c->scope && found[k].record == c->record;
+        for (size_t k = 0; k < count && !branches; k++)
+            branches = found[k].scope == c->scope && found[k].record == c->record;
         if (branches) continue;
-        const ntr_found_branch at = {.address = c->address, .low = c->low, .high = c->high, .scope = c->scope, .inlined = c->inlined};
+        const ntr_found_branch at = {
+            .address = c->address, .low = c->low, .high = c->high, .scope = c->scope, .inlined = c->inlined};
         TRY(ntr_builder_enter(b, &at));
         if (b->kind.plain) continue;
-        TRY(ntr_builder_add_copy(b, b->decisions->records[c->record], &at, "it has no branches: the compiler folded or computed it"));
+        TRY(ntr_builder_add_copy(b, b->decisions->records[c->record], &at,
+                                 "it has no branches: the compiler folded or computed it"));
     }
     return NTR_OK;
 }
@@ -123,7 +130,8 @@ static ntr_status add_computed(ntr_map_builder *b, const ntr_found_code *codes, 
 /* Matches the branches of one function. */
 static ntr_status match_function(ntr_map_builder *b, ntr_found_branch *found, size_t count) {
     for (size_t i = 0, next; i < count; i = next) {
-        for (next = i + 1; next < count && found[next].whole == found[i].whole && found[next].scope == found[i].scope;) next++;
+        for (next = i + 1; next < count && found[next].whole == found[i].whole && found[next].scope == found[i].scope;)
+            next++;
         TRY(match_whole(b, &found[i], next - i));
     }
     return NTR_OK;

@@ -1,18 +1,18 @@
 /* Which conditional branch evaluates which condition.
  *
- * Idea: the short-circuit graph of a decision must be found in the control-flow graph of the code. The branches that the
- * line table places inside of a decision are its candidates. From each outcome of a candidate, the candidates that can
- * be reached next, through any other code, must be exactly the branches of the condition that the source evaluates next;
- * from an outcome that decides the result, none must be reachable before the decision begins again.
+ * Idea: the short-circuit graph of a decision must be found in the control-flow graph of the code. The branches that
+ * the line table places inside of a decision are its candidates. From each outcome of a candidate, the candidates that
+ * can be reached next, through any other code, must be exactly the branches of the condition that the source evaluates
+ * next; from an outcome that decides the result, none must be reachable before the decision begins again.
  *
  * A match is accepted only when it is the only one, all candidates have a place in it, and both results lead to
- * different code. In code that was optimized, the line table must also place each branch at its own condition. Everything
- * else is not determinable, with the reason. A second check is made while events are counted: branches that are executed
- * in an order that the match does not have invalidate it.
+ * different code. In code that was optimized, the line table must also place each branch at its own condition.
+ * Everything else is not determinable, with the reason. A second check is made while events are counted: branches that
+ * are executed in an order that the match does not have invalidate it.
  *
  * Example: if (a && b) is compiled to beqz A, L; beqz B, L; ...; L: ... From "not taken" of the first branch the second
- * is reached, from "taken" none is: a is true when the first branch is not taken. "taken" of the second leads to the same
- * code as "taken" of the first, which is the result false: b is false when the second branch is taken. */
+ * is reached, from "taken" none is: a is true when the first branch is not taken. "taken" of the second leads to the
+ * same code as "taken" of the first, which is the result false: b is false when the second branch is taken. */
 #ifndef NTR_DECISION_CODE_MAP_H
 #define NTR_DECISION_CODE_MAP_H
 
@@ -28,11 +28,14 @@ typedef struct ntr_decision_copy {
     bool debug;         /* compiled by gcc with -Og */
     bool complete;      /* each evaluation executes its branches */
     bool inlined;
-    bool unseen;        /* further copies may have no place in debug information, because the compiler has merged them with other code */
-    uint32_t function;  /* index of the function that contains it */
-    ntr_grouping *grouping; /* its conditions are computed together, and those of its branches are numbers of groups; or NULL */
+    bool unseen; /* further copies may have no place in debug information, because the compiler has merged them with
+                    other code */
+    uint32_t function; /* index of the function that contains it */
+    ntr_grouping
+        *grouping; /* its conditions are computed together, and those of its branches are numbers of groups; or NULL */
     uint64_t unknown, misfits;
-    ntr_vector *witnessed; /* vectors that values of the trace show (witness.h); added to the others when the trace ends */
+    ntr_vector
+        *witnessed; /* vectors that values of the trace show (witness.h); added to the others when the trace ends */
     size_t witnessed_count, witnessed_capacity;
     uint64_t results[2]; /* evaluations, false and true, of which only the result is known */
     ntr_vector *vectors;
@@ -45,8 +48,9 @@ typedef struct ntr_decision_branch {
     uint32_t copy;
     uint8_t condition;
     bool taken_is; /* value of the condition when the branch is taken */
-    bool first;    /* an evaluation begins here */
-    uint8_t root_reg; /* the register that has the operand of its group of conditions before the instruction at `root`; 0: not known */
+    bool first; /* an evaluation begins here */
+    uint8_t root_reg; /* the register that has the operand of its group of conditions before the instruction at `root`;
+                         0: not known */
     uint64_t root;
     bool through[2]; /* by outcome, not taken and taken: a result is tested once more, by a later branch of the copy */
 } ntr_decision_branch;
@@ -94,8 +98,8 @@ size_t ntr_code_map_functions_below(const ntr_code_map *map, uint64_t address);
 /* Returns the index of the first of `calls` at `address` or behind it. */
 size_t ntr_code_map_call_at(const ntr_code_map *map, uint64_t address);
 
-/* Returns the first branch at `address`, or NULL. Others at this address, of other copies, follow it: `map->branches` is
- * sorted. */
+/* Returns the first branch at `address`, or NULL. Others at this address, of other copies, follow it: `map->branches`
+ * is sorted. */
 const ntr_decision_branch *ntr_code_map_find(const ntr_code_map *map, uint64_t address);
 
 #endif

@@ -1,7 +1,7 @@
 /* Conditions that compare an operand with a constant: c >= '0', mode == 2, !flags, p != NULL.
  *
- * The value of such a condition is a function of the value of its operand, in the arithmetic of C. Conditions of one operand can be
- * computed together, and the code that does so can be compared with this function (match_operand.c). */
+ * The value of such a condition is a function of the value of its operand, in the arithmetic of C. Conditions of one
+ * operand can be computed together, and the code that does so can be compared with this function (match_operand.c). */
 #ifndef NTR_DECISION_COMPARED_H
 #define NTR_DECISION_COMPARED_H
 

@@ -3,12 +3,16 @@
 
 /* ---- types ------------------------------------------------------------------------------------- */
 
-/* Returns the type of an expression, without conversions of the place at which it is used; size 0: no integer or pointer. */
+/* Returns the type of an expression, without conversions of the place at which it is used; size 0: no integer or
+ * pointer. */
 static ntr_integer_type type_of(const ntr_unit_walk *w, CXCursor cursor) {
     const ntr_libclang *clang = w->clang;
     CXType type = clang->getCanonicalType(clang->getCursorType(cursor));
-    if (type.kind == CXType_Enum) type = clang->getCanonicalType(clang->getEnumDeclIntegerType(clang->getTypeDeclaration(type)));
-    const bool is_unsigned = type.kind == CXType_Bool || (type.kind >= CXType_Char_U && type.kind <= CXType_ULongLong) || type.kind == CXType_Pointer;
+    if (type.kind == CXType_Enum)
+        type = clang->getCanonicalType(clang->getEnumDeclIntegerType(clang->getTypeDeclaration(type)));
+    const bool is_unsigned = type.kind == CXType_Bool ||
+                             (type.kind >= CXType_Char_U && type.kind <= CXType_ULongLong) ||
+                             type.kind == CXType_Pointer;
     const bool is_signed = type.kind >= CXType_Char_S && type.kind <= CXType_LongLong && type.kind != CXType_WChar;
     const long long size = is_unsigned || is_signed ? clang->Type_getSizeOf(type) : 0;
     if (size != 1 && size != 2 && size != 4 && size != 8) return (ntr_integer_type){0};
@@ -40,8 +44,7 @@ static void mix(uint64_t *hash, uint64_t value) {
 }
 
 static bool has_effects(const ntr_unit_walk *w, CXCursor cursor, enum CXCursorKind kind) {
-    if (kind == CXCursor_UnaryOperator)
-        switch (w->clang->getCursorUnaryOperatorKind(cursor)) {
+    if (kind == CXCursor_UnaryOperator) switch (w->clang->getCursorUnaryOperatorKind(cursor)) {
         case CXUnaryOperator_AddrOf:
         case CXUnaryOperator_Deref:
         case CXUnaryOperator_Plus:
@@ -49,8 +52,9 @@ static bool has_effects(const ntr_unit_walk *w, CXCursor cursor, enum CXCursorKi
         case CXUnaryOperator_Not: return false;
         default: return true;
         }
-    enum CXBinaryOperatorKind operator = w->clang->getCursorBinaryOperatorKind(cursor);
-    return operator < CXBinaryOperator_Mul || operator > CXBinaryOperator_Or || (operator > CXBinaryOperator_Shr && operator < CXBinaryOperator_And);
+    enum CXBinaryOperatorKind operator= w->clang->getCursorBinaryOperatorKind(cursor);
+    return operator<CXBinaryOperator_Mul || operator>
+        CXBinaryOperator_Or ||(operator> CXBinaryOperator_Shr && operator<CXBinaryOperator_And);
 }
 
 static bool is_operand(const ntr_unit_walk *w, CXCursor cursor, enum CXCursorKind kind) {
@@ -82,9 +86,11 @@ static bool hash_operand(ntr_unit_walk *w, CXCursor cursor, unsigned depth, uint
         mix(hash, (uint64_t)value);
         return true;
     }
-    if (!is_operand(w, cursor, kind) || w->clang->isVolatileQualifiedType(w->clang->getCursorType(cursor))) return false;
+    if (!is_operand(w, cursor, kind) || w->clang->isVolatileQualifiedType(w->clang->getCursorType(cursor)))
+        return false;
     mix(hash, (uint64_t)kind << 32);
-    if (kind == CXCursor_DeclRefExpr || kind == CXCursor_MemberRefExpr) mix(hash, w->clang->hashCursor(w->clang->getCursorReferenced(cursor)));
+    if (kind == CXCursor_DeclRefExpr || kind == CXCursor_MemberRefExpr)
+        mix(hash, w->clang->hashCursor(w->clang->getCursorReferenced(cursor)));
     if (kind == CXCursor_UnaryOperator) mix(hash, (uint64_t)w->clang->getCursorUnaryOperatorKind(cursor));
     if (kind == CXCursor_BinaryOperator) mix(hash, (uint64_t)w->clang->getCursorBinaryOperatorKind(cursor));
     const ntr_integer_type type = type_of(w, cursor);
@@ -99,7 +105,8 @@ static bool hash_operand(ntr_unit_walk *w, CXCursor cursor, unsigned depth, uint
 
 /* ---- conditions -------------------------------------------------------------------------------- */
 
-/* Stores an operand: `converted` is the expression with the conversions of the comparison. Returns whether it is one. */
+/* Stores an operand: `converted` is the expression with the conversions of the comparison. Returns whether it is one.
+ */
 static bool set_operand(ntr_unit_walk *w, CXCursor converted, ntr_compared *c) {
     CXCursor core = core_of(w, converted);
     uint64_t hash = 1;
@@ -182,13 +189,15 @@ void ntr_cursor_compared(ntr_unit_walk *w, CXCursor cursor, ntr_compared *c) {
         if (!one) return;
         negated = !negated;
     }
-    if (w->clang->getCursorKind(core) == CXCursor_BinaryOperator && relation_of(w->clang->getCursorBinaryOperatorKind(core)) >= 0) {
+    if (w->clang->getCursorKind(core) == CXCursor_BinaryOperator &&
+        relation_of(w->clang->getCursorBinaryOperatorKind(core)) >= 0) {
         fits = set_comparison(w, core, c);
     } else {
         c->relation = NTR_NOT_EQUAL;
         fits = set_operand(w, core, c); /* the core: C++ converts to bool */
     }
     if (!fits) *c = (ntr_compared){0};
-    static const uint8_t inverse[] = {NTR_NOT_EQUAL, NTR_EQUAL, NTR_GREATER_EQUAL, NTR_GREATER, NTR_LESS_EQUAL, NTR_LESS};
+    static const uint8_t inverse[] = {NTR_NOT_EQUAL, NTR_EQUAL,      NTR_GREATER_EQUAL,
+                                      NTR_GREATER,   NTR_LESS_EQUAL, NTR_LESS};
     if (fits && negated) c->relation = inverse[c->relation];
 }

@@ -22,8 +22,8 @@ static uint32_t expanded(const ntr_graph *g, uint32_t at) {
     return ntr_expand(g->insns[at].bits, g->xlen);
 }
 
-/* Executes straight code, with branches that are not taken. What follows an instruction with an unknown effect begins with no known
- * values. */
+/* Executes straight code, with branches that are not taken. What follows an instruction with an unknown effect begins
+ * with no known values. */
 static void execute_straight(const ntr_graph *g, ntr_values *k, uint32_t from, uint32_t to, uint32_t *set) {
     for (uint32_t at = from; at < to; at++) {
         uint32_t bits = g->insns[at].size <= 4 ? expanded(g, at) : 0;
@@ -50,7 +50,9 @@ uint32_t ntr_constants_follow(const ntr_graph *g, uint32_t from, uint32_t branch
             at = insn->target;
         } else if (insn->flow == NTR_FLOW_BRANCH) {
             unsigned rs1 = bits >> 15 & 31, rs2 = bits >> 20 & 31;
-            if (!insn->joint || (bits & 0x7f) != NTR_OPCODE_BRANCH || (bits >> 13 & 3) == 1 || passed->count == NTR_PASSED_MAX) break;
+            if (!insn->joint || (bits & 0x7f) != NTR_OPCODE_BRANCH || (bits >> 13 & 3) == 1 ||
+                passed->count == NTR_PASSED_MAX)
+                break;
             if (!ntr_values_is_known(&k, rs1) || !ntr_values_is_known(&k, rs2)) {
                 if (!(set & ~UINT32_C(1) & (UINT32_C(1) << rs1 | UINT32_C(1) << rs2))) passed->unset = at;
                 break;

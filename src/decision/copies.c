@@ -3,14 +3,19 @@
 #include "base/allocator.h"
 #include "base/try.h"
 
-ntr_status ntr_builder_add_copy(ntr_map_builder *b, ntr_decision_record *record, const ntr_found_branch *found, const char *reason) {
+ntr_status ntr_builder_add_copy(ntr_map_builder *b, ntr_decision_record *record, const ntr_found_branch *found,
+                                const char *reason) {
     ntr_code_map *m = b->map;
     if (ntr_reserve(m->allocator, (void **)&m->copies, &m->copy_capacity, m->copy_count + 1, sizeof *m->copies))
         return NTR_E_MEMORY;
     uint32_t function = (uint32_t)(m->function_count - 1);
     m->copies[m->copy_count++] = (ntr_decision_copy){
-        .record = record, .reason = reason, .function = function, .inlined = found->scope != 0,
-        .plain = b->kind.plain, .debug = b->kind.gnu && b->kind.debug,
+        .record = record,
+        .reason = reason,
+        .function = function,
+        .inlined = found->scope != 0,
+        .plain = b->kind.plain,
+        .debug = b->kind.gnu && b->kind.debug,
         .unseen = found->inlined && !b->kind.plain && !(b->kind.gnu && b->kind.debug),
     };
     return NTR_OK;
@@ -23,10 +28,14 @@ static ntr_status add_matched(ntr_map_builder *b, uint64_t address, const ntr_ma
     if (ntr_reserve(m->allocator, (void **)&m->branches, &m->branch_capacity, m->branch_count + 1, sizeof *m->branches))
         return NTR_E_MEMORY;
     m->branches[m->branch_count++] = (ntr_decision_branch){
-        .address = address, .copy = (uint32_t)(m->copy_count - 1), .condition = matched->condition,
-        .taken_is = matched->taken_is, .first = matched->first,
+        .address = address,
+        .copy = (uint32_t)(m->copy_count - 1),
+        .condition = matched->condition,
+        .taken_is = matched->taken_is,
+        .first = matched->first,
         .through = {matched->through[0], matched->through[1]},
-        .root_reg = match->grouping.alternatives == 1 ? root->reg : 0, .root = b->graph.insns[root->at].address,
+        .root_reg = match->grouping.alternatives == 1 ? root->reg : 0,
+        .root = b->graph.insns[root->at].address,
     };
     return NTR_OK;
 }
@@ -46,7 +55,8 @@ ntr_status ntr_builder_enter(ntr_map_builder *b, const ntr_found_branch *branch)
 }
 
 /* Adds a branch to a match. Returns NULL, or why it is not possible. */
-static const char *add_candidate(ntr_map_builder *b, ntr_match *match, ntr_candidate *candidates, const ntr_found_branch *found) {
+static const char *add_candidate(ntr_map_builder *b, ntr_match *match, ntr_candidate *candidates,
+                                 const ntr_found_branch *found) {
     uint32_t at = ntr_graph_at(&b->graph, found->address);
     if (match->count == NTR_CANDIDATES_MAX) return "it has more than 64 branches";
     if (at == NTR_GRAPH_OUTSIDE) return "its code is not in one piece";
@@ -55,19 +65,23 @@ static const char *add_candidate(ntr_map_builder *b, ntr_match *match, ntr_candi
 }
 
 static ntr_match new_match(ntr_map_builder *b, const ntr_decision_record *record, const ntr_candidate *candidates) {
-    return (ntr_match){.graph = &b->graph, .debug = b->debug, .record = record, .candidates = candidates,
-                       .statements = &b->statements, .kind = b->kind};
+    return (ntr_match){.graph = &b->graph,
+                       .debug = b->debug,
+                       .record = record,
+                       .candidates = candidates,
+                       .statements = &b->statements,
+                       .kind = b->kind};
 }
 
-/* Returns whether a decision controls a statement and is no part of a larger expression. A compiler may evaluate a part less often:
- * (a || b) && (a || c) is a || (b && c). */
+/* Returns whether a decision controls a statement and is no part of a larger expression. A compiler may evaluate a part
+ * less often: (a || b) && (a || c) is a || (b && c). */
 static bool is_outermost(const ntr_map_builder *b, const ntr_decision_record *record, const ntr_found_branch *found) {
     const ntr_extent *root = &b->extents.items[found->root].extent, *whole = &b->extents.items[found->whole].extent;
     return ntr_extent_equal(root, &record->extent) && ntr_extent_equal(whole, &record->extent);
 }
 
-static const char *try(ntr_map_builder *b, const ntr_decision_record *record, const ntr_found_branch *const *found, size_t count,
-                       ntr_match *match, const char *(*find)(ntr_match *match)) {
+static const char *try(ntr_map_builder *b, const ntr_decision_record *record, const ntr_found_branch *const *found,
+                       size_t count, ntr_match *match, const char *(*find)(ntr_match *match)) {
     ntr_candidate candidates[NTR_CANDIDATES_MAX];
     const char *reason = record->too_large ? record->shown.reason : NULL;
     *match = new_match(b, record, candidates);
@@ -83,8 +97,8 @@ const char *ntr_builder_try(ntr_map_builder *b, const ntr_decision_record *recor
     return try(b, record, found, count, match, ntr_match_find);
 }
 
-const char *ntr_builder_try_groups(ntr_map_builder *b, const ntr_decision_record *record, const ntr_found_branch *const *found,
-                                   size_t count, ntr_match *match) {
+const char *ntr_builder_try_groups(ntr_map_builder *b, const ntr_decision_record *record,
+                                   const ntr_found_branch *const *found, size_t count, ntr_match *match) {
     return try(b, record, found, count, match, ntr_match_groups);
 }
 
@@ -96,8 +110,8 @@ uint64_t ntr_builder_joints(ntr_map_builder *b, const ntr_found_branch *found, s
     return ntr_match_joints(&match);
 }
 
-ntr_status ntr_builder_keep(ntr_map_builder *b, ntr_decision_record *record, const ntr_found_branch *const *found, size_t count,
-                            const ntr_match *match, const char *reason) {
+ntr_status ntr_builder_keep(ntr_map_builder *b, ntr_decision_record *record, const ntr_found_branch *const *found,
+                            size_t count, const ntr_match *match, const char *reason) {
     TRY(ntr_builder_add_copy(b, record, found[0], reason));
     ntr_decision_copy *copy = &b->map->copies[b->map->copy_count - 1];
     copy->complete = !reason && match->complete;

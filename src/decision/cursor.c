@@ -60,8 +60,9 @@ const char *ntr_cursor_path(ntr_unit_walk *w, CXCursor cursor) {
     w->clang->getPresumedLocation(at, &name, &line, &column);
     own = w->clang->getFileName(file);
     const char *text = w->clang->getCString(name), *own_text = w->clang->getCString(own);
-    const char *path = !text || !*text || (own_text && strcmp(text, own_text) == 0) ? ntr_walk_path(w, file)
-                                                                                 : ntr_path_resolve(&w->decisions->texts, text);
+    const char *path = !text || !*text || (own_text && strcmp(text, own_text) == 0)
+                           ? ntr_walk_path(w, file)
+                           : ntr_path_resolve(&w->decisions->texts, text);
     w->clang->disposeString(name);
     w->clang->disposeString(own);
     return path;
@@ -143,8 +144,9 @@ bool ntr_cursor_inner(ntr_unit_walk *w, CXCursor cursor, CXCursor *child) {
 /* Returns whether the cursor is a cast from bool to bool, which changes nothing: static_cast<bool>(a && b). */
 static bool is_truth_cast(ntr_unit_walk *w, CXCursor cursor) {
     CXCursor child;
-    return w->clang->getCursorKind(cursor) == CXCursor_CXXStaticCastExpr && w->clang->getCursorType(cursor).kind == CXType_Bool &&
-           ntr_cursor_inner(w, cursor, &child) && w->clang->getCursorType(child).kind == CXType_Bool;
+    return w->clang->getCursorKind(cursor) == CXCursor_CXXStaticCastExpr &&
+           w->clang->getCursorType(cursor).kind == CXType_Bool && ntr_cursor_inner(w, cursor, &child) &&
+           w->clang->getCursorType(child).kind == CXType_Bool;
 }
 
 CXCursor ntr_cursor_strip_not(ntr_unit_walk *w, CXCursor cursor, bool *negated) {

@@ -46,8 +46,8 @@ typedef struct ntr_cursors {
     size_t count, capacity;
 } ntr_cursors;
 
-/* A place: where a macro is expanded, and where the token is written. `line` and `column` are those that #line names, of a file that it
- * may name, too (ntr_cursor_path). */
+/* A place: where a macro is expanded, and where the token is written. `line` and `column` are those that #line names,
+ * of a file that it may name, too (ntr_cursor_path). */
 typedef struct ntr_cursor_place {
     CXFile file, spelled_file;
     unsigned line, column, offset;
@@ -72,8 +72,8 @@ bool ntr_cursor_inner(ntr_unit_walk *w, CXCursor cursor, CXCursor *child);
 bool ntr_cursor_is_logical(const ntr_unit_walk *w, CXCursor cursor);
 bool ntr_cursor_is_not(const ntr_unit_walk *w, CXCursor cursor);
 
-/* Stores the && or || that is true exactly when the cursor is true, or exactly when it is false, and is not the cursor in
- * parentheses or negated: (a && b) != 0, __builtin_expect(a && b, 1), x = a && b. Returns whether there is one. */
+/* Stores the && or || that is true exactly when the cursor is true, or exactly when it is false, and is not the cursor
+ * in parentheses or negated: (a && b) != 0, __builtin_expect(a && b, 1), x = a && b. Returns whether there is one. */
 bool ntr_cursor_truth(ntr_unit_walk *w, CXCursor cursor, CXCursor *logical);
 
 /* Returns whether it is an expression that is converted to void. */
@@ -104,7 +104,8 @@ const char *ntr_cursor_text(const ntr_unit_walk *w, CXFile file, size_t *size);
 /* Returns the resolved path of a file, kept in the texts of the decisions; NULL when out of memory. */
 const char *ntr_walk_path(ntr_unit_walk *w, CXFile file);
 
-/* Returns the resolved path of the file in which a cursor begins, or that #line names there; NULL: none, or out of memory. */
+/* Returns the resolved path of the file in which a cursor begins, or that #line names there; NULL: none, or out of
+ * memory. */
 const char *ntr_cursor_path(ntr_unit_walk *w, CXCursor cursor);
 
 /* Returns whether a declaration is in a file that is selected and no system header. */

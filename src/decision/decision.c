@@ -81,25 +81,29 @@ static void leave_undetermined(ntr_decision_record *r, const char *reason) {
     r->shown.reason = reason;
 }
 
-/* Adds what a copy has shown to its decision. A copy whose branches are not known leaves the decision undetermined, if its
- * function was executed and other copies do not cover the decision. So does one that may not be the only one. */
+/* Adds what a copy has shown to its decision. A copy whose branches are not known leaves the decision undetermined, if
+ * its function was executed and other copies do not cover the decision. So does one that may not be the only one. */
 static ntr_status add_copy(ntr_decisions *d, const ntr_decision_copy *copy) {
     ntr_decision_record *r = copy->record;
     const char *reason = copy->reason;
     r->has_code = true;
     r->shown.copies++;
     if (!reason && copy->misfits)
-        reason = "its branches were executed in an order that the source does not have: the compiler has changed them, or "
-                 "tasks were switched in between";
+        reason =
+            "its branches were executed in an order that the source does not have: the compiler has changed them, or "
+            "tasks were switched in between";
     if (reason && d->map->functions[copy->function].executed) leave_undetermined(r, reason);
     if (copy->unseen)
-        leave_undetermined(r, "its function was inlined in optimized code, and debug information may lack copies of it");
+        leave_undetermined(r,
+                           "its function was inlined in optimized code, and debug information may lack copies of it");
     if (reason) return NTR_OK;
     r->shown.unknown += copy->unknown;
     for (unsigned result = 0; result < 2; result++) {
         if (!copy->results[result]) continue;
         r->results[result] = r->incomplete = true;
-        if (!r->undetermined) r->shown.reason = "the compiler computed several of its conditions together: of some evaluations only the result is known";
+        if (!r->undetermined)
+            r->shown.reason =
+                "the compiler computed several of its conditions together: of some evaluations only the result is known";
     }
     for (size_t i = 0; i < copy->vector_count; i++)
         TRY(ntr_vectors_add(d->allocator, &r->vectors, &r->vector_count, &r->vector_capacity, &copy->vectors[i]));

@@ -22,8 +22,10 @@ static const char *text_between(ntr_unit_walk *w, const ntr_cursor_place *begin,
         for (to = from; text && to < size && is_word(text[to]);) to++;
     for (size_t i = from; text && i < to && i < size && used < EXPRESSION_TEXT_MAX; i++) {
         bool blank = text[i] == ' ' || text[i] == '\t' || text[i] == '\n' || text[i] == '\r' || text[i] == '\\';
-        if (!blank) line[used++] = text[i];
-        else if (used && line[used - 1] != ' ') line[used++] = ' ';
+        if (!blank)
+            line[used++] = text[i];
+        else if (used && line[used - 1] != ' ')
+            line[used++] = ' ';
     }
     if (used == EXPRESSION_TEXT_MAX) memcpy(line + used, "...", 3), used += 3;
     line[used] = '\0';
@@ -48,8 +50,7 @@ static unsigned add_node(ntr_decision_draft *d, ntr_expression node) {
 
 /* Nested decisions are visited first: their branches come before that of the condition. */
 static unsigned add_leaf(ntr_unit_walk *w, ntr_decision_draft *d, CXCursor cursor) {
-    if (d->record.shown.condition_count)
-        w->now = ntr_flow_of(d->record.id, (int)d->record.shown.condition_count);
+    if (d->record.shown.condition_count) w->now = ntr_flow_of(d->record.id, (int)d->record.shown.condition_count);
     size_t number = d->record.shown.condition_count;
     w->truth_of = ntr_cursor_truth(w, cursor, &w->truth) ? d->record.id : 0;
     w->truth_condition = (uint8_t)number;
@@ -61,16 +62,18 @@ static unsigned add_leaf(ntr_unit_walk *w, ntr_decision_draft *d, CXCursor curso
     d->record.shown.condition_count++;
     ntr_condition *c = &d->conditions[number];
     ntr_cursor_place begin = ntr_cursor_begin(w, cursor), end = ntr_cursor_end(w, cursor);
-    *c = (ntr_condition){.line = begin.line, .column = begin.column, .spelled = spelled_place(w, &begin),
+    *c = (ntr_condition){.line = begin.line,
+                         .column = begin.column,
+                         .spelled = spelled_place(w, &begin),
                          .text = text_between(w, &begin, &end)};
     int64_t value = 0;
     c->constant = ntr_cursor_constant(w, cursor, &value);
     c->value = value != 0;
-    d->flow[number] = (ntr_condition_flow){.extent = ntr_cursor_extent(w, cursor), .order = w->order++,
-                                               .choice = ntr_cursor_is_choice(w, cursor)};
+    d->flow[number] = (ntr_condition_flow){
+        .extent = ntr_cursor_extent(w, cursor), .order = w->order++, .choice = ntr_cursor_is_choice(w, cursor)};
     ntr_cursor_operands(w, cursor, &d->flow[number]);
     ntr_cursor_compared(w, cursor, &d->flow[number].compared);
-    return add_node(d, (ntr_expression){.operator = NTR_LEAF, .condition = (uint8_t)number});
+    return add_node(d, (ntr_expression){.operator= NTR_LEAF, .condition = (uint8_t)number});
 }
 
 /* Stores the place of the operator between two operands, if it is not in a macro. */
@@ -101,8 +104,8 @@ static unsigned add_logical(ntr_unit_walk *w, ntr_decision_draft *d, CXCursor cu
         size_t first = d->record.shown.condition_count; /* the first condition of the right operand */
         unsigned right = add_tree(w, d, operands.items[1]);
         if (first < NTR_CONDITIONS_MAX)
-            find_operator(w, operands.items[0], operands.items[1], and ? '&' : '|', &d->flow[first]);
-        node = add_node(d, (ntr_expression){and ? NTR_AND : NTR_OR, 0, (uint8_t)left, (uint8_t)right});
+            find_operator(w, operands.items[0], operands.items[1], and? '&' : '|', &d->flow[first]);
+        node = add_node(d, (ntr_expression){and? NTR_AND : NTR_OR, 0, (uint8_t)left, (uint8_t)right});
     } else {
         d->too_large = true; /* an error of the parser */
     }
@@ -120,7 +123,8 @@ static unsigned add_tree(ntr_unit_walk *w, ntr_decision_draft *d, CXCursor curso
 
 /* ---- the decision ------------------------------------------------------------------------------ */
 
-/* Returns where clang places the test of a result that follows the body of a loop. It has no place for that of a macro. */
+/* Returns where clang places the test of a result that follows the body of a loop. It has no place for that of a macro.
+ */
 static ntr_extent end_of_body(ntr_unit_walk *w, CXCursor body) {
     const ntr_cursor_place end = ntr_cursor_end(w, body);
     const enum CXCursorKind kind = w->clang->getCursorKind(body);
@@ -129,7 +133,8 @@ static ntr_extent end_of_body(ntr_unit_walk *w, CXCursor body) {
     if (kind == CXCursor_CompoundStmt && text && end.offset && end.offset <= size && text[end.offset - 1] == '}')
         return (ntr_extent){end.line, end.column - 1, end.line, end.column};
     const bool expression = kind >= CXCursor_FirstExpr && kind <= CXCursor_LastExpr;
-    if (expression && !ntr_cursor_is_logical(w, ntr_cursor_strip(w, body, true)) && !ntr_cursor_is_choice(w, body)) return ntr_cursor_extent(w, body);
+    if (expression && !ntr_cursor_is_logical(w, ntr_cursor_strip(w, body, true)) && !ntr_cursor_is_choice(w, body))
+        return ntr_cursor_extent(w, body);
     return (ntr_extent){0};
 }
 
@@ -145,7 +150,8 @@ static void set_control(ntr_unit_walk *w, ntr_decision_record *r, const ntr_cont
     }
     if (control->until) {
         ntr_cursor_place until = ntr_cursor_begin(w, *control->until);
-        if (until.line > r->extent.end_line || (until.line == r->extent.end_line && until.column > r->extent.end_column)) {
+        if (until.line > r->extent.end_line ||
+            (until.line == r->extent.end_line && until.column > r->extent.end_column)) {
             r->extent.end_line = until.line;
             r->extent.end_column = until.column;
         }

@@ -12,7 +12,8 @@ typedef struct ntr_control {
     uint32_t id;          /* of the decision */
     const CXCursor *until; /* ?: the last operand; compilers place the branch at `?` or `:` */
     const CXCursor *when[2]; /* what is executed when the condition is false, true */
-    const ntr_extent *rest;  /* what is executed after the statement when the condition is `rest_when`, and otherwise skipped */
+    const ntr_extent
+        *rest;  /* what is executed after the statement when the condition is `rest_when`, and otherwise skipped */
     bool rest_when;
     bool falls;              /* the code of the result true goes on with that of the result false (record.h) */
     bool repeats;            /* do */
@@ -25,6 +26,7 @@ typedef enum ntr_draft_result { NTR_DRAFT_ADDED, NTR_DRAFT_FALSE, NTR_DRAFT_TRUE
 /* Visits the inside of the conditions and adds a decision: `cursor` is && or ||, or the single condition of `control`.
  * With `negated`, the control uses the inverse of its value. Constant decisions are not added. It is evaluated
  * w->now times. Errors are stored in w->status. */
-ntr_draft_result ntr_draft_add(ntr_unit_walk *w, CXCursor cursor, const ntr_control *control, bool negated, unsigned depth);
+ntr_draft_result ntr_draft_add(ntr_unit_walk *w, CXCursor cursor, const ntr_control *control, bool negated,
+                               unsigned depth);
 
 #endif

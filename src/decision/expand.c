@@ -69,8 +69,9 @@ static uint32_t quadrant_1(uint32_t c, unsigned xlen) {
     case 1: return xlen == 64 ? i_type(NTR_OPCODE_OP_IMM_32, 0, rd, rd, imm) : 0;
     case 2: return i_type(NTR_OPCODE_OP_IMM, 0, rd, 0, imm);
     case 3:
-        return rd == NTR_REGISTER_SP ? i_type(NTR_OPCODE_OP_IMM, 0, NTR_REGISTER_SP, NTR_REGISTER_SP, sign_extend(stack, 10))
-                                     : NTR_OPCODE_LUI | rd << 7 | imm << 12;
+        return rd == NTR_REGISTER_SP
+                   ? i_type(NTR_OPCODE_OP_IMM, 0, NTR_REGISTER_SP, NTR_REGISTER_SP, sign_extend(stack, 10))
+                   : NTR_OPCODE_LUI | rd << 7 | imm << 12;
     case 4: return arithmetic(c, xlen);
     case 6: return NTR_OPCODE_BRANCH | 0u << 12 | (8 + (c >> 7 & 7)) << 15; /* the target is known from elsewhere */
     case 7: return NTR_OPCODE_BRANCH | 1u << 12 | (8 + (c >> 7 & 7)) << 15;

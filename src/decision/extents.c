@@ -26,14 +26,16 @@ static bool contains(const ntr_extent *outer, const ntr_extent *inner) {
 static void link_parents(ntr_extents *e, size_t first, size_t count) {
     for (size_t i = first; i < first + count; i++) {
         size_t parent = i > first ? i : 0; /* + 1: the entry before */
-        while (parent && !contains(&e->items[parent - 1].extent, &e->items[i].extent)) parent = e->items[parent - 1].parent;
+        while (parent && !contains(&e->items[parent - 1].extent, &e->items[i].extent))
+            parent = e->items[parent - 1].parent;
         e->items[i].parent = (uint32_t)parent;
     }
 }
 
 static ntr_status add(ntr_extents *e, const ntr_extent *extent, size_t record, bool whole) {
     if (!extent->line) return NTR_OK;
-    if (ntr_reserve(e->allocator, (void **)&e->items, &e->capacity, e->count + 1, sizeof *e->items)) return NTR_E_MEMORY;
+    if (ntr_reserve(e->allocator, (void **)&e->items, &e->capacity, e->count + 1, sizeof *e->items))
+        return NTR_E_MEMORY;
     e->items[e->count++] = (ntr_extent_entry){*extent, (uint32_t)record, 0, whole};
     return NTR_OK;
 }
@@ -61,7 +63,8 @@ ntr_status ntr_extents_make(ntr_extents *e, const ntr_decisions *d) {
         size_t first = e->count;
         ntr_status status = NTR_OK;
         const ntr_decision_record *r = d->records[i];
-        if (r->group != r->path && !(i && d->records[i - 1]->path == r->path)) status = add_file(e, &(ntr_extent_file){r->path, first, 0, true});
+        if (r->group != r->path && !(i && d->records[i - 1]->path == r->path))
+            status = add_file(e, &(ntr_extent_file){r->path, first, 0, true});
         for (next = i; !status && next < d->count && d->records[next]->group == r->group; next++) {
             status = add(e, &d->records[next]->extent, next, false);
             if (!status) status = add(e, &d->records[next]->point, next, false);

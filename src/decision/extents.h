@@ -11,7 +11,8 @@ typedef struct ntr_extent_entry {
     bool whole;      /* the largest expression around decisions, not a decision */
 } ntr_extent_entry;
 
-/* The entries of one file. A file that is included several times has none: they are in one file for each function, with the path of its group. */
+/* The entries of one file. A file that is included several times has none: they are in one file for each function, with
+ * the path of its group. */
 typedef struct ntr_extent_file {
     const char *path;
     size_t first, count;

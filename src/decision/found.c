@@ -38,20 +38,28 @@ static const ntr_extent_file *file_in(ntr_map_builder *b, const char *directory,
     return file;
 }
 
-/* Returns what distinguishes the copies of an inlined function: its entry and the places of the calls; 0: it is not inlined. */
+/* Returns what distinguishes the copies of an inlined function: its entry and the places of the calls; 0: it is not
+ * inlined. */
 static uint64_t scope_of(const ntr_frame *frames, size_t count) {
     uint64_t scope = frames[0].inlined ? frames[0].entry : 0;
-    for (size_t i = 1; frames[0].inlined && i < count; i++) scope = scope * 31 + (uint64_t)frames[i].line * 1000 + frames[i].column;
+    for (size_t i = 1; frames[0].inlined && i < count; i++)
+        scope = scope * 31 + (uint64_t)frames[i].line * 1000 + frames[i].column;
     return scope;
 }
 
-static ntr_status add_code(ntr_map_builder *b, uint64_t address, uint32_t record, const ntr_frame *frames, size_t count) {
+static ntr_status add_code(ntr_map_builder *b, uint64_t address, uint32_t record, const ntr_frame *frames,
+                           size_t count) {
     const ntr_frame *function = &frames[count - 1];
-    const ntr_found_code code = {address, function->entry, function->entry + function->size, scope_of(frames, count), record,
-                                  frames[0].inlined_somewhere};
+    const ntr_found_code code = {address,
+                                 function->entry,
+                                 function->entry + function->size,
+                                 scope_of(frames, count),
+                                 record,
+                                 frames[0].inlined_somewhere};
     const ntr_found_code *last = b->code_count ? &b->codes[b->code_count - 1] : NULL;
     if (last && last->low == code.low && last->scope == code.scope && last->record == code.record) return NTR_OK;
-    if (ntr_reserve(b->map->allocator, (void **)&b->codes, &b->code_capacity, b->code_count + 1, sizeof *b->codes)) return NTR_E_MEMORY;
+    if (ntr_reserve(b->map->allocator, (void **)&b->codes, &b->code_capacity, b->code_count + 1, sizeof *b->codes))
+        return NTR_E_MEMORY;
     b->codes[b->code_count++] = code;
     return NTR_OK;
 }
@@ -77,7 +85,8 @@ static const ntr_extent_file *part_at(ntr_map_builder *b, const ntr_extent_file 
     return ntr_debug_info_frames(b->debug, NULL, address, frames, NTR_FRAMES_MAX) ? part_in(b, file, frames) : NULL;
 }
 
-/* Adds the decisions of a function, or of an inlined copy. It may have no code of a decision of which the compiler knows the result. */
+/* Adds the decisions of a function, or of an inlined copy. It may have no code of a decision of which the compiler
+ * knows the result. */
 static ntr_status add_decisions(ntr_map_builder *b, uint64_t address, const ntr_frame *frames, size_t count) {
     const ntr_decisions *d = b->decisions;
     if (was_added(b, frames[count - 1].entry + scope_of(frames, count) * 31)) return NTR_OK;
@@ -115,17 +124,24 @@ static ntr_status add_branch(ntr_map_builder *b, uint64_t address, const ntr_lin
     if (ntr_reserve(b->map->allocator, (void **)&b->found, &b->found_capacity, b->found_count + 1, sizeof *b->found))
         return NTR_E_MEMORY;
     b->found[b->found_count++] = (ntr_found_branch){
-        .address = address, .low = function->entry, .high = function->entry + function->size, .scope = scope_of(frames, count),
-        .record = entry->record, .whole = ntr_extents_root(&b->extents, entry, true),
-        .root = ntr_extents_root(&b->extents, entry, false), .outside = entry->whole,
-        .inlined = frames[0].inlined_somewhere, .line = row->line, .column = row->column,
+        .address = address,
+        .low = function->entry,
+        .high = function->entry + function->size,
+        .scope = scope_of(frames, count),
+        .record = entry->record,
+        .whole = ntr_extents_root(&b->extents, entry, true),
+        .root = ntr_extents_root(&b->extents, entry, false),
+        .outside = entry->whole,
+        .inlined = frames[0].inlined_somewhere,
+        .line = row->line,
+        .column = row->column,
     };
     return NTR_OK;
 }
 
 /* Returns the entry of the decision itself instead of that of its further place. */
-static const ntr_extent_entry *own_entry(const ntr_map_builder *b, const ntr_extent_file *file, const ntr_decision_record *r,
-                                         const ntr_extent_entry *point) {
+static const ntr_extent_entry *own_entry(const ntr_map_builder *b, const ntr_extent_file *file,
+                                         const ntr_decision_record *r, const ntr_extent_entry *point) {
     const ntr_extent_entry *entry = ntr_extents_at(&b->extents, file, r->extent.line, r->extent.column);
     while (entry && !ntr_extent_equal(&entry->extent, &r->extent))
         entry = entry->parent ? &b->extents.items[entry->parent - 1] : NULL;
@@ -133,7 +149,8 @@ static const ntr_extent_entry *own_entry(const ntr_map_builder *b, const ntr_ext
 }
 
 /* Returns the entry of a row, or NULL. gcc has no code of a loop at the end of its body. */
-static const ntr_extent_entry *entry_of(const ntr_map_builder *b, const ntr_extent_file *file, const ntr_line_row *row) {
+static const ntr_extent_entry *entry_of(const ntr_map_builder *b, const ntr_extent_file *file,
+                                        const ntr_line_row *row) {
     const ntr_extent_entry *entry = ntr_extents_at(&b->extents, file, row->line, row->column);
     if (!entry) return NULL;
     const ntr_decision_record *r = b->decisions->records[entry->record];
@@ -147,7 +164,8 @@ static ntr_status add_call(ntr_map_builder *b, uint64_t address, uint32_t id) {
     ntr_code_map *m = b->map;
     ntr_frame frames[NTR_FRAMES_MAX];
     if (ntr_debug_info_frames(b->debug, NULL, address, frames, NTR_FRAMES_MAX) != 1) return NTR_OK; /* inlined code */
-    if (ntr_reserve(m->allocator, (void **)&m->calls, &m->call_capacity, m->call_count + 1, sizeof *m->calls)) return NTR_E_MEMORY;
+    if (ntr_reserve(m->allocator, (void **)&m->calls, &m->call_capacity, m->call_count + 1, sizeof *m->calls))
+        return NTR_E_MEMORY;
     m->calls[m->call_count++] = (ntr_counted_call){.address = address, .id = id};
     return NTR_OK;
 }

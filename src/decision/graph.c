@@ -58,8 +58,8 @@ static uint64_t reach(ntr_graph *g, uint32_t at, bool *anchor) {
     return reached;
 }
 
-/* A jump table may lead into code that nothing else leads to, for example to the condition of a loop, which its body falls into.
- * The begin of such code counts as an entry. */
+/* A jump table may lead into code that nothing else leads to, for example to the condition of a loop, which its body
+ * falls into. The begin of such code counts as an entry. */
 static void enter_by_tables(ntr_graph *g) {
     bool anchor = false, table = false;
     for (size_t i = 0; i < g->count; i++) table |= g->insns[i].flow == NTR_FLOW_INDIRECT_JUMP;
@@ -77,12 +77,15 @@ static uint64_t called_by(const ntr_graph *g, const ntr_insn *insn) {
     if (insn->flow == NTR_FLOW_DIRECT_CALL) return insn->target;
     if (insn->flow != NTR_FLOW_INDIRECT_CALL || g->count < 2) return 0;
     const uint32_t jalr = g->insns[g->count - 1].bits, auipc = g->insns[g->count - 2].bits;
-    if ((jalr & 0x7f) != NTR_OPCODE_JALR || (auipc & 0x7f) != NTR_OPCODE_AUIPC || (jalr >> 15 & 31) != (auipc >> 7 & 31)) return 0;
+    if ((jalr & 0x7f) != NTR_OPCODE_JALR || (auipc & 0x7f) != NTR_OPCODE_AUIPC ||
+        (jalr >> 15 & 31) != (auipc >> 7 & 31))
+        return 0;
     const int64_t high = (int32_t)(auipc & 0xfffff000u), low = (int32_t)jalr >> 20;
     return g->insns[g->count - 2].address + (uint64_t)(high + low);
 }
 
-ntr_status ntr_graph_make(ntr_graph *g, const ntr_program *program, ntr_debug_info *debug, uint64_t low, uint64_t high) {
+ntr_status ntr_graph_make(ntr_graph *g, const ntr_program *program, ntr_debug_info *debug, uint64_t low,
+                          uint64_t high) {
     ntr_insn insn;
     g->program = program;
     g->low = low;
@@ -100,7 +103,10 @@ ntr_status ntr_graph_make(ntr_graph *g, const ntr_program *program, ntr_debug_in
         ntr_program_read(program, NULL, NTR_POSITION_ANY, at, bytes, insn.size < 4 ? insn.size : 4);
         uint32_t bits = bytes[0] | (uint32_t)bytes[1] << 8 | (uint32_t)bytes[2] << 16 | (uint32_t)bytes[3] << 24;
         bool direct = insn.flow == NTR_FLOW_BRANCH || insn.flow == NTR_FLOW_DIRECT_JUMP;
-        g->insns[g->count++] = (ntr_graph_insn){.address = at, .bits = bits, .size = insn.size, .flow = insn.flow,
+        g->insns[g->count++] = (ntr_graph_insn){.address = at,
+                                                .bits = bits,
+                                                .size = insn.size,
+                                                .flow = insn.flow,
                                                 .target = direct ? 0 : NTR_GRAPH_OUTSIDE};
         if (direct) g->insns[g->count - 1].visited = (uint32_t)(insn.target - low); /* until the second pass */
         const uint64_t called = called_by(g, &insn);
@@ -136,8 +142,8 @@ uint32_t ntr_graph_at(const ntr_graph *g, uint64_t address) {
     return low < g->count && g->insns[low].address == address ? (uint32_t)low : NTR_GRAPH_OUTSIDE;
 }
 
-/* Returns whether straight code leads from a branch to its target, which is the choice between two values, or to an indirect
- * jump, which is that of a switch. */
+/* Returns whether straight code leads from a branch to its target, which is the choice between two values, or to an
+ * indirect jump, which is that of a switch. */
 static bool needs_no_jump(const ntr_graph *g, size_t branch) {
     enum { STRAIGHT_MAX = 16 };
     for (size_t i = branch + 1; i < g->count && i <= branch + STRAIGHT_MAX; i++) {
@@ -184,7 +190,8 @@ bool ntr_graph_leaves_to_anchor(ntr_graph *g, uint32_t at) {
     bool anchor = false;
     g->mark++;
     if (falls_through(&g->insns[at]) && at + 1 < g->count) reach(g, at + 1, &anchor);
-    if (g->insns[at].target != NTR_GRAPH_OUTSIDE && g->insns[at].flow != NTR_FLOW_DIRECT_CALL) reach(g, g->insns[at].target, &anchor);
+    if (g->insns[at].target != NTR_GRAPH_OUTSIDE && g->insns[at].flow != NTR_FLOW_DIRECT_CALL)
+        reach(g, g->insns[at].target, &anchor);
     return anchor;
 }
 

@@ -32,7 +32,8 @@ typedef struct ntr_graph {
 } ntr_graph;
 
 /* Reads the code [low, high). `debug` may be NULL. Errors: NTR_E_MEMORY. */
-ntr_status ntr_graph_make(ntr_graph *graph, const ntr_program *program, ntr_debug_info *debug, uint64_t low, uint64_t high);
+ntr_status ntr_graph_make(ntr_graph *graph, const ntr_program *program, ntr_debug_info *debug, uint64_t low,
+                          uint64_t high);
 void ntr_graph_release(ntr_graph *graph);
 
 /* Returns the index of the instruction at `address`, or NTR_GRAPH_OUTSIDE. */
@@ -41,7 +42,8 @@ uint32_t ntr_graph_at(const ntr_graph *graph, uint64_t address);
 /* Returns the set of candidates that are reached from instruction `at` before any other candidate: bit I is the
  * candidate I. */
 uint64_t ntr_graph_reach(ntr_graph *graph, uint32_t at);
-/* Return whether an anchor is reached before any candidate: from all entries, and from what follows instruction `at`. */
+/* Return whether an anchor is reached before any candidate: from all entries, and from what follows instruction `at`.
+ */
 bool ntr_graph_enters_anchor(ntr_graph *graph);
 bool ntr_graph_leaves_to_anchor(ntr_graph *graph, uint32_t at);
 /* Returns the set of candidates that are reached from all entries. */
@@ -55,8 +57,8 @@ uint32_t ntr_graph_thread(const ntr_graph *graph, uint32_t at);
 bool ntr_graph_same(const ntr_graph *graph, uint32_t a, uint32_t b);
 
 /* Returns whether the code shows that clang has not optimized it: a jump follows each branch, except for those
- * that choose between two values and those of a switch, and some jump leads to the next instruction. Every pass that lays
- * out blocks removes such jumps. */
+ * that choose between two values and those of a switch, and some jump leads to the next instruction. Every pass that
+ * lays out blocks removes such jumps. */
 bool ntr_graph_unoptimized(const ntr_graph *graph);
 
 /* Returns the index of the instruction after a branch, with this outcome. */

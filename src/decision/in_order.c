@@ -27,8 +27,8 @@ static bool within(const ntr_extent *outer, const ntr_extent *inner) {
             (inner->end_line == outer->end_line && inner->end_column <= outer->end_column));
 }
 
-/* Returns whether the last condition has no branch of its own: gcc does not test it when the result is not used, and clang
- * computes it when the result is stored. */
+/* Returns whether the last condition has no branch of its own: gcc does not test it when the result is not used, and
+ * clang computes it when the result is stored. */
 static bool computes_last(const ntr_map_builder *b, const ntr_decision_record *r) {
     return b->kind.gnu ? r->unused : r->is_value;
 }
@@ -43,8 +43,8 @@ static unsigned branches_for(const ntr_map_builder *b, const ntr_decision_record
     return !b->kind.gnu && r->flow[condition].choice && !(last && r->loop) ? 2 : 1;
 }
 
-/* Returns whether a single condition only passes the value of a decision in it on: __builtin_expect(!!(a || b), 1). gcc may test the
- * conditions of that decision, and not its value. */
+/* Returns whether a single condition only passes the value of a decision in it on: __builtin_expect(!!(a || b), 1). gcc
+ * may test the conditions of that decision, and not its value. */
 static bool passes_on(const ntr_map_builder *b, size_t index) {
     const ntr_decisions *d = b->decisions;
     const ntr_decision_record *r = d->records[index];
@@ -55,8 +55,8 @@ static bool passes_on(const ntr_map_builder *b, size_t index) {
     return false;
 }
 
-/* Lists the conditions of all decisions in the extent of an entry, one for each branch. `passed_on`: also those that only pass
- * a value on. Returns their number, or 0 when there are more than `capacity`. */
+/* Lists the conditions of all decisions in the extent of an entry, one for each branch. `passed_on`: also those that
+ * only pass a value on. Returns their number, or 0 when there are more than `capacity`. */
 static size_t list_expected(const ntr_map_builder *b, uint32_t entry, expected *list, size_t capacity, bool passed_on) {
     const ntr_decisions *d = b->decisions;
     const ntr_extent *outer = &b->extents.items[entry].extent;
@@ -116,8 +116,8 @@ static bool same_order(const in_order *o, const ntr_decision_record *record, con
 }
 
 /* Returns whether the branches of a decision fit, or the decision has none for its last condition. */
-static bool fits(ntr_map_builder *b, const in_order *o, const ntr_decision_record *r, const ntr_found_branch *const *branches,
-                 size_t used, ntr_match *match) {
+static bool fits(ntr_map_builder *b, const in_order *o, const ntr_decision_record *r,
+                 const ntr_found_branch *const *branches, size_t used, ntr_match *match) {
     if (computes_last(b, r) && !test_of(o, r)) return true;
     ntr_builder_try(b, r, branches, used, match);
     return match->placed && same_order(o, r, match, used);
@@ -128,8 +128,8 @@ static const char *why_computed(const ntr_map_builder *b) {
                        : "the compiler computed its last condition without a branch";
 }
 
-/* Gives one branch to each condition. Branches that only test a result, of which all conditions have branches of their own,
- * are left out when there are more branches than conditions. Returns whether the numbers agree. */
+/* Gives one branch to each condition. Branches that only test a result, of which all conditions have branches of their
+ * own, are left out when there are more branches than conditions. Returns whether the numbers agree. */
 static bool give_branches(ntr_map_builder *b, in_order *o, const ntr_found_branch *found, size_t count) {
     uint64_t joints = count > o->count ? ntr_builder_joints(b, found, count) : 0;
     size_t more = count - o->count, used = 0;
@@ -141,7 +141,8 @@ static bool give_branches(ntr_map_builder *b, in_order *o, const ntr_found_branc
     }
     for (size_t i = 0; i < count && !more; i++) {
         uint32_t at = ntr_graph_at(&b->graph, found[i].address);
-        if (at == NTR_GRAPH_OUTSIDE || !b->graph.insns[at].joint) o->found[used < o->count ? used : 0] = &found[i], used++;
+        if (at == NTR_GRAPH_OUTSIDE || !b->graph.insns[at].joint)
+            o->found[used < o->count ? used : 0] = &found[i], used++;
     }
     return !more && used == o->count;
 }
@@ -149,7 +150,8 @@ static bool give_branches(ntr_map_builder *b, in_order *o, const ntr_found_branc
 /* Code that was not optimized has its branches in the order of the source. Some compilers place the branches of nested
  * decisions, and of those in macros, at the decision around them, so their places say little. The branches are given to
  * the conditions in order, and each decision is then matched. Stores whether all of them fit. */
-ntr_status ntr_builder_in_order(ntr_map_builder *b, uint32_t entry, const ntr_found_branch *found, size_t count, bool *done) {
+ntr_status ntr_builder_in_order(ntr_map_builder *b, uint32_t entry, const ntr_found_branch *found, size_t count,
+                                bool *done) {
     in_order o;
     const ntr_found_branch *branches[EXPECTED_MAX + 1] = {0};
     ntr_match match = {0};
@@ -187,7 +189,8 @@ ntr_status ntr_builder_without_branches(ntr_map_builder *b, const ntr_found_bran
         for (size_t k = 0; k < count && !seen; k++)
             seen = ntr_extent_equal(&b->decisions->records[found[k].record]->extent, &list[i].record->extent);
         if (!seen)
-            TRY(ntr_builder_add_copy(b, list[i].record, found, "it has no branches: the compiler folded or computed it"));
+            TRY(ntr_builder_add_copy(b, list[i].record, found,
+                                     "it has no branches: the compiler folded or computed it"));
     }
     return NTR_OK;
 }
@@ -200,8 +203,8 @@ ntr_status ntr_builder_unknown(ntr_map_builder *b, const ntr_found_branch *found
         bool seen = false;
         for (size_t k = 0; k < i && !seen; k++) seen = list[k].record == list[i].record;
         if (!seen)
-            TRY(ntr_builder_add_copy(b, list[i].record, found, "the expression around it has other branches than its conditions need"));
+            TRY(ntr_builder_add_copy(b, list[i].record, found,
+                                     "the expression around it has other branches than its conditions need"));
     }
     return NTR_OK;
 }
-

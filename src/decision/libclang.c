@@ -10,8 +10,8 @@
 
 enum { LIBCLANG_NEWEST = 24, LIBCLANG_OLDEST = 17 }; /* 17 is the first that has the kind of an operator */
 
-/* Stores a function of the library in the function pointer `function`. memcpy avoids the conversion of an object pointer
- * to a function pointer, which ISO C does not define and POSIX guarantees. */
+/* Stores a function of the library in the function pointer `function`. memcpy avoids the conversion of an object
+ * pointer to a function pointer, which ISO C does not define and POSIX guarantees. */
 static bool find(void *library, const char *name, void *function) {
     void *address = dlsym(library, name);
     memcpy(function, &address, sizeof address);

@@ -16,11 +16,11 @@ typedef struct ntr_candidate {
     uint32_t line, column; /* its row in the line table */
 } ntr_candidate;
 
-/* Where the operand of a comparison is in the code: in a register, before an instruction. The register has the value as the type with
- * these bytes. */
+/* Where the operand of a comparison is in the code: in a register, before an instruction. The register has the value as
+ * the type with these bytes. */
 typedef struct ntr_operand_root {
-    uint32_t at;   /* index of the instruction in the graph */
-    uint8_t reg;   /* 0: not known */
+    uint32_t at; /* index of the instruction in the graph */
+    uint8_t reg; /* 0: not known */
 } ntr_operand_root;
 
 /* The result for one candidate. */
@@ -38,13 +38,15 @@ typedef struct ntr_match {
     size_t count;
     const ntr_statements *statements;
     ntr_code_kind kind;
-    const ntr_decision_record *ungrouped; /* the record has groups of the conditions of this one, by `grouping`: the places of the
-                                           * branches must prove more; or NULL */
-    bool placed;   /* result: each candidate is known to evaluate `condition`, also if the rest is not known */
-    bool possible; /* result: the branches have the structure and the places, also if it is not known what their outcomes mean */
+    const ntr_decision_record *ungrouped; /* the record has groups of the conditions of this one, by `grouping`: the
+                                           * places of the branches must prove more; or NULL */
+    bool placed; /* result: each candidate is known to evaluate `condition`, also if the rest is not known */
+    bool possible; /* result: the branches have the structure and the places, also if it is not known what their
+                      outcomes mean */
     bool complete; /* result: no code passes by the branches (match_bypass.c) */
     ntr_matched matched[NTR_CANDIDATES_MAX];
-    ntr_operand_root roots[NTR_CANDIDATES_MAX]; /* result: of branches of groups, the operand that the conditions compare */
+    ntr_operand_root
+        roots[NTR_CANDIDATES_MAX]; /* result: of branches of groups, the operand that the conditions compare */
     ntr_grouping grouping; /* result: if it has groups, the conditions in `matched` are numbers of groups */
 } ntr_match;
 
@@ -54,8 +56,8 @@ const char *ntr_match_find(ntr_match *match);
 /* The same, where the compiler computes conditions together (groups.h). */
 const char *ntr_match_groups(ntr_match *match);
 
-/* Returns the set of candidates that only test the result of the others: they are reached only from outcomes after which their
- * own outcome is certain, and each of their outcomes is certain after some (constants.h). */
+/* Returns the set of candidates that only test the result of the others: they are reached only from outcomes after
+ * which their own outcome is certain, and each of their outcomes is certain after some (constants.h). */
 uint64_t ntr_match_joints(ntr_match *match);
 
 #endif

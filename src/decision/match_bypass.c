@@ -1,24 +1,26 @@
 /* Whether code can pass by a decision.
  *
- * A compiler that knows the result of a decision on some path may lead this path past its branches. Such an evaluation leaves no
- * trace. In the control-flow graph it is an edge that arrives where a result leads, and does not come from the branches.
+ * A compiler that knows the result of a decision on some path may lead this path past its branches. Such an evaluation
+ * leaves no trace. In the control-flow graph it is an edge that arrives where a result leads, and does not come from
+ * the branches.
  *
- * Idea: remove the branches of the decision from the graph. Then nothing of where its results lead must be reachable, neither from
- * the entries of the function nor from what follows the results. Two ways are in the source: the body of an `if` without `else`
- * goes on where the result false leads, and the body of `do` is executed before its condition. The first block behind a result may
- * be copied to such a path, or be passed too, when it only sets registers and tests what the decision has tested or what was set. So
- * what follows such a block is examined like the block, and again when more leads there.
- * Example: if (a && b) f(); g(); -- f is reached only from the branches, g from the branches and from f. A path that knows that a is
- * 0 and jumps to g by itself would be seen here. */
+ * Idea: remove the branches of the decision from the graph. Then nothing of where its results lead must be reachable,
+ * neither from the entries of the function nor from what follows the results. Two ways are in the source: the body of
+ * an `if` without `else` goes on where the result false leads, and the body of `do` is executed before its condition.
+ * The first block behind a result may be copied to such a path, or be passed too, when it only sets registers and tests
+ * what the decision has tested or what was set. So what follows such a block is examined like the block, and again when
+ * more leads there. Example: if (a && b) f(); g(); -- f is reached only from the branches, g from the branches and from
+ * f. A path that knows that a is 0 and jumps to g by itself would be seen here. */
 #include "decision/expand.h"
 #include "decision/matcher.h"
 
 /* ---- branches that test what the decision has tested ------------------------------------------- */
 
-/* Returns the register (bit R) of before the block that a branch tests as `reg`. A word of the stack frame may be any of them; what
- * the block itself loads or computes is none of them. */
+/* Returns the register (bit R) of before the block that a branch tests as `reg`. A word of the stack frame may be any
+ * of them; what the block itself loads or computes is none of them. */
 static uint32_t tested(const ntr_graph *g, uint32_t branch, unsigned reg) {
-    for (uint32_t at = branch; reg && at && !g->insns[at].is_target && !g->insns[at].entry && g->insns[at - 1].flow == NTR_FLOW_LINEAR;) {
+    for (uint32_t at = branch;
+         reg && at && !g->insns[at].is_target && !g->insns[at].entry && g->insns[at - 1].flow == NTR_FLOW_LINEAR;) {
         const uint32_t insn = ntr_expand(g->insns[--at].bits, g->xlen), opcode = insn & 0x7f, rs1 = insn >> 15 & 31;
         if (!insn) return UINT32_MAX;
         if (opcode == NTR_OPCODE_STORE || (insn >> 7 & 31) != reg) continue;
@@ -50,7 +52,7 @@ enum { RESULT_PLACES_MAX = 32 };
 /* A place to which results lead. */
 typedef struct result_place {
     uint32_t at;
-    uint32_t before;  /* set of places from which it is reached without effects: the code of a result may be a copy of theirs */
+    uint32_t before;  /* set of places that lead here without effects: code of a result may copy their code */
     uint8_t results;  /* bit R: the result R leads here */
     uint32_t set;     /* registers that are set on the way */
 } result_place;
@@ -81,8 +83,8 @@ static void add_returns(const ntr_graph *g, result_places *places, const result_
         if (g->insns[at].flow == NTR_FLOW_RETURN) add(places, at, from);
 }
 
-/* Adds what follows a place, if the code up to there has no effects except on registers, and a compiler that knows the result may
- * know the outcome of the branch at its end. */
+/* Adds what follows a place, if the code up to there has no effects except on registers, and a compiler that knows the
+ * result may know the outcome of the branch at its end. */
 static void add_following(const ntr_graph *g, result_places *places, size_t index, uint32_t registers) {
     result_place from = places->items[index];
     from.before = UINT32_C(1) << index;
@@ -94,7 +96,8 @@ static void add_following(const ntr_graph *g, result_places *places, size_t inde
             return;
         }
         if (insn->flow == NTR_FLOW_BRANCH && !insn->candidate && (tested_by(g, at) & (registers | from.set)) != 0)
-            for (unsigned taken = 0; taken < 2; taken++) add(places, ntr_graph_thread(g, ntr_graph_after(g, at, taken)), &from);
+            for (unsigned taken = 0; taken < 2; taken++)
+                add(places, ntr_graph_thread(g, ntr_graph_after(g, at, taken)), &from);
         if (insn->flow == NTR_FLOW_RETURN) add_returns(g, places, &from);
         if (insn->flow == NTR_FLOW_DIRECT_JUMP) add(places, ntr_graph_thread(g, at), &from);
         if (insn->flow != NTR_FLOW_LINEAR || !bits || (bits & 0x7f) == NTR_OPCODE_STORE) return;

@@ -1,16 +1,17 @@
 /* Which outcome of a branch is true, by the constants with which its code compares.
  *
- * Conditions that compare one operand with constants are a function of this operand: c >= '0' && c <= '9' is true for 48 to 57. The code
- * before the branch is a function of a register, too: addiw T, C, -48; li S, 9; bltu S, T, L is taken for all but 48 to 57. When both
- * are equal for every value that the type of the operand has, or always opposite, the branch tests these conditions, all of
- * them, and its outcome has the value that the source gives it.
+ * Conditions that compare one operand with constants are a function of this operand: c >= '0' && c <= '9' is true for
+ * 48 to 57. The code before the branch is a function of a register, too: addiw T, C, -48; li S, 9; bltu S, T, L is
+ * taken for all but 48 to 57. When both are equal for every value that the type of the operand has, or always opposite,
+ * the branch tests these conditions, all of them, and its outcome has the value that the source gives it.
  *
- * A register that has the truth value of a comparison, 0 or 1, may be the inverse one: !x is computed with XORI and tested with BNEZ. So
- * conditions that only distinguish 0 and 1, such as x != 0, need an operand that is loaded, or masked.
+ * A register that has the truth value of a comparison, 0 or 1, may be the inverse one: !x is computed with XORI and
+ * tested with BNEZ. So conditions that only distinguish 0 and 1, such as x != 0, need an operand that is loaded, or
+ * masked.
  *
- * Every value is compared for types of 1 and 2 bytes. For larger types, the code may only add constants, extend, and compare. Then both
- * functions change only where a sum passes a constant or the range of a word, and values on both sides of all these places are
- * compared. */
+ * Every value is compared for types of 1 and 2 bytes. For larger types, the code may only add constants, extend, and
+ * compare. Then both functions change only where a sum passes a constant or the range of a word, and values on both
+ * sides of all these places are compared. */
 #include "decision/expand.h"
 #include "decision/matcher.h"
 #include "decision/values.h"
@@ -34,12 +35,14 @@ static uint32_t expanded(const ntr_graph *g, uint32_t at) {
 /* Branches that were not taken may be on the way. */
 static operand_code code_before(const ntr_graph *g, uint32_t branch) {
     operand_code c = {.graph = g, .from = branch, .branch = branch, .test = expanded(g, branch)};
-    for (uint32_t at = branch; at && branch - at < BEFORE_MAX - 1 && !g->insns[at].is_target && !g->insns[at].entry; c.from = --at) {
+    for (uint32_t at = branch; at && branch - at < BEFORE_MAX - 1 && !g->insns[at].is_target && !g->insns[at].entry;
+         c.from = --at) {
         const ntr_graph_insn *before = &g->insns[at - 1];
         if (before->flow != NTR_FLOW_LINEAR && before->flow != NTR_FLOW_BRANCH) break;
         if (before->flow == NTR_FLOW_LINEAR && !expanded(g, at - 1)) break;
     }
-    for (uint32_t at = c.from; at < branch; at++) c.bits[at - c.from] = g->insns[at].flow == NTR_FLOW_LINEAR ? expanded(g, at) : 0;
+    for (uint32_t at = c.from; at < branch; at++)
+        c.bits[at - c.from] = g->insns[at].flow == NTR_FLOW_LINEAR ? expanded(g, at) : 0;
     return c;
 }
 
@@ -81,11 +84,13 @@ static void add_special(operand_chain *chain, uint64_t value) {
     if (chain->special_count < SPECIAL_MAX) chain->special[chain->special_count++] = value;
 }
 
-/* Returns whether an instruction adds, extends or compares. A shift is accepted as a half of an extension from 32 bits. */
+/* Returns whether an instruction adds, extends or compares. A shift is accepted as a half of an extension from 32 bits.
+ */
 static bool is_sum(uint32_t insn) {
     const unsigned opcode = insn & 0x7f, funct3 = insn >> 12 & 7, funct7 = insn >> 25;
     const bool base = funct7 == 0 || funct7 == 0x20;
-    const bool by_word = (funct3 == 1 || funct3 == 5) && (insn >> 20 & 0x3f) == 32, inverts = funct3 == 4 && insn >> 20 == 1;
+    const bool by_word = (funct3 == 1 || funct3 == 5) && (insn >> 20 & 0x3f) == 32,
+               inverts = funct3 == 4 && insn >> 20 == 1;
     if (opcode == NTR_OPCODE_OP_IMM) return funct3 == 0 || funct3 == 2 || funct3 == 3 || inverts || by_word;
     if (opcode == NTR_OPCODE_OP_IMM_32) return funct3 == 0;
     if (opcode == NTR_OPCODE_OP) return base && (funct3 == 0 || ((funct3 == 2 || funct3 == 3) && funct7 == 0));
@@ -94,7 +99,8 @@ static bool is_sum(uint32_t insn) {
 
 static bool computes(uint32_t insn) {
     const unsigned opcode = insn & 0x7f;
-    return opcode == NTR_OPCODE_OP_IMM || opcode == NTR_OPCODE_OP_IMM_32 || opcode == NTR_OPCODE_OP || opcode == NTR_OPCODE_OP_32;
+    return opcode == NTR_OPCODE_OP_IMM || opcode == NTR_OPCODE_OP_IMM_32 || opcode == NTR_OPCODE_OP ||
+           opcode == NTR_OPCODE_OP_32;
 }
 
 /* Stores the register that an instruction reads and that is not known, if it is one, and the constant that it takes. */
@@ -148,10 +154,10 @@ typedef struct operand_comparison {
     ntr_integer_type type;
     ntr_operand_root root;
     unsigned loaded; /* bytes of the load of the operand; 0: it is not loaded */
-    bool zeros;      /* ... which extends with zeros */
+    bool zeros; /* ... which extends with zeros */
     bool truth_differs; /* the operands 0 and 1 have different values */
     bool seen[2][2]; /* [value of the source][taken] */
-    bool rest[2];    /* values of the source for operands that are not 0 or 1 */
+    bool rest[2]; /* values of the source for operands that are not 0 or 1 */
 } operand_comparison;
 
 /* Returns what the register contains: values are extended as in calls, and as their load does. */
@@ -173,7 +179,8 @@ static bool compare_value(operand_comparison *o, int64_t value) {
 }
 
 static bool compare_around(operand_comparison *o, uint64_t value) {
-    return compare_value(o, (int64_t)(value - 1)) && compare_value(o, (int64_t)value) && compare_value(o, (int64_t)(value + 1));
+    return compare_value(o, (int64_t)(value - 1)) && compare_value(o, (int64_t)value) &&
+           compare_value(o, (int64_t)(value + 1));
 }
 
 static bool compare_all(operand_comparison *o) {
@@ -183,10 +190,11 @@ static bool compare_all(operand_comparison *o) {
     return true;
 }
 
-/* Compares around each place at which one of the functions may change. Sums of several constants are the sums of all but the first
- * ones, because the code adds them one after the other. */
+/* Compares around each place at which one of the functions may change. Sums of several constants are the sums of all
+ * but the first ones, because the code adds them one after the other. */
 static bool compare_special(operand_comparison *o, const operand_chain *chain) {
-    static const uint64_t words[] = {0, UINT64_C(1) << 31, UINT64_C(1) << 32, UINT64_C(1) << 63, UINT64_MAX << 31, UINT64_MAX << 32};
+    static const uint64_t words[] = {
+        0, UINT64_C(1) << 31, UINT64_C(1) << 32, UINT64_C(1) << 63, UINT64_MAX << 31, UINT64_MAX << 32};
     enum { WORD_PLACES = sizeof words / sizeof *words };
     uint64_t places[SPECIAL_MAX + WORD_PLACES];
     unsigned count = 0;
@@ -196,19 +204,21 @@ static bool compare_special(operand_comparison *o, const operand_chain *chain) {
         if (!compare_around(o, (uint64_t)o->record->flow[i].compared.constant)) return false;
     for (unsigned i = 0; i < count; i++)
         for (unsigned first = 0; first <= chain->special_count; first++)
-            for (uint64_t last = first, sum = 0; last <= chain->special_count; sum += last < chain->special_count ? chain->special[last] : 0, last++)
+            for (uint64_t last = first, sum = 0; last <= chain->special_count;
+                 sum += last < chain->special_count ? chain->special[last] : 0, last++)
                 if (!compare_around(o, places[i] - sum) || !compare_around(o, places[i] + sum)) return false;
     return true;
 }
 
-/* Returns whether the register that an instruction sets may have the truth value of a comparison: not what is loaded from outside of
- * the stack frame, nor a mask without bit 0. */
+/* Returns whether the register that an instruction sets may have the truth value of a comparison: not what is loaded
+ * from outside of the stack frame, nor a mask without bit 0. */
 static bool may_be_truth(const ntr_graph *g, uint32_t setter) {
     const unsigned opcode = setter & 0x7f, rs1 = setter >> 15 & 31;
     if (opcode == NTR_OPCODE_OP_IMM && (setter >> 12 & 7) == 7) return setter >> 20 & 1;
     if (opcode != NTR_OPCODE_LOAD || rs1 == NTR_REGISTER_SP) return true;
     for (size_t i = 0; rs1 == NTR_REGISTER_FP && i < g->count; i++) /* a frame pointer */
-        if ((expanded(g, (uint32_t)i) & 0xfffff) == (NTR_OPCODE_OP_IMM | NTR_REGISTER_FP << 7 | NTR_REGISTER_SP << 15)) return true;
+        if ((expanded(g, (uint32_t)i) & 0xfffff) == (NTR_OPCODE_OP_IMM | NTR_REGISTER_FP << 7 | NTR_REGISTER_SP << 15))
+            return true;
     return false;
 }
 
@@ -237,7 +247,7 @@ int ntr_matcher_by_operand(const ntr_matcher *x, size_t i, ntr_operand_root *roo
     if (!m->kind.gnu || !(m->kind.plain || m->kind.debug)) return NTR_NOT_KNOWN;
     o.group = m->ungrouped ? m->grouping.groups[0][condition] : (ntr_group){.first = condition, .last = condition};
     for (unsigned k = 0; !m->ungrouped && k < o.record->tree_count; k++)
-        if (o.record->tree[k].operator == NTR_LEAF && o.record->tree[k].condition == condition) o.group.top = (uint8_t)k;
+        if (o.record->tree[k].operator== NTR_LEAF && o.record->tree[k].condition == condition) o.group.top = (uint8_t)k;
     if (!ntr_group_value(o.record, &o.group, 0, &value)) return NTR_NOT_KNOWN;
     ntr_group_value(o.record, &o.group, 1, &o.truth_differs);
     o.truth_differs ^= value;
@@ -246,7 +256,9 @@ int ntr_matcher_by_operand(const ntr_matcher *x, size_t i, ntr_operand_root *roo
     const operand_code code = code_before(m->graph, m->candidates[i].insn);
     const ntr_values at_branch = execute_until(&code, code.branch, NULL, 0);
     const unsigned rs1 = code.test >> 15 & 31, rs2 = code.test >> 20 & 31;
-    if ((code.test & 0x7f) != NTR_OPCODE_BRANCH || ntr_values_is_known(&at_branch, rs1) == ntr_values_is_known(&at_branch, rs2)) return NTR_NOT_KNOWN;
+    if ((code.test & 0x7f) != NTR_OPCODE_BRANCH ||
+        ntr_values_is_known(&at_branch, rs1) == ntr_values_is_known(&at_branch, rs2))
+        return NTR_NOT_KNOWN;
     const bool first = ntr_values_is_known(&at_branch, rs1);
     add_special(&chain, ntr_values_get(&at_branch, first ? rs1 : rs2));
     o.code = &code;

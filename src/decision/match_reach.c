@@ -1,10 +1,11 @@
 /* Which outcome of a branch is true, by the statements that can be executed after it.
  *
- * Idea: the body of an `if` is executed when the decision is true, and what it skips when the decision is false, both before the
- * decision is evaluated again. When code where such a statement begins is reached from one outcome of the branch without passing
- * a branch of the decision, and from the other outcome it is not, then the first outcome has the result of the statement. If each
- * outcome reaches a statement that the other does not reach, nothing is known.
- * Example: if (s) return s; f(); -- `return s` may have no code of its own. f() is reached only from the outcome that is false. */
+ * Idea: the body of an `if` is executed when the decision is true, and what it skips when the decision is false, both
+ * before the decision is evaluated again. When code where such a statement begins is reached from one outcome of the
+ * branch without passing a branch of the decision, and from the other outcome it is not, then the first outcome has the
+ * result of the statement. If each outcome reaches a statement that the other does not reach, nothing is known.
+ * Example: if (s) return s; f(); -- `return s` may have no code of its own. f() is reached only from the outcome that
+ * is false. */
 #include "decision/matcher.h"
 
 /* Returns whether some statement is reached from one outcome and not from the other. */
@@ -21,8 +22,8 @@ static bool reaches_alone(const ntr_matcher *x, size_t i, bool taken, const ntr_
     return false;
 }
 
-/* The same of an extent: only this outcome does. Other statements may share code with some of it, such as `return`, so that both outcomes
- * lead there. */
+/* The same of an extent: only this outcome does. Other statements may share code with some of it, such as `return`, so
+ * that both outcomes lead there. */
 static bool reaches(const ntr_matcher *x, size_t i, bool taken, const ntr_extent *extent) {
     const ntr_decision_record *r = x->match->record;
     if (!extent->line || ntr_extent_has(extent, r->extent.line, r->extent.column)) return false; /* one macro */
@@ -33,7 +34,8 @@ bool ntr_matcher_reaches(const ntr_matcher *x, size_t i, bool taken, bool result
     const ntr_decision_record *r = x->match->record;
     if (!x->match->kind.gnu || !x->match->kind.debug) return false;
     ntr_match_mark(x->match, true);
-    const bool found = reaches(x, i, taken, &r->when[result]) || (r->rest_when == result && reaches(x, i, taken, &r->rest));
+    const bool found =
+        reaches(x, i, taken, &r->when[result]) || (r->rest_when == result && reaches(x, i, taken, &r->rest));
     ntr_match_mark(x->match, false);
     return found;
 }

@@ -1,8 +1,9 @@
 /* Whether equal code proves equal results.
  *
- * Two outcomes that lead to the same code may have different results, when a register has the result already. Example: in
- * s = s && f(), the outcomes `s is false` and `f() is true` lead to the same code, and s keeps its value, 0 or 1. Equal code is a
- * proof where it sets a register to a constant that the code of the opposite result sets in another way. */
+ * Two outcomes that lead to the same code may have different results, when a register has the result already. Example:
+ * in s = s && f(), the outcomes `s is false` and `f() is true` lead to the same code, and s keeps its value, 0 or 1.
+ * Equal code is a proof where it sets a register to a constant that the code of the opposite result sets in another
+ * way. */
 #include "decision/expand.h"
 #include "decision/matcher.h"
 
@@ -41,7 +42,8 @@ bool ntr_matcher_sets_apart(const ntr_graph *g, uint32_t exit, uint32_t opposite
     for (unsigned i = 0; i < count; i++) {
         unsigned rd = is_in(there, others, here[i]) ? 0 : set_register(g, here[i], &constant);
         for (unsigned k = 0; rd && constant && k < others; k++)
-            if (!is_in(here, count, there[k]) && set_register(g, there[k], &other_constant) == rd && g->insns[there[k]].bits != g->insns[here[i]].bits)
+            if (!is_in(here, count, there[k]) && set_register(g, there[k], &other_constant) == rd &&
+                g->insns[there[k]].bits != g->insns[here[i]].bits)
                 return true;
     }
     return false;

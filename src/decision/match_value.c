@@ -1,10 +1,10 @@
 /* Results that the code stores.
  *
- * The value of a decision that is returned or stored as it is becomes 0 or 1 in a register, by an instruction that the line table places
- * inside of the decision. Behind an outcome that decides the result, such an instruction sets nothing else: all conditions were
- * evaluated. It must not be reached without the branches of the decision, as the constant argument of a call in a condition is, at the
- * begin of a loop. Example: return f() && g(); as call f; beqz A0, L; call g; beqz A0, L; li A0, 1; L: ret -- g() is true when
- * the second branch is not taken. */
+ * The value of a decision that is returned or stored as it is becomes 0 or 1 in a register, by an instruction that the
+ * line table places inside of the decision. Behind an outcome that decides the result, such an instruction sets nothing
+ * else: all conditions were evaluated. It must not be reached without the branches of the decision, as the constant
+ * argument of a call in a condition is, at the begin of a loop. Example: return f() && g(); as call f; beqz A0, L; call
+ * g; beqz A0, L; li A0, 1; L: ret -- g() is true when the second branch is not taken. */
 #include "decision/expand.h"
 #include "decision/matcher.h"
 
@@ -20,7 +20,8 @@ static bool is_placed(const ntr_match *m, uint32_t at) {
 /* Returns the constant 0 or 1 that an instruction sets, or NTR_NOT_KNOWN. */
 static int constant_of(const ntr_graph *g, uint32_t at) {
     const uint32_t insn = g->insns[at].size <= 4 ? ntr_expand(g->insns[at].bits, g->xlen) : 0;
-    const bool is_li = (insn & 0x7f) == NTR_OPCODE_OP_IMM && (insn >> 12 & 7) == 0 && (insn >> 15 & 31) == 0 && (insn >> 7 & 31) != 0;
+    const bool is_li =
+        (insn & 0x7f) == NTR_OPCODE_OP_IMM && (insn >> 12 & 7) == 0 && (insn >> 15 & 31) == 0 && (insn >> 7 & 31) != 0;
     return is_li && insn >> 20 <= 1 ? (int)(insn >> 20) : NTR_NOT_KNOWN;
 }
 

@@ -9,12 +9,15 @@ void ntr_match_mark(const ntr_match *m, bool set) {
     for (size_t i = 0; i < m->count; i++) m->graph->insns[m->candidates[i].insn].candidate = set ? (uint8_t)(i + 1) : 0;
 }
 
-/* Returns whether an instruction belongs to the expression around the decision. There are no labels of a switch inside of it. */
+/* Returns whether an instruction belongs to the expression around the decision. There are no labels of a switch inside
+ * of it. */
 static bool is_within(const ntr_match *m, uint32_t at) {
     ntr_frame frames[NTR_FRAMES_MAX];
     const ntr_decision_record *r = m->record;
-    if (!ntr_debug_info_frames(m->debug, NULL, m->graph->insns[at].address, frames, NTR_FRAMES_MAX) || !frames[0].line) return true;
-    return ntr_extent_has(&r->extent, frames[0].line, frames[0].column) || ntr_extent_has(&r->whole, frames[0].line, frames[0].column);
+    if (!ntr_debug_info_frames(m->debug, NULL, m->graph->insns[at].address, frames, NTR_FRAMES_MAX) || !frames[0].line)
+        return true;
+    return ntr_extent_has(&r->extent, frames[0].line, frames[0].column) ||
+           ntr_extent_has(&r->whole, frames[0].line, frames[0].column);
 }
 
 static bool may_continue(ntr_flow flow) {
@@ -25,7 +28,8 @@ static bool may_continue(ntr_flow flow) {
 static uint32_t straight_before(const ntr_match *m, uint32_t branch) {
     const ntr_graph_insn *insns = m->graph->insns;
     uint32_t at = branch;
-    while (at && !insns[at].is_target && !insns[at].entry && may_continue(insns[at - 1].flow) && is_within(m, at - 1)) at--;
+    while (at && !insns[at].is_target && !insns[at].entry && may_continue(insns[at - 1].flow) && is_within(m, at - 1))
+        at--;
     return at;
 }
 
@@ -57,7 +61,8 @@ static void compute_reach(ntr_matcher *x) {
     x->first = ntr_graph_reach_first(m->graph);
     follow_constants(x);
     for (size_t i = 0; i < m->count; i++)
-        for (unsigned taken = 0; taken < 2; taken++) x->reach[i][taken] = ntr_graph_reach(m->graph, x->after[i][taken]) & ~x->first;
+        for (unsigned taken = 0; taken < 2; taken++)
+            x->reach[i][taken] = ntr_graph_reach(m->graph, x->after[i][taken]) & ~x->first;
     ntr_match_mark(m, false);
 }
 
@@ -108,8 +113,9 @@ static void search(ntr_matcher *x, const ntr_solution *given, ntr_branch_set don
 
 /* ---- */
 
-/* Returns whether a branch tests results, and on some way a value that was set before: this is a result, too, and not a condition. Example:
- * li R, 1; beqz A, L; or X, B, C; beqz X, M; L: li R, 0; M: bnez R, end -- the last branch is not that of C. */
+/* Returns whether a branch tests results, and on some way a value that was set before: this is a result, too, and not a
+ * condition. Example: li R, 1; beqz A, L; or X, B, C; beqz X, M; L: li R, 0; M: bnez R, end -- the last branch is not
+ * that of C. */
 static bool tests_older_value(const ntr_matcher *x) {
     for (size_t i = 0; i < x->match->count; i++)
         if (x->certain[i] && x->unset >> i & 1) return true;
@@ -157,11 +163,12 @@ const char *ntr_match_find(ntr_match *m) {
     if (!ntr_matcher_differs(m, &exits)) return "both results lead to the same code";
     if (!m->possible) return "the line table does not place its branches at their conditions";
     ntr_match_mark(m, true);
-    m->complete = m->kind.gnu && m->kind.debug && (m->kind.keeps_paths || !ntr_matcher_bypassed(m->graph, m->record, &exits));
+    m->complete =
+        m->kind.gnu && m->kind.debug && (m->kind.keeps_paths || !ntr_matcher_bypassed(m->graph, m->record, &exits));
     ntr_match_mark(m, false);
     for (size_t i = 0; i < m->count; i++)
-        m->matched[i] = (ntr_matched){x.best.condition[i], x.best.taken_is[i] == 1, (x.first >> i & 1) != 0,
-                                      {x.through[i][0], x.through[i][1]}};
+        m->matched[i] = (ntr_matched){
+            x.best.condition[i], x.best.taken_is[i] == 1, (x.first >> i & 1) != 0, {x.through[i][0], x.through[i][1]}};
     return NULL;
 }
 

@@ -3,12 +3,33 @@
 #include <string.h>
 
 static const char *const names[] = {
-    "abort", "exit", "_exit", "_Exit", "quick_exit", "__assert_fail", "__assert", "__assert_func", "__stack_chk_fail", "__chk_fail", "longjmp",
-    "_longjmp", "siglongjmp", "__longjmp_chk", "pthread_exit", "__cxa_throw", "__cxa_rethrow", "__cxa_bad_cast", "__cxa_bad_typeid",
-    "__cxa_throw_bad_array_new_length", "__cxa_pure_virtual", "_Unwind_Resume", "_ZSt9terminatev",
+    "abort",
+    "exit",
+    "_exit",
+    "_Exit",
+    "quick_exit",
+    "__assert_fail",
+    "__assert",
+    "__assert_func",
+    "__stack_chk_fail",
+    "__chk_fail",
+    "longjmp",
+    "_longjmp",
+    "siglongjmp",
+    "__longjmp_chk",
+    "pthread_exit",
+    "__cxa_throw",
+    "__cxa_rethrow",
+    "__cxa_bad_cast",
+    "__cxa_bad_typeid",
+    "__cxa_throw_bad_array_new_length",
+    "__cxa_pure_virtual",
+    "_Unwind_Resume",
+    "_ZSt9terminatev",
 };
 
-/* Functions of libstdc++ that throw an exception: std::__throw_length_error(char const*) is _ZSt20__throw_length_errorPKc. */
+/* Functions of libstdc++ that throw an exception: std::__throw_length_error(char const*) is
+ * _ZSt20__throw_length_errorPKc. */
 static bool throws(const char *name) {
     if (strncmp(name, "_ZSt", 4) != 0) return false;
     name += 4;

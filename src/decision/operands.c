@@ -25,7 +25,8 @@ static enum CXChildVisitResult take(CXCursor cursor, CXCursor parent, CXClientDa
     enum CXCursorKind named = w->clang->getCursorKind(w->clang->getCursorReferenced(cursor));
     if (kind == CXCursor_CallExpr && named == CXCursor_ConversionFunction) s->flow->converts = true;
     if (kind != CXCursor_DeclRefExpr && kind != CXCursor_MemberRefExpr) return CXChildVisit_Recurse;
-    if (named == CXCursor_VarDecl || named == CXCursor_ParmDecl || named == CXCursor_FieldDecl) s->flow->names |= bit_of(w, cursor);
+    if (named == CXCursor_VarDecl || named == CXCursor_ParmDecl || named == CXCursor_FieldDecl)
+        s->flow->names |= bit_of(w, cursor);
     return CXChildVisit_Continue;
 }
 

@@ -3,10 +3,10 @@
  * Unique-cause: the results differ, the condition was evaluated in both and differs, and every other condition is equal
  * or not evaluated in one of them. This is the definition of llvm-cov.
  *
- * Masking: the results differ, the condition was evaluated in both and differs, and in both its value decides the result,
- * which means that no other operand on the way from the condition to the root of the expression masks it. An operand
- * that was not evaluated masks nothing. Example: (a || b) && (c || d), the vectors T-T- (true) and FTFF (false) are a
- * masking pair of c: a differs, but a || b is true in both. */
+ * Masking: the results differ, the condition was evaluated in both and differs, and in both its value decides the
+ * result, which means that no other operand on the way from the condition to the root of the expression masks it. An
+ * operand that was not evaluated masks nothing. Example: (a || b) && (c || d), the vectors T-T- (true) and FTFF (false)
+ * are a masking pair of c: a differs, but a || b is true in both. */
 #include "decision/record.h"
 
 #include <string.h>
@@ -22,14 +22,14 @@ static bool unique_cause(const ntr_vector *a, const ntr_vector *b, size_t count,
 /* Value of a node in a vector: 1, 0, or -1 when it was not evaluated. */
 static int node_value(const ntr_decision_record *r, unsigned node, const ntr_vector *v) {
     const ntr_expression *e = &r->tree[node];
-    if (e->operator == NTR_LEAF) {
+    if (e->operator== NTR_LEAF) {
         char value = v->values[e->condition];
         return value == '-' ? -1 : value == 'T';
     }
     int left = node_value(r, e->left, v);
-    if (e->operator == NTR_NOT) return left < 0 ? -1 : !left;
+    if (e->operator== NTR_NOT) return left < 0 ? -1 : !left;
     if (left < 0) return -1;
-    if (left == (e->operator == NTR_OR)) return left;
+    if (left == (e->operator== NTR_OR)) return left;
     return node_value(r, e->right, v);
 }
 
@@ -37,17 +37,17 @@ static int node_value(const ntr_decision_record *r, unsigned node, const ntr_vec
  * there. */
 static int decides(const ntr_decision_record *r, unsigned node, const ntr_vector *v, size_t condition) {
     const ntr_expression *e = &r->tree[node];
-    if (e->operator == NTR_LEAF) return e->condition == condition ? 1 : -1;
+    if (e->operator== NTR_LEAF) return e->condition == condition ? 1 : -1;
     int below = decides(r, e->left, v, condition);
     unsigned sibling = e->right;
-    if (e->operator == NTR_NOT) return below;
+    if (e->operator== NTR_NOT) return below;
     if (below < 0) {
         below = decides(r, e->right, v, condition);
         sibling = e->left;
     }
     if (below != 1) return below;
     int other = node_value(r, sibling, v);
-    return other < 0 || other != (e->operator == NTR_OR);
+    return other < 0 || other != (e->operator== NTR_OR);
 }
 
 static bool masking(const ntr_decision_record *r, const ntr_vector *a, const ntr_vector *b, size_t condition) {

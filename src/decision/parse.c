@@ -62,14 +62,18 @@ static bool find_error(const ntr_libclang *clang, CXTranslationUnit unit, char *
 static ntr_status parse(ntr_parser *p, CXIndex index, ntr_decisions *d, const ntr_parse_unit *unit, char *why,
                         size_t size) {
     CXTranslationUnit tu = NULL;
-    enum CXErrorCode code =
-        p->clang.parseTranslationUnit2(index, unit->file, unit->arguments, (int)unit->argument_count, NULL, 0,
-                                       CXTranslationUnit_KeepGoing, &tu);
+    enum CXErrorCode code = p->clang.parseTranslationUnit2(
+        index, unit->file, unit->arguments, (int)unit->argument_count, NULL, 0, CXTranslationUnit_KeepGoing, &tu);
     if (code != CXError_Success || !tu) {
         snprintf(why, size, "libclang cannot parse it");
         return NTR_E_FORMAT;
     }
-    ntr_unit_walk w = {.clang = &p->clang, .decisions = d, .unit = tu, .walk = ntr_walk, .only = unit->only, .only_count = unit->only_count};
+    ntr_unit_walk w = {.clang = &p->clang,
+                       .decisions = d,
+                       .unit = tu,
+                       .walk = ntr_walk,
+                       .only = unit->only,
+                       .only_count = unit->only_count};
     w.status = find_error(&p->clang, tu, why, size) ? NTR_E_FORMAT : NTR_OK;
     if (!w.status) walk_unit(&w, p->clang.getTranslationUnitCursor(tu));
     if (!w.status && w.too_deep) {

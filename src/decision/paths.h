@@ -10,8 +10,8 @@
 /* Returns the resolved path, or the name when there is no such file, kept in `texts`; NULL when out of memory. */
 const char *ntr_path_resolve(ntr_texts *texts, const char *name);
 
-/* The same for a name in debug information: when there is no such file, the longest suffix of the name that exists below
- * one of the folders (separated by colons; may be NULL). */
+/* The same for a name in debug information: when there is no such file, the longest suffix of the name that exists
+ * below one of the folders (separated by colons; may be NULL). */
 const char *ntr_path_find(ntr_texts *texts, const char *folders, const char *name);
 
 #endif

@@ -100,7 +100,9 @@ static bool is_identifier(const char *name) {
 static bool shares_place(ntr_decision_record *const *records, size_t i) {
     const ntr_decision_record *r = records[i];
     for (size_t k = i; k && records[k - 1]->shown.line == r->shown.line; k--)
-        if (ntr_extent_equal(&records[k - 1]->extent, &r->extent) && strcmp(records[k - 1]->shown.function, r->shown.function) != 0) return true;
+        if (ntr_extent_equal(&records[k - 1]->extent, &r->extent) &&
+            strcmp(records[k - 1]->shown.function, r->shown.function) != 0)
+            return true;
     return false;
 }
 
@@ -183,7 +185,8 @@ ntr_status ntr_decisions_add(ntr_decisions *d, const ntr_decision_draft *draft) 
     bool own;
     ntr_status status = own_file(d, draft->record.path, &own);
     if (status || !own) return status;
-    if (ntr_reserve(d->allocator, (void **)&d->records, &d->capacity, d->count + 1, sizeof(void *))) return NTR_E_MEMORY;
+    if (ntr_reserve(d->allocator, (void **)&d->records, &d->capacity, d->count + 1, sizeof(void *)))
+        return NTR_E_MEMORY;
     ntr_decision_record *r = ntr_alloc(d->allocator, 1, sizeof *r);
     if (!r) return NTR_E_MEMORY;
     size_t count = draft->record.shown.condition_count;
@@ -205,7 +208,8 @@ ntr_status ntr_decisions_add_call(ntr_decisions *d, const ntr_call_site *call) {
     bool own;
     ntr_status status = own_file(d, call->path, &own);
     if (status || !own) return status;
-    if (ntr_reserve(d->allocator, (void **)&d->calls, &d->call_capacity, d->call_count + 1, sizeof *d->calls)) return NTR_E_MEMORY;
+    if (ntr_reserve(d->allocator, (void **)&d->calls, &d->call_capacity, d->call_count + 1, sizeof *d->calls))
+        return NTR_E_MEMORY;
     d->calls[d->call_count++] = *call;
     return NTR_OK;
 }

@@ -1,8 +1,8 @@
 /* Decisions as they are kept while sources are parsed, code is matched and events are counted.
  *
  * A decision is a graph of its conditions: the value of a condition leads to the next one that is evaluated, or to the
- * result. Example: (a && b) || c has the conditions 0, 1, 2; 0 leads to 1 when true and to 2 when false; 1 to the result
- * true and to 2; 2 to the results true and false. */
+ * result. Example: (a && b) || c has the conditions 0, 1, 2; 0 leads to 1 when true and to 2 when false; 1 to the
+ * result true and to 2; 2 to the results true and false. */
 #ifndef NTR_DECISION_RECORD_H
 #define NTR_DECISION_RECORD_H
 
@@ -30,7 +30,8 @@ static inline bool ntr_extent_equal(const ntr_extent *a, const ntr_extent *b) {
     return a->line == b->line && a->column == b->column && a->end_line == b->end_line && a->end_column == b->end_column;
 }
 
-/* Whether the code of one result goes on with that of the other one: of an `if` without `else` that contains no jumps. */
+/* Whether the code of one result goes on with that of the other one: of an `if` without `else` that contains no jumps.
+ */
 enum ntr_falls { NTR_FALLS_NOT, NTR_FALLS_TRUE, NTR_FALLS_FALSE };
 
 enum ntr_operator { NTR_LEAF, NTR_AND, NTR_OR, NTR_NOT };
@@ -45,13 +46,14 @@ typedef struct ntr_expression {
 typedef struct ntr_condition_flow {
     int16_t next[2];       /* when false, when true */
     ntr_extent extent;
-    uint32_t order;        /* position in the order in which a compiler that does not optimize lays out the branches */
-    bool choice;           /* it is a ?: */
-    bool calls;            /* it calls a function */
-    bool converts;         /* ... that converts an object (operator bool) and has no place of its own in the source */
-    uint64_t names;        /* what it reads: a set of hashes of names of variables and members */
+    uint32_t order; /* position in the order in which a compiler that does not optimize lays out the branches */
+    bool choice; /* it is a ?: */
+    bool calls; /* it calls a function */
+    bool converts; /* ... that converts an object (operator bool) and has no place of its own in the source */
+    uint64_t names; /* what it reads: a set of hashes of names of variables and members */
     ntr_compared compared; /* its operand, if it compares one with a constant */
-    uint32_t operator_line, operator_column; /* of the && or || before it of which it begins the right operand; 0: none */
+    uint32_t operator_line,
+        operator_column; /* of the && or || before it of which it begins the right operand; 0: none */
 } ntr_condition_flow;
 
 typedef struct ntr_decision_record {
@@ -60,35 +62,38 @@ typedef struct ntr_decision_record {
     ntr_condition_flow *flow;
     ntr_expression *tree;
     uint8_t tree_count, root; /* nodes of the tree, and its root */
-    int16_t start;            /* the first condition that is evaluated (not a constant) */
-    ntr_extent extent;        /* where the line table may place its branches */
-    ntr_extent whole;         /* the largest expression around it, with its declaration or keyword */
-    ntr_extent point;         /* a further place: the keyword of a loop; line 0: none */
-    ntr_extent body_end;      /* do: where clang tests the result: the last brace, or the expression that is the body; line 0: none */
-    ntr_extent when[2];       /* code that is executed when the decision is false, true; line 0: not known */
-    const char *called[2];    /* the function, if this code is one call of it and nothing else; NULL: it is not */
-    ntr_extent rest;          /* further code that is executed when the decision is `rest_when`, and else not before the decision */
-    bool rest_when;           /* ... is evaluated again; line 0: not known */
-    uint8_t falls;            /* ntr_falls: the result of which the code goes on so */
-    bool repeats;             /* the code of the result true is also executed before the first evaluation: do */
-    uint32_t order;           /* of its last condition */
-    uint32_t id;              /* in terms of flows */
+    int16_t start; /* the first condition that is evaluated (not a constant) */
+    ntr_extent extent; /* where the line table may place its branches */
+    ntr_extent whole; /* the largest expression around it, with its declaration or keyword */
+    ntr_extent point; /* a further place: the keyword of a loop; line 0: none */
+    ntr_extent body_end; /* do: where clang tests the result: the last brace, or the expression that is the body; line
+                            0: none */
+    ntr_extent when[2]; /* code that is executed when the decision is false, true; line 0: not known */
+    const char *called[2]; /* the function, if this code is one call of it and nothing else; NULL: it is not */
+    ntr_extent
+        rest; /* further code that is executed when the decision is `rest_when`, and else not before the decision */
+    bool rest_when; /* ... is evaluated again; line 0: not known */
+    uint8_t falls; /* ntr_falls: the result of which the code goes on so */
+    bool repeats; /* the code of the result true is also executed before the first evaluation: do */
+    uint32_t order; /* of its last condition */
+    uint32_t id; /* in terms of flows */
     ntr_flow_count *expected; /* how often it is evaluated; NULL: not known */
-    const char *path;         /* resolved path of its file */
-    const char *group;        /* of decisions that are matched together: `path`, or one function of a file that is included several times */
-    uint32_t function_line;   /* of the name of its function */
+    const char *path; /* resolved path of its file */
+    const char *group; /* of decisions that are matched together: `path`, or one function of a file that is included
+                          several times */
+    uint32_t function_line; /* of the name of its function */
     ntr_vector *vectors;
     size_t vector_count, vector_capacity;
     bool has_code, undetermined;
-    bool incomplete;          /* of some evaluations only the result is known */
-    bool results[2];          /* their results: false and true were seen */
-    bool too_large;           /* it has more conditions than can be evaluated */
-    bool is_value;            /* its result is stored or passed on; it does not control a statement or ?: */
-    bool direct;              /* its result is returned or stored as it is */
-    bool loop;                /* it controls while, do or for */
-    bool unused;              /* its result is not used at all */
-    uint32_t truth_of;        /* id of the decision with a condition of which it is the value, maybe negated; 0: none */
-    uint8_t truth_condition;  /* that condition */
+    bool incomplete; /* of some evaluations only the result is known */
+    bool results[2]; /* their results: false and true were seen */
+    bool too_large; /* it has more conditions than can be evaluated */
+    bool is_value; /* its result is stored or passed on; it does not control a statement or ?: */
+    bool direct; /* its result is returned or stored as it is */
+    bool loop; /* it controls while, do or for */
+    bool unused; /* its result is not used at all */
+    uint32_t truth_of; /* id of the decision with a condition of which it is the value, maybe negated; 0: none */
+    uint8_t truth_condition; /* that condition */
 } ntr_decision_record;
 
 /* A decision that is being parsed. */
@@ -106,7 +111,7 @@ typedef struct ntr_decision_draft {
 typedef struct ntr_call_site {
     const char *path; /* resolved */
     ntr_extent extent; /* of the statement */
-    uint32_t id;      /* in terms of flows */
+    uint32_t id; /* in terms of flows */
 } ntr_call_site;
 
 /* A file with decisions, and the unit with which it was parsed. */
@@ -132,7 +137,7 @@ struct ntr_decisions {
     size_t call_count, call_capacity;
     ntr_parsed_file *files;
     size_t file_count, file_capacity;
-    struct ntr_code_map *map;   /* of the current run */
+    struct ntr_code_map *map; /* of the current run */
     struct ntr_tracker *tracker;
     uint64_t runs;
     uint32_t last_id;
@@ -147,13 +152,15 @@ ntr_status ntr_decisions_add(ntr_decisions *decisions, const ntr_decision_draft 
 ntr_status ntr_decisions_add_call(ntr_decisions *decisions, const ntr_call_site *call);
 void ntr_record_free(const ntr_allocator *allocator, ntr_decision_record *record);
 
-/* Sorts the records and the calls. Records of a file that is included several times, with other names of its functions each time, get a
- * group for each function. Errors: NTR_E_MEMORY. */
+/* Sorts the records and the calls. Records of a file that is included several times, with other names of its functions
+ * each time, get a group for each function. Errors: NTR_E_MEMORY. */
 ntr_status ntr_decisions_sort(ntr_decisions *decisions);
-/* Returns the name of the group of a function, without the suffix that a compiler adds to the names of copies, or NULL when out of memory. */
+/* Returns the name of the group of a function, without the suffix that a compiler adds to the names of copies, or NULL
+ * when out of memory. */
 const char *ntr_decisions_group(ntr_decisions *decisions, const char *path, const char *function);
 /* Returns the statement with a call around a place, or NULL. */
-const ntr_call_site *ntr_decisions_call_at(const ntr_decisions *decisions, const char *path, uint32_t line, uint32_t column);
+const ntr_call_site *ntr_decisions_call_at(const ntr_decisions *decisions, const char *path, uint32_t line,
+                                           uint32_t column);
 
 /* Adds `count` evaluations with these values to a list of vectors. Errors: NTR_E_MEMORY. */
 ntr_status ntr_vectors_add(const ntr_allocator *allocator, ntr_vector **vectors, size_t *vector_count, size_t *capacity,
@@ -162,7 +169,8 @@ ntr_status ntr_vectors_add(const ntr_allocator *allocator, ntr_vector **vectors,
 /* Computes flow, start and constants from the tree. */
 void ntr_record_flow(ntr_decision_record *record);
 
-/* Returns the set of conditions that can be evaluated. Constants, and what they skip, are not: in 0 && a || b that is b alone. */
+/* Returns the set of conditions that can be evaluated. Constants, and what they skip, are not: in 0 && a || b that is b
+ * alone. */
 uint64_t ntr_record_evaluated(const ntr_decision_record *record);
 
 /* Computes pairs and states from the vectors. */

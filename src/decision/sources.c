@@ -87,7 +87,8 @@ static ntr_status parse_unit(source_walk *w, const char *path, const ntr_argumen
     ntr_status status = access(path, R_OK) == 0 ? ntr_parser_parse(w->parser, d, &unit, why, sizeof why) : NTR_E_IO;
     if (status == NTR_E_IO) snprintf(why, sizeof why, "the source is not here; --source-path gives its folder");
     if (status == NTR_E_FORMAT || status == NTR_E_IO) status = add_unparsed(d, path, why);
-    if (!status && ntr_reserve(d->allocator, (void **)&d->units, &d->unit_capacity, d->unit_count + 1, sizeof *d->units))
+    if (!status &&
+        ntr_reserve(d->allocator, (void **)&d->units, &d->unit_capacity, d->unit_count + 1, sizeof *d->units))
         status = NTR_E_MEMORY;
     if (!status) d->units[d->unit_count++] = path;
     return status;
@@ -95,7 +96,8 @@ static ntr_status parse_unit(source_walk *w, const char *path, const ntr_argumen
 
 /* Without -grecord-command-line, clang does not record its options in debug information. */
 static ntr_code_kind kind_of(const ntr_arguments *arguments, const char *producer) {
-    ntr_code_kind kind = {.gnu = producer && strncmp(producer, "GNU ", 4) == 0, .plain = arguments->plain, .debug = arguments->debug};
+    ntr_code_kind kind = {
+        .gnu = producer && strncmp(producer, "GNU ", 4) == 0, .plain = arguments->plain, .debug = arguments->debug};
     kind.keeps_paths = kind.gnu && ntr_producer_keeps_paths(producer);
     if (arguments->has_level) return kind;
     kind.unknown = !kind.gnu;

@@ -14,7 +14,8 @@ static int compare(const void *a, const void *b) {
 }
 
 ntr_status ntr_statements_add(ntr_statements *s, const ntr_statement *statement) {
-    if (ntr_reserve(s->allocator, (void **)&s->items, &s->capacity, s->count + 1, sizeof *s->items)) return NTR_E_MEMORY;
+    if (ntr_reserve(s->allocator, (void **)&s->items, &s->capacity, s->count + 1, sizeof *s->items))
+        return NTR_E_MEMORY;
     s->items[s->count++] = *statement;
     return NTR_OK;
 }
@@ -54,7 +55,8 @@ bool ntr_statements_within(const ntr_statements *s, uint64_t address, const char
     return false;
 }
 
-bool ntr_statements_find(const ntr_statements *s, uint64_t *address, uint64_t end, const char *path, const ntr_extent *extent) {
+bool ntr_statements_find(const ntr_statements *s, uint64_t *address, uint64_t end, const char *path,
+                         const ntr_extent *extent) {
     for (size_t i = first_at(s, *address); i < s->count && s->items[i].address < end; i++) {
         const ntr_statement *at = &s->items[i];
         if (at->path != path || !ntr_extent_has(extent, at->line, at->column)) continue;

@@ -41,8 +41,8 @@ static uint32_t enter(void *user, const ntr_stack_moment *moment, const ntr_stac
     return ++t->frames;
 }
 
-/* Closes the evaluations of a frame. One that was left in another way than by its result, for example by longjmp, has no
- * result; one that a gap interrupts is unknown. */
+/* Closes the evaluations of a frame. One that was left in another way than by its result, for example by longjmp, has
+ * no result; one that a gap interrupts is unknown. */
 static void leave(void *user, const ntr_stack_moment *moment, const ntr_stack_frame *frame, bool lost) {
     ntr_tracker *t = user;
     (void)moment;
@@ -86,14 +86,14 @@ static ntr_status begin(ntr_tracker *t, uint32_t frame, const ntr_decision_branc
 /* Sets the values of the constants that the evaluation has passed. Returns the value of a node, or -1. */
 static int fill_constants(const ntr_decision_record *r, unsigned node, char *values) {
     const ntr_expression *e = &r->tree[node];
-    if (e->operator == NTR_LEAF) {
+    if (e->operator== NTR_LEAF) {
         const ntr_condition *c = &r->conditions[e->condition];
         if (c->constant) values[e->condition] = c->value ? 'T' : 'F';
         return values[e->condition] == '-' ? -1 : values[e->condition] == 'T';
     }
     int left = fill_constants(r, e->left, values);
-    if (e->operator == NTR_NOT) return left < 0 ? -1 : !left;
-    if (left < 0 || left == (e->operator == NTR_OR)) return left;
+    if (e->operator== NTR_NOT) return left < 0 ? -1 : !left;
+    if (left < 0 || left == (e->operator== NTR_OR)) return left;
     return fill_constants(r, e->right, values);
 }
 
@@ -101,10 +101,13 @@ static int fill_constants(const ntr_decision_record *r, unsigned node, char *val
 static ntr_status finish_with_operands(ntr_tracker *t, evaluation *e, ntr_vector *vector) {
     ntr_decision_copy *copy = &t->map->copies[e->copy];
     const ntr_decision_record *r = copy->record;
-    const bool known = ntr_grouping_expand_with(r, copy->grouping, e->values, e->operands, e->operands_known, vector->values);
+    const bool known =
+        ntr_grouping_expand_with(r, copy->grouping, e->values, e->operands, e->operands_known, vector->values);
     if (known) fill_constants(r, r->root, vector->values);
     close(t, e);
-    if (known) return ntr_vectors_add(t->allocator, &copy->witnessed, &copy->witnessed_count, &copy->witnessed_capacity, vector);
+    if (known)
+        return ntr_vectors_add(t->allocator, &copy->witnessed, &copy->witnessed_count, &copy->witnessed_capacity,
+                               vector);
     copy->results[vector->result]++;
     return NTR_OK;
 }
@@ -125,7 +128,8 @@ static ntr_status finish(ntr_tracker *t, evaluation *e, bool result) {
 
 static int16_t next_of(const ntr_tracker *t, const ntr_decision_branch *branch, bool value) {
     const ntr_decision_copy *copy = &t->map->copies[branch->copy];
-    return copy->grouping ? copy->grouping->next[branch->condition][value] : copy->record->flow[branch->condition].next[value];
+    return copy->grouping ? copy->grouping->next[branch->condition][value]
+                          : copy->record->flow[branch->condition].next[value];
 }
 
 static void take_operand(const ntr_tracker *t, evaluation *e, const ntr_decision_branch *branch) {
@@ -209,7 +213,8 @@ static void see_function(ntr_tracker *t, uint64_t address) {
 static void count_call(const ntr_tracker *t, const ntr_event *event) {
     const ntr_code_map *map = t->map;
     const size_t at = ntr_code_map_call_at(map, event->last);
-    if (at < map->call_count && map->calls[at].address == event->last && same_image(t, event)) map->calls[at].executed++;
+    if (at < map->call_count && map->calls[at].address == event->last && same_image(t, event))
+        map->calls[at].executed++;
 }
 
 static ntr_status take_span(ntr_tracker *t, const ntr_event *event) {
@@ -221,7 +226,8 @@ static ntr_status take_span(ntr_tracker *t, const ntr_event *event) {
     const ntr_stack_frame *frame = ntr_callstack_frame(t->stack, event);
     if (!frame) return NTR_E_MEMORY;
     const ntr_decision_branch *end = t->map->branches + t->map->branch_count;
-    for (; branch < end && branch->address == event->last; branch++) TRY(execute(t, frame, branch, event->end == NTR_END_TAKEN));
+    for (; branch < end && branch->address == event->last; branch++)
+        TRY(execute(t, frame, branch, event->end == NTR_END_TAKEN));
     return NTR_OK;
 }
 
@@ -239,8 +245,10 @@ static ntr_status add_witnessed(ntr_tracker *t, ntr_decision_copy *copy) {
     const bool refused = t->check_image || ntr_witness_refused(t->witness);
     for (size_t i = 0; i < copy->witnessed_count; i++) {
         const ntr_vector *v = &copy->witnessed[i];
-        if (refused) copy->results[v->result] += v->count;
-        else TRY(ntr_vectors_add(t->allocator, &copy->vectors, &copy->vector_count, &copy->vector_capacity, v));
+        if (refused)
+            copy->results[v->result] += v->count;
+        else
+            TRY(ntr_vectors_add(t->allocator, &copy->vectors, &copy->vector_count, &copy->vector_capacity, v));
     }
     return NTR_OK;
 }
@@ -253,7 +261,8 @@ ntr_status ntr_tracker_finish(ntr_tracker *t) {
     return NTR_OK;
 }
 
-ntr_tracker *ntr_tracker_new(ntr_code_map *map, ntr_functions *functions, uint64_t run, const ntr_allocator *allocator) {
+ntr_tracker *ntr_tracker_new(ntr_code_map *map, ntr_functions *functions, uint64_t run,
+                             const ntr_allocator *allocator) {
     ntr_tracker *t = ntr_alloc(allocator, 1, sizeof *t);
     if (!t) return NULL;
     const ntr_stack_listener listener = {.enter = enter, .leave = leave, .user = t};

@@ -1,8 +1,9 @@
 /* Condition vectors of an execution: the outcomes of the branches of each evaluation.
  *
- * An evaluation is open from its first branch until a branch decides the result. It belongs to a frame of the call stack:
- * a condition may call functions that evaluate the same decision. A branch without an open evaluation that waits for it
- * is a misfit, unless the beginning of the frame was not traced. An evaluation that a gap interrupts is unknown. */
+ * An evaluation is open from its first branch until a branch decides the result. It belongs to a frame of the call
+ * stack: a condition may call functions that evaluate the same decision. A branch without an open evaluation that waits
+ * for it is a misfit, unless the beginning of the frame was not traced. An evaluation that a gap interrupts is unknown.
+ */
 #ifndef NTR_DECISION_TRACK_H
 #define NTR_DECISION_TRACK_H
 

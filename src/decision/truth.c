@@ -3,7 +3,8 @@
 #include <string.h>
 
 static bool is_binary(const ntr_unit_walk *w, CXCursor cursor, enum CXBinaryOperatorKind operator) {
-    return w->clang->getCursorKind(cursor) == CXCursor_BinaryOperator && w->clang->getCursorBinaryOperatorKind(cursor) == operator;
+    return w->clang->getCursorKind(cursor) == CXCursor_BinaryOperator &&
+           w->clang->getCursorBinaryOperatorKind(cursor) == operator;
 }
 
 bool ntr_cursor_is_comma(const ntr_unit_walk *w, CXCursor cursor) {
@@ -11,7 +12,8 @@ bool ntr_cursor_is_comma(const ntr_unit_walk *w, CXCursor cursor) {
 }
 
 bool ntr_cursor_is_void_cast(const ntr_unit_walk *w, CXCursor cursor) {
-    return w->clang->getCursorKind(cursor) == CXCursor_CStyleCastExpr && w->clang->getCursorType(cursor).kind == CXType_Void;
+    return w->clang->getCursorKind(cursor) == CXCursor_CStyleCastExpr &&
+           w->clang->getCursorType(cursor).kind == CXType_Void;
 }
 
 static bool is_call_of(const ntr_unit_walk *w, CXCursor cursor, const char *name) {
@@ -32,7 +34,8 @@ static bool is_cast(enum CXCursorKind kind) {
            kind == CXCursor_CXXStaticCastExpr || kind == CXCursor_CXXFunctionalCastExpr;
 }
 
-/* Returns the index of the child that has the same truth as the cursor, or its opposite; the number of children: none. */
+/* Returns the index of the child that has the same truth as the cursor, or its opposite; the number of children: none.
+ */
 static size_t same_truth(ntr_unit_walk *w, CXCursor cursor, const ntr_cursors *c) {
     enum CXCursorKind kind = w->clang->getCursorKind(cursor);
     if (is_cast(kind) && c->count) return c->count - 1; /* the type may be a child before */

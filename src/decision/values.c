@@ -45,9 +45,12 @@ static void store(ntr_values *k, uint32_t insn) {
     unsigned source = insn >> 20 & 31, size = 1u << (insn >> 12 & 3);
     uint8_t base;
     int32_t offset;
-    const bool frame = in_frame(k, insn >> 15 & 31, sign_extend((insn >> 7 & 31) | (insn >> 25) << 5, 12), &base, &offset);
-    if (!frame) k->slot_count = 0;
-    else forget_overlapping(k, base, offset, size);
+    const bool frame =
+        in_frame(k, insn >> 15 & 31, sign_extend((insn >> 7 & 31) | (insn >> 25) << 5, 12), &base, &offset);
+    if (!frame)
+        k->slot_count = 0;
+    else
+        forget_overlapping(k, base, offset, size);
     if (frame && ntr_values_is_known(k, source) && k->slot_count < NTR_VALUE_WORDS_MAX)
         k->slots[k->slot_count++] = (ntr_value_word){base, (uint8_t)size, offset, ntr_values_get(k, source)};
 }
@@ -61,7 +64,8 @@ static void load(ntr_values *k, uint32_t insn) {
         const ntr_value_word *s = &k->slots[i];
         if (s->base != base || s->offset != offset || s->size != size) continue;
         bool zeros = insn >> 14 & 1;
-        uint64_t value = zeros && width < 64 ? s->value & ((UINT64_C(1) << width) - 1) : (uint64_t)sign_extend(s->value, width);
+        uint64_t value =
+            zeros && width < 64 ? s->value & ((UINT64_C(1) << width) - 1) : (uint64_t)sign_extend(s->value, width);
         ntr_values_set(k, rd, true, value);
         return;
     }
@@ -80,8 +84,10 @@ static bool operate(const ntr_values *k, unsigned funct3, bool alternative, uint
     case 3: *result = a < b; return true;
     case 4: *result = a ^ b; return true;
     case 5:
-        if (alternative) *result = (uint64_t)((int64_t)a >> amount);
-        else *result = (k->xlen == 32 ? a & UINT32_MAX : a) >> amount;
+        if (alternative)
+            *result = (uint64_t)((int64_t)a >> amount);
+        else
+            *result = (k->xlen == 32 ? a & UINT32_MAX : a) >> amount;
         return true;
     case 6: *result = a | b; return true;
     default: *result = a & b; return true;
@@ -125,20 +131,29 @@ static void between_registers(ntr_values *k, uint32_t insn) {
 /* Stores the result of ADDW, SUBW, SLLW, SRLW, SRAW or MULW. Returns false for others. */
 static bool operate_word(unsigned funct3, unsigned funct7, uint64_t a, uint64_t b, uint64_t *result) {
     const unsigned amount = (unsigned)b & 31;
-    if (funct3 == 0 && funct7 == 0) *result = a + b;
-    else if (funct3 == 0 && funct7 == 0x20) *result = a - b;
-    else if (funct3 == 0 && funct7 == 1) *result = a * b;
-    else if (funct3 == 1 && funct7 == 0) *result = a << amount;
-    else if (funct3 == 5 && funct7 == 0) *result = (a & UINT32_MAX) >> amount;
-    else if (funct3 == 5 && funct7 == 0x20) *result = (uint64_t)((int64_t)(int32_t)(uint32_t)a >> amount);
-    else return false;
+    if (funct3 == 0 && funct7 == 0)
+        *result = a + b;
+    else if (funct3 == 0 && funct7 == 0x20)
+        *result = a - b;
+    else if (funct3 == 0 && funct7 == 1)
+        *result = a * b;
+    else if (funct3 == 1 && funct7 == 0)
+        *result = a << amount;
+    else if (funct3 == 5 && funct7 == 0)
+        *result = (a & UINT32_MAX) >> amount;
+    else if (funct3 == 5 && funct7 == 0x20)
+        *result = (uint64_t)((int64_t)(int32_t)(uint32_t)a >> amount);
+    else
+        return false;
     return true;
 }
 
 static void word(ntr_values *k, uint32_t insn, bool with_register) {
     const unsigned funct3 = insn >> 12 & 7, rs1 = insn >> 15 & 31, rs2 = insn >> 20 & 31;
     const bool add = !with_register && funct3 == 0; /* ADDIW: the immediate is in the place of funct7, too */
-    const uint64_t b = with_register ? ntr_values_get(k, rs2) : funct3 == 0 ? (uint64_t)sign_extend(insn >> 20, 12) : rs2;
+    const uint64_t b = with_register ? ntr_values_get(k, rs2)
+                       : funct3 == 0 ? (uint64_t)sign_extend(insn >> 20, 12)
+                                     : rs2;
     uint64_t result = 0;
     const bool operands = ntr_values_is_known(k, rs1) && (!with_register || ntr_values_is_known(k, rs2));
     const bool known = operate_word(funct3, add ? 0 : insn >> 25, ntr_values_get(k, rs1), b, &result) && operands;
@@ -153,7 +168,9 @@ bool ntr_values_execute(ntr_values *k, uint32_t insn) {
     case NTR_OPCODE_OP_IMM_32: word(k, insn, false); return true;
     case NTR_OPCODE_OP: between_registers(k, insn); return true;
     case NTR_OPCODE_OP_32: word(k, insn, true); return true;
-    case NTR_OPCODE_LUI: ntr_values_set(k, insn >> 7 & 31, true, (uint64_t)sign_extend(insn & 0xfffff000u, 32)); return true;
+    case NTR_OPCODE_LUI:
+        ntr_values_set(k, insn >> 7 & 31, true, (uint64_t)sign_extend(insn & 0xfffff000u, 32));
+        return true;
     default: return false;
     }
 }

@@ -1,7 +1,8 @@
 /* Known values of registers, and of words of the stack frame, in straight code.
  *
- * Registers have known values after an instruction that computes them from known values; everything else is not known. The addresses of
- * a large frame are computed from its register, too. Values of RV32 are kept sign-extended, so that comparisons of both kinds are those of 64 bits. */
+ * Registers have known values after an instruction that computes them from known values; everything else is not known.
+ * The addresses of a large frame are computed from its register, too. Values of RV32 are kept sign-extended, so that
+ * comparisons of both kinds are those of 64 bits. */
 #ifndef NTR_DECISION_VALUES_H
 #define NTR_DECISION_VALUES_H
 
@@ -20,7 +21,8 @@ typedef struct ntr_value_word {
 typedef struct ntr_values {
     uint64_t value[32];
     uint32_t known; /* bit R: register R */
-    uint8_t frame[32]; /* a register of the frame (sp, s0) to which `value` is relative; 0: none. Such a value is not known */
+    uint8_t frame[32]; /* a register of the frame (sp, s0) to which `value` is relative; 0: none. Such a value is not
+                          known */
     ntr_value_word slots[NTR_VALUE_WORDS_MAX];
     unsigned slot_count;
     unsigned xlen;

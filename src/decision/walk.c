@@ -8,7 +8,8 @@ void ntr_walk_all(ntr_unit_walk *w, const ntr_cursors *children, unsigned depth)
     for (size_t i = 0; i < children->count; i++) ntr_walk(w, children->items[i], depth + 1);
 }
 
-/* Follows which values are not used: those of statements, of what is converted to void, and of the first operands of commas. */
+/* Follows which values are not used: those of statements, of what is converted to void, and of the first operands of
+ * commas. */
 static void walk_parts(ntr_unit_walk *w, CXCursor cursor, const ntr_cursors *children, unsigned depth) {
     enum CXCursorKind kind = w->clang->getCursorKind(cursor);
     const bool comma = ntr_cursor_is_comma(w, cursor), unused = w->unused;

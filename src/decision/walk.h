@@ -1,5 +1,5 @@
-/* Walks the syntax tree of a unit. Children are visited in the order in which a compiler that does not optimize lays out
- * their code: the condition of a loop comes after its body (`order` of a decision). */
+/* Walks the syntax tree of a unit. Children are visited in the order in which a compiler that does not optimize lays
+ * out their code: the condition of a loop comes after its body (`order` of a decision). */
 #ifndef NTR_DECISION_WALK_H
 #define NTR_DECISION_WALK_H
 
@@ -33,10 +33,11 @@ ntr_rest ntr_rest_in_block(const ntr_unit_walk *w, const ntr_cursors *items, siz
 ntr_rest ntr_rest_of_loop(const ntr_unit_walk *w, const ntr_cursors *children, size_t body, size_t condition);
 /* The same of a loop without a condition: the first statement of its body. */
 ntr_rest ntr_rest_of_endless(ntr_unit_walk *w, CXCursor body);
-/* Returns whether a statement contains a jump that leaves it and stays in the function, or a place to which one leads. */
+/* Returns whether a statement contains a jump that leaves it and stays in the function, or a place to which one leads.
+ */
 bool ntr_rest_jumps(ntr_unit_walk *w, CXCursor statement);
-/* Returns whether `rest` is skipped by one branch of `if` and not by the other. Stores the value of the condition with which
- * it is executed. `otherwise` may be NULL. */
+/* Returns whether `rest` is skipped by one branch of `if` and not by the other. Stores the value of the condition with
+ * which it is executed. `otherwise` may be NULL. */
 bool ntr_rest_depends(ntr_unit_walk *w, CXCursor then, const CXCursor *otherwise, const ntr_rest *rest, bool *when);
 
 #endif

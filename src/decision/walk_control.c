@@ -10,7 +10,8 @@ typedef struct control_flow {
 /* The flow after a decision that is evaluated `in` times. */
 static control_flow outcome_of(const ntr_flow_count *in, ntr_draft_result result, uint32_t id, bool negated) {
     control_flow o;
-    ntr_flow_count none = ntr_flow_none(), yes = ntr_flow_of(id, NTR_FLOW_TRUE), here = ntr_flow_restart(in, id, NTR_FLOW_EVALUATED);
+    ntr_flow_count none = ntr_flow_none(), yes = ntr_flow_of(id, NTR_FLOW_TRUE),
+                   here = ntr_flow_restart(in, id, NTR_FLOW_EVALUATED);
     switch (result) {
     case NTR_DRAFT_ADDED:
         o.when[!negated] = yes;
@@ -58,7 +59,9 @@ void ntr_walk_if(ntr_unit_walk *w, CXCursor cursor, const ntr_cursors *c, unsign
         return;
     }
     const ntr_rest rest = w->rest;
-    bool rest_when = false, depends = !expression && ntr_rest_depends(w, c->items[1], c->count > 2 ? &c->items[2] : NULL, &rest, &rest_when);
+    bool rest_when = false,
+         depends =
+             !expression && ntr_rest_depends(w, c->items[1], c->count > 2 ? &c->items[2] : NULL, &rest, &rest_when);
     const ntr_control about = {
         .statement = &cursor,
         .keyword_before = true,
@@ -104,9 +107,12 @@ static void leave_loop(ntr_unit_walk *w, const enclosing *outer, const ntr_flow_
 /* while, do and for. `body` and `condition` are indexes of children. The decision of the condition has an id before its
  * body is visited, because the body is executed as often as it is true. */
 void ntr_walk_loop(ntr_unit_walk *w, CXCursor cursor, const ntr_cursors *c, size_t body, size_t condition,
-                      bool keyword_before, unsigned depth) {
-    const ntr_control about = {.statement = &cursor, .keyword_before = keyword_before, .loop = true,
-                               .id = ++w->decisions->last_id, .when = {NULL, &c->items[body]},
+                   bool keyword_before, unsigned depth) {
+    const ntr_control about = {.statement = &cursor,
+                               .keyword_before = keyword_before,
+                               .loop = true,
+                               .id = ++w->decisions->last_id,
+                               .when = {NULL, &c->items[body]},
                                .repeats = body < condition && c->count == 2,
                                .body = body < condition ? &c->items[body] : NULL};
     bool negated = false, is_do = about.repeats;
@@ -154,8 +160,8 @@ void ntr_walk_range(ntr_unit_walk *w, const ntr_cursors *c, unsigned depth) {
     leave_loop(w, &outer, &unknown);
 }
 
-/* Where a function that is called throws, what follows the call is executed less often than the source says, and then what is counted
- * does not agree. How often the handlers are executed is not known. */
+/* Where a function that is called throws, what follows the call is executed less often than the source says, and then
+ * what is counted does not agree. How often the handlers are executed is not known. */
 void ntr_walk_try(ntr_unit_walk *w, const ntr_cursors *c, unsigned depth) {
     for (size_t i = 0; i < c->count; i++) {
         ntr_walk(w, c->items[i], depth + 1);

@@ -1,19 +1,22 @@
-/* What is executed after a statement with a condition, when the condition has one value, and is skipped when it has the other.
+/* What is executed after a statement with a condition, when the condition has one value, and is skipped when it has the
+ * other.
  *
- * Example: for (...) { if (c) continue; f(); } -- f() is executed when c is false. When c is true, it cannot be executed before
- * c is evaluated again. The code of `continue` may have no instruction of its own, so that only f() shows which outcome of the
- * branch is which (match_results.c). */
+ * Example: for (...) { if (c) continue; f(); } -- f() is executed when c is false. When c is true, it cannot be
+ * executed before c is evaluated again. The code of `continue` may have no instruction of its own, so that only f()
+ * shows which outcome of the branch is which (match_results.c). */
 #include "decision/walk.h"
 
 static bool is_jump(enum CXCursorKind kind) {
-    return kind == CXCursor_ReturnStmt || kind == CXCursor_BreakStmt || kind == CXCursor_ContinueStmt || kind == CXCursor_GotoStmt;
+    return kind == CXCursor_ReturnStmt || kind == CXCursor_BreakStmt || kind == CXCursor_ContinueStmt ||
+           kind == CXCursor_GotoStmt;
 }
 
 static bool is_label(enum CXCursorKind kind) {
     return kind == CXCursor_LabelStmt || kind == CXCursor_CaseStmt || kind == CXCursor_DefaultStmt;
 }
 
-/* Returns the number of items from the first one on of which the code follows: up to a label, and up to a jump with it. */
+/* Returns the number of items from the first one on of which the code follows: up to a label, and up to a jump with it.
+ */
 static size_t followed(const ntr_unit_walk *w, const ntr_cursors *items, size_t first) {
     size_t end = first;
     while (end < items->count) {
@@ -42,7 +45,8 @@ ntr_rest ntr_rest_in_block(const ntr_unit_walk *w, const ntr_cursors *items, siz
 ntr_rest ntr_rest_of_endless(ntr_unit_walk *w, CXCursor body) {
     ntr_cursors items = ntr_cursor_children(w, body);
     ntr_rest rest = {.is_head = true};
-    if (w->clang->getCursorKind(body) == CXCursor_CompoundStmt && items.count && !is_label(w->clang->getCursorKind(items.items[0])))
+    if (w->clang->getCursorKind(body) == CXCursor_CompoundStmt && items.count &&
+        !is_label(w->clang->getCursorKind(items.items[0])))
         rest.extent = ntr_cursor_extent(w, items.items[0]);
     ntr_cursors_release(w, &items);
     return rest;
@@ -52,8 +56,8 @@ ntr_rest ntr_rest_of_loop(const ntr_unit_walk *w, const ntr_cursors *c, size_t b
     return between(w, c->items[condition], c->items[body > condition ? body - 1 : condition], true);
 }
 
-/* Returns whether a statement always skips what follows it. A goto may lead into it: then both outcomes reach it, and neither is
- * taken for the other. */
+/* Returns whether a statement always skips what follows it. A goto may lead into it: then both outcomes reach it, and
+ * neither is taken for the other. */
 static bool skips(ntr_unit_walk *w, CXCursor statement, const ntr_rest *rest) {
     enum CXCursorKind kind = w->clang->getCursorKind(statement);
     if (kind != CXCursor_CompoundStmt) return is_jump(kind) && !(rest->is_head && kind == CXCursor_ContinueStmt);
@@ -68,11 +72,14 @@ enum { JUMPS_DEPTH_MAX = 200 };
 /* `loop`, `breakable`: break and continue stay inside. */
 static bool jumps(ntr_unit_walk *w, CXCursor statement, bool loop, bool breakable, unsigned depth) {
     enum CXCursorKind kind = w->clang->getCursorKind(statement);
-    if (kind == CXCursor_GotoStmt || kind == CXCursor_IndirectGotoStmt || kind == CXCursor_LabelStmt || depth > JUMPS_DEPTH_MAX) return true;
+    if (kind == CXCursor_GotoStmt || kind == CXCursor_IndirectGotoStmt || kind == CXCursor_LabelStmt ||
+        depth > JUMPS_DEPTH_MAX)
+        return true;
     if (is_label(kind) && !breakable) return true; /* of a switch around the statement */
     if (kind == CXCursor_BreakStmt) return !breakable;
     if (kind == CXCursor_ContinueStmt) return !loop;
-    const bool repeats = kind == CXCursor_WhileStmt || kind == CXCursor_DoStmt || kind == CXCursor_ForStmt || kind == CXCursor_CXXForRangeStmt;
+    const bool repeats = kind == CXCursor_WhileStmt || kind == CXCursor_DoStmt || kind == CXCursor_ForStmt ||
+                         kind == CXCursor_CXXForRangeStmt;
     ntr_cursors c = ntr_cursor_children(w, statement);
     bool found = false;
     for (size_t i = 0; i < c.count && !found; i++)

@@ -46,7 +46,8 @@ struct ntr_witness {
 /* ---- instructions ------------------------------------------------------------------------------ */
 
 /* Sets what an instruction does. */
-static void set_access(known_insn *k, enum access_kind access, unsigned bytes, unsigned base, int offset, unsigned reg) {
+static void set_access(known_insn *k, enum access_kind access, unsigned bytes, unsigned base, int offset,
+                       unsigned reg) {
     k->access = (uint8_t)access;
     k->bytes = (uint8_t)bytes;
     k->base = (uint8_t)base;
@@ -67,9 +68,13 @@ static void decode_compressed(known_insn *k, uint32_t c, unsigned xlen) {
     set_access(k, ACCESS_OTHER, 0, 0, 0, 0);
     const unsigned low = c >> 5 & 3, three = c >> 10 & 7;
     const bool store = which >= 5;
-    if (quadrant == 0 && is_double) set_access(k, store ? ACCESS_STORE : ACCESS_LOAD, 8, 8 + (c >> 7 & 7), (int)(three << 3 | low << 6), 0);
-    if (quadrant == 2 && which == 1) set_access(k, ACCESS_LOAD, 8, NTR_REGISTER_SP, (int)((c >> 12 & 1) << 5 | (c >> 5 & 3) << 3 | (c >> 2 & 7) << 6), 0);
-    if (quadrant == 2 && which == 5) set_access(k, ACCESS_STORE, 8, NTR_REGISTER_SP, (int)((c >> 10 & 7) << 3 | (c >> 7 & 7) << 6), 0);
+    if (quadrant == 0 && is_double)
+        set_access(k, store ? ACCESS_STORE : ACCESS_LOAD, 8, 8 + (c >> 7 & 7), (int)(three << 3 | low << 6), 0);
+    if (quadrant == 2 && which == 1)
+        set_access(k, ACCESS_LOAD, 8, NTR_REGISTER_SP,
+                   (int)((c >> 12 & 1) << 5 | (c >> 5 & 3) << 3 | (c >> 2 & 7) << 6), 0);
+    if (quadrant == 2 && which == 5)
+        set_access(k, ACCESS_STORE, 8, NTR_REGISTER_SP, (int)((c >> 10 & 7) << 3 | (c >> 7 & 7) << 6), 0);
 }
 
 static void decode(known_insn *k, uint32_t raw, unsigned xlen) {
@@ -79,12 +84,14 @@ static void decode(known_insn *k, uint32_t raw, unsigned xlen) {
     const bool store = opcode == NTR_OPCODE_STORE || opcode == NTR_OPCODE_STORE_FP;
     if (k->size == 2) decode_compressed(k, raw, xlen);
     if (opcode == NTR_OPCODE_LOAD || opcode == NTR_OPCODE_STORE) {
-        set_access(k, store ? ACCESS_STORE : ACCESS_LOAD, 1u << (funct3 & 3), rs1, immediate_of(insn, store), store ? insn >> 20 & 31 : insn >> 7 & 31);
+        set_access(k, store ? ACCESS_STORE : ACCESS_LOAD, 1u << (funct3 & 3), rs1, immediate_of(insn, store),
+                   store ? insn >> 20 & 31 : insn >> 7 & 31);
     } else if ((opcode == NTR_OPCODE_LOAD_FP || opcode == NTR_OPCODE_STORE_FP) && funct3 >= 1 && funct3 <= 3) {
         set_access(k, store ? ACCESS_STORE : ACCESS_LOAD, 1u << funct3, rs1, immediate_of(insn, store), 0);
     } else if (opcode == NTR_OPCODE_AMO && (funct3 == 2 || funct3 == 3)) {
         set_access(k, ACCESS_ATOMIC, 1u << funct3, rs1, 0, insn >> 7 & 31);
-    } else if (opcode == NTR_OPCODE_LOAD_FP || opcode == NTR_OPCODE_STORE_FP || opcode == NTR_OPCODE_AMO || k->size > 4) {
+    } else if (opcode == NTR_OPCODE_LOAD_FP || opcode == NTR_OPCODE_STORE_FP || opcode == NTR_OPCODE_AMO ||
+               k->size > 4) {
         k->access = ACCESS_OTHER;
     }
 }
@@ -120,8 +127,10 @@ static ntr_status add_access(ntr_witness *w, const ntr_event *e) {
         w->count -= w->first;
         w->first = 0;
     }
-    if (ntr_reserve(w->allocator, (void **)&w->queue, &w->capacity, w->count + 1, sizeof *w->queue)) return NTR_E_MEMORY;
-    w->queue[w->count++] = (data_access){e->data_address, e->data, e->data_size, e->code == NTR_DATA_WRITE, !(e->flags & NTR_EVENT_ADDRESS_UNKNOWN)};
+    if (ntr_reserve(w->allocator, (void **)&w->queue, &w->capacity, w->count + 1, sizeof *w->queue))
+        return NTR_E_MEMORY;
+    w->queue[w->count++] = (data_access){e->data_address, e->data, e->data_size, e->code == NTR_DATA_WRITE,
+                                         !(e->flags & NTR_EVENT_ADDRESS_UNKNOWN)};
     w->active = true;
     return NTR_OK;
 }
@@ -154,17 +163,21 @@ static void execute_access(ntr_witness *w, const known_insn *k) {
     }
     const data_access *a = &w->queue[w->first++];
     know_base(w, k, a);
-    if (!store) ntr_values_set(&w->values, k->reg, k->reg != 0, loaded(k, a->value));
-    else if (k->reg && 8u * k->bytes == w->values.xlen) ntr_values_set(&w->values, k->reg, true, a->value);
+    if (!store)
+        ntr_values_set(&w->values, k->reg, k->reg != 0, loaded(k, a->value));
+    else if (k->reg && 8u * k->bytes == w->values.xlen)
+        ntr_values_set(&w->values, k->reg, true, a->value);
 }
 
 /* Returns whether the next two accesses are a load and a store of one word. */
 static bool load_and_store_fit(const ntr_witness *w, const known_insn *k) {
     const data_access *a = &w->queue[w->first];
-    return fits(w, k, false) && w->first + 1 < w->count && a[1].store && a[1].bytes == a->bytes && a[1].address == a->address;
+    return fits(w, k, false) && w->first + 1 < w->count && a[1].store && a[1].bytes == a->bytes &&
+           a[1].address == a->address;
 }
 
-/* LR is a load. The others are a store, and before it a load if the trace has it (docs/run.md). SC that fails may have none. */
+/* LR is a load. The others are a store, and before it a load if the trace has it (docs/run.md). SC that fails may have
+ * none. */
 static void execute_atomic(ntr_witness *w, const known_insn *k) {
     enum { LR = 2, SC = 3 };
     const unsigned operation = k->bits >> 27;
@@ -198,8 +211,10 @@ static void execute(ntr_witness *w, const known_insn *k) {
     } else if (k->access) {
         execute_access(w, k);
     } else if (!k->bits) { /* among them C.JALR, which sets ra */
-        if (k->size > 2) forget(w);
-        else ntr_values_set(&w->values, REGISTER_RA, false, 0);
+        if (k->size > 2)
+            forget(w);
+        else
+            ntr_values_set(&w->values, REGISTER_RA, false, 0);
     } else if (opcode == NTR_OPCODE_SYSTEM) {
         ntr_values_set(&w->values, k->bits >> 12 & 7 ? rd : REGISTER_A0, false, 0); /* a system call has a result */
     } else if (opcode == NTR_OPCODE_AUIPC) {

@@ -1,20 +1,20 @@
 /* Values of registers from a trace with loads and stores.
  *
- * A trace with data has the values that loads transfer. The instructions between them are executed here, with what is known: constants, loaded
- * values, and what is computed from them. A store shows the value that it writes, and each access shows the register with its
- * address. Everything else is not known.
+ * A trace with data has the values that loads transfer. The instructions between them are executed here, with what is
+ * known: constants, loaded values, and what is computed from them. A store shows the value that it writes, and each
+ * access shows the register with its address. Everything else is not known.
  *
- * A data message does not say which instruction made the access. Accesses are in the order of execution, each before the message of its
- * instruction, so they are given to loads and stores in order. Each must have the size, the direction and, where it is known, the address
- * of its instruction, and none may be left at the end. Otherwise no value of the run is used; neither after a gap, with several sources
- * (another thread may write between an access and its record), and with vector instructions.
+ * A data message does not say which instruction made the access. Accesses are in the order of execution, each before
+ * the message of its instruction, so they are given to loads and stores in order. Each must have the size, the
+ * direction and, where it is known, the address of its instruction, and none may be left at the end. Otherwise no value
+ * of the run is used; neither after a gap, with several sources (another thread may write between an access and its
+ * record), and with vector instructions.
  *
  * Values are stored where a branch needs them (ntr_operand_root in match.h). */
 #ifndef NTR_DECISION_WITNESS_H
 #define NTR_DECISION_WITNESS_H
 
 #include "decision/code_map.h"
-
 
 typedef struct ntr_witness ntr_witness;
 

@@ -11,7 +11,11 @@ static ntr_goal goal_of(const ntr_message *m) {
 
 ntr_repeatable ntr_repeatable_of(const ntr_message *m) {
     uint64_t btype = NTR_HAS(m, BTYPE) ? m->btype : 0;
-    return (ntr_repeatable){true, (uint8_t)goal_of(m), (uint8_t)btype, m->icnt, NTR_HAS(m, HIST) ? m->hist : 0,
+    return (ntr_repeatable){true,
+                            (uint8_t)goal_of(m),
+                            (uint8_t)btype,
+                            m->icnt,
+                            NTR_HAS(m, HIST) ? m->hist : 0,
                             NTR_HAS(m, UADDR) ? m->uaddr : 0};
 }
 
@@ -43,7 +47,8 @@ ntr_status ntr_take_cached_branch(ntr_decoder *d, ntr_source *s) {
 ntr_status ntr_take_prediction(ntr_decoder *d, ntr_source *s) {
     uint64_t branches = d->message.bcnt + 1;
     if (!ntr_accepts_flow(d, s)) return NTR_OK;
-    if (!s->tables.counters || !branches || !ntr_count_is_plausible(branches, 1)) return ntr_flow_fail(d, s, NTR_E_FIELD_VALUE);
+    if (!s->tables.counters || !branches || !ntr_count_is_plausible(branches, 1))
+        return ntr_flow_fail(d, s, NTR_E_FIELD_VALUE);
     s->mode = NTR_MODE_HTM;
     ntr_request_walk(d, s, NTR_GOAL_HISTORY, NTR_NO_ICNT, (ntr_history){.left = branches})->predicted = true;
     return NTR_OK;
@@ -66,7 +71,8 @@ ntr_status ntr_take_repeat(ntr_decoder *d, ntr_source *s) {
         ntr_event_note(d, s, NTR_E_FIELD_VALUE);
         return NTR_OK;
     }
-    if (!ntr_count_is_plausible(d->message.bcnt, last->icnt ? last->icnt : 1)) return ntr_flow_fail(d, s, NTR_E_FIELD_VALUE);
+    if (!ntr_count_is_plausible(d->message.bcnt, last->icnt ? last->icnt : 1))
+        return ntr_flow_fail(d, s, NTR_E_FIELD_VALUE);
     ntr_history history = last->hist ? ntr_history_of(last->hist, 1) : (ntr_history){0};
     ntr_walk_request *request = ntr_request_walk(d, s, last->goal, last->icnt, history);
     request->btype = last->btype;

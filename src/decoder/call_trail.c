@@ -22,8 +22,8 @@ bool ntr_trail_reserve(ntr_call_trail *trail, size_t count) {
     size_t capacity = trail->capacity ? trail->capacity : TRAIL_FIRST;
     while (capacity < count) capacity *= 2;
     if (count <= trail->capacity) return true;
-    uint64_t *grown = count > NTR_TRAIL_MOST ? NULL
-                                             : ntr_realloc(trail->allocator, trail->returns, capacity, sizeof *grown);
+    uint64_t *grown =
+        count > NTR_TRAIL_MOST ? NULL : ntr_realloc(trail->allocator, trail->returns, capacity, sizeof *grown);
     if (!grown) {
         trail->broken = true;
         return false;

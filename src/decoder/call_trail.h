@@ -1,14 +1,14 @@
 /* Call trail: the return addresses of all calls of a source that have not returned, in a counting decode.
  *
- * Idea: a counting decode makes no events from which a consumer could follow calls. Its return stack does not replace them:
- * it has a limited depth, and synchronizing messages clear it. The trail is a second stack beside it, with the same
- * pushes, and with a pop for each return, also for one that finds the return stack empty. A memo that is applied
+ * Idea: a counting decode makes no events from which a consumer could follow calls. Its return stack does not replace
+ * them: it has a limited depth, and synchronizing messages clear it. The trail is a second stack beside it, with the
+ * same pushes, and with a pop for each return, also for one that finds the return stack empty. A memo that is applied
  * pushes and pops as its messages did.
  *
- * Invariant: as long as `broken` is not set, each return has gone to the newest address of the trail. A return to another
- * address (longjmp, exceptions, coroutines) sets `broken`: the consumer then decodes the span of the stream again, with
- * events. Such a message never becomes a memo. What no return shows (traps, gaps, changes of context) is reported to
- * the count callback. */
+ * Invariant: as long as `broken` is not set, each return has gone to the newest address of the trail. A return to
+ * another address (longjmp, exceptions, coroutines) sets `broken`: the consumer then decodes the span of the stream
+ * again, with events. Such a message never becomes a memo. What no return shows (traps, gaps, changes of context) is
+ * reported to the count callback. */
 #ifndef NTR_DECODER_CALL_TRAIL_H
 #define NTR_DECODER_CALL_TRAIL_H
 

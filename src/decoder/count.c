@@ -108,12 +108,12 @@ static bool is_linked(const ntr_decoder *d, const ntr_walk_state *walk) {
 typedef struct walk_loop {
     const ntr_block *block;
     uint64_t left;
-    uint32_t depth;      /* depth of the return stack at the starting point */
-    uint64_t passes;     /* passes of the pattern since then */
+    uint32_t depth; /* depth of the return stack at the starting point */
+    uint64_t passes; /* passes of the pattern since then */
     uint64_t max_passes; /* passes until a new starting point is chosen */
     /* while multiplying: passes of the loop still to walk, and how many loops each of them stands for */
     uint64_t passes_left, factor;
-    uint64_t times;     /* number of executions that the walk stands for */
+    uint64_t times; /* number of executions that the walk stands for */
     uint64_t halfwords; /* halfwords of one loop */
 } walk_loop;
 

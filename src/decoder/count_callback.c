@@ -2,8 +2,8 @@
  *
  * Idea: spans are not reported one by one. A block counts how often it was executed and how often its branch was taken;
  * a history memo counts how often it was walked, a message memo how often it was applied. ntr_count_flush turns these
- * counters into spans with a number of executions. Spans that no counter represents (indirect jumps, spans with linear code before the block) are reported
- * immediately.
+ * counters into spans with a number of executions. Spans that no counter represents (indirect jumps, spans with linear
+ * code before the block) are reported immediately.
  *
  * Invariant: the spans reported so far and those in the counters are together all spans executed so far. Example: a
  * block that ends with a branch was executed 1000 times and jumped 999 times. The flush reports two spans: "not taken"

@@ -1,5 +1,5 @@
-/* Messages without effect on the flow: data trace, data acquisition, watchpoints, values of traps, messages of vendors. Each
- * becomes one event. docs/dialects.md sections 2 and 5. */
+/* Messages without effect on the flow: data trace, data acquisition, watchpoints, values of traps, messages of vendors.
+ * Each becomes one event. docs/dialects.md sections 2 and 5. */
 #include "decoder/message_handlers.h"
 #include "message/table.h"
 

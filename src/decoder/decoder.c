@@ -105,7 +105,9 @@ static ntr_status emit_open_gaps(ntr_decoder *d) {
     for (; d->closing < d->source_capacity; d->closing++) {
         ntr_source *s = d->sources[d->closing];
         if (!s) continue;
-        d->header = (ntr_event){.offset = d->message.offset, .message = d->message.number, .time = s->clock.time,
+        d->header = (ntr_event){.offset = d->message.offset,
+                                .message = d->message.number,
+                                .time = s->clock.time,
                                 .flags = s->clock.known ? NTR_EVENT_TIME : 0};
         ntr_gap_flush(d, s);
         ntr_gap_close(d, s, NULL);
@@ -142,18 +144,18 @@ static ntr_status repeat_instruction(ntr_decoder *d, ntr_walk_request *request) 
     return NTR_OK;
 }
 
-/* Start the next repetition of RepeatBranch or RepeatInstruction. When only totals are wanted and the last repetition ended where
- * it began, one walk stands for all that are alike; but a count callback receives each event other than spans. Errors: as
- * repeat_instruction. */
+/* Start the next repetition of RepeatBranch or RepeatInstruction. When only totals are wanted and the last repetition
+ * ended where it began, one walk stands for all that are alike; but a count callback receives each event other than
+ * spans. Errors: as repeat_instruction. */
 static ntr_status begin_repetition(ntr_decoder *d, ntr_walk_request *request) {
     ntr_source *s = request->source;
     ntr_status status = request->self_loop ? repeat_instruction(d, request) : NTR_OK;
     if (status != NTR_OK) return status;
     uint64_t alike = request->repeats - request->leaves_loop;
     if (!alike) request->goal = NTR_GOAL_NOTIFY; /* to F-ADDR */
-    bool is_loop = d->counts && alike && !d->predicts && s->pc_known && s->pc == request->repeat_from && s->run.halfwords == 0 &&
-                  ntr_return_stack_is_unchanged(&s->stack, request->repeat_depth) &&
-                  ntr_trail_depth(s) == request->repeat_trail && d->other_events == request->repeat_events;
+    bool is_loop = d->counts && alike && !d->predicts && s->pc_known && s->pc == request->repeat_from &&
+                   s->run.halfwords == 0 && ntr_return_stack_is_unchanged(&s->stack, request->repeat_depth) &&
+                   ntr_trail_depth(s) == request->repeat_trail && d->other_events == request->repeat_events;
     d->times = is_loop ? alike : 1;
     request->repeats -= d->times;
     request->ended = false;

@@ -20,7 +20,10 @@ void ntr_span_count(const ntr_decoder *d, unsigned end, uint64_t instructions, u
     counts->instructions += times * instructions;
     counts->halfwords += times * halfwords;
     switch (end) {
-    case NTR_END_TAKEN: counts->taken += times; counts->branches += times; break;
+    case NTR_END_TAKEN:
+        counts->taken += times;
+        counts->branches += times;
+        break;
     case NTR_END_NOT_TAKEN: counts->branches += times; break;
     case NTR_END_CALL:
     case NTR_END_INDIRECT_CALL: counts->calls += times; break;

@@ -25,7 +25,8 @@ static void describe(ntr_decoder *d, const ntr_source *s, ntr_status reason) {
     if (m->defect != NTR_OK && m->defect_field != NTR_FIELD_NONE)
         append(d, ", field %s", ntr_field_name((ntr_field)m->defect_field));
     append(d, ": %s", ntr_status_text(reason));
-    if (s && s->pc_known && s->state == NTR_SOURCE_FOLLOWING) append(d, "; execution is known up to address 0x%" PRIx64, s->pc);
+    if (s && s->pc_known && s->state == NTR_SOURCE_FOLLOWING)
+        append(d, "; execution is known up to address 0x%" PRIx64, s->pc);
 }
 
 void ntr_decoder_defect(ntr_decoder *d, const ntr_source *s, ntr_status reason) {

@@ -8,11 +8,19 @@ _Static_assert(sizeof(ntr_context) == 24, "ntr_context has no padding and does n
 _Static_assert(sizeof(ntr_event) == 112, "ntr_event does not grow");
 
 static const char *const kind_names[NTR_EVENT_KINDS] = {
-    [NTR_EVENT_SPAN] = "span",         [NTR_EVENT_SYNC] = "sync", [NTR_EVENT_CONTEXT] = "context",
-    [NTR_EVENT_GAP] = "gap",           [NTR_EVENT_STOP] = "stop", [NTR_EVENT_OVERFLOW] = "overflow",
-    [NTR_EVENT_DATA] = "data",         [NTR_EVENT_ICT] = "ict",   [NTR_EVENT_NOTE] = "note",
-    [NTR_EVENT_VENDOR] = "vendor",     [NTR_EVENT_NO_CODE] = "blind",
-    [NTR_EVENT_ACCESS] = "access",     [NTR_EVENT_WATCHPOINT] = "watchpoint",
+    [NTR_EVENT_SPAN] = "span",
+    [NTR_EVENT_SYNC] = "sync",
+    [NTR_EVENT_CONTEXT] = "context",
+    [NTR_EVENT_GAP] = "gap",
+    [NTR_EVENT_STOP] = "stop",
+    [NTR_EVENT_OVERFLOW] = "overflow",
+    [NTR_EVENT_DATA] = "data",
+    [NTR_EVENT_ICT] = "ict",
+    [NTR_EVENT_NOTE] = "note",
+    [NTR_EVENT_VENDOR] = "vendor",
+    [NTR_EVENT_NO_CODE] = "blind",
+    [NTR_EVENT_ACCESS] = "access",
+    [NTR_EVENT_WATCHPOINT] = "watchpoint",
     [NTR_EVENT_TRAP_VALUE] = "trap-value",
 };
 

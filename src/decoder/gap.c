@@ -4,8 +4,11 @@
 
 static ntr_open_gap gap_here(ntr_decoder *d, const ntr_source *s, ntr_status reason) {
     ntr_decoder_defect(d, s, reason);
-    return (ntr_open_gap){.open = true, .reason = (int16_t)reason,
-                          .offset = d->message.offset, .message = d->message.number, .tcode = d->message.tcode,
+    return (ntr_open_gap){.open = true,
+                          .reason = (int16_t)reason,
+                          .offset = d->message.offset,
+                          .message = d->message.number,
+                          .tcode = d->message.tcode,
                           .field = d->message.defect ? d->message.defect_field : NTR_FIELD_NONE};
 }
 

@@ -16,10 +16,8 @@ static ict_form form_of(const ntr_decoder *d, const ntr_message *m) {
     bool two = NTR_HAS(m, CKDATA1);
     bool address = flags & (two ? NTR_VALUE_ADDRESS_1 : NTR_VALUE_ADDRESS_0);
     bool data = flags & (two ? NTR_VALUE_DATA_1 : NTR_VALUE_DATA_0);
-    return (ict_form){.legal = address || data,
-                      .address = address,
-                      .destination = two && flags & NTR_VALUE_TARGET_1,
-                      .data0 = data};
+    return (ict_form){
+        .legal = address || data, .address = address, .destination = two && flags & NTR_VALUE_TARGET_1, .data0 = data};
 }
 
 ntr_status ntr_ict_take(ntr_decoder *d, ntr_source *s) {

@@ -109,8 +109,13 @@ static ntr_point point_at(const ntr_index *index, const ntr_message *m, ntr_poin
     uint16_t src = ntr_message_source(&index->params, m);
     const struct indexed_source *source = &index->sources[src];
 
-    return (ntr_point){.offset = m->offset, .message = m->number, .clock = source->clock,
-                       .context = source->context, .src = src, .kind = (uint8_t)kind, .mode = source->mode};
+    return (ntr_point){.offset = m->offset,
+                       .message = m->number,
+                       .clock = source->clock,
+                       .context = source->context,
+                       .src = src,
+                       .kind = (uint8_t)kind,
+                       .mode = source->mode};
 }
 
 /* ---- messages */
@@ -184,8 +189,8 @@ static ntr_status on_message(ntr_index *index, struct indexed_source *source, co
     return NTR_OK;
 }
 
-/* Messages that change nothing of a source are those of flow in its mode, without times. One whose fields have a defect is not
- * noticed; it would be a gap, which the next synchronizing message ends. */
+/* Messages that change nothing of a source are those of flow in its mode, without times. One whose fields have a defect
+ * is not noticed; it would be a gap, which the next synchronizing message ends. */
 static uint64_t irrelevant_of(const ntr_index *index, const struct indexed_source *source) {
     const bool clocked = source->clock.known || ntr_ts_rule_of(&index->params) == NTR_TS_ABSOLUTE;
     return clocked ? 0 : ntr_mode_tcodes(source->mode);
@@ -232,6 +237,10 @@ const ntr_point *ntr_index_points(const ntr_index *index, size_t *count) {
     return index->points;
 }
 
-bool ntr_index_is_timed(const ntr_index *index) { return !index->untimed; }
+bool ntr_index_is_timed(const ntr_index *index) {
+    return !index->untimed;
+}
 
-void ntr_index_set_timed(ntr_index *index, bool timed) { index->untimed = !timed; }
+void ntr_index_set_timed(ntr_index *index, bool timed) {
+    index->untimed = !timed;
+}

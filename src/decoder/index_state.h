@@ -23,8 +23,8 @@ struct ntr_index {
     ntr_params params;
     uint64_t spacing;
     bool untimed; /* a message has no known time, or a time before that of an earlier message of its source */
-    bool early_loss;  /* bytes were lost before the first source was seen; decoders report this for the first source */
-    bool any;     /* at least one source was seen */
+    bool early_loss; /* bytes were lost before the first source was seen; decoders report this for the first source */
+    bool any; /* at least one source was seen */
     struct indexed_source *sources; /* by SRC */
     uint64_t *irrelevant; /* by SRC: TCODEs of messages that change nothing of `sources` */
     ntr_point *points, *found;

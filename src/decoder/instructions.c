@@ -222,4 +222,3 @@ ntr_status ntr_instructions_next(ntr_instructions *x, ntr_instruction *instructi
     if (status == NTR_OK) *instruction = x->piece->list[x->at++];
     return status;
 }
-

@@ -1,5 +1,5 @@
-/* The state between two messages while memos are applied, in local variables instead of the source, and what memos do to
- * the return stack. */
+/* The state between two messages while memos are applied, in local variables instead of the source, and what memos do
+ * to the return stack. */
 #ifndef NTR_DECODER_MEMO_POSITION_H
 #define NTR_DECODER_MEMO_POSITION_H
 
@@ -33,8 +33,9 @@ static inline bool ntr_memo_is_call_of(const ntr_source *s, const ntr_return *en
     return (entry->call == block && entry->stamp == s->stamp) || entry->address == block->next;
 }
 
-/* `calls`: as ntr_message_memo_more. Returns whether the effect applies to the return stack of the source. A stack that is full at the highest depth on the
- * way drops its oldest entries there; those that it removes must not be among them. */
+/* `calls`: as ntr_message_memo_more. Returns whether the effect applies to the return stack of the source. A stack that
+ * is full at the highest depth on the way drops its oldest entries there; those that it removes must not be among them.
+ */
 static inline bool ntr_memo_stack_fits(const ntr_source *s, ntr_stack_effect effect, ntr_block *const *calls) {
     const ntr_return_stack *stack = &s->stack;
     uint32_t count = ntr_message_memo_kept(stack, effect, stack->count);

@@ -9,8 +9,8 @@
  * the message takes from the return stack. Effect: the block at which the walk ends, the totals, the new reference
  * address, the entries pushed to the return stack.
  *
- * Invariant: a memo is only made for a message that did nothing else: no error, no timestamp, and with a count callback no
- * event but spans.
+ * Invariant: a memo is only made for a message that did nothing else: no error, no timestamp, and with a count callback
+ * no event but spans.
  *
  * With a count callback, a memo counts how often it was applied. Before it is replaced, or its code changes, and at the
  * end, its message is decoded once more, in the state of the key, as so many executions (message_memo_replay.c).
@@ -98,8 +98,8 @@ void ntr_message_memos_release(ntr_message_memos *message_memos, const ntr_alloc
 
 /* ---- message_memo_replay.c */
 
-/* With a count callback: count the executions of a memo, or of all, in blocks and history memos, or report them. Must be
- * called before code changes. Errors become ntr_decoder.failed. */
+/* With a count callback: count the executions of a memo, or of all, in blocks and history memos, or report them. Must
+ * be called before code changes. Errors become ntr_decoder.failed. */
 void ntr_message_memo_replay(ntr_decoder *d, ntr_message_memo *memo);
 void ntr_message_memos_replay(ntr_decoder *d);
 

@@ -18,13 +18,13 @@ static bool take_memo_position(ntr_decoder *d, uint64_t word, ntr_memo_position 
     const ntr_block *block = ntr_message_memo_block(d, s);
     if (block->halfwords == 0) return false;
     *at = (ntr_memo_position){.source = s,
-                          .block = block->number,
-                          .mode = s->mode,
-                          .halfwords_ahead = s->halfwords_ahead,
-                          .icnt = s->icnt,
-                          .ref = s->ref,
-                          .src = ntr_words_place_src(id),
-                          .src_bits = ntr_words_place_src((1u << src_bits) - 1)};
+                              .block = block->number,
+                              .mode = s->mode,
+                              .halfwords_ahead = s->halfwords_ahead,
+                              .icnt = s->icnt,
+                              .ref = s->ref,
+                              .src = ntr_words_place_src(id),
+                              .src_bits = ntr_words_place_src((1u << src_bits) - 1)};
     return true;
 }
 
@@ -79,12 +79,11 @@ static inline void look_at_next(const ntr_message_memos *memos, bool early, upco
 
 /* Returns the places of the memo: by the message; by the message and the state; and by the newest return address, too,
  * or beside the second place. */
-static inline ntr_message_memo_places places_of(const ntr_message_memos *memos, bool early,
-                                                const ntr_memo_position *at, const upcoming_message *m,
-                                                const ntr_message_memo *key) {
+static inline ntr_message_memo_places places_of(const ntr_message_memos *memos, bool early, const ntr_memo_position *at,
+                                                const upcoming_message *m, const ntr_message_memo *key) {
     unsigned shift = 64 - memos->bits;
-    uint64_t hash = m->hash + (key->ref + key->ahead) * UINT64_C(0xc2b2ae3d27d4eb4f) +
-                    key->from * UINT64_C(0x9e3779b97f4a7c15);
+    uint64_t hash =
+        m->hash + (key->ref + key->ahead) * UINT64_C(0xc2b2ae3d27d4eb4f) + key->from * UINT64_C(0x9e3779b97f4a7c15);
     hash = (hash >> 32 ^ hash) * UINT64_C(0xd6e8feb86659fd93);
     ntr_message_memo_places places = {.of_state = hash >> shift};
     places.of_message = early ? m->hash >> shift : places.of_state;
@@ -98,7 +97,7 @@ static inline ntr_message_memo_places places_of(const ntr_message_memos *memos, 
 /* ---- following */
 
 static inline bool fits(const ntr_message_memos *memos, const ntr_memo_position *at, ntr_message_memo *memo,
-                         const ntr_message_memo *key) {
+                        const ntr_message_memo *key) {
     const uint64_t *mine = memo->message.word, *wanted = key->message.word;
     bool same = memo->from == key->from && mine[0] == wanted[0] && mine[1] == wanted[1] && memo->ref == key->ref &&
                 memo->ahead == key->ahead;
@@ -158,7 +157,7 @@ static void begin_candidate(const ntr_decoder *d, ntr_source *s, ntr_memo_candid
 }
 
 static inline __attribute__((always_inline)) void apply(const ntr_decoder *d, const ntr_message_memos *memos,
-                                                         ntr_memo_position *at, ntr_message_memo *memo) {
+                                                        ntr_memo_position *at, ntr_message_memo *memo) {
     if (memos->counted) ntr_message_memo_more_of(memo)->times++;
     if (memos->wide && ntr_message_memo_uses_stack(memo->stack)) {
         ntr_block *const *calls = ntr_message_memo_more_of(memo)->calls;

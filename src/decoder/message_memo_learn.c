@@ -6,12 +6,13 @@ static bool is_learnable(const ntr_decoder *d, const ntr_memo_candidate *t) {
     const ntr_message *m = &d->message;
     bool adds_icnt = ntr_has_role(m->tcode, NTR_ROLE_RESOURCE) && m->rcode == NTR_RCODE_ICNT;
     return m->defect == NTR_OK && !NTR_HAS(m, TSTAMP) && !adds_icnt && d->failed == NTR_OK &&
-           d->counts->gaps == t->before.gaps && d->other_events == t->other_events && ntr_message_memo_is_plain(d, t->source) &&
-           d->message_memos.epoch == d->blocks->epoch && t->source->mode == (t->key.from & NTR_MESSAGE_MEMO_MODE);
+           d->counts->gaps == t->before.gaps && d->other_events == t->other_events &&
+           ntr_message_memo_is_plain(d, t->source) && d->message_memos.epoch == d->blocks->epoch &&
+           t->source->mode == (t->key.from & NTR_MESSAGE_MEMO_MODE);
 }
 
 /* Stores the difference of two totals. Returns whether it is at most `most`. */
-#define LEARN(name, type, most) \
+#define LEARN(name, type, most)                                                                                        \
     (totals->name = (type)(after->name - before->name), after->name - before->name <= (most))
 
 static bool learn_counts(ntr_memo_totals *totals, const ntr_counts *before, const ntr_counts *after) {

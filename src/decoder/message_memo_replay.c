@@ -1,8 +1,8 @@
 /* Executions of message memos for the count callback.
  *
  * Idea: a memo that was applied 1000 times stands for 1000 executions of the same spans. The message is decoded once
- * more, from the block and in the state of the key, as one walk with 1000 executions; so are the messages of a sequence memo. It ends as it did when the memo
- * was made, because all that it depends on is in the key.
+ * more, from the block and in the state of the key, as one walk with 1000 executions; so are the messages of a sequence
+ * memo. It ends as it did when the memo was made, because all that it depends on is in the key.
  *
  * Invariant: outside of the counters of blocks and history memos, the decoder is as before. The message belongs to a
  * source of its own, which takes the place of the true one meanwhile; totals are not counted again. */

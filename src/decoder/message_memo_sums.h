@@ -28,7 +28,7 @@ static inline void ntr_memo_sums_add(ntr_memo_sums *sum, const ntr_memo_totals *
     sum->spans_taken += group & NTR_MEMO_SUMS_MASK;
     sum->branches_calls += group >> 16 & NTR_MEMO_SUMS_MASK;
     group = ntr_memo_sums_group(totals->halfwords, totals->instructions, totals->returns,
-                     (uint16_t)(totals->exceptions | totals->interrupts << 8));
+                                (uint16_t)(totals->exceptions | totals->interrupts << 8));
     sum->halfwords_returns += group & NTR_MEMO_SUMS_MASK;
     sum->instructions_traps += group >> 16 & NTR_MEMO_SUMS_MASK;
 }

@@ -56,4 +56,3 @@ bool ntr_message_memos_prepare(ntr_decoder *d) {
     unsigned bits = memos->bits + BITS_STEP;
     return make_table(d, bits < BITS_MOST ? bits : BITS_MOST);
 }
-

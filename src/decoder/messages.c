@@ -93,7 +93,9 @@ static const message_handler handlers[NTR_ROLE_COUNT] = {
     [NTR_ROLE_CACHED_BRANCH] = ntr_take_cached_branch,
 };
 
-static message_handler handler_of(const ntr_decoder *d, unsigned tcode) { return handlers[d->roles[tcode]]; }
+static message_handler handler_of(const ntr_decoder *d, unsigned tcode) {
+    return handlers[d->roles[tcode]];
+}
 
 static ntr_status on_defect(ntr_decoder *d) {
     const ntr_message *m = &d->message;
@@ -145,8 +147,8 @@ ntr_status ntr_message_take(ntr_decoder *d) {
     bool absolute = ntr_clock_follow(&s->clock, &d->params, m);
     if (absolute) ntr_source_activate(d, s);
     if (!repeat) stamp_header(d, s);
-    s->target_hidden = d->params.dialect->stop_hides_target && ntr_has_role(m->tcode, NTR_ROLE_STOP) &&
-                       ends_at_own_target(d, s);
+    s->target_hidden =
+        d->params.dialect->stop_hides_target && ntr_has_role(m->tcode, NTR_ROLE_STOP) && ends_at_own_target(d, s);
     if (!repeat) ntr_source_forget_branch(s);
     s->mode = ntr_mode_follow(s->mode, m);
 

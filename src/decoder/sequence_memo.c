@@ -28,9 +28,10 @@ static bool add_stack(stack_part *part, ntr_message_memo *memo) {
 }
 
 static bool store_stack(ntr_sequence_memo *memo, const stack_part *part, uint32_t limit) {
-    if (part->removals + part->additions > NTR_SEQUENCE_CALLS || part->rise > UINT8_MAX || part->rise > limit) return false;
-    memo->stack = (ntr_stack_effect){.pops = (uint8_t)part->removals, .pushes = (uint8_t)part->additions,
-                                     .rise = (uint8_t)part->rise};
+    if (part->removals + part->additions > NTR_SEQUENCE_CALLS || part->rise > UINT8_MAX || part->rise > limit)
+        return false;
+    memo->stack = (ntr_stack_effect){
+        .pops = (uint8_t)part->removals, .pushes = (uint8_t)part->additions, .rise = (uint8_t)part->rise};
     for (unsigned i = 0; i < part->removals; i++) memo->calls[i] = part->removed[i];
     for (unsigned i = 0; i < part->additions; i++) memo->calls[part->removals + i] = part->added[i];
     return true;
@@ -126,8 +127,8 @@ void ntr_sequence_memo_learn(ntr_decoder *d, const ntr_sequence_trail *trail, co
     stack_part stack;
     if (size < NTR_SEQUENCE_HASHED || !was_seen(memos, trail, end)) return;
     size = choose_part(&part, place, size, &last);
-    ntr_sequence_memo memo = {.from = part.memos[0]->from, .size = (uint8_t)size, .messages = (uint8_t)part.count,
-                              .last = (uint8_t)last};
+    ntr_sequence_memo memo = {
+        .from = part.memos[0]->from, .size = (uint8_t)size, .messages = (uint8_t)part.count, .last = (uint8_t)last};
     stack.removals = stack.additions = stack.rise = 0;
     for (unsigned i = 0; i < part.count; i++)
         if (!add(&memo, part.memos[i]) || (memos->wide && !add_stack(&stack, part.memos[i]))) return;

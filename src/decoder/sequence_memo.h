@@ -1,22 +1,23 @@
 /* Sequence memos: the messages of up to 64 bytes, one after the other, as one memo.
  *
- * Idea: programs repeat long parts of their trace. The effects of consecutive message memos are combined to the effect of
- * all of them, which is applied when the same bytes come again in the same state, without a look at each message.
+ * Idea: programs repeat long parts of their trace. The effects of consecutive message memos are combined to the effect
+ * of all of them, which is applied when the same bytes come again in the same state, without a look at each message.
  *
- * Key and effect are those of a message memo (message_memo.h). Invariant: a sequence memo is made of message memos only,
- * so that applying it is applying them.
+ * Key and effect are those of a message memo (message_memo.h). Invariant: a sequence memo is made of message memos
+ * only, so that applying it is applying them.
  *
- * A sequence begins after a message whose hash has some bits zero, or after a sequence. It ends at such a message, or after
- * 64 bytes. So the same messages are later divided in the same way. They are found by their first bytes and the block. A sequence becomes a memo when
- * it comes for the second time: one that never comes again would only take the place of another one.
+ * A sequence begins after a message whose hash has some bits zero, or after a sequence. It ends at such a message, or
+ * after 64 bytes. So the same messages are later divided in the same way. They are found by their first bytes and the
+ * block. A sequence becomes a memo when it comes for the second time: one that never comes again would only take the
+ * place of another one.
  *
- * A memo that begins as another one and goes on in another way is replaced by the part that both have, which fits in both
- * cases.
+ * A memo that begins as another one and goes on in another way is replaced by the part that both have, which fits in
+ * both cases.
  *
  * Where few sequences have a memo, they are not looked up for a while.
  *
- * Example: the loop of an interpreter takes 10 messages of 7 bytes for each pass. 9 of them are a sequence; the next pass
- * needs two look-ups and not 10. */
+ * Example: the loop of an interpreter takes 10 messages of 7 bytes for each pass. 9 of them are a sequence; the next
+ * pass needs two look-ups and not 10. */
 #ifndef NTR_DECODER_SEQUENCE_MEMO_H
 #define NTR_DECODER_SEQUENCE_MEMO_H
 
@@ -41,18 +42,18 @@ enum {
 
 /* Three cache lines. */
 typedef struct ntr_sequence_memo {
-    uint32_t from, to;     /* as in a message memo */
+    uint32_t from, to; /* as in a message memo */
     uint64_t ref, ref_xor;
     uint32_t ahead;
     /* halfwords ahead after the sequence if one of its messages has I-CNT; else to be added */
     uint32_t ahead_after;
     ntr_stack_effect stack;
-    uint8_t size;          /* bytes of the sequence */
-    uint8_t last;          /* index of the last message in them */
+    uint8_t size; /* bytes of the sequence */
+    uint8_t last; /* index of the last message in them */
     uint8_t messages;
     bool relative : 1, deducts : 1; /* a message has an address relative to the reference; has I-CNT */
     ntr_memo_totals totals;
-    uint64_t times;        /* with a count callback: applied so often since the last replay */
+    uint64_t times; /* with a count callback: applied so often since the last replay */
     uint8_t bytes[NTR_SEQUENCE_BYTES];
     ntr_block *calls[NTR_SEQUENCE_CALLS]; /* as in ntr_message_memo_more */
 } ntr_sequence_memo;
@@ -63,7 +64,7 @@ _Static_assert(offsetof(ntr_sequence_memo, bytes) == 64, "the state is in the fi
 /* The message memos applied since the beginning of a sequence. */
 typedef struct ntr_sequence_trail {
     const uint8_t *from; /* the first message in the stream; NULL: not in a sequence */
-    uint64_t hash;       /* of its place */
+    uint64_t hash; /* of its place */
     unsigned count;
     ntr_message_memo *memos[NTR_SEQUENCE_MESSAGES];
 } ntr_sequence_trail;
@@ -89,7 +90,8 @@ static inline bool ntr_sequence_has_state(const ntr_sequence_memo *memo, const n
     return ntr_memo_position_ahead_fits(at) && memo->ahead == (uint32_t)(at->halfwords_ahead - at->icnt);
 }
 
-/* Returns the memo for the messages at `bytes`, of which NTR_SEQUENCE_BYTES must be readable; NULL when there is none. */
+/* Returns the memo for the messages at `bytes`, of which NTR_SEQUENCE_BYTES must be readable; NULL when there is none.
+ */
 static inline ntr_sequence_memo *ntr_sequence_find(const ntr_message_memos *memos, const ntr_memo_position *at,
                                                    const uint8_t *bytes, uint64_t hash) {
     ntr_sequence_memo *memo = &memos->sequences[hash >> (64 - memos->sequence_bits)];

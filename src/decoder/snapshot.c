@@ -169,8 +169,9 @@ static bool same_data(const ntr_data_reference *a, const ntr_data_reference *b) 
 
 static bool same_source(const ntr_source *a, const ntr_source *b) {
     return has_nothing_pending(a) && has_nothing_pending(b) && a->id == b->id && a->state == b->state &&
-           a->mode == b->mode && a->active == b->active && same_place(a, b) && a->clock.known == b->clock.known && a->clock.time == b->clock.time &&
-           same_data(&a->data, &b->data) && ntr_flow_tables_equal(&a->tables, &b->tables) && ntr_context_equal(&a->context, &b->context);
+           a->mode == b->mode && a->active == b->active && same_place(a, b) && a->clock.known == b->clock.known &&
+           a->clock.time == b->clock.time && same_data(&a->data, &b->data) &&
+           ntr_flow_tables_equal(&a->tables, &b->tables) && ntr_context_equal(&a->context, &b->context);
 }
 
 static bool same_reader(const ntr_reader *a, const ntr_reader *b) {

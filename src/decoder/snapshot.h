@@ -5,7 +5,8 @@
  * decoded yet. So a snapshot is predicted from the messages alone: right after a synchronizing message, address and
  * reference are F-ADDR, the return stack is empty and nothing is pending; context, time and mode follow from earlier
  * messages. After ProgTraceCorrelation, address, reference and return stack do not matter, if only messages that do not
- * use them precede the next synchronizing message. When the chunks before are decoded, the prediction is compared with the true snapshot.
+ * use them precede the next synchronizing message. When the chunks before are decoded, the prediction is compared with
+ * the true snapshot.
  *
  * Invariant: if ntr_snapshot_matches returns true, a decoder that starts from the predicted snapshot reports exactly
  * what a decoder that starts from the true one reports.
@@ -60,9 +61,9 @@ ntr_snapshot *ntr_snapshot_predict(ntr_decoder *d, const ntr_snapshot_position *
  * the guess, `after_pre_sync` the state in which each guessed source begins. */
 bool ntr_snapshot_matches(const ntr_snapshot *truth, const ntr_snapshot *after_pre_sync, const ntr_snapshot *guess);
 
-/* A chunk was decoded from a matching guess and ended in `end`: add the sources without guess, in their state `before`, and the places
- * of those that are still stopped.
- * Errors: NTR_E_MEMORY; NTR_E_STATE: such a source had messages in the chunk. */
+/* A chunk was decoded from a matching guess and ended in `end`: add the sources without guess, in their state `before`,
+ * and the places of those that are still stopped. Errors: NTR_E_MEMORY; NTR_E_STATE: such a source had messages in the
+ * chunk. */
 ntr_status ntr_snapshot_carry(ntr_snapshot *end, const ntr_snapshot *before, const ntr_snapshot *guess,
                               const ntr_allocator *allocator);
 
@@ -85,8 +86,8 @@ NTR_API bool ntr_snapshot_source(const ntr_snapshot *snapshot, size_t index, uin
  * reported yet. Returns false when there are none. */
 bool ntr_decoder_take_joined(ntr_decoder *d, ntr_event *event);
 
-/* The instructions that a decoder with joined spans would add to the next span have been counted: forget them, so that a
- * decoder that returns all spans can continue. */
+/* The instructions that a decoder with joined spans would add to the next span have been counted: forget them, so that
+ * a decoder that returns all spans can continue. */
 NTR_API void ntr_snapshot_forget_joined(ntr_snapshot *snapshot);
 
 NTR_API void ntr_snapshot_free(ntr_snapshot *snapshot, const ntr_allocator *allocator);

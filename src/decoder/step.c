@@ -31,7 +31,8 @@ ntr_status ntr_step_predicted(const ntr_decoder *d, ntr_walk_request *request, n
                               bool *taken) {
     const ntr_flow_tables *tables = &request->source->tables;
     uint64_t branch = ntr_block_last(b);
-    bool as_predicted = request->predicted || (request->goal != NTR_GOAL_COUNT && request->source->mode != NTR_MODE_BTM);
+    bool as_predicted =
+        request->predicted || (request->goal != NTR_GOAL_COUNT && request->source->mode != NTR_MODE_BTM);
     bool has_outcome = ntr_history_refill(history), outcome = has_outcome && ntr_history_take(history);
     *taken = outcome;
     if (!has_outcome && !as_predicted) return ntr_step_no_outcome(d, request);

@@ -29,8 +29,8 @@ static inline ntr_status ntr_step_push(ntr_decoder *d, ntr_source *s, ntr_block 
 /* Handles a branch when the history is empty. NTR_OK: it was not taken. Errors: NTR_E_HIST_SHORT. */
 ntr_status ntr_step_no_outcome(const ntr_decoder *d, ntr_walk_request *request);
 
-/* Returns in *taken the outcome of the branch that ends `b`, when branches are predicted, and updates the predictor. Errors:
- * NTR_E_HIST_SHORT. */
+/* Returns in *taken the outcome of the branch that ends `b`, when branches are predicted, and updates the predictor.
+ * Errors: NTR_E_HIST_SHORT. */
 ntr_status ntr_step_predicted(const ntr_decoder *d, ntr_walk_request *request, ntr_history *history, const ntr_block *b,
                               bool *taken);
 
@@ -67,8 +67,8 @@ bool ntr_step_is_inferable(const ntr_decoder *d, const ntr_source *s, const ntr_
  * NTR_E_MEMORY. */
 ntr_status ntr_step_stack(ntr_decoder *d, ntr_source *s, ntr_block *b, ntr_return *popped);
 
-/* The jump that ends `b` went to `target`, after ntr_step_stack: follows it in the call trail. A return that did not go where the
- * return stack says has an effect of its own, so that its message becomes no memo. */
+/* The jump that ends `b` went to `target`, after ntr_step_stack: follows it in the call trail. A return that did not go
+ * where the return stack says has an effect of its own, so that its message becomes no memo. */
 void ntr_step_trail(ntr_decoder *d, ntr_source *s, const ntr_block *b, const ntr_return *popped, uint64_t target);
 
 /* Step over a register jump without a message. Errors: NTR_E_UNEXPECTED_INDIRECT, NTR_E_RETURN_STACK, NTR_E_MEMORY. */
@@ -77,7 +77,7 @@ ntr_status ntr_step_indirect(ntr_decoder *d, ntr_source *s, ntr_block *b, ntr_st
 /* Step over block `b`: fills *step and takes the outcome from `history`. Errors: as ntr_step_indirect;
  * NTR_E_NO_LANDING, NTR_E_HIST_LEFT, NTR_E_HIST_SHORT, NTR_E_NO_IMAGE. */
 static inline ntr_status ntr_step_infer(ntr_decoder *d, ntr_walk_request *request, ntr_history *history, ntr_block *b,
-                                      ntr_step *step) {
+                                        ntr_step *step) {
     ntr_source *s = request->source;
     ntr_status status;
     bool taken;
@@ -103,9 +103,7 @@ static inline ntr_status ntr_step_infer(ntr_decoder *d, ntr_walk_request *reques
         if (b->flow == NTR_FLOW_DIRECT_JUMP) return NTR_OK;
         step->end = NTR_END_CALL;
         return ntr_step_push(d, s, b);
-    case NTR_FLOW_LINEAR:
-        *step = (ntr_step){b->next, b, true, NTR_END_CUT, 0};
-        return NTR_OK;
+    case NTR_FLOW_LINEAR: *step = (ntr_step){b->next, b, true, NTR_END_CUT, 0}; return NTR_OK;
     case NTR_FLOW_TRAP: return NTR_E_NO_LANDING;
     default: return ntr_step_indirect(d, s, b, step);
     }

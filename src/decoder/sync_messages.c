@@ -39,7 +39,8 @@ static bool walks_to_sync(ntr_decoder *d, ntr_source *s) {
     return flowing;
 }
 
-/* A branch to itself that was executed RCNT more times than I-CNT says; with F-ADDR, once more, and it went on there. */
+/* A branch to itself that was executed RCNT more times than I-CNT says; with F-ADDR, once more, and it went on there.
+ */
 ntr_status ntr_take_self_loop(ntr_decoder *d, ntr_source *s) {
     const ntr_message *m = &d->message;
     bool leaves = NTR_HAS(m, FADDR);
@@ -61,7 +62,9 @@ ntr_status ntr_take_sync(ntr_decoder *d, ntr_source *s) {
 }
 
 /* Returns whether nothing ran before a ProgTraceCorrelation. */
-static bool is_bare(const ntr_message *m) { return m->icnt == 0 && (!NTR_HAS(m, HIST) || m->hist == 1); }
+static bool is_bare(const ntr_message *m) {
+    return m->icnt == 0 && (!NTR_HAS(m, HIST) || m->hist == 1);
+}
 
 void ntr_stop_reached(ntr_decoder *d, ntr_source *s) {
     /* if stopped before, untraced code may have been executed since */
@@ -83,7 +86,8 @@ void ntr_stop_reached(ntr_decoder *d, ntr_source *s) {
 }
 
 ntr_status ntr_take_stop(ntr_decoder *d, ntr_source *s) {
-    if (s->state == NTR_SOURCE_FOLLOWING || s->state == NTR_SOURCE_NO_CODE) return ntr_request_walk_of_message(d, s, NTR_GOAL_STOP, 0);
+    if (s->state == NTR_SOURCE_FOLLOWING || s->state == NTR_SOURCE_NO_CODE)
+        return ntr_request_walk_of_message(d, s, NTR_GOAL_STOP, 0);
     ntr_stop_reached(d, s);
     return NTR_OK;
 }

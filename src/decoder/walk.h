@@ -79,7 +79,7 @@ ntr_status ntr_walk_state_end(const ntr_decoder *d, const ntr_walk_state *walk);
 
 /* Fill the span that ends with block `b`. It starts where the linear code before `b` started. */
 static inline void ntr_walk_fill(ntr_event *e, const ntr_event *header, ntr_walk_state *walk, const ntr_block *b,
-                        const ntr_step *step) {
+                                 const ntr_step *step) {
     *e = *header;
     e->end = step->end;
     e->flags = (uint8_t)(e->flags | step->flags);
@@ -137,8 +137,8 @@ static inline bool ntr_linked_return(ntr_linked_walk *w, ntr_block *b, ntr_linke
     ntr_return caller;
     if (!w->infers_returns || !ntr_return_stack_pop(&w->source->stack, &caller)) return false;
     bool known_call = caller.call && caller.stamp == w->source->stamp;
-    step->to = known_call ? ntr_blocks_fall(w->d->blocks, caller.call)
-                         : ntr_blocks_jump(w->d->blocks, b, caller.address);
+    step->to =
+        known_call ? ntr_blocks_fall(w->d->blocks, caller.call) : ntr_blocks_jump(w->d->blocks, b, caller.address);
     step->target = caller.address;
     step->end = NTR_END_RETURN;
     step->flags = NTR_EVENT_IMPLICIT;
@@ -201,8 +201,8 @@ static inline void ntr_linked_end(const ntr_linked_walk *w, ntr_walk_state *walk
 }
 
 /* The most frequent walk end: I-CNT ends with a register jump, to the address of the message. Does what ntr_walk_end
- * would do, without a copy of the event; *popped is the entry that a return took from the stack, or zeros. Returns false
- * when it is another case. */
+ * would do, without a copy of the event; *popped is the entry that a return took from the stack, or zeros. Returns
+ * false when it is another case. */
 static inline bool ntr_walk_end_at_address(ntr_decoder *d, ntr_walk_state *walk, const ntr_event *header, ntr_event *e,
                                            ntr_return *popped, ntr_status *status) {
     ntr_walk_request *request = &d->request;

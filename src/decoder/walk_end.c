@@ -32,16 +32,16 @@ typedef enum walk_action {
 
 static const uint8_t actions[][NTR_GOAL_KINDS] = {
     /*                          HISTORY TAKEN    ADDRESS  TRAP           SYNC     NOTIFY         STOP           SELF */
-    [NTR_FLOW_LINEAR] =        {BAD, BAD,         CUSTOM,  FALL,          FALL,    FALL,          FALL,          FALL},
-    [NTR_FLOW_BRANCH] =        {BAD, TAKE_BRANCH, BAD,     INFER,         OUTCOME, OUTCOME,       INFER,         SELF},
-    [NTR_FLOW_DIRECT_JUMP] =   {BAD, TRACED_JUMP, BAD,     INFER,         INFER,   INFER,         INFER,         INFER},
-    [NTR_FLOW_DIRECT_CALL] =   {BAD, TRACED_JUMP, BAD,     INFER,         INFER,   INFER,         INFER,         INFER},
-    [NTR_FLOW_INDIRECT_JUMP] = {BAD, BAD,         ADDRESS, INFER_UNKNOWN, ADDRESS, ADDRESS,       INFER_UNKNOWN, INFER_UNKNOWN},
-    [NTR_FLOW_INDIRECT_CALL] = {BAD, BAD,         ADDRESS, INFER_UNKNOWN, ADDRESS, ADDRESS,       INFER_UNKNOWN, INFER_UNKNOWN},
-    [NTR_FLOW_CO_SWAP] =       {BAD, BAD,         ADDRESS, INFER_UNKNOWN, ADDRESS, INFER_ADDRESS, INFER_UNKNOWN, INFER_UNKNOWN},
-    [NTR_FLOW_RETURN] =        {BAD, BAD,         ADDRESS, INFER_UNKNOWN, ADDRESS, INFER_ADDRESS, INFER_UNKNOWN, INFER_UNKNOWN},
-    [NTR_FLOW_TRAP_RETURN] =   {BAD, BAD,         ADDRESS, INFER_UNKNOWN, ADDRESS, ADDRESS,       INFER_UNKNOWN, INFER_UNKNOWN},
-    [NTR_FLOW_TRAP] =          {BAD, BAD,         COUNTED, COUNTED,       COUNTED, BAD,           BAD,           BAD},
+    [NTR_FLOW_LINEAR] = {BAD, BAD, CUSTOM, FALL, FALL, FALL, FALL, FALL},
+    [NTR_FLOW_BRANCH] = {BAD, TAKE_BRANCH, BAD, INFER, OUTCOME, OUTCOME, INFER, SELF},
+    [NTR_FLOW_DIRECT_JUMP] = {BAD, TRACED_JUMP, BAD, INFER, INFER, INFER, INFER, INFER},
+    [NTR_FLOW_DIRECT_CALL] = {BAD, TRACED_JUMP, BAD, INFER, INFER, INFER, INFER, INFER},
+    [NTR_FLOW_INDIRECT_JUMP] = {BAD, BAD, ADDRESS, INFER_UNKNOWN, ADDRESS, ADDRESS, INFER_UNKNOWN, INFER_UNKNOWN},
+    [NTR_FLOW_INDIRECT_CALL] = {BAD, BAD, ADDRESS, INFER_UNKNOWN, ADDRESS, ADDRESS, INFER_UNKNOWN, INFER_UNKNOWN},
+    [NTR_FLOW_CO_SWAP] = {BAD, BAD, ADDRESS, INFER_UNKNOWN, ADDRESS, INFER_ADDRESS, INFER_UNKNOWN, INFER_UNKNOWN},
+    [NTR_FLOW_RETURN] = {BAD, BAD, ADDRESS, INFER_UNKNOWN, ADDRESS, INFER_ADDRESS, INFER_UNKNOWN, INFER_UNKNOWN},
+    [NTR_FLOW_TRAP_RETURN] = {BAD, BAD, ADDRESS, INFER_UNKNOWN, ADDRESS, ADDRESS, INFER_UNKNOWN, INFER_UNKNOWN},
+    [NTR_FLOW_TRAP] = {BAD, BAD, COUNTED, COUNTED, COUNTED, BAD, BAD, BAD},
 };
 
 /* The instructions since the last span. */
@@ -53,10 +53,10 @@ typedef struct code_range {
 
 static code_range open_range(const ntr_source *s) {
     return (code_range){.address = s->pc - 2 * (uint64_t)s->run.halfwords,
-                     .last = s->run.halfwords ? s->run.last : s->pc,
-                     .next = s->pc,
-                     .halfwords = s->run.halfwords,
-                     .instructions = s->run.instructions};
+                        .last = s->run.halfwords ? s->run.last : s->pc,
+                        .next = s->pc,
+                        .halfwords = s->run.halfwords,
+                        .instructions = s->run.instructions};
 }
 
 /* Add the first `halfwords` (> 0) of block `b`. They must end at an instruction boundary. */

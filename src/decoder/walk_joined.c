@@ -36,8 +36,10 @@ static inline bool is_inside(ntr_decoder *d, ntr_block *b) {
 }
 
 void ntr_join_settle(ntr_source *s, unsigned end, unsigned flags) {
-    enum { SETTLING = 1u << NTR_END_TAKEN | 1u << NTR_END_JUMP | 1u << NTR_END_CALL | 1u << NTR_END_INDIRECT_JUMP |
-                      1u << NTR_END_INDIRECT_CALL | 1u << NTR_END_EXCEPTION | 1u << NTR_END_INTERRUPT | 1u << NTR_END_TRAP };
+    enum {
+        SETTLING = 1u << NTR_END_TAKEN | 1u << NTR_END_JUMP | 1u << NTR_END_CALL | 1u << NTR_END_INDIRECT_JUMP |
+                   1u << NTR_END_INDIRECT_CALL | 1u << NTR_END_EXCEPTION | 1u << NTR_END_INTERRUPT | 1u << NTR_END_TRAP
+    };
     s->settled = SETTLING >> end & 1 && !(flags & NTR_EVENT_TARGET_UNKNOWN);
 }
 

@@ -23,9 +23,15 @@ typedef struct param_row {
 #define FROM_DIALECT(member)  offsetof(ntr_dialect, member)
 
 static const param_row ROWS[NTR_PARAMETERS] = {
-#define NTR_PARAM(id, type, member, name, kind, least, most, words, initial, ...)                                            \
-    {name, KIND_##kind == KIND_FLAG ? "off|on" : words, least,           most,                                         \
-     offsetof(ntr_params, member), SIZE_OF(ntr_params, member), initial(member), KIND_##kind},
+#define NTR_PARAM(id, type, member, name, kind, least, most, words, initial, ...)                                      \
+    {name,                                                                                                             \
+     KIND_##kind == KIND_FLAG ? "off|on" : words,                                                                      \
+     least,                                                                                                            \
+     most,                                                                                                             \
+     offsetof(ntr_params, member),                                                                                     \
+     SIZE_OF(ntr_params, member),                                                                                      \
+     initial(member),                                                                                                  \
+     KIND_##kind},
 #include <ntrace/params.def>
 #undef NTR_PARAM
 };
@@ -35,7 +41,7 @@ static const param_row ROWS[NTR_PARAMETERS] = {
 /* A member holds every value of its row, and the default of a dialect has the same size. */
 #define ZERO(member)         SIZE_OF(ntr_params, member)
 #define FROM_DIALECT(member) SIZE_OF(ntr_dialect, member)
-#define NTR_PARAM(id, type, member, name, kind, least, most, words, initial, ...)                                            \
+#define NTR_PARAM(id, type, member, name, kind, least, most, words, initial, ...)                                      \
     _Static_assert((uint64_t)(most) >> (8 * SIZE_OF(ntr_params, member) - 1) >> 1 == 0, name ": limits");              \
     _Static_assert(initial(member) == SIZE_OF(ntr_params, member), name ": default of the dialect");
 #include <ntrace/params.def>

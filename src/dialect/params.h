@@ -5,8 +5,8 @@
 #include <ntrace/params.h>
 
 /* The parameters that ntr_infer cannot find. */
-#define INFERRED(id)     0u
-#define NOT_INFERRED(id) 1u << NTR_PARAMETER_##id
+#define INFERRED(id)                                                                            0u
+#define NOT_INFERRED(id)                                                                        1u << NTR_PARAMETER_##id
 #define NTR_PARAM(id, type, member, name, kind, least, most, words, initial, scope, found, ...) | found(id)
 static const uint32_t NTR_PARAMETERS_NOT_INFERRED = 0
 #include <ntrace/params.def>
@@ -16,8 +16,8 @@ static const uint32_t NTR_PARAMETERS_NOT_INFERRED = 0
 #undef NOT_INFERRED
 
 /* The parameters that change how messages are read. */
-#define MESSAGES(id)  1u << NTR_PARAMETER_##id
-#define EXECUTION(id) 0u
+#define MESSAGES(id)                                                                     1u << NTR_PARAMETER_##id
+#define EXECUTION(id)                                                                    0u
 #define NTR_PARAM(id, type, member, name, kind, least, most, words, initial, scope, ...) | scope(id)
 static const uint32_t NTR_PARAMETERS_OF_MESSAGES = 0
 #include <ntrace/params.def>

@@ -6,8 +6,9 @@
  * is on. */
 #define SIFIVE_DIFFERENCES                                                                                             \
     .addr_bits = 48, .ts_width = 40, .implicit_return = NTR_RETURN_COUNT, .return_stack = 1023,                        \
-    .messages = NTR_MESSAGES_1_0 | NTR_MESSAGES_SIFIVE, .ts_rule = NTR_TS_XOR, .rcode_counts = true, .zero_idle = true,       \
-    .branch_on_jump = true, .jalr_to_next_silent = true, .sync_branch_from_faddr = true, .history_whole = true
+    .messages = NTR_MESSAGES_1_0 | NTR_MESSAGES_SIFIVE, .ts_rule = NTR_TS_XOR, .rcode_counts = true,                   \
+    .zero_idle = true, .branch_on_jump = true, .jalr_to_next_silent = true, .sync_branch_from_faddr = true,            \
+    .history_whole = true
 
 const ntr_dialect ntr_dialect_sifive = {
     .name = "sifive-pre1.0",

@@ -5,9 +5,10 @@ const ntr_dialect ntr_dialect_tt_dfd = {
     .name = "tt-dfd",
     .summary = "Tenstorrent tt-dfd (HTM, 64-byte frames)",
     .src_bits = 4,
-    .encoder = "mode=htm implicit-return=off sequential-jump=off repeated-history=off repeat-branch=on icnt-bits=12 hist-bits=32 "
-               "bcnt-bits=4 full=after full-first=hist empty-hist=send empty-cdf=1 context=scontext start-sync=1 sync-form=exact "
-               "btype-detail=on ts-messages=all announce=off frame=64",
+    .encoder =
+        "mode=htm implicit-return=off sequential-jump=off repeated-history=off repeat-branch=on icnt-bits=12 hist-bits=32 "
+        "bcnt-bits=4 full=after full-first=hist empty-hist=send empty-cdf=1 context=scontext start-sync=1 sync-form=exact "
+        "btype-detail=on ts-messages=all announce=off frame=64",
     .trap_ownership = true,
     .trap_value = true,
     .untimed_ownership = true,

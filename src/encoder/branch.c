@@ -34,7 +34,8 @@ static void send_sync(ntr_encoder *e, unsigned tcode, uint64_t hist, uint64_t ad
     remember_trap(e);
     ntr_enc_send(e, m, time);
     ntr_enc_sync_done(e, address);
-    if (ntr_value_flags(NTR_MESSAGES_1_0, NTR_FIELD_SYNC, reason) & NTR_VALUE_RESTARTS) ntr_flow_tables_reset(&e->tables);
+    if (ntr_value_flags(NTR_MESSAGES_1_0, NTR_FIELD_SYNC, reason) & NTR_VALUE_RESTARTS)
+        ntr_flow_tables_reset(&e->tables);
 }
 
 void ntr_enc_send_repeat(ntr_encoder *e, uint64_t address) {
@@ -50,13 +51,15 @@ void ntr_enc_send_repeat(ntr_encoder *e, uint64_t address) {
     e->icnt = 0;
     ntr_enc_send(e, m, e->self.time);
     if (sync) ntr_enc_sync_done(e, address);
-    if (sync && ntr_value_flags(NTR_MESSAGES_1_0, NTR_FIELD_SYNC, reason) & NTR_VALUE_RESTARTS) ntr_flow_tables_reset(&e->tables);
+    if (sync && ntr_value_flags(NTR_MESSAGES_1_0, NTR_FIELD_SYNC, reason) & NTR_VALUE_RESTARTS)
+        ntr_flow_tables_reset(&e->tables);
 }
 
 /* With repeat_xors the fields of the messages are compared, and traps and trap returns are never repeated: see
  * docs/dialects.md section 6.4. */
 static bool same_fields(const last_branch *a, const last_branch *b) {
-    return a->tcode == b->tcode && !a->btype && !b->btype && a->icnt == b->icnt && a->uaddr == b->uaddr && a->hist == b->hist;
+    return a->tcode == b->tcode && !a->btype && !b->btype && a->icnt == b->icnt && a->uaddr == b->uaddr &&
+           a->hist == b->hist;
 }
 
 static bool same_event(const last_branch *a, const last_branch *b) {
@@ -98,8 +101,8 @@ static void repeat(ntr_encoder *e, const last_branch *now) {
     if (e->dialect->repeat_xors) e->last = last; /* the next RepeatBranch is of the same message */
 }
 
-/* Returns whether the target of the branch is in the jump target cache, and then the index. Otherwise IndirectBranchHist
- * puts it there. */
+/* Returns whether the target of the branch is in the jump target cache, and then the index. Otherwise
+ * IndirectBranchHist puts it there. */
 static bool find_cached(ntr_encoder *e, const last_branch *now, unsigned *index) {
     uint64_t target;
     bool cached = ntr_tcode_in(ntr_tcodes_with(NTR_IS_CACHED), now->tcode) && !now->btype;
@@ -133,8 +136,10 @@ static void send_branch(ntr_encoder *e, uint64_t address) {
     ntr_message *m = ntr_enc_message(e, cached ? (unsigned)NTR_TCODE_JUMP_TARGET_CACHE : now.tcode);
     NTR_SET(m, BTYPE, btype, now.btype);
     NTR_SET(m, ICNT, icnt, now.icnt);
-    if (cached) NTR_SET(m, JIDX, jidx, index);
-    else NTR_SET(m, UADDR, uaddr, now.uaddr);
+    if (cached)
+        NTR_SET(m, JIDX, jidx, index);
+    else
+        NTR_SET(m, UADDR, uaddr, now.uaddr);
     NTR_SET(m, HIST, hist, now.hist);
     ntr_enc_send(e, m, e->pending.time);
     e->last = now;

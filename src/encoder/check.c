@@ -7,16 +7,18 @@
 #include <stdio.h>
 
 /* The limit of a block keeps I-CNT, which has up to 22 bits, far from an overflow of its variable. */
-#define IRETIRE_MAX (1u << 20)
+#define IRETIRE_MAX  (1u << 20)
 #define CONTEXT_BITS 59u /* width of the context in PROCESS */
 
-enum { PRIV_VALID = 1u << NTR_PRIV_U | 1u << NTR_PRIV_S | 1u << NTR_PRIV_M | 1u << NTR_PRIV_D | 1u << NTR_PRIV_VU |
-                    1u << NTR_PRIV_VS };
+enum {
+    PRIV_VALID = 1u << NTR_PRIV_U | 1u << NTR_PRIV_S | 1u << NTR_PRIV_M | 1u << NTR_PRIV_D | 1u << NTR_PRIV_VU |
+                 1u << NTR_PRIV_VS
+};
 enum { ITYPES_3 = 0x7f, ITYPES_4 = 0xff3f };
 enum { TRIGGERS = NTR_TRIGGER_ON | NTR_TRIGGER_OFF | NTR_TRIGGER_NOTIFY };
 
-__attribute__((format(printf, 2, 3), cold, noinline))
-static ntr_status refuse(ntr_encoder *e, const char *format, ...) {
+__attribute__((format(printf, 2, 3), cold, noinline)) static ntr_status refuse(ntr_encoder *e, const char *format,
+                                                                               ...) {
     int used = snprintf(e->error, sizeof e->error, "record %" PRIu64 ": ", e->stats.blocks + e->refused + 1);
     va_list list;
     va_start(list, format);
@@ -25,7 +27,9 @@ static ntr_status refuse(ntr_encoder *e, const char *format, ...) {
     return NTR_E_INGRESS;
 }
 
-static bool is_trap(unsigned itype) { return itype == NTR_ITYPE_EXCEPTION || itype == NTR_ITYPE_INTERRUPT; }
+static bool is_trap(unsigned itype) {
+    return itype == NTR_ITYPE_EXCEPTION || itype == NTR_ITYPE_INTERRUPT;
+}
 
 /* Returns whether the bits above those that are sent equal the highest of them. */
 static bool is_canonical(const ntr_encoder *e, uint64_t address) {
@@ -76,8 +80,7 @@ static ntr_status check_retirement(ntr_encoder *e, const ntr_ingress *b) {
 /* Second and later blocks of a cycle: none follows a trap, and priv and contexts do not change. */
 static ntr_status check_cycle(ntr_encoder *e, const ntr_ingress *b) {
     if (b->cycle || !e->cycle_seen) return NTR_OK;
-    if (e->cycle_trapped && (b->iretire || b->itype))
-        return refuse(e, "block after a trap in the same cycle");
+    if (e->cycle_trapped && (b->iretire || b->itype)) return refuse(e, "block after a trap in the same cycle");
     if (b->priv != e->cycle_priv) return refuse(e, "priv changes inside a cycle");
     if (b->scontext != e->cycle_scontext || b->hcontext != e->cycle_hcontext)
         return refuse(e, "context changes inside a cycle");
@@ -93,7 +96,8 @@ static ntr_status check_follows(ntr_encoder *e, const ntr_ingress *b) {
 
 /* Stores where the next block must start, if this block determines it. A block with 3-bit itype 0 may end in a jump. */
 static void remember(ntr_encoder *e, const ntr_ingress *b) {
-    if (b->halted || b->reset || b->priv == NTR_PRIV_D) e->follow_known = false;
+    if (b->halted || b->reset || b->priv == NTR_PRIV_D)
+        e->follow_known = false;
     else if (b->iretire || is_trap(b->itype)) {
         e->follow_known = b->itype == NTR_ITYPE_NOT_TAKEN || (b->itype == NTR_ITYPE_NONE && e->config.itype_width == 4);
         e->follow = b->iaddr + 2 * (uint64_t)b->iretire;

@@ -21,9 +21,11 @@ void ntr_enc_clock_set(ntr_encoder *e, uint64_t time) {
 /* Returns true if `ts_messages` asks for TSTAMP in messages with this TCODE. */
 static bool wanted(const ntr_encoder *e, unsigned tcode) {
     static const uint8_t classes[NTR_ROLE_COUNT] = {
-        [NTR_ROLE_BRANCH] = NTR_TS_BRANCH,     [NTR_ROLE_REPEAT] = NTR_TS_BRANCH,     [NTR_ROLE_RESOURCE] = NTR_TS_RESOURCE,
-        [NTR_ROLE_CONTEXT] = NTR_TS_OWNERSHIP, [NTR_ROLE_STOP] = NTR_TS_CORRELATION, [NTR_ROLE_LOSS] = NTR_TS_ERROR,
-        [NTR_ROLE_PREDICTION] = NTR_TS_RESOURCE, [NTR_ROLE_CACHED_BRANCH] = NTR_TS_BRANCH, [NTR_ROLE_TRAP_VALUE] = NTR_TS_OWNERSHIP,
+        [NTR_ROLE_BRANCH] = NTR_TS_BRANCH,        [NTR_ROLE_REPEAT] = NTR_TS_BRANCH,
+        [NTR_ROLE_RESOURCE] = NTR_TS_RESOURCE,    [NTR_ROLE_CONTEXT] = NTR_TS_OWNERSHIP,
+        [NTR_ROLE_STOP] = NTR_TS_CORRELATION,     [NTR_ROLE_LOSS] = NTR_TS_ERROR,
+        [NTR_ROLE_PREDICTION] = NTR_TS_RESOURCE,  [NTR_ROLE_CACHED_BRANCH] = NTR_TS_BRANCH,
+        [NTR_ROLE_TRAP_VALUE] = NTR_TS_OWNERSHIP,
     };
     return classes[ntr_tcode_role(e->params.dialect, tcode)] & e->config.ts_messages;
 }

@@ -103,17 +103,18 @@ static ntr_status check_conflicts(const ntr_encoder_config *c, const char **why)
     const conflict conflicts[] = {
         {!htm && c->mode != NTR_INST_MODE_BTM, "mode must be btm or htm"},
         {c->params.dialect && !c->params.dialect->encoder, "there is no encoder for this dialect"},
-        {tables && (!htm || !is_ctte(c)),
-         "branch-predictor and jump-cache need mode htm and dialect ctte"},
+        {tables && (!htm || !is_ctte(c)), "branch-predictor and jump-cache need mode htm and dialect ctte"},
         {c->params.branch_predictor && (c->repeated_history || c->params.all_jumps),
          "branch-predictor excludes repeated-history and all-jumps"},
-        {c->params.addr_bits && (c->params.addr_bits < 2 || c->params.extend_addr), "addr-bits must be 2 to 64, without extend-addr"},
+        {c->params.addr_bits && (c->params.addr_bits < 2 || c->params.extend_addr),
+         "addr-bits must be 2 to 64, without extend-addr"},
         {c->frame_bytes && c->frame_bytes < FRAME_LEAST, "frame must be 0 or 64 to 960"},
         {c->params.src_bits < 16 && c->src_id >> c->params.src_bits && !c->inhibit_src && c->params.src_bits,
          "src-id does not fit into src-bits"},
         {c->itype_width == 3 && c->params.implicit_return != NTR_RETURN_OFF, "implicit-return needs itype-width 4"},
         {(c->repeat_instruction || c->device_id) && !is_ctte(c), "repeat-instruction and device-id need dialect ctte"},
-        {c->repeat_instruction && (!htm || c->params.all_jumps), "repeat-instruction needs mode htm, without all-jumps"},
+        {c->repeat_instruction && (!htm || c->params.all_jumps),
+         "repeat-instruction needs mode htm, without all-jumps"},
         {htm && c->icnt_full_sync, "icnt-full sync needs mode btm"},
     };
     for (size_t i = 0; i < sizeof conflicts / sizeof *conflicts; i++)

@@ -65,8 +65,10 @@ static void count_halfwords(ntr_encoder *e, const ntr_ingress *b, bool *inside) 
     e->icnt += b->iretire;
     if (!e->config.full_after || e->icnt < e->icnt_full) return;
     bool history = e->htm && e->hist != HIST_EMPTY; /* htm_count_sync: the history is not full either */
-    if (e->config.icnt_full_sync || (e->dialect->htm_count_sync && history)) e->sync_wanted |= 1u << NTR_SYNC_ICNT_FULL;
-    else send_full_icnt(e, 0);
+    if (e->config.icnt_full_sync || (e->dialect->htm_count_sync && history))
+        e->sync_wanted |= 1u << NTR_SYNC_ICNT_FULL;
+    else
+        send_full_icnt(e, 0);
 }
 
 static void wait_for(ntr_encoder *e, pending_kind kind, unsigned btype, uint64_t expected) {
@@ -89,14 +91,18 @@ static void jump(ntr_encoder *e, const ntr_ingress *b, unsigned actions, bool co
     if (stack && actions & PUSH) ntr_enc_stack_push(&e->stack, b->iaddr + 2 * (uint64_t)b->iretire);
     if (constant || !(actions & INDIRECT)) return;
     if (!called) wait_for(e, PENDING_INDIRECT, 0, 0);
-    if (!called) e->pending.trap_return = b->itype == NTR_ITYPE_TRAP_RETURN;
-    else if (e->params.implicit_return != NTR_RETURN_COUNT) wait_for(e, PENDING_RETURN, 0, expected);
+    if (!called)
+        e->pending.trap_return = b->itype == NTR_ITYPE_TRAP_RETURN;
+    else if (e->params.implicit_return != NTR_RETURN_COUNT)
+        wait_for(e, PENDING_RETURN, 0, expected);
 }
 
 /* Adds the outcome of the branch that ends the block to the history, or compares it with the prediction. */
 static void add_outcome(ntr_encoder *e, const ntr_ingress *b, bool taken) {
-    if (e->tables.counters) ntr_enc_predict(e, b->iaddr + 2 * ((uint64_t)b->iretire - (1u << b->ilastsize)), taken);
-    else ntr_enc_history_append(e, taken);
+    if (e->tables.counters)
+        ntr_enc_predict(e, b->iaddr + 2 * ((uint64_t)b->iretire - (1u << b->ilastsize)), taken);
+    else
+        ntr_enc_history_append(e, taken);
 }
 
 void ntr_enc_count(ntr_encoder *e, const ntr_ingress *b) {

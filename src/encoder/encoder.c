@@ -14,19 +14,20 @@ enum { RUN_ICNT_BITS = 16 }; /* least width of I-CNT that holds a run */
 static bool is_ordinary(const ntr_encoder *e) {
     const ntr_params *p = &e->params;
     const ntr_dialect *d = e->dialect;
-    return !p->extend_addr && !p->no_addr_diff && !p->addr_bits && !ntr_flow_tables_exist(p) && !e->config.frame_bytes &&
-           !d->empty_icnt && !d->any_end_idle && !d->repeat_xors && !d->htm_count_sync && !d->trap_ownership;
+    return !p->extend_addr && !p->no_addr_diff && !p->addr_bits && !ntr_flow_tables_exist(p) &&
+           !e->config.frame_bytes && !d->empty_icnt && !d->any_end_idle && !d->repeat_xors && !d->htm_count_sync &&
+           !d->trap_ownership;
 }
 
 /* Decides if this configuration allows runs (run.h), and their fast path. */
 static void set_run_modes(ntr_encoder *e) {
     const ntr_encoder_config *c = &e->config;
-    e->takes_runs = !c->fifo_bytes && !c->repeat_instruction && !e->filtered && !c->params.all_jumps && c->itype_width == 4 &&
-                    !c->icnt_full_sync && !c->params.branch_predictor && !e->dialect->htm_count_sync &&
-                    !e->dialect->trap_ownership && c->icnt_bits >= RUN_ICNT_BITS && !c->sync_exact &&
-                    c->sync_mode != NTR_SYNC_MODE_CYCLES;
-    e->quick_runs = e->takes_runs && e->htm && !e->timestamps && !e->repeat_branch && e->ordinary &&
-                    !c->full_after && !c->empty_hist && (!c->repeated_history || e->splits_quickly);
+    e->takes_runs = !c->fifo_bytes && !c->repeat_instruction && !e->filtered && !c->params.all_jumps &&
+                    c->itype_width == 4 && !c->icnt_full_sync && !c->params.branch_predictor &&
+                    !e->dialect->htm_count_sync && !e->dialect->trap_ownership && c->icnt_bits >= RUN_ICNT_BITS &&
+                    !c->sync_exact && c->sync_mode != NTR_SYNC_MODE_CYCLES;
+    e->quick_runs = e->takes_runs && e->htm && !e->timestamps && !e->repeat_branch && e->ordinary && !c->full_after &&
+                    !c->empty_hist && (!c->repeated_history || e->splits_quickly);
 }
 
 static void use_config(ntr_encoder *e, const ntr_encoder_config *config) {
@@ -45,7 +46,8 @@ static void use_config(ntr_encoder *e, const ntr_encoder_config *config) {
     /* "after": the counter is full when its top bit is set; "before": every value that fits is used. */
     e->icnt_full = 1ull << (c->full_after ? c->icnt_bits - 1 : c->icnt_bits);
     e->hist_full = 1ull << (c->hist_bits - 1);
-    e->compare_mask = c->params.implicit_return == NTR_RETURN_PARTIAL ? ((1ull << c->compare_bits) - 1) << 1 : UINT64_MAX;
+    e->compare_mask =
+        c->params.implicit_return == NTR_RETURN_PARTIAL ? ((1ull << c->compare_bits) - 1) << 1 : UINT64_MAX;
     if (c->params.xlen == 32) e->compare_mask &= UINT32_MAX;
     e->sync_period = 1ull << (c->sync_max + 4);
     e->stack.depth = (uint8_t)c->params.return_stack;
@@ -53,7 +55,8 @@ static void use_config(ntr_encoder *e, const ntr_encoder_config *config) {
     ntr_enc_repeats_prepare(e);
     e->ordinary = is_ordinary(e);
     set_run_modes(e);
-    e->simple = e->htm && !c->repeat_instruction && !c->params.branch_predictor && !e->dialect->htm_count_sync && !e->timestamps && !e->filtered && !c->fifo_bytes && !c->full_after &&
+    e->simple = e->htm && !c->repeat_instruction && !c->params.branch_predictor && !e->dialect->htm_count_sync &&
+                !e->timestamps && !e->filtered && !c->fifo_bytes && !c->full_after &&
                 c->sync_mode <= NTR_SYNC_MODE_MESSAGES;
 }
 
@@ -188,8 +191,10 @@ static void enter_block(ntr_encoder *e, const ntr_ingress *b) {
     }
     if (b->ctype == NTR_CTYPE_ASYNC) ntr_enc_interrupt(e, ntr_enc_trap_btype(e, NTR_ITYPE_INTERRUPT));
     if (b->ctype == NTR_CTYPE_PRECISE) e->sync_wanted |= 1u << NTR_SYNC_TRACE_EVENT;
-    if (ntr_enc_resolve(e, b->iaddr)) ntr_enc_ownership_sync(e, b);
-    else ntr_enc_ownership_change(e, b);
+    if (ntr_enc_resolve(e, b->iaddr))
+        ntr_enc_ownership_sync(e, b);
+    else
+        ntr_enc_ownership_change(e, b);
     ntr_enc_trap_value(e);
 }
 
@@ -238,14 +243,18 @@ ntr_status ntr_encoder_flush(ntr_encoder *e) {
     return ntr_enc_result(e);
 }
 
-const char *ntr_encoder_error(const ntr_encoder *e) { return e->error; }
+const char *ntr_encoder_error(const ntr_encoder *e) {
+    return e->error;
+}
 
 /* ---- control ---------------------------------------------------------------------------------------- */
 
 /* Tracing was switched off: closes the window now, or at the next block if a jump waits for its target. */
 static void switched_off(ntr_encoder *e) {
-    if (e->active && !ntr_enc_needs_address(e)) ntr_enc_close(e, NTR_ADDRESS_UNKNOWN, NTR_EVCODE_DISABLED);
-    else if (!e->active && e->down) ntr_enc_announce(e, NTR_EVCODE_DISABLED);
+    if (e->active && !ntr_enc_needs_address(e))
+        ntr_enc_close(e, NTR_ADDRESS_UNKNOWN, NTR_EVCODE_DISABLED);
+    else if (!e->active && e->down)
+        ntr_enc_announce(e, NTR_EVCODE_DISABLED);
 }
 
 ntr_status ntr_encoder_set_enable(ntr_encoder *e, bool on) {
@@ -303,4 +312,6 @@ void ntr_encoder_status_get(const ntr_encoder *e, ntr_encoder_status *status) {
     status->fifo_used = e->fifo.used;
 }
 
-void ntr_encoder_clear_overflow(ntr_encoder *e) { e->stall_or_overflow = false; }
+void ntr_encoder_clear_overflow(ntr_encoder *e) {
+    e->stall_or_overflow = false;
+}

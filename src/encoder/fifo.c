@@ -100,7 +100,9 @@ bool ntr_enc_fifo_stall(ntr_encoder *e, uint32_t bytes) {
     return true;
 }
 
-void ntr_enc_fifo_drain(ntr_encoder *e) { drain(e, UINT64_MAX); }
+void ntr_enc_fifo_drain(ntr_encoder *e) {
+    drain(e, UINT64_MAX);
+}
 
 bool ntr_enc_fifo_blocked(ntr_encoder *e) {
     enum { BLOCK_BYTES = 128 }; /* space for the messages of one block */

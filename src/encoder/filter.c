@@ -13,7 +13,8 @@
 /* ---- matching --------------------------------------------------------------------------------------- */
 
 static bool is_listed(const ntr_filter *f, const ntr_ingress *b) {
-    if (!(b->itype == NTR_ITYPE_EXCEPTION && f->match_exception) && !(b->itype == NTR_ITYPE_INTERRUPT && f->match_interrupt))
+    if (!(b->itype == NTR_ITYPE_EXCEPTION && f->match_exception) &&
+        !(b->itype == NTR_ITYPE_INTERRUPT && f->match_interrupt))
         return false;
     return !f->causes || (b->cause < 64 && f->causes >> b->cause & 1);
 }
@@ -22,8 +23,10 @@ static bool is_listed(const ntr_filter *f, const ntr_ingress *b) {
 static bool in_trap_window(const ntr_filter *f, uint32_t *depth, const ntr_ingress *b) {
     bool inside = *depth != 0;
     bool trap = b->itype == NTR_ITYPE_EXCEPTION || b->itype == NTR_ITYPE_INTERRUPT;
-    if (inside ? trap : is_listed(f, b)) (*depth)++;
-    else if (inside && b->itype == NTR_ITYPE_TRAP_RETURN) (*depth)--;
+    if (inside ? trap : is_listed(f, b))
+        (*depth)++;
+    else if (inside && b->itype == NTR_ITYPE_TRAP_RETURN)
+        (*depth)--;
     return inside || *depth;
 }
 
@@ -76,8 +79,8 @@ static ntr_status take_privileges(filter_cursor *c, ntr_filter *f) {
     static const struct {
         const char *name;
         uint8_t priv;
-    } NAMES[] = {{"vu", NTR_PRIV_VU}, {"vs", NTR_PRIV_VS}, {"u", NTR_PRIV_U}, {"s", NTR_PRIV_S},
-                 {"m", NTR_PRIV_M},   {"d", NTR_PRIV_D}};
+    } NAMES[] = {{"vu", NTR_PRIV_VU}, {"vs", NTR_PRIV_VS}, {"u", NTR_PRIV_U},
+                 {"s", NTR_PRIV_S},   {"m", NTR_PRIV_M},   {"d", NTR_PRIV_D}};
     do {
         size_t i = 0;
         while (i < sizeof NAMES / sizeof *NAMES && !take(c, NAMES[i].name)) i++;

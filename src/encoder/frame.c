@@ -22,7 +22,8 @@ ntr_status ntr_enc_frame_end(ntr_encoder *e) {
     return NTR_OK;
 }
 
-/* Returns whether the message goes into the next frame. With frame_closes there must also be space for a largest one after it. */
+/* Returns whether the message goes into the next frame. With frame_closes there must also be space for a largest one
+ * after it. */
 static bool is_full(const ntr_encoder *e, size_t size) {
     enum { LARGEST = 32 };
     const uint32_t frame = e->config.frame_bytes;
@@ -40,7 +41,8 @@ ntr_status ntr_enc_deliver(ntr_encoder *e, const uint8_t *bytes, size_t size) {
 
 /* docs/dialects.md section 6.1. */
 static unsigned strays_after(const ntr_encoder *e, const ntr_message *m) {
-    bool history = ntr_tcode_in(ntr_tcodes_with_field(NTR_FIELD_HIST) & ntr_tcodes_with_field(NTR_FIELD_BTYPE), e->tcode_before);
+    bool history =
+        ntr_tcode_in(ntr_tcodes_with_field(NTR_FIELD_HIST) & ntr_tcodes_with_field(NTR_FIELD_BTYPE), e->tcode_before);
     if (m->tcode == NTR_TCODE_RESOURCE_FULL) return 1;
     if (m->tcode != NTR_TCODE_OWNERSHIP || !history || e->trapped) return 0;
     return NTR_HAS(m, TSTAMP) ? 1 : 2;

@@ -73,9 +73,12 @@ void ntr_enc_history_append_many(ntr_encoder *e, uint64_t outcomes, unsigned cou
 
 uint64_t ntr_enc_history_take(ntr_encoder *e) {
     uint64_t hist = e->hist;
-    if (e->patterns) hist = ntr_enc_patterns_take(e);
-    else if (e->splits_quickly) hist = ntr_enc_repeats_take(e);
-    else ntr_enc_history_flush(e);
+    if (e->patterns)
+        hist = ntr_enc_patterns_take(e);
+    else if (e->splits_quickly)
+        hist = ntr_enc_repeats_take(e);
+    else
+        ntr_enc_history_flush(e);
     ntr_enc_history_clear(e);
     return hist;
 }

@@ -109,9 +109,12 @@ static ntr_status set_ts_messages(ntr_encoder_config *config, const char *value)
     for (const char *at = value;;) {
         size_t length = strcspn(at, "+");
         int place = ntr_choice_find(TS_WORDS, at, length);
-        if (place >= 0) set |= 1u << place;
-        else if (ntr_choice_find("all", at, length) == 0) set |= NTR_TS_ALL;
-        else if (ntr_choice_find("sync", at, length) != 0) return NTR_E_SYNTAX;
+        if (place >= 0)
+            set |= 1u << place;
+        else if (ntr_choice_find("all", at, length) == 0)
+            set |= NTR_TS_ALL;
+        else if (ntr_choice_find("sync", at, length) != 0)
+            return NTR_E_SYNTAX;
         if (!at[length]) break;
         at += length + 1;
     }
@@ -157,18 +160,18 @@ static int get_drain(const ntr_encoder_config *config, char *out, size_t capacit
 /* ---- the table ------------------------------------------------------------------------------------- */
 
 #define MEMBER(member) offsetof(ntr_encoder_config, member), sizeof(((ntr_encoder_config *)0)->member)
-#define WORD(name, argument, member, words, help) \
+#define WORD(name, argument, member, words, help)                                                                      \
     {{name, words, help, NTR_OPTION_##argument, false, 0, 0}, MEMBER(member), NULL, NULL},
-#define NUMBER(name, member, least, most, help) \
+#define NUMBER(name, member, least, most, help)                                                                        \
     {{name, "N", help, NTR_OPTION_VALUE, true, least, most}, MEMBER(member), NULL, NULL},
-#define OTHER(name, argument, value, set, get, help) \
+#define OTHER(name, argument, value, set, get, help)                                                                   \
     {{name, value, help, NTR_OPTION_##argument, false, 0, 0}, 0, 0, set, get},
 
 /* Stream parameters, by the kinds of <ntrace/params.def>. A SWITCH of the stream ("seen|on|off") is a flag here. */
-#define NTR_PARAM(id, type, member, name, kind, least, most, words, initial, scope, found, encoder, help, ...) \
+#define NTR_PARAM(id, type, member, name, kind, least, most, words, initial, scope, found, encoder, help, ...)         \
     encoder(kind, member, name, least, most, words, help)
 #define DECODER_ONLY(...)
-#define ENCODER(kind, ...) ENCODER_##kind(__VA_ARGS__)
+#define ENCODER(kind, ...)                                     ENCODER_##kind(__VA_ARGS__)
 #define ENCODER_NUMBER(member, name, least, most, words, help) NUMBER(name, params.member, least, most, help)
 #define ENCODER_ONE_OF(member, name, least, most, words, help) NUMBER(name, params.member, least, most, help)
 #define ENCODER_FLAG(member, name, least, most, words, help)   WORD(name, FLAG, params.member, "off|on", help)

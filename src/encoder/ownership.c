@@ -15,8 +15,8 @@ static const struct {
 
 static void send_ownership(ntr_encoder *e, const ntr_ingress *b, unsigned format, uint64_t context) {
     ntr_message *m = ntr_enc_message(e, NTR_TCODE_OWNERSHIP);
-    uint64_t process = format | (unsigned)MODES[b->priv].prv << NTR_PROCESS_PRV | (unsigned)MODES[b->priv].v << NTR_PROCESS_V |
-                       context << NTR_PROCESS_CONTEXT;
+    uint64_t process = format | (unsigned)MODES[b->priv].prv << NTR_PROCESS_PRV |
+                       (unsigned)MODES[b->priv].v << NTR_PROCESS_V | context << NTR_PROCESS_CONTEXT;
     NTR_SET(m, PROCESS, process, process);
     ntr_enc_send(e, m, e->now);
 }

@@ -89,11 +89,17 @@ struct patterns {
 
 /* ---- costs ------------------------------------------------------------------------------------------- */
 
-static uint32_t bytes_cost(uint32_t bits) { return (bits + NTR_MDO_BITS - 1) / NTR_MDO_BITS * BYTE_COST; }
+static uint32_t bytes_cost(uint32_t bits) {
+    return (bits + NTR_MDO_BITS - 1) / NTR_MDO_BITS * BYTE_COST;
+}
 
-static uint32_t count_cost(uint32_t count) { return bytes_cost(32 - (uint32_t)__builtin_clz(count)); }
+static uint32_t count_cost(uint32_t count) {
+    return bytes_cost(32 - (uint32_t)__builtin_clz(count));
+}
 
-static uint32_t bit_of(uint32_t length) { return UINT32_C(1) << (LANES - length); }
+static uint32_t bit_of(uint32_t length) {
+    return UINT32_C(1) << (LANES - length);
+}
 
 static void set_lengths(patterns *s) {
     for (uint32_t p = 1; p <= LANES; p++) s->length_lanes[LANES - p] = (int16_t)p;
@@ -112,7 +118,8 @@ static void set_costs(const ntr_encoder *e, patterns *s) {
     }
     s->tail_cost[0] = e->config.empty_hist ? BYTE_COST : 0;
     s->longest = e->config.hist_bits - 1u;
-    for (uint32_t i = 0; i < LANES; i++) s->once_lanes[i] = LANES - i <= s->longest ? (int32_t)s->once_cost[LANES - i] : NEVER;
+    for (uint32_t i = 0; i < LANES; i++)
+        s->once_lanes[i] = LANES - i <= s->longest ? (int32_t)s->once_cost[LANES - i] : NEVER;
     s->count_max = (1u << e->config.hrepeat_bits) - 1;
     set_lengths(s);
 }
@@ -147,8 +154,10 @@ static void offer_repeat(patterns *s, uint32_t column, uint32_t p) {
     uint64_t since = s->origin + (uint64_t)s->mismatch[LANES - p];
     uint32_t first_two = (uint32_t)s->cost[column - 2 * p];
     bool fits = run->since == since && run->count < s->count_max;
-    if (fits && run->base + count_cost(run->count + 1) <= first_two + count_cost(2)) run->count++;
-    else *run = (repeat_run){.since = since, .base = first_two, .count = 2};
+    if (fits && run->base + count_cost(run->count + 1) <= first_two + count_cost(2))
+        run->count++;
+    else
+        *run = (repeat_run){.since = since, .base = first_two, .count = 2};
     offer(s, column, run->base + s->pattern_cost[p] + count_cost(run->count), p, run->count, false);
 }
 

@@ -1,6 +1,6 @@
-/* Branch prediction: docs/dialects.md section 12.1. A branch that goes as predicted is only counted, in `predicted`. Any other
- * one makes BranchPredict with this count. A message that ends the history makes the rest of the count superfluous: the decoder
- * predicts the branches of its I-CNT itself. */
+/* Branch prediction: docs/dialects.md section 12.1. A branch that goes as predicted is only counted, in `predicted`.
+ * Any other one makes BranchPredict with this count. A message that ends the history makes the rest of the count
+ * superfluous: the decoder predicts the branches of its I-CNT itself. */
 #include "encoder/state.h"
 
 void ntr_enc_predict(ntr_encoder *e, uint64_t branch, bool taken) {

@@ -6,19 +6,18 @@
  *
  *   older branches  [ prefix | pattern pattern pattern ... | rest ]  newer branches
  *
- * Idea. `bits ^ bits >> p` has a 0 where a branch equals the one `p` before it, so a stretch of k zeros is a pattern of p
- * branches that covers k + p of them; a stretch is found for all branches of the word at once, and for
- * several p in one vector. If sending it as RCODE 2
- * saves bytes, the prefix is sent as RCODE 1 before it. When there is no rest, the repeat stays open: the branches that
- * follow are compared with the pattern, up to 32 in one operation, until one differs. Without such a stretch a full HIST
- * register is sent as RCODE 1.
+ * Idea. `bits ^ bits >> p` has a 0 where a branch equals the one `p` before it, so a stretch of k zeros is a pattern of
+ * p branches that covers k + p of them; a stretch is found for all branches of the word at once, and for several p in
+ * one vector. If sending it as RCODE 2 saves bytes, the prefix is sent as RCODE 1 before it. When there is no rest, the
+ * repeat stays open: the branches that follow are compared with the pattern, up to 32 in one operation, until one
+ * differs. Without such a stretch a full HIST register is sent as RCODE 1.
  *
  * Invariant: what was sent, then `repeated` branches of the open repeat (if length is not 0), else the newest `count`
- * bits of `bits`, is the history in order. In an open repeat the newest 64 branches are in `bits`, as if the pattern had
- * always repeated; the last repeated % length of them begin the next pattern.
+ * bits of `bits`, is the history in order. In an open repeat the newest 64 branches are in `bits`, as if the pattern
+ * had always repeated; the last repeated % length of them begin the next pattern.
  *
- * Example: a loop of 200 rounds with two branches makes 0 1 0 1 ... After 62 branches the word repeats with p = 2, and the
- * repeat opens; the end of the loop closes it: one message with the pattern 01 and the count 200. */
+ * Example: a loop of 200 rounds with two branches makes 0 1 0 1 ... After 62 branches the word repeats with p = 2, and
+ * the repeat opens; the end of the loop closes it: one message with the pattern 01 and the count 200. */
 #include "encoder/state.h"
 #include "message/layout.h"
 
@@ -35,11 +34,17 @@ typedef struct stretch {
     uint32_t rest;   /* branches after it */
 } stretch;
 
-static uint64_t mask_of(unsigned bits) { return (UINT64_C(1) << bits) - 1; }
+static uint64_t mask_of(unsigned bits) {
+    return (UINT64_C(1) << bits) - 1;
+}
 
-static uint32_t bytes_of(uint32_t bits) { return (bits + NTR_MDO_BITS - 1) / NTR_MDO_BITS; }
+static uint32_t bytes_of(uint32_t bits) {
+    return (bits + NTR_MDO_BITS - 1) / NTR_MDO_BITS;
+}
 
-static uint32_t longest(const ntr_encoder *e) { return e->config.hist_bits - 1u; }
+static uint32_t longest(const ntr_encoder *e) {
+    return e->config.hist_bits - 1u;
+}
 
 /* Size of ResourceFull with `branches` branches, without HREPEAT. */
 static uint32_t resource_size(const ntr_encoder *e, uint32_t branches) {
@@ -105,10 +110,12 @@ typedef uint64_t word_vector __attribute__((vector_size(IN_VECTOR * sizeof(uint6
 
 /* Returns the lengths p for which `bits ^ bits >> p` may have a stretch that saves, as bits. Stretches of up to 32 are
  * compared with what is needed, longer ones count as 32. `more`: second, then third shifts. */
-static inline __attribute__((always_inline)) uint32_t candidates(uint64_t bits, uint32_t count, const uint64_t more[2][NTR_ENC_HIST_BITS_MAX]) {
+static inline __attribute__((always_inline)) uint32_t candidates(uint64_t bits, uint32_t count,
+                                                                 const uint64_t more[2][NTR_ENC_HIST_BITS_MAX]) {
     word_vector p = {0, 1, 2, 3}, bit = {1, 2, 4, 8}, found = {0};
     for (unsigned i = 0; i < NTR_ENC_HIST_BITS_MAX; i += IN_VECTOR, p += IN_VECTOR, bit <<= IN_VECTOR) {
-        word_vector equal = ~(bits ^ (word_vector){bits, bits, bits, bits} >> p) & ((word_vector){0} + mask_of(count)) >> p;
+        word_vector equal =
+            ~(bits ^ (word_vector){bits, bits, bits, bits} >> p) & ((word_vector){0} + mask_of(count)) >> p;
         equal &= equal >> 1;
         equal &= equal >> 2;
         equal &= equal >> 4;
@@ -120,14 +127,14 @@ static inline __attribute__((always_inline)) uint32_t candidates(uint64_t bits, 
 }
 
 #ifdef __x86_64__
-static __attribute__((target("avx2"), noinline)) uint32_t candidates_avx2(uint64_t bits, uint32_t count,
-                                                                          const uint64_t more[2][NTR_ENC_HIST_BITS_MAX]) {
+static __attribute__((target("avx2"), noinline)) uint32_t
+candidates_avx2(uint64_t bits, uint32_t count, const uint64_t more[2][NTR_ENC_HIST_BITS_MAX]) {
     return candidates(bits, count, more);
 }
 #endif
 
 static uint32_t candidates_of(const ntr_encoder *e, bool at_end) {
-    const uint64_t (*more)[NTR_ENC_HIST_BITS_MAX] = e->repeats.least[at_end].more;
+    const uint64_t(*more)[NTR_ENC_HIST_BITS_MAX] = e->repeats.least[at_end].more;
 #ifdef __x86_64__
     if (__builtin_cpu_supports("avx2")) return candidates_avx2(e->repeats.bits, e->repeats.count, more);
 #endif
@@ -209,7 +216,7 @@ static stretch find_stretch(const ntr_encoder *e, bool at_end) {
     for (; lengths; lengths &= lengths - 1) {
         uint32_t p = (uint32_t)__builtin_ctz(lengths), least = known->ones[p];
         uint32_t covers = known->covers[e->repeats.size[p] + most]; /* to save more than the best one so far */
-        if (covers > count) break;                                  /* longer patterns take more bytes */
+        if (covers > count) break; /* longer patterns take more bytes */
         uint64_t equal = ~(bits ^ bits >> p) & mask_of(count) >> p;
         stretch s = {.length = p};
         unsigned ones = longest_ones(equal, covers > least + p ? covers - p : least, &s.rest);
@@ -286,8 +293,10 @@ static void use_stretch(ntr_encoder *e, const stretch *s) {
 /* The word is full. */
 static void make_room(ntr_encoder *e) {
     stretch s = find_stretch(e, false);
-    if (s.length) use_stretch(e, &s);
-    else send_oldest(e, longest(e));
+    if (s.length)
+        use_stretch(e, &s);
+    else
+        send_oldest(e, longest(e));
 }
 
 void ntr_enc_repeats_append(ntr_encoder *e, uint64_t outcomes, unsigned count) {
@@ -325,4 +334,6 @@ uint64_t ntr_enc_repeats_unsent(const ntr_encoder *e) {
     return UINT64_C(1) << r->count | (r->bits & mask_of(r->count));
 }
 
-void ntr_enc_repeats_clear(ntr_encoder *e) { e->repeats.count = e->repeats.length = 0; }
+void ntr_enc_repeats_clear(ntr_encoder *e) {
+    e->repeats.count = e->repeats.length = 0;
+}

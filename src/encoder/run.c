@@ -25,9 +25,13 @@ enum {
     NOT_4_BIT = 1 << NTR_ITYPE_INDIRECT | 1 << 7,
 };
 
-static bool is_in(unsigned itype, unsigned set) { return set >> itype & 1; }
+static bool is_in(unsigned itype, unsigned set) {
+    return set >> itype & 1;
+}
 
-bool ntr_enc_takes_runs(const ntr_encoder *e) { return e->takes_runs; }
+bool ntr_enc_takes_runs(const ntr_encoder *e) {
+    return e->takes_runs;
+}
 
 unsigned ntr_enc_run_branches(const ntr_encoder *e) {
     if (!e->timestamps) return BRANCHES_MAX;
@@ -60,7 +64,8 @@ static void quick_send(ntr_encoder *e, const uint8_t *bytes, size_t size) {
 static uint64_t quick_head(const ntr_encoder *e, unsigned tcode, unsigned more, unsigned more_bits, unsigned *bits) {
     unsigned src_bits = e->params.src_bits;
     *bits = TCODE_BITS + src_bits + more_bits;
-    return tcode | (src_bits ? (uint64_t)e->config.src_id << TCODE_BITS : 0) | (uint64_t)more << (TCODE_BITS + src_bits);
+    return tcode | (src_bits ? (uint64_t)e->config.src_id << TCODE_BITS : 0) |
+           (uint64_t)more << (TCODE_BITS + src_bits);
 }
 
 /* Sends a branch message of more than 8 bytes. */
@@ -142,7 +147,9 @@ static void repeat_ownership(ntr_encoder *e) {
     ntr_enc_ownership_sync(e, &state);
 }
 
-static bool is_traced(const ntr_encoder *e) { return e->enabled && e->tracing; }
+static bool is_traced(const ntr_encoder *e) {
+    return e->enabled && e->tracing;
+}
 
 /* The next block begins at `next`: the message that waits for this address is sent, or a window opens. Returns whether
  * the last message was a synchronizing one. */
@@ -175,8 +182,10 @@ static void report_state(ntr_encoder *e, unsigned priv, uint64_t scontext, uint6
                                .hcontext = hcontext,
                                .ctype = same ? NTR_CTYPE_UNREPORTED : NTR_CTYPE_IMPRECISE};
 
-    if (sync) ntr_enc_ownership_sync(e, &state);
-    else ntr_enc_ownership_change(e, &state);
+    if (sync)
+        ntr_enc_ownership_sync(e, &state);
+    else
+        ntr_enc_ownership_change(e, &state);
 }
 
 ntr_status ntr_enc_reach(ntr_encoder *e, uint64_t iaddr, uint64_t time, unsigned priv, uint64_t scontext,
@@ -192,7 +201,9 @@ bool ntr_enc_has_reported(const ntr_encoder *e, unsigned priv, uint64_t scontext
            (e->sent_priv == priv && e->sent_scontext == scontext && e->sent_hcontext == hcontext);
 }
 
-bool ntr_enc_sync_is_late(const ntr_encoder *e) { return e->periodic_due && e->sync_count >= 2 * e->sync_period; }
+bool ntr_enc_sync_is_late(const ntr_encoder *e) {
+    return e->periodic_due && e->sync_count >= 2 * e->sync_period;
+}
 
 void ntr_enc_set_src_bits(ntr_encoder *e, unsigned src_bits) {
     e->config.params.src_bits = e->params.src_bits = (uint8_t)src_bits;

@@ -42,15 +42,15 @@ NTR_API ntr_status ntr_enc_push_run(ntr_encoder *encoder, const ntr_enc_run *run
  * back (repeated_history). */
 NTR_API unsigned ntr_enc_run_branches(const ntr_encoder *encoder);
 
-/* A run begins at `iaddr`; `time` is that of the end of its first block. Sends what waits for this address: the message of the jump that
- * ended the last run, or ProgTraceSync. Optional, but for a run with calls and returns: a synchronizing message clears
- * the return stack. Errors: NTR_E_STATE, NTR_E_INGRESS, errors of the sink. */
+/* A run begins at `iaddr`; `time` is that of the end of its first block. Sends what waits for this address: the message
+ * of the jump that ended the last run, or ProgTraceSync. Optional, but for a run with calls and returns: a
+ * synchronizing message clears the return stack. Errors: NTR_E_STATE, NTR_E_INGRESS, errors of the sink. */
 NTR_API ntr_status ntr_enc_begin_run(ntr_encoder *encoder, uint64_t iaddr, uint64_t time);
 
 /* Execution is at `iaddr`, and what was executed before it has been pushed: sends what waits for this address, like
- * ntr_enc_begin_run, and opens a trace window if none is open; then the privilege mode (ntr_priv) and the contexts of the hart,
- * unless the stream has them. Without runs it only opens a window. No effect with filters. For ntr_encoder_access of a
- * block that is pushed later. Errors: NTR_E_INGRESS, errors of the sink. */
+ * ntr_enc_begin_run, and opens a trace window if none is open; then the privilege mode (ntr_priv) and the contexts of
+ * the hart, unless the stream has them. Without runs it only opens a window. No effect with filters. For
+ * ntr_encoder_access of a block that is pushed later. Errors: NTR_E_INGRESS, errors of the sink. */
 NTR_API ntr_status ntr_enc_reach(ntr_encoder *encoder, uint64_t iaddr, uint64_t time, unsigned priv, uint64_t scontext,
                                  uint64_t hcontext);
 

@@ -1,19 +1,23 @@
-/* Branches and jumps to themselves: docs/dialects.md section 12.3. With `repeat_instruction` only the first execution adds to
- * I-CNT and HIST. The others are counted; the first block that is none of them sends the count as RepeatInstruction.
+/* Branches and jumps to themselves: docs/dialects.md section 12.3. With `repeat_instruction` only the first execution
+ * adds to I-CNT and HIST. The others are counted; the first block that is none of them sends the count as
+ * RepeatInstruction.
  *
- * Invariant: `self.count` executions of the instruction at `self.address`, after those that I-CNT and HIST describe, are in no
- * message yet. Example: a branch to itself is taken three times and then not: the block of the first execution adds to I-CNT and
- * HIST, the next two are counted; the fourth is no repetition, so RepeatInstruction with RCNT 2 is sent, then it adds to I-CNT.
+ * Invariant: `self.count` executions of the instruction at `self.address`, after those that I-CNT and HIST describe,
+ * are in no message yet. Example: a branch to itself is taken three times and then not: the block of the first
+ * execution adds to I-CNT and HIST, the next two are counted; the fourth is no repetition, so RepeatInstruction with
+ * RCNT 2 is sent, then it adds to I-CNT.
  *
- * If a synchronizing message is due inside of such a loop, it is RepeatInstructionSync: its RCNT is one less, as it leaves with
- * the last execution, and F-ADDR is the instruction again. */
+ * If a synchronizing message is due inside of such a loop, it is RepeatInstructionSync: its RCNT is one less, as it
+ * leaves with the last execution, and F-ADDR is the instruction again. */
 #include "encoder/state.h"
 
 static bool is_loop_end(unsigned itype) {
     return itype == NTR_ITYPE_TAKEN || itype == NTR_ITYPE_DIRECT_JUMP || itype == NTR_ITYPE_OTHER_DIRECT;
 }
 
-static uint64_t last_instruction(const ntr_ingress *b) { return b->iaddr + 2 * ((uint64_t)b->iretire - (1u << b->ilastsize)); }
+static uint64_t last_instruction(const ntr_ingress *b) {
+    return b->iaddr + 2 * ((uint64_t)b->iretire - (1u << b->ilastsize));
+}
 
 /* Returns whether the block is another execution of the instruction that the block before ended with. */
 static bool repeats(const ntr_encoder *e, const ntr_ingress *b) {
@@ -48,6 +52,9 @@ bool ntr_enc_self_loop_again(ntr_encoder *e, const ntr_ingress *b) {
 
 void ntr_enc_self_loop_begin(ntr_encoder *e, const ntr_ingress *b) {
     if (!e->config.repeat_instruction || !is_loop_end(b->itype)) return;
-    e->self = (self_loop){.open = true, .address = last_instruction(b), .halfwords = (uint8_t)(1u << b->ilastsize),
-                          .itype = b->itype, .priv = b->priv};
+    e->self = (self_loop){.open = true,
+                          .address = last_instruction(b),
+                          .halfwords = (uint8_t)(1u << b->ilastsize),
+                          .itype = b->itype,
+                          .priv = b->priv};
 }

@@ -50,8 +50,7 @@ static void lose(ntr_encoder *e, const ntr_message *m, uint32_t size, uint64_t t
 void ntr_enc_keep(ntr_encoder *e, unsigned tcode, const uint8_t *bytes, uint32_t size) {
     e->stats.messages++;
     e->stats.bytes += size;
-    if (!ntr_tcode_in(ntr_tcodes_not_counted(), tcode))
-        ntr_enc_sync_progress(e, NTR_SYNC_MODE_MESSAGES, 1);
+    if (!ntr_tcode_in(ntr_tcodes_not_counted(), tcode)) ntr_enc_sync_progress(e, NTR_SYNC_MODE_MESSAGES, 1);
     if (ntr_enc_fifo_exists(e)) {
         ntr_enc_fifo_put(e, bytes, size);
         return;

@@ -37,8 +37,10 @@ void ntr_enc_close(ntr_encoder *e, uint64_t next, unsigned evcode) {
     e->sync_wanted = 0;
     e->periodic_due = false;
     if (next == NTR_ADDRESS_UNKNOWN) ntr_enc_hide_target(e);
-    if (next == NTR_ADDRESS_UNKNOWN) ntr_enc_resolve_unseen(e);
-    else ntr_enc_resolve(e, next);
+    if (next == NTR_ADDRESS_UNKNOWN)
+        ntr_enc_resolve_unseen(e);
+    else
+        ntr_enc_resolve(e, next);
     uint64_t hist = ntr_enc_history_take(e);
     correlate(e, evcode, e->icnt, hist);
     e->icnt = 0;
@@ -63,7 +65,9 @@ static void follow_triggers(ntr_encoder *e, const ntr_ingress *b) {
     if (b->trigger & NTR_TRIGGER_OFF) e->off_after_cycle = true;
 }
 
-static bool is_idle(const ntr_ingress *b) { return !b->iretire && b->itype == NTR_ITYPE_NONE; }
+static bool is_idle(const ntr_ingress *b) {
+    return !b->iretire && b->itype == NTR_ITYPE_NONE;
+}
 
 /* Follows halt, debug mode and reset. `priv` of an idle record is ignored. */
 static void follow_hart(ntr_encoder *e, const ntr_ingress *b) {
@@ -83,18 +87,21 @@ static void follow_hart(ntr_encoder *e, const ntr_ingress *b) {
     e->down = down;
 }
 
-/* Returns EVCODE of a stop at this block. Dialects with more values than one for it say which condition of the first filter does
- * not hold. */
+/* Returns EVCODE of a stop at this block. Dialects with more values than one for it say which condition of the first
+ * filter does not hold. */
 static unsigned stop_cause(const ntr_encoder *e, const ntr_ingress *b, bool qualified) {
     const ntr_filter *f = e->config.filters;
-    if (!(e->dialect->messages & NTR_MESSAGES_ANDES) || qualified || is_idle(b) || !e->config.filter_count) return NTR_EVCODE_DISABLED;
+    if (!(e->dialect->messages & NTR_MESSAGES_ANDES) || qualified || is_idle(b) || !e->config.filter_count)
+        return NTR_EVCODE_DISABLED;
     if (f->match_priv && !(f->priv >> b->priv & 1)) return NTR_EVCODE_PRIVILEGE;
     if (f->match_scontext && b->scontext != f->scontext) return NTR_EVCODE_PROCESS;
     if (f->match_hcontext && b->hcontext != f->hcontext) return NTR_EVCODE_PROCESS;
     return NTR_EVCODE_PROHIBITED;
 }
 
-static bool may_trace(const ntr_encoder *e) { return e->enabled && e->tracing && !e->down; }
+static bool may_trace(const ntr_encoder *e) {
+    return e->enabled && e->tracing && !e->down;
+}
 
 bool ntr_enc_window(ntr_encoder *e, const ntr_ingress *b, bool qualified) {
     follow_triggers(e, b);
@@ -102,9 +109,12 @@ bool ntr_enc_window(ntr_encoder *e, const ntr_ingress *b, bool qualified) {
     bool want = may_trace(e) && (qualified || is_idle(b));
     if (e->active && (!want || e->closing)) {
         const unsigned cause = stop_cause(e, b, qualified);
-        if (ntr_enc_has_address(b)) ntr_enc_close(e, b->iaddr, cause);
-        else if (!ntr_enc_needs_address(e)) ntr_enc_close(e, NTR_ADDRESS_UNKNOWN, cause);
-        else e->closing = true;
+        if (ntr_enc_has_address(b))
+            ntr_enc_close(e, b->iaddr, cause);
+        else if (!ntr_enc_needs_address(e))
+            ntr_enc_close(e, NTR_ADDRESS_UNKNOWN, cause);
+        else
+            e->closing = true;
     }
     if (is_idle(b) || e->closing) return false;
     if (!want && !e->down) {

@@ -58,7 +58,8 @@ static void write_part(ntr_out *out, const char *text, size_t size) {
 static void write_package(ntr_export *x, const ntr_cover_line *lines, size_t count, size_t at, size_t size) {
     ntr_cover_sums all = {0}, one;
     const char *folder = lines[at].file, *last = NULL;
-    for (size_t i = at; i < count && folder_size(lines[i].file) == size && strncmp(lines[i].file, folder, size) == 0; i++) {
+    for (size_t i = at; i < count && folder_size(lines[i].file) == size && strncmp(lines[i].file, folder, size) == 0;
+         i++) {
         if (last && strcmp(last, lines[i].file) == 0) continue;
         last = lines[i].file;
         ntr_coverage_sums(x->analysis.coverage, last, &one);
@@ -102,8 +103,9 @@ static void write_files(ntr_export *x) {
 static ntr_status end(ntr_export *x) {
     ntr_cover_sums sums;
     ntr_coverage_sums(x->analysis.coverage, NULL, &sums);
-    ntr_out_text(&x->out, "<?xml version=\"1.0\" ?>\n"
-                          "<!DOCTYPE coverage SYSTEM 'http://cobertura.sourceforge.net/xml/coverage-04.dtd'>\n<coverage");
+    ntr_out_text(&x->out,
+                 "<?xml version=\"1.0\" ?>\n"
+                 "<!DOCTYPE coverage SYSTEM 'http://cobertura.sourceforge.net/xml/coverage-04.dtd'>\n<coverage");
     write_rates(&x->out, &sums);
     ntr_out_format(&x->out,
                    " lines-covered=\"%llu\" lines-valid=\"%llu\" branches-covered=\"%llu\" branches-valid=\"%llu\""

@@ -17,8 +17,10 @@ static const char *yes_no(bool value) {
     return value ? "true" : "false";
 }
 
-static void write_spelled(ntr_out *out, const ntr_source_place *spelled, const char *path, uint32_t line, uint32_t column) {
-    if (!spelled->file || (spelled->line == line && spelled->column == column && strcmp(spelled->file, path) == 0)) return;
+static void write_spelled(ntr_out *out, const ntr_source_place *spelled, const char *path, uint32_t line,
+                          uint32_t column) {
+    if (!spelled->file || (spelled->line == line && spelled->column == column && strcmp(spelled->file, path) == 0))
+        return;
     ntr_out_text(out, ",\"spelled\":{\"file\":");
     ntr_out_json(out, spelled->file);
     ntr_out_format(out, ",\"line\":%u,\"column\":%u}", spelled->line, spelled->column);
@@ -50,8 +52,8 @@ static void write_decision(ntr_export *x, const ntr_decision *d) {
     ntr_out *out = &x->out;
     ntr_out_text(out, "{\"file\":");
     ntr_out_json(out, d->file);
-    ntr_out_format(out, ",\"line\":%u,\"column\":%u,\"end_line\":%u,\"end_column\":%u,\"function\":", d->line, d->column,
-                   d->end_line, d->end_column);
+    ntr_out_format(out, ",\"line\":%u,\"column\":%u,\"end_line\":%u,\"end_column\":%u,\"function\":", d->line,
+                   d->column, d->end_line, d->end_column);
     ntr_out_json(out, d->function);
     ntr_out_text(out, ",\"text\":");
     ntr_out_json(out, d->text);
@@ -66,10 +68,12 @@ static void write_decision(ntr_export *x, const ntr_decision *d) {
     ntr_out_text(out, ",\"covered\":[");
     for (size_t i = 0; i < d->condition_count; i++)
         ntr_out_format(out, "%s%s", i ? "," : "", yes_no(d->conditions[i].covered));
-    ntr_out_format(out, "],\"true\":%s,\"false\":%s,\"copies\":%llu,\"unknown\":%llu,\"decision\":\"%s\",\"mcdc\":\"%s\",\"masking\":\"%s\",\"state\":\"%s\"",
-                   yes_no(d->true_seen), yes_no(d->false_seen), (unsigned long long)d->copies, (unsigned long long)d->unknown,
-                   ntr_cover_state_name(d->decision_state), ntr_cover_state_name(d->state), ntr_cover_state_name(d->masking_state),
-                   ntr_cover_state_name(ntr_decision_state(d, x->analysis.level)));
+    ntr_out_format(
+        out,
+        "],\"true\":%s,\"false\":%s,\"copies\":%llu,\"unknown\":%llu,\"decision\":\"%s\",\"mcdc\":\"%s\",\"masking\":\"%s\",\"state\":\"%s\"",
+        yes_no(d->true_seen), yes_no(d->false_seen), (unsigned long long)d->copies, (unsigned long long)d->unknown,
+        ntr_cover_state_name(d->decision_state), ntr_cover_state_name(d->state), ntr_cover_state_name(d->masking_state),
+        ntr_cover_state_name(ntr_decision_state(d, x->analysis.level)));
     if (d->reason) {
         ntr_out_text(out, ",\"reason\":");
         ntr_out_json(out, d->reason);
@@ -102,7 +106,8 @@ static ntr_status end(ntr_export *x) {
     size_t count, written = 0;
     const char *text = NULL;
     const ntr_decision *list = ntr_decisions_list(x->analysis.decisions, &count);
-    ntr_out_format(&x->out, "{\"format\":1,\"level\":\"%s\",\"gaps\":%llu,\"parser\":", ntr_cover_level_name(x->analysis.level),
+    ntr_out_format(&x->out,
+                   "{\"format\":1,\"level\":\"%s\",\"gaps\":%llu,\"parser\":", ntr_cover_level_name(x->analysis.level),
                    (unsigned long long)ntr_coverage_gaps(x->analysis.coverage));
     ntr_out_json(&x->out, ntr_decisions_parser(x->analysis.decisions));
     ntr_out_text(&x->out, ",\n\"unparsed\":[");

@@ -33,8 +33,10 @@ static void write_vectors(ntr_out *out, const ntr_decision *d) {
 }
 
 static void write_results(ntr_out *out, const ntr_decision *d) {
-    static const char *const seen[2][2] = {{"no result was", "only true was"}, {"only false was", "true and false were"}};
-    ntr_out_format(out, "    decision coverage: %s, %s seen\n", ntr_cover_state_name(d->decision_state), seen[d->false_seen][d->true_seen]);
+    static const char *const seen[2][2] = {{"no result was", "only true was"},
+                                           {"only false was", "true and false were"}};
+    ntr_out_format(out, "    decision coverage: %s, %s seen\n", ntr_cover_state_name(d->decision_state),
+                   seen[d->false_seen][d->true_seen]);
 }
 
 /* What is not known may be another level than that of the output, or only further evaluations. */
@@ -42,7 +44,9 @@ static void write_reason(ntr_out *out, const ntr_decision *d, ntr_decision_level
     const char *what = "    ";
     if (!d->reason) return;
     if (ntr_decision_state(d, level) != NTR_COVER_NOT_DETERMINABLE)
-        what = d->state == NTR_COVER_NOT_DETERMINABLE && d->condition_count > 1 ? "    MC/DC is not determinable: " : "    further evaluations may be missing: ";
+        what = d->state == NTR_COVER_NOT_DETERMINABLE && d->condition_count > 1
+                   ? "    MC/DC is not determinable: "
+                   : "    further evaluations may be missing: ";
     ntr_out_text(out, what);
     ntr_out_text(out, d->reason);
     ntr_out_char(out, '\n');
@@ -87,7 +91,8 @@ static ntr_status end(ntr_export *x) {
     for (size_t i = 0; i < count; i++)
         if (ntr_decision_listed(&list[i], x->analysis.level)) write_decision(x, &list[i]);
     if (count) ntr_out_char(&x->out, '\n');
-    for (unsigned level = NTR_LEVEL_DECISION; level <= NTR_LEVEL_MASKING; level++) write_shares(x, (ntr_decision_level)level);
+    for (unsigned level = NTR_LEVEL_DECISION; level <= NTR_LEVEL_MASKING; level++)
+        write_shares(x, (ntr_decision_level)level);
     for (size_t i = 0; i < ntr_decisions_unparsed(decisions, i, &text); i++) {
         ntr_out_text(&x->out, "not parsed: ");
         ntr_out_text(&x->out, text);

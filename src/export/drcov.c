@@ -7,8 +7,14 @@ enum { RUN_BYTES_MAX = 0xfffe };
 
 static void entry(ntr_out *out, uint64_t start, uint64_t size) {
     const uint8_t bytes[8] = {
-        (uint8_t)start,       (uint8_t)(start >> 8), (uint8_t)(start >> 16), (uint8_t)(start >> 24),
-        (uint8_t)size,        (uint8_t)(size >> 8),  0,                      0, /* module 0 */
+        (uint8_t)start,
+        (uint8_t)(start >> 8),
+        (uint8_t)(start >> 16),
+        (uint8_t)(start >> 24),
+        (uint8_t)size,
+        (uint8_t)(size >> 8),
+        0,
+        0, /* module 0 */
     };
     ntr_out_bytes(out, bytes, sizeof bytes);
 }

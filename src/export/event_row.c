@@ -129,11 +129,19 @@ static void fill_vendor(struct event_row *row, const ntr_event *e) {
 typedef void (*fill_function)(struct event_row *row, const ntr_event *event);
 
 static const fill_function fills[NTR_EVENT_KINDS] = {
-    [NTR_EVENT_SPAN] = fill_span,       [NTR_EVENT_NO_CODE] = fill_span,    [NTR_EVENT_SYNC] = fill_sync,
-    [NTR_EVENT_CONTEXT] = fill_context, [NTR_EVENT_GAP] = fill_gap,       [NTR_EVENT_STOP] = fill_stop,
-    [NTR_EVENT_OVERFLOW] = fill_data,   [NTR_EVENT_DATA] = fill_data,     [NTR_EVENT_ICT] = fill_data,
-    [NTR_EVENT_NOTE] = fill_note,       [NTR_EVENT_VENDOR] = fill_vendor,
-    [NTR_EVENT_ACCESS] = fill_data,     [NTR_EVENT_WATCHPOINT] = fill_watchpoint,
+    [NTR_EVENT_SPAN] = fill_span,
+    [NTR_EVENT_NO_CODE] = fill_span,
+    [NTR_EVENT_SYNC] = fill_sync,
+    [NTR_EVENT_CONTEXT] = fill_context,
+    [NTR_EVENT_GAP] = fill_gap,
+    [NTR_EVENT_STOP] = fill_stop,
+    [NTR_EVENT_OVERFLOW] = fill_data,
+    [NTR_EVENT_DATA] = fill_data,
+    [NTR_EVENT_ICT] = fill_data,
+    [NTR_EVENT_NOTE] = fill_note,
+    [NTR_EVENT_VENDOR] = fill_vendor,
+    [NTR_EVENT_ACCESS] = fill_data,
+    [NTR_EVENT_WATCHPOINT] = fill_watchpoint,
     [NTR_EVENT_TRAP_VALUE] = fill_trap_value,
 };
 
@@ -149,7 +157,7 @@ static void fill(struct event_row *row, const ntr_event *e) {
 /* ---- writing */
 
 #define VALUE_MAX 128 /* maximum length of name and value of a column; texts are constants of the library */
-_Static_assert(COLUMN_COUNT * VALUE_MAX <= NTR_EVENT_TEXT_MAX, "any event fits");
+_Static_assert(COLUMN_COUNT *VALUE_MAX <= NTR_EVENT_TEXT_MAX, "any event fits");
 
 static char *put_text(char *at, const char *text) {
     for (; text && *text; text++) *at++ = *text;
@@ -158,12 +166,9 @@ static char *put_text(char *at, const char *text) {
 
 static char *put_value(char *at, const struct event_row *row, unsigned column) {
     switch (columns[column].shape) {
-    case SHAPE_TEXT:
-        return put_text(at, row->text[column]);
-    case SHAPE_DEC:
-        return ntr_text_dec(at, row->number[column]);
-    default:
-        return ntr_text_hex(put_text(at, "0x"), row->number[column]);
+    case SHAPE_TEXT: return put_text(at, row->text[column]);
+    case SHAPE_DEC: return ntr_text_dec(at, row->number[column]);
+    default: return ntr_text_hex(put_text(at, "0x"), row->number[column]);
     }
 }
 

@@ -20,7 +20,7 @@ const ntr_exporter *ntr_exporter_at(size_t index) {
     return index < sizeof exporters / sizeof exporters[0] ? exporters[index] : NULL;
 }
 
-enum { ALIASES = sizeof ((ntr_exporter *)NULL)->aliases / sizeof(char *) };
+enum { ALIASES = sizeof((ntr_exporter *)NULL)->aliases / sizeof(char *) };
 
 const char *ntr_exporter_alias(const ntr_exporter *exporter, size_t index) {
     return index < ALIASES ? exporter->aliases[index] : NULL;
@@ -86,8 +86,8 @@ static ntr_status start(ntr_export *x) {
     return status ? status : x->out.status;
 }
 
-ntr_export *ntr_export_new(const ntr_exporter *exporter, const ntr_analysis *given,
-                           const ntr_output *given_output, ntr_status *status) {
+ntr_export *ntr_export_new(const ntr_exporter *exporter, const ntr_analysis *given, const ntr_output *given_output,
+                           ntr_status *status) {
     ntr_status ignored;
     ntr_analysis analysis;
     ntr_output output;

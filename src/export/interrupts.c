@@ -1,5 +1,5 @@
-/* Statistics of interrupts and exceptions, as text and as JSON; of a whole machine, first its system calls, interrupts and exceptions
- * by name. */
+/* Statistics of interrupts and exceptions, as text and as JSON; of a whole machine, first its system calls, interrupts
+ * and exceptions by name. */
 #include <ntrace/interrupts.h>
 
 #include "export/traps.h"
@@ -73,8 +73,8 @@ static void histogram(ntr_out *out, const ntr_histogram *s) {
     for (unsigned power = low; power <= high; power++) {
         uint64_t count = ntr_histogram_octave(s, power);
         double share = (double)count / (double)longest * BAR_WIDTH;
-        ntr_out_format(out, "    %12llu .. %-12llu %10llu  %.*s\n", power ? 1ull << power : 0ull,
-                       (2ull << power) - 1, (ull)count, (int)(share + (share > 0 && share < 1)), bar);
+        ntr_out_format(out, "    %12llu .. %-12llu %10llu  %.*s\n", power ? 1ull << power : 0ull, (2ull << power) - 1,
+                       (ull)count, (int)(share + (share > 0 && share < 1)), bar);
     }
 }
 
@@ -197,7 +197,8 @@ static ntr_status events(ntr_export *x, const ntr_event *list, size_t count) {
         state->begun = true;
         if (!ntr_traps_wanted(x, &list[i])) continue;
         state->machine = ntr_machine_new(x->analysis.program, x->analysis.functions, x->allocator);
-        if (!state->machine || (ntr_functions_tasks(x->analysis.functions) && ntr_machine_watch(state->machine))) return NTR_E_MEMORY;
+        if (!state->machine || (ntr_functions_tasks(x->analysis.functions) && ntr_machine_watch(state->machine)))
+            return NTR_E_MEMORY;
     }
     ntr_status status = state->follows ? NTR_OK : ntr_interrupts_feed(state->interrupts, list, count);
     return status || !state->machine ? status : ntr_machine_feed(state->machine, list, count);

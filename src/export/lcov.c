@@ -21,7 +21,8 @@ typedef struct lcov_lines {
     size_t count;
 } lcov_lines;
 
-/* lcov 2 expects a function to begin in a line with a count. Functions that were always inlined have none at their name. */
+/* lcov 2 expects a function to begin in a line with a count. Functions that were always inlined have none at their
+ * name. */
 static uint32_t first_line(const lcov_lines *lines, uint32_t line) {
     size_t low = 0, high = lines->count;
     while (low < high) {
@@ -121,8 +122,8 @@ static mcdc_group group_of(const ntr_decision *list, size_t count, size_t index,
     return equal ? all : alone;
 }
 
-/* Writes a condition with both senses (lcov 2.2): its evaluations with that value in the vectors of its independence pair,
- * 0 without a pair. */
+/* Writes a condition with both senses (lcov 2.2): its evaluations with that value in the vectors of its independence
+ * pair, 0 without a pair. */
 static void write_condition(ntr_out *out, const ntr_decision *d, size_t index, size_t group_size, size_t number) {
     const ntr_condition *c = &d->conditions[index];
     for (unsigned sense = 0; sense < 2; sense++) {

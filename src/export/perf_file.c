@@ -53,25 +53,18 @@ enum { FEATURE_HOST = 3, FEATURE_VERSION = 5, FEATURE_ARCH = 6, FEATURE_EVENT = 
 static void add_feature(ntr_perf_bytes *b, const ntr_export *x, const ntr_perf_samples *s, uint64_t every,
                         unsigned feature) {
     switch (feature) {
-    case FEATURE_HOST:
-        add_string(b, "ntrace");
-        break;
-    case FEATURE_VERSION:
-        add_string(b, "ntrace");
-        break;
-    case FEATURE_ARCH:
-        add_string(b, ntr_program_xlen(x->analysis.program) == 32 ? "riscv32" : "riscv64");
-        break;
-    default:
-        add_event(b, s, every);
-        break;
+    case FEATURE_HOST: add_string(b, "ntrace"); break;
+    case FEATURE_VERSION: add_string(b, "ntrace"); break;
+    case FEATURE_ARCH: add_string(b, ntr_program_xlen(x->analysis.program) == 32 ? "riscv32" : "riscv64"); break;
+    default: add_event(b, s, every); break;
     }
 }
 
 static const uint8_t features[] = {FEATURE_HOST, FEATURE_VERSION, FEATURE_ARCH, FEATURE_EVENT};
 
 /* Behind the data: {offset, size} of each, then their contents. */
-static void add_features(ntr_perf_bytes *b, const ntr_export *x, const ntr_perf_samples *s, uint64_t every, uint64_t end) {
+static void add_features(ntr_perf_bytes *b, const ntr_export *x, const ntr_perf_samples *s, uint64_t every,
+                         uint64_t end) {
     ntr_perf_bytes contents = {.allocator = b->allocator};
     uint64_t first = end + 16 * sizeof features;
 

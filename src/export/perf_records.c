@@ -58,7 +58,8 @@ static void add_mmap(ntr_perf_bytes *b, uint32_t pid, uint64_t bias, const GElf_
     ntr_perf_end_record(b, at);
 }
 
-static void add_segments(const ntr_export *x, ntr_perf_bytes *b, uint32_t pid, const ntr_image_info *image, size_t number) {
+static void add_segments(const ntr_export *x, ntr_perf_bytes *b, uint32_t pid, const ntr_image_info *image,
+                         size_t number) {
     char path[4096], copy[4096];
     size_t count = 0;
     const char *used = ntr_perf_clean(x, number, image->path, copy, sizeof copy) ? copy : image->path;

@@ -1,7 +1,7 @@
-/* Trace format of Perfetto: one process with one thread per hart. Functions are slices of the thread; traps, contexts, gaps
- * and which thread ran have tracks of their own, and so have loads and stores, watchpoints and data acquisition. Threads of a system that
- * are known have processes of their own, with functions and traps. A slice is a packet for its begin and one for its end, nested within its
- * track. */
+/* Trace format of Perfetto: one process with one thread per hart. Functions are slices of the thread; traps, contexts,
+ * gaps and which thread ran have tracks of their own, and so have loads and stores, watchpoints and data acquisition.
+ * Threads of a system that are known have processes of their own, with functions and traps. A slice is a packet for its
+ * begin and one for its end, nested within its track. */
 #include "export/export.h"
 #include "export/perfetto_moments.h"
 
@@ -138,7 +138,8 @@ static void put_event(ntr_export *x, int type, uint64_t time, const ntr_timeslic
         snprintf(name, sizeof name, "gap: %s", ntr_status_text((ntr_status) - (int)slice->value));
         event.name = name;
     } else if (type == BEGIN && slice->kind == NTR_SLICE_RUN) {
-        snprintf(name, sizeof name, slice->task->has_pid ? "%.64s (%lu)" : "%.64s", slice->task->name, (unsigned long)slice->task->pid);
+        snprintf(name, sizeof name, slice->task->has_pid ? "%.64s (%lu)" : "%.64s", slice->task->name,
+                 (unsigned long)slice->task->pid);
         event.name = name;
     } else if (type == BEGIN) {
         event.has_name_iid = 1;
@@ -278,7 +279,8 @@ static ntr_status put_slices(ntr_export *x) {
 /* ---- moments */
 
 static void begin_point_track(ntr_export *x, const ntr_moment *point) {
-    static const char *const kinds[] = {[NTR_MOMENT_ACCESS] = "loads and stores", [NTR_MOMENT_WATCHPOINT] = "watchpoints",
+    static const char *const kinds[] = {[NTR_MOMENT_ACCESS] = "loads and stores",
+                                        [NTR_MOMENT_WATCHPOINT] = "watchpoints",
                                         [NTR_MOMENT_ACQUISITION] = "data acquisition"};
     struct perfetto *p = x->state;
     Ntr__Perfetto__TrackDescriptor track = NTR__PERFETTO__TRACK_DESCRIPTOR__INIT;

@@ -9,7 +9,8 @@
 #include <stdlib.h>
 
 ntr_status ntr_moments_init(ntr_moments *points, const ntr_program *program, const ntr_allocator *allocator) {
-    *points = (ntr_moments){.allocator = allocator, .program = program, .now = ntr_alloc(allocator, NTR_SOURCES_MAX, sizeof(uint64_t))};
+    *points = (ntr_moments){
+        .allocator = allocator, .program = program, .now = ntr_alloc(allocator, NTR_SOURCES_MAX, sizeof(uint64_t))};
     return points->now ? NTR_OK : NTR_E_MEMORY;
 }
 
@@ -41,8 +42,14 @@ static ntr_status add(ntr_moments *p, const ntr_event *e, ntr_moment_kind kind) 
     }
     if (ntr_reserve(p->allocator, (void **)&p->list, &p->capacity, p->count + 1, sizeof *p->list)) return NTR_E_MEMORY;
     ntr_moment *point = &p->list[p->count];
-    *point = (ntr_moment){.time = p->now[e->src], .data = e->data, .tag = e->tag, .order = p->count, .src = e->src, .kind = (uint8_t)kind,
-                         .size = e->data_size, .code = e->code};
+    *point = (ntr_moment){.time = p->now[e->src],
+                          .data = e->data,
+                          .tag = e->tag,
+                          .order = p->count,
+                          .src = e->src,
+                          .kind = (uint8_t)kind,
+                          .size = e->data_size,
+                          .code = e->code};
     if (kind == NTR_MOMENT_ACCESS) name_address(p, e, point);
     p->count++;
     return NTR_OK;
@@ -54,9 +61,12 @@ ntr_status ntr_moments_feed(ntr_moments *p, const ntr_event *events, size_t coun
         const ntr_event *e = &events[i];
         if (e->src >= NTR_SOURCES_MAX) continue;
         advance(p, e);
-        if (e->kind == NTR_EVENT_ACCESS) status = add(p, e, NTR_MOMENT_ACCESS);
-        else if (e->kind == NTR_EVENT_WATCHPOINT) status = add(p, e, NTR_MOMENT_WATCHPOINT);
-        else if (e->kind == NTR_EVENT_DATA) status = add(p, e, NTR_MOMENT_ACQUISITION);
+        if (e->kind == NTR_EVENT_ACCESS)
+            status = add(p, e, NTR_MOMENT_ACCESS);
+        else if (e->kind == NTR_EVENT_WATCHPOINT)
+            status = add(p, e, NTR_MOMENT_WATCHPOINT);
+        else if (e->kind == NTR_EVENT_DATA)
+            status = add(p, e, NTR_MOMENT_ACQUISITION);
     }
     return status;
 }
@@ -96,7 +106,12 @@ static void move(void *user, uint64_t instructions, uint64_t entered) {
 }
 
 ntr_follower ntr_moments_follower(ntr_moments *p) {
-    return (ntr_follower){.before = before, .executed = executed, .after = after, .listener.user = p, .begin_chunk = begin_chunk, .move = move};
+    return (ntr_follower){.before = before,
+                          .executed = executed,
+                          .after = after,
+                          .listener.user = p,
+                          .begin_chunk = begin_chunk,
+                          .move = move};
 }
 
 static int by_track(const void *left, const void *right) {
@@ -113,17 +128,24 @@ void ntr_moments_finish(ntr_moments *p) {
 
 static void access_text(const ntr_moment *point, char *out, size_t capacity) {
     char place[96] = "?";
-    if (point->symbol && point->offset) snprintf(place, sizeof place, "%.64s+0x%" PRIx64, point->symbol, point->offset);
-    else if (point->symbol) snprintf(place, sizeof place, "%.64s", point->symbol);
-    else if (point->known) snprintf(place, sizeof place, "0x%" PRIx64, point->address);
+    if (point->symbol && point->offset)
+        snprintf(place, sizeof place, "%.64s+0x%" PRIx64, point->symbol, point->offset);
+    else if (point->symbol)
+        snprintf(place, sizeof place, "%.64s", point->symbol);
+    else if (point->known)
+        snprintf(place, sizeof place, "0x%" PRIx64, point->address);
     const char *access = ntr_data_access_name(point->code);
-    snprintf(out, capacity, "%s %s: 0x%" PRIx64 " (%u bytes)", access ? access : "access", place, point->data, point->size);
+    snprintf(out, capacity, "%s %s: 0x%" PRIx64 " (%u bytes)", access ? access : "access", place, point->data,
+             point->size);
 }
 
 void ntr_moment_text(const ntr_moment *point, char *out, size_t capacity) {
-    if (point->kind == NTR_MOMENT_ACCESS) access_text(point, out, capacity);
-    else if (point->kind == NTR_MOMENT_WATCHPOINT) snprintf(out, capacity, "watchpoints 0x%" PRIx64, point->data);
-    else snprintf(out, capacity, "tag 0x%" PRIx64 ": 0x%" PRIx64, point->tag, point->data);
+    if (point->kind == NTR_MOMENT_ACCESS)
+        access_text(point, out, capacity);
+    else if (point->kind == NTR_MOMENT_WATCHPOINT)
+        snprintf(out, capacity, "watchpoints 0x%" PRIx64, point->data);
+    else
+        snprintf(out, capacity, "tag 0x%" PRIx64 ": 0x%" PRIx64, point->tag, point->data);
 }
 
 void ntr_moments_release(ntr_moments *p) {

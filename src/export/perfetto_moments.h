@@ -12,7 +12,12 @@
 /* So many are kept; later ones are counted only. */
 enum { NTR_MOMENTS_MOST = 200000 };
 
-typedef enum ntr_moment_kind { NTR_MOMENT_ACCESS, NTR_MOMENT_WATCHPOINT, NTR_MOMENT_ACQUISITION, NTR_MOMENT_KINDS } ntr_moment_kind;
+typedef enum ntr_moment_kind {
+    NTR_MOMENT_ACCESS,
+    NTR_MOMENT_WATCHPOINT,
+    NTR_MOMENT_ACQUISITION,
+    NTR_MOMENT_KINDS
+} ntr_moment_kind;
 
 typedef struct ntr_moment {
     uint64_t time; /* ticks if the trace has timestamps, else instructions of the hart */

@@ -57,8 +57,7 @@ ntr_status ntr_ranges_make(ntr_ranges *ranges, const ntr_export *x) {
     for (size_t i = 0; i < count; i++) {
         const ntr_tally_row *row = &rows[i];
         if (row->instructions && inside(x, row->address))
-            ranges->runs[ranges->run_count++] =
-                (ntr_range){linked(x, row->address), linked(x, row->last), row->count};
+            ranges->runs[ranges->run_count++] = (ntr_range){linked(x, row->address), linked(x, row->last), row->count};
         if (is_branch(row) && (inside(x, row->last) || inside(x, row->target)))
             ranges->branches[ranges->branch_count++] =
                 (ntr_range){linked(x, row->last), linked(x, row->target), row->count};

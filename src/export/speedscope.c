@@ -44,7 +44,8 @@ static ntr_status end(ntr_export *x) {
     ntr_stacks stacks;
     ntr_status status = ntr_stacks_make(&stacks, x);
     if (status) return status;
-    ntr_out_text(&x->out, "{\"$schema\":\"https://www.speedscope.app/file-format-schema.json\",\"exporter\":\"ntrace\",");
+    ntr_out_text(&x->out,
+                 "{\"$schema\":\"https://www.speedscope.app/file-format-schema.json\",\"exporter\":\"ntrace\",");
     ntr_out_text(&x->out, "\"activeProfileIndex\":0,\"name\":");
     ntr_out_json(&x->out, x->analysis.title);
     ntr_out_text(&x->out, ",\n\"shared\":{\"frames\":[");

@@ -41,8 +41,7 @@ typedef struct database {
 
 /* Records the first error, and what SQLite says about it. */
 static void fail(database *db) {
-    if (!db->failed)
-        snprintf(db->export_->error, sizeof db->export_->error, "SQLite: %s", sqlite3_errmsg(db->handle));
+    if (!db->failed) snprintf(db->export_->error, sizeof db->export_->error, "SQLite: %s", sqlite3_errmsg(db->handle));
     db->failed = true;
 }
 
@@ -151,8 +150,7 @@ static void write_edges(ntr_export *x, database *db) {
 static ntr_status write_instructions(ntr_export *x, database *db) {
     ntr_insn_count *counts;
     size_t count;
-    ntr_status status =
-        ntr_tally_instructions(x->analysis.tally, x->analysis.program, UINT32_MAX, &counts, &count);
+    ntr_status status = ntr_tally_instructions(x->analysis.tally, x->analysis.program, UINT32_MAX, &counts, &count);
     if (status) return status;
     sqlite_row r = {db, prepare(db, "INSERT INTO instructions VALUES(?,?,?,?,?,?,?)"), 0};
     for (size_t i = 0; i < count && !db->failed; i++) {
@@ -223,8 +221,10 @@ static sqlite_row begin_data(database *db, sqlite3_stmt *statement, const ntr_ev
     put(&r, e->src);
     put(&r, e->message);
     put(&r, e->offset);
-    if (e->flags & NTR_EVENT_TIME) put(&r, e->time);
-    else put_null(&r);
+    if (e->flags & NTR_EVENT_TIME)
+        put(&r, e->time);
+    else
+        put_null(&r);
     return r;
 }
 
@@ -234,8 +234,10 @@ static void put_access(const ntr_export *x, database *db, const ntr_event *e) {
     ntr_symbol symbol;
 
     put_text(&r, ntr_data_access_name(e->code));
-    if (known) put(&r, e->data_address);
-    else put_null(&r);
+    if (known)
+        put(&r, e->data_address);
+    else
+        put_null(&r);
     put(&r, e->data_size);
     put(&r, e->data);
     known = known && ntr_program_symbol(x->analysis.program, &e->context, e->data_address, &symbol) == NTR_OK;

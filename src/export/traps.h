@@ -1,5 +1,5 @@
-/* System calls, interrupts and exceptions by name, and what else is known about the operating system of a trace (ntr_machine), as
- * text and as JSON: a part of the summary of the timeline. */
+/* System calls, interrupts and exceptions by name, and what else is known about the operating system of a trace
+ * (ntr_machine), as text and as JSON: a part of the summary of the timeline. */
 #ifndef NTR_EXPORT_TRAPS_H
 #define NTR_EXPORT_TRAPS_H
 

@@ -11,8 +11,10 @@ static size_t find(const uint64_t *list, size_t count, uint64_t address) {
     size_t low = 0;
     while (low < count) {
         size_t middle = low + (count - low) / 2;
-        if (list[middle] < address) low = middle + 1;
-        else count = middle;
+        if (list[middle] < address)
+            low = middle + 1;
+        else
+            count = middle;
     }
     return low;
 }

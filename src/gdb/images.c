@@ -14,7 +14,8 @@
 #include <unistd.h>
 
 static ntr_status add_range(const ntr_gdb_images *images, ntr_gdb_ranges *ranges, ntr_gdb_range range) {
-    if (ntr_reserve(images->allocator, (void **)&ranges->items, &ranges->capacity, ranges->count + 1, sizeof *ranges->items))
+    if (ntr_reserve(images->allocator, (void **)&ranges->items, &ranges->capacity, ranges->count + 1,
+                    sizeof *ranges->items))
         return NTR_E_MEMORY;
     ranges->items[ranges->count++] = range;
     return NTR_OK;
@@ -25,9 +26,11 @@ static ntr_status add_constant_sections(ntr_gdb_images *images, Elf *elf, uint64
     ntr_status status = NTR_OK;
     GElf_Shdr section;
     for (Elf_Scn *scn = NULL; status == NTR_OK && (scn = elf_nextscn(elf, scn));)
-        if (gelf_getshdr(scn, &section) && section.sh_type == SHT_PROGBITS && (section.sh_flags & (SHF_ALLOC | SHF_WRITE)) == SHF_ALLOC)
-            status = add_range(images, &images->constant,
-                               (ntr_gdb_range){bias + section.sh_addr, bias + section.sh_addr + section.sh_size, number});
+        if (gelf_getshdr(scn, &section) && section.sh_type == SHT_PROGBITS &&
+            (section.sh_flags & (SHF_ALLOC | SHF_WRITE)) == SHF_ALLOC)
+            status =
+                add_range(images, &images->constant,
+                          (ntr_gdb_range){bias + section.sh_addr, bias + section.sh_addr + section.sh_size, number});
     return status;
 }
 
@@ -79,7 +82,9 @@ static ntr_status read_headers(ntr_gdb_images *images, Elf *elf, ntr_gdb_image *
 /* Adds the file, if it is not there yet at this address, and the image that it belongs to. */
 static ntr_status list(ntr_gdb_images *images, ntr_gdb_image image, const char *path, size_t number) {
     size_t item = 0;
-    while (item < images->count && (strcmp(images->items[item].path, path) != 0 || images->items[item].bias != image.bias)) item++;
+    while (item < images->count &&
+           (strcmp(images->items[item].path, path) != 0 || images->items[item].bias != image.bias))
+        item++;
     if (ntr_reserve(images->allocator, (void **)&images->places, &images->place_capacity, images->place_count + 1,
                     sizeof *images->places))
         return NTR_E_MEMORY;
@@ -108,13 +113,15 @@ static ntr_status add_file(ntr_gdb_images *images, const char *path, ntr_gdb_ima
     return status == NTR_OK ? list(images, image, resolved, number) : status;
 }
 
-/* Makes a symbol file of the regions of the image, or of the names (may be NULL). Without a folder, and where it cannot be written,
- * the debugger has to do without. */
+/* Makes a symbol file of the regions of the image, or of the names (may be NULL). Without a folder, and where it cannot
+ * be written, the debugger has to do without. */
 static ntr_status make_file(ntr_gdb_images *images, ntr_gdb_image image, const ntr_symbols *names, size_t number) {
     char path[PATH_MAX];
     const unsigned xlen = ntr_program_xlen(images->program) == 32 ? 32 : 64;
-    const int size = images->folder ? snprintf(path, sizeof path, "%s/code-%zu.elf", images->folder, images->count) : -1;
-    const int fd = size > 0 && (size_t)size < sizeof path ? open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600) : -1;
+    const int size =
+        images->folder ? snprintf(path, sizeof path, "%s/code-%zu.elf", images->folder, images->count) : -1;
+    const int fd =
+        size > 0 && (size_t)size < sizeof path ? open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600) : -1;
     ntr_status status = NTR_E_IO;
     if (fd >= 0)
         status = image.return_places ? ntr_gdb_return_places_write(fd, images->return_places, &image.regions, xlen)
@@ -157,7 +164,8 @@ static int by_low(const void *left, const void *right) {
     return NTR_COMPARE(a->low, b->low);
 }
 
-/* Describes recorded code that is in no file and has no names: firmware, the trampolines of a system, generated code. */
+/* Describes recorded code that is in no file and has no names: firmware, the trampolines of a system, generated code.
+ */
 static ntr_status add_nameless(ntr_gdb_images *images) {
     enum { CODE_GAP = 64 };
     ntr_gdb_image image = {.regions.allocator = images->allocator};
@@ -196,12 +204,13 @@ static ntr_status add_return_places(ntr_gdb_images *images) {
     return status;
 }
 
-/* The main file: a program that is there in all contexts, a dynamic one before others; else names, those of a kernel; else any
- * program. */
+/* The main file: a program that is there in all contexts, a dynamic one before others; else names, those of a kernel;
+ * else any program. */
 static size_t find_main(const ntr_gdb_images *images) {
     static const struct {
         bool limited, interpreted, made;
-    } wanted[] = {{.interpreted = true}, {0}, {.made = true}, {.limited = true, .interpreted = true}, {.limited = true}};
+    } wanted[] = {
+        {.interpreted = true}, {0}, {.made = true}, {.limited = true, .interpreted = true}, {.limited = true}};
     for (size_t k = 0; k < sizeof wanted / sizeof *wanted; k++)
         for (size_t i = 0; i < images->count; i++) {
             const ntr_gdb_image *image = &images->items[i];
@@ -228,7 +237,8 @@ bool ntr_gdb_image_visible(const ntr_gdb_images *images, size_t item, const ntr_
     any_mode.prv = NTR_PRV_UNKNOWN;
     if (!images->items[item].limited) return true;
     for (size_t i = 0; i < images->place_count; i++)
-        if (images->places[i].item == item && ntr_image_matches(&images->program->images[images->places[i].image], &any_mode))
+        if (images->places[i].item == item &&
+            ntr_image_matches(&images->program->images[images->places[i].image], &any_mode))
             return true;
     return false;
 }

@@ -1,4 +1,5 @@
-/* The files that a debugger reads names from: where they are loaded, in which contexts, which bytes of them can change. */
+/* The files that a debugger reads names from: where they are loaded, in which contexts, which bytes of them can change.
+ */
 #ifndef NTR_GDB_IMAGES_H
 #define NTR_GDB_IMAGES_H
 
@@ -6,13 +7,14 @@
 
 #include <ntrace/program.h>
 
-/* Tops of the invented stacks, outside of user images: return places are above, each hart has a stack of its own below. */
+/* Tops of the invented stacks, outside of user images: return places are above, each hart has a stack of its own below.
+ */
 #define NTR_GDB_STACKS_64 UINT64_C(0x3ffffff000)
 #define NTR_GDB_STACKS_32 UINT64_C(0xfffff000)
 
 typedef struct ntr_gdb_range {
     uint64_t low, high; /* [low, high) */
-    size_t image;       /* of the program */
+    size_t image; /* of the program */
 } ntr_gdb_range;
 
 typedef struct ntr_gdb_ranges {
@@ -21,15 +23,15 @@ typedef struct ntr_gdb_ranges {
 } ntr_gdb_ranges;
 
 typedef struct ntr_gdb_image {
-    char *path;         /* absolute */
+    char *path; /* absolute */
     uint64_t bias, entry, dynamic; /* bias not included; dynamic 0: none */
-    uint64_t headers;   /* address of the program headers */
+    uint64_t headers; /* address of the program headers */
     uint16_t header_count, header_size;
-    uint32_t flags;     /* e_flags */
-    uint64_t text;      /* lowest address of a segment */
-    bool limited;       /* only in some contexts */
-    bool interpreted;   /* it asks for a dynamic linker */
-    bool made;          /* a symbol file: to be removed */
+    uint32_t flags; /* e_flags */
+    uint64_t text; /* lowest address of a segment */
+    bool limited; /* only in some contexts */
+    bool interpreted; /* it asks for a dynamic linker */
+    bool made; /* a symbol file: to be removed */
     bool return_places; /* a symbol file that is not about code */
     ntr_gdb_regions regions; /* of a symbol file */
 } ntr_gdb_image;
@@ -42,10 +44,10 @@ typedef struct ntr_gdb_place {
 typedef struct ntr_gdb_images {
     const ntr_allocator *allocator;
     const ntr_program *program;
-    const char *folder;   /* for symbol files; NULL: none are made */
+    const char *folder; /* for symbol files; NULL: none are made */
     ntr_gdb_image *items; /* each file at each address once */
     size_t count, capacity;
-    size_t main;          /* the main file; as `count`, when there is none */
+    size_t main; /* the main file; as `count`, when there is none */
     ntr_gdb_place *places;
     size_t place_count, place_capacity;
     uint64_t return_places; /* address of the first one; 0: there are none */
@@ -54,8 +56,8 @@ typedef struct ntr_gdb_images {
     ntr_gdb_ranges constant; /* sections in segments of code and variables */
 } ntr_gdb_images;
 
-/* Reads the headers of all ELF files of images->program, and makes symbol files. Files that cannot be read are left out.
- * Errors: NTR_E_MEMORY. */
+/* Reads the headers of all ELF files of images->program, and makes symbol files. Files that cannot be read are left
+ * out. Errors: NTR_E_MEMORY. */
 ntr_status ntr_gdb_images_load(ntr_gdb_images *images);
 
 /* Returns whether the file is in the address space of the context, in any privilege mode. */
@@ -66,8 +68,8 @@ bool ntr_gdb_images_made(const ntr_gdb_images *images, const ntr_context *contex
 
 bool ntr_gdb_is_return_place(const ntr_gdb_images *images, uint64_t address);
 
-/* Returns how many of the `size` bytes at the address, which this image has, cannot be written: they are outside of its writable
- * segments, or in one section that is not writable. */
+/* Returns how many of the `size` bytes at the address, which this image has, cannot be written: they are outside of its
+ * writable segments, or in one section that is not writable. */
 size_t ntr_gdb_images_constant(const ntr_gdb_images *images, size_t image, uint64_t address, size_t size);
 
 void ntr_gdb_images_release(ntr_gdb_images *images);

@@ -7,7 +7,8 @@
 
 enum { BYTES_MAX = NTR_GDB_PACKET_SIZE / 2 };
 
-/* Stores the bytes of an image at the address. Code of user mode is there for the debugger while its trap is handled, too. */
+/* Stores the bytes of an image at the address. Code of user mode is there for the debugger while its trap is handled,
+ * too. */
 static bool find_window(const ntr_gdb *gdb, const ntr_replay_hart *hart, uint64_t address, ntr_code_window *window) {
     if (!hart) return ntr_program_window(gdb->config.program, NULL, NTR_POSITION_ANY, address, window);
     ntr_context any_mode = hart->context;
@@ -16,16 +17,16 @@ static bool find_window(const ntr_gdb *gdb, const ntr_replay_hart *hart, uint64_
            ntr_program_window(gdb->config.program, &any_mode, hart->offset, address, window);
 }
 
-/* Code that was recorded, in images without a file, is constant where it is valid, also if it is in a writable segment of a
- * file: it was executed. */
+/* Code that was recorded, in images without a file, is constant where it is valid, also if it is in a writable segment
+ * of a file: it was executed. */
 static size_t read_images(ntr_gdb *gdb, uint64_t address, uint8_t *out, size_t size) {
     const ntr_replay_hart *hart = ntr_gdb_hart(gdb);
     ntr_code_window window;
     size_t done = 0;
     while (done < size) {
         if (!find_window(gdb, hart, address + done, &window)) { /* a reader of the program may have it */
-            if (ntr_program_read(gdb->config.program, hart ? &hart->context : NULL, hart ? hart->offset : NTR_POSITION_ANY,
-                                 address + done, out + done, 1) == 0)
+            if (ntr_program_read(gdb->config.program, hart ? &hart->context : NULL,
+                                 hart ? hart->offset : NTR_POSITION_ANY, address + done, out + done, 1) == 0)
                 break;
             done++;
             continue;
@@ -52,6 +53,8 @@ void ntr_gdb_read_memory(ntr_gdb *gdb, const char *packet) {
     size_t got = read_images(gdb, address, bytes, (size_t)size);
     const ntr_invented_stack *stack = got ? NULL : ntr_gdb_stack(gdb);
     if (stack) got = ntr_invented_stack_read(stack, address, bytes, (size_t)size);
-    if (got == 0 && size) ntr_gdb_text_print(&gdb->answer, "E01");
-    else ntr_gdb_text_hex(&gdb->answer, bytes, got);
+    if (got == 0 && size)
+        ntr_gdb_text_print(&gdb->answer, "E01");
+    else
+        ntr_gdb_text_hex(&gdb->answer, bytes, got);
 }

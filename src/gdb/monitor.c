@@ -80,7 +80,10 @@ static ntr_status place_of(ntr_gdb *gdb, const char *place, uint64_t *position) 
     }
     if (*end) return NTR_E_INVALID;
     if (!skip) return ntr_replay_place_in_hart(gdb->replay, gdb->general, number, position);
-    return ntr_replay_place(gdb->replay, mark == '#' ? NTR_UNIT_MESSAGE : mark == '@' ? NTR_UNIT_OFFSET : NTR_UNIT_TIME,
+    return ntr_replay_place(gdb->replay,
+                            mark == '#'   ? NTR_UNIT_MESSAGE
+                            : mark == '@' ? NTR_UNIT_OFFSET
+                                          : NTR_UNIT_TIME,
                             number, position);
 }
 
@@ -88,8 +91,10 @@ static ntr_status go(ntr_gdb *gdb, const char *argument, ntr_gdb_text *text) {
     uint64_t position;
     ntr_status status = place_of(gdb, argument, &position);
     if (status == NTR_E_INVALID)
-        ntr_gdb_text_print(text, "goto: expected an instruction number, #MESSAGE, @OFFSET, t:TIME, begin, end or a "
-                                 "percentage (37%%), found '%s'\n", argument);
+        ntr_gdb_text_print(text,
+                           "goto: expected an instruction number, #MESSAGE, @OFFSET, t:TIME, begin, end or a "
+                           "percentage (37%%), found '%s'\n",
+                           argument);
     if (status == NTR_OK) status = ntr_replay_go(gdb->replay, position);
     if (status == NTR_OK) return arrive(gdb, text);
     if (status == NTR_END) ntr_gdb_text_print(text, "interrupted\n");
@@ -164,7 +169,8 @@ static ntr_status to_trap(ntr_gdb *gdb, ntr_gdb_text *text) {
     ntr_status status = ntr_replay_entered(gdb->replay, gdb->general, &position, &found);
     if (status == NTR_OK && found) status = ntr_replay_go(gdb->replay, position);
     if (status == NTR_OK && found) return arrive(gdb, text);
-    ntr_gdb_text_print(text, status == NTR_END ? "interrupted\n" : "this trace does not have what this handler interrupted\n");
+    ntr_gdb_text_print(text, status == NTR_END ? "interrupted\n"
+                                               : "this trace does not have what this handler interrupted\n");
     return status == NTR_END ? NTR_OK : status;
 }
 
@@ -192,8 +198,8 @@ static ntr_status to_return(ntr_gdb *gdb, const char *argument, ntr_gdb_text *te
     return caller_or_return(gdb, false, text);
 }
 
-/* A debugger that steps over calls has seen the stack of a handler that the step has entered without return places. When it has
- * stopped, it may read it again. */
+/* A debugger that steps over calls has seen the stack of a handler that the step has entered without return places.
+ * When it has stopped, it may read it again. */
 static ntr_status stopped(ntr_gdb *gdb, const char *argument, ntr_gdb_text *text) {
     (void)argument;
     if (gdb->direct) ntr_gdb_text_print(text, "the stack has changed\n");
@@ -240,8 +246,9 @@ static const struct command {
 } commands[] = {
     {"help", help, "this list"},
     {"when", when, "hart, instruction, message, offset and time of this place"},
-    {"goto", go, "goto N | #MESSAGE | @OFFSET | t:TIME | begin | end | 37%; then 'maintenance flush register-cache' "
-                 "(ntrace.gdb has a command that does both)"},
+    {"goto", go,
+     "goto N | #MESSAGE | @OFFSET | t:TIME | begin | end | 37%; then 'maintenance flush register-cache' "
+     "(ntrace.gdb has a command that does both)"},
     {"next-gap", next_gap, "to the next place where execution is missing"},
     {"prev-gap", previous_gap, "to the previous place where execution is missing"},
     {"caller", to_caller, "back to the call of this frame"},
@@ -293,6 +300,8 @@ void ntr_gdb_monitor_packet(ntr_gdb *gdb, const char *packet) {
     }
     ntr_status status = run(gdb, line, &gdb->console);
     if (status < 0 && status != NTR_E_INVALID) gdb->failed = status;
-    if (gdb->console.size) ntr_gdb_text_hex(&gdb->answer, gdb->console.bytes, gdb->console.size);
-    else ntr_gdb_text_print(&gdb->answer, "OK");
+    if (gdb->console.size)
+        ntr_gdb_text_hex(&gdb->answer, gdb->console.bytes, gdb->console.size);
+    else
+        ntr_gdb_text_print(&gdb->answer, "OK");
 }

@@ -1,10 +1,11 @@
-/* Code between two functions, which a debugger steps through by knowledge of GNU/Linux. Without that OS ABI it stops there, or takes
- * the way to the function for a call to be stepped over:
+/* Code between two functions, which a debugger steps through by knowledge of GNU/Linux. Without that OS ABI it stops
+ * there, or takes the way to the function for a call to be stepped over:
  *
- * - The first call of a function of a shared library goes to a stub of the procedure linkage table (PLT), from there to the header
- *   of the table and to the dynamic linker, which jumps to the function. A step over the line is known to be in a stub, because
- *   its range ends there, with a call, and the debugger steps on by single instructions without removing its breakpoints. (If a function
- *   ends with a jump to a stub, `next` stops there. Without breakpoints, such a stop cannot be told from a part of `step`.)
+ * - The first call of a function of a shared library goes to a stub of the procedure linkage table (PLT), from there to
+ * the header of the table and to the dynamic linker, which jumps to the function. A step over the line is known to be
+ * in a stub, because its range ends there, with a call, and the debugger steps on by single instructions without
+ * removing its breakpoints. (If a function ends with a jump to a stub, `next` stops there. Without breakpoints, such a
+ * stop cannot be told from a part of `step`.)
  * - The handler of a signal returns to two instructions of the kernel: li a7, 139 (rt_sigreturn); ecall.
  *
  * Single steps of a user show this code. */
@@ -15,9 +16,11 @@
 
 enum { PLT_HEADER_SIZE = 32, SIGRETURN_SIZE = 8 };
 
-static bool has_words(const ntr_gdb *gdb, const ntr_replay_hart *hart, uint32_t first, uint32_t first_mask, uint32_t second) {
+static bool has_words(const ntr_gdb *gdb, const ntr_replay_hart *hart, uint32_t first, uint32_t first_mask,
+                      uint32_t second) {
     uint8_t bytes[8];
-    if (ntr_program_read(gdb->config.program, &hart->context, hart->offset, hart->address, bytes, sizeof bytes) != sizeof bytes)
+    if (ntr_program_read(gdb->config.program, &hart->context, hart->offset, hart->address, bytes, sizeof bytes) !=
+        sizeof bytes)
         return false;
     return (ntr_little_32(bytes) & first_mask) == first && ntr_little_32(bytes + 4) == second;
 }
@@ -53,7 +56,8 @@ static ntr_status leave(ntr_gdb *gdb, const ntr_replay_step *step, uint64_t low,
     }
 }
 
-/* From the header of the table to the first instruction of the function, or, if this is not there, of what the dynamic linker has called. */
+/* From the header of the table to the first instruction of the function, or, if this is not there, of what the dynamic
+ * linker has called. */
 static ntr_status leave_linker(ntr_gdb *gdb, const ntr_replay_step *step, ntr_replay_stop *stop) {
     const ntr_replay_hart *hart = ntr_gdb_hart(gdb);
     ntr_image_info info;
@@ -66,7 +70,8 @@ static ntr_status leave_linker(ntr_gdb *gdb, const ntr_replay_step *step, ntr_re
     return leave(gdb, step, info.low, info.high, stop);
 }
 
-ntr_status ntr_gdb_pass_over(ntr_gdb *gdb, const ntr_replay_step *step, bool line, size_t depth, ntr_replay_stop *stop) {
+ntr_status ntr_gdb_pass_over(ntr_gdb *gdb, const ntr_replay_step *step, bool line, size_t depth,
+                             ntr_replay_stop *stop) {
     const bool was_in_stub = gdb->in_stub;
     gdb->in_stub = false;
     if (!line && !was_in_stub) return NTR_OK;
@@ -77,7 +82,9 @@ ntr_status ntr_gdb_pass_over(ntr_gdb *gdb, const ntr_replay_step *step, bool lin
     if (was_in_stub && is_plt_header(gdb, hart)) return leave_linker(gdb, step, stop);
     if (is_sigreturn(gdb, hart)) return leave(gdb, step, hart->address, hart->address + SIGRETURN_SIZE, stop);
     bool trap;
-    if (line) gdb->in_stub = is_stub(gdb, hart) && (ntr_gdb_depth(gdb, &trap) > depth || gdb->breakpoints.count);
-    else gdb->in_stub = was_in_stub && is_stub(gdb, hart);
+    if (line)
+        gdb->in_stub = is_stub(gdb, hart) && (ntr_gdb_depth(gdb, &trap) > depth || gdb->breakpoints.count);
+    else
+        gdb->in_stub = was_in_stub && is_stub(gdb, hart);
     return NTR_OK;
 }

@@ -22,8 +22,8 @@ typedef struct ntr_gdb_regions {
 
 enum { NTR_GDB_REGIONS_MAX = 256 };
 
-/* Adds addresses, not below those of the last region. They extend it when at most `gap` bytes are between. When there are too
- * many regions, they are left out. Errors: NTR_E_MEMORY. */
+/* Adds addresses, not below those of the last region. They extend it when at most `gap` bytes are between. When there
+ * are too many regions, they are left out. Errors: NTR_E_MEMORY. */
 ntr_status ntr_gdb_region_add(ntr_gdb_regions *regions, uint64_t low, uint64_t high, uint64_t gap);
 
 /* Returns whether a region contains the address. */

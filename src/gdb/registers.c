@@ -8,10 +8,9 @@ enum { X0 = 0, REGISTER_PC = 32, F0 = 33, FFLAGS = 65, REGISTERS_ALL = 68, CONTR
 static const char *const x_names[] = {"zero", "ra", "sp", "gp", "tp",  "t0",  "t1", "t2", "fp", "s1", "a0",
                                       "a1",   "a2", "a3", "a4", "a5",  "a6",  "a7", "s2", "s3", "s4", "s5",
                                       "s6",   "s7", "s8", "s9", "s10", "s11", "t3", "t4", "t5", "t6"};
-static const char *const f_names[] = {"ft0", "ft1", "ft2",  "ft3",  "ft4", "ft5", "ft6",  "ft7",
-                                      "fs0", "fs1", "fa0",  "fa1",  "fa2", "fa3", "fa4",  "fa5",
-                                      "fa6", "fa7", "fs2",  "fs3",  "fs4", "fs5", "fs6",  "fs7",
-                                      "fs8", "fs9", "fs10", "fs11", "ft8", "ft9", "ft10", "ft11"};
+static const char *const f_names[] = {"ft0", "ft1", "ft2", "ft3", "ft4",  "ft5",  "ft6", "ft7", "fs0",  "fs1", "fa0",
+                                      "fa1", "fa2", "fa3", "fa4", "fa5",  "fa6",  "fa7", "fs2", "fs3",  "fs4", "fs5",
+                                      "fs6", "fs7", "fs8", "fs9", "fs10", "fs11", "ft8", "ft9", "ft10", "ft11"};
 static const char *const control_names[] = {"fflags", "frm", "fcsr"};
 
 static unsigned register_count(const ntr_gdb *gdb) {
@@ -22,7 +21,8 @@ static unsigned bits_of(const ntr_gdb *gdb, unsigned number) {
     return number < F0 ? gdb->xlen : number < FFLAGS ? gdb->float_bits : CONTROL_BITS;
 }
 
-/* A GDB with the OS ABI GNU/Linux reads a7 in front of ECALL, to recognize sigreturn, and gives up when it is not known. */
+/* A GDB with the OS ABI GNU/Linux reads a7 in front of ECALL, to recognize sigreturn, and gives up when it is not
+ * known. */
 static bool is_before_call_number(const ntr_gdb *gdb, const ntr_replay_hart *hart, unsigned number) {
     enum { A7 = 17 };
     ntr_insn insn;
@@ -40,7 +40,8 @@ static bool jump_register(ntr_gdb *gdb, const ntr_replay_hart *hart, unsigned nu
     const bool jumps = insn.flow == NTR_FLOW_INDIRECT_JUMP || insn.flow == NTR_FLOW_INDIRECT_CALL ||
                        insn.flow == NTR_FLOW_RETURN || insn.flow == NTR_FLOW_CO_SWAP;
     uint64_t target;
-    if (!jumps || insn.rs1 != number || ntr_replay_successor(gdb->replay, gdb->general, &target) != NTR_OK) return false;
+    if (!jumps || insn.rs1 != number || ntr_replay_successor(gdb->replay, gdb->general, &target) != NTR_OK)
+        return false;
     *value = target - (uint64_t)(int64_t)insn.immediate;
     return true;
 }
@@ -65,7 +66,8 @@ static bool value_of(ntr_gdb *gdb, unsigned number, uint64_t *value) {
     if (number == X0) return true;
     if (number == REGISTER_PC) return hart->address_known;
     bool known = of_stack(gdb, number, value);
-    return known || is_before_call_number(gdb, hart, number) || (number < REGISTER_PC && jump_register(gdb, hart, number, value));
+    return known || is_before_call_number(gdb, hart, number) ||
+           (number < REGISTER_PC && jump_register(gdb, hart, number, value));
 }
 
 bool ntr_gdb_add_register(ntr_gdb *gdb, unsigned number, ntr_gdb_text *text) {
@@ -80,7 +82,8 @@ bool ntr_gdb_add_register(ntr_gdb *gdb, unsigned number, ntr_gdb_text *text) {
 
 void ntr_gdb_read_registers(ntr_gdb *gdb, const char *packet) {
     (void)packet;
-    for (unsigned i = 0; ntr_gdb_add_register(gdb, i, &gdb->answer); i++) {}
+    for (unsigned i = 0; ntr_gdb_add_register(gdb, i, &gdb->answer); i++) {
+    }
 }
 
 void ntr_gdb_read_register(ntr_gdb *gdb, const char *packet) {
@@ -112,8 +115,10 @@ static void describe_floats(const ntr_gdb *gdb, ntr_gdb_text *text) {
 }
 
 void ntr_gdb_target_description(ntr_gdb *gdb, ntr_gdb_text *text) {
-    ntr_gdb_text_print(text, "<?xml version=\"1.0\"?>\n<!DOCTYPE target SYSTEM \"gdb-target.dtd\">\n"
-                             "<target version=\"1.0\">\n<architecture>riscv:rv%u</architecture>\n", gdb->xlen);
+    ntr_gdb_text_print(text,
+                       "<?xml version=\"1.0\"?>\n<!DOCTYPE target SYSTEM \"gdb-target.dtd\">\n"
+                       "<target version=\"1.0\">\n<architecture>riscv:rv%u</architecture>\n",
+                       gdb->xlen);
     describe_integers(gdb, text);
     if (gdb->has_fpu) describe_floats(gdb, text);
     ntr_gdb_text_print(text, "</target>\n");

@@ -1,13 +1,13 @@
 /* Resuming: steps, range steps and continuing, forward and backward.
  *
- * A debugger with the OS ABI "GNU/Linux" does not use steps for RISC-V. It predicts the next address from register values,
- * of which a trace has none, sets a breakpoint there, and continues. At a branch that is often the wrong side. Such a
- * request is recognised: a breakpoint that is new since the previous resume is at a successor of the current
+ * A debugger with the OS ABI "GNU/Linux" does not use steps for RISC-V. It predicts the next address from register
+ * values, of which a trace has none, sets a breakpoint there, and continues. At a branch that is often the wrong side.
+ * Such a request is recognised: a breakpoint that is new since the previous resume is at a successor of the current
  * instruction that was not taken. It is then treated as a step.
  *
- * Return places (unwind/invented_stack.h) are never executed. A breakpoint there, which `finish` sets, means: when the handler has
- * returned. And a debugger that steps over calls takes the handler for one only if it returns to the line that is stepped
- * over: where such a step enters a handler, its stack is without the return place (`direct`). */
+ * Return places (unwind/invented_stack.h) are never executed. A breakpoint there, which `finish` sets, means: when the
+ * handler has returned. And a debugger that steps over calls takes the handler for one only if it returns to the line
+ * that is stepped over: where such a step enters a handler, its stack is without the return place (`direct`). */
 #include "gdb/server.h"
 
 #include <inttypes.h>
@@ -58,7 +58,8 @@ static bool is_predicted_step(ntr_gdb *gdb) {
 static void hint_prediction(ntr_gdb *gdb) {
     if (gdb->told_prediction) return;
     gdb->told_prediction = true;
-    ntr_gdb_say(gdb, "ntrace: this GDB predicts steps from register values; 'set osabi none' before 'file' avoids it\n");
+    ntr_gdb_say(gdb,
+                "ntrace: this GDB predicts steps from register values; 'set osabi none' before 'file' avoids it\n");
 }
 
 /* ECALL and EBREAK do not retire, so that a trace does not have them: a breakpoint there is never reached. */
@@ -71,8 +72,10 @@ static void hint_traps(ntr_gdb *gdb) {
             insn.flow != NTR_FLOW_TRAP)
             continue;
         gdb->told_trap = true;
-        ntr_gdb_say(gdb, "ntrace: a trace has no ECALL and EBREAK, as they do not retire: the breakpoint at 0x%" PRIx64
-                         " is not reached; set it in front of it, behind it, or in the handler\n", address);
+        ntr_gdb_say(gdb,
+                    "ntrace: a trace has no ECALL and EBREAK, as they do not retire: the breakpoint at 0x%" PRIx64
+                    " is not reached; set it in front of it, behind it, or in the handler\n",
+                    address);
     }
 }
 
@@ -89,7 +92,8 @@ static void note_handler(ntr_gdb *gdb, uint16_t src, size_t depth) {
     ntr_gdb_forget_state(gdb);
 }
 
-/* Stores where the hart has returned from a handler with a breakpoint at its return place. Returns NTR_END when interrupted. */
+/* Stores where the hart has returned from a handler with a breakpoint at its return place. Returns NTR_END when
+ * interrupted. */
 static ntr_status find_return(ntr_gdb *gdb, uint16_t src, uint64_t *position, bool *found) {
     const ntr_invented_stack *stack = ntr_gdb_stack(gdb);
     size_t frames = 0;
@@ -117,10 +121,13 @@ static void go_step(ntr_gdb *gdb, const action *a) {
         .count = gdb->breakpoints.count,
     };
     ntr_status status = ntr_replay_go_step(gdb->replay, &step, &stop);
-    if (status == NTR_OK && stop.reason == NTR_REPLAY_LIMIT) status = ntr_gdb_pass_over(gdb, &step, a->over, depth, &stop);
+    if (status == NTR_OK && stop.reason == NTR_REPLAY_LIMIT)
+        status = ntr_gdb_pass_over(gdb, &step, a->over, depth, &stop);
     if (status == NTR_OK && a->over && stop.reason == NTR_REPLAY_LIMIT) note_handler(gdb, stop.src, depth);
-    if (status < 0) gdb->failed = status;
-    else ntr_gdb_report_stop(gdb, &stop, NTR_GDB_STEPPED);
+    if (status < 0)
+        gdb->failed = status;
+    else
+        ntr_gdb_report_stop(gdb, &stop, NTR_GDB_STEPPED);
 }
 
 static void go_on(ntr_gdb *gdb, const action *a, bool backward) {
@@ -136,12 +143,15 @@ static void go_on(ntr_gdb *gdb, const action *a, bool backward) {
     };
     ntr_status status = NTR_OK;
     if (!backward) status = find_return(gdb, a->src, &search.until, &search.has_until);
-    if (!backward && status == NTR_OK) status = ntr_replay_neighbour(gdb->replay, a->src, false, &search.skipped, &found);
+    if (!backward && status == NTR_OK)
+        status = ntr_replay_neighbour(gdb->replay, a->src, false, &search.skipped, &found);
     search.skip = found;
     stop = (ntr_replay_stop){.src = a->src, .reason = NTR_REPLAY_INTERRUPTED};
     if (status == NTR_OK) status = ntr_replay_find(gdb->replay, &search, &stop);
-    if (status < 0) gdb->failed = status;
-    else ntr_gdb_report_stop(gdb, &stop, backward ? NTR_GDB_BACKWARD : NTR_GDB_RETURNED);
+    if (status < 0)
+        gdb->failed = status;
+    else
+        ntr_gdb_report_stop(gdb, &stop, backward ? NTR_GDB_BACKWARD : NTR_GDB_RETURNED);
 }
 
 /* A debugger removes all breakpoints when it steps off one. */
@@ -162,9 +172,12 @@ static void perform(ntr_gdb *gdb, action a) {
     }
     a.over = is_step_over(gdb, &a);
     if (!a.step) hint_traps(gdb);
-    if (ntr_gdb_breakpoints_resume(&gdb->breakpoints) != NTR_OK) gdb->failed = NTR_E_MEMORY;
-    else if (a.step) go_step(gdb, &a);
-    else go_on(gdb, &a, false);
+    if (ntr_gdb_breakpoints_resume(&gdb->breakpoints) != NTR_OK)
+        gdb->failed = NTR_E_MEMORY;
+    else if (a.step)
+        go_step(gdb, &a);
+    else
+        go_on(gdb, &a, false);
     if (!a.step) gdb->in_stub = false;
 }
 
@@ -246,8 +259,10 @@ static void step_back(ntr_gdb *gdb, uint16_t src) {
     if (status == NTR_OK) status = ntr_replay_go(gdb->replay, position);
     if (status == NTR_END) stop.reason = NTR_REPLAY_INTERRUPTED;
     if (status == NTR_OK) note_handler(gdb, src, depth);
-    if (status < 0) gdb->failed = status;
-    else ntr_gdb_report_stop(gdb, &stop, NTR_GDB_BACKWARD);
+    if (status < 0)
+        gdb->failed = status;
+    else
+        ntr_gdb_report_stop(gdb, &stop, NTR_GDB_BACKWARD);
 }
 
 void ntr_gdb_reverse(ntr_gdb *gdb, const char *packet) {
@@ -255,7 +270,10 @@ void ntr_gdb_reverse(ntr_gdb *gdb, const char *packet) {
     if ((strcmp(packet, "bs") == 0 || strcmp(packet, "bc") == 0) && ntr_gdb_waiting_stop(gdb)) return;
     ntr_gdb_forget_state(gdb);
     gdb->direct = gdb->in_stub = false;
-    if (ntr_gdb_breakpoints_resume(&gdb->breakpoints) != NTR_OK) gdb->failed = NTR_E_MEMORY;
-    else if (strcmp(packet, "bs") == 0) step_back(gdb, a.src);
-    else if (strcmp(packet, "bc") == 0) go_on(gdb, &a, true);
+    if (ntr_gdb_breakpoints_resume(&gdb->breakpoints) != NTR_OK)
+        gdb->failed = NTR_E_MEMORY;
+    else if (strcmp(packet, "bs") == 0)
+        step_back(gdb, a.src);
+    else if (strcmp(packet, "bc") == 0)
+        go_on(gdb, &a, true);
 }

@@ -1,4 +1,5 @@
-/* The server: takes packets and answers them by a table. An unknown packet has an empty answer, as the protocol wants. */
+/* The server: takes packets and answers them by a table. An unknown packet has an empty answer, as the protocol wants.
+ */
 #include "gdb/server.h"
 
 #include "base/allocator.h"
@@ -56,8 +57,10 @@ static void change_breakpoint(ntr_gdb *gdb, const char *packet) {
         return;
     }
     ntr_status status = NTR_OK;
-    if (packet[0] == 'Z') status = ntr_gdb_breakpoint_add(&gdb->breakpoints, address, hardware);
-    else ntr_gdb_breakpoint_remove(&gdb->breakpoints, address, hardware);
+    if (packet[0] == 'Z')
+        status = ntr_gdb_breakpoint_add(&gdb->breakpoints, address, hardware);
+    else
+        ntr_gdb_breakpoint_remove(&gdb->breakpoints, address, hardware);
     if (packet[0] == 'z') gdb->in_stub = false; /* it has stopped */
     ntr_gdb_text_print(&gdb->answer, status == NTR_OK ? "OK" : "E01");
 }
@@ -108,7 +111,7 @@ static const struct handler *find_handler(const char *packet) {
     for (size_t i = 0; i < sizeof handlers / sizeof *handlers; i++) {
         const struct handler *h = &handlers[i];
         bool same = h->match == WHOLE_PACKET ? strcmp(packet, h->packet) == 0
-                                      : strncmp(packet, h->packet, strlen(h->packet)) == 0;
+                                             : strncmp(packet, h->packet, strlen(h->packet)) == 0;
         if (same) return h;
     }
     return NULL;

@@ -26,15 +26,16 @@ struct ntr_gdb {
     bool pass_gaps;        /* "gaps pass" */
     bool told_prediction;  /* the hint on predicted steps was shown, */
     bool told_trap;        /* ... that on breakpoints at ECALL */
-    bool uses_places;      /* a stack has had return places (unwind/invented_stack.h): the debugger needs their file */
-    bool direct;           /* a step has just entered the handler of a trap */
-    bool in_stub;          /* a step over a line is in a stub of the procedure linkage table (pass_over.c) */
+    bool uses_places; /* a stack has had return places (unwind/invented_stack.h): the debugger needs their file */
+    bool direct; /* a step has just entered the handler of a trap */
+    bool in_stub; /* a step over a line is in a stub of the procedure linkage table (pass_over.c) */
     uint16_t general, resumed; /* sources that Hg and Hc select */
-    bool resumed_any;          /* Hc selects all. A debugger sends Hc only when it wants another thread than the last Hc said */
-    ntr_gdb_text stop;     /* the last stop reply */
-    bool *listed;          /* for each of images.items: the debugger has it as a library */
-    bool has_listed;       /* the debugger has read a list of libraries */
-    bool stop_waits;       /* the debugger got the change of libraries first; its next request to resume is answered with `stop` */
+    bool resumed_any; /* Hc selects all. A debugger sends Hc only when it wants another thread than the last Hc said */
+    ntr_gdb_text stop; /* the last stop reply */
+    bool *listed; /* for each of images.items: the debugger has it as a library */
+    bool has_listed; /* the debugger has read a list of libraries */
+    bool stop_waits; /* the debugger got the change of libraries first; its next request to resume is answered with
+                        `stop` */
 
     /* The state of the hart `general` at the position. */
     bool hart_valid, stack_valid;
@@ -47,8 +48,8 @@ struct ntr_gdb {
 
 /* ---- threads.c */
 
-/* Reads a thread id of the protocol: hart number + 1. 0 (any) and -1 (all) set *any. Returns false when there is no such
- * hart. */
+/* Reads a thread id of the protocol: hart number + 1. 0 (any) and -1 (all) set *any. Returns false when there is no
+ * such hart. */
 bool ntr_gdb_thread(ntr_gdb *gdb, const char **at, uint16_t *src, bool *any);
 
 /* Returns the source that packets without a thread step: that of Hc; the current one, if Hc selects all. */
@@ -74,22 +75,23 @@ void ntr_gdb_read_registers(ntr_gdb *gdb, const char *packet);
 void ntr_gdb_read_register(ntr_gdb *gdb, const char *packet);
 void ntr_gdb_target_description(ntr_gdb *gdb, ntr_gdb_text *text);
 
-/* Adds the value of register `number`; `x` digits when it is not known. Returns false when there is no such register. */
+/* Adds the value of register `number`; `x` digits when it is not known. Returns false when there is no such register.
+ */
 bool ntr_gdb_add_register(ntr_gdb *gdb, unsigned number, ntr_gdb_text *text);
 
 /* ---- memory.c */
 void ntr_gdb_read_memory(ntr_gdb *gdb, const char *packet);
 
 /* ---- resume.c */
-void ntr_gdb_resume(ntr_gdb *gdb, const char *packet);    /* vCont */
+void ntr_gdb_resume(ntr_gdb *gdb, const char *packet); /* vCont */
 void ntr_gdb_resume_old(ntr_gdb *gdb, const char *packet); /* s, c */
-void ntr_gdb_reverse(ntr_gdb *gdb, const char *packet);   /* bs, bc */
+void ntr_gdb_reverse(ntr_gdb *gdb, const char *packet); /* bs, bc */
 
 /* ---- pass_over.c */
 
-/* A step has ended where it says. If it is part of one over a line (`line`; it began in a stack of `depth` frames), and code begins
- * there that belongs to no function of the program, goes on to behind that code. *stop: how the step ends then. Errors: as
- * ntr_replay_go_step. */
+/* A step has ended where it says. If it is part of one over a line (`line`; it began in a stack of `depth` frames), and
+ * code begins there that belongs to no function of the program, goes on to behind that code. *stop: how the step ends
+ * then. Errors: as ntr_replay_go_step. */
 ntr_status ntr_gdb_pass_over(ntr_gdb *gdb, const ntr_replay_step *step, bool line, size_t depth, ntr_replay_stop *stop);
 
 /* ---- stop.c */
@@ -99,9 +101,10 @@ void ntr_gdb_stopped(ntr_gdb *gdb, uint16_t src, unsigned signal, const char *re
 
 /* How a stop with NTR_REPLAY_LIMIT was reached. */
 typedef enum ntr_gdb_moved {
-    NTR_GDB_STEPPED,  /* the step is done */
+    NTR_GDB_STEPPED, /* the step is done */
     NTR_GDB_BACKWARD,
-    NTR_GDB_RETURNED, /* a handler has returned: to an address without breakpoint, which GDB shows as a stop without signal */
+    NTR_GDB_RETURNED, /* a handler has returned: to an address without breakpoint, which GDB shows as a stop without
+                         signal */
 } ntr_gdb_moved;
 void ntr_gdb_report_stop(ntr_gdb *gdb, const ntr_replay_stop *stop, ntr_gdb_moved how);
 void ntr_gdb_last_stop(ntr_gdb *gdb, const char *packet);

@@ -31,8 +31,8 @@ void ntr_gdb_last_stop(ntr_gdb *gdb, const char *packet) {
 }
 
 /* A debugger reads libraries after a stop with `library`, and then resumes what it was doing. In the address space
- * of another process it has to do that before the stop: this answer is followed by a request to resume, whose answer is the
- * stop. */
+ * of another process it has to do that before the stop: this answer is followed by a request to resume, whose answer is
+ * the stop. */
 static void answer_stop(ntr_gdb *gdb) {
     gdb->stop_waits = ntr_gdb_libraries_changed(gdb);
     if (gdb->stop_waits)

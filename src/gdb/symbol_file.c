@@ -1,5 +1,6 @@
-/* Around the names of each region of addresses, a symbol file has a section without contents: a debugger accepts a symbol
- * only in a section. The sections are writable, so that no debugger takes their contents, zeros, for the code. */
+/* Around the names of each region of addresses, a symbol file has a section without contents: a debugger accepts a
+ * symbol only in a section. The sections are writable, so that no debugger takes their contents, zeros, for the code.
+ */
 #include "gdb/symbol_file.h"
 
 #include "base/allocator.h"
@@ -53,7 +54,8 @@ static ntr_status find_regions(builder *b) {
     for (; i < b->count && status == NTR_OK; i++) {
         const ntr_name *name = b->names[i];
         const uint64_t size = name->size ? name->size : NAME_EXTENDS;
-        status = ntr_gdb_region_add(b->regions, name->address, top - name->address < size ? top : name->address + size, NAME_GAP);
+        status = ntr_gdb_region_add(b->regions, name->address, top - name->address < size ? top : name->address + size,
+                                    NAME_GAP);
         if (status == NTR_OK && !ntr_gdb_regions_contain(b->regions, name->address)) break; /* too many */
         if (status == NTR_OK) b->regions->items[b->regions->count - 1].end = i + 1;
     }
@@ -173,9 +175,12 @@ static bool add_frames(builder *b) {
 /* ---- the file */
 
 static bool add_headers(builder *b) {
-    enum { NO_ENTRY = 1 }; /* GDB takes code without a name for the entry function if this is 0, and ends backtraces there */
+    enum {
+        NO_ENTRY = 1
+    }; /* GDB takes code without a name for the entry function if this is 0, and ends backtraces there */
     GElf_Ehdr head;
-    const GElf_Phdr segment = { /* a debugger takes the place of a library from its first segment */
+    const GElf_Phdr segment = {
+                                /* a debugger takes the place of a library from its first segment */
         .p_type = PT_LOAD,
         .p_flags = PF_R | PF_X,
         .p_vaddr = b->regions->items[0].low,
@@ -204,8 +209,8 @@ static ntr_status write_file(builder *b, int fd) {
     return written ? NTR_OK : NTR_E_IO;
 }
 
-ntr_status ntr_gdb_symbol_file_write(int fd, ntr_gdb_symbol_kind kind, const ntr_symbols *symbols, ntr_gdb_regions *regions,
-                                     unsigned xlen) {
+ntr_status ntr_gdb_symbol_file_write(int fd, ntr_gdb_symbol_kind kind, const ntr_symbols *symbols,
+                                     ntr_gdb_regions *regions, unsigned xlen) {
     builder b = {.allocator = regions->allocator, .xlen = xlen, .regions = regions, .kind = kind};
     ntr_status status = symbols ? take_names(&b, symbols) : NTR_OK;
     if (status == NTR_OK && symbols) status = find_regions(&b);
@@ -225,8 +230,11 @@ ntr_status ntr_gdb_return_places_write(int fd, uint64_t address, ntr_gdb_regions
     const ntr_symbols symbols = {.names = names, .count = NTR_RETURN_PLACES};
     for (unsigned i = 0; i < NTR_RETURN_PLACES; i++) {
         snprintf(texts[i], sizeof texts[i], "return_place_%u", i + 1);
-        names[i] = (ntr_name){.name = texts[i], .address = address + (uint64_t)i * NTR_RETURN_PLACE_SIZE,
-                              .size = NTR_RETURN_PLACE_SIZE, .function = true, .code = true};
+        names[i] = (ntr_name){.name = texts[i],
+                              .address = address + (uint64_t)i * NTR_RETURN_PLACE_SIZE,
+                              .size = NTR_RETURN_PLACE_SIZE,
+                              .function = true,
+                              .code = true};
     }
     return ntr_gdb_symbol_file_write(fd, NTR_GDB_SYMBOL_RETURN_PLACES, &symbols, regions, xlen);
 }

@@ -1,5 +1,5 @@
-/* A common entry (CIE) has the rules of all code of the file; entries (FDEs) of code have only their addresses. Those of return
- * places have their rules, too, because each one saves words in another place. */
+/* A common entry (CIE) has the rules of all code of the file; entries (FDEs) of code have only their addresses. Those
+ * of return places have their rules, too, because each one saves words in another place. */
 #include "gdb/symbol_frames.h"
 
 #include "base/little_endian.h"
@@ -117,7 +117,8 @@ size_t ntr_gdb_symbol_frames_most(const ntr_gdb_regions *regions) {
     return (regions->count + NTR_RETURN_PLACES + 1) * ENTRY_MOST;
 }
 
-size_t ntr_gdb_symbol_frames_write(const ntr_gdb_regions *regions, ntr_gdb_symbol_kind kind, unsigned xlen, uint8_t *out) {
+size_t ntr_gdb_symbol_frames_write(const ntr_gdb_regions *regions, ntr_gdb_symbol_kind kind, unsigned xlen,
+                                   uint8_t *out) {
     cfi_writer w = {.bytes = out};
     const unsigned word = xlen / 8;
     put_common_entry(&w, kind, word);

@@ -61,11 +61,14 @@ static void describe(ntr_gdb *gdb, const char *at) {
 }
 
 void ntr_gdb_thread_packets(ntr_gdb *gdb, const char *packet) {
-    if (strcmp(packet, "qfThreadInfo") == 0) list(gdb);
-    else if (strcmp(packet, "qsThreadInfo") == 0) ntr_gdb_text_print(&gdb->answer, "l");
+    if (strcmp(packet, "qfThreadInfo") == 0)
+        list(gdb);
+    else if (strcmp(packet, "qsThreadInfo") == 0)
+        ntr_gdb_text_print(&gdb->answer, "l");
     else if (strcmp(packet, "qC") == 0)
         ntr_gdb_text_print(&gdb->answer, "QC%x", (unsigned)ntr_gdb_thread_number(gdb, gdb->general));
-    else if (strncmp(packet, "qThreadExtraInfo,", 17) == 0) describe(gdb, packet + 17);
+    else if (strncmp(packet, "qThreadExtraInfo,", 17) == 0)
+        describe(gdb, packet + 17);
 }
 
 void ntr_gdb_select_thread(ntr_gdb *gdb, const char *packet) {

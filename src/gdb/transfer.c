@@ -21,8 +21,8 @@ static bool same_file(const ntr_gdb *gdb, size_t a, size_t b) {
     return a < gdb->images.count && strcmp(gdb->images.items[a].path, gdb->images.items[b].path) == 0;
 }
 
-/* Returns whether the file is a library where execution is. A capture may have a file twice, because the loader has mapped parts of
- * it at other distances than the file says; the first one counts. */
+/* Returns whether the file is a library where execution is. A capture may have a file twice, because the loader has
+ * mapped parts of it at other distances than the file says; the first one counts. */
 static bool is_library(ntr_gdb *gdb, size_t item) {
     const ntr_replay_hart *hart = ntr_gdb_hart(gdb);
     if (gdb->images.items[item].return_places && !gdb->uses_places) return false;
@@ -84,8 +84,11 @@ static void make_auxv(ntr_gdb *gdb, ntr_gdb_text *text) {
     const ntr_gdb_image *image = main_image(gdb);
     if (!image) return;
     const uint64_t pairs[][2] = {
-        {AT_PHDR_, image->headers + image->bias}, {AT_PHENT_, image->header_size}, {AT_PHNUM_, image->header_count},
-        {AT_ENTRY_, image->entry + image->bias},  {AT_NULL_, 0},
+        {AT_PHDR_, image->headers + image->bias},
+        {AT_PHENT_, image->header_size},
+        {AT_PHNUM_, image->header_count},
+        {AT_ENTRY_, image->entry + image->bias},
+        {AT_NULL_, 0},
     };
     for (size_t i = 0; i < sizeof pairs / sizeof *pairs; i++) {
         add_word(gdb, text, pairs[i][0]);
@@ -152,7 +155,8 @@ void ntr_gdb_transfer(ntr_gdb *gdb, const char *packet) {
     size_t room = NTR_GDB_PACKET_SIZE / 2 - 1; /* each byte may need two */
     if (length > room) length = room;
     ntr_gdb_text_print(&gdb->answer, left > length ? "m" : "l");
-    ntr_gdb_text_add(&gdb->answer, gdb->object.size ? gdb->object.bytes + offset : "", left > length ? (size_t)length : left);
+    ntr_gdb_text_add(&gdb->answer, gdb->object.size ? gdb->object.bytes + offset : "",
+                     left > length ? (size_t)length : left);
 }
 
 void ntr_gdb_offsets(ntr_gdb *gdb, const char *packet) {

@@ -14,8 +14,8 @@ __attribute__((format(printf, 3, 0))) static void set_choice(ntr_choice *choice,
     vsnprintf(choice->evidence, sizeof choice->evidence, format, arguments);
 }
 
-/* While the width of SRC is open, every message may be another one: what was tried with one width is not sure. Example: 34 KiB with
- * 12 bits of SRC decode without contradiction with 5 bits, as if no register jump had a message. */
+/* While the width of SRC is open, every message may be another one: what was tried with one width is not sure. Example:
+ * 34 KiB with 12 bits of SRC decode without contradiction with 5 bits, as if no register jump had a message. */
 static ntr_confidence with_any_source(const ntr_search *s, ntr_parameter p, ntr_confidence confidence) {
     const bool open = s->out->choices[NTR_PARAMETER_SRC_BITS].confidence == NTR_CONFIDENCE_UNKNOWN;
     return open && p != NTR_PARAMETER_XLEN && confidence == NTR_CONFIDENCE_SURE ? NTR_CONFIDENCE_LIKELY : confidence;
@@ -51,7 +51,7 @@ void ntr_choose_by_trial(ntr_search *s, ntr_parameter p, ntr_verdict v, const ch
         ntr_choose(s, p, v.confidence, value, "several values decode without contradiction");
     else
         ntr_choose(s, p, v.confidence, value,
-               "%llu messages followed with %llu contradictions; the next best value: %llu with %llu",
-               (unsigned long long)best->followed, (unsigned long long)ntr_infer_failures(best),
-               (unsigned long long)v.other->followed, (unsigned long long)ntr_infer_failures(v.other));
+                   "%llu messages followed with %llu contradictions; the next best value: %llu with %llu",
+                   (unsigned long long)best->followed, (unsigned long long)ntr_infer_failures(best),
+                   (unsigned long long)v.other->followed, (unsigned long long)ntr_infer_failures(v.other));
 }

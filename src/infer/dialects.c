@@ -4,8 +4,8 @@
 #include "message/sets.h"
 #include "wire/mdo.h"
 
-/* Absolute times rise all the time, and their sums get ahead of the clock. If a difference is read as XOR, time decreases every
- * other time; if an XOR is read as a difference, the sum gets ahead of the clock. */
+/* Absolute times rise all the time, and their sums get ahead of the clock. If a difference is read as XOR, time
+ * decreases every other time; if an XOR is read as a difference, the sum gets ahead of the clock. */
 ntr_times ntr_classify_times(const ntr_scan *scan) {
     enum { FEW = 3, MANY = 8 };
     if (scan->steps == 0) return NTR_TIMES_SUMS; /* no relative times: both are the same */
@@ -38,8 +38,8 @@ static bool is_framed(const ntr_search *s, const ntr_scan *scan) {
     return false;
 }
 
-/* Returns whether the stream, read with this width of SRC, has the signs of tt-dfd and no defect: frames, stray bytes, contexts in
- * Ownership messages with FORMAT 0, trap values. Where SRC is inhibited, values are damaged, too. */
+/* Returns whether the stream, read with this width of SRC, has the signs of tt-dfd and no defect: frames, stray bytes,
+ * contexts in Ownership messages with FORMAT 0, trap values. Where SRC is inhibited, values are damaged, too. */
 static bool looks_like_tt_dfd(const ntr_search *s, unsigned src_bits) {
     ntr_params params;
     ntr_scan scan;
@@ -59,7 +59,8 @@ static bool looks_like_tt_dfd(const ntr_search *s, unsigned src_bits) {
 bool ntr_infer_signs_of_tt_dfd(const ntr_search *s, unsigned *src_bits) {
     const ntr_dialect *dialect = ntr_dialect_find("tt-dfd");
     *src_bits = dialect->src_bits;
-    if (ntr_search_has_evidence(s) && !ntr_search_is_poor(s)) return ntr_search_explains(s, dialect) && looks_like_tt_dfd(s, *src_bits);
+    if (ntr_search_has_evidence(s) && !ntr_search_is_poor(s))
+        return ntr_search_explains(s, dialect) && looks_like_tt_dfd(s, *src_bits);
     if (looks_like_tt_dfd(s, *src_bits)) return true;
     *src_bits = 0;
     return looks_like_tt_dfd(s, 0);
@@ -83,14 +84,15 @@ static void set_dialect(ntr_search *s, const char *name, ntr_confidence confiden
     ntr_choose(s, NTR_PARAMETER_DIALECT, confidence, name, "%s", evidence);
 }
 
-/* Returns whether the dialect is possible: no other one explains the execution better, or nothing shows the execution. */
+/* Returns whether the dialect is possible: no other one explains the execution better, or nothing shows the execution.
+ */
 static bool is_possible(const ntr_search *s, const ntr_dialect *dialect) {
     return !ntr_search_has_evidence(s) || ntr_search_explains(s, dialect);
 }
 
-/* Returns the possible dialect that explains most messages and values that N-Trace 1.0 does not have; NULL when none or several
- * do. A few of them may be damage, but not those of SiFive, which say by far more (docs/dialects.md section 2). Of dialects with
- * the same messages, the one that was tried first counts. */
+/* Returns the possible dialect that explains most messages and values that N-Trace 1.0 does not have; NULL when none or
+ * several do. A few of them may be damage, but not those of SiFive, which say by far more (docs/dialects.md section 2).
+ * Of dialects with the same messages, the one that was tried first counts. */
 static const ntr_dialect *dialect_by_messages(const ntr_search *s) {
     const ntr_dialect *dialect, *most_of = NULL, *best = s->trials[s->best].params.dialect;
     uint64_t most = 0;
@@ -128,7 +130,8 @@ static bool infer_dialect_by_signs(ntr_search *s) {
     const ntr_dialect *own = dialect_by_messages(s);
     unsigned src_bits;
     if (ntr_infer_signs_of_tt_dfd(s, &src_bits) && s->out->params.src_bits == src_bits)
-        set_dialect(s, "tt-dfd", NTR_CONFIDENCE_LIKELY, "frames, stray bytes, trap values or contexts of FORMAT 0, and no defect");
+        set_dialect(s, "tt-dfd", NTR_CONFIDENCE_LIKELY,
+                    "frames, stray bytes, trap values or contexts of FORMAT 0, and no defect");
     else if (own)
         set_dialect(s, own->messages & NTR_MESSAGES_SIFIVE ? older : own->name, NTR_CONFIDENCE_LIKELY,
                     "the stream has messages or values that N-Trace 1.0 does not have");
@@ -154,10 +157,12 @@ static void infer_dialect_without_signs(ntr_search *s, ntr_verdict v) {
     }
     adopt_dialect(s, best);
     if (decided)
-        ntr_choose(s, NTR_PARAMETER_DIALECT, NTR_CONFIDENCE_LIKELY, best->name,
-               "%llu messages followed with %llu contradictions, in %u more dialects as well; the next best: %llu with %llu",
-               (unsigned long long)s->trials[s->best].followed, (unsigned long long)ntr_infer_failures(&s->trials[s->best]),
-               count_others(s), (unsigned long long)v.other->followed, (unsigned long long)ntr_infer_failures(v.other));
+        ntr_choose(
+            s, NTR_PARAMETER_DIALECT, NTR_CONFIDENCE_LIKELY, best->name,
+            "%llu messages followed with %llu contradictions, in %u more dialects as well; the next best: %llu with %llu",
+            (unsigned long long)s->trials[s->best].followed,
+            (unsigned long long)ntr_infer_failures(&s->trials[s->best]), count_others(s),
+            (unsigned long long)v.other->followed, (unsigned long long)ntr_infer_failures(v.other));
     else
         ntr_choose_by_trial(s, NTR_PARAMETER_DIALECT, v, best->name);
 }

@@ -62,7 +62,8 @@ static void infer_src_bits(ntr_search *s) {
         p->src_bits = (uint8_t)ttdfd_bits;
         snprintf(value, sizeof value, "%u", ttdfd_bits);
         ntr_choose(s, NTR_PARAMETER_SRC_BITS, NTR_CONFIDENCE_LIKELY, value, "%s",
-               ttdfd_bits ? "the width of dialect tt-dfd" : "tt-dfd with SRC inhibited, which damages its messages");
+                   ttdfd_bits ? "the width of dialect tt-dfd"
+                              : "tt-dfd with SRC inhibited, which damages its messages");
         return;
     }
     if (ntr_infer_given(s, NTR_PARAMETER_SRC_BITS) || ntr_search_has_evidence(s)) {
@@ -76,13 +77,15 @@ static void infer_src_bits(ntr_search *s) {
     p->src_bits = confidence == NTR_CONFIDENCE_LIKELY ? (uint8_t)bits : 0;
     snprintf(value, sizeof value, "%u", p->src_bits);
     ntr_choose(s, NTR_PARAMETER_SRC_BITS, confidence, value,
-           confidence == NTR_CONFIDENCE_LIKELY
-               ? "without a program: %llu messages have unusual values, more with every other width"
-               : "without a program several widths are equally plausible; give --src-bits",
-           (unsigned long long)unusual_messages);
+               confidence == NTR_CONFIDENCE_LIKELY
+                   ? "without a program: %llu messages have unusual values, more with every other width"
+                   : "without a program several widths are equally plausible; give --src-bits",
+               (unsigned long long)unusual_messages);
 }
 
-static const char *on_off(bool on) { return on ? "on" : "off"; }
+static const char *on_off(bool on) {
+    return on ? "on" : "off";
+}
 
 /* Returns in *confidence how certain it is that the stream needs inference that `without` does not have;
  * NTR_CONFIDENCE_UNKNOWN when it does not. Errors: NTR_E_MEMORY. */
@@ -92,8 +95,8 @@ static ntr_status judge_need(const ntr_search *s, const ntr_params *without, ntr
     ntr_status status = ntr_search_try(s, without, &trial);
     uint64_t with = ntr_infer_failures(best), less = ntr_infer_failures(&trial);
     *confidence = (with == 0 && less) || less > 4 * with + 4 ? NTR_CONFIDENCE_SURE
-                : less > with + with / 2                   ? NTR_CONFIDENCE_LIKELY
-                                                           : NTR_CONFIDENCE_UNKNOWN;
+                  : less > with + with / 2                   ? NTR_CONFIDENCE_LIKELY
+                                                             : NTR_CONFIDENCE_UNKNOWN;
     return status;
 }
 
@@ -112,18 +115,19 @@ static ntr_status infer_implicit_return(ntr_search *s) {
     if (status != NTR_OK) return status;
     if (needed != NTR_CONFIDENCE_UNKNOWN) {
         ntr_choose(s, NTR_PARAMETER_IMPLICIT_RETURN, needed, value, "%llu returns have no message",
-               (unsigned long long)best->implicit_returns);
+                   (unsigned long long)best->implicit_returns);
     } else if (best->redundant_returns) {
         p->implicit_return = NTR_RETURN_OFF;
-        ntr_choose(s, NTR_PARAMETER_IMPLICIT_RETURN, ntr_infer_failures(best) ? NTR_CONFIDENCE_LIKELY : NTR_CONFIDENCE_SURE,
-               "off", "%llu returns to known callers have a message", (unsigned long long)best->redundant_returns);
+        ntr_choose(s, NTR_PARAMETER_IMPLICIT_RETURN,
+                   ntr_infer_failures(best) ? NTR_CONFIDENCE_LIKELY : NTR_CONFIDENCE_SURE, "off",
+                   "%llu returns to known callers have a message", (unsigned long long)best->redundant_returns);
     } else {
         /* Expecting implicit returns does no harm: keep them for the part of the stream that was not inspected. */
         if (s->complete) p->implicit_return = NTR_RETURN_OFF;
         value_text(s, NTR_PARAMETER_IMPLICIT_RETURN, value, sizeof value);
         ntr_choose(s, NTR_PARAMETER_IMPLICIT_RETURN,
-               ntr_search_has_evidence(s) ? NTR_CONFIDENCE_NO_MATTER : NTR_CONFIDENCE_UNKNOWN, value,
-               "no return shows it%s", s->complete ? "" : " in the inspected part");
+                   ntr_search_has_evidence(s) ? NTR_CONFIDENCE_NO_MATTER : NTR_CONFIDENCE_UNKNOWN, value,
+                   "no return shows it%s", s->complete ? "" : " in the inspected part");
     }
     return NTR_OK;
 }
@@ -138,13 +142,13 @@ static ntr_status infer_sequential_jump(ntr_search *s) {
     if (status != NTR_OK) return status;
     if (needed != NTR_CONFIDENCE_UNKNOWN) {
         ntr_choose(s, NTR_PARAMETER_SEQUENTIAL_JUMP, needed, on_off(*value), "%llu register jumps have no message",
-               (unsigned long long)best->implicit_jumps);
+                   (unsigned long long)best->implicit_jumps);
         return NTR_OK;
     }
     if (s->complete && !ntr_infer_given(s, NTR_PARAMETER_SEQUENTIAL_JUMP)) *value = false;
     ntr_choose(s, NTR_PARAMETER_SEQUENTIAL_JUMP,
-           ntr_search_has_evidence(s) ? NTR_CONFIDENCE_NO_MATTER : NTR_CONFIDENCE_UNKNOWN, on_off(*value),
-           "every register jump%s has its message", s->complete ? "" : " in the inspected part");
+               ntr_search_has_evidence(s) ? NTR_CONFIDENCE_NO_MATTER : NTR_CONFIDENCE_UNKNOWN, on_off(*value),
+               "every register jump%s has its message", s->complete ? "" : " in the inspected part");
     return NTR_OK;
 }
 
@@ -160,10 +164,11 @@ static void infer_extend_addr(ntr_search *s) {
     *value = scan->closed_signs != 0;
     if (*value)
         ntr_choose(s, NTR_PARAMETER_EXTEND_ADDR, NTR_CONFIDENCE_LIKELY, "on",
-               "%llu addresses end in zeros that only extension needs", (unsigned long long)scan->closed_signs);
+                   "%llu addresses end in zeros that only extension needs", (unsigned long long)scan->closed_signs);
     else
-        ntr_choose(s, NTR_PARAMETER_EXTEND_ADDR, scan->open_signs >= SOME ? NTR_CONFIDENCE_LIKELY : NTR_CONFIDENCE_UNKNOWN,
-               "off", "%llu addresses end in a set bit, none in zeros after it", (unsigned long long)scan->open_signs);
+        ntr_choose(s, NTR_PARAMETER_EXTEND_ADDR,
+                   scan->open_signs >= SOME ? NTR_CONFIDENCE_LIKELY : NTR_CONFIDENCE_UNKNOWN, "off",
+                   "%llu addresses end in a set bit, none in zeros after it", (unsigned long long)scan->open_signs);
 }
 
 static void infer_all_jumps(ntr_search *s) {
@@ -187,26 +192,30 @@ static void infer_addr_bits(ntr_search *s) {
     if (s->out->params.addr_bits)
         ntr_choose_by_trial(s, NTR_PARAMETER_ADDR_BITS, v, value);
     else
-        ntr_choose(s, NTR_PARAMETER_ADDR_BITS, ntr_search_has_evidence(s) ? NTR_CONFIDENCE_NO_MATTER : NTR_CONFIDENCE_UNKNOWN, value, "%s",
-               "no address has to be extended from a narrower one");
+        ntr_choose(s, NTR_PARAMETER_ADDR_BITS,
+                   ntr_search_has_evidence(s) ? NTR_CONFIDENCE_NO_MATTER : NTR_CONFIDENCE_UNKNOWN, value, "%s",
+                   "no address has to be extended from a narrower one");
 }
 
 /* The rule of times, where it is another one than that of the dialect. */
 static void infer_ts_rule(ntr_search *s) {
-    static const char *const words[] = {[NTR_TS_DIFFERENCE] = "difference", [NTR_TS_XOR] = "xor", [NTR_TS_ABSOLUTE] = "absolute"};
+    static const char *const words[] = {
+        [NTR_TS_DIFFERENCE] = "difference", [NTR_TS_XOR] = "xor", [NTR_TS_ABSOLUTE] = "absolute"};
     static const uint8_t rules[] = {
         [NTR_TIMES_SUMS] = NTR_TS_DIFFERENCE, [NTR_TIMES_XORS] = NTR_TS_XOR, [NTR_TIMES_ABSOLUTE] = NTR_TS_ABSOLUTE};
     ntr_params *p = &s->out->params;
     ntr_times seen = ntr_classify_times(&s->scan);
     bool shown = s->scan.steps && seen != NTR_TIMES_UNKNOWN;
-    if (shown && !ntr_infer_given(s, NTR_PARAMETER_TS_RULE) && rules[seen] != ntr_ts_rule_of(p)) p->ts_rule = rules[seen];
+    if (shown && !ntr_infer_given(s, NTR_PARAMETER_TS_RULE) && rules[seen] != ntr_ts_rule_of(p))
+        p->ts_rule = rules[seen];
     if (shown)
         ntr_choose(s, NTR_PARAMETER_TS_RULE, NTR_CONFIDENCE_LIKELY, p->ts_rule ? words[ntr_ts_rule_of(p)] : "dialect",
-               "%llu relative times rise as %s", (unsigned long long)s->scan.steps, words[rules[seen]]);
+                   "%llu relative times rise as %s", (unsigned long long)s->scan.steps, words[rules[seen]]);
     else
         ntr_choose(s, NTR_PARAMETER_TS_RULE, s->scan.steps ? NTR_CONFIDENCE_UNKNOWN : NTR_CONFIDENCE_NO_MATTER,
-               p->ts_rule ? words[ntr_ts_rule_of(p)] : "dialect", "%s",
-               s->scan.steps ? "too few timestamps; give --ts-rule" : "no message that does not synchronize has a TSTAMP");
+                   p->ts_rule ? words[ntr_ts_rule_of(p)] : "dialect", "%s",
+                   s->scan.steps ? "too few timestamps; give --ts-rule"
+                                 : "no message that does not synchronize has a TSTAMP");
 }
 
 /* A few messages with TSTAMP among many without it are damaged ones that have swallowed the next message. */
@@ -218,23 +227,26 @@ static void infer_timestamps(ntr_search *s) {
     const bool proven = clear && s->out->choices[NTR_PARAMETER_SRC_BITS].confidence <= NTR_CONFIDENCE_SURE;
     const ntr_confidence confidence = proven ? NTR_CONFIDENCE_SURE : NTR_CONFIDENCE_LIKELY;
     if (!ntr_infer_given(s, NTR_PARAMETER_TIMESTAMPS))
-        s->out->params.timestamps = stamped && scan->stamped_syncs == scan->syncs ? NTR_TIMESTAMPS_ON : NTR_TIMESTAMPS_SEEN;
+        s->out->params.timestamps =
+            stamped && scan->stamped_syncs == scan->syncs ? NTR_TIMESTAMPS_ON : NTR_TIMESTAMPS_SEEN;
     ntr_choose(s, NTR_PARAMETER_TIMESTAMPS, confidence, on_off(on), "%llu of %llu messages end in TSTAMP",
-           (unsigned long long)stamped, (unsigned long long)scan->messages);
+               (unsigned long long)stamped, (unsigned long long)scan->messages);
 }
 
 static void infer_ts_width(ntr_search *s) {
     ntr_params *p = &s->out->params;
-    bool wraps = s->scan.backward_sums && ntr_ts_rule_of(p) == NTR_TS_DIFFERENCE && !ntr_infer_given(s, NTR_PARAMETER_TS_WIDTH);
+    bool wraps =
+        s->scan.backward_sums && ntr_ts_rule_of(p) == NTR_TS_DIFFERENCE && !ntr_infer_given(s, NTR_PARAMETER_TS_WIDTH);
     char value[8];
     if (wraps) p->ts_width = (uint8_t)(64 - __builtin_clzll(s->scan.latest | 1));
     snprintf(value, sizeof value, "%u", p->ts_width ? p->ts_width : 64);
     if (wraps)
         ntr_choose(s, NTR_PARAMETER_TS_WIDTH, NTR_CONFIDENCE_LIKELY, value,
-               "absolute timestamps decrease %llu times; none needs more bits",
-               (unsigned long long)s->scan.backward_sums);
+                   "absolute timestamps decrease %llu times; none needs more bits",
+                   (unsigned long long)s->scan.backward_sums);
     else
-        ntr_choose(s, NTR_PARAMETER_TS_WIDTH, NTR_CONFIDENCE_NO_MATTER, value, "no timestamp wraps in the inspected part");
+        ntr_choose(s, NTR_PARAMETER_TS_WIDTH, NTR_CONFIDENCE_NO_MATTER, value,
+                   "no timestamp wraps in the inspected part");
 }
 
 static void infer_mode(ntr_search *s) {
@@ -242,8 +254,8 @@ static void infer_mode(ntr_search *s) {
     uint64_t btm = ntr_scan_count(scan, ntr_tcodes_with(NTR_IS_DIRECT));
     const char *value = btm && scan->history ? "btm+htm" : btm ? "btm" : scan->history ? "htm" : "either";
     ntr_choose_mode(s, btm || scan->history ? NTR_CONFIDENCE_SURE : NTR_CONFIDENCE_UNKNOWN, value,
-                "%llu messages that only BTM has, %llu that only HTM has", (unsigned long long)btm,
-                (unsigned long long)scan->history);
+                    "%llu messages that only BTM has, %llu that only HTM has", (unsigned long long)btm,
+                    (unsigned long long)scan->history);
 }
 
 static void infer_xlen(ntr_search *s) {
@@ -255,13 +267,13 @@ static void infer_xlen(ntr_search *s) {
         ntr_choose(s, NTR_PARAMETER_XLEN, NTR_CONFIDENCE_SURE, value, "from the program");
     else if (s->scan.high_addresses)
         ntr_choose(s, NTR_PARAMETER_XLEN, NTR_CONFIDENCE_LIKELY, value, "%llu addresses need more than 32 bits",
-               (unsigned long long)s->scan.high_addresses);
+                   (unsigned long long)s->scan.high_addresses);
     else
         ntr_choose(s, NTR_PARAMETER_XLEN, NTR_CONFIDENCE_UNKNOWN, value, "no address needs more than 32 bits");
 }
 
-/* The depth of the encoder's return stack cannot be seen: a return that it has forgotten has a message, and is read with every
- * depth. It is an assumption as soon as returns are implicit. */
+/* The depth of the encoder's return stack cannot be seen: a return that it has forgotten has a message, and is read
+ * with every depth. It is an assumption as soon as returns are implicit. */
 static bool assume_return_stack(ntr_search *s) {
     const ntr_params *p = &s->out->params;
     char value[16];
@@ -304,7 +316,8 @@ static ntr_status infer_each(ntr_search *s) {
     return status;
 }
 
-/* The parameters that a Config message at the beginning of the stream says are as given, unless the caller gives them. */
+/* The parameters that a Config message at the beginning of the stream says are as given, unless the caller gives them.
+ */
 static void take_config(ntr_search *s, ntr_infer_config *config, ntr_bytes stream) {
     const ntr_dialect *ctte = ntr_dialect_find(ntr_container_ctte.dialect);
     ntr_container c = {.ops = &ntr_container_ctte, .given = 1u << NTR_PARAMETER_DIALECT};

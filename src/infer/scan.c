@@ -61,7 +61,7 @@ static void scan_time(const ntr_message *m, unsigned src, source_memory *seen, n
     bool sync = ntr_has_role(m->tcode, NTR_ROLE_SYNC), stamped = NTR_HAS(m, TSTAMP);
     *(sync ? &scan->syncs : &scan->others) += 1;
     if (!stamped) {
-        if (sync) seen->sum[src] = seen->xor[src] = 0;
+        if (sync) seen->sum[src] = seen->xor [src] = 0;
         return;
     }
     *(sync ? &scan->stamped_syncs : &scan->stamped_others) += 1;
@@ -70,13 +70,13 @@ static void scan_time(const ntr_message *m, unsigned src, source_memory *seen, n
         scan->backward_sums += m->tstamp < seen->sum[src];
         if (m->tstamp > scan->latest) scan->latest = m->tstamp;
         scan->backward_absolutes += m->tstamp < seen->last[src];
-        seen->sum[src] = seen->xor[src] = seen->last[src] = m->tstamp;
+        seen->sum[src] = seen->xor [src] = seen->last[src] = m->tstamp;
         seen->stepped[src] = false;
     } else if (seen->sum[src] && m->tstamp) {
-        uint64_t next = seen->xor[src] ^ m->tstamp;
+        uint64_t next = seen->xor [src] ^ m->tstamp;
         scan->steps++;
-        scan->backward_xors += next < seen->xor[src];
-        seen->xor[src] = next;
+        scan->backward_xors += next < seen->xor [src];
+        seen->xor [src] = next;
         seen->sum[src] += m->tstamp;
         scan->backward_absolutes += m->tstamp < seen->last[src];
         seen->last[src] = m->tstamp;
@@ -89,7 +89,8 @@ static bool is_own(const ntr_message *m, unsigned own) {
     static const uint8_t fields[] = {NTR_FIELD_SYNC, NTR_FIELD_EVCODE, NTR_FIELD_ETYPE, NTR_FIELD_RCODE};
     if (ntr_tcode_in(ntr_tcodes_of_dialects(own), m->tcode)) return true;
     for (size_t i = 0; i < sizeof fields; i++)
-        if (m->present >> fields[i] & 1 && ntr_value_flags(own, fields[i], m->value[fields[i]]) != NTR_VALUE_RESERVED) return true;
+        if (m->present >> fields[i] & 1 && ntr_value_flags(own, fields[i], m->value[fields[i]]) != NTR_VALUE_RESERVED)
+            return true;
     return false;
 }
 

@@ -6,10 +6,12 @@
 
 /* The first window contradicts most wrong values, and is short enough for a hundred trials. The second one is for the
  * values without contradiction. */
-#define FIRST_WINDOW ((size_t)32 * 1024)
+#define FIRST_WINDOW  ((size_t)32 * 1024)
 #define SECOND_WINDOW ((size_t)1024 * 1024)
 
-static bool is_given(const ntr_search *s, ntr_parameter p) { return s->config->given >> p & 1; }
+static bool is_given(const ntr_search *s, ntr_parameter p) {
+    return s->config->given >> p & 1;
+}
 
 static ntr_decoder_config decoder_config(const ntr_search *s, const ntr_params *params) {
     return (ntr_decoder_config){.size = sizeof(ntr_decoder_config),
@@ -48,7 +50,8 @@ static ntr_params trial_params(const ntr_search *s, const ntr_dialect *dialect, 
 }
 
 static unsigned form_of(const ntr_params *p) {
-    return (p->extend_addr ? FORM_EXTENDED : 0u) | (p->all_jumps ? FORM_JUMPS : 0u) | (p->no_addr_diff ? FORM_FULL : 0u);
+    return (p->extend_addr ? FORM_EXTENDED : 0u) | (p->all_jumps ? FORM_JUMPS : 0u) |
+           (p->no_addr_diff ? FORM_FULL : 0u);
 }
 
 /* Returns whether this value of a parameter is to be tried. */
@@ -69,7 +72,8 @@ static ntr_status add_form(ntr_search *s, const ntr_dialect *dialect, unsigned s
     /* A dialect of a single chip is tried with the SRC width of that chip only. */
     if (dialect->src_bits && dialect->src_bits != src_bits && !is_given(s, NTR_PARAMETER_DIALECT)) return NTR_OK;
     /* Older silicon has neither MSB extension nor traced jumps. */
-    if (form != FORM_PLAIN && dialect->messages != NTR_MESSAGES_1_0 && !is_given(s, NTR_PARAMETER_DIALECT)) return NTR_OK;
+    if (form != FORM_PLAIN && dialect->messages != NTR_MESSAGES_1_0 && !is_given(s, NTR_PARAMETER_DIALECT))
+        return NTR_OK;
     if (!is_candidate(s, NTR_PARAMETER_NO_ADDR_DIFF, given->no_addr_diff, (form & FORM_FULL) != 0)) return NTR_OK;
     if (!is_candidate(s, NTR_PARAMETER_EXTEND_ADDR, given->extend_addr, (form & FORM_EXTENDED) != 0)) return NTR_OK;
     if (!is_candidate(s, NTR_PARAMETER_ALL_JUMPS, given->all_jumps, (form & FORM_JUMPS) != 0)) return NTR_OK;
@@ -78,11 +82,12 @@ static ntr_status add_form(ntr_search *s, const ntr_dialect *dialect, unsigned s
     return add_trial(s, &params);
 }
 
-/* Full addresses are rare: together with the other forms they are tried only when the best trial has contradictions or full
- * addresses itself. */
+/* Full addresses are rare: together with the other forms they are tried only when the best trial has contradictions or
+ * full addresses itself. */
 static ntr_status try_dialect(ntr_search *s, const ntr_dialect *dialect, bool rare) {
     static const uint8_t usual[] = {FORM_PLAIN, FORM_EXTENDED, FORM_JUMPS, FORM_EXTENDED | FORM_JUMPS, FORM_FULL};
-    static const uint8_t others[] = {FORM_FULL | FORM_EXTENDED, FORM_FULL | FORM_JUMPS, FORM_FULL | FORM_EXTENDED | FORM_JUMPS};
+    static const uint8_t others[] = {FORM_FULL | FORM_EXTENDED, FORM_FULL | FORM_JUMPS,
+                                     FORM_FULL | FORM_EXTENDED | FORM_JUMPS};
     const uint8_t *forms = rare ? others : usual;
     const size_t count = rare ? sizeof others : sizeof usual;
     ntr_status status = NTR_OK;
@@ -123,9 +128,9 @@ static ntr_status try_with(ntr_search *s, const ntr_dialect *dialect, const ntr_
     return add_trial(s, &params);
 }
 
-/* Try addresses of the width of each virtual memory system; they matter only where addresses have their top bits set. The best
- * trial may be of older silicon, which was tried neither with traced jumps nor with full addresses. All combinations are tried, as
- * a value is sure only if a trial that differs in nothing else fails. */
+/* Try addresses of the width of each virtual memory system; they matter only where addresses have their top bits set.
+ * The best trial may be of older silicon, which was tried neither with traced jumps nor with full addresses. All
+ * combinations are tried, as a value is sure only if a trial that differs in nothing else fails. */
 static ntr_status try_widths_like(ntr_search *s, ntr_params like) {
     static const uint8_t widths[] = {39, 48, 57};
     static const uint8_t changes[] = {FORM_PLAIN, FORM_JUMPS, FORM_FULL, FORM_JUMPS | FORM_FULL};
@@ -139,8 +144,8 @@ static ntr_status try_widths_like(ntr_search *s, ntr_params like) {
     return status;
 }
 
-/* If the best trial has contradictions, its SRC may be wrong, too: with the right one, most trials end at the first address that is
- * to be extended, so that another SRC may follow more messages by accident. */
+/* If the best trial has contradictions, its SRC may be wrong, too: with the right one, most trials end at the first
+ * address that is to be extended, so that another SRC may follow more messages by accident. */
 static ntr_status try_address_widths(ntr_search *s) {
     ntr_params like = s->trials[s->best].params;
     if (!s->config->program || is_given(s, NTR_PARAMETER_ADDR_BITS) || like.extend_addr) return NTR_OK;
@@ -160,8 +165,8 @@ static bool is_tried(const ntr_search *s, const ntr_dialect *dialect) {
     return false;
 }
 
-/* Try the best parameters with every other dialect: some differ in few messages, or in none that this stream has. If the best
- * trial has contradictions, addresses may have the other form, too. */
+/* Try the best parameters with every other dialect: some differ in few messages, or in none that this stream has. If
+ * the best trial has contradictions, addresses may have the other form, too. */
 static ntr_status try_other_dialects(ntr_search *s) {
     const ntr_params best = s->trials[s->best].params;
     const bool fails = ntr_infer_failures(&s->trials[s->best]);
@@ -222,15 +227,17 @@ static ntr_confidence compare(const ntr_infer_trial *best, const ntr_infer_trial
         return ntr_infer_failures(other) || absurd ? NTR_CONFIDENCE_SURE : NTR_CONFIDENCE_UNKNOWN;
     enum { DAMAGE_RATIO = 32 }; /* one contradiction in this many messages may be damage */
     enum { IMAGE_RATIO = 4 };   /* one gap without code in this many messages may be code that is not given */
-    bool clean = best->contradictions * DAMAGE_RATIO <= best->followed && best->without_image * IMAGE_RATIO <= best->followed;
+    bool clean =
+        best->contradictions * DAMAGE_RATIO <= best->followed && best->without_image * IMAGE_RATIO <= best->followed;
     bool poor = other->followed / (other->contradictions + 1) < best->followed / (best->contradictions + 1) / 4;
     return clean && poor ? NTR_CONFIDENCE_SURE : NTR_CONFIDENCE_LIKELY;
 }
 
-/* Returns whether the dialects of two trials cannot be told apart: with the same other parameters they give the same execution,
- * or the one has only messages more than the other, which has no contradiction either. */
+/* Returns whether the dialects of two trials cannot be told apart: with the same other parameters they give the same
+ * execution, or the one has only messages more than the other, which has no contradiction either. */
 static bool reads_alike(const ntr_infer_trial *a, const ntr_infer_trial *b) {
-    return a->params.dialect == b->params.dialect || (ntr_infer_trial_same(a, b) && ntr_infer_failures(a) == ntr_infer_failures(b));
+    return a->params.dialect == b->params.dialect ||
+           (ntr_infer_trial_same(a, b) && ntr_infer_failures(a) == ntr_infer_failures(b));
 }
 
 bool ntr_search_explains(const ntr_search *s, const ntr_dialect *dialect) {

@@ -33,7 +33,8 @@ ntr_status ntr_search_run(ntr_search *search, ntr_bytes stream);
 /* Decode the window with these parameters. Errors: NTR_E_MEMORY. */
 ntr_status ntr_search_try(const ntr_search *search, const ntr_params *params, ntr_infer_trial *trial);
 
-/* Returns the set of parameters that have the caller's values: those given, and those never inferred that the caller has changed. */
+/* Returns the set of parameters that have the caller's values: those given, and those never inferred that the caller
+ * has changed. */
 uint32_t ntr_search_kept(const ntr_search *search);
 
 /* Returns whether a trial with this dialect is no worse than the best one. */

@@ -9,7 +9,7 @@ typedef struct recent_callers {
     uint64_t address[RECENT_CALLERS];
     unsigned top, count;
     uint16_t src;
-    bool leaf;          /* no call or return since the latest call: even a return stack of one entry has its address */
+    bool leaf; /* no call or return since the latest call: even a return stack of one entry has its address */
     uint64_t redundant; /* number of the message of the latest redundant return, plus 1 */
 } recent_callers;
 

@@ -100,7 +100,9 @@ static ntr_status emit_ended(ntr_classifier *c, uint64_t next, bool *follows) {
 }
 
 /* Returns true if the record of the block can report a trap after it. */
-static bool includes_trap(const ntr_code_block *b) { return b->flow == NTR_FLOW_LINEAR || b->flow == NTR_FLOW_TRAP; }
+static bool includes_trap(const ntr_code_block *b) {
+    return b->flow == NTR_FLOW_LINEAR || b->flow == NTR_FLOW_TRAP;
+}
 
 static ntr_status emit_before_block(ntr_classifier *c, uint64_t next) {
     const ntr_code_block *b = &c->held;
@@ -163,7 +165,8 @@ ntr_status ntr_classifier_emit_trap(ntr_classifier *c, unsigned itype, uint64_t 
         uint64_t usual = c->holds ? successor(&c->held) : NTR_ADDRESS_UNKNOWN;
         if (c->holds) status = emit_ended(c, epc, &follows);
         apply_state(c);
-        if (status == NTR_OK) status = emit_trap(c, (uint8_t)itype, epc == NTR_ADDRESS_UNKNOWN || !follows ? usual : epc);
+        if (status == NTR_OK)
+            status = emit_trap(c, (uint8_t)itype, epc == NTR_ADDRESS_UNKNOWN || !follows ? usual : epc);
     }
     c->record.cause = c->record.tval = 0;
     c->constant = 0;

@@ -26,8 +26,8 @@ ntr_status ntr_classifier_emit_trap(ntr_classifier *c, unsigned itype, uint64_t 
 /* Execution ends: sends the held block if `send`. `*next`: where execution would continue. */
 ntr_status ntr_classifier_end(ntr_classifier *c, bool send, uint64_t *next);
 
-/* The synthetic time (docs/ingress.md, "Time"): sets the time of the next record, which has `halfwords` halfwords, to when its
- * last instruction has retired. A record without halfwords (a trap) has the time of the one before. */
+/* The synthetic time (docs/ingress.md, "Time"): sets the time of the next record, which has `halfwords` halfwords, to
+ * when its last instruction has retired. A record without halfwords (a trap) has the time of the one before. */
 static inline void ntr_classifier_pass_time(ntr_classifier *c, uint32_t halfwords) {
     if (!c->timed) c->record.time += halfwords;
     c->timed = false;

@@ -4,7 +4,9 @@
 #include "base/config.h"
 #include "ingress/pc_list.h"
 
-static ntr_status to_encoder(void *user, const ntr_ingress *block) { return ntr_encoder_push(user, block); }
+static ntr_status to_encoder(void *user, const ntr_ingress *block) {
+    return ntr_encoder_push(user, block);
+}
 
 static ntr_status check(const ntr_classifier_config *config) {
     if (!config->encoder && !config->sink) return NTR_E_INVALID;
@@ -43,9 +45,13 @@ void ntr_classifier_free(ntr_classifier *c) {
     ntr_dealloc(c->config.allocator, c);
 }
 
-const char *ntr_classifier_error(const ntr_classifier *c) { return c->error; }
+const char *ntr_classifier_error(const ntr_classifier *c) {
+    return c->error;
+}
 
-static ntr_status finish_list(ntr_classifier *c) { return c->pcs ? ntr_pc_list_finish(c) : NTR_OK; }
+static ntr_status finish_list(ntr_classifier *c) {
+    return c->pcs ? ntr_pc_list_finish(c) : NTR_OK;
+}
 
 ntr_status ntr_classifier_set_state(ntr_classifier *c, const ntr_hart_state *state) {
     ntr_status status = finish_list(c);

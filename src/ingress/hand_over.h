@@ -8,8 +8,8 @@
 /* The block entered last leads to `next`, and its record is sent. What follows does not come through the classifier. */
 NTR_API ntr_status ntr_classifier_hand_over(ntr_classifier *classifier, uint64_t next);
 
-/* The stream has this privilege mode and these contexts: a later block with them does not report them again. The time of `state` is
- * ignored. */
+/* The stream has this privilege mode and these contexts: a later block with them does not report them again. The time
+ * of `state` is ignored. */
 NTR_API void ntr_classifier_state_reported(ntr_classifier *classifier, const ntr_hart_state *state);
 
 #endif

@@ -145,8 +145,10 @@ static bool is_cut(const pc_list *list, uint64_t address) {
     size_t low = 0, high = list->cut_count;
     while (low < high) {
         size_t middle = (low + high) / 2;
-        if (list->cuts[middle] < address) low = middle + 1;
-        else high = middle;
+        if (list->cuts[middle] < address)
+            low = middle + 1;
+        else
+            high = middle;
     }
     return low < list->cut_count && list->cuts[low] == address;
 }
@@ -154,8 +156,11 @@ static bool is_cut(const pc_list *list, uint64_t address) {
 /* Decodes the block at `pc`, of at most `most` instructions, and stores their addresses in `pcs`. Returns their
  * number. */
 static uint32_t classify(const ntr_classifier *c, uint64_t pc, uint32_t most, ntr_code_block *code, uint64_t *pcs) {
-    ntr_context context = {.scontext = c->state.scontext, .hcontext = c->state.hcontext, .prv = NTR_PRV_UNKNOWN,
-                           .has_scontext = true, .has_hcontext = true};
+    ntr_context context = {.scontext = c->state.scontext,
+                           .hcontext = c->state.hcontext,
+                           .prv = NTR_PRV_UNKNOWN,
+                           .has_scontext = true,
+                           .has_hcontext = true};
     uint32_t count = 0;
     ntr_insn insn;
     ntr_code_block_begin(code, pc);
@@ -267,7 +272,9 @@ ntr_status ntr_classifier_push_many(ntr_classifier *c, const uint64_t *pcs, size
     return status;
 }
 
-ntr_status ntr_classifier_push(ntr_classifier *c, uint64_t pc) { return ntr_classifier_push_many(c, &pc, 1); }
+ntr_status ntr_classifier_push(ntr_classifier *c, uint64_t pc) {
+    return ntr_classifier_push_many(c, &pc, 1);
+}
 
 /* ---- allocation --------------------------------------------------------------------------------------------- */
 
@@ -299,4 +306,6 @@ void ntr_pc_list_free(ntr_classifier *c) {
     c->pcs = NULL;
 }
 
-void ntr_pc_list_drop(ntr_classifier *c) { drop_blocks(c->config.allocator, c->pcs); }
+void ntr_pc_list_drop(ntr_classifier *c) {
+    drop_blocks(c->config.allocator, c->pcs);
+}

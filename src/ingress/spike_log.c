@@ -47,7 +47,8 @@ struct ntr_spike_log {
     char error[120];
 };
 
-ntr_spike_log *ntr_spike_log_new(ntr_classifier *classifier, unsigned hart, unsigned xlen, const ntr_allocator *allocator) {
+ntr_spike_log *ntr_spike_log_new(ntr_classifier *classifier, unsigned hart, unsigned xlen,
+                                 const ntr_allocator *allocator) {
     ntr_spike_log *log = ntr_alloc(allocator, 1, sizeof *log);
     if (!log) return NULL;
     log->classifier = classifier;
@@ -62,9 +63,13 @@ void ntr_spike_log_free(ntr_spike_log *log) {
     if (log) ntr_dealloc(log->allocator, log);
 }
 
-const char *ntr_spike_log_error(const ntr_spike_log *log) { return log->error; }
+const char *ntr_spike_log_error(const ntr_spike_log *log) {
+    return log->error;
+}
 
-uint64_t ntr_spike_log_count(const ntr_spike_log *log) { return log->count; }
+uint64_t ntr_spike_log_count(const ntr_spike_log *log) {
+    return log->count;
+}
 
 /* ---- reading a line ---------------------------------------------------------------------------------- */
 
@@ -106,7 +111,8 @@ static ntr_status retire(ntr_spike_log *log, const listed *insn) {
     ntr_code_block block;
     ntr_status status =
         ntr_code_block_scan(bytes, sizeof bytes, insn->pc, log->xlen == 32 ? NTR_ISA_RV32 : 0, 1, &block);
-    return status == NTR_OK ? ntr_classifier_enter(log->classifier, &block) : refuse(log, "opcode is longer than 64 bits");
+    return status == NTR_OK ? ntr_classifier_enter(log->classifier, &block)
+                            : refuse(log, "opcode is longer than 64 bits");
 }
 
 /* Enters the held instruction, as often as it executed, and the held trap. An instruction that raised the trap did
@@ -157,12 +163,30 @@ static bool take_insn(ntr_spike_log *log, log_cursor *c, listed *insn) {
 
 /* Names of exceptions by cause; empty names are reserved causes. */
 static const char *const CAUSES[] = {
-    "instruction_address_misaligned", "instruction_access_fault", "illegal_instruction", "breakpoint",
-    "load_address_misaligned", "load_access_fault", "store_address_misaligned", "store_access_fault",
-    "user_ecall", "supervisor_ecall", "virtual_supervisor_ecall", "machine_ecall",
-    "instruction_page_fault", "load_page_fault", "", "store_page_fault",
-    "double_trap", "", "software_check", "hardware_error",
-    "instruction_guest_page_fault", "load_guest_page_fault", "virtual_instruction", "store_guest_page_fault",
+    "instruction_address_misaligned",
+    "instruction_access_fault",
+    "illegal_instruction",
+    "breakpoint",
+    "load_address_misaligned",
+    "load_access_fault",
+    "store_address_misaligned",
+    "store_access_fault",
+    "user_ecall",
+    "supervisor_ecall",
+    "virtual_supervisor_ecall",
+    "machine_ecall",
+    "instruction_page_fault",
+    "load_page_fault",
+    "",
+    "store_page_fault",
+    "double_trap",
+    "",
+    "software_check",
+    "hardware_error",
+    "instruction_guest_page_fault",
+    "load_guest_page_fault",
+    "virtual_instruction",
+    "store_guest_page_fault",
 };
 
 static uint64_t cause_of(const char *name, size_t length) {
@@ -202,7 +226,8 @@ static ntr_status insn_line(ntr_spike_log *log, log_cursor c) {
     listed insn;
     uint64_t priv = 0;
     bool commit = c.end - c.at > 1 && c.at[1] == ' ';
-    if (commit && (!take_number(&c, &priv) || priv > NTR_PRIV_M || priv == 2)) return refuse(log, "privilege 0, 1 or 3 expected");
+    if (commit && (!take_number(&c, &priv) || priv > NTR_PRIV_M || priv == 2))
+        return refuse(log, "privilege 0, 1 or 3 expected");
     if (!take_insn(log, &c, &insn)) return refuse(log, "pc and opcode in parentheses expected");
     if (insn.pc & 1) return refuse(log, "pc is odd");
     log->count++;
@@ -222,4 +247,6 @@ ntr_status ntr_spike_log_line(ntr_spike_log *log, const char *line, size_t lengt
     return insn_line(log, c);
 }
 
-ntr_status ntr_spike_log_finish(ntr_spike_log *log) { return enter_held(log); }
+ntr_status ntr_spike_log_finish(ntr_spike_log *log) {
+    return enter_held(log);
+}

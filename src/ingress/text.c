@@ -16,9 +16,9 @@ typedef struct ingress_column {
     bool of_access; /* a member of ntr_data_record, else of ntr_ingress */
 } ingress_column;
 
-#define COLUMN(name, member, most, hex) \
+#define COLUMN(name, member, most, hex)                                                                                \
     {name, most, offsetof(ntr_ingress, member), sizeof(((ntr_ingress *)0)->member), hex, false},
-#define DATA_COLUMN(name, member, most) \
+#define DATA_COLUMN(name, member, most)                                                                                \
     {name, most, offsetof(ntr_data_record, member), sizeof(((ntr_data_record *)0)->member), false, true},
 static const ingress_column COLUMNS[] = {
 #include "ingress/columns.def"
@@ -30,9 +30,13 @@ enum { COLUMNS_READ = sizeof COLUMNS / sizeof *COLUMNS };
 
 _Static_assert((int)COLUMNS_READ == NTR_INGRESS_COLUMNS + NTR_INGRESS_DATA_COLUMNS, "one column array entry each");
 
-static bool is_address(const ingress_column *c) { return !c->of_access && c->offset == offsetof(ntr_ingress, iaddr); }
+static bool is_address(const ingress_column *c) {
+    return !c->of_access && c->offset == offsetof(ntr_ingress, iaddr);
+}
 
-static bool is_data_address(const ingress_column *c) { return c->of_access && c->offset == offsetof(ntr_data_record, address); }
+static bool is_data_address(const ingress_column *c) {
+    return c->of_access && c->offset == offsetof(ntr_data_record, address);
+}
 
 static void store(void *record, const ingress_column *c, uint64_t value) {
     char *at = (char *)record + c->offset;
@@ -57,7 +61,9 @@ typedef struct cell {
     const char *at, *end;
 } cell;
 
-static bool is_blank(char c) { return c == ' ' || c == '\t' || c == '\r'; }
+static bool is_blank(char c) {
+    return c == ' ' || c == '\t' || c == '\r';
+}
 
 static cell trim(cell c) {
     while (c.at < c.end && is_blank(*c.at)) c.at++;
@@ -74,8 +80,8 @@ static bool next_cell(const char **rest, const char *end, cell *c) {
     return true;
 }
 
-__attribute__((format(printf, 3, 4), cold))
-static ntr_status refuse(ntr_ingress_reader *r, ntr_status status, const char *format, ...) {
+__attribute__((format(printf, 3, 4), cold)) static ntr_status refuse(ntr_ingress_reader *r, ntr_status status,
+                                                                     const char *format, ...) {
     va_list list;
     va_start(list, format);
     vsnprintf(r->error, sizeof r->error, format, list);
@@ -83,14 +89,17 @@ static ntr_status refuse(ntr_ingress_reader *r, ntr_status status, const char *f
     return status;
 }
 
-static int shown(cell c) { return c.end - c.at > 40 ? 40 : (int)(c.end - c.at); }
+static int shown(cell c) {
+    return c.end - c.at > 40 ? 40 : (int)(c.end - c.at);
+}
 
 static ntr_status read_header(ntr_ingress_reader *r, const char *line, const char *end) {
     cell c;
     while (next_cell(&line, end, &c)) {
         unsigned i = 0;
         size_t length = (size_t)(c.end - c.at);
-        while (i < COLUMNS_READ && (strlen(COLUMNS[i].name) != length || memcmp(COLUMNS[i].name, c.at, length) != 0)) i++;
+        while (i < COLUMNS_READ && (strlen(COLUMNS[i].name) != length || memcmp(COLUMNS[i].name, c.at, length) != 0))
+            i++;
         if (i == COLUMNS_READ)
             return r->count = 0, refuse(r, NTR_E_NAME, "there is no column \"%.*s\"", shown(c), c.at);
         if (memchr(r->columns, (int)i, r->count))
@@ -113,7 +122,9 @@ static ntr_status read_cell(ntr_ingress_reader *r, const ingress_column *col, ce
     return NTR_OK;
 }
 
-void ntr_ingress_reader_init(ntr_ingress_reader *reader) { memset(reader, 0, sizeof *reader); }
+void ntr_ingress_reader_init(ntr_ingress_reader *reader) {
+    memset(reader, 0, sizeof *reader);
+}
 
 ntr_status ntr_ingress_read(ntr_ingress_reader *r, const char *line, size_t length, ntr_ingress *block) {
     const char *end = line + length;
@@ -143,7 +154,9 @@ static const char HEADER[] =
     ;
 #undef COLUMN
 
-const char *ntr_ingress_header(void) { return HEADER + 1; }
+const char *ntr_ingress_header(void) {
+    return HEADER + 1;
+}
 
 int ntr_ingress_format(const ntr_ingress *block, char *out, size_t capacity) {
     size_t used = 0;
@@ -151,7 +164,8 @@ int ntr_ingress_format(const ntr_ingress *block, char *out, size_t capacity) {
         const ingress_column *col = &COLUMNS[i];
         uint64_t value = load(block, col);
         char text[24] = "";
-        if (!is_address(col) || !block->no_iaddr) snprintf(text, sizeof text, col->hex ? "0x%" PRIx64 : "%" PRIu64, value);
+        if (!is_address(col) || !block->no_iaddr)
+            snprintf(text, sizeof text, col->hex ? "0x%" PRIx64 : "%" PRIu64, value);
         int written = snprintf(out + used, capacity - used, i ? ",%s" : "%s", text);
         if (written < 0 || (size_t)written >= capacity - used) return NTR_E_SPACE;
         used += (size_t)written;

@@ -12,22 +12,27 @@ enum { WORD_BITS = 64, SEGMENT_WORDS = 4 };
 
 typedef struct segment {
     const uint8_t *at, *end; /* bytes after this segment */
-    uint64_t word[SEGMENT_WORDS];    /* MDO bits; the fixed fields fit into word[0] and leave at least 192 to the variable */
-    uint64_t over;           /* not 0: the segment has set bits above these */
-    unsigned taken;          /* bits of word[0] that fixed fields have taken */
-    unsigned bits;           /* number of bits left, leading zeros included */
-    ntr_mseo mseo;           /* of the segment's last byte; MORE: the message ends inside the segment */
-    bool open;               /* its variable field has not been taken yet */
+    uint64_t
+        word[SEGMENT_WORDS]; /* MDO bits; the fixed fields fit into word[0] and leave at least 192 to the variable */
+    uint64_t over; /* not 0: the segment has set bits above these */
+    unsigned taken; /* bits of word[0] that fixed fields have taken */
+    unsigned bits; /* number of bits left, leading zeros included */
+    ntr_mseo mseo; /* of the segment's last byte; MORE: the message ends inside the segment */
+    bool open; /* its variable field has not been taken yet */
 } segment;
 
 /* Add up to 48 bits at bit position `at` of the segment. */
 static void add_bits(segment *s, uint64_t bits, unsigned at) {
     unsigned index = at / WORD_BITS, shift = at % WORD_BITS;
     uint64_t above = shift ? bits >> (WORD_BITS - shift) : 0;
-    if (index < SEGMENT_WORDS) s->word[index] |= bits << shift;
-    else s->over |= bits;
-    if (index + 1 < SEGMENT_WORDS) s->word[index + 1] |= above;
-    else s->over |= above;
+    if (index < SEGMENT_WORDS)
+        s->word[index] |= bits << shift;
+    else
+        s->over |= bits;
+    if (index + 1 < SEGMENT_WORDS)
+        s->word[index + 1] |= above;
+    else
+        s->over |= above;
 }
 
 /* Gather the bytes up to the next one that ends a field. */
@@ -87,13 +92,16 @@ static bool ends_empty(const segment *s) {
 /* Move the bits after the fixed fields to the beginning of the words. */
 static void drop_taken(segment *s) {
     if (!s->taken) return;
-    for (unsigned i = 0; i + 1 < SEGMENT_WORDS; i++) s->word[i] = s->word[i] >> s->taken | s->word[i + 1] << (WORD_BITS - s->taken);
+    for (unsigned i = 0; i + 1 < SEGMENT_WORDS; i++)
+        s->word[i] = s->word[i] >> s->taken | s->word[i + 1] << (WORD_BITS - s->taken);
     s->word[SEGMENT_WORDS - 1] >>= s->taken;
     s->taken = 0;
 }
 
 /* Whether the segment has set bits above the 64 of its variable field. */
-static bool above(const segment *s) { return s->word[1] | s->word[2] | s->word[3] | s->over; }
+static bool above(const segment *s) {
+    return s->word[1] | s->word[2] | s->word[3] | s->over;
+}
 
 static ntr_status take_variable(segment *s, bool may_be_empty, uint64_t *value, uint16_t *width) {
     ntr_status status = enter(s);
@@ -144,8 +152,8 @@ static bool read_field(const ntr_params *params, segment *s, ntr_message *m, uns
     return status == NTR_OK;
 }
 
-/* Read a field of shape MORE: the next 64 bits of the one before it. It is present when there are set bits in it or above
- * it, and takes the width that is left. */
+/* Read a field of shape MORE: the next 64 bits of the one before it. It is present when there are set bits in it or
+ * above it, and takes the width that is left. */
 static void read_more(segment *s, ntr_message *m, const ntr_message_field *entry) {
     unsigned field = entry->field, before = entry[-1].field;
     if (!above(s)) return;
@@ -190,8 +198,10 @@ static void read_end(const ntr_params *params, segment *s, ntr_message *m) {
 /* Vendor defined and reserved messages: only the framing can be checked. */
 static void check_opaque(segment *s, ntr_message *m) {
     while (s->mseo == NTR_MSEO_FIELD) next_segment(s);
-    if (s->mseo != NTR_MSEO_MESSAGE) note(m, shortage(s), NTR_FIELD_NONE);
-    else if (s->at != s->end) note(m, NTR_E_FIELD_EXTRA, NTR_FIELD_NONE);
+    if (s->mseo != NTR_MSEO_MESSAGE)
+        note(m, shortage(s), NTR_FIELD_NONE);
+    else if (s->at != s->end)
+        note(m, NTR_E_FIELD_EXTRA, NTR_FIELD_NONE);
 }
 
 ntr_status ntr_message_decode_exactly(const ntr_params *params, ntr_bytes raw, ntr_message *m) {
@@ -211,8 +221,10 @@ ntr_status ntr_message_decode_exactly(const ntr_params *params, ntr_bytes raw, n
     m->tcode = (uint8_t)tcode;
     if (params->src_bits && !read_field(params, &s, m, NTR_FIELD_SRC, false)) return m->defect;
     const ntr_message_info *row = ntr_message_get(params->dialect, m->tcode);
-    if (!row) check_opaque(&s, m);
-    else if (read_payload(params, &s, m, row)) read_end(params, &s, m);
+    if (!row)
+        check_opaque(&s, m);
+    else if (read_payload(params, &s, m, row))
+        read_end(params, &s, m);
     return m->defect;
 }
 

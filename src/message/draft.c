@@ -177,8 +177,7 @@ static ntr_status check_fields(const ntr_params *params, const ntr_draft *draft,
     return needed & ~draft->message.present ? NTR_E_FIELD_MISSING : NTR_OK;
 }
 
-int ntr_draft_encode(const ntr_params *params, const ntr_draft *draft, uint8_t *out, size_t capacity,
-                     size_t *column) {
+int ntr_draft_encode(const ntr_params *params, const ntr_draft *draft, uint8_t *out, size_t capacity, size_t *column) {
     if (draft->bytes.text) return put_bytes(&draft->bytes, out, capacity, column);
     *column = draft->end;
     if (draft->message.tcode == NTR_TCODE_NONE) return NTR_E_FIELD_MISSING;

@@ -28,7 +28,6 @@ ntr_field ntr_field_called(const char *name, size_t size);
 ntr_status ntr_parse_number(const char *text, size_t size, uint64_t *value);
 
 /* Turn the draft into bytes; returns as ntr_message_assemble. */
-int ntr_draft_encode(const ntr_params *params, const ntr_draft *draft, uint8_t *out, size_t capacity,
-                     size_t *column);
+int ntr_draft_encode(const ntr_params *params, const ntr_draft *draft, uint8_t *out, size_t capacity, size_t *column);
 
 #endif

@@ -13,7 +13,8 @@ static unsigned bits_to_send(const ntr_params *params, const ntr_message *m, ntr
 }
 
 /* `goes_on`: a field of shape MORE has further bits of it, so that it has all of its 64 bits and does not end. */
-static ntr_status write_field(const ntr_params *params, ntr_writer *w, const ntr_message *m, unsigned field, bool goes_on) {
+static ntr_status write_field(const ntr_params *params, ntr_writer *w, const ntr_message *m, unsigned field,
+                              bool goes_on) {
     const ntr_field_info *info = &ntr_field_table[field];
     if (!(m->present & NTR_FIELD_BIT(field))) return NTR_E_FIELD_MISSING;
     if (info->shape == NTR_SHAPE_FIXED || info->shape == NTR_SHAPE_CONFIG) {
@@ -47,15 +48,16 @@ static ntr_status write_payload(const ntr_params *params, ntr_writer *w, const n
     return NTR_OK;
 }
 
-static int careful_encode(const ntr_params *params, const ntr_message *message, const ntr_message_info *row, uint8_t *out,
-                          size_t capacity) {
+static int careful_encode(const ntr_params *params, const ntr_message *message, const ntr_message_info *row,
+                          uint8_t *out, size_t capacity) {
     ntr_writer w;
     ntr_writer_init(&w, out, capacity);
     ntr_writer_put(&w, message->tcode, NTR_TCODE_BITS);
     ntr_status status = NTR_OK;
     if (params->src_bits) status = write_field(params, &w, message, NTR_FIELD_SRC, false);
     if (status == NTR_OK) status = write_payload(params, &w, message, row);
-    if (status == NTR_OK && NTR_HAS(message, TSTAMP)) status = write_field(params, &w, message, NTR_FIELD_TSTAMP, false);
+    if (status == NTR_OK && NTR_HAS(message, TSTAMP))
+        status = write_field(params, &w, message, NTR_FIELD_TSTAMP, false);
     return status == NTR_OK ? ntr_writer_end_message(&w) : status;
 }
 
@@ -78,7 +80,8 @@ static inline bool quick_field(const ntr_params *params, ntr_quick_writer *q, co
 
 /* Returns the message's size, or 0 when the message needs the exact encoder. */
 static int quick_encode(const ntr_params *params, const ntr_message *m, const ntr_message_info *row, uint8_t *out) {
-    ntr_quick_writer q = {.at = out, .part = m->tcode | m->src << NTR_TCODE_BITS, .bits = NTR_TCODE_BITS + params->src_bits};
+    ntr_quick_writer q = {
+        .at = out, .part = m->tcode | m->src << NTR_TCODE_BITS, .bits = NTR_TCODE_BITS + params->src_bits};
     if (params->src_bits ? !NTR_HAS(m, SRC) || m->src >> params->src_bits : false) return 0;
     if (!params->src_bits) q.part = m->tcode;
     for (const ntr_message_field *entry = row->fields; entry->field != NTR_FIELD_NONE; entry++) {

@@ -56,8 +56,10 @@ static char *add_defect(char *at, const ntr_message *m) {
     }
     at = add_string(ntr_text(at, ",\"defect\":{"), "code", ntr_status_name(m->defect));
     *at++ = ',';
-    if (m->defect_field == NTR_FIELD_NONE) at = ntr_text(at, "\"field\":null");
-    else at = add_string(at, "field", ntr_field_name((ntr_field)m->defect_field));
+    if (m->defect_field == NTR_FIELD_NONE)
+        at = ntr_text(at, "\"field\":null");
+    else
+        at = add_string(at, "field", ntr_field_name((ntr_field)m->defect_field));
     *at++ = ',';
     return ntr_text(add_string(at, "text", ntr_status_text(m->defect)), "}");
 }

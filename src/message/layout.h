@@ -5,7 +5,9 @@
 #include "message/table.h"
 #include "wire/mdo.h"
 
-static inline unsigned ntr_significant_bits(uint64_t value) { return 64 - (unsigned)__builtin_clzll(value | 1); }
+static inline unsigned ntr_significant_bits(uint64_t value) {
+    return 64 - (unsigned)__builtin_clzll(value | 1);
+}
 
 /* Bits an encoder needs for this value, before rounding up to whole bytes. */
 unsigned ntr_field_bits(const ntr_params *params, ntr_field field, uint64_t value);
@@ -39,8 +41,9 @@ static inline bool ntr_is_padded(const ntr_params *params, const ntr_message *me
     if (field == NTR_FIELD_ICNT && params->dialect && params->dialect->empty_icnt && !message->icnt &&
         ntr_needs_no_byte(message, field))
         return true;
-    unsigned needed = params->extend_addr || params->ts_fixed ? ntr_field_bits(params, (ntr_field)field, message->value[field])
-                                          : ntr_significant_bits(message->value[field]);
+    unsigned needed = params->extend_addr || params->ts_fixed
+                          ? ntr_field_bits(params, (ntr_field)field, message->value[field])
+                          : ntr_significant_bits(message->value[field]);
     if (field == NTR_FIELD_TSTAMP && params->ts_fixed) return sent != needed;
     return sent - needed >= NTR_MDO_BITS; /* or less than needed: extended */
 }

@@ -26,8 +26,8 @@ typedef struct ntr_quick {
      * messages to *mix. */
     ntr_quick_progress (*check)(const ntr_params *params, const uint8_t *bytes, size_t size, ntr_message_mix *mix);
 
-    /* Pass over messages that are framed correctly (fields are not checked) and have one of these TCODEs (bit i: TCODE i),
-     * and the idle bytes between them. It stops early where few bytes are left or a message is long. */
+    /* Pass over messages that are framed correctly (fields are not checked) and have one of these TCODEs (bit i: TCODE
+     * i), and the idle bytes between them. It stops early where few bytes are left or a message is long. */
     ntr_quick_progress (*pass)(uint64_t tcodes, const uint8_t *bytes, size_t size);
 } ntr_quick;
 

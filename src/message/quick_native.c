@@ -1,4 +1,4 @@
-#define NTR_VARIANT ntr_quick_native
+#define NTR_VARIANT      ntr_quick_native
 #define NTR_VARIANT_NAME "native"
 #include "message/quick.h"
 

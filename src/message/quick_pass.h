@@ -48,7 +48,9 @@ typedef struct ntr_pass_set {
     uint64_t tcodes;
 } ntr_pass_set;
 
-static inline ntr_pass_set ntr_pass_set_of(uint64_t tcodes) { return (ntr_pass_set){tcodes}; }
+static inline ntr_pass_set ntr_pass_set_of(uint64_t tcodes) {
+    return (ntr_pass_set){tcodes};
+}
 
 static inline uint32_t ntr_pass_strange(ntr_pass_set set, const uint8_t *bytes, uint32_t starts) {
     uint32_t strange = 0;
@@ -71,7 +73,8 @@ static inline ntr_quick_progress ntr_pass(uint64_t tcodes, const uint8_t *bytes,
         starts |= ends << 1;
         uint32_t idle = starts & ends ? starts & ends & ntr_pass_idle(bytes + at) : 0;
         uint32_t first = starts & ~idle;
-        uint32_t wrong = ntr_window_reserved(w) | (first & (ntr_window_no_start(w) | ntr_pass_strange(set, bytes + at, first)));
+        uint32_t wrong =
+            ntr_window_reserved(w) | (first & (ntr_window_no_start(w) | ntr_pass_strange(set, bytes + at, first)));
         starts = ends >> 31;
         if (wrong) {
             uint32_t good = (wrong & -wrong) - 1;

@@ -1,5 +1,5 @@
 #define NTR_PORTABLE
-#define NTR_VARIANT ntr_quick_portable
+#define NTR_VARIANT      ntr_quick_portable
 #define NTR_VARIANT_NAME "portable"
 #include "message/quick.h"
 

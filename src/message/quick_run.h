@@ -2,8 +2,8 @@
  *
  * Idea: each row of messages.def becomes straight-line code. F, IF and OPT expand to inlined calls with constant
  * arguments. The ends of all fields are known beforehand from the MSEO bits of a 32-byte window, so that no field
- * waits for the one before it. Invariant: `ends` has one bit for each field that is not taken yet, and `at` is the first
- * byte behind the last field taken. On any defect the code returns false, and decode.c decodes the message again
+ * waits for the one before it. Invariant: `ends` has one bit for each field that is not taken yet, and `at` is the
+ * first byte behind the last field taken. On any defect the code returns false, and decode.c decodes the message again
  * to find the reason. Example: DirectBranch `0C 2B` with SRC[0]: its ends are bit 1; the first segment holds TCODE 3 in
  * bits 0..5 and I-CNT 10 in bits 6..11. */
 #ifndef NTR_MESSAGE_QUICK_RUN_H
@@ -13,12 +13,13 @@
 #include "message/table.h"
 #include "wire/ends.h"
 
-#define NTR_INLINE static inline __attribute__((always_inline))
+#define NTR_INLINE      static inline __attribute__((always_inline))
 #define NTR_UNLIKELY(x) __builtin_expect(!!(x), 0)
 
 /* fields.def as constants. */
 enum {
-#define NTR_FIELD(id, member, text, shape, bits, base, about) NTR_SHAPE_OF_##id = NTR_SHAPE_##shape, NTR_BITS_OF_##id = (bits),
+#define NTR_FIELD(id, member, text, shape, bits, base, about)                                                          \
+    NTR_SHAPE_OF_##id = NTR_SHAPE_##shape, NTR_BITS_OF_##id = (bits),
 #include <ntrace/fields.def>
 #undef NTR_FIELD
 };
@@ -99,9 +100,9 @@ NTR_INLINE bool ntr_quick_take_next(ntr_line *q, unsigned field) {
 /* Check the rules of all dialects at once; decode.c checks those of the stream's dialect. */
 NTR_INLINE bool ntr_quick_keeps_rules(const ntr_line *q, unsigned field) {
 #define SLOT(field) (NTR_FIELD_##field == NTR_FIELD_NONE ? (unsigned)NTR_FIELD_COUNT : (unsigned)NTR_FIELD_##field)
-#define NTR_RULE(id, condition, when, low, high, set, defect)                                                     \
-    if (field == NTR_FIELD_##id && (SLOT(condition) == NTR_FIELD_COUNT || q->value[SLOT(condition)] == (when)) && \
-        NTR_UNLIKELY(q->value[field] - (low) > (high) - (uint64_t)(low)))                                         \
+#define NTR_RULE(id, condition, when, low, high, set, defect)                                                          \
+    if (field == NTR_FIELD_##id && (SLOT(condition) == NTR_FIELD_COUNT || q->value[SLOT(condition)] == (when)) &&      \
+        NTR_UNLIKELY(q->value[field] - (low) > (high) - (uint64_t)(low)))                                              \
         return false;
 #include "message/rules.def"
 #undef NTR_RULE
@@ -111,8 +112,10 @@ NTR_INLINE bool ntr_quick_keeps_rules(const ntr_line *q, unsigned field) {
 
 NTR_INLINE bool ntr_quick_take(ntr_line *q, unsigned field, unsigned shape, unsigned bits) {
     if (shape == NTR_SHAPE_MORE) return true; /* longer fields are refused */
-    if (shape == NTR_SHAPE_FIXED) ntr_quick_take_fixed(q, field, bits);
-    else if (!(q->open ? ntr_quick_take_rest(q, field) : ntr_quick_take_next(q, field))) return false;
+    if (shape == NTR_SHAPE_FIXED)
+        ntr_quick_take_fixed(q, field, bits);
+    else if (!(q->open ? ntr_quick_take_rest(q, field) : ntr_quick_take_next(q, field)))
+        return false;
     return ntr_quick_keeps_rules(q, field);
 }
 
@@ -125,10 +128,14 @@ NTR_INLINE bool ntr_quick_leave_out(ntr_line *q, unsigned field) {
 
 /* The rows of messages.def. An entry that fails returns from the function. */
 #define TAKE(x) ntr_quick_take(q, NTR_FIELD_##x, NTR_SHAPE_OF_##x, NTR_BITS_OF_##x)
-#define OR_RETURN(entry) __extension__({ if (!(entry)) return false; })
-#define F(x) OR_RETURN(TAKE(x))
+#define OR_RETURN(entry)                                                                                               \
+    __extension__({                                                                                                    \
+        if (!(entry)) return false;                                                                                    \
+    })
+#define F(x)        OR_RETURN(TAKE(x))
 #define IF(x, c, v) OR_RETURN(q->value[NTR_FIELD_##c] != (v) || TAKE(x))
-#define OPT(x) OR_RETURN((q->open ? q->used == q->bits : q->ends == 0) ? ntr_quick_leave_out(q, NTR_FIELD_##x) : TAKE(x))
+#define OPT(x)                                                                                                         \
+    OR_RETURN((q->open ? q->used == q->bits : q->ends == 0) ? ntr_quick_leave_out(q, NTR_FIELD_##x) : TAKE(x))
 
 NTR_INLINE void ntr_quick_source(ntr_line *q, unsigned src_bits) {
     ntr_quick_take_fixed(q, NTR_FIELD_SRC, src_bits);
@@ -138,11 +145,11 @@ NTR_INLINE void ntr_quick_source(ntr_line *q, unsigned src_bits) {
 /* SRC is taken in each case, so that the compiler sees which cases read the first segment. */
 NTR_INLINE bool ntr_quick_payload(ntr_line *q, unsigned tcode, unsigned src_bits, unsigned known) {
     switch (tcode) {
-#define NTR_MESSAGE(id, tcode, text, set, role, flags, about, ...) \
-    case tcode:                                             \
-        if (!(known & NTR_MESSAGES_##set)) return false;    \
-        ntr_quick_source(q, src_bits);                      \
-        __VA_ARGS__;                                        \
+#define NTR_MESSAGE(id, tcode, text, set, role, flags, about, ...)                                                     \
+    case tcode:                                                                                                        \
+        if (!(known & NTR_MESSAGES_##set)) return false;                                                               \
+        ntr_quick_source(q, src_bits);                                                                                 \
+        __VA_ARGS__;                                                                                                   \
         return true;
 #define NTR_MESSAGE_ALSO(...) /* decoded by decode.c */
 #include <ntrace/messages.def>

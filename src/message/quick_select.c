@@ -9,7 +9,9 @@ static const ntr_quick *wide(void) {
     return able && !slow ? &ntr_quick_wide : NULL;
 }
 #else
-static const ntr_quick *wide(void) { return NULL; }
+static const ntr_quick *wide(void) {
+    return NULL;
+}
 #endif
 
 const ntr_quick *ntr_quick_at(unsigned index) {

@@ -21,7 +21,9 @@ ntr_status ntr_reader_init(ntr_reader *reader, const ntr_params *params) {
     return NTR_OK;
 }
 
-void ntr_reader_seek_start(ntr_reader *reader) { ntr_framer_seek_start(&reader->framer); }
+void ntr_reader_seek_start(ntr_reader *reader) {
+    ntr_framer_seek_start(&reader->framer);
+}
 
 void ntr_reader_begin(ntr_reader *reader, uint64_t offset, uint64_t message) {
     reader->framer.base = offset;
@@ -32,9 +34,13 @@ ntr_status ntr_reader_feed(ntr_reader *reader, const uint8_t *data, size_t size,
     return ntr_framer_feed(&reader->framer, data, size, last);
 }
 
-uint64_t ntr_reader_offset(const ntr_reader *reader) { return ntr_framer_offset(&reader->framer); }
+uint64_t ntr_reader_offset(const ntr_reader *reader) {
+    return ntr_framer_offset(&reader->framer);
+}
 
-uint64_t ntr_reader_idle(const ntr_reader *reader) { return reader->framer.idle; }
+uint64_t ntr_reader_idle(const ntr_reader *reader) {
+    return reader->framer.idle;
+}
 
 /* Bytes that cannot start a message have no fields. */
 static void no_message(const ntr_slice *slice, ntr_message *message) {
@@ -112,7 +118,8 @@ void ntr_reader_pass(ntr_reader *reader, const uint64_t *tcodes) {
     if (framer->mode != NTR_FRAMER_BETWEEN) return;
     const uint8_t *bytes = framer->data + framer->at;
     const size_t size = framer->size - framer->at;
-    move_on(reader, src_bits ? pass_sources(tcodes, src_bits, bytes, size) : reader->quick->pass(tcodes[0], bytes, size));
+    move_on(reader,
+            src_bits ? pass_sources(tcodes, src_bits, bytes, size) : reader->quick->pass(tcodes[0], bytes, size));
 }
 
 /* Pass over messages without defects. */

@@ -6,8 +6,8 @@
 
 #include <ntrace/reader.h>
 
-/* Passes over messages of these TCODEs, whose fields are not checked, as far as it is quick. `tcodes`: a set for each source (bit i:
- * TCODE i). */
+/* Passes over messages of these TCODEs, whose fields are not checked, as far as it is quick. `tcodes`: a set for each
+ * source (bit i: TCODE i). */
 void ntr_reader_pass(ntr_reader *reader, const uint64_t *tcodes);
 
 /* Returns the SRC of the message at `data`, or -1 when it has none. */

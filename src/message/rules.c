@@ -2,14 +2,16 @@
 
 #include "message/table.h"
 
-#define NTR_RULE(field, condition, when, low, high, set, defect) \
+#define NTR_RULE(field, condition, when, low, high, set, defect)                                                       \
     {NTR_FIELD_##field, NTR_FIELD_##condition, when, NTR_MESSAGES_##set, NTR_##defect, low, high},
 static const ntr_rule rules[] = {
 #include "message/rules.def"
 };
 #undef NTR_RULE
 
-const ntr_rule *ntr_rule_at(size_t index) { return index < sizeof rules / sizeof rules[0] ? &rules[index] : NULL; }
+const ntr_rule *ntr_rule_at(size_t index) {
+    return index < sizeof rules / sizeof rules[0] ? &rules[index] : NULL;
+}
 
 /* Fields that have a rule. */
 #define NTR_RULE(field, condition, when, low, high, set, defect) | NTR_FIELD_BIT(NTR_FIELD_##field)

@@ -4,7 +4,7 @@
 
 /* ---- fields ------------------------------------------------------------------------------------ */
 
-#define NTR_FIELD(id, member, text, shape, bits, base, about) \
+#define NTR_FIELD(id, member, text, shape, bits, base, about)                                                          \
     [NTR_FIELD_##id] = {text, about, NTR_SHAPE_##shape, bits, NTR_BASE_##base},
 const ntr_field_info ntr_field_table[NTR_FIELD_COUNT] = {
 #include <ntrace/fields.def>
@@ -23,12 +23,12 @@ const char *ntr_field_name(ntr_field field) {
 
 /* ---- messages ---------------------------------------------------------------------------------- */
 
-#define F(x) {NTR_FIELD_##x, NTR_FIELD_NONE, 0, false}
+#define F(x)        {NTR_FIELD_##x, NTR_FIELD_NONE, 0, false}
 #define IF(x, c, v) {NTR_FIELD_##x, NTR_FIELD_##c, v, false}
-#define OPT(x) {NTR_FIELD_##x, NTR_FIELD_NONE, 0, true}
-#define LAST {NTR_FIELD_NONE, NTR_FIELD_NONE, 0, false}
+#define OPT(x)      {NTR_FIELD_##x, NTR_FIELD_NONE, 0, true}
+#define LAST        {NTR_FIELD_NONE, NTR_FIELD_NONE, 0, false}
 
-#define NTR_MESSAGE(id, tcode, text, set, role, flags, about, ...) \
+#define NTR_MESSAGE(id, tcode, text, set, role, flags, about, ...)                                                     \
     {text, about, tcode, NTR_MESSAGES_##set, {__VA_ARGS__, LAST}, NTR_ROLE_##role, flags},
 static const ntr_message_info messages[] = {
 #include <ntrace/messages.def>
@@ -73,13 +73,17 @@ void ntr_tcode_roles(const ntr_dialect *dialect, uint8_t roles[NTR_TCODES]) {
     for (unsigned tcode = 0; tcode < NTR_TCODES; tcode++) roles[tcode] = (uint8_t)ntr_tcode_role(dialect, tcode);
 }
 
-const ntr_message_info *ntr_message_at(size_t index) { return index < MESSAGE_COUNT ? &messages[index] : NULL; }
+const ntr_message_info *ntr_message_at(size_t index) {
+    return index < MESSAGE_COUNT ? &messages[index] : NULL;
+}
 
 bool ntr_tcode_is_sync(unsigned tcode) {
     return ntr_has_role(tcode, NTR_ROLE_SYNC);
 }
 
-static bool is_vendors(unsigned tcode) { return tcode >= NTR_TCODE_VENDOR_FIRST && tcode <= NTR_TCODE_VENDOR_LAST; }
+static bool is_vendors(unsigned tcode) {
+    return tcode >= NTR_TCODE_VENDOR_FIRST && tcode <= NTR_TCODE_VENDOR_LAST;
+}
 
 bool ntr_tcode_is_vendor(const ntr_dialect *dialect, unsigned tcode) {
     return is_vendors(tcode) && !ntr_is_known(dialect, tcode);

@@ -11,7 +11,7 @@ extern const ntr_field_info ntr_field_table[NTR_FIELD_COUNT];
 #define NTR_FIELD_BIT(field) ((ntr_fields)1 << (field))
 
 /* Fields whose width varies from message to message. */
-#define NTR_FIELD(id, member, text, shape, bits, base, about) \
+#define NTR_FIELD(id, member, text, shape, bits, base, about)                                                          \
     | (NTR_SHAPE_##shape >= NTR_SHAPE_VARIABLE ? NTR_FIELD_BIT(NTR_FIELD_##id) : 0)
 static const ntr_fields NTR_VARIABLE_FIELDS = 0
 #include <ntrace/fields.def>
@@ -19,7 +19,7 @@ static const ntr_fields NTR_VARIABLE_FIELDS = 0
 #undef NTR_FIELD
 
 /* Fields that text shows in hexadecimal. */
-#define NTR_FIELD(id, member, text, shape, bits, base, about) \
+#define NTR_FIELD(id, member, text, shape, bits, base, about)                                                          \
     | (NTR_BASE_##base == NTR_BASE_HEX ? NTR_FIELD_BIT(NTR_FIELD_##id) : 0)
 static const ntr_fields NTR_HEX_FIELDS = 0
 #include <ntrace/fields.def>
@@ -27,7 +27,9 @@ static const ntr_fields NTR_HEX_FIELDS = 0
 #undef NTR_FIELD
 
 /* The lowest field of a set. To visit all: `for (ntr_fields left = set; left; left &= left - 1)`. */
-static inline ntr_field ntr_first_field(ntr_fields set) { return (ntr_field)__builtin_ctzll(set); }
+static inline ntr_field ntr_first_field(ntr_fields set) {
+    return (ntr_field)__builtin_ctzll(set);
+}
 
 static inline unsigned ntr_dialect_messages(const ntr_dialect *dialect) {
     return dialect ? dialect->messages : (unsigned)NTR_MESSAGES_1_0;

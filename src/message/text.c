@@ -31,7 +31,9 @@ static char *wide_hex(char *at, ntr_bytes raw, size_t first, size_t end) {
     return at;
 }
 
-static size_t payload_start(const ntr_params *params) { return NTR_TCODE_BITS + params->src_bits; }
+static size_t payload_start(const ntr_params *params) {
+    return NTR_TCODE_BITS + params->src_bits;
+}
 
 bool ntr_has_payload(const ntr_params *params, const ntr_message *m) {
     return m->tcode != NTR_TCODE_NONE && !ntr_is_known(params->dialect, m->tcode) &&
@@ -47,8 +49,10 @@ char *ntr_text_payload(char *at, const ntr_params *params, const ntr_message *m)
         if (ntr_mseo_of(m->raw.data[i]) == NTR_MSEO_MORE || end < first) continue;
         if (at != start) *at++ = ',';
         at = ntr_text(at, "0x");
-        if (end == first) *at++ = '0'; /* a field that ends in the byte where SRC ends has no bits left */
-        else at = wide_hex(at, m->raw, first, end);
+        if (end == first)
+            *at++ = '0'; /* a field that ends in the byte where SRC ends has no bits left */
+        else
+            at = wide_hex(at, m->raw, first, end);
         *at++ = ':';
         at = ntr_text_dec(at, end - first);
         first = end;
@@ -58,8 +62,7 @@ char *ntr_text_payload(char *at, const ntr_params *params, const ntr_message *m)
 
 /* ------------------------------------------------------------------------------------------------ */
 
-int ntr_text_fit(ntr_text_form form, const ntr_params *params, const ntr_message *message, char *out,
-                  size_t capacity) {
+int ntr_text_fit(ntr_text_form form, const ntr_params *params, const ntr_message *message, char *out, size_t capacity) {
     char room[NTR_MESSAGE_TEXT_MAX];
     size_t length = (size_t)(form(params, message, room) - room);
     if (length >= capacity) return NTR_E_SPACE;

@@ -12,7 +12,9 @@ static inline char *ntr_text_bytes(char *at, const char *text, size_t size) {
     return at + size;
 }
 
-static inline char *ntr_text(char *at, const char *text) { return ntr_text_bytes(at, text, strlen(text)); }
+static inline char *ntr_text(char *at, const char *text) {
+    return ntr_text_bytes(at, text, strlen(text));
+}
 
 /* In the field's own base, with 0x. */
 static inline char *ntr_text_number(char *at, ntr_field field, uint64_t value) {

@@ -19,7 +19,7 @@ enum { NTR_MESSAGES_ANY = 0xff };
 /* NTR_VALUE_* of the first row that covers the value in a dialect of the set `messages`, or NTR_VALUE_RESERVED when no
  * row does. With a constant `field` only the comparisons of that field's rows are left. */
 static inline unsigned ntr_value_flags(unsigned messages, unsigned field, uint64_t value) {
-#define NTR_VALUE(of, id, first, last, set, flags, name, about) \
+#define NTR_VALUE(of, id, first, last, set, flags, name, about)                                                        \
     if (field == NTR_FIELD_##of && value - (first) <= (last) - (first) && messages & NTR_MESSAGES_##set) return (flags);
 #include <ntrace/values.def>
 #undef NTR_VALUE

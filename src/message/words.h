@@ -40,7 +40,9 @@ static inline unsigned ntr_words_src(uint64_t first, unsigned src_bits) {
 }
 
 /* SRC at its place in the first word: behind TCODE, with zeros for MSEO. */
-static inline uint64_t ntr_words_place_src(unsigned src) { return ntr_scatter_mdo((uint64_t)src << NTR_MDO_BITS); }
+static inline uint64_t ntr_words_place_src(unsigned src) {
+    return ntr_scatter_mdo((uint64_t)src << NTR_MDO_BITS);
+}
 
 /* Decode the message. */
 static inline ntr_status ntr_words_decode(const ntr_params *params, const ntr_message_words *w, ntr_message *message) {

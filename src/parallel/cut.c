@@ -1,23 +1,32 @@
 /* Cutting: the input is collected in chunks and cut (splitter.h).
  *
- * Idea: the input is given by the caller's thread (ntr_parallel_feed), or read by the worker threads (ntr_parallel_run): a thread that finds
- * no chunk to decode reads and cuts the next one, and then decodes it while its bytes are in the cache. One thread at a time does so.
+ * Idea: the input is given by the caller's thread (ntr_parallel_feed), or read by the worker threads
+ * (ntr_parallel_run): a thread that finds no chunk to decode reads and cuts the next one, and then decodes it while its
+ * bytes are in the cache. One thread at a time does so.
  *
- * Example: thread 1 decodes chunk 4, which it has cut. Thread 2 cuts chunk 5 meanwhile, and decodes it. Thread 1 is done and cuts chunk 6. */
+ * Example: thread 1 decodes chunk 4, which it has cut. Thread 2 cuts chunk 5 meanwhile, and decodes it. Thread 1 is
+ * done and cuts chunk 6. */
 #include "parallel/late_counts.h"
 
 #include "base/allocator.h"
 
 #include <string.h>
 
-/* With a count callback, each chunk reports all that it has counted, unless that is done late. Chunks grow until there is at most one
- * report in so many bytes; but not above CHUNK_GROWN, nor above a part of the stream, so that the threads end at about the same time.
- * Other chunks that are counted grow up to CHUNK_COUNTED: threads then wait less often. So do chunks without a guess because of several
- * sources, as long as they have little output: sources that take turns are then all in each chunk. */
-enum { BYTES_PER_REPORT = 128, CHUNK_GROWN = 4 << 20, CHUNK_COUNTED = 1 << 20, CHUNK_PARTS = 16, OUTPUT_LITTLE = 8 << 20 };
+/* With a count callback, each chunk reports all that it has counted, unless that is done late. Chunks grow until there
+ * is at most one report in so many bytes; but not above CHUNK_GROWN, nor above a part of the stream, so that the
+ * threads end at about the same time. Other chunks that are counted grow up to CHUNK_COUNTED: threads then wait less
+ * often. So do chunks without a guess because of several sources, as long as they have little output: sources that take
+ * turns are then all in each chunk. */
+enum {
+    BYTES_PER_REPORT = 128,
+    CHUNK_GROWN = 4 << 20,
+    CHUNK_COUNTED = 1 << 20,
+    CHUNK_PARTS = 16,
+    OUTPUT_LITTLE = 8 << 20
+};
 
-/* Chunks with more output than half of the limit for a chunk that is not delivered yet (`most_output`) become smaller, down to this part of
- * the size of the first ones, because at the limit a thread waits. */
+/* Chunks with more output than half of the limit for a chunk that is not delivered yet (`most_output`) become smaller,
+ * down to this part of the size of the first ones, because at the limit a thread waits. */
 enum { SMALLER_PARTS = 8 };
 
 /* A chunk without a suitable synchronizing message is cut anyway when it is this many times as large as the minimum. */
@@ -60,9 +69,9 @@ static ntr_status guess(ntr_parallel *p, bool last) {
     return status;
 }
 
-/* The current chunk ends after `used` bytes; the rest is moved to the next chunk, which is free. Now the chunk before can be given to the
- * threads, because the pre-sync messages of the current one are known; so can the current one, if the next one will have none. The lock is
- * held. */
+/* The current chunk ends after `used` bytes; the rest is moved to the next chunk, which is free. Now the chunk before
+ * can be given to the threads, because the pre-sync messages of the current one are known; so can the current one, if
+ * the next one will have none. The lock is held. */
 static ntr_status end_chunk_locked(ntr_parallel *p, size_t used, bool last) {
     ntr_chunk *chunk = ntr_chunk_at(p, p->tail), *next = ntr_chunk_at(p, p->tail + 1);
     ntr_status status = NTR_OK;
@@ -164,7 +173,8 @@ static ntr_status read_some(ntr_parallel *p, bool *last) {
     ntr_chunk *chunk = ntr_chunk_at(p, p->tail);
     size_t wanted = add_size(p), got = 0;
     if (wanted > READ_SIZE) wanted = READ_SIZE;
-    if (ntr_reserve(p->decoder.allocator, (void **)&chunk->data, &chunk->room, larger(chunk->size + wanted, p->wanted), 1))
+    if (ntr_reserve(p->decoder.allocator, (void **)&chunk->data, &chunk->room, larger(chunk->size + wanted, p->wanted),
+                    1))
         return NTR_E_MEMORY;
     ntr_status status = p->config.work.read(p->config.work.user, chunk->data + chunk->size, wanted, &got, last);
     chunk->size += got;
@@ -187,7 +197,8 @@ static ntr_status read_chunk(ntr_parallel *p) {
 }
 
 bool ntr_cut_possible(const ntr_parallel *p) {
-    return p->reading && !p->cutting && p->input == NTR_OK && p->status == NTR_OK && p->tail - p->head + 2 <= p->ring_size;
+    return p->reading && !p->cutting && p->input == NTR_OK && p->status == NTR_OK &&
+           p->tail - p->head + 2 <= p->ring_size;
 }
 
 void ntr_cut_next(ntr_parallel *p) {

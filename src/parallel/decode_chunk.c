@@ -1,5 +1,5 @@
-/* What a thread does with a chunk: it decodes the bytes, and the pre-sync messages of the next chunk (splitter.h), and takes the states
- * behind both. With `finish`, spans are counted late: see late_counts.c. */
+/* What a thread does with a chunk: it decodes the bytes, and the pre-sync messages of the next chunk (splitter.h), and
+ * takes the states behind both. With `finish`, spans are counted late: see late_counts.c. */
 #include "parallel/decode_chunk.h"
 
 enum { EVENTS_AT_ONCE = 192 }; /* 21 KB: they stay in the first-level cache */
@@ -133,7 +133,6 @@ void ntr_chunk_discard_counts(ntr_worker *w) {
     flush_counts(w);
     w->discarding = false;
 }
-
 
 void ntr_worker_set_callbacks(ntr_worker *w) {
     const ntr_parallel_config *config = &w->parallel->config;

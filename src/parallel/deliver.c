@@ -141,8 +141,7 @@ static void add_stats(ntr_parallel_stats *stats, const ntr_chunk *head) {
 /* The head is done and delivered: the next chunk becomes the head. */
 static void retire(ntr_parallel *p, ntr_chunk *head) {
     ntr_snapshot *truth = head->end;
-    if (head->before)
-        p->status = ntr_snapshot_carry(truth, head->before, head->start, p->decoder.allocator);
+    if (head->before) p->status = ntr_snapshot_carry(truth, head->before, head->start, p->decoder.allocator);
     if (p->status != NTR_OK) return;
     head->end = NULL;
     add_counts(&p->counts, &head->counts);

@@ -1,19 +1,19 @@
 /* Spans that are counted late.
  *
- * Idea: a decoder that counts spans (ntr_decoder_set_count_callback) is fast because it keeps the counts of messages and blocks, and
- * reports them seldom. To report them at the end of each chunk, all its tables are read, and each message in them is decoded once more;
- * for chunks of 256 KiB that is more work than the chunk. So each thread keeps its counts over all its chunks, and reports them at the
- * end of the stream.
+ * Idea: a decoder that counts spans (ntr_decoder_set_count_callback) is fast because it keeps the counts of messages
+ * and blocks, and reports them seldom. To report them at the end of each chunk, all its tables are read, and each
+ * message in them is decoded once more; for chunks of 256 KiB that is more work than the chunk. So each thread keeps
+ * its counts over all its chunks, and reports them at the end of the stream.
  *
- * A chunk whose guess was wrong, or that was put back, has been counted then, and its counts are mixed with those of other chunks. They
- * are taken back: the thread that gets the chunk decodes it once more from the same wrong start, and reports the counts of this decoding
- * with the opposite sign. The sums are modulo 2^64, so it does not matter that another thread has counted the chunk. For this a chunk that
- * was begun is always counted to its end.
+ * A chunk whose guess was wrong, or that was put back, has been counted then, and its counts are mixed with those of
+ * other chunks. They are taken back: the thread that gets the chunk decodes it once more from the same wrong start, and
+ * reports the counts of this decoding with the opposite sign. The sums are modulo 2^64, so it does not matter that
+ * another thread has counted the chunk. For this a chunk that was begun is always counted to its end.
  *
  * Invariant: after `finish` of all threads, the sums of all reports are those of the chunks that were delivered.
  *
- * Example: thread 1 counts chunk 5 from a wrong guess: span A 10 times. Thread 2 gets chunk 5 when the truth is known. It reports A
- * 2^64 - 10 times, decodes the chunk from its true start, and counts A 12 times. The sum is 12. */
+ * Example: thread 1 counts chunk 5 from a wrong guess: span A 10 times. Thread 2 gets chunk 5 when the truth is known.
+ * It reports A 2^64 - 10 times, decodes the chunk from its true start, and counts A 12 times. The sum is 12. */
 #include "parallel/late_counts.h"
 
 #include "parallel/decode_chunk.h"
@@ -58,7 +58,8 @@ ntr_status ntr_late_counts_take_back(ntr_worker *w, ntr_chunk *chunk) {
     if (status != NTR_OK) return status;
     w->taking_back = true;
     status = count_again(w, chunk);
-    if (status != NTR_E_MEMORY) status = ntr_snapshot_restore(w->decoder, chunk->start); /* ends a failure of the decoder */
+    if (status != NTR_E_MEMORY)
+        status = ntr_snapshot_restore(w->decoder, chunk->start); /* ends a failure of the decoder */
     if (status == NTR_OK) status = ntr_decoder_flush_counts(w->decoder);
     w->taking_back = false;
     if (chunk->counted_before) chunk->pre_sync.count = 0;

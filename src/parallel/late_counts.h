@@ -8,8 +8,8 @@ static inline bool ntr_counts_late(const ntr_parallel *p) {
     return p->config.work.finish != NULL;
 }
 
-/* The chunk is about to be decoded from another start, or once more. If a thread has decoded it, its counts are to be taken back. The lock
- * is held, and no thread decodes the chunk. */
+/* The chunk is about to be decoded from another start, or once more. If a thread has decoded it, its counts are to be
+ * taken back. The lock is held, and no thread decodes the chunk. */
 void ntr_late_counts_mark(ntr_chunk *chunk);
 
 /* The same for its pre-sync messages, which the chunk before has counted. Before `start` is replaced. */
@@ -21,7 +21,8 @@ void ntr_late_counts_forget(ntr_chunk *chunk);
 /* In a worker thread that is about to decode the chunk: take the marked counts back. Errors: NTR_E_MEMORY. */
 ntr_status ntr_late_counts_take_back(ntr_worker *w, ntr_chunk *chunk);
 
-/* In the caller's thread, while no thread decodes: report all counts, and call `finish` for each thread. Errors: those of the callbacks. */
+/* In the caller's thread, while no thread decodes: report all counts, and call `finish` for each thread. Errors: those
+ * of the callbacks. */
 ntr_status ntr_late_counts_finish(ntr_parallel *p);
 
 #endif

@@ -10,11 +10,12 @@
  * the head waits with a known start. A thread without a chunk would take it, so each thread has a later chunk and waits
  * for room; ntr_schedule_put_back has then chosen one of them, which does not wait: a contradiction.
  *
- * Progress: the head is never put back for room, and a thread that has put back its chunk takes the head next, because the first
- * chunk comes first. So each chunk, when it becomes the head, causes at most one other chunk to be put back.
+ * Progress: the head is never put back for room, and a thread that has put back its chunk takes the head next, because
+ * the first chunk comes first. So each chunk, when it becomes the head, causes at most one other chunk to be put back.
  *
- * Again: when the caller refuses the output of the head (NTR_NEED_MORE from `deliver`), the head is restarted, by its thread if it
- * is running. This happens at most once for each chunk, and as the head then waits with a known start, the above holds.
+ * Again: when the caller refuses the output of the head (NTR_NEED_MORE from `deliver`), the head is restarted, by its
+ * thread if it is running. This happens at most once for each chunk, and as the head then waits with a known start, the
+ * above holds.
  *
  * Memory: the output of a chunk before it is the head is at most `most_output`, two parts, and one piece larger than a
  * part. No chunk is begun early while the chunks behind the head hold more than `most_held` together. So all of them

@@ -13,17 +13,17 @@
 /* What a message of each TCODE means to the splitter. */
 enum { PLAIN, BTM, HTM, HISTORY, OWNERSHIP, STOP, ACCESS, LOSS, SYNC };
 
-#define KIND_OF(role, flags, row)                                  \
-    ((role) == NTR_ROLE_SYNC                              ? SYNC      \
-     : (role) == NTR_ROLE_STOP                            ? STOP      \
-     : (role) == NTR_ROLE_CONTEXT                         ? OWNERSHIP \
-     : (role) == NTR_ROLE_ACCESS                          ? ACCESS    \
-     : (role) == NTR_ROLE_LOSS                            ? LOSS      \
-     : (role) == NTR_ROLE_RESOURCE                        ? HISTORY   \
-     : (role) != NTR_ROLE_BRANCH                          ? PLAIN     \
-     : (flags) & NTR_IS_DIRECT                            ? BTM       \
-     : (row) >> NTR_FIELD_HIST & 1                        ? HTM       \
-                                                          : PLAIN)
+#define KIND_OF(role, flags, row)                                                                                      \
+    ((role) == NTR_ROLE_SYNC       ? SYNC                                                                              \
+     : (role) == NTR_ROLE_STOP     ? STOP                                                                              \
+     : (role) == NTR_ROLE_CONTEXT  ? OWNERSHIP                                                                         \
+     : (role) == NTR_ROLE_ACCESS   ? ACCESS                                                                            \
+     : (role) == NTR_ROLE_LOSS     ? LOSS                                                                              \
+     : (role) == NTR_ROLE_RESOURCE ? HISTORY                                                                           \
+     : (role) != NTR_ROLE_BRANCH   ? PLAIN                                                                             \
+     : (flags) & NTR_IS_DIRECT     ? BTM                                                                               \
+     : (row) >> NTR_FIELD_HIST & 1 ? HTM                                                                               \
+                                   : PLAIN)
 
 #define NTR_MESSAGE(id, tcode, text, set, role, flags, ...) [tcode] = KIND_OF(NTR_ROLE_##role, flags, NTR_ROW_##id),
 #define NTR_MESSAGE_ALSO(...) /* the guess is checked anyhow */
@@ -99,8 +99,8 @@ static void decode_access(const ntr_splitter *splitter, ntr_splitter_source *s, 
     ntr_clock_follow(&s->current.clock, &splitter->params, m);
 }
 
-/* Times are followed in synchronizing messages only: in a stream with timestamps, the time at a stop is not known, and a
- * message that lacks its time is reported at the place before the stop. Returns whether the state is known. */
+/* Times are followed in synchronizing messages only: in a stream with timestamps, the time at a stop is not known, and
+ * a message that lacks its time is reported at the place before the stop. Returns whether the state is known. */
 static bool decode_stop(ntr_splitter *splitter, ntr_splitter_source *s) {
     s->current.mode = NTR_MODE_UNKNOWN;
     s->current.stopped = s->begun && !s->current.clock.known && splitter->params.timestamps != NTR_TIMESTAMPS_ON;
@@ -115,8 +115,8 @@ static bool use_stop(ntr_splitter *splitter, ntr_splitter_source *s) {
     return false;
 }
 
-/* Decode a message and apply it to the guess. Returns whether the state of the source is known after it: a synchronizing
- * message, or a stop. */
+/* Decode a message and apply it to the guess. Returns whether the state of the source is known after it: a
+ * synchronizing message, or a stop. */
 static bool decode_message(ntr_splitter *splitter, ntr_splitter_source *s, const uint8_t *data, size_t size,
                            unsigned kind) {
     ntr_message m;
@@ -212,7 +212,8 @@ static bool is_idle(const ntr_splitter *splitter, uint8_t byte) {
     return byte == NTR_IDLE || (byte == 0 && splitter->params.dialect->zero_idle);
 }
 
-/* Pass over messages that do not change the guess, as far as they are short and there is one source only. Returns the number of bytes. */
+/* Pass over messages that do not change the guess, as far as they are short and there is one source only. Returns the
+ * number of bytes. */
 static size_t pass_irrelevant(ntr_splitter *splitter, const uint8_t *data, size_t size) {
     const ntr_splitter_source *s = splitter->params.src_bits ? NULL : splitter->sources[0];
     if (!s || !s->in_chunk || s->current.stopped || (s->seen_before && !s->synced)) return 0;

@@ -40,35 +40,35 @@ typedef struct ntr_splitter_source {
     ntr_snapshot_guess current, at_sync; /* after the latest message, and where it synchronized in the chunk */
     bool seen_before;                    /* had messages before this chunk */
     bool in_previous, in_chunk;          /* has messages in the previous chunk, in this one */
-    bool synced, has_pre_sync;           /* synchronized in this chunk, or stopped before; messages of this chunk before that */
-    bool begun;                          /* has synchronized in the stream */
-    bool waits;                          /* stopped before this chunk, and not synchronized since */
+    bool synced, has_pre_sync; /* synchronized in this chunk, or stopped before; messages of this chunk before that */
+    bool begun; /* has synchronized in the stream */
+    bool waits; /* stopped before this chunk, and not synchronized since */
 } ntr_splitter_source;
 
 typedef struct ntr_splitter {
     const ntr_decoder_config *config;
     ntr_params params;
     const ntr_quick *quick;
-    ntr_decoder *scratch;          /* a decoder with which guesses are made */
+    ntr_decoder *scratch; /* a decoder with which guesses are made */
     ntr_splitter_source **sources; /* by SRC; allocated at the first message of the source */
-    uint16_t *seen;                /* their SRC values */
+    uint16_t *seen; /* their SRC values */
     uint32_t seen_count;
-    uint64_t offset;        /* bytes of the stream scanned so far */
-    uint64_t number;        /* messages up to there */
+    uint64_t offset; /* bytes of the stream scanned so far */
+    uint64_t number; /* messages up to there */
     /* correction of `number`, when a wrong guess showed that messages were counted wrongly */
     uint64_t number_shift;
-    bool inside;            /* inside a message, or inside damaged bytes */
-    bool seeking;           /* ... at the beginning of the stream (mid_stream) */
+    bool inside; /* inside a message, or inside damaged bytes */
+    bool seeking; /* ... at the beginning of the stream (mid_stream) */
 
     /* The current chunk. */
     uint64_t begin, begin_number;
     ntr_splitter_source *latest; /* source of the synchronizing message at which the last scan stopped, or NULL */
-    bool at_message;             /* the chunk begins with a message, not inside one */
-    bool damaged;                /* the chunk has bytes of an unknown source, */
-    uint64_t damaged_at;         /* beginning at this offset */
-    bool pre_sync_full;          /* more pre-sync messages than a thread should decode */
-    bool stop_used;              /* a message of a source that waits depends on what was before the stop */
-    uint32_t unsynced;           /* earlier sources with messages, not synchronized yet */
+    bool at_message; /* the chunk begins with a message, not inside one */
+    bool damaged; /* the chunk has bytes of an unknown source, */
+    uint64_t damaged_at; /* beginning at this offset */
+    bool pre_sync_full; /* more pre-sync messages than a thread should decode */
+    bool stop_used; /* a message of a source that waits depends on what was before the stop */
+    uint32_t unsynced; /* earlier sources with messages, not synchronized yet */
     ntr_pre_sync pre_sync;
 } ntr_splitter;
 

@@ -1,8 +1,9 @@
 /* Parallel decoding: the private state, shared by the files of src/parallel.
  *
- * Idea: the stream is cut into chunks, by the caller's thread or by the worker threads (cut.c), and the state at the beginning of
- * each is guessed (splitter.h, decoder/snapshot.h). Worker threads decode the chunks of a ring at the same time, and keep their
- * output (chunk_output.h). Output is delivered in order, after the guesses were compared with the true states (deliver.c).
+ * Idea: the stream is cut into chunks, by the caller's thread or by the worker threads (cut.c), and the state at the
+ * beginning of each is guessed (splitter.h, decoder/snapshot.h). Worker threads decode the chunks of a ring at the same
+ * time, and keep their output (chunk_output.h). Output is delivered in order, after the guesses were compared with the
+ * true states (deliver.c).
  *
  * Invariant: chunks before `head` are delivered and free; [head, sent) can be decoded; `tail` is being filled. The head
  * starts from a true state. Example, with 2 threads: chunk 5 is the head and half delivered, 6 is running from a guess,
@@ -64,8 +65,8 @@ struct ntr_chunk {
     char error[NTR_DECODER_ERROR_SIZE]; /* ntr_decoder_error when decoding the chunk failed */
 };
 
-/* Each report of a count changes the worker of its thread: `apart` keeps the workers of two threads out of one cache line, and out of two
- * that are fetched together. */
+/* Each report of a count changes the worker of its thread: `apart` keeps the workers of two threads out of one cache
+ * line, and out of two that are fetched together. */
 typedef struct ntr_worker {
     ntr_parallel *parallel;
     ntr_decoder *decoder;
@@ -97,26 +98,27 @@ struct ntr_parallel {
     ntr_chunk *ring;
     size_t ring_size;
     /* Chunks [head, sent) can be decoded. `tail` is being filled. The chunk before `tail`, if not sent, waits for it:
-     * its thread decodes the pre-sync messages of `tail`. Protected by the lock; `tail` is changed by the thread that cuts. */
+     * its thread decodes the pre-sync messages of `tail`. Protected by the lock; `tail` is changed by the thread that
+     * cuts. */
     uint64_t head, sent, tail;
-    uint64_t cut;      /* bytes of the stream before `tail` */
-    bool reading;      /* the threads read the input, */
-    bool cutting;      /* and one of them does so now */
-    ntr_status input;  /* NTR_END: all input was cut; NTR_NEED_MORE: no more input is given; error of reading */
+    uint64_t cut; /* bytes of the stream before `tail` */
+    bool reading; /* the threads read the input, */
+    bool cutting; /* and one of them does so now */
+    ntr_status input; /* NTR_END: all input was cut; NTR_NEED_MORE: no more input is given; error of reading */
 
     pthread_mutex_t lock;
-    pthread_cond_t work;     /* for threads: a chunk can be begun, the head has changed, or decoding ends */
+    pthread_cond_t work; /* for threads: a chunk can be begun, the head has changed, or decoding ends */
     pthread_cond_t progress; /* for the caller: a thread is done, or the head has output */
     bool stopping;
 
     ntr_counts counts;
     ntr_parallel_stats stats;
     ntr_chunk_output pre_sync; /* of the head's pre-sync messages, delivered between the head's output: */
-    ntr_part *pre_sync_part;   /* the current part of it, and the position in it */
+    ntr_part *pre_sync_part; /* the current part of it, and the position in it */
     size_t pre_sync_at;
-    bool delivering;   /* a thread delivers, without the lock */
+    bool delivering; /* a thread delivers, without the lock */
     ntr_status status; /* sticky: why delivery has ended */
-    ntr_status ended;  /* the same, as returned to the caller */
+    ntr_status ended; /* the same, as returned to the caller */
     char error[NTR_DECODER_ERROR_SIZE]; /* of the chunk that failed; "" when a callback failed */
 };
 

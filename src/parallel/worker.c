@@ -1,4 +1,5 @@
-/* The worker threads: each takes the first chunk whose start state is known or guessed, and decodes it. If there is none, it cuts one. */
+/* The worker threads: each takes the first chunk whose start state is known or guessed, and decodes it. If there is
+ * none, it cuts one. */
 #include "parallel/decode_chunk.h"
 #include "parallel/late_counts.h"
 

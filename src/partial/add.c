@@ -1,9 +1,9 @@
 /* Adding partials.
  *
- * Idea: the tables of the sum are the sorted unions of those of the inputs. The numbers of an input grow with those of the
- * sum, so the rows of each input are still sorted after their numbers were changed, and one pass merges them. Nodes are in
- * depth-first order; they are merged level by level: of the inputs whose next node is at this depth, those with the lowest
- * key are added up, then their descendants are merged. Sets of inputs are bits of a word.
+ * Idea: the tables of the sum are the sorted unions of those of the inputs. The numbers of an input grow with those of
+ * the sum, so the rows of each input are still sorted after their numbers were changed, and one pass merges them. Nodes
+ * are in depth-first order; they are merged level by level: of the inputs whose next node is at this depth, those with
+ * the lowest key are added up, then their descendants are merged. Sets of inputs are bits of a word.
  *
  * Invariant: what is written does not depend on the order and the grouping of the inputs, as sums and minima do not. */
 #include "partial/add.h"
@@ -22,14 +22,19 @@ static ntr_status check_inputs(ntr_adding *a) {
     for (size_t i = 0; i < a->count; i++) {
         const ntr_partial_tables *t = ntr_adding_tables_of(a, i);
         if (i && t->holds & NTR_PARTIAL_EVENTS)
-            return ntr_adding_refuse(a, "%s and %s have events, whose order is known in one capture only: they cannot be added; counts of code and "
-                          "call trees can", a->inputs[0].partial->name, a->inputs[i].partial->name);
+            return ntr_adding_refuse(
+                a,
+                "%s and %s have events, whose order is known in one capture only: they cannot be added; counts of code and "
+                "call trees can",
+                a->inputs[0].partial->name, a->inputs[i].partial->name);
         if (t->holds != first->holds || t->split != first->split)
-            return ntr_adding_refuse(a, "%s and %s hold different kinds of counts: write both with the same command and options",
-                          a->inputs[0].partial->name, a->inputs[i].partial->name);
+            return ntr_adding_refuse(
+                a, "%s and %s hold different kinds of counts: write both with the same command and options",
+                a->inputs[0].partial->name, a->inputs[i].partial->name);
         for (size_t k = 0; k < t->capture_count; k++)
             if (t->captures[k].shards)
-                return ntr_adding_refuse(a, "%s: a part of a capture; parts must be put together first", t->captures[k].path, NULL);
+                return ntr_adding_refuse(a, "%s: a part of a capture; parts must be put together first",
+                                         t->captures[k].path, NULL);
     }
     return NTR_OK;
 }

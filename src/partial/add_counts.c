@@ -76,8 +76,8 @@ static void add_node(ntr_record *sum, const ntr_record *node) {
     sum->v[NTR_NODE_ORDER] = node->v[NTR_NODE_ORDER];
 }
 
-/* Writes the sum of the lowest nodes at this depth of the inputs in `set`. Returns the inputs that had it; 0: no node is
- * left at this depth. */
+/* Writes the sum of the lowest nodes at this depth of the inputs in `set`. Returns the inputs that had it; 0: no node
+ * is left at this depth. */
 static uint64_t merge_nodes(ntr_adding *a, uint64_t set, uint64_t depth) {
     const ntr_record *least = NULL;
     uint64_t had = 0;

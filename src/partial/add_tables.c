@@ -36,7 +36,8 @@ static ntr_status merge_table(ntr_adding *a, table_merge *m) {
         }
         if (least.input == SIZE_MAX) return NTR_OK;
         m->at[least.input]++;
-        const bool same = any && m->compare(ntr_adding_tables_of(a, before.input), before.index, ntr_adding_tables_of(a, least.input), least.index) == 0;
+        const bool same = any && m->compare(ntr_adding_tables_of(a, before.input), before.index,
+                                            ntr_adding_tables_of(a, least.input), least.index) == 0;
         ntr_status status = m->take(a, &least, same);
         if (status) return status;
         before = least;

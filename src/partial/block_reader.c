@@ -60,7 +60,8 @@ static void load(ntr_block_reader *r) {
         ntr_block_reader_fail(r, "is damaged: expected the head of a block");
         return;
     }
-    if (ntr_reserve(r->allocator, (void **)&r->bytes, &r->capacity, NTR_BLOCK_HEAD_SIZE + (size_t)size + NTR_BLOCK_SUM_SIZE, 1)) {
+    if (ntr_reserve(r->allocator, (void **)&r->bytes, &r->capacity,
+                    NTR_BLOCK_HEAD_SIZE + (size_t)size + NTR_BLOCK_SUM_SIZE, 1)) {
         r->status = NTR_E_MEMORY;
         return;
     }
@@ -70,7 +71,8 @@ static void load(ntr_block_reader *r) {
         ntr_block_reader_fail(r, "ends inside of a block: it is truncated");
         return;
     }
-    if (little(r->bytes + NTR_BLOCK_HEAD_SIZE + size, NTR_BLOCK_SUM_SIZE) != ntr_partial_hash(0, r->bytes, NTR_BLOCK_HEAD_SIZE + (size_t)size)) {
+    if (little(r->bytes + NTR_BLOCK_HEAD_SIZE + size, NTR_BLOCK_SUM_SIZE) !=
+        ntr_partial_hash(0, r->bytes, NTR_BLOCK_HEAD_SIZE + (size_t)size)) {
         ntr_block_reader_fail(r, "is damaged: the checksum of a block differs");
         return;
     }

@@ -26,7 +26,7 @@ enum {
 };
 
 #define NTR_PARTIAL_MAGIC "NTRACEPA"
-#define NTR_BLOCK_MAX (1u << 20) /* largest content in bytes */
+#define NTR_BLOCK_MAX     (1u << 20) /* largest content in bytes */
 enum { NTR_BLOCK_HEAD_SIZE = 5, NTR_BLOCK_SUM_SIZE = 8 };
 
 /* Number of fields of a record with numbers only: rows and nodes. */
@@ -64,8 +64,8 @@ void ntr_block_fields(ntr_block_writer *writer, uint8_t kind, const ntr_record *
 /* Writes the block that is being filled. The next record begins a new one. */
 void ntr_block_writer_flush(ntr_block_writer *writer);
 
-/* Writes the last block and releases the memory. Returns the first error: NTR_E_MEMORY, NTR_E_LIMIT (a record larger than
- * a block), those of the output. */
+/* Writes the last block and releases the memory. Returns the first error: NTR_E_MEMORY, NTR_E_LIMIT (a record larger
+ * than a block), those of the output. */
 ntr_status ntr_block_writer_finish(ntr_block_writer *writer);
 
 /* ---- reading */

@@ -25,13 +25,15 @@ void ntr_event_coder_restart(ntr_event_coder *c) {
 }
 
 size_t ntr_event_coder_shape(ntr_event_coder *c, const ntr_event_shape *shape) {
-    if (ntr_reserve(c->allocator, (void **)&c->shapes, &c->shape_capacity, c->shape_count + 1, sizeof *shape)) return SIZE_MAX;
+    if (ntr_reserve(c->allocator, (void **)&c->shapes, &c->shape_capacity, c->shape_count + 1, sizeof *shape))
+        return SIZE_MAX;
     c->shapes[c->shape_count] = *shape;
     return c->shape_count++;
 }
 
 size_t ntr_event_coder_context(ntr_event_coder *c, const ntr_context *context) {
-    if (ntr_reserve(c->allocator, (void **)&c->contexts, &c->context_capacity, c->context_count + 1, sizeof *context)) return SIZE_MAX;
+    if (ntr_reserve(c->allocator, (void **)&c->contexts, &c->context_capacity, c->context_count + 1, sizeof *context))
+        return SIZE_MAX;
     c->contexts[c->context_count] = *context;
     return c->context_count++;
 }

@@ -1,11 +1,12 @@
 /* Events in a partial (block kind 11, docs/partial.md): what the packing and the unpacking side share. Private.
  *
- * Idea: most spans are executed again and again, in the same order. A span without its position in the stream is a *shape*; the shapes
- * of a block are numbered. Both sides predict the next event from the last two shapes: as it was when they were last seen one after the
- * other. Only the number of right predictions, and then what was not predicted, is in the file.
+ * Idea: most spans are executed again and again, in the same order. A span without its position in the stream is a
+ * *shape*; the shapes of a block are numbered. Both sides predict the next event from the last two shapes: as it was
+ * when they were last seen one after the other. Only the number of right predictions, and then what was not predicted,
+ * is in the file.
  *
- * Invariant: both sides make the same changes to their coder for each event; a block begins with an empty one, so that blocks can be
- * copied from file to file.
+ * Invariant: both sides make the same changes to their coder for each event; a block begins with an empty one, so that
+ * blocks can be copied from file to file.
  *
  * Example: a loop of three spans runs 1,000 times. The first two rounds are six records, the others one number. */
 #ifndef NTR_PARTIAL_EVENT_CODER_H

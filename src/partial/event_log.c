@@ -49,9 +49,9 @@ static uint64_t hash(const ntr_event_shape *s) {
 }
 
 static bool same_shape(const ntr_event_shape *a, const ntr_event_shape *b) {
-    return a->address == b->address && a->last == b->last && a->target == b->target && a->instructions == b->instructions &&
-           a->halfwords == b->halfwords && a->context == b->context && a->src == b->src && a->kind == b->kind && a->end == b->end &&
-           a->flags == b->flags && a->code == b->code;
+    return a->address == b->address && a->last == b->last && a->target == b->target &&
+           a->instructions == b->instructions && a->halfwords == b->halfwords && a->context == b->context &&
+           a->src == b->src && a->kind == b->kind && a->end == b->end && a->flags == b->flags && a->code == b->code;
 }
 
 static uint32_t *slot_of(const ntr_event_log *log, const ntr_event_shape *shape) {
@@ -150,16 +150,25 @@ static void put_new_shape(ntr_event_log *log, const ntr_event *e) {
 }
 
 static ntr_event_shape shape_of(const ntr_event_coder *c, const ntr_event *e) {
-    return (ntr_event_shape){.address = e->address, .last = e->last, .target = e->target, .instructions = e->instructions,
-                       .halfwords = e->halfwords, .context = context_number(c, &e->context), .src = e->src, .kind = e->kind,
-                       .end = e->end, .flags = e->flags, .code = e->code};
+    return (ntr_event_shape){.address = e->address,
+                             .last = e->last,
+                             .target = e->target,
+                             .instructions = e->instructions,
+                             .halfwords = e->halfwords,
+                             .context = context_number(c, &e->context),
+                             .src = e->src,
+                             .kind = e->kind,
+                             .end = e->end,
+                             .flags = e->flags,
+                             .code = e->code};
 }
 
 static void add_span(ntr_event_log *log, const ntr_event *e, const ntr_event_step *step) {
     ntr_event_coder *c = &log->coder;
     ntr_event_shape shape = shape_of(c, e);
     const ntr_predicted *p = ntr_event_coder_next(c);
-    if (p->shape && log->run < NTR_CODER_RUN_MAX && ntr_event_step_equal(&p->step, step) && same_shape(&c->shapes[p->shape - 1], &shape)) {
+    if (p->shape && log->run < NTR_CODER_RUN_MAX && ntr_event_step_equal(&p->step, step) &&
+        same_shape(&c->shapes[p->shape - 1], &shape)) {
         log->run++;
         ntr_event_coder_moved(c, step, p->shape - 1);
         return;
@@ -224,7 +233,8 @@ ntr_status ntr_event_log_feed(ntr_event_log *log, const ntr_event *events, size_
     for (size_t i = 0; i < count && !log->writer.status; i++) {
         const ntr_event *e = &events[i];
         begin_block(log);
-        const ntr_event_step step = {e->offset - log->coder.at.offset, e->message - log->coder.at.message, e->time - log->coder.at.time};
+        const ntr_event_step step = {e->offset - log->coder.at.offset, e->message - log->coder.at.message,
+                                     e->time - log->coder.at.time};
         (e->kind == NTR_EVENT_SPAN || e->kind == NTR_EVENT_NO_CODE ? add_span : add_other)(log, e, &step);
     }
     return log->writer.status;

@@ -71,8 +71,15 @@ static void get_new_shape(ntr_event_coder *c, ntr_block_reader *r) {
 static void make_span(ntr_event_coder *c, const ntr_event_step *step, uint32_t number, ntr_event *e) {
     const ntr_event_shape *s = &c->shapes[number];
     ntr_event_coder_moved(c, step, number);
-    *e = (ntr_event){.kind = s->kind, .end = s->end, .flags = s->flags, .code = s->code, .src = s->src, .offset = c->at.offset,
-                     .message = c->at.message, .time = c->at.time, .context = c->contexts[s->context]};
+    *e = (ntr_event){.kind = s->kind,
+                     .end = s->end,
+                     .flags = s->flags,
+                     .code = s->code,
+                     .src = s->src,
+                     .offset = c->at.offset,
+                     .message = c->at.message,
+                     .time = c->at.time,
+                     .context = c->contexts[s->context]};
     e->address = s->address;
     e->last = s->last;
     e->target = s->target;
@@ -119,8 +126,16 @@ static void get_other(ntr_event_coder *c, ntr_block_reader *r, ntr_event *e) {
     c->at.offset += step.offset;
     c->at.message += step.message;
     c->at.time += step.time;
-    *e = (ntr_event){.kind = s.kind, .end = s.end, .flags = s.flags, .code = s.code, .src = s.src, .reason = reason,
-                     .offset = c->at.offset, .message = c->at.message, .time = c->at.time, .context = c->contexts[context]};
+    *e = (ntr_event){.kind = s.kind,
+                     .end = s.end,
+                     .flags = s.flags,
+                     .code = s.code,
+                     .src = s.src,
+                     .reason = reason,
+                     .offset = c->at.offset,
+                     .message = c->at.message,
+                     .time = c->at.time,
+                     .context = c->contexts[context]};
     (e->kind == NTR_EVENT_GAP ? get_gap : get_data)(r, e);
 }
 
@@ -172,9 +187,12 @@ ntr_status ntr_partial_events(ntr_partial *p, ntr_event *events, size_t capacity
     *count = 0;
     if (!s->coder.predicted && !ntr_event_coder_open(&s->coder, p->allocator)) return NTR_E_MEMORY;
     while (*count < capacity && !r->status) {
-        if (s->run) *count += predict(s, r, &events[*count]);
-        else if (s->pending) *count += get_event(s, r, &events[*count]);
-        else if (!get_record(s, r)) break;
+        if (s->run)
+            *count += predict(s, r, &events[*count]);
+        else if (s->pending)
+            *count += get_event(s, r, &events[*count]);
+        else if (!get_record(s, r))
+            break;
     }
     if (r->status) return ntr_partial_reader_error(p);
     return *count ? NTR_OK : NTR_END;

@@ -29,7 +29,8 @@ static int by_identity(const void *a, const void *b) {
     return ntr_image_compare(a, b);
 }
 
-static ntr_status make_tables(ntr_partial_tables *t, const ntr_program *program, const ntr_partial_capture *capture, unsigned holds) {
+static ntr_status make_tables(ntr_partial_tables *t, const ntr_program *program, const ntr_partial_capture *capture,
+                              unsigned holds) {
     static const char tool[] = "ntrace " NTR_VERSION_TEXT;
     t->holds = holds;
     t->tool = ntr_alloc(t->allocator, sizeof tool, 1);
@@ -49,8 +50,9 @@ static ntr_status copy_blocks(ntr_partial_source *source, void *user, const ntr_
     return status;
 }
 
-ntr_status ntr_partial_write_events(const ntr_program *program, const ntr_partial_capture *capture, ntr_partial_source *source, void *user,
-                                    const ntr_output *output, const ntr_allocator *allocator) {
+ntr_status ntr_partial_write_events(const ntr_program *program, const ntr_partial_capture *capture,
+                                    ntr_partial_source *source, void *user, const ntr_output *output,
+                                    const ntr_allocator *allocator) {
     ntr_partial_tables tables = {.allocator = allocator};
     ntr_block_writer out;
     ntr_status status = make_tables(&tables, program, capture, NTR_PARTIAL_EVENTS);

@@ -1,5 +1,5 @@
-/* The checksum of blocks, and the digest that identifies captures and files: each 64-bit word, little-endian, is mixed in by
- * a multiplication. */
+/* The checksum of blocks, and the digest that identifies captures and files: each 64-bit word, little-endian, is mixed
+ * in by a multiplication. */
 #include "partial/blocks.h"
 
 #include <endian.h>

@@ -47,8 +47,12 @@ static ntr_status of_file(const char *path, const ntr_allocator *allocator, char
 static ntr_status of_bytes(const ntr_program *program, const ntr_image_info *info, const ntr_allocator *allocator,
                            char **identity) {
     const ntr_image_options *o = &info->options;
-    const ntr_context context = {.scontext = o->scontext, .hcontext = o->hcontext, .prv = o->has_prv ? o->prv : NTR_PRV_UNKNOWN,
-                                 .v = o->v, .has_scontext = o->has_scontext, .has_hcontext = o->has_hcontext};
+    const ntr_context context = {.scontext = o->scontext,
+                                 .hcontext = o->hcontext,
+                                 .prv = o->has_prv ? o->prv : NTR_PRV_UNKNOWN,
+                                 .v = o->v,
+                                 .has_scontext = o->has_scontext,
+                                 .has_hcontext = o->has_hcontext};
     uint64_t low = info->low, high = info->high;
     for (uint64_t at = info->low; at < info->high;) {
         uint8_t bytes[BYTES_AT_ONCE];
@@ -63,7 +67,8 @@ static ntr_status of_bytes(const ntr_program *program, const ntr_image_info *inf
     return *identity ? NTR_OK : NTR_E_MEMORY;
 }
 
-ntr_status ntr_image_identity(const ntr_program *program, size_t index, const ntr_allocator *allocator, char **identity) {
+ntr_status ntr_image_identity(const ntr_program *program, size_t index, const ntr_allocator *allocator,
+                              char **identity) {
     ntr_image_info info;
     *identity = NULL;
     if (ntr_program_image(program, index, &info) != NTR_OK) return NTR_E_RANGE;

@@ -81,7 +81,8 @@ static bool row_of(const loading *l, const ntr_record *r, ntr_tally_row *row) {
         .target_unknown = (r->v[NTR_COUNTED_END] & NTR_COUNTED_UNKNOWN) != 0,
     };
     const bool valid = r->v[NTR_COUNTED_VIEW] < l->partial->tables.view_count && end < NTR_END_KINDS &&
-                       row->instructions == r->v[NTR_COUNTED_INSTRUCTIONS] && row->halfwords == r->v[NTR_COUNTED_HALFWORDS] &&
+                       row->instructions == r->v[NTR_COUNTED_INSTRUCTIONS] &&
+                       row->halfwords == r->v[NTR_COUNTED_HALFWORDS] &&
                        ntr_load_address(l, r->v[NTR_COUNTED_IMAGE], r->v[NTR_COUNTED_ADDRESS], &row->address) &&
                        ntr_load_address(l, r->v[NTR_COUNTED_TARGET_IMAGE], r->v[NTR_COUNTED_TARGET], &row->target);
     row->last = row->address + r->v[NTR_COUNTED_LAST];
@@ -95,7 +96,8 @@ static ntr_status load_rows(const loading *l) {
     ntr_record record;
     if (!l->analysis->tally || !(t->holds & NTR_PARTIAL_TALLY)) return NTR_OK;
     ntr_status status = load_views(l);
-    while (status == NTR_OK && ntr_block_get_fields(reader, NTR_BLOCK_ROWS, &record, NTR_COUNTED_KEYS, NTR_COUNTED_FIELDS)) {
+    while (status == NTR_OK &&
+           ntr_block_get_fields(reader, NTR_BLOCK_ROWS, &record, NTR_COUNTED_KEYS, NTR_COUNTED_FIELDS)) {
         ntr_tally_row row;
         if (!row_of(l, &record, &row)) {
             ntr_block_reader_fail(reader, "is damaged: a count of code is not possible");
@@ -143,8 +145,9 @@ static ntr_status load_functions(loading *l) {
         const ntr_partial_function *f = &t->functions[order[i]];
         l->functions[order[i]] = find_function(l, f);
         if (l->functions[order[i]] != UINT32_MAX) continue;
-        ntr_partial_fail(l->partial, "%s: the function %s is not at its place in the program: the program, or its debug "
-                                     "information, is not that of the capture",
+        ntr_partial_fail(l->partial,
+                         "%s: the function %s is not at its place in the program: the program, or its debug "
+                         "information, is not that of the capture",
                          l->partial->name ? l->partial->name : "", f->name);
         status = NTR_E_NO_IMAGE;
     }
@@ -162,9 +165,10 @@ static ntr_status read_nodes(loading *l) {
     if (!path) return NTR_E_MEMORY;
     while (ntr_block_get_fields(reader, NTR_BLOCK_NODES, &r, NTR_NODE_KEYS, NTR_NODE_FIELDS)) {
         const uint64_t at = r.v[NTR_NODE_DEPTH];
-        if (l->node_count ? at == 0 || at > depth + 1 || at > NTR_CALLTREE_DEPTH_MAX ||
-                                r.v[NTR_NODE_FUNCTION] >= l->partial->tables.function_count || r.v[NTR_NODE_KIND] > UINT8_MAX
-                          : at != 0) {
+        if (l->node_count
+                ? at == 0 || at > depth + 1 || at > NTR_CALLTREE_DEPTH_MAX ||
+                      r.v[NTR_NODE_FUNCTION] >= l->partial->tables.function_count || r.v[NTR_NODE_KIND] > UINT8_MAX
+                : at != 0) {
             ntr_block_reader_fail(reader, "is damaged: a node of the call tree is not possible");
             break;
         }
@@ -196,7 +200,8 @@ static ntr_status add_node(const loading *l, loaded_node *node) {
         .instructions = v[NTR_NODE_INSTRUCTIONS],
         .ticks = v[NTR_NODE_TICKS],
     };
-    if (added.parent == NTR_CALLTREE_NONE || !ntr_load_address(l, v[NTR_NODE_SITE_IMAGE], v[NTR_NODE_SITE], &added.site)) {
+    if (added.parent == NTR_CALLTREE_NONE ||
+        !ntr_load_address(l, v[NTR_NODE_SITE_IMAGE], v[NTR_NODE_SITE], &added.site)) {
         ntr_block_reader_fail(&l->partial->reader, "is damaged: a node of the call tree was used before its parent");
         return NTR_E_FORMAT;
     }
@@ -224,7 +229,8 @@ static ntr_status load_tree(loading *l) {
     if (status == NTR_OK && l->partial->tables.captures[0].shards) return ntr_load_part(l);
     if (status == NTR_OK) status = read_nodes(l);
     if (status == NTR_OK && l->node_count)
-        ntr_calltree_add_self(l->analysis->tree, NTR_CALLTREE_ROOT, l->nodes[0].record.v[NTR_NODE_INSTRUCTIONS], l->nodes[0].record.v[NTR_NODE_TICKS]);
+        ntr_calltree_add_self(l->analysis->tree, NTR_CALLTREE_ROOT, l->nodes[0].record.v[NTR_NODE_INSTRUCTIONS],
+                              l->nodes[0].record.v[NTR_NODE_TICKS]);
     if (status == NTR_OK) status = add_nodes(l);
     if (status == NTR_OK) ntr_calltree_finish(l->analysis->tree);
     return status;

@@ -26,8 +26,8 @@ typedef struct loading {
 /* Stores the address in the program of an offset in an image (number + 1; 0: none). False: there is no such image. */
 bool ntr_load_address(const loading *l, uint64_t image, uint64_t offset, uint64_t *address);
 
-/* Applies the nodes and the log of a part to the tree, after its functions were loaded. Errors: NTR_E_STATE (a guess of the part is
- * wrong), NTR_E_FORMAT, NTR_E_MEMORY. */
+/* Applies the nodes and the log of a part to the tree, after its functions were loaded. Errors: NTR_E_STATE (a guess of
+ * the part is wrong), NTR_E_FORMAT, NTR_E_MEMORY. */
 ntr_status ntr_load_part(loading *l);
 
 #endif

@@ -1,4 +1,5 @@
-/* Reads the call tree of a part of a capture, and applies it to the tree of the parts before it (analysis/open_part.h). */
+/* Reads the call tree of a part of a capture, and applies it to the tree of the parts before it (analysis/open_part.h).
+ */
 #include "partial/load.h"
 
 #include "analysis/open_part.h"
@@ -24,7 +25,8 @@ static ntr_status damaged(const part_reading *r) {
 
 static ntr_status wrong(const part_reading *r, const char *what) {
     const ntr_partial_capture *c = &r->l->partial->tables.captures[0];
-    ntr_partial_fail(r->l->partial, "%s: part %" PRIu32 " of %" PRIu32 " began with a wrong guess: %s", c->path, c->shard, c->shards, what);
+    ntr_partial_fail(r->l->partial, "%s: part %" PRIu32 " of %" PRIu32 " began with a wrong guess: %s", c->path,
+                     c->shard, c->shards, what);
     return NTR_E_STATE;
 }
 
@@ -47,7 +49,8 @@ static ntr_status read_nodes(part_reading *r) {
     ntr_block_reader *reader = &r->l->partial->reader;
     ntr_record record;
     while (ntr_block_get_fields(reader, NTR_BLOCK_PART_NODES, &record, NTR_NODE_KEYS, NTR_NODE_CAPTURE)) {
-        if (r->count == UINT32_MAX || ntr_reserve(r->l->allocator, (void **)&r->nodes, &r->capacity, r->count + 1, sizeof *r->nodes))
+        if (r->count == UINT32_MAX ||
+            ntr_reserve(r->l->allocator, (void **)&r->nodes, &r->capacity, r->count + 1, sizeof *r->nodes))
             return NTR_E_MEMORY;
         if (!node_of(r, record.v, &r->nodes[r->count])) return damaged(r);
         if (r->count == 0) r->unfit = record.v[NTR_NODE_CALLS] != 0;
@@ -59,7 +62,9 @@ static ntr_status read_nodes(part_reading *r) {
 /* ---- the log */
 
 static bool event_of(const part_reading *r, const uint64_t *v, ntr_event *e) {
-    *e = (ntr_event){.kind = (uint8_t)v[NTR_ENTRY_EVENT], .src = (uint16_t)v[NTR_ENTRY_SRC], .offset = v[NTR_ENTRY_OFFSET],
+    *e = (ntr_event){.kind = (uint8_t)v[NTR_ENTRY_EVENT],
+                     .src = (uint16_t)v[NTR_ENTRY_SRC],
+                     .offset = v[NTR_ENTRY_OFFSET],
                      .context = r->l->partial->tables.views[v[NTR_ENTRY_VIEW]].context};
     if (e->kind == NTR_EVENT_GAP) e->gap.until = v[NTR_ENTRY_UNTIL];
     if (e->kind != NTR_EVENT_SPAN && e->kind != NTR_EVENT_SYNC) return true;
@@ -73,8 +78,9 @@ static bool event_of(const part_reading *r, const uint64_t *v, ntr_event *e) {
 }
 
 static bool entry_of(const part_reading *r, const uint64_t *v, ntr_open_entry *entry) {
-    if (v[NTR_ENTRY_KIND] >= NTR_OPEN_KINDS || v[NTR_ENTRY_EVENT] >= NTR_EVENT_KINDS || v[NTR_ENTRY_END] >= NTR_END_KINDS ||
-        v[NTR_ENTRY_SRC] > UINT16_MAX || v[NTR_ENTRY_VIEW] >= r->l->partial->tables.view_count || v[NTR_ENTRY_HALFWORDS] > UINT32_MAX ||
+    if (v[NTR_ENTRY_KIND] >= NTR_OPEN_KINDS || v[NTR_ENTRY_EVENT] >= NTR_EVENT_KINDS ||
+        v[NTR_ENTRY_END] >= NTR_END_KINDS || v[NTR_ENTRY_SRC] > UINT16_MAX ||
+        v[NTR_ENTRY_VIEW] >= r->l->partial->tables.view_count || v[NTR_ENTRY_HALFWORDS] > UINT32_MAX ||
         v[NTR_ENTRY_NODE] > UINT32_MAX || v[NTR_ENTRY_NODES] > r->count || v[NTR_ENTRY_FRAMES] > NTR_BLOCK_MAX)
         return false;
     *entry = (ntr_open_entry){.kind = (uint8_t)v[NTR_ENTRY_KIND],
@@ -83,14 +89,16 @@ static bool entry_of(const part_reading *r, const uint64_t *v, ntr_open_entry *e
                               .stopped = v[NTR_ENTRY_STOPPED] != 0,
                               .first_frame = r->frames_said,
                               .frame_count = (size_t)v[NTR_ENTRY_FRAMES]};
-    return event_of(r, v, &entry->event) && ntr_load_address(r->l, v[NTR_ENTRY_STOP_IMAGE], v[NTR_ENTRY_STOP], &entry->stopped_at);
+    return event_of(r, v, &entry->event) &&
+           ntr_load_address(r->l, v[NTR_ENTRY_STOP_IMAGE], v[NTR_ENTRY_STOP], &entry->stopped_at);
 }
 
 static ntr_status read_entries(part_reading *r) {
     ntr_block_reader *reader = &r->l->partial->reader;
     ntr_record record;
     while (ntr_block_get_fields(reader, NTR_BLOCK_ENTRIES, &record, NTR_ENTRY_FIELDS, NTR_ENTRY_FIELDS)) {
-        if (ntr_reserve(r->l->allocator, (void **)&r->entries, &r->entry_capacity, r->entry_count + 1, sizeof *r->entries))
+        if (ntr_reserve(r->l->allocator, (void **)&r->entries, &r->entry_capacity, r->entry_count + 1,
+                        sizeof *r->entries))
             return NTR_E_MEMORY;
         if (!entry_of(r, record.v, &r->entries[r->entry_count])) return damaged(r);
         r->frames_said += r->entries[r->entry_count++].frame_count;
@@ -102,12 +110,14 @@ static ntr_status read_frames(part_reading *r) {
     ntr_block_reader *reader = &r->l->partial->reader;
     ntr_record record;
     while (ntr_block_get_fields(reader, NTR_BLOCK_FRAMES, &record, NTR_FRAME_FIELDS, NTR_FRAME_FIELDS)) {
-        if (ntr_reserve(r->l->allocator, (void **)&r->frames, &r->frame_capacity, r->frame_count + 1, sizeof *r->frames))
+        if (ntr_reserve(r->l->allocator, (void **)&r->frames, &r->frame_capacity, r->frame_count + 1,
+                        sizeof *r->frames))
             return NTR_E_MEMORY;
         ntr_open_frame *frame = &r->frames[r->frame_count++];
         if (record.v[NTR_FRAME_NODE] >= r->count) return damaged(r);
         frame->node = (uint32_t)record.v[NTR_FRAME_NODE];
-        if (!ntr_load_address(r->l, record.v[NTR_FRAME_IMAGE], record.v[NTR_FRAME_RETURN], &frame->return_to)) return damaged(r);
+        if (!ntr_load_address(r->l, record.v[NTR_FRAME_IMAGE], record.v[NTR_FRAME_RETURN], &frame->return_to))
+            return damaged(r);
     }
     return reader->status != NTR_OK ? reader->status : r->frame_count == r->frames_said ? NTR_OK : damaged(r);
 }
@@ -116,8 +126,13 @@ static ntr_status read_frames(part_reading *r) {
 
 static ntr_status apply(const part_reading *r) {
     ntr_calltree *tree = r->l->analysis->tree;
-    const ntr_open_part part = {.nodes = r->nodes, .entries = r->entries, .frames = r->frames, .functions = r->l->functions,
-                                .count = r->count, .entry_count = r->entry_count, .frame_count = r->frame_count,
+    const ntr_open_part part = {.nodes = r->nodes,
+                                .entries = r->entries,
+                                .frames = r->frames,
+                                .functions = r->l->functions,
+                                .count = r->count,
+                                .entry_count = r->entry_count,
+                                .frame_count = r->frame_count,
                                 .function_count = r->l->partial->tables.function_count};
     const char *why = NULL;
     const ntr_status status = ntr_open_part_apply(&part, ntr_calltree_stacks(tree), tree, &why, r->l->allocator);
@@ -129,7 +144,8 @@ ntr_status ntr_load_part(loading *l) {
     ntr_status status = read_nodes(&r);
     if (status == NTR_OK) status = read_entries(&r);
     if (status == NTR_OK) status = read_frames(&r);
-    if (status == NTR_OK) status = r.unfit ? wrong(&r, "threads of an operating system were switched in it") : apply(&r);
+    if (status == NTR_OK)
+        status = r.unfit ? wrong(&r, "threads of an operating system were switched in it") : apply(&r);
     ntr_dealloc(l->allocator, r.nodes);
     ntr_dealloc(l->allocator, r.entries);
     ntr_dealloc(l->allocator, r.frames);

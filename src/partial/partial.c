@@ -124,17 +124,17 @@ static const struct record_kind {
     uint8_t block;
     unsigned keys, fields;
 } record_kinds[] = {
-    {NTR_BLOCK_ROWS, NTR_COUNTED_KEYS, NTR_COUNTED_FIELDS},
-    {NTR_BLOCK_NODES, NTR_NODE_KEYS, NTR_NODE_FIELDS},
-    {NTR_BLOCK_PART_NODES, NTR_NODE_KEYS, NTR_NODE_CAPTURE},
-    {NTR_BLOCK_ENTRIES, NTR_ENTRY_FIELDS, NTR_ENTRY_FIELDS},
+    {NTR_BLOCK_ROWS, NTR_COUNTED_KEYS, NTR_COUNTED_FIELDS},  {NTR_BLOCK_NODES, NTR_NODE_KEYS, NTR_NODE_FIELDS},
+    {NTR_BLOCK_PART_NODES, NTR_NODE_KEYS, NTR_NODE_CAPTURE}, {NTR_BLOCK_ENTRIES, NTR_ENTRY_FIELDS, NTR_ENTRY_FIELDS},
     {NTR_BLOCK_FRAMES, NTR_FRAME_FIELDS, NTR_FRAME_FIELDS},
 };
 
 ntr_status ntr_partial_check(ntr_partial *p, uint64_t *next) {
     ntr_record record;
     for (size_t i = 0; i < sizeof record_kinds / sizeof *record_kinds; i++)
-        while (ntr_block_get_fields(&p->reader, record_kinds[i].block, &record, record_kinds[i].keys, record_kinds[i].fields)) continue;
+        while (ntr_block_get_fields(&p->reader, record_kinds[i].block, &record, record_kinds[i].keys,
+                                    record_kinds[i].fields))
+            continue;
     ntr_block_skip(&p->reader);
     *next = p->reader.offset;
     return ntr_partial_reader_error(p);

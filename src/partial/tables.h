@@ -1,20 +1,21 @@
 /* The tables of a partial: captures, images, views (a source in a context) and functions. Private.
  *
- * The numbers in rows and nodes refer to elements of these tables. Each table is sorted by what identifies its elements, so
- * that the rows of two partials are in the same order after their numbers were changed to those of the sum. What depends on
- * the order of execution is in the member `first`: the place in the capture at which the element was used first. */
+ * The numbers in rows and nodes refer to elements of these tables. Each table is sorted by what identifies its
+ * elements, so that the rows of two partials are in the same order after their numbers were changed to those of the
+ * sum. What depends on the order of execution is in the member `first`: the place in the capture at which the element
+ * was used first. */
 #ifndef NTR_PARTIAL_TABLES_H
 #define NTR_PARTIAL_TABLES_H
 
 #include "partial/blocks.h"
 
-/* The first use: number of the capture in its table, then the order in this capture. The order in part N of a capture has
- * N in the bits from NTR_FIRST_PART on. */
+/* The first use: number of the capture in its table, then the order in this capture. The order in part N of a capture
+ * has N in the bits from NTR_FIRST_PART on. */
 typedef struct ntr_first {
     uint64_t capture, order;
 } ntr_first;
 
-#define NTR_FIRST_PART 40
+#define NTR_FIRST_PART  40
 #define NTR_FIRST_NEVER ((ntr_first){UINT64_MAX, UINT64_MAX})
 
 static inline bool ntr_first_before(ntr_first a, ntr_first b) {
@@ -82,23 +83,65 @@ void ntr_tables_get(ntr_partial_tables *tables, ntr_block_reader *reader);
 /* ---- records of numbers */
 
 /* Fields of a row: the first NTR_COUNTED_KEYS identify it. Images are numbers + 1, 0: none; addresses are relative. */
-enum { NTR_COUNTED_VIEW, NTR_COUNTED_IMAGE, NTR_COUNTED_ADDRESS, NTR_COUNTED_LAST, NTR_COUNTED_END, NTR_COUNTED_TARGET_IMAGE, NTR_COUNTED_TARGET,
-       NTR_COUNTED_INSTRUCTIONS, NTR_COUNTED_HALFWORDS, NTR_COUNTED_KEYS, NTR_COUNTED_COUNT = NTR_COUNTED_KEYS, NTR_COUNTED_TICKS,
-       NTR_COUNTED_FIELDS };
+enum {
+    NTR_COUNTED_VIEW,
+    NTR_COUNTED_IMAGE,
+    NTR_COUNTED_ADDRESS,
+    NTR_COUNTED_LAST,
+    NTR_COUNTED_END,
+    NTR_COUNTED_TARGET_IMAGE,
+    NTR_COUNTED_TARGET,
+    NTR_COUNTED_INSTRUCTIONS,
+    NTR_COUNTED_HALFWORDS,
+    NTR_COUNTED_KEYS,
+    NTR_COUNTED_COUNT = NTR_COUNTED_KEYS,
+    NTR_COUNTED_TICKS,
+    NTR_COUNTED_FIELDS
+};
 
 #define NTR_COUNTED_UNKNOWN 0x80u /* in NTR_COUNTED_END: the target is not known */
 
 /* Fields of a node. Nodes are in depth-first order; brothers are sorted by the fields from NTR_NODE_FUNCTION on. */
-enum { NTR_NODE_DEPTH, NTR_NODE_FUNCTION, NTR_NODE_KIND, NTR_NODE_SITE_IMAGE, NTR_NODE_SITE, NTR_NODE_KEYS,
-       NTR_NODE_CALLS = NTR_NODE_KEYS, NTR_NODE_INSTRUCTIONS, NTR_NODE_TICKS, NTR_NODE_CAPTURE, NTR_NODE_ORDER,
-       NTR_NODE_FIELDS };
+enum {
+    NTR_NODE_DEPTH,
+    NTR_NODE_FUNCTION,
+    NTR_NODE_KIND,
+    NTR_NODE_SITE_IMAGE,
+    NTR_NODE_SITE,
+    NTR_NODE_KEYS,
+    NTR_NODE_CALLS = NTR_NODE_KEYS,
+    NTR_NODE_INSTRUCTIONS,
+    NTR_NODE_TICKS,
+    NTR_NODE_CAPTURE,
+    NTR_NODE_ORDER,
+    NTR_NODE_FIELDS
+};
 
-/* The tree of a part: NTR_NODE_DEPTH of its nodes is the number of the parent, and they are in the order of first use. Fields of an
- * entry of its log (analysis/open_log.h), and of a frame of an entry. */
-enum { NTR_ENTRY_KIND, NTR_ENTRY_NODES, NTR_ENTRY_NODE, NTR_ENTRY_STOPPED, NTR_ENTRY_STOP_IMAGE, NTR_ENTRY_STOP, NTR_ENTRY_EVENT,
-       NTR_ENTRY_END, NTR_ENTRY_FLAGS, NTR_ENTRY_SRC, NTR_ENTRY_VIEW, NTR_ENTRY_IMAGE, NTR_ENTRY_ADDRESS, NTR_ENTRY_LAST,
-       NTR_ENTRY_TARGET_IMAGE, NTR_ENTRY_TARGET, NTR_ENTRY_HALFWORDS, NTR_ENTRY_OFFSET, NTR_ENTRY_UNTIL, NTR_ENTRY_FRAMES,
-       NTR_ENTRY_FIELDS };
+/* The tree of a part: NTR_NODE_DEPTH of its nodes is the number of the parent, and they are in the order of first use.
+ * Fields of an entry of its log (analysis/open_log.h), and of a frame of an entry. */
+enum {
+    NTR_ENTRY_KIND,
+    NTR_ENTRY_NODES,
+    NTR_ENTRY_NODE,
+    NTR_ENTRY_STOPPED,
+    NTR_ENTRY_STOP_IMAGE,
+    NTR_ENTRY_STOP,
+    NTR_ENTRY_EVENT,
+    NTR_ENTRY_END,
+    NTR_ENTRY_FLAGS,
+    NTR_ENTRY_SRC,
+    NTR_ENTRY_VIEW,
+    NTR_ENTRY_IMAGE,
+    NTR_ENTRY_ADDRESS,
+    NTR_ENTRY_LAST,
+    NTR_ENTRY_TARGET_IMAGE,
+    NTR_ENTRY_TARGET,
+    NTR_ENTRY_HALFWORDS,
+    NTR_ENTRY_OFFSET,
+    NTR_ENTRY_UNTIL,
+    NTR_ENTRY_FRAMES,
+    NTR_ENTRY_FIELDS
+};
 enum { NTR_FRAME_NODE, NTR_FRAME_IMAGE, NTR_FRAME_RETURN, NTR_FRAME_FIELDS };
 
 /* Compares the fields [from, to). */

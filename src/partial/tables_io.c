@@ -8,8 +8,9 @@
 enum { TOTALS = 13 };
 
 static void list_totals(ntr_counts *c, uint64_t *members[TOTALS]) {
-    uint64_t *const all[TOTALS] = {&c->instructions, &c->halfwords, &c->spans, &c->branches, &c->taken, &c->calls, &c->returns,
-                                   &c->exceptions, &c->interrupts, &c->gaps, &c->messages, &c->bytes, &c->reserved};
+    uint64_t *const all[TOTALS] = {&c->instructions, &c->halfwords, &c->spans,      &c->branches,   &c->taken,
+                                   &c->calls,        &c->returns,   &c->exceptions, &c->interrupts, &c->gaps,
+                                   &c->messages,     &c->bytes,     &c->reserved};
     memcpy(members, all, sizeof all);
 }
 
@@ -24,8 +25,9 @@ void ntr_totals_add(ntr_counts *to, const ntr_counts *counts) {
 /* ---- writing */
 
 static void put_capture(ntr_block_writer *w, const ntr_partial_capture *c) {
-    const uint64_t numbers[] = {c->id[0], c->id[1], c->begin, c->end, c->shard, c->shards, c->digest,
-                                c->ticks_per_second, c->gaps, c->reserved, c->any, c->damaged};
+    const uint64_t numbers[] = {c->id[0], c->id[1],    c->begin,  c->end,
+                                c->shard, c->shards,   c->digest, c->ticks_per_second,
+                                c->gaps,  c->reserved, c->any,    c->damaged};
     const size_t gaps = c->gaps < NTR_PARTIAL_GAPS ? (size_t)c->gaps : NTR_PARTIAL_GAPS;
     ntr_block_record(w, NTR_BLOCK_CAPTURES);
     for (size_t i = 0; i < sizeof numbers / sizeof *numbers; i++) ntr_block_number(w, numbers[i]);
@@ -216,8 +218,8 @@ static void get_function(ntr_partial_tables *t, ntr_block_reader *r) {
 }
 
 /* Checks the order of the elements [1, count) of a table. */
-#define CHECK_ORDER(r, items, count, compare)                                          \
-    for (size_t i = 1; i < (count) && !(r)->status; i++)                               \
+#define CHECK_ORDER(r, items, count, compare)                                                                          \
+    for (size_t i = 1; i < (count) && !(r)->status; i++)                                                               \
         if (compare(&(items)[i - 1], &(items)[i]) >= 0) ntr_block_reader_fail(r, "is damaged: a table is not sorted")
 
 void ntr_tables_get(ntr_partial_tables *t, ntr_block_reader *r) {

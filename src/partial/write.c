@@ -1,7 +1,7 @@
 /* Writing what an analysis has counted.
  *
- * Idea: records are collected with the numbers that views, images and functions have in the analysis, then the tables are
- * sorted, and the numbers of the records become those of the sorted tables, and the records are sorted by them. */
+ * Idea: records are collected with the numbers that views, images and functions have in the analysis, then the tables
+ * are sorted, and the numbers of the records become those of the sorted tables, and the records are sorted by them. */
 #include "partial/write.h"
 
 #include "analysis/sums.h"
@@ -190,7 +190,8 @@ static bool add_log(ntr_writing *w) {
     if (!w->log) return true;
     w->entries = ntr_alloc(w->allocator, w->log->count + 1, sizeof *w->entries);
     w->frames = ntr_alloc(w->allocator, w->log->frame_count + 1, sizeof *w->frames);
-    for (size_t i = 0; w->entries && w->frames && i < w->log->count; i++) w->entries[i] = record_of_entry(w, &w->log->entries[i]);
+    for (size_t i = 0; w->entries && w->frames && i < w->log->count; i++)
+        w->entries[i] = record_of_entry(w, &w->log->entries[i]);
     for (size_t i = 0; w->entries && w->frames && i < w->log->frame_count; i++) {
         uint64_t address = w->log->frames[i].return_to;
         w->frames[i].v[NTR_FRAME_NODE] = w->log->frames[i].node;
@@ -206,7 +207,8 @@ static bool collect(ntr_writing *w, const ntr_partial_capture *capture) {
     static const ntr_partial_view anywhere = {0, NTR_CONTEXT_UNKNOWN, {UINT64_MAX, UINT64_MAX}};
     const ntr_analysis *a = w->analysis;
     w->tables.holds = (a->tally ? NTR_PARTIAL_TALLY : 0u) | (a->tree ? NTR_PARTIAL_TREE : 0u) |
-                      (a->tally && ntr_tally_keeps_time(a->tally) ? NTR_PARTIAL_TIME : 0u) | (a->totals ? NTR_PARTIAL_TOTALS : 0u);
+                      (a->tally && ntr_tally_keeps_time(a->tally) ? NTR_PARTIAL_TIME : 0u) |
+                      (a->totals ? NTR_PARTIAL_TOTALS : 0u);
     if (a->totals) w->tables.totals = *a->totals;
     w->tables.split = a->tree ? ntr_calltree_divided(a->tree) : 0;
     w->order = (uint64_t)capture->shard << NTR_FIRST_PART;
@@ -220,8 +222,8 @@ static bool collect(ntr_writing *w, const ntr_partial_capture *capture) {
 }
 
 static void release(ntr_writing *w) {
-    void *const blocks[] = {w->image_of, w->views, w->images, w->functions, w->function_of, w->rows, w->nodes,
-                             w->entries, w->frames};
+    void *const blocks[] = {w->image_of, w->views, w->images,  w->functions, w->function_of,
+                            w->rows,     w->nodes, w->entries, w->frames};
     for (size_t i = 0; i < sizeof blocks / sizeof *blocks; i++) ntr_dealloc(w->allocator, blocks[i]);
     ntr_tables_release(&w->tables);
 }

@@ -28,7 +28,8 @@ bool ntr_writing_sort_tables(ntr_writing *writing);
 /* Sorts the rows by the new numbers. */
 void ntr_writing_sort_rows(ntr_writing *writing);
 
-/* Write the nodes depth first; the nodes of a part in the order of first use, with its log. Return false when out of memory. */
+/* Write the nodes depth first; the nodes of a part in the order of first use, with its log. Return false when out of
+ * memory. */
 bool ntr_writing_put_nodes(const ntr_writing *writing, ntr_block_writer *out);
 bool ntr_writing_put_part(const ntr_writing *writing, ntr_block_writer *out);
 

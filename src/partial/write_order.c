@@ -78,7 +78,8 @@ void ntr_writing_sort_rows(ntr_writing *w) {
 /* ---- nodes in depth-first order */
 
 static int compare_brothers(const void *a, const void *b, void *nodes) {
-    const ntr_record *x = (const ntr_record *)nodes + *(const uint32_t *)a, *y = (const ntr_record *)nodes + *(const uint32_t *)b;
+    const ntr_record *x = (const ntr_record *)nodes + *(const uint32_t *)a,
+                     *y = (const ntr_record *)nodes + *(const uint32_t *)b;
     return ntr_record_compare(x, y, 0, NTR_NODE_KEYS); /* the first key is the parent */
 }
 
@@ -89,8 +90,10 @@ static void put_node(const ntr_writing *w, ntr_block_writer *out, uint32_t numbe
     ntr_block_fields(out, NTR_BLOCK_NODES, &r, NTR_NODE_KEYS, NTR_NODE_FIELDS);
 }
 
-/* `order`: numbers of the nodes but the root, sorted by parent and key. `begin`: where the children of a node begin in it. */
-static void put_tree(const ntr_writing *w, ntr_block_writer *out, const uint32_t *order, const uint32_t *begin, uint32_t *path) {
+/* `order`: numbers of the nodes but the root, sorted by parent and key. `begin`: where the children of a node begin in
+ * it. */
+static void put_tree(const ntr_writing *w, ntr_block_writer *out, const uint32_t *order, const uint32_t *begin,
+                     uint32_t *path) {
     const uint32_t end = (uint32_t)w->node_count - 1;
     size_t depth = 0;
     put_node(w, out, 0, 0);

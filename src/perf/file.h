@@ -82,7 +82,7 @@ struct ntr_perf_file {
     struct ntr_perf_part {
         void *mapping;
         size_t size;
-    } * parts;
+    } *parts;
     size_t part_count, part_capacity;
     struct ntr_perf_attr *attrs;
     size_t attr_count, attr_capacity;

@@ -32,8 +32,8 @@ static bool read_header(const struct ntr_perf_fragment *f, struct block_header *
     h->timestamp_bits = ntr_perf_u32(&c);
     h->wrapped = ntr_perf_u32(&c);
     h->align = ntr_perf_u32(&c);
-    return !c.broken && h->size == BLOCK_HEADER && (h->mode == BLOCK_BTM || h->mode == BLOCK_HTM) && h->src_bits <= 12 &&
-           h->timestamp_bits <= 64 && h->wrapped <= 1 && h->align == 0;
+    return !c.broken && h->size == BLOCK_HEADER && (h->mode == BLOCK_BTM || h->mode == BLOCK_HTM) &&
+           h->src_bits <= 12 && h->timestamp_bits <= 64 && h->wrapped <= 1 && h->align == 0;
 }
 
 static ntr_status differ(struct ntr_perf_data *data, const struct ntr_perf_buffer *buffer,

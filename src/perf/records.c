@@ -165,14 +165,9 @@ typedef struct record_walk {
 static ntr_status take(struct ntr_perf_file *file, record_walk *walk, uint16_t type, uint16_t misc, ntr_bytes body,
                        ntr_bytes behind) {
     switch (type) {
-    case NTR_PERF_HEADER_ATTR:
-        return add_attr(file, body);
-    case NTR_PERF_HEADER_FEATURE:
-        add_feature(file, body);
-        return NTR_OK;
-    case NTR_PERF_AUXTRACE_INFO:
-        file->info = body;
-        return NTR_OK;
+    case NTR_PERF_HEADER_ATTR: return add_attr(file, body);
+    case NTR_PERF_HEADER_FEATURE: add_feature(file, body); return NTR_OK;
+    case NTR_PERF_AUXTRACE_INFO: file->info = body; return NTR_OK;
     case NTR_PERF_COMPRESSED:
         file->cut |= walk->unpacked; /* `unpacked` must stay where it is, as records point to it */
         if (walk->unpacked) return NTR_OK;
@@ -184,8 +179,7 @@ static ntr_status take(struct ntr_perf_file *file, record_walk *walk, uint16_t t
         walk->skip = size > behind.size ? behind.size : size;
         return add_block(file, body, behind);
     }
-    default:
-        return add_record(file, type, misc, body);
+    default: return add_record(file, type, misc, body);
     }
 }
 

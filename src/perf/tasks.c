@@ -205,16 +205,11 @@ static ntr_status take_poke(struct ntr_perf_data *data, const struct ntr_perf_re
 static ntr_status take(struct ntr_perf_data *data, const struct ntr_perf_record *r) {
     switch (r->type) {
     case NTR_PERF_MMAP:
-    case NTR_PERF_MMAP2:
-        return take_mmap(data, r);
-    case NTR_PERF_COMM:
-        return take_comm(data, r);
-    case NTR_PERF_FORK:
-        return take_fork(data, r);
-    case NTR_PERF_TEXT_POKE:
-        return take_poke(data, r);
-    default:
-        return NTR_OK;
+    case NTR_PERF_MMAP2: return take_mmap(data, r);
+    case NTR_PERF_COMM: return take_comm(data, r);
+    case NTR_PERF_FORK: return take_fork(data, r);
+    case NTR_PERF_TEXT_POKE: return take_poke(data, r);
+    default: return NTR_OK;
     }
 }
 

@@ -33,8 +33,8 @@ static void append(ntr_block *block, const ntr_insn *insn) {
 
 /* N-Trace 1.0 section 11.1: a register jump (not a return) whose register is set by the preceding instruction. */
 static bool is_sequential(const ntr_insn *constant, const ntr_insn *jump) {
-    bool kind = jump->flow == NTR_FLOW_INDIRECT_JUMP || jump->flow == NTR_FLOW_INDIRECT_CALL ||
-                jump->flow == NTR_FLOW_CO_SWAP;
+    bool kind =
+        jump->flow == NTR_FLOW_INDIRECT_JUMP || jump->flow == NTR_FLOW_INDIRECT_CALL || jump->flow == NTR_FLOW_CO_SWAP;
     return kind && constant->sets_constant && constant->rd == jump->rs1;
 }
 

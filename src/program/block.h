@@ -6,7 +6,7 @@
 #include "program/program.h"
 
 #define NTR_BLOCK_HALFWORDS_MAX 255
-#define NTR_BLOCK_WORDS ((NTR_BLOCK_HALFWORDS_MAX + 63) / 64)
+#define NTR_BLOCK_WORDS         ((NTR_BLOCK_HALFWORDS_MAX + 63) / 64)
 
 /* Block flags. */
 enum {

@@ -113,7 +113,8 @@ ntr_block *ntr_block_table_fresh(ntr_blocks *blocks) {
         if (ntr_reserve(state->allocator, (void **)&state->chunks, &state->chunk_capacity, state->chunk_count + 1,
                         sizeof *state->chunks))
             return NULL;
-        void *chunk = ntr_realloc(state->allocator, NULL, 1, NTR_BLOCKS_PER_CHUNK * sizeof(ntr_block) + NTR_BLOCK_LINE - 1);
+        void *chunk =
+            ntr_realloc(state->allocator, NULL, 1, NTR_BLOCKS_PER_CHUNK * sizeof(ntr_block) + NTR_BLOCK_LINE - 1);
         if (!chunk) return NULL;
         state->chunks[state->chunk_count++] = chunk;
     }

@@ -10,7 +10,7 @@
 #define NTR_PAGE_BITS 12
 
 #define NTR_BLOCKS_PER_CHUNK 1024 /* blocks in one allocation */
-#define NTR_BLOCK_LINE 64         /* blocks are aligned to a cache line */
+#define NTR_BLOCK_LINE       64         /* blocks are aligned to a cache line */
 
 typedef struct ntr_blocks {
     ntr_block **table; /* hash table, open addressing */
@@ -31,10 +31,10 @@ struct ntr_blocks_state {
     ntr_views views;
     ntr_image_timeline timeline;
     uint64_t position, code_revision; /* position and program->code_revision for which the cache is valid */
-    void **chunks;             /* allocations of NTR_BLOCKS_PER_CHUNK blocks each, plus space for alignment */
+    void **chunks; /* allocations of NTR_BLOCKS_PER_CHUNK blocks each, plus space for alignment */
     size_t chunk_count, chunk_capacity;
-    ntr_block **pages;         /* hash table by page, as large as `table`: the newest block that starts in each page */
-    size_t taken;              /* slots of `table` that are not empty */
+    ntr_block **pages; /* hash table by page, as large as `table`: the newest block that starts in each page */
+    size_t taken; /* slots of `table` that are not empty */
 };
 
 static inline size_t ntr_blocks_hash(const ntr_blocks *blocks, uint32_t view, uint64_t address) {

@@ -3,7 +3,7 @@
 #include "base/allocator.h"
 
 #define LIMIT_DEFAULT ((size_t)512 * 1024)
-#define HARD_LIMIT 4 /* maximum number of blocks, as a multiple of the limit */
+#define HARD_LIMIT    4 /* maximum number of blocks, as a multiple of the limit */
 
 _Static_assert(NTR_VIEWS_MAX <= NTR_VIEW_NONE && NTR_VIEW_NONE <= UINT16_MAX, "the number of a view has 16 bits");
 

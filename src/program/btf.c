@@ -1,23 +1,58 @@
-/* A header, the types and the strings (Documentation/bpf/btf.rst of Linux). A type is the offset of its name, a word with its kind and a
- * count (vlen), a size or type, and what follows for its kind. Types have no offsets: type n is found by passing over n - 1 others.
- * Members of a struct without a name are found by looking into each member without a name, in turn. The number of these looks is limited,
- * so that types that contain themselves come to an end. */
+/* A header, the types and the strings (Documentation/bpf/btf.rst of Linux). A type is the offset of its name, a word
+ * with its kind and a count (vlen), a size or type, and what follows for its kind. Types have no offsets: type n is
+ * found by passing over n - 1 others. Members of a struct without a name are found by looking into each member without
+ * a name, in turn. The number of these looks is limited, so that types that contain themselves come to an end. */
 #include "program/btf.h"
 #include "base/little_endian.h"
 
 #include <string.h>
 
-enum { BTF_MAGIC = 0xeb9f, BTF_HEADER = 24, BTF_TYPE = 12, BTF_MEMBER = 12, BTF_DEPTH = 8, BTF_LOOKS = 256, BTF_PLACES = 64 };
+enum {
+    BTF_MAGIC = 0xeb9f,
+    BTF_HEADER = 24,
+    BTF_TYPE = 12,
+    BTF_MEMBER = 12,
+    BTF_DEPTH = 8,
+    BTF_LOOKS = 256,
+    BTF_PLACES = 64
+};
 
-enum { KIND_INT = 1, KIND_PTR, KIND_ARRAY, KIND_STRUCT, KIND_UNION, KIND_ENUM, KIND_FWD, KIND_TYPEDEF, KIND_VOLATILE, KIND_CONST, KIND_RESTRICT,
-       KIND_FUNC, KIND_FUNC_PROTO, KIND_VAR, KIND_DATASEC, KIND_FLOAT, KIND_DECL_TAG, KIND_TYPE_TAG, KIND_ENUM64, KIND_COUNT };
+enum {
+    KIND_INT = 1,
+    KIND_PTR,
+    KIND_ARRAY,
+    KIND_STRUCT,
+    KIND_UNION,
+    KIND_ENUM,
+    KIND_FWD,
+    KIND_TYPEDEF,
+    KIND_VOLATILE,
+    KIND_CONST,
+    KIND_RESTRICT,
+    KIND_FUNC,
+    KIND_FUNC_PROTO,
+    KIND_VAR,
+    KIND_DATASEC,
+    KIND_FLOAT,
+    KIND_DECL_TAG,
+    KIND_TYPE_TAG,
+    KIND_ENUM64,
+    KIND_COUNT
+};
 
 /* Bytes behind the type: `fixed`, and `each` for each of its vlen elements. */
 static const struct {
     uint8_t fixed, each;
-} sizes[KIND_COUNT] = {[KIND_INT] = {4, 0}, [KIND_ARRAY] = {12, 0}, [KIND_STRUCT] = {0, BTF_MEMBER}, [KIND_UNION] = {0, BTF_MEMBER},
-                       [KIND_ENUM] = {0, 8}, [KIND_FUNC_PROTO] = {0, 8}, [KIND_VAR] = {4, 0}, [KIND_DATASEC] = {0, 12},
-                       [KIND_DECL_TAG] = {4, 0}, [KIND_ENUM64] = {0, 12}};
+} sizes[KIND_COUNT] = {[KIND_INT] = {4, 0},
+                       [KIND_ARRAY] = {12, 0},
+                       [KIND_STRUCT] = {0, BTF_MEMBER},
+                       [KIND_UNION] = {0, BTF_MEMBER},
+                       [KIND_ENUM] = {0, 8},
+                       [KIND_FUNC_PROTO] = {0, 8},
+                       [KIND_VAR] = {4, 0},
+                       [KIND_DATASEC] = {0, 12},
+                       [KIND_DECL_TAG] = {4, 0},
+                       [KIND_ENUM64] = {0, 12}};
 
 struct types {
     ntr_bytes items, strings;
@@ -97,9 +132,12 @@ static bool open_types(ntr_bytes bytes, struct types *t) {
     if (bytes.size < BTF_HEADER || (ntr_little_32(bytes.data) & 0xffffff) != (BTF_MAGIC | 1u << 16)) return false;
     const uint64_t header = ntr_little_32(bytes.data + 4), size = bytes.size;
     const uint64_t types = header + ntr_little_32(bytes.data + 8), types_end = types + ntr_little_32(bytes.data + 12);
-    const uint64_t strings = header + ntr_little_32(bytes.data + 16), strings_end = strings + ntr_little_32(bytes.data + 20);
-    if (header < BTF_HEADER || types_end > size || strings_end > size || types == types_end || strings == strings_end) return false;
-    *t = (struct types){{bytes.data + types, (size_t)(types_end - types)}, {bytes.data + strings, (size_t)(strings_end - strings)}, 0};
+    const uint64_t strings = header + ntr_little_32(bytes.data + 16),
+                   strings_end = strings + ntr_little_32(bytes.data + 20);
+    if (header < BTF_HEADER || types_end > size || strings_end > size || types == types_end || strings == strings_end)
+        return false;
+    *t = (struct types){
+        {bytes.data + types, (size_t)(types_end - types)}, {bytes.data + strings, (size_t)(strings_end - strings)}, 0};
     return bytes.data[strings] == 0; /* the name of what has none */
 }
 

@@ -34,7 +34,7 @@ static ntr_status count_segments(ntr_elf *file, size_t *count) {
         return ELF_FAIL(file, NTR_E_FORMAT, "program headers of %u bytes instead of %zu", header->e_phentsize, size);
     if (!ntr_elf_inside(file, header->e_phoff, header->e_phnum == PN_XNUM ? 0 : header->e_phnum * size))
         return ELF_FAIL(file, NTR_E_FORMAT, "program headers: %zu bytes at 0x%llx, but the file ends at 0x%zx",
-                    header->e_phnum * size, (unsigned long long)header->e_phoff, file->size);
+                        header->e_phnum * size, (unsigned long long)header->e_phoff, file->size);
     if (elf_getphdrnum(file->elf, count)) return ELF_FAIL(file, NTR_E_FORMAT, "program headers: %s", elf_errmsg(-1));
     if (*count > SEGMENTS_MAX) return ELF_FAIL(file, NTR_E_FORMAT, "%zu program headers", *count);
     return NTR_OK;
@@ -44,13 +44,14 @@ static ntr_status check_segment(ntr_elf *file, size_t index, const GElf_Phdr *se
     uint64_t top = file->xlen == 32 ? UINT32_MAX : UINT64_MAX;
     if (!ntr_elf_inside(file, segment->p_offset, segment->p_filesz))
         return ELF_FAIL(file, NTR_E_FORMAT, "program header %zu: 0x%llx bytes at 0x%llx, but the file ends at 0x%zx",
-                        index, (unsigned long long)segment->p_filesz, (unsigned long long)segment->p_offset, file->size);
+                        index, (unsigned long long)segment->p_filesz, (unsigned long long)segment->p_offset,
+                        file->size);
     if (segment->p_filesz > segment->p_memsz)
         return ELF_FAIL(file, NTR_E_FORMAT, "program header %zu: 0x%llx bytes in the file, but 0x%llx in memory", index,
-                    (unsigned long long)segment->p_filesz, (unsigned long long)segment->p_memsz);
+                        (unsigned long long)segment->p_filesz, (unsigned long long)segment->p_memsz);
     if (segment->p_filesz - 1 > top - segment->p_vaddr)
         return ELF_FAIL(file, NTR_E_FORMAT, "program header %zu: 0x%llx bytes for address 0x%llx, beyond the last one",
-                    index, (unsigned long long)segment->p_filesz, (unsigned long long)segment->p_vaddr);
+                        index, (unsigned long long)segment->p_filesz, (unsigned long long)segment->p_vaddr);
     return NTR_OK;
 }
 
@@ -72,8 +73,8 @@ static ntr_status read_segments(ntr_elf *file, size_t count, ntr_span *laid, siz
         if (segment.p_type != PT_LOAD || segment.p_filesz == 0) continue;
         ntr_status status = check_segment(file, i, &segment);
         if (status != NTR_OK) return status;
-        laid[(*used)++] = (ntr_span){
-            .first = segment.p_vaddr, .last = segment.p_vaddr + segment.p_filesz - 1, .value = (uint32_t)i};
+        laid[(*used)++] =
+            (ntr_span){.first = segment.p_vaddr, .last = segment.p_vaddr + segment.p_filesz - 1, .value = (uint32_t)i};
     }
     return *used ? NTR_OK : ELF_FAIL(file, NTR_E_FORMAT, "no loadable segment");
 }
@@ -147,7 +148,11 @@ ntr_status ntr_program_add_elf(ntr_program *program, const char *path, const ntr
 ntr_status ntr_program_add_debug_symbols(ntr_program *program, size_t index, ntr_bytes bytes) {
     if (index >= program->image_count) return NTR_E_INVALID;
     ntr_image *image = &program->images[index];
-    ntr_elf file = {.program = program, .path = image->name, .bytes = bytes.data, .size = bytes.size, .image = image,
+    ntr_elf file = {.program = program,
+                    .path = image->name,
+                    .bytes = bytes.data,
+                    .size = bytes.size,
+                    .image = image,
                     .copies_names = true};
     elf_version(EV_CURRENT);
     file.elf = elf_memory((char *)bytes.data, bytes.size);

@@ -16,7 +16,8 @@ ntr_bytes ntr_elf_section_bytes(const ntr_elf *file, const GElf_Shdr *section) {
 }
 
 static ntr_status read_attributes(ntr_elf *file, const GElf_Shdr *section) {
-    if (section->sh_type == SHT_RISCV_ATTRIBUTES) file->image->isa |= ntr_attributes_isa(ntr_elf_section_bytes(file, section));
+    if (section->sh_type == SHT_RISCV_ATTRIBUTES)
+        file->image->isa |= ntr_attributes_isa(ntr_elf_section_bytes(file, section));
     return NTR_OK;
 }
 

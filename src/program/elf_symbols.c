@@ -39,8 +39,7 @@ static ntr_binding binding_of(const GElf_Sym *symbol) {
 static bool section_limit(const ntr_elf *file, const GElf_Sym *symbol, size_t section, uint64_t *limit) {
     GElf_Shdr header = {0};
     Elf_Scn *scn = section ? elf_getscn(file->elf, section) : NULL;
-    if (!scn || !gelf_getshdr(scn, &header) || !(header.sh_flags & SHF_ALLOC) || header.sh_size == 0)
-        return false;
+    if (!scn || !gelf_getshdr(scn, &header) || !(header.sh_flags & SHF_ALLOC) || header.sh_size == 0) return false;
     if (symbol->st_value < header.sh_addr || symbol->st_value - header.sh_addr > header.sh_size) return false;
     *limit = header.sh_addr + header.sh_size - 1;
     return true;
@@ -80,7 +79,7 @@ static Elf_Data *extended_indices(const ntr_elf *file, size_t table) {
 static ntr_status add_symbols(ntr_elf *file, Elf_Scn *scn, const GElf_Shdr *section) {
     if (!ntr_elf_inside(file, section->sh_offset, section->sh_size))
         return ELF_FAIL(file, NTR_E_FORMAT, "symbol table: 0x%llx bytes at 0x%llx, but the file ends at 0x%zx",
-                    (unsigned long long)section->sh_size, (unsigned long long)section->sh_offset, file->size);
+                        (unsigned long long)section->sh_size, (unsigned long long)section->sh_offset, file->size);
     Elf_Data *data = elf_getdata(scn, NULL), *extended = extended_indices(file, elf_ndxscn(scn));
     if (!data) return ELF_FAIL(file, NTR_E_FORMAT, "symbol table: %s", elf_errmsg(-1));
 

@@ -76,8 +76,10 @@ static bool read_cie(unwind *u, size_t at) {
     for (size_t i = 0; i < AUGMENTATION_MAX && (letters[i] = (char)take(&c, 1)); i++) continue;
     skip_leb(&c); /* alignment factors of code and data, and the column of the return address */
     skip_leb(&c);
-    if (version == 1) take(&c, 1);
-    else skip_leb(&c);
+    if (version == 1)
+        take(&c, 1);
+    else
+        skip_leb(&c);
     u->encoding = 0;
     if (letters[0] == 'z') {
         skip_leb(&c);
@@ -105,14 +107,18 @@ static ntr_status read_fde(unwind *u, unwind_cursor *c, size_t cie) {
     const uint64_t here = u->address + c->at;
     if (encoding == EH_OMIT || encoding & EH_INDIRECT) return NTR_OK;
     uint64_t address = take_encoded(c, u->word, encoding);
-    if ((encoding & EH_BASE) == EH_BASE_PC) address += here;
-    else if ((encoding & EH_BASE) != EH_BASE_NONE) return NTR_OK;
+    if ((encoding & EH_BASE) == EH_BASE_PC)
+        address += here;
+    else if ((encoding & EH_BASE) != EH_BASE_NONE)
+        return NTR_OK;
     uint64_t size = take_encoded(c, u->word, encoding & 7); /* not signed */
     return c->failed ? NTR_OK : add_function(u, address, size);
 }
 
 ntr_status ntr_elf_read_unwind(ntr_elf *file, const GElf_Shdr *section) {
-    unwind u = {.file = file, .table = ntr_elf_section_bytes(file, section), .address = section->sh_addr,
+    unwind u = {.file = file,
+                .table = ntr_elf_section_bytes(file, section),
+                .address = section->sh_addr,
                 .word = file->xlen == 32 ? 4 : 8};
     unwind_cursor all = {u.table.data, 0, u.table.size, false};
     while (all.at < all.end) {

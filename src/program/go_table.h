@@ -1,11 +1,11 @@
-/* .gopclntab, the table that the runtime of Go uses for stack traces (debug/gosym of Go; versions since Go 1.18). It remains in
- * stripped files.
+/* .gopclntab, the table that the runtime of Go uses for stack traces (debug/gosym of Go; versions since Go 1.18). It
+ * remains in stripped files.
  *
- * Header: magic, two zeros, size of the smallest instruction, size of a word (4 + 2 + 1 + 1 bytes), then words: number of
- * functions, number of files, address of the code, offsets of the names, units, files, values and functions. The table of
- * functions has pairs (offset in the code, offset of a record) of 32 bits, in ascending order, and the end of the code. Numbers
- * of a record, of 32 bits: entry, name, two others, then the offsets of the values for the stack, files and lines, one other, and
- * the first entry of its unit in the table of units. */
+ * Header: magic, two zeros, size of the smallest instruction, size of a word (4 + 2 + 1 + 1 bytes), then words: number
+ * of functions, number of files, address of the code, offsets of the names, units, files, values and functions. The
+ * table of functions has pairs (offset in the code, offset of a record) of 32 bits, in ascending order, and the end of
+ * the code. Numbers of a record, of 32 bits: entry, name, two others, then the offsets of the values for the stack,
+ * files and lines, one other, and the first entry of its unit in the table of units. */
 #ifndef NTR_PROGRAM_GO_TABLE_H
 #define NTR_PROGRAM_GO_TABLE_H
 

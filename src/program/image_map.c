@@ -13,9 +13,8 @@ typedef struct file_overlay {
 static uint32_t lay_file(void *user, uint32_t below) {
     file_overlay *state = user;
     ntr_image_map *map = state->map;
-    if (map->layer_count >= NTR_SPANS_NONE ||
-        ntr_reserve(state->allocator, (void **)&map->layers, &map->layer_capacity, map->layer_count + 1,
-                    sizeof *map->layers))
+    if (map->layer_count >= NTR_SPANS_NONE || ntr_reserve(state->allocator, (void **)&map->layers, &map->layer_capacity,
+                                                          map->layer_count + 1, sizeof *map->layers))
         return NTR_SPANS_NONE;
     map->layers[map->layer_count] = (ntr_image_layer){state->index, state->everywhere ? NTR_SPANS_NONE : below};
     return (uint32_t)map->layer_count++;

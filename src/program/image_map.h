@@ -20,8 +20,8 @@ typedef struct ntr_image_map {
     size_t name_count, name_capacity;
 } ntr_image_map;
 
-/* Adds image number `index`: a file with code at [first, last], or an image that has only names. `everywhere`: it is used
- * in every context. Return 0, or -1 when out of memory. */
+/* Adds image number `index`: a file with code at [first, last], or an image that has only names. `everywhere`: it is
+ * used in every context. Return 0, or -1 when out of memory. */
 int ntr_image_map_add_file(ntr_image_map *map, const ntr_allocator *allocator, uint64_t first, uint64_t last,
                            bool everywhere, uint32_t index);
 int ntr_image_map_add_names(ntr_image_map *map, const ntr_allocator *allocator, uint32_t index);

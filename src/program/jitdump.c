@@ -15,7 +15,7 @@ enum {
     ID_MOVE = 1,
     MACHINE_RISCV = 243,
 };
-#define MAGIC 0x4a695444u
+#define MAGIC         0x4a695444u
 #define MAGIC_SWAPPED 0x4454694au
 
 /* Loaded code. A later MOVE record refers to it by its index. */
@@ -77,8 +77,8 @@ static ntr_status check_load(const jit_file *file, size_t at, size_t size) {
         return FAIL(file, NTR_E_FORMAT, "record at 0x%zx: a LOAD record of %zu bytes is too short", at, size);
     uint64_t code = u64(file, at + 40);
     if (code > size - LOAD_SIZE || !memchr(file->bytes + at + LOAD_SIZE, 0, size - LOAD_SIZE - (size_t)code))
-        return FAIL(file, NTR_E_FORMAT, "record at 0x%zx: 0x%llx bytes of code and a name exceed its %zu bytes",
-                    at, (unsigned long long)code, size);
+        return FAIL(file, NTR_E_FORMAT, "record at 0x%zx: 0x%llx bytes of code and a name exceed its %zu bytes", at,
+                    (unsigned long long)code, size);
     return NTR_OK;
 }
 

@@ -1,8 +1,8 @@
 /* The symbol tables inside a Linux kernel.
  *
- * Names are compressed: each is a list of numbers of tokens, and a token is a short text. Nothing in a kernel image says
- * where the tables are, but their parts follow each other and confirm each other. Each part starts at a multiple of the
- * size of an address, from Linux 7.0 on at a multiple of 4:
+ * Names are compressed: each is a list of numbers of tokens, and a token is a short text. Nothing in a kernel image
+ * says where the tables are, but their parts follow each other and confirm each other. Each part starts at a multiple
+ * of the size of an address, from Linux 7.0 on at a multiple of 4:
  *
  *   [offsets, relative base]  before Linux 6.4: 32-bit offsets of all symbols; the address to which they are added
  *   count                     32 bits: number of symbols
@@ -11,16 +11,17 @@
  *   token table               256 strings
  *   token index               16 bits each: position of every string in the token table
  *   [offsets, relative base]  from Linux 6.4 on
- *   [places]                  from Linux 7.0 on: for each symbol its distance from this very word, 32 bits with a sign; of
- *                             32-bit kernels that are not relocatable its address
+ *   [places]                  from Linux 7.0 on: for each symbol its distance from this very word, 32 bits with a sign;
+ * of 32-bit kernels that are not relocatable its address
  *
  * The search is for the token table: the tokens '0' to '9' are digits themselves in every kernel. The token index must
  * then describe it exactly; markers are read backwards up to the first, which is 0; the count must agree with their
  * number, and `names` of so many symbols must end where the markers begin. The first byte of a decompressed name is its
  * type.
  *
- * Places do not say where the kernel is linked. Its data does: an empty list of the kernel is two pointers to itself. Where
- * a symbol's first two words are equal, and are such pointers, they tell the address of the image; most of them must agree. */
+ * Places do not say where the kernel is linked. Its data does: an empty list of the kernel is two pointers to itself.
+ * Where a symbol's first two words are equal, and are such pointers, they tell the address of the image; most of them
+ * must agree. */
 #include "program/kallsyms.h"
 
 #include <stdbool.h>
@@ -140,7 +141,8 @@ static bool find_names(struct tables *t) {
     for (size_t x = (t->markers - (size_t)last) & ~(size_t)(t->alignment - 1); x >= t->alignment; x -= t->alignment) {
         if (t->markers - x > last + (uint64_t)MARKED * NTR_KALLSYMS_NAME_MAX) return false;
         uint64_t count = read_at(t, x - t->alignment, 4);
-        if (count > most || count <= most - MARKED || count > KALLSYMS_MAX || !names_fit(t, x, (uint32_t)count)) continue;
+        if (count > most || count <= most - MARKED || count > KALLSYMS_MAX || !names_fit(t, x, (uint32_t)count))
+            continue;
         t->names = x;
         t->count = (uint32_t)count;
         t->count_at = x - t->alignment;

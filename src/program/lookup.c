@@ -13,8 +13,7 @@ bool ntr_image_matches(const ntr_image *image, const ntr_context *context) {
     if (!context) return true;
     if (known_and_other(bound->has_scontext, context->has_scontext, bound->scontext, context->scontext)) return false;
     if (known_and_other(bound->has_hcontext, context->has_hcontext, bound->hcontext, context->hcontext)) return false;
-    return !bound->has_prv || context->prv == NTR_PRV_UNKNOWN ||
-           (bound->prv == context->prv && bound->v == context->v);
+    return !bound->has_prv || context->prv == NTR_PRV_UNKNOWN || (bound->prv == context->prv && bound->v == context->v);
 }
 
 static bool holds_at(const ntr_segment *segment, uint64_t position) {
@@ -31,8 +30,7 @@ static const ntr_segment *visible(const ntr_program *program, const ntr_context 
             continue;
         }
         const ntr_segment *segment = &program->segments[top->segment];
-        if (holds_at(segment, position) && ntr_image_matches(&program->images[segment->image], context))
-            return segment;
+        if (holds_at(segment, position) && ntr_image_matches(&program->images[segment->image], context)) return segment;
         layer = top->below;
     }
     return NULL;
@@ -147,8 +145,8 @@ ntr_status ntr_program_decode(const ntr_program *program, const ntr_context *con
     return insn->table_jump ? resolve_table_jump(program, context, position, image, insn) : NTR_OK;
 }
 
-ntr_status ntr_program_insn(const ntr_program *program, const ntr_context *context, uint64_t position,
-                            uint64_t address, ntr_insn *insn) {
+ntr_status ntr_program_insn(const ntr_program *program, const ntr_context *context, uint64_t position, uint64_t address,
+                            ntr_insn *insn) {
     ntr_code_window window;
     address = ntr_program_cut(program, address);
     bool found = ntr_program_window(program, context, position, address, &window);
@@ -190,8 +188,8 @@ static ntr_status store_symbol(const ntr_image *image, const ntr_name *name, ntr
     return NTR_OK;
 }
 
-/* Returns the image that names the code at `address`, or NULL. Code without a name lies over what a file has there: bytes that were
- * executed, perhaps changed; the names stay. */
+/* Returns the image that names the code at `address`, or NULL. Code without a name lies over what a file has there:
+ * bytes that were executed, perhaps changed; the names stay. */
 static const ntr_image *naming_image(const ntr_program *program, const ntr_context *context, uint64_t address,
                                      ntr_code_window *window) {
     if (!ntr_program_window(program, context, NTR_POSITION_ANY, address, window)) return NULL;

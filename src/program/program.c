@@ -134,8 +134,8 @@ ntr_status ntr_program_complete_image(ntr_program *program) {
     uint32_t index = (uint32_t)program->image_count - 1;
     int failed = 0;
     if (image->has_segments)
-        failed = ntr_image_map_add_file(&program->image_map, program->allocator, image->low, image->last, everywhere,
-                                        index);
+        failed =
+            ntr_image_map_add_file(&program->image_map, program->allocator, image->low, image->last, everywhere, index);
     else if (image->symbols.count)
         failed = ntr_image_map_add_names(&program->image_map, program->allocator, index);
     if (failed) return ntr_program_fail(program, NTR_E_MEMORY, image->name, "out of memory");

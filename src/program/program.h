@@ -49,7 +49,7 @@ typedef struct ntr_segment {
 typedef struct ntr_layer {
     uint32_t segment;
     uint32_t below, jump;
-    uint32_t depth;    /* number of layers from here to the bottom */
+    uint32_t depth; /* number of layers from here to the bottom */
     uint64_t earliest; /* the least `from` of the layers from this one down to, but without, `jump` */
 } ntr_layer;
 
@@ -66,13 +66,13 @@ struct ntr_program {
     ntr_image_map image_map;
     ntr_read_memory read;
     void *read_user;
-    uint64_t revision;     /* number of changes */
-    uint64_t code_revision;       /* number of changes that may affect code anywhere */
-    size_t tables;         /* number of images with a jump table */
-    unsigned xlen;         /* 0: not known yet */
-    bool no_names;         /* names of ELF files are not read */
+    uint64_t revision; /* number of changes */
+    uint64_t code_revision; /* number of changes that may affect code anywhere */
+    size_t tables; /* number of images with a jump table */
+    unsigned xlen; /* 0: not known yet */
+    bool no_names; /* names of ELF files are not read */
     bool has_isa;
-    unsigned isa;          /* ISA of code outside ELF files; valid with has_isa */
+    unsigned isa; /* ISA of code outside ELF files; valid with has_isa */
     char error[512];
 };
 
@@ -85,8 +85,8 @@ typedef struct ntr_code_window {
 } ntr_code_window;
 
 /* Stores the longest run of bytes of one segment around `address` that is visible to `context` at `position`. It may be
- * used as long as context and position do not change. Returns false when there is no code. (NTR_API: libntrace-tools uses this
- * and ntr_image_matches.) */
+ * used as long as context and position do not change. Returns false when there is no code. (NTR_API: libntrace-tools
+ * uses this and ntr_image_matches.) */
 NTR_API bool ntr_program_window(const ntr_program *program, const ntr_context *context, uint64_t position,
                                 uint64_t address, ntr_code_window *window);
 
@@ -101,8 +101,8 @@ static inline uint64_t ntr_program_cut(const ntr_program *program, uint64_t addr
 ntr_status ntr_program_decode(const ntr_program *program, const ntr_context *context, uint64_t position,
                               const ntr_code_window *window, uint64_t address, ntr_insn *insn);
 
-/* Limits [*first, *last] to the addresses around `address` for which ntr_program_symbol and ntr_program_image_at have the
- * same result. (NTR_API: libntrace-tools uses it.) */
+/* Limits [*first, *last] to the addresses around `address` for which ntr_program_symbol and ntr_program_image_at have
+ * the same result. (NTR_API: libntrace-tools uses it.) */
 NTR_API void ntr_program_limit_names(const ntr_program *program, const ntr_context *context, uint64_t address,
                                      uint64_t *first, uint64_t *last);
 

@@ -44,8 +44,8 @@ size_t ntr_spans_seek(const ntr_spans *spans, uint64_t address);
 /* Returns the span that contains `address`, or NULL. */
 const ntr_span *ntr_spans_find(const ntr_spans *spans, uint64_t address);
 
-/* Limits [*first, *last] to the span that contains `address`, or to the free space around it. Returns whether there is such a
- * span. */
+/* Limits [*first, *last] to the span that contains `address`, or to the free space around it. Returns whether there is
+ * such a span. */
 bool ntr_spans_limit(const ntr_spans *spans, uint64_t address, uint64_t *first, uint64_t *last);
 
 void ntr_spans_release(ntr_spans *spans, const ntr_allocator *allocator);

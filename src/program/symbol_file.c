@@ -27,7 +27,9 @@ static int take(void *user, uint64_t address, char type, const char *text) {
         .name = text,
         .address = ntr_program_cut(r->program, address + r->image->options.bias),
         .limit = UINT64_MAX,
-        .binding = type == 'W' || type == 'w' ? NTR_BINDING_WEAK : upper ? NTR_BINDING_GLOBAL : NTR_BINDING_LOCAL,
+        .binding = type == 'W' || type == 'w' ? NTR_BINDING_WEAK
+                   : upper                    ? NTR_BINDING_GLOBAL
+                                              : NTR_BINDING_LOCAL,
         .function = is_code(type),
         .code = type != 'A' && type != 'a' && type != 'U',
     };
@@ -95,7 +97,11 @@ static bool is_text(ntr_bytes file) {
 }
 
 static bool is_compressed(ntr_bytes file) {
-    return starts_with(file, 0, "\x1f\x8b", 2) || starts_with(file, 0, "\xfd" "7zXZ", 5) ||
+    return starts_with(file, 0, "\x1f\x8b", 2) ||
+           starts_with(file, 0,
+                       "\xfd"
+                       "7zXZ",
+                       5) ||
            starts_with(file, 0, "\x28\xb5\x2f\xfd", 4) || starts_with(file, 4, "zimg", 4);
 }
 

@@ -88,8 +88,8 @@ static uint64_t limit_in(const ntr_spans *map, uint64_t address) {
     return map->items[at].first <= address ? map->items[at].last : map->items[at].first - 1;
 }
 
-/* Limits symbols without size to the code before the next symbol, and to the function around them: that of a symbol with
- * size, and that of the unwind table. */
+/* Limits symbols without size to the code before the next symbol, and to the function around them: that of a symbol
+ * with size, and that of the unwind table. */
 static void cut_limits(ntr_symbols *symbols) {
     uint64_t here = 0, most = UINT64_MAX; /* address of the last symbol; the last address before the next one */
     bool any = false;
@@ -174,7 +174,8 @@ void ntr_symbols_range(const ntr_symbols *symbols, uint64_t address, uint64_t *f
         *first = span->first;
         *last = span->last;
     }
-    for (size_t i = 0; i < NTR_NAMES_MAPS && !*function; i++) (void)ntr_spans_limit(&symbols->maps[i], address, first, last);
+    for (size_t i = 0; i < NTR_NAMES_MAPS && !*function; i++)
+        (void)ntr_spans_limit(&symbols->maps[i], address, first, last);
     if (!*function) (void)ntr_spans_limit(functions, address, first, last);
 }
 

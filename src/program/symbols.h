@@ -72,9 +72,9 @@ const ntr_name *ntr_symbols_at(const ntr_symbols *symbols, uint64_t address);
 /* Limits [*first, *last] to the addresses around `address` for which ntr_symbols_at has the same result. */
 void ntr_symbols_limit(const ntr_symbols *symbols, uint64_t address, uint64_t *first, uint64_t *last);
 
-/* Stores the range around `address`, for which there is no symbol: a function of the unwind table (`*function`), or else
- * the code between two functions, inside its section. *first and *last are the limits on input, for example those of the
- * segment. */
+/* Stores the range around `address`, for which there is no symbol: a function of the unwind table (`*function`), or
+ * else the code between two functions, inside its section. *first and *last are the limits on input, for example those
+ * of the segment. */
 void ntr_symbols_range(const ntr_symbols *symbols, uint64_t address, uint64_t *first, uint64_t *last, bool *function);
 
 /* Returns the preferred symbol with this name, or NULL. */

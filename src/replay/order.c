@@ -1,11 +1,11 @@
 /* The order of time inside a window.
  *
- * Sources write to the stream when their buffers are full, so that spans that were executed at the same time may be far apart in it.
- * In a window they are sorted by the time of their message, where the trace has timestamps and several sources.
- * The pass and its points are not concerned: a part has the same instructions in any order.
+ * Sources write to the stream when their buffers are full, so that spans that were executed at the same time may be far
+ * apart in it. In a window they are sorted by the time of their message, where the trace has timestamps and several
+ * sources. The pass and its points are not concerned: a part has the same instructions in any order.
  *
- * Invariant: spans of one source keep their order. A span without time, or with an earlier one (the trace was started again),
- * has the latest time of its source. Spans with equal times keep the order of the stream. */
+ * Invariant: spans of one source keep their order. A span without time, or with an earlier one (the trace was started
+ * again), has the latest time of its source. Spans with equal times keep the order of the stream. */
 #include "replay/state.h"
 
 #include "base/allocator.h"

@@ -1,8 +1,8 @@
 /* The pass over the trace that makes the index: points, call stacks, sets of executed blocks.
  *
- * Idea: a counting decode reports all executed blocks to a count callback, which is enough for the sets and for the number
- * of instructions; pass_calls.c has the call stacks. Where these need events, the decoder returns joined spans, and
- * reports the blocks, too. Both are fast, because the decoder does not make an event for each span.
+ * Idea: a counting decode reports all executed blocks to a count callback, which is enough for the sets and for the
+ * number of instructions; pass_calls.c has the call stacks. Where these need events, the decoder returns joined spans,
+ * and reports the blocks, too. Both are fast, because the decoder does not make an event for each span.
  *
  * Invariant: between two points, the counts of the callback are exactly those of the spans that a decoder without
  * joined spans returns from the snapshot of the first point to that of the second. */
@@ -106,8 +106,7 @@ static ntr_status add_point(ntr_replay *r) {
     if (ntr_reserve(r->allocator, (void **)&r->points, &r->point_capacity, r->point_count + 1, sizeof *r->points))
         return NTR_E_MEMORY;
     ntr_replay_point *point = &r->points[r->point_count];
-    *point = (ntr_replay_point){
-        .offset = r->pass_stream.offset, .first = r->executed};
+    *point = (ntr_replay_point){.offset = r->pass_stream.offset, .first = r->executed};
     r->point_count++;
     point->snapshot = ntr_snapshot_take(r->pass_decoder);
     if (!point->snapshot) return NTR_E_MEMORY;
@@ -169,8 +168,8 @@ static ntr_status count_slice(ntr_replay *r) {
     return status;
 }
 
-/* Takes all events of what was fed. One message can stand for any number of instructions, so that this may be interrupted, too:
- * returns NTR_OK, and continues when it is called again. */
+/* Takes all events of what was fed. One message can stand for any number of instructions, so that this may be
+ * interrupted, too: returns NTR_OK, and continues when it is called again. */
 static ntr_status read_slice(ntr_replay *r) {
     ntr_event events[NTR_REPLAY_EVENTS];
     ntr_status status = NTR_OK;
@@ -250,7 +249,8 @@ ntr_status ntr_replay_pass(ntr_replay *r) {
 
 ntr_status ntr_replay_pass_to(ntr_replay *r, uint64_t position) {
     ntr_status status = NTR_OK;
-    while (status == NTR_OK && !r->complete && position >= r->points[r->point_count - 1].first) status = ntr_replay_pass(r);
+    while (status == NTR_OK && !r->complete && position >= r->points[r->point_count - 1].first)
+        status = ntr_replay_pass(r);
     return status;
 }
 

@@ -20,8 +20,10 @@ void ntr_pass_follow_calls(ntr_replay *r) {
     ntr_symbol symbol;
     /* a kernel that switches threads: returns go to other stacks */
     const bool switches = ntr_program_find(r->decoder_config.program, "__switch_to", &symbol) == NTR_OK;
-    if (switches) r->part.pause = UINT32_MAX;
-    else ntr_decoder_follow_calls(r->pass_decoder);
+    if (switches)
+        r->part.pause = UINT32_MAX;
+    else
+        ntr_decoder_follow_calls(r->pass_decoder);
 }
 
 ntr_pass_mode ntr_pass_choose(const ntr_replay *r) {
@@ -32,7 +34,8 @@ ntr_pass_mode ntr_pass_choose(const ntr_replay *r) {
 ntr_status ntr_pass_keep(ntr_replay *r, ntr_bytes bytes, bool last) {
     ntr_pass_part *part = &r->part;
     part->last = last;
-    if (ntr_reserve(r->allocator, (void **)&part->bytes, &part->capacity, part->size + bytes.size, 1)) return NTR_E_MEMORY;
+    if (ntr_reserve(r->allocator, (void **)&part->bytes, &part->capacity, part->size + bytes.size, 1))
+        return NTR_E_MEMORY;
     if (bytes.size) memcpy(part->bytes + part->size, bytes.data, bytes.size);
     part->size += bytes.size;
     return NTR_OK;
@@ -51,9 +54,7 @@ void ntr_pass_check(ntr_replay *r, const ntr_event *e) {
     if (r->part.mode != NTR_PASS_COUNTS || r->part.irregular) return;
     if (e->src < NTR_SOURCES_MAX && r->hart_number[e->src]) place = &r->hart_places[r->hart_number[e->src] - 1];
     switch ((ntr_event_kind)e->kind) {
-    case NTR_EVENT_SPAN:
-        r->part.irregular = !ntr_trail_regular(r->pass_stacks, r->decoder_config.program, e);
-        break;
+    case NTR_EVENT_SPAN: r->part.irregular = !ntr_trail_regular(r->pass_stacks, r->decoder_config.program, e); break;
     case NTR_EVENT_STOP:
         place->stopped = !(e->flags & NTR_EVENT_ADDRESS_UNKNOWN);
         place->stopped_at = e->address;
@@ -121,8 +122,10 @@ ntr_status ntr_pass_end_counts(ntr_replay *r) {
     ntr_snapshot *snapshot = ntr_snapshot_take(r->pass_decoder);
     ntr_status status = snapshot ? to_stacks(r, snapshot) : NTR_E_MEMORY;
     ntr_snapshot_free(snapshot, r->allocator);
-    if (has_few_memos(&r->part)) pause(&r->part);
-    else r->part.failures = 0;
+    if (has_few_memos(&r->part))
+        pause(&r->part);
+    else
+        r->part.failures = 0;
     return status;
 }
 

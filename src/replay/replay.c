@@ -91,7 +91,8 @@ static bool place_of(const ntr_span_origin *origin, ntr_unit unit, uint64_t *pla
     return false;
 }
 
-/* Stores the position of the first span of the first message at or after the place. Spans may be in another order than messages. */
+/* Stores the position of the first span of the first message at or after the place. Spans may be in another order than
+ * messages. */
 static bool find_place(const ntr_replay_window *w, ntr_unit unit, uint64_t place, uint64_t *position) {
     uint64_t at, least = 0;
     bool found = false;
@@ -184,7 +185,8 @@ static void fill_origin(ntr_replay_hart *hart, const ntr_span_origin *origin) {
 static void fill_hart(ntr_replay *r, const ntr_replay_window *w, size_t number, ntr_replay_hart *hart) {
     const uint16_t src = r->harts[number];
     size_t i = ntr_window_find(w, r->position);
-    for (; i < w->span_count && w->spans[i].src != src; i++) {}
+    for (; i < w->span_count && w->spans[i].src != src; i++) {
+    }
     for (size_t k = 0; k < i; k++)
         if (w->spans[k].src == src) hart->number += w->spans[k].instructions;
     if (i == w->span_count) {

@@ -11,8 +11,8 @@ typedef struct search_result {
 
 /* ---- one span */
 
-/* Returns whether the span has an instruction at one of the addresses, at a position in [from, to); stores the first, or
- * backward the last. */
+/* Returns whether the span has an instruction at one of the addresses, at a position in [from, to); stores the first,
+ * or backward the last. */
 static bool find_in_span(ntr_replay *r, const ntr_replay_search *s, const ntr_replay_window *w,
                          const ntr_window_span *span, uint64_t from, uint64_t to, uint64_t *position) {
     size_t at = ntr_first_address(s->addresses, s->count, span->address);
@@ -50,7 +50,8 @@ static void take_hit(search_result *f, const ntr_replay_window *w, size_t i, uin
 static bool take_gap(search_result *f, const ntr_replay_search *s, const ntr_replay_window *w, size_t i) {
     const ntr_event *gap = s->gaps && w->gap_count ? ntr_window_gap_before(w, i) : NULL;
     if (!gap) return false;
-    *f = (search_result){.position = w->first + w->spans[i].first, .gap = true, .src = gap->src, .event = *gap, .reached = f->reached};
+    *f = (search_result){
+        .position = w->first + w->spans[i].first, .gap = true, .src = gap->src, .event = *gap, .reached = f->reached};
     return true;
 }
 
@@ -61,9 +62,12 @@ static bool scan_forward(ntr_replay *r, const ntr_replay_search *s, const ntr_re
         uint64_t first = w->first + span->first, position;
         if (first >= to) return false;
         bool hit = counts(s, span) && find_in_span(r, s, w, span, from, to, &position);
-        if (hit && position == first) take_hit(f, w, i, position);
-        else if (first > r->position && take_gap(f, s, w, i)) return true;
-        else if (hit) take_hit(f, w, i, position);
+        if (hit && position == first)
+            take_hit(f, w, i, position);
+        else if (first > r->position && take_gap(f, s, w, i))
+            return true;
+        else if (hit)
+            take_hit(f, w, i, position);
         if (hit) return true;
     }
     return false;
@@ -105,7 +109,8 @@ static ntr_status search_part(ntr_replay *r, const ntr_replay_search *s, size_t 
         if (!w) return status;
         if (s->backward) {
             if (!scan_backward(r, s, w, from > w->first ? from : w->first, to, f)) to = w->first;
-        } else if (!scan_forward(r, s, w, from, to, f)) from = w->end;
+        } else if (!scan_forward(r, s, w, from, to, f))
+            from = w->end;
     }
     return NTR_OK;
 }
@@ -139,7 +144,8 @@ static ntr_status search_backward(ntr_replay *r, const ntr_replay_search *s, sea
 
 /* ---- public */
 
-static void stop_without_hit(ntr_replay *r, const ntr_replay_search *s, ntr_status status, uint64_t reached, ntr_replay_stop *stop) {
+static void stop_without_hit(ntr_replay *r, const ntr_replay_search *s, ntr_status status, uint64_t reached,
+                             ntr_replay_stop *stop) {
     bool complete;
     uint64_t known = ntr_replay_known(r, &complete);
     uint64_t end = s->backward ? 0 : known;

@@ -1,9 +1,9 @@
 /* The private state of a replay.
  *
  * The trace is divided into *parts* of about 256 KiB of the stream. A point holds all that is needed to decode the part
- * behind it: a decoder snapshot, the call stacks, the number of instructions before it. pass.c makes the points and the set of
- * blocks of each part, by counting. window.c decodes a part again, with all spans, into a *window*: a part, or for
- * parts with very many spans a piece of one. search.c looks for addresses, first in the sets, then in windows.
+ * behind it: a decoder snapshot, the call stacks, the number of instructions before it. pass.c makes the points and the
+ * set of blocks of each part, by counting. window.c decodes a part again, with all spans, into a *window*: a part, or
+ * for parts with very many spans a piece of one. search.c looks for addresses, first in the sets, then in windows.
  *
  * Invariant: points[i] to points[i + 1] is a part that has been read; the last point has no part yet, unless the trace
  * is complete: then it is the end. A position belongs to the part i with points[i].first <= position <
@@ -47,16 +47,16 @@ typedef struct ntr_replay_point {
     ntr_point_hart *harts;    /* in the order of ntr_replay.harts */
     size_t hart_count;
     ntr_span_set blocks;     /* of the part behind it */
-    ntr_event *gap;           /* the gap between the last instruction before the point and the first one behind it; NULL: none */
-    bool gaps;                /* that part, or the point, has gaps */
+    ntr_event *gap; /* the gap between the last instruction before the point and the first one behind it; NULL: none */
+    bool gaps; /* that part, or the point, has gaps */
 } ntr_replay_point;
 
 /* How a part is read. */
 typedef enum ntr_pass_mode {
     NTR_PASS_BETWEEN, /* no part is being read */
-    NTR_PASS_COUNTS,  /* by counting, with call trails */
-    NTR_PASS_EVENTS,  /* with joined spans: its call stacks do not follow from trails, or may not */
-    NTR_PASS_AGAIN,   /* it was read by counting; its call stacks did not follow from trails: again with joined spans */
+    NTR_PASS_COUNTS, /* by counting, with call trails */
+    NTR_PASS_EVENTS, /* with joined spans: its call stacks do not follow from trails, or may not */
+    NTR_PASS_AGAIN, /* it was read by counting; its call stacks did not follow from trails: again with joined spans */
 } ntr_pass_mode;
 
 /* The part that the pass reads. */
@@ -64,10 +64,10 @@ typedef struct ntr_pass_part {
     ntr_pass_mode mode;
     uint64_t most_bytes, most_instructions; /* at least so many end a part */
     uint64_t instructions, messages, without_memo; /* read; and those that counting had no memo for */
-    bool irregular;    /* call stacks do not follow from trails */
+    bool irregular; /* call stacks do not follow from trails */
     unsigned failures; /* parts before it, one after the other, that had to be read again or had few memos */
-    unsigned pause;    /* parts to be read with joined spans before the next one by counting */
-    uint8_t *bytes;    /* to be read again */
+    unsigned pause; /* parts to be read with joined spans before the next one by counting */
+    uint8_t *bytes; /* to be read again */
     size_t size, capacity;
     bool last;
     bool ends_with_gap; /* nothing was executed after `gap` so far */
@@ -79,7 +79,7 @@ typedef struct ntr_replay_stream {
     ntr_stream_reader *reader;
     uint64_t offset; /* of the bytes in `rest` */
     ntr_bytes rest;
-    bool last;       /* nothing follows `rest` */
+    bool last; /* nothing follows `rest` */
 } ntr_replay_stream;
 
 /* What the messages say about spans: equal for all spans of a message. */
@@ -92,9 +92,9 @@ typedef struct ntr_span_origin {
 /* An executed span of at least one instruction. */
 typedef struct ntr_window_span {
     uint64_t address;
-    uint32_t first;        /* instructions of the window before it */
+    uint32_t first; /* instructions of the window before it */
     uint32_t instructions, halfwords;
-    uint32_t frame;        /* in which it executes */
+    uint32_t frame; /* in which it executes */
     uint32_t origin;
     uint16_t src;
 } ntr_window_span;
@@ -107,7 +107,7 @@ typedef struct ntr_window_gap {
 /* The state of a hart at the end of a window. */
 typedef struct ntr_window_hart {
     uint64_t executed; /* at the beginning */
-    uint64_t address;  /* at the end */
+    uint64_t address; /* at the end */
     uint32_t frame, origin;
     bool address_known, has_origin;
 } ntr_window_hart;
@@ -117,7 +117,7 @@ typedef struct ntr_window_hart {
 
 typedef struct ntr_replay_window {
     bool valid;
-    uint64_t used;       /* for replacement: the least is the oldest */
+    uint64_t used; /* for replacement: the least is the oldest */
     uint64_t first, end; /* positions */
     ntr_window_span *spans;
     size_t span_count, span_capacity;
@@ -149,7 +149,7 @@ struct ntr_replay {
     ntr_frame_store store;
     ntr_span_table blocks;
     uint64_t executed; /* by the pass, so far */
-    uint16_t *harts;                    /* their SRC */
+    uint16_t *harts; /* their SRC */
     size_t hart_count, hart_capacity;
     uint64_t *hart_executed;
     size_t hart_executed_capacity;
@@ -225,8 +225,8 @@ size_t ntr_replay_part_of(const ntr_replay *r, uint64_t position);
 
 /* ---- window.c */
 
-/* Returns the window with the instruction at `position`. NULL: *status is NTR_OK (the trace ends before it), NTR_END (interrupted)
- * or an error. */
+/* Returns the window with the instruction at `position`. NULL: *status is NTR_OK (the trace ends before it), NTR_END
+ * (interrupted) or an error. */
 ntr_replay_window *ntr_replay_window_at(ntr_replay *r, uint64_t position, ntr_status *status);
 void ntr_replay_windows_release(ntr_replay *r);
 
@@ -252,6 +252,7 @@ ntr_status ntr_window_sort(ntr_replay *r, ntr_replay_window *window);
 void ntr_window_expand(ntr_replay *r, const ntr_replay_window *window, const ntr_window_span *span);
 
 /* Returns the address of instruction `index` of the span. */
-uint64_t ntr_window_address(ntr_replay *r, const ntr_replay_window *window, const ntr_window_span *span, uint32_t index);
+uint64_t ntr_window_address(ntr_replay *r, const ntr_replay_window *window, const ntr_window_span *span,
+                            uint32_t index);
 
 #endif

@@ -44,8 +44,8 @@ static bool stops_at(const ntr_replay_step *s, const step_place *p, ntr_replay_s
     stop->has_gap = gap != NULL;
     if (gap) stop->gap = *gap;
     stop->reason = has_address(s, p->address, p->address + 1) ? NTR_REPLAY_HIT
-                   : gap && s->gaps                            ? NTR_REPLAY_GAP
-                                                               : NTR_REPLAY_LIMIT;
+                   : gap && s->gaps                           ? NTR_REPLAY_GAP
+                                                              : NTR_REPLAY_LIMIT;
     return stop->reason != NTR_REPLAY_LIMIT || p->address < s->low || p->address >= s->high;
 }
 

@@ -5,7 +5,8 @@
  * alone, so that a position is always in the same window.
  *
  * The frames of the call stacks that exist at the beginning of the part have numbers of ntr_replay.store, those entered
- * later numbers of the window. When a window is begun in the middle of a part, the frames that exist there move to it. */
+ * later numbers of the window. When a window is begun in the middle of a part, the frames that exist there move to it.
+ */
 #include "replay/state.h"
 
 #include "analysis/callstack.h"
@@ -149,7 +150,8 @@ static void follow(ntr_window_hart *hart, const ntr_event *e, uint32_t origin) {
 
 static ntr_status take_event(ntr_replay *r, ntr_replay_window *w, const ntr_event *e) {
     uint32_t frame = 0;
-    ntr_status status = e->kind == NTR_EVENT_SPAN ? ntr_callstack_span(r->stacks, e, &frame) : ntr_callstack_feed(r->stacks, e);
+    ntr_status status =
+        e->kind == NTR_EVENT_SPAN ? ntr_callstack_span(r->stacks, e, &frame) : ntr_callstack_feed(r->stacks, e);
     if (status == NTR_OK && e->kind == NTR_EVENT_SPAN && e->instructions) status = add_span(r, w, e, frame);
     if (status == NTR_OK && e->kind == NTR_EVENT_GAP) status = add_gap(r, w, e);
     if (e->src >= NTR_SOURCES_MAX || !r->hart_number[e->src]) return status; /* it executes nothing */
@@ -162,8 +164,7 @@ static ntr_status take_event(ntr_replay *r, ntr_replay_window *w, const ntr_even
 }
 
 static bool is_full(const ntr_replay_window *w) {
-    return w->span_count >= NTR_WINDOW_SPANS || w->gap_count >= NTR_WINDOW_GAPS ||
-           w->end - w->first > UINT32_MAX / 2;
+    return w->span_count >= NTR_WINDOW_SPANS || w->gap_count >= NTR_WINDOW_GAPS || w->end - w->first > UINT32_MAX / 2;
 }
 
 /* Takes events until the window with `position` is full (*done). */

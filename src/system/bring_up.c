@@ -33,8 +33,8 @@ static ntr_status give_copy(const sequence *to, ntr_register reg, ntr_register f
 /* Registers that a reset may leave as they were, and that are to be 0. */
 static ntr_status clear(const sequence *to) {
     static const ntr_register encoder[] = {
-        NTR_REGISTER_TE_INST_FEATURES,    NTR_REGISTER_TE_INST_FILTERS,         NTR_REGISTER_TE_DATA_CONTROL,
-        NTR_REGISTER_TE_DATA_FILTERS,     NTR_REGISTER_TE_TRIG_DBG_CONTROL,     NTR_REGISTER_TE_TRIG_EXT_IN_CONTROL,
+        NTR_REGISTER_TE_INST_FEATURES,        NTR_REGISTER_TE_INST_FILTERS,     NTR_REGISTER_TE_DATA_CONTROL,
+        NTR_REGISTER_TE_DATA_FILTERS,         NTR_REGISTER_TE_TRIG_DBG_CONTROL, NTR_REGISTER_TE_TRIG_EXT_IN_CONTROL,
         NTR_REGISTER_TE_TRIG_EXT_OUT_CONTROL, NTR_REGISTER_TS_CONTROL,
     };
     static const ntr_register funnel[] = {NTR_REGISTER_FUNNEL_DIS_INPUT, NTR_REGISTER_TS_CONTROL};
@@ -109,15 +109,16 @@ static ntr_status configure_atb(const sequence *to) {
     return give_values(to, NTR_BITS_ATB_ID, &id, 1);
 }
 
-/* The buffer of a sink whose memory the topology describes: all of it. Start comes before Limit, whose range may depend on
- * it. In SMEM mode, addresses that the topology does not give are not written. */
+/* The buffer of a sink whose memory the topology describes: all of it. Start comes before Limit, whose range may depend
+ * on it. In SMEM mode, addresses that the topology does not give are not written. */
 static ntr_status configure_buffer(const sequence *to) {
     const option_values *o = &to->component->options;
     const uint64_t fixed = OPTION(o, SMEM_START), access = OPTION(o, ACCESS);
     const bool smem = !OPTION(o, SRAM);
     if (smem && fixed == OPTION_NONE) return NTR_OK;
     const uint64_t start = smem ? fixed : 0, limit = start + (smem ? OPTION(o, SMEM_SIZE) : OPTION(o, SRAM)) - access;
-    const uint32_t words[] = {(uint32_t)(start >> 32), (uint32_t)start >> 2, (uint32_t)(limit >> 32), (uint32_t)limit >> 2};
+    const uint32_t words[] = {(uint32_t)(start >> 32), (uint32_t)start >> 2, (uint32_t)(limit >> 32),
+                              (uint32_t)limit >> 2};
     static const ntr_bits fields[] = {NTR_BITS_RAM_START_63_32, NTR_BITS_RAM_START, NTR_BITS_RAM_LIMIT_63_32,
                                       NTR_BITS_RAM_LIMIT};
     for (size_t i = 0; i < NTR_COUNT(fields); i++) TRY(give_values(to, fields[i], &words[i], 1));
@@ -142,8 +143,13 @@ static ntr_status configure(const sequence *to) {
         const setting *one = &system->settings[i];
         if (one->component != to->component) continue;
         const ntr_register reg = (ntr_register)ntr_bits_get(one->bits)->reg;
-        TRY(give(to, (bring_up_step){.kind = one->optional ? STEP_TRY : STEP_SET, .reg = reg, .bits = one->bits,
-                                     .number = one->number, .value = one->value, .values = &one->value, .count = 1}));
+        TRY(give(to, (bring_up_step){.kind = one->optional ? STEP_TRY : STEP_SET,
+                                     .reg = reg,
+                                     .bits = one->bits,
+                                     .number = one->number,
+                                     .value = one->value,
+                                     .values = &one->value,
+                                     .count = 1}));
     }
     switch (to->component->ops->kind) {
     case NTR_COMPONENT_ENCODER: return configure_encoder(to);
@@ -156,10 +162,13 @@ static ntr_status configure(const sequence *to) {
 
 static ntr_status enable(const sequence *to) {
     static const uint32_t on[] = {1};
-    const bring_up_step step = {.kind = STEP_TRY, .reg = to->bits->control, .bits = to->bits->enable, .values = on, .count = 1};
+    const bring_up_step step = {
+        .kind = STEP_TRY, .reg = to->bits->control, .bits = to->bits->enable, .values = on, .count = 1};
     TRY(give(to, step));
     TRY(give_field(to, STEP_AWAIT, to->bits->enable, 0, 1));
-    if (to->component->ops->kind != NTR_COMPONENT_ENCODER || system_sets(to->component->system, to->component, NTR_BITS_TE_INST_TRACING)) return NTR_OK;
+    if (to->component->ops->kind != NTR_COMPONENT_ENCODER ||
+        system_sets(to->component->system, to->component, NTR_BITS_TE_INST_TRACING))
+        return NTR_OK;
     return give_values(to, NTR_BITS_TE_INST_TRACING, on, 1);
 }
 

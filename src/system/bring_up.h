@@ -1,8 +1,8 @@
 /* The procedures of a debugger for trace hardware (Trace Control sections 6.4 and 10), for any target.
  *
  * A procedure is a sequence of steps. Each step is one or a few accesses to the registers of one component, with the
- * result that the specification demands. bring_up_start gives the steps in order to a taker: one that performs them on a
- * bus (bring_up_take), or one that writes them as a script. The components, their bases, connections and settings are
+ * result that the specification demands. bring_up_start gives the steps in order to a taker: one that performs them on
+ * a bus (bring_up_take), or one that writes them as a script. The components, their bases, connections and settings are
  * those of an ntr_system, which may be the model itself or only the description of real hardware. */
 #ifndef NTR_SYSTEM_BRING_UP_H
 #define NTR_SYSTEM_BRING_UP_H
@@ -66,8 +66,10 @@ typedef struct bring_up_bus {
 ntr_status bring_up_take(void *user, const bring_up_step *step);
 
 /* Accesses to registers and fields. A failure is in `fault`. */
-ntr_status bring_up_read(bring_up_bus *on, trace_component *component, ntr_register reg, unsigned number, uint32_t *word);
-ntr_status bring_up_write(bring_up_bus *on, trace_component *component, ntr_register reg, unsigned number, uint32_t word);
+ntr_status bring_up_read(bring_up_bus *on, trace_component *component, ntr_register reg, unsigned number,
+                         uint32_t *word);
+ntr_status bring_up_write(bring_up_bus *on, trace_component *component, ntr_register reg, unsigned number,
+                          uint32_t word);
 ntr_status bring_up_get(bring_up_bus *on, trace_component *component, ntr_bits bits, uint32_t *value);
 
 /* Changes a field of a register and stores its value read back. Fields that a write of 1 clears stay as they are. */
@@ -75,8 +77,8 @@ ntr_status bring_up_put(bring_up_bus *on, trace_component *component, ntr_bits b
                         uint32_t *found);
 ntr_status bring_up_await(bring_up_bus *on, trace_component *component, ntr_bits bits, uint32_t value);
 
-/* Clears Enable of a component, encoders after trTeInstTracing, and waits until it is disabled and empty (section 10.3). A
- * component that is not active stays as it is. */
+/* Clears Enable of a component, encoders after trTeInstTracing, and waits until it is disabled and empty
+ * (section 10.3). A component that is not active stays as it is. */
 ntr_status bring_up_disable(bring_up_bus *on, trace_component *component);
 
 /* Reads the stream parameters of an encoder. */
@@ -86,8 +88,8 @@ ntr_status bring_up_params(bring_up_bus *on, trace_component *encoder, ntr_param
 ntr_status bring_up_window(bring_up_bus *on, trace_component *ram, ntr_ram_window *window);
 
 /* Reads the trace of a RAM sink that is disabled and empty, oldest byte first (section 6.4). *cut (may be NULL) is set
- * before the first byte: the trace begins inside a message. *verified (may be NULL): false when trRamRP did not arrive at
- * the end of what was read. */
+ * before the first byte: the trace begins inside a message. *verified (may be NULL): false when trRamRP did not arrive
+ * at the end of what was read. */
 ntr_status bring_up_read_ram(bring_up_bus *on, trace_component *ram, ntr_stream_sink sink, void *user, bool *cut,
                              bool *verified);
 

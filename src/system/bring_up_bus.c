@@ -10,7 +10,8 @@ static uint64_t address_of(const trace_component *component, ntr_register reg, u
     return component->base + info->offset + number * info->stride;
 }
 
-static ntr_status fail_access(bring_up_bus *on, trace_component *component, ntr_register reg, unsigned number, bool wrote) {
+static ntr_status fail_access(bring_up_bus *on, trace_component *component, ntr_register reg, unsigned number,
+                              bool wrote) {
     on->fault = (bring_up_fault){.status = NTR_E_IO, .wrote = wrote};
     on->fault.step.component = component;
     on->fault.step.reg = reg;
@@ -23,18 +24,21 @@ static ntr_status fail_value(bring_up_bus *on, const bring_up_step *step, uint32
     return NTR_E_STATE;
 }
 
-ntr_status bring_up_read(bring_up_bus *on, trace_component *component, ntr_register reg, unsigned number, uint32_t *word) {
+ntr_status bring_up_read(bring_up_bus *on, trace_component *component, ntr_register reg, unsigned number,
+                         uint32_t *word) {
     *word = 0;
     if (on->bus->read32(on->bus->user, address_of(component, reg, number), word) == NTR_OK) return NTR_OK;
     return fail_access(on, component, reg, number, false);
 }
 
-ntr_status bring_up_write(bring_up_bus *on, trace_component *component, ntr_register reg, unsigned number, uint32_t word) {
+ntr_status bring_up_write(bring_up_bus *on, trace_component *component, ntr_register reg, unsigned number,
+                          uint32_t word) {
     if (on->bus->write32(on->bus->user, address_of(component, reg, number), word) == NTR_OK) return NTR_OK;
     return fail_access(on, component, reg, number, true);
 }
 
-static ntr_status get_at(bring_up_bus *on, trace_component *component, ntr_bits bits, unsigned number, uint32_t *value) {
+static ntr_status get_at(bring_up_bus *on, trace_component *component, ntr_bits bits, unsigned number,
+                         uint32_t *value) {
     const ntr_bits_info *info = ntr_bits_get(bits);
     uint32_t word;
     TRY(bring_up_read(on, component, (ntr_register)info->reg, number, &word));
@@ -51,7 +55,8 @@ static uint32_t action_bits(ntr_register reg) {
     uint32_t mask = 0;
     for (unsigned bits = 0; bits < NTR_BITS_COUNT; bits++) {
         const ntr_bits_info *info = ntr_bits_get(bits);
-        if (info->reg == reg && (info->access == NTR_ACCESS_RW1C || info->access == NTR_ACCESS_W1)) mask |= ntr_bits_mask(info);
+        if (info->reg == reg && (info->access == NTR_ACCESS_RW1C || info->access == NTR_ACCESS_W1))
+            mask |= ntr_bits_mask(info);
     }
     return mask;
 }
@@ -126,8 +131,11 @@ ntr_status bring_up_take(void *user, const bring_up_step *step) {
 }
 
 ntr_status bring_up_await(bring_up_bus *on, trace_component *component, ntr_bits bits, uint32_t value) {
-    const bring_up_step step = {.kind = STEP_AWAIT, .component = component, .reg = (ntr_register)ntr_bits_get(bits)->reg,
-                                .bits = bits, .value = value};
+    const bring_up_step step = {.kind = STEP_AWAIT,
+                                .component = component,
+                                .reg = (ntr_register)ntr_bits_get(bits)->reg,
+                                .bits = bits,
+                                .value = value};
     return await(on, &step);
 }
 

@@ -4,9 +4,10 @@
 
 static const common_bits bits_of[NTR_COMPONENT_COUNT] = {
 #define COMMON(kind, prefix)                                                                                           \
-    [NTR_COMPONENT_##kind] = {NTR_BITS_##prefix##_ACTIVE,    NTR_BITS_##prefix##_ENABLE,    NTR_BITS_##prefix##_EMPTY,  \
-                              NTR_BITS_##prefix##_VER_MAJOR, NTR_BITS_##prefix##_COMP_TYPE, NTR_BITS_##prefix##_VENDOR, \
-                              NTR_REGISTER_##prefix##_CONTROL}
+    [NTR_COMPONENT_##                                                                                                  \
+        kind] = {NTR_BITS_##prefix##_ACTIVE,     NTR_BITS_##prefix##_ENABLE,    NTR_BITS_##prefix##_EMPTY,             \
+                 NTR_BITS_##prefix##_VER_MAJOR,  NTR_BITS_##prefix##_COMP_TYPE, NTR_BITS_##prefix##_VENDOR,            \
+                 NTR_REGISTER_##prefix##_CONTROL}
     COMMON(ENCODER, TE), COMMON(FUNNEL, FUNNEL), COMMON(RAM, RAM), COMMON(PIB, PIB), COMMON(ATB, ATB),
 #undef COMMON
 };
@@ -20,7 +21,8 @@ const common_bits *component_bits(ntr_component kind) {
 ntr_status component_start(trace_component *component) {
     const component_ops *ops = component->ops;
     const uint32_t fifo = component->input_count ? (uint32_t)OPTION(&component->options, FIFO) : 0;
-    component->inputs = ntr_alloc(component->config->allocator, component->input_count + 1u, sizeof component->inputs[0]);
+    component->inputs =
+        ntr_alloc(component->config->allocator, component->input_count + 1u, sizeof component->inputs[0]);
     if (!component->inputs) return NTR_E_MEMORY;
     for (unsigned i = 0; i < component->input_count; i++)
         if (queue_init(&component->inputs[i], fifo, component->config->allocator)) return NTR_E_MEMORY;
@@ -48,8 +50,10 @@ static void reset(trace_component *component) {
 }
 
 static void enable(trace_component *component) {
-    if (component->ops->enable) component->ops->enable(component);
-    else component->enabled = true;
+    if (component->ops->enable)
+        component->ops->enable(component);
+    else
+        component->enabled = true;
 }
 
 /* Messages that cannot be sent yet stay in the queues. */
@@ -155,8 +159,10 @@ static void pass_at_rate(trace_component *component) {
 
 void component_step(trace_component *component) {
     if (component->ops->tick) component->ops->tick(component);
-    if (!component->ops->pump && has_rate(component)) pass_at_rate(component);
-    else component_pump(component);
+    if (!component->ops->pump && has_rate(component))
+        pass_at_rate(component);
+    else
+        component_pump(component);
 }
 
 /* ---- registers */

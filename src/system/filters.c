@@ -5,7 +5,7 @@ enum { INPUT_IADDR, INPUT_CONTEXT, INPUT_TVAL };
 enum { MODE_PRIMARY, MODE_BOTH, MODE_NOT_BOTH, MODE_LATCH };
 
 /* Value of a field of filter or comparator `number`. */
-#define AT(page, id, number) GET_AT(page, id, NTR_##id##_OFFSET + 0x20 * (number))
+#define AT(page, id, number)              GET_AT(page, id, NTR_##id##_OFFSET + 0x20 * (number))
 #define VALUE_AT(page, low, high, number) (AT(page, low, number) | (uint64_t)AT(page, high, number) << 32)
 
 /* ---- comparators */
@@ -81,7 +81,8 @@ static bool combine(filter_state *filters, const register_page *page, unsigned n
 }
 
 /* Returns a set in which bit n is the result of comparator n. Sets *notify when one of them requests a report. */
-static unsigned judge_comparators(filter_state *filters, const register_page *page, const ntr_ingress *b, bool *notify) {
+static unsigned judge_comparators(filter_state *filters, const register_page *page, const ntr_ingress *b,
+                                  bool *notify) {
     unsigned set = 0;
     for (unsigned n = 0; n < page->comparators; n++) {
         const bool primary = primary_matches(page, n, b), secondary = secondary_matches(page, n, b);
@@ -110,7 +111,8 @@ static bool opens(const register_page *page, unsigned n, const ntr_ingress *b) {
     if (AT(page, TE_FILTER_MATCH_INTERRUPT, n))
         match &= b->itype == (interrupts ? NTR_ITYPE_INTERRUPT : NTR_ITYPE_EXCEPTION);
     if (AT(page, TE_FILTER_MATCH_ECAUSE, n)) {
-        const uint64_t causes = VALUE_AT(page, TE_FILTER_MATCH_CHOICE_ECAUSE_LOW, TE_FILTER_MATCH_CHOICE_ECAUSE_HIGH, n);
+        const uint64_t causes =
+            VALUE_AT(page, TE_FILTER_MATCH_CHOICE_ECAUSE_LOW, TE_FILTER_MATCH_CHOICE_ECAUSE_HIGH, n);
         match &= b->itype == NTR_ITYPE_EXCEPTION || AT(page, TE_FILTER_MATCH_INTERRUPT, n);
         match &= b->cause < 64 && (causes >> b->cause & 1);
     }
@@ -119,14 +121,17 @@ static bool opens(const register_page *page, unsigned n, const ntr_ingress *b) {
 
 /* Returns whether the block is in the window of the filter: from the block that ends with the trap to the block that
  * ends with its return. A saturated counter closes the window early. */
-static bool in_window(filter_state *filters, const register_page *page, unsigned n, unsigned trap_depth, const ntr_ingress *b) {
+static bool in_window(filter_state *filters, const register_page *page, unsigned n, unsigned trap_depth,
+                      const ntr_ingress *b) {
     uint16_t *depth = &filters->depth[n];
     if (!*depth) {
         *depth = opens(page, n, b);
         return *depth != 0;
     }
-    if (is_trap(b) && *depth < trap_depth) ++*depth;
-    else if (b->itype == NTR_ITYPE_TRAP_RETURN) --*depth;
+    if (is_trap(b) && *depth < trap_depth)
+        ++*depth;
+    else if (b->itype == NTR_ITYPE_TRAP_RETURN)
+        --*depth;
     return true;
 }
 
@@ -136,8 +141,8 @@ static bool comparators_match(const register_page *page, unsigned n, unsigned co
     return !AT(page, TE_FILTER_MATCH_COMP3, n) || (comparators >> AT(page, TE_FILTER_COMP3, n) & 1);
 }
 
-static bool matches(filter_state *filters, const register_page *page, unsigned n, unsigned trap_depth, unsigned comparators,
-                    const ntr_ingress *b) {
+static bool matches(filter_state *filters, const register_page *page, unsigned n, unsigned trap_depth,
+                    unsigned comparators, const ntr_ingress *b) {
     const bool window = AT(page, TE_FILTER_MATCH_ECAUSE, n) || AT(page, TE_FILTER_MATCH_INTERRUPT, n);
     bool match = AT(page, TE_FILTER_ENABLE, n);
     if (window) match &= in_window(filters, page, n, trap_depth, b);
@@ -147,7 +152,8 @@ static bool matches(filter_state *filters, const register_page *page, unsigned n
     return match && comparators_match(page, n, comparators);
 }
 
-unsigned filters_judge(filter_state *filters, const register_page *page, unsigned trap_depth, const ntr_ingress *block) {
+unsigned filters_judge(filter_state *filters, const register_page *page, unsigned trap_depth,
+                       const ntr_ingress *block) {
     const uint32_t selected = GET(page, TE_INST_FILTERS_SET);
     bool notify = false, pass = !selected;
     const unsigned comparators = judge_comparators(filters, page, block, &notify);

@@ -22,7 +22,8 @@ static ntr_status read_memory(void *user, uint64_t address, uint8_t *out, size_t
 }
 
 void ntr_system_bus(ntr_system *system, ntr_bus *bus) {
-    *bus = (ntr_bus){.size = sizeof *bus, .user = system, .read32 = read32, .write32 = write32, .read_memory = read_memory};
+    *bus = (ntr_bus){
+        .size = sizeof *bus, .user = system, .read32 = read32, .write32 = write32, .read_memory = read_memory};
 }
 
 /* Time advances while a debugger waits. */

@@ -5,11 +5,11 @@
 #include <string.h>
 
 /* Abbreviations of options.def. */
-#define E (1u << NTR_COMPONENT_ENCODER)
-#define F (1u << NTR_COMPONENT_FUNNEL)
-#define R (1u << NTR_COMPONENT_RAM)
-#define P (1u << NTR_COMPONENT_PIB)
-#define A (1u << NTR_COMPONENT_ATB)
+#define E    (1u << NTR_COMPONENT_ENCODER)
+#define F    (1u << NTR_COMPONENT_FUNNEL)
+#define R    (1u << NTR_COMPONENT_RAM)
+#define P    (1u << NTR_COMPONENT_PIB)
+#define A    (1u << NTR_COMPONENT_ATB)
 #define NONE OPTION_NONE
 
 static const option_info infos[] = {
@@ -113,7 +113,8 @@ const char *options_check(const option_values *o, ntr_component component, optio
     case NTR_COMPONENT_PIB:
         *which = OPTION_PIB_MODES;
         return OPTION(o, PIB_MODES) & ~0x1f31ull || !(OPTION(o, PIB_MODES) & ~1ull)
-                   ? "expected values from 0, 4, 5, 8, 9, 10, 11, 12, at least one of them not 0" : NULL;
+                   ? "expected values from 0, 4, 5, 8, 9, 10, 11, 12, at least one of them not 0"
+                   : NULL;
     case NTR_COMPONENT_ATB:
         *which = OPTION_ATB_WIDTH;
         return is_power_of_two(OPTION(o, ATB_WIDTH)) ? NULL : "expected a power of two";

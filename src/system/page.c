@@ -21,8 +21,10 @@ void page_choose(register_page *page, ntr_bits bits, uint32_t set, uint32_t rese
 
 void page_flag(register_page *page, ntr_bits bits, bool there) {
     const ntr_bits_info *info = ntr_bits_get(bits);
-    if (there) page_allow(page, bits, ntr_bits_mask(info) >> info->low, 0);
-    else page_fix(page, bits, 0);
+    if (there)
+        page_allow(page, bits, ntr_bits_mask(info) >> info->low, 0);
+    else
+        page_fix(page, bits, 0);
 }
 
 static uint32_t offset_of(const ntr_register_info *row, unsigned number) {

@@ -58,14 +58,18 @@ void page_write(register_page *page, ntr_register reg, unsigned number, uint32_t
 /* Access to a field as the hardware reads and sets it. */
 uint32_t page_get_at(const register_page *page, ntr_bits bits, unsigned number);
 void page_put_at(register_page *page, ntr_bits bits, unsigned number, uint32_t value);
-static inline uint32_t page_get(const register_page *page, ntr_bits bits) { return page_get_at(page, bits, 0); }
-static inline void page_put(register_page *page, ntr_bits bits, uint32_t value) { page_put_at(page, bits, 0, value); }
+static inline uint32_t page_get(const register_page *page, ntr_bits bits) {
+    return page_get_at(page, bits, 0);
+}
+static inline void page_put(register_page *page, ntr_bits bits, uint32_t value) {
+    page_put_at(page, bits, 0, value);
+}
 
 /* The same for a field that is a constant. Inline: a mask and a shift. */
 #define GET_AT(page, id, at) (((page)->words[(at) / 4] & NTR_##id##_MASK) >> NTR_##id##_SHIFT)
-#define GET(page, id) GET_AT(page, id, NTR_##id##_OFFSET)
+#define GET(page, id)        GET_AT(page, id, NTR_##id##_OFFSET)
 #define PUT(page, id, value)                                                                                           \
-    ((page)->words[NTR_##id##_OFFSET / 4] = ((page)->words[NTR_##id##_OFFSET / 4] & ~NTR_##id##_MASK) |                 \
+    ((page)->words[NTR_##id##_OFFSET / 4] = ((page)->words[NTR_##id##_OFFSET / 4] & ~NTR_##id##_MASK) |                \
                                             ((uint32_t)(value) << NTR_##id##_SHIFT & NTR_##id##_MASK))
 
 #endif

@@ -10,8 +10,13 @@ enum { BEATS_WAITING = 2048, BEATS_OUT = 256 };
 
 /* The transport of each trPibMode. */
 static const char *const transports[MODES] = {
-    [MODE_MANCHESTER] = "swt-manchester", [MODE_UART] = "swt-uart", [8] = "pib1", [9] = "pib2", [10] = "pib4",
-    [11] = "pib8",                        [12] = "pib16",
+    [MODE_MANCHESTER] = "swt-manchester",
+    [MODE_UART] = "swt-uart",
+    [8] = "pib1",
+    [9] = "pib2",
+    [10] = "pib4",
+    [11] = "pib8",
+    [12] = "pib16",
 };
 
 typedef struct pib_sink {
@@ -104,8 +109,10 @@ static void convert_message(pib_sink *sink) {
 static bool fill(pib_sink *sink) {
     if (sink->waiting_at < sink->waiting_count) return true;
     sink->waiting_at = sink->waiting_count = 0;
-    if (GET(&sink->base.page, PIB_CALIBRATE) && sink->base.enabled) ntr_transport_writer_calibrate(sink->writer, 1);
-    else if (!queue_empty(&sink->base.inputs[0])) convert_message(sink);
+    if (GET(&sink->base.page, PIB_CALIBRATE) && sink->base.enabled)
+        ntr_transport_writer_calibrate(sink->writer, 1);
+    else if (!queue_empty(&sink->base.inputs[0]))
+        convert_message(sink);
     return sink->waiting_count != 0;
 }
 
@@ -122,8 +129,10 @@ static void tick(trace_component *component) {
     pib_sink *sink = self(component);
     if (!component->enabled || ++sink->cycles < cycles_per_beat(component)) return;
     sink->cycles = 0;
-    if (fill(sink)) give_beat(sink, sink->waiting[sink->waiting_at++]);
-    else give_beat(sink, idle_beat(sink));
+    if (fill(sink))
+        give_beat(sink, sink->waiting[sink->waiting_at++]);
+    else
+        give_beat(sink, idle_beat(sink));
     flush_out(sink);
 }
 
@@ -147,8 +156,10 @@ static void wrote(trace_component *component, ntr_register reg, unsigned number,
     (void)number;
     (void)word;
     if (reg != NTR_REGISTER_PIB_CONTROL) return;
-    if (component->enabled || !component_empty(component)) PUT(&component->page, PIB_MODE, sink->mode);
-    else sink->mode = GET(&component->page, PIB_MODE);
+    if (component->enabled || !component_empty(component))
+        PUT(&component->page, PIB_MODE, sink->mode);
+    else
+        sink->mode = GET(&component->page, PIB_MODE);
     if (sink->mode < MODE_PARALLEL) PUT(&component->page, PIB_CLK_CENTER, 0);
 }
 

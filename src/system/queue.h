@@ -20,10 +20,14 @@ typedef struct message_queue {
 int queue_init(message_queue *queue, uint32_t capacity, const ntr_allocator *allocator);
 void queue_release(message_queue *queue, const ntr_allocator *allocator);
 
-static inline bool queue_empty(const message_queue *queue) { return queue->head == queue->tail; }
+static inline bool queue_empty(const message_queue *queue) {
+    return queue->head == queue->tail;
+}
 
 /* Returns whether the queue has space for a message of this size. */
-static inline bool queue_room(const message_queue *queue, uint32_t size) { return size <= queue->capacity - queue->used; }
+static inline bool queue_room(const message_queue *queue, uint32_t size) {
+    return size <= queue->capacity - queue->used;
+}
 
 /* Appends a message. The queue must have space for it. */
 void queue_put(message_queue *queue, const uint8_t *bytes, uint32_t size);

@@ -30,7 +30,9 @@ static uint64_t access_of(const trace_component *component) {
 
 /* ---- addresses: pairs of registers */
 
-static const struct { ntr_bits low, high; } pointer_bits[POINTERS] = {
+static const struct {
+    ntr_bits low, high;
+} pointer_bits[POINTERS] = {
     [START] = {NTR_BITS_RAM_START, NTR_BITS_RAM_START_63_32},
     [LIMIT] = {NTR_BITS_RAM_LIMIT, NTR_BITS_RAM_LIMIT_63_32},
     [WP] = {NTR_BITS_RAM_WP, NTR_BITS_RAM_WP_63_32},
@@ -177,8 +179,10 @@ static bool write_memory(ram_sink *sink, uint64_t address, const uint8_t *bytes,
 static uint32_t read_memory(ram_sink *sink, uint64_t address) {
     const ntr_system_config *config = sink->base.config;
     uint8_t bytes[WORD] = {0};
-    if (sink->mode == MODE_SRAM) memcpy(bytes, sink->sram + address, sizeof bytes);
-    else if (config->memory_read && !config->memory_read(config->user, address, bytes, sizeof bytes)) return 0;
+    if (sink->mode == MODE_SRAM)
+        memcpy(bytes, sink->sram + address, sizeof bytes);
+    else if (config->memory_read && !config->memory_read(config->user, address, bytes, sizeof bytes))
+        return 0;
     return bytes[0] | (uint32_t)bytes[1] << 8 | (uint32_t)bytes[2] << 16 | (uint32_t)bytes[3] << 24;
 }
 
@@ -253,10 +257,14 @@ static bool may_read(const trace_component *component) {
 
 static bool may_write(const trace_component *component, ntr_register reg) {
     switch (reg) {
-    case NTR_REGISTER_RAM_START_LOW: case NTR_REGISTER_RAM_START_HIGH:
-    case NTR_REGISTER_RAM_LIMIT_LOW: case NTR_REGISTER_RAM_LIMIT_HIGH:
-    case NTR_REGISTER_RAM_WP_LOW: case NTR_REGISTER_RAM_WP_HIGH: return !is_busy(component);
-    case NTR_REGISTER_RAM_RP_LOW: case NTR_REGISTER_RAM_RP_HIGH:
+    case NTR_REGISTER_RAM_START_LOW:
+    case NTR_REGISTER_RAM_START_HIGH:
+    case NTR_REGISTER_RAM_LIMIT_LOW:
+    case NTR_REGISTER_RAM_LIMIT_HIGH:
+    case NTR_REGISTER_RAM_WP_LOW:
+    case NTR_REGISTER_RAM_WP_HIGH: return !is_busy(component);
+    case NTR_REGISTER_RAM_RP_LOW:
+    case NTR_REGISTER_RAM_RP_HIGH:
     case NTR_REGISTER_RAM_DATA: return may_read(component);
     default: return true;
     }
@@ -288,8 +296,10 @@ static void wrote_data(ram_sink *sink, uint32_t word) {
 static void wrote_control(ram_sink *sink) {
     const uint32_t mode = GET(&sink->base.page, RAM_MODE);
     if (mode == sink->mode) return;
-    if (is_busy(&sink->base)) PUT(&sink->base.page, RAM_MODE, sink->mode);
-    else set_mode(sink, mode);
+    if (is_busy(&sink->base))
+        PUT(&sink->base.page, RAM_MODE, sink->mode);
+    else
+        set_mode(sink, mode);
 }
 
 static void wrote(trace_component *component, ntr_register reg, unsigned number, uint32_t word) {
@@ -297,11 +307,17 @@ static void wrote(trace_component *component, ntr_register reg, unsigned number,
     (void)number;
     switch (reg) {
     case NTR_REGISTER_RAM_CONTROL: wrote_control(sink); break;
-    case NTR_REGISTER_RAM_START_LOW: case NTR_REGISTER_RAM_START_HIGH: take_pointer(sink, START); break;
-    case NTR_REGISTER_RAM_LIMIT_LOW: case NTR_REGISTER_RAM_LIMIT_HIGH: take_pointer(sink, LIMIT); break;
-    case NTR_REGISTER_RAM_WP_LOW: sink->wrapped = GET(&component->page, RAM_WRAP); take_pointer(sink, WP); break;
+    case NTR_REGISTER_RAM_START_LOW:
+    case NTR_REGISTER_RAM_START_HIGH: take_pointer(sink, START); break;
+    case NTR_REGISTER_RAM_LIMIT_LOW:
+    case NTR_REGISTER_RAM_LIMIT_HIGH: take_pointer(sink, LIMIT); break;
+    case NTR_REGISTER_RAM_WP_LOW:
+        sink->wrapped = GET(&component->page, RAM_WRAP);
+        take_pointer(sink, WP);
+        break;
     case NTR_REGISTER_RAM_WP_HIGH: take_pointer(sink, WP); break;
-    case NTR_REGISTER_RAM_RP_LOW: case NTR_REGISTER_RAM_RP_HIGH: take_pointer(sink, RP); break;
+    case NTR_REGISTER_RAM_RP_LOW:
+    case NTR_REGISTER_RAM_RP_HIGH: take_pointer(sink, RP); break;
     case NTR_REGISTER_RAM_DATA: wrote_data(sink, word); break;
     default: break;
     }

@@ -30,7 +30,8 @@ ntr_status bring_up_params(bring_up_bus *on, trace_component *encoder, ntr_param
 
 /* ---- RAM sinks */
 
-static ntr_status read_address(bring_up_bus *on, trace_component *ram, ntr_register low, ntr_register high, uint64_t *address) {
+static ntr_status read_address(bring_up_bus *on, trace_component *ram, ntr_register low, ntr_register high,
+                               uint64_t *address) {
     uint32_t words[2];
     TRY(bring_up_read(on, ram, low, 0, &words[0]));
     TRY(bring_up_read(on, ram, high, 0, &words[1]));
@@ -49,8 +50,8 @@ ntr_status bring_up_window(bring_up_bus *on, trace_component *ram, ntr_ram_windo
     return NTR_OK;
 }
 
-/* Sets trRamRP. *sticks: the trace can be read through trRamData. Some sinks implement trRamRP and trRamData for SRAM mode
- * only. */
+/* Sets trRamRP. *sticks: the trace can be read through trRamData. Some sinks implement trRamRP and trRamData for SRAM
+ * mode only. */
 static ntr_status set_read_pointer(bring_up_bus *on, trace_component *ram, uint64_t address, bool *sticks) {
     uint64_t found;
     uint32_t smem;
@@ -86,7 +87,8 @@ static ntr_status read_words(bring_up_bus *on, trace_component *ram, uint8_t *by
 
 static ntr_status read_memory(bring_up_bus *on, trace_component *ram, uint64_t address, uint8_t *bytes, size_t size) {
     const ntr_bus *bus = on->bus;
-    if (bus->read_memory) return bus->read_memory(bus->user, address, bytes, size) == NTR_OK ? NTR_OK : fail_data(on, ram);
+    if (bus->read_memory)
+        return bus->read_memory(bus->user, address, bytes, size) == NTR_OK ? NTR_OK : fail_data(on, ram);
     for (size_t at = 0; at < size; at += WORD_BYTES) {
         uint32_t word;
         if (bus->read32(bus->user, address + at, &word) != NTR_OK) return fail_data(on, ram);
@@ -108,8 +110,8 @@ static ntr_status read_part(bring_up_bus *on, trace_component *ram, uint64_t add
     return NTR_OK;
 }
 
-/* After the last word, trRamRP is where trRamWP is. A sink that ignores trRamRP, or a read that was performed twice, shows
- * here. */
+/* After the last word, trRamRP is where trRamWP is. A sink that ignores trRamRP, or a read that was performed twice,
+ * shows here. */
 static ntr_status verify(bring_up_bus *on, trace_component *ram, const ntr_ram_window *window, bool *verified) {
     uint64_t found;
     TRY(read_address(on, ram, NTR_REGISTER_RAM_RP_LOW, NTR_REGISTER_RAM_RP_HIGH, &found));

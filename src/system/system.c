@@ -25,8 +25,8 @@ static unsigned inputs_of(ntr_component kind, const option_values *options) {
     return kind != NTR_COMPONENT_ENCODER;
 }
 
-ntr_status system_add(ntr_system *system, ntr_component kind, const char *name, uint64_t base, const option_values *options,
-                      trace_component **added) {
+ntr_status system_add(ntr_system *system, ntr_component kind, const char *name, uint64_t base,
+                      const option_values *options, trace_component **added) {
     const ntr_allocator *allocator = system->config.allocator;
     const component_ops *ops = ops_of(kind);
     trace_component *component = ntr_alloc(allocator, 1, ops->size);
@@ -118,7 +118,8 @@ bool ntr_system_drained(const ntr_system *system) {
 
 static trace_component *component_at(const ntr_system *system, uint64_t address) {
     for (size_t i = 0; i < system->count; i++)
-        if (system->components[i]->base == (address & ~(uint64_t)(NTR_COMPONENT_BYTES - 1))) return system->components[i];
+        if (system->components[i]->base == (address & ~(uint64_t)(NTR_COMPONENT_BYTES - 1)))
+            return system->components[i];
     return NULL;
 }
 
@@ -184,8 +185,11 @@ const char *ntr_system_error(const ntr_system *system) {
 ntr_status ntr_system_component_get(const ntr_system *system, size_t index, ntr_system_component *info) {
     if (index >= system->count) return NTR_END;
     const trace_component *component = system->components[index];
-    *info = (ntr_system_component){.name = component->name, .kind = component->ops->kind, .base = component->base,
-                                   .hart = -1, .counts = component->counts};
+    *info = (ntr_system_component){.name = component->name,
+                                   .kind = component->ops->kind,
+                                   .base = component->base,
+                                   .hart = -1,
+                                   .counts = component->counts};
     if (component->ops->kind != NTR_COMPONENT_ENCODER) return NTR_OK;
     ntr_encoder_status_get(((const trace_encoder *)component)->encoder, &info->encoder);
     info->hart = (int)OPTION(&component->options, HART);
@@ -198,7 +202,8 @@ ntr_status ntr_system_component_get(const ntr_system *system, size_t index, ntr_
     return NTR_OK;
 }
 
-ntr_status ntr_system_link_get(const ntr_system *system, size_t index, size_t number, const char **to, unsigned *input) {
+ntr_status ntr_system_link_get(const ntr_system *system, size_t index, size_t number, const char **to,
+                               unsigned *input) {
     if (index >= system->count || number >= system->components[index]->output_count) return NTR_END;
     *to = system->components[index]->outputs[number].to->name;
     *input = system->components[index]->outputs[number].input;

@@ -27,19 +27,21 @@ struct ntr_system {
 };
 
 /* Creates a component with these options and appends it to the system. */
-ntr_status system_add(ntr_system *system, ntr_component kind, const char *name, uint64_t base, const option_values *options,
-                      trace_component **added);
+ntr_status system_add(ntr_system *system, ntr_component kind, const char *name, uint64_t base,
+                      const option_values *options, trace_component **added);
 
 /* Adds a setting, or replaces that of the same field. Errors: NTR_E_MEMORY. */
 ntr_status system_set(ntr_system *system, const setting *one);
 
-/* Does no encoder and no funnel hold a message, so that all messages so far are in front of all later ones in each sink? */
+/* Does no encoder and no funnel hold a message, so that all messages so far are in front of all later ones in each
+ * sink? */
 bool ntr_system_drained(const ntr_system *system);
 
 /* Is there a setting of this field? */
 bool system_sets(const ntr_system *system, const trace_component *component, ntr_bits bits);
 
-/* Sets a field of all encoders that have it and for which the topology does not set it. Before ntr_system_start. Errors: NTR_E_MEMORY. */
+/* Sets a field of all encoders that have it and for which the topology does not set it. Before ntr_system_start.
+ * Errors: NTR_E_MEMORY. */
 ntr_status ntr_system_prefer(ntr_system *system, ntr_bits bits, uint32_t value);
 
 #endif

@@ -115,20 +115,23 @@ static ntr_status find_input(const json_place *place, const char *text, output_l
     const size_t length = colon ? (size_t)(colon - text) : strlen(text);
     uint64_t input = 0;
     out->to = find_name(system, text, length);
-    if (!out->to) return topology_fail(place, NTR_E_FORMAT, "no component \"%.*s\"", length < 40 ? (int)length : 40, text);
+    if (!out->to)
+        return topology_fail(place, NTR_E_FORMAT, "no component \"%.*s\"", length < 40 ? (int)length : 40, text);
     const unsigned inputs = out->to->input_count;
     if (!inputs) return topology_fail(place, NTR_E_FORMAT, "\"%.40s\" is an encoder and has no input", text);
     if (colon) {
         json_t *number = json_string(colon + 1);
         const bool good = number && topology_number(number, &input) && input < inputs;
         json_decref(number);
-        if (!good) return topology_fail(place, NTR_E_FORMAT, "\"%.40s\": expected an input from 0 to %u", text, inputs - 1);
+        if (!good)
+            return topology_fail(place, NTR_E_FORMAT, "\"%.40s\": expected an input from 0 to %u", text, inputs - 1);
     } else {
         while (input + 1 < inputs && input_taken(system, out->to, input)) input++;
     }
     if (input_taken(system, out->to, input))
         return topology_fail(place, NTR_E_FORMAT,
-                             "\"%.40s\": input %" PRIu64 " is already connected; several senders need a funnel", text, input);
+                             "\"%.40s\": input %" PRIu64 " is already connected; several senders need a funnel", text,
+                             input);
     out->input = (unsigned)input;
     return NTR_OK;
 }
@@ -138,7 +141,8 @@ static ntr_status connect(const json_place *place, trace_component *from, const 
     if (!json_is_string(value))
         return topology_fail(place, NTR_E_FORMAT, "expected the name of a component, found %s",
                              topology_found(value, found, sizeof found));
-    output_link *links = ntr_realloc(place->system->config.allocator, from->outputs, from->output_count + 1, sizeof *links);
+    output_link *links =
+        ntr_realloc(place->system->config.allocator, from->outputs, from->output_count + 1, sizeof *links);
     if (!links) return NTR_E_MEMORY;
     from->outputs = links;
     TRY(find_input(place, json_string_value(value), &links[from->output_count]));
@@ -206,7 +210,8 @@ static ntr_status add_settings(const json_place *place, const json_t *object) {
     json_t *set = json_object_get(object, "set"), *value;
     const char *name;
     here.key = "set";
-    if (set && !json_is_object(set)) return topology_fail(&here, NTR_E_FORMAT, "expected an object of fields and values");
+    if (set && !json_is_object(set))
+        return topology_fail(&here, NTR_E_FORMAT, "expected an object of fields and values");
     json_object_foreach(set, name, value) TRY(add_setting(&here, name, value));
     return NTR_OK;
 }
@@ -231,7 +236,8 @@ static ntr_status order(ntr_system *system) {
         before = done;
         for (size_t i = 0; i < system->count; i++) {
             trace_component *one = system->components[i];
-            if (!is_ordered(system, done, one) && receivers_ordered(system, done, one)) system->downstream[done++] = one;
+            if (!is_ordered(system, done, one) && receivers_ordered(system, done, one))
+                system->downstream[done++] = one;
         }
     } while (done != before && done < system->count);
     return done == system->count ? NTR_OK : fail_file(system, NTR_E_FORMAT, "the connections form a cycle");
@@ -256,13 +262,14 @@ static ntr_status read_root(ntr_system *system, const json_t *root) {
     json_t *value;
     const json_t *list = json_object_get(root, "components");
     if (!json_is_object(root)) return fail_file(system, NTR_E_FORMAT, "expected an object");
-    json_object_foreach((json_t *)(uintptr_t)root, key, value)
-        if (strcmp(key, "components") != 0 && strcmp(key, "about") != 0)
-            return fail_file(system, NTR_E_FORMAT, "expected only the keys components and about");
+    json_object_foreach((json_t *)(uintptr_t)root, key,
+                        value) if (strcmp(key, "components") != 0 &&
+                                   strcmp(key, "about") !=
+                                       0) return fail_file(system, NTR_E_FORMAT,
+                                                           "expected only the keys components and about");
     if (!json_is_array(list) || !json_array_size(list))
         return fail_file(system, NTR_E_FORMAT, "components: expected a list of at least one component");
-    if (json_array_size(list) > COMPONENTS_MAX)
-        return fail_file(system, NTR_E_LIMIT, "components: more than 256");
+    if (json_array_size(list) > COMPONENTS_MAX) return fail_file(system, NTR_E_LIMIT, "components: more than 256");
     return read_components(system, list);
 }
 
@@ -273,8 +280,8 @@ ntr_status topology_read(ntr_system *system) {
     json_t *root = json_loadb((const char *)text.data, text.size, JSON_REJECT_DUPLICATES, &error);
     if (!root) {
         if (system->config.error)
-            snprintf(system->config.error, system->config.error_size, "line %d, column %d: %s", error.line, error.column,
-                     error.text);
+            snprintf(system->config.error, system->config.error_size, "line %d, column %d: %s", error.line,
+                     error.column, error.text);
         return NTR_E_SYNTAX;
     }
     const ntr_status status = read_root(system, root);

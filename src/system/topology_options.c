@@ -46,8 +46,8 @@ bool topology_number(const json_t *value, uint64_t *number) {
 static ntr_status take_number(const json_place *place, const json_t *value, const option_info *info, uint64_t *number) {
     char found[64];
     if (topology_number(value, number) && *number >= info->least && *number <= info->most) return NTR_OK;
-    return topology_fail(place, NTR_E_FORMAT, "expected a number from %" PRIu64 " to %" PRIu64 ", found %s", info->least,
-                         info->most, topology_found(value, found, sizeof found));
+    return topology_fail(place, NTR_E_FORMAT, "expected a number from %" PRIu64 " to %" PRIu64 ", found %s",
+                         info->least, info->most, topology_found(value, found, sizeof found));
 }
 
 static ntr_status take_set(const json_place *place, const json_t *value, const option_info *info, uint64_t *set) {
@@ -91,8 +91,8 @@ static ntr_status take_preset(const json_place *place, const json_t *object, opt
     char found[64];
     here.key = "preset";
     const preset_id preset = !value                  ? PRESET_TYPICAL
-                          : json_is_string(value) ? preset_find(json_string_value(value))
-                                                  : PRESET_COUNT;
+                             : json_is_string(value) ? preset_find(json_string_value(value))
+                                                     : PRESET_COUNT;
     if (preset == PRESET_COUNT)
         return topology_fail(&here, NTR_E_FORMAT, "expected minimal, typical or maximal, found %s",
                              topology_found(value, found, sizeof found));

@@ -53,9 +53,9 @@ void trace_encoder_config(const trace_encoder *e, ntr_encoder_config *c) {
     c->repeated_history = GET(page, TE_INST_EN_REPEATED_HISTORY);
     c->sync_mode = (uint8_t)GET(page, TE_INST_SYNC_MODE);
     c->sync_max = (uint8_t)GET(page, TE_INST_SYNC_MAX);
-    c->ownership = !GET(page, TE_CONTEXT)   ? NTR_OWNERSHIP_OFF
-                   : OPTION(o, HCONTEXT)    ? NTR_OWNERSHIP_HCONTEXT
-                                            : NTR_OWNERSHIP_SCONTEXT;
+    c->ownership = !GET(page, TE_CONTEXT) ? NTR_OWNERSHIP_OFF
+                   : OPTION(o, HCONTEXT)  ? NTR_OWNERSHIP_HCONTEXT
+                                          : NTR_OWNERSHIP_SCONTEXT;
     c->trigger_enable = GET(page, TE_INST_TRIG_ENABLE);
     c->stall = GET(page, TE_INST_STALL_ENA);
     c->fifo_bytes = (uint32_t)OPTION(o, FIFO);
@@ -122,8 +122,10 @@ static void reset(trace_component *component) {
     if (!e->encoder) return;
     ntr_encoder *old = e->encoder;
     component->counts.lost_bytes += before.fifo_used;
-    if (make_encoder(e) == NTR_OK) ntr_encoder_free(old);
-    else e->encoder = old; /* out of memory: keep the old one */
+    if (make_encoder(e) == NTR_OK)
+        ntr_encoder_free(old);
+    else
+        e->encoder = old; /* out of memory: keep the old one */
 }
 
 static void try_enable(trace_encoder *e) {
@@ -160,16 +162,20 @@ static void close_run(trace_encoder *e) {
 
 static void pump(trace_component *component) {
     trace_encoder *e = self(component);
-    if (!component->enabled) ntr_encoder_flush(e->encoder);
-    else if (!OPTION(&component->options, RATE)) ntr_encoder_tick(e->encoder, 0);
+    if (!component->enabled)
+        ntr_encoder_flush(e->encoder);
+    else if (!OPTION(&component->options, RATE))
+        ntr_encoder_tick(e->encoder, 0);
     try_enable(e);
 }
 
 static void tick(trace_component *component) {
     trace_encoder *e = self(component);
     timestamp_tick(component, &e->time, e->hart_halted && !GET(&component->page, TS_RUN_IN_DEBUG));
-    if (e->cycles_pushed) e->cycles_pushed--; /* ingress already counted this cycle */
-    else ntr_encoder_tick(e->encoder, 1);
+    if (e->cycles_pushed)
+        e->cycles_pushed--; /* ingress already counted this cycle */
+    else
+        ntr_encoder_tick(e->encoder, 1);
     close_run(e);
 }
 

@@ -27,8 +27,10 @@ static void rules_of_features(register_page *page, const option_values *o) {
     page_flag(page, NTR_BITS_TE_INST_EN_ALL_JUMPS, OPTION(o, ALL_JUMPS));
     page_flag(page, NTR_BITS_TE_INST_EXTEND_ADDR_MSB, OPTION(o, EXTEND_ADDR));
     page_choose(page, NTR_BITS_TE_SRC_BITS, src_bits, (uint32_t)__builtin_ctz(src_bits));
-    if (OPTION(o, SRC_ID) != OPTION_NONE) page_fix(page, NTR_BITS_TE_SRC_ID, (uint32_t)OPTION(o, SRC_ID));
-    else page_flag(page, NTR_BITS_TE_SRC_ID, src_bits != 1);
+    if (OPTION(o, SRC_ID) != OPTION_NONE)
+        page_fix(page, NTR_BITS_TE_SRC_ID, (uint32_t)OPTION(o, SRC_ID));
+    else
+        page_flag(page, NTR_BITS_TE_SRC_ID, src_bits != 1);
 }
 
 static void rules_of_triggers(register_page *page, const option_values *o) {

@@ -28,7 +28,8 @@ static ntr_status exchange(exec_bus *bus, const char *request) {
     for (;;) {
         TRY(link_take(&bus->link, &byte));
         if (byte == '\n') break;
-        if (used + 1 == ANSWER_LINE) return link_break(&bus->link, "the helper's line is longer than %d characters", ANSWER_LINE);
+        if (used + 1 == ANSWER_LINE)
+            return link_break(&bus->link, "the helper's line is longer than %d characters", ANSWER_LINE);
         if (byte != '\r') bus->line[used++] = byte ? byte : ' ';
     }
     bus->line[used] = 0;
@@ -76,6 +77,7 @@ ntr_status bus_exec_open(ntr_bus *out, const ntr_bus_options *options) {
         close_bus(bus);
         return status;
     }
-    *out = (ntr_bus){.size = sizeof *out, .user = bus, .read32 = read32, .write32 = write32, .error = error, .close = close_bus};
+    *out = (ntr_bus){
+        .size = sizeof *out, .user = bus, .read32 = read32, .write32 = write32, .error = error, .close = close_bus};
     return NTR_OK;
 }

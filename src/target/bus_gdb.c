@@ -39,7 +39,9 @@ static bool parse_hex(const char *text, uint8_t *out, size_t size) {
         unsigned value = 0;
         for (unsigned k = 0; k < 2; k++) {
             const char c = text[2 * i + k];
-            const int digit = c >= '0' && c <= '9' ? c - '0' : (c | 32) >= 'a' && (c | 32) <= 'f' ? (c | 32) - 'a' + 10 : -1;
+            const int digit = c >= '0' && c <= '9'                 ? c - '0'
+                              : (c | 32) >= 'a' && (c | 32) <= 'f' ? (c | 32) - 'a' + 10
+                                                                   : -1;
             if (digit < 0) return false;
             value = value << 4 | (unsigned)digit;
         }
@@ -71,7 +73,8 @@ static ntr_status exchange_command(gdb_bus *bus, const char *command, char *resu
         const char *text = bus->rsp.packet;
         if (strcmp(text, "OK") == 0) return NTR_OK;
         if (text[0] == 'T' || text[0] == 'W') continue;
-        if (text[0] == 'O') out = append_hex(text + 1, result, out);
+        if (text[0] == 'O')
+            out = append_hex(text + 1, result, out);
         else {
             append_hex(text, result, out);
             return NTR_OK;
@@ -108,8 +111,10 @@ static ntr_status run(void *user, const char *command, char *result) {
 
 static ntr_status fail_packet(gdb_bus *bus, const char *what, uint64_t address) {
     const char *text = bus->rsp.packet;
-    if (!*text) snprintf(bus->error, sizeof bus->error, "the server does not support a %s of memory", what);
-    else snprintf(bus->error, sizeof bus->error, "the server says %.16s for a %s at 0x%" PRIx64, text, what, address);
+    if (!*text)
+        snprintf(bus->error, sizeof bus->error, "the server does not support a %s of memory", what);
+    else
+        snprintf(bus->error, sizeof bus->error, "the server says %.16s for a %s at 0x%" PRIx64, text, what, address);
     return NTR_E_IO;
 }
 
@@ -151,8 +156,8 @@ static ntr_status write32(void *user, uint64_t address, uint32_t value) {
     gdb_bus *bus = user;
     char packet[64];
     if (bus->is_openocd) return tcl_write32(&bus->client, address, value);
-    snprintf(packet, sizeof packet, "M%" PRIx64 ",4:%02x%02x%02x%02x", address, value & 255, value >> 8 & 255, value >> 16 & 255,
-             value >> 24);
+    snprintf(packet, sizeof packet, "M%" PRIx64 ",4:%02x%02x%02x%02x", address, value & 255, value >> 8 & 255,
+             value >> 16 & 255, value >> 24);
     if (ask_memory(bus, packet) != NTR_OK) return fail_link(bus);
     return strcmp(bus->rsp.packet, "OK") == 0 ? NTR_OK : fail_packet(bus, "write", address);
 }
@@ -270,8 +275,15 @@ ntr_status bus_gdb_open(ntr_bus *out, const ntr_bus_options *options) {
         close_bus(bus);
         return status;
     }
-    *out = (ntr_bus){.size = sizeof *out, .user = bus, .read32 = read32, .write32 = write32, .read_fifo = read_fifo,
-                     .read_memory = read_memory, .hart = hart, .error = error, .close = close_bus,
+    *out = (ntr_bus){.size = sizeof *out,
+                     .user = bus,
+                     .read32 = read32,
+                     .write32 = write32,
+                     .read_fifo = read_fifo,
+                     .read_memory = read_memory,
+                     .hart = hart,
+                     .error = error,
+                     .close = close_bus,
                      .hides_errors = !bus->is_openocd && !bus->is_qemu,
                      .advice = bus->is_openocd ? "Is system bus access there (riscv set_mem_access sysbus)?"
                                                : "Does the server allow physical accesses there?"};

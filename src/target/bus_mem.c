@@ -108,8 +108,10 @@ static bool access_word(volatile uint32_t *at, uint32_t *value, bool write) {
     sigaction(SIGBUS, &action, &bus_before);
     sigaction(SIGSEGV, &action, &segv_before);
     if (sigsetjmp(after_fault, 1) == 0) {
-        if (write) *at = *value;
-        else *value = *at;
+        if (write)
+            *at = *value;
+        else
+            *value = *at;
         barrier();
         good = true;
     }
@@ -174,7 +176,8 @@ static bool uio_number(const char *device, unsigned map, const char *what, uint6
 /* Mapping M of a UIO device begins at offset M times the page size. */
 static void find_uio_maps(mem_bus *bus, const char *device) {
     uint64_t address, size, inside = 0;
-    for (unsigned map = 0; map < MAPS && uio_number(device, map, "addr", &address) && uio_number(device, map, "size", &size); map++) {
+    for (unsigned map = 0;
+         map < MAPS && uio_number(device, map, "addr", &address) && uio_number(device, map, "size", &size); map++) {
         if (!uio_number(device, map, "offset", &inside)) inside = 0;
         bus->maps[bus->map_count++] = (mapping){address + inside, size, map * (uint64_t)sysconf(_SC_PAGESIZE) + inside};
     }
@@ -190,7 +193,8 @@ static ntr_status open_file(mem_bus *bus, const char *path, size_t length, uint6
     if (bus->fd < 0) return fail(bus, "%s: %s", name, why_not());
     if (fstat(bus->fd, &info) != 0) return fail(bus, "%s: %s", name, strerror(errno));
     if (has_base)
-        bus->maps[bus->map_count++] = (mapping){base, S_ISREG(info.st_mode) ? (uint64_t)info.st_size : UINT64_MAX - base, 0};
+        bus->maps[bus->map_count++] =
+            (mapping){base, S_ISREG(info.st_mode) ? (uint64_t)info.st_size : UINT64_MAX - base, 0};
     else if (strstr(name, "uio"))
         find_uio_maps(bus, name);
     else
@@ -208,13 +212,19 @@ ntr_status bus_mem_open(ntr_bus *out, const ntr_bus_options *options) {
     if (!bus) return NTR_E_MEMORY;
     bus->fd = -1;
     bus->allocator = options->allocator;
-    const ntr_status status = open_file(bus, options->place, at ? (size_t)(at - options->place) : strlen(options->place), base, at);
+    const ntr_status status =
+        open_file(bus, options->place, at ? (size_t)(at - options->place) : strlen(options->place), base, at);
     if (status != NTR_OK) {
         if (options->error) snprintf(options->error, options->error_size, "%s", bus->error);
         close_bus(bus);
         return status;
     }
-    *out = (ntr_bus){.size = sizeof *out, .user = bus, .read32 = read32, .write32 = write32, .read_memory = read_memory,
-                     .error = error, .close = close_bus};
+    *out = (ntr_bus){.size = sizeof *out,
+                     .user = bus,
+                     .read32 = read32,
+                     .write32 = write32,
+                     .read_memory = read_memory,
+                     .error = error,
+                     .close = close_bus};
     return NTR_OK;
 }

@@ -91,8 +91,15 @@ ntr_status bus_openocd_open(ntr_bus *out, const ntr_bus_options *options) {
         close_bus(bus);
         return status;
     }
-    *out = (ntr_bus){.size = sizeof *out, .user = bus, .read32 = read32, .write32 = write32, .read_fifo = read_fifo,
-                     .read_memory = read_memory, .hart = hart, .error = error, .close = close_bus,
+    *out = (ntr_bus){.size = sizeof *out,
+                     .user = bus,
+                     .read32 = read32,
+                     .write32 = write32,
+                     .read_fifo = read_fifo,
+                     .read_memory = read_memory,
+                     .hart = hart,
+                     .error = error,
+                     .close = close_bus,
                      .advice = "Is system bus access there (riscv set_mem_access sysbus)?"};
     return NTR_OK;
 }

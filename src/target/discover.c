@@ -160,7 +160,9 @@ static bool applies(const trace_component *component, const struct discovery *on
 }
 
 static uint8_t kind_of(const option_info *option) {
-    return option->type == OPTION_SET ? NTR_ABILITY_SET : option->type == OPTION_FLAG ? NTR_ABILITY_FLAG : NTR_ABILITY_NUMBER;
+    return option->type == OPTION_SET    ? NTR_ABILITY_SET
+           : option->type == OPTION_FLAG ? NTR_ABILITY_FLAG
+                                         : NTR_ABILITY_NUMBER;
 }
 
 /* Shared time (trTsMode 4) needs a source. */
@@ -180,9 +182,10 @@ static ntr_status discover(ntr_target *target, trace_component *component, ntr_p
         TRY(find(&d, one->method, &value));
         if (one->option == OPTION_INPUTS && !value) continue; /* trFunnelDisInput is optional: not known */
         if (one->option == OPTION_SRAM && !value) continue;
-        probe->abilities[probe->ability_count++] =
-            (ntr_ability){.name = option->name, .kind = kind_of(option), .value = value,
-                          .expected = expected(component, one->option)};
+        probe->abilities[probe->ability_count++] = (ntr_ability){.name = option->name,
+                                                                 .kind = kind_of(option),
+                                                                 .value = value,
+                                                                 .expected = expected(component, one->option)};
     }
     return NTR_OK;
 }
@@ -228,7 +231,8 @@ ntr_status ntr_target_probe(ntr_target *target, size_t index, bool only_look, nt
         bring_up_read(&target->on, component, impl, 0, &probe->impl);
         return NTR_OK;
     }
-    probe->answers = ntr_bits_value(ntr_bits_get(bits->type), probe->impl) == ntr_component_get(component->ops->kind)->type;
+    probe->answers =
+        ntr_bits_value(ntr_bits_get(bits->type), probe->impl) == ntr_component_get(component->ops->kind)->type;
     return NTR_OK;
 }
 
@@ -236,8 +240,8 @@ ntr_status ntr_target_probe(ntr_target *target, size_t index, bool only_look, nt
 
 enum { IDENTIFY_POLLS = 1000, IMPL_OFFSET = 4, DEVARCH_OFFSET = 0xfbc };
 
-/* Andes NCETRACE200 is recognized by the low half of its register DEVARCH. Components are 0x1000 or, in an older map, 0x2000 apart; the
- * register is at the same distance from the end of their space. */
+/* Andes NCETRACE200 is recognized by the low half of its register DEVARCH. Components are 0x1000 or, in an older map,
+ * 0x2000 apart; the register is at the same distance from the end of their space. */
 static ntr_component by_devarch(const ntr_bus *bus, uint64_t base) {
     static const struct {
         uint16_t id;
@@ -246,7 +250,9 @@ static ntr_component by_devarch(const ntr_bus *bus, uint64_t base) {
 
     for (uint64_t stride = NTR_COMPONENT_BYTES; stride <= 2 * NTR_COMPONENT_BYTES; stride *= 2) {
         uint32_t id = 0;
-        if (base % stride || bus->read32(bus->user, base + stride - NTR_COMPONENT_BYTES + DEVARCH_OFFSET, &id) != NTR_OK) continue;
+        if (base % stride ||
+            bus->read32(bus->user, base + stride - NTR_COMPONENT_BYTES + DEVARCH_OFFSET, &id) != NTR_OK)
+            continue;
         for (size_t i = 0; i < NTR_COUNT(known); i++)
             if ((id & UINT16_MAX) == known[i].id) return known[i].kind;
     }

@@ -41,8 +41,8 @@ static void explain_access(const report *to) {
     const ntr_bus *bus = &to->target->bus;
     const char *why = bus->error ? bus->error(bus->user) : "";
     ntr_register_name(to->fault.step.reg, to->fault.step.number, name, sizeof name);
-    say(to, "%s of %s failed%s%s%s: is this its base?%s%s", to->fault.wrote ? "write" : "read", name, *why ? " (" : "", why,
-        *why ? ")" : "", bus->advice ? " " : "", bus->advice ? bus->advice : "");
+    say(to, "%s of %s failed%s%s%s: is this its base?%s%s", to->fault.wrote ? "write" : "read", name, *why ? " (" : "",
+        why, *why ? ")" : "", bus->advice ? " " : "", bus->advice ? bus->advice : "");
 }
 
 /* Returns whether registers that differ in every component have the same value: nothing drives the bus. */
@@ -67,8 +67,9 @@ static bool explain_absence(const report *to) {
     else if (to->target->bus.hides_errors)
         say(to, "reads 0: OpenOCD reports failed reads as 0 unless gdb_report_data_abort is enabled; use --openocd");
     else
-        say(to, "reads 0 everywhere in its page, also after trXxActive was written: no component at this base, no clock, or "
-                "writes do not arrive (PMP, read-only path)");
+        say(to,
+            "reads 0 everywhere in its page, also after trXxActive was written: no component at this base, no clock, or "
+            "writes do not arrive (PMP, read-only path)");
     return true;
 }
 
@@ -91,27 +92,33 @@ static void explain_type(const report *to) {
             name_of_type(found), expected, name_of_type(expected), one->name);
         return;
     }
-    say(to, "type %" PRIu32 " (%s), expected %" PRIu32 " (%s): check the topology", found, name_of_type(found), expected,
-        name_of_type(expected));
+    say(to, "type %" PRIu32 " (%s), expected %" PRIu32 " (%s): check the topology", found, name_of_type(found),
+        expected, name_of_type(expected));
 }
 
 static void explain_version(const report *to) {
     const uint32_t impl = word_of(to, to->fault.step.reg);
     const unsigned major = impl & 15, minor = impl >> 4 & 15;
     if (!major)
-        say(to, "version 0.%u (Impl 0x%08" PRIx32 "): the interface before ratification; its registers differ from 1.0, and "
-                "its stream may need --dialect ('ntrace help dialects')", minor, impl);
+        say(to,
+            "version 0.%u (Impl 0x%08" PRIx32
+            "): the interface before ratification; its registers differ from 1.0, and "
+            "its stream may need --dialect ('ntrace help dialects')",
+            minor, impl);
     else
-        say(to, "version %u.%u (Impl 0x%08" PRIx32 "), expected 1.x: this interface is not compatible with 1.0", major, minor,
-            impl);
+        say(to, "version %u.%u (Impl 0x%08" PRIx32 "), expected 1.x: this interface is not compatible with 1.0", major,
+            minor, impl);
 }
 
 static void explain_active(const report *to) {
     const uint32_t word = word_of(to, to->fault.step.reg);
     if (explain_absence(to)) return;
     if (to->fault.step.value)
-        say(to, "%s does not become 1 (0x%08" PRIx32 " after %u ms): clock gated or powered down? Enable trace clocks, or run "
-                "the hart first", ntr_bits_get(to->fault.step.bits)->name, word, milliseconds(to));
+        say(to,
+            "%s does not become 1 (0x%08" PRIx32
+            " after %u ms): clock gated or powered down? Enable trace clocks, or run "
+            "the hart first",
+            ntr_bits_get(to->fault.step.bits)->name, word, milliseconds(to));
     else
         say(to, "%s does not become 0 (0x%08" PRIx32 " after %u ms): the reset does not end, or writes do not arrive",
             ntr_bits_get(to->fault.step.bits)->name, word, milliseconds(to));
@@ -124,8 +131,11 @@ static void explain_enable(const report *to) {
     if (!to->fault.step.value) {
         say(to, "%s does not become 0 after %u ms", name, milliseconds(to));
     } else if (target_is_ram(to->component) && bring_up_window(&to->target->on, to->component, &window) == NTR_OK) {
-        say(to, "%s stays 0: Start 0x%" PRIx64 " Limit 0x%" PRIx64 " WP 0x%" PRIx64 " contradict each other, or are outside "
-                "of the memory that the sink reaches", name, window.start, window.limit, window.wp);
+        say(to,
+            "%s stays 0: Start 0x%" PRIx64 " Limit 0x%" PRIx64 " WP 0x%" PRIx64
+            " contradict each other, or are outside "
+            "of the memory that the sink reaches",
+            name, window.start, window.limit, window.wp);
     } else {
         say(to, "%s stays 0 (Control 0x%08" PRIx32 ")%s", name, word_of(to, to->fault.step.reg),
             to->component->ops->kind == NTR_COMPONENT_PIB ? ": is trPibMode 0?" : "");
@@ -141,11 +151,11 @@ static void explain_empty(const report *to) {
         const size_t used = strlen(receivers);
         uint32_t enabled = 0;
         bring_up_get(&to->target->on, one, bits->enable, &enabled);
-        snprintf(receivers + used, sizeof receivers - used, "%s%s has Enable=%" PRIu32, used ? ", " : " while ", one->name,
-                 enabled);
+        snprintf(receivers + used, sizeof receivers - used, "%s%s has Enable=%" PRIu32, used ? ", " : " while ",
+                 one->name, enabled);
     }
-    say(to, "%s stays 0 for %u ms%s: data cannot leave; the other components are disabled all the same", name, milliseconds(to),
-        receivers);
+    say(to, "%s stays 0 for %u ms%s: data cannot leave; the other components are disabled all the same", name,
+        milliseconds(to), receivers);
 }
 
 static void explain_set(const report *to) {
@@ -157,14 +167,21 @@ static void explain_set(const report *to) {
 static void explain_value(const report *to) {
     const common_bits *bits = component_bits(to->component->ops->kind);
     const ntr_bits field = to->fault.step.bits;
-    if (to->fault.step.kind == STEP_SET) explain_set(to);
-    else if (field == bits->active) explain_active(to);
-    else if (field == bits->enable) explain_enable(to);
-    else if (field == bits->empty) explain_empty(to);
-    else if (field == bits->type) explain_type(to);
-    else if (field == bits->major) explain_version(to);
+    if (to->fault.step.kind == STEP_SET)
+        explain_set(to);
+    else if (field == bits->active)
+        explain_active(to);
+    else if (field == bits->enable)
+        explain_enable(to);
+    else if (field == bits->empty)
+        explain_empty(to);
+    else if (field == bits->type)
+        explain_type(to);
+    else if (field == bits->major)
+        explain_version(to);
     else
-        say(to, "%s reads %" PRIu32 ", expected %" PRIu32, ntr_bits_get(field)->name, to->fault.found, to->fault.step.value);
+        say(to, "%s reads %" PRIu32 ", expected %" PRIu32, ntr_bits_get(field)->name, to->fault.found,
+            to->fault.step.value);
 }
 
 void target_explain(ntr_target *target, char *out, size_t size) {
@@ -172,7 +189,9 @@ void target_explain(ntr_target *target, char *out, size_t size) {
     const report to = {target, target->on.fault, target->on.fault.step.component, out, size};
     out[0] = 0;
     if (!to.component) return;
-    if (to.fault.status == NTR_E_IO) explain_access(&to);
-    else explain_value(&to);
+    if (to.fault.status == NTR_E_IO)
+        explain_access(&to);
+    else
+        explain_value(&to);
     target->on.fault = to.fault;
 }

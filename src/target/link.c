@@ -71,8 +71,10 @@ static int connect_in_time(const struct addrinfo *to, uint32_t timeout_ms) {
     const int fd = socket(to->ai_family, to->ai_socktype | SOCK_CLOEXEC | SOCK_NONBLOCK, to->ai_protocol);
     if (fd < 0) return -1;
     if (connect(fd, to->ai_addr, to->ai_addrlen) != 0 && errno == EINPROGRESS) {
-        if (!wait_ready(fd, POLLOUT, timeout_ms)) failure = ETIMEDOUT;
-        else if (getsockopt(fd, SOL_SOCKET, SO_ERROR, &failure, &size) != 0) failure = errno;
+        if (!wait_ready(fd, POLLOUT, timeout_ms))
+            failure = ETIMEDOUT;
+        else if (getsockopt(fd, SOL_SOCKET, SO_ERROR, &failure, &size) != 0)
+            failure = errno;
     } else {
         failure = errno;
         if (send(fd, "", 0, MSG_NOSIGNAL) == 0) failure = 0;
@@ -190,7 +192,8 @@ ntr_status link_ready(byte_link *link) {
     if (link->breaks >= LINK_BREAKS) return NTR_E_IO;
     memcpy(reason, link->error, sizeof reason);
     ntr_status status = open_again(link);
-    for (unsigned i = 1; i < OPEN_TRIES && status == NTR_E_IO; i++) { /* a server may not have noticed that the connection has ended */
+    for (unsigned i = 1; i < OPEN_TRIES && status == NTR_E_IO;
+         i++) { /* a server may not have noticed that the connection has ended */
         nanosleep(&(struct timespec){0, (long)i * OPEN_PAUSE_MS * MS_NANOSECONDS}, NULL);
         status = open_again(link);
     }

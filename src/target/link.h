@@ -36,7 +36,8 @@ void link_close(byte_link *link);
 /* Opens the link again if it is closed. */
 ntr_status link_ready(byte_link *link);
 
-/* A request begins, or a packet that nothing asked for: it must be sent, and the answer complete, within the time limit. */
+/* A request begins, or a packet that nothing asked for: it must be sent, and the answer complete, within the time
+ * limit. */
 void link_begin(byte_link *link);
 
 ntr_status link_send(byte_link *link, const char *bytes, size_t size);

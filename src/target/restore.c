@@ -37,7 +37,9 @@ static ntr_status save_component(ntr_target *target, trace_component *component)
     TRY(bring_up_get(&target->on, component, bits->active, &active));
     TRY(save_register(target, component, bits->control, 0));
     for (unsigned reg = 0; active && reg < NTR_REGISTER_COUNT; reg++) {
-        if (reg == bits->control || !belongs((ntr_register)reg, component->ops->kind) || !worth_saving((ntr_register)reg)) continue;
+        if (reg == bits->control || !belongs((ntr_register)reg, component->ops->kind) ||
+            !worth_saving((ntr_register)reg))
+            continue;
         for (unsigned n = 0; n < ntr_register_get(reg)->count; n++) {
             if (target->on.interrupted && target->on.interrupted(target->on.user)) return NTR_END;
             TRY(save_register(target, component, (ntr_register)reg, n));
@@ -81,7 +83,8 @@ ntr_status ntr_target_restore(ntr_target *target) {
         const saved_register *one = &target->saved[i];
         if (!is_control(one) || passive(one) == one->word) continue;
         status = put_back(target, one, one->word & ~NTR_TE_INST_TRACING_MASK);
-        if (status == NTR_OK && one->component->ops->kind == NTR_COMPONENT_ENCODER) status = put_back(target, one, one->word);
+        if (status == NTR_OK && one->component->ops->kind == NTR_COMPONENT_ENCODER)
+            status = put_back(target, one, one->word);
     }
     return status == NTR_OK ? NTR_OK : target_fail(target, status);
 }

@@ -28,7 +28,8 @@ uint32_t script_action_bits(ntr_register reg) {
     uint32_t mask = 0;
     for (unsigned bits = 0; bits < NTR_BITS_COUNT; bits++) {
         const ntr_bits_info *info = ntr_bits_get(bits);
-        if (info->reg == reg && (info->access == NTR_ACCESS_RW1C || info->access == NTR_ACCESS_W1)) mask |= ntr_bits_mask(info);
+        if (info->reg == reg && (info->access == NTR_ACCESS_RW1C || info->access == NTR_ACCESS_W1))
+            mask |= ntr_bits_mask(info);
     }
     return mask;
 }
@@ -37,7 +38,8 @@ bool script_one_sink(const script_writer *writer) {
     const ntr_system *system = writer->target->system;
     for (size_t i = 0; i < system->count; i++) {
         const ntr_component kind = system->components[i]->ops->kind;
-        if (kind != NTR_COMPONENT_ENCODER && kind != NTR_COMPONENT_FUNNEL && system->components[i] != writer->sink) return false;
+        if (kind != NTR_COMPONENT_ENCODER && kind != NTR_COMPONENT_FUNNEL && system->components[i] != writer->sink)
+            return false;
     }
     return true;
 }
@@ -55,7 +57,8 @@ void script_registers(const script_writer *writer, void (*put)(const script_writ
             const ntr_register_info *info = ntr_register_get(reg);
             unsigned number;
             if (info->count > 1 || reg == NTR_REGISTER_RAM_DATA) continue;
-            if (ntr_register_at(one->ops->kind, info->offset, &number) == reg) put(writer, script_address(one, (ntr_register)reg, 0));
+            if (ntr_register_at(one->ops->kind, info->offset, &number) == reg)
+                put(writer, script_address(one, (ntr_register)reg, 0));
         }
     }
 }

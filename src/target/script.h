@@ -1,5 +1,5 @@
-/* Scripts: a capture as text in the language of a debugger. The order of the steps comes from bring_up.h; a language says how
- * one step is written. */
+/* Scripts: a capture as text in the language of a debugger. The order of the steps comes from bring_up.h; a language
+ * says how one step is written. */
 #ifndef NTR_TARGET_SCRIPT_H
 #define NTR_TARGET_SCRIPT_H
 

@@ -39,8 +39,10 @@ static const char procedures[] =
     "}\n";
 
 static void begin(const script_writer *to) {
-    script_put(to, "# Captures a trace; made by ntrace. Run: openocd -f BOARD.cfg -c init -f THIS -c shutdown\n"
-                   "# Then: ntrace capture --words %s -t TOPOLOGY -e PROGRAM -o BUNDLE\n", script_words(to));
+    script_put(to,
+               "# Captures a trace; made by ntrace. Run: openocd -f BOARD.cfg -c init -f THIS -c shutdown\n"
+               "# Then: ntrace capture --words %s -t TOPOLOGY -e PROGRAM -o BUNDLE\n",
+               script_words(to));
     to->options->write(to->options->user, procedures);
     script_put(to, "catch {riscv set_mem_access sysbus progbuf abstract}\ncatch {riscv set_enable_virt2phys off}\n"
                    "set ntr_patience 1000\nproc ntr_start {} {\n");
@@ -48,26 +50,33 @@ static void begin(const script_writer *to) {
 
 static void put_field(const script_writer *to, const char *name, const bring_up_step *step) {
     const ntr_bits_info *info = ntr_bits_get(step->bits);
-    script_put(to, "  ntr_%s 0x%" PRIx64 " 0x%" PRIx32 " %u", name, script_address(step->component, step->reg, step->number),
-               ntr_bits_mask(info), info->low);
+    script_put(to, "  ntr_%s 0x%" PRIx64 " 0x%" PRIx32 " %u", name,
+               script_address(step->component, step->reg, step->number), ntr_bits_mask(info), info->low);
 }
 
 static void put_what(const script_writer *to, const bring_up_step *step) {
-    script_put(to, " %" PRIu32 " {%s at 0x%" PRIx64 ": %s}\n", step->value, step->component->name, step->component->base,
-               ntr_bits_get(step->bits)->name);
+    script_put(to, " %" PRIu32 " {%s at 0x%" PRIx64 ": %s}\n", step->value, step->component->name,
+               step->component->base, ntr_bits_get(step->bits)->name);
 }
 
 static void step(const script_writer *to, const bring_up_step *one) {
     switch (one->kind) {
     case STEP_WRITE:
-        script_put(to, "  ntr_w32 0x%" PRIx64 " 0x%" PRIx32 "\n", script_address(one->component, one->reg, one->number), one->value);
+        script_put(to, "  ntr_w32 0x%" PRIx64 " 0x%" PRIx32 "\n", script_address(one->component, one->reg, one->number),
+                   one->value);
         break;
     case STEP_COPY:
         script_put(to, "  ntr_w32 0x%" PRIx64 " [ntr_r32 0x%" PRIx64 "]\n", script_address(one->component, one->reg, 0),
                    script_address(one->component, one->from, 0));
         break;
-    case STEP_AWAIT: put_field(to, "await", one); put_what(to, one); break;
-    case STEP_EXPECT: put_field(to, "expect", one); put_what(to, one); break;
+    case STEP_AWAIT:
+        put_field(to, "await", one);
+        put_what(to, one);
+        break;
+    case STEP_EXPECT:
+        put_field(to, "expect", one);
+        put_what(to, one);
+        break;
     case STEP_SET:
         put_field(to, "set", one);
         script_put(to, " 0x%" PRIx32, script_action_bits(one->reg));
@@ -85,18 +94,21 @@ static void step(const script_writer *to, const bring_up_step *one) {
 static void put_disable(const script_writer *to, const trace_component *one) {
     const common_bits *bits = component_bits(one->ops->kind);
     const uint32_t tracing = one->ops->kind == NTR_COMPONENT_ENCODER ? NTR_TE_INST_TRACING_MASK : 0;
-    script_put(to, "  if {[catch {ntr_disable 0x%" PRIx64 " 0x%" PRIx32 " 0x%" PRIx32 " 0x%" PRIx32 " 0x%" PRIx32 " 0x%" PRIx32
-                   " {%s at 0x%" PRIx64 "}} reason]} { echo $reason }\n",
+    script_put(to,
+               "  if {[catch {ntr_disable 0x%" PRIx64 " 0x%" PRIx32 " 0x%" PRIx32 " 0x%" PRIx32 " 0x%" PRIx32
+               " 0x%" PRIx32 " {%s at 0x%" PRIx64 "}} reason]} { echo $reason }\n",
                script_address(one, bits->control, 0), ntr_bits_mask(ntr_bits_get(bits->active)), tracing,
-               ntr_bits_mask(ntr_bits_get(bits->enable)), ntr_bits_mask(ntr_bits_get(bits->empty)), script_action_bits(bits->control),
-               one->name, one->base);
+               ntr_bits_mask(ntr_bits_get(bits->enable)), ntr_bits_mask(ntr_bits_get(bits->empty)),
+               script_action_bits(bits->control), one->name, one->base);
 }
 
 static void run(const script_writer *to) {
     const ntr_system *system = to->target->system;
     if (to->options->resume) script_put(to, "  if {[[target current] curstate] eq {halted}} { resume }\n");
-    if (to->options->run_ms) script_put(to, "  sleep %" PRIu64 "\n", to->options->run_ms);
-    else script_put(to, "  wait_halt 86400000\n");
+    if (to->options->run_ms)
+        script_put(to, "  sleep %" PRIu64 "\n", to->options->run_ms);
+    else
+        script_put(to, "  wait_halt 86400000\n");
     script_put(to, "}\nproc ntr_stop {} {\n");
     if (script_one_sink(to)) /* a sink that has stopped takes nothing more */
         script_put(to, "  if {![catch {ntr_get 0x%" PRIx64 " 0x%" PRIx32 " 0} on] && !$on} { set ::ntr_patience 20 }\n",
@@ -106,32 +118,41 @@ static void run(const script_writer *to) {
 }
 
 static void put_register(const script_writer *to, uint64_t address) {
-    script_put(to, "  puts $file [format {# r 0x%%x 0x%%08x} 0x%" PRIx64 " [ntr_r32 0x%" PRIx64 "]]\n", address, address);
+    script_put(to, "  puts $file [format {# r 0x%%x 0x%%08x} 0x%" PRIx64 " [ntr_r32 0x%" PRIx64 "]]\n", address,
+               address);
 }
 
 static void read(const script_writer *to) {
     const trace_component *ram = to->sink;
     const uint64_t base = ram->base;
-    script_put(to, "proc ntr_pair {low} { return [expr {[ntr_r32 $low] | ([ntr_r32 [expr {$low + 4}]] << 32)}] }\n"
-                   "proc ntr_read {} {\n  set file [open {%s} w]\n"
-                   "  set start [ntr_pair 0x%" PRIx64 "]\n  set limit [ntr_pair 0x%" PRIx64 "]\n  set wp [ntr_pair 0x%" PRIx64 "]\n",
+    script_put(to,
+               "proc ntr_pair {low} { return [expr {[ntr_r32 $low] | ([ntr_r32 [expr {$low + 4}]] << 32)}] }\n"
+               "proc ntr_read {} {\n  set file [open {%s} w]\n"
+               "  set start [ntr_pair 0x%" PRIx64 "]\n  set limit [ntr_pair 0x%" PRIx64
+               "]\n  set wp [ntr_pair 0x%" PRIx64 "]\n",
                script_words(to), base + NTR_RAM_START_LOW, base + NTR_RAM_LIMIT_LOW, base + NTR_RAM_WP_LOW);
-    script_put(to, "  set wrapped [expr {$wp & 1}]\n  set wp [expr {$wp & ~3}]\n  set end [expr {$limit + %" PRIu64 "}]\n"
-                   "  set first [expr {$wrapped ? $wp : $start}]\n"
-                   "  set words [expr {($wrapped ? $end - $start : $wp - $start) / 4}]\n", OPTION(&ram->options, ACCESS));
+    script_put(to,
+               "  set wrapped [expr {$wp & 1}]\n  set wp [expr {$wp & ~3}]\n  set end [expr {$limit + %" PRIu64 "}]\n"
+               "  set first [expr {$wrapped ? $wp : $start}]\n"
+               "  set words [expr {($wrapped ? $end - $start : $wp - $start) / 4}]\n",
+               OPTION(&ram->options, ACCESS));
     script_registers(to, put_register);
-    script_put(to, "  if {[ntr_get 0x%" PRIx64 " 0x%" PRIx32 " 0] && !%d} {\n"
-                   "    set address $first\n    puts $file [format {# memory 0x%%x} $address]\n"
-                   "    for {set i 0} {$i < $words} {incr i} {\n"
-                   "      if {$address == $end} { set address $start; puts $file [format {# memory 0x%%x} $address] }\n"
-                   "      puts $file [format %%08x [ntr_r32 $address]]\n      incr address 4\n    }\n  } else {\n",
+    script_put(to,
+               "  if {[ntr_get 0x%" PRIx64 " 0x%" PRIx32 " 0] && !%d} {\n"
+               "    set address $first\n    puts $file [format {# memory 0x%%x} $address]\n"
+               "    for {set i 0} {$i < $words} {incr i} {\n"
+               "      if {$address == $end} { set address $start; puts $file [format {# memory 0x%%x} $address] }\n"
+               "      puts $file [format %%08x [ntr_r32 $address]]\n      incr address 4\n    }\n  } else {\n",
                base + NTR_RAM_CONTROL, NTR_RAM_MODE_MASK, OPTION(&ram->options, SMEM_READ) != 0);
-    script_put(to, "    catch {ntr_w32 0x%" PRIx64 " [expr {$first >> 32}]}\n    ntr_w32 0x%" PRIx64 " [expr {$first & 0xffffffff}]\n"
-                   "    puts $file {# fifo}\n"
-                   "    for {set i 0} {$i < $words} {incr i} { puts $file [format %%08x [ntr_r32 0x%" PRIx64 "]] }\n"
-                   "    puts $file [format {# r 0x%%x 0x%%08x} 0x%" PRIx64 " [ntr_r32 0x%" PRIx64 "]]\n  }\n"
-                   "  close $file\n  echo \"$words words of trace\"\n}\n",
-               base + NTR_RAM_RP_HIGH, base + NTR_RAM_RP_LOW, base + NTR_RAM_DATA, base + NTR_RAM_RP_LOW, base + NTR_RAM_RP_LOW);
+    script_put(to,
+               "    catch {ntr_w32 0x%" PRIx64 " [expr {$first >> 32}]}\n    ntr_w32 0x%" PRIx64
+               " [expr {$first & 0xffffffff}]\n"
+               "    puts $file {# fifo}\n"
+               "    for {set i 0} {$i < $words} {incr i} { puts $file [format %%08x [ntr_r32 0x%" PRIx64 "]] }\n"
+               "    puts $file [format {# r 0x%%x 0x%%08x} 0x%" PRIx64 " [ntr_r32 0x%" PRIx64 "]]\n  }\n"
+               "  close $file\n  echo \"$words words of trace\"\n}\n",
+               base + NTR_RAM_RP_HIGH, base + NTR_RAM_RP_LOW, base + NTR_RAM_DATA, base + NTR_RAM_RP_LOW,
+               base + NTR_RAM_RP_LOW);
     script_put(to, "set ntr_failed [catch {ntr_start} ntr_reason]\nntr_stop\n"
                    "if {$ntr_failed} { error $ntr_reason }\nntr_read\n");
 }

@@ -50,9 +50,10 @@ static ntr_status check_buffer(ntr_target *target, trace_component *ram) {
     TRY(bring_up_get(&target->on, ram, NTR_BITS_RAM_MODE, &smem));
     if (!smem || OPTION(&ram->options, SMEM_START) != OPTION_NONE) return NTR_OK;
     if (is_set(target, ram, NTR_BITS_RAM_START) && is_set(target, ram, NTR_BITS_RAM_LIMIT)) return NTR_OK;
-    return target_say(target, NTR_E_INVALID, ram,
-                      "stores trace in system memory: give it a buffer that nothing else uses (--buffer ADDRESS:SIZE, or "
-                      "\"smem_start\" and \"smem_size\" in the topology)");
+    return target_say(
+        target, NTR_E_INVALID, ram,
+        "stores trace in system memory: give it a buffer that nothing else uses (--buffer ADDRESS:SIZE, or "
+        "\"smem_start\" and \"smem_size\" in the topology)");
 }
 
 static bool share_sink(const ntr_system *system, size_t a, size_t b) {
@@ -171,8 +172,8 @@ ntr_status ntr_target_poll(ntr_target *target, ntr_target_state *state) {
         if (target_is_ram(one)) status = poll_ram(target, one, state);
     }
     if (status != NTR_OK) return target_fail(target, status);
-    state->halt_known = target->bus.hart &&
-                        target->bus.hart(target->bus.user, NTR_BUS_HART_STATE, &state->halted) == NTR_OK;
+    state->halt_known =
+        target->bus.hart && target->bus.hart(target->bus.user, NTR_BUS_HART_STATE, &state->halted) == NTR_OK;
     return NTR_OK;
 }
 
@@ -190,8 +191,8 @@ static bool is_sink(const trace_component *component) {
     return component->ops->kind != NTR_COMPONENT_ENCODER && component->ops->kind != NTR_COMPONENT_FUNNEL;
 }
 
-/* Returns whether all sinks that the component leads to have stopped because they were full. What waits before them is lost,
- * as trRamStopOnWrap says. */
+/* Returns whether all sinks that the component leads to have stopped because they were full. What waits before them is
+ * lost, as trRamStopOnWrap says. */
 static bool leads_to_full(ntr_target *target, const trace_component *component) {
     bool any = false;
     for (size_t i = 0; i < target->system->count; i++) {
@@ -203,10 +204,12 @@ static bool leads_to_full(ntr_target *target, const trace_component *component) 
     return any;
 }
 
-/* Disables a component. It will not become empty when the sinks behind it take nothing more: then it gets a short time only. */
+/* Disables a component. It will not become empty when the sinks behind it take nothing more: then it gets a short time
+ * only. */
 static ntr_status disable(ntr_target *target, trace_component *component) {
     const uint32_t timeout = target->config.timeout_ms;
-    if (!is_sink(component) && timeout > FULL_MS && leads_to_full(target, component)) target->config.timeout_ms = FULL_MS;
+    if (!is_sink(component) && timeout > FULL_MS && leads_to_full(target, component))
+        target->config.timeout_ms = FULL_MS;
     const ntr_status status = bring_up_disable(&target->on, component);
     target->config.timeout_ms = timeout;
     return status;
@@ -244,9 +247,10 @@ ntr_status ntr_target_stop(ntr_target *target) {
     }
     for (size_t i = 0; i < target->system->count; i++)
         if (target->lost[i])
-            target_note(target, target->system->components[i],
-                        "lost trace or stalled its hart (trTeInstStallOrOverflow): try --mode htm, --stall, or a larger or "
-                        "faster sink");
+            target_note(
+                target, target->system->components[i],
+                "lost trace or stalled its hart (trTeInstStallOrOverflow): try --mode htm, --stall, or a larger or "
+                "faster sink");
     return first;
 }
 
@@ -273,8 +277,8 @@ ntr_status ntr_target_read(ntr_target *target, size_t component, ntr_stream_sink
     if (status == NTR_OK) status = bring_up_read_ram(&target->on, ram, sink, user, NULL, &content->verified);
     if (status == NTR_E_RANGE)
         return target_say(target, status, ram,
-                          "Start 0x%" PRIx64 " Limit 0x%" PRIx64 " WP 0x%" PRIx64 " contradict each other", content->window.start,
-                          content->window.limit, content->window.wp);
+                          "Start 0x%" PRIx64 " Limit 0x%" PRIx64 " WP 0x%" PRIx64 " contradict each other",
+                          content->window.start, content->window.limit, content->window.wp);
     if (status == NTR_E_STATE) return target_say(target, status, ram, "cannot be read: it is enabled or not empty");
     return status == NTR_OK ? NTR_OK : target_fail(target, status);
 }

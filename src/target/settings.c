@@ -6,13 +6,22 @@
 
 #include <string.h>
 
-enum { COMPARE_GREATER_EQUAL = 5, COMPARE_LESS_EQUAL = 3, MATCH_BOTH = 1, COMPARE_CONTEXT = 1, COMPARE_IADDR = 0, COMPARE_EQUAL = 0 };
+enum {
+    COMPARE_GREATER_EQUAL = 5,
+    COMPARE_LESS_EQUAL = 3,
+    MATCH_BOTH = 1,
+    COMPARE_CONTEXT = 1,
+    COMPARE_IADDR = 0,
+    COMPARE_EQUAL = 0
+};
 enum { COMPARATORS = 8, TS_MODE_SYSTEM = 2 };
 
 static ntr_status put(ntr_target *target, trace_component *component, ntr_bits bits, unsigned number, uint32_t value,
                       bool optional) {
-    return system_set(target->system, &(setting){.component = component, .bits = bits, .value = value,
-                                                 .number = (uint8_t)number, .optional = optional});
+    return system_set(
+        target->system,
+        &(setting){
+            .component = component, .bits = bits, .value = value, .number = (uint8_t)number, .optional = optional});
 }
 
 ntr_status ntr_target_set(ntr_target *target, size_t component, const char *field, unsigned number, uint32_t value) {
@@ -63,7 +72,8 @@ static ntr_status set_counter(ntr_target *target, trace_component *component, ui
 
 static bool chooses_time(const ntr_target *target, const trace_component *component) {
     for (size_t i = 0; i < target->system->setting_count; i++)
-        if (target->system->settings[i].component == component && target->system->settings[i].bits == NTR_BITS_TS_MODE) return true;
+        if (target->system->settings[i].component == component && target->system->settings[i].bits == NTR_BITS_TS_MODE)
+            return true;
     return false;
 }
 
@@ -72,7 +82,8 @@ static ntr_status set_timestamps(ntr_target *target, trace_component *encoder, b
     if (on && !chooses_time(target, encoder)) {
         TRY(set_counter(target, encoder, encoder->ts_source ? TARGET_TIME_SHARED : TS_MODE_SYSTEM));
         for (trace_component *at = encoder->ts_source; at; at = at->ts_source)
-            if (!chooses_time(target, at)) TRY(set_counter(target, at, at->ts_source ? TARGET_TIME_SHARED : TS_MODE_SYSTEM));
+            if (!chooses_time(target, at))
+                TRY(set_counter(target, at, at->ts_source ? TARGET_TIME_SHARED : TS_MODE_SYSTEM));
     }
     return put(target, encoder, NTR_BITS_TS_ENABLE, 0, on, false);
 }
@@ -88,9 +99,12 @@ static ntr_status set_best(ntr_target *target, trace_component *encoder) {
 
 /* ---- filters (Trace Control section 5): values before the bits that enable them */
 
-static ntr_status set_comparator(ntr_target *target, trace_component *encoder, unsigned n, uint64_t first, uint64_t last,
-                                 bool context) {
-    const struct { ntr_bits bits; uint32_t value; } rows[] = {
+static ntr_status set_comparator(ntr_target *target, trace_component *encoder, unsigned n, uint64_t first,
+                                 uint64_t last, bool context) {
+    const struct {
+        ntr_bits bits;
+        uint32_t value;
+    } rows[] = {
         {NTR_BITS_TE_COMP_P_LOW, (uint32_t)first},
         {NTR_BITS_TE_COMP_P_HIGH, (uint32_t)(first >> 32)},
         {NTR_BITS_TE_COMP_P_INPUT, context ? COMPARE_CONTEXT : COMPARE_IADDR},
@@ -155,14 +169,17 @@ static ntr_status set_filter(ntr_target *target, trace_component *encoder, unsig
 
 /* ---- */
 
-static ntr_status apply(ntr_target *target, trace_component *encoder, const char *name, const ntr_encoder_config *config) {
+static ntr_status apply(ntr_target *target, trace_component *encoder, const char *name,
+                        const ntr_encoder_config *config) {
     for (size_t i = 0; i < NTR_COUNT(option_fields); i++)
         if (strcmp(option_fields[i].name, name) == 0)
-            return put(target, encoder, option_fields[i].bits, 0, ((const uint8_t *)config)[option_fields[i].member], false);
+            return put(target, encoder, option_fields[i].bits, 0, ((const uint8_t *)config)[option_fields[i].member],
+                       false);
     if (strcmp(name, "src-id") == 0) return put(target, encoder, NTR_BITS_TE_SRC_ID, 0, config->src_id, false);
     if (strcmp(name, "context") == 0)
         return put(target, encoder, NTR_BITS_TE_CONTEXT, 0, config->ownership != NTR_OWNERSHIP_OFF, false);
-    if (strcmp(name, "implicit-return") == 0) return set_returns(target, encoder, config->params.implicit_return, false);
+    if (strcmp(name, "implicit-return") == 0)
+        return set_returns(target, encoder, config->params.implicit_return, false);
     if (strcmp(name, "timestamps") == 0)
         return set_timestamps(target, encoder, config->params.timestamps == NTR_TIMESTAMPS_ON);
     if (strcmp(name, "best") == 0) return set_best(target, encoder);
@@ -192,7 +209,10 @@ ntr_status ntr_target_set_buffer(ntr_target *target, size_t component, uint64_t 
     const uint64_t access = OPTION(&ram->options, ACCESS);
     if ((address | bytes) % access || bytes < 2 * access || address > UINT64_MAX - bytes) return NTR_E_RANGE;
     const uint64_t limit = address + bytes - access;
-    const struct { ntr_bits bits; uint32_t value; } rows[] = {
+    const struct {
+        ntr_bits bits;
+        uint32_t value;
+    } rows[] = {
         {NTR_BITS_RAM_MODE, 1},
         {NTR_BITS_RAM_START_63_32, (uint32_t)(address >> 32)},
         {NTR_BITS_RAM_START, (uint32_t)address / TARGET_WORD},

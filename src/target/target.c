@@ -58,7 +58,10 @@ ntr_target *ntr_target_new(const ntr_target_config *given, ntr_status *status) {
     if (!target) return NULL;
     target->config = config;
     target->bus = config.bus;
-    target->on = (bring_up_bus){.bus = &target->bus, .wait = wait, .interrupted = interrupted, .user = target,
+    target->on = (bring_up_bus){.bus = &target->bus,
+                                .wait = wait,
+                                .interrupted = interrupted,
+                                .user = target,
                                 .any_version = config.any_version};
     target->system = describe(&config, out);
     if (target->system) return target;
@@ -83,12 +86,14 @@ const char *ntr_target_error(const ntr_target *target) {
 
 /* ---- sentences */
 
-static void put_sentence(char *out, size_t size, const trace_component *component, const char *format, va_list arguments) {
+static void put_sentence(char *out, size_t size, const trace_component *component, const char *format,
+                         va_list arguments) {
     const int length = snprintf(out, size, "%s at 0x%" PRIx64 ": ", component->name, component->base);
     if (length > 0 && (size_t)length < size) vsnprintf(out + length, size - (size_t)length, format, arguments);
 }
 
-ntr_status target_say(ntr_target *target, ntr_status status, const trace_component *component, const char *format, ...) {
+ntr_status target_say(ntr_target *target, ntr_status status, const trace_component *component, const char *format,
+                      ...) {
     va_list arguments;
     va_start(arguments, format);
     put_sentence(target->error, sizeof target->error, component, format, arguments);
@@ -107,9 +112,12 @@ void target_note(ntr_target *target, const trace_component *component, const cha
 
 ntr_status target_fail(ntr_target *target, ntr_status status) {
     target->error[0] = 0;
-    if (status == NTR_END) snprintf(target->error, sizeof target->error, "interrupted");
-    else if (status == NTR_E_IO || status == NTR_E_STATE) target_explain(target, target->error, sizeof target->error);
-    else snprintf(target->error, sizeof target->error, "%s", ntr_status_text(status));
+    if (status == NTR_END)
+        snprintf(target->error, sizeof target->error, "interrupted");
+    else if (status == NTR_E_IO || status == NTR_E_STATE)
+        target_explain(target, target->error, sizeof target->error);
+    else
+        snprintf(target->error, sizeof target->error, "%s", ntr_status_text(status));
     return status;
 }
 
@@ -122,7 +130,8 @@ ntr_status ntr_target_params(ntr_target *target, unsigned hart, ntr_params *para
     return status == NTR_OK ? NTR_OK : target_fail(target, status);
 }
 
-ntr_status ntr_target_register(ntr_target *target, size_t component, ntr_register reg, unsigned number, uint32_t *word) {
+ntr_status ntr_target_register(ntr_target *target, size_t component, ntr_register reg, unsigned number,
+                               uint32_t *word) {
     trace_component *one = target_component(target, component);
     const ntr_register_info *info = ntr_register_get(reg);
     if (!one || !info || number >= info->count) return NTR_E_RANGE;

@@ -38,11 +38,11 @@ ntr_status target_fail(ntr_target *target, ntr_status status);
 
 /* Writes a sentence that begins with name and base of the component to `error`, and returns the status. */
 ntr_status __attribute__((format(printf, 4, 5))) target_say(ntr_target *target, ntr_status status,
-                                                          const trace_component *component, const char *format, ...);
+                                                            const trace_component *component, const char *format, ...);
 
 /* Gives a sentence that begins with name and base of the component to `note`. */
 void __attribute__((format(printf, 3, 4))) target_note(ntr_target *target, const trace_component *component,
-                                                      const char *format, ...);
+                                                       const char *format, ...);
 
 /* Returns the component, or NULL. */
 static inline trace_component *target_component(const ntr_target *target, size_t index) {

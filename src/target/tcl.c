@@ -115,25 +115,26 @@ ntr_status tcl_write32(tcl_client *client, uint64_t address, uint32_t value) {
 static ntr_status read_repeated(tcl_client *client, uint64_t address, uint32_t *words, size_t count) {
     char command[COMMAND];
     snprintf(command, sizeof command,
-             "set r {}; for {set i 0} {$i < %zu} {incr i} {append r [read_memory 0x%" PRIx64 " 32 1 phys] { }}; set r", count,
-             address);
+             "set r {}; for {set i 0} {$i < %zu} {incr i} {append r [read_memory 0x%" PRIx64 " 32 1 phys] { }}; set r",
+             count, address);
     TRY(tcl_eval(client, command));
     return take_words(client, words, count);
 }
 
-/* One scan for each word instead of five: sbreadondata lets the read of sbdata0 start the next access. It is switched off
- * before the last word, else one more word would be read. The debug module at address 0 must be the only one. */
+/* One scan for each word instead of five: sbreadondata lets the read of sbdata0 start the next access. It is switched
+ * off before the last word, else one more word would be read. The debug module at address 0 must be the only one. */
 static ntr_status read_direct(tcl_client *client, uint64_t address, uint32_t *words, size_t count) {
     enum { SBCS = 0x38, SBADDRESS0 = 0x39, SBADDRESS1 = 0x3a, SBDATA0 = 0x3c };
     const uint32_t access = 2u << 17, begin = 1u << 20 | 1u << 15 | access, clear = 1u << 22 | 7u << 12;
     char command[COMMAND];
     uint32_t state;
     snprintf(command, sizeof command,
-             "riscv dmi_write %d %" PRIu32 "; riscv dmi_write %d %" PRIu32 "; riscv dmi_write %d %" PRIu32 "; set r {}; "
+             "riscv dmi_write %d %" PRIu32 "; riscv dmi_write %d %" PRIu32 "; riscv dmi_write %d %" PRIu32
+             "; set r {}; "
              "for {set i 1} {$i < %zu} {incr i} {append r [riscv dmi_read %d] { }}; riscv dmi_write %d %" PRIu32 "; "
              "append r [riscv dmi_read %d] { } [riscv dmi_read %d]; set r",
-             SBCS, begin | clear, SBADDRESS1, (uint32_t)(address >> 32), SBADDRESS0, (uint32_t)address, count, SBDATA0, SBCS, access,
-             SBDATA0, SBCS);
+             SBCS, begin | clear, SBADDRESS1, (uint32_t)(address >> 32), SBADDRESS0, (uint32_t)address, count, SBDATA0,
+             SBCS, access, SBDATA0, SBCS);
     TRY(tcl_eval(client, command));
     char *last = strrchr(client->result, ' ');
     if (!last || !parse_words(last + 1, &state, 1)) return fail(client, "riscv dmi_read gives no words");
@@ -161,7 +162,8 @@ ntr_status tcl_read_memory(tcl_client *client, uint64_t address, uint8_t *out, s
         if (tcl_eval(client, command) != NTR_OK) return fail_read(client, at);
         TRY(take_words(client, words, part));
         for (size_t i = 0; i < part * BUS_WORD; i++, at++)
-            if (at >= address && at < address + bytes) out[at - address] = (uint8_t)(words[i / BUS_WORD] >> 8 * (i % BUS_WORD));
+            if (at >= address && at < address + bytes)
+                out[at - address] = (uint8_t)(words[i / BUS_WORD] >> 8 * (i % BUS_WORD));
     }
     return NTR_OK;
 }

@@ -7,8 +7,8 @@
 enum { TCL_RESULT = 8192 };
 
 typedef struct tcl_client {
-    /* Runs a command. NTR_E_IO: the connection failed, `error` of the client says why. *result has at most TCL_RESULT - 1
-     * characters. */
+    /* Runs a command. NTR_E_IO: the connection failed, `error` of the client says why. *result has at most TCL_RESULT -
+     * 1 characters. */
     ntr_status (*run)(void *user, const char *command, char *result);
     void *user;
     bool direct; /* tcl_read_fifo uses the system bus of the debug module without OpenOCD's procedures */

@@ -5,8 +5,8 @@
  *   # memory ADDRESS    the words that follow are memory
  *   12345678            a word
  *
- * Writes are remembered until the last word was read, so that the procedure that reads a sink finds the read pointer where it
- * has set it, and at the end where the script has left it. */
+ * Writes are remembered until the last word was read, so that the procedure that reads a sink finds the read pointer
+ * where it has set it, and at the end where the script has left it. */
 #include "target/buses.h"
 
 #include "base/allocator.h"
@@ -131,7 +131,8 @@ static bool number(const char **at, const char *end, uint64_t *value) {
 
 static ntr_status add_register(words_bus *bus, const char *at, const char *end) {
     uint64_t address, value;
-    if (!number(&at, end, &address) || !number(&at, end, &value) || at != end || value > UINT32_MAX) return NTR_E_SYNTAX;
+    if (!number(&at, end, &address) || !number(&at, end, &value) || at != end || value > UINT32_MAX)
+        return NTR_E_SYNTAX;
     if (ntr_reserve(bus->allocator, (void **)&bus->registers, &bus->register_capacity, bus->register_count + 1,
                     sizeof bus->registers[0]))
         return NTR_E_MEMORY;
@@ -159,7 +160,8 @@ static bool parse_word(const char *at, const char *end, uint32_t *word) {
 
 static ntr_status add_word(words_bus *bus, uint32_t word) {
     if (!bus->block_count) return NTR_E_SYNTAX;
-    if (ntr_reserve(bus->allocator, (void **)&bus->words, &bus->word_capacity, bus->word_count + 1, sizeof bus->words[0]))
+    if (ntr_reserve(bus->allocator, (void **)&bus->words, &bus->word_capacity, bus->word_count + 1,
+                    sizeof bus->words[0]))
         return NTR_E_MEMORY;
     bus->words[bus->word_count++] = word;
     bus->blocks[bus->block_count - 1].count++;
@@ -198,7 +200,14 @@ ntr_status ntr_bus_words(ntr_bus *out, ntr_bytes text, const ntr_allocator *allo
         close_bus(bus);
         return status;
     }
-    *out = (ntr_bus){.size = sizeof *out, .user = bus, .read32 = read32, .write32 = write32, .read_fifo = read_fifo,
-                     .read_memory = read_memory, .error = error, .close = close_bus, .advice = "Was the script made from this topology?"};
+    *out = (ntr_bus){.size = sizeof *out,
+                     .user = bus,
+                     .read32 = read32,
+                     .write32 = write32,
+                     .read_fifo = read_fifo,
+                     .read_memory = read_memory,
+                     .error = error,
+                     .close = close_bus,
+                     .advice = "Was the script made from this topology?"};
     return NTR_OK;
 }

@@ -1,5 +1,6 @@
 /* The clock of a source. TSTAMP is absolute in synchronizing messages; in other messages it is a difference (N-Trace
- * 1.0 section 7.4), an XOR with the last time (docs/dialects.md section 1.1), or absolute, too (docs/dialects.md section 6.3).
+ * 1.0 section 7.4), an XOR with the last time (docs/dialects.md section 1.1), or absolute, too (docs/dialects.md
+ * section 6.3).
  *
  * An absolute TSTAMP below the last time means that a counter of ts_width bits has wrapped. Example with ts_width 16:
  * after time 0xFFF0 an absolute TSTAMP of 0x0010 gives 0x10010. If ts_width is 0, the counter does not wrap: the time
@@ -49,9 +50,12 @@ bool ntr_clock_follow(ntr_clock *clock, const ntr_params *params, const ntr_mess
     if (rule == NTR_TS_ABSOLUTE) return follow_absolute(clock, m);
     /* a message that the dialect does not have has no field but SRC */
     bool absolute = ntr_tcode_in(ntr_tcodes_with(NTR_IS_ABSOLUTE), m->tcode) && m->present >> (NTR_FIELD_SRC + 1);
-    if (absolute && NTR_HAS(m, TSTAMP)) set_absolute(clock, params, rule, m->tstamp);
-    else if (absolute) clock->known &= rule == NTR_TS_XOR; /* unknown until the next absolute time (OQ-22) */
-    else if (NTR_HAS(m, TSTAMP)) advance(clock, params, rule, m->tstamp);
+    if (absolute && NTR_HAS(m, TSTAMP))
+        set_absolute(clock, params, rule, m->tstamp);
+    else if (absolute)
+        clock->known &= rule == NTR_TS_XOR; /* unknown until the next absolute time (OQ-22) */
+    else if (NTR_HAS(m, TSTAMP))
+        advance(clock, params, rule, m->tstamp);
     return absolute;
 }
 

@@ -6,9 +6,13 @@
 
 enum { FIRST_COUNTER = 1, LOWEST_BIT = 2, ADDRESS_BITS_32 = 26, ADDRESS_BITS_64 = 64 };
 
-static size_t counters_of(const ntr_flow_tables *tables) { return tables->counters ? (size_t)1 << tables->counter_bits : 0; }
+static size_t counters_of(const ntr_flow_tables *tables) {
+    return tables->counters ? (size_t)1 << tables->counter_bits : 0;
+}
 
-static size_t targets_of(const ntr_flow_tables *tables) { return tables->targets ? (size_t)1 << tables->cache_bits : 0; }
+static size_t targets_of(const ntr_flow_tables *tables) {
+    return tables->targets ? (size_t)1 << tables->cache_bits : 0;
+}
 
 /* Allocate tables of the sizes in *tables. */
 static ntr_status allocate(ntr_flow_tables *tables, const ntr_allocator *allocator) {
@@ -49,7 +53,8 @@ ntr_status ntr_flow_tables_copy(ntr_flow_tables *to, const ntr_flow_tables *from
 }
 
 bool ntr_flow_tables_equal(const ntr_flow_tables *a, const ntr_flow_tables *b) {
-    if ((a->counters && a->known != b->known) || counters_of(a) != counters_of(b) || targets_of(a) != targets_of(b)) return false;
+    if ((a->counters && a->known != b->known) || counters_of(a) != counters_of(b) || targets_of(a) != targets_of(b))
+        return false;
     if (counters_of(a) && memcmp(a->counters, b->counters, counters_of(a) * sizeof *a->counters) != 0) return false;
     return !targets_of(a) || memcmp(a->targets, b->targets, targets_of(a) * sizeof *a->targets) == 0;
 }

@@ -1,14 +1,14 @@
 /* Tables that encoder and decoder keep alike, so that messages can leave out what both can look up: a branch predictor
  * and a jump target cache (ntr_params.branch_predictor and .jump_cache). docs/dialects.md section 12.
  *
- * Predictor: 2-bit saturating counters, selected by bits 2 and up of the branch's address. 2 and 3 predict "taken". Every
- * branch of which the outcome is known updates its counter, whether a message had the outcome or not. Example: counter 1
- * (the first value), then a taken branch: 2, the next execution is predicted to be taken.
+ * Predictor: 2-bit saturating counters, selected by bits 2 and up of the branch's address. 2 and 3 predict "taken".
+ * Every branch of which the outcome is known updates its counter, whether a message had the outcome or not. Example:
+ * counter 1 (the first value), then a taken branch: 2, the next execution is predicted to be taken.
  *
  * Cache: the last target for each index. The index is the XOR of slices of the address.
  *
- * Invariant: the tables of both sides are equal whenever `known`. After a gap the counters of the decoder are unknown until
- * both sides start anew; the cache is empty, and filled again by the messages. */
+ * Invariant: the tables of both sides are equal whenever `known`. After a gap the counters of the decoder are unknown
+ * until both sides start anew; the cache is empty, and filled again by the messages. */
 #ifndef NTR_TRACE_FLOW_TABLES_H
 #define NTR_TRACE_FLOW_TABLES_H
 

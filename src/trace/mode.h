@@ -17,7 +17,8 @@ static inline uint8_t ntr_mode_follow(uint8_t mode, const ntr_message *m) {
 
 /* Returns the TCODEs of flow that cannot show another mode than this one. */
 static inline uint64_t ntr_mode_tcodes(uint8_t mode) {
-    const uint64_t flow = ntr_tcodes_of_flow(), btm = ntr_tcodes_of_role(NTR_ROLE_BRANCH) & ntr_tcodes_with(NTR_IS_DIRECT);
+    const uint64_t flow = ntr_tcodes_of_flow(),
+                   btm = ntr_tcodes_of_role(NTR_ROLE_BRANCH) & ntr_tcodes_with(NTR_IS_DIRECT);
     const uint64_t htm = ntr_tcodes_of_role(NTR_ROLE_RESOURCE) | ntr_tcodes_with_field(NTR_FIELD_HIST);
     switch (mode) {
     case NTR_MODE_BTM: return flow & ~htm;

@@ -1,8 +1,8 @@
 /* Capture files of Andes' tools, version 1 and 2, and their text twin. docs/dialects.md section 10.
  *
  * Byte 3 is the version. Version 1: SRC bits, no-addr-diff, VALEN, 1. Version 2: a length L of 24 bits that counts from
- * byte 3, the version, then tagged values (tag, length, value) up to byte L + 3; L = 4 has the three values without tags.
- * The text twin has the same bytes as 32-bit words in hexadecimal, in records of 32 bytes or in lines. */
+ * byte 3, the version, then tagged values (tag, length, value) up to byte L + 3; L = 4 has the three values without
+ * tags. The text twin has the same bytes as 32-bit words in hexadecimal, in records of 32 bytes or in lines. */
 #include "transport/container.h"
 
 #include <ctype.h>
@@ -18,7 +18,9 @@ typedef struct header {
     size_t size;
 } header;
 
-static bool is_valen(unsigned bits) { return bits == 32 || bits == 39 || bits == 48 || bits == 57 || bits == 64; }
+static bool is_valen(unsigned bits) {
+    return bits == 32 || bits == 39 || bits == 48 || bits == 57 || bits == 64;
+}
 
 static bool is_plausible(const header *h) {
     return h->value[TAG_SRC_BITS] <= ANDES_SRC_BITS && h->value[TAG_NO_ADDR_DIFF] <= 1 && h->value[TAG_TS_MODE] <= 1 &&
@@ -44,7 +46,8 @@ static ntr_status take_tags(ntr_container *c, header *h, const uint8_t *at, cons
         }
         at += 2 + at[1];
     }
-    return (h->seen & TAGS_NEEDED) == TAGS_NEEDED ? NTR_OK : refuse(c, "SRC bits, address rule or address width is missing");
+    return (h->seen & TAGS_NEEDED) == TAGS_NEEDED ? NTR_OK
+                                                  : refuse(c, "SRC bits, address rule or address width is missing");
 }
 
 static ntr_status take_header(ntr_container *c, const uint8_t *data, size_t size, header *h) {
@@ -59,8 +62,10 @@ static ntr_status take_header(ntr_container *c, const uint8_t *data, size_t size
     h->size = length + VERSION_AT;
     if (size < h->size) return refuse(c, "the file ends inside it");
     ntr_status status = NTR_OK;
-    if (length == LENGTH_EARLY) take_plain(h, data + VERSION_AT + 1);
-    else status = take_tags(c, h, data + VERSION_AT + 1, data + h->size);
+    if (length == LENGTH_EARLY)
+        take_plain(h, data + VERSION_AT + 1);
+    else
+        status = take_tags(c, h, data + VERSION_AT + 1, data + h->size);
     if (status == NTR_OK && !is_plausible(h)) status = refuse(c, "a value is outside its limits");
     return status;
 }
@@ -145,6 +150,8 @@ static ntr_status find_text(ntr_bytes beginning, ntr_container *c) {
     return NTR_OK;
 }
 
-const container_ops ntr_container_andes_text = {
-    .name = "andes-text", .producer = "Andes capture file as text", .dialect = "andes", .find = find_text,
-    .read = read_text};
+const container_ops ntr_container_andes_text = {.name = "andes-text",
+                                                .producer = "Andes capture file as text",
+                                                .dialect = "andes",
+                                                .find = find_text,
+                                                .read = read_text};

@@ -6,10 +6,10 @@
 #include <stdint.h>
 
 /* The least significant bit is transmitted first. */
-#define CALIBRATION_1 0xff0055aau
-#define CALIBRATION_2 0x33cc6666u
-#define CALIBRATION_4 0x0ff05a5au
-#define CALIBRATION_8 0xff0055aau
+#define CALIBRATION_1  0xff0055aau
+#define CALIBRATION_2  0x33cc6666u
+#define CALIBRATION_4  0x0ff05a5au
+#define CALIBRATION_8  0xff0055aau
 #define CALIBRATION_16 0xffff00005555aaaau
 
 /* Detects a pattern that is repeated at least twice. The recording may begin at any beat of the pattern.

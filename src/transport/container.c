@@ -37,7 +37,9 @@ static ntr_bytes after_cut_message(ntr_container *c, ntr_bytes bytes) {
     return bytes;
 }
 
-bool ntr_container_is_plain(const ntr_container *c) { return c->ops && !c->ops->read && !c->skip && !c->inside; }
+bool ntr_container_is_plain(const ntr_container *c) {
+    return c->ops && !c->ops->read && !c->skip && !c->inside;
+}
 
 size_t ntr_container_read(ntr_container *c, ntr_bytes bytes, uint8_t *out) {
     if (!c->ops) return 0;

@@ -53,7 +53,8 @@ static ntr_status give(frame_reader *reader, uint8_t byte) {
 }
 
 static void name(frame_reader *reader, unsigned id) {
-    if (reader->unnamed) reader_note(&reader->base, NTR_NOTE_UNKNOWN_ID, NTR_OK, reader->base.position, reader->unnamed);
+    if (reader->unnamed)
+        reader_note(&reader->base, NTR_NOTE_UNKNOWN_ID, NTR_OK, reader->base.position, reader->unnamed);
     reader->unnamed = 0;
     reader->id = id;
 }

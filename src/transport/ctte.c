@@ -1,9 +1,10 @@
 /* A stream of CEDARtools.TraceEncoder that says in a Config message how the encoder is configured. docs/dialects.md
  * section 12.
  *
- * Config itself has SRC, so the width of SRC must be known to read it: each width is tried, and that one is right for which
- * Config says the same width. What comes before Config (idle bytes, rests of the session before, DeviceID) is no part of
- * the decision. Config is sent before the first synchronizing message, so the beginning of the stream is enough. */
+ * Config itself has SRC, so the width of SRC must be known to read it: each width is tried, and that one is right for
+ * which Config says the same width. What comes before Config (idle bytes, rests of the session before, DeviceID) is no
+ * part of the decision. Config is sent before the first synchronizing message, so the beginning of the stream is
+ * enough. */
 #include "message/sets.h"
 #include "transport/container.h"
 #include "wire/mdo.h"

@@ -65,7 +65,8 @@ static ntr_status put_byte(pib_writer *writer, uint8_t byte) {
         writer->held = byte;
         return NTR_OK;
     }
-    for (unsigned at = 0; at < 8; at += bits) TRY(writer_give(&writer->base, (unsigned)byte >> at & idle_beat(&writer->base)));
+    for (unsigned at = 0; at < 8; at += bits)
+        TRY(writer_give(&writer->base, (unsigned)byte >> at & idle_beat(&writer->base)));
     return NTR_OK;
 }
 

@@ -3,8 +3,7 @@
 
 #include "base/allocator.h"
 
-ntr_pin_reader *ntr_pin_reader_new(const ntr_transport *transport, const ntr_pin_options *given,
-                                   ntr_status *status) {
+ntr_pin_reader *ntr_pin_reader_new(const ntr_transport *transport, const ntr_pin_options *given, ntr_status *status) {
     ntr_status ignored, *out = status ? status : &ignored;
     *out = NTR_E_INVALID;
     if (!transport || transport->lines == NTR_LINES_NONE) return NULL;

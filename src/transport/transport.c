@@ -7,7 +7,8 @@
 #include <string.h>
 
 static const ntr_transport transports[] = {
-#define NTR_TRANSPORT(ops, name, bits, lines, idle_level, ids, summary) {name, summary, bits, NTR_LINES_##lines, idle_level, ids},
+#define NTR_TRANSPORT(ops, name, bits, lines, idle_level, ids, summary)                                                \
+    {name, summary, bits, NTR_LINES_##lines, idle_level, ids},
 #include "transport/transports.def"
 #undef NTR_TRANSPORT
 };
@@ -19,8 +20,8 @@ static const transport_ops *const ops_of[] = {
 };
 
 static const char *const note_names[] = {
-    [NTR_NOTE_ALIGNED] = "aligned", [NTR_NOTE_LOST] = "lost",         [NTR_NOTE_CALIBRATION] = "calibration",
-    [NTR_NOTE_TRIGGER] = "trigger", [NTR_NOTE_FLUSH] = "flush",       [NTR_NOTE_ID] = "reserved-id",
+    [NTR_NOTE_ALIGNED] = "aligned",       [NTR_NOTE_LOST] = "lost",   [NTR_NOTE_CALIBRATION] = "calibration",
+    [NTR_NOTE_TRIGGER] = "trigger",       [NTR_NOTE_FLUSH] = "flush", [NTR_NOTE_ID] = "reserved-id",
     [NTR_NOTE_UNKNOWN_ID] = "unknown-id",
 };
 

@@ -1,12 +1,12 @@
-/* Frames of tt-dfd that are filled with another byte than 0xFF, which is idle and needs no container. docs/dialects.md sections
- * 6.8 and 10.
+/* Frames of tt-dfd that are filled with another byte than 0xFF, which is idle and needs no container. docs/dialects.md
+ * sections 6.8 and 10.
  *
- * The fill byte is a value of a register. It cannot end a message (MSEO 11 is idle in this dialect), nor begin one: then it could
- * not be told from a message. So a byte of this value is fill wherever a message could begin.
+ * The fill byte is a value of a register. It cannot end a message (MSEO 11 is idle in this dialect), nor begin one:
+ * then it could not be told from a message. So a byte of this value is fill wherever a message could begin.
  *
- * Found by its form: frames of equal size all begin where a message may begin, and at least two of them have a message and end in two or
- * more bytes of the same value, which is no TCODE of the dialect. Example, frames of 64 bytes: `.. 1B 80 80 80` ends the first one, `.. 0B 80 80` the
- * second one. */
+ * Found by its form: frames of equal size all begin where a message may begin, and at least two of them have a message
+ * and end in two or more bytes of the same value, which is no TCODE of the dialect. Example, frames of 64 bytes: `.. 1B
+ * 80 80 80` ends the first one, `.. 0B 80 80` the second one. */
 #include "transport/container.h"
 #include "wire/framing.h"
 

@@ -66,7 +66,9 @@ static void add_wire(ntr_pin_reader *reader, int target, uint64_t width, const c
     wire *added = &parser->wires[parser->wire_count++];
     memcpy(added->id, id, ID_MAX);
     added->target = (uint8_t)target;
-    added->width = (uint8_t)(target == CLOCK_BIT ? 1 : width < pins - (unsigned)target ? width : pins - (unsigned)target);
+    added->width = (uint8_t)(target == CLOCK_BIT               ? 1
+                             : width < pins - (unsigned)target ? width
+                                                               : pins - (unsigned)target);
 }
 
 static ntr_status end_var(ntr_pin_reader *reader) {
@@ -187,12 +189,20 @@ static ntr_status body_token(ntr_pin_reader *reader, const char *token) {
     switch (token[0]) {
     case '#': return take_time(reader, token + 1);
     case '1': set_levels(reader, token + 1, 1); return NTR_OK;
-    case '0': case 'x': case 'X': case 'z': case 'Z': set_levels(reader, token + 1, 0); return NTR_OK;
-    case 'b': case 'B':
+    case '0':
+    case 'x':
+    case 'X':
+    case 'z':
+    case 'Z': set_levels(reader, token + 1, 0); return NTR_OK;
+    case 'b':
+    case 'B':
         parser->vector = vector_value(token + 1);
         parser->value_waits = true;
         return NTR_OK;
-    case 'r': case 'R': case 's': case 'S': /* a real or a string: never a trace pin */
+    case 'r':
+    case 'R':
+    case 's':
+    case 'S': /* a real or a string: never a trace pin */
         parser->vector = 0;
         parser->value_waits = true;
         return NTR_OK;

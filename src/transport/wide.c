@@ -1,8 +1,9 @@
-/* MDO of 14 or 30 bits: groups of 2 or 4 bytes, little endian, with MSEO in bits 1:0. Fields follow each other as in groups of 8
- * bits; a variable field, and a message, ends with the group whose MSEO says so. A group of ones at the start of a message is idle.
+/* MDO of 14 or 30 bits: groups of 2 or 4 bytes, little endian, with MSEO in bits 1:0. Fields follow each other as in
+ * groups of 8 bits; a variable field, and a message, ends with the group whose MSEO says so. A group of ones at the
+ * start of a message is idle.
  *
- * Example, 14 bits: the group 8321 is MDO 20c8, MSEO 01. In groups of 6 bits this is MDO 08, 03, 02: the bytes 20 0c 09. The last
- * group of a field may have zero bits that groups of 6 bits would not need; they stay. */
+ * Example, 14 bits: the group 8321 is MDO 20c8, MSEO 01. In groups of 6 bits this is MDO 08, 03, 02: the bytes 20 0c
+ * 09. The last group of a field may have zero bits that groups of 6 bits would not need; they stay. */
 #include "transport/messages.h"
 #include "transport/transports.h"
 
@@ -26,7 +27,9 @@ typedef struct wide_writer {
     bool inside;
 } wide_writer;
 
-static unsigned mdo_bits(unsigned width) { return 8 * width - MSEO_BITS; }
+static unsigned mdo_bits(unsigned width) {
+    return 8 * width - MSEO_BITS;
+}
 
 /* ---- reader */
 
@@ -36,8 +39,12 @@ static ntr_status read_start(ntr_transport_reader *base, uint8_t width) {
     return NTR_OK;
 }
 
-static ntr_status read_start_14(ntr_transport_reader *base) { return read_start(base, 2); }
-static ntr_status read_start_30(ntr_transport_reader *base) { return read_start(base, 4); }
+static ntr_status read_start_14(ntr_transport_reader *base) {
+    return read_start(base, 2);
+}
+static ntr_status read_start_30(ntr_transport_reader *base) {
+    return read_start(base, 4);
+}
 
 static ntr_status give(wide_reader *r, unsigned mseo) {
     const uint8_t byte = (uint8_t)((r->bits & NARROW_MASK) << MSEO_BITS | mseo);
@@ -75,8 +82,12 @@ static ntr_status read_end(ntr_transport_reader *base) {
 
 /* ---- writer */
 
-static ntr_status write_start_14(ntr_transport_writer *base) { return ((wide_writer *)base)->width = 2, NTR_OK; }
-static ntr_status write_start_30(ntr_transport_writer *base) { return ((wide_writer *)base)->width = 4, NTR_OK; }
+static ntr_status write_start_14(ntr_transport_writer *base) {
+    return ((wide_writer *)base)->width = 2, NTR_OK;
+}
+static ntr_status write_start_30(ntr_transport_writer *base) {
+    return ((wide_writer *)base)->width = 4, NTR_OK;
+}
 
 static ntr_status put_group(wide_writer *w, unsigned mseo) {
     const unsigned mdo = mdo_bits(w->width);
@@ -104,11 +115,15 @@ static ntr_status write_idle(ntr_transport_writer *base, uint32_t count) {
     return w->inside ? NTR_E_STATE : writer_give_many(base, 0xff, count * w->width);
 }
 
-#define WIDE_OPS(bits)                                                                                                          \
-    const transport_ops ntr_mdo##bits##_ops = {.reader_size = sizeof(wide_reader), .writer_size = sizeof(wide_writer),          \
-                                               .read_start = read_start_##bits,    .read_beat = read_beat,                      \
-                                               .read_end = read_end,               .write_start = write_start_##bits,           \
-                                               .write_byte = write_byte,           .write_idle = write_idle}
+#define WIDE_OPS(bits)                                                                                                 \
+    const transport_ops ntr_mdo##bits##_ops = {.reader_size = sizeof(wide_reader),                                     \
+                                               .writer_size = sizeof(wide_writer),                                     \
+                                               .read_start = read_start_##bits,                                        \
+                                               .read_beat = read_beat,                                                 \
+                                               .read_end = read_end,                                                   \
+                                               .write_start = write_start_##bits,                                      \
+                                               .write_byte = write_byte,                                               \
+                                               .write_idle = write_idle}
 
 WIDE_OPS(14);
 WIDE_OPS(30);

@@ -1,5 +1,5 @@
-/* One trace session as XuanTie's Linux driver stores it in AUX data: six 32-bit words, then the stream. docs/dialects.md
- * section 10. */
+/* One trace session as XuanTie's Linux driver stores it in AUX data: six 32-bit words, then the stream.
+ * docs/dialects.md section 10. */
 #include "transport/container.h"
 
 #include <stdio.h>
@@ -22,8 +22,8 @@ static ntr_status find(ntr_bytes beginning, ntr_container *c) {
     c->given |= 1u << NTR_PARAMETER_SRC_BITS | (word[TS_BITS] ? 1u << NTR_PARAMETER_TS_WIDTH : 0);
     c->skip = HEADER_BYTES;
     c->inside = word[WRAPPED];
-    snprintf(c->facts, sizeof c->facts, "%s%s%s", word[MODE] == XT_BTM ? "BTM" : "HTM", word[TS_BITS] ? ", timestamps" : "",
-             word[WRAPPED] ? ", wrapped buffer" : "");
+    snprintf(c->facts, sizeof c->facts, "%s%s%s", word[MODE] == XT_BTM ? "BTM" : "HTM",
+             word[TS_BITS] ? ", timestamps" : "", word[WRAPPED] ? ", wrapped buffer" : "");
     return NTR_OK;
 }
 

@@ -85,8 +85,10 @@ static uint64_t line_end(ntr_frame_rules *rules, size_t image, uint64_t start) {
     size_t low = 0, high = count;
     while (low < high) {
         size_t middle = low + (high - low) / 2;
-        if (rows[middle].address < start) low = middle + 1;
-        else high = middle;
+        if (rows[middle].address < start)
+            low = middle + 1;
+        else
+            high = middle;
     }
     if (low == count || rows[low].address != start) return 0;
     for (size_t i = low + 1; i < count && rows[i].address < start + PROLOGUE_MOST; i++)

@@ -16,8 +16,8 @@ void ntr_frame_rules_free(ntr_frame_rules *rules);
 void ntr_frame_rules_set_own(ntr_frame_rules *rules, const ntr_frame_rule *rule,
                              bool (*has_rule)(void *user, const ntr_context *context, uint64_t address), void *user);
 
-/* Returns the rule at `pc`. `lookup` is the address by which the function and its CFI are found: pc, or pc - 1 where pc is
- * a return address. */
+/* Returns the rule at `pc`. `lookup` is the address by which the function and its CFI are found: pc, or pc - 1 where pc
+ * is a return address. */
 ntr_frame_rule ntr_frame_rule_at(ntr_frame_rules *rules, const ntr_context *context, uint64_t position, uint64_t pc,
                                  uint64_t lookup);
 

@@ -31,7 +31,9 @@ static ntr_status take_frames(ntr_invented_stack *stack, const ntr_replay *repla
     ntr_status status = NTR_OK;
     stack->frame_count = 0;
     while (status == NTR_OK && ntr_replay_frame(replay, number, &frame, &caller)) {
-        status = add_frame(stack, (ntr_invented_frame){.pc = pc, .lookup = lookup, .returns_to = frame.return_to,
+        status = add_frame(stack, (ntr_invented_frame){.pc = pc,
+                                                       .lookup = lookup,
+                                                       .returns_to = frame.return_to,
                                                        .trap = frame.kind >= NTR_FRAME_EXCEPTION && caller});
         pc = frame.return_to;
         lookup = pc - 1; /* a debugger looks at the call */
@@ -58,7 +60,8 @@ static int by_address(const void *a, const void *b) {
 /* ---- layout */
 
 /* Frames further out may be in another privilege mode, behind a trap. */
-static ntr_frame_rule rule_of(const ntr_invented_stack *stack, const ntr_replay_hart *hart, const ntr_invented_frame *frame) {
+static ntr_frame_rule rule_of(const ntr_invented_stack *stack, const ntr_replay_hart *hart,
+                              const ntr_invented_frame *frame) {
     ntr_context context = hart->context;
     if (frame != stack->frames) context.prv = NTR_PRV_UNKNOWN;
     return ntr_frame_rule_at(stack->rules, &context, hart->offset, frame->pc, frame->lookup);
@@ -77,10 +80,11 @@ static uint64_t size_of(const ntr_frame_rule *rule) {
     return rule->by_fp ? FREE_FRAME : (uint64_t)rule->offset;
 }
 
-/* Lets the handler that has interrupted the frame return to a return place, if the return addresses of both are in the same register:
- * by the rule at the interrupted instruction or by that of the address before it, where debuggers look for callers.
- * They look for the caller of a return place at its address itself. */
-static void use_place(ntr_invented_stack *stack, const ntr_replay_hart *hart, ntr_invented_frame *frame, unsigned *places) {
+/* Lets the handler that has interrupted the frame return to a return place, if the return addresses of both are in the
+ * same register: by the rule at the interrupted instruction or by that of the address before it, where debuggers look
+ * for callers. They look for the caller of a return place at its address itself. */
+static void use_place(ntr_invented_stack *stack, const ntr_replay_hart *hart, ntr_invented_frame *frame,
+                      unsigned *places) {
     ntr_invented_frame *handler = frame > stack->frames ? frame - 1 : NULL, exact = *frame;
     if (!handler || !handler->trap || !stack->places || (stack->direct && handler == stack->frames)) return;
     exact.lookup = exact.pc;
@@ -92,7 +96,8 @@ static void use_place(ntr_invented_stack *stack, const ntr_replay_hart *hart, nt
     stack->has_places = true;
 }
 
-/* The handler is placed by the rule that holds without a return place, so that it is in the same place with and without one. */
+/* The handler is placed by the rule that holds without a return place, so that it is in the same place with and without
+ * one. */
 static void place_frames(ntr_invented_stack *stack, const ntr_replay_hart *hart, uint64_t top) {
     uint64_t sp = top;
     unsigned places = 0;
@@ -120,13 +125,14 @@ static uint64_t return_of(const ntr_invented_stack *stack, const ntr_invented_fr
     return frame->place ? place_address(stack, frame->place) : frame->returns_to;
 }
 
-static ntr_status put_return_word(ntr_invented_stack *stack, const ntr_invented_frame *handler, ntr_return_word word, uint64_t value) {
+static ntr_status put_return_word(ntr_invented_stack *stack, const ntr_invented_frame *handler, ntr_return_word word,
+                                  uint64_t value) {
     return put_word(stack, handler->cfa - ntr_return_place_word(handler->place, word, stack->xlen), value);
 }
 
-/* The return address of frame `number` is in a register: in the word where a frame further in has saved that register, or still
- * there. In a frame whose own return address is in the same register, the value is lost: only a trap or a signal enters
- * it from a function that has not saved its return address. */
+/* The return address of frame `number` is in a register: in the word where a frame further in has saved that register,
+ * or still there. In a frame whose own return address is in the same register, the value is lost: only a trap or a
+ * signal enters it from a function that has not saved its return address. */
 static ntr_status place_in_register(ntr_invented_stack *stack, size_t number) {
     const ntr_invented_frame *frame = &stack->frames[number];
     const bool t0 = frame->rule.by_t0;
@@ -151,7 +157,8 @@ static ntr_status place_return(ntr_invented_stack *stack, size_t number) {
         const ntr_invented_frame *interrupted = frame + 1;
         status = put_return_word(stack, frame, NTR_RETURN_WORD_PC, interrupted->pc);
         if (status == NTR_OK)
-            status = put_return_word(stack, frame, NTR_RETURN_WORD_SP, mask(stack, interrupted->cfa - size_of(&interrupted->rule)));
+            status = put_return_word(stack, frame, NTR_RETURN_WORD_SP,
+                                     mask(stack, interrupted->cfa - size_of(&interrupted->rule)));
     }
     if (status == NTR_OK && saved->saved)
         status = put_word(stack, frame->cfa + (uint64_t)saved->offset, return_of(stack, frame));
@@ -169,12 +176,13 @@ static ntr_status place_returns(ntr_invented_stack *stack) {
 
 size_t ntr_invented_stack_behind(const ntr_invented_stack *stack, uint64_t address) {
     for (size_t i = 0; i < stack->frame_count; i++)
-        if (stack->frames[i].place && place_address(stack, stack->frames[i].place) == address) return stack->frame_count - i - 1;
+        if (stack->frames[i].place && place_address(stack, stack->frames[i].place) == address)
+            return stack->frame_count - i - 1;
     return 0;
 }
 
-/* Values of s0, from the innermost frame out: a frame finds its own in the register, or where the innermost frame between
- * saved it. */
+/* Values of s0, from the innermost frame out: a frame finds its own in the register, or where the innermost frame
+ * between saved it. */
 static ntr_status place_frame_pointers(ntr_invented_stack *stack) {
     bool in_memory = false, written = false;
     uint64_t slot = 0;
@@ -216,8 +224,10 @@ static const ntr_stack_word *word_at(const ntr_invented_stack *stack, uint64_t a
     size_t low = 0, high = stack->word_count; /* the first word whose address is not above */
     while (low < high) {
         size_t middle = low + (high - low) / 2;
-        if (stack->words[middle].address > address) low = middle + 1;
-        else high = middle;
+        if (stack->words[middle].address > address)
+            low = middle + 1;
+        else
+            high = middle;
     }
     if (low == stack->word_count || address - stack->words[low].address >= stack->xlen / 8) return NULL;
     return &stack->words[low];

@@ -1,7 +1,8 @@
 /* The invented stack: registers and memory from which a debugger unwinds the call stack of a trace.
  *
- * A trace has no data, but a debugger finds callers by sp, ra, s0 and words of the stack. So a stack is laid out that holds
- * just these words, where the frame rules of the code look for them. Its frames are placed from the outermost one down:
+ * A trace has no data, but a debugger finds callers by sp, ra, s0 and words of the stack. So a stack is laid out that
+ * holds just these words, where the frame rules of the code look for them. Its frames are placed from the outermost one
+ * down:
  *
  *     cfa[outermost] = top
  *     sp[i] = cfa[i] - offset of the rule at pc[i];  cfa[i - 1] = sp[i]
@@ -9,10 +10,11 @@
  *     word where a frame further in has saved the register, or the register
  *     word at cfa[i] + offset of s0 = s0 of the caller, if a frame further out needs it
  *
- * Interrupts: a function that has not saved its return address needs the same register for two values, below the handler: the
- * address at which it was interrupted, and its own return address. Between the two frames there is then a frame of a *return
- * place*, an address without code, which the debugger knows as a signal trampoline (gdb/symbol_file.h). The handler
- * returns to it; its rules are those of ntr_return_place_word. It has no size, so that no frame moves when it is left out.
+ * Interrupts: a function that has not saved its return address needs the same register for two values, below the
+ * handler: the address at which it was interrupted, and its own return address. Between the two frames there is then a
+ * frame of a *return place*, an address without code, which the debugger knows as a signal trampoline
+ * (gdb/symbol_file.h). The handler returns to it; its rules are those of ntr_return_place_word. It has no size, so that
+ * no frame moves when it is left out.
  *
  * Invariant: the addresses of a frame depend on the frames further out and on its own pc only. So the CFA of a frame is
  * the same from its first to its last instruction, which debuggers rely on for steps. */
@@ -37,7 +39,8 @@ typedef struct ntr_invented_frame {
 /* Return places: addresses at this distance. With more interrupts inside of each other, they are used again. */
 enum { NTR_RETURN_PLACES = 8, NTR_RETURN_PLACE_SIZE = 16 };
 
-/* What a return place saves: the address of the interruption, sp there, and the registers in which return addresses are. */
+/* What a return place saves: the address of the interruption, sp there, and the registers in which return addresses
+ * are. */
 typedef enum ntr_return_word {
     NTR_RETURN_WORD_PC,
     NTR_RETURN_WORD_SP,
@@ -68,7 +71,8 @@ typedef struct ntr_invented_stack {
 ntr_status ntr_invented_stack_make(ntr_invented_stack *stack, const ntr_replay *replay, const ntr_replay_hart *hart,
                                    uint64_t top);
 
-/* Returns how many frames are left when the handler that returns to the place at the address has returned; 0: there is none. */
+/* Returns how many frames are left when the handler that returns to the place at the address has returned; 0: there is
+ * none. */
 size_t ntr_invented_stack_behind(const ntr_invented_stack *stack, uint64_t address);
 
 /* Copies up to `size` bytes of the stack at `address`. Returns the number of bytes that are known. */

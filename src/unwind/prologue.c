@@ -1,9 +1,10 @@
 /* The analysis follows registers that hold an entry value plus a constant, or a constant. It ends at the first
- * instruction that is not part of a usual prologue. Only what it finds out about sp and s0 is used: the CFA is s0 plus an
- * offset when s0 is set from sp, otherwise sp plus an offset. A stored register is the one that holds its entry value.
+ * instruction that is not part of a usual prologue. Only what it finds out about sp and s0 is used: the CFA is s0 plus
+ * an offset when s0 is set from sp, otherwise sp plus an offset. A stored register is the one that holds its entry
+ * value.
  *
- * Example: "addi sp,sp,-32; sd ra,24(sp); sd s0,16(sp); addi s0,sp,32" gives CFA = s0 + 0, ra at CFA - 8, s0 at CFA - 16;
- * between the third and the fourth instruction it gives CFA = sp + 32. */
+ * Example: "addi sp,sp,-32; sd ra,24(sp); sd s0,16(sp); addi s0,sp,32" gives CFA = s0 + 0, ra at CFA - 8, s0 at CFA -
+ * 16; between the third and the fourth instruction it gives CFA = sp + 32. */
 #include "unwind/prologue.h"
 
 enum { FOLLOWED_REGISTERS = 32, SLOTS_MAX = 32, GP = 3 };
@@ -76,7 +77,8 @@ static prologue_insn quadrant_1(uint32_t i, bool rv32) {
     if (funct3 == 3 && rd == NTR_REG_SP) {
         c.operation = DO_ADD_CONSTANT;
         c.immediate = sign(bits_of(i, 12, 1) << 9 | bits_of(i, 3, 2) << 7 | bits_of(i, 5, 1) << 6 |
-                               bits_of(i, 2, 1) << 5 | bits_of(i, 6, 1) << 4, 10);
+                               bits_of(i, 2, 1) << 5 | bits_of(i, 6, 1) << 4,
+                           10);
     }
     return c;
 }
@@ -107,8 +109,7 @@ static prologue_insn quadrant_0(uint32_t i, bool rv32) {
     }
     if (funct3 == 2 || (funct3 == 3 && !rv32)) c.operation = DO_LOAD;
     if (funct3 == 6 || (funct3 == 7 && !rv32)) c.operation = DO_STORE;
-    if (funct3 == 6)
-        c.immediate = bits_of(i, 5, 1) << 6 | bits_of(i, 10, 3) << 3 | bits_of(i, 6, 1) << 2;
+    if (funct3 == 6) c.immediate = bits_of(i, 5, 1) << 6 | bits_of(i, 10, 3) << 3 | bits_of(i, 6, 1) << 2;
     if (funct3 == 7) c.immediate = bits_of(i, 5, 2) << 6 | bits_of(i, 10, 3) << 3;
     return c;
 }
@@ -178,7 +179,8 @@ ntr_frame_rule ntr_prologue_rule(const ntr_program *program, const ntr_context *
     for (uint64_t pc = start; pc < end;) {
         uint8_t bytes[4] = {0};
         size_t size = ntr_program_read(program, context, position, pc, bytes, sizeof bytes);
-        uint32_t insn = (uint32_t)bytes[0] | (uint32_t)bytes[1] << 8 | (uint32_t)bytes[2] << 16 | (uint32_t)bytes[3] << 24;
+        uint32_t insn =
+            (uint32_t)bytes[0] | (uint32_t)bytes[1] << 8 | (uint32_t)bytes[2] << 16 | (uint32_t)bytes[3] << 24;
         unsigned length = (insn & 3) == 3 ? 4 : 2;
         if (size < length) break;
         prologue_insn c = decode(length == 2 ? insn & 0xffff : insn, rv32);

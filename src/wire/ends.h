@@ -13,30 +13,48 @@
 
 /* ---- words */
 
-static inline uint64_t ntr_word_ends(uint64_t word) { return word & word >> 1 & NTR_BYTES_LOW; }
+static inline uint64_t ntr_word_ends(uint64_t word) {
+    return word & word >> 1 & NTR_BYTES_LOW;
+}
 
-static inline uint64_t ntr_word_reserved(uint64_t word) { return ~word & word >> 1 & NTR_BYTES_LOW; }
+static inline uint64_t ntr_word_reserved(uint64_t word) {
+    return ~word & word >> 1 & NTR_BYTES_LOW;
+}
 
 /* Bytes that end a field or a message, or are reserved: those at which a decoder must stop. */
-static inline uint64_t ntr_word_stops(uint64_t word) { return (word | word >> 1) & NTR_BYTES_LOW; }
+static inline uint64_t ntr_word_stops(uint64_t word) {
+    return (word | word >> 1) & NTR_BYTES_LOW;
+}
 
 /* Returns the number of bytes up to and including the first one of the set. The set must not be empty. */
-static inline unsigned ntr_word_size(uint64_t set) { return (unsigned)__builtin_ctzll(set) / 8 + 1; }
+static inline unsigned ntr_word_size(uint64_t set) {
+    return (unsigned)__builtin_ctzll(set) / 8 + 1;
+}
 
 /* Returns the word with all bytes after the first one of the set `ends` cleared. */
-static inline uint64_t ntr_word_up_to(uint64_t word, uint64_t ends) { return word & (((ends & -ends) << 8) - 1); }
+static inline uint64_t ntr_word_up_to(uint64_t word, uint64_t ends) {
+    return word & (((ends & -ends) << 8) - 1);
+}
 
 /* ---- windows */
 
-static inline uint32_t ntr_window_ends(ntr_window window) { return window.low & window.high; }
+static inline uint32_t ntr_window_ends(ntr_window window) {
+    return window.low & window.high;
+}
 
-static inline uint32_t ntr_window_reserved(ntr_window window) { return window.high & ~window.low; }
+static inline uint32_t ntr_window_reserved(ntr_window window) {
+    return window.high & ~window.low;
+}
 
 /* Bytes that end a field or a message. */
-static inline uint32_t ntr_window_field_ends(ntr_window window) { return window.low; }
+static inline uint32_t ntr_window_field_ends(ntr_window window) {
+    return window.low;
+}
 
 /* Bytes that cannot start a message. */
-static inline uint32_t ntr_window_no_start(ntr_window window) { return window.low | window.high; }
+static inline uint32_t ntr_window_no_start(ntr_window window) {
+    return window.low | window.high;
+}
 
 /* ---- spans */
 

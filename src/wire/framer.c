@@ -21,7 +21,9 @@ void ntr_framer_init(ntr_framer *framer, bool zero_idle) {
     framer->zero_idle = zero_idle;
 }
 
-void ntr_framer_seek_start(ntr_framer *framer) { framer->mode = NTR_FRAMER_SEEKING; }
+void ntr_framer_seek_start(ntr_framer *framer) {
+    framer->mode = NTR_FRAMER_SEEKING;
+}
 
 ntr_status ntr_framer_feed(ntr_framer *framer, const uint8_t *data, size_t size, bool last) {
     if (framer->last || framer->at != framer->size) return NTR_E_STATE;
@@ -33,7 +35,9 @@ ntr_status ntr_framer_feed(ntr_framer *framer, const uint8_t *data, size_t size,
     return NTR_OK;
 }
 
-uint64_t ntr_framer_offset(const ntr_framer *framer) { return framer->base + framer->at; }
+uint64_t ntr_framer_offset(const ntr_framer *framer) {
+    return framer->base + framer->at;
+}
 
 static void seek(ntr_framer *f) {
     size_t end = ntr_find_end(f->data + f->at, f->size - f->at);

@@ -25,7 +25,9 @@ typedef enum ntr_mseo {
 /* Bit 0 of each byte of a word. */
 #define NTR_BYTES_LOW UINT64_C(0x0101010101010101)
 
-static inline ntr_mseo ntr_mseo_of(uint8_t byte) { return (ntr_mseo)(byte & 3); }
+static inline ntr_mseo ntr_mseo_of(uint8_t byte) {
+    return (ntr_mseo)(byte & 3);
+}
 
 /* Eight bytes, the first in the low bits. */
 static inline uint64_t ntr_load8(const uint8_t *bytes) {

@@ -18,7 +18,8 @@ typedef struct ntr_window {
     uint32_t low, high; /* bit i: the low (high) bit of byte i's MSEO */
 } ntr_window;
 
-/* Bit 0 of each byte of a word, gathered into eight bits. The multiplication adds shifted copies that do not overlap. */
+/* Bit 0 of each byte of a word, gathered into eight bits. The multiplication adds shifted copies that do not overlap.
+ */
 static inline uint32_t ntr_gather_low(uint64_t word) {
     return (uint32_t)(((word & NTR_BYTES_LOW) * UINT64_C(0x0102040810204080)) >> 56);
 }
@@ -35,7 +36,9 @@ static inline ntr_window ntr_window_portable(const uint8_t *bytes) {
 
 #if defined(NTR_PORTABLE)
 
-static inline ntr_window ntr_window_of(const uint8_t *bytes) { return ntr_window_portable(bytes); }
+static inline ntr_window ntr_window_of(const uint8_t *bytes) {
+    return ntr_window_portable(bytes);
+}
 
 #elif defined(__AVX2__)
 
@@ -81,7 +84,9 @@ static inline ntr_window ntr_window_of(const uint8_t *bytes) {
 
 #else
 
-static inline ntr_window ntr_window_of(const uint8_t *bytes) { return ntr_window_portable(bytes); }
+static inline ntr_window ntr_window_of(const uint8_t *bytes) {
+    return ntr_window_portable(bytes);
+}
 
 #endif
 

@@ -1,5 +1,5 @@
-/* Uses configs of the public interface as a program does. Compiled against headers in which they are shorter or longer, it
- * must run with the library as it is. */
+/* Uses configs of the public interface as a program does. Compiled against headers in which they are shorter or longer,
+ * it must run with the library as it is. */
 #include <ntrace/ntrace.h>
 #include <stdio.h>
 
@@ -46,4 +46,6 @@ static int encode(void) {
     return 0;
 }
 
-int main(void) { return decode() || encode(); }
+int main(void) {
+    return decode() || encode();
+}

@@ -57,20 +57,29 @@ static void answer(const ntr_bus *bus, const char *line) {
     char *end;
     const uint64_t address = strtoull(line + 2, &end, 0);
     ntr_status status = NTR_OK;
-    if (*line == 'w') status = bus->write32(bus->user, address, (uint32_t)strtoul(end, NULL, 0));
-    else if (*line == 'r') status = bus->read32(bus->user, address, &word);
-    else status = read_block(bus, address, bytes);
+    if (*line == 'w')
+        status = bus->write32(bus->user, address, (uint32_t)strtoul(end, NULL, 0));
+    else if (*line == 'r')
+        status = bus->read32(bus->user, address, &word);
+    else
+        status = read_block(bus, address, bytes);
     if (model) ntr_system_step(model, STEPS);
-    if (status != NTR_OK) puts("error");
-    else if (*line == 'w') puts("ok");
-    else if (*line == 'r') printf("0x%08" PRIx32 "\n", word);
-    else for (unsigned i = 0; i < BLOCK; i++) printf("%02x%s", bytes[i], i + 1 < BLOCK ? " " : "\n");
+    if (status != NTR_OK)
+        puts("error");
+    else if (*line == 'w')
+        puts("ok");
+    else if (*line == 'r')
+        printf("0x%08" PRIx32 "\n", word);
+    else
+        for (unsigned i = 0; i < BLOCK; i++) printf("%02x%s", bytes[i], i + 1 < BLOCK ? " " : "\n");
 }
 
 int main(int argc, char **argv) {
     ntr_bus bus;
     char line[128];
-    if (argc != 3 || (strcmp(argv[1], "model") == 0 ? open_model(&bus, argv[2]) : open_connection(&bus, argv[1], argv[2]))) return 2;
+    if (argc != 3 ||
+        (strcmp(argv[1], "model") == 0 ? open_model(&bus, argv[2]) : open_connection(&bus, argv[1], argv[2])))
+        return 2;
     while (fgets(line, sizeof line, stdin)) answer(&bus, line);
     if (bus.close) bus.close(bus.user);
     ntr_system_free(model);

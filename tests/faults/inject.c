@@ -8,8 +8,8 @@
  *   eintr     every other read and write is interrupted by a signal
  *   count     nothing fails
  *
- * With FAULTS_COUNT=FILE the numbers of allocations, writes, reads, and calls at which it can be killed are written to FILE.
- * Writes to standard error do not fail, so that messages arrive. */
+ * With FAULTS_COUNT=FILE the numbers of allocations, writes, reads, and calls at which it can be killed are written to
+ * FILE. Writes to standard error do not fail, so that messages arrive. */
 #include <dlfcn.h>
 #include <errno.h>
 #include <fcntl.h>

@@ -1,6 +1,6 @@
 /* Prints how the capture plugin classifies the instructions of a flat file, for accesses.py:
- * accesses FILE rv32|rv64 -> one line each: h l s a (harmless, load, store, sure access) or -; the set of registers that may
- * be written; of a sure access, its size and address; a branch's offset */
+ * accesses FILE rv32|rv64 -> one line each: h l s a (harmless, load, store, sure access) or -; the set of registers
+ * that may be written; of a sure access, its size and address; a branch's offset */
 #include "riscv.h"
 
 #include <stdint.h>

@@ -3,7 +3,8 @@
  *
  * Every program counter must have an instruction, and the next one must be possible for its class: after a linear
  * instruction the next one, after a branch the next one or its target, after a direct or sequential jump its target.
- * Other successors are counted as traps. Prints "instructions N traps N", or the program counter without instruction. */
+ * Other successors are counted as traps. Prints "instructions N traps N", or the program counter without instruction.
+ */
 #include "program/blocks.h"
 
 #include <inttypes.h>

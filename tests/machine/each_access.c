@@ -1,10 +1,11 @@
-/* A plugin for QEMU 10.0 or 11.1 (NTRACE_QEMU_API): writes down every load and store of the harts. The truth for `ntrace run --machine
- * --data`, loaded beside its plugin. It shares with it the declarations of QEMU's interface only. It does not ask QEMU for the value
- * of an access: it reads the memory behind it.
+/* A plugin for QEMU 10.0 or 11.1 (NTRACE_QEMU_API): writes down every load and store of the harts. The truth for
+ * `ntrace run --machine
+ * --data`, loaded beside its plugin. It shares with it the declarations of QEMU's interface only. It does not ask QEMU
+ * for the value of an access: it reads the memory behind it.
  *
- * The file has a record of 40 bytes for each access, in order: address, bytes in memory (8 each), instructions begun before (8), hart
- * (4), privilege mode (4), size (4), 1 for a store, plus 2 if the bytes are not those of the access (a device, or a load of an
- * atomic instruction, which has stored since) (4). Argument: out=FILE. */
+ * The file has a record of 40 bytes for each access, in order: address, bytes in memory (8 each), instructions begun
+ * before (8), hart (4), privilege mode (4), size (4), 1 for a store, plus 2 if the bytes are not those of the access (a
+ * device, or a load of an atomic instruction, which has stored since) (4). Argument: out=FILE. */
 #include "api.h"
 
 #include <stdio.h>
@@ -33,7 +34,8 @@ static void on_access(unsigned vcpu, qemu_access info, uint64_t address, void *o
         uint64_t address, data, instructions;
         uint32_t hart, mode, size, flags;
     } row = {.address = address, .instructions = hart->instructions, .hart = vcpu, .mode = hart->mode};
-    const bool store = qemu_plugin_mem_is_store(info), io = qemu_plugin_hwaddr_is_io(qemu_plugin_get_hwaddr(info, address));
+    const bool store = qemu_plugin_mem_is_store(info),
+               io = qemu_plugin_hwaddr_is_io(qemu_plugin_get_hwaddr(info, address));
     const bool other = io || ((uintptr_t)opcode == ATOMIC && !store);
 
     row.size = 1u << qemu_plugin_mem_size_shift(info);
@@ -66,7 +68,8 @@ static QEMU_TB_CALLBACK(translate) {
         unsigned char first = 0;
         qemu_plugin_insn_data(instruction, &first, 1);
         qemu_plugin_register_vcpu_insn_exec_cb(instruction, on_instruction, QEMU_NO_REGS, NULL);
-        qemu_plugin_register_vcpu_mem_cb(instruction, on_access, QEMU_NO_REGS, QEMU_MEM_RW, (void *)(uintptr_t)(first & 0x7f));
+        qemu_plugin_register_vcpu_mem_cb(instruction, on_access, QEMU_NO_REGS, QEMU_MEM_RW,
+                                         (void *)(uintptr_t)(first & 0x7f));
     }
 }
 

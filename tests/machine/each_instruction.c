@@ -1,18 +1,18 @@
-/* A plugin for QEMU 10.0 or 11.1 (NTRACE_QEMU_API) that is called at each instruction: the truth for `ntrace run --machine`, loaded beside its plugin. It
- * shares no code with it. Address and privilege mode are read at every block: QEMU executes one translation of a page at all addresses
- * at which it is mapped. QEMU's log tells which instruction trapped: a
- * synchronous trap with the address of the instruction that began last takes it back.
+/* A plugin for QEMU 10.0 or 11.1 (NTRACE_QEMU_API) that is called at each instruction: the truth for `ntrace run
+ * --machine`, loaded beside its plugin. It shares no code with it. Address and privilege mode are read at every block:
+ * QEMU executes one translation of a page at all addresses at which it is mapped. QEMU's log tells which instruction
+ * trapped: a synchronous trap with the address of the instruction that began last takes it back.
  *
  * option out=FILE: for each hart a line "HART COUNT HASH" after every STEP instructions, and at the end.
  * option list=FILE: all instructions of hart 0, or of hart=N, "0xADDRESS MODE".
- * option off=FILE: the numbers of instructions that were executed in a row with the interrupts of S mode switched off, on hart 0; a line
- * for each, with the number of instructions before. Expects one-insn-per-tb=on.
- * option times=FILE: the CSR time when each instruction of hart 0 began that retired, a line for each. Expects one-insn-per-tb=on.
- * option modes=MASK: only instructions of these privilege modes, one bit each: 1 U, 2 S, 8 M.
- * option asid=N: only those that are executed while satp has this ASID (RV64).
- * option versions=FILE,first=ADDRESS,last=ADDRESS: how often each instruction of hart 0 retired that was translated at an address from
- * `first` to `last`, by its bytes: "0xADDRESS 0xBYTES COUNT".
- * option from=ADDRESS: from the first time on that the instruction at this address begins; until=ADDRESS: until this one begins after that. */
+ * option off=FILE: the numbers of instructions that were executed in a row with the interrupts of S mode switched off,
+ * on hart 0; a line for each, with the number of instructions before. Expects one-insn-per-tb=on. option times=FILE:
+ * the CSR time when each instruction of hart 0 began that retired, a line for each. Expects one-insn-per-tb=on. option
+ * modes=MASK: only instructions of these privilege modes, one bit each: 1 U, 2 S, 8 M. option asid=N: only those that
+ * are executed while satp has this ASID (RV64). option versions=FILE,first=ADDRESS,last=ADDRESS: how often each
+ * instruction of hart 0 retired that was translated at an address from `first` to `last`, by its bytes: "0xADDRESS
+ * 0xBYTES COUNT". option from=ADDRESS: from the first time on that the instruction at this address begins;
+ * until=ADDRESS: until this one begins after that. */
 #include "api.h"
 #include "tests/real/hash.h"
 
@@ -99,8 +99,9 @@ static void take_line(unsigned vcpu, const char *line) {
     unsigned hart, interrupt;
     uint64_t cause, epc;
 
-    if (sscanf(line, "riscv_cpu_do_interrupt: hart:%u, async:%u, cause:%" SCNx64 ", epc:0x%" SCNx64, &hart, &interrupt, &cause,
-               &epc) != 4 || hart != vcpu)
+    if (sscanf(line, "riscv_cpu_do_interrupt: hart:%u, async:%u, cause:%" SCNx64 ", epc:0x%" SCNx64, &hart, &interrupt,
+               &cause, &epc) != 4 ||
+        hart != vcpu)
         return;
     harts[vcpu].interrupted |= interrupt != 0;
     if (interrupt || harts[vcpu].pc != epc) return;
@@ -125,13 +126,15 @@ static void read_log(unsigned vcpu) {
     }
 }
 
-/* The other plugin gives back what all harts that are awake have read. This hart has slept, so no line there concerns it. */
+/* The other plugin gives back what all harts that are awake have read. This hart has slept, so no line there concerns
+ * it. */
 static void skip_hole(struct hart *hart) {
     off_t data = lseek(log_file, hart->read, SEEK_DATA);
     char byte = 0;
 
     if (data <= hart->read) return;
-    for (hart->read = data; byte != '\n' && pread(log_file, &byte, 1, hart->read) == 1; hart->read++) {}
+    for (hart->read = data; byte != '\n' && pread(log_file, &byte, 1, hart->read) == 1; hart->read++) {
+    }
 }
 
 static uint64_t read_value(const struct hart *hart, struct qemu_plugin_register *name) {
@@ -188,7 +191,9 @@ static struct version *version_of(const struct qemu_plugin_insn *instruction, ui
 
 static void write_versions(void) {
     for (size_t i = 0; i < VERSIONS; i++)
-        if (table[i].count) fprintf(versions, "0x%" PRIx64 " 0x%" PRIx32 " %" PRIu64 "\n", table[i].address, table[i].bytes, table[i].count);
+        if (table[i].count)
+            fprintf(versions, "0x%" PRIx64 " 0x%" PRIx32 " %" PRIu64 "\n", table[i].address, table[i].bytes,
+                    table[i].count);
     fclose(versions);
 }
 

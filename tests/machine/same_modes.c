@@ -1,5 +1,6 @@
-/* Does a bundle hold what the plugin each_instruction.c has seen? Compares the hashes over address and privilege mode of each hart
- * after every so many instructions. The last block of a hart may be cut differently by the end of the machine.
+/* Does a bundle hold what the plugin each_instruction.c has seen? Compares the hashes over address and privilege mode
+ * of each hart after every so many instructions. The last block of a hart may be cut differently by the end of the
+ * machine.
  *
  * usage: same_modes BUNDLE FILE */
 #include "tests/real/each_instruction.h"
@@ -62,9 +63,10 @@ static int compare(void) {
         uint64_t expected = h->mark_count ? h->marks[h->mark_count - 1].count : 0;
         uint64_t distance = h->count > expected ? h->count - expected : expected - h->count;
         if (!h->count && !h->mark_count) continue;
-        printf("hart %u: %" PRIu64 " instructions, %" PRIu64 " expected, %zu of %zu hashes reached%s\n", i, h->count, expected, h->passed,
-               h->mark_count, h->wrong ? ", one differs" : "");
-        if (h->wrong) printf("  the first that differs: after %" PRIu64 " instructions\n", h->marks[h->wrong - 1].count);
+        printf("hart %u: %" PRIu64 " instructions, %" PRIu64 " expected, %zu of %zu hashes reached%s\n", i, h->count,
+               expected, h->passed, h->mark_count, h->wrong ? ", one differs" : "");
+        if (h->wrong)
+            printf("  the first that differs: after %" PRIu64 " instructions\n", h->marks[h->wrong - 1].count);
         problems += h->wrong || distance > BLOCK;
     }
     printf("%" PRIu64 " problems\n", problems);

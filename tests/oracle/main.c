@@ -19,20 +19,16 @@ typedef struct printer {
 
 static const char *const kind_name[] = {"pc", "trap", "sync", "stop", "context", "overflow", "lost", "note"};
 
-static void print(void *user, const oracle_event *e)
-{
+static void print(void *user, const oracle_event *e) {
     printer *p = user;
-    if (p->only >= 0 && e->src != (unsigned)p->only)
-        return;
+    if (p->only >= 0 && e->src != (unsigned)p->only) return;
     p->defects |= e->kind == ORACLE_LOST || e->kind == ORACLE_NOTE;
     if (e->kind == ORACLE_PC) {
         put_address(e->pc, 8);
     } else if (p->events) {
         printf("# %s src=%u offset=%llu code=%u", kind_name[e->kind], e->src, (unsigned long long)e->offset, e->code);
-        if (e->known)
-            printf(" pc=0x%llx", (unsigned long long)e->pc);
-        if (e->has_time)
-            printf(" time=%llu", (unsigned long long)e->time);
+        if (e->known) printf(" pc=0x%llx", (unsigned long long)e->pc);
+        if (e->has_time) printf(" time=%llu", (unsigned long long)e->time);
         if (e->kind == ORACLE_CONTEXT)
             printf(" prv=%u v=%u scontext=%llu hcontext=%llu", e->context.prv, e->context.v,
                    (unsigned long long)e->context.scontext, (unsigned long long)e->context.hcontext);
@@ -40,32 +36,26 @@ static void print(void *user, const oracle_event *e)
     }
 }
 
-static ntr_bytes read_all(FILE *file)
-{
+static ntr_bytes read_all(FILE *file) {
     size_t size = 0, capacity = 1 << 20, got;
     uint8_t *data = malloc(capacity);
     while (data && (got = fread(data + size, 1, capacity - size, file)) > 0) {
         size += got;
-        if (size == capacity)
-            data = realloc(data, capacity *= 2);
+        if (size == capacity) data = realloc(data, capacity *= 2);
     }
-    if (!data)
-        abort();
+    if (!data) abort();
     return (ntr_bytes){data, size};
 }
 
-static bool add_image(ntr_program *program, const char *name)
-{
+static bool add_image(ntr_program *program, const char *name) {
     const char *at = strrchr(name, '@');
     ntr_image_options options = {.size = sizeof options};
-    if (!at)
-        return ntr_program_add_elf(program, name, &options) == NTR_OK;
+    if (!at) return ntr_program_add_elf(program, name, &options) == NTR_OK;
     char path[4096];
     snprintf(path, sizeof path, "%.*s", (int)(at - name), name);
     options.bias = strtoull(at + 1, NULL, 0);
     FILE *file = fopen(path, "rb");
-    if (!file)
-        return false;
+    if (!file) return false;
     ntr_bytes bytes = read_all(file);
     fclose(file);
     bool good = ntr_program_add_raw(program, bytes, &options) == NTR_OK;
@@ -73,8 +63,7 @@ static bool add_image(ntr_program *program, const char *name)
     return good;
 }
 
-int main(int argc, char **argv)
-{
+int main(int argc, char **argv) {
     ntr_params params;
     ntr_params_init(&params, NULL);
     printer out = {.only = -1};
@@ -97,7 +86,8 @@ int main(int argc, char **argv)
     }
     ntr_program *program = ntr_program_new(NULL);
     if (optind >= argc || !program || !add_image(program, argv[optind])) {
-        fprintf(stderr, "usage: oracle [-s BITS] [-d NAME] [-r MODE] [-i ID] [-w BITS] [-k N] [-qxae] IMAGE < STREAM\n");
+        fprintf(stderr,
+                "usage: oracle [-s BITS] [-d NAME] [-r MODE] [-i ID] [-w BITS] [-k N] [-qxae] IMAGE < STREAM\n");
         return 2;
     }
     params.xlen = (uint8_t)ntr_program_xlen(program);

@@ -42,8 +42,7 @@ typedef struct oracle {
     source *sources;
 } oracle;
 
-static void report(oracle *o, const source *s, oracle_event event)
-{
+static void report(oracle *o, const source *s, oracle_event event) {
     event.src = s->id;
     event.offset = o->message->offset;
     event.has_time = s->has_time;
@@ -52,80 +51,66 @@ static void report(oracle *o, const source *s, oracle_event event)
     o->options.report(o->options.user, &event);
 }
 
-static void reset_tables(source *s)
-{
+static void reset_tables(source *s) {
     memset(s->counter, 1, sizeof s->counter);
     memset(s->cached, 0, sizeof s->cached);
 }
 
 /* The place of a target in the cache: XOR of slices, from bit 2 up. */
-static uint64_t cache_place(const oracle *o, uint64_t target)
-{
+static uint64_t cache_place(const oracle *o, uint64_t target) {
     uint64_t place = 0;
     unsigned end = o->params->xlen == 32 ? 26 : 64, bits = o->params->jump_cache;
-    for (unsigned bit = 2; bit < end; bit++)
-        place ^= (target >> bit & 1u) << ((bit - 2) % bits);
+    for (unsigned bit = 2; bit < end; bit++) place ^= (target >> bit & 1u) << ((bit - 2) % bits);
     return place;
 }
 
-static void forget_pending(source *s)
-{
+static void forget_pending(source *s) {
     s->run_count = s->run_at = s->run_bit = 0;
     s->run_time = s->icnt = 0;
 }
 
-static void forget_flow(source *s)
-{
+static void forget_flow(source *s) {
     forget_pending(s);
     s->depth = 0;
     s->can_repeat = false;
 }
 
-static void lose(oracle *o, source *s, ntr_status reason)
-{
+static void lose(oracle *o, source *s, ntr_status reason) {
     if (s->synced)
-        report(o, s, (oracle_event){.kind = ORACLE_LOST, .reason = reason, .known = true, .pc = s->pc, .pool = s->icnt});
+        report(o, s,
+               (oracle_event){.kind = ORACLE_LOST, .reason = reason, .known = true, .pc = s->pc, .pool = s->icnt});
     s->synced = false;
     forget_flow(s);
 }
 
 /* Room for one more than `count`: arrays double when `count` is a power of two. */
-static void *grow(void *array, size_t count, size_t size)
-{
-    if ((count & (count - 1)) == 0)
-        array = realloc(array, (count ? 2 * count : 1) * size);
-    if (!array)
-        abort();
+static void *grow(void *array, size_t count, size_t size) {
+    if ((count & (count - 1)) == 0) array = realloc(array, (count ? 2 * count : 1) * size);
+    if (!array) abort();
     return array;
 }
 
-static void add_run(source *s, uint64_t outcomes, unsigned count, uint64_t times)
-{
-    if (count == 0)
-        return;
+static void add_run(source *s, uint64_t outcomes, unsigned count, uint64_t times) {
+    if (count == 0) return;
     s->htm = true;
     s->runs = grow(s->runs, s->run_count, sizeof *s->runs);
     s->runs[s->run_count++] = (run){outcomes, times, count, false};
 }
 
-static void add_hist(source *s, uint64_t hist, uint64_t times)
-{
+static void add_hist(source *s, uint64_t hist, uint64_t times) {
     add_run(s, hist, 63u - (unsigned)__builtin_clzll(hist), times);
 }
 
-static void add_prediction(source *s, uint64_t branches)
-{
+static void add_prediction(source *s, uint64_t branches) {
     add_run(s, 0, 1, branches);
     s->runs[s->run_count - 1].predicted = true;
 }
 
-static unsigned char *counter_of(const oracle *o, source *s)
-{
+static unsigned char *counter_of(const oracle *o, source *s) {
     return &s->counter[s->pc / 4 % (UINT64_C(1) << o->params->branch_predictor)];
 }
 
-static bool take_outcome(const oracle *o, source *s)
-{
+static bool take_outcome(const oracle *o, source *s) {
     const run *r = &s->runs[s->run_at];
     if (r->predicted) {
         bool last = ++s->run_time == r->times;
@@ -134,18 +119,15 @@ static bool take_outcome(const oracle *o, source *s)
         return (*counter_of(o, s) > 1) != last;
     }
     bool taken = r->outcomes >> (r->count - 1 - s->run_bit) & 1u;
-    if (++s->run_bit < r->count)
-        return taken;
+    if (++s->run_bit < r->count) return taken;
     s->run_bit = 0;
     s->run_time = (s->run_time + 1) % r->times;
     s->run_at += s->run_time == 0;
     return taken;
 }
 
-static void push(oracle *o, source *s, uint64_t address)
-{
-    if (o->params->implicit_return == NTR_RETURN_OFF)
-        return;
+static void push(oracle *o, source *s, uint64_t address) {
+    if (o->params->implicit_return == NTR_RETURN_OFF) return;
     if (o->params->return_stack && s->depth == o->params->return_stack)
         memmove(s->stack, s->stack + 1, --s->depth * sizeof *s->stack); /* the oldest entry is removed */
     s->stack = grow(s->stack, s->depth, sizeof *s->stack);
@@ -166,8 +148,7 @@ typedef struct walk {
 } walk;
 
 /* 1.0: without outcome a branch is not taken (OQ-9); other encoders always send it. */
-static ntr_status branch(oracle *o, source *s, walk *w, uint64_t target, uint64_t *next)
-{
+static ntr_status branch(oracle *o, source *s, walk *w, uint64_t target, uint64_t *next) {
     bool has_outcome = s->run_at < s->run_count;
     w->branched = w->last;
     if (o->params->branch_predictor) {
@@ -178,28 +159,23 @@ static ntr_status branch(oracle *o, source *s, walk *w, uint64_t target, uint64_
         return NTR_OK;
     }
     w->guessed = w->last && !has_outcome;
-    if (!has_outcome && s->htm && o->dialect->history_whole && !(w->last && w->addressed))
-        return NTR_E_HIST_SHORT;
-    if (has_outcome ? take_outcome(o, s) : w->last && w->direct_branch)
-        *next = target;
+    if (!has_outcome && s->htm && o->dialect->history_whole && !(w->last && w->addressed)) return NTR_E_HIST_SHORT;
+    if (has_outcome ? take_outcome(o, s) : w->last && w->direct_branch) *next = target;
     return NTR_OK;
 }
 
-static ntr_status direct_jump(oracle *o, source *s, walk *w, uint64_t target, uint64_t *next)
-{
+static ntr_status direct_jump(oracle *o, source *s, walk *w, uint64_t target, uint64_t *next) {
     *next = target;
     w->branched = w->last && (o->params->all_jumps || o->dialect->branch_on_jump);
-    if (o->params->all_jumps && s->run_at < s->run_count && !take_outcome(o, s))
-        return NTR_E_NO_LANDING;
+    if (o->params->all_jumps && s->run_at < s->run_count && !take_outcome(o, s)) return NTR_E_NO_LANDING;
     return NTR_OK;
 }
 
 /* A register jump, `popped` if the return stack gave an address for it. */
 static ntr_status register_jump(oracle *o, walk *w, const ntr_insn *insn, const uint64_t *popped, bool return_like,
-                                uint64_t *next)
-{
-    bool sequential = o->params->sequential_jump && insn->flow != NTR_FLOW_TRAP_RETURN && insn->flow != NTR_FLOW_RETURN &&
-                      insn->rs1 != 0 && w->constant_rd == insn->rs1;
+                                uint64_t *next) {
+    bool sequential = o->params->sequential_jump && insn->flow != NTR_FLOW_TRAP_RETURN &&
+                      insn->flow != NTR_FLOW_RETURN && insn->rs1 != 0 && w->constant_rd == insn->rs1;
     if (w->last && w->addressed)
         w->unknown = true; /* ... but the message has it */
     else if (sequential)
@@ -215,22 +191,18 @@ static ntr_status register_jump(oracle *o, walk *w, const ntr_insn *insn, const 
     return NTR_OK;
 }
 
-static ntr_status step(oracle *o, source *s, walk *w)
-{
+static ntr_status step(oracle *o, source *s, walk *w) {
     ntr_insn insn;
     ntr_status status = ntr_program_insn(o->options.program, &s->context, o->message->offset, s->pc, &insn);
-    if (status)
-        return status;
-    if (insn.size / 2u > w->left)
-        return NTR_E_ICNT_SPLITS;
+    if (status) return status;
+    if (insn.size / 2u > w->left) return NTR_E_ICNT_SPLITS;
     w->left -= insn.size / 2u;
     w->last = w->left == 0;
     uint64_t link = s->pc + insn.size, next = link, popped = 0;
     bool swap = insn.flow == NTR_FLOW_CO_SWAP && !o->dialect->swap_is_call;
     bool pops = o->params->implicit_return && (insn.flow == NTR_FLOW_RETURN || swap);
     bool has_popped = pops && s->depth > 0;
-    if (has_popped)
-        popped = s->stack[--s->depth];
+    if (has_popped) popped = s->stack[--s->depth];
     if (insn.flow == NTR_FLOW_DIRECT_CALL || insn.flow == NTR_FLOW_INDIRECT_CALL || insn.flow == NTR_FLOW_CO_SWAP)
         push(o, s, link);
 
@@ -240,8 +212,7 @@ static ntr_status step(oracle *o, source *s, walk *w)
         status = direct_jump(o, s, w, insn.target, &next);
     else if (insn.flow != NTR_FLOW_LINEAR && insn.flow != NTR_FLOW_TRAP)
         status = register_jump(o, w, &insn, has_popped ? &popped : NULL, pops, &next);
-    if (status != NTR_E_HIST_SHORT)
-        report(o, s, (oracle_event){.kind = ORACLE_PC, .known = true, .pc = s->pc});
+    if (status != NTR_E_HIST_SHORT) report(o, s, (oracle_event){.kind = ORACLE_PC, .known = true, .pc = s->pc});
     w->constant = insn.target;
     w->constant_rd = insn.sets_constant ? insn.rd : -1;
     s->pc = o->params->xlen == 32 ? (uint32_t)next : next;
@@ -249,21 +220,17 @@ static ntr_status step(oracle *o, source *s, walk *w)
 }
 
 /* Walk the pool and this message's I-CNT, with the pending history. */
-static ntr_status walk_icnt(oracle *o, source *s, const oracle_message *m, walk *w)
-{
+static ntr_status walk_icnt(oracle *o, source *s, const oracle_message *m, walk *w) {
     uint64_t total = s->icnt + m->field['i'];
     *w = (walk){.left = total, .direct_branch = m->tcode == 3 || m->tcode == 11, .constant_rd = -1};
     w->addressed = (m->has['s'] || m->has['u']) && m->field['b'] == 0;
-    if (total > HALFWORDS_MAX)
-        return NTR_E_LIMIT;
+    if (total > HALFWORDS_MAX) return NTR_E_LIMIT;
     while (w->left) {
         ntr_status status = step(o, s, w);
-        if (status)
-            return status;
+        if (status) return status;
     }
     if (s->run_at < s->run_count) {
-        if (m->has['h'] || m->has['H'])
-            return NTR_E_HIST_LEFT;
+        if (m->has['h'] || m->has['H']) return NTR_E_HIST_LEFT;
         report(o, s, (oracle_event){.kind = ORACLE_NOTE, .reason = NTR_E_HIST_LEFT, .known = true, .pc = s->pc});
     }
     forget_pending(s);
@@ -271,61 +238,50 @@ static ntr_status walk_icnt(oracle *o, source *s, const oracle_message *m, walk 
 }
 
 /* The stream ends: the last ResourceFull messages are the only source for the rest. */
-static void walk_rest(oracle *o, source *s)
-{
+static void walk_rest(oracle *o, source *s) {
     walk w = {.constant_rd = -1};
     uint64_t left = s->icnt, most = HALFWORDS_MAX;
     while (s->synced && (left || s->run_at < s->run_count)) {
         uint64_t now = w.left = s->run_at < s->run_count ? most : left; /* history counts even beyond I-CNT */
-        if (step(o, s, &w))
-            return;
+        if (step(o, s, &w)) return;
         left -= left < now - w.left ? left : now - w.left;
     }
 }
 
 /* Dialects with a fixed address width extend the whole address (section 1 of the dialects). */
-static uint64_t full_address(const oracle *o, uint64_t address)
-{
+static uint64_t full_address(const oracle *o, uint64_t address) {
     unsigned bits = o->params->addr_bits ? o->params->addr_bits : o->dialect->addr_bits, unused = bits ? 64u - bits : 0;
     address = (uint64_t)((int64_t)(address << unused) >> unused);
     return o->params->xlen == 32 ? (uint32_t)address : address;
 }
 
-/* The instruction at the PC, which branches or jumps to itself, `times` more times (docs/dialects.md section 12.3). With `leaving`,
- * the last time it goes to that address. */
-static ntr_status loop_at_self(oracle *o, source *s, uint64_t times, const uint64_t *leaving)
-{
+/* The instruction at the PC, which branches or jumps to itself, `times` more times (docs/dialects.md section 12.3).
+ * With `leaving`, the last time it goes to that address. */
+static ntr_status loop_at_self(oracle *o, source *s, uint64_t times, const uint64_t *leaving) {
     ntr_status status = NTR_OK;
     for (uint64_t i = 0; i < times && status == NTR_OK; i++) {
         ntr_insn insn;
         uint64_t self = s->pc;
         bool leaves = leaving && i + 1 == times && *leaving != self;
         status = ntr_program_insn(o->options.program, &s->context, o->message->offset, self, &insn);
-        if (status)
-            return status;
+        if (status) return status;
         walk w = {.left = insn.size / 2u, .constant_rd = -1};
-        if (insn.flow == NTR_FLOW_BRANCH)
-            add_run(s, !leaves, 1, 1);
+        if (insn.flow == NTR_FLOW_BRANCH) add_run(s, !leaves, 1, 1);
         status = step(o, s, &w);
-        if (status == NTR_OK && !leaves && s->pc != self)
-            status = NTR_E_NO_LANDING;
+        if (status == NTR_OK && !leaves && s->pc != self) status = NTR_E_NO_LANDING;
         forget_pending(s);
     }
     return status;
 }
 
-static void on_self_loop(oracle *o, source *s, const oracle_message *m)
-{
+static void on_self_loop(oracle *o, source *s, const oracle_message *m) {
     walk w;
     ntr_status status = walk_icnt(o, s, m, &w);
-    if (status == NTR_OK)
-        status = loop_at_self(o, s, m->field['q'], NULL);
-    if (status)
-        lose(o, s, status);
+    if (status == NTR_OK) status = loop_at_self(o, s, m->field['q'], NULL);
+    if (status) lose(o, s, status);
 }
 
-static void on_branch(oracle *o, source *s, const oracle_message *m)
-{
+static void on_branch(oracle *o, source *s, const oracle_message *m) {
     walk w;
     ntr_status status = walk_icnt(o, s, m, &w);
     if (status || (m->tcode == 3 && !w.branched)) {
@@ -333,44 +289,40 @@ static void on_branch(oracle *o, source *s, const oracle_message *m)
         return;
     }
     if (m->field['b'])
-        report(o, s, (oracle_event){.kind = ORACLE_TRAP, .known = !w.unknown, .pc = s->pc, .code = (unsigned)m->field['b']});
-    if (m->has['u'])
-        s->pc = s->ref = full_address(o, o->params->no_addr_diff ? m->field['u'] : s->ref ^ m->field['u']);
-    if (o->params->jump_cache && m->tcode == 28 && !m->field['b'])
-        s->cached[cache_place(o, s->pc)] = s->pc + 1;
+        report(o, s,
+               (oracle_event){.kind = ORACLE_TRAP, .known = !w.unknown, .pc = s->pc, .code = (unsigned)m->field['b']});
+    if (m->has['u']) s->pc = s->ref = full_address(o, o->params->no_addr_diff ? m->field['u'] : s->ref ^ m->field['u']);
+    if (o->params->jump_cache && m->tcode == 28 && !m->field['b']) s->cached[cache_place(o, s->pc)] = s->pc + 1;
     if (m->has['j'] && (!o->params->jump_cache || m->field['j'] >> o->params->jump_cache || !s->cached[m->field['j']]))
         lose(o, s, NTR_E_FIELD_VALUE);
     else if (m->has['j'])
         s->pc = s->ref = s->cached[m->field['j']] - 1;
 }
 
-static void on_sync(oracle *o, source *s, const oracle_message *m)
-{
+static void on_sync(oracle *o, source *s, const oracle_message *m) {
     uint64_t address = full_address(o, m->field['f']);
     if (s->synced) {
         walk w;
         ntr_status status = walk_icnt(o, s, m, &w);
-        if (status == NTR_OK && m->has['q'])
-            status = loop_at_self(o, s, m->field['q'] + 1, &address);
+        if (status == NTR_OK && m->has['q']) status = loop_at_self(o, s, m->field['q'] + 1, &address);
         unsigned btype = (unsigned)m->field['b'], sync = (unsigned)m->field['s'];
         if (status)
             lose(o, s, status);
         else if (btype)
             report(o, s, (oracle_event){.kind = ORACLE_TRAP, .known = !w.unknown, .pc = s->pc, .code = btype});
         else if (!w.unknown && !w.guessed && s->pc != address && sync != 1 && sync != 9)
-            report(o, s, (oracle_event){.kind = ORACLE_NOTE, .reason = NTR_E_ADDRESS_MISMATCH, .known = true, .pc = s->pc});
+            report(o, s,
+                   (oracle_event){.kind = ORACLE_NOTE, .reason = NTR_E_ADDRESS_MISMATCH, .known = true, .pc = s->pc});
     }
     forget_flow(s);
     unsigned reason = (unsigned)m->field['s'];
-    if (reason == 1 || reason == 3 || reason == 5 || reason == 7 || reason == 9)
-        reset_tables(s);
+    if (reason == 1 || reason == 3 || reason == 5 || reason == 7 || reason == 9) reset_tables(s);
     s->synced = true;
     s->pc = s->ref = address;
     report(o, s, (oracle_event){.kind = ORACLE_SYNC, .known = true, .pc = address, .code = (unsigned)m->field['s']});
 }
 
-static void on_resource_full(oracle *o, source *s, const oracle_message *m)
-{
+static void on_resource_full(oracle *o, source *s, const oracle_message *m) {
     unsigned rcode = (unsigned)m->field['r'];
     uint64_t data = m->field['d'];
     if (rcode == 0)
@@ -383,25 +335,20 @@ static void on_resource_full(oracle *o, source *s, const oracle_message *m)
         lose(o, s, NTR_E_FIELD_VALUE);
 }
 
-static void on_repeat(oracle *o, source *s, const oracle_message *m)
-{
-    if (!s->can_repeat)
-        lose(o, s, NTR_E_REPEAT);
+static void on_repeat(oracle *o, source *s, const oracle_message *m) {
+    if (!s->can_repeat) lose(o, s, NTR_E_REPEAT);
     oracle_message again = s->branch;
     uint64_t target = s->pc; /* "same I-CNT, HIST and target address" */
     if (again.has['u'] && !o->dialect->repeat_xors && !o->params->no_addr_diff)
         again.field['u'] = 0; /* the same target each time (OQ-1) */
     for (uint64_t i = 0; i < m->field['n'] && s->synced; i++) {
-        if (again.has['h'])
-            add_hist(s, again.field['h'], 1);
+        if (again.has['h']) add_hist(s, again.field['h'], 1);
         on_branch(o, s, &again);
-        if (s->synced && s->pc != target && !o->dialect->repeat_xors)
-            lose(o, s, NTR_E_ADDRESS_MISMATCH);
+        if (s->synced && s->pc != target && !o->dialect->repeat_xors) lose(o, s, NTR_E_ADDRESS_MISMATCH);
     }
 }
 
-static void on_stop(oracle *o, source *s, const oracle_message *m)
-{
+static void on_stop(oracle *o, source *s, const oracle_message *m) {
     walk w = {.unknown = true};
     if (s->synced) {
         ntr_status status = walk_icnt(o, s, m, &w);
@@ -411,18 +358,18 @@ static void on_stop(oracle *o, source *s, const oracle_message *m)
         }
         /* the encoder did not know the target of the jump before (dialects, section 6.6) */
         const oracle_message *jump = &s->branch;
-        if (o->dialect->stop_hides_target && s->can_repeat && jump->has['u'] && !jump->field['u'] && !jump->field['b'] &&
-            !m->field['i'] && m->field['H'] <= 1)
+        if (o->dialect->stop_hides_target && s->can_repeat && jump->has['u'] && !jump->field['u'] &&
+            !jump->field['b'] && !m->field['i'] && m->field['H'] <= 1)
             w.unknown = true;
     }
     reset_tables(s);
-    report(o, s, (oracle_event){.kind = ORACLE_STOP, .known = !w.unknown, .pc = s->pc, .code = (unsigned)m->field['v']});
+    report(o, s,
+           (oracle_event){.kind = ORACLE_STOP, .known = !w.unknown, .pc = s->pc, .code = (unsigned)m->field['v']});
     s->synced = false;
     forget_flow(s);
 }
 
-static void on_ownership(oracle *o, source *s, const oracle_message *m)
-{
+static void on_ownership(oracle *o, source *s, const oracle_message *m) {
     uint64_t process = m->field['p'];
     s->context.prv = process >> 2 & 3u;
     s->context.v = process >> 4 & 1u;
@@ -438,15 +385,13 @@ static void on_ownership(oracle *o, source *s, const oracle_message *m)
 }
 
 /* In-circuit trace moves the address reference (dialects, section 2.3). */
-static void on_ict(oracle *o, source *s, const oracle_message *m)
-{
+static void on_ict(oracle *o, source *s, const oracle_message *m) {
     if ((m->field['k'] || m->field['l']) && m->field['k'] != 12) /* else it carries no address */
         s->ref = full_address(o, m->tcode == 35 ? m->field['y'] : s->ref ^ m->field['y']);
 }
 
 /* Section 7.4; the XOR form: dialects, section 1.1. */
-static void take_time(const oracle *o, source *s, const oracle_message *m)
-{
+static void take_time(const oracle *o, source *s, const oracle_message *m) {
     unsigned rule = o->params->ts_rule ? o->params->ts_rule : o->dialect->ts_rule;
     if (rule == NTR_TS_ABSOLUTE) {
         s->time = m->has['t'] ? m->field['t'] : s->time;
@@ -461,30 +406,31 @@ static void take_time(const oracle *o, source *s, const oracle_message *m)
         s->has_time = s->has_time && (!sync || xored);
         return;
     }
-    if (!sync && !s->has_time)
-        return;
+    if (!sync && !s->has_time) return;
     s->time = sync ? high + stamp : xored ? old ^ stamp : old + stamp;
-    if (wraps && s->time < old)
-        s->time += UINT64_C(1) << width;
+    if (wraps && s->time < old) s->time += UINT64_C(1) << width;
     s->has_time = !xored || s->time;
 }
 
-/* DataWrite and DataRead have an XOR: encoders of this library send the full address first (docs/dialects.md section 5.1). */
-static void on_access(oracle *o, source *s, const oracle_message *m)
-{
+/* DataWrite and DataRead have an XOR: encoders of this library send the full address first (docs/dialects.md
+ * section 5.1). */
+static void on_access(oracle *o, source *s, const oracle_message *m) {
     uint64_t mask = o->params->xlen == 32 ? UINT32_MAX : UINT64_MAX;
     s->data_ref = (m->tcode >= 13 ? m->field['a'] : s->data_ref ^ m->field['a']) & mask;
-    report(o, s, (oracle_event){.kind = ORACLE_ACCESS, .known = true, .pc = s->data_ref, .code = m->tcode == 5 || m->tcode == 13,
-                                .size = (unsigned)m->field['g'], .data = m->field['o']});
+    report(o, s,
+           (oracle_event){.kind = ORACLE_ACCESS,
+                          .known = true,
+                          .pc = s->data_ref,
+                          .code = m->tcode == 5 || m->tcode == 13,
+                          .size = (unsigned)m->field['g'],
+                          .data = m->field['o']});
 }
 
-static void on_message(oracle *o, source *s, const oracle_message *m)
-{
+static void on_message(oracle *o, source *s, const oracle_message *m) {
     bool branch = m->tcode == 3 || m->has['u'] || m->has['j'];
     if (m->tcode != 30) /* its own time passes after its repetitions (OQ-23) */
         take_time(o, s, m);
-    if (s->synced && (m->has['h'] || m->has['H']))
-        add_hist(s, m->field['h'] | m->field['H'], 1);
+    if (s->synced && (m->has['h'] || m->has['H'])) add_hist(s, m->field['h'] | m->field['H'], 1);
     switch (m->tcode) {
     case 2: on_ownership(o, s, m); break;
     case 8:
@@ -517,16 +463,13 @@ static void on_message(oracle *o, source *s, const oracle_message *m)
         s->branch = *m;
 }
 
-void oracle_decode(const oracle_options *options, ntr_bytes stream)
-{
+void oracle_decode(const oracle_options *options, ntr_bytes stream) {
     size_t count = (size_t)1 << options->params->src_bits, at = 0;
     oracle_message m;
     static const ntr_dialect plain = {.name = "ntrace-1.0"};
     oracle o = {*options, options->params, options->params->dialect, &m, calloc(count, sizeof(source))};
-    if (!o.dialect)
-        o.dialect = &plain;
-    if (!o.sources)
-        abort();
+    if (!o.dialect) o.dialect = &plain;
+    if (!o.sources) abort();
     for (size_t i = 0; i < count; i++) {
         o.sources[i].id = (unsigned)i;
         o.sources[i].context.prv = NTR_PRV_UNKNOWN;
@@ -536,8 +479,7 @@ void oracle_decode(const oracle_options *options, ntr_bytes stream)
             on_message(&o, &o.sources[m.src], &m);
         else /* the source and the number of lost messages are unknown */
             for (size_t i = 0; i < count; i++) {
-                if (m.defect == NTR_E_TRUNCATED)
-                    walk_rest(&o, &o.sources[i]);
+                if (m.defect == NTR_E_TRUNCATED) walk_rest(&o, &o.sources[i]);
                 lose(&o, &o.sources[i], m.defect);
             }
     }

@@ -3,7 +3,7 @@
 
 enum { END_FIELD = 1, RESERVED = 2, END_MESSAGE = 3 }; /* MSEO: bits 1:0 of a byte */
 #define mseo(byte) ((byte) & 3u)
-#define IDLE 0xff
+#define IDLE       0xff
 
 /* The fields after TCODE and SRC, by letter, in the order of section 3. A capital letter is sent on a
  * condition only. */
@@ -25,33 +25,27 @@ static const char *const layout[64] = {
 };
 
 /* Data trace (section 5 of the dialects): DSZ ELSZ DADDR DDATA. */
-static bool is_data(const ntr_params *params, unsigned tcode)
-{
+static bool is_data(const ntr_params *params, unsigned tcode) {
     bool sent = params->dialect && params->dialect->messages & NTR_MESSAGES_DATA;
     return sent && (tcode == 5 || tcode == 6 || tcode == 13 || tcode == 14);
 }
 
 /* The layouts of section 12 of the dialects, and of section 6.7. */
-static const char *layout_of(const ntr_params *params, unsigned tcode)
-{
+static const char *layout_of(const ntr_params *params, unsigned tcode) {
     unsigned messages = params->dialect ? params->dialect->messages : 0;
-    if (messages & NTR_MESSAGES_CTTE && tcode == 56)
-        return "n"; /* BranchPredict: B-CNT */
-    if (messages & NTR_MESSAGES_CTTE && tcode == 31)
-        return "qih"; /* RepeatInstruction: RCNT I-CNT HIST */
+    if (messages & NTR_MESSAGES_CTTE && tcode == 56) return "n"; /* BranchPredict: B-CNT */
+    if (messages & NTR_MESSAGES_CTTE && tcode == 31) return "qih"; /* RepeatInstruction: RCNT I-CNT HIST */
     if (messages & NTR_MESSAGES_CTTE && tcode == 32)
         return "sqifh"; /* RepeatInstructionSync: SYNC RCNT I-CNT F-ADDR HIST */
-    if (messages & NTR_MESSAGES_CTTE && tcode == 57)
-        return "bijh"; /* JumpTargetCache: B-TYPE I-CNT JIDX HIST */
-    if (messages & NTR_MESSAGES_TTDFD && tcode == 56)
-        return "wz"; /* TrapValue: VTYPE TVAL */
-    if (is_data(params, tcode))
-        return "gmao";
+    if (messages & NTR_MESSAGES_CTTE && tcode == 57) return "bijh"; /* JumpTargetCache: B-TYPE I-CNT JIDX HIST */
+    if (messages & NTR_MESSAGES_TTDFD && tcode == 56) return "wz"; /* TrapValue: VTYPE TVAL */
+    if (is_data(params, tcode)) return "gmao";
     return layout[tcode];
 }
 
 static const unsigned char fixed_width[128] = {
-    ['s'] = 4, ['b'] = 2, ['e'] = 4, ['r'] = 4, ['v'] = 4, ['x'] = 2, ['k'] = 4, ['l'] = 2, ['w'] = 2, ['g'] = 4, ['m'] = 3,
+    ['s'] = 4, ['b'] = 2, ['e'] = 4, ['r'] = 4, ['v'] = 4, ['x'] = 2,
+    ['k'] = 4, ['l'] = 2, ['w'] = 2, ['g'] = 4, ['m'] = 3,
 };
 
 /* Where we are inside one message, whose bytes are [at, end). */
@@ -62,8 +56,7 @@ typedef struct cursor {
 } cursor;
 
 /* Make sure *at has a bit to give to a field that has not ended. */
-static bool more(cursor *c)
-{
+static bool more(cursor *c) {
     if (c->at < c->end && c->used == 6) {
         if (mseo(*c->at) != 0) {
             c->defect = mseo(*c->at) == END_MESSAGE ? NTR_E_FIELD_MISSING : NTR_E_FIELD_SPLIT;
@@ -79,21 +72,17 @@ static bool more(cursor *c)
     return true;
 }
 
-static uint64_t take_fixed(cursor *c, unsigned bits)
-{
+static uint64_t take_fixed(cursor *c, unsigned bits) {
     uint64_t value = 0;
-    for (unsigned i = 0; i < bits && more(c); i++)
-        value |= (uint64_t)(*c->at >> (2 + c->used++) & 1u) << i;
+    for (unsigned i = 0; i < bits && more(c); i++) value |= (uint64_t)(*c->at >> (2 + c->used++) & 1u) << i;
     return value;
 }
 
 /* A variable field ends with the first byte whose MSEO is not 0. `*width`: bits sent. `*top`: the last one. */
-static uint64_t take_variable(cursor *c, unsigned *width, bool *top)
-{
+static uint64_t take_variable(cursor *c, unsigned *width, bool *top) {
     uint64_t value = 0;
     *width = 0;
-    if (!more(c))
-        return 0;
+    if (!more(c)) return 0;
     do {
         *top = *c->at >> (2 + c->used++) & 1u;
         if (*width < 64)
@@ -107,29 +96,24 @@ static uint64_t take_variable(cursor *c, unsigned *width, bool *top)
     return value;
 }
 
-static bool wanted(const oracle_message *m, unsigned letter)
-{
+static bool wanted(const oracle_message *m, unsigned letter) {
     return letter == 'D' ? m->field['r'] == 2 : letter == 'H' ? m->field['x'] == 1 : true;
 }
 
 /* An address field stands for bits 1.. of an address; section 7.1. */
-static uint64_t address(const ntr_params *params, uint64_t value, unsigned width, bool top)
-{
-    if (params->extend_addr && top && width < 63)
-        value |= ~UINT64_C(0) << width;
+static uint64_t address(const ntr_params *params, uint64_t value, unsigned width, bool top) {
+    if (params->extend_addr && top && width < 63) value |= ~UINT64_C(0) << width;
     return value << 1;
 }
 
-static void take_fields(const ntr_params *params, cursor *c, oracle_message *m)
-{
+static void take_fields(const ntr_params *params, cursor *c, oracle_message *m) {
     unsigned width = 0;
     bool top = false;
     const char *letters = layout_of(params, m->tcode);
     bool may_be_empty = params->dialect && params->dialect->empty_icnt;
     for (const char *letter = letters; letter && *letter && !c->defect; letter++) {
         unsigned l = (unsigned char)*letter;
-        if (!wanted(m, l) || (l == 'E' && c->at == c->end))
-            continue;
+        if (!wanted(m, l) || (l == 'E' && c->at == c->end)) continue;
         if (l == 'i' && may_be_empty && c->used == 6 && mseo(*c->at) == END_FIELD) { /* I-CNT 0 has no byte */
             c->at++;
             c->used = 0;
@@ -138,8 +122,7 @@ static void take_fields(const ntr_params *params, cursor *c, oracle_message *m)
         else
             m->field[l] = take_variable(c, &width, &top);
         m->has[l] = true;
-        if (l == 'u' || l == 'f' || l == 'y')
-            m->field[l] = address(params, m->field[l], width, top);
+        if (l == 'u' || l == 'f' || l == 'y') m->field[l] = address(params, m->field[l], width, top);
     }
     if (letters && !c->defect && c->at < c->end) {
         m->field['t'] = take_variable(c, &width, &top);
@@ -148,26 +131,21 @@ static void take_fields(const ntr_params *params, cursor *c, oracle_message *m)
 }
 
 /* Values that make a message impossible to understand. */
-static ntr_status check(const oracle_message *m)
-{
+static ntr_status check(const oracle_message *m) {
     bool hist = m->has['h'] || m->has['H'];
     bool resource_hist = m->tcode == 27 && (m->field['r'] == 1 || m->field['r'] == 2);
     if ((hist && (m->field['h'] | m->field['H']) == 0) || (resource_hist && m->field['d'] == 0))
         return NTR_E_HIST_STOP_BIT;
-    if (m->field['x'] > 1 || (m->has['D'] && m->field['D'] == 0))
-        return NTR_E_FIELD_VALUE;
-    if ((m->has['D'] && m->field['D'] >> 18) || (m->has['n'] && m->field['n'] >> 18))
-        return NTR_E_LIMIT;
+    if (m->field['x'] > 1 || (m->has['D'] && m->field['D'] == 0)) return NTR_E_FIELD_VALUE;
+    if ((m->has['D'] && m->field['D'] >> 18) || (m->has['n'] && m->field['n'] >> 18)) return NTR_E_LIMIT;
     return NTR_OK;
 }
 
 /* The bytes of a message up to and including MSEO 11, or of something that is none. */
-static ntr_status find_end(ntr_bytes stream, size_t *at)
-{
+static ntr_status find_end(ntr_bytes stream, size_t *at) {
     ntr_status status = mseo(stream.data[*at]) == 0 ? NTR_OK : NTR_E_IDLE;
     for (; *at < stream.size; ++*at) {
-        if (mseo(stream.data[*at]) == RESERVED && !status)
-            status = NTR_E_MSEO_RESERVED;
+        if (mseo(stream.data[*at]) == RESERVED && !status) status = NTR_E_MSEO_RESERVED;
         if (mseo(stream.data[*at]) == END_MESSAGE) {
             ++*at;
             return status;
@@ -176,26 +154,22 @@ static ntr_status find_end(ntr_bytes stream, size_t *at)
     return NTR_E_TRUNCATED;
 }
 
-bool oracle_parse(const ntr_params *params, ntr_bytes stream, size_t *at, oracle_message *m)
-{
+bool oracle_parse(const ntr_params *params, ntr_bytes stream, size_t *at, oracle_message *m) {
     bool zero_idle = params->dialect && params->dialect->zero_idle;
     bool any_end = params->dialect && params->dialect->any_end_idle;
     memset(m, 0, sizeof *m);
-    while (*at < stream.size && ((any_end && mseo(stream.data[*at]) == END_MESSAGE) || stream.data[*at] == IDLE || (zero_idle && stream.data[*at] == 0)))
+    while (*at < stream.size && ((any_end && mseo(stream.data[*at]) == END_MESSAGE) || stream.data[*at] == IDLE ||
+                                 (zero_idle && stream.data[*at] == 0)))
         ++*at;
-    if (*at == stream.size)
-        return false;
+    if (*at == stream.size) return false;
     m->offset = *at;
     m->defect = find_end(stream, at);
-    if (m->defect)
-        return true;
+    if (m->defect) return true;
     cursor c = {stream.data + m->offset, stream.data + *at, 0, NTR_OK};
     m->tcode = (unsigned)take_fixed(&c, 6);
     m->src = (unsigned)take_fixed(&c, params->src_bits);
-    if (!c.defect)
-        take_fields(params, &c, m);
-    if (c.defect == NTR_E_FIELD_LONG)
-        c.defect = NTR_OK; /* the low 64 bits are kept (OQ-20) */
+    if (!c.defect) take_fields(params, &c, m);
+    if (c.defect == NTR_E_FIELD_LONG) c.defect = NTR_OK; /* the low 64 bits are kept (OQ-20) */
     m->defect = c.defect ? c.defect : check(m);
     return true;
 }

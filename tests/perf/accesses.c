@@ -1,5 +1,5 @@
-/* Loads and stores of all sizes, atomic ones, floating point, vectors (with -march=rv64gcv), around system calls. Without libc for
- * RV32, which has none for Linux here. */
+/* Loads and stores of all sizes, atomic ones, floating point, vectors (with -march=rv64gcv), around system calls.
+ * Without libc for RV32, which has none for Linux here. */
 #include <stdint.h>
 #if __riscv_xlen == 64
 #include <stdio.h>
@@ -28,10 +28,14 @@ __attribute__((noinline)) static uint64_t work(uint64_t seed) {
 static void copy(uint64_t *to, const uint64_t *from) {
     __asm__ volatile("li t0, 128\n vsetvli t0, t0, e8, m8, ta, ma\n vle8.v v0, (%0)\n vse8.v v0, (%1)\n"
                      "li t0, 8\n vsetvli t0, t0, e64, m4, ta, ma\n vle64.v v8, (%0)\n vs1r.v v8, (%1)\n"
-                     "li t1, 24\n vsse64.v v8, (%1), t1\n" ::"r"(from), "r"(to) : "t0", "t1", "memory");
+                     "li t1, 24\n vsse64.v v8, (%1), t1\n" ::"r"(from),
+                     "r"(to)
+                     : "t0", "t1", "memory");
 }
 #else
-static void copy(uint64_t *to, const uint64_t *from) { to[0] = from[0]; }
+static void copy(uint64_t *to, const uint64_t *from) {
+    to[0] = from[0];
+}
 #endif
 
 static void show(uint64_t value) {
@@ -58,6 +62,7 @@ int main(void) {
 __attribute__((noreturn, used)) void _start(void) {
     register long a0 __asm__("a0") = main(), a7 __asm__("a7") = 93; /* exit */
     __asm__ volatile("ecall" : : "r"(a0), "r"(a7));
-    for (;;) {}
+    for (;;) {
+    }
 }
 #endif

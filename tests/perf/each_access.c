@@ -1,11 +1,11 @@
 /* QEMU plugin for tests: writes down every load and store of the program as QEMU reports it.
  *
- * It shares nothing with the capture plugin but the declarations of QEMU's interface. Both see the same run; this one knows
- * neither ranges nor blocks, and asks the kernel for the bytes.
+ * It shares nothing with the capture plugin but the declarations of QEMU's interface. Both see the same run; this one
+ * knows neither ranges nor blocks, and asks the kernel for the bytes.
  *
- * The file has a record of 32 bytes for each access, in order: address, low and high half of the bytes in memory behind the
- * access (8 bytes each), the vCPU (4 bytes), size (2 bytes), 1 for a store (2 bytes). Arguments: out=FILE, base=ADDRESS: where
- * guest address 0 is (QEMU's option -B). */
+ * The file has a record of 32 bytes for each access, in order: address, low and high half of the bytes in memory behind
+ * the access (8 bytes each), the vCPU (4 bytes), size (2 bytes), 1 for a store (2 bytes). Arguments: out=FILE,
+ * base=ADDRESS: where guest address 0 is (QEMU's option -B). */
 #include "plugins/qemu/api.h"
 
 #include <stdio.h>
@@ -38,7 +38,8 @@ static void on_access(unsigned index, qemu_plugin_meminfo_t info, uint64_t addre
 static void on_block(qemu_plugin_id_t id, struct qemu_plugin_tb *block) {
     (void)id;
     for (size_t i = 0; i < qemu_plugin_tb_n_insns(block); i++)
-        qemu_plugin_register_vcpu_mem_cb(qemu_plugin_tb_get_insn(block, i), on_access, QEMU_PLUGIN_CB_NO_REGS, QEMU_PLUGIN_MEM_RW, NULL);
+        qemu_plugin_register_vcpu_mem_cb(qemu_plugin_tb_get_insn(block, i), on_access, QEMU_PLUGIN_CB_NO_REGS,
+                                         QEMU_PLUGIN_MEM_RW, NULL);
 }
 
 static void on_end(qemu_plugin_id_t id, void *user) {

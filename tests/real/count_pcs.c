@@ -3,14 +3,17 @@
  * It shares nothing with the capture plugin but the declarations of QEMU's interface: QEMU calls it before each single
  * instruction. Whether that instruction retired is known when the next one of the same CPU comes:
  *
- *   - ECALL, EBREAK, UNIMP and words of ones (with which a Java VM makes code invalid) never retire; jumps and branches always do;
+ *   - ECALL, EBREAK, UNIMP and words of ones (with which a Java VM makes code invalid) never retire; jumps and branches
+ * always do;
  *   - the next address follows: it retired;
- *   - the same address again: QEMU executes the instruction once more (atomics alone, stores to code), it had not retired;
- *   - any other address is a signal handler. Signals from outside come between QEMU's blocks: an instruction inside of a
- *     block was stopped by its own fault. The last one of a block, if it accesses memory, retired if the access was seen.
+ *   - the same address again: QEMU executes the instruction once more (atomics alone, stores to code), it had not
+ * retired;
+ *   - any other address is a signal handler. Signals from outside come between QEMU's blocks: an instruction inside of
+ * a block was stopped by its own fault. The last one of a block, if it accesses memory, retired if the access was seen.
  *
- * What it sees is in a mapped file, FILE.PID, an array of struct seen: complete also when a signal kills the program. A child process
- * has a file of its own. A process that executes another program (execve) with this plugin continues its file. Argument: out=FILE. */
+ * What it sees is in a mapped file, FILE.PID, an array of struct seen: complete also when a signal kills the program. A
+ * child process has a file of its own. A process that executes another program (execve) with this plugin continues its
+ * file. Argument: out=FILE. */
 #include "plugins/qemu/api.h"
 #include "tests/real/seen.h"
 
@@ -52,7 +55,8 @@ static void map_file(void) {
     snprintf(path, sizeof path, "%s.%d", out, (int)getpid());
     int file = open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0666);
     if (file < 0 || ftruncate(file, CPUS * sizeof *all_seen)) abort();
-    all_seen = mmap(all_seen, CPUS * sizeof *all_seen, PROT_READ | PROT_WRITE, MAP_SHARED | (all_seen ? MAP_FIXED : 0), file, 0);
+    all_seen = mmap(all_seen, CPUS * sizeof *all_seen, PROT_READ | PROT_WRITE, MAP_SHARED | (all_seen ? MAP_FIXED : 0),
+                    file, 0);
     if (all_seen == MAP_FAILED) abort();
     close(file);
 }
@@ -98,9 +102,14 @@ static kind kind_of_short(uint32_t bits) {
 static kind kind_of(uint32_t bits) {
     if ((bits & 3) != 3) return kind_of_short(bits & 0xffff);
     switch (bits & 0x7f) {
-    case 0x63: case 0x67: case 0x6f: return JUMP;
+    case 0x63:
+    case 0x67:
+    case 0x6f: return JUMP;
     case 0x7f: return NEVER; /* the encodings of instructions of 80 bits and more: there are none */
-    case 0x03: case 0x07: case 0x23: case 0x27: return ACCESS;
+    case 0x03:
+    case 0x07:
+    case 0x23:
+    case 0x27: return ACCESS;
     case 0x73: return (bits & ~0x100000u) == 0x73 || bits == 0xc0001073 ? NEVER : LINEAR; /* the last: unimp */
     default: return LINEAR;
     }

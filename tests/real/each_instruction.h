@@ -1,5 +1,5 @@
-/* Decodes a whole bundle and hands each instruction and each problem to the program that includes this: for comparisons of a
- * trace with what a plugin of QEMU has seen. */
+/* Decodes a whole bundle and hands each instruction and each problem to the program that includes this: for comparisons
+ * of a trace with what a plugin of QEMU has seen. */
 #ifndef NTRACE_TESTS_REAL_EACH_INSTRUCTION_H
 #define NTRACE_TESTS_REAL_EACH_INSTRUCTION_H
 
@@ -16,14 +16,16 @@ static void sink_event(const struct instruction_sink *sink, ntr_instructions *ex
     if (e->kind == NTR_EVENT_SPAN) {
         uint32_t found = 0;
         ntr_instructions_begin(expand, e);
-        for (; ntr_instructions_next(expand, &one) == NTR_OK; found++) sink->instruction(e->src, one.address, &e->context);
+        for (; ntr_instructions_next(expand, &one) == NTR_OK; found++)
+            sink->instruction(e->src, one.address, &e->context);
         if (found != e->instructions) sink->problem(e->src, e->offset, "a span without code");
     } else if (e->kind == NTR_EVENT_GAP || e->kind == NTR_EVENT_NOTE || e->kind == NTR_EVENT_NO_CODE) {
         sink->problem(e->src, e->offset, e->reason ? ntr_status_text((ntr_status)e->reason) : "no code");
     }
 }
 
-static ntr_status each_instruction(ntr_bundle *bundle, ntr_program *program, ntr_stream_reader *stream, const struct instruction_sink *sink) {
+static ntr_status each_instruction(ntr_bundle *bundle, ntr_program *program, ntr_stream_reader *stream,
+                                   const struct instruction_sink *sink) {
     static ntr_event events[4096];
     ntr_decoder_config config;
     ntr_decoder_config_init(&config);

@@ -1,6 +1,6 @@
 /* same_pcs [-o] BUNDLE FILE: is every program counter of a bundle, of every thread, the one that the plugin count_pcs.c
- * saw in the same run? FILE is what the plugin wrote for the process. -o: read the stream with the oracle decoder of the tests instead of
- * the library's.
+ * saw in the same run? FILE is what the plugin wrote for the process. -o: read the stream with the oracle decoder of
+ * the tests instead of the library's.
  *
  * One difference is allowed: when a thread ends the program while others execute, the block that another one was
  * executing may be in the trace as a whole (docs/run.md). Exit status: 0 equal; 1 different; 2 cannot be read. */
@@ -17,8 +17,8 @@ enum { BLOCK = 512 };
 
 static struct cpu {
     uint64_t before, expected; /* instructions that the plugin saw: without those of the tail, and all */
-    uint64_t count, got;       /* the trace: instructions, and the hash of the first `before` */
-    uint64_t wrong;            /* number of the first instruction of the tail that differs, from 1 */
+    uint64_t count, got; /* the trace: instructions, and the hash of the first `before` */
+    uint64_t wrong; /* number of the first instruction of the tail that differs, from 1 */
 } *cpus[CPUS];
 static struct seen seen[CPUS];
 static uint64_t problems, instructions;
@@ -85,7 +85,8 @@ static ntr_status decode_with_oracle(ntr_bundle *bundle, ntr_program *program, n
         size += bytes.size;
     }
     if (!status)
-        oracle_decode(&(oracle_options){&ntr_bundle_capture(bundle)->params, program, take_oracle, NULL}, (ntr_bytes){all, size});
+        oracle_decode(&(oracle_options){&ntr_bundle_capture(bundle)->params, program, take_oracle, NULL},
+                      (ntr_bytes){all, size});
     free(all);
     return status;
 }
@@ -104,8 +105,9 @@ static int compare(void) {
     for (unsigned i = 0; i < CPUS; i++) {
         const char *what = cpus[i] ? difference(i) : NULL;
         if (what)
-            printf("thread %u: %s (expected %" PRIu64 " instructions, found %" PRIu64 ", first difference at %" PRIu64 ")\n", i, what,
-                   cpus[i]->expected, cpus[i]->count, cpus[i]->wrong);
+            printf("thread %u: %s (expected %" PRIu64 " instructions, found %" PRIu64 ", first difference at %" PRIu64
+                   ")\n",
+                   i, what, cpus[i]->expected, cpus[i]->count, cpus[i]->wrong);
         problems += what != NULL;
         instructions += cpus[i] ? cpus[i]->count : 0;
     }
@@ -120,10 +122,12 @@ int main(int argc, char **argv) {
     ntr_program *program = ntr_program_new(NULL);
     ntr_stream_reader *stream = NULL;
     if (!read_truth(argv[argc - 1])) return fail("the plugin's file cannot be read");
-    if (ntr_bundle_open(bundle, argv[argc - 2]) || ntr_bundle_load(bundle, program) || ntr_bundle_stream_open(bundle, &stream))
+    if (ntr_bundle_open(bundle, argv[argc - 2]) || ntr_bundle_load(bundle, program) ||
+        ntr_bundle_stream_open(bundle, &stream))
         return fail(ntr_bundle_error(bundle));
     const struct instruction_sink sink = {take, problem};
-    ntr_status status = with_oracle ? decode_with_oracle(bundle, program, stream) : each_instruction(bundle, program, stream, &sink);
+    ntr_status status =
+        with_oracle ? decode_with_oracle(bundle, program, stream) : each_instruction(bundle, program, stream, &sink);
     ntr_stream_reader_free(stream);
     ntr_program_free(program);
     ntr_bundle_free(bundle);

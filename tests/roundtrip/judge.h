@@ -10,7 +10,8 @@
 typedef struct verdict {
     bool good;
     char why[300];
-    uint64_t halfwords; /* of the truth that are in the reported, also those that ResourceFull reported before a loss and that are unusable */
+    uint64_t halfwords; /* of the truth that are in the reported, also those that ResourceFull reported before a loss
+                           and that are unusable */
 } verdict;
 
 /* Compares the transcript of source `src` with the execution that an encoder with this configuration must report.
@@ -18,7 +19,8 @@ typedef struct verdict {
 verdict judge_truth(const transcript *reported, unsigned src, const gen_truth *truth, const ntr_encoder_config *config,
                     bool eager);
 
-/* The accesses of source `src` are those that its encoder was given, in order; some may be missing if it lost messages. */
+/* The accesses of source `src` are those that its encoder was given, in order; some may be missing if it lost messages.
+ */
 verdict judge_accesses(const transcript *reported, unsigned src, const setup_stream *stream);
 
 /* Both decoders report the same. */

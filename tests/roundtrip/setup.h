@@ -28,8 +28,8 @@ typedef struct setup_wish {
     unsigned instructions; /* retired by each hart; 0: chosen by the seed */
     prng_tape *tape;       /* decides until it is used up, then the seed; may be NULL */
     bool standard;         /* N-Trace 1.0 only, no other dialect */
-    bool steady;           /* standard, one hart, nothing lost in the encoder, syncs every few hundred messages at the most */
-    bool data;             /* some runs have loads and stores */
+    bool steady; /* standard, one hart, nothing lost in the encoder, syncs every few hundred messages at the most */
+    bool data; /* some runs have loads and stores */
 } setup_wish;
 
 setup *setup_new(uint64_t seed, const setup_wish *wish);

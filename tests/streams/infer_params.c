@@ -44,7 +44,8 @@ int main(int argc, char **argv) {
     ntr_infer_config config = {.size = sizeof config, .program = argc > 2 ? program : NULL};
     static ntr_inference inference;
     ntr_status status = ntr_infer(&config, (ntr_bytes){data, size}, &inference);
-    for (unsigned p = 0; p < NTR_PARAMETERS && status == NTR_OK; p++) print(ntr_parameter_name(p), &inference.choices[p]);
+    for (unsigned p = 0; p < NTR_PARAMETERS && status == NTR_OK; p++)
+        print(ntr_parameter_name(p), &inference.choices[p]);
     if (status == NTR_OK) print("mode", &inference.mode);
     ntr_program_free(program);
     free(data);

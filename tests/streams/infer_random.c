@@ -1,7 +1,8 @@
 /* infer_random [-a] [-s SEED] [-n COUNT] [-l INSTRUCTIONS] [-d FLIPS] [-v]: random programs and encoder settings; what
  * ntr_infer says of their streams. Speaks TAP: no sure choice is wrong, and the inferred parameters decode like the
- * right ones in at least 99 of 100 runs. With -a the streams are of all dialects that the encoder writes, also with settings that
- * no hardware of the dialect has (98 of 100). With -d so many bits of each stream are wrong, and only the first holds. */
+ * right ones in at least 99 of 100 runs. With -a the streams are of all dialects that the encoder writes, also with
+ * settings that no hardware of the dialect has (98 of 100). With -d so many bits of each stream are wrong, and only the
+ * first holds. */
 #include "setup.h"
 
 #include <ntrace/ntrace.h>
@@ -31,7 +32,8 @@ static uint64_t decode(const setup *s, const ntr_params *params, const setup_str
         status = ntr_decoder_read(d, events, 512, &count);
         for (size_t i = 0; i < count; i++) {
             const ntr_event *e = &events[i];
-            hash = mix(mix(hash, (uint64_t)e->kind << 32 | (uint64_t)e->end << 16 | e->src), e->flags & NTR_EVENT_TIME ? e->time : 0);
+            hash = mix(mix(hash, (uint64_t)e->kind << 32 | (uint64_t)e->end << 16 | e->src),
+                       e->flags & NTR_EVENT_TIME ? e->time : 0);
             if (e->kind == NTR_EVENT_SPAN) hash = mix(mix(hash, e->address), (uint64_t)e->halfwords << 32 ^ e->target);
         }
     } while (status == NTR_OK);
@@ -44,14 +46,15 @@ static const char *value_of(const ntr_params *params, ntr_parameter p, char *out
     return out;
 }
 
-/* Whether a sure choice contradicts the configuration of the encoder. Which way of implicit returns an encoder has is only known
- * to itself; a decoder reads all alike. */
+/* Whether a sure choice contradicts the configuration of the encoder. Which way of implicit returns an encoder has is
+ * only known to itself; a decoder reads all alike. */
 static bool sure_and_wrong(const ntr_inference *got, const ntr_params *want, ntr_parameter p) {
     char has[32], should[32];
     if (got->choices[p].confidence != NTR_CONFIDENCE_SURE) return false;
     if (p == NTR_PARAMETER_DATA_ADDRESS) return false; /* no parameter of an encoder */
     if (p == NTR_PARAMETER_IMPLICIT_RETURN) return !got->params.implicit_return != !want->implicit_return;
-    if (p == NTR_PARAMETER_TIMESTAMPS) return strcmp(got->choices[p].value, want->timestamps == NTR_TIMESTAMPS_ON ? "on" : "off") != 0;
+    if (p == NTR_PARAMETER_TIMESTAMPS)
+        return strcmp(got->choices[p].value, want->timestamps == NTR_TIMESTAMPS_ON ? "on" : "off") != 0;
     return strcmp(value_of(&got->params, p, has, sizeof has), value_of(want, p, should, sizeof should)) != 0;
 }
 
@@ -61,11 +64,13 @@ typedef struct tally {
 } tally;
 
 static void print(const ntr_inference *got, const ntr_params *want) {
-    printf("# truth: dialect %s rule %u full %u width %u predictor %u cache %u xlen %u\n", want->dialect ? want->dialect->name : "-",
-           want->ts_rule, want->no_addr_diff, want->addr_bits, want->branch_predictor, want->jump_cache, want->xlen);
+    printf("# truth: dialect %s rule %u full %u width %u predictor %u cache %u xlen %u\n",
+           want->dialect ? want->dialect->name : "-", want->ts_rule, want->no_addr_diff, want->addr_bits,
+           want->branch_predictor, want->jump_cache, want->xlen);
     printf("# truth: stack %u\n", want->return_stack);
     printf("# truth: src %u returns %u sequential %u extend %u jumps %u timestamps %u width %u\n", want->src_bits,
-           want->implicit_return, want->sequential_jump, want->extend_addr, want->all_jumps, want->timestamps, want->ts_width);
+           want->implicit_return, want->sequential_jump, want->extend_addr, want->all_jumps, want->timestamps,
+           want->ts_width);
     for (unsigned p = 0; p < NTR_PARAMETERS; p++)
         printf("#   %s: %s, %s: %s\n", ntr_parameter_name(p), got->choices[p].value,
                ntr_confidence_name(got->choices[p].confidence), got->choices[p].evidence);

@@ -1,5 +1,5 @@
-/* list_pcs [options] TRACE ELF[@BIAS][,SCONTEXT]...: every program counter of a trace, one on each line; gaps and notes to
- * standard error. A tool for the corpus tests: it goes through the library alone.
+/* list_pcs [options] TRACE ELF[@BIAS][,SCONTEXT]...: every program counter of a trace, one on each line; gaps and notes
+ * to standard error. A tool for the corpus tests: it goes through the library alone.
  *
  *   -d DIALECT  -s SRC_BITS  -r IMPLICIT_RETURN  -i SOURCE (this one only)
  *   -b N (events a read)  -c (totals only)  -e (all events to standard error)  -q (no program counters)
@@ -42,8 +42,10 @@ static void print_span(ntr_instructions *instructions, const ntr_event *e) {
 }
 
 static void print_gap(const ntr_event *e) {
-    fprintf(stderr, "gap src %u %s [%" PRIu64 ", %" PRIu64 ") messages [%" PRIu64 ", %" PRIu64 ") %s0x%" PRIx64 " to %s0x%" PRIx64 "\n", e->src,
-            ntr_status_name((ntr_status)e->reason), e->offset, e->gap.until, e->message, e->gap.until_message,
+    fprintf(stderr,
+            "gap src %u %s [%" PRIu64 ", %" PRIu64 ") messages [%" PRIu64 ", %" PRIu64 ") %s0x%" PRIx64
+            " to %s0x%" PRIx64 "\n",
+            e->src, ntr_status_name((ntr_status)e->reason), e->offset, e->gap.until, e->message, e->gap.until_message,
             e->gap.from_known ? "" : "?", e->gap.from_address, e->gap.to_known ? "" : "?", e->gap.to_address);
 }
 
@@ -56,7 +58,9 @@ static void print_counts(const ntr_counts *c) {
 }
 
 static void print_event(const ntr_event *e) {
-    fprintf(stderr, "#%" PRIu64 " src %u %s %s code %u address 0x%" PRIx64 " target 0x%" PRIx64 " n %u hw %u time %" PRIu64 "%s\n",
+    fprintf(stderr,
+            "#%" PRIu64 " src %u %s %s code %u address 0x%" PRIx64 " target 0x%" PRIx64 " n %u hw %u time %" PRIu64
+            "%s\n",
             e->message, e->src, ntr_event_kind_name(e->kind), ntr_end_name(e->end), e->code, e->address, e->target,
             e->instructions, e->halfwords, e->time, e->flags & NTR_EVENT_TIME ? "" : "?");
 }

@@ -74,8 +74,10 @@ static inline ntr_status parallels_run(const ntr_parallel_config *config, ntr_by
     size_t half = in.size / 3;
     parallels_input.in = in;
     parallels_input.at = 0;
-    if (config->work.read) status = ntr_parallel_run(p);
-    else status = ntr_parallel_feed(p, in.data, half, false);
+    if (config->work.read)
+        status = ntr_parallel_run(p);
+    else
+        status = ntr_parallel_feed(p, in.data, half, false);
     if (status == NTR_NEED_MORE) status = ntr_parallel_feed(p, in.data + half, in.size - half, true);
     if (counts) *counts = *ntr_parallel_counts(p);
     ntr_parallel_get_stats(p, stats);
@@ -86,7 +88,8 @@ static inline ntr_status parallels_run(const ntr_parallel_config *config, ntr_by
 static inline bool parallels_same_event(const ntr_event *a, const ntr_event *b) {
     char one[NTR_EVENT_TEXT_MAX], other[NTR_EVENT_TEXT_MAX];
     size_t size = ntr_event_json(a, one);
-    return ntr_context_equal(&a->context, &b->context) && size == ntr_event_json(b, other) && memcmp(one, other, size) == 0;
+    return ntr_context_equal(&a->context, &b->context) && size == ntr_event_json(b, other) &&
+           memcmp(one, other, size) == 0;
 }
 
 /* ---- spans that are counted late */
@@ -132,9 +135,15 @@ static inline ntr_status parallels_finish(void *user) {
     const ntr_tally_row *rows = ntr_tally_rows(t->tally, &count);
     for (size_t i = 0; i < count; i++) {
         const ntr_tally_view_info *view = ntr_tally_view(t->tally, rows[i].view);
-        const ntr_event span = {.kind = NTR_EVENT_SPAN, .src = view->src, .context = view->context, .address = rows[i].address,
-                                .last = rows[i].last, .target = rows[i].target, .instructions = rows[i].instructions,
-                                .halfwords = rows[i].halfwords, .end = rows[i].end,
+        const ntr_event span = {.kind = NTR_EVENT_SPAN,
+                                .src = view->src,
+                                .context = view->context,
+                                .address = rows[i].address,
+                                .last = rows[i].last,
+                                .target = rows[i].target,
+                                .instructions = rows[i].instructions,
+                                .halfwords = rows[i].halfwords,
+                                .end = rows[i].end,
                                 .flags = rows[i].target_unknown ? NTR_EVENT_TARGET_UNKNOWN : 0};
         ntr_tally_count(t->all->tally, &span, rows[i].count);
     }
@@ -149,32 +158,41 @@ static inline const char *parallels_late_differ(const ntr_parallel_config *given
     ntr_counts totals = {0};
     const char *what = NULL;
     setting.counting = true;
-    setting.work = (ntr_parallel_work){.thread_data_new = parallels_thread_new, .thread_data_free = parallels_thread_free,
-                                       .begin = parallels_begin, .count_callback = parallels_count,
-                                       .deliver = parallels_get_others, .finish = parallels_finish, .user = &many,
+    setting.work = (ntr_parallel_work){.thread_data_new = parallels_thread_new,
+                                       .thread_data_free = parallels_thread_free,
+                                       .begin = parallels_begin,
+                                       .count_callback = parallels_count,
+                                       .deliver = parallels_get_others,
+                                       .finish = parallels_finish,
+                                       .user = &many,
                                        .read = given->work.read};
     ntr_status status = tallies_by_events(setting.decoder, in, &one, &totals);
     ntr_status late = status == NTR_E_LIMIT ? status : parallels_run(&setting, in, NULL, &unused);
-    if (status != late) what = "threads that count late end with another status than one";
-    else if (status == NTR_END && !tallies_equal(one.tally, many.tally)) what = "threads that count late give other spans than one";
-    else if (status == NTR_END && one.others != many.others) what = "threads that count late give other events than one";
+    if (status != late)
+        what = "threads that count late end with another status than one";
+    else if (status == NTR_END && !tallies_equal(one.tally, many.tally))
+        what = "threads that count late give other spans than one";
+    else if (status == NTR_END && one.others != many.others)
+        what = "threads that count late give other events than one";
     ntr_tally_free(one.tally);
     ntr_tally_free(many.tally);
     return what;
 }
 
 /* NULL, or what differs. With `reads`, the threads read the stream. */
-static inline const char *parallels_differ_by(const ntr_decoder_config *config, ntr_bytes in, unsigned threads, size_t chunk,
-                                              bool reads, ntr_parallel_stats *stats) {
+static inline const char *parallels_differ_by(const ntr_decoder_config *config, ntr_bytes in, unsigned threads,
+                                              size_t chunk, bool reads, ntr_parallel_stats *stats) {
     parallels_events one = parallels_one(config, in), many = {.status = NTR_OK};
     ntr_parallel_config setting = {.size = sizeof setting, .decoder = config, .threads = threads, .chunk = chunk};
-    setting.work = (ntr_parallel_work){.events = parallels_put, .deliver = parallels_get, .user = &many,
-                                       .read = reads ? parallels_read : NULL};
+    setting.work = (ntr_parallel_work){
+        .events = parallels_put, .deliver = parallels_get, .user = &many, .read = reads ? parallels_read : NULL};
     const char *what = NULL;
     many.status = parallels_run(&setting, in, NULL, stats);
     if (one.status == NTR_E_LIMIT) goto end;
-    if (one.status != many.status) what = "many threads end with another status than one";
-    else if (one.count != many.count) what = "many threads give another number of events than one";
+    if (one.status != many.status)
+        what = "many threads end with another status than one";
+    else if (one.count != many.count)
+        what = "many threads give another number of events than one";
     for (size_t i = 0; i < one.count && !what; i++)
         if (!parallels_same_event(&one.events[i], &many.events[i])) what = "many threads give other events than one";
     if (what || one.status < 0) goto end;
@@ -186,8 +204,10 @@ static inline const char *parallels_differ_by(const ntr_decoder_config *config, 
     ntr_decoder_count(d, &counted);
     ntr_decoder_free(d);
     setting.counting = true;
-    if (parallels_run(&setting, in, &counted_many, &unused) != NTR_END) what = "many threads cannot count";
-    else if (memcmp(&counted, &counted_many, sizeof counted)) what = "many threads count otherwise than one";
+    if (parallels_run(&setting, in, &counted_many, &unused) != NTR_END)
+        what = "many threads cannot count";
+    else if (memcmp(&counted, &counted_many, sizeof counted))
+        what = "many threads count otherwise than one";
     if (!what) what = parallels_late_differ(&setting, in);
 end:
     free(one.events);
@@ -195,8 +215,8 @@ end:
     return what;
 }
 
-static inline const char *parallels_differ(const ntr_decoder_config *config, ntr_bytes in, unsigned threads, size_t chunk,
-                                           ntr_parallel_stats *stats) {
+static inline const char *parallels_differ(const ntr_decoder_config *config, ntr_bytes in, unsigned threads,
+                                           size_t chunk, ntr_parallel_stats *stats) {
     const char *what = parallels_differ_by(config, in, threads, chunk, true, stats);
     return what ? what : parallels_differ_by(config, in, threads, chunk, false, stats);
 }

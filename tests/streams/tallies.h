@@ -135,11 +135,16 @@ static inline const char *tallies_differ_once(const ntr_decoder_config *config, 
         by_counting = tallies_by_counting(config, in, &counted, &counts);
         by_totals = tallies_totals(config, in, &plain);
         bool ended = by_events == NTR_END;
-        if (by_events != by_counting || by_events != by_totals) what = "counting ends with another status than events";
-        else if (ended && memcmp(&totals, &counts, sizeof counts)) what = "counting has other totals than events";
-        else if (ended && memcmp(&totals, &plain, sizeof plain)) what = "counting without callback has other totals";
-        else if (ended && !tallies_equal(events.tally, counted.tally)) what = "counting gives other spans than events";
-        else if (ended && events.others != counted.others) what = "counting gives other events";
+        if (by_events != by_counting || by_events != by_totals)
+            what = "counting ends with another status than events";
+        else if (ended && memcmp(&totals, &counts, sizeof counts))
+            what = "counting has other totals than events";
+        else if (ended && memcmp(&totals, &plain, sizeof plain))
+            what = "counting without callback has other totals";
+        else if (ended && !tallies_equal(events.tally, counted.tally))
+            what = "counting gives other spans than events";
+        else if (ended && events.others != counted.others)
+            what = "counting gives other events";
     }
     ntr_tally_free(events.tally);
     ntr_tally_free(counted.tally);

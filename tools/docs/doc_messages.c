@@ -15,8 +15,10 @@ static const char *const shapes[] = {
 
 /* What stands behind a field's name: "[4]", "[Var]". */
 static void print_shape(const ntr_field_info *info) {
-    if (info->shape == NTR_SHAPE_FIXED) printf("[%u]", info->bits);
-    else printf("[Var]");
+    if (info->shape == NTR_SHAPE_FIXED)
+        printf("[%u]", info->bits);
+    else
+        printf("[Var]");
 }
 
 static void print_entry(const ntr_message_field *entry) {
@@ -75,12 +77,9 @@ typedef struct set_row {
 } set_row;
 
 static const set_row sets[] = {
-    {NTR_MESSAGES_1_0, "N-Trace 1.0"},
-    {NTR_MESSAGES_SIFIVE, "SiFive dialects (`sifive-pre1.0`, `p550`)"},
-    {NTR_MESSAGES_TTDFD, "Dialect `tt-dfd`"},
-    {NTR_MESSAGES_ANDES, "Dialect `andes`"},
-    {NTR_MESSAGES_CTTE, "Dialect `ctte`"},
-    {NTR_MESSAGES_DATA, "Data trace"},
+    {NTR_MESSAGES_1_0, "N-Trace 1.0"},        {NTR_MESSAGES_SIFIVE, "SiFive dialects (`sifive-pre1.0`, `p550`)"},
+    {NTR_MESSAGES_TTDFD, "Dialect `tt-dfd`"}, {NTR_MESSAGES_ANDES, "Dialect `andes`"},
+    {NTR_MESSAGES_CTTE, "Dialect `ctte`"},    {NTR_MESSAGES_DATA, "Data trace"},
 };
 
 static const char *set_name(unsigned messages) {
@@ -121,8 +120,10 @@ static void print_values(void) {
 }
 
 static void print_range(const ntr_rule *rule) {
-    if (rule->high == UINT64_MAX) printf("%" PRIu64 " or more", rule->low);
-    else printf("%" PRIu64 "..%" PRIu64, rule->low, rule->high);
+    if (rule->high == UINT64_MAX)
+        printf("%" PRIu64 " or more", rule->low);
+    else
+        printf("%" PRIu64 "..%" PRIu64, rule->low, rule->high);
 }
 
 static void print_rules(void) {
@@ -130,40 +131,45 @@ static void print_rules(void) {
     printf("| field | when | must be | else | where |\n|---|---|---|---|---|\n");
     for (size_t i = 0; (rule = ntr_rule_at(i)); i++) {
         printf("| %s | ", ntr_field_name((ntr_field)rule->field));
-        if (rule->condition == NTR_FIELD_NONE) printf("always");
-        else printf("%s = %u", ntr_field_name((ntr_field)rule->condition), rule->when);
+        if (rule->condition == NTR_FIELD_NONE)
+            printf("always");
+        else
+            printf("%s = %u", ntr_field_name((ntr_field)rule->condition), rule->when);
         printf(" | ");
         print_range(rule);
-        printf(" | %s | %s |\n", ntr_status_text((ntr_status)rule->defect),
-               set_name(rule->messages));
+        printf(" | %s | %s |\n", ntr_status_text((ntr_status)rule->defect), set_name(rule->messages));
     }
 }
 
 int main(void) {
-    printf("# Messages\n\n"
-           "Made by `make docs` from `include/ntrace/messages.def`, `include/ntrace/fields.def`, `include/ntrace/values.def` and\n"
-           "`src/message/rules.def`. Decoder, encoder, `ntrace dump` and `ntrace assemble` use the same tables. Do not edit this page.\n"
-           "\n"
-           "Every message begins with TCODE[6], followed by SRC when the stream has SRC bits, and may end with TSTAMP[Var].\n"
-           "`[n]` is a field of n bits. `[Var]` is a field of variable size: its MSEO bits mark its end, on a byte boundary. TCODEs\n"
-           "56..62 are vendor defined. Other TCODEs without a row are reserved. Decoding and encoding preserve both.\n"
-           "\n"
-           "## N-Trace 1.0\n\n");
+    printf(
+        "# Messages\n\n"
+        "Made by `make docs` from `include/ntrace/messages.def`, `include/ntrace/fields.def`, `include/ntrace/values.def` and\n"
+        "`src/message/rules.def`. Decoder, encoder, `ntrace dump` and `ntrace assemble` use the same tables. Do not edit this page.\n"
+        "\n"
+        "Every message begins with TCODE[6], followed by SRC when the stream has SRC bits, and may end with TSTAMP[Var].\n"
+        "`[n]` is a field of n bits. `[Var]` is a field of variable size: its MSEO bits mark its end, on a byte boundary. TCODEs\n"
+        "56..62 are vendor defined. Other TCODEs without a row are reserved. Decoding and encoding preserve both.\n"
+        "\n"
+        "## N-Trace 1.0\n\n");
     print_messages(NTR_MESSAGES_1_0);
     for (const set_row *set = sets; set < sets + sizeof sets / sizeof *sets; set++) {
         if (set->messages == NTR_MESSAGES_1_0 || !has_messages(set->messages)) continue;
         printf("## %s only\n\n", set->name);
         print_messages(set->messages);
     }
-    printf("## Roles and properties of messages\n\nThe role of a message is its effect on the execution that a decoder follows.\n\n");
+    printf(
+        "## Roles and properties of messages\n\nThe role of a message is its effect on the execution that a decoder follows.\n\n");
     print_flag_names("role", roles, NTR_ROLE_COUNT);
     print_flag_names("property", message_flags, NTR_MESSAGE_BITS);
-    printf("## Fields\n\n"
-           "The widths are limits of an encoder. A decoder accepts up to 64 significant bits in any variable field.\n\n");
+    printf(
+        "## Fields\n\n"
+        "The widths are limits of an encoder. A decoder accepts up to 64 significant bits in any variable field.\n\n");
     print_fields();
-    printf("## Values\n\n"
-           "A value that is not listed for one of these fields is reserved. The constant of a value is `NTR_<field>_<id>`\n"
-           "(`<ntrace/values.h>`). When several rows have the same value, the first one in the stream's dialect applies.\n\n");
+    printf(
+        "## Values\n\n"
+        "A value that is not listed for one of these fields is reserved. The constant of a value is `NTR_<field>_<id>`\n"
+        "(`<ntrace/values.h>`). When several rows have the same value, the first one in the stream's dialect applies.\n\n");
     print_values();
     printf("## Rules\n\nA message that violates one of these rules is malformed.\n\n");
     print_rules();

@@ -56,7 +56,7 @@ static void help_cell(const char *name, const char *help, const char *no_help) {
 
 int main(void) {
     fputs(intro, stdout);
-#define NTR_PARAM(id, type, member, name, kind, least, most, words, initial, scope, found, encoder, help, no_help)           \
+#define NTR_PARAM(id, type, member, name, kind, least, most, words, initial, scope, found, encoder, help, no_help)     \
     fputs("| ", stdout);                                                                                               \
     option_cell(name, strcmp(#kind, "SWITCH") == 0);                                                                   \
     printf(" | `%s` | ", #member);                                                                                     \

@@ -4,9 +4,12 @@
 #include <stdio.h>
 
 static void print_reset(const ntr_bits_info *bits) {
-    if (bits->reset == NTR_RESET_U) printf("U");
-    else if (bits->reset == NTR_RESET_SD) printf("SD");
-    else printf("%d", bits->reset);
+    if (bits->reset == NTR_RESET_U)
+        printf("U");
+    else if (bits->reset == NTR_RESET_SD)
+        printf("SD");
+    else
+        printf("%d", bits->reset);
 }
 
 static void print_values(ntr_bits bits) {
@@ -24,8 +27,10 @@ static void print_bits(ntr_register reg) {
     printf("\n| Bits | Field | Access | Reset | | Meaning |\n|---|---|---|---|---|---|\n");
     for (size_t i = 0; (bits = ntr_bits_get(i)); i++) {
         if (bits->reg != reg) continue;
-        if (bits->high == bits->low) printf("| %u ", bits->low);
-        else printf("| %u:%u ", bits->high, bits->low);
+        if (bits->high == bits->low)
+            printf("| %u ", bits->low);
+        else
+            printf("| %u:%u ", bits->high, bits->low);
         printf("| %s | %s | ", bits->name, ntr_access_name(bits->access));
         print_reset(bits);
         printf(" | %s | %s", ntr_compliance_name(bits->compliance), bits->meaning);
@@ -43,7 +48,8 @@ static void print_register(ntr_register reg) {
         ntr_register_name(reg, row->count - 1u, name, sizeof name);
         printf(" .. %s, 0x%03x (every 0x%x)", name, row->offset + (row->count - 1u) * row->stride, row->stride);
     }
-    printf("\n\n%s\n", row->compliance == NTR_ABSENT ? "Not part of N-Trace 1.0: reads 0." : ntr_compliance_name(row->compliance));
+    printf("\n\n%s\n",
+           row->compliance == NTR_ABSENT ? "Not part of N-Trace 1.0: reads 0." : ntr_compliance_name(row->compliance));
     print_bits(reg);
 }
 
@@ -56,23 +62,24 @@ static void print_component(ntr_component component) {
 }
 
 int main(void) {
-    printf("# Registers\n\n"
-           "All registers and fields of RISC-V Trace Control 1.0. Made by `make docs` from `include/ntrace/registers.def`; the\n"
-           "model, `ntrace regs` and the constants of `ntrace/registers.h` come from the same table. Do not edit this page.\n"
-           "\n"
-           "All registers have 32 bits. A component occupies 4 KiB. Registers that are not listed, and bits without a name, read 0\n"
-           "and ignore writes.\n"
-           "\n"
-           "| access | meaning |\n"
-           "|---|---|\n"
-           "| RO | read only |\n"
-           "| RW | read and write |\n"
-           "| RW1C | writing 1 clears |\n"
-           "| W1 | writing 1 has an effect; writing 0 has none |\n"
-           "| WARL | any value may be written; a legal value is read back |\n"
-           "\n"
-           "Reset: a value; U is undefined, software must write it first; SD depends on the system. `absent` is not part of\n"
-           "N-Trace 1.0 and reads 0.\n");
+    printf(
+        "# Registers\n\n"
+        "All registers and fields of RISC-V Trace Control 1.0. Made by `make docs` from `include/ntrace/registers.def`; the\n"
+        "model, `ntrace regs` and the constants of `ntrace/registers.h` come from the same table. Do not edit this page.\n"
+        "\n"
+        "All registers have 32 bits. A component occupies 4 KiB. Registers that are not listed, and bits without a name, read 0\n"
+        "and ignore writes.\n"
+        "\n"
+        "| access | meaning |\n"
+        "|---|---|\n"
+        "| RO | read only |\n"
+        "| RW | read and write |\n"
+        "| RW1C | writing 1 clears |\n"
+        "| W1 | writing 1 has an effect; writing 0 has none |\n"
+        "| WARL | any value may be written; a legal value is read back |\n"
+        "\n"
+        "Reset: a value; U is undefined, software must write it first; SD depends on the system. `absent` is not part of\n"
+        "N-Trace 1.0 and reads 0.\n");
     for (size_t component = 0; ntr_component_get(component); component++) print_component((ntr_component)component);
     return 0;
 }

@@ -1,7 +1,7 @@
 /* Loads and stores (ntrace run --machine --data): behind the number of the block that makes them, in order.
  *
- * QEMU calls when an access is done, so one that faults is not reported. An access to a device that QEMU executes alone comes
- * between its block and the record CHANNEL_PART. */
+ * QEMU calls when an access is done, so one that faults is not reported. An access to a device that QEMU executes alone
+ * comes between its block and the record CHANNEL_PART. */
 #include "machine.h"
 
 #if NTRACE_QEMU_API < 4
@@ -31,5 +31,6 @@ void machine_put_accesses(struct qemu_plugin_tb *tb) {
     const size_t count = channel->head.accesses ? qemu_plugin_tb_n_insns(tb) : 0;
 
     for (size_t i = 0; i < count; i++)
-        qemu_plugin_register_vcpu_mem_cb(qemu_plugin_tb_get_insn(tb, i), record_access, QEMU_NO_REGS, QEMU_MEM_RW, NULL);
+        qemu_plugin_register_vcpu_mem_cb(qemu_plugin_tb_get_insn(tb, i), record_access, QEMU_NO_REGS, QEMU_MEM_RW,
+                                         NULL);
 }

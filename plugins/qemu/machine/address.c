@@ -1,10 +1,11 @@
 /* The address at which a block executes: the program counter when it begins.
  *
- * To read it through QEMU's interface takes as long as ten blocks, and it is needed at each jump to another page. While translated code
- * runs, a register of the host has the address of the hart's state (rbp on x86-64; TCG_AREG0 in QEMU's source), and the program counter
- * is a word of it. Which one depends on how QEMU was built, so it is found by comparing: it is the only word that has had the value of
- * the register pc at AGREEMENTS different values of it. Whenever there is something to settle, it is compared again. On other hosts, and
- * while no word is found, the interface is used. */
+ * To read it through QEMU's interface takes as long as ten blocks, and it is needed at each jump to another page. While
+ * translated code runs, a register of the host has the address of the hart's state (rbp on x86-64; TCG_AREG0 in QEMU's
+ * source), and the program counter is a word of it. Which one depends on how QEMU was built, so it is found by
+ * comparing: it is the only word that has had the value of the register pc at AGREEMENTS different values of it.
+ * Whenever there is something to settle, it is compared again. On other hosts, and while no word is found, the
+ * interface is used. */
 #include "machine.h"
 
 #include <stdio.h>
@@ -24,9 +25,11 @@ struct counter_search {
 
 #ifdef __x86_64__
 /* void NAME(unsigned vcpu, void *block) calls NAME_in(vcpu, block, rbp). */
-#define WITH_STATE(name) \
-    __asm__(".text\n.globl " #name "\n.hidden " #name "\n.type " #name ", @function\n" #name ":\n" \
-            "mov %rbp, %rdx\n" "jmp " #name "_in\n" ".size " #name ", . - " #name "\n")
+#define WITH_STATE(name)                                                                                               \
+    __asm__(".text\n.globl " #name "\n.hidden " #name "\n.type " #name ", @function\n" #name ":\n"                     \
+            "mov %rbp, %rdx\n"                                                                                         \
+            "jmp " #name "_in\n"                                                                                       \
+            ".size " #name ", . - " #name "\n")
 WITH_STATE(machine_record);
 WITH_STATE(machine_record_timed);
 #else

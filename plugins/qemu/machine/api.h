@@ -70,7 +70,7 @@ enum qemu_inline_op { QEMU_INLINE_ADD, QEMU_INLINE_STORE };
 #define QEMU_EXIT_CALLBACK(name) void name(qemu_id id, void *nothing)
 #define QEMU_IGNORE              (void)id
 #define QEMU_LAST
-#define QEMU_WITH(callback)      callback
+#define QEMU_WITH(callback) callback
 #endif
 
 typedef QEMU_VCPU_CALLBACK((*qemu_plugin_vcpu_cb_t));
@@ -115,10 +115,10 @@ bool qemu_plugin_read_register(struct qemu_plugin_register *, qemu_bytes *);
 int qemu_plugin_read_register(struct qemu_plugin_register *, qemu_bytes *); /* -1 on failure */
 #endif
 
-void qemu_plugin_register_vcpu_tb_exec_cb(struct qemu_plugin_tb *, qemu_block_callback,
-                                          enum qemu_callback_flags, void *);
-void qemu_plugin_register_vcpu_insn_exec_cb(struct qemu_plugin_insn *, qemu_block_callback,
-                                            enum qemu_callback_flags, void *);
+void qemu_plugin_register_vcpu_tb_exec_cb(struct qemu_plugin_tb *, qemu_block_callback, enum qemu_callback_flags,
+                                          void *);
+void qemu_plugin_register_vcpu_insn_exec_cb(struct qemu_plugin_insn *, qemu_block_callback, enum qemu_callback_flags,
+                                            void *);
 void qemu_plugin_register_vcpu_insn_exec_inline_per_vcpu(struct qemu_plugin_insn *, enum qemu_inline_op,
                                                          qemu_plugin_u64, uint64_t);
 

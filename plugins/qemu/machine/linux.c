@@ -1,10 +1,11 @@
 /* A Linux guest: which task runs, and what pages its programs execute.
  *
- * Tasks. In the kernel, tp is the current task_struct; __switch_to sets it by a move. Where the name (`comm`), pid and tgid are in
- * it is in channel_head, if the types of the kernel are known; the first task that fits shows that this kernel runs, and not a boot
- * loader. If they are not known, the name is found once: the first tasks are named "swapper". pid and tgid are two equal numbers
- * in front of it: 2 in "kthreadd", 0 in "swapper". execve changes the name of a task, and its address space: behind that, the name is
- * read again when the task has trapped for the next time.
+ * Tasks. In the kernel, tp is the current task_struct; __switch_to sets it by a move. Where the name (`comm`), pid and
+ * tgid are in it is in channel_head, if the types of the kernel are known; the first task that fits shows that this
+ * kernel runs, and not a boot loader. If they are not known, the name is found once: the first tasks are named
+ * "swapper". pid and tgid are two equal numbers in front of it: 2 in "kthreadd", 0 in "swapper". execve changes the
+ * name of a task, and its address space: behind that, the name is read again when the task has trapped for the next
+ * time.
  *
  * Pages. When code of user mode is translated, its page is hashed. A page of an address space is told again when its
  * content has changed. */
@@ -27,7 +28,8 @@ static bool read_memory(uint64_t address, uint8_t *to, size_t size) {
     return true;
 }
 
-/* ---- tasks -------------------------------------------------------------------------------------------------------- */
+/* ---- tasks --------------------------------------------------------------------------------------------------------
+ */
 
 static uint32_t number_at(const uint8_t *task, uint32_t at) {
     uint32_t value;
@@ -84,15 +86,19 @@ static void check_types(const struct machine_hart *hart, uint64_t task) {
 
     if (!hart->satp || !(task >> (head->xlen - 1))) return;
     if (!read_memory(task + head->task_name, name, NAME) || !is_name(name)) return;
-    if (!read_number(task + head->task_pid, &pid) || !read_number(task + head->task_tgid, &tgid) || pid > PID_MOST || tgid > PID_MOST) return;
+    if (!read_number(task + head->task_pid, &pid) || !read_number(task + head->task_tgid, &tgid) || pid > PID_MOST ||
+        tgid > PID_MOST)
+        return;
     atomic_store(&tgid_at, head->task_tgid);
     atomic_store(&pid_at, head->task_pid);
     atomic_store(&comm_at, head->task_name);
 }
 
 static void find_members(const struct machine_hart *hart, uint64_t task) {
-    if (channel->head.task_name) check_types(hart, task);
-    else find_name(task);
+    if (channel->head.task_name)
+        check_types(hart, task);
+    else
+        find_name(task);
 }
 
 static void push_pair(struct machine_hart *hart, uint64_t value) {
@@ -109,7 +115,8 @@ static void report(struct machine_hart *hart, uint64_t task, bool again) {
     name[NAME - 1] = 0;
     if (!again && task == hart->task && memcmp(name, hart->name, NAME) == 0) return;
     if (!atomic_load(&pid_at) && strcmp((const char *)name, "kthreadd") == 0) find_pid(task);
-    if (atomic_load(&pid_at) && (!read_number(task + atomic_load(&pid_at), &pid) || !read_number(task + atomic_load(&tgid_at), &tgid)))
+    if (atomic_load(&pid_at) &&
+        (!read_number(task + atomic_load(&pid_at), &pid) || !read_number(task + atomic_load(&tgid_at), &tgid)))
         pid = tgid = UINT32_MAX;
     hart->task = task;
     memcpy(hart->name, name, NAME);
@@ -135,7 +142,8 @@ void machine_check_task(struct machine_hart *hart, uint8_t before, uint8_t now, 
     report(hart, machine_read(hart, REGISTER_TP), false);
 }
 
-/* ---- pages -------------------------------------------------------------------------------------------------------- */
+/* ---- pages --------------------------------------------------------------------------------------------------------
+ */
 
 void machine_report_page(struct machine_hart *hart, uint64_t address) {
     static struct page {

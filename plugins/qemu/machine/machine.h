@@ -32,8 +32,17 @@ enum { MACHINE_PAGE = 4096 }; /* bytes */
 enum { PRIVILEGE_V = 4 }; /* bit of the register priv: a virtual machine of the hypervisor extension */
 
 enum machine_register {
-    REGISTER_PRIV, REGISTER_SATP, REGISTER_HGATP, REGISTER_MCAUSE, REGISTER_SCAUSE, REGISTER_MTVAL, REGISTER_STVAL,
-    REGISTER_TP, REGISTER_ADDRESS, REGISTER_TIME, REGISTER_TIMEH,
+    REGISTER_PRIV,
+    REGISTER_SATP,
+    REGISTER_HGATP,
+    REGISTER_MCAUSE,
+    REGISTER_SCAUSE,
+    REGISTER_MTVAL,
+    REGISTER_STVAL,
+    REGISTER_TP,
+    REGISTER_ADDRESS,
+    REGISTER_TIME,
+    REGISTER_TIMEH,
     REGISTER_COUNT
 };
 
@@ -91,7 +100,8 @@ enum { HARTS_AT_ONCE = 16 };
 extern struct machine_hart *machine_few;
 
 static inline struct machine_hart *machine_hart(unsigned vcpu) {
-    return LIKELY(machine_few && vcpu < HARTS_AT_ONCE) ? machine_few + vcpu : qemu_plugin_scoreboard_find(machine_harts, vcpu);
+    return LIKELY(machine_few && vcpu < HARTS_AT_ONCE) ? machine_few + vcpu
+                                                       : qemu_plugin_scoreboard_find(machine_harts, vcpu);
 }
 
 struct machine_hart *machine_present(void); /* of the calling thread */
@@ -133,8 +143,8 @@ void machine_take_reset(struct machine_hart *hart);
 void machine_halt(unsigned vcpu); /* a debugger may have stopped the hart */
 void machine_end(unsigned vcpu); /* the machine has ended, and the hart has stopped */
 
-/* linux.c: the last block has moved a value to tp; a block begins, in a new mode, perhaps behind a trap; code of user mode
- * is translated, or executes at another address (with the lock held). */
+/* linux.c: the last block has moved a value to tp; a block begins, in a new mode, perhaps behind a trap; code of user
+ * mode is translated, or executes at another address (with the lock held). */
 void machine_switch_task(struct machine_hart *hart);
 void machine_check_task(struct machine_hart *hart, uint8_t before, uint8_t now, bool trapped);
 void machine_report_page(struct machine_hart *hart, uint64_t address);

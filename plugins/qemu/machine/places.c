@@ -1,12 +1,12 @@
 /* The address at which a block executes.
  *
- * QEMU translates code once for all virtual addresses at which its page of memory is mapped, and tells the plugin the one
- * at which it was translated. A shared library is at another address in each process, so the address has to be read when
- * the block begins (address.c). It is read where the flow enters a page: behind indirect jumps, direct ones that leave their
- * page, traps, and whenever the translation's page is not that of the block before.
+ * QEMU translates code once for all virtual addresses at which its page of memory is mapped, and tells the plugin the
+ * one at which it was translated. A shared library is at another address in each process, so the address has to be read
+ * when the block begins (address.c). It is read where the flow enters a page: behind indirect jumps, direct ones that
+ * leave their page, traps, and whenever the translation's page is not that of the block before.
  *
- * Invariant: if hart->page is not 0, the block before has executed in that page. If it continues in its page, and the next
- * translation was made in that page too, the next block executes at the address of its translation.
+ * Invariant: if hart->page is not 0, the block before has executed in that page. If it continues in its page, and the
+ * next translation was made in that page too, the next block executes at the address of its translation.
  *
  * A block at another address gets a number of its own: an entry of the table with the same code. While blocks execute
  * elsewhere, hart->page is 0, and the address of each is read. */
@@ -19,20 +19,22 @@
 #define PAGE_TOLD UINT32_MAX
 enum { KNOWN_PLACES = 1 << 14 };
 
-/* Slot of a cache: this block has run at this address, and then has this number. Or, with the number PAGE_TOLD, a page of
- * user mode was told. */
+/* Slot of a cache: this block has run at this address, and then has this number. Or, with the number PAGE_TOLD, a page
+ * of user mode was told. */
 struct place {
     uint64_t address, of; /* the block, or satp */
     uint32_t number;      /* 0: free */
 };
 
-/* ---- translations ------------------------------------------------------------------------------------------------- */
+/* ---- translations -------------------------------------------------------------------------------------------------
+ */
 
 static uint64_t page_of(uint64_t address) {
     return address & ~(uint64_t)(MACHINE_PAGE - 1);
 }
 
-/* Numbers of virtual pages, of each mode: a hash table with open addressing, at most half full. 0: there is no memory for it. */
+/* Numbers of virtual pages, of each mode: a hash table with open addressing, at most half full. 0: there is no memory
+ * for it. */
 uint32_t machine_page(uint64_t address, uint8_t privilege) {
     static uint64_t *pages; /* address, and the mode + 1 in the low bits; 0: free */
     static uint32_t *numbers, size, used;
@@ -50,7 +52,8 @@ uint32_t machine_page(uint64_t address, uint8_t privilege) {
         }
         for (uint32_t i = 0; i < size; i++) {
             if (!pages[i]) continue;
-            for (at = (uint32_t)(pages[i] * 0x9e3779b97f4a7c15u >> 32); more[at & (larger - 1)]; at++) {}
+            for (at = (uint32_t)(pages[i] * 0x9e3779b97f4a7c15u >> 32); more[at & (larger - 1)]; at++) {
+            }
             more[at & (larger - 1)] = pages[i];
             more_numbers[at & (larger - 1)] = numbers[i];
         }
@@ -77,7 +80,8 @@ bool machine_leaves_page(const struct translation *t, uint32_t last, uint32_t la
            page_of(t->address + last_at + (uint64_t)offset) != page;
 }
 
-/* ---- execution ---------------------------------------------------------------------------------------------------- */
+/* ---- execution ----------------------------------------------------------------------------------------------------
+ */
 
 /* The entry of this cache for the two values; NULL: there is no memory for one. */
 static struct place *find(struct machine_hart *hart, uint64_t address, uint64_t of) {

@@ -14,7 +14,8 @@ int qemu_plugin_version = NTRACE_QEMU_API;
 struct qemu_plugin_scoreboard *machine_harts;
 bool machine_marks_all;
 
-/* ---- harts -------------------------------------------------------------------------------------------------------- */
+/* ---- harts --------------------------------------------------------------------------------------------------------
+ */
 
 struct machine_hart *machine_few;
 static bool is_few;
@@ -37,12 +38,11 @@ uint64_t machine_read(struct machine_hart *hart, enum machine_register name) {
 }
 
 static void find_registers(struct machine_hart *hart) {
-    static const char *const names[REGISTER_COUNT] = {[REGISTER_PRIV] = "priv",     [REGISTER_SATP] = "satp",
-                                                      [REGISTER_HGATP] = "hgatp",   [REGISTER_MCAUSE] = "mcause",
-                                                      [REGISTER_SCAUSE] = "scause", [REGISTER_MTVAL] = "mtval",
-                                                      [REGISTER_STVAL] = "stval",
-                                                      [REGISTER_TP] = "tp",         [REGISTER_ADDRESS] = "pc",
-                                                      [REGISTER_TIME] = "time",     [REGISTER_TIMEH] = "timeh"};
+    static const char *const names[REGISTER_COUNT] = {
+        [REGISTER_PRIV] = "priv",     [REGISTER_SATP] = "satp",     [REGISTER_HGATP] = "hgatp",
+        [REGISTER_MCAUSE] = "mcause", [REGISTER_SCAUSE] = "scause", [REGISTER_MTVAL] = "mtval",
+        [REGISTER_STVAL] = "stval",   [REGISTER_TP] = "tp",         [REGISTER_ADDRESS] = "pc",
+        [REGISTER_TIME] = "time",     [REGISTER_TIMEH] = "timeh"};
     const qemu_registers *all = qemu_plugin_get_registers();
 
     for (unsigned i = 0; all && i < all->length; i++) {
@@ -56,7 +56,10 @@ static QEMU_VCPU_CALLBACK(start_vcpu) {
 
     QEMU_IGNORE;
     if (is_few) machine_few = qemu_plugin_scoreboard_find(machine_harts, 0);
-    *hart = (struct machine_hart){.log = machine_log_start(), .line = machine_log_start(), .lane = &channel->lanes[vcpu % CHANNEL_THREADS], .epoch = 1};
+    *hart = (struct machine_hart){.log = machine_log_start(),
+                                  .line = machine_log_start(),
+                                  .lane = &channel->lanes[vcpu % CHANNEL_THREADS],
+                                  .epoch = 1};
     hart->bytes = g_byte_array_new();
     find_registers(hart);
     present = hart;
@@ -86,7 +89,8 @@ static QEMU_VCPU_CALLBACK(resume) {
     hart->until_time = 0;
 }
 
-/* ---- the end ------------------------------------------------------------------------------------------------------ */
+/* ---- the end ------------------------------------------------------------------------------------------------------
+ */
 
 /* QEMU stops all harts before it ends, but for semihosting: there a hart ends QEMU while the others continue. */
 static QEMU_EXIT_CALLBACK(end) {
@@ -98,7 +102,8 @@ static QEMU_EXIT_CALLBACK(end) {
     for (uint32_t i = 0; !present && i < lanes; i++) machine_end(i);
 }
 
-/* ---- start -------------------------------------------------------------------------------------------------------- */
+/* ---- start --------------------------------------------------------------------------------------------------------
+ */
 
 static bool map_channel(const char *path) {
     int file = open(path, O_RDWR | O_CLOEXEC);

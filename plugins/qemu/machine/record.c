@@ -71,8 +71,10 @@ void machine_take_trap(struct machine_hart *hart, uint32_t flags, uint64_t cause
     uint32_t retired = CHANNEL_ALL;
 
     if (channel->head.clock) report_time(hart);
-    if (!first) flags |= CHANNEL_TRAP_AGAIN;
-    else if (hart->last) retired = retired_at_trap(hart, block, flags & CHANNEL_TRAP_INTERRUPT, epc);
+    if (!first)
+        flags |= CHANNEL_TRAP_AGAIN;
+    else if (hart->last)
+        retired = retired_at_trap(hart, block, flags & CHANNEL_TRAP_INTERRUPT, epc);
     lane_push(hart->lane, CHANNEL_TRAP | flags | retired);
     push_pair(hart, cause);
     push_pair(hart, epc);
@@ -94,7 +96,8 @@ static unsigned retired_at_end(const struct machine_hart *hart) {
     const struct channel_block *block = &channel->blocks[hart->last];
     unsigned before = hart->stopped ? instructions_before(block, hart->stopped_at) : CHANNEL_ALL;
 
-    if (!(hart->slow & BLOCK_OPEN)) return before == block->instructions - 1u && ends_with_access(block) ? before : CHANNEL_ALL;
+    if (!(hart->slow & BLOCK_OPEN))
+        return before == block->instructions - 1u && ends_with_access(block) ? before : CHANNEL_ALL;
     return before != CHANNEL_ALL ? before : retired_by_marks(hart);
 }
 
@@ -156,7 +159,8 @@ static inline void report_block(struct machine_hart *hart, uintptr_t block, uint
 }
 
 /* The flow leaves its page, or there is something to settle. */
-static __attribute__((noinline)) void settle_and_report(struct machine_hart *hart, unsigned vcpu, uintptr_t block, const void *state) {
+static __attribute__((noinline)) void settle_and_report(struct machine_hart *hart, unsigned vcpu, uintptr_t block,
+                                                        const void *state) {
     uint32_t number = block_number(block);
 
     if (lane_is_traced(hart->lane)) {
@@ -166,18 +170,22 @@ static __attribute__((noinline)) void settle_and_report(struct machine_hart *har
             settle(hart, vcpu, address, privilege);
         number = machine_place(hart, block, address);
     }
-    if (number) report_block(hart, block, number);
-    else machine_lost(vcpu, NULL); /* the table is full */
+    if (number)
+        report_block(hart, block, number);
+    else
+        machine_lost(vcpu, NULL); /* the table is full */
 }
 
-/* Has the flow come to a page in which the hart has been before, in the same address space, with nothing else to settle? */
+/* Has the flow come to a page in which the hart has been before, in the same address space, with nothing else to
+ * settle? */
 static inline bool enters_page(struct machine_hart *hart, uintptr_t block) {
     uint64_t counter;
 
     if (!hart->counter || (hart->slow & ~(uint64_t)BLOCK_JUMPS) | (uint8_t)*hart->log) return false;
     const struct machine_entered *page = &hart->entered[block_page(block) % MACHINE_ENTERED];
     memcpy(&counter, hart->counter, sizeof counter); /* of a hart of 32 bits, the upper half is another word */
-    if (page->number != block_page(block) || page->epoch != hart->epoch || (counter ^ page->address) & hart->page_bits) return false;
+    if (page->number != block_page(block) || page->epoch != hart->epoch || (counter ^ page->address) & hart->page_bits)
+        return false;
     hart->page = block_page(block);
     return true;
 }
@@ -187,15 +195,19 @@ void machine_record_in(unsigned vcpu, void *data, const void *state) {
     uintptr_t block = (uintptr_t)data;
     bool stays = !(hart->slow | (uint8_t)*hart->log) && block_page(block) == hart->page;
 
-    if (LIKELY(stays) || enters_page(hart, block)) report_block(hart, block, block_number(block));
-    else settle_and_report(hart, vcpu, block, state);
+    if (LIKELY(stays) || enters_page(hart, block))
+        report_block(hart, block, block_number(block));
+    else
+        settle_and_report(hart, vcpu, block, state);
 }
 
 void machine_record_timed_in(unsigned vcpu, void *data, const void *state) {
     struct machine_hart *hart = machine_hart(vcpu);
 
-    if (!hart->until_time && lane_is_traced(hart->lane)) report_time(hart);
-    else hart->until_time--;
+    if (!hart->until_time && lane_is_traced(hart->lane))
+        report_time(hart);
+    else
+        hart->until_time--;
     machine_record_in(vcpu, data, state);
 }
 

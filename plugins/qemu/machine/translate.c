@@ -50,8 +50,7 @@ static uint32_t word_at(const struct translation *t, uint32_t at) {
 static bool describe(const struct qemu_plugin_tb *tb, struct translation *t, uint8_t privilege) {
     size_t n = qemu_plugin_tb_n_insns(tb);
 
-    *t = (struct translation){
-        .address = qemu_plugin_tb_vaddr(tb), .instructions = (uint16_t)n, .privilege = privilege};
+    *t = (struct translation){.address = qemu_plugin_tb_vaddr(tb), .instructions = (uint16_t)n, .privilege = privilege};
     for (size_t i = 0; i < n; i++) {
         const struct qemu_plugin_insn *instruction = qemu_plugin_tb_get_insn(tb, i);
         size_t size = qemu_plugin_insn_size(instruction);
@@ -108,7 +107,8 @@ static void put_all(struct qemu_plugin_tb *tb, const struct translation *t) {
     }
     machine_put_accesses(tb);
     uintptr_t kind = put_stores(tb, t), page = machine_page(t->address, t->privilege);
-    qemu_plugin_register_vcpu_tb_exec_cb(tb, channel->head.clock ? machine_record_timed : machine_record, QEMU_READ_REGS,
+    qemu_plugin_register_vcpu_tb_exec_cb(tb, channel->head.clock ? machine_record_timed : machine_record,
+                                         QEMU_READ_REGS,
                                          (void *)(number | kind << BLOCK_KIND_SHIFT | page << BLOCK_PAGE_SHIFT));
 }
 

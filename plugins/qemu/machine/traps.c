@@ -18,8 +18,8 @@
 #include <sys/resource.h>
 #include <unistd.h>
 
-#define LOG_SIZE_MOST  (1ull << 36) /* bytes; sparse */
-#define LOG_PUNCH (1ull << 22) /* what all harts have read is given back in steps of this size */
+#define LOG_SIZE_MOST (1ull << 36) /* bytes; sparse */
+#define LOG_PUNCH     (1ull << 22) /* what all harts have read is given back in steps of this size */
 
 enum { LOG_LINE = 512, HARTS = 4096 };
 
@@ -27,7 +27,8 @@ static const volatile char *start;
 static uint64_t log_size = LOG_SIZE_MOST; /* less where the size of files is limited */
 static int file = -1;
 static _Atomic uint64_t given_back;                 /* bytes */
-static _Atomic(const volatile char *) places[HARTS]; /* reading position of each hart; NULL: it sleeps, or is not there */
+static _Atomic(const volatile char *)
+    places[HARTS]; /* reading position of each hart; NULL: it sleeps, or is not there */
 
 bool machine_map_log(const char *path) {
     struct rlimit none = {RLIM_INFINITY, RLIM_INFINITY}, before;
@@ -50,7 +51,8 @@ const volatile char *machine_log_start(void) {
     return start;
 }
 
-/* ---- memory ------------------------------------------------------------------------------------------------------- */
+/* ---- memory -------------------------------------------------------------------------------------------------------
+ */
 
 /* Give back what every hart has read, but for the newest part: another plugin may read the log, too. */
 static void punch(void) {
@@ -83,7 +85,8 @@ void machine_log_resume(struct machine_hart *hart) {
     if (vcpu < HARTS) atomic_store(&places[vcpu], hart->line);
 }
 
-/* ---- lines -------------------------------------------------------------------------------------------------------- */
+/* ---- lines --------------------------------------------------------------------------------------------------------
+ */
 
 /* The number behind `name` in the line. */
 static bool number_behind(const char *line, const char *name, int base, uint64_t *value) {
@@ -146,7 +149,8 @@ unsigned machine_read_log(struct machine_hart *hart, unsigned vcpu) {
     return count;
 }
 
-/* ---- version 7 ---------------------------------------------------------------------------------------------------- */
+/* ---- version 7 ----------------------------------------------------------------------------------------------------
+ */
 
 #if NTRACE_QEMU_API >= 7
 /* QEMU gives 64 bits of the values of a 32-bit hart; bit 31 is repeated in the upper half. */
@@ -164,8 +168,8 @@ static void take_discon(unsigned vcpu, int type, uint64_t from, uint64_t to, voi
     (void)to, (void)nothing;
     if (!hart->lane || !lane_is_traced(hart->lane)) return;
     cause &= channel->head.xlen == 32 ? INT32_MAX : INT64_MAX;
-    machine_take_trap(hart, type == QEMU_DISCON_INTERRUPT ? CHANNEL_TRAP_INTERRUPT : 0, cause, of_width(from), of_width(tval),
-                      hart->traps == 0);
+    machine_take_trap(hart, type == QEMU_DISCON_INTERRUPT ? CHANNEL_TRAP_INTERRUPT : 0, cause, of_width(from),
+                      of_width(tval), hart->traps == 0);
     hart->traps++;
     hart->slow |= BLOCK_TRAPPED;
 }

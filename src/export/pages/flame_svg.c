@@ -55,10 +55,11 @@ static void write_box(ntr_export *x, const ntr_flame *f, const ntr_flame_box *bo
 static void write_head(ntr_export *x, const ntr_flame *f, bool alone) {
     unsigned height = TOP + (f->depth + 1) * ROW + PAD;
     if (alone) ntr_out_text(&x->out, "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n");
-    ntr_out_format(&x->out,
-                   "<svg xmlns=\"http://www.w3.org/2000/svg\" class=\"ntrace-flame\" viewBox=\"0 0 %d %u\" "
-                   "width=\"100%%\" data-width=\"%d\" data-pad=\"%d\" role=\"group\" aria-label=\"flame graph\">\n<title>",
-                   WIDTH + 2 * PAD, height, WIDTH, PAD);
+    ntr_out_format(
+        &x->out,
+        "<svg xmlns=\"http://www.w3.org/2000/svg\" class=\"ntrace-flame\" viewBox=\"0 0 %d %u\" "
+        "width=\"100%%\" data-width=\"%d\" data-pad=\"%d\" role=\"group\" aria-label=\"flame graph\">\n<title>",
+        WIDTH + 2 * PAD, height, WIDTH, PAD);
     ntr_out_xml(&x->out, x->analysis.title ? x->analysis.title : "trace");
     ntr_out_text(&x->out, "</title>\n<style>");
     ntr_out_text(&x->out, style);

@@ -173,8 +173,8 @@ typedef struct report_part {
 
 static ntr_status write_data(ntr_export *x) {
     static const report_part members[] = {
-        {"summary", write_summary},       {"gaps", write_gaps},
-        {"functions", write_functions},   {"source", ntr_report_source},
+        {"summary", write_summary},        {"gaps", write_gaps},
+        {"functions", write_functions},    {"source", ntr_report_source},
         {"timeline", ntr_report_timeline}, {"traps", ntr_report_traps},
     };
     ntr_status status = NTR_OK;
@@ -190,7 +190,7 @@ static ntr_status write_data(ntr_export *x) {
 
 static ntr_status write_part(ntr_export *x, const char *name, size_t size) {
     static const report_part parts[] = {
-        {"title", write_title}, {"style", write_style}, {"flame", write_flame},
+        {"title", write_title}, {"style", write_style},   {"flame", write_flame},
         {"data", write_data},   {"script", write_script},
     };
     for (size_t i = 0; i < sizeof parts / sizeof parts[0]; i++)
@@ -217,7 +217,8 @@ static void follow_tree(ntr_export *x) {
     struct ntr_report *r = x->state;
     ntr_calltree *tree = x->analysis.tree;
     if (!ntr_calltree_is_unused(tree)) return;
-    const ntr_follower timeline = ntr_timeline_follower(r->timeline), interrupts = ntr_interrupts_follower(r->interrupts);
+    const ntr_follower timeline = ntr_timeline_follower(r->timeline),
+                       interrupts = ntr_interrupts_follower(r->interrupts);
     r->follows = ntr_calltree_follow(tree, &timeline) && ntr_calltree_follow(tree, &interrupts);
 }
 

@@ -22,7 +22,10 @@ static int compare_listed(const void *a, const void *b) {
 
 static int compare_cost(const void *a, const void *b) {
     const ntr_arc *x = a, *y = b;
-    return x->inclusive < y->inclusive ? 1 : x->inclusive > y->inclusive ? -1 : x->site < y->site ? -1 : x->site > y->site;
+    return x->inclusive < y->inclusive   ? 1
+           : x->inclusive > y->inclusive ? -1
+           : x->site < y->site           ? -1
+                                         : x->site > y->site;
 }
 
 /* Returns the row of a function, or UINT32_MAX. */

@@ -34,8 +34,8 @@ struct ntr_report {
 /* Calls between the functions of these rows: [caller, callee, calls, instructions of the callee and what it calls]. */
 ntr_status ntr_report_calls(ntr_export *x, const ntr_profile_row *rows, size_t count);
 
-ntr_status ntr_report_source(ntr_export *x);   /* files with their coverage; text of the files with most instructions */
+ntr_status ntr_report_source(ntr_export *x); /* files with their coverage; text of the files with most instructions */
 ntr_status ntr_report_timeline(ntr_export *x); /* slices by track */
-ntr_status ntr_report_traps(ntr_export *x);    /* handlers of exceptions and interrupts */
+ntr_status ntr_report_traps(ntr_export *x); /* handlers of exceptions and interrupts */
 
 #endif

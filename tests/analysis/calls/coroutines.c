@@ -84,7 +84,7 @@ int main(void) {
     for (int i = 0; i < ROUNDS; i++) meet(&main_context, &worker_context);
     start(&main_side, jumper_stack + sizeof jumper_stack - 64, jumper);
     for (int i = 0; i < ROUNDS; i++) cross(&main_side, &jumper_side);
-    printf("worker %u\njumper %u\nstep %u\nmeet %u\ncross %u\nmain 1\n", worker_calls, jumper_calls, step_calls, meet_calls,
-           leap_calls);
+    printf("worker %u\njumper %u\nstep %u\nmeet %u\ncross %u\nmain 1\n", worker_calls, jumper_calls, step_calls,
+           meet_calls, leap_calls);
     return 0;
 }

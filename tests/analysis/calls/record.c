@@ -1,8 +1,8 @@
 /* Who entered whom, written down by the program itself: linked to what -finstrument-functions compiles.
  *
- * A frame is known by its address, which s0 holds (-fno-omit-frame-pointer) when a hook is called. Entering a function closes every frame that is not above it:
- * that is how frames end that longjmp left. At exit each thread's tree goes to descriptor 3, a line a node:
- * its number, its parent's (0: none), the function's address, how often it was entered. */
+ * A frame is known by its address, which s0 holds (-fno-omit-frame-pointer) when a hook is called. Entering a function
+ * closes every frame that is not above it: that is how frames end that longjmp left. At exit each thread's tree goes to
+ * descriptor 3, a line a node: its number, its parent's (0: none), the function's address, how often it was entered. */
 #include <stdio.h>
 #include <stdlib.h>
 

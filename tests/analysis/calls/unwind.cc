@@ -14,13 +14,21 @@ FUNCTION static void note(int n) {
 
 struct guard {
     int n;
-    FUNCTION explicit guard(int number) : n(number) { note(n); }
-    FUNCTION ~guard() { note(-n); }
+    FUNCTION explicit guard(int number) : n(number) {
+        note(n);
+    }
+    FUNCTION ~guard() {
+        note(-n);
+    }
 };
 
 struct shape {
-    FUNCTION shape() { note(2); }
-    FUNCTION virtual ~shape() { note(1); }
+    FUNCTION shape() {
+        note(2);
+    }
+    FUNCTION virtual ~shape() {
+        note(1);
+    }
     virtual int area() const = 0;
 };
 struct square : shape {

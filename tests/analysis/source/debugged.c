@@ -1,11 +1,22 @@
 #include <stdio.h>
 #include <stdlib.h>
 static volatile int sink;
-__attribute__((noinline)) static int get(int x) { return x & 1; }
-__attribute__((noinline)) static int step(int x) { sink = x; return x + 1; }
+__attribute__((noinline)) static int get(int x) {
+    return x & 1;
+}
+__attribute__((noinline)) static int step(int x) {
+    sink = x;
+    return x + 1;
+}
 /* the value is in a register of which a branch has shown that it is 0 */
-__attribute__((noinline)) static int stored(int a, int b) { return get(a) && get(b); }
-__attribute__((noinline)) static int third(int a, int b, int c) { int x = get(a) && (get(b) || get(c)); sink = x; return x + 1; }
+__attribute__((noinline)) static int stored(int a, int b) {
+    return get(a) && get(b);
+}
+__attribute__((noinline)) static int third(int a, int b, int c) {
+    int x = get(a) && (get(b) || get(c));
+    sink = x;
+    return x + 1;
+}
 /* `break` has no code; the loop has no condition */
 __attribute__((noinline)) static int endless(int a, int b) {
     while (1) {
@@ -57,7 +68,8 @@ int main(int argc, char **argv) {
     int total = 0, numbers[] = {0, 1, 2};
     for (int k = atoi(argv[1]); k <= atoi(argv[2]); k++) {
         int a = k % 2, b = k / 2 % 2, c = k / 4 % 3;
-        total += stored(a, b) + third(a, b, c) + endless(a + b, 1 - a + a * b) % 7 + counted(a + b * 2, b, c) + follows(a, b);
+        total += stored(a, b) + third(a, b, c) + endless(a + b, 1 - a + a * b) % 7 + counted(a + b * 2, b, c) +
+                 follows(a, b);
         shared(a ? &numbers[c] : NULL, b ? &numbers[c] : NULL);
         shared(&numbers[c], &numbers[b]);
     }

@@ -1,10 +1,12 @@
-/* Conditions that gcc -Og computes together, or leaves out because others decide them: each function is read wrongly without
- * one of the rules that groups have to meet. */
+/* Conditions that gcc -Og computes together, or leaves out because others decide them: each function is read wrongly
+ * without one of the rules that groups have to meet. */
 #include <stdio.h>
 #include <stdlib.h>
 
 static volatile int sink;
-__attribute__((noinline)) static int get(int x) { return x & 1; }
+__attribute__((noinline)) static int get(int x) {
+    return x & 1;
+}
 
 /* The branches of c and of e | d are both placed at the second &&. */
 __attribute__((noinline)) static int places(int a, int c, int d, int e) {
@@ -16,7 +18,8 @@ __attribute__((noinline)) static int places(int a, int c, int d, int e) {
     return a;
 }
 
-/* a > 0 && !a is never true. What is left of it is the branch of the statement behind, of which both outcomes mean false. */
+/* a > 0 && !a is never true. What is left of it is the branch of the statement behind, of which both outcomes mean
+ * false. */
 __attribute__((noinline)) static int never(int a, int b, int c) {
     for (;;) {
         sink = get(b);
@@ -37,7 +40,8 @@ __attribute__((noinline)) static int known(int a, int c, int d) {
 /* c is known to be true behind f == 2 || c only if f is not 2. */
 __attribute__((noinline)) static int behind(int a, int b, int c, int f) {
     int n = 0;
-    while ((__builtin_expect((get(c) || get(b)) != 0, 0) || __builtin_expect((get(f) && get(c)) != 0, 0)) && ((f == 2 || c) && !c)) {
+    while ((__builtin_expect((get(c) || get(b)) != 0, 0) || __builtin_expect((get(f) && get(c)) != 0, 0)) &&
+           ((f == 2 || c) && !c)) {
         a--;
         if (++n == 3) break;
     }

@@ -3,15 +3,13 @@
 #include <stdlib.h>
 
 int twice(int n) {
-    if (n > 3)
-        return n * 2;
+    if (n > 3) return n * 2;
     return n;
 }
 
 static inline int summed(int n) {
     int sum = 0;
-    for (int i = 0; i < n; i++)
-        sum += i ^ n;
+    for (int i = 0; i < n; i++) sum += i ^ n;
     return sum;
 }
 
@@ -25,8 +23,7 @@ static inline int unwanted(int n) {
 }
 
 __attribute__((noinline)) int called(int n) {
-    if (n > 1000)
-        return unwanted(n);
+    if (n > 1000) return unwanted(n);
     return n * 3;
 }
 
@@ -37,8 +34,7 @@ int unused(int n) {
 int main(int argc, char **argv) {
     (void)argv;
     int sum = 0;
-    for (int i = 0; i < 7; i++)
-        sum += called(i * argc) + twice(i * argc) + nested(i + argc);
+    for (int i = 0; i < 7; i++) sum += called(i * argc) + twice(i * argc) + nested(i + argc);
     printf("%d\n", sum);
     return 0;
 }

@@ -1,4 +1,5 @@
-/* Shapes of code that clang does not optimize: the end of a loop, constants that decide, large frames, and results without a branch. */
+/* Shapes of code that clang does not optimize: the end of a loop, constants that decide, large frames, and results
+ * without a branch. */
 #include <stdio.h>
 #include <stdlib.h>
 

@@ -1,5 +1,6 @@
-/* The first program of a Linux guest. It makes processes that compute, read and call the kernel, then asks the kernel about them:
- * processes and their times, interrupts, context switches, symbols. What it prints is compared with the answers of ntrace.
+/* The first program of a Linux guest. It makes processes that compute, read and call the kernel, then asks the kernel
+ * about them: processes and their times, interrupts, context switches, symbols. What it prints is compared with the
+ * answers of ntrace.
  *
  * Tracing ends at `answers_end`, when all has been read and nothing is printed yet. */
 #include <errno.h>
@@ -28,7 +29,8 @@ static char *texts[TEXTS];
 static unsigned text_count, calls[CALLS];
 static int ready[2];
 
-/* ---- processes ---------------------------------------------------------------------------------------------------- */
+/* ---- processes ----------------------------------------------------------------------------------------------------
+ */
 
 static __attribute__((noinline)) uint64_t spin(uint64_t n) {
     uint64_t sum = 0;
@@ -63,7 +65,8 @@ static void start(const char *name, void (*work)(void)) {
     for (;;) pause();
 }
 
-/* ---- counting system calls, as strace -c does --------------------------------------------------------------------- */
+/* ---- counting system calls, as strace -c does ---------------------------------------------------------------------
+ */
 
 static void make_calls(void) {
     struct rusage usage;
@@ -106,7 +109,8 @@ static void count_calls(void) {
     }
 }
 
-/* ---- the kernel's answers ----------------------------------------------------------------------------------------- */
+/* ---- the kernel's answers -----------------------------------------------------------------------------------------
+ */
 
 static void keep(const char *name) {
     char *text = malloc(ROOM);
@@ -135,7 +139,8 @@ static uint64_t hash_symbols(void) {
     return sum;
 }
 
-/* /proc/stat and /proc/interrupts of one moment: again when an interrupt or a context switch came before the end of both. */
+/* /proc/stat and /proc/interrupts of one moment: again when an interrupt or a context switch came before the end of
+ * both. */
 static void keep_counts(void) {
     for (bool same = false; !same; text_count -= same ? 1 : 3) {
         keep("/proc/stat");
@@ -145,7 +150,9 @@ static void keep_counts(void) {
     }
 }
 
-__attribute__((noinline)) void answers_end(void) { __asm__ volatile("nop" ::: "memory"); }
+__attribute__((noinline)) void answers_end(void) {
+    __asm__ volatile("nop" ::: "memory");
+}
 
 int main(void) {
     char byte, name[64];

@@ -1,5 +1,5 @@
-/* The first program of a Linux guest that executes code which is in no file of the kernel: a module, an eBPF program that the kernel
- * translates, the vDSO. Then it prints what the kernel says about their addresses.
+/* The first program of a Linux guest that executes code which is in no file of the kernel: a module, an eBPF program
+ * that the kernel translates, the vDSO. Then it prints what the kernel says about their addresses.
  *
  * Tracing ends at `names_end`, when all has been executed and nothing is printed yet. */
 #define _GNU_SOURCE /* O_DIRECT */
@@ -44,8 +44,11 @@ static void use_bpf(void) {
         {.code = BPF_ALU64 | BPF_LSH | BPF_K, .dst_reg = 0, .imm = 16},
         {.code = BPF_JMP | BPF_EXIT},
     };
-    union bpf_attr attributes = {.prog_type = BPF_PROG_TYPE_SOCKET_FILTER, .insns = (uintptr_t)code, .insn_cnt = 3,
-                                 .license = (uintptr_t) "GPL", .prog_name = "take_all"};
+    union bpf_attr attributes = {.prog_type = BPF_PROG_TYPE_SOCKET_FILTER,
+                                 .insns = (uintptr_t)code,
+                                 .insn_cnt = 3,
+                                 .license = (uintptr_t)"GPL",
+                                 .prog_name = "take_all"};
     int pair[2], program = (int)syscall(SYS_bpf, BPF_PROG_LOAD, &attributes, sizeof attributes);
     char byte = 0;
 
@@ -71,7 +74,9 @@ static void print_lines(const char *name, const char *word) {
     if (file) fclose(file);
 }
 
-__attribute__((noinline)) void names_end(void) { __asm__ volatile("nop" ::: "memory"); }
+__attribute__((noinline)) void names_end(void) {
+    __asm__ volatile("nop" ::: "memory");
+}
 
 int main(void) {
     mount("proc", "/proc", "proc", 0, NULL);

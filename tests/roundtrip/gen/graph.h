@@ -4,7 +4,7 @@
 
 #include "code.h"
 
-#define GEN_REGIONS_MAX 4
+#define GEN_REGIONS_MAX   4
 #define GEN_FUNCTIONS_MAX 24
 
 typedef struct gen_graph_options {
@@ -45,7 +45,17 @@ void gen_graph_free(gen_graph *graph);
 const gen_insn *gen_graph_at(const gen_graph *graph, uint64_t pc);
 
 /* How a branch decides (gen_insn.pattern). */
-enum { GEN_NEVER, GEN_RARELY, GEN_EVENLY, GEN_MOSTLY, GEN_ALWAYS, GEN_ALTERNATE, GEN_EVERY_THIRD, GEN_LOOP, GEN_LONG_LOOP,
-       GEN_PATTERNS };
+enum {
+    GEN_NEVER,
+    GEN_RARELY,
+    GEN_EVENLY,
+    GEN_MOSTLY,
+    GEN_ALWAYS,
+    GEN_ALTERNATE,
+    GEN_EVERY_THIRD,
+    GEN_LOOP,
+    GEN_LONG_LOOP,
+    GEN_PATTERNS
+};
 
 #endif

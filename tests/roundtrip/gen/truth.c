@@ -18,18 +18,14 @@ typedef struct builder {
     uint64_t time;
 } builder;
 
-static void *grow(void *array, size_t count, size_t size)
-{
-    if (count >= 64 && (count & (count - 1)))
-        return array;
+static void *grow(void *array, size_t count, size_t size) {
+    if (count >= 64 && (count & (count - 1))) return array;
     array = realloc(array, (count < 64 ? 64 : 2 * count) * size);
-    if (!array)
-        abort();
+    if (!array) abort();
     return array;
 }
 
-static void add(builder *b, truth_item item)
-{
+static void add(builder *b, truth_item item) {
     gen_truth *t = b->t;
     item.context = t->contexts ? (uint32_t)t->contexts - 1 : 0;
     item.op = (uint32_t)b->op;
@@ -37,74 +33,73 @@ static void add(builder *b, truth_item item)
     t->item[t->items++] = item;
 }
 
-static void see_context(builder *b, const ntr_ingress *in)
-{
+static void see_context(builder *b, const ntr_ingress *in) {
     gen_truth *t = b->t;
     bool virtual = in->priv >= NTR_PRIV_VU;
-    truth_context now = {.prv = (uint8_t)(virtual ? in->priv - NTR_PRIV_VU : in->priv), .v = virtual,
-                         .scontext = in->scontext, .hcontext = in->hcontext};
+    truth_context now = {.prv = (uint8_t)(virtual ? in->priv - NTR_PRIV_VU : in->priv),
+                         .v = virtual,
+                         .scontext = in->scontext,
+                         .hcontext = in->hcontext};
     const truth_context *last = t->contexts ? &t->context[t->contexts - 1] : NULL;
-    if (last && last->prv == now.prv && last->v == now.v && last->scontext == now.scontext && last->hcontext == now.hcontext)
+    if (last && last->prv == now.prv && last->v == now.v && last->scontext == now.scontext &&
+        last->hcontext == now.hcontext)
         return;
     t->context = grow(t->context, t->contexts, sizeof *t->context);
     t->context[t->contexts++] = now;
 }
 
-static void close_window(builder *b, uint64_t pc, bool unsure, uint32_t evcodes)
-{
-    if (!b->open)
-        return;
+static void close_window(builder *b, uint64_t pc, bool unsure, uint32_t evcodes) {
+    if (!b->open) return;
     b->open = false;
     add(b, (truth_item){.kind = TRUTH_STOP, .pc = pc, .unsure = unsure, .codes = evcodes, .from = b->time});
     b->due = 0;
 }
 
-static void open_window(builder *b, uint64_t pc)
-{
+static void open_window(builder *b, uint64_t pc) {
     b->open = true;
     add(b, (truth_item){.kind = TRUTH_START, .pc = pc, .codes = b->start | b->due, .from = b->time});
     b->due = 0;
     b->start = 1u << SYNC_ENABLE;
 }
 
-static void sync_due(builder *b, uint64_t pc)
-{
-    if (b->due)
-        add(b, (truth_item){.kind = TRUTH_SYNC, .pc = pc, .codes = b->due, .from = b->time});
+static void sync_due(builder *b, uint64_t pc) {
+    if (b->due) add(b, (truth_item){.kind = TRUTH_SYNC, .pc = pc, .codes = b->due, .from = b->time});
     b->due = 0;
 }
 
-static void retire_block(builder *b, const gen_op *op)
-{
+static void retire_block(builder *b, const gen_op *op) {
     for (uint32_t i = op->first; i < op->first + op->count; i++) {
-        add(b, (truth_item){.kind = TRUTH_PC, .pc = b->run->pc[i], .from = op->block.time,
-                            .uninferable = b->run->uninferable[i], .halfwords = b->run->halfwords[i]});
+        add(b, (truth_item){.kind = TRUTH_PC,
+                            .pc = b->run->pc[i],
+                            .from = op->block.time,
+                            .uninferable = b->run->uninferable[i],
+                            .halfwords = b->run->halfwords[i]});
         b->t->halfwords += b->run->halfwords[i];
     }
 }
 
 /* A trap on a handler with an unknown address is merged with the trap that led there. */
-static void trap(builder *b, const gen_op *op, bool known)
-{
+static void trap(builder *b, const gen_op *op, bool known) {
     truth_item *last = &b->t->item[b->t->items - 1];
     if (!known && last->kind == TRUTH_TRAP)
         last->codes |= 1u << op->block.itype;
     else
-        add(b, (truth_item){.kind = TRUTH_TRAP, .pc = op->next, .codes = 1u << op->block.itype, .unsure = !known,
+        add(b, (truth_item){.kind = TRUTH_TRAP,
+                            .pc = op->next,
+                            .codes = 1u << op->block.itype,
+                            .unsure = !known,
                             .from = op->block.time});
 }
 
 /* Stands still: what is open ends here. */
-static void still(builder *b, const gen_op *op)
-{
+static void still(builder *b, const gen_op *op) {
     const ntr_ingress *in = &op->block;
     bool other = !b->tracing || in->reset; /* reset: no EVCODE of its own */
     close_window(b, in->iaddr, in->no_iaddr || in->reset, 1u << EVCODE_DEBUG | (other ? 1u << EVCODE_DISABLED : 0));
     b->stood |= in->reset ? 1u << SYNC_RESET : 1u << SYNC_DEBUG_EXIT;
 }
 
-static void on_block(builder *b, const gen_op *op)
-{
+static void on_block(builder *b, const gen_op *op) {
     const ntr_ingress *in = &op->block;
     bool real = in->iretire || in->itype;
     bool known = in->iretire || in->itype == NTR_ITYPE_EXCEPTION || (in->itype && !in->no_iaddr);
@@ -120,13 +115,12 @@ static void on_block(builder *b, const gen_op *op)
         still(b, op);
         return;
     }
-    if (!real)
-        return;
-    if (b->stood)
-        b->start = b->stood | (op->qualified ? 0 : 1u << SYNC_ENABLE);
+    if (!real) return;
+    if (b->stood) b->start = b->stood | (op->qualified ? 0 : 1u << SYNC_ENABLE);
     b->stood = 0;
     if (!b->tracing || !op->qualified) {
-        close_window(b, in->iaddr, !known, 1u << EVCODE_DISABLED | (known ? 0 : 1u << EVCODE_DEBUG)); /* it may have to wait */
+        close_window(b, in->iaddr, !known,
+                     1u << EVCODE_DISABLED | (known ? 0 : 1u << EVCODE_DEBUG)); /* it may have to wait */
         b->start = b->tracing ? b->start | 1u << SYNC_ENABLE : 1u << SYNC_ENABLE;
         b->due = 0;
         b->time = in->time;
@@ -139,33 +133,26 @@ static void on_block(builder *b, const gen_op *op)
         sync_due(b, in->iaddr);
     retire_block(b, op);
     b->time = in->time;
-    if (b->open && (in->itype == NTR_ITYPE_EXCEPTION || in->itype == NTR_ITYPE_INTERRUPT))
-        trap(b, op, known);
-    if (in->trigger & NTR_TRIGGER_NOTIFY)
-        b->due |= 1u << SYNC_EVENT;
+    if (b->open && (in->itype == NTR_ITYPE_EXCEPTION || in->itype == NTR_ITYPE_INTERRUPT)) trap(b, op, known);
+    if (in->trigger & NTR_TRIGGER_NOTIFY) b->due |= 1u << SYNC_EVENT;
 }
 
-static void on_control(builder *b, const gen_op *op)
-{
-    if (op->kind == GEN_OP_TICK)
-        return;
+static void on_control(builder *b, const gen_op *op) {
+    if (op->kind == GEN_OP_TICK) return;
     if (op->kind == GEN_OP_SYNC) {
         b->due |= 1u << op->value;
         return;
     }
-    if (op->kind == GEN_OP_TRIGGER && op->value & NTR_TRIGGER_NOTIFY)
-        b->due |= 1u << 0;
+    if (op->kind == GEN_OP_TRIGGER && op->value & NTR_TRIGGER_NOTIFY) b->due |= 1u << 0;
     if (op->kind == GEN_OP_TRACING)
         b->tracing = op->value;
     else if (b->options->trigger_enable)
         b->tracing = (b->tracing || op->value & NTR_TRIGGER_ON) && !(op->value & NTR_TRIGGER_OFF);
 }
 
-gen_truth *truth_new(const gen_run *run, const truth_options *options)
-{
+gen_truth *truth_new(const gen_run *run, const truth_options *options) {
     gen_truth *t = calloc(1, sizeof *t);
-    if (!t)
-        abort();
+    if (!t) abort();
     builder b = {.t = t, .run = run, .options = options, .tracing = true, .start = 1u << options->start_sync};
     for (; b.op < run->ops; b.op++)
         if (run->op[b.op].kind == GEN_OP_BLOCK)
@@ -176,8 +163,7 @@ gen_truth *truth_new(const gen_run *run, const truth_options *options)
     return t;
 }
 
-void truth_free(gen_truth *t)
-{
+void truth_free(gen_truth *t) {
     free(t->item);
     free(t->context);
     free(t);

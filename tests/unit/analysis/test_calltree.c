@@ -108,7 +108,7 @@ static void expect(world *w, const ntr_event *events, size_t event_count, const 
     }
     assert_int_equal(nodes_count, count + 1);
 }
-#define EXPECT(w, events, paths) \
+#define EXPECT(w, events, paths)                                                                                       \
     expect(w, events, sizeof(events) / sizeof *(events), paths, sizeof(paths) / sizeof *(paths))
 
 /* ---- tests ------------------------------------------------------------------------------------- */
@@ -117,14 +117,14 @@ static void harts_by_turns(void **state) {
     world *w = *state;
     ntr_calltree_divide(w->tree, NTR_CALLTREE_HARTS);
     const ntr_event events[] = {
-        span(0, MAIN, NTR_END_CALL, WORK),          span(1, MAIN, NTR_END_JUMP, MAIN),
-        span(0, WORK, NTR_END_TAKEN, WORK),         span(1, MAIN, NTR_END_NOT_TAKEN, MAIN + 20),
+        span(0, MAIN, NTR_END_CALL, WORK),           span(1, MAIN, NTR_END_JUMP, MAIN),
+        span(0, WORK, NTR_END_TAKEN, WORK),          span(1, MAIN, NTR_END_NOT_TAKEN, MAIN + 20),
         span(0, WORK, NTR_END_NOT_TAKEN, WORK + 20), span(1, MAIN, NTR_END_CALL, WORK),
-        span(0, WORK, NTR_END_RETURN, MAIN + 20),   span(0, MAIN + 20, NTR_END_NOT_TAKEN, MAIN + 40),
+        span(0, WORK, NTR_END_RETURN, MAIN + 20),    span(0, MAIN + 20, NTR_END_NOT_TAKEN, MAIN + 40),
         span(1, WORK, NTR_END_NOT_TAKEN, WORK + 20), span(1, WORK, NTR_END_TAKEN, WORK),
     };
-    const expected paths[] = {{"hart 0", 1, 0},      {"hart 0/main", 1, 20}, {"hart 0/main/work", 1, 30},
-                              {"hart 1", 1, 0},      {"hart 1/main", 1, 30}, {"hart 1/main/work", 1, 20}};
+    const expected paths[] = {{"hart 0", 1, 0}, {"hart 0/main", 1, 20}, {"hart 0/main/work", 1, 30},
+                              {"hart 1", 1, 0}, {"hart 1/main", 1, 30}, {"hart 1/main/work", 1, 20}};
     EXPECT(w, events, paths);
 }
 
@@ -140,8 +140,10 @@ static void contexts_have_stacks_of_their_own(void **state) {
         span_in(process(5), 0, WORK + 20, NTR_END_RETURN, MAIN + 20), /* the span itself carries its context */
         span_in(process(5), 0, MAIN + 20, NTR_END_NOT_TAKEN, MAIN + 40),
     };
-    const expected paths[] = {{"hart 0 scontext 0x5", 1, 0},      {"hart 0 scontext 0x5/main", 1, 20},
-                              {"hart 0 scontext 0x5/main/work", 1, 20}, {"hart 0 scontext 0x6", 1, 0},
+    const expected paths[] = {{"hart 0 scontext 0x5", 1, 0},
+                              {"hart 0 scontext 0x5/main", 1, 20},
+                              {"hart 0 scontext 0x5/main/work", 1, 20},
+                              {"hart 0 scontext 0x6", 1, 0},
                               {"hart 0 scontext 0x6/handler", 1, 10}};
     EXPECT(w, events, paths);
 }
@@ -165,10 +167,14 @@ static void a_gap_closes_the_frames_of_its_hart(void **state) {
 static void a_trap_comes_and_goes(void **state) {
     world *w = *state;
     const ntr_event events[] = {
-        span(0, MAIN, NTR_END_TAKEN, MAIN),           span(0, MAIN, NTR_END_INTERRUPT, HANDLER),
-        span(0, HANDLER, NTR_END_CALL, WORK),         span(0, WORK, NTR_END_RETURN, HANDLER + 20),
-        span(0, HANDLER, NTR_END_TRAP_RETURN, MAIN + 20), span(0, MAIN + 20, NTR_END_NOT_TAKEN, MAIN + 40),
-        span(0, MAIN, NTR_END_JUMP, WORK),            span(0, WORK, NTR_END_TAKEN, WORK),
+        span(0, MAIN, NTR_END_TAKEN, MAIN),
+        span(0, MAIN, NTR_END_INTERRUPT, HANDLER),
+        span(0, HANDLER, NTR_END_CALL, WORK),
+        span(0, WORK, NTR_END_RETURN, HANDLER + 20),
+        span(0, HANDLER, NTR_END_TRAP_RETURN, MAIN + 20),
+        span(0, MAIN + 20, NTR_END_NOT_TAKEN, MAIN + 40),
+        span(0, MAIN, NTR_END_JUMP, WORK),
+        span(0, WORK, NTR_END_TAKEN, WORK),
     };
     const expected paths[] = {{"main", 1, 40}, {"main/handler", 1, 20}, {"main/handler/work", 1, 10}, {"work", 1, 10}};
     EXPECT(w, events, paths);
@@ -205,17 +211,41 @@ static const ntr_event recursion[] = {
     {.kind = NTR_EVENT_SYNC, .address = MAIN},
     {.kind = NTR_EVENT_SPAN, .end = NTR_END_CALL, .address = MAIN, .target = WORK, .instructions = 10, .halfwords = 10},
     {.kind = NTR_EVENT_SPAN, .end = NTR_END_CALL, .address = WORK, .target = WORK, .instructions = 10, .halfwords = 10},
-    {.kind = NTR_EVENT_SPAN, .end = NTR_END_CALL, .address = WORK, .target = HANDLER, .instructions = 10,
+    {.kind = NTR_EVENT_SPAN,
+     .end = NTR_END_CALL,
+     .address = WORK,
+     .target = HANDLER,
+     .instructions = 10,
      .halfwords = 10},
-    {.kind = NTR_EVENT_SPAN, .end = NTR_END_RETURN, .address = HANDLER, .target = WORK + 20, .instructions = 10,
+    {.kind = NTR_EVENT_SPAN,
+     .end = NTR_END_RETURN,
+     .address = HANDLER,
+     .target = WORK + 20,
+     .instructions = 10,
      .halfwords = 10},
-    {.kind = NTR_EVENT_SPAN, .end = NTR_END_RETURN, .address = WORK + 20, .target = WORK + 20, .instructions = 10,
+    {.kind = NTR_EVENT_SPAN,
+     .end = NTR_END_RETURN,
+     .address = WORK + 20,
+     .target = WORK + 20,
+     .instructions = 10,
      .halfwords = 10},
-    {.kind = NTR_EVENT_SPAN, .end = NTR_END_RETURN, .address = WORK + 20, .target = MAIN + 20, .instructions = 10,
+    {.kind = NTR_EVENT_SPAN,
+     .end = NTR_END_RETURN,
+     .address = WORK + 20,
+     .target = MAIN + 20,
+     .instructions = 10,
      .halfwords = 10},
-    {.kind = NTR_EVENT_SPAN, .end = NTR_END_CALL, .address = MAIN + 20, .target = HANDLER, .instructions = 10,
+    {.kind = NTR_EVENT_SPAN,
+     .end = NTR_END_CALL,
+     .address = MAIN + 20,
+     .target = HANDLER,
+     .instructions = 10,
      .halfwords = 10},
-    {.kind = NTR_EVENT_SPAN, .end = NTR_END_CUT, .address = HANDLER, .target = HANDLER + 20, .instructions = 10,
+    {.kind = NTR_EVENT_SPAN,
+     .end = NTR_END_CUT,
+     .address = HANDLER,
+     .target = HANDLER + 20,
+     .instructions = 10,
      .halfwords = 10},
 };
 
@@ -242,10 +272,14 @@ static void images_count_what_they_call_once(void **state) {
     const ntr_image_options library = {.size = sizeof library, .bias = LIBRARY, .name = "library"};
     assert_int_equal(ntr_program_add_raw(w->program, (ntr_bytes){nops, sizeof nops}, &library), NTR_OK);
     const ntr_event events[] = {
-        span(0, MAIN, NTR_END_CALL, LIBRARY),             span(0, LIBRARY, NTR_END_CALL, WORK),
-        span(0, WORK, NTR_END_CALL, HANDLER),             span(0, HANDLER, NTR_END_RETURN, WORK + 20),
-        span(0, WORK, NTR_END_CALL, LIBRARY),             span(0, LIBRARY, NTR_END_RETURN, WORK + 20),
-        span(0, WORK + 20, NTR_END_RETURN, LIBRARY + 20), span(0, LIBRARY + 20, NTR_END_RETURN, MAIN + 20),
+        span(0, MAIN, NTR_END_CALL, LIBRARY),
+        span(0, LIBRARY, NTR_END_CALL, WORK),
+        span(0, WORK, NTR_END_CALL, HANDLER),
+        span(0, HANDLER, NTR_END_RETURN, WORK + 20),
+        span(0, WORK, NTR_END_CALL, LIBRARY),
+        span(0, LIBRARY, NTR_END_RETURN, WORK + 20),
+        span(0, WORK + 20, NTR_END_RETURN, LIBRARY + 20),
+        span(0, LIBRARY + 20, NTR_END_RETURN, MAIN + 20),
         span(0, MAIN + 20, NTR_END_CUT, MAIN + 40),
     };
     assert_int_equal(ntr_calltree_feed(w->tree, events, sizeof events / sizeof *events), NTR_OK);

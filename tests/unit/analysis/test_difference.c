@@ -71,10 +71,14 @@ static ntr_comparison *compare_with(const ntr_program *program, bool list_a, boo
     ntr_status status;
     ntr_execution_init(&a);
     ntr_execution_init(&b);
-    if (list_a) a.next_address = next_address;
-    else a.next_event = next_event;
-    if (list_b) b.next_address = next_address;
-    else b.next_event = next_event;
+    if (list_a)
+        a.next_address = next_address;
+    else
+        a.next_event = next_event;
+    if (list_b)
+        b.next_address = next_address;
+    else
+        b.next_event = next_event;
     a.user = &one;
     b.user = &other;
     ntr_comparison_config_init(&config);
@@ -299,10 +303,14 @@ static void contexts_differ_where_both_are_known(void **state) {
         ntr_context *a = &span(&one, 0x1000, 5, NTR_END_TAKEN, 0x1000)->context;
         ntr_context *b = &span(&other, 0x1000, 5, NTR_END_TAKEN, 0x1000)->context;
         bool differ = i & 1;
-        if (i < 2) a->prv = 1, b->prv = differ ? 3 : NTR_PRV_UNKNOWN;
-        else if (i < 4) a->prv = b->prv = 1, a->v = differ, a->has_scontext = true, a->scontext = 5;
-        else if (i < 6) a->has_scontext = b->has_scontext = true, a->scontext = 5, b->scontext = differ ? 6 : 5;
-        else a->has_hcontext = true, b->has_hcontext = differ, a->hcontext = 7;
+        if (i < 2)
+            a->prv = 1, b->prv = differ ? 3 : NTR_PRV_UNKNOWN;
+        else if (i < 4)
+            a->prv = b->prv = 1, a->v = differ, a->has_scontext = true, a->scontext = 5;
+        else if (i < 6)
+            a->has_scontext = b->has_scontext = true, a->scontext = 5, b->scontext = differ ? 6 : 5;
+        else
+            a->has_hcontext = true, b->has_hcontext = differ, a->hcontext = 7;
         ntr_comparison *comparison = compare();
         if (differ) assert_int_equal(next(comparison)->kind, NTR_DIFFERENCE_CONTEXT);
         expect_end(comparison, 5);
@@ -315,7 +323,8 @@ static void times_are_compared_where_every_encoder_sends_them(void **state) {
     for (unsigned end = 0; end < NTR_END_KINDS; end++) {
         for (unsigned variant = 0; variant < 5; variant++) {
             start();
-            ntr_event *a = span(&one, 0x1000, 5, (uint8_t)end, 0x1000), *b = span(&other, 0x1000, 5, (uint8_t)end, 0x1000);
+            ntr_event *a = span(&one, 0x1000, 5, (uint8_t)end, 0x1000),
+                      *b = span(&other, 0x1000, 5, (uint8_t)end, 0x1000);
             a->flags = b->flags = NTR_EVENT_TIME;
             a->time = 100;
             b->time = 101;
@@ -348,10 +357,10 @@ static void one_message_gives_one_time(void **state) {
 /* ---- lists --------------------------------------------------------------------------------------- */
 
 static const uint8_t code[] = {
-    0x13, 0, 0, 0,    /* 0x1000 addi x0, x0, 0 */
+    0x13, 0,    0,    0,    /* 0x1000 addi x0, x0, 0 */
     0x01, 0,          /* 0x1004 c.nop */
-    0x73, 0, 0, 0,    /* 0x1006 ecall */
-    0x73, 0, 0x10, 0, /* 0x100a ebreak */
+    0x73, 0,    0,    0,    /* 0x1006 ecall */
+    0x73, 0,    0x10, 0, /* 0x100a ebreak */
     0x02, 0x90,       /* 0x100e c.ebreak */
     0x01, 0,          /* 0x1010 c.nop */
     0x01, 0,          /* 0x1012 c.nop */

@@ -14,9 +14,9 @@ static uint32_t roll(uint32_t *seed, uint32_t choices) {
 
 /* Calls and returns that mostly fit, traps, gaps, and changes of context. */
 static void make_events(ntr_event *events, uint32_t seed, bool timed) {
-    static const uint8_t ends[] = {NTR_END_CALL,  NTR_END_CALL,      NTR_END_RETURN,    NTR_END_RETURN,     NTR_END_TAKEN,
-                                   NTR_END_JUMP,  NTR_END_NOT_TAKEN, NTR_END_INTERRUPT, NTR_END_TRAP_RETURN, NTR_END_EXCEPTION,
-                                   NTR_END_CO_SWAP};
+    static const uint8_t ends[] = {NTR_END_CALL,        NTR_END_CALL,      NTR_END_RETURN,    NTR_END_RETURN,
+                                   NTR_END_TAKEN,       NTR_END_JUMP,      NTR_END_NOT_TAKEN, NTR_END_INTERRUPT,
+                                   NTR_END_TRAP_RETURN, NTR_END_EXCEPTION, NTR_END_CO_SWAP};
     uint64_t stack[SOURCES][64] = {{0}}, pc[SOURCES] = {0x1000, 0x9000};
     size_t depth[SOURCES] = {0};
     ntr_context context[SOURCES] = {NTR_CONTEXT_UNKNOWN, NTR_CONTEXT_UNKNOWN};
@@ -29,7 +29,11 @@ static void make_events(ntr_event *events, uint32_t seed, bool timed) {
             e.time = 10 * i + roll(&seed, 10);
         }
         const uint32_t kind = roll(&seed, 200);
-        e.kind = kind == 0 ? NTR_EVENT_GAP : kind == 1 ? NTR_EVENT_CONTEXT : kind == 2 ? NTR_EVENT_STOP : kind == 3 ? NTR_EVENT_SYNC : NTR_EVENT_SPAN;
+        e.kind = kind == 0   ? NTR_EVENT_GAP
+                 : kind == 1 ? NTR_EVENT_CONTEXT
+                 : kind == 2 ? NTR_EVENT_STOP
+                 : kind == 3 ? NTR_EVENT_SYNC
+                             : NTR_EVENT_SPAN;
         if (kind == 1) context[src] = (ntr_context){.scontext = roll(&seed, 3), .has_scontext = true};
         e.context = context[src];
         if (kind == 2 || kind == 3) e.address = pc[src];
@@ -87,7 +91,8 @@ static void feed_alone(kit *k, const ntr_event *events) {
 }
 
 static void feed_followed(kit *k, const ntr_event *events) {
-    const ntr_follower timeline = ntr_timeline_follower(k->timeline), interrupts = ntr_interrupts_follower(k->interrupts);
+    const ntr_follower timeline = ntr_timeline_follower(k->timeline),
+                       interrupts = ntr_interrupts_follower(k->interrupts);
     assert_true(ntr_calltree_follow(k->tree, &timeline) && ntr_calltree_follow(k->tree, &interrupts));
     assert_false(ntr_calltree_follow(k->tree, &interrupts));
     for (size_t at = 0, some; at < EVENTS; at += some) {
@@ -106,14 +111,16 @@ static void assert_equal(kit *a, kit *b) {
     assert_int_equal(many, count);
     for (size_t i = 0; i < count; i++) {
         const ntr_call_node *p = &node[i], *q = &other_node[i];
-        assert_true(p->parent == q->parent && p->child == q->child && p->sibling == q->sibling && p->function == q->function);
+        assert_true(p->parent == q->parent && p->child == q->child && p->sibling == q->sibling &&
+                    p->function == q->function);
         assert_true(p->depth == q->depth && p->kind == q->kind && p->site == q->site && p->calls == q->calls);
         assert_true(p->instructions == q->instructions && p->ticks == q->ticks);
         assert_true(p->total_instructions == q->total_instructions && p->total_ticks == q->total_ticks);
     }
     assert_int_equal(ntr_timeline_finish(a->timeline), NTR_OK);
     assert_int_equal(ntr_timeline_finish(b->timeline), NTR_OK);
-    const ntr_timeslice *slice = ntr_timeline_slices(a->timeline, &many), *other = ntr_timeline_slices(b->timeline, &count);
+    const ntr_timeslice *slice = ntr_timeline_slices(a->timeline, &many),
+                        *other = ntr_timeline_slices(b->timeline, &count);
     assert_int_equal(many, count);
     assert_true(count > 10);
     for (size_t i = 0; i < count; i++) {
@@ -129,8 +136,10 @@ static void assert_equal(kit *a, kit *b) {
     assert_true(count > 10);
     for (size_t i = 0; i < count; i++) {
         const ntr_interrupt *p = trap[i], *q = other_trap[i];
-        assert_true(p->address == q->address && p->function == q->function && p->handler == q->handler && p->src == q->src);
-        assert_true(p->end == q->end && p->count == q->count && p->nested == q->nested && p->unfinished == q->unfinished);
+        assert_true(p->address == q->address && p->function == q->function && p->handler == q->handler &&
+                    p->src == q->src);
+        assert_true(p->end == q->end && p->count == q->count && p->nested == q->nested &&
+                    p->unfinished == q->unfinished);
         assert_memory_equal(&p->instructions, &q->instructions, sizeof p->instructions);
         assert_memory_equal(&p->ticks, &q->ticks, sizeof p->ticks);
         assert_memory_equal(&p->before, &q->before, sizeof p->before);

@@ -114,8 +114,9 @@ static void calls_and_loops_in_one_message(void **state) {
     code(&s, 0x100, ADD, branch(-4), jal(1, 0x200 - 0x108), branch(-12), jal(0, 0x300 - 0x110));
     code(&s, 0x200, ADD, branch(-4), ADD, branch(8), ADD, RET);
     code(&s, 0x300, ADD, branch(-4), ADD, JR_A5);
-    joined_equals_all(&s, START "ResourceFull RCODE=1 RDATA0=0x7fffffff\nResourceFull RCODE=1 RDATA0=0x5fffdfff\n"
-                                "ResourceFull RCODE=2 RDATA0=0x7ffd RDATA1=3\nResourceFull RCODE=1 RDATA0=0x7effb000\n" STOP);
+    joined_equals_all(&s, START
+                      "ResourceFull RCODE=1 RDATA0=0x7fffffff\nResourceFull RCODE=1 RDATA0=0x5fffdfff\n"
+                      "ResourceFull RCODE=2 RDATA0=0x7ffd RDATA1=3\nResourceFull RCODE=1 RDATA0=0x7effb000\n" STOP);
     scene_end(&s);
 }
 
@@ -163,9 +164,10 @@ static void all_spans_of_some_modes(void **state) {
     code(&s, 0x100, ADD, branch(-4));
     in.size = 0;
     /* in S-mode, in user mode, and in S-mode of a guest */
-    assemble(&in, &s.config.params, START "Ownership PROCESS=0x4\nResourceFull RCODE=1 RDATA0=0x7fffffff\n"
-                                          "Ownership PROCESS=0x0\nResourceFull RCODE=1 RDATA0=0x7fffffff\n"
-                                          "Ownership PROCESS=0x14\nResourceFull RCODE=1 RDATA0=0x7fffffff\n" STOP);
+    assemble(&in, &s.config.params,
+             START "Ownership PROCESS=0x4\nResourceFull RCODE=1 RDATA0=0x7fffffff\n"
+                   "Ownership PROCESS=0x0\nResourceFull RCODE=1 RDATA0=0x7fffffff\n"
+                   "Ownership PROCESS=0x14\nResourceFull RCODE=1 RDATA0=0x7fffffff\n" STOP);
     count_modes(&s, &in, false, 1u << 1, all);
     count_modes(&s, &in, true, 0, joined);
     count_modes(&s, &in, true, 1u << 1 | 1u << 3, some);

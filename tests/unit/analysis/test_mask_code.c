@@ -5,10 +5,27 @@
 
 /* Encodings of the GNU assembler. */
 enum {
-    CSRCI_SSTATUS = 0x10017073, CSRRCI_A5 = 0x100177f3, CSRSI_SSTATUS = 0x10016073, CSRS_A5 = 0x1007a073, CSRC_A4 = 0x10073073,
-    CSRR_A5 = 0x100027f3, CSRSI_MSTATUS = 0x30046073, ANDI_A5_2 = 0x0027f793, C_ANDI_A5_2 = 0x8b89, LI_A4_2 = 0x00200713,
-    C_LI_A4_2 = 0x4709, C_LUI_A5_2 = 0x6789, LD_A5_SP = 0x00813783, LW_A5_TP = 0x00822783, ADDIW_A5_1 = 0x0017879b,
-    C_ADDIW_A5_1 = 0x2785, SW_A5_8_TP = 0x00f22423, SW_A5_4_TP = 0x00f22223, SW_A5_16_TP = 0x00f22823, NOP = 0x13, J = 0x6f,
+    CSRCI_SSTATUS = 0x10017073,
+    CSRRCI_A5 = 0x100177f3,
+    CSRSI_SSTATUS = 0x10016073,
+    CSRS_A5 = 0x1007a073,
+    CSRC_A4 = 0x10073073,
+    CSRR_A5 = 0x100027f3,
+    CSRSI_MSTATUS = 0x30046073,
+    ANDI_A5_2 = 0x0027f793,
+    C_ANDI_A5_2 = 0x8b89,
+    LI_A4_2 = 0x00200713,
+    C_LI_A4_2 = 0x4709,
+    C_LUI_A5_2 = 0x6789,
+    LD_A5_SP = 0x00813783,
+    LW_A5_TP = 0x00822783,
+    ADDIW_A5_1 = 0x0017879b,
+    C_ADDIW_A5_1 = 0x2785,
+    SW_A5_8_TP = 0x00f22423,
+    SW_A5_4_TP = 0x00f22223,
+    SW_A5_16_TP = 0x00f22823,
+    NOP = 0x13,
+    J = 0x6f,
 };
 enum { NONE = -1 };
 #define ADDIW_A5_M1 0xfff7879bu
@@ -51,7 +68,8 @@ static void instructions_by_what_is_in_front(void **state) {
         mask_code found = {0};
         size_t count = 0;
         while (count < 4 && c->before[count]) count++;
-        const bool is = ntr_mask_code_may(c->word) && ntr_mask_code(c->word, c->before, count, c->machine, c->narrow, &found);
+        const bool is =
+            ntr_mask_code_may(c->word) && ntr_mask_code(c->word, c->before, count, c->machine, c->narrow, &found);
         if (is != (c->action != NONE) || (is && (found.action != c->action || found.value != c->value)))
             fail_msg("case %zu: %s, action %u, value %d", i, is ? "found" : "not found", found.action, found.value);
     }
@@ -65,7 +83,8 @@ static void random_words(void **state) {
         mask_code found;
         for (size_t k = 0; k < MASK_CODE_BEFORE; k++) before[k] = seed = seed * 1664525 + 1013904223;
         const uint32_t word = i % 2 ? seed : (seed & ~0x7fu) | (i % 4 ? 0x73 : 0x23);
-        if (ntr_mask_code(word, before, i % (MASK_CODE_BEFORE + 1), i % 3 == 0, i % 5 == 0, &found)) assert_true(found.action <= NTR_CODE_COUNT);
+        if (ntr_mask_code(word, before, i % (MASK_CODE_BEFORE + 1), i % 3 == 0, i % 5 == 0, &found))
+            assert_true(found.action <= NTR_CODE_COUNT);
     }
 }
 

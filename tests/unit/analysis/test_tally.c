@@ -136,8 +136,10 @@ static void each_row_has_the_version_that_was_executed(void **state) {
     assert_int_equal(ntr_program_add_raw(program, (ntr_bytes){AFTER, sizeof AFTER}, &second), NTR_OK);
     ntr_tally *tally = ntr_tally_new(NULL);
     const ntr_event events[] = {
-        span(0x100, 0x104, 2, 3, NTR_END_CUT, 0x106), span(0x100, 0x102, 2, 3, NTR_END_CUT, 0x106),
-        span(0x106, 0x10a, 2, 3, NTR_END_RETURN, 0x200), span(0x10a, 0x10a, 1, 1, NTR_END_RETURN, 0x200),
+        span(0x100, 0x104, 2, 3, NTR_END_CUT, 0x106),
+        span(0x100, 0x102, 2, 3, NTR_END_CUT, 0x106),
+        span(0x106, 0x10a, 2, 3, NTR_END_RETURN, 0x200),
+        span(0x10a, 0x10a, 1, 1, NTR_END_RETURN, 0x200),
     };
     assert_int_equal(ntr_tally_feed(tally, events, 4), NTR_OK);
     ntr_insn_count *counts;
@@ -146,7 +148,10 @@ static void each_row_has_the_version_that_was_executed(void **state) {
     const struct {
         uint64_t address, executed;
         ntr_flow flow;
-    } expected[] = {{0x100, 2, NTR_FLOW_LINEAR}, {0x102, 1, NTR_FLOW_LINEAR}, {0x104, 1, NTR_FLOW_LINEAR}, {0x106, 1, NTR_FLOW_LINEAR},
+    } expected[] = {{0x100, 2, NTR_FLOW_LINEAR},
+                    {0x102, 1, NTR_FLOW_LINEAR},
+                    {0x104, 1, NTR_FLOW_LINEAR},
+                    {0x106, 1, NTR_FLOW_LINEAR},
                     {0x10a, 2, NTR_FLOW_RETURN}};
     assert_int_equal(count, 5);
     for (size_t i = 0; i < count; i++) {

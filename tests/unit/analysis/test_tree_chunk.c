@@ -1,5 +1,6 @@
-/* Call trees of chunks, applied one after the other, are the tree of all events: nodes, counts and the order of functions. A timeline
- * and interrupts that follow it are those of all events. A chunk whose tree is refused is fed event by event. */
+/* Call trees of chunks, applied one after the other, are the tree of all events: nodes, counts and the order of
+ * functions. A timeline and interrupts that follow it are those of all events. A chunk whose tree is refused is fed
+ * event by event. */
 #include "../test.h"
 
 #include "../program/elf_builder.h"
@@ -81,7 +82,8 @@ static uint64_t entry(execution *x) {
 }
 
 static ntr_event span_of(execution *x) {
-    ntr_event e = {.kind = NTR_EVENT_SPAN, .address = x->pc, .last = x->pc + 2, .instructions = 2 + roll(x, 3), .halfwords = 2};
+    ntr_event e = {
+        .kind = NTR_EVENT_SPAN, .address = x->pc, .last = x->pc + 2, .instructions = 2 + roll(x, 3), .halfwords = 2};
     e.end = NTR_END_NOT_TAKEN;
     e.target = x->pc + 4;
     if (e.target % FUNCTION_SIZE == 0) {
@@ -100,19 +102,23 @@ static ntr_event span_of(execution *x) {
 
 /* Tail calls, traps and their returns, longjmps, stops, gaps, contexts. */
 static ntr_event messy_event(execution *x) {
-    static const uint8_t ends[] = {NTR_END_JUMP, NTR_END_INDIRECT_JUMP, NTR_END_EXCEPTION, NTR_END_INTERRUPT, NTR_END_TRAP_RETURN,
-                                   NTR_END_CO_SWAP, NTR_END_RETURN, NTR_END_TAKEN};
+    static const uint8_t ends[] = {NTR_END_JUMP,        NTR_END_INDIRECT_JUMP, NTR_END_EXCEPTION, NTR_END_INTERRUPT,
+                                   NTR_END_TRAP_RETURN, NTR_END_CO_SWAP,       NTR_END_RETURN,    NTR_END_TAKEN};
     ntr_event e = span_of(x);
     switch (roll(x, 16)) {
     case 0: return (ntr_event){.kind = NTR_EVENT_GAP};
     case 1: return (ntr_event){.kind = NTR_EVENT_STOP, .address = x->pc};
     case 2: return (ntr_event){.kind = NTR_EVENT_SYNC, .address = roll(x, 2) ? x->pc : (x->pc = entry(x))};
     case 3: return (ntr_event){.kind = NTR_EVENT_SYNC, .address = x->pc};
-    case 4: x->context = (ntr_context){.scontext = roll(x, 2), .has_scontext = true}; return (ntr_event){.kind = NTR_EVENT_CONTEXT};
+    case 4:
+        x->context = (ntr_context){.scontext = roll(x, 2), .has_scontext = true};
+        return (ntr_event){.kind = NTR_EVENT_CONTEXT};
     case 5: e.flags = NTR_EVENT_TARGET_UNKNOWN; return e;
     default:
         e.end = ends[roll(x, sizeof ends)];
-        e.target = roll(x, 2) && x->depth ? x->returns[roll(x, (uint32_t)x->depth)] : roll(x, 2) ? entry(x) : entry(x) + 4;
+        e.target = roll(x, 2) && x->depth ? x->returns[roll(x, (uint32_t)x->depth)]
+                   : roll(x, 2)           ? entry(x)
+                                          : entry(x) + 4;
         return e;
     }
 }
@@ -158,7 +164,8 @@ static world make(ntr_calltree_split split) {
 }
 
 static void follow(const world *w) {
-    const ntr_follower timeline = ntr_timeline_follower(w->timeline), interrupts = ntr_interrupts_follower(w->interrupts);
+    const ntr_follower timeline = ntr_timeline_follower(w->timeline),
+                       interrupts = ntr_interrupts_follower(w->interrupts);
     assert_true(ntr_calltree_follow(w->tree, &timeline) && ntr_calltree_follow(w->tree, &interrupts));
 }
 
@@ -177,7 +184,8 @@ static void assert_same_slices(const world *a, const world *b) {
     assert_int_equal(count, other);
     assert_true(ntr_timeline_shortest(a->timeline) == ntr_timeline_shortest(b->timeline));
     for (size_t i = 0; i < count; i++) {
-        assert_true(x[i].begin == y[i].begin && x[i].end == y[i].end && x[i].value == y[i].value && x[i].context == y[i].context);
+        assert_true(x[i].begin == y[i].begin && x[i].end == y[i].end && x[i].value == y[i].value &&
+                    x[i].context == y[i].context);
         assert_true(x[i].kind == y[i].kind && x[i].frame == y[i].frame && x[i].src == y[i].src);
     }
 }
@@ -185,7 +193,8 @@ static void assert_same_slices(const world *a, const world *b) {
 static void assert_same_interrupts(const world *a, const world *b) {
     size_t count, other;
     assert_true(ntr_interrupts_finish(a->interrupts) == NTR_OK && ntr_interrupts_finish(b->interrupts) == NTR_OK);
-    const ntr_interrupt *const *x = ntr_interrupts_list(a->interrupts, &count), *const *y = ntr_interrupts_list(b->interrupts, &other);
+    const ntr_interrupt *const *x = ntr_interrupts_list(a->interrupts, &count), *const *y = ntr_interrupts_list(
+                                                                                    b->interrupts, &other);
     assert_int_equal(count, other);
     for (size_t i = 0; i < count; i++) {
         assert_true(x[i]->address == y[i]->address && x[i]->handler == y[i]->handler && x[i]->end == y[i]->end);
@@ -264,12 +273,14 @@ static unsigned compare(execution x, ntr_calltree_split split, unsigned longest)
 }
 
 static execution start(uint32_t seed, unsigned messy, bool threads) {
-    return (execution){.seed = seed, .pc = TEXT_ADDRESS, .messy = messy, .threads = threads, .context = NTR_CONTEXT_UNKNOWN};
+    return (execution){
+        .seed = seed, .pc = TEXT_ADDRESS, .messy = messy, .threads = threads, .context = NTR_CONTEXT_UNKNOWN};
 }
 
 static void calls_and_returns_are_never_refused(void **state) {
     (void)state;
-    for (uint32_t seed = 1; seed <= 20; seed++) assert_int_equal(compare(start(seed, 0, false), seed % 3, 10 + 20 * seed), 0);
+    for (uint32_t seed = 1; seed <= 20; seed++)
+        assert_int_equal(compare(start(seed, 0, false), seed % 3, 10 + 20 * seed), 0);
 }
 
 /* The share of a chunk's first messages in time is not known without the one before. */
@@ -314,8 +325,14 @@ static void followers_of_named_traps(void **state) {
 
 static ntr_event span_to(uint32_t from, uint8_t end, uint64_t target) {
     const uint64_t address = TEXT_ADDRESS + (uint64_t)from * FUNCTION_SIZE;
-    return (ntr_event){.kind = NTR_EVENT_SPAN, .address = address, .last = address + 2, .instructions = 2, .halfwords = 2, .end = end,
-                       .target = target, .context = NTR_CONTEXT_UNKNOWN};
+    return (ntr_event){.kind = NTR_EVENT_SPAN,
+                       .address = address,
+                       .last = address + 2,
+                       .instructions = 2,
+                       .halfwords = 2,
+                       .end = end,
+                       .target = target,
+                       .context = NTR_CONTEXT_UNKNOWN};
 }
 
 static uint64_t entry_of(uint32_t number) {

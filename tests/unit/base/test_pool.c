@@ -31,7 +31,8 @@ static void elements_that_are_in_use_are_different(void **state) {
             const size_t at = (seed >> 8) % count;
             const uint32_t number = held[at];
             assert_int_equal(things[number].value, ~number);
-            for (size_t i = 0; i < sizeof things[number].rest; i++) assert_int_equal(things[number].rest[i], (uint8_t)number);
+            for (size_t i = 0; i < sizeof things[number].rest; i++)
+                assert_int_equal(things[number].rest[i], (uint8_t)number);
             ntr_pool_give_back(&pool, things, sizeof *things, number);
             held[at] = held[--count];
         }

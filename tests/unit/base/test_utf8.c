@@ -1,4 +1,5 @@
-/* ntr_utf8_length against a decoder that follows the table of RFC 3629 by value: length, no surrogates, no longer form. */
+/* ntr_utf8_length against a decoder that follows the table of RFC 3629 by value: length, no surrogates, no longer form.
+ */
 #include "../test.h"
 
 #include <ntrace/bytes.h>
@@ -6,7 +7,11 @@
 /* The length of the character by its value. */
 static size_t by_value(const unsigned char *text, size_t size) {
     static const uint32_t least[] = {0, 0, 0x80, 0x800, 0x10000};
-    const size_t length = text[0] < 0x80 ? 1 : (text[0] & 0xe0) == 0xc0 ? 2 : (text[0] & 0xf0) == 0xe0 ? 3 : (text[0] & 0xf8) == 0xf0 ? 4 : 0;
+    const size_t length = text[0] < 0x80             ? 1
+                          : (text[0] & 0xe0) == 0xc0 ? 2
+                          : (text[0] & 0xf0) == 0xe0 ? 3
+                          : (text[0] & 0xf8) == 0xf0 ? 4
+                                                     : 0;
     uint32_t value = length > 1 ? text[0] & (0x7fu >> length) : text[0];
 
     for (size_t i = 1; i < length; i++) {
@@ -18,7 +23,8 @@ static size_t by_value(const unsigned char *text, size_t size) {
 
 /* All pairs of bytes, with continuations and others behind them. */
 static void all_beginnings(void **state) {
-    static const unsigned char ends[][2] = {{0x80, 0x80}, {0xbf, 0xbf}, {0x80, 0x7f}, {0x41, 0x80}, {0xc0, 0x80}, {0, 0}};
+    static const unsigned char ends[][2] = {{0x80, 0x80}, {0xbf, 0xbf}, {0x80, 0x7f},
+                                            {0x41, 0x80}, {0xc0, 0x80}, {0, 0}};
     (void)state;
     for (unsigned both = 0; both < 0x10000; both++)
         for (size_t e = 0; e < sizeof ends / sizeof ends[0]; e++)

@@ -16,8 +16,9 @@
 #include <unistd.h>
 
 static ntr_board *new_board(void) {
-    static const char topology[] = "{\"components\":[{\"name\":\"a\",\"type\":\"encoder\",\"base\":268435456,\"hart\":0,\"to\":\"r\"},"
-                                   "{\"name\":\"r\",\"type\":\"ram\",\"base\":268439552,\"sram\":4096}]}";
+    static const char topology[] =
+        "{\"components\":[{\"name\":\"a\",\"type\":\"encoder\",\"base\":268435456,\"hart\":0,\"to\":\"r\"},"
+        "{\"name\":\"r\",\"type\":\"ram\",\"base\":268439552,\"sram\":4096}]}";
     ntr_board_config config;
     ntr_board_config_init(&config);
     config.topology = (ntr_bytes){(const uint8_t *)topology, strlen(topology)};
@@ -133,7 +134,7 @@ static void test_endless_description(void **state) {
 }
 
 int main(void) {
-    const struct CMUnitTest tests[] = {TEST(test_output_before_answer), TEST(test_endless_output), TEST(test_output_without_a_pause),
-                                       TEST(test_endless_description)};
+    const struct CMUnitTest tests[] = {TEST(test_output_before_answer), TEST(test_endless_output),
+                                       TEST(test_output_without_a_pause), TEST(test_endless_description)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -38,10 +38,20 @@ static void make_bundle(const char *path) {
     const char *const command[] = {"hello", "two words", ""};
     const ntr_bundle_source sources[] = {{.src = 0, .hart = 0, .name = "main"}, {.src = 4095, .hart = 9}};
     const ntr_bundle_loss losses[] = {{.position = 3, .what = "something"}};
-    ntr_capture capture = {
-        .size = sizeof capture, .stream = "trace.nex", .mode = "htm", .tool = "test", .status = 139,
-        .command = command, .command_count = 3, .tick = "instruction", .sources = sources, .source_count = 2,
-        .images = images, .image_count = 3, .losses = losses, .loss_count = 1};
+    ntr_capture capture = {.size = sizeof capture,
+                           .stream = "trace.nex",
+                           .mode = "htm",
+                           .tool = "test",
+                           .status = 139,
+                           .command = command,
+                           .command_count = 3,
+                           .tick = "instruction",
+                           .sources = sources,
+                           .source_count = 2,
+                           .images = images,
+                           .image_count = 3,
+                           .losses = losses,
+                           .loss_count = 1};
     ntr_params_init(&capture.params, ntr_dialect_find("ntrace-1.0"));
     capture.params.src_bits = 12;
     capture.params.xlen = 64;
@@ -185,19 +195,24 @@ static const struct {
     {HEAD "{},\"images\":{}}", "images: expected an array", NTR_E_FORMAT},
     {HEAD "{},\"images\":[{\"kind\":\"elf\"}]}", "images[0].file: missing", NTR_E_FORMAT},
     {HEAD "{},\"images\":[{\"kind\":\"pe\",\"file\":\"a\"}]}", "images[0].kind: expected one of elf|raw", NTR_E_FORMAT},
-    {HEAD "{},\"images\":[{\"kind\":\"raw\",\"file\":\"a\",\"bias\":\"12\"}]}", "images[0].bias: expected \"0x...\"", NTR_E_FORMAT},
-    {HEAD "{},\"images\":[{\"kind\":\"raw\",\"file\":\"a\",\"bias\":\"0x10000000000000000\"}]}", "images[0].bias", NTR_E_FORMAT},
+    {HEAD "{},\"images\":[{\"kind\":\"raw\",\"file\":\"a\",\"bias\":\"12\"}]}", "images[0].bias: expected \"0x...\"",
+     NTR_E_FORMAT},
+    {HEAD "{},\"images\":[{\"kind\":\"raw\",\"file\":\"a\",\"bias\":\"0x10000000000000000\"}]}", "images[0].bias",
+     NTR_E_FORMAT},
     {HEAD "{},\"images\":[{\"kind\":\"raw\",\"file\":\"a\",\"isa\":\"rv64+\"}]}", "images[0].isa", NTR_E_FORMAT},
-    {HEAD "{},\"images\":[{\"kind\":\"elf\",\"file\":\"a\",\"build_id\":\"abc\"}]}", "images[0].build_id", NTR_E_FORMAT},
+    {HEAD "{},\"images\":[{\"kind\":\"elf\",\"file\":\"a\",\"build_id\":\"abc\"}]}", "images[0].build_id",
+     NTR_E_FORMAT},
     {HEAD "{},\"images\":[{\"kind\":\"elf\",\"file\":\"../a\"}]}", "images[0].file: '../a'", NTR_E_FORMAT},
     {HEAD "{},\"images\":[{\"kind\":\"elf\",\"file\":\"/etc/passwd\"}]}", "images[0].file", NTR_E_FORMAT},
     {HEAD "{},\"images\":[{\"kind\":\"elf\",\"file\":\"images//a\"}]}", "images[0].file", NTR_E_FORMAT},
     {HEAD "{},\"losses\":[{\"position\":1}]}", "losses[0].what: missing", NTR_E_FORMAT},
     {HEAD "{},\"sources\":[{\"src\":4096}]}", "sources[0].src: expected 0..4095", NTR_E_FORMAT},
-    {"{\"format\":\"ntrace-bundle\",\"version\":1,\"stream\":\"../t\",\"params\":{}}", "not the name of a file inside", NTR_E_FORMAT},
+    {"{\"format\":\"ntrace-bundle\",\"version\":1,\"stream\":\"../t\",\"params\":{}}", "not the name of a file inside",
+     NTR_E_FORMAT},
     {"{\"format\":\"ntrace-bundle\",\"version\":1,\"stream\":\"no\",\"params\":{}}", "no: No such file", NTR_E_IO},
     {"{\"format\":\"ntrace-bundle\",\"version\":1,\"stream\":\"link\",\"params\":{}}", "leads outside", NTR_E_FORMAT},
-    {"{\"format\":\"ntrace-bundle\",\"version\":1,\"stream\":\"fifo\",\"params\":{}}", "not a regular file", NTR_E_FORMAT},
+    {"{\"format\":\"ntrace-bundle\",\"version\":1,\"stream\":\"fifo\",\"params\":{}}", "not a regular file",
+     NTR_E_FORMAT},
 };
 
 static void bad_descriptions_are_refused_by_file_and_key(void **state) {
@@ -222,9 +237,9 @@ static void bad_descriptions_are_refused_by_file_and_key(void **state) {
 /* The keys of "params" as docs/bundle.md promises them, in both directions. */
 static void every_parameter_has_its_key(void **state) {
     (void)state;
-    static const char json[] =
-        HEAD "{\"dialect\":\"p550\",\"src_bits\":5,\"timestamps\":\"off\",\"ts_width\":39,\"implicit_return\":\"partial\","
-             "\"return_stack\":4000000000,\"sequential_jump\":true,\"extend_addr\":true,\"all_jumps\":true,\"xlen\":32}}";
+    static const char json[] = HEAD
+        "{\"dialect\":\"p550\",\"src_bits\":5,\"timestamps\":\"off\",\"ts_width\":39,\"implicit_return\":\"partial\","
+        "\"return_stack\":4000000000,\"sequential_jump\":true,\"extend_addr\":true,\"all_jumps\":true,\"xlen\":32}}";
     assert_int_equal(mkdir(place("keys"), 0777), 0);
     put(place("keys/t"), "", 0);
     put(place("keys/capture.json"), json, strlen(json));
@@ -247,9 +262,16 @@ static void every_parameter_has_its_key(void **state) {
     assert_non_null(file);
     assert_true(fread(text, 1, sizeof text - 1, file) > 0);
     fclose(file);
-    static const char *const lines[] = {"\"dialect\": \"p550\"", "\"src_bits\": 5", "\"timestamps\": \"off\"", "\"ts_width\": 39",
-                                        "\"implicit_return\": \"partial\"", "\"return_stack\": 4000000000",
-                                        "\"sequential_jump\": true", "\"extend_addr\": true", "\"all_jumps\": true", "\"xlen\": 32"};
+    static const char *const lines[] = {"\"dialect\": \"p550\"",
+                                        "\"src_bits\": 5",
+                                        "\"timestamps\": \"off\"",
+                                        "\"ts_width\": 39",
+                                        "\"implicit_return\": \"partial\"",
+                                        "\"return_stack\": 4000000000",
+                                        "\"sequential_jump\": true",
+                                        "\"extend_addr\": true",
+                                        "\"all_jumps\": true",
+                                        "\"xlen\": 32"};
     for (size_t i = 0; i < sizeof lines / sizeof lines[0]; i++)
         if (!strstr(text, lines[i])) fail_msg("no %s in %s", lines[i], text);
 }

@@ -92,10 +92,20 @@ static size_t read_text(const char *path, char *text, size_t room) {
 
 static const ntr_point points[] = {
     {.kind = NTR_POINT_FIRST, .message = 1, .context.prv = NTR_PRV_UNKNOWN},
-    {.kind = NTR_POINT_SYNC, .src = 3, .offset = 0x1234, .message = 77, .clock = {.time = UINT64_MAX, .known = true},
-     .address = UINT64_C(0xffffffff80000000), .mode = 2,
+    {.kind = NTR_POINT_SYNC,
+     .src = 3,
+     .offset = 0x1234,
+     .message = 77,
+     .clock = {.time = UINT64_MAX, .known = true},
+     .address = UINT64_C(0xffffffff80000000),
+     .mode = 2,
      .context = {.prv = 3, .v = 1, .has_scontext = true, .scontext = 5, .has_hcontext = true, .hcontext = 0}},
-    {.kind = NTR_POINT_STOPPED, .src = 3, .offset = UINT64_MAX, .message = UINT64_MAX, .mode = 1, .context.has_scontext = true},
+    {.kind = NTR_POINT_STOPPED,
+     .src = 3,
+     .offset = UINT64_MAX,
+     .message = UINT64_MAX,
+     .mode = 1,
+     .context.has_scontext = true},
 };
 static const char text[] = "ntrace-index 1 stream 99 timed 1 params 0x7f samples 0x5\n"
                            "kind src offset message time known address mode prv v scontext hcontext\n"
@@ -118,7 +128,8 @@ static void an_index_is_written_as_text(void **state) {
     ntr_index *index = empty_index();
     char *written;
     size_t length;
-    for (size_t i = 0; i < sizeof points / sizeof *points; i++) assert_int_equal(ntr_index_add(index, &points[i]), NTR_OK);
+    for (size_t i = 0; i < sizeof points / sizeof *points; i++)
+        assert_int_equal(ntr_index_add(index, &points[i]), NTR_OK);
     assert_int_equal(ntr_index_text_write(index, &indexed, NULL, &written, &length), NTR_OK);
     assert_int_equal(length, sizeof text - 1);
     assert_memory_equal(written, text, length);
@@ -158,15 +169,43 @@ static void text_is_read_into_an_index(void **state) {
 static const struct {
     const char *from, *to;
 } damages[] = {
-    {"ntrace-index", "index"}, {"index 1", "index 2"},       {"stream 99", "stream 98"}, {"stream", "file"},
-    {"timed 1", "timed 2"},    {"timed 1", "timed 1 1"},     {"timed 1", "timed"},       {"kind src", "src kind"},
-    {"0x7f", "0x7e"},          {"0x7f", "0x7f 1"},           {" params 0x7f", ""},       {" samples 0x5", ""},        {"0x5\n", "0x6\n"},       {"params", "parameters"},
-    {"first", "last"},         {"first 0", "first 4"},       {"first 0", "first 65536"}, {"first 0", "first x"},
-    {"0x1234", "0x"},          {"0x1234", "0x12g4"},         {"0x1234", ""},             {"77", "0"},
-    {"77", "-"},               {"5 1 0x", "5 2 0x"},         {"0000 2 ", "0000 3 "},     {"0x3 1", "0x4 1"},
-    {"0x3 1", "0x3 2"},        {"0x5 0x0", "0x5 0x0 0"},     {"0x5 0x0", "0x5"},         {"0x5 0x0", "x 0x0"},
-    {"615 1", "616 1"},        {"end\n", "end"},             {"end\n", ""},              {"end\n", "end\nend\n"},
-    {"end\n", "End\n"},        {"end\n", "\n"},              {"0xffffffffffffffff", "1"},
+    {"ntrace-index", "index"},
+    {"index 1", "index 2"},
+    {"stream 99", "stream 98"},
+    {"stream", "file"},
+    {"timed 1", "timed 2"},
+    {"timed 1", "timed 1 1"},
+    {"timed 1", "timed"},
+    {"kind src", "src kind"},
+    {"0x7f", "0x7e"},
+    {"0x7f", "0x7f 1"},
+    {" params 0x7f", ""},
+    {" samples 0x5", ""},
+    {"0x5\n", "0x6\n"},
+    {"params", "parameters"},
+    {"first", "last"},
+    {"first 0", "first 4"},
+    {"first 0", "first 65536"},
+    {"first 0", "first x"},
+    {"0x1234", "0x"},
+    {"0x1234", "0x12g4"},
+    {"0x1234", ""},
+    {"77", "0"},
+    {"77", "-"},
+    {"5 1 0x", "5 2 0x"},
+    {"0000 2 ", "0000 3 "},
+    {"0x3 1", "0x4 1"},
+    {"0x3 1", "0x3 2"},
+    {"0x5 0x0", "0x5 0x0 0"},
+    {"0x5 0x0", "0x5"},
+    {"0x5 0x0", "x 0x0"},
+    {"615 1", "616 1"},
+    {"end\n", "end"},
+    {"end\n", ""},
+    {"end\n", "end\nend\n"},
+    {"end\n", "End\n"},
+    {"end\n", "\n"},
+    {"0xffffffffffffffff", "1"},
 };
 
 static void damaged_text_is_refused(void **state) {
@@ -175,11 +214,13 @@ static void damaged_text_is_refused(void **state) {
         char changed[sizeof text + 32];
         const char *at = strstr(text, damages[i].from);
         assert_non_null(at);
-        int size = snprintf(changed, sizeof changed, "%.*s%s%s", (int)(at - text), text, damages[i].to, at + strlen(damages[i].from));
+        int size = snprintf(changed, sizeof changed, "%.*s%s%s", (int)(at - text), text, damages[i].to,
+                            at + strlen(damages[i].from));
         ntr_index *index = empty_index();
         ntr_status status = ntr_index_text_read((ntr_bytes){(const uint8_t *)changed, (size_t)size}, &indexed, index);
         /* The first word says that the file is an index. */
-        if (status != (i ? NTR_E_INVALID : NTR_E_FORMAT)) fail_msg("'%s' for '%s': %d", damages[i].to, damages[i].from, status);
+        if (status != (i ? NTR_E_INVALID : NTR_E_FORMAT))
+            fail_msg("'%s' for '%s': %d", damages[i].to, damages[i].from, status);
         ntr_index_free(index);
     }
     for (size_t size = 0; size < sizeof text - 1; size++) {
@@ -243,7 +284,8 @@ static unsigned files_in(const char *folder_name, const char *begin) {
     DIR *files = opendir(place(folder_name));
     unsigned count = 0;
     assert_non_null(files);
-    for (const struct dirent *entry; (entry = readdir(files));) count += strncmp(entry->d_name, begin, strlen(begin)) == 0;
+    for (const struct dirent *entry; (entry = readdir(files));)
+        count += strncmp(entry->d_name, begin, strlen(begin)) == 0;
     closedir(files);
     return count;
 }
@@ -344,13 +386,15 @@ static void an_index_is_a_file_of_its_own(void **state) {
     snprintf(of, sizeof of, "%s", place("own.nex"));
     ntr_params_init(&params, NULL);
     params.src_bits = 2;
-    for (size_t i = 0; i < sizeof points / sizeof *points; i++) assert_int_equal(ntr_index_add(index, &points[i]), NTR_OK);
+    for (size_t i = 0; i < sizeof points / sizeof *points; i++)
+        assert_int_equal(ntr_index_add(index, &points[i]), NTR_OK);
     assert_int_equal(read_after(SIZE_MAX, &params), NTR_E_IO);
     assert_int_equal(errno, ENOENT);
     assert_int_equal(ntr_index_write(index, path, of, &params, NULL), NTR_OK);
     assert_int_equal(read_after(SIZE_MAX, &params), NTR_OK);
     const size_t changed[] = {0, 4095, 10000, 15905, 20000, 20001 /* shorter */};
-    for (size_t i = 0; i < sizeof changed / sizeof *changed; i++) assert_int_equal(read_after(changed[i], &params), NTR_E_INVALID);
+    for (size_t i = 0; i < sizeof changed / sizeof *changed; i++)
+        assert_int_equal(read_after(changed[i], &params), NTR_E_INVALID);
     assert_int_equal(read_after(SIZE_MAX, &params), NTR_OK);
     assert_int_equal(utime(path, &(struct utimbuf){1000, 1000}), 0);
     assert_int_equal(read_after(SIZE_MAX, &params), NTR_E_INVALID);
@@ -390,7 +434,8 @@ static uint64_t decode(const char *name, uint64_t from, uint64_t first, uint64_t
 
     assert_int_equal(ntr_bundle_load(bundle, program), NTR_OK);
     assert_int_equal(ntr_bundle_stream_open(bundle, &reader), NTR_OK);
-    ntr_decoder_config config = {.size = sizeof config, .params = ntr_bundle_capture(bundle)->params, .program = program};
+    ntr_decoder_config config = {
+        .size = sizeof config, .params = ntr_bundle_capture(bundle)->params, .program = program};
     ntr_decoder *decoder = ntr_decoder_new(&config, NULL);
     assert_int_equal(ntr_bundle_index(bundle, NULL, &index), NTR_OK);
     if (from) assert_int_equal(ntr_bundle_begin(index, NTR_UNIT_MESSAGE, from, NULL, reader, decoder), NTR_OK);

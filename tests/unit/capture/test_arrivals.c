@@ -59,7 +59,8 @@ static void later_marks_are_not_in_front_of_earlier_ones(void **state) {
     struct ntr_capture_arrivals *a = make();
 
     (void)state;
-    const uint64_t first = ntr_capture_arrivals_mark(a, 1, 1), second = ntr_capture_arrivals_mark(a, 2, 1), third = ntr_capture_arrivals_mark(a, 1, 1);
+    const uint64_t first = ntr_capture_arrivals_mark(a, 1, 1), second = ntr_capture_arrivals_mark(a, 2, 1),
+                   third = ntr_capture_arrivals_mark(a, 1, 1);
     put(a, 2, 4);
     put(a, 1, 8);
     ntr_capture_arrivals_finish(a, 8);
@@ -75,7 +76,8 @@ static void a_mark_waits_for_no_later_message(void **state) {
 
     (void)state;
     put(a, 1, 4);
-    const uint64_t silent = ntr_capture_arrivals_mark(a, 2, 0), arrived = ntr_capture_arrivals_mark(a, 1, 1), next = ntr_capture_arrivals_mark(a, 1, 2);
+    const uint64_t silent = ntr_capture_arrivals_mark(a, 2, 0), arrived = ntr_capture_arrivals_mark(a, 1, 1),
+                   next = ntr_capture_arrivals_mark(a, 1, 2);
     put(a, 1, 8);
     put(a, 2, 12);
     ntr_capture_arrivals_finish(a, 16);
@@ -90,7 +92,8 @@ static void messages_that_are_lost_count(void **state) {
     struct ntr_capture_arrivals *a = make();
 
     (void)state;
-    const uint64_t lost = ntr_capture_arrivals_mark(a, 1, 3), last_lost = ntr_capture_arrivals_mark(a, 1, 5), kept = ntr_capture_arrivals_mark(a, 1, 6);
+    const uint64_t lost = ntr_capture_arrivals_mark(a, 1, 3), last_lost = ntr_capture_arrivals_mark(a, 1, 5),
+                   kept = ntr_capture_arrivals_mark(a, 1, 6);
     ntr_capture_arrivals_skip(a, 1, 5, 100);
     put(a, 1, 104);
     put(a, 1, 108);

@@ -62,16 +62,22 @@ static void load(const char *name) {
     fclose(file);
 }
 
-/* A table, and where its partitions begin, in sectors of 512 bytes. The file systems are written to the first and the last. */
+/* A table, and where its partitions begin, in sectors of 512 bytes. The file systems are written to the first and the
+ * last. */
 static const struct {
     const char *text;
     size_t count;
     unsigned sectors[5];
 } tables[] = {
     {"label: gpt\nstart=2048, size=6144, type=L\nstart=10240, size=6144, type=L\n", 2, {2048, 10240}},
-    {"label: gpt\nstart=4096, size=6144, type=L\nstart=2048, size=1024, type=U\nstart=12288, size=6144, type=L\n", 3, {4096, 2048, 12288}},
-    {"label: dos\nstart=2048, size=6144, type=83\nstart=8192, size=1024, type=c\nstart=10240, size=6144, type=83\n", 3, {2048, 8192, 10240}},
-    {"label: dos\nstart=2048, size=6144, type=83\nstart=8192, type=f\nstart=9216, size=1000, type=83\nstart=12288, size=6144, type=83\n", 3,
+    {"label: gpt\nstart=4096, size=6144, type=L\nstart=2048, size=1024, type=U\nstart=12288, size=6144, type=L\n",
+     3,
+     {4096, 2048, 12288}},
+    {"label: dos\nstart=2048, size=6144, type=83\nstart=8192, size=1024, type=c\nstart=10240, size=6144, type=83\n",
+     3,
+     {2048, 8192, 10240}},
+    {"label: dos\nstart=2048, size=6144, type=83\nstart=8192, type=f\nstart=9216, size=1000, type=83\nstart=12288, size=6144, type=83\n",
+     3,
      {2048, 9216, 12288}},
 };
 
@@ -81,7 +87,8 @@ static void tables_are_read(void **state) {
     (void)state;
     for (size_t i = 0; i < sizeof tables / sizeof *tables; i++) {
         char command[512];
-        snprintf(command, sizeof command, "rm -f disk; truncate -s 12M disk; printf '%s' | sfdisk -q disk", tables[i].text);
+        snprintf(command, sizeof command, "rm -f disk; truncate -s 12M disk; printf '%s' | sfdisk -q disk",
+                 tables[i].text);
         if (!shell(command)) skip();
         load("disk");
         assert_int_equal(ntr_guest_partitions((ntr_bytes){disk, DISK}, begins), tables[i].count);
@@ -99,9 +106,11 @@ static void files_of_all_partitions_are_found(void **state) {
     for (size_t i = 0; i < sizeof tables / sizeof *tables; i++) {
         char command[512];
         const unsigned *begins = tables[i].sectors;
-        snprintf(command, sizeof command,
-                 "rm -f disk; truncate -s 12M disk; printf '%s' | sfdisk -q disk && dd if=a.img of=disk seek=%u conv=notrunc && "
-                 "dd if=b.img of=disk seek=%u conv=notrunc", tables[i].text, begins[0], begins[tables[i].count - 1]);
+        snprintf(
+            command, sizeof command,
+            "rm -f disk; truncate -s 12M disk; printf '%s' | sfdisk -q disk && dd if=a.img of=disk seek=%u conv=notrunc && "
+            "dd if=b.img of=disk seek=%u conv=notrunc",
+            tables[i].text, begins[0], begins[tables[i].count - 1]);
         if (!shell(command)) skip();
         const ntr_status status = read_disk("disk", &reason);
         if (status == NTR_E_UNSUPPORTED) skip();
@@ -181,7 +190,8 @@ static void damaged_tables_have_an_end(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        TEST(large_sectors_and_entries), TEST(damaged_tables_have_an_end),
+        TEST(large_sectors_and_entries),
+        TEST(damaged_tables_have_an_end),
         cmocka_unit_test_setup_teardown(tables_are_read, make_work, remove_work),
         cmocka_unit_test_setup_teardown(files_of_all_partitions_are_found, make_work, remove_work),
     };

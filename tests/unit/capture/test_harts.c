@@ -218,8 +218,9 @@ static void streams_are_those_of_the_classifier(void **state) {
         {"implicit return and sync", {"implicit-return", "full", "sync-mode", "messages", "sync-max", "1", NULL}},
         {"sequential jumps", {"sequential-jump", "on", NULL}},
         {"repeated history", {"repeated-history", "on", NULL}},
-        {"small", {"implicit-return", "full", "sequential-jump", "on", "repeated-history", "on", "history-repeats",
-                   "quick", NULL}},
+        {"small",
+         {"implicit-return", "full", "sequential-jump", "on", "repeated-history", "on", "history-repeats", "quick",
+          NULL}},
         {"small with timestamps", {"implicit-return", "full", "sequential-jump", "on", "timestamps", "on", NULL}},
         {"best", {"best", NULL}},
         {"filter: no runs", {"filter", "addr=0x10000-0xffffff", NULL}},
@@ -277,7 +278,8 @@ static void chains_without_branches(void **state) {
 
     (void)state;
     engine_open(&e, (const char *const[]){"implicit-return", "full", NULL});
-    uint32_t there = add_block(&e.plugin, &address, 60, jal(4), 0), back = add_block(&e.plugin, &address, 0, jal(-4 * 61), 0);
+    uint32_t there = add_block(&e.plugin, &address, 60, jal(4), 0),
+             back = add_block(&e.plugin, &address, 0, jal(-4 * 61), 0);
     reference_open(&r, &e);
     for (unsigned i = 0; i < 5000; i++) {
         execute(&e, &r, there);
@@ -346,8 +348,8 @@ static void a_loop_at_the_end(void **state) {
     compare(&e, &r, NTR_ADDRESS_UNKNOWN, false, "loop at the end");
 }
 
-/* Another thread ends the program: no message can say that a register jump retired whose target is not known. Trace ends
- * in front of it. */
+/* Another thread ends the program: no message can say that a register jump retired whose target is not known. Trace
+ * ends in front of it. */
 static void a_jump_at_the_end(void **state) {
     static const uint32_t jumps[] = {JUMP, RET};
     static engine e;
@@ -384,7 +386,8 @@ static void a_fault_at_the_end(void **state) {
     compare(&e, &r, BASE + 8, true, "fault");
 }
 
-/* The machine ends when a hart has taken an interrupt and its handler has not begun: the branches before it are traced. */
+/* The machine ends when a hart has taken an interrupt and its handler has not begun: the branches before it are traced.
+ */
 static void a_trap_at_the_end(void **state) {
     const uint32_t code[] = {NOP, beq(-4)};
     static const uint32_t trap[] = {CHANNEL_TRAP | CHANNEL_TRAP_INTERRUPT | CHANNEL_ALL, 7, 0, BASE, 0, 0, 0};
@@ -408,8 +411,8 @@ static void a_trap_at_the_end(void **state) {
     compare(&e, &r, NTR_ADDRESS_UNKNOWN, false, "trap at the end");
 }
 
-/* QEMU told code that another hart had just changed, and executed what was there before: `jump` over one instruction for two
- * that do not jump, and the other way round. A caller jumps to the code, which jumps back. */
+/* QEMU told code that another hart had just changed, and executed what was there before: `jump` over one instruction
+ * for two that do not jump, and the other way round. A caller jumps to the code, which jumps back. */
 enum { ROUTINE = BASE + 0x100, TAIL = ROUTINE + 8 };
 
 typedef struct torn {

@@ -6,7 +6,9 @@
 
 enum { GLOBAL = 0x10 };
 
-static size_t size_at(bool wide, unsigned symbol) { return SYMBOLS_AT + symbol * (wide ? 24u : 16u) + (wide ? 16 : 8); }
+static size_t size_at(bool wide, unsigned symbol) {
+    return SYMBOLS_AT + symbol * (wide ? 24u : 16u) + (wide ? 16 : 8);
+}
 
 static int copy_of(elf_builder *builder) {
     assert_int_equal(elf_write(builder), 0);

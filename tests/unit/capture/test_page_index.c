@@ -14,15 +14,18 @@
 
 enum { PAGES = 4, SIZE = PAGES * NTR_PAGE_BYTES - 100 };
 
-/* An ELF file with one executable segment at `address`, whose pages have the byte `fill`, and differ by their number unless
- * it is 0. */
+/* An ELF file with one executable segment at `address`, whose pages have the byte `fill`, and differ by their number
+ * unless it is 0. */
 static uint8_t *make_file(uint64_t address, uint8_t fill) {
     uint8_t *file = calloc(1, PAGES * NTR_PAGE_BYTES);
     assert_non_null(file);
     for (unsigned page = 0; page < PAGES; page++)
         memset(file + page * NTR_PAGE_BYTES, fill ? (int)(fill + page) : 7, NTR_PAGE_BYTES);
-    const Elf64_Ehdr head = {.e_ident = {0x7f, 'E', 'L', 'F', ELFCLASS64, ELFDATA2LSB, EV_CURRENT}, .e_type = ET_DYN,
-                             .e_machine = EM_RISCV, .e_phoff = sizeof head, .e_phnum = 1};
+    const Elf64_Ehdr head = {.e_ident = {0x7f, 'E', 'L', 'F', ELFCLASS64, ELFDATA2LSB, EV_CURRENT},
+                             .e_type = ET_DYN,
+                             .e_machine = EM_RISCV,
+                             .e_phoff = sizeof head,
+                             .e_phnum = 1};
     const Elf64_Phdr segment = {.p_type = PT_LOAD, .p_flags = PF_R | PF_X, .p_vaddr = address, .p_filesz = SIZE};
     memcpy(file, &head, sizeof head);
     memcpy(file + sizeof head, &segment, sizeof segment);
@@ -118,8 +121,8 @@ static bool take(void *user, const char *name, const char *path, ntr_bytes bytes
 
 static size_t put_entry(uint8_t *to, const char *name, unsigned mode, const void *data, size_t size) {
     const size_t name_size = strlen(name) + 1;
-    size_t at = (size_t)sprintf((char *)to, "070701%08X%08X%08X%08X%08X%08X%08X%08X%08X%08X%08X%08X%08X", 1, mode, 0, 0, 1, 0,
-                                (unsigned)size, 0, 0, 0, 0, (unsigned)name_size, 0);
+    size_t at = (size_t)sprintf((char *)to, "070701%08X%08X%08X%08X%08X%08X%08X%08X%08X%08X%08X%08X%08X", 1, mode, 0, 0,
+                                1, 0, (unsigned)size, 0, 0, 0, 0, (unsigned)name_size, 0);
     memcpy(to + at, name, name_size);
     at = (at + name_size + 3) & ~(size_t)3;
     if (size) memcpy(to + at, data, size);
@@ -219,7 +222,8 @@ static void compressed_archives_are_read(void **state) {
     static uint8_t archive[1 << 16], packed[1 << 16];
     struct ntr_capture_reason reason;
     uint8_t *a = make_file(0, 0x10);
-    size_t plain = put_entry(packed, "one", S_IFREG | 0755, a, SIZE), size = put_entry(archive, "two", S_IFREG | 0755, a, SIZE);
+    size_t plain = put_entry(packed, "one", S_IFREG | 0755, a, SIZE),
+           size = put_entry(archive, "two", S_IFREG | 0755, a, SIZE);
 
     (void)state;
     plain += put_entry(packed + plain, "TRAILER!!!", 0, NULL, 0);
@@ -236,7 +240,8 @@ static void compressed_archives_are_read(void **state) {
         assert_string_equal(names, "/one /two ");
         assert_int_equal(read_bytes(packed + plain, whole - plain, &reason, NULL), NTR_OK);
         assert_string_equal(names, "/two ");
-        if (i != 5) assert_int_equal(read_bytes(packed, whole - 5, &reason, NULL), NTR_E_DECOMPRESS); /* lz4 -l has no end */
+        if (i != 5)
+            assert_int_equal(read_bytes(packed, whole - 5, &reason, NULL), NTR_E_DECOMPRESS); /* lz4 -l has no end */
         packed[plain + 12] ^= 0x55;
         assert_int_not_equal(read_bytes(packed, whole, &reason, NULL), NTR_E_MEMORY);
     }
@@ -257,7 +262,8 @@ static void images_are_read(void **state) {
     assert_true(shell("ln -s two root/link; ln root/two root/usr/again"));
     for (size_t i = 0; i < sizeof forms / sizeof *forms; i++) {
         char command[128];
-        snprintf(command, sizeof command, "rm -f image; mkfs.%.4s -q %s -d root image 3M > made", forms[i], forms[i] + 4);
+        snprintf(command, sizeof command, "rm -f image; mkfs.%.4s -q %s -d root image 3M > made", forms[i],
+                 forms[i] + 4);
         if (!shell(command)) skip();
         const size_t size = get_file("image", image, sizeof image);
         const ntr_status status = read_bytes(image, size, &reason, NULL);
@@ -300,8 +306,11 @@ static void folders_are_read(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        TEST(pages_are_found),   TEST(common_pages_need_company), TEST(damaged_files_have_no_pages),
-        TEST(archives_are_read), TEST(folders_are_read),
+        TEST(pages_are_found),
+        TEST(common_pages_need_company),
+        TEST(damaged_files_have_no_pages),
+        TEST(archives_are_read),
+        TEST(folders_are_read),
         cmocka_unit_test_setup_teardown(compressed_archives_are_read, make_work, remove_work),
         cmocka_unit_test_setup_teardown(images_are_read, make_work, remove_work),
     };

@@ -10,7 +10,8 @@ static ntr_bytes file_of(elf_builder *builder, bool wide) {
     uint32_t random = 1;
     elf_begin(builder, wide);
     elf_segment(builder, PT_LOAD, CODE_AT, TEXT_ADDRESS, CODE_MAX, CODE_MAX);
-    for (size_t i = 0; i < CODE_MAX; i++) builder->bytes[CODE_AT + i] = (uint8_t)((random = random * 1103515245 + 12345) >> 16);
+    for (size_t i = 0; i < CODE_MAX; i++)
+        builder->bytes[CODE_AT + i] = (uint8_t)((random = random * 1103515245 + 12345) >> 16);
     return (ntr_bytes){builder->bytes, builder->size};
 }
 
@@ -24,7 +25,8 @@ static void execute(struct ntr_capture_code *code, unsigned mode, ntr_bytes file
         uint8_t bytes[LENGTH];
         memcpy(bytes, file.data + CODE_AT + at, LENGTH);
         for (unsigned i = 0; i < damage; i++) bytes[LENGTH - 1 - i] ^= 0x55;
-        assert_true(ntr_capture_code_agrees(code, number, TEXT_ADDRESS + bias + at, (ntr_bytes){bytes, LENGTH}, &failed));
+        assert_true(
+            ntr_capture_code_agrees(code, number, TEXT_ADDRESS + bias + at, (ntr_bytes){bytes, LENGTH}, &failed));
     }
 }
 
@@ -75,7 +77,8 @@ static void damaged_files(void **state) {
     ntr_capture_code_init(&code, NULL);
     execute(&code, MODE, file, FIRST_BIAS, 0);
     assert_true(ntr_capture_code_finish(&code));
-    for (size_t size = 0; size < CODE_AT; size++) assert_int_equal(ntr_code_places(&code, MODE, (ntr_bytes){file.data, size}, places), 0);
+    for (size_t size = 0; size < CODE_AT; size++)
+        assert_int_equal(ntr_code_places(&code, MODE, (ntr_bytes){file.data, size}, places), 0);
     for (size_t at = 0; at < PHDRS_AT + 56; at++) {
         for (unsigned value = 0; value < 256; value += 51) {
             elf_builder other = builder;
@@ -87,6 +90,7 @@ static void damaged_files(void **state) {
 }
 
 int main(void) {
-    const struct CMUnitTest tests[] = {TEST(files_that_moved_themselves), TEST(other_files_have_no_place), TEST(damaged_files)};
+    const struct CMUnitTest tests[] = {TEST(files_that_moved_themselves), TEST(other_files_have_no_place),
+                                       TEST(damaged_files)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

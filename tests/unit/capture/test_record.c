@@ -1,5 +1,5 @@
-/* Images of a bundle: code bytes that no file has, and the range of the stream for which the files of a program that was
- * replaced are valid. */
+/* Images of a bundle: code bytes that no file has, and the range of the stream for which the files of a program that
+ * was replaced are valid. */
 #include "../test.h"
 #include "bundle/remove.h"
 #include "capture/record.h"

@@ -18,11 +18,11 @@ static uint8_t parse(const char **text) {
     char sign = *(*text)++;
     ntr_expression e = {NTR_LEAF, 0, 0, 0};
     if (sign == '&' || sign == '|') {
-        e.operator = sign == '&' ? NTR_AND : NTR_OR;
+        e.operator= sign == '&' ? NTR_AND : NTR_OR;
         e.left = parse(text);
         e.right = parse(text);
     } else if (sign == '!') {
-        e.operator = NTR_NOT;
+        e.operator= NTR_NOT;
         e.left = e.right = parse(text);
     } else {
         e.condition = (uint8_t)record.shown.condition_count++;

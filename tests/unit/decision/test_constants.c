@@ -49,7 +49,7 @@ static void expansion(void **state) {
         assert_int_equal(expanded, cases[i].whole);
         assert_int_equal(ntr_expand(cases[i].whole, 64), cases[i].whole);
     }
-    assert_int_equal(ntr_expand(0, 64), 0);      /* not an instruction */
+    assert_int_equal(ntr_expand(0, 64), 0); /* not an instruction */
     assert_int_equal(ntr_expand(0x2000, 64), 0); /* c.fld */
     assert_int_equal(ntr_expand(0x6588, 32), 0); /* c.flw of RV32 */
     assert_int_equal(ntr_expand(0x9c61, 64), 0); /* c.zext.b of Zcb */
@@ -100,23 +100,25 @@ static void result_in_a_register(void **state) {
     release(&c);
 }
 
-/* li a2,0; sd a2,24(sp); beqz a0,10; j 8; 8: snez a3,a1; sd a3,24(sp); j 10; 10: ld a0,24(sp); andi a0,a0,1; beqz a0,1a; ...
+/* li a2,0; sd a2,24(sp); beqz a0,10; j 8; 8: snez a3,a1; sd a3,24(sp); j 10; 10: ld a0,24(sp); andi a0,a0,1; beqz
+ * a0,1a; ...
  * -- a loop of clang: the value of the last condition is stored */
 static void result_in_memory(void **state) {
-    static const uint16_t code[] = {0x4601, 0xec32, 0xc511, 0xa009, 0x36b3, 0x00b0, 0xec36, 0xa009,
-                                    0x6562, 0x8905, 0xc119, 0xa009, 0x0001, 0x8082};
+    static const uint16_t code[] = {0x4601, 0xec32, 0xc511, 0xa009, 0x36b3, 0x00b0, 0xec36,
+                                    0xa009, 0x6562, 0x8905, 0xc119, 0xa009, 0x0001, 0x8082};
     code_graph c = graph_of(code, 14);
     (void)state;
     c.graph.insns[ntr_graph_at(&c.graph, 0x1014)].joint = true;
     assert_int_equal(arrives(&c, 0, 4, true, 1), 0x1a);
-    assert_int_equal(arrives(&c, 0, 4, false, 0), 6);   /* a computed value is stored */
+    assert_int_equal(arrives(&c, 0, 4, false, 0), 6); /* a computed value is stored */
     assert_int_equal(arrives(&c, 2, 4, true, 0), 0x10); /* what was before is not known */
     release(&c);
 }
 
 /* The same with a store through another register before the load: the word may have changed. */
 static void changed_memory(void **state) {
-    static const uint16_t code[] = {0x4601, 0xec32, 0xc501, 0x0001, 0x8082, 0x0001, 0xe188, 0x6562, 0xc119, 0x0001, 0x8082};
+    static const uint16_t code[] = {0x4601, 0xec32, 0xc501, 0x0001, 0x8082, 0x0001,
+                                    0xe188, 0x6562, 0xc119, 0x0001, 0x8082};
     code_graph c = graph_of(code, 11); /* ...; beqz a0,c; ...; c: sd a0,0(a1); ld a0,24(sp); beqz a0,14 */
     (void)state;
     c.graph.insns[ntr_graph_at(&c.graph, 0x1010)].joint = true;
@@ -126,6 +128,7 @@ static void changed_memory(void **state) {
 }
 
 int main(void) {
-    const struct CMUnitTest tests[] = {TEST(expansion), TEST(result_in_a_register), TEST(result_in_memory), TEST(changed_memory)};
+    const struct CMUnitTest tests[] = {TEST(expansion), TEST(result_in_a_register), TEST(result_in_memory),
+                                       TEST(changed_memory)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -5,19 +5,19 @@
 
 /* ---- values ------------------------------------------------------------------------------------ */
 
-/* A decision, the borders without a branch, values of the groups, and the values of the conditions (NULL: several are possible). */
+/* A decision, the borders without a branch, values of the groups, and the values of the conditions (NULL: several are
+ * possible). */
 static const struct {
     const char *tree;
     uint32_t joined;
     const char *groups, *values;
 } rows[] = {
-    {"|ab", 1, "F", "FF"},          {"|ab", 1, "T", NULL},          {"&ab", 1, "T", "TT"},         {"&ab", 1, "F", NULL},
-    {"&|abc", 1, "F-", "FF-"},      {"&|abc", 1, "TT", NULL},      {"&&abc", 2, "TT", "TTT"},
-    {"&&abc", 2, "F-", "F--"},      {"&&abc", 2, "TF", NULL},       {"&!|abc", 1, "TT", "FFT"},    {"&!|abc", 3, "T", "FFT"},
-    {"&!|abc", 2, "FT", "FFT"},     {"&!|abc", 2, "FF", NULL},     {"|!&abc", 2, "TF", "TTF"},    {"|!&abc", 2, "TT", NULL},
-    {"||a&bcd", 2, "FFT", NULL},    {"||a&bcd", 2, "FT-", "FTT-"}, {"||a&bcd", 6, "FT", NULL},    {"||a&bcd", 6, "FF", NULL},
-    {"||a&bcd", 7, "F", NULL},      {"|&ab&cd", 5, "T-", "TT--"},   {"|&ab&cd", 5, "FT", NULL},    {"&a1", 1, "T", "TT"},
-    {"&a1", 1, "F", "F-"},
+    {"|ab", 1, "F", "FF"},         {"|ab", 1, "T", NULL},      {"&ab", 1, "T", "TT"},      {"&ab", 1, "F", NULL},
+    {"&|abc", 1, "F-", "FF-"},     {"&|abc", 1, "TT", NULL},   {"&&abc", 2, "TT", "TTT"},  {"&&abc", 2, "F-", "F--"},
+    {"&&abc", 2, "TF", NULL},      {"&!|abc", 1, "TT", "FFT"}, {"&!|abc", 3, "T", "FFT"},  {"&!|abc", 2, "FT", "FFT"},
+    {"&!|abc", 2, "FF", NULL},     {"|!&abc", 2, "TF", "TTF"}, {"|!&abc", 2, "TT", NULL},  {"||a&bcd", 2, "FFT", NULL},
+    {"||a&bcd", 2, "FT-", "FTT-"}, {"||a&bcd", 6, "FT", NULL}, {"||a&bcd", 6, "FF", NULL}, {"||a&bcd", 7, "F", NULL},
+    {"|&ab&cd", 5, "T-", "TT--"},  {"|&ab&cd", 5, "FT", NULL}, {"&a1", 1, "T", "TT"},      {"&a1", 1, "F", "F-"},
 };
 
 static void values_of_groups(void **state) {
@@ -29,7 +29,8 @@ static void values_of_groups(void **state) {
         make(rows[i].tree);
         assert_true(ntr_grouping_make(&record, rows[i].joined, &grouping, &grouped));
         bool known = ntr_grouping_expand(&record, &grouping, rows[i].groups, values);
-        if (known != (rows[i].values != NULL)) fail_msg("%s, %u, %s: %s", rows[i].tree, rows[i].joined, rows[i].groups, values);
+        if (known != (rows[i].values != NULL))
+            fail_msg("%s, %u, %s: %s", rows[i].tree, rows[i].joined, rows[i].groups, values);
         if (known) assert_string_equal(values, rows[i].values);
     }
 }

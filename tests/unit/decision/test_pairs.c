@@ -82,7 +82,8 @@ static void constants(void **state) {
     forget();
 }
 
-/* Vectors of an undetermined decision are certain: it is covered by them, or not determinable, but never not covered. */
+/* Vectors of an undetermined decision are certain: it is covered by them, or not determinable, but never not covered.
+ */
 static void undetermined(void **state) {
     (void)state;
     make("|ab");
@@ -141,7 +142,8 @@ static void out_of_memory(void **state) {
         assert_int_equal(record.vector_count, i ? 1 : 0);
         allowed = 0;
         const ntr_vector known = {.values = "TT", .result = true, .count = 1};
-        ntr_status status = ntr_vectors_add(&allocator, &record.vectors, &record.vector_count, &record.vector_capacity, &known);
+        ntr_status status =
+            ntr_vectors_add(&allocator, &record.vectors, &record.vector_count, &record.vector_capacity, &known);
         assert_int_equal(status, i ? NTR_OK : NTR_E_MEMORY); /* a known vector needs no memory */
         if (i) assert_int_equal(record.vectors[0].count, 2);
         forget();
@@ -152,7 +154,9 @@ static void out_of_memory(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        TEST(graphs), TEST(unique_cause), TEST(masking), TEST(constants), TEST(undetermined), TEST(equal_vectors_are_added), TEST(out_of_memory),
+        TEST(graphs),        TEST(unique_cause), TEST(masking),
+        TEST(constants),     TEST(undetermined), TEST(equal_vectors_are_added),
+        TEST(out_of_memory),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -38,7 +38,8 @@ static void levels(void **state) {
 
 /* ---- graphs ------------------------------------------------------------------------------------ */
 
-static const uint16_t beqz_4 = 0xc111, jump_2 = 0xa009, jump_4 = 0xa011, nop = 0x0001, ret = 0x8082; /* beqz a0, .+4; j .+2; ... */
+static const uint16_t beqz_4 = 0xc111, jump_2 = 0xa009, jump_4 = 0xa011, nop = 0x0001,
+                      ret = 0x8082; /* beqz a0, .+4; j .+2; ... */
 
 static bool unoptimized(const uint16_t *code, size_t count) {
     ntr_program *program = ntr_program_new(NULL);
@@ -74,7 +75,8 @@ static void statements(void **state) {
     ntr_statements s = {0};
     (void)state;
     assert_false(ntr_statements_any(&s, 0));
-    const ntr_statement rows[] = {{0x30, file, 6, 9}, {0x10, file, 5, 2}, {0x10, file, 5, 3}, {0x20, other, 5, 4}, {0x40, file, 6, 10}};
+    const ntr_statement rows[] = {
+        {0x30, file, 6, 9}, {0x10, file, 5, 2}, {0x10, file, 5, 3}, {0x20, other, 5, 4}, {0x40, file, 6, 10}};
     for (size_t i = 0; i < 5; i++) assert_int_equal(ntr_statements_add(&s, &rows[i]), NTR_OK);
     ntr_statements_sort(&s);
     assert_true(ntr_statements_any(&s, 0x10) && ntr_statements_any(&s, 0x40));
@@ -106,7 +108,8 @@ static void flows(void **state) {
     sum = ntr_flow_restart(&entries, 7, NTR_FLOW_CALL); /* the far sum goes on from the entry */
     sum = ntr_flow_add(&sum, &yes, -1);
     assert_true(sum.far.count == 2 && sum.far.terms[0].id == 0 && sum.far.terms[1].id == 1);
-    assert_true(sum.near.count == 2 && sum.near.terms[0].id == 7 && sum.near.terms[0].what == NTR_FLOW_CALL && sum.near.terms[1].id == 1);
+    assert_true(sum.near.count == 2 && sum.near.terms[0].id == 7 && sum.near.terms[0].what == NTR_FLOW_CALL &&
+                sum.near.terms[1].id == 1);
     sum = ntr_flow_restart(&unknown, 7, NTR_FLOW_CALL); /* behind a label both begin here */
     assert_true(!sum.far.unknown && sum.far.terms[0].id == 7 && !sum.near.unknown);
 }

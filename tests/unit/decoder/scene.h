@@ -14,20 +14,20 @@
 
 /* ---- code: 16-bit values are 16-bit instructions, others 32-bit ones */
 
-#define C_NOP 0x0001u
-#define C_ADD 0x9532u    /* c.add a0, a2 */
-#define C_RET 0x8082u    /* c.jr ra */
-#define C_EBREAK 0x9002u
-#define C_JALR_A5 0x9782u
-#define ADD 0x00c50533u  /* add a0, a0, a2 */
-#define JR_A5 0x00078067u
-#define JALR_A5 0x000780e7u
-#define RET 0x00008067u
-#define CO_SWAP 0x000280e7u /* jalr ra, 0(t0) */
-#define ECALL 0x00000073u
-#define MRET 0x30200073u
-#define CUSTOM_0 0x0000000bu
-#define LUI_A5(value) (0x000007b7u | ((uint32_t)(value) & 0xfffff000u))
+#define C_NOP              0x0001u
+#define C_ADD              0x9532u    /* c.add a0, a2 */
+#define C_RET              0x8082u    /* c.jr ra */
+#define C_EBREAK           0x9002u
+#define C_JALR_A5          0x9782u
+#define ADD                0x00c50533u  /* add a0, a0, a2 */
+#define JR_A5              0x00078067u
+#define JALR_A5            0x000780e7u
+#define RET                0x00008067u
+#define CO_SWAP            0x000280e7u /* jalr ra, 0(t0) */
+#define ECALL              0x00000073u
+#define MRET               0x30200073u
+#define CUSTOM_0           0x0000000bu
+#define LUI_A5(value)      (0x000007b7u | ((uint32_t)(value) & 0xfffff000u))
 #define JR_A5_PLUS(offset) (0x00078067u | (uint32_t)(offset) << 20)
 
 static inline uint32_t branch(int offset) { /* beq a0, a2 */

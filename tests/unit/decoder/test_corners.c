@@ -116,9 +116,12 @@ static void indirect_jumps_may_end_in_syncs(void **state) {
 static void history_and_count_come_in_any_order(void **state) {
     (void)state;
     static const char *const streams[] = {
-        START "ResourceFull RCODE=0 RDATA0=8\nResourceFull RCODE=1 RDATA0=0x7\nIndirectBranchHist BTYPE=0 ICNT=6 UADDR=0x0 HIST=0x2\n",
-        START "ResourceFull RCODE=1 RDATA0=0x7\nResourceFull RCODE=0 RDATA0=8\nIndirectBranchHist BTYPE=0 ICNT=6 UADDR=0x0 HIST=0x2\n",
-        START "ResourceFull RCODE=1 RDATA0=0x3\nResourceFull RCODE=0 RDATA0=12\nResourceFull RCODE=1 RDATA0=0x6\nIndirectBranch BTYPE=0 ICNT=2 UADDR=0x0\n",
+        START
+        "ResourceFull RCODE=0 RDATA0=8\nResourceFull RCODE=1 RDATA0=0x7\nIndirectBranchHist BTYPE=0 ICNT=6 UADDR=0x0 HIST=0x2\n",
+        START
+        "ResourceFull RCODE=1 RDATA0=0x7\nResourceFull RCODE=0 RDATA0=8\nIndirectBranchHist BTYPE=0 ICNT=6 UADDR=0x0 HIST=0x2\n",
+        START
+        "ResourceFull RCODE=1 RDATA0=0x3\nResourceFull RCODE=0 RDATA0=12\nResourceFull RCODE=1 RDATA0=0x6\nIndirectBranch BTYPE=0 ICNT=2 UADDR=0x0\n",
         START "IndirectBranchHist BTYPE=0 ICNT=14 UADDR=0x0 HIST=0xe\n",
     };
     scene s;
@@ -137,8 +140,10 @@ static void counts_alone_lead_to_the_next_branch(void **state) {
     scene_start(&s, NULL);
     code(&s, 0x100, ADD, jal(0, 0x40), ADD);
     code(&s, 0x144, ADD, ADD, branch(-4), ADD);
-    decodes_to(&s, START "ResourceFull RCODE=0 RDATA0=20\n", "sync 3 100\nspan 100+2/4 jump 144\nspan 144+2/4 cut 14c\n");
-    decodes_to(&s, START "ResourceFull RCODE=0 RDATA0=6\n", "sync 3 100\nspan 100+2/4 jump 144\nspan 144+1/2 cut 148\n");
+    decodes_to(&s, START "ResourceFull RCODE=0 RDATA0=20\n",
+               "sync 3 100\nspan 100+2/4 jump 144\nspan 144+2/4 cut 14c\n");
+    decodes_to(&s, START "ResourceFull RCODE=0 RDATA0=6\n",
+               "sync 3 100\nspan 100+2/4 jump 144\nspan 144+1/2 cut 148\n");
     scene_end(&s);
 }
 
@@ -148,8 +153,9 @@ static void branches_beyond_the_history_are_not_taken(void **state) {
     scene s;
     scene_start(&s, NULL);
     code(&s, 0x100, ADD, branch(-4), ADD, branch(-4), JR_A5);
-    decodes_to(&s, START "IndirectBranchHist BTYPE=0 ICNT=10 UADDR=0x0 HIST=0x2\n",
-               "sync 3 100\nspan 100+2/4 not-taken 108\nspan 108+2/4 not-taken 110\nspan 110+1/2 indirect-jump 100\nnote HIST_SHORT\n");
+    decodes_to(
+        &s, START "IndirectBranchHist BTYPE=0 ICNT=10 UADDR=0x0 HIST=0x2\n",
+        "sync 3 100\nspan 100+2/4 not-taken 108\nspan 108+2/4 not-taken 110\nspan 110+1/2 indirect-jump 100\nnote HIST_SHORT\n");
     scene_end(&s);
 }
 
@@ -201,8 +207,10 @@ static void history_that_is_left_is_a_gap(void **state) {
 static void start_loop(scene *s, bool inferred) {
     scene_start(s, NULL);
     s->config.params.all_jumps = s->config.params.sequential_jump = inferred;
-    if (inferred) code(s, 0x100, LUI_A5(0), JR_A5_PLUS(0x100));
-    else code(s, 0x100, jal(0, 0));
+    if (inferred)
+        code(s, 0x100, LUI_A5(0), JR_A5_PLUS(0x100));
+    else
+        code(s, 0x100, jal(0, 0));
 }
 
 static void endless_loops_without_branches_end(void **state) {
@@ -254,10 +262,12 @@ static void repeated_history_counts_all_occurrences(void **state) {
     scene s;
     scene_start(&s, NULL);
     code(&s, 0x100, branch(8), ADD, branch(-8), JR_A5);
-    decodes_to(&s, START "ResourceFull RCODE=2 RDATA0=0x5 RDATA1=2\nIndirectBranchHist BTYPE=0 ICNT=20 UADDR=0x0 HIST=0x4\n",
-               "sync 3 100\nspan 100+1/2 not-taken 104\nspan 104+2/4 taken 100\nspan 100+1/2 not-taken 104\nspan 104+2/4 taken 100\n"
-               "span 100+1/2 not-taken 104\nspan 104+2/4 not-taken 10c\nspan 10c+1/2 indirect-jump 100\n");
-    decodes_to(&s, START "ResourceFull RCODE=2 RDATA0=0x5 RDATA1=0\n", "sync 3 100\ngap FIELD_VALUE #2-#3 @4-@8 100 to ?\n");
+    decodes_to(
+        &s, START "ResourceFull RCODE=2 RDATA0=0x5 RDATA1=2\nIndirectBranchHist BTYPE=0 ICNT=20 UADDR=0x0 HIST=0x4\n",
+        "sync 3 100\nspan 100+1/2 not-taken 104\nspan 104+2/4 taken 100\nspan 100+1/2 not-taken 104\nspan 104+2/4 taken 100\n"
+        "span 100+1/2 not-taken 104\nspan 104+2/4 not-taken 10c\nspan 10c+1/2 indirect-jump 100\n");
+    decodes_to(&s, START "ResourceFull RCODE=2 RDATA0=0x5 RDATA1=0\n",
+               "sync 3 100\ngap FIELD_VALUE #2-#3 @4-@8 100 to ?\n");
     decodes_to(&s, START "ResourceFull RCODE=1 RDATA0=0x1\n", "sync 3 100\nnote FIELD_VALUE\n");
     decodes_to(&s, START "ResourceFull RCODE=5 RDATA0=0x1\n", "sync 3 100\ngap FIELD_VALUE #2-#3 @4-@6 100 to ?\n");
     scene_end(&s);
@@ -273,13 +283,16 @@ static void repeats_go_to_the_same_target(void **state) {
     scene_start(&s, NULL);
     code(&s, 0x100, JR_A5);
     code(&s, 0x200, ADD, branch(-4), JR_A5);
-    decodes_to(&s, START TO_200 "IndirectBranchHist BTYPE=0 ICNT=6 UADDR=0x0 HIST=0x2\nRepeatBranch BCNT=1\nRepeatBranch BCNT=1\n",
+    decodes_to(&s,
+               START TO_200
+               "IndirectBranchHist BTYPE=0 ICNT=6 UADDR=0x0 HIST=0x2\nRepeatBranch BCNT=1\nRepeatBranch BCNT=1\n",
                "sync 3 100\nspan 100+1/2 indirect-jump 200\n"
                "span 200+2/4 not-taken 208\nspan 208+1/2 indirect-jump 200\n"
                "span 200+2/4 not-taken 208\nspan 208+1/2 indirect-jump 200\n"
                "span 200+2/4 not-taken 208\nspan 208+1/2 indirect-jump 200\n");
-    decodes_to(&s, START TO_200 "DirectBranch ICNT=4\nRepeatBranch BCNT=2\n",
-               "sync 3 100\nspan 100+1/2 indirect-jump 200\nspan 200+2/4 taken 200\nspan 200+2/4 taken 200\nspan 200+2/4 taken 200\n");
+    decodes_to(
+        &s, START TO_200 "DirectBranch ICNT=4\nRepeatBranch BCNT=2\n",
+        "sync 3 100\nspan 100+1/2 indirect-jump 200\nspan 200+2/4 taken 200\nspan 200+2/4 taken 200\nspan 200+2/4 taken 200\n");
     scene_end(&s);
     /* The first address: no second XOR. */
     scene_start(&s, NULL);
@@ -301,8 +314,9 @@ static void repeats_of_nothing_are_errors(void **state) {
     code(&s, 0x200, ADD, branch(-4), JR_A5);
     decodes_to(&s, START "RepeatBranch BCNT=1\n", "sync 3 100\ngap REPEAT #2-#3 @4-@6 100 to ?\n");
     decodes_to(&s, "RepeatBranch BCNT=1\n", "gap NOT_SYNCED #1-#2 @0-@2 ? to ?\n");
-    decodes_to(&s, START TO_200 "Ownership PROCESS=0x0\nRepeatBranch BCNT=1\n",
-               "sync 3 100\nspan 100+1/2 indirect-jump 200\ncontext 0 v0 prv0 s0 h0\ngap REPEAT #4-#5 @10-@12 200 to ?\n");
+    decodes_to(
+        &s, START TO_200 "Ownership PROCESS=0x0\nRepeatBranch BCNT=1\n",
+        "sync 3 100\nspan 100+1/2 indirect-jump 200\ncontext 0 v0 prv0 s0 h0\ngap REPEAT #4-#5 @10-@12 200 to ?\n");
     decodes_to(&s, START TO_200 "DirectBranch ICNT=4\nRepeatBranch BCNT=0\n",
                "sync 3 100\nspan 100+1/2 indirect-jump 200\nspan 200+2/4 taken 200\nnote FIELD_VALUE\n");
     scene_end(&s);
@@ -329,7 +343,8 @@ static void counts_beyond_belief_are_gaps(void **state) {
     scene_end(&s);
     scene_start(&s, "sifive-pre1.0");
     code(&s, 0x100, branch(0));
-    decodes_to(&s, START "ResourceFull RCODE=9 RDATA0=0x10000001\n", "sync 3 100\ngap FIELD_VALUE #2-#3 @4-@11 100 to ?\n");
+    decodes_to(&s, START "ResourceFull RCODE=9 RDATA0=0x10000001\n",
+               "sync 3 100\ngap FIELD_VALUE #2-#3 @4-@11 100 to ?\n");
     scene_end(&s);
 }
 
@@ -367,7 +382,8 @@ static void environment_calls_end_a_run_before_them(void **state) {
     decodes_to(&s, START "ProgTraceCorrelation EVCODE=0 CDF=0 ICNT=6\n",
                "sync 3 100\nspan 100+1/2 cut 104\ngap NO_LANDING #2-#2 @4-@4 104 to ?\nstop 0 ?\n");
     /* Some encoders count it and report the trap as an indirect jump. */
-    decodes_to(&s, START "IndirectBranch BTYPE=0 ICNT=4 UADDR=0x180\n", "sync 3 100\nspan 100+2/4 exception 200\nnote NO_LANDING\n");
+    decodes_to(&s, START "IndirectBranch BTYPE=0 ICNT=4 UADDR=0x180\n",
+               "sync 3 100\nspan 100+2/4 exception 200\nnote NO_LANDING\n");
     scene_end(&s);
     scene_start(&s, "refcode");
     code(&s, 0x100, ADD, ECALL, ADD);
@@ -383,7 +399,8 @@ static void traps_may_hide_the_target_of_a_jump(void **state) {
     code(&s, 0x100, ADD, JR_A5);
     decodes_to(&s, START "IndirectBranch BTYPE=3 ICNT=4 UADDR=0x180\n",
                "sync 3 100\nspan 100+2/4 indirect-jump ?\nspan ?+0/0 interrupt 200\n");
-    decodes_to(&s, START "ProgTraceCorrelation EVCODE=0 CDF=0 ICNT=4\n", "sync 3 100\nspan 100+2/4 indirect-jump ?\nstop 0 ?\n");
+    decodes_to(&s, START "ProgTraceCorrelation EVCODE=0 CDF=0 ICNT=4\n",
+               "sync 3 100\nspan 100+2/4 indirect-jump ?\nstop 0 ?\n");
     scene_end(&s);
 }
 

@@ -158,7 +158,7 @@ static void long_straight_code_stays_one_span(void **state) {
     nops(&s, 0x290, 200);
     code(&s, 0x420, branch(-0x320), branch(-0x324), JR_A5);
     counts_equal_events(&s, START "ResourceFull RCODE=0 RDATA0=300\nResourceFull RCODE=1 RDATA0=0x37\nResourceFull "
-                                    "RCODE=2 RDATA0=0x7 RDATA1=9\n");
+                                  "RCODE=2 RDATA0=0x7 RDATA1=9\n");
     scene_end(&s);
 }
 
@@ -201,17 +201,21 @@ static void code_that_changes_is_counted_as_it_was(void **state) {
     add_code_for(&s, 0x100, (const uint32_t[]){branch(8), ADD, branch(-8), JR_A5, CODE_END}, &late);
     /* 4 + 4 * 3 bytes of the old code, more than half of the stream */
     counts_equal_events(&s, START "ResourceFull RCODE=1 RDATA0=0xf\nResourceFull RCODE=1 RDATA0=0xf\n"
-                                    "ResourceFull RCODE=1 RDATA0=0xf\nResourceFull RCODE=1 RDATA0=0xf\n" START
-                                    "ResourceFull RCODE=1 RDATA0=0x1f\n");
+                                  "ResourceFull RCODE=1 RDATA0=0xf\nResourceFull RCODE=1 RDATA0=0xf\n" START
+                                  "ResourceFull RCODE=1 RDATA0=0x1f\n");
     scene_end(&s);
 }
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(repeated_branches_are_multiplied), cmocka_unit_test(repeated_history_is_multiplied),
-        cmocka_unit_test(circles_may_take_several_passes), cmocka_unit_test(a_stack_that_forgets_is_no_circle),
-        cmocka_unit_test(who_listens_can_end_it), cmocka_unit_test(long_straight_code_stays_one_span),
-        cmocka_unit_test(history_does_not_lead_past_icnt), cmocka_unit_test(a_repeated_branch_may_move),
+        cmocka_unit_test(repeated_branches_are_multiplied),
+        cmocka_unit_test(repeated_history_is_multiplied),
+        cmocka_unit_test(circles_may_take_several_passes),
+        cmocka_unit_test(a_stack_that_forgets_is_no_circle),
+        cmocka_unit_test(who_listens_can_end_it),
+        cmocka_unit_test(long_straight_code_stays_one_span),
+        cmocka_unit_test(history_does_not_lead_past_icnt),
+        cmocka_unit_test(a_repeated_branch_may_move),
         cmocka_unit_test(code_that_changes_is_counted_as_it_was),
     };
     return cmocka_run_group_tests_name("counting", tests, NULL, NULL);

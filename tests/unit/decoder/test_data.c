@@ -15,8 +15,7 @@ static void bytes_of_each_layout(void **state) {
     start(&s);
     /* DataWriteSync, 4 bytes, ELSZ 3 (4 bytes), DADDR 0x1000, DATA 0x12345678:
      * 13 | 4 << 6 | 3 << 10 | 0x1000 << 13, then DATA */
-    decodes_to(&s, START "raw 34 D0 00 00 09 E0 64 14 34 4B\n",
-               "sync 3 100\nwrite 4/4 1000 12345678\n");
+    decodes_to(&s, START "raw 34 D0 00 00 09 E0 64 14 34 4B\n", "sync 3 100\nwrite 4/4 1000 12345678\n");
     /* DataReadSync, 1 byte, ELSZ 0, DADDR 0x80000004, DATA 0xff */
     decodes_to(&s, START "raw 38 04 20 00 00 00 00 11 FC 0F\n", "sync 3 100\nread 1/1 80000004 ff\n");
     /* Watchpoint, WPHIT 0x5 */
@@ -50,7 +49,8 @@ static void addresses_of_32_bits(void **state) {
     scene s;
     start(&s);
     s.config.params.xlen = 32;
-    decodes_to(&s, START "DataWriteSync DSZ=4 ELSZ=0 DADDR=0x180000000 DDATA=1\n", "sync 3 100\nwrite 4/4 80000000 1\n");
+    decodes_to(&s, START "DataWriteSync DSZ=4 ELSZ=0 DADDR=0x180000000 DDATA=1\n",
+               "sync 3 100\nwrite 4/4 80000000 1\n");
     scene_end(&s);
 }
 
@@ -93,10 +93,11 @@ static void times(void **state) {
     (void)state;
     scene s;
     start(&s);
-    decodes_to(&s,
-               "ProgTraceSync SYNC=3 ICNT=0 FADDR=0x80 TSTAMP=100\nDataWrite DSZ=8 ELSZ=0 DADDR=0x1000 DDATA=1 TSTAMP=5\n"
-               "DataReadSync DSZ=2 ELSZ=0 DADDR=0x8 DDATA=3 TSTAMP=110\nWatchpoint WPHIT=1 TSTAMP=2\n",
-               "sync 3 100 t100\nwrite 8/8 1000 1 t105\nread 2/2 8 3 t110\nwatchpoint 1 t112\n");
+    decodes_to(
+        &s,
+        "ProgTraceSync SYNC=3 ICNT=0 FADDR=0x80 TSTAMP=100\nDataWrite DSZ=8 ELSZ=0 DADDR=0x1000 DDATA=1 TSTAMP=5\n"
+        "DataReadSync DSZ=2 ELSZ=0 DADDR=0x8 DDATA=3 TSTAMP=110\nWatchpoint WPHIT=1 TSTAMP=2\n",
+        "sync 3 100 t100\nwrite 8/8 1000 1 t105\nread 2/2 8 3 t110\nwatchpoint 1 t112\n");
     scene_end(&s);
 }
 
@@ -117,16 +118,18 @@ static void damaged(void **state) {
     decodes_to(&s, START "raw 34 D0 00 00 0B\n", "sync 3 100\ngap FIELD_MISSING #2-#3 @4-@9 100 to ?\n");
     decodes_to(&s, START "raw 34 33\n", "sync 3 100\ngap FIELD_SPLIT #2-#3 @4-@6 100 to ?\n");
     /* DADDR of more than 64 bits; DDATA may have up to 192 */
-    decodes_to(&s, START "raw 34 10 FC FC FC FC FC FC FC FC FC FC FC FC FD 07\n", "sync 3 100\ngap FIELD_LONG #2-#3 @4-@20 100 to ?\n");
-    decodes_to(&s, START "raw 34 10 01 FC FC FC FC FC FC FC FC FC FC FC FF\n", "sync 3 100\nwrite 4/4 0 ffffffffffffffff\n");
+    decodes_to(&s, START "raw 34 10 FC FC FC FC FC FC FC FC FC FC FC FC FD 07\n",
+               "sync 3 100\ngap FIELD_LONG #2-#3 @4-@20 100 to ?\n");
+    decodes_to(&s, START "raw 34 10 01 FC FC FC FC FC FC FC FC FC FC FC FF\n",
+               "sync 3 100\nwrite 4/4 0 ffffffffffffffff\n");
     scene_end(&s);
 }
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(bytes_of_each_layout),      cmocka_unit_test(relative_addresses),
-        cmocka_unit_test(addresses_of_32_bits),      cmocka_unit_test(each_source_has_a_reference),
-        cmocka_unit_test(a_loss_ends_the_reference), cmocka_unit_test(times),
+        cmocka_unit_test(bytes_of_each_layout),       cmocka_unit_test(relative_addresses),
+        cmocka_unit_test(addresses_of_32_bits),       cmocka_unit_test(each_source_has_a_reference),
+        cmocka_unit_test(a_loss_ends_the_reference),  cmocka_unit_test(times),
         cmocka_unit_test(reserved_in_other_dialects), cmocka_unit_test(damaged),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

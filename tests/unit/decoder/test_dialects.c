@@ -11,8 +11,9 @@ static void runs_of_outcomes(void **state) {
     code(&s, 0x10a, branch(8), JR_A5, branch(-8), C_NOP);
     decodes_to(&s, START "ResourceFull RCODE=9 RDATA0=2\nResourceFull RCODE=8 RDATA0=1\n",
                "sync 3 100\nspan 100+2/4 taken 100\nspan 100+2/4 taken 100\nspan 100+2/4 not-taken 108\n");
-    decodes_to(&s, START "ResourceFull RCODE=8 RDATA0=2\nResourceFull RCODE=9 RDATA0=0\n",
-               "sync 3 100\nspan 100+2/4 not-taken 108\nspan 108+2/3 not-taken 10e\ngap FIELD_VALUE #3-#4 @6-@8 10e to ?\n");
+    decodes_to(
+        &s, START "ResourceFull RCODE=8 RDATA0=2\nResourceFull RCODE=9 RDATA0=0\n",
+        "sync 3 100\nspan 100+2/4 not-taken 108\nspan 108+2/3 not-taken 10e\ngap FIELD_VALUE #3-#4 @6-@8 10e to ?\n");
     /* Unknown in N-Trace 1.0. */
     s.config.params.dialect = NULL;
     decodes_to(&s, START "ResourceFull RCODE=8 RDATA0=2\n", "sync 3 100\ngap FIELD_VALUE #2-#3 @4-@6 100 to ?\n");
@@ -71,9 +72,10 @@ static void in_circuit_trace_moves_the_reference(void **state) {
     scene s;
     scene_start(&s, "sifive-pre1.0");
     s.config.params.xlen = 32;
-    decodes_to(&s,
-               "raw 8C 40 14 38 00 20 81 0B\nraw 88 24 4B\nraw 88 64 C9 F7\nraw 88 78 49 03\nraw 88 70 1C 14 00 1D 03\nraw 88 3C 2B\n",
-               "ict 0 4040070a 2\nict 9 4040072e 0\nict 9 4040074a 40400730\nict 14 40400714 0\nict 12 ? 0\nict 15 40400700 0\n");
+    decodes_to(
+        &s,
+        "raw 8C 40 14 38 00 20 81 0B\nraw 88 24 4B\nraw 88 64 C9 F7\nraw 88 78 49 03\nraw 88 70 1C 14 00 1D 03\nraw 88 3C 2B\n",
+        "ict 0 4040070a 2\nict 9 4040072e 0\nict 9 4040074a 40400730\nict 14 40400714 0\nict 12 ? 0\nict 15 40400700 0\n");
     scene_end(&s);
 }
 
@@ -101,7 +103,8 @@ static void direct_branches_may_end_on_jumps(void **state) {
     decodes_to(&s, START "DirectBranch ICNT=4\nDirectBranch ICNT=4\n",
                "sync 3 100\nspan 100+2/4 jump 200\nspan 200+2/4 call 100\n");
     /* HTM: one outcome for each branch. */
-    decodes_to(&s, START "ResourceFull RCODE=1 RDATA0=0x7\n", "sync 3 100\nspan 100+2/4 jump 200\nspan 200+2/4 call 100\n");
+    decodes_to(&s, START "ResourceFull RCODE=1 RDATA0=0x7\n",
+               "sync 3 100\nspan 100+2/4 jump 200\nspan 200+2/4 call 100\n");
     scene_end(&s);
 }
 
@@ -131,8 +134,9 @@ static void history_is_never_guessed(void **state) {
     scene s;
     scene_start(&s, "sifive-pre1.0");
     code(&s, 0x100, ADD, branch(-4), ADD, branch(-4), ADD);
-    decodes_to(&s, START "ProgTraceCorrelation EVCODE=4 CDF=1 ICNT=10 HIST=0x2\n",
-               "sync 3 100\nspan 100+2/4 not-taken 108\nspan 108+1/2 cut 10c\ngap HIST_SHORT #2-#2 @4-@4 10c to ?\nstop 4 ?\n");
+    decodes_to(
+        &s, START "ProgTraceCorrelation EVCODE=4 CDF=1 ICNT=10 HIST=0x2\n",
+        "sync 3 100\nspan 100+2/4 not-taken 108\nspan 108+1/2 cut 10c\ngap HIST_SHORT #2-#2 @4-@4 10c to ?\nstop 4 ?\n");
     scene_end(&s);
 }
 

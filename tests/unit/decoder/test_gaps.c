@@ -14,8 +14,9 @@ static void bad_bytes_cost_what_is_up_to_the_next_sync(void **state) {
     (void)state;
     scene s;
     plain(&s);
-    decodes_to(&s, START "DirectBranch ICNT=4\nraw 02 03\nDirectBranch ICNT=4\n" AGAIN "DirectBranch ICNT=4\n",
-               "sync 3 100\nspan 100+2/4 taken 100\ngap MSEO_RESERVED #3-#5 @6-@10 100 to 100\nsync 2 100\nspan 100+2/4 taken 100\n");
+    decodes_to(
+        &s, START "DirectBranch ICNT=4\nraw 02 03\nDirectBranch ICNT=4\n" AGAIN "DirectBranch ICNT=4\n",
+        "sync 3 100\nspan 100+2/4 taken 100\ngap MSEO_RESERVED #3-#5 @6-@10 100 to 100\nsync 2 100\nspan 100+2/4 taken 100\n");
     scene_end(&s);
 }
 
@@ -44,8 +45,9 @@ static void certain_code_is_reported_before_a_gap(void **state) {
     (void)state;
     scene s;
     plain(&s);
-    decodes_to(&s, START "ResourceFull RCODE=0 RDATA0=20\nError ETYPE=0 ECODE=0x4\nProgTraceSync SYNC=7 ICNT=0 FADDR=0x100\n",
-               "sync 3 100\nspan 100+1/2 cut 104\noverflow 0 4\ngap OVERFLOW #3-#4 @7-@10 104 to 200\nsync 7 200\n");
+    decodes_to(
+        &s, START "ResourceFull RCODE=0 RDATA0=20\nError ETYPE=0 ECODE=0x4\nProgTraceSync SYNC=7 ICNT=0 FADDR=0x100\n",
+        "sync 3 100\nspan 100+1/2 cut 104\noverflow 0 4\ngap OVERFLOW #3-#4 @7-@10 104 to 200\nsync 7 200\n");
     scene_end(&s);
 }
 
@@ -104,14 +106,18 @@ static void missing_code_starts_and_ends_anywhere(void **state) {
     code(&s, 0x100, ADD, branch(-4), ADD);
     code(&s, 0x200, ADD, branch(-4), JR_A5);
     /* History leads out of the image; so does I-CNT. */
-    const char *events = "sync 3 100\nspan 100+2/4 taken 100\nspan 100+2/4 not-taken 108\nspan 108+1/2 cut 10c\n"
-                         "blind 10c+10 indirect-jump 200\ngap NO_IMAGE #%u-#%u @%u-@%u 10c to 200\nspan 200+2/4 taken 200\n";
+    const char *events =
+        "sync 3 100\nspan 100+2/4 taken 100\nspan 100+2/4 not-taken 108\nspan 108+1/2 cut 10c\n"
+        "blind 10c+10 indirect-jump 200\ngap NO_IMAGE #%u-#%u @%u-@%u 10c to 200\nspan 200+2/4 taken 200\n";
     char text[512];
     snprintf(text, sizeof text, events, 2, 3, 4, 7);
-    decodes_to(&s, START "ResourceFull RCODE=1 RDATA0=0xc\nIndirectBranch BTYPE=0 ICNT=20 UADDR=0x180\n"
-                         "ResourceFull RCODE=1 RDATA0=0x3\n", text);
+    decodes_to(&s,
+               START "ResourceFull RCODE=1 RDATA0=0xc\nIndirectBranch BTYPE=0 ICNT=20 UADDR=0x180\n"
+                     "ResourceFull RCODE=1 RDATA0=0x3\n",
+               text);
     snprintf(text, sizeof text, events, 2, 2, 4, 4);
-    decodes_to(&s, START "IndirectBranchHist BTYPE=0 ICNT=20 UADDR=0x180 HIST=0xc\nResourceFull RCODE=1 RDATA0=0x3\n", text);
+    decodes_to(&s, START "IndirectBranchHist BTYPE=0 ICNT=20 UADDR=0x180 HIST=0xc\nResourceFull RCODE=1 RDATA0=0x3\n",
+               text);
     scene_end(&s);
 }
 
@@ -119,9 +125,12 @@ static void branches_are_reported_without_code(void **state) {
     (void)state;
     scene s;
     scene_start(&s, NULL);
-    decodes_to(&s, START "DirectBranch ICNT=4\nIndirectBranch BTYPE=0 ICNT=3 UADDR=0x180\nProgTraceCorrelation EVCODE=0 CDF=0 ICNT=9\n",
-               "sync 3 100\nblind 100+4 taken ?\nblind ?+3 indirect-jump 200\nblind 200+9 cut ?\n"
-               "gap NO_IMAGE #2-#4 @4-@10 100 to ?\nstop 0 ?\n");
+    decodes_to(
+        &s,
+        START
+        "DirectBranch ICNT=4\nIndirectBranch BTYPE=0 ICNT=3 UADDR=0x180\nProgTraceCorrelation EVCODE=0 CDF=0 ICNT=9\n",
+        "sync 3 100\nblind 100+4 taken ?\nblind ?+3 indirect-jump 200\nblind 200+9 cut ?\n"
+        "gap NO_IMAGE #2-#4 @4-@10 100 to ?\nstop 0 ?\n");
     scene_end(&s);
 }
 
@@ -133,8 +142,9 @@ static void calls_in_missing_code_spoil_the_stack_softly(void **state) {
     code(&s, 0x200, ADD, RET);
     code(&s, 0x300, ADD, JR_A5);
     /* The caller has no image. The return of its callee is implicit and cannot be followed. */
-    decodes_to(&s, START "IndirectBranch BTYPE=0 ICNT=4 UADDR=0x180\nIndirectBranch BTYPE=0 ICNT=10 UADDR=0x80\n"
-                         "IndirectBranch BTYPE=0 ICNT=4 UADDR=0x80\n",
+    decodes_to(&s,
+               START "IndirectBranch BTYPE=0 ICNT=4 UADDR=0x180\nIndirectBranch BTYPE=0 ICNT=10 UADDR=0x80\n"
+                     "IndirectBranch BTYPE=0 ICNT=4 UADDR=0x80\n",
                "sync 3 100\nblind 100+4 indirect-jump 200\ngap NO_IMAGE #2-#2 @4-@4 100 to 200\n"
                "span 200+1/2 cut 204\nblind 204+8 indirect-jump 300\ngap RETURN_STACK #3-#3 @8-@8 204 to 300\n"
                "span 300+2/4 indirect-jump 200\n");
@@ -180,8 +190,10 @@ static void strict_says_where_and_why(void **state) {
     } cases[] = {
         {START "DirectBranch ICNT=4\nDirectBranch ICNT=3\n" AGAIN,
          "message 3 at byte 6 (DirectBranch): I-CNT ends inside an instruction; execution is known up to address 0x100"},
-        {START "raw 02 03\n" AGAIN, "message 2 at byte 4 (Malformed): reserved MSEO code 10; execution is known up to address 0x100"},
-        {START "raw 10 03\n" AGAIN, "message 2 at byte 4 (IndirectBranch), field UADDR: message ends before this mandatory field; "
+        {START "raw 02 03\n" AGAIN,
+         "message 2 at byte 4 (Malformed): reserved MSEO code 10; execution is known up to address 0x100"},
+        {START "raw 10 03\n" AGAIN,
+         "message 2 at byte 4 (IndirectBranch), field UADDR: message ends before this mandatory field; "
          "execution is known up to address 0x100"},
         {START "DirectBranch ICNT=4\n", ""},
     };
@@ -201,9 +213,10 @@ static void strict_names_the_source(void **state) {
     plain(&s);
     s.config.strict = true;
     s.config.params.src_bits = 4;
-    assert_string_equal(why_it_stops(&s, "ProgTraceSync SRC=5 SYNC=3 ICNT=0 FADDR=0x80\nDirectBranch SRC=5 ICNT=3\n", false),
-                        "message 2 at byte 5 (DirectBranch of source 5): I-CNT ends inside an instruction; execution is "
-                        "known up to address 0x100");
+    assert_string_equal(
+        why_it_stops(&s, "ProgTraceSync SRC=5 SYNC=3 ICNT=0 FADDR=0x80\nDirectBranch SRC=5 ICNT=3\n", false),
+        "message 2 at byte 5 (DirectBranch of source 5): I-CNT ends inside an instruction; execution is "
+        "known up to address 0x100");
     scene_end(&s);
 }
 

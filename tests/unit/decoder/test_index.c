@@ -163,12 +163,23 @@ static unsigned chance(unsigned below) {
 /* A message of a source, often of flow in one mode; `times`: of 100 messages that many have a time. */
 static void add_random(stream *out, const ntr_params *params, unsigned times) {
     static const char *const rare[] = {
-        "ProgTraceSync SRC=%u SYNC=5 ICNT=0 FADDR=0x800", "ProgTraceCorrelation SRC=%u EVCODE=4 CDF=0 ICNT=2", "Ownership SRC=%u PROCESS=0x22",
-        "ResourceFull SRC=%u RCODE=0 RDATA=9", "Error SRC=%u ETYPE=0 ECODE=1", "RepeatBranch SRC=%u BCNT=3", "DirectBranchSync SRC=%u SYNC=2 ICNT=4 FADDR=0x800",
-        "raw 67", "raw ff ff", "raw 0c 02 03", "raw 0d 07",
-        "DirectBranch SRC=%u ICNT=4", "IndirectBranchHist SRC=%u BTYPE=0 ICNT=3 UADDR=0x10 HIST=0x5", "IndirectBranch SRC=%u BTYPE=0 ICNT=3 UADDR=0x12345678",
+        "ProgTraceSync SRC=%u SYNC=5 ICNT=0 FADDR=0x800",
+        "ProgTraceCorrelation SRC=%u EVCODE=4 CDF=0 ICNT=2",
+        "Ownership SRC=%u PROCESS=0x22",
+        "ResourceFull SRC=%u RCODE=0 RDATA=9",
+        "Error SRC=%u ETYPE=0 ECODE=1",
+        "RepeatBranch SRC=%u BCNT=3",
+        "DirectBranchSync SRC=%u SYNC=2 ICNT=4 FADDR=0x800",
+        "raw 67",
+        "raw ff ff",
+        "raw 0c 02 03",
+        "raw 0d 07",
+        "DirectBranch SRC=%u ICNT=4",
+        "IndirectBranchHist SRC=%u BTYPE=0 ICNT=3 UADDR=0x10 HIST=0x5",
+        "IndirectBranch SRC=%u BTYPE=0 ICNT=3 UADDR=0x12345678",
     };
-    static const char *const flow[] = {"DirectBranch SRC=%u ICNT=4", "IndirectBranchHist SRC=%u BTYPE=0 ICNT=3 UADDR=0x10 HIST=0x5",
+    static const char *const flow[] = {"DirectBranch SRC=%u ICNT=4",
+                                       "IndirectBranchHist SRC=%u BTYPE=0 ICNT=3 UADDR=0x10 HIST=0x5",
                                        "ResourceFull SRC=%u RCODE=1 RDATA=0x155555555555555"};
     const unsigned src = chance(1u << params->src_bits), kind = chance(80);
     const char *format = kind < sizeof rare / sizeof *rare ? rare[kind] : flow[src % 3];
@@ -281,8 +292,10 @@ static void the_number_of_points_is_limited(void **state) {
             assert_int_equal(ntr_index_find(index, NTR_UNIT_OFFSET, SIZE * at + 1, NULL, &found, &count), NTR_OK);
             assert_int_equal(count, 2);
             assert_in_range(SIZE * at - found[0].offset, 0, 320);
-            if (at < MESSAGES / 2) assert_int_equal(found[1].offset, SIZE * MESSAGES / 2); /* the first of its source */
-            else assert_in_range(SIZE * at - found[1].offset, 0, 1600);
+            if (at < MESSAGES / 2)
+                assert_int_equal(found[1].offset, SIZE * MESSAGES / 2); /* the first of its source */
+            else
+                assert_in_range(SIZE * at - found[1].offset, 0, 1600);
         }
         ntr_index_free(index);
     }
@@ -291,12 +304,9 @@ static void the_number_of_points_is_limited(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        TEST(every_place_decodes_as_from_the_beginning),
-        TEST(contexts_are_known_where_decoding_begins),
-        TEST(the_least_offset_is_the_beginning),
-        TEST(behind_damage_only_synchronizing_messages_are_points),
-        TEST(spans_and_messages_have_the_same_points),
-        TEST(the_number_of_points_is_limited),
+        TEST(every_place_decodes_as_from_the_beginning), TEST(contexts_are_known_where_decoding_begins),
+        TEST(the_least_offset_is_the_beginning),         TEST(behind_damage_only_synchronizing_messages_are_points),
+        TEST(spans_and_messages_have_the_same_points),   TEST(the_number_of_points_is_limited),
     };
     return cmocka_run_group_tests_name("index", tests, NULL, NULL);
 }

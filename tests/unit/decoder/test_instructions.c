@@ -4,8 +4,8 @@
 #include <ntrace/instructions.h>
 
 static ntr_event span_at(uint64_t address, uint32_t instructions) {
-    return (ntr_event){.kind = NTR_EVENT_SPAN, .context = NTR_CONTEXT_UNKNOWN, .address = address,
-                       .instructions = instructions};
+    return (ntr_event){
+        .kind = NTR_EVENT_SPAN, .context = NTR_CONTEXT_UNKNOWN, .address = address, .instructions = instructions};
 }
 
 /* Returns the instructions of a span as "ADDRESS/SIZE=BITS" words, and the status at the end. */
@@ -30,8 +30,7 @@ static void each_instruction_has_address_bytes_and_class(void **state) {
     code(&s, 0x100, ADD, C_ADD, branch(-6), C_NOP);
     ntr_instructions *x = ntr_instructions_new(s.program, NULL);
     const ntr_event span = span_at(0x100, 3);
-    for (int times = 0; times < 2; times++)
-        expands_to(x, &span, NTR_END, "100/4=c50533 104/2=9532 106/4=fec50de3");
+    for (int times = 0; times < 2; times++) expands_to(x, &span, NTR_END, "100/4=c50533 104/2=9532 106/4=fec50de3");
     ntr_instruction i[3];
     ntr_instructions_begin(x, &span);
     for (size_t k = 0; k < 3; k++) assert_int_equal(ntr_instructions_next(x, &i[k]), NTR_OK);
@@ -252,8 +251,9 @@ static void spans_of_a_decoder_expand(void **state) {
     stream in = {.size = 0};
     scene_start(&s, NULL);
     code(&s, 0x100, ADD, C_ADD, branch(-6), JR_A5);
-    assemble(&in, &s.config.params, "ProgTraceSync SYNC=3 ICNT=0 FADDR=0x80\nDirectBranch ICNT=5\n"
-                                    "IndirectBranch BTYPE=0 ICNT=7 UADDR=0x0\n");
+    assemble(&in, &s.config.params,
+             "ProgTraceSync SYNC=3 ICNT=0 FADDR=0x80\nDirectBranch ICNT=5\n"
+             "IndirectBranch BTYPE=0 ICNT=7 UADDR=0x0\n");
     ntr_decoder *d = ntr_decoder_new(&s.config, NULL);
     ntr_instructions *x = ntr_instructions_new(s.program, NULL);
     ntr_event events[16];

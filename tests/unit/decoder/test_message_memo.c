@@ -47,11 +47,10 @@ static void halfwords_ahead_matter(void **state) {
     scene s;
     scene_start(&s, NULL);
     code(&s, 0x100, ADD, branch(-4), JR_A5);
-    is_as_if_walked(&s, START "ResourceFull RCODE=1 RDATA0=0x3\nResourceFull RCODE=1 RDATA0=0x7\n"
-                              "IndirectBranchHist BTYPE=0 ICNT=18 UADDR=0 HIST=0x2\n" START
-                              "ResourceFull RCODE=1 RDATA0=0x3\n"
-                              "IndirectBranchHist BTYPE=0 ICNT=18 UADDR=0 HIST=0x2\n" START
-                              "ResourceFull RCODE=1 RDATA0=0x7\n");
+    is_as_if_walked(&s, START
+                    "ResourceFull RCODE=1 RDATA0=0x3\nResourceFull RCODE=1 RDATA0=0x7\n"
+                    "IndirectBranchHist BTYPE=0 ICNT=18 UADDR=0 HIST=0x2\n" START "ResourceFull RCODE=1 RDATA0=0x3\n"
+                    "IndirectBranchHist BTYPE=0 ICNT=18 UADDR=0 HIST=0x2\n" START "ResourceFull RCODE=1 RDATA0=0x7\n");
     scene_end(&s);
 }
 
@@ -76,8 +75,7 @@ static void the_reference_matters(void **state) {
     code(&s, 0x200, JR_A5);
     code(&s, 0x300, branch(-0x100));
 #define JUMP "ResourceFull RCODE=1 RDATA0=0x3\nIndirectBranchHist BTYPE=0 ICNT=4 UADDR=0 HIST=0x1\n"
-    is_as_if_walked(&s, START JUMP JUMP JUMP "ProgTraceSync SYNC=3 ICNT=0 FADDR=0x180\n"
-                              JUMP JUMP JUMP JUMP JUMP);
+    is_as_if_walked(&s, START JUMP JUMP JUMP "ProgTraceSync SYNC=3 ICNT=0 FADDR=0x180\n" JUMP JUMP JUMP JUMP JUMP);
     scene_end(&s);
 }
 
@@ -107,7 +105,7 @@ static void room_on_the_stack_matters(void **state) {
     code(&s, 0x300, branch(8), jal(1, 0xfc), branch(8), RET);
     code(&s, 0x400, ADD, RET);
 #define SHALLOW "ResourceFull RCODE=1 RDATA0=0x6\nResourceFull RCODE=1 RDATA0=0x2\nResourceFull RCODE=1 RDATA0=0x5\n"
-#define DEEP "ResourceFull RCODE=1 RDATA0=0x4\nResourceFull RCODE=1 RDATA0=0x2\nResourceFull RCODE=1 RDATA0=0x7\n"
+#define DEEP    "ResourceFull RCODE=1 RDATA0=0x4\nResourceFull RCODE=1 RDATA0=0x2\nResourceFull RCODE=1 RDATA0=0x7\n"
     is_as_if_walked(&s, START SHALLOW SHALLOW SHALLOW DEEP START SHALLOW);
     scene_end(&s);
 }
@@ -119,10 +117,11 @@ static void earlier_icnt_matters(void **state) {
     scene_start(&s, NULL);
     code(&s, 0x100, ADD, branch(-4), JR_A5);
 #define LAST "IndirectBranchHist BTYPE=0 ICNT=6 UADDR=0 HIST=0x2\n"
-    is_as_if_walked(&s, START LAST START LAST START "ResourceFull RCODE=0 RDATA0=4\n" LAST
-                        START "ResourceFull RCODE=0 RDATA0=4\nResourceFull RCODE=1 RDATA0=0x3\n" LAST
-                        START "ResourceFull RCODE=0 RDATA0=8\nResourceFull RCODE=1 RDATA0=0x3\n"
-                              "ResourceFull RCODE=1 RDATA0=0x3\n" LAST);
+    is_as_if_walked(&s, START LAST START LAST START
+                    "ResourceFull RCODE=0 RDATA0=4\n" LAST START
+                    "ResourceFull RCODE=0 RDATA0=4\nResourceFull RCODE=1 RDATA0=0x3\n" LAST START
+                    "ResourceFull RCODE=0 RDATA0=8\nResourceFull RCODE=1 RDATA0=0x3\n"
+                    "ResourceFull RCODE=1 RDATA0=0x3\n" LAST);
 #define AFTER_ICNT "ResourceFull RCODE=0 RDATA0=4\nIndirectBranchHist BTYPE=0 ICNT=6 UADDR=0 HIST=0x6\n"
     is_as_if_walked(&s, START AFTER_ICNT AFTER_ICNT AFTER_ICNT AFTER_ICNT);
     scene_end(&s);
@@ -137,12 +136,12 @@ static void dropped_entries_matter(void **state) {
     s.config.params.return_stack = 2;
     code(&s, 0x100, jal(1, 0x100), JR_A5);
     code(&s, 0x200, branch(8), jal(1, -4), RET);
-#define HOME "IndirectBranchHist BTYPE=0 ICNT=2 UADDR=0x2 HIST=0x1\n"
+#define HOME    "IndirectBranchHist BTYPE=0 ICNT=2 UADDR=0x2 HIST=0x1\n"
 #define CALLS_3 "IndirectBranchHist BTYPE=0 ICNT=18 UADDR=0x2 HIST=0x9\n" HOME
 #define CALLS_2 "IndirectBranchHist BTYPE=0 ICNT=16 UADDR=0 HIST=0x5\n"
-#define CALLS_5                                                                                                \
-    "ResourceFull RCODE=1 RDATA0=0x4\nResourceFull RCODE=1 RDATA0=0x4\n"                                       \
-    "IndirectBranchHist BTYPE=0 ICNT=26 UADDR=0x184 HIST=0x3\nIndirectBranchHist BTYPE=0 ICNT=2 UADDR=0 HIST=0x1\n" \
+#define CALLS_5                                                                                                        \
+    "ResourceFull RCODE=1 RDATA0=0x4\nResourceFull RCODE=1 RDATA0=0x4\n"                                               \
+    "IndirectBranchHist BTYPE=0 ICNT=26 UADDR=0x184 HIST=0x3\nIndirectBranchHist BTYPE=0 ICNT=2 UADDR=0 HIST=0x1\n"    \
     "IndirectBranchHist BTYPE=0 ICNT=2 UADDR=0x186 HIST=0x1\n" HOME
     is_as_if_walked(&s, START CALLS_3 CALLS_3 CALLS_5 CALLS_5 CALLS_2 CALLS_2 CALLS_5);
     is_as_if_walked(&s, START "ResourceFull RCODE=1 RDATA0=0x4\n" START "ResourceFull RCODE=1 RDATA0=0x2\n"
@@ -199,7 +198,7 @@ static void repeat_branch_knows_what_came_before(void **state) {
     scene s;
     scene_start(&s, NULL);
     code(&s, 0x100, branch(8), JR_A5, branch(-8));
-#define BACK "ResourceFull RCODE=1 RDATA0=0x7\n"
+#define BACK  "ResourceFull RCODE=1 RDATA0=0x7\n"
 #define AGAIN "IndirectBranchHist BTYPE=0 ICNT=4 UADDR=0 HIST=0x2\n"
     is_as_if_walked(&s, START BACK BACK BACK "IndirectBranchHist BTYPE=0 ICNT=16 UADDR=0 HIST=0x2\n" BACK
                                              "RepeatBranch BCNT=3\n");
@@ -255,8 +254,8 @@ static void nothing_is_known_where_no_code_is(void **state) {
     code(&s, 0x100, branch(0x100));
 #define OUT "ResourceFull RCODE=1 RDATA0=0x3\nProgTraceSync SYNC=3 ICNT=2 FADDR=0x80\n"
     is_as_if_walked(&s, START OUT OUT OUT OUT OUT OUT "ResourceFull RCODE=1 RDATA0=0x3\n"
-                              "IndirectBranchHist BTYPE=0 ICNT=4 UADDR=0x40 HIST=0x1\n"
-                              "raw ff ff ff ff ff ff ff ff ff ff ff ff ff ff ff ff\n" START);
+                                                      "IndirectBranchHist BTYPE=0 ICNT=4 UADDR=0x40 HIST=0x1\n"
+                                                      "raw ff ff ff ff ff ff ff ff ff ff ff ff ff ff ff ff\n" START);
     scene_end(&s);
 }
 
@@ -279,17 +278,18 @@ static void sources_are_apart(void **state) {
     scene_start(&s, NULL);
     s.config.params.src_bits = 8;
     code(&s, 0x100, ADD, branch(-4), branch(-8));
-#define ONE "ResourceFull SRC=1 RCODE=1 RDATA0=0x3\n"
-#define OTHER "ResourceFull SRC=65 RCODE=1 RDATA0=0x2\n"
+#define ONE        "ResourceFull SRC=1 RCODE=1 RDATA0=0x3\n"
+#define OTHER      "ResourceFull SRC=65 RCODE=1 RDATA0=0x2\n"
 #define BACK_AGAIN "ResourceFull SRC=65 RCODE=1 RDATA0=0x3\n"
-    is_as_if_walked(&s, "ProgTraceSync SRC=1 SYNC=3 ICNT=0 FADDR=0x80\nProgTraceSync SRC=65 SYNC=3 ICNT=0 FADDR=0x80\n"
-                        ONE ONE OTHER BACK_AGAIN ONE OTHER BACK_AGAIN OTHER ONE ONE BACK_AGAIN ONE ONE
-                        ONE OTHER ONE BACK_AGAIN ONE ONE OTHER BACK_AGAIN ONE);
+    is_as_if_walked(
+        &s, "ProgTraceSync SRC=1 SYNC=3 ICNT=0 FADDR=0x80\nProgTraceSync SRC=65 SYNC=3 ICNT=0 FADDR=0x80\n" ONE ONE
+                OTHER BACK_AGAIN ONE OTHER BACK_AGAIN OTHER ONE ONE BACK_AGAIN ONE ONE ONE OTHER ONE BACK_AGAIN ONE ONE
+                    OTHER BACK_AGAIN ONE);
     scene_end(&s);
 }
 
-/* A message that emits another event has no memo with a count callback: the event comes each time. Here, ECALL is counted
- * although it never retires. */
+/* A message that emits another event has no memo with a count callback: the event comes each time. Here, ECALL is
+ * counted although it never retires. */
 static void notes_come_each_time(void **state) {
     (void)state;
     scene s;
@@ -369,8 +369,8 @@ static void replaced_memos_are_counted(void **state) {
 /* ---- sequences */
 
 /* Two loops, at 0x100 and 0x300, that call one function. Three branches decide about a pass: whether ADD is executed
- * before the call, whether it is in the function, and whether the loop goes on. Jumps lead from 0x500 to the first loop,
- * from 0x700 to the second one. */
+ * before the call, whether it is in the function, and whether the loop goes on. Jumps lead from 0x500 to the first
+ * loop, from 0x700 to the second one. */
 static void loops_with_calls(scene *s) {
     code(s, 0x100, branch(8), ADD, jal(1, 0xf8), branch(-12), JR_A5);
     code(s, 0x200, branch(8), ADD, RET);
@@ -384,8 +384,8 @@ static unsigned chosen(uint32_t *seed, unsigned choices) {
     return (*seed >> 16) % choices;
 }
 
-/* Appends a run of one of the loops: ResourceFull messages that end anywhere, also in the function, and a jump. *ref: the
- * reference address. `wrong`: I-CNT does not fit one of the outcomes. */
+/* Appends a run of one of the loops: ResourceFull messages that end anywhere, also in the function, and a jump. *ref:
+ * the reference address. `wrong`: I-CNT does not fit one of the outcomes. */
 static void add_run(stream *in, const scene *s, uint32_t seed, uint64_t *ref, bool wrong) {
     char line[128];
     unsigned icnt = *ref & 0x200 ? 4 : 2, history = 1, outcomes = 0;

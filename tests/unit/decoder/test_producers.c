@@ -16,7 +16,7 @@ static void repeated_branches_apply_u_addr_again(void **state) {
     scene s;
     pingpong(&s, "tt-dfd");
     const char *text = START "IndirectBranchHist SRC=0 BTYPE=0 ICNT=3 UADDR=0x20 HIST=1\nRepeatBranch SRC=0 BCNT=2\n"
-                               "IndirectBranchHist SRC=0 BTYPE=0 ICNT=3 UADDR=0x20 HIST=1\n";
+                             "IndirectBranchHist SRC=0 BTYPE=0 ICNT=3 UADDR=0x20 HIST=1\n";
     decodes_to(&s, text,
                "sync 1 100\nspan 100+2/3 indirect-jump 140\nspan 140+2/3 indirect-jump 100\n"
                "span 100+2/3 indirect-jump 140\nspan 140+2/3 indirect-jump 100\n");
@@ -44,7 +44,8 @@ static void bytes_that_end_a_message_are_idle_between_messages(void **state) {
     (void)state;
     scene s;
     pingpong(&s, "tt-dfd");
-    const char *text = "raw 03 FF 03\n" START "raw 03 03\nIndirectBranchHist SRC=0 BTYPE=0 ICNT=3 UADDR=0x20 HIST=1\nraw 03\n";
+    const char *text =
+        "raw 03 FF 03\n" START "raw 03 03\nIndirectBranchHist SRC=0 BTYPE=0 ICNT=3 UADDR=0x20 HIST=1\nraw 03\n";
     decodes_to(&s, text, "sync 1 100\nspan 100+2/3 indirect-jump 140\n");
     s.config.params.dialect = ntr_dialect_find("ntrace-1.0");
     decodes_to(&s, START "raw 03\n", "sync 1 100\ngap IDLE #2-#3 @5-@6 100 to ?\n");
@@ -67,7 +68,8 @@ static void stops_may_come_alone(void **state) {
     (void)state;
     scene s;
     pingpong(&s, "tt-dfd");
-    decodes_to(&s, "ProgTraceSync SRC=0 SYNC=1 ICNT=0 FADDR=0x80\nraw 84 00 19 07 84 00 15 07\n", "sync 1 100\nstop 8 100\nstop 4 ?\n");
+    decodes_to(&s, "ProgTraceSync SRC=0 SYNC=1 ICNT=0 FADDR=0x80\nraw 84 00 19 07 84 00 15 07\n",
+               "sync 1 100\nstop 8 100\nstop 4 ?\n");
     scene_end(&s);
 }
 
@@ -103,8 +105,8 @@ static void every_time_is_absolute(void **state) {
     scene s;
     pingpong(&s, "tt-dfd");
     const char *text = "ProgTraceSync SRC=0 SYNC=1 ICNT=0 FADDR=0x80\nOwnership SRC=0 PROCESS=0xc TSTAMP=4105\n"
-                         "Ownership SRC=0 PROCESS=0xc\nOwnership SRC=0 PROCESS=0xc TSTAMP=4104\n"
-                         "ProgTraceSync SRC=0 SYNC=2 ICNT=0 FADDR=0x80\n";
+                       "Ownership SRC=0 PROCESS=0xc\nOwnership SRC=0 PROCESS=0xc TSTAMP=4104\n"
+                       "ProgTraceSync SRC=0 SYNC=2 ICNT=0 FADDR=0x80\n";
     decodes_to(&s, text,
                "sync 1 100\ncontext 0 v0 prv3 s0 h0 t4105\ncontext 0 v0 prv3 s0 h0 t4105\n"
                "context 0 v0 prv3 s0 h0 t4104\nsync 2 100 t4104\n");
@@ -156,9 +158,11 @@ static void full_addresses_are_no_differences(void **state) {
     pingpong(&s, "andes");
     s.config.params.src_bits = 6;
     s.config.params.no_addr_diff = true;
-    decodes_to(&s,
-               START "IndirectBranchHist SRC=0 BTYPE=0 ICNT=3 UADDR=0xa0 HIST=1\nIndirectBranch SRC=0 BTYPE=0 ICNT=3 UADDR=0xa0\n",
-               "sync 1 100\nspan 100+2/3 indirect-jump 140\nspan 140+2/3 indirect-jump 140\n");
+    decodes_to(
+        &s,
+        START
+        "IndirectBranchHist SRC=0 BTYPE=0 ICNT=3 UADDR=0xa0 HIST=1\nIndirectBranch SRC=0 BTYPE=0 ICNT=3 UADDR=0xa0\n",
+        "sync 1 100\nspan 100+2/3 indirect-jump 140\nspan 140+2/3 indirect-jump 140\n");
     scene_end(&s);
 }
 

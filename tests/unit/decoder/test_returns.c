@@ -14,8 +14,9 @@ static void counts_beyond_a_return_make_it_implicit(void **state) {
     (void)state;
     scene s;
     caller_and_callee(&s, NULL);
-    decodes_to(&s, START "ProgTraceCorrelation EVCODE=4 CDF=0 ICNT=10\n",
-               "sync 3 100\nspan 100+2/4 call 200\nspan 200+2/4 return 108 implicit\nspan 108+1/2 cut 10c\nstop 4 10c\n");
+    decodes_to(
+        &s, START "ProgTraceCorrelation EVCODE=4 CDF=0 ICNT=10\n",
+        "sync 3 100\nspan 100+2/4 call 200\nspan 200+2/4 return 108 implicit\nspan 108+1/2 cut 10c\nstop 4 10c\n");
     scene_end(&s);
 }
 
@@ -65,9 +66,11 @@ static void syncs_clear_the_stack(void **state) {
     s.config.params.implicit_return = NTR_RETURN_FULL;
     code(&s, 0x100, JALR_A5, ADD, ADD);
     code(&s, 0x200, ADD, RET);
-    decodes_to(&s, START "IndirectBranchSync SYNC=2 BTYPE=0 ICNT=2 FADDR=0x100\nIndirectBranch BTYPE=0 ICNT=4 UADDR=0x182\n"
-                         "ProgTraceCorrelation EVCODE=4 CDF=0 ICNT=2\n",
-               "sync 3 100\nspan 100+1/2 indirect-call 200\nsync 2 200\nspan 200+2/4 return 104\nspan 104+1/2 cut 108\nstop 4 108\n");
+    decodes_to(
+        &s,
+        START "IndirectBranchSync SYNC=2 BTYPE=0 ICNT=2 FADDR=0x100\nIndirectBranch BTYPE=0 ICNT=4 UADDR=0x182\n"
+              "ProgTraceCorrelation EVCODE=4 CDF=0 ICNT=2\n",
+        "sync 3 100\nspan 100+1/2 indirect-call 200\nsync 2 200\nspan 200+2/4 return 104\nspan 104+1/2 cut 108\nstop 4 108\n");
     scene_end(&s);
 }
 
@@ -79,8 +82,9 @@ static void traps_leave_the_stack_alone(void **state) {
     code(&s, 0x100, jal(1, 0x100), ADD);
     code(&s, 0x200, ADD, RET);
     code(&s, 0x300, ADD, MRET);
-    decodes_to(&s, START "IndirectBranch BTYPE=3 ICNT=4 UADDR=0x100\nIndirectBranch BTYPE=0 ICNT=4 UADDR=0x82\n"
-                         "ProgTraceCorrelation EVCODE=4 CDF=0 ICNT=4\n",
+    decodes_to(&s,
+               START "IndirectBranch BTYPE=3 ICNT=4 UADDR=0x100\nIndirectBranch BTYPE=0 ICNT=4 UADDR=0x82\n"
+                     "ProgTraceCorrelation EVCODE=4 CDF=0 ICNT=4\n",
                "sync 3 100\nspan 100+1/2 call 200\nspan 200+1/2 interrupt 300\nspan 300+2/4 trap-return 204\n"
                "span 204+1/2 return 104 implicit\nspan 104+1/2 cut 108\nstop 4 108\n");
     scene_end(&s);
@@ -96,9 +100,10 @@ static void deep_stacks_drop_the_oldest(void **state) {
     code(&s, 0x200, jal(1, 0x100), RET);
     code(&s, 0x300, jal(1, 0x100), RET);
     code(&s, 0x400, RET);
-    decodes_to(&s, START "IndirectBranch BTYPE=0 ICNT=12 UADDR=0x2\nProgTraceCorrelation EVCODE=4 CDF=0 ICNT=2\n",
-               "sync 3 100\nspan 100+1/2 call 200\nspan 200+1/2 call 300\nspan 300+1/2 call 400\nspan 400+1/2 return 304 implicit\n"
-               "span 304+1/2 return 204 implicit\nspan 204+1/2 return 104\nspan 104+1/2 cut 108\nstop 4 108\n");
+    decodes_to(
+        &s, START "IndirectBranch BTYPE=0 ICNT=12 UADDR=0x2\nProgTraceCorrelation EVCODE=4 CDF=0 ICNT=2\n",
+        "sync 3 100\nspan 100+1/2 call 200\nspan 200+1/2 call 300\nspan 300+1/2 call 400\nspan 400+1/2 return 304 implicit\n"
+        "span 304+1/2 return 204 implicit\nspan 204+1/2 return 104\nspan 104+1/2 cut 108\nstop 4 108\n");
     scene_end(&s);
 }
 
@@ -110,9 +115,10 @@ static void co_routine_swaps_pop_then_push(void **state) {
     code(&s, 0x100, jal(5, 0x100), ADD); /* link in t0 */
     code(&s, 0x200, CO_SWAP, ADD);       /* goes to 0x104, links 0x204 */
     code(&s, 0x104, RET);
-    decodes_to(&s, START "ProgTraceCorrelation EVCODE=4 CDF=0 ICNT=8\n",
-               "sync 3 100\nspan 100+1/2 call 200\nspan 200+1/2 co-swap 104 implicit\nspan 104+1/2 return 204 implicit\n"
-               "span 204+1/2 cut 208\nstop 4 208\n");
+    decodes_to(
+        &s, START "ProgTraceCorrelation EVCODE=4 CDF=0 ICNT=8\n",
+        "sync 3 100\nspan 100+1/2 call 200\nspan 200+1/2 co-swap 104 implicit\nspan 104+1/2 return 204 implicit\n"
+        "span 204+1/2 cut 208\nstop 4 208\n");
     scene_end(&s);
     /* P550: a call that is never inferred. */
     scene_start(&s, "p550");
@@ -120,8 +126,9 @@ static void co_routine_swaps_pop_then_push(void **state) {
     code(&s, 0x100, jal(5, 0x100), ADD);
     code(&s, 0x200, CO_SWAP, ADD);
     code(&s, 0x104, RET);
-    decodes_to(&s, START "IndirectBranch BTYPE=0 ICNT=4 UADDR=0x2\nProgTraceCorrelation EVCODE=4 CDF=0 ICNT=4\n",
-               "sync 3 100\nspan 100+1/2 call 200\nspan 200+1/2 co-swap 104\nspan 104+1/2 return 204 implicit\nspan 204+1/2 cut 208\nstop 4 208\n");
+    decodes_to(
+        &s, START "IndirectBranch BTYPE=0 ICNT=4 UADDR=0x2\nProgTraceCorrelation EVCODE=4 CDF=0 ICNT=4\n",
+        "sync 3 100\nspan 100+1/2 call 200\nspan 200+1/2 co-swap 104\nspan 104+1/2 return 204 implicit\nspan 204+1/2 cut 208\nstop 4 208\n");
     scene_end(&s);
 }
 
@@ -167,8 +174,9 @@ static void sequential_calls_push(void **state) {
     s.config.params.implicit_return = NTR_RETURN_FULL;
     code(&s, 0x100, LUI_A5(0x1000), JALR_A5, ADD);
     code(&s, 0x1000, ADD, RET);
-    decodes_to(&s, START "ProgTraceCorrelation EVCODE=4 CDF=0 ICNT=10\n",
-               "sync 3 100\nspan 100+2/4 indirect-call 1000 implicit\nspan 1000+2/4 return 108 implicit\nspan 108+1/2 cut 10c\nstop 4 10c\n");
+    decodes_to(
+        &s, START "ProgTraceCorrelation EVCODE=4 CDF=0 ICNT=10\n",
+        "sync 3 100\nspan 100+2/4 indirect-call 1000 implicit\nspan 1000+2/4 return 108 implicit\nspan 108+1/2 cut 10c\nstop 4 10c\n");
     scene_end(&s);
 }
 

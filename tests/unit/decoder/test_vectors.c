@@ -51,8 +51,9 @@ static void program_b_fills_icnt(void **state) {
     code(&s, 0x100, C_ADD, branch(0x200 - 0x102), ADD, ADD, ADD, ADD, ADD, C_ADD, C_EBREAK);
     decodes_to(&s, "raw 24 0D 00 0B 6C 40 0B 84 40 15 0B",
                "sync 3 100\nspan 100+2/3 not-taken 106\nspan 106+6/11 cut 11c\nstop 0 11c\n");
-    decodes_to(&s, "raw 24 0D 00 0B 24 50 09 24 0B 84 00 17",
-               "sync 3 100\nspan 100+2/3 not-taken 106\nspan 106+3/6 cut 112\nsync 4 112\nspan 112+3/5 cut 11c\nstop 0 11c\n");
+    decodes_to(
+        &s, "raw 24 0D 00 0B 24 50 09 24 0B 84 00 17",
+        "sync 3 100\nspan 100+2/3 not-taken 106\nspan 106+3/6 cut 112\nsync 4 112\nspan 112+3/5 cut 11c\nstop 0 11c\n");
     scene_end(&s);
 }
 
@@ -95,13 +96,15 @@ static void program_d_returns(void **state) {
     code(&s, 0x100, ADD, jal(1, 0x200 - 0x104), C_ADD, JALR_A5, ADD);
     code(&s, 0x200, ADD, c_beqz(6), ADD, C_RET);
     code(&s, 0x300, C_ADD, jal(1, 0x200 - 0x302), RET);
-    decodes_to(&s, "raw 24 05 00 0B 70 A1 11 0B 10 31 10 13 70 71 0D 0F 10 21 10 13 84 00 0B",
-               "sync 1 100\nspan 100+2/4 call 200\nspan 200+2/3 not-taken 206\nspan 206+2/3 return 108\n"
-               "span 108+2/3 indirect-call 300\nspan 300+2/3 call 200\nspan 200+2/3 taken 20a\nspan 20a+1/1 return 306\n"
-               "span 306+1/2 return 10e\nspan 10e+1/2 cut 112\nstop 0 112\n");
-    const char *implicit = "sync 1 100\nspan 100+2/4 call 200\nspan 200+2/3 not-taken 206\nspan 206+2/3 return 108 implicit\n"
-                           "span 108+2/3 indirect-call 300\nspan 300+2/3 call 200\nspan 200+2/3 taken 20a\n"
-                           "span 20a+1/1 return 306 implicit\nspan 306+1/2 return 10e implicit\nspan 10e+1/2 cut 112\nstop 0 112\n";
+    decodes_to(
+        &s, "raw 24 05 00 0B 70 A1 11 0B 10 31 10 13 70 71 0D 0F 10 21 10 13 84 00 0B",
+        "sync 1 100\nspan 100+2/4 call 200\nspan 200+2/3 not-taken 206\nspan 206+2/3 return 108\n"
+        "span 108+2/3 indirect-call 300\nspan 300+2/3 call 200\nspan 200+2/3 taken 20a\nspan 20a+1/1 return 306\n"
+        "span 306+1/2 return 10e\nspan 10e+1/2 cut 112\nstop 0 112\n");
+    const char *implicit =
+        "sync 1 100\nspan 100+2/4 call 200\nspan 200+2/3 not-taken 206\nspan 206+2/3 return 108 implicit\n"
+        "span 108+2/3 indirect-call 300\nspan 300+2/3 call 200\nspan 200+2/3 taken 20a\n"
+        "span 20a+1/1 return 306 implicit\nspan 306+1/2 return 10e implicit\nspan 10e+1/2 cut 112\nstop 0 112\n";
     for (uint8_t mode = NTR_RETURN_COUNT; mode <= NTR_RETURN_FULL; mode++) {
         s.config.params.implicit_return = mode;
         decodes_to(&s, "raw 24 05 00 0B 70 D1 00 11 0B 84 40 2D 0F", implicit);
@@ -119,7 +122,8 @@ static void program_e_fills_history(void **state) {
     };
     static char events[SCENE_TEXT];
     size_t at = (size_t)snprintf(events, sizeof events, "sync 1 100\n");
-    for (unsigned i = 0; i < 155; i++) at += (size_t)snprintf(events + at, sizeof events - at, "span 100+2/4 taken 100\n");
+    for (unsigned i = 0; i < 155; i++)
+        at += (size_t)snprintf(events + at, sizeof events - at, "span 100+2/4 taken 100\n");
     snprintf(events + at, sizeof events - at,
              "span 100+2/4 not-taken 108\nspan 108+1/2 indirect-jump 200\nspan 200+2/4 cut 208\nstop 0 208\n");
     scene s;

@@ -13,8 +13,9 @@ static ntr_params plain(void) {
 
 static void names_are_those_of_the_command_line(void **state) {
     (void)state;
-    static const char *const names[] = {"dialect",      "src-bits",        "timestamps",  "ts-width",  "implicit-return",
-                                        "return-stack", "sequential-jump", "extend-addr", "all-jumps", "xlen"};
+    static const char *const names[] = {"dialect",         "src-bits",     "timestamps",      "ts-width",
+                                        "implicit-return", "return-stack", "sequential-jump", "extend-addr",
+                                        "all-jumps",       "xlen"};
     size_t seen = 0;
     for (unsigned p = 0; p < NTR_PARAMETERS; p++) {
         assert_non_null(ntr_parameter_name(p));
@@ -30,8 +31,16 @@ static void text_sets_the_member_of_that_name(void **state) {
     (void)state;
     ntr_params p = plain();
     static const char *const set[][2] = {
-        {"dialect", "p550"},       {"src-bits", "0xc"},      {"timestamps", "off"}, {"ts-width", "40"}, {"implicit-return", "partial"},
-        {"return-stack", "70000"}, {"sequential-jump", "on"}, {"extend-addr", "on"}, {"all-jumps", "on"}, {"xlen", "32"},
+        {"dialect", "p550"},
+        {"src-bits", "0xc"},
+        {"timestamps", "off"},
+        {"ts-width", "40"},
+        {"implicit-return", "partial"},
+        {"return-stack", "70000"},
+        {"sequential-jump", "on"},
+        {"extend-addr", "on"},
+        {"all-jumps", "on"},
+        {"xlen", "32"},
     };
     for (size_t i = 0; i < sizeof set / sizeof set[0]; i++)
         assert_int_equal(ntr_params_set(&p, set[i][0], set[i][1]), NTR_OK);
@@ -55,11 +64,21 @@ static void text_outside_the_limits_is_refused(void **state) {
         const char *name, *text;
         ntr_status status;
     } bad[] = {
-        {"no-such", "1", NTR_E_NAME},           {"src_bits", "1", NTR_E_NAME},         {"src-bits", "13", NTR_E_RANGE},
-        {"src-bits", "", NTR_E_SYNTAX},         {"src-bits", "1x", NTR_E_SYNTAX},      {"src-bits", "-1", NTR_E_SYNTAX},
-        {"ts-width", "65", NTR_E_RANGE},        {"return-stack", "4294967296", NTR_E_RANGE}, {"xlen", "48", NTR_E_RANGE},
-        {"xlen", "1", NTR_E_RANGE},             {"xlen", "128", NTR_E_RANGE},          {"implicit-return", "3", NTR_E_SYNTAX},
-        {"implicit-return", "ful", NTR_E_SYNTAX}, {"all-jumps", "yes", NTR_E_SYNTAX},  {"timestamps", "on|off", NTR_E_SYNTAX},
+        {"no-such", "1", NTR_E_NAME},
+        {"src_bits", "1", NTR_E_NAME},
+        {"src-bits", "13", NTR_E_RANGE},
+        {"src-bits", "", NTR_E_SYNTAX},
+        {"src-bits", "1x", NTR_E_SYNTAX},
+        {"src-bits", "-1", NTR_E_SYNTAX},
+        {"ts-width", "65", NTR_E_RANGE},
+        {"return-stack", "4294967296", NTR_E_RANGE},
+        {"xlen", "48", NTR_E_RANGE},
+        {"xlen", "1", NTR_E_RANGE},
+        {"xlen", "128", NTR_E_RANGE},
+        {"implicit-return", "3", NTR_E_SYNTAX},
+        {"implicit-return", "ful", NTR_E_SYNTAX},
+        {"all-jumps", "yes", NTR_E_SYNTAX},
+        {"timestamps", "on|off", NTR_E_SYNTAX},
         {"dialect", "none", NTR_E_SYNTAX},
     };
     for (size_t i = 0; i < sizeof bad / sizeof bad[0]; i++) {
@@ -96,8 +115,9 @@ static void text_is_as_people_write_it(void **state) {
     p.timestamps = NTR_TIMESTAMPS_ON;
     p.all_jumps = true;
     p.return_stack = UINT32_MAX;
-    static const char *const want[][2] = {{"implicit-return", "count"}, {"timestamps", "on"}, {"all-jumps", "on"},
-                                          {"extend-addr", "off"}, {"return-stack", "4294967295"}, {"dialect", "ntrace-1.0"}};
+    static const char *const want[][2] = {
+        {"implicit-return", "count"}, {"timestamps", "on"},           {"all-jumps", "on"},
+        {"extend-addr", "off"},       {"return-stack", "4294967295"}, {"dialect", "ntrace-1.0"}};
     for (size_t i = 0; i < sizeof want / sizeof want[0]; i++) {
         assert_true(ntr_params_get(&p, want[i][0], text, sizeof text) > 0);
         assert_string_equal(text, want[i][1]);
@@ -110,8 +130,12 @@ static void text_is_as_people_write_it(void **state) {
 
 static void the_dialect_gives_the_defaults(void **state) {
     (void)state;
-    const ntr_dialect made = {.name = "made", .src_bits = 7, .ts_width = 33, .implicit_return = NTR_RETURN_PARTIAL,
-                              .timestamps = NTR_TIMESTAMPS_OFF, .return_stack = 0x12345678};
+    const ntr_dialect made = {.name = "made",
+                              .src_bits = 7,
+                              .ts_width = 33,
+                              .implicit_return = NTR_RETURN_PARTIAL,
+                              .timestamps = NTR_TIMESTAMPS_OFF,
+                              .return_stack = 0x12345678};
     ntr_params p;
     memset(&p, 0xff, sizeof p);
     ntr_params_init(&p, &made);

@@ -131,8 +131,8 @@ static void checker_names_the_rule(void **state) {
     for (size_t i = 0; i < sizeof stream; i++) assert_int_equal(ntr_dpi_check_byte(check, stream[i]), NTR_OK);
     assert_int_equal(ntr_dpi_check_finish(check), NTR_OK);
     const char *finding = ntr_dpi_check_take(check, &severity);
-    assert_string_equal(finding,
-                        "sync-reserved: message 1 @0x0 ProgTraceSync SYNC: SYNC must not have a reserved value (section 8)");
+    assert_string_equal(
+        finding, "sync-reserved: message 1 @0x0 ProgTraceSync SYNC: SYNC must not have a reserved value (section 8)");
     assert_int_equal(severity, NTR_SEVERITY_ERROR);
     assert_string_equal(ntr_dpi_check_take(check, &severity), "");
     ntr_dpi_check_free(check);

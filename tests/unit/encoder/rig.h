@@ -58,7 +58,9 @@ static inline void rig_open(rig *r, const char *options) {
     r->block = (ntr_ingress){.cycle = true, .priv = NTR_PRIV_M};
 }
 
-static inline void rig_close(rig *r) { ntr_encoder_free(r->encoder); }
+static inline void rig_close(rig *r) {
+    ntr_encoder_free(r->encoder);
+}
 
 /* One block of `halfwords` that ends in a 16-bit (size 2) or 32-bit (size 4) instruction. */
 static inline void rig_block(rig *r, uint64_t iaddr, unsigned halfwords, unsigned size, unsigned itype) {

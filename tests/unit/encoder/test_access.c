@@ -1,4 +1,5 @@
-/* Data messages: bytes that are typed from the layout (docs/dialects.md section 5), and what the decoder makes of them. */
+/* Data messages: bytes that are typed from the layout (docs/dialects.md section 5), and what the decoder makes of them.
+ */
 #include "rig.h"
 
 #include <ntrace/decoder.h>

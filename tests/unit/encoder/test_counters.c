@@ -3,7 +3,9 @@
 
 enum { NONE, EXC, INT, MRET, NT, TK, IND, ICALL = 8, CALL = 9, JR = 10, J = 11, SWAP = 12, RET = 13, OTHER = 14 };
 
-static void run(rig *r, uint64_t pc) { rig_insn(r, pc, 4, NONE); }
+static void run(rig *r, uint64_t pc) {
+    rig_insn(r, pc, 4, NONE);
+}
 
 #define START "ProgTraceSync SYNC=3 ICNT=0 FADDR=0x80; "
 
@@ -60,10 +62,11 @@ static void hrepeat_at_its_limit(void **state) {
     static const struct {
         const char *options, *messages;
     } ROWS[] = {
-        {"history-repeats=whole", START "ResourceFull RCODE=2 RDATA0=0x7 RDATA1=3; ResourceFull RCODE=2 RDATA0=0x7 RDATA1=3; "
-                                  "ResourceFull RCODE=1 RDATA0=0x7; ProgTraceCorrelation EVCODE=0 CDF=1 ICNT=32 HIST=0x7"},
+        {"history-repeats=whole",
+         START "ResourceFull RCODE=2 RDATA0=0x7 RDATA1=3; ResourceFull RCODE=2 RDATA0=0x7 RDATA1=3; "
+               "ResourceFull RCODE=1 RDATA0=0x7; ProgTraceCorrelation EVCODE=0 CDF=1 ICNT=32 HIST=0x7"},
         {"", START "ResourceFull RCODE=2 RDATA0=0x7 RDATA1=3; ResourceFull RCODE=2 RDATA0=0x3 RDATA1=3; "
-             "ResourceFull RCODE=2 RDATA0=0x7 RDATA1=3; ProgTraceCorrelation EVCODE=0 CDF=1 ICNT=32 HIST=0x3"},
+                   "ResourceFull RCODE=2 RDATA0=0x7 RDATA1=3; ProgTraceCorrelation EVCODE=0 CDF=1 ICNT=32 HIST=0x3"},
     };
     for (size_t i = 0; i < 2; i++) {
         rig r;
@@ -95,8 +98,9 @@ static void repeat_branch_is_its_own_option_in_htm(void **state) {
     rig_open(&r, "repeated-history");
     for (unsigned k = 0; k < 3; k++) rig_insn(&r, 0x100, 4, JR);
     rig_stop(&r, 0x100);
-    rig_expect_messages(&r, START "IndirectBranch BTYPE=0 ICNT=2 UADDR=0x0; IndirectBranch BTYPE=0 ICNT=2 UADDR=0x0; "
-                                  "IndirectBranch BTYPE=0 ICNT=2 UADDR=0x0; ProgTraceCorrelation EVCODE=0 CDF=1 ICNT=0 HIST=0x1");
+    rig_expect_messages(&r, START
+                        "IndirectBranch BTYPE=0 ICNT=2 UADDR=0x0; IndirectBranch BTYPE=0 ICNT=2 UADDR=0x0; "
+                        "IndirectBranch BTYPE=0 ICNT=2 UADDR=0x0; ProgTraceCorrelation EVCODE=0 CDF=1 ICNT=0 HIST=0x1");
     rig_close(&r);
 }
 
@@ -115,11 +119,12 @@ static void what_is_no_repeat(void **state) {
     rig_insn(&r, 0x200, 2, TK);
     rig_insn(&r, 0x202, 2, JR); /* other HIST */
     rig_stop(&r, 0x200);
-    rig_expect_messages(&r, START "IndirectBranch BTYPE=0 ICNT=2 UADDR=0x180; IndirectBranch BTYPE=0 ICNT=2 UADDR=0x0; "
-                                  "RepeatBranch BCNT=1; IndirectBranch BTYPE=0 ICNT=1 UADDR=0x0; "
-                                  "IndirectBranch BTYPE=2 ICNT=1 UADDR=0x0; IndirectBranchHist BTYPE=0 ICNT=2 UADDR=0x0 HIST=0x2; "
-                                  "IndirectBranchHist BTYPE=0 ICNT=2 UADDR=0x0 HIST=0x3; "
-                                  "ProgTraceCorrelation EVCODE=0 CDF=1 ICNT=0 HIST=0x1");
+    rig_expect_messages(
+        &r, START "IndirectBranch BTYPE=0 ICNT=2 UADDR=0x180; IndirectBranch BTYPE=0 ICNT=2 UADDR=0x0; "
+                  "RepeatBranch BCNT=1; IndirectBranch BTYPE=0 ICNT=1 UADDR=0x0; "
+                  "IndirectBranch BTYPE=2 ICNT=1 UADDR=0x0; IndirectBranchHist BTYPE=0 ICNT=2 UADDR=0x0 HIST=0x2; "
+                  "IndirectBranchHist BTYPE=0 ICNT=2 UADDR=0x0 HIST=0x3; "
+                  "ProgTraceCorrelation EVCODE=0 CDF=1 ICNT=0 HIST=0x1");
     rig_close(&r);
 }
 
@@ -133,9 +138,10 @@ static void a_second_time_is_sent_so_that_a_third_repeats(void **state) {
         rig_insn(&r, 0x100, 4, JR);
     }
     rig_stop(&r, 0x100);
-    rig_expect_messages(&r, START "ResourceFull RCODE=2 RDATA0=0x3 RDATA1=30; IndirectBranch BTYPE=0 ICNT=62 UADDR=0x0; "
-                                  "IndirectBranchHist BTYPE=0 ICNT=62 UADDR=0x0 HIST=0x7fffffff; RepeatBranch BCNT=3; "
-                                  "ProgTraceCorrelation EVCODE=0 CDF=1 ICNT=0 HIST=0x1");
+    rig_expect_messages(&r,
+                        START "ResourceFull RCODE=2 RDATA0=0x3 RDATA1=30; IndirectBranch BTYPE=0 ICNT=62 UADDR=0x0; "
+                              "IndirectBranchHist BTYPE=0 ICNT=62 UADDR=0x0 HIST=0x7fffffff; RepeatBranch BCNT=3; "
+                              "ProgTraceCorrelation EVCODE=0 CDF=1 ICNT=0 HIST=0x1");
     rig_close(&r);
 }
 
@@ -146,10 +152,14 @@ static void sequential_jumps(void **state) {
         unsigned itype, halfwords;
         bool message;
     } ROWS[] = {
-        {"sequential-jump", JR, 4, false},     {"sequential-jump", JR, 2, false}, /* LUI in the block, or before it */
-        {"sequential-jump", ICALL, 4, false},  {"sequential-jump", OTHER, 4, false},
-        {"sequential-jump", SWAP, 4, false},   {"sequential-jump", RET, 4, true},
-        {"", JR, 4, true},                     {"sequential-jump implicit-return=full", SWAP, 4, true},
+        {"sequential-jump", JR, 4, false},
+        {"sequential-jump", JR, 2, false}, /* LUI in the block, or before it */
+        {"sequential-jump", ICALL, 4, false},
+        {"sequential-jump", OTHER, 4, false},
+        {"sequential-jump", SWAP, 4, false},
+        {"sequential-jump", RET, 4, true},
+        {"", JR, 4, true},
+        {"sequential-jump implicit-return=full", SWAP, 4, true},
         {"sequential-jump itype-width=3", IND, 4, false},
     };
     for (size_t i = 0; i < sizeof ROWS / sizeof *ROWS; i++) {
@@ -204,7 +214,8 @@ static void deeper_than_the_stack(void **state) {
         rig r;
         rig_open(&r, OPTIONS[i]);
         calls(&r, 5);
-        rig_expect_messages(&r, START "IndirectBranch BTYPE=0 ICNT=18 UADDR=0x182; IndirectBranch BTYPE=0 ICNT=2 UADDR=0x180");
+        rig_expect_messages(&r, START
+                            "IndirectBranch BTYPE=0 ICNT=18 UADDR=0x182; IndirectBranch BTYPE=0 ICNT=2 UADDR=0x180");
         rig_close(&r);
     }
 }
@@ -216,9 +227,12 @@ static void returns_elsewhere_are_told(void **state) {
         uint64_t back;
         bool message;
     } ROWS[] = {
-        {"implicit-return=full", 0x104, false},   {"implicit-return=full", 0x108, true},
-        {"implicit-return=full", 0x10104, true},  {"implicit-return=partial compare-bits=8", 0x10104, false},
-        {"implicit-return=partial compare-bits=8", 0x106, true}, {"implicit-return=count", 0x108, false},
+        {"implicit-return=full", 0x104, false},
+        {"implicit-return=full", 0x108, true},
+        {"implicit-return=full", 0x10104, true},
+        {"implicit-return=partial compare-bits=8", 0x10104, false},
+        {"implicit-return=partial compare-bits=8", 0x106, true},
+        {"implicit-return=count", 0x108, false},
         {"implicit-return=off", 0x104, true},
     };
     for (size_t i = 0; i < sizeof ROWS / sizeof *ROWS; i++) {
@@ -282,8 +296,9 @@ static void all_jumps(void **state) {
         rig_insn(&r, 0x200, 4, CALL);
         rig_insn(&r, 0x300, 2, RET);
         rig_stop(&r, 0x204);
-        rig_expect_messages(&r, htm ? START "ProgTraceCorrelation EVCODE=0 CDF=1 ICNT=5 HIST=0x7"
-                                    : START "DirectBranch ICNT=2; DirectBranch ICNT=2; ProgTraceCorrelation EVCODE=0 CDF=0 ICNT=1");
+        rig_expect_messages(
+            &r, htm ? START "ProgTraceCorrelation EVCODE=0 CDF=1 ICNT=5 HIST=0x7"
+                    : START "DirectBranch ICNT=2; DirectBranch ICNT=2; ProgTraceCorrelation EVCODE=0 CDF=0 ICNT=1");
         rig_close(&r);
     }
 }

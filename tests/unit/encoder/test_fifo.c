@@ -138,7 +138,8 @@ static void blocked_sink(void **state) {
     ntr_ingress b = {.cycle = true, .iretire = 2, .ilastsize = 1, .itype = JR};
     unsigned taken = 0;
     ntr_status status;
-    for (; (b.iaddr = taken % 2 ? 0x100 : 0x7ffffffffffffff0, status = ntr_encoder_push(r.encoder, &b)) == NTR_OK;) taken++;
+    for (; (b.iaddr = taken % 2 ? 0x100 : 0x7ffffffffffffff0, status = ntr_encoder_push(r.encoder, &b)) == NTR_OK;)
+        taken++;
     assert_int_equal(status, NTR_NEED_MORE);
     r.refuse = NTR_OK;
     assert_int_equal(ntr_encoder_push(r.encoder, &b), NTR_OK);
@@ -201,8 +202,9 @@ static void absolute_and_relative(void **state) {
     assert_int_equal(ntr_encoder_request_sync(r.encoder, NTR_SYNC_TRACE_EVENT), NTR_OK);
     at(&r, 0x12370, 0x204, NONE);
     rig_stop(&r, 0x208);
-    rig_expect_messages(&r, "IndirectBranchSync SYNC=6 BTYPE=0 ICNT=2 FADDR=0x102 TSTAMP=74608; Ownership PROCESS=0xe TSTAMP=0; "
-                            "ProgTraceCorrelation EVCODE=0 CDF=0 ICNT=2 TSTAMP=0");
+    rig_expect_messages(
+        &r, "IndirectBranchSync SYNC=6 BTYPE=0 ICNT=2 FADDR=0x102 TSTAMP=74608; Ownership PROCESS=0xe TSTAMP=0; "
+            "ProgTraceCorrelation EVCODE=0 CDF=0 ICNT=2 TSTAMP=0");
     rig_close(&r);
 }
 
@@ -213,7 +215,8 @@ static void only_some_messages(void **state) {
     at(&r, 100, 0x100, TK);
     at(&r, 110, 0x200, NONE);
     rig_stop(&r, 0x204);
-    rig_expect_messages(&r, START " TSTAMP=100; DirectBranch ICNT=2; ProgTraceCorrelation EVCODE=0 CDF=0 ICNT=2 TSTAMP=10");
+    rig_expect_messages(&r,
+                        START " TSTAMP=100; DirectBranch ICNT=2; ProgTraceCorrelation EVCODE=0 CDF=0 ICNT=2 TSTAMP=10");
     rig_close(&r);
 }
 
@@ -259,7 +262,8 @@ static void error_has_the_time_of_the_first_loss(void **state) {
     at(&r, 5000, 0x200, NONE);
     assert_int_equal(ntr_encoder_flush(r.encoder), NTR_OK);
     char text[128];
-    snprintf(text, sizeof text, "Error ETYPE=0 ECODE=0x4 TSTAMP=%u; ProgTraceSync SYNC=7 ICNT=0 FADDR=0x100 TSTAMP=5000",
+    snprintf(text, sizeof text,
+             "Error ETYPE=0 ECODE=0x4 TSTAMP=%u; ProgTraceSync SYNC=7 ICNT=0 FADDR=0x100 TSTAMP=5000",
              (unsigned)(lost_at - 1001));
     rig_expect_messages(&r, text);
     rig_close(&r);
@@ -273,7 +277,8 @@ int main(void) {
         TEST(error_alone_when_tracing_ends),
         TEST(only_ownership_lost),
         TEST(stall_instead_of_loss),
-        TEST(blocked_sink), TEST(slow_and_refused),
+        TEST(blocked_sink),
+        TEST(slow_and_refused),
         TEST(failure_of_the_sink_comes_back),
         TEST(absolute_and_relative),
         TEST(only_some_messages),

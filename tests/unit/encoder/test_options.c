@@ -46,17 +46,28 @@ static void options_reach_the_configuration(void **state) {
     ntr_encoder_config c;
     ntr_encoder_config_init(&c);
     static const char *const SET[][2] = {
-        {"mode", "btm"}, {"implicit-return", "partial"}, {"repeated-history", NULL}, {"context", NULL}, {"src-id", "0x123"},
-        {"ts-messages", "branch+error"}, {"drain", "3/7"}, {"fifo", "100000"}, {"filter", "addr=2-4"}, {"timestamps", "on"},
-        {"btype-detail", "off"}, {"sync-mode", "halfwords"},
+        {"mode", "btm"},
+        {"implicit-return", "partial"},
+        {"repeated-history", NULL},
+        {"context", NULL},
+        {"src-id", "0x123"},
+        {"ts-messages", "branch+error"},
+        {"drain", "3/7"},
+        {"fifo", "100000"},
+        {"filter", "addr=2-4"},
+        {"timestamps", "on"},
+        {"btype-detail", "off"},
+        {"sync-mode", "halfwords"},
     };
     for (size_t i = 0; i < sizeof SET / sizeof *SET; i++)
         assert_int_equal(ntr_encoder_option_set(&c, SET[i][0], SET[i][1]), NTR_OK);
     assert_true(c.mode == NTR_INST_MODE_BTM && c.params.implicit_return == NTR_RETURN_PARTIAL && c.repeated_history);
-    assert_true(c.ownership == NTR_OWNERSHIP_SCONTEXT && c.src_id == 0x123 && c.ts_messages == (NTR_TS_BRANCH | NTR_TS_ERROR));
+    assert_true(c.ownership == NTR_OWNERSHIP_SCONTEXT && c.src_id == 0x123 &&
+                c.ts_messages == (NTR_TS_BRANCH | NTR_TS_ERROR));
     assert_true(c.drain_bytes == 3 && c.drain_cycles == 7 && c.fifo_bytes == 100000 && c.filter_count == 1);
     assert_true(c.params.timestamps == NTR_TIMESTAMPS_ON && !c.btype_detail && c.sync_mode == NTR_SYNC_MODE_HALFWORDS);
-    for (unsigned i = 1; i < NTR_FILTERS_MAX; i++) assert_int_equal(ntr_encoder_option_set(&c, "filter", "priv=m"), NTR_OK);
+    for (unsigned i = 1; i < NTR_FILTERS_MAX; i++)
+        assert_int_equal(ntr_encoder_option_set(&c, "filter", "priv=m"), NTR_OK);
     assert_int_equal(ntr_encoder_option_set(&c, "filter", "priv=m"), NTR_E_LIMIT);
     assert_int_equal(ntr_encoder_option_set(&c, "drain", "1/0"), NTR_E_RANGE);
     assert_int_equal(ntr_encoder_option_set(&c, "fifo", "16777217"), NTR_E_RANGE);

@@ -68,18 +68,20 @@ static uint32_t next_random(uint64_t *seed) {
 static size_t make_branches(uint64_t seed, uint8_t *out, size_t capacity) {
     size_t count = 0;
     while (count < capacity) {
-        size_t length = 1 + next_random(&seed) % 40, times = 1 + next_random(&seed) % (next_random(&seed) % 4 ? 8 : 300);
+        size_t length = 1 + next_random(&seed) % 40,
+               times = 1 + next_random(&seed) % (next_random(&seed) % 4 ? 8 : 300);
         size_t start = count;
         for (size_t i = 0; i < length && count < capacity; i++) out[count++] = next_random(&seed) & 1;
-        for (size_t i = length; i < length * times && count < capacity; i++, count++) out[count] = out[start + i % length];
+        for (size_t i = length; i < length * times && count < capacity; i++, count++)
+            out[count] = out[start + i % length];
     }
     return count;
 }
 
 static void same_branches_never_larger(void **state) {
     const char *split_option = *state;
-    static const char *const OPTIONS[] = {"", "hist-bits=2", "hist-bits=7 hrepeat-bits=2", "hrepeat-bits=1", "src-bits=7",
-                                          "timestamps", "repeat-branch"};
+    static const char *const OPTIONS[] = {
+        "", "hist-bits=2", "hist-bits=7 hrepeat-bits=2", "hrepeat-bits=1", "src-bits=7", "timestamps", "repeat-branch"};
     for (uint64_t seed = 0; seed < 60; seed++) {
         enum { COUNT = 6000 };
         uint8_t branches[COUNT];

@@ -1,5 +1,5 @@
-/* The dialects of other producers: docs/dialects.md sections 6 to 9 and 12. Bytes with a comment "hardware" are those that the
- * encoder hardware of tt-dfd sent in simulation for this execution; the others are typed from the layout. */
+/* The dialects of other producers: docs/dialects.md sections 6 to 9 and 12. Bytes with a comment "hardware" are those
+ * that the encoder hardware of tt-dfd sent in simulation for this execution; the others are typed from the layout. */
 #include "rig.h"
 
 static void sends(const rig *r, const char *bytes) {
@@ -52,7 +52,8 @@ static void repetitions_compare_fields(void **state) {
     rig_close(&r);
 }
 
-static void stop_by_filter(const char *options, unsigned priv, uint64_t scontext, uint64_t iaddr, const char *correlation) {
+static void stop_by_filter(const char *options, unsigned priv, uint64_t scontext, uint64_t iaddr,
+                           const char *correlation) {
     rig r;
     rig_open(&r, options);
     r.block.priv = NTR_PRIV_M;
@@ -89,7 +90,8 @@ static void a_full_history_is_followed_by_a_stray_byte(void **state) {
     (void)state;
     rig r;
     rig_open(&r, "dialect=tt-dfd");
-    for (unsigned i = 0; i < 31; i++) rig_insn(&r, 0x80000000 + 4 * i, 4, i < 2 ? NTR_ITYPE_NOT_TAKEN : NTR_ITYPE_TAKEN);
+    for (unsigned i = 0; i < 31; i++)
+        rig_insn(&r, 0x80000000 + 4 * i, 4, i < 2 ? NTR_ITYPE_NOT_TAKEN : NTR_ITYPE_TAKEN);
     sends(&r, "6C 40 F0 FC FC FC FC 27 03"); /* hardware */
     rig_close(&r);
 }
@@ -134,7 +136,9 @@ static void every_time_can_be_absolute(void **state) {
     (void)state;
     for (unsigned i = 0; i < 3; i++) {
         rig r;
-        rig_open(&r, i == 0 ? "timestamps ts-rule=absolute" : i == 1 ? "timestamps ts-rule=xor" : "timestamps ts-rule=difference");
+        rig_open(&r, i == 0   ? "timestamps ts-rule=absolute"
+                     : i == 1 ? "timestamps ts-rule=xor"
+                              : "timestamps ts-rule=difference");
         r.block.time = 0x2a;
         rig_insn(&r, 0x100, 4, NTR_ITYPE_INDIRECT_JUMP);
         r.block.time = 0x2d;
@@ -261,7 +265,8 @@ static void a_device_has_an_id(void **state) {
     rig_close(&r);
 }
 
-/* As in the streams of the hardware: Ownership has no TSTAMP after ProgTraceSync and before TrapValue, else it has one. */
+/* As in the streams of the hardware: Ownership has no TSTAMP after ProgTraceSync and before TrapValue, else it has one.
+ */
 static void some_messages_have_no_time(void **state) {
     (void)state;
     rig r;
@@ -283,7 +288,8 @@ static void some_messages_have_no_time(void **state) {
     rig_close(&r);
 }
 
-/* ProgTraceSync has 9 bytes and Ownership 3, so that the next message begins at byte 12 without closing, else at byte 64. */
+/* ProgTraceSync has 9 bytes and Ownership 3, so that the next message begins at byte 12 without closing, else at
+ * byte 64. */
 static void a_frame_can_be_closed_early(void **state) {
     (void)state;
     for (unsigned closes = 0; closes < 2; closes++) {

@@ -38,10 +38,10 @@ typedef struct block {
 
 /* An execution over code that is made up as it is walked; returns go back to where calls came from, mostly. */
 static void make_blocks(block *blocks, unsigned seed) {
-    static const uint8_t kinds[] = {NTR_ITYPE_NONE, NTR_ITYPE_NOT_TAKEN, NTR_ITYPE_TAKEN, NTR_ITYPE_NOT_TAKEN,
-                                    NTR_ITYPE_TAKEN, NTR_ITYPE_DIRECT_JUMP, NTR_ITYPE_DIRECT_CALL,
-                                    NTR_ITYPE_INDIRECT_CALL, NTR_ITYPE_RETURN, NTR_ITYPE_RETURN,
-                                    NTR_ITYPE_OTHER_INDIRECT, NTR_ITYPE_TAKEN, NTR_ITYPE_CO_SWAP};
+    static const uint8_t kinds[] = {
+        NTR_ITYPE_NONE,           NTR_ITYPE_NOT_TAKEN,   NTR_ITYPE_TAKEN,         NTR_ITYPE_NOT_TAKEN, NTR_ITYPE_TAKEN,
+        NTR_ITYPE_DIRECT_JUMP,    NTR_ITYPE_DIRECT_CALL, NTR_ITYPE_INDIRECT_CALL, NTR_ITYPE_RETURN,    NTR_ITYPE_RETURN,
+        NTR_ITYPE_OTHER_INDIRECT, NTR_ITYPE_TAKEN,       NTR_ITYPE_CO_SWAP};
     uint32_t random = seed;
     uint64_t pc = 0x1000, stack[64] = {0}, time = 0, scontext = 0;
     unsigned depth = 0, priv = NTR_PRIV_U;
@@ -81,9 +81,15 @@ static ntr_encoder *make_encoder(const char *const *options, stream *out) {
 static void push_blocks(ntr_encoder *encoder, const block *blocks, size_t count, uint64_t before) {
     for (size_t i = 0; i < count; before = blocks[i++].scontext) {
         const block *b = &blocks[i];
-        ntr_ingress in = {.iaddr = b->start, .iretire = b->halfwords, .itype = b->itype, .ilastsize = b->last_size,
+        ntr_ingress in = {.iaddr = b->start,
+                          .iretire = b->halfwords,
+                          .itype = b->itype,
+                          .ilastsize = b->last_size,
                           .ctype = b->scontext == before ? NTR_CTYPE_UNREPORTED : NTR_CTYPE_IMPRECISE,
-                          .priv = b->priv, .scontext = b->scontext, .cycle = true, .time = b->time};
+                          .priv = b->priv,
+                          .scontext = b->scontext,
+                          .cycle = true,
+                          .time = b->time};
         assert_int_equal(ntr_encoder_push(encoder, &in), NTR_OK);
     }
 }
@@ -91,7 +97,9 @@ static void push_blocks(ntr_encoder *encoder, const block *blocks, size_t count,
 /* Does block `b`, which leads to `next` (NULL: not known), need no message? The return stack follows. */
 static bool continues(ntr_enc_stack *stack, const block *b, const block *next, bool htm) {
     switch (b->itype) {
-    case NTR_ITYPE_NONE: case NTR_ITYPE_NOT_TAKEN: case NTR_ITYPE_DIRECT_JUMP: return true;
+    case NTR_ITYPE_NONE:
+    case NTR_ITYPE_NOT_TAKEN:
+    case NTR_ITYPE_DIRECT_JUMP: return true;
     case NTR_ITYPE_TAKEN: return htm;
     case NTR_ITYPE_DIRECT_CALL:
         if (stack) ntr_enc_stack_push(stack, b->start + 2 * b->halfwords);
@@ -101,7 +109,9 @@ static bool continues(ntr_enc_stack *stack, const block *b, const block *next, b
     }
 }
 
-static bool is_branch(const block *b) { return b->itype == NTR_ITYPE_TAKEN || b->itype == NTR_ITYPE_NOT_TAKEN; }
+static bool is_branch(const block *b) {
+    return b->itype == NTR_ITYPE_TAKEN || b->itype == NTR_ITYPE_NOT_TAKEN;
+}
 
 /* Can the block be in a run? */
 static bool same_state(const ntr_encoder *encoder, const block *b) {
@@ -122,7 +132,8 @@ static size_t push_run(ntr_encoder *encoder, const block *blocks, size_t count, 
         run.end = b->start + 2 * b->halfwords;
         run.ilastsize = b->last_size;
         run.time = b->time;
-        bool last = n == count || n == most || !same_state(encoder, &blocks[n]) || run.branches + is_branch(b) >= branches;
+        bool last =
+            n == count || n == most || !same_state(encoder, &blocks[n]) || run.branches + is_branch(b) >= branches;
         goes_on = !(last && !is_branch(b)) && continues(stack, b, n < count ? b + 1 : NULL, htm);
         if (!goes_on) run.itype = b->itype;
         if (!goes_on || !is_branch(b)) continue;
@@ -179,8 +190,10 @@ static void runs_are_blocks(void **state) {
             for (size_t at = 0; at < BLOCKS;) {
                 /* now and then single blocks in between */
                 bool one_block = next_random(&random) % 8 == 0 || !same_state(f, &blocks[at]);
-                if (one_block) push_blocks(f, &blocks[at], 1, at ? blocks[at - 1].scontext : 0), at++;
-                else at += push_run(f, blocks + at, BLOCKS - at, 1 + next_random(&random) % 90, htm);
+                if (one_block)
+                    push_blocks(f, &blocks[at], 1, at ? blocks[at - 1].scontext : 0), at++;
+                else
+                    at += push_run(f, blocks + at, BLOCKS - at, 1 + next_random(&random) % 90, htm);
             }
             assert_int_equal(ntr_encoder_stop(e, 0x4000, 4), NTR_OK);
             assert_int_equal(ntr_encoder_stop(f, 0x4000, 4), NTR_OK);
@@ -197,7 +210,8 @@ static void a_jump_is_sent_when_its_target_is_known(void **state) {
     (void)state;
     static const char *const none[] = {NULL};
     static stream out;
-    const ntr_enc_run jump = {.iaddr = 0x104, .end = 0x108, .iretire = 2, .ilastsize = 1, .itype = NTR_ITYPE_OTHER_INDIRECT};
+    const ntr_enc_run jump = {
+        .iaddr = 0x104, .end = 0x108, .iretire = 2, .ilastsize = 1, .itype = NTR_ITYPE_OTHER_INDIRECT};
     ntr_encoder *e = make_encoder(none, &out);
     assert_null(ntr_enc_return_stack(e));
     assert_int_equal(ntr_enc_begin_run(e, 0x104, 0), NTR_OK);
@@ -216,9 +230,9 @@ static void what_runs_cannot_tell_is_refused(void **state) {
     (void)state;
     static stream out;
     static const char *const none[] = {NULL};
-    static const char *const no[][3] = {{"fifo", "200"}, {"filter", "priv=u"},
-                                        {"all-jumps", "on"}, {"itype-width", "3"}, {"sync-mode", "cycles"},
-                                        {"icnt-bits", "15"}, {"sync-form", "exact"}};
+    static const char *const no[][3] = {{"fifo", "200"},       {"filter", "priv=u"},    {"all-jumps", "on"},
+                                        {"itype-width", "3"},  {"sync-mode", "cycles"}, {"icnt-bits", "15"},
+                                        {"sync-form", "exact"}};
     const ntr_enc_run good = {.iaddr = 0x100, .end = 0x104, .iretire = 2, .ilastsize = 1};
     for (size_t i = 0; i < sizeof no / sizeof no[0]; i++) {
         ntr_encoder *e = make_encoder(no[i], &out);

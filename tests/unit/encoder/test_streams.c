@@ -134,21 +134,26 @@ static void section_15_10(void **state) {
         void (*program)(rig *);
         const char *options, *stream;
     } CASES[] = {
-        {program_c, "", "24 05 00 0B, 10 61 00 1B, 70 81 01 0B, 70 81 01 0B, 70 81 01 0B, 70 81 01 0B, 70 81 00 19 0F, 84 00 13"},
+        {program_c, "",
+         "24 05 00 0B, 10 61 00 1B, 70 81 01 0B, 70 81 01 0B, 70 81 01 0B, 70 81 01 0B, 70 81 00 19 0F, 84 00 13"},
         {program_c, "repeat-branch", "24 05 00 0B, 10 61 00 1B, 70 81 01 0B, 78 0F, 70 81 00 19 0F, 84 00 13"},
-        {program_c, "mode=btm", "24 05 00 0B, 10 61 00 1B, 10 81 03, 10 81 03, 10 81 03, 10 81 03, 0C 13, 10 41 00 1B, 84 00 13"},
-        {program_c, "mode=btm repeat-branch", "24 05 00 0B, 10 61 00 1B, 10 81 03, 78 0F, 0C 13, 10 41 00 1B, 84 00 13"},
+        {program_c, "mode=btm",
+         "24 05 00 0B, 10 61 00 1B, 10 81 03, 10 81 03, 10 81 03, 10 81 03, 0C 13, 10 41 00 1B, 84 00 13"},
+        {program_c, "mode=btm repeat-branch",
+         "24 05 00 0B, 10 61 00 1B, 10 81 03, 78 0F, 0C 13, 10 41 00 1B, 84 00 13"},
         {program_d, "", "24 05 00 0B, 70 A1 11 0B, 10 31 10 13, 70 71 0D 0F, 10 21 10 13, 84 00 0B"},
         {program_d, "implicit-return=full", "24 05 00 0B, 70 D1 00 11 0B, 84 40 2D 0F"},
         {program_d, "implicit-return=count", "24 05 00 0B, 70 D1 00 11 0B, 84 40 2D 0F"},
         {program_d, "implicit-return=partial compare-bits=4", "24 05 00 0B, 70 D1 00 11 0B, 84 40 2D 0F"},
         {program_d, "mode=btm implicit-return=full", "24 05 00 0B, 10 D1 00 13, 0C 1B, 84 00 17"},
-        {program_e, "", "24 05 00 0B, 6C C4 FC FC FC FC FF, 6C C4 FC FC FC FC FF, 6C C4 FC FC FC FC FF, 6C C4 FC FC FC FC FF, "
-                        "6C C4 FC FC FC FC FF, 70 20 9D 00 19 0B, 84 00 13"},
+        {program_e, "",
+         "24 05 00 0B, 6C C4 FC FC FC FC FF, 6C C4 FC FC FC FC FF, 6C C4 FC FC FC FC FF, 6C C4 FC FC FC FC FF, "
+         "6C C4 FC FC FC FC FF, 70 20 9D 00 19 0B, 84 00 13"},
         {program_e, "repeated-history history-repeats=whole",
          "24 05 00 0B, 6C C8 FC FC FC FC FD 17, 70 20 9D 00 19 0B, 84 00 13"},
-        {program_e, "full=after", "24 05 00 0B, 6C C4 FC FC FC FC FF, 6C C4 FC FC FC FC FF, 6C C4 FC FC FC FC FF, "
-                                  "6C C4 FC FC FC FC FF, 6C C4 FC FC FC FC FF, 70 20 9D 00 19 0B, 84 00 13"},
+        {program_e, "full=after",
+         "24 05 00 0B, 6C C4 FC FC FC FC FF, 6C C4 FC FC FC FC FF, 6C C4 FC FC FC FC FF, "
+         "6C C4 FC FC FC FC FF, 6C C4 FC FC FC FC FF, 70 20 9D 00 19 0B, 84 00 13"},
     };
     for (size_t i = 0; i < sizeof CASES / sizeof *CASES; i++) {
         rig r;
@@ -191,16 +196,19 @@ static void ingress_example(void **state) {
         rig_block(&r, 0x0946, 1, 2, TK);
         rig_block(&r, 0x0988, 4, 4, NONE);
         rig_stop(&r, 0x0990);
-        rig_expect(&r, htm ? "24 0D 00 83, 10 71 80 CB, 84 40 21 17"
-                           : "24 0D 00 83, 10 71 80 CB, 0C 13, 84 00 13");
+        rig_expect(&r, htm ? "24 0D 00 83, 10 71 80 CB, 84 40 21 17" : "24 0D 00 83, 10 71 80 CB, 0C 13, 84 00 13");
         rig_close(&r);
     }
 }
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        TEST(section_15_4),  TEST(section_15_5), TEST(full_before_the_instruction),
-        TEST(section_15_10), TEST(blocks_of_any_length_are_the_same), TEST(ingress_example),
+        TEST(section_15_4),
+        TEST(section_15_5),
+        TEST(full_before_the_instruction),
+        TEST(section_15_10),
+        TEST(blocks_of_any_length_are_the_same),
+        TEST(ingress_example),
     };
     return cmocka_run_group_tests_name("encoder streams", tests, NULL, NULL);
 }

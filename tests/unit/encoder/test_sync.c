@@ -5,17 +5,25 @@ enum { NONE, EXC, INT, MRET, NT, TK, ICALL = 8, CALL = 9, JR = 10, RET = 13 };
 
 /* ---- the events of section 9 ---------------------------------------------------------------------- */
 
-static void enable(rig *r) { assert_int_equal(ntr_encoder_set_tracing(r->encoder, true), NTR_OK); }
-static void disable(rig *r) { assert_int_equal(ntr_encoder_set_tracing(r->encoder, false), NTR_OK); }
+static void enable(rig *r) {
+    assert_int_equal(ntr_encoder_set_tracing(r->encoder, true), NTR_OK);
+}
+static void disable(rig *r) {
+    assert_int_equal(ntr_encoder_set_tracing(r->encoder, false), NTR_OK);
+}
 
 static void sideband(rig *r, ntr_ingress b) {
     b.cycle = true;
     assert_int_equal(ntr_encoder_push(r->encoder, &b), NTR_OK);
 }
 
-static void enter_debug(rig *r, uint64_t dpc) { sideband(r, (ntr_ingress){.halted = true, .iaddr = dpc}); }
+static void enter_debug(rig *r, uint64_t dpc) {
+    sideband(r, (ntr_ingress){.halted = true, .iaddr = dpc});
+}
 
-static void run(rig *r, uint64_t pc) { rig_insn(r, pc, 4, NONE); }
+static void run(rig *r, uint64_t pc) {
+    rig_insn(r, pc, 4, NONE);
+}
 
 static void open_untraced(rig *r, const char *options) {
     rig_open(r, options);
@@ -88,8 +96,9 @@ static void case_4(void **state) {
     run(&r, 0x100);
     enter_debug(&r, 0x104);
     run(&r, 0x104);
-    rig_expect_messages(&r, "ProgTraceSync SYNC=5 ICNT=0 FADDR=0x80; "
-                            "ProgTraceCorrelation EVCODE=0 CDF=1 ICNT=2 HIST=0x1; ProgTraceSync SYNC=3 ICNT=0 FADDR=0x82");
+    rig_expect_messages(&r,
+                        "ProgTraceSync SYNC=5 ICNT=0 FADDR=0x80; "
+                        "ProgTraceCorrelation EVCODE=0 CDF=1 ICNT=2 HIST=0x1; ProgTraceSync SYNC=3 ICNT=0 FADDR=0x82");
     r.block.trigger = NTR_TRIGGER_NOTIFY;
     rig_insn(&r, 0x108, 4, NT);
     r.block.trigger = 0;
@@ -126,7 +135,8 @@ static void case_6a(void **state) {
     rig r;
     rig_open(&r, "start-sync=5 sync-mode=halfwords sync-max=0 sync-form=exact");
     for (unsigned i = 0; i < 9; i++) run(&r, 0x100 + 4 * i);
-    rig_expect_messages(&r, "ProgTraceSync SYNC=5 ICNT=0 FADDR=0x80; IndirectBranchSync SYNC=2 BTYPE=0 ICNT=16 FADDR=0x90");
+    rig_expect_messages(&r,
+                        "ProgTraceSync SYNC=5 ICNT=0 FADDR=0x80; IndirectBranchSync SYNC=2 BTYPE=0 ICNT=16 FADDR=0x90");
     for (unsigned i = 9; i < 16; i++) rig_insn(&r, 0x100 + 4 * i, 4, i == 12 ? NT : NONE);
     run(&r, 0x140);
     rig_expect_messages(&r, "IndirectBranchHistSync SYNC=2 BTYPE=0 ICNT=16 FADDR=0xa0 HIST=0x2");
@@ -203,7 +213,8 @@ static void exception_after_trap(void **state) {
     } ROWS[] = {
         {"", EXC, "IndirectBranch BTYPE=2 ICNT=2 UADDR=0x480; IndirectBranch BTYPE=2 ICNT=0 UADDR=0x880"},
         {"", INT, "IndirectBranch BTYPE=3 ICNT=2 UADDR=0x480; IndirectBranch BTYPE=2 ICNT=0 UADDR=0x880"},
-        {"btype-detail=off", INT, "IndirectBranch BTYPE=1 ICNT=2 UADDR=0x480; IndirectBranch BTYPE=1 ICNT=0 UADDR=0x880"},
+        {"btype-detail=off", INT,
+         "IndirectBranch BTYPE=1 ICNT=2 UADDR=0x480; IndirectBranch BTYPE=1 ICNT=0 UADDR=0x880"},
     };
     for (size_t i = 0; i < sizeof ROWS / sizeof *ROWS; i++) {
         rig r;
@@ -307,12 +318,13 @@ static void a_sync_forgets_calls_and_repeats(void **state) {
     rig_insn(&r, 0x300, 4, JR);
     rig_insn(&r, 0x300, 4, JR);
     rig_stop(&r, 0x300);
-    rig_expect_messages(&r, "ProgTraceSync SYNC=3 ICNT=0 FADDR=0x80; IndirectBranchSync SYNC=6 BTYPE=0 ICNT=2 FADDR=0x100; "
-                            "IndirectBranch BTYPE=0 ICNT=2 UADDR=0x182; IndirectBranch BTYPE=0 ICNT=2 UADDR=0x102; "
-                            "IndirectBranch BTYPE=0 ICNT=2 UADDR=0x0; RepeatBranch BCNT=1; "
-                            "IndirectBranchSync SYNC=6 BTYPE=0 ICNT=2 FADDR=0x180; "
-                            "IndirectBranch BTYPE=0 ICNT=2 UADDR=0x0; RepeatBranch BCNT=1; "
-                            "ProgTraceCorrelation EVCODE=0 CDF=1 ICNT=0 HIST=0x1");
+    rig_expect_messages(&r,
+                        "ProgTraceSync SYNC=3 ICNT=0 FADDR=0x80; IndirectBranchSync SYNC=6 BTYPE=0 ICNT=2 FADDR=0x100; "
+                        "IndirectBranch BTYPE=0 ICNT=2 UADDR=0x182; IndirectBranch BTYPE=0 ICNT=2 UADDR=0x102; "
+                        "IndirectBranch BTYPE=0 ICNT=2 UADDR=0x0; RepeatBranch BCNT=1; "
+                        "IndirectBranchSync SYNC=6 BTYPE=0 ICNT=2 FADDR=0x180; "
+                        "IndirectBranch BTYPE=0 ICNT=2 UADDR=0x0; RepeatBranch BCNT=1; "
+                        "ProgTraceCorrelation EVCODE=0 CDF=1 ICNT=0 HIST=0x1");
     rig_close(&r);
 }
 
@@ -325,8 +337,9 @@ static void the_push_of_a_synchronizing_call_is_lost(void **state) {
     assert_int_equal(ntr_encoder_request_sync(r.encoder, NTR_SYNC_PERIODIC), NTR_OK);
     rig_insn(&r, 0x200, 2, RET);
     run(&r, 0x104);
-    rig_expect_messages(&r, "ProgTraceSync SYNC=3 ICNT=0 FADDR=0x80; IndirectBranchSync SYNC=2 BTYPE=0 ICNT=2 FADDR=0x100; "
-                            "IndirectBranch BTYPE=0 ICNT=1 UADDR=0x182");
+    rig_expect_messages(&r,
+                        "ProgTraceSync SYNC=3 ICNT=0 FADDR=0x80; IndirectBranchSync SYNC=2 BTYPE=0 ICNT=2 FADDR=0x100; "
+                        "IndirectBranch BTYPE=0 ICNT=1 UADDR=0x182");
     rig_close(&r);
 }
 
@@ -341,8 +354,8 @@ static void the_strongest_reason_is_told(void **state) {
         r.size = r.length = 0;
         for (size_t k = sizeof ORDER; k > i; k--) ntr_encoder_request_sync(r.encoder, ORDER[k - 1]);
         run(&r, 0x104);
-        snprintf(text, sizeof text, "%s SYNC=%u %sICNT=2 FADDR=0x82", ORDER[i] == 4 ? "ProgTraceSync" : "IndirectBranchSync",
-                 ORDER[i], ORDER[i] == 4 ? "" : "BTYPE=0 ");
+        snprintf(text, sizeof text, "%s SYNC=%u %sICNT=2 FADDR=0x82",
+                 ORDER[i] == 4 ? "ProgTraceSync" : "IndirectBranchSync", ORDER[i], ORDER[i] == 4 ? "" : "BTYPE=0 ");
         rig_expect_messages(&r, text);
         rig_close(&r);
     }
@@ -357,11 +370,13 @@ static void reset_restarts_with_its_own_reason(void **state) {
     rig_insn(&r, 0x100, 4, NT);
     sideband(&r, (ntr_ingress){.reset = true, .no_iaddr = true});
     run(&r, 0x1000);
-    rig_expect_messages(&r, "ProgTraceSync SYNC=3 ICNT=0 FADDR=0x80; ProgTraceCorrelation EVCODE=4 CDF=1 ICNT=2 HIST=0x2; "
-                            "ProgTraceSync SYNC=1 ICNT=0 FADDR=0x800");
+    rig_expect_messages(&r,
+                        "ProgTraceSync SYNC=3 ICNT=0 FADDR=0x80; ProgTraceCorrelation EVCODE=4 CDF=1 ICNT=2 HIST=0x2; "
+                        "ProgTraceSync SYNC=1 ICNT=0 FADDR=0x800");
     assert_int_equal(ntr_encoder_stop(r.encoder, 0x1004, NTR_EVCODE_LOW_POWER), NTR_OK);
     run(&r, 0x2000);
-    rig_expect_messages(&r, "ProgTraceCorrelation EVCODE=1 CDF=1 ICNT=2 HIST=0x1; ProgTraceSync SYNC=9 ICNT=0 FADDR=0x1000");
+    rig_expect_messages(
+        &r, "ProgTraceCorrelation EVCODE=1 CDF=1 ICNT=2 HIST=0x1; ProgTraceSync SYNC=9 ICNT=0 FADDR=0x1000");
     rig_close(&r);
 }
 
@@ -376,8 +391,9 @@ static void debug_mode_by_privilege(void **state) {
     run(&r, 0x804);
     r.block.priv = NTR_PRIV_M;
     run(&r, 0x200);
-    rig_expect_messages(&r, "ProgTraceSync SYNC=3 ICNT=0 FADDR=0x80; ProgTraceCorrelation EVCODE=0 CDF=1 ICNT=2 HIST=0x1; "
-                            "ProgTraceSync SYNC=3 ICNT=0 FADDR=0x100");
+    rig_expect_messages(&r,
+                        "ProgTraceSync SYNC=3 ICNT=0 FADDR=0x80; ProgTraceCorrelation EVCODE=0 CDF=1 ICNT=2 HIST=0x1; "
+                        "ProgTraceSync SYNC=3 ICNT=0 FADDR=0x100");
     rig_close(&r);
 }
 
@@ -393,7 +409,8 @@ static void triggers_act_on_whole_cycles(void **state) {
     open_untraced(&r, "announce=off");
     triggers(&r, 0x100, NTR_TRIGGER_ON | NTR_TRIGGER_OFF); /* this cycle only */
     run(&r, 0x104);
-    rig_expect_messages(&r, "ProgTraceSync SYNC=3 ICNT=0 FADDR=0x80; ProgTraceCorrelation EVCODE=4 CDF=1 ICNT=2 HIST=0x1");
+    rig_expect_messages(&r,
+                        "ProgTraceSync SYNC=3 ICNT=0 FADDR=0x80; ProgTraceCorrelation EVCODE=4 CDF=1 ICNT=2 HIST=0x1");
     triggers(&r, 0x108, NTR_TRIGGER_ON);
     triggers(&r, 0x10c, NTR_TRIGGER_OFF);
     triggers(&r, 0x110, NTR_TRIGGER_ON); /* no gap */
@@ -402,7 +419,8 @@ static void triggers_act_on_whole_cycles(void **state) {
     run(&r, 0x118); /* still the trace-off cycle */
     r.block.cycle = true;
     run(&r, 0x11c);
-    rig_expect_messages(&r, "ProgTraceSync SYNC=5 ICNT=0 FADDR=0x84; ProgTraceCorrelation EVCODE=4 CDF=1 ICNT=10 HIST=0x1");
+    rig_expect_messages(&r,
+                        "ProgTraceSync SYNC=5 ICNT=0 FADDR=0x84; ProgTraceCorrelation EVCODE=4 CDF=1 ICNT=10 HIST=0x1");
     rig_close(&r);
     rig_open(&r, "trigger-enable=off");
     triggers(&r, 0x100, NTR_TRIGGER_OFF);
@@ -420,7 +438,8 @@ static void switched_off_behind_a_jump(void **state) {
     disable(&r);
     rig_expect_messages(&r, "ProgTraceSync SYNC=3 ICNT=0 FADDR=0x80");
     run(&r, 0x200);
-    rig_expect_messages(&r, "IndirectBranch BTYPE=0 ICNT=2 UADDR=0x180; ProgTraceCorrelation EVCODE=4 CDF=1 ICNT=0 HIST=0x1");
+    rig_expect_messages(
+        &r, "IndirectBranch BTYPE=0 ICNT=2 UADDR=0x180; ProgTraceCorrelation EVCODE=4 CDF=1 ICNT=0 HIST=0x1");
     run(&r, 0x204);
     rig_expect_messages(&r, "");
     rig_close(&r);

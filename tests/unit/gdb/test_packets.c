@@ -52,7 +52,8 @@ static void too_long(void **state) {
     static ntr_gdb_packets packets;
     memset(&packets, 0, sizeof packets);
     assert_int_equal(TAKE(&packets, "$"), NTR_GDB_NOTHING);
-    for (int i = 0; i < 3 * NTR_GDB_PACKET_SIZE; i++) assert_int_equal(ntr_gdb_packets_take(&packets, 'm'), NTR_GDB_NOTHING);
+    for (int i = 0; i < 3 * NTR_GDB_PACKET_SIZE; i++)
+        assert_int_equal(ntr_gdb_packets_take(&packets, 'm'), NTR_GDB_NOTHING);
     assert_int_equal(TAKE(&packets, "#00"), NTR_GDB_DAMAGED);
     assert_int_equal(TAKE(&packets, "$qC#b4"), NTR_GDB_PACKET);
 }
@@ -86,14 +87,17 @@ static void values(void **state) {
     ntr_gdb_text_value(&out, 0x0123456789abcdef, 64);
     ntr_gdb_text_value(&out, 0x89abcdef, 32);
     ntr_gdb_text_unknown(&out, 32);
-    assert_string_equal(out.bytes, "efcdab8967452301" "efcdab89" "xxxxxxxx");
+    assert_string_equal(out.bytes, "efcdab8967452301"
+                                   "efcdab89"
+                                   "xxxxxxxx");
     ntr_gdb_text_release(&out);
 }
 
 static void breakpoints(void **state) {
     (void)state;
     ntr_gdb_breakpoints b = {0};
-    for (uint64_t i = 0; i < 100; i++) assert_int_equal(ntr_gdb_breakpoint_add(&b, i * 37 % 100 * 2, i % 3 == 0), NTR_OK);
+    for (uint64_t i = 0; i < 100; i++)
+        assert_int_equal(ntr_gdb_breakpoint_add(&b, i * 37 % 100 * 2, i % 3 == 0), NTR_OK);
     assert_int_equal(ntr_gdb_breakpoint_add(&b, 4, false), NTR_OK); /* again */
     assert_int_equal(b.count, 100);
     for (size_t i = 1; i < b.count; i++) assert_true(b.addresses[i - 1] < b.addresses[i]);
@@ -112,7 +116,8 @@ static void breakpoints(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        TEST(checksums), TEST(escaped_bytes), TEST(too_long), TEST(answers_are_escaped), TEST(numbers), TEST(values), TEST(breakpoints),
+        TEST(checksums), TEST(escaped_bytes), TEST(too_long),    TEST(answers_are_escaped),
+        TEST(numbers),   TEST(values),        TEST(breakpoints),
     };
     return cmocka_run_group_tests_name("packets", tests, NULL, NULL);
 }

@@ -120,7 +120,9 @@ static void registers_and_memory(void **state) {
     expect(&s, "m1100,4", "$130101ff#");
     expect(&s, "m5000,4", "$E01#");
     expect(&s, "P1=0", "$E.a recorded execution cannot be changed#");
-    expect(&s, "g", "$0000000000000000" "0410000000000000");
+    expect(&s, "g",
+           "$0000000000000000"
+           "0410000000000000");
     end(&s);
 }
 
@@ -137,7 +139,8 @@ static void monitor_commands(void **state) {
     assert_int_equal(ntr_gdb_monitor(s.gdb, "return", &text), NTR_OK);
     assert_string_equal(text, "hart 0: instruction 7 at 0x1004\n");
     assert_int_equal(ntr_gdb_monitor(s.gdb, "hits 0x1108", &text), NTR_OK);
-    assert_string_equal(text, "0x1108 was executed 1 times; first as instruction 3, last as instruction 3 of the trace\n");
+    assert_string_equal(text,
+                        "0x1108 was executed 1 times; first as instruction 3, last as instruction 3 of the trace\n");
     assert_int_equal(ntr_gdb_monitor(s.gdb, "next-gap", &text), NTR_OK);
     assert_string_equal(text, "no gap after this place\n");
     assert_int_equal(ntr_gdb_monitor(s.gdb, "goto nowhere", &text), NTR_E_INVALID);
@@ -146,6 +149,7 @@ static void monitor_commands(void **state) {
 }
 
 int main(void) {
-    const struct CMUnitTest tests[] = {TEST(steps), TEST(breakpoints), TEST(registers_and_memory), TEST(monitor_commands)};
+    const struct CMUnitTest tests[] = {TEST(steps), TEST(breakpoints), TEST(registers_and_memory),
+                                       TEST(monitor_commands)};
     return cmocka_run_group_tests_name("server", tests, NULL, NULL);
 }

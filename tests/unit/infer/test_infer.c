@@ -6,8 +6,8 @@
 static void infer(const scene *s, const char *messages, ntr_inference *got, bool with_program, uint32_t given) {
     stream in = {.size = 0};
     assemble(&in, &s->config.params, messages);
-    ntr_infer_config config = {.size = sizeof config, .params = s->config.params, .given = given,
-                               .program = with_program ? s->program : NULL};
+    ntr_infer_config config = {
+        .size = sizeof config, .params = s->config.params, .given = given, .program = with_program ? s->program : NULL};
     assert_int_equal(ntr_infer(&config, (ntr_bytes){in.bytes, in.size}, got), NTR_OK);
 }
 
@@ -74,8 +74,10 @@ static void a_few_messages_show_the_width_of_src(void **state) {
     scene_start(&s, NULL);
     s.config.params.src_bits = 5;
     code(&s, 0x100, ADD, branch(-4), JR_A5);
-    infer(&s, "ProgTraceSync SRC=9 SYNC=3 ICNT=0 FADDR=0x80\nDirectBranch SRC=9 ICNT=4\nDirectBranch SRC=9 ICNT=4\n"
-              "IndirectBranch SRC=9 BTYPE=0 ICNT=6 UADDR=0x0\nDirectBranch SRC=9 ICNT=4\n", &got, true, 0);
+    infer(&s,
+          "ProgTraceSync SRC=9 SYNC=3 ICNT=0 FADDR=0x80\nDirectBranch SRC=9 ICNT=4\nDirectBranch SRC=9 ICNT=4\n"
+          "IndirectBranch SRC=9 BTYPE=0 ICNT=6 UADDR=0x0\nDirectBranch SRC=9 ICNT=4\n",
+          &got, true, 0);
     assert_int_equal(got.params.src_bits, 5);
     assert_int_equal(got.choices[NTR_PARAMETER_SRC_BITS].confidence, NTR_CONFIDENCE_SURE);
     assert_string_equal(got.mode.value, "btm");
@@ -100,24 +102,31 @@ static void infer_bytes(const scene *s, const char *hex, ntr_inference *got, boo
     stream in = {.size = 0};
     unsigned byte;
     for (int length = 0; sscanf(hex, "%2x%n", &byte, &length) == 1; hex += length) in.bytes[in.size++] = (uint8_t)byte;
-    ntr_infer_config config = {.size = sizeof config, .params = s->config.params, .program = with_program ? s->program : NULL};
+    ntr_infer_config config = {
+        .size = sizeof config, .params = s->config.params, .program = with_program ? s->program : NULL};
     assert_int_equal(ntr_infer(&config, (ntr_bytes){in.bytes, in.size}, got), NTR_OK);
 }
 
 #define FILL8 "FFFFFFFFFFFFFFFF"
 
-/* Both dialects follow the program; only the frames of 64 bytes tell them apart, and the repeated U-ADDR goes to other places. */
+/* Both dialects follow the program; only the frames of 64 bytes tell them apart, and the repeated U-ADDR goes to other
+ * places. */
 static void frames_show_tt_dfd(void **state) {
     (void)state;
     static ntr_inference got;
     scene s;
     scene_start(&s, NULL);
     code(&s, 0x100, branch(8), JR_A5, ADD, ADD, ADD, ADD, ADD, ADD, branch(8), JR_A5);
-    infer_bytes(&s,
-                /* ProgTraceSync SYNC 1 at 0x100, Ownership, IndirectBranchHist to 0x120, RepeatBranch: 0x100, 0x120, ... */
-                "244001000B" "08000F" "700011410B" "780007" FILL8 FILL8 FILL8 FILL8 FILL8 FILL8
-                /* a second frame: ProgTraceCorrelation */
-                "84001507" FILL8 FILL8 FILL8 FILL8 FILL8 FILL8 FILL8 "FFFFFFFF", &got, true);
+    infer_bytes(
+        &s,
+        /* ProgTraceSync SYNC 1 at 0x100, Ownership, IndirectBranchHist to 0x120, RepeatBranch: 0x100, 0x120, ... */
+        "244001000B"
+        "08000F"
+        "700011410B"
+        "780007" FILL8 FILL8 FILL8 FILL8 FILL8 FILL8
+        /* a second frame: ProgTraceCorrelation */
+        "84001507" FILL8 FILL8 FILL8 FILL8 FILL8 FILL8 FILL8 "FFFFFFFF",
+        &got, true);
     assert_string_equal(got.choices[NTR_PARAMETER_DIALECT].value, "tt-dfd");
     assert_int_equal(got.choices[NTR_PARAMETER_DIALECT].confidence, NTR_CONFIDENCE_LIKELY);
     assert_int_equal(got.params.src_bits, 4);
@@ -131,7 +140,7 @@ static void own_values_show_a_dialect(void **state) {
     scene s;
     scene_start(&s, NULL);
     code(&s, 0x100, ADD, branch(-4), JR_A5);
-#define SESSION(evcode) \
+#define SESSION(evcode)                                                                                                \
     "ProgTraceSync SYNC=5 ICNT=0 FADDR=0x80\nDirectBranch ICNT=4\nProgTraceCorrelation EVCODE=" evcode " CDF=0 ICNT=2\n"
 #define SESSIONS SESSION("15") SESSION("5") SESSION("15")
     infer(&s, SESSIONS SESSIONS SESSION("5"), &got, true, 0);
@@ -164,8 +173,9 @@ static void config_is_believed(void **state) {
     s.config.params.dialect = ntr_dialect_find("ctte");
     s.config.params.src_bits = 4;
     stream in = {.size = 0};
-    assemble(&in, &s.config.params, "Config SRC=3 CFGVER=1 CAPS=0xffffff ENAB=0x8a8031 P0=0x34 P1=0x86 P2=0xa01 P3=0x1096\n"
-                                    "ProgTraceSync SRC=3 SYNC=5 ICNT=0 FADDR=0x80\n");
+    assemble(&in, &s.config.params,
+             "Config SRC=3 CFGVER=1 CAPS=0xffffff ENAB=0x8a8031 P0=0x34 P1=0x86 P2=0xa01 P3=0x1096\n"
+             "ProgTraceSync SRC=3 SYNC=5 ICNT=0 FADDR=0x80\n");
     ntr_infer_config config = {.size = sizeof config};
     assert_int_equal(ntr_infer(&config, (ntr_bytes){in.bytes, in.size}, &got), NTR_OK);
     assert_string_equal(got.params.dialect->name, "ctte");

@@ -28,7 +28,8 @@ static ntr_status note(void *user, const ntr_ingress *b) {
     assert_in_range(used, 1, room - 1);
     r->length += (size_t)used;
     if (b->ctype) r->length += (size_t)snprintf(r->text + r->length, 30, "x%u", b->ctype);
-    if (b->priv == NTR_PRIV_S) r->length += (size_t)snprintf(r->text + r->length, 30, "@%llu", (unsigned long long)b->time);
+    if (b->priv == NTR_PRIV_S)
+        r->length += (size_t)snprintf(r->text + r->length, 30, "@%llu", (unsigned long long)b->time);
     if (b->itype == EXC || b->itype == INT) {
         if (b->cause) r->length += (size_t)snprintf(r->text + r->length, 30, "c%llu", (unsigned long long)b->cause);
     }
@@ -45,10 +46,9 @@ static void expect(rig *r, const char *text) {
  * 0x110 lui x5, 0x114 jr x6, 0x118 lui x6, 0x11c jr x6, 0x120 ecall, 0x124 c.ebreak, 0x126 ret (c.jr ra),
  * 0x128 jal ra +8 (0x130), 0x12c jalr x5,x1, 0x130 c.nop, 0x132 end. */
 static const uint8_t CODE[] = {
-    0x33, 0x05, 0xb5, 0x00, 0x63, 0x06, 0x00, 0x00, 0x01, 0x00, 0x6f, 0xf0, 0x7f, 0xff, 0x01, 0x00,
-    0xb7, 0x02, 0x00, 0x00, 0x67, 0x00, 0x03, 0x00, 0x37, 0x03, 0x00, 0x00, 0x67, 0x00, 0x03, 0x00,
-    0x73, 0x00, 0x00, 0x00, 0x02, 0x90, 0x82, 0x80, 0xef, 0x00, 0x80, 0x00, 0xe7, 0x82, 0x00, 0x00,
-    0x01, 0x00,
+    0x33, 0x05, 0xb5, 0x00, 0x63, 0x06, 0x00, 0x00, 0x01, 0x00, 0x6f, 0xf0, 0x7f, 0xff, 0x01, 0x00, 0xb7,
+    0x02, 0x00, 0x00, 0x67, 0x00, 0x03, 0x00, 0x37, 0x03, 0x00, 0x00, 0x67, 0x00, 0x03, 0x00, 0x73, 0x00,
+    0x00, 0x00, 0x02, 0x90, 0x82, 0x80, 0xef, 0x00, 0x80, 0x00, 0xe7, 0x82, 0x00, 0x00, 0x01, 0x00,
 };
 
 static void rig_open(rig *r, const ntr_classifier_config *wishes) {
@@ -100,7 +100,8 @@ static void how_blocks_end(void **state) {
 
 static void the_same_one_by_one(void **state) {
     (void)state;
-    static const uint64_t PCS[] = {0x100, 0x104, 0x108, 0x10a, 0x100, 0x104, 0x110, 0x114, 0x118, 0x11c, 0x126, 0x128, 0x130};
+    static const uint64_t PCS[] = {0x100, 0x104, 0x108, 0x10a, 0x100, 0x104, 0x110,
+                                   0x114, 0x118, 0x11c, 0x126, 0x128, 0x130};
     rig r;
     rig_open(&r, NULL);
     for (size_t i = 0; i < sizeof PCS / 8; i++) assert_int_equal(ntr_classifier_push(r.classifier, PCS[i]), NTR_OK);
@@ -168,7 +169,9 @@ static void reported_traps(void **state) {
     assert_int_equal(ntr_classifier_trap(r.classifier, EXC, 0x120, 8, 0), NTR_OK);
     PCS(&r, 0x130);
     finish(&r, 0x132);
-    expect(&r, "0x100+2:1c2 0x100+4:5 0x110+0:2c7 0x126+1:13 0x200+0:1c1 0x300+0:1c1 0x126+1:13 ?+0:2c3 0x120+0:1c8 0x130+1:0");
+    expect(
+        &r,
+        "0x100+2:1c2 0x100+4:5 0x110+0:2c7 0x126+1:13 0x200+0:1c1 0x300+0:1c1 0x126+1:13 ?+0:2c3 0x120+0:1c8 0x130+1:0");
     assert_int_equal(ntr_classifier_trap(r.classifier, NT, 0, 0, 0), NTR_E_INVALID);
     rig_close(&r);
 }
@@ -198,7 +201,8 @@ static void no_image(void **state) {
     (void)state;
     rig r;
     rig_open(&r, NULL);
-    assert_int_equal(ntr_classifier_push_many(r.classifier, (const uint64_t[]){0x100, 0x104, 0x5000}, 3), NTR_E_NO_IMAGE);
+    assert_int_equal(ntr_classifier_push_many(r.classifier, (const uint64_t[]){0x100, 0x104, 0x5000}, 3),
+                     NTR_E_NO_IMAGE);
     assert_string_equal(ntr_classifier_error(r.classifier), "pc 3: no program image at 0x5000");
     rig_close(&r);
 }
@@ -230,7 +234,8 @@ static void scan(void **state) {
     (void)state;
     ntr_code_block b;
     assert_int_equal(ntr_code_block_scan(CODE, sizeof CODE, 0x100, 0, 0, &b), NTR_OK);
-    assert_true(b.start == 0x100 && b.instructions == 2 && b.halfwords == 4 && b.target == 0x110 && b.flow == NTR_FLOW_BRANCH);
+    assert_true(b.start == 0x100 && b.instructions == 2 && b.halfwords == 4 && b.target == 0x110 &&
+                b.flow == NTR_FLOW_BRANCH);
     assert_int_equal(ntr_code_block_scan(CODE, sizeof CODE, 0x100, 0, 1, &b), NTR_OK);
     assert_true(b.instructions == 1 && b.halfwords == 2 && b.flow == NTR_FLOW_LINEAR);
     assert_int_equal(ntr_code_block_scan(CODE, 6, 0x100, 0, 0, &b), NTR_OK); /* the bytes end inside the branch */

@@ -28,14 +28,23 @@ static void inconsistent_records_are_refused(void **state) {
         {"xlen=32", {.iaddr = 0x100000108, .iretire = 2}, "iaddr 0x100000108 has more than 32 bits"},
         {"", {.iaddr = 0x108, .iretire = 0x200000}, "iretire 2097152 is more than 1048576"},
         {"", {.itype = TK}, "itype 5 without a retired instruction (iretire 0)"},
-        {"", {.itype = EXC, .no_iaddr = true}, "an exception without retired instruction needs the iaddr of the one that trapped"},
+        {"",
+         {.itype = EXC, .no_iaddr = true},
+         "an exception without retired instruction needs the iaddr of the one that trapped"},
         {"", {.iretire = 2, .no_iaddr = true}, "iretire 2 without iaddr"},
-        {"", {.iaddr = 0x108, .iretire = 1, .ilastsize = 1}, "iretire 1 is less than the last instruction's 2 halfwords"},
-        {"", {.iaddr = 0x108, .iretire = 4, .ilastsize = 2, .itype = TK},
+        {"",
+         {.iaddr = 0x108, .iretire = 1, .ilastsize = 1},
+         "iretire 1 is less than the last instruction's 2 halfwords"},
+        {"",
+         {.iaddr = 0x108, .iretire = 4, .ilastsize = 2, .itype = TK},
          "itype 5 is a branch or jump, which has 1 or 2 halfwords, not 4"},
-        {"", {.iaddr = 0x108, .iretire = 2, .halted = true}, "instructions retire while the hart is halted or in reset"},
+        {"",
+         {.iaddr = 0x108, .iretire = 2, .halted = true},
+         "instructions retire while the hart is halted or in reset"},
         {"", {.iaddr = 0x10a, .iretire = 2}, "iaddr 0x10a does not follow the block before, which ends at 0x108"},
-        {"context", {.iaddr = 0x108, .iretire = 2, .scontext = 1ull << 59}, "scontext and hcontext have at most 59 bits"},
+        {"context",
+         {.iaddr = 0x108, .iretire = 2, .scontext = 1ull << 59},
+         "scontext and hcontext have at most 59 bits"},
     };
     for (size_t i = 0; i < sizeof ROWS / sizeof *ROWS; i++) {
         rig r;
@@ -90,7 +99,8 @@ static void three_bit_itype(void **state) {
     rig_insn(&r, 0x300, 4, IND);
     rig_insn(&r, 0x200, 4, NONE);
     rig_stop(&r, 0x204);
-    rig_expect_messages(&r, START "; IndirectBranch BTYPE=0 ICNT=4 UADDR=0x180; ProgTraceCorrelation EVCODE=0 CDF=1 ICNT=2 HIST=0x1");
+    rig_expect_messages(
+        &r, START "; IndirectBranch BTYPE=0 ICNT=4 UADDR=0x180; ProgTraceCorrelation EVCODE=0 CDF=1 ICNT=2 HIST=0x1");
     rig_close(&r);
 }
 
@@ -102,8 +112,9 @@ static void contexts_are_told_as_they_change(void **state) {
         const char *options, *messages;
     } ROWS[] = {
         {"context", START "; Ownership PROCESS=0xae; Ownership PROCESS=0x4; Ownership PROCESS=0xc6"},
-        {"context=hcontext", START "; Ownership PROCESS=0x2f; Ownership PROCESS=0xae; Ownership PROCESS=0x4; Ownership PROCESS=0xc6; "
-                                   "Ownership PROCESS=0x47; Ownership PROCESS=0x67; Ownership PROCESS=0xe6; Ownership PROCESS=0xe6"},
+        {"context=hcontext",
+         START "; Ownership PROCESS=0x2f; Ownership PROCESS=0xae; Ownership PROCESS=0x4; Ownership PROCESS=0xc6; "
+               "Ownership PROCESS=0x47; Ownership PROCESS=0x67; Ownership PROCESS=0xe6; Ownership PROCESS=0xe6"},
         {"context=hcontext context-order=scontext",
          START "; Ownership PROCESS=0xae; Ownership PROCESS=0x2f; Ownership PROCESS=0x4; Ownership PROCESS=0xc6; "
                "Ownership PROCESS=0x47; Ownership PROCESS=0xe6; Ownership PROCESS=0x67; Ownership PROCESS=0xe6"},
@@ -159,8 +170,9 @@ static void precise_and_asynchronous_contexts(void **state) {
     r.block.ctype = NTR_CTYPE_PRECISE;
     r.block.scontext = 1;
     rig_insn(&r, 0x104, 4, NONE);
-    rig_expect_messages(&r, START "; Ownership PROCESS=0xe; IndirectBranchHistSync SYNC=6 BTYPE=0 ICNT=2 FADDR=0x82 HIST=0x2; "
-                                  "Ownership PROCESS=0x2e");
+    rig_expect_messages(&r, START
+                        "; Ownership PROCESS=0xe; IndirectBranchHistSync SYNC=6 BTYPE=0 ICNT=2 FADDR=0x82 HIST=0x2; "
+                        "Ownership PROCESS=0x2e");
     r.block.ctype = NTR_CTYPE_ASYNC;
     r.block.scontext = 2;
     rig_insn(&r, 0x900, 4, JR);
@@ -177,8 +189,10 @@ static void filter_text(void **state) {
     (void)state;
     ntr_filter f;
     size_t column;
-    assert_int_equal(ntr_filter_parse("addr=0x100-0x1ff,priv=m+vu,scontext=5,hcontext=0x6,exception=2+13,interrupt,impdef=1/3",
-                                      &f, &column), NTR_OK);
+    assert_int_equal(
+        ntr_filter_parse("addr=0x100-0x1ff,priv=m+vu,scontext=5,hcontext=0x6,exception=2+13,interrupt,impdef=1/3", &f,
+                         &column),
+        NTR_OK);
     assert_true(f.match_address && f.first == 0x100 && f.last == 0x1ff);
     assert_true(f.match_priv && f.priv == (1 << NTR_PRIV_M | 1 << NTR_PRIV_VU));
     assert_true(f.match_scontext && f.scontext == 5 && f.match_hcontext && f.hcontext == 6);
@@ -189,9 +203,15 @@ static void filter_text(void **state) {
         ntr_status status;
         size_t column;
     } BAD[] = {
-        {"", NTR_E_NAME, 0},           {"addr", NTR_E_NAME, 0},      {"addr=1", NTR_E_SYNTAX, 6},
-        {"addr=2-1", NTR_E_RANGE, 8},  {"priv=x", NTR_E_NAME, 5},    {"priv=m+", NTR_E_NAME, 7},
-        {"exception=64", NTR_E_RANGE, 12}, {"scontext=5x", NTR_E_SYNTAX, 10}, {"interrupt,", NTR_E_NAME, 10},
+        {"", NTR_E_NAME, 0},
+        {"addr", NTR_E_NAME, 0},
+        {"addr=1", NTR_E_SYNTAX, 6},
+        {"addr=2-1", NTR_E_RANGE, 8},
+        {"priv=x", NTR_E_NAME, 5},
+        {"priv=m+", NTR_E_NAME, 7},
+        {"exception=64", NTR_E_RANGE, 12},
+        {"scontext=5x", NTR_E_SYNTAX, 10},
+        {"interrupt,", NTR_E_NAME, 10},
     };
     for (size_t i = 0; i < sizeof BAD / sizeof *BAD; i++) {
         assert_int_equal(ntr_filter_parse(BAD[i].text, &f, &column), BAD[i].status);
@@ -213,10 +233,11 @@ static void address_window(void **state) {
     rig_insn(&r, 0x204, 4, JR);
     rig_insn(&r, 0x900, 4, JR);
     rig_stop(&r, 0x904);
-    rig_expect_messages(&r, "ProgTraceSync SYNC=5 ICNT=0 FADDR=0x100; IndirectBranchHist BTYPE=0 ICNT=4 UADDR=0x182 HIST=0x2; "
-                            "ProgTraceCorrelation EVCODE=4 CDF=1 ICNT=0 HIST=0x1; ProgTraceSync SYNC=5 ICNT=0 FADDR=0x100; "
-                            "ProgTraceCorrelation EVCODE=4 CDF=1 ICNT=2 HIST=0x1; ProgTraceSync SYNC=5 ICNT=0 FADDR=0x480; "
-                            "IndirectBranch BTYPE=0 ICNT=2 UADDR=0x2; ProgTraceCorrelation EVCODE=0 CDF=1 ICNT=0 HIST=0x1");
+    rig_expect_messages(
+        &r, "ProgTraceSync SYNC=5 ICNT=0 FADDR=0x100; IndirectBranchHist BTYPE=0 ICNT=4 UADDR=0x182 HIST=0x2; "
+            "ProgTraceCorrelation EVCODE=4 CDF=1 ICNT=0 HIST=0x1; ProgTraceSync SYNC=5 ICNT=0 FADDR=0x100; "
+            "ProgTraceCorrelation EVCODE=4 CDF=1 ICNT=2 HIST=0x1; ProgTraceSync SYNC=5 ICNT=0 FADDR=0x480; "
+            "IndirectBranch BTYPE=0 ICNT=2 UADDR=0x2; ProgTraceCorrelation EVCODE=0 CDF=1 ICNT=0 HIST=0x1");
     rig_close(&r);
 }
 
@@ -236,15 +257,18 @@ static void trap_window(void **state) {
     rig_insn(&r, 0x108, 4, NONE);
     rig_insn(&r, 0x10c, 4, EXC); /* not listed */
     rig_insn(&r, 0x800, 4, MRET);
-    rig_expect_messages(&r, "ProgTraceSync SYNC=5 ICNT=0 FADDR=0x82; IndirectBranch BTYPE=2 ICNT=2 UADDR=0x482; "
-                            "IndirectBranch BTYPE=3 ICNT=2 UADDR=0x80; IndirectBranch BTYPE=0 ICNT=2 UADDR=0x82; "
-                            "IndirectBranch BTYPE=0 ICNT=2 UADDR=0x486; ProgTraceCorrelation EVCODE=4 CDF=1 ICNT=0 HIST=0x1");
+    rig_expect_messages(
+        &r, "ProgTraceSync SYNC=5 ICNT=0 FADDR=0x82; IndirectBranch BTYPE=2 ICNT=2 UADDR=0x482; "
+            "IndirectBranch BTYPE=3 ICNT=2 UADDR=0x80; IndirectBranch BTYPE=0 ICNT=2 UADDR=0x82; "
+            "IndirectBranch BTYPE=0 ICNT=2 UADDR=0x486; ProgTraceCorrelation EVCODE=4 CDF=1 ICNT=0 HIST=0x1");
     rig_close(&r);
 }
 
 static unsigned qualify(void *user, const ntr_ingress *block) {
     ++*(unsigned *)user;
-    return block->iaddr == 0x104 ? NTR_QUALIFY_TRACE | NTR_QUALIFY_NOTIFY : block->iaddr < 0x200 ? NTR_QUALIFY_TRACE : 0;
+    return block->iaddr == 0x104  ? NTR_QUALIFY_TRACE | NTR_QUALIFY_NOTIFY
+           : block->iaddr < 0x200 ? NTR_QUALIFY_TRACE
+                                  : 0;
 }
 
 static void a_register_model_qualifies(void **state) {
@@ -260,8 +284,9 @@ static void a_register_model_qualifies(void **state) {
     rig_insn(&r, 0x104, 4, NONE);
     rig_insn(&r, 0x108, 4, JR);
     rig_insn(&r, 0x200, 4, NONE);
-    rig_expect_messages(&r, START "; IndirectBranchSync SYNC=6 BTYPE=0 ICNT=4 FADDR=0x84; IndirectBranch BTYPE=0 ICNT=2 UADDR=0x184; "
-                                  "ProgTraceCorrelation EVCODE=4 CDF=1 ICNT=0 HIST=0x1");
+    rig_expect_messages(
+        &r, START "; IndirectBranchSync SYNC=6 BTYPE=0 ICNT=4 FADDR=0x84; IndirectBranch BTYPE=0 ICNT=2 UADDR=0x184; "
+                  "ProgTraceCorrelation EVCODE=4 CDF=1 ICNT=0 HIST=0x1");
     assert_int_equal(asked, 4);
     rig_close(&r);
 }
@@ -273,14 +298,27 @@ static void text_round_trip(void **state) {
     ntr_ingress blocks[] = {
         {.iaddr = 0x80000000, .iretire = 7, .ilastsize = 1, .itype = 13, .priv = 3, .cycle = true},
         {.itype = 2, .no_iaddr = true, .cause = 7, .tval = 1, .halted = true, .reset = true},
-        {.iaddr = UINT64_MAX - 1, .iretire = UINT32_MAX, .ilastsize = 3, .itype = 15, .priv = 6, .ctype = 3, .trigger = 7,
-         .sijump = true, .cycle = true, .scontext = UINT64_MAX, .hcontext = 1, .time = UINT64_MAX, .cause = UINT64_MAX,
-         .tval = UINT64_MAX, .impdef = UINT64_MAX},
+        {.iaddr = UINT64_MAX - 1,
+         .iretire = UINT32_MAX,
+         .ilastsize = 3,
+         .itype = 15,
+         .priv = 6,
+         .ctype = 3,
+         .trigger = 7,
+         .sijump = true,
+         .cycle = true,
+         .scontext = UINT64_MAX,
+         .hcontext = 1,
+         .time = UINT64_MAX,
+         .cause = UINT64_MAX,
+         .tval = UINT64_MAX,
+         .impdef = UINT64_MAX},
     };
     ntr_ingress_reader reader;
     ntr_ingress_reader_init(&reader);
     ntr_ingress got;
-    assert_int_equal(ntr_ingress_read(&reader, ntr_ingress_header(), strlen(ntr_ingress_header()), &got), NTR_NEED_MORE);
+    assert_int_equal(ntr_ingress_read(&reader, ntr_ingress_header(), strlen(ntr_ingress_header()), &got),
+                     NTR_NEED_MORE);
     for (size_t i = 0; i < sizeof blocks / sizeof *blocks; i++) {
         char line[NTR_INGRESS_TEXT_MAX], again[NTR_INGRESS_TEXT_MAX];
         int length = ntr_ingress_format(&blocks[i], line, sizeof line);

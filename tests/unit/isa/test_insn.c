@@ -3,9 +3,9 @@
 #include <ntrace/isa.h>
 
 /* N-Trace 1.0 section 1.3, row by row. All at pc 0x10000; `target` is relative to it. */
-#define PC UINT64_C(0x10000)
+#define PC   UINT64_C(0x10000)
 #define BOTH 0x100 /* decode as RV32 and as RV64 */
-#define ZCM (NTR_ISA_ZCMP | NTR_ISA_ZCMT)
+#define ZCM  (NTR_ISA_ZCMP | NTR_ISA_ZCMT)
 
 static const struct {
     const char *text;
@@ -210,12 +210,9 @@ static void too_few_bytes_tell_the_length(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        TEST(every_jump_has_its_class),
-        TEST(constants_for_sequential_jumps),
-        TEST(table_jumps_tell_their_index),
-        TEST(targets_wrap_at_the_end_of_the_address_space),
-        TEST(lengths_follow_the_low_bits),
-        TEST(long_instructions_are_linear),
+        TEST(every_jump_has_its_class),      TEST(constants_for_sequential_jumps),
+        TEST(table_jumps_tell_their_index),  TEST(targets_wrap_at_the_end_of_the_address_space),
+        TEST(lengths_follow_the_low_bits),   TEST(long_instructions_are_linear),
         TEST(too_few_bytes_tell_the_length),
     };
     return cmocka_run_group_tests_name("insn", tests, NULL, NULL);

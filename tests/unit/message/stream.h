@@ -100,7 +100,8 @@ static inline bool can_assemble(const char *line) {
 }
 
 /* Either form of a line to bytes. */
-static inline int assemble_line(const ntr_params *params, const char *line, uint8_t *out, size_t capacity, size_t *column) {
+static inline int assemble_line(const ntr_params *params, const char *line, uint8_t *out, size_t capacity,
+                                size_t *column) {
 #ifdef TEST_TOOLS
     if (*line == '{') return ntr_message_assemble_json(params, line, out, capacity, column);
 #endif

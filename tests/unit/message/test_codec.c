@@ -66,7 +66,8 @@ static void vectors_encode_to_their_bytes(void **state) {
     }
 }
 
-/* ---- addresses (N-Trace 1.0 sections 7.1, 15.3, 15.7; docs/dialects.md section 1) ------------------------------------- */
+/* ---- addresses (N-Trace 1.0 sections 7.1, 15.3, 15.7; docs/dialects.md section 1)
+ * ------------------------------------- */
 
 typedef struct address_case {
     const char *field_bytes; /* of F-ADDR alone, MSEO 01 */
@@ -114,8 +115,18 @@ static void addresses_are_extended(void **state) {
 /* Encoding an address and reading it back is the identity, and never takes more than plain plus one byte. */
 static void extension_reads_back(void **state) {
     (void)state;
-    static const uint64_t samples[] = {0, 0x80, 0x1f, 0x20, 0x3f, 0x7fffffffc00018fa, 0xfc00018fa, 0x7fffffffffffffff,
-                                       0x4000000000000000, 0x20000000, 0x5fffffffffffffff, 0x40000000};
+    static const uint64_t samples[] = {0,
+                                       0x80,
+                                       0x1f,
+                                       0x20,
+                                       0x3f,
+                                       0x7fffffffc00018fa,
+                                       0xfc00018fa,
+                                       0x7fffffffffffffff,
+                                       0x4000000000000000,
+                                       0x20000000,
+                                       0x5fffffffffffffff,
+                                       0x40000000};
     for (unsigned xlen = 32; xlen <= 64; xlen += 32) {
         for (size_t i = 0; i < sizeof samples / sizeof samples[0]; i++) {
             ntr_params params;
@@ -206,19 +217,22 @@ static const defect_case defects[] = {
     /* docs/dialects.md section 7: SRC of 6 bits ends at a byte boundary */
     {"84 17", NTR_E_FIELD_MISSING, NTR_FIELD_EVCODE, HAS(SRC), .src_bits = 6, .dialect = "andes"},
     {"84 15 54 25 17", NTR_E_FIELD_SPLIT, NTR_FIELD_EVCODE, HAS(SRC), .src_bits = 6, .dialect = "andes"},
-    {"84 FC A0 0B", NTR_E_FIELD_VALUE, NTR_FIELD_CDF, HAS(SRC) | HAS(EVCODE) | HAS(CDF), .src_bits = 6, .dialect = "andes"},
-    {"70 14 31 8D 2F", NTR_OK, NTR_FIELD_NONE, HAS(SRC) | HAS(BTYPE) | HAS(ICNT) | HAS(UADDR) | HAS(HIST), .src_bits = 6,
+    {"84 FC A0 0B", NTR_E_FIELD_VALUE, NTR_FIELD_CDF, HAS(SRC) | HAS(EVCODE) | HAS(CDF), .src_bits = 6,
      .dialect = "andes"},
+    {"70 14 31 8D 2F", NTR_OK, NTR_FIELD_NONE, HAS(SRC) | HAS(BTYPE) | HAS(ICNT) | HAS(UADDR) | HAS(HIST),
+     .src_bits = 6, .dialect = "andes"},
     {"70 14 31 8F", NTR_E_FIELD_MISSING, NTR_FIELD_HIST, HAS(SRC) | HAS(BTYPE) | HAS(ICNT) | HAS(UADDR), .src_bits = 6,
      .dialect = "andes"},
     /* section 8: TSTAMP of a fixed width, complete, too short, too long, and with bits above its width */
     {"0C 0D 14 00 03", NTR_OK, NTR_FIELD_NONE, HAS(ICNT) | HAS(TSTAMP), .dialect = "xuantie", .ts_width = 16},
     {"0C 0D 14 03", NTR_E_FIELD_SPLIT, NTR_FIELD_TSTAMP, HAS(ICNT) | HAS(TSTAMP), .dialect = "xuantie", .ts_width = 16},
-    {"0C 0D 14 00 00 03", NTR_E_FIELD_SPLIT, NTR_FIELD_TSTAMP, HAS(ICNT) | HAS(TSTAMP), .dialect = "xuantie", .ts_width = 16},
+    {"0C 0D 14 00 00 03", NTR_E_FIELD_SPLIT, NTR_FIELD_TSTAMP, HAS(ICNT) | HAS(TSTAMP), .dialect = "xuantie",
+     .ts_width = 16},
     {"0C 0F", NTR_OK, NTR_FIELD_NONE, HAS(ICNT), .dialect = "xuantie", .ts_width = 16},
     /* section 9: messages of the other producers are not this one's */
     {"78 4C 0F", NTR_OK, NTR_FIELD_NONE, HAS(SRC) | HAS(BCNT), .src_bits = 2, .dialect = "microblaze-v"},
-    {"10 0B", NTR_E_FIELD_MISSING, NTR_FIELD_UADDR, HAS(SRC) | HAS(BTYPE) | HAS(ICNT), .src_bits = 2, .dialect = "microblaze-v"},
+    {"10 0B", NTR_E_FIELD_MISSING, NTR_FIELD_UADDR, HAS(SRC) | HAS(BTYPE) | HAS(ICNT), .src_bits = 2,
+     .dialect = "microblaze-v"},
     {"11 08 05 00 1B", NTR_E_FIELD_SPLIT, NTR_FIELD_SRC, 0, .src_bits = 2, .dialect = "microblaze-v"},
     {"20 03", NTR_OK, NTR_FIELD_NONE, HAS(ETYPE) | HAS(SRC), .src_bits = 2},                 /* ECODE left out */
     {"20 01 07", NTR_OK, NTR_FIELD_NONE, HAS(ETYPE) | HAS(SRC) | HAS(TSTAMP), .src_bits = 2}, /* the same, TSTAMP */

@@ -13,8 +13,10 @@ static char corpus[4096];
 
 static bool have_corpus(void) {
     const char *shared = getenv("NTRACE_SHARED"), *root = getenv("NTRACE_SOURCE_ROOT");
-    if (shared) snprintf(corpus, sizeof corpus, "%s/corpus", shared);
-    else snprintf(corpus, sizeof corpus, "%s/../shared/corpus", root ? root : ".");
+    if (shared)
+        snprintf(corpus, sizeof corpus, "%s/corpus", shared);
+    else
+        snprintf(corpus, sizeof corpus, "%s/../shared/corpus", root ? root : ".");
     return access(corpus, R_OK) == 0;
 }
 

@@ -21,9 +21,12 @@ static void variants_check_alike(void **state) {
         for (size_t size = 0; size < SIZE;) { /* vectors that fit, idle bytes, now and then noise */
             uint64_t x = next_random(&random);
             const vector *v = &vectors[(x >> 8) % VECTORS];
-            if (x % 16 == 0) bytes[size++] = 0xff;
-            else if (x % 512 == 1) bytes[size++] = (uint8_t)(x >> 16);
-            else if (!v->src_bits && !v->dialect) size += from_hex(v->bytes, bytes + size, SIZE - size);
+            if (x % 16 == 0)
+                bytes[size++] = 0xff;
+            else if (x % 512 == 1)
+                bytes[size++] = (uint8_t)(x >> 16);
+            else if (!v->src_bits && !v->dialect)
+                size += from_hex(v->bytes, bytes + size, SIZE - size);
         }
         ntr_message_mix mix[NTR_QUICK_VARIANTS] = {0};
         ntr_quick_progress p[NTR_QUICK_VARIANTS] = {0};
@@ -95,7 +98,8 @@ static void variants_pass_rightly(void **state) {
             stopped += SIZE - p.at > 64;
         }
     }
-    print_message("# %llu messages passed, %llu streams stopped at\n", (unsigned long long)passed, (unsigned long long)stopped);
+    print_message("# %llu messages passed, %llu streams stopped at\n", (unsigned long long)passed,
+                  (unsigned long long)stopped);
     assert_true(passed > 200000 * variants() && stopped > 2000 * variants());
 }
 
@@ -121,7 +125,8 @@ static void check_agreement(const ntr_params *params, const uint8_t *bytes, cons
 /* What the quick way must not refuse: it would be right, but slow. */
 static bool is_common(const ntr_params *params, const uint8_t *bytes, size_t size, const ntr_message *m) {
     unsigned run = 0;
-    if (NTR_HAS(m, DQTAG) || (NTR_HAS(m, BCNT) && m->tcode != NTR_TCODE_REPEAT_BRANCH)) return false; /* NTR_MESSAGE_ALSO */
+    if (NTR_HAS(m, DQTAG) || (NTR_HAS(m, BCNT) && m->tcode != NTR_TCODE_REPEAT_BRANCH))
+        return false; /* NTR_MESSAGE_ALSO */
     if (params->ts_fixed && NTR_HAS(m, TSTAMP)) return false;
     if (size > NTR_QUICK_LONGEST || !ntr_message_get(params->dialect, m->tcode)) return false;
     for (size_t i = 0; i < size; i++) {

@@ -93,7 +93,8 @@ static void check_equal(const ntr_params *params, const ntr_message *sent, const
         if (!(sent->present >> f & 1)) continue;
         if (f == NTR_FIELD_FADDR || f == NTR_FIELD_UADDR) {
             uint64_t cut = params->xlen == 32 ? UINT32_MAX : UINT64_MAX;
-            if (!params->extend_addr) assert_int_equal(got->value[f], sent->value[f]);
+            if (!params->extend_addr)
+                assert_int_equal(got->value[f], sent->value[f]);
             else if (!sent->width[f])
                 assert_int_equal(ntr_message_address(params, got, (ntr_field)f), sent->value[f] << 1 & cut);
         } else {

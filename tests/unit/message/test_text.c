@@ -93,7 +93,10 @@ static void too_long_a_message_shows_its_size(void **state) {
     (void)state;
     static const uint8_t zeros[NTR_MESSAGE_BYTES_MAX];
     ntr_params params = plain(0);
-    ntr_message m = {.number = 1, .raw = {zeros, sizeof zeros}, .size = 100000, .defect = NTR_E_MESSAGE_LONG,
+    ntr_message m = {.number = 1,
+                     .raw = {zeros, sizeof zeros},
+                     .size = 100000,
+                     .defect = NTR_E_MESSAGE_LONG,
                      .defect_field = NTR_FIELD_NONE};
     uint8_t out[64];
     size_t column;

@@ -46,8 +46,8 @@ static void wait_until_sent(ntr_parallel *p, uint64_t number) {
     }
 }
 
-/* Chunk 0 lasts until the other thread has begun chunk 2, which has no output of its own, and chunk 3, and until chunk 4
- * can be begun. */
+/* Chunk 0 lasts until the other thread has begun chunk 2, which has no output of its own, and chunk 3, and until chunk
+ * 4 can be begun. */
 static void begin(void *thread_data, ntr_chunk *chunk) {
     *(ntr_chunk **)thread_data = chunk;
     pthread_mutex_lock(&lock);
@@ -82,8 +82,8 @@ static ntr_status put_count(void *thread_data, const ntr_event *event, uint64_t 
     return status == NTR_OK ? put_large(chunk) : status;
 }
 
-/* The first delivery by the caller is that of the rest of chunk 0. It lasts until both threads have begun a chunk behind
- * the next head. */
+/* The first delivery by the caller is that of the rest of chunk 0. It lasts until both threads have begun a chunk
+ * behind the next head. */
 static void keep_head(void) {
     if (!pthread_equal(pthread_self(), caller)) return;
     pthread_mutex_lock(&lock);
@@ -208,7 +208,8 @@ static void refused_chunks_are_decoded_again(void **state) {
         config.decoder = &s.config;
         config.threads = threads;
         config.chunk = CHUNK;
-        config.work = (ntr_parallel_work){.begin = begin_marked, .events = put_marked, .deliver = get_or_refuse, .user = &many};
+        config.work =
+            (ntr_parallel_work){.begin = begin_marked, .events = put_marked, .deliver = get_or_refuse, .user = &many};
         refused = 0;
         ntr_parallel *p = ntr_parallel_new(&config, NULL);
         alarm(DEADLOCK_SECONDS);
@@ -264,7 +265,8 @@ static void chunks_with_much_output_become_smaller(void **state) {
     start(&s, &in);
     uint8_t *bytes = malloc(in.size * COPIES);
     for (size_t i = 0; i < COPIES; i++) memcpy(bytes + i * in.size, in.bytes, in.size);
-    const uint64_t few = chunks_with(&s, bytes, in.size * COPIES, 1), many = chunks_with(&s, bytes, in.size * COPIES, LARGE / 2);
+    const uint64_t few = chunks_with(&s, bytes, in.size * COPIES, 1),
+                   many = chunks_with(&s, bytes, in.size * COPIES, LARGE / 2);
     assert_true(few > 20 && many > 4 * few);
     free(bytes);
     scene_end(&s);

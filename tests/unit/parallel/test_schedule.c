@@ -2,8 +2,8 @@
  * itself, and the memory bound holds.
  *
  * The decisions are those of src/parallel/schedule.c; the steps between them are those of worker.c, deliver.c and
- * parallel.c, each critical section being one step. A thread that waits for a condition sleeps until a step wakes it, so
- * that a missing wake-up is found, too. All states that can be reached are visited once (depth first). */
+ * parallel.c, each critical section being one step. A thread that waits for a condition sleeps until a step wakes it,
+ * so that a missing wake-up is found, too. All states that can be reached are visited once (depth first). */
 #include "../test.h"
 
 #include "parallel/state.h"
@@ -51,13 +51,23 @@ static const plan *plan_;
 static void to_library(const model *m) {
     for (unsigned i = 0; i < plan_->chunks; i++) {
         const model_chunk *c = &m->chunks[i];
-        ring[i] = (ntr_chunk){.parallel = &library, .state = c->state, .cancelled = c->cancelled,
-                              .put_back = c->put_back, .waits_for_room = c->waits, .head = c->head,
+        ring[i] = (ntr_chunk){.parallel = &library,
+                              .state = c->state,
+                              .cancelled = c->cancelled,
+                              .put_back = c->put_back,
+                              .waits_for_room = c->waits,
+                              .head = c->head,
                               .start = c->start ? (ntr_snapshot *)(void *)&some_start : NULL,
                               .output.size = c->output};
     }
-    library = (ntr_parallel){.ring = ring, .ring_size = plan_->chunks, .started = THREADS, .head = m->head,
-                             .sent = m->sent, .tail = m->tail, .delivering = m->delivering, .most_output = LIMIT,
+    library = (ntr_parallel){.ring = ring,
+                             .ring_size = plan_->chunks,
+                             .started = THREADS,
+                             .head = m->head,
+                             .sent = m->sent,
+                             .tail = m->tail,
+                             .delivering = m->delivering,
+                             .most_output = LIMIT,
                              .most_held = plan_->most_held};
 }
 
@@ -324,8 +334,9 @@ static unsigned defects;
 
 static void must_be_right(const plan *p) {
     const char *what = explore(p);
-    if (what) fail_msg("%s: %u chunks, kinds %u %u %u %u%s", what, p->chunks, p->kinds[1], p->kinds[2], p->kinds[3],
-                       p->kinds[4], p->refusing ? ", refusing" : "");
+    if (what)
+        fail_msg("%s: %u chunks, kinds %u %u %u %u%s", what, p->chunks, p->kinds[1], p->kinds[2], p->kinds[3],
+                 p->kinds[4], p->refusing ? ", refusing" : "");
 }
 
 static void count_defects(const plan *p) {

@@ -1,5 +1,5 @@
-/* Chunks of streams with several sources are begun early, also where a source is stopped for some chunks, and where sources take turns
- * that are longer than the first chunks. */
+/* Chunks of streams with several sources are begun early, also where a source is stopped for some chunks, and where
+ * sources take turns that are longer than the first chunks. */
 #include "../test.h"
 #include "../../streams/parallels.h"
 #include "../decoder/scene.h"
@@ -37,7 +37,8 @@ static void a_source_that_sleeps(void **state) {
     scene_end(&s);
 }
 
-/* An event with an address that is relative to that before the stop: the address is not known to the threads of later chunks. */
+/* An event with an address that is relative to that before the stop: the address is not known to the threads of later
+ * chunks. */
 static void the_place_before_a_stop(void **state) {
     (void)state;
     scene s;
@@ -48,14 +49,18 @@ static void the_place_before_a_stop(void **state) {
     add(&in, &s, "ProgTraceCorrelation SRC=1 EVCODE=4 CDF=0 ICNT=4\n", 1);
     for (unsigned turn = 0; turn < TURN; turn++) {
         add(&in, &s, ONE(0), 200);
-        add(&in, &s, turn % 3 ? "ProgTraceCorrelation SRC=1 EVCODE=4 CDF=0 ICNT=0\n" : "InCircuitTrace SRC=1 CKSRC=9 CKDF=0 CKDATA0=0x12\n", 1);
+        add(&in, &s,
+            turn % 3 ? "ProgTraceCorrelation SRC=1 EVCODE=4 CDF=0 ICNT=0\n"
+                     : "InCircuitTrace SRC=1 CKSRC=9 CKDF=0 CKDATA0=0x12\n",
+            1);
     }
     assert_null(parallels_differ(&s.config, (ntr_bytes){in.bytes, in.size}, 2, CHUNK, &stats));
     assert_int_equal(stats.guessed_wrong, 0);
     scene_end(&s);
 }
 
-/* A chunk begins with messages of a source that synchronizes later in it: the thread of the chunk before decodes them. */
+/* A chunk begins with messages of a source that synchronizes later in it: the thread of the chunk before decodes them.
+ */
 static void messages_before_a_sync(void **state) {
     (void)state;
     scene s;
@@ -63,7 +68,8 @@ static void messages_before_a_sync(void **state) {
     ntr_parallel_stats stats = {0};
     open(&s, NULL);
     add(&in, &s, ONE(0), 1);
-    for (unsigned turn = 0; turn < 20 * TURN; turn++) add(&in, &s, ONE(1) ONE(0) "DirectBranch SRC=1 ICNT=4\nDirectBranch SRC=0 ICNT=4\n", 5);
+    for (unsigned turn = 0; turn < 20 * TURN; turn++)
+        add(&in, &s, ONE(1) ONE(0) "DirectBranch SRC=1 ICNT=4\nDirectBranch SRC=0 ICNT=4\n", 5);
     assert_null(parallels_differ(&s.config, (ntr_bytes){in.bytes, in.size}, 2, CHUNK, &stats));
     assert_true(stats.ahead > 0);
     assert_int_equal(stats.guessed_wrong, 0);
@@ -88,7 +94,8 @@ static void sources_that_take_turns(void **state) {
         static stream in;
         in.size = 0;
         add(&in, &s, turn % 2 ? ONE(1) : ONE(0), 1);
-        for (unsigned i = 0; i < 100; i++) add(&in, &s, turn % 2 ? "DirectBranch SRC=1 ICNT=4\n" : "DirectBranch SRC=0 ICNT=4\n", 1);
+        for (unsigned i = 0; i < 100; i++)
+            add(&in, &s, turn % 2 ? "DirectBranch SRC=1 ICNT=4\n" : "DirectBranch SRC=0 ICNT=4\n", 1);
         for (unsigned i = 0; i < 320 && status == NTR_NEED_MORE; i++)
             status = ntr_parallel_feed(p, in.bytes, in.size, turn == 119 && i == 319);
     }
@@ -101,7 +108,7 @@ static void sources_that_take_turns(void **state) {
 }
 
 int main(void) {
-    const struct CMUnitTest tests[] = {TEST(a_source_that_sleeps), TEST(the_place_before_a_stop), TEST(messages_before_a_sync),
-                                      TEST(sources_that_take_turns)};
+    const struct CMUnitTest tests[] = {TEST(a_source_that_sleeps), TEST(the_place_before_a_stop),
+                                       TEST(messages_before_a_sync), TEST(sources_that_take_turns)};
     return cmocka_run_group_tests_name("sources", tests, NULL, NULL);
 }

@@ -228,7 +228,8 @@ static void damaged_records_end_with_an_error(void **state) {
         size_t got, most = 0;
         ntr_status status = NTR_OK;
         while (most++ < 10 * COUNT && (status = ntr_partial_events(p, some, 64, &got)) == NTR_OK)
-            for (size_t i = 0; i < got; i++) assert_true(some[i].kind < NTR_EVENT_KINDS && some[i].src < 4096 && some[i].end < NTR_END_KINDS);
+            for (size_t i = 0; i < got; i++)
+                assert_true(some[i].kind < NTR_EVENT_KINDS && some[i].src < 4096 && some[i].end < NTR_END_KINDS);
         assert_true(status == NTR_OK || status == NTR_END || status == NTR_E_FORMAT);
         ntr_partial_free(p);
         free(copy.data);

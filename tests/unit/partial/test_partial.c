@@ -129,7 +129,8 @@ static struct partial_bytes sum_of(const struct partial_bytes *a, const struct p
 static void sums_are_commutative_and_associative(void **state) {
     (void)state;
     struct partial_bytes m[3] = {written(1, 0x1000, 0, 1), written(2, 0x1000, 1, 4), written(3, 0x1000, 0, 9)};
-    struct partial_bytes ab = sum_of(&m[0], &m[1], NTR_OK), ba = sum_of(&m[1], &m[0], NTR_OK), bc = sum_of(&m[1], &m[2], NTR_OK);
+    struct partial_bytes ab = sum_of(&m[0], &m[1], NTR_OK), ba = sum_of(&m[1], &m[0], NTR_OK),
+                         bc = sum_of(&m[1], &m[2], NTR_OK);
     struct partial_bytes left = sum_of(&ab, &m[2], NTR_OK), right = sum_of(&bc, &m[0], NTR_OK);
     assert_int_equal(ab.size, ba.size);
     assert_memory_equal(ab.data, ba.data, ab.size);

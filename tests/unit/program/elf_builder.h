@@ -1,4 +1,5 @@
-/* A small RISC-V ELF file, made in memory, which tests can damage. The layout is fixed, so that tests can use offsets. */
+/* A small RISC-V ELF file, made in memory, which tests can damage. The layout is fixed, so that tests can use offsets.
+ */
 #ifndef NTR_TEST_ELF_BUILDER_H
 #define NTR_TEST_ELF_BUILDER_H
 

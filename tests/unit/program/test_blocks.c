@@ -476,7 +476,8 @@ static void any_walk_is_a_plain_walk(void **state) {
             if (what < 2) add_random_image(room);
             if (what < 8) position = draw(800);
             if (what < 15) {
-                context = (ntr_context){.has_scontext = draw(4) != 0, .scontext = draw(4),
+                context = (ntr_context){.has_scontext = draw(4) != 0,
+                                        .scontext = draw(4),
                                         .prv = draw(3) ? (uint8_t)draw(3) : NTR_PRV_UNKNOWN};
                 generation = UINT64_MAX;
                 block = NULL;

@@ -1,4 +1,5 @@
-/* Types of a Linux kernel. They are those that GCC writes (-gbtf) for the structs below; GCC says where their members are, too. */
+/* Types of a Linux kernel. They are those that GCC writes (-gbtf) for the structs below; GCC says where their members
+ * are, too. */
 #include "../test.h"
 
 #include "program/btf.h"
@@ -9,22 +10,42 @@
 #include <string.h>
 #include <unistd.h>
 
-#define TYPES                                                                                                                              \
-    enum color { RED, GREEN };                                                                                                             \
-    struct list { struct list *next, *previous; };                                                                                         \
-    typedef int (*handler)(struct list *, enum color);                                                                                     \
-    struct other { char comm[16]; int pid; };                                                                                              \
-    struct task_struct {                                                                                                                   \
-        long flags;                                                                                                                        \
-        unsigned a : 3, b : 5;                                                                                                             \
-        struct { struct list run; union { long twice; struct { int low, tgid; }; }; handler call; const volatile float *scale; };          \
-        struct { int inside; } named;                                                                                                      \
-        union { int pid; char bytes[24]; };                                                                                                \
-        char comm[16];                                                                                                                     \
+#define TYPES                                                                                                          \
+    enum color { RED, GREEN };                                                                                         \
+    struct list {                                                                                                      \
+        struct list *next, *previous;                                                                                  \
+    };                                                                                                                 \
+    typedef int (*handler)(struct list *, enum color);                                                                 \
+    struct other {                                                                                                     \
+        char comm[16];                                                                                                 \
+        int pid;                                                                                                       \
+    };                                                                                                                 \
+    struct task_struct {                                                                                               \
+        long flags;                                                                                                    \
+        unsigned a : 3, b : 5;                                                                                         \
+        struct {                                                                                                       \
+            struct list run;                                                                                           \
+            union {                                                                                                    \
+                long twice;                                                                                            \
+                struct {                                                                                               \
+                    int low, tgid;                                                                                     \
+                };                                                                                                     \
+            };                                                                                                         \
+            handler call;                                                                                              \
+            const volatile float *scale;                                                                               \
+        };                                                                                                             \
+        struct {                                                                                                       \
+            int inside;                                                                                                \
+        } named;                                                                                                       \
+        union {                                                                                                        \
+            int pid;                                                                                                   \
+            char bytes[24];                                                                                            \
+        };                                                                                                             \
+        char comm[16];                                                                                                 \
     };
 TYPES
 
-#define TEXT(...) #__VA_ARGS__
+#define TEXT(...)      #__VA_ARGS__
 #define TEXT_OF(macro) TEXT(macro)
 
 /* The section .BTF of an object file, without NULL only when GCC can write it. */
@@ -39,8 +60,10 @@ static uint8_t *compile(size_t *size) {
     assert_non_null(file);
     fprintf(file, "%s\nstruct task_struct task; struct other other;\n", TEXT_OF(TYPES));
     fclose(file);
-    snprintf(command, sizeof command, "cd %s && { gcc -gbtf -x c -c source -o t.o && objcopy -O binary -j .BTF --set-section-flags .BTF=alloc t.o btf; } 2>/dev/null",
-             folder);
+    snprintf(
+        command, sizeof command,
+        "cd %s && { gcc -gbtf -x c -c source -o t.o && objcopy -O binary -j .BTF --set-section-flags .BTF=alloc t.o btf; } 2>/dev/null",
+        folder);
     *size = 0;
     if (system(command) == 0) {
         snprintf(path, sizeof path, "%s/btf", folder);
@@ -54,8 +77,8 @@ static uint8_t *compile(size_t *size) {
     return bytes;
 }
 
-#define OFFSET(structure, member) \
-    assert_true(ntr_btf_member(types, #structure, #member, &offset)); \
+#define OFFSET(structure, member)                                                                                      \
+    assert_true(ntr_btf_member(types, #structure, #member, &offset));                                                  \
     assert_int_equal(offset, offsetof(struct structure, member))
 
 static void members_are_found(void **state) {
@@ -138,6 +161,7 @@ static void damaged_types_have_an_end(void **state) {
 }
 
 int main(void) {
-    const struct CMUnitTest tests[] = {TEST(members_are_found), TEST(types_are_found_in_a_kernel), TEST(damaged_types_have_an_end)};
+    const struct CMUnitTest tests[] = {TEST(members_are_found), TEST(types_are_found_in_a_kernel),
+                                       TEST(damaged_types_have_an_end)};
     return cmocka_run_group_tests_name("btf", tests, NULL, NULL);
 }

@@ -8,14 +8,14 @@
 #include <sys/resource.h>
 #include <sys/stat.h>
 
-#define GLOBAL_FUNC 0x12
-#define LOCAL_FUNC 0x02
-#define WEAK_FUNC 0x22
+#define GLOBAL_FUNC   0x12
+#define LOCAL_FUNC    0x02
+#define WEAK_FUNC     0x22
 #define GLOBAL_OBJECT 0x11
-#define LOCAL_NOTYPE 0x00
+#define LOCAL_NOTYPE  0x00
 #define GLOBAL_NOTYPE 0x10
-#define GLOBAL_TLS 0x16
-#define LOCAL_FILE 0x04
+#define GLOBAL_TLS    0x16
+#define LOCAL_FILE    0x04
 
 /* 16 bytes of c.nop and c.jr ra from CODE_AT, at TEXT_ADDRESS, 32 in memory. */
 static void simple(elf_builder *elf, bool wide) {
@@ -424,8 +424,7 @@ static const struct {
     {56, 2, 0, "no loadable segment"},
     {PHDRS_AT, 4, 4, "no loadable segment"},
     {PHDRS_AT + 8, 8, ELF_SIZE - 15, "program header 0: 0x10 bytes at 0xaf1, but the file ends at 0xb00"},
-    {PHDRS_AT + 8, 8, UINT64_MAX - 7,
-     "program header 0: 0x10 bytes at 0xfffffffffffffff8, but the file ends at 0xb00"},
+    {PHDRS_AT + 8, 8, UINT64_MAX - 7, "program header 0: 0x10 bytes at 0xfffffffffffffff8, but the file ends at 0xb00"},
     {PHDRS_AT + 32, 8, UINT64_MAX, "program header 0: 0xffffffffffffffff bytes at 0x200, but the file ends at 0xb00"},
     {PHDRS_AT + 32, 8, 33, "program header 0: 0x21 bytes in the file, but 0x20 in memory"},
     {PHDRS_AT + 16, 8, UINT64_MAX - 14,
@@ -569,13 +568,15 @@ int main(void) {
         CASE(files_name_their_code),
         TEST(attributes_tell_the_extensions),
         CASE(damaged_attributes_are_ignored),
-        CASE(table_jumps_find_their_table), CASE(table_jumps_find_their_table_without_names),
+        CASE(table_jumps_find_their_table),
+        CASE(table_jumps_find_their_table_without_names),
         CASE(omitted_names_are_not_read),
         CASE(symbols_cover_addresses),
         CASE(code_without_symbols_has_ranges),
         CASE(debug_symbols_are_added),
         CASE(empty_sections_name_nothing),
-        CASE(contexts_have_their_own_names), CASE(copies_of_code_have_its_names),
+        CASE(contexts_have_their_own_names),
+        CASE(copies_of_code_have_its_names),
         TEST(damage_is_explained),
         CASE(files_cut_anywhere_are_refused),
         CASE(other_kinds_of_files_are_refused),

@@ -79,8 +79,9 @@ static void perf_maps_are_for_their_context(void **state) {
 static void bad_perf_maps_are_refused(void **state) {
     (void)state;
     static const char *const bad[] = {
-        "hello\n",     "1000\n",       "1000 10\n",    "1000 10 \n",             "1000  10 f\n",
-        "g000 10 f\n", " 1000 10 f\n", "1000 10z f\n", "10000000000000000 1 f\n",
+        "hello\n",      "1000\n",       "1000 10\n",
+        "1000 10 \n",   "1000  10 f\n", "g000 10 f\n",
+        " 1000 10 f\n", "1000 10z f\n", "10000000000000000 1 f\n",
     };
     ntr_image_info info;
     for (size_t i = 0; i < sizeof bad / sizeof bad[0]; i++) {

@@ -114,7 +114,9 @@ static void put_tokens(image *i) {
     align(i);
     size_t first = i->size;
     for (unsigned t = 0; t < 256; t++) {
-        const char text[2] = {t >= '0' && t < 0x7f ? (char)t : 0, 0}, *token = t == 128 ? "sym_" : t == 129 ? "T" : text;
+        const char text[2] = {t >= '0' && t < 0x7f ? (char)t : 0, 0}, *token = t == 128   ? "sym_"
+                                                                               : t == 129 ? "T"
+                                                                                          : text;
         index[t] = (uint16_t)(i->size - first);
         for (; *token; token++) put(i, (uint8_t)*token, 1);
         put(i, 0, 1);
@@ -171,9 +173,12 @@ static void put_list(image *i, unsigned n, uint64_t next, uint64_t previous) {
 static void put_lists(image *i) {
     for (unsigned n = 100; n < 300; n += 10) {
         uint64_t own = BASE + 16 * n;
-        if (n % 50 == 0) put_list(i, n, own + 16, own + 16);
-        else if (n % 50 == 10) put_list(i, n, own + 0x5000, own + 0x5000);
-        else put_list(i, n, own, own);
+        if (n % 50 == 0)
+            put_list(i, n, own + 16, own + 16);
+        else if (n % 50 == 10)
+            put_list(i, n, own + 0x5000, own + 0x5000);
+        else
+            put_list(i, n, own, own);
     }
     put_list(i, 301, BASE + 16 * 301, BASE);
     put_list(i, 302, 0, 0);
@@ -219,7 +224,10 @@ static void tables_are_found(void **state) {
 
 /* When there are no lists, few, or others than those of the image, nothing says where the kernel is. */
 static void places_need_lists(void **state) {
-    static const struct { unsigned from; uint64_t previous; } broken[] = {{100, 0}, {180, 0}, {220, 0x9000}};
+    static const struct {
+        unsigned from;
+        uint64_t previous;
+    } broken[] = {{100, 0}, {180, 0}, {220, 0x9000}};
     (void)state;
     for (unsigned b = 0; b < 3; b++) {
         image *i = build(FROM_7_0);
@@ -286,8 +294,9 @@ static void other_files_are_refused(void **state) {
 int main(void) {
     const struct CMUnitTest tests[] = {
 #define CASE(f) cmocka_unit_test_setup_teardown(f, make, drop)
-        CASE(text_names_code),  CASE(bad_text_is_refused),       CASE(tables_are_found),
-        CASE(places_need_lists), CASE(a_32_bit_kernel_has_addresses), CASE(a_bias_is_added),  CASE(damaged_tables_do_no_harm), CASE(other_files_are_refused),
+        CASE(text_names_code),           CASE(bad_text_is_refused),           CASE(tables_are_found),
+        CASE(places_need_lists),         CASE(a_32_bit_kernel_has_addresses), CASE(a_bias_is_added),
+        CASE(damaged_tables_do_no_harm), CASE(other_files_are_refused),
     };
     return cmocka_run_group_tests_name("kallsyms", tests, NULL, NULL);
 }

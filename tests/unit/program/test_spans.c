@@ -5,7 +5,7 @@
 #include <string.h>
 
 #define ROOM 64
-#define TOP (UINT64_MAX - ROOM + 1) /* the last ROOM addresses: nothing may overflow */
+#define TOP  (UINT64_MAX - ROOM + 1) /* the last ROOM addresses: nothing may overflow */
 
 static void check(const ntr_spans *spans, const uint32_t *model) {
     for (size_t i = 0; i < ROOM; i++) {

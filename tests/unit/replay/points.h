@@ -23,7 +23,8 @@ static inline uint32_t list_frame(void *user, const ntr_stack_frame *frame, uint
     return 1;
 }
 
-static inline void list_frames(ntr_functions *functions, const ntr_replay *replay, const ntr_replay_point *point, frame_list *list) {
+static inline void list_frames(ntr_functions *functions, const ntr_replay *replay, const ntr_replay_point *point,
+                               frame_list *list) {
     ntr_callstack *stacks = ntr_callstack_new(functions, NULL, NULL);
     list->count = 0;
     assert_int_equal(ntr_callstack_restore(stacks, &replay->store, &point->stacks), NTR_OK);
@@ -36,8 +37,8 @@ static inline void read_with_events(ntr_replay *r) {
     r->part.pause = UINT32_MAX;
 }
 
-/* Reads the whole stream; unless `events`, by counting wherever it is possible. Returns the number of parts that were read by
- * counting and had no need to be read again. */
+/* Reads the whole stream; unless `events`, by counting wherever it is possible. Returns the number of parts that were
+ * read by counting and had no need to be read again. */
 static inline size_t read_all(ntr_replay *r, bool events) {
     size_t counted = 0;
     while (!r->complete) {
@@ -50,7 +51,8 @@ static inline size_t read_all(ntr_replay *r, bool events) {
 }
 
 /* `functions` of the two replays, whose points must be equal. */
-static inline void compare_points(const ntr_replay *counts, ntr_functions *of_counts, const ntr_replay *events, ntr_functions *of_events) {
+static inline void compare_points(const ntr_replay *counts, ntr_functions *of_counts, const ntr_replay *events,
+                                  ntr_functions *of_events) {
     static frame_list left, right;
     assert_int_equal(counts->point_count, events->point_count);
     for (size_t i = 0; i < counts->point_count; i++) {

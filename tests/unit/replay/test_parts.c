@@ -1,5 +1,5 @@
-/* The parts of a replay over a short stream: read by counting they have the same points as read with events, also behind returns
- * that find an empty return stack, and behind gaps. */
+/* The parts of a replay over a short stream: read by counting they have the same points as read with events, also
+ * behind returns that find an empty return stack, and behind gaps. */
 #include "points.h"
 #include "scene_stream.h"
 
@@ -13,19 +13,22 @@ typedef struct walk {
     ntr_replay *replay;
 } walk;
 
-/* 0x1000: call 0x1100; add; jump to 0x1000. 0x1100: call 0x1200; ret. 0x1200: add; ret. A synchronizing message at 0x1200 clears the
- * return stack, so that both returns have messages. */
+/* 0x1000: call 0x1100; add; jump to 0x1000. 0x1100: call 0x1200; ret. 0x1200: add; ret. A synchronizing message at
+ * 0x1200 clears the return stack, so that both returns have messages. */
 static void make_stream(walk *w, bool gap) {
     code(&w->scene, 0x1000, jal(1, 0x100), ADD, jal(0, -8));
     code(&w->scene, 0x1100, jal(1, 0x100), RET);
     code(&w->scene, 0x1200, ADD, RET);
     assemble(&w->stream.in, &w->scene.config.params, "ProgTraceSync SYNC=3 ICNT=0 FADDR=0x800\n");
     for (int round = 0; round < ROUNDS; round++) {
-        if (gap && round == GAP_ROUND) assemble(&w->stream.in, &w->scene.config.params, "Error ETYPE=0\nProgTraceSync SYNC=7 ICNT=0 FADDR=0x800\n");
-        assemble(&w->stream.in, &w->scene.config.params, round == 0 || (gap && round == GAP_ROUND)
-                                                      ? "ProgTraceSync SYNC=2 ICNT=4 FADDR=0x900\n"
-                                                      : "ProgTraceSync SYNC=2 ICNT=8 FADDR=0x900\n");
-        assemble(&w->stream.in, &w->scene.config.params, "IndirectBranch BTYPE=0 ICNT=4 UADDR=0x182\nIndirectBranch BTYPE=0 ICNT=2 UADDR=0x80\n");
+        if (gap && round == GAP_ROUND)
+            assemble(&w->stream.in, &w->scene.config.params,
+                     "Error ETYPE=0\nProgTraceSync SYNC=7 ICNT=0 FADDR=0x800\n");
+        assemble(&w->stream.in, &w->scene.config.params,
+                 round == 0 || (gap && round == GAP_ROUND) ? "ProgTraceSync SYNC=2 ICNT=4 FADDR=0x900\n"
+                                                           : "ProgTraceSync SYNC=2 ICNT=8 FADDR=0x900\n");
+        assemble(&w->stream.in, &w->scene.config.params,
+                 "IndirectBranch BTYPE=0 ICNT=4 UADDR=0x182\nIndirectBranch BTYPE=0 ICNT=2 UADDR=0x80\n");
     }
 }
 

@@ -1,5 +1,5 @@
-/* The pass of a replay: parts that are read by counting have the same call stacks and blocks as parts that are read with
- * events. The streams are those of real programs in bench/real_streams, divided into small parts. */
+/* The pass of a replay: parts that are read by counting have the same call stacks and blocks as parts that are read
+ * with events. The streams are those of real programs in bench/real_streams, divided into small parts. */
 #include "points.h"
 
 #include <inttypes.h>

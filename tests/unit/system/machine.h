@@ -96,7 +96,9 @@ static inline uint64_t hart_step(model_hart *h) {
     const uint64_t pc = h->base + 4 * slot;
     unsigned next = slot + 1;
     switch (h->kind[slot]) {
-    case SLOT_BRANCH: if (random_below(&h->seed, 2)) next = h->target[slot]; break;
+    case SLOT_BRANCH:
+        if (random_below(&h->seed, 2)) next = h->target[slot];
+        break;
     case SLOT_CALL:
         h->stack[h->depth++ % MACHINE_STACK] = (uint16_t)((slot + 1) % MACHINE_SLOTS);
         next = h->target[slot];
@@ -139,7 +141,8 @@ static inline ntr_status push_block(void *user, const ntr_ingress *block) {
     }
 }
 
-static inline void traced_init(traced_hart *t, ntr_system *system, unsigned number, uint64_t seed, unsigned itype_width) {
+static inline void traced_init(traced_hart *t, ntr_system *system, unsigned number, uint64_t seed,
+                               unsigned itype_width) {
     ntr_classifier_config config;
     memset(t, 0, sizeof *t);
     hart_init(&t->hart, 0x80000000ull + 0x10000ull * number, seed);
@@ -172,7 +175,8 @@ static inline void traced_run(traced_hart *t, unsigned instructions, bool step) 
 static inline void traced_halt(traced_hart *t) {
     uint64_t next;
     assert_int_equal(ntr_classifier_finish(t->classifier, &next), NTR_OK);
-    const ntr_ingress halted = {.halted = true, .cycle = true, .priv = NTR_PRIV_M, .iaddr = t->hart.base + 4 * t->hart.slot};
+    const ntr_ingress halted = {
+        .halted = true, .cycle = true, .priv = NTR_PRIV_M, .iaddr = t->hart.base + 4 * t->hart.slot};
     assert_int_equal(push_block(t, &halted), NTR_OK);
 }
 

@@ -43,23 +43,87 @@ typedef struct said {
     bool secondary, notify, dis_input, smem, stop, center, calibrate, ts_reset;
 } said;
 
-static const said minimal = {.modes = 1 << 3, .sync_modes = 1 << 2, .sync_max = 1 << 8, .returns = 1, .src_bits = 1,
-                             .funnel_inputs = 2, .sram = 4096, .access = 4, .pib_modes = 1 << 10, .divider_bits = 4,
-                             .ts_modes = 1, .ts_prescale = 1};
-static const said typical = {.modes = 0x48, .sync_modes = 0xd, .sync_max = 0xffff, .returns = 9, .src_bits = 0x1f,
-                             .filters = 2, .comparators = 2, .comp_inputs = 3, .inputs = 2, .outputs = 1, .ts_width = 40,
-                             .ts_modes = 0x15, .ts_prescale = 0xf, .funnel_inputs = 8, .sram = 65536, .access = 4,
-                             .pib_modes = 0x1f01, .divider_bits = 8, .context = true, .triggers = true, .stall = true,
-                             .jump = true, .history = true, .extend = true, .privilege = true, .secondary = true,
-                             .dis_input = true, .stop = true, .center = true, .calibrate = true};
-static const said maximal = {.modes = 0x48, .sync_modes = 0xf, .sync_max = 0xffff, .returns = 0xf, .src_bits = 0x1fff,
-                             .filters = 16, .comparators = 8, .comp_inputs = 7, .inputs = 8, .outputs = 8, .ts_width = 63,
-                             .ts_modes = 0x1f, .ts_prescale = 0xf, .funnel_inputs = 16, .sram = 65536, .access = 8,
-                             .pib_modes = 0x1f31, .divider_bits = 16, .vendor = 0xa5, .context = true, .triggers = true,
-                             .stall = true, .inhibit = true, .jump = true, .history = true, .all_jumps = true,
-                             .extend = true, .privilege = true, .ecause = true, .interrupt = true, .impdef = true,
-                             .secondary = true, .notify = true, .dis_input = true, .smem = true, .stop = true,
-                             .center = true, .calibrate = true, .ts_reset = true};
+static const said minimal = {.modes = 1 << 3,
+                             .sync_modes = 1 << 2,
+                             .sync_max = 1 << 8,
+                             .returns = 1,
+                             .src_bits = 1,
+                             .funnel_inputs = 2,
+                             .sram = 4096,
+                             .access = 4,
+                             .pib_modes = 1 << 10,
+                             .divider_bits = 4,
+                             .ts_modes = 1,
+                             .ts_prescale = 1};
+static const said typical = {.modes = 0x48,
+                             .sync_modes = 0xd,
+                             .sync_max = 0xffff,
+                             .returns = 9,
+                             .src_bits = 0x1f,
+                             .filters = 2,
+                             .comparators = 2,
+                             .comp_inputs = 3,
+                             .inputs = 2,
+                             .outputs = 1,
+                             .ts_width = 40,
+                             .ts_modes = 0x15,
+                             .ts_prescale = 0xf,
+                             .funnel_inputs = 8,
+                             .sram = 65536,
+                             .access = 4,
+                             .pib_modes = 0x1f01,
+                             .divider_bits = 8,
+                             .context = true,
+                             .triggers = true,
+                             .stall = true,
+                             .jump = true,
+                             .history = true,
+                             .extend = true,
+                             .privilege = true,
+                             .secondary = true,
+                             .dis_input = true,
+                             .stop = true,
+                             .center = true,
+                             .calibrate = true};
+static const said maximal = {.modes = 0x48,
+                             .sync_modes = 0xf,
+                             .sync_max = 0xffff,
+                             .returns = 0xf,
+                             .src_bits = 0x1fff,
+                             .filters = 16,
+                             .comparators = 8,
+                             .comp_inputs = 7,
+                             .inputs = 8,
+                             .outputs = 8,
+                             .ts_width = 63,
+                             .ts_modes = 0x1f,
+                             .ts_prescale = 0xf,
+                             .funnel_inputs = 16,
+                             .sram = 65536,
+                             .access = 8,
+                             .pib_modes = 0x1f31,
+                             .divider_bits = 16,
+                             .vendor = 0xa5,
+                             .context = true,
+                             .triggers = true,
+                             .stall = true,
+                             .inhibit = true,
+                             .jump = true,
+                             .history = true,
+                             .all_jumps = true,
+                             .extend = true,
+                             .privilege = true,
+                             .ecause = true,
+                             .interrupt = true,
+                             .impdef = true,
+                             .secondary = true,
+                             .notify = true,
+                             .dis_input = true,
+                             .smem = true,
+                             .stop = true,
+                             .center = true,
+                             .calibrate = true,
+                             .ts_reset = true};
 
 /* ---- comparison */
 
@@ -109,7 +173,8 @@ static void check_filters(ntr_system *s, const said *c) {
         if (there && c->comparators) assert_int_equal(legal(s, at, 5, 3, 0), (1u << c->comparators) - 1);
         write32(s, at, 2);
         assert_int_equal(read32(s, at), there && c->privilege ? 2 : 0);
-        assert_int_equal(writable(s, at + 4, 0) | 2, 2 | (there && c->privilege ? 0xff : 0) | (there && c->interrupt) << 8);
+        assert_int_equal(writable(s, at + 4, 0) | 2,
+                         2 | (there && c->privilege ? 0xff : 0) | (there && c->interrupt) << 8);
         assert_int_equal(writable(s, at + 0xc, 0) | 2, 2 | (there && c->ecause ? 0xffffffff : 0));
         assert_int_equal(writable(s, at + 0x14, 0) | 2, 2 | (there && c->impdef ? 0xffffffff : 0));
         assert_int_equal(writable(s, at + 0x18, 0), 0);
@@ -172,9 +237,13 @@ static void check_ram(ntr_system *s, const said *c) {
     assert_int_equal(writable(s, RAM, 1) >> 8 & 1, c->stop);
     write32(s, RAM, 1); /* SRAM mode */
     const uint32_t last = c->sram - c->access;
-    const struct { unsigned at; uint32_t lowest, highest; } ranges[] = {
-        {0x10, 0, 0}, {0x14, 0, 0}, {0x18, c == &minimal ? last : 0, last}, {0x1c, 0, 0},
-        {0x20, 0, last | 1}, {0x24, 0, 0}, {0x28, 0, c->sram - 4}, {0x2c, 0, 0},
+    const struct {
+        unsigned at;
+        uint32_t lowest, highest;
+    } ranges[] = {
+        {0x10, 0, 0},           {0x14, 0, 0},        {0x18, c == &minimal ? last : 0, last},
+        {0x1c, 0, 0},           {0x20, 0, last | 1}, {0x24, 0, 0},
+        {0x28, 0, c->sram - 4}, {0x2c, 0, 0},
     };
     for (unsigned i = 0; i < 8; i++) {
         write32(s, RAM + ranges[i].at, 0);
@@ -221,19 +290,24 @@ static void check_all(ntr_system *s, const said *c) {
 
 #define SYSTEM(te, funnel, ram, pib, atb)                                                                              \
     "{\"components\":["                                                                                                \
-    "{\"name\":\"t\",\"type\":\"encoder\",\"base\":0,\"hart\":0,\"to\":[\"f\",\"p\",\"a\"]," te "},"                       \
-    "{\"name\":\"f\",\"type\":\"funnel\",\"base\":4096,\"to\":\"r\"," funnel "},"                                       \
-    "{\"name\":\"r\",\"type\":\"ram\",\"base\":8192," ram "},"                                                          \
-    "{\"name\":\"p\",\"type\":\"pib\",\"base\":12288," pib "},"                                                         \
+    "{\"name\":\"t\",\"type\":\"encoder\",\"base\":0,\"hart\":0,\"to\":[\"f\",\"p\",\"a\"]," te "},"                   \
+    "{\"name\":\"f\",\"type\":\"funnel\",\"base\":4096,\"to\":\"r\"," funnel "},"                                      \
+    "{\"name\":\"r\",\"type\":\"ram\",\"base\":8192," ram "},"                                                         \
+    "{\"name\":\"p\",\"type\":\"pib\",\"base\":12288," pib "},"                                                        \
     "{\"name\":\"a\",\"type\":\"atb\",\"base\":16384," atb "}]}"
 #define SHARED_TIME "\"ts_source\":\"f\","
-#define PRESET(name, time) SYSTEM(time "\"preset\":\"" name "\"", "\"preset\":\"" name "\"", "\"preset\":\"" name "\"", \
-                            "\"preset\":\"" name "\"", "\"preset\":\"" name "\"")
+#define PRESET(name, time)                                                                                             \
+    SYSTEM(time "\"preset\":\"" name "\"", "\"preset\":\"" name "\"", "\"preset\":\"" name "\"",                       \
+           "\"preset\":\"" name "\"", "\"preset\":\"" name "\"")
 
 static void presets(void **state) {
     (void)state;
-    const struct { const char *json; const said *said; } systems[] = {
-        {PRESET("minimal", ""), &minimal}, {PRESET("typical", SHARED_TIME), &typical}, {PRESET("maximal", SHARED_TIME), &maximal}};
+    const struct {
+        const char *json;
+        const said *said;
+    } systems[] = {{PRESET("minimal", ""), &minimal},
+                   {PRESET("typical", SHARED_TIME), &typical},
+                   {PRESET("maximal", SHARED_TIME), &maximal}};
     for (unsigned i = 0; i < 3; i++) {
         ntr_system_config config = {0};
         ntr_system *s = new_system(systems[i].json, &config);
@@ -277,11 +351,21 @@ static void random_systems(void **state) {
         c.inputs = random_below(&random, 9);
         c.outputs = random_below(&random, 9);
         c.funnel_inputs = 1 + random_below(&random, 16);
-        bool *const flags[] = {&c.context, &c.triggers, &c.stall, &c.inhibit, &c.jump, &c.history, &c.all_jumps,
-                               &c.extend, &c.privilege, &c.ecause, &c.interrupt, &c.impdef, &c.secondary, &c.notify};
-        static const char *const names[] = {"context", "triggers", "stall", "inhibit_src", "sequential_jump",
-                                            "repeated_history", "all_jumps", "extend_addr", "filter_privilege",
-                                            "filter_ecause", "filter_interrupt", "filter_impdef", "comparator_secondary",
+        bool *const flags[] = {&c.context, &c.triggers,  &c.stall,  &c.inhibit,   &c.jump,   &c.history,   &c.all_jumps,
+                               &c.extend,  &c.privilege, &c.ecause, &c.interrupt, &c.impdef, &c.secondary, &c.notify};
+        static const char *const names[] = {"context",
+                                            "triggers",
+                                            "stall",
+                                            "inhibit_src",
+                                            "sequential_jump",
+                                            "repeated_history",
+                                            "all_jumps",
+                                            "extend_addr",
+                                            "filter_privilege",
+                                            "filter_ecause",
+                                            "filter_interrupt",
+                                            "filter_impdef",
+                                            "comparator_secondary",
                                             "comparator_notify"};
         list_text(modes, c.modes);
         list_text(syncs, c.sync_modes);
@@ -289,8 +373,10 @@ static void random_systems(void **state) {
         list_text(returns, c.returns);
         list_text(src, c.src_bits);
         list_text(inputs, c.comp_inputs);
-        size_t at = (size_t)snprintf(te, sizeof te,
-            SHARED_TIME "\"preset\":\"maximal\",\"modes\":%s,\"sync_modes\":%s,\"sync_max\":%s,\"implicit_return\":%s,\"src_bits\":%s,"
+        size_t at = (size_t)snprintf(
+            te, sizeof te,
+            SHARED_TIME
+            "\"preset\":\"maximal\",\"modes\":%s,\"sync_modes\":%s,\"sync_max\":%s,\"implicit_return\":%s,\"src_bits\":%s,"
             "\"filters\":%u,\"comparators\":%u,\"comparator_inputs\":%s,\"trigger_inputs\":%u,\"trigger_outputs\":%u",
             modes, syncs, maxima, returns, src, c.filters, c.comparators, inputs, c.inputs, c.outputs);
         for (size_t i = 0; i < sizeof flags / sizeof flags[0]; i++) {

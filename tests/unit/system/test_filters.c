@@ -282,7 +282,7 @@ static void traps(void **state) {
         select_filters(&r, 1u << i);
         set_filter(&r, i, F_ENABLE | F_INTERRUPT);
         trap_walk(&r, 3, ".e.r.i.r.", ".xxx....."); /* exceptions */
-        trap_walk(&r, 3, ".ei.r.r.", ".xxxxxx.");   /* with all that is nested in them */
+        trap_walk(&r, 3, ".ei.r.r.", ".xxxxxx."); /* with all that is nested in them */
         write32(r.system, filter_at(i) + 4, 1 << 8);
         trap_walk(&r, 3, ".e.r.i.r.", ".....xxx."); /* interrupts */
         trap_walk(&r, 3, ".ie.r.er.r.", ".xxxxxxxxx.");

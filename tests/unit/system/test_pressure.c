@@ -41,14 +41,15 @@ static ntr_system *make_system(narrow place, unsigned cycles, bool stall, ntr_sy
     char json[2048], rates[NARROW_PLACES][64];
     for (unsigned i = 0; i < NARROW_PLACES; i++)
         snprintf(rates[i], sizeof rates[i], "\"rate\":%u,\"rate_cycles\":%u", i == place, i == place ? cycles : 1);
-    snprintf(json, sizeof json,
-             "{\"components\":[{\"name\":\"t0\",\"type\":\"encoder\",\"base\":0,\"hart\":0,\"to\":\"f\",\"fifo\":160,%s,"
-             "\"fifo_restart\":40,\"set\":{\"trTeInstStallEna\":%u,\"trTeSrcBits\":1}},"
-             "{\"name\":\"t1\",\"type\":\"encoder\",\"base\":4096,\"hart\":1,\"to\":\"f\",\"fifo\":200,%s,"
-             "\"fifo_restart\":0,\"set\":{\"trTeInstStallEna\":%u}},"
-             "{\"name\":\"f\",\"type\":\"funnel\",\"base\":8192,\"to\":\"s\",\"fifo\":128,%s},"
-             "{\"name\":\"s\",\"type\":\"atb\",\"base\":12288,\"fifo\":128,%s}]}",
-             rates[NARROW_ENCODER], stall, rates[NARROW_ENCODER], stall, rates[NARROW_FUNNEL], rates[NARROW_SINK]);
+    snprintf(
+        json, sizeof json,
+        "{\"components\":[{\"name\":\"t0\",\"type\":\"encoder\",\"base\":0,\"hart\":0,\"to\":\"f\",\"fifo\":160,%s,"
+        "\"fifo_restart\":40,\"set\":{\"trTeInstStallEna\":%u,\"trTeSrcBits\":1}},"
+        "{\"name\":\"t1\",\"type\":\"encoder\",\"base\":4096,\"hart\":1,\"to\":\"f\",\"fifo\":200,%s,"
+        "\"fifo_restart\":0,\"set\":{\"trTeInstStallEna\":%u}},"
+        "{\"name\":\"f\",\"type\":\"funnel\",\"base\":8192,\"to\":\"s\",\"fifo\":128,%s},"
+        "{\"name\":\"s\",\"type\":\"atb\",\"base\":12288,\"fifo\":128,%s}]}",
+        rates[NARROW_ENCODER], stall, rates[NARROW_ENCODER], stall, rates[NARROW_FUNNEL], rates[NARROW_SINK]);
     return new_system(json, config);
 }
 
@@ -162,7 +163,8 @@ static void any_order(void **state) {
         if (ntr_system_stop(s) != NTR_OK) fail_msg("seed %d: %s", (int)seed, ntr_system_error(s));
         assert_int_equal(arrived, made_by_encoders(s));
         ntr_system_component info;
-        for (size_t i = 2; ntr_system_component_get(s, i, &info) == NTR_OK; i++) assert_int_equal(info.counts.lost_messages, 0);
+        for (size_t i = 2; ntr_system_component_get(s, i, &info) == NTR_OK; i++)
+            assert_int_equal(info.counts.lost_messages, 0);
         for (unsigned h = 0; h < 2; h++) traced_release(&harts[h]);
         ntr_system_free(s);
     }

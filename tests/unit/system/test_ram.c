@@ -272,7 +272,7 @@ static void fixed_system_memory(void **state) {
 }
 
 int main(void) {
-    const struct CMUnitTest tests[] = {TEST(wrap_bit), TEST(read_back), TEST(stop_and_go_on), TEST(cut_message),
-                                       TEST(system_memory), TEST(fixed_system_memory)};
+    const struct CMUnitTest tests[] = {TEST(wrap_bit),    TEST(read_back),     TEST(stop_and_go_on),
+                                       TEST(cut_message), TEST(system_memory), TEST(fixed_system_memory)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

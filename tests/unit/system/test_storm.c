@@ -167,7 +167,9 @@ static void traces_again(ntr_system *s) {
 static void storm(void **state) {
     (void)state;
     uint64_t random = 20240607;
-    ntr_system_config config = {.memory_write = memory_write, .memory_read = memory_read, .user = &random,
+    ntr_system_config config = {.memory_write = memory_write,
+                                .memory_read = memory_read,
+                                .user = &random,
                                 .outputs = {.beats = take_beats, .transfer = atb_ready}};
     ntr_system *s = new_system(topology, &config);
     traced_hart harts[HARTS];

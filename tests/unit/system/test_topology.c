@@ -2,11 +2,13 @@
 #include "../test.h"
 #include "topologies.h"
 
-#define RAM "{\"name\":\"r\",\"type\":\"ram\",\"base\":4096}"
-#define TE(more) "{\"name\":\"t\",\"type\":\"encoder\",\"base\":0,\"hart\":0" more "}"
+#define RAM         "{\"name\":\"r\",\"type\":\"ram\",\"base\":4096}"
+#define TE(more)    "{\"name\":\"t\",\"type\":\"encoder\",\"base\":0,\"hart\":0" more "}"
 #define LIST(items) "{\"components\":[" items "]}"
 
-static const struct { const char *json, *error; } wrong[] = {
+static const struct {
+    const char *json, *error;
+} wrong[] = {
     {"", "line 1, column 0: '[' or '{' expected near end of file"},
     {"[]", "expected an object"},
     {"{}", "components: expected a list of at least one component"},
@@ -21,17 +23,20 @@ static const struct { const char *json, *error; } wrong[] = {
     {LIST("{\"name\":\"a\",\"type\":\"ram\",\"base\":\"0x1004\"}"),
      "components[0].base: expected a multiple of 0x1000, found \"0x1004\""},
     {LIST(RAM "," RAM), "components[1].name: \"r\" is already in use"},
-    {LIST(RAM ",{\"name\":\"a\",\"type\":\"pib\",\"base\":4096}"), "components[1].base: 0x1000 is already the base of \"r\""},
+    {LIST(RAM ",{\"name\":\"a\",\"type\":\"pib\",\"base\":4096}"),
+     "components[1].base: 0x1000 is already the base of \"r\""},
     {LIST("{\"name\":\"a\",\"type\":\"ram\",\"base\":0,\"fiffo\":1}"),
      "components[0].fiffo: no such key for a component of type \"ram\""},
     {LIST("{\"name\":\"a\",\"type\":\"ram\",\"base\":0,\"fifo\":12}"),
      "components[0].fifo: expected a number from 128 to 16777216, found 12"},
     {LIST("{\"name\":\"a\",\"type\":\"ram\",\"base\":0,\"fifo\":\"1x\"}"),
      "components[0].fifo: expected a number from 128 to 16777216, found \"1x\""},
-    {LIST("{\"name\":\"a\",\"type\":\"ram\",\"base\":0,\"smem\":1}"), "components[0].smem: expected true or false, found 1"},
+    {LIST("{\"name\":\"a\",\"type\":\"ram\",\"base\":0,\"smem\":1}"),
+     "components[0].smem: expected true or false, found 1"},
     {LIST("{\"name\":\"a\",\"type\":\"ram\",\"base\":0,\"sram\":100}"),
      "components[0].sram: expected 0 or a power of two of at least 64"},
-    {LIST("{\"name\":\"a\",\"type\":\"ram\",\"base\":0,\"sram\":256,\"smem\":false,\"smem_start\":4096,\"smem_size\":4096}"),
+    {LIST(
+         "{\"name\":\"a\",\"type\":\"ram\",\"base\":0,\"sram\":256,\"smem\":false,\"smem_start\":4096,\"smem_size\":4096}"),
      "components[0].smem_size: smem_start and smem_size need SMEM mode (smem)"},
     {LIST("{\"name\":\"a\",\"type\":\"ram\",\"base\":0,\"preset\":\"huge\"}"),
      "components[0].preset: expected minimal, typical or maximal, found \"huge\""},
@@ -52,7 +57,8 @@ static const struct { const char *json, *error; } wrong[] = {
     {LIST(TE(",\"modes\":[9],\"to\":\"r\"")), "components[0].modes: expected a number from 3 to 6, found 9"},
     {LIST(TE(",\"modes\":3,\"to\":\"r\"")), "components[0].modes: expected a list of numbers, found 3"},
     {LIST(TE(",\"itype_width\":3,\"to\":\"r\"")), "components[0].itype_width: implicit_return needs itype_width 4"},
-    {LIST("{\"name\":\"a\",\"type\":\"funnel\",\"base\":0,\"to\":\"b\"},{\"name\":\"b\",\"type\":\"funnel\",\"base\":4096,\"to\":\"a\"}"),
+    {LIST(
+         "{\"name\":\"a\",\"type\":\"funnel\",\"base\":0,\"to\":\"b\"},{\"name\":\"b\",\"type\":\"funnel\",\"base\":4096,\"to\":\"a\"}"),
      "the connections form a cycle"},
     {LIST(RAM "," TE(",\"to\":\"r\",\"ts_source\":\"r\"")),
      "components[1].ts_source: expected the name of an encoder or funnel with a timestamp unit"},
@@ -68,7 +74,9 @@ static void errors(void **state) {
     for (size_t i = 0; i < sizeof wrong / sizeof wrong[0]; i++) {
         char error[256];
         ntr_status status;
-        const ntr_system_config config = {.size = sizeof config, .error = error, .error_size = sizeof error,
+        const ntr_system_config config = {.size = sizeof config,
+                                          .error = error,
+                                          .error_size = sizeof error,
                                           .topology = {(const uint8_t *)wrong[i].json, strlen(wrong[i].json)}};
         ntr_system *none = ntr_system_new(&config, &status);
         if (none) fail_msg("accepted: %s", wrong[i].json);
@@ -81,7 +89,8 @@ static void errors(void **state) {
 static void settings(void **state) {
     (void)state;
     ntr_system_config config = {0};
-    ntr_system *s = new_system(LIST(RAM "," TE(",\"preset\":\"minimal\",\"to\":\"r\",\"set\":{\"trTeInstMode\":6}")), &config);
+    ntr_system *s =
+        new_system(LIST(RAM "," TE(",\"preset\":\"minimal\",\"to\":\"r\",\"set\":{\"trTeInstMode\":6}")), &config);
     assert_int_equal(ntr_system_start(s), NTR_E_STATE);
     assert_string_equal(ntr_system_error(s), "t: trTeInstMode rejects the value 6");
     ntr_system_free(s);
@@ -94,14 +103,17 @@ static void settings(void **state) {
 /* Every byte of a good topology changed to others: a system or a reason, never more. */
 static void damaged(void **state) {
     (void)state;
-    static const char good[] = LIST(RAM "," TE(",\"to\":[\"r\"],\"modes\":[3,6],\"set\":{\"trTeInstMode\":3},\"fifo\":200"));
+    static const char good[] =
+        LIST(RAM "," TE(",\"to\":[\"r\"],\"modes\":[3,6],\"set\":{\"trTeInstMode\":3},\"fifo\":200"));
     static const char others[] = "\0\"{}[],:0-x";
     for (size_t at = 0; at < sizeof good - 1; at++)
         for (size_t k = 0; k < sizeof others; k++) {
             char text[sizeof good], error[256];
             memcpy(text, good, sizeof good);
             text[at] = others[k];
-            const ntr_system_config config = {.size = sizeof config, .error = error, .error_size = sizeof error,
+            const ntr_system_config config = {.size = sizeof config,
+                                              .error = error,
+                                              .error_size = sizeof error,
                                               .topology = {(const uint8_t *)text, sizeof good - 1}};
             ntr_system *system = ntr_system_new(&config, NULL);
             assert_true(system || error[0]);
@@ -115,8 +127,8 @@ static void too_long(void **state) {
     static uint8_t text[(1 << 20) + 1];
     char error[256];
     ntr_status status;
-    const ntr_system_config config = {.size = sizeof config, .error = error, .error_size = sizeof error,
-                                      .topology = {text, sizeof text}};
+    const ntr_system_config config = {
+        .size = sizeof config, .error = error, .error_size = sizeof error, .topology = {text, sizeof text}};
     memset(text, '[', sizeof text);
     assert_null(ntr_system_new(&config, &status));
     assert_int_equal(status, NTR_E_LIMIT);

@@ -68,12 +68,13 @@ static plan make_plan(uint64_t *random, memory *m) {
 static ntr_system *make_system(const plan *p, memory *m, unsigned seed) {
     char json[1024];
     ntr_system_config config = {.memory_read = memory_read, .memory_write = memory_write, .user = m};
-    snprintf(json, sizeof json,
-             "{\"components\":[{\"name\":\"te\",\"type\":\"encoder\",\"base\":0,\"hart\":0,\"to\":\"ram\","
-             "\"set\":{\"trTeInstSyncMode\":3,\"trTeInstSyncMax\":%u,\"trTeInstMode\":%u,\"trTeInstEnRepeatedHistory\":%u}},"
-             "{\"name\":\"ram\",\"type\":\"ram\",\"base\":4096,\"sram\":%u,\"smem\":true,\"address_bits\":40,\"access\":%u,"
-             "\"start_align\":64,\"set\":{\"trRamMode\":%u,\"trRamStopOnWrap\":%u}}]}",
-             seed % 7, seed & 1 ? 3u : 6u, seed >> 1 & 1, p->sram, p->access, p->smem, p->stop);
+    snprintf(
+        json, sizeof json,
+        "{\"components\":[{\"name\":\"te\",\"type\":\"encoder\",\"base\":0,\"hart\":0,\"to\":\"ram\","
+        "\"set\":{\"trTeInstSyncMode\":3,\"trTeInstSyncMax\":%u,\"trTeInstMode\":%u,\"trTeInstEnRepeatedHistory\":%u}},"
+        "{\"name\":\"ram\",\"type\":\"ram\",\"base\":4096,\"sram\":%u,\"smem\":true,\"address_bits\":40,\"access\":%u,"
+        "\"start_align\":64,\"set\":{\"trRamMode\":%u,\"trRamStopOnWrap\":%u}}]}",
+        seed % 7, seed & 1 ? 3u : 6u, seed >> 1 & 1, p->sram, p->access, p->smem, p->stop);
     return new_system(json, &config);
 }
 

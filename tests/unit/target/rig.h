@@ -10,7 +10,14 @@
 #include <stdio.h>
 #include <string.h>
 
-enum { TE0 = 0x10000000, TE1 = 0x10001000, FUNNEL_BASE = 0x10010000, RAM = 0x10020000, RIG_NOTES = 4096, RIG_PAGE = 0x1000 };
+enum {
+    TE0 = 0x10000000,
+    TE1 = 0x10001000,
+    FUNNEL_BASE = 0x10010000,
+    RAM = 0x10020000,
+    RIG_NOTES = 4096,
+    RIG_PAGE = 0x1000
+};
 
 static const char rig_topology[] =
     "{\"components\": ["
@@ -106,8 +113,13 @@ static inline void rig_open(target_rig *r, const char *described, const char *re
     ntr_system_bus(r->model, &r->inner);
     ntr_target_config_init(&config);
     config.topology = (ntr_bytes){(const uint8_t *)described, strlen(described)};
-    config.bus = (ntr_bus){.size = sizeof config.bus, .user = r, .read32 = rig_read, .write32 = rig_write, .error = rig_error,
-                           .hides_errors = r->hides, .advice = "Is system bus access there?"};
+    config.bus = (ntr_bus){.size = sizeof config.bus,
+                           .user = r,
+                           .read32 = rig_read,
+                           .write32 = rig_write,
+                           .error = rig_error,
+                           .hides_errors = r->hides,
+                           .advice = "Is system bus access there?"};
     config.timeout_ms = 5;
     config.any_version = r->any_version;
     config.interrupted = rig_interrupted;
@@ -134,15 +146,20 @@ static inline uint32_t rig_control(target_rig *r, uint64_t base) {
 static inline void rig_all_disabled(target_rig *r, const char *when) {
     static const uint64_t bases[] = {TE0, TE1, FUNNEL_BASE, RAM};
     for (size_t i = 0; i < sizeof bases / sizeof bases[0]; i++)
-        if (rig_control(r, bases[i]) & 2) fail_msg("%s: the component at 0x%llx is enabled", when, (unsigned long long)bases[i]);
+        if (rig_control(r, bases[i]) & 2)
+            fail_msg("%s: the component at 0x%llx is enabled", when, (unsigned long long)bases[i]);
 }
 
 /* Executes a loop on both harts. */
 static inline void rig_execute(target_rig *r, unsigned times) {
     for (unsigned i = 0; i < times; i++)
         for (unsigned hart = 0; hart < 2; hart++) {
-            const ntr_ingress jump = {.iaddr = 0x80000000 + 0x100 * (i % 7), .iretire = 4, .ilastsize = 1, .cycle = true,
-                                      .itype = NTR_ITYPE_OTHER_INDIRECT, .priv = NTR_PRIV_M};
+            const ntr_ingress jump = {.iaddr = 0x80000000 + 0x100 * (i % 7),
+                                      .iretire = 4,
+                                      .ilastsize = 1,
+                                      .cycle = true,
+                                      .itype = NTR_ITYPE_OTHER_INDIRECT,
+                                      .priv = NTR_PRIV_M};
             while (ntr_system_push(r->model, hart, &jump) == NTR_NEED_MORE) ntr_system_step(r->model, 1);
         }
 }

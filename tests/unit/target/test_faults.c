@@ -13,22 +13,46 @@ typedef struct fault_case {
 } fault_case;
 
 static const fault_case cases[] = {
-    {{.base = RAM, .dead = true}, false, NTR_E_IO,
-     "ram at 0x10020000: write of trRamControl failed (sysbus=failed): is this its base? Is system bus access there?", ""},
-    {{.base = TE0, .open = true}, false, NTR_E_STATE,
-     "te0 at 0x10000000: reads 0xffffffff everywhere in its page: no component, or its power domain is off", ""},
+    {{.base = RAM, .dead = true},
+     false,
+     NTR_E_IO,
+     "ram at 0x10020000: write of trRamControl failed (sysbus=failed): is this its base? Is system bus access there?",
+     ""},
+    {{.base = TE0, .open = true},
+     false,
+     NTR_E_STATE,
+     "te0 at 0x10000000: reads 0xffffffff everywhere in its page: no component, or its power domain is off",
+     ""},
     {{.base = TE0, .zero = true}, false, NTR_E_STATE, "te0 at 0x10000000: reads 0 everywhere in its page", "no clock"},
     {{.base = TE0, .zero = true}, true, NTR_E_STATE, "reads 0: OpenOCD reports failed reads as 0", "use --openocd"},
-    {{.base = TE1, .read_and = {~1u, 0}}, false, NTR_E_STATE,
-     "te1 at 0x10001000: trTeActive does not become 1 (0x01000008 after 5 ms): clock gated or powered down?", "run the hart first"},
+    {{.base = TE1, .read_and = {~1u, 0}},
+     false,
+     NTR_E_STATE,
+     "te1 at 0x10001000: trTeActive does not become 1 (0x01000008 after 5 ms): clock gated or powered down?",
+     "run the hart first"},
     {{.base = TE1, .read_or = {1, 0}}, false, NTR_E_STATE, "te1 at 0x10001000: trTeActive does not become 0", "reset"},
-    {{.base = TE0, .read_and = {0, ~0xf00u}, .read_or = {0, 0x800}}, false, NTR_E_STATE,
-     "te0 at 0x10000000: type 8 (funnel), expected 1 (encoder): check the topology; this base would fit f", ""},
-    {{.base = TE0, .read_and = {0, ~0xf00u}, .read_or = {0, 0x300}}, false, NTR_E_STATE, "type 3 (unknown)", "check the topology"},
+    {{.base = TE0, .read_and = {0, ~0xf00u}, .read_or = {0, 0x800}},
+     false,
+     NTR_E_STATE,
+     "te0 at 0x10000000: type 8 (funnel), expected 1 (encoder): check the topology; this base would fit f",
+     ""},
+    {{.base = TE0, .read_and = {0, ~0xf00u}, .read_or = {0, 0x300}},
+     false,
+     NTR_E_STATE,
+     "type 3 (unknown)",
+     "check the topology"},
     {{.base = TE0, .read_and = {0, ~0xfu}}, false, NTR_E_STATE, "version 0.0 (Impl 0x00010100)", "--dialect"},
     {{.base = TE0, .read_and = {0, ~0xfu}, .read_or = {0, 2}}, false, NTR_E_STATE, "version 2.0", "not compatible"},
-    {{.base = TE0, .deaf = true}, false, NTR_E_INVALID, "trTeInstMode stays 0 after 3 and 6: writes have no effect", "PhyMemMode"},
-    {{.base = RAM, .read_and = {~2u, 0}}, false, NTR_E_STATE, "ram at 0x10020000: trRamEnable stays 0: Start 0x0 Limit 0xffc", ""},
+    {{.base = TE0, .deaf = true},
+     false,
+     NTR_E_INVALID,
+     "trTeInstMode stays 0 after 3 and 6: writes have no effect",
+     "PhyMemMode"},
+    {{.base = RAM, .read_and = {~2u, 0}},
+     false,
+     NTR_E_STATE,
+     "ram at 0x10020000: trRamEnable stays 0: Start 0x0 Limit 0xffc",
+     ""},
     {{.base = FUNNEL_BASE, .read_and = {~2u, 0}}, false, NTR_E_STATE, "f at 0x10010000: trFunnelEnable stays 0", ""},
     {{.base = RAM, .read_and = {~8u, 0}}, false, NTR_E_STATE, "trRamEmpty", ""},
 };
@@ -104,7 +128,8 @@ static void test_sources(void **state) {
     rig_open(&r, rig_topology, rig_topology);
     assert_int_equal(ntr_target_set(r.target, 0, "trTeSrcID", 0, 1), NTR_OK);
     assert_int_equal(ntr_target_start(r.target), NTR_E_INVALID);
-    contains(ntr_target_error(r.target), "its messages cannot be told from those of te1: trTeSrcBits 1 and 1, trTeSrcID 1 and 1");
+    contains(ntr_target_error(r.target),
+             "its messages cannot be told from those of te1: trTeSrcBits 1 and 1, trTeSrcID 1 and 1");
     rig_all_disabled(&r, "same SRC");
     assert_int_equal(ntr_target_set(r.target, 0, "trTeSrcID", 0, 0), NTR_OK);
     assert_int_equal(ntr_target_set_option(r.target, "src-bits", "0"), NTR_OK);
@@ -188,7 +213,8 @@ static void test_state(void **state) {
 }
 
 int main(void) {
-    const struct CMUnitTest tests[] = {TEST(test_start), TEST(test_minor), TEST(test_any_version), TEST(test_not_empty), TEST(test_sources),
-                                       TEST(test_options), TEST(test_buffer), TEST(test_state)};
+    const struct CMUnitTest tests[] = {TEST(test_start),     TEST(test_minor),   TEST(test_any_version),
+                                       TEST(test_not_empty), TEST(test_sources), TEST(test_options),
+                                       TEST(test_buffer),    TEST(test_state)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

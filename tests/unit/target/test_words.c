@@ -11,8 +11,12 @@ static void test_words(void **state) {
     uint32_t words[3], word;
     uint8_t bytes[8];
     (void)state;
-    assert_int_equal(open_words(&bus, "Info : from a debugger\r\n# r 0x1000 0x0000000f\n# r 0x1000 0x00000010\n# fifo\n11223344\r\n"
-                                      "aabbCCdd\n# memory 0x80000000\n04030201\n08070605", &line), NTR_OK);
+    assert_int_equal(
+        open_words(&bus,
+                   "Info : from a debugger\r\n# r 0x1000 0x0000000f\n# r 0x1000 0x00000010\n# fifo\n11223344\r\n"
+                   "aabbCCdd\n# memory 0x80000000\n04030201\n08070605",
+                   &line),
+        NTR_OK);
     assert_int_equal(bus.read32(bus.user, 0x1000, &word), NTR_OK);
     assert_int_equal(word, 0x10); /* the last one */
     assert_int_equal(bus.read32(bus.user, 0x1004, &word), NTR_E_IO);

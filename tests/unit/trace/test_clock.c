@@ -60,8 +60,9 @@ static void a_sync_told_twice_is_one_time(void **state) {
         ntr_clock once = after(&params, clock, NTR_TCODE_INDIRECT_BRANCH_SYNC, tstamp);
         ntr_clock twice = after(&params, once, NTR_TCODE_INDIRECT_BRANCH_SYNC, tstamp);
         if (twice.time != once.time || twice.known != once.known)
-            fail_msg("%s, %u bits: 0x%llx, sync 0x%llx: 0x%llx, then 0x%llx", dialects[i % 3], params.ts_width, (unsigned long long)clock.time,
-                     (unsigned long long)tstamp, (unsigned long long)once.time, (unsigned long long)twice.time);
+            fail_msg("%s, %u bits: 0x%llx, sync 0x%llx: 0x%llx, then 0x%llx", dialects[i % 3], params.ts_width,
+                     (unsigned long long)clock.time, (unsigned long long)tstamp, (unsigned long long)once.time,
+                     (unsigned long long)twice.time);
     }
 }
 

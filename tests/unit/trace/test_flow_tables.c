@@ -42,17 +42,12 @@ static void indexes_are_made_of_slices(void **state) {
         uint64_t target;
         unsigned entries, xlen, index;
     } known[] = {
-        {0x0, 6, 64, 0},
-        {0x3, 6, 64, 0},
-        {0xfc, 6, 64, 63},
-        {0x100, 6, 64, 1},
+        {0x0, 6, 64, 0},           {0x3, 6, 64, 0},
+        {0xfc, 6, 64, 63},         {0x100, 6, 64, 1},
         {0x80000000, 6, 64, 0x20}, /* bit 31 is bit 29 of the shifted address: 29 = 4 * 6 + 5 */
-        {0x80000000, 6, 32, 0},
-        {0x02000000, 6, 32, 0x20}, /* bit 25: 23 = 3 * 6 + 5 */
-        {0x04000000, 6, 32, 0},
-        {UINT64_C(1) << 63, 6, 64, 2}, /* 61 = 10 * 6 + 1: the last slice is short */
-        {0x118, 6, 64, 7},
-        {0x118, 4, 64, 2}, /* 0x46: 6 ^ 4 */
+        {0x80000000, 6, 32, 0},    {0x02000000, 6, 32, 0x20}, /* bit 25: 23 = 3 * 6 + 5 */
+        {0x04000000, 6, 32, 0},    {UINT64_C(1) << 63, 6, 64, 2}, /* 61 = 10 * 6 + 1: the last slice is short */
+        {0x118, 6, 64, 7},         {0x118, 4, 64, 2}, /* 0x46: 6 ^ 4 */
         {0x118, 15, 64, 0x46},
     };
     for (size_t i = 0; i < sizeof known / sizeof *known; i++) {

@@ -32,10 +32,14 @@ static const container_case cases[] = {
     {"version 1, SRC on", "06 01 27 01 " STREAM, NTR_OK, "andes", 6, 39, true},
     {"version 1, 32-bit addresses", "00 00 20 01 " STREAM, NTR_OK, "andes", 0, 32, false},
     {"version 1, 64-bit addresses", "00 00 40 01 " STREAM, NTR_OK, "andes", 0, 64, false},
-    {"version 2 as it is written today", "0D 00 00 02 01 01 06 02 01 00 03 01 30 04 01 00 " STREAM, NTR_OK, "andes", 6, 48, false},
-    {"version 2 without the optional value", "0A 00 00 02 01 01 00 02 01 01 03 01 39 " STREAM, NTR_OK, "andes", 0, 57, true},
-    {"version 2 with padding", "10 00 00 02 FE 01 00 01 01 00 02 01 00 03 01 27 FE 01 00 " STREAM, NTR_OK, "andes", 0, 39, false},
-    {"version 2 with an unknown value of 3 bytes", "0F 00 00 02 01 01 00 77 03 AA BB CC 02 01 00 03 01 27 " STREAM, NTR_OK, "andes", 0, 39, false},
+    {"version 2 as it is written today", "0D 00 00 02 01 01 06 02 01 00 03 01 30 04 01 00 " STREAM, NTR_OK, "andes", 6,
+     48, false},
+    {"version 2 without the optional value", "0A 00 00 02 01 01 00 02 01 01 03 01 39 " STREAM, NTR_OK, "andes", 0, 57,
+     true},
+    {"version 2 with padding", "10 00 00 02 FE 01 00 01 01 00 02 01 00 03 01 27 FE 01 00 " STREAM, NTR_OK, "andes", 0,
+     39, false},
+    {"version 2 with an unknown value of 3 bytes", "0F 00 00 02 01 01 00 77 03 AA BB CC 02 01 00 03 01 27 " STREAM,
+     NTR_OK, "andes", 0, 39, false},
     {"version 2, early: three values", "04 00 00 02 06 01 40 " STREAM, NTR_OK, "andes", 6, 64, true},
     {"a known value with the wrong length", "0B 00 00 02 01 02 06 00 02 01 00 03 01 27", NTR_E_SYNTAX},
     {"a value over the end", "0A 00 00 02 01 01 06 02 01 00 03 05 27", NTR_E_SYNTAX},
@@ -48,16 +52,24 @@ static const container_case cases[] = {
     {"version 1 with 13 bits of SRC", "0D 01 27 01 " STREAM, NTR_END},
     {"plain", STREAM, NTR_END},
     {"empty", "", NTR_END},
-    {"XuanTie, HTM", "18 00 00 00 06 00 00 00 02 00 00 00 28 00 00 00 00 00 00 00 00 00 00 00 " STREAM, NTR_OK, "xuantie", 2, 0, false},
-    {"XuanTie, BTM, wrapped", "18 00 00 00 03 00 00 00 00 00 00 00 00 00 00 00 01 00 00 00 00 00 00 00 11 21 0B " STREAM, NTR_OK, "xuantie", 0, 0, false},
-    {"version 2, timestamp compression mode 1", "0D 00 00 02 01 01 06 02 01 00 03 01 30 04 01 01 " STREAM, NTR_OK, "andes", 6, 48,
-     false, "compression mode 1"},
-    {"version 2, timestamp compression mode 2", "0D 00 00 02 01 01 06 02 01 00 03 01 30 04 01 02 " STREAM, NTR_E_SYNTAX},
-    {"XuanTie, another size of the header", "1C 00 00 00 06 00 00 00 02 00 00 00 28 00 00 00 00 00 00 00 00 00 00 00 " STREAM, NTR_END},
+    {"XuanTie, HTM", "18 00 00 00 06 00 00 00 02 00 00 00 28 00 00 00 00 00 00 00 00 00 00 00 " STREAM, NTR_OK,
+     "xuantie", 2, 0, false},
+    {"XuanTie, BTM, wrapped",
+     "18 00 00 00 03 00 00 00 00 00 00 00 00 00 00 00 01 00 00 00 00 00 00 00 11 21 0B " STREAM, NTR_OK, "xuantie", 0,
+     0, false},
+    {"version 2, timestamp compression mode 1", "0D 00 00 02 01 01 06 02 01 00 03 01 30 04 01 01 " STREAM, NTR_OK,
+     "andes", 6, 48, false, "compression mode 1"},
+    {"version 2, timestamp compression mode 2", "0D 00 00 02 01 01 06 02 01 00 03 01 30 04 01 02 " STREAM,
+     NTR_E_SYNTAX},
+    {"XuanTie, another size of the header",
+     "1C 00 00 00 06 00 00 00 02 00 00 00 28 00 00 00 00 00 00 00 00 00 00 00 " STREAM, NTR_END},
     {"XuanTie, big-endian", "00 00 00 18 00 00 00 06 00 00 00 02 00 00 00 28 00 00 00 00 00 00 00 00 " STREAM, NTR_END},
-    {"XuanTie, no such mode", "18 00 00 00 05 00 00 00 02 00 00 00 28 00 00 00 00 00 00 00 00 00 00 00 " STREAM, NTR_END},
-    {"XuanTie, 13 bits of SRC", "18 00 00 00 06 00 00 00 0D 00 00 00 28 00 00 00 00 00 00 00 00 00 00 00 " STREAM, NTR_END},
-    {"XuanTie, 65-bit times", "18 00 00 00 06 00 00 00 02 00 00 00 41 00 00 00 00 00 00 00 00 00 00 00 " STREAM, NTR_END},
+    {"XuanTie, no such mode", "18 00 00 00 05 00 00 00 02 00 00 00 28 00 00 00 00 00 00 00 00 00 00 00 " STREAM,
+     NTR_END},
+    {"XuanTie, 13 bits of SRC", "18 00 00 00 06 00 00 00 0D 00 00 00 28 00 00 00 00 00 00 00 00 00 00 00 " STREAM,
+     NTR_END},
+    {"XuanTie, 65-bit times", "18 00 00 00 06 00 00 00 02 00 00 00 41 00 00 00 00 00 00 00 00 00 00 00 " STREAM,
+     NTR_END},
     {"XuanTie, wrap 2", "18 00 00 00 06 00 00 00 02 00 00 00 28 00 00 00 02 00 00 00 00 00 00 00 " STREAM, NTR_END},
     {"XuanTie, align 1", "18 00 00 00 06 00 00 00 02 00 00 00 28 00 00 00 00 00 00 00 01 00 00 00 " STREAM, NTR_END},
 };
@@ -106,7 +118,8 @@ static size_t as_text(const char *hex, bool stale, uint8_t *text) {
     size_t size = from_hex(hex, bytes, sizeof bytes), at = 0;
     while (size % 4) bytes[size++] = 0xff;
     for (size_t i = 0; i < size; i += 4) {
-        uint32_t word = bytes[i] | (uint32_t)bytes[i + 1] << 8 | (uint32_t)bytes[i + 2] << 16 | (uint32_t)bytes[i + 3] << 24;
+        uint32_t word =
+            bytes[i] | (uint32_t)bytes[i + 1] << 8 | (uint32_t)bytes[i + 2] << 16 | (uint32_t)bytes[i + 3] << 24;
         char line[16];
         snprintf(line, sizeof line, "%08x\n", (unsigned)word);
         memcpy(text + at, line, 9);
@@ -138,7 +151,8 @@ static void the_text_twin_has_the_same_bytes(void **state) {
     }
 }
 
-/* A stream that begins with the rest of a session, idle bytes and DeviceID; the Config behind them has the parameters. */
+/* A stream that begins with the rest of a session, idle bytes and DeviceID; the Config behind them has the parameters.
+ */
 static void a_bad_header_in_the_text_twin_is_refused(void **state) {
     (void)state;
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
@@ -189,7 +203,8 @@ static void a_config_describes_its_stream(void **state) {
     }
 }
 
-/* Frames of tt-dfd. Every message is RepeatBranch (30) with SRC 0, of 3 bytes, the second of which is `inner`; 0x03 is a stray byte. */
+/* Frames of tt-dfd. Every message is RepeatBranch (30) with SRC 0, of 3 bytes, the second of which is `inner`; 0x03 is
+ * a stray byte. */
 static size_t make_frames(uint8_t *out, size_t frame, unsigned frames, uint8_t fill, uint8_t inner) {
     size_t size = 0;
     for (unsigned i = 0; i < frames; i++) {

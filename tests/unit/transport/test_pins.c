@@ -6,8 +6,7 @@
 
 #include <stdio.h>
 
-static const char *const line_transports[] = {"pib1",  "pib2",     "pib4",          "pib8",
-                                              "pib16", "swt-uart", "swt-manchester"};
+static const char *const line_transports[] = {"pib1", "pib2", "pib4", "pib8", "pib16", "swt-uart", "swt-manchester"};
 
 typedef struct text {
     char data[1 << 20];
@@ -60,8 +59,7 @@ static ntr_pin_options reading(beats *out, bool center) {
     return options;
 }
 
-static void read_pins(const char *name, const ntr_pin_options *options, const void *data, size_t size,
-                      uint64_t *seed) {
+static void read_pins(const char *name, const ntr_pin_options *options, const void *data, size_t size, uint64_t *seed) {
     ntr_pin_reader *reader = ntr_pin_reader_new(ntr_transport_find(name), options, NULL);
     assert_non_null(reader);
     for (size_t at = 0; at < size;) {
@@ -245,8 +243,9 @@ static void errors(void **state) {
 /* Random bytes and random pieces of VCD never do harm. */
 static void hostile(void **state) {
     (void)state;
-    static const char *const pieces[] = {"$var ", "$end ", "wire ", "1 ", "! ", "TRC_DATA ", "#18446744073709551615\n",
-                                         "$enddefinitions $end\n", "b1111 ", "1! ", "0!\n", "#1\n", "#2\n", "$comment "};
+    static const char *const pieces[] = {
+        "$var ",  "$end ", "wire ", "1 ",   "! ",   "TRC_DATA ", "#18446744073709551615\n", "$enddefinitions $end\n",
+        "b1111 ", "1! ",   "0!\n",  "#1\n", "#2\n", "$comment "};
     for (uint64_t seed = 1; seed <= 2000; seed++) {
         uint64_t random = seed;
         beats back = {0};
@@ -284,8 +283,8 @@ static int teardown(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        TEST(there_and_back), TEST(written_text), TEST(simulator_text),
-        TEST(analyser_samples), TEST(errors),     TEST(hostile),
+        TEST(there_and_back),   TEST(written_text), TEST(simulator_text),
+        TEST(analyser_samples), TEST(errors),       TEST(hostile),
     };
     return cmocka_run_group_tests(tests, setup, teardown);
 }

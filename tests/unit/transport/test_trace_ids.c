@@ -60,8 +60,14 @@ static void ids_there_and_back(const char *name) {
     free(expected);
 }
 
-static void atb_streams(void **state) { (void)state; ids_there_and_back("atb"); }
-static void coresight_streams(void **state) { (void)state; ids_there_and_back("coresight"); }
+static void atb_streams(void **state) {
+    (void)state;
+    ids_there_and_back("atb");
+}
+static void coresight_streams(void **state) {
+    (void)state;
+    ids_there_and_back("coresight");
+}
 
 /* A frame by hand: ID 1 at once, its data, ID 2 one byte late, null padding. */
 static void coresight_frame(void **state) {
@@ -124,8 +130,7 @@ static void atb_marks(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        TEST(atb_streams), TEST(coresight_streams), TEST(coresight_frame), TEST(coresight_notes),
-        TEST(atb_marks),
+        TEST(atb_streams), TEST(coresight_streams), TEST(coresight_frame), TEST(coresight_notes), TEST(atb_marks),
     };
     return cmocka_run_group_tests(tests, player_setup, player_teardown);
 }

@@ -74,16 +74,21 @@ static void pib16_odd_message(void **state) {
     free(all.data);
 }
 
-/* ---- MDO of 14 and 30 bits, by hand. The first message has TCODE 9, SRC 1, SYNC 5, I-CNT 2: these bits are 0x9449. Its F-ADDR
- * is 0x40. The second one has TCODE 33, SRC 1, EVCODE 4, CDF 0, I-CNT 3: 0x31061. */
+/* ---- MDO of 14 and 30 bits, by hand. The first message has TCODE 9, SRC 1, SYNC 5, I-CNT 2: these bits are 0x9449.
+ * Its F-ADDR is 0x40. The second one has TCODE 33, SRC 1, EVCODE 4, CDF 0, I-CNT 3: 0x31061. */
 
 static const struct {
     const char *transport, *beats;
     size_t size;
     uint8_t bytes[16]; /* the zero bits of a group stay */
 } wide[] = {
-    {"mdo14", "24 51 09 00 03 01 84 41 33 00", 13, {0x24, 0x44, 0x24, 0x00, 0x01, 0x00, 0x04, 0x03, 0x84, 0x04, 0xc4, 0x00, 0x03}},
-    {"mdo30", "25 51 02 00 03 01 00 00 87 41 0c 00", 15,
+    {"mdo14",
+     "24 51 09 00 03 01 84 41 33 00",
+     13,
+     {0x24, 0x44, 0x24, 0x00, 0x01, 0x00, 0x04, 0x03, 0x84, 0x04, 0xc4, 0x00, 0x03}},
+    {"mdo30",
+     "25 51 02 00 03 01 00 00 87 41 0c 00",
+     15,
      {0x24, 0x44, 0x24, 0x00, 0x01, 0x00, 0x04, 0x00, 0x00, 0x03, 0x84, 0x04, 0xc4, 0x00, 0x03}},
 };
 
@@ -126,8 +131,7 @@ static void wide_idle(void **state) {
 
 /* ---- there and back */
 
-static const char *const line_transports[] = {"pib1",  "pib2",     "pib4",          "pib8",
-                                              "pib16", "swt-uart", "swt-manchester"};
+static const char *const line_transports[] = {"pib1", "pib2", "pib4", "pib8", "pib16", "swt-uart", "swt-manchester"};
 
 /* A stream of messages with random idle between them; where each message begins in beats and in bytes. */
 typedef struct recording {
@@ -234,13 +238,34 @@ static void cut_and_join(const char *name, unsigned settle) {
 }
 
 /* 64 bits are not believed after a loss, and 14 ones settle the place. */
-static void pib1_cut(void **state) { (void)state; cut_and_join("pib1", 78); }
-static void pib2_cut(void **state) { (void)state; cut_and_join("pib2", 39); }
-static void pib4_cut(void **state) { (void)state; cut_and_join("pib4", 20); }
-static void pib8_cut(void **state) { (void)state; cut_and_join("pib8", 1); }
-static void pib16_cut(void **state) { (void)state; cut_and_join("pib16", 1); }
-static void uart_cut(void **state) { (void)state; cut_and_join("swt-uart", 10); }
-static void manchester_cut(void **state) { (void)state; cut_and_join("swt-manchester", 4); }
+static void pib1_cut(void **state) {
+    (void)state;
+    cut_and_join("pib1", 78);
+}
+static void pib2_cut(void **state) {
+    (void)state;
+    cut_and_join("pib2", 39);
+}
+static void pib4_cut(void **state) {
+    (void)state;
+    cut_and_join("pib4", 20);
+}
+static void pib8_cut(void **state) {
+    (void)state;
+    cut_and_join("pib8", 1);
+}
+static void pib16_cut(void **state) {
+    (void)state;
+    cut_and_join("pib16", 1);
+}
+static void uart_cut(void **state) {
+    (void)state;
+    cut_and_join("swt-uart", 10);
+}
+static void manchester_cut(void **state) {
+    (void)state;
+    cut_and_join("swt-manchester", 4);
+}
 
 /* Damage in the middle: everything before, and everything after the next long idle, is read. */
 static void damage(void **state) {
@@ -269,7 +294,9 @@ static void damage(void **state) {
 
 static void calibration_patterns(void **state) {
     (void)state;
-    static const struct { const char *name, *beats; } patterns[] = {
+    static const struct {
+        const char *name, *beats;
+    } patterns[] = {
         {"pib1", "0 1 0 1 0 1 0 1 1 0 1 0 1 0 1 0 0 0 0 0 0 0 0 0 1 1 1 1 1 1 1 1"},
         {"pib2", "2 1 2 1 2 1 2 1 0 3 0 3 3 0 3 0"},
         {"pib4", "a 5 a 5 0 f f 0"},
@@ -477,10 +504,27 @@ static void misuse(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        TEST(wire_example), TEST(pib16_odd_message), TEST(wide_groups), TEST(wide_idle), TEST(whole_recording), TEST(pib1_cut), TEST(pib2_cut),
-        TEST(pib4_cut), TEST(pib8_cut), TEST(pib16_cut), TEST(uart_cut), TEST(manchester_cut), TEST(damage),
-        TEST(calibration_patterns), TEST(calibration_recognised), TEST(losses), TEST(ram_window),
-        TEST(ram_there_and_back), TEST(raw_strips_idle), TEST(packing), TEST(misuse),
+        TEST(wire_example),
+        TEST(pib16_odd_message),
+        TEST(wide_groups),
+        TEST(wide_idle),
+        TEST(whole_recording),
+        TEST(pib1_cut),
+        TEST(pib2_cut),
+        TEST(pib4_cut),
+        TEST(pib8_cut),
+        TEST(pib16_cut),
+        TEST(uart_cut),
+        TEST(manchester_cut),
+        TEST(damage),
+        TEST(calibration_patterns),
+        TEST(calibration_recognised),
+        TEST(losses),
+        TEST(ram_window),
+        TEST(ram_there_and_back),
+        TEST(raw_strips_idle),
+        TEST(packing),
+        TEST(misuse),
     };
     return cmocka_run_group_tests(tests, player_setup, player_teardown);
 }

@@ -7,21 +7,22 @@ enum { START = 0x1000 };
 
 /* 32-bit instructions */
 #define ADDI_SP(value) (0x00010113u | (uint32_t)(value) << 20)
-#define SD(reg, offset) (0x00013023u | (uint32_t)(reg) << 20 | ((uint32_t)(offset) & 31) << 7 | ((uint32_t)(offset) >> 5) << 25)
-#define SW(reg, offset) (SD(reg, offset) ^ 0x1000u)
+#define SD(reg, offset)                                                                                                \
+    (0x00013023u | (uint32_t)(reg) << 20 | ((uint32_t)(offset) & 31) << 7 | ((uint32_t)(offset) >> 5) << 25)
+#define SW(reg, offset)   (SD(reg, offset) ^ 0x1000u)
 #define ADDI_S0_SP(value) (0x00010413u | (uint32_t)(value) << 20)
-#define LI_A5 0x00100793u
-#define MUL 0x02c50533u
+#define LI_A5             0x00100793u
+#define MUL               0x02c50533u
 /* 16-bit instructions */
-#define C_ADDI_SP_M32 0x1101u
-#define C_ADDI16SP_M64 0x7139u
-#define C_SDSP_RA_24 0xec06u
-#define C_SDSP_S0_16 0xe822u
-#define C_SDSP_RA_152 0xed06u
-#define C_SWSP_RA_12 0xc606u
-#define C_SWSP_S0_8 0xc422u
+#define C_ADDI_SP_M32    0x1101u
+#define C_ADDI16SP_M64   0x7139u
+#define C_SDSP_RA_24     0xec06u
+#define C_SDSP_S0_16     0xe822u
+#define C_SDSP_RA_152    0xed06u
+#define C_SWSP_RA_12     0xc606u
+#define C_SWSP_S0_8      0xc422u
 #define C_ADDI4SPN_S0_32 0x1000u
-#define C_MV_A5_A0 0x87aau
+#define C_MV_A5_A0       0x87aau
 
 static ntr_frame_rule rule_of(const uint32_t *instructions, unsigned bytes, unsigned xlen) {
     scene s;

@@ -25,22 +25,48 @@ typedef struct framing_case {
 static const framing_case cases[] = {
     {"nothing", {0}, 0, .slices = {END}},
     {"idle alone", {0xff, 0xff}, 2, .idle = 2, .slices = {END}},
-    {"idle around a message (15.1)", {0xff, 0x70, 0xd0, 0x1d, 0x1d, 0xf8, 0xff, 0xff}, 8, .idle = 2,
+    {"idle around a message (15.1)",
+     {0xff, 0x70, 0xd0, 0x1d, 0x1d, 0xf8, 0xff, 0xff},
+     8,
+     .idle = 2,
      .slices = {{1, 6, MSG}, END}},
-    {"0xff as data, then idle", {0x08, 0xff, 0xff, 0xff, 0x0c, 0x0f}, 6, .idle = 2, .slices = {{0, 2, MSG}, {4, 2, MSG}, END}},
+    {"0xff as data, then idle",
+     {0x08, 0xff, 0xff, 0xff, 0x0c, 0x0f},
+     6,
+     .idle = 2,
+     .slices = {{0, 2, MSG}, {4, 2, MSG}, END}},
     {"messages back to back", {0x0c, 0x0f, 0x78, 0x0f}, 4, .slices = {{0, 2, MSG}, {2, 2, MSG}, END}},
-    {"byte after the end that is not idle", {0x0c, 0x0f, 0x0f, 0x78, 0x0f}, 5,
+    {"byte after the end that is not idle",
+     {0x0c, 0x0f, 0x0f, 0x78, 0x0f},
+     5,
      .slices = {{0, 2, MSG}, {2, 1, NTR_E_IDLE}, {3, 2, MSG}, END}},
-    {"11 then 01", {0x0c, 0x0f, 0x0d, 0x00, 0x0f, 0x78, 0x0f}, 7,
+    {"11 then 01",
+     {0x0c, 0x0f, 0x0d, 0x00, 0x0f, 0x78, 0x0f},
+     7,
      .slices = {{0, 2, MSG}, {2, 3, NTR_E_MSEO_SEQUENCE}, {5, 2, MSG}, END}},
-    {"10 where a message should start", {0x0e, 0x00, 0x0f, 0x78, 0x0f}, 5,
+    {"10 where a message should start",
+     {0x0e, 0x00, 0x0f, 0x78, 0x0f},
+     5,
      .slices = {{0, 3, NTR_E_MSEO_RESERVED}, {3, 2, MSG}, END}},
-    {"10 inside a message does not end it", {0x0c, 0x02, 0x0f, 0x78, 0x0f}, 5, .slices = {{0, 3, MSG}, {3, 2, MSG}, END}},
+    {"10 inside a message does not end it",
+     {0x0c, 0x02, 0x0f, 0x78, 0x0f},
+     5,
+     .slices = {{0, 3, MSG}, {3, 2, MSG}, END}},
     {"end inside a message", {0x78, 0x0f, 0x0c}, 3, .slices = {{0, 2, MSG}, {2, 1, NTR_E_TRUNCATED}, END}},
     {"end inside a defect", {0x0d, 0x0c}, 2, .slices = {{0, 2, NTR_E_MSEO_SEQUENCE}, END}},
     {"zeros are a message", {0, 0, 0x0c, 0x0f}, 4, .slices = {{0, 4, MSG}, END}},
-    {"zeros are idle in this dialect", {0, 0, 0x0c, 0x0f, 0}, 5, .zero_idle = true, .idle = 3, .slices = {{2, 2, MSG}, END}},
-    {"wrapped buffer", {0x0d, 0x02, 0x0f, 0xff, 0x0c, 0x0f}, 6, .seek = true, .idle = 1, .skipped = 3,
+    {"zeros are idle in this dialect",
+     {0, 0, 0x0c, 0x0f, 0},
+     5,
+     .zero_idle = true,
+     .idle = 3,
+     .slices = {{2, 2, MSG}, END}},
+    {"wrapped buffer",
+     {0x0d, 0x02, 0x0f, 0xff, 0x0c, 0x0f},
+     6,
+     .seek = true,
+     .idle = 1,
+     .skipped = 3,
      .slices = {{4, 2, MSG}, END}},
     {"wrapped buffer without any end", {0x0d, 0x00}, 2, .seek = true, .skipped = 2, .slices = {END}},
 };
@@ -86,7 +112,8 @@ static void streams_are_split_as_the_specification_says(void **state) {
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
         for (size_t step = 1; step <= 16; step++) {
             checker c = {&cases[i], 0};
-            ntr_framer *f = run(cases[i].bytes, cases[i].size, step, cases[i].zero_idle, cases[i].seek, check_slice, &c);
+            ntr_framer *f =
+                run(cases[i].bytes, cases[i].size, step, cases[i].zero_idle, cases[i].seek, check_slice, &c);
             if (cases[i].slices[c.count].defect != NTR_END) fail_msg("%s: too few slices", cases[i].what);
             assert_int_equal(f->idle, cases[i].idle);
             assert_int_equal(f->skipped, cases[i].skipped);
@@ -113,7 +140,9 @@ static void whole_slices_are_not_copied(void **state) {
     assert_int_equal(ntr_framer_feed(&framer, bytes, 1, true), NTR_E_STATE);
 }
 
-static void remember_slice(void *user, const ntr_slice *slice) { *(ntr_slice *)user = *slice; }
+static void remember_slice(void *user, const ntr_slice *slice) {
+    *(ntr_slice *)user = *slice;
+}
 
 /* A RAM without any end of message is one defect, however it comes in. */
 static void an_endless_message_is_reported_once(void **state) {

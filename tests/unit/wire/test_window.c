@@ -58,7 +58,8 @@ static void scans_agree(void **state) {
         uint8_t bytes[SIZE];
         fill(bytes, SIZE, seed);
         size_t first = seed % 33, size = SIZE - first - seed % 40, want = 0;
-        if (seed % 5 == 0) for (size_t i = 0; i < SIZE; i++) bytes[i] &= 0xfd; /* none at all */
+        if (seed % 5 == 0)
+            for (size_t i = 0; i < SIZE; i++) bytes[i] &= 0xfd; /* none at all */
         while (want < size && (bytes[first + want] & 3) != 3) want++;
         assert_int_equal(ntr_find_end(bytes + first, size), want);
     }
