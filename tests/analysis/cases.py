@@ -1,13 +1,10 @@
-"""Cases that share one bench; prints TAP."""
+"""Cases that share one bench. A script sets the path of tests/harness.py first."""
+import functools
 import json
 import os
-import shutil
-import sys
-import tempfile
 
-
-class Skip(Exception):
-    pass
+import harness
+from harness import NTRACE, need, note, scratch, skip  # noqa: F401: need, note and skip are for the scripts
 
 
 def hole(stream, first, last):
@@ -24,19 +21,9 @@ def stream_options(bundle):
     return options + [f"--{name.replace('_', '-')}" for name in ("sequential_jump", "extend_addr", "all_jumps") if params.get(name)]
 
 
-def main(cases, bench, tools):
-    """Call each case with bench(NTRACE, FOLDER); all are skipped where one of the tools is missing."""
-    print(f"1..{len(cases)}")
-    missing = [tool for tool in tools if not shutil.which(tool)]
-    with tempfile.TemporaryDirectory() as folder:
-        shared = None if missing else bench(os.path.abspath(sys.argv[1]), folder)
-        for number, case in enumerate(cases, 1):
-            try:
-                if missing:
-                    raise Skip(f"no {missing[0]}")
-                case(shared)
-                print(f"ok {number} - {case.__name__}")
-            except Skip as reason:
-                print(f"ok {number} - {case.__name__} # SKIP {reason}")
-            except Exception as error:  # a wrong result can cause any exception in a case
-                print(f"not ok {number} - {case.__name__}\n# {type(error).__name__}: {str(error)[:500]}")
+def main(functions, bench, tools):
+    """Runs each function as a case, with bench(NTRACE, FOLDER), which is made once; all are skipped where one of the tools is missing."""
+    made = functools.cache(lambda: bench(NTRACE, scratch()))
+    for function in functions:
+        harness.case(function.__name__)(functools.wraps(function)(lambda function=function: function(made())))
+    harness.main(*tools)

@@ -6,7 +6,9 @@ usage: coroutines.py NTRACE
 import json
 import os
 import subprocess
+import sys
 
+sys.path.append(os.path.join(sys.path[0], ".."))
 import cases
 
 SOURCE = os.path.join(os.path.dirname(os.path.abspath(__file__)), "calls", "coroutines.c")

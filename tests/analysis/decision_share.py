@@ -16,7 +16,7 @@ import subprocess
 import sys
 import tempfile
 
-import cases
+sys.path.append(os.path.join(sys.path[0], ".."))
 import mcdc
 
 CJSON = r"""#include <cJSON.h>

@@ -8,10 +8,11 @@ import html
 import json
 import os
 import re
-import shutil
 import subprocess
+import sys
 from xml.etree import ElementTree
 
+sys.path.append(os.path.join(sys.path[0], ".."))
 import cases
 import mcdc
 
@@ -113,7 +114,7 @@ def page_with_losses(bench):
 def schemas(bench):
     """All JSON documents are those that docs/schemas describes: no member is missing, and none is unknown."""
     if subprocess.run(["/usr/bin/python3", "-c", "import jsonschema"], stderr=subprocess.DEVNULL, check=False).returncode:
-        raise cases.Skip("no python3-jsonschema")
+        cases.skip("python-jsonschema")
     bench.source("decisions.c")
     trace = bench.trace("decisions.c", "-Og", "0", "20")
     bench.run(bench.ntrace, "run", "--test", "named", "-o", "named.ntrace", "--", "./traced", "2", "9")
@@ -194,8 +195,7 @@ def pdf(bench):
     done = subprocess.run([bench.ntrace, "coverage", "--evidence", "none", "--pdf", trace], cwd=bench.folder, stderr=subprocess.PIPE,
                           text=True, check=False, env={"PATH": bench.folder})
     assert done.returncode == 2 and "--pdf: none of weasyprint, chromium" in done.stderr, done
-    if not any(map(shutil.which, ("weasyprint", "chromium", "chromium-browser", "google-chrome"))):
-        raise cases.Skip("no weasyprint or chromium")
+    cases.need("chromium", "weasyprint", "chromium-browser", "google-chrome")
     bytes_ = []
     for folder in ("pdf1", "pdf2"):
         bench.run(bench.ntrace, "coverage", "--evidence", folder, "--pdf", trace)

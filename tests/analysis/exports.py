@@ -10,11 +10,12 @@ import collections
 import json
 import os
 import re
-import shutil
 import struct
 import subprocess
+import sys
 import xml.etree.ElementTree as ET
 
+sys.path.append(os.path.join(sys.path[0], ".."))
 import cases
 
 HERE = os.path.dirname(os.path.abspath(__file__))
@@ -42,10 +43,7 @@ class Bench:
         return {int(row["address"], 16): row["self"] for row in map(json.loads, rows)}
 
     def tool(self, *names):
-        for name in names:
-            if shutil.which(name):
-                return name
-        raise cases.Skip(f"no {names[0]}")
+        return cases.need(*names)
 
     def write(self, command, name):
         file = f"{command}.{name}"
@@ -253,7 +251,7 @@ def bolt(b):
     runs = [line.split()[1:] for line in data.decode().splitlines() if line[0] in "Ff"]
     same_counts(b, [(int(low, 16), int(high, 16), int(n)) for low, high, n in runs])
     if not tool:
-        raise cases.Skip("no perf2bolt (its form was checked)")
+        cases.skip("perf2bolt")
     b.run("riscv64-linux-gnu-gcc", "-O1", "-g", "-static", "-Wl,-q", os.path.join(HERE, "work.c"), "-o", "bolted")
     b.run(b.ntrace, "run", "-o", "bolted.ntrace", "--", "./bolted")
     b.run(b.ntrace, "export", "--to", "bolt", "-o", "bolted.txt", "bolted.ntrace")
@@ -283,7 +281,7 @@ def drcov(b):
 def loaded_elsewhere(b):
     """A position-independent program with libraries: profiles are of the program, its addresses as linked."""
     if not os.path.isdir("/usr/riscv64-linux-gnu/lib"):
-        raise cases.Skip("no libraries for the target")
+        cases.skip("riscv-libraries")
     b.run("riscv64-linux-gnu-gcc", "-O1", "-g", "-pie", os.path.join(HERE, "work.c"), "-o", "pie")
     os.environ["QEMU_LD_PREFIX"] = "/usr/riscv64-linux-gnu"
     b.run(b.ntrace, "run", "-o", "pie.ntrace", "--", "./pie")

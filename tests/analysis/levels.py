@@ -7,7 +7,9 @@ gcc -Og computes `c >= '0' && c <= '9'` with one branch. Its outcome is the resu
 """
 import os
 import re
+import sys
 
+sys.path.append(os.path.join(sys.path[0], ".."))
 import cases
 import mcdc
 

@@ -15,8 +15,10 @@ import random
 import re
 import shutil
 import subprocess
+import sys
 from xml.etree import ElementTree
 
+sys.path.append(os.path.join(sys.path[0], ".."))
 import cases
 
 HERE = os.path.dirname(os.path.abspath(__file__))
@@ -693,9 +695,8 @@ def other_formats(bench):
     assert len(records) == count and re.findall(r"MCF:(\d+)", info) == [str(count)], (len(records), count)
     hit = sum(int(record[3]) > 0 for record in records)
     assert re.findall(r"MCH:(\d+)", info) == [str(hit)] and 0 < hit < count, hit
-    if shutil.which("genhtml"):
-        bench.source("mcdc.info", info)
-        bench.run("genhtml", "--branch-coverage", "-q", "-o", "html", "mcdc.info")
+    bench.source("mcdc.info", info)
+    bench.run(cases.need("genhtml"), "--branch-coverage", "-q", "-o", "html", "mcdc.info")
 
 
 def debian(test, arch, *packages, suites=("trixie",)):
@@ -705,14 +706,15 @@ def debian(test, arch, *packages, suites=("trixie",)):
         done = subprocess.run([*command[:1], "--offline", *command[1:]], stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True, check=False)
         if done.returncode == 0:
             return done.stdout.strip()
-    raise cases.Skip(f"{test}: fetch it with {' '.join(command)}")
+    cases.note(f"{test}: fetch it with {' '.join(command)}")
+    return cases.skip("debian-packages")
 
 
 def lcov_2(bench):
     """genhtml of lcov 2 draws a page with MC/DC from the records, without a complaint, and with our sums."""
     root = debian("lcov 2", "amd64", "lcov")
     if subprocess.run(["perl", "-MDateTime", "-MCapture::Tiny", "-MDate::Parse", "-e", "1"], stderr=subprocess.DEVNULL, check=False).returncode:
-        raise cases.Skip("no libdatetime-perl, libcapture-tiny-perl and libtimedate-perl")
+        cases.skip("perl-modules")
     bench.source("decisions.c")
     trace = bench.trace("decisions.c", "-O0", "0", "20")
     bench.run(bench.ntrace, "coverage", "--level", "mcdc", "--to", "lcov", "-o", "mcdc.info", trace)
@@ -733,7 +735,7 @@ def gcovr(bench):
     bench.run(bench.ntrace, "coverage", "--to", "cobertura", "-o", "cobertura.xml", trace)
     env = {"PYTHONPATH": os.path.join(root, "usr", "lib", "python3", "dist-packages")}
     if subprocess.run(["/usr/bin/python3", "-c", "import gcovr.__main__"], env=dict(os.environ, **env), stderr=subprocess.DEVNULL, check=False).returncode:
-        raise cases.Skip("no python3-lxml, python3-jinja2 and python3-pygments")
+        cases.skip("python-lxml")
     summary = json.loads(bench.run("/usr/bin/python3", "-m", "gcovr", "--cobertura-add-tracefile", "cobertura.xml", "--json-summary", env=env))
     lines = [line for file in json.loads(bench.run(bench.ntrace, "coverage", "--to", "json", trace))["files"] for line in file["lines"]]
     assert summary["line_total"] == len(lines) > 100, summary
@@ -750,8 +752,7 @@ def condition_coverage(bench):
               "-fprofile-arcs", *include, "decisions.c", "-o", "witness.s", "-dumpbase", "decisions.c", "-dumpbase-ext", ".c")
     bench.run(GCC[0], "-c", "witness.s", "-o", "witness.o")
     library = os.path.join(root, "usr", "lib", "riscv64-linux-gnu")
-    if not shutil.which("ld.lld-19"):
-        raise cases.Skip("no ld.lld-19")
+    cases.need("ld.lld-19")
     bench.run("ld.lld-19", "-static", *(f"{library}/{name}.o" for name in ("crt1", "crti")), folder + "/crtbeginT.o", "witness.o",
               *(f"{folder}/{name}.a" for name in ("libgcov", "libgcc", "libgcc_eh")), library + "/libc.a", folder + "/crtend.o",
               library + "/crtn.o", "-o", "witness")

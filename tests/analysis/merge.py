@@ -11,7 +11,9 @@ import os
 import re
 import shutil
 import subprocess
+import sys
 
+sys.path.append(os.path.join(sys.path[0], ".."))
 import cases
 
 HERE = os.path.dirname(os.path.abspath(__file__))
@@ -74,8 +76,7 @@ def records(text):
 
 
 def lcov_adds_alike(b):
-    if not shutil.which("lcov"):
-        raise cases.Skip("no lcov")
+    cases.need("lcov")
     b.run(b.ntrace, "coverage", "--to", "lcov", "-o", "both.info", "forward.ntrace", "backward.ntrace")
     b.run("lcov", "--rc", "lcov_branch_coverage=1", "-a", "forward.info", "-a", "backward.info", "-o", "added.info")
     texts = []
@@ -86,8 +87,7 @@ def lcov_adds_alike(b):
 
 
 def genhtml_renders(b):
-    if not shutil.which("genhtml"):
-        raise cases.Skip("no genhtml")
+    cases.need("genhtml")
     b.run(b.ntrace, "coverage", "--to", "lcov", "-o", "both.info", "forward.ntrace", "backward.ntrace")
     text = b.run("genhtml", "--branch-coverage", "--legend", "-o", "html", "both.info")
     summary = b.run(b.ntrace, "coverage", "forward.ntrace", "backward.ntrace").splitlines()[-1]

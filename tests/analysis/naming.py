@@ -18,8 +18,10 @@ import re
 import shutil
 import struct
 import subprocess
+import sys
 import threading
 
+sys.path.append(os.path.join(sys.path[0], ".."))
 import cases
 
 HERE = os.path.dirname(os.path.abspath(__file__))
@@ -225,8 +227,7 @@ def debug_link(b):
 
 def mini_debug_info(b):
     """Symbols in .gnu_debugdata, as Fedora has them: an ELF file in xz."""
-    if not shutil.which("xz"):
-        raise cases.Skip("no xz")
+    cases.need("xz")
     os.makedirs(b.path("mini"), exist_ok=True)
     shutil.copy(b.path("bare", "program"), b.path("mini"))
     keep_debug(b, "libshown.so", b.path("mini", "symbols"), "-S", "--keep-symbol=hidden_one", "--keep-symbol=hidden_two")
@@ -240,7 +241,7 @@ def mini_debug_info(b):
 def debug_server(b):
     """A server of debug files, only if DEBUGINFOD_URLS names it."""
     if not glob.glob("/usr/lib/*/libdebuginfod.so.1") and not glob.glob("/usr/lib*/libdebuginfod.so.1"):
-        raise cases.Skip("no libdebuginfod")
+        cases.skip("libdebuginfod")
     asked = []
     served = b.path("with_dwarf", ".build-id")
     in_build_ids(b, "with_dwarf")

@@ -5,8 +5,11 @@ usage: operands.py NTRACE
 
 c >= '0' && c <= '9' is one comparison of optimized code. Its constants show which outcome is true.
 """
+import os
 import random
+import sys
 
+sys.path.append(os.path.join(sys.path[0], ".."))
 import cases
 import mcdc
 

@@ -7,7 +7,9 @@ import collections
 import itertools
 import os
 import re
+import sys
 
+sys.path.append(os.path.join(sys.path[0], ".."))
 import cases
 import mcdc
 import random_decisions

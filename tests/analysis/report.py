@@ -13,6 +13,7 @@ import subprocess
 import sys
 import tempfile
 
+sys.path.append(os.path.join(sys.path[0], ".."))
 import cases
 from browser import Browser
 from exports import FIB, MIX, Bench

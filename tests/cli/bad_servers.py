@@ -2,9 +2,11 @@
 """probe, capture: servers and helpers that die, stall, talk nonsense, or answer byte by byte."""
 import os
 import socketserver
+import sys
 import threading
 import time
 
+sys.path.append(os.path.join(sys.path[0], ".."))
 from boards import free_port, program, topology
 from harness import Run, case, check, main, matches, scratch
 

@@ -1,8 +1,11 @@
 #!/usr/bin/env python3
 """bench: the rates of a trace, in text and as JSON lines."""
 import json
+import os
 import subprocess
+import sys
 
+sys.path.append(os.path.join(sys.path[0], ".."))
 import tiny
 from harness import NTRACE, bytes_of, case, check, equal, main, write
 

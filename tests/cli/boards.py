@@ -2,13 +2,12 @@
 import contextlib
 import os
 import re
-import shutil
 import signal
 import socket
 import subprocess
 import time
 
-from harness import NTRACE, ROOT, check, scratch, skip, write
+from harness import NTRACE, ROOT, check, need, scratch, write
 
 TOPOLOGY = """{"components": [
   {"name": "te0", "type": "encoder", "base": "0x10000000", "hart": 0, "to": "funnel:0"},
@@ -29,7 +28,7 @@ f: addi a0, a0, 3
 
 def program():
     """A bare-metal program, and what it executes in ten rounds: from the addresses of its instructions alone."""
-    compiler = shutil.which("riscv64-linux-gnu-gcc") or skip("no riscv64-linux-gnu-gcc")
+    compiler = need("riscv64-linux-gnu-gcc")
     elf = os.path.join(scratch(), "bare")
     if not os.path.exists(elf):
         source = write("bare.S", SOURCE.encode())
@@ -101,7 +100,7 @@ class Board:
 
     def __init__(self, *arguments, text=TOPOLOGY, joins=None, harts=1):
         """`joins`: QEMU and a firmware, to be started with the options that the board shows."""
-        openocd = shutil.which("openocd") or skip("no openocd")
+        openocd = need("openocd")
         with contextlib.ExitStack() as started:
             self.begin(started, openocd, arguments, text, joins, harts)
             self.started = started.pop_all()

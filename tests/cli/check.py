@@ -7,8 +7,10 @@ A scene: "options:" for the command, "program" when it is about the program belo
 import json
 import os
 import subprocess
+import sys
 import xml.etree.ElementTree as ElementTree
 
+sys.path.append(os.path.join(sys.path[0], ".."))
 import tiny
 from harness import ROOT, Run, bytes_of, case, check, equal, main, shared, write
 

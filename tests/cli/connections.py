@@ -2,13 +2,12 @@
 """The same accesses over each connection give the same answers; the steps of a capture are the same over a connection and in scripts."""
 import os
 import random
-import shutil
 import subprocess
 import sys
-import time
 
+sys.path.append(os.path.join(sys.path[0], ".."))
 from boards import Board, Process, follows, free_port, helper, program, topology, wait_for_listener
-from harness import NTRACE, Run, case, check, equal, main, matches, scratch, skip, write
+from harness import NTRACE, Run, case, check, equal, main, matches, need, note, scratch, skip, write
 
 ACCESSES = os.path.abspath(sys.argv[2])
 BASES = (0x10000000, 0x10010000, 0x10020000)
@@ -87,7 +86,7 @@ def _():
 @case("200 accesses: GDB packets through the board to QEMU are answered as the model does")
 def _():
     elf, _pc, _pcs = program()
-    qemu, port = shutil.which("qemu-system-riscv64") or skip("no QEMU"), free_port()
+    qemu, port = need("qemu-system-riscv64"), free_port()
     registers, memory = register_accesses(), memory_accesses()
     page = write("page", bytes(4096))
     with Process("timeout", "-s", "KILL", "60", qemu, "-M", "virt", "-bios", "none", "-kernel", elf, "-gdb", f"tcp:127.0.0.1:{port}",
@@ -119,7 +118,8 @@ def _():
     lines = memory_accesses()
     tried = subprocess.run([*command, device], input="", capture_output=True, text=True, timeout=60)
     if tried.returncode:
-        skip(f"no mount namespace: {tried.stderr.strip()}")
+        note(tried.stderr.strip())
+        skip("namespace")
     page = write("page", bytes(4096))
     expected = answers("mem", f"{page}@{MEMORY:#x}", lines)
     done = subprocess.run([*command, device], input="\n".join([*lines, "w 0x10000ffc 0x01234567", "r 0x10001000"]) + "\n", capture_output=True,
@@ -163,7 +163,7 @@ def content(bundle):
 @case("scripts for OpenOCD and GDB write what a capture writes, in the same order, and give the same words")
 def _():
     elf, pc, pcs = program()
-    gdb = shutil.which("gdb-multiarch") or skip("no gdb-multiarch")
+    gdb = need("gdb-multiarch")
     found = {}
     for how in ("direct", "openocd", "gdb"):
         log, bundle, words = (os.path.join(scratch(), f"{how}{end}") for end in (".log", ".ntrace", ".txt"))

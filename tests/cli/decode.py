@@ -10,9 +10,11 @@ import re
 import shutil
 import struct
 import subprocess
+import sys
 
+sys.path.append(os.path.join(sys.path[0], ".."))
 import tiny
-from harness import NTRACE, Run, bytes_of, case, check, equal, main, matches, scratch, skip, write
+from harness import NTRACE, Run, bytes_of, case, check, equal, main, matches, need, scratch, skip, write
 
 PC_TEXT = "".join(f"0x{pc:x}\n" for pc in tiny.PCS)
 
@@ -63,7 +65,7 @@ def instructions():
     run = decode("--output", "insn")
     if "no disassembly" in run.err:
         matches("built without LLVM|no libLLVM found", run.err, "reason")
-        skip("no LLVM")
+        skip("build-llvm")
     equal([" ".join(line.split()) for line in run.lines() if not line.startswith("#")],
           ["0x100 908a add ra, ra, sp <start>", "0x102 0e000f63 beqz zero, 0x200 <start+0x2>",
            "0x106 003100b3 add ra, sp, gp <start+0x6>", "0x10a 1e000b63 beqz zero, 0x300 <start+0xa>",
@@ -232,8 +234,9 @@ def data_profile():
 
 @case("loads, stores and watchpoints are moments of the timeline")
 def data_timeline():
-    if not shutil.which("protoc") or "perfetto" not in Run("timeline", "--to", "list").out:
-        skip("no protoc, or a build without perfetto")
+    need("protoc")
+    if "perfetto" not in Run("timeline", "--to", "list").out:
+        skip("build-perfetto")
     path, written = write("data.nex", bytes_of(DATA, "--dialect", "nexus-data")), os.path.join(scratch(), "data.pftrace")
     Run("timeline", "--dialect", "nexus-data", path, "-e", program(), "-o", written)
     schema = os.path.join(os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__)))), "src", "export")

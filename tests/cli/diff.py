@@ -1,7 +1,10 @@
 #!/usr/bin/env python3
 """diff: the executions of two traces compared, and that of a trace with a list of program counters."""
 import json
+import os
+import sys
 
+sys.path.append(os.path.join(sys.path[0], ".."))
 import tiny
 from harness import Run, case, check, equal, main, write
 

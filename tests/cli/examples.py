@@ -5,6 +5,7 @@ import os
 import subprocess
 import sys
 
+sys.path.append(os.path.join(sys.path[0], ".."))
 import tiny
 from harness import ROOT, Run, bytes_of, case, check, equal, main, scratch, write
 

@@ -14,10 +14,11 @@ import sys
 import threading
 from concurrent.futures import ThreadPoolExecutor
 
+sys.path.append(os.path.join(sys.path[0], ".."))
 from board_memory import Memory
 from boards import Board, program, topology
-from harness import NTRACE, ROOT, Run, case, check, main, scratch, write
-from link_kinds import KINDS, Gdb, Helper, HidingGdb, Tcl, available
+from harness import NTRACE, ROOT, Run, case, check, main, need, scratch, write
+from link_kinds import KINDS, Gdb, Helper, HidingGdb, Tcl
 from links import DIES, ENDS, INTERRUPTS, STALLS, Relay
 
 TE0, TE1, FUNNEL, SINK = 0x10000000, 0x10001000, 0x10010000, 0x10020000
@@ -152,7 +153,7 @@ def fault(task, timeout):
 for each_kind in KINDS:
     @case(f"{each_kind}: every fault of the hardware has its sentence and exit status; nothing stays enabled")
     def _(kind=each_kind):
-        check(available(KINDS[kind]), "no bash")
+        need("bash")
         each([(kind, one) for one in FAULTS], fault)
 
 
@@ -299,7 +300,7 @@ for each_kind in KINDS:
     for each_how, what, step in FAILURES:
         @case(f"{each_kind}: a connection that {what}: the capture ends with its reason, and nothing stays enabled")
         def _(kind=each_kind, how=each_how, step=1 if EVERY else step):
-            check(available(KINDS[kind]), "no bash")
+            need("bash")
             places = Places(kind)
             try:
                 first = places.here()

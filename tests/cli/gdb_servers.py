@@ -3,7 +3,9 @@
 import os
 import re
 import shutil
+import sys
 
+sys.path.append(os.path.join(sys.path[0], ".."))
 from board_memory import Memory
 from boards import TOPOLOGY, follows, program, topology
 from harness import Run, case, check, equal, main, scratch

@@ -8,6 +8,7 @@ import struct
 import subprocess
 import sys
 
+sys.path.append(os.path.join(sys.path[0], ".."))
 import tiny
 from harness import NTRACE, Run, case, check, main, matches, scratch, write
 

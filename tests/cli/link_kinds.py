@@ -1,6 +1,5 @@
 """Servers for each kind of connection: helpers, OpenOCD's Tcl port and GDB packets in front of `ntrace board --stdio` (board_memory.py)."""
 import re
-import shutil
 
 from board_memory import Failed
 from links import Link
@@ -147,7 +146,3 @@ class SilentGdb(StrictGdb):
 
 
 KINDS = {"helper": Helper, "OpenOCD": Tcl, "GDB": Gdb}
-
-
-def available(kind):
-    return kind is not Helper or shutil.which("bash") is not None

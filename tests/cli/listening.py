@@ -6,9 +6,11 @@ import re
 import socket
 import struct
 import subprocess
+import sys
 import threading
 import time
 
+sys.path.append(os.path.join(sys.path[0], ".."))
 import boards
 import tiny
 from boards import Process, topology

@@ -14,6 +14,7 @@ import sys
 import threading
 import time
 
+sys.path.append(os.path.join(sys.path[0], ".."))
 from boards import program
 from harness import NTRACE, Run, case, check, equal, main, scratch, write
 

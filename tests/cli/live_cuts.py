@@ -15,6 +15,7 @@ import sys
 import time
 from concurrent.futures import ThreadPoolExecutor
 
+sys.path.append(os.path.join(sys.path[0], ".."))
 from boards import program
 from harness import NTRACE, Run, case, check, main, scratch, write
 

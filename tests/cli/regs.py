@@ -1,7 +1,10 @@
 #!/usr/bin/env python3
 """regs: the register map, and values decoded by it."""
 import json
+import os
+import sys
 
+sys.path.append(os.path.join(sys.path[0], ".."))
 from harness import Run, case, check, equal, main
 
 

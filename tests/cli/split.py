@@ -3,7 +3,9 @@
 import glob
 import json
 import os
+import sys
 
+sys.path.append(os.path.join(sys.path[0], ".."))
 import tiny
 from harness import Run, bytes_of, case, check, equal, main, matches, scratch, write
 

@@ -6,9 +6,11 @@ import pty
 import select
 import signal
 import subprocess
+import sys
 import threading
 import time
 
+sys.path.append(os.path.join(sys.path[0], ".."))
 from harness import NTRACE, Run, bytes_of, case, check, equal, main, scratch, write
 
 TURNS = 20000

@@ -3,15 +3,16 @@
 import json
 import os
 import re
-import shutil
 import signal
 import socket
 import subprocess
+import sys
 import time
 
+sys.path.append(os.path.join(sys.path[0], ".."))
 import tiny
 from boards import Board, Process, TOPOLOGY, follows, free_port, helper, program, topology, wait_for_listener
-from harness import NTRACE, Run, bytes_of, case, check, equal, main, matches, scratch, skip, write
+from harness import NTRACE, Run, bytes_of, case, check, equal, main, matches, need, scratch, skip, write
 
 
 def without_values(rows):
@@ -186,7 +187,7 @@ def _():
     try:
         server = socket.create_server(("::1", 0), family=socket.AF_INET6)
     except OSError:
-        skip("no IPv6")
+        skip("ipv6")
     with server:
         server.settimeout(20)
         place = f"[::1]:{server.getsockname()[1]}"
@@ -205,7 +206,7 @@ def _():
 @case("GDB in front of QEMU: the program stops at a breakpoint, and trace registers are those of the model")
 def _():
     elf, _pc, _pcs = program()
-    gdb, qemu = shutil.which("gdb-multiarch") or skip("no gdb-multiarch"), shutil.which("qemu-system-riscv64") or skip("no QEMU")
+    gdb, qemu = need("gdb-multiarch"), need("qemu-system-riscv64")
     port = free_port()
     with Process("timeout", "-s", "KILL", "60", qemu, "-M", "virt", "-bios", "none", "-kernel", elf, "-gdb", f"tcp:127.0.0.1:{port}",
                  "-S", "-nographic", "-serial", "none", "-monitor", "none"):

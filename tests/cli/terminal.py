@@ -7,10 +7,12 @@ import re
 import select
 import struct
 import subprocess
+import sys
 import termios
 import threading
 import time
 
+sys.path.append(os.path.join(sys.path[0], ".."))
 import tiny
 from harness import NTRACE, bytes_of, case, check, equal, main, matches, write
 

@@ -3,11 +3,12 @@
 import json
 import os
 import random
-import shutil
 import subprocess
+import sys
 
+sys.path.append(os.path.join(sys.path[0], ".."))
 import tiny
-from harness import NTRACE, ROOT, bytes_of, case, check, equal, main, write
+from harness import NTRACE, ROOT, bytes_of, case, check, equal, main, need, write
 
 MOVES = "".join(f"Ownership PROCESS={number << 5 | 2}\n{tiny.HTM}" for number in (7, 9))
 CALM = tiny.HTM + tiny.BTM + tiny.TURNS
@@ -186,8 +187,7 @@ def timed_answers():
 
 @case("every kind of answer about streams of real programs")
 def real_answers():
-    if not shutil.which("zstd"):
-        return
+    need("zstd")
     folder = os.path.join(ROOT, "bench", "real_streams")
     with open(os.path.join(folder, "streams.json"), encoding="ascii") as file:
         streams = json.load(file)

@@ -1,15 +1,13 @@
 """Commands that together use every part of ntrace, on inputs of a few bytes."""
 import os
+import re
 import struct
 import subprocess
-import sys
 
 import tiny
-from harness import NTRACE, scratch, write
-
-sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "perf"))
-from perf_file import File, block_header  # noqa: E402
-from world import PAGE, Program  # noqa: E402
+from harness import NTRACE, note, scratch, skip, write
+from perf_file import File, block_header
+from world import PAGE, Program
 
 # name, arguments; "@..." are the inputs below, "%" a file to write
 COMMANDS = [
@@ -98,6 +96,13 @@ def perf_data():
 
 def plain(*arguments):
     subprocess.run([NTRACE, *arguments], check=True, stdout=subprocess.DEVNULL)
+
+
+def skip_without_feature(status, messages):
+    """A command that needs a library which is not part of this build."""
+    if status == 2 and re.search("built without|this build|not built in|no format '", messages):
+        note(messages.strip().splitlines()[-1])
+        skip("build-feature")
 
 
 def fill(argument, paths, answer):

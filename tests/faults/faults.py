@@ -12,9 +12,9 @@ import sqlite3
 import subprocess
 import sys
 
-sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "cli"))
-from harness import NTRACE, case, check, main, scratch, skip, write  # noqa: E402
-from commands import COMMANDS, fill, prepare  # noqa: E402
+sys.path += [os.path.join(sys.path[0], "..", name) for name in ("", "cli", "perf")]
+from harness import NTRACE, case, check, main, scratch, write
+from commands import COMMANDS, fill, prepare, skip_without_feature
 
 INJECTOR = shutil.copy(sys.argv[2], scratch())  # LD_PRELOAD ends a name at a blank
 ALL = "--all" in sys.argv[3:]
@@ -84,8 +84,7 @@ def hurt_command(name, arguments):
     if not PATHS:
         PATHS.update(prepare())
     sound = Result(arguments, PATHS, "count")
-    if sound.status == 2 and "not " in sound.messages:
-        skip(sound.messages.strip().splitlines()[-1])
+    skip_without_feature(sound.status, sound.messages)
     check(sound.status == 0 and sound.counts[0] > 0, f"{name}: status {sound.status} {sound.counts}: {sound.messages[-300:]}")
     for faults in ("short", "eintr"):
         same = Result(arguments, PATHS, faults)

@@ -10,8 +10,8 @@ import shutil
 import subprocess
 import sys
 
-sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "cli"))
-from harness import NTRACE, case, check, equal, main, scratch  # noqa: E402
+sys.path.append(os.path.join(sys.path[0], ".."))
+from harness import NTRACE, case, check, equal, main, scratch
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 INJECTOR = shutil.copy(sys.argv[2], scratch())  # LD_PRELOAD ends a name at a blank

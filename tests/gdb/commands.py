@@ -4,14 +4,13 @@ import json
 import os
 import pty
 import re
-import shutil
 import subprocess
 import sys
 import tempfile
 
-sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
-from gdb import bundle, debuggers, program, run_gdb, server  # noqa: E402
-from harness import NTRACE, case, check, equal, main, matches, scratch, skip  # noqa: E402
+sys.path.append(os.path.join(sys.path[0], ".."))
+from gdb import bundle, debuggers, program, run_gdb, server
+from harness import NTRACE, case, check, equal, main, matches, need, scratch
 
 ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 
@@ -43,7 +42,7 @@ def launch():
     configuration = json.loads(text)["configurations"][0]
     equal(configuration["MIMode"], "gdb", "MIMode")
     host, port = configuration["miDebuggerServerAddress"].split(":")
-    gdb = shutil.which(configuration["miDebuggerPath"]) or skip("no " + configuration["miDebuggerPath"])
+    gdb = need(configuration["miDebuggerPath"])
     comment = re.search(r"ntrace (gdb --listen \d+ --persistent) hello\.ntrace", open(example("launch.json")).read())
     options = comment.group(1).split()
     equal(options[2], port, "the port of the comment")
@@ -130,7 +129,7 @@ def readme():
         text = file.read()
     block = re.search(r"build/ntrace gdb build/demo/compress\.ntrace.*\n((?:\(gdb\) .*\n)+)", text)
     commands = re.findall(r"\(gdb\) (.*)", block.group(1))
-    compiler = shutil.which("riscv64-linux-gnu-gcc") or skip("no riscv64-linux-gnu-gcc")
+    compiler = need("riscv64-linux-gnu-gcc")
     path, trace = os.path.join(scratch(), "compress"), os.path.join(scratch(), "compress.ntrace")
     subprocess.run([compiler, "-g", "-O2", "-static", "-o", path, example("compress.c")], check=True)
     subprocess.run([NTRACE, "run", "-q", "-o", trace, "--", path], check=True, stdout=subprocess.DEVNULL)

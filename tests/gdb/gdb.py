@@ -5,8 +5,7 @@ import shutil
 import subprocess
 import sys
 
-sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "cli"))
-from harness import NTRACE, Failure, Run, bytes_of, check, scratch, skip, write  # noqa: E402
+from harness import NTRACE, Failure, Run, bytes_of, check, scratch, skip, write
 
 PROGRAMS = os.path.abspath(sys.argv[2]) if len(sys.argv) > 2 else "."
 LIBRARIES = "/usr/riscv64-linux-gnu"
@@ -29,15 +28,13 @@ def debuggers():
     """GDBs that know RISC-V: NTRACE_TEST_GDB, or gdb-multiarch."""
     names = os.environ.get("NTRACE_TEST_GDB", "gdb-multiarch").split()
     found = [name for name in names if shutil.which(name)]
-    if not found:
-        skip("no gdb-multiarch")
-    return found
+    return found or skip("gdb-multiarch")
 
 
 def program(name):
     path = os.path.join(PROGRAMS, name)
     if not os.path.exists(path):
-        skip(f"{name} is not compiled here")
+        skip("riscv-program")
     return path
 
 

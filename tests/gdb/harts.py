@@ -5,9 +5,9 @@ import os
 import re
 import sys
 
-sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
-from gdb import Session, bundle, debuggers, program, run_gdb, server  # noqa: E402
-from harness import Run, bytes_of, case, check, equal, main, matches, scratch, write  # noqa: E402
+sys.path.append(os.path.join(sys.path[0], ".."))
+from gdb import Session, bundle, debuggers, program, run_gdb, server
+from harness import Run, bytes_of, case, check, equal, main, matches, scratch, write
 
 ROUNDS, BRANCH = 6, 0x1004  # 0x1000: add; beq to 0x1000
 

@@ -9,9 +9,9 @@ import subprocess
 import sys
 import time
 
-sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
-from gdb import bundle, long_loop  # noqa: E402
-from harness import NTRACE, case, check, equal, main, matches, scratch  # noqa: E402
+sys.path.append(os.path.join(sys.path[0], ".."))
+from gdb import bundle, long_loop
+from harness import NTRACE, case, check, equal, main, matches, scratch
 
 SEED, CONVERSATIONS = 4711, 60
 TALK = ["qSupported:swbreak+;hwbreak+", "vMustReplyEmpty", "QStartNoAckMode", "Hg0", "qTStatus", "?", "qfThreadInfo", "qsThreadInfo", "qC",

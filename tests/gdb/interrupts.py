@@ -3,13 +3,12 @@
 also where that function has not saved its return address. The trace is encoded from a list of executed blocks."""
 import os
 import re
-import shutil
 import subprocess
 import sys
 
-sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
-from gdb import Session, bundle, debuggers, program, run_gdb, server  # noqa: E402
-from harness import NTRACE, case, check, equal, main, matches, scratch, skip, write  # noqa: E402
+sys.path.append(os.path.join(sys.path[0], ".."))
+from gdb import Session, bundle, debuggers, program, run_gdb, server
+from harness import NTRACE, case, check, equal, main, matches, need, scratch, write
 
 # One instruction in each line, so that line numbers are those of instructions. W: the size of a word.
 SOURCE = """
@@ -68,7 +67,7 @@ AT = layout()
 
 
 def build(xlen):
-    compiler = shutil.which("riscv64-linux-gnu-gcc") or skip("no riscv64-linux-gnu-gcc")
+    compiler = need("riscv64-linux-gnu-gcc")
     text = re.sub(r"{(\w+):}\n", r".globl \1; .type \1, @function; \1: .cfi_startproc\n", SOURCE)
     text = re.sub(r"{(\w+)\.}", r".cfi_endproc; .size \1, .-\1", text)
     text = text.replace("ST", "sd" if xlen == 64 else "sw").replace("LD", "ld" if xlen == 64 else "lw")

@@ -9,9 +9,9 @@ import signal
 import subprocess
 import sys
 
-sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
-from gdb import Session, debuggers, run_gdb, server  # noqa: E402
-from harness import NTRACE, case, check, equal, main, matches, scratch, skip  # noqa: E402
+sys.path.append(os.path.join(sys.path[0], ".."))
+from gdb import Session, debuggers, run_gdb, server
+from harness import NTRACE, case, check, equal, main, matches, need, scratch
 
 KERNEL, FIRMWARE, USER = 0xFFFFFFFF80000000, 0x80000000, 0x10000
 SOURCES = {
@@ -27,7 +27,7 @@ NONE, EXCEPTION, INTERRUPT, TRAP_RETURN, CALL, RETURN = 0, 1, 2, 3, 9, 13
 
 
 def build(name):
-    compiler = shutil.which("riscv64-linux-gnu-gcc") or skip("no riscv64-linux-gnu-gcc")
+    compiler = need("riscv64-linux-gnu-gcc")
     address, text = SOURCES[name]
     source, out = os.path.join(scratch(), name + ".S"), os.path.join(scratch(), name)
     labels = re.findall(r"(\w+):", text)

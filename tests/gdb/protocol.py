@@ -2,15 +2,14 @@
 """The server without a GDB: packets, hostile input, monitor commands, sockets, gaps, interrupts."""
 import os
 import re
-import shutil
 import socket
 import subprocess
 import sys
 import time
 
-sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
-from gdb import Session, bundle, damaged, long_loop, program  # noqa: E402
-from harness import NTRACE, Run, bytes_of, case, check, equal, main, matches, scratch, write  # noqa: E402
+sys.path.append(os.path.join(sys.path[0], ".."))
+from gdb import Session, bundle, damaged, long_loop, program
+from harness import NTRACE, Run, bytes_of, case, check, equal, main, matches, need, scratch, write
 
 
 def pcs_of(path, *options):
@@ -250,9 +249,8 @@ def raw():
     stream, options = raw_stream()
     pcs = pcs_of(bundle("calls", "--no-compress"))
     inputs = [(stream, options), (stream, options[:2] + ["--auto"])]
-    if shutil.which("zstd"):
-        subprocess.run(["zstd", "-q", "-f", stream, "-o", stream + ".zst"], check=True)
-        inputs.append((stream + ".zst", options))
+    subprocess.run([need("zstd"), "-q", "-f", stream, "-o", stream + ".zst"], check=True)
+    inputs.append((stream + ".zst", options))
     for path, given in inputs:
         s = Session(path, *given)
         matches(f"instruction {len(pcs)} ", s.monitor("goto end"), " ".join(given))

@@ -3,13 +3,12 @@
 import json
 import os
 import re
-import shutil
 import subprocess
 import sys
 
-sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
-from gdb import Session, bundle, damaged, program  # noqa: E402
-from harness import NTRACE, Run, case, check, equal, main, matches, scratch, skip  # noqa: E402
+sys.path.append(os.path.join(sys.path[0], ".."))
+from gdb import Session, bundle, damaged, program
+from harness import NTRACE, Run, case, check, equal, main, matches, need, scratch
 
 FUNCTIONS = ("leaf", "middle", "fib", "compare", "main")
 NAME, FIRST, MESSAGE, TO, RESUMES = 2, 1, 3, 2, 6
@@ -27,7 +26,7 @@ def report(path, status=0):
 
 def points(text, data, slices):
     """What the page shows for the slices: its function gotoPoint."""
-    node = shutil.which("node") or skip("no node")
+    node = need("node")
     function = re.search(r"function gotoPoint\(s\) \{.*?\n\}", text, re.S).group(0)
     code = (f"const data = {json.dumps({'timeline': {k: data['timeline'][k] for k in ('timed', 'base')}})};\n{function}\n"
             f"for (const begin of {json.dumps([s[0] for s in slices])}) console.log(gotoPoint({{ begin }}));")

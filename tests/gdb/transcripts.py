@@ -5,12 +5,11 @@ import os
 import re
 import subprocess
 import sys
-import time
 
-sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
-from gdb import LIBRARIES, PROGRAMS, bundle, debuggers, program, run_gdb, server  # noqa: E402
-from harness import case, check, main, scratch, skip  # noqa: E402
-from scripts import TRANSCRIPTS, commands  # noqa: E402
+sys.path.append(os.path.join(sys.path[0], ".."))
+from gdb import LIBRARIES, PROGRAMS, bundle, debuggers, program, run_gdb, server
+from harness import case, check, main, need, scratch, until
+from scripts import TRANSCRIPTS, commands
 
 LEAST = 40  # commands that must be compared
 
@@ -21,16 +20,10 @@ def qemu_transcript(gdb, name, lines):
     if os.path.exists(socket):
         os.unlink(socket)
     kind = "qemu-riscv32" if "32" in name else "qemu-riscv64"
+    process = subprocess.Popen(["timeout", "900", need(kind), "-L", LIBRARIES, "-g", socket, path], stdout=subprocess.DEVNULL,
+                               stderr=subprocess.DEVNULL)
     try:
-        process = subprocess.Popen(["timeout", "900", kind, "-L", LIBRARIES, "-g", socket, path],
-                                   stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
-    except FileNotFoundError:
-        skip(f"no {kind}")
-    try:
-        for _ in range(200):
-            if os.path.exists(socket):
-                break
-            time.sleep(0.02)
+        until(lambda: os.path.exists(socket), "the socket of QEMU's server")
         return run_gdb(gdb, path, socket, lines, [f"set sysroot {LIBRARIES}", f"set solib-search-path {PROGRAMS}"])
     finally:
         process.kill()

@@ -3,22 +3,20 @@
 import glob
 import os
 import re
-import shutil
 import subprocess
 import sys
 import time
 
-sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
-from gdb import bundle  # noqa: E402
-from harness import NTRACE, Run, bytes_of, case, check, equal, main, matches, scratch, skip, write  # noqa: E402
+sys.path.append(os.path.join(sys.path[0], ".."))
+from gdb import bundle
+from harness import NTRACE, Run, bytes_of, case, check, equal, main, matches, need, scratch, until, write
 
 
 class Terminal:
     """A terminal that shows the trace."""
 
     def __init__(self, path, *options, columns=80, lines=24, first="instruction 0 of", preload=""):
-        if not shutil.which("tmux"):
-            skip("no tmux")
+        need("tmux")
         self.socket = os.path.join(scratch(), f"tmux-{time.monotonic_ns()}")
         self.tmux("-f", "/dev/null", "new-session", "-d", "-x", str(columns), "-y", str(lines),
                   # Without SIGHUP, the command itself must see that its terminal is gone.
@@ -35,14 +33,14 @@ class Terminal:
 
     def until(self, pattern):
         """The screen as soon as it has the pattern and does not change any more: a part of it may be that of before."""
-        before = None
-        for _ in range(600):
-            text = self.screen()
-            if text == before and re.search(pattern, text, re.M):
-                return text
-            before = text
-            time.sleep(0.03)
-        check(False, f"expected {pattern!r} on the screen, found\n{self.screen()}")
+        shown = [None]
+
+        def settled():
+            shown.append(self.screen())
+            return shown[-1] == shown[-2] and re.search(pattern, shown[-1], re.M)
+
+        until(settled, lambda: f"{pattern!r} on the screen, which is\n{shown[-1]}\n")
+        return shown[-1]
 
     def keys(self, *keys):
         self.tmux("send-keys", *keys)
@@ -51,11 +49,8 @@ class Terminal:
         return int(re.search(r"instruction (\d+) of", self.screen()).group(1))
 
     def moved(self, before):
-        for _ in range(600):
-            if self.place() != before:
-                return self.place()
-            time.sleep(0.05)
-        check(False, f"the place is {before} still")
+        until(lambda: self.place() != before, f"another place than {before}")
+        return self.place()
 
     def close(self):
         self.tmux("kill-server")
@@ -254,7 +249,7 @@ def runs(session):
 
 @case("another size just before the wait for a key is shown without one; the end of the terminal ends it")
 def slow():
-    compiler = shutil.which("gcc") or skip("no gcc")
+    compiler = need("gcc")
     library = os.path.join(scratch(), "slow.so")
     subprocess.run([compiler, "-shared", "-fPIC", "-o", library, write("slow.c", SLOW.encode()), "-ldl"], check=True)
     t = Terminal(bundle("calls"), columns=20, lines=5, first="^the window is too s", preload=library)
@@ -265,11 +260,7 @@ def slow():
         check(runs(session), "it runs")
     finally:
         t.close()
-    for _ in range(100):
-        if not runs(session):
-            return
-        time.sleep(0.05)
-    check(False, "it runs without a terminal")
+    until(lambda: not runs(session), "the end of the command, whose terminal is gone")
 
 
 @case("gaps: where they are, what was lost; the size of the terminal changes while the trace is read")
@@ -321,7 +312,7 @@ def names():
         t.until("status 0")
     finally:
         t.close()
-    compiler = shutil.which("riscv64-linux-gnu-gcc") or skip("no riscv64-linux-gnu-gcc")
+    compiler = need("riscv64-linux-gnu-gcc")
     name, path, trace = "n" * 5000, os.path.join(scratch(), "long"), os.path.join(scratch(), "long.ntrace")
     source = write("long.c", f"__attribute__((noinline)) void {name}(void) {{ __asm__(\"nop\"); }}\nint main(void) {{ {name}(); return 0; }}\n".encode())
     subprocess.run([compiler, "-g", "-O1", "-static", "-o", path, source], check=True)

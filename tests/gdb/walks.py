@@ -9,9 +9,9 @@ import re
 import subprocess
 import sys
 
-sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
-from gdb import bundle, debuggers, program, server  # noqa: E402
-from harness import NTRACE, case, check, main, scratch  # noqa: E402
+sys.path.append(os.path.join(sys.path[0], ".."))
+from gdb import bundle, debuggers, program, server
+from harness import NTRACE, case, check, main, scratch
 
 WALKS, STEPS, SEED = 200, 8, 20
 

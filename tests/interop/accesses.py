@@ -5,13 +5,14 @@ usage: accesses.py ACCESSES
 
 A block with one sure access has no counter, so none may be missing and none too much: every 16-bit encoding, and all
 that opcodes and functions of 32-bit ones can be, for RV32 and RV64. TAP on standard output."""
+import os
 import random
 import re
-import shutil
 import struct
 import sys
-import tempfile
 
+sys.path.append(os.path.join(sys.path[0], ".."))
+from harness import case, main, need
 from insn import compare, disassembly, flat, halves, run
 
 EXTENSIONS = "+m,+a,+f,+d,+c,+v,+zfh,+zba,+zbb,+zbs"
@@ -76,21 +77,13 @@ def wrong(said, pc, _size, _encoding, mnemonic, operands):
     return None if bool(branch) == bool(offset) and (not branch or (pc + int(offset[0]) - target) % 2**32 == 0) else "branch"
 
 
-def judge(accesses, tool, xlen, code, folder):
-    ours = run(accesses, flat(code, folder), f"rv{xlen}").splitlines()
-    return compare(f"{tool}: RV{xlen}", ours, disassembly(tool, EXTENSIONS, code, xlen, folder), code, wrong)
+def judge(tool, xlen, code):
+    ours = run(sys.argv[1], flat(code), f"rv{xlen}").splitlines()
+    compare(ours, disassembly(need(tool), EXTENSIONS, code, xlen), code, wrong)
 
 
-def main():
-    code = b"".join(halves()) + b"".join(words(random.Random(1)))
-    tests = [(tool, xlen) for tool in ("llvm-objdump-19", "riscv64-linux-gnu-objdump") for xlen in (32, 64)]
-    print(f"1..{len(tests)}")
-    with tempfile.TemporaryDirectory() as folder:
-        for tool, xlen in tests:
-            if shutil.which(tool):
-                print(judge(sys.argv[1], tool, xlen, code, folder), flush=True)
-            else:
-                print(f"ok - {tool}: RV{xlen} # SKIP no {tool}")
-
-
+CODE = b"".join(halves()) + b"".join(words(random.Random(1)))
+for each_tool in "llvm-objdump-19", "riscv64-linux-gnu-objdump":
+    for each_xlen in 32, 64:
+        case(f"{each_tool}: RV{each_xlen}", each_tool, each_xlen, CODE)(judge)
 main()

@@ -9,12 +9,15 @@ are listed here independently. TAP on standard output."""
 import os
 import random
 import re
-import shutil
 import struct
 import subprocess
 import sys
-import tempfile
 
+sys.path.append(os.path.join(sys.path[0], ".."))
+import harness
+from harness import case, check, need, note, scratch
+
+LEAST = 10000  # instructions that a disassembler lists
 BASE = 0x7ffff000  # targets before, after and, on RV32, across the sign bit
 LINK = ("x1", "x5")
 # Encodings that change the flow but that a disassembler does not know.
@@ -127,9 +130,9 @@ def run(*command):
 LINE = re.compile(r"\s*([0-9a-f]+):\s+((?:[0-9a-f]{4,8} )*[0-9a-f]{4,8})\s+(\S+)(?:\s+(.*))?$")
 
 
-def disassembly(tool, extensions, code, xlen, folder):
+def disassembly(tool, extensions, code, xlen):
     """(address, size, encoding, mnemonic, operands) of each instruction."""
-    path = os.path.join(folder, "code")
+    path = os.path.join(scratch(), "code")
     with open(path, "wb") as out:
         out.write(elf(code, xlen))
     command = [tool, "-d", "-M", "no-aliases", "-M", "numeric"]
@@ -150,15 +153,15 @@ def disassembly(tool, extensions, code, xlen, folder):
         yield pc, size, encoding, mnemonic, operands or ""
 
 
-def flat(code, folder):
-    path = os.path.join(folder, "flat")
+def flat(code):
+    path = os.path.join(scratch(), "flat")
     with open(path, "wb") as out:
         out.write(code)
     return path
 
 
-def compare(name, ours, disassembled, code, wrong):
-    """`ours`: the output of our program for each instruction. `wrong` returns what is wrong in it, or None. A line of TAP."""
+def compare(ours, disassembled, code, wrong):
+    """`ours`: the output of our program for each instruction. `wrong` returns what is wrong in it, or None."""
     count, bad = 0, []
     for line, (pc, size, *text) in zip(ours, disassembled):
         count += 1
@@ -166,22 +169,21 @@ def compare(name, ours, disassembled, code, wrong):
         if what:
             at = pc - BASE
             bad.append(f"{code[at:at + size].hex()} {' '.join(text[1:])}: {what}, we say {line}")
-    if count != len(ours):
-        bad.append(f"{count} of {len(ours)} instructions compared")
-    for line in bad[:20]:
-        print("# " + line)
-    return f"{'not ok' if bad else 'ok'} - {name}: {count} instructions"
+    note(f"{count} instructions")
+    check(LEAST < count == len(ours), f"{count} of {len(ours)} instructions compared")
+    check(not bad, "\n".join(bad[:20]))
 
 
-def judge(name, classifier, tool, extensions, isa, code, folder):
+def judge(tool, extensions, isa, code):
+    need(tool)
     xlen = int(isa[2:4])
 
     def wrong(line, pc, size, *text):
         want = f"{pc:x} {size} {classify(pc, *text, xlen)}"
         return None if line == want else f"{tool} says {want}"
 
-    ours = run(classifier, flat(code, folder), hex(BASE), isa).splitlines()
-    return compare(name, ours, disassembly(tool, extensions, code, xlen, folder), code, wrong)
+    ours = run(sys.argv[1], flat(code), hex(BASE), isa).splitlines()
+    compare(ours, disassembly(tool, extensions, code, xlen), code, wrong)
 
 
 C = "+m,+a,+f,+d,+c,+v,+zcb,+zba,+zbb,+zbs,+svinval"
@@ -189,24 +191,16 @@ ZCM = "+m,+a,+zca,+zcb,+zcmp,+zcmt"
 
 
 def main():
-    classifier = sys.argv[1]
     rng = random.Random(1)
     short = b"".join(halves())
     long = b"".join([struct.pack("<I", w) for w in words(rng)] + list(longer(rng)))
-    tests = []
     for tool in ("llvm-objdump-19", "riscv64-linux-gnu-objdump"):
         for xlen in (32, 64):
-            tests.append((f"{tool}: every 16-bit encoding of RV{xlen}", tool, C, f"rv{xlen}", short))
-            tests.append((f"{tool}: longer encodings of RV{xlen}", tool, C, f"rv{xlen}", long))
+            case(f"{tool}: every 16-bit encoding of RV{xlen}", tool, C, f"rv{xlen}", short)(judge)
+            case(f"{tool}: longer encodings of RV{xlen}", tool, C, f"rv{xlen}", long)(judge)
             if "llvm" in tool:
-                tests.append((f"{tool}: RV{xlen} with Zcmp and Zcmt", tool, ZCM, f"rv{xlen}+zcmp+zcmt", short))
-    print(f"1..{len(tests)}")
-    with tempfile.TemporaryDirectory() as folder:
-        for test in tests:
-            if shutil.which(test[1]):
-                print(judge(test[0], classifier, *test[1:], folder), flush=True)
-            else:
-                print(f"ok - {test[0]} # SKIP no {test[1]}")
+                case(f"{tool}: RV{xlen} with Zcmp and Zcmt", tool, ZCM, f"rv{xlen}+zcmp+zcmt", short)(judge)
+    harness.main()
 
 
 if __name__ == "__main__":

@@ -6,16 +6,14 @@ to be the innermost function there, by one of the names it has. TAP on standard 
 import bisect
 import glob
 import os
-import shutil
 import subprocess
 import sys
 
+sys.path.append(os.path.join(sys.path[0], ".."))
+from harness import case, check, corpus_cases, main, need, note, skip
 
-def files():
-    root = os.environ.get("NTRACE_SHARED") or os.path.join(os.path.dirname(__file__), "../../../shared")
-    found = sorted(glob.glob(os.path.join(root, "corpus/*/*/*.elf")))
-    cross = "/usr/riscv64-linux-gnu/lib/libc.so.6"  # thousands of dynamic symbols only
-    return found + ([cross] if os.path.exists(cross) else [])
+LIBRARY = "/usr/riscv64-linux-gnu/lib/libc.so.6"  # thousands of dynamic symbols only
+WITHOUT = ("silicon/linux-static/kernel.elf", "ttdfd/long/program.elf", "ttdfd/pingpong/program.elf")  # no function has a size
 
 
 def functions(nm, path):
@@ -44,35 +42,38 @@ def innermost(table, starts, address):
     return []
 
 
-def check(helper, nm, path):
-    table = functions(nm, path)
+def judge(path):
+    table = functions(need("riscv64-linux-gnu-nm"), path)
     by_start = {}
     for start, size in table:
         by_start.setdefault(start, []).append(size)
     starts = sorted(by_start.items())
     asked = sorted({at for start, size in table for at in (start, start + size // 2, start + size - 1, start + size)})
-    output = subprocess.run([helper, path], input="".join(f"{a:x}\n" for a in asked), capture_output=True, text=True,
+    output = subprocess.run([sys.argv[1], path], input="".join(f"{a:x}\n" for a in asked), capture_output=True, text=True,
                           check=True).stdout.splitlines()
-    bad = 0
+    bad = []
     for address, line in zip(asked, output, strict=True):
         want = innermost(table, starts, address)
         if want and line.split()[1] not in want:
-            bad += 1
-            if bad < 10:
-                print(f"# {line}, but nm: {' '.join(want)}")
-    return bad, len(asked)
+            bad.append(f"{line}, but nm: {' '.join(want)}")
+    note(f"{len(asked)} addresses")
+    check(not bad, "\n".join(bad[:10]))
+    check(asked, "no function with a size")
 
 
-def main():
-    nm = shutil.which("riscv64-linux-gnu-nm")
-    found = files()
-    if not nm or not found:
-        print("1..1\nok 1 - names # SKIP no ELF files or no riscv64-linux-gnu-nm")
-        return
-    print(f"1..{len(found)}")
-    for path in found:
-        bad, asked = check(sys.argv[1], nm, path)
-        print(f"{'not ok' if bad else 'ok'} - {'/'.join(path.split('/')[-2:])}: {asked} addresses", flush=True)
+@case("the C library")
+def library():
+    if not os.path.exists(LIBRARY):
+        skip("riscv-libraries")
+    judge(LIBRARY)
 
 
+def cases(corpus):
+    for part in "refcode", "silicon", "ttdfd":
+        for path in sorted(glob.glob(os.path.join(corpus, part, "*/*.elf"))):
+            if not path.endswith(WITHOUT):
+                yield os.path.relpath(path, corpus), judge, path
+
+
+corpus_cases("", 31, cases)
 main()

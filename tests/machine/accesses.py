@@ -4,15 +4,13 @@ and reads the memory behind it. TAP.
 
 usage: accesses.py NTRACE FOLDER PLUGIN     FOLDER holds the programs that tests/machine/build made, PLUGIN is each_access-4.so
 """
-import bisect
 import json
 import os
-import shutil
 import struct
 import subprocess
 import sys
 
-sys.path[:0] = [os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "cli")]
+sys.path.append(os.path.join(sys.path[0], ".."))
 import harness
 import qemu10
 from harness import case, check, equal, scratch
@@ -27,7 +25,7 @@ RAM = 0x80000000  # below it are devices
 
 def trace(bits, name, *options, qemu=(), status=0):
     if not QEMU:
-        harness.skip(qemu10.NEVER)
+        harness.skip(qemu10.REASON)
     bundle = os.path.join(scratch(), "traced.ntrace")
     command = [harness.NTRACE, "run", "--machine", "virt", "--qemu", f"{QEMU}/qemu-system-riscv{bits}", "--cpu",
                f"rv{bits},v=true" + (",zacas=true" if bits == 64 else ""), "-o", bundle, *options, os.path.join(PROGRAMS, f"{name}-{bits}")]
@@ -52,8 +50,7 @@ def accesses(bundle):
 
 def expected(bits):
     """The section .expect of the program."""
-    if not shutil.which(OBJCOPY):
-        harness.skip(f"no {OBJCOPY}")
+    harness.need(OBJCOPY)
     found = os.path.join(scratch(), f"expect-{bits}")
     subprocess.run([OBJCOPY, "-O", "binary", "--only-section=.expect", "--set-section-flags", ".expect=alloc",
                     os.path.join(PROGRAMS, f"accesses-{bits}"), found], check=True)

@@ -10,11 +10,11 @@ import subprocess
 import sys
 import time
 
-sys.path[:0] = [os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "cli")]
+sys.path += [os.path.join(sys.path[0], "..", name) for name in ("", "cli")]
 import boards
 import harness
 import qemu10
-from harness import Run, case, check, equal, matches, scratch, write
+from harness import Run, case, check, equal, matches, need, scratch, write
 
 PLUGIN = os.path.abspath(sys.argv[2])
 QEMU = qemu10.find()
@@ -27,7 +27,7 @@ SMEM = """{"components": [
 
 
 def need_qemu():
-    return QEMU or harness.skip(qemu10.NEVER)
+    return QEMU or harness.skip(qemu10.REASON)
 
 
 # Traps of several kinds, a device in the middle of a block, calls and loops; no interrupts, whose times would differ from run to run.
@@ -79,7 +79,7 @@ def firmware(bits, text):
     elf = os.path.join(scratch(), f"firmware-{bits}")
     wide = ["-march=rv64ima_zicsr", "-mabi=lp64"] if bits == 64 else ["-march=rv32ima_zicsr", "-mabi=ilp32", "-Wl,-melf32lriscv"]
     source = write("firmware.S", text.encode())
-    subprocess.run([shutil.which("riscv64-linux-gnu-gcc") or harness.skip("no riscv64-linux-gnu-gcc"), *wide, "-nostdlib", "-static",
+    subprocess.run([need("riscv64-linux-gnu-gcc"), *wide, "-nostdlib", "-static",
                     "-Wl,-n,-Ttext=0x80000000,--build-id=none,--no-warn-rwx-segments", "-o", elf, source], check=True)
     return elf
 
@@ -89,7 +89,7 @@ class Machine:
 
     def __init__(self, bits, *options, text=TOPOLOGY, source=FIRMWARE):
         need_qemu()
-        self.gdb = shutil.which("gdb-multiarch") or harness.skip("no gdb-multiarch")
+        self.gdb = need("gdb-multiarch")
         self.bits, self.list = bits, os.path.join(scratch(), "truth.txt")
         self.elf = firmware(bits, source)
         self.topology = write("machine.json", (text % bits).encode())
@@ -299,7 +299,7 @@ def itself():
 def openocd():
     elf, _pc, pcs = boards.program()
     with boards.Board("--gdb", "0", "--machine", "virt", "--qemu", f"{need_qemu()}/qemu-system-riscv64", elf) as board:
-        gdb = subprocess.Popen([shutil.which("gdb-multiarch") or harness.skip("no gdb-multiarch"), "-nx", "-batch", "-ex",
+        gdb = subprocess.Popen([need("gdb-multiarch"), "-nx", "-batch", "-ex",
                                 f"target remote 127.0.0.1:{board.front}", "-ex", "continue", elf], stdout=subprocess.DEVNULL,
                                stderr=subprocess.DEVNULL)
         try:

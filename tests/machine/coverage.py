@@ -11,7 +11,7 @@ import shutil
 import subprocess
 import sys
 
-sys.path[:0] = [os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "analysis")]
+sys.path += [os.path.join(sys.path[0], "..", name) for name in ("", "analysis")]
 import cases
 import qemu10
 
@@ -33,7 +33,7 @@ class Bench:
     def firmware(self, level="-O0"):
         qemu = qemu10.find()
         if not qemu:
-            raise cases.Skip(qemu10.NEVER)
+            cases.skip(qemu10.REASON)
         for name in ("firmware.c", "firmware_start.S", "start.h"):
             shutil.copy(os.path.join(HERE, name), self.folder)
         self.run(*GCC, level, "-T", os.path.join(HERE, "bare.ld"), "firmware_start.S", "firmware.c", "-o", "firmware")
@@ -196,7 +196,7 @@ def tasks(bench):
     was loaded, at another address than it was linked for."""
     qemu = qemu10.find()
     if not qemu:
-        raise cases.Skip(qemu10.NEVER)
+        cases.skip(qemu10.REASON)
     for name in ("rtos.c", "rtos_start.S", "start.h", "module.c"):
         shutil.copy(os.path.join(HERE, name), bench.folder)
     bench.run(*GCC, "-O0", "-Wl,-Ttext=0,-e,check", "module.c", "-o", "module")
@@ -248,7 +248,7 @@ def linux_kernel(bench):
                            stderr=subprocess.DEVNULL, check=False)
     qemu = qemu10.find()
     if guest.returncode or not qemu:
-        raise cases.Skip("no kernel with debug information (tools/fetch_guest --debug FOLDER; NTRACE_TEST_VMLINUX names one), or no QEMU 10")
+        cases.skip("guest-debug" if qemu else qemu10.REASON)
     vmlinux = vmlinux or "guest/vmlinux"
     shown = bench.run(bench.ntrace, "run", "--machine", "virt", "--qemu", f"{qemu}/qemu-system-riscv64", "--kernel", "guest/kernel", "--initrd",
                       "guest/initrd.cpio", "--append", "console=ttyS0 panic=-1 quiet", "--memory", "512M", "-o", "kernel.ntrace", "--", "-no-reboot",

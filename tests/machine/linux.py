@@ -10,7 +10,7 @@ import os
 import subprocess
 import sys
 
-sys.path[:0] = [os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "cli")]
+sys.path.append(os.path.join(sys.path[0], ".."))
 import harness
 import linux_guest
 import machine_parts

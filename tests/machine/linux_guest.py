@@ -2,7 +2,6 @@
 import functools
 import os
 import re
-import shutil
 import subprocess
 import sys
 
@@ -19,7 +18,8 @@ def tool(name, *words):
     done = subprocess.run([os.path.join(qemu10.ROOT, "tools", name), *([] if FETCH else ["--offline"]), *words], stdout=subprocess.PIPE,
                           stderr=subprocess.PIPE, text=True, check=False)
     if done.returncode:
-        harness.skip(done.stderr.strip())
+        harness.note(done.stderr.strip())
+        harness.skip(qemu10.REASON if name == "fetch_qemu" else "guest")
     return done.stdout.strip()
 
 
@@ -34,8 +34,7 @@ COMPILER = "riscv64-linux-gnu-gcc"
 @functools.cache
 def compiled(name):
     """A program of the folder guest, at a fixed address."""
-    if not shutil.which(COMPILER):
-        harness.skip(f"no {COMPILER}")
+    harness.need(COMPILER)
     out = os.path.join(scratch(), name)
     source = os.path.join(os.path.dirname(os.path.abspath(__file__)), "guest", f"{name}.c")
     subprocess.run([COMPILER, "-O2", "-g", "-static", "-no-pie", "-Wl,-Ttext-segment=0x40000000", "-o", out, source], check=True)

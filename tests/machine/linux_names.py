@@ -14,7 +14,7 @@ import re
 import subprocess
 import sys
 
-sys.path[:0] = [os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "cli")]
+sys.path.append(os.path.join(sys.path[0], ".."))
 import harness
 import linux_guest
 from harness import case, check, equal, scratch

@@ -12,7 +12,7 @@ import os
 import subprocess
 import sys
 
-sys.path[:0] = [os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "cli")]
+sys.path += [os.path.join(sys.path[0], "..", name) for name in ("", "cli")]
 import boards
 import harness
 import linux_guest

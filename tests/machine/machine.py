@@ -14,7 +14,7 @@ import subprocess
 import sys
 import time
 
-sys.path[:0] = [os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "cli")]
+sys.path.append(os.path.join(sys.path[0], ".."))
 import harness
 import machine_log
 import qemu10
@@ -33,7 +33,7 @@ def program(name):
 
 def need_qemu():
     if not QEMU:
-        harness.skip(qemu10.NEVER)
+        harness.skip(qemu10.REASON)
 
 
 def run(bits, name, *options, qemu=(), status=0):

@@ -5,8 +5,7 @@ import subprocess
 
 ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 API = os.environ.get("NTRACE_TEST_QEMU_API", "4")
-NEVER = {"4": "no QEMU 10 for RISC-V machines here (tools/fetch_qemu fetches it)",
-         "7": "no QEMU 11.1 or later for RISC-V machines here (tools/fetch_qemu --sid fetches it)"}[API]
+REASON = {"4": "qemu-10", "7": "qemu-11"}[API]  # of a skip
 
 
 def version(program):

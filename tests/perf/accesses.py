@@ -6,14 +6,13 @@ usage: accesses.py NTRACE PLUGIN
 import glob
 import json
 import os
-import shutil
 import struct
 import subprocess
 import sys
 
 HERE = os.path.dirname(os.path.abspath(__file__))
-sys.path.insert(0, os.path.join(os.path.dirname(HERE), "cli"))
-from harness import Run, case, equal, main, scratch, skip  # noqa: E402
+sys.path.append(os.path.join(sys.path[0], ".."))
+from harness import Run, case, equal, main, need, scratch
 
 PLUGIN = sys.argv.pop(2)
 BASE = 1 << 40  # host address of guest address 0: none that QEMU takes by itself
@@ -25,8 +24,7 @@ CALLER = "void touch(long); int main(void) { for (long i = 1; i < 40; i += 3) to
 
 def program(name, source="accesses.c"):
     for tool in ("qemu-riscv64", "riscv64-linux-gnu-gcc"):
-        if not shutil.which(tool):
-            skip(f"no {tool}")
+        need(tool)
     path = os.path.join(scratch(), name)
     if not os.path.exists(path):
         subprocess.run(["riscv64-linux-gnu-gcc", "-O1", os.path.join(HERE, source), "-o", path, *PROGRAMS[name]], check=True)
@@ -73,8 +71,7 @@ def _():
 
 @case("every access of a program of RV32")
 def _():
-    if not shutil.which("qemu-riscv32"):
-        skip("no qemu-riscv32")
+    need("qemu-riscv32")
     for options in ((), ("--mode", "btm"), ("--dialect", "ctte")):
         truth, found = run("narrow", "--data", *options, cpu="rv32")
         equal(len(truth) > 1500, True, f"{len(truth)} accesses")

@@ -4,21 +4,19 @@
 usage: data.py NTRACE
 """
 import os
-import shutil
 import subprocess
 import sys
 
 HERE = os.path.dirname(os.path.abspath(__file__))
-sys.path.insert(0, os.path.join(os.path.dirname(HERE), "cli"))
-from harness import Run, case, equal, main, matches, scratch, skip  # noqa: E402
+sys.path.append(os.path.join(sys.path[0], ".."))
+from harness import Run, case, equal, main, matches, need, scratch
 
 MASK = (1 << 64) - 1
 
 
 def program(*options):
     for tool in ("qemu-riscv64", "riscv64-linux-gnu-gcc"):
-        if not shutil.which(tool):
-            skip(f"no {tool}")
+        need(tool)
     path = os.path.join(scratch(), "work" + "".join(options))
     subprocess.run(["riscv64-linux-gnu-gcc", "-O1", os.path.join(HERE, "work.c"), "-o", path, *options], check=True)
     return path

@@ -5,13 +5,12 @@ usage: perf_out.py NTRACE
 """
 import os
 import re
-import shutil
 import subprocess
 import sys
 
 HERE = os.path.dirname(os.path.abspath(__file__))
-sys.path.insert(0, os.path.join(os.path.dirname(HERE), "cli"))
-from harness import Run, case, check, equal, main, matches, scratch, skip  # noqa: E402
+sys.path.append(os.path.join(sys.path[0], ".."))
+from harness import Run, case, check, equal, main, need, scratch, skip
 
 FORMS = {"static": ("-static",), "libraries": ("-pie",)}
 FLAGS = {**FORMS, "short": ("-static", "-DROUNDS=2")}  # short: few samples, since perf asks addr2line about every one
@@ -19,8 +18,7 @@ FLAGS = {**FORMS, "short": ("-static", "-DROUNDS=2")}  # short: few samples, sin
 
 def bundle(form, *options):
     for tool in ("perf", "qemu-riscv64", "riscv64-linux-gnu-gcc"):
-        if not shutil.which(tool):
-            skip(f"no {tool}")
+        need(tool)
     path = os.path.join(scratch(), form + ("-filtered" if options else "") + ".ntrace")
     if not os.path.exists(path):
         program = os.path.join(scratch(), "work_" + form)
@@ -125,7 +123,7 @@ def _():
             name = f"work.c:{row['line']}"
             ours[name] = ours.get(name, 0) + row["self"]
     if not found:
-        skip("perf has no source lines here")
+        skip("perf-lines")
     equal(found, ours, "instructions by line")
 
 

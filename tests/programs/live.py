@@ -11,7 +11,6 @@ import functools
 import glob
 import json
 import os
-import pathlib
 import re
 import resource
 import shutil
@@ -20,10 +19,10 @@ import subprocess
 import sys
 import time
 
-sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "cli"))
-from harness import NTRACE, Run, case, check, equal, main, matches, scratch, skip  # noqa: E402
+sys.path.append(os.path.join(sys.path[0], ".."))
+from harness import NTRACE, Run, case, check, equal, main, matches, scratch, skip
 
-import qemu_log  # noqa: E402
+import qemu_log
 
 FOLDER = os.path.abspath(sys.argv[2])
 PLAIN = "--no-compress", "--no-repeated-history"  # otherwise the stream of an endless loop hardly grows
@@ -597,7 +596,7 @@ def compressed():
     done = subprocess.run(command("algorithms", "--compress", bundle="first.ntrace"), capture_output=True, text=True,
                           timeout=60)
     if "without zstd" in done.stderr:
-        skip("built without zstd")
+        skip("build-zstd")
     subprocess.run(command("algorithms", "--no-compress"), check=True, timeout=60, stdout=subprocess.DEVNULL)
     plain = os.path.getsize(path_of("live.ntrace/trace.nex"))
     log, _ = logged_run("algorithms", "--compress")
@@ -653,7 +652,7 @@ def full_disk():
     os.makedirs(small, exist_ok=True)
     mount = subprocess.run(["mount", "-t", "tmpfs", "-o", "size=64k", "tmpfs", small], capture_output=True)
     if mount.returncode:
-        skip("needs to mount a small file system")
+        skip("mount")
     try:
         failed_run("No space left", bundle=os.path.join("small", "live.ntrace"))
     finally:

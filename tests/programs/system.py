@@ -10,8 +10,8 @@ import re
 import subprocess
 import sys
 
-sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "cli"))
-from harness import Run, case, check, equal, main, matches, scratch, write  # noqa: E402
+sys.path.append(os.path.join(sys.path[0], ".."))
+from harness import Run, case, check, equal, main, matches, scratch, write
 
 FOLDER = sys.argv[2]
 BARE = 87  # exit status of bare64

@@ -4,9 +4,7 @@
 
 usage: truth.py NTRACE FOLDER [NAME...]      FOLDER holds the programs that tests/programs/build made
 """
-import difflib
 import os
-import re
 import resource
 import subprocess
 import sys

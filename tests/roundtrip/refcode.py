@@ -12,9 +12,11 @@ import struct
 import subprocess
 import sys
 
-ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
-SHARED = os.environ.get("NTRACE_SHARED", os.path.join(ROOT, "..", "shared"))
-LARGE = 2_000_000  # bytes of stream in BTM
+sys.path.append(os.path.join(sys.path[0], ".."))
+from harness import NTRACE, check, corpus_cases, main, need
+
+ALL_LARGE = "--large" in sys.argv
+LARGE = {"coremark", "embench-crc32", "embench-nettle-sha256", "embench-statemate"}
 
 # options of the encoder, options of the decoder
 COMMON = [
@@ -73,46 +75,35 @@ def environment_calls(elf):
 
 
 def compare(command, *arguments):
+    need("zstd")
     done = subprocess.run(["bash", "-o", "pipefail", "-c", command, "bash", *arguments], stdout=subprocess.PIPE,
                           stderr=subprocess.STDOUT, text=True)
-    return done.returncode == 0, done.stdout
+    check(done.returncode == 0, f"status {done.returncode}: {done.stdout}")
 
 
-def same(ntrace, folder, encode, decode):
+def same(folder, encode, decode):
     left_out = "|".join(hex(a) for a in environment_calls(f"{folder}/program.elf")) or "none"
     command = (f'"$1" encode -e "$2"/program.elf --pc "$2"/pc.txt.zst {encode} | '
                f'"$1" decode - -e "$2"/program.elf --output pc {decode} | '
                'cmp - <(zstd -dc "$2"/pc.txt.zst | grep -vxE "$3")')
-    return compare(command, ntrace, folder, left_out)
+    compare(command, NTRACE, folder, left_out)
 
 
-def identical(ntrace, folder, setting):
+def identical(folder, setting):
     command = (f'"$1" encode -e "$2"/program.elf --pc "$2"/pc.txt.zst {REFERENCE[setting]} {HABITS} | '
                'cmp - <(zstd -dc "$2"/"$3".nex.zst)')
-    return compare(command, ntrace, folder, setting)
+    compare(command, NTRACE, folder, setting)
 
 
-def main():
-    ntrace, large = sys.argv[1], "--large" in sys.argv
-    top = os.path.join(SHARED, "corpus", "refcode")
-    programs = sorted(n for n in os.listdir(top) if os.path.isdir(os.path.join(top, n))) if os.path.isdir(top) else []
-    if not programs:
-        print("1..1\nok 1 # SKIP ../shared is missing")
-        return
-    is_large = {"coremark", "embench-crc32", "embench-nettle-sha256", "embench-statemate"}
-    programs = [p for p in programs if (p in is_large) == large]
-    rows = [(f"{p} {e}", same, (p, e, d)) for p in programs for e, d in (COMMON if large else SETTINGS)]
-    if not large:
-        rows += [(f"{p} {s} is the reference's", identical, (p, s)) for p in programs for s in REFERENCE]
-    print(f"1..{len(rows)}")
-    failed = 0
-    for number, (name, check, (program, *rest)) in enumerate(rows, 1):
-        good, text = check(ntrace, os.path.join(top, program), *rest)
-        failed += not good
-        print(f"{'ok' if good else 'not ok'} {number} {name}", flush=True)
-        if not good:
-            print("# " + text.strip().replace("\n", "\n# "))
-    sys.exit(1 if failed else 0)
+def cases(top):
+    programs = [name for name in sorted(os.listdir(top)) if os.path.isdir(os.path.join(top, name)) and (name in LARGE) == ALL_LARGE]
+    for program in programs:
+        for encode, decode in COMMON if ALL_LARGE else SETTINGS:
+            yield f"{program} {encode}", same, os.path.join(top, program), encode, decode
+    for program in programs if not ALL_LARGE else ():
+        for setting in REFERENCE:
+            yield f"{program} {setting} is the reference's", identical, os.path.join(top, program), setting
 
 
+corpus_cases("refcode", 12 if ALL_LARGE else 217, cases)
 main()

@@ -11,10 +11,9 @@ import random
 import shutil
 import sys
 
-HERE = os.path.dirname(os.path.abspath(__file__))
-sys.path[:0] = [os.path.join(HERE, "..", "cli")]
-import captures  # noqa: E402
-from harness import NTRACE, Run, case, check, equal, main, matches, scratch  # noqa: E402
+sys.path.append(os.path.join(sys.path[0], ".."))
+import captures
+from harness import NTRACE, Run, case, check, equal, main, matches, scratch
 
 CAPTURES = int(sys.argv[2]) if len(sys.argv) > 2 else 8
 TREES = [["profile"], ["profile", "--by", "image"], ["profile", "--callers", "function1", "--callees", "function1"],

@@ -16,10 +16,9 @@ import shutil
 import subprocess
 import sys
 
-HERE = os.path.dirname(os.path.abspath(__file__))
-sys.path[:0] = [os.path.join(HERE, "..", "cli")]
-import captures  # noqa: E402
-from harness import NTRACE, ROOT, Failure, Run, case, check, equal, main, scratch, skip  # noqa: E402
+sys.path.append(os.path.join(sys.path[0], ".."))
+import captures
+from harness import NTRACE, ROOT, Failure, Run, case, check, equal, main, need, scratch
 
 FIRST, LAST = map(int, sys.argv[2].split("-")) if "-" in sys.argv[2] else (0, int(sys.argv[2]) - 1)
 REAL = int(sys.argv[3])
@@ -177,8 +176,7 @@ def real(name, options):
 
 @case(f"{REAL} streams of real programs")
 def real_captures():
-    if not shutil.which("zstd"):
-        skip("no zstd")
+    need("zstd")
     with open(os.path.join(ROOT, "bench", "real_streams", "streams.json"), encoding="ascii") as file:
         streams = json.load(file)
     names = list(streams)[:REAL]

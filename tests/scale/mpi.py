@@ -8,10 +8,9 @@ import shutil
 import subprocess
 import sys
 
-HERE = os.path.dirname(os.path.abspath(__file__))
-sys.path[:0] = [os.path.join(HERE, "..", "cli")]
-import captures  # noqa: E402
-from harness import NTRACE, Run, case, check, equal, main, matches, scratch  # noqa: E402
+sys.path.append(os.path.join(sys.path[0], ".."))
+import captures
+from harness import NTRACE, Run, case, check, equal, main, matches, scratch
 
 PROGRAM, MPIRUN = sys.argv[2], sys.argv[3]
 OPTIONS = ["--allow-run-as-root", "--oversubscribe"] if "openmpi" in MPIRUN else []

@@ -10,10 +10,9 @@ import shutil
 import subprocess
 import sys
 
-HERE = os.path.dirname(os.path.abspath(__file__))
-sys.path[:0] = [os.path.join(HERE, "..", "cli")]
-import captures  # noqa: E402
-from harness import NTRACE, Run, case, check, equal, main, matches, scratch  # noqa: E402
+sys.path.append(os.path.join(sys.path[0], ".."))
+import captures
+from harness import NTRACE, Run, case, check, equal, main, matches, need, scratch, skip
 
 CAPTURES = int(sys.argv[2]) if len(sys.argv) > 2 else 6
 COMMANDS = [["profile", "--format", "csv"], ["flame", "--to", "folded"], ["export", "--to", "calltree"], ["export", "--to", "callgrind"],
@@ -80,9 +79,7 @@ def streams():
     command = ["profile", "--format", "csv"]
     expected = whole(raw, command, *image)
     equal(Run("combine", *parts_of(raw, command, 4, *image), *command).out, expected.out, "raw")
-    zstd = shutil.which("zstd")
-    if not zstd:
-        return
+    zstd = need("zstd")
     with open(raw, "rb") as file:
         data = file.read()
     for sized in (False, True):  # frames with the length of their content are skipped as a whole
@@ -92,7 +89,7 @@ def streams():
                 size = [f"--stream-size={len(frame)}"] if sized else []
                 file.write(subprocess.run([zstd, "-q", "-c", *size], input=frame, capture_output=True, check=True).stdout)
         if "without zstd" in Run(*command, raw + ".zst", *image, status=None).err:
-            return
+            skip("build-zstd")
         equal(Run("combine", *parts_of(raw + ".zst", command, 4, *image), *command).out, expected.out, "frames")
 
 

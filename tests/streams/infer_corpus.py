@@ -7,9 +7,10 @@ import os
 import subprocess
 import sys
 
+sys.path.append(os.path.join(sys.path[0], ".."))
+from harness import corpus_cases, equal, main, need
+
 TOOL = sys.argv[1]
-ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
-CORPUS = os.path.join(os.environ.get("NTRACE_SHARED", os.path.join(ROOT, "..", "shared")), "corpus")
 
 REFERENCE = {"src-bits": "0", "timestamps": "off", "extend-addr": "off", "all-jumps": "off"}
 SETTINGS = {
@@ -42,46 +43,28 @@ def infer(arguments, stdin=None):
     return {line.split(":")[0]: line.split(": ", 1)[1] for line in said.splitlines()}
 
 
-def compare(got, want):
-    return [f"{name}: {got.get(name)}; should be {value}" for name, value in want.items()
-            if got.get(name, "").split(",")[0] != value]
+def same(got, want):
+    equal({name: got.get(name, "").split(",")[0] for name in want}, want, "inferred")
 
 
-def refcode():
-    top = os.path.join(CORPUS, "refcode")
-    for program in sorted(os.listdir(top)):
-        folder = os.path.join(top, program)
-        if not os.path.isdir(folder):
-            continue
-        for setting, want in SETTINGS.items():
-            stream = subprocess.run(["zstd", "-dcq", os.path.join(folder, setting + ".nex.zst")], stdout=subprocess.PIPE,
-                                    check=True).stdout
-            got = infer(["-", os.path.join(folder, "program.elf")], stream)
-            yield f"{program} {setting}", compare(got, {**REFERENCE, **want})
+def reference(folder, setting, want):
+    stream = subprocess.run([need("zstd"), "-dcq", os.path.join(folder, setting + ".nex.zst")], stdout=subprocess.PIPE, check=True).stdout
+    same(infer(["-", os.path.join(folder, "program.elf")], stream), {**REFERENCE, **want})
 
 
-def silicon():
+def silicon(folder, want):
+    images = [os.path.join(folder, name) for name in ("program.elf", "kernel.elf")]
+    same(infer([os.path.join(folder, "trace.rtd"), *filter(os.path.exists, images)]), want)
+
+
+def cases(corpus):
+    for program in sorted(os.listdir(os.path.join(corpus, "refcode"))):
+        folder = os.path.join(corpus, "refcode", program)
+        for setting, want in SETTINGS.items() if os.path.isdir(folder) else ():
+            yield f"{program} {setting}", reference, folder, setting, want
     for capture, want in SILICON.items():
-        folder = os.path.join(CORPUS, "silicon", capture)
-        images = [os.path.join(folder, name) for name in ("program.elf", "kernel.elf")]
-        got = infer([os.path.join(folder, "trace.rtd"), *filter(os.path.exists, images)])
-        yield capture, compare(got, want)
+        yield capture, silicon, os.path.join(corpus, "silicon", capture), want
 
 
-def main():
-    if not os.path.isdir(CORPUS):
-        print(f"1..1\nok 1 # SKIP no {CORPUS}")
-        return 0
-    failed = number = 0
-    for part in (refcode, silicon):
-        for name, wrong in part():
-            number += 1
-            failed += bool(wrong)
-            print(f"{'not ok' if wrong else 'ok'} {number} - {name}")
-            for line in wrong:
-                print(f"# {line}")
-    print(f"1..{number}")
-    return failed != 0
-
-
-sys.exit(main())
+corpus_cases("", 66, cases)
+main()

@@ -11,8 +11,7 @@ import struct
 import subprocess
 import sys
 
-HERE = os.path.dirname(os.path.abspath(__file__))
-sys.path[:0] = [HERE, os.path.join(HERE, "..", "cli")]
+sys.path.append(os.path.join(sys.path[0], ".."))
 import harness
 from cedar_writer import CedarEncoder, with_earlier_session
 from harness import case, check, equal, scratch

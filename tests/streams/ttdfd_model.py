@@ -14,12 +14,12 @@ import re
 import struct
 import subprocess
 import sys
-import tempfile
 
-NTRACE = sys.argv[1]
+sys.path.append(os.path.join(sys.path[0], ".."))
+from harness import NTRACE, SHARED, check, corpus_cases, main, scratch
+
 SEED, COUNT = (int(value) for value in (sys.argv[2:] + ["1", "12"][len(sys.argv[2:]):]))
-ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
-CORPUS = os.path.join(os.environ.get("NTRACE_SHARED", os.path.join(ROOT, "..", "shared")), "corpus", "ttdfd")
+CORPUS = os.path.join(SHARED, "corpus", "ttdfd")
 PRIVILEGE = {0: 0, 1: 1, 3: 3}
 
 
@@ -310,7 +310,7 @@ def interleave(streams, length, rng):
     return out
 
 
-def run(seed, folder_of_files):
+def judge(seed):
     rng = random.Random(seed)
     length = 64 * rng.choice([1, 1, 1, 2, 3, 4, 15])
     options = {"stamped": rng.random() < 0.5, "sync": rng.choice([0, 0, 1, 5, 16, 64]), "steps": rng.choice([[0, 1], [1, 4, 900], [1 << 20]]),
@@ -323,7 +323,7 @@ def run(seed, folder_of_files):
         messages, told = encode(folder, src, rng, options)
         made.append((src, told))
         streams.append(frames(messages, length))
-    path = os.path.join(folder_of_files, "stream.nex")
+    path = os.path.join(scratch(), "stream.nex")
     with open(path, "wb") as file:
         file.write(interleave(streams, length, rng))
     for src, told in made:
@@ -334,26 +334,9 @@ def run(seed, folder_of_files):
                 continue
             got, said, _ = decode(path, folders[0], *how)
             good = got == sure if not losses else is_subsequence(got, sure) and (count > 1 or "overflow" in said)
-            if not good:
-                at = next((i for i, pair in enumerate(zip(got, sure)) if pair[0] != pair[1]), min(len(got), len(sure)))
-                return f"{folders} {options} frame {length} src {src} {how}: {len(got)} of {len(sure)}, differ at {at}\n{said[:600]}"
-    return None
+            at = next((i for i, pair in enumerate(zip(got, sure)) if pair[0] != pair[1]), min(len(got), len(sure)))
+            check(good, f"{folders} {options} frame {length} src {src} {how}: {len(got)} of {len(sure)}, differ at {at}\n{said[:600]}")
 
 
-def main():
-    if not os.path.isdir(CORPUS):
-        print(f"1..1\nok 1 # SKIP no {CORPUS}")
-        return 0
-    bad = 0
-    print(f"1..{COUNT}")
-    with tempfile.TemporaryDirectory() as folder:
-        for seed in range(SEED, SEED + COUNT):
-            wrong = run(seed, folder)
-            bad += wrong is not None
-            print(f"{'not ok' if wrong else 'ok'} {seed - SEED + 1} - seed {seed}")
-            for line in (wrong or "").splitlines():
-                print(f"# {line}")
-    return bad != 0
-
-
-sys.exit(main())
+corpus_cases("ttdfd", COUNT, lambda _: ((f"seed {seed}", judge, seed) for seed in range(SEED, SEED + COUNT)))
+main()

@@ -15,4 +15,7 @@
 
 #define TEST(function) cmocka_unit_test(function)
 
+/* Skips the test; `reason` is an identifier of tests/skips.txt. tests/unit/run shows its sentence. */
+#define SKIP_TEST(reason) (print_message("# skip " reason "\n"), skip())
+
 #endif

@@ -89,7 +89,7 @@ static void tables_are_read(void **state) {
         char command[512];
         snprintf(command, sizeof command, "rm -f disk; truncate -s 12M disk; printf '%s' | sfdisk -q disk",
                  tables[i].text);
-        if (!shell(command)) skip();
+        if (!shell(command)) SKIP_TEST("mkfs");
         load("disk");
         assert_int_equal(ntr_guest_partitions((ntr_bytes){disk, DISK}, begins), tables[i].count);
         for (size_t k = 0; k < tables[i].count; k++) assert_int_equal(begins[k], tables[i].sectors[k] * 512u);
@@ -102,7 +102,7 @@ static void files_of_all_partitions_are_found(void **state) {
     (void)state;
     if (!shell("mkdir -p a b && printf '\\177ELF one..........' >a/one && printf '\\177ELF two..........' >b/two && "
                "mkfs.ext4 -q -d a a.img 3M && mkfs.ext2 -q -d b b.img 3M"))
-        skip();
+        SKIP_TEST("mkfs");
     for (size_t i = 0; i < sizeof tables / sizeof *tables; i++) {
         char command[512];
         const unsigned *begins = tables[i].sectors;
@@ -111,9 +111,9 @@ static void files_of_all_partitions_are_found(void **state) {
             "rm -f disk; truncate -s 12M disk; printf '%s' | sfdisk -q disk && dd if=a.img of=disk seek=%u conv=notrunc && "
             "dd if=b.img of=disk seek=%u conv=notrunc",
             tables[i].text, begins[0], begins[tables[i].count - 1]);
-        if (!shell(command)) skip();
+        if (!shell(command)) SKIP_TEST("mkfs");
         const ntr_status status = read_disk("disk", &reason);
-        if (status == NTR_E_UNSUPPORTED) skip();
+        if (status == NTR_E_UNSUPPORTED) SKIP_TEST("build-libext2fs");
         assert_int_equal(status, NTR_OK);
         assert_string_equal(names, "/one /two ");
     }

@@ -70,7 +70,7 @@ static void errors_of_the_output_are_described(void **state) {
 static void errors_of_sqlite_are_described(void **state) {
     (void)state;
     const ntr_exporter *sqlite = ntr_exporter_find("export", "sqlite");
-    if (!sqlite) skip();
+    if (!sqlite) SKIP_TEST("build-sqlite");
     char path[] = "/tmp/test-export-XXXXXX";
     int file = mkstemp(path);
     assert_true(file >= 0);

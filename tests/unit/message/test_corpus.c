@@ -60,7 +60,7 @@ static void check_reference(const char *path, const ntr_params *params) {
 
 static void reference_streams_have_no_defect(void **state) {
     (void)state;
-    if (!have_corpus()) skip();
+    if (!have_corpus()) SKIP_TEST("corpus");
     char pattern[4200];
     glob_t found;
     snprintf(pattern, sizeof pattern, "%s/refcode/*/*.nex.zst", corpus);
@@ -123,7 +123,7 @@ static listing open_listing(const char *name) {
 
 static void silicon_captures_read_as_published(void **state) {
     (void)state;
-    if (!have_corpus()) skip();
+    if (!have_corpus()) SKIP_TEST("corpus");
     for (size_t i = 0; i < sizeof captures / sizeof captures[0]; i++) {
         char path[4200];
         ntr_params params;
