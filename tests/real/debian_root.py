@@ -122,7 +122,7 @@ def takes_the_other_name(folder):
                 self.write(os.path.join(lists, f"127.0.0.1_dists_{name}_InRelease"), f"Suite: {name}\nCodename: {code}\n")
 
     def updated(**more):
-        root = Mirror(argparse.Namespace(folder=os.path.join(folder, "other"), suite=["trixie", "trixie-updates"], arch="riscv64", over_system=False))
+        root = Mirror(argparse.Namespace(folder=os.path.join(folder, "other"), suite=["trixie", "trixie-updates"], arch="riscv64", over_system=False, source=False))
         vars(root).update(more)
         try:
             return root.update(), root.asked
