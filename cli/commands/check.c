@@ -1,3 +1,4 @@
+#include "options/auto.h"
 #include "options/command.h"
 #include "text/findings.h"
 #include "io/images.h"
@@ -57,6 +58,8 @@ struct check_run {
     struct cli_findings findings;
     bool wanted[CLI_RULES_MAX];
     uint64_t bytes;  /* of the stream, checked so far */
+    uint8_t *beginning; /* of the stream, to infer parameters from */
+    size_t beginning_size;
 };
 
 /* ---- rules */
@@ -122,6 +125,17 @@ static void found(void *user, const ntr_finding *finding) {
         cli_findings_add(&r->findings, (enum cli_findings_format)r->options->result.format, finding);
 }
 
+/* Without memory, there is no hint. */
+static void keep_beginning(struct check_run *r, ntr_bytes span) {
+    const size_t room = CLI_AUTO_BYTES - r->beginning_size, size = span.size < room ? span.size : room;
+    uint8_t *grown = size ? realloc(r->beginning, r->beginning_size + size) : NULL;
+
+    if (!grown) return;
+    memcpy(grown + r->beginning_size, span.data, size);
+    r->beginning = grown;
+    r->beginning_size += size;
+}
+
 static int check_stream(struct check_run *r, ntr_check *check) {
     ntr_bytes span;
     bool last = false;
@@ -129,10 +143,48 @@ static int check_stream(struct check_run *r, ntr_check *check) {
     while (!last && !r->out.done) {
         if (!cli_trace_feed(&r->trace, &span, &last)) return CLI_FAILED;
         r->bytes += span.size;
+        keep_beginning(r, span);
         ntr_status status = ntr_check_feed(check, span.data, span.size, last);
         if (status != NTR_OK) return cli_fail("%s: %s", r->trace.input.name, ntr_status_text(status));
     }
     return CLI_OK;
+}
+
+/* ---- other parameters */
+
+static void count_error(void *user, const ntr_finding *finding) {
+    uint64_t *errors = user;
+
+    *errors += finding->severity == NTR_SEVERITY_ERROR;
+}
+
+/* Returns the number of errors in the beginning of the stream, read with these parameters; UINT64_MAX without memory. */
+static uint64_t errors_with(const struct check_run *r, const ntr_check_config *like, const ntr_params *params) {
+    uint64_t errors = 0;
+    ntr_check_config config = *like;
+
+    config.params = *params;
+    config.found = count_error;
+    config.user = &errors;
+    ntr_check *check = ntr_check_new(&config, NULL);
+    if (!check) return UINT64_MAX;
+    const ntr_status status = ntr_check_feed(check, r->beginning, r->beginning_size, true);
+    ntr_check_free(check);
+    return status == NTR_OK ? errors : UINT64_MAX;
+}
+
+/* Says when all errors, or nearly all, vanish with other parameters. */
+static void hint(const struct check_run *r, const ntr_check_config *config) {
+    const ntr_bytes beginning = {r->beginning, r->beginning_size};
+    ntr_params params = config->params;
+    char line[512];
+
+    if (r->trace.bundle || r->trace.perf || !r->findings.by_severity[NTR_SEVERITY_ERROR] || !beginning.size) return;
+    if (!cli_auto_others(&r->options->stream, beginning, config->program, &params, line, sizeof line)) return;
+    const uint64_t before = errors_with(r, config, &config->params), after = errors_with(r, config, &params);
+    if (after < before && after * 16 <= before)
+        cli_note("%s: %s of these errors vanish with %s; --auto infers", r->trace.input.name,
+                 after ? "most" : "all", line);
 }
 
 static int exit_status(const struct check_run *r) {
@@ -180,6 +232,7 @@ static int check_trace(struct check_run *r) {
     if (!check) return cli_fail("%s: %s", r->trace.input.name, ntr_status_text(status));
     int result = cli_output_open(&r->out, o->result.path);
     if (result == CLI_OK) result = cli_output_close(&r->out, check_all(r, check));
+    if (result != CLI_FAILED) hint(r, &config);
     ntr_check_free(check);
     return result;
 }
@@ -196,6 +249,7 @@ static int check_run(const void *options, char **operands) {
     if (cli_trace_open(&r.trace, operands[0], &r.options->stream, &r.options->images) != CLI_OK) return CLI_FAILED;
     r.trace.as_given = true; /* a defect is to be found, not to be explained */
     int status = check_trace(&r);
+    free(r.beginning);
     cli_findings_free(&r.findings);
     cli_trace_close(&r.trace);
     return status;

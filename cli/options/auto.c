@@ -22,7 +22,20 @@ static void note(const char *name, const char *parameter, const ntr_choice *c) {
         cli_note("%s: auto: %s %s, %s: %s", name, parameter, c->value, ntr_confidence_name(c->confidence), c->evidence);
 }
 
+/* Returns whether this is the first call for a stream of this name: a command may read a stream several times. */
+static bool is_first(const char *name) {
+    enum { NAMES = 16 };
+    static char *names[NAMES];
+    static unsigned count;
+
+    for (unsigned i = 0; i < count; i++)
+        if (names[i] && strcmp(names[i], name) == 0) return false;
+    if (count < NAMES) names[count++] = strdup(name);
+    return true;
+}
+
 static void report(const char *name, const ntr_inference *inference) {
+    if (!is_first(name)) return;
     for (unsigned p = 0; p < NTR_PARAMETERS; p++) note(name, ntr_parameter_name(p), &inference->choices[p]);
     note(name, "mode", &inference->mode);
 }
@@ -59,71 +72,133 @@ static void add_depth(char *line, size_t room, const ntr_choice *c) {
     if (c->confidence == NTR_CONFIDENCE_UNKNOWN) snprintf(line + used, room - used, ", %s (assumed)", c->evidence);
 }
 
-/* Returns whether the messages have no defect and no TSTAMP, whose rule would have to be found. */
-static bool messages_fit(const ntr_params *params, ntr_bytes beginning) {
+/* How a stream reads with the defaults. */
+enum fit { FITS, OPEN, CONTRADICTS };
+
+/* Returns the part of the bytes that ends with a message: the last byte has MSEO 11. */
+static ntr_bytes whole_messages(ntr_bytes bytes) {
+    while (bytes.size && (bytes.data[bytes.size - 1] & 3) != 3) bytes.size--;
+    return bytes;
+}
+
+/* TSTAMP leaves open by which rule it is to be read. */
+static enum fit fit_of_messages(const ntr_params *params, ntr_bytes beginning) {
     ntr_reader reader;
     ntr_message m;
-    bool fit = ntr_reader_init(&reader, params) == NTR_OK;
+    enum fit fit = FITS;
 
-    if (fit) ntr_reader_feed(&reader, beginning.data, beginning.size, false);
-    while (fit && ntr_reader_next(&reader, &m) == NTR_OK)
-        fit = m.defect == NTR_OK && !NTR_HAS(&m, TSTAMP) && ntr_message_get(params->dialect, m.tcode);
+    if (ntr_reader_init(&reader, params) != NTR_OK) return CONTRADICTS;
+    ntr_reader_feed(&reader, beginning.data, beginning.size, false);
+    while (ntr_reader_next(&reader, &m) == NTR_OK) {
+        if (m.defect != NTR_OK) return CONTRADICTS;
+        if (NTR_HAS(&m, TSTAMP) || !ntr_message_get(params->dialect, m.tcode)) fit = OPEN;
+    }
     return fit;
 }
 
-/* Returns whether the program executes as these messages say. */
-static bool execution_fits(const ntr_params *params, ntr_bytes beginning, const ntr_program *program) {
+/* Returns how an event speaks of the parameters: messages that were lost, and code that no image has, say nothing. */
+static enum fit fit_of_event(const ntr_event *e) {
+    if (e->kind == NTR_EVENT_NOTE) return CONTRADICTS;
+    if (e->kind != NTR_EVENT_GAP) return FITS;
+    return e->reason == NTR_E_OVERFLOW || e->reason == NTR_E_TRUNCATED ? FITS
+           : e->reason == NTR_E_NO_IMAGE                                ? OPEN
+                                                                        : CONTRADICTS;
+}
+
+/* Returns whether the program executes as these messages say. Also a gap that is open at the end counts. */
+static enum fit fit_of_execution(const ntr_params *params, ntr_bytes beginning, const ntr_program *program) {
+    enum { EVENTS = 256, MOST = 1 << 20 };
     ntr_image_info first;
     ntr_decoder_config config;
-    ntr_counts counts = {0};
+    ntr_event events[EVENTS];
+    uint64_t spans = 0, all = 0;
+    enum fit fit = FITS;
+    ntr_status status;
 
-    if (!program || ntr_program_image(program, 0, &first) != NTR_OK) return true;
+    if (!program || ntr_program_image(program, 0, &first) != NTR_OK) return FITS;
     ntr_decoder_config_init(&config);
     config.params = *params;
     config.program = program;
     ntr_decoder *decoder = ntr_decoder_new(&config, NULL);
-    if (!decoder) return false;
-    ntr_decoder_feed(decoder, beginning.data, beginning.size, false);
-    ntr_status status = ntr_decoder_count(decoder, &counts);
+    if (!decoder) return OPEN;
+    ntr_decoder_feed(decoder, beginning.data, beginning.size, true);
+    do {
+        size_t count;
+        status = ntr_decoder_read(decoder, events, EVENTS, &count);
+        for (size_t i = 0; i < count; i++) {
+            const enum fit one = fit_of_event(&events[i]);
+            if (one > fit) fit = one;
+            spans += events[i].kind == NTR_EVENT_SPAN;
+        }
+        all += count;
+    } while (status == NTR_OK && all < MOST);
     ntr_decoder_free(decoder);
-    return status == NTR_NEED_MORE && counts.gaps == 0 && counts.instructions;
+    return fit == FITS && (!spans || status != NTR_NEED_MORE) ? OPEN : fit;
 }
 
-static bool defaults_fit(const ntr_params *params, ntr_bytes beginning, const ntr_program *program) {
+static enum fit fit_of_defaults(const ntr_params *params, ntr_bytes beginning, const ntr_program *program) {
     enum { ENOUGH = 1 << 16 };
 
     if (beginning.size > ENOUGH) beginning.size = ENOUGH;
-    return messages_fit(params, beginning) && execution_fits(params, beginning, program);
+    beginning = whole_messages(beginning);
+    const enum fit messages = fit_of_messages(params, beginning);
+    const enum fit execution = fit_of_execution(params, beginning, program);
+    return messages > execution ? messages : execution;
 }
 
-int cli_auto_defaults(const char *name, ntr_bytes beginning, const ntr_program *program, ntr_params *params) {
-    const bool has_xlen = program && ntr_program_xlen(program);
-    ntr_params used = *params;
-    ntr_inference inference;
-    ntr_infer_config config;
-    char line[512] = "";
+/* Takes over what the inference is sure of, or finds likely. Returns it as options in `line`. */
+static void adopt(const ntr_inference *inference, ntr_params *params, char *line, size_t room) {
+    const uint32_t differ = ntr_params_difference(params, &inference->params);
 
-    if (defaults_fit(params, beginning, program)) return CLI_OK;
-    ntr_infer_config_init(&config);
-    config.params = *params;
-    config.given = has_xlen ? 1u << NTR_PARAMETER_XLEN : 0;
-    config.program = program;
-    ntr_status status = ntr_infer(&config, beginning, &inference);
-    if (status != NTR_OK) return cli_fail("%s: --auto: %s", name, ntr_status_text(status));
-
-    const uint32_t differ = ntr_params_difference(params, &inference.params);
+    *line = 0;
     for (unsigned p = 0; p < NTR_PARAMETERS; p++) {
-        const ntr_choice *c = &inference.choices[p];
+        const ntr_choice *c = &inference->choices[p];
         char value[32];
         if (!(differ >> p & 1) || (c->confidence != NTR_CONFIDENCE_SURE && c->confidence != NTR_CONFIDENCE_LIKELY))
             continue;
-        if (ntr_params_get(&inference.params, ntr_parameter_name(p), value, sizeof value) < 0) continue;
-        ntr_params_set(&used, ntr_parameter_name(p), value);
-        if (p != NTR_PARAMETER_XLEN && p != NTR_PARAMETER_TIMESTAMPS) add_choice(line, sizeof line, p, c);
+        if (ntr_params_get(&inference->params, ntr_parameter_name(p), value, sizeof value) < 0) continue;
+        ntr_params_set(params, ntr_parameter_name(p), value);
+        if (p != NTR_PARAMETER_XLEN && p != NTR_PARAMETER_TIMESTAMPS) add_choice(line, room, p, c);
     }
     if (*line && differ >> NTR_PARAMETER_IMPLICIT_RETURN & 1)
-        add_depth(line, sizeof line, &inference.choices[NTR_PARAMETER_RETURN_STACK]);
-    if (*line) cli_note("%s: assumed from the stream: %s; options prevail, --auto gives the reasons", name, line);
-    *params = used;
+        add_depth(line, room, &inference->choices[NTR_PARAMETER_RETURN_STACK]);
+}
+
+static ntr_status infer_others(ntr_bytes beginning, const ntr_program *program, uint32_t given,
+                               const ntr_params *params, ntr_inference *inference) {
+    const bool has_xlen = program && ntr_program_xlen(program);
+    ntr_infer_config config;
+
+    ntr_infer_config_init(&config);
+    config.params = *params;
+    config.given = given | (has_xlen ? 1u << NTR_PARAMETER_XLEN : 0);
+    config.program = program;
+    return ntr_infer(&config, beginning, inference);
+}
+
+int cli_auto_defaults(const char *name, ntr_bytes beginning, const ntr_program *program, ntr_params *params) {
+    const enum fit fit = fit_of_defaults(params, beginning, program);
+    ntr_inference inference;
+    char line[512];
+
+    if (fit == FITS) return CLI_OK;
+    ntr_status status = infer_others(beginning, program, 0, params, &inference);
+    if (status != NTR_OK) return cli_fail("%s: --auto: %s", name, ntr_status_text(status));
+    adopt(&inference, params, line, sizeof line);
+    if (!is_first(name)) return CLI_OK;
+    if (*line)
+        cli_note("%s: assumed from the stream: %s; options prevail, --auto gives the reasons", name, line);
+    else if (fit == CONTRADICTS)
+        cli_note("%s: contradicts the defaults of N-Trace 1.0, and no other parameters fit clearly better: read with the "
+                 "defaults (see --auto)", name);
     return CLI_OK;
+}
+
+bool cli_auto_others(const struct cli_stream *stream, ntr_bytes beginning, const ntr_program *program,
+                     ntr_params *params, char *line, size_t room) {
+    ntr_inference inference;
+
+    if (infer_others(beginning, program, cli_stream_given(stream), params, &inference) != NTR_OK) return false;
+    adopt(&inference, params, line, room);
+    return *line;
 }

@@ -31,7 +31,7 @@ void ntr_choose(ntr_search *s, ntr_parameter p, ntr_confidence confidence, const
     choice->confidence = (uint8_t)(given ? NTR_CONFIDENCE_GIVEN : with_any_source(s, p, confidence));
     if (given) choice->evidence[0] = 0;
     if (!(s->said >> p & 1)) return;
-    choice->confidence = ntr_search_is_poor(s) ? NTR_CONFIDENCE_LIKELY : NTR_CONFIDENCE_SURE;
+    choice->confidence = NTR_CONFIDENCE_LIKELY; /* damage may change what the message says, and nothing else */
     snprintf(choice->evidence, sizeof choice->evidence, "%s", "a Config message of the stream says it");
 }
 

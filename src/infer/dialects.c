@@ -91,8 +91,7 @@ static bool is_possible(const ntr_search *s, const ntr_dialect *dialect) {
 }
 
 /* Returns the possible dialect that explains most messages and values that N-Trace 1.0 does not have; NULL when none or
- * several do. A few of them may be damage, but not those of SiFive, which say by far more (docs/dialects.md section 2).
- * Of dialects with the same messages, the one that was tried first counts. */
+ * several do. A few of them may be damage. Of dialects with the same messages, the one that was tried first counts. */
 static const ntr_dialect *dialect_by_messages(const ntr_search *s) {
     const ntr_dialect *dialect, *most_of = NULL, *best = s->trials[s->best].params.dialect;
     uint64_t most = 0;
@@ -104,8 +103,7 @@ static const ntr_dialect *dialect_by_messages(const ntr_search *s) {
         if (most_of && most_of->messages == dialect->messages) continue;
         params.dialect = dialect;
         ntr_scan_stream(&params, s->window, s->config->mid_stream, &scan);
-        const uint64_t least = dialect->messages & NTR_MESSAGES_SIFIVE ? 1 : FEW;
-        if (scan.own < least || scan.defects > s->scan.defects || scan.own < most) continue;
+        if (scan.own < FEW || scan.defects > s->scan.defects || scan.own < most) continue;
         most_of = scan.own > most ? dialect : NULL;
         most = scan.own;
     }
@@ -123,6 +121,7 @@ static unsigned count_others(const ntr_search *s) {
 
 /* Several dialects explain the stream: choose by the messages. Returns false when there are no signs. */
 static bool infer_dialect_by_signs(ntr_search *s) {
+    enum { SOME = 4 };
     const ntr_scan *scan = &s->scan;
     const ntr_times times_are = ntr_classify_times(scan);
     const char *older = scan->fixed_48 ? "p550" : "sifive-pre1.0";
@@ -140,7 +139,7 @@ static bool infer_dialect_by_signs(ntr_search *s) {
     else if (times_are == NTR_TIMES_UNKNOWN && may_be_older && is_possible(s, ntr_dialect_at(0)))
         set_dialect(s, "ntrace-1.0", NTR_CONFIDENCE_UNKNOWN,
                     "too few timestamps to distinguish differences from exclusive ors; give --dialect");
-    else if ((scan->wide_icnt || s->trials[s->best].counted_traps) && is_possible(s, ntr_dialect_find("refcode")))
+    else if (scan->wide_icnt + s->trials[s->best].counted_traps >= SOME && is_possible(s, ntr_dialect_find("refcode")))
         set_dialect(s, "refcode", NTR_CONFIDENCE_LIKELY, "I-CNT is wider than N-Trace 1.0 allows, or counts ECALL");
     else
         return false;

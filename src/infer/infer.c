@@ -87,21 +87,29 @@ static const char *on_off(bool on) {
     return on ? "on" : "off";
 }
 
-/* Returns in *confidence how certain it is that the stream needs inference that `without` does not have;
+/* Judges inference that a trial may do without: `used` is how often the best trial inferred something, `against` how
+ * often a message said what would have been inferred. Damage can make both, so that each outweighs the other only by a
+ * margin. Returns in *confidence how certain it is that the stream needs the inference that `without` does not have;
  * NTR_CONFIDENCE_UNKNOWN when it does not. Errors: NTR_E_MEMORY. */
-static ntr_status judge_need(const ntr_search *s, const ntr_params *without, ntr_confidence *confidence) {
+static ntr_status judge_need(const ntr_search *s, const ntr_params *without, uint64_t used, uint64_t against,
+                             ntr_confidence *confidence) {
+    enum { SOME = 4, MANY = 16 };
     const ntr_infer_trial *best = &s->trials[s->best];
     ntr_infer_trial trial;
     ntr_status status = ntr_search_try(s, without, &trial);
-    uint64_t with = ntr_infer_failures(best), less = ntr_infer_failures(&trial);
-    *confidence = (with == 0 && less) || less > 4 * with + 4 ? NTR_CONFIDENCE_SURE
-                  : less > with + with / 2                   ? NTR_CONFIDENCE_LIKELY
-                                                             : NTR_CONFIDENCE_UNKNOWN;
+    const uint64_t with = ntr_infer_failures(best), less = ntr_infer_failures(&trial);
+    const bool helps = less > with || trial.followed < best->followed;
+    *confidence = !helps                                          ? NTR_CONFIDENCE_UNKNOWN
+                  : used >= MANY + 16 * (against + with)          ? NTR_CONFIDENCE_SURE
+                  : used >= SOME + 4 * against && less + used > 2 * with ? NTR_CONFIDENCE_LIKELY
+                                                                  : NTR_CONFIDENCE_UNKNOWN;
     return status;
 }
 
 static ntr_status infer_implicit_return(ntr_search *s) {
+    enum { MANY = 16 };
     const ntr_infer_trial *best = &s->trials[s->best];
+    const uint64_t silent = best->implicit_returns, told = best->redundant_returns;
     ntr_params *p = &s->out->params, without = best->params;
     char value[16];
     value_text(s, NTR_PARAMETER_IMPLICIT_RETURN, value, sizeof value);
@@ -111,44 +119,55 @@ static ntr_status infer_implicit_return(ntr_search *s) {
     }
     ntr_confidence needed;
     without.implicit_return = NTR_RETURN_OFF;
-    ntr_status status = judge_need(s, &without, &needed);
+    ntr_status status = judge_need(s, &without, silent, told, &needed);
     if (status != NTR_OK) return status;
     if (needed != NTR_CONFIDENCE_UNKNOWN) {
-        ntr_choose(s, NTR_PARAMETER_IMPLICIT_RETURN, needed, value, "%llu returns have no message",
-                   (unsigned long long)best->implicit_returns);
-    } else if (best->redundant_returns) {
-        p->implicit_return = NTR_RETURN_OFF;
+        ntr_choose(s, NTR_PARAMETER_IMPLICIT_RETURN, needed, value, "%llu messages pass returns that have no message",
+                   (unsigned long long)silent);
+        return NTR_OK;
+    }
+    p->implicit_return = told ? NTR_RETURN_OFF : p->dialect->implicit_return;
+    value_text(s, NTR_PARAMETER_IMPLICIT_RETURN, value, sizeof value);
+    if (told > 4 * silent)
         ntr_choose(s, NTR_PARAMETER_IMPLICIT_RETURN,
-                   ntr_infer_failures(best) ? NTR_CONFIDENCE_LIKELY : NTR_CONFIDENCE_SURE, "off",
-                   "%llu returns to known callers have a message", (unsigned long long)best->redundant_returns);
-    } else {
-        /* Expecting implicit returns does no harm: keep them for the part of the stream that was not inspected. */
-        if (s->complete) p->implicit_return = NTR_RETURN_OFF;
-        value_text(s, NTR_PARAMETER_IMPLICIT_RETURN, value, sizeof value);
+                   told >= MANY + 16 * (silent + ntr_infer_failures(best)) ? NTR_CONFIDENCE_SURE : NTR_CONFIDENCE_LIKELY,
+                   "off", "%llu returns to known callers have a message", (unsigned long long)told);
+    else if (silent || told)
+        ntr_choose(s, NTR_PARAMETER_IMPLICIT_RETURN, NTR_CONFIDENCE_UNKNOWN, value,
+                   "returns without a message (in %llu messages) and with one (%llu) are too few; give --implicit-return",
+                   (unsigned long long)silent, (unsigned long long)told);
+    else
         ntr_choose(s, NTR_PARAMETER_IMPLICIT_RETURN,
                    ntr_search_has_evidence(s) ? NTR_CONFIDENCE_NO_MATTER : NTR_CONFIDENCE_UNKNOWN, value,
                    "no return shows it%s", s->complete ? "" : " in the inspected part");
-    }
     return NTR_OK;
 }
 
 static ntr_status infer_sequential_jump(ntr_search *s) {
     const ntr_infer_trial *best = &s->trials[s->best];
+    const uint64_t silent = best->implicit_jumps;
     bool *value = &s->out->params.sequential_jump;
     ntr_params without = best->params;
     ntr_confidence needed;
-    without.sequential_jump = false;
-    ntr_status status = judge_need(s, &without, &needed);
-    if (status != NTR_OK) return status;
-    if (needed != NTR_CONFIDENCE_UNKNOWN) {
-        ntr_choose(s, NTR_PARAMETER_SEQUENTIAL_JUMP, needed, on_off(*value), "%llu register jumps have no message",
-                   (unsigned long long)best->implicit_jumps);
+    if (ntr_infer_given(s, NTR_PARAMETER_SEQUENTIAL_JUMP)) {
+        ntr_choose(s, NTR_PARAMETER_SEQUENTIAL_JUMP, NTR_CONFIDENCE_GIVEN, on_off(*value), "%s", "");
         return NTR_OK;
     }
-    if (s->complete && !ntr_infer_given(s, NTR_PARAMETER_SEQUENTIAL_JUMP)) *value = false;
-    ntr_choose(s, NTR_PARAMETER_SEQUENTIAL_JUMP,
-               ntr_search_has_evidence(s) ? NTR_CONFIDENCE_NO_MATTER : NTR_CONFIDENCE_UNKNOWN, on_off(*value),
-               "every register jump%s has its message", s->complete ? "" : " in the inspected part");
+    without.sequential_jump = false;
+    ntr_status status = judge_need(s, &without, silent, 0, &needed);
+    if (status != NTR_OK) return status;
+    *value = needed != NTR_CONFIDENCE_UNKNOWN;
+    if (*value)
+        ntr_choose(s, NTR_PARAMETER_SEQUENTIAL_JUMP, needed, "on", "%llu messages pass register jumps that have no message",
+                   (unsigned long long)silent);
+    else if (silent)
+        ntr_choose(s, NTR_PARAMETER_SEQUENTIAL_JUMP, NTR_CONFIDENCE_UNKNOWN, "off",
+                   "register jumps without a message (in %llu messages) are too few; give --sequential-jump",
+                   (unsigned long long)silent);
+    else
+        ntr_choose(s, NTR_PARAMETER_SEQUENTIAL_JUMP,
+                   ntr_search_has_evidence(s) ? NTR_CONFIDENCE_NO_MATTER : NTR_CONFIDENCE_UNKNOWN, "off",
+                   "every register jump%s has its message", s->complete ? "" : " in the inspected part");
     return NTR_OK;
 }
 

@@ -210,8 +210,15 @@ bool ntr_search_is_poor(const ntr_search *s) {
 
 /* ---- judging one parameter */
 
+static unsigned dialect_index(const ntr_dialect *dialect) {
+    unsigned index = 0;
+    while (ntr_dialect_at(index) && ntr_dialect_at(index) != dialect) index++;
+    return index;
+}
+
 static unsigned value_of(const ntr_infer_trial *t, ntr_parameter p) {
     switch (p) {
+    case NTR_PARAMETER_DIALECT: return dialect_index(t->params.dialect);
     case NTR_PARAMETER_SRC_BITS: return t->params.src_bits;
     case NTR_PARAMETER_EXTEND_ADDR: return t->params.extend_addr;
     case NTR_PARAMETER_NO_ADDR_DIFF: return t->params.no_addr_diff;
@@ -220,17 +227,102 @@ static unsigned value_of(const ntr_infer_trial *t, ntr_parameter p) {
     }
 }
 
-static ntr_confidence compare(const ntr_infer_trial *best, const ntr_infer_trial *other) {
+/* How much more of the stream one trial explains than another one. */
+typedef enum margin { MARGIN_NONE, MARGIN_SOME, MARGIN_LARGE } margin;
+
+/* `b` follows next to nothing of what `a` follows. */
+static margin margin_of_followed(const ntr_infer_trial *a, const ntr_infer_trial *b) {
+    enum { SOME = 16, MANY = 64 };
+    if (b->followed * 8 > a->followed || ntr_infer_failures(a) * 8 > a->followed) return MARGIN_NONE;
+    return a->followed >= MANY ? MARGIN_LARGE : a->followed >= SOME ? MARGIN_SOME : MARGIN_NONE;
+}
+
+/* `b` fails often where `a` does not. */
+static margin margin_of_failures(const ntr_infer_trial *a, const ntr_infer_trial *b) {
+    enum { SOME = 4, MANY = 16 };
+    const uint64_t less = ntr_infer_failures(a), more = ntr_infer_failures(b);
+    if (more >= less + MANY && more >= 8 * less) return MARGIN_LARGE;
+    return more >= less + SOME && more >= 4 * less ? MARGIN_SOME : MARGIN_NONE;
+}
+
+/* Returns whether addresses of a width, in messages of N-Trace 1.0, explain what the dialect of this trial explains. */
+static bool is_by_addresses(const ntr_search *s, const ntr_infer_trial *trial) {
+    for (size_t i = 0; i < s->count; i++) {
+        const ntr_infer_trial *t = &s->trials[i];
+        if (t->params.dialect == s->trials[0].params.dialect && t->params.addr_bits && ntr_infer_trial_same(t, trial))
+            return true;
+    }
+    return false;
+}
+
+/* Returns how much more of the stream `a` explains than `b`, which has another value of `p`. One message that `b` cannot
+ * read is one failure, however many messages are lost after it. What is followed therefore counts only for parameters
+ * that change how messages are read throughout. A dialect may allow, at single places, what N-Trace 1.0 forbids: it
+ * has to explain everything, and even so may be the reading of damage. */
+static margin margin_between(const ntr_search *s, const ntr_infer_trial *a, const ntr_infer_trial *b, ntr_parameter p) {
+    const margin failures = margin_of_failures(a, b), followed = margin_of_followed(a, b);
+    if (a->ran_away && !b->ran_away) return MARGIN_NONE;
+    if (p != NTR_PARAMETER_DIALECT || is_by_addresses(s, a)) return failures > followed ? failures : followed;
+    if (failures == MARGIN_NONE && followed == MARGIN_LARGE && !ntr_infer_failures(a)) return MARGIN_SOME;
+    return failures;
+}
+
+static ntr_confidence compare(const ntr_search *s, const ntr_infer_trial *other, ntr_parameter p) {
+    const ntr_infer_trial *best = &s->trials[s->best];
     if (ntr_infer_trial_same(best, other)) return NTR_CONFIDENCE_NO_MATTER;
-    bool absurd = other->ran_away && !best->ran_away; /* few messages that stand for endless execution */
-    if (ntr_infer_failures(best) == 0)
-        return ntr_infer_failures(other) || absurd ? NTR_CONFIDENCE_SURE : NTR_CONFIDENCE_UNKNOWN;
     enum { DAMAGE_RATIO = 32 }; /* one contradiction in this many messages may be damage */
     enum { IMAGE_RATIO = 4 };   /* one gap without code in this many messages may be code that is not given */
-    bool clean =
+    const bool clean =
         best->contradictions * DAMAGE_RATIO <= best->followed && best->without_image * IMAGE_RATIO <= best->followed;
-    bool poor = other->followed / (other->contradictions + 1) < best->followed / (best->contradictions + 1) / 4;
-    return clean && poor ? NTR_CONFIDENCE_SURE : NTR_CONFIDENCE_LIKELY;
+    switch (margin_between(s, best, other, p)) {
+    case MARGIN_LARGE: return clean ? NTR_CONFIDENCE_SURE : NTR_CONFIDENCE_LIKELY;
+    case MARGIN_SOME: return NTR_CONFIDENCE_LIKELY;
+    default: return NTR_CONFIDENCE_UNKNOWN;
+    }
+}
+
+/* ---- the defaults of the specification */
+
+/* The parameters that trials differ in, rarest first. */
+static const uint8_t searched[] = {NTR_PARAMETER_NO_ADDR_DIFF, NTR_PARAMETER_ADDR_BITS, NTR_PARAMETER_DIALECT,
+                                   NTR_PARAMETER_ALL_JUMPS,    NTR_PARAMETER_EXTEND_ADDR, NTR_PARAMETER_SRC_BITS};
+
+/* Returns whether a trial has the default value of parameter `p`, and in every other parameter the default or the value
+ * of `like`. */
+static bool is_simpler(const ntr_infer_trial *t, const ntr_infer_trial *like, const ntr_infer_trial *defaults,
+                       ntr_parameter p) {
+    for (size_t i = 0; i < sizeof searched; i++) {
+        const unsigned value = value_of(t, searched[i]), initial = value_of(defaults, searched[i]);
+        if (value != initial && (searched[i] == p || value != value_of(like, searched[i]))) return false;
+    }
+    return true;
+}
+
+/* Returns the best trial with the default value of `p` and no other value than the default and that of the best trial;
+ * NULL if there is none. */
+static const ntr_infer_trial *with_default(const ntr_search *s, ntr_parameter p) {
+    const ntr_infer_trial *simple = NULL;
+    for (size_t i = 0; i < s->count; i++) {
+        const ntr_infer_trial *t = &s->trials[i];
+        if (is_simpler(t, &s->trials[s->best], &s->trials[0], p) && (!simple || ntr_infer_trial_better(t, simple)))
+            simple = t;
+    }
+    return simple;
+}
+
+/* Each value of the best trial that is not the default has to earn its place: the best trial with the default must be
+ * worse by a margin, which damage of a few messages does not make. Example: one message of a BTM stream runs past a
+ * register jump. SiFive's older encoders allow that, so a trial with their dialect has no contradiction; the
+ * stream remains one of N-Trace 1.0 with an error. */
+static void prefer_defaults(ntr_search *s) {
+    const ntr_infer_trial *defaults = &s->trials[0];
+    for (size_t i = 0; i < sizeof searched; i++) {
+        const ntr_parameter p = searched[i];
+        const ntr_infer_trial *best = &s->trials[s->best], *simple = with_default(s, p);
+        if (value_of(best, p) == value_of(defaults, p)) continue;
+        if (simple && margin_between(s, best, simple, p) == MARGIN_NONE)
+            s->best = (size_t)(simple - s->trials);
+    }
 }
 
 /* Returns whether the dialects of two trials cannot be told apart: with the same other parameters they give the same
@@ -251,16 +343,25 @@ bool ntr_search_explains(const ntr_search *s, const ntr_dialect *dialect) {
     return false;
 }
 
-ntr_verdict ntr_search_judge(const ntr_search *s, ntr_parameter p) {
+/* Returns the trial to compare the best one with: the best of those with another value of `p`. A dialect that is not the
+ * default is compared with the default. */
+static const ntr_infer_trial *rival(const ntr_search *s, ntr_parameter p) {
     const ntr_infer_trial *best = &s->trials[s->best], *other = NULL;
+    if (p == NTR_PARAMETER_DIALECT && value_of(best, p) != value_of(&s->trials[0], p)) return with_default(s, p);
     for (size_t i = 0; i < s->count; i++) {
         const ntr_infer_trial *t = &s->trials[i];
         if (p == NTR_PARAMETER_DIALECT ? reads_alike(t, best) : value_of(t, p) == value_of(best, p)) continue;
         /* A trial with the same execution is compared only if there is no other. */
         if (!other || ntr_infer_trial_better(t, other)) other = t;
     }
+    return other;
+}
+
+ntr_verdict ntr_search_judge(const ntr_search *s, ntr_parameter p) {
+    const ntr_infer_trial *best = &s->trials[s->best], *other = rival(s, p);
     if (!other) return (ntr_verdict){NTR_CONFIDENCE_NO_MATTER, best};
-    return (ntr_verdict){ntr_search_has_evidence(s) ? compare(best, other) : NTR_CONFIDENCE_UNKNOWN, other};
+    return (ntr_verdict){ntr_search_has_evidence(s) ? compare(s, other, p) : NTR_CONFIDENCE_UNKNOWN,
+                         other};
 }
 
 ntr_status ntr_search_run(ntr_search *s, ntr_bytes stream) {
@@ -269,5 +370,7 @@ ntr_status ntr_search_run(ntr_search *s, ntr_bytes stream) {
     ntr_status status = try_all(s);
     if (status == NTR_OK) status = try_address_widths(s);
     if (status == NTR_OK) status = try_more(s, stream);
-    return status == NTR_OK ? try_other_dialects(s) : status;
+    if (status == NTR_OK) status = try_other_dialects(s);
+    if (status == NTR_OK) prefer_defaults(s);
+    return status;
 }

@@ -11,6 +11,7 @@ typedef struct recent_callers {
     uint16_t src;
     bool leaf; /* no call or return since the latest call: even a return stack of one entry has its address */
     uint64_t redundant; /* number of the message of the latest redundant return, plus 1 */
+    uint64_t silent_return, silent_jump; /* number of the message of the latest implicit return, jump */
 } recent_callers;
 
 /* Returns the entry of a source. Sources with the same entry replace each other. */
@@ -36,8 +37,16 @@ static bool pop_matches(recent_callers *c, uint64_t target) {
     return c->address[--c->top % RECENT_CALLERS] == target && leaf;
 }
 
-static void returns(ntr_infer_trial *trial, recent_callers *c, const ntr_event *e, bool implicit) {
-    trial->implicit_returns += implicit;
+/* Counts messages with a kind of inference: in one message, damaged perhaps, a loop may have any number of them. */
+static void count_message(uint64_t *count, uint64_t *latest, const ntr_event *e) {
+    if (!(e->flags & NTR_EVENT_IMPLICIT) || *latest == e->message) return;
+    *latest = e->message;
+    ++*count;
+}
+
+static void returns(ntr_infer_trial *trial, recent_callers *c, const ntr_event *e) {
+    const bool implicit = e->flags & NTR_EVENT_IMPLICIT;
+    count_message(&trial->implicit_returns, &c->silent_return, e);
     if (!pop_matches(c, e->target) || implicit) return;
     trial->redundant_returns++;
     c->redundant = e->message + 1;
@@ -52,15 +61,15 @@ static void synchronize(ntr_infer_trial *trial, recent_callers *c, const ntr_eve
 }
 
 static void follow_calls(ntr_infer_trial *trial, recent_callers *c, const ntr_event *e) {
-    bool implicit = e->flags & NTR_EVENT_IMPLICIT;
     switch (e->end) {
     case NTR_END_INDIRECT_CALL:
-        trial->implicit_jumps += implicit;
+        count_message(&trial->implicit_jumps, &c->silent_jump, e);
         push(c, e->address + 2 * (uint64_t)e->halfwords);
         break;
     case NTR_END_CALL: push(c, e->address + 2 * (uint64_t)e->halfwords); break;
-    case NTR_END_INDIRECT_JUMP: trial->implicit_jumps += implicit; break;
-    case NTR_END_RETURN: returns(trial, c, e, implicit); break;
+    case NTR_END_INDIRECT_JUMP:
+    case NTR_END_CO_SWAP: count_message(&trial->implicit_jumps, &c->silent_jump, e); break;
+    case NTR_END_RETURN: returns(trial, c, e); break;
     default: break;
     }
 }
