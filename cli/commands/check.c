@@ -158,7 +158,8 @@ static void count_error(void *user, const ntr_finding *finding) {
     *errors += finding->severity == NTR_SEVERITY_ERROR;
 }
 
-/* Returns the number of errors in the beginning of the stream, read with these parameters; UINT64_MAX without memory. */
+/* Returns the number of errors in the beginning of the stream, read with these parameters; UINT64_MAX without memory.
+ */
 static uint64_t errors_with(const struct check_run *r, const ntr_check_config *like, const ntr_params *params) {
     uint64_t errors = 0;
     ntr_check_config config = *like;
@@ -183,8 +184,8 @@ static void hint(const struct check_run *r, const ntr_check_config *config) {
     if (!cli_auto_others(&r->options->stream, beginning, config->program, &params, line, sizeof line)) return;
     const uint64_t before = errors_with(r, config, &config->params), after = errors_with(r, config, &params);
     if (after < before && after * 16 <= before)
-        cli_note("%s: %s of these errors vanish with %s; --auto infers", r->trace.input.name,
-                 after ? "most" : "all", line);
+        cli_note("%s: %s of these errors vanish with %s; --auto infers", r->trace.input.name, after ? "most" : "all",
+                 line);
 }
 
 static int exit_status(const struct check_run *r) {

@@ -72,17 +72,11 @@ static void add_depth(char *line, size_t room, const ntr_choice *c) {
     if (c->confidence == NTR_CONFIDENCE_UNKNOWN) snprintf(line + used, room - used, ", %s (assumed)", c->evidence);
 }
 
-/* How a stream reads with the defaults. */
-enum fit { FITS, OPEN, CONTRADICTS };
+/* How a stream reads with the defaults. POOR: it contradicts them so often that it seems to be no such stream. */
+enum fit { FITS, OPEN, CONTRADICTS, POOR };
 
-/* Returns the part of the bytes that ends with a message: the last byte has MSEO 11. */
-static ntr_bytes whole_messages(ntr_bytes bytes) {
-    while (bytes.size && (bytes.data[bytes.size - 1] & 3) != 3) bytes.size--;
-    return bytes;
-}
-
-/* TSTAMP leaves open by which rule it is to be read. */
-static enum fit fit_of_messages(const ntr_params *params, ntr_bytes beginning) {
+/* TSTAMP leaves open by which rule it is to be read. *end is set to the end of the last complete message. */
+static enum fit fit_of_messages(const ntr_params *params, ntr_bytes beginning, size_t *end) {
     ntr_reader reader;
     ntr_message m;
     enum fit fit = FITS;
@@ -90,8 +84,9 @@ static enum fit fit_of_messages(const ntr_params *params, ntr_bytes beginning) {
     if (ntr_reader_init(&reader, params) != NTR_OK) return CONTRADICTS;
     ntr_reader_feed(&reader, beginning.data, beginning.size, false);
     while (ntr_reader_next(&reader, &m) == NTR_OK) {
-        if (m.defect != NTR_OK) return CONTRADICTS;
-        if (NTR_HAS(&m, TSTAMP) || !ntr_message_get(params->dialect, m.tcode)) fit = OPEN;
+        *end = m.offset + m.size;
+        if (m.defect != NTR_OK) fit = CONTRADICTS;
+        if (fit == FITS && (NTR_HAS(&m, TSTAMP) || !ntr_message_get(params->dialect, m.tcode))) fit = OPEN;
     }
     return fit;
 }
@@ -101,17 +96,17 @@ static enum fit fit_of_event(const ntr_event *e) {
     if (e->kind == NTR_EVENT_NOTE) return CONTRADICTS;
     if (e->kind != NTR_EVENT_GAP) return FITS;
     return e->reason == NTR_E_OVERFLOW || e->reason == NTR_E_TRUNCATED ? FITS
-           : e->reason == NTR_E_NO_IMAGE                                ? OPEN
-                                                                        : CONTRADICTS;
+           : e->reason == NTR_E_NO_IMAGE                               ? OPEN
+                                                                       : CONTRADICTS;
 }
 
 /* Returns whether the program executes as these messages say. Also a gap that is open at the end counts. */
 static enum fit fit_of_execution(const ntr_params *params, ntr_bytes beginning, const ntr_program *program) {
-    enum { EVENTS = 256, MOST = 1 << 20 };
+    enum { BATCH = 256, AT_MOST = 1 << 20, POOR_RATIO = 8 };
     ntr_image_info first;
     ntr_decoder_config config;
-    ntr_event events[EVENTS];
-    uint64_t spans = 0, all = 0;
+    ntr_event events[BATCH];
+    uint64_t followed = 0, message = 0, contradictions = 0, all = 0;
     enum fit fit = FITS;
     ntr_status status;
 
@@ -124,24 +119,28 @@ static enum fit fit_of_execution(const ntr_params *params, ntr_bytes beginning, 
     ntr_decoder_feed(decoder, beginning.data, beginning.size, true);
     do {
         size_t count;
-        status = ntr_decoder_read(decoder, events, EVENTS, &count);
+        status = ntr_decoder_read(decoder, events, BATCH, &count);
         for (size_t i = 0; i < count; i++) {
             const enum fit one = fit_of_event(&events[i]);
             if (one > fit) fit = one;
-            spans += events[i].kind == NTR_EVENT_SPAN;
+            contradictions += one == CONTRADICTS;
+            followed += events[i].kind == NTR_EVENT_SPAN && events[i].message != message;
+            message = events[i].message;
         }
         all += count;
-    } while (status == NTR_OK && all < MOST);
+    } while (status == NTR_OK && all < AT_MOST);
     ntr_decoder_free(decoder);
-    return fit == FITS && (!spans || status != NTR_NEED_MORE) ? OPEN : fit;
+    if (contradictions * POOR_RATIO > followed) return POOR;
+    return fit == FITS && (!followed || status != NTR_NEED_MORE) ? OPEN : fit;
 }
 
 static enum fit fit_of_defaults(const ntr_params *params, ntr_bytes beginning, const ntr_program *program) {
     enum { ENOUGH = 1 << 16 };
 
     if (beginning.size > ENOUGH) beginning.size = ENOUGH;
-    beginning = whole_messages(beginning);
-    const enum fit messages = fit_of_messages(params, beginning);
+    size_t end = 0;
+    const enum fit messages = fit_of_messages(params, beginning, &end);
+    beginning.size = end;
     const enum fit execution = fit_of_execution(params, beginning, program);
     return messages > execution ? messages : execution;
 }
@@ -188,9 +187,11 @@ int cli_auto_defaults(const char *name, ntr_bytes beginning, const ntr_program *
     if (!is_first(name)) return CLI_OK;
     if (*line)
         cli_note("%s: assumed from the stream: %s; options prevail, --auto gives the reasons", name, line);
-    else if (fit == CONTRADICTS)
-        cli_note("%s: contradicts the defaults of N-Trace 1.0, and no other parameters fit clearly better: read with the "
-                 "defaults (see --auto)", name);
+    else if (fit == POOR)
+        cli_note(
+            "%s: contradicts the defaults of N-Trace 1.0, and no other parameters fit clearly better: read with the "
+            "defaults (see --auto)",
+            name);
     return CLI_OK;
 }
 

@@ -121,7 +121,6 @@ static unsigned count_others(const ntr_search *s) {
 
 /* Several dialects explain the stream: choose by the messages. Returns false when there are no signs. */
 static bool infer_dialect_by_signs(ntr_search *s) {
-    enum { SOME = 4 };
     const ntr_scan *scan = &s->scan;
     const ntr_times times_are = ntr_classify_times(scan);
     const char *older = scan->fixed_48 ? "p550" : "sifive-pre1.0";
@@ -139,7 +138,8 @@ static bool infer_dialect_by_signs(ntr_search *s) {
     else if (times_are == NTR_TIMES_UNKNOWN && may_be_older && is_possible(s, ntr_dialect_at(0)))
         set_dialect(s, "ntrace-1.0", NTR_CONFIDENCE_UNKNOWN,
                     "too few timestamps to distinguish differences from exclusive ors; give --dialect");
-    else if (scan->wide_icnt + s->trials[s->best].counted_traps >= SOME && is_possible(s, ntr_dialect_find("refcode")))
+    else if (scan->wide_icnt + s->trials[s->best].counted_traps >= NTR_EVIDENCE_SOME &&
+             is_possible(s, ntr_dialect_find("refcode")))
         set_dialect(s, "refcode", NTR_CONFIDENCE_LIKELY, "I-CNT is wider than N-Trace 1.0 allows, or counts ECALL");
     else
         return false;

@@ -6,9 +6,10 @@
  * target still takes the address of a message that has one. Each parameter is then judged by comparing the best trial
  * with the best of the trials that have another value of it.
  *
- * Invariant: a parameter is only "sure" when every other value contradicts the stream. Example: with SRC of 2 bits, 900
- * messages are followed without contradiction; the best trial with another width follows 40, with 30 contradictions. So
- * 2 is sure. */
+ * Invariant: the defaults of N-Trace 1.0 are kept unless another value explains the stream better by a margin of
+ * messages (search.c), which damage does not make; a stream of a few messages keeps them. A parameter is only "sure"
+ * when the best trials with other values fail by a large margin. Example: with SRC of 2 bits, 900 messages are followed
+ * without contradiction; the best trial with another width follows 40, with 30 contradictions. So 2 is sure. */
 #include "base/config.h"
 #include "infer/dialects.h"
 
@@ -93,21 +94,19 @@ static const char *on_off(bool on) {
  * NTR_CONFIDENCE_UNKNOWN when it does not. Errors: NTR_E_MEMORY. */
 static ntr_status judge_need(const ntr_search *s, const ntr_params *without, uint64_t used, uint64_t against,
                              ntr_confidence *confidence) {
-    enum { SOME = 4, MANY = 16 };
     const ntr_infer_trial *best = &s->trials[s->best];
     ntr_infer_trial trial;
     ntr_status status = ntr_search_try(s, without, &trial);
     const uint64_t with = ntr_infer_failures(best), less = ntr_infer_failures(&trial);
     const bool helps = less > with || trial.followed < best->followed;
-    *confidence = !helps                                          ? NTR_CONFIDENCE_UNKNOWN
-                  : used >= MANY + 16 * (against + with)          ? NTR_CONFIDENCE_SURE
-                  : used >= SOME + 4 * against && less + used > 2 * with ? NTR_CONFIDENCE_LIKELY
-                                                                  : NTR_CONFIDENCE_UNKNOWN;
+    *confidence = !helps                                                              ? NTR_CONFIDENCE_UNKNOWN
+                  : used >= NTR_EVIDENCE_LARGE + 16 * (against + with)                ? NTR_CONFIDENCE_SURE
+                  : used >= NTR_EVIDENCE_SOME + 4 * against && less + used > 2 * with ? NTR_CONFIDENCE_LIKELY
+                                                                                      : NTR_CONFIDENCE_UNKNOWN;
     return status;
 }
 
 static ntr_status infer_implicit_return(ntr_search *s) {
-    enum { MANY = 16 };
     const ntr_infer_trial *best = &s->trials[s->best];
     const uint64_t silent = best->implicit_returns, told = best->redundant_returns;
     ntr_params *p = &s->out->params, without = best->params;
@@ -130,12 +129,14 @@ static ntr_status infer_implicit_return(ntr_search *s) {
     value_text(s, NTR_PARAMETER_IMPLICIT_RETURN, value, sizeof value);
     if (told > 4 * silent)
         ntr_choose(s, NTR_PARAMETER_IMPLICIT_RETURN,
-                   told >= MANY + 16 * (silent + ntr_infer_failures(best)) ? NTR_CONFIDENCE_SURE : NTR_CONFIDENCE_LIKELY,
+                   told >= NTR_EVIDENCE_LARGE + 16 * (silent + ntr_infer_failures(best)) ? NTR_CONFIDENCE_SURE
+                                                                                         : NTR_CONFIDENCE_LIKELY,
                    "off", "%llu returns to known callers have a message", (unsigned long long)told);
     else if (silent || told)
-        ntr_choose(s, NTR_PARAMETER_IMPLICIT_RETURN, NTR_CONFIDENCE_UNKNOWN, value,
-                   "returns without a message (in %llu messages) and with one (%llu) are too few; give --implicit-return",
-                   (unsigned long long)silent, (unsigned long long)told);
+        ntr_choose(
+            s, NTR_PARAMETER_IMPLICIT_RETURN, NTR_CONFIDENCE_UNKNOWN, value,
+            "returns without a message (in %llu messages) and with one (%llu) are too few; give --implicit-return",
+            (unsigned long long)silent, (unsigned long long)told);
     else
         ntr_choose(s, NTR_PARAMETER_IMPLICIT_RETURN,
                    ntr_search_has_evidence(s) ? NTR_CONFIDENCE_NO_MATTER : NTR_CONFIDENCE_UNKNOWN, value,
@@ -158,8 +159,8 @@ static ntr_status infer_sequential_jump(ntr_search *s) {
     if (status != NTR_OK) return status;
     *value = needed != NTR_CONFIDENCE_UNKNOWN;
     if (*value)
-        ntr_choose(s, NTR_PARAMETER_SEQUENTIAL_JUMP, needed, "on", "%llu messages pass register jumps that have no message",
-                   (unsigned long long)silent);
+        ntr_choose(s, NTR_PARAMETER_SEQUENTIAL_JUMP, needed, "on",
+                   "%llu messages pass register jumps that have no message", (unsigned long long)silent);
     else if (silent)
         ntr_choose(s, NTR_PARAMETER_SEQUENTIAL_JUMP, NTR_CONFIDENCE_UNKNOWN, "off",
                    "register jumps without a message (in %llu messages) are too few; give --sequential-jump",

@@ -232,17 +232,17 @@ typedef enum margin { MARGIN_NONE, MARGIN_SOME, MARGIN_LARGE } margin;
 
 /* `b` follows next to nothing of what `a` follows. */
 static margin margin_of_followed(const ntr_infer_trial *a, const ntr_infer_trial *b) {
-    enum { SOME = 16, MANY = 64 };
     if (b->followed * 8 > a->followed || ntr_infer_failures(a) * 8 > a->followed) return MARGIN_NONE;
-    return a->followed >= MANY ? MARGIN_LARGE : a->followed >= SOME ? MARGIN_SOME : MARGIN_NONE;
+    return a->followed >= 4 * NTR_EVIDENCE_LARGE  ? MARGIN_LARGE
+           : a->followed >= 4 * NTR_EVIDENCE_SOME ? MARGIN_SOME
+                                                  : MARGIN_NONE;
 }
 
 /* `b` fails often where `a` does not. */
 static margin margin_of_failures(const ntr_infer_trial *a, const ntr_infer_trial *b) {
-    enum { SOME = 4, MANY = 16 };
     const uint64_t less = ntr_infer_failures(a), more = ntr_infer_failures(b);
-    if (more >= less + MANY && more >= 8 * less) return MARGIN_LARGE;
-    return more >= less + SOME && more >= 4 * less ? MARGIN_SOME : MARGIN_NONE;
+    if (more >= less + NTR_EVIDENCE_LARGE && more >= 8 * less) return MARGIN_LARGE;
+    return more >= less + NTR_EVIDENCE_SOME && more >= 4 * less ? MARGIN_SOME : MARGIN_NONE;
 }
 
 /* Returns whether addresses of a width, in messages of N-Trace 1.0, explain what the dialect of this trial explains. */
@@ -255,10 +255,10 @@ static bool is_by_addresses(const ntr_search *s, const ntr_infer_trial *trial) {
     return false;
 }
 
-/* Returns how much more of the stream `a` explains than `b`, which has another value of `p`. One message that `b` cannot
- * read is one failure, however many messages are lost after it. What is followed therefore counts only for parameters
- * that change how messages are read throughout. A dialect may allow, at single places, what N-Trace 1.0 forbids: it
- * has to explain everything, and even so may be the reading of damage. */
+/* Returns how much more of the stream `a` explains than `b`, which has another value of `p`. One message that `b`
+ * cannot read is one failure, however many messages are lost after it. What is followed therefore counts only for
+ * parameters that change how messages are read throughout. A dialect may allow, at single places, what N-Trace 1.0
+ * forbids: it has to explain everything, and even so may be the reading of damage. */
 static margin margin_between(const ntr_search *s, const ntr_infer_trial *a, const ntr_infer_trial *b, ntr_parameter p) {
     const margin failures = margin_of_failures(a, b), followed = margin_of_followed(a, b);
     if (a->ran_away && !b->ran_away) return MARGIN_NONE;
@@ -271,7 +271,7 @@ static ntr_confidence compare(const ntr_search *s, const ntr_infer_trial *other,
     const ntr_infer_trial *best = &s->trials[s->best];
     if (ntr_infer_trial_same(best, other)) return NTR_CONFIDENCE_NO_MATTER;
     enum { DAMAGE_RATIO = 32 }; /* one contradiction in this many messages may be damage */
-    enum { IMAGE_RATIO = 4 };   /* one gap without code in this many messages may be code that is not given */
+    enum { IMAGE_RATIO = 4 }; /* one gap without code in this many messages may be code that is not given */
     const bool clean =
         best->contradictions * DAMAGE_RATIO <= best->followed && best->without_image * IMAGE_RATIO <= best->followed;
     switch (margin_between(s, best, other, p)) {
@@ -284,7 +284,7 @@ static ntr_confidence compare(const ntr_search *s, const ntr_infer_trial *other,
 /* ---- the defaults of the specification */
 
 /* The parameters that trials differ in, rarest first. */
-static const uint8_t searched[] = {NTR_PARAMETER_NO_ADDR_DIFF, NTR_PARAMETER_ADDR_BITS, NTR_PARAMETER_DIALECT,
+static const uint8_t searched[] = {NTR_PARAMETER_NO_ADDR_DIFF, NTR_PARAMETER_ADDR_BITS,   NTR_PARAMETER_DIALECT,
                                    NTR_PARAMETER_ALL_JUMPS,    NTR_PARAMETER_EXTEND_ADDR, NTR_PARAMETER_SRC_BITS};
 
 /* Returns whether a trial has the default value of parameter `p`, and in every other parameter the default or the value
@@ -320,8 +320,7 @@ static void prefer_defaults(ntr_search *s) {
         const ntr_parameter p = searched[i];
         const ntr_infer_trial *best = &s->trials[s->best], *simple = with_default(s, p);
         if (value_of(best, p) == value_of(defaults, p)) continue;
-        if (simple && margin_between(s, best, simple, p) == MARGIN_NONE)
-            s->best = (size_t)(simple - s->trials);
+        if (simple && margin_between(s, best, simple, p) == MARGIN_NONE) s->best = (size_t)(simple - s->trials);
     }
 }
 
@@ -343,8 +342,8 @@ bool ntr_search_explains(const ntr_search *s, const ntr_dialect *dialect) {
     return false;
 }
 
-/* Returns the trial to compare the best one with: the best of those with another value of `p`. A dialect that is not the
- * default is compared with the default. */
+/* Returns the trial to compare the best one with: the best of those with another value of `p`. A dialect that is not
+ * the default is compared with the default. */
 static const ntr_infer_trial *rival(const ntr_search *s, ntr_parameter p) {
     const ntr_infer_trial *best = &s->trials[s->best], *other = NULL;
     if (p == NTR_PARAMETER_DIALECT && value_of(best, p) != value_of(&s->trials[0], p)) return with_default(s, p);
@@ -360,8 +359,7 @@ static const ntr_infer_trial *rival(const ntr_search *s, ntr_parameter p) {
 ntr_verdict ntr_search_judge(const ntr_search *s, ntr_parameter p) {
     const ntr_infer_trial *best = &s->trials[s->best], *other = rival(s, p);
     if (!other) return (ntr_verdict){NTR_CONFIDENCE_NO_MATTER, best};
-    return (ntr_verdict){ntr_search_has_evidence(s) ? compare(s, other, p) : NTR_CONFIDENCE_UNKNOWN,
-                         other};
+    return (ntr_verdict){ntr_search_has_evidence(s) ? compare(s, other, p) : NTR_CONFIDENCE_UNKNOWN, other};
 }
 
 ntr_status ntr_search_run(ntr_search *s, ntr_bytes stream) {

@@ -9,6 +9,10 @@
 
 enum { NTR_SEARCH_SRC_BITS = 12, NTR_TRIALS_MAX = 320 };
 
+/* From how many messages, failures or returns a value is likely, and from how many it may be sure: fewer may be damage.
+ */
+enum { NTR_EVIDENCE_SOME = 4, NTR_EVIDENCE_LARGE = 16 };
+
 typedef struct ntr_search {
     const ntr_infer_config *config;
     ntr_bytes window;

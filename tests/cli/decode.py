@@ -152,7 +152,7 @@ def ordered():
 def gaps():
     damaged = bytes_of(tiny.BTM) + bytes.fromhex("84800103") + bytes_of(tiny.HTM)
     path = write("damaged.nex", damaged)
-    run = Run("decode", path, "-e", program(), "--output", "pc", status=1)
+    run = Run("decode", path, "-e", program(), "--dialect", "ntrace-1.0", "--output", "pc", status=1)
     equal(run.out, 2 * PC_TEXT, "what is sure")
     equal(len(run.err.splitlines()), 1, "lines")
     matches(r"^ntrace decode: \S+damaged.nex: byte 0x9, message #4 ProgTraceCorrelation, field CDF: expected .*, found",
@@ -187,7 +187,7 @@ def surplus():
     plain, path = write("turns.nex", bytes_of(start) + 2000 * bytes_of(turn)), write("surplus.nex", bytes_of(start) + 2000 * long)
     for command, *options in (("decode", "--output", "pc"), ("decode", "--output", "count"), ("decode", "--output", "pc", "-j2"),
                               ("decode", "--output", "count", "-j2"), ("profile",), ("coverage",), ("profile", "--by", "line"), ("timeline",), ("report",)):
-        run, without = (Run(command, name, "-e", program(), *options) for name in (path, plain))
+        run, without = (Run(command, name, "-e", program(), "--dialect", "ntrace-1.0", *options) for name in (path, plain))
         matches(says_doubtful(path, 2000), run.err, f"{command} {options}")
         equal(len(run.err.splitlines()), len(without.err.splitlines()) + 1, f"{command} {options}: lines")
         if "pc" in options:
@@ -490,15 +490,18 @@ def automatic():
     check("src-bits" not in run.err, "what was given is not looked for")
     lines = Run("dump", "--auto", "--src-bits", 4, "-", stdin=open(stream, "rb").read()).lines()
     matches("#1 @0x0 ProgTraceSync SRC=9 .* TSTAMP=", lines[0], "dump from a pipe")
+    pcs = PC_TEXT * 40
+    stream = write("auto.nex", Run("encode", "-e", program(), "--pc", "-", "--src-bits", 4, "--src-id", 9, "--timestamps",
+                                   stdin=pcs.encode()).bytes)
     untold = Run("decode", stream, "-e", program(), "--output", "pc")
-    equal(untold.out, PC_TEXT, "without any parameter, the stream is inspected")
+    equal(untold.out, pcs, "without any parameter, the stream is inspected")
     matches(r"auto.nex: assumed from the stream: .*--src-bits 4 \((sure|likely)\)", untold.err, "one line says what was assumed")
     equal(untold.err.count("\n"), 1, "lines of messages")
     call = b"".join(word.to_bytes(4, "little") for word in (0x010000ef, 0x00c50533, 0x00c50533, 0x00c50533, 0x00c50533, 0x00008067))
-    messages = b"ProgTraceSync SYNC=3 ICNT=0 FADDR=0x80\nProgTraceCorrelation EVCODE=4 CDF=0 ICNT=8\n"
+    messages = b"ProgTraceSync SYNC=3 ICNT=0 FADDR=0x80\nProgTraceCorrelation EVCODE=4 CDF=0 ICNT=8\n" * 40
     returning = write("return.nex", Run("assemble", "-", stdin=messages).bytes)
     untold = Run("decode", returning, "--raw", write("call.bin", call) + "@0x100", "--output", "pc")
-    equal(untold.out.split(), ["0x100", "0x110", "0x114", "0x104"], "a return without a message")
+    equal(untold.out.split(), ["0x100", "0x110", "0x114", "0x104"] * 40, "returns without a message")
     matches(r"--implicit-return full \((sure|likely)\), a return stack as deep as needed \(assumed\)", untold.err, "assumed depth")
     given = Run("decode", stream, "-e", program(), "--src-bits", 1, "--output", "count", status=1)
     check("assumed" not in given.err and "--auto" not in given.err, "a given parameter is taken as it is")

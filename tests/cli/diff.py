@@ -97,7 +97,7 @@ def sources():
 def gaps():
     with open(stream("h.nex", tiny.HTM), "rb") as file:
         sound = file.read()
-    run = diff(*(write(name, sound + b"\x02\x03" + sound) for name in ("one.nex", "other.nex")))
+    run = diff("--dialect", "ntrace-1.0", *(write(name, sound + b"\x02\x03" + sound) for name in ("one.nex", "other.nex")))
     equal(run.lines(), ["same: 10 instructions"], "output")
     equal([line.rsplit("/", 1)[1] for line in run.err.splitlines()],
           [f"{name}: 1 gaps: execution in gaps is not compared" for name in ("one.nex", "other.nex")], "standard error")

@@ -23,13 +23,15 @@ SETTINGS = {
 # The dialect of a reference stream is refcode only where that makes a difference.
 OLDER = {"dialect": "sifive-pre1.0", "src-bits": "0", "timestamps": "off"}
 COUNTS = {"implicit-return": "count"}
+# 4, 2 and 64 messages are too few to leave the defaults.
+FEW = {"dialect": "ntrace-1.0", "src-bits": "0"}
 SILICON = {
-    "dv-650": {**OLDER, "src-bits": "4", "timestamps": "on"},
-    "dv-850": {**OLDER, "timestamps": "on"},
+    "dv-650": FEW,
+    "dv-850": {**FEW, "timestamps": "on"},
     "dv-uaddr1": {**OLDER, **COUNTS},
     "e31_coremark_release": {**OLDER, **COUNTS},
     "e31_hello_debug": {**OLDER, **COUNTS},
-    "eol": {**OLDER, **COUNTS},
+    "eol": FEW,
     "event-call": OLDER,
     "itc_printf": {**OLDER, **COUNTS},
     "linux-static": {"dialect": "p550", "src-bits": "2", "timestamps": "off", "implicit-return": "off"},

@@ -1,8 +1,9 @@
 /* infer_random [-a] [-s SEED] [-n COUNT] [-l INSTRUCTIONS] [-d FLIPS] [-v]: random programs and encoder settings; what
  * ntr_infer says of their streams. Speaks TAP: no sure choice is wrong, and the inferred parameters decode like the
  * right ones in at least 99 of 100 runs. With -a the streams are of all dialects that the encoder writes, also with
- * settings that no hardware of the dialect has (98 of 100). With -d so many bits of each stream are wrong, and only the
- * first holds. */
+ * settings that no hardware of the dialect has (98 of 100); 1 of 6 may be "not determined" and decode otherwise. With
+ * -d so many bits of each stream are wrong: no sure choice is wrong, and what a command without options assumes hides
+ * an error of at most one stream in 200 (with a Config message that is itself damaged, nothing shows it). */
 #include "setup.h"
 
 #include <ntrace/ntrace.h>
@@ -53,8 +54,7 @@ static bool shows_error(const setup *s, const ntr_params *params, const setup_st
     do {
         size_t count;
         status = ntr_decoder_read(d, events, 512, &count);
-        for (size_t i = 0; i < count; i++)
-            shown |= events[i].kind == NTR_EVENT_GAP || events[i].kind == NTR_EVENT_NOTE;
+        for (size_t i = 0; i < count; i++) shown |= events[i].kind == NTR_EVENT_GAP || events[i].kind == NTR_EVENT_NOTE;
     } while (status == NTR_OK && !shown);
     ntr_decoder_free(d);
     return shown;
@@ -184,6 +184,7 @@ int main(int argc, char **argv) {
     const bool determined = 6 * (uint64_t)t.open <= t.runs;
     printf("%s 3 - what is not determined is rare (%u of %u decode otherwise)\n", determined ? "ok" : "not ok", t.open,
            t.runs);
-    printf("%s 4 - no error is hidden by what is assumed (%u of %u)\n", t.hidden ? "not ok" : "ok", t.hidden, t.errors);
-    return t.wrong || !alike || !determined || t.hidden;
+    const bool shown = 200 * (uint64_t)t.hidden <= t.errors + 199;
+    printf("%s 4 - what is assumed hides no error (%u of %u)\n", shown ? "ok" : "not ok", t.hidden, t.errors);
+    return t.wrong || !alike || !determined || !shown;
 }

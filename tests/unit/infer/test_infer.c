@@ -3,6 +3,12 @@
 
 #define START "ProgTraceSync SYNC=3 ICNT=0 FADDR=0x80\n"
 
+#define START_9 "ProgTraceSync SRC=9 SYNC=3 ICNT=0 FADDR=0x80\n"
+#define TURN_9  "DirectBranch SRC=9 ICNT=4\n"
+
+#define FOUR(text)    text text text text
+#define SIXTEEN(text) FOUR(FOUR(text))
+
 static void infer(const scene *s, const char *messages, ntr_inference *got, bool with_program, uint32_t given) {
     stream in = {.size = 0};
     assemble(&in, &s->config.params, messages);
@@ -28,11 +34,11 @@ static void what_is_given_is_kept(void **state) {
     scene_end(&s);
 }
 
-/* A call and a return without a message: returns are implicit. How deep the return stack is remains an assumption. */
+/* Calls and returns without a message: returns are implicit. How deep the return stack is remains an assumption. */
 static void the_depth_of_the_return_stack_is_an_assumption(void **state) {
     (void)state;
     static ntr_inference got;
-    const char *text = "ProgTraceSync SYNC=3 ICNT=0 FADDR=0x80\nProgTraceCorrelation EVCODE=4 CDF=0 ICNT=8\n";
+    const char *text = FOUR("ProgTraceSync SYNC=3 ICNT=0 FADDR=0x80\nProgTraceCorrelation EVCODE=4 CDF=0 ICNT=8\n");
     const ntr_choice *depth = &got.choices[NTR_PARAMETER_RETURN_STACK];
     scene s;
     scene_start(&s, NULL);
@@ -67,21 +73,29 @@ static void nothing_is_sure_of_nothing(void **state) {
     scene_end(&s);
 }
 
-static void a_few_messages_show_the_width_of_src(void **state) {
+/* The first of these streams is too short to leave the defaults. */
+static void some_messages_show_the_width_of_src(void **state) {
     (void)state;
+    static const struct {
+        const char *text;
+        unsigned bits, confidence;
+    } cases[] = {
+        {START_9 FOUR(TURN_9), 0, NTR_CONFIDENCE_UNKNOWN},
+        {START_9 FOUR(FOUR(TURN_9)), 5, NTR_CONFIDENCE_LIKELY},
+        {START_9 SIXTEEN(FOUR(TURN_9)), 5, NTR_CONFIDENCE_SURE},
+    };
     static ntr_inference got;
-    scene s;
-    scene_start(&s, NULL);
-    s.config.params.src_bits = 5;
-    code(&s, 0x100, ADD, branch(-4), JR_A5);
-    infer(&s,
-          "ProgTraceSync SRC=9 SYNC=3 ICNT=0 FADDR=0x80\nDirectBranch SRC=9 ICNT=4\nDirectBranch SRC=9 ICNT=4\n"
-          "IndirectBranch SRC=9 BTYPE=0 ICNT=6 UADDR=0x0\nDirectBranch SRC=9 ICNT=4\n",
-          &got, true, 0);
-    assert_int_equal(got.params.src_bits, 5);
-    assert_int_equal(got.choices[NTR_PARAMETER_SRC_BITS].confidence, NTR_CONFIDENCE_SURE);
-    assert_string_equal(got.mode.value, "btm");
-    scene_end(&s);
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        scene s;
+        scene_start(&s, NULL);
+        s.config.params.src_bits = 5;
+        code(&s, 0x100, ADD, branch(-4), JR_A5);
+        infer(&s, cases[i].text, &got, true, 0);
+        assert_int_equal(got.params.src_bits, cases[i].bits);
+        assert_int_equal(got.choices[NTR_PARAMETER_SRC_BITS].confidence, cases[i].confidence);
+        if (cases[i].bits) assert_string_equal(got.mode.value, "btm");
+        scene_end(&s);
+    }
 }
 
 static void a_parameter_that_is_never_inferred_is_kept(void **state) {
@@ -197,7 +211,7 @@ int main(void) {
         TEST(what_is_given_is_kept),
         TEST(the_depth_of_the_return_stack_is_an_assumption),
         TEST(nothing_is_sure_of_nothing),
-        TEST(a_few_messages_show_the_width_of_src),
+        TEST(some_messages_show_the_width_of_src),
         TEST(a_parameter_that_is_never_inferred_is_kept),
         TEST(frames_show_tt_dfd),
         TEST(own_values_show_a_dialect),
