@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""The call tree compared with a record that the program makes itself. TAP on standard output.
+"""The call tree compared with a record that the program makes itself.
 
 usage: calltree.py NTRACE
 
@@ -12,10 +12,12 @@ import collections
 import json
 import os
 import re
-import shutil
 import subprocess
 import sys
-import tempfile
+
+sys.path.append(os.path.join(sys.path[0], ".."))
+import harness
+from harness import NTRACE, case, folder, note
 
 HERE = os.path.join(os.path.dirname(os.path.abspath(__file__)), "calls")
 COMMON = ["-g", "-pthread", "-fno-inline", "-fno-ipa-icf", "-fno-ipa-cp", "-fno-ipa-sra", "-fno-partial-inlining"]
@@ -125,8 +127,9 @@ def compare(bench, source, flags):
     assert bool(tail_calls) == ("-O2" in flags), tail_calls
     expected = without_tail_callers(recorded, tail_calls)
     lines = difference(expected, seen, EXPLAINED.get(source, {}))
-    assert not lines, f"{len(lines)} of {len(expected)} differ\n# " + "\n# ".join(lines[:8])
-    return f"{len(expected)} stacks, {sum(expected.values())} calls"
+    assert not lines, f"{len(lines)} of {len(expected)} differ\n" + "\n".join(lines[:8])
+    note(f"{len(expected)} stacks, {sum(expected.values())} calls")
+    assert len(expected) > 5, expected
 
 
 def per_hart(bench):
@@ -149,29 +152,9 @@ def per_hart(bench):
             if not node["function"].startswith("hart "):
                 calls[(node["function"], node["kind"])] += sign * node["calls"]
     assert not any(calls.values()), {name: count for name, count in calls.items() if count}
-    return f"{len(harts)} harts"
 
 
-CASES = [(source, flags) for source in ("flow.c", "unwind.cc") for flags in (["-O2", "-static"], ["-O0", "-static"],
-                                                                             ["-O2"])]
-CASES.append(("flow.c, a tree a hart", None))
-
-
-def main():
-    ntrace = os.path.abspath(sys.argv[1])
-    print(f"1..{len(CASES)}")
-    missing = [t for t in ("riscv64-linux-gnu-gcc", "riscv64-linux-gnu-g++", "qemu-riscv64") if not shutil.which(t)]
-    for number, (source, flags) in enumerate(CASES, 1):
-        name = f"{number} - {source} {' '.join(flags or [])}"
-        if missing:
-            print(f"ok {name} # SKIP no {missing[0]}")
-            continue
-        with tempfile.TemporaryDirectory() as folder:
-            try:
-                bench = Bench(ntrace, folder)
-                print(f"ok {name}: {compare(bench, source, flags) if flags else per_hart(bench)}")
-            except (AssertionError, KeyError, ValueError, subprocess.TimeoutExpired) as error:
-                print(f"not ok {name}\n# {type(error).__name__}: {error}")
-
-
-main()
+for each_source, each_flags in [(source, flags) for source in ("flow.c", "unwind.cc") for flags in (["-O2", "-static"], ["-O0", "-static"], ["-O2"])]:
+    case(f"{each_source} {' '.join(each_flags)}", each_source, each_flags)(lambda source, flags: compare(Bench(NTRACE, folder()), source, flags))
+case("flow.c, a tree for each hart")(lambda: per_hart(Bench(NTRACE, folder())))
+harness.main("riscv64-linux-gnu-gcc", "riscv64-linux-gnu-g++", "qemu-riscv64")

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Coverage of a traced, unmodified program compared with gcov's of an instrumented one. TAP on standard output.
+"""Coverage of a traced, unmodified program compared with gcov's of an instrumented one.
 
 usage: gcov.py NTRACE
 
@@ -18,11 +18,13 @@ import re
 import shutil
 import subprocess
 import sys
-import tempfile
+
+sys.path.append(os.path.join(sys.path[0], ".."))
+import harness
+from harness import NTRACE, case, check, equal, folder, need, note
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 TOOLS = ("riscv64-linux-gnu-gcc", "riscv64-linux-gnu-gcov", "qemu-riscv64")
-CASES = [(source, level) for source in ("coverage.c",) for level in ("-O0",)]
 GCC, CLANG = ("riscv64-linux-gnu-gcc",), ("clang-19", "--target=riscv64-linux-gnu", "-fuse-ld=lld-19")
 BUILDS = [(*GCC, "-O0"), (*GCC, "-O1"), (*GCC, "-O2"), (*GCC, "-O3"), (*CLANG, "-O0", "-gdwarf-5"), (*CLANG, "-O2", "-gdwarf-5"),
           (*CLANG, "-O2", "-gdwarf-4")]
@@ -32,12 +34,12 @@ def run(*command, cwd):
     return subprocess.run(command, cwd=cwd, check=True, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL).stdout
 
 
-def from_gcov(source, level, folder):
-    run("riscv64-linux-gnu-gcc", level, "-g", "--coverage", "-static", source, "-o", "counted", cwd=folder)
-    run("qemu-riscv64", "./counted", cwd=folder)
-    data = [name for name in os.listdir(folder) if name.endswith(".gcda")][0]
+def from_gcov(source, level, place):
+    run("riscv64-linux-gnu-gcc", level, "-g", "--coverage", "-static", source, "-o", "counted", cwd=place)
+    run("qemu-riscv64", "./counted", cwd=place)
+    data = [name for name in os.listdir(place) if name.endswith(".gcda")][0]
     lines, branches, functions = {}, {}, {}
-    for file in json.loads(run("riscv64-linux-gnu-gcov", "--json-format", "--stdout", "-b", data, cwd=folder))["files"]:
+    for file in json.loads(run("riscv64-linux-gnu-gcov", "--json-format", "--stdout", "-b", data, cwd=place))["files"]:
         if not file["file"].endswith(source):
             continue
         for line in file["lines"]:
@@ -45,15 +47,15 @@ def from_gcov(source, level, folder):
             lines[number] = lines.get(number, 0) + line["count"]
             branches.setdefault(number, []).extend(branch["count"] for branch in line["branches"])
         functions.update({function["name"]: function["execution_count"] for function in file["functions"]})
-    os.remove(os.path.join(folder, data))
+    os.remove(os.path.join(place, data))
     return lines, branches, functions
 
 
-def from_trace(ntrace, source, compiler, folder):
-    run(*compiler, "-g", "-static", source, "-o", "plain", cwd=folder)
-    run(ntrace, "run", "-o", "plain.ntrace", "--", "./plain", cwd=folder)
+def from_trace(source, compiler, place):
+    run(*compiler, "-g", "-static", source, "-o", "plain", cwd=place)
+    run(NTRACE, "run", "-o", "plain.ntrace", "--", "./plain", cwd=place)
     lines, branches, functions = {}, {}, {}
-    for file in json.loads(run(ntrace, "coverage", "--to", "json", "plain.ntrace", cwd=folder))["files"]:
+    for file in json.loads(run(NTRACE, "coverage", "--to", "json", "plain.ntrace", cwd=place))["files"]:
         if not file["file"].endswith(source):
             continue
         for line in file["lines"]:
@@ -111,81 +113,68 @@ def consistent(record):
     return complaints
 
 
-def inlined(ntrace, folder, number, build):
+def source_in(place, *path):
+    shutil.copy(os.path.join(HERE, *path), place)
+    return path[-1]
+
+
+@case("coverage.c -O0: lines, branches and functions as gcov counts them", "coverage.c", "-O0")
+def lines(source, level):
+    place = folder()
+    source_in(place, source)
+    with open(os.path.join(place, source), encoding="utf-8") as file:
+        text = file.read().split("\n")
+    complaints, compared = compare(text, from_trace(source, (*GCC, level), place), from_gcov(source, level, place))
+    note(f"{compared} lines")
+    check(not complaints and compared > 40, "\n".join(complaints))
+
+
+def inlined(*build):
     """The executed functions, including inlined ones; no count contradicts another."""
-    source = "inlined.c"
-    shutil.copy(os.path.join(HERE, "source", source), folder)
-    if not shutil.which(build[0]):
-        print(f"ok {number} # SKIP no {build[0]}")
-        return
-    ours, theirs = from_trace(ntrace, source, build, folder)[2], from_gcov(source, "-O0", folder)[2]
+    need(build[0])
+    place = folder()
+    source = source_in(place, "source", "inlined.c")
+    ours, theirs = from_trace(source, build, place)[2], from_gcov(source, "-O0", place)[2]
     complaints = [f"{name}: {ours.get(name)}, gcov {count}" for name, count in theirs.items()
                   if (ours.get(name, 0) > 0) != (count > 0) or ("-O0" in build and ours.get(name) != count)]
-    info = run(ntrace, "coverage", "--to", "lcov", "plain.ntrace", cwd=folder).decode()
-    record = next(r for r in info.split("end_of_record\n") if source in r)
-    complaints += consistent(record)
-    for complaint in complaints:
-        print("#", complaint)
-    good = not complaints and len(theirs) == 7 and theirs["unused"] == theirs["unwanted"] == 0 and "unused" in ours
-    print(f"{'ok' if good else 'not ok'} {number} - {source} {build[0]} {' '.join(build[-2:])}: functions as gcov "
-          "knows them")
+    info = run(NTRACE, "coverage", "--to", "lcov", "plain.ntrace", cwd=place).decode()
+    complaints += consistent(next(r for r in info.split("end_of_record\n") if source in r))
+    check(not complaints, "\n".join(complaints))
+    equal((len(theirs), theirs["unused"], theirs["unwanted"], "unused" in ours), (7, 0, 0, True), "functions of gcov")
 
 
-def templates(ntrace, folder, number):
+for each_build in BUILDS:
+    case(f"inlined.c {each_build[0]} {' '.join(each_build[-2:])}: functions as gcov knows them", *each_build)(inlined)
+
+
+@case("templates.cc -O3: functions and lines agree, and lcov counts the same functions")
+def templates():
     """A function of the file is executed exactly when its lines are; lcov reads the names unchanged."""
-    shutil.copy(os.path.join(HERE, "source", "templates.cc"), folder)
-    run("riscv64-linux-gnu-g++", "-std=c++17", "-O3", "-g", "-static", "templates.cc", "-o", "templates", cwd=folder)
-    run(ntrace, "run", "-o", "templates.ntrace", "--", "./templates", cwd=folder)
-    info = run(ntrace, "coverage", "--to", "lcov", "templates.ntrace", cwd=folder).decode()
+    place = folder()
+    source_in(place, "source", "templates.cc")
+    run(need("riscv64-linux-gnu-g++"), "-std=c++17", "-O3", "-g", "-static", "templates.cc", "-o", "templates", cwd=place)
+    run(NTRACE, "run", "-o", "templates.ntrace", "--", "./templates", cwd=place)
+    info = run(NTRACE, "coverage", "--to", "lcov", "templates.ntrace", cwd=place).decode()
     records = [record for record in info.split("end_of_record\n") if "SF:" in record]
     complaints = [complaint for record in records for complaint in consistent(record)]
-    if shutil.which("lcov"):
-        with open(os.path.join(folder, "templates.info"), "w", encoding="utf-8") as file:
-            file.write(info)
-        summary = run("lcov", "--summary", "templates.info", cwd=folder).decode()
-        hit, whole = re.search(r"functions\.*: [\d.]+% \((\d+) of (\d+)", summary).groups()
-        summary = run(ntrace, "coverage", "templates.ntrace", cwd=folder).decode().splitlines()[-1]
-        complaints += [] if f" {hit}/{whole} " in summary else [f"lcov knows {hit} of {whole} functions, not {summary}"]
-    for complaint in complaints:
-        print("#", complaint)
-    good = not complaints and len(records) > 10 and info.count("\nFN:") > 50
-    print(f"{'ok' if good else 'not ok'} {number} - templates.cc -O3: functions and lines agree")
+    check(not complaints and len(records) > 10 and info.count("\nFN:") > 50, "\n".join(complaints))
+    with open(os.path.join(place, "templates.info"), "w", encoding="utf-8") as file:
+        file.write(info)
+    summary = run(need("lcov"), "--summary", "templates.info", cwd=place).decode()
+    hit, whole = re.search(r"functions\.*: [\d.]+% \((\d+) of (\d+)", summary).groups()
+    ours = run(NTRACE, "coverage", "templates.ntrace", cwd=place).decode().splitlines()[-1]
+    check(f" {hit}/{whole} " in ours, f"lcov knows {hit} of {whole} functions, not {ours}")
 
 
-def main():
-    ntrace = os.path.abspath(sys.argv[1])
-    missing = [tool for tool in TOOLS if not shutil.which(tool)]
-    last = len(CASES) + len(BUILDS) + 2
-    print(f"1..{last}")
-    if missing:
-        for number in range(1, last + 1):
-            print(f"ok {number} # SKIP no {missing[0]}")
-        return
-    with tempfile.TemporaryDirectory() as folder:
-        for number, (source, level) in enumerate(CASES, 1):
-            shutil.copy(os.path.join(HERE, source), folder)
-            text = open(os.path.join(folder, source), encoding="utf-8").read().split("\n")
-            complaints, compared = compare(text, from_trace(ntrace, source, (*GCC, level), folder),
-                                           from_gcov(source, level, folder))
-            for complaint in complaints:
-                print("#", complaint)
-            good = not complaints and compared > 40
-            print(f"{'ok' if good else 'not ok'} {number} - {source} {level}: {compared} lines as gcov counts them")
-        for number, build in enumerate(BUILDS, len(CASES) + 1):
-            inlined(ntrace, folder, number, build)
-        templates(ntrace, folder, last - 1)
-        genhtml(ntrace, folder, last)
+@case("genhtml draws the tracefile without a warning")
+def genhtml():
+    need("genhtml")
+    place = folder()
+    from_trace(source_in(place, "source", "inlined.c"), BUILDS[-1] if shutil.which(BUILDS[-1][0]) else BUILDS[0], place)
+    run(NTRACE, "coverage", "--to", "lcov", "-o", "plain.info", "plain.ntrace", cwd=place)
+    done = subprocess.run(["genhtml", "--branch-coverage", "-o", "html", "plain.info"], cwd=place, stdout=subprocess.PIPE,
+                          stderr=subprocess.STDOUT, text=True)
+    check(done.returncode == 0 and "WARNING" not in done.stdout and "lines......: " in done.stdout, done.stdout)
 
 
-def genhtml(ntrace, folder, number):
-    if not shutil.which("genhtml"):
-        print(f"ok {number} # SKIP no genhtml")
-        return
-    run(ntrace, "coverage", "--to", "lcov", "-o", "plain.info", "plain.ntrace", cwd=folder)
-    done = subprocess.run(["genhtml", "--branch-coverage", "-o", "html", "plain.info"], cwd=folder,
-                          stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
-    good = done.returncode == 0 and "WARNING" not in done.stdout and "lines......: " in done.stdout
-    print(f"{'ok' if good else 'not ok'} {number} - genhtml draws the tracefile without a warning")
-
-
-main()
+harness.main(*TOOLS)

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 """Interrupt statistics compared with a known schedule: the execution is made here, record by record with its
-time, encoded, and the statistics are compared with a count of their own. TAP on standard output.
+time, encoded, and the statistics are compared with a count of their own.
 
 usage: interrupts.py NTRACE
 """
@@ -9,10 +9,12 @@ import json
 import math
 import os
 import random
-import shutil
 import subprocess
 import sys
-import tempfile
+
+sys.path.append(os.path.join(sys.path[0], ".."))
+import harness
+from harness import NTRACE, case, need, note
 
 LOOP, QUICK, SLOW, VECTOR, FAULT = 0x1000, 0x2000, 0x2100, 0x3000, 0x2200
 NOP, MRET = b"\x01\x00", b"\x73\x00\x20\x30"
@@ -153,7 +155,8 @@ def link(folder):
     return ["-e", "t.elf"]
 
 
-def check(ntrace, folder, seed, timed, options):
+def judge(seed, timed, options):
+    folder = harness.folder()
     named = options[:1] == ["named"]
     options = options[named:]
     hart, files = Hart(seed, "btm" in options), []
@@ -164,10 +167,11 @@ def check(ntrace, folder, seed, timed, options):
             out.write(code)
         files += ["--raw", f"{address:x}@{address:#x}"]
     if named:
+        need("riscv64-linux-gnu-ld")
         files = link(folder)
 
     def run(*command):
-        done = subprocess.run([ntrace, *command], cwd=folder, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+        done = subprocess.run([NTRACE, *command], cwd=folder, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
         assert done.returncode == 0, f"{command[0]}: {done.returncode}: {done.stderr[-300:]}"
         return done.stdout
 
@@ -191,26 +195,9 @@ def check(ntrace, folder, seed, timed, options):
     text = run("timeline", "--to", "summary", *reading)
     total = sum(len(expected["nested"]) for expected in hart.traps.values())
     assert text.startswith(f"{total} traps, {len(seen)} handlers\n"), text[:60]
-    return f"{total} traps, {len(seen)} handlers"
+    note(f"{total} traps, {len(seen)} handlers")
 
 
-CASES = [(1, True, []), (2, True, []), (3, True, ["--mode", "btm"]), (4, False, []),
-         (5, True, ["named"])]
-
-
-def main():
-    ntrace = os.path.abspath(sys.argv[1])
-    print(f"1..{len(CASES)}")
-    for number, (seed, timed, options) in enumerate(CASES, 1):
-        name = f"{number} - schedule {seed}, {'timed' if timed else 'not timed'} {' '.join(options)}"
-        if "named" in options and not shutil.which("riscv64-linux-gnu-ld"):
-            print(f"ok {name} # SKIP no riscv64-linux-gnu-ld")
-            continue
-        with tempfile.TemporaryDirectory() as folder:
-            try:
-                print(f"ok {name}: {check(ntrace, folder, seed, timed, options)}")
-            except (AssertionError, KeyError, ValueError) as error:
-                print(f"not ok {name}\n# {type(error).__name__}: {error}")
-
-
-main()
+for each in [(1, True, []), (2, True, []), (3, True, ["--mode", "btm"]), (4, False, []), (5, True, ["named"])]:
+    case(f"schedule {each[0]}, {'timed' if each[1] else 'not timed'} {' '.join(each[2])}", *each)(judge)
+harness.main()

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""System calls, interrupts, threads and phases of a model of a kernel, against its own count. TAP on standard output.
+"""System calls, interrupts, threads and phases of a model of a kernel, against its own count.
 
 usage: machine.py NTRACE
 
@@ -13,9 +13,10 @@ import random
 import re
 import subprocess
 import sys
-import tempfile
 
+sys.path.append(os.path.join(sys.path[0], ".."))
 import perfetto
+from harness import NTRACE, case, folder, main, skip
 
 KERNEL, USER = 0xFFFFFFFF80000000, 0x10000
 NOP, JALR, RET, SRET, ECALL = b"\x01\x00", b"\x82\x97", b"\x82\x80", b"\x73\x00\x20\x10", b"\x73\x00\x00\x00"
@@ -288,8 +289,8 @@ class Model:
 
 
 class Case:
-    def __init__(self, ntrace, folder, seed, timed):
-        self.ntrace, self.folder, self.timed = ntrace, folder, timed
+    def __init__(self, seed, timed):
+        self.folder, self.timed = folder(), timed
         self.layout = Layout()
         self.model = Model(self.layout, seed)
         self.write("ingress", self.model.simulate(150).encode())
@@ -325,7 +326,7 @@ class Case:
             out.write(content)
 
     def run(self, *command):
-        done = subprocess.run([self.ntrace, *command], cwd=self.folder, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+        done = subprocess.run([NTRACE, *command], cwd=self.folder, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
         assert done.returncode == 0, f"{' '.join(command)}: {done.returncode}: {done.stderr[-300:]}"
         return done.stdout
 
@@ -457,7 +458,7 @@ def tracks(case):
     """The timeline has a track of the functions of each thread, one of its system calls and interrupts by name, and one of the threads of the
     hart."""
     if not re.search("^perfetto ", case.run("timeline", "--to", "list"), re.M):
-        return  # a build without this format
+        skip("build-perfetto")
     case.bundle()
     case.run("timeline", "-o", "t.pftrace", *case.reading)
     with open(os.path.join(case.folder, "t.pftrace"), "rb") as file:
@@ -476,19 +477,8 @@ def tracks(case):
     assert processes == {t.name for t in case.model.threads if t.scontext is not None and t.instructions}, processes
 
 
-def main():
-    ntrace = os.path.abspath(sys.argv[1])
-    cases = [(seed, timed, check) for check in (traps, summary, modes, unknown_modes, interrupts, boot, named, stacks, tracks) for seed in (1, 2, 3) for timed in (True, False)]
-    print(f"1..{len(cases)}")
-    for number, (seed, timed, check) in enumerate(cases, 1):
-        name = f"{number} - {check.__name__}, seed {seed}, {'timed' if timed else 'not timed'}"
-        with tempfile.TemporaryDirectory() as folder:
-            try:
-                check(Case(ntrace, folder, seed, timed))
-                print(f"ok {name}")
-            except (AssertionError, KeyError, ValueError) as error:
-                print(f"not ok {name}\n# {type(error).__name__}: {error}")
-
-
-if __name__ == "__main__":
-    main()
+for each_check in traps, summary, modes, unknown_modes, interrupts, boot, named, stacks, tracks:
+    for each_seed, each_timed in [(seed, timed) for seed in (1, 2, 3) for timed in (True, False)]:
+        case(f"{each_check.__name__}, seed {each_seed}, {'timed' if each_timed else 'not timed'}", each_check, each_seed, each_timed)(
+            lambda check, seed, timed: check(Case(seed, timed)))
+main()

@@ -1,22 +1,24 @@
 #!/usr/bin/env python3
-"""The report and the flame graph in a browser, from file://. TAP on standard output.
+"""The report and the flame graph in a browser, from file://.
 
 usage: report.py NTRACE
 
 What the pages show is compared with what `ntrace profile` and `ntrace coverage` print; keys are pressed and text is
 written as a person would. Nothing may be asked of a network, and the browser may have nothing to complain about.
 """
+import contextlib
+import functools
 import json
 import os
-import shutil
 import subprocess
 import sys
-import tempfile
 
 sys.path.append(os.path.join(sys.path[0], ".."))
-import cases
+import harness
 from browser import Browser
+from cases import hole, stream_options
 from exports import FIB, MIX, Bench
+from harness import NTRACE, need, scratch
 
 KEYS = {"Enter": 13, "Escape": 27, "Home": 36, "ArrowUp": 38, "ArrowLeft": 37, "ArrowRight": 39, "ArrowDown": 40, "+": 187, "-": 189}
 PROGRAMS = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "programs")
@@ -256,8 +258,8 @@ def damaged(b):
         stream = file.read()
     third = len(stream) // 3
     with open(os.path.join(b.folder, "hole.nex"), "wb") as file:
-        file.write(cases.hole(stream, third, third + 2000))
-    options = cases.stream_options(os.path.join(b.folder, "work.ntrace"))
+        file.write(hole(stream, third, third + 2000))
+    options = stream_options(os.path.join(b.folder, "work.ntrace"))
     done = subprocess.run([b.ntrace, "report", "-o", "hole.html", *options, "-e", "work", "hole.nex"], cwd=b.folder, stderr=subprocess.PIPE, text=True, check=False)
     assert done.returncode == 1 and "gap" in done.stderr, done
 
@@ -335,31 +337,23 @@ def prints_list(b, _page):
     assert b.run(b.ntrace, "report", "--to", "list").split()[0] == "html"
 
 
-CASES = [loads, functions_equal_profile, functions_sort_and_search, function_shows_calls,
+FUNCTIONS = [loads, functions_equal_profile, functions_sort_and_search, function_shows_calls,
          stripped_code_has_its_image, fits_a_phone, flame_in_report, flame_shows_its_root, flame_svg, source_equals_coverage,
          timeline_zooms, gaps_come_first, names_stay_names, traps_equal_summary,
          everyone_can_use_it, prints_list]
 
 
-def main():
-    ntrace = os.path.abspath(sys.argv[1])
-    print(f"1..{len(CASES)}")
-    missing = [t for t in ("riscv64-linux-gnu-gcc", "qemu-riscv64") if not shutil.which(t)]
-    missing += [] if Browser.command() else ["chromium"]
-    if missing:
-        for number, case in enumerate(CASES, 1):
-            print(f"ok {number} - {case.__name__} # SKIP no {missing[0]}")
-        return
-    with tempfile.TemporaryDirectory() as folder, Browser() as page:
-        bench = Bench(ntrace, folder)
-        bench.run(ntrace, "report", "-o", REPORT, "work.ntrace")
-        for number, case in enumerate(CASES, 1):
-            try:
-                case(bench, page)
-                print(f"ok {number} - {case.__name__}", flush=True)
-            except (AssertionError, KeyError, StopIteration, TimeoutError, TypeError, OSError) as error:
-                print(f"not ok {number} - {case.__name__}: {type(error).__name__} {str(error)[:600]!r}", flush=True)
+@functools.cache
+def bench_and_page():
+    if not Browser.command():
+        need("chromium")
+    bench, page = Bench(NTRACE, scratch()), OPEN.enter_context(Browser())
+    bench.run(NTRACE, "report", "-o", REPORT, "work.ntrace")
+    return bench, page
 
 
 if __name__ == "__main__":
-    main()
+    with contextlib.ExitStack() as OPEN:
+        for each in FUNCTIONS:
+            harness.case(each.__name__)(functools.wraps(each)(lambda each=each: each(*bench_and_page())))
+        harness.main("riscv64-linux-gnu-gcc", "qemu-riscv64")

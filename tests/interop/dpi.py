@@ -4,16 +4,16 @@ seeded into it is found.
 
 usage: dpi.py NTRACE LIBRARY
 """
+import functools
 import os
-import shutil
 import subprocess
 import sys
-import tempfile
 
+sys.path.append(os.path.join(sys.path[0], ".."))
 from dpi_program import Program
+from harness import NTRACE, ROOT, case, check, main, scratch
 
-NTRACE, LIBRARY = sys.argv[1:]
-ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
+LIBRARY = os.path.abspath(sys.argv[2])
 LENGTH = 10000
 ENVIRONMENTS = [("btm", 0, 1), ("htm", 0, 1), ("htm", 7, 9), ("btm", 7, 9), ("htm", 1, 1)]  # mode, window, slow
 
@@ -36,14 +36,6 @@ DEFECTS = {
     14: ("a periodic sync has an old address", ALL),
     15: ("a full FIFO does not stall", ALL),
 }
-results = []
-
-
-def check(name, good, why=""):
-    results.append(good)
-    print(f"{'ok' if good else 'not ok'} {len(results)} - {name}", flush=True)
-    if not good and why:
-        print("# " + str(why).strip().replace("\n", "\n# "))
 
 
 def run(*command, **options):
@@ -77,14 +69,15 @@ def halts(text):
 
 
 class Bench:
-    def __init__(self, folder):
-        self.folder = folder
+    """The testbench, built once."""
+
+    def __init__(self):
+        self.folder = folder = scratch()
         self.simulation = os.path.join(folder, "sim", "testbench")
         self.stimuli = [self.stimulus(seed, calm) for seed, calm in ((1, False), (2, True))]
 
-    def build(self):
-        return run(os.path.join(ROOT, "dpi", "example", "build"), os.path.join(self.folder, "sim"), LIBRARY,
-                   "-DSEEDED_DEFECTS")
+        built = run(os.path.join(ROOT, "dpi", "example", "build"), os.path.join(folder, "sim"), LIBRARY, "-DSEEDED_DEFECTS")
+        check(built.returncode == 0, built.stdout[-3000:])
 
     def stimulus(self, seed, calm):
         program = Program(seed, calm)
@@ -118,33 +111,39 @@ class Bench:
         return found
 
 
-def main():
-    if not shutil.which("verilator"):
-        print("1..1\nok 1 # SKIP verilator is not installed")
-        return
-    with tempfile.TemporaryDirectory() as folder:
-        bench = Bench(folder)
-        built = bench.build()
-        check("testbench builds without warnings", built.returncode == 0, built.stdout[-3000:])
-        if built.returncode == 0:
-            judge(bench)
-    print(f"1..{len(results)}")
-    sys.exit(not all(results))
+bench = functools.cache(Bench)
+case("the testbench builds without warnings")(bench)
 
 
-def judge(bench):
-    for environment in ENVIRONMENTS:
-        for stimulus in bench.stimuli:
-            last, output = bench.simulate(stimulus, environment)
-            check(f"the example agrees with the model: {environment}", last.startswith("PASS"), output)
-    for number, (what, judgements) in DEFECTS.items():
-        found = bench.hunt(number)
-        check(f"defect found: {what} ({', '.join(judgements)})", found >= set(judgements), f"by {sorted(found)}")
-    same = bench.simulate(bench.stimuli[0], ENVIRONMENTS[1], "+empty_hist", "+exact=0")
-    check("another way to say the same: equal by execution", same[0].startswith("PASS"), same[1])
-    bytewise = bench.simulate(bench.stimuli[0], ENVIRONMENTS[1], "+empty_hist")
-    check("another way to say the same: not equal by bytes", "semantic=0" in bytewise[0] and "FAIL" in bytewise[0],
-          bytewise[1])
+def agrees(environment, stimulus):
+    last, output = bench().simulate(bench().stimuli[stimulus], environment)
+    check(last.startswith("PASS"), output)
 
 
-main()
+for each_environment in ENVIRONMENTS:
+    for each_stimulus in 0, 1:
+        case(f"the example agrees with the model: {each_environment}, program {each_stimulus + 1}", each_environment, each_stimulus)(agrees)
+
+
+def found(number, judgements):
+    comparisons = bench().hunt(number)
+    check(comparisons >= set(judgements), f"by {sorted(comparisons)}")
+
+
+for each_number, (what, each_judgements) in DEFECTS.items():
+    case(f"defect found: {what} ({', '.join(each_judgements)})", each_number, each_judgements)(found)
+
+
+@case("another way to say the same: equal by execution")
+def same_execution():
+    last, output = bench().simulate(bench().stimuli[0], ENVIRONMENTS[1], "+empty_hist", "+exact=0")
+    check(last.startswith("PASS"), output)
+
+
+@case("another way to say the same: not equal by bytes")
+def other_bytes():
+    last, output = bench().simulate(bench().stimuli[0], ENVIRONMENTS[1], "+empty_hist")
+    check("semantic=0" in last and "FAIL" in last, output)
+
+
+main("verilator")

@@ -3,30 +3,17 @@
 
 usage: pins.py NTRACE
 """
+import functools
 import os
 import random
-import shutil
 import subprocess
 import sys
-import tempfile
 
-NTRACE = sys.argv[1]
+sys.path.append(os.path.join(sys.path[0], ".."))
+from harness import NTRACE, case, check, equal, main, need, scratch
+
 LINES = ["pib1", "pib2", "pib4", "pib8", "pib16", "swt-uart", "swt-manchester"]
 BYTES = ["atb", "coresight"]
-results = []
-
-
-def check(name, good, why=""):
-    results.append(good)
-    print(f"{'ok' if good else 'not ok'} {len(results)} - {name}")
-    if not good and why:
-        print("# " + str(why).strip().replace("\n", "\n# "))
-
-
-def skip(name, why):
-    results.append(True)
-    print(f"ok {len(results)} - {name} # SKIP {why}")
-
 
 def run(*command):
     return subprocess.run([str(part) for part in command], stdout=subprocess.PIPE, stderr=subprocess.PIPE)
@@ -48,107 +35,152 @@ def random_trace(seed, messages=60):
     return out
 
 
-def there_and_back(folder):
-    trace = folder + "/trace.nex"
-    open(trace, "wb").write(random_trace(1))
-    expected = open(trace, "rb").read()
-    for name in LINES + BYTES:
-        for extra in ([], ["--vcd"]) if name in LINES else ([],):
-            status, _, messages = convert("--to", name, *extra, trace, "-o", folder + "/there")
-            back = convert("--from", name, *extra, folder + "/there")
-            good = status == 0 and back[0] == 0 and back[1] == expected
-            check(f"{name} {' '.join(extra)} there and back", good, messages + back[2])
-    status, _, messages = convert("--to", "ram", "--limit", "0xffc", trace, "-o", folder + "/there")
-    options = messages.split("buffer is")[-1].split()
-    back = convert("--from", "ram", *options, folder + "/there")
-    check("ram there and back with the options that it prints", back[0] == 0 and back[1] == expected, messages + back[2])
-    convert("--to", "ram", "--limit", "0xfc", trace, "-o", folder + "/there")
-    status, got, messages = convert("--from", "ram", "--wp", 0x41, folder + "/there")
-    check("a wrapped buffer begins with a message", status == 0 and got and expected.count(got[:20]) <= 1, messages)
+@functools.cache
+def trace_file(seed=1):
+    return path(f"trace-{seed}.nex", random_trace(seed))
 
 
-def waveform_viewer(folder):
-    if not shutil.which("vcd2fst"):
-        skip("vcd2fst", "not installed")
-        return
-    for name in LINES:
-        for center in ([], ["--clk-center"]):
-            convert("--to", name, "--vcd", *center, folder + "/trace.nex", "-o", folder + "/pins.vcd")
-            done = run("vcd2fst", folder + "/pins.vcd", folder + "/pins.fst")
-            quiet = b"rror" not in done.stderr and b"arning" not in done.stderr
-            check(f"vcd2fst takes {name} {' '.join(center)}", done.returncode == 0 and quiet and
-                  os.path.getsize(folder + "/pins.fst") > 0, done.stderr.decode())
+def path(name, content=None):
+    """A file of the test, with this content."""
+    whole = os.path.join(scratch(), name)
+    if content is not None:
+        with open(whole, "wb") as file:
+            file.write(content)
+    return whole
 
 
-def logic_analyser(folder):
-    """sigrok reads our VCD; ntrace reads sigrok's samples and VCD."""
-    if not shutil.which("sigrok-cli"):
-        skip("sigrok-cli", "not installed")
-        return
-    expected = open(folder + "/trace.nex", "rb").read()
-    for name in LINES:
-        vcd = folder + "/pins.vcd"
-        convert("--to", name, "--vcd", "--beat-ns", 16, folder + "/trace.nex", "-o", vcd)
-        pins = 1 if name.startswith("swt") else int(name[3:])
-        clocked = name.startswith("pib")
-        done = run("sigrok-cli", "-i", vcd, "-I", "vcd", "-O", "vcd", "-o", folder + "/sigrok.vcd")
-        status, got, messages = convert("--from", name, "--vcd", folder + "/sigrok.vcd")
-        check(f"{name}: VCD through sigrok-cli", status == 0 and got == expected, done.stderr.decode() + messages)
-        done = run("sigrok-cli", "-i", vcd, "-I", "vcd", "-O", "binary", "-o", folder + "/samples.bin")
-        order = ["--clock", 0, "--data", ",".join(str(1 + pin) for pin in range(pins))] if clocked else []
-        status, got, messages = convert("--from", name, "--samples", pins + clocked, *order, folder + "/samples.bin")
-        check(f"{name}: samples from sigrok-cli", status == 0 and got == expected, done.stderr.decode() + messages)
+def content(name):
+    with open(path(name), "rb") as file:
+        return file.read()
 
 
-def trace_ids(folder):
-    one, two = random_trace(2), random_trace(3)
-    open(folder + "/one.nex", "wb").write(one)
-    open(folder + "/two.nex", "wb").write(two)
-    for name in BYTES:
-        convert("--to", name, "--ids", "0x21,5", folder + "/one.nex", folder + "/two.nex", "-o", folder + "/both")
-        check(f"{name}: one ID of two", convert("--from", name, "--id", 5, folder + "/both")[1] == two)
-        status, _, messages = convert("--from", name, folder + "/both")
-        check(f"{name}: several IDs into one stream are refused",
-              status == 2 and "(0x21, 0x05)" in messages, f"{status} {messages}")
-        status, _, messages = convert("--from", name, folder + "/both", "-o", folder + "/hart-%.nex")
-        parts = [open(f"{folder}/hart-{i}.nex", "rb").read() for i in ("0x21", "0x05")]
-        check(f"{name}: a file for each ID", status == 0 and parts == [one, two], messages)
-        convert("--from", name, "--to", "coresight" if name == "atb" else "atb", folder + "/both", "-o", folder + "/other")
-        got = convert("--from", "coresight" if name == "atb" else "atb", "--id", 0x21, folder + "/other")
-        check(f"{name}: to the other one, IDs kept", got[1] == one, got[2])
+def there_and_back(name, *extra):
+    status, _, messages = convert("--to", name, *extra, trace_file(), "-o", path("there"))
+    back = convert("--from", name, *extra, path("there"))
+    check(status == 0 and back[0] == 0 and back[1] == random_trace(1), messages + back[2])
 
 
-def remarks(folder):
-    """Damage, calibration and wrong use are reported, with the right exit status."""
-    trace = folder + "/trace.nex"
-    convert("--to", "pib4", "--calibrate", 5, trace, "-o", folder + "/pins")
-    status, got, said = convert("--from", "pib4", folder + "/pins")
-    check("calibration is reported", status == 0 and "end of 5 calibration patterns" in said and
-          got == open(trace, "rb").read(), said)
-    data = bytearray(open(folder + "/pins", "rb").read())
+for each_name in LINES + BYTES:
+    case(f"{each_name} there and back", each_name)(there_and_back)
+for each_name in LINES:
+    case(f"{each_name} --vcd there and back", each_name, "--vcd")(there_and_back)
+
+
+@case("ram there and back with the options that it prints")
+def ram():
+    _, _, messages = convert("--to", "ram", "--limit", "0xffc", trace_file(), "-o", path("there"))
+    back = convert("--from", "ram", *messages.split("buffer is")[-1].split(), path("there"))
+    check(back[0] == 0 and back[1] == random_trace(1), messages + back[2])
+
+
+@case("a wrapped buffer begins with a message")
+def wrapped():
+    convert("--to", "ram", "--limit", "0xfc", trace_file(), "-o", path("there"))
+    status, got, messages = convert("--from", "ram", "--wp", 0x41, path("there"))
+    check(status == 0 and got and random_trace(1).count(got[:20]) <= 1, messages)
+
+
+def waveform_viewer(name, *center):
+    need("vcd2fst")
+    convert("--to", name, "--vcd", *center, trace_file(), "-o", path("pins.vcd"))
+    done = run("vcd2fst", path("pins.vcd"), path("pins.fst"))
+    check(done.returncode == 0 and b"rror" not in done.stderr and b"arning" not in done.stderr and content("pins.fst"), done.stderr.decode())
+
+
+for each_name in LINES:
+    case(f"vcd2fst takes {each_name}", each_name)(waveform_viewer)
+    case(f"vcd2fst takes {each_name} --clk-center", each_name, "--clk-center")(waveform_viewer)
+
+
+def sigrok(name, *output):
+    """Our VCD, read by sigrok and written in another form."""
+    need("sigrok-cli")
+    convert("--to", name, "--vcd", "--beat-ns", 16, trace_file(), "-o", path("pins.vcd"))
+    return run("sigrok-cli", "-i", path("pins.vcd"), "-I", "vcd", *output).stderr.decode()
+
+
+def sigrok_vcd(name):
+    said = sigrok(name, "-O", "vcd", "-o", path("sigrok.vcd"))
+    status, got, messages = convert("--from", name, "--vcd", path("sigrok.vcd"))
+    check(status == 0 and got == random_trace(1), said + messages)
+
+
+def sigrok_samples(name):
+    said = sigrok(name, "-O", "binary", "-o", path("samples.bin"))
+    pins, clocked = 1 if name.startswith("swt") else int(name[3:]), name.startswith("pib")
+    order = ["--clock", 0, "--data", ",".join(str(1 + pin) for pin in range(pins))] if clocked else []
+    status, got, messages = convert("--from", name, "--samples", pins + clocked, *order, path("samples.bin"))
+    check(status == 0 and got == random_trace(1), said + messages)
+
+
+for each_name in LINES:
+    case(f"{each_name}: VCD through sigrok-cli", each_name)(sigrok_vcd)
+    case(f"{each_name}: samples from sigrok-cli", each_name)(sigrok_samples)
+
+
+def both(name):
+    """The traces of two IDs in one stream."""
+    convert("--to", name, "--ids", "0x21,5", trace_file(2), trace_file(3), "-o", path("both"))
+    return path("both")
+
+
+@case("atb: one ID of two", "atb")
+@case("coresight: one ID of two", "coresight")
+def one_of_two(name):
+    equal(convert("--from", name, "--id", 5, both(name))[1], random_trace(3), "bytes")
+
+
+@case("atb: several IDs into one stream are refused", "atb")
+@case("coresight: several IDs into one stream are refused", "coresight")
+def several_into_one(name):
+    status, _, messages = convert("--from", name, both(name))
+    check(status == 2 and "(0x21, 0x05)" in messages, f"{status} {messages}")
+
+
+@case("atb: a file for each ID", "atb")
+@case("coresight: a file for each ID", "coresight")
+def file_for_each(name):
+    status, _, messages = convert("--from", name, both(name), "-o", path("hart-%.nex"))
+    check(status == 0 and [content(f"hart-{i}.nex") for i in ("0x21", "0x05")] == [random_trace(2), random_trace(3)], messages)
+
+
+@case("atb: to CoreSight frames, IDs kept", "atb", "coresight")
+@case("coresight: to ATB, IDs kept", "coresight", "atb")
+def ids_kept(name, other):
+    convert("--from", name, "--to", other, both(name), "-o", path("other"))
+    _, got, messages = convert("--from", other, "--id", 0x21, path("other"))
+    check(got == random_trace(2), messages)
+
+
+@case("calibration is reported")
+def calibration():
+    convert("--to", "pib4", "--calibrate", 5, trace_file(), "-o", path("pins"))
+    status, got, said = convert("--from", "pib4", path("pins"))
+    check(status == 0 and "end of 5 calibration patterns" in said and got == random_trace(1), said)
+
+
+@case("damage is reported, with status 1")
+def damage():
+    convert("--to", "pib4", "--calibrate", 5, trace_file(), "-o", path("pins"))
+    data = bytearray(content("pins"))
     data[300:330] = bytes([0xAA]) * 30
-    open(folder + "/pins", "wb").write(data)
-    status, got, said = convert("--from", "pib4", folder + "/pins")
-    check("damage is reported and status 1", status == 1 and "alignment lost: reserved MSEO code 10" in said, said)
-    status, _, said = convert("--from", "pib3", trace)
-    check("an unknown transport lists the known ones", status == 2 and "swt-manchester" in said, said)
-    status, _, said = convert("--from", "ram", trace)
-    check("ram wants its write pointer", status == 2 and "--wp" in said, said)
-    status, _, said = convert("--from", "ram", "--limit", 8, "--wp", 16, trace)
-    check("a window that contradicts itself", status == 2 and "start <= wp <= limit" in said, said)
-    status, _, said = convert("--from", "pib1", "--vcd", trace)
-    check("a trace is no VCD", status == 2 and "not a VCD file" in said, said)
-    status, _, said = convert("--vcd", trace)
-    check("bytes have no pins", status == 2 and "has no pins" in said, said)
-    status, _, said = convert("--from", "coresight", "--cut", trace)
-    check("no frame synchronization", status == 1 and "no alignment found" in said, said)
+    status, _, said = convert("--from", "pib4", path("damaged", bytes(data)))
+    check(status == 1 and "alignment lost: reserved MSEO code 10" in said, said)
 
 
-with tempfile.TemporaryDirectory() as work:
-    there_and_back(work)
-    waveform_viewer(work)
-    logic_analyser(work)
-    trace_ids(work)
-    remarks(work)
-print(f"1..{len(results)}")
-sys.exit(0 if all(results) else 1)
+REFUSALS = [("an unknown transport lists the known ones", ["--from", "pib3"], 2, "swt-manchester"),
+            ("ram wants its write pointer", ["--from", "ram"], 2, "--wp"),
+            ("a window that contradicts itself", ["--from", "ram", "--limit", 8, "--wp", 16], 2, "start <= wp <= limit"),
+            ("a trace is no VCD", ["--from", "pib1", "--vcd"], 2, "not a VCD file"),
+            ("bytes have no pins", ["--vcd"], 2, "has no pins"),
+            ("no frame synchronization", ["--from", "coresight", "--cut"], 1, "no alignment found")]
+
+
+def refused(arguments, expected, words):
+    status, _, said = convert(*arguments, trace_file())
+    check(status == expected and words in said, f"status {status}: {said}")
+
+
+for each_name, *each_refusal in REFUSALS:
+    case(each_name, *each_refusal)(refused)
+main()

@@ -2,17 +2,19 @@
 """Each program runs twice: plainly, with QEMU's own execution log, and under `ntrace run`. The program counters that
 `ntrace decode` gives must be those of the log, one by one, whatever the encoder's options.
 
-usage: truth.py NTRACE FOLDER [NAME...]      FOLDER holds the programs that tests/programs/build made
+usage: truth.py NTRACE PROGRAMS [NAME...]      PROGRAMS is a folder with the programs that tests/programs/build made
 """
+import functools
 import os
 import resource
 import subprocess
 import sys
-import tempfile
 
+sys.path.append(os.path.join(sys.path[0], ".."))
 import qemu_log
+from harness import NTRACE, case, check, equal, folder, main, note
 
-NTRACE, FOLDER, NAMES = sys.argv[1], sys.argv[2], sys.argv[3:]
+PROGRAMS, NAMES = sys.argv[2], sys.argv[3:]
 MODES = {"htm": ["--mode", "htm"], "btm": ["--mode", "btm"]}
 LIVE = {"endless", "family", "named", "parallel", "replaced", "senders", "sought", "timer"}  # runs differ from each other: live.py
 MORE_MODES = {"best": ["--best"], "btm, implicit returns": ["--mode", "btm", "--implicit-return", "full"],
@@ -73,13 +75,23 @@ def in_own_code(program, pcs):
     return [pc for at, pc in enumerate(kept) if at == 0 or kept[at - 1] != pc]
 
 
-def compare(program, options, truth, folder):
-    """None, or what is wrong."""
-    status, output, log = truth
-    bundle = os.path.join(folder, "t.ntrace")
+@functools.cache
+def truth(program):
+    """Status, output and log of a plain run."""
+    log_file = os.path.join(folder(), "log")
+    status, output = plain_run(program, log_file)
+    log = qemu_log.Log(log_file)
+    note(f"{sum(map(len, log.harts.values()))} instructions")
+    return status, output, log
+
+
+def compare(program, options):
+    status, output, log = truth(program)
+    bundle = os.path.join(folder(), "t.ntrace")
     got_status, got_output, errors = traced_run(program, bundle, options)
-    if (got_status, got_output) != (status, output):
-        return f"status {got_status}, expected {status}; output {got_output!r}, expected {output!r}\n{errors}"
+    check((got_status, got_output) == (status, output),
+          f"status {got_status}, expected {status}; output {got_output!r}, expected {output!r}\n{errors}")
+    check(log.harts, "no instruction in the log")
     for hart, expected in sorted(log.harts.items()):
         found, decode_status, errors = decoded(bundle, hart)
         if "forked" in errors:
@@ -89,36 +101,13 @@ def compare(program, options, truth, folder):
                 continue
         if program.endswith("threads"):
             found, expected = in_own_code(program, found), in_own_code(program, log.lines[hart])
-            if not expected:
-                return f"hart {hart}: nothing of the program's own code ran"
-        if found != expected:
-            return f"hart {hart}: {first_difference(expected, found)}\n{errors}"
-        if decode_status:
-            return f"hart {hart}: decode ended with status {decode_status}\n{errors}"
-    return None
+            check(expected, f"hart {hart}: nothing of the program's own code ran")
+        check(found == expected, f"hart {hart}: {first_difference(expected, found)}\n{errors}")
+        equal(decode_status, 0, f"hart {hart}: status of decode; {errors}")
 
 
-def main():
-    limit_files()
-    names = NAMES or sorted(name for name in os.listdir(FOLDER) if "." not in name and name not in LIVE)
-    count = failed = 0
-    for name in names:
-        program = os.path.join(FOLDER, name)
-        with tempfile.TemporaryDirectory() as folder:
-            log_file = os.path.join(folder, "log")
-            status, output = plain_run(program, log_file)
-            truth = status, output, qemu_log.Log(log_file)
-            instructions = sum(map(len, truth[2].harts.values()))
-            modes = {**MODES, **MORE_MODES} if name in ("algorithms", "signals") else MODES
-            for mode, options in modes.items():
-                count += 1
-                wrong = compare(program, options, truth, folder)
-                print(f"{'not ok' if wrong else 'ok'} {count} {name}: {instructions} instructions, {mode}", flush=True)
-                if wrong:
-                    failed += 1
-                    print("# " + wrong.replace("\n", "\n# "))
-    print(f"1..{count}")
-    sys.exit(failed > 0)
-
-
+limit_files()
+for each_name in NAMES or sorted(name for name in os.listdir(PROGRAMS) if "." not in name and name not in LIVE):
+    for each_mode, each_options in {**MODES, **(MORE_MODES if each_name in ("algorithms", "signals") else {})}.items():
+        case(f"{each_name}, {each_mode}", os.path.join(PROGRAMS, each_name), each_options)(compare)
 main()

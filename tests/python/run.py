@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Build the wheel of the Python package, install it into a temporary folder and run the tests there. TAP on standard output.
+"""Build the wheel of the Python package, install it into a temporary folder and run the tests of pytest there.
 
 usage: run.py BUILD NTRACE
 """
@@ -8,8 +8,10 @@ import os
 import shutil
 import subprocess
 import sys
-import tempfile
 import xml.etree.ElementTree as ElementTree
+
+sys.path.append(os.path.join(sys.path[0], ".."))
+from harness import case, check, main, scratch, skip
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 PACKAGE = os.path.join(os.path.dirname(os.path.dirname(HERE)), "python")
@@ -33,8 +35,7 @@ def install(python, build, folder):
     environment = {name: value for name, value in os.environ.items() if name != "NTRACE_BUILD"}
     environment["PKG_CONFIG_LIBDIR"] = folder
     said = subprocess.run([python, "build_ffi.py"], cwd=os.path.join(source, "python"), env=environment, stderr=subprocess.PIPE, text=True)
-    if said.returncode == 0 or not said.stderr.startswith("libntrace is missing: run `make`"):
-        sys.exit(f"Bail out! without a library: {said.stderr}")
+    check(said.returncode and said.stderr.startswith("libntrace is missing: run `make`"), f"without a library: {said.stderr}")
     os.symlink(os.path.abspath(build), os.path.join(source, "build"))
     quiet = {"stdout": sys.stderr, "check": True, "env": environment}
     subprocess.run([*pip, "wheel", "--no-build-isolation", "--no-deps", "--no-index", "-w", wheels, os.path.join(source, "python")], **quiet)
@@ -42,32 +43,28 @@ def install(python, build, folder):
     return target
 
 
-def report(path):
-    cases = list(ElementTree.parse(path).iter("testcase"))
-    print(f"1..{len(cases)}")
-    for number, case in enumerate(cases, 1):
-        name = f"{case.get('classname', '').split('.')[-1]} {case.get('name')}"
-        skipped, bad = case.find("skipped"), [item for item in case if item.tag in ("failure", "error")]
-        print(f"{'not ' if bad else ''}ok {number} - {name}" + (f" # SKIP {skipped.get('message')}" if skipped is not None else ""))
-        for item in bad:
-            print("\n".join(f"# {line}" for line in (item.text or "").splitlines()[-25:]))
+def judge(result):
+    """Of one test of pytest."""
+    skipped = result.find("skipped")
+    if skipped is not None:
+        skip(skipped.get("message"))
+    check(not [item for item in result if item.tag in ("failure", "error")], "\n".join("\n".join((item.text or "").splitlines()[-25:]) for item in result))
 
 
-def main():
+def run_pytest(python):
+    """Builds, installs, runs all tests, and registers a case for each."""
     build, ntrace = sys.argv[1:3]
-    python = find_python()
-    if not python:
-        print("1..0 # SKIP no Python with cffi, pip, pytest, setuptools and wheel")
-        return
-    with tempfile.TemporaryDirectory() as folder:
-        target, results = install(python, build, folder), os.path.join(folder, "results.xml")
-        environment = dict(os.environ, PYTHONPATH=target, NTRACE=os.path.abspath(ntrace), PYTHONDONTWRITEBYTECODE="1",
-                           LD_LIBRARY_PATH=os.path.abspath(build))
-        subprocess.run([python, "-m", "pytest", "-q", "-p", "no:cacheprovider", f"--junitxml={results}", f"--basetemp={folder}/tests", HERE],
-                       stdout=sys.stderr, env=environment, cwd=folder, check=False)
-        if not os.path.exists(results):
-            sys.exit("Bail out! pytest wrote no results")
-        report(results)
+    target, results = install(python, build, scratch()), os.path.join(scratch(), "results.xml")
+    environment = dict(os.environ, PYTHONPATH=target, NTRACE=os.path.abspath(ntrace), PYTHONDONTWRITEBYTECODE="1", LD_LIBRARY_PATH=os.path.abspath(build))
+    subprocess.run([python, "-m", "pytest", "-q", "-p", "no:cacheprovider", f"--junitxml={results}", f"--basetemp={scratch()}/tests", HERE],
+                   stdout=sys.stderr, env=environment, cwd=scratch(), check=False)
+    for result in ElementTree.parse(results).iter("testcase"):
+        case(f"{result.get('classname', '').split('.')[-1]} {result.get('name')}", result)(judge)
 
 
+PYTHON = find_python()
+if PYTHON:
+    run_pytest(PYTHON)
+else:
+    case("the package: all cases")(lambda: skip("python-packages"))
 main()

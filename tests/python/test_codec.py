@@ -25,7 +25,7 @@ def test_assemble_refuses():
 
 @pytest.mark.parametrize("options", [{}, {"mode": "btm"}, {"implicit_return": "full", "repeated_history": None}, {"best": None}])
 def test_encoder(gawk, tmp_path, options):
-    numpy = pytest.importorskip("numpy")
+    numpy = pytest.importorskip("numpy", reason="numpy")
     trace = ntrace.open(gawk.stream, elf=gawk.elf, **gawk.params)
     pcs = numpy.concatenate(list(trace.pcs()))[:200000]
     place, listed = tmp_path / "x.nex", tmp_path / "pcs"

@@ -16,7 +16,7 @@ def test_count(trace, recorded):
 
 
 def test_pcs(trace, recorded):
-    numpy = pytest.importorskip("numpy")
+    numpy = pytest.importorskip("numpy", reason="numpy")
     expected = recorded.command("decode", "--output", "pc").split()
     found = numpy.concatenate(list(trace.pcs(recorded.src)))
     assert len(found) == len(expected)
@@ -33,7 +33,7 @@ def test_events(gawk):
 
 
 def test_event_arrays(trace):
-    pytest.importorskip("numpy")
+    pytest.importorskip("numpy", reason="numpy")
     spans = instructions = 0
     for events in trace.event_arrays(size=5000):
         here = events[events["kind"] == ntrace.events.SPAN]
@@ -43,7 +43,7 @@ def test_event_arrays(trace):
 
 
 def test_arrays_are_views_only_when_asked(gawk):
-    numpy = pytest.importorskip("numpy")
+    numpy = pytest.importorskip("numpy", reason="numpy")
     trace = ntrace.open(gawk.stream, elf=gawk.elf, **gawk.params)
     kept = list(trace.event_arrays(size=1000))
     again = [part.copy() for part in trace.event_arrays(size=1000, copy=False)]
@@ -51,7 +51,7 @@ def test_arrays_are_views_only_when_asked(gawk):
 
 
 def test_arrays_are_the_memory_of_the_library(gawk):
-    numpy = pytest.importorskip("numpy")
+    numpy = pytest.importorskip("numpy", reason="numpy")
     trace = ntrace.open(gawk.stream, elf=gawk.elf, **gawk.params)
     *full, rest = trace.event_arrays(size=1000)
     blocks = [part for part in full if len(part) == 1000]
@@ -98,14 +98,14 @@ def test_timeline(gawk):
 
 
 def test_tables_are_data_frames(gawk):
-    pandas = pytest.importorskip("pandas")
+    pandas = pytest.importorskip("pandas", reason="pandas")
     trace = ntrace.open(gawk.stream, elf=gawk.elf, **gawk.params)
     assert isinstance(trace.profile(), pandas.DataFrame)
     assert isinstance(trace.coverage().lines, pandas.DataFrame)
 
 
 def test_arrow(gawk, tmp_path):
-    pyarrow = pytest.importorskip("pyarrow")
+    pyarrow = pytest.importorskip("pyarrow", reason="pyarrow")
     trace = ntrace.open(gawk.stream, elf=gawk.elf, **gawk.params)
     trace.to_parquet(tmp_path / "x.parquet")
     assert trace.to_arrow().num_rows == pyarrow.parquet.read_table(tmp_path / "x.parquet").num_rows
@@ -214,10 +214,10 @@ assert trace.coverage().gaps == 0
 
 
 def test_corpus():
-    numpy = pytest.importorskip("numpy")
+    numpy = pytest.importorskip("numpy", reason="numpy")
     place = os.path.join(conftest.CORPUS, "median")
     if not os.path.exists(place):
-        pytest.skip("no reference streams here")
+        pytest.skip("corpus")
     trace = ntrace.open(os.path.join(place, "htm.nex.zst"), elf=os.path.join(place, "program.elf"))
     truth = subprocess.run(["zstd", "-dqc", os.path.join(place, "pc.txt.zst")], stdout=subprocess.PIPE, check=True, text=True).stdout.split()
     found = [hex(pc) for pc in numpy.concatenate(list(trace.pcs())).tolist()]

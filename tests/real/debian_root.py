@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""tools/debian_root without a network: where the mirror is read from, what is said when packages cannot be had, and links. TAP.
+"""tools/debian_root without a network: where the mirror is read from, what is said when packages cannot be had, and links.
 
 Nothing listens at port 9 of this machine: apt's message about it names the mirror that was chosen.
 """
@@ -10,7 +10,10 @@ import os
 import shutil
 import subprocess
 import sys
-import tempfile
+
+sys.path.append(os.path.join(sys.path[0], ".."))
+import harness
+from harness import case, folder, skip
 
 TOOL = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "..", "tools", "debian_root")
 DEBIAN = 'PRETTY_NAME="Debian"\nID=debian\n'
@@ -43,16 +46,16 @@ deb [arch=amd64 signed-by=/x.gpg] http://127.0.0.1:9/one-line bookworm main cont
 """
 
 
-def fetch(folder, files, words=("hello",), **more):
+def fetch(place, files, words=("hello",), **more):
     """Run with these files in place of /etc/apt; the exit status and the message."""
-    etc = os.path.join(folder, "etc")
+    etc = os.path.join(place, "etc")
     shutil.rmtree(etc, ignore_errors=True)
     for name, text in files.items():
         path = os.path.join(etc, name)
         os.makedirs(os.path.dirname(path), exist_ok=True)
         with open(path, "w", encoding="utf-8") as file:
             file.write(text)
-    environment = {"PATH": os.environ["PATH"], "NTRACE_APT_SOURCES": etc, "NTRACE_DEBIAN": os.path.join(folder, "cache"), **more}
+    environment = {"PATH": os.environ["PATH"], "NTRACE_APT_SOURCES": etc, "NTRACE_DEBIAN": os.path.join(place, "cache"), **more}
     done = subprocess.run([TOOL, *words], env=environment, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, timeout=120)
     return done.returncode, done.stdout + done.stderr
 
@@ -153,27 +156,16 @@ def keeps_links_inside(folder):
             assert file.read() == "here", path
 
 
-CASES = [takes_the_other_name, reads_deb822, reads_lines, takes_other_mirror, says_no_network, says_no_mirror, says_not_debian,
-         needs_no_network_for_what_is_there, keeps_links_inside]
+FUNCTIONS = [takes_the_other_name, reads_deb822, reads_lines, takes_other_mirror, says_no_network, says_no_mirror, says_not_debian,
+             needs_no_network_for_what_is_there, keeps_links_inside]
 
 
-def main():
-    lacking = [tool for tool in ("apt-get", "dpkg", "dpkg-deb") if not shutil.which(tool)]
-    lacking += [] if os.path.exists("/usr/share/keyrings/debian-archive-keyring.gpg") else ["Debian's keyring"]
-    if lacking:
-        print(f"1..0 # SKIP no {lacking[0]}")
-        return
-    print(f"1..{len(CASES)}")
-    failed = 0
-    for number, case in enumerate(CASES, 1):
-        with tempfile.TemporaryDirectory() as folder:
-            try:
-                case(folder)
-                print(f"ok {number} - {case.__name__}", flush=True)
-            except AssertionError as error:
-                failed += 1
-                print(f"not ok {number} - {case.__name__}: {str(error)[:600]!r}", flush=True)
-    sys.exit(failed > 0)
+def run(function):
+    if not os.path.exists("/usr/share/keyrings/debian-archive-keyring.gpg"):
+        skip("debian-keyring")
+    function(folder())
 
 
-main()
+for each in FUNCTIONS:
+    case(each.__name__, each)(run)
+harness.main("apt-get", "dpkg", "dpkg-deb")

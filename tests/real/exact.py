@@ -8,18 +8,19 @@ usage: exact.py NTRACE COUNT_PCS SAME_PCS [--all] [--fetch] [NAME...]
 The stream of the default options is also read with the oracle decoder of the tests, and `ntrace check` must find nothing in it.
 --all: all programs of bench/real_programs.py, which takes an hour; without it short ones. --fetch: fetch missing packages.
 """
+import functools
 import glob
 import os
 import re
 import shutil
 import subprocess
 import sys
-import tempfile
 
 sys.dont_write_bytecode = True
-ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
-sys.path.insert(0, os.path.join(ROOT, "bench"))
-import real_programs  # noqa: E402: the path comes first
+sys.path += [os.path.join(sys.path[0], "..", name) for name in ("", "../bench")]
+import harness
+import real_programs
+from harness import case, check, note, scratch, skip
 
 MODES = {"default": [], "best": ["--best"], "btm": ["--mode", "btm"], "timestamps": ["--timestamps"]}
 FLAGS = ("--all", "--fetch")
@@ -27,11 +28,10 @@ LIMIT = 1800  # seconds of one command
 
 
 class Test:
-    def __init__(self, tools, place, folder):
+    def __init__(self, tools, place):
         self.ntrace, self.plugin, self.same = tools
-        self.place, self.folder = place, folder
-        self.count = self.failed = 0
-        self.bundle, self.truth = os.path.join(folder, "t.ntrace"), os.path.join(folder, "truth")
+        self.place, self.folder, self.last = place, scratch(), None
+        self.bundle, self.truth = os.path.join(self.folder, "t.ntrace"), os.path.join(self.folder, "truth")
 
     def command(self, words):
         return subprocess.run(words, cwd=self.place.work, env=real_programs.ENVIRONMENT, stdin=subprocess.DEVNULL,
@@ -81,45 +81,49 @@ class Test:
                 break
         return (done.stdout + done.stderr).decode(errors="replace")[-400:], done.returncode
 
-    def result(self, name, text, wrong):
-        self.count += 1
-        self.failed += bool(wrong)
-        found = re.search(r"\d+ instructions(, (?!1 )\d+ processes)?", text)
-        print(f"{'not ok' if wrong else 'ok'} {self.count} {name}: {found[0] if found else ''}", flush=True)
-        if wrong:
-            print("# " + text.strip().replace("\n", "\n# "), flush=True)
+    def recorded(self, program, mode):
+        """Makes the bundles of this mode, unless they are those of the case before."""
+        if self.last != (program.name, mode):
+            self.last = None
+            wrong = self.record(program, MODES[mode])
+            check(not wrong, wrong)
+            self.last = program.name, mode
 
-    def program(self, program):
-        for mode, options in MODES.items():
-            name = f"{program.name}, {mode}"
-            try:
-                wrong = self.record(program, options)
-                text, status = (wrong, 1) if wrong else self.compare()
-                self.result(name, text, status)
-                if mode == "default" and not wrong:
-                    self.result(name + ", oracle", *self.compare("-o"))
-                    self.result(name + ", check", *self.conforms())
-            except subprocess.TimeoutExpired as error:
-                self.result(name, f"still running after {LIMIT} s: {' '.join(error.cmd[:3])}", 1)
+    def judge(self, text, status):
+        note(text.split("\n")[0])
+        check(not status, text.strip())
+
+    def exact(self, program, mode, *options):
+        self.recorded(program, mode)
+        self.judge(*self.compare(*options))
+
+    def rules(self, program):
+        self.recorded(program, "default")
+        self.judge(*self.conforms())
+
+
+def unavailable(error, count):
+    note(error)
+    skip("real-programs" if "debian_root" in str(error) else "qemu-riscv64", count)
 
 
 def main():
     flags = [word for word in sys.argv[1:] if word in FLAGS]
     words = [word for word in sys.argv[1:] if word not in FLAGS]
-    tools, names = [os.path.abspath(path) for path in words[:3]], words[3:]
     every = real_programs.PROGRAMS + real_programs.MORE
-    programs = real_programs.take(names, every if "--all" in flags else real_programs.SHORT)
+    programs = real_programs.take(words[3:], every if "--all" in flags else real_programs.SHORT)
+    test = None
     try:
-        place = real_programs.prepare(programs, offline="--fetch" not in flags)
+        test = Test([os.path.abspath(path) for path in words[:3]], real_programs.prepare(programs, offline="--fetch" not in flags))
     except real_programs.Unavailable as error:
-        print(f"1..0 # SKIP {error}")
-        return
-    with tempfile.TemporaryDirectory() as folder:
-        test = Test(tools, place, folder)
-        for program in programs:
-            test.program(program)
-    print(f"1..{test.count}")
-    sys.exit(test.failed > 0)
+        case("real programs: all cases")(functools.partial(unavailable, error, (len(MODES) + 2) * len(programs)))
+    for program in programs if test else ():
+        case(f"{program.name}, default", program, "default")(test.exact)
+        case(f"{program.name}, default, oracle", program, "default", "-o")(test.exact)
+        case(f"{program.name}, default, check", program)(test.rules)
+        for mode in list(MODES)[1:]:
+            case(f"{program.name}, {mode}", program, mode)(test.exact)
+    harness.main()
 
 
 main()
