@@ -1,4 +1,4 @@
-/* The dialects. Each has a file of its own and a line in the table of dialect.c. */
+/* The dialects. Each has a constant and a line in the table of dialect.c. */
 #ifndef NTR_DIALECT_DIALECTS_H
 #define NTR_DIALECT_DIALECTS_H
 

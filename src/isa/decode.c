@@ -1,5 +1,229 @@
-#include "isa/decode_16.h"
-#include "isa/decode_32.h"
+/* Length, control flow and direct target of instructions. Only C, Zcb, Zcmp, Zcmt and six major opcodes of 32 bits
+ * change the control flow. `insn` is initialized as a linear instruction; each function sets what differs. */
+#include <ntrace/isa.h>
+
+/* Truncates an address or register value to XLEN. */
+static inline uint64_t decode_cut(uint64_t value, unsigned isa) {
+    return isa & NTR_ISA_RV32 ? (uint32_t)value : value;
+}
+
+/* Returns the low `bits` bits of `value` as a two's complement number. */
+static inline int32_t decode_signed(uint32_t value, unsigned bits) {
+    return (int32_t)(value << (32 - bits)) >> (32 - bits);
+}
+
+/* Returns bits [high:low] of `word`, shifted to position `to`. Used for the immediates of the base formats. */
+static inline uint32_t decode_bits(uint32_t word, unsigned high, unsigned low, unsigned to) {
+    return (word >> low & ((2u << (high - low)) - 1)) << to;
+}
+
+/* The three classes of registers in section 1.3. */
+enum { ZERO, LINK, OTHER_REGISTER, ROLES };
+
+static unsigned role(unsigned reg) {
+    return reg == 0 ? ZERO : reg == 1 || reg == 5 ? LINK : OTHER_REGISTER;
+}
+
+static const uint8_t jal_itype[ROLES] = {
+    [ZERO] = NTR_ITYPE_DIRECT_JUMP,
+    [LINK] = NTR_ITYPE_DIRECT_CALL,
+    [OTHER_REGISTER] = NTR_ITYPE_OTHER_DIRECT,
+};
+
+/* [role of rd][rs1 is a link register]; the same link register twice is a call, see decode_jalr. */
+static const uint8_t jalr_itype[ROLES][2] = {
+    [ZERO] = {NTR_ITYPE_INDIRECT_JUMP, NTR_ITYPE_RETURN},
+    [LINK] = {NTR_ITYPE_INDIRECT_CALL, NTR_ITYPE_CO_SWAP},
+    [OTHER_REGISTER] = {NTR_ITYPE_OTHER_INDIRECT, NTR_ITYPE_RETURN},
+};
+
+static const uint8_t jump_flow[] = {
+    [NTR_ITYPE_INDIRECT_CALL] = NTR_FLOW_INDIRECT_CALL,
+    [NTR_ITYPE_DIRECT_CALL] = NTR_FLOW_DIRECT_CALL,
+    [NTR_ITYPE_INDIRECT_JUMP] = NTR_FLOW_INDIRECT_JUMP,
+    [NTR_ITYPE_DIRECT_JUMP] = NTR_FLOW_DIRECT_JUMP,
+    [NTR_ITYPE_CO_SWAP] = NTR_FLOW_CO_SWAP,
+    [NTR_ITYPE_RETURN] = NTR_FLOW_RETURN,
+    [NTR_ITYPE_OTHER_INDIRECT] = NTR_FLOW_INDIRECT_JUMP,
+    [NTR_ITYPE_OTHER_DIRECT] = NTR_FLOW_DIRECT_JUMP,
+};
+
+static void set_jump(ntr_insn *insn, uint8_t itype, unsigned rd) {
+    insn->itype = itype;
+    insn->flow = jump_flow[itype];
+    insn->rd = (uint8_t)rd;
+}
+
+/* JAL and JALR with all aliases: itype and flow follow from the operands (section 1.3). */
+static void decode_jal(ntr_insn *insn, unsigned rd, uint64_t target) {
+    set_jump(insn, jal_itype[role(rd)], rd);
+    insn->target = target;
+}
+
+static void decode_jalr(ntr_insn *insn, unsigned rd, unsigned rs1, int32_t offset) {
+    bool from_link = role(rs1) == LINK && rd != rs1;
+    set_jump(insn, jalr_itype[role(rd)][from_link], rd);
+    insn->rs1 = (uint8_t)rs1;
+    insn->immediate = offset;
+}
+
+static void decode_branch(ntr_insn *insn, uint64_t target) {
+    insn->itype = NTR_ITYPE_NOT_TAKEN;
+    insn->flow = NTR_FLOW_BRANCH;
+    insn->target = target;
+}
+
+static void decode_trap(ntr_insn *insn) {
+    insn->itype = NTR_ITYPE_EXCEPTION;
+    insn->flow = NTR_FLOW_TRAP;
+}
+
+/* An instruction that writes a constant to `rd`. */
+static void decode_constant(ntr_insn *insn, unsigned rd, uint64_t value) {
+    if (rd == 0) return; /* a HINT: no register is written */
+    insn->rd = (uint8_t)rd;
+    insn->sets_constant = true;
+    insn->target = value;
+}
+
+/* ---- 16-bit instructions: C, Zcb (all linear), Zcmp, Zcmt. */
+
+/* Quadrant (bits 1:0) and funct3 (bits 15:13) identify a group of instructions. */
+#define GROUP(quadrant, funct3) ((quadrant) | (funct3) << 2)
+
+static int32_t jump_offset(uint32_t word) {
+    return decode_signed(decode_bits(word, 12, 12, 11) | decode_bits(word, 11, 11, 4) | decode_bits(word, 10, 9, 8) |
+                             decode_bits(word, 8, 8, 10) | decode_bits(word, 7, 7, 6) | decode_bits(word, 6, 6, 7) |
+                             decode_bits(word, 5, 3, 1) | decode_bits(word, 2, 2, 5),
+                         12);
+}
+
+static int32_t compressed_branch_offset(uint32_t word) {
+    return decode_signed(decode_bits(word, 12, 12, 8) | decode_bits(word, 11, 10, 3) | decode_bits(word, 6, 5, 6) |
+                             decode_bits(word, 4, 3, 1) | decode_bits(word, 2, 2, 5),
+                         9);
+}
+
+/* C.LUI. With rd = x2 the instruction is C.ADDI16SP; an immediate of zero is reserved. */
+static void decode_lui(uint32_t word, unsigned isa, ntr_insn *insn) {
+    unsigned rd = word >> 7 & 31;
+    int32_t upper = decode_signed(decode_bits(word, 12, 12, 17) | decode_bits(word, 6, 2, 12), 18);
+    if (rd != 2 && upper != 0) decode_constant(insn, rd, decode_cut((uint64_t)upper, isa));
+}
+
+/* C.JR, C.JALR, C.EBREAK share a group with C.MV and C.ADD, which have rs2 != x0. */
+static void decode_register_jump(uint32_t word, ntr_insn *insn) {
+    unsigned rs1 = word >> 7 & 31;
+    bool link = word >> 12 & 1;
+    if (word >> 2 & 31) return;
+    if (rs1)
+        decode_jalr(insn, link ? 1 : 0, rs1, 0);
+    else if (link)
+        decode_trap(insn); /* C.EBREAK; reserved without the link bit */
+}
+
+/* CM.POPRETZ is 101 11100, CM.POPRET 101 11110; register lists below 4 are reserved. */
+static bool is_popret(uint32_t word) {
+    return (word >> 8 & 0x1d) == 0x1c && (word >> 4 & 15) >= 4;
+}
+
+/* CM.JT and CM.JALT are 101 000. Indices from 32 are CM.JALT. */
+static void decode_table_jump(uint32_t word, ntr_insn *insn) {
+    unsigned index = word >> 2 & 0xff;
+    decode_jal(insn, index < 32 ? 0 : 1, 0);
+    insn->table_jump = true;
+    insn->immediate = (int32_t)index;
+}
+
+static void decode_zcm(uint32_t word, unsigned isa, ntr_insn *insn) {
+    if (isa & NTR_ISA_ZCMP && is_popret(word)) decode_jalr(insn, 0, 1, 0);
+    if (isa & NTR_ISA_ZCMT && (word >> 10 & 7) == 0) decode_table_jump(word, insn);
+}
+
+static void decode_16(uint32_t word, uint64_t pc, unsigned isa, ntr_insn *insn) {
+    switch (GROUP(word & 3, word >> 13)) {
+    case GROUP(1, 1): /* C.ADDIW on RV64 */
+        if (isa & NTR_ISA_RV32) decode_jal(insn, 1, decode_cut(pc + (uint64_t)jump_offset(word), isa));
+        break;
+    case GROUP(1, 3): decode_lui(word, isa, insn); break;
+    case GROUP(1, 5): decode_jal(insn, 0, decode_cut(pc + (uint64_t)jump_offset(word), isa)); break;
+    case GROUP(1, 6):
+    case GROUP(1, 7): decode_branch(insn, decode_cut(pc + (uint64_t)compressed_branch_offset(word), isa)); break;
+    case GROUP(2, 4): decode_register_jump(word, insn); break;
+    case GROUP(2, 5): decode_zcm(word, isa, insn); break;
+    default: break;
+    }
+}
+
+/* ---- 32-bit instructions. Only six major opcodes affect the control flow. */
+
+enum {
+    OPCODE_AUIPC = 0x17,
+    OPCODE_LUI = 0x37,
+    OPCODE_BRANCH = 0x63,
+    OPCODE_JALR = 0x67,
+    OPCODE_JAL = 0x6f,
+    OPCODE_SYSTEM = 0x73,
+};
+
+/* SYSTEM instructions that change the flow. They have no operands, so the whole word is compared. */
+static const struct {
+    uint32_t word;
+    bool trap; /* otherwise a trap return */
+} system_flow[] = {
+    {0x00000073, true},  /* ECALL */
+    {0x00100073, true},  /* EBREAK */
+    {0x30200073, false}, /* MRET */
+    {0x10200073, false}, /* SRET */
+    {0x00200073, false}, /* URET */
+    {0x70200073, false}, /* MNRET */
+    {0x7b200073, false}, /* DRET */
+};
+
+static void decode_system(uint32_t word, ntr_insn *insn) {
+    for (size_t i = 0; i < sizeof system_flow / sizeof system_flow[0]; i++) {
+        if (system_flow[i].word != word) continue;
+        if (system_flow[i].trap) {
+            decode_trap(insn);
+        } else {
+            insn->itype = NTR_ITYPE_TRAP_RETURN;
+            insn->flow = NTR_FLOW_TRAP_RETURN;
+        }
+    }
+}
+
+static int32_t branch_offset(uint32_t word) {
+    return decode_signed(decode_bits(word, 31, 31, 12) | decode_bits(word, 7, 7, 11) | decode_bits(word, 30, 25, 5) |
+                             decode_bits(word, 11, 8, 1),
+                         13);
+}
+
+static int32_t jal_offset(uint32_t word) {
+    return decode_signed(decode_bits(word, 31, 31, 20) | decode_bits(word, 19, 12, 12) | decode_bits(word, 20, 20, 11) |
+                             decode_bits(word, 30, 21, 1),
+                         21);
+}
+
+static void decode_32(uint32_t word, uint64_t pc, unsigned isa, ntr_insn *insn) {
+    unsigned rd = word >> 7 & 31;
+    unsigned funct3 = word >> 12 & 7;
+    unsigned rs1 = word >> 15 & 31;
+    uint64_t upper = (uint64_t)(int64_t)(int32_t)(word & 0xfffff000);
+
+    switch (word & 0x7f) {
+    case OPCODE_BRANCH: /* 2 and 3 are reserved */
+        if (funct3 != 2 && funct3 != 3) decode_branch(insn, decode_cut(pc + (uint64_t)branch_offset(word), isa));
+        break;
+    case OPCODE_JAL: decode_jal(insn, rd, decode_cut(pc + (uint64_t)jal_offset(word), isa)); break;
+    case OPCODE_JALR:
+        if (funct3 == 0) decode_jalr(insn, rd, rs1, (int32_t)word >> 20);
+        break;
+    case OPCODE_LUI: decode_constant(insn, rd, decode_cut(upper, isa)); break;
+    case OPCODE_AUIPC: decode_constant(insn, rd, decode_cut(pc + upper, isa)); break;
+    case OPCODE_SYSTEM: decode_system(word, insn); break;
+    default: break;
+    }
+}
 
 /* Base instruction-length encoding. */
 unsigned ntr_insn_length(uint16_t first) {
@@ -22,7 +246,7 @@ ntr_status ntr_insn_decode(const uint8_t *bytes, size_t size, uint64_t pc, unsig
     if (size < 2) return NTR_E_SPACE;
     insn->size = (uint8_t)ntr_insn_length((uint16_t)little_endian(bytes, 2));
     if (insn->size > size) return NTR_E_SPACE;
-    if (insn->size == 2) ntr_decode_16(little_endian(bytes, 2), pc, isa, insn);
-    if (insn->size == 4) ntr_decode_32(little_endian(bytes, 4), pc, isa, insn);
+    if (insn->size == 2) decode_16(little_endian(bytes, 2), pc, isa, insn);
+    if (insn->size == 4) decode_32(little_endian(bytes, 4), pc, isa, insn);
     return NTR_OK;
 }
