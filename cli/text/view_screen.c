@@ -194,7 +194,9 @@ static void block_resize(bool block) {
 }
 
 /* Waits for a key or another size (KEY_RESIZE); ERR at the end of the input. SIGWINCH is blocked except
- * while this waits: one that came between a look at the size and the wait would show only at the next key. */
+ * while this waits: one that came between a look at the size and the wait would show only at the next key.
+ * A terminal that became smaller and then as large as before has lost what it showed, and ncurses sees the
+ * size that it knows: after each signal, all is drawn again. */
 static int next_key(void) {
     struct pollfd input = {.fd = STDIN_FILENO, .events = POLLIN};
     sigset_t mask;
@@ -202,13 +204,20 @@ static int next_key(void) {
 
     sigprocmask(SIG_SETMASK, NULL, &mask);
     sigdelset(&mask, SIGWINCH);
-    while ((key = getch()) == ERR)
-        if (ppoll(&input, 1, NULL, &mask) > 0 && (ioctl(STDIN_FILENO, FIONREAD, &bytes) != 0 || !bytes)) break;
+    while ((key = getch()) == ERR) {
+        const int ready = ppoll(&input, 1, NULL, &mask);
+        if (ready < 0) {
+            key = getch(); /* before the screen is cleared: ncurses looks at the size here */
+            clearok(curscr, TRUE);
+            return key == ERR ? KEY_RESIZE : key;
+        }
+        if (ready > 0 && (ioctl(STDIN_FILENO, FIONREAD, &bytes) != 0 || !bytes)) break;
+    }
     return key;
 }
 
 /* Reads a line in the last row. Returns false when it is cancelled. */
-static bool read_line(const char *prompt, char *text, size_t room) {
+static bool read_line(const struct cli_view *view, const char *prompt, char *text, size_t room) {
     size_t size = 0;
 
     for (;;) {
@@ -219,6 +228,7 @@ static bool read_line(const char *prompt, char *text, size_t room) {
         int key = next_key();
         if (key == '\n' || key == KEY_ENTER) return true;
         if (key == KEY_ESCAPE_CODE || key == ERR) return false;
+        if (key == KEY_RESIZE) draw(view);
         if ((key == KEY_BACKSPACE || key == 127 || key == '\b') && size)
             size--;
         else if (key >= ' ' && key < 127 && size + 1 < room)
@@ -239,7 +249,7 @@ static void search(struct cli_view *view, const char *what, bool backward) {
 static void ask(struct cli_view *view, const char *prompt, bool backward) {
     char text[128];
 
-    if (read_line(prompt, text, sizeof text)) search(view, text, backward);
+    if (read_line(view, prompt, text, sizeof text)) search(view, text, backward);
 }
 
 static void go_per_cent(struct cli_view *view, unsigned per_cent) {
@@ -277,6 +287,7 @@ static void go_to_gap(struct cli_view *view, bool backward) {
 
 /* Returns false to quit. */
 static bool press(struct cli_view *view, int key) {
+    if (key == KEY_RESIZE) return true; /* what was said stays */
     view->note[0] = 0;
     switch (key) {
     case 'q':

@@ -3,6 +3,7 @@
 import glob
 import os
 import re
+import signal
 import subprocess
 import sys
 import time
@@ -140,12 +141,7 @@ def places():
         t.click(41, 23)
         t.until(r"^ (49|50|51)%")
         t.resize(120, 40)
-        for _ in range(100):
-            rows = t.screen().splitlines()
-            if len(rows) == 40 and "q quit" in rows[-1]:
-                break
-            time.sleep(0.05)
-        check("q quit" in rows[-1] and len(rows) == 40 and max(map(len, rows)) > 80, f"the size of the terminal:\n{t.screen()}")
+        until(lambda: len(rows_of(t)) == 40 and "q quit" in rows_of(t)[-1] and max(map(len, rows_of(t))) > 80, lambda: f"120x40, not\n{t.screen()}")
         t.resize(30, 5)
         t.until("too small")
         t.resize(80, 24)
@@ -220,6 +216,51 @@ def small():
             t.until("status 0")
         finally:
             t.close()
+
+
+def rows_of(terminal):
+    return terminal.screen().splitlines()
+
+
+def size_of(terminal):
+    """Rows and columns as the command would see them: tmux changes them later than its own picture."""
+    end = os.open(terminal.tmux("list-panes", "-F", "#{pane_tty}").strip(), os.O_RDONLY | os.O_NOCTTY)
+    try:
+        return os.get_terminal_size(end)[::-1]
+    finally:
+        os.close(end)
+
+
+@case("a terminal that was small for a moment is drawn again; a message stays when the size changes, and so does a line that is typed")
+def resized():
+    t = Terminal(bundle("calls"))
+    try:
+        whole = t.until("q quit")
+        shell = t.tmux("list-panes", "-F", "#{pane_pid}").strip()
+        with open(f"/proc/{shell}/task/{shell}/children", encoding="ascii") as file:
+            process = int(file.read().split()[0])
+        os.kill(process, signal.SIGSTOP)
+        for columns, lines in (20, 5), (80, 24):
+            t.resize(columns, lines)
+            until(lambda size=(lines, columns): size_of(t) == size, f"a terminal of {columns}x{lines}")
+        check("call stack" not in t.screen(), "the terminal has lost what it showed")
+        os.kill(process, signal.SIGCONT)
+        until(lambda: t.screen() == whole, lambda: f"all of the screen again, which is\n{t.screen()}")
+        t.keys("I")
+        t.until("the beginning of the trace")
+        t.resize(100, 30)
+        until(lambda: len(rows_of(t)) == 30 and "the beginning of the trace" in rows_of(t)[-1] and "instruction 0 of" in rows_of(t)[-2],
+              lambda: f"the message in the last of 30 rows, not\n{t.screen()}")
+        t.keys("/", "le")
+        t.until("^/le$")
+        t.resize(80, 24)
+        until(lambda: len(rows_of(t)) == 24 and rows_of(t)[-1] == "/le" and "instruction 0 of" in rows_of(t)[-2], lambda: f"the typed line, not\n{t.screen()}")
+        t.keys("af", "Enter")
+        t.until("#0 +leaf")
+        t.keys("q")
+        t.until("status 0")
+    finally:
+        t.close()
 
 
 # A process that is slow between its look at the size and its wait for a key.
