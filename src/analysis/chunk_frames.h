@@ -13,7 +13,7 @@
 #ifndef NTR_ANALYSIS_CHUNK_FRAMES_H
 #define NTR_ANALYSIS_CHUNK_FRAMES_H
 
-#include "base/pool.h"
+#include "base/allocator.h"
 
 #include <ntrace/callstack.h>
 

@@ -1,3 +1,4 @@
+#include "base/bytes.h"
 #include "analysis/code_marks.h"
 #include "base/allocator.h"
 
@@ -98,7 +99,7 @@ static size_t read_before(const ntr_code_marks *c, const mark_page *page, const 
         at -= size;
         const uint64_t here = (address & ~(uint64_t)(HALFWORDS * 2 - 1)) + 2 * (uint64_t)at;
         if (ntr_program_read(c->program, &span->context, span->offset, here, bytes, 2 * size) < 2 * size) break;
-        words[count++] = bytes[0] | (uint32_t)bytes[1] << 8 | (uint32_t)bytes[2] << 16 | (uint32_t)bytes[3] << 24;
+        words[count++] = ntr_little_32(bytes);
     }
     return count;
 }
@@ -127,8 +128,7 @@ static bool scan(ntr_code_marks *c, const ntr_event *span) {
         if (!page) return false;
         const size_t got = ntr_program_read(c->program, &span->context, span->offset, at, bytes, 4);
         const unsigned size = mask_code_is_short(bytes[0]) ? 2 : 4;
-        const uint32_t word =
-            bytes[0] | (uint32_t)bytes[1] << 8 | (size == 4 ? (uint32_t)bytes[2] << 16 | (uint32_t)bytes[3] << 24 : 0);
+        const uint32_t word = (uint32_t)ntr_little(bytes, size);
         if (!test(page->scanned, halfword_of(at)) && got >= size && !look_at(c, page, span, at, word)) return false;
         set(page->scanned, halfword_of(at));
         set(page->starts, halfword_of(at));

@@ -1,7 +1,7 @@
 #include "analysis/code_versions.h"
 
 #include "base/allocator.h"
-#include "base/try.h"
+#include "base/macros.h"
 
 #include <stdlib.h>
 #include <string.h>

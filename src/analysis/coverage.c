@@ -4,7 +4,7 @@
 #include "analysis/selected.h"
 #include "analysis/texts.h"
 #include "base/allocator.h"
-#include "base/compare.h"
+#include "base/macros.h"
 
 #include <stddef.h>
 #include <stdlib.h>

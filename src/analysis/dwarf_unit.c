@@ -1,7 +1,7 @@
 #include "analysis/dwarf_unit.h"
 
 #include "base/allocator.h"
-#include "base/name.h"
+#include "base/text.h"
 
 #include <dwarf.h>
 #include <limits.h>

@@ -1,3 +1,4 @@
+#include "base/bytes.h"
 #include "analysis/functions.h"
 #include "analysis/sums.h"
 
@@ -131,8 +132,7 @@ static bool same_function(const ntr_function *a, const ntr_function *b) {
 }
 
 static size_t hash(const ntr_function *function) {
-    uint64_t value = 0xcbf29ce484222325u ^ function->line;
-    for (const char *c = function->name; c && *c; c++) value = (value ^ (unsigned char)*c) * 0x100000001b3u;
+    const uint64_t value = ntr_hash_text(NTR_HASH_START ^ function->line, function->name ? function->name : "");
     return (size_t)(value ^ value >> 32);
 }
 

@@ -6,7 +6,7 @@
 #include "analysis/go_lines.h"
 
 #include "base/allocator.h"
-#include "base/name.h"
+#include "base/text.h"
 #include "program/go_table.h"
 #include "program/program.h"
 

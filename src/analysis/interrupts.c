@@ -2,7 +2,6 @@
 
 #include "analysis/followers.h"
 #include "base/allocator.h"
-#include "base/pool.h"
 
 #include <ntrace/params.h>
 #include <stdlib.h>

@@ -5,6 +5,7 @@
  * ("environment call from U-mode", until something better comes), and __riscv_sys_openat: the trap is the system call
  * "openat". If the thread sleeps in it, the element stays open while other threads run, because elements belong to
  * threads. */
+#include "base/bytes.h"
 #include "analysis/machine_state.h"
 #include "analysis/roles.h"
 #include "analysis/trap_names.h"
@@ -163,7 +164,7 @@ static uint8_t cause_at(const ntr_machine *m, const ntr_stack_moment *moment, ui
     uint8_t bytes[4] = {0};
     const ntr_context *context = moment->context;
     size_t size = m->program ? ntr_program_read(m->program, context, moment->event->offset, address, bytes, 4) : 0;
-    const uint32_t word = bytes[0] | (uint32_t)bytes[1] << 8 | (uint32_t)bytes[2] << 16 | (uint32_t)bytes[3] << 24;
+    const uint32_t word = ntr_little_32(bytes);
     if (size >= 2 && (word & 0xffff) == EBREAK_16) return BREAKPOINT;
     if (size < 4) return NTR_CAUSE_NONE;
     if (word == EBREAK_32) return BREAKPOINT;

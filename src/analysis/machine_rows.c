@@ -1,7 +1,7 @@
 /* The tables of ntr_machine. */
 #include "analysis/machine_state.h"
 #include "base/allocator.h"
-#include "base/compare.h"
+#include "base/macros.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -5,7 +5,7 @@
 
 #include "analysis/callstack.h"
 #include "analysis/stretches.h"
-#include "base/pool.h"
+#include "base/allocator.h"
 
 #include <ntrace/machine.h>
 

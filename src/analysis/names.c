@@ -1,3 +1,4 @@
+#include "base/bytes.h"
 #include "analysis/names.h"
 
 #include "analysis/demangle.h"
@@ -8,8 +9,7 @@
 #include <string.h>
 
 static size_t hash(const char *text) {
-    uint64_t value = 0xcbf29ce484222325u;
-    for (; *text; text++) value = (value ^ (unsigned char)*text) * 0x100000001b3u;
+    const uint64_t value = ntr_hash_text(NTR_HASH_START, text);
     return (size_t)(value ^ value >> 32);
 }
 

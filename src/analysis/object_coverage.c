@@ -1,7 +1,7 @@
 #include "analysis/object_run.h"
 
 #include "base/allocator.h"
-#include "base/try.h"
+#include "base/macros.h"
 
 ntr_object_coverage *ntr_object_coverage_new(const ntr_allocator *allocator) {
     ntr_object_coverage *c = ntr_alloc(allocator, 1, sizeof *c);

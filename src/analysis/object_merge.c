@@ -1,6 +1,6 @@
 #include "analysis/object_state.h"
 
-#include "base/compare.h"
+#include "base/macros.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -1,8 +1,7 @@
 /* Routines of assembler: code that has lines, but often no functions in debug information. */
 #include "analysis/object_run.h"
 
-#include "base/compare.h"
-#include "base/try.h"
+#include "base/macros.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -2,7 +2,7 @@
 
 #include "analysis/selected.h"
 #include "base/allocator.h"
-#include "base/try.h"
+#include "base/macros.h"
 
 const ntr_insn_count *ntr_object_run_count(const ntr_object_run *r, uint64_t address) {
     size_t low = 0, high = r->count;

@@ -1,7 +1,7 @@
 #include "analysis/tally_state.h"
 #include "analysis/sums.h"
 #include "base/allocator.h"
-#include "base/compare.h"
+#include "base/macros.h"
 
 #include <stdlib.h>
 #include <string.h>

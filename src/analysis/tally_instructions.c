@@ -1,7 +1,7 @@
 /* The rows of a tally as counts of single instructions: each row is expanded, equal addresses are added. */
 #include "analysis/tally_state.h"
 #include "base/allocator.h"
-#include "base/compare.h"
+#include "base/macros.h"
 #include "program/image_timeline.h"
 
 #include <ntrace/instructions.h>

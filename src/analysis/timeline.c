@@ -2,7 +2,7 @@
 
 #include "analysis/followers.h"
 #include "base/allocator.h"
-#include "base/compare.h"
+#include "base/macros.h"
 
 #include <ntrace/params.h>
 #include <stdlib.h>

@@ -1,4 +1,5 @@
 #include <ntrace/status.h>
+#include <ntrace/version.h>
 
 #include <stddef.h>
 
@@ -28,4 +29,12 @@ const char *ntr_status_name(ntr_status status) {
 const char *ntr_status_text(ntr_status status) {
     const status_row *row = find(status);
     return row ? row->text : "unknown status";
+}
+
+uint32_t ntr_version(void) {
+    return NTR_VERSION;
+}
+
+const char *ntr_version_text(void) {
+    return NTR_VERSION_TEXT;
 }

@@ -6,7 +6,7 @@
  * memory map, and what is there cannot be reached by the program. */
 #include "board/remote.h"
 
-#include "base/try.h"
+#include "base/macros.h"
 
 #include <inttypes.h>
 #include <stdio.h>

@@ -1,8 +1,9 @@
+#include "base/bytes.h"
 #include "board/board.h"
 
 #include "base/allocator.h"
 #include "base/config.h"
-#include "base/try.h"
+#include "base/macros.h"
 
 #include <string.h>
 
@@ -177,7 +178,7 @@ ntr_status ntr_board_read32(ntr_board *board, uint64_t address, uint32_t *value)
     if (board_control_is(board) && !board_in_ram(board, address, sizeof bytes))
         return board_control_read(board, address, value);
     if (!board_memory_read(board, address, bytes, sizeof bytes)) return NTR_E_RANGE;
-    *value = bytes[0] | (uint32_t)bytes[1] << 8 | (uint32_t)bytes[2] << 16 | (uint32_t)bytes[3] << 24;
+    *value = ntr_little_32(bytes);
     return NTR_OK;
 }
 

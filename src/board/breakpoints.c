@@ -4,7 +4,7 @@
 #include "board/breakpoints.h"
 #include "board/remote.h"
 
-#include "base/try.h"
+#include "base/macros.h"
 
 #include <string.h>
 

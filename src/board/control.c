@@ -2,7 +2,7 @@
 #include "board/control.h"
 #include "board/remote.h"
 
-#include "base/try.h"
+#include "base/macros.h"
 
 #include <stdio.h>
 #include <string.h>

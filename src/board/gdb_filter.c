@@ -7,7 +7,7 @@
 #include "board/remote.h"
 
 #include "base/allocator.h"
-#include "base/try.h"
+#include "base/macros.h"
 
 #include <stdio.h>
 #include <string.h>

@@ -7,9 +7,8 @@
 #include "board/board.h"
 
 #include "base/allocator.h"
-#include "base/array.h"
+#include "base/macros.h"
 #include "base/config.h"
-#include "base/try.h"
 #include "capture/machine.h"
 #include "capture/session.h"
 #include "capture/spaces.h"

@@ -1,7 +1,7 @@
 #include "board/remote.h"
 
 #include "base/allocator.h"
-#include "base/try.h"
+#include "base/macros.h"
 
 #include <stdarg.h>
 #include <stdio.h>

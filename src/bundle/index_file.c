@@ -1,5 +1,6 @@
 /* The file of an index (docs/bundle.md, "index"). It is replaced by a rename, so that a reader never sees a part of it.
  */
+#include "base/bytes.h"
 #include "base/allocator.h"
 #include "bundle/index_text.h"
 #include "bundle/map_file.h"
@@ -16,25 +17,18 @@
 #include <time.h>
 #include <unistd.h>
 
-#define HASH_BASIS UINT64_C(0xcbf29ce484222325)
-
 enum { SAMPLE = 4096 }; /* bytes */
 
 /* ---- the stream that an index is of */
 
-static uint64_t hash(uint64_t value, const void *bytes, size_t size) { /* FNV-1a */
-    for (const uint8_t *byte = bytes; size; size--, byte++) value = (value ^ *byte) * UINT64_C(0x100000001b3);
-    return value;
-}
-
 static uint64_t hash_params(const ntr_params *params) {
-    uint64_t value = HASH_BASIS;
+    uint64_t value = NTR_HASH_START;
     char text[64];
 
     for (unsigned p = 0; p < NTR_PARAMETERS; p++) {
         if (!(NTR_PARAMETERS_OF_MESSAGES >> p & 1) || p == NTR_PARAMETER_XLEN) continue;
         ntr_params_get(params, ntr_parameter_name(p), text, sizeof text);
-        value = hash(value, text, strlen(text) + 1);
+        value = ntr_hash(value, text, strlen(text) + 1);
     }
     return value;
 }
@@ -44,11 +38,11 @@ static ntr_status hash_samples(int file, size_t size, uint64_t *value) {
     const size_t sample = size < SAMPLE ? size : SAMPLE, last = size - sample, begins[] = {0, last / 2, last};
     uint8_t bytes[SAMPLE];
 
-    *value = HASH_BASIS;
+    *value = NTR_HASH_START;
     for (unsigned i = 0; i < 3; i++) {
         const ssize_t got = pread(file, bytes, sample, (off_t)begins[i]);
         if (got < 0) return NTR_E_IO;
-        *value = hash(*value, bytes, (size_t)got);
+        *value = ntr_hash(*value, bytes, (size_t)got);
     }
     return NTR_OK;
 }

@@ -2,7 +2,7 @@
  * that is not known is "-". The last line is "end", so that a text that was cut off is recognised. */
 #include "bundle/index_text.h"
 #include "base/allocator.h"
-#include "base/number.h"
+#include "base/text.h"
 
 #include <inttypes.h>
 #include <stdio.h>

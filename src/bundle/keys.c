@@ -1,6 +1,6 @@
 #include "bundle/keys.h"
-#include "base/choice.h"
-#include "base/member.h"
+#include "base/text.h"
+#include "base/config.h"
 
 #include <ntrace/dialect.h>
 

@@ -1,6 +1,6 @@
 #include "bundle/zstd_frames.h"
 
-#include "base/little_endian.h"
+#include "base/bytes.h"
 
 #include <string.h>
 

@@ -4,7 +4,7 @@
  * list, relative to the extended partition. Example: an extended partition at sector 2048 whose sector has the entries
  * (83, 2048) and (05, 100352): a logical partition at 4096, and the next sector of the list at 102400. */
 #include "capture/guest_partitions.h"
-#include "base/little_endian.h"
+#include "base/bytes.h"
 
 #include <stdbool.h>
 #include <string.h>

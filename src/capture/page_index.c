@@ -1,6 +1,6 @@
 #include "capture/page_index.h"
 #include "base/allocator.h"
-#include "base/compare.h"
+#include "base/macros.h"
 #include "capture/elf_header.h"
 #include "channel/page_hash.h"
 

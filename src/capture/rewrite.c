@@ -12,7 +12,7 @@
  * the new file is complete and capture.json refers to it. */
 #include "capture/session.h"
 #include "base/allocator.h"
-#include "base/try.h"
+#include "base/macros.h"
 #include "wire/ends.h"
 
 #include <errno.h>

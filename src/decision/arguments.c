@@ -1,7 +1,7 @@
 #include "decision/arguments.h"
 
 #include "base/allocator.h"
-#include "base/try.h"
+#include "base/macros.h"
 #include "decision/paths.h"
 
 #include <errno.h>

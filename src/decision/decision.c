@@ -2,7 +2,7 @@
 
 #include "base/allocator.h"
 #include "base/config.h"
-#include "base/try.h"
+#include "base/macros.h"
 #include "decision/audit.h"
 #include "decision/code_map.h"
 #include "decision/sources.h"

@@ -1,3 +1,4 @@
+#include "base/bytes.h"
 #include "decision/graph.h"
 
 #include "base/allocator.h"
@@ -101,7 +102,7 @@ ntr_status ntr_graph_make(ntr_graph *g, const ntr_program *program, ntr_debug_in
             return NTR_E_MEMORY;
         uint8_t bytes[4] = {0};
         ntr_program_read(program, NULL, NTR_POSITION_ANY, at, bytes, insn.size < 4 ? insn.size : 4);
-        uint32_t bits = bytes[0] | (uint32_t)bytes[1] << 8 | (uint32_t)bytes[2] << 16 | (uint32_t)bytes[3] << 24;
+        uint32_t bits = ntr_little_32(bytes);
         bool direct = insn.flow == NTR_FLOW_BRANCH || insn.flow == NTR_FLOW_DIRECT_JUMP;
         g->insns[g->count++] = (ntr_graph_insn){.address = at,
                                                 .bits = bits,

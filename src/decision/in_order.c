@@ -1,8 +1,7 @@
 #include "decision/builder.h"
 
 #include "base/allocator.h"
-#include "base/compare.h"
-#include "base/try.h"
+#include "base/macros.h"
 
 #include <stdlib.h>
 

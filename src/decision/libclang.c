@@ -2,7 +2,7 @@
 
 #include "decision/libclang.h"
 
-#include "base/array.h"
+#include "base/macros.h"
 
 #include <dlfcn.h>
 #include <stdio.h>

@@ -1,4 +1,5 @@
 /* What a condition reads and calls. */
+#include "base/bytes.h"
 #include "decision/cursor.h"
 
 typedef struct operand_search {
@@ -9,8 +10,7 @@ typedef struct operand_search {
 static uint64_t bit_of(const ntr_unit_walk *w, CXCursor cursor) {
     CXString text = w->clang->getCursorSpelling(cursor);
     const char *name = w->clang->getCString(text);
-    uint64_t hash = UINT64_C(0xcbf29ce484222325); /* FNV-1a */
-    for (; name && *name; name++) hash = (hash ^ (unsigned char)*name) * UINT64_C(0x100000001b3);
+    const uint64_t hash = ntr_hash_text(NTR_HASH_START, name ? name : "");
     w->clang->disposeString(text);
     return UINT64_C(1) << (hash * UINT64_C(0x9e3779b97f4a7c15) >> 58);
 }

@@ -1,8 +1,7 @@
 #include "decision/record.h"
 
 #include "base/allocator.h"
-#include "base/compare.h"
-#include "base/try.h"
+#include "base/macros.h"
 
 #include <stdio.h>
 #include <stdlib.h>

@@ -2,8 +2,7 @@
 
 #include "analysis/selected.h"
 #include "base/allocator.h"
-#include "base/compare.h"
-#include "base/try.h"
+#include "base/macros.h"
 #include "decision/arguments.h"
 #include "decision/parse.h"
 #include "decision/paths.h"

@@ -3,7 +3,7 @@
 #include "decision/witness.h"
 
 #include "base/allocator.h"
-#include "base/try.h"
+#include "base/macros.h"
 
 #include <string.h>
 

@@ -1,7 +1,7 @@
 #include "decision/witness.h"
 
 #include "base/allocator.h"
-#include "base/little_endian.h"
+#include "base/bytes.h"
 #include "decision/expand.h"
 #include "decision/values.h"
 

@@ -1,8 +1,7 @@
 /* Stream parameters by table: ntr_params as <ntrace/params.def> describes it. */
 #include "dialect/params.h"
-#include "base/choice.h"
-#include "base/member.h"
-#include "base/number.h"
+#include "base/text.h"
+#include "base/config.h"
 #include "dialect/dialects.h"
 
 #include <inttypes.h>

@@ -5,7 +5,7 @@
  * the trap return that belongs to it. Nested traps are counted in `filter_depth`. Every filter sees every block,
  * traced or not, so that the depth stays correct. Example: "interrupt=5" traces the handler of interrupt 5 with the
  * traps that interrupt it. */
-#include "base/number.h"
+#include "base/text.h"
 #include "encoder/state.h"
 
 #include <string.h>

@@ -1,8 +1,6 @@
 /* Encoder options by name: one table for the command line, the plugin and topology files. */
-#include "base/choice.h"
+#include "base/text.h"
 #include "base/config.h"
-#include "base/member.h"
-#include "base/number.h"
 #include "encoder/state.h"
 
 #include <inttypes.h>

@@ -1,7 +1,7 @@
 #include "export/perfetto_moments.h"
 
 #include "base/allocator.h"
-#include "base/array.h"
+#include "base/macros.h"
 
 #include <ntrace/params.h>
 #include <inttypes.h>

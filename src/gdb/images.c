@@ -1,7 +1,7 @@
 #include "gdb/images.h"
 
 #include "base/allocator.h"
-#include "base/compare.h"
+#include "base/macros.h"
 #include "program/program.h"
 #include "unwind/invented_stack.h"
 

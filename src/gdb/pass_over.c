@@ -10,7 +10,7 @@
  *
  * Single steps of a user show this code. */
 #include "gdb/server.h"
-#include "base/little_endian.h"
+#include "base/bytes.h"
 
 #include <string.h>
 

@@ -4,7 +4,7 @@
 #include "gdb/symbol_file.h"
 
 #include "base/allocator.h"
-#include "base/compare.h"
+#include "base/macros.h"
 #include "unwind/invented_stack.h"
 
 #include <gelf.h>

@@ -2,7 +2,7 @@
  * of return places have their rules, too, because each one saves words in another place. */
 #include "gdb/symbol_frames.h"
 
-#include "base/little_endian.h"
+#include "base/bytes.h"
 #include "unwind/invented_stack.h"
 
 enum {

@@ -1,7 +1,7 @@
 #include "gdb/text.h"
 
 #include "base/allocator.h"
-#include "base/little_endian.h"
+#include "base/bytes.h"
 
 #include <stdio.h>
 #include <string.h>

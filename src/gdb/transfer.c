@@ -1,7 +1,7 @@
 /* Objects that the debugger reads with qXfer, and qOffsets. */
 #include "gdb/server.h"
 
-#include "base/little_endian.h"
+#include "base/bytes.h"
 
 #include <inttypes.h>
 #include <string.h>

@@ -10,8 +10,8 @@
  * entered. Example: the line of a load, then "exception trap_load_access_fault" with the epc of the load: the load
  * did not retire, and the trap is entered. */
 #include "base/allocator.h"
-#include "base/little_endian.h"
-#include "base/number.h"
+#include "base/bytes.h"
+#include "base/text.h"
 
 #include <ntrace/ingress.h>
 #include <inttypes.h>

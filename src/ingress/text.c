@@ -1,5 +1,5 @@
 /* Text form of ingress blocks: comma-separated values, one block per line. docs/ingress.md describes the columns. */
-#include "base/number.h"
+#include "base/text.h"
 
 #include <ntrace/ingress.h>
 #include <inttypes.h>

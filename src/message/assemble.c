@@ -1,4 +1,5 @@
 /* The text form back into bytes. */
+#include "base/text.h"
 #include "message/draft.h"
 
 #include <string.h>

@@ -1,4 +1,5 @@
 #include "message/draft.h"
+#include "base/text.h"
 
 #include "message/layout.h"
 #include "message/table.h"
@@ -37,36 +38,6 @@ ntr_field ntr_field_called(const char *name, size_t size) {
     return NTR_FIELD_NONE;
 }
 
-static int digit_value(char c) {
-    if (c >= '0' && c <= '9') return c - '0';
-    if (c >= 'a' && c <= 'f') return c - 'a' + 10;
-    if (c >= 'A' && c <= 'F') return c - 'A' + 10;
-    return -1;
-}
-
-static bool has_0x(const char *text, size_t size) {
-    return size > 2 && text[0] == '0' && (text[1] == 'x' || text[1] == 'X');
-}
-
-ntr_status ntr_parse_number(const char *text, size_t size, uint64_t *value) {
-    unsigned base = 10;
-    if (has_0x(text, size)) {
-        base = 16;
-        text += 2;
-        size -= 2;
-    }
-    if (!size) return NTR_E_SYNTAX;
-    *value = 0;
-    bool over = false;
-    for (size_t i = 0; i < size; i++) {
-        int digit = digit_value(text[i]);
-        if (digit < 0 || (unsigned)digit >= base) return NTR_E_SYNTAX;
-        over |= __builtin_mul_overflow(*value, (uint64_t)base, value);
-        over |= __builtin_add_overflow(*value, (uint64_t)digit, value);
-    }
-    return over ? NTR_E_RANGE : NTR_OK;
-}
-
 /* ---- BYTES ------------------------------------------------------------------------------------- */
 
 static int put_bytes(const ntr_draft_text *words, uint8_t *out, size_t capacity, size_t *column) {
@@ -74,8 +45,8 @@ static int put_bytes(const ntr_draft_text *words, uint8_t *out, size_t capacity,
     if (words->size % 2 || !words->size) return NTR_E_SYNTAX;
     if (words->size / 2 > capacity) return NTR_E_SPACE;
     for (size_t i = 0; i < words->size; i += 2) {
-        int high = digit_value(words->text[i]), low = digit_value(words->text[i + 1]);
-        if (high < 0 || low < 0) {
+        unsigned high = ntr_digit(words->text[i]), low = ntr_digit(words->text[i + 1]);
+        if (high > 15 || low > 15) {
             *column += i;
             return NTR_E_SYNTAX;
         }
@@ -89,11 +60,11 @@ static int put_bytes(const ntr_draft_text *words, uint8_t *out, size_t capacity,
 /* A hexadecimal number of any length, from its last digit. */
 static ntr_status put_wide_hex(ntr_writer *w, const char *digits, size_t size, unsigned bits) {
     for (size_t i = 0; i < size; i++) {
-        int digit = digit_value(digits[size - 1 - i]);
-        if (digit < 0) return NTR_E_SYNTAX;
+        unsigned digit = ntr_digit(digits[size - 1 - i]);
+        if (digit > 15) return NTR_E_SYNTAX;
         unsigned here = bits > 4 ? 4 : bits;
-        if ((unsigned)digit >> here) return NTR_E_FIELD_VALUE;
-        ntr_writer_put(w, (unsigned)digit, here);
+        if (digit >> here) return NTR_E_FIELD_VALUE;
+        ntr_writer_put(w, digit, here);
         bits -= here;
     }
     ntr_writer_put(w, 0, bits);
@@ -101,7 +72,8 @@ static ntr_status put_wide_hex(ntr_writer *w, const char *digits, size_t size, u
 }
 
 static ntr_status put_value(ntr_writer *w, const char *value, size_t size, unsigned bits) {
-    if (has_0x(value, size)) return put_wide_hex(w, value + 2, size - 2, bits);
+    if (size > 2 && value[0] == '0' && (value[1] == 'x' || value[1] == 'X'))
+        return put_wide_hex(w, value + 2, size - 2, bits);
     uint64_t number;
     ntr_status status = ntr_parse_number(value, size, &number);
     if (status != NTR_OK) return status;

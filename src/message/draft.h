@@ -24,9 +24,6 @@ int ntr_tcode_called(const ntr_dialect *dialect, const char *name, size_t size);
 /* The field of this name in any case, hyphens aside, or NTR_FIELD_NONE. */
 ntr_field ntr_field_called(const char *name, size_t size);
 
-/* Decimal or 0x. Errors: NTR_E_SYNTAX, NTR_E_RANGE (over 64 bits). */
-ntr_status ntr_parse_number(const char *text, size_t size, uint64_t *value);
-
 /* Turn the draft into bytes; returns as ntr_message_assemble. */
 int ntr_draft_encode(const ntr_params *params, const ntr_draft *draft, uint8_t *out, size_t capacity, size_t *column);
 

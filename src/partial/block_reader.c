@@ -1,3 +1,4 @@
+#include "base/bytes.h"
 #include "partial/blocks.h"
 
 #include "base/allocator.h"
@@ -41,17 +42,11 @@ ntr_status ntr_block_reader_start(ntr_block_reader *r) {
     return r->status;
 }
 
-static uint64_t little(const uint8_t *bytes, size_t size) {
-    uint64_t value = 0;
-    for (size_t i = size; i-- > 0;) value = value << 8 | bytes[i];
-    return value;
-}
-
 /* Loads the next block. Kinds never decrease. */
 static void load(ntr_block_reader *r) {
     uint8_t head[NTR_BLOCK_HEAD_SIZE];
     size_t got = get(r, head, NTR_BLOCK_HEAD_SIZE);
-    const uint32_t size = (uint32_t)little(head + 1, 4);
+    const uint32_t size = (uint32_t)ntr_little(head + 1, 4);
     if (got < NTR_BLOCK_HEAD_SIZE) {
         ntr_block_reader_fail(r, "ends inside of the answer: it is truncated");
         return;
@@ -71,7 +66,7 @@ static void load(ntr_block_reader *r) {
         ntr_block_reader_fail(r, "ends inside of a block: it is truncated");
         return;
     }
-    if (little(r->bytes + NTR_BLOCK_HEAD_SIZE + size, NTR_BLOCK_SUM_SIZE) !=
+    if (ntr_little(r->bytes + NTR_BLOCK_HEAD_SIZE + size, NTR_BLOCK_SUM_SIZE) !=
         ntr_partial_hash(0, r->bytes, NTR_BLOCK_HEAD_SIZE + (size_t)size)) {
         ntr_block_reader_fail(r, "is damaged: the checksum of a block differs");
         return;

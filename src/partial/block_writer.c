@@ -1,7 +1,7 @@
 #include "partial/blocks.h"
 
 #include "base/allocator.h"
-#include "base/little_endian.h"
+#include "base/bytes.h"
 
 #include <string.h>
 

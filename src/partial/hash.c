@@ -1,5 +1,6 @@
 /* The checksum of blocks, and the digest that identifies captures and files: each 64-bit word, little-endian, is mixed
  * in by a multiplication. */
+#include "base/bytes.h"
 #include "partial/blocks.h"
 
 #include <endian.h>
@@ -18,9 +19,7 @@ uint64_t ntr_partial_hash(uint64_t seed, const void *data, size_t size) {
         memcpy(&word, bytes + at, sizeof word);
         hash = mix(hash, le64toh(word));
     }
-    word = 0;
-    for (size_t i = at; i < size; i++) word |= (uint64_t)bytes[i] << 8 * (i - at);
-    return mix(hash, word);
+    return mix(hash, ntr_little(bytes + at, size - at));
 }
 
 void ntr_partial_digest_add(ntr_partial_digest *d, const void *data, size_t size) {

@@ -1,7 +1,7 @@
 #include "partial/tables.h"
 
 #include "base/allocator.h"
-#include "base/compare.h"
+#include "base/macros.h"
 
 #include <string.h>
 

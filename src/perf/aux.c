@@ -5,7 +5,7 @@
 #include "perf/state.h"
 
 #include "base/allocator.h"
-#include "base/try.h"
+#include "base/macros.h"
 
 #include <inttypes.h>
 #include <stdlib.h>

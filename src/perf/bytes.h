@@ -2,6 +2,7 @@
 #ifndef NTR_PERF_BYTES_H
 #define NTR_PERF_BYTES_H
 
+#include "base/bytes.h"
 #include <ntrace/bytes.h>
 #include <stdbool.h>
 #include <string.h>
@@ -33,10 +34,8 @@ static inline const uint8_t *ntr_perf_take(struct ntr_perf_cursor *c, size_t siz
 
 static inline uint64_t ntr_perf_number(struct ntr_perf_cursor *c, unsigned size) {
     const uint8_t *bytes = ntr_perf_take(c, size);
-    uint64_t value = 0;
 
-    for (unsigned i = 0; bytes && i < size; i++) value |= (uint64_t)bytes[i] << 8 * i;
-    return value;
+    return bytes ? ntr_little(bytes, size) : 0;
 }
 
 static inline uint16_t ntr_perf_u16(struct ntr_perf_cursor *c) {

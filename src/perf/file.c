@@ -1,7 +1,7 @@
 #include "perf/file.h"
 
 #include "base/allocator.h"
-#include "base/try.h"
+#include "base/macros.h"
 #include "program/file.h"
 
 #include <inttypes.h>

@@ -2,7 +2,7 @@
 
 #include "base/allocator.h"
 #include "base/config.h"
-#include "base/try.h"
+#include "base/macros.h"
 
 #include <inttypes.h>
 #include <stdio.h>

@@ -5,7 +5,7 @@
 #include "perf/scan.h"
 
 #include "base/allocator.h"
-#include "base/try.h"
+#include "base/macros.h"
 #include "message/sets.h"
 #include "trace/ownership.h"
 

@@ -1,7 +1,7 @@
 #include "perf/state.h"
 
 #include "base/allocator.h"
-#include "base/try.h"
+#include "base/macros.h"
 #include "dialect/params.h"
 
 #include <errno.h>

@@ -11,7 +11,7 @@
 #include "perf/state.h"
 
 #include "base/allocator.h"
-#include "base/try.h"
+#include "base/macros.h"
 #include "message/sets.h"
 #include "trace/ownership.h"
 #include "wire/mdo.h"

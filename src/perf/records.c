@@ -2,7 +2,7 @@
 #include "perf/file.h"
 
 #include "base/allocator.h"
-#include "base/try.h"
+#include "base/macros.h"
 #include "bundle/zstd_read.h"
 
 #include <stdlib.h>

@@ -1,7 +1,7 @@
 #include "perf/scan.h"
 
 #include "base/allocator.h"
-#include "base/try.h"
+#include "base/macros.h"
 #include "message/sets.h"
 
 ntr_status ntr_perf_scan_new(struct ntr_perf_scan *s, struct ntr_perf_data *data, const ntr_params *params) {

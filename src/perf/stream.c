@@ -2,7 +2,7 @@
 #include "perf/state.h"
 
 #include "base/allocator.h"
-#include "base/try.h"
+#include "base/macros.h"
 
 #include <stdlib.h>
 

@@ -2,6 +2,7 @@
  * length, attributes}}. An attribute is a ULEB128 tag, followed by a NUL-terminated string for odd tags and by a
  * ULEB128 for even tags. The length of a subsection counts from its own start, that of a sub-subsection from its
  * tag. */
+#include "base/bytes.h"
 #include "program/attributes.h"
 
 #include <ntrace/isa.h>
@@ -19,7 +20,7 @@ static const uint8_t *take(ntr_bytes *from, size_t size) {
 
 static uint32_t take_u32(ntr_bytes *from) {
     const uint8_t *b = take(from, 4);
-    return b ? b[0] | (uint32_t)b[1] << 8 | (uint32_t)b[2] << 16 | (uint32_t)b[3] << 24 : 0;
+    return b ? ntr_little_32(b) : 0;
 }
 
 static const char *take_string(ntr_bytes *from) {

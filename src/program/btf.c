@@ -3,7 +3,7 @@
  * found by passing over n - 1 others. Members of a struct without a name are found by looking into each member without
  * a name, in turn. The number of these looks is limited, so that types that contain themselves come to an end. */
 #include "program/btf.h"
-#include "base/little_endian.h"
+#include "base/bytes.h"
 
 #include <string.h>
 

@@ -3,8 +3,8 @@
  * An entry is 16 bytes: auipc t3; l[wd] t3, ...(t3); jalr t1, t3; nop. The load reads the slot of the function in the
  * global offset table. A relocation of that slot names the function. */
 #include "base/allocator.h"
-#include "base/compare.h"
-#include "base/little_endian.h"
+#include "base/macros.h"
+#include "base/bytes.h"
 #include "program/elf_file.h"
 
 #include <stdlib.h>

@@ -1,5 +1,6 @@
 /* jitdump of Linux: code generated at run time, with bytes, names and times. A header, then records with a prefix
  * {u32 id, u32 size including the prefix, u64 time}. */
+#include "base/bytes.h"
 #include "base/allocator.h"
 #include "program/program.h"
 
@@ -40,12 +41,11 @@ typedef struct jit_file {
 #define FAIL(file, status, ...) ntr_program_fail((file)->program, status, (file)->path, __VA_ARGS__)
 
 static uint32_t u32(const jit_file *file, size_t at) {
-    const uint8_t *b = file->bytes + at;
-    return b[0] | (uint32_t)b[1] << 8 | (uint32_t)b[2] << 16 | (uint32_t)b[3] << 24;
+    return ntr_little_32(file->bytes + at);
 }
 
 static uint64_t u64(const jit_file *file, size_t at) {
-    return u32(file, at) | (uint64_t)u32(file, at + 4) << 32;
+    return ntr_little_64(file->bytes + at);
 }
 
 static ntr_status check_header(const jit_file *file, size_t *first) {

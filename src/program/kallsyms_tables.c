@@ -22,6 +22,7 @@
  * Places do not say where the kernel is linked. Its data does: an empty list of the kernel is two pointers to itself.
  * Where a symbol's first two words are equal, and are such pointers, they tell the address of the image; most of them
  * must agree. */
+#include "base/bytes.h"
 #include "program/kallsyms.h"
 
 #include <stdbool.h>
@@ -46,9 +47,7 @@ struct tables {
 };
 
 static uint64_t read_at(const struct tables *t, size_t at, unsigned bytes) {
-    uint64_t value = 0;
-    for (unsigned i = 0; i < bytes; i++) value |= (uint64_t)t->image.data[at + i] << 8 * i;
-    return value;
+    return ntr_little(t->image.data + at, bytes);
 }
 
 static size_t align(const struct tables *t, size_t at) {

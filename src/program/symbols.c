@@ -1,8 +1,8 @@
 #include "program/symbols.h"
 
 #include "base/allocator.h"
-#include "base/compare.h"
-#include "base/name.h"
+#include "base/macros.h"
+#include "base/text.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -9,7 +9,7 @@
 #include "replay/state.h"
 
 #include "base/allocator.h"
-#include "base/compare.h"
+#include "base/macros.h"
 
 #include <stdlib.h>
 

@@ -1,8 +1,7 @@
 /* The steps that start trace hardware (Trace Control sections 10.1 and 10.2). */
 #include "system/bring_up.h"
 
-#include "base/array.h"
-#include "base/try.h"
+#include "base/macros.h"
 
 typedef struct sequence {
     trace_component *component;

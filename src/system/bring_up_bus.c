@@ -1,7 +1,7 @@
 /* Steps of a procedure, performed on a bus. */
 #include "system/bring_up.h"
 
-#include "base/try.h"
+#include "base/macros.h"
 
 /* ---- accesses */
 

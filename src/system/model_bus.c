@@ -1,7 +1,7 @@
 /* The procedures of a debugger on the model itself. */
 #include "system/bring_up.h"
 
-#include "base/try.h"
+#include "base/macros.h"
 
 #include <inttypes.h>
 #include <stdio.h>

@@ -1,6 +1,6 @@
 #include "system/options.h"
 
-#include "base/array.h"
+#include "base/macros.h"
 
 #include <string.h>
 

@@ -1,4 +1,5 @@
 /* RAM sink: stores trace in dedicated memory or in system memory (Trace Control section 6). */
+#include "base/bytes.h"
 #include "system/component.h"
 
 #include "base/allocator.h"
@@ -183,7 +184,7 @@ static uint32_t read_memory(ram_sink *sink, uint64_t address) {
         memcpy(bytes, sink->sram + address, sizeof bytes);
     else if (config->memory_read && !config->memory_read(config->user, address, bytes, sizeof bytes))
         return 0;
-    return bytes[0] | (uint32_t)bytes[1] << 8 | (uint32_t)bytes[2] << 16 | (uint32_t)bytes[3] << 24;
+    return ntr_little_32(bytes);
 }
 
 /* trRamStopOnWrap: the buffer is full. WP is at Start, trRamWrap is 1 (TC-3), and further messages are discarded. */

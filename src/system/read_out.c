@@ -1,8 +1,8 @@
 /* What a debugger reads after a capture: stream parameters, and the trace of a RAM sink (Trace Control section 6.4). */
 #include "system/bring_up.h"
 
-#include "base/little_endian.h"
-#include "base/try.h"
+#include "base/bytes.h"
+#include "base/macros.h"
 
 enum { WORD_BYTES = 4, CHUNK = 4096, CHUNK_WORDS = CHUNK / WORD_BYTES };
 

@@ -1,6 +1,6 @@
 #include <ntrace/registers.h>
 
-#include "base/array.h"
+#include "base/macros.h"
 
 #include <stdio.h>
 #include <string.h>

@@ -2,7 +2,7 @@
 #include "system/topology.h"
 
 #include "base/allocator.h"
-#include "base/try.h"
+#include "base/macros.h"
 #include "system/topology_options.h"
 
 #include <inttypes.h>

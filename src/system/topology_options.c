@@ -1,6 +1,6 @@
 #include "system/topology_options.h"
 
-#include "base/number.h"
+#include "base/text.h"
 
 #include <inttypes.h>
 #include <stdarg.h>

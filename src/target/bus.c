@@ -1,6 +1,6 @@
 #include "target/buses.h"
 
-#include "base/array.h"
+#include "base/macros.h"
 #include "base/config.h"
 
 #include <string.h>

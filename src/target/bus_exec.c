@@ -3,8 +3,8 @@
 #include "target/buses.h"
 
 #include "base/allocator.h"
-#include "base/number.h"
-#include "base/try.h"
+#include "base/text.h"
+#include "base/macros.h"
 #include "target/link.h"
 
 #include <inttypes.h>

@@ -3,10 +3,11 @@
  * Every register access is one packet for 4 bytes at an aligned address: servers choose the width of the access by it.
  * OpenOCD answers a failed read with zeros, so its own commands are used, inside qRcmd packets. QEMU discards writes to
  * devices unless accesses are physical (Qqemu.PhyMemMode). */
+#include "base/bytes.h"
 #include "target/buses.h"
 
 #include "base/allocator.h"
-#include "base/try.h"
+#include "base/macros.h"
 #include "target/rsp.h"
 #include "target/tcl.h"
 
@@ -148,7 +149,7 @@ static ntr_status read32(void *user, uint64_t address, uint32_t *value) {
     uint8_t bytes[BUS_WORD];
     if (bus->is_openocd) return tcl_read32(&bus->client, address, value);
     TRY(ask_bytes(bus, address, bytes, sizeof bytes));
-    *value = bytes[0] | (uint32_t)bytes[1] << 8 | (uint32_t)bytes[2] << 16 | (uint32_t)bytes[3] << 24;
+    *value = ntr_little_32(bytes);
     return NTR_OK;
 }
 

@@ -2,7 +2,7 @@
 #include "target/buses.h"
 
 #include "base/allocator.h"
-#include "base/number.h"
+#include "base/text.h"
 
 #include <errno.h>
 #include <fcntl.h>

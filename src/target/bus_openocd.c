@@ -2,7 +2,7 @@
 #include "target/buses.h"
 
 #include "base/allocator.h"
-#include "base/try.h"
+#include "base/macros.h"
 #include "target/link.h"
 #include "target/tcl.h"
 

@@ -3,8 +3,7 @@
  * The table ties options of a topology to fields. Fields are written with Enable = 0 only, and are 0 at the end. */
 #include "target/target.h"
 
-#include "base/array.h"
-#include "base/try.h"
+#include "base/macros.h"
 
 enum { VALUES_MAX = 16 };
 

@@ -1,6 +1,6 @@
 #include "target/link.h"
 
-#include "base/try.h"
+#include "base/macros.h"
 
 #include <ntrace/target.h>
 

@@ -1,4 +1,4 @@
-#include "base/number.h"
+#include "base/text.h"
 
 #include <ntrace/target.h>
 

@@ -2,7 +2,7 @@
 #include "target/target.h"
 
 #include "base/allocator.h"
-#include "base/try.h"
+#include "base/macros.h"
 
 /* Returns whether a register has fields that software writes and that keep their value. trRamData and trRamRP are left
  * out: reading and writing them moves the read pointer. */

@@ -1,6 +1,6 @@
 #include "target/rsp.h"
 
-#include "base/try.h"
+#include "base/macros.h"
 
 #include <stdio.h>
 #include <string.h>

@@ -1,6 +1,6 @@
 #include "target/script.h"
 
-#include "base/array.h"
+#include "base/macros.h"
 
 #include <stdarg.h>
 #include <stdio.h>

@@ -1,7 +1,7 @@
 /* A capture on a target: start, state, stop, read (Trace Control sections 6.4 and 10). */
 #include "target/target.h"
 
-#include "base/try.h"
+#include "base/macros.h"
 
 #include <inttypes.h>
 

@@ -1,8 +1,7 @@
 /* Settings of a capture: fields, encoder options and buffers, in the list of the topology's own settings ("set"). */
 #include "target/target.h"
 
-#include "base/array.h"
-#include "base/try.h"
+#include "base/macros.h"
 
 #include <string.h>
 

@@ -1,7 +1,7 @@
 #include "target/tcl.h"
 #include "target/buses.h"
 
-#include "base/try.h"
+#include "base/macros.h"
 
 #include <ctype.h>
 #include <inttypes.h>

@@ -10,8 +10,8 @@
 #include "target/buses.h"
 
 #include "base/allocator.h"
-#include "base/number.h"
-#include "base/try.h"
+#include "base/text.h"
+#include "base/macros.h"
 
 #include <ntrace/target.h>
 

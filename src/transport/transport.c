@@ -2,7 +2,7 @@
 #include "transport/transports.h"
 
 #include "base/allocator.h"
-#include "base/array.h"
+#include "base/macros.h"
 
 #include <string.h>
 

@@ -2,7 +2,7 @@
 #ifndef NTR_TRANSPORT_TRANSPORTS_H
 #define NTR_TRANSPORT_TRANSPORTS_H
 
-#include "base/try.h"
+#include "base/macros.h"
 
 #include <ntrace/transport.h>
 

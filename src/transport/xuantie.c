@@ -1,5 +1,6 @@
 /* One trace session as XuanTie's Linux driver stores it in AUX data: six 32-bit words, then the stream.
  * docs/dialects.md section 10. */
+#include "base/bytes.h"
 #include "transport/container.h"
 
 #include <stdio.h>
@@ -10,10 +11,7 @@ enum { HEADER_BYTES = 4 * WORDS, XT_BTM = 3, XT_HTM = 6, XT_SRC_BITS = 12, XT_TS
 static ntr_status find(ntr_bytes beginning, ntr_container *c) {
     uint32_t word[WORDS];
     if (beginning.size < HEADER_BYTES) return NTR_END;
-    for (unsigned i = 0; i < WORDS; i++) {
-        const uint8_t *b = beginning.data + 4 * i;
-        word[i] = b[0] | (uint32_t)b[1] << 8 | (uint32_t)b[2] << 16 | (uint32_t)b[3] << 24;
-    }
+    for (unsigned i = 0; i < WORDS; i++) word[i] = ntr_little_32(beginning.data + 4 * i);
     if (word[0] != HEADER_BYTES || (word[MODE] != XT_BTM && word[MODE] != XT_HTM) || word[SRC_BITS] > XT_SRC_BITS ||
         word[TS_BITS] > XT_TS_BITS || word[WRAPPED] > 1 || word[ALIGN])
         return NTR_END;

@@ -5,6 +5,7 @@
  *
  * Example: "addi sp,sp,-32; sd ra,24(sp); sd s0,16(sp); addi s0,sp,32" gives CFA = s0 + 0, ra at CFA - 8, s0 at CFA -
  * 16; between the third and the fourth instruction it gives CFA = sp + 32. */
+#include "base/bytes.h"
 #include "unwind/prologue.h"
 
 enum { FOLLOWED_REGISTERS = 32, SLOTS_MAX = 32, GP = 3 };
@@ -179,8 +180,7 @@ ntr_frame_rule ntr_prologue_rule(const ntr_program *program, const ntr_context *
     for (uint64_t pc = start; pc < end;) {
         uint8_t bytes[4] = {0};
         size_t size = ntr_program_read(program, context, position, pc, bytes, sizeof bytes);
-        uint32_t insn =
-            (uint32_t)bytes[0] | (uint32_t)bytes[1] << 8 | (uint32_t)bytes[2] << 16 | (uint32_t)bytes[3] << 24;
+        uint32_t insn = ntr_little_32(bytes);
         unsigned length = (insn & 3) == 3 ? 4 : 2;
         if (size < length) break;
         prologue_insn c = decode(length == 2 ? insn & 0xffff : insn, rv32);

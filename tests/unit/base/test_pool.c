@@ -2,7 +2,6 @@
 #include "../test.h"
 
 #include "base/allocator.h"
-#include "base/pool.h"
 
 #include <string.h>
 

@@ -1,0 +1,43 @@
+/* Text that comes from outside: numbers, names, and words of a list. */
+#ifndef NTR_BASE_TEXT_H
+#define NTR_BASE_TEXT_H
+
+#include <ntrace/status.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+/* ---- Parsing of numbers. */
+
+/* Returns the value of a decimal or hexadecimal digit, or UINT8_MAX. */
+unsigned ntr_digit(char c);
+
+/* Parses decimal digits, or hexadecimal digits after 0x, from [at, end). Returns the end of the number, or NULL when
+ * there are no digits or the value exceeds 64 bits. */
+const char *ntr_read_number(const char *at, const char *end, uint64_t *value);
+
+/* The same for a whole text of `size` characters.
+ * Errors: NTR_E_SYNTAX (not a number), NTR_E_RANGE (more than 64 bits). */
+ntr_status ntr_parse_number(const char *text, size_t size, uint64_t *value);
+
+/* ---- Names read from files, for output: control characters would break lines or control a terminal. */
+
+/* Names that are cleaned are truncated to NTR_NAME_CLEANED_MAX; names longer than NTR_NAME_MAX are cleaned. */
+enum { NTR_NAME_MAX = 4096, NTR_NAME_CLEANED_MAX = 1023 };
+
+/* Returns whether the name can be used unchanged. */
+bool ntr_name_is_clean(const char *name);
+
+/* Copies the first characters of the name, with '?' for each control character, and a terminating NUL. Returns the
+ * length. */
+unsigned ntr_name_clean(const char *name, char cleaned[NTR_NAME_CLEANED_MAX + 1]);
+
+/* ---- Lists of words in one string, such as "off|on": the values of an option in tables. */
+
+/* Returns the index in the list of `text`, which has `length` characters, or -1. */
+int ntr_choice_find(const char *words, const char *text, size_t length);
+
+/* Returns the word number `place` and stores its length, or returns NULL when `place` is past the last word. */
+const char *ntr_choice_at(const char *words, unsigned place, size_t *length);
+
+#endif
