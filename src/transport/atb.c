@@ -5,7 +5,7 @@
  * valid ATID nor a valid length, and a record has at most 16 data bytes. A reader therefore finds the next record
  * after any interruption. The writer emits MARK_BYTES bytes, so that a mark is still recognized when its first
  * bytes are missing. */
-#include "transport/trace_ids.h"
+#include "transport/transports.h"
 
 enum { MARK = 0x7f, MARK_BYTES = 20, MARK_SEEN = 17, TRANSFER_MAX = 16, DEFAULT_WIDTH = 4 };
 

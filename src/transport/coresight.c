@@ -6,7 +6,7 @@
  * previous ID. A TPIU sends the full synchronization word 0x7fffffff between frames and the half synchronization
  * word 0x7fff between the byte pairs of a frame. ID 0x7f is not a valid trace ID, so neither word can occur as
  * frame content. */
-#include "transport/trace_ids.h"
+#include "transport/transports.h"
 
 enum { FRAME = 16, FLAGS = 15, ID_NONE = 0x80, REPEAT_ID = 10 /* frames */ };
 

@@ -12,10 +12,58 @@
 #ifndef NTR_TRANSPORT_FINDER_H
 #define NTR_TRANSPORT_FINDER_H
 
-#include "transport/calibration.h"
 #include "transport/transports.h"
 
 #include <ntrace/message.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+/* ---- A set of states of a small automaton, as a bit mask. Readers use it to find the alignment of a stream: they
+ * follow all states in which the stream may be, and each received bit removes those in which the bit is not allowed. */
+
+#define STATE(state) (1u << (state))
+
+/* Returns the state that follows `state` after `bit`, or the state `dead` when `bit` is not allowed. */
+typedef unsigned (*next_state)(unsigned state, unsigned bit);
+
+/* Returns the successors of all states in `states`, without the state `dead`. */
+static inline uint32_t states_step(uint32_t states, unsigned bit, next_state next, unsigned dead) {
+    uint32_t after = 0;
+    for (; states; states &= states - 1) after |= STATE(next((unsigned)__builtin_ctz(states), bit));
+    return after & ~STATE(dead);
+}
+
+/* ---- Calibration patterns of the PIB (trace-control section 8.6). */
+
+/* The least significant bit is transmitted first. */
+#define CALIBRATION_1  0xff0055aau
+#define CALIBRATION_2  0x33cc6666u
+#define CALIBRATION_4  0x0ff05a5au
+#define CALIBRATION_8  0xff0055aau
+#define CALIBRATION_16 0xffff00005555aaaau
+
+/* Detects a pattern that is repeated at least twice. The recording may begin at any beat of the pattern.
+ *
+ * Idea: count the bits that equal the bit one pattern period earlier. After a full period of such bits the input is
+ * periodic; it is the calibration pattern when the last period equals the pattern rotated by whole beats. */
+typedef struct calibration_watch {
+    uint64_t pattern;
+    uint8_t pattern_bits; /* 32 or 64 */
+    uint8_t width;        /* bits of a beat */
+    bool on;              /* the pattern is being received */
+    uint64_t last;        /* the last pattern_bits bits */
+    uint64_t run;         /* number of consecutive bits that equal the bit one period earlier */
+} calibration_watch;
+
+void calibration_start(calibration_watch *watch, unsigned width, uint64_t pattern, unsigned pattern_bits);
+
+/* Processes one beat. Returns the number of repetitions when the pattern ended with this beat, otherwise 0. */
+uint64_t calibration_beat(calibration_watch *watch, unsigned beat);
+
+/* Returns the number of repetitions so far, or 0 when no pattern is being received. */
+uint64_t calibration_times(const calibration_watch *watch);
+
+/* ---- The finder. */
 
 typedef struct message_finder {
     uint32_t states;  /* set of states in which the stream may be */

@@ -1,6 +1,6 @@
 /* PIB, parallel modes (trace-control sections 8.2 and 8.6). */
 #include "transport/finder.h"
-#include "transport/messages.h"
+#include "transport/transports.h"
 
 typedef struct pib_reader {
     ntr_transport_reader base;

@@ -1,5 +1,5 @@
 #include "base/config.h"
-#include "transport/pin_state.h"
+#include "transport/sampler.h"
 
 #include "base/allocator.h"
 

@@ -1,5 +1,4 @@
 /* Memory image of a RAM sink (trace-control section 6.4, step 7). */
-#include "transport/messages.h"
 #include "transport/transports.h"
 
 #include "base/allocator.h"

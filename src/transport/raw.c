@@ -1,5 +1,4 @@
 /* The N-Trace byte stream without idle bytes. */
-#include "transport/messages.h"
 #include "transport/transports.h"
 
 typedef struct raw_reader {

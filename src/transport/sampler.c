@@ -1,5 +1,7 @@
 #include "transport/sampler.h"
 
+#include <stdarg.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -144,4 +146,16 @@ ntr_status sampler_end(sampler *pins, uint64_t time) {
         TRY(give(pins, pins->longest));
     }
     return flush(pins);
+}
+
+ntr_status pin_reader_fail(ntr_pin_reader *reader, ntr_status status, const char *format, ...) {
+    va_list arguments;
+    va_start(arguments, format);
+    vsnprintf(reader->error, sizeof reader->error, format, arguments);
+    va_end(arguments);
+    return status;
+}
+
+ntr_status pin_reader_levels(ntr_pin_reader *reader, uint64_t time) {
+    return sampler_levels(&reader->pins, time, reader->levels >> CLOCK_BIT & 1, (uint16_t)reader->levels);
 }

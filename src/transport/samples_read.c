@@ -1,5 +1,5 @@
 /* Files of raw samples, as logic analysers export them ("binary" of sigrok). */
-#include "transport/pin_state.h"
+#include "transport/sampler.h"
 
 #include <stdlib.h>
 

@@ -1,7 +1,7 @@
-#include "base/config.h"
 #include "transport/transports.h"
 
 #include "base/allocator.h"
+#include "base/config.h"
 #include "base/macros.h"
 
 #include <string.h>
@@ -80,41 +80,18 @@ void ntr_transport_reader_free(ntr_transport_reader *reader) {
     ntr_dealloc(reader->options.allocator, reader);
 }
 
-static ntr_status flush_bytes(ntr_transport_reader *reader) {
-    size_t size = reader->out_size;
-    reader->out_size = 0;
-    return size ? reader->options.sink(reader->options.user, reader->out_id, reader->out, size) : NTR_OK;
-}
-
-ntr_status reader_give(ntr_transport_reader *reader, unsigned id, const uint8_t *bytes, size_t size) {
-    if (id != reader->out_id || size > OUT_BYTES - reader->out_size) {
-        TRY(flush_bytes(reader));
-        reader->out_id = id;
-    }
-    memcpy(reader->out + reader->out_size, bytes, size);
-    reader->out_size += size;
-    return NTR_OK;
-}
-
-void reader_note(ntr_transport_reader *reader, ntr_note_kind kind, ntr_status reason, uint64_t position,
-                 uint64_t value) {
-    if (!reader->options.note) return;
-    ntr_transport_note note = {(uint8_t)kind, (int16_t)reason, position, value};
-    reader->options.note(reader->options.user, &note);
-}
-
 ntr_status ntr_transport_reader_push(ntr_transport_reader *reader, const uint16_t *beats, size_t count) {
     const unsigned mask = (1u << reader->transport->beat_bits) - 1;
     for (size_t i = 0; i < count; i++) {
         TRY(reader->ops->read_beat(reader, beats[i] & mask));
         reader->position++;
     }
-    return flush_bytes(reader);
+    return reader_flush(reader);
 }
 
 ntr_status ntr_transport_reader_end(ntr_transport_reader *reader) {
     if (reader->ops->read_end) TRY(reader->ops->read_end(reader));
-    return flush_bytes(reader);
+    return reader_flush(reader);
 }
 
 /* ---- writer */
@@ -146,49 +123,32 @@ void ntr_transport_writer_free(ntr_transport_writer *writer) {
     ntr_dealloc(writer->options.allocator, writer);
 }
 
-static ntr_status flush_beats(ntr_transport_writer *writer) {
-    size_t count = writer->out_size;
-    writer->out_size = 0;
-    return count ? writer->options.sink(writer->options.user, writer->out, count) : NTR_OK;
-}
-
-ntr_status writer_give(ntr_transport_writer *writer, unsigned beat) {
-    if (writer->out_size == OUT_BEATS) TRY(flush_beats(writer));
-    writer->out[writer->out_size++] = (uint16_t)beat;
-    return NTR_OK;
-}
-
-ntr_status writer_give_many(ntr_transport_writer *writer, unsigned beat, uint32_t count) {
-    for (; count; count--) TRY(writer_give(writer, beat));
-    return NTR_OK;
-}
-
 ntr_status ntr_transport_writer_put(ntr_transport_writer *writer, unsigned id, const uint8_t *bytes, size_t size) {
     if (writer->transport->ids && (id == NTR_ATB_ID_NULL || id >= NTR_ATB_ID_RESERVED)) return NTR_E_RANGE;
     for (size_t i = 0; i < size; i++) TRY(writer->ops->write_byte(writer, id, bytes[i]));
-    return flush_beats(writer);
+    return writer_flush(writer);
 }
 
 ntr_status ntr_transport_writer_idle(ntr_transport_writer *writer, uint32_t count) {
     TRY(writer->ops->write_idle(writer, count));
-    return flush_beats(writer);
+    return writer_flush(writer);
 }
 
 ntr_status ntr_transport_writer_calibrate(ntr_transport_writer *writer, uint32_t times) {
     if (!writer->ops->write_calibration) return NTR_E_UNSUPPORTED;
     TRY(writer->ops->write_calibration(writer, times));
-    return flush_beats(writer);
+    return writer_flush(writer);
 }
 
 ntr_status ntr_transport_writer_trigger(ntr_transport_writer *writer, unsigned id) {
     if (!writer->ops->write_trigger) return NTR_E_UNSUPPORTED;
     TRY(writer->ops->write_trigger(writer, id & 0x7f));
-    return flush_beats(writer);
+    return writer_flush(writer);
 }
 
 ntr_status ntr_transport_writer_end(ntr_transport_writer *writer) {
     if (writer->ops->write_end) TRY(writer->ops->write_end(writer));
-    return flush_beats(writer);
+    return writer_flush(writer);
 }
 
 ntr_status ntr_transport_writer_ram(const ntr_transport_writer *writer, ntr_ram_window *ram) {

@@ -1,8 +1,9 @@
-/* Private interface between transport.c and the implementations of the transports. */
+/* Private interface between transport.c, the implementations of the transports, and what they share (beats.c). */
 #ifndef NTR_TRANSPORT_TRANSPORTS_H
 #define NTR_TRANSPORT_TRANSPORTS_H
 
 #include "base/macros.h"
+#include "wire/ends.h"
 
 #include <ntrace/transport.h>
 
@@ -55,8 +56,28 @@ ntr_status reader_give(ntr_transport_reader *reader, unsigned id, const uint8_t 
 void reader_note(ntr_transport_reader *reader, ntr_note_kind kind, ntr_status reason, uint64_t position,
                  uint64_t value);
 
+/* Delivers bytes with trace ID `id`: to the sink for a trace source, as a note for a trigger, a flush or a reserved
+ * ID, nowhere for the null ID. *noted is the last reserved ID that was reported. Errors: those of the sink. */
+ntr_status trace_id_give(ntr_transport_reader *reader, unsigned *noted, unsigned id, const uint8_t *bytes, size_t size);
+
+/* Passes what is buffered to the sink. */
+ntr_status reader_flush(ntr_transport_reader *reader);
+ntr_status writer_flush(ntr_transport_writer *writer);
+
 /* Passes one beat to the sink. */
 ntr_status writer_give(ntr_transport_writer *writer, unsigned beat);
 ntr_status writer_give_many(ntr_transport_writer *writer, unsigned beat, uint32_t count);
+
+/* ---- Message boundaries in a plain stream of N-Trace bytes, without decoding fields. */
+
+typedef enum byte_role { BYTE_IDLE, BYTE_FIRST, BYTE_NEXT } byte_role;
+
+/* Returns the role of `byte` and updates `*inside`, which is true inside a message. N-Trace 1.0 section 2. */
+static inline byte_role message_byte(bool *inside, uint8_t byte) {
+    if (!*inside && byte == NTR_IDLE) return BYTE_IDLE;
+    const byte_role role = *inside ? BYTE_NEXT : BYTE_FIRST;
+    *inside = !ntr_ends_message(byte);
+    return role;
+}
 
 #endif

@@ -1,6 +1,6 @@
 /* VCD reader (IEEE 1364 section 18), for files of simulators and logic analysers. Tokens are separated by white
  * space. */
-#include "transport/pin_state.h"
+#include "transport/sampler.h"
 
 #include <stdio.h>
 #include <stdlib.h>

@@ -4,7 +4,6 @@
  *
  * Example, 14 bits: the group 8321 is MDO 20c8, MSEO 01. In groups of 6 bits this is MDO 08, 03, 02: the bytes 20 0c
  * 09. The last group of a field may have zero bits that groups of 6 bits would not need; they stay. */
-#include "transport/messages.h"
 #include "transport/transports.h"
 
 enum { MSEO_BITS = 2, MSEO_MASK = 3, NARROW_BITS = 6, NARROW_MASK = 63 };
