@@ -4,7 +4,7 @@
 #include "message/decode.h"
 #include "message/layout.h"
 #include "message/quick.h"
-#include "message/rules.h"
+#include "message/values.h"
 #include "message/table.h"
 #include "wire/ends.h"
 

@@ -5,6 +5,8 @@
 #include "message/table.h"
 #include "wire/mdo.h"
 
+#include <ntrace/message.h>
+
 static inline unsigned ntr_significant_bits(uint64_t value) {
     return 64 - (unsigned)__builtin_clzll(value | 1);
 }
@@ -47,5 +49,10 @@ static inline bool ntr_is_padded(const ntr_params *params, const ntr_message *me
     if (field == NTR_FIELD_TSTAMP && params->ts_fixed) return sent != needed;
     return sent - needed >= NTR_MDO_BITS; /* or less than needed: extended */
 }
+
+/* ---- MSB extension of addresses. N-Trace 1.0 section 7.1. */
+
+/* The smallest number of bits, a multiple of 6, from which MSB extension restores this F-ADDR or U-ADDR. */
+unsigned ntr_address_bits(const ntr_params *params, uint64_t value);
 
 #endif

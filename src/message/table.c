@@ -1,6 +1,6 @@
 #include "message/table.h"
-
 #include "message/sets.h"
+#include "message/values.h"
 
 /* ---- fields ------------------------------------------------------------------------------------ */
 
@@ -109,4 +109,65 @@ const char *ntr_tcode_name(const ntr_dialect *dialect, unsigned tcode) {
     if (tcode >= NTR_TCODES) return "Malformed";
     const ntr_message_info *row = ntr_message_get(dialect, tcode);
     return row ? row->name : unnamed[tcode];
+}
+
+#define NTR_VALUE(field, id, first, last, set, flags, name, about)                                                     \
+    {name, about, NTR_FIELD_##field, first, last, NTR_MESSAGES_##set, flags},
+static const ntr_value_info values[] = {
+#include <ntrace/values.def>
+};
+#undef NTR_VALUE
+
+const ntr_value_info *ntr_value_at(size_t index) {
+    return index < sizeof values / sizeof values[0] ? &values[index] : NULL;
+}
+
+const char *ntr_value_name(const ntr_dialect *dialect, ntr_field field, uint64_t value) {
+    bool named = false;
+    const ntr_value_info *row;
+    for (size_t i = 0; (row = ntr_value_at(i)); i++) {
+        if (row->field != field) continue;
+        named = true;
+        if (row->messages & ntr_dialect_messages(dialect) && value >= row->first && value <= row->last)
+            return row->name;
+    }
+    return named ? "reserved" : NULL;
+}
+
+const char *ntr_sync_name(unsigned code) {
+    return ntr_value_name(NULL, NTR_FIELD_SYNC, code);
+}
+
+const char *ntr_evcode_name(unsigned code) {
+    return ntr_value_name(NULL, NTR_FIELD_EVCODE, code);
+}
+
+#define NTR_RULE(field, condition, when, low, high, set, defect)                                                       \
+    {NTR_FIELD_##field, NTR_FIELD_##condition, when, NTR_MESSAGES_##set, NTR_##defect, low, high},
+static const ntr_value_rule rules[] = {
+#include "message/rules.def"
+};
+#undef NTR_RULE
+
+const ntr_value_rule *ntr_rule_at(size_t index) {
+    return index < sizeof rules / sizeof rules[0] ? &rules[index] : NULL;
+}
+
+/* Fields that have a rule. */
+#define NTR_RULE(field, condition, when, low, high, set, defect) | NTR_FIELD_BIT(NTR_FIELD_##field)
+static const ntr_fields ruled = 0
+#include "message/rules.def"
+    ;
+#undef NTR_RULE
+
+ntr_status ntr_field_check(const ntr_dialect *dialect, const ntr_message *message, ntr_field field) {
+    if (!(ruled & NTR_FIELD_BIT(field))) return NTR_OK;
+    uint64_t value = message->value[field];
+    const ntr_value_rule *rule;
+    for (size_t i = 0; (rule = ntr_rule_at(i)); i++) {
+        if (rule->field != field || !(rule->messages & ntr_dialect_messages(dialect))) continue;
+        if (rule->condition != NTR_FIELD_NONE && message->value[rule->condition] != rule->when) continue;
+        if (value < rule->low || value > rule->high) return rule->defect;
+    }
+    return NTR_OK;
 }

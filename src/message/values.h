@@ -1,8 +1,10 @@
-/* What the values of fixed fields mean, from include/ntrace/values.def. */
+/* What the values of fixed fields mean (include/ntrace/values.def), and which a field may have (rules.def). */
 #ifndef NTR_MESSAGE_VALUES_H
 #define NTR_MESSAGE_VALUES_H
 
 #include <ntrace/message.h>
+
+/* ---- What the values of fixed fields mean, from include/ntrace/values.def. */
 
 typedef struct ntr_value_info {
     const char *name, *about;
@@ -30,5 +32,20 @@ static inline unsigned ntr_value_flags(unsigned messages, unsigned field, uint64
 static inline unsigned ntr_sync_flags(const ntr_message *m) {
     return ntr_value_flags(NTR_MESSAGES_1_0, NTR_FIELD_SYNC, m->sync);
 }
+
+/* ---- What values a field may have (rules.def). */
+
+typedef struct ntr_value_rule {
+    uint8_t field, condition, when; /* the rule holds when `condition` (or NTR_FIELD_NONE) has the value `when` */
+    uint8_t messages;               /* NTR_MESSAGES_* set of dialects */
+    int16_t defect;                 /* the defect when `field` is outside low..high */
+    uint64_t low, high;
+} ntr_value_rule;
+
+/* The index-th rule, NULL past the last. */
+const ntr_value_rule *ntr_rule_at(size_t index);
+
+/* NTR_OK, or the defect that makes the value of this present field impossible. */
+ntr_status ntr_field_check(const ntr_dialect *dialect, const ntr_message *message, ntr_field field);
 
 #endif

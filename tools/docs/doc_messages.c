@@ -1,5 +1,4 @@
 /* Prints docs/messages.md: every message, field, value and rule of the tables. */
-#include "message/rules.h"
 #include "message/values.h"
 
 #include <inttypes.h>
@@ -119,7 +118,7 @@ static void print_values(void) {
     print_flag_names("property", value_flags, NTR_VALUE_BIT_RESERVED);
 }
 
-static void print_range(const ntr_rule *rule) {
+static void print_range(const ntr_value_rule *rule) {
     if (rule->high == UINT64_MAX)
         printf("%" PRIu64 " or more", rule->low);
     else
@@ -127,7 +126,7 @@ static void print_range(const ntr_rule *rule) {
 }
 
 static void print_rules(void) {
-    const ntr_rule *rule;
+    const ntr_value_rule *rule;
     printf("| field | when | must be | else | where |\n|---|---|---|---|---|\n");
     for (size_t i = 0; (rule = ntr_rule_at(i)); i++) {
         printf("| %s | ", ntr_field_name((ntr_field)rule->field));
