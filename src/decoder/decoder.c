@@ -52,6 +52,7 @@ void ntr_decoder_free(ntr_decoder *d) {
     ntr_message_memos_release(&d->message_memos, d->allocator);
     ntr_sources_release(d);
     ntr_blocks_free(d->blocks);
+    ntr_dealloc(d->allocator, d->queue);
     ntr_dealloc(d->allocator, d);
 }
 

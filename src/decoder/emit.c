@@ -1,8 +1,7 @@
 /* Events are appended to the queue, from which ntr_decoder_read takes them, or added to the totals. */
+#include "base/allocator.h"
 #include "decoder/snapshot.h"
 #include "decoder/state.h"
-
-#include <assert.h>
 
 ntr_event ntr_event_make(const ntr_decoder *d, const ntr_source *s, ntr_event_kind kind) {
     ntr_event e = d->header;
@@ -35,8 +34,13 @@ void ntr_span_count(const ntr_decoder *d, unsigned end, uint64_t instructions, u
     }
 }
 
+/* A step adds a few events for each source: a loss of bytes opens the gaps of all sources in one step. */
 static void queue(ntr_decoder *d, const ntr_event *event) {
-    assert(d->queue_count < NTR_QUEUE_CAPACITY);
+    if (d->queue_count == d->queue_capacity &&
+        ntr_reserve(d->allocator, (void **)&d->queue, &d->queue_capacity, d->queue_count + 1, sizeof *d->queue)) {
+        d->failed = NTR_E_MEMORY;
+        return;
+    }
     d->queue[d->queue_count++] = *event;
 }
 

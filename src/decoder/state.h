@@ -146,9 +146,6 @@ static inline bool ntr_request_runs_ahead(const ntr_walk_request *request) {
     return request->goal == NTR_GOAL_HISTORY || request->goal == NTR_GOAL_COUNT;
 }
 
-/* Maximum number of events that one step adds before the queue is emptied. */
-#define NTR_QUEUE_CAPACITY 16
-
 /* The table of history memos: history_memo.h. */
 typedef struct ntr_history_memos {
     struct ntr_history_memo *table;
@@ -195,8 +192,8 @@ struct ntr_decoder {
     ntr_open_gap early_gap; /* bytes were lost before the first source was seen */
     uint32_t closing;       /* at the end of the stream: SRC of the next source to report a gap of */
 
-    ntr_event queue[NTR_QUEUE_CAPACITY];
-    uint8_t queue_at, queue_count;
+    ntr_event *queue; /* events of the last step that were not read yet */
+    size_t queue_at, queue_count, queue_capacity;
 
     ntr_counts *counts; /* counting decode: the totals; else NULL */
     uint64_t times;     /* counting decode: number of executions that one walk stands for */

@@ -10,7 +10,7 @@ import sys
 
 sys.path.append(os.path.join(sys.path[0], ".."))
 import tiny
-from harness import NTRACE, Run, case, check, main, matches, scratch, write
+from harness import NTRACE, Run, bytes_of, case, check, equal, main, matches, scratch, write
 
 SANITIZER = sys.argv[2] if len(sys.argv) > 2 else "none"
 SECONDS = 15 if SANITIZER == "none" else 60  # of CPU
@@ -392,6 +392,25 @@ def _():
     path = write("jit.dump", head + load + moves)
     for command in ANSWERS:
         bounded(*command, "--jitdump", path, trace())
+
+
+# ---- many sources
+
+@case("bytes are lost while 17, 300 and 4,096 sources are traced: a gap for each, in every command")
+def a_gap_for_each_source():
+    elf = write("nops.elf", elf_of([(0, 64, 0x100)], b"\x01\x00" * 32))
+    for count in (17, 300, 4096):
+        text = "".join(f"{message} SRC={source}\n" for message in ("ProgTraceSync SYNC=1 ICNT=0 FADDR=0x80", "ResourceFull RCODE=0 RDATA0=4")
+                       for source in range(count))
+        stream = write("sources", bytes_of(text, "--src-bits", "12") + b"\x03")
+        known = ("--src-bits", "12", "-e", elf, stream)
+        rows = Run("decode", *known, "--format", "jsonl", status=1).rows()
+        equal([row["src"] for row in rows if row["kind"] == "gap"], list(range(count)), "sources with a gap")
+        equal(sum(row.get("instructions", 0) for row in rows), 4 * count, "instructions before the gaps")
+        for words in (["decode"], ["decode", "-j", "2"], ["decode", "--output", "insn"], ["decode", "--output", "pc"], ["check"], ["profile"],
+                      ["profile", "-j", "2"], ["coverage"], ["flame"], ["timeline"], ["report", "-o", "answer"], ["stat"]):
+            bounded(*words, *known, status=(1,))
+        matches(rf"\ngaps {count}\n", Run("decode", "--output", "count", *known, status=1).out, "count")
 
 
 main()
