@@ -73,10 +73,12 @@ coverage-self: ## coverage of src/ by the tests, and every line that is not cove
 SIZE ?= 1024
 
 bench: all ## speed of the main operations (SIZE=MiB of the long stream), then of real programs
+	@ninja -C $(BUILD) benchmarks
 	@bench/run $(BUILD) --size $(SIZE)
 	@bench/real $(BUILD) --quick
 
 bench-check: all ## instructions executed for fixed inputs, against bench/baseline.json
+	@ninja -C $(BUILD) benchmarks
 	@bench/check $(BUILD)
 
 TIME ?= 60

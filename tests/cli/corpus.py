@@ -20,10 +20,14 @@ def compare(command, *arguments):
     check(done.returncode == 0, f"{arguments}: {done.stdout}{done.stderr}"[:1000])
 
 
-def same(stream, options, listing):
-    """The program counters of decode are those of the listing."""
+# Captures that end inside a message, and one whose last message contradicts the program: their last lines are reported.
+ENDS_BADLY = ("dv-850", "e31_coremark_release", "event-call", "timestamp")
+
+
+def same(stream, options, listing, status=0):
+    """decode prints the program counters of the listing, and ends with this status."""
     check(os.path.getsize(listing) > 20, f"{listing} is empty")
-    compare('"${@:2}" | cmp - <(zstd -dcq "$1")', listing, NTRACE, "decode", stream, "--output", "pc", *options)
+    compare('{ "${@:3}"; [ $? = "$2" ]; } | cmp - <(zstd -dcq "$1")', listing, str(status), NTRACE, "decode", stream, "--output", "pc", *options)
 
 
 def each_program():
@@ -50,7 +54,7 @@ def silicon():
                  "event-call", "pc-sample-itc", "timestamp"):
         same(corpus("silicon", name, "trace.rtd"),
              ["--dialect", "sifive-pre1.0", "-e", corpus("silicon", name, "program.elf"), *extra.get(name, [])],
-             corpus("silicon", name, "src0.pc.zst"))
+             corpus("silicon", name, "src0.pc.zst"), int(name in ENDS_BADLY))
 
 
 @case("text of an instrumentation channel")
