@@ -59,8 +59,8 @@ test-linux: all ## Linux, and OpenSBI with U-Boot, under trace are exact, and th
 
 real: all ## traces of real programs (Debian packages, fetched into a cache) are exact; all, or NAME="lua go..."
 	@tools/deps all
-	@ninja -C $(BUILD) tests/real/count_pcs.so tests/real/same_pcs
-	@tests/real/exact.py $(BUILD)/ntrace $(BUILD)/tests/real/count_pcs.so $(BUILD)/tests/real/same_pcs --all --fetch $(NAME)
+	@ninja -C $(BUILD) tests/real/count_pcs-1.so tests/real/count_pcs-4.so tests/real/count_pcs-7.so tests/real/same_pcs
+	@tests/real/exact.py $(BUILD)/ntrace $(BUILD)/tests/real/count_pcs-1.so $(BUILD)/tests/real/same_pcs --all --fetch $(NAME)
 
 sanitize-more: all ## the tests under MemorySanitizer, ThreadSanitizer and valgrind, of boards under AddressSanitizer, and the complete lint (an hour)
 	@tools/deps all

@@ -74,11 +74,11 @@ int board_machine_start(struct board_machine_run *run, const struct machine_opti
             strcmp(config.qemu_options[i], "-s") == 0)
             return cli_fail("QEMU's option %s: the board controls the time and the GDB server of the machine",
                             config.qemu_options[i]);
-    if (cli_plugin_find(run->machine.plugin, run->plugin, sizeof run->plugin) != CLI_OK) return CLI_FAILED;
+    if (cli_plugin_find(run->machine.qemu.plugin, run->plugin, sizeof run->plugin) != CLI_OK) return CLI_FAILED;
     run->machine.config.plugin = run->plugin;
-    if (joins) return join(&config, run->machine.qemu, qemu, board);
+    if (joins) return join(&config, run->machine.qemu.path, qemu, board);
     if (make_folder(run) != CLI_OK) return CLI_FAILED;
-    config.qemu = run->machine.qemu;
+    config.qemu = run->machine.qemu.path;
     if (ntr_board_start_machine(board, &config, run->socket) == NTR_OK) return CLI_OK;
     return cli_fail("--machine: %s", ntr_board_error(board));
 }

@@ -68,8 +68,9 @@ static const struct cli_option guest_table[] = {
                "root directory for the libraries of dynamic programs (default " NTR_CAPTURE_SYSROOT " if it exists)"),
     CLI_STRING(0, "cpu", "MODEL", struct run_options, cpu, "CPU model of QEMU, for example rv64,zba=false"),
     CLI_STRING(0, "qemu", "FILE", struct run_options, qemu,
-               "QEMU (default qemu-riscv64 or qemu-riscv32, depending on the program; of a machine,"
-               " qemu-system-riscv64 or -riscv32 of version 10.0 or 11.1)"),
+               "QEMU (default qemu-riscv64 or qemu-riscv32, depending on the program, from PATH if it takes plugins,"
+               " else from the cache of tools/fetch_qemu; for a machine, qemu-system-riscv64 or -riscv32 of version"
+               " 10.0 or 11.1)"),
     CLI_LIST(0, "qemu-option", "OPTION", struct run_options, qemu_options, "pass OPTION to QEMU (repeatable)"),
     CLI_STRING(0, "plugin", "FILE", struct run_options, plugin,
                "capture plugin (default: in the directory of ntrace, or the installed one)"),
@@ -144,7 +145,7 @@ struct run {
     ntr_capture_config config;
     ntr_encoder_config encoder;
     struct machine machine;
-    char bundle[PATH_MAX], plugin[PATH_MAX];
+    char bundle[PATH_MAX], plugin[PATH_MAX], search[4 * PATH_MAX];
     const char **qemu_options;
     char *topology;
     ntr_capture_session *session;
@@ -153,8 +154,12 @@ struct run {
 static int find_plugin(struct run *run) {
     run->config.plugin = run->options->plugin ? run->options->plugin : run->plugin;
     if (run->options->plugin) return CLI_OK;
-    return cli_plugin_find(run->options->machine.name ? run->machine.plugin : "ntrace-qemu.so", run->plugin,
-                           sizeof run->plugin);
+    if (run->options->machine.name) return cli_plugin_find(run->machine.qemu.plugin, run->plugin, sizeof run->plugin);
+    int status = cli_plugin_find("ntrace-qemu-1.so", run->plugin, sizeof run->plugin); /* the others are beside it */
+    if (status == CLI_OK) *strrchr(run->plugin, '/') = 0;
+    run->config.plugin = NULL;
+    run->config.plugin_dir = run->plugin;
+    return status;
 }
 
 /* Configures the capture for a modelled system. The topology, not the command line, configures its encoders. */
@@ -222,6 +227,7 @@ static int configure_qemu(struct run *run) {
     size_t count = options->qemu_options.count;
 
     run->config.qemu = options->qemu;
+    run->config.qemu_search = cli_qemu_search(false, run->search, sizeof run->search);
     run->config.sysroot = options->sysroot;
     run->config.cpu = options->cpu;
     run->qemu_options = calloc(count + 1, sizeof *run->qemu_options);
@@ -239,7 +245,7 @@ static int configure_machine(struct run *run, char **operands) {
         machine_configure(&options->machine, &options->encoder, operands, options->qemu, &run->machine, &run->config);
     if (status == CLI_OK) status = options->topology ? configure_system(run) : configure_encoder(run);
     if (status == CLI_OK) status = configure_data(run);
-    run->config.qemu = run->machine.qemu;
+    run->config.qemu = run->machine.qemu.path;
     run->config.cpu = options->cpu;
     if (status == CLI_OK) status = find_plugin(run);
     run->machine.config.plugin = run->config.plugin;

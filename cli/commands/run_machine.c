@@ -1,4 +1,5 @@
 #include "commands/run_machine.h"
+#include "io/plugin.h"
 #include "options/diagnostics.h"
 
 #include <elf.h>
@@ -290,7 +291,11 @@ int machine_configure(const struct machine_options *options, const struct cli_en
     describe(machine);
     config->machine = is;
     config->command = machine->command;
-    return machine_find_qemu(machine, qemu);
+    char search[4 * PATH_MAX];
+    cli_qemu_search(true, search, sizeof search);
+    return ntr_capture_qemu_find(&machine->qemu, qemu, search, true, machine->config.xlen)
+               ? CLI_OK
+               : cli_fail("%s", machine->qemu.error);
 }
 
 void machine_release(struct machine *machine) {

@@ -19,8 +19,7 @@ struct machine_options {
 /* The machine that is run. */
 struct machine {
     ntr_capture_machine_config config;
-    char qemu[PATH_MAX];
-    const char *plugin; /* file name */
+    ntr_capture_qemu qemu;
     const char *command[8];
     const char **qemu_options, **files;
 };
@@ -41,10 +40,6 @@ void machine_encoder_defaults(const struct machine_options *options, const struc
  * machine, but for plugin and qemu. Returns CLI_OK, or CLI_FAILED after reporting the error. */
 int machine_configure(const struct machine_options *options, const struct cli_encoder *encoder, char **operands,
                       const char *qemu, struct machine *machine, ntr_capture_config *config);
-
-/* Finds QEMU for machine->config.xlen: `given`, or that of PATH, or what tools/fetch_qemu has fetched. Sets qemu and
- * plugin. */
-int machine_find_qemu(struct machine *machine, const char *given);
 
 /* Of the options of an encoder, --context alone is allowed with a modelled system, of a machine. */
 int machine_system_options(const struct cli_encoder *given);

@@ -4,12 +4,29 @@
 #include <limits.h>
 #include <stdbool.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
 #ifndef NTRACE_PLUGIN_DIR
 #define NTRACE_PLUGIN_DIR "/usr/local/lib/ntrace"
 #endif
+
+const char *cli_qemu_search(bool machine, char *search, size_t size) {
+    const char *debian = getenv("NTRACE_DEBIAN"), *cache = getenv("XDG_CACHE_HOME"), *home = getenv("HOME"),
+               *path = getenv("PATH"), *folder = machine ? "qemu" : "qemu-user";
+    char place[PATH_MAX];
+
+    if (debian && *debian)
+        snprintf(place, sizeof place, "%s", debian);
+    else if (cache && *cache)
+        snprintf(place, sizeof place, "%s/ntrace/debian", cache);
+    else
+        snprintf(place, sizeof place, "%s/.cache/ntrace/debian", home ? home : "");
+    const int n = snprintf(search, size, "%s:%s/%s/run", path ? path : "", place, folder);
+    if (n < 0 || (size_t)n >= size) snprintf(search, size, "%s/%s/run", place, folder); /* PATH is too long */
+    return search;
+}
 
 static bool plugin_in(char *path, size_t size, const char *folder, const char *plugin) {
     int n = snprintf(path, size, "%s/%s", folder, plugin);

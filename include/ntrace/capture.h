@@ -7,7 +7,8 @@
  *   ntr_capture_config_init(&config);
  *   config.command = command;
  *   config.bundle = "hello.ntrace";
- *   config.plugin = "/usr/lib/ntrace/ntrace-qemu.so";
+ *   config.plugin_dir = "/usr/lib/ntrace";
+ *   config.qemu_search = getenv("PATH");
  *   ntr_capture_session *session = ntr_capture_new(&config);
  *   ntr_status status = ntr_capture_start(session);
  *   while (status == NTR_OK && (status = ntr_capture_step(session)) == NTR_NEED_MORE) continue;
@@ -76,10 +77,11 @@ typedef struct ntr_capture_config {
     const char *topology_name; /* for error messages: the name of its file; may be NULL */
     const char *sink; /* name of the sink that holds the stream; NULL: all sinks */
 
-    const char *plugin; /* path of the capture plugin, ntrace-qemu.so */
-    const char *qemu; /* NULL: qemu-riscv64 or qemu-riscv32, found in PATH */
+    const char *plugin; /* path of the capture plugin for the version of QEMU; NULL: it is in plugin_dir */
+    const char *qemu; /* NULL: qemu-riscv64 or qemu-riscv32 in the folders of qemu_search */
     const char *sysroot; /* -L of QEMU; NULL: NTR_CAPTURE_SYSROOT for dynamic programs */
-    const char *cpu; /* -cpu of QEMU; may be NULL */
+    const char *cpu; /* -cpu of QEMU; NULL: rv32 or rv64 since QEMU 9, where the program's attributes name nothing
+                      * that these do not have, because the default, `max`, is slow; else the default */
     const char *const *qemu_options; /* more options of QEMU */
     size_t qemu_option_count;
 
@@ -107,6 +109,8 @@ typedef struct ntr_capture_config {
     const char *test; /* name of the test that is executed, for capture.json; may be NULL */
     const char *access_symbol; /* trace loads and stores of this object in place of the range, wherever its file is
                                 * loaded; NULL: the range */
+    const char *qemu_search; /* where QEMU is looked for, in the form of PATH; may be NULL if `qemu` is given */
+    const char *plugin_dir; /* folder of the capture plugins; not needed where `plugin` is given */
 } ntr_capture_config;
 
 /* Sets the encoder's configuration that makes bundles small at little cost: implicit returns with a stack of 32,
@@ -119,6 +123,19 @@ NTR_DEFINE_CONFIG_INIT(ntr_capture_config)
 
 /* Asks `qemu`, a program, for its version. Returns false when it does not say it. */
 NTR_API bool ntr_capture_qemu_version(const char *qemu, unsigned *major, unsigned *minor);
+
+/* A QEMU that can be traced. */
+typedef struct ntr_capture_qemu {
+    char path[4096];
+    unsigned major, minor; /* its version */
+    const char *plugin; /* file name of the capture plugin for this version; static */
+    char error[1024]; /* if there is none: why, and what helps */
+} ntr_capture_qemu;
+
+/* Finds QEMU for programs, or for machines: `given`, or if it is NULL, the first one that fits in the folders of
+ * `search`, which has the form of PATH and may be NULL. `xlen` is 32 or 64. Returns whether there is one. */
+NTR_API bool ntr_capture_qemu_find(ntr_capture_qemu *qemu, const char *given, const char *search, bool machine,
+                                   unsigned xlen);
 
 typedef struct ntr_capture_session ntr_capture_session;
 

@@ -32,7 +32,7 @@ struct fault {
     uint64_t address; /* of the host */
     bool is_known;    /* the processor has reported the address; if not, no page can be there */
     bool store;
-    uint8_t registers[32 * 8]; /* of the guest */
+    struct guest_registers registers;
 };
 
 static bool describe_fault(const siginfo_t *info, const ucontext_t *context, struct fault *fault) {
@@ -44,18 +44,14 @@ static bool describe_fault(const siginfo_t *info, const ucontext_t *context, str
     fault->address = (uintptr_t)info->si_addr;
     fault->is_known = host[REG_TRAPNO] == PAGE_FAULT;
     fault->store = host[REG_ERR] & BY_WRITE;
-    memcpy(fault->registers, (const void *)(uintptr_t)host[REG_RBP], 32 * channel->head.xlen / 8);
-    return true;
+    return frames_registers((uint64_t)host[REG_RBP], &fault->registers);
 }
 
 static bool matches(const struct fault *fault, const struct riscv_access *access) {
     enum { USER_BITS = 47 };
-    unsigned size = channel->head.xlen / 8;
-    uint64_t address = 0;
+    uint64_t address = fault->registers.x[access->base] + (uint64_t)(int64_t)access->offset;
 
-    memcpy(&address, fault->registers + access->base * size, size);
-    address += (uint64_t)(int64_t)access->offset;
-    if (size == 4) address = (uint32_t)address;
+    if (channel->head.xlen == 32) address = (uint32_t)address;
     address += channel->head.guest_base;
     if (!fault->is_known) return address >> USER_BITS != 0;
     return fault->store == access->store && fault->address - address < access->size;

@@ -42,19 +42,37 @@ void frames_record_special(unsigned vcpu, void *special) {
 }
 #endif
 
-static uint64_t register_of(const uint8_t registers[32 * 8], unsigned number) {
-    uint64_t value = 0;
-    unsigned size = channel->head.xlen / 8;
-    memcpy(&value, registers + number * size, size);
-    return value;
+/* Bytes from one register to the next: their size, or 8 where QEMU keeps the registers of RV32 in 64 bits. 0: not
+ * asked. */
+static unsigned stride;
+
+/* When the program begins, sp is not 0, but ra is. */
+void frames_begin(uint64_t env) {
+    uint32_t words[SP + 1];
+
+    if (stride) return;
+    stride = channel->head.xlen / 8;
+    if (stride < 8 && env && memory_read_host(env, words, sizeof words) && !words[SP]) stride = 8;
+}
+
+bool frames_registers(uint64_t env, struct guest_registers *registers) {
+    const unsigned size = channel->head.xlen / 8;
+    uint8_t bytes[32 * 8];
+
+    if (!env || !stride || !memory_read_host(env, bytes, 32 * stride)) return false;
+    for (unsigned i = 0; i < 32; i++) {
+        registers->x[i] = 0;
+        memcpy(&registers->x[i], bytes + i * stride, size);
+    }
+    return true;
 }
 
 bool frames_read(uint64_t env, struct signal_frame *frame) {
-    uint8_t registers[32 * 8];
+    struct guest_registers registers;
     int32_t signal, code;
 
-    if (!env || !memory_read_host(env, registers, 32 * channel->head.xlen / 8)) return false;
-    uint64_t sp = register_of(registers, SP), info = register_of(registers, A1), context = register_of(registers, A2);
+    if (!frames_registers(env, &registers)) return false;
+    const uint64_t sp = registers.x[SP], info = registers.x[A1], context = registers.x[A2];
     if ((info != sp && info != sp + OLDER_FRAME) || context != info + SIGINFO_SIZE) return false;
     *frame = (struct signal_frame){0};
     if (!memory_read_guest(info, &signal, sizeof signal) || !memory_read_guest(info + SI_CODE, &code, sizeof code) ||

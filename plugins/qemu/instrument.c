@@ -22,11 +22,19 @@
 #include <stdlib.h>
 #include <string.h>
 
+static void copy_instruction(const struct qemu_plugin_insn *instruction, void *to, size_t size) {
+#if NTRACE_QEMU_API == 1
+    memcpy(to, qemu_plugin_insn_data(instruction), size);
+#else
+    qemu_plugin_insn_data(instruction, to, size);
+#endif
+}
+
 static uint32_t instruction_at(const struct qemu_plugin_tb *tb, size_t i) {
     const struct qemu_plugin_insn *instruction = qemu_plugin_tb_get_insn(tb, i);
     uint32_t word = 0;
     size_t size = qemu_plugin_insn_size(instruction);
-    memcpy(&word, qemu_plugin_insn_data(instruction), size < sizeof word ? size : sizeof word);
+    copy_instruction(instruction, &word, size < sizeof word ? size : sizeof word);
     return word;
 }
 
@@ -81,7 +89,7 @@ static bool describe(const struct qemu_plugin_tb *tb, struct translation *t) {
         const struct qemu_plugin_insn *instruction = qemu_plugin_tb_get_insn(tb, i);
         size_t size = qemu_plugin_insn_size(instruction);
         if (t->size + size > sizeof t->bytes) return false;
-        memcpy(t->bytes + t->size, qemu_plugin_insn_data(instruction), size);
+        copy_instruction(instruction, t->bytes + t->size, size);
         t->size += (uint32_t)size;
     }
     describe_traps(tb, t);
@@ -111,22 +119,61 @@ static enum marks marks_now(void) {
     return frames_are_known() ? MARKS_NONE : MARKS_CALLED;
 }
 
+/* ---- counters: inline additions of 1, while there is one thread. An operation on a scoreboard takes place at its
+ * memory plus an offset, which may lead to any other memory: to the counter. The element of the only vCPU is the first
+ * one. */
+
+#if NTRACE_QEMU_API > 1
+static qemu_plugin_u64 counter_entry(const uint64_t *counter) {
+    static struct qemu_plugin_scoreboard *board; /* protected by the lock */
+
+    if (!board) board = qemu_plugin_scoreboard_new(sizeof *counter);
+    return (qemu_plugin_u64){board, (uintptr_t)counter - (uintptr_t)qemu_plugin_scoreboard_find(board, 0)};
+}
+#endif
+
+static void count_block(struct qemu_plugin_tb *tb, uint64_t *counter) {
+#if NTRACE_QEMU_API == 1
+    qemu_plugin_register_vcpu_tb_exec_inline(tb, QEMU_INLINE_ADD, counter, 1);
+#else
+    qemu_plugin_register_vcpu_tb_exec_inline_per_vcpu(tb, QEMU_INLINE_ADD, counter_entry(counter), 1);
+#endif
+}
+
+static void count_instruction(struct qemu_plugin_insn *place, uint64_t *counter) {
+#if NTRACE_QEMU_API == 1
+    qemu_plugin_register_vcpu_insn_exec_inline(place, QEMU_INLINE_ADD, counter, 1);
+#else
+    qemu_plugin_register_vcpu_insn_exec_inline_per_vcpu(place, QEMU_INLINE_ADD, counter_entry(counter), 1);
+#endif
+}
+
+/* The accesses of the instruction. */
+static void count_access(struct qemu_plugin_insn *place, uint64_t *counter) {
+#if NTRACE_QEMU_API == 1
+    qemu_plugin_register_vcpu_mem_inline(place, QEMU_MEM_RW, QEMU_INLINE_ADD, counter, 1);
+#else
+    qemu_plugin_register_vcpu_mem_inline_per_vcpu(place, QEMU_MEM_RW, QEMU_INLINE_ADD, counter_entry(counter), 1);
+#endif
+}
+
+/* ---- marks */
+
 /* Insert mark i, behind instruction mark_at[i] - 1. */
 static void put_mark(struct qemu_plugin_tb *tb, const struct translation *t, uint64_t *passes, uint16_t i,
                      enum marks marks) {
     bool behind_last = t->mark_at[i] == t->instructions;
     struct qemu_plugin_insn *place = qemu_plugin_tb_get_insn(tb, t->mark_at[i] - (behind_last ? 1u : 0u));
-    enum qemu_plugin_mem_rw access = QEMU_PLUGIN_MEM_RW;
     void *passed = (void *)(uintptr_t)(i + 1u);
 
     if (marks == MARKS_CALLED && behind_last)
-        qemu_plugin_register_vcpu_mem_cb(place, record_access_mark, QEMU_PLUGIN_CB_NO_REGS, access, passed);
+        qemu_plugin_register_vcpu_mem_cb(place, record_access_mark, QEMU_NO_REGS, QEMU_MEM_RW, passed);
     else if (marks == MARKS_CALLED)
-        qemu_plugin_register_vcpu_insn_exec_cb(place, record_mark, QEMU_PLUGIN_CB_NO_REGS, passed);
+        qemu_plugin_register_vcpu_insn_exec_cb(place, record_mark, QEMU_NO_REGS, passed);
     else if (behind_last)
-        qemu_plugin_register_vcpu_mem_inline(place, access, QEMU_PLUGIN_INLINE_ADD_U64, &passes[i + 1], 1);
+        count_access(place, &passes[i + 1]);
     else
-        qemu_plugin_register_vcpu_insn_exec_inline(place, QEMU_PLUGIN_INLINE_ADD_U64, &passes[i + 1], 1);
+        count_instruction(place, &passes[i + 1]);
 }
 
 static void put_marks(struct qemu_plugin_tb *tb, const struct translation *t, uint32_t number) {
@@ -135,7 +182,7 @@ static void put_marks(struct qemu_plugin_tb *tb, const struct translation *t, ui
     uint64_t *passes = blocks_counters(number);
 
     if (marks == MARKS_COUNTED && counters) {
-        qemu_plugin_register_vcpu_tb_exec_inline(tb, QEMU_PLUGIN_INLINE_ADD_U64, &passes[0], 1);
+        count_block(tb, &passes[0]);
         count = counters - 1;
     }
     for (uint16_t i = 0; i < count; i++) put_mark(tb, t, passes, i, marks);
@@ -157,19 +204,19 @@ static struct special *make_special(const struct translation *t, uint32_t number
 static void put_record(struct qemu_plugin_tb *tb, const struct translation *t, uint32_t number) {
     struct special *special = make_special(t, number);
     enum marks marks = marks_now();
-    qemu_plugin_vcpu_udata_cb_t record = special                             ? frames_record_special
-                                         : channel->head.accesses            ? record_block_with_accesses
-                                         : marks == MARKS_COUNTED            ? record_block_solo
-                                         : marks == MARKS_CALLED && t->marks ? record_marked_block
-                                                                             : record_block;
+    qemu_block_callback record = special                             ? frames_record_special
+                                 : channel->head.accesses            ? record_block_with_accesses
+                                 : marks == MARKS_COUNTED            ? record_block_solo
+                                 : marks == MARKS_CALLED && t->marks ? record_marked_block
+                                                                     : record_block;
     void *argument = special ? (void *)special : (void *)(uintptr_t)number;
-    qemu_plugin_register_vcpu_tb_exec_cb(tb, record, QEMU_PLUGIN_CB_NO_REGS, argument);
+    qemu_plugin_register_vcpu_tb_exec_cb(tb, record, QEMU_NO_REGS, argument);
 }
 
 static void put_accesses(struct qemu_plugin_tb *tb, const struct translation *t) {
     for (size_t i = 0; i < t->instructions && channel->head.accesses; i++)
-        qemu_plugin_register_vcpu_mem_cb(qemu_plugin_tb_get_insn(tb, i), record_access, QEMU_PLUGIN_CB_NO_REGS,
-                                         QEMU_PLUGIN_MEM_RW, NULL);
+        qemu_plugin_register_vcpu_mem_cb(qemu_plugin_tb_get_insn(tb, i), record_access, QEMU_NO_REGS, QEMU_MEM_RW,
+                                         NULL);
 }
 
 static void put_all(struct qemu_plugin_tb *tb, struct translation *t) {
@@ -179,7 +226,7 @@ static void put_all(struct qemu_plugin_tb *tb, struct translation *t) {
     }
     uint32_t number = blocks_number(t);
     if (!number) {
-        qemu_plugin_register_vcpu_tb_exec_cb(tb, record_lost, QEMU_PLUGIN_CB_NO_REGS, NULL);
+        qemu_plugin_register_vcpu_tb_exec_cb(tb, record_lost, QEMU_NO_REGS, NULL);
         return;
     }
     put_marks(tb, t, number);
@@ -187,10 +234,10 @@ static void put_all(struct qemu_plugin_tb *tb, struct translation *t) {
     if (!(t->flags & CHANNEL_BLOCK_LOOP)) put_record(tb, t, number);
 }
 
-void instrument(qemu_plugin_id_t id, struct qemu_plugin_tb *tb) {
+QEMU_TB_CALLBACK(instrument) {
     static struct translation t; /* large; protected by the lock */
 
-    (void)id;
+    QEMU_IGNORE;
     if (plugin_detached) {
         maps_find_base(tb);
         return;

@@ -8,19 +8,20 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-int qemu_plugin_version = NTRACE_QEMU_API_VERSION;
+int qemu_plugin_version = NTRACE_QEMU_API;
 
-static void start_vcpu(qemu_plugin_id_t id, unsigned vcpu) {
-    (void)id;
+static QEMU_VCPU_CALLBACK(start_vcpu) {
+    QEMU_IGNORE;
     if (vcpu) plugin_become_shared();
     record_init_lane(vcpu);
 }
 
-static void register_all(qemu_plugin_id_t id) {
-    qemu_plugin_register_vcpu_init_cb(id, start_vcpu);
-    qemu_plugin_register_vcpu_tb_trans_cb(id, instrument);
-    qemu_plugin_register_vcpu_syscall_cb(id, syscalls_before);
-    qemu_plugin_register_vcpu_syscall_ret_cb(id, syscalls_after);
+static QEMU_ID_CALLBACK(register_all) {
+    QEMU_IGNORE;
+    qemu_plugin_register_vcpu_init_cb(plugin_id, QEMU_WITH(start_vcpu));
+    qemu_plugin_register_vcpu_tb_trans_cb(plugin_id, QEMU_WITH(instrument));
+    qemu_plugin_register_vcpu_syscall_cb(plugin_id, QEMU_WITH(syscalls_before));
+    qemu_plugin_register_vcpu_syscall_ret_cb(plugin_id, QEMU_WITH(syscalls_after));
 }
 
 /* ---- start ------------------------------------------------------------------------------------------ */
@@ -70,7 +71,7 @@ static bool has_value(const char *argument, const char *name, const char **value
     return strncmp(argument, name, length) == 0;
 }
 
-int qemu_plugin_install(qemu_plugin_id_t id, const qemu_info_t *info, int argc, char **argv) {
+int qemu_plugin_install(qemu_id id, const qemu_info *info, int argc, char **argv) {
     bool is_64 = strcmp(info->target_name, "riscv64") == 0;
     const char *path = NULL;
 
@@ -91,6 +92,6 @@ int qemu_plugin_install(qemu_plugin_id_t id, const qemu_info_t *info, int argc, 
     replace_begin();
     if (!fork_watch()) return refuse("out of memory");
     if (!plugin_detached) plugin_end_with_reader();
-    register_all(id);
+    register_all(QEMU_OWN);
     return 0;
 }

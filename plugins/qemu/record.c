@@ -46,7 +46,7 @@ void record_block_with_accesses(unsigned vcpu, void *number) {
 }
 
 /* The data is what memory holds after the access. One of 16 bytes is two of 8: the messages have no such size. */
-void record_access(unsigned vcpu, qemu_plugin_meminfo_t info, uint64_t address, void *nothing) {
+void record_access(unsigned vcpu, qemu_access info, uint64_t address, void *nothing) {
     const unsigned shift = qemu_plugin_mem_size_shift(info), part = shift < 3 ? shift : 3;
     const uint64_t end = address + (UINT64_C(1) << shift);
 
@@ -61,7 +61,7 @@ void record_mark(unsigned vcpu, void *passed) {
     atomic_store_explicit(&channel->lanes[vcpu].reached, number_of(passed), memory_order_relaxed);
 }
 
-void record_access_mark(unsigned vcpu, qemu_plugin_meminfo_t info, uint64_t address, void *passed) {
+void record_access_mark(unsigned vcpu, qemu_access info, uint64_t address, void *passed) {
     (void)info, (void)address;
     record_mark(vcpu, passed);
 }
@@ -162,6 +162,7 @@ void record_special(unsigned vcpu, void *argument, uint64_t env) {
     const struct special *special = argument;
     struct channel_lane *lane = &channel->lanes[vcpu];
 
+    frames_begin(env);
     faults_know_code((uintptr_t)__builtin_return_address(0));
     if (lane_is_traced(lane)) {
         for (uint32_t i = 0; i < special->loop_count; i++) flush_loop(lane, special->loops[i]);

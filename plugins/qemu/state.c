@@ -1,7 +1,7 @@
 #include "state.h"
 
-qemu_plugin_id_t plugin_id;
-qemu_plugin_simple_cb_t plugin_register;
+qemu_id plugin_id;
+QEMU_ID_CALLBACK((*plugin_register));
 const char *plugin_root;
 
 /* No code that is translated for one thread is executed any more: QEMU is about to create the second thread, and
@@ -14,15 +14,16 @@ void plugin_become_shared(void) {
 }
 
 /* No translation is left. */
-static void continue_shared(qemu_plugin_id_t id) {
+static QEMU_ID_CALLBACK(continue_shared) {
+    QEMU_IGNORE;
     plugin_become_shared();
-    plugin_register(id);
+    plugin_register(QEMU_OWN);
 }
 
 void plugin_expect_threads(void) {
-    if (!atomic_load(&channel->head.shared)) qemu_plugin_reset(plugin_id, continue_shared);
+    if (!atomic_load(&channel->head.shared)) qemu_plugin_reset(plugin_id, QEMU_WITH(continue_shared));
 }
 
 void plugin_translate_anew(void) {
-    qemu_plugin_reset(plugin_id, plugin_register);
+    qemu_plugin_reset(plugin_id, QEMU_WITH(plugin_register));
 }

@@ -10,8 +10,8 @@
 /* ---- state.c ------------------------------------------------------------------------------------------------------
  */
 
-extern qemu_plugin_id_t plugin_id;
-extern qemu_plugin_simple_cb_t plugin_register; /* registers all callbacks */
+extern qemu_id plugin_id;
+extern QEMU_ID_CALLBACK((*plugin_register)); /* registers all callbacks */
 
 /* Root of the guest's libraries when QEMU has no option -L; may be NULL. */
 extern const char *plugin_root;
@@ -45,10 +45,10 @@ void record_lost(unsigned vcpu, void *nothing); /* there was no room for the blo
 
 /* Callbacks at a mark. The argument is the number of marks passed with this one. */
 void record_mark(unsigned vcpu, void *passed);
-void record_access_mark(unsigned vcpu, qemu_plugin_meminfo_t info, uint64_t address, void *passed);
+void record_access_mark(unsigned vcpu, qemu_access info, uint64_t address, void *passed);
 
 /* Callback after a load or store. */
-void record_access(unsigned vcpu, qemu_plugin_meminfo_t info, uint64_t address, void *nothing);
+void record_access(unsigned vcpu, qemu_access info, uint64_t address, void *nothing);
 
 /* A block that may need more words than its number. */
 struct special {
@@ -69,6 +69,17 @@ struct signal_frame {
     uint64_t pc; /* of the instruction that was stopped, or of the next one */
     bool is_fault; /* an instruction raised the signal */
 };
+
+/* x0 to x31 of the guest. */
+struct guest_registers {
+    uint64_t x[32];
+};
+
+/* The first block of the program begins; `env` is the third argument of record_special. */
+void frames_begin(uint64_t env);
+
+/* Returns false when they cannot be read. */
+bool frames_registers(uint64_t env, struct guest_registers *registers);
 
 /* Can frames be read on this host? */
 bool frames_are_known(void);
@@ -117,7 +128,7 @@ void faults_know_code(uintptr_t address);
 /* ---- instrument.c: what is inserted into translated blocks --------------------------------------------------------
  */
 
-void instrument(qemu_plugin_id_t id, struct qemu_plugin_tb *tb);
+QEMU_TB_CALLBACK(instrument);
 
 /* ---- syscalls.c: system calls that change what the plugin has to know ---------------------------------------------
  */
@@ -135,9 +146,8 @@ const struct signal_handler *syscalls_handler(uint64_t address);
 #define VCPU_UNKNOWN UINT32_MAX
 unsigned syscalls_vcpu(void);
 
-void syscalls_before(qemu_plugin_id_t id, unsigned vcpu, int64_t number, uint64_t a1, uint64_t a2, uint64_t a3,
-                     uint64_t a4, uint64_t a5, uint64_t a6, uint64_t a7, uint64_t a8);
-void syscalls_after(qemu_plugin_id_t id, unsigned vcpu, int64_t number, int64_t result);
+QEMU_SYSCALL_CALLBACK(syscalls_before);
+QEMU_SYSCALL_RETURN_CALLBACK(syscalls_after);
 
 /* ---- fork.c: child processes ----------------------------------------------------------------------------------------
  */

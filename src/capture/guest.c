@@ -52,9 +52,17 @@ static void add_program(struct arguments *arguments, const char *command, const 
     for (unsigned i = 1; i < program->count; i++) add(arguments, program->words[i]);
 }
 
+/* -cpu. QEMU's default is `max` since version 9. */
+static const char *cpu_of(const ntr_capture_config *config, const struct ntr_capture_elf *elf,
+                          const struct channel_program *program, const ntr_capture_qemu *qemu) {
+    if (config->cpu || qemu->major < 9) return config->cpu;
+    const char *path = *program->path ? program->path : config->command[0];
+    return !ntr_capture_qemu_plain_cpu(path) ? NULL : elf->xlen == 32 ? "rv32" : "rv64";
+}
+
 static bool make_arguments(struct arguments *arguments, const ntr_capture_config *config,
                            const struct ntr_capture_elf *elf, const struct channel_program *program,
-                           const char *plugin) {
+                           const ntr_capture_qemu *qemu, const char *plugin) {
     enum { OWN = 10 + 2 * CHANNEL_SCRIPTS }; /* QEMU, four options with their values, words of a script, NULL */
     size_t count = 0;
 
@@ -62,9 +70,9 @@ static bool make_arguments(struct arguments *arguments, const ntr_capture_config
     *arguments = (struct arguments){
         .items = ntr_alloc(config->allocator, OWN + config->qemu_option_count + count, sizeof(char *))};
     if (!arguments->items) return false;
-    add(arguments, config->qemu ? config->qemu : elf->xlen == 32 ? "qemu-riscv32" : "qemu-riscv64");
+    add(arguments, qemu->path);
     add_pair(arguments, "-L", sysroot_of(config, elf));
-    add_pair(arguments, "-cpu", config->cpu);
+    add_pair(arguments, "-cpu", cpu_of(config, elf, program, qemu));
     for (size_t i = 0; i < config->qemu_option_count; i++) add(arguments, config->qemu_options[i]);
     add_pair(arguments, "-plugin", plugin);
     add_program(arguments, config->command[0], program);
@@ -72,13 +80,28 @@ static bool make_arguments(struct arguments *arguments, const ntr_capture_config
     return true;
 }
 
-/* "PATH,channel=/proc/PID/fd/N,root=DIR" */
-static ntr_status plugin_argument(const ntr_capture_config *config, int memory, char *out, size_t size,
-                                  struct ntr_capture_reason *reason) {
-    const char *plugin = config->plugin, *root = ntr_capture_guest_root(config);
-    char path[PATH_MAX];
+/* The QEMU that is used. If both it and the plugin are given, they are taken as they are. */
+static ntr_status choose_qemu(ntr_capture_qemu *qemu, const ntr_capture_config *config,
+                              const struct ntr_capture_elf *elf, struct ntr_capture_reason *reason) {
+    if (!config->plugin && !config->plugin_dir)
+        return ntr_capture_fail(reason, NTR_E_INVALID, "the folder of the capture plugins is missing");
+    if (ntr_capture_qemu_find(qemu, config->qemu, config->qemu_search, false, elf->xlen)) return NTR_OK;
+    if (!config->plugin) return ntr_capture_fail(reason, NTR_E_IO, "%s", qemu->error);
+    snprintf(qemu->path, sizeof qemu->path, "%s",
+             config->qemu      ? config->qemu
+             : elf->xlen == 32 ? "qemu-riscv32"
+                               : "qemu-riscv64");
+    return NTR_OK;
+}
 
-    if (!plugin) return ntr_capture_fail(reason, NTR_E_INVALID, "the capture plugin is missing");
+/* "PATH,channel=/proc/PID/fd/N,root=DIR" */
+static ntr_status plugin_argument(const ntr_capture_config *config, const ntr_capture_qemu *qemu, int memory, char *out,
+                                  size_t size, struct ntr_capture_reason *reason) {
+    const char *root = ntr_capture_guest_root(config);
+    char path[PATH_MAX], plugin[PATH_MAX];
+
+    snprintf(plugin, sizeof plugin, "%s%s%s", config->plugin ? config->plugin : config->plugin_dir,
+             config->plugin ? "" : "/", config->plugin ? "" : qemu->plugin);
     if (!realpath(plugin, path)) return ntr_capture_fail_errno(reason, plugin);
     if (strchr(path, ','))
         return ntr_capture_fail(reason, NTR_E_INVALID, "%s: QEMU takes no plugin with a comma in its path", path);
@@ -91,26 +114,9 @@ static ntr_status plugin_argument(const ntr_capture_config *config, int memory, 
 /* ---- starting -----------------------------------------------------------------------------------------------------
  */
 
-/* Signals that a caller may ignore for its own output have their default action in the guest. Returns an errno. */
-static int spawn(pid_t *pid, char **arguments, const posix_spawn_file_actions_t *actions) {
-    posix_spawnattr_t attributes;
-    sigset_t defaults;
-
-    int failed = posix_spawnattr_init(&attributes);
-    if (failed) return failed;
-    sigemptyset(&defaults);
-    sigaddset(&defaults, SIGPIPE);
-    sigaddset(&defaults, SIGXFSZ);
-    posix_spawnattr_setsigdefault(&attributes, &defaults);
-    posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETSIGDEF);
-    failed = posix_spawnp(pid, arguments[0], actions, &attributes, arguments, environ);
-    posix_spawnattr_destroy(&attributes);
-    return failed;
-}
-
 static ntr_status start(struct ntr_capture_guest *guest, char **arguments, struct ntr_capture_reason *reason) {
     pid_t pid;
-    int failed = spawn(&pid, arguments, NULL);
+    int failed = ntr_capture_spawn(&pid, arguments, NULL);
 
     if (failed == ENOENT)
         return ntr_capture_fail(reason, NTR_E_IO, "%s: not found; Debian's package qemu-user has it", arguments[0]);
@@ -119,36 +125,12 @@ static ntr_status start(struct ntr_capture_guest *guest, char **arguments, struc
     return NTR_OK;
 }
 
-static void ask_version(struct ntr_capture_guest *guest, char *qemu);
-
 ntr_status ntr_capture_guest_spawn(struct ntr_capture_guest *guest, char **arguments,
                                    struct ntr_capture_reason *reason) {
     *guest = (struct ntr_capture_guest){0};
     ntr_status status = start(guest, arguments, reason);
-    if (status == NTR_OK) ask_version(guest, arguments[0]);
+    if (status == NTR_OK) ntr_capture_ask(&guest->question, arguments[0], "--version");
     return status;
-}
-
-/* Start `QEMU --version` with its output in a pipe. It runs beside the guest, and its output is read at the end.
- * Without it, the version is not known. */
-static void ask_version(struct ntr_capture_guest *guest, char *qemu) {
-    char option[] = "--version", *arguments[] = {qemu, option, NULL};
-    posix_spawn_file_actions_t actions;
-    int ends[2];
-
-    if (pipe2(ends, O_CLOEXEC)) return;
-    bool asked = posix_spawn_file_actions_init(&actions) == 0;
-    if (asked) {
-        asked = posix_spawn_file_actions_adddup2(&actions, ends[1], STDOUT_FILENO) == 0 &&
-                posix_spawn_file_actions_addopen(&actions, STDERR_FILENO, "/dev/null", O_WRONLY, 0) == 0 &&
-                spawn(&guest->version_pid, arguments, &actions) == 0;
-        posix_spawn_file_actions_destroy(&actions);
-    }
-    close(ends[1]);
-    guest->version_file = ends[0];
-    if (asked) return;
-    close(ends[0]);
-    guest->version_pid = 0;
 }
 
 ntr_status ntr_capture_guest_start(struct ntr_capture_guest *guest, const ntr_capture_config *config,
@@ -156,13 +138,15 @@ ntr_status ntr_capture_guest_start(struct ntr_capture_guest *guest, const ntr_ca
                                    struct ntr_capture_reason *reason) {
     char plugin[2 * PATH_MAX + 64];
     struct arguments arguments;
+    ntr_capture_qemu qemu;
 
     *guest = (struct ntr_capture_guest){0};
-    ntr_status status = plugin_argument(config, memory, plugin, sizeof plugin, reason);
+    ntr_status status = choose_qemu(&qemu, config, elf, reason);
+    if (status == NTR_OK) status = plugin_argument(config, &qemu, memory, plugin, sizeof plugin, reason);
     if (status != NTR_OK) return status;
-    if (!make_arguments(&arguments, config, elf, program, plugin)) return ntr_capture_fail_memory(reason);
+    if (!make_arguments(&arguments, config, elf, program, &qemu, plugin)) return ntr_capture_fail_memory(reason);
     status = start(guest, arguments.items, reason);
-    if (status == NTR_OK) ask_version(guest, arguments.items[0]);
+    if (status == NTR_OK) ntr_capture_ask(&guest->question, arguments.items[0], "--version");
     ntr_dealloc(config->allocator, arguments.items);
     return status;
 }
@@ -201,52 +185,17 @@ void ntr_capture_guest_kill(struct ntr_capture_guest *guest) {
     if (guest->pid && !guest->ended && !guest->adopted) kill(guest->pid, SIGKILL);
 }
 
-static pid_t wait_for(pid_t pid) {
-    pid_t got;
-    do got = waitpid(pid, NULL, 0);
-    while (got < 0 && errno == EINTR);
-    return got;
-}
-
-static void read_version(struct ntr_capture_guest *guest) {
-    size_t size = 0;
-    ssize_t n = 1;
-
-    while (size + 1 < sizeof guest->version && n > 0) {
-        n = read(guest->version_file, guest->version + size, sizeof guest->version - 1 - size);
-        if (n > 0) size += (size_t)n;
-        if (n < 0 && errno == EINTR) n = 1;
-    }
-    guest->version[strcspn(guest->version, "\n")] = 0;
-}
-
 void ntr_capture_guest_version(struct ntr_capture_guest *guest) {
-    if (!guest->version_pid) return;
-    read_version(guest);
-    close(guest->version_file);
-    wait_for(guest->version_pid);
-    guest->version_pid = 0;
-}
-
-bool ntr_capture_qemu_version(const char *qemu, unsigned *major, unsigned *minor) {
-    struct ntr_capture_guest guest = {0};
-    static const char word[] = " version ";
-    char *end;
-
-    ask_version(&guest, (char *)(uintptr_t)qemu);
-    ntr_capture_guest_version(&guest);
-    const char *at = strstr(guest.version, word);
-    if (!at) return false;
-    *major = (unsigned)strtoul(at + sizeof word - 1, &end, 10);
-    *minor = *end == '.' ? (unsigned)strtoul(end + 1, NULL, 10) : 0;
-    return true;
+    if (!guest->question.pid) return;
+    ntr_capture_answer(&guest->question, guest->version, sizeof guest->version);
+    guest->version[strcspn(guest->version, "\n")] = 0;
 }
 
 void ntr_capture_guest_reap(struct ntr_capture_guest *guest) {
     if (guest->pid && guest->adopted)
         close(guest->handle);
     else if (guest->pid)
-        wait_for(guest->pid);
+        ntr_capture_wait(guest->pid);
     guest->pid = 0;
     ntr_capture_guest_version(guest);
 }

@@ -4,6 +4,7 @@
 
 #include "capture/elf.h"
 #include "capture/error.h"
+#include "capture/qemu.h"
 #include "channel/resolve.h"
 
 #include <ntrace/capture.h>
@@ -16,8 +17,7 @@ struct ntr_capture_guest {
     bool ended; /* it is a zombie until ntr_capture_guest_reap */
     int status; /* exit status as a shell reports it: 128 + N for signal N */
     int signal; /* that killed it; 0: none */
-    pid_t version_pid; /* process that prints the version of QEMU; 0: none */
-    int version_file; /* the other end of its standard output */
+    struct ntr_capture_question question; /* its version */
     char version[128]; /* "qemu-riscv64 version 7.2.22 (...)"; "" when not known */
 };
 

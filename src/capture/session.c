@@ -1,3 +1,4 @@
+#include "capture/qemu.h"
 #include "capture/session.h"
 #include "bundle/zstd_write.h"
 #include "base/allocator.h"
@@ -210,11 +211,24 @@ static int fault_of(int signal) {
     return is_fault ? signal : 0;
 }
 
+static ntr_status without_plugin(struct ntr_capture_session *session) {
+    const bool machine = session->machine.name != NULL;
+
+    ntr_capture_guest_version(&session->guest);
+    return ntr_capture_fail(&session->reason, NTR_E_FORMAT,
+                            "QEMU ended without the capture plugin: expected %s of version %s, found \"%s\"; "
+                            "tools/fetch_qemu%s %s one",
+                            machine ? "a QEMU" : "a QEMU built with plugins", ntr_capture_qemu_supported(machine),
+                            *session->guest.version ? session->guest.version
+                                                    : "a program that does not say its version",
+                            machine ? "" : " --user", machine ? "fetches" : "builds");
+}
+
 static ntr_status check(struct ntr_capture_session *session) {
     ntr_status failure = session->harts.failure;
 
     if (!session->past.programs && atomic_load(&session->source.channel->head.state) == CHANNEL_NEW)
-        return ntr_capture_fail(&session->reason, NTR_E_FORMAT, "QEMU ended without the capture plugin");
+        return without_plugin(session);
     if (failure == NTR_OK || *session->reason.text) return failure; /* the modelled system gave its reason */
     return ntr_capture_fail(&session->reason, failure, "encoding failed: %s", ntr_status_text(failure));
 }

@@ -254,7 +254,7 @@ static bool open_log(void) {
     return log_file > 0;
 }
 
-int qemu_plugin_install(qemu_id id, const qemu_machine_info *info, int argc, char **argv) {
+int qemu_plugin_install(qemu_id id, const qemu_info *info, int argc, char **argv) {
     (void)info;
     for (int i = 0; i < argc; i++) {
         if (strncmp(argv[i], "out=", 4) == 0) out = fopen(argv[i] + 4, "w");

@@ -13,8 +13,9 @@ import sys
 HERE = os.path.dirname(os.path.abspath(__file__))
 sys.path.append(os.path.join(sys.path[0], ".."))
 from harness import Run, case, equal, main, need, scratch
+import user_qemu
 
-PLUGIN = sys.argv.pop(2)
+PLUGIN = user_qemu.plugin(sys.argv.pop(2))
 BASE = 1 << 40  # host address of guest address 0: none that QEMU takes by itself
 PROGRAMS = {"static": ("-static",), "pie": ("-pie",), "family": ("-pie",), "vector": ("-static", "-march=rv64gcv"),
             "narrow": ("-nostdlib", "-static", "-ffreestanding", "-march=rv32gc", "-mabi=ilp32d", "-Wl,-melf32lriscv,--no-relax")}

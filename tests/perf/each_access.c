@@ -14,14 +14,12 @@
 #include <sys/uio.h>
 #include <unistd.h>
 
-void qemu_plugin_register_atexit_cb(qemu_plugin_id_t, void (*)(qemu_plugin_id_t, void *), void *);
-
-int qemu_plugin_version = NTRACE_QEMU_API_VERSION;
+int qemu_plugin_version = NTRACE_QEMU_API;
 
 static FILE *out;
 static uint64_t base;
 
-static void on_access(unsigned index, qemu_plugin_meminfo_t info, uint64_t address, void *user) {
+static void on_access(unsigned index, qemu_access info, uint64_t address, void *user) {
     struct {
         uint64_t address, data[2];
         uint32_t index;
@@ -35,26 +33,25 @@ static void on_access(unsigned index, qemu_plugin_meminfo_t info, uint64_t addre
     if (process_vm_readv(getpid(), &to, 1, &from, 1, 0) != row.size || fwrite(&row, sizeof row, 1, out) != 1) abort();
 }
 
-static void on_block(qemu_plugin_id_t id, struct qemu_plugin_tb *block) {
-    (void)id;
-    for (size_t i = 0; i < qemu_plugin_tb_n_insns(block); i++)
-        qemu_plugin_register_vcpu_mem_cb(qemu_plugin_tb_get_insn(block, i), on_access, QEMU_PLUGIN_CB_NO_REGS,
-                                         QEMU_PLUGIN_MEM_RW, NULL);
+static QEMU_TB_CALLBACK(on_block) {
+    QEMU_IGNORE;
+    for (size_t i = 0; i < qemu_plugin_tb_n_insns(tb); i++)
+        qemu_plugin_register_vcpu_mem_cb(qemu_plugin_tb_get_insn(tb, i), on_access, QEMU_NO_REGS, QEMU_MEM_RW, NULL);
 }
 
-static void on_end(qemu_plugin_id_t id, void *user) {
-    (void)id, (void)user;
+static QEMU_EXIT_CALLBACK(on_end) {
+    QEMU_IGNORE, (void)nothing;
     if (fclose(out)) abort();
 }
 
-int qemu_plugin_install(qemu_plugin_id_t id, const qemu_info_t *info, int argc, char **argv) {
+int qemu_plugin_install(qemu_id id, const qemu_info *info, int argc, char **argv) {
     (void)info;
     for (int i = 0; i < argc; i++) {
         if (strncmp(argv[i], "out=", 4) == 0) out = fopen(argv[i] + 4, "w");
         if (strncmp(argv[i], "base=", 5) == 0) base = strtoull(argv[i] + 5, NULL, 0);
     }
     if (!out) return -1;
-    qemu_plugin_register_vcpu_tb_trans_cb(id, on_block);
+    qemu_plugin_register_vcpu_tb_trans_cb(id, QEMU_WITH(on_block));
     qemu_plugin_register_atexit_cb(id, on_end, NULL);
     return 0;
 }

@@ -23,6 +23,7 @@ sys.path.append(os.path.join(sys.path[0], ".."))
 from harness import NTRACE, Run, case, check, equal, main, matches, scratch, skip
 
 import qemu_log
+import user_qemu
 
 FOLDER = os.path.abspath(sys.argv[2])
 PLAIN = "--no-compress", "--no-repeated-history"  # otherwise the stream of an endless loop hardly grows
@@ -71,7 +72,7 @@ def logged_run(name, *options, status=0, singlestep=True, operands=()):
     log = path_of("log")
     if os.path.exists(log):
         os.unlink(log)
-    qemu = (["-singlestep"] if singlestep else []) + ["-d", "exec,nochain,in_asm,strace", "-D", log]
+    qemu = (user_qemu.single_step() if singlestep else []) + ["-d", "exec,nochain,in_asm,strace", "-D", log]
     done = subprocess.run(command(name, *[f"--qemu-option={word}" for word in qemu], *options, operands=operands),
                           capture_output=True, timeout=120)
     equal(done.returncode, status, f"exit status ({done.stderr.decode()})")
@@ -127,7 +128,7 @@ def named():
 
 @case("--max-size: the last part of the stream")
 def max_size():
-    seed = "--qemu-option=-seed", "--qemu-option=1"
+    seed = user_qemu.for_ntrace(user_qemu.repeatable())
     for limit, more in ("1", [*PLAIN, "--implicit-return", "off"]), ("1M", [*PLAIN, "--timestamps", "--mode", "btm"]):
         subprocess.run(command("algorithms", *seed, *more, operands=["150"]), check=True, timeout=60, capture_output=True)
         whole, size = decoded(), os.path.getsize(path_of("live.ntrace/trace.nex"))
@@ -159,7 +160,7 @@ def windows(pcs):
 
 @case("--skip, --start-at and --stop-at: the part that they name, to the instruction")
 def parts():
-    seed = "--qemu-option=-seed", "--qemu-option=1"
+    seed = user_qemu.for_ntrace(user_qemu.repeatable())
     for name in "signals", "algorithms", "selfmade":
         subprocess.run(command(name, *seed), check=True, timeout=60, capture_output=True)
         whole = decoded()
@@ -415,7 +416,7 @@ def script_that(name, *lines):
 def late_reader():
     becomes_qemu = script_that("becomes", 'exec qemu-riscv64 "$@"')
     script = script_that("starts", '[ "$1" = --version ] || echo $$ >"$0.pid"', 'qemu-riscv64 "$@"', "exit $?")
-    options = ["--qemu-option=-seed", "--qemu-option=1"]
+    options = user_qemu.for_ntrace(user_qemu.repeatable())
     subprocess.run(command("algorithms", "--qemu", becomes_qemu, *options, operands=["100"]), check=True,
                    stdout=subprocess.DEVNULL)
     expected = Run("stat", path_of("live.ntrace")).out

@@ -12,10 +12,11 @@ import sys
 
 sys.path.append(os.path.join(sys.path[0], ".."))
 from harness import Run, case, check, equal, main, matches, scratch, write
+import user_qemu
 
 FOLDER = sys.argv[2]
 BARE = 87  # exit status of bare64
-SEED = ["--qemu-option=-seed", "--qemu-option=1"]
+SEED = user_qemu.for_ntrace(user_qemu.repeatable())
 
 
 def encoder(hart, to, **more):

@@ -12,6 +12,7 @@ import sys
 
 sys.path.append(os.path.join(sys.path[0], ".."))
 import qemu_log
+import user_qemu
 from harness import NTRACE, case, check, equal, folder, main, note
 
 PROGRAMS, NAMES = sys.argv[2], sys.argv[3:]
@@ -21,7 +22,6 @@ MORE_MODES = {"best": ["--best"], "btm, implicit returns": ["--mode", "btm", "--
               "timestamps": ["--timestamps"]}
 SYSROOT = "/usr/riscv64-linux-gnu"
 ENVIRONMENT = {"PATH": os.environ["PATH"], "HOME": "/"}
-SEED = "1"  # of the random bytes that the kernel gives
 
 
 def xlen_of(path):
@@ -40,13 +40,14 @@ def limit_files():
 
 
 def plain_run(program, log):
-    qemu = [f"qemu-riscv{xlen_of(program)}", "-L", SYSROOT, "-seed", SEED]
-    done = run(qemu + ["-singlestep", "-d", "exec,nochain,in_asm,strace", "-D", log, program])
+    xlen = xlen_of(program)
+    qemu = [f"qemu-riscv{xlen}", "-L", SYSROOT, *user_qemu.repeatable(xlen), *user_qemu.plain_cpu(xlen)]
+    done = run(qemu + [*user_qemu.single_step(), "-d", "exec,nochain,in_asm,strace", "-D", log, program])
     return done.returncode if done.returncode >= 0 else 128 - done.returncode, done.stdout
 
 
 def traced_run(program, bundle, options):
-    command = [NTRACE, "run", "-L", SYSROOT, "--qemu-option=-seed", f"--qemu-option={SEED}", "-o", bundle] + options
+    command = [NTRACE, "run", "-L", SYSROOT, *user_qemu.for_ntrace(user_qemu.repeatable(xlen_of(program))), "-o", bundle] + options
     done = run(command + ["--", program])
     return done.returncode, done.stdout, done.stderr.decode()
 

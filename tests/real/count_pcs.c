@@ -25,7 +25,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-int qemu_plugin_version = NTRACE_QEMU_API_VERSION;
+int qemu_plugin_version = NTRACE_QEMU_API;
 
 typedef enum kind { LINEAR, ACCESS, JUMP, NEVER } kind;
 
@@ -84,7 +84,7 @@ static void on_instruction(unsigned index, void *user) {
     seen->open = now->kind != NEVER;
 }
 
-static void on_access(unsigned index, qemu_plugin_meminfo_t info, uint64_t address, void *user) {
+static void on_access(unsigned index, qemu_access info, uint64_t address, void *user) {
     (void)info, (void)address, (void)user;
     cpu_of(index)->accessed = true;
 }
@@ -115,29 +115,37 @@ static kind kind_of(uint32_t bits) {
     }
 }
 
-static void on_block(qemu_plugin_id_t id, struct qemu_plugin_tb *block) {
-    const size_t count = qemu_plugin_tb_n_insns(block);
-    uint64_t pc = qemu_plugin_tb_vaddr(block);
+static uint32_t word_of(const struct qemu_plugin_insn *one, size_t size) {
+    uint32_t word = 0;
+#if NTRACE_QEMU_API == 1
+    memcpy(&word, qemu_plugin_insn_data(one), size < 4 ? size : 4);
+#else
+    qemu_plugin_insn_data(one, &word, size < 4 ? size : 4);
+#endif
+    return word;
+}
+
+static QEMU_TB_CALLBACK(on_block) {
+    const size_t count = qemu_plugin_tb_n_insns(tb);
+    uint64_t pc = qemu_plugin_tb_vaddr(tb);
     struct instruction *all = malloc(count * sizeof *all); /* kept: callbacks refer to it */
-    (void)id;
+    QEMU_IGNORE;
     if (!all) abort();
     for (size_t i = 0; i < count; i++) {
-        struct qemu_plugin_insn *one = qemu_plugin_tb_get_insn(block, i);
+        struct qemu_plugin_insn *one = qemu_plugin_tb_get_insn(tb, i);
         const size_t size = qemu_plugin_insn_size(one);
-        uint32_t bits = 0;
-        memcpy(&bits, qemu_plugin_insn_data(one), size < 4 ? size : 4);
-        all[i] = (struct instruction){pc, (uint8_t)size, (uint8_t)kind_of(bits), i + 1 == count};
-        qemu_plugin_register_vcpu_insn_exec_cb(one, on_instruction, QEMU_PLUGIN_CB_NO_REGS, &all[i]);
+        all[i] = (struct instruction){pc, (uint8_t)size, (uint8_t)kind_of(word_of(one, size)), i + 1 == count};
+        qemu_plugin_register_vcpu_insn_exec_cb(one, on_instruction, QEMU_NO_REGS, &all[i]);
         if (all[i].last && all[i].kind == ACCESS)
-            qemu_plugin_register_vcpu_mem_cb(one, on_access, QEMU_PLUGIN_CB_NO_REGS, QEMU_PLUGIN_MEM_RW, NULL);
+            qemu_plugin_register_vcpu_mem_cb(one, on_access, QEMU_NO_REGS, QEMU_MEM_RW, NULL);
         pc += size;
     }
 }
 
-int qemu_plugin_install(qemu_plugin_id_t id, const qemu_info_t *info, int argc, char **argv) {
+int qemu_plugin_install(qemu_id id, const qemu_info *info, int argc, char **argv) {
     (void)info;
     if (argc != 1 || strncmp(argv[0], "out=", 4) != 0 || !(out = strdup(argv[0] + 4))) return -1;
     map_file();
-    qemu_plugin_register_vcpu_tb_trans_cb(id, on_block);
+    qemu_plugin_register_vcpu_tb_trans_cb(id, QEMU_WITH(on_block));
     return pthread_atfork(NULL, NULL, in_child);
 }

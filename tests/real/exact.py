@@ -19,6 +19,7 @@ import sys
 sys.dont_write_bytecode = True
 sys.path += [os.path.join(sys.path[0], "..", name) for name in ("", "../bench")]
 import harness
+import user_qemu  # may change PATH, which the next one reads
 import real_programs
 from harness import case, check, note, scratch, skip
 
@@ -29,7 +30,7 @@ LIMIT = 1800  # seconds of one command
 
 class Test:
     def __init__(self, tools, place):
-        self.ntrace, self.plugin, self.same = tools
+        self.ntrace, self.plugin, self.same = tools[0], user_qemu.plugin(tools[1]), tools[2]
         self.place, self.folder, self.last = place, scratch(), None
         self.bundle, self.truth = os.path.join(self.folder, "t.ntrace"), os.path.join(self.folder, "truth")
 

@@ -136,7 +136,7 @@ static void register_all(qemu_id id) {
     machine_watch_traps(id);
 }
 
-int qemu_plugin_install(qemu_id id, const qemu_machine_info *info, int argc, char **argv) {
+int qemu_plugin_install(qemu_id id, const qemu_info *info, int argc, char **argv) {
     bool is_64 = strcmp(info->target_name, "riscv64") == 0;
     const char *path = value_of(argc, argv, "channel="), *log = value_of(argc, argv, "log=");
 

@@ -110,7 +110,7 @@ static void no_plugin(void **state) {
     assert_int_equal(ntr_capture_exit_status(s.session), 1);
     assert_true(ntr_capture_process(s.session) > 0); /* still valid */
     assert_int_equal(ntr_capture_finish(s.session), NTR_E_FORMAT);
-    assert_string_equal(ntr_capture_error(s.session), "QEMU ended without the capture plugin");
+    assert_non_null(strstr(ntr_capture_error(s.session), "QEMU ended without the capture plugin"));
     assert_int_equal(ntr_capture_process(s.session), 0);
     assert_null(ntr_capture_loss(s.session, 0));
     end(&s);
