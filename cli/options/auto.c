@@ -123,7 +123,7 @@ static enum fit fit_of_execution(const ntr_params *params, ntr_bytes beginning, 
         for (size_t i = 0; i < count; i++) {
             const enum fit one = fit_of_event(&events[i]);
             if (one > fit) fit = one;
-            contradictions += one == CONTRADICTS;
+            contradictions += events[i].kind == NTR_EVENT_GAP && one == CONTRADICTS;
             followed += events[i].kind == NTR_EVENT_SPAN && events[i].message != message;
             message = events[i].message;
         }

@@ -252,7 +252,9 @@ static int remark_words(const ntr_event *e, char *text, size_t size) {
         return used + context_words(&e->context, text + used, size - (size_t)used);
     }
     case NTR_EVENT_GAP: return snprintf(text, size, "gap: %s", cli_gap_text(e));
-    case NTR_EVENT_OVERFLOW: return snprintf(text, size, "overflow: ETYPE=%u ECODE=0x%" PRIx64, e->code, e->data);
+    case NTR_EVENT_OVERFLOW:
+        return snprintf(text, size, "%s: ETYPE=%u ECODE=0x%" PRIx64, e->code >= 8 ? "vendor error" : "overflow",
+                        e->code, e->data);
     case NTR_EVENT_DATA: return data_words(e, text, size);
     case NTR_EVENT_ACCESS: return access_words(e, text, size);
     case NTR_EVENT_WATCHPOINT: return snprintf(text, size, "watchpoint: WPHIT=0x%" PRIx64, e->data);

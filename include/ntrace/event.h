@@ -33,7 +33,7 @@ typedef enum ntr_event_kind {
     NTR_EVENT_CONTEXT,  /* an Ownership message: `context` is the new context; `code` is its FORMAT (section 5) */
     NTR_EVENT_GAP,      /* a part of the execution that cannot be reconstructed: `gap`, `reason` */
     NTR_EVENT_STOP,     /* ProgTraceCorrelation: `address` is the next instruction; `code` is EVCODE */
-    NTR_EVENT_OVERFLOW, /* Error message: `code` is ETYPE, `data` ECODE; a gap follows, unless only data was lost */
+    NTR_EVENT_OVERFLOW, /* Error message: `code` is ETYPE, `data` ECODE; a gap follows if flow was lost */
     NTR_EVENT_DATA,     /* data acquisition (dialects): `tag` is IDTAG, `data` DQDATA of `data_size` bytes */
     NTR_EVENT_ICT,      /* in-circuit trace (dialects): `code` is CKSRC; `address`, `tag`, `data` */
     NTR_EVENT_NOTE,     /* a defect that does not stop decoding: `reason` */

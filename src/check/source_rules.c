@@ -3,7 +3,6 @@
 #include "dialect/rules.h"
 #include "message/sets.h"
 #include "message/values.h"
-#include "trace/data_reference.h"
 #include "trace/ownership.h"
 
 typedef const ntr_check_view *view;

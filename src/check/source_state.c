@@ -2,7 +2,7 @@
 #include "check/check_state.h"
 #include "message/sets.h"
 #include "message/values.h"
-#include "trace/data_reference.h"
+#include "trace/flow_messages.h"
 #include "trace/ownership.h"
 
 /* ---- one message */
@@ -76,8 +76,19 @@ static void count_for_period(ntr_check_source *s, const ntr_message *m) {
         s->since_sync++;
 }
 
+/* Messages that change the flow. A RepeatBranch may follow the other ones, as it may follow the branch message before
+ * them (OQ-2). */
+static uint64_t of_flow(void) {
+    return ntr_tcodes_of_flow() | ntr_tcodes_of_role(NTR_ROLE_SYNC) | ntr_tcodes_of_role(NTR_ROLE_STOP) |
+           ntr_tcodes_of_role(NTR_ROLE_LOSS) | ntr_tcodes_of_role(NTR_ROLE_SELF_LOOP) |
+           ntr_tcodes_of_role(NTR_ROLE_CACHED_BRANCH);
+}
+
 void ntr_check_follow(ntr_check_source *s, const ntr_params *params, const ntr_message *m) {
-    if (ntr_only_data_was_lost(params->dialect, m)) return;
+    if (ntr_has_role(m->tcode, NTR_ROLE_LOSS) && !ntr_flow_was_lost(params->dialect, m)) {
+        s->loss = true; /* a vendor-defined Error: of the flow, too, perhaps */
+        return;
+    }
     s->mode = ntr_check_mode_of(s, m);
     change_phase(s, m);
     pool(s, m);
@@ -92,7 +103,7 @@ void ntr_check_follow(ntr_check_source *s, const ntr_params *params, const ntr_m
     s->sync_before = ntr_has_role(m->tcode, NTR_ROLE_SYNC);
     s->error_before = ntr_has_role(m->tcode, NTR_ROLE_LOSS);
     s->loss = !s->sync_before && (s->loss || s->error_before);
-    s->last = *m;
+    if (ntr_tcode_in(of_flow(), m->tcode)) s->last = *m;
 }
 
 void ntr_check_lose(ntr_check_source *s) {

@@ -120,11 +120,12 @@ static ntr_status emit_open_gaps(ntr_decoder *d) {
     return NTR_END;
 }
 
-/* The walk cannot continue. If it failed inside the request, the instructions before the next jump were executed. */
+/* The walk cannot continue. If it failed inside the request, the instructions before the next jump were executed; if
+ * I-CNT ends inside an instruction, the whole instructions before that one (OQ-30). */
 static void give_up(ntr_decoder *d, ntr_status reason) {
     ntr_walk_request *request = &d->request;
     ntr_source *s = request->source;
-    bool inside = s->block && request->left > s->block->halfwords;
+    bool inside = s->block && (request->left > s->block->halfwords || reason == NTR_E_ICNT_SPLITS);
     uint64_t flushed = ntr_walk_end_flush(d, s, inside ? request->left : 0);
     if (ntr_request_runs_ahead(request))
         s->halfwords_ahead += flushed;

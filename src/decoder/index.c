@@ -18,6 +18,7 @@
 #include "message/values.h"
 #include "trace/flow_tables.h"
 #include "trace/mode.h"
+#include "trace/flow_messages.h"
 #include "trace/ownership.h"
 #include "decoder/message_source.h"
 
@@ -182,7 +183,9 @@ static ntr_status on_message(ntr_index *index, struct indexed_source *source, co
     case NTR_ROLE_SYNC: return on_sync(index, source, m);
     case NTR_ROLE_STOP: return on_stop(index, source, m);
     case NTR_ROLE_CONTEXT: ntr_ownership_follow(&index->params, &source->context, m->process); break;
-    case NTR_ROLE_LOSS: lose(source); break;
+    case NTR_ROLE_LOSS:
+        if (ntr_flow_was_lost(index->params.dialect, m)) lose(source);
+        break;
     default: break;
     }
     source->mode = ntr_mode_follow(source->mode, m);

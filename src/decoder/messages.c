@@ -3,6 +3,7 @@
 #include "decoder/message_handlers.h"
 #include "decoder/message_source.h"
 #include "decoder/walk_request.h"
+#include "trace/flow_messages.h"
 #include "trace/ownership.h"
 
 typedef ntr_status (*message_handler)(ntr_decoder *d, ntr_source *s);
@@ -149,7 +150,7 @@ ntr_status ntr_message_take(ntr_decoder *d) {
     if (!repeat) stamp_header(d, s);
     s->target_hidden =
         d->params.dialect->stop_hides_target && ntr_has_role(m->tcode, NTR_ROLE_STOP) && ends_at_own_target(d, s);
-    if (!repeat) ntr_source_forget_branch(s);
+    if (!repeat && !ntr_leaves_flow_alone(d->params.dialect, m, d->roles[m->tcode])) ntr_source_forget_branch(s);
     s->mode = ntr_mode_follow(s->mode, m);
 
     if (absolute && !NTR_HAS(m, TSTAMP) && d->params.timestamps == NTR_TIMESTAMPS_ON)

@@ -2,7 +2,7 @@
 #include "decoder/message_handlers.h"
 #include "decoder/walk_request.h"
 #include "message/sets.h"
-#include "trace/data_reference.h"
+#include "trace/flow_messages.h"
 
 void ntr_sync_reached(ntr_decoder *d, ntr_source *s) {
     uint64_t address = d->request.address;
@@ -86,6 +86,7 @@ void ntr_stop_reached(ntr_decoder *d, ntr_source *s) {
 }
 
 ntr_status ntr_take_stop(ntr_decoder *d, ntr_source *s) {
+    if (!NTR_HAS(&d->message, ICNT)) ntr_event_note(d, s, NTR_E_FIELD_MISSING); /* it reads 0 (OQ-21) */
     if (s->state == NTR_SOURCE_FOLLOWING || s->state == NTR_SOURCE_NO_CODE)
         return ntr_request_walk_of_message(d, s, NTR_GOAL_STOP, 0);
     ntr_stop_reached(d, s);
@@ -93,7 +94,7 @@ ntr_status ntr_take_stop(ntr_decoder *d, ntr_source *s) {
 }
 
 ntr_status ntr_take_error(ntr_decoder *d, ntr_source *s) {
-    bool flow = !ntr_only_data_was_lost(d->params.dialect, &d->message);
+    bool flow = ntr_flow_was_lost(d->params.dialect, &d->message);
     s->data.known = false;
     if (flow) ntr_gap_flush(d, s); /* report what was executed before the loss */
     ntr_event e = ntr_event_make(d, s, NTR_EVENT_OVERFLOW);

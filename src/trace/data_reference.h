@@ -30,11 +30,4 @@ static inline bool ntr_data_reference_follow(ntr_data_reference *r, const ntr_pa
     return true;
 }
 
-/* Returns whether the message is an Error that says that only data messages were lost (docs/dialects.md section 5.2).
- */
-static inline bool ntr_only_data_was_lost(const ntr_dialect *dialect, const ntr_message *m) {
-    enum { ECODE_DATA = 1 << 1 };
-    return dialect && dialect->data_loss && ntr_has_role(m->tcode, NTR_ROLE_LOSS) && m->ecode == ECODE_DATA;
-}
-
 #endif

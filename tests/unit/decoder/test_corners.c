@@ -314,11 +314,45 @@ static void repeats_of_nothing_are_errors(void **state) {
     code(&s, 0x200, ADD, branch(-4), JR_A5);
     decodes_to(&s, START "RepeatBranch BCNT=1\n", "sync 3 100\ngap REPEAT #2-#3 @4-@6 100 to ?\n");
     decodes_to(&s, "RepeatBranch BCNT=1\n", "gap NOT_SYNCED #1-#2 @0-@2 ? to ?\n");
-    decodes_to(
-        &s, START TO_200 "Ownership PROCESS=0x0\nRepeatBranch BCNT=1\n",
-        "sync 3 100\nspan 100+1/2 indirect-jump 200\ncontext 0 v0 prv0 s0 h0\ngap REPEAT #4-#5 @10-@12 200 to ?\n");
+    decodes_to(&s, START TO_200 "ResourceFull RCODE=0 RDATA0=2\nRepeatBranch BCNT=1\n",
+               "sync 3 100\nspan 100+1/2 indirect-jump 200\nspan 200+1/2 cut 204\ngap REPEAT #4-#5 @10-@12 204 to ?\n");
     decodes_to(&s, START TO_200 "DirectBranch ICNT=4\nRepeatBranch BCNT=0\n",
                "sync 3 100\nspan 100+1/2 indirect-jump 200\nspan 200+2/4 taken 200\nnote FIELD_VALUE\n");
+    scene_end(&s);
+}
+
+/* A message that says nothing of the flow may come before the RepeatBranch (OQ-2). */
+static void repeats_ignore_what_is_not_flow(void **state) {
+    (void)state;
+    static const struct {
+        const char *message, *event;
+    } cases[] = {
+        {"Ownership PROCESS=0x0\n", "context 0 v0 prv0 s0 h0\n"},
+        {"raw e4 07\n", "vendor 57\n"},         /* TCODE 57 */
+        {"raw a0 07\n", "vendor 40\n"},         /* TCODE 40, reserved */
+        {"Error ETYPE=8 ECODE=0\n", "overflow 8 0\n"}, /* vendor-defined */
+    };
+    scene s;
+    scene_start(&s, NULL);
+    code(&s, 0x100, ADD, branch(-4), JR_A5);
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        char messages[256], events[256];
+        snprintf(messages, sizeof messages, START "DirectBranch ICNT=4\n%sRepeatBranch BCNT=1\n", cases[i].message);
+        snprintf(events, sizeof events, "sync 3 100\nspan 100+2/4 taken 100\n%sspan 100+2/4 taken 100\n",
+                 cases[i].event);
+        decodes_to(&s, messages, events);
+    }
+    scene_end(&s);
+}
+
+/* ProgTraceCorrelation of an encoder that leaves I-CNT out where it is 0 (OQ-21). */
+static void a_stop_without_icnt_reads_zero(void **state) {
+    (void)state;
+    scene s;
+    scene_start(&s, NULL);
+    code(&s, 0x100, ADD, branch(-4), JR_A5);
+    decodes_to(&s, "raw 84 03\n" START "DirectBranch ICNT=4\nraw 84 13\n",
+               "note FIELD_MISSING\nstop 0 ?\nsync 3 100\nspan 100+2/4 taken 100\nnote FIELD_MISSING\nstop 4 100\n");
     scene_end(&s);
 }
 
@@ -358,7 +392,7 @@ static void impossible_landings_are_gaps(void **state) {
         {"IndirectBranch BTYPE=0 ICNT=4 UADDR=0x180\n", "gap NO_LANDING #2-#3 @4-@8 100 to ?\n"}, /* on a branch */
         {"IndirectBranch BTYPE=0 ICNT=10 UADDR=0x180\n", /* past an indirect jump */
          "span 100+2/4 not-taken 108\ngap UNEXPECTED_INDIRECT #2-#3 @4-@8 108 to ?\n"},
-        {"DirectBranch ICNT=3\n", "gap ICNT_SPLITS #2-#3 @4-@6 100 to ?\n"},
+        {"DirectBranch ICNT=3\n", "span 100+1/2 cut 104\ngap ICNT_SPLITS #2-#3 @4-@6 104 to ?\n"},
     };
     scene s;
     scene_start(&s, NULL);
@@ -424,6 +458,8 @@ int main(void) {
         TEST(repeated_history_counts_all_occurrences),
         TEST(repeats_go_to_the_same_target),
         TEST(repeats_of_nothing_are_errors),
+        TEST(repeats_ignore_what_is_not_flow),
+        TEST(a_stop_without_icnt_reads_zero),
         TEST(counts_beyond_belief_are_gaps),
         TEST(impossible_landings_are_gaps),
         TEST(environment_calls_end_a_run_before_them),

@@ -78,7 +78,7 @@ static void syncs_that_do_not_follow_are_gaps(void **state) {
     decodes_to(&s, START "ProgTraceSync SYNC=2 ICNT=2 FADDR=0x100\n",
                "sync 3 100\nspan 100+1/2 cut 104\ngap ADDRESS_MISMATCH #2-#2 @4-@4 104 to 200\nsync 2 200\n");
     decodes_to(&s, START "ProgTraceSync SYNC=2 ICNT=3 FADDR=0x100\n", /* splits an instruction */
-               "sync 3 100\ngap ICNT_SPLITS #2-#2 @4-@4 100 to 200\nsync 2 200\n");
+               "sync 3 100\nspan 100+1/2 cut 104\ngap ICNT_SPLITS #2-#2 @4-@4 104 to 200\nsync 2 200\n");
     scene_end(&s);
 }
 
@@ -160,7 +160,7 @@ static void strict_stops_at_the_first_defect(void **state) {
     stream in = {.size = 0};
     assemble(&in, &s.config.params, START "DirectBranch ICNT=4\nDirectBranch ICNT=3\n" AGAIN);
     assert_int_equal(decode_stream(&s, &in, text, &(ntr_counts){0}), NTR_E_ICNT_SPLITS);
-    assert_string_equal(text, "sync 3 100\nspan 100+2/4 taken 100\n");
+    assert_string_equal(text, "sync 3 100\nspan 100+2/4 taken 100\nspan 100+1/2 cut 104\n");
     scene_end(&s);
 }
 
@@ -189,7 +189,7 @@ static void strict_says_where_and_why(void **state) {
         const char *messages, *error;
     } cases[] = {
         {START "DirectBranch ICNT=4\nDirectBranch ICNT=3\n" AGAIN,
-         "message 3 at byte 6 (DirectBranch): I-CNT ends inside an instruction; execution is known up to address 0x100"},
+         "message 3 at byte 6 (DirectBranch): I-CNT ends inside an instruction; execution is known up to address 0x104"},
         {START "raw 02 03\n" AGAIN,
          "message 2 at byte 4 (Malformed): reserved MSEO code 10; execution is known up to address 0x100"},
         {START "raw 10 03\n" AGAIN,
@@ -216,7 +216,7 @@ static void strict_names_the_source(void **state) {
     assert_string_equal(
         why_it_stops(&s, "ProgTraceSync SRC=5 SYNC=3 ICNT=0 FADDR=0x80\nDirectBranch SRC=5 ICNT=3\n", false),
         "message 2 at byte 5 (DirectBranch of source 5): I-CNT ends inside an instruction; execution is "
-        "known up to address 0x100");
+        "known up to address 0x104");
     scene_end(&s);
 }
 

@@ -252,8 +252,8 @@ static void flow_that_contradicts_keeps_the_time(void **state) {
         &s,
         "ProgTraceSync SYNC=3 ICNT=0 FADDR=0x80 TSTAMP=100\nDirectBranch ICNT=3 TSTAMP=2\nOwnership PROCESS=0x0 TSTAMP=1\n"
         "raw 02 03\nOwnership PROCESS=0x0 TSTAMP=1\nProgTraceSync SYNC=2 ICNT=0 FADDR=0x80 TSTAMP=300\n",
-        "sync 3 100 t100\ncontext 0 v0 prv0 s0 h0 t103\ncontext 0 v0 prv0 s0 h0\n"
-        "gap ICNT_SPLITS #2-#6 @6-@17 100 to 100 t300\nsync 2 100 t300\n");
+        "sync 3 100 t100\nspan 100+1/2 cut 104 t102\ncontext 0 v0 prv0 s0 h0 t103\ncontext 0 v0 prv0 s0 h0\n"
+        "gap ICNT_SPLITS #2-#6 @6-@17 104 to 100 t300\nsync 2 100 t300\n");
     scene_end(&s);
 }
 

@@ -40,7 +40,7 @@ static void program_a_traps_only_between_instructions(void **state) {
     decodes_to(&s, "ProgTraceSync SYNC=3 ICNT=0 FADDR=0x80\nIndirectBranch BTYPE=1 ICNT=5 UADDR=0x180\n",
                "sync 3 100\nspan 100+2/3 not-taken 106\nspan 106+1/2 trap 200\n");
     decodes_to(&s, "ProgTraceSync SYNC=3 ICNT=0 FADDR=0x80\nIndirectBranch BTYPE=2 ICNT=2 UADDR=0x180\n",
-               "sync 3 100\ngap ICNT_SPLITS #2-#3 @4-@8 100 to ?\n");
+               "sync 3 100\nspan 100+1/1 cut 102\ngap ICNT_SPLITS #2-#3 @4-@8 102 to ?\n");
     scene_end(&s);
 }
 

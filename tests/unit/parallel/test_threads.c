@@ -54,9 +54,9 @@ static void failures_are_described(void **state) {
         const char *error;
     } cases[] = {
         {START "DirectBranch ICNT=4\nDirectBranch ICNT=3\n", false, NULL,
-         "message 3 at byte 6 (DirectBranch): I-CNT ends inside an instruction; execution is known up to address 0x100"},
+         "message 3 at byte 6 (DirectBranch): I-CNT ends inside an instruction; execution is known up to address 0x104"},
         {START "DirectBranch ICNT=4\nDirectBranch ICNT=3\n", true, NULL,
-         "message 3 at byte 6 (DirectBranch): I-CNT ends inside an instruction; execution is known up to address 0x100"},
+         "message 3 at byte 6 (DirectBranch): I-CNT ends inside an instruction; execution is known up to address 0x104"},
         {START "DirectBranch ICNT=4\n", false, refuse, "input or output failed"},
         {START "DirectBranch ICNT=4\n", false, NULL, ""},
     };
