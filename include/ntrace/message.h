@@ -213,8 +213,8 @@ NTR_API const char *ntr_value_name(const ntr_dialect *dialect, ntr_field field, 
 /* Stores the present fields in transmission order, which is that of fields.def. Returns their number. */
 NTR_API size_t ntr_message_list(const ntr_message *message, ntr_field fields[NTR_FIELDS_MAX]);
 
-/* Returns true if a decoded field was sent with more bits than an encoder would use (its `width`), or if, with
- * params->extend_addr, an encoder would send the same full address in another form. */
+/* Returns true if a decoded field was sent with more bits (its `width`) than its value needs; with params->extend_addr,
+ * with more than the extended address needs. */
 NTR_API bool ntr_message_is_padded(const ntr_params *params, const ntr_message *message, ntr_field field);
 
 /* One byte of `raw` of a decoded message. */
@@ -237,7 +237,7 @@ NTR_API ntr_status ntr_message_byte_at(const ntr_params *params, const ntr_messa
 
 /* "#12 @0x1f IndirectBranchHist BTYPE=0 ICNT=125 UADDR=0x7 HIST=0xffe", no line feed.
  *
- * A field that ntr_message_is_padded shows its bits, "ICNT=125:18"; the payload of vendor defined and reserved
+ * A field that an encoder would send with another width shows its bits, "ICNT=125:18"; the payload of vendor defined and reserved
  * messages is "DATA=0x1f:12,0x0:6", bits after each value; a defective message ends in
  * "BYTES=70d01f !UADDR: message ends before this mandatory field". So the text always gives back the same
  * bytes; only NTR_E_MESSAGE_LONG shows its SIZE instead. Returns the length, or NTR_E_SPACE. */

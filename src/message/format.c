@@ -138,7 +138,7 @@ static const label message_labels[] = {
 
 static char *add_field(char *at, const ntr_params *params, const ntr_message *m, ntr_field field) {
     at = ntr_text_number(add_label(at, &field_labels[field]), field, m->value[field]);
-    if (!ntr_is_padded(params, m, field)) return at;
+    if (!ntr_shows_width(params, m, field)) return at;
     *at++ = ':';
     return ntr_text_dec(at, m->width[field]);
 }
@@ -274,7 +274,7 @@ static char *add_widths(char *at, const ntr_params *params, const ntr_message *m
     bool any = false;
     for (ntr_fields left = m->present; left; left &= left - 1) {
         ntr_field field = ntr_first_field(left);
-        if (!ntr_is_padded(params, m, field)) continue;
+        if (!ntr_shows_width(params, m, field)) continue;
         at = any ? ntr_text(at, ",") : ntr_text(at, ",\"widths\":{");
         at = ntr_text_dec(add_key(at, ntr_field_name(field)), m->width[field]);
         any = true;

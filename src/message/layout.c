@@ -14,7 +14,7 @@ static uint64_t low_bits(uint64_t value, unsigned bits) {
 }
 
 /* MSB extension when decoding: every bit above the highest transmitted bit equals that bit. */
-static uint64_t extend(const ntr_params *params, uint64_t value, unsigned sent) {
+static uint64_t address_extended(const ntr_params *params, uint64_t value, unsigned sent) {
     unsigned all = field_bits(params);
     if (sent == 0 || sent >= all || !(value >> (sent - 1) & 1)) return value;
     return value | (low_bits(UINT64_MAX, all) & ~low_bits(UINT64_MAX, sent));
@@ -22,7 +22,7 @@ static uint64_t extend(const ntr_params *params, uint64_t value, unsigned sent) 
 
 unsigned ntr_address_bits(const ntr_params *params, uint64_t value) {
     unsigned bits = NTR_MDO_BITS;
-    while (bits < 64 && extend(params, low_bits(value, bits), bits) != value) bits += NTR_MDO_BITS;
+    while (bits < 64 && address_extended(params, low_bits(value, bits), bits) != value) bits += NTR_MDO_BITS;
     return bits;
 }
 
@@ -35,7 +35,7 @@ uint64_t ntr_message_address(const ntr_params *params, const ntr_message *messag
     unsigned fixed = ntr_addr_bits_of(params);
     uint64_t address = message->value[field] << 1;
     if (params->extend_addr)
-        address = extend(params, message->value[field], message->width[field]) << 1;
+        address = address_extended(params, message->value[field], message->width[field]) << 1;
     else if (fixed)
         address = sign_extend(address, fixed);
     return params->xlen == 32 ? low_bits(address, 32) : address;
@@ -67,7 +67,10 @@ bool ntr_needs_no_byte(const ntr_message *m, unsigned field) {
 }
 
 bool ntr_message_is_padded(const ntr_params *params, const ntr_message *m, ntr_field field) {
-    return ntr_is_padded(params, m, field);
+    if (!params->extend_addr || ntr_field_table[field].shape != NTR_SHAPE_ADDRESS) return ntr_shows_width(params, m, field);
+    /* Extension keeps the address when more equal bits are dropped: count from the extended one. */
+    const unsigned sent = m->width[field];
+    return sent >= ntr_address_bits(params, address_extended(params, m->value[field], sent)) + NTR_MDO_BITS;
 }
 
 /* Mark the fields that end in the byte whose first MDO bit is number `first` of the message. */

@@ -35,9 +35,9 @@ static inline bool ntr_may_be_empty(const ntr_params *params, const ntr_message 
 /* Returns whether the field begins at a byte boundary after fixed fields. */
 bool ntr_needs_no_byte(const ntr_message *message, unsigned field);
 
-/* As ntr_message_is_padded. A decoded width always ends at a byte boundary, so fewer than 6 surplus bits are
- * rounding, not padding. */
-static inline bool ntr_is_padded(const ntr_params *params, const ntr_message *message, unsigned field) {
+/* Returns whether the width of the field has to be said with its value, because an encoder would send this value in
+ * another width. A decoded width always ends at a byte boundary, so fewer than 6 surplus bits are rounding. */
+static inline bool ntr_shows_width(const ntr_params *params, const ntr_message *message, unsigned field) {
     unsigned sent = message->width[field];
     if (!(NTR_VARIABLE_FIELDS >> field & 1) || !sent) return false;
     if (field == NTR_FIELD_ICNT && params->dialect && params->dialect->empty_icnt && !message->icnt &&
@@ -47,7 +47,7 @@ static inline bool ntr_is_padded(const ntr_params *params, const ntr_message *me
                           ? ntr_field_bits(params, (ntr_field)field, message->value[field])
                           : ntr_significant_bits(message->value[field]);
     if (field == NTR_FIELD_TSTAMP && params->ts_fixed) return sent != needed;
-    return sent - needed >= NTR_MDO_BITS; /* or less than needed: extended */
+    return sent < needed || sent - needed >= NTR_MDO_BITS; /* less than needed: extended */
 }
 
 /* ---- MSB extension of addresses. N-Trace 1.0 section 7.1. */
