@@ -68,11 +68,12 @@ static void list_rule(struct cli_output *out, int format, const ntr_check_rule *
     const char *severity = ntr_severity_name((ntr_severity)rule->severity);
 
     if (format == CLI_FINDINGS_TEXT) {
-        cli_output_print(out, "%-20s %-8s section %-5s %s\n", rule->id, severity, rule->section, rule->about);
+        cli_output_print(out, "%-20s %-8s section %-5s %-13s %s\n", rule->id, severity, rule->section, rule->statements,
+                         rule->about);
         return;
     }
-    cli_output_print(out, "{\"rule\":\"%s\",\"severity\":\"%s\",\"section\":\"%s\",\"about\":", rule->id, severity,
-                     rule->section);
+    cli_output_print(out, "{\"rule\":\"%s\",\"severity\":\"%s\",\"section\":\"%s\",\"statements\":\"%s\",\"about\":",
+                     rule->id, severity, rule->section, rule->statements);
     cli_output_json(out, rule->about);
     cli_output_text(out, ",\"breaking\":");
     cli_output_json(out, rule->breaking);

@@ -79,8 +79,8 @@ static void add_found(struct finding_text *w, const struct cli_findings *f, cons
 
 static void add_line(struct finding_text *w, const struct cli_findings *f, const ntr_finding *finding) {
     add_place(w, f, finding);
-    append(w, ": %s: %s [%s, section %s], found ", ntr_severity_name((ntr_severity)finding->severity),
-           finding->rule->about, finding->rule->id, finding->rule->section);
+    append(w, ": %s: %s [%s, section %s, %s], found ", ntr_severity_name((ntr_severity)finding->severity),
+           finding->rule->about, finding->rule->id, finding->rule->section, finding->rule->statements);
     add_found(w, f, finding);
 }
 
@@ -110,10 +110,10 @@ static void jsonl_add(struct cli_findings *f, const ntr_finding *finding) {
     struct finding_text found = {.length = 0};
 
     cli_output_print(f->out,
-                     "{\"rule\":\"%s\",\"severity\":\"%s\",\"section\":\"%s\",\"offset\":%" PRIu64 ",\"size\":%" PRIu64
-                     ",\"message\":%" PRIu64 ",\"name\":",
+                     "{\"rule\":\"%s\",\"severity\":\"%s\",\"section\":\"%s\",\"statements\":\"%s\",\"offset\":%" PRIu64
+                     ",\"size\":%" PRIu64 ",\"message\":%" PRIu64 ",\"name\":",
                      finding->rule->id, ntr_severity_name((ntr_severity)finding->severity), finding->rule->section,
-                     finding->offset, finding->size, finding->message);
+                     finding->rule->statements, finding->offset, finding->size, finding->message);
     if (finding->at)
         cli_output_json(f->out, ntr_tcode_name(f->params->dialect, finding->tcode));
     else
@@ -154,7 +154,7 @@ static void sarif_rule(struct cli_output *out, const ntr_check_rule *rule) {
     cli_output_print(out, "{\"id\":\"%s\",\"shortDescription\":{\"text\":", rule->id);
     cli_output_json(out, rule->about);
     cli_output_text(out, "},\"fullDescription\":{\"text\":");
-    snprintf(section, sizeof section, "N-Trace 1.0, section %s.", rule->section);
+    snprintf(section, sizeof section, "N-Trace 1.0, section %s: %s.", rule->section, rule->statements);
     cli_output_json(out, section);
     cli_output_text(out, "},\"help\":{\"text\":");
     cli_output_json(out, rule->breaking);

@@ -30,6 +30,7 @@ typedef struct ntr_check_rule {
     const char *breaking; /* an example of a violation */
     uint8_t severity;     /* ntr_severity */
     uint8_t field;        /* ntr_field of the rule, or NTR_FIELD_NONE */
+    const char *statements; /* the statements of the specification that it checks: "NT-154 NT-229" */
 } ntr_check_rule;
 
 /* Returns the rule number `index`, or NULL when `index` is past the last one. */

@@ -220,9 +220,9 @@ NTR_API bool ntr_message_is_padded(const ntr_params *params, const ntr_message *
 /* One byte of `raw` of a decoded message. */
 typedef struct ntr_message_byte {
     uint8_t mdo, mseo;
-    bool tcode;       /* TCODE ends in this byte */
-    bool data;        /* a field of a vendor defined or reserved message ends in this byte */
-    ntr_fields ends;  /* fields that end in this byte */
+    bool tcode; /* TCODE ends in this byte */
+    bool data; /* a field of a vendor defined or reserved message ends in this byte */
+    ntr_fields ends; /* fields that end in this byte */
 } ntr_message_byte;
 
 /* Describes a byte of a decoded message. Errors: NTR_E_RANGE (`index` is past the end of `raw`). */
@@ -237,10 +237,10 @@ NTR_API ntr_status ntr_message_byte_at(const ntr_params *params, const ntr_messa
 
 /* "#12 @0x1f IndirectBranchHist BTYPE=0 ICNT=125 UADDR=0x7 HIST=0xffe", no line feed.
  *
- * A field that an encoder would send with another width shows its bits, "ICNT=125:18"; the payload of vendor defined and reserved
- * messages is "DATA=0x1f:12,0x0:6", bits after each value; a defective message ends in
- * "BYTES=70d01f !UADDR: message ends before this mandatory field". So the text always gives back the same
- * bytes; only NTR_E_MESSAGE_LONG shows its SIZE instead. Returns the length, or NTR_E_SPACE. */
+ * A field that an encoder would send with another width shows its bits, "ICNT=125:18"; the payload of vendor defined
+ * and reserved messages is "DATA=0x1f:12,0x0:6", bits after each value; a defective message ends in "BYTES=70d01f
+ * !UADDR: message ends before this mandatory field". So the text always gives back the same bytes; only
+ * NTR_E_MESSAGE_LONG shows its SIZE instead. Returns the length, or NTR_E_SPACE. */
 NTR_API int ntr_message_format(const ntr_params *params, const ntr_message *message, char *out, size_t capacity);
 
 /* The same as a JSON object (one of JSON Lines), no line feed:

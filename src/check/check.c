@@ -13,8 +13,8 @@
 enum { HABIT_NONE, HABIT_REFCODE, HABIT_OLDER };
 
 static const ntr_check_row rows[] = {
-#define NTR_CHECK(id, severity, habit, section, test, field, argument, about, breaking)                                \
-    {{id, section, about, breaking, NTR_SEVERITY_##severity, NTR_FIELD_##field},                                       \
+#define NTR_CHECK(id, severity, habit, section, statements, test, field, argument, about, breaking)                    \
+    {{id, section, about, breaking, NTR_SEVERITY_##severity, NTR_FIELD_##field, statements},                           \
      HABIT_##habit,                                                                                                    \
      ntr_rule_##test,                                                                                                  \
      argument},
@@ -33,6 +33,16 @@ struct ntr_check {
 
 /* These rules are checked by a decoder. See report_flow. */
 bool ntr_rule_flow(const ntr_check_view *view, const ntr_check_row *row) {
+    (void)view, (void)row;
+    return false;
+}
+
+bool ntr_rule_flow_note(const ntr_check_view *view, const ntr_check_row *row) {
+    (void)view, (void)row;
+    return false;
+}
+
+bool ntr_rule_flow_early(const ntr_check_view *view, const ntr_check_row *row) {
     (void)view, (void)row;
     return false;
 }
@@ -82,14 +92,20 @@ static void report_message(const ntr_check *c, const ntr_check_row *row, const n
     c->config.found(c->config.user, &f);
 }
 
-static bool matches(const ntr_check_row *row, int reason) {
-    return reason == NTR_OK ? row->test == ntr_rule_flow_predictable
-                            : row->test == ntr_rule_flow && row->argument == reason;
+static bool matches(const ntr_check_row *row, const ntr_flow_finding *found) {
+    switch (found->kind) {
+    case NTR_FLOW_PREDICTABLE: return row->test == ntr_rule_flow_predictable;
+    case NTR_FLOW_EARLY: return row->test == ntr_rule_flow_early;
+    case NTR_FLOW_NOTE:
+        if (row->test == ntr_rule_flow_note) return row->argument == found->reason;
+        return row->test == ntr_rule_flow && row->argument == found->reason && found->reason != NTR_E_NO_LANDING;
+    default: return row->test == ntr_rule_flow && row->argument == found->reason;
+    }
 }
 
 static void report_flow(const ntr_check *c, const ntr_flow_finding *found) {
     for (size_t i = 0; i < ROWS; i++) {
-        if (!matches(&rows[i], found->reason)) continue;
+        if (!matches(&rows[i], found)) continue;
         ntr_finding f = finding_of(c, &rows[i]);
         f.has_source = c->config.params.src_bits != 0;
         f.src = found->src;
@@ -104,7 +120,8 @@ static void report_flow(const ntr_check *c, const ntr_flow_finding *found) {
 /* ---- messages */
 
 static void judge(const ntr_check *c, const ntr_message *m, const ntr_check_source *s) {
-    const ntr_check_view view = {&c->config, m, s, m->defect ? NTR_MODE_UNKNOWN : ntr_check_mode_of(s, m)};
+    const ntr_check_view view = {&c->config, m, s,
+                                 m->defect ? NTR_MODE_UNKNOWN : ntr_check_mode_of(s, &c->config.params, m)};
     for (size_t i = 0; i < ROWS; i++)
         if (rows[i].test(&view, &rows[i])) report_message(c, &rows[i], m);
 }

@@ -24,7 +24,7 @@ typedef struct ntr_check_source {
     bool contexts, timed;              /* Ownership messages, timestamps have been seen */
     bool repeats;                      /* a RepeatBranch has been seen */
     bool one, two;                     /* B-TYPE 1, B-TYPE 2 or 3 have been seen */
-    uint8_t format;                    /* FORMAT when the previous message was Ownership, otherwise 0 */
+    uint8_t format, format_before;     /* FORMAT when the previous message, the one before, was Ownership, else 0 */
     uint64_t pool_icnt, pool_branches; /* sums of preceding ResourceFull messages */
     uint64_t since_sync;               /* messages since the last synchronization, as counted for the period */
     ntr_message last;                  /* the previous message; `raw` is not valid */
@@ -49,7 +49,8 @@ struct ntr_check_row {
 };
 
 /* Declarations of the tests in rules.def. */
-#define NTR_CHECK(id, severity, habit, section, test, field, argument, about, breaking) ntr_check_test ntr_rule_##test;
+#define NTR_CHECK(id, severity, habit, section, statements, test, field, argument, about, breaking)                    \
+    ntr_check_test ntr_rule_##test;
 #include "check/rules.def"
 #undef NTR_CHECK
 
@@ -59,7 +60,7 @@ void ntr_check_follow(ntr_check_source *source, const ntr_params *params, const 
 /* Handles damage: the sequence of messages is not checked until the next synchronization. */
 void ntr_check_lose(ntr_check_source *source);
 
-ntr_mode ntr_check_mode_of(const ntr_check_source *source, const ntr_message *message);
+ntr_mode ntr_check_mode_of(const ntr_check_source *source, const ntr_params *params, const ntr_message *message);
 
 /* Returns the number of branches in a history. */
 unsigned ntr_check_branches(uint64_t hist);

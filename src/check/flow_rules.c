@@ -11,6 +11,7 @@ enum { EVENT_BATCH = 256, CALLERS = 32 };
 /* Return addresses of one source. The stack has the maximum depth that an encoder may have. */
 struct callers {
     uint64_t address[CALLERS];
+    uint64_t message[CALLERS]; /* number of the message that reports the call */
     uint32_t top, count;
     uint64_t inferable; /* number + 1 of the message of a return that could have been inferred; 0: none */
     bool leaf;     /* no call or return since the last call: the smallest stack can infer its return */
@@ -67,26 +68,37 @@ static struct callers *callers_of(ntr_check_flow *f, uint16_t src) {
     return *place;
 }
 
-static void call(struct callers *c, uint64_t back) {
+static void call(struct callers *c, uint64_t back, uint64_t message) {
+    c->message[c->top % CALLERS] = message;
     c->address[c->top++ % CALLERS] = back;
     if (c->count < CALLERS) c->count++;
     c->leaf = true;
 }
 
-/* Returns whether `target` is the return address for return stacks of any depth. */
-static bool returns(struct callers *c, uint64_t target) {
+/* Returns whether `target` is the return address for return stacks of any depth. *message is set to the number of the
+ * message with the call, if it is known. */
+static bool returns(struct callers *c, uint64_t target, uint64_t *message) {
     const bool leaf = c->leaf;
     c->leaf = false;
     if (c->count == 0) return false;
     c->count--;
-    return c->address[--c->top % CALLERS] == target && leaf;
+    *message = c->message[--c->top % CALLERS];
+    return c->address[c->top % CALLERS] == target && leaf;
 }
 
-static bool follow_span(struct callers *c, const ntr_event *e) {
+/* Returns whether the span ends with a return that could have been inferred. *early: it was inferred, but the message
+ * also reports its call. */
+static bool follow_span(struct callers *c, const ntr_event *e, bool *early) {
+    const bool implicit = e->flags & NTR_EVENT_IMPLICIT;
+    uint64_t message = 0;
     switch (e->end) {
     case NTR_END_CALL:
-    case NTR_END_INDIRECT_CALL: call(c, e->address + 2 * (uint64_t)e->halfwords); return false;
-    case NTR_END_RETURN: return returns(c, e->target) && !(e->flags & NTR_EVENT_IMPLICIT);
+    case NTR_END_INDIRECT_CALL: call(c, e->address + 2 * (uint64_t)e->halfwords, e->message); return false;
+    case NTR_END_RETURN: {
+        const bool known = returns(c, e->target, &message);
+        *early = implicit && message == e->message;
+        return known && !implicit;
+    }
     case NTR_END_CO_SWAP: c->count = 0; return false;
     default: return false;
     }
@@ -94,9 +106,10 @@ static bool follow_span(struct callers *c, const ntr_event *e) {
 
 /* ---- events */
 
-static void record(ntr_check_flow *f, const ntr_event *e, int reason, uint64_t address, bool known) {
+static void record(ntr_check_flow *f, const ntr_event *e, ntr_flow_kind kind, uint64_t address, bool known) {
     f->has_finding = true;
-    f->finding = (ntr_flow_finding){.reason = reason,
+    f->finding = (ntr_flow_finding){.kind = (uint8_t)kind,
+                                    .reason = kind <= NTR_FLOW_NOTE ? e->reason : 0,
                                     .src = e->src,
                                     .offset = e->offset,
                                     .message = e->message,
@@ -110,25 +123,27 @@ static void check_return(ntr_check_flow *f, struct callers *c, const ntr_event *
     if (c->inferable && !(e->kind == NTR_EVENT_SYNC && e->message + 1 == c->inferable)) {
         ntr_event at = *e;
         at.message = c->inferable - 1;
-        record(f, &at, NTR_OK, 0, false);
+        record(f, &at, NTR_FLOW_PREDICTABLE, 0, false);
     }
     c->inferable = 0;
 }
 
 static void take(ntr_check_flow *f, const ntr_event *e) {
     struct callers *c = callers_of(f, e->src);
+    bool early = false;
     if (!c) return;
     if (f->implicit_return && e->kind != NTR_EVENT_CONTEXT) check_return(f, c, e);
     switch (e->kind) {
     case NTR_EVENT_SPAN:
-        if (follow_span(c, e)) c->inferable = e->message + 1;
+        if (follow_span(c, e, &early)) c->inferable = e->message + 1;
+        if (early && f->implicit_return) record(f, e, NTR_FLOW_EARLY, e->last, true);
         break;
     case NTR_EVENT_SYNC: c->count = 0; break;
     case NTR_EVENT_GAP:
         c->count = 0;
-        record(f, e, e->reason, e->gap.from_address, e->gap.from_known);
+        record(f, e, NTR_FLOW_GAP, e->gap.from_address, e->gap.from_known);
         break;
-    case NTR_EVENT_NOTE: record(f, e, e->reason, e->address, !(e->flags & NTR_EVENT_ADDRESS_UNKNOWN)); break;
+    case NTR_EVENT_NOTE: record(f, e, NTR_FLOW_NOTE, e->address, !(e->flags & NTR_EVENT_ADDRESS_UNKNOWN)); break;
     default: break;
     }
 }

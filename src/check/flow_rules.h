@@ -6,9 +6,16 @@
 
 typedef struct ntr_check_flow ntr_check_flow;
 
-/* A defect reported by the decoder (a negative ntr_status), or NTR_OK for a return that could have been inferred. */
+typedef enum ntr_flow_kind {
+    NTR_FLOW_GAP,         /* the decoder lost the flow: `reason` */
+    NTR_FLOW_NOTE,        /* a defect that it read over: `reason` */
+    NTR_FLOW_PREDICTABLE, /* a return with a message could have been inferred */
+    NTR_FLOW_EARLY,       /* a return was inferred in the message that also reports its call */
+} ntr_flow_kind;
+
 typedef struct ntr_flow_finding {
-    int reason;
+    uint8_t kind; /* ntr_flow_kind */
+    int reason;   /* a negative ntr_status, or 0 */
     uint16_t src;
     uint64_t offset, message, address;
     bool has_address;

@@ -73,6 +73,10 @@ bool ntr_rule_above(const ntr_check_view *v, const ntr_check_row *row) {
     return has(v->message, row->rule.field) && v->message->value[row->rule.field] >> row->argument;
 }
 
+static unsigned address_bits(const ntr_check_view *v) {
+    return v->config->params.xlen == 32 ? 31 : 63;
+}
+
 /* ---- ResourceFull */
 
 static bool is_resource(const ntr_check_view *v, bool history) {
@@ -94,11 +98,40 @@ bool ntr_rule_empty_history(const ntr_check_view *v, const ntr_check_row *row) {
     return is_resource(v, true) && v->message->rdata0 == 1;
 }
 
+/* A ResourceFull for I-CNT that says nothing. */
+bool ntr_rule_empty_icnt(const ntr_check_view *v, const ntr_check_row *row) {
+    (void)row;
+    return is_resource(v, false) && v->message->rdata0 == 0;
+}
+
 /* ---- addresses */
 
+/* Returns the bits of the rule's address that are above those of XLEN; 0 when the field is missing. */
+static uint64_t above_xlen(const ntr_check_view *v, const ntr_check_row *row) {
+    return has(v->message, row->rule.field) ? v->message->value[row->rule.field] >> address_bits(v) : 0;
+}
+
+/* Returns whether all bits above those of XLEN equal the sign of the address: an encoder that shifts signed addresses
+ * sends them so. They change nothing. */
+static bool is_sign_extended(const ntr_check_view *v, const ntr_check_row *row) {
+    const uint64_t above = above_xlen(v, row);
+    return above && v->message->value[row->rule.field] >> (address_bits(v) - 1) & 1 && !(above & (above + 1));
+}
+
 bool ntr_rule_address_limit(const ntr_check_view *v, const ntr_check_row *row) {
-    unsigned bits = v->config->params.xlen == 32 ? 31 : 63;
-    return ntr_rule_above(v, &(ntr_check_row){.rule.field = row->rule.field, .argument = (int)bits});
+    return above_xlen(v, row) && !is_sign_extended(v, row);
+}
+
+bool ntr_rule_address_sign(const ntr_check_view *v, const ntr_check_row *row) {
+    return is_sign_extended(v, row);
+}
+
+/* ---- TSTAMP */
+
+bool ntr_rule_above_ts_width(const ntr_check_view *v, const ntr_check_row *row) {
+    const unsigned width = v->config->params.ts_width;
+    (void)row;
+    return NTR_HAS(v->message, TSTAMP) && width && width < 64 && v->message->tstamp >> width;
 }
 
 /* ---- Ownership */

@@ -59,11 +59,27 @@ bool ntr_rule_start_counts(view v, row r) {
     return untraced(v) || v->source->error_before || ntr_sync_flags(m) & NTR_VALUE_RESTARTS;
 }
 
+static bool is_trigger(view v) {
+    return has_role(v, NTR_ROLE_SYNC) && v->message->sync == NTR_SYNC_EXTERNAL_TRIGGER;
+}
+
 bool ntr_rule_start_reason(view v, row r) {
     enum { UNKNOWN = NTR_VALUE_RESERVED | NTR_VALUE_VENDOR };
     (void)r;
-    return v->source->phase == NTR_PHASE_STOPPED && has_role(v, NTR_ROLE_SYNC) &&
+    return v->source->phase == NTR_PHASE_STOPPED && has_role(v, NTR_ROLE_SYNC) && !is_trigger(v) &&
            !(ntr_sync_flags(v->message) & (NTR_VALUE_RESTARTS | UNKNOWN));
+}
+
+/* The text says "should": trace that a trigger starts has SYNC 5. */
+bool ntr_rule_start_trigger(view v, row r) {
+    (void)r;
+    return v->source->phase == NTR_PHASE_STOPPED && is_trigger(v);
+}
+
+/* While trace is off, entry into debug need not be reported (cases 2 and 3 of section 9). */
+bool ntr_rule_debug_exit(view v, row r) {
+    (void)r;
+    return traced(v) && has_role(v, NTR_ROLE_SYNC) && v->message->sync == NTR_SYNC_DEBUG_EXIT;
 }
 
 bool ntr_rule_error_without_sync(view v, row r) {
@@ -210,10 +226,14 @@ bool ntr_rule_hist_over_icnt(view v, row r) {
     return branches > v->source->pool_icnt + m->icnt;
 }
 
+/* The first branch message after the end of the period synchronizes. If there is none, as in HTM in a loop without a
+ * register jump, a message without a branch does, one period later at the latest. */
 bool ntr_rule_sync_late(view v, row r) {
+    const uint64_t period = v->config->sync_period, since = v->source->since_sync;
     (void)r;
-    return v->config->sync_period && traced(v) && has_role(v, NTR_ROLE_BRANCH) &&
-           v->source->since_sync > v->config->sync_period;
+    if (!period || !traced(v)) return false;
+    if (has_role(v, NTR_ROLE_BRANCH)) return since > period;
+    return since == 2 * period && !is_in(v, ntr_tcodes_not_counted()) && !has_role(v, NTR_ROLE_STOP);
 }
 
 /* ---- Ownership */
@@ -235,7 +255,16 @@ bool ntr_rule_ownership_format(view v, row r) {
 bool ntr_rule_ownership_order(view v, row r) {
     (void)r;
     return NTR_HAS(v->message, PROCESS) && ntr_ownership_format(v->message->process) == NTR_FORMAT_HCONTEXT &&
-           v->source->format == NTR_FORMAT_SCONTEXT;
+           v->source->format == NTR_FORMAT_SCONTEXT && v->source->format_before != NTR_FORMAT_HCONTEXT;
+}
+
+/* The second message may have been lost in an overflow. */
+bool ntr_rule_ownership_pair(view v, row r) {
+    const ntr_message *m = v->message;
+    (void)r;
+    if (v->source->format != NTR_FORMAT_HCONTEXT || v->source->format_before == NTR_FORMAT_SCONTEXT) return false;
+    if (has_role(v, NTR_ROLE_LOSS)) return false;
+    return !NTR_HAS(m, PROCESS) || ntr_ownership_format(m->process) != NTR_FORMAT_SCONTEXT;
 }
 
 /* ---- time */
@@ -246,10 +275,11 @@ bool ntr_rule_tstamp_missing(view v, row r) {
            (v->source->timed || v->config->params.timestamps == NTR_TIMESTAMPS_ON);
 }
 
-/* A counter narrower than 64 bits wraps around. */
+/* A counter narrower than 64 bits wraps around; a reset restarts it. */
 bool ntr_rule_tstamp_back(view v, row r) {
     const unsigned width = v->config->params.ts_width;
     (void)r;
+    if (ntr_sync_flags(v->message) & NTR_VALUE_RESETS) return false;
     return has_role(v, NTR_ROLE_SYNC) && NTR_HAS(v->message, TSTAMP) && v->source->clock.known &&
            (width == 0 || width >= 64) && v->message->tstamp < v->source->clock.time;
 }

@@ -34,12 +34,12 @@ bool ntr_check_is_history(const ntr_message *m) {
            ntr_value_flags(NTR_MESSAGES_1_0, NTR_FIELD_RCODE, m->rcode) & NTR_VALUE_HISTORY;
 }
 
-ntr_mode ntr_check_mode_of(const ntr_check_source *s, const ntr_message *m) {
+ntr_mode ntr_check_mode_of(const ntr_check_source *s, const ntr_params *params, const ntr_message *m) {
     if (s->mode != NTR_MODE_UNKNOWN) return s->mode;
-    if (ntr_tcode_in(ntr_tcodes_with(NTR_IS_DIRECT), m->tcode) || ntr_check_is_counter_sync(m)) return NTR_MODE_BTM;
-    if (NTR_HAS(m, HIST)) return NTR_MODE_HTM;
-    if (ntr_check_is_history(m)) return NTR_MODE_HTM;
-    return NTR_MODE_UNKNOWN;
+    if (ntr_tcode_in(ntr_tcodes_with(NTR_IS_DIRECT), m->tcode)) return NTR_MODE_BTM;
+    if (NTR_HAS(m, HIST) || ntr_check_is_history(m)) return NTR_MODE_HTM;
+    const bool in_htm = params->dialect && params->dialect->htm_count_sync;
+    return ntr_check_is_counter_sync(m) && !in_htm ? NTR_MODE_BTM : NTR_MODE_UNKNOWN;
 }
 
 /* ---- the messages before */
@@ -78,7 +78,8 @@ static void count_for_period(ntr_check_source *s, const ntr_message *m) {
 
 /* Messages that change the flow. A RepeatBranch may follow the other ones, as it may follow the branch message before
  * them (OQ-2). */
-static uint64_t of_flow(void) {
+static uint64_t of_flow(const ntr_dialect *dialect, unsigned tcode) {
+    if (ntr_tcode_is_vendor(dialect, tcode)) return 0; /* another dialect may have a message of the flow there */
     return ntr_tcodes_of_flow() | ntr_tcodes_of_role(NTR_ROLE_SYNC) | ntr_tcodes_of_role(NTR_ROLE_STOP) |
            ntr_tcodes_of_role(NTR_ROLE_LOSS) | ntr_tcodes_of_role(NTR_ROLE_SELF_LOOP) |
            ntr_tcodes_of_role(NTR_ROLE_CACHED_BRANCH);
@@ -89,7 +90,7 @@ void ntr_check_follow(ntr_check_source *s, const ntr_params *params, const ntr_m
         s->loss = true; /* a vendor-defined Error: of the flow, too, perhaps */
         return;
     }
-    s->mode = ntr_check_mode_of(s, m);
+    s->mode = ntr_check_mode_of(s, params, m);
     change_phase(s, m);
     pool(s, m);
     count_for_period(s, m);
@@ -99,11 +100,12 @@ void ntr_check_follow(ntr_check_source *s, const ntr_params *params, const ntr_m
     s->one |= ntr_check_is_plain_trap(m);
     s->two |= ntr_check_is_detailed_trap(m);
     s->contexts |= ntr_has_role(m->tcode, NTR_ROLE_CONTEXT);
+    s->format_before = s->format;
     s->format = NTR_HAS(m, PROCESS) ? (uint8_t)ntr_ownership_format(m->process) : NTR_FORMAT_PRIVILEGE;
     s->sync_before = ntr_has_role(m->tcode, NTR_ROLE_SYNC);
     s->error_before = ntr_has_role(m->tcode, NTR_ROLE_LOSS);
     s->loss = !s->sync_before && (s->loss || s->error_before);
-    if (ntr_tcode_in(of_flow(), m->tcode)) s->last = *m;
+    if (ntr_tcode_in(of_flow(params->dialect, m->tcode), m->tcode)) s->last = *m;
 }
 
 void ntr_check_lose(ntr_check_source *s) {
@@ -112,7 +114,7 @@ void ntr_check_lose(ntr_check_source *s) {
     s->pool_icnt = s->pool_branches = 0;
     s->since_sync = 0;
     s->sync_before = s->error_before = false;
-    s->format = 0;
+    s->format = s->format_before = 0;
     s->last = (ntr_message){.tcode = NTR_TCODE_NONE};
     ntr_clock_lose(&s->clock);
 }

@@ -67,7 +67,8 @@ bool ntr_needs_no_byte(const ntr_message *m, unsigned field) {
 }
 
 bool ntr_message_is_padded(const ntr_params *params, const ntr_message *m, ntr_field field) {
-    if (!params->extend_addr || ntr_field_table[field].shape != NTR_SHAPE_ADDRESS) return ntr_shows_width(params, m, field);
+    if (!params->extend_addr || ntr_field_table[field].shape != NTR_SHAPE_ADDRESS)
+        return ntr_shows_width(params, m, field);
     /* Extension keeps the address when more equal bits are dropped: count from the extended one. */
     const unsigned sent = m->width[field];
     return sent >= ntr_address_bits(params, address_extended(params, m->value[field], sent)) + NTR_MDO_BITS;

@@ -5,9 +5,9 @@
 #include "message/sets.h"
 #include "message/values.h"
 
-/* N-Trace 1.0 section 6.4. Returns whether the message says that messages of the flow were lost. An Error with a vendor-defined ETYPE says nothing
- * of the flow; if some of it was lost, the next synchronizing message has SYNC 7. Where there are data messages, ECODE
- * may say that only these were lost (docs/dialects.md section 5.2). */
+/* N-Trace 1.0 section 6.4. Returns whether the message says that messages of the flow were lost. An Error with a
+ * vendor-defined ETYPE says nothing of the flow; if some of it was lost, the next synchronizing message has SYNC 7.
+ * Where there are data messages, ECODE may say that only these were lost (docs/dialects.md section 5.2). */
 static inline bool ntr_flow_was_lost(const ntr_dialect *dialect, const ntr_message *m) {
     enum { ECODE_DATA = 1 << 1 };
     if (!ntr_has_role(m->tcode, NTR_ROLE_LOSS)) return false;

@@ -153,11 +153,47 @@ def status():
     check("expected TRACE" in Run("check", status=2).err, "no trace")
 
 
+SPEC = os.path.join(ROOT, "tests", "corpus", "spec")
+SYNC4_DFD = ("--dialect", "tt-dfd", "--src-bits", "0")
+EXTENDED = ("--extend-addr",)
+JUDGED = [  # a stream of tests/corpus/spec, options, the rules that it violates
+    ("rb_own", (), ["ownership-format"]), ("rb_vendor", (), ["tcode-vendor"]), ("rb_reserved", (), ["tcode-reserved"]),
+    ("err_vendor_then_branch", (), ["etype-vendor"]), ("own_h_only", (), ["ownership-pair"]),
+    ("own_h_then_branch_then_s", (), ["ownership-pair"]), ("sync3_nostop", (), ["debug-exit"]), ("rf0_zero", (), ["rdata-icnt-zero"]),
+    ("rf_rdata1", (), ["rdata-empty"]), ("db_linear", ("program",), ["flow-branch"]), ("ib_linear", ("program",), ["flow-branch"]),
+    ("ts5", ("--ts-width", "40"), ["tstamp-limit"]), ("ts6", ("--ts-width", "40"), ["tstamp-limit"]), ("ts_reset1", (), []),
+    ("ts_reset9", (), []), ("ext2", EXTENDED, []), ("ext_k", EXTENDED, []), ("ptc4_sync0", (), ["start-trigger"]),
+    ("ptc_past", ("program",), ["flow-jump"]), ("ring_nosync", ("--mid-stream",), []), ("sync4_ok", SYNC4_DFD, []),
+    ("sync4_min", SYNC4_DFD, []), ("sync4_late", SYNC4_DFD, []), ("sync4_min", (), ["counter-htm"]), ("sync4_late", (), ["counter-htm"]),
+]
+
+
+@case("streams of single statements of the specification")
+def statements():
+    for name, options, expected in JUDGED:
+        program_of = ("-e", os.path.join(SPEC, "pa.elf")) if options == ("program",) else options
+        rows = Run("check", os.path.join(SPEC, name + ".nex"), *program_of, "--format", "jsonl", status=None).rows()
+        equal([row["rule"] for row in rows], expected, f"{name} {options}")
+        check(all(row["statements"].startswith("NT-") for row in rows), f"{name}: identifiers of statements")
+    said = Run("check", os.path.join(SPEC, "own_h_only.nex"), status=1).out
+    check("[ownership-pair, section 6.1, NT-142]" in said, said)
+    check(all(line.split()[4].startswith("NT-") for line in Run("check", "--list-rules").lines()), "--list-rules")
+
+
+@case("in HTM, a sync is late one period after the end of the period, also without branch messages")
+def late():
+    full = ["ResourceFull RCODE=0 RDATA0=100\n"]
+    for count, expected in ((16, []), (17, ["sync-period"]), (40, ["sync-period"])):
+        path = write("loop.nex", bytes_of(tiny.START + "".join(full * count)))
+        rows = Run("check", path, "--sync-period", "8", "--format", "jsonl", status=None).rows()
+        equal([row["rule"] for row in rows], expected, f"{count} messages")
+
+
 @case("text: file, byte, message, field, rule, what was found")
 def text():
     run = Run("check", write("bad.nex", bytes_of(BAD)), status=1)
     check("bad.nex: byte 0x4, message #2 DirectBranch, field ICNT: error: a DirectBranch counts the branch itself "
-          "[branch-icnt, section 6.2], found ICNT=0" in run.out, run.out)
+          "[branch-icnt, section 6.2, NT-154 NT-229], found ICNT=0" in run.out, run.out)
     check("4 messages, 2 errors, 0 warnings, 1 notes" in run.out, run.out)
     equal([row["rule"] for row in Run("check", write("bad.nex", bytes_of(BAD)), "--rules", "after-stop,first-sync", "--format", "jsonl",
                                       status=1).rows()], ["after-stop"], "--rules")

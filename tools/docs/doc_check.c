@@ -26,15 +26,15 @@ static const char *const intro =
     "* In a program: `ntrace/check.h`. `tests/corpus/check/ID.txt` has, for each rule, a stream that violates this rule\n"
     "  alone, and one that conforms to it.\n"
     "\n"
-    "| rule | severity | section | | violated by |\n"
-    "|---|---|---|---|---|\n";
+    "| rule | severity | section | statements | | violated by |\n"
+    "|---|---|---|---|---|---|\n";
 
 int main(void) {
     const ntr_check_rule *rule;
 
     fputs(intro, stdout);
     for (size_t i = 0; (rule = ntr_check_rule_at(i)); i++)
-        printf("| `%s` | %s | %s | %s | %s |\n", rule->id, ntr_severity_name((ntr_severity)rule->severity),
-               rule->section, rule->about, rule->breaking);
+        printf("| `%s` | %s | %s | %s | %s | %s |\n", rule->id, ntr_severity_name((ntr_severity)rule->severity),
+               rule->section, rule->statements, rule->about, rule->breaking);
     return 0;
 }
