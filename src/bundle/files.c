@@ -1,58 +1,118 @@
-/* Names and files of a bundle. Bundles are untrusted input: a name in capture.json that leads out of the folder of
- * the bundle is refused. */
-#include "bundle/bundle.h"
+#include "bundle/files.h"
+#include "base/allocator.h"
 
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <gelf.h>
 #include <limits.h>
+#include <stdbool.h>
+#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
-bool ntr_bundle_name_is_safe(const char *file) {
-    for (;;) {
-        size_t length = strcspn(file, "/");
-        if (length == 0 || (file[0] == '.' && (length == 1 || (length == 2 && file[1] == '.')))) return false;
-        if (!file[length]) return true;
-        file += length + 1;
+/* ---- GNU build ids, which show that a copy of a file is the file that ran. */
+
+static bool note_is_build_id(const Elf_Data *data, size_t name, const GElf_Nhdr *note) {
+    return note->n_type == NT_GNU_BUILD_ID && note->n_namesz == 4 && note->n_descsz > 0 && note->n_descsz <= 64 &&
+           memcmp((const char *)data->d_buf + name, "GNU", 4) == 0;
+}
+
+static char *find_build_id(const ntr_allocator *allocator, Elf *elf) {
+    for (Elf_Scn *section = NULL; (section = elf_nextscn(elf, section));) {
+        GElf_Shdr header = {0};
+        if (!gelf_getshdr(section, &header) || header.sh_type != SHT_NOTE) continue;
+        Elf_Data *data = elf_getdata(section, NULL);
+        GElf_Nhdr note = {0};
+        size_t name, description, next;
+        for (size_t at = 0; data && (next = gelf_getnote(data, at, &note, &name, &description)); at = next) {
+            if (!note_is_build_id(data, name, &note)) continue;
+            char *text = ntr_alloc(allocator, 2 * (size_t)note.n_descsz + 1, 1);
+            for (size_t i = 0; text && i < note.n_descsz; i++)
+                snprintf(text + 2 * i, 3, "%02x", ((const uint8_t *)data->d_buf)[description + i]);
+            return text;
+        }
     }
+    return NULL;
 }
 
-bool ntr_bundle_seen(const char *path) {
-    char file[PATH_MAX];
-    struct stat about = {0};
-
-    int n = snprintf(file, sizeof file, "%s/" NTR_CAPTURE_FILE, path);
-    return n > 0 && (size_t)n < sizeof file && stat(file, &about) == 0 && S_ISREG(about.st_mode);
+char *ntr_build_id_of(const ntr_allocator *allocator, const char *path) {
+    int file = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+    if (file < 0 || elf_version(EV_CURRENT) == EV_NONE) return NULL;
+    Elf *elf = elf_begin(file, ELF_C_READ, NULL);
+    char *text = elf && elf_kind(elf) == ELF_K_ELF ? find_build_id(allocator, elf) : NULL;
+    elf_end(elf);
+    close(file);
+    return text;
 }
 
-/* `real`, a path without symbolic links, must be a regular file below `folder`, which has none either. */
-static ntr_status check_inside(ntr_bundle *bundle, const char *folder, const char *real, const char *file) {
-    size_t length = strlen(folder);
+static ntr_status map(int file, ntr_bytes *bytes) {
     struct stat about = {0};
 
-    if (strncmp(real, folder, length) != 0 || real[length] != '/')
-        return ntr_bundle_fail(bundle, NTR_E_FORMAT, "%s: '%s' leads outside the bundle", bundle->folder, file);
-    if (stat(real, &about)) return ntr_bundle_fail_errno(bundle, real);
-    if (!S_ISREG(about.st_mode))
-        return ntr_bundle_fail(bundle, NTR_E_FORMAT, "%s: '%s' is not a regular file", bundle->folder, file);
+    if (fstat(file, &about)) return NTR_E_IO;
+    if (about.st_size <= 0) return NTR_OK;
+    void *mapping = mmap(NULL, (size_t)about.st_size, PROT_READ, MAP_PRIVATE, file, 0);
+    if (mapping == MAP_FAILED) return NTR_E_IO;
+    *bytes = (ntr_bytes){mapping, (size_t)about.st_size};
     return NTR_OK;
 }
 
-ntr_status ntr_bundle_resolve(ntr_bundle *bundle, const char *file, char **path) {
-    char folder[PATH_MAX], real[PATH_MAX];
+ntr_status ntr_map_file(const char *path, ntr_bytes *bytes) {
+    const int file = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
 
-    if (!ntr_bundle_name_is_safe(file))
-        return ntr_bundle_fail(bundle, NTR_E_FORMAT,
-                               "%s/" NTR_CAPTURE_FILE ": '%s' is not the name of a file inside the bundle",
-                               bundle->folder, file);
-    if (!realpath(bundle->folder, folder)) return ntr_bundle_fail_errno(bundle, bundle->folder);
-    *path = ntr_bundle_join(bundle, bundle->folder, file);
-    if (!*path) return ntr_bundle_fail_memory(bundle);
-    ntr_status status =
-        realpath(*path, real) ? check_inside(bundle, folder, real, file) : ntr_bundle_fail_errno(bundle, *path);
-    if (status != NTR_OK) {
-        ntr_dealloc(bundle->allocator, *path);
-        *path = NULL;
-    }
+    *bytes = (ntr_bytes){0};
+    if (file < 0) return NTR_E_IO;
+    const ntr_status status = map(file, bytes);
+    const int why = errno;
+    close(file);
+    errno = why;
     return status;
+}
+
+void ntr_unmap_file(ntr_bytes bytes) {
+    if (bytes.data) munmap((void *)(uintptr_t)bytes.data, bytes.size);
+}
+
+static void remove_entry(int folder, const char *name, int depth);
+
+static void remove_entries(int folder, int depth) {
+    DIR *entries = fdopendir(folder);
+    if (!entries) {
+        close(folder);
+        return;
+    }
+    for (struct dirent *entry; (entry = readdir(entries));) {
+        if (strcmp(entry->d_name, ".") != 0 && strcmp(entry->d_name, "..") != 0)
+            remove_entry(dirfd(entries), entry->d_name, depth);
+    }
+    closedir(entries);
+}
+
+static void remove_entry(int folder, const char *name, int depth) {
+    if (unlinkat(folder, name, 0) == 0 || depth == 0) return;
+    int inner = openat(folder, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+    if (inner < 0) return;
+    remove_entries(inner, depth - 1);
+    unlinkat(folder, name, AT_REMOVEDIR);
+}
+
+void ntr_bundle_remove(const char *folder) {
+    remove_entry(AT_FDCWD, folder, 2);
+}
+
+bool ntr_write_all(int file, const void *data, size_t size) {
+    const char *at = data;
+
+    while (size) {
+        ssize_t n = write(file, at, size);
+        if (n < 0 && errno == EINTR) continue;
+        if (n < 0) return false;
+        at += n;
+        size -= (size_t)n;
+    }
+    return true;
 }

@@ -3,8 +3,7 @@
 #include "base/bytes.h"
 #include "base/allocator.h"
 #include "bundle/index_text.h"
-#include "bundle/map_file.h"
-#include "bundle/write_all.h"
+#include "bundle/files.h"
 #include "dialect/params.h"
 
 #include <ntrace/bundle.h>

@@ -1,6 +1,6 @@
 /* Opening a bundle: capture.json and the images. */
 #include "bundle/bundle.h"
-#include "bundle/map_file.h"
+#include "bundle/files.h"
 
 #include <inttypes.h>
 #include <string.h>

@@ -7,8 +7,7 @@
 
 #include "base/allocator.h"
 #include "base/config.h"
-#include "bundle/zstd_frames.h"
-#include "bundle/zstd_read.h"
+#include "bundle/zstd.h"
 
 #include <errno.h>
 #include <stdio.h>

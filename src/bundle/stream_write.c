@@ -1,6 +1,6 @@
 #include "bundle/stream_write.h"
-#include "bundle/write_all.h"
-#include "bundle/zstd_write.h"
+#include "bundle/files.h"
+#include "bundle/zstd.h"
 
 #include <errno.h>
 #include <fcntl.h>

@@ -1,9 +1,7 @@
 /* Writing of a bundle: all files go to a folder with a temporary name, which is renamed when the bundle is complete. */
 #include "base/config.h"
 #include "bundle/bundle.h"
-#include "bundle/build_id.h"
-#include "bundle/remove.h"
-#include "bundle/write_all.h"
+#include "bundle/files.h"
 
 #include <errno.h>
 #include <fcntl.h>

@@ -1,4 +1,4 @@
-#include "bundle/zstd_frames.h"
+#include "bundle/zstd.h"
 
 #include "base/bytes.h"
 

@@ -1,6 +1,5 @@
-/* In place of zstd_read.c and zstd_write.c in a build without libzstd: compressed streams are refused. */
-#include "bundle/zstd_read.h"
-#include "bundle/zstd_write.h"
+/* In place of zstd.c in a build without libzstd: compressed streams are refused. */
+#include "bundle/zstd.h"
 
 ntr_status ntr_zstd_reader_new(struct ntr_zstd_reader **reader, const ntr_allocator *allocator) {
     (void)allocator;

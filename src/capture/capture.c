@@ -3,7 +3,7 @@
 #include "base/config.h"
 #include "capture/guest_files.h"
 #include "capture/session.h"
-#include "capture/watch.h"
+#include "capture/window.h"
 
 #include <errno.h>
 #include <signal.h>

@@ -1,5 +1,4 @@
 #include "capture/elf.h"
-#include "capture/elf_header.h"
 
 #include <errno.h>
 #include <fcntl.h>

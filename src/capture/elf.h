@@ -2,8 +2,17 @@
 #ifndef NTR_CAPTURE_ELF_H
 #define NTR_CAPTURE_ELF_H
 
+#include <ntrace/bytes.h>
+
+#include <elf.h>
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
+
+/* ---- Program headers of an ELF file in memory. */
+
+/* Number `i` of a RISC-V ELF file; that of a 32-bit file is widened. Returns false when there is none. */
+bool ntr_capture_elf_header(ntr_bytes file, size_t i, Elf64_Phdr *header);
 
 #define NTR_CAPTURE_ELF_SEGMENTS 16
 

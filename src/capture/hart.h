@@ -11,7 +11,7 @@ void ntr_capture_hart_begin(struct ntr_capture_harts *harts, struct ntr_capture_
 /* The last block ran to its end, and block `number` follows (0: not known). */
 void ntr_capture_hart_complete(struct ntr_capture_harts *harts, struct ntr_capture_hart *hart, uint32_t number);
 
-/* Of a machine: the last block becomes the one that was executed (executed.h); `next` (0: not known) follows it. */
+/* Of a machine: the last block becomes the one that was executed (hart.c); `next` (0: not known) follows it. */
 void ntr_capture_hart_settle(struct ntr_capture_harts *harts, struct ntr_capture_hart *hart, uint64_t next);
 
 /* The last block was left after its first `retired` instructions: the next one trapped. Returns its address. */

@@ -6,7 +6,6 @@
 #include "capture/machine.h"
 #include "capture/run.h"
 #include "capture/spaces.h"
-#include "capture/watch.h"
 #include "capture/window.h"
 
 #include <ntrace/message.h>

@@ -1,7 +1,7 @@
 #include "capture/page_index.h"
 #include "base/allocator.h"
 #include "base/macros.h"
-#include "capture/elf_header.h"
+#include "capture/elf.h"
 #include "channel/page_hash.h"
 
 #include <elf.h>

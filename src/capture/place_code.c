@@ -1,5 +1,5 @@
 #include "capture/place_code.h"
-#include "capture/elf_header.h"
+#include "capture/elf.h"
 
 #include <string.h>
 

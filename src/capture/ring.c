@@ -1,5 +1,5 @@
 #include "capture/ring.h"
-#include "bundle/write_all.h"
+#include "bundle/files.h"
 
 #include <errno.h>
 #include <fcntl.h>

@@ -1,12 +1,12 @@
 #include "capture/qemu.h"
 #include "capture/session.h"
-#include "bundle/zstd_write.h"
+#include "bundle/zstd.h"
 #include "base/allocator.h"
 #include "base/config.h"
 #include "wire/mdo.h"
 #include "capture/blocks.h"
 #include "capture/spaces.h"
-#include "capture/watch.h"
+#include "capture/window.h"
 
 #include <errno.h>
 #include <signal.h>

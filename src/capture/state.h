@@ -24,7 +24,7 @@ struct ntr_capture_block {
     ntr_code_block code;
     uint32_t generation; /* of ntr_capture_code when memory last agreed with its bytes; 0: the block is not filled in */
     uint32_t space; /* in which it agreed */
-    uint32_t executed; /* the block that was executed last when this one was told (executed.h); 0: none was */
+    uint32_t executed; /* the block that was executed last when this one was told (hart.c); 0: none was */
     bool is_ecall; /* ends in ECALL; of a machine, also in EBREAK */
     bool last_traps; /* CHANNEL_BLOCK_LAST_TRAPS */
 };
@@ -126,7 +126,7 @@ struct ntr_capture_harts {
     struct ntr_capture_machine *machine; /* NULL: user mode */
     bool keeps_spaces; /* the trace carries privilege modes and contexts, so code is kept for each */
     bool in_runs; /* the encoders take runs of blocks */
-    bool unknown; /* blocks were executed whose code is not known (executed.h) */
+    bool unknown; /* blocks were executed whose code is not known (hart.c) */
     bool rewritten; /* code changed at an unknown place of the stream */
     bool lost; /* a table of the channel was full */
     bool untraced; /* there were more lanes than `traced` */

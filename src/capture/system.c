@@ -1,13 +1,211 @@
+#include "capture/system.h"
 #include "base/allocator.h"
 #include "base/config.h"
-#include "capture/system.h"
-#include "capture/system_state.h"
+#include "bundle/stream_write.h"
+#include "capture/arrivals.h"
+#include "capture/error.h"
+#include "capture/sink_memory.h"
+#include "system/system.h"
 
+#include <ntrace/framer.h>
 #include <ntrace/system.h>
 
+#include <inttypes.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
+
+/* ---- What is in the sinks of a modelled system when a capture ends: copied to the stream, with the offsets of its
+ * messages. */
+
+enum {
+    SYSTEM_HARTS = 4096,
+    LOSSES = 256,
+    LOSS_TEXT = 256,
+    STALL_MAX = 1 << 20, /* cycles that a hart may be stalled */
+    STALL_ADOPTED = 1 << 16, /* the same, when a debugger can end the stall */
+};
+
+/* The sink of a classifier: a hart of the system. */
+struct port {
+    struct ntr_capture_system *system;
+    unsigned hart;
+};
+
+struct ntr_capture_system {
+    const ntr_allocator *allocator;
+    struct ntr_capture_reason *reason; /* of the session */
+    ntr_system *system;
+    struct ntr_capture_memory memory;
+    struct ntr_capture_arrivals arrivals;
+    struct ntr_bundle_writer *stream;
+    const char *sink;
+    uint64_t now;
+    struct port ports[SYSTEM_HARTS];
+    size_t encoder_of[SYSTEM_HARTS]; /* 1 + index of the component; 0: the hart's trace is not in the stream */
+    bool untraced;            /* a hart without such an encoder executed something */
+    char losses[LOSSES][LOSS_TEXT];
+    size_t loss_count;
+    bool adopted; /* `system` belongs to the caller */
+    bool clogged; /* what was in the buffers has not reached a sink: one is full and has stopped */
+    bool failed; /* a push has failed; `reason` says why */
+};
+
+/* A line for ntr_capture_system_loss. */
+void __attribute__((format(printf, 2, 3))) ntr_capture_system_add_loss(struct ntr_capture_system *system,
+                                                                       const char *format, ...);
+
+struct ram_content {
+    const ntr_allocator *allocator;
+    uint8_t *bytes;
+    size_t size, capacity;
+};
+
+static ntr_status collect(void *user, unsigned id, const uint8_t *bytes, size_t size) {
+    struct ram_content *content = user;
+
+    (void)id;
+    if (ntr_reserve(content->allocator, (void **)&content->bytes, &content->capacity, content->size + size, 1))
+        return NTR_E_MEMORY;
+    memcpy(content->bytes + content->size, bytes, size);
+    content->size += size;
+    return NTR_OK;
+}
+
+/* Calls `take` for each message of a sink, with the offset in the sink at which it ends. */
+static void each_message(struct ntr_capture_system *s, const struct ram_content *content, bool cut,
+                         void (*take)(struct ntr_capture_system *s, ntr_bytes message, uint64_t end, void *user),
+                         void *user) {
+    ntr_framer framer;
+    ntr_slice slice;
+
+    ntr_framer_init(&framer, false);
+    if (cut) ntr_framer_seek_start(&framer);
+    ntr_framer_feed(&framer, content->bytes, content->size, true);
+    while (ntr_framer_next(&framer, &slice) == NTR_OK)
+        if (slice.defect == NTR_OK) take(s, slice.raw, slice.offset + slice.size, user);
+}
+
+static void count_message(struct ntr_capture_system *s, ntr_bytes message, uint64_t end, void *user) {
+    uint64_t *counts = user;
+
+    (void)end;
+    counts[ntr_capture_arrivals_source(&s->arrivals, message)]++;
+}
+
+static void put_arrival(struct ntr_capture_system *s, ntr_bytes message, uint64_t end, void *user) {
+    const uint64_t *base = user;
+
+    ntr_capture_arrivals_put(&s->arrivals, message, *base + end);
+}
+
+static bool ntr_capture_system_get(const struct ntr_capture_system *s, size_t index, ntr_system_component *component) {
+    return ntr_system_component_get(s->system, index, component) == NTR_OK;
+}
+
+static bool is_sink(const ntr_system_component *component) {
+    return component->kind == NTR_COMPONENT_RAM || component->kind == NTR_COMPONENT_PIB ||
+           component->kind == NTR_COMPONENT_ATB;
+}
+
+/* A sink of the system that is part of the stream. */
+static bool ntr_capture_system_wants(const struct ntr_capture_system *s, const ntr_system_component *component) {
+    return is_sink(component) && (!s->sink || strcmp(s->sink, component->name) == 0);
+}
+
+/* The sink has wrapped: of each encoder that leads to it, the newest messages are there. */
+static bool skip_lost(struct ntr_capture_system *s, size_t sink, const struct ram_content *content) {
+    uint64_t *counts = ntr_alloc(s->allocator, NTR_ARRIVALS_SOURCES, sizeof *counts);
+    ntr_system_component encoder;
+    uint16_t src;
+
+    if (!counts) return false;
+    each_message(s, content, true, count_message, counts);
+    for (unsigned hart = 0; hart < SYSTEM_HARTS; hart++) {
+        if (!ntr_capture_system_source(s, hart, &src) || !ntr_capture_system_get(s, s->encoder_of[hart] - 1, &encoder))
+            continue;
+        if (!ntr_system_leads(s->system, s->encoder_of[hart] - 1, sink) || encoder.encoder.messages < counts[src])
+            continue;
+        ntr_capture_arrivals_skip(&s->arrivals, src, encoder.encoder.messages - counts[src], s->stream->offset);
+    }
+    ntr_dealloc(s->allocator, counts);
+    return true;
+}
+
+/* What stands for the messages of the sink in the stream, which ends where they will be written: put_whole leaves out
+ * what is in front of the first whole message. */
+static ntr_status note_arrivals(struct ntr_capture_system *s, size_t sink, const struct ram_content *content,
+                                bool cut) {
+    uint64_t base = s->stream->offset;
+    size_t front = 0;
+
+    if (cut && !skip_lost(s, sink, content)) return NTR_E_MEMORY;
+    if (cut)
+        while (front < content->size && !ntr_ends_message(content->bytes[front++])) continue;
+    base -= front;
+    each_message(s, content, cut, put_arrival, &base);
+    return NTR_OK;
+}
+
+/* Write whole messages only, so that the content of another sink can follow. `cut`: the first message has lost its
+ * beginning. */
+static void put_whole(struct ntr_capture_system *s, const struct ram_content *content, bool cut) {
+    size_t from = 0, to = content->size;
+
+    if (cut)
+        while (from < to && !ntr_ends_message(content->bytes[from++])) continue;
+    while (to > from && !ntr_ends_message(content->bytes[to - 1])) to--;
+    while (from < to) {
+        size_t part = to - from < 65536 ? to - from : 65536;
+        ntr_bundle_writer_put(s->stream, content->bytes + from, part);
+        from += part;
+    }
+}
+
+static ntr_status read_ram(struct ntr_capture_system *s, size_t index, const char *name) {
+    struct ram_content content = {.allocator = s->allocator};
+    bool cut;
+    ntr_status status = ntr_system_read_ram(s->system, index, collect, &content, &cut);
+
+    if (status == NTR_OK) status = note_arrivals(s, index, &content, cut);
+    if (status == NTR_OK) {
+        put_whole(s, &content, cut);
+        if (cut) ntr_capture_system_add_loss(s, "%s: wrapped; it holds the last %zu bytes", name, content.size);
+    }
+    ntr_dealloc(content.allocator, content.bytes);
+    return status == NTR_OK ? NTR_OK : ntr_capture_fail(s->reason, status, "%s: %s", name, ntr_status_text(status));
+}
+
+static void list_losses(struct ntr_capture_system *s) {
+    ntr_system_component one;
+
+    if (s->untraced)
+        ntr_capture_system_add_loss(
+            s, "the program had more threads than the system has encoders; the others were not traced");
+    for (size_t i = 0; ntr_capture_system_get(s, i, &one); i++) {
+        if (one.encoder.overflows)
+            ntr_capture_system_add_loss(
+                s, "%s: overflowed %" PRIu64 " times; %" PRIu64 " halfwords of code are counted by no message",
+                one.name, one.encoder.overflows, one.encoder.lost_halfwords);
+        else if (one.counts.lost_bytes)
+            ntr_capture_system_add_loss(s, "%s: discarded %" PRIu64 " bytes", one.name, one.counts.lost_bytes);
+    }
+}
+
+ntr_status ntr_capture_system_finish(struct ntr_capture_system *s) {
+    ntr_system_component one;
+
+    /* Behind a sink that stopped because it was full, other components do not become empty: what they hold is lost. */
+    if (ntr_system_stop(s->system) != NTR_OK) ntr_capture_system_add_loss(s, "%s", ntr_system_error(s->system));
+    for (size_t i = 0; ntr_capture_system_get(s, i, &one); i++) {
+        if (one.kind != NTR_COMPONENT_RAM || !ntr_capture_system_wants(s, &one)) continue;
+        ntr_status status = read_ram(s, i, one.name);
+        if (status != NTR_OK) return status;
+    }
+    ntr_capture_arrivals_finish(&s->arrivals, s->stream->offset);
+    list_losses(s);
+    return NTR_OK;
+}
 
 /* ---- losses */
 
@@ -25,19 +223,6 @@ const char *ntr_capture_system_loss(const struct ntr_capture_system *system, siz
 }
 
 /* ---- components */
-
-bool ntr_capture_system_get(const struct ntr_capture_system *s, size_t index, ntr_system_component *component) {
-    return ntr_system_component_get(s->system, index, component) == NTR_OK;
-}
-
-static bool is_sink(const ntr_system_component *component) {
-    return component->kind == NTR_COMPONENT_RAM || component->kind == NTR_COMPONENT_PIB ||
-           component->kind == NTR_COMPONENT_ATB;
-}
-
-bool ntr_capture_system_wants(const struct ntr_capture_system *s, const ntr_system_component *component) {
-    return is_sink(component) && (!s->sink || strcmp(s->sink, component->name) == 0);
-}
 
 /* How many of the wanted sinks receive the trace of this encoder. */
 static unsigned sinks_of(const struct ntr_capture_system *s, size_t encoder) {

@@ -9,6 +9,8 @@
 
 #include "capture/state.h"
 
+#include <ntrace/capture.h>
+
 /* Is the address of the place known? The program's files are looked at again when there are more of them. */
 bool ntr_capture_window_find(struct ntr_capture_harts *harts, struct ntr_capture_place *place);
 
@@ -30,5 +32,17 @@ void ntr_capture_window_close(struct ntr_capture_harts *harts, struct ntr_captur
 
 /* Does the window close in block `number`? */
 bool ntr_capture_window_stops_in(struct ntr_capture_harts *harts, uint32_t number);
+
+/* ---- Which loads and stores are traced: all, those of a range of addresses, or those of an object. */
+
+/* Before the program starts: what the plugin reports. Where an object is becomes known when its file is mapped; until
+ * then the plugin reports all accesses. */
+void ntr_capture_watch_begin(struct ntr_capture_harts *harts, const ntr_capture_config *config);
+
+/* Is it known where the object is? The objects of a machine are known from the beginning. */
+bool ntr_capture_watch_find(struct ntr_capture_harts *harts);
+
+/* Is the access at this address traced? When the object has been found, the plugin leaves out all others. */
+bool ntr_capture_watches(struct ntr_capture_harts *harts, uint64_t address);
 
 #endif

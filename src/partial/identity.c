@@ -1,7 +1,7 @@
 #include "partial/identity.h"
 
 #include "base/allocator.h"
-#include "bundle/build_id.h"
+#include "bundle/files.h"
 #include "partial/blocks.h"
 
 #include <fcntl.h>

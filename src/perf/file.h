@@ -116,7 +116,7 @@ const char *ntr_perf_pmu_name(const struct ntr_perf_file *file, uint32_t type);
 ntr_status ntr_perf_fail(struct ntr_perf_file *file, ntr_status status, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
 
-/* records.c: append the records in `bytes`, then sort all by time. */
+/* Append the records in `bytes`, then sort all by time. */
 ntr_status ntr_perf_records_add(struct ntr_perf_file *file, ntr_bytes bytes);
 ntr_status ntr_perf_records_finish(struct ntr_perf_file *file);
 

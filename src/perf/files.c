@@ -3,7 +3,7 @@
 #include "perf/images.h"
 
 #include "base/allocator.h"
-#include "bundle/build_id.h"
+#include "bundle/files.h"
 
 #include <stdio.h>
 #include <string.h>

@@ -171,7 +171,7 @@ ntr_status ntr_perf_lose(struct ntr_perf_data *data, const char *format, ...) __
 /* aux.c */
 ntr_status ntr_perf_aux_find(struct ntr_perf_data *data); /* buffers and fragments */
 
-/* form.c: whose data it is. Headers and frames are taken off the fragments. */
+/* Whose data it is. Headers and frames are taken off the fragments. */
 ntr_status ntr_perf_form_find(struct ntr_perf_data *data);
 
 /* tasks.c */

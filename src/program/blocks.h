@@ -20,7 +20,6 @@
 #define NTR_PROGRAM_BLOCKS_H
 
 #include "program/block_table.h"
-#include "program/blocks_change.h"
 
 /* A view without any code: there were too many contexts since the last flush (NTR_E_LIMIT). */
 #define NTR_VIEW_NONE 0x7fffu
@@ -54,6 +53,10 @@ static inline bool ntr_blocks_is_unchanged(const ntr_blocks *blocks, uint64_t po
     return position >= blocks->unchanged_from && position <= blocks->unchanged_until &&
            blocks->revision == blocks->program->revision;
 }
+
+/* Invalidates blocks of images that were added, and of images that become valid or invalid between the previous
+ * position and this one. */
+void ntr_blocks_catch_up(ntr_blocks *blocks, uint64_t position);
 
 /* Sets the stream offset. It may be lower than the previous one. */
 static inline void ntr_blocks_seek(ntr_blocks *blocks, uint64_t position) {

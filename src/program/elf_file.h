@@ -52,8 +52,8 @@ ntr_status ntr_elf_read_plt(ntr_elf *file, const GElf_Shdr *section);
 /* Adds the address ranges of the functions that .eh_frame, in `section`, describes (elf_unwind.c). */
 ntr_status ntr_elf_read_unwind(ntr_elf *file, const GElf_Shdr *section);
 
-/* Adds the functions of .gopclntab, in `section`, if the file has no .symtab (elf_go.c). The bytes of the table are
- * kept for its lines. */
+/* Adds the functions of .gopclntab, in `section`, if the file has no .symtab (elf_sections.c). The bytes of the table
+ * are kept for its lines. */
 ntr_status ntr_elf_read_go(ntr_elf *file, const GElf_Shdr *section);
 
 #endif

@@ -1,19 +1,153 @@
 /* Sections of an ELF file: ISA attributes, and the sources of names. */
-#include "program/attributes.h"
+#include "base/bytes.h"
 #include "program/elf_file.h"
+#include "program/go_table.h"
+
+#include <ntrace/bytes.h>
+#include <ntrace/isa.h>
 
 #include <string.h>
+
+/* ---- Layout of .riscv.attributes: 'A', then subsections {u32 length, vendor (NUL-terminated), sub-subsections {tag,
+ * u32 length, attributes}}. An attribute is a ULEB128 tag, followed by a NUL-terminated string for odd tags and by a
+ * ULEB128 for even tags. The length of a subsection counts from its own start, that of a sub-subsection from its
+ * tag. */
+
+enum { TAG_FILE = 1, TAG_RISCV_ARCH = 5 };
+
+static const uint8_t *take(ntr_bytes *from, size_t size) {
+    if (size > from->size) return NULL;
+    const uint8_t *taken = from->data;
+    from->data += size;
+    from->size -= size;
+    return taken;
+}
+
+static uint32_t take_u32(ntr_bytes *from) {
+    const uint8_t *b = take(from, 4);
+    return b ? ntr_little_32(b) : 0;
+}
+
+static const char *take_string(ntr_bytes *from) {
+    const uint8_t *end = memchr(from->data, 0, from->size);
+    return end ? (const char *)take(from, (size_t)(end - from->data) + 1) : NULL;
+}
+
+static uint64_t take_uleb(ntr_bytes *from) {
+    uint64_t value = 0;
+    const uint8_t *byte;
+    for (unsigned shift = 0; (byte = take(from, 1)); shift += 7) {
+        if (shift < 64) value |= (uint64_t)(*byte & 0x7f) << shift;
+        if (!(*byte & 0x80)) break;
+    }
+    return value;
+}
+
+/* Returns the rest of a part of `length` bytes, of which `used` bytes have been read. Empty when it is damaged. */
+static ntr_bytes take_part(ntr_bytes *from, size_t length, size_t used) {
+    if (length < used || length - used > from->size) return (ntr_bytes){0};
+    ntr_bytes part = {from->data, length - used};
+    take(from, part.size);
+    return part;
+}
+
+static const struct {
+    const char *name;
+    unsigned isa;
+} extensions[] = {
+    {"zcmp", NTR_ISA_ZCMP},
+    {"zcmt", NTR_ISA_ZCMT},
+    {"zce", NTR_ISA_ZCMP | NTR_ISA_ZCMT},
+};
+
+/* Parses for example "rv32i2p1_m2p0_zcmp1p0": names are separated by '_' and may have a version. */
+static unsigned arch_isa(const char *arch) {
+    unsigned isa = 0;
+    for (const char *part = strchr(arch, '_'); part; part = strchr(part, '_')) {
+        part++;
+        for (size_t i = 0; i < sizeof extensions / sizeof extensions[0]; i++) {
+            size_t length = strlen(extensions[i].name);
+            if (strncmp(part, extensions[i].name, length) == 0 && strchr("_0123456789", part[length]))
+                isa |= extensions[i].isa; /* strchr also finds the terminating NUL */
+        }
+    }
+    return isa;
+}
+
+static unsigned file_isa(ntr_bytes attributes) {
+    while (attributes.size) {
+        uint64_t tag = take_uleb(&attributes);
+        if (tag % 2 == 0) {
+            take_uleb(&attributes);
+            continue;
+        }
+        const char *text = take_string(&attributes);
+        if (!text) break;
+        if (tag == TAG_RISCV_ARCH) return arch_isa(text);
+    }
+    return 0;
+}
+
+static unsigned vendor_isa(ntr_bytes subsection) {
+    const char *vendor = subsection.size ? take_string(&subsection) : NULL;
+    if (!vendor || strcmp(vendor, "riscv") != 0) return 0;
+    while (subsection.size) {
+        const uint8_t *tag = take(&subsection, 1);
+        ntr_bytes part = take_part(&subsection, take_u32(&subsection), 5);
+        if (part.size && *tag == TAG_FILE) return file_isa(part);
+        if (!part.size) break;
+    }
+    return 0;
+}
+
+/* Returns the NTR_ISA_* extension flags (without XLEN) of Tag_RISCV_arch; 0 when the section is damaged. */
+static unsigned ntr_attributes_isa(ntr_bytes section) {
+    const uint8_t *version = take(&section, 1);
+    if (!version || *version != 'A') return 0;
+    unsigned isa = 0;
+    while (section.size) {
+        ntr_bytes part = take_part(&section, take_u32(&section), 4);
+        if (!part.size) break;
+        isa |= vendor_isa(part);
+    }
+    return isa;
+}
+
+/* ---- Functions of a Go program from .gopclntab. */
+
+static ntr_status add_function(ntr_elf *file, const ntr_go_table *table, const ntr_go_function *go, const char *name) {
+    const ntr_name function = {
+        .name = name,
+        .address = ntr_program_cut(file->program, table->code + go->start + file->image->options.bias),
+        .size = go->end - go->start,
+        .binding = NTR_BINDING_LOCAL,
+        .function = true,
+        .code = true,
+    };
+    if (ntr_symbols_add(&file->image->symbols, file->program->allocator, &function))
+        return ELF_FAIL(file, NTR_E_MEMORY, "out of memory");
+    return NTR_OK;
+}
+
+ntr_status ntr_elf_read_go(ntr_elf *file, const GElf_Shdr *section) {
+    ntr_go_table table;
+    ntr_go_function function;
+    uint32_t at;
+    if (!ntr_go_table_read(&table, ntr_elf_section_bytes(file, section), file->xlen)) return NTR_OK;
+    if (!file->copies_names) file->image->go_table = table.bytes;
+    for (uint64_t i = 0; i < table.count && !file->has_symtab; i++) {
+        if (!ntr_go_table_function(&table, i, &function)) continue;
+        if (!ntr_go_table_number(&table, function.record + 4 * NTR_GO_NAME, &at)) continue;
+        const char *name = ntr_go_table_text(&table, table.names + at);
+        ntr_status status = name ? add_function(file, &table, &function, name) : NTR_OK;
+        if (status != NTR_OK) return status;
+    }
+    return NTR_OK;
+}
 
 #ifndef SHT_RISCV_ATTRIBUTES
 #define SHT_RISCV_ATTRIBUTES 0x70000003
 #endif
-
-ntr_bytes ntr_elf_section_bytes(const ntr_elf *file, const GElf_Shdr *section) {
-    if (section->sh_type == SHT_NOBITS || section->sh_flags & SHF_COMPRESSED ||
-        !ntr_elf_inside(file, section->sh_offset, section->sh_size))
-        return (ntr_bytes){0};
-    return (ntr_bytes){file->bytes + section->sh_offset, section->sh_size};
-}
 
 static ntr_status read_attributes(ntr_elf *file, const GElf_Shdr *section) {
     if (section->sh_type == SHT_RISCV_ATTRIBUTES)

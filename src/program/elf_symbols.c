@@ -1,4 +1,4 @@
-/* Symbols of an ELF file. */
+/* Bytes, strings and symbols of the sections of an ELF file. */
 #include "program/elf_file.h"
 
 #include <string.h>
@@ -6,6 +6,13 @@
 /* Longer names are ignored. Without this limit, the symbols of a small file could refer to a long string a million
  * times. */
 #define NAME_LENGTH_MAX 65535u
+
+ntr_bytes ntr_elf_section_bytes(const ntr_elf *file, const GElf_Shdr *section) {
+    if (section->sh_type == SHT_NOBITS || section->sh_flags & SHF_COMPRESSED ||
+        !ntr_elf_inside(file, section->sh_offset, section->sh_size))
+        return (ntr_bytes){0};
+    return (ntr_bytes){file->bytes + section->sh_offset, section->sh_size};
+}
 
 const char *ntr_elf_string(const ntr_elf *file, size_t index, uint64_t offset) {
     GElf_Shdr section = {0};

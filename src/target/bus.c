@@ -1,7 +1,9 @@
+#include "base/config.h"
+#include "base/macros.h"
+#include "base/text.h"
 #include "target/buses.h"
 
-#include "base/macros.h"
-#include "base/config.h"
+#include <ntrace/target.h>
 
 #include <string.h>
 

@@ -2,8 +2,7 @@
 #include "../test.h"
 
 #include "bundle/stream_write.h"
-#include "bundle/zstd_frames.h"
-#include "bundle/zstd_write.h"
+#include "bundle/zstd.h"
 
 #include <ntrace/stream_reader.h>
 

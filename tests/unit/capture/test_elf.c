@@ -6,8 +6,6 @@
 
 #include <errno.h>
 
-enum { PT_LOAD = 1, PT_INTERP = 3 };
-
 static bool read_back(elf_builder *builder, struct ntr_capture_elf *elf) {
     assert_int_equal(elf_write(builder), 0);
     bool good = ntr_capture_elf_read(builder->path, elf);

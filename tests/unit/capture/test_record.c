@@ -1,7 +1,7 @@
 /* Images of a bundle: code bytes that no file has, and the range of the stream for which the files of a program that
  * was replaced are valid. */
 #include "../test.h"
-#include "bundle/remove.h"
+#include "bundle/files.h"
 #include "capture/record.h"
 
 #include <stdio.h>
