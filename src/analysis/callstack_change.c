@@ -121,6 +121,15 @@ static ntr_status reposition(change *c, uint64_t address) {
     return replace_top(c, address);
 }
 
+/* A jump by a link register goes to the entry of a function, and no frame waits there. The register is then a pointer
+ * like any other: `jalr ra, 0(t0)` is a call (Go, OpenJDK, assembly), and `jr t0` or `jr ra` a tail call, or the start
+ * of a coroutine. */
+static ntr_status enter(change *c, uint64_t address) {
+    const ntr_event *e = c->event;
+    if (e->end != NTR_END_CO_SWAP) return replace_top(c, address);
+    return push(c, frame_at(c, NTR_FRAME_CALL, address, e->last, e->address + 2 * (uint64_t)e->halfwords), false);
+}
+
 /* Handles a return to `address`: pops the innermost call with this return address. */
 static ntr_status unwind(change *c, uint64_t address) {
     stack *s = c->stack;
@@ -129,7 +138,7 @@ static ntr_status unwind(change *c, uint64_t address) {
             pop_to(c, depth - 1, false);
             return NTR_OK;
         }
-    return reposition(c, address);
+    return ntr_callstack_range_at(c, address)->low == address ? enter(c, address) : reposition(c, address);
 }
 
 /* Returns whether one of the innermost frames will return to `address`. */

@@ -47,6 +47,12 @@ static ntr_status add_row(line_flow_builder *m, const ntr_line_row *row) {
     return NTR_OK;
 }
 
+/* The link registers of a swap of coroutines also serve calls by a pointer (callstack_change.c, enter). */
+static bool is_call(const ntr_line_insn *insn) {
+    const ntr_flow flow = (ntr_flow)insn->count.flow;
+    return flow == NTR_FLOW_DIRECT_CALL || flow == NTR_FLOW_INDIRECT_CALL || flow == NTR_FLOW_CO_SWAP;
+}
+
 static bool same_line(const ntr_line_insn *a, const ntr_line_insn *b) {
     return a->line == b->line && a->function == b->function && a->file == b->file;
 }
@@ -65,8 +71,7 @@ static bool returns_to_line(const ntr_line_flow *f, const ntr_line_insn *insn) {
     const ntr_line_insn *at = insn;
     for (unsigned i = 0; i < RETURN_STEPS_MAX && at > f->insns; i++, at--) {
         const ntr_line_insn *b = at - 1;
-        const bool linear = b->count.flow == NTR_FLOW_LINEAR,
-                   call = b->count.flow == NTR_FLOW_DIRECT_CALL || b->count.flow == NTR_FLOW_INDIRECT_CALL;
+        const bool linear = b->count.flow == NTR_FLOW_LINEAR, call = is_call(b);
         if (b->count.address + b->count.size != at->count.address || b->function != at->function) return false;
         if (!(linear && b->count.executed == at->count.executed) && !(call && b->count.executed >= at->count.executed))
             return false;
@@ -109,9 +114,7 @@ static bool stays(const ntr_line_flow *f, const ntr_tally_row *row, const ntr_li
         from = ntr_line_flow_find(f, row->last);
         return row->target > row->last && from && same_line(from, to);
     case NTR_END_RETURN:
-    case NTR_END_CO_SWAP:
-        from = before(f, to);
-        return from && (from->count.flow == NTR_FLOW_DIRECT_CALL || from->count.flow == NTR_FLOW_INDIRECT_CALL);
+    case NTR_END_CO_SWAP: from = before(f, to); return from && is_call(from);
     default: return false;
     }
 }

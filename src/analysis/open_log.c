@@ -74,7 +74,9 @@ static bool span_touches(ntr_open_log *log, ntr_callstack *cs, const hart *h, co
         if (is_known_return(s, e->target, 1)) return false; /* most returns */
         const change c = {.cs = cs, .hart = (hart *)h, .stack = (stack *)s, .event = e};
         log->unfit |= ntr_threads_leaves(&c);
-        return !is_known_return(s, e->target, SIZE_MAX);
+        if (is_known_return(s, e->target, SIZE_MAX)) return false;
+        if (!is_entry(cs, e, e->target)) return true;
+        return e->end == NTR_END_RETURN && replaces_base(cs, s, e); /* a call, or a tail call */
     }
     case NTR_END_TRAP_RETURN: return !is_known_trap_return(cs, s, e);
     case NTR_END_INDIRECT_JUMP:

@@ -58,6 +58,22 @@ class Bench:
         self.run(*common, "-finstrument-functions", "-fno-omit-frame-pointer",
                  "-fno-optimize-sibling-calls", "record.o", "-static", "-o", "recorded")
 
+    def build_by_t0(self, source, flags):
+        """The plain program again: every call and tail call inside of it goes through t0, as in Go and OpenJDK."""
+        compiler = "riscv64-linux-gnu-g++" if source.endswith(".cc") else "riscv64-linux-gnu-gcc"
+        self.run(compiler, *COMMON, *flags, "-S", os.path.join(HERE, source), "-o", "plain.s")
+        path = os.path.join(self.folder, "plain.s")
+        with open(path, encoding="ascii") as file:
+            text = file.read()
+        own = set(re.findall(r"(?m)^\t\.type\t(\w+), @function", text))
+        text, calls = re.subn(r"(?m)^\tcall\t(\w+)$", lambda f: f"\tla\tt0,{f[1]}\n\tjalr\tra,0(t0)" if f[1] in own else f[0], text)
+        text, tails = re.subn(r"(?m)^\ttail\t(\w+)$", lambda f: f"\tla\tt0,{f[1]}\n\tjr\tt0" if f[1] in own else f[0], text)
+        text, pointers = re.subn(r"(?m)^\tjalr\t(\w+)$", r"\tmv\tt0,\1\n\tjalr\tra,0(t0)", text)
+        with open(path, "w", encoding="ascii") as file:
+            file.write(text)
+        self.run(compiler, *flags, "-pthread", "plain.s", "-o", "plain")
+        assert calls > 10 and (tails or "-O2" not in flags), (calls, tails, pointers)
+
     def tail_calls(self, names):
         """{(caller, callee)}: functions of the program that jump to the beginning of another one.
 
@@ -118,12 +134,14 @@ def difference(expected, seen, explained):
     return lines
 
 
-def compare(bench, source, flags):
+def compare(bench, source, flags, by_t0=False):
     bench.build(source, flags)
     recorded = bench.recorded()
     names = {stack[-1] for stack in recorded}
-    seen = bench.traced(names)
     tail_calls = bench.tail_calls(names)
+    if by_t0:
+        bench.build_by_t0(source, flags)
+    seen = bench.traced(names)
     assert bool(tail_calls) == ("-O2" in flags), tail_calls
     expected = without_tail_callers(recorded, tail_calls)
     lines = difference(expected, seen, EXPLAINED.get(source, {}))
@@ -156,5 +174,8 @@ def per_hart(bench):
 
 for each_source, each_flags in [(source, flags) for source in ("flow.c", "unwind.cc") for flags in (["-O2", "-static"], ["-O0", "-static"], ["-O2"])]:
     case(f"{each_source} {' '.join(each_flags)}", each_source, each_flags)(lambda source, flags: compare(Bench(NTRACE, folder()), source, flags))
+for each_source, each_flags in [(source, [level, "-static"]) for source in ("flow.c", "unwind.cc") for level in ("-O2", "-O0")]:
+    case(f"{each_source} {' '.join(each_flags)}, calls through t0", each_source, each_flags)(
+        lambda source, flags: compare(Bench(NTRACE, folder()), source, flags, True))
 case("flow.c, a tree for each hart")(lambda: per_hart(Bench(NTRACE, folder())))
 harness.main("riscv64-linux-gnu-gcc", "riscv64-linux-gnu-g++", "qemu-riscv64")
