@@ -3,7 +3,7 @@
 #include "fuzz.h"
 
 #include "decision/arguments.h"
-#include "decision/constants.h"
+#include "decision/values.h"
 #include "decision/match.h"
 
 #include <string.h>

@@ -55,7 +55,7 @@ typedef struct ntr_decision_branch {
     bool through[2]; /* by outcome, not taken and taken: a result is tested once more, by a later branch of the copy */
 } ntr_decision_branch;
 
-/* A call instruction of a statement that executes one (calls.c). */
+/* A call instruction of a statement that executes one (operands.c). */
 typedef struct ntr_counted_call {
     uint64_t address;
     uint32_t id; /* in terms of flows */
@@ -85,9 +85,6 @@ typedef struct ntr_code_map {
     size_t slot_mask;
 } ntr_code_map;
 
-/* Finds the branches of all decisions in all images. Errors: NTR_E_MEMORY. */
-ntr_status ntr_code_map_make(ntr_code_map *map, ntr_decisions *decisions, const ntr_source_options *options,
-                             const ntr_program *program, ntr_debug_info *debug);
 /* Sorts the branches, so that they can be found. Errors: NTR_E_MEMORY. */
 ntr_status ntr_code_map_index(ntr_code_map *map);
 void ntr_code_map_release(ntr_code_map *map);

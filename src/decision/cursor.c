@@ -2,7 +2,7 @@
 
 #include "analysis/selected.h"
 #include "base/allocator.h"
-#include "decision/paths.h"
+#include "decision/arguments.h"
 
 #include <string.h>
 

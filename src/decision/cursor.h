@@ -95,7 +95,7 @@ const char *ntr_cursor_called(ntr_unit_walk *w, CXCursor statement);
 /* Stores the variables and members that a condition reads, and whether it calls (operands.c). */
 void ntr_cursor_operands(const ntr_unit_walk *w, CXCursor cursor, ntr_condition_flow *flow);
 
-/* Stores what a condition compares with a constant; `operand` is 0 if it is no such condition (comparison.c). */
+/* Stores what a condition compares with a constant; `operand` is 0 if it is no such condition (operands.c). */
 void ntr_cursor_compared(ntr_unit_walk *w, CXCursor cursor, ntr_compared *compared);
 
 /* Returns the text of a file, or NULL. */

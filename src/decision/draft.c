@@ -1,4 +1,4 @@
-#include "decision/draft.h"
+#include "decision/walk.h"
 
 #include "base/allocator.h"
 

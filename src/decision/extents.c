@@ -1,5 +1,4 @@
-#include "decision/extents.h"
-
+#include "decision/builder.h"
 #include "base/allocator.h"
 #include "base/macros.h"
 

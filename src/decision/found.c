@@ -2,7 +2,7 @@
 
 #include "base/allocator.h"
 #include "base/macros.h"
-#include "decision/paths.h"
+#include "decision/arguments.h"
 
 #include <limits.h>
 #include <stdio.h>

@@ -9,9 +9,9 @@ typedef struct ntr_graph_insn {
     uint32_t target; /* index of the target, or NTR_GRAPH_OUTSIDE */
     uint32_t bits; /* the first bytes of the instruction */
     uint8_t size, flow;
-    uint64_t last_call; /* a call of this function, which never returns (noreturn.h); 0: none */
+    uint64_t last_call; /* a call of this function, which never returns (graph.c); 0: none */
     uint8_t candidate; /* number of a candidate + 1; 0: none */
-    bool joint; /* a branch that may test the result of a decision (constants.h) */
+    bool joint; /* a branch that may test the result of a decision (values.h) */
     bool anchor; /* code of which it is asked whether it is reached */
     bool barrier; /* a search for anchors ends here */
     bool entry; /* control arrives here in another way than by direct jumps and straight flow: calls, jump tables */
@@ -63,5 +63,40 @@ bool ntr_graph_unoptimized(const ntr_graph *graph);
 
 /* Returns the index of the instruction after a branch, with this outcome. */
 uint32_t ntr_graph_after(const ntr_graph *graph, uint32_t branch, bool taken);
+
+/* ---- Compressed instructions as the 32-bit instructions that have the same effect. */
+
+/* Opcodes of 32-bit instructions. */
+enum {
+    NTR_OPCODE_LOAD = 0x03,
+    NTR_OPCODE_LOAD_FP = 0x07,
+    NTR_OPCODE_OP_IMM = 0x13,
+    NTR_OPCODE_AUIPC = 0x17,
+    NTR_OPCODE_OP_IMM_32 = 0x1b,
+    NTR_OPCODE_STORE = 0x23,
+    NTR_OPCODE_STORE_FP = 0x27,
+    NTR_OPCODE_AMO = 0x2f,
+    NTR_OPCODE_OP = 0x33,
+    NTR_OPCODE_LUI = 0x37,
+    NTR_OPCODE_OP_32 = 0x3b,
+    NTR_OPCODE_BRANCH = 0x63,
+    NTR_OPCODE_JALR = 0x67,
+    NTR_OPCODE_JAL = 0x6f,
+    NTR_OPCODE_SYSTEM = 0x73,
+};
+
+enum { NTR_REGISTER_SP = 2, NTR_REGISTER_FP = 8 };
+
+/* Returns the instruction, or 0 for instructions that neither compute, load, store nor branch on general registers. */
+uint32_t ntr_expand(uint32_t bits, unsigned xlen);
+
+/* Returns whether an instruction copies a register, and stores which. */
+static inline bool ntr_is_move(uint32_t insn, unsigned *source) {
+    const unsigned rs1 = insn >> 15 & 31, rs2 = insn >> 20 & 31;
+    const bool immediate = (insn & 0x7f) == NTR_OPCODE_OP_IMM;
+    *source = immediate ? rs1 : rs2;
+    if ((insn >> 12 & 7) != 0) return false;
+    return immediate ? insn >> 20 == 0 : (insn & 0x7f) == NTR_OPCODE_OP && insn >> 25 == 0 && rs1 == 0;
+}
 
 #endif

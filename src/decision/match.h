@@ -57,7 +57,7 @@ const char *ntr_match_find(ntr_match *match);
 const char *ntr_match_groups(ntr_match *match);
 
 /* Returns the set of candidates that only test the result of the others: they are reached only from outcomes after
- * which their own outcome is certain, and each of their outcomes is certain after some (constants.h). */
+ * which their own outcome is certain, and each of their outcomes is certain after some (values.h). */
 uint64_t ntr_match_joints(ntr_match *match);
 
 #endif

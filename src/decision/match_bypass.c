@@ -11,7 +11,6 @@
  * what the decision has tested or what was set. So what follows such a block is examined like the block, and again when
  * more leads there. Example: if (a && b) f(); g(); -- f is reached only from the branches, g from the branches and from
  * f. A path that knows that a is 0 and jumps to g by itself would be seen here. */
-#include "decision/expand.h"
 #include "decision/matcher.h"
 
 /* ---- branches that test what the decision has tested ------------------------------------------- */

@@ -1,5 +1,4 @@
 /* Compares the code with the decision of which some conditions are computed together (groups.h). */
-#include "decision/expand.h"
 #include "decision/matcher.h"
 
 #include <string.h>

@@ -12,9 +12,8 @@
  * Every value is compared for types of 1 and 2 bytes. For larger types, the code may only add constants, extend, and
  * compare. Then both functions change only where a sum passes a constant or the range of a word, and values on both
  * sides of all these places are compared. */
-#include "decision/expand.h"
-#include "decision/matcher.h"
 #include "decision/values.h"
+#include "decision/matcher.h"
 
 enum { BEFORE_MAX = 32, LINKS_MAX = 10, SPECIAL_MAX = 96 };
 

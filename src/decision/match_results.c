@@ -69,8 +69,8 @@ static bool sets_apart(const ntr_matcher *x, size_t i, unsigned taken, const ntr
     return apart;
 }
 
-/* What says which result the code at an exit has: the exits of other conditions, the same with a proof (match_set.c),
- * the source, a call in it (match_call.c), or the value that the code stores (match_value.c). */
+/* What says which result the code at an exit has: the exits of other conditions, the same with a proof (match_exits.c),
+ * the source, a call in it (match_exits.c), or the value that the code stores (match_exits.c). */
 enum evidence { EVIDENCE_CODE, EVIDENCE_SETS, EVIDENCE_SOURCE, EVIDENCE_CALL, EVIDENCE_VALUE };
 
 static bool is_known(const ntr_matcher *x, size_t i, unsigned taken, const ntr_result_exits *exits,

@@ -1,13 +1,9 @@
-#include "decision/constants.h"
+#include "decision/values.h"
 #include "decision/matcher.h"
 
 #include <string.h>
 
 enum { STEPS_MAX = 1 << 16 };
-
-void ntr_match_mark(const ntr_match *m, bool set) {
-    for (size_t i = 0; i < m->count; i++) m->graph->insns[m->candidates[i].insn].candidate = set ? (uint8_t)(i + 1) : 0;
-}
 
 /* Returns whether an instruction belongs to the expression around the decision. There are no labels of a switch inside
  * of it. */

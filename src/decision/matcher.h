@@ -35,18 +35,18 @@ typedef struct ntr_result_exits {
 /* Marks the candidates in the graph, or unmarks them. */
 void ntr_match_mark(const ntr_match *match, bool set);
 /* Returns the value of the condition of branch `i` when it is taken, by the statements that are reached
- * (match_reach.c), or NTR_NOT_KNOWN. */
+ * (match_exits.c), or NTR_NOT_KNOWN. */
 int ntr_matcher_by_reach(const ntr_matcher *x, size_t i);
 /* Returns whether this outcome of branch `i` leads to a statement that is executed with the result, and the other one
  * does not. */
 bool ntr_matcher_reaches(const ntr_matcher *x, size_t i, bool taken, bool result);
-/* Returns the result that the code of an exit stores (match_value.c), or NTR_NOT_KNOWN. */
+/* Returns the result that the code of an exit stores (match_exits.c), or NTR_NOT_KNOWN. */
 int ntr_matcher_value_at(const ntr_matcher *x, uint32_t exit);
-/* Returns whether straight code leads from an exit to the call that the source makes with this result (match_call.c).
+/* Returns whether straight code leads from an exit to the call that the source makes with this result (match_exits.c).
  */
 bool ntr_matcher_ends_in_call(const ntr_matcher *x, uint32_t exit, bool result);
 /* Returns whether the code of an exit sets a register to a constant that the code of an exit with the opposite result
- * sets in another way (match_set.c). */
+ * sets in another way (match_exits.c). */
 bool ntr_matcher_sets_apart(const ntr_graph *graph, uint32_t exit, uint32_t opposite);
 /* Returns the value of the condition, or of the group of conditions, of branch `i` when it is taken, by the constants
  * with which its code compares (match_operand.c), or NTR_NOT_KNOWN. Stores where the operand is, if `root` is not NULL.

@@ -6,11 +6,83 @@
 #ifndef NTR_DECISION_RECORD_H
 #define NTR_DECISION_RECORD_H
 
+#include "analysis/texts.h"
+
 #include <ntrace/decision.h>
 
-#include "analysis/texts.h"
-#include "decision/compared.h"
-#include "decision/flow.h"
+#include <stdbool.h>
+#include <stdint.h>
+
+/* ---- Conditions that compare an operand with a constant: c >= '0', mode == 2, !flags, p != NULL.
+ *
+ * The value of such a condition is a function of the value of its operand, in the arithmetic of C. Conditions of one
+ * operand can be computed together, and the code that does so can be compared with this function (match_operand.c). */
+
+/* An integer type, or that of a pointer. */
+typedef struct ntr_integer_type {
+    uint8_t size; /* in bytes: 1, 2, 4 or 8 */
+    bool is_signed;
+} ntr_integer_type;
+
+enum ntr_relation { NTR_EQUAL, NTR_NOT_EQUAL, NTR_LESS, NTR_LESS_EQUAL, NTR_GREATER, NTR_GREATER_EQUAL };
+
+typedef struct ntr_compared {
+    uint64_t operand;        /* hash of the expression: equal for equal expressions; 0: it is no such condition */
+    ntr_integer_type type;   /* of the operand */
+    ntr_integer_type common; /* in which it is compared */
+    uint8_t relation;        /* ntr_relation: operand RELATION constant */
+    int64_t constant;        /* a value of the common type */
+} ntr_compared;
+
+/* Returns the value that has the low bits of `bits` in a type. */
+int64_t ntr_integer_of(ntr_integer_type type, uint64_t bits);
+
+/* Returns the value of the condition for a value of its operand. */
+bool ntr_compared_value(const ntr_compared *compared, int64_t operand);
+
+/* ---- How often a decision is evaluated, by the source alone: a sum of entries of the function, results of other
+ * decisions, evaluations of decisions and of conditions, and executions of calls.
+ *
+ * Code that was optimized may skip the branches of a decision of which the result is known on some path (jump
+ * threading). Such evaluations leave no trace. They are noticed because a decision is then evaluated less often than
+ * the source says.
+ *
+ * Example: int f(int a, int b) { if (a) return 1; while (b && g()) h(); }
+ * The first decision is evaluated once in each entry. The second one is evaluated in each entry in which the first was
+ * false, and after each evaluation of its own that was true: entries - true(1) + true(2).
+ *
+ * There are two sums. The far one begins at the entry of the function; the near one at the last call or decision
+ * before. Each of them may be unknown, or refer to a decision that is not known itself. Example: in for (;;) { g(); if
+ * (a && b) break; } only the near one is known: as often as g is called. */
+
+enum { NTR_FLOW_TERMS_MAX = 24 };
+/* `what` of a term: results that are true; all evaluations; executions of a call, of which `id` is the number;
+ * otherwise the number of a condition: its evaluations. */
+enum { NTR_FLOW_TRUE = -1, NTR_FLOW_EVALUATED = -2, NTR_FLOW_CALL = -3 };
+
+typedef struct ntr_flow_term {
+    uint32_t id; /* of a decision or of a call; 0: entries of the function */
+    int16_t what;
+    int16_t factor;
+} ntr_flow_term;
+
+typedef struct ntr_flow_sum {
+    bool unknown;
+    uint8_t count;
+    ntr_flow_term terms[NTR_FLOW_TERMS_MAX];
+} ntr_flow_sum;
+
+typedef struct ntr_flow_count {
+    ntr_flow_sum far, near;
+} ntr_flow_count;
+
+ntr_flow_count ntr_flow_none(void);
+ntr_flow_count ntr_flow_unknown(void);
+ntr_flow_count ntr_flow_of(uint32_t id, int what);
+/* Returns a + factor * b. */
+ntr_flow_count ntr_flow_add(const ntr_flow_count *a, const ntr_flow_count *b, int factor);
+/* Returns a count of which the near sum begins here. The far one, too, if it is not known. */
+ntr_flow_count ntr_flow_restart(const ntr_flow_count *now, uint32_t id, int what);
 
 /* Values of `next`, beside numbers of conditions. */
 enum { NTR_RESULT_FALSE = -1, NTR_RESULT_TRUE = -2 };
@@ -107,7 +179,7 @@ typedef struct ntr_decision_draft {
     bool too_large;
 } ntr_decision_draft;
 
-/* A statement that executes one call, and always (calls.c). Its call counts how often it is executed. */
+/* A statement that executes one call, and always (operands.c). Its call counts how often it is executed. */
 typedef struct ntr_call_site {
     const char *path; /* resolved */
     ntr_extent extent; /* of the statement */

@@ -5,7 +5,6 @@
 #include "base/macros.h"
 #include "decision/arguments.h"
 #include "decision/parse.h"
-#include "decision/paths.h"
 
 #include <limits.h>
 #include <stdio.h>

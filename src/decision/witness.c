@@ -2,7 +2,6 @@
 
 #include "base/allocator.h"
 #include "base/bytes.h"
-#include "decision/expand.h"
 #include "decision/values.h"
 
 #include <string.h>

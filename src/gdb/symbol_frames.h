@@ -3,7 +3,7 @@
 #define NTR_GDB_SYMBOL_FRAMES_H
 
 #include "gdb/regions.h"
-#include "unwind/frame_rule.h"
+#include "unwind/frame_rules.h"
 
 typedef enum ntr_gdb_symbol_kind { NTR_GDB_SYMBOL_CODE, NTR_GDB_SYMBOL_RETURN_PLACES } ntr_gdb_symbol_kind;
 

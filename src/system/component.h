@@ -6,11 +6,91 @@
 #ifndef NTR_SYSTEM_COMPONENT_H
 #define NTR_SYSTEM_COMPONENT_H
 
-#include "system/options.h"
 #include "system/page.h"
-#include "system/queue.h"
 
+#include <ntrace/allocator.h>
+#include <ntrace/registers.h>
 #include <ntrace/system.h>
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+/* ---- A queue of complete messages. */
+
+enum { QUEUE_MESSAGE_MAX = 64 }; /* the encoder does not generate longer messages */
+
+typedef struct message_queue {
+    uint8_t *ring;     /* for each message a length byte, then the message */
+    uint32_t size;     /* size of the ring */
+    uint32_t head, tail;
+    uint32_t capacity; /* limit of `used` */
+    uint32_t used;     /* bytes of messages in the queue, without length bytes */
+} message_queue;
+
+/* Returns 0, or -1 when out of memory. */
+int queue_init(message_queue *queue, uint32_t capacity, const ntr_allocator *allocator);
+void queue_release(message_queue *queue, const ntr_allocator *allocator);
+
+static inline bool queue_empty(const message_queue *queue) {
+    return queue->head == queue->tail;
+}
+
+/* Returns whether the queue has space for a message of this size. */
+static inline bool queue_room(const message_queue *queue, uint32_t size) {
+    return size <= queue->capacity - queue->used;
+}
+
+/* Appends a message. The queue must have space for it. */
+void queue_put(message_queue *queue, const uint8_t *bytes, uint32_t size);
+
+/* Copies the oldest message. Returns its size, or 0 when the queue is empty. */
+uint32_t queue_peek(const message_queue *queue, uint8_t bytes[QUEUE_MESSAGE_MAX]);
+void queue_pop(message_queue *queue);
+
+/* ---- Options of a component in a topology: values by name, from the table options.def. */
+
+typedef enum option_id {
+#define NTR_SYSTEM_OPTION(id, ...) OPTION_##id,
+#include "system/options.def"
+#undef NTR_SYSTEM_OPTION
+    OPTION_COUNT,
+} option_id;
+
+#define OPTION_NONE UINT64_MAX
+
+typedef enum option_type { OPTION_NUMBER, OPTION_FLAG, OPTION_SET } option_type;
+typedef enum preset_id { PRESET_MINIMAL, PRESET_TYPICAL, PRESET_MAXIMAL, PRESET_COUNT } preset_id;
+
+typedef struct option_info {
+    const char *name;
+    const char *meaning;
+    uint32_t components; /* bit n: component type n (ntr_component) has the option */
+    uint8_t type;        /* option_type */
+    uint64_t preset[PRESET_COUNT];
+    uint64_t least, most;
+} option_info;
+
+typedef struct option_values {
+    uint64_t value[OPTION_COUNT];
+} option_values;
+
+/* Returns the option, or NULL when `option` is past the last one. */
+const option_info *option_get(size_t option);
+
+/* Returns the option of this component type with this name, or OPTION_COUNT when there is none. */
+option_id option_find(ntr_component component, const char *name);
+
+/* Returns the preset "minimal", "typical" or "maximal", or PRESET_COUNT for any other name. */
+preset_id preset_find(const char *name);
+
+void options_preset(option_values *options, preset_id preset);
+
+/* Checks that the values are consistent. Returns NULL, or a description of the error such as "implicit_return needs
+ * itype_width 4"; *which is then the option with the error. */
+const char *options_check(const option_values *options, ntr_component component, option_id *which);
+
+#define OPTION(options, id) ((options)->value[OPTION_##id])
 
 typedef struct trace_component trace_component;
 

@@ -1,4 +1,4 @@
-#include "system/filters.h"
+#include "system/trace_encoder.h"
 
 enum { EQUAL, NOT_EQUAL, LESS, LESS_EQUAL, GREATER, GREATER_EQUAL, SIX, ALWAYS };
 enum { INPUT_IADDR, INPUT_CONTEXT, INPUT_TVAL };

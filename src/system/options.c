@@ -1,4 +1,4 @@
-#include "system/options.h"
+#include "system/component.h"
 
 #include "base/macros.h"
 

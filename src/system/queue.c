@@ -1,4 +1,4 @@
-#include "system/queue.h"
+#include "system/component.h"
 
 #include "base/allocator.h"
 

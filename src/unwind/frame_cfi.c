@@ -1,4 +1,4 @@
-#include "unwind/frame_cfi.h"
+#include "unwind/frame_rules.h"
 
 #include "analysis/dwfl_file.h"
 #include "base/allocator.h"

@@ -1,8 +1,6 @@
 #include "unwind/frame_rules.h"
 
 #include "base/allocator.h"
-#include "unwind/frame_cfi.h"
-#include "unwind/prologue.h"
 
 enum { CACHE_BITS = 12, CACHE = 1 << CACHE_BITS };
 

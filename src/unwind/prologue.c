@@ -6,7 +6,7 @@
  * Example: "addi sp,sp,-32; sd ra,24(sp); sd s0,16(sp); addi s0,sp,32" gives CFA = s0 + 0, ra at CFA - 8, s0 at CFA -
  * 16; between the third and the fourth instruction it gives CFA = sp + 32. */
 #include "base/bytes.h"
-#include "unwind/prologue.h"
+#include "unwind/frame_rules.h"
 
 enum { FOLLOWED_REGISTERS = 32, SLOTS_MAX = 32, GP = 3 };
 

@@ -1,5 +1,5 @@
 /* Prints docs/system.md: how a topology is written, with every option from the table. */
-#include "system/options.h"
+#include "system/component.h"
 
 #include <inttypes.h>
 #include <stdio.h>

@@ -1,7 +1,6 @@
 #include "../test.h"
 
-#include "decision/constants.h"
-#include "decision/expand.h"
+#include "decision/values.h"
 
 /* ---- compressed instructions ------------------------------------------------------------------- */
 

@@ -1,7 +1,7 @@
 #include "../test.h"
 
 #include "decision/arguments.h"
-#include "decision/flow.h"
+#include "decision/record.h"
 #include "decision/graph.h"
 #include "decision/statements.h"
 

@@ -1,7 +1,7 @@
 /* Frame rules from prologues. The expected rules are those that a live GDB uses for the same instructions. */
 #include "../decoder/scene.h"
 
-#include "unwind/prologue.h"
+#include "unwind/frame_rules.h"
 
 enum { START = 0x1000 };
 
