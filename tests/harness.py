@@ -18,7 +18,7 @@ NTRACE = os.path.abspath(sys.argv[1]) if len(sys.argv) > 1 else "build/ntrace"  
 TESTS = os.path.dirname(os.path.abspath(__file__))
 ROOT = os.path.dirname(TESTS)
 SHARED = os.environ.get("NTRACE_SHARED", os.path.join(os.path.dirname(ROOT), "shared"))
-DEADLINE = 120  # seconds for what takes less than one on a machine with nothing else to do
+DEADLINE = 15  # seconds for what takes less than one on a machine with nothing else to do
 CASES = []
 FOLDER = None
 CHECKS = 0
@@ -81,6 +81,26 @@ def until(condition, what, seconds=DEADLINE):
         check(time.monotonic() < end, f"expected {what() if callable(what) else what} within {seconds} s")
         time.sleep(0.01)
     return value
+
+
+def has_taken(pid, number):
+    """Whether a process has no signal of this number that waits to be taken."""
+    with open(f"/proc/{pid}/status", encoding="ascii") as file:
+        waiting = [int(mask, 16) for mask in re.findall(r"(?m)^S[ih][gd]Pnd:\s+(\w+)$", file.read())]
+    return not any(mask >> (number - 1) & 1 for mask in waiting)
+
+
+def catches(pid, number):
+    """Whether a process has a handler for a signal."""
+    with open(f"/proc/{pid}/status", encoding="ascii") as file:
+        return int(re.search(r"SigCgt:\s+(\w+)", file.read())[1], 16) >> (number - 1) & 1
+
+
+def processor_seconds(pid):
+    """The processor time that a process has used."""
+    with open(f"/proc/{pid}/stat", encoding="utf-8") as file:
+        fields = file.read().rpartition(")")[2].split()
+    return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
 
 
 def case(name, *arguments):

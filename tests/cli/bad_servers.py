@@ -45,11 +45,9 @@ def _():
         threading.Thread(target=server.serve_forever, daemon=True).start()
         place = f"127.0.0.1:{server.server_address[1]}"
         for option in (["--openocd", place], ["--gdb", place], ["--exec", helper]):
-            begin = time.monotonic()
             run = Run("capture", "-o", os.path.join(scratch(), "drip.ntrace"), "-e", elf, "-t", topology(), *option, "--timeout", "200",
                       "--for", "10ms", status=2)
             matches("does not answer within 200 ms", run.err, option[0])
-            check(time.monotonic() - begin < 10, f"{option[0]}: {time.monotonic() - begin:.1f} s")
         server.shutdown()
 
 

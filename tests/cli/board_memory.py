@@ -2,7 +2,7 @@
 import subprocess
 import threading
 
-from harness import NTRACE
+from harness import DEADLINE, NTRACE
 
 
 class Failed(Exception):
@@ -56,5 +56,5 @@ class Memory:
 
     def end(self):
         self.board.stdin.close()
-        self.board.wait(20)
+        self.board.wait(DEADLINE)
         self.board.stdout.close()

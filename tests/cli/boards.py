@@ -5,9 +5,8 @@ import re
 import signal
 import socket
 import subprocess
-import time
 
-from harness import NTRACE, ROOT, check, need, scratch, write
+from harness import DEADLINE, NTRACE, ROOT, check, need, scratch, until, write
 
 TOPOLOGY = """{"components": [
   {"name": "te0", "type": "encoder", "base": "0x10000000", "hart": 0, "to": "funnel:0"},
@@ -45,7 +44,7 @@ def topology(text=TOPOLOGY):
     return write("soc.json", text.encode())
 
 
-PATIENCE = 20  # seconds in which a server ends when it is asked to
+PATIENCE = DEADLINE  # seconds in which a server ends when it is asked to
 
 
 class Process:
@@ -87,12 +86,12 @@ def free_port():
 def wait_for_listener(port):
     """Until a program listens on the port, whose only client is not to be this test."""
     listens = re.compile(rf"^ *\d+: [0-9A-F]+:{port:04X} [0-9A-F:]+ 0A ", re.M)
-    for _ in range(600):
+
+    def listening():
         with open("/proc/net/tcp", encoding="ascii") as file:
-            if listens.search(file.read()):
-                return
-        time.sleep(0.05)
-    raise AssertionError(f"no program listens on port {port}")
+            return listens.search(file.read())
+
+    until(listening, f"a program that listens on port {port}")
 
 
 class Board:

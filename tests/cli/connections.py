@@ -89,7 +89,7 @@ def _():
     qemu, port = need("qemu-system-riscv64"), free_port()
     registers, memory = register_accesses(), memory_accesses()
     page = write("page", bytes(4096))
-    with Process("timeout", "-s", "KILL", "60", qemu, "-M", "virt", "-bios", "none", "-kernel", elf, "-gdb", f"tcp:127.0.0.1:{port}",
+    with Process("timeout", "-s", "KILL", "300", qemu, "-M", "virt", "-bios", "none", "-kernel", elf, "-gdb", f"tcp:127.0.0.1:{port}",
                  "-S", "-nographic", "-serial", "none", "-monitor", "none"):
         wait_for_listener(port)
         with Process(NTRACE, "board", topology(), "--gdb", "0", "--qemu", f"127.0.0.1:{port}") as board:

@@ -4,7 +4,7 @@ import socket
 import subprocess
 import threading
 
-from harness import NTRACE, check
+from harness import DEADLINE, NTRACE, check
 
 ENDS, STALLS, DIES, INTERRUPTS = "ends", "stalls", "dies", "interrupts"
 
@@ -68,7 +68,7 @@ class Link:
         self.count += 1
         fails = self.count == self.fail_at
         if fails and self.how == INTERRUPTS:
-            self.started.wait(20)
+            self.started.wait(DEADLINE)
             self.process.send_signal(signal.SIGINT)
             fails = False
         answer = self.answer(request) if not fails or self.count % 2 else b""
@@ -144,7 +144,7 @@ class Relay(Link):
     def fail(self, one):
         """Returns whether the request goes on."""
         if self.how == INTERRUPTS:
-            self.started.wait(20)
+            self.started.wait(DEADLINE)
             self.process.send_signal(signal.SIGINT)
             return True
         if self.how == STALLS:

@@ -8,13 +8,12 @@ import struct
 import subprocess
 import sys
 import threading
-import time
 
 sys.path.append(os.path.join(sys.path[0], ".."))
 import boards
 import tiny
 from boards import Process, topology
-from harness import NTRACE, Run, bytes_of, case, check, equal, main, matches, scratch, write
+from harness import NTRACE, Run, bytes_of, case, check, equal, main, matches, scratch, until, write
 
 LISTEN, HAS_V6 = "0A", os.path.exists("/proc/net/if_inet6")
 
@@ -116,10 +115,7 @@ def gdb():
         equal("warning: everyone who reaches" in "".join(lines), warns, f"{where}: {lines}")
     path = os.path.join(os.path.dirname(trace), "unix")
     with Process(NTRACE, "gdb", trace, "-e", code, "--listen", path) as process:
-        for _ in range(200):
-            if os.path.exists(path):
-                break
-            time.sleep(0.05)
+        until(lambda: os.path.exists(path), "the socket")
         equal(listeners(process.process.pid), [], "a Unix socket")
 
 

@@ -12,12 +12,11 @@ import signal
 import socket
 import subprocess
 import sys
-import time
 from concurrent.futures import ThreadPoolExecutor
 
 sys.path.append(os.path.join(sys.path[0], ".."))
 from boards import program
-from harness import NTRACE, Run, case, check, main, scratch, write
+from harness import NTRACE, Run, case, check, main, scratch, until, write
 
 STREAMS = int((sys.argv[2:3] or ["6"])[0])
 CONNECTIONS = 4
@@ -61,6 +60,12 @@ def serve(server, data, random_source, damaged, whole):
     return sent
 
 
+def ended(path):
+    """How many ends of a connection the command has reported."""
+    with open(path, encoding="utf-8") as file:
+        return file.read().count("connecting again")
+
+
 def follow(number, elf, data, pairs, damaged, whole):
     """What is wrong, or nothing."""
     random_source = random.Random(number)
@@ -72,7 +77,7 @@ def follow(number, elf, data, pairs, damaged, whole):
                 subprocess.Popen([NTRACE, "decode", "-f", place, "-e", elf, "--no-timestamps", "--output", "pc"], stdout=texts, stderr=errors) as live:
             try:
                 serve(server, data, random_source, damaged, whole)
-                time.sleep(0.7)
+                until(lambda: ended(err) == CONNECTIONS, lambda: f"{CONNECTIONS} ends of connections, not {ended(err)},")
             except OSError as why:
                 live.kill()
                 return f"stream {number}: {why}"

@@ -1,17 +1,20 @@
 #!/usr/bin/env python3
 """Progress on a terminal, and a clean stop by a signal, for every analysis. TAP on standard output."""
+import fcntl
 import json
 import os
 import pty
 import select
 import signal
+import struct
 import subprocess
 import sys
+import termios
 import threading
 import time
 
 sys.path.append(os.path.join(sys.path[0], ".."))
-from harness import NTRACE, Run, bytes_of, case, check, equal, main, scratch, write
+from harness import DEADLINE, NTRACE, Run, bytes_of, case, catches, check, equal, has_taken, main, processor_seconds, scratch, until, write
 
 TURNS = 20000
 
@@ -23,7 +26,7 @@ def stream():
     return code, Run("encode", "--mode", "btm", "--pc", steps, "--raw", code).bytes
 
 
-def until(terminal, text, seconds):
+def shown_until(terminal, text, seconds):
     """The terminal's content up to `text`."""
     shown, end = b"", time.monotonic() + seconds
     while text not in shown and time.monotonic() < end:
@@ -45,20 +48,20 @@ def stopped(command, *options, by=signal.SIGINT):
     os.close(end)
     shown = ""
     done.stdin.write(half)
-    for place in range(0, 300):  # until progress is shown, which takes a second
+    for place in range(1500):  # until progress is shown, which takes a second
         done.stdin.write(rest[place:place + 1])
         done.stdin.flush()
-        shown += until(terminal, b"MB\r", 0.02)
+        shown += shown_until(terminal, b"MB\r", 0.02)
         if " MB\r" in shown:
             break
     check(" MB\r" in shown, f"progress, found {shown!r}")
-    limit = threading.Timer(60, done.kill)
+    limit = threading.Timer(DEADLINE, done.kill)
     limit.start()
     done.send_signal(by)
-    shown += until(terminal, b"seen so far", 10)
+    shown += shown_until(terminal, b"seen so far", DEADLINE)
     output = done.stdout.read()
     limit.cancel()
-    equal(done.wait(timeout=60), 1, "exit status")
+    equal(done.wait(timeout=DEADLINE), 1, "exit status")
     done.stdin.close()
     check("-: interrupted: the output covers only the part decoded so far" in shown, f"the word, found {shown!r}")
     os.close(terminal)
@@ -112,14 +115,21 @@ def inside():
     for command in (["timeline", "--to", "json"], ["flame", "--to", "folded"]):
         done = subprocess.Popen([NTRACE, *command, "-j", "2", trace, "--raw", code], cwd=scratch(), stdout=subprocess.DEVNULL,
                                 stderr=subprocess.PIPE)
-        time.sleep(1)
+        until(lambda: done.poll() is not None or catches(done.pid, signal.SIGTERM), "a handler")
+        begin = processor_seconds(done.pid)
+        until(lambda: done.poll() is not None or processor_seconds(done.pid) > begin + 0.3, "0.3 s of processor time")
         equal(done.poll(), None, f"{command}: it works long; exit status")
         done.send_signal(signal.SIGTERM)
         try:
-            equal(done.wait(timeout=60), 1, f"{command}: exit status")
+            equal(done.wait(timeout=DEADLINE), 1, f"{command}: exit status")
         finally:
             done.kill()
         check(b"interrupted" in done.stderr.read(), f"{command}: the word")
+
+
+def waiting_bytes(pipe):
+    """The bytes in a pipe that were not read."""
+    return struct.unpack("i", fcntl.ioctl(pipe, termios.FIONREAD, bytes(4)))[0]
 
 
 @case("a second signal ends a command that cannot end")
@@ -129,13 +139,13 @@ def second():
         for by in (signal.SIGINT, signal.SIGTERM):
             done = subprocess.Popen([NTRACE, "export", "--to", "jsonl", "-j", jobs, trace, "--raw", code], cwd=scratch(),
                                     stdout=subprocess.PIPE, stderr=subprocess.DEVNULL)
-            time.sleep(1)  # it waits for a reader of its output
+            until(lambda: done.poll() is not None or waiting_bytes(done.stdout) >= 65536, "a full pipe: it waits for a reader of its output")
             done.send_signal(by)
-            time.sleep(0.5)
+            until(lambda: done.poll() is not None or has_taken(done.pid, by), "the first signal to be taken")
             equal(done.poll(), None, f"-j {jobs}, {by.name}: it still waits; exit status")
             done.send_signal(by)
             try:
-                equal(done.wait(timeout=20), -by, f"-j {jobs}, {by.name}: exit status")
+                equal(done.wait(timeout=DEADLINE), -by, f"-j {jobs}, {by.name}: exit status")
             finally:
                 done.kill()
 

@@ -7,12 +7,13 @@ import signal
 import socket
 import subprocess
 import sys
+import threading
 import time
 
 sys.path.append(os.path.join(sys.path[0], ".."))
 import tiny
 from boards import Board, Process, TOPOLOGY, follows, free_port, helper, program, topology, wait_for_listener
-from harness import NTRACE, Run, bytes_of, case, check, equal, main, matches, need, scratch, skip, write
+from harness import DEADLINE, NTRACE, Run, bytes_of, case, check, equal, main, matches, need, scratch, skip, until, write
 
 
 def without_values(rows):
@@ -189,13 +190,13 @@ def _():
     except OSError:
         skip("ipv6")
     with server:
-        server.settimeout(20)
+        server.settimeout(DEADLINE)
         place = f"[::1]:{server.getsockname()[1]}"
         live = subprocess.Popen([NTRACE, "probe", "-t", topology(), "--openocd", place], stderr=subprocess.PIPE)
         with server.accept()[0] as one:
             one.recv(100)
             one.sendall(b"0 x\x1a")
-            matches("this is not OpenOCD", live.communicate(timeout=20)[1].decode(), "answer over IPv6")
+            matches("this is not OpenOCD", live.communicate(timeout=DEADLINE)[1].decode(), "answer over IPv6")
         live = subprocess.Popen([NTRACE, "top", f"tcp:{place}", "-e", elf, "--count", "1"], stdout=subprocess.PIPE, stderr=subprocess.PIPE)
         server.accept()[0].close()
         matches("connecting again", live.stderr.readline().decode() + live.stderr.readline().decode(), "top over IPv6")
@@ -208,7 +209,7 @@ def _():
     elf, _pc, _pcs = program()
     gdb, qemu = need("gdb-multiarch"), need("qemu-system-riscv64")
     port = free_port()
-    with Process("timeout", "-s", "KILL", "60", qemu, "-M", "virt", "-bios", "none", "-kernel", elf, "-gdb", f"tcp:127.0.0.1:{port}",
+    with Process("timeout", "-s", "KILL", "300", qemu, "-M", "virt", "-bios", "none", "-kernel", elf, "-gdb", f"tcp:127.0.0.1:{port}",
                  "-S", "-nographic", "-serial", "none", "-monitor", "none"):
         wait_for_listener(port)
         with Process(NTRACE, "board", topology(), "--gdb", "0", "--qemu", f"127.0.0.1:{port}") as board:
@@ -237,7 +238,7 @@ def _():
         for data in (bytes(range(256)) * 50, b"0123456701234567R" * 2000, b"Q", b""):
             with socket.create_connection(("127.0.0.1", port)) as one:
                 one.sendall(data)
-        with socket.create_connection(("127.0.0.1", port), timeout=20) as one:
+        with socket.create_connection(("127.0.0.1", port), timeout=DEADLINE) as one:
             one.sendall(b"u" + b"26" * 6 + b"R")
             equal(len(one.recv(1)), 1, "answer")
 
@@ -254,10 +255,15 @@ def _():
     with open(grown, "wb", buffering=0) as file:
         for at in range(0, len(data), 40):
             file.write(data[at:at + 40])
-            time.sleep(0.02)
-    time.sleep(1)
+            time.sleep(0.001)  # some parts arrive alone
+    shown = []
+    reader = threading.Thread(target=lambda: shown.extend(live.stdout))
+    reader.start()
+    until(lambda: len(shown) >= len(pcs), lambda: f"{len(pcs)} lines, not {len(shown)},")
     live.send_signal(signal.SIGINT)
-    equal(live.communicate(timeout=20)[0].decode().split(), [f"{pc:#x}" for pc in pcs], "program counters of the growing file")
+    live.wait(DEADLINE)
+    reader.join()
+    equal(b"".join(shown).decode().split(), [f"{pc:#x}" for pc in pcs], "program counters of the growing file")
     with socket.create_server(("127.0.0.1", 0)) as server:
         place = f"tcp:127.0.0.1:{server.getsockname()[1]}"
         live = subprocess.Popen([NTRACE, "top", place, "-e", elf, "--interval", "200", "--count", "4"], stdout=subprocess.PIPE,
@@ -265,9 +271,8 @@ def _():
         for _ in range(2):
             one = server.accept()[0]
             one.sendall(data)
-            time.sleep(0.1)
             one.close()
-        out, err = (text.decode() for text in live.communicate(timeout=20))
+        out, err = (text.decode() for text in live.communicate(timeout=DEADLINE))
     os.utime(stream, (1, 1))
     matches("the file does not grow", Run("top", stream, "-e", elf).err, "a file that is finished")
     matches("the connection has ended; connecting again", err, "reconnect")

@@ -14,7 +14,7 @@ import time
 
 sys.path.append(os.path.join(sys.path[0], ".."))
 import tiny
-from harness import NTRACE, bytes_of, case, check, equal, main, matches, write
+from harness import DEADLINE, NTRACE, bytes_of, case, check, equal, main, matches, write
 
 CLEAR, CONTEXTS = "\x1b[?7l\x1b[H\x1b[2J", 30
 
@@ -66,15 +66,15 @@ class Terminal:
                 self.text = CLEAR + CLEAR.join(tables[2:])
                 if " 0.000 million" not in tables[1]:
                     return tables[1].split("\r\n")
-            check(len(self.text) < 1 << 16 and self.receive(60), f"no table: {self.text[:500]!r}")
+            check(len(self.text) < 1 << 16 and self.receive(DEADLINE), f"no table: {self.text[:500]!r}")
 
     def close(self):
         self.goes_on = False
-        self.sender.join(60)
-        while self.receive(60):
+        self.sender.join(DEADLINE)
+        while self.receive(DEADLINE):
             self.text = ""
         os.close(self.end)
-        return self.process.wait(60), self.process.stderr.read().decode()
+        return self.process.wait(DEADLINE), self.process.stderr.read().decode()
 
 
 @case("the hottest function, contexts and interrupts, in each window")

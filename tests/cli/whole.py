@@ -5,11 +5,10 @@ import signal
 import stat
 import subprocess
 import sys
-import time
 
 sys.path.append(os.path.join(sys.path[0], ".."))
 import tiny
-from harness import NTRACE, Run, case, check, equal, main, matches, scratch, skip, write
+from harness import NTRACE, Run, case, check, equal, main, matches, scratch, skip, until, write
 from messages import MESSAGES
 
 OLD = b"what was there before"
@@ -42,10 +41,7 @@ def interrupted(number, place, begun, stdin, *arguments):
                              preexec_fn=lambda: signal.signal(number, signal.SIG_DFL))  # nohup ignores SIGHUP
     child.stdin.write(stdin)
     child.stdin.flush()
-    end = time.monotonic() + 20
-    while not begun(os.listdir(place)) and time.monotonic() < end:
-        time.sleep(0.01)
-    check(begun(os.listdir(place)), f"half an output, found {os.listdir(place)}")
+    until(lambda: begun(os.listdir(place)), lambda: f"half an output, not {os.listdir(place)},")
     child.send_signal(number)
     messages = child.communicate(timeout=60)[1]
     return child.returncode, messages

@@ -10,7 +10,7 @@ import tempfile
 
 sys.path.append(os.path.join(sys.path[0], ".."))
 from gdb import bundle, debuggers, program, run_gdb, server
-from harness import NTRACE, case, check, equal, main, matches, need, scratch
+from harness import DEADLINE, NTRACE, case, check, equal, main, matches, need, scratch
 
 ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 
@@ -61,7 +61,7 @@ def launch():
             "-exec-step-instruction --reverse", "-exec-step", "-break-delete", "-exec-continue --reverse", "-exec-continue", "-gdb-exit"])
     finally:
         server_process.terminate()
-        server_process.wait(timeout=30)
+        server_process.wait(timeout=DEADLINE)
     matches(r'features=\[[^]]*"reverse"', out, "reverse is offered")
     matches(r'stopped,reason="breakpoint-hit".*func="leaf"', out, "the breakpoint")
     matches(r'stack=\[frame=\{level="0".*func="leaf".*level="1".*func="middle".*func="main"', out, "frames")

@@ -1,17 +1,20 @@
 #!/usr/bin/env python3
 """A hostile debugger at the real socket: damaged packets, packets in pieces, interrupts between bytes, switches of acknowledgement,
 and random changes of a real conversation. Each packet has an answer, and the server goes on."""
+import fcntl
 import os
 import random
 import re
 import socket
+import struct
 import subprocess
 import sys
+import termios
 import time
 
 sys.path.append(os.path.join(sys.path[0], ".."))
 from gdb import bundle, long_loop
-from harness import NTRACE, case, check, equal, main, matches, scratch
+from harness import DEADLINE, NTRACE, case, check, equal, main, matches, scratch, until
 
 SEED, CONVERSATIONS = 4711, 60
 TALK = ["qSupported:swbreak+;hwbreak+", "vMustReplyEmpty", "QStartNoAckMode", "Hg0", "qTStatus", "?", "qfThreadInfo", "qsThreadInfo", "qC",
@@ -32,16 +35,16 @@ class Server:
                                         stderr=subprocess.PIPE, stdout=subprocess.DEVNULL)
 
     def connect(self):
-        for _ in range(600):
+        def connected():
             link = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
             try:
                 link.connect(self.path)
-                link.settimeout(60)
+                link.settimeout(DEADLINE)
                 return Link(link)
             except OSError:
-                link.close()
-                time.sleep(0.05)
-        check(False, "no connection")
+                return link.close()
+
+        return until(connected, "a connection")
 
     def close(self):
         self.process.terminate()
@@ -54,6 +57,10 @@ class Server:
 class Link:
     def __init__(self, link):
         self.link, self.bytes = link, b""
+
+    def all_read(self):
+        """Whether the server has read all that was sent."""
+        return not struct.unpack("i", fcntl.ioctl(self.link, termios.TIOCOUTQ, bytes(4)))[0]
 
     def send(self, data, at_once=None):
         for at in range(0, len(data), at_once or len(data) or 1):
@@ -110,7 +117,7 @@ def pieces():
         link.send(b"".join(framed(x) for x in ("qC", "qAttached", "vCont?")))
         equal([link.answer() for _ in range(3)], ["QC1", "1", "vCont;c;C;s;S;t;r"], "three packets in one piece")
         link.send(framed("qAttached")[:4])
-        time.sleep(0.2)
+        until(link.all_read, "that the first half is read")
         link.send(framed("qAttached")[4:])
         equal(link.answer(), "1", "two halves")
         link.send(framed("qC")[:3])

@@ -11,7 +11,7 @@ import sys
 
 sys.path.append(os.path.join(sys.path[0], ".."))
 from gdb import Session, debuggers, run_gdb, server
-from harness import NTRACE, case, check, equal, main, matches, need, scratch
+from harness import DEADLINE, NTRACE, case, check, equal, main, matches, need, scratch
 
 KERNEL, FIRMWARE, USER = 0xFFFFFFFF80000000, 0x80000000, 0x10000
 SOURCES = {
@@ -201,7 +201,7 @@ def removed():
             check(file.startswith(temporary) and os.path.getsize(file) > 200, f"a symbol file: {file}")
             if end:
                 s.process.send_signal(end)
-                equal(s.process.wait(timeout=30), -end, "status")
+                equal(s.process.wait(timeout=DEADLINE), -end, "status")
             else:
                 equal(s.close(), 0, "status")
             equal(left(temporary), [], f"files after {end or 'the end'}")

@@ -10,7 +10,7 @@ import time
 
 sys.path.append(os.path.join(sys.path[0], ".."))
 from gdb import bundle
-from harness import NTRACE, Run, bytes_of, case, check, equal, main, matches, need, scratch, until, write
+from harness import DEADLINE, NTRACE, Run, bytes_of, case, check, equal, main, matches, need, scratch, until, write
 
 
 class Terminal:
@@ -22,10 +22,14 @@ class Terminal:
         self.tmux("-f", "/dev/null", "new-session", "-d", "-x", str(columns), "-y", str(lines),
                   # Without SIGHUP, the command itself must see that its terminal is gone.
                   f"trap '' HUP; ASAN_OPTIONS=verify_asan_link_order=0 LD_PRELOAD='{preload}' '{NTRACE}' view {' '.join([path, *options])}; echo status $? && trap - HUP && sleep 60")
-        self.until(first)
+        try:
+            self.until(first)
+        except Exception:
+            self.close()
+            raise
 
     def tmux(self, *arguments):
-        done = subprocess.run(["tmux", "-S", self.socket, *arguments], capture_output=True, text=True, timeout=30,
+        done = subprocess.run(["tmux", "-S", self.socket, *arguments], capture_output=True, text=True, timeout=DEADLINE,
                               env=dict(os.environ, TERM="xterm", LC_ALL="C.UTF-8"))
         return done.stdout
 

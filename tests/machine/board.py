@@ -8,13 +8,12 @@ import re
 import shutil
 import subprocess
 import sys
-import time
 
 sys.path += [os.path.join(sys.path[0], "..", name) for name in ("", "cli")]
 import boards
 import harness
 import qemu10
-from harness import Run, case, check, equal, matches, need, scratch, write
+from harness import Run, case, check, equal, matches, need, scratch, until, write
 
 PLUGIN = os.path.abspath(sys.argv[2])
 QEMU = qemu10.find()
@@ -115,10 +114,7 @@ class Machine:
 
     def truth(self):
         """The addresses of all instructions, when QEMU has ended."""
-        for _ in range(100):
-            if os.path.exists(self.list) and os.path.getsize(self.list):
-                break
-            time.sleep(0.1)
+        until(lambda: os.path.exists(self.list) and os.path.getsize(self.list), "the plugin's list")
         with open(self.list, encoding="utf-8") as file:
             return [line.split()[0] for line in file]
 
@@ -305,10 +301,7 @@ def openocd():
         try:
             bundle = os.path.join(scratch(), "both.ntrace")
             place = f"127.0.0.1:{board.port}"
-            for _ in range(100):
-                if board.ask("board.cpu arp_poll; board.cpu curstate") == "running":
-                    break
-                time.sleep(0.1)
+            until(lambda: board.ask("board.cpu arp_poll; board.cpu curstate") == "running", "a hart that runs")
             Run("capture", "-o", bundle, "-e", elf, "-t", boards.topology(), "--openocd", place, "--for", "200ms", status=1)
             boards.follows(Run("decode", bundle, "--output", "pc", status=None).lines(), pcs[1:])
             Run("capture", "-o", bundle, "-e", elf, "-t", boards.topology(), "--openocd", place, "--until-full", status=1)
@@ -326,11 +319,8 @@ def ask_number(board, command):
 
 
 def wait_halted(board):
-    for _ in range(100):
-        if board.ask("board.cpu arp_poll; board.cpu curstate") == "halted":
-            return ask_number(board, "board.cpu get_reg -force pc")
-        time.sleep(0.05)
-    raise AssertionError("the hart does not halt")
+    until(lambda: board.ask("board.cpu arp_poll; board.cpu curstate") == "halted", "a hart that halts")
+    return ask_number(board, "board.cpu get_reg -force pc")
 
 
 def debug_by_jtag(board, elf, pcs):

@@ -4,6 +4,7 @@
 usage: machine.py NTRACE FOLDER PLUGIN SAME     FOLDER holds the programs that tests/machine/build made, PLUGIN is each_instruction-4.so, SAME
 is same_modes
 """
+import glob
 import json
 import os
 import random
@@ -18,7 +19,7 @@ sys.path.append(os.path.join(sys.path[0], ".."))
 import harness
 import machine_log
 import qemu10
-from harness import case, check, equal, scratch
+from harness import case, check, equal, scratch, until
 from machine_parts import check_same, in_order, parts, same, traced
 
 PROGRAMS, PLUGIN, SAME = (os.path.abspath(path) for path in sys.argv[2:5])
@@ -417,9 +418,10 @@ def interrupt():
     bundle = os.path.join(scratch(), "interrupted.ntrace")
     with subprocess.Popen([harness.NTRACE, "run", "--machine", "virt", "--qemu", f"{QEMU}/qemu-system-riscv64", "-o", bundle,
                            program("hostile-6-64")], stdin=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True) as process:
-        time.sleep(2)
+        until(lambda: process.poll() is not None or any(os.path.getsize(name) > 1000 for name in glob.glob(f"{bundle}.*/trace.nex*")),
+              "1,000 bytes of the stream")
         process.send_signal(signal.SIGINT)
-        error = process.communicate(timeout=60)[1]
+        error = process.communicate(timeout=harness.DEADLINE)[1]
     check(f"ntrace run: {bundle}: " in error, error)
     check(counts(bundle)["instructions"] > 0, "instructions")
 

@@ -17,10 +17,9 @@ import shutil
 import signal
 import subprocess
 import sys
-import time
 
 sys.path.append(os.path.join(sys.path[0], ".."))
-from harness import NTRACE, Run, case, check, equal, main, matches, scratch, skip
+from harness import DEADLINE, NTRACE, Run, case, check, equal, has_taken, main, matches, scratch, skip, until
 
 import qemu_log
 import user_qemu
@@ -383,13 +382,14 @@ def children(pid):
 
 def wait_for_naps(pid):
     """The plugin waits by sleeping, thousands of times a second; a program that only computes hardly sleeps."""
-    naps = 0
-    while naps < 500:
+    def naps():
         with open(f"/proc/{pid}/status", encoding="ascii") as file:
             fields = dict(line.split(":", 1) for line in file)
-        naps = int(fields.get("voluntary_ctxt_switches", -1))
-        check(naps >= 0 and "Z" not in fields["State"], "QEMU has ended before its trace was read")
-        time.sleep(0.01)
+        count = int(fields.get("voluntary_ctxt_switches", -1))
+        check(count >= 0 and "Z" not in fields["State"], "QEMU has ended before its trace was read")
+        return count
+
+    until(lambda: naps() >= 500, "500 naps of QEMU")
 
 
 @case("more blocks than the shared memory holds")
@@ -422,17 +422,15 @@ def late_reader():
     expected = Run("stat", path_of("live.ntrace")).out
     run = subprocess.Popen(command("algorithms", "--qemu", script, *options, operands=["100"]), stdout=subprocess.DEVNULL)
     try:
-        while not (os.path.exists(script + ".pid") and os.path.getsize(script + ".pid")) and run.poll() is None:
-            time.sleep(0.001)
+        until(lambda: run.poll() is not None or os.path.exists(script + ".pid") and os.path.getsize(script + ".pid"), "the number of the script's process")
         run.send_signal(signal.SIGSTOP)
         with open(script + ".pid", encoding="ascii") as file:
             shell = int(file.read())
-        while not children(shell) and run.poll() is None:
-            time.sleep(0.001)
+        until(lambda: run.poll() is not None or children(shell), "QEMU")
         qemu = children(shell)[0]
         wait_for_naps(qemu)
         run.send_signal(signal.SIGCONT)
-        equal(run.wait(timeout=60), 0, "exit status")
+        equal(run.wait(timeout=DEADLINE), 0, "exit status")
     finally:
         run.kill()
     equal(Run("stat", path_of("live.ntrace")).out, expected, "what was traced")
@@ -465,22 +463,17 @@ def killed_reader():
         with open(path_of("output"), "wb") as file:
             run = subprocess.Popen(command("endless", *PLAIN, *script, bundle="killed.ntrace", operands=["on", "in blocks"]),
                                    stdout=file)
-        deadline = time.monotonic() + 60
-        while run.poll() is None and (not glob.glob(path_of("killed.ntrace.*/capture.json")) or
-                                      stream_size("killed.ntrace") < 100000):
-            check(time.monotonic() < deadline, "nothing was written")
-            time.sleep(0.001)
+        until(lambda: run.poll() is not None or glob.glob(path_of("killed.ntrace.*/capture.json")) and stream_size("killed.ntrace") >= 100000,
+              "100,000 bytes of the stream")
         guest = guest_of(run.pid, program)
         run.kill()
         run.wait()
         check(guest, "the program had ended before")
-        deadline = time.monotonic() + 10
-        while state(guest) != "Z" and time.monotonic() < deadline:
-            time.sleep(0.01)
-        at_the_end = state(guest)
-        if at_the_end != "Z":
+        try:
+            until(lambda: state(guest) == "Z", "the end of the program")
+        except Exception:
             os.kill(guest, signal.SIGKILL)
-        equal(at_the_end, "Z", "the program's state")
+            raise
         left, = glob.glob(path_of("killed.ntrace.*"))
         found = Run("decode", left, "--output", "count", status=None)
         check(int(found.lines()[0].split()[1]) > 10000, f"{found.out}{found.err}")
@@ -492,12 +485,13 @@ def killed_reader():
 def killed_ring():
     run = subprocess.Popen(command("endless", *PLAIN, "--max-size", "1", bundle="ring.ntrace", operands=["on", "in blocks"]),
                            stdout=subprocess.DEVNULL)
-    deadline = time.monotonic() + 100
+
+    def copied():
+        check(run.poll() is None, "the command has ended")
+        return any(os.path.getsize(name) >= 700000 for name in copies_in_use("ring.ntrace"))
+
     try:
-        while not sizes_of("ring.ntrace.*/trace.nex.copy-*") or max(sizes_of("ring.ntrace.*/trace.nex.copy-*")) < 700000:
-            check(run.poll() is None and time.monotonic() < deadline, "no copy of the last part was made")
-            time.sleep(0.1)
-        time.sleep(0.3)  # capture.json refers to it
+        until(copied, "a copy of the last part of the stream, to which capture.json refers")
     finally:
         run.kill()
         run.wait()
@@ -509,8 +503,14 @@ def killed_ring():
     shutil.rmtree(left)
 
 
-def sizes_of(pattern):
-    return [os.path.getsize(name) for name in glob.glob(path_of(pattern))]
+def copies_in_use(bundle):
+    """The copies of the last part of the stream that capture.json names; the files change while this looks."""
+    found = []
+    for path in glob.glob(path_of(f"{bundle}.*/capture.json")):
+        with open(path, encoding="utf-8") as file:
+            text = file.read()
+        found += [name for name in glob.glob(os.path.join(os.path.dirname(path), "trace.nex.copy-*")) if f'"{os.path.basename(name)}"' in text]
+    return found
 
 
 def stream_size(bundle="live.ntrace"):
@@ -518,23 +518,23 @@ def stream_size(bundle="live.ntrace"):
     return max([os.path.getsize(name) for name in glob.glob(path_of(f"{bundle}.*/trace.nex"))], default=0)
 
 
-def interrupted(operands, number=signal.SIGINT, size=0, again=0.0, **more):
-    """Exit status, messages and output of a program that gets the signal when the stream has `size` bytes, and once more
-    after `again` seconds."""
+def interrupted(operands, number=signal.SIGINT, size=0, again=False, **more):
+    """Exit status, messages and output of a program that gets the signal when the stream has `size` bytes, and `again` when the
+    command has taken the first one: two within 200 ms are one, and two of 3 s have nothing to do with each other."""
     process = subprocess.Popen(command("endless", *PLAIN, operands=operands), stdout=subprocess.PIPE, stderr=subprocess.PIPE,
                                start_new_session=True, **more)
     try:
         equal(process.stdout.readline(), b"ready\n", "the program's output")
-        deadline = time.monotonic() + 60
-        while stream_size() < size and process.poll() is None:
-            check(time.monotonic() < deadline, f"the stream has {stream_size()} bytes, not {size}")
-            time.sleep(0.01)
+        until(lambda: stream_size() >= size or process.poll() is not None, f"{size} bytes of the stream")
         process.send_signal(number)
         if again:
-            time.sleep(again)
+            until(lambda: process.poll() is not None or has_taken(process.pid, number), "the first signal to be taken")
             check(process.poll() is None, "the first signal has ended the program")
-            process.send_signal(number)
-        out, messages = process.communicate(timeout=60)
+            end = time.monotonic() + DEADLINE
+            while process.poll() is None and time.monotonic() < end:
+                time.sleep(0.5)
+                process.send_signal(number)
+        out, messages = process.communicate(timeout=DEADLINE)
         return process.returncode, messages.decode(), out.decode()
     finally:
         try:
@@ -556,7 +556,7 @@ def interrupt():
 def insisted():
     for number in signal.SIGINT, signal.SIGTERM:
         shutil.rmtree(path_of("live.ntrace"), ignore_errors=True)
-        equal(interrupted(["on", "in blocks", "ignore"], number, again=0.5)[0], 128 + signal.SIGKILL, f"exit status, signal {number}")
+        equal(interrupted(["on", "in blocks", "ignore"], number, again=True)[0], 128 + signal.SIGKILL, f"exit status, signal {number}")
         Run("check", path_of("live.ntrace"))
 
 
