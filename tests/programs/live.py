@@ -17,6 +17,7 @@ import shutil
 import signal
 import subprocess
 import sys
+import time
 
 sys.path.append(os.path.join(sys.path[0], ".."))
 from harness import DEADLINE, NTRACE, Run, case, check, equal, has_taken, main, matches, scratch, skip, until
