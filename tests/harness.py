@@ -19,6 +19,7 @@ TESTS = os.path.dirname(os.path.abspath(__file__))
 ROOT = os.path.dirname(TESTS)
 SHARED = os.environ.get("NTRACE_SHARED", os.path.join(os.path.dirname(ROOT), "shared"))
 DEADLINE = 120  # seconds for what takes less than one on a machine with nothing else to do
+LONG = 5  # seconds of a case that are shown
 CASES = []
 FOLDER = None
 CHECKS = 0
@@ -206,7 +207,10 @@ def main(*tools):
         try:
             for tool in tools:
                 need(tool)
+            begin = time.monotonic()
             problem = verdict(function, arguments)
+            if time.monotonic() - begin > LONG:
+                note(f"{time.monotonic() - begin:.0f} s")
             failed |= bool(problem)
             print("\n# ".join([f"{'not ok' if problem else 'ok'} {number} - {name}", *(problem or [])]), flush=True)
         except Skip as why:
