@@ -158,6 +158,9 @@ static ntr_status end(ntr_export *x) {
             write_costs(&w, i, next);
             write_calls(&w, function);
         }
+        uint64_t total = 0; /* without it, readers add inclusive costs of calls */
+        for (size_t i = 0; i < w.cost_count; i++) total += w.costs[i].count.executed;
+        ntr_out_format(&x->out, "\ntotals: %llu\n", (unsigned long long)total);
         ntr_arcs_release(&w.arcs);
     }
     ntr_dealloc(x->allocator, w.costs);

@@ -131,6 +131,20 @@ static void very_many_owners(void **state) {
     ntr_time_attribution_release(&attribution, NULL);
 }
 
+/* More than 2^32 instructions, in no power of two: 5 of 9 parts of the time are A's, up to a rounding of 2 bits. */
+static void many_instructions(void **state) {
+    (void)state;
+    enum { TICKS = 1000000, ROUNDING = 4 };
+    world w = {0};
+    put(&w, NTR_EVENT_SYNC, 1, 1);
+    span(&w, 2, 1 + TICKS, A, 5000000000);
+    span(&w, 2, 1 + TICKS, B, 4000000000);
+    ntr_time_attribution_flush(&w.time, take, &w);
+    assert_in_range(w.ticks[A], TICKS / 9 * 5 - ROUNDING, TICKS / 9 * 5 + ROUNDING);
+    assert_int_equal(w.ticks[A] + w.ticks[B], TICKS);
+    ntr_time_attribution_release(&w.time, NULL);
+}
+
 static void huge(void **state) {
     (void)state;
     world w = {0};
@@ -149,6 +163,7 @@ int main(void) {
         cmocka_unit_test(unknown_time_is_not_attributed),
         cmocka_unit_test(very_many),
         cmocka_unit_test(very_many_owners),
+        cmocka_unit_test(many_instructions),
         cmocka_unit_test(huge),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

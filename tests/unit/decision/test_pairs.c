@@ -71,6 +71,21 @@ static void masking(void **state) {
     forget();
 }
 
+/* T-FT and FTFF differ in a and in d, so neither is a unique cause: the last condition counts as the others do. */
+static void the_last_condition_differs(void **state) {
+    (void)state;
+    make("&|ab|cd");
+    see(NULL, "T-FT", true);
+    see(NULL, "FTFF", false);
+    ntr_record_states(&record);
+    for (unsigned i = 0; i < 4; i++) assert_false(conditions[i].covered);
+    assert_true(conditions[3].masking);
+    see(NULL, "T-FF", false);
+    ntr_record_states(&record);
+    assert_true(conditions[3].covered && !conditions[0].covered);
+    forget();
+}
+
 static void constants(void **state) {
     (void)state;
     make("&&a1c");
@@ -154,8 +169,13 @@ static void out_of_memory(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        TEST(graphs),        TEST(unique_cause), TEST(masking),
-        TEST(constants),     TEST(undetermined), TEST(equal_vectors_are_added),
+        TEST(graphs),
+        TEST(unique_cause),
+        TEST(masking),
+        TEST(the_last_condition_differs),
+        TEST(constants),
+        TEST(undetermined),
+        TEST(equal_vectors_are_added),
         TEST(out_of_memory),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

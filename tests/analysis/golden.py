@@ -1,0 +1,128 @@
+#!/usr/bin/env python3
+"""Each text format of exports and coverage, byte for byte: the files of golden/ for a program of eight instructions and a stream of five
+messages. Their numbers were counted by hand, and the tools for which the formats are made say the same.
+
+usage: golden.py NTRACE
+"""
+import os
+import re
+import shutil
+import sqlite3
+import struct
+import subprocess
+import sys
+import xml.etree.ElementTree as ET
+
+sys.path.append(os.path.join(sys.path[0], ".."))
+from harness import NTRACE, Run, case, check, equal, main, matches, need, scratch, skip
+
+HERE = os.path.join(os.path.dirname(os.path.abspath(__file__)), "golden")
+FORMATS = {"export": ("autofdo", "bolt", "callgrind", "calltree", "ctxp", "dot", "jsonl", "llvm-unsymbolized", "perf-script"),
+           "coverage": ("cobertura", "json", "lcov", "summary"), "flame": ("folded", "speedscope")}
+MAIN, F = 0x1000, 0x1018
+# Executions of each instruction; the address of each, and its line in program.s.
+EXECUTED = {0x1000: 1, 0x1004: 3, 0x1008: 3, 0x100c: 3, 0x1010: 1, 0x1014: 1, 0x1018: 3, 0x101c: 3}
+LINES = dict(zip(EXECUTED, (7, 9, 10, 11, 12, 13, 18, 19)))
+TOTAL, OF_F, CALLS = sum(EXECUTED.values()), 6, 3
+
+
+def trace():
+    """The options that name the trace and its program; they are in the folder of the test."""
+    folder = scratch()
+    if not os.path.exists(os.path.join(folder, "stream.nex")):
+        assembler, linker = need("riscv64-linux-gnu-as"), need("riscv64-linux-gnu-ld")
+        for name in ("program.s", "stream.txt"):
+            shutil.copy(os.path.join(HERE, name), folder)
+        subprocess.run([assembler, "-g", "-march=rv64i", f"--debug-prefix-map={folder}=/golden", "-o", "program.o", "program.s"], cwd=folder,
+                       check=True)
+        subprocess.run([linker, "-Ttext=0x1000", "-e", "main", "-o", "program", "program.o"], cwd=folder, check=True)
+        subprocess.run([NTRACE, "assemble", "-o", "stream.nex", "stream.txt"], cwd=folder, check=True)
+    return ["--src-bits", "0", "-e", "program", "stream.nex"]
+
+
+def answer(command, form):
+    return Run(command, "--to", form, *trace(), cwd=scratch())
+
+
+def tool(*command):
+    done = subprocess.run([need(command[0]), *command[1:]], cwd=scratch(), capture_output=True, text=True)
+    check(done.returncode == 0, f"{command}: {done.stdout}{done.stderr}")
+    return done.stdout
+
+
+def saved(command, form):
+    path = os.path.join(scratch(), form)
+    with open(path, "wb") as file:
+        file.write(answer(command, form).bytes)
+    return path
+
+
+def text(form):
+    with open(os.path.join(HERE, form), encoding="utf-8") as file:
+        return re.sub(r'version="ntrace [^"]*"', 'version="ntrace"', file.read())
+
+
+def golden(command, form):
+    equal(re.sub(r'version="ntrace [^"]*"', 'version="ntrace"', answer(command, form).out), text(form), form)
+
+
+for command, forms in FORMATS.items():
+    for form in forms:
+        case(f"{command} --to {form}", command, form)(golden)
+
+
+@case("callgrind_annotate: main has all instructions, f those of its three calls; the total is counted once")
+def callgrind():
+    path = saved("export", "callgrind")
+    for option, of_main in (("--inclusive=yes", TOTAL), ("--inclusive=no", TOTAL - OF_F)):
+        out = tool("callgrind_annotate", option, path)
+        matches(rf"(?m)^{TOTAL} \(100\.0%\) +PROGRAM TOTALS", out, "total")
+        matches(rf"(?m)^ *{of_main} \([0-9.]+%\) +/golden/program\.s:main", out, f"main, {option}")
+        matches(rf"(?m)^ *{OF_F} \([0-9.]+%\) +/golden/program\.s:f", out, f"f, {option}")
+
+
+@case("lcov --summary: 8 of 8 lines, 2 of 2 functions, 3 of 4 branches")
+def lcov():
+    out = tool("lcov", "--rc", "lcov_branch_coverage=1", "--summary", saved("coverage", "lcov"))
+    for what, found in (("lines", "8 of 8"), ("functions", "2 of 2"), ("branches", "3 of 4")):
+        matches(rf"{what}\.*: [0-9.]+% \({found}", out, what)
+
+
+@case("Cobertura: hits of each line, and which outcomes a branch had")
+def cobertura():
+    root = ET.fromstring(answer("coverage", "cobertura").out)
+    lines = {int(line.get("number")): line for line in root.iter("line")}
+    equal({number: int(line.get("hits")) for number, line in lines.items()}, {LINES[at]: count for at, count in EXECUTED.items()}, "hits")
+    equal({number: line.get("condition-coverage") for number, line in lines.items() if line.get("branch") == "true"},
+          {11: "100% (2/2)", 12: "50% (1/2)"}, "branches")
+    equal([root.get(name) for name in ("lines-valid", "lines-covered", "branches-valid", "branches-covered")], ["8", "8", "4", "3"], "sums")
+
+
+@case("drcov: the blocks that were executed, once each")
+def drcov():
+    data = answer("export", "drcov").bytes
+    head, blocks = data.split(b" bbs\n")
+    equal(int(head.rsplit(b" ", 1)[1]), 6, "number of blocks")
+    equal(sorted(struct.iter_unpack("<IHH", blocks)), [(0x1000, 8, 0), (0x1004, 4, 0), (0x1008, 8, 0), (0x1010, 4, 0), (0x1014, 4, 0),
+                                                       (0x1018, 8, 0)], "blocks")
+
+
+@case("SQLite: functions, calls, edges and instructions")
+def sqlite():
+    if "sqlite" not in Run("export", "--to", "list").out:
+        skip("build-sqlite")
+    path = os.path.join(scratch(), "answer.db")
+    Run("export", "--to", "sqlite", "-o", path, *trace(), cwd=scratch())
+    db = sqlite3.connect(path)
+    equal(db.execute("select name, address, line, calls, self, total from functions order by id").fetchall(),
+          [("main", MAIN, 7, 1, TOTAL - OF_F, TOTAL), ("f", F, 18, CALLS, OF_F, OF_F)], "functions")
+    equal(db.execute("select site, count, inclusive from calls").fetchall(), [(0x1004, CALLS, OF_F)], "calls")
+    equal(dict(db.execute("select address, executed from instructions")), EXECUTED, "instructions")
+    equal(dict(db.execute("select address, line from instructions")), LINES, "lines")
+    equal(db.execute("select taken, not_taken from instructions where address in (?, ?)", (0x100c, 0x1010)).fetchall(), [(2, 1), (0, 1)],
+          "branches")
+    equal(sorted(db.execute("select address, last, target, count from edges where end in ('call', 'return', 'taken')")),
+          [(0x1000, 0x1004, F, 1), (0x1004, 0x1004, F, 2), (0x1008, 0x100c, 0x1004, 2), (F, 0x101c, 0x1008, 3)], "edges")
+
+
+main()
