@@ -6,10 +6,10 @@
  * stream:
  *
  *   data = ntr_perf_data_new(NULL);
- *   ntr_perf_data_open(data, "perf.data", NULL);
+ *   ntr_perf_data_open(data, "perf.data");
  *   ntr_perf_data_params(data, &params);      // what the file says; the rest is up to the caller
  *   ntr_perf_data_stream(data, &params, write, user);
- *   ntr_perf_data_load(data, program);
+ *   ntr_perf_data_load(data, NULL, program);
  *   // decode the bytes that `write` received, with `params` and `program`
  *
  * Sizes and offsets in the file are checked; a file that is cut off or damaged is read as far as possible. An object is

@@ -199,9 +199,9 @@ static ntr_status add_pokes(const struct ntr_perf_data *data, ntr_program *progr
 }
 
 ntr_status ntr_perf_data_load(ntr_perf_data *data, const ntr_perf_config *given, ntr_program *program) {
-    ntr_perf_config config;
+    ntr_perf_config config = {.size = sizeof config};
 
-    TRY(ntr_config_load(&config, sizeof config, given));
+    if (given) TRY(ntr_config_load(&config, sizeof config, given));
     for (size_t i = 0; i < data->mapping_count; i++) {
         const struct ntr_perf_mapping *m = &data->mappings[i];
         TRY((m->pid == NTR_PERF_NOBODY ? add_kernel : add_for_spaces)(data, &config, program, m));

@@ -134,14 +134,15 @@ static void very_many_owners(void **state) {
 /* More than 2^32 instructions, in no power of two: 5 of 9 parts of the time are A's, up to a rounding of 2 bits. */
 static void many_instructions(void **state) {
     (void)state;
-    enum { TICKS = 1000000, ROUNDING = 4 };
+    enum { ROUNDING = 8 };
+    const uint64_t ticks = 8000000000;
     world w = {0};
     put(&w, NTR_EVENT_SYNC, 1, 1);
-    span(&w, 2, 1 + TICKS, A, 5000000000);
-    span(&w, 2, 1 + TICKS, B, 4000000000);
+    span(&w, 2, 1 + ticks, A, 5000000000);
+    span(&w, 2, 1 + ticks, B, 4000000000);
     ntr_time_attribution_flush(&w.time, take, &w);
-    assert_in_range(w.ticks[A], TICKS / 9 * 5 - ROUNDING, TICKS / 9 * 5 + ROUNDING);
-    assert_int_equal(w.ticks[A] + w.ticks[B], TICKS);
+    assert_in_range(w.ticks[A], ticks * 5 / 9 - ROUNDING, ticks * 5 / 9 + ROUNDING);
+    assert_int_equal(w.ticks[A] + w.ticks[B], ticks);
     ntr_time_attribution_release(&w.time, NULL);
 }
 

@@ -26,7 +26,8 @@ static void new_until_the_next_resume(void **state) {
     ntr_gdb_breakpoints_release(&b);
 }
 
-/* A debugger removes its breakpoints at each stop. Those that it does not set again are forgotten at the next resume. */
+/* A debugger removes its breakpoints at each stop. Those that it does not set again are forgotten at the next resume.
+ */
 static void removed_ones_are_forgotten(void **state) {
     (void)state;
     ntr_gdb_breakpoints b = {0};
