@@ -5,30 +5,60 @@
 #include "base/allocator.h"
 #include "check/check_state.h"
 #include "check/flow_rules.h"
+#include "message/sets.h"
 
 #include <ntrace/params.h>
 #include <ntrace/reader.h>
 #include <string.h>
 
 enum { HABIT_NONE, HABIT_REFCODE, HABIT_OLDER };
+enum { ANY_STATE = 0, UNSTEADY = 1 };
+
+/* Column WHEN of rules.def. */
+enum {
+    WHEN_NONE,   /* the rule is not one of messages */
+    WHEN_DEFECT, /* messages with a defect, for which all rules are tested */
+    WHEN_ANY,
+    WHEN_OTHER, /* all but those of N-Trace 1.0 */
+    WHEN_FIELD, /* those that may have the rule's field */
+    WHEN_COUNT, /* those that may have I-CNT */
+    WHEN_HISTORY,
+    WHEN_FLOW,
+    WHEN_DIRECT,
+    WHEN_BRANCH, /* the next ones: those of the role */
+    WHEN_SYNC,
+    WHEN_STOP,
+    WHEN_LOSS,
+    WHEN_REPEAT,
+    WHEN_RESOURCE,
+    WHEN_CONTEXT,
+};
 
 static const ntr_check_row rows[] = {
-#define NTR_CHECK(id, severity, habit, section, statements, test, field, argument, about, breaking)                    \
+#define NTR_CHECK(id, severity, habit, section, statements, when, state, test, field, argument, about, breaking)       \
     {{id, section, about, breaking, NTR_SEVERITY_##severity, NTR_FIELD_##field, statements},                           \
      HABIT_##habit,                                                                                                    \
      ntr_rule_##test,                                                                                                  \
-     argument},
+     argument,                                                                                                         \
+     WHEN_##when,                                                                                                      \
+     state},
 #include "check/rules.def"
 #undef NTR_CHECK
 };
 
 #define ROWS (sizeof rows / sizeof rows[0])
 
+/* The rules to test for the messages of one TCODE: their numbers, ended by LIST_END. */
+enum { LIST_END = 0xff };
+_Static_assert(ROWS < LIST_END, "numbers of rules are bytes");
+typedef uint8_t rule_list[ROWS + 1];
+
 struct ntr_check {
     ntr_check_config config;
     ntr_reader reader;
     ntr_check_source *sources[NTR_SOURCES_MAX]; /* created on first use */
     ntr_check_flow *flow;               /* NULL without a program */
+    rule_list lists[2][64];             /* [1]: while the source is steady */
 };
 
 /* These rules are checked by a decoder. See report_flow. */
@@ -119,17 +149,60 @@ static void report_flow(const ntr_check *c, const ntr_flow_finding *found) {
 
 /* ---- messages */
 
+/* Returns the set of TCODEs of the messages that a rule may apply to. It may be larger than needed: the test decides.
+ */
+static uint64_t set_of(const ntr_check_row *row) {
+    switch (row->when) {
+    case WHEN_ANY: return UINT64_MAX;
+    case WHEN_OTHER: return ~ntr_tcodes_of_dialects(NTR_MESSAGES_1_0);
+    case WHEN_FIELD: return ntr_tcodes_with_field(row->rule.field);
+    case WHEN_COUNT: return ntr_tcodes_with_field(NTR_FIELD_ICNT);
+    case WHEN_HISTORY:
+        return ntr_tcodes_with_field(NTR_FIELD_HIST) | ntr_tcodes_with(NTR_IS_HISTORY_END) |
+               ntr_tcodes_of_role(NTR_ROLE_RESOURCE);
+    case WHEN_FLOW: return ntr_tcodes_of_flow();
+    case WHEN_DIRECT: return ntr_tcodes_with(NTR_IS_DIRECT);
+    case WHEN_BRANCH: return ntr_tcodes_of_role(NTR_ROLE_BRANCH);
+    case WHEN_SYNC: return ntr_tcodes_of_role(NTR_ROLE_SYNC);
+    case WHEN_STOP: return ntr_tcodes_of_role(NTR_ROLE_STOP);
+    case WHEN_LOSS: return ntr_tcodes_of_role(NTR_ROLE_LOSS);
+    case WHEN_REPEAT: return ntr_tcodes_of_role(NTR_ROLE_REPEAT);
+    case WHEN_RESOURCE: return ntr_tcodes_of_role(NTR_ROLE_RESOURCE);
+    case WHEN_CONTEXT: return ntr_tcodes_of_role(NTR_ROLE_CONTEXT);
+    default: return 0;
+    }
+}
+
+/* Rules without a parameter that they need are not tested. */
+static bool is_wanted(const ntr_check_config *config, const ntr_check_row *row) {
+    const unsigned width = config->params.ts_width;
+    if (row->test == ntr_rule_above_ts_width) return width && width < 64;
+    return row->test != ntr_rule_sync_late || config->sync_period;
+}
+
+static void make_lists(ntr_check *c) {
+    for (unsigned steady = 0; steady < 2; steady++)
+        for (unsigned tcode = 0; tcode < 64; tcode++) {
+            uint8_t *at = c->lists[steady][tcode];
+            for (size_t i = 0; i < ROWS; i++)
+                if (set_of(&rows[i]) >> tcode & 1 && !(steady && rows[i].unsteady) && is_wanted(&c->config, &rows[i]))
+                    *at++ = (uint8_t)i;
+            *at = LIST_END;
+        }
+}
+
 static void judge(const ntr_check *c, const ntr_message *m, const ntr_check_source *s) {
-    const ntr_check_view view = {&c->config, m, s,
-                                 m->defect ? NTR_MODE_UNKNOWN : ntr_check_mode_of(s, &c->config.params, m)};
-    for (size_t i = 0; i < ROWS; i++)
-        if (rows[i].test(&view, &rows[i])) report_message(c, &rows[i], m);
+    const ntr_check_view view = {&c->config, m, s, ntr_check_mode_of(s, &c->config.params, m)};
+    for (const uint8_t *i = c->lists[s->steady][m->tcode & 63]; *i != LIST_END; i++)
+        if (rows[*i].test(&view, &rows[*i])) report_message(c, &rows[*i], m);
 }
 
 /* Rules about the sequence of messages do not apply to a message with a defect. */
 static void judge_defect(ntr_check *c, const ntr_message *m) {
     const ntr_check_source lost = {.phase = NTR_PHASE_LOST, .last.tcode = NTR_TCODE_NONE};
-    judge(c, m, &lost);
+    const ntr_check_view view = {&c->config, m, &lost, NTR_MODE_UNKNOWN};
+    for (size_t i = 0; i < ROWS; i++)
+        if (rows[i].test(&view, &rows[i])) report_message(c, &rows[i], m);
     for (size_t i = 0; i < NTR_SOURCES_MAX; i++)
         if (c->sources[i]) ntr_check_lose(c->sources[i]);
 }
@@ -165,6 +238,7 @@ ntr_check *ntr_check_new(const ntr_check_config *given, ntr_status *status) {
     *status = NTR_E_MEMORY;
     if (!c) return NULL;
     c->config = loaded;
+    make_lists(c);
     *status = ntr_reader_init(&c->reader, &config->params);
     if (config->mid_stream) ntr_reader_seek_start(&c->reader);
     if (*status == NTR_OK && config->program) c->flow = ntr_check_flow_new(config, status);

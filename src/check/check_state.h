@@ -14,6 +14,12 @@ typedef enum ntr_check_phase {
     NTR_PHASE_LOST,    /* after damage or an Error: only the message after an Error is checked */
 } ntr_check_phase;
 
+/* What rules ask of the previous message. Fields that it does not have are 0. */
+typedef struct ntr_check_last {
+    uint8_t tcode; /* NTR_TCODE_NONE: there is none */
+    uint64_t rcode, uaddr, bcnt, rdata0, rdata1;
+} ntr_check_last;
+
 /* State of a source before the current message. */
 typedef struct ntr_check_source {
     ntr_check_phase phase;
@@ -27,8 +33,11 @@ typedef struct ntr_check_source {
     uint8_t format, format_before;     /* FORMAT when the previous message, the one before, was Ownership, else 0 */
     uint64_t pool_icnt, pool_branches; /* sums of preceding ResourceFull messages */
     uint64_t since_sync;               /* messages since the last synchronization, as counted for the period */
-    ntr_message last;                  /* the previous message; `raw` is not valid */
+    ntr_check_last last;               /* the previous message of the flow */
     ntr_clock clock;
+    /* Synchronized, and neither the messages before nor sums of ResourceFull restrict the next one. Most messages of a
+     * stream come while their source is steady. */
+    bool steady;
 } ntr_check_source;
 
 typedef struct ntr_check_view {
@@ -46,10 +55,12 @@ struct ntr_check_row {
     uint8_t habit; /* which encoders are known to violate the rule: HABIT_* of check.c */
     ntr_check_test *test;
     int argument;
+    uint8_t when; /* the messages to which it may apply: WHEN_* of check.c */
+    bool unsteady; /* it can only be violated while the source is not steady */
 };
 
 /* Declarations of the tests in rules.def. */
-#define NTR_CHECK(id, severity, habit, section, statements, test, field, argument, about, breaking)                    \
+#define NTR_CHECK(id, severity, habit, section, statements, when, state, test, field, argument, about, breaking)       \
     ntr_check_test ntr_rule_##test;
 #include "check/rules.def"
 #undef NTR_CHECK

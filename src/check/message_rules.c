@@ -5,6 +5,7 @@
 #include "message/table.h"
 #include "message/values.h"
 #include "trace/ownership.h"
+#include "wire/mdo.h"
 
 static bool has(const ntr_message *m, unsigned field) {
     return (m->present >> field) & 1u;
@@ -20,12 +21,18 @@ bool ntr_rule_defect(const ntr_check_view *v, const ntr_check_row *row) {
 }
 
 bool ntr_rule_padded(const ntr_check_view *v, const ntr_check_row *row) {
-    ntr_field fields[NTR_FIELDS_MAX];
+    const ntr_params *params = &v->config->params;
+    const ntr_message *m = v->message;
+    const bool plain = !params->extend_addr && !params->ts_fixed && !(params->dialect && params->dialect->empty_icnt);
     (void)row;
-    if (v->message->defect) return false;
-    size_t count = ntr_message_list(v->message, fields);
-    for (size_t i = 0; i < count; i++)
-        if (ntr_message_is_padded(&v->config->params, v->message, fields[i])) return true;
+    if (m->defect) return false;
+    for (ntr_fields left = m->present; left; left &= left - 1) {
+        const ntr_field field = (ntr_field)__builtin_ctzll(left);
+        /* the highest byte of the field is not 0: no need to ask */
+        const unsigned width = m->width[field];
+        if (plain && (width <= NTR_MDO_BITS || (width <= 64 && m->value[field] >> (width - NTR_MDO_BITS)))) continue;
+        if (ntr_message_is_padded(params, m, field)) return true;
+    }
     return false;
 }
 

@@ -146,7 +146,7 @@ bool ntr_rule_hist_dropped(view v, row r) {
 /* ---- repeats */
 
 bool ntr_rule_repeat_place(view v, row r) {
-    const ntr_message *last = &v->source->last;
+    const ntr_check_last *last = &v->source->last;
     (void)r;
     if (!has_role(v, NTR_ROLE_REPEAT) || !traced(v)) return false;
     return !ntr_has_role(last->tcode, NTR_ROLE_BRANCH) && !ntr_has_role(last->tcode, NTR_ROLE_REPEAT);
@@ -164,11 +164,10 @@ static bool repeats_fields(view v) {
 }
 
 bool ntr_rule_repeat_address(view v, row r) {
-    const ntr_message *last = &v->source->last;
+    const ntr_check_last *last = &v->source->last;
     (void)r;
     if (repeats_fields(v) || v->config->params.no_addr_diff) return false;
-    return has_role(v, NTR_ROLE_REPEAT) && traced(v) && ntr_has_role(last->tcode, NTR_ROLE_BRANCH) &&
-           NTR_HAS(last, UADDR) && last->uaddr;
+    return has_role(v, NTR_ROLE_REPEAT) && traced(v) && ntr_has_role(last->tcode, NTR_ROLE_BRANCH) && last->uaddr;
 }
 
 /* Once for each source. */
@@ -183,22 +182,23 @@ static bool may_be_most(uint64_t count) {
 }
 
 bool ntr_rule_repeat_split(view v, row r) {
-    const ntr_message *last = &v->source->last;
+    const ntr_check_last *last = &v->source->last;
     (void)r;
     if (repeats_fields(v)) return false;
     return has_role(v, NTR_ROLE_REPEAT) && traced(v) && ntr_has_role(last->tcode, NTR_ROLE_REPEAT) &&
            !may_be_most(last->bcnt);
 }
 
-static bool is_repeated_history(const ntr_message *m) {
-    return ntr_has_role(m->tcode, NTR_ROLE_RESOURCE) && m->rcode == NTR_RCODE_HIST_REPEATED;
+static bool is_repeated_history(unsigned tcode, uint64_t rcode) {
+    return ntr_has_role(tcode, NTR_ROLE_RESOURCE) && rcode == NTR_RCODE_HIST_REPEATED;
 }
 
 bool ntr_rule_hrepeat_split(view v, row r) {
-    const ntr_message *last = &v->source->last;
+    const ntr_check_last *last = &v->source->last;
     (void)r;
-    return traced(v) && is_repeated_history(v->message) && is_repeated_history(last) &&
-           last->rdata0 == v->message->rdata0 && !may_be_most(last->rdata1);
+    return traced(v) && is_repeated_history(v->message->tcode, v->message->rcode) &&
+           is_repeated_history(last->tcode, last->rcode) && last->rdata0 == v->message->rdata0 &&
+           !may_be_most(last->rdata1);
 }
 
 /* ---- counts */

@@ -8,9 +8,7 @@
 /* ---- one message */
 
 unsigned ntr_check_branches(uint64_t hist) {
-    unsigned bits = 0;
-    while (hist >>= 1) bits++;
-    return bits;
+    return 63 - (unsigned)__builtin_clzll(hist | 1);
 }
 
 static unsigned btype_flags(const ntr_message *m) {
@@ -76,6 +74,15 @@ static void count_for_period(ntr_check_source *s, const ntr_message *m) {
         s->since_sync++;
 }
 
+static ntr_check_last last_of(const ntr_message *m) {
+    return (ntr_check_last){.tcode = m->tcode,
+                            .rcode = NTR_HAS(m, RCODE) ? m->rcode : 0,
+                            .uaddr = NTR_HAS(m, UADDR) ? m->uaddr : 0,
+                            .bcnt = NTR_HAS(m, BCNT) ? m->bcnt : 0,
+                            .rdata0 = NTR_HAS(m, RDATA0) ? m->rdata0 : 0,
+                            .rdata1 = NTR_HAS(m, RDATA1) ? m->rdata1 : 0};
+}
+
 /* Messages that change the flow. A RepeatBranch may follow the other ones, as it may follow the branch message before
  * them (OQ-2). */
 static uint64_t of_flow(const ntr_dialect *dialect, unsigned tcode) {
@@ -85,7 +92,19 @@ static uint64_t of_flow(const ntr_dialect *dialect, unsigned tcode) {
            ntr_tcodes_of_role(NTR_ROLE_CACHED_BRANCH);
 }
 
+/* A branch message without TSTAMP and trap of a steady source: nothing else changes. */
+static bool is_plain(const ntr_check_source *s, const ntr_message *m) {
+    return s->steady && s->mode != NTR_MODE_UNKNOWN && ntr_has_role(m->tcode, NTR_ROLE_BRANCH) && !NTR_HAS(m, TSTAMP) &&
+           (!NTR_HAS(m, BTYPE) || m->btype == NTR_BTYPE_INDIRECT);
+}
+
 void ntr_check_follow(ntr_check_source *s, const ntr_params *params, const ntr_message *m) {
+    if (is_plain(s, m)) {
+        s->since_sync++;
+        s->last.tcode = m->tcode;
+        s->last.uaddr = NTR_HAS(m, UADDR) ? m->uaddr : 0;
+        return;
+    }
     if (ntr_has_role(m->tcode, NTR_ROLE_LOSS) && !ntr_flow_was_lost(params->dialect, m)) {
         s->loss = true; /* a vendor-defined Error: of the flow, too, perhaps */
         return;
@@ -105,7 +124,9 @@ void ntr_check_follow(ntr_check_source *s, const ntr_params *params, const ntr_m
     s->sync_before = ntr_has_role(m->tcode, NTR_ROLE_SYNC);
     s->error_before = ntr_has_role(m->tcode, NTR_ROLE_LOSS);
     s->loss = !s->sync_before && (s->loss || s->error_before);
-    if (ntr_tcode_in(of_flow(params->dialect, m->tcode), m->tcode)) s->last = *m;
+    if (ntr_tcode_in(of_flow(params->dialect, m->tcode), m->tcode)) s->last = last_of(m);
+    s->steady = s->phase == NTR_PHASE_TRACED && !s->sync_before && !s->error_before && !s->format &&
+                !s->format_before && !s->pool_icnt && !s->pool_branches;
 }
 
 void ntr_check_lose(ntr_check_source *s) {
@@ -115,6 +136,7 @@ void ntr_check_lose(ntr_check_source *s) {
     s->since_sync = 0;
     s->sync_before = s->error_before = false;
     s->format = s->format_before = 0;
-    s->last = (ntr_message){.tcode = NTR_TCODE_NONE};
+    s->last = (ntr_check_last){.tcode = NTR_TCODE_NONE};
+    s->steady = false;
     ntr_clock_lose(&s->clock);
 }
