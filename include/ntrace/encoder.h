@@ -150,6 +150,8 @@ typedef struct ntr_encoder_config {
     bool frame_closes; /* a frame ends when less than 32 bytes would be left after the message */
     bool repeat_instruction; /* a branch or jump to itself: its repetitions are one message (RepeatInstruction) */
     uint32_t device_id; /* value of DeviceID, which is sent before each start; 0: none */
+    bool check_returns; /* NTR_RETURN_COUNT: a return that does not go behind its call gets a message, as with
+                         * NTR_RETURN_FULL. Encoders in hardware, which only count, cannot do so */
 } ntr_encoder_config;
 
 /* Sets the defaults: HTM, the largest widths of the specification, no optimization, no FIFO. `size` is the size of the
@@ -272,7 +274,9 @@ typedef struct ntr_encoder_status {
     uint64_t lost_messages, lost_bytes; /* messages lost by overflow */
     uint64_t lost_halfwords; /* retired in trace windows, but in no I-CNT that was kept. The history of a
                               * ResourceFull message that was kept may cover some of them */
-    uint64_t reserved[8]; /* must be 0; for later members */
+    uint64_t misplaced_returns; /* NTR_RETURN_COUNT: not to the instruction behind their call. The stream says that they
+                                 * were, up to the next synchronizing message */
+    uint64_t reserved[7]; /* must be 0; for later members */
 } ntr_encoder_status;
 
 /* Fills the state and the counters. */

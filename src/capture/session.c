@@ -63,6 +63,7 @@ ntr_status ntr_capture_session_configure(struct ntr_capture_session *session) {
     if (session->machine.harts > 1 && !encoder->params.src_bits && (!config->encoder || config->widen_src))
         encoder->params.src_bits = session->machine.harts > 1u << NTR_MDO_BITS ? 2 * NTR_MDO_BITS : NTR_MDO_BITS;
     if (config->max_size && config->widen_src && !encoder->params.src_bits) encoder->params.src_bits = NTR_MDO_BITS;
+    encoder->check_returns = true; /* a signal handler's return, and longjmp, do not go behind a call */
     encoder->allocator = config->allocator;
     encoder->sink = ntr_bundle_writer_put;
     encoder->sink_user = &session->stream;

@@ -189,6 +189,13 @@ static void list_losses(struct ntr_capture_system *s) {
                 one.name, one.encoder.overflows, one.encoder.lost_halfwords);
         else if (one.counts.lost_bytes)
             ntr_capture_system_add_loss(s, "%s: discarded %" PRIu64 " bytes", one.name, one.counts.lost_bytes);
+        if (one.kind == NTR_COMPONENT_ENCODER && one.encoder.misplaced_returns)
+            ntr_capture_system_add_loss(
+                s,
+                "%s: %" PRIu64 " returns did not go behind their calls (signal handlers, longjmp, "
+                "exceptions), which trTeInstImplicitReturnMode=1 takes for granted; the trace is "
+                "wrong after each of them, up to the next synchronizing message",
+                one.name, one.encoder.misplaced_returns);
     }
 }
 

@@ -148,6 +148,8 @@ static void send_branch(ntr_encoder *e, uint64_t address) {
 }
 
 void ntr_enc_infer_return(ntr_encoder *e, uint64_t next) {
+    e->stats.misplaced_returns += e->counted_return && e->counted_return != next;
+    e->counted_return = 0;
     if (e->pending.kind != PENDING_RETURN) return;
     bool inferred = !((next ^ e->pending.expected) & e->compare_mask);
     e->pending.kind = inferred ? PENDING_NONE : PENDING_INDIRECT;
@@ -194,6 +196,7 @@ void ntr_enc_interrupt(ntr_encoder *e, unsigned btype) {
     /* Two traps in a row make one message, with the address of the last handler (section 10). */
     if (e->pending.btype) return;
     ntr_enc_resolve_unseen(e);
+    e->counted_return = 0; /* where it went is not seen */
     e->pending = (pending_branch){.kind = PENDING_INDIRECT, .btype = (uint8_t)btype, .time = e->now};
 }
 

@@ -93,8 +93,10 @@ static void jump(ntr_encoder *e, const ntr_ingress *b, unsigned actions, bool co
     if (!called) wait_for(e, PENDING_INDIRECT, 0, 0);
     if (!called)
         e->pending.trap_return = b->itype == NTR_ITYPE_TRAP_RETURN;
-    else if (e->params.implicit_return != NTR_RETURN_COUNT)
+    else if (e->params.implicit_return != NTR_RETURN_COUNT || e->config.check_returns)
         wait_for(e, PENDING_RETURN, 0, expected);
+    else
+        e->counted_return = expected;
 }
 
 /* Adds the outcome of the branch that ends the block to the history, or compares it with the prediction. */

@@ -147,6 +147,8 @@ struct ntr_encoder {
     bool announced; /* the optional ProgTraceCorrelation with EVCODE=0 of this debug session has been sent */
     bool started; /* a window has opened or ProgTraceCorrelation has been sent */
     uint8_t start_reason; /* SYNC of the message that opens the next window */
+    uint64_t
+        counted_return; /* NTR_RETURN_COUNT: the last block ended in a return that should go there; 0: it did not */
     uint32_t sync_wanted; /* set of 1 << SYNC: reasons for a synchronizing message at the next block */
     bool periodic_due; /* the period of SYNC=2 is over */
     uint64_t sync_count; /* messages, cycles or halfwords since the last synchronizing message */

@@ -19,7 +19,7 @@ PROGRAMS, NAMES = sys.argv[2], sys.argv[3:]
 MODES = {"htm": ["--mode", "htm"], "btm": ["--mode", "btm"]}
 LIVE = {"endless", "family", "named", "parallel", "replaced", "senders", "sought", "timer"}  # runs differ from each other: live.py, children.py, ends.py
 MORE_MODES = {"best": ["--best"], "btm, implicit returns": ["--mode", "btm", "--implicit-return", "full"],
-              "timestamps": ["--timestamps"]}
+              "calls are counted": ["--implicit-return", "count"], "timestamps": ["--timestamps"]}
 SYSROOT = "/usr/riscv64-linux-gnu"
 ENVIRONMENT = {"PATH": os.environ["PATH"], "HOME": "/"}
 
