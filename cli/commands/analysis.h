@@ -11,7 +11,6 @@
 #include "io/source_text.h"
 #include "io/tasks.h"
 #include "io/trace.h"
-#include "io/trace_facts.h"
 
 #include <ntrace/decoder.h>
 #include <ntrace/export.h>

@@ -1,8 +1,7 @@
-#include "options/command.h"
+#include "options/options.h"
 #include "io/lines.h"
 #include "io/output.h"
 #include "options/diagnostics.h"
-#include "options/result.h"
 #include "options/stream_options.h"
 
 #include <inttypes.h>

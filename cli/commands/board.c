@@ -2,7 +2,7 @@
 #include "io/input.h"
 #include "io/lines.h"
 #include "io/target.h"
-#include "options/command.h"
+#include "options/options.h"
 #include "options/diagnostics.h"
 
 #include <inttypes.h>

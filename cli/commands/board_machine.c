@@ -1,4 +1,4 @@
-#include "commands/board_machine.h"
+#include "commands/board_run.h"
 #include "io/plugin.h"
 #include "options/diagnostics.h"
 

@@ -1,7 +1,7 @@
 /* The clients of a virtual board, and the time of its harts. */
 #include "commands/board_run.h"
 #include "io/target.h"
-#include "options/command.h"
+#include "options/options.h"
 #include "options/diagnostics.h"
 
 #include <errno.h>

@@ -1,5 +1,5 @@
 #include "commands/machine_run.h"
-#include "options/command.h"
+#include "options/options.h"
 #include "options/diagnostics.h"
 
 #include <inttypes.h>

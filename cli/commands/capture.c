@@ -1,5 +1,5 @@
 #include "commands/capture_run.h"
-#include "options/command.h"
+#include "options/options.h"
 #include "options/diagnostics.h"
 
 #include <stdio.h>

@@ -1,4 +1,4 @@
-#include "commands/capture_bundle.h"
+#include "commands/capture_run.h"
 #include "options/diagnostics.h"
 
 #include <ntrace/version.h>

@@ -1,4 +1,4 @@
-#include "commands/capture_content.h"
+#include "commands/capture_run.h"
 #include "options/diagnostics.h"
 
 #include <ntrace/message_end.h>

@@ -2,9 +2,72 @@
 #ifndef CLI_COMMANDS_CAPTURE_RUN_H
 #define CLI_COMMANDS_CAPTURE_RUN_H
 
-#include "commands/capture_bundle.h"
+#include "io/images.h"
 #include "io/target.h"
-#include "options/encoder_options.h"
+#include "options/stream_options.h"
+
+#include <ntrace/bundle.h>
+#include <ntrace/target.h>
+
+/* ---- What `ntrace capture` has read from the hardware: the content of a RAM sink, the parameters and sources of its
+ * encoders. */
+
+enum { CAPTURE_LOSSES = 64, CAPTURE_LOSS_TEXT = 640 };
+
+struct capture_losses {
+    char text[CAPTURE_LOSSES][CAPTURE_LOSS_TEXT];
+    size_t count;
+};
+
+/* Adds a line, unless it is there already. */
+void capture_losses_add(struct capture_losses *losses, const char *text);
+
+struct capture_bundle {
+    const char *path;
+    ntr_target *target;
+    const ntr_bus *bus;       /* to compare images with the memory of the target; read32 NULL: no connection */
+    size_t sink;              /* index of the RAM sink */
+    const struct cli_images *images;
+    const char *how;          /* connection, for capture.json */
+    struct capture_losses *losses;
+};
+
+enum { CAPTURE_SOURCES = 256, CAPTURE_IMAGES = 256 };
+
+struct capture_content {
+    const struct capture_bundle *capture;
+    uint8_t *bytes;
+    size_t size, capacity;
+    ntr_params params;
+    uint8_t mode;
+    ntr_bundle_source sources[CAPTURE_SOURCES];
+    size_t source_count;
+    ntr_bundle_image images[CAPTURE_IMAGES];
+    size_t image_count;
+    ntr_program *program;
+    ntr_bundle *bundle;
+};
+
+/* Reads the sink into c->bytes, which the caller frees, and notes what it has lost. Returns CLI_OK, or CLI_FAILED after
+ * reporting the error. */
+int capture_content_stream(struct capture_content *c);
+
+/* Reads parameters and sources from the registers of the encoders that lead to the sink. Returns as above. */
+int capture_content_encoders(struct capture_content *c);
+
+/* Notes what is wrong with the messages, and images that differ from the memory of the target at the first addresses.
+ */
+void capture_content_examine(struct capture_content *c);
+
+/* ---- The bundle of `ntrace capture`: the content of a RAM sink with the parameters of its encoders. */
+
+/* Before the target is touched: can the bundle be written at `path`, and does it take the images? Returns CLI_OK, or
+ * CLI_FAILED after reporting the error. */
+int capture_bundle_check(const char *path, const struct cli_images *images);
+
+/* Reads the sink and writes the bundle. *bytes is the size of the stream; 0: nothing was stored, and no bundle is
+ * written. Returns CLI_OK, CLI_DEFECTS if the bundle has losses, or CLI_FAILED after reporting the error. */
+int capture_bundle_write(const struct capture_bundle *capture, uint64_t *bytes);
 
 enum { WHEN_ALWAYS, WHEN_FULL, WHEN_HALT, WHEN_TRIGGER, WHEN_LOST };
 enum { MS_IN_S = 1000 };
@@ -25,7 +88,7 @@ struct capture_run {
     struct capture_losses losses;
     bool stopping; /* notes are about trace that was lost */
     uint64_t run_ms; /* 0: no limit */
-    int64_t wanted;  /* captures that ended as --when demands */
+    int64_t wanted; /* captures that ended as --when demands */
     size_t sink;
     const char *leaves; /* the PIB sink or ATB bridge, if there is no RAM sink to read: then no bundle is written */
     ntr_target_state state;

@@ -1,9 +1,8 @@
 #include "options/auto.h"
-#include "options/command.h"
+#include "options/options.h"
 #include "text/findings.h"
 #include "io/images.h"
 #include "options/diagnostics.h"
-#include "options/result.h"
 #include "options/selection.h"
 #include "io/trace.h"
 

@@ -2,7 +2,7 @@
 #include "commands/analysis.h"
 #include "commands/combine_members.h"
 #include "io/output.h"
-#include "options/command.h"
+#include "options/options.h"
 #include "options/diagnostics.h"
 
 #include <errno.h>

@@ -1,4 +1,4 @@
-#include "options/command.h"
+#include "options/options.h"
 #include "io/convert.h"
 #include "options/diagnostics.h"
 

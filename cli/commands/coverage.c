@@ -1,4 +1,4 @@
-#include "options/command.h"
+#include "options/options.h"
 #include "commands/coverage_run.h"
 #include "commands/exporting.h"
 #include "io/progress.h"

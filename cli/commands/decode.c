@@ -1,5 +1,5 @@
 #include "commands/decode_run.h"
-#include "options/command.h"
+#include "options/options.h"
 #include "commands/decode_threads.h"
 #include "io/debug_files.h"
 #include "io/follow.h"

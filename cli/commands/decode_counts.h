@@ -5,7 +5,7 @@
 #include "io/message_window.h"
 #include "io/output.h"
 #include "io/trace_index.h"
-#include "options/result.h"
+#include "options/options.h"
 
 #include <ntrace/decoder.h>
 

@@ -8,7 +8,7 @@
 #include "io/output.h"
 #include "io/trace.h"
 #include "io/trace_index.h"
-#include "options/result.h"
+#include "options/options.h"
 #include "options/selection.h"
 #include "text/decode_output.h"
 

@@ -1,9 +1,8 @@
-#include "options/command.h"
+#include "options/options.h"
 #include "io/diff_side.h"
 #include "io/memory.h"
 #include "io/output.h"
 #include "options/diagnostics.h"
-#include "options/result.h"
 #include "options/selection.h"
 #include "text/symbol_text.h"
 

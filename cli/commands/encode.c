@@ -1,9 +1,8 @@
-#include "options/command.h"
+#include "options/options.h"
 #include "io/encode_source.h"
-#include "options/encoder_options.h"
+#include "options/stream_options.h"
 #include "io/images.h"
 #include "options/diagnostics.h"
-#include "options/result.h"
 
 #include <inttypes.h>
 #include <string.h>

@@ -1,8 +1,6 @@
-#include "io/end_signal.h"
-#include "io/gdb_launch.h"
 #include "io/gdb_link.h"
 #include "io/replay_input.h"
-#include "options/command.h"
+#include "options/options.h"
 #include "options/diagnostics.h"
 
 #include <ntrace/gdb.h>

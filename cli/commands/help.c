@@ -1,7 +1,5 @@
-#include "options/command.h"
-#include "options/completion.h"
+#include "options/options.h"
 #include "options/help.h"
-#include "options/man.h"
 #include "options/diagnostics.h"
 
 #include <string.h>

@@ -1,6 +1,6 @@
 #include "commands/machine_run.h"
 #include "io/memory.h"
-#include "options/command.h"
+#include "options/options.h"
 #include "options/diagnostics.h"
 
 #include <inttypes.h>

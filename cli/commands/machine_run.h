@@ -5,7 +5,7 @@
 
 #include "commands/analysis.h"
 #include "io/output.h"
-#include "options/result.h"
+#include "options/options.h"
 
 #include <ntrace/machine.h>
 

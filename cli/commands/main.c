@@ -1,4 +1,4 @@
-#include "options/command.h"
+#include "options/options.h"
 #include "options/help.h"
 #include "options/diagnostics.h"
 
@@ -7,53 +7,18 @@
 #include <signal.h>
 #include <stdbool.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 #define CLI_COMMAND(name, summary) extern const struct cli_command cli_##name;
 #include "commands/commands.def"
 #undef CLI_COMMAND
 
-const struct cli_entry cli_commands[] = {
+static const struct cli_entry commands[] = {
 #define CLI_COMMAND(name, summary) {#name, summary, &cli_##name},
 #include "commands/commands.def"
 #undef CLI_COMMAND
     {0},
 };
-
-const struct cli_entry *cli_find_command(const char *name) {
-    for (const struct cli_entry *e = cli_commands; e->name; e++) {
-        if (strcmp(e->name, name) == 0) return e;
-    }
-    return NULL;
-}
-
-int cli_run_command(const struct cli_entry *entry, int argc, char **argv) {
-    const struct cli_command *command = entry->command;
-    bool help;
-
-    cli_report_command(entry->name);
-    void *options = calloc(1, command->size ? command->size : 1);
-    if (!options) return cli_fail("out of memory");
-    cli_options_init(command->groups, options);
-    int count = cli_options_parse(command->groups, options, argc, argv, command->stop_at_operand, &help);
-    int status = CLI_FAILED;
-    if (help) {
-        cli_help_command(entry, stdout);
-        status = CLI_OK;
-    } else if (count >= 0 && count < command->min_operands) {
-        cli_note("%s; usage: ntrace %s [OPTION]... %s",
-                 command->min_operands == 1 ? "missing operand" : "missing operands", entry->name, command->operands);
-    } else if (count >= 0 && command->max_operands >= 0 && count > command->max_operands) {
-        cli_note("unexpected operand '%s'; usage: ntrace %s [OPTION]... %s", argv[command->max_operands], entry->name,
-                 command->operands);
-    } else if (count >= 0) {
-        status = command->run(options, argv);
-    }
-    cli_options_release(command->groups, options);
-    free(options);
-    return status;
-}
 
 static int unknown_command(const char *name) {
     for (const struct cli_entry *e = cli_commands; e->name; e++) {
@@ -90,6 +55,7 @@ static int close_standard_output(int status) {
 }
 
 int main(int argc, char **argv) {
+    cli_commands = commands;
     /* Ignore signals that report failed writes. A closed pipe is then EPIPE, which ends the output silently; an
      * exceeded file size limit is EFBIG, which is reported. A command that starts another program resets both to
      * SIG_DFL in it. */

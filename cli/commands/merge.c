@@ -1,8 +1,7 @@
-#include "options/command.h"
+#include "options/options.h"
 #include "io/defects.h"
 #include "io/output.h"
 #include "options/diagnostics.h"
-#include "options/result.h"
 #include "io/trace.h"
 
 #include <ntrace/clock.h>

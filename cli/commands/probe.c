@@ -1,8 +1,7 @@
 #include "io/output.h"
 #include "io/target.h"
-#include "options/command.h"
+#include "options/options.h"
 #include "options/diagnostics.h"
-#include "options/result.h"
 
 #include <inttypes.h>
 #include <stdio.h>

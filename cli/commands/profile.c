@@ -1,11 +1,9 @@
 #include "text/annotate.h"
 #include "commands/machine_run.h"
-#include "commands/profile_data.h"
 #include "commands/profile_output.h"
-#include "options/command.h"
+#include "options/options.h"
 #include "io/output.h"
 #include "options/diagnostics.h"
-#include "options/result.h"
 
 #include <ntrace/profile.h>
 

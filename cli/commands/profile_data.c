@@ -1,5 +1,5 @@
 /* profile --by data: loads and stores by the symbol that contains their address; without one, by page of 4 KiB. */
-#include "commands/profile_data.h"
+#include "commands/profile_output.h"
 #include "io/output.h"
 #include "options/diagnostics.h"
 

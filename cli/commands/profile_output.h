@@ -2,17 +2,25 @@
 #ifndef CLI_COMMANDS_PROFILE_OUTPUT_H
 #define CLI_COMMANDS_PROFILE_OUTPUT_H
 
+#include "commands/analysis.h"
 #include "io/output.h"
 #include "io/trace.h"
-#include "options/result.h"
+#include "options/options.h"
 
 #include <ntrace/profile.h>
+
+/* ---- The profile of data addresses: loads and stores by symbol. */
+
+/* Decodes the trace and writes the profile. `top`: number of rows; below 0: 40 as text, otherwise all. Returns a status
+ * of the command. */
+int cli_profile_data(const char *path, const struct cli_analysis_options *options, const struct cli_result *result,
+                     int64_t top);
 
 struct cli_profile_writer {
     struct cli_output *out;
     ntr_profile_by by;
     const ntr_profile *profile;
-    const struct cli_trace *trace;   /* has the names of sources */
+    const struct cli_trace *trace; /* has the names of sources */
     const char *relation, *relative; /* callers, callees: "caller" or "callee", of this function; otherwise NULL */
     bool continues; /* the rows follow those of another profile: CSV has no second header */
 };

@@ -1,7 +1,6 @@
-#include "options/command.h"
+#include "options/options.h"
 #include "io/output.h"
 #include "options/diagnostics.h"
-#include "options/result.h"
 
 #include <ntrace/registers.h>
 #include <stdio.h>

@@ -1,4 +1,4 @@
-#include "options/command.h"
+#include "options/options.h"
 #include "commands/exporting.h"
 
 static int report_run(const void *options, char **operands) {

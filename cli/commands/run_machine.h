@@ -2,7 +2,7 @@
 #ifndef CLI_COMMANDS_RUN_MACHINE_H
 #define CLI_COMMANDS_RUN_MACHINE_H
 
-#include "options/encoder_options.h"
+#include "options/stream_options.h"
 
 #include <ntrace/capture.h>
 

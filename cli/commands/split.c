@@ -1,4 +1,4 @@
-#include "options/command.h"
+#include "options/options.h"
 #include "io/defects.h"
 #include "io/split_files.h"
 #include "options/diagnostics.h"

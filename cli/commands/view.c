@@ -1,7 +1,7 @@
 #include "io/replay_input.h"
 #include "io/source_text.h"
 #include "io/walk.h"
-#include "options/command.h"
+#include "options/options.h"
 #include "options/diagnostics.h"
 #include "text/disasm.h"
 #include "text/view_screen.h"

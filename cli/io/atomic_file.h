@@ -3,6 +3,8 @@
 #ifndef CLI_IO_ATOMIC_FILE_H
 #define CLI_IO_ATOMIC_FILE_H
 
+#include <stdbool.h>
+
 struct cli_atomic_file;
 
 /* Returns the path to replace by rename: a regular file, a name that does not exist, or the target of a link to a
@@ -23,5 +25,14 @@ int cli_atomic_file_finish(struct cli_atomic_file *file, int status);
 
 /* Removes all temporary files and ends the process with the signal. Async-signal-safe: call it from a handler. */
 void cli_atomic_file_die(int signal);
+
+/* ---- The set of input files of the command. Outputs are checked against it, so that no input is overwritten. Not
+ * thread-safe. */
+
+/* Adds a file to the set. Ignores paths that are not regular files or cannot be examined. */
+void cli_input_guard_add(const char *path);
+
+/* Returns whether `path`, after following links, is one of the files. */
+bool cli_input_guard_contains(const char *path);
 
 #endif

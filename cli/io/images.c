@@ -1,6 +1,6 @@
+#include "io/atomic_file.h"
 #include "io/images.h"
 #include "io/input.h"
-#include "io/input_guard.h"
 #include "io/module.h"
 #include "options/diagnostics.h"
 

@@ -1,6 +1,6 @@
+#include "io/atomic_file.h"
 #include "io/input.h"
 #include "io/follow.h"
-#include "io/input_guard.h"
 #include "io/progress.h"
 #include "options/diagnostics.h"
 

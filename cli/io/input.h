@@ -8,8 +8,29 @@
 
 #include <ntrace/bytes.h>
 #include <ntrace/stream_reader.h>
+
+#include <errno.h>
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
+#include <unistd.h>
+
+/* ---- Reading of small parts of files. */
+
+/* Reads up to `size` bytes, also when the system returns them in pieces or a signal arrives. Returns how many there
+ * are: fewer at the end of the file and where it cannot be read. */
+static inline size_t cli_read_all(int fd, void *data, size_t size) {
+    char *at = data;
+    size_t have = 0;
+
+    while (have < size) {
+        const ssize_t got = read(fd, at + have, size - have);
+        if (got < 0 && errno == EINTR) continue;
+        if (got <= 0) break;
+        have += (size_t)got;
+    }
+    return have;
+}
 
 /* Must not be moved in memory while it is open. */
 struct cli_input {

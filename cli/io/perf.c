@@ -1,5 +1,5 @@
 #include "io/perf.h"
-#include "io/read_all.h"
+#include "io/input.h"
 #include "options/auto.h"
 #include "options/diagnostics.h"
 

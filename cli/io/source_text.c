@@ -1,6 +1,6 @@
 #include "io/source_text.h"
 
-#include "io/read_all.h"
+#include "io/input.h"
 
 #include <fcntl.h>
 #include <limits.h>

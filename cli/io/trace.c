@@ -1,7 +1,8 @@
+#include "io/atomic_file.h"
 #include "io/trace.h"
 #include "io/follow.h"
+#include "io/input.h"
 #include "options/auto.h"
-#include "io/input_guard.h"
 #include "options/diagnostics.h"
 
 #include <inttypes.h>
@@ -386,4 +387,78 @@ void cli_trace_close(struct cli_trace *trace) {
     trace->program = NULL;
     trace->bundle = NULL;
     trace->perf = NULL;
+}
+
+/* Returns whether the bytes of the input are those of the stream, and nothing was read ahead. */
+static bool is_direct(const struct cli_trace *trace) {
+    return !trace->ahead_size && !trace->ahead_last &&
+           (!trace->container.name || ntr_container_is_plain(&trace->container));
+}
+
+/* Copies from a span of cli_trace_feed. */
+static bool copy_rest(struct cli_trace *trace, uint8_t *to, size_t capacity, size_t *got, bool *last) {
+    if (!trace->rest.size && !trace->rest_last && !cli_trace_feed(trace, &trace->rest, &trace->rest_last)) return false;
+    *got = trace->rest.size < capacity ? trace->rest.size : capacity;
+    if (*got) memcpy(to, trace->rest.data, *got);
+    trace->rest = (ntr_bytes){*got ? trace->rest.data + *got : NULL, trace->rest.size - *got};
+    *last = trace->rest_last && !trace->rest.size;
+    return true;
+}
+
+static bool read_direct(struct cli_trace *trace, uint8_t *to, size_t capacity, size_t *got, bool *last) {
+    cli_progress_step(&trace->progress, cli_input_position(&trace->input));
+    trace->failed = cli_input_read(&trace->input, to, capacity, got, last) != CLI_OK;
+    if (!trace->failed && trace->tap) trace->tap(trace->tap_user, (ntr_bytes){to, *got}, *last);
+    return !trace->failed;
+}
+
+ntr_status cli_trace_read(void *user, uint8_t *to, size_t capacity, size_t *got, bool *last) {
+    struct cli_trace *trace = user;
+    const bool direct = !trace->rest.size && !trace->rest_last && is_direct(trace);
+
+    *got = 0;
+    *last = false;
+    if (trace->failed || cli_progress_stopped()) return NTR_NEED_MORE;
+    return (direct ? read_direct : copy_rest)(trace, to, capacity, got, last) ? NTR_OK : NTR_NEED_MORE;
+}
+
+static void join(char *text, size_t size, const char *const *words, size_t count) {
+    size_t used = 0;
+
+    text[0] = 0;
+    for (size_t i = 0; i < count && used < size; i++)
+        used += (size_t)snprintf(text + used, size - used, "%s%s", i ? " " : "", words[i]);
+}
+
+static void add(struct cli_trace_facts *f, ntr_analysis *analysis, const char *label, const char *value) {
+    if (value && *value) f->facts[analysis->fact_count++] = (ntr_fact){label, value};
+}
+
+static void add_losses(struct cli_trace_facts *f, const ntr_capture *capture, ntr_analysis *analysis) {
+    f->losses = capture->loss_count ? calloc(capture->loss_count, sizeof *f->losses) : NULL;
+    for (size_t i = 0; f->losses && i < capture->loss_count; i++) f->losses[i] = capture->losses[i].what;
+    analysis->losses = f->losses;
+    analysis->loss_count = f->losses ? capture->loss_count : 0;
+}
+
+void cli_trace_facts_find(struct cli_trace_facts *f, const struct cli_trace *trace, ntr_analysis *analysis) {
+    const ntr_capture *capture = trace->bundle ? ntr_bundle_capture(trace->bundle) : NULL;
+
+    analysis->facts = f->facts;
+    /* The same text wherever the command runs, as in partial answers. */
+    const char *path = realpath(trace->input.name, f->path);
+    add(f, analysis, "trace", path ? path : trace->input.name);
+    if (!capture) return;
+    join(f->command, sizeof f->command, capture->command, capture->command_count);
+    add(f, analysis, "program", f->command);
+    add(f, analysis, "ran on", capture->target);
+    add(f, analysis, "captured by", capture->tool);
+    add(f, analysis, "at", capture->date);
+    add(f, analysis, "one tick is a", capture->tick);
+    add_losses(f, capture, analysis);
+}
+
+void cli_trace_facts_release(struct cli_trace_facts *f) {
+    free(f->losses);
+    f->losses = NULL;
 }

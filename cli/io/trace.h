@@ -13,7 +13,10 @@
 #include <ntrace/bundle.h>
 #include <ntrace/container.h>
 #include <ntrace/decoder.h>
+#include <ntrace/export.h>
 #include <ntrace/reader.h>
+
+#include <limits.h>
 
 struct cli_trace {
     struct cli_input input;
@@ -112,5 +115,20 @@ int cli_trace_status(const struct cli_trace *trace, bool any, int status);
 int cli_trace_part_status(const struct cli_trace *trace, const struct cli_window *window, bool any, int status);
 
 void cli_trace_close(struct cli_trace *trace);
+
+/* ---- Origin of a trace for reports: program, machine, tool and date of the capture, and its losses, from the bundle.
+ */
+
+struct cli_trace_facts {
+    ntr_fact facts[8];
+    char path[PATH_MAX]; /* of the stream, from the root on */
+    char command[1024]; /* truncated if longer */
+    const char **losses;
+};
+
+/* Sets the members `facts` and `losses` of `analysis`; they are valid as long as `facts` and `trace`. A raw stream has
+ * only its name. */
+void cli_trace_facts_find(struct cli_trace_facts *facts, const struct cli_trace *trace, ntr_analysis *analysis);
+void cli_trace_facts_release(struct cli_trace_facts *facts);
 
 #endif

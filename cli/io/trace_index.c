@@ -1,6 +1,7 @@
+#include "io/atomic_file.h"
 #include "io/trace_index.h"
 #include "io/follow.h"
-#include "io/input_guard.h"
+#include "io/input.h"
 #include "options/diagnostics.h"
 
 #include <errno.h>

@@ -332,3 +332,28 @@ int cli_options_parse(const struct cli_group *groups, void *options, int argc, c
     argv[operands] = NULL;
     return operands;
 }
+
+/* ---- the table of commands */
+
+const struct cli_entry *cli_commands;
+
+const struct cli_entry *cli_find_command(const char *name) {
+    for (const struct cli_entry *e = cli_commands; e->name; e++) {
+        if (strcmp(e->name, name) == 0) return e;
+    }
+    return NULL;
+}
+
+/* ---- options of several commands */
+
+const struct cli_option cli_result_options[] = {
+    CLI_CHOICE(0, "format", "text|jsonl|csv", struct cli_result, format, CLI_FORMAT_TEXT,
+               "output format: text (default), JSON lines or CSV"),
+    CLI_STRING('o', "output-file", "FILE", struct cli_result, path, "write to FILE (default: standard output)"),
+    {0},
+};
+
+const struct cli_option cli_path_options[] = {
+    CLI_STRING('o', "output-file", "FILE", struct cli_result, path, "write to FILE (default: standard output)"),
+    {0},
+};

@@ -135,4 +135,50 @@ bool cli_looks_like(const char *word, const char *meant);
 /* Returns the index of `text`, which has `length` characters, in "a|b|c", or -1. */
 int cli_choice_find(const char *choices, const char *text, size_t length);
 
+/* ---- Options -o and --format: destination and format of the output. */
+
+enum cli_format { CLI_FORMAT_TEXT, CLI_FORMAT_JSONL, CLI_FORMAT_CSV };
+
+struct cli_result {
+    const char *path;
+    int format; /* enum cli_format; a command with other formats declares its own --format */
+};
+
+extern const struct cli_option cli_result_options[]; /* --format text|jsonl|csv, -o */
+extern const struct cli_option cli_path_options[];   /* -o alone */
+
+/* ---- Description of a command, used by main.c, the help text, the man page and the shell completion.
+ *
+ * To add a command: add a line to commands/commands.def, define `const struct cli_command cli_<name>` in
+ * commands/<name>.c, and add the file to cli/meson.build. */
+
+struct cli_command {
+    const char *operands;           /* operands in the usage line: "TRACE" */
+    int min_operands, max_operands; /* number of operands; max_operands -1: unlimited */
+    bool stop_at_operand;           /* the first operand ends the options (run: PROGRAM ARGS...) */
+    const struct cli_group *groups; /* ends with a zero row */
+    size_t size;                    /* size of the struct that holds the values of the options */
+    /* `options` points to that struct; `operands` ends with NULL. Returns the exit status (diagnostics.h). */
+    int (*run)(const void *options, char **operands);
+    const char *about;    /* paragraphs, separated by blank lines; a line that starts with a blank is not wrapped */
+    const char *examples; /* lines, not wrapped; or NULL */
+};
+
+struct cli_entry {
+    const char *name;
+    const char *summary;
+    const struct cli_command *command;
+};
+
+/* All commands in the order of commands.def; the name of the last row is NULL. main() sets it: the commands use the
+ * table, and the table names the commands. */
+extern const struct cli_entry *cli_commands;
+
+/* Returns the command `name`, or NULL. */
+const struct cli_entry *cli_find_command(const char *name);
+
+/* Parses the options and operands argv[0 .. argc) and runs the command. argv[argc] must be writable. Returns the exit
+ * status. */
+int cli_run_command(const struct cli_entry *entry, int argc, char **argv);
+
 #endif

@@ -5,6 +5,7 @@
 
 #include "options/options.h"
 
+#include <ntrace/encoder.h>
 #include <ntrace/params.h>
 
 struct cli_stream {
@@ -21,5 +22,20 @@ uint32_t cli_stream_given(const struct cli_stream *stream);
 /* Sets `params` from the options. Parameters that no option gives are those of `base` (from a bundle; NULL: the
  * defaults of the dialect). Returns CLI_OK, or CLI_FAILED after reporting the error. */
 int cli_stream_params(const struct cli_stream *stream, const ntr_params *base, ntr_params *params);
+
+/* ---- The encoder options of <ntrace/encoder.h> as a group of command line options. */
+
+struct cli_encoder {
+    struct cli_list list;
+};
+
+/* Returns the option table for cli_group.rows; the member is a struct cli_encoder. */
+const struct cli_option *cli_encoder_rows(void);
+
+/* Was this option given? */
+bool cli_encoder_gives(const struct cli_encoder *given, const char *name);
+
+/* Applies the given options to `config` in order. Returns CLI_OK, or CLI_FAILED after reporting the error. */
+int cli_encoder_configure(const struct cli_encoder *given, ntr_encoder_config *config);
 
 #endif

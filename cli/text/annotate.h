@@ -5,7 +5,6 @@
 
 #include "options/options.h"
 #include "io/output.h"
-#include "options/result.h"
 
 #include <ntrace/export.h>
 

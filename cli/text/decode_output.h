@@ -3,7 +3,7 @@
 #define CLI_TEXT_DECODE_OUTPUT_H
 
 #include "io/output.h"
-#include "options/result.h"
+#include "options/options.h"
 
 #include <ntrace/debug_info.h>
 #include <ntrace/event.h>

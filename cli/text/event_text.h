@@ -3,7 +3,7 @@
 #define CLI_TEXT_EVENT_TEXT_H
 
 #include "io/output.h"
-#include "text/symbol_cache.h"
+#include "text/symbol_text.h"
 #include "text/text_cache.h"
 
 #include <ntrace/event.h>

@@ -5,7 +5,7 @@
 
 #include "text/disasm.h"
 #include "text/expand.h"
-#include "options/result.h"
+#include "options/options.h"
 
 #include <ntrace/debug_info.h>
 

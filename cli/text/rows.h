@@ -3,7 +3,7 @@
 #define CLI_TEXT_ROWS_H
 
 #include "io/output.h"
-#include "options/result.h"
+#include "options/options.h"
 
 #define CLI_CELLS_MAX 12
 

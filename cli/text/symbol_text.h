@@ -12,4 +12,23 @@
 char *cli_put_symbol(char *at, const char *before, const char *after, const ntr_program *program,
                      const ntr_context *context, uint64_t address);
 
+/* ---- Writes addresses with their symbols, "0x80000020 <main+0x20>". The texts are cached, because executed addresses
+ * repeat. */
+
+#define CLI_PLACE_MAX (20 + 300) /* characters: address and CLI_SYMBOL_MAX */
+
+struct cli_symbol_cache;
+
+/* Returns NULL when out of memory. `program` must outlive the cache. */
+struct cli_symbol_cache *cli_symbol_cache_new(const ntr_program *program);
+void cli_symbol_cache_free(struct cli_symbol_cache *cache);
+
+/* Returns a number for what addresses are called in `context`, from 1 on. A number that is no longer valid is not used
+ * again. With one view, all contexts have the number 1. */
+uint64_t cli_symbol_view(struct cli_symbol_cache *cache, const ntr_context *context);
+bool cli_symbol_one_view(const struct cli_symbol_cache *cache);
+
+/* Writes the address with its symbol in `context`, at most CLI_PLACE_MAX characters. Returns the end. */
+char *cli_put_place(char *at, struct cli_symbol_cache *cache, const ntr_context *context, uint64_t address);
+
 #endif

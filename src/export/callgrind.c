@@ -1,5 +1,5 @@
 /* callgrind.out: costs per instruction and line, calls with inclusive costs, conditional jumps. */
-#include "export/arcs.h"
+#include "export/stacks.h"
 
 #include "base/allocator.h"
 

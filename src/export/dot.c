@@ -1,5 +1,5 @@
 /* Call graph for Graphviz: one box per function, one arrow per pair of caller and callee. */
-#include "export/arcs.h"
+#include "export/stacks.h"
 
 #include "base/allocator.h"
 

@@ -1,9 +1,246 @@
 /* The file perf.data: header, one event attribute, records, features. */
-#include "export/perf_bytes.h"
-
 #include "base/allocator.h"
+#include "base/bytes.h"
+#include "export/perf_record.h"
 
+#include <errno.h>
+#include <fcntl.h>
+#include <gelf.h>
+#include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
+
+typedef struct ntr_perf_bytes {
+    const ntr_allocator *allocator;
+    uint8_t *data;
+    size_t size, capacity;
+    bool failed;
+} ntr_perf_bytes;
+
+static void ntr_perf_end_record(ntr_perf_bytes *b, size_t at);
+
+static void ntr_perf_add_bytes(ntr_perf_bytes *b, const void *bytes, size_t size) {
+    b->failed |= ntr_reserve(b->allocator, (void **)&b->data, &b->capacity, b->size + size, 1) != 0;
+    if (b->failed) return;
+    memcpy(b->data + b->size, bytes, size);
+    b->size += size;
+}
+
+static void add_number(ntr_perf_bytes *b, uint64_t value, unsigned size) {
+    uint8_t bytes[8];
+
+    ntr_little_put(bytes, value, size);
+    ntr_perf_add_bytes(b, bytes, size);
+}
+
+static void ntr_perf_add_u16(ntr_perf_bytes *b, uint64_t value) {
+    add_number(b, value, 2);
+}
+
+static void ntr_perf_add_u32(ntr_perf_bytes *b, uint64_t value) {
+    add_number(b, value, 4);
+}
+
+static void ntr_perf_add_u64(ntr_perf_bytes *b, uint64_t value) {
+    add_number(b, value, 8);
+}
+
+/* Up to the NUL, then zeros up to a multiple of 8. */
+static void ntr_perf_add_name(ntr_perf_bytes *b, const char *name) {
+    static const char zeros[8];
+    size_t size = strlen(name) + 1;
+
+    ntr_perf_add_bytes(b, name, size);
+    ntr_perf_add_bytes(b, zeros, -size % 8);
+}
+
+/* Returns where the record begins; ntr_perf_end_record stores its size there. */
+static size_t ntr_perf_begin_record(ntr_perf_bytes *b, unsigned type, unsigned misc) {
+    size_t at = b->size;
+
+    ntr_perf_add_u32(b, type);
+    ntr_perf_add_u16(b, misc);
+    ntr_perf_add_u16(b, 0);
+    return at;
+}
+
+static void ntr_perf_end_record(ntr_perf_bytes *b, size_t at) {
+    if (b->failed) return;
+    ntr_little_put(b->data + at + 6, b->size - at, 2);
+}
+
+/* ---- The records of the file perf.data. */
+
+/* TID, TIME, CPU: at the end of records that are no samples. */
+static void add_ids(ntr_perf_bytes *b, uint32_t pid, uint64_t time) {
+    ntr_perf_add_u32(b, pid);
+    ntr_perf_add_u32(b, pid);
+    ntr_perf_add_u64(b, time);
+    ntr_perf_add_u64(b, 0); /* CPU */
+}
+
+/* ---- processes and their files */
+
+enum { TYPE_COMM = 3, TYPE_SAMPLE = 9, TYPE_MMAP2 = 10, MISC_OF_KERNEL = 1, MISC_OF_USER = 2 };
+
+static void add_comm(ntr_perf_bytes *b, uint32_t pid, const char *name) {
+    enum { COMM_MOST = 15 };
+    char comm[COMM_MOST + 1] = "trace";
+    size_t at = ntr_perf_begin_record(b, TYPE_COMM, MISC_OF_USER);
+
+    if (name && *name) {
+        const size_t size = strlen(name) < COMM_MOST ? strlen(name) : COMM_MOST;
+        memcpy(comm, name, size);
+        comm[size] = 0;
+    }
+    ntr_perf_add_u32(b, pid);
+    ntr_perf_add_u32(b, pid);
+    ntr_perf_add_name(b, comm);
+    add_ids(b, pid, 0);
+    ntr_perf_end_record(b, at);
+}
+
+static void add_mmap(ntr_perf_bytes *b, uint32_t pid, uint64_t bias, const GElf_Phdr *p, const char *path) {
+    const uint64_t page = 4096, start = (p->p_vaddr + bias) & ~(page - 1), skipped = p->p_vaddr + bias - start;
+    size_t at = ntr_perf_begin_record(b, TYPE_MMAP2, MISC_OF_USER);
+
+    ntr_perf_add_u32(b, pid);
+    ntr_perf_add_u32(b, pid);
+    ntr_perf_add_u64(b, start);
+    ntr_perf_add_u64(b, (p->p_filesz + skipped + page - 1) & ~(page - 1));
+    ntr_perf_add_u64(b, p->p_offset - skipped);
+    ntr_perf_add_u64(b, 0); /* device */
+    ntr_perf_add_u64(b, 0); /* inode */
+    ntr_perf_add_u64(b, 0); /* generation */
+    ntr_perf_add_u32(b, 5); /* read, execute */
+    ntr_perf_add_u32(b, 2); /* private */
+    ntr_perf_add_name(b, path);
+    add_ids(b, pid, 0);
+    ntr_perf_end_record(b, at);
+}
+
+static void add_segments(const ntr_export *x, ntr_perf_bytes *b, uint32_t pid, const ntr_image_info *image,
+                         size_t number) {
+    char path[4096], copy[4096];
+    size_t count = 0;
+    const char *used = ntr_perf_clean(x, number, image->path, copy, sizeof copy) ? copy : image->path;
+    int file = realpath(used, path) ? open(path, O_RDONLY | O_CLOEXEC) : -1;
+
+    if (file < 0 || elf_version(EV_CURRENT) == EV_NONE) return;
+    errno = 0; /* libelf has no code for "no memory"; malloc sets errno */
+    Elf *elf = elf_begin(file, ELF_C_READ, NULL);
+    if (elf) elf_getphdrnum(elf, &count);
+    for (size_t i = 0; i < count; i++) {
+        GElf_Phdr p;
+        if (gelf_getphdr(elf, (int)i, &p) && p.p_type == PT_LOAD && p.p_flags & PF_X)
+            add_mmap(b, pid, image->bias, &p, path);
+    }
+    b->failed |= errno == ENOMEM;
+    elf_end(elf);
+    close(file);
+}
+
+static bool is_of(const ntr_image_info *image, uint32_t pid) {
+    const ntr_context context = {.has_scontext = true, .scontext = image->options.scontext};
+    return !image->options.has_scontext || ntr_perf_pid(&context) == pid;
+}
+
+static void add_process(ntr_export *x, ntr_perf_bytes *b, uint32_t pid) {
+    ntr_image_info image;
+
+    add_comm(b, pid, x->analysis.title);
+    for (size_t i = 0; ntr_program_image(x->analysis.program, i, &image) == NTR_OK; i++)
+        if (image.path && is_of(&image, pid)) add_segments(x, b, pid, &image, i);
+}
+
+static int compare_pids(const void *a, const void *b) {
+    uint32_t x = *(const uint32_t *)a, y = *(const uint32_t *)b;
+    return x < y ? -1 : x > y;
+}
+
+/* The records of the processes of the samples with their files, and those of the samples, in order of time. */
+static void ntr_perf_add_processes(ntr_export *x, ntr_perf_bytes *b, const ntr_perf_samples *s) {
+    uint32_t *pids = ntr_alloc(x->allocator, s->count + 1, sizeof *pids);
+
+    b->failed |= !pids;
+    for (size_t i = 0; pids && i < s->count; i++) pids[i] = s->items[i].pid;
+    if (pids && s->count) qsort(pids, s->count, sizeof *pids, compare_pids);
+    for (size_t i = 0; pids && i < s->count; i++)
+        if (i == 0 || pids[i] != pids[i - 1]) add_process(x, b, pids[i]);
+    ntr_dealloc(x->allocator, pids);
+}
+
+/* ---- samples */
+
+enum { CHAIN_SHOWN = 126 };
+static const uint64_t context_user = (uint64_t)-512, context_kernel = (uint64_t)-128;
+
+static void add_chain(ntr_perf_bytes *b, const ntr_perf_samples *s, const ntr_perf_sample *sample) {
+    const uint32_t depth = s->nodes[sample->chain].depth, shown = depth < CHAIN_SHOWN ? depth : CHAIN_SHOWN;
+    uint32_t node = sample->chain;
+
+    ntr_perf_add_u64(b, 2 + shown);
+    ntr_perf_add_u64(b, sample->kernel ? context_kernel : context_user);
+    ntr_perf_add_u64(b, sample->address);
+    for (uint32_t i = 0; i < shown; i++) {
+        ntr_perf_add_u64(b, s->nodes[node].return_to);
+        node = s->nodes[node].parent;
+    }
+}
+
+/* Bit 1: predicted; bits 20 to 23: the kind. */
+static uint64_t branch_flags(unsigned end) {
+    static const uint8_t kinds[NTR_END_KINDS] = {
+        [NTR_END_TAKEN] = 1,        [NTR_END_JUMP] = 2,          [NTR_END_INDIRECT_JUMP] = 3,
+        [NTR_END_CALL] = 4,         [NTR_END_INDIRECT_CALL] = 5, [NTR_END_RETURN] = 6,
+        [NTR_END_TRAP_RETURN] = 11, [NTR_END_INTERRUPT] = 12,    [NTR_END_CO_SWAP] = 5,
+    };
+    return 2 | (uint64_t)kinds[end] << 20;
+}
+
+static void add_sample(ntr_perf_bytes *b, const ntr_perf_samples *s, size_t number) {
+    const ntr_perf_sample *sample = &s->items[number];
+    size_t at = ntr_perf_begin_record(b, TYPE_SAMPLE, sample->kernel ? MISC_OF_KERNEL : MISC_OF_USER);
+
+    ntr_perf_add_u64(b, sample->address);
+    ntr_perf_add_u32(b, sample->pid);
+    ntr_perf_add_u32(b, sample->pid + sample->src);
+    ntr_perf_add_u64(b, sample->time);
+    ntr_perf_add_u64(b, sample->src); /* CPU */
+    ntr_perf_add_u64(b, sample->period);
+    add_chain(b, s, sample);
+    if (s->depth) ntr_perf_add_u64(b, sample->branches);
+    for (unsigned i = 0; i < sample->branches; i++) {
+        const ntr_perf_branch *branch = &s->branches[number * s->depth + i];
+        ntr_perf_add_u64(b, branch->from);
+        ntr_perf_add_u64(b, branch->to);
+        ntr_perf_add_u64(b, branch_flags(branch->end));
+    }
+    ntr_perf_end_record(b, at);
+}
+
+/* Places of the samples in order of time. */
+typedef struct perf_place {
+    uint64_t time;
+    size_t number;
+} perf_place;
+
+static int compare_times(const void *a, const void *b) {
+    const perf_place *x = a, *y = b;
+
+    if (x->time != y->time) return x->time < y->time ? -1 : 1;
+    return x->number < y->number ? -1 : x->number > y->number;
+}
+
+static void ntr_perf_add_samples(ntr_export *x, ntr_perf_bytes *b, const ntr_perf_samples *s) {
+    perf_place *places = ntr_alloc(x->allocator, s->count + 1, sizeof *places);
+
+    b->failed |= !places;
+    for (size_t i = 0; places && i < s->count; i++) places[i] = (perf_place){s->items[i].time, i};
+    if (places && s->count) qsort(places, s->count, sizeof *places, compare_times);
+    for (size_t i = 0; places && i < s->count; i++) add_sample(b, s, places[i].number);
+    ntr_dealloc(x->allocator, places);
+}
 
 /* ---- the attribute */
 

@@ -1,5 +1,5 @@
 /* All counts as tables of a SQLite file; docs/analysis.md, "The SQLite file", has the schema and queries. */
-#include "export/arcs.h"
+#include "export/stacks.h"
 
 #include "base/allocator.h"
 

@@ -15,7 +15,6 @@
  * Example: thread 1 counts chunk 5 from a wrong guess: span A 10 times. Thread 2 gets chunk 5 when the truth is known.
  * It reports A 2^64 - 10 times, decodes the chunk from its true start, and counts A 12 times. The sum is 12. */
 #include "parallel/late_counts.h"
-
 #include "parallel/decode_chunk.h"
 
 void ntr_late_counts_mark(ntr_chunk *chunk) {
@@ -78,4 +77,31 @@ ntr_status ntr_late_counts_finish(ntr_parallel *p) {
     }
     ntr_snapshot_free(begin, p->decoder.allocator);
     return status;
+}
+
+static void drop_result(ntr_chunk *chunk) {
+    const ntr_allocator *allocator = chunk->parallel->decoder.allocator;
+    ntr_snapshot_free(chunk->end, allocator);
+    ntr_snapshot_free(chunk->after_pre_sync, allocator);
+    ntr_chunk_output_drop(&chunk->output, &chunk->parallel->parts);
+    ntr_chunk_output_drop(&chunk->local_output, &chunk->parallel->parts);
+    ntr_chunk_output_drop(&chunk->pre_sync_output, &chunk->parallel->parts);
+}
+
+void ntr_chunk_restart(ntr_chunk *chunk) {
+    ntr_late_counts_mark(chunk);
+    drop_result(chunk);
+    chunk->end = chunk->after_pre_sync = NULL;
+    chunk->put_back = chunk->ahead = false;
+    chunk->state = NTR_CHUNK_WAITING;
+}
+
+void ntr_chunk_clear(ntr_chunk *chunk) {
+    const ntr_allocator *allocator = chunk->parallel->decoder.allocator;
+    drop_result(chunk);
+    ntr_late_counts_forget(chunk);
+    ntr_snapshot_free(chunk->start, allocator);
+    ntr_snapshot_free(chunk->before, allocator);
+    const ntr_pre_sync empty = {.messages = chunk->pre_sync.messages, .capacity = chunk->pre_sync.capacity};
+    *chunk = (ntr_chunk){.parallel = chunk->parallel, .data = chunk->data, .room = chunk->room, .pre_sync = empty};
 }

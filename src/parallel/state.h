@@ -132,7 +132,7 @@ static inline ntr_chunk *ntr_chunk_next(const ntr_chunk *chunk) {
     return &p->ring[((size_t)(chunk - p->ring) + 1) % p->ring_size];
 }
 
-/* ---- chunk.c */
+/* ---- late_counts.c */
 
 /* Reset the chunk for the next round of the ring. Its memory is kept. */
 void ntr_chunk_clear(ntr_chunk *chunk);

@@ -3,7 +3,7 @@
 #include "export/pages/report_parts.h"
 
 #include "base/allocator.h"
-#include "export/arcs.h"
+#include "export/stacks.h"
 
 #include <stdlib.h>
 
