@@ -12,11 +12,14 @@
  *   ntr_bundle_open(bundle, "x.ntrace");
  *   ntr_bundle_load(bundle, program);
  *   ntr_bundle_stream_open(bundle, &stream);
- *   decoder = ntr_decoder_new(...);                       // params: ntr_bundle_capture(bundle)->params
- *   while (ntr_stream_reader_next(stream, &span, &last) == NTR_OK) {
+ *   config.params = ntr_bundle_capture(bundle)->params;
+ *   config.program = program;
+ *   decoder = ntr_decoder_new(&config, &status);
+ *   do {
+ *       status = ntr_stream_reader_next(stream, &span, &last);   // sets `last` also after an error
  *       ntr_decoder_feed(decoder, span.data, span.size, last);
- *       // ntr_decoder_read until NTR_NEED_MORE, or NTR_END
- *   } */
+ *       ntr_decoder_count(decoder, &counts);                     // or ntr_decoder_read, until it has no more events
+ *   } while (!last); */
 #ifndef NTRACE_BUNDLE_H
 #define NTRACE_BUNDLE_H
 

@@ -6,7 +6,7 @@
  *   ntr_bus_open(&bus, &options);                 // for example to OpenOCD
  *   target = ntr_target_new(&config, &status);    // topology, bus
  *   status = ntr_target_start(target);            // reset, configuration, enable: Trace Control section 10
- *   while (status == NTR_OK && ...) status = ntr_target_poll(target, &state);
+ *   while (status == NTR_OK && !state.full) status = ntr_target_poll(target, &state);
  *   ntr_target_stop(target);                      // also after a failure: disables everything that was enabled
  *   ntr_target_read(target, sink_index, take, user, &result);
  *

@@ -5,12 +5,15 @@ Arguments: the command, the build folder, the C compiler, the sanitizers of this
 counts what its tests reach ("true").
 """
 import glob
+import json
 import os
+import re
 import subprocess
 import sys
 
 sys.path.append(os.path.join(sys.path[0], ".."))
-from harness import Run, case, check, equal, main, need, scratch, write
+import tiny
+from harness import Run, bytes_of, case, check, equal, main, need, scratch, write
 
 BUILD, COMPILER, SANITIZERS = sys.argv[2], sys.argv[3].split(), sys.argv[4]
 SANITIZE = [] if SANITIZERS == "none" else [f"-fsanitize={SANITIZERS}"]
@@ -142,6 +145,61 @@ def static_library():
     equal(run(build("with-static", PROGRAM, *static("libntrace"))), EXPECTED, "output")
     check(run(build("tools-with-static", TOOLS_PROGRAM, *static("libntrace-tools"))).startswith(VERSION),
           "libntrace-tools runs")
+
+
+# What the examples in the comments of headers leave out: declarations before them, and what is printed after them. Hardware, and QEMU with
+# its plugin, are not here: those two are compiled only.
+EXAMPLES = {
+    "bundle.h": ("ntr_bundle *bundle = ntr_bundle_new(NULL); ntr_program *program = ntr_program_new(NULL); ntr_stream_reader *stream;"
+                 "ntr_decoder *decoder; ntr_decoder_config config; ntr_status status; ntr_bytes span; bool last; ntr_counts counts = {0};"
+                 "ntr_decoder_config_init(&config);", 'printf("%d %d\\n", status, (int)counts.instructions);', "0 5\n"),
+    "perf_data.h": ("ntr_perf_data *data; ntr_params params; ntr_program *program = ntr_program_new(NULL); FILE *user = stdout;"
+                    "ntr_params_init(&params, NULL);", 'printf("%s\\n", ntr_perf_data_error(data));', "perf.data: No such file or directory\n"),
+    "capture.h": ("", "", None),
+    "target.h": ("ntr_bus bus; ntr_bus_options options = {0}; ntr_target_config config = {0}; ntr_target *target; ntr_status status;"
+                 "ntr_target_state state = {0}; size_t sink_index = 0; ntr_stream_sink take = NULL; void *user = NULL; ntr_target_content result;",
+                 "", None),
+}
+
+
+def example(name):
+    """The code in the first comment of the header: lines indented by three."""
+    with open(find(f"include/ntrace/{name}"), encoding="utf-8") as file:
+        comment = file.read().split("*/")[0]
+    lines = [line[5:] for line in comment.splitlines() if line.startswith(" *   ")]
+    return "\n".join(line for line in lines if not re.match(r"[\w/.\[\]]+  +[\w']", line))  # a table of files is no code
+
+
+@case("the examples of headers compile, and those that need no hardware do what they say")
+def header_examples():
+    library = os.path.dirname(find("libntrace.so"))
+    place = os.path.join(scratch(), "x.ntrace", "images")
+    os.makedirs(place)
+    described = {"format": "ntrace-bundle", "version": 1, "stream": "trace.nex", "params": {"dialect": "ntrace-1.0"},
+                 "images": [{"kind": "elf", "file": "images/tiny"}]}
+    for file, content in (("capture.json", json.dumps(described).encode()), ("images/tiny", tiny.elf()), ("trace.nex", bytes_of(tiny.HTM))):
+        write(os.path.join("x.ntrace", file), content)
+    for name, (before, after, expected) in EXAMPLES.items():
+        code = example(name)
+        check(code.count(";") > 3, f"{name} has no example: {code!r}")
+        text = f"""#include <ntrace/tools.h>
+#include <stdio.h>
+#include <stdlib.h>
+static ntr_status print(void *user, const void *bytes, size_t size) {{
+    return fwrite(bytes, 1, size, user) == size ? NTR_OK : NTR_E_IO;
+}}
+int main(void) {{
+    ntr_status (*write)(void *, const void *, size_t) = print;
+    (void)write;
+    {before}
+{code.rstrip(" */")}
+    {after}
+    return 0;
+}}
+"""
+        path = build("example", text, "-Wno-unused-variable", *moved(flags("libntrace-tools", "--cflags", "--libs")))
+        if expected is not None:
+            equal(run(path, env={"LD_LIBRARY_PATH": library}), expected, name)
 
 
 @case("libntrace needs nothing but the C library, and libelf when it was built with it")

@@ -1,5 +1,5 @@
-/* perf.data in memory: records written here by hand, from the documentation of the kernel's and of perf's layouts.
- * documentation of its file format. The form is that of `perf record -o -`: records alone. */
+/* perf.data in memory: records written here by hand, from the documentation of the kernel's and of perf's layouts. The
+ * form is that of `perf record -o -`: records alone. */
 #include "../test.h"
 
 #include <ntrace/tools.h>
