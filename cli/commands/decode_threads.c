@@ -2,7 +2,6 @@
 #include "options/diagnostics.h"
 
 #include <inttypes.h>
-#include <sched.h>
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -192,11 +191,9 @@ ntr_status cli_threads_count(struct cli_threads *t, const ntr_decoder_config *de
 }
 
 unsigned cli_threads_number(struct cli_trace *trace, int64_t requested, enum cli_gain gain) {
-    cpu_set_t set;
-
     if (requested) return (unsigned)requested;
     if (gain == CLI_GAIN_NONE || trace->input.size_hint < PARALLEL_MIN) return 1;
-    const unsigned processors = sched_getaffinity(0, sizeof set, &set) == 0 ? (unsigned)CPU_COUNT(&set) : 1;
+    const unsigned processors = ntr_processors();
     if (processors < (gain == CLI_GAIN_SOME ? PROCESSORS_SOME : 2)) return 1;
     return cli_trace_divides(trace) ? processors : 1;
 }

@@ -83,6 +83,9 @@ typedef struct ntr_parallel_config {
 
 NTR_DEFINE_CONFIG_INIT(ntr_parallel_config)
 
+/* Returns the number of processors that this process may use, at least 1. */
+NTR_API unsigned ntr_processors(void);
+
 /* Returns a new parallel decoder, or NULL. Errors (*status; may be NULL): as ntr_decoder_new; NTR_E_INVALID without
  * `deliver`, or with `finish` and without `counting`; NTR_E_LIMIT when no thread can be created. */
 NTR_API ntr_parallel *ntr_parallel_new(const ntr_parallel_config *config, ntr_status *status);

@@ -5,6 +5,7 @@
 #include <fcntl.h>
 #include <limits.h>
 #include <stdio.h>
+#include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -110,23 +111,38 @@ void ntr_capture_ring_drop_copy(const struct ntr_capture_ring *ring, const char 
     unlink(copy);
 }
 
+/* Appends a file to another, which is as before if that fails. */
+static bool append_whole(int to, const char *path) {
+    const off_t size = lseek(to, 0, SEEK_END);
+    if (size >= 0 && append(to, path)) return true;
+    const int cause = errno;
+    if (size >= 0 && ftruncate(to, size) == 0) errno = cause;
+    return false;
+}
+
+/* The oldest segment takes the others, each of which is removed when it is complete there: a disk that is nearly full
+ * has space for that, and what cannot be joined is kept. */
 ntr_status ntr_capture_ring_join(struct ntr_capture_ring *ring, const char *path, struct ntr_capture_reason *reason) {
-    char whole[PATH_MAX], name[PATH_MAX];
+    char first[PATH_MAX], name[PATH_MAX];
     struct stat about;
 
     if (!ring->limit || stat(path, &about)) return NTR_OK;
     ntr_capture_ring_drop_copy(ring, path, false);
     make_room(ring, path, (uint64_t)about.st_size);
     if (!ring->count) return NTR_OK;
-    snprintf(whole, sizeof whole, "%s.whole", path);
-    int file = open(whole, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
-    bool good = file >= 0 && append_all(ring, file, path);
-    for (unsigned i = 0; i < ring->count; i++) {
+    segment_path(first, path, ring->first);
+    int file = open(first, O_WRONLY | O_CLOEXEC);
+    bool good = file >= 0;
+    for (unsigned i = 1; good && i < ring->count; i++) {
         segment_path(name, path, ring->first + i);
-        unlink(name);
+        good = append_whole(file, name);
+        if (good) unlink(name);
     }
-    good = good && rename(whole, path) == 0;
-    ntr_status status = good ? NTR_OK : ntr_capture_fail_errno(reason, path);
-    if (file >= 0 && close(file) && good) status = ntr_capture_fail_errno(reason, path);
-    return status;
+    good = good && append_whole(file, path);
+    if (file >= 0 && close(file)) good = false;
+    if (good && rename(first, path) == 0) return NTR_OK;
+    return ntr_capture_fail(
+        reason, NTR_E_IO,
+        "%s: its parts cannot be joined: %s; they are kept: %s, then those with higher numbers, then %s", path,
+        strerror(errno), first, path);
 }

@@ -42,7 +42,8 @@ bool ntr_capture_ring_copy(struct ntr_capture_ring *ring, const char *path, char
 /* Remove the copy before the last one (`before`), or the last one. */
 void ntr_capture_ring_drop_copy(const struct ntr_capture_ring *ring, const char *path, bool before);
 
-/* The stream is closed: make one file of the segments. */
+/* The stream is closed: makes one file of the segments. If that fails, the parts that are not joined are kept, and
+ * *reason names them. Errors: NTR_E_IO. */
 ntr_status ntr_capture_ring_join(struct ntr_capture_ring *ring, const char *path, struct ntr_capture_reason *reason);
 
 #endif

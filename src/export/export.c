@@ -86,6 +86,15 @@ static ntr_status start(ntr_export *x) {
     return status ? status : x->out.status;
 }
 
+/* Records the first error. */
+static ntr_status ended(ntr_export *x, ntr_status status) {
+    if (status >= 0 || x->failed != NTR_OK) return status;
+    x->failed = status;
+    if (status == x->out.status)
+        snprintf(x->error, sizeof x->error, "the output cannot be written: %s", ntr_status_text(status));
+    return status;
+}
+
 ntr_export *ntr_export_new(const ntr_exporter *exporter, const ntr_analysis *given, const ntr_output *given_output,
                            ntr_status *status) {
     ntr_status ignored;
@@ -104,21 +113,17 @@ ntr_export *ntr_export_new(const ntr_exporter *exporter, const ntr_analysis *giv
     x->path = output.path;
     x->out.output = output;
     *status = start(x);
+    if (*status == NTR_E_IO) { /* later calls return it: only an export has a reason */
+        (void)ended(x, *status);
+        *status = NTR_OK;
+    }
     if (*status == NTR_OK) return x;
     ntr_export_free(x);
     return NULL;
 }
 
-/* Records the first error. */
-static ntr_status ended(ntr_export *x, ntr_status status) {
-    if (status >= 0 || x->failed != NTR_OK) return status;
-    x->failed = status;
-    if (status == x->out.status)
-        snprintf(x->error, sizeof x->error, "the output cannot be written: %s", ntr_status_text(status));
-    return status;
-}
-
 ntr_status ntr_export_feed(ntr_export *x, const ntr_event *events, size_t count) {
+    if (x->failed != NTR_OK) return x->failed;
     ntr_status status = x->exporter->events ? x->exporter->events(x, events, count) : NTR_OK;
     return ended(x, status ? status : x->out.status);
 }
@@ -128,6 +133,7 @@ bool ntr_export_follows(const ntr_export *x) {
 }
 
 ntr_status ntr_export_finish(ntr_export *x) {
+    if (x->failed != NTR_OK) return x->failed;
     ntr_status status = x->exporter->end ? x->exporter->end(x) : NTR_OK;
     return ended(x, status ? status : ntr_out_flush(&x->out));
 }

@@ -188,8 +188,10 @@ static ntr_status begin(ntr_export *x) {
     db->export_ = x;
     remove(x->path);
     if (sqlite3_open(x->path, &db->handle) != SQLITE_OK ||
-        sqlite3_exec(db->handle, schema, NULL, NULL, NULL) != SQLITE_OK)
+        sqlite3_exec(db->handle, schema, NULL, NULL, NULL) != SQLITE_OK) {
+        fail(db);
         return NTR_E_IO;
+    }
     db->gaps = prepare(db, "INSERT INTO gaps VALUES(?,?,?,?,?,?,?)");
     db->accesses = prepare(db, "INSERT INTO accesses VALUES(?,?,?,?,?,?,?,?,?)");
     db->watchpoints = prepare(db, "INSERT INTO watchpoints VALUES(?,?,?,?,?)");

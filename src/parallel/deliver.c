@@ -126,7 +126,7 @@ void ntr_deliver(ntr_parallel *p, ntr_chunk *head, bool all) {
         pthread_mutex_unlock(&p->lock);
         ntr_status status = deliver_pre_sync(p, UINT32_MAX);
         pthread_mutex_lock(&p->lock);
-        p->status = status;
+        if (p->status == NTR_OK) p->status = status; /* another thread may have failed meanwhile */
     }
     p->delivering = false;
 }

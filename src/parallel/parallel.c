@@ -4,6 +4,7 @@
 
 #include "base/allocator.h"
 
+#include <errno.h>
 #include <sched.h>
 #include <string.h>
 
@@ -16,16 +17,26 @@ enum { OUTPUT_MAX = 16 << 20, HELD_MAX = 16 << 20 };
 
 enum { THREADS_MAX = 256 };
 
-static unsigned processors(void) {
-    cpu_set_t set;
-    return sched_getaffinity(0, sizeof set, &set) == 0 ? (unsigned)CPU_COUNT(&set) : 1;
+/* A set of fixed size holds 1,024 processors, and the kernel refuses a set that is smaller than its own. */
+unsigned ntr_processors(void) {
+    enum { SETS_MAX = 1 << 20 };
+    for (size_t size = CPU_SETSIZE; size <= SETS_MAX; size *= 2) {
+        cpu_set_t *set = CPU_ALLOC(size);
+        if (!set) return 1;
+        const bool got = sched_getaffinity(0, CPU_ALLOC_SIZE(size), set) == 0;
+        const int count = got ? CPU_COUNT_S(CPU_ALLOC_SIZE(size), set) : 0;
+        CPU_FREE(set);
+        if (got) return count > 0 ? (unsigned)count : 1;
+        if (errno != EINVAL) return 1;
+    }
+    return 1;
 }
 
 static ntr_status set_up(ntr_parallel *p, const ntr_parallel_config *config) {
     const ntr_allocator *allocator = p->decoder.allocator;
     p->config = *config;
     p->config.decoder = &p->decoder;
-    unsigned threads = config->threads ? config->threads : processors();
+    unsigned threads = config->threads ? config->threads : ntr_processors();
     p->worker_count = threads > THREADS_MAX ? THREADS_MAX : threads;
     p->least = config->chunk ? config->chunk : config->counting ? CHUNK_COUNTING : CHUNK_READING;
     p->first_least = p->wanted = p->least;

@@ -54,9 +54,11 @@ const volatile char *machine_log_start(void) {
 /* ---- memory -------------------------------------------------------------------------------------------------------
  */
 
+/* Held while the places of the harts become what is given back: a hart that resumes finds the log from there on. */
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+
 /* Give back what every hart has read, but for the newest part: another plugin may read the log, too. */
 static void punch(void) {
-    static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
     uint64_t least = log_size;
 
     if (pthread_mutex_trylock(&lock)) return;
@@ -79,10 +81,12 @@ void machine_log_idle(struct machine_hart *hart) {
 
 void machine_log_resume(struct machine_hart *hart) {
     unsigned vcpu = (unsigned)(hart->lane - channel->lanes);
-    const volatile char *least = start + atomic_load(&given_back);
 
+    pthread_mutex_lock(&lock);
+    const volatile char *least = start + atomic_load(&given_back);
     if (hart->line < least) hart->line = least;
     if (vcpu < HARTS) atomic_store(&places[vcpu], hart->line);
+    pthread_mutex_unlock(&lock);
 }
 
 /* ---- lines --------------------------------------------------------------------------------------------------------

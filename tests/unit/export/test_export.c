@@ -95,7 +95,24 @@ static void errors_of_sqlite_are_described(void **state) {
     end(&r);
 }
 
+/* The file cannot be made. */
+static void errors_of_opening_sqlite_are_described(void **state) {
+    (void)state;
+    const ntr_exporter *sqlite = ntr_exporter_find("export", "sqlite");
+    if (!sqlite) SKIP_TEST("build-sqlite");
+    rig r;
+    start(&r);
+    r.output.path = "/nonexistent/folder/file.db";
+    ntr_export *x = ntr_export_new(sqlite, &r.analysis, &r.output, NULL);
+    assert_non_null(x);
+    assert_int_equal(ntr_export_finish(x), NTR_E_IO);
+    assert_non_null(strstr(ntr_export_error(x), "SQLite: unable to open database file"));
+    ntr_export_free(x);
+    end(&r);
+}
+
 int main(void) {
-    const struct CMUnitTest tests[] = {TEST(errors_of_the_output_are_described), TEST(errors_of_sqlite_are_described)};
+    const struct CMUnitTest tests[] = {TEST(errors_of_the_output_are_described), TEST(errors_of_sqlite_are_described),
+                                       TEST(errors_of_opening_sqlite_are_described)};
     return cmocka_run_group_tests_name("export", tests, NULL, NULL);
 }

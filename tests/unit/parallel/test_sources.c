@@ -107,8 +107,20 @@ static void sources_that_take_turns(void **state) {
     scene_end(&s);
 }
 
+/* coreutils' nproc asks the kernel by itself. */
+static void processors_are_those_of_this_process(void **state) {
+    (void)state;
+    unsigned expected = 0;
+    FILE *nproc = popen("env -u OMP_NUM_THREADS -u OMP_THREAD_LIMIT nproc", "r");
+    assert_non_null(nproc);
+    assert_int_equal(fscanf(nproc, "%u", &expected), 1);
+    pclose(nproc);
+    assert_int_equal(ntr_processors(), expected);
+}
+
 int main(void) {
-    const struct CMUnitTest tests[] = {TEST(a_source_that_sleeps), TEST(the_place_before_a_stop),
-                                       TEST(messages_before_a_sync), TEST(sources_that_take_turns)};
+    const struct CMUnitTest tests[] = {TEST(processors_are_those_of_this_process), TEST(a_source_that_sleeps),
+                                       TEST(the_place_before_a_stop), TEST(messages_before_a_sync),
+                                       TEST(sources_that_take_turns)};
     return cmocka_run_group_tests_name("sources", tests, NULL, NULL);
 }
