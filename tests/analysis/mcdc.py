@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Condition vectors and independence pairs, decision by decision, against llvm-cov. TAP on standard output.
 
-usage: mcdc.py NTRACE
+usage: mcdc.py NTRACE [every]      every: the project's own sources at every level of optimization, not only -Og
 
 The same sources run with the same inputs: instrumented by clang-19 -fcoverage-mcdc on this machine, and not instrumented,
 compiled for RISC-V by gcc, under ntrace run. Executed condition vectors do not depend on the target.
@@ -583,14 +583,15 @@ def real_source(bench):
     sources = [name for name in sources if os.path.basename(name) not in NOT_REAL]
     assert sum(open(name, encoding="utf-8").read().count("\n") for name in sources) >= 2000
     flags = ("-D_GNU_SOURCE", "-Dntr_quick_native=ntr_quick_portable", "-I" + os.path.join(ROOT, "include"), "-I" + os.path.join(ROOT, "src"),
-             "-I" + os.path.join(os.path.dirname(bench.ntrace), "include"))  # version.h is made by the build
+             "-I" + os.path.join(os.path.dirname(bench.ntrace), "include"))  # the build makes the header with the version
     bench.run(*CLANG, *flags, *sources, "-o", "native")
     bench.run("./native", env={"LLVM_PROFILE_FILE": "native.profraw"})
     bench.run("llvm-profdata-19", "merge", "native.profraw", "-o", "native.profdata")
     shown = bench.run("llvm-cov-19", "show", "-show-mcdc", "-instr-profile=native.profdata", "native")
     parts = re.split(r"(?m)^(/[^\n|]*\.[ch]):$", shown)
     truth = {name: parse_llvm_cov(body) for name, body in zip(parts[1::2], parts[2::2]) if os.path.basename(name) not in NOT_REAL}
-    for level, least, most in (("-O0", 300, 0.01), ("-Og", 240, 0.15), ("-O2", 55, 0.84)):
+    levels = ("-Og", 240, 0.15), ("-O0", 300, 0.01), ("-O2", 55, 0.84)
+    for level, least, most in levels if "every" in sys.argv else levels[:1]:
         bench.run(*GCC, level, *flags, *sources, "-o", "real")
         bench.run(bench.ntrace, "run", "-o", "real.ntrace", "--", "./real")
         found = bench.mcdc("real.ntrace")["decisions"]

@@ -1,7 +1,10 @@
 #!/usr/bin/env python3
-"""200 random walks through a trace, forward and backward, against a model: the decoded list of instructions, with the
+"""Random walks through a trace, forward and backward, against a model: the decoded list of instructions, with the
 depth of the stack counted along it. Position, program counter, function, line and depth agree at each stop; where a walk
-ends is predicted for all commands that do not depend on the line table."""
+ends is predicted for all commands that do not depend on the line table.
+
+usage: walks.py NTRACE FOLDER [WALKS]      FOLDER holds the programs that tests/gdb/build made
+"""
 import json
 import os
 import random
@@ -13,7 +16,8 @@ sys.path.append(os.path.join(sys.path[0], ".."))
 from gdb import bundle, debuggers, program, server
 from harness import NTRACE, case, check, main, scratch
 
-WALKS, STEPS, SEED = 200, 8, 20
+WALKS, STEPS = int(sys.argv[3]) if len(sys.argv) > 3 else 50, 8
+SEED = 20
 
 
 class Model:
@@ -200,7 +204,7 @@ def shown_depth(model, at):
     return model.depths[at] - model.depths[first] + 1
 
 
-@case("200 random walks")
+@case(f"{WALKS} random walks")
 def walks():
     for gdb in debuggers():
         model, states = walk_all(gdb, "calls")
