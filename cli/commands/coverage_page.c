@@ -152,66 +152,6 @@ static void write_files(const struct cli_coverage_evidence *e, struct cli_output
 
 /* ---- the page */
 
-/* Text that becomes a part of the page, with escaped characters. */
-struct page_text {
-    struct cli_output out, *page;
-    char buffer[2 * CLI_OUTPUT_RESERVE_MAX];
-};
-
-/* Returns how many of the bytes at the end begin a character that may go on. */
-static size_t unfinished(const char *bytes, size_t size) {
-    for (size_t count = 1; count <= 3 && count <= size; count++) {
-        const unsigned char c = (unsigned char)bytes[size - count];
-        if (c >= 0xc0) return ntr_utf8_length(&bytes[size - count], count) ? 0 : count;
-        if (c < 0x80) break;
-    }
-    return 0;
-}
-
-static void take_page_text(void *user) {
-    struct page_text *t = user;
-    const size_t kept = t->out.buffer ? unfinished(t->buffer, t->out.used) : 0;
-
-    if (t->out.buffer) cli_output_xml_bytes(t->page, t->buffer, t->out.used - kept);
-    if (kept) memmove(t->buffer, &t->buffer[t->out.used - kept], kept);
-    t->out.buffer = t->buffer;
-    t->out.used = kept;
-    t->out.capacity = sizeof t->buffer;
-}
-
-void cli_coverage_page_text(const struct cli_coverage_evidence *e,
-                            void (*write)(const struct cli_coverage_evidence *e, struct cli_output *out),
-                            struct cli_output *page) {
-    struct page_text t = {.page = page};
-
-    cli_output_text(page, "<pre>");
-    cli_output_open_into(&t.out, take_page_text, &t);
-    take_page_text(&t);
-    write(e, &t.out);
-    cli_output_xml_bytes(page, t.buffer, t.out.used);
-    cli_output_text(page, "</pre>\n");
-}
-
-void cli_coverage_page_place(const char *file, uint32_t line, uint32_t column, struct cli_output *out) {
-    cli_output_text(out, "<td>");
-    cli_output_xml(out, file);
-    cli_output_print(out, ":%" PRIu32, line);
-    if (column) cli_output_print(out, ":%" PRIu32, column);
-    cli_output_text(out, "</td>");
-}
-
-const char *cli_coverage_page_state(ntr_cover_state state) {
-    static const char *const states[] = {"covered", "not covered", "not determinable"};
-
-    return states[state];
-}
-
-void cli_coverage_page_row(ntr_cover_state state, struct cli_output *out) {
-    static const char *const rows[] = {"<tr>", "<tr class=\"no\">", "<tr class=\"open\">"};
-
-    cli_output_text(out, rows[state]);
-}
-
 void cli_coverage_page(const struct cli_coverage_evidence *e, struct cli_output *out) {
     cli_output_text(out, head);
     cli_output_text(out, e->data->decisions ? ", <a href=\"#mcdc\">MC/DC</a></p>\n" : "</p>\n");

@@ -77,7 +77,7 @@ int cli_decode_show(struct decode *d, struct cli_analysis *answer);
 /* Shows events, in the order of time if the trace has several sources and timestamps. */
 void cli_decode_show_events(struct decode *d, struct cli_decode_output *output, const ntr_event *events, size_t count);
 
-/* ---- decode_partial.c */
+/* ---- decode_events.c */
 
 /* Shows the events of the answer. */
 int cli_decode_answer(struct decode *d, struct cli_analysis *answer, struct cli_decode_output *output);

@@ -1,6 +1,7 @@
 /* libarchive is loaded when it is needed: with it come libxml2, ICU and libstdc++, whose relocations take longer than
  * many commands do. */
 #include "capture/guest_unpack.h"
+#include "bundle/files.h"
 
 #include <archive.h>
 #include <archive_entry.h>
@@ -76,7 +77,7 @@ static ntr_status copy(const libarchive *la, struct archive *from, int file, con
     while ((n = la->archive_read_data(from, chunk, sizeof chunk)) > 0) {
         sum += (uint64_t)n;
         if (sum > NTR_GUEST_UNPACKED_MOST) return ntr_capture_fail(reason, NTR_E_LIMIT, too_large, path);
-        if (!ntr_guest_put(file, chunk, (size_t)n)) return ntr_capture_fail_errno(reason, path);
+        if (!ntr_write_all(file, chunk, (size_t)n)) return ntr_capture_fail_errno(reason, path);
     }
     if (n == 0) return NTR_OK;
     const char *why = la->archive_error_string(from);

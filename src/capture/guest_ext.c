@@ -2,6 +2,7 @@
  * the other; each inode is visited once, so a damaged image in which folders contain each other comes to an end. */
 #include "base/allocator.h"
 #include "capture/guest_unpack.h"
+#include "bundle/files.h"
 
 #include <elf.h>
 #include <ext2fs/ext2fs.h>
@@ -35,7 +36,7 @@ static bool put_head(const struct ext *ext, const char *name, uint64_t size, uns
     const unsigned name_size = (unsigned)strlen(name) + 1;
     const int n = snprintf(head, sizeof head, "070701%08X%08X%08X%08X%08X%08X%08X%08X%08X%08X%08X%08X%08X%s", 0, mode,
                            0, 0, 1, 0, (unsigned)size, 0, 0, 0, 0, name_size, 0, name);
-    return n > 0 && ntr_guest_put(ext->file, head, ((size_t)n + 1 + 3) & ~(size_t)3);
+    return n > 0 && ntr_write_all(ext->file, head, ((size_t)n + 1 + 3) & ~(size_t)3);
 }
 
 static bool put_content(const struct ext *ext, ext2_file_t from, uint64_t size) {
@@ -47,10 +48,10 @@ static bool put_content(const struct ext *ext, ext2_file_t from, uint64_t size) 
         unsigned got = 0;
         if (ext2fs_file_read(from, chunk, want, &got) || got != want)
             memset(chunk + got, 0, want - got); /* damaged: zeros */
-        if (!ntr_guest_put(ext->file, chunk, want)) return false;
+        if (!ntr_write_all(ext->file, chunk, want)) return false;
         at += want;
     }
-    return ntr_guest_put(ext->file, zeros, -size & 3);
+    return ntr_write_all(ext->file, zeros, -size & 3);
 }
 
 static bool begins_as_elf(ext2_file_t from) {

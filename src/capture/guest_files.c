@@ -1,4 +1,5 @@
 #include "capture/guest_files.h"
+#include "bundle/files.h"
 #include "capture/guest_partitions.h"
 #include "capture/guest_unpack.h"
 
@@ -163,17 +164,6 @@ static size_t plain_size(ntr_bytes archive) {
     return at < archive.size ? at : archive.size;
 }
 
-bool ntr_guest_put(int file, const void *bytes, size_t size) {
-    for (const uint8_t *at = bytes; size;) {
-        ssize_t n = write(file, at, size);
-        if (n < 0 && errno != EINTR) return false;
-        if (n <= 0) continue;
-        at += n;
-        size -= (size_t)n;
-    }
-    return true;
-}
-
 /* All partitions with a file system of Linux, one archive behind the other. */
 static ntr_status read_disk(int file, ntr_bytes disk, const char *path, struct ntr_capture_reason *reason) {
     uint64_t begins[NTR_GUEST_PARTITIONS_MOST], left = NTR_GUEST_UNPACKED_MOST;
@@ -197,7 +187,7 @@ static ntr_status fill(int file, ntr_bytes archive, size_t plain, const char *pa
 
     if (form == GUEST_EXT) return ntr_guest_read_ext(path, 0, file, &left, reason);
     if (form == GUEST_DISK) return read_disk(file, archive, path, reason);
-    if (!ntr_guest_put(file, archive.data, plain)) return ntr_capture_fail_errno(reason, path);
+    if (!ntr_write_all(file, archive.data, plain)) return ntr_capture_fail_errno(reason, path);
     return ntr_guest_decompress((ntr_bytes){archive.data + plain, archive.size - plain}, file, path, reason);
 }
 

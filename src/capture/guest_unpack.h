@@ -25,7 +25,4 @@ ntr_status ntr_guest_decompress(ntr_bytes bytes, int file, const char *path, str
 ntr_status ntr_guest_read_ext(const char *path, uint64_t begin, int file, uint64_t *left,
                               struct ntr_capture_reason *reason);
 
-/* Writes all bytes. Returns false, with errno, when it cannot. */
-bool ntr_guest_put(int file, const void *bytes, size_t size);
-
 #endif

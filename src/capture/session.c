@@ -71,36 +71,6 @@ ntr_status ntr_capture_session_configure(struct ntr_capture_session *session) {
     return NTR_OK;
 }
 
-static const char *stream_name(const struct ntr_capture_session *session) {
-    return session->compresses ? "trace.nex.zst" : "trace.nex";
-}
-
-void ntr_capture_stream_path(const struct ntr_capture_session *session, char *path, size_t size) {
-    snprintf(path, size, "%s/%s", ntr_bundle_folder(session->record.bundle), stream_name(session));
-}
-
-ntr_status ntr_capture_stream_open(struct ntr_capture_session *session) {
-    char path[PATH_MAX];
-
-    ntr_capture_stream_path(session, path, sizeof path);
-    ntr_bundle_writer_release(&session->stream, session->config.allocator);
-    session->stream.offset = session->stream.used = 0;
-    session->ring.limit = session->config.max_size;
-    ntr_status status = ntr_bundle_writer_open(&session->stream, path, session->compresses, session->config.allocator);
-    if (status == NTR_E_IO) return ntr_capture_fail_errno(&session->reason, path);
-    if (status == NTR_E_UNSUPPORTED)
-        return ntr_capture_fail(&session->reason, status, "this build has no zstd: the stream cannot be compressed");
-    return status == NTR_OK ? status : ntr_capture_fail_memory(&session->reason);
-}
-
-ntr_status ntr_capture_stream_close(struct ntr_capture_session *session) {
-    char path[PATH_MAX];
-
-    ntr_status status = ntr_bundle_writer_close(&session->stream);
-    ntr_capture_stream_path(session, path, sizeof path);
-    return status == NTR_OK ? status : ntr_capture_fail_errno(&session->reason, path);
-}
-
 /* From time to time: a stream that has become large is compressed. */
 static void check_size(struct ntr_capture_session *session) {
     enum { LARGE = 1 << 20 };
@@ -234,33 +204,8 @@ static ntr_status check(struct ntr_capture_session *session) {
     return ntr_capture_fail(&session->reason, failure, "encoding failed: %s", ntr_status_text(failure));
 }
 
-static struct ntr_capture_report report_of(const struct ntr_capture_session *session, const char *missing) {
-    return (struct ntr_capture_report){
-        .config = &session->config,
-        .harts = &session->harts,
-        .guest = &session->guest,
-        .past = &session->past,
-        .stream = stream_name(session),
-        .command = session->command ? session->command : (const char **)(uintptr_t)session->config.command,
-        .process = session->config.follow_fork ? session->process : NULL,
-        .missing = missing,
-        .pid = session->pid,
-        .dropped = missing ? session->ring.begin : session->ring.dropped,
-        .adopted = session->adopted,
-        .machine = &session->machine,
-        .stuck = session->stuck,
-        .unnamed = *session->unnamed.text ? session->unnamed.text : NULL,
-    };
-}
-
 /* ---- while the program runs: what there is can be read if this process is killed ----------------------------------
  */
-
-uint64_t ntr_capture_clock(void) {
-    struct timespec time;
-    clock_gettime(CLOCK_MONOTONIC, &time);
-    return (uint64_t)time.tv_sec * 1000000000u + (uint64_t)time.tv_nsec;
-}
 
 static void cut(struct ntr_capture_session *session) {
     const ntr_capture_config *config = &session->config;
@@ -276,18 +221,6 @@ static void cut(struct ntr_capture_session *session) {
 
 void ntr_capture_session_drain(struct ntr_capture_session *session) {
     while (ntr_capture_harts_drain(&session->harts, true)) cut(session);
-}
-
-void ntr_capture_session_describe(struct ntr_capture_session *session, const char *stream) {
-    struct ntr_capture_report report =
-        report_of(session, "ntrace run ended before the program; the end of the trace is missing");
-
-    report.stream = stream;
-    report.dropped = session->ring.dropped;
-    ntr_capture_bundle_save(&session->record, &report, &session->harts.code);
-    *session->reason.text = 0;
-    session->saved_at = ntr_capture_clock();
-    session->saved_size = session->stream.offset;
 }
 
 /* With max_size, the stream is in several files, which change: what is described is a copy. */
@@ -321,7 +254,7 @@ void ntr_capture_session_save(struct ntr_capture_session *session) {
     if (session->ring.limit)
         describe_copy(session);
     else
-        ntr_capture_session_describe(session, stream_name(session));
+        ntr_capture_session_describe(session, ntr_capture_stream_name(session));
     session->save_time = ntr_capture_clock() - now;
 }
 
@@ -340,8 +273,8 @@ static ntr_status salvage(struct ntr_capture_session *session, ntr_status status
     if (session->stream.error && !session->compresses && stat(path, &about) == 0 &&
         truncate(path, about.st_size > 2 * SPARE ? about.st_size - SPARE : about.st_size / 2) == 0 &&
         session->saved_size) {
-        const struct ntr_capture_report report =
-            report_of(session, "the stream could not be written to its end; the end of the trace is missing");
+        const struct ntr_capture_report report = ntr_capture_session_report(
+            session, "the stream could not be written to its end; the end of the trace is missing");
         ntr_capture_bundle_save(&session->record, &report, &session->harts.code);
     }
     bool kept = ntr_bundle_keep(session->record.bundle) == NTR_OK;
@@ -372,7 +305,7 @@ static ntr_status complete(struct ntr_capture_session *session) {
         ntr_capture_guest_names(session);
         ntr_capture_firmware_names(session);
     }
-    const struct ntr_capture_report report = report_of(session, NULL);
+    const struct ntr_capture_report report = ntr_capture_session_report(session, NULL);
     return ntr_capture_bundle_finish(&session->record, &report, &session->losses);
 }
 

@@ -81,7 +81,11 @@ void ntr_capture_session_release(struct ntr_capture_session *session);
 /* Nanoseconds of a clock that does not go back. */
 uint64_t ntr_capture_clock(void);
 
+/* What the bundle says of the session. `missing`: NULL, or what is missing at the end. */
+struct ntr_capture_report ntr_capture_session_report(const struct ntr_capture_session *session, const char *missing);
+
 /* The file of the stream. A stream that is opened again is written from its beginning. */
+const char *ntr_capture_stream_name(const struct ntr_capture_session *session);
 void ntr_capture_stream_path(const struct ntr_capture_session *session, char *path, size_t size);
 ntr_status ntr_capture_stream_open(struct ntr_capture_session *session);
 ntr_status ntr_capture_stream_close(struct ntr_capture_session *session);

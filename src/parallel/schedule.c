@@ -20,7 +20,7 @@
  * Memory: the output of a chunk before it is the head is at most `most_output`, two parts, and one piece larger than a
  * part. No chunk is begun early while the chunks behind the head hold more than `most_held` together. So all of them
  * hold at most `most_held`, and the output of one chunk more for each thread. */
-#include "parallel/state.h"
+#include "parallel/late_counts.h"
 
 /* Returns the bytes of output of the chunks behind the head. */
 static size_t held(const ntr_parallel *p) {
@@ -57,4 +57,35 @@ bool ntr_schedule_put_back(ntr_parallel *p) {
     if (waiting == 0 || waiting < p->started) return false;
     latest->put_back = true;
     return true;
+}
+
+/* ---- the size of chunks */
+
+/* With a count callback, each chunk reports all that it has counted, unless that is done late. Chunks grow until there
+ * is at most one report in so many bytes; but not above CHUNK_GROWN, nor above a part of the stream, so that the
+ * threads end at about the same time. Other chunks that are counted grow up to CHUNK_COUNTED: threads then wait less
+ * often. So do chunks without a guess because of several sources, as long as they have little output: sources that take
+ * turns are then all in each chunk. */
+enum {
+    BYTES_PER_REPORT = 128,
+    CHUNK_GROWN = 4 << 20,
+    CHUNK_COUNTED = 1 << 20,
+    CHUNK_PARTS = 16,
+    OUTPUT_LITTLE = 8 << 20
+};
+
+/* Chunks with more output than half of the limit for a chunk that is not delivered yet (`most_output`) become smaller,
+ * down to this part of the size of the first ones, because at the limit a thread waits. */
+enum { SMALLER_PARTS = 8 };
+
+void ntr_parallel_adapt(ntr_parallel *p, const ntr_chunk *done) {
+    bool many_reports = done->reports > done->size / BYTES_PER_REPORT && !ntr_counts_late(p);
+    bool takes_turns = done->many_sources && done->put < OUTPUT_LITTLE;
+    bool much_output = done->guessed && done->put > p->most_output / 2;
+    size_t most = many_reports ? CHUNK_GROWN : p->config.counting || takes_turns ? CHUNK_COUNTED : p->least;
+    if (p->config.chunk) return;
+    if (much_output && p->least > p->first_least / SMALLER_PARTS)
+        p->least /= 2;
+    else if (p->least < most && p->least < p->cut / CHUNK_PARTS)
+        p->least *= 2;
 }
