@@ -60,6 +60,7 @@ static void copy_tables(struct channel *to) {
     to->head.xlen = head->xlen;
     to->head.follow = head->follow;
     to->head.accesses = head->accesses;
+    to->head.access_object = head->access_object;
     to->head.access_first = head->access_first;
     to->head.access_last = head->access_last;
     memcpy(to->blocks, from->blocks, snapshot.blocks * sizeof *to->blocks);

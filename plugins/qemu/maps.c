@@ -14,8 +14,11 @@ static void add_line(uint64_t start, uint64_t length, uint64_t offset, const cha
     if (strchr(path, '\n')) return;
     int n =
         snprintf(channel->maps + used, room, "%" PRIx64 " %" PRIx64 " %" PRIx64 " %s\n", start, length, offset, path);
-    if (n > 0 && (uint64_t)n < room)
-        atomic_store_explicit(&channel->head.maps, used + (uint64_t)n, memory_order_release);
+    if (n <= 0 || (uint64_t)n >= room) return;
+    atomic_store(&channel->head.maps, used + (uint64_t)n);
+    if (!channel->head.access_object) return;
+    channel->head.access_first = 0; /* the file may have the object */
+    channel->head.access_last = UINT64_MAX;
 }
 
 void maps_add(uint64_t start, uint64_t length, int fd, uint64_t offset) {

@@ -7,6 +7,7 @@
 #include "capture/blocks.h"
 #include "capture/spaces.h"
 #include "capture/window.h"
+#include "program/program.h"
 
 #include <errno.h>
 #include <signal.h>
@@ -98,16 +99,37 @@ ntr_status ntr_capture_session_create(struct ntr_capture_session *session) {
 /* ---- which part of the execution is traced ------------------------------------------------------------------------
  */
 
-static bool find_symbol(void *user, const char *name, ntr_symbol *symbol) {
+static void add_address(struct ntr_capture_place *place, uint64_t address) {
+    for (size_t i = 0; i < place->count && i < NTR_CAPTURE_LOADS; i++)
+        if (place->addresses[i] == address) return;
+    place->addresses[place->count++ % NTR_CAPTURE_LOADS] = address;
+    place->address_known = true;
+}
+
+/* The file is that of the first look: a library that is loaded later may have another symbol of this name. */
+static void find_symbol(void *user, struct ntr_capture_place *place) {
     struct ntr_capture_session *session = user;
     const struct channel *channel = session->source.channel;
+    ntr_symbol symbol;
 
     if (session->machine.name) ntr_capture_machine_files(session);
     ntr_capture_record_files(&session->record, channel->maps, (size_t)atomic_load(&channel->head.maps));
     *session->reason.text = 0; /* a file that cannot be copied is reported at the end */
-    if (ntr_program_find(session->record.program, name, symbol) == NTR_OK) return true;
-    *symbol = (ntr_symbol){.name = name};
-    return session->machine.kernel && ntr_capture_kernel_symbol(session, name, &symbol->address);
+    const ntr_program *program = session->record.program;
+    if (!place->file && ntr_program_find(program, place->name, &symbol) == NTR_OK) {
+        place->file = symbol.image;
+        place->size = symbol.size;
+        place->code_size =
+            session->machine.name
+                ? 0
+                : ntr_program_read(program, NULL, 0, symbol.address, place->code,
+                                   symbol.size && symbol.size < sizeof place->code ? symbol.size : sizeof place->code);
+    }
+    while (place->file && ntr_program_find_in(program, place->file, place->name, &place->images, &symbol) == NTR_OK)
+        add_address(place, symbol.address);
+    uint64_t address;
+    if (!place->file && session->machine.kernel && ntr_capture_kernel_symbol(session, place->name, &address))
+        add_address(place, address);
 }
 
 static struct ntr_capture_place place_of(const char *text) {
@@ -115,8 +137,10 @@ static struct ntr_capture_place place_of(const char *text) {
     char *end;
 
     if (!text || *text < '0' || *text > '9') return place;
-    place.address = strtoull(text, &end, 0);
+    place.addresses[0] = strtoull(text, &end, 0);
     place.address_known = *end == 0;
+    place.count = place.address_known;
+    if (place.address_known) place.name = NULL;
     return place;
 }
 

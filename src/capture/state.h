@@ -90,10 +90,20 @@ struct ntr_capture_poll {
 };
 
 /* An instruction at which the window opens or closes, or an object whose loads and stores are traced. */
+/* A place in the code, or an object. A symbol is everywhere where its file is loaded, at one time or another; at such
+ * an address there is the place if the code is that of the symbol. */
+enum { NTR_CAPTURE_LOADS = 64, NTR_CAPTURE_PLACE_CODE = 16 };
+
 struct ntr_capture_place {
     bool given, address_known;
-    const char *name; /* symbol; NULL: `address` was given */
-    uint64_t address, size, maps_seen; /* size: of the symbol */
+    const char *name; /* symbol; NULL: an address was given */
+    const char *file; /* of the symbol; owned by the program of the record; NULL: not known, or there is none */
+    size_t images; /* that were looked at */
+    uint64_t addresses[NTR_CAPTURE_LOADS]; /* the most recent ones, but for `count` */
+    size_t count; /* may be more than there are */
+    uint8_t code[NTR_CAPTURE_PLACE_CODE]; /* first bytes of the symbol */
+    size_t code_size;
+    uint64_t size, maps_seen; /* size: of the symbol */
 };
 
 /* The part of the execution that is traced (window.h). */
@@ -101,7 +111,7 @@ struct ntr_capture_window {
     enum { NTR_CAPTURE_WINDOW_OPEN, NTR_CAPTURE_WINDOW_WAITS, NTR_CAPTURE_WINDOW_CLOSED } state;
     uint64_t skip; /* instructions */
     struct ntr_capture_place start, stop;
-    bool (*find)(void *user, const char *name, ntr_symbol *symbol);
+    void (*find)(void *user, struct ntr_capture_place *place); /* completes the addresses of a symbol */
     void *user;
 };
 

@@ -4,30 +4,44 @@
 #include "capture/machine.h"
 #include "capture/run.h"
 
+#include <string.h>
+
 /* ---- places -------------------------------------------------------------------------------------------------------
  */
 
 bool ntr_capture_window_find(struct ntr_capture_harts *harts, struct ntr_capture_place *place) {
+    if (!place->name) return place->address_known;
     /* The files of a machine are known from the beginning; they are looked at once. */
-    uint64_t maps = place->address_known ? 0 : harts->machine ? 1 : atomic_load(&harts->channel->head.maps);
+    uint64_t maps = harts->machine ? 1 : atomic_load(&harts->channel->head.maps);
 
-    if (!place->address_known && maps != place->maps_seen) {
+    if (maps != place->maps_seen) {
         place->maps_seen = maps;
-        ntr_symbol symbol = {0};
-        place->address_known = harts->window.find(harts->window.user, place->name, &symbol);
-        place->address = symbol.address;
-        place->size = symbol.size;
+        harts->window.find(harts->window.user, place);
     }
     return place->address_known;
 }
 
-/* How many instructions of the block come before the one at `address`; false: it is not in the block. */
-static bool find_in_block(const struct ntr_capture_harts *harts, uint32_t number, uint64_t address, unsigned *before) {
+static size_t address_count(const struct ntr_capture_place *place) {
+    return place->count < NTR_CAPTURE_LOADS ? place->count : NTR_CAPTURE_LOADS;
+}
+
+/* Is it the code of the symbol, as far as the block has it? */
+static bool is_code(const struct ntr_capture_place *place, const uint8_t *bytes, size_t size) {
+    return memcmp(bytes, place->code, size < place->code_size ? size : place->code_size) == 0;
+}
+
+/* How many instructions of the block come before the place; false: it is not in the block. */
+static bool find_in_block(const struct ntr_capture_harts *harts, uint32_t number, const struct ntr_capture_place *place,
+                          unsigned *before) {
     const struct channel_block *block = ntr_capture_shared(harts, number);
     const uint8_t *bytes = harts->channel->code + block->code;
-    uint64_t offset = address - block->address;
+    uint64_t offset = block->size;
 
     *before = 0;
+    for (size_t i = 0, count = address_count(place); i < count && offset >= block->size; i++) {
+        offset = place->addresses[i] - block->address;
+        if (offset < block->size && !is_code(place, bytes + offset, block->size - offset)) offset = block->size;
+    }
     if (offset >= block->size) return false;
     for (uint64_t at = 0; at < offset; at += ntr_capture_length_at(bytes + at)) {
         ++*before;
@@ -59,7 +73,7 @@ static bool closes_at_once(struct ntr_capture_harts *harts, struct ntr_capture_h
     unsigned before = 0;
 
     if (!ntr_capture_window_stops_in(harts, hart->last)) return false;
-    find_in_block(harts, hart->last, harts->window.stop.address, &before);
+    find_in_block(harts, hart->last, &harts->window.stop, &before);
     if (before <= hart->tail) return false;
     close_last(harts, hart, before);
     return true;
@@ -88,7 +102,7 @@ static uint64_t count_block(struct ntr_capture_harts *harts, struct ntr_capture_
         return closes_at_once(harts, hart) ? 0 : count - 1;
     }
     window->skip = 0;
-    if (!ntr_capture_window_find(harts, &window->start) || !find_in_block(harts, number, window->start.address, &start))
+    if (!ntr_capture_window_find(harts, &window->start) || !find_in_block(harts, number, &window->start, &start))
         return 0;
     if (start < before && --count == 0) return 0;
     open_at(harts, hart, number, start);
@@ -162,9 +176,7 @@ bool ntr_capture_window_stops_in(struct ntr_capture_harts *harts, uint32_t numbe
     struct ntr_capture_place *stop = &harts->window.stop;
     unsigned before;
 
-    return stop->given && number && ntr_capture_window_find(harts, stop) &&
-           stop->address - ntr_capture_shared(harts, number)->address < ntr_capture_shared(harts, number)->size &&
-           find_in_block(harts, number, stop->address, &before);
+    return stop->given && number && ntr_capture_window_find(harts, stop) && find_in_block(harts, number, stop, &before);
 }
 
 const uint32_t *ntr_capture_window_limit(struct ntr_capture_harts *harts, const struct ntr_capture_hart *hart,
@@ -184,7 +196,7 @@ void ntr_capture_window_close(struct ntr_capture_harts *harts, struct ntr_captur
     unsigned before = 0;
 
     ntr_capture_hart_begin(harts, hart, number);
-    find_in_block(harts, number, harts->window.stop.address, &before);
+    find_in_block(harts, number, &harts->window.stop, &before);
     close_last(harts, hart, before);
 }
 
@@ -193,23 +205,44 @@ void ntr_capture_watch_begin(struct ntr_capture_harts *harts, const ntr_capture_
     const char *name = config->access_symbol;
 
     head->accesses = config->accesses;
+    head->access_object = name != NULL;
     head->access_first = name ? 0 : config->access_first;
     head->access_last = name ? UINT64_MAX : config->access_last;
     harts->watched = (struct ntr_capture_place){.given = name, .name = name};
 }
 
+/* The plugin records the accesses of the range that contains all places of the object. When it maps a file, it records
+ * all accesses again; if it did so meanwhile, they stay. */
+static void narrow(struct ntr_capture_harts *harts, const struct ntr_capture_place *object) {
+    struct channel_head *head = &harts->channel->head;
+    uint64_t first = UINT64_MAX, last = 0;
+
+    for (size_t i = 0, count = address_count(object); i < count; i++) {
+        if (object->addresses[i] < first) first = object->addresses[i];
+        if (object->addresses[i] + object->size - 1 > last) last = object->addresses[i] + object->size - 1;
+    }
+    head->access_first = first;
+    head->access_last = last;
+    atomic_thread_fence(memory_order_seq_cst);
+    if (harts->machine || atomic_load(&head->maps) == object->maps_seen) return;
+    head->access_first = 0;
+    head->access_last = UINT64_MAX;
+}
+
 bool ntr_capture_watch_find(struct ntr_capture_harts *harts) {
     struct ntr_capture_place *object = &harts->watched;
-    struct channel_head *head = &harts->channel->head;
+    const uint64_t seen = object->maps_seen;
 
-    if (!object->address_known && ntr_capture_window_find(harts, object)) {
-        head->access_first = object->address;
-        head->access_last = object->address + object->size - 1;
-    }
+    if (ntr_capture_window_find(harts, object) && object->maps_seen != seen && object->size) narrow(harts, object);
     return object->address_known && object->size;
 }
 
 bool ntr_capture_watches(struct ntr_capture_harts *harts, uint64_t address) {
     const struct ntr_capture_place *object = &harts->watched;
-    return !object->given || (ntr_capture_watch_find(harts) && address - object->address < object->size);
+
+    if (!object->given) return true;
+    if (!ntr_capture_watch_find(harts)) return false;
+    for (size_t i = 0, count = address_count(object); i < count; i++)
+        if (address - object->addresses[i] < object->size) return true;
+    return false;
 }

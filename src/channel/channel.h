@@ -163,7 +163,9 @@ struct channel_head {
     uint32_t clock; /* machines: 1: CHANNEL_TIME is reported */
     uint32_t task_name, task_pid, task_tgid; /* machines: offsets in the task_struct of a Linux kernel; 0: not known */
     uint32_t accesses; /* loads and stores of [access_first, access_last] are recorded */
-    uint64_t access_first, access_last; /* the reader narrows the range when it knows where an object is */
+    uint32_t access_object; /* the reader narrows the range when it knows where an object is; a file that is mapped
+                             * widens it again */
+    uint64_t access_first, access_last;
     _Atomic uint32_t state; /* CHANNEL_NEW, ... */
     _Atomic uint32_t given_up; /* set by the reader: it reads no more */
     _Atomic uint32_t status; /* CHANNEL_EXITED and the exit status; 0: the process runs, or a signal has ended it */

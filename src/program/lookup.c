@@ -288,6 +288,16 @@ ntr_status ntr_program_code_range(const ntr_program *program, const ntr_context 
     return NTR_OK;
 }
 
+ntr_status ntr_program_find_in(const ntr_program *program, const char *file, const char *name, size_t *index,
+                               ntr_symbol *symbol) {
+    while (*index < program->image_count) {
+        const ntr_image *image = &program->images[(*index)++];
+        const ntr_name *found = strcmp(image->name, file) == 0 ? ntr_symbols_named(&image->symbols, name) : NULL;
+        if (found) return store_symbol(image, found, symbol);
+    }
+    return NTR_END;
+}
+
 ntr_status ntr_program_find(const ntr_program *program, const char *name, ntr_symbol *symbol) {
     for (size_t i = program->image_count; i-- > 0;) {
         const ntr_name *found = ntr_symbols_named(&program->images[i].symbols, name);

@@ -118,6 +118,10 @@ NTR_API bool ntr_program_window(const ntr_program *program, const ntr_context *c
 NTR_API bool ntr_image_matches(const ntr_image *image, const ntr_context *context);
 unsigned ntr_image_isa(const ntr_program *program, const ntr_image *image);
 
+/* Stores the symbol of the next image from *index on whose name is `file`, and the index after it. NTR_END: no more. */
+NTR_API ntr_status ntr_program_find_in(const ntr_program *program, const char *file, const char *name, size_t *index,
+                                       ntr_symbol *symbol);
+
 static inline uint64_t ntr_program_cut(const ntr_program *program, uint64_t address) {
     return program->xlen == 32 ? (uint32_t)address : address;
 }
