@@ -125,4 +125,66 @@ def sqlite():
           [(0x1000, 0x1004, F, 1), (0x1004, 0x1004, F, 2), (0x1008, 0x100c, 0x1004, 2), (F, 0x101c, 0x1008, 3)], "edges")
 
 
+# ---- the files that the unit tests of exporters compare: tests/unit/export/world.h has the program
+
+UNIT = os.path.join(HERE, "..", "..", "unit", "export", "golden")
+UNIT_LINES = {"main.c": {11: 3, 12: 3, 13: 3, 14: 1, 15: 1},
+              "work.c": {21: 3, 22: 3, 23: 0, 24: 3, 31: 0, 32: 0, 33: 0, 34: 0}}
+OF_MAIN, OF_WORK = 12, 9
+
+
+@case("unit tests' callgrind.out: callgrind_annotate has own and inclusive costs")
+def unit_callgrind():
+    for option, of_main in (("yes", OF_MAIN + OF_WORK), ("no", OF_MAIN)):
+        out = tool("callgrind_annotate", f"--inclusive={option}", "--threshold=100", os.path.join(UNIT, "callgrind.out"))
+        matches(rf"(?m)^{OF_MAIN + OF_WORK} \(100\.0%\) +PROGRAM TOTALS", out, "total")
+        found = {name: int(count) for count, name in re.findall(r"(?m)^ *(\d+) \([^)]*\) +\S*:(\w+) \[demo\]", out)}
+        equal(found, {"main": of_main, "work": OF_WORK}, f"--inclusive={option}")
+
+
+@case("unit tests' lcov.info: genhtml draws each line with its count, without a warning")
+def unit_lcov():
+    place = os.path.join(scratch(), "unit")
+    for name, lines in UNIT_LINES.items():
+        path = os.path.join(place, "lib" if name == "work.c" else "", name)
+        os.makedirs(os.path.dirname(path), exist_ok=True)
+        with open(path, "w", encoding="ascii") as file:
+            file.writelines(f"line {number}\n" for number in range(1, max(lines) + 1))
+    with open(os.path.join(UNIT, "lcov.info"), encoding="ascii") as file, open(os.path.join(place, "info"), "w", encoding="ascii") as out:
+        out.write(file.read().replace("SF:/src", "SF:" + place))
+    text = tool("genhtml", "--branch-coverage", "-o", os.path.join(place, "html"), os.path.join(place, "info"))
+    check("WARNING" not in text.upper(), text)
+    for what, found in (("lines", "8 of 13"), ("functions", "2 of 3"), ("branches", "3 of 6")):
+        matches(rf"{what}\.*: [0-9.]+% \({found}", text, what)
+    for name, lines in UNIT_LINES.items():
+        path = next(os.path.join(at, name + ".gcov.html") for at, _, files in os.walk(os.path.join(place, "html")) if name + ".gcov.html" in files)
+        with open(path, encoding="utf-8") as file:
+            page = re.sub(r"<[^>]*>", "", file.read())
+        for number, count in lines.items():
+            matches(rf"(?m)^ *{number} .*: +{count} : line {number}$", page, f"line {number} of {name}")
+
+
+@case("unit tests' cobertura.xml: valid by the DTD; its sums are those of its lines")
+def unit_cobertura():
+    path = os.path.join(UNIT, "cobertura.xml")
+    tool("xmllint", "--noout", "--nonet", "--dtdvalid", os.path.join(HERE, "cobertura.dtd"), path)
+    root = ET.parse(path).getroot()
+    found = {each.get("name"): {int(line.get("number")): int(line.get("hits")) for line in each.iter("line")} for each in root.iter("class")}
+    equal(found, UNIT_LINES, "hits")
+    for part in (root, *root.iter("package"), *root.iter("class")):
+        lines = list(part.iter("line"))
+        outcomes = [re.search(r"\((\d+)/(\d+)\)", line.get("condition-coverage")).groups() for line in lines if line.get("branch") == "true"]
+        hit, both = (sum(int(each[i]) for each in outcomes) for i in range(2))
+        equal(part.get("line-rate"), f"{sum(line.get('hits') != '0' for line in lines) / len(lines):.4f}", "line-rate")
+        equal(part.get("branch-rate"), f"{hit / both if both else 1:.4f}", "branch-rate")
+
+
+@case("unit tests' calls.dot: dot draws one arrow of three calls")
+def unit_dot():
+    out = tool("dot", "-Tplain", os.path.join(UNIT, "calls.dot"))
+    names = dict(re.findall(r"(?m)^node (\w+) .*? (main|work) ", out))
+    edges = re.findall(r"(?m)^edge (\w+) (\w+) .* (\d+) [\d.]+ [\d.]+ solid", out)
+    equal([(names[a], names[b], calls) for a, b, calls in edges], [("main", "work", "3")], "edges")
+
+
 main()
