@@ -171,6 +171,18 @@ static void report_losses(const struct encode_run *r) {
     if (status.stall_cycles) cli_note("FIFO full: the hart was stalled for %" PRIu64 " cycles", status.stall_cycles);
 }
 
+/* An encoder that counts calls sends nothing for a return that goes elsewhere: a decoder would go to the call. */
+static int check_returns(const struct encode_run *r) {
+    ntr_encoder_status status;
+
+    ntr_encoder_status_get(r->encode.encoder, &status);
+    if (!status.misplaced_returns) return CLI_OK;
+    cli_note("--implicit-return count: expected returns to go to the instruction after their call, found %" PRIu64
+             " that do not; no decoder could follow the stream, use --implicit-return full",
+             status.misplaced_returns);
+    return CLI_DEFECTS;
+}
+
 static int encode_input(struct encode_run *r) {
     if (open_program(r) != CLI_OK || open_encoder(r) != CLI_OK || open_classifier(r) != CLI_OK) return CLI_FAILED;
     r->encode.hart = (unsigned)r->options->hart;
@@ -180,7 +192,7 @@ static int encode_input(struct encode_run *r) {
     if (r->source->read(&r->encode, r->options->inputs.items[0].value) != CLI_OK) return CLI_FAILED;
     if (finish(r) != CLI_OK) return CLI_FAILED;
     report_losses(r);
-    return CLI_OK;
+    return r->options->show == SHOW_MESSAGES ? check_returns(r) : CLI_OK;
 }
 
 static int check_usage(const struct encode_options *o) {
@@ -201,7 +213,12 @@ static int encode_run(const void *options, char **operands) {
     if (check_usage(r.options) != CLI_OK) return CLI_FAILED;
     r.source = find_source(r.options->inputs.items[0].name);
     int status = cli_output_open(&r.out, r.options->result.path);
-    if (status == CLI_OK) status = cli_output_close(&r.out, encode_input(&r));
+    if (status == CLI_OK) {
+        const int encoded = encode_input(&r);
+        const int closed =
+            cli_output_close(&r.out, encoded == CLI_OK ? CLI_OK : CLI_FAILED); /* no file that misleads */
+        status = encoded == CLI_DEFECTS ? CLI_DEFECTS : closed;
+    }
     ntr_classifier_free(r.encode.classifier);
     ntr_encoder_free(r.encode.encoder);
     ntr_program_free(r.program);

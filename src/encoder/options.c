@@ -90,7 +90,7 @@ static ntr_status set_best(ntr_encoder_config *config, const char *value) {
     config->params.implicit_return = NTR_RETURN_FULL;
     config->params.return_stack = NTR_ENC_STACK_MAX;
     config->params.sequential_jump = true;
-    config->repeated_history = config->repeat_branch = true;
+    config->repeated_history = true; /* and no repeat_branch: N-Trace 1.0 has no RepeatBranch in HTM (OQ-3) */
     if (config->history_repeats == NTR_REPEATS_WHOLE) config->history_repeats = NTR_REPEATS_ANY;
     return NTR_OK;
 }

@@ -90,6 +90,19 @@ def check_hint():
         check("vanish" not in Run("check", spec(name), "-e", PROGRAM, status=1).err, f"{name}: errors stay")
 
 
+@case("--implicit-return count refuses an execution that it cannot trace")
+def misplaced():
+    pcs = "".join(f"{pc:#x}\n" for pc in (0x700, 0x600, 0x604, 0x708, 0x600, 0x604, 0x70c, 0x700, 0x600)).encode()  # the first return skips 0x704
+    out = write("count.nex", b"")
+    os.remove(out)
+    options = ("encode", "-e", PROGRAM, "--pc", "-", "-o", out)
+    said = Run(*options, "--implicit-return", "count", stdin=pcs, status=1).err
+    matches("expected returns to go to the instruction after their call, found 1 that do not", said, "why")
+    check(not os.path.exists(out), "no file")
+    Run(*options, "--implicit-return", "full", stdin=pcs)
+    equal(Run("decode", out, "-e", PROGRAM, "--implicit-return", "full", "--output", "pc").out.encode(), pcs, "with --implicit-return full")
+
+
 @case("diff --auto reports each stream once")
 def once():
     said = Run("diff", "--auto", spec("ext_k"), spec("ext2"), "-e", PROGRAM, status=1).err

@@ -76,7 +76,7 @@ static void options_reach_the_configuration(void **state) {
     assert_int_equal(ntr_encoder_option_get(&c, "timestamps", text, sizeof text), 3);
     assert_string_equal(text, "off");
     assert_int_equal(ntr_encoder_option_set(&c, "best", NULL), NTR_OK);
-    assert_true(c.mode == NTR_INST_MODE_HTM && c.params.implicit_return == NTR_RETURN_FULL && c.repeat_branch);
+    assert_true(c.mode == NTR_INST_MODE_HTM && c.params.implicit_return == NTR_RETURN_FULL && !c.repeat_branch);
 }
 
 static void limits_and_conflicts_are_told(void **state) {
