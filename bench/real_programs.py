@@ -3,7 +3,9 @@
 `prepare()` fetches the packages, makes the input files, and returns a Place; `take(names)` lists programs."""
 import collections
 import glob
+import functools
 import os
+import re
 import shutil
 import subprocess
 import sys
@@ -15,6 +17,14 @@ SUITE, ARCH = "trixie", "riscv64"
 # No variable of the user's environment changes what a program executes.
 ENVIRONMENT = {"PATH": os.environ.get("PATH", "/usr/bin:/bin"), "HOME": "/nowhere", "LC_ALL": "C", "PYTHONHASHSEED": "0",
                "PYTHONDONTWRITEBYTECODE": "1", "PERL_HASH_SEED": "0", "GOMAXPROCS": "2"}
+
+
+@functools.lru_cache
+def plain_cpu():
+    """Options of QEMU: the CPU that `ntrace run` takes (docs/run.md)."""
+    text = subprocess.run(["qemu-riscv64", "--version"], stdout=subprocess.PIPE, text=True, check=True).stdout
+    return [] if int(re.search(r"version (\d+)", text)[1]) < 9 else ["-cpu", "rv64"]
+
 
 # `threads`: there are several, or the output has times; runs differ from each other. `children`: it executes other programs, which plain
 # QEMU does not do.
@@ -87,7 +97,7 @@ class Place:
         return [os.path.join(root or self.root, words[0]), *words[1:]]
 
     def plain(self, program):
-        return ["qemu-riscv64", "-L", self.root, *self.command(program)]
+        return ["qemu-riscv64", *plain_cpu(), "-L", self.root, *self.command(program)]
 
     def traced(self, program, ntrace, bundle, options=()):
         return [ntrace, "run", "--sysroot", self.root, "-o", bundle, *options, "--", *self.command(program)]

@@ -9,7 +9,7 @@ import subprocess
 import sys
 
 sys.path.append(os.path.join(sys.path[0], ".."))
-from harness import Run, case, check, equal, folder, main, matches, need
+from harness import NTRACE, ROOT, Run, case, check, equal, folder, main, matches, need
 
 PROGRAM = os.path.join(os.path.abspath(sys.argv[2]), "bare64")
 SCRIPT = """#!/bin/sh
@@ -99,6 +99,21 @@ def cpus():
         subprocess.run([gcc, "-xc", "-", "-nostdlib", "-static", f"-march={march}", "-o", program], input=b"void _start(void) {}", check=True)
         run(*options, path=place, cache="/nowhere", program=program)
         check(expected in started(path) if expected else "-cpu" not in started(path), f"{march} {version}: {started(path)}")
+
+
+@case("examples/demo ends at the step that fails, with what helps")
+def demo():
+    need("riscv64-linux-gnu-gcc")
+    place, build = folder(), folder()
+    qemu(place, "10.0.13", plugins=False)
+    for tool in "riscv64-linux-gnu-gcc", "sh", "sed", "head", "cp", "mkdir", "dirname":
+        os.symlink(need(tool), os.path.join(place, tool))
+    os.symlink(NTRACE, os.path.join(build, "ntrace"))
+    done = subprocess.run(["examples/demo"], cwd=ROOT, env={"PATH": place, "NTRACE_DEBIAN": "/nowhere", "BUILD": build}, capture_output=True,
+                          text=True, check=False)
+    equal(done.returncode, 1, f"status: {done.stderr}")
+    equal([line[:2] for line in done.stdout.splitlines() if line[:1].isdigit()], ["1.", "2."], "steps")
+    matches("built without plugins.*\n.*this step failed.*\n.*tools/fetch_qemu --user", done.stderr, "what helps")
 
 
 main()
