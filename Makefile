@@ -5,7 +5,7 @@ PREFIX ?= /usr/local
 JOBS ?= $(shell nproc)
 MESON_OPTIONS ?=
 
-.PHONY: all help deps demo demo-linux target test test-builds test-linux soak real sanitize-more coverage-self fuzz fuzz-report lint docs install clean
+.PHONY: all help deps release-abi demo demo-linux target test test-builds test-linux soak real sanitize-more coverage-self fuzz fuzz-report lint docs install clean
 
 all: $(BUILD)/build.ninja ## release build into build/ (the command is build/ntrace)
 	@ninja -C $(BUILD) -j $(JOBS)
@@ -32,6 +32,10 @@ test: ## install what is missing, build, run all tests (a quarter of an hour)
 test-builds: ## the tests of other builds: sanitizers, fewer libraries; fuzzing, a quick lint (half an hour)
 	@tools/deps all
 	@tools/run_tests builds
+
+release-abi: all ## the binary interface of the version that is released, which later versions are compared with
+	@tools/deps all
+	@tests/abi/baseline.sh $(BUILD)
 
 target: ## static build for Linux on RISC-V boards: build-target/ntrace-riscv64 (libraries are fetched into a cache)
 	@tools/deps demo

@@ -3,6 +3,8 @@
 
 Arguments: libntrace.so, libntrace-tools.so, the C compiler.
 """
+import difflib
+import glob
 import os
 import re
 import shutil
@@ -11,6 +13,7 @@ import sys
 import tempfile
 
 sys.path.append(os.path.join(sys.path[0], ".."))
+import symbols
 from harness import ROOT, case, check, equal, main, need, skip
 
 HERE = os.path.dirname(os.path.abspath(__file__))
@@ -124,14 +127,38 @@ def growth(expected, change, *flags):
     check(good == expected, text)
 
 
-@case("libntrace is compatible with its baseline", LIBRARY)
-@case("libntrace-tools is compatible with its baseline", TOOLS)
-def baseline(library):
-    need("abidiff")
-    if not has_types(library):
-        skip("build-debug")
-    good, text = compatible(os.path.join(HERE, os.path.basename(library).split(".so")[0] + ".abi"), library)
-    check(good, text)
+@case("the exported functions of libntrace, and their signatures, are those of symbols.txt", LIBRARY)
+@case("the exported functions of libntrace-tools, and their signatures, are those of symbols.txt", TOOLS)
+def listed(library):
+    name = os.path.basename(library).split(".so")[0]
+    with open(os.path.join(HERE, "symbols.txt"), encoding="utf-8") as file:
+        wanted = [line for line in file.read().splitlines() if line.split(":")[0].split()[0] == name]
+    found = symbols.lines(name, library, symbols.signatures())
+    check(len(wanted) > 200, f"symbols.txt has {len(wanted)} lines of {name}")
+    differences = [line for line in difflib.unified_diff(wanted, found, lineterm="", n=0) if line[:3] not in ("---", "+++")]
+    check(not differences, "\n".join(differences[:20] + ["if this is intended: tests/abi/symbols.py BUILD > tests/abi/symbols.txt"]))
+
+
+@case("each released version: the library is compatible with its baseline")
+def released():
+    for baseline in sorted(glob.glob(os.path.join(HERE, "baselines", "*", "*.abi"))):
+        library = {"libntrace": LIBRARY, "libntrace-tools": TOOLS}[os.path.basename(baseline)[:-len(".abi")]]
+        if not has_types(library):
+            skip("build-debug")
+        good, text = compatible(baseline, library)
+        check(good, f"{baseline}: {text}")
+    check(True, "before the first release there is none")
+
+
+@case("a signature of a header is read in the form of symbols.txt", "NTR_API int a(int x, const char *text[4]);", "int a(int, const char *[4])")
+@case("the same with a callback", "NTR_API void *\na(void (*take)(int a, int b),  /* , */ size_t n);", "void *a(void (*take)(int a, int b), size_t)")
+@case("the same with an attribute, and without parameters", "NTR_API bool a(void) __attribute__((pure));", "bool a(void)")
+def read_signature(text, expected):
+    with tempfile.TemporaryDirectory() as folder:
+        os.makedirs(os.path.join(folder, "include/ntrace"))
+        with open(os.path.join(folder, "include/ntrace/a.h"), "w", encoding="utf-8") as file:
+            file.write(text + "\n")
+        equal(symbols.signatures(folder), {"a": (True, expected)}, "signatures")
 
 
 main()
