@@ -65,7 +65,7 @@ static bool continues(ntr_encoder *encoder, const ntr_encoder_config *config, co
     case NTR_ITYPE_DIRECT_CALL:
         if (stack) ntr_enc_stack_push(stack, block->iaddr + 2 * (uint64_t)block->iretire);
         return true;
-    case NTR_ITYPE_RETURN: return stack && ntr_enc_stack_returns_to(stack, next);
+    case NTR_ITYPE_RETURN: return stack && ntr_enc_stack_pop_if(stack, next);
     default: return false;
     }
 }

@@ -201,12 +201,14 @@ static unsigned write_insn(struct annotate *n, const struct function *f, ntr_ins
     ntr_frame frame = {0};
     ntr_insn decoded;
 
-    if (ntr_program_insn(program, NULL, NTR_POSITION_ANY, c->address, &decoded) == NTR_OK) {
+    const bool known = ntr_program_insn(program, NULL, NTR_POSITION_ANY, c->address, &decoded) == NTR_OK;
+    if (known) {
         c->size = decoded.size;
         c->flow = decoded.flow;
     }
     if (c->size == 0 || c->size > CLI_INSN_BYTES) c->size = 2; /* data between instructions */
     struct cli_insn_bytes insn = {.address = c->address, .isa = ntr_program_isa(program, NULL, c->address)};
+    insn.decoded = known ? &decoded : NULL;
     insn.size = (uint8_t)ntr_program_read(program, NULL, NTR_POSITION_ANY, c->address, insn.bytes, c->size);
     cli_insn_words(n->disasm, &insn, &words);
     ntr_debug_info_frames(n->analysis->debug, NULL, c->address, &frame, 1);

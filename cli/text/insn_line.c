@@ -31,14 +31,14 @@ static void format_opcode(const struct cli_insn_bytes *insn, struct cli_insn_wor
 
 /* Replaces the target of a direct branch or jump, which LLVM prints relative to the instruction, by its address. */
 static void replace_target(const struct cli_insn_bytes *insn, char *text) {
-    ntr_insn decoded;
-    char *operand = strrchr(text, ' ');
+    const ntr_insn *decoded = insn->decoded;
+    char *operand = decoded ? strrchr(text, ' ') : NULL;
 
-    if (!operand || ntr_insn_decode(insn->bytes, insn->size, insn->address, insn->isa, &decoded) != NTR_OK) return;
-    if (decoded.table_jump || (decoded.flow != NTR_FLOW_BRANCH && decoded.flow != NTR_FLOW_DIRECT_JUMP &&
-                               decoded.flow != NTR_FLOW_DIRECT_CALL))
+    if (!operand) return;
+    if (decoded->table_jump || (decoded->flow != NTR_FLOW_BRANCH && decoded->flow != NTR_FLOW_DIRECT_JUMP &&
+                                decoded->flow != NTR_FLOW_DIRECT_CALL))
         return;
-    snprintf(operand + 1, 24, "0x%" PRIx64, decoded.target);
+    snprintf(operand + 1, 24, "0x%" PRIx64, decoded->target);
 }
 
 void cli_insn_words(struct cli_disasm *disasm, const struct cli_insn_bytes *insn, struct cli_insn_words *words) {
@@ -67,7 +67,7 @@ static void find_line(const struct cli_insn_lines *lines, const struct cli_insn 
 
 static struct cli_insn_bytes insn_bytes(const struct cli_insn *insn) {
     const ntr_instruction *i = &insn->retired;
-    struct cli_insn_bytes b = {.address = i->address, .size = i->insn.size};
+    struct cli_insn_bytes b = {.address = i->address, .size = i->insn.size, .decoded = &i->insn};
 
     b.isa = ntr_program_isa(insn->program, &insn->span->context, i->address);
     if (b.size > sizeof i->bits)

@@ -22,6 +22,7 @@ struct cli_insn_bytes {
     uint8_t bytes[CLI_INSN_BYTES];
     uint8_t size;
     unsigned isa; /* NTR_ISA_* */
+    const ntr_insn *decoded; /* of these bytes; NULL: they are no instruction */
 };
 
 /* An instruction as text: "00a7d463" and "bge a5, a0, 0x10672". */

@@ -247,9 +247,9 @@ static size_t merge(void *items, size_t count, size_t size, int (*compare)(const
     size_t kept = 0;
     if (count) qsort(items, count, size, compare);
     for (size_t i = 0; i < count; i++) {
-        char *item = base + i * size, *last = base + (kept - 1) * size;
-        if (kept && compare(last, item) == 0)
-            add(last, item);
+        const char *item = base + i * size;
+        if (kept && compare(base + (kept - 1) * size, item) == 0)
+            add(base + (kept - 1) * size, item);
         else
             memmove(base + kept++ * size, item, size);
     }

@@ -48,16 +48,17 @@ static bool is_known(const struct ntr_capture_harts *harts, uint32_t number, uin
     return number < harts->block_capacity && harts->links[number].halfwords && harts->links[number].space == space;
 }
 
-/* Does the return stack predict that a return goes to block `number`? */
-static bool returns_to(const struct ntr_capture_harts *harts, struct ntr_capture_hart *hart, uint32_t number,
-                       uint32_t space) {
-    return is_known(harts, number, space) && ntr_enc_stack_returns_to(hart->stack, harts->links[number].start);
+/* Takes a return to block `number` from the return stack. Returns false if the stack does not predict it. */
+static bool return_to(const struct ntr_capture_harts *harts, struct ntr_capture_hart *hart, uint32_t number,
+                      uint32_t space) {
+    return is_known(harts, number, space) && ntr_enc_stack_pop_if(hart->stack, harts->links[number].start);
 }
 
-/* Does block `number` follow by what the return stack says after the block of the link? */
-static inline bool follows_by_stack(const struct ntr_capture_harts *harts, struct ntr_capture_hart *hart,
-                                    const struct ntr_capture_link *link, uint32_t number, uint32_t space) {
-    if (link->stack == NTR_CAPTURE_STACK_RETURN) return returns_to(harts, hart, number, space);
+/* Takes the call or return at the end of the link's block in the return stack. Returns false, and leaves the stack as
+ * it is, if block `number` does not follow by it. */
+static inline bool step_by_stack(const struct ntr_capture_harts *harts, struct ntr_capture_hart *hart,
+                                 const struct ntr_capture_link *link, uint32_t number, uint32_t space) {
+    if (link->stack == NTR_CAPTURE_STACK_RETURN) return return_to(harts, hart, number, space);
     if (link->stack != NTR_CAPTURE_STACK_CALL || number != link->callee) return false;
     ntr_enc_stack_push(hart->stack, link->start + 2u * link->halfwords);
     return true;
@@ -87,7 +88,7 @@ static inline __attribute__((always_inline)) const uint32_t *follow_links_in(con
         /* One test for both successors, because which one comes cannot be predicted; calls and returns fail in it. */
         const uint32_t word = *words, taken = word == link->next[1];
         if (spaces && link->space != space) break; /* learned elsewhere since */
-        if (word != link->next[taken] && !follows_by_stack(harts, hart, link, word, space)) break;
+        if (word != link->next[taken] && !step_by_stack(harts, hart, link, word, space)) break;
         last = word;
         outcomes = outcomes << link->branches | taken;
         sums += link->sums;

@@ -70,10 +70,11 @@ static void enter(struct ntr_capture_harts *harts, struct ntr_capture_hart *hart
     ntr_capture_note(harts, ntr_classifier_enter(hart->classifier, code));
 }
 
-/* Does the encoder need no message for the block when it leads to `next`? A call or return changes the return stack. */
-static bool is_silent(const struct ntr_capture_harts *harts, struct ntr_capture_hart *hart, const ntr_code_block *code,
-                      uint64_t next) {
-    if (code->flow == NTR_FLOW_RETURN && hart->stack) return ntr_enc_stack_returns_to(hart->stack, next);
+/* The block leads to `next`: a call or return changes the return stack. Returns whether the encoder needs no message
+ * for it. */
+static bool step_silently(const struct ntr_capture_harts *harts, struct ntr_capture_hart *hart,
+                          const ntr_code_block *code, uint64_t next) {
+    if (code->flow == NTR_FLOW_RETURN && hart->stack) return ntr_enc_stack_pop_if(hart->stack, next);
     if (ntr_capture_is_register_jump(code) ? ntr_capture_needs_target(harts, code) : !ntr_capture_leads_to(code, next))
         return false;
     bool calls = code->itype == NTR_ITYPE_DIRECT_CALL || code->itype == NTR_ITYPE_INDIRECT_CALL;
@@ -90,7 +91,7 @@ static void extend_run(struct ntr_capture_harts *harts, struct ntr_capture_hart 
 
     if (!ntr_capture_run_room(hart) || run->iretire > NTR_CAPTURE_RUN_HALFWORDS) ntr_capture_run_flush(harts, hart);
     if (!run->iretire) ntr_capture_run_begin(harts, hart, code->start, code->instructions);
-    bool taken = ntr_capture_is_taken(code, next), silent = is_silent(harts, hart, code, next);
+    bool taken = ntr_capture_is_taken(code, next), silent = step_silently(harts, hart, code, next);
     run->iretire += code->halfwords;
     hart->time += code->instructions;
     if (!hart->tail) ntr_capture_chain_learn(harts, hart->last, block, silent ? number : 0, taken);

@@ -36,8 +36,8 @@ static inline bool ntr_enc_stack_pop(ntr_enc_stack *s, uint64_t *address) {
     return true;
 }
 
-/* Pops the newest address if it is this one. */
-static inline bool ntr_enc_stack_returns_to(ntr_enc_stack *s, uint64_t address) {
+/* Pops the newest address if it is this one. Returns whether it was. */
+static inline bool ntr_enc_stack_pop_if(ntr_enc_stack *s, uint64_t address) {
     uint64_t popped;
     return s->count && s->address[s->top] == address && ntr_enc_stack_pop(s, &popped);
 }

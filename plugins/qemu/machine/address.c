@@ -4,22 +4,25 @@
  * translated code runs, a register of the host has the address of the hart's state (rbp on x86-64; TCG_AREG0 in QEMU's
  * source), and the program counter is a word of it. Which one depends on how QEMU was built, so it is found by
  * comparing: it is the only word that has had the value of the register pc at AGREEMENTS different values of it.
- * Whenever there is something to settle, it is compared again. On other hosts, and while no word is found, the
- * interface is used. */
+ * It is compared again whenever there is something to settle, at each CHECK_EVERYth jump to another page, and when it
+ * is no address of the block; a difference ends QEMU, because pages may have got wrong addresses before. On other
+ * hosts, and while no word is found, the interface is used. */
 #include "machine.h"
 
+#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/uio.h>
 #include <unistd.h>
 
-enum { STATE_BYTES = 1 << 14, CANDIDATES = 64, AGREEMENTS = 64, SEARCHES = 4096 };
+enum { STATE_BYTES = 1 << 14, CANDIDATES = 64, AGREEMENTS = 64, SEARCHES = 4096, CHECK_EVERY = 1024 };
 
 struct counter_search {
     const void *state;
     uint64_t last; /* value */
     unsigned agreements, tries, count;
+    unsigned until_check;
     uint16_t places[CANDIDATES]; /* words of the state that have had all values; in bytes */
 };
 
@@ -105,11 +108,21 @@ uint64_t machine_address(struct machine_hart *hart, uintptr_t block, const void 
     if (block_page(block) == PAGE_PHYSICAL || !hart->registers[REGISTER_ADDRESS]) return address;
     uint64_t differs = (hart->counter ? word_at(hart->counter) : read_counter(hart, state)) ^ address;
     if (hart->is_narrow) differs = (uint32_t)differs;
-    return differs & (MACHINE_PAGE - 1) ? address : address ^ differs; /* pages are mapped as a whole */
+    const bool elsewhere = differs & (MACHINE_PAGE - 1); /* pages are mapped as a whole */
+    if (hart->counter && (elsewhere || !hart->search->until_check--)) {
+        hart->search->until_check = CHECK_EVERY;
+        machine_check_counter(hart);
+    }
+    return elsewhere ? address : address ^ differs;
 }
 
 void machine_check_counter(struct machine_hart *hart) {
-    if (!hart->counter || machine_read(hart, REGISTER_ADDRESS) == word_at(hart->counter)) return;
-    fprintf(stderr, "ntrace-qemu-machine: the program counter is not where it was\n");
+    if (!hart->counter) return;
+    const uint64_t expected = machine_read(hart, REGISTER_ADDRESS), found = word_at(hart->counter);
+    if (hart->bytes->length == sizeof(uint32_t) ? (uint32_t)expected == (uint32_t)found : expected == found) return;
+    fprintf(stderr,
+            "ntrace-qemu-machine: program counter at byte %u of QEMU's state: expected 0x%" PRIx64 ", found 0x%" PRIx64
+            "; the trace is not valid: report the version of QEMU\n",
+            hart->search->places[0], expected, found);
     abort();
 }

@@ -127,7 +127,7 @@ static uint32_t place_elsewhere(struct machine_hart *hart, uint32_t number, uint
     return other;
 }
 
-/* machine_enters_page answers for it from now on. */
+/* enters_page (record.c) answers for it from now on. */
 static void remember_page(struct machine_hart *hart, uint32_t page, uint64_t address) {
     if (hart->entered && page > PAGE_PHYSICAL)
         hart->entered[page % MACHINE_ENTERED] = (struct machine_entered){page_of(address), hart->epoch, page};

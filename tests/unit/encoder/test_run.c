@@ -104,7 +104,7 @@ static bool continues(ntr_enc_stack *stack, const block *b, const block *next, b
     case NTR_ITYPE_DIRECT_CALL:
         if (stack) ntr_enc_stack_push(stack, b->start + 2 * b->halfwords);
         return true;
-    case NTR_ITYPE_RETURN: return stack && next && ntr_enc_stack_returns_to(stack, next->start);
+    case NTR_ITYPE_RETURN: return stack && next && ntr_enc_stack_pop_if(stack, next->start);
     default: return false;
     }
 }
