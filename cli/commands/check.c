@@ -228,6 +228,7 @@ static int check_trace(struct check_run *r) {
     config.found = found;
     config.user = r;
     config.mid_stream = o->mid_stream != 0;
+    config.begins_inside = r->trace.bundle && ntr_bundle_capture(r->trace.bundle)->begins_inside;
     config.sync_period = (uint32_t)o->period;
     ntr_check *check = ntr_check_new(&config, &status);
     if (!check) return cli_fail("%s: %s", r->trace.input.name, ntr_status_text(status));

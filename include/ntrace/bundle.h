@@ -93,6 +93,7 @@ typedef struct ntr_capture {
     size_t loss_count;
 
     const char *test; /* name of the test that the program executed; NULL: none */
+    bool begins_inside; /* the stream begins with a whole message in the middle of the execution: a buffer wrapped */
 } ntr_capture;
 
 NTR_DEFINE_CONFIG_INIT(ntr_capture)

@@ -61,6 +61,8 @@ typedef struct ntr_check_config {
     void *user;           /* first argument of `found` */
     bool mid_stream;      /* the stream starts inside a message (a wrapped buffer) */
     uint32_t sync_period; /* maximum number of messages between synchronizing messages; 0: not checked */
+    bool begins_inside; /* the stream starts with a whole message, but in the middle of the execution: messages before
+                         * the first synchronizing one are a note */
 } ntr_check_config;
 
 static inline void ntr_check_config_init(ntr_check_config *config) {

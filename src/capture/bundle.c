@@ -164,6 +164,7 @@ static ntr_status describe_with(struct recorded *content, const ntr_bundle_image
         .target = report->guest->version,
         .date = date,
         .test = report->config->test,
+        .begins_inside = system && ntr_capture_system_wrapped(system),
         .command = report->command,
         .status = (uint64_t)report->guest->status,
         .tick = system                   ? ntr_capture_system_tick(system)

@@ -46,6 +46,7 @@ struct ntr_capture_system {
     bool untraced;            /* a hart without such an encoder executed something */
     char losses[LOSSES][LOSS_TEXT];
     size_t loss_count;
+    bool wrapped; /* a buffer: its trace begins in the middle */
     bool adopted; /* `system` belongs to the caller */
     bool clogged; /* what was in the buffers has not reached a sink: one is full and has stopped */
     bool failed; /* a push has failed; `reason` says why */
@@ -170,6 +171,7 @@ static ntr_status read_ram(struct ntr_capture_system *s, size_t index, const cha
     if (status == NTR_OK) status = note_arrivals(s, index, &content, cut);
     if (status == NTR_OK) {
         put_whole(s, &content, cut);
+        s->wrapped |= cut;
         if (cut) ntr_capture_system_add_loss(s, "%s: wrapped; it holds the last %zu bytes", name, content.size);
     }
     ntr_dealloc(content.allocator, content.bytes);
@@ -223,6 +225,10 @@ void ntr_capture_system_add_loss(struct ntr_capture_system *s, const char *forma
     va_start(arguments, format);
     vsnprintf(s->losses[s->loss_count++], LOSS_TEXT, format, arguments);
     va_end(arguments);
+}
+
+bool ntr_capture_system_wrapped(const struct ntr_capture_system *system) {
+    return system->wrapped;
 }
 
 const char *ntr_capture_system_loss(const struct ntr_capture_system *system, size_t index) {

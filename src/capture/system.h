@@ -54,6 +54,9 @@ bool ntr_capture_system_source(const struct ntr_capture_system *system, unsigned
 /* Switch the system off, and copy the content of RAM sinks to the stream. */
 ntr_status ntr_capture_system_finish(struct ntr_capture_system *system);
 
+/* Has a buffer wrapped? Its trace begins in the middle of the execution. */
+bool ntr_capture_system_wrapped(const struct ntr_capture_system *system);
+
 /* What is missing in the stream: one line each, valid as long as the system. NULL past the last. */
 const char *ntr_capture_system_loss(const struct ntr_capture_system *system, size_t index);
 

@@ -101,7 +101,8 @@ static bool is_habit(const ntr_check_row *row, const ntr_dialect *dialect) {
 }
 
 static ntr_finding finding_of(const ntr_check *c, const ntr_check_row *row) {
-    const bool habit = is_habit(row, c->config.params.dialect);
+    const bool habit =
+        is_habit(row, c->config.params.dialect) || (c->config.begins_inside && row->test == ntr_rule_before_sync);
     return (ntr_finding){.rule = &row->rule,
                          .index = (size_t)(row - rows),
                          .field = row->rule.field,

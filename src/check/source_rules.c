@@ -41,7 +41,8 @@ bool ntr_rule_after_stop(view v, row r) {
 }
 
 static bool untraced(view v) {
-    return v->source->phase == NTR_PHASE_STOPPED || (v->source->phase == NTR_PHASE_START && !v->config->mid_stream);
+    const bool inside = v->config->mid_stream || v->config->begins_inside;
+    return v->source->phase == NTR_PHASE_STOPPED || (v->source->phase == NTR_PHASE_START && !inside);
 }
 
 bool ntr_rule_stop_counts(view v, row r) {

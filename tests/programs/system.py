@@ -119,6 +119,8 @@ def wrapped():
         found, _ = pcs_of(bundle, status=None)
         equal(losses_of(bundle), [f"ram: wrapped; it holds the last {size} bytes"], "losses")
         check(os.path.getsize(os.path.join(bundle, "trace.nex")) > size - 76, "all of the buffer but a cut message")
+        findings = Run("check", "--format", "jsonl", bundle).rows()
+        check(all(row.get("severity", "note") == "note" for row in findings), f"a trace that begins in the middle has no error: {findings}")
         check(len(found) > found_before, f"{size} bytes hold more than fewer do")
         equal(found, expected[-len(found):], f"instructions in {size} bytes")
         found_before = len(found)
