@@ -92,7 +92,7 @@ def run_guest(elf, words):
 @case("/dev/mem in Linux: probe, and a capture whose trace is that of the board; everything is disabled in the memory of the machine")
 def devmem():
     if not os.path.exists(TARGET):
-        harness.skip("no static command (make target)")
+        harness.skip("static-command")
     elf, bundle, words = recorded()
     for control in TE0, SINK:
         words[control] |= 2

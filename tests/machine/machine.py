@@ -433,7 +433,7 @@ def u_boot():
                 "/usr/lib/u-boot/qemu-riscv64_smode/u-boot.bin"]
     firmware = [path for path in firmware if os.path.exists(path)]
     if not firmware:
-        harness.skip("no U-Boot for QEMU here (Debian's u-boot-qemu; tools/fetch_qemu fetches it)")
+        harness.skip("u-boot")
     bundle, file = os.path.join(scratch(), "u-boot.ntrace"), os.path.join(scratch(), "truth.txt")
     command = [harness.NTRACE, "run", "--machine", "virt", "--qemu", f"{QEMU}/qemu-system-riscv64", "-o", bundle, "--for", "100s", "--kernel",
                firmware[0], "--", "-plugin", f"{PLUGIN},out={file}"]

@@ -15,7 +15,7 @@ sys.path.append(os.path.join(sys.path[0], ".."))
 import harness
 import machine_parts
 import qemu10
-from harness import SHARED, case, check, equal, scratch
+from harness import case, check, equal, need, scratch, shared
 
 PROGRAMS, PLUGIN, SAME = (os.path.abspath(path) for path in sys.argv[2:5])
 QEMU = qemu10.find()
@@ -76,10 +76,8 @@ BEHIND = 2000  # instructions, which are not in the list
 for name, (machine, width, count) in REFERENCE.items():
     @case(f"reference program {name}, {machine}: the first {count} instructions are those of the published list")
     def published(name=name, machine=machine, width=width, count=count):
-        folder = os.path.join(SHARED, "corpus", "refcode", name)
-        if not os.path.isdir(folder):
-            harness.skip(f"no {folder}")
-        expected = subprocess.run(["zstdcat", os.path.join(folder, "pc.txt.zst")], stdout=subprocess.PIPE, text=True, check=True).stdout.split()
+        folder = shared("corpus", "refcode", name)
+        expected = subprocess.run([need("zstd"), "-dcq", os.path.join(folder, "pc.txt.zst")], stdout=subprocess.PIPE, text=True, check=True).stdout.split()
         bundle = run(width, machine, os.path.join(folder, "program.elf"), "--repeatable", "--for", str(count + BEHIND),
                      qemu=["-icount", "shift=0"])  # the programs read mcycle, which then counts instructions
         found = addresses(bundle)
