@@ -253,19 +253,22 @@ bool ntr_rule_ownership_format(view v, row r) {
            ntr_context0_of(&v->config->params) == NTR_CONTEXT0_NONE;
 }
 
-bool ntr_rule_ownership_order(view v, row r) {
-    (void)r;
-    return NTR_HAS(v->message, PROCESS) && ntr_ownership_format(v->message->process) == NTR_FORMAT_HCONTEXT &&
-           v->source->format == NTR_FORMAT_SCONTEXT && v->source->format_before != NTR_FORMAT_HCONTEXT;
+/* Returns whether hcontext came, and scontext does not follow directly. It may have been lost in an overflow. */
+static bool hcontext_is_alone(view v) {
+    const ntr_message *m = v->message;
+    if (v->source->format != NTR_FORMAT_HCONTEXT || has_role(v, NTR_ROLE_LOSS)) return false;
+    return !NTR_HAS(m, PROCESS) || ntr_ownership_format(m->process) != NTR_FORMAT_SCONTEXT;
 }
 
-/* The second message may have been lost in an overflow. */
-bool ntr_rule_ownership_pair(view v, row r) {
-    const ntr_message *m = v->message;
+/* scontext, hcontext, scontext is the report of a hart without guests, followed by that of its first guest. */
+bool ntr_rule_ownership_order(view v, row r) {
     (void)r;
-    if (v->source->format != NTR_FORMAT_HCONTEXT || v->source->format_before == NTR_FORMAT_SCONTEXT) return false;
-    if (has_role(v, NTR_ROLE_LOSS)) return false;
-    return !NTR_HAS(m, PROCESS) || ntr_ownership_format(m->process) != NTR_FORMAT_SCONTEXT;
+    return hcontext_is_alone(v) && v->source->format_before == NTR_FORMAT_SCONTEXT;
+}
+
+bool ntr_rule_ownership_pair(view v, row r) {
+    (void)r;
+    return hcontext_is_alone(v) && v->source->format_before != NTR_FORMAT_SCONTEXT;
 }
 
 /* ---- time */

@@ -21,16 +21,17 @@ static void send_ownership(ntr_encoder *e, const ntr_ingress *b, unsigned format
     ntr_enc_send(e, m, e->now);
 }
 
-static void send_contexts(ntr_encoder *e, const ntr_ingress *b, bool scontext, bool hcontext) {
+/* hcontext is never alone (NT-142). */
+static void send_contexts(ntr_encoder *e, const ntr_ingress *b, bool hcontext) {
     unsigned context0 = ntr_context0_of(&e->params); /* FORMAT 0 has a context in some dialects */
     if (context0 != NTR_CONTEXT0_NONE) {
         send_ownership(e, b, NTR_FORMAT_PRIVILEGE, context0 == NTR_CONTEXT0_SCONTEXT ? b->scontext : b->hcontext);
         return;
     }
     bool first = e->config.scontext_first;
-    if (scontext && first) send_ownership(e, b, NTR_FORMAT_SCONTEXT, b->scontext);
+    if (first) send_ownership(e, b, NTR_FORMAT_SCONTEXT, b->scontext);
     if (hcontext) send_ownership(e, b, NTR_FORMAT_HCONTEXT, b->hcontext);
-    if (scontext && !first) send_ownership(e, b, NTR_FORMAT_SCONTEXT, b->scontext);
+    if (!first) send_ownership(e, b, NTR_FORMAT_SCONTEXT, b->scontext);
 }
 
 static void remember(ntr_encoder *e, const ntr_ingress *b) {
@@ -47,7 +48,7 @@ static bool sends_hcontext(const ntr_encoder *e, const ntr_ingress *b) {
 
 void ntr_enc_ownership_sync(ntr_encoder *e, const ntr_ingress *b) {
     if (e->config.ownership == NTR_OWNERSHIP_OFF) return;
-    send_contexts(e, b, true, sends_hcontext(e, b));
+    send_contexts(e, b, sends_hcontext(e, b));
     remember(e, b);
 }
 
@@ -64,8 +65,7 @@ void ntr_enc_ownership_change(ntr_encoder *e, const ntr_ingress *b) {
         e->sent_priv = b->priv;
         return;
     }
-    bool hcontext = b->hcontext != e->sent_hcontext && sends_hcontext(e, b);
-    send_contexts(e, b, b->scontext != e->sent_scontext || !hcontext, hcontext);
+    send_contexts(e, b, b->hcontext != e->sent_hcontext && sends_hcontext(e, b));
     remember(e, b);
 }
 

@@ -108,7 +108,8 @@ typedef struct inspection {
 
 /* Encoders with the option empty_cdf_0 send CDF 0. */
 static bool is_wanted(const inspection *i, const ntr_finding *f) {
-    return strcmp(f->rule->id, "cdf-htm") == 0 && i->config->empty_cdf_0;
+    return (strcmp(f->rule->id, "cdf-htm") == 0 && i->config->empty_cdf_0) ||
+           (strcmp(f->rule->id, "ownership-order") == 0 && i->config->scontext_first);
 }
 
 static void find_fault(void *user, const ntr_finding *f) {
