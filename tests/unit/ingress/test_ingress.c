@@ -114,10 +114,12 @@ static void contexts_are_told_as_they_change(void **state) {
         {"context", START "; Ownership PROCESS=0xae; Ownership PROCESS=0x4; Ownership PROCESS=0xc6"},
         {"context=hcontext",
          START "; Ownership PROCESS=0x2f; Ownership PROCESS=0xae; Ownership PROCESS=0x4; Ownership PROCESS=0xc6; "
-               "Ownership PROCESS=0x47; Ownership PROCESS=0x67; Ownership PROCESS=0xe6; Ownership PROCESS=0xe6"},
+               "Ownership PROCESS=0x47; Ownership PROCESS=0xc6; Ownership PROCESS=0x67; Ownership PROCESS=0xe6; "
+               "Ownership PROCESS=0xe6"},
         {"context=hcontext context-order=scontext",
          START "; Ownership PROCESS=0xae; Ownership PROCESS=0x2f; Ownership PROCESS=0x4; Ownership PROCESS=0xc6; "
-               "Ownership PROCESS=0x47; Ownership PROCESS=0xe6; Ownership PROCESS=0x67; Ownership PROCESS=0xe6"},
+               "Ownership PROCESS=0xc6; Ownership PROCESS=0x47; Ownership PROCESS=0xe6; Ownership PROCESS=0x67; "
+               "Ownership PROCESS=0xe6"},
         {"", START},
     };
     for (size_t i = 0; i < sizeof ROWS / sizeof *ROWS; i++) {
@@ -138,7 +140,7 @@ static void contexts_are_told_as_they_change(void **state) {
             continue;
         }
         r.block.hcontext = 2;
-        rig_insn(&r, 0x110, 4, NONE); /* FORMAT 3 */
+        rig_insn(&r, 0x110, 4, NONE); /* FORMAT 3, then FORMAT 2 (NT-142) */
         r.block.scontext = 7;
         r.block.hcontext = 3;
         rig_insn(&r, 0x114, 4, NONE); /* both */
