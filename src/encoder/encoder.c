@@ -155,13 +155,6 @@ ntr_status ntr_encoder_reconfigure(ntr_encoder *e, const ntr_encoder_config *con
 
 /* ---- one block -------------------------------------------------------------------------------------- */
 
-ntr_status ntr_enc_result(ntr_encoder *e) {
-    e->quiet = ntr_enc_is_quiet(e);
-    ntr_status failure = e->failure;
-    e->failure = NTR_OK;
-    return failure;
-}
-
 /* Sends the pending Error if it can. What was counted since the first lost message is lost; the next block opens a
  * window with SYNC=7. */
 static void recover(ntr_encoder *e, bool force) {

@@ -6,15 +6,8 @@
  * general path uses the functions for blocks. Invariant: both make the same messages and leave the same state. */
 #include "encoder/run.h"
 #include "encoder/state.h"
-#include "message/layout.h"
-#include "message/writer.h"
 
-enum {
-    BRANCHES_MAX = 64,
-    TCODE_BITS = 6,
-    BTYPE_BITS = 2,
-    RCODE_BITS = 4,
-};
+enum { BRANCHES_MAX = 64 };
 
 /* Sets of itypes. */
 enum {
@@ -44,88 +37,11 @@ static bool is_consistent(const ntr_encoder *e, const ntr_enc_run *r) {
            !is_in(r->itype, NOT_4_BIT | TRAPS) && r->branches <= BRANCHES_MAX && (e->htm || !r->outcomes);
 }
 
-/* ---- fast path: the same messages in fewer steps ---------------------------------------------------------------- */
+/* ---- fast path: the same messages in fewer steps (send.c)
+ * ---------------------------------------------------------------- */
 
 static bool is_quick(const ntr_encoder *e) {
     return e->quick_runs && e->active && !e->sync_wanted && !e->periodic_due;
-}
-
-/* Gives a message to the sink. Counters that these configurations do not use are not updated. */
-static void quick_send(ntr_encoder *e, const uint8_t *bytes, size_t size) {
-    e->stats.messages++;
-    e->stats.bytes += size;
-    ntr_enc_sync_progress(e, NTR_SYNC_MODE_MESSAGES, 1);
-    ntr_status status = e->config.sink(e->config.sink_user, bytes, size);
-    if (status != NTR_OK && e->failure == NTR_OK) e->failure = status;
-}
-
-/* Returns TCODE, SRC and the fixed field after them, which is `more` with `more_bits` bits; *bits is their total
- * width. */
-static uint64_t quick_head(const ntr_encoder *e, unsigned tcode, unsigned more, unsigned more_bits, unsigned *bits) {
-    unsigned src_bits = e->params.src_bits;
-    *bits = TCODE_BITS + src_bits + more_bits;
-    return tcode | (src_bits ? (uint64_t)e->config.src_id << TCODE_BITS : 0) |
-           (uint64_t)more << (TCODE_BITS + src_bits);
-}
-
-/* Sends a branch message of more than 8 bytes. */
-static void long_branch(ntr_encoder *e, uint64_t head, unsigned head_bits, uint64_t uaddr, uint64_t hist) {
-    uint8_t bytes[NTR_QUICK_ROOM];
-    ntr_quick_writer w = {.at = bytes};
-    bool has_history = hist != HIST_EMPTY;
-    ntr_quick_put(&w, head, head_bits);
-    ntr_quick_end_field(&w, NTR_MSEO_FIELD);
-    ntr_quick_put(&w, uaddr, ntr_significant_bits(uaddr));
-    ntr_quick_end_field(&w, has_history ? NTR_MSEO_FIELD : NTR_MSEO_MESSAGE);
-    if (has_history) {
-        ntr_quick_put(&w, hist, ntr_significant_bits(hist));
-        ntr_quick_end_field(&w, NTR_MSEO_MESSAGE);
-    }
-    quick_send(e, bytes, (size_t)(w.at - bytes));
-}
-
-/* Sends IndirectBranch or IndirectBranchHist to `target`. */
-static void quick_branch(ntr_encoder *e, uint64_t target) {
-    uint64_t hist = e->splits_quickly ? ntr_enc_repeats_take(e) : e->hist;
-    bool has_history = hist != HIST_EMPTY;
-    unsigned tcode = NTR_TCODE_INDIRECT_BRANCH, head_bits;
-    if (has_history) tcode = NTR_TCODE_INDIRECT_BRANCH_HIST;
-    uint64_t head = quick_head(e, tcode, e->pending.btype, BTYPE_BITS, &head_bits), uaddr = (target ^ e->ref) >> 1;
-    head |= e->icnt << head_bits;
-    head_bits += ntr_significant_bits(e->icnt);
-    ntr_short_writer w = {0};
-    ntr_short_put(&w, head, head_bits, NTR_MSEO_FIELD);
-    ntr_short_put(&w, uaddr, ntr_significant_bits(uaddr), has_history ? NTR_MSEO_FIELD : NTR_MSEO_MESSAGE);
-    if (has_history) ntr_short_put(&w, hist, ntr_significant_bits(hist), NTR_MSEO_MESSAGE);
-    if (w.groups <= 8) {
-        uint8_t bytes[8];
-        ntr_short_store(&w, bytes);
-        quick_send(e, bytes, w.groups);
-    } else {
-        long_branch(e, head, head_bits, uaddr, hist);
-    }
-    e->hist = HIST_EMPTY;
-    e->repeats.count = 0;
-    e->history_sent = false;
-    e->icnt = 0;
-    e->ref = target;
-}
-
-/* ResourceFull with RCODE 1 or 2. */
-void ntr_enc_quick_history_send(ntr_encoder *e, uint64_t rdata, uint32_t count) {
-    unsigned head_bits, rcode = count == 1 ? NTR_RCODE_HIST : NTR_RCODE_HIST_REPEATED;
-    uint64_t head = quick_head(e, NTR_TCODE_RESOURCE_FULL, rcode, RCODE_BITS, &head_bits);
-    uint8_t bytes[NTR_QUICK_ROOM];
-    ntr_quick_writer w = {.at = bytes};
-    ntr_quick_put(&w, head, head_bits);
-    ntr_quick_put(&w, rdata, ntr_significant_bits(rdata));
-    ntr_quick_end_field(&w, count == 1 ? NTR_MSEO_MESSAGE : NTR_MSEO_FIELD);
-    if (count > 1) {
-        ntr_quick_put(&w, count, ntr_significant_bits(count));
-        ntr_quick_end_field(&w, NTR_MSEO_MESSAGE);
-    }
-    e->history_sent = true;
-    quick_send(e, bytes, (size_t)(w.at - bytes));
 }
 
 /* ---- general path ----------------------------------------------------------------------------------------------- */
@@ -157,7 +73,8 @@ static bool begin_at(ntr_encoder *e, uint64_t next, uint64_t time) {
     if (e->active && e->pending.kind == PENDING_NONE && !e->sync_wanted) return false;
     if (is_quick(e)) {
         ntr_enc_infer_return(e, next);
-        if (e->pending.kind != PENDING_NONE) quick_branch(e, next);
+        if (e->pending.kind != PENDING_NONE)
+            ntr_enc_quick_branch(e, next, e->splits_quickly ? ntr_enc_repeats_take(e) : e->hist);
         e->pending.kind = PENDING_NONE;
         return false;
     }

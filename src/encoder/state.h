@@ -249,10 +249,11 @@ static inline uint64_t ntr_enc_address(const ntr_encoder *e, uint64_t address) {
 void ntr_enc_count(ntr_encoder *e, const ntr_ingress *block);
 unsigned ntr_enc_trap_btype(const ntr_encoder *e, unsigned itype);
 
-/* run.c: ntr_enc_history_send for configurations with quick_runs */
-void ntr_enc_quick_history_send(ntr_encoder *e, uint64_t rdata, uint32_t count);
+/* For configurations with quick_runs: sends IndirectBranch, or IndirectBranchHist with the history `hist`, to `target`,
+ * and begins a new history. */
+void ntr_enc_quick_branch(ntr_encoder *e, uint64_t target, uint64_t hist);
 
-/* resource_full.c */
+/* send.c */
 /* Sends ResourceFull with a history (RDATA) that comes `count` times. */
 void ntr_enc_history_send(ntr_encoder *e, uint64_t rdata, uint32_t count, uint64_t time);
 
