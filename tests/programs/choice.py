@@ -2,16 +2,15 @@
 """Which QEMU `ntrace run` takes for a program, and with which plugin and CPU. Scripts stand for QEMU: they say a version and
 whether there is an option -plugin, and write down how they are started.
 
-usage: choice.py NTRACE FOLDER      FOLDER holds the programs that tests/programs/build made
+usage: choice.py NTRACE
 """
 import os
 import subprocess
 import sys
 
 sys.path.append(os.path.join(sys.path[0], ".."))
-from harness import NTRACE, ROOT, Run, case, check, equal, folder, main, matches, need
+from harness import NTRACE, ROOT, Run, case, check, equal, folder, main, matches, need, scratch
 
-PROGRAM = os.path.join(os.path.abspath(sys.argv[2]), "bare64")
 SCRIPT = """#!/bin/sh
 case $1 in
 --version) echo "qemu-riscv64 version VERSION (a script)" ;;
@@ -31,10 +30,18 @@ def qemu(place, version, plugins=True):
     return path
 
 
-def run(*options, path, cache, program=PROGRAM):
+def compiled(march="rv64gc"):
+    path = os.path.join(scratch(), march)
+    if not os.path.exists(path):
+        subprocess.run([need("riscv64-linux-gnu-gcc"), "-xc", "-", "-nostdlib", "-static", f"-march={march}", "-o", path],
+                       input=b"void _start(void) {}", check=True)
+    return path
+
+
+def run(*options, path, cache, march="rv64gc"):
     """The message; these scripts trace nothing."""
     bundle = os.path.join(folder(), "b.ntrace")
-    done = Run("run", *options, "-o", bundle, "--", program, status=2,
+    done = Run("run", *options, "-o", bundle, "--", compiled(march), status=2,
                env={"PATH": path or "/nowhere", "NTRACE_DEBIAN": cache})
     equal(done.err.count("ntrace run:"), 1, f"messages: {done.err}")
     return done.err
@@ -90,14 +97,12 @@ def none():
 
 @case("the CPU: rv64 where the default is `max`, unless the program's attributes name more")
 def cpus():
-    gcc = need("riscv64-linux-gnu-gcc")
     for march, version, options, expected in (("rv64gc", "10.0.13", (), "-cpu rv64 "), ("rv64gc", "7.2.22", (), None),
                                               ("rv64gc_zba_zbb", "11.1.3", (), "-cpu rv64 "), ("rv64gcv", "10.0.13", (), None),
                                               ("rv64gc_zfh", "10.0.13", (), None), ("rv64gc", "10.0.13", ("--cpu", "max"), "-cpu max ")):
         place = folder()
-        program, path = os.path.join(place, "p"), qemu(place, version)
-        subprocess.run([gcc, "-xc", "-", "-nostdlib", "-static", f"-march={march}", "-o", program], input=b"void _start(void) {}", check=True)
-        run(*options, path=place, cache="/nowhere", program=program)
+        path = qemu(place, version)
+        run(*options, path=place, cache="/nowhere", march=march)
         check(expected in started(path) if expected else "-cpu" not in started(path), f"{march} {version}: {started(path)}")
 
 
