@@ -59,6 +59,13 @@ def used():
     equal([reason for reason in reasons() if not re.search(f"""["']{re.escape(reason)}["']""", text)], [], "rows that no test gives")
 
 
+@case("every reason for which CI may skip is a row")
+def allowed():
+    with open(os.path.join(ROOT, ".ci", "skips"), encoding="ascii") as file:
+        names = [line.split("#")[0].strip() for line in file]
+    equal(sorted(set(filter(None, names)) - set(reasons())), [], "reasons of .ci/skips that are no rows")
+
+
 @case("every row has an identifier, a sentence, and what enables the test")
 def whole():
     with open(os.path.join(TESTS, "skips.txt"), encoding="ascii") as file:
