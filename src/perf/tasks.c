@@ -36,7 +36,7 @@ static uint32_t generation_of(const struct ntr_perf_start *start) {
     return start ? start->generation : 0;
 }
 
-/* A process that is created begins with generation 0; one that existed before has had it. */
+/* A process that is created begins with generation 0, unless an earlier one with its number has had it. */
 static ntr_status begin_generation(struct ntr_perf_data *data, const struct ntr_perf_start *given, bool created) {
     size_t *list = &data->starts_of[given->pid % NTR_PERF_BUCKETS];
     const struct ntr_perf_start *last = last_start(data, given->pid, false);
@@ -74,16 +74,21 @@ static struct ntr_perf_mapping *append(struct ntr_perf_data *data, const struct 
     return m;
 }
 
-static void end_mappings(struct ntr_perf_data *data, uint32_t pid) {
+/* Returns whether the process had mappings. */
+static bool end_mappings(struct ntr_perf_data *data, uint32_t pid) {
+    bool any = false;
+
     for (size_t *link = list_of(data, pid); *link;) {
         struct ntr_perf_mapping *m = &data->mappings[*link - 1];
         if (m->pid == pid) {
             m->last = generation_of(last_start(data, pid, false));
             *link = m->previous;
+            any = true;
         } else {
             link = &m->previous;
         }
     }
+    return any;
 }
 
 /* A file, the kernel or its modules; not anonymous memory. */
@@ -174,8 +179,8 @@ static ntr_status take_fork(struct ntr_perf_data *data, const struct ntr_perf_re
     uint32_t pid = ntr_perf_u32(&c), parent = ntr_perf_u32(&c);
 
     if (c.broken || pid == parent || pid == NTR_PERF_NOBODY) return NTR_OK; /* a new thread */
-    end_mappings(data, pid);                                                /* an earlier process had this id */
-    TRY(begin_generation(data, &(struct ntr_perf_start){.pid = pid, .time = r->time, .program = true}, true));
+    bool used = end_mappings(data, pid); /* by an earlier process */
+    TRY(begin_generation(data, &(struct ntr_perf_start){.pid = pid, .time = r->time, .program = true}, !used));
     for (size_t at = *list_of(data, parent); at; at = data->mappings[at - 1].previous) {
         struct ntr_perf_mapping copy = data->mappings[at - 1];
         if (copy.pid != parent) continue;
