@@ -112,6 +112,70 @@ static void synchronization_is_due(void **state) {
     assert_memory_equal(all.text, "sync-period ", strlen("sync-period "));
 }
 
+/* ---- what is remembered of the messages before: one line for each message, in the format of `ntrace dump` */
+
+static void expect_messages(const char *lines, const char *expected) {
+    static uint8_t bytes[4096];
+    ntr_check_config config;
+    findings all;
+    size_t size = 0;
+    ntr_check_config_init(&config);
+    for (const char *line = lines; *line; line += strcspn(line, "\n") + 1) {
+        char text[256];
+        snprintf(text, sizeof text, "%.*s", (int)strcspn(line, "\n"), line);
+        const int n = ntr_message_assemble(&config.params, text, bytes + size, sizeof bytes - size, NULL);
+        if (n < 0) fail_msg("cannot assemble '%s'", text);
+        size += (size_t)n;
+    }
+    (void)run(&config, bytes, size, size, &all);
+    char found_[sizeof all.text] = "";
+    for (const char *line = all.text; *line; line += strcspn(line, "\n") + 1) /* without the offset */
+        strncat(found_, line, strcspn(line, "@"));
+    assert_string_equal(found_, expected);
+}
+
+#define HTM_START "ProgTraceSync SYNC=3 ICNT=0 FADDR=0x80\nIndirectBranchHist BTYPE=0 ICNT=9 UADDR=0x4 HIST=0x1\n"
+
+/* The stop-bit is no branch; a branch is one halfword at least. */
+static void branches_of_a_history(void **state) {
+    (void)state;
+    expect_messages(HTM_START "IndirectBranchHist BTYPE=0 ICNT=3 UADDR=0x4 HIST=0xf\n", "");
+    expect_messages(HTM_START "IndirectBranchHist BTYPE=0 ICNT=2 UADDR=0x4 HIST=0xf\n", "hist-icnt #3 ");
+    expect_messages(HTM_START "IndirectBranchHist BTYPE=0 ICNT=31 UADDR=0x4 HIST=0xffffffff\n", "");
+    expect_messages(HTM_START "IndirectBranchHist BTYPE=0 ICNT=30 UADDR=0x4 HIST=0xffffffff\n", "hist-icnt #3 ");
+}
+
+/* A ResourceFull counts for the next message with I-CNT, and for this one alone; HREPEAT multiplies. */
+static void resources_are_used_once(void **state) {
+    (void)state;
+    expect_messages(HTM_START "ResourceFull RCODE=1 RDATA0=0xff\n"
+                              "IndirectBranchHist BTYPE=0 ICNT=8 UADDR=0x4 HIST=0x3\n"
+                              "IndirectBranchHist BTYPE=0 ICNT=1 UADDR=0x4 HIST=0x3\n",
+                    "");
+    expect_messages(HTM_START "ResourceFull RCODE=1 RDATA0=0xff\n"
+                              "IndirectBranchHist BTYPE=0 ICNT=7 UADDR=0x4 HIST=0x3\n",
+                    "hist-icnt #4 ");
+    expect_messages(HTM_START "ResourceFull RCODE=2 RDATA0=0x7 RDATA1=0x5\n"
+                              "IndirectBranchHist BTYPE=0 ICNT=10 UADDR=0x4 HIST=0x1\n",
+                    "");
+    expect_messages(HTM_START "ResourceFull RCODE=2 RDATA0=0x7 RDATA1=0x5\n"
+                              "IndirectBranchHist BTYPE=0 ICNT=9 UADDR=0x4 HIST=0x1\n",
+                    "hist-icnt #4 ");
+    expect_messages(HTM_START "ResourceFull RCODE=0 RDATA0=0x5\n"
+                              "IndirectBranchHist BTYPE=0 ICNT=1 UADDR=0x4 HIST=0x7f\n"
+                              "IndirectBranchHist BTYPE=0 ICNT=1 UADDR=0x4 HIST=0x7\n",
+                    "hist-icnt #5 ");
+}
+
+/* SYNC 7 needs an Error of its own. */
+static void an_error_explains_one_loss(void **state) {
+    (void)state;
+#define AFTER_LOSS "ProgTraceSync SYNC=7 ICNT=0 FADDR=0x80\nDirectBranch ICNT=3\n"
+    expect_messages("ProgTraceSync SYNC=3 ICNT=0 FADDR=0x80\nError ETYPE=0 ECODE=0x4\n" AFTER_LOSS, "");
+    expect_messages("ProgTraceSync SYNC=3 ICNT=0 FADDR=0x80\nError ETYPE=0 ECODE=0x4\n" AFTER_LOSS AFTER_LOSS,
+                    "overrun-error #5 ");
+}
+
 /* A buffer that wrapped begins inside a message: its rest is no finding, and the first message need not synchronize. */
 static void a_stream_that_begins_in_the_middle(void **state) {
     (void)state;
@@ -159,6 +223,9 @@ int main(void) {
                                        TEST(synchronization_is_due),
                                        TEST(a_stream_that_begins_in_the_middle),
                                        TEST(rules_have_identifiers_of_their_own),
-                                       TEST(misuse)};
+                                       TEST(misuse),
+                                       TEST(branches_of_a_history),
+                                       TEST(resources_are_used_once),
+                                       TEST(an_error_explains_one_loss)};
     return cmocka_run_group_tests_name("check", tests, NULL, NULL);
 }

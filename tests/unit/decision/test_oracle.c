@@ -45,8 +45,7 @@ static bool oracle_decides(const char *text, const ntr_vector *v, size_t count, 
     for (unsigned inputs = 0; inputs < 1u << count; inputs++) {
         char seen[ORACLE_CONDITIONS + 1];
         bool agrees = true;
-        for (size_t i = 0; i < count; i++)
-            agrees &= v->values[i] == '-' || (v->values[i] == 'T') == (inputs >> i & 1);
+        for (size_t i = 0; i < count; i++) agrees &= v->values[i] == '-' || (v->values[i] == 'T') == (inputs >> i & 1);
         if (agrees && oracle_evaluate(text, inputs, seen) != oracle_evaluate(text, inputs ^ 1u << condition, seen))
             return true;
     }
@@ -81,8 +80,8 @@ static void oracle_compare_condition(const char *text, size_t i, unsigned subset
     const bool unique = oracle_has_pair(text, i, false), masking = unique || oracle_has_pair(text, i, true);
     bool seen[2] = {false, false};
     if (c->covered != unique || c->masking != masking)
-        fail_msg("%s, vectors 0x%x, condition %zu: covered %d, masking %d; expected %d, %d", text, subset, i, c->covered,
-                 c->masking, unique, masking);
+        fail_msg("%s, vectors 0x%x, condition %zu: covered %d, masking %d; expected %d, %d", text, subset, i,
+                 c->covered, c->masking, unique, masking);
     for (size_t k = 0; k < record.vector_count; k++) {
         seen[0] |= record.vectors[k].values[i] == 'F';
         seen[1] |= record.vectors[k].values[i] == 'T';
@@ -99,8 +98,8 @@ static void oracle_compare(const char *text, const ntr_vector *all, size_t count
     for (size_t i = 0; i < count; i++) {
         if (!(subset >> i & 1)) continue;
         results[all[i].result] = true;
-        assert_int_equal(
-            ntr_vectors_add(NULL, &record.vectors, &record.vector_count, &record.vector_capacity, &all[i]), NTR_OK);
+        assert_int_equal(ntr_vectors_add(NULL, &record.vectors, &record.vector_count, &record.vector_capacity, &all[i]),
+                         NTR_OK);
     }
     ntr_record_states(&record);
     for (size_t i = 0; i < record.shown.condition_count; i++) {
@@ -110,8 +109,7 @@ static void oracle_compare(const char *text, const ntr_vector *all, size_t count
     }
     assert_int_equal(record.shown.state, covered ? NTR_COVER_COVERED : NTR_COVER_NOT_COVERED);
     assert_int_equal(record.shown.masking_state, masking ? NTR_COVER_COVERED : NTR_COVER_NOT_COVERED);
-    assert_int_equal(record.shown.decision_state,
-                     results[0] && results[1] ? NTR_COVER_COVERED : NTR_COVER_NOT_COVERED);
+    assert_int_equal(record.shown.decision_state, results[0] && results[1] ? NTR_COVER_COVERED : NTR_COVER_NOT_COVERED);
     record.vector_count = 0;
 }
 
@@ -171,7 +169,8 @@ static void oracle_fill(const char *shape, char *text, size_t size) {
 
 static void all_small_decisions(void **state) {
     (void)state;
-    static const char *const shapes[] = {"@..", "@.@..", "@@...", "@.@.@..", "@.@@...", "@@..@..", "@@.@...", "@@@...."};
+    static const char *const shapes[] = {"@..",     "@.@..",   "@@...",   "@.@.@..",
+                                         "@.@@...", "@@..@..", "@@.@...", "@@@...."};
     char text[ORACLE_TEXT];
     for (size_t i = 0; i < sizeof shapes / sizeof *shapes; i++) oracle_fill(shapes[i], text, 0);
     assert_int_equal(oracle_decisions, 4 * 4 + 2 * 16 * 8 + 5 * 64 * 16);
