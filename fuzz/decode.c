@@ -3,9 +3,10 @@
 
 #include <ntrace/event_sorter.h>
 
+#include <stdlib.h>
 #include <string.h>
 
-enum { DECODE_READS = 400 };
+enum { DECODE_READS = 800 };
 
 size_t fuzz_stream_at(const uint8_t *data, size_t size) {
     return fuzz_behind_program(data, size, FUZZ_HEAD);
@@ -88,6 +89,11 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
     size_t piece = fuzz_number(&tape, 2);
     ntr_program *program = fuzz_program(&tape, config.params.xlen);
     ntr_bytes stream = fuzz_rest(&tape);
+    fuzz_bytes many = {0};
+    if (how & 32) {
+        many = fuzz_many_sources(&config.params, size > FUZZ_HEAD ? data[FUZZ_HEAD] : 0, stream);
+        stream = (ntr_bytes){many.data, many.size};
+    }
     config.program = how & 8 ? NULL : program;
     config.strict = how & 1;
     config.mid_stream = how & 2;
@@ -96,6 +102,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
     fuzz_decode(&config, stream, piece, DECODE_READS);
     if (how & 16) order(&config, stream, (size_t)source + 1);
     if (short_told(&config, stream, &instructions)) compare(&config, stream, instructions);
+    free(many.data);
     ntr_program_free(program);
     return 0;
 }

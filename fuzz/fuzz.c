@@ -1,6 +1,7 @@
 #include "fuzz.h"
 
 #include <ntrace/instructions.h>
+#include <ntrace/message.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -135,6 +136,31 @@ ntr_status fuzz_take_message(void *user, const uint8_t *bytes, size_t size) {
     fuzz_must(size > 0 && (bytes[size - 1] & 3) == 3, "messages are complete");
     fuzz_add(user, bytes, size);
     return NTR_OK;
+}
+
+static void put_message(fuzz_bytes *stream, const ntr_params *params, const ntr_message *message) {
+    uint8_t bytes[NTR_MESSAGE_BYTES_MAX];
+    int size = ntr_message_encode(params, message, bytes, sizeof bytes);
+    if (size > 0) fuzz_add(stream, bytes, (size_t)size);
+}
+
+fuzz_bytes fuzz_many_sources(const ntr_params *params, uint8_t kind, ntr_bytes stream) {
+    fuzz_bytes all = {0};
+    const ntr_fields src = params->src_bits ? (ntr_fields)1 << NTR_FIELD_SRC : 0;
+    ntr_message sync = {.tcode = NTR_TCODE_PROG_TRACE_SYNC}, full = {.tcode = NTR_TCODE_RESOURCE_FULL};
+    sync.present =
+        src | (ntr_fields)1 << NTR_FIELD_SYNC | (ntr_fields)1 << NTR_FIELD_ICNT | (ntr_fields)1 << NTR_FIELD_FADDR;
+    sync.value[NTR_FIELD_SYNC] = 1;
+    sync.value[NTR_FIELD_FADDR] = fuzz_program_base(kind, params->xlen) >> 1;
+    full.present = src | (ntr_fields)1 << NTR_FIELD_RCODE | (ntr_fields)1 << NTR_FIELD_RDATA0;
+    full.value[NTR_FIELD_RDATA0] = 2; /* halfwords */
+    for (uint64_t i = 0; i < UINT64_C(1) << params->src_bits; i++) {
+        sync.value[NTR_FIELD_SRC] = full.value[NTR_FIELD_SRC] = i;
+        put_message(&all, params, &sync);
+        put_message(&all, params, &full);
+    }
+    fuzz_add(&all, stream.data, stream.size);
+    return all;
 }
 
 /* The text of an event fits the buffer and is a line. */

@@ -47,17 +47,22 @@ uint64_t fuzz_program_base(uint8_t kind, unsigned xlen);
 /* Position in the input after the program at `place`. */
 size_t fuzz_behind_program(const uint8_t *data, size_t size, size_t place);
 
-/* The next line of an input. False: no more lines. */
-bool fuzz_line(fuzz_tape *tape, const char **line, size_t *length);
-
-/* Lines "name=value" for the encoder's options, up to the first line without "=" (which is consumed, too). */
-void fuzz_encoder_options(fuzz_tape *tape, ntr_encoder_config *config);
-
 /* A growing array of bytes. */
 typedef struct fuzz_bytes {
     uint8_t *data;
     size_t size, capacity;
 } fuzz_bytes;
+
+/* A stream that begins with two messages of every source that SRC can name (up to 4,096), and goes on with `stream`:
+ * more live sources than an input has bytes. They begin at the program, whose kind is `kind`. The caller frees `data`.
+ */
+fuzz_bytes fuzz_many_sources(const ntr_params *params, uint8_t kind, ntr_bytes stream);
+
+/* The next line of an input. False: no more lines. */
+bool fuzz_line(fuzz_tape *tape, const char **line, size_t *length);
+
+/* Lines "name=value" for the encoder's options, up to the first line without "=" (which is consumed, too). */
+void fuzz_encoder_options(fuzz_tape *tape, ntr_encoder_config *config);
 
 void fuzz_add(fuzz_bytes *bytes, const void *data, size_t size);
 

@@ -93,12 +93,15 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
     ntr_replay_config config;
     struct conversation session = {.looks = 0};
     size_t spoken_size = fuzz_number(&tape, 2);
-    fuzz_number(&tape, 2);
+    const bool is_wide = fuzz_number(&tape, 2) & 1;
     ntr_program *program = fuzz_program(&tape, decoder.params.xlen);
     ntr_bytes rest = fuzz_rest(&tape), spoken;
     if (spoken_size > rest.size) spoken_size = rest.size;
     session.stream = (ntr_bytes){rest.data, rest.size - spoken_size};
+    fuzz_bytes sources = {0};
+    if (is_wide) sources = fuzz_many_sources(&decoder.params, size > FUZZ_HEAD ? data[FUZZ_HEAD] : 0, session.stream);
     spoken = (ntr_bytes){rest.size ? rest.data + session.stream.size : NULL, spoken_size};
+    if (is_wide) session.stream = (ntr_bytes){sources.data, sources.size};
     ntr_debug_info *debug = ntr_debug_info_new(program, NULL);
     ntr_functions *functions = debug ? ntr_functions_new(debug, NULL) : NULL;
     ntr_replay_config_init(&config);
@@ -114,5 +117,6 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
     ntr_functions_free(functions);
     ntr_debug_info_free(debug);
     ntr_program_free(program);
+    free(sources.data);
     return 0;
 }

@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { PARALLEL_READS = 200, AT_ONCE = 32 };
+enum { PARALLEL_READS = 800, AT_ONCE = 32 };
 
 size_t fuzz_stream_at(const uint8_t *data, size_t size) {
     return fuzz_behind_program(data, size, FUZZ_HEAD);
@@ -101,8 +101,10 @@ static ntr_status deliver(void *user, unsigned what, const void *data, size_t si
     return NTR_OK;
 }
 
-static void run(const ntr_decoder_config *decoder, ntr_bytes stream, uint8_t how, size_t span, bool counting,
+/* `many`: each chunk has the states of 4,096 sources, so there are fewer chunks. */
+static void run(const ntr_decoder_config *decoder, ntr_bytes stream, uint8_t how, bool many, size_t span, bool counting,
                 outcome *o) {
+    const size_t scale = many ? 256 : 1;
     const ntr_parallel_work work = {.thread_data_new = thread_data_new,
                                     .thread_data_free = free,
                                     .begin = begin,
@@ -114,7 +116,7 @@ static void run(const ntr_decoder_config *decoder, ntr_bytes stream, uint8_t how
                                         .decoder = decoder,
                                         .work = work,
                                         .threads = 2 + (how & 1),
-                                        .chunk = 8u << (how >> 1) % 8,
+                                        .chunk = (8u << (how >> 1) % 8) * scale,
                                         .counting = counting};
     ntr_parallel *parallel = ntr_parallel_new(&config, NULL);
     if (!parallel) return;
@@ -164,6 +166,11 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
     size_t span = 1 + fuzz_number(&tape, 2);
     ntr_program *program = fuzz_program(&tape, config.params.xlen);
     ntr_bytes stream = fuzz_rest(&tape);
+    fuzz_bytes sources = {0};
+    if (how & 8) {
+        sources = fuzz_many_sources(&config.params, size > FUZZ_HEAD ? data[FUZZ_HEAD] : 0, stream);
+        stream = (ntr_bytes){sources.data, sources.size};
+    }
     outcome one = {0}, many = {0}, counted = {0}, counted_by_many = {0};
     config.program = program;
     config.strict = how & 1;
@@ -171,14 +178,15 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
     config.one_source = how & 4;
     config.source = how >> 4;
     if (read_alone(&config, stream, &one)) {
-        run(&config, stream, chunks, span, false, &many);
+        run(&config, stream, chunks, how & 8, span, false, &many);
         compare(&one, &many);
         count_alone(&config, stream, &counted);
-        run(&config, stream, chunks, span, true, &counted_by_many);
+        run(&config, stream, chunks, how & 8, span, true, &counted_by_many);
         compare_counts(&counted, &counted_by_many);
     }
     free(one.events.data);
     free(many.events.data);
+    free(sources.data);
     ntr_program_free(program);
     return 0;
 }
