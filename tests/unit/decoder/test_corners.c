@@ -321,7 +321,7 @@ static void repeats_of_nothing_are_errors(void **state) {
     scene_end(&s);
 }
 
-/* A message that says nothing of the flow may come before the RepeatBranch (OQ-2). */
+/* A message that says nothing of the flow may come before the RepeatBranch (OQ-2, NT-115). */
 static void repeats_ignore_what_is_not_flow(void **state) {
     (void)state;
     static const struct {

@@ -8,6 +8,7 @@ static void program_a(scene *s) {
     code(s, 0x300, ADD, C_EBREAK);
 }
 
+/* The examples of NT-235 to NT-238, NT-245 and NT-248. */
 static void program_a_runs_the_same_in_both_modes(void **state) {
     (void)state;
     static const struct {
@@ -29,6 +30,7 @@ static void program_a_runs_the_same_in_both_modes(void **state) {
     scene_end(&s);
 }
 
+/* NT-240 to NT-243: I-CNT of a trap, and one that ends inside an instruction. */
 static void program_a_traps_only_between_instructions(void **state) {
     (void)state;
     scene s;
@@ -44,6 +46,7 @@ static void program_a_traps_only_between_instructions(void **state) {
     scene_end(&s);
 }
 
+/* The examples of NT-246 and NT-247. */
 static void program_b_fills_icnt(void **state) {
     (void)state;
     scene s;
@@ -57,6 +60,7 @@ static void program_b_fills_icnt(void **state) {
     scene_end(&s);
 }
 
+/* The example of NT-344. */
 static void custom_jumps_are_sent_like_indirect_ones(void **state) {
     (void)state;
     scene s;
@@ -71,6 +75,7 @@ static void custom_jumps_are_sent_like_indirect_ones(void **state) {
 
 #define LOOP_OF_C "span 200+2/4 not-taken 208\nspan 208+2/4 indirect-jump 200\n"
 
+/* NT-201 and NT-356. */
 static void program_c_repeats(void **state) {
     (void)state;
     static const char *const streams[] = {
@@ -89,6 +94,7 @@ static void program_c_repeats(void **state) {
     scene_end(&s);
 }
 
+/* NT-357: returns that are inferred. */
 static void program_d_returns(void **state) {
     (void)state;
     scene s;
@@ -113,6 +119,7 @@ static void program_d_returns(void **state) {
     scene_end(&s);
 }
 
+/* NT-184 and NT-222. */
 static void program_e_fills_history(void **state) {
     (void)state;
     static const char *const streams[] = {
