@@ -7,41 +7,9 @@
 
 #include <string.h>
 
-enum { LOAD_CHUNK = 4096, GAP_STEP = 16, IDLE_CYCLES = 16, MEMORY_MAX = 64 << 20 };
+enum { LOAD_CHUNK = 4096, GAP_STEP = 16, IDLE_CYCLES = 16 };
 
 /* ---- memory */
-
-bool board_in_ram(const ntr_board *board, uint64_t address, size_t size) {
-    const uint64_t offset = address - board->config.ram;
-    return address >= board->config.ram && offset < board->config.ram_bytes && size <= board->config.ram_bytes - offset;
-}
-
-bool board_is_component(const ntr_board *board, uint64_t address) {
-    ntr_system_component one;
-    const uint64_t page = address & ~(uint64_t)(NTR_COMPONENT_BYTES - 1);
-    for (size_t i = 0; ntr_system_component_get(board->system, i, &one) == NTR_OK; i++)
-        if (one.base == page) return true;
-    return false;
-}
-
-static bool in_program(const ntr_board *board, uint64_t address, size_t size) {
-    uint8_t byte;
-    if (!board->config.program || address > UINT64_MAX - size) return false;
-    return ntr_program_read(board->config.program, NULL, NTR_POSITION_ANY, address, &byte, 1) &&
-           ntr_program_read(board->config.program, NULL, NTR_POSITION_ANY, address + size - 1, &byte, 1);
-}
-
-bool board_memory_read(const ntr_board *board, uint64_t address, uint8_t *out, size_t size) {
-    if (!board_in_ram(board, address, size) && !in_program(board, address, size)) return false;
-    ntr_capture_memory_read(&board->memory, address, out, size);
-    return true;
-}
-
-bool board_memory_write(ntr_board *board, uint64_t address, const uint8_t *bytes, size_t size) {
-    if (!board_in_ram(board, address, size) && !in_program(board, address, size)) return false;
-    if (board->memory.count >= MEMORY_MAX >> 16) return false;
-    return ntr_capture_memory_write(&board->memory, address, bytes, size);
-}
 
 static bool sink_read(void *user, uint64_t address, uint8_t *out, size_t size) {
     return board_memory_read(user, address, out, size);
@@ -54,7 +22,7 @@ static bool sink_write(void *user, uint64_t address, const uint8_t *bytes, size_
 /* Copies the code and data of the program to memory. */
 static ntr_status load_image(ntr_board *board, const ntr_image_info *info) {
     uint8_t bytes[LOAD_CHUNK];
-    if (info->high - info->low > MEMORY_MAX) return NTR_E_LIMIT;
+    if (info->high - info->low > BOARD_MEMORY_MAX) return NTR_E_LIMIT;
     for (uint64_t at = info->low; at < info->high;) {
         const size_t got = ntr_program_read(board->config.program, NULL, NTR_POSITION_ANY, at, bytes, sizeof bytes);
         if (got && !ntr_capture_memory_write(&board->memory, at, bytes, got)) return NTR_E_MEMORY;
@@ -112,6 +80,7 @@ ntr_board *ntr_board_new(const ntr_board_config *given, ntr_status *status) {
     *out = NTR_E_MEMORY;
     if (!board) return NULL;
     board->config = config;
+    board->stopped = board_control_stopped;
     *out = build(board);
     if (*out == NTR_OK) return board;
     ntr_board_free(board);
@@ -156,20 +125,6 @@ bool ntr_board_run(ntr_board *board, unsigned instructions) {
 }
 
 /* ---- the system bus */
-
-ntr_status board_register_read(ntr_board *board, uint64_t address, uint32_t *value) {
-    board_machine_drain(board);
-    const ntr_status status = ntr_system_read32(board->system, address, value);
-    if (status == NTR_OK && board->config.accessed) board->config.accessed(board->config.user, false, address, *value);
-    return status;
-}
-
-ntr_status board_register_write(ntr_board *board, uint64_t address, uint32_t value) {
-    board_machine_drain(board);
-    const ntr_status status = ntr_system_write32(board->system, address, value);
-    if (status == NTR_OK && board->config.accessed) board->config.accessed(board->config.user, true, address, value);
-    return status;
-}
 
 ntr_status ntr_board_read32(ntr_board *board, uint64_t address, uint32_t *value) {
     uint8_t bytes[4];

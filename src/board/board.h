@@ -7,6 +7,8 @@
 #include <ntrace/board.h>
 #include <ntrace/ingress.h>
 
+enum { BOARD_MEMORY_MAX = 64 << 20 }; /* bytes */
+
 enum { BOARD_HARTS = 16, BOARD_REGISTERS = 32, BOARD_ERROR = 200 };
 
 /* ---- hart.c */
@@ -135,8 +137,12 @@ struct ntr_board {
     struct board_machine *machine; /* or NULL */
     struct board_remote *remote;   /* NULL: no connection was ever made */
     struct ntr_gdb_filter *filter; /* of the GDB client; NULL: there is none */
+    /* The users of the connection (remote.h): the debug module takes stop replies, a filter all that is for its client.
+     */
+    ntr_status (*stopped)(struct ntr_board *board, const char *stop);
+    ntr_status (*forward)(struct ntr_gdb_filter *filter, const char *data, size_t size);
     board_breakpoints breakpoints; /* of the debug module in a machine */
-    bool pausing, stepping;        /* the debug module waits for the machine to stop; for one instruction */
+    bool pausing, stepping; /* the debug module waits for the machine to stop; for one instruction */
     debug_module dm;
     jtag_tap tap;
     char error[BOARD_ERROR];

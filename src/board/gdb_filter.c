@@ -28,6 +28,15 @@ struct ntr_gdb_filter {
     size_t last_size;
 };
 
+static ntr_status put(ntr_gdb_filter *filter, const char *bytes, size_t size) {
+    return filter->output(filter->user, (const uint8_t *)bytes, size);
+}
+
+static ntr_status forward(ntr_gdb_filter *filter, const char *data, size_t size) {
+    filter->last_size = rsp_frame(filter->last, data, size);
+    return put(filter, filter->last, filter->last_size);
+}
+
 ntr_gdb_filter *ntr_gdb_filter_new(ntr_board *board, ntr_gdb_output output, void *user,
                                    const ntr_allocator *allocator) {
     if (board->filter || board_control_release(board) != NTR_OK) return NULL;
@@ -38,6 +47,7 @@ ntr_gdb_filter *ntr_gdb_filter_new(ntr_board *board, ntr_gdb_output output, void
     filter->output = output;
     filter->user = user;
     board->filter = filter;
+    board->forward = forward;
     return filter;
 }
 
@@ -49,17 +59,8 @@ void ntr_gdb_filter_free(ntr_gdb_filter *filter) {
 
 /* ---- answers */
 
-static ntr_status put(ntr_gdb_filter *filter, const char *bytes, size_t size) {
-    return filter->output(filter->user, (const uint8_t *)bytes, size);
-}
-
-ntr_status board_filter_forward(ntr_gdb_filter *filter, const char *data, size_t size) {
-    filter->last_size = rsp_frame(filter->last, data, size);
-    return put(filter, filter->last, filter->last_size);
-}
-
 static ntr_status answer(ntr_gdb_filter *filter, const char *data) {
-    return board_filter_forward(filter, data, strlen(data));
+    return forward(filter, data, strlen(data));
 }
 
 /* ---- memory packets */
@@ -175,7 +176,7 @@ static ntr_status ask(ntr_gdb_filter *filter) {
     const rsp_client *rsp;
     TRY(board_remote_ask(filter->board, filter->packet, filter->size));
     rsp = &filter->board->remote->rsp;
-    return board_filter_forward(filter, rsp->packet, rsp->size);
+    return forward(filter, rsp->packet, rsp->size);
 }
 
 /* The machine goes on without a debugger. D is not sent to its server, which would remove the watched pages. */

@@ -2,7 +2,7 @@
  *
  * One user at a time: a GDB client behind an ntr_gdb_filter or, while there is none, the debug module (control.h).
  * Requests wait for their answers. A stop reply comes by itself: it goes to the user, unless the machine has stopped at
- * an access of the program to a trace register (access.c). That is answered from the model, and the last resume packet
+ * an access of the program to a trace register (remote.c). That is answered from the model, and the last resume packet
  * is sent again. */
 #ifndef NTR_BOARD_REMOTE_H
 #define NTR_BOARD_REMOTE_H
@@ -43,18 +43,5 @@ ntr_status board_remote_wait(ntr_board *board, uint32_t ms);
 /* The signal of a stop reply, and the hart that it names; 0 if none. */
 unsigned board_stop_signal(const char *stop);
 unsigned board_stop_hart(const char *stop);
-
-/* ---- access.c */
-
-/* Is it a stop at an access to a trace register? */
-bool board_access_is(const ntr_board *board, const char *stop);
-
-/* Answers the access from the model. All that the machine has executed is encoded. */
-ntr_status board_access_answer(ntr_board *board, const char *stop);
-
-/* ---- gdb_filter.c */
-
-/* Sends a packet of the server to the client. */
-ntr_status board_filter_forward(ntr_gdb_filter *filter, const char *data, size_t size);
 
 #endif
