@@ -138,7 +138,7 @@ def truth_of(bench, name, cpp, sources, flags, calls):
 def build_with_gcc_14(bench, level, sources, flags, program):
     """gcc 14 and the assembler of Debian for RISC-V under QEMU, with the headers and LLVM's linker of this machine: Debian 12's assembler and linker do
     not take its output."""
-    root = mcdc.debian("gcc 14", "riscv64", *mcdc.GCC_14, "binutils-riscv64-linux-gnu", suites=("trixie", "forky"))
+    root = mcdc.debian("gcc 14", "binutils-riscv64-linux-gnu")
     folders = (root + "/usr/lib/gcc/riscv64-linux-gnu/14/include", "/usr/riscv64-linux-gnu/include")
     objects, compiled = [], [flag for flag in flags if not flag.startswith("-l")]
     for number, source in enumerate(sources):

@@ -25,7 +25,8 @@ HERE = os.path.dirname(os.path.abspath(__file__))
 ROOT = os.path.dirname(os.path.dirname(HERE))
 GCC = ("riscv64-linux-gnu-gcc", "-g", "-w", "-static")
 CLANG = ("clang-19", "-w", "-O0", "-fprofile-instr-generate", "-fcoverage-mapping", "-fcoverage-mcdc")
-GCC_14 = ("cpp-14", "libc6-dev", "libgcc-14-dev", "gcc-14-riscv64-linux-gnu")
+GCC_14 = ("cpp-14-riscv64-linux-gnu", "libc6", "libc6-dev", "libgcc-14-dev", "gcc-14-riscv64-linux-gnu", "libgmp10", "libisl23", "libmpc3", "libmpfr6", "libzstd1",
+          "zlib1g")
 CC1_14 = "/usr/libexec/gcc/riscv64-linux-gnu/14/cc1"
 TOOLS = ("riscv64-linux-gnu-gcc", "qemu-riscv64", "clang-19", "llvm-cov-19", "llvm-profdata-19")
 
@@ -701,20 +702,27 @@ def other_formats(bench):
     bench.run(cases.need("genhtml"), "--branch-coverage", "-q", "-o", "html", "mcdc.info")
 
 
-def debian(test, arch, *packages, suites=("trixie",)):
-    """Folder with packages of Debian 13, or of one of the suites, if they were fetched before."""
+# Packages of Debian that tests read: architecture, packages, suites of which one is enough.
+DEBIAN = {"lcov 2": ("amd64", ("lcov",), ("trixie",)), "gcovr": ("amd64", ("gcovr", "python3-colorlog"), ("trixie",)),
+          "gcc 14": ("riscv64", GCC_14, ("trixie", "forky"))}
+
+
+def debian(test, *more, fetch=False):
+    """Folder with the packages of the test, and these, if they were fetched before; mcdc.py --fetch does it for all."""
+    arch, packages, suites = DEBIAN[test]
     for suite in suites:
-        command = [os.path.join(ROOT, "tools", "debian_root"), "--suite", suite, "--arch", arch, "--no-depends", *packages]
-        done = subprocess.run([*command[:1], "--offline", *command[1:]], stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True, check=False)
+        command = [os.path.join(ROOT, "tools", "debian_root"), "--suite", suite, "--arch", arch, "--no-depends", *packages, *more]
+        if not fetch:
+            command.insert(1, "--offline")
+        done = subprocess.run(command, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True, check=False)
         if done.returncode == 0:
             return done.stdout.strip()
-    cases.note(f"{test}: fetch it with {' '.join(command)}")
-    return cases.skip("debian-packages")
+    return None if fetch else cases.skip("debian-packages")
 
 
 def lcov_2(bench):
     """genhtml of lcov 2 draws a page with MC/DC from the records, without a complaint, and with our sums."""
-    root = debian("lcov 2", "amd64", "lcov")
+    root = debian("lcov 2")
     if subprocess.run(["perl", "-MDateTime", "-MCapture::Tiny", "-MDate::Parse", "-e", "1"], stderr=subprocess.DEVNULL, check=False).returncode:
         cases.skip("perl-modules")
     bench.source("decisions.c")
@@ -731,7 +739,7 @@ def lcov_2(bench):
 
 def gcovr(bench):
     """gcovr opens the Cobertura file, and counts the same lines."""
-    root = debian("gcovr", "amd64", "gcovr", "python3-colorlog")
+    root = debian("gcovr")
     bench.source("decisions.c")
     trace = bench.trace("decisions.c", "-O0", "3", "5")
     bench.run(bench.ntrace, "coverage", "--to", "cobertura", "-o", "cobertura.xml", trace)
@@ -746,7 +754,7 @@ def gcovr(bench):
 
 def condition_coverage(bench):
     """gcc 14's -fcondition-coverage, masking MC/DC, as a second witness: condition by condition."""
-    root = debian("gcc 14", "riscv64", *GCC_14, suites=("trixie", "forky"))
+    root = debian("gcc 14")
     folder, qemu = os.path.join(root, "usr", "lib", "gcc", "riscv64-linux-gnu", "14"), ("qemu-riscv64", "-L", root)
     include = [word for name in (folder + "/include", root + "/usr/include/riscv64-linux-gnu", root + "/usr/include") for word in ("-isystem", name)]
     bench.source("decisions.c")
@@ -869,6 +877,8 @@ def functions_in_one_line(bench):
     assert found == {"a && b": [["T", "F"]], "a || b": [["T", "-"]]}, found
 
 
+if sys.argv[1:] == ["--fetch"]:
+    sys.exit(not all([debian(test, fetch=True) for test in DEBIAN]))
 if __name__ == "__main__":
     cases.main([shapes_without_optimization, few_inputs, merged, optimized_is_never_wrong, random_decisions, unusual_flow, misleading_code, computed_together, group_rules, determined_for_debugging, generated, overloaded_operators, code_of_clang, shapes_of_clang, folders_of_clang, inverted_branches, same_bytes, gap_in_a_decision,
                 without_sources, compile_commands, only_some_sources, thresholds, real_source, object_code, padding, other_formats, lcov_2, gcovr,

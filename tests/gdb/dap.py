@@ -11,14 +11,16 @@ import threading
 
 sys.path.append(os.path.join(sys.path[0], ".."))
 from gdb import bundle, debuggers, program, server
-from harness import case, check, equal, main, matches, skip
+from harness import ROOT, case, check, equal, main, matches, skip
 
 LEAST, PATIENCE = 14, 120
 
 
 def adapters():
+    """GDBs with this interface: those of the other tests, or the GDB of tools/fetch_gdb."""
     found = []
-    for gdb in debuggers():
+    fetched = subprocess.run([os.path.join(ROOT, "tools", "fetch_gdb"), "--offline"], capture_output=True, text=True).stdout.split()
+    for gdb in debuggers() + fetched:
         version = subprocess.run([gdb, "--version"], capture_output=True, text=True).stdout
         if int(re.search(r" (\d+)\.\d", version).group(1)) >= LEAST:
             found.append(gdb)
