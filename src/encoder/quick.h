@@ -11,7 +11,7 @@
 /* Returns true if the state of the encoder allows the fast path. ntr_enc_result stores the answer in `quiet` after
  * every other call, as only those change it. */
 static inline bool ntr_enc_is_quiet(const ntr_encoder *e) {
-    return e->simple && e->active && e->pending.kind == PENDING_NONE &&
+    return e->simple && e->active && e->pending.kind == PENDING_NONE && !e->counted_return &&
            !(e->sync_wanted | e->periodic_due | e->closing | e->off_after_cycle | e->down);
 }
 

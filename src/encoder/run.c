@@ -70,7 +70,7 @@ static bool is_traced(const ntr_encoder *e) {
 /* The next block begins at `next`: the message that waits for this address is sent, or a window opens. Returns whether
  * the last message was a synchronizing one. */
 static bool begin_at(ntr_encoder *e, uint64_t next, uint64_t time) {
-    if (e->active && e->pending.kind == PENDING_NONE && !e->sync_wanted) return false;
+    if (e->active && e->pending.kind == PENDING_NONE && !e->sync_wanted && !e->counted_return) return false;
     if (is_quick(e)) {
         ntr_enc_infer_return(e, next);
         if (e->pending.kind != PENDING_NONE)
