@@ -152,6 +152,7 @@ typedef struct ntr_encoder_config {
     uint32_t device_id; /* value of DeviceID, which is sent before each start; 0: none */
     bool check_returns; /* NTR_RETURN_COUNT: a return that does not go behind its call gets a message, as with
                          * NTR_RETURN_FULL. Encoders in hardware, which only count, cannot do so */
+    bool reserved_codes; /* allow reserved values of SYNC and EVCODE, for tests of decoders */
 } ntr_encoder_config;
 
 /* Sets the defaults: HTM, the largest widths of the specification, no optimization, no FIFO. `size` is the size of the
@@ -229,7 +230,8 @@ NTR_API ntr_status ntr_encoder_access(ntr_encoder *encoder, const ntr_data_recor
  * where execution stopped. With NTR_ADDRESS_UNKNOWN the target of a pending indirect jump is not sent;
  * ProgTraceCorrelation then only counts up to the jump. A later push starts again, with SYNC 3 after EVCODE 0, 9
  * after EVCODE 1 and 5 after others. Messages may stay in the FIFO until ntr_encoder_flush. No effect while nothing
- * is traced. Errors: NTR_E_RANGE (`evcode` above 15, or an odd address), errors of the sink. */
+ * is traced. Errors: NTR_E_RANGE (`evcode` above 15, reserved without
+ * `reserved_codes`, or an odd address), errors of the sink. */
 NTR_API ntr_status ntr_encoder_stop(ntr_encoder *encoder, uint64_t next, unsigned evcode);
 
 /* Gives all messages in the FIFO to the sink, whatever the drain rate. Errors: those of the sink. */

@@ -196,6 +196,7 @@ void ntr_enc_interrupt(ntr_encoder *e, unsigned btype) {
     /* Two traps in a row make one message, with the address of the last handler (section 10). */
     if (e->pending.btype) return;
     ntr_enc_resolve_unseen(e);
+    e->next = NTR_ADDRESS_UNKNOWN;
     e->counted_return = 0; /* where it went is not seen */
     e->pending = (pending_branch){.kind = PENDING_INDIRECT, .btype = (uint8_t)btype, .time = e->now};
 }
@@ -204,6 +205,7 @@ void ntr_enc_start(ntr_encoder *e, uint64_t address) {
     e->sync_wanted |= 1u << e->start_reason;
     e->pending = (pending_branch){0};
     e->icnt = 0;
+    e->next = address;
     if (e->dialect->describes_itself && !(e->sync_wanted & 1u << NTR_SYNC_OVERRUN)) ntr_enc_describe(e);
     send_sync(e, NTR_TCODE_PROG_TRACE_SYNC, HIST_EMPTY, address, e->now);
     e->active = true;

@@ -1,6 +1,7 @@
 /* Defaults, limits and conflicts of the encoder configuration. */
 #include "base/config.h"
 #include "encoder/state.h"
+#include "message/values.h"
 
 #include <string.h>
 
@@ -94,6 +95,16 @@ typedef struct conflict {
     const char *why;
 } conflict;
 
+/* Whether the field's value is reserved in the dialect, and the configuration does not ask for it. */
+static bool refuses(const ntr_encoder_config *c, unsigned field, unsigned value) {
+    const unsigned messages = c->params.dialect ? c->params.dialect->messages : NTR_MESSAGES_1_0;
+    return !c->reserved_codes && ntr_value_flags(messages, field, value) & NTR_VALUE_RESERVED;
+}
+
+bool ntr_enc_allows(const ntr_encoder *e, unsigned field, unsigned value) {
+    return value <= 15 && !refuses(&e->config, field, value);
+}
+
 static bool is_ctte(const ntr_encoder_config *c) {
     return c->params.dialect && c->params.dialect->messages & NTR_MESSAGES_CTTE;
 }
@@ -115,6 +126,8 @@ static ntr_status check_conflicts(const ntr_encoder_config *c, const char **why)
         {(c->repeat_instruction || c->device_id) && !is_ctte(c), "repeat-instruction and device-id need dialect ctte"},
         {c->repeat_instruction && (!htm || c->params.all_jumps),
          "repeat-instruction needs mode htm, without all-jumps"},
+        {refuses(c, NTR_FIELD_SYNC, c->start_sync), "start-sync is reserved; reserved-codes sends it all the same"},
+        {refuses(c, NTR_FIELD_EVCODE, c->stop_evcode), "stop-evcode is reserved; reserved-codes sends it all the same"},
         {htm && c->icnt_full_sync, "icnt-full sync needs mode btm"},
     };
     for (size_t i = 0; i < sizeof conflicts / sizeof *conflicts; i++)

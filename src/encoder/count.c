@@ -107,8 +107,16 @@ static void add_outcome(ntr_encoder *e, const ntr_ingress *b, bool taken) {
         ntr_enc_history_append(e, taken);
 }
 
+/* The address after the block, if the block does not end in a jump. With 3-bit itype, 0 may be a jump. */
+static uint64_t address_after(const ntr_encoder *e, const ntr_ingress *b) {
+    const bool goes_on = b->itype == NTR_ITYPE_NOT_TAKEN || (b->itype == NTR_ITYPE_NONE && e->config.itype_width == 4);
+    const uint64_t after = b->iaddr + 2 * (uint64_t)b->iretire;
+    return !goes_on ? NTR_ADDRESS_UNKNOWN : e->params.xlen == 32 ? after & UINT32_MAX : after;
+}
+
 void ntr_enc_count(ntr_encoder *e, const ntr_ingress *b) {
     unsigned actions = ACTIONS[b->itype];
+    e->next = address_after(e, b);
     if (actions & DIRECT && e->params.all_jumps) actions |= TAKEN;
     bool branch = actions & (TAKEN | NOT_TAKEN), inside;
     if (branch && e->htm && e->config.hist_first) add_outcome(e, b, actions & TAKEN);

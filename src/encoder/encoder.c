@@ -64,7 +64,8 @@ static void use_config(ntr_encoder *e, const ntr_encoder_config *config) {
 static void restart(ntr_encoder *e) {
     e->active = e->closing = e->off_after_cycle = e->announced = e->started = false;
     e->start_reason = e->config.start_sync;
-    e->sync_wanted = 0;
+    e->sync_wanted &= 1u << NTR_SYNC_OVERRUN; /* Error has been sent, and nothing after it */
+    e->next = NTR_ADDRESS_UNKNOWN;
     e->periodic_due = false;
     e->sync_count = 0;
     e->icnt = 0;
@@ -219,7 +220,7 @@ ntr_status ntr_encoder_push(ntr_encoder *e, const ntr_ingress *b) {
 }
 
 ntr_status ntr_encoder_stop(ntr_encoder *e, uint64_t next, unsigned evcode) {
-    if (evcode > 15 || (next & 1 && next != NTR_ADDRESS_UNKNOWN)) return NTR_E_RANGE;
+    if (!ntr_enc_allows(e, NTR_FIELD_EVCODE, evcode) || (next & 1 && next != NTR_ADDRESS_UNKNOWN)) return NTR_E_RANGE;
     if (e->active) ntr_enc_close(e, next, evcode);
     e->follow_known = false;
     return ntr_enc_result(e);
@@ -285,7 +286,7 @@ ntr_status ntr_encoder_trigger(ntr_encoder *e, unsigned actions) {
 }
 
 ntr_status ntr_encoder_request_sync(ntr_encoder *e, unsigned reason) {
-    if (reason > 15) return NTR_E_RANGE;
+    if (!ntr_enc_allows(e, NTR_FIELD_SYNC, reason)) return NTR_E_RANGE;
     if (e->active) e->sync_wanted |= 1u << reason;
     return ntr_enc_result(e);
 }

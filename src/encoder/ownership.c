@@ -52,6 +52,11 @@ void ntr_enc_ownership_sync(ntr_encoder *e, const ntr_ingress *b) {
     remember(e, b);
 }
 
+void ntr_enc_ownership_repeat(ntr_encoder *e) {
+    const ntr_ingress state = {.priv = e->sent_priv, .scontext = e->sent_scontext, .hcontext = e->sent_hcontext};
+    ntr_enc_ownership_sync(e, &state);
+}
+
 /* A context that the block reports is sent even if its value is unchanged: the CSR was written. */
 void ntr_enc_ownership_change(ntr_encoder *e, const ntr_ingress *b) {
     if (e->config.ownership == NTR_OWNERSHIP_OFF) return;

@@ -57,12 +57,6 @@ static void count_run(ntr_encoder *e, const ntr_enc_run *r) {
     ntr_enc_count(e, &last);
 }
 
-/* A decoder may start here: the state of the last message is reported once more. */
-static void repeat_ownership(ntr_encoder *e) {
-    const ntr_ingress state = {.priv = e->sent_priv, .scontext = e->sent_scontext, .hcontext = e->sent_hcontext};
-    ntr_enc_ownership_sync(e, &state);
-}
-
 static bool is_traced(const ntr_encoder *e) {
     return e->enabled && e->tracing;
 }
@@ -70,7 +64,7 @@ static bool is_traced(const ntr_encoder *e) {
 /* The next block begins at `next`: the message that waits for this address is sent, or a window opens. Returns whether
  * the last message was a synchronizing one. */
 static bool begin_at(ntr_encoder *e, uint64_t next, uint64_t time) {
-    if (e->active && e->pending.kind == PENDING_NONE && !e->sync_wanted && !e->counted_return) return false;
+    if (e->active && e->pending.kind == PENDING_NONE && !ntr_enc_sync_due(e, false) && !e->counted_return) return false;
     if (is_quick(e)) {
         ntr_enc_infer_return(e, next);
         if (e->pending.kind != PENDING_NONE)
@@ -87,7 +81,7 @@ static bool begin_at(ntr_encoder *e, uint64_t next, uint64_t time) {
 ntr_status ntr_enc_begin_run(ntr_encoder *e, uint64_t iaddr, uint64_t time) {
     if (!e->takes_runs) return NTR_E_STATE;
     if (iaddr & 1) return NTR_E_INGRESS;
-    if (is_traced(e) && begin_at(e, iaddr, time)) repeat_ownership(e);
+    if (is_traced(e) && begin_at(e, iaddr, time)) ntr_enc_ownership_repeat(e);
     return ntr_enc_result(e);
 }
 
@@ -118,10 +112,6 @@ bool ntr_enc_has_reported(const ntr_encoder *e, unsigned priv, uint64_t scontext
            (e->sent_priv == priv && e->sent_scontext == scontext && e->sent_hcontext == hcontext);
 }
 
-bool ntr_enc_sync_is_late(const ntr_encoder *e) {
-    return e->periodic_due && e->sync_count >= 2 * e->sync_period;
-}
-
 void ntr_enc_set_src_bits(ntr_encoder *e, unsigned src_bits) {
     e->config.params.src_bits = e->params.src_bits = (uint8_t)src_bits;
     ntr_enc_repeats_prepare(e);
@@ -137,7 +127,7 @@ ntr_status ntr_enc_push_run(ntr_encoder *e, const ntr_enc_run *r) {
     e->stats.blocks++;
     if (!is_traced(e)) return NTR_OK;
     e->follow_known = false;
-    if (begin_at(e, r->iaddr, r->time)) repeat_ownership(e);
+    if (begin_at(e, r->iaddr, r->time)) ntr_enc_ownership_repeat(e);
     if (e->timestamps) ntr_enc_clock_set(e, r->time);
     e->started = true;
     e->down = e->in_debug = false;

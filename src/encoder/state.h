@@ -156,6 +156,7 @@ struct ntr_encoder {
     /* flow */
     uint64_t icnt, hist; /* I-CNT in halfwords; HIST with its stop-bit */
     uint64_t ref; /* reference address of U-ADDR */
+    uint64_t next; /* address after what is counted, or NTR_ADDRESS_UNKNOWN: a jump or taken branch went elsewhere */
     pending_branch pending;
     last_branch last;
     held_history held;
@@ -313,6 +314,7 @@ void ntr_enc_send_repeat(ntr_encoder *e,
 
 /* ownership.c */
 void ntr_enc_ownership_sync(ntr_encoder *e, const ntr_ingress *block);
+void ntr_enc_ownership_repeat(ntr_encoder *e); /* the state of the last message once more: a decoder may start here */
 void ntr_enc_trap_value(ntr_encoder *e); /* sends the value of the trap that has just been sent */
 void ntr_enc_ownership_change(ntr_encoder *e, const ntr_ingress *block);
 
@@ -353,5 +355,6 @@ static inline bool ntr_enc_fifo_exists(const ntr_encoder *e) {
 
 /* config.c */
 void ntr_encoder_config_normalize(ntr_encoder_config *config);
+bool ntr_enc_allows(const ntr_encoder *e, unsigned field, unsigned value); /* SYNC and EVCODE: not reserved */
 
 #endif

@@ -5,7 +5,9 @@
  * and the filters accept the block. The first traced block opens a window with ProgTraceSync. The first block that
  * is not traced closes it with ProgTraceCorrelation. If the last traced block ended in a jump, its target must be
  * sent first; when the block that ends tracing has no address, the window stays open (`closing`) until a block with
- * an address comes. */
+ * an address comes. The same is true of a trace-notify that waits for the address of the next instruction. Debug mode,
+ * halt and reset end the window at once: a notify is then lost if the last instruction was a jump or taken branch and
+ * the record of the stop has no address. */
 #include "encoder/state.h"
 
 static void correlate(ntr_encoder *e, unsigned evcode, uint64_t icnt, uint64_t hist) {
@@ -32,15 +34,20 @@ static uint8_t reason_after(unsigned evcode) {
     }
 }
 
+/* Reasons of a synchronizing message that is sent also when trace stops before the next instruction. */
+enum { EXTERNAL_NOTIFY = 1 << NTR_SYNC_EXTERNAL_TRIGGER };
+enum { NOTIFIES = EXTERNAL_NOTIFY | 1 << NTR_SYNC_TRACE_EVENT };
+
 void ntr_enc_close(ntr_encoder *e, uint64_t next, unsigned evcode) {
     ntr_enc_self_loop_end(e);
-    e->sync_wanted = 0;
+    if (next == NTR_ADDRESS_UNKNOWN && e->pending.kind == PENDING_NONE) next = e->next;
+    e->sync_wanted &= next == NTR_ADDRESS_UNKNOWN ? 0 : NOTIFIES;
     e->periodic_due = false;
     if (next == NTR_ADDRESS_UNKNOWN) ntr_enc_hide_target(e);
     if (next == NTR_ADDRESS_UNKNOWN)
         ntr_enc_resolve_unseen(e);
-    else
-        ntr_enc_resolve(e, next);
+    else if (ntr_enc_resolve(e, next))
+        ntr_enc_ownership_repeat(e);
     uint64_t hist = ntr_enc_history_take(e);
     correlate(e, evcode, e->icnt, hist);
     e->icnt = 0;
@@ -49,6 +56,7 @@ void ntr_enc_close(ntr_encoder *e, uint64_t next, unsigned evcode) {
 }
 
 bool ntr_enc_needs_address(const ntr_encoder *e) {
+    if (e->sync_wanted & NOTIFIES && e->next == NTR_ADDRESS_UNKNOWN) return true;
     return e->pending.kind == PENDING_INDIRECT || e->pending.kind == PENDING_RETURN;
 }
 

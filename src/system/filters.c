@@ -65,17 +65,29 @@ static bool primary_matches(const register_page *page, unsigned n, const ntr_ing
     return compare_masked(function, input, match, VALUE_AT(page, TE_COMP_S_LOW, TE_COMP_S_HIGH, n));
 }
 
+/* Whether one instruction of the block matches as MODE_BOTH and MODE_NOT_BOTH ask for. Both inputs are compared at the
+ * same instruction. */
+static bool any_instruction(const register_page *page, unsigned n, const ntr_ingress *b, bool both) {
+    const uint64_t halfwords = b->iretire ? b->iretire - (1ull << b->ilastsize) : 0;
+    ntr_ingress one = *b;
+    one.iretire = 0; /* input_of() then has one address */
+    for (uint64_t at = 0; at <= halfwords; at++, one.iaddr += 2)
+        if ((primary_matches(page, n, &one) && secondary_matches(page, n, &one)) == both) return true;
+    return false;
+}
+
 static bool from_to(bool *latched, bool primary, bool secondary) {
     const bool inside = *latched || primary;
     *latched = inside && !secondary;
     return inside;
 }
 
-static bool combine(filter_state *filters, const register_page *page, unsigned n, bool primary, bool secondary) {
+static bool combine(filter_state *filters, const register_page *page, unsigned n, const ntr_ingress *b, bool primary,
+                    bool secondary) {
     switch (AT(page, TE_COMP_MATCH_MODE, n)) {
     case MODE_PRIMARY: return primary;
-    case MODE_BOTH: return primary && secondary;
-    case MODE_NOT_BOTH: return !(primary && secondary);
+    case MODE_BOTH: return primary && secondary && any_instruction(page, n, b, true);
+    case MODE_NOT_BOTH: return !(primary && secondary) || any_instruction(page, n, b, false);
     default: return from_to(&filters->latched[n], primary, secondary);
     }
 }
@@ -86,7 +98,7 @@ static unsigned judge_comparators(filter_state *filters, const register_page *pa
     unsigned set = 0;
     for (unsigned n = 0; n < page->comparators; n++) {
         const bool primary = primary_matches(page, n, b), secondary = secondary_matches(page, n, b);
-        if (combine(filters, page, n, primary, secondary)) set |= 1u << n;
+        if (combine(filters, page, n, b, primary, secondary)) set |= 1u << n;
         *notify |= primary && AT(page, TE_COMP_P_NOTIFY, n) && AT(page, TE_COMP_P_INPUT, n) == INPUT_IADDR;
         *notify |= secondary && AT(page, TE_COMP_S_NOTIFY, n) && AT(page, TE_COMP_S_INPUT, n) == INPUT_IADDR;
     }

@@ -19,6 +19,10 @@ void page_choose(register_page *page, ntr_bits bits, uint32_t set, uint32_t rese
     page->rules[bits] = (field_rule){RULE_SET, set, 0, reset};
 }
 
+void page_choose_mode(register_page *page, ntr_bits bits, uint32_t set, uint32_t reset) {
+    page->rules[bits] = (field_rule){RULE_MODE, set, 0, reset};
+}
+
 void page_flag(register_page *page, ntr_bits bits, bool there) {
     const ntr_bits_info *info = ntr_bits_get(bits);
     if (there)
@@ -67,11 +71,11 @@ static bool in_set(uint32_t set, uint32_t value) {
     return value < 32 && (set >> value & 1);
 }
 
-/* An illegal value leaves the old one; when that is 0 it chooses the lowest legal value other than 0. So trTeInstMode
- * never becomes 0 by an illegal write (TC-8). */
+/* An illegal value leaves the old one. RULE_MODE chooses the lowest legal value other than 0 when the old one is 0, so
+ * that trTeInstMode never becomes 0 by an illegal write (TC-8). */
 static uint32_t choose(const field_rule *rule, uint32_t old, uint32_t value) {
     if (in_set(rule->legal, value)) return value;
-    if (in_set(rule->legal, old) && old) return old;
+    if (old || rule->kind != RULE_MODE) return old;
     const uint32_t others = rule->legal & ~1u;
     return others ? (uint32_t)__builtin_ctz(others) : 0;
 }
@@ -85,7 +89,8 @@ static uint32_t legal_value(const field_rule *rule, const ntr_bits_info *info, u
     }
     switch (rule->kind) {
     case RULE_MASK: return (value & rule->legal) | rule->fixed;
-    case RULE_SET: return choose(rule, old, value);
+    case RULE_SET:
+    case RULE_MODE: return choose(rule, old, value);
     default: return rule->legal;
     }
 }

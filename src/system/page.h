@@ -14,7 +14,8 @@ enum { PAGE_BYTES = 0x700, PAGE_WORDS = PAGE_BYTES / 4 };
 typedef enum rule_kind {
     RULE_FIXED = 0, /* always `legal` */
     RULE_MASK,      /* any value; only the bits in `legal` are stored, the others have the value of `fixed` */
-    RULE_SET,       /* value n is legal when bit n of `legal` is set */
+    RULE_SET,       /* value n is legal when bit n of `legal` is set; other values leave the old one */
+    RULE_MODE,      /* the same; other values never leave 0 */
 } rule_kind;
 
 typedef struct field_rule {
@@ -39,6 +40,7 @@ void page_init(register_page *page, ntr_component component);
 void page_fix(register_page *page, ntr_bits bits, uint32_t value);
 void page_allow(register_page *page, ntr_bits bits, uint32_t mask, uint32_t reset);
 void page_choose(register_page *page, ntr_bits bits, uint32_t set, uint32_t reset);
+void page_choose_mode(register_page *page, ntr_bits bits, uint32_t set, uint32_t reset);
 
 /* Makes all bits of the field writable when `there` is true. */
 void page_flag(register_page *page, ntr_bits bits, bool there);

@@ -1,6 +1,7 @@
 /* RAM sink: stores trace in dedicated memory or in system memory (Trace Control section 6). */
 #include "base/bytes.h"
 #include "system/component.h"
+#include "system/system.h"
 
 #include "base/allocator.h"
 
@@ -165,6 +166,19 @@ static void after_reset(trace_component *component) {
 
 static bool busy(const trace_component *component) {
     return ((const ram_sink *)component)->word_size != 0;
+}
+
+static bool an_encoder_runs(const ntr_system *system) {
+    for (size_t i = 0; i < system->count; i++)
+        if (system->components[i]->ops->kind == NTR_COMPONENT_ENCODER && system->components[i]->enabled) return true;
+    return false;
+}
+
+/* A full sink accepts no messages, so that encoders lose messages or stall. When they have been disabled, it takes what
+ * they still hold and counts it as lost, so that trTeEmpty becomes 1. */
+static bool discards(const trace_component *component, unsigned input) {
+    (void)input;
+    return ((const ram_sink *)component)->full && !an_encoder_runs(component->system);
 }
 
 /* ---- memory */
@@ -335,6 +349,7 @@ const component_ops ntr_ram_component = {
     .enable = enable,
     .pass = pass,
     .busy = busy,
+    .discards = discards,
     .refresh = refresh,
     .read = after_read,
     .may_write = may_write,

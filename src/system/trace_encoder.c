@@ -10,7 +10,7 @@ enum { FORMAT_NTRACE = 1 }; /* trTeFormat */
 static void rules_of_control(register_page *page, const option_values *o) {
     const uint32_t modes = (uint32_t)OPTION(o, MODES);
     page_flag(page, NTR_BITS_TE_INST_TRACING, true);
-    page_choose(page, NTR_BITS_TE_INST_MODE, modes | 1u << MODE_OFF, (uint32_t)__builtin_ctz(modes));
+    page_choose_mode(page, NTR_BITS_TE_INST_MODE, modes | 1u << MODE_OFF, (uint32_t)__builtin_ctz(modes));
     page_flag(page, NTR_BITS_TE_CONTEXT, OPTION(o, CONTEXT));
     page_flag(page, NTR_BITS_TE_INST_TRIG_ENABLE, OPTION(o, TRIGGERS));
     page_flag(page, NTR_BITS_TE_INST_STALL_ENA, OPTION(o, STALL));
@@ -152,7 +152,7 @@ void trace_encoder_config(const trace_encoder *e, ntr_encoder_config *c) {
     c->ownership = !GET(page, TE_CONTEXT) ? NTR_OWNERSHIP_OFF
                    : OPTION(o, HCONTEXT)  ? NTR_OWNERSHIP_HCONTEXT
                                           : NTR_OWNERSHIP_SCONTEXT;
-    c->trigger_enable = GET(page, TE_INST_TRIG_ENABLE);
+    c->trigger_enable = true; /* allowed_actions() obeys the register, also while the encoder is enabled */
     c->stall = GET(page, TE_INST_STALL_ENA);
     c->fifo_bytes = (uint32_t)OPTION(o, FIFO);
     c->fifo_restart = (uint32_t)OPTION(o, FIFO_RESTART);
@@ -232,6 +232,7 @@ static void try_enable(trace_encoder *e) {
     if (ntr_encoder_reconfigure(e->encoder, &config) != NTR_OK) return;
     ntr_encoder_set_enable(e->encoder, true);
     e->base.enabled = true;
+    e->mode = GET(&e->base.page, TE_INST_MODE);
 }
 
 static void enable(trace_component *component) {
@@ -290,7 +291,14 @@ static void refresh(trace_component *component, ntr_register reg) {
     timestamp_refresh(component, &e->time);
 }
 
+/* While the encoder is enabled, trTeInstMode switches the trace off and on again; the mode itself does not change. */
+static void keep_mode(trace_encoder *e) {
+    const uint32_t mode = GET(&e->base.page, TE_INST_MODE);
+    if (e->base.enabled && mode != MODE_OFF && mode != e->mode) PUT(&e->base.page, TE_INST_MODE, e->mode);
+}
+
 static void wrote_control(trace_encoder *e, uint32_t word) {
+    keep_mode(e);
     if (!(word & NTR_TE_ENABLE_MASK)) e->enable_wanted = false;
     if (word & NTR_TE_INST_STALL_OR_OVERFLOW_MASK) ntr_encoder_clear_overflow(e->encoder);
     if (e->base.enabled) ntr_encoder_set_tracing(e->encoder, word & NTR_TE_INST_TRACING_MASK);
@@ -306,11 +314,17 @@ static void wrote(trace_component *component, ntr_register reg, unsigned number,
 
 /* ---- hart and triggers */
 
+/* trTeInstTrigEnable allows trace-on and trace-off; trace-notify does not depend on it. */
+static uint8_t allowed_actions(const trace_encoder *e, uint8_t actions) {
+    return GET(&e->base.page, TE_INST_TRIG_ENABLE) ? actions : actions & NTR_TRIGGER_NOTIFY;
+}
+
 ntr_status trace_encoder_push(trace_encoder *e, const ntr_ingress *block) {
     ntr_ingress copy = *block;
     if (!e->base.active) return NTR_OK;
     e->time.external = block->time;
     copy.time = timestamp_now(&e->base, &e->time);
+    copy.trigger = allowed_actions(e, block->trigger);
     const uint64_t stalled = status_of(e).stall_cycles;
     const ntr_status status = ntr_encoder_push(e->encoder, &copy);
     if (status != NTR_OK) return status;
@@ -332,7 +346,7 @@ ntr_status trace_encoder_trigger(trace_encoder *e, unsigned input) {
         [ACTION_ON] = NTR_TRIGGER_ON, [ACTION_OFF] = NTR_TRIGGER_OFF, [ACTION_NOTIFY] = NTR_TRIGGER_NOTIFY};
     if (input >= OPTION(&e->base.options, TRIGGER_INPUTS)) return NTR_E_RANGE;
     const uint32_t action = page_get(&e->base.page, (ntr_bits)(NTR_BITS_TE_TRIG_EXT_IN_ACTION0 + input));
-    const ntr_status status = ntr_encoder_trigger(e->encoder, actions[action]);
+    const ntr_status status = ntr_encoder_trigger(e->encoder, allowed_actions(e, actions[action]));
     watch_tracing(e);
     return status;
 }

@@ -39,6 +39,7 @@ typedef struct trace_encoder {
     bool enable_wanted;     /* enable when the messages of the last run have been sent */
     bool tracing_seen;      /* trTeInstTracing at the last check of the external outputs */
     bool hart_halted;
+    uint32_t mode;          /* trTeInstMode when the encoder was enabled */
     uint64_t cycles_pushed; /* cycles counted by ingress, not yet by the clock of the system */
     uint64_t stalled;       /* cycles that the last block waited in the encoder */
     uint64_t closing;       /* cycles since tracing ended while the target of a jump is not known */

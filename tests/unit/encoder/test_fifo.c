@@ -97,6 +97,25 @@ static void error_alone_when_tracing_ends(void **state) {
     rig_close(&r);
 }
 
+/* NT-162, NT-262: overrun, then disabled and enabled again: Error, and the first synchronization has SYNC 7. */
+static void overrun_then_enabled_again(void **state) {
+    (void)state;
+    rig r;
+    rig_open(&r, "fifo=76 drain=1/100000 start-sync=5");
+    for (unsigned i = 0; !status_of(&r).losing; i++) rig_insn(&r, i % 2 ? 0x100 : 0x7ffffffffffffff0, 4, JR);
+    assert_int_equal(ntr_encoder_set_enable(r.encoder, false), NTR_OK);
+    assert_int_equal(ntr_encoder_stop(r.encoder, NTR_ADDRESS_UNKNOWN, NTR_EVCODE_DISABLED), NTR_OK);
+    assert_int_equal(ntr_encoder_flush(r.encoder), NTR_OK);
+    assert_true(status_of(&r).empty);
+    assert_int_equal(ntr_encoder_set_enable(r.encoder, true), NTR_OK);
+    assert_int_equal(ntr_encoder_set_tracing(r.encoder, true), NTR_OK);
+    r.size = 0;
+    rig_insn(&r, 0x200, 4, NONE);
+    assert_int_equal(ntr_encoder_flush(r.encoder), NTR_OK);
+    rig_expect_messages(&r, "ProgTraceSync SYNC=7 ICNT=0 FADDR=0x100");
+    rig_close(&r);
+}
+
 static void only_ownership_lost(void **state) {
     (void)state;
     rig r;
@@ -275,6 +294,7 @@ int main(void) {
         TEST(loss_error_and_restart),
         TEST(waits_for_the_mark),
         TEST(error_alone_when_tracing_ends),
+        TEST(overrun_then_enabled_again),
         TEST(only_ownership_lost),
         TEST(stall_instead_of_loss),
         TEST(blocked_sink),

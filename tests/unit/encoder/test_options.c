@@ -79,6 +79,27 @@ static void options_reach_the_configuration(void **state) {
     assert_true(c.mode == NTR_INST_MODE_HTM && c.params.implicit_return == NTR_RETURN_FULL && !c.repeat_branch);
 }
 
+/* NT-207, NT-264: reserved codes are sent only when asked for; values 14 and 15 are the vendors'. */
+static void reserved_codes(void **state) {
+    (void)state;
+    ntr_encoder_config c;
+    ntr_encoder_config_init(&c);
+    c.sink = drop;
+    for (unsigned value = 0; value < 16; value++) {
+        const bool sync = value == 8 || (value >= 10 && value <= 13),
+                   evcode = value == 2 || value == 3 || (value >= 5 && value <= 7);
+        for (unsigned allowed = 0; allowed < 2; allowed++) {
+            c.reserved_codes = allowed;
+            c.start_sync = (uint8_t)value;
+            c.stop_evcode = NTR_EVCODE_DISABLED;
+            assert_int_equal(ntr_encoder_config_check(&c, NULL), sync && !allowed ? NTR_E_INVALID : NTR_OK);
+            c.start_sync = NTR_SYNC_TRACE_ENABLE;
+            c.stop_evcode = (uint8_t)value;
+            assert_int_equal(ntr_encoder_config_check(&c, NULL), evcode && !allowed ? NTR_E_INVALID : NTR_OK);
+        }
+    }
+}
+
 static void limits_and_conflicts_are_told(void **state) {
     (void)state;
     static const struct {
@@ -89,6 +110,9 @@ static void limits_and_conflicts_are_told(void **state) {
         {"fifo", "75", NULL, NULL, NTR_E_RANGE, "fifo must be 0, or 76 bytes to 16 MiB"},
         {"src-bits", "2", "src-id", "4", NTR_E_INVALID, "src-id does not fit into src-bits"},
         {"itype-width", "3", "implicit-return", "full", NTR_E_INVALID, "implicit-return needs itype-width 4"},
+        {"start-sync", "8", NULL, NULL, NTR_E_INVALID, "start-sync is reserved; reserved-codes sends it all the same"},
+        {"stop-evcode", "5", NULL, NULL, NTR_E_INVALID,
+         "stop-evcode is reserved; reserved-codes sends it all the same"},
         {"icnt-full", "sync", NULL, NULL, NTR_E_INVALID, "icnt-full sync needs mode btm"},
         {"fifo", "100", "fifo-restart", "101", NTR_E_RANGE, "fifo-restart must be at most the FIFO's size"},
         {"xlen", "48", NULL, NULL, NTR_E_RANGE, "a stream parameter is outside its limits"},
@@ -149,11 +173,8 @@ static void reconfigured_while_disabled(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        TEST(every_option),
-        TEST(options_reach_the_configuration),
-        TEST(limits_and_conflicts_are_told),
-        TEST(zero_stands_for_the_default),
-        TEST(reconfigured_while_disabled),
+        TEST(every_option),   TEST(options_reach_the_configuration), TEST(limits_and_conflicts_are_told),
+        TEST(reserved_codes), TEST(zero_stands_for_the_default),     TEST(reconfigured_while_disabled),
     };
     return cmocka_run_group_tests_name("encoder options", tests, NULL, NULL);
 }

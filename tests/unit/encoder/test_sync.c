@@ -188,6 +188,25 @@ static void periodic_by_messages_and_cycles(void **state) {
     rig_close(&r);
 }
 
+/* NT-255, NT-277: a periodic synchronization waits for a branch message, but not longer than one more period. A loop of
+ * taken branches has none in HTM. */
+static void periodic_is_bounded(void **state) {
+    (void)state;
+    static const char *const OPTIONS[] = {"sync-mode=halfwords sync-max=0", "sync-mode=cycles sync-max=0"};
+    for (unsigned n = 0; n < 2; n++) {
+        rig r;
+        rig_open(&r, OPTIONS[n]);
+        const unsigned blocks = n ? 32 : 16; /* 32 cycles, 32 halfwords */
+        for (unsigned i = 0; i < blocks; i++) rig_insn(&r, 0x100, 4, TK);
+        rig_expect_messages(&r, n ? "ProgTraceSync SYNC=3 ICNT=0 FADDR=0x80; ResourceFull RCODE=1 RDATA0=0xffffffff"
+                                  : "ProgTraceSync SYNC=3 ICNT=0 FADDR=0x80");
+        rig_insn(&r, 0x100, 4, TK);
+        rig_expect_messages(&r, n ? "IndirectBranchHistSync SYNC=2 BTYPE=0 ICNT=64 FADDR=0x80 HIST=0x3"
+                                  : "IndirectBranchHistSync SYNC=2 BTYPE=0 ICNT=32 FADDR=0x80 HIST=0x1ffff");
+        rig_close(&r);
+    }
+}
+
 /* ---- section 10 ------------------------------------------------------------------------------------ */
 
 static void jump_after_jump(void **state) {
@@ -286,6 +305,79 @@ static void trap_after_trap_return(void **state) {
     r.block.priv = NTR_PRIV_M;
     run(&r, 0x800);
     rig_expect_messages(&r, "IndirectBranch BTYPE=2 ICNT=0 UADDR=0x600; Ownership PROCESS=0xc");
+    rig_close(&r);
+}
+
+/* NT-261, NT-274, CI-125: a trace-notify that waits when trace stops is sent before the stop, if the address of the
+ * next instruction is known. */
+static void a_notify_is_sent_before_the_stop(void **state) {
+    (void)state;
+    enum { HALT, HALT_AT, SWITCH_OFF, RECORD_ENDS, NEXT_BLOCK };
+    static const struct {
+        const char *options;
+        unsigned itype, how;
+        const char *expected;
+    } CASES[] = {
+        {"", NT, HALT,
+         "IndirectBranchHistSync SYNC=6 BTYPE=0 ICNT=4 FADDR=0x204 HIST=0x2; ProgTraceCorrelation EVCODE=0 CDF=1 ICNT=0 HIST=0x1"},
+        {"", NT, HALT_AT,
+         "IndirectBranchHistSync SYNC=6 BTYPE=0 ICNT=4 FADDR=0x204 HIST=0x2; ProgTraceCorrelation EVCODE=0 CDF=1 ICNT=0 HIST=0x1"},
+        {"", NT, SWITCH_OFF,
+         "IndirectBranchHistSync SYNC=6 BTYPE=0 ICNT=4 FADDR=0x204 HIST=0x2; ProgTraceCorrelation EVCODE=4 CDF=1 ICNT=0 HIST=0x1"},
+        {"", NT, RECORD_ENDS,
+         "IndirectBranchHistSync SYNC=6 BTYPE=0 ICNT=4 FADDR=0x204 HIST=0x2; ProgTraceCorrelation EVCODE=0 CDF=1 ICNT=0 HIST=0x1"},
+        {"mode=btm", NONE, HALT,
+         "IndirectBranchSync SYNC=6 BTYPE=0 ICNT=4 FADDR=0x204; ProgTraceCorrelation EVCODE=0 CDF=0 ICNT=0"},
+        {"mode=btm context", NONE, HALT,
+         "IndirectBranchSync SYNC=6 BTYPE=0 ICNT=4 FADDR=0x204; Ownership PROCESS=0xe; ProgTraceCorrelation EVCODE=0 CDF=0 ICNT=0"},
+        /* the target of a taken branch is known with the next block only */
+        {"", TK, HALT, "ProgTraceCorrelation EVCODE=0 CDF=1 ICNT=4 HIST=0x3"},
+        {"", TK, HALT_AT,
+         "IndirectBranchHistSync SYNC=6 BTYPE=0 ICNT=4 FADDR=0x204 HIST=0x3; ProgTraceCorrelation EVCODE=0 CDF=1 ICNT=0 HIST=0x1"},
+        {"", TK, NEXT_BLOCK,
+         "IndirectBranchHistSync SYNC=6 BTYPE=0 ICNT=4 FADDR=0x204 HIST=0x3; ProgTraceCorrelation EVCODE=4 CDF=1 ICNT=0 HIST=0x1"},
+    };
+    for (size_t i = 0; i < sizeof CASES / sizeof *CASES; i++) {
+        rig r;
+        rig_open(&r, CASES[i].options);
+        r.block.trigger = NTR_TRIGGER_NOTIFY;
+        rig_block(&r, 0x400, 4, 4, CASES[i].itype);
+        r.block.trigger = 0;
+        r.size = 0;
+        switch (CASES[i].how) {
+        case HALT: sideband(&r, (ntr_ingress){.halted = true, .no_iaddr = true}); break;
+        case HALT_AT: enter_debug(&r, 0x408); break;
+        case RECORD_ENDS: rig_stop(&r, NTR_ADDRESS_UNKNOWN); break;
+        case SWITCH_OFF: disable(&r); break;
+        default:
+            disable(&r);
+            run(&r, 0x408);
+            break;
+        }
+        rig_expect_messages(&r, CASES[i].expected);
+        rig_close(&r);
+    }
+}
+
+/* NT-140, NT-142, NT-148: hcontext is always followed by scontext. PROCESS is FORMAT, PRV << 2, context << 5. */
+static void hcontext_is_followed_by_scontext(void **state) {
+    (void)state;
+    rig r;
+    rig_open(&r, "context=hcontext");
+    r.block = (ntr_ingress){.cycle = true, .priv = NTR_PRIV_S, .scontext = 7, .hcontext = 5};
+    run(&r, 0x100);
+    rig_expect_messages(&r, "ProgTraceSync SYNC=3 ICNT=0 FADDR=0x80; Ownership PROCESS=0xa7; Ownership PROCESS=0xe6");
+    r.block.ctype = NTR_CTYPE_IMPRECISE;
+    r.block.hcontext = 6;
+    run(&r, 0x104);
+    rig_expect_messages(&r, "Ownership PROCESS=0xc7; Ownership PROCESS=0xe6");
+    r.block.scontext = 8;
+    run(&r, 0x108);
+    rig_expect_messages(&r, "Ownership PROCESS=0x106");
+    r.block.ctype = NTR_CTYPE_UNREPORTED;
+    r.block.priv = NTR_PRIV_U;
+    run(&r, 0x10c);
+    rig_expect_messages(&r, "Ownership PROCESS=0x0");
     rig_close(&r);
 }
 
@@ -455,6 +547,7 @@ int main(void) {
         TEST(case_6a),
         TEST(case_6b),
         TEST(periodic_by_messages_and_cycles),
+        TEST(periodic_is_bounded),
         TEST(jump_after_jump),
         TEST(exception_after_trap),
         TEST(interrupt_pending_at_debug_exit),
@@ -462,6 +555,8 @@ int main(void) {
         TEST(trace_starts_disabled),
         TEST(halts_while_disabled),
         TEST(trap_after_trap_return),
+        TEST(a_notify_is_sent_before_the_stop),
+        TEST(hcontext_is_followed_by_scontext),
         TEST(everything_pending_is_told_before_a_sync),
         TEST(a_sync_forgets_calls_and_repeats),
         TEST(the_push_of_a_synchronizing_call_is_lost),

@@ -369,14 +369,27 @@ static bool compares(unsigned input, unsigned function, uint64_t match, uint64_t
     return any;
 }
 
+/* CI-150: one instruction of the block is enough, in every match mode. */
 static bool comparator_is_true(comparator *c, const ntr_ingress *b) {
+    if (c->mode == BOTH || c->mode == NOT_BOTH) {
+        comparator both = *c;
+        both.mode = c->mode + 10;
+        bool any = false;
+        for (unsigned n = 0; n < b->iretire; n++) {
+            ntr_ingress one = *b;
+            one.iaddr += 2 * n;
+            one.iretire = 1;
+            any |= comparator_is_true(&both, &one);
+        }
+        return any;
+    }
     const uint64_t mask = c->s_function == SIX ? c->s : UINT64_MAX;
     const bool s = c->s_function >= SIX || compares(c->s_input, c->s_function, c->s, UINT64_MAX, b);
     const bool p =
         c->p_function == ALWAYS || (c->p_function != SIX && compares(c->p_input, c->p_function, c->p, mask, b));
     if (c->mode == PRIMARY) return p;
-    if (c->mode == BOTH) return p && s;
-    if (c->mode == NOT_BOTH) return !(p && s);
+    if (c->mode == BOTH + 10) return p && s;
+    if (c->mode == NOT_BOTH + 10) return !(p && s);
     const bool now = c->set || p;
     c->set = now && !s;
     return now;

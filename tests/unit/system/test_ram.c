@@ -190,6 +190,22 @@ static void stop_and_go_on(void **state) {
     ntr_system_free(s);
 }
 
+/* CI-161, CI-162, CI-250: while encoders run, a full sink takes nothing. When they are disabled, they become empty. */
+static void full_sink_lets_encoders_stop(void **state) {
+    (void)state;
+    ntr_system *s = make("\"sram\":64,\"stop_on_wrap\":true", NULL);
+    write32(s, RAM, ACTIVE | STOP_ON_WRAP);
+    write32(s, RAM, ACTIVE | STOP_ON_WRAP | ENABLE);
+    begin(s);
+    make_trace(s, 2000);
+    assert_int_equal(read32(s, RAM) & 0xf, ACTIVE | EMPTY);
+    assert_int_equal(read32(s, TE) & EMPTY, 0);
+    assert_int_equal(read32(s, TE) >> 12 & 1, 1); /* trTeInstStallOrOverflow */
+    end(s);
+    assert_int_equal(read32(s, TE) & (ENABLE | EMPTY), EMPTY);
+    ntr_system_free(s);
+}
+
 /* A message that does not fit keeps its beginning, and what is missing is counted. */
 static void cut_message(void **state) {
     (void)state;
@@ -272,7 +288,8 @@ static void fixed_system_memory(void **state) {
 }
 
 int main(void) {
-    const struct CMUnitTest tests[] = {TEST(wrap_bit),    TEST(read_back),     TEST(stop_and_go_on),
-                                       TEST(cut_message), TEST(system_memory), TEST(fixed_system_memory)};
+    const struct CMUnitTest tests[] = {TEST(wrap_bit),           TEST(read_back),   TEST(full_sink_lets_encoders_stop),
+                                       TEST(stop_and_go_on),     TEST(cut_message), TEST(system_memory),
+                                       TEST(fixed_system_memory)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

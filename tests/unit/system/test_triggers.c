@@ -58,6 +58,48 @@ static void not_enabled(void **state) {
     rig_close(&r);
 }
 
+/* CI-073, CI-123, CI-124: trTeInstTrigEnable acts also while the encoder is enabled. CI-128: an unsupported action
+ * keeps the old one. */
+static void enabled_later(void **state) {
+    static system_rig r;
+    (void)state;
+    rig_open(&r, "");
+    rig_trace(&r, 0);
+    debug_walk(&r, ".-.", "xxx");
+    write32(r.system, TE, read32(r.system, TE) | TRIG_ENABLE);
+    debug_walk(&r, ".-.+", "xx.x");
+    write32(r.system, TE, read32(r.system, TE) & ~(uint32_t)TRIG_ENABLE);
+    debug_walk(&r, ".-.", "xxx");
+    static const uint8_t legal[] = {0, ON, OFF, NOTIFY};
+    for (unsigned i = 0; i < sizeof legal; i++)
+        for (unsigned action = 0; action < 16; action++) {
+            write32(r.system, TE + 0x54, legal[i]);
+            write32(r.system, TE + 0x54, action);
+            const bool supported = action == 0 || (action >= ON && action <= NOTIFY);
+            assert_int_equal(read32(r.system, TE + 0x54), supported ? action : legal[i]);
+        }
+    rig_close(&r);
+}
+
+/* CI-070, CI-071: the mode of an enabled encoder is fixed; 0 ends the trace, and the mode starts it again. */
+static void mode_of_an_enabled_encoder(void **state) {
+    static system_rig r;
+    (void)state;
+    const uint32_t modes = 7 << 4, htm = 6 << 4;
+    rig_open(&r, "");
+    rig_trace(&r, 0); /* BTM */
+    debug_walk(&r, "..", "xx");
+    write32(r.system, TE, (read32(r.system, TE) & ~modes) | htm);
+    assert_int_equal(read32(r.system, TE) & modes, MODE_BTM);
+    write32(r.system, TE, read32(r.system, TE) & ~modes);
+    assert_int_equal(read32(r.system, TE) & modes, 0);
+    debug_walk(&r, "..", "..");
+    write32(r.system, TE, read32(r.system, TE) | htm);
+    assert_int_equal(read32(r.system, TE) & modes, MODE_BTM);
+    debug_walk(&r, "..", "xx");
+    rig_close(&r);
+}
+
 static void external_inputs(void **state) {
     static system_rig r;
     (void)state;
@@ -155,7 +197,8 @@ static void reset_of_a_running_hart(void **state) {
 }
 
 int main(void) {
-    const struct CMUnitTest tests[] = {TEST(debug_triggers), TEST(not_enabled), TEST(external_inputs),
-                                       TEST(external_outputs), TEST(reset_of_a_running_hart)};
+    const struct CMUnitTest tests[] = {
+        TEST(debug_triggers),  TEST(not_enabled),      TEST(enabled_later),          TEST(mode_of_an_enabled_encoder),
+        TEST(external_inputs), TEST(external_outputs), TEST(reset_of_a_running_hart)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -128,7 +128,7 @@ static void wrap(void **state) {
         traced_run(&t, p.instructions, false);
         traced_halt(&t);
         const bool stopped = !(read32(s, 4096) & 2);
-        assert_int_equal(ntr_system_stop(s), stopped ? NTR_E_STATE : NTR_OK); /* what it has no room for stays */
+        assert_int_equal(ntr_system_stop(s), NTR_OK); /* a full sink discards what it has no room for */
         b.size = 0;
         assert_int_equal(ntr_system_read_ram(s, 1, keep, &b, &cut), NTR_OK);
         assert_int_equal(ntr_system_params(s, 0, &params), NTR_OK);
