@@ -1,7 +1,7 @@
 #include "truth.h"
 #include <stdlib.h>
 
-enum { SYNC_RESET = 1, SYNC_DEBUG_EXIT = 3, SYNC_ENABLE = 5, SYNC_EVENT = 6 };
+enum { SYNC_EXTERNAL = 0, SYNC_RESET = 1, SYNC_DEBUG_EXIT = 3, SYNC_ENABLE = 5, SYNC_EVENT = 6 };
 enum { EVCODE_DEBUG = 0, EVCODE_DISABLED = 4 };
 
 typedef struct builder {
@@ -48,9 +48,14 @@ static void see_context(builder *b, const ntr_ingress *in) {
     t->context[t->contexts++] = now;
 }
 
+/* A notify that waits is sent before the stop, if the encoder knows the address. */
 static void close_window(builder *b, uint64_t pc, bool unsure, uint32_t evcodes) {
     if (!b->open) return;
+    const truth_item *last = &b->t->item[b->t->items - 1];
+    const uint32_t notify = b->due & (1u << SYNC_EXTERNAL | 1u << SYNC_EVENT);
     b->open = false;
+    if (notify && !(last->kind == TRUTH_TRAP && last->unsure))
+        add(b, (truth_item){.kind = TRUTH_SYNC, .pc = pc, .codes = notify, .from = b->time});
     add(b, (truth_item){.kind = TRUTH_STOP, .pc = pc, .unsure = unsure, .codes = evcodes, .from = b->time});
     b->due = 0;
 }
