@@ -278,7 +278,7 @@ ntr_status ntr_encoder_set_tracing(ntr_encoder *e, bool on) {
 }
 
 ntr_status ntr_encoder_trigger(ntr_encoder *e, unsigned actions) {
-    if (actions & NTR_TRIGGER_NOTIFY && e->active) e->sync_wanted |= 1u << NTR_SYNC_EXTERNAL_TRIGGER;
+    if (actions & NTR_TRIGGER_NOTIFY && e->active && !e->closing) e->sync_wanted |= 1u << NTR_SYNC_EXTERNAL_TRIGGER;
     bool switches = e->config.trigger_enable && e->enabled;
     if (switches && actions & NTR_TRIGGER_ON) return ntr_encoder_set_tracing(e, true);
     if (switches && actions & NTR_TRIGGER_OFF) return ntr_encoder_set_tracing(e, false);

@@ -156,8 +156,9 @@ static bool on_sync(court *c, size_t i) {
 /* Whether the next item is the end of a window at an unknown address, possibly after a trap. */
 static bool stop_is_vague(const court *c) {
     const truth_item *t = next_item(c);
-    bool trap = t->kind == TRUTH_TRAP;
-    return t[trap].kind == TRUTH_STOP && t[trap].unsure;
+    t += t->kind == TRUTH_TRAP;
+    t += t->kind == TRUTH_SYNC;
+    return t->kind == TRUTH_STOP && t->unsure;
 }
 
 static bool on_stop(court *c, size_t i) {
@@ -165,6 +166,7 @@ static bool on_stop(court *c, size_t i) {
     if (!c->open && c->config->announce) return true;
     if (next_item(c)->kind == TRUTH_SYNC) c->at++; /* requested too late */
     if (next_item(c)->kind == TRUTH_TRAP && stop_is_vague(c)) c->at++; /* a trap with an unknown handler */
+    if (next_item(c)->kind == TRUTH_SYNC) c->at++;
     const truth_item *t = next_item(c);
     bool hidden = !e->known && c->config->params.dialect && c->config->params.dialect->stop_hides_target;
     if (t->kind != TRUTH_STOP || !(t->codes >> e->code & 1) || (!t->unsure && !hidden && (!e->known || e->pc != t->pc)))
