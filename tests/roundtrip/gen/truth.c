@@ -54,7 +54,7 @@ static void close_window(builder *b, uint64_t pc, bool unsure, uint32_t evcodes)
     const truth_item *last = &b->t->item[b->t->items - 1];
     const uint32_t notify = b->due & (1u << SYNC_EXTERNAL | 1u << SYNC_EVENT);
     b->open = false;
-    if (notify && !(last->kind == TRUTH_TRAP && last->unsure)) {
+    if (notify && !(unsure && last->kind == TRUTH_TRAP && last->unsure)) {
         const uint64_t next = unsure && last->kind == TRUTH_PC ? last->pc + 2u * last->halfwords : pc;
         add(b, (truth_item){.kind = TRUTH_SYNC, .pc = next, .codes = notify, .from = b->time});
     }
