@@ -138,7 +138,7 @@ ntr_status ntr_capture_guest_start(struct ntr_capture_guest *guest, const ntr_ca
                                    struct ntr_capture_reason *reason) {
     char plugin[2 * PATH_MAX + 64];
     struct arguments arguments;
-    ntr_capture_qemu qemu;
+    ntr_capture_qemu qemu = {0};
 
     *guest = (struct ntr_capture_guest){0};
     ntr_status status = choose_qemu(&qemu, config, elf, reason);

@@ -84,7 +84,7 @@ static void formats(void **state) {
     world_begin(&w);
     if (!world_has_lines(&w)) {
         world_end(&w);
-        SKIP_TEST("build-elf");
+        SKIP_TEST("build-dwarf");
     }
     for (size_t i = 0; i < sizeof formats_listed / sizeof *formats_listed; i++) {
         formats_export(&w, formats_listed[i].family, formats_listed[i].format, &out);

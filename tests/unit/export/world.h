@@ -92,7 +92,7 @@ static inline void world_lines(world_bytes *b) {
             line = 1;
             continue;
         }
-        world_number(b, 0x04 | world_rows[i].file << 8, 2); /* DW_LNS_set_file */
+        world_number(b, 0x04 | (uint64_t)world_rows[i].file << 8, 2); /* DW_LNS_set_file */
         world_number(b, 0x03, 1); /* DW_LNS_advance_line: |change| < 64 */
         world_number(b, (uint64_t)(world_rows[i].line - line) & 0x7f, 1);
         world_number(b, 0x01, 1); /* DW_LNS_copy */
