@@ -211,7 +211,7 @@ static void protocol_ends(void **state) {
 /* Returns the pc of a stop. */
 static unsigned protocol_pc(const char *stop) {
     const char *at = strstr(stop, ";20:");
-    unsigned low, high;
+    unsigned low = 0, high = 0;
     if (!at || sscanf(at, ";20:%2x%2x", &low, &high) != 2) fail_msg("no pc in '%s'", stop);
     return low | high << 8;
 }
