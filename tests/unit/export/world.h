@@ -39,7 +39,7 @@ typedef struct world_bytes {
 } world_bytes;
 
 static inline void world_number(world_bytes *b, uint64_t value, unsigned width) {
-    for (unsigned i = 0; i < width; i++) b->at[b->size++] = (uint8_t)(value >> 8 * i);
+    for (unsigned i = 0; i < width; i++) b->at[b->size++] = (uint8_t)(i < 8 ? value >> 8 * i : 0);
 }
 
 static inline void world_string(world_bytes *b, const char *text) {

@@ -34,7 +34,7 @@ typedef struct file {
 } file;
 
 static void put(file *f, uint64_t value, unsigned size) {
-    for (unsigned i = 0; i < size; i++) f->bytes[f->size++] = (uint8_t)(value >> 8 * i);
+    for (unsigned i = 0; i < size; i++) f->bytes[f->size++] = (uint8_t)(i < 8 ? value >> 8 * i : 0);
 }
 
 static void put_text(file *f, const char *text, size_t size) {
