@@ -25,11 +25,11 @@ demo: ## trace a RISC-V program and show its profile
 	@$(MAKE) --no-print-directory all
 	@BUILD=$(BUILD) examples/demo
 
-test: ## install what is missing, build, run all tests (a quarter of an hour)
+test: ## install what is missing, build, run the tests of the build that users get
 	@tools/deps all
 	@tools/run_tests release
 
-test-builds: ## the tests of other builds: sanitizers, fewer libraries; fuzzing, a quick lint (half an hour)
+test-builds: ## other builds: sanitizers, fewer libraries; fuzzing, a quick lint; tests of the suite builds
 	@tools/deps all
 	@tools/run_tests builds
 
