@@ -7,6 +7,7 @@ import inspect
 import json
 import os
 import re
+import resource
 import shutil
 import subprocess
 import sys
@@ -104,10 +105,17 @@ def processor_seconds(pid):
     return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
 
 
-def case(name, *arguments):
-    """Registers a function as a case. With arguments the function can be registered several times."""
+def own_processor_seconds():
+    """The processor time of this script and of the programs that it has waited for."""
+    return sum(sum(resource.getrusage(who)[:2]) for who in (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN))
+
+
+def case(name, *arguments, long=False):
+    """Registers a function as a case. With arguments the function can be registered several times. A long case is for `make soak`,
+    which runs the script again with NTRACE_TEST_LONG=1: that chooses the long cases, and no others."""
     def add(function):
-        CASES.append((name, function, arguments))
+        if long == bool(os.environ.get("NTRACE_TEST_LONG")):
+            CASES.append((name, function, arguments))
         return function
     return add
 
@@ -166,15 +174,16 @@ def shared(*parts):
     return path if os.path.exists(path) else skip("corpus")
 
 
-def corpus_cases(folder, count, listed):
+def corpus_cases(folder, count, listed, long=lambda name: False):
     """Registers the cases that listed(path) yields as (name, function, *arguments) for a folder of the reference corpus. Without
-    the corpus, one case is skipped that stands for all `count` of them; with it, they must be `count`."""
+    the corpus, one case is skipped that stands for all `count` of them; with it, they must be `count`. `long` says which names are
+    those of long cases."""
     path = os.path.join(SHARED, "corpus", folder)
     if not os.path.isdir(path):
         return case(f"{folder or 'corpus'}: all cases")(lambda: skip("corpus", count))
     found = list(listed(path))
     for name, function, *arguments in found:
-        case(name, *arguments)(function)
+        case(name, *arguments, long=long(name))(function)
     return len(found) == count or case(f"{folder or 'corpus'}: number of cases")(lambda: equal(len(found), count, "cases"))
 
 
@@ -207,10 +216,10 @@ def main(*tools):
         try:
             for tool in tools:
                 need(tool)
-            begin = time.monotonic()
+            begin, before = time.monotonic(), own_processor_seconds()
             problem = verdict(function, arguments)
-            if time.monotonic() - begin > LONG:
-                note(f"{time.monotonic() - begin:.0f} s")
+            if time.monotonic() - begin > LONG or os.environ.get("NTRACE_TEST_COSTS"):
+                note(f"{time.monotonic() - begin:.1f} s, {own_processor_seconds() - before:.1f} s of processor time: {name}")
             failed |= bool(problem)
             print("\n# ".join([f"{'not ok' if problem else 'ok'} {number} - {name}", *(problem or [])]), flush=True)
         except Skip as why:

@@ -39,7 +39,7 @@ def stages():
 @case("--size measures the beginning only")
 def beginning():
     block = bytes_of(tiny.BTM)
-    for shift in range(len(block)):  # whole messages, wherever the megabyte ends
+    for shift in range(0, len(block), 5):  # whole messages, wherever the megabyte ends
         stream = b"\xff" * shift + block * (2 ** 20 // len(block) + 1000)
         table = rows(bench(stream, "--rounds", "1", "--size", "1", "--format", "jsonl"))
         size = next(row for key, row in table.items() if key[0] == "trace")["bytes"]

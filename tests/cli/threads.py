@@ -95,16 +95,18 @@ def compare_all(trace, *options, forms=FORMS):
     compare(trace, "--output", "count", *options)
 
 
-@case("every form of a valid stream")
-def good():
-    trace = write("good.nex", stream(100000))
-    equal(decode(1, trace, "--output", "none").stderr, "", "gaps")
-    compare_all(trace)
+for part, forms in {"every third form": FORMS[::3], "every form": FORMS}.items():
+    @case(f"{part} of a valid stream", long=forms == FORMS)
+    def good(forms=forms):
+        trace = write("good.nex", stream(100000))
+        equal(decode(1, trace, "--output", "none").stderr, "", "gaps")
+        compare_all(trace, forms=forms)
 
 
-@case("every output of a damaged stream")
-def damaged():
-    compare_all(write("damaged.nex", stream(100000, 40)), forms=FORMS[::4])
+for step in 4, 9:
+    @case(f"one in {step} forms of a damaged stream", long=step == 4)
+    def damaged(step=step):
+        compare_all(write("damaged.nex", stream(50000, 20)), forms=FORMS[::step])
 
 
 @case("several sources")
@@ -170,9 +172,14 @@ def answers():
     compare_answers(write("calm.nex", stream(100000)), [*PROFILES, *short], "--no-timestamps")
 
 
-@case("every analysis of several sources, damaged")
-def several_answers():
-    compare_answers(write("order.nex", several(100000, damage=2)), [*PROFILES, *exports()], "--src-bits", "2", "--no-timestamps")
+for share in 3, 1:
+    @case(f"{'every' if share == 1 else 'each third'} analysis of several sources, damaged", long=share == 1)
+    def several_answers(share=share):
+        compare_answers(write("order.nex", several(100000, damage=2)), [*PROFILES, *exports()][::share], "--src-bits", "2", "--no-timestamps")
+
+
+@case("sums of several sources, damaged")
+def several_sums():
     counted = write("sums.nex", several(200000, damage=2) * 8)
     compare_answers(counted, ["profile --by=instruction --format=csv", "coverage --to=json", "export --to=drcov"],
                     "--src-bits", "2", "--no-timestamps")
@@ -202,7 +209,7 @@ def real_answers():
 @case("a stream that starts in the middle of a message")
 def middle():
     for cut in (1, 2, 5):
-        compare(write("middle.nex", stream(300000)[cut:]), "--mid-stream")
+        compare(write("middle.nex", stream(100000)[cut:]), "--mid-stream")
 
 
 @case("--strict ends at the first defect")

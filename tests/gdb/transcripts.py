@@ -12,6 +12,7 @@ from harness import case, check, main, need, scratch, until
 from scripts import TRANSCRIPTS, commands
 
 LEAST = 40  # commands that must be compared
+SLOW = 9, 11, 16, 17, 18  # scripts of one to three seconds; another of the same program or commands is in `make test`
 
 
 def qemu_transcript(gdb, name, lines):
@@ -70,7 +71,7 @@ def raw_stream(name):
 
 
 def add(number, name, script):
-    @case(f"{name}, script {number}: as with QEMU")
+    @case(f"{name}, script {number}: as with QEMU", long=number in SLOW)
     def steps():
         for gdb in debuggers():
             compare(gdb, name, script, ["set osabi none", "set trust-readonly-sections on"])

@@ -66,7 +66,7 @@ def beside_truth(*options, given=()):
 
 OPTIONS = {"htm": [], "btm": ["--mode", "btm"], "best": ["--best"], "no implicit returns": ["--implicit-return", "off"]}
 for word, chosen in OPTIONS.items():
-    @case(f"{word}: every instruction and its mode, as in QEMU's log, which has M, S, VS and VU")
+    @case(f"{word}: every instruction and its mode, as in QEMU's log, which has M, S, VS and VU", long=word != "htm")
     def each(chosen=chosen):
         expected = truth()[0]
         same(instructions(run("--repeatable", *chosen, given=ONE)), expected)
@@ -197,7 +197,7 @@ def interrupts_off():
 
 FILTERS = {"priv=vs+vu": ("VS", "VU"), "priv=vu": ("VU",), "priv=vs": ("VS",), "priv=s": ("S",), "priv=m": ("M",)}
 for word, modes in FILTERS.items():
-    @case(f"--filter {word}: every instruction in these modes, and no other")
+    @case(f"--filter {word}: every instruction in these modes, and no other", long=word in ("priv=vu", "priv=vs"))
     def filtered(word=word, modes=modes):
         expected = [line for line in truth()[0] if line.split()[1] in modes]
         same(instructions(run("--repeatable", "--filter", word, given=ONE)), expected)

@@ -78,7 +78,7 @@ OPTIONS = {"htm": [], "btm": ["--mode", "btm"], "best": ["--best"], "timestamps"
            "no repeats, no implicit returns": ["--no-repeated-history", "--implicit-return", "off"]}
 for word, given in OPTIONS.items():
     for width in 64, 32:
-        @case(f"RV{width}, {word}: every instruction and its mode, as in QEMU's log")
+        @case(f"RV{width}, {word}: every instruction and its mode, as in QEMU's log", long=width == 32 and word not in ("htm", "btm"))
         def each(width=width, given=given):
             exact(width, *given)
 
@@ -251,7 +251,7 @@ for width in 64, 32:
     def whole(width=width):
         beside_truth(width, f"modes-{width}")
 
-    @case(f"RV{width}, whole blocks, --repeatable: devices in the middle of blocks")
+    @case(f"RV{width}, whole blocks, --repeatable: devices in the middle of blocks", long=width == 32)
     def whole_repeatable(width=width):
         beside_truth(width, f"modes-{width}", "--repeatable")
 
@@ -330,10 +330,10 @@ def size_of_log(pid):
         return 0
 
 
-@case("hostile guests that trap, reset or poll without end: the memory of ntrace, of QEMU and of its log is bounded")
-def memory():
-    need_qemu()
-    for name, (given, most) in ENDLESS.items():
+for guest, bounds in ENDLESS.items():
+    @case(f"{guest}, which traps, resets or polls without end: the memory of ntrace, of QEMU and of its log is bounded", long="-1-" in guest or "-9-" in guest)
+    def memory(name=guest, given=bounds[0], most=bounds[1]):
+        need_qemu()
         log = used = 0
         process = subprocess.Popen([harness.NTRACE, "run", "--machine", "virt", "--qemu", f"{QEMU}/qemu-system-riscv64", "-o",
                                     os.path.join(scratch(), "memory.ntrace"), *given, program(name)],
@@ -426,7 +426,7 @@ def interrupt():
     check(counts(bundle)["instructions"] > 0, "instructions")
 
 
-@case("OpenSBI and U-Boot of Debian to the prompt: every instruction that a plugin saw")
+@case("OpenSBI and U-Boot of Debian to the prompt: every instruction that a plugin saw", long=True)
 def u_boot():
     need_qemu()
     firmware = [os.path.join(os.path.dirname(os.path.realpath(QEMU)), "usr/lib/u-boot/qemu-riscv64_smode/u-boot.bin"),

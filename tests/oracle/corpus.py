@@ -34,5 +34,6 @@ def cases(top):
         yield capture, same, f"{folder}/trace.rtd", f"{folder}/src0.pc.zst", "-d", "sifive-pre1.0", *options, f"{folder}/program.elf"
 
 
-corpus_cases("", 63, cases)
+# 300,000 instructions for each setting of coremark.
+corpus_cases("", 63, cases, long=lambda name: name.startswith("coremark ") and name not in ("coremark btm", "coremark htm-stack-repeat"))
 main()

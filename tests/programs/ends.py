@@ -165,7 +165,7 @@ def interrupted(operands, number=signal.SIGINT, size=0, again=False, **more):
             check(process.poll() is None, "the first signal has ended the program")
             end = time.monotonic() + DEADLINE
             while process.poll() is None and time.monotonic() < end:
-                time.sleep(0.5)
+                time.sleep(0.25)
                 process.send_signal(number)
         out, messages = process.communicate(timeout=DEADLINE)
         return process.returncode, messages.decode(), out.decode()
