@@ -83,7 +83,7 @@ def parts(command, trace, count):
 
 def compare(trace, chance, what, more=()):
     """`trace`: options, and the trace as the last word. `more`: commands with partial answers."""
-    compare_commands(trace, chance, what, [*ADDED, *more], WITHOUT)
+    compare_commands(trace, chance, what, [*ADDED[chance.randrange(2)::2], *more] if SAMPLE else [*ADDED, *more], WITHOUT)
     for (program, mpirun), count in itertools.product(MPI, RANKS):
         command = chance.choice(ADDED)
         ranks(program, mpirun, count, command, trace, direct(command, trace))
