@@ -1,5 +1,7 @@
 #include "analysis/demangle.h"
 
+#include "analysis/mangled_size.h"
+
 #include <dlfcn.h>
 #include <stddef.h>
 #include <stdlib.h>
@@ -69,8 +71,9 @@ static char *demangle_rust(const char *name) {
 
 char *ntr_demangle(const char *name) {
     if (name[0] != '_') return NULL;
-    if (name[1] == 'R') return demangle_rust(name);
+    if (name[1] == 'R') return ntr_mangled_rust_is_small(name) ? demangle_rust(name) : NULL;
     if (name[1] != 'Z') return NULL;
     char *text = ntr_demangle_rust_legacy(name);
-    return text ? text : demangle_cxx(name);
+    if (text || !ntr_mangled_cxx_is_small(name)) return text;
+    return demangle_cxx(name);
 }

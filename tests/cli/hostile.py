@@ -137,6 +137,47 @@ def bundle(name, capture, stream=b"\x24\x0d\x00\x0b"):
     return folder
 
 
+def base(number, digits):
+    """A reference of mangled names: "_" is 0."""
+    text = ""
+    while number > 0:
+        number -= 1
+        text, number = digits[number % len(digits)] + text, number // len(digits)
+        if number == 0:
+            break
+    return text + "_"
+
+
+B36, B62 = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZ", "0123456789abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
+
+
+def bombs(count=40):
+    """{kind: mangled name whose text doubles `count` times}."""
+    def doubled(begin, form, end="", first=0):
+        return begin + "".join(form.replace("?", base(first + i, B36)) for i in range(count)) + end
+    rust, places = "_RINvC1a1b", []
+    for i in range(count):
+        places.append(len(rust) - 2)
+        rust += "TlllE" if i == 0 else "T" + 2 * f"B{base(places[-2], B62)}" + "E"
+    return {
+        "template": doubled("_Z1fSt4pairIiiE", "S_IS?S?E", first=1), "function type": doubled("_Z1fPi", "FvS?S?E"),
+        "member": doubled("_Z1fPi", "MS?S?"), "nested": doubled("_ZN1a1bIiEE", "N1a1cIS?S?EE", "v", 2).replace("EEv", "E", 1),
+        "packs": "_Z1fIJiiE" + "".join(f"JDpT{base(i, '0123456789')}DpT{base(i, '0123456789')}E" for i in range(count)) + "EvDpT30_",
+        "conversion": "_ZN1AcvT_I" + doubled("P1B", "FvS?S?E", "", 1) + "EEv", "Rust": rust + "E",
+    }
+
+
+@case("names that stand for more text than memory holds: the mangled name is shown")
+def _():
+    for kind, name in bombs().items():
+        path = write("bomb.elf", tiny.elf(symbols=((name, 0x100, 0x16), ("_ZN5shape4areaERKSt6vectorIiSaIiEES4_S4_S4_S4_S4_S4_S4_", 0x200, 4))))
+        bounded("profile", "-e", path, trace(), status=(0,))
+        found = Run("profile", "-e", path, trace()).out
+        check(name[:200] in found, f"{kind}: {name} is not in {found[:400]}")
+    path = write("bomb.elf", tiny.elf(symbols=(("_ZN5shape4areaERKSt6vectorIiSaIiEES4_S4_S4_S4_S4_S4_S4_", 0x100, 0x16), ("l", 0x200, 4))))
+    matches(r"shape::area\(std::vector<int, std::allocator<int> > const&, ", Run("profile", "-e", path, trace()).out, "many references")
+
+
 @case("names with line feeds and terminal controls: each such character is a question mark")
 def _():
     names = ("fn=(1) evil\nfn=(2) worse\r", "\x1b[2J\x07gone\x7f", "plain")
