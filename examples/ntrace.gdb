@@ -11,6 +11,7 @@ set osabi none
 set trust-readonly-sections on
 set print finish off
 set remotetimeout 60
+set sysroot /
 
 define goto
   monitor goto $arg0

@@ -10,6 +10,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/socket.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -64,6 +65,14 @@ static uint32_t hart_number(void *user, uint16_t src) {
     return hart_of(s, src);
 }
 
+/* Whether the other end of a socket may be on another machine. */
+static bool is_network(int fd) {
+    struct sockaddr_storage address;
+    socklen_t size = sizeof address;
+
+    return getpeername(fd, (struct sockaddr *)&address, &size) == 0 && address.ss_family != AF_UNIX;
+}
+
 static int serve(struct gdb_session *s, int in, int out) {
     ntr_gdb_config config;
     ntr_status status;
@@ -80,6 +89,7 @@ static int serve(struct gdb_session *s, int in, int out) {
     config.hart = hart_number;
     config.user = &s->link;
     config.folder = s->folder;
+    config.serve_files = is_network(in);
     ntr_gdb *server = ntr_gdb_new(&config, &status);
     if (server) status = cli_gdb_link_serve(&s->link, server);
     ntr_gdb_free(server);

@@ -202,7 +202,9 @@ static int listen_port(const char *where) {
     }
     if (!place.is_loopback)
         cli_note("warning: everyone who reaches %s:%s can read the program and its trace", place.host, place.port);
-    cli_note("listening; in GDB: target remote %s:%s", place.host, place.port);
+    cli_note("in GDB: target remote %s:%s; in LLDB: gdb-remote %s:%s", place.host, place.port, place.host, place.port);
+    cli_note("Listening on port %s",
+             place.port); /* debug adapters wait for gdbserver's words, alone at the end of a line */
     return fd;
 }
 

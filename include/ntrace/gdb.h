@@ -37,6 +37,10 @@ typedef struct ntr_gdb_config {
     /* An existing folder for ELF files with names that a debugger cannot read elsewhere, such as those of a kernel
      * (/proc/kallsyms). ntr_gdb_free removes them. NULL: none are made. */
     const char *folder;
+
+    /* The debugger may be on another machine: it can read the files of the program's images here (vFile). A GDB then
+     * reads them here also when it has them, unless it was told "set sysroot /". */
+    bool serve_files;
 } ntr_gdb_config;
 
 NTR_DEFINE_CONFIG_INIT(ntr_gdb_config)

@@ -86,31 +86,57 @@ void ntr_gdb_read_registers(ntr_gdb *gdb, const char *packet) {
     }
 }
 
+/* `x` digits are for GDB. LLDB takes them for a value: it gets an error, and shows "<unavailable>". */
 void ntr_gdb_read_register(ntr_gdb *gdb, const char *packet) {
     uint64_t number;
     const char *at = packet + 1;
-    bool good = ntr_gdb_number(&at, &number) && !*at && number < REGISTERS_ALL;
-    if (!good || !ntr_gdb_add_register(gdb, (unsigned)number, &gdb->answer)) ntr_gdb_text_print(&gdb->answer, "E01");
+    bool good = ntr_gdb_number(&at, &number) && !*at && number < REGISTERS_ALL &&
+                ntr_gdb_add_register(gdb, (unsigned)number, &gdb->answer);
+    if (good && gdb->lldb && gdb->answer.size && gdb->answer.bytes[0] == 'x') {
+        ntr_gdb_text_clear(&gdb->answer);
+        good = false;
+    }
+    if (!good) ntr_gdb_text_print(&gdb->answer, "E01");
 }
 
 /* ---- the description */
 
+/* LLDB knows neither the numbers of DWARF nor which registers are special; GDB has both built in. PC has no number in
+ * the psABI specification: this one is LLVM's. */
+static void add_lldb(const ntr_gdb *gdb, ntr_gdb_text *text, unsigned number) {
+    enum { LLVM_PC = 11451, DWARF_F0 = 32 };
+    static const char *const generic[] = {[NTR_REG_RA] = "ra", [NTR_REG_SP] = "sp", [NTR_REG_FP] = "fp"};
+    if (!gdb->lldb) return;
+    const unsigned dwarf = number < REGISTER_PC ? number : number == REGISTER_PC ? LLVM_PC : number - F0 + DWARF_F0;
+    ntr_gdb_text_print(text, " regnum=\"%u\" dwarf_regnum=\"%u\" ehframe_regnum=\"%u\"", number, dwarf, dwarf);
+    if (number == REGISTER_PC) ntr_gdb_text_print(text, " generic=\"pc\"");
+    if (number < sizeof generic / sizeof *generic && generic[number])
+        ntr_gdb_text_print(text, " generic=\"%s\"", generic[number]);
+    if (number >= 10 && number < 18) ntr_gdb_text_print(text, " generic=\"arg%u\"", number - 9);
+}
+
+static void add_description(const ntr_gdb *gdb, ntr_gdb_text *text, unsigned number, const char *name,
+                            const char *type) {
+    ntr_gdb_text_print(text, "<reg name=\"%s\" bitsize=\"%u\" type=\"%s\"", name, bits_of(gdb, number), type);
+    if (number < FFLAGS) add_lldb(gdb, text, number);
+    ntr_gdb_text_print(text, "/>\n");
+}
+
 static void describe_integers(const ntr_gdb *gdb, ntr_gdb_text *text) {
     ntr_gdb_text_print(text, "<feature name=\"org.gnu.gdb.riscv.cpu\">\n");
-    for (unsigned i = 0; i < 32; i++) {
+    for (unsigned i = 0; i < REGISTER_PC; i++) {
         const char *type = i == 1 ? "code_ptr" : i == 2 || i == 3 || i == 4 || i == 8 ? "data_ptr" : "int";
-        ntr_gdb_text_print(text, "<reg name=\"%s\" bitsize=\"%u\" type=\"%s\"/>\n", x_names[i], gdb->xlen, type);
+        add_description(gdb, text, i, x_names[i], type);
     }
-    ntr_gdb_text_print(text, "<reg name=\"pc\" bitsize=\"%u\" type=\"code_ptr\"/>\n</feature>\n", gdb->xlen);
+    add_description(gdb, text, REGISTER_PC, "pc", "code_ptr");
+    ntr_gdb_text_print(text, "</feature>\n");
 }
 
 static void describe_floats(const ntr_gdb *gdb, ntr_gdb_text *text) {
     const char *type = gdb->float_bits == 64 ? "ieee_double" : "ieee_single";
     ntr_gdb_text_print(text, "<feature name=\"org.gnu.gdb.riscv.fpu\">\n");
-    for (unsigned i = 0; i < 32; i++)
-        ntr_gdb_text_print(text, "<reg name=\"%s\" bitsize=\"%u\" type=\"%s\"/>\n", f_names[i], gdb->float_bits, type);
-    for (unsigned i = 0; i < 3; i++)
-        ntr_gdb_text_print(text, "<reg name=\"%s\" bitsize=\"%d\" type=\"int\"/>\n", control_names[i], CONTROL_BITS);
+    for (unsigned i = 0; i < 32; i++) add_description(gdb, text, F0 + i, f_names[i], type);
+    for (unsigned i = 0; i < 3; i++) add_description(gdb, text, FFLAGS + i, control_names[i], "int");
     ntr_gdb_text_print(text, "</feature>\n");
 }
 

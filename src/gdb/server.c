@@ -25,6 +25,12 @@ static void stop_acknowledging(ntr_gdb *gdb, const char *packet) {
     ntr_gdb_text_print(&gdb->answer, "OK");
 }
 
+/* Only LLDB asks. The answer is empty: it selects threads by Hg then, as GDB does. */
+static void note_lldb(ntr_gdb *gdb, const char *packet) {
+    (void)packet;
+    gdb->lldb = true;
+}
+
 static void tell_attached(ntr_gdb *gdb, const char *packet) {
     (void)packet;
     ntr_gdb_text_print(&gdb->answer, "1"); /* a debugger that quits then detaches */
@@ -93,10 +99,12 @@ static const struct handler {
     {"qThreadExtraInfo,", PACKET_BEGINNING, ntr_gdb_thread_packets},
     {"qSupported", PACKET_BEGINNING, tell_supported},
     {"QStartNoAckMode", WHOLE_PACKET, stop_acknowledging},
+    {"QThreadSuffixSupported", WHOLE_PACKET, note_lldb},
     {"qAttached", PACKET_BEGINNING, tell_attached},
     {"qSymbol", PACKET_BEGINNING, tell_symbols},
     {"qOffsets", WHOLE_PACKET, ntr_gdb_offsets},
     {"qXfer:", PACKET_BEGINNING, ntr_gdb_transfer},
+    {"vFile:", PACKET_BEGINNING, ntr_gdb_file_packets},
     {"qRcmd,", PACKET_BEGINNING, ntr_gdb_monitor_packet},
     {"G", PACKET_BEGINNING, refuse_change},
     {"P", PACKET_BEGINNING, refuse_change},
@@ -225,6 +233,7 @@ void ntr_gdb_free(ntr_gdb *gdb) {
     const ntr_allocator copy = gdb->allocator_copy;
     ntr_gdb_text *texts[] = {&gdb->answer, &gdb->out, &gdb->object, &gdb->console, &gdb->stop};
     for (size_t i = 0; i < sizeof texts / sizeof *texts; i++) ntr_gdb_text_release(texts[i]);
+    ntr_gdb_files_close(gdb);
     ntr_gdb_images_release(&gdb->images);
     ntr_dealloc(gdb->allocator, gdb->listed);
     ntr_gdb_breakpoints_release(&gdb->breakpoints);

@@ -9,6 +9,8 @@
 
 #include <ntrace/gdb.h>
 
+enum { NTR_GDB_FILES = 16 };
+
 struct ntr_gdb {
     ntr_gdb_config config;
     ntr_allocator allocator_copy;
@@ -23,6 +25,7 @@ struct ntr_gdb {
     bool has_fpu;          /* tell of floating-point registers, */
     unsigned float_bits;   /* of this size */
     bool no_ack, ended;
+    bool lldb;             /* the debugger has asked for what only LLDB does */
     bool pass_gaps;        /* "gaps pass" */
     bool told_prediction;  /* the hint on predicted steps was shown, */
     bool told_trap;        /* ... that on breakpoints at ECALL */
@@ -32,6 +35,7 @@ struct ntr_gdb {
     uint16_t general, resumed; /* sources that Hg and Hc select */
     bool resumed_any; /* Hc selects all. A debugger sends Hc only when it wants another thread than the last Hc said */
     ntr_gdb_text stop; /* the last stop reply */
+    int files[NTR_GDB_FILES]; /* that the debugger has opened: descriptors + 1 */
     bool *listed; /* for each of images.items: the debugger has it as a library */
     bool has_listed; /* the debugger has read a list of libraries */
     bool stop_waits; /* the debugger got the change of libraries first; its next request to resume is answered with
@@ -124,6 +128,10 @@ void ntr_gdb_offsets(ntr_gdb *gdb, const char *packet);
 
 /* Returns whether the libraries in the address space of the selected hart are others than the debugger has. */
 bool ntr_gdb_libraries_changed(ntr_gdb *gdb);
+
+/* ---- files.c */
+void ntr_gdb_file_packets(ntr_gdb *gdb, const char *packet);
+void ntr_gdb_files_close(ntr_gdb *gdb);
 
 /* ---- monitor.c */
 void ntr_gdb_monitor_packet(ntr_gdb *gdb, const char *packet);

@@ -4,6 +4,8 @@
 #include <stdio.h>
 #include <string.h>
 
+#define LIBRARY "library:;" /* the libraries have changed */
+
 enum { SIGINT_NUMBER = 2, SIGTRAP_NUMBER = 5, PC_NUMBER = 0x20 };
 
 static void add_register(ntr_gdb *gdb, unsigned number) {
@@ -13,6 +15,19 @@ static void add_register(ntr_gdb *gdb, unsigned number) {
     ntr_gdb_text_print(&gdb->stop, "%02x:%s;", number, gdb->object.bytes);
 }
 
+/* LLDB reads 512 bytes around each word of the stack, which are not known: it gets the words that are, of the innermost
+ * frames. */
+static void add_stack(ntr_gdb *gdb) {
+    enum { STACK_WORDS = 256 };
+    const ntr_invented_stack *stack = gdb->lldb ? ntr_gdb_stack(gdb) : NULL;
+    if (!stack) return;
+    for (size_t i = stack->word_count > STACK_WORDS ? stack->word_count - STACK_WORDS : 0; i < stack->word_count; i++) {
+        ntr_gdb_text_print(&gdb->stop, "memory:0x%" PRIx64 "=", stack->words[i].address);
+        ntr_gdb_text_value(&gdb->stop, stack->words[i].value, gdb->xlen);
+        ntr_gdb_text_print(&gdb->stop, ";");
+    }
+}
+
 void ntr_gdb_stopped(ntr_gdb *gdb, uint16_t src, unsigned signal, const char *reason) {
     gdb->general = src;
     ntr_gdb_text_clear(&gdb->stop);
@@ -20,12 +35,14 @@ void ntr_gdb_stopped(ntr_gdb *gdb, uint16_t src, unsigned signal, const char *re
     add_register(gdb, PC_NUMBER);
     add_register(gdb, NTR_REG_SP);
     add_register(gdb, NTR_REG_RA);
+    add_stack(gdb);
     ntr_gdb_text_print(&gdb->stop, "%s", reason);
 }
 
 void ntr_gdb_last_stop(ntr_gdb *gdb, const char *packet) {
     (void)packet;
-    if (!gdb->stop.size) ntr_gdb_stopped(gdb, ntr_replay_current(gdb->replay), SIGTRAP_NUMBER, "");
+    if (!gdb->stop.size)
+        ntr_gdb_stopped(gdb, ntr_replay_current(gdb->replay), SIGTRAP_NUMBER, gdb->lldb ? LIBRARY : "");
     ntr_gdb_text_add(&gdb->answer, gdb->stop.bytes, gdb->stop.size);
     gdb->stop_waits = false;
 }
@@ -34,10 +51,12 @@ void ntr_gdb_last_stop(ntr_gdb *gdb, const char *packet) {
  * of another process it has to do that before the stop: this answer is followed by a request to resume, whose answer is
  * the stop. */
 static void answer_stop(ntr_gdb *gdb) {
-    gdb->stop_waits = ntr_gdb_libraries_changed(gdb);
+    const bool changed = ntr_gdb_libraries_changed(gdb);
+    if (changed && gdb->lldb) ntr_gdb_text_print(&gdb->stop, "%s", LIBRARY); /* it reads them, and stays */
+    gdb->stop_waits = changed && !gdb->lldb;
     if (gdb->stop_waits)
-        ntr_gdb_text_print(&gdb->answer, "T%02xthread:%x;library:;", SIGTRAP_NUMBER,
-                           (unsigned)ntr_gdb_thread_number(gdb, gdb->general));
+        ntr_gdb_text_print(&gdb->answer, "T%02xthread:%x;%s", SIGTRAP_NUMBER,
+                           (unsigned)ntr_gdb_thread_number(gdb, gdb->general), LIBRARY);
     else
         ntr_gdb_text_add(&gdb->answer, gdb->stop.bytes, gdb->stop.size);
 }

@@ -110,7 +110,7 @@ def gdb():
         if where[0] == "[" and not HAS_V6:
             continue
         with Process(NTRACE, "gdb", trace, "-e", code, "--listen", where) as process:
-            lines, places = served(process, "listening; in GDB: target remote")
+            lines, places = served(process, "in GDB: target remote")
         equal(places, [place], f"sockets with {where}")
         equal("warning: everyone who reaches" in "".join(lines), warns, f"{where}: {lines}")
     path = os.path.join(os.path.dirname(trace), "unix")

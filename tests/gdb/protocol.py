@@ -7,8 +7,8 @@ import subprocess
 import sys
 
 sys.path.append(os.path.join(sys.path[0], ".."))
-from gdb import Session, bundle, damaged, long_loop, program
-from harness import DEADLINE, NTRACE, Run, bytes_of, case, check, equal, main, matches, need, processor_seconds, scratch, until, write
+from gdb import Session, bundle, damaged, debuggers, long_loop, program, run_gdb, server
+from harness import DEADLINE, NTRACE, ROOT, Run, bytes_of, case, check, equal, main, matches, need, processor_seconds, scratch, until, write
 
 
 def pcs_of(path, *options):
@@ -233,6 +233,77 @@ def listen():
     matches("OK", link.recv(100).decode(), "answer")
     link.close()
     equal(process.wait(timeout=DEADLINE), 0, "status")
+
+
+def on_port(path):
+    """The server of a bundle at a port: the process and the port, by the line that debug adapters look for."""
+    process = subprocess.Popen([NTRACE, "gdb", "--listen", "0", path], stderr=subprocess.PIPE, text=True)
+    lines = iter(process.stderr.readline, "")
+    return process, next(int(found[1]) for line in lines if (found := re.search(r"Listening on port ([0-9]+)\r?\n", line)))
+
+
+def packet(link, text):
+    """The answer to a packet, with its escapes resolved."""
+    link.sendall(b"$%s#%02x" % (text.encode(), sum(text.encode()) & 255))
+    data = b""
+    while not re.search(rb"\$[^#]*#..$", data, re.S):
+        data += link.recv(65536)
+    data = data[data.index(b"$") + 1:-3]
+    return re.sub(rb"}(.)", lambda m: bytes([m[1][0] ^ 0x20]), data, flags=re.S)
+
+
+@case("vFile: the program and its libraries, at a port; no other file, and nothing is written")
+def files():
+    path = bundle("callbacks-O0")
+    process, port = on_port(path)
+    link = connect(socket.AF_INET, ("127.0.0.1", port))
+    try:
+        packet(link, "QStartNoAckMode")
+        names = re.findall(r'library name="([^"]*)"', packet(link, "qXfer:libraries-svr4:read::0,3000").decode())
+        check(len(names) > 2, f"libraries: {names}")
+        names.append(packet(link, "qXfer:exec-file:read::0,1000").decode()[1:])
+        equal(packet(link, "vFile:setfs:0"), b"F0", "setfs")
+        for name in names:
+            with open(name, "rb") as file:
+                expected = file.read()
+            opened = packet(link, f"vFile:open:{name.encode().hex()},0,1c0")
+            equal(opened, b"F0", f"open {name}")
+            state = packet(link, "vFile:fstat:0")
+            equal((state[:4], int.from_bytes(state[4 + 28:4 + 36], "big")), (b"F40;", len(expected)), f"size of {name}")
+            data = b""
+            while (part := packet(link, f"vFile:pread:0,4000,{len(data):x}")) != b"F0;":
+                size, part = part[1:].split(b";", 1)
+                equal(len(part), int(size, 16), "bytes of an answer")
+                data += part
+            check(data == expected, f"content of {name}")
+            equal(packet(link, "vFile:close:0"), b"F0", "close")
+        for other in "/etc/passwd", names[0] + "/../../capture.json", os.path.join(path, "capture.json"), "":
+            check(packet(link, f"vFile:open:{other.encode().hex()},0,0").startswith(b"F-1,"), f"open {other!r}")
+        check(packet(link, f"vFile:open:{names[0].encode().hex()},2,1c0").startswith(b"F-1,"), "open for writing")
+        for text in "vFile:open:zz,0,0", "vFile:pread:9,10,0", "vFile:pread:0,10,0", "vFile:close:ffffffffffffffff", "vFile:unlink:2f", "vFile:fstat:0", "vFile:open:2f":
+            check(packet(link, text).startswith(b"F-1,"), text)
+        found = [packet(link, f"vFile:open:{names[0].encode().hex()},0,0") for _ in range(20)]
+        check(found[15] == b"Ff" and found[16].startswith(b"F-1,"), f"many files: {found}")
+    finally:
+        link.close()
+        process.kill()
+        process.communicate()
+
+
+@case("a GDB on another machine has the program and the libraries from the bundle; a local one is not told to")
+def from_bundle():
+    for gdb in debuggers():
+        process, port = on_port(bundle("callbacks-O0"))
+        lines = "\n".join(run_gdb(gdb, None, f"127.0.0.1:{port}", ["break order", "continue", "bt 2"], ["set osabi none"]))
+        process.kill()
+        process.communicate()
+        matches(r"Reading \S+liblibrary-O0.so from remote target", lines, "a library")
+        matches(r"Reading \S+callbacks-O0 from remote target", lines, "the program")
+        matches(r"#0 +order \(.*library.cc:10", lines, "a breakpoint in a library")
+        done = subprocess.run([gdb, "-nx", "-q", "-batch", "-ix", os.path.join(ROOT, "examples", "ntrace.gdb"), program("callbacks-O0"), "-ex",
+                               f"target remote {server(bundle('callbacks-O0'))}", "-ex", "info sharedlibrary"], capture_output=True, text=True, timeout=120)
+        matches(r"0x\w+ +Yes.*liblibrary-O0.so", done.stdout, f"libraries of a local one: {done.stderr}")
+        check("warning" not in done.stderr and "Reading" not in done.stdout, f"what a local one says: {done.stdout}{done.stderr}")
 
 
 def raw_stream():
