@@ -319,7 +319,7 @@ void cli_analysis_close(struct cli_analysis *a) {
     ntr_functions_free(a->places);
     ntr_functions_free(a->data.functions);
     ntr_tasks_free(a->tasks);
-    ntr_debug_info_free(a->data.debug);
+    cli_debug_info_close(a->data.debug);
     cli_trace_facts_release(&a->facts);
     cli_source_text_release(&a->text);
     cli_trace_close(&a->trace);

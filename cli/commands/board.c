@@ -1,4 +1,5 @@
 #include "commands/board_run.h"
+#include "io/debug_files.h"
 #include "io/input.h"
 #include "io/lines.h"
 #include "io/target.h"
@@ -164,7 +165,7 @@ static int board_run(const void *options, char **operands) {
     ntr_board_free(run.board);
     board_machine_close(&run.machine);
     if (run.log.buffer) status = cli_output_close(&run.log, status);
-    ntr_program_free(run.program);
+    cli_program_close(run.program);
     free(run.topology);
     return status;
 }

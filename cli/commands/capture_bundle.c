@@ -1,3 +1,4 @@
+#include "io/debug_files.h"
 #include "commands/capture_run.h"
 #include "options/diagnostics.h"
 
@@ -141,7 +142,7 @@ static int take(struct capture_content *c) {
 
 static void free_content(struct capture_content *c) {
     ntr_bundle_free(c->bundle);
-    ntr_program_free(c->program);
+    cli_program_close(c->program);
     free(c->bytes);
     free(c);
 }

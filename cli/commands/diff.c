@@ -1,4 +1,5 @@
 #include "options/options.h"
+#include "io/debug_files.h"
 #include "io/diff_side.h"
 #include "io/memory.h"
 #include "io/output.h"
@@ -175,7 +176,7 @@ static int compare_source(struct diff *d, int hart) {
     int status = open_sides(d);
     if (status == CLI_OK) status = compare_sides(d);
     if (d->a.failed || d->b.failed) status = CLI_FAILED;
-    ntr_debug_info_free(d->source);
+    cli_debug_info_close(d->source);
     d->source = NULL;
     cli_side_close(&d->a);
     cli_side_close(&d->b);

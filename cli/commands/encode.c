@@ -1,4 +1,5 @@
 #include "options/options.h"
+#include "io/debug_files.h"
 #include "io/encode_source.h"
 #include "options/stream_options.h"
 #include "io/images.h"
@@ -221,7 +222,7 @@ static int encode_run(const void *options, char **operands) {
     }
     ntr_classifier_free(r.encode.classifier);
     ntr_encoder_free(r.encode.encoder);
-    ntr_program_free(r.program);
+    cli_program_close(r.program);
     return status;
 }
 

@@ -284,6 +284,7 @@ int cli_exporting_run(const char *family, const struct cli_exporting_options *op
                (status = cli_output_open(&w.out, options->analysis.partial ? NULL : options->path)) == CLI_OK) {
         status = cli_output_close(&w.out, write_all(&w, exporter));
     }
+    if (status == CLI_FAILED) ntr_export_abandon(w.export_);
     ntr_export_free(w.export_);
     cli_analysis_close(&w.analysis);
     return status;

@@ -61,5 +61,5 @@ int main(int argc, char **argv) {
      * SIG_DFL in it. */
     signal(SIGPIPE, SIG_IGN);
     signal(SIGXFSZ, SIG_IGN);
-    return close_standard_output(dispatch(argc, argv));
+    return close_standard_output(cli_doubted_status(dispatch(argc, argv)));
 }

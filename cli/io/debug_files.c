@@ -44,6 +44,20 @@ int cli_debug_files_load(ntr_program *program, const char *path) {
     return CLI_OK;
 }
 
+void cli_program_close(ntr_program *program) {
+    const char *text;
+
+    for (size_t i = 0; program && (text = ntr_program_damage(program, i)); i++) cli_doubt("%s", text);
+    ntr_program_free(program);
+}
+
+void cli_debug_info_close(ntr_debug_info *debug) {
+    const char *text;
+
+    for (size_t i = 0; debug && (text = ntr_debug_info_damage(debug, i)); i++) cli_doubt("%s", text);
+    ntr_debug_info_free(debug);
+}
+
 /* ---- images without symbols */
 
 enum { SHOWN = 3 };

@@ -3,6 +3,7 @@
 #define CLI_IO_DEBUG_FILES_H
 
 #include <ntrace/calltree.h>
+#include <ntrace/debug_info.h>
 #include <ntrace/program.h>
 
 /* Row of an option table; `member` is a const char *. */
@@ -14,6 +15,11 @@
 /* Adds the symbols of separate debug files to `program`. Reports folders of `path` that do not exist. `path` may be
  * NULL. Returns CLI_OK, or CLI_FAILED after reporting the error. */
 int cli_debug_files_load(ntr_program *program, const char *path);
+
+/* Free a program, or its debug information. What could not be read of it is reported, and the exit status is at least
+ * CLI_DEFECTS. */
+void cli_program_close(ntr_program *program);
+void cli_debug_info_close(ntr_debug_info *debug);
 
 /* Reports which images have functions without symbols, if these executed at least one in a hundred instructions. */
 void cli_debug_files_report(const ntr_calltree *tree, const ntr_functions *functions);

@@ -152,7 +152,7 @@ uint64_t cli_replay_bytes(const struct cli_replay *r) {
 void cli_replay_close(struct cli_replay *r) {
     ntr_replay_free(r->replay);
     ntr_functions_free(r->functions);
-    ntr_debug_info_free(r->debug);
+    cli_debug_info_close(r->debug);
     if (r->stream_file >= 0) close(r->stream_file);
     cli_trace_close(&r->trace);
 }

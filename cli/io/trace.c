@@ -1,3 +1,4 @@
+#include "io/debug_files.h"
 #include "io/atomic_file.h"
 #include "io/trace.h"
 #include "io/follow.h"
@@ -377,7 +378,7 @@ int cli_trace_part_status(const struct cli_trace *trace, const struct cli_window
 void cli_trace_close(struct cli_trace *trace) {
     cli_progress_end(&trace->progress);
     cli_input_close(&trace->input);
-    ntr_program_free(trace->program);
+    cli_program_close(trace->program);
     ntr_bundle_free(trace->bundle);
     ntr_perf_data_free(trace->perf);
     free(trace->converted);

@@ -1,9 +1,12 @@
 #include "options/diagnostics.h"
 
 #include <stdarg.h>
+#include <stdatomic.h>
+#include <stdbool.h>
 #include <stdio.h>
 
 static const char *command;
+static atomic_bool doubtful; /* set by cli_doubt */
 
 void cli_report_command(const char *name) {
     command = name;
@@ -25,6 +28,18 @@ void cli_note(const char *format, ...) {
     va_start(arguments, format);
     write_line(format, arguments);
     va_end(arguments);
+}
+
+void cli_doubt(const char *format, ...) {
+    va_list arguments;
+    va_start(arguments, format);
+    write_line(format, arguments);
+    va_end(arguments);
+    atomic_store(&doubtful, true);
+}
+
+int cli_doubted_status(int status) {
+    return status == CLI_OK && atomic_load(&doubtful) ? CLI_DEFECTS : status;
 }
 
 int cli_fail(const char *format, ...) {

@@ -14,6 +14,13 @@ void cli_report_command(const char *name);
 /* Writes one line to standard error, for example "ntrace dump: ...". `format` has no full stop and no line feed. */
 void cli_note(const char *format, ...) __attribute__((format(printf, 1, 2)));
 
+/* As cli_note; the exit status of the command is CLI_DEFECTS instead of CLI_OK: something could not be read that the
+ * answer needs. */
+void cli_doubt(const char *format, ...) __attribute__((format(printf, 1, 2)));
+
+/* Returns the exit status of a command that ends with `status`. */
+int cli_doubted_status(int status);
+
 /* As cli_note, and returns CLI_FAILED. Use: `return cli_fail(...)`. */
 int cli_fail(const char *format, ...) __attribute__((format(printf, 1, 2)));
 

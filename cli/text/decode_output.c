@@ -2,6 +2,7 @@
 #include "text/event_text.h"
 #include "text/expand.h"
 #include "text/insn_line.h"
+#include "io/debug_files.h"
 #include "io/memory.h"
 #include "options/diagnostics.h"
 
@@ -220,7 +221,7 @@ void cli_decode_output_close(struct cli_decode_output *o) {
     if (!o) return;
     cli_expand_close(o->expand);
     cli_disasm_close(o->lines.disasm);
-    if (!o->settings.source) ntr_debug_info_free(o->lines.source);
+    if (!o->settings.source) cli_debug_info_close(o->lines.source);
     cli_event_text_close(&o->text);
     free(o->flowing);
     free(o);

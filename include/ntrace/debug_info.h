@@ -69,6 +69,11 @@ NTR_API ntr_status ntr_debug_info_function(ntr_debug_info *debug, const ntr_cont
  * "shape::area(int)"). Returns their number. Not sorted. */
 NTR_API size_t ntr_find_functions(const ntr_program *program, const char *name, uint64_t *entries, size_t capacity);
 
+/* Returns text number `index` about debug information that could not be read so far, "FILE: unit NAME: line table:
+ * ...", or NULL after the last one. Names and lines are missing from the results then. Valid until the object is used
+ * again. */
+NTR_API const char *ntr_debug_info_damage(const ntr_debug_info *debug, size_t index);
+
 /* Returns all rows of the line tables of image `index` in address order. A row is valid for
  * [address, address + size). Returns NTR_END when `index` is past the last image. Errors: NTR_E_MEMORY. */
 typedef struct ntr_line_row {

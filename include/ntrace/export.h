@@ -121,6 +121,10 @@ NTR_API ntr_status ntr_export_finish(ntr_export *export_);
 /* Returns why ntr_export_feed or ntr_export_finish failed, in a sentence, such as "SQLite: database or disk is full".
  * "" while nothing has failed. Valid until ntr_export_free. */
 NTR_API const char *ntr_export_error(const ntr_export *export_);
+
+/* Removes the files that were written beside the output (perf.data: OUTPUT.images), because the output could not be
+ * completed. `export_` may be NULL. */
+NTR_API void ntr_export_abandon(ntr_export *export_);
 NTR_API void ntr_export_free(ntr_export *export_);
 
 /* Parses one line of the JSON form (ntr_message_format_json) into the bytes of the message. "tcode" overrules "name";

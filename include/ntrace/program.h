@@ -67,6 +67,10 @@ NTR_API ntr_status ntr_program_add_debug_symbols(ntr_program *program, size_t in
  * NTR_E_UNSUPPORTED (an ELF file, and built without libelf). */
 NTR_API ntr_status ntr_program_add_symbols(ntr_program *program, const char *path, const ntr_image_options *options);
 
+/* Returns text number `index` about parts of the files that could not be read, other than code, or NULL after the last
+ * one. Names are missing then. Valid until the next image is added. */
+NTR_API const char *ntr_program_damage(const ntr_program *program, size_t index);
+
 /* Adds plain bytes at the address options->bias. The bytes are copied.
  * Errors: NTR_E_INVALID (no bytes, options), NTR_E_RANGE (exceeds the address space), NTR_E_MEMORY. */
 NTR_API ntr_status ntr_program_add_raw(ntr_program *program, ntr_bytes bytes, const ntr_image_options *options);

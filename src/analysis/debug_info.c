@@ -28,6 +28,7 @@ struct ntr_debug_info {
     const ntr_program *program;
     const ntr_allocator *allocator;
     const char *debug_path;
+    ntr_damage damage;
     ntr_names names;
     ntr_texts places; /* names made of file and address, and of files of Go programs */
     debug_image *images;
@@ -63,6 +64,10 @@ void ntr_debug_info_set_path(ntr_debug_info *debug, const char *path) {
     debug->debug_path = path;
 }
 
+const char *ntr_debug_info_damage(const ntr_debug_info *debug, size_t index) {
+    return ntr_damage_line(&debug->damage, index);
+}
+
 static debug_image *image_at(ntr_debug_info *debug, size_t index) {
     if (index >= debug->image_count) {
         if (ntr_reserve(debug->allocator, (void **)&debug->images, &debug->image_capacity, index + 1,
@@ -74,7 +79,8 @@ static debug_image *image_at(ntr_debug_info *debug, size_t index) {
     debug_image *image = &debug->images[index];
     if (!image->opened) {
         if (ntr_program_image(debug->program, index, &image->info) != NTR_OK) return NULL;
-        if (image->info.path) image->dwarf = ntr_dwarf_open(&image->info, debug->debug_path, debug->allocator);
+        if (image->info.path)
+            image->dwarf = ntr_dwarf_open(&image->info, debug->debug_path, &debug->damage, debug->allocator);
         image->opened = true;
     }
     return image;

@@ -22,6 +22,8 @@ typedef struct lazy_unit {
 
 struct ntr_dwarf {
     const ntr_allocator *allocator;
+    ntr_damage *damage;
+    const char *name; /* of the file, in damage */
     ntr_dwfl_file file;
     uint64_t bias; /* difference between libdw's addresses and those of the file */
     lazy_unit *units;
@@ -43,12 +45,17 @@ static ntr_status add_unit(ntr_dwarf *d, Dwarf_Die *die) {
         return NTR_E_MEMORY;
     d->units[d->unit_count] = (lazy_unit){.die = *die};
     Dwarf_Addr base = 0, low, high;
-    for (ptrdiff_t at = 0; (at = dwarf_ranges(die, at, &base, &low, &high)) > 0;) {
+    ptrdiff_t at = 0;
+    while ((at = dwarf_ranges(die, at, &base, &low, &high)) > 0) {
         if (low + d->bias >= high + d->bias) continue; /* empty, or beyond the address space */
         if (ntr_reserve(d->allocator, (void **)&d->ranges, &d->range_capacity, d->range_count + 1, sizeof *d->ranges))
             return NTR_E_MEMORY;
         d->ranges[d->range_count++] = (unit_range){low + d->bias, high + d->bias, (uint32_t)d->unit_count};
     }
+    if (dwarf_tag(die) == DW_TAG_invalid)
+        ntr_dwarf_damage(d->damage, d->name, NULL, "abbreviations of a unit");
+    else if (at < 0)
+        ntr_dwarf_damage(d->damage, d->name, die, "addresses");
     d->unit_count++;
     return NTR_OK;
 }
@@ -57,22 +64,27 @@ static ntr_status list_units(ntr_dwarf *d, Dwarf *dw) {
     Dwarf_CU *cu = NULL;
     Dwarf_Die die;
     uint8_t type;
-    while (dwarf_get_units(dw, cu, &cu, NULL, &type, &die, NULL) == 0) {
+    int result;
+    while ((result = dwarf_get_units(dw, cu, &cu, NULL, &type, &die, NULL)) == 0) {
         ntr_status status = add_unit(d, &die);
         if (status) return status;
     }
+    if (result < 0) ntr_dwarf_damage(d->damage, d->name, NULL, "units after the first ones");
     if (d->range_count) qsort(d->ranges, d->range_count, sizeof *d->ranges, range_compare);
     return NTR_OK;
 }
 
-ntr_dwarf *ntr_dwarf_open(const ntr_image_info *image, const char *debug_path, const ntr_allocator *allocator) {
+ntr_dwarf *ntr_dwarf_open(const ntr_image_info *image, const char *debug_path, ntr_damage *damage,
+                          const ntr_allocator *allocator) {
     ntr_dwarf *d = ntr_alloc(allocator, 1, sizeof *d);
     if (!d) return NULL;
     d->allocator = allocator;
+    d->damage = damage;
+    d->name = image->name;
     Dwarf_Addr bias = 0;
     Dwarf *dw = NULL;
-    if (ntr_dwfl_file_open(&d->file, image, debug_path, allocator) == NTR_OK && d->file.module)
-        dw = dwfl_module_getdwarf(d->file.module, &bias);
+    if (ntr_dwfl_file_open(&d->file, image, debug_path, damage, allocator) == NTR_OK && d->file.module)
+        dw = ntr_dwfl_file_dwarf(&d->file, &bias);
     d->bias = bias;
     if (dw && list_units(d, dw) == NTR_OK) return d;
     ntr_dwarf_close(d);
@@ -93,7 +105,7 @@ void ntr_dwarf_close(ntr_dwarf *d) {
 static ntr_dwarf_unit *load(ntr_dwarf *d, uint32_t index) {
     lazy_unit *u = &d->units[index];
     if (!u->loaded) {
-        if (ntr_unit_load(&u->tables, &u->die, d->bias, d->allocator) != NTR_OK) return NULL;
+        if (ntr_unit_load(&u->tables, &u->die, d->bias, d->damage, d->name, d->allocator) != NTR_OK) return NULL;
         u->loaded = true;
     }
     return &u->tables;
@@ -220,15 +232,18 @@ static ntr_status unit_statements(ntr_dwarf *d, Dwarf_Die *die, unit_tables *tab
     Dwarf_Lines *lines;
     size_t count;
     tables->statement_count = 0;
-    if (dwarf_getsrclines(die, &lines, &count) != 0) return NTR_OK;
+    if (!ntr_dwarf_lines_of(die, &lines, &count, d->damage, d->name)) return NTR_OK;
     for (size_t i = 0; i < count; i++) {
         Dwarf_Line *line = dwarf_onesrcline(lines, i);
         Dwarf_Addr address;
         bool end = true, begins = false;
         int number = 0, column = 0;
-        if (dwarf_lineaddr(line, &address) || dwarf_lineendsequence(line, &end) || end) continue;
-        if (dwarf_linebeginstatement(line, &begins) || !begins) continue;
-        if (dwarf_lineno(line, &number) || dwarf_linecol(line, &column) || number <= 0 || column <= 0) continue;
+        if (dwarf_lineaddr(line, &address) || dwarf_lineendsequence(line, &end) ||
+            dwarf_linebeginstatement(line, &begins) || dwarf_lineno(line, &number) || dwarf_linecol(line, &column)) {
+            ntr_dwarf_damage(d->damage, d->name, die, "row of the line table");
+            continue;
+        }
+        if (end || !begins || number <= 0 || column <= 0) continue;
         if (ntr_reserve(d->allocator, (void **)&tables->statements, &tables->statement_capacity,
                         tables->statement_count + 1, sizeof *tables->statements))
             return NTR_E_MEMORY;
@@ -259,7 +274,9 @@ ntr_status ntr_dwarf_units(ntr_dwarf *d, ntr_status (*visit)(void *user, const n
             .statement_count = tables.statement_count,
         };
         Dwarf_Files *files;
-        if (dwarf_getsrcfiles(die, &files, NULL) == 0) dwarf_getsrcdirs(files, &unit.folders, &unit.folder_count);
+        if (dwarf_hasattr(die, DW_AT_stmt_list) && (dwarf_getsrcfiles(die, &files, NULL) != 0 ||
+                                                    dwarf_getsrcdirs(files, &unit.folders, &unit.folder_count) != 0))
+            ntr_dwarf_damage(d->damage, d->name, die, "files of the line table");
         status = visit(user, &unit);
     }
     ntr_dealloc(d->allocator, tables.ranges);

@@ -1,7 +1,9 @@
 /* Implementation for builds without libdw: names come from the symbol table, lines are not known. */
 #include "analysis/dwarf.h"
 
-ntr_dwarf *ntr_dwarf_open(const ntr_image_info *image, const char *debug_path, const ntr_allocator *allocator) {
+ntr_dwarf *ntr_dwarf_open(const ntr_image_info *image, const char *debug_path, ntr_damage *damage,
+                          const ntr_allocator *allocator) {
+    (void)damage;
     (void)image;
     (void)debug_path;
     (void)allocator;

@@ -30,6 +30,30 @@ static const char *shown_file(ntr_dwarf_unit *unit, const char *name) {
     return shown(unit, kept ? kept : name);
 }
 
+/* ---- damage ------------------------------------------------------------------------------------ */
+
+void ntr_dwarf_damage(ntr_damage *damage, const char *file, Dwarf_Die *unit, const char *what) {
+    char name[NTR_NAME_CLEANED_MAX + 1] = "";
+    const char *reason = dwarf_errmsg(0);
+    const char *given = unit ? dwarf_diename(unit) : NULL;
+    if (given) ntr_name_clean(given, name);
+    ntr_damage_add(damage, "%.120s: debug information: %s%.120s%s%s: damaged%s%s; names and lines are missing",
+                   file ? file : "", *name ? "unit " : "", name, *name ? ": " : "", what, reason ? ": " : "",
+                   reason ? reason : "");
+}
+
+bool ntr_dwarf_lines_of(Dwarf_Die *unit, Dwarf_Lines **lines, size_t *count, ntr_damage *damage, const char *file) {
+    if (!dwarf_hasattr(unit, DW_AT_stmt_list)) return false;
+    (void)dwarf_errno(); /* forget older errors */
+    if (dwarf_getsrclines(unit, lines, count) == 0) return true;
+    ntr_dwarf_damage(damage, file, unit, "line table");
+    return false;
+}
+
+static void damaged(ntr_dwarf_unit *unit, Dwarf_Die *die, const char *what) {
+    ntr_dwarf_damage(unit->damage, unit->file, die, what);
+}
+
 /* ---- attributes -------------------------------------------------------------------------------- */
 
 static uint32_t number(Dwarf_Die *die, unsigned name) {
@@ -103,7 +127,8 @@ static ntr_status add_range(die_walk *w, uint64_t low, uint64_t high, uint32_t s
 static ntr_status add_ranges(die_walk *w, Dwarf_Die *die, uint32_t scope, uint32_t depth) {
     ntr_scope *s = &w->unit->scopes[scope];
     Dwarf_Addr base = 0, low, high, entry = 0;
-    for (ptrdiff_t at = 0; (at = dwarf_ranges(die, at, &base, &low, &high)) > 0;) {
+    ptrdiff_t at = 0;
+    while ((at = dwarf_ranges(die, at, &base, &low, &high)) > 0) {
         ntr_status status = add_range(w, low, high, scope, depth);
         if (status) return status;
         bool first = s->size == 0;
@@ -113,6 +138,7 @@ static ntr_status add_ranges(die_walk *w, Dwarf_Die *die, uint32_t scope, uint32
         s->entry = (has_entry ? entry : low) + w->bias;
         s->size = high + w->bias - s->entry;
     }
+    if (at < 0) damaged(w->unit, w->unit_die, "addresses of a function");
     return NTR_OK;
 }
 
@@ -185,16 +211,20 @@ static bool is_concrete(Dwarf_Die *die, int tag) {
 
 static ntr_status walk_children(die_walk *w, Dwarf_Die *parent_die, uint32_t parent, uint32_t depth) {
     Dwarf_Die die;
-    if (depth > SCOPE_DEPTH_MAX || dwarf_child(parent_die, &die) != 0) return NTR_OK;
-    do {
+    if (depth > SCOPE_DEPTH_MAX) return NTR_OK;
+    (void)dwarf_errno(); /* forget older errors */
+    int more = dwarf_child(parent_die, &die);
+    for (; more == 0; more = dwarf_siblingof(&die, &die)) {
         uint32_t scope = parent;
         int tag = dwarf_tag(&die);
         ntr_status status = NTR_OK;
+        if (tag == DW_TAG_invalid) break;
         if (is_concrete(&die, tag))
             status = add_scope(w, &die, tag == DW_TAG_subprogram ? NTR_SCOPE_NONE : parent, depth, &scope);
         if (!status && dwarf_haschildren(&die)) status = walk_children(w, &die, scope, depth + 1);
         if (status) return status;
-    } while (dwarf_siblingof(&die, &die) == 0);
+    }
+    if (more <= 0) damaged(w->unit, w->unit_die, "entries");
     return NTR_OK;
 }
 
@@ -256,18 +286,20 @@ static ntr_status load_lines(ntr_dwarf_unit *u, Dwarf_Die *die, uint64_t bias) {
     Dwarf_Lines *lines;
     const char *raw = NULL, *file = NULL;
     size_t count;
-    if (dwarf_getsrclines(die, &lines, &count) != 0) return NTR_OK;
+    if (!ntr_dwarf_lines_of(die, &lines, &count, u->damage, u->file)) return NTR_OK;
     for (size_t i = 0; i + 1 < count; i++) {
         Dwarf_Line *line = dwarf_onesrcline(lines, i), *after = dwarf_onesrcline(lines, i + 1);
         Dwarf_Addr low, high;
         bool end = true, statement = false;
         int number_ = 0, column = 0;
         unsigned discriminator = 0;
-        if (dwarf_lineaddr(line, &low) || dwarf_lineaddr(after, &high) || dwarf_lineendsequence(line, &end)) continue;
+        if (!line || dwarf_lineaddr(line, &low) || dwarf_lineaddr(after, &high) || dwarf_lineendsequence(line, &end) ||
+            dwarf_lineno(line, &number_) || dwarf_linecol(line, &column) ||
+            dwarf_linebeginstatement(line, &statement)) {
+            damaged(u, die, "row of the line table");
+            continue;
+        }
         if (end || high <= low) continue;
-        dwarf_lineno(line, &number_);
-        dwarf_linecol(line, &column);
-        dwarf_linebeginstatement(line, &statement);
         dwarf_linediscriminator(line, &discriminator);
         if (dwarf_linesrc(line, NULL, NULL) != raw) file = shown_file(u, raw = dwarf_linesrc(line, NULL, NULL));
         if (ntr_reserve(u->allocator, (void **)&u->rows, &u->row_capacity, u->row_count + 1, sizeof *u->rows))
@@ -286,9 +318,11 @@ static ntr_status load_lines(ntr_dwarf_unit *u, Dwarf_Die *die, uint64_t bias) {
     return NTR_OK;
 }
 
-ntr_status ntr_unit_load(ntr_dwarf_unit *unit, Dwarf_Die *die, uint64_t bias, const ntr_allocator *allocator) {
+ntr_status ntr_unit_load(ntr_dwarf_unit *unit, Dwarf_Die *die, uint64_t bias, ntr_damage *damage, const char *file,
+                         const ntr_allocator *allocator) {
     die_walk w = {unit, die, bias};
-    *unit = (ntr_dwarf_unit){.allocator = allocator, .cleaned = {.allocator = allocator}};
+    *unit =
+        (ntr_dwarf_unit){.allocator = allocator, .damage = damage, .file = file, .cleaned = {.allocator = allocator}};
     unit->directory = string(die, DW_AT_comp_dir);
     ntr_status status = load_lines(unit, die, bias);
     if (!status) status = walk_children(&w, die, NTR_SCOPE_NONE, 0);

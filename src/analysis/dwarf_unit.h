@@ -8,6 +8,7 @@
 #include <elfutils/libdw.h>
 
 #include "analysis/texts.h"
+#include "base/damage.h"
 
 /* A function, or a function inlined into its parent. */
 typedef struct ntr_scope {
@@ -36,13 +37,22 @@ typedef struct ntr_dwarf_unit {
     ntr_line_row *rows;
     size_t row_count, row_capacity;
     const char *directory; /* of compilation; NULL: not known */
+    ntr_damage *damage;
+    const char *file; /* name of the ELF file, in damage */
     ntr_texts cleaned; /* names in which control characters were replaced, and files with their folder */
 } ntr_dwarf_unit;
 
-/* Reads the lines and scopes of the unit. `bias` is added to libdw's addresses. Damaged parts are skipped.
- * Errors: NTR_E_MEMORY. */
-ntr_status ntr_unit_load(ntr_dwarf_unit *unit, Dwarf_Die *die, uint64_t bias, const ntr_allocator *allocator);
+/* Reads the lines and scopes of the unit. `bias` is added to libdw's addresses. Damaged parts are skipped and
+ * added to `damage`. Errors: NTR_E_MEMORY. */
+ntr_status ntr_unit_load(ntr_dwarf_unit *unit, Dwarf_Die *die, uint64_t bias, ntr_damage *damage, const char *file,
+                         const ntr_allocator *allocator);
 void ntr_unit_release(ntr_dwarf_unit *unit);
+
+/* Adds "FILE: unit NAME: WHAT: " and libdw's last error. `unit` may be NULL. */
+void ntr_dwarf_damage(ntr_damage *damage, const char *file, Dwarf_Die *unit, const char *what);
+
+/* Stores the line table of a unit. Returns false when it has none, or when the table is damaged, which is added. */
+bool ntr_dwarf_lines_of(Dwarf_Die *unit, Dwarf_Lines **lines, size_t *count, ntr_damage *damage, const char *file);
 
 /* Returns the innermost scope at `address`, or NTR_SCOPE_NONE. */
 uint32_t ntr_unit_scope_at(const ntr_dwarf_unit *unit, uint64_t address);

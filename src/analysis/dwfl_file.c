@@ -3,10 +3,13 @@
 #include "analysis/dwfl_file.h"
 
 #include "base/allocator.h"
+#include "base/text.h"
 
+#include <inttypes.h>
 #include <limits.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #define DEFAULT_FOLDERS ":.debug:/usr/lib/debug" /* that of libdwfl */
 
@@ -78,12 +81,90 @@ static ntr_status make_lists(ntr_dwfl_file *file, const char *name, const char *
     return all.failed || link.failed ? NTR_E_MEMORY : NTR_OK;
 }
 
+/* ---- sections of debug information, before libdw expands them all */
+
+/* What a name begins with: as section, and in the form of GNU before ELF had compressed sections. */
+static bool is_debug_section(const char *name) {
+    return strncmp(name, ".debug_", 7) == 0 || strncmp(name, ".zdebug_", 8) == 0;
+}
+
+/* Stores the size of a section when it is expanded. Returns false when its header is damaged. */
+static bool expanded_size(Elf_Scn *scn, const GElf_Shdr *header, const char *name, const char *bytes, uint64_t *size) {
+    GElf_Chdr compression;
+    *size = header->sh_size;
+    if (header->sh_flags & SHF_COMPRESSED) {
+        if (!gelf_getchdr(scn, &compression)) return false;
+        *size = compression.ch_size;
+    } else if (name[1] == 'z') { /* "ZLIB" and the size, most significant byte first */
+        if (header->sh_size < 12 || memcmp(bytes + header->sh_offset, "ZLIB", 4) != 0) return false;
+        *size = 0;
+        for (unsigned i = 0; i < 8; i++) *size = *size << 8 | (uint8_t)bytes[header->sh_offset + 4 + i];
+    }
+    return true;
+}
+
+static void damaged(const ntr_dwfl_file *file, const char *section, const char *problem) {
+    char name[NTR_NAME_CLEANED_MAX + 1];
+    ntr_name_clean(section, name);
+    if (file->damage)
+        ntr_damage_add(file->damage, "%.120s: section %.60s: %s; names and lines are missing",
+                       file->name ? file->name : "", name, problem);
+}
+
+/* Adds a section to the sizes, or reports what is wrong with it. */
+static bool check_section(const ntr_dwfl_file *file, Elf *elf, Elf_Scn *scn, size_t names, uint64_t *packed,
+                          uint64_t *expanded) {
+    GElf_Shdr header;
+    uint64_t size;
+    size_t all = 0;
+    const char *bytes = elf_rawfile(elf, &all);
+    const char *name = gelf_getshdr(scn, &header) ? elf_strptr(elf, names, header.sh_name) : NULL;
+    if (!name || !bytes) return damaged(file, ".shstrtab", "damaged"), false;
+    const bool debug_symbols = strcmp(name, ".gnu_debugdata") == 0;
+    if (header.sh_type == SHT_NOBITS || !(is_debug_section(name) || debug_symbols)) return true;
+    if (header.sh_offset > all || header.sh_size > all - header.sh_offset)
+        return damaged(file, name, "not inside the file"), false;
+    if (!expanded_size(scn, &header, name, bytes, &size)) return damaged(file, name, "damaged"), false;
+    *packed += header.sh_size;
+    if (size > UINT64_MAX - *expanded || *expanded + size > NTR_EXPANDED_FREE + NTR_EXPANDED_TIMES * *packed)
+        return damaged(file, name, "more than 64 MiB and 32 times its size when expanded; not read"), false;
+    *expanded += size;
+    return true;
+}
+
+static bool check_sections(const ntr_dwfl_file *file, Elf *elf) {
+    size_t names;
+    uint64_t packed = 0, expanded = 0;
+    if (elf_kind(elf) != ELF_K_ELF || elf_getshdrstrndx(elf, &names)) return true; /* without sections */
+    for (Elf_Scn *scn = NULL; (scn = elf_nextscn(elf, scn));)
+        if (!check_section(file, elf, scn, names, &packed, &expanded)) return false;
+    return true;
+}
+
+static bool has_debug_section(Elf *elf) {
+    size_t names;
+    GElf_Shdr header;
+    if (!elf || elf_getshdrstrndx(elf, &names)) return false;
+    for (Elf_Scn *scn = NULL; (scn = elf_nextscn(elf, scn));) {
+        const char *name = gelf_getshdr(scn, &header) ? elf_strptr(elf, names, header.sh_name) : NULL;
+        if (name && is_debug_section(name) && header.sh_type != SHT_NOBITS && header.sh_size) return true;
+    }
+    return false;
+}
+
 /* Called by libdwfl. */
 static int find_debug_file(Dwfl_Module *module, void **user, const char *name, Dwarf_Addr base, const char *path,
                            const char *link, GElf_Word checksum, char **found) {
     ntr_dwfl_file *file = *user;
     file->searched = link ? file->link_folders : file->folders;
-    return dwfl_standard_find_debuginfo(module, user, name, base, path, link, checksum, found);
+    int fd = dwfl_standard_find_debuginfo(module, user, name, base, path, link, checksum, found);
+    Elf *elf = fd >= 0 ? elf_begin(fd, ELF_C_READ_MMAP, NULL) : NULL;
+    if (elf && !check_sections(file, elf)) {
+        close(fd);
+        fd = -1;
+    }
+    elf_end(elf);
+    return fd;
 }
 
 static int report(ntr_dwfl_file *file, const char *path) {
@@ -94,13 +175,24 @@ static int report(ntr_dwfl_file *file, const char *path) {
     void **user;
     dwfl_module_info(module, &user, NULL, NULL, NULL, NULL, NULL, NULL);
     *user = file;
-    file->module = module;
-    return 0;
+    Dwarf_Addr bias;
+    Elf *elf = dwfl_module_getelf(module, &bias);
+    if (elf && check_sections(file, elf)) file->module = module;
+    return elf ? 0 : -1;
+}
+
+Dwarf *ntr_dwfl_file_dwarf(ntr_dwfl_file *file, Dwarf_Addr *bias) {
+    Dwarf *dwarf = dwfl_module_getdwarf(file->module, bias);
+    const char *reason = dwfl_errmsg(0);
+    Dwarf_Addr unused;
+    if (!dwarf && has_debug_section(dwfl_module_getelf(file->module, &unused)))
+        damaged(file, ".debug_info", reason ? reason : "damaged");
+    return dwarf;
 }
 
 ntr_status ntr_dwfl_file_open(ntr_dwfl_file *file, const ntr_image_info *image, const char *debug_path,
-                              const ntr_allocator *allocator) {
-    *file = (ntr_dwfl_file){.allocator = allocator};
+                              ntr_damage *damage, const ntr_allocator *allocator) {
+    *file = (ntr_dwfl_file){.allocator = allocator, .damage = damage, .name = image->name};
     if (make_lists(file, image->name, debug_path) != NTR_OK) {
         ntr_dwfl_file_close(file);
         return NTR_E_MEMORY;
@@ -111,7 +203,10 @@ ntr_status ntr_dwfl_file_open(ntr_dwfl_file *file, const ntr_image_info *image, 
         .section_address = dwfl_offline_section_address,
         .debuginfo_path = &file->searched,
     };
-    if (image->path) report(file, image->path);
+    if (image->path && report(file, image->path) != 0) {
+        const char *reason = dwfl_errmsg(-1);
+        damaged(file, "headers", reason ? reason : "damaged");
+    }
     return NTR_OK;
 }
 

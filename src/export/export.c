@@ -143,6 +143,10 @@ const char *ntr_export_error(const ntr_export *x) {
     return ntr_status_text(x->failed);
 }
 
+void ntr_export_abandon(ntr_export *x) {
+    if (x && x->exporter->abandon) x->exporter->abandon(x);
+}
+
 void ntr_export_free(ntr_export *x) {
     if (!x) return;
     if (x->exporter->release && x->state) x->exporter->release(x);

@@ -16,6 +16,7 @@ struct ntr_exporter {
     ntr_status (*events)(ntr_export *x, const ntr_event *events, size_t count);
     ntr_status (*end)(ntr_export *x);
     void (*release)(ntr_export *x);
+    void (*abandon)(ntr_export *x); /* ntr_export_abandon */
     bool (*follows)(const ntr_export *x); /* ntr_export_follows; NULL: never */
 };
 

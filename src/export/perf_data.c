@@ -209,4 +209,5 @@ const ntr_exporter ntr_exporter_perf_data = {
     .events = events,
     .end = end,
     .release = release,
+    .abandon = ntr_perf_abandon,
 };

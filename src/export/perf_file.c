@@ -7,6 +7,7 @@
 #include <fcntl.h>
 #include <gelf.h>
 #include <stdlib.h>
+#include <stdio.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -14,7 +15,8 @@ typedef struct ntr_perf_bytes {
     const ntr_allocator *allocator;
     uint8_t *data;
     size_t size, capacity;
-    bool failed;
+    bool failed; /* out of memory */
+    bool unreadable; /* a file of the program, or its copy cannot be written */
 } ntr_perf_bytes;
 
 static void ntr_perf_end_record(ntr_perf_bytes *b, size_t at);
@@ -123,16 +125,24 @@ static void add_segments(const ntr_export *x, ntr_perf_bytes *b, uint32_t pid, c
                          size_t number) {
     char path[4096], copy[4096];
     size_t count = 0;
-    const char *used = ntr_perf_clean(x, number, image->path, copy, sizeof copy) ? copy : image->path;
-    int file = realpath(used, path) ? open(path, O_RDONLY | O_CLOEXEC) : -1;
+    const ntr_status cleaned = ntr_perf_clean(x, number, image->path, copy, sizeof copy);
+    const char *used = cleaned == NTR_OK ? copy : image->path;
+    b->failed |= cleaned == NTR_E_MEMORY;
+    b->unreadable |= cleaned == NTR_E_IO;
+    int file = realpath(used, path) ? open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK) : -1;
 
-    if (file < 0 || elf_version(EV_CURRENT) == EV_NONE) return;
+    if (file < 0 || elf_version(EV_CURRENT) == EV_NONE) {
+        b->unreadable = true;
+        return;
+    }
     errno = 0; /* libelf has no code for "no memory"; malloc sets errno */
     Elf *elf = elf_begin(file, ELF_C_READ, NULL);
-    if (elf) elf_getphdrnum(elf, &count);
+    b->unreadable |= !elf || elf_getphdrnum(elf, &count);
     for (size_t i = 0; i < count; i++) {
         GElf_Phdr p;
-        if (gelf_getphdr(elf, (int)i, &p) && p.p_type == PT_LOAD && p.p_flags & PF_X)
+        if (!gelf_getphdr(elf, (int)i, &p))
+            b->unreadable = true;
+        else if (p.p_type == PT_LOAD && p.p_flags & PF_X)
             add_mmap(b, pid, image->bias, &p, path);
     }
     b->failed |= errno == ENOMEM;
@@ -340,6 +350,13 @@ static void add_header(ntr_perf_bytes *b, const ntr_perf_samples *s, uint64_t ev
     ntr_perf_add_u64(b, 8);
 }
 
+void ntr_perf_abandon(ntr_export *x) {
+    ntr_image_info image;
+
+    for (size_t i = 0; ntr_program_image(x->analysis.program, i, &image) == NTR_OK; i++)
+        if (image.path) ntr_perf_clean_remove(x, i, image.path);
+}
+
 ntr_status ntr_perf_file_write(ntr_export *x, ntr_perf_samples *s, uint64_t every) {
     ntr_perf_bytes head = {.allocator = x->allocator}, data = head, tail = head;
 
@@ -347,10 +364,14 @@ ntr_status ntr_perf_file_write(ntr_export *x, ntr_perf_samples *s, uint64_t ever
     ntr_perf_add_samples(x, &data, s);
     add_header(&head, s, every, data.size);
     add_features(&tail, x, s, every, head.size + data.size);
-    bool failed = head.failed || data.failed || tail.failed;
+    ntr_status failed = head.failed || data.failed || tail.failed ? NTR_E_MEMORY : data.unreadable ? NTR_E_IO : NTR_OK;
     const ntr_perf_bytes *parts[] = {&head, &data, &tail};
     for (int i = 0; i < 3 && !failed; i++)
         if (parts[i]->size) ntr_out_bytes(&x->out, parts[i]->data, parts[i]->size);
     for (int i = 0; i < 3; i++) ntr_dealloc(x->allocator, parts[i]->data);
-    return failed ? NTR_E_MEMORY : NTR_OK;
+    if (failed == NTR_E_IO)
+        snprintf(x->error, sizeof x->error,
+                 "a file of the program cannot be read, or its copy in OUTPUT.images cannot be written");
+    if (failed) ntr_perf_abandon(x);
+    return failed;
 }

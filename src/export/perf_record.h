@@ -52,11 +52,17 @@ int ntr_perf_samples_add(ntr_perf_samples *samples, const ntr_perf_sample *sampl
 void ntr_perf_samples_release(ntr_perf_samples *samples);
 
 /* Copy the program file `original`, image number `number`, to OUTPUT.images without mapping symbols that perf takes for
- * functions. Returns false when it has none, when the output is no file, or when there is no copy; else `path` is that
- * of the copy. */
-bool ntr_perf_clean(const ntr_export *x, size_t number, const char *original, char *path, size_t room);
+ * functions, and store the path of the copy. A copy is a new file; links in its path are not followed. Returns NTR_END
+ * when the file has no such symbols or the output is no file. Errors: NTR_E_MEMORY; NTR_E_IO (also a damaged file). */
+ntr_status ntr_perf_clean(const ntr_export *x, size_t number, const char *original, char *path, size_t room);
+
+/* Remove the copy of an image, and its folders if they are empty. */
+void ntr_perf_clean_remove(const ntr_export *x, size_t number, const char *original);
 
 /* Write the file. `every`: the interval of the samples. Errors: NTR_E_MEMORY, those of the output. */
 ntr_status ntr_perf_file_write(ntr_export *x, ntr_perf_samples *samples, uint64_t every);
+
+/* Remove all files that were written beside the output. */
+void ntr_perf_abandon(ntr_export *x);
 
 #endif

@@ -99,7 +99,8 @@ static ntr_status add_segments(ntr_elf *file, const ntr_spans *spans) {
     for (size_t i = 0; i < spans->count; i++) {
         const ntr_span *span = &spans->items[i];
         GElf_Phdr segment = {0};
-        gelf_getphdr(file->elf, (int)span->value, &segment);
+        if (!gelf_getphdr(file->elf, (int)span->value, &segment))
+            return ELF_FAIL(file, NTR_E_FORMAT, "program header %u: %s", span->value, elf_errmsg(-1));
         const uint8_t *bytes = file->bytes + segment.p_offset + (span->first - segment.p_vaddr);
         ntr_status status = ntr_program_add_segment(file->program, span->first + options->bias, bytes,
                                                     span->last - span->first + 1, options->from, options->until);

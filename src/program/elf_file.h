@@ -23,6 +23,11 @@ typedef struct ntr_elf {
 
 #define ELF_FAIL(file, status, ...) ntr_program_fail((file)->program, status, (file)->path, __VA_ARGS__)
 
+/* Names are missing because of `what`, which libelf could not read. */
+#define ELF_DAMAGE(file, what)                                                                                         \
+    ntr_damage_add(&(file)->program->damage, "%s: %s: damaged (%s); names are missing", (file)->path, what,            \
+                   elf_errmsg(-1))
+
 /* Returns whether the range is inside the file. */
 static inline bool ntr_elf_inside(const ntr_elf *file, uint64_t offset, uint64_t size) {
     return offset <= file->size && size <= file->size - offset;

@@ -50,7 +50,11 @@ static const char *name_of(const ntr_elf *file, const GElf_Rela *rela, Elf_Data 
         return NULL;
     }
     if (GELF_R_TYPE(rela->r_info) != R_RISCV_JUMP_SLOT) return NULL;
-    if (!symbols || !gelf_getsym(symbols, (int)GELF_R_SYM(rela->r_info), &symbol)) return NULL;
+    if (!symbols) return NULL;
+    if (!gelf_getsym(symbols, (int)GELF_R_SYM(rela->r_info), &symbol)) {
+        ELF_DAMAGE(file, "symbol of a relocation");
+        return NULL;
+    }
     const char *name = ntr_elf_string(file, strings, symbol.st_name);
     return name && *name ? name : NULL;
 }
@@ -59,12 +63,19 @@ static ntr_status add_slots(const ntr_elf *file, Elf_Scn *scn, const GElf_Shdr *
     Elf_Scn *table = elf_getscn(file->elf, section->sh_link);
     GElf_Shdr symbols = {0};
     Elf_Data *relocations = elf_getdata(scn, NULL), *names = NULL;
-    if (!relocations) return NTR_OK;
-    if (table && gelf_getshdr(table, &symbols)) names = elf_getdata(table, NULL);
+    if (!relocations) {
+        ELF_DAMAGE(file, "relocations of the procedure linkage table");
+        return NTR_OK;
+    }
+    if (section->sh_link && (!table || !gelf_getshdr(table, &symbols) || !(names = elf_getdata(table, NULL))))
+        ELF_DAMAGE(file, "symbols of the procedure linkage table");
     const size_t count = relocations->d_size / gelf_fsize(file->elf, ELF_T_RELA, 1, EV_CURRENT);
     for (size_t i = 0; i < count && slots->read++ < RELOCATIONS_MAX; i++) {
         GElf_Rela rela = {0};
-        if (!gelf_getrela(relocations, (int)i, &rela)) return NTR_OK;
+        if (!gelf_getrela(relocations, (int)i, &rela)) {
+            ELF_DAMAGE(file, "relocations of the procedure linkage table");
+            return NTR_OK;
+        }
         if (GELF_R_TYPE(rela.r_info) == R_RISCV_IRELATIVE && slots->irelative++ >= IRELATIVE_MAX) continue;
         const char *name = name_of(file, &rela, names, symbols.sh_link);
         if (!name) continue;
@@ -80,8 +91,12 @@ static ntr_status collect_slots(const ntr_elf *file, slot_table *slots) {
     Elf_Scn *scn = NULL;
     GElf_Shdr section = {0};
     ntr_status status = NTR_OK;
-    while (status == NTR_OK && (scn = elf_nextscn(file->elf, scn)))
-        if (gelf_getshdr(scn, &section) && section.sh_type == SHT_RELA) status = add_slots(file, scn, &section, slots);
+    while (status == NTR_OK && (scn = elf_nextscn(file->elf, scn))) {
+        if (!gelf_getshdr(scn, &section))
+            ELF_DAMAGE(file, "header of a section");
+        else if (section.sh_type == SHT_RELA)
+            status = add_slots(file, scn, &section, slots);
+    }
     if (slots->count) qsort(slots->items, slots->count, sizeof *slots->items, by_address);
     return status;
 }

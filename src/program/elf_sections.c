@@ -183,6 +183,7 @@ static const struct {
 static ntr_status read_names(ntr_elf *file, const GElf_Shdr *section) {
     const char *name = ntr_elf_string(file, file->names_section, section->sh_name);
     ntr_status status = ntr_elf_read_code_section(file, section);
+    if (!name && file->names_section) ELF_DAMAGE(file, "name of a section");
     for (size_t i = 0; name && i < sizeof readers / sizeof readers[0] && status == NTR_OK; i++) {
         if (file->sections_read >> i & 1 || strcmp(name, readers[i].name) != 0) continue;
         file->sections_read |= 1u << i;
@@ -202,8 +203,26 @@ static ntr_status each_section(ntr_elf *file, ntr_status (*read)(ntr_elf *file, 
     return status;
 }
 
+/* libelf treats a table of sections that is not in the file as one without sections. */
+static void check_table(ntr_elf *file) {
+    const GElf_Ehdr *header = &file->header;
+    size_t count = 0;
+    const uint64_t size = gelf_fsize(file->elf, ELF_T_SHDR, 1, EV_CURRENT);
+    if (!header->e_shoff) return;
+    if (header->e_shentsize != size || elf_getshdrnum(file->elf, &count) || (!count && header->e_shnum) ||
+        !ntr_elf_inside(file, header->e_shoff, size * (count ? count : 1)))
+        ntr_damage_add(
+            &file->program->damage,
+            "%s: section headers: expected %u of %u bytes at 0x%llx, but the file ends at 0x%zx; names are missing",
+            file->path, header->e_shnum, header->e_shentsize, (unsigned long long)header->e_shoff, file->size);
+}
+
 ntr_status ntr_elf_read_sections(ntr_elf *file) {
-    if (elf_getshdrstrndx(file->elf, &file->names_section)) file->names_section = 0;
+    check_table(file);
+    if (elf_getshdrstrndx(file->elf, &file->names_section)) {
+        file->names_section = 0;
+        if (file->header.e_shoff && file->header.e_shnum) ELF_DAMAGE(file, "names of the sections");
+    }
     ntr_status status = each_section(file, read_attributes);
     /* the table of CM.JT is found by its symbol */
     if (status != NTR_OK || (file->program->no_names && !(file->image->isa & NTR_ISA_ZCMT))) return status;

@@ -17,7 +17,12 @@ ntr_bytes ntr_elf_section_bytes(const ntr_elf *file, const GElf_Shdr *section) {
 const char *ntr_elf_string(const ntr_elf *file, size_t index, uint64_t offset) {
     GElf_Shdr section = {0};
     Elf_Scn *scn = elf_getscn(file->elf, index);
-    if (!scn || !gelf_getshdr(scn, &section) || section.sh_type == SHT_NOBITS) return NULL;
+    if (!scn) return NULL;
+    if (!gelf_getshdr(scn, &section)) {
+        ELF_DAMAGE(file, "header of a string table");
+        return NULL;
+    }
+    if (section.sh_type == SHT_NOBITS) return NULL;
     if (!ntr_elf_inside(file, section.sh_offset, section.sh_size) || offset >= section.sh_size) return NULL;
     const char *text = (const char *)file->bytes + section.sh_offset + offset;
     size_t room = section.sh_size - offset;
@@ -46,7 +51,8 @@ static ntr_binding binding_of(const GElf_Sym *symbol) {
 static bool section_limit(const ntr_elf *file, const GElf_Sym *symbol, size_t section, uint64_t *limit) {
     GElf_Shdr header = {0};
     Elf_Scn *scn = section ? elf_getscn(file->elf, section) : NULL;
-    if (!scn || !gelf_getshdr(scn, &header) || !(header.sh_flags & SHF_ALLOC) || header.sh_size == 0) return false;
+    if (scn && !gelf_getshdr(scn, &header)) ELF_DAMAGE(file, "header of a symbol's section");
+    if (!(header.sh_flags & SHF_ALLOC) || header.sh_size == 0) return false;
     if (symbol->st_value < header.sh_addr || symbol->st_value - header.sh_addr > header.sh_size) return false;
     *limit = header.sh_addr + header.sh_size - 1;
     return true;
@@ -77,8 +83,11 @@ static Elf_Data *extended_indices(const ntr_elf *file, size_t table) {
     Elf_Scn *scn = NULL;
     while ((scn = elf_nextscn(file->elf, scn))) {
         GElf_Shdr section = {0};
-        if (gelf_getshdr(scn, &section) && section.sh_type == SHT_SYMTAB_SHNDX && section.sh_link == table)
-            return elf_getdata(scn, NULL);
+        if (!gelf_getshdr(scn, &section)) ELF_DAMAGE(file, "header of a section");
+        if (section.sh_type != SHT_SYMTAB_SHNDX || section.sh_link != table) continue;
+        Elf_Data *data = elf_getdata(scn, NULL);
+        if (!data) ELF_DAMAGE(file, "sections of the symbols");
+        return data;
     }
     return NULL;
 }

@@ -69,6 +69,10 @@ void ntr_program_free(ntr_program *program) {
     ntr_dealloc(program->allocator ? &copy : NULL, program);
 }
 
+const char *ntr_program_damage(const ntr_program *program, size_t index) {
+    return ntr_damage_line(&program->damage, index);
+}
+
 ntr_status ntr_program_fail(ntr_program *program, ntr_status status, const char *path, const char *format, ...) {
     char reason[160];
     va_list arguments;

@@ -2,6 +2,7 @@
 #ifndef NTR_PROGRAM_PROGRAM_H
 #define NTR_PROGRAM_PROGRAM_H
 
+#include "base/damage.h"
 #include "program/spans.h"
 #include "program/symbols.h"
 
@@ -99,6 +100,7 @@ struct ntr_program {
     bool has_isa;
     unsigned isa; /* ISA of code outside ELF files; valid with has_isa */
     char error[512];
+    ntr_damage damage;
 };
 
 /* A run of bytes visible to one context at one position. */

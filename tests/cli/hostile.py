@@ -7,10 +7,12 @@ import os
 import struct
 import subprocess
 import sys
+import zlib
 
 sys.path.append(os.path.join(sys.path[0], ".."))
+import lined
 import tiny
-from harness import NTRACE, Run, bytes_of, case, check, equal, main, matches, scratch, write
+from harness import NTRACE, Run, bytes_of, case, check, equal, main, matches, need, scratch, write
 
 SANITIZER = sys.argv[2] if len(sys.argv) > 2 else "none"
 SECONDS = 15 if SANITIZER == "none" else 60  # of CPU
@@ -176,6 +178,103 @@ def _():
         check(name[:200] in found, f"{kind}: {name} is not in {found[:400]}")
     path = write("bomb.elf", tiny.elf(symbols=(("_ZN5shape4areaERKSt6vectorIiSaIiEES4_S4_S4_S4_S4_S4_S4_", 0x100, 0x16), ("l", 0x200, 4))))
     matches(r"shape::area\(std::vector<int, std::allocator<int> > const&, ", Run("profile", "-e", path, trace()).out, "many references")
+
+
+# ---- debug information
+
+def second_line_table(elf, at, size):
+    """The offset of the version of the second unit in .debug_line."""
+    del size
+    return at + 4 + struct.unpack_from("<I", elf, at)[0] + 4
+
+
+DAMAGE = {  # what: (section, function that changes the file)
+    "version of the second line table": (".debug_line", lambda elf, header, at, size: elf.__setitem__(second_line_table(elf, at, size), 99)),
+    "a line table that is not in the file": (".debug_line", lambda elf, header, at, size: struct.pack_into("<Q", elf, header + 24, 1 << 40)),
+    "a line table that is cut": (".debug_line", lambda elf, header, at, size: struct.pack_into("<Q", elf, header + 32, size - 20)),
+    "an empty line table": (".debug_line", lambda elf, header, at, size: struct.pack_into("<Q", elf, header + 32, 0)),
+    "no abbreviations": (".debug_abbrev", lambda elf, header, at, size: elf.__setitem__(slice(at, at + size), bytes(size))),
+    "version of the second unit": (".debug_info", lambda elf, header, at, size: elf.__setitem__(second_line_table(elf, at, size), 99)),
+    "units that are cut": (".debug_info", lambda elf, header, at, size: struct.pack_into("<Q", elf, header + 32, size - 40)),
+    "units that are not in the file": (".debug_info", lambda elf, header, at, size: struct.pack_into("<Q", elf, header + 24, len(elf) - 1)),
+    "a section that does not expand": (".debug_info", lambda elf, header, at, size: struct.pack_into("<Q", elf, header + 8, 0x800)),
+}
+
+
+@case("damaged debug information: the answer says what is missing, and --fail-under fails")
+def _():
+    need(lined.COMPILER)
+    path, stream = lined.program()
+    with open(path, "rb") as file:
+        sound = file.read()
+    whole = Run("coverage", "-e", path, stream)
+    equal(whole.err, "", "messages about the sound program")
+    for what, (name, change) in DAMAGE.items():
+        elf = bytearray(sound)
+        change(elf, *lined.sections(elf)[name])
+        hurt = write("hurt.elf", elf)
+        for command in ("coverage",), ("coverage", "--fail-under", "0"):
+            found = Run(*command, "-e", hurt, stream, status=1)
+            matches("hurt.elf: .*(damaged|not inside|invalid|expand)", found.err, f"{what}: {command}")
+        for command in ("profile", "--by", "line"), ("flame", "--to", "folded"):  # these read only the unit of what was executed
+            found = Run(*command, "-e", hurt, stream, status=None)
+            same = found.out == Run(*command, "-e", path, stream).out
+            check(same if found.status == 0 else found.err, f"{what}: {command}: status {found.status}: {found.out} {found.err}")
+
+
+@case("ELF: section headers that are not in the file: names are missing, which is said")
+def _():
+    path = write("headers.elf", elf_of([(0, 0x206, 0x100)], tiny.image(), shoff=1 << 40, shnum=5))
+    matches("headers.elf: section headers: expected 5 of", Run("profile", "-e", path, trace(), status=1).err, "profile")
+
+
+@case("debug information that expands to gigabytes is not read, which is said")
+def _():
+    need(lined.COMPILER)
+    path, stream = lined.program()
+    with open(path, "rb") as file:
+        sound = file.read()
+    packer = zlib.compressobj(1)
+    packed = b"".join(packer.compress(bytes(1 << 20)) for _ in range(512)) + packer.flush()
+    for name in ".debug_info", ".debug_str", ".debug_line":
+        header, _, _ = lined.sections(sound)[name]
+        content = struct.pack("<IIQQ", 1, 0, 512 << 20, 1) + packed
+        elf = bytearray(sound) + content
+        struct.pack_into("<QQQQ", elf, header + 8, 0x800, 0, len(sound), len(content))
+        large = write("large.elf", elf)
+        bounded("coverage", "-e", large, stream, status=(1,), expected_text=f"large.elf: section {name}: more than 64 MiB")
+        struct.pack_into("<Q", elf, len(sound) + 8, 1 << 62)  # claimed only
+        bounded("coverage", "-e", write("large.elf", elf), stream, status=(1,), expected_text=f"large.elf: section {name}: more than")
+    path, stream = lined.program("-gz")
+    equal(Run("coverage", "-e", path, stream).err, "", "messages about a sound program with compressed sections")
+
+
+# ---- what is written
+
+@case("export --to perf.data: links in OUTPUT.images are not followed, and nothing is left after a failure")
+def _():
+    need(lined.COMPILER)
+    path, stream = lined.program()
+    place = os.path.join(scratch(), "planted")
+    os.makedirs(f"{place}.images/0")
+    victim = write("victim", b"precious")
+    os.symlink(victim, f"{place}.images/0/lined")
+    Run("export", "--to", "perf.data", "-o", place, "-e", path, stream)
+    with open(victim, "rb") as file:
+        equal(file.read(), b"precious", "a file that a planted link names")
+    check(not os.path.islink(f"{place}.images/0/lined"), "the link was replaced")
+    for kind in "images", "images/0":
+        place = os.path.join(scratch(), "folder-" + kind[-1])
+        other = os.path.join(scratch(), "other-" + kind[-1])
+        os.makedirs(other)
+        if "/" in kind:
+            os.makedirs(place + ".images")
+        os.symlink(other, f"{place}.{kind}")
+        matches("OUTPUT.images", Run("export", "--to", "perf.data", "-o", place, "-e", path, stream, status=2).err, kind)
+        equal(os.listdir(other), [], f"{kind} is a link")
+    for arguments in (["-o", "/dev/full"],):
+        Run("export", "--to", "perf.data", *arguments, "-e", path, stream, status=2)
+        check(not os.path.exists("/dev/full.images"), "copies are removed")
 
 
 @case("names with line feeds and terminal controls: each such character is a question mark")

@@ -1,9 +1,11 @@
 """Commands that together use every part of ntrace, on inputs of a few bytes."""
 import os
 import re
+import shutil
 import struct
 import subprocess
 
+import lined
 import tiny
 from harness import NTRACE, note, scratch, skip, write
 from perf_file import File, block_header
@@ -41,8 +43,14 @@ COMMANDS = [
     ("timeline", ["timeline", "-e", "@elf", "-o", "%", "@trace"]),
     ("diff", ["diff", "-e", "@elf", "@trace", "@trace"]),
     ("check", ["check", "-e", "@elf", "@trace"]),
+    ("lines of two units", ["coverage", "-e", "@lined", "@lined-trace"]),
+    ("functions of two units", ["flame", "-e", "@lined", "@lined-trace"]),
+    ("a bundle, compressed", ["stat", "@bundle"]),
     ("help", ["help", "decode"]),
 ]
+
+# in `make soak`
+LONG = [("decisions of two units", ["coverage", "--to", "decisions", "-e", "@lined", "@lined-trace"])]
 
 LOOP = "ProgTraceSync SYNC=1 ICNT=0 FADDR=0x8000\nProgTraceCorrelation EVCODE=0 CDF=1 ICNT=16 HIST=0x6\n"
 
@@ -63,7 +71,22 @@ def prepare():
         paths["packed"] = paths["trace"]
     with open(paths["trace"], "rb") as file:
         stream = file.read()
-    return {**paths, **containers(stream), **perf_data()}
+    return {**paths, **containers(stream), **perf_data(), **lined_paths(), "bundle": bundle(paths)}
+
+
+def lined_paths():
+    path, trace = lined.program()
+    return {"lined": path, "lined-trace": trace}
+
+
+def bundle(paths):
+    """A bundle with a compressed stream."""
+    folder = os.path.join(scratch(), "one.ntrace")
+    os.makedirs(folder, exist_ok=True)
+    shutil.copy(paths["packed"], folder)
+    with open(os.path.join(folder, "capture.json"), "w", encoding="ascii") as file:
+        file.write('{"format":"ntrace-bundle","version":1,"stream":"%s","params":{}}' % os.path.basename(paths["packed"]))
+    return folder
 
 
 def containers(stream):

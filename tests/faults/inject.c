@@ -3,13 +3,13 @@
  *   alloc:N   the N-th allocation of the program itself fails (after main was entered; once)
  *   write:N   the N-th write finds the disk full, and so does every later one
  *   read:N    the N-th read fails with EIO (once)
- *   kill:N    the process is killed (SIGKILL) at the N-th large write, rename, link or unlink
- *   short     reads give at most 7 bytes, writes take at most 5
- *   eintr     every other read and write is interrupted by a signal
- *   count     nothing fails
+ *   lib:N     the N-th call of a function of libdw, libelf, jansson, zstd or libarchive by ntrace fails (once), see
+ * LIBRARY kill:N    the process is killed (SIGKILL) at the N-th large write, rename, link or unlink short     reads
+ * give at most 7 bytes, writes take at most 5 eintr     every other read and write is interrupted by a signal count
+ * nothing fails
  *
- * With FAULTS_COUNT=FILE the numbers of allocations, writes, reads, and calls at which it can be killed are written to
- * FILE. Writes to standard error do not fail, so that messages arrive. */
+ * With FAULTS_COUNT=FILE the numbers of allocations, writes, reads, calls at which it can be killed, and calls of
+ * libraries are written to FILE. Writes to standard error do not fail, so that messages arrive. */
 #include <dlfcn.h>
 #include <errno.h>
 #include <fcntl.h>
@@ -28,7 +28,7 @@ int __libc_start_main(int (*run)(int, char **, char **), int argc, char **argv, 
                       void (*rtld_fini)(void), void *stack_end);
 
 enum { LARGE = 4096 }; /* bytes */
-enum kind { ALLOC, WRITE, READ, KILL, KINDS };
+enum kind { ALLOC, WRITE, READ, KILL, CALL, KINDS };
 
 static bool armed, is_short, interrupts;
 static unsigned long at[KINDS], count[KINDS];
@@ -115,6 +115,71 @@ int unlink(const char *path) {
     return NEXT(unlink)(path);
 }
 
+/* ---- libraries: functions whose failure can be told apart from "there is no more", and what they return when they
+ * fail. All arguments are integers and pointers; a function with fewer than 8 ignores the rest. Calls of the libraries
+ * among themselves do not fail. */
+
+typedef long any_function(long, long, long, long, long, long, long, long);
+
+static bool library_fails(void *caller) {
+    Dl_info info;
+    if (!armed || !dladdr(caller, &info) || !info.dli_fname || !strstr(info.dli_fname, "ntrace")) return false;
+    if (!due(CALL, false)) return false;
+    const char *trace = getenv("FAULTS_TRACE");
+    if (trace && dladdr(caller, &info)) fprintf(stderr, "# fails in %s\n", info.dli_sname ? info.dli_sname : "?");
+    return true;
+}
+
+#define LIBRARY(name, failure)                                                                                         \
+    long name(long a, long b, long c, long d, long e, long f, long g, long h);                                         \
+    long name(long a, long b, long c, long d, long e, long f, long g, long h) {                                        \
+        static any_function *real;                                                                                     \
+        if (library_fails(__builtin_return_address(0))) {                                                              \
+            if (getenv("FAULTS_TRACE")) fputs("# " #name "\n", stderr);                                                \
+            return failure;                                                                                            \
+        }                                                                                                              \
+        if (!real) real = (any_function *)(size_t)next(#name);                                                         \
+        return real(a, b, c, d, e, f, g, h);                                                                           \
+    }
+
+LIBRARY(dwarf_get_units, -1)
+LIBRARY(dwarf_child, -1)
+LIBRARY(dwarf_siblingof, -1)
+LIBRARY(dwarf_getsrclines, -1)
+LIBRARY(dwarf_getsrcfiles, -1)
+LIBRARY(dwarf_ranges, -1)
+LIBRARY(dwarf_lineaddr, -1)
+LIBRARY(dwarf_lineno, -1)
+LIBRARY(dwarf_linecol, -1)
+LIBRARY(dwarf_linebeginstatement, -1)
+LIBRARY(dwarf_lineendsequence, -1)
+LIBRARY(dwarf_onesrcline, 0)
+LIBRARY(dwfl_begin, 0)
+LIBRARY(dwfl_report_elf, 0)
+LIBRARY(dwfl_report_end, -1)
+LIBRARY(dwfl_module_getdwarf, 0)
+LIBRARY(dwfl_module_getelf, 0)
+LIBRARY(elf_begin, 0)
+LIBRARY(elf_memory, 0)
+LIBRARY(elf_getdata, 0)
+LIBRARY(elf_getphdrnum, -1)
+LIBRARY(elf_getshdrnum, -1)
+LIBRARY(elf_getshdrstrndx, -1)
+LIBRARY(gelf_getehdr, 0)
+LIBRARY(gelf_getshdr, 0)
+LIBRARY(gelf_getphdr, 0)
+LIBRARY(gelf_getsym, 0)
+LIBRARY(gelf_getsymshndx, 0)
+LIBRARY(gelf_getrela, 0)
+LIBRARY(json_loads, 0)
+LIBRARY(json_loadb, 0)
+LIBRARY(json_load_callback, 0)
+LIBRARY(ZSTD_decompressStream, -1)
+LIBRARY(ZSTD_compressStream2, -1)
+LIBRARY(ZSTD_createDStream, 0)
+LIBRARY(archive_read_next_header, -30)
+LIBRARY(archive_read_data, -30)
+
 /* ---- the program */
 
 static void leave_counts(void) {
@@ -122,12 +187,12 @@ static void leave_counts(void) {
     armed = false;
     FILE *file = path ? fopen(path, "w") : NULL;
     if (!file) return;
-    fprintf(file, "%lu %lu %lu %lu\n", count[ALLOC], count[WRITE], count[READ], count[KILL]);
+    fprintf(file, "%lu %lu %lu %lu %lu\n", count[ALLOC], count[WRITE], count[READ], count[KILL], count[CALL]);
     fclose(file);
 }
 
 static int begin(int argc, char **argv, char **environment) {
-    static const char *const names[KINDS] = {"alloc:", "write:", "read:", "kill:"};
+    static const char *const names[KINDS] = {"alloc:", "write:", "read:", "kill:", "lib:"};
     const char *faults = getenv("FAULTS");
     for (int kind = 0; faults && kind < KINDS; kind++)
         if (strncmp(faults, names[kind], strlen(names[kind])) == 0)
