@@ -44,7 +44,7 @@ static void open_file(ntr_gdb *gdb, const char *at) {
         return;
     }
     if (!is_known(gdb, path) || flags != 0) { /* 0: O_RDONLY */
-        fail(gdb, flags ? FILE_EACCES : FILE_ENOENT);
+        fail(gdb, is_known(gdb, path) ? FILE_EACCES : FILE_ENOENT);
         return;
     }
     while (slot < NTR_GDB_FILES && gdb->files[slot]) slot++;

@@ -40,6 +40,7 @@ static inline void serve(session *s, const char *text) {
     config.debug = s->debug;
     config.write = take_answer;
     config.user = s;
+    config.serve_files = true;
     s->gdb = ntr_gdb_new(&config, &status);
     assert_non_null(s->gdb);
 }

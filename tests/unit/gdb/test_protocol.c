@@ -138,6 +138,51 @@ static void protocol_answers(void **state) {
     end(&s);
 }
 
+/* LLDB asks for what no other debugger does. What it takes for values must be values. Numbers of registers: psABI
+ * specification, "DWARF Register Numbers"; 11451 is LLVM's. */
+static void protocol_lldb(void **state) {
+    (void)state;
+    static session s;
+    begin(&s);
+    assert_null(strstr(protocol_ask(&s, "qXfer:features:read:target.xml:0,1fff"), "regnum"));
+    assert_null(strstr(protocol_ask(&s, "?"), "library"));
+    end(&s);
+    begin(&s);
+    protocol_expect(&s, "QThreadSuffixSupported", "");
+    assert_non_null(strstr(protocol_ask(&s, "?"), "library:;"));
+    const char *description = protocol_ask(&s, "qXfer:features:read:target.xml:0,1fff");
+    assert_non_null(strstr(description,
+                           "<reg name=\"pc\" bitsize=\"64\" type=\"code_ptr\" regnum=\"32\" dwarf_regnum=\"11451\" "
+                           "ehframe_regnum=\"11451\" generic=\"pc\"/>"));
+    assert_non_null(
+        strstr(description, "<reg name=\"ra\" bitsize=\"64\" type=\"code_ptr\" regnum=\"1\" dwarf_regnum=\"1\""));
+    assert_non_null(strstr(description, "<reg name=\"a0\" bitsize=\"64\" type=\"int\" regnum=\"10\""));
+    protocol_expect(&s, "p3", "E01");
+    protocol_expect(&s, "p0", "0000000000000000");
+    protocol_expect(&s, "Z0,1108,2", "OK");
+    assert_non_null(strstr(protocol_ask(&s, "c"), "20:0811000000000000;"));
+    end(&s);
+}
+
+/* The errors of vFile are those of the chapter "File-I/O Remote Protocol Extension". */
+static void protocol_files(void **state) {
+    (void)state;
+    static session s;
+    begin(&s);
+    protocol_expect(&s, "vFile:setfs:0", "F0");
+    protocol_expect(&s, "vFile:open:2f6574632f706173737764,0,0", "F-1,2"); /* /etc/passwd: no file of an image */
+    protocol_expect(&s, "vFile:open:2f6574632f706173737764,1,0", "F-1,2");
+    protocol_expect(&s, "vFile:open:2f,0", "F-1,16");
+    protocol_expect(&s, "vFile:open:2,0,0", "F-1,16");
+    protocol_expect(&s, "vFile:open:002f,0,0", "F-1,16");
+    protocol_expect(&s, "vFile:pread:0,10,0", "F-1,9");
+    protocol_expect(&s, "vFile:close:ffffffffffffffff", "F-1,9");
+    protocol_expect(&s, "vFile:fstat:", "F-1,9");
+    protocol_expect(&s, "vFile:unlink:2f", "F-1,d");
+    protocol_expect(&s, "vFile:other:", "");
+    end(&s);
+}
+
 /* A debugger reads objects in pieces. */
 static void protocol_objects_in_pieces(void **state) {
     (void)state;
@@ -332,6 +377,8 @@ static void protocol_removed_breakpoint_is_new(void **state) {
 int main(void) {
     const struct CMUnitTest tests[] = {
         TEST(protocol_answers),
+        TEST(protocol_lldb),
+        TEST(protocol_files),
         TEST(protocol_objects_in_pieces),
         TEST(protocol_acknowledgements),
         TEST(protocol_ends),
