@@ -16,7 +16,8 @@ static void print_function(const ntr_program *program, const ntr_event *span) {
     static const char *last;
     ntr_symbol symbol;
     const char *name = "?";
-    if (ntr_program_symbol(program, &span->context, span->address, &symbol) == NTR_OK) name = symbol.name;
+    if (ntr_program_symbol(program, ntr_place_at(&span->context, span->offset, span->address), &symbol) == NTR_OK)
+        name = symbol.name;
     if (last && strcmp(last, name) == 0) return;
     printf("0x%08" PRIx64 " %s\n", span->address, name);
     last = name;

@@ -137,7 +137,8 @@ static void match_code(fuzz_tape *tape) {
                        .candidates = candidates,
                        .statements = &statements,
                        .kind = {.plain = how & 1, .debug = how & 2, .gnu = how & 4}};
-    if (debug && ntr_graph_make(&graph, program, debug, CODE_BASE, CODE_BASE + code.size) == NTR_OK) {
+    if (debug && ntr_graph_make(&graph, program, debug, ntr_place_at(NULL, NTR_POSITION_ANY, CODE_BASE),
+                                CODE_BASE + code.size) == NTR_OK) {
         for (uint32_t i = 0; i < graph.count && match.count < NTR_CANDIDATES_MAX; i++)
             if (graph.insns[i].flow == NTR_FLOW_BRANCH) candidates[match.count++] = (ntr_candidate){.insn = i};
         if (d.record.start >= 0) {

@@ -14,11 +14,11 @@ static void ask(const ntr_program *program, uint64_t address) {
     ntr_symbol symbol;
     ntr_code_range range;
     uint8_t bytes[16];
-    ntr_program_read(program, NULL, NTR_POSITION_ANY, address, bytes, sizeof bytes);
-    ntr_program_insn(program, NULL, NTR_POSITION_ANY, address, &insn);
-    if (ntr_program_symbol(program, NULL, address, &symbol) == NTR_OK)
+    ntr_program_read(program, ntr_place_at(NULL, NTR_POSITION_ANY, address), bytes, sizeof bytes);
+    ntr_program_insn(program, ntr_place_at(NULL, NTR_POSITION_ANY, address), &insn);
+    if (ntr_program_symbol(program, ntr_place_at(NULL, NTR_POSITION_ANY, address), &symbol) == NTR_OK)
         ntr_program_find(program, symbol.name, &symbol);
-    else if (ntr_program_code_range(program, NULL, address, &range) == NTR_OK)
+    else if (ntr_program_code_range(program, ntr_place_at(NULL, NTR_POSITION_ANY, address), &range) == NTR_OK)
         fuzz_must(address - range.address < range.size, "a range contains its address");
 }
 

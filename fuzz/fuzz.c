@@ -182,7 +182,7 @@ static void expand(ntr_instructions *instructions, const ntr_decoder_config *con
     ntr_instructions_begin(instructions, span);
     for (uint64_t at = span->address; count < FUZZ_MOST && ntr_instructions_next(instructions, &i) == NTR_OK; count++) {
         ntr_insn same;
-        ntr_status status = ntr_program_insn(config->program, &span->context, span->offset, at, &same);
+        ntr_status status = ntr_program_insn(config->program, ntr_place_at(&span->context, span->offset, at), &same);
         fuzz_must(i.address == at && i.insn.size == same.size && i.insn.flow == same.flow,
                   "instructions are those of the program");
         fuzz_must(status == NTR_OK ? i.insn.target == same.target : same.table_jump,

@@ -16,8 +16,8 @@ static uint64_t when(void *user, uint64_t time) {
 static void ask(const ntr_program *program, uint64_t address, uint64_t position) {
     uint8_t bytes[16];
     ntr_symbol symbol;
-    ntr_program_read(program, NULL, position, address, bytes, sizeof bytes);
-    ntr_program_symbol(program, NULL, address, &symbol);
+    ntr_program_read(program, ntr_place_at(NULL, position, address), bytes, sizeof bytes);
+    ntr_program_symbol(program, ntr_place_at(NULL, NTR_POSITION_ANY, address), &symbol);
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {

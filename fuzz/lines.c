@@ -37,7 +37,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
     if (debug && ntr_debug_info_lines(debug, 0, &rows, &count) == NTR_OK) {
         check_rows(rows, count);
         for (size_t i = 0; i < count && i < 256; i++) {
-            size_t found = ntr_debug_info_frames(debug, NULL, rows[i].address, frames, FRAMES_MAX);
+            size_t found =
+                ntr_debug_info_frames(debug, ntr_place_at(NULL, NTR_POSITION_ANY, rows[i].address), frames, FRAMES_MAX);
             fuzz_must(found <= FRAMES_MAX, "frames fit");
         }
         ntr_debug_info_units(debug, 0, check_unit, &visited);

@@ -50,7 +50,7 @@ static void load(ntr_bytes bytes) {
     ntr_analysis_init(&a);
     a.program = program;
     a.functions = functions;
-    a.tally = ntr_tally_new(NULL);
+    a.tally = ntr_tally_new(NULL, NULL);
     a.tree = functions ? ntr_calltree_new(functions, NULL) : NULL;
     if (!a.tree || !a.tally) abort();
     if (status == NTR_OK) status = ntr_partial_load(p, &a);

@@ -190,18 +190,20 @@ static bool joins_spans(const struct cli_analysis *a, cli_take_events take) {
     return (!take || a->joins) && !(a->data.tally && ntr_tally_keeps_time(a->data.tally)) && !a->part;
 }
 
-bool cli_analysis_same_function(ntr_functions *functions, const ntr_context *context, const uint64_t *addresses,
-                                size_t count) {
+bool cli_analysis_same_function(ntr_functions *functions, const ntr_context *context, uint64_t position,
+                                const uint64_t *addresses, size_t count) {
     for (size_t i = 1; i < count; i++)
-        if (ntr_functions_at(functions, context, addresses[i]) != ntr_functions_at(functions, context, addresses[0]))
+        if (ntr_functions_at(functions, ntr_place_at(context, position, addresses[i])) !=
+            ntr_functions_at(functions, ntr_place_at(context, position, addresses[0])))
             return false;
     return true;
 }
 
-static bool same_function(void *user, const ntr_context *context, const uint64_t *addresses, size_t count) {
+static bool same_function(void *user, const ntr_context *context, uint64_t position, const uint64_t *addresses,
+                          size_t count) {
     const struct cli_analysis *a = user;
 
-    return cli_analysis_same_function(a->places, context, addresses, count);
+    return cli_analysis_same_function(a->places, context, position, addresses, count);
 }
 
 /* Blocks are divided by a table of functions of its own: the numbers in a->data.functions remain in the order of
@@ -271,7 +273,8 @@ static int decode(struct cli_analysis *a, cli_take_events take, void *user) {
 }
 
 int cli_analysis_need(struct cli_analysis *a, unsigned needs) {
-    if (needs & NTR_NEEDS_TALLY && !a->data.tally && !(a->data.tally = ntr_tally_new(NULL))) return out_of_memory(a);
+    if (needs & NTR_NEEDS_TALLY && !a->data.tally && !(a->data.tally = ntr_tally_new(a->data.program, NULL)))
+        return out_of_memory(a);
     if (needs & NTR_NEEDS_TREE && !a->data.tree &&
         (!(a->data.tree = ntr_calltree_new(a->data.functions, NULL)) ||
          (a->shard.count && ntr_calltree_open(a->data.tree) != NTR_OK)))

@@ -171,8 +171,8 @@ ntr_status cli_analysis_parallel(struct cli_analysis *a, unsigned jobs, bool cou
                                  void *user);
 
 /* Returns whether all addresses are in one function (ntr_same_function). */
-bool cli_analysis_same_function(ntr_functions *functions, const ntr_context *context, const uint64_t *addresses,
-                                size_t count);
+bool cli_analysis_same_function(ntr_functions *functions, const ntr_context *context, uint64_t position,
+                                const uint64_t *addresses, size_t count);
 
 /* Passes all events that the decoder has to the consumers. Returns as ntr_decoder_read. */
 ntr_status cli_analysis_read(struct cli_analysis *a, cli_take_events take, void *user);

@@ -155,7 +155,8 @@ static bool read_target(const ntr_bus *bus, uint64_t address, uint8_t *out, size
 
 static void compare(const struct capture_content *c, uint64_t address) {
     uint8_t ours[COMPARED], theirs[COMPARED];
-    const size_t size = ntr_program_read(c->program, NULL, NTR_POSITION_ANY, address, ours, sizeof ours) & ~(size_t)3;
+    const size_t size =
+        ntr_program_read(c->program, ntr_place_at(NULL, NTR_POSITION_ANY, address), ours, sizeof ours) & ~(size_t)3;
 
     if (!size || address % 4 || !read_target(c->capture->bus, address, theirs, size)) return;
     for (size_t i = 0; i < size; i++) {

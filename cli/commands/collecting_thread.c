@@ -53,7 +53,7 @@ static void *thread_data_new(void *user) {
     if (!t) return NULL;
     t->collecting = s;
     t->functions = ntr_functions_new(s->analysis->data.debug, &cli_memory);
-    if (s->late && !(t->tally = ntr_tally_new(&cli_memory))) {
+    if (s->late && !(t->tally = ntr_tally_new(s->analysis->data.program, &cli_memory))) {
         thread_data_free(t);
         return NULL;
     }
@@ -62,10 +62,11 @@ static void *thread_data_new(void *user) {
     return NULL;
 }
 
-static bool same_function(void *user, const ntr_context *context, const uint64_t *addresses, size_t count) {
+static bool same_function(void *user, const ntr_context *context, uint64_t position, const uint64_t *addresses,
+                          size_t count) {
     const struct collecting_thread *t = user;
 
-    return cli_analysis_same_function(t->functions, context, addresses, count);
+    return cli_analysis_same_function(t->functions, context, position, addresses, count);
 }
 
 static void begin(void *user, ntr_chunk *chunk) {

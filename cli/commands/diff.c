@@ -58,9 +58,10 @@ static void print_place(struct diff *d, const ntr_execution_step *s, uint64_t ad
     char symbol[CLI_SYMBOL_MAX + 8];
     ntr_frame frame = {0};
 
-    char *end = cli_put_symbol(symbol, " <", ">", d->a.trace.program, &s->context, address);
+    char *end = cli_put_symbol(symbol, " <", ">", d->a.trace.program, ntr_place_at(&s->context, s->offset, address));
     cli_output_print(&d->out, "0x%" PRIx64 "%.*s", address, (int)(end - symbol), symbol);
-    if (d->source && ntr_debug_info_frames(d->source, &s->context, address, &frame, 1) && frame.file)
+    if (d->source && ntr_debug_info_frames(d->source, ntr_place_at(&s->context, s->offset, address), &frame, 1) &&
+        frame.file)
         cli_output_print(&d->out, " %s:%u", frame.file, (unsigned)frame.line);
 }
 

@@ -84,8 +84,9 @@ static const char *profiled_name(const struct cli_analysis *a, const char *name)
     ntr_symbol symbol;
 
     if (ntr_program_find(a->data.program, name, &symbol) != NTR_OK) return name;
-    const ntr_function *function =
-        ntr_functions_get(a->data.functions, ntr_functions_at(a->data.functions, NULL, symbol.address));
+    const ntr_function *function = ntr_functions_get(
+        a->data.functions,
+        ntr_functions_at(a->data.functions, ntr_program_image_place(a->data.program, symbol.number, symbol.address)));
     return function ? function->name : name;
 }
 

@@ -71,7 +71,8 @@ static data_row *row_of(struct data_profile *p, const ntr_event *e) {
     data_row key = {.known = !(e->flags & NTR_EVENT_ADDRESS_UNKNOWN)};
 
     if (key.known) {
-        const bool named = ntr_program_symbol(p->program, &e->context, e->data_address, &symbol) == NTR_OK;
+        const bool named =
+            ntr_program_symbol(p->program, ntr_place_at(&e->context, e->offset, e->data_address), &symbol) == NTR_OK;
         key.address = named ? symbol.address : e->data_address >> DATA_PAGE_BITS << DATA_PAGE_BITS;
         key.name = named ? (char *)(uintptr_t)symbol.name : NULL;
     }

@@ -25,14 +25,15 @@ struct top_row {
     uint64_t key, count;
     uintptr_t detail; /* function: identifies the symbol, because processes have functions at the same address; trap:
                          ntr_end */
-    ntr_context context; /* for names */
+    ntr_context context; /* for names, */
+    uint64_t position;   /* ... and a stream offset */
 };
 
 struct top_function {
     uint64_t address, start; /* of code, and of its function */
     uintptr_t detail;
     ntr_context context;
-    bool valid;
+    ntr_validity valid; /* stream offsets; `last` 0: an empty slot */
 };
 
 struct top_table {
@@ -70,11 +71,14 @@ static const struct top_function *function_of(struct top_table *t, const ntr_eve
     struct top_function *cached = &t->cache[slot_of(event->address ^ event->context.scontext)];
     ntr_symbol symbol;
 
-    if (cached->valid && cached->address == event->address && same_space(&cached->context, &event->context))
+    if (event->offset >= cached->valid.from && event->offset <= cached->valid.last &&
+        cached->address == event->address && same_space(&cached->context, &event->context))
         return cached;
-    const bool named = ntr_program_symbol(t->program, &event->context, event->address, &symbol) == NTR_OK;
+    const ntr_place place = ntr_event_place(event, event->address);
+    const bool named = ntr_program_symbol(t->program, place, &symbol) == NTR_OK;
     *cached = (struct top_function){event->address, named ? symbol.address : event->address & ~(uint64_t)0xfff,
-                                    named ? (uintptr_t)symbol.name : 0, event->context, true};
+                                    named ? (uintptr_t)symbol.name : 0, event->context,
+                                    ntr_program_validity(t->program, place, place.address)};
     return cached;
 }
 
@@ -88,10 +92,11 @@ static ntr_status top_table_take(void *user, const ntr_event *event, uint64_t ti
     const struct top_function *function = function_of(t, event);
     const uint64_t context = (uint64_t)event->src << 48 | (event->context.scontext & 0xffffffffffff);
     t->instructions += instructions;
-    count(t, &(struct top_row){TOP_FUNCTION, function->start, 0, function->detail, event->context}, instructions);
-    count(t, &(struct top_row){TOP_CONTEXT, context, 0, 0, event->context}, instructions);
+    count(t, &(struct top_row){TOP_FUNCTION, function->start, 0, function->detail, event->context, event->offset},
+          instructions);
+    count(t, &(struct top_row){TOP_CONTEXT, context, 0, 0, event->context, event->offset}, instructions);
     if (event->end >= NTR_END_EXCEPTION && event->end <= NTR_END_TRAP)
-        count(t, &(struct top_row){TOP_TRAP, event->target, 0, event->end, event->context}, times);
+        count(t, &(struct top_row){TOP_TRAP, event->target, 0, event->end, event->context, event->offset}, times);
     return NTR_OK;
 }
 
@@ -106,7 +111,7 @@ static int by_count(const void *a, const void *b) {
 static void show_row(const struct top_table *t, struct cli_output *out, const struct top_row *row) {
     char name[CLI_SYMBOL_MAX + 1];
 
-    *cli_put_symbol(name, "", "", t->program, &row->context, row->key) = 0;
+    *cli_put_symbol(name, "", "", t->program, ntr_place_at(&row->context, row->position, row->key)) = 0;
     switch (row->kind) {
     case TOP_FUNCTION:
         cli_output_print(out, "%6.2f %%  %s",

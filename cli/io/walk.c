@@ -20,7 +20,8 @@ void cli_walk_arrive(struct cli_walk *w) {
     memset(&w->line, 0, sizeof w->line);
     if (ntr_replay_hart_at(w->replay, w->src, &w->hart) != NTR_OK) memset(&w->hart, 0, sizeof w->hart);
     if (w->hart.address_known &&
-        ntr_debug_info_frames(w->debug, &w->hart.context, w->hart.address, frames, NTR_FRAMES_MAX))
+        ntr_debug_info_frames(w->debug, ntr_place_at(&w->hart.context, w->hart.offset, w->hart.address), frames,
+                              NTR_FRAMES_MAX))
         w->line = frames[0];
     w->depth = depth_of(w);
     if (ntr_replay_gap(w->replay, &w->gap, &w->behind_gap) != NTR_OK) w->behind_gap = false;

@@ -15,16 +15,17 @@ enum { FUNCTION_SIZE_MAX = 1 << 24 }; /* bytes; limits the size of a function fr
 struct function {
     const char *name, *linkage, *file;
     uint32_t line;
-    uint64_t entry, size;
+    ntr_place entry;
+    uint64_t size;
     uint64_t instructions; /* number of executed instructions */
     size_t first, end;     /* range of its instructions in annotate.counts */
 };
 
-/* An executed instruction and the entry of its function. */
+/* An executed instruction, the entry of its function and the function's name; NULL: it has none. */
 struct counted {
     ntr_insn_count count;
     uint64_t entry;
-    bool named;
+    const char *name;
 };
 
 struct annotate {
@@ -47,8 +48,11 @@ struct annotate {
 static int compare_counted(const void *a, const void *b) {
     const struct counted *x = a, *y = b;
 
-    if (x->named != y->named) return x->named ? -1 : 1;
+    if (!x->name != !y->name) return x->name ? -1 : 1;
     if (x->entry != y->entry) return x->entry < y->entry ? -1 : 1;
+    if (x->count.image != y->count.image) return x->count.image < y->count.image ? -1 : 1;
+    const int order = x->name ? strcmp(x->name, y->name) : 0; /* code that was generated again */
+    if (order) return order;
     return x->count.address < y->count.address ? -1 : x->count.address > y->count.address;
 }
 
@@ -56,19 +60,19 @@ static int compare_functions(const void *a, const void *b) {
     const struct function *x = a, *y = b;
 
     if (x->instructions != y->instructions) return x->instructions < y->instructions ? 1 : -1;
-    return x->entry < y->entry ? -1 : x->entry > y->entry;
+    return x->entry.address < y->entry.address ? -1 : x->entry.address > y->entry.address;
 }
 
-static void name_function(struct annotate *n, struct function *f, uint64_t address) {
+static void name_function(struct annotate *n, struct function *f, ntr_place place) {
     ntr_frame frame;
 
-    if (ntr_debug_info_function(n->analysis->debug, NULL, address, &frame) != NTR_OK) return;
+    if (ntr_debug_info_function(n->analysis->debug, place, &frame) != NTR_OK) return;
     *f = (struct function){
         .name = frame.function,
         .linkage = frame.linkage,
         .file = frame.declared_in,
         .line = frame.declared_line,
-        .entry = frame.entry,
+        .entry = ntr_place_at(place.context, place.position, frame.entry),
         .size = frame.size < FUNCTION_SIZE_MAX ? frame.size : FUNCTION_SIZE_MAX,
         .first = f->first,
     };
@@ -84,8 +88,10 @@ static bool read_counts(struct annotate *n) {
     for (size_t i = 0; n->counts && i < n->count; i++) {
         n->counts[i].count = counts[i];
         n->instructions += counts[i].executed;
-        n->counts[i].named = ntr_debug_info_function(n->analysis->debug, NULL, counts[i].address, &frame) == NTR_OK;
-        if (n->counts[i].named) n->counts[i].entry = frame.entry;
+        const ntr_place place = ntr_tally_count_place(n->analysis->tally, &counts[i]);
+        if (ntr_debug_info_function(n->analysis->debug, place, &frame) != NTR_OK) continue;
+        n->counts[i].entry = frame.entry;
+        n->counts[i].name = frame.function;
     }
     ntr_tally_free_counts(n->analysis->tally, counts);
     if (n->counts && n->count) qsort(n->counts, n->count, sizeof *n->counts, compare_counted);
@@ -99,10 +105,13 @@ static bool group_by_function(struct annotate *n) {
     n->functions = calloc(n->count + 1, sizeof *n->functions);
     for (size_t i = 0; n->functions && i < n->count; i++) {
         const struct counted *c = &n->counts[i], *before = i ? c - 1 : NULL;
-        if (!before || before->named != c->named || before->entry != c->entry) {
+        if (!before || !before->name != !c->name || before->entry != c->entry ||
+            (c->name && (before->count.image != c->count.image || strcmp(before->name, c->name) != 0))) {
             f = &n->functions[n->function_count++];
             f->first = i;
-            if (c->named) name_function(n, f, c->count.address);
+            f->entry = ntr_tally_count_place(n->analysis->tally, &c->count);
+            f->entry.address = 0;
+            if (c->name) name_function(n, f, ntr_tally_count_place(n->analysis->tally, &c->count));
         }
         f->end = i + 1;
         f->instructions += c->count.executed;
@@ -197,21 +206,23 @@ static void write_csv(struct annotate *n, const struct function *f, const ntr_in
 /* Returns the size of the instruction. */
 static unsigned write_insn(struct annotate *n, const struct function *f, ntr_insn_count *c) {
     const ntr_program *program = n->analysis->program;
+    const ntr_place place = c->executed ? ntr_tally_count_place(n->analysis->tally, c)
+                                        : ntr_place_at(f->entry.context, f->entry.position, c->address);
     struct cli_insn_words words;
     ntr_frame frame = {0};
     ntr_insn decoded;
 
-    const bool known = ntr_program_insn(program, NULL, NTR_POSITION_ANY, c->address, &decoded) == NTR_OK;
+    const bool known = ntr_program_insn(program, place, &decoded) == NTR_OK;
     if (known) {
         c->size = decoded.size;
         c->flow = decoded.flow;
     }
     if (c->size == 0 || c->size > CLI_INSN_BYTES) c->size = 2; /* data between instructions */
-    struct cli_insn_bytes insn = {.address = c->address, .isa = ntr_program_isa(program, NULL, c->address)};
+    struct cli_insn_bytes insn = {.address = c->address, .isa = ntr_program_isa(program, place)};
     insn.decoded = known ? &decoded : NULL;
-    insn.size = (uint8_t)ntr_program_read(program, NULL, NTR_POSITION_ANY, c->address, insn.bytes, c->size);
+    insn.size = (uint8_t)ntr_program_read(program, place, insn.bytes, c->size);
     cli_insn_words(n->disasm, &insn, &words);
-    ntr_debug_info_frames(n->analysis->debug, NULL, c->address, &frame, 1);
+    ntr_debug_info_frames(n->analysis->debug, place, &frame, 1);
     if (n->format == CLI_FORMAT_TEXT) {
         write_source_line(n, &frame);
         write_text(n, c, &words);
@@ -240,8 +251,8 @@ static void write_function(struct annotate *n, const struct function *f) {
     struct counted *at = n->counts + f->first, *const end = n->counts + f->end;
 
     write_heading(n, f);
-    for (; at < end && at->count.address < f->entry; at++) write_insn(n, f, &at->count);
-    for (uint64_t address = f->entry; address - f->entry < f->size && !n->out->done;) {
+    for (; at < end && at->count.address < f->entry.address; at++) write_insn(n, f, &at->count);
+    for (uint64_t address = f->entry.address; address - f->entry.address < f->size && !n->out->done;) {
         ntr_insn_count none = {.address = address};
         bool ran = at < end && at->count.address == address;
         address += write_insn(n, f, ran ? &at->count : &none);
@@ -275,7 +286,7 @@ static int write_named(struct annotate *n, const char *name) {
     if (ntr_program_find(n->analysis->program, name, &symbol) != NTR_OK || !symbol.function)
         return cli_fail("--annotate=%s: the program has no function of this name", name);
     struct function f = {0};
-    name_function(n, &f, symbol.address);
+    name_function(n, &f, ntr_program_image_place(n->analysis->program, (size_t)symbol.number, symbol.address));
     write_function(n, &f);
     return CLI_OK;
 }

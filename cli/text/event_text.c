@@ -21,7 +21,7 @@ static char *put_source(char *at, const struct cli_event_text *t, const ntr_even
 }
 
 static char *put_place(char *at, const struct cli_event_text *t, const ntr_event *e, uint64_t address) {
-    return cli_put_place(at, t->symbols, &e->context, address);
+    return cli_put_place(at, t->symbols, ntr_event_place(e, address));
 }
 
 /* Writes how the span ends, "taken -> 0x80000020 <main+0x20> (inferred)". */
@@ -73,7 +73,7 @@ static char *put_branch(char *at, const struct cli_event_text *t, const ntr_even
 /* ---- lines
  *
  * The text of a span is cached, all but its source, indentation and time. It depends on the symbols that its context
- * sees (cli_symbol_view). */
+ * sees (cli_symbol_view), at its last instruction and at its target. */
 
 typedef char *(*put_function)(char *at, const struct cli_event_text *t, const ntr_event *e);
 
@@ -97,9 +97,17 @@ void cli_event_text_close(struct cli_event_text *t) {
     free(t->depths);
 }
 
+/* Returns the number of what both addresses are called; VIEW_NONE: they have no number in common. */
+static uint64_t view_of(const struct cli_event_text *t, const ntr_event *e) {
+    const uint64_t end = cli_symbol_view(t->symbols, ntr_event_place(e, end_address(e)));
+
+    if (e->flags & NTR_EVENT_TARGET_UNKNOWN) return end;
+    return cli_symbol_view(t->symbols, ntr_event_place(e, e->target)) == end ? end : VIEW_NONE;
+}
+
 static inline struct cli_text_key make_key(const struct cli_event_text *t, const ntr_event *e) {
     const uint64_t flags = e->flags & ~(unsigned)NTR_EVENT_TIME;
-    const uint64_t number = t->one_view ? 1 : cli_symbol_view(t->symbols, &e->context);
+    const uint64_t number = t->one_view ? 1 : view_of(t, e);
     const uint64_t view = number < VIEW_NONE ? number : VIEW_NONE;
 
     return (struct cli_text_key){

@@ -68,7 +68,9 @@ static void add_found(struct finding_text *w, const struct cli_findings *f, cons
         add_message(w, f, finding->at);
     } else if (finding->has_address) {
         char symbol[CLI_SYMBOL_MAX + 1] = "";
-        if (f->program) *cli_put_symbol(symbol, " (", ")", f->program, NULL, finding->address) = '\0';
+        if (f->program)
+            *cli_put_symbol(symbol, " (", ")", f->program, ntr_place_at(NULL, finding->offset, finding->address)) =
+                '\0';
         append(w, "execution at 0x%" PRIx64 "%s", finding->address, symbol);
     } else {
         append(w, "execution at an unknown address");

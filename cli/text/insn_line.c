@@ -60,7 +60,10 @@ static void find_line(const struct cli_insn_lines *lines, const struct cli_insn 
     ntr_frame frame;
 
     d->file = NULL;
-    if (!lines->source || ntr_debug_info_frames(lines->source, &insn->span->context, address, &frame, 1) == 0) return;
+    if (!lines->source ||
+        ntr_debug_info_frames(lines->source, ntr_place_at(&insn->span->context, insn->span->offset, address), &frame,
+                              1) == 0)
+        return;
     d->file = frame.file;
     d->line = frame.line;
 }
@@ -69,9 +72,10 @@ static struct cli_insn_bytes insn_bytes(const struct cli_insn *insn) {
     const ntr_instruction *i = &insn->retired;
     struct cli_insn_bytes b = {.address = i->address, .size = i->insn.size, .decoded = &i->insn};
 
-    b.isa = ntr_program_isa(insn->program, &insn->span->context, i->address);
+    b.isa = ntr_program_isa(insn->program, ntr_place_at(&insn->span->context, insn->span->offset, i->address));
     if (b.size > sizeof i->bits)
-        ntr_program_read(insn->program, &insn->span->context, insn->span->offset, i->address, b.bytes, b.size);
+        ntr_program_read(insn->program, ntr_place_at(&insn->span->context, insn->span->offset, i->address), b.bytes,
+                         b.size);
     else
         for (unsigned k = 0; k < b.size; k++) b.bytes[k] = (uint8_t)(i->bits >> 8 * k);
     return b;
@@ -81,7 +85,7 @@ static void describe(const struct cli_insn_lines *lines, const struct cli_insn *
     const struct cli_insn_bytes bytes = insn_bytes(insn);
 
     cli_insn_words(lines->disasm, &bytes, &description->words);
-    *cli_put_symbol(description->symbol, "", "", insn->program, &insn->span->context, bytes.address) = 0;
+    *cli_put_symbol(description->symbol, "", "", insn->program, ntr_event_place(insn->span, bytes.address)) = 0;
     find_line(lines, insn, description);
 }
 

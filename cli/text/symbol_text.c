@@ -9,25 +9,24 @@
 
 /* Code without a symbol is named by file and address in the file, as addr2line expects it. */
 static char *put_file_address(char *at, const char *before, const char *after, const ntr_program *program,
-                              const ntr_context *context, uint64_t address) {
+                              ntr_place place) {
     ntr_code_range range;
 
-    if (ntr_program_code_range(program, context, address, &range) != NTR_OK) return at;
+    if (ntr_program_code_range(program, place, &range) != NTR_OK) return at;
     at = cli_put_text(at, before);
     at = cli_put_bytes(at, range.file_name, strnlen(range.file_name, NAME_MAX_SHOWN));
-    at = cli_put_hex(cli_put_text(at, "+0x"), address - range.bias);
+    at = cli_put_hex(cli_put_text(at, "+0x"), place.address - range.bias);
     return cli_put_text(at, after);
 }
 
-char *cli_put_symbol(char *at, const char *before, const char *after, const ntr_program *program,
-                     const ntr_context *context, uint64_t address) {
+char *cli_put_symbol(char *at, const char *before, const char *after, const ntr_program *program, ntr_place place) {
     ntr_symbol symbol;
 
-    if (ntr_program_symbol(program, context, address, &symbol) != NTR_OK)
-        return put_file_address(at, before, after, program, context, address);
+    if (ntr_program_symbol(program, place, &symbol) != NTR_OK)
+        return put_file_address(at, before, after, program, place);
     at = cli_put_text(at, before);
     at = cli_put_bytes(at, symbol.name, strnlen(symbol.name, NAME_MAX_SHOWN));
-    if (address != symbol.address) at = cli_put_hex(cli_put_text(at, "+0x"), address - symbol.address);
+    if (place.address != symbol.address) at = cli_put_hex(cli_put_text(at, "+0x"), place.address - symbol.address);
     return cli_put_text(at, after);
 }
 
@@ -35,17 +34,19 @@ _Static_assert(CLI_PLACE_MAX >= 18 + CLI_SYMBOL_MAX, "an address and a symbol");
 
 enum { PLACE_SLOT_BITS = 12, CONTEXTS = 256 };
 
-/* Each context has a number, its view, which is part of the cache key. The table of contexts is a cache itself: a
- * context that was replaced gets a new number later, so that entries of the old number are not found again. */
+/* A context, at the positions at which an address has the same name, has a number, its view, which is part of the cache
+ * key. The table of contexts is a cache itself: a context that was replaced gets a new number later, so that entries of
+ * the old number are not found again. */
 struct context_view {
     ntr_context context;
+    uint64_t from; /* ntr_validity */
     uint64_t number; /* 0: empty */
 };
 
 struct cli_symbol_cache {
     const ntr_program *program;
-    bool by_context; /* images are bound to contexts; otherwise all contexts are view 1 */
-    uint64_t views;  /* last number assigned */
+    bool by_place; /* images are bound to contexts or positions; otherwise all places are view 1 */
+    uint64_t views; /* last number assigned */
     struct context_view contexts[CONTEXTS];
     struct cli_text_cache places;
 };
@@ -53,6 +54,7 @@ struct cli_symbol_cache {
 static bool has_bound_images(const ntr_program *program) {
     ntr_image_info info;
 
+    if (!ntr_program_is_constant(program)) return true;
     for (size_t i = 0; ntr_program_image(program, i, &info) == NTR_OK; i++)
         if (info.options.has_scontext || info.options.has_hcontext || info.options.has_prv) return true;
     return false;
@@ -67,7 +69,7 @@ struct cli_symbol_cache *cli_symbol_cache_new(const ntr_program *program) {
         return NULL;
     }
     cache->program = program;
-    cache->by_context = has_bound_images(program);
+    cache->by_place = has_bound_images(program);
     cache->views = 1;
     return cache;
 }
@@ -82,30 +84,33 @@ static uint64_t mix(uint64_t value) {
 }
 
 bool cli_symbol_one_view(const struct cli_symbol_cache *cache) {
-    return !cache->by_context;
+    return !cache->by_place;
 }
 
-uint64_t cli_symbol_view(struct cli_symbol_cache *cache, const ntr_context *context) {
-    if (!cache->by_context) return 1;
+uint64_t cli_symbol_view(struct cli_symbol_cache *cache, ntr_place place) {
+    const ntr_context *context = place.context;
+
+    if (!cache->by_place) return 1;
     uint64_t parts = context->scontext * 31 + context->hcontext * 7 + context->prv * 2u + context->v;
-    struct context_view *view = &cache->contexts[(mix(parts) >> 32) % CONTEXTS];
-    if (!view->number || !ntr_context_equal(&view->context, context))
-        *view = (struct context_view){.context = *context, .number = ++cache->views};
+    const uint64_t from = ntr_program_validity(cache->program, place, place.address).from;
+    struct context_view *view = &cache->contexts[(mix(parts ^ mix(from)) >> 32) % CONTEXTS];
+    if (!view->number || view->from != from || !ntr_context_equal(&view->context, context))
+        *view = (struct context_view){*context, from, ++cache->views};
     return view->number;
 }
 
-static char *put_address_symbol(char *at, const ntr_program *program, const ntr_context *context, uint64_t address) {
-    return cli_put_symbol(cli_put_hex(cli_put_text(at, "0x"), address), " <", ">", program, context, address);
+static char *put_address_symbol(char *at, const ntr_program *program, ntr_place place) {
+    return cli_put_symbol(cli_put_hex(cli_put_text(at, "0x"), place.address), " <", ">", program, place);
 }
 
-char *cli_put_place(char *at, struct cli_symbol_cache *cache, const ntr_context *context, uint64_t address) {
-    const struct cli_text_key key = {.a = address, .b = cli_symbol_view(cache, context)};
+char *cli_put_place(char *at, struct cli_symbol_cache *cache, ntr_place place) {
+    const struct cli_text_key key = {.a = place.address, .b = cli_symbol_view(cache, place)};
     struct cli_text_slot *slot = cli_text_cache_slot(&cache->places, key);
     size_t size;
     const char *text = cli_text_cache_find(&cache->places, slot, &key, &size);
 
     if (text) return cli_put_bytes(at, text, size);
-    char *end = put_address_symbol(at, cache->program, context, address);
+    char *end = put_address_symbol(at, cache->program, place);
     cli_text_cache_store(&cache->places, slot, &key, at, (size_t)(end - at));
     return end;
 }

@@ -6,11 +6,10 @@
 
 #define CLI_SYMBOL_MAX 300
 
-/* Writes the symbol that covers the address, between `before` and `after`; for code of an ELF file without a symbol
+/* Writes the symbol that covers the place, between `before` and `after`; for code of an ELF file without a symbol
  * "FILE+0xADDRESS", with the address in the file; for other code nothing. Long names are truncated. Returns the end, at
  * most CLI_SYMBOL_MAX characters after `at`. */
-char *cli_put_symbol(char *at, const char *before, const char *after, const ntr_program *program,
-                     const ntr_context *context, uint64_t address);
+char *cli_put_symbol(char *at, const char *before, const char *after, const ntr_program *program, ntr_place place);
 
 /* ---- Writes addresses with their symbols, "0x80000020 <main+0x20>". The texts are cached, because executed addresses
  * repeat. */
@@ -23,12 +22,12 @@ struct cli_symbol_cache;
 struct cli_symbol_cache *cli_symbol_cache_new(const ntr_program *program);
 void cli_symbol_cache_free(struct cli_symbol_cache *cache);
 
-/* Returns a number for what addresses are called in `context`, from 1 on. A number that is no longer valid is not used
- * again. With one view, all contexts have the number 1. */
-uint64_t cli_symbol_view(struct cli_symbol_cache *cache, const ntr_context *context);
+/* Returns a number for what the address of the place is called there, from 1 on. A number that is no longer valid is
+ * not used again. With one view, all places have the number 1. */
+uint64_t cli_symbol_view(struct cli_symbol_cache *cache, ntr_place place);
 bool cli_symbol_one_view(const struct cli_symbol_cache *cache);
 
-/* Writes the address with its symbol in `context`, at most CLI_PLACE_MAX characters. Returns the end. */
-char *cli_put_place(char *at, struct cli_symbol_cache *cache, const ntr_context *context, uint64_t address);
+/* Writes the address of a place with its symbol, at most CLI_PLACE_MAX characters. Returns the end. */
+char *cli_put_place(char *at, struct cli_symbol_cache *cache, ntr_place place);
 
 #endif

@@ -79,10 +79,11 @@ static uint64_t before(const struct cli_walk *w, uint64_t address, int count) {
     ntr_insn insn;
     size_t seen = 0;
 
-    if (ntr_program_symbol(w->program, &w->hart.context, address, &symbol) != NTR_OK) return address;
+    if (ntr_program_symbol(w->program, ntr_place_at(&w->hart.context, w->hart.offset, address), &symbol) != NTR_OK)
+        return address;
     for (at = symbol.address; at < address; at += insn.size) {
         ring[seen++ % 64] = at;
-        if (ntr_program_insn(w->program, &w->hart.context, w->hart.offset, at, &insn) < 0) return address;
+        if (ntr_program_insn(w->program, ntr_place_at(&w->hart.context, w->hart.offset, at), &insn) < 0) return address;
     }
     if (at != address || !seen) return address;
     return seen < (size_t)count ? symbol.address : ring[(seen - (size_t)count) % 64];
@@ -92,9 +93,10 @@ static uint64_t before(const struct cli_walk *w, uint64_t address, int count) {
 static void put_place(const struct cli_walk *w, char symbol[CLI_SYMBOL_MAX + 1]) {
     ntr_frame f;
 
-    *cli_put_symbol(symbol, " ", "", w->program, &w->hart.context, w->hart.address) = 0;
-    if (ntr_debug_info_function(w->debug, &w->hart.context, w->hart.address, &f) != NTR_OK || !f.function ||
-        !f.linkage || strcmp(f.function, f.linkage) == 0 || w->hart.address < f.entry)
+    *cli_put_symbol(symbol, " ", "", w->program, ntr_place_at(&w->hart.context, w->hart.offset, w->hart.address)) = 0;
+    if (ntr_debug_info_function(w->debug, ntr_place_at(&w->hart.context, w->hart.offset, w->hart.address), &f) !=
+            NTR_OK ||
+        !f.function || !f.linkage || strcmp(f.function, f.linkage) == 0 || w->hart.address < f.entry)
         return;
     const uint64_t inside = w->hart.address - f.entry;
     if (inside)
@@ -113,9 +115,10 @@ static void draw_code(const struct cli_view *view, const struct pane *pane) {
     for (int line = 1; line < pane->lines; line++) {
         uint8_t bytes[8];
         ntr_insn insn;
-        size_t size = ntr_program_read(w->program, &w->hart.context, w->hart.offset, at, bytes, sizeof bytes);
-        if (!size || ntr_program_insn(w->program, &w->hart.context, w->hart.offset, at, &insn) < 0) break;
-        unsigned isa = ntr_program_isa(w->program, &w->hart.context, at);
+        size_t size =
+            ntr_program_read(w->program, ntr_place_at(&w->hart.context, w->hart.offset, at), bytes, sizeof bytes);
+        if (!size || ntr_program_insn(w->program, ntr_place_at(&w->hart.context, w->hart.offset, at), &insn) < 0) break;
+        unsigned isa = ntr_program_isa(w->program, ntr_place_at(&w->hart.context, w->hart.offset, at));
         const char *text =
             view->disasm ? cli_disasm_text(view->disasm, bytes, insn.size < size ? insn.size : size, isa) : "";
         snprintf(row, sizeof row, "%c%" PRIx64 "  %s", at == w->hart.address ? '>' : ' ', at, *text ? text : "...");
@@ -134,7 +137,8 @@ static void draw_stack(const struct cli_view *view, const struct pane *pane) {
     for (int line = 1; line < pane->lines; line++) {
         ntr_frame frames[NTR_FRAMES_MAX];
         char row[512], place[64] = "";
-        size_t count = ntr_debug_info_frames(w->debug, &w->hart.context, lookup, frames, NTR_FRAMES_MAX);
+        size_t count = ntr_debug_info_frames(w->debug, ntr_place_at(&w->hart.context, w->hart.offset, lookup), frames,
+                                             NTR_FRAMES_MAX);
         const ntr_frame *shown = count ? &frames[count - 1] : NULL;
         if (shown && shown->line) snprintf(place, sizeof place, ":%" PRIu32, shown->line);
         snprintf(row, sizeof row, "#%-2d %s%s", line - 1, shown && shown->function ? shown->function : "?", place);

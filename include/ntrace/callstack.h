@@ -39,8 +39,8 @@ typedef struct ntr_function {
 NTR_API ntr_functions *ntr_functions_new(ntr_debug_info *debug, const ntr_allocator *allocator);
 NTR_API void ntr_functions_free(ntr_functions *functions);
 
-/* Returns the number of the function at `address`. Functions are numbered from 0 in the order of first use. */
-NTR_API uint32_t ntr_functions_at(ntr_functions *functions, const ntr_context *context, uint64_t address);
+/* Returns the number of the function at `place`. Functions are numbered from 0 in the order of first use. */
+NTR_API uint32_t ntr_functions_at(ntr_functions *functions, ntr_place place);
 
 /* Returns the number of a function that has only a name (copied). It is created when it does not exist. Returns
  * UINT32_MAX when out of memory. */

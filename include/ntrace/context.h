@@ -27,4 +27,24 @@ static inline bool ntr_context_equal(const ntr_context *a, const ntr_context *b)
     return memcmp(a, b, sizeof *a) == 0;
 }
 
+/* A position that matches images whatever their `from` and `until` are. */
+#define NTR_POSITION_ANY UINT64_MAX
+
+/* A place in the execution: an address, as a context sees it at a stream offset. Programs that replace each other
+ * (execve), libraries that are loaded where another one was, and code that is generated again give one address several
+ * meanings; every look-up of code, names, lines and types therefore takes a place. */
+typedef struct ntr_place {
+    const ntr_context *context; /* NULL matches every image */
+    uint64_t position; /* stream offset of the event; NTR_POSITION_ANY matches every image */
+    uint64_t address;
+} ntr_place;
+
+static inline ntr_place ntr_place_at(const ntr_context *context, uint64_t position, uint64_t address) {
+    ntr_place place;
+    place.context = context;
+    place.position = position;
+    place.address = address;
+    return place;
+}
+
 #endif

@@ -55,14 +55,12 @@ NTR_API void ntr_debug_info_set_path(ntr_debug_info *debug, const char *path);
 NTR_API ntr_status ntr_debug_symbols_add(ntr_program *program, size_t index, const char *debug_path,
                                          const ntr_allocator *allocator, bool *found);
 
-/* Stores the frames at `address` in `context`, innermost first. Returns their number; 0 when no image contains the
- * address. Code that is not in an ELF file and has no symbol has one frame with function NULL. */
-NTR_API size_t ntr_debug_info_frames(ntr_debug_info *debug, const ntr_context *context, uint64_t address,
-                                     ntr_frame *frames, size_t capacity);
+/* Stores the frames at `place`, innermost first. Returns their number; 0 when no image contains it. Code that is not in
+ * an ELF file and has no symbol has one frame with function NULL. */
+NTR_API size_t ntr_debug_info_frames(ntr_debug_info *debug, ntr_place place, ntr_frame *frames, size_t capacity);
 
-/* Stores the (not inlined) function that contains `address`. Returns NTR_END when it is not known. */
-NTR_API ntr_status ntr_debug_info_function(ntr_debug_info *debug, const ntr_context *context, uint64_t address,
-                                           ntr_frame *function);
+/* Stores the (not inlined) function that contains `place`. Returns NTR_END when it is not known. */
+NTR_API ntr_status ntr_debug_info_function(ntr_debug_info *debug, ntr_place place, ntr_frame *function);
 
 /* Stores the entries of the functions with a name, at most `capacity`: the address of the symbol with this name; if
  * there is none, those of the functions whose demangled name it is, with or without parameters and namespaces ("area",

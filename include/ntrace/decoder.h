@@ -107,8 +107,9 @@ typedef ntr_status ntr_count_callback(void *user, const ntr_event *event, uint64
 NTR_API void ntr_decoder_set_count_callback(ntr_decoder *decoder, ntr_count_callback *callback, void *user);
 NTR_API ntr_status ntr_decoder_flush_counts(ntr_decoder *decoder);
 
-/* Returns whether all `count` addresses, as `context` sees them, are in one function. */
-typedef bool ntr_same_function(void *user, const ntr_context *context, const uint64_t *addresses, size_t count);
+/* Returns whether all `count` addresses, as `context` sees them at stream offset `position`, are in one function. */
+typedef bool ntr_same_function(void *user, const ntr_context *context, uint64_t position, const uint64_t *addresses,
+                               size_t count);
 
 /* Join spans, for consumers that need calls, returns and the number of instructions between them, such as call trees.
  * ntr_decoder_read then leaves out spans that end with a branch or a direct jump inside of a function, as `same`

@@ -115,6 +115,11 @@ typedef struct ntr_event {
     };
 } ntr_event;
 
+/* The place of an address when the event happened, and as its source saw it. Valid as long as the event. */
+static inline ntr_place ntr_event_place(const ntr_event *event, uint64_t address) {
+    return ntr_place_at(&event->context, event->offset, address);
+}
+
 /* The name of a kind ("span", "sync", ...) and of an end ("taken", "call", ...). Static storage; NULL for other
  * values. */
 NTR_API const char *ntr_event_kind_name(unsigned kind);

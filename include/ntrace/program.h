@@ -35,8 +35,10 @@ typedef struct ntr_image_options {
 
 NTR_DEFINE_CONFIG_INIT(ntr_image_options)
 
-/* A position that matches images whatever their `from` and `until` are. */
-#define NTR_POSITION_ANY UINT64_MAX
+/* The stream offsets from <= offset <= last at which a range of addresses has the same code and the same names. */
+typedef struct ntr_validity {
+    uint64_t from, last;
+} ntr_validity;
 
 /* Returns an empty program, or NULL when out of memory. `allocator` is copied; NULL means malloc and free. */
 NTR_API ntr_program *ntr_program_new(const ntr_allocator *allocator);
@@ -126,29 +128,36 @@ typedef struct ntr_image_info {
  * last one. */
 NTR_API ntr_status ntr_program_image(const ntr_program *program, size_t index, ntr_image_info *info);
 
-/* Stores the number of the image that names the code at `address`: the file added last whose addresses, from the lowest
- * to the highest, include it in this context; otherwise the raw image that has the code. Returns NTR_END when there is
- * none. The time is logarithmic in the number of images. */
-NTR_API ntr_status ntr_program_image_at(const ntr_program *program, const ntr_context *context, uint64_t address,
-                                        size_t *index);
+/* Stores the number of the image that names the code at `place`: the file added last that is visible there and whose
+ * addresses, from the lowest to the highest, include the address; otherwise the raw image that has the code. Returns
+ * NTR_END when there is none. The time is logarithmic in the number of images. */
+NTR_API ntr_status ntr_program_image_at(const ntr_program *program, ntr_place place, size_t *index);
+
+/* Returns the place of an address at the first stream offset and in the context at which image number `index` is
+ * visible. The context is owned by the program. `index` must be that of an image. */
+NTR_API ntr_place ntr_program_image_place(const ntr_program *program, size_t index, uint64_t address);
+
+/* Returns the stream offsets around place.position at which the addresses from place.address to `last` have the same
+ * code and names in place.context. A place whose position is `from` of the result has the same meaning as `place`. */
+NTR_API ntr_validity ntr_program_validity(const ntr_program *program, ntr_place place, uint64_t last);
+
+/* Returns whether no image has a `from` or an `until`: the position of a place does not matter. */
+NTR_API bool ntr_program_is_constant(const ntr_program *program);
 
 /* Returns 32 or 64, or 0 when no image has defined it yet. */
 NTR_API unsigned ntr_program_xlen(const ntr_program *program);
 
-/* Returns the set of NTR_ISA_* for code at `address`: from the attributes of the image, otherwise from the XLEN of the
+/* Returns the set of NTR_ISA_* for code at `place`: from the attributes of the image, otherwise from the XLEN of the
  * program. */
-NTR_API unsigned ntr_program_isa(const ntr_program *program, const ntr_context *context, uint64_t address);
+NTR_API unsigned ntr_program_isa(const ntr_program *program, ntr_place place);
 
-/* Copies up to `size` bytes of code at `address`, as visible for `context` at the stream offset `position`. Returns the
- * number of bytes; 0 when there is no image. `context` NULL matches every image. */
-NTR_API size_t ntr_program_read(const ntr_program *program, const ntr_context *context, uint64_t position,
-                                uint64_t address, uint8_t *out, size_t size);
+/* Copies up to `size` bytes of code at `place`. Returns the number of bytes; 0 when there is no image. */
+NTR_API size_t ntr_program_read(const ntr_program *program, ntr_place place, uint8_t *out, size_t size);
 
-/* Decodes the instruction at `address`. Table jumps are resolved with the jump table of the image that contains them
+/* Decodes the instruction at `place`. Table jumps are resolved with the jump table of the image that contains them
  * (`__jvt_base$`), otherwise with that of the image added last that has one. Errors: NTR_E_NO_IMAGE (also when the jump
  * table is missing; all of `insn` except the target is then valid). */
-NTR_API ntr_status ntr_program_insn(const ntr_program *program, const ntr_context *context, uint64_t position,
-                                    uint64_t address, ntr_insn *insn);
+NTR_API ntr_status ntr_program_insn(const ntr_program *program, ntr_place place, ntr_insn *insn);
 
 typedef struct ntr_symbol {
     const char *name; /* owned by the program */
@@ -156,17 +165,17 @@ typedef struct ntr_symbol {
     uint64_t address; /* start address, bias included */
     uint64_t size; /* 0: not known */
     bool function;
-    uint64_t reserved[2]; /* must be 0; for later members */
+    uint64_t number; /* of its image: ntr_program_image_place gives the place of an address of the symbol */
+    uint64_t reserved[1]; /* must be 0; for later members */
 } ntr_symbol;
 
-/* Stores the symbol for `address`: the innermost function that contains it, otherwise the innermost other symbol with a
+/* Stores the symbol for `place`: the innermost function that contains it, otherwise the innermost other symbol with a
  * size, otherwise the nearest preceding symbol without size, if no other symbol and no boundary of a section or of a
  * function of the unwind table (.eh_frame) is between them. Entries of the procedure linkage table have the name
  * "FUNCTION@plt". Of several symbols with the same start: functions
  * before others, global before weak before local, then the longest, then by name. A raw image over a file has the
  * symbols of the file. Returns NTR_END when there is none. */
-NTR_API ntr_status ntr_program_symbol(const ntr_program *program, const ntr_context *context, uint64_t address,
-                                      ntr_symbol *symbol);
+NTR_API ntr_status ntr_program_symbol(const ntr_program *program, ntr_place place, ntr_symbol *symbol);
 
 /* Code of an ELF file that has no symbol. */
 typedef struct ntr_code_range {
@@ -179,11 +188,10 @@ typedef struct ntr_code_range {
     uint64_t reserved[4]; /* must be 0; for later members */
 } ntr_code_range;
 
-/* Stores the range around `address`, for which ntr_program_symbol has no symbol. Such code is usually named by file and
+/* Stores the range around `place`, for which ntr_program_symbol has no symbol. Such code is usually named by file and
  * address in the file, "libc.so.6+0x27f10" (file_name, address - bias). Returns NTR_END when there is a symbol or no
  * ELF file. */
-NTR_API ntr_status ntr_program_code_range(const ntr_program *program, const ntr_context *context, uint64_t address,
-                                          ntr_code_range *range);
+NTR_API ntr_status ntr_program_code_range(const ntr_program *program, ntr_place place, ntr_code_range *range);
 
 /* Stores the symbol with this name, of the image added last that has one; inside an image, functions and global symbols
  * are preferred. Returns NTR_END when there is none. */

@@ -20,14 +20,16 @@ typedef struct ntr_tally_row {
     uint64_t target;        /* address of the next instruction; undefined when `target_unknown` */
     uint64_t count;         /* number of executions */
     uint64_t ticks;         /* time of all executions; 0 without ntr_tally_keep_time */
+    uint64_t position;      /* a stream offset at which span and target meant what they did when they were executed */
     uint32_t instructions, halfwords;
     uint32_t view;          /* source and context: number for ntr_tally_view */
     uint8_t end;            /* ntr_end */
     bool target_unknown;
 } ntr_tally_row;
 
-/* Returns an empty tally, or NULL when out of memory. */
-NTR_API ntr_tally *ntr_tally_new(const ntr_allocator *allocator);
+/* Returns an empty tally, or NULL when out of memory. `program`, which must outlive it, is that of the events; NULL:
+ * its code and its names do not change in the course of the trace. */
+NTR_API ntr_tally *ntr_tally_new(const ntr_program *program, const ntr_allocator *allocator);
 NTR_API void ntr_tally_free(ntr_tally *tally);
 
 /* Enables the attribution of time. Call it before the first event. The time between two timestamps is divided among
@@ -46,8 +48,8 @@ NTR_API ntr_status ntr_tally_feed(ntr_tally *tally, const ntr_event *events, siz
  * ntr_decoder_set_count_callback, with the tally as `user`. Errors: NTR_E_MEMORY. */
 NTR_API ntr_status ntr_tally_count(void *tally, const ntr_event *event, uint64_t times);
 
-/* Returns the rows with executions, sorted by (view, address, last, end, target), and stores their number in *count.
- * The pointer is valid until the next change. */
+/* Returns the rows with executions, sorted by (view, address, last, end, target, position), and stores their number in
+ * *count. The pointer is valid until the next change. */
 NTR_API const ntr_tally_row *ntr_tally_rows(ntr_tally *tally, size_t *count);
 
 /* A view: a source in a context. */
@@ -59,14 +61,20 @@ typedef struct ntr_tally_view_info {
 /* Returns the view, or NULL when `view` is past the last one. */
 NTR_API const ntr_tally_view_info *ntr_tally_view(const ntr_tally *tally, uint32_t view);
 
+/* Returns the place of an address of the row: of its span, or of its target. Valid until the next event. */
+NTR_API ntr_place ntr_tally_row_place(const ntr_tally *tally, const ntr_tally_row *row, uint64_t address);
+
 /* Returns the number of gaps. Code that was executed in a gap is not in the rows. */
 NTR_API uint64_t ntr_tally_gaps(const ntr_tally *tally);
 
 /* ---- per instruction --------------------------------------------------------------------------- */
 
-/* Counts of one instruction. */
+/* Counts of one instruction. An address that has had several instructions, or code of several images, has several. */
 typedef struct ntr_insn_count {
     uint64_t address;
+    uint64_t position; /* a stream offset at which it was valid; */
+    uint32_t view; /* ... in the context of this view: see ntr_tally_count_place */
+    uint32_t image; /* number of the image that names it; NTR_NO_IMAGE: none */
     uint64_t executed;
     uint64_t ticks; /* time; each run is divided equally among its instructions */
     uint64_t taken, not_taken; /* conditional branches only */
@@ -74,8 +82,13 @@ typedef struct ntr_insn_count {
     uint8_t flow; /* ntr_flow */
 } ntr_insn_count;
 
-/* Stores an array with the counts of all executed instructions in address order. `view` UINT32_MAX means all views.
- * Release the array with ntr_tally_free_counts. Errors: NTR_E_MEMORY. */
+#define NTR_NO_IMAGE UINT32_MAX
+
+/* Returns the place of an instruction. Valid until the next event. */
+NTR_API ntr_place ntr_tally_count_place(const ntr_tally *tally, const ntr_insn_count *count);
+
+/* Stores an array with the counts of all executed instructions, sorted by (address, image, position). `view` UINT32_MAX
+ * means all views. Release the array with ntr_tally_free_counts. Errors: NTR_E_MEMORY. */
 NTR_API ntr_status ntr_tally_instructions(ntr_tally *tally, const ntr_program *program, uint32_t view,
                                           ntr_insn_count **counts, size_t *count);
 NTR_API void ntr_tally_free_counts(const ntr_tally *tally, ntr_insn_count *counts);

@@ -36,4 +36,4 @@ for spans in trace.span_arrays():
         before = outcomes.get(place, (0, 0))
         outcomes[place] = before[0] + n, before[1] + all_
 place, (taken, executed) = max(outcomes.items(), key=lambda item: min(item[1][0], item[1][1] - item[1][0]))
-print(f"branch at {place:#x} ({trace.symbol(place) or 'no symbol'}): {executed:,.0f} times, {taken / executed:.0%} taken")
+print(f"branch at {place:#x} ({trace.symbol(place, None) or 'no symbol'}): {executed:,.0f} times, {taken / executed:.0%} taken")

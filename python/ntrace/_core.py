@@ -6,6 +6,7 @@ from . import _native
 lib, ffi = _native.lib, _native.ffi
 
 OK, END, NEED_MORE = lib.NTR_OK, lib.NTR_END, lib.NTR_NEED_MORE
+POSITION_ANY = 2**64 - 1  # NTR_POSITION_ANY
 
 
 class Error(Exception):

@@ -59,7 +59,7 @@ class _Analysis:
         self.trace, self.program = trace, trace._program
         self.debug = owned(lib.ntr_debug_info_new(self.program, ffi.NULL), lib.ntr_debug_info_free)
         self.functions = owned(lib.ntr_functions_new(self.debug, ffi.NULL), lib.ntr_functions_free)
-        self.tally = owned(lib.ntr_tally_new(ffi.NULL), lib.ntr_tally_free) if tally else ffi.NULL
+        self.tally = owned(lib.ntr_tally_new(self.program, ffi.NULL), lib.ntr_tally_free) if tally else ffi.NULL
         self.tree = owned(lib.ntr_calltree_new(self.functions, ffi.NULL), lib.ntr_calltree_free) if tree else ffi.NULL
         index, found = 0, ffi.new("bool *")
         while check(lib.ntr_debug_symbols_add(self.program, index, ffi.NULL, ffi.NULL, found)) == _core.OK:

@@ -134,10 +134,12 @@ class Trace(Answers):
         """Frequency of the timestamps; None when it is not known."""
         return self._capture.ticks_per_second or None if self._bundle else None
 
-    def symbol(self, address: int) -> str | None:
-        """Name of the function or object at an address, "name+0x10"."""
-        found = ffi.new("ntr_symbol *")
-        if lib.ntr_program_symbol(self._program, ffi.NULL, address, found) != _core.OK:
+    def symbol(self, address: int, offset: int | None) -> str | None:
+        """Name of the function or object at an address when the event at this stream offset happened, "name+0x10".
+        None: of the image that was added last, whenever it was there."""
+        found, place = ffi.new("ntr_symbol *"), ffi.new("ntr_place *")
+        place.address, place.position = address, _core.POSITION_ANY if offset is None else offset
+        if lib.ntr_program_symbol(self._program, place[0], found) != _core.OK:
             return None
         offset = address - found.address
         return text(found.name) + (f"+{offset:#x}" if offset else "")

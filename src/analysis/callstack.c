@@ -187,10 +187,11 @@ void ntr_callstack_finish(ntr_callstack *cs, const ntr_event *last) {
     }
 }
 
-ntr_function_range ntr_callstack_range(ntr_callstack *cs, uint16_t src, const ntr_context *context, uint64_t address) {
-    hart *h = hart_of(cs, src);
-    if (!h || !ntr_context_equal(&h->context, context)) return ntr_functions_range(cs->functions, context, address);
-    const change c = {.cs = cs, .hart = h};
+ntr_function_range ntr_callstack_range(ntr_callstack *cs, const ntr_event *event, uint64_t address) {
+    hart *h = hart_of(cs, event->src);
+    if (!h || !ntr_context_equal(&h->context, &event->context))
+        return ntr_functions_range(cs->functions, ntr_event_place(event, address));
+    const change c = {.cs = cs, .hart = h, .event = event};
     return *ntr_callstack_range_at(&c, address);
 }
 

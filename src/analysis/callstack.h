@@ -31,9 +31,8 @@ ntr_callstack_run ntr_callstack_running(ntr_callstack *callstack, uint16_t src);
  * *from is the number of that stack, which is free from then on, *to that of the thread. */
 bool ntr_callstack_found(ntr_callstack *callstack, uint32_t *from, uint32_t *to);
 
-/* Returns the range of the function at an address. */
-ntr_function_range ntr_callstack_range(ntr_callstack *callstack, uint16_t src, const ntr_context *context,
-                                       uint64_t address);
+/* Returns the range of the function at an address, as the source of the event sees it. */
+ntr_function_range ntr_callstack_range(ntr_callstack *callstack, const ntr_event *event, uint64_t address);
 
 /* Forgets everything: the next event is one from inside of a trace, so that it is not known whether the harts have
  * stopped. */

@@ -168,7 +168,8 @@ static bool continues_top(const change *c, uint64_t address) {
     ntr_context any_mode = c->hart->context;
     const uint32_t function = ntr_change_top(c)->function;
     any_mode.prv = NTR_PRV_UNKNOWN;
-    return function == function_at(c, address) || function == ntr_functions_at(c->cs->functions, &any_mode, address);
+    return function == function_at(c, address) ||
+           function == ntr_functions_at(c->cs->functions, ntr_place_at(&any_mode, c->event->offset, address));
 }
 
 /* The trap returns to where it came from, or behind an ECALL there; to another place of that function, for example
@@ -182,12 +183,23 @@ static ntr_status trap_return(change *c, uint64_t address) {
     return continues_top(c, address) ? NTR_OK : reposition(c, address);
 }
 
+/* Returns whether other code is at the place where tracing stopped, from this event on: the program was replaced
+ * (execve), and nothing returns to the frames of the one before. */
+static bool is_replaced(const change *c) {
+    const ntr_place place = ntr_event_place(c->event, c->hart->stopped_at);
+    return c->event->offset && ntr_functions_validity(c->cs->functions, place).from == c->event->offset;
+}
+
 /* Tracing stopped at a system call (or at code that is not traced) and continues at another address than the
  * instruction after it. Either a signal handler begins or ends, or the new position is unrelated and the stack is
  * lost. */
 static ntr_status resume_elsewhere(change *c, uint64_t address) {
     enum { ECALL_BYTES = 4 };
     stack *s = c->stack;
+    if (is_replaced(c)) {
+        pop_to(c, 0, true);
+        return NTR_OK;
+    }
     uint64_t back = c->hart->stopped_at + ECALL_BYTES;
     for (size_t depth = s->depth; depth > 0; depth--) {
         const ntr_stack_frame *frame = &s->frames[depth - 1];
@@ -197,7 +209,7 @@ static ntr_status resume_elsewhere(change *c, uint64_t address) {
     }
     uint32_t function = function_at(c, address);
     const ntr_function *entered = ntr_functions_get(c->cs->functions, function);
-    if (entered && entered->linkage && entered->low == address)
+    if (entered && entered->linkage && ntr_callstack_range_at(c, address)->low == address)
         return push(c, frame_at(c, NTR_FRAME_INTERRUPT, address, back, back), false);
     if (depth_of(s, s->depth, function)) return reposition(c, address);
     pop_to(c, 0, true);

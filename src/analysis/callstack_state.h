@@ -85,8 +85,10 @@ static inline ntr_stack_frame *ntr_change_top(const change *c) {
 /* Returns the range of the function at the address, valid until the next call. */
 static inline const ntr_function_range *ntr_callstack_range_at(const change *c, uint64_t address) {
     recent_range *recent = &c->hart->recent[address * UINT64_C(0x9e3779b97f4a7c15) >> (64 - RECENT_BITS)];
-    if (recent->context != c->hart->context_number || address < recent->range.low || address >= recent->range.high) {
-        recent->range = ntr_functions_range(c->cs->functions, &c->hart->context, address);
+    if (recent->context != c->hart->context_number ||
+        !ntr_function_range_holds(&recent->range, address, c->event->offset)) {
+        recent->range =
+            ntr_functions_range(c->cs->functions, ntr_place_at(&c->hart->context, c->event->offset, address));
         recent->context = c->hart->context_number;
     }
     return &recent->range;

@@ -49,7 +49,7 @@ static bool stays(const struct calltree_source *s, const ntr_event *event) {
     unsigned end = 1u << event->end;
     if (!s->stays || event->kind != NTR_EVENT_SPAN || event->flags & NTR_EVENT_TARGET_UNKNOWN) return false;
     if (end & ANYWHERE) return true;
-    return end & INSIDE_ENDS && event->target - s->code.low < s->code.high - s->code.low;
+    return end & INSIDE_ENDS && ntr_function_range_holds(&s->code, event->target, event->offset);
 }
 
 /* Returns whether the next spans are likely to stay in the function. After a call or a return this is not looked up:

@@ -98,7 +98,8 @@ static size_t read_before(const ntr_code_marks *c, const mark_page *page, const 
         if (!size) break;
         at -= size;
         const uint64_t here = (address & ~(uint64_t)(HALFWORDS * 2 - 1)) + 2 * (uint64_t)at;
-        if (ntr_program_read(c->program, &span->context, span->offset, here, bytes, 2 * size) < 2 * size) break;
+        if (ntr_program_read(c->program, ntr_place_at(&span->context, span->offset, here), bytes, 2 * size) < 2 * size)
+            break;
         words[count++] = ntr_little_32(bytes);
     }
     return count;
@@ -126,7 +127,7 @@ static bool scan(ntr_code_marks *c, const ntr_event *span) {
         uint8_t bytes[4] = {0};
         mark_page *page = page_of(c, at, span->context.prv);
         if (!page) return false;
-        const size_t got = ntr_program_read(c->program, &span->context, span->offset, at, bytes, 4);
+        const size_t got = ntr_program_read(c->program, ntr_place_at(&span->context, span->offset, at), bytes, 4);
         const unsigned size = mask_code_is_short(bytes[0]) ? 2 : 4;
         const uint32_t word = (uint32_t)ntr_little(bytes, size);
         if (!test(page->scanned, halfword_of(at)) && got >= size && !look_at(c, page, span, at, word)) return false;

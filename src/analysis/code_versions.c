@@ -60,7 +60,7 @@ static uint64_t read_bits(const ntr_code_versions *v, const ntr_context *context
                           size_t size, bool *there) {
     uint8_t bytes[8] = {0};
     uint64_t bits = 0;
-    *there = ntr_program_read(v->program, context, position, address, bytes, size < 8 ? size : 8) == size;
+    *there = ntr_program_read(v->program, ntr_place_at(context, position, address), bytes, size < 8 ? size : 8) == size;
     for (size_t i = 0; i < 8; i++) bits |= (uint64_t)bytes[i] << (8 * i);
     return bits;
 }
@@ -98,7 +98,7 @@ static ntr_status add_insn(ntr_code_versions *v, const ntr_event *span, uint64_t
         e->not_taken += span->end == NTR_END_NOT_TAKEN;
     }
     ntr_insn first;
-    if (ntr_program_insn(v->program, &span->context, 0, address, &first) != NTR_OK) return NTR_OK;
+    if (ntr_program_insn(v->program, ntr_place_at(&span->context, 0, address), &first) != NTR_OK) return NTR_OK;
     uint64_t bits = read_bits(v, &span->context, 0, address, first.size, &there);
     if (!there || !(bits & 0xffff)) return NTR_OK; /* zeros around what was executed: not known */
     if (!(e = entry_of(v, address, bits))) return NTR_E_MEMORY;
@@ -110,7 +110,7 @@ static ntr_status add_insn(ntr_code_versions *v, const ntr_event *span, uint64_t
 static ntr_status add_span(ntr_code_versions *v, const ntr_event *span) {
     ntr_insn insn;
     for (uint64_t at = span->address; at - span->address <= span->last - span->address; at += insn.size) {
-        if (ntr_program_insn(v->program, &span->context, span->offset, at, &insn) != NTR_OK) break;
+        if (ntr_program_insn(v->program, ntr_place_at(&span->context, span->offset, at), &insn) != NTR_OK) break;
         if (is_changed(v, at, at + insn.size - 1u)) TRY(add_insn(v, span, at, &insn));
     }
     return NTR_OK;

@@ -155,9 +155,9 @@ static ntr_status add_function(void *user, const ntr_frame *frame) {
 
 /* Records the functions at an executed instruction: the inlined ones, and unless `known` also the function that
  * contains them. */
-static ntr_status add_ran(ntr_coverage *c, ntr_debug_info *debug, uint64_t address, bool known) {
+static ntr_status add_ran(ntr_coverage *c, ntr_debug_info *debug, ntr_place place, bool known) {
     ntr_frame frames[NTR_FRAMES_MAX];
-    size_t count = ntr_debug_info_frames(debug, NULL, address, frames, NTR_FRAMES_MAX);
+    size_t count = ntr_debug_info_frames(debug, place, frames, NTR_FRAMES_MAX);
     for (size_t i = 0; i < count; i++) {
         const ntr_frame *frame = &frames[i];
         if ((known && !frame->inlined) || !frame->declared_in || !frame->declared_line) continue;
@@ -177,13 +177,15 @@ static ntr_status add_ran(ntr_coverage *c, ntr_debug_info *debug, uint64_t addre
 }
 
 /* Instructions are sorted by address, so consecutive ones mostly belong to the same function. */
-static ntr_status add_all_ran(ntr_coverage *c, ntr_debug_info *debug, const ntr_line_flow *flow) {
+static ntr_status add_all_ran(ntr_coverage *c, const ntr_program *program, size_t index, ntr_debug_info *debug,
+                              const ntr_line_flow *flow) {
     const ntr_line_insn *last = NULL;
     ntr_status status = NTR_OK;
     for (size_t i = 0; !status && i < flow->count; i++) {
         const ntr_line_insn *insn = &flow->insns[i];
         if (!insn->count.executed) continue;
-        status = add_ran(c, debug, insn->count.address, last && last->function == insn->function);
+        const ntr_place place = ntr_program_image_place(program, index, insn->count.address);
+        status = add_ran(c, debug, place, last && last->function == insn->function);
         last = insn;
     }
     return status;
@@ -202,7 +204,7 @@ static ntr_status add_image(ntr_coverage *c, ntr_debug_info *debug, ntr_line_cou
         status = add_line(c, &flow.insns[i], known);
         if (!status && flow.insns[i].count.flow == NTR_FLOW_BRANCH) status = add_branch(c, &flow.insns[i], info.bias);
     }
-    if (!status) status = add_all_ran(c, debug, &flow);
+    if (!status) status = add_all_ran(c, counts->program, index, debug, &flow);
     function_adder adder = {c, &flow, known};
     if (!status) status = ntr_debug_info_functions(debug, index, add_function, &adder);
     ntr_line_flow_release(&flow);

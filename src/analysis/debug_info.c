@@ -86,22 +86,21 @@ static debug_image *image_at(ntr_debug_info *debug, size_t index) {
     return image;
 }
 
-/* Returns the image that names the code at `address`: the newest ELF file that contains it. Recorded code bytes are
+/* Returns the image that names the code at `place`: the newest ELF file that contains it. Recorded code bytes are
  * images without a file and are used only when there is no file. */
-static debug_image *find(ntr_debug_info *debug, const ntr_context *context, uint64_t address) {
+static debug_image *find(ntr_debug_info *debug, ntr_place place) {
     size_t index;
-    if (ntr_program_image_at(debug->program, context, address, &index) != NTR_OK) return NULL;
+    if (ntr_program_image_at(debug->program, place, &index) != NTR_OK) return NULL;
     return image_at(debug, index);
 }
 
 /* Names code without a symbol by file and address, "libc.so.6+0x27f10". Only a function of the unwind table has a
  * linkage name. */
-static ntr_frame range_frame(ntr_debug_info *debug, const ntr_context *context, const debug_image *image,
-                             uint64_t address) {
+static ntr_frame range_frame(ntr_debug_info *debug, ntr_place place, const debug_image *image) {
     char text[320];
     ntr_code_range range;
     ntr_frame frame = {.image = image->info.name};
-    if (ntr_program_code_range(debug->program, context, address, &range) != NTR_OK) return frame;
+    if (ntr_program_code_range(debug->program, place, &range) != NTR_OK) return frame;
     snprintf(text, sizeof text, "%.280s+0x%" PRIx64, range.file_name, range.address - range.bias);
     frame.function = ntr_texts_keep(&debug->places, text);
     frame.linkage = range.function ? frame.function : NULL;
@@ -128,12 +127,10 @@ static const ntr_line_row *row_at(ntr_debug_info *debug, debug_image *image, uin
     return row && address - row->address < row->size ? row : NULL;
 }
 
-static ntr_frame symbol_frame(ntr_debug_info *debug, const ntr_context *context, const debug_image *image,
-                              uint64_t address) {
+static ntr_frame symbol_frame(ntr_debug_info *debug, ntr_place place, const debug_image *image) {
     ntr_symbol symbol;
     ntr_frame frame = {.image = image->info.name};
-    if (ntr_program_symbol(debug->program, context, address, &symbol) != NTR_OK)
-        return range_frame(debug, context, image, address);
+    if (ntr_program_symbol(debug->program, place, &symbol) != NTR_OK) return range_frame(debug, place, image);
     frame.linkage = symbol.name;
     frame.function = ntr_names_get(&debug->names, symbol.name);
     frame.image = symbol.image;
@@ -159,14 +156,13 @@ static size_t dwarf_frames(ntr_debug_info *debug, const debug_image *image, uint
     return count;
 }
 
-static size_t find_frames(ntr_debug_info *debug, const ntr_context *context, uint64_t address, ntr_frame *frames,
-                          size_t capacity) {
-    debug_image *image = find(debug, context, address);
+static size_t find_frames(ntr_debug_info *debug, ntr_place place, ntr_frame *frames, size_t capacity) {
+    debug_image *image = find(debug, place);
     if (!image || capacity == 0) return 0;
-    size_t count = dwarf_frames(debug, image, address, frames, capacity);
+    size_t count = dwarf_frames(debug, image, place.address, frames, capacity);
     if (count) return count;
-    frames[0] = symbol_frame(debug, context, image, address);
-    const ntr_line_row *row = image->dwarf ? NULL : row_at(debug, image, address);
+    frames[0] = symbol_frame(debug, place, image);
+    const ntr_line_row *row = image->dwarf ? NULL : row_at(debug, image, place.address);
     if (row) {
         frames[0].file = row->file;
         frames[0].line = row->line;
@@ -174,26 +170,24 @@ static size_t find_frames(ntr_debug_info *debug, const ntr_context *context, uin
     return 1;
 }
 
-size_t ntr_debug_info_frames(ntr_debug_info *debug, const ntr_context *context, uint64_t address, ntr_frame *frames,
-                             size_t capacity) {
+size_t ntr_debug_info_frames(ntr_debug_info *debug, ntr_place place, ntr_frame *frames, size_t capacity) {
     pthread_mutex_lock(&debug->lock);
-    const size_t count = find_frames(debug, context, address, frames, capacity);
+    const size_t count = find_frames(debug, place, frames, capacity);
     pthread_mutex_unlock(&debug->lock);
     return count;
 }
 
-ntr_status ntr_debug_info_function(ntr_debug_info *debug, const ntr_context *context, uint64_t address,
-                                   ntr_frame *function) {
+ntr_status ntr_debug_info_function(ntr_debug_info *debug, ntr_place place, ntr_frame *function) {
     ntr_frame frames[NTR_FRAMES_MAX];
-    size_t count = ntr_debug_info_frames(debug, context, address, frames, NTR_FRAMES_MAX);
+    size_t count = ntr_debug_info_frames(debug, place, frames, NTR_FRAMES_MAX);
     if (count == 0 || !frames[count - 1].function) return NTR_END;
     *function = frames[count - 1];
     return NTR_OK;
 }
 
-void ntr_debug_info_limit(const ntr_debug_info *debug, const ntr_context *context, uint64_t address, uint64_t *first,
-                          uint64_t *last) {
-    ntr_program_limit_names(debug->program, context, address, first, last);
+ntr_validity ntr_debug_info_limit(const ntr_debug_info *debug, ntr_place place, uint64_t *first, uint64_t *last) {
+    ntr_program_limit_names(debug->program, place, first, last);
+    return ntr_program_validity(debug->program, place, place.address);
 }
 
 static ntr_status make_dwarf_rows(ntr_debug_info *debug, debug_image *image) {

@@ -125,8 +125,8 @@ static bool does_not_retire(const ntr_comparison *c, uint64_t address) {
     ntr_insn insn;
     uint8_t bytes[4];
 
-    if (ntr_program_insn(c->program, NULL, 0, address, &insn) != NTR_OK) return false;
-    size_t got = ntr_program_read(c->program, NULL, 0, address, bytes, insn.size);
+    if (ntr_program_insn(c->program, ntr_place_at(NULL, 0, address), &insn) != NTR_OK) return false;
+    size_t got = ntr_program_read(c->program, ntr_place_at(NULL, 0, address), bytes, insn.size);
     return (got == 4 && (!memcmp(bytes, "\x73\0\0\0", 4) || !memcmp(bytes, "\x73\0\x10\0", 4))) ||
            (got == 2 && !memcmp(bytes, "\x02\x90", 2));
 }

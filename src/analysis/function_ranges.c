@@ -40,9 +40,22 @@ static size_t ranges_below(const struct ntr_range_leaf *leaf, uint64_t address) 
     return low;
 }
 
-const ntr_function_range *ntr_function_ranges_find(ntr_function_ranges *r, uint64_t address, uint64_t *low,
-                                                   uint64_t *high) {
-    if (r->last && address >= r->last->low && address < r->last->high) return r->last;
+/* Removes range number `place` of a leaf. */
+static void drop(ntr_function_ranges *r, size_t leaf_place, size_t place, const ntr_allocator *allocator) {
+    struct ntr_range_leaf *leaf = r->leaves[leaf_place];
+    r->last = NULL;
+    leaf->count--;
+    memmove(&leaf->ranges[place], &leaf->ranges[place + 1], (leaf->count - place) * sizeof *leaf->ranges);
+    if (leaf->count) return;
+    ntr_dealloc(allocator, leaf);
+    r->count--;
+    memmove(&r->leaves[leaf_place], &r->leaves[leaf_place + 1],
+            (r->count - leaf_place) * sizeof(struct ntr_range_leaf *));
+}
+
+const ntr_function_range *ntr_function_ranges_find(ntr_function_ranges *r, uint64_t address, uint64_t position,
+                                                   uint64_t *low, uint64_t *high, const ntr_allocator *allocator) {
+    if (r->last && ntr_function_range_holds(r->last, address, position)) return r->last;
     *low = 0;
     *high = UINT64_MAX;
     const size_t next_leaf = leaves_below(r, address);
@@ -53,7 +66,10 @@ const ntr_function_range *ntr_function_ranges_find(ntr_function_ranges *r, uint6
     if (next < leaf->count) *high = leaf->ranges[next].low;
     const ntr_function_range *below = &leaf->ranges[next - 1];
     *low = below->high;
-    return address < below->high ? (r->last = below) : NULL;
+    if (address >= below->high) return NULL;
+    if (ntr_function_range_holds(below, address, position)) return r->last = below;
+    drop(r, next_leaf - 1, next - 1, allocator);
+    return ntr_function_ranges_find(r, address, position, low, high, allocator);
 }
 
 static struct ntr_range_leaf *insert_leaf(ntr_function_ranges *r, size_t place, const ntr_allocator *allocator) {
@@ -94,7 +110,8 @@ const ntr_function_range *ntr_function_ranges_add(ntr_function_ranges *r, const 
     if (!leaf) return NULL;
     const size_t place = ranges_below(leaf, range->low);
     ntr_function_range *lower = place ? &leaf->ranges[place - 1] : NULL;
-    if (lower && lower->high == range->low && lower->number == range->number) {
+    if (lower && lower->high == range->low && lower->number == range->number &&
+        lower->valid.from == range->valid.from && lower->valid.last == range->valid.last) {
         lower->high = range->high;
         return lower;
     }

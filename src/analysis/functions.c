@@ -99,12 +99,12 @@ static const char unknown[] = "[unknown]";
 /* Describes the code at `address`. Invariant: all addresses of the range would be described as the same function, so
  * that the functions do not depend on the order of look-ups. [low, high) is the free space around the address. Code of
  * an image without a name is one function. */
-static ntr_function describe(ntr_functions *f, uint64_t low, uint64_t high, const ntr_context *context,
-                             uint64_t address) {
+static ntr_function describe(ntr_functions *f, uint64_t low, uint64_t high, ntr_place place, ntr_validity *valid) {
+    const uint64_t address = place.address;
     ntr_frame frame = {0};
     ntr_function function = {.name = unknown, .low = low, .high = high};
     uint64_t first = low, last = high - 1;
-    if (ntr_debug_info_function(f->debug, context, address, &frame) == NTR_OK) {
+    if (ntr_debug_info_function(f->debug, place, &frame) == NTR_OK) {
         function.name = frame.function;
         function.linkage = frame.linkage;
         function.file = frame.declared_in ? frame.declared_in : frame.file;
@@ -112,11 +112,11 @@ static ntr_function describe(ntr_functions *f, uint64_t low, uint64_t high, cons
         bool inside = address >= frame.entry && address - frame.entry < frame.size;
         function.low = inside ? frame.entry : address; /* else: no size, or a separate part */
         function.high = inside ? frame.entry + frame.size : address + 2;
-    } else if (ntr_debug_info_frames(f->debug, context, address, &frame, 1) == 0) {
+    } else if (ntr_debug_info_frames(f->debug, place, &frame, 1) == 0) {
         frame.image = NULL;
     }
     function.image = frame.image;
-    ntr_debug_info_limit(f->debug, context, address, &first, &last);
+    *valid = ntr_debug_info_limit(f->debug, place, &first, &last);
     if (function.low < first) function.low = first;
     if (function.high - 1 > last) function.high = last + 1;
     return function;
@@ -157,11 +157,12 @@ static bool grow_slots(ntr_functions *f) {
     return true;
 }
 
-static bool note_place(ntr_functions *f, const ntr_context *context, uint64_t address, bool only_name) {
+static bool note_place(ntr_functions *f, ntr_place place, bool only_name) {
     static const ntr_context anywhere = NTR_CONTEXT_UNKNOWN;
     if (ntr_reserve(f->allocator, (void **)&f->places, &f->place_capacity, f->count + 1, sizeof *f->places))
         return false;
-    f->places[f->count] = (ntr_function_place){context ? *context : anywhere, address, only_name};
+    f->places[f->count] =
+        (ntr_function_place){place.context ? *place.context : anywhere, place.address, place.position, only_name};
     return true;
 }
 
@@ -172,13 +173,12 @@ ntr_function_place ntr_functions_place(const ntr_functions *f, uint32_t number) 
 /* Returns the number of the function, or UINT32_MAX when out of memory. An equal function has the same number: a
  * function is found again by another part of its code, or in another context. All code without an image is one
  * function, which has no address: the place that is looked up first does not matter. */
-static uint32_t number_of(ntr_functions *f, const ntr_function *function, const ntr_context *context,
-                          uint64_t address) {
+static uint32_t number_of(ntr_functions *f, const ntr_function *function, ntr_place place) {
     if (f->count * 2 >= f->slot_count && !grow_slots(f)) return UINT32_MAX;
     uint32_t *slot = slot_of(f, function);
     if (*slot) return *slot - 1;
     if (ntr_reserve(f->allocator, (void **)&f->items, &f->capacity, f->count + 1, sizeof *f->items) ||
-        !note_place(f, context, address, false))
+        !note_place(f, place, false))
         return UINT32_MAX;
     f->items[f->count] = *function;
     if (function->name == unknown && !function->image) f->items[f->count].low = f->items[f->count].high = 0;
@@ -221,26 +221,33 @@ static uint32_t take_note(ntr_functions *f, uint32_t number) {
 
 static const ntr_function_range no_range = {.number = UINT32_MAX};
 
-static ntr_function_range find_range(ntr_functions *f, const ntr_context *context, uint64_t address) {
-    address_view *v = view_of(f, context);
+static ntr_function_range find_range(ntr_functions *f, ntr_place place) {
+    address_view *v = view_of(f, place.context);
     uint64_t low, high;
     if (!v) return no_range;
-    const ntr_function_range *known = ntr_function_ranges_find(&v->ranges, address, &low, &high);
+    const ntr_function_range *known =
+        ntr_function_ranges_find(&v->ranges, place.address, place.position, &low, &high, f->allocator);
     if (known) return *known;
-    ntr_function function = describe(f, low, high, context, address);
-    const ntr_function_range range = {function.low, function.high, number_of(f, &function, context, address)};
+    ntr_validity valid;
+    ntr_function function = describe(f, low, high, place, &valid);
+    const ntr_function_range range = {function.low, function.high, valid, number_of(f, &function, place)};
     if (range.number == UINT32_MAX) return no_range;
     const ntr_function_range *added = ntr_function_ranges_add(&v->ranges, &range, f->allocator);
     return added ? *added : no_range;
 }
 
-ntr_function_range ntr_functions_range(ntr_functions *f, const ntr_context *context, uint64_t address) {
-    const ntr_function_range range = find_range(f, context, address);
+ntr_function_range ntr_functions_range(ntr_functions *f, ntr_place place) {
+    const ntr_function_range range = find_range(f, place);
     return take_note(f, range.number) == UINT32_MAX ? no_range : range;
 }
 
-uint32_t ntr_functions_at(ntr_functions *f, const ntr_context *context, uint64_t address) {
-    return ntr_functions_range(f, context, address).number;
+ntr_validity ntr_functions_validity(const ntr_functions *f, ntr_place place) {
+    uint64_t first = 0, last = UINT64_MAX;
+    return ntr_debug_info_limit(f->debug, place, &first, &last);
+}
+
+uint32_t ntr_functions_at(ntr_functions *f, ntr_place place) {
+    return ntr_functions_range(f, place).number;
 }
 
 static uint32_t find_named(ntr_functions *f, const char *text) {
@@ -250,7 +257,7 @@ static uint32_t find_named(ntr_functions *f, const char *text) {
     struct own_name *name = ntr_alloc(f->allocator, 1, sizeof *name + size);
     if (!name) return UINT32_MAX;
     if (ntr_reserve(f->allocator, (void **)&f->items, &f->capacity, f->count + 1, sizeof *f->items) ||
-        !note_place(f, NULL, 0, true)) {
+        !note_place(f, ntr_place_at(NULL, 0, 0), true)) {
         ntr_dealloc(f->allocator, name);
         return UINT32_MAX;
     }

@@ -10,9 +10,12 @@
 /* What the function does in an operating system. */
 ntr_role_info ntr_functions_role(ntr_functions *functions, uint32_t number);
 
-/* Limits [*first, *last] to the addresses around `address` that have the same symbol, or none, and the same image. */
-void ntr_debug_info_limit(const ntr_debug_info *debug, const ntr_context *context, uint64_t address, uint64_t *first,
-                          uint64_t *last);
+/* Limits [*first, *last] to the addresses around `place` that have the same symbol, or none, and the same image.
+ * Returns when they have. */
+ntr_validity ntr_debug_info_limit(const ntr_debug_info *debug, ntr_place place, uint64_t *first, uint64_t *last);
+
+/* Returns when the place means the same (ntr_program_validity). */
+ntr_validity ntr_functions_validity(const ntr_functions *functions, ntr_place place);
 
 /* NULL: not known. */
 const ntr_tasks *ntr_functions_tasks(const ntr_functions *functions);
@@ -28,7 +31,7 @@ void ntr_functions_note(ntr_functions *functions);
 const uint32_t *ntr_functions_noted(const ntr_functions *functions, size_t *count);
 uint32_t ntr_functions_note_index(const ntr_functions *functions, uint32_t number);
 
-/* Returns the range that contains `address`. When out of memory, `number` is UINT32_MAX and the range is empty. */
-ntr_function_range ntr_functions_range(ntr_functions *functions, const ntr_context *context, uint64_t address);
+/* Returns the range that contains `place`. When out of memory, `number` is UINT32_MAX and the range is empty. */
+ntr_function_range ntr_functions_range(ntr_functions *functions, ntr_place place);
 
 #endif

@@ -1,6 +1,8 @@
 #include "analysis/line_flow.h"
 
+#include "analysis/tally_state.h"
 #include "base/allocator.h"
+#include "program/program.h"
 
 /* State of ntr_line_flow_make. */
 typedef struct line_flow_builder {
@@ -8,22 +10,29 @@ typedef struct line_flow_builder {
     const ntr_program *program;
     ntr_debug_info *debug;
     const ntr_insn_count *counts; /* executed instructions, sorted by address */
-    size_t count_count, count_at;
+    size_t count_count, count_at, index;
     uint64_t function_low, function_high; /* range of the last function */
 } line_flow_builder;
 
 /* Rows are in address order, so the counts are traversed once. */
 static ntr_insn_count count_at(line_flow_builder *m, uint64_t address, const ntr_insn *insn) {
+    ntr_insn_count sum = {.address = address, .size = insn->size, .flow = insn->flow};
     while (m->count_at < m->count_count && m->counts[m->count_at].address < address) m->count_at++;
-    if (m->count_at < m->count_count && m->counts[m->count_at].address == address) return m->counts[m->count_at];
-    return (ntr_insn_count){.address = address, .size = insn->size, .flow = insn->flow};
+    for (size_t i = m->count_at; i < m->count_count && m->counts[i].address == address; i++) {
+        if (m->counts[i].image != m->index) continue;
+        sum.executed += m->counts[i].executed;
+        sum.taken += m->counts[i].taken;
+        sum.not_taken += m->counts[i].not_taken;
+    }
+    return sum;
 }
 
 static uint64_t function_at(line_flow_builder *m, uint64_t address) {
     ntr_frame frame;
     if (address >= m->function_low && address < m->function_high) return m->function_low;
     m->function_low = m->function_high = 0;
-    if (ntr_debug_info_function(m->debug, NULL, address, &frame) != NTR_OK) return 0;
+    if (ntr_debug_info_function(m->debug, ntr_program_image_place(m->program, m->index, address), &frame) != NTR_OK)
+        return 0;
     if (address < frame.entry || address - frame.entry >= frame.size) return frame.entry;
     m->function_low = frame.entry;
     m->function_high = frame.entry + frame.size;
@@ -34,7 +43,8 @@ static ntr_status add_row(line_flow_builder *m, const ntr_line_row *row) {
     ntr_line_flow *f = m->flow;
     ntr_insn insn;
     for (uint64_t at = row->address; at - row->address < row->size; at += insn.size) {
-        if (ntr_program_insn(m->program, NULL, 0, at, &insn) != NTR_OK) return NTR_OK;
+        if (ntr_program_insn(m->program, ntr_program_image_place(m->program, m->index, at), &insn) != NTR_OK)
+            return NTR_OK;
         if (ntr_reserve(f->allocator, (void **)&f->insns, &f->capacity, f->count + 1, sizeof *f->insns))
             return NTR_E_MEMORY;
         f->insns[f->count++] = (ntr_line_insn){
@@ -119,17 +129,33 @@ static bool stays(const ntr_line_flow *f, const ntr_tally_row *row, const ntr_li
     }
 }
 
-static void add_jumps(ntr_line_flow *f, ntr_tally *tally) {
+static void add_jumps(ntr_line_flow *f, const ntr_line_counts *counts, size_t index) {
     size_t count;
-    const ntr_tally_row *rows = ntr_tally_rows(tally, &count);
+    const ntr_tally_row *rows = ntr_tally_rows(counts->tally, &count);
     for (size_t i = 0; i < count; i++) {
-        ntr_line_insn *to = rows[i].target_unknown ? NULL : ntr_line_flow_find(f, rows[i].target);
+        const bool inside = !rows[i].target_unknown && counts->images[i].target == index;
+        ntr_line_insn *to = inside ? ntr_line_flow_find(f, rows[i].target) : NULL;
         if (to && stays(f, &rows[i], to)) to->inside += rows[i].count;
     }
 }
 
+static size_t image_of(const ntr_line_counts *counts, ntr_place place) {
+    size_t image;
+    return ntr_program_image_at(counts->program, place, &image) == NTR_OK ? counts->first_image[image] : SIZE_MAX;
+}
+
 static ntr_status make_counts(ntr_line_counts *counts) {
+    size_t count;
     if (counts->made) return NTR_OK;
+    const ntr_tally_row *rows = ntr_tally_rows(counts->tally, &count);
+    counts->images = ntr_alloc(counts->tally->allocator, count + 1, sizeof *counts->images);
+    counts->first_image = ntr_program_first_images(counts->program, counts->tally->allocator);
+    if (!counts->images || !counts->first_image) return NTR_E_MEMORY;
+    for (size_t i = 0; i < count; i++)
+        counts->images[i] = (struct ntr_row_images){
+            image_of(counts, ntr_tally_row_place(counts->tally, &rows[i], rows[i].last)),
+            rows[i].target_unknown ? SIZE_MAX
+                                   : image_of(counts, ntr_tally_row_place(counts->tally, &rows[i], rows[i].target))};
     ntr_status status =
         ntr_tally_instructions(counts->tally, counts->program, UINT32_MAX, &counts->items, &counts->count);
     counts->made = status == NTR_OK;
@@ -138,6 +164,8 @@ static ntr_status make_counts(ntr_line_counts *counts) {
 
 void ntr_line_counts_release(ntr_line_counts *counts) {
     if (counts->made) ntr_tally_free_counts(counts->tally, counts->items);
+    ntr_dealloc(counts->tally->allocator, counts->images);
+    ntr_dealloc(counts->tally->allocator, counts->first_image);
     counts->made = false;
 }
 
@@ -153,6 +181,7 @@ ntr_status ntr_line_flow_make(ntr_line_flow *flow, ntr_debug_info *debug, ntr_li
     line_flow_builder m = {.flow = flow,
                            .program = counts->program,
                            .debug = debug,
+                           .index = index,
                            .counts = counts->items,
                            .count_count = counts->count};
     for (size_t i = 0; !status && i < row_count; i++)
@@ -162,7 +191,7 @@ ntr_status ntr_line_flow_make(ntr_line_flow *flow, ntr_debug_info *debug, ntr_li
         return status;
     }
     add_straight_flow(flow);
-    add_jumps(flow, counts->tally);
+    add_jumps(flow, counts, index);
     return NTR_OK;
 }
 

@@ -28,6 +28,11 @@ typedef struct ntr_line_flow {
     size_t count, capacity;
 } ntr_line_flow;
 
+/* The images that have the last instruction and the target of a row. */
+struct ntr_row_images {
+    size_t last, target; /* numbers; SIZE_MAX: none */
+};
+
 /* The instructions of one execution, expanded from its tally when the first image with line rows needs them. All images
  * share them: a program can have thousands of images (code generated at run time), most of them without lines. */
 typedef struct ntr_line_counts {
@@ -35,6 +40,8 @@ typedef struct ntr_line_counts {
     ntr_tally *tally;
     ntr_insn_count *items; /* sorted by address; NULL before the first use and when there are none */
     size_t count;
+    struct ntr_row_images *images; /* of the rows of the tally */
+    uint32_t *first_image; /* ntr_program_first_images: the counts of all images of a file are those of the first */
     bool made;
 } ntr_line_counts;
 

@@ -129,7 +129,7 @@ static bool stays(const machine_source *hart, const ntr_event *e) {
     if (!hart->stays || e->kind != NTR_EVENT_SPAN || e->flags & (NTR_EVENT_TARGET_UNKNOWN | NTR_EVENT_TIME))
         return false;
     if (e->end == NTR_END_CUT || e->end == NTR_END_NOT_TAKEN) return true;
-    return may_stay(e) && e->target - hart->code.low < hart->code.high - hart->code.low;
+    return may_stay(e) && ntr_function_range_holds(&hart->code, e->target, e->offset);
 }
 
 /* What ran on the stack of an unknown thread was executed by this one, in the kernel. */

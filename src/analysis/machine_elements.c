@@ -163,7 +163,8 @@ static uint8_t cause_at(const ntr_machine *m, const ntr_stack_moment *moment, ui
     enum { EBREAK_32 = 0x100073, EBREAK_16 = 0x9002, ECALL_32 = 0x73, BREAKPOINT = 3, ECALL_U = 8, ECALL_VS = 10 };
     uint8_t bytes[4] = {0};
     const ntr_context *context = moment->context;
-    size_t size = m->program ? ntr_program_read(m->program, context, moment->event->offset, address, bytes, 4) : 0;
+    size_t size =
+        m->program ? ntr_program_read(m->program, ntr_place_at(context, moment->event->offset, address), bytes, 4) : 0;
     const uint32_t word = ntr_little_32(bytes);
     if (size >= 2 && (word & 0xffff) == EBREAK_16) return BREAKPOINT;
     if (size < 4) return NTR_CAUSE_NONE;

@@ -14,21 +14,21 @@ void ntr_object_code_close(ntr_object_code *code) {
     code->file = NULL;
 }
 
-static uint64_t bits_at(const ntr_program *program, uint64_t address, size_t size) {
+static uint64_t bits_at(const ntr_program *program, ntr_place place, size_t size) {
     uint8_t bytes[8] = {0};
     uint64_t bits = 0;
-    size = ntr_program_read(program, NULL, NTR_POSITION_ANY, address, bytes, size < 8 ? size : 8);
+    size = ntr_program_read(program, place, bytes, size < 8 ? size : 8);
     for (size_t i = 0; i < size; i++) bits |= (uint64_t)bytes[i] << (8 * i);
     return bits;
 }
 
-bool ntr_object_code_at(const ntr_object_code *code, uint64_t address, ntr_insn *insn, uint64_t *bits) {
-    const bool found = ntr_program_insn(code->program, NULL, NTR_POSITION_ANY, address, insn) == NTR_OK;
-    *bits = found ? bits_at(code->program, address, insn->size) : 0;
+bool ntr_object_code_at(const ntr_object_code *code, ntr_place place, ntr_insn *insn, uint64_t *bits) {
+    const bool found = ntr_program_insn(code->program, place, insn) == NTR_OK;
+    *bits = found ? bits_at(code->program, place, insn->size) : 0;
     if (!code->file || *bits) return found;
     ntr_insn other;
-    if (ntr_program_insn(code->file, NULL, NTR_POSITION_ANY, address, &other) != NTR_OK) return found;
+    if (ntr_program_insn(code->file, place, &other) != NTR_OK) return found;
     *insn = other;
-    *bits = bits_at(code->file, address, insn->size);
+    *bits = bits_at(code->file, place, insn->size);
     return true;
 }

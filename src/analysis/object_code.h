@@ -14,8 +14,8 @@ typedef struct ntr_object_code {
 ntr_status ntr_object_code_open(ntr_object_code *code, const ntr_image_info *image, const ntr_allocator *allocator);
 void ntr_object_code_close(ntr_object_code *code);
 
-/* Decodes the instruction at an address, and stores its bits. A trace that has the code itself has what was executed,
+/* Decodes the instruction at a place, and stores its bits. A trace that has the code itself has what was executed,
  * and zeros around it: the rest is that of the file. Returns false when there is no code. */
-bool ntr_object_code_at(const ntr_object_code *code, uint64_t address, ntr_insn *insn, uint64_t *bits);
+bool ntr_object_code_at(const ntr_object_code *code, ntr_place place, ntr_insn *insn, uint64_t *bits);
 
 #endif

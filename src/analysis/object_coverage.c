@@ -2,6 +2,7 @@
 
 #include "base/allocator.h"
 #include "base/macros.h"
+#include "program/program.h"
 
 ntr_object_coverage *ntr_object_coverage_new(const ntr_allocator *allocator) {
     ntr_object_coverage *c = ntr_alloc(allocator, 1, sizeof *c);
@@ -39,22 +40,18 @@ static ntr_status make_list(ntr_object_coverage *c) {
 /* Returns whether the code of another image is found in the whole place of this one: it was given twice, by its bundle
  * and by -e. */
 static bool is_hidden(const ntr_program *program, size_t index, const ntr_image_info *info) {
-    const ntr_image_options *o = &info->options;
-    const ntr_context context = {.scontext = o->scontext,
-                                 .hcontext = o->hcontext,
-                                 .prv = o->has_prv ? o->prv : NTR_PRV_UNKNOWN,
-                                 .v = o->v,
-                                 .has_scontext = o->has_scontext,
-                                 .has_hcontext = o->has_hcontext};
     ntr_image_info other;
     size_t found;
-    if (ntr_program_image_at(program, &context, info->low, &found) != NTR_OK || found == index) return false;
+    if (ntr_program_image_at(program, ntr_program_image_place(program, index, info->low), &found) != NTR_OK ||
+        found == index)
+        return false;
     return ntr_program_image(program, found, &other) == NTR_OK && other.path && other.low == info->low &&
            other.high == info->high;
 }
 
 static ntr_status add_code(ntr_object_run *r, ntr_tally *tally, size_t index, const ntr_image_info *info) {
     r->bias = info->bias;
+    r->index = index;
     r->image = ntr_texts_keep(&r->coverage->texts, info->name);
     if (!r->image) return NTR_E_MEMORY;
     TRY(ntr_debug_info_lines(r->debug, index, &r->rows, &r->row_count));
@@ -66,7 +63,7 @@ static ntr_status add_code(ntr_object_run *r, ntr_tally *tally, size_t index, co
 static ntr_status add_image(ntr_object_run *r, ntr_tally *tally, size_t index) {
     ntr_image_info info;
     TRY(ntr_program_image(r->program, index, &info));
-    if (!info.path || is_hidden(r->program, index, &info)) return NTR_OK;
+    if (!info.path || r->first_image[index] != index || is_hidden(r->program, index, &info)) return NTR_OK;
     TRY(ntr_object_code_open(&r->code, &info, r->coverage->allocator));
     ntr_status status = add_code(r, tally, index, &info);
     ntr_object_code_close(&r->code);
@@ -77,11 +74,14 @@ ntr_status ntr_object_coverage_add(ntr_object_coverage *c, const ntr_program *pr
                                    ntr_tally *tally) {
     ntr_object_run r = {.coverage = c, .program = program, .debug = debug, .code = {.program = program}};
     ntr_insn_count *counts;
-    TRY(ntr_tally_instructions(tally, program, UINT32_MAX, &counts, &r.count));
+    uint32_t *first_image = ntr_program_first_images(program, c->allocator);
+    if (!first_image) return NTR_E_MEMORY;
+    r.first_image = first_image;
+    ntr_status status = ntr_tally_instructions(tally, program, UINT32_MAX, &counts, &r.count);
     r.counts = counts;
-    ntr_status status = NTR_OK;
     for (size_t i = 0; status == NTR_OK; i++) status = add_image(&r, tally, i);
     ntr_tally_free_counts(tally, counts);
+    ntr_dealloc(c->allocator, first_image);
     if (status != NTR_END) return status;
     c->gaps += ntr_tally_gaps(tally);
     ntr_object_merge_functions(c);

@@ -16,7 +16,7 @@ static int compare_addresses(const void *a, const void *b) {
 static uint64_t function_end(const ntr_object_run *r, uint64_t address) {
     ntr_frame frame;
     if (r->coverage->only_count) /* those that are not selected were not collected */
-        return ntr_debug_info_function(r->debug, NULL, address, &frame) == NTR_OK && frame.size
+        return ntr_debug_info_function(r->debug, ntr_object_run_place(r, address), &frame) == NTR_OK && frame.size
                    ? frame.entry + frame.size
                    : 0;
     const ntr_collected_function *functions = r->coverage->functions + r->first;
@@ -37,7 +37,7 @@ static ntr_status add_routine_insn(ntr_object_run *r, const ntr_line_row *row, u
                                    uint64_t bits) {
     ntr_object_coverage *c = r->coverage;
     ntr_symbol symbol = {.name = NULL};
-    const bool named = ntr_program_symbol(r->program, NULL, at, &symbol) == NTR_OK;
+    const bool named = ntr_program_symbol(r->program, ntr_object_run_place(r, at), &symbol) == NTR_OK;
     const char *name = named ? symbol.name : row->file;
     ntr_collected_function *last = c->function_count > r->described ? &c->functions[c->function_count - 1] : NULL;
     bool next = last && strcmp(last->shown.name, name ? name : "") == 0 &&
@@ -61,7 +61,8 @@ static ntr_status add_routine_insn(ntr_object_run *r, const ntr_line_row *row, u
 
 static bool symbol_begins(const ntr_object_run *r, uint64_t address) {
     ntr_symbol symbol;
-    return ntr_program_symbol(r->program, NULL, address, &symbol) == NTR_OK && symbol.address == address;
+    return ntr_program_symbol(r->program, ntr_object_run_place(r, address), &symbol) == NTR_OK &&
+           symbol.address == address;
 }
 
 /* nop, c.nop, and zeros. */
@@ -89,7 +90,7 @@ static uint64_t padding_end(ntr_object_run *r, const ntr_line_row *row, uint64_t
     uint64_t bits, at = address;
     if (row->address == address || !is_after_end(r, address)) return address;
     while (at < limit && !symbol_begins(r, at) && !ntr_object_run_count(r, at) &&
-           ntr_object_code_at(&r->code, at, &insn, &bits) && fills(&insn, bits))
+           ntr_object_code_at(&r->code, ntr_object_run_place(r, at), &insn, &bits) && fills(&insn, bits))
         at += insn.size;
     return at >= limit || symbol_begins(r, at) ? at : address;
 }
@@ -111,7 +112,7 @@ ntr_status ntr_object_run_routines(ntr_object_run *r) {
             if ((end = function_end(r, at)) != 0 || (end = padding_end(r, row, at)) != at) {
                 at = end;
             } else {
-                if (!ntr_object_code_at(&r->code, at, &insn, &bits)) break;
+                if (!ntr_object_code_at(&r->code, ntr_object_run_place(r, at), &insn, &bits)) break;
                 TRY(add_routine_insn(r, row, at, &insn, bits));
                 at += insn.size;
             }

@@ -13,7 +13,18 @@ const ntr_insn_count *ntr_object_run_count(const ntr_object_run *r, uint64_t add
         else
             high = middle;
     }
+    while (low < r->count && r->counts[low].address == address && r->counts[low].image != r->index) low++;
     return low < r->count && r->counts[low].address == address ? &r->counts[low] : NULL;
+}
+
+ntr_place ntr_object_run_place(const ntr_object_run *r, uint64_t address) {
+    return ntr_program_image_place(r->program, r->index, address);
+}
+
+static bool is_inside(const ntr_object_run *r, ntr_place place, uint64_t low, uint64_t high) {
+    size_t image;
+    if (place.address < low || place.address >= high) return false;
+    return ntr_program_image_at(r->program, place, &image) == NTR_OK && r->first_image[image] == r->index;
 }
 
 static const ntr_line_row *row_of(const ntr_object_run *r, uint64_t address) {
@@ -41,7 +52,7 @@ bool ntr_object_run_selects(ntr_object_run *r, const char *file) {
 static bool is_selected_at(ntr_object_run *r, uint64_t address) {
     ntr_frame frame;
     if (!r->coverage->only_count) return true;
-    if (ntr_debug_info_function(r->debug, NULL, address, &frame) == NTR_OK && frame.declared_in)
+    if (ntr_debug_info_function(r->debug, ntr_object_run_place(r, address), &frame) == NTR_OK && frame.declared_in)
         return ntr_object_run_selects(r, frame.declared_in);
     const ntr_line_row *row = row_of(r, address);
     return row && ntr_object_run_selects(r, row->file);
@@ -96,7 +107,7 @@ static ntr_status add_function(void *user, const ntr_frame *frame) {
     ntr_collected_function *f = ntr_object_run_add(r, &shown);
     if (!f) return NTR_E_MEMORY;
     for (uint64_t at = frame->entry; at - frame->entry < frame->size; at += insn.size) {
-        if (!ntr_object_code_at(&r->code, at, &insn, &bits)) break;
+        if (!ntr_object_code_at(&r->code, ntr_object_run_place(r, at), &insn, &bits)) break;
         TRY(ntr_object_run_add_insn(r, at, &insn, bits));
     }
     f->shown.insn_count = c->insn_count - f->first;
@@ -125,16 +136,18 @@ ntr_status ntr_object_run_targets(ntr_object_run *r, ntr_tally *tally, uint64_t 
     for (size_t i = 0; i < count; i++) {
         ntr_frame frame;
         uint8_t flow = flow_of(rows[i].end);
-        if (flow == NTR_FLOW_LINEAR || rows[i].target_unknown || rows[i].last < low || rows[i].last >= high) continue;
+        if (flow == NTR_FLOW_LINEAR || rows[i].target_unknown) continue;
+        if (!is_inside(r, ntr_tally_row_place(tally, &rows[i], rows[i].last), low, high)) continue;
+        const ntr_place target = ntr_tally_row_place(tally, &rows[i], rows[i].target);
         if (!is_selected_at(r, rows[i].last)) continue;
-        bool named = ntr_debug_info_function(r->debug, NULL, rows[i].target, &frame) == NTR_OK;
+        bool named = ntr_debug_info_function(r->debug, target, &frame) == NTR_OK;
         if (ntr_reserve(c->allocator, (void **)&c->targets, &c->target_capacity, c->target_count + 1,
                         sizeof *c->targets))
             return NTR_E_MEMORY;
         c->targets[c->target_count++] = (ntr_object_target){
             .image = r->image,
             .from = rows[i].last - r->bias,
-            .to = rows[i].target >= low && rows[i].target < high ? rows[i].target - r->bias : rows[i].target,
+            .to = is_inside(r, target, low, high) ? rows[i].target - r->bias : rows[i].target,
             .count = rows[i].count,
             .flow = flow,
             .symbol = named ? ntr_texts_keep(&c->texts, frame.function) : NULL,

@@ -14,6 +14,8 @@ typedef struct ntr_object_run {
     const ntr_insn_count *counts; /* sorted by address */
     size_t count;
     const char *image;
+    size_t index; /* of the image */
+    const uint32_t *first_image; /* ntr_program_first_images */
     uint64_t bias;
     ntr_debug_info *debug;
     size_t first; /* of `functions`: of the current image, */
@@ -28,6 +30,9 @@ bool ntr_object_run_selects(ntr_object_run *run, const char *file);
 /* Returns the counts of the instruction at an address, or NULL: it was not executed. */
 const ntr_insn_count *ntr_object_run_count(const ntr_object_run *run, uint64_t address);
 
+/* Returns the place of an address of the current image. */
+ntr_place ntr_object_run_place(const ntr_object_run *run, uint64_t address);
+
 /* Adds an instruction to the function that was added last. Errors: NTR_E_MEMORY. */
 ntr_status ntr_object_run_add_insn(ntr_object_run *run, uint64_t address, const ntr_insn *insn, uint64_t bits);
 
@@ -35,7 +40,8 @@ ntr_status ntr_object_run_add_insn(ntr_object_run *run, uint64_t address, const 
 ntr_collected_function *ntr_object_run_add(ntr_object_run *run, const ntr_object_function *shown);
 
 /* Add the functions of debug information in the image number `index`; the routines of assembler, which have none there
- * (object_routines.c); and the targets of indirect jumps and calls in the code [low, high). Errors: NTR_E_MEMORY. */
+ * (object_routines.c); and the targets of indirect jumps and calls in the code [low, high) of the image. Errors:
+ * NTR_E_MEMORY. */
 ntr_status ntr_object_run_functions(ntr_object_run *run, size_t index);
 ntr_status ntr_object_run_routines(ntr_object_run *run);
 ntr_status ntr_object_run_targets(ntr_object_run *run, ntr_tally *tally, uint64_t low, uint64_t high);

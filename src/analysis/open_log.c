@@ -39,11 +39,11 @@ static ntr_status select_context(ntr_callstack *cs, const ntr_event *event) {
 /* ---- which events touch unknown frames */
 
 static uint32_t function_of(ntr_callstack *cs, const ntr_event *event, uint64_t address) {
-    return ntr_callstack_range(cs, event->src, &event->context, address).number;
+    return ntr_callstack_range(cs, event, address).number;
 }
 
 static bool is_entry(ntr_callstack *cs, const ntr_event *event, uint64_t address) {
-    return ntr_callstack_range(cs, event->src, &event->context, address).low == address;
+    return ntr_callstack_range(cs, event, address).low == address;
 }
 
 /* Returns whether a call above the base returns to the address. */

@@ -70,7 +70,8 @@ static ntr_status by_instruction(profile_builder *m) {
     ntr_status status = ntr_tally_instructions(m->tally, m->program, UINT32_MAX, &counts, &count);
     for (size_t i = 0; !status && i < count; i++) {
         ntr_frame frames[NTR_FRAMES_MAX];
-        size_t depth = ntr_debug_info_frames(m->debug, NULL, counts[i].address, frames, NTR_FRAMES_MAX);
+        size_t depth =
+            ntr_debug_info_frames(m->debug, ntr_tally_count_place(m->tally, &counts[i]), frames, NTR_FRAMES_MAX);
         ntr_profile_row *row = add(m);
         if (!row) {
             status = NTR_E_MEMORY;

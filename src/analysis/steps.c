@@ -90,7 +90,8 @@ static ntr_execution_step next_run(struct ntr_steps *steps) {
 
 static unsigned length_at(const struct ntr_steps *steps, uint64_t address) {
     uint8_t bytes[2];
-    size_t got = ntr_program_read(steps->program, &steps->run.context, steps->run.offset, address, bytes, 2);
+    size_t got =
+        ntr_program_read(steps->program, ntr_place_at(&steps->run.context, steps->run.offset, address), bytes, 2);
 
     return got < 2 ? 2 : ntr_insn_length((uint16_t)(bytes[0] | bytes[1] << 8));
 }

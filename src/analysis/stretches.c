@@ -40,8 +40,8 @@ typedef struct span_moment {
 
 /* ---- stretches */
 
-static const char *name_at(ntr_stretch_state *s, const ntr_context *context, uint64_t address) {
-    const ntr_function *f = ntr_functions_get(s->functions, ntr_functions_at(s->functions, context, address));
+static const char *name_at(ntr_stretch_state *s, ntr_place place) {
+    const ntr_function *f = ntr_functions_get(s->functions, ntr_functions_at(s->functions, place));
     return f ? f->name : NULL;
 }
 
@@ -55,9 +55,9 @@ static void keep(const span_moment *m, unsigned kind, ntr_long_stretch long_one,
     if (at == NTR_STRETCHES_LONGEST && all->longest[at - 1].instructions >= long_one.instructions) return;
     begin.prv = prv;
     begin.v = 0;
-    long_one.from_function = name_at(m->state, &begin, long_one.from);
+    long_one.from_function = name_at(m->state, ntr_place_at(&begin, m->span->offset, long_one.from));
     if (!m->span->instructions) end.prv = NTR_PRV_UNKNOWN;
-    long_one.to_function = name_at(m->state, &end, long_one.to);
+    long_one.to_function = name_at(m->state, ntr_place_at(&end, m->span->offset, long_one.to));
     if (at < NTR_STRETCHES_LONGEST)
         all->longest_count++;
     else

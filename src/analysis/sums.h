@@ -20,7 +20,7 @@ void ntr_calltree_add_self(ntr_calltree *tree, uint32_t node, uint64_t instructi
 /* Where a function was found first. */
 typedef struct ntr_function_place {
     ntr_context context;
-    uint64_t address;
+    uint64_t address, position;
     bool only_name; /* of ntr_functions_named: it has no address */
 } ntr_function_place;
 

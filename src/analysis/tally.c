@@ -2,13 +2,16 @@
 #include "analysis/sums.h"
 #include "base/allocator.h"
 #include "base/macros.h"
+#include "program/program.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-ntr_tally *ntr_tally_new(const ntr_allocator *allocator) {
+ntr_tally *ntr_tally_new(const ntr_program *program, const ntr_allocator *allocator) {
     ntr_tally *t = ntr_alloc(allocator, 1, sizeof *t);
-    if (t) t->allocator = allocator;
+    if (!t) return NULL;
+    t->program = program;
+    t->allocator = allocator;
     return t;
 }
 
@@ -17,6 +20,7 @@ void ntr_tally_free(ntr_tally *t) {
     ntr_dealloc(t->allocator, t->rows);
     ntr_dealloc(t->allocator, t->slots);
     ntr_dealloc(t->allocator, t->views);
+    ntr_dealloc(t->allocator, t->known);
     for (size_t i = 0; i < t->attribution_count; i++) ntr_time_attribution_release(&t->attributions[i], t->allocator);
     ntr_dealloc(t->allocator, t->attributions);
     ntr_dealloc(t->allocator, t);
@@ -69,14 +73,14 @@ const ntr_tally_view_info *ntr_tally_view(const ntr_tally *t, uint32_t view) {
 static size_t hash(const ntr_tally_row *row) {
     uint64_t value = row->address * 0x9e3779b97f4a7c15u;
     value ^= (row->target + row->end) * 0xc2b2ae3d27d4eb4fu;
-    value ^= (row->last + row->view) * 0x165667b19e3779f9u;
+    value ^= (row->last + row->view + (row->position << 20)) * 0x165667b19e3779f9u;
     return (size_t)(value ^ value >> 29);
 }
 
 static bool same_row(const ntr_tally_row *a, const ntr_tally_row *b) {
     return a->address == b->address && a->target == b->target && a->last == b->last &&
            a->instructions == b->instructions && a->end == b->end && a->view == b->view &&
-           a->target_unknown == b->target_unknown;
+           a->target_unknown == b->target_unknown && a->position == b->position;
 }
 
 static uint32_t *slot_of(ntr_tally *t, const ntr_tally_row *row) {
@@ -135,13 +139,46 @@ static ntr_tally_row row_of(const ntr_event *event, uint64_t times) {
     };
 }
 
+/* ---- positions: spans and targets that mean the same share a row */
+
+static ntr_validity intersection(ntr_validity a, ntr_validity b) {
+    return (ntr_validity){a.from > b.from ? a.from : b.from, a.last < b.last ? a.last : b.last};
+}
+
+static __attribute__((noinline)) ntr_status find_position(ntr_tally *t, const ntr_event *event, ntr_tally_row *row) {
+    if (!t->known && !(t->known = ntr_alloc(t->allocator, KNOWN_SPANS, sizeof *t->known))) return NTR_E_MEMORY;
+    if (t->known_revision != t->program->revision) {
+        memset(t->known, 0, KNOWN_SPANS * sizeof *t->known);
+        t->known_revision = t->program->revision;
+    }
+    struct known_span *k = &t->known[hash(row) % KNOWN_SPANS];
+    bool same =
+        k->view == row->view + 1 && k->address == row->address && k->last == row->last && k->target == row->target;
+    if (!same || event->offset < k->valid.from || event->offset > k->valid.last) {
+        *k = (struct known_span){row->address, row->last, row->target, row->view + 1,
+                                 ntr_program_validity(t->program, ntr_event_place(event, row->address), row->last)};
+        if (!row->target_unknown)
+            k->valid = intersection(k->valid,
+                                    ntr_program_validity(t->program, ntr_event_place(event, row->target), row->target));
+    }
+    row->position = k->valid.from;
+    return NTR_OK;
+}
+
+/* Sets the view and the position of the row of a span. */
+static inline ntr_status locate(ntr_tally *t, const ntr_event *event, ntr_tally_row *row) {
+    ntr_status status = view_of(t, event->src, &event->context, &row->view);
+    if (status || !t->program || !t->program->timed) return status;
+    return find_position(t, event, row);
+}
+
 ntr_status ntr_tally_count(void *tally, const ntr_event *event, uint64_t times) {
     ntr_tally *t = tally;
     if (event->kind == NTR_EVENT_GAP) t->gaps++;
     if (event->kind != NTR_EVENT_SPAN) return NTR_OK;
     ntr_tally_row row = row_of(event, times);
     uint32_t number;
-    ntr_status status = view_of(t, event->src, &event->context, &row.view);
+    ntr_status status = locate(t, event, &row);
     return status ? status : add(t, &row, &number);
 }
 
@@ -203,7 +240,7 @@ static ntr_status pass_time(ntr_tally *t, const ntr_event *event) {
 static ntr_status add_span(ntr_tally *t, const ntr_event *event) {
     ntr_tally_row row = row_of(event, 1);
     uint32_t number;
-    ntr_status status = view_of(t, event->src, &event->context, &row.view);
+    ntr_status status = locate(t, event, &row);
     if (!status) status = add(t, &row, &number);
     if (status || !t->keeps_time) return status;
     return ntr_time_attribution_add(&t->attributions[event->src], number, event->instructions, t->allocator);
@@ -239,6 +276,7 @@ static int compare(const void *a, const void *b) {
     NTR_COMPARE_BY(end);
     NTR_COMPARE_BY(target);
     NTR_COMPARE_BY(instructions);
+    NTR_COMPARE_BY(position);
     return 0;
 }
 
@@ -259,6 +297,14 @@ const ntr_tally_row *ntr_tally_rows(ntr_tally *t, size_t *count) {
     }
     *count = t->count;
     return t->rows;
+}
+
+ntr_place ntr_tally_row_place(const ntr_tally *t, const ntr_tally_row *row, uint64_t address) {
+    return ntr_place_at(&t->views[row->view].context, row->position, address);
+}
+
+ntr_place ntr_tally_count_place(const ntr_tally *t, const ntr_insn_count *count) {
+    return ntr_place_at(&t->views[count->view].context, count->position, count->address);
 }
 
 uint64_t ntr_tally_gaps(const ntr_tally *t) {

@@ -1,16 +1,40 @@
-/* The rows of a tally as counts of single instructions: each row is expanded, equal addresses are added. */
+/* The rows of a tally as counts of single instructions: each row is expanded, equal instructions are added. */
 #include "analysis/tally_state.h"
 #include "base/allocator.h"
 #include "base/macros.h"
-#include "program/image_timeline.h"
+#include "program/program.h"
 
 #include <ntrace/instructions.h>
 #include <stdlib.h>
 
+/* An instruction, and the segment that has it when no file has it; 0: a file has it. */
+typedef struct counted_insn {
+    ntr_insn_count count;
+    uint32_t segment;
+} counted_insn;
+
+/* Which code is at an address: what equal instructions have in common. */
+typedef struct code_owner {
+    uint32_t image, segment;
+} code_owner;
+
 typedef struct count_table {
-    ntr_insn_count *items;
+    ntr_tally *tally;
+    const ntr_program *program;
+    uint32_t *first_image; /* ntr_program_first_images */
+    counted_insn *items;
     size_t count, capacity;
 } count_table;
+
+static code_owner owner_at(const count_table *t, ntr_place place) {
+    ntr_code_window window;
+    size_t image;
+    code_owner owner = {NTR_NO_IMAGE, 0};
+    if (ntr_program_image_at(t->program, place, &image) == NTR_OK) owner.image = t->first_image[image];
+    if (ntr_program_window(t->program, place, &window) && !t->program->images[window.image].path)
+        owner.segment = window.image + 1;
+    return owner;
+}
 
 /* Returns the ticks of the first `count` instructions of a row. */
 static uint64_t ticks_until(const ntr_tally_row *row, uint64_t count) {
@@ -18,107 +42,105 @@ static uint64_t ticks_until(const ntr_tally_row *row, uint64_t count) {
     return part * count + rest * count / row->instructions;
 }
 
-static bool may_end(ntr_flow flow, ntr_end end) {
-    const bool any = end == NTR_END_CUT || end == NTR_END_EXCEPTION || end == NTR_END_INTERRUPT || end == NTR_END_TRAP;
-    const bool branch = end == NTR_END_TAKEN || end == NTR_END_NOT_TAKEN;
-    return any || (branch ? flow == NTR_FLOW_BRANCH : flow != NTR_FLOW_LINEAR && flow != NTR_FLOW_BRANCH);
-}
-
-/* Appends the instructions of one row as they are in the images of a position, up to where no image has the next one.
- * *fits: they are what was executed. Zeros, which fill the space between known code, are no instructions. */
-static ntr_status decode(ntr_tally *t, ntr_instructions *instructions, const ntr_tally_row *row, uint64_t position,
-                         count_table *table, bool *fits) {
+/* Appends the instructions of one row, up to where no image has the next one. */
+static ntr_status expand(count_table *t, ntr_instructions *instructions, const ntr_tally_row *row) {
     const ntr_event span = {.kind = NTR_EVENT_SPAN,
-                            .context = t->views[row->view].context,
+                            .context = t->tally->views[row->view].context,
                             .address = row->address,
-                            .offset = position,
+                            .offset = row->position,
                             .instructions = row->instructions};
-    ntr_instruction insn = {0};
+    const code_owner first = owner_at(t, ntr_event_place(&span, row->address)),
+                     last = owner_at(t, ntr_event_place(&span, row->last));
+    const bool one = first.image == last.image && first.segment == last.segment;
+    ntr_instruction insn;
     ntr_status status;
-    uint32_t i = 0;
-    *fits = true;
     ntr_instructions_begin(instructions, &span);
-    for (; (status = ntr_instructions_next(instructions, &insn)) == NTR_OK; i++) {
-        if (ntr_reserve(t->allocator, (void **)&table->items, &table->capacity, table->count + 1, sizeof *table->items))
+    for (uint32_t i = 0; (status = ntr_instructions_next(instructions, &insn)) == NTR_OK; i++) {
+        if (ntr_reserve(t->tally->allocator, (void **)&t->items, &t->capacity, t->count + 1, sizeof *t->items))
             return NTR_E_MEMORY;
-        bool is_last = insn.address == row->last;
-        *fits &= (insn.bits & 0xffff) != 0;
-        table->items[table->count++] = (ntr_insn_count){
-            .address = insn.address,
-            .executed = row->count,
-            .ticks = ticks_until(row, i + 1) - ticks_until(row, i),
-            .taken = is_last && row->end == NTR_END_TAKEN ? row->count : 0,
-            .not_taken = is_last && row->end == NTR_END_NOT_TAKEN ? row->count : 0,
-            .size = insn.insn.size,
-            .flow = insn.insn.flow,
+        const bool is_last = insn.address == row->last;
+        const code_owner owner = one ? first : owner_at(t, ntr_event_place(&span, insn.address));
+        t->items[t->count++] = (counted_insn){
+            .segment = owner.segment,
+            .count = {.address = insn.address,
+                      .position = row->position,
+                      .view = row->view,
+                      .image = owner.image,
+                      .executed = row->count,
+                      .ticks = ticks_until(row, i + 1) - ticks_until(row, i),
+                      .taken = is_last && row->end == NTR_END_TAKEN ? row->count : 0,
+                      .not_taken = is_last && row->end == NTR_END_NOT_TAKEN ? row->count : 0,
+                      .size = insn.insn.size,
+                      .flow = insn.insn.flow},
         };
     }
-    *fits &= i == row->instructions && insn.address == row->last && may_end(insn.insn.flow, row->end);
     return status == NTR_E_MEMORY ? status : NTR_OK;
 }
 
-/* Adds the instructions of one row, from the first version of the code that fits; the first of all if none does. */
-static ntr_status expand(ntr_tally *t, const ntr_program *program, ntr_instructions *instructions,
-                         const ntr_tally_row *row, count_table *table) {
-    const size_t before = table->count;
-    uint64_t position = 0;
-    bool fits;
-    ntr_status status = decode(t, instructions, row, position, table, &fits);
-    while (status == NTR_OK && !fits && position != NTR_POSITION_ANY) {
-        position = ntr_program_next_version(program, row->address, row->last, position);
-        table->count = before;
-        status = decode(t, instructions, row, position == NTR_POSITION_ANY ? 0 : position, table, &fits);
-    }
-    return status;
-}
-
 static int compare_counts(const void *a, const void *b) {
-    const ntr_insn_count *x = a, *y = b;
-    NTR_COMPARE_BY(address);
+    const counted_insn *x = a, *y = b;
+    NTR_COMPARE_BY(count.address);
+    NTR_COMPARE_BY(count.image);
+    NTR_COMPARE_BY(segment);
+    NTR_COMPARE_BY(count.position);
     return 0;
 }
 
-/* Merges sorted items with equal addresses. */
-static void merge(count_table *table) {
-    size_t kept = 0;
-    for (size_t i = 0; i < table->count; i++) {
-        const ntr_insn_count *item = &table->items[i];
-        if (kept && table->items[kept - 1].address == item->address) {
-            table->items[kept - 1].executed += item->executed;
-            table->items[kept - 1].ticks += item->ticks;
-            table->items[kept - 1].taken += item->taken;
-            table->items[kept - 1].not_taken += item->not_taken;
-        } else {
-            table->items[kept++] = *item;
-        }
-    }
-    table->count = kept;
+/* Is it the same instruction with the same name? Names of code without a file may change although the code does not. */
+static bool is_same(const count_table *t, const counted_insn *x, const counted_insn *y) {
+    if (x->count.address != y->count.address || x->count.image != y->count.image || x->segment != y->segment)
+        return false;
+    const bool file = x->count.image != NTR_NO_IMAGE && t->program->images[x->count.image].path;
+    return file || x->count.position == y->count.position ||
+           ntr_program_validity(t->program, ntr_tally_count_place(t->tally, &x->count), x->count.address).from ==
+               ntr_program_validity(t->program, ntr_tally_count_place(t->tally, &y->count), y->count.address).from;
 }
 
-static ntr_status expand_all(ntr_tally *t, const ntr_program *program, uint32_t view, count_table *table) {
+/* Merges sorted items that are the same, and stores them as an array of counts. */
+static ntr_status merge(const count_table *t, ntr_insn_count **counts, size_t *count) {
+    size_t kept = 0;
+    ntr_insn_count *to = *counts = ntr_alloc(t->tally->allocator, t->count + 1, sizeof *to);
+    if (!to) return NTR_E_MEMORY;
+    for (size_t i = 0; i < t->count; i++) {
+        const ntr_insn_count *item = &t->items[i].count;
+        if (kept && is_same(t, &t->items[i - 1], &t->items[i])) {
+            to[kept - 1].executed += item->executed;
+            to[kept - 1].ticks += item->ticks;
+            to[kept - 1].taken += item->taken;
+            to[kept - 1].not_taken += item->not_taken;
+        } else {
+            to[kept++] = *item;
+        }
+    }
+    *count = kept;
+    return NTR_OK;
+}
+
+static ntr_status expand_all(count_table *t, uint32_t view) {
     size_t rows;
-    const ntr_tally_row *row = ntr_tally_rows(t, &rows);
-    ntr_instructions *instructions = ntr_instructions_new(program, t->allocator);
-    ntr_status status = instructions ? NTR_OK : NTR_E_MEMORY;
+    const ntr_tally_row *row = ntr_tally_rows(t->tally, &rows);
+    ntr_instructions *instructions = ntr_instructions_new(t->program, t->tally->allocator);
+    ntr_status status = instructions && t->first_image ? NTR_OK : NTR_E_MEMORY;
     for (size_t i = 0; i < rows && status == NTR_OK; i++)
-        if (view == UINT32_MAX || row[i].view == view) status = expand(t, program, instructions, &row[i], table);
+        if (view == UINT32_MAX || row[i].view == view) status = expand(t, instructions, &row[i]);
     ntr_instructions_free(instructions);
     return status;
 }
 
 ntr_status ntr_tally_instructions(ntr_tally *t, const ntr_program *program, uint32_t view, ntr_insn_count **counts,
                                   size_t *count) {
-    count_table table = {0};
-    ntr_status status = expand_all(t, program, view, &table);
-    if (status) {
-        ntr_dealloc(t->allocator, table.items);
-        return status;
+    count_table table = {
+        .tally = t, .program = program, .first_image = ntr_program_first_images(program, t->allocator)};
+    *counts = NULL;
+    *count = 0;
+    ntr_status status = expand_all(&table, view);
+    if (status == NTR_OK) {
+        if (table.count) qsort(table.items, table.count, sizeof *table.items, compare_counts);
+        status = merge(&table, counts, count);
     }
-    if (table.count) qsort(table.items, table.count, sizeof *table.items, compare_counts);
-    merge(&table);
-    *counts = table.items;
-    *count = table.count;
-    return NTR_OK;
+    ntr_dealloc(t->allocator, table.items);
+    ntr_dealloc(t->allocator, table.first_image);
+    return status;
 }
 
 void ntr_tally_free_counts(const ntr_tally *t, ntr_insn_count *counts) {

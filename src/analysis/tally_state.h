@@ -6,10 +6,20 @@
 
 #include <ntrace/tally.h>
 
-enum { RECENT_VIEWS = 64 };
+enum { RECENT_VIEWS = 64, KNOWN_SPANS = 4096 };
+
+/* The stream offsets at which a span means the same. */
+struct known_span {
+    uint64_t address, last, target;
+    uint32_t view; /* + 1; 0: free */
+    ntr_validity valid;
+};
 
 struct ntr_tally {
+    const ntr_program *program; /* NULL: its code does not change */
     const ntr_allocator *allocator;
+    struct known_span *known; /* by a hash; NULL while the code of the program does not change */
+    uint64_t known_revision;  /* of the program */
     ntr_tally_row *rows;
     size_t count, capacity;
     uint32_t *slots; /* hash table, open addressing: row + 1, 0 when free */

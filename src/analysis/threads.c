@@ -215,7 +215,7 @@ static bool any_left_in(const change *c, uint32_t function) {
 ntr_status ntr_threads_switch(change *c, uint64_t target) {
     hart *h = c->hart;
     ntr_callstack_pop(c, c->stack->depth - 1, false);
-    const uint32_t function = ntr_functions_at(c->cs->functions, &h->context, target);
+    const uint32_t function = ntr_functions_at(c->cs->functions, ntr_place_at(&h->context, c->event->offset, target));
     if (find_late(c) != NTR_OK) return NTR_E_MEMORY;
     park(c);
     const ntr_task *task = next_task(h, c->event->offset);

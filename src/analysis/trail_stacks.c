@@ -33,15 +33,15 @@ void ntr_trail_from_stack(const ntr_callstack *cs, uint16_t src, ntr_call_trail 
 static bool may_be_awaited(const ntr_program *program, const ntr_event *e) {
     ntr_insn insn;
     for (unsigned length = 2; length <= 4; length += 2)
-        if (ntr_program_insn(program, &e->context, e->offset, e->target - length, &insn) == NTR_OK &&
+        if (ntr_program_insn(program, ntr_place_at(&e->context, e->offset, e->target - length), &insn) == NTR_OK &&
             insn.size == length && (insn.flow == NTR_FLOW_DIRECT_CALL || insn.flow == NTR_FLOW_INDIRECT_CALL))
             return true;
     return false;
 }
 
 static bool is_regular_jump(ntr_callstack *cs, const ntr_program *program, const ntr_event *e) {
-    const ntr_function_range from = ntr_callstack_range(cs, e->src, &e->context, e->last);
-    const ntr_function_range to = ntr_callstack_range(cs, e->src, &e->context, e->target);
+    const ntr_function_range from = ntr_callstack_range(cs, e, e->last);
+    const ntr_function_range to = ntr_callstack_range(cs, e, e->target);
     return to.low == e->target || to.number == from.number || !may_be_awaited(program, e);
 }
 
@@ -81,6 +81,7 @@ static void set_function(ntr_stack_frame *frame, uint32_t function) {
 ntr_status ntr_trail_to_stack(ntr_callstack *cs, uint16_t src, ntr_call_trail *trail, const ntr_trail_place *place) {
     hart *h = known_hart(cs, src);
     stack *s = h ? &cs->stacks[h->current] : NULL;
+    const ntr_event at = {.src = src, .offset = place->offset, .context = h ? h->context : (ntr_context){0}};
     if (!s || trail->least + (size_t)1 > s->depth) return NTR_E_STATE;
     if (ntr_reserve(cs->allocator, (void **)&s->frames, &s->capacity, (size_t)trail->depth + 1, sizeof *s->frames))
         return NTR_E_MEMORY;
@@ -93,7 +94,7 @@ ntr_status ntr_trail_to_stack(ntr_callstack *cs, uint16_t src, ntr_call_trail *t
         }
         if (is_top && !place->address_known) break;
         const uint64_t inside = is_top ? place->address : site_of(trail->returns[i]);
-        const uint32_t function = ntr_callstack_range(cs, src, &h->context, inside).number;
+        const uint32_t function = ntr_callstack_range(cs, &at, inside).number;
         if (function == UINT32_MAX) return NTR_E_MEMORY;
         set_function(&s->frames[i], function);
     }

@@ -19,6 +19,7 @@ bool ntr_trail_regular(ntr_callstack *callstack, const ntr_program *program, con
 /* Where a source is. */
 typedef struct ntr_trail_place {
     uint64_t address; /* of its next instruction */
+    uint64_t offset; /* in the stream */
     bool address_known;
     bool stopped; /* no instruction was executed since it stopped at `stopped_at` */
     uint64_t stopped_at;

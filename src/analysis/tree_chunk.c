@@ -194,7 +194,8 @@ static uint32_t trial_number(void *user, uint32_t number) {
     }
     if (a->trial_of[number] == UINT32_MAX) {
         const ntr_function_place place = ntr_functions_place(a->real, number);
-        a->trial_of[number] = ntr_functions_at(a->functions, &place.context, place.address);
+        a->trial_of[number] =
+            ntr_functions_at(a->functions, ntr_place_at(&place.context, place.position, place.address));
     }
     return a->trial_of[number];
 }
@@ -205,8 +206,11 @@ static ntr_status find_functions(ntr_chunk_applier *a, ntr_functions *functions,
     if (ntr_reserve(a->allocator, (void **)&a->numbers, &a->number_capacity, count + 1, sizeof *a->numbers))
         return NTR_E_MEMORY;
     for (size_t i = 0; i < count; i++) {
-        a->numbers[i] = packed[i].name ? ntr_functions_named(functions, packed[i].name)
-                                       : ntr_functions_at(functions, &packed[i].place.context, packed[i].place.address);
+        a->numbers[i] =
+            packed[i].name
+                ? ntr_functions_named(functions, packed[i].name)
+                : ntr_functions_at(functions, ntr_place_at(&packed[i].place.context, packed[i].place.position,
+                                                           packed[i].place.address));
         if (a->numbers[i] == UINT32_MAX) return NTR_E_MEMORY;
     }
     return NTR_OK;

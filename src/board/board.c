@@ -24,7 +24,8 @@ static ntr_status load_image(ntr_board *board, const ntr_image_info *info) {
     uint8_t bytes[LOAD_CHUNK];
     if (info->high - info->low > BOARD_MEMORY_MAX) return NTR_E_LIMIT;
     for (uint64_t at = info->low; at < info->high;) {
-        const size_t got = ntr_program_read(board->config.program, NULL, NTR_POSITION_ANY, at, bytes, sizeof bytes);
+        const size_t got =
+            ntr_program_read(board->config.program, ntr_place_at(NULL, NTR_POSITION_ANY, at), bytes, sizeof bytes);
         if (got && !ntr_capture_memory_write(&board->memory, at, bytes, got)) return NTR_E_MEMORY;
         at += got ? got : GAP_STEP;
     }

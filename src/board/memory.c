@@ -17,8 +17,8 @@ bool board_is_component(const ntr_board *board, uint64_t address) {
 static bool in_program(const ntr_board *board, uint64_t address, size_t size) {
     uint8_t byte;
     if (!board->config.program || address > UINT64_MAX - size) return false;
-    return ntr_program_read(board->config.program, NULL, NTR_POSITION_ANY, address, &byte, 1) &&
-           ntr_program_read(board->config.program, NULL, NTR_POSITION_ANY, address + size - 1, &byte, 1);
+    return ntr_program_read(board->config.program, ntr_place_at(NULL, NTR_POSITION_ANY, address), &byte, 1) &&
+           ntr_program_read(board->config.program, ntr_place_at(NULL, NTR_POSITION_ANY, address + size - 1), &byte, 1);
 }
 
 bool board_memory_read(const ntr_board *board, uint64_t address, uint8_t *out, size_t size) {

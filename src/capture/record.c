@@ -92,7 +92,8 @@ static bool is_in_files(const struct code_file *out, const struct ntr_capture_co
 
     for (uint64_t at = 0; at < range->length;) {
         size_t want = range->length - at < sizeof there ? (size_t)(range->length - at) : sizeof there;
-        size_t n = ntr_program_read(out->record->program, NULL, NTR_POSITION_ANY, range->address + at, there, want);
+        size_t n = ntr_program_read(out->record->program, ntr_place_at(NULL, NTR_POSITION_ANY, range->address + at),
+                                    there, want);
         if (n == 0 || memcmp(there, bytes + at, n) != 0) return false;
         at += n;
     }
@@ -103,7 +104,8 @@ static bool is_in_files(const struct code_file *out, const struct ntr_capture_co
 static bool is_free(const struct code_file *out, uint64_t address, uint64_t length) {
     uint8_t byte;
     for (uint64_t at = 0; at < length; at++) {
-        if (ntr_program_read(out->record->program, NULL, NTR_POSITION_ANY, address + at, &byte, 1)) return false;
+        if (ntr_program_read(out->record->program, ntr_place_at(NULL, NTR_POSITION_ANY, address + at), &byte, 1))
+            return false;
     }
     return true;
 }

@@ -122,7 +122,7 @@ static void find_symbol(void *user, struct ntr_capture_place *place) {
         place->code_size =
             session->machine.name
                 ? 0
-                : ntr_program_read(program, NULL, 0, symbol.address, place->code,
+                : ntr_program_read(program, ntr_place_at(NULL, 0, symbol.address), place->code,
                                    symbol.size && symbol.size < sizeof place->code ? symbol.size : sizeof place->code);
     }
     while (place->file && ntr_program_find_in(program, place->file, place->name, &place->images, &symbol) == NTR_OK)

@@ -2,8 +2,64 @@
 
 #include "base/allocator.h"
 #include "base/macros.h"
+#include "program/program.h"
 
 #include <stdlib.h>
+
+/* ---- images */
+
+static int compare_images(const void *a, const void *b) {
+    const ntr_map_image *x = a, *y = b;
+    NTR_COMPARE_BY(low);
+    return 0;
+}
+
+static bool is_free(const ntr_code_map *map, const ntr_image_info *info) {
+    for (size_t i = 0; i < map->image_count; i++)
+        if (info->low < map->images[i].high && map->images[i].low < info->high) return false;
+    return true;
+}
+
+ntr_status ntr_code_map_choose(ntr_code_map *map) {
+    ntr_image_info info;
+    size_t count = 0;
+    map->first_image = ntr_program_first_images(map->program, map->allocator);
+    while (ntr_program_image(map->program, count, &info) == NTR_OK) count++;
+    map->images = ntr_alloc(map->allocator, count + 1, sizeof *map->images);
+    if (!map->first_image || !map->images) return NTR_E_MEMORY;
+    for (size_t i = 0; i < count; i++)
+        if (ntr_program_image(map->program, i, &info) == NTR_OK && info.path && map->first_image[i] == i &&
+            (info.low == info.high || is_free(map, &info)))
+            map->images[map->image_count++] = (ntr_map_image){info.low, info.high, i};
+    if (map->image_count) qsort(map->images, map->image_count, sizeof *map->images, compare_images);
+    return NTR_OK;
+}
+
+static const ntr_map_image *image_at(const ntr_code_map *map, uint64_t address) {
+    size_t low = 0, high = map->image_count;
+    while (low < high) {
+        size_t middle = low + (high - low) / 2;
+        if (map->images[middle].low <= address)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low && address < map->images[low - 1].high ? &map->images[low - 1] : NULL;
+}
+
+ntr_place ntr_code_map_place(const ntr_code_map *map, uint64_t address) {
+    const ntr_map_image *image = image_at(map, address);
+    return image ? ntr_program_image_place(map->program, image->number, address) : ntr_place_at(NULL, 0, address);
+}
+
+bool ntr_code_map_describes(const ntr_code_map *map, ntr_place place) {
+    const ntr_map_image *image = image_at(map, place.address);
+    size_t found;
+    return image && ntr_program_image_at(map->program, place, &found) == NTR_OK &&
+           map->first_image[found] == image->number;
+}
+
+/* ---- branches and calls */
 
 static int compare_branches(const void *a, const void *b) {
     const ntr_decision_branch *x = a, *y = b;
@@ -82,4 +138,6 @@ void ntr_code_map_release(ntr_code_map *map) {
     ntr_dealloc(map->allocator, map->functions);
     ntr_dealloc(map->allocator, map->slots);
     ntr_dealloc(map->allocator, map->ranges.items);
+    ntr_dealloc(map->allocator, map->images);
+    ntr_dealloc(map->allocator, map->first_image);
 }

@@ -69,9 +69,18 @@ typedef struct ntr_decision_function {
     uint64_t entries; /* number of times that it was entered */
 } ntr_decision_function;
 
+/* A file whose code the map describes. */
+typedef struct ntr_map_image {
+    uint64_t low, high;
+    size_t number; /* in the program */
+} ntr_map_image;
+
 typedef struct ntr_code_map {
     const ntr_allocator *allocator;
     const ntr_program *program;
+    ntr_map_image *images; /* disjoint, sorted by address */
+    size_t image_count;
+    uint32_t *first_image; /* ntr_program_first_images */
     ntr_code_ranges ranges;
     ntr_decision_copy *copies;
     size_t copy_count, copy_capacity;
@@ -84,6 +93,15 @@ typedef struct ntr_code_map {
     uint64_t *slots; /* hash table of branches: index + 1 */
     size_t slot_mask;
 } ntr_code_map;
+
+/* Selects the images that the map describes: files of which no two are at the same address. Errors: NTR_E_MEMORY. */
+ntr_status ntr_code_map_choose(ntr_code_map *map);
+
+/* Returns the place of an address of the map. */
+ntr_place ntr_code_map_place(const ntr_code_map *map, uint64_t address);
+
+/* Returns whether the map describes what is at the place. */
+bool ntr_code_map_describes(const ntr_code_map *map, ntr_place place);
 
 /* Sorts the branches, so that they can be found. Errors: NTR_E_MEMORY. */
 ntr_status ntr_code_map_index(ntr_code_map *map);

@@ -48,7 +48,7 @@ ntr_status ntr_builder_enter(ntr_map_builder *b, const ntr_found_branch *branch)
                     sizeof *m->functions))
         return NTR_E_MEMORY;
     m->functions[m->function_count++] = (ntr_decision_function){.low = branch->low, .high = branch->high};
-    TRY(ntr_graph_make(&b->graph, b->map->program, b->debug, branch->low, branch->high));
+    TRY(ntr_graph_make(&b->graph, m->program, b->debug, ntr_code_map_place(m, branch->low), branch->high));
     b->kind = ntr_code_ranges_at(&m->ranges, branch->address);
     if (b->kind.unknown) b->kind.plain = ntr_graph_unoptimized(&b->graph);
     return NTR_OK;

@@ -192,7 +192,8 @@ static ntr_status make_code_map(ntr_code_map *map, ntr_decisions *decisions, con
                          .graph.allocator = map->allocator,
                          .statements.allocator = map->allocator};
     map->program = program;
-    ntr_status status = ntr_extents_make(&b.extents, decisions);
+    ntr_status status = ntr_code_map_choose(map);
+    if (!status) status = ntr_extents_make(&b.extents, decisions);
     if (!status) status = ntr_builder_find(&b);
     if (!status) status = ntr_builder_match(&b);
     if (!status) status = ntr_code_map_index(map);

@@ -82,7 +82,9 @@ static const ntr_extent_file *part_in(ntr_map_builder *b, const ntr_extent_file 
 /* The same for the function around an address. */
 static const ntr_extent_file *part_at(ntr_map_builder *b, const ntr_extent_file *file, uint64_t address) {
     ntr_frame frames[NTR_FRAMES_MAX];
-    return ntr_debug_info_frames(b->debug, NULL, address, frames, NTR_FRAMES_MAX) ? part_in(b, file, frames) : NULL;
+    return ntr_debug_info_frames(b->debug, ntr_code_map_place(b->map, address), frames, NTR_FRAMES_MAX)
+               ? part_in(b, file, frames)
+               : NULL;
 }
 
 /* Adds the decisions of a function, or of an inlined copy. It may have no code of a decision of which the compiler
@@ -101,7 +103,7 @@ static ntr_status add_decisions(ntr_map_builder *b, uint64_t address, const ntr_
 /* Adds the decisions of all functions around an address. */
 static ntr_status add_all_decisions(ntr_map_builder *b, uint64_t address) {
     ntr_frame frames[NTR_FRAMES_MAX];
-    const size_t count = ntr_debug_info_frames(b->debug, NULL, address, frames, NTR_FRAMES_MAX);
+    const size_t count = ntr_debug_info_frames(b->debug, ntr_code_map_place(b->map, address), frames, NTR_FRAMES_MAX);
     if (count == 0 || !frames[count - 1].size) return NTR_OK;
     for (size_t i = 0; i < count; i++) TRY(add_decisions(b, address, frames + i, count - i));
     return NTR_OK;
@@ -110,7 +112,7 @@ static ntr_status add_all_decisions(ntr_map_builder *b, uint64_t address) {
 /* Adds code of a decision. */
 static ntr_status add_own_code(ntr_map_builder *b, uint64_t address, const ntr_extent_entry *entry) {
     ntr_frame frames[NTR_FRAMES_MAX];
-    const size_t count = ntr_debug_info_frames(b->debug, NULL, address, frames, NTR_FRAMES_MAX);
+    const size_t count = ntr_debug_info_frames(b->debug, ntr_code_map_place(b->map, address), frames, NTR_FRAMES_MAX);
     if (count == 0 || !frames[count - 1].size || entry->whole) return NTR_OK;
     return add_code(b, address, entry->record, frames, count);
 }
@@ -118,7 +120,7 @@ static ntr_status add_own_code(ntr_map_builder *b, uint64_t address, const ntr_e
 static ntr_status add_branch(ntr_map_builder *b, uint64_t address, const ntr_line_row *row,
                              const ntr_extent_entry *entry) {
     ntr_frame frames[NTR_FRAMES_MAX];
-    size_t count = ntr_debug_info_frames(b->debug, NULL, address, frames, NTR_FRAMES_MAX);
+    size_t count = ntr_debug_info_frames(b->debug, ntr_code_map_place(b->map, address), frames, NTR_FRAMES_MAX);
     if (count == 0 || !frames[count - 1].size) return NTR_OK;
     const ntr_frame *function = &frames[count - 1];
     if (ntr_reserve(b->map->allocator, (void **)&b->found, &b->found_capacity, b->found_count + 1, sizeof *b->found))
@@ -163,7 +165,8 @@ static const ntr_extent_entry *entry_of(const ntr_map_builder *b, const ntr_exte
 static ntr_status add_call(ntr_map_builder *b, uint64_t address, uint32_t id) {
     ntr_code_map *m = b->map;
     ntr_frame frames[NTR_FRAMES_MAX];
-    if (ntr_debug_info_frames(b->debug, NULL, address, frames, NTR_FRAMES_MAX) != 1) return NTR_OK; /* inlined code */
+    if (ntr_debug_info_frames(b->debug, ntr_code_map_place(b->map, address), frames, NTR_FRAMES_MAX) != 1)
+        return NTR_OK; /* inlined code */
     if (ntr_reserve(m->allocator, (void **)&m->calls, &m->call_capacity, m->call_count + 1, sizeof *m->calls))
         return NTR_E_MEMORY;
     m->calls[m->call_count++] = (ntr_counted_call){.address = address, .id = id};
@@ -175,7 +178,7 @@ static ntr_status take_calls(ntr_map_builder *b, const ntr_line_row *row, const 
     ntr_insn insn;
     const ntr_call_site *call = ntr_decisions_call_at(b->decisions, path, row->line, row->column);
     for (uint64_t at = row->address; call && at - row->address < row->size; at += insn.size) {
-        if (ntr_program_insn(b->map->program, NULL, NTR_POSITION_ANY, at, &insn) != NTR_OK) break;
+        if (ntr_program_insn(b->map->program, ntr_code_map_place(b->map, at), &insn) != NTR_OK) break;
         if (insn.flow == NTR_FLOW_DIRECT_CALL || insn.flow == NTR_FLOW_INDIRECT_CALL) TRY(add_call(b, at, call->id));
     }
     return NTR_OK;
@@ -191,7 +194,7 @@ static ntr_status take_row(ntr_map_builder *b, const ntr_line_row *row) {
     if (!entry) return NTR_OK;
     TRY(add_own_code(b, row->address, entry));
     for (uint64_t at = row->address; at - row->address < row->size; at += insn.size) {
-        if (ntr_program_insn(b->map->program, NULL, NTR_POSITION_ANY, at, &insn) != NTR_OK) break;
+        if (ntr_program_insn(b->map->program, ntr_code_map_place(b->map, at), &insn) != NTR_OK) break;
         if (insn.flow == NTR_FLOW_BRANCH) TRY(add_branch(b, at, row, entry));
     }
     return NTR_OK;
@@ -200,11 +203,11 @@ static ntr_status take_row(ntr_map_builder *b, const ntr_line_row *row) {
 static ntr_status take_rows(ntr_map_builder *b, ntr_debug_info *debug) {
     const ntr_line_row *rows;
     size_t count;
-    for (size_t index = 0;; index++) {
-        ntr_status status = ntr_debug_info_lines(debug, index, &rows, &count);
-        if (status) return status == NTR_END ? NTR_OK : status;
+    for (size_t k = 0; k < b->map->image_count; k++) {
+        TRY(ntr_debug_info_lines(debug, b->map->images[k].number, &rows, &count));
         for (size_t i = 0; i < count; i++) TRY(take_row(b, &rows[i]));
     }
+    return NTR_OK;
 }
 
 /* Takes the places in files with decisions. */
@@ -221,10 +224,10 @@ static ntr_status take_statements(void *user, const ntr_debug_unit *unit) {
 }
 
 static ntr_status find_statements(ntr_map_builder *b) {
-    ntr_status status = NTR_OK;
-    for (size_t index = 0; !status; index++) status = ntr_debug_info_units(b->debug, index, take_statements, b);
+    for (size_t k = 0; k < b->map->image_count; k++)
+        TRY(ntr_debug_info_units(b->debug, b->map->images[k].number, take_statements, b));
     ntr_statements_sort(&b->statements);
-    return status == NTR_END ? NTR_OK : status;
+    return NTR_OK;
 }
 
 ntr_status ntr_builder_find(ntr_map_builder *b) {

@@ -41,22 +41,22 @@ static bool throws(const char *name) {
     return strncmp(name, "__throw_", 8) == 0;
 }
 
-/* Returns whether debug information describes the function at `address`, and stores what it says. */
-static bool is_declared(ntr_debug_info *debug, uint64_t address, bool *never_returns) {
+/* Returns whether debug information describes the function at `place`, and stores what it says. */
+static bool is_declared(ntr_debug_info *debug, ntr_place place, bool *never_returns) {
     ntr_frame frames[NTR_FRAMES_MAX];
-    const size_t count = ntr_debug_info_frames(debug, NULL, address, frames, NTR_FRAMES_MAX);
-    if (count == 0 || frames[count - 1].entry != address || !frames[count - 1].declared_line) return false;
+    const size_t count = ntr_debug_info_frames(debug, place, frames, NTR_FRAMES_MAX);
+    if (count == 0 || frames[count - 1].entry != place.address || !frames[count - 1].declared_line) return false;
     *never_returns = frames[count - 1].never_returns;
     return true;
 }
 
-/* Returns whether the function at `address` never returns: by its debug information, or without that by its symbol,
+/* Returns whether the function at `place` never returns: by its debug information, or without that by its symbol,
  * that of a function of the C and C++ libraries. `debug` may be NULL. */
-static bool ntr_never_returns(const ntr_program *program, ntr_debug_info *debug, uint64_t address) {
+static bool ntr_never_returns(const ntr_program *program, ntr_debug_info *debug, ntr_place place) {
     ntr_symbol symbol;
     bool never_returns;
-    if (debug && is_declared(debug, address, &never_returns)) return never_returns;
-    if (ntr_program_symbol(program, NULL, address, &symbol) != NTR_OK || symbol.address != address) return false;
+    if (debug && is_declared(debug, place, &never_returns)) return never_returns;
+    if (ntr_program_symbol(program, place, &symbol) != NTR_OK || symbol.address != place.address) return false;
     const size_t length = strcspn(symbol.name, "@"); /* abort@plt */
     for (size_t i = 0; i < sizeof names / sizeof *names; i++)
         if (strlen(names[i]) == length && strncmp(symbol.name, names[i], length) == 0) return true;
@@ -143,10 +143,16 @@ static uint64_t called_by(const ntr_graph *g, const ntr_insn *insn) {
     return g->insns[g->count - 2].address + (uint64_t)(high + low);
 }
 
-ntr_status ntr_graph_make(ntr_graph *g, const ntr_program *program, ntr_debug_info *debug, uint64_t low,
+ntr_place ntr_graph_place(const ntr_graph *g, uint64_t address) {
+    return ntr_place_at(g->place.context, g->place.position, address);
+}
+
+ntr_status ntr_graph_make(ntr_graph *g, const ntr_program *program, ntr_debug_info *debug, ntr_place place,
                           uint64_t high) {
+    const uint64_t low = place.address;
     ntr_insn insn;
     g->program = program;
+    g->place = place;
     g->low = low;
     g->high = high;
     g->count = 0;
@@ -155,11 +161,11 @@ ntr_status ntr_graph_make(ntr_graph *g, const ntr_program *program, ntr_debug_in
     if (high - low > GRAPH_BYTES_MAX) high = low;
     uint64_t at = low;
     size_t capacity = g->capacity;
-    for (; at < high && ntr_program_insn(program, NULL, NTR_POSITION_ANY, at, &insn) == NTR_OK; at += insn.size) {
+    for (; at < high && ntr_program_insn(program, ntr_graph_place(g, at), &insn) == NTR_OK; at += insn.size) {
         if (ntr_reserve(g->allocator, (void **)&g->insns, &g->capacity, g->count + 1, sizeof *g->insns))
             return NTR_E_MEMORY;
         uint8_t bytes[4] = {0};
-        ntr_program_read(program, NULL, NTR_POSITION_ANY, at, bytes, insn.size < 4 ? insn.size : 4);
+        ntr_program_read(program, ntr_graph_place(g, at), bytes, insn.size < 4 ? insn.size : 4);
         uint32_t bits = ntr_little_32(bytes);
         bool direct = insn.flow == NTR_FLOW_BRANCH || insn.flow == NTR_FLOW_DIRECT_JUMP;
         g->insns[g->count++] = (ntr_graph_insn){.address = at,
@@ -169,7 +175,8 @@ ntr_status ntr_graph_make(ntr_graph *g, const ntr_program *program, ntr_debug_in
                                                 .target = direct ? 0 : NTR_GRAPH_OUTSIDE};
         if (direct) g->insns[g->count - 1].visited = (uint32_t)(insn.target - low); /* until the second pass */
         const uint64_t called = called_by(g, &insn);
-        if (called && ntr_never_returns(program, debug, called)) g->insns[g->count - 1].last_call = called;
+        if (called && ntr_never_returns(program, debug, ntr_graph_place(g, called)))
+            g->insns[g->count - 1].last_call = called;
         if (direct && (insn.target < low || insn.target >= high)) g->insns[g->count - 1].target = NTR_GRAPH_OUTSIDE;
     }
     link_targets(g);

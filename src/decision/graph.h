@@ -23,6 +23,7 @@ typedef struct ntr_graph_insn {
 typedef struct ntr_graph {
     const ntr_allocator *allocator;
     const ntr_program *program;
+    ntr_place place; /* of its first instruction */
     uint64_t low, high;
     ntr_graph_insn *insns; /* sorted by address, adjacent */
     size_t count, capacity;
@@ -31,8 +32,11 @@ typedef struct ntr_graph {
     unsigned xlen;
 } ntr_graph;
 
-/* Reads the code [low, high). `debug` may be NULL. Errors: NTR_E_MEMORY. */
-ntr_status ntr_graph_make(ntr_graph *graph, const ntr_program *program, ntr_debug_info *debug, uint64_t low,
+/* Returns the place of an address, as the code of the graph sees it. */
+ntr_place ntr_graph_place(const ntr_graph *graph, uint64_t address);
+
+/* Reads the code from `low` to before `high`. `debug` may be NULL. Errors: NTR_E_MEMORY. */
+ntr_status ntr_graph_make(ntr_graph *graph, const ntr_program *program, ntr_debug_info *debug, ntr_place place,
                           uint64_t high);
 void ntr_graph_release(ntr_graph *graph);
 

@@ -68,7 +68,8 @@ enum { CALL_STEPS_MAX = 64 };
 static bool is_named(const ntr_graph *g, uint64_t address, const char *name) {
     ntr_symbol symbol;
     const size_t length = strlen(name);
-    if (ntr_program_symbol(g->program, NULL, address, &symbol) != NTR_OK || symbol.address != address) return false;
+    if (ntr_program_symbol(g->program, ntr_graph_place(g, address), &symbol) != NTR_OK || symbol.address != address)
+        return false;
     return strncmp(symbol.name, name, length) == 0 &&
            (!symbol.name[length] || symbol.name[length] == '@'); /* abort@plt */
 }
@@ -99,7 +100,8 @@ enum { VALUE_STEPS_MAX = 8 };
 /* Returns whether the line table places an instruction inside of the decision, which is not inlined there. */
 static bool is_placed(const ntr_match *m, uint32_t at) {
     ntr_frame frames[NTR_FRAMES_MAX];
-    const size_t count = ntr_debug_info_frames(m->debug, NULL, m->graph->insns[at].address, frames, NTR_FRAMES_MAX);
+    const size_t count =
+        ntr_debug_info_frames(m->debug, ntr_graph_place(m->graph, m->graph->insns[at].address), frames, NTR_FRAMES_MAX);
     return count && frames[0].line && ntr_extent_has(&m->record->extent, frames[0].line, frames[0].column);
 }
 

@@ -14,7 +14,8 @@ static bool computes_behind(const ntr_match *m, const ntr_extent *extent, uint32
     const ntr_graph *g = m->graph;
     ntr_frame frames[NTR_FRAMES_MAX];
     for (at = ntr_graph_thread(g, at); at < g->count && g->insns[at].flow == NTR_FLOW_LINEAR; at++) {
-        if (!is_move(g, at) && ntr_debug_info_frames(m->debug, NULL, g->insns[at].address, frames, NTR_FRAMES_MAX) &&
+        if (!is_move(g, at) &&
+            ntr_debug_info_frames(m->debug, ntr_graph_place(g, g->insns[at].address), frames, NTR_FRAMES_MAX) &&
             frames[0].line && ntr_extent_has(extent, frames[0].line, frames[0].column))
             return true;
         if (at + 1 < g->count && g->insns[at + 1].is_target) break;

@@ -15,7 +15,7 @@ static bool leads_to(const ntr_match *m, uint32_t at, bool result) {
         if (ntr_statements_within(m->statements, address, m->record->path, when)) return true;
         first = 1;
     }
-    size_t count = ntr_debug_info_frames(m->debug, NULL, address, frames, NTR_FRAMES_MAX);
+    size_t count = ntr_debug_info_frames(m->debug, ntr_graph_place(m->graph, address), frames, NTR_FRAMES_MAX);
     for (size_t i = first; i < count; i++) /* inlined code: the place of its call */
         if (ntr_extent_has(when, frames[i].line, frames[i].column)) return true;
     return false;
@@ -51,7 +51,8 @@ static uint32_t first_placed(const ntr_match *m, uint32_t at) {
     ntr_frame frames[NTR_FRAMES_MAX];
     at = ntr_graph_thread(m->graph, at);
     for (unsigned i = 0; i < PASSED_MAX && at < m->graph->count && m->graph->insns[at].flow == NTR_FLOW_LINEAR; i++) {
-        if (ntr_debug_info_frames(m->debug, NULL, m->graph->insns[at].address, frames, NTR_FRAMES_MAX) &&
+        if (ntr_debug_info_frames(m->debug, ntr_graph_place(m->graph, m->graph->insns[at].address), frames,
+                                  NTR_FRAMES_MAX) &&
             frames[0].line)
             break;
         at = ntr_graph_thread(m->graph, at + 1);
@@ -300,7 +301,8 @@ bool ntr_matcher_calls(const ntr_matcher *x) {
     ntr_match_mark(m, true);
     for (uint32_t at = 0; at + 1 < g->count && all; at++) {
         if (g->insns[at].flow != NTR_FLOW_DIRECT_CALL && g->insns[at].flow != NTR_FLOW_INDIRECT_CALL) continue;
-        const size_t count = ntr_debug_info_frames(m->debug, NULL, g->insns[at].address, frames, NTR_FRAMES_MAX);
+        const size_t count =
+            ntr_debug_info_frames(m->debug, ntr_graph_place(g, g->insns[at].address), frames, NTR_FRAMES_MAX);
         if (count == 0 || !is_at_condition(m, frames[count - 1].line, frames[count - 1].column, &condition) ||
             may_convert(m, condition))
             continue;

@@ -10,7 +10,9 @@ enum { STEPS_MAX = 1 << 16 };
 static bool is_within(const ntr_match *m, uint32_t at) {
     ntr_frame frames[NTR_FRAMES_MAX];
     const ntr_decision_record *r = m->record;
-    if (!ntr_debug_info_frames(m->debug, NULL, m->graph->insns[at].address, frames, NTR_FRAMES_MAX) || !frames[0].line)
+    if (!ntr_debug_info_frames(m->debug, ntr_graph_place(m->graph, m->graph->insns[at].address), frames,
+                               NTR_FRAMES_MAX) ||
+        !frames[0].line)
         return true;
     return ntr_extent_has(&r->extent, frames[0].line, frames[0].column) ||
            ntr_extent_has(&r->whole, frames[0].line, frames[0].column);

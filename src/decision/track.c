@@ -181,17 +181,20 @@ static ntr_status execute(ntr_tracker *t, const ntr_stack_frame *frame, const nt
 
 /* ---- events ------------------------------------------------------------------------------------ */
 
-static bool same_image(const ntr_tracker *t, const ntr_event *event) {
-    size_t with, without;
-    if (!t->check_image) return true;
-    return ntr_program_image_at(t->map->program, &event->context, event->last, &with) == NTR_OK &&
-           ntr_program_image_at(t->map->program, NULL, event->last, &without) == NTR_OK && with == without;
+static bool same_image(const ntr_tracker *t, const ntr_event *event, uint64_t address) {
+    return !t->check_image || ntr_code_map_describes(t->map, ntr_event_place(event, address));
 }
 
 /* Notes that a function was executed, and its entries. */
-static void see_function(ntr_tracker *t, uint64_t address) {
+static void see_function(ntr_tracker *t, const ntr_event *event) {
     const ntr_code_map *map = t->map;
+    const uint64_t address = event->address;
     if (!map->functions) return;
+    if (!same_image(t, event, address)) {
+        t->seen = NULL;
+        t->seen_low = t->seen_high = 0;
+        return;
+    }
     if (address >= t->seen_low && address < t->seen_high) {
         if (address == t->seen_low && t->seen) t->seen->entries++;
         return;
@@ -213,16 +216,16 @@ static void see_function(ntr_tracker *t, uint64_t address) {
 static void count_call(const ntr_tracker *t, const ntr_event *event) {
     const ntr_code_map *map = t->map;
     const size_t at = ntr_code_map_call_at(map, event->last);
-    if (at < map->call_count && map->calls[at].address == event->last && same_image(t, event))
+    if (at < map->call_count && map->calls[at].address == event->last && same_image(t, event, event->last))
         map->calls[at].executed++;
 }
 
 static ntr_status take_span(ntr_tracker *t, const ntr_event *event) {
-    see_function(t, event->address);
+    see_function(t, event);
     if (t->seen && (event->end == NTR_END_CALL || event->end == NTR_END_INDIRECT_CALL)) count_call(t, event);
     bool branch_end = event->end == NTR_END_TAKEN || event->end == NTR_END_NOT_TAKEN;
     const ntr_decision_branch *branch = branch_end ? ntr_code_map_find(t->map, event->last) : NULL;
-    if (!branch || !same_image(t, event)) return NTR_OK;
+    if (!branch || !same_image(t, event, event->last)) return NTR_OK;
     const ntr_stack_frame *frame = ntr_callstack_frame(t->stack, event);
     if (!frame) return NTR_E_MEMORY;
     const ntr_decision_branch *end = t->map->branches + t->map->branch_count;
@@ -271,7 +274,8 @@ ntr_tracker *ntr_tracker_new(ntr_code_map *map, ntr_functions *functions, uint64
     t->map = map;
     t->run = run;
     for (size_t i = 0; ntr_program_image(map->program, i, &info) == NTR_OK; i++)
-        t->check_image |= info.options.has_scontext || info.options.has_hcontext;
+        t->check_image |=
+            info.options.has_scontext || info.options.has_hcontext || info.options.from || info.options.until;
     t->stack = ntr_callstack_new(functions, &listener, allocator);
     t->witness = ntr_witness_new(map, allocator);
     if (t->stack && t->witness) return t;

@@ -107,9 +107,9 @@ static const known_insn *insn_at(ntr_witness *w, uint64_t address) {
     ntr_insn insn;
     uint8_t bytes[4] = {0};
     if (k->size && k->address == address) return k;
-    if (ntr_program_insn(w->map->program, NULL, NTR_POSITION_ANY, address, &insn) != NTR_OK) return NULL;
+    if (ntr_program_insn(w->map->program, ntr_code_map_place(w->map, address), &insn) != NTR_OK) return NULL;
     *k = (known_insn){.address = address, .size = insn.size, .is_root = is_root(w, address)};
-    ntr_program_read(w->map->program, NULL, NTR_POSITION_ANY, address, bytes, insn.size < 4 ? insn.size : 4);
+    ntr_program_read(w->map->program, ntr_code_map_place(w->map, address), bytes, insn.size < 4 ? insn.size : 4);
     decode(k, ntr_little_32(bytes), w->values.xlen);
     return k;
 }

@@ -22,10 +22,12 @@ void ntr_count_event(ntr_decoder *d, const ntr_event *e) {
 
 /* ---- spans */
 
-/* Returns the span of linear code `run` followed by block `b`. */
-static ntr_event span_of(uint16_t src, const ntr_context *context, const ntr_open_span *run, const ntr_block *b,
-                         unsigned end, uint64_t target) {
+/* Returns the span of linear code `run` followed by block `b`. The counters are flushed before an image becomes valid
+ * or invalid (ntr_source_update_view): what they count was executed while the images were those of `unchanged_from`. */
+static ntr_event span_of(const ntr_decoder *d, uint16_t src, const ntr_context *context, const ntr_open_span *run,
+                         const ntr_block *b, unsigned end, uint64_t target) {
     return (ntr_event){.kind = NTR_EVENT_SPAN,
+                       .offset = d->blocks->unchanged_from,
                        .src = src,
                        .context = *context,
                        .end = (uint8_t)end,
@@ -48,7 +50,7 @@ void ntr_count_step(ntr_decoder *d, const ntr_walk_state *walk, ntr_block *b, co
         if (step->end == NTR_END_TAKEN) b->jumped += d->times;
         return;
     }
-    ntr_event e = span_of(s->id, &s->context, &walk->run, b, step->end, step->target);
+    ntr_event e = span_of(d, s->id, &s->context, &walk->run, b, step->end, step->target);
     report(d, &e, d->times);
 }
 
@@ -59,7 +61,7 @@ static void report_block(ntr_decoder *d, const ntr_open_span *run, const ntr_blo
     uint16_t src;
     if (times == 0) return;
     const ntr_context *context = ntr_blocks_owner(d->blocks, b->view, &src);
-    ntr_event e = span_of(src, context, run, b, end, end == NTR_END_NOT_TAKEN ? b->next : b->target);
+    ntr_event e = span_of(d, src, context, run, b, end, end == NTR_END_NOT_TAKEN ? b->next : b->target);
     report(d, &e, times);
 }
 

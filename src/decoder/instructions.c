@@ -150,7 +150,7 @@ static uint64_t read_bits(const ntr_instructions *x, const ntr_code_window *wind
     if (window && window->size - offset >= count)
         from = window->bytes + offset;
     else
-        ntr_program_read(x->program, &x->context, x->position, address, bytes, count);
+        ntr_program_read(x->program, ntr_place_at(&x->context, x->position, address), bytes, count);
     for (unsigned i = 0; i < count; i++) bits |= (uint64_t)from[i] << (8 * i);
     return bits;
 }
@@ -162,10 +162,11 @@ static void decode(const ntr_instructions *x, code_piece *p) {
     for (p->count = 0; p->count < p->asked; p->count++) {
         ntr_instruction *i = &p->list[p->count];
         uint64_t at = ntr_program_cut(x->program, address);
+        const ntr_place place = ntr_place_at(&x->context, x->position, at);
         *i = (ntr_instruction){.address = address};
         if (!have || at - window.first >= window.size)
-            have = ntr_program_window(x->program, &x->context, x->position, at, &window) ? &window : NULL;
-        ntr_status status = ntr_program_decode(x->program, &x->context, x->position, have, at, &i->insn);
+            have = ntr_program_window(x->program, place, &window) ? &window : NULL;
+        ntr_status status = ntr_program_decode(x->program, place, have, &i->insn);
         /* without its jump table only the target of CM.JT is unknown */
         if (status != NTR_OK && !i->insn.table_jump) return;
         i->bits = read_bits(x, have, at, i->insn.size);

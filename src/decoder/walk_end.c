@@ -174,7 +174,8 @@ static ntr_status go_unknown(ntr_decoder *d, ntr_source *s, const ntr_walk_reque
 static bool ends_custom(const ntr_decoder *d, const ntr_source *s, const code_range *range) {
     uint8_t code[2];
     if (range->instructions == 0) return false;
-    if (ntr_program_read(d->config.program, &s->context, d->message.offset, range->last, code, 2) != 2) return false;
+    if (ntr_program_read(d->config.program, ntr_place_at(&s->context, d->message.offset, range->last), code, 2) != 2)
+        return false;
     enum { OPCODE_CUSTOM_0 = 0x0b, OPCODE_CUSTOM_1 = 0x2b, OPCODE_CUSTOM_2 = 0x5b, OPCODE_CUSTOM_3 = 0x7b };
     unsigned opcode = code[0] & 0x7f;
     return opcode == OPCODE_CUSTOM_0 || opcode == OPCODE_CUSTOM_1 || opcode == OPCODE_CUSTOM_2 ||

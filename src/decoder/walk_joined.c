@@ -27,7 +27,8 @@ static __attribute__((noinline)) void classify(ntr_decoder *d, ntr_block *b) {
     if (falls) addresses[count++] = b->next;
     if (jumps) addresses[count++] = b->target;
     b->flags |= NTR_BLOCK_CLASSIFIED;
-    if (d->join(d->join_user, &d->request.source->context, addresses, count)) b->flags |= NTR_BLOCK_INSIDE;
+    if (d->join(d->join_user, &d->request.source->context, d->message.offset, addresses, count))
+        b->flags |= NTR_BLOCK_INSIDE;
 }
 
 static inline bool is_inside(ntr_decoder *d, ntr_block *b) {

@@ -1,6 +1,8 @@
 /* callgrind.out: costs per instruction and line, calls with inclusive costs, conditional jumps. */
 #include "export/stacks.h"
 
+#include "analysis/sums.h"
+
 #include "base/allocator.h"
 
 #include <stdlib.h>
@@ -29,9 +31,9 @@ static int compare_costs(const void *a, const void *b) {
     return x->count.address < y->count.address ? -1 : x->count.address > y->count.address;
 }
 
-static uint32_t line_at(ntr_export *x, uint64_t address, const char **file) {
+static uint32_t line_at(ntr_export *x, ntr_place place, const char **file) {
     ntr_frame frames[NTR_FRAMES_MAX];
-    size_t count = ntr_debug_info_frames(x->analysis.debug, NULL, address, frames, NTR_FRAMES_MAX);
+    size_t count = ntr_debug_info_frames(x->analysis.debug, place, frames, NTR_FRAMES_MAX);
     *file = count ? frames[0].file : NULL;
     return count ? frames[0].line : 0;
 }
@@ -46,11 +48,11 @@ static ntr_status collect(callgrind_writer *w) {
     for (size_t i = 0; w->costs && i < w->cost_count; i++) {
         cost *c = &w->costs[i];
         ntr_insn insn;
+        const ntr_place place = ntr_tally_count_place(x->analysis.tally, &counts[i]);
         c->count = counts[i];
-        c->function = ntr_functions_at(x->analysis.functions, NULL, counts[i].address);
-        c->line = line_at(x, counts[i].address, &c->file);
-        if (counts[i].flow == NTR_FLOW_BRANCH &&
-            ntr_program_insn(x->analysis.program, NULL, 0, counts[i].address, &insn) == NTR_OK)
+        c->function = ntr_functions_at(x->analysis.functions, place);
+        c->line = line_at(x, place, &c->file);
+        if (counts[i].flow == NTR_FLOW_BRANCH && ntr_program_insn(x->analysis.program, place, &insn) == NTR_OK)
             c->target = insn.target;
     }
     ntr_tally_free_counts(x->analysis.tally, counts);
@@ -94,10 +96,12 @@ static void write_position(callgrind_writer *w, uint64_t address, uint32_t line)
 
 static void write_jump(callgrind_writer *w, const cost *c) {
     const char *file;
+    ntr_place target = ntr_tally_count_place(w->x->analysis.tally, &c->count);
     if (c->count.taken == 0) return;
+    target.address = c->target;
     ntr_out_format(&w->x->out, "jcnd=%llu/%llu ", (unsigned long long)c->count.taken,
                    (unsigned long long)c->count.executed);
-    write_position(w, c->target, line_at(w->x, c->target, &file));
+    write_position(w, c->target, line_at(w->x, target, &file));
     ntr_out_char(&w->x->out, '\n');
     write_position(w, c->count.address, c->line);
     ntr_out_char(&w->x->out, '\n');
@@ -119,10 +123,12 @@ static void write_call(callgrind_writer *w, const ntr_arc *arc, uint32_t line) {
 
 /* Writes the calls made by one function, after its own costs. */
 static void write_calls(callgrind_writer *w, uint32_t function) {
+    const ntr_function_place place = ntr_functions_place(w->x->analysis.functions, function);
     for (size_t i = 0; i < w->arcs.count; i++) {
         const char *file;
         if (w->arcs.items[i].caller != function || w->arcs.items[i].calls == 0) continue;
-        write_call(w, &w->arcs.items[i], line_at(w->x, w->arcs.items[i].site, &file));
+        const ntr_place site = ntr_place_at(&place.context, place.position, w->arcs.items[i].site);
+        write_call(w, &w->arcs.items[i], line_at(w->x, site, &file));
     }
 }
 

@@ -23,7 +23,11 @@ static void entry(ntr_out *out, uint64_t start, uint64_t size) {
 static uint64_t run_size(const ntr_export *x, const ntr_range *run) {
     ntr_insn insn;
     uint64_t last = run->to + x->image.bias;
-    unsigned size = ntr_program_insn(x->analysis.program, NULL, 0, last, &insn) == NTR_OK ? insn.size : 2;
+    unsigned size =
+        ntr_program_insn(x->analysis.program, ntr_program_image_place(x->analysis.program, x->image_number, last),
+                         &insn) == NTR_OK
+            ? insn.size
+            : 2;
     return run->to - run->from + size;
 }
 

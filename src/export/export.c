@@ -67,8 +67,9 @@ static bool complete(const ntr_exporter *exporter, const ntr_analysis *analysis,
 
 /* Selects the image for formats that describe a single binary. */
 static ntr_status choose_image(ntr_export *x) {
+    x->image_number = x->analysis.image;
     if (x->analysis.has_image) return ntr_program_image(x->analysis.program, x->analysis.image, &x->image);
-    for (size_t i = 0; ntr_program_image(x->analysis.program, i, &x->image) == NTR_OK; i++)
+    for (size_t i = 0; ntr_program_image(x->analysis.program, x->image_number = i, &x->image) == NTR_OK; i++)
         if (x->image.path) return NTR_OK;
     return NTR_E_NO_IMAGE;
 }

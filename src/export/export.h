@@ -23,7 +23,8 @@ struct ntr_exporter {
 struct ntr_export {
     const ntr_exporter *exporter;
     ntr_analysis analysis;
-    ntr_image_info image; /* valid with NTR_NEEDS_IMAGE */
+    ntr_image_info image; /* valid with NTR_NEEDS_IMAGE, */
+    size_t image_number;  /* ... and its number in the program */
     const char *path;
     const ntr_allocator *allocator;
     void *state;

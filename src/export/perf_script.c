@@ -1,10 +1,10 @@
 /* llvm-profgen --perfscript: branch stacks as `perf script -F ip,brstack` prints them, newest branch first. */
-#include "export/export.h"
+#include "export/ranges.h"
 
 enum { DEPTH = 32 };
 
 typedef struct branch {
-    uint64_t from, to;
+    uint64_t from, to; /* as linked */
 } branch;
 
 /* Branches of each source since its last sample. */
@@ -13,24 +13,16 @@ typedef struct perf_state {
     uint8_t count[1 << 12];
 } perf_state;
 
-static bool inside(const ntr_export *x, uint64_t address) {
-    return address >= x->image.low && address < x->image.high;
-}
-
-static uint64_t linked(const ntr_export *x, uint64_t address) {
-    return inside(x, address) ? address - x->image.bias : 0;
-}
-
 static void write_sample(ntr_export *x, perf_state *state, uint16_t src) {
     unsigned count = state->count[src];
     state->count[src] = 0;
     if (count < 2) return; /* a range needs two branches */
-    ntr_out_hex(&x->out, linked(x, state->branches[src][count - 1].to));
+    ntr_out_hex(&x->out, state->branches[src][count - 1].to);
     while (count-- > 0) {
         ntr_out_text(&x->out, " 0x");
-        ntr_out_hex(&x->out, linked(x, state->branches[src][count].from));
+        ntr_out_hex(&x->out, state->branches[src][count].from);
         ntr_out_text(&x->out, "/0x");
-        ntr_out_hex(&x->out, linked(x, state->branches[src][count].to));
+        ntr_out_hex(&x->out, state->branches[src][count].to);
         ntr_out_text(&x->out, "/P/-/-/0");
     }
     ntr_out_char(&x->out, '\n');
@@ -52,7 +44,9 @@ static ntr_status events(ntr_export *x, const ntr_event *events_, size_t count) 
                       (e->kind == NTR_EVENT_SPAN && e->end >= NTR_END_TRAP_RETURN);
         if (breaks) write_sample(x, state, src);
         if (breaks || !is_branch(e)) continue;
-        branch last = {e->last, e->target};
+        branch last;
+        ntr_export_link(x, ntr_event_place(e, e->last), &last.from);
+        ntr_export_link(x, ntr_event_place(e, e->target), &last.to);
         state->branches[src][state->count[src]++] = last;
         if (state->count[src] < DEPTH) continue;
         write_sample(x, state, src);

@@ -30,7 +30,9 @@ static void name_address(const ntr_moments *p, const ntr_event *e, ntr_moment *p
     ntr_symbol symbol;
     point->known = !(e->flags & NTR_EVENT_ADDRESS_UNKNOWN);
     point->address = e->data_address;
-    if (!point->known || ntr_program_symbol(p->program, &e->context, e->data_address, &symbol) != NTR_OK) return;
+    if (!point->known ||
+        ntr_program_symbol(p->program, ntr_place_at(&e->context, e->offset, e->data_address), &symbol) != NTR_OK)
+        return;
     point->symbol = symbol.name;
     point->offset = e->data_address - symbol.address;
 }

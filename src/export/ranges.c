@@ -3,6 +3,7 @@
 #include "base/allocator.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 /* Returns whether the row ends in a branch. Traps are not branches of the program. */
 static bool is_branch(const ntr_tally_row *row) {
@@ -36,12 +37,18 @@ static size_t merge(ntr_range *items, size_t count) {
     return kept;
 }
 
-static bool inside(const ntr_export *x, uint64_t address) {
-    return address >= x->image.low && address < x->image.high;
-}
-
-static uint64_t linked(const ntr_export *x, uint64_t address) {
-    return inside(x, address) ? address - x->image.bias : 0;
+bool ntr_export_link(const ntr_export *x, ntr_place place, uint64_t *linked) {
+    ntr_image_info found;
+    size_t number;
+    *linked = 0;
+    if (ntr_program_image_at(x->analysis.program, place, &number) != NTR_OK) return false;
+    if (number == x->image_number)
+        found = x->image;
+    else if (!x->image.path || ntr_program_image(x->analysis.program, number, &found) != NTR_OK || !found.path ||
+             strcmp(found.path, x->image.path) != 0)
+        return false;
+    *linked = place.address - found.bias;
+    return true;
 }
 
 ntr_status ntr_ranges_make(ntr_ranges *ranges, const ntr_export *x) {
@@ -56,11 +63,17 @@ ntr_status ntr_ranges_make(ntr_ranges *ranges, const ntr_export *x) {
     }
     for (size_t i = 0; i < count; i++) {
         const ntr_tally_row *row = &rows[i];
-        if (row->instructions && inside(x, row->address))
-            ranges->runs[ranges->run_count++] = (ntr_range){linked(x, row->address), linked(x, row->last), row->count};
-        if (is_branch(row) && (inside(x, row->last) || inside(x, row->target)))
-            ranges->branches[ranges->branch_count++] =
-                (ntr_range){linked(x, row->last), linked(x, row->target), row->count};
+        ntr_place at = ntr_tally_row_place(x->analysis.tally, row, row->address);
+        uint64_t from, last, target;
+        const bool begins = ntr_export_link(x, at, &from);
+        at.address = row->last;
+        const bool ends = ntr_export_link(x, at, &last);
+        if (row->instructions && begins)
+            ranges->runs[ranges->run_count++] = (ntr_range){from, from + (row->last - row->address), row->count};
+        if (!is_branch(row)) continue;
+        at.address = row->target;
+        if (ntr_export_link(x, at, &target) || ends)
+            ranges->branches[ranges->branch_count++] = (ntr_range){last, target, row->count};
     }
     ranges->run_count = merge(ranges->runs, ranges->run_count);
     ranges->branch_count = merge(ranges->branches, ranges->branch_count);

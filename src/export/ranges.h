@@ -19,4 +19,8 @@ typedef struct ntr_ranges {
 ntr_status ntr_ranges_make(ntr_ranges *ranges, const ntr_export *x);
 void ntr_ranges_release(ntr_ranges *ranges);
 
+/* Stores the address of a place as linked, if it is in x->image, wherever that is loaded; else 0. Returns whether it
+ * is. */
+bool ntr_export_link(const ntr_export *x, ntr_place place, uint64_t *linked);
+
 #endif

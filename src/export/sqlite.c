@@ -7,16 +7,16 @@
 #include <stdio.h>
 
 static const char schema[] =
-    "PRAGMA journal_mode=OFF; PRAGMA synchronous=OFF; PRAGMA user_version=1; BEGIN;"
+    "PRAGMA journal_mode=OFF; PRAGMA synchronous=OFF; PRAGMA user_version=2; BEGIN;"
     "CREATE TABLE trace(title TEXT, instructions INTEGER, ticks_per_second INTEGER);"
     "CREATE TABLE functions(id INTEGER PRIMARY KEY, name TEXT, linkage TEXT, file TEXT, line INTEGER, image TEXT,"
     " address INTEGER, calls INTEGER, self INTEGER, total INTEGER, self_ticks INTEGER, total_ticks INTEGER);"
     "CREATE TABLE calls(caller INTEGER REFERENCES functions(id), callee INTEGER REFERENCES functions(id),"
     " site INTEGER, count INTEGER, inclusive INTEGER);"
     "CREATE TABLE edges(src INTEGER, address INTEGER, last INTEGER, target INTEGER, end TEXT, count INTEGER,"
-    " instructions INTEGER);"
-    "CREATE TABLE instructions(address INTEGER PRIMARY KEY, executed INTEGER, taken INTEGER, not_taken INTEGER,"
-    " function INTEGER REFERENCES functions(id), file TEXT, line INTEGER);"
+    " instructions INTEGER, position INTEGER);"
+    "CREATE TABLE instructions(address INTEGER, executed INTEGER, taken INTEGER, not_taken INTEGER,"
+    " function INTEGER REFERENCES functions(id), file TEXT, line INTEGER, position INTEGER);"
     "CREATE TABLE gaps(src INTEGER, offset INTEGER, until INTEGER, message INTEGER, reason TEXT, from_address INTEGER,"
     " to_address INTEGER);"
     "CREATE TABLE accesses(src INTEGER, message INTEGER, offset INTEGER, time INTEGER, access TEXT, address INTEGER,"
@@ -29,7 +29,7 @@ static const char closing[] =
     " FROM instructions WHERE file IS NOT NULL GROUP BY file, line;"
     "CREATE INDEX functions_name ON functions(name); CREATE INDEX calls_caller ON calls(caller);"
     "CREATE INDEX calls_callee ON calls(callee); CREATE INDEX edges_last ON edges(last);"
-    "CREATE INDEX edges_target ON edges(target); CREATE INDEX instructions_place ON instructions(file, line);"
+    "CREATE INDEX edges_target ON edges(target); CREATE INDEX instructions_address ON instructions(address); CREATE INDEX instructions_place ON instructions(file, line);"
     "COMMIT;";
 
 typedef struct database {
@@ -130,7 +130,7 @@ static ntr_status write_calls(ntr_export *x, database *db) {
 static void write_edges(ntr_export *x, database *db) {
     size_t count;
     const ntr_tally_row *rows = ntr_tally_rows(x->analysis.tally, &count);
-    sqlite_row r = {db, prepare(db, "INSERT INTO edges VALUES(?,?,?,?,?,?,?)"), 0};
+    sqlite_row r = {db, prepare(db, "INSERT INTO edges VALUES(?,?,?,?,?,?,?,?)"), 0};
     for (size_t i = 0; i < count && !db->failed; i++) {
         put(&r, ntr_tally_view(x->analysis.tally, rows[i].view)->src);
         put(&r, rows[i].address);
@@ -142,6 +142,7 @@ static void write_edges(ntr_export *x, database *db) {
         put_text(&r, ntr_end_name(rows[i].end));
         put(&r, rows[i].count);
         put(&r, rows[i].instructions);
+        put(&r, rows[i].position);
         put_row(&r);
     }
     sqlite3_finalize(r.statement);
@@ -152,17 +153,19 @@ static ntr_status write_instructions(ntr_export *x, database *db) {
     size_t count;
     ntr_status status = ntr_tally_instructions(x->analysis.tally, x->analysis.program, UINT32_MAX, &counts, &count);
     if (status) return status;
-    sqlite_row r = {db, prepare(db, "INSERT INTO instructions VALUES(?,?,?,?,?,?,?)"), 0};
+    sqlite_row r = {db, prepare(db, "INSERT INTO instructions VALUES(?,?,?,?,?,?,?,?)"), 0};
     for (size_t i = 0; i < count && !db->failed; i++) {
         ntr_frame frames[NTR_FRAMES_MAX];
-        size_t depth = ntr_debug_info_frames(x->analysis.debug, NULL, counts[i].address, frames, NTR_FRAMES_MAX);
+        const ntr_place place = ntr_tally_count_place(x->analysis.tally, &counts[i]);
+        size_t depth = ntr_debug_info_frames(x->analysis.debug, place, frames, NTR_FRAMES_MAX);
         put(&r, counts[i].address);
         put(&r, counts[i].executed);
         put(&r, counts[i].taken);
         put(&r, counts[i].not_taken);
-        put(&r, ntr_functions_at(x->analysis.functions, NULL, counts[i].address));
+        put(&r, ntr_functions_at(x->analysis.functions, place));
         put_text(&r, depth ? frames[0].file : NULL);
         put(&r, depth ? frames[0].line : 0);
+        put(&r, counts[i].position);
         put_row(&r);
     }
     sqlite3_finalize(r.statement);
@@ -242,7 +245,8 @@ static void put_access(const ntr_export *x, database *db, const ntr_event *e) {
         put_null(&r);
     put(&r, e->data_size);
     put(&r, e->data);
-    known = known && ntr_program_symbol(x->analysis.program, &e->context, e->data_address, &symbol) == NTR_OK;
+    known = known && ntr_program_symbol(x->analysis.program, ntr_place_at(&e->context, e->offset, e->data_address),
+                                        &symbol) == NTR_OK;
     put_text(&r, known ? symbol.name : NULL);
     put_row(&r);
 }

@@ -140,8 +140,9 @@ static ntr_status make_file(ntr_gdb_images *images, ntr_gdb_image image, const n
 static ntr_status add_image(ntr_gdb_images *images, const ntr_image_info *info, size_t number) {
     const ntr_image_options *o = &info->options;
     const ntr_symbols *names = &images->program->images[number].symbols;
-    const ntr_gdb_image image = {
-        .bias = o->bias, .limited = o->has_scontext || o->has_hcontext, .regions.allocator = images->allocator};
+    const ntr_gdb_image image = {.bias = o->bias,
+                                 .limited = o->has_scontext || o->has_hcontext || o->from || o->until,
+                                 .regions.allocator = images->allocator};
     ntr_status status = info->path ? add_file(images, info->path, image, number) : NTR_E_FORMAT;
     if (status != NTR_E_FORMAT) return status;
     return names->count ? make_file(images, image, names, number) : NTR_OK;
@@ -149,14 +150,14 @@ static ntr_status add_image(ntr_gdb_images *images, const ntr_image_info *info, 
 
 /* ---- code without a file */
 
-static bool is_nameless(const ntr_gdb_images *images, const ntr_image_info *info) {
-    const ntr_context any = NTR_CONTEXT_UNKNOWN;
+static bool is_nameless(const ntr_gdb_images *images, const ntr_image_info *info, size_t index) {
+    const ntr_place place = ntr_program_image_place(images->program, index, info->low);
     ntr_image_info namer;
     size_t number;
     if (info->path || info->high <= info->low || info->options.has_scontext || info->options.has_hcontext) return false;
-    return ntr_program_image_at(images->program, NULL, info->low, &number) != NTR_OK ||
+    return ntr_program_image_at(images->program, place, &number) != NTR_OK ||
            (ntr_program_image(images->program, number, &namer) == NTR_OK && !namer.path &&
-            !ntr_gdb_images_made(images, &any, info->low));
+            !ntr_gdb_images_made(images, place));
 }
 
 static int by_low(const void *left, const void *right) {
@@ -174,7 +175,7 @@ static ntr_status add_nameless(ntr_gdb_images *images) {
     ntr_status status = found ? NTR_OK : NTR_E_MEMORY;
     size_t count = 0;
     for (size_t i = 0; found && ntr_program_image(images->program, i, &info) == NTR_OK; i++)
-        if (is_nameless(images, &info)) found[count++] = (ntr_gdb_region){.low = info.low, .high = info.high};
+        if (is_nameless(images, &info, i)) found[count++] = (ntr_gdb_region){.low = info.low, .high = info.high};
     if (count) qsort(found, count, sizeof *found, by_low);
     for (size_t i = 0; i < count && status == NTR_OK; i++)
         status = ntr_gdb_region_add(&image.regions, found[i].low, found[i].high, CODE_GAP);
@@ -194,8 +195,9 @@ static ntr_status add_return_places(ntr_gdb_images *images) {
     size_t found;
     for (unsigned i = 0; i < PLACES_TRIED && !images->return_places; i++) {
         const uint64_t low = top + i * (uint64_t)PLACES_SIZE;
-        if (ntr_program_image_at(images->program, NULL, low, &found) != NTR_OK &&
-            ntr_program_image_at(images->program, NULL, low + PLACES_SIZE - 1, &found) != NTR_OK)
+        if (ntr_program_image_at(images->program, ntr_place_at(NULL, NTR_POSITION_ANY, low), &found) != NTR_OK &&
+            ntr_program_image_at(images->program, ntr_place_at(NULL, NTR_POSITION_ANY, low + PLACES_SIZE - 1),
+                                 &found) != NTR_OK)
             images->return_places = low;
     }
     const size_t count = images->count;
@@ -232,21 +234,22 @@ ntr_status ntr_gdb_images_load(ntr_gdb_images *images) {
     return status;
 }
 
-bool ntr_gdb_image_visible(const ntr_gdb_images *images, size_t item, const ntr_context *context) {
-    ntr_context any_mode = *context;
+bool ntr_gdb_image_visible(const ntr_gdb_images *images, size_t item, ntr_place place) {
+    ntr_context any_mode = *place.context;
     any_mode.prv = NTR_PRV_UNKNOWN;
+    place.context = &any_mode;
     if (!images->items[item].limited) return true;
     for (size_t i = 0; i < images->place_count; i++)
         if (images->places[i].item == item &&
-            ntr_image_matches(&images->program->images[images->places[i].image], &any_mode))
+            ntr_image_is_visible(&images->program->images[images->places[i].image], place))
             return true;
     return false;
 }
 
-bool ntr_gdb_images_made(const ntr_gdb_images *images, const ntr_context *context, uint64_t address) {
+bool ntr_gdb_images_made(const ntr_gdb_images *images, ntr_place place) {
     for (size_t i = 0; i < images->count; i++)
-        if (images->items[i].made && ntr_gdb_regions_contain(&images->items[i].regions, address) &&
-            ntr_gdb_image_visible(images, i, context))
+        if (images->items[i].made && ntr_gdb_regions_contain(&images->items[i].regions, place.address) &&
+            ntr_gdb_image_visible(images, i, place))
             return true;
     return false;
 }

@@ -29,7 +29,7 @@ typedef struct ntr_gdb_image {
     uint16_t header_count, header_size;
     uint32_t flags; /* e_flags */
     uint64_t text; /* lowest address of a segment */
-    bool limited; /* only in some contexts */
+    bool limited; /* only in some contexts, or in a part of the trace */
     bool interpreted; /* it asks for a dynamic linker */
     bool made; /* a symbol file: to be removed */
     bool return_places; /* a symbol file that is not about code */
@@ -60,11 +60,11 @@ typedef struct ntr_gdb_images {
  * out. Errors: NTR_E_MEMORY. */
 ntr_status ntr_gdb_images_load(ntr_gdb_images *images);
 
-/* Returns whether the file is in the address space of the context, in any privilege mode. */
-bool ntr_gdb_image_visible(const ntr_gdb_images *images, size_t item, const ntr_context *context);
+/* Returns whether the file is in the address space of the place, in any privilege mode. */
+bool ntr_gdb_image_visible(const ntr_gdb_images *images, size_t item, ntr_place place);
 
-/* Returns whether the code at the address is described by a symbol file. */
-bool ntr_gdb_images_made(const ntr_gdb_images *images, const ntr_context *context, uint64_t address);
+/* Returns whether the code at the place is described by a symbol file. */
+bool ntr_gdb_images_made(const ntr_gdb_images *images, ntr_place place);
 
 bool ntr_gdb_is_return_place(const ntr_gdb_images *images, uint64_t address);
 

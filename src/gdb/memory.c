@@ -10,11 +10,11 @@ enum { BYTES_MAX = NTR_GDB_PACKET_SIZE / 2 };
 /* Stores the bytes of an image at the address. Code of user mode is there for the debugger while its trap is handled,
  * too. */
 static bool find_window(const ntr_gdb *gdb, const ntr_replay_hart *hart, uint64_t address, ntr_code_window *window) {
-    if (!hart) return ntr_program_window(gdb->config.program, NULL, NTR_POSITION_ANY, address, window);
+    if (!hart) return ntr_program_window(gdb->config.program, ntr_place_at(NULL, NTR_POSITION_ANY, address), window);
     ntr_context any_mode = hart->context;
     any_mode.prv = NTR_PRV_UNKNOWN;
-    return ntr_program_window(gdb->config.program, &hart->context, hart->offset, address, window) ||
-           ntr_program_window(gdb->config.program, &any_mode, hart->offset, address, window);
+    return ntr_program_window(gdb->config.program, ntr_place_at(&hart->context, hart->offset, address), window) ||
+           ntr_program_window(gdb->config.program, ntr_place_at(&any_mode, hart->offset, address), window);
 }
 
 /* Code that was recorded, in images without a file, is constant where it is valid, also if it is in a writable segment
@@ -25,8 +25,10 @@ static size_t read_images(ntr_gdb *gdb, uint64_t address, uint8_t *out, size_t s
     size_t done = 0;
     while (done < size) {
         if (!find_window(gdb, hart, address + done, &window)) { /* a reader of the program may have it */
-            if (ntr_program_read(gdb->config.program, hart ? &hart->context : NULL,
-                                 hart ? hart->offset : NTR_POSITION_ANY, address + done, out + done, 1) == 0)
+            if (ntr_program_read(
+                    gdb->config.program,
+                    ntr_place_at(hart ? &hart->context : NULL, hart ? hart->offset : NTR_POSITION_ANY, address + done),
+                    out + done, 1) == 0)
                 break;
             done++;
             continue;

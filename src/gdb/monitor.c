@@ -12,7 +12,9 @@ typedef ntr_status monitor_command(ntr_gdb *gdb, const char *argument, ntr_gdb_t
 static void describe_address(ntr_gdb *gdb, const ntr_replay_hart *hart, ntr_gdb_text *text) {
     ntr_symbol symbol;
     ntr_gdb_text_print(text, "0x%" PRIx64, hart->address);
-    if (ntr_program_symbol(gdb->config.program, &hart->context, hart->address, &symbol) != NTR_OK) return;
+    if (ntr_program_symbol(gdb->config.program, ntr_place_at(&hart->context, hart->offset, hart->address), &symbol) !=
+        NTR_OK)
+        return;
     ntr_gdb_text_print(text, " <%s+%" PRIu64 ">", symbol.name, hart->address - symbol.address);
 }
 

@@ -19,8 +19,8 @@ enum { PLT_HEADER_SIZE = 32, SIGRETURN_SIZE = 8 };
 static bool has_words(const ntr_gdb *gdb, const ntr_replay_hart *hart, uint32_t first, uint32_t first_mask,
                       uint32_t second) {
     uint8_t bytes[8];
-    if (ntr_program_read(gdb->config.program, &hart->context, hart->offset, hart->address, bytes, sizeof bytes) !=
-        sizeof bytes)
+    if (ntr_program_read(gdb->config.program, ntr_place_at(&hart->context, hart->offset, hart->address), bytes,
+                         sizeof bytes) != sizeof bytes)
         return false;
     return (ntr_little_32(bytes) & first_mask) == first && ntr_little_32(bytes + 4) == second;
 }
@@ -37,7 +37,9 @@ static bool is_sigreturn(const ntr_gdb *gdb, const ntr_replay_hart *hart) {
 static bool is_stub(const ntr_gdb *gdb, const ntr_replay_hart *hart) {
     static const char suffix[] = "@plt";
     ntr_symbol symbol;
-    if (ntr_program_symbol(gdb->config.program, &hart->context, hart->address, &symbol) != NTR_OK) return false;
+    if (ntr_program_symbol(gdb->config.program, ntr_place_at(&hart->context, hart->offset, hart->address), &symbol) !=
+        NTR_OK)
+        return false;
     const size_t length = strlen(symbol.name);
     return length > sizeof suffix - 1 && strcmp(symbol.name + length - (sizeof suffix - 1), suffix) == 0;
 }
@@ -64,7 +66,8 @@ static ntr_status leave_linker(ntr_gdb *gdb, const ntr_replay_step *step, ntr_re
     size_t image;
     ntr_status status = leave(gdb, step, hart->address, hart->address + PLT_HEADER_SIZE, stop);
     if (status != NTR_OK || stop->reason != NTR_REPLAY_LIMIT || !(hart = ntr_gdb_hart(gdb))) return status;
-    if (ntr_program_image_at(gdb->config.program, &hart->context, hart->address, &image) != NTR_OK ||
+    if (ntr_program_image_at(gdb->config.program, ntr_place_at(&hart->context, hart->offset, hart->address), &image) !=
+            NTR_OK ||
         ntr_program_image(gdb->config.program, image, &info) != NTR_OK)
         return NTR_OK;
     return leave(gdb, step, info.low, info.high, stop);

@@ -27,7 +27,8 @@ static bool is_before_call_number(const ntr_gdb *gdb, const ntr_replay_hart *har
     enum { A7 = 17 };
     ntr_insn insn;
     return number == A7 && hart->address_known &&
-           ntr_program_insn(gdb->config.program, &hart->context, hart->offset, hart->address, &insn) == NTR_OK &&
+           ntr_program_insn(gdb->config.program, ntr_place_at(&hart->context, hart->offset, hart->address), &insn) ==
+               NTR_OK &&
            insn.flow == NTR_FLOW_TRAP;
 }
 
@@ -35,7 +36,7 @@ static bool is_before_call_number(const ntr_gdb *gdb, const ntr_replay_hart *har
 static bool jump_register(ntr_gdb *gdb, const ntr_replay_hart *hart, unsigned number, uint64_t *value) {
     ntr_insn insn;
     if (hart->ended || !hart->address_known || number == 0 ||
-        ntr_program_insn(gdb->config.program, &hart->context, hart->offset, hart->address, &insn) < 0)
+        ntr_program_insn(gdb->config.program, ntr_place_at(&hart->context, hart->offset, hart->address), &insn) < 0)
         return false;
     const bool jumps = insn.flow == NTR_FLOW_INDIRECT_JUMP || insn.flow == NTR_FLOW_INDIRECT_CALL ||
                        insn.flow == NTR_FLOW_RETURN || insn.flow == NTR_FLOW_CO_SWAP;

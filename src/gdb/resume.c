@@ -22,16 +22,17 @@ typedef struct action {
 
 /* ---- predicted steps */
 
-static bool is_image(const ntr_gdb *gdb, const ntr_context *context, uint64_t address) {
+static bool is_image(const ntr_gdb *gdb, ntr_place place) {
     size_t image;
-    return ntr_program_image_at(gdb->config.program, context, address, &image) == NTR_OK;
+    return ntr_program_image_at(gdb->config.program, place, &image) == NTR_OK;
 }
 
 /* Returns whether a new breakpoint is where no code is: predicted from a register that is not known. */
-static bool has_wild_breakpoint(const ntr_gdb *gdb, const ntr_context *context) {
+static bool has_wild_breakpoint(const ntr_gdb *gdb, const ntr_replay_hart *hart) {
     for (size_t i = 0; i < gdb->breakpoints.count; i++) {
         uint64_t address = gdb->breakpoints.addresses[i];
-        if (ntr_gdb_breakpoint_is_new(&gdb->breakpoints, address) && !is_image(gdb, context, address) &&
+        if (ntr_gdb_breakpoint_is_new(&gdb->breakpoints, address) &&
+            !is_image(gdb, ntr_place_at(&hart->context, hart->offset, address)) &&
             !ntr_gdb_is_return_place(&gdb->images, address))
             return true;
     }
@@ -43,7 +44,7 @@ static bool is_predicted_step(ntr_gdb *gdb) {
     ntr_insn insn;
     uint64_t next;
     if (!hart || hart->ended || !hart->address_known || !gdb->breakpoints.count ||
-        ntr_program_insn(gdb->config.program, &hart->context, hart->offset, hart->address, &insn) < 0 ||
+        ntr_program_insn(gdb->config.program, ntr_place_at(&hart->context, hart->offset, hart->address), &insn) < 0 ||
         ntr_replay_successor(gdb->replay, gdb->general, &next) != NTR_OK ||
         ntr_gdb_breakpoint_at(&gdb->breakpoints, next))
         return false;
@@ -52,7 +53,7 @@ static bool is_predicted_step(ntr_gdb *gdb) {
     const bool jumps = insn.flow == NTR_FLOW_BRANCH;
     return (falls && after != next && ntr_gdb_breakpoint_is_new(&gdb->breakpoints, after)) ||
            (jumps && insn.target != next && ntr_gdb_breakpoint_is_new(&gdb->breakpoints, insn.target)) ||
-           (!falls && has_wild_breakpoint(gdb, &hart->context));
+           (!falls && has_wild_breakpoint(gdb, hart));
 }
 
 static void hint_prediction(ntr_gdb *gdb) {
@@ -68,7 +69,8 @@ static void hint_traps(ntr_gdb *gdb) {
     ntr_insn insn;
     for (size_t i = 0; hart && i < gdb->breakpoints.count && !gdb->told_trap; i++) {
         const uint64_t address = gdb->breakpoints.addresses[i];
-        if (ntr_program_insn(gdb->config.program, &hart->context, hart->offset, address, &insn) != NTR_OK ||
+        if (ntr_program_insn(gdb->config.program, ntr_place_at(&hart->context, hart->offset, address), &insn) !=
+                NTR_OK ||
             insn.flow != NTR_FLOW_TRAP)
             continue;
         gdb->told_trap = true;

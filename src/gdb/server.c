@@ -176,8 +176,8 @@ static void choose_registers(ntr_gdb *gdb) {
     gdb->float_bits = abi == FLOAT_SINGLE ? 32 : 64;
 }
 
-static bool has_own_rule(void *user, const ntr_context *context, uint64_t address) {
-    return ntr_gdb_images_made(&((const ntr_gdb *)user)->images, context, address);
+static bool has_own_rule(void *user, ntr_place place) {
+    return ntr_gdb_images_made(&((const ntr_gdb *)user)->images, place);
 }
 
 static ntr_status make_rules(ntr_gdb *gdb) {

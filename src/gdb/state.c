@@ -23,11 +23,13 @@ const ntr_replay_hart *ntr_gdb_hart(ntr_gdb *gdb) {
 }
 
 /* Returns a top below which there is no image. */
-static uint64_t stack_top(const ntr_gdb *gdb, const ntr_context *context) {
+static uint64_t stack_top(const ntr_gdb *gdb, const ntr_replay_hart *hart) {
     const bool rv32 = gdb->xlen == 32;
     uint64_t top = (rv32 ? NTR_GDB_STACKS_32 : NTR_GDB_STACKS_64) - gdb->general * (rv32 ? HART_32 : HART_64);
     size_t image;
-    while (ntr_program_image_at(gdb->config.program, context, top - 1, &image) == NTR_OK && top > HART_64)
+    while (ntr_program_image_at(gdb->config.program, ntr_place_at(&hart->context, hart->offset, top - 1), &image) ==
+               NTR_OK &&
+           top > HART_64)
         top -= rv32 ? HART_32 : HART_64;
     return top;
 }
@@ -38,7 +40,7 @@ const ntr_invented_stack *ntr_gdb_stack(ntr_gdb *gdb) {
     if (gdb->stack_valid) return &gdb->stack;
     gdb->stack.places = gdb->images.return_places;
     gdb->stack.direct = gdb->direct;
-    ntr_status status = ntr_invented_stack_make(&gdb->stack, gdb->replay, hart, stack_top(gdb, &hart->context));
+    ntr_status status = ntr_invented_stack_make(&gdb->stack, gdb->replay, hart, stack_top(gdb, hart));
     if (status != NTR_OK) gdb->failed = status;
     gdb->uses_places |= gdb->stack.has_places;
     gdb->stack_valid = status == NTR_OK;

@@ -14,7 +14,7 @@ static const ntr_gdb_image *main_image(const ntr_gdb *gdb) {
 }
 
 static bool is_visible(const ntr_gdb *gdb, const ntr_replay_hart *hart, size_t item) {
-    return !hart || ntr_gdb_image_visible(&gdb->images, item, &hart->context);
+    return !hart || ntr_gdb_image_visible(&gdb->images, item, ntr_place_at(&hart->context, hart->offset, 0));
 }
 
 static bool same_file(const ntr_gdb *gdb, size_t a, size_t b) {

@@ -165,7 +165,7 @@ static uint32_t classify(const ntr_classifier *c, uint64_t pc, uint32_t most, nt
     ntr_insn insn;
     ntr_code_block_begin(code, pc);
     while (count < most && (!count || !is_cut(c->pcs, pc)) &&
-           ntr_program_insn(c->config.program, &context, 0, pc, &insn) == NTR_OK) {
+           ntr_program_insn(c->config.program, ntr_place_at(&context, 0, pc), &insn) == NTR_OK) {
         pcs[count++] = pc;
         pc += insn.size;
         if (ntr_code_block_append(code, &insn)) break;

@@ -36,9 +36,10 @@ static ntr_status count_callback(void *user, const ntr_event *event, uint64_t ti
     return work->finish && status == NTR_E_STATE ? NTR_OK : status;
 }
 
-static bool same_function(void *user, const ntr_context *context, const uint64_t *addresses, size_t count) {
+static bool same_function(void *user, const ntr_context *context, uint64_t position, const uint64_t *addresses,
+                          size_t count) {
     const ntr_worker *w = user;
-    return w->parallel->config.work.join(w->thread_data, context, addresses, count);
+    return w->parallel->config.work.join(w->thread_data, context, position, addresses, count);
 }
 
 /* Returns whether spans are counted: alone, or beside joined spans. */

@@ -57,7 +57,7 @@ static ntr_status of_bytes(const ntr_program *program, const ntr_image_info *inf
     for (uint64_t at = info->low; at < info->high;) {
         uint8_t bytes[BYTES_AT_ONCE];
         const size_t want = info->high - at < sizeof bytes ? (size_t)(info->high - at) : sizeof bytes;
-        const size_t got = ntr_program_read(program, &context, o->from, at, bytes, want);
+        const size_t got = ntr_program_read(program, ntr_place_at(&context, o->from, at), bytes, want);
         if (!got) break; /* another image is in front of the rest */
         low = ntr_partial_hash(low, bytes, got);
         high = ntr_partial_hash(high, bytes, got);

@@ -22,7 +22,7 @@ typedef struct loading {
     ntr_partial *partial;
     ntr_analysis *analysis;
     const ntr_allocator *allocator;
-    uint64_t *bias; /* of each image */
+    uint64_t *bias, *from; /* of each image: load bias, and a stream offset at which it is visible */
     uint32_t *functions; /* numbers in the analysis */
     loaded_node *nodes;
     size_t node_count, node_capacity;
@@ -47,6 +47,7 @@ static ntr_status find_images(loading *l) {
             if (found[k] || strcmp(t->images[k].identity, identity) != 0) continue;
             found[k] = true;
             l->bias[k] = info.bias;
+            l->from[k] = info.options.from;
         }
         ntr_dealloc(l->allocator, identity);
     }
@@ -58,6 +59,11 @@ static ntr_status find_images(loading *l) {
     }
     ntr_dealloc(l->allocator, found);
     return status;
+}
+
+/* A stream offset at which an image (number + 1; 0: none) is visible. */
+static uint64_t position_of(const loading *l, uint64_t image) {
+    return image && image <= l->partial->tables.image_count ? l->from[image - 1] : 0;
 }
 
 /* Stores the address in the program of an offset in an image (number + 1; 0: none). False: there is no such image. */
@@ -108,6 +114,8 @@ static bool row_of(const loading *l, const ntr_record *r, ntr_tally_row *row) {
                        row->halfwords == r->v[NTR_COUNTED_HALFWORDS] &&
                        ntr_load_address(l, r->v[NTR_COUNTED_IMAGE], r->v[NTR_COUNTED_ADDRESS], &row->address) &&
                        ntr_load_address(l, r->v[NTR_COUNTED_TARGET_IMAGE], r->v[NTR_COUNTED_TARGET], &row->target);
+    const uint64_t from = position_of(l, r->v[NTR_COUNTED_IMAGE]), at = position_of(l, r->v[NTR_COUNTED_TARGET_IMAGE]);
+    row->position = from > at ? from : at;
     row->last = row->address + r->v[NTR_COUNTED_LAST];
     if (row->target_unknown) row->target = 0;
     return valid;
@@ -152,7 +160,8 @@ static uint32_t find_function(const loading *l, const ntr_partial_function *f) {
     if (f->only_name) return ntr_functions_named(l->analysis->functions, f->name);
     if (!ntr_load_address(l, f->image, f->offset, &address)) return UINT32_MAX;
     const ntr_context *context = &l->partial->tables.views[f->view].context;
-    const uint32_t number = ntr_functions_at(l->analysis->functions, context, address);
+    const uint32_t number =
+        ntr_functions_at(l->analysis->functions, ntr_place_at(context, position_of(l, f->image), address));
     const ntr_function *found = ntr_functions_get(l->analysis->functions, number);
     return found && same_text(found->name, f->name) ? number : UINT32_MAX;
 }
@@ -267,7 +276,8 @@ static void skip_rows(ntr_block_reader *reader) {
 ntr_status ntr_partial_load(ntr_partial *partial, ntr_analysis *analysis) {
     loading l = {.partial = partial, .analysis = analysis, .allocator = partial->allocator};
     l.bias = ntr_alloc(l.allocator, partial->tables.image_count + 1, sizeof *l.bias);
-    ntr_status status = l.bias ? find_images(&l) : NTR_E_MEMORY;
+    l.from = ntr_alloc(l.allocator, partial->tables.image_count + 1, sizeof *l.from);
+    ntr_status status = l.bias && l.from ? find_images(&l) : NTR_E_MEMORY;
     const bool counts = !(partial->tables.holds & NTR_PARTIAL_EVENTS);
     if (status == NTR_OK && analysis->totals) ntr_totals_add(analysis->totals, &partial->tables.totals);
     if (status == NTR_OK && counts) status = load_rows(&l);
@@ -276,6 +286,7 @@ ntr_status ntr_partial_load(ntr_partial *partial, ntr_analysis *analysis) {
     if (status == NTR_OK && counts) status = ntr_block_skip(&partial->reader);
     if (!partial->error[0]) ntr_partial_reader_error(partial);
     ntr_dealloc(l.allocator, l.bias);
+    ntr_dealloc(l.allocator, l.from);
     ntr_dealloc(l.allocator, l.functions);
     ntr_dealloc(l.allocator, l.nodes);
     return status;

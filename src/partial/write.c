@@ -209,10 +209,12 @@ static uint64_t add_image(ntr_writing *w, size_t index) {
 }
 
 /* Returns the number of the image at the address, plus 1; 0: none. *address becomes relative to it. */
-static uint64_t image_at(ntr_writing *w, const ntr_context *context, uint64_t *address) {
+static uint64_t image_at(ntr_writing *w, const ntr_context *context, uint64_t position, uint64_t *address) {
     size_t index;
     ntr_image_info info;
-    if (w->status || ntr_program_image_at(w->analysis->program, context, *address, &index) != NTR_OK) return 0;
+    if (w->status ||
+        ntr_program_image_at(w->analysis->program, ntr_place_at(context, position, *address), &index) != NTR_OK)
+        return 0;
     if (index >= w->program_images || ntr_program_image(w->analysis->program, index, &info) != NTR_OK) return 0;
     if (w->image_of[index] == NO_NUMBER) w->image_of[index] = add_image(w, index);
     if (w->image_of[index]) *address -= info.bias;
@@ -243,11 +245,11 @@ static ntr_record record_of_row(ntr_writing *w, const ntr_tally_row *row) {
     uint64_t address = row->address, target = row->target;
     ntr_record r = {0};
     r.v[NTR_COUNTED_VIEW] = row->view;
-    r.v[NTR_COUNTED_IMAGE] = image_at(w, context, &address);
+    r.v[NTR_COUNTED_IMAGE] = image_at(w, context, row->position, &address);
     r.v[NTR_COUNTED_ADDRESS] = address;
     r.v[NTR_COUNTED_LAST] = row->last - row->address;
     r.v[NTR_COUNTED_END] = (uint64_t)row->end | (row->target_unknown ? NTR_COUNTED_UNKNOWN : 0u);
-    r.v[NTR_COUNTED_TARGET_IMAGE] = row->target_unknown ? 0 : image_at(w, context, &target);
+    r.v[NTR_COUNTED_TARGET_IMAGE] = row->target_unknown ? 0 : image_at(w, context, row->position, &target);
     r.v[NTR_COUNTED_TARGET] = target;
     r.v[NTR_COUNTED_INSTRUCTIONS] = row->instructions;
     r.v[NTR_COUNTED_HALFWORDS] = row->halfwords;
@@ -277,7 +279,7 @@ static uint64_t view_of_place(ntr_writing *w, const ntr_context *context) {
 static void add_function(ntr_writing *w, uint32_t number, const ntr_function *function) {
     const ntr_function_place place = ntr_functions_place(w->analysis->functions, number);
     uint64_t address = place.address;
-    const uint64_t image = place.only_name ? 0 : image_at(w, &place.context, &address);
+    const uint64_t image = place.only_name ? 0 : image_at(w, &place.context, place.position, &address);
     const bool differs = function->linkage && strcmp(function->linkage, function->name) != 0;
     const ntr_partial_function f = {
         .name = (char *)function->name,
@@ -305,13 +307,22 @@ static bool add_functions(ntr_writing *w) {
     return w->function_of != NULL;
 }
 
+/* The site of a call is code of the caller. */
+static uint64_t image_of_site(ntr_writing *w, uint32_t caller, uint64_t *site) {
+    size_t count;
+    const uint32_t function = ntr_calltree_nodes(w->analysis->tree, &count)[caller].function;
+    if (function == UINT32_MAX) return image_at(w, NULL, NTR_POSITION_ANY, site);
+    const ntr_function_place place = ntr_functions_place(w->analysis->functions, function);
+    return image_at(w, &place.context, place.position, site);
+}
+
 static ntr_record record_of_node(ntr_writing *w, const ntr_call_node *node, uint64_t number) {
     uint64_t site = node->site;
     ntr_record r = {0};
     r.v[NTR_NODE_DEPTH] = node->parent; /* replaced when the nodes are in depth-first order */
     r.v[NTR_NODE_FUNCTION] = node->function == UINT32_MAX ? NO_NUMBER : w->function_of[node->function];
     r.v[NTR_NODE_KIND] = node->kind;
-    if (number && node->kind != NTR_FRAME_ROOT) r.v[NTR_NODE_SITE_IMAGE] = image_at(w, NULL, &site);
+    if (number && node->kind != NTR_FRAME_ROOT) r.v[NTR_NODE_SITE_IMAGE] = image_of_site(w, node->parent, &site);
     r.v[NTR_NODE_SITE] = site;
     r.v[NTR_NODE_CALLS] = node->calls;
     r.v[NTR_NODE_INSTRUCTIONS] = node->instructions;
@@ -341,17 +352,17 @@ static ntr_record record_of_entry(ntr_writing *w, const ntr_open_entry *e) {
     r.v[NTR_ENTRY_NODES] = e->nodes;
     r.v[NTR_ENTRY_NODE] = e->node;
     r.v[NTR_ENTRY_STOPPED] = e->stopped;
-    r.v[NTR_ENTRY_STOP_IMAGE] = e->stopped ? image_at(w, &event->context, &stop) : 0;
+    r.v[NTR_ENTRY_STOP_IMAGE] = e->stopped ? image_at(w, &event->context, event->offset, &stop) : 0;
     r.v[NTR_ENTRY_STOP] = stop;
     r.v[NTR_ENTRY_EVENT] = event->kind;
     r.v[NTR_ENTRY_END] = event->kind == NTR_EVENT_SPAN ? event->end : 0;
     r.v[NTR_ENTRY_FLAGS] = event->flags & NTR_EVENT_TARGET_UNKNOWN;
     r.v[NTR_ENTRY_SRC] = event->src;
     r.v[NTR_ENTRY_VIEW] = view_of_place(w, &event->context);
-    r.v[NTR_ENTRY_IMAGE] = located ? image_at(w, &event->context, &address) : 0;
+    r.v[NTR_ENTRY_IMAGE] = located ? image_at(w, &event->context, event->offset, &address) : 0;
     r.v[NTR_ENTRY_ADDRESS] = address;
     r.v[NTR_ENTRY_LAST] = event->kind == NTR_EVENT_SPAN ? event->last - event->address : 0;
-    r.v[NTR_ENTRY_TARGET_IMAGE] = targeted ? image_at(w, &event->context, &target) : 0;
+    r.v[NTR_ENTRY_TARGET_IMAGE] = targeted ? image_at(w, &event->context, event->offset, &target) : 0;
     r.v[NTR_ENTRY_TARGET] = target;
     r.v[NTR_ENTRY_HALFWORDS] = event->kind == NTR_EVENT_SPAN ? event->halfwords : 0;
     r.v[NTR_ENTRY_OFFSET] = event->offset;
@@ -370,7 +381,7 @@ static bool add_log(ntr_writing *w) {
     for (size_t i = 0; w->entries && w->frames && i < w->log->frame_count; i++) {
         uint64_t address = w->log->frames[i].return_to;
         w->frames[i].v[NTR_FRAME_NODE] = w->log->frames[i].node;
-        w->frames[i].v[NTR_FRAME_IMAGE] = image_at(w, NULL, &address);
+        w->frames[i].v[NTR_FRAME_IMAGE] = image_of_site(w, w->log->frames[i].node, &address);
         w->frames[i].v[NTR_FRAME_RETURN] = address;
     }
     return w->entries && w->frames;

@@ -13,10 +13,10 @@ typedef struct insn_walk {
 } insn_walk;
 
 static ntr_status decode(insn_walk *at, ntr_insn *insn) {
+    const ntr_place place = ntr_place_at(at->context, at->position, at->pc);
     if (!at->has_window || at->pc - at->window.first >= at->window.size)
-        at->has_window = ntr_program_window(at->program, at->context, at->position, at->pc, &at->window);
-    return ntr_program_decode(at->program, at->context, at->position, at->has_window ? &at->window : NULL, at->pc,
-                              insn);
+        at->has_window = ntr_program_window(at->program, place, &at->window);
+    return ntr_program_decode(at->program, place, at->has_window ? &at->window : NULL, insn);
 }
 
 static bool fits(const ntr_block *block, const ntr_insn *insn) {

@@ -44,17 +44,6 @@ size_t ntr_image_timeline_passed(const ntr_image_timeline *timeline, uint64_t po
     return low;
 }
 
-uint64_t ntr_program_next_version(const ntr_program *program, uint64_t first, uint64_t last, uint64_t position) {
-    const ntr_spans *map = &program->map;
-    uint64_t next = NTR_POSITION_ANY;
-    for (size_t i = ntr_spans_seek(map, first); i < map->count && map->items[i].first <= last; i++)
-        for (uint32_t at = map->items[i].value; at != NTR_SPANS_NONE; at = program->layers[at].below) {
-            const uint64_t from = program->segments[program->layers[at].segment].from;
-            if (from > position && from < next) next = from;
-        }
-    return next;
-}
-
 void ntr_image_timeline_release(ntr_image_timeline *timeline, const ntr_allocator *allocator) {
     ntr_dealloc(allocator, timeline->edges);
     *timeline = (ntr_image_timeline){0};

@@ -23,10 +23,6 @@ int ntr_image_timeline_update(ntr_image_timeline *timeline, const ntr_program *p
 /* Returns the number of edges at or before `position`. */
 size_t ntr_image_timeline_passed(const ntr_image_timeline *timeline, uint64_t position);
 
-/* Returns the first position behind `position` at which code in [first, last] becomes valid, or NTR_POSITION_ANY.
- * (NTR_API: libntrace-tools uses it.) */
-NTR_API uint64_t ntr_program_next_version(const ntr_program *program, uint64_t first, uint64_t last, uint64_t position);
-
 void ntr_image_timeline_release(ntr_image_timeline *timeline, const ntr_allocator *allocator);
 
 #endif

@@ -16,30 +16,36 @@ bool ntr_image_matches(const ntr_image *image, const ntr_context *context) {
     return !bound->has_prv || context->prv == NTR_PRV_UNKNOWN || (bound->prv == context->prv && bound->v == context->v);
 }
 
-static bool holds_at(const ntr_segment *segment, uint64_t position) {
+/* Does something that is valid for from <= offset < until (until 0: no end) hold at the position? */
+static bool holds_at(uint64_t from, uint64_t until, uint64_t position) {
     if (position == NTR_POSITION_ANY) return true;
-    return position >= segment->from && (segment->until == 0 || position < segment->until);
+    return position >= from && (until == 0 || position < until);
 }
 
-static const ntr_segment *visible(const ntr_program *program, const ntr_context *context, uint64_t position,
-                                  uint32_t layer) {
+bool ntr_image_is_visible(const ntr_image *image, ntr_place place) {
+    return holds_at(image->options.from, image->options.until, place.position) &&
+           ntr_image_matches(image, place.context);
+}
+
+static const ntr_segment *visible(const ntr_program *program, ntr_place place, uint32_t layer) {
     while (layer != NTR_SPANS_NONE) {
         const ntr_layer *top = &program->layers[layer];
-        if (position < top->earliest) {
+        if (place.position < top->earliest) {
             layer = top->jump;
             continue;
         }
         const ntr_segment *segment = &program->segments[top->segment];
-        if (holds_at(segment, position) && ntr_image_matches(&program->images[segment->image], context)) return segment;
+        if (holds_at(segment->from, segment->until, place.position) &&
+            ntr_image_matches(&program->images[segment->image], place.context))
+            return segment;
         layer = top->below;
     }
     return NULL;
 }
 
-bool ntr_program_window(const ntr_program *program, const ntr_context *context, uint64_t position, uint64_t address,
-                        ntr_code_window *window) {
-    const ntr_span *span = ntr_spans_find(&program->map, ntr_program_cut(program, address));
-    const ntr_segment *segment = span ? visible(program, context, position, span->value) : NULL;
+bool ntr_program_window(const ntr_program *program, ntr_place place, ntr_code_window *window) {
+    const ntr_span *span = ntr_spans_find(&program->map, ntr_program_cut(program, place.address));
+    const ntr_segment *segment = span ? visible(program, place, span->value) : NULL;
     if (!segment) return false;
     *window = (ntr_code_window){
         .first = span->first,
@@ -56,16 +62,16 @@ unsigned ntr_image_isa(const ntr_program *program, const ntr_image *image) {
     return program->xlen == 32 ? NTR_ISA_RV32 : 0;
 }
 
-unsigned ntr_program_isa(const ntr_program *program, const ntr_context *context, uint64_t address) {
+unsigned ntr_program_isa(const ntr_program *program, ntr_place place) {
     ntr_code_window window;
-    bool found = ntr_program_window(program, context, NTR_POSITION_ANY, address, &window);
+    bool found = ntr_program_window(program, place, &window);
     return ntr_image_isa(program, found ? &program->images[window.image] : NULL);
 }
 
 /* Reads memory that no image has with the reader function, at most up to the next span of the map. */
-static size_t read_gap(const ntr_program *program, const ntr_context *context, uint64_t position, uint64_t address,
-                       uint8_t *out, size_t size) {
+static size_t read_gap(const ntr_program *program, ntr_place place, uint8_t *out, size_t size) {
     if (!program->read) return 0;
+    const uint64_t address = place.address;
     const ntr_spans *map = &program->map;
     size_t next = ntr_spans_seek(map, address);
     if (next < map->count && map->items[next].first <= address) {
@@ -75,23 +81,28 @@ static size_t read_gap(const ntr_program *program, const ntr_context *context, u
         size = (size_t)(map->items[next].first - address);
     }
     if (program->xlen == 32 && UINT32_MAX - address < size) size = (size_t)(UINT32_MAX - address) + 1;
-    size_t got = program->read(program->read_user, context, position, address, out, size);
+    size_t got = program->read(program->read_user, place.context, place.position, address, out, size);
     return got < size ? got : size;
 }
 
-size_t ntr_program_read(const ntr_program *program, const ntr_context *context, uint64_t position, uint64_t address,
-                        uint8_t *out, size_t size) {
+/* The place that is `bytes` further. */
+static ntr_place behind(const ntr_program *program, ntr_place place, uint64_t bytes) {
+    place.address = ntr_program_cut(program, place.address + bytes);
+    return place;
+}
+
+size_t ntr_program_read(const ntr_program *program, ntr_place place, uint8_t *out, size_t size) {
     size_t done = 0;
     while (done < size) {
-        uint64_t at = ntr_program_cut(program, address + done);
+        const ntr_place at = behind(program, place, done);
         ntr_code_window window;
         size_t part;
-        if (ntr_program_window(program, context, position, at, &window)) {
-            uint64_t left = window.size - (at - window.first);
+        if (ntr_program_window(program, at, &window)) {
+            uint64_t left = window.size - (at.address - window.first);
             part = left < size - done ? (size_t)left : size - done;
-            memcpy(out + done, window.bytes + (at - window.first), part);
+            memcpy(out + done, window.bytes + (at.address - window.first), part);
         } else {
-            part = read_gap(program, context, position, at, out + done, size - done);
+            part = read_gap(program, at, out + done, size - done);
             if (part == 0) break;
         }
         done += part;
@@ -101,101 +112,172 @@ size_t ntr_program_read(const ntr_program *program, const ntr_context *context, 
 
 /* Returns the image with the jump table for code of `image`: the image itself, otherwise the one added last that has
  * a jump table. */
-static const ntr_image *table_of(const ntr_program *program, const ntr_context *context, const ntr_image *image) {
+static const ntr_image *table_of(const ntr_program *program, ntr_place place, const ntr_image *image) {
     if (image && image->has_jvt) return image;
     for (size_t i = program->image_count; i-- > 0;)
-        if (program->images[i].has_jvt && ntr_image_matches(&program->images[i], context)) return &program->images[i];
+        if (program->images[i].has_jvt && ntr_image_is_visible(&program->images[i], place)) return &program->images[i];
     return NULL;
 }
 
 /* Zcmt: the entries of the table are XLEN-bit addresses. */
-static ntr_status resolve_table_jump(const ntr_program *program, const ntr_context *context, uint64_t position,
-                                     const ntr_image *image, ntr_insn *insn) {
-    const ntr_image *owner = table_of(program, context, image);
+static ntr_status resolve_table_jump(const ntr_program *program, ntr_place place, const ntr_image *image,
+                                     ntr_insn *insn) {
+    const ntr_image *owner = table_of(program, place, image);
     unsigned size = ntr_image_isa(program, image) & NTR_ISA_RV32 ? 4 : 8;
     uint8_t entry[8];
     if (!owner) return NTR_E_NO_IMAGE;
-    uint64_t address = owner->jvt + (uint64_t)insn->immediate * size;
-    if (ntr_program_read(program, context, position, address, entry, size) != size) return NTR_E_NO_IMAGE;
+    place.address = owner->jvt + (uint64_t)insn->immediate * size;
+    if (ntr_program_read(program, place, entry, size) != size) return NTR_E_NO_IMAGE;
     for (unsigned i = 0; i < size; i++) insn->target |= (uint64_t)entry[i] << (8 * i);
     insn->target &= ~UINT64_C(1);
     return NTR_OK;
 }
 
-ntr_status ntr_program_decode(const ntr_program *program, const ntr_context *context, uint64_t position,
-                              const ntr_code_window *window, uint64_t address, ntr_insn *insn) {
+ntr_status ntr_program_decode(const ntr_program *program, ntr_place place, const ntr_code_window *window,
+                              ntr_insn *insn) {
     const ntr_image *image = window ? &program->images[window->image] : NULL;
     unsigned isa = ntr_image_isa(program, image);
     ntr_status status = NTR_E_SPACE;
     if (window) {
-        uint64_t offset = address - window->first, left = window->size - offset;
+        uint64_t offset = place.address - window->first, left = window->size - offset;
         size_t size = left < NTR_INSN_BYTES_MAX ? (size_t)left : NTR_INSN_BYTES_MAX;
-        status = ntr_insn_decode(window->bytes + offset, size, address, isa, insn);
+        status = ntr_insn_decode(window->bytes + offset, size, place.address, isa, insn);
     }
     if (status == NTR_E_SPACE) { /* the instruction continues in another image, or is read by the reader */
         uint8_t bytes[NTR_INSN_BYTES_MAX];
-        size_t size = ntr_program_read(program, context, position, address, bytes, 2);
+        size_t size = ntr_program_read(program, place, bytes, 2);
         if (size == 2) {
             size_t want = ntr_insn_length((uint16_t)(bytes[0] | bytes[1] << 8));
-            size += ntr_program_read(program, context, position, address + 2, bytes + 2, want - 2);
+            size += ntr_program_read(program, behind(program, place, 2), bytes + 2, want - 2);
         }
-        status = ntr_insn_decode(bytes, size, address, isa, insn);
+        status = ntr_insn_decode(bytes, size, place.address, isa, insn);
     }
     if (status != NTR_OK) return NTR_E_NO_IMAGE;
-    return insn->table_jump ? resolve_table_jump(program, context, position, image, insn) : NTR_OK;
+    return insn->table_jump ? resolve_table_jump(program, place, image, insn) : NTR_OK;
 }
 
-ntr_status ntr_program_insn(const ntr_program *program, const ntr_context *context, uint64_t position, uint64_t address,
-                            ntr_insn *insn) {
+ntr_status ntr_program_insn(const ntr_program *program, ntr_place place, ntr_insn *insn) {
     ntr_code_window window;
-    address = ntr_program_cut(program, address);
-    bool found = ntr_program_window(program, context, position, address, &window);
-    return ntr_program_decode(program, context, position, found ? &window : NULL, address, insn);
+    place = behind(program, place, 0);
+    bool found = ntr_program_window(program, place, &window);
+    return ntr_program_decode(program, place, found ? &window : NULL, insn);
 }
 
-/* Returns the newest file that contains the address in this context; NULL when there is none. */
-static const ntr_image_layer *file_at(const ntr_program *program, const ntr_context *context, uint64_t address) {
+/* Returns the newest file that is visible at the place and contains its address; NULL when there is none. */
+static const ntr_image_layer *file_at(const ntr_program *program, ntr_place place) {
     const ntr_image_map *map = &program->image_map;
-    const ntr_span *span = ntr_spans_find(&map->files, address);
+    const ntr_span *span = ntr_spans_find(&map->files, place.address);
     uint32_t at = span ? span->value : NTR_SPANS_NONE;
-    while (at != NTR_SPANS_NONE && !ntr_image_matches(&program->images[map->layers[at].image], context))
+    while (at != NTR_SPANS_NONE && !ntr_image_is_visible(&program->images[map->layers[at].image], place))
         at = map->layers[at].below;
     return at == NTR_SPANS_NONE ? NULL : &map->layers[at];
 }
 
-ntr_status ntr_program_image_at(const ntr_program *program, const ntr_context *context, uint64_t address,
-                                size_t *index) {
+ntr_status ntr_program_image_at(const ntr_program *program, ntr_place place, size_t *index) {
     ntr_code_window window;
-    address = ntr_program_cut(program, address);
-    const ntr_image_layer *file = file_at(program, context, address);
+    place = behind(program, place, 0);
+    const ntr_image_layer *file = file_at(program, place);
     if (file)
         *index = file->image;
-    else if (ntr_program_window(program, context, NTR_POSITION_ANY, address, &window))
+    else if (ntr_program_window(program, place, &window))
         *index = window.image;
     else
         return NTR_END;
     return NTR_OK;
 }
 
-static ntr_status store_symbol(const ntr_image *image, const ntr_name *name, ntr_symbol *symbol) {
+ntr_place ntr_program_image_place(const ntr_program *program, size_t index, uint64_t address) {
+    const ntr_image *image = &program->images[index];
+    return ntr_place_at(&image->context, image->options.from, address);
+}
+
+/* ---- validity: when an address means the same ------------------------------------------------------------------ */
+
+/* Narrows *v, which includes `position`, by something that is valid for from <= offset < until. */
+static void narrow(ntr_validity *v, uint64_t from, uint64_t until, uint64_t position) {
+    if (from > position) {
+        if (from - 1 < v->last) v->last = from - 1;
+    } else if (until && until <= position) {
+        if (until > v->from) v->from = until;
+    } else {
+        if (from > v->from) v->from = from;
+        if (until && until - 1 < v->last) v->last = until - 1;
+    }
+}
+
+/* As `visible`: the segments above the one that is visible, and this one, decide. */
+static void narrow_by_segments(const ntr_program *program, ntr_place place, uint32_t layer, ntr_validity *v) {
+    while (layer != NTR_SPANS_NONE) {
+        const ntr_layer *top = &program->layers[layer];
+        if (place.position < top->earliest) {
+            narrow(v, top->earliest, 0, place.position);
+            layer = top->jump;
+            continue;
+        }
+        const ntr_segment *segment = &program->segments[top->segment];
+        if (ntr_image_matches(&program->images[segment->image], place.context)) {
+            narrow(v, segment->from, segment->until, place.position);
+            if (holds_at(segment->from, segment->until, place.position)) return;
+        }
+        layer = top->below;
+    }
+}
+
+static void narrow_by_files(const ntr_program *program, ntr_place place, uint32_t layer, ntr_validity *v) {
+    const ntr_image_map *map = &program->image_map;
+    for (; layer != NTR_SPANS_NONE; layer = map->layers[layer].below) {
+        const ntr_image *image = &program->images[map->layers[layer].image];
+        if (!ntr_image_matches(image, place.context)) continue;
+        narrow(v, image->options.from, image->options.until, place.position);
+        if (ntr_image_is_visible(image, place)) return;
+    }
+}
+
+static void narrow_by_spans(const ntr_program *program, ntr_place place, uint64_t last, const ntr_spans *map,
+                            void (*by)(const ntr_program *, ntr_place, uint32_t, ntr_validity *), ntr_validity *v) {
+    size_t i = ntr_spans_seek(map, place.address);
+    for (; i < map->count && map->items[i].first <= last; i++) by(program, place, map->items[i].value, v);
+}
+
+ntr_validity ntr_program_validity(const ntr_program *program, ntr_place place, uint64_t last) {
+    ntr_validity v = {0, UINT64_MAX};
+    if (!program->timed) return v;
+    if (place.position == NTR_POSITION_ANY) return (ntr_validity){NTR_POSITION_ANY, NTR_POSITION_ANY};
+    place = behind(program, place, 0);
+    last = ntr_program_cut(program, last);
+    v.last = NTR_POSITION_ANY - 1;
+    narrow_by_spans(program, place, last, &program->map, narrow_by_segments, &v);
+    narrow_by_spans(program, place, last, &program->image_map.files, narrow_by_files, &v);
+    for (size_t i = 0; i < program->image_map.name_count; i++) {
+        const ntr_image *image = &program->images[program->image_map.names[i]];
+        if (ntr_image_matches(image, place.context))
+            narrow(&v, image->options.from, image->options.until, place.position);
+    }
+    return v;
+}
+
+/* ---- names ---------------------------------------------------------------------------------------------------- */
+
+static ntr_status store_symbol(const ntr_program *program, const ntr_image *image, const ntr_name *name,
+                               ntr_symbol *symbol) {
     *symbol = (ntr_symbol){
         .name = name->name,
         .image = image->name,
         .address = name->address,
         .size = name->size,
         .function = name->function,
+        .number = (uint64_t)(image - program->images),
     };
     return NTR_OK;
 }
 
-/* Returns the image that names the code at `address`, or NULL. Code without a name lies over what a file has there:
+/* Returns the image that names the code at `place`, or NULL. Code without a name lies over what a file has there:
  * bytes that were executed, perhaps changed; the names stay. */
-static const ntr_image *naming_image(const ntr_program *program, const ntr_context *context, uint64_t address,
-                                     ntr_code_window *window) {
-    if (!ntr_program_window(program, context, NTR_POSITION_ANY, address, window)) return NULL;
+static const ntr_image *naming_image(const ntr_program *program, ntr_place place, ntr_code_window *window) {
+    if (!ntr_program_window(program, place, window)) return NULL;
     const ntr_image *image = &program->images[window->image];
     if (image->path) return image;
-    const ntr_image_layer *layer = file_at(program, context, address);
+    const ntr_image_layer *layer = file_at(program, place);
     if (!layer) return image;
     const ntr_image *file = &program->images[layer->image];
     window->first = file->low;
@@ -207,11 +289,11 @@ static bool is_bss(const ntr_image *image, uint64_t address) {
     return image->bss_first <= address && address <= image->bss_last && image->bss_last;
 }
 
-/* Returns the newest file with memory at `address` that has no bytes in the file, or NULL. */
-static const ntr_image *bss_at(const ntr_program *program, const ntr_context *context, uint64_t address) {
+/* Returns the newest file with memory at `place` that has no bytes in the file, or NULL. */
+static const ntr_image *bss_at(const ntr_program *program, ntr_place place) {
     for (size_t i = program->image_count; i-- > 0;) {
         const ntr_image *image = &program->images[i];
-        if (is_bss(image, address) && ntr_image_matches(image, context)) return image;
+        if (is_bss(image, place.address) && ntr_image_is_visible(image, place)) return image;
     }
     return NULL;
 }
@@ -230,49 +312,46 @@ static void limit_bss(const ntr_program *program, uint64_t address, uint64_t *fi
     }
 }
 
-ntr_status ntr_program_symbol(const ntr_program *program, const ntr_context *context, uint64_t address,
-                              ntr_symbol *symbol) {
+ntr_status ntr_program_symbol(const ntr_program *program, ntr_place place, ntr_symbol *symbol) {
     ntr_code_window window;
-    address = ntr_program_cut(program, address);
-    const ntr_image *image = naming_image(program, context, address, &window);
-    if (!image) image = bss_at(program, context, address);
+    const uint64_t address = place.address = ntr_program_cut(program, place.address);
+    const ntr_image *image = naming_image(program, place, &window);
+    if (!image) image = bss_at(program, place);
     const ntr_name *named = image ? ntr_symbols_at(&image->symbols, address) : NULL;
-    if (named) return store_symbol(image, named, symbol);
+    if (named) return store_symbol(program, image, named, symbol);
     const ntr_image_map *map = &program->image_map;
     for (size_t i = map->name_count; i-- > 0;) {
         image = &program->images[map->names[i]];
-        if (!ntr_image_matches(image, context)) continue;
+        if (!ntr_image_is_visible(image, place)) continue;
         const ntr_name *name = ntr_symbols_at(&image->symbols, address);
-        if (name) return store_symbol(image, name, symbol);
+        if (name) return store_symbol(program, image, name, symbol);
     }
     return NTR_END;
 }
 
-void ntr_program_limit_names(const ntr_program *program, const ntr_context *context, uint64_t address, uint64_t *first,
-                             uint64_t *last) {
+void ntr_program_limit_names(const ntr_program *program, ntr_place place, uint64_t *first, uint64_t *last) {
     const ntr_image_map *map = &program->image_map;
     ntr_code_window window;
-    address = ntr_program_cut(program, address);
+    const uint64_t address = place.address = ntr_program_cut(program, place.address);
     (void)ntr_spans_limit(&map->files, address, first, last);
     (void)ntr_spans_limit(&program->map, address, first, last); /* code without bytes has no name, also inside a file */
-    const ntr_image *image = naming_image(program, context, address, &window);
+    const ntr_image *image = naming_image(program, place, &window);
     limit_bss(program, address, first, last);
-    if (!image) image = bss_at(program, context, address);
+    if (!image) image = bss_at(program, place);
     if (image) ntr_symbols_limit(&image->symbols, address, first, last);
     if (image && ntr_symbols_at(&image->symbols, address)) return;
     for (size_t i = map->name_count; i-- > 0;) {
         image = &program->images[map->names[i]];
-        if (!ntr_image_matches(image, context)) continue;
+        if (!ntr_image_is_visible(image, place)) continue;
         ntr_symbols_limit(&image->symbols, address, first, last);
         if (ntr_symbols_at(&image->symbols, address)) return;
     }
 }
 
-ntr_status ntr_program_code_range(const ntr_program *program, const ntr_context *context, uint64_t address,
-                                  ntr_code_range *range) {
+ntr_status ntr_program_code_range(const ntr_program *program, ntr_place place, ntr_code_range *range) {
     ntr_code_window window;
-    address = ntr_program_cut(program, address);
-    const ntr_image *image = naming_image(program, context, address, &window);
+    const uint64_t address = place.address = ntr_program_cut(program, place.address);
+    const ntr_image *image = naming_image(program, place, &window);
     if (!image) return NTR_END;
     uint64_t first = window.first, last = window.first + window.size - 1;
     bool function = false;
@@ -293,7 +372,7 @@ ntr_status ntr_program_find_in(const ntr_program *program, const char *file, con
     while (*index < program->image_count) {
         const ntr_image *image = &program->images[(*index)++];
         const ntr_name *found = strcmp(image->name, file) == 0 ? ntr_symbols_named(&image->symbols, name) : NULL;
-        if (found) return store_symbol(image, found, symbol);
+        if (found) return store_symbol(program, image, found, symbol);
     }
     return NTR_END;
 }
@@ -301,7 +380,7 @@ ntr_status ntr_program_find_in(const ntr_program *program, const char *file, con
 ntr_status ntr_program_find(const ntr_program *program, const char *name, ntr_symbol *symbol) {
     for (size_t i = program->image_count; i-- > 0;) {
         const ntr_name *found = ntr_symbols_named(&program->images[i].symbols, name);
-        if (found) return store_symbol(&program->images[i], found, symbol);
+        if (found) return store_symbol(program, &program->images[i], found, symbol);
     }
     return NTR_END;
 }

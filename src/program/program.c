@@ -142,6 +142,15 @@ ntr_status ntr_program_add_image(ntr_program *program, const char *path, const n
         return ntr_program_fail(program, NTR_E_MEMORY, shown, "out of memory");
     }
     image.options.name = image.name;
+    image.context = (ntr_context){
+        .scontext = image.options.scontext,
+        .hcontext = image.options.hcontext,
+        .prv = image.options.has_prv ? image.options.prv : NTR_PRV_UNKNOWN,
+        .v = image.options.v,
+        .has_scontext = image.options.has_scontext,
+        .has_hcontext = image.options.has_hcontext,
+    };
+    program->timed |= image.options.from || image.options.until;
     program->images[program->image_count++] = image;
     program->revision++;
     if (image.options.has_jvt) ntr_program_set_table(program, image.options.jvt);
@@ -174,7 +183,8 @@ ntr_status ntr_program_add_mapped(ntr_program *program, const char *path, const 
 ntr_status ntr_program_complete_image(ntr_program *program) {
     const ntr_image *image = &program->images[program->image_count - 1];
     const ntr_image_options *options = &image->options;
-    bool everywhere = !options->has_scontext && !options->has_hcontext && !options->has_prv;
+    bool everywhere =
+        !options->has_scontext && !options->has_hcontext && !options->has_prv && !options->from && !options->until;
     uint32_t index = (uint32_t)program->image_count - 1;
     int failed = 0;
     if (image->has_segments)
@@ -264,6 +274,7 @@ static ntr_status lay(ntr_program *program, ntr_segment segment) {
     }
     program->segment_count++;
     program->revision++;
+    program->timed |= segment.from || segment.until;
     if (!image->has_segments || segment.first < image->low) image->low = segment.first;
     if (!image->has_segments || segment.last > image->last) image->last = segment.last;
     image->has_segments = true;
@@ -331,6 +342,30 @@ ntr_status ntr_program_set_isa(ntr_program *program, unsigned isa) {
     program->has_isa = true;
     changed_anywhere(program);
     return NTR_OK;
+}
+
+static bool is_same_file(const ntr_image *a, const ntr_image *b) {
+    return a->options.bias == b->options.bias && strcmp(a->path, b->path) == 0 && strcmp(a->name, b->name) == 0;
+}
+
+uint32_t *ntr_program_first_images(const ntr_program *program, const ntr_allocator *allocator) {
+    size_t count = 0; /* files are few; the other images are code bytes without a file */
+    uint32_t *files = ntr_alloc(allocator, program->image_count + 1, sizeof *files);
+    uint32_t *first = files ? ntr_alloc(allocator, program->image_count + 1, sizeof *first) : NULL;
+    for (uint32_t i = 0; first && i < program->image_count; i++) {
+        size_t k = 0;
+        first[i] = i;
+        if (!program->images[i].path) continue;
+        while (k < count && !is_same_file(&program->images[files[k]], &program->images[i])) k++;
+        first[i] = k < count ? files[k] : i;
+        if (k == count) files[count++] = i;
+    }
+    ntr_dealloc(allocator, files);
+    return first;
+}
+
+bool ntr_program_is_constant(const ntr_program *program) {
+    return !program->timed;
 }
 
 unsigned ntr_program_xlen(const ntr_program *program) {

@@ -27,7 +27,7 @@ typedef struct ntr_image_map {
 } ntr_image_map;
 
 /* Adds image number `index`: a file with code at [first, last], or an image that has only names. `everywhere`: it is
- * used in every context. Return 0, or -1 when out of memory. */
+ * used in every context, always. Return 0, or -1 when out of memory. */
 int ntr_image_map_add_file(ntr_image_map *map, const ntr_allocator *allocator, uint64_t first, uint64_t last,
                            bool everywhere, uint32_t index);
 int ntr_image_map_add_names(ntr_image_map *map, const ntr_allocator *allocator, uint32_t index);
@@ -47,6 +47,7 @@ typedef struct ntr_image {
     void *mapping;             /* memory-mapped ELF file, or NULL */
     size_t mapping_size;
     uint8_t *copy;             /* copy of raw bytes, or NULL */
+    ntr_context context;       /* one in which it is visible */
     uint64_t low, last;        /* lowest and highest address of the segments */
     uint64_t bss_first, bss_last; /* memory without bytes in the file (.bss), which data symbols name; both 0: none */
     bool has_segments;
@@ -97,6 +98,7 @@ struct ntr_program {
     size_t tables; /* number of images with a jump table */
     unsigned xlen; /* 0: not known yet */
     bool no_names; /* names of ELF files are not read */
+    bool timed; /* an image has a `from` or an `until` */
     bool has_isa;
     unsigned isa; /* ISA of code outside ELF files; valid with has_isa */
     char error[512];
@@ -111,13 +113,13 @@ typedef struct ntr_code_window {
     uint32_t image;
 } ntr_code_window;
 
-/* Stores the longest run of bytes of one segment around `address` that is visible to `context` at `position`. It may be
- * used as long as context and position do not change. Returns false when there is no code. (NTR_API: libntrace-tools
- * uses this and ntr_image_matches.) */
-NTR_API bool ntr_program_window(const ntr_program *program, const ntr_context *context, uint64_t position,
-                                uint64_t address, ntr_code_window *window);
+/* Stores the longest run of bytes of one segment around the address that is visible at `place`. It may be used as long
+ * as context and position do not change. Returns false when there is no code. (NTR_API: libntrace-tools uses this,
+ * ntr_image_matches and ntr_image_is_visible.) */
+NTR_API bool ntr_program_window(const ntr_program *program, ntr_place place, ntr_code_window *window);
 
 NTR_API bool ntr_image_matches(const ntr_image *image, const ntr_context *context);
+NTR_API bool ntr_image_is_visible(const ntr_image *image, ntr_place place);
 unsigned ntr_image_isa(const ntr_program *program, const ntr_image *image);
 
 /* Stores the symbol of the next image from *index on whose name is `file`, and the index after it. NTR_END: no more. */
@@ -128,14 +130,17 @@ static inline uint64_t ntr_program_cut(const ntr_program *program, uint64_t addr
     return program->xlen == 32 ? (uint32_t)address : address;
 }
 
-/* The same as ntr_program_insn, with a window (NULL: it is searched). */
-ntr_status ntr_program_decode(const ntr_program *program, const ntr_context *context, uint64_t position,
-                              const ntr_code_window *window, uint64_t address, ntr_insn *insn);
+/* Returns an array, by the number of an image: the first image that is the same file at the same place. A program that
+ * executes itself again has two images of its file. NULL when out of memory. (NTR_API: libntrace-tools uses it.) */
+NTR_API uint32_t *ntr_program_first_images(const ntr_program *program, const ntr_allocator *allocator);
 
-/* Limits [*first, *last] to the addresses around `address` for which ntr_program_symbol and ntr_program_image_at have
- * the same result. (NTR_API: libntrace-tools uses it.) */
-NTR_API void ntr_program_limit_names(const ntr_program *program, const ntr_context *context, uint64_t address,
-                                     uint64_t *first, uint64_t *last);
+/* The same as ntr_program_insn, with a window (NULL: it is searched). */
+ntr_status ntr_program_decode(const ntr_program *program, ntr_place place, const ntr_code_window *window,
+                              ntr_insn *insn);
+
+/* Limits [*first, *last] to the addresses around `place` for which ntr_program_symbol and ntr_program_image_at have the
+ * same result. (NTR_API: libntrace-tools uses it.) */
+NTR_API void ntr_program_limit_names(const ntr_program *program, ntr_place place, uint64_t *first, uint64_t *last);
 
 /* ---- for the readers of image formats */
 

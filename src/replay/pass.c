@@ -32,11 +32,12 @@ size_t ntr_replay_hart_index(ntr_replay *r, uint16_t src) {
 
 /* ---- what the decoder reports */
 
-static bool same_function(void *user, const ntr_context *context, const uint64_t *addresses, size_t count) {
+static bool same_function(void *user, const ntr_context *context, uint64_t position, const uint64_t *addresses,
+                          size_t count) {
     ntr_functions *functions = ((ntr_replay *)user)->config.functions;
-    uint32_t first = ntr_functions_at(functions, context, addresses[0]);
+    uint32_t first = ntr_functions_at(functions, ntr_place_at(context, position, addresses[0]));
     for (size_t i = 1; i < count; i++)
-        if (ntr_functions_at(functions, context, addresses[i]) != first) return false;
+        if (ntr_functions_at(functions, ntr_place_at(context, position, addresses[i])) != first) return false;
     return true;
 }
 

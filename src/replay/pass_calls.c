@@ -93,6 +93,7 @@ static ntr_status to_stacks(ntr_replay *r, const ntr_snapshot *snapshot) {
         if (!hart || !has_executed(r, hart - 1)) continue;
         ntr_trail_place *place = &r->hart_places[hart - 1];
         place->address = address;
+        place->offset = r->pass_stream.offset ? r->pass_stream.offset - 1 : 0;
         place->address_known = known;
         status = ntr_trail_to_stack(r->pass_stacks, src, ntr_decoder_call_trail(r->pass_decoder, src), place);
     }

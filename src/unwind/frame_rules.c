@@ -28,7 +28,7 @@ struct ntr_frame_rules {
     size_t image_count, image_capacity;
     cached *cache;
     ntr_frame_rule own;
-    bool (*has_own)(void *user, const ntr_context *context, uint64_t address);
+    bool (*has_own)(void *user, ntr_place place);
     void *user;
 };
 
@@ -55,7 +55,7 @@ void ntr_frame_rules_free(ntr_frame_rules *rules) {
 }
 
 void ntr_frame_rules_set_own(ntr_frame_rules *rules, const ntr_frame_rule *rule,
-                             bool (*has_rule)(void *user, const ntr_context *context, uint64_t address), void *user) {
+                             bool (*has_rule)(void *user, ntr_place place), void *user) {
     rules->own = *rule;
     rules->has_own = has_rule;
     rules->user = user;
@@ -97,7 +97,8 @@ static uint64_t line_end(ntr_frame_rules *rules, size_t image, uint64_t start) {
 static ntr_frame_rule from_prologue(ntr_frame_rules *rules, const ntr_context *context, uint64_t position, size_t image,
                                     uint64_t pc, uint64_t lookup) {
     ntr_symbol symbol;
-    if (ntr_program_symbol(rules->program, context, lookup, &symbol) != NTR_OK || symbol.address > pc)
+    if (ntr_program_symbol(rules->program, ntr_place_at(context, position, lookup), &symbol) != NTR_OK ||
+        symbol.address > pc)
         return (ntr_frame_rule){0};
     uint64_t end = line_end(rules, image, symbol.address);
     if (!end) end = symbol.address + PROLOGUE_MOST;
@@ -109,8 +110,8 @@ ntr_frame_rule ntr_frame_rule_at(ntr_frame_rules *rules, const ntr_context *cont
                                  uint64_t lookup) {
     size_t image;
     ntr_frame_rule rule = {0};
-    if (rules->has_own && rules->has_own(rules->user, context, lookup)) return rules->own;
-    if (ntr_program_image_at(rules->program, context, lookup, &image) != NTR_OK) return rule;
+    if (rules->has_own && rules->has_own(rules->user, ntr_place_at(context, position, lookup))) return rules->own;
+    if (ntr_program_image_at(rules->program, ntr_place_at(context, position, lookup), &image) != NTR_OK) return rule;
     cached *entry = &rules->cache[(pc ^ lookup << 1) * UINT64_C(0x9e3779b97f4a7c15) >> (64 - CACHE_BITS)];
     if (entry->image == image + 1 && entry->pc == pc && entry->lookup == lookup) return entry->rule;
     ntr_frame_cfi *cfi = cfi_of(rules, image);

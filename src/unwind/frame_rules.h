@@ -55,7 +55,7 @@ void ntr_frame_rules_free(ntr_frame_rules *rules);
 
 /* The debugger has its own description of some code: where `has_rule` returns true, `rule` holds. */
 void ntr_frame_rules_set_own(ntr_frame_rules *rules, const ntr_frame_rule *rule,
-                             bool (*has_rule)(void *user, const ntr_context *context, uint64_t address), void *user);
+                             bool (*has_rule)(void *user, ntr_place place), void *user);
 
 /* Returns the rule at `pc`. `lookup` is the address by which the function and its CFI are found: pc, or pc - 1 where pc
  * is a return address. */

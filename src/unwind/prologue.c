@@ -174,12 +174,12 @@ static ntr_saved_register saved_register(const scan *s, int reg) {
 
 ntr_frame_rule ntr_prologue_rule(const ntr_program *program, const ntr_context *context, uint64_t position,
                                  uint64_t start, uint64_t end) {
-    const bool rv32 = ntr_program_isa(program, context, start) & NTR_ISA_RV32;
+    const bool rv32 = ntr_program_isa(program, ntr_place_at(context, position, start)) & NTR_ISA_RV32;
     scan s = {0};
     for (int i = 0; i < FOLLOWED_REGISTERS; i++) s.registers[i] = (value){.base = i};
     for (uint64_t pc = start; pc < end;) {
         uint8_t bytes[4] = {0};
-        size_t size = ntr_program_read(program, context, position, pc, bytes, sizeof bytes);
+        size_t size = ntr_program_read(program, ntr_place_at(context, position, pc), bytes, sizeof bytes);
         uint32_t insn = ntr_little_32(bytes);
         unsigned length = (insn & 3) == 3 ? 4 : 2;
         if (size < length) break;

@@ -12,7 +12,7 @@ int main(int argc, char **argv) {
     if (argc != 2 || !program || ntr_program_add_elf(program, argv[1], NULL) != NTR_OK) return 2;
     while (fgets(line, sizeof line, stdin)) {
         uint64_t address = strtoull(line, NULL, 16);
-        if (ntr_program_symbol(program, NULL, address, &symbol) == NTR_OK)
+        if (ntr_program_symbol(program, ntr_place_at(NULL, NTR_POSITION_ANY, address), &symbol) == NTR_OK)
             printf("%llx %s+%llx\n", (unsigned long long)address, symbol.name,
                    (unsigned long long)(address - symbol.address));
         else

@@ -193,7 +193,8 @@ static ntr_status register_jump(oracle *o, walk *w, const ntr_insn *insn, const 
 
 static ntr_status step(oracle *o, source *s, walk *w) {
     ntr_insn insn;
-    ntr_status status = ntr_program_insn(o->options.program, &s->context, o->message->offset, s->pc, &insn);
+    ntr_status status =
+        ntr_program_insn(o->options.program, ntr_place_at(&s->context, o->message->offset, s->pc), &insn);
     if (status) return status;
     if (insn.size / 2u > w->left) return NTR_E_ICNT_SPLITS;
     w->left -= insn.size / 2u;
@@ -263,7 +264,7 @@ static ntr_status loop_at_self(oracle *o, source *s, uint64_t times, const uint6
         ntr_insn insn;
         uint64_t self = s->pc;
         bool leaves = leaving && i + 1 == times && *leaving != self;
-        status = ntr_program_insn(o->options.program, &s->context, o->message->offset, self, &insn);
+        status = ntr_program_insn(o->options.program, ntr_place_at(&s->context, o->message->offset, self), &insn);
         if (status) return status;
         walk w = {.left = insn.size / 2u, .constant_rd = -1};
         if (insn.flow == NTR_FLOW_BRANCH) add_run(s, !leaves, 1, 1);

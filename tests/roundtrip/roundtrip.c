@@ -164,7 +164,7 @@ static verdict judge_image(const setup *s) {
     for (uint32_t i = 0; i < s->graph->insns && v.good; i++) {
         const gen_insn *g = &s->graph->insn[i];
         ntr_insn insn = {0};
-        ntr_status status = ntr_program_insn(s->program, NULL, 0, g->pc, &insn);
+        ntr_status status = ntr_program_insn(s->program, ntr_place_at(NULL, 0, g->pc), &insn);
         bool direct = g->kind == GEN_BRANCH || g->kind == GEN_JUMP || g->kind == GEN_CALL || g->kind == GEN_JUMP_LINK;
         v.good = !status && insn.size == g->size && insn.itype == gen_itype[g->kind] &&
                  (!direct || insn.target == g->target) && insn.sets_constant == (g->kind == GEN_SET);

@@ -46,7 +46,7 @@ static void hear_span(transcript *t, const ntr_program *program, const ntr_event
     uint64_t pc = e->address, start = pc;
     ntr_insn insn;
     for (uint32_t i = 0; i < e->instructions; i++) {
-        if (ntr_program_insn(program, NULL, e->offset, pc, &insn)) {
+        if (ntr_program_insn(program, ntr_place_at(NULL, e->offset, pc), &insn)) {
             snprintf(t->wrong, sizeof t->wrong, "span at 0x%llx leaves the image", (unsigned long long)e->address);
             return;
         }

@@ -102,7 +102,7 @@ typedef struct parallels_thread {
 
 static inline void *parallels_thread_new(void *user) {
     parallels_thread *t = calloc(1, sizeof *t);
-    *t = (parallels_thread){.all = user, .tally = ntr_tally_new(NULL)};
+    *t = (parallels_thread){.all = user, .tally = ntr_tally_new(NULL, NULL)};
     return t;
 }
 
@@ -152,7 +152,7 @@ static inline ntr_status parallels_finish(void *user) {
 
 /* NULL, or what differs. */
 static inline const char *parallels_late_differ(const ntr_parallel_config *given, ntr_bytes in) {
-    tallies_found one = {.tally = ntr_tally_new(NULL)}, many = {.tally = ntr_tally_new(NULL)};
+    tallies_found one = {.tally = ntr_tally_new(NULL, NULL)}, many = {.tally = ntr_tally_new(NULL, NULL)};
     ntr_parallel_config setting = *given;
     ntr_parallel_stats unused;
     ntr_counts totals = {0};

@@ -127,7 +127,7 @@ static inline ntr_status tallies_totals(const ntr_decoder_config *config, ntr_by
 
 /* NULL, or what differs in this stream. */
 static inline const char *tallies_differ_once(const ntr_decoder_config *config, ntr_bytes in) {
-    tallies_found events = {.tally = ntr_tally_new(NULL)}, counted = {.tally = ntr_tally_new(NULL)};
+    tallies_found events = {.tally = ntr_tally_new(NULL, NULL)}, counted = {.tally = ntr_tally_new(NULL, NULL)};
     ntr_counts totals = {0}, counts = {0}, plain = {0};
     ntr_status by_events = tallies_by_events(config, in, &events, &totals), by_counting, by_totals;
     const char *what = NULL;

@@ -30,7 +30,7 @@ static void images_without_lines_do_not_expand_the_tally(void **state) {
 
     ntr_event span = {.kind = NTR_EVENT_SPAN, .end = NTR_END_CUT, .address = 0x100, .last = 0x11e, .target = 0x120};
     span.instructions = span.halfwords = 16;
-    ntr_tally *tally = ntr_tally_new(NULL);
+    ntr_tally *tally = ntr_tally_new(NULL, NULL);
     assert_int_equal(ntr_tally_feed(tally, &span, 1), NTR_OK);
     ntr_insn_count *counts;
     assert_int_equal(ntr_tally_instructions(tally, program, UINT32_MAX, &counts, &rows), NTR_OK);

@@ -23,9 +23,9 @@ static bool is_right(ntr_debug_info *debug, unsigned number) {
     char name[32];
 
     snprintf(name, sizeof name, "shape%02u::area(int)", number);
-    const size_t count = ntr_debug_info_frames(debug, &context, entry + 2, frames, 2);
+    const size_t count = ntr_debug_info_frames(debug, ntr_place_at(&context, NTR_POSITION_ANY, entry + 2), frames, 2);
     if (count != 1 || strcmp(frames[0].function, name) != 0 || frames[0].entry != entry) return false;
-    return ntr_debug_info_function(debug, &context, entry + 4, &function) == NTR_OK &&
+    return ntr_debug_info_function(debug, ntr_place_at(&context, NTR_POSITION_ANY, entry + 4), &function) == NTR_OK &&
            strcmp(function.function, name) == 0;
 }
 

@@ -11,7 +11,9 @@ static uint64_t function_of(uint64_t address) {
     return address / FUNCTION_BYTES + (address >= 0x140 && address < 0x200 ? 100 : 0);
 }
 
-static bool same_function(void *user, const ntr_context *context, const uint64_t *addresses, size_t count) {
+static bool same_function(void *user, const ntr_context *context, uint64_t position, const uint64_t *addresses,
+                          size_t count) {
+    (void)position;
     (void)context;
     ++*(unsigned *)user;
     for (size_t i = 1; i < count; i++)
@@ -84,7 +86,7 @@ static void joined_equals_all(const scene *s, const char *messages) {
     memset(&all, 0, sizeof all);
     memset(&joined, 0, sizeof joined);
     assemble(&in, &s->config.params, messages);
-    ntr_tally *tally = ntr_tally_new(NULL), *joined_tally = ntr_tally_new(NULL);
+    ntr_tally *tally = ntr_tally_new(NULL, NULL), *joined_tally = ntr_tally_new(NULL, NULL);
     decode(s, &in, false, true, &all, tally);
     decode(s, &in, true, true, &joined, joined_tally);
     assert_string_equal(joined.text, all.text);

@@ -32,7 +32,7 @@ static void equal_spans_are_one_row_and_counts_add_up(void **state) {
     ntr_program *program = ntr_program_new(NULL);
     ntr_image_options at = {.size = sizeof at, .bias = 0x100};
     assert_int_equal(ntr_program_add_raw(program, (ntr_bytes){CODE, sizeof CODE}, &at), NTR_OK);
-    ntr_tally *tally = ntr_tally_new(NULL);
+    ntr_tally *tally = ntr_tally_new(NULL, NULL);
     ntr_event events[5];
     for (int i = 0; i < 3; i++) events[i] = span(0x100, 0x106, 3, 5, NTR_END_TAKEN, 0x10e);
     events[3] = span(0x104, 0x106, 2, 3, NTR_END_NOT_TAKEN, 0x10a);
@@ -77,7 +77,7 @@ static void time_is_of_rows_and_their_instructions(void **state) {
     ntr_program *program = ntr_program_new(NULL);
     ntr_image_options at = {.size = sizeof at, .bias = 0x100};
     assert_int_equal(ntr_program_add_raw(program, (ntr_bytes){CODE, sizeof CODE}, &at), NTR_OK);
-    ntr_tally *tally = ntr_tally_new(NULL);
+    ntr_tally *tally = ntr_tally_new(NULL, NULL);
     ntr_tally_keep_time(tally);
     ntr_event events[] = {
         at_time(span(0x100, 0x106, 3, 5, NTR_END_TAKEN, 0x10e), 1, 1000), /* the beginning of this time is unknown */
@@ -107,7 +107,7 @@ static void time_is_of_rows_and_their_instructions(void **state) {
 
 static void many_rows_are_told_apart(void **state) {
     (void)state;
-    ntr_tally *tally = ntr_tally_new(NULL);
+    ntr_tally *tally = ntr_tally_new(NULL, NULL);
     for (int round = 0; round < 2; round++)
         for (uint64_t i = 0; i < 5000; i++) {
             ntr_event e = span(0x1000 + 2 * i, 0x1000 + 2 * i, 1, 1, NTR_END_CUT, 0x1002 + 2 * i);
@@ -134,27 +134,26 @@ static void each_row_has_the_version_that_was_executed(void **state) {
                             second = {.size = sizeof second, .bias = 0x100, .from = 50};
     assert_int_equal(ntr_program_add_raw(program, (ntr_bytes){BEFORE, sizeof BEFORE}, &first), NTR_OK);
     assert_int_equal(ntr_program_add_raw(program, (ntr_bytes){AFTER, sizeof AFTER}, &second), NTR_OK);
-    ntr_tally *tally = ntr_tally_new(NULL);
-    const ntr_event events[] = {
+    ntr_tally *tally = ntr_tally_new(program, NULL);
+    ntr_event events[] = {
         span(0x100, 0x104, 2, 3, NTR_END_CUT, 0x106),
         span(0x100, 0x102, 2, 3, NTR_END_CUT, 0x106),
         span(0x106, 0x10a, 2, 3, NTR_END_RETURN, 0x200),
         span(0x10a, 0x10a, 1, 1, NTR_END_RETURN, 0x200),
     };
+    for (size_t i = 1; i < 4; i++) events[i].offset = 60;
     assert_int_equal(ntr_tally_feed(tally, events, 4), NTR_OK);
     ntr_insn_count *counts;
     size_t count;
     assert_int_equal(ntr_tally_instructions(tally, program, UINT32_MAX, &counts, &count), NTR_OK);
     const struct {
-        uint64_t address, executed;
+        uint64_t address, executed, position;
         ntr_flow flow;
-    } expected[] = {{0x100, 2, NTR_FLOW_LINEAR},
-                    {0x102, 1, NTR_FLOW_LINEAR},
-                    {0x104, 1, NTR_FLOW_LINEAR},
-                    {0x106, 1, NTR_FLOW_LINEAR},
-                    {0x10a, 2, NTR_FLOW_RETURN}};
-    assert_int_equal(count, 5);
+    } expected[] = {{0x100, 1, 0, NTR_FLOW_LINEAR}, {0x100, 1, 50, NTR_FLOW_LINEAR}, {0x102, 1, 50, NTR_FLOW_LINEAR},
+                    {0x104, 1, 0, NTR_FLOW_LINEAR}, {0x106, 1, 50, NTR_FLOW_LINEAR}, {0x10a, 2, 50, NTR_FLOW_RETURN}};
+    assert_int_equal(count, 6);
     for (size_t i = 0; i < count; i++) {
+        assert_int_equal(counts[i].position, expected[i].position);
         assert_int_equal(counts[i].address, expected[i].address);
         assert_int_equal(counts[i].executed, expected[i].executed);
         assert_int_equal(counts[i].flow, expected[i].flow);

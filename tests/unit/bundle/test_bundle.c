@@ -111,13 +111,13 @@ static void images_are_given_to_a_program(void **state) {
     assert_int_equal(ntr_bundle_open(bundle, place("b.ntrace")), NTR_OK);
     if (ntr_bundle_load(bundle, program) != NTR_OK) fail_msg("%s", ntr_bundle_error(bundle));
     uint8_t bytes[16];
-    assert_int_equal(ntr_program_read(program, NULL, 0, 0xffffffff80000000, bytes, 16), 4);
+    assert_int_equal(ntr_program_read(program, ntr_place_at(NULL, 0, 0xffffffff80000000), bytes, 16), 4);
     assert_memory_equal(bytes, code, 4);
-    assert_int_equal(ntr_program_read(program, NULL, 6, 0x2000, bytes, 16), 0);
-    assert_int_equal(ntr_program_read(program, NULL, 7, 0x2000, bytes, 16), 4);
+    assert_int_equal(ntr_program_read(program, ntr_place_at(NULL, 6, 0x2000), bytes, 16), 0);
+    assert_int_equal(ntr_program_read(program, ntr_place_at(NULL, 7, 0x2000), bytes, 16), 4);
     assert_memory_equal(bytes, code + 4, 4);
-    assert_int_equal(ntr_program_read(program, NULL, 6, 0x3000, bytes, 16), 8);
-    assert_int_equal(ntr_program_read(program, NULL, 7, 0x3000, bytes, 16), 0);
+    assert_int_equal(ntr_program_read(program, ntr_place_at(NULL, 6, 0x3000), bytes, 16), 8);
+    assert_int_equal(ntr_program_read(program, ntr_place_at(NULL, 7, 0x3000), bytes, 16), 0);
     ntr_program_free(program);
     ntr_bundle_free(bundle);
 }

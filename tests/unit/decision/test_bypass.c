@@ -223,7 +223,9 @@ static bool bypassed(const bypass_case *c) {
     ntr_image_options_init(&options);
     options.bias = 0x1000;
     assert_int_equal(ntr_program_add_raw(program, (ntr_bytes){(const uint8_t *)c->code, 4 * count}, &options), NTR_OK);
-    assert_int_equal(ntr_graph_make(&graph, program, NULL, 0x1000, 0x1000 + 4 * count), NTR_OK);
+    assert_int_equal(
+        ntr_graph_make(&graph, program, NULL, ntr_place_at(NULL, NTR_POSITION_ANY, 0x1000), 0x1000 + 4 * count),
+        NTR_OK);
     assert_int_equal(graph.count, count);
     graph.insns[c->first].candidate = 1;
     graph.insns[c->second].candidate = 2;

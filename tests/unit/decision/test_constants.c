@@ -67,7 +67,9 @@ static code_graph graph_of(const uint16_t *code, size_t count) {
     ntr_image_options_init(&options);
     options.bias = 0x1000;
     assert_int_equal(ntr_program_add_raw(c.program, (ntr_bytes){(const uint8_t *)code, 2 * count}, &options), NTR_OK);
-    assert_int_equal(ntr_graph_make(&c.graph, c.program, NULL, 0x1000, 0x1000 + 2 * count), NTR_OK);
+    assert_int_equal(
+        ntr_graph_make(&c.graph, c.program, NULL, ntr_place_at(NULL, NTR_POSITION_ANY, 0x1000), 0x1000 + 2 * count),
+        NTR_OK);
     return c;
 }
 

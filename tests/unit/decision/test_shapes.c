@@ -48,7 +48,9 @@ static bool unoptimized(const uint16_t *code, size_t count) {
     ntr_image_options_init(&options);
     options.bias = 0x1000;
     assert_int_equal(ntr_program_add_raw(program, (ntr_bytes){(const uint8_t *)code, 2 * count}, &options), NTR_OK);
-    assert_int_equal(ntr_graph_make(&graph, program, NULL, 0x1000, 0x1000 + 2 * count), NTR_OK);
+    assert_int_equal(
+        ntr_graph_make(&graph, program, NULL, ntr_place_at(NULL, NTR_POSITION_ANY, 0x1000), 0x1000 + 2 * count),
+        NTR_OK);
     assert_int_equal(graph.count, count);
     bool result = ntr_graph_unoptimized(&graph);
     ntr_graph_release(&graph);

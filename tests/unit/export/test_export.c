@@ -34,7 +34,7 @@ static void start(rig *r) {
     r->analysis.program = r->program;
     r->analysis.debug = ntr_debug_info_new(r->program, NULL);
     r->analysis.functions = ntr_functions_new(r->analysis.debug, NULL);
-    r->analysis.tally = ntr_tally_new(NULL);
+    r->analysis.tally = ntr_tally_new(NULL, NULL);
     r->analysis.tree = ntr_calltree_new(r->analysis.functions, NULL);
     ntr_calltree_finish(r->analysis.tree);
     ntr_output_init(&r->output);

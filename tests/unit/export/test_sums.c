@@ -35,7 +35,7 @@ static void sums_begin(world *w) {
     ntr_calltree_free(w->analysis.tree);
     ntr_tally_free(w->analysis.tally);
     w->analysis.tree = ntr_calltree_new(w->analysis.functions, NULL);
-    w->analysis.tally = ntr_tally_new(NULL);
+    w->analysis.tally = ntr_tally_new(NULL, NULL);
     assert_int_equal(ntr_calltree_feed(w->analysis.tree, w->events, w->event_count), NTR_OK);
     assert_int_equal(ntr_tally_feed(w->analysis.tally, w->events, w->event_count), NTR_OK);
     ntr_calltree_finish(w->analysis.tree);

@@ -301,7 +301,7 @@ static inline void world_begin(world *w) {
     w->analysis.title = "demo";
     w->analysis.debug = ntr_debug_info_new(w->program, NULL);
     w->analysis.functions = ntr_functions_new(w->analysis.debug, NULL);
-    w->analysis.tally = ntr_tally_new(NULL);
+    w->analysis.tally = ntr_tally_new(NULL, NULL);
     w->analysis.tree = ntr_calltree_new(w->analysis.functions, NULL);
     w->analysis.coverage = ntr_coverage_new(NULL);
     assert_int_equal(ntr_tally_feed(w->analysis.tally, w->events, w->event_count), NTR_OK);

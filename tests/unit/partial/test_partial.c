@@ -17,7 +17,7 @@ static void begin(struct fixture *f, uint64_t base) {
     ntr_analysis_init(&f->a);
     f->a.program = f->program;
     f->a.functions = ntr_functions_new(f->debug, NULL);
-    f->a.tally = ntr_tally_new(NULL);
+    f->a.tally = ntr_tally_new(NULL, NULL);
     f->a.tree = ntr_calltree_new(f->a.functions, NULL);
 }
 

@@ -427,7 +427,7 @@ static void check(const ntr_block *block, const ntr_context *context, uint64_t p
     uint64_t pc = address;
     for (unsigned k = 0; k < block->halfwords; k += insn.size / 2u) {
         assert_true(ntr_block_boundary(block, k));
-        assert_int_equal(ntr_program_insn(program, context, position, pc, &insn), NTR_OK);
+        assert_int_equal(ntr_program_insn(program, ntr_place_at(context, position, pc), &insn), NTR_OK);
         pc += insn.size;
         assert_int_equal(ntr_block_after(block, k), k + insn.size / 2u);
         bool inside = k + insn.size / 2u < block->halfwords;
@@ -439,7 +439,7 @@ static void check(const ntr_block *block, const ntr_context *context, uint64_t p
         if (insn.flow == NTR_FLOW_BRANCH) assert_int_equal(block->target, insn.target);
     }
     if (block->flags & NTR_BLOCK_NO_IMAGE)
-        assert_int_equal(ntr_program_insn(program, context, position, pc, &insn), NTR_E_NO_IMAGE);
+        assert_int_equal(ntr_program_insn(program, ntr_place_at(context, position, pc), &insn), NTR_E_NO_IMAGE);
     else if (block->flow == NTR_FLOW_LINEAR)
         assert_in_range(block->halfwords, NTR_BLOCK_HALFWORDS_MAX - 12, NTR_BLOCK_HALFWORDS_MAX);
 }

@@ -42,10 +42,12 @@ static void segments_are_loaded(void **state) {
         make(NULL);
         assert_int_equal(add(&elf, NULL), NTR_OK);
         assert_int_equal(ntr_program_xlen(program), wide ? 64 : 32);
-        assert_int_equal(ntr_program_isa(program, NULL, TEXT_ADDRESS), wide ? 0 : NTR_ISA_RV32);
-        assert_int_equal(ntr_program_read(program, NULL, 0, TEXT_ADDRESS, out, 64), 16); /* .bss is no code */
+        assert_int_equal(ntr_program_isa(program, ntr_place_at(NULL, NTR_POSITION_ANY, TEXT_ADDRESS)),
+                         wide ? 0 : NTR_ISA_RV32);
+        assert_int_equal(ntr_program_read(program, ntr_place_at(NULL, 0, TEXT_ADDRESS), out, 64),
+                         16); /* .bss is no code */
         assert_memory_equal(out, elf.bytes + CODE_AT, 16);
-        assert_int_equal(ntr_program_insn(program, NULL, 0, TEXT_ADDRESS + 14, &insn), NTR_OK);
+        assert_int_equal(ntr_program_insn(program, ntr_place_at(NULL, 0, TEXT_ADDRESS + 14), &insn), NTR_OK);
         assert_int_equal(insn.flow, NTR_FLOW_RETURN);
         assert_int_equal(ntr_program_image(program, 0, &info), NTR_OK);
         assert_string_equal(info.path, elf.path);
@@ -66,9 +68,11 @@ static void bias_moves_everything(void **state) {
     elf_symbol(&elf, "main", GLOBAL_FUNC, 1, TEXT_ADDRESS + 4, 8);
     elf_symbol(&elf, "absolute", GLOBAL_NOTYPE, 0xfff1, 0x77, 0);
     assert_int_equal(add(&elf, &options), NTR_OK);
-    assert_int_equal(ntr_program_read(program, NULL, 0, TEXT_ADDRESS, &byte, 1), 0);
-    assert_int_equal(ntr_program_read(program, NULL, 0, options.bias + TEXT_ADDRESS, &byte, 1), 1);
-    assert_int_equal(ntr_program_symbol(program, NULL, options.bias + TEXT_ADDRESS + 5, &symbol), NTR_OK);
+    assert_int_equal(ntr_program_read(program, ntr_place_at(NULL, 0, TEXT_ADDRESS), &byte, 1), 0);
+    assert_int_equal(ntr_program_read(program, ntr_place_at(NULL, 0, options.bias + TEXT_ADDRESS), &byte, 1), 1);
+    assert_int_equal(
+        ntr_program_symbol(program, ntr_place_at(NULL, NTR_POSITION_ANY, options.bias + TEXT_ADDRESS + 5), &symbol),
+        NTR_OK);
     assert_string_equal(symbol.name, "main");
     assert_string_equal(symbol.image, "libx.so");
     assert_int_equal(symbol.address, options.bias + TEXT_ADDRESS + 4);
@@ -83,9 +87,9 @@ static void bias_wraps_at_xlen(void **state) {
     ntr_image_options options = {.size = sizeof options, .bias = UINT64_C(0) - TEXT_ADDRESS - 6};
     simple(&elf, false);
     assert_int_equal(add(&elf, &options), NTR_OK);
-    assert_int_equal(ntr_program_read(program, NULL, 0, 0xfffffffa, out, 16), 16);
+    assert_int_equal(ntr_program_read(program, ntr_place_at(NULL, 0, 0xfffffffa), out, 16), 16);
     assert_memory_equal(out, elf.bytes + CODE_AT, 16);
-    assert_int_equal(ntr_program_read(program, NULL, 0, 0, out, 16), 10);
+    assert_int_equal(ntr_program_read(program, ntr_place_at(NULL, 0, 0), out, 16), 10);
 }
 
 static void later_segments_and_files_win(void **state) {
@@ -95,18 +99,19 @@ static void later_segments_and_files_win(void **state) {
     simple(&elf, true);
     elf_segment(&elf, 1, CODE_AT + 14, TEXT_ADDRESS + 2, 2, 2);
     assert_int_equal(add(&elf, NULL), NTR_OK);
-    assert_int_equal(ntr_program_read(program, NULL, 0, TEXT_ADDRESS, out, 6), 6);
+    assert_int_equal(ntr_program_read(program, ntr_place_at(NULL, 0, TEXT_ADDRESS), out, 6), 6);
     assert_memory_equal(out, "\x01\x00\x82\x80\x01\x00", 6);
     ntr_image_options options = {.size = sizeof options, .bias = TEXT_ADDRESS + 4};
     assert_int_equal(ntr_program_add_raw(program, (ntr_bytes){(const uint8_t *)"\x02\x90", 2}, &options), NTR_OK);
-    assert_int_equal(ntr_program_read(program, NULL, 0, TEXT_ADDRESS, out, 6), 6);
+    assert_int_equal(ntr_program_read(program, ntr_place_at(NULL, 0, TEXT_ADDRESS), out, 6), 6);
     assert_memory_equal(out, "\x01\x00\x82\x80\x02\x90", 6);
 }
 
 /* Checks which image names the code `offset` bytes behind TEXT_ADDRESS; -1: none. */
 static void names_code(const ntr_context *context, uint64_t offset, int want) {
     size_t index = 0;
-    ntr_status status = ntr_program_image_at(program, context, TEXT_ADDRESS + offset, &index);
+    ntr_status status =
+        ntr_program_image_at(program, ntr_place_at(context, NTR_POSITION_ANY, TEXT_ADDRESS + offset), &index);
     assert_int_equal(status, want < 0 ? NTR_END : NTR_OK);
     if (want >= 0) assert_int_equal(index, want);
 }
@@ -152,7 +157,7 @@ static void attributes_tell_the_extensions(void **state) {
         simple(&elf, true);
         elf_arch(&elf, rows[i].arch);
         assert_int_equal(add(&elf, NULL), NTR_OK);
-        assert_int_equal(ntr_program_isa(program, NULL, TEXT_ADDRESS), rows[i].isa);
+        assert_int_equal(ntr_program_isa(program, ntr_place_at(NULL, NTR_POSITION_ANY, TEXT_ADDRESS)), rows[i].isa);
         drop(NULL);
     }
 }
@@ -187,8 +192,8 @@ static void omitted_names_are_not_read(void **state) {
     elf_symbol(&elf, "main", GLOBAL_NOTYPE, 1, TEXT_ADDRESS, 0);
     ntr_program_omit_names(program);
     assert_int_equal(add(&elf, NULL), NTR_OK);
-    assert_int_equal(ntr_program_insn(program, NULL, 0, TEXT_ADDRESS, &insn), NTR_OK);
-    assert_int_equal(ntr_program_symbol(program, NULL, TEXT_ADDRESS, &symbol), NTR_END);
+    assert_int_equal(ntr_program_insn(program, ntr_place_at(NULL, 0, TEXT_ADDRESS), &insn), NTR_OK);
+    assert_int_equal(ntr_program_symbol(program, ntr_place_at(NULL, NTR_POSITION_ANY, TEXT_ADDRESS), &symbol), NTR_END);
     assert_int_equal(ntr_program_find(program, "main", &symbol), NTR_END);
 }
 
@@ -203,7 +208,7 @@ static void check_table_jump(bool omitted) {
     elf_arch(&elf, "rv32i_zcmt");
     if (omitted) ntr_program_omit_names(program);
     assert_int_equal(add(&elf, &options), NTR_OK);
-    assert_int_equal(ntr_program_insn(program, NULL, 0, TEXT_ADDRESS + 0x1000, &insn), NTR_OK);
+    assert_int_equal(ntr_program_insn(program, ntr_place_at(NULL, 0, TEXT_ADDRESS + 0x1000), &insn), NTR_OK);
     assert_int_equal(insn.flow, NTR_FLOW_DIRECT_JUMP);
     assert_int_equal(insn.target, 0x00012344);
 }
@@ -220,7 +225,8 @@ static void table_jumps_find_their_table_without_names(void **state) {
 
 static void is_named(uint64_t offset, const char *name) {
     ntr_symbol symbol;
-    ntr_status status = ntr_program_symbol(program, NULL, TEXT_ADDRESS + offset, &symbol);
+    ntr_status status =
+        ntr_program_symbol(program, ntr_place_at(NULL, NTR_POSITION_ANY, TEXT_ADDRESS + offset), &symbol);
     print_message("# +0x%x\n", (unsigned)offset);
     if (!name) {
         assert_int_equal(status, NTR_END);
@@ -287,8 +293,10 @@ static void symbols_cover_addresses(void **state) {
 static void range_is(uint64_t offset, uint64_t first, uint64_t size) {
     ntr_code_range range;
     ntr_symbol symbol;
-    assert_int_equal(ntr_program_symbol(program, NULL, TEXT_ADDRESS + offset, &symbol), NTR_END);
-    assert_int_equal(ntr_program_code_range(program, NULL, TEXT_ADDRESS + offset, &range), NTR_OK);
+    assert_int_equal(ntr_program_symbol(program, ntr_place_at(NULL, NTR_POSITION_ANY, TEXT_ADDRESS + offset), &symbol),
+                     NTR_END);
+    assert_int_equal(
+        ntr_program_code_range(program, ntr_place_at(NULL, NTR_POSITION_ANY, TEXT_ADDRESS + offset), &range), NTR_OK);
     assert_int_equal(range.address - TEXT_ADDRESS, first);
     assert_int_equal(range.size, size);
     assert_false(range.function);
@@ -309,12 +317,14 @@ static void code_without_symbols_has_ranges(void **state) {
     assert_int_equal(add(&elf, NULL), NTR_OK);
     range_is(0x00, 0x00, 0x20);
     range_is(0x1f, 0x00, 0x20);
-    assert_int_equal(ntr_program_code_range(program, NULL, TEXT_ADDRESS + 0x20, &range), NTR_END);
+    assert_int_equal(ntr_program_code_range(program, ntr_place_at(NULL, NTR_POSITION_ANY, TEXT_ADDRESS + 0x20), &range),
+                     NTR_END);
     range_is(0x30, 0x30, 0x10);
     range_is(0x50, 0x50, 0x90);
     range_is(0xdf, 0x50, 0x90);
     range_is(0xe0, 0x50, 0xb0); /* in no section */
-    assert_int_equal(ntr_program_code_range(program, NULL, TEXT_ADDRESS + 0x100, &range), NTR_END);
+    assert_int_equal(
+        ntr_program_code_range(program, ntr_place_at(NULL, NTR_POSITION_ANY, TEXT_ADDRESS + 0x100), &range), NTR_END);
 }
 
 static void debug_symbols_are_added(void **state) {
@@ -348,7 +358,7 @@ static void empty_sections_name_nothing(void **state) {
     elf_section(&elf, 2, 8, 3, 0, 0, 0, 0, 0);
     elf_symbol(&elf, "nothing", GLOBAL_NOTYPE, 2, 0, 0);
     assert_int_equal(add(&elf, NULL), NTR_OK);
-    assert_int_equal(ntr_program_symbol(program, NULL, 0x10, &symbol), NTR_END);
+    assert_int_equal(ntr_program_symbol(program, ntr_place_at(NULL, NTR_POSITION_ANY, 0x10), &symbol), NTR_END);
 }
 
 static void contexts_have_their_own_names(void **state) {
@@ -362,13 +372,16 @@ static void contexts_have_their_own_names(void **state) {
         assert_int_equal(add(&elf, &options), NTR_OK);
     }
     ntr_context context = {.has_scontext = true};
-    assert_int_equal(ntr_program_symbol(program, &context, TEXT_ADDRESS, &symbol), NTR_OK);
+    assert_int_equal(ntr_program_symbol(program, ntr_place_at(&context, NTR_POSITION_ANY, TEXT_ADDRESS), &symbol),
+                     NTR_OK);
     assert_string_equal(symbol.name, "zero");
     context.scontext = 1;
-    assert_int_equal(ntr_program_symbol(program, &context, TEXT_ADDRESS, &symbol), NTR_OK);
+    assert_int_equal(ntr_program_symbol(program, ntr_place_at(&context, NTR_POSITION_ANY, TEXT_ADDRESS), &symbol),
+                     NTR_OK);
     assert_string_equal(symbol.name, "one");
     context.scontext = 2;
-    assert_int_equal(ntr_program_symbol(program, &context, TEXT_ADDRESS, &symbol), NTR_END);
+    assert_int_equal(ntr_program_symbol(program, ntr_place_at(&context, NTR_POSITION_ANY, TEXT_ADDRESS), &symbol),
+                     NTR_END);
 }
 
 /* A capture of a machine has all bytes that were executed, above the files that they came from. */
@@ -382,17 +395,21 @@ static void copies_of_code_have_its_names(void **state) {
     assert_int_equal(add(&elf, NULL), NTR_OK);
     uint8_t bytes[16];
     const ntr_context user = {.prv = 0}, supervisor = {.prv = 1};
-    assert_int_equal(ntr_program_read(program, NULL, 0, TEXT_ADDRESS, bytes, sizeof bytes), sizeof bytes);
+    assert_int_equal(ntr_program_read(program, ntr_place_at(NULL, 0, TEXT_ADDRESS), bytes, sizeof bytes), sizeof bytes);
     ntr_image_options options = {.size = sizeof options, .bias = TEXT_ADDRESS, .has_prv = true};
     assert_int_equal(ntr_program_add_raw(program, (ntr_bytes){bytes, sizeof bytes}, &options), NTR_OK);
-    assert_int_equal(ntr_program_symbol(program, &user, TEXT_ADDRESS + 4, &symbol), NTR_OK);
+    assert_int_equal(ntr_program_symbol(program, ntr_place_at(&user, NTR_POSITION_ANY, TEXT_ADDRESS + 4), &symbol),
+                     NTR_OK);
     assert_string_equal(symbol.name, "inside");
-    assert_int_equal(ntr_program_symbol(program, &user, TEXT_ADDRESS + 12, &symbol), NTR_END);
-    assert_int_equal(ntr_program_code_range(program, &user, TEXT_ADDRESS + 12, &range), NTR_OK);
+    assert_int_equal(ntr_program_symbol(program, ntr_place_at(&user, NTR_POSITION_ANY, TEXT_ADDRESS + 12), &symbol),
+                     NTR_END);
+    assert_int_equal(ntr_program_code_range(program, ntr_place_at(&user, NTR_POSITION_ANY, TEXT_ADDRESS + 12), &range),
+                     NTR_OK);
     bytes[4] ^= 0xff; /* changed code */
     options.prv = 1;
     assert_int_equal(ntr_program_add_raw(program, (ntr_bytes){bytes, sizeof bytes}, &options), NTR_OK);
-    assert_int_equal(ntr_program_symbol(program, &supervisor, TEXT_ADDRESS + 4, &symbol), NTR_OK);
+    assert_int_equal(
+        ntr_program_symbol(program, ntr_place_at(&supervisor, NTR_POSITION_ANY, TEXT_ADDRESS + 4), &symbol), NTR_OK);
 }
 
 /* ---- bad files ---- */
@@ -514,9 +531,9 @@ static void random_damage_is_survived(void **state) {
         if (status == NTR_OK) {
             ntr_symbol symbol;
             uint8_t out[64];
-            ntr_program_symbol(program, NULL, TEXT_ADDRESS + 2, &symbol);
+            ntr_program_symbol(program, ntr_place_at(NULL, NTR_POSITION_ANY, TEXT_ADDRESS + 2), &symbol);
             ntr_program_find(program, "main2", &symbol);
-            ntr_program_read(program, NULL, 0, TEXT_ADDRESS, out, sizeof out);
+            ntr_program_read(program, ntr_place_at(NULL, 0, TEXT_ADDRESS), out, sizeof out);
         } else {
             assert_int_equal(status, NTR_E_FORMAT);
             assert_true(strlen(ntr_program_error(program)) > strlen(elf.path) + 2);
@@ -552,7 +569,7 @@ static void hostile_segment_tables_cost_little(void **state) {
     getrusage(RUSAGE_SELF, &after);
     unlink(path);
     uint8_t out;
-    assert_int_equal(ntr_program_read(program, NULL, 0, 0x1000 + 2 * count, &out, 1), 1);
+    assert_int_equal(ntr_program_read(program, ntr_place_at(NULL, 0, 0x1000 + 2 * count), &out, 1), 1);
     assert_in_range(after.ru_maxrss - before.ru_maxrss, 0, 64 * 1024); /* KiB */
     free(bytes);
 }

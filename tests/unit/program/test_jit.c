@@ -27,7 +27,7 @@ static ntr_status add_map(const char *text, const ntr_image_options *options) {
 
 static void is_named(uint64_t address, const char *name) {
     ntr_symbol symbol;
-    ntr_status status = ntr_program_symbol(program, NULL, address, &symbol);
+    ntr_status status = ntr_program_symbol(program, ntr_place_at(NULL, NTR_POSITION_ANY, address), &symbol);
     assert_int_equal(status, name ? NTR_OK : NTR_END);
     if (name) assert_string_equal(symbol.name, name);
 }
@@ -71,9 +71,9 @@ static void perf_maps_are_for_their_context(void **state) {
     ntr_image_options options = {.size = sizeof options, .has_scontext = true, .scontext = 4, .bias = 0x10};
     assert_int_equal(add_map("1000 10 f\n", &options), NTR_OK);
     ntr_context context = {.has_scontext = true, .scontext = 4};
-    assert_int_equal(ntr_program_symbol(program, &context, 0x1010, &symbol), NTR_OK);
+    assert_int_equal(ntr_program_symbol(program, ntr_place_at(&context, NTR_POSITION_ANY, 0x1010), &symbol), NTR_OK);
     context.scontext = 5;
-    assert_int_equal(ntr_program_symbol(program, &context, 0x1010, &symbol), NTR_END);
+    assert_int_equal(ntr_program_symbol(program, ntr_place_at(&context, NTR_POSITION_ANY, 0x1010), &symbol), NTR_END);
 }
 
 static void bad_perf_maps_are_refused(void **state) {
@@ -157,7 +157,8 @@ static ntr_status add_dump(const ntr_image_options *options, ntr_position_of_tim
 static void sees(uint64_t position, uint64_t address, const char *want) {
     char seen[32] = "";
     for (size_t i = 0; i < strlen(want); i++)
-        if (!ntr_program_read(program, NULL, position, address + i, (uint8_t *)&seen[i], 1)) seen[i] = '.';
+        if (!ntr_program_read(program, ntr_place_at(NULL, position, address + i), (uint8_t *)&seen[i], 1))
+            seen[i] = '.';
     assert_string_equal(seen, want);
 }
 
@@ -277,8 +278,8 @@ static void random_damage_is_survived(void **state) {
         assert_true(status == NTR_OK || status == NTR_E_FORMAT);
         uint8_t out[16];
         ntr_symbol symbol;
-        ntr_program_read(program, NULL, NTR_POSITION_ANY, 0x5000, out, sizeof out);
-        ntr_program_symbol(program, NULL, 0x5000, &symbol);
+        ntr_program_read(program, ntr_place_at(NULL, NTR_POSITION_ANY, 0x5000), out, sizeof out);
+        ntr_program_symbol(program, ntr_place_at(NULL, NTR_POSITION_ANY, 0x5000), &symbol);
         drop(NULL);
     }
 }

@@ -36,7 +36,7 @@ static ntr_status add_text(const char *text) {
 
 static void is_named(uint64_t address, const char *name) {
     ntr_symbol symbol;
-    ntr_status status = ntr_program_symbol(program, NULL, address, &symbol);
+    ntr_status status = ntr_program_symbol(program, ntr_place_at(NULL, NTR_POSITION_ANY, address), &symbol);
     assert_int_equal(status, name ? NTR_OK : NTR_END);
     if (!name) return;
     assert_string_equal(symbol.name, name);
@@ -70,7 +70,7 @@ static void text_names_code(void **state) {
     is_named(BASE + 0x200, "weak");
     is_named(UINT64_C(0xffffffff01000010), "probe [virtio_blk]");
     is_named(UINT64_C(0xffffffff01200000), NULL); /* behind the longest function */
-    assert_int_equal(ntr_program_symbol(program, NULL, BASE + 0x110, &symbol), NTR_OK);
+    assert_int_equal(ntr_program_symbol(program, ntr_place_at(NULL, NTR_POSITION_ANY, BASE + 0x110), &symbol), NTR_OK);
     assert_true(symbol.function);
     assert_int_equal(symbol.size, 0x80);
     is_named(UINT64_C(0xfffffffeffffffff), NULL);
@@ -214,7 +214,8 @@ static void tables_are_found(void **state) {
         is_named(BASE + 16 * 256, "sym_256");
         is_named(BASE + 16 * 698, "sym_698");
         ntr_symbol symbol;
-        assert_int_equal(ntr_program_symbol(program, NULL, BASE + 16 * 300, &symbol), NTR_OK);
+        assert_int_equal(ntr_program_symbol(program, ntr_place_at(NULL, NTR_POSITION_ANY, BASE + 16 * 300), &symbol),
+                         NTR_OK);
         assert_int_equal(strlen(symbol.name), 4 + 198);
         free(i);
         drop(NULL);

@@ -91,7 +91,7 @@ static void any_allocation_may_fail(void **state) {
             fill(program, &b, elf.path, map);
             walk(program, &allocator, &b);
             ntr_symbol symbol;
-            ntr_program_symbol(program, NULL, TEXT_ADDRESS + 4, &symbol);
+            ntr_program_symbol(program, ntr_place_at(NULL, NTR_POSITION_ANY, TEXT_ADDRESS + 4), &symbol);
             whole = b.left > 0 && b.left < UINT32_MAX / 2; /* it never reached the failing one */
             ntr_program_free(program);
         }

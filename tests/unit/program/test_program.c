@@ -23,7 +23,8 @@ static void sees(const ntr_context *context, uint64_t position, uint64_t address
     size_t size = strlen(want);
     assert_true(size < sizeof seen);
     for (size_t i = 0; i < size; i++)
-        if (!ntr_program_read(program, context, position, address + i, (uint8_t *)&seen[i], 1)) seen[i] = '.';
+        if (!ntr_program_read(program, ntr_place_at(context, position, address + i), (uint8_t *)&seen[i], 1))
+            seen[i] = '.';
     assert_string_equal(seen, want);
 }
 
@@ -45,7 +46,7 @@ static void one_read_goes_through_several_images(void **state) {
     add(at(0x10), 'a', 4);
     add(at(0x14), 'b', 4);
     add(at(0x19), 'c', 4);
-    assert_int_equal(ntr_program_read(program, NULL, 0, 0x12, out, 16), 6);
+    assert_int_equal(ntr_program_read(program, ntr_place_at(NULL, 0, 0x12), out, 16), 6);
     assert_memory_equal(out, "aabbbb", 6);
 }
 
@@ -153,7 +154,7 @@ static void instructions_may_straddle_images(void **state) {
         ntr_image_options low = at(0x1000), high = at(0x1000 + cut);
         assert_int_equal(ntr_program_add_raw(halves, (ntr_bytes){code, cut}, &low), NTR_OK);
         assert_int_equal(ntr_program_add_raw(halves, (ntr_bytes){code + cut, sizeof code - cut}, &high), NTR_OK);
-        assert_int_equal(ntr_program_insn(halves, NULL, 0, 0x1004, &insn), NTR_OK);
+        assert_int_equal(ntr_program_insn(halves, ntr_place_at(NULL, 0, 0x1004), &insn), NTR_OK);
         assert_int_equal(insn.flow, NTR_FLOW_DIRECT_CALL);
         assert_int_equal(insn.target, 0x1014);
         ntr_program_free(halves);
@@ -165,10 +166,10 @@ static void instructions_cut_by_the_end_of_the_image_are_missing(void **state) {
     ntr_insn insn;
     ntr_image_options options = at(0x1000);
     assert_int_equal(ntr_program_add_raw(program, (ntr_bytes){code, 6}, &options), NTR_OK);
-    assert_int_equal(ntr_program_insn(program, NULL, 0, 0x1000, &insn), NTR_OK);
-    assert_int_equal(ntr_program_insn(program, NULL, 0, 0x1004, &insn), NTR_E_NO_IMAGE);
-    assert_int_equal(ntr_program_insn(program, NULL, 0, 0x1006, &insn), NTR_E_NO_IMAGE);
-    assert_int_equal(ntr_program_insn(program, NULL, 0, 0x0ffe, &insn), NTR_E_NO_IMAGE);
+    assert_int_equal(ntr_program_insn(program, ntr_place_at(NULL, 0, 0x1000), &insn), NTR_OK);
+    assert_int_equal(ntr_program_insn(program, ntr_place_at(NULL, 0, 0x1004), &insn), NTR_E_NO_IMAGE);
+    assert_int_equal(ntr_program_insn(program, ntr_place_at(NULL, 0, 0x1006), &insn), NTR_E_NO_IMAGE);
+    assert_int_equal(ntr_program_insn(program, ntr_place_at(NULL, 0, 0x0ffe), &insn), NTR_E_NO_IMAGE);
 }
 
 static void addresses_of_32_bit_programs_wrap(void **state) {
@@ -181,13 +182,13 @@ static void addresses_of_32_bit_programs_wrap(void **state) {
     ntr_insn insn;
     ntr_image_options options = at(0xfffffffa);
     assert_int_equal(ntr_program_add_raw(program, (ntr_bytes){code, sizeof code}, &options), NTR_OK);
-    assert_int_equal(ntr_program_insn(program, NULL, 0, 0xfffffffe, &insn), NTR_OK);
+    assert_int_equal(ntr_program_insn(program, ntr_place_at(NULL, 0, 0xfffffffe), &insn), NTR_OK);
     assert_int_equal(insn.flow, NTR_FLOW_DIRECT_CALL);
     assert_int_equal(insn.target, 0xe);
-    assert_int_equal(ntr_program_insn(program, NULL, 0, UINT64_C(0x100000002), &insn), NTR_OK);
+    assert_int_equal(ntr_program_insn(program, ntr_place_at(NULL, 0, UINT64_C(0x100000002)), &insn), NTR_OK);
     assert_int_equal(insn.flow, NTR_FLOW_TRAP);
     uint8_t out[16];
-    assert_int_equal(ntr_program_read(program, NULL, 0, 0xfffffffa, out, 16), sizeof code);
+    assert_int_equal(ntr_program_read(program, ntr_place_at(NULL, 0, 0xfffffffa), out, 16), sizeof code);
     assert_memory_equal(out, code, sizeof code);
 }
 
@@ -199,7 +200,7 @@ static void images_may_end_with_the_address_space(void **state) {
 }
 
 static unsigned isa_of(uint64_t address) {
-    return ntr_program_isa(program, NULL, address);
+    return ntr_program_isa(program, ntr_place_at(NULL, NTR_POSITION_ANY, address));
 }
 
 static void raw_images_are_what_they_are_told(void **state) {
@@ -229,18 +230,19 @@ static void table_jumps_go_through_the_table(void **state) {
     options.has_isa = true;
     options.isa = NTR_ISA_ZCMT;
     assert_int_equal(ntr_program_add_raw(program, (ntr_bytes){jumps, 4}, &options), NTR_OK);
-    assert_int_equal(ntr_program_insn(program, NULL, 0, 0x1000, &insn), NTR_E_NO_IMAGE);
+    assert_int_equal(ntr_program_insn(program, ntr_place_at(NULL, 0, 0x1000), &insn), NTR_E_NO_IMAGE);
     assert_int_equal(insn.size, 2);
     assert_true(insn.table_jump);
     data.has_jvt = true;
     data.jvt = 0x2000;
     assert_int_equal(ntr_program_add_raw(program, (ntr_bytes){table, sizeof table - 1}, &data), NTR_OK);
-    assert_int_equal(ntr_program_insn(program, NULL, 0, 0x1000, &insn), NTR_OK);
+    assert_int_equal(ntr_program_insn(program, ntr_place_at(NULL, 0, 0x1000), &insn), NTR_OK);
     assert_int_equal(insn.target, 0x302010);
     assert_int_equal(insn.flow, NTR_FLOW_DIRECT_JUMP);
-    assert_int_equal(ntr_program_insn(program, NULL, 0, 0x1002, &insn), NTR_E_NO_IMAGE); /* its last byte is missing */
+    assert_int_equal(ntr_program_insn(program, ntr_place_at(NULL, 0, 0x1002), &insn),
+                     NTR_E_NO_IMAGE); /* its last byte is missing */
     assert_int_equal(ntr_program_add_raw(program, (ntr_bytes){table, sizeof table}, &data), NTR_OK);
-    assert_int_equal(ntr_program_insn(program, NULL, 0, 0x1002, &insn), NTR_OK);
+    assert_int_equal(ntr_program_insn(program, ntr_place_at(NULL, 0, 0x1002), &insn), NTR_OK);
     assert_int_equal(insn.target, UINT64_C(0x8000000000000040));
     assert_int_equal(insn.flow, NTR_FLOW_DIRECT_CALL);
 }
@@ -266,15 +268,15 @@ static void readers_are_asked_where_no_image_is(void **state) {
     add(at(0x1002), 'i', 2);
     add(elsewhere, 'e', 1);
     add(at(0x1007), 'f', 1);
-    assert_int_equal(ntr_program_read(program, NULL, 0, 0x1000, out, 16), 8);
+    assert_int_equal(ntr_program_read(program, ntr_place_at(NULL, 0, 0x1000), out, 16), 8);
     assert_memory_equal(out, "rriirrrf", 8);
-    assert_int_equal(ntr_program_read(program, NULL, 10, 0x1000, out, 16), 8);
+    assert_int_equal(ntr_program_read(program, ntr_place_at(NULL, 10, 0x1000), out, 16), 8);
     assert_memory_equal(out, "rriirref", 8);
     asked = 0;
-    assert_int_equal(ntr_program_read(program, NULL, 0, 0x1002, out, 2), 2);
+    assert_int_equal(ntr_program_read(program, ntr_place_at(NULL, 0, 0x1002), out, 2), 2);
     assert_int_equal(asked, 0);
     assert_int_equal(ntr_program_set_reader(program, NULL, NULL), NTR_OK);
-    assert_int_equal(ntr_program_read(program, NULL, 0, 0x1000, out, 16), 0);
+    assert_int_equal(ntr_program_read(program, ntr_place_at(NULL, 0, 0x1000), out, 16), 0);
 }
 
 /* A thousand versions of the same code, most of them in the order of time, against the plain rule. */
@@ -296,7 +298,7 @@ static void code_rewritten_again_and_again(void **state) {
         while (newest && !(from[newest - 1] <= position && (!until[newest - 1] || position < until[newest - 1])))
             newest--;
         uint16_t seen = 0;
-        size_t size = ntr_program_read(program, NULL, position, 0x1000, (uint8_t *)&seen, 2);
+        size_t size = ntr_program_read(program, ntr_place_at(NULL, position, 0x1000), (uint8_t *)&seen, 2);
         assert_int_equal(size, newest ? 2 : 0);
         assert_int_equal(seen, newest);
     }
@@ -330,7 +332,7 @@ static void any_pile_of_images_reads_as_a_simple_model(void **state) {
         for (unsigned look = 0; look < 4 * 256; look++) {
             ntr_context context = {.has_scontext = true, .scontext = look >> 9};
             uint8_t seen = 0, want = model[look >> 9][look >> 8 & 1][look & 255];
-            size_t n = ntr_program_read(pile, &context, look & 256 ? 5 : 4, look & 255, &seen, 1);
+            size_t n = ntr_program_read(pile, ntr_place_at(&context, look & 256 ? 5 : 4, look & 255), &seen, 1);
             assert_int_equal(n, want != 0);
             assert_int_equal(seen, want);
         }
@@ -348,10 +350,12 @@ static void images_are_found_by_address(void **state) {
     for (unsigned i = 0; i < IMAGES; i++) add(at(0x1000 + 4 * i), 'x', 2);
     for (unsigned i = 0; i < IMAGES * ROUNDS; i++) {
         uint64_t address = 0x1000 + 4 * (uint64_t)(i * 7919u % IMAGES);
-        assert_int_equal(ntr_program_image_at(program, NULL, address + 1, &index), NTR_OK);
+        assert_int_equal(ntr_program_image_at(program, ntr_place_at(NULL, NTR_POSITION_ANY, address + 1), &index),
+                         NTR_OK);
         assert_int_equal(index, (address - 0x1000) / 4);
-        assert_int_equal(ntr_program_image_at(program, NULL, address + 2, &index), NTR_END);
-        assert_int_equal(ntr_program_symbol(program, NULL, address, &symbol), NTR_END);
+        assert_int_equal(ntr_program_image_at(program, ntr_place_at(NULL, NTR_POSITION_ANY, address + 2), &index),
+                         NTR_END);
+        assert_int_equal(ntr_program_symbol(program, ntr_place_at(NULL, NTR_POSITION_ANY, address), &symbol), NTR_END);
     }
 }
 
