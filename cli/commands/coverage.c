@@ -6,6 +6,7 @@
 
 #include <ctype.h>
 #include <errno.h>
+#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -89,9 +90,26 @@ static bool has_versions(const ntr_program *program) {
     return false;
 }
 
+/* Reports sources whose decisions are missing. Those that are not here have always been left out. */
+static void report_unparsed(const ntr_decisions *decisions) {
+    enum { UNPARSED_SHOWN = 5 };
+    const size_t failed = ntr_decisions_failed(decisions);
+    const char *text = "";
+    size_t shown = 0;
+
+    for (size_t i = 0; failed && shown < UNPARSED_SHOWN && i < ntr_decisions_unparsed(decisions, i, &text); i++) {
+        if (strstr(text, "the source is not here")) continue;
+        cli_doubt("%s; its decisions are missing", text);
+        shown++;
+    }
+    if (failed > shown) cli_note("%zu more sources could not be parsed", failed - shown);
+}
+
 static int add_results(struct coverage_run *run, const struct cli_analysis *a) {
     ntr_status status = ntr_coverage_add(run->coverage, a->data.program, a->data.debug, a->data.tally);
     if (status == NTR_OK && run->decisions) status = ntr_decisions_end(run->decisions);
+    if (status == NTR_OK && run->decisions && cli_coverage_wants_decisions(run->options))
+        report_unparsed(run->decisions);
     if (status == NTR_OK && run->object)
         status = ntr_object_coverage_add(run->object, a->data.program, a->data.debug, a->data.tally);
     return status == NTR_OK ? CLI_OK : cli_fail("%s: %s", a->path, ntr_status_text(status));
@@ -176,19 +194,23 @@ static void close_run(struct coverage_run *run) {
 
 /* Adds the traces of --merge. Empty lines and those that begin with # do not count. */
 static int add_listed(struct coverage_run *run, const char *path, int status) {
-    char *line = NULL;
-    size_t capacity = 0;
-    FILE *file = fopen(path, "r");
+    char line[PATH_MAX + 2];
+    FILE *file = fopen(path, "re");
 
     if (!file) return cli_fail("--merge: %s: %s", path, strerror(errno));
-    for (ssize_t size;
-         status != CLI_FAILED && !cli_progress_stopped() && (size = getline(&line, &capacity, file)) >= 0;) {
+    while (status != CLI_FAILED && !cli_progress_stopped() && fgets(line, sizeof line, file)) {
+        size_t size = strlen(line);
+        if (size == 0 || size > PATH_MAX) { /* 0: a NUL */
+            status = cli_fail("--merge: %s: expected names of traces, one a line, found a line of more than %d bytes",
+                              path, PATH_MAX);
+            break;
+        }
         while (size > 0 && isspace((unsigned char)line[size - 1])) line[--size] = '\0';
         if (size == 0 || line[0] == '#') continue;
         int added = add_trace(run, line);
         if (added != CLI_OK) status = added;
     }
-    free(line);
+    if (ferror(file)) status = cli_fail("--merge: %s: cannot be read", path);
     fclose(file);
     return status;
 }

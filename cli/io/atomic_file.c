@@ -3,6 +3,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <inttypes.h>
 #include <limits.h>
 #include <signal.h>
 #include <stdbool.h>
@@ -10,6 +11,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/random.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -62,6 +64,7 @@ bool cli_input_guard_contains(const char *path) {
 struct cli_atomic_file {
     struct cli_atomic_file *next;
     char *path, *temporary;
+    size_t size; /* of the buffer of `temporary` */
 };
 
 static const int signals[] = {SIGINT, SIGTERM, SIGHUP};
@@ -110,7 +113,7 @@ static struct cli_atomic_file *new_file(const char *path) {
         release(file);
         return NULL;
     }
-    snprintf(file->temporary, size, "%s.%ld.tmp", path, (long)getpid());
+    file->size = size;
     return file;
 }
 
@@ -129,6 +132,21 @@ const char *cli_atomic_file_target(const char *path, char *real) {
     return realpath(path, real) && lstat(real, &info) == 0 && S_ISREG(info.st_mode) ? real : NULL;
 }
 
+/* Makes a new file with a name that cannot be guessed. mkstemp would make it private to the user. */
+static int create(struct cli_atomic_file *file) {
+    enum { NAMES_TRIED = 100 };
+    int fd = -1;
+
+    errno = EEXIST;
+    for (int i = 0; i < NAMES_TRIED && fd < 0 && errno == EEXIST; i++) {
+        uint64_t number;
+        if (getrandom(&number, sizeof number, 0) != sizeof number) return -1;
+        snprintf(file->temporary, file->size, "%s.%012" PRIx64 ".tmp", file->path, number >> 16);
+        fd = open(file->temporary, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
+    }
+    return fd;
+}
+
 int cli_atomic_file_open(struct cli_atomic_file **result, const char *path, int *fd) {
     struct cli_atomic_file *file = new_file(path);
     sigset_t before;
@@ -141,7 +159,7 @@ int cli_atomic_file_open(struct cli_atomic_file **result, const char *path, int 
     }
     catch_signals();
     block_signals(true, &before);
-    *fd = open(file->temporary, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
+    *fd = create(file);
     int reason = errno;
     if (*fd >= 0) {
         file->next = temporaries;

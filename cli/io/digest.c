@@ -2,21 +2,26 @@
 
 #ifdef HAVE_NETTLE
 
+#include "io/input.h"
+
+#include <errno.h>
 #include <nettle/sha2.h>
 #include <stdint.h>
 #include <stdio.h>
+#include <unistd.h>
 
 bool cli_digest_file(const char *path, char text[CLI_DIGEST_TEXT]) {
     struct sha256_ctx context;
     uint8_t buffer[1 << 14], digest[SHA256_DIGEST_SIZE];
-    FILE *file = fopen(path, "rb");
-    size_t got;
+    int file = cli_open_regular(path, UINT64_MAX);
+    ssize_t got;
 
-    if (!file) return false;
+    if (file < 0) return false;
     sha256_init(&context);
-    while ((got = fread(buffer, 1, sizeof buffer, file)) > 0) sha256_update(&context, got, buffer);
-    bool good = !ferror(file);
-    fclose(file);
+    while ((got = read(file, buffer, sizeof buffer)) > 0 || (got < 0 && errno == EINTR))
+        if (got > 0) sha256_update(&context, (size_t)got, buffer);
+    bool good = got == 0;
+    close(file);
     sha256_digest(&context, sizeof digest, digest);
     for (unsigned i = 0; i < sizeof digest; i++) snprintf(text + 2 * i, 3, "%02x", digest[i]);
     return good;

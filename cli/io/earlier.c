@@ -1,12 +1,18 @@
 #include "io/earlier.h"
 
 #include "io/digest.h"
+#include "io/input.h"
 #include "options/diagnostics.h"
 
+#include <errno.h>
 #include <inttypes.h>
 #include <jansson.h>
 #include <limits.h>
 #include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+enum { EVIDENCE_MAX = 1 << 30 };
 
 struct comparison {
     struct cli_output *out;
@@ -19,10 +25,13 @@ static json_t *load(const char *folder, const char *name, bool needed) {
     char path[PATH_MAX];
     json_error_t error;
     int length = snprintf(path, sizeof path, "%s/%s", folder, name);
-    json_t *document = length > 0 && (size_t)length < sizeof path ? json_load_file(path, 0, &error) : NULL;
+    int file = length > 0 && (size_t)length < sizeof path ? cli_open_regular(path, EVIDENCE_MAX) : -1;
+    json_t *document = file >= 0 ? json_loadfd(file, 0, &error) : NULL;
 
     if (!document && needed)
-        cli_fail("--diff: %s: %s (expected the folder of an earlier --evidence)", path, error.text);
+        cli_fail("--diff: %s: %s (expected the folder of an earlier --evidence)", path,
+                 file < 0 ? strerror(errno) : error.text);
+    if (file >= 0) close(file);
     return document;
 }
 

@@ -78,6 +78,26 @@ static int make_reader(struct cli_input *input) {
     return ntr_stream_reader_start(input->reader) == NTR_OK ? CLI_OK : fail_read(input);
 }
 
+int cli_open_regular(const char *path, uint64_t most) {
+    struct stat about = {0};
+    int file, error = 0;
+
+    if (stat(path, &about) != 0) return -1;
+    if (!S_ISREG(about.st_mode)) { /* opening some devices has an effect */
+        errno = EINVAL;
+        return -1;
+    }
+    if ((file = open(path, O_RDONLY | O_NONBLOCK | O_CLOEXEC | O_NOCTTY)) < 0) return -1;
+    if (fstat(file, &about) != 0 || !S_ISREG(about.st_mode))
+        error = EINVAL; /* it was replaced */
+    else if (about.st_size < 0 || (uint64_t)about.st_size > most)
+        error = EFBIG;
+    if (!error) return file;
+    close(file);
+    errno = error;
+    return -1;
+}
+
 static bool standard_used;
 
 int cli_input_open(struct cli_input *input, const char *path) {

@@ -17,6 +17,10 @@
 
 /* ---- Reading of small parts of files. */
 
+/* Opens a file whose name comes from an input: only a regular file of at most `most` bytes, and without waiting.
+ * Returns the descriptor; -1, and errno: EINVAL (not a regular file), EFBIG, those of open. */
+int cli_open_regular(const char *path, uint64_t most);
+
 /* Reads up to `size` bytes, also when the system returns them in pieces or a signal arrives. Returns how many there
  * are: fewer at the end of the file and where it cannot be read. */
 static inline size_t cli_read_all(int fd, void *data, size_t size) {

@@ -17,10 +17,10 @@ enum { SOURCE_MAX = 16 << 20 };
  * SOURCE_MAX bytes are read, and open does not block on a device. */
 static bool load(struct cli_source_text *source, const char *path, ntr_bytes *text) {
     struct stat about = {0};
-    int fd = open(path, O_RDONLY | O_NONBLOCK | O_CLOEXEC | O_NOCTTY);
+    int fd = cli_open_regular(path, SOURCE_MAX);
 
     if (fd < 0) return false;
-    if (fstat(fd, &about) != 0 || !S_ISREG(about.st_mode) || about.st_size <= 0 || about.st_size > SOURCE_MAX) {
+    if (fstat(fd, &about) != 0 || about.st_size <= 0 || about.st_size > SOURCE_MAX) {
         close(fd);
         return false;
     }
@@ -28,7 +28,7 @@ static bool load(struct cli_source_text *source, const char *path, ntr_bytes *te
     source->text = malloc((size_t)about.st_size);
     size_t size = source->text ? cli_read_all(fd, source->text, (size_t)about.st_size) : 0;
     close(fd);
-    if (!size || memchr(source->text, 0, size)) return false;
+    if (size != (size_t)about.st_size || memchr(source->text, 0, size)) return false;
     *text = (ntr_bytes){(const uint8_t *)source->text, size};
     return true;
 }

@@ -121,6 +121,9 @@ NTR_API const ntr_decision *ntr_decisions_list(const ntr_decisions *decisions, s
  * *text, which file and why. */
 NTR_API size_t ntr_decisions_unparsed(const ntr_decisions *decisions, size_t index, const char **text);
 
+/* Returns how many of these files are there, but the parser or what they include failed. */
+NTR_API size_t ntr_decisions_failed(const ntr_decisions *decisions);
+
 /* Returns the version of libclang ("" before the first source was parsed). */
 NTR_API const char *ntr_decisions_parser(const ntr_decisions *decisions);
 

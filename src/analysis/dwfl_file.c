@@ -3,6 +3,7 @@
 #include "analysis/dwfl_file.h"
 
 #include "base/allocator.h"
+#include "base/file.h"
 #include "base/text.h"
 
 #include <inttypes.h>
@@ -167,6 +168,16 @@ static int find_debug_file(Dwfl_Module *module, void **user, const char *name, D
     return fd;
 }
 
+/* Other images are lists of symbols. */
+static bool is_elf(const char *path) {
+    char magic[SELFMAG];
+    uint64_t size;
+    int file = ntr_open_regular(path, UINT64_MAX, &size);
+    const bool found = file >= 0 && read(file, magic, SELFMAG) == SELFMAG && memcmp(magic, ELFMAG, SELFMAG) == 0;
+    if (file >= 0) close(file);
+    return found;
+}
+
 static int report(ntr_dwfl_file *file, const char *path) {
     file->dwfl = dwfl_begin(&file->callbacks);
     if (!file->dwfl) return -1;
@@ -203,7 +214,7 @@ ntr_status ntr_dwfl_file_open(ntr_dwfl_file *file, const ntr_image_info *image, 
         .section_address = dwfl_offline_section_address,
         .debuginfo_path = &file->searched,
     };
-    if (image->path && report(file, image->path) != 0) {
+    if (image->path && report(file, image->path) != 0 && is_elf(image->path)) {
         const char *reason = dwfl_errmsg(-1);
         damaged(file, "headers", reason ? reason : "damaged");
     }

@@ -13,13 +13,19 @@
 /* ---- Names of code that a program has generated while it ran: a perf map (/tmp/perf-PID.map), which is found by its
  * name, and jitdump files (jit-PID.dump), which programs map for execution so that they are found. */
 
+/* Larger files are not read. */
+enum { NAMES_MAX = 1 << 30 };
+
 /* A file that cannot be used is left out: readers would refuse the whole bundle. */
 static bool is_usable(const struct ntr_capture_record *record, unsigned kind, const char *path) {
     const ntr_image_options options = {.size = sizeof options};
     ntr_program *program = ntr_program_new(record->allocator);
     struct stat about;
 
-    bool good = program && stat(path, &about) == 0 && S_ISREG(about.st_mode) && about.st_size &&
+    /* The names of these files can be guessed in a folder that everybody may write to: as perf does, only files of this
+     * user or of root, and no links. */
+    bool good = program && lstat(path, &about) == 0 && S_ISREG(about.st_mode) && about.st_size > 0 &&
+                about.st_size <= NAMES_MAX && (about.st_uid == geteuid() || about.st_uid == 0) &&
                 about.st_mtime >= record->begun;
     if (good && kind == NTR_BUNDLE_PERF_MAP)
         good = ntr_program_add_perf_map(program, path, &options) == NTR_OK;
@@ -82,7 +88,7 @@ struct code_file {
     char path[PATH_MAX];
     uint64_t size;
     ntr_bundle_image *last; /* the image that may still grow; NULL: none */
-    uint32_t space;         /* of the last image */
+    uint32_t space; /* of the last image */
 };
 
 /* Do the ELF files hold the same bytes? */

@@ -92,7 +92,8 @@ static void copy_path(char out[PATH_MAX], const char *path, unsigned number) {
 
 bool ntr_capture_ring_copy(struct ntr_capture_ring *ring, const char *path, char copy[PATH_MAX]) {
     copy_path(copy, path, ring->copies + 1);
-    int file = open(copy, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
+    unlink(copy); /* of a copy that failed */
+    int file = open(copy, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
     bool good = file >= 0 && append_all(ring, file, path);
 
     if (file >= 0 && close(file)) good = false;

@@ -1,5 +1,6 @@
 #include "decision/arguments.h"
 #include "base/allocator.h"
+#include "base/file.h"
 #include "base/macros.h"
 
 #include <errno.h>
@@ -69,20 +70,27 @@ bool ntr_producer_keeps_paths(const char *producer) {
     return producer && has_option(producer, "-fno-thread-jumps") && !has_option(producer, "-fthread-jumps");
 }
 
+/* Larger ones are not read. */
+enum { COMMANDS_MAX = 256 << 20 };
+
 /* ---- compile_commands.json --------------------------------------------------------------------- */
 
 ntr_status ntr_commands_load(json_t **commands, const char *given, char *why, size_t size) {
     char path[PATH_MAX];
     struct stat about;
-    json_error_t error;
+    json_error_t error = {0};
+    char *text;
+    size_t length;
     snprintf(path, sizeof path, "%s", given);
     if (stat(given, &about) == 0 && S_ISDIR(about.st_mode))
         snprintf(path, sizeof path, "%s/compile_commands.json", given);
-    if (access(path, R_OK) != 0) {
-        snprintf(why, size, "%.300s: %s", path, strerror(errno));
-        return NTR_E_IO;
+    ntr_status status = ntr_read_regular(path, COMMANDS_MAX, NULL, &text, &length);
+    if (status) {
+        snprintf(why, size, "%.300s: %s", path, status == NTR_E_IO ? ntr_regular_error(errno) : "out of memory");
+        return status;
     }
-    *commands = json_load_file(path, 0, &error);
+    *commands = json_loadb(text, length, 0, &error);
+    ntr_dealloc(NULL, text);
     if (!*commands) {
         snprintf(why, size, "%.200s:%d: %s", path, error.line, error.text);
         return NTR_E_FORMAT;
@@ -128,6 +136,12 @@ static ntr_status add_path(ntr_arguments *a, const char *directory, const char *
 
 /* The options of a compiler that change what the source means: macros, folders and the language. */
 static const char *const with_value[] = {"-D", "-U", "-I", "-include", "-imacros", "-isystem", "-iquote", "-idirafter"};
+
+static bool is_pair(const char *option) {
+    for (size_t i = 0; i < sizeof with_value / sizeof with_value[0]; i++)
+        if (strcmp(option, with_value[i]) == 0) return true;
+    return false;
+}
 
 static bool is_folder(const char *option) {
     return strcmp(option, "-D") != 0 && strcmp(option, "-U") != 0;
@@ -208,9 +222,45 @@ static bool has_command_line(const char *producer) {
            (has_option(producer, "-grecord-command-line") || has_option(producer, "-grecord-gcc-switches"));
 }
 
-static ntr_status take_recorded(ntr_arguments *a, const ntr_debug_unit *unit) {
+static bool is_inside(const char *path, const char *folder, size_t size) {
+    char whole[PATH_MAX], given[PATH_MAX], name[PATH_MAX];
+    snprintf(name, sizeof name, "%.*s", (int)size, folder);
+    if (!size || size >= PATH_MAX || !realpath(path, whole) || !realpath(name, given)) return false;
+    size = strlen(given);
+    return size > 1 && strncmp(whole, given, size) == 0 && whole[size] == '/';
+}
+
+/* Whether an option that the program has recorded may name this file: it is in the folder of compilation or in one of
+ * --source-path. */
+static bool may_name(const ntr_debug_unit *unit, const char *folders, const char *path) {
+    if (unit->directory && is_inside(path, unit->directory, strlen(unit->directory))) return true;
+    for (const char *folder = folders; folder && *folder;) {
+        const size_t size = strcspn(folder, ":");
+        if (is_inside(path, folder, size)) return true;
+        folder += size + (folder[size] == ':');
+    }
+    return false;
+}
+
+/* The producer string comes from the program: files that it includes are not taken from everywhere. Folders may be;
+ * what is included from them is checked (decision/includes.h). */
+static ntr_status take_recorded(ntr_arguments *a, const ntr_debug_unit *unit, const char *folders) {
+    const size_t before = a->count;
     a->has_level = a->plain = true;
-    return take_text(a, unit->directory, unit->producer, false);
+    TRY(take_text(a, unit->directory, unit->producer, false));
+    size_t kept = before;
+    for (size_t i = before; i < a->count; i++) {
+        const bool file = strcmp(a->items[i], "-include") == 0 || strcmp(a->items[i], "-imacros") == 0;
+        const bool pair = file || is_pair(a->items[i]);
+        if (file && i + 1 < a->count && !may_name(unit, folders, a->items[i + 1])) {
+            a->refused = a->items[++i];
+            continue;
+        }
+        a->items[kept++] = a->items[i];
+        if (pair && i + 1 < a->count) a->items[kept++] = a->items[++i];
+    }
+    a->count = kept;
+    return NTR_OK;
 }
 
 static ntr_status take_command(ntr_arguments *a, const json_t *command) {
@@ -295,7 +345,7 @@ ntr_status ntr_arguments_make(ntr_arguments *a, const json_t *commands, const nt
     for (size_t i = 0; i < sizeof lenient / sizeof lenient[0]; i++) TRY(add(a, lenient[i]));
     const bool recorded = !command && has_command_line(unit->producer);
     if (command) TRY(take_command(a, command));
-    TRY(recorded ? take_recorded(a, unit) : take_producer(a, unit->producer, !command));
+    TRY(recorded ? take_recorded(a, unit, options->source_path) : take_producer(a, unit->producer, !command));
     for (size_t i = 0; i < options->argument_count; i++) {
         a->has_level |= strncmp(options->arguments[i], "-O", 2) == 0;
         see_level(options->arguments[i], strlen(options->arguments[i]), &a->plain, &a->debug);

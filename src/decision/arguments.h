@@ -25,6 +25,7 @@ typedef struct ntr_arguments {
     ntr_texts *texts;   /* owns the strings */
     const char **items;
     size_t count, capacity;
+    const char *refused; /* a file that a recorded option includes and must not; NULL: none */
     bool has_level;     /* a command with the level of optimization is known, */
     bool plain, debug;  /* ... which is -O0, -Og */
 } ntr_arguments;

@@ -181,6 +181,10 @@ size_t ntr_decisions_unparsed(const ntr_decisions *d, size_t index, const char *
     return d->unparsed_count;
 }
 
+size_t ntr_decisions_failed(const ntr_decisions *d) {
+    return d->failed;
+}
+
 /* Finds the branches of all decisions in all images. Errors: NTR_E_MEMORY. */
 static ntr_status make_code_map(ntr_code_map *map, ntr_decisions *decisions, const ntr_source_options *options,
                                 const ntr_program *program, ntr_debug_info *debug) {

@@ -203,6 +203,7 @@ struct ntr_decisions {
     ntr_decision *list;
     char **unparsed;
     size_t unparsed_count, unparsed_capacity;
+    size_t failed; /* of them: the source is there */
     const char **units; /* main files of the units that were parsed, or that cannot be */
     size_t unit_count, unit_capacity;
     ntr_call_site *calls; /* sorted by (path, line, column) when `sorted` */

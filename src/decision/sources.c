@@ -4,13 +4,13 @@
 #include "base/allocator.h"
 #include "base/macros.h"
 #include "decision/arguments.h"
+#include "decision/includes.h"
 #include "decision/parse.h"
 
 #include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 typedef struct source_walk {
     ntr_decisions *decisions;
@@ -82,7 +82,14 @@ static ntr_status parse_unit(source_walk *w, const char *path, const ntr_argumen
     char why[300] = "";
     TRY(load_parser(w));
     const ntr_parse_unit unit = {path, arguments->items, arguments->count, w->options->only, w->options->only_count};
-    ntr_status status = access(path, R_OK) == 0 ? ntr_parser_parse(w->parser, d, &unit, why, sizeof why) : NTR_E_IO;
+    ntr_status status = NTR_OK;
+    if (arguments->refused) {
+        snprintf(why, sizeof why, "its recorded options include %.150s; --source-path allows that", arguments->refused);
+        status = NTR_E_FORMAT;
+    }
+    if (!status) status = ntr_includes_check(path, arguments->items, arguments->count, d->allocator, why, sizeof why);
+    if (!status) status = ntr_parser_parse(w->parser, d, &unit, why, sizeof why);
+    d->failed += status == NTR_E_FORMAT;
     if (status == NTR_E_IO) snprintf(why, sizeof why, "the source is not here; --source-path gives its folder");
     if (status == NTR_E_FORMAT || status == NTR_E_IO) status = add_unparsed(d, path, why);
     if (!status &&

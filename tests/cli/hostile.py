@@ -12,7 +12,7 @@ import zlib
 sys.path.append(os.path.join(sys.path[0], ".."))
 import lined
 import tiny
-from harness import NTRACE, Run, bytes_of, case, check, equal, main, matches, need, scratch, write
+from harness import NTRACE, Run, bytes_of, case, check, equal, main, matches, need, scratch, skip, write
 
 SANITIZER = sys.argv[2] if len(sys.argv) > 2 else "none"
 SECONDS = 15 if SANITIZER == "none" else 60  # of CPU
@@ -247,6 +247,85 @@ def _():
         bounded("coverage", "-e", write("large.elf", elf), stream, status=(1,), expected_text=f"large.elf: section {name}: more than")
     path, stream = lined.program("-gz")
     equal(Run("coverage", "-e", path, stream).err, "", "messages about a sound program with compressed sections")
+
+
+# ---- files that an input names
+
+def recorded(options):
+    """The program, whose first unit says that clang compiled it with these options."""
+    path, stream = lined.program()
+    with open(path, "rb") as file:
+        elf = file.read()
+    begin = elf.index(b"GNU C")
+    text = f"clang version 14.0.6 -grecord-command-line -O1 {options}".encode()
+    end = elf.index(b"\0", begin)
+    check(len(text) <= end - begin, "the string has room")
+    return write("recorded", elf[:begin] + text + bytes(end - begin - len(text)) + elf[end:]), stream
+
+
+def decisions(path, stream):
+    """The messages of coverage with decisions; skips without libclang."""
+    found = Run("coverage", "--to", "decisions", "-e", path, stream, status=None)
+    if "libclang" in found.err and found.status == 2:
+        skip("build-feature")
+    return found
+
+
+@case("options that a program has recorded do not include a device, a FIFO or a file elsewhere")
+def _():
+    need(lined.COMPILER)
+    os.makedirs(os.path.join(scratch(), "units"), exist_ok=True)
+    fifo, foreign = os.path.join(scratch(), "units", "fifo"), write("foreign.h", b"int foreign;\n")
+    os.mkfifo(fifo)
+    for options in ("-include /dev/zero", f"-include {fifo}", "-imacros /dev/zero", f"-include {foreign}", "-include /etc/passwd"):
+        path, stream = recorded(options)
+        found = decisions(path, stream)
+        equal(found.status, 1, f"{options}: status: {found.out} {found.err}")
+        matches("a\.c: (its recorded options include|.*not a regular file)", found.err, options)
+        bounded("coverage", "--to", "decisions", "-e", path, stream, status=(1,))
+    own = os.path.join(scratch(), "units", "own.h")
+    with open(own, "w", encoding="ascii") as file:
+        file.write("#define OWN 1\n")
+    path, stream = recorded("-include own.h -O1 -c")
+    found = decisions(path, stream)
+    equal((found.status, found.err), (0, ""), "a file of the folder of compilation")
+
+
+@case("a source that includes a device or a FIFO, in any spelling, is not parsed, which is said")
+def _():
+    need(lined.COMPILER)
+    path, stream = lined.program()
+    source = os.path.join(scratch(), "units", "a.c")
+    fifo = os.path.join(scratch(), "units", "pipe.h")
+    if not os.path.exists(fifo):
+        os.mkfifo(fifo)
+    for line in ('#include "/dev/zero"', "#include </dev/zero>", f' /* # */ # include "{os.path.basename(fifo)}"', "%:include </dev/zero>",
+                 '#define WHICH "/dev/zero"\n#include WHICH', '#inc\\\nlude "/dev/zero"', "#define S(x) #x\n#include S(/dev/zero)",
+                 '#include "units2.h"'):
+        with open(os.path.join(scratch(), "units", "units2.h"), "w", encoding="ascii") as file:
+            file.write('#include "/dev/zero"\n')
+        with open(source, "w", encoding="ascii") as file:
+            file.write(line + "\n" + lined.UNITS["a.c"])
+        found = decisions(path, stream)
+        equal(found.status, 1, f"{line}: status: {found.out} {found.err}")
+        matches("not a regular file|the name of an included", found.err, line)
+    os.unlink(source)
+    os.mkfifo(source)
+    matches("not a regular file", decisions(path, stream).err, "the source is a FIFO")
+    os.unlink(source)
+    matches("the source is not here", decisions(path, stream).out, "a source that is not here is no failure")
+
+
+@case("coverage --evidence reads no device that a line table names")
+def _():
+    need(lined.COMPILER)
+    path, stream = lined.program()
+    unit = write("named.c", b'# 1 "/dev/zero"\nvoid _start(void) {\n  for (;;) ;\n}\n')
+    subprocess.run([lined.COMPILER, "-g", "-nostdlib", "-static", "-march=rv64imac", "-mabi=lp64", "-o", path, unit], check=True)
+    bounded("coverage", "--evidence", os.path.join(scratch(), "evidence"), "-e", path, stream)
+    bounded("coverage", "--merge", "/dev/zero", status=(2,), expected_text="line of more than")
+    bounded("coverage", "--compile-commands", "/dev/zero", "--to", "decisions", "-e", path, stream, status=(1, 2))
+    bounded("coverage", "--diff", write("evidence.json", b"{}")[:-14], "-e", path, stream, status=(2,))
 
 
 # ---- what is written
