@@ -11,10 +11,13 @@ static const struct cli_option capture_table[] = {
                "name of the bundle to write, or of the script; not for topologies without a RAM sink"),
     CLI_STRING('t', "topology", "FILE", S, topology,
                "components, bases and connections (JSON, docs/system.md); required"),
-    CLI_STRING(0, "sink", "NAME", S, sink, "the RAM sink to read (default: the only one)"),
-    CLI_LIST(
-        0, "buffer", "[NAME=]ADDRESS:SIZE", S, buffers,
-        "let the sink NAME (default: the only RAM sink) store trace in this system memory, which nothing else uses"),
+    CLI_STRING(
+        0, "sink", "NAME", S, sink,
+        "the RAM sink or TMC to read (default: the only one); an ETF then stores the trace and passes nothing on"),
+    CLI_LIST(0, "hart", "N", S, harts,
+             "trace hart N only, with the components that its trace passes (repeatable; default: all harts)"),
+    CLI_LIST(0, "buffer", "[NAME=]ADDRESS:SIZE", S, buffers,
+             "let the sink NAME (default: the only sink) store trace in this system memory, which nothing else uses"),
     CLI_LIST(0, "set", "NAME.FIELD=VALUE", S, sets,
              "set a field of a component, as \"set\" of the topology does (repeatable); FIELD:N is that of register N"),
     CLI_STRING(0, "for", "TIME", S, run_for, "stop after TIME: 500ms, 10s (default: when interrupted)"),
@@ -82,7 +85,8 @@ static int capture_run_all(struct capture_run *run) {
                                      : "helper");
     if (cli_target_topology(&run->target, o->topology) != CLI_OK) return CLI_FAILED;
     if ((!o->script && capture_check_files(run) != CLI_OK) || open_bus(run) != CLI_OK) return CLI_FAILED;
-    if (cli_target_make(&run->target, &o->connection, capture_take_note, run) != CLI_OK) return CLI_FAILED;
+    const struct cli_part part = {&o->harts, o->sink};
+    if (cli_target_make(&run->target, &o->connection, &part, capture_take_note, run) != CLI_OK) return CLI_FAILED;
     if (capture_configure(run) != CLI_OK) return CLI_FAILED;
     if (o->script) return capture_write_script(run);
     return o->words ? capture_write_bundle(run, o->bundle) : capture_all(run);

@@ -74,7 +74,7 @@ static int write_registers(const struct capture_content *c) {
             const ntr_register_info *info = ntr_register_get(reg);
             unsigned number;
             uint32_t word;
-            if (info->count > 1 || reg == NTR_REGISTER_RAM_DATA ||
+            if (info->count > 1 || reg == NTR_REGISTER_RAM_DATA || reg == NTR_REGISTER_TMC_RRD ||
                 ntr_register_at(one.kind, info->offset, &number) != reg)
                 continue;
             if (ntr_target_register(c->capture->target, i, (ntr_register)reg, 0, &word) != NTR_OK) continue;

@@ -81,7 +81,7 @@ int capture_content_stream(struct capture_content *c) {
         return cli_fail("%s", *ntr_target_error(capture->target) ? ntr_target_error(capture->target)
                                                                  : ntr_status_text(status));
     if (!content.verified)
-        lose(c, "the read pointer (trRamRP) did not arrive at the end of the trace: bytes may be missing or repeated");
+        lose(c, "the read pointer did not arrive at the end of the trace: bytes may be missing or repeated");
     if (content.stopped_full)
         lose(c, "the sink was full and stopped; what came later is missing");
     else if (content.wrapped)

@@ -1,6 +1,7 @@
 #include "commands/capture_run.h"
 #include "options/diagnostics.h"
 
+#include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -35,13 +36,21 @@ static bool find_component(const struct capture_run *run, const char *name, size
     return false;
 }
 
+/* Returns whether the component passes nothing on. */
+static bool is_sink(const struct capture_run *run, size_t index) {
+    const char *to;
+    unsigned input;
+
+    return ntr_system_link_get(ntr_target_components(run->target.target), index, 0, &to, &input) == NTR_END;
+}
+
 /* Without a RAM sink, the trace leaves the chip while it runs. */
 static int find_exit(struct capture_run *run) {
     const struct capture_options *o = run->options;
     ntr_system_component one;
 
     for (size_t i = 0; ntr_system_component_get(ntr_target_components(run->target.target), i, &one) == NTR_OK; i++)
-        if (one.kind == NTR_COMPONENT_PIB || one.kind == NTR_COMPONENT_ATB) run->leaves = one.name;
+        if (one.kind == NTR_COMPONENT_PIB || (one.kind == NTR_COMPONENT_ATB && is_sink(run, i))) run->leaves = one.name;
     if (!run->leaves) return cli_fail("%s has no sink", o->topology);
     if (!o->bundle && !o->until_full) return CLI_OK;
     return cli_fail(
@@ -55,21 +64,23 @@ static int find_sink(struct capture_run *run) {
     unsigned count = 0;
 
     for (size_t i = 0; ntr_system_component_get(ntr_target_components(run->target.target), i, &one) == NTR_OK; i++) {
-        if (one.kind != NTR_COMPONENT_RAM || (name && strcmp(name, one.name) != 0)) continue;
+        if ((one.kind != NTR_COMPONENT_RAM && !(one.kind == NTR_COMPONENT_TMC && is_sink(run, i))) ||
+            (name && strcmp(name, one.name) != 0))
+            continue;
         run->sink = i;
         count++;
     }
     if (count == 1) return run->options->bundle ? CLI_OK : cli_fail("expected -o BUNDLE");
     if (name)
-        return cli_fail("--sink: expected the name of a RAM sink of %s, found '%s'", run->options->topology, name);
-    return count ? cli_fail("%s has %u RAM sinks; choose one with --sink", run->options->topology, count)
-                 : find_exit(run);
+        return cli_fail("--sink: expected the name of a RAM sink or TMC of %s, found '%s'", run->options->topology,
+                        name);
+    return count ? cli_fail("%s has %u sinks; choose one with --sink", run->options->topology, count) : find_exit(run);
 }
 
 static int set_buffer(struct capture_run *run, const char *text) {
     size_t sink = run->sink;
     uint64_t address, size;
-    const char *equals = strchr(text, '='), *colon = strrchr(text, ':');
+    const char *equals = strchr(text, '='), *colon = strpbrk(equals ? equals + 1 : text, ":,");
     const char *number = equals ? equals + 1 : text;
     char first[40];
 
@@ -82,9 +93,12 @@ static int set_buffer(struct capture_run *run, const char *text) {
     if (!cli_parse_number(first, &address) || !cli_parse_number(colon + 1, &size))
         return cli_fail("--buffer: expected ADDRESS:SIZE, found '%s'", text);
     const ntr_status status = ntr_target_set_buffer(run->target.target, sink, address, size);
+    if (sink == run->sink) run->buffer_bytes = size;
     if (status == NTR_OK) return CLI_OK;
     return cli_fail("--buffer %s: %s", text,
-                    status == NTR_E_INVALID ? "not a RAM sink" : "expected whole words of the sink");
+                    status == NTR_E_INVALID
+                        ? "not a sink in system memory"
+                        : "expected whole words of the sink (an ETR: multiples of 16, with tables of 4096)");
 }
 
 static int set_field(struct capture_run *run, const char *text) {
@@ -123,6 +137,31 @@ static int set_option(struct capture_run *run, const struct cli_item *item) {
     return cli_fail("--%s: '%s': %s", item->name, item->value ? item->value : "", ntr_status_text(status));
 }
 
+static ntr_component kind_of_sink(const struct capture_run *run) {
+    ntr_system_component one;
+
+    if (run->leaves) return NTR_COMPONENT_COUNT;
+    return ntr_system_component_get(ntr_target_components(run->target.target), run->sink, &one) == NTR_OK
+               ? one.kind
+               : NTR_COMPONENT_COUNT;
+}
+
+/* Branch trace of one hart of a K3 fills about 1 MiB in 1.5 milliseconds. */
+enum { BYTES_IN_MS = 700000 };
+
+static void warn_small(const struct capture_run *run) {
+    const uint64_t bytes = run->buffer_bytes;
+    ntr_system_component one;
+    uint64_t harts = 0;
+
+    for (size_t i = 0; ntr_system_component_get(ntr_target_components(run->target.target), i, &one) == NTR_OK; i++)
+        harts += one.kind == NTR_COMPONENT_ENCODER;
+    if (!bytes || bytes >= harts * BYTES_IN_MS) return;
+    cli_note("the buffer of %" PRIu64 " bytes may hold less than the last millisecond of %" PRIu64
+             " busy harts (about %d bytes each); --hart traces fewer, --buffer gives more",
+             bytes, harts, BYTES_IN_MS);
+}
+
 int capture_configure(struct capture_run *run) {
     const struct capture_options *o = run->options;
     int status = find_sink(run);
@@ -132,6 +171,9 @@ int capture_configure(struct capture_run *run) {
     for (size_t i = 0; status == CLI_OK && i < o->sets.count; i++) status = set_field(run, o->sets.items[i].value);
     for (size_t i = 0; status == CLI_OK && i < o->encoder.list.count; i++)
         status = set_option(run, &o->encoder.list.items[i]);
+    if (status == CLI_OK && o->until_full && kind_of_sink(run) == NTR_COMPONENT_TMC)
+        return cli_fail("--until-full: a TMC does not stop when its buffer is full; use --for");
+    if (status == CLI_OK && kind_of_sink(run) == NTR_COMPONENT_TMC) warn_small(run);
     if (status == CLI_OK && o->until_full &&
         ntr_target_set(run->target.target, run->sink, "trRamStopOnWrap", 0, 1) != NTR_OK)
         status = cli_fail("out of memory");

@@ -77,7 +77,7 @@ struct capture_options {
     struct cli_encoder encoder;
     struct cli_images images;
     const char *bundle, *topology, *sink, *run_for, *script, *words;
-    struct cli_list buffers, sets;
+    struct cli_list buffers, sets, harts;
     int until_full, until_halt, resume, halt, restore, keep, quiet, when;
     int64_t loop;
 };
@@ -90,6 +90,7 @@ struct capture_run {
     uint64_t run_ms; /* 0: no limit */
     int64_t wanted; /* captures that ended as --when demands */
     size_t sink;
+    uint64_t buffer_bytes; /* of the sink, as --buffer says; 0: not given */
     const char *leaves; /* the PIB sink or ATB bridge, if there is no RAM sink to read: then no bundle is written */
     ntr_target_state state;
     char how[128];

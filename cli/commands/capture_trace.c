@@ -208,6 +208,10 @@ int capture_all(struct capture_run *run) {
     }
     if (!run->wanted && !run->leaves && status != CLI_FAILED)
         status = cli_fail("no capture ended %s (--when); no bundle was written", ends[o->when]);
+    if (ntr_target_release(run->target.target) != NTR_OK) {
+        cli_note("%s", ntr_target_error(run->target.target));
+        if (status == CLI_OK) status = CLI_DEFECTS;
+    }
     if (o->restore && ntr_target_restore(run->target.target) != NTR_OK)
         status = cli_fail("the registers were not restored: %s", ntr_target_error(run->target.target));
     return status;

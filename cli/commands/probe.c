@@ -3,6 +3,8 @@
 #include "options/options.h"
 #include "options/diagnostics.h"
 
+#include <ntrace/version.h>
+
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -12,14 +14,19 @@ struct probe_options {
     struct cli_connection connection;
     struct cli_result result;
     const char *topology, *draft;
-    struct cli_list at;
-    int keep;
+    struct cli_list at, harts;
+    int keep, report;
 };
 
 static const struct cli_option probe_table[] = {
     CLI_STRING(
         't', "topology", "FILE", struct probe_options, topology,
         "components, bases and connections (JSON, docs/system.md); what the hardware supports is compared with it"),
+    CLI_LIST(0, "hart", "N", struct probe_options, harts,
+             "only the encoder of hart N and what it leads to (repeatable; default: all components)"),
+    CLI_FLAG(
+        0, "report", struct probe_options, report,
+        "write what was found as text that can be sent: the components, the registers of each, and the system's facts"),
     CLI_LIST(0, "at", "ADDRESS", struct probe_options, at,
              "base of a component, if there is no topology yet (repeatable); its Active bit is set"),
     CLI_STRING(0, "draft", "FILE", struct probe_options, draft, "write a topology with what was found"),
@@ -143,9 +150,13 @@ static int make_topology(struct probe_run *run) {
 static void print_text(struct probe_run *run, const ntr_system_component *one, const ntr_probe *probe) {
     struct cli_output *out = &run->out;
 
-    cli_output_print(out, "%s at 0x%" PRIx64 ": %s %u.%u, Impl 0x%08" PRIx32 ", Control was 0x%08" PRIx32, one->name,
-                     one->base, ntr_component_get(one->kind)->title, probe->major, probe->minor, probe->impl,
-                     probe->control);
+    if (ntr_component_get(one->kind)->type > NTR_COMPONENT_TYPE_MAX)
+        cli_output_print(out, "%s at 0x%" PRIx64 ": %s, csDevType 0x%02" PRIx32 ", Control was 0x%08" PRIx32, one->name,
+                         one->base, ntr_component_get(one->kind)->title, probe->impl, probe->control);
+    else
+        cli_output_print(out, "%s at 0x%" PRIx64 ": %s %u.%u, Impl 0x%08" PRIx32 ", Control was 0x%08" PRIx32,
+                         one->name, one->base, ntr_component_get(one->kind)->title, probe->major, probe->minor,
+                         probe->impl, probe->control);
     if (one->kind == NTR_COMPONENT_ENCODER)
         cli_output_print(out, ", hart %d, protocol %u.%u", one->hart, probe->protocol_major, probe->protocol_minor);
     cli_output_text(out, "\n");
@@ -171,7 +182,7 @@ static void print_json(struct probe_run *run, const ntr_system_component *one, c
         out, ",\"type\":\"%s\",\"base\":\"0x%" PRIx64 "\",\"answers\":%s,\"control\":%" PRIu32 ",\"impl\":%" PRIu32,
         ntr_component_get(one->kind)->name, one->base, probe->answers ? "true" : "false", probe->control, probe->impl);
     if (one->hart >= 0) cli_output_print(out, ",\"hart\":%d", one->hart);
-    if (probe->answers) cli_output_print(out, ",\"version\":\"%u.%u\"", probe->major, probe->minor);
+    if (probe->answers && probe->major) cli_output_print(out, ",\"version\":\"%u.%u\"", probe->major, probe->minor);
     if (probe->answers && one->kind == NTR_COMPONENT_ENCODER)
         cli_output_print(out, ",\"protocol\":\"%u.%u\"", probe->protocol_major, probe->protocol_minor);
     cli_output_text(out, ",\"abilities\":{");
@@ -239,6 +250,49 @@ static void draft_component(struct probe_run *run, size_t index, const ntr_syste
     cli_output_text(out, "}");
 }
 
+/* ---- report: all registers as they are after the probe, in words of a line */
+
+static void report_registers(struct probe_run *run, size_t index, const ntr_system_component *one) {
+    char name[48];
+    uint32_t word;
+    unsigned number;
+
+    cli_output_text(&run->out, "  registers:");
+    for (unsigned reg = 0; reg < NTR_REGISTER_COUNT; reg++) {
+        const ntr_register_info *info = ntr_register_get(reg);
+        if (info->count > 1 || reg == NTR_REGISTER_RAM_DATA || reg == NTR_REGISTER_TMC_RRD ||
+            ntr_register_at(one->kind, info->offset, &number) != reg ||
+            ntr_target_register(run->target.target, index, (ntr_register)reg, 0, &word) != NTR_OK)
+            continue;
+        ntr_register_name((ntr_register)reg, 0, name, sizeof name);
+        cli_output_print(&run->out, " %s=0x%" PRIx32, name, word);
+    }
+    cli_output_text(&run->out, "\n");
+}
+
+static void report_file(struct probe_run *run, const char *path) {
+    char line[512];
+    FILE *file = fopen(path, "re");
+
+    if (!file) return;
+    if (fgets(line, sizeof line, file)) {
+        line[strcspn(line, "\n")] = 0;
+        cli_output_print(&run->out, "# %s: %s\n", path, line);
+    }
+    fclose(file);
+}
+
+/* On the target, what decides whether trace works. */
+static void report_system(struct probe_run *run) {
+    static const char *const files[] = {"/proc/version", "/proc/cmdline", "/sys/firmware/devicetree/base/model",
+                                        "/sys/devices/system/cpu/online",
+                                        "/sys/devices/system/cpu/cpuidle/current_driver"};
+
+    cli_output_print(&run->out, "# ntrace %s, topology %s\n", NTR_VERSION_TEXT, run->target.topology_name);
+    if (!run->options->connection.mem) return;
+    for (size_t i = 0; i < sizeof files / sizeof files[0]; i++) report_file(run, files[i]);
+}
+
 /* ---- */
 
 static int probe_one(struct probe_run *run, size_t index, const ntr_system_component *one) {
@@ -264,6 +318,7 @@ static int probe_one(struct probe_run *run, size_t index, const ntr_system_compo
     else if (probe.answers)
         print_text(run, one, &probe);
     if (run->drafts && probe.answers) draft_component(run, index, one, &probe);
+    if (run->options->report) report_registers(run, index, one);
     return CLI_OK;
 }
 
@@ -272,6 +327,7 @@ static int probe_all(struct probe_run *run) {
     ntr_system_component one;
     int status = CLI_OK;
 
+    if (run->options->report) report_system(run);
     if (run->options->result.format == CLI_FORMAT_CSV)
         cli_output_text(&run->out, "component,base,ability,found,topology\n");
     for (size_t i = 0; status == CLI_OK && ntr_system_component_get(system, i, &one) == NTR_OK; i++)
@@ -283,13 +339,15 @@ static int probe_all(struct probe_run *run) {
 
 static int probe_target(struct probe_run *run) {
     const struct probe_options *o = run->options;
+    const struct cli_part part = {&o->harts, NULL};
 
     if (!o->topology == !o->at.count) return cli_fail("expected --topology FILE, or --at ADDRESS for each component");
+    if (o->report && o->result.format != CLI_FORMAT_TEXT) return cli_fail("--report is text");
     if (o->keep && o->draft) return cli_fail("--draft needs more than --keep reads");
     if (cli_connection_open(&o->connection, &run->target.bus) != CLI_OK) return CLI_FAILED;
     if ((o->topology ? cli_target_topology(&run->target, o->topology) : make_topology(run)) != CLI_OK)
         return CLI_FAILED;
-    if (cli_target_make(&run->target, &o->connection, NULL, NULL) != CLI_OK) return CLI_FAILED;
+    if (cli_target_make(&run->target, &o->connection, &part, NULL, NULL) != CLI_OK) return CLI_FAILED;
     if (cli_output_open(&run->out, o->result.path) != CLI_OK) return CLI_FAILED;
     run->drafts = o->draft && cli_output_open(&run->draft, o->draft) == CLI_OK;
     int status = o->draft && !run->drafts ? CLI_FAILED : CLI_OK;

@@ -94,11 +94,27 @@ static bool interrupted(void *user) {
     return cli_target_stopped();
 }
 
-int cli_target_make(struct cli_target *target, const struct cli_connection *connection,
+int cli_harts_parse(const struct cli_list *list, unsigned *harts) {
+    uint64_t number;
+
+    if (list->count > CLI_HARTS_MAX) return cli_fail("--hart: expected at most %d harts", CLI_HARTS_MAX);
+    for (size_t i = 0; i < list->count; i++) {
+        if (!cli_parse_number(list->items[i].value, &number) || number >= CLI_HARTS_MAX)
+            return cli_fail("--hart: expected a number from 0 to %d, found '%s'", CLI_HARTS_MAX - 1,
+                            list->items[i].value);
+        harts[i] = (unsigned)number;
+    }
+    return CLI_OK;
+}
+
+int cli_target_make(struct cli_target *target, const struct cli_connection *connection, const struct cli_part *part,
                     void (*note)(void *user, const char *sentence), void *user) {
+    static unsigned harts[CLI_HARTS_MAX];
     char error[256] = "";
     ntr_status status;
     ntr_target_config config;
+
+    if (part && part->harts && cli_harts_parse(part->harts, harts) != CLI_OK) return CLI_FAILED;
 
     ntr_target_config_init(&config);
     config.topology = (ntr_bytes){(const uint8_t *)target->topology, target->topology_size};
@@ -107,6 +123,10 @@ int cli_target_make(struct cli_target *target, const struct cli_connection *conn
     config.error_size = sizeof error;
     config.timeout_ms = (uint32_t)connection->timeout;
     config.any_version = connection->any_version != 0;
+    config.self_hosted = connection->mem != NULL;
+    config.harts = harts;
+    config.hart_count = part && part->harts ? part->harts->count : 0;
+    config.sink = part ? part->sink : NULL;
     config.interrupted = interrupted;
     config.note = note;
     config.user = user;

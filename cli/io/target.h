@@ -31,10 +31,23 @@ bool cli_connection_given(const struct cli_connection *connection);
 /* Reads the topology of a file. Returns CLI_OK, or CLI_FAILED after reporting the error. */
 int cli_target_topology(struct cli_target *target, const char *path);
 
+enum { CLI_HARTS_MAX = 4096 };
+
+/* What of the topology is used: the encoders of these harts (none: of all) and what they lead to; and a TMC that stores
+ * the trace instead of passing it on (NULL: none). */
+struct cli_part {
+    const struct cli_list *harts;
+    const char *sink;
+};
+
 /* Makes the target, when bus and topology are there. `timeout_ms` 0: default. Notes are printed, and given to `note`
- * (may be NULL). Returns CLI_OK, or CLI_FAILED after reporting the error. */
-int cli_target_make(struct cli_target *target, const struct cli_connection *connection,
+ * (may be NULL); `part` may be NULL. Returns CLI_OK, or CLI_FAILED after reporting the error. */
+int cli_target_make(struct cli_target *target, const struct cli_connection *connection, const struct cli_part *part,
                     void (*note)(void *user, const char *sentence), void *user);
+
+/* Reads a list of numbers of harts into `harts`, which has room for CLI_HARTS_MAX. Returns CLI_OK, or CLI_FAILED after
+ * reporting the error. */
+int cli_harts_parse(const struct cli_list *list, unsigned *harts);
 
 /* Installs handlers for SIGINT, SIGTERM and SIGHUP that only make cli_target_stopped return true: trace hardware must
  * be disabled before the process ends. */

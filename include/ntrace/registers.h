@@ -1,4 +1,5 @@
-/* Registers: the register map of RISC-V Trace Control 1.0 as tables, for drivers, the system model and documentation.
+/* Registers: the register maps of RISC-V Trace Control 1.0, and of the CoreSight components that follow ATB bridges,
+ * as tables, for drivers, the system model and documentation.
  * All tables are generated from registers.def.
  *
  * For a driver: NTR_TE_CONTROL is the offset of a register. NTR_TE_ENABLE_MASK is the mask of a field; with _OFFSET and
@@ -16,6 +17,9 @@ extern "C" {
 
 /* Size of the address range of a component, and its alignment. */
 #define NTR_COMPONENT_BYTES 0x1000u
+
+/* Highest trXxCompType. Components of Arm CoreSight have a higher `type`. */
+#define NTR_COMPONENT_TYPE_MAX 15
 
 typedef enum ntr_component {
 #define NTR_COMPONENT(id, ...) NTR_COMPONENT_##id,
@@ -73,7 +77,7 @@ typedef struct ntr_component_info {
     const char *name;   /* "encoder" */
     const char *title;  /* "Trace Encoder" */
     const char *prefix; /* "trTe" */
-    uint8_t type;       /* trXxCompType; 0: a unit that is part of other components */
+    uint8_t type;       /* trXxCompType; 0: a unit that is part of other components; above 15: Arm CoreSight */
 } ntr_component_info;
 
 typedef struct ntr_register_info {
@@ -126,8 +130,8 @@ static inline uint32_t ntr_bits_value(const ntr_bits_info *bits, uint32_t word) 
  * *number. Returns NTR_REGISTER_COUNT when there is none. Case-sensitive. */
 NTR_API ntr_register ntr_register_find(const char *name, unsigned *number);
 
-/* Returns the register at `offset` of a component, its timestamp unit included, and stores its number in *number.
- * Returns NTR_REGISTER_COUNT when there is none. */
+/* Returns the register at `offset` of a component, its timestamp unit or CoreSight management registers included, and
+ * stores its number in *number. Returns NTR_REGISTER_COUNT when there is none. */
 NTR_API ntr_register ntr_register_at(ntr_component component, uint32_t offset, unsigned *number);
 
 /* Returns the field with this name, or NTR_BITS_COUNT when there is none. */

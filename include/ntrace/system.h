@@ -133,10 +133,10 @@ NTR_API ntr_status ntr_system_stop(ntr_system *system);
 /* Reads the stream parameters of a hart's encoder from its registers. Errors: NTR_E_RANGE (no such hart). */
 NTR_API ntr_status ntr_system_params(ntr_system *system, unsigned hart, ntr_params *params);
 
-/* Reads the trace of the RAM sink with component number `index`, oldest byte first, through trRamData or from system
- * memory. *cut (may be NULL) is set before the first byte is delivered: true when the trace begins inside a message.
- * Errors: NTR_E_INVALID (not a RAM sink), NTR_E_STATE (enabled or not empty), NTR_E_IO (memory cannot be read), those
- * of the sink. */
+/* Reads the trace of the RAM sink or TMC (whole messages) with component number `index`, oldest byte first, through
+ * trRamData or from system memory. *cut (may be NULL) is set before the first byte is delivered: true when the trace
+ * begins inside a message. Errors: NTR_E_INVALID (not a RAM sink), NTR_E_STATE (enabled or not empty), NTR_E_IO (memory
+ * cannot be read), those of the sink. */
 NTR_API ntr_status ntr_system_read_ram(ntr_system *system, size_t index, ntr_stream_sink sink, void *user, bool *cut);
 
 #ifdef __cplusplus

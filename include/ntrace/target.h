@@ -62,12 +62,16 @@ typedef struct ntr_target_config {
     bool (*interrupted)(void *user); /* returns whether a start must end; asked before each step; may be NULL */
     void (*note)(void *user, const char *sentence); /* a fault that does not end the procedure; may be NULL */
     void *user;
+    const unsigned *harts; /* only the encoders of these harts, and what they lead to; used during the call */
+    size_t hart_count;     /* 0: all */
+    const char *sink;      /* a TMC (ETF) of this name stores the trace instead of passing it on; may be NULL */
+    bool self_hosted;      /* this process runs on the target: CoreSight claim tag 1 instead of 0 */
 } ntr_target_config;
 
 NTR_DEFINE_CONFIG_INIT(ntr_target_config)
 
 /* Returns a target, or NULL on error; accesses no register. Errors (in *status, which may be NULL): those of
- * ntr_system_new. */
+ * ntr_system_new; NTR_E_RANGE (a hart without encoder), NTR_E_NAME (`sink`). */
 NTR_API ntr_target *ntr_target_new(const ntr_target_config *config, ntr_status *status);
 NTR_API void ntr_target_free(ntr_target *target);
 
@@ -89,8 +93,10 @@ NTR_API ntr_status ntr_target_set(ntr_target *target, size_t component, const ch
  * register for it), those of ntr_encoder_option_set, NTR_E_LIMIT (filters), NTR_E_MEMORY. */
 NTR_API ntr_status ntr_target_set_option(ntr_target *target, const char *name, const char *value);
 
-/* Lets a RAM sink store trace in system memory [address, address + bytes). Nothing else of the memory is written.
- * Errors: NTR_E_INVALID (not a RAM sink), NTR_E_RANGE (not whole words), NTR_E_MEMORY. */
+/* Lets a RAM sink or a CoreSight ETR store trace in system memory [address, address + bytes). Nothing else of the
+ * memory is written. With tmcAxiScatterGather = 1 (ntr_target_set), the first pages of an ETR's buffer are the table of
+ * the others. Errors: NTR_E_INVALID (another component), NTR_E_RANGE (not whole words; an ETR: not multiples of 16, or
+ * with tables of 4096), NTR_E_MEMORY. */
 NTR_API ntr_status ntr_target_set_buffer(ntr_target *target, size_t component, uint64_t address, uint64_t bytes);
 
 /* ---- abilities */
@@ -155,6 +161,10 @@ NTR_API ntr_status ntr_target_poll(ntr_target *target, ntr_target_state *state);
  * to `note` and does not keep the others from being disabled. Returns the first failure. */
 NTR_API ntr_status ntr_target_stop(ntr_target *target);
 
+/* Ends the use of CoreSight components after ntr_target_read: TMCs are disabled, claim tags cleared, components locked.
+ * Without such components, it accesses no register. Returns the first failure. */
+NTR_API ntr_status ntr_target_release(ntr_target *target);
+
 /* Writes back what ntr_target_save has read. Errors: NTR_E_IO, NTR_E_STATE (nothing was saved). */
 NTR_API ntr_status ntr_target_restore(ntr_target *target);
 
@@ -166,13 +176,16 @@ typedef struct ntr_target_content {
     bool wrapped, stopped_full;
     bool smem; /* read from system memory, not through trRamData */
     bool verified; /* the read pointer arrived at the end of the trace */
-    ntr_ram_window window;
-    uint64_t reserved[4]; /* must be 0; for later members */
+    ntr_ram_window window; /* TMC: addresses in the buffer as if it were flat */
+    uint64_t frame_bytes; /* TMC: bytes of formatter frames that were read; set at the end */
+    uint64_t skipped; /* TMC: bytes of messages without beginning or end, and before a trace ID; set at the end */
+    uint64_t reserved[2]; /* must be 0; for later members */
 } ntr_target_content;
 
-/* Reads the trace of a RAM sink, after ntr_target_stop, oldest byte first. `content` is filled before the first byte,
- * except `verified`. Errors: NTR_E_INVALID (not a RAM sink), NTR_E_STATE (enabled or not empty), NTR_E_IO, those of the
- * sink. */
+/* Reads the trace of a RAM sink or TMC, after ntr_target_stop, oldest byte first. `content` is filled before the first
+ * byte, except `verified`. A TMC holds formatter frames: whole messages of all trace IDs are given, in the order in
+ * which they end; `cut` is then false. Errors: NTR_E_INVALID (not a sink), NTR_E_STATE (enabled or not empty),
+ * NTR_E_IO, those of the sink. */
 NTR_API ntr_status ntr_target_read(ntr_target *target, size_t component, ntr_stream_sink sink, void *user,
                                    ntr_target_content *content);
 
@@ -196,7 +209,7 @@ NTR_API const char *ntr_place_split(const char *place, char host[NTR_HOST_BYTES]
 typedef struct ntr_script_options {
     size_t size; /* sizeof(ntr_script_options) */
     const char *kind; /* "openocd" or "gdb" */
-    size_t sink; /* index of the RAM sink to read */
+    size_t sink; /* index of the RAM sink or TMC to read */
     uint64_t run_ms; /* how long the program runs between start and stop; 0: until the hart halts */
     bool resume; /* resume the hart after the start */
     const char *words; /* name of the file that the script writes; NULL: words.txt */

@@ -1,4 +1,5 @@
-/* ATB bridge: sends the trace as ATB transfers with one trace ID (Trace Control section 9). */
+/* ATB bridge: sends the trace as ATB transfers with one trace ID (Trace Control section 9): to another component, or
+ * out of the system. */
 #include "system/component.h"
 
 typedef struct atb_bridge {
@@ -49,10 +50,23 @@ static bool transfer_message(atb_bridge *bridge, const uint8_t *bytes, uint32_t 
     return true;
 }
 
+/* With a receiver, a message is passed on as a whole. */
+static void pass_on(trace_component *component) {
+    uint8_t bytes[QUEUE_MESSAGE_MAX];
+    for (uint32_t size; (size = component_peek(component, 0, bytes)) > 0; queue_pop(&component->inputs[0])) {
+        if (!component_send(component, (uint8_t)GET(&component->page, ATB_ID), bytes, size)) return;
+        component_spend(component, size);
+    }
+}
+
 static void pass(trace_component *component) {
     uint8_t bytes[QUEUE_MESSAGE_MAX];
     uint32_t size;
     if (!has_id(component)) return;
+    if (component->output_count) {
+        pass_on(component);
+        return;
+    }
     while ((size = queue_peek(&component->inputs[0], bytes)) > 0)
         if (!transfer_message((atb_bridge *)component, bytes, size)) return;
 }

@@ -136,7 +136,14 @@ static ntr_status configure_ram(const sequence *to) {
     return give_copy(to, NTR_REGISTER_RAM_WP_LOW, NTR_REGISTER_RAM_START_LOW);
 }
 
-static ntr_status configure(const sequence *to) {
+/* Closes the inputs of a funnel whose senders are not used. */
+static ntr_status configure_funnel(const sequence *to) {
+    const uint32_t closed = to->component->left_out;
+    return closed ? give_values(to, NTR_BITS_FUNNEL_DIS_INPUTS, &closed, 1) : NTR_OK;
+}
+
+/* The values that the topology or the user sets. */
+static ntr_status give_settings(const sequence *to) {
     const ntr_system *system = to->component->system;
     for (size_t i = 0; i < system->setting_count; i++) {
         const setting *one = &system->settings[i];
@@ -150,8 +157,14 @@ static ntr_status configure(const sequence *to) {
                                      .values = &one->value,
                                      .count = 1}));
     }
+    return NTR_OK;
+}
+
+static ntr_status configure(const sequence *to) {
+    TRY(give_settings(to));
     switch (to->component->ops->kind) {
     case NTR_COMPONENT_ENCODER: return configure_encoder(to);
+    case NTR_COMPONENT_FUNNEL: return configure_funnel(to);
     case NTR_COMPONENT_RAM: return configure_ram(to);
     case NTR_COMPONENT_PIB: return configure_pib(to);
     case NTR_COMPONENT_ATB: return configure_atb(to);
@@ -176,6 +189,10 @@ static ntr_status enable(const sequence *to) {
 ntr_status bring_up_component(trace_component *component, bring_up_part part, const bring_up_taker *taker) {
     static ntr_status (*const parts[BRING_UP_PARTS])(const sequence *) = {activate, configure, enable};
     const sequence to = {component, component_bits(component->ops->kind), taker};
+    if (is_coresight(component)) {
+        if (part == PART_CONFIGURE) TRY(give_settings(&to));
+        return coresight_bring_up(component, part, taker);
+    }
     return parts[part](&to);
 }
 

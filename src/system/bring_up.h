@@ -18,6 +18,7 @@ typedef enum bring_up_kind {
     STEP_SET,    /* field := value; it must read back unchanged */
     STEP_TRY,    /* field := the first of `values` that reads back unchanged, else no error */
     STEP_COPY,   /* register := value of register `from` */
+    STEP_STORE,  /* the word of memory at `address` := value */
 } bring_up_kind;
 
 typedef struct bring_up_step {
@@ -29,6 +30,7 @@ typedef struct bring_up_step {
     uint32_t value;
     const uint32_t *values;
     size_t count;
+    uint64_t address; /* STEP_STORE */
 } bring_up_step;
 
 typedef struct bring_up_taker {
@@ -40,6 +42,23 @@ typedef struct bring_up_taker {
 typedef enum bring_up_part { PART_ACTIVATE, PART_CONFIGURE, PART_ENABLE, BRING_UP_PARTS } bring_up_part;
 ntr_status bring_up_component(trace_component *component, bring_up_part part, const bring_up_taker *taker);
 ntr_status bring_up_start(ntr_system *system, const bring_up_taker *taker);
+
+/* The same as bring_up_component for a component of Arm CoreSight: the order and the values are those of Linux's
+ * drivers. */
+ntr_status coresight_bring_up(trace_component *component, bring_up_part part, const bring_up_taker *taker);
+
+/* The value of csDevType that the topology demands. */
+uint32_t coresight_devtype(const trace_component *component);
+
+/* Returns whether a TMC stores the trace: it passes nothing on. */
+static inline bool tmc_is_sink(const trace_component *component) {
+    return component->ops->kind == NTR_COMPONENT_TMC && !component->output_count;
+}
+
+enum { CLAIM_EXTERNAL = 1, CLAIM_SELF_HOSTED = 2 };
+
+/* The claim tag of this software, a bit of csClaimClr. */
+uint32_t coresight_claim(const ntr_system *system);
 
 /* ---- steps on a bus */
 
@@ -81,6 +100,10 @@ ntr_status bring_up_await(bring_up_bus *on, trace_component *component, ntr_bits
  * (section 10.3). A component that is not active stays as it is. */
 ntr_status bring_up_disable(bring_up_bus *on, trace_component *component);
 
+/* Ends the use of a CoreSight component: a TMC that bring_up_disable has stopped is disabled, and the claim tag is
+ * cleared. Before that, a sink must have been read. Components of Trace Control stay as they are. */
+ntr_status bring_up_release(bring_up_bus *on, trace_component *component);
+
 /* Reads the stream parameters of an encoder. */
 ntr_status bring_up_params(bring_up_bus *on, trace_component *encoder, ntr_params *params);
 
@@ -92,5 +115,37 @@ ntr_status bring_up_window(bring_up_bus *on, trace_component *ram, ntr_ram_windo
  * at the end of what was read. */
 ntr_status bring_up_read_ram(bring_up_bus *on, trace_component *ram, ntr_stream_sink sink, void *user, bool *cut,
                              bool *verified);
+
+/* ---- TMC */
+
+typedef struct tmc_state {
+    bool capturing, ready, full, failed, sg, formatted;
+    uint32_t mode;
+    uint64_t size;  /* of the buffer in bytes */
+    uint64_t base;  /* buffer, or first table */
+    uint64_t rrp, rwp;
+} tmc_state;
+
+ntr_status bring_up_tmc_state(bring_up_bus *on, trace_component *component, tmc_state *state);
+
+/* Returns how many bytes the buffer holds. With scatter-gather, `rwp` must be in the buffer that ntrace has made
+ * (tmc_data_page); otherwise NTR_E_RANGE. */
+ntr_status tmc_stored(const trace_component *component, const tmc_state *state, uint64_t *bytes);
+
+/* Scatter-gather in a buffer of a debugger: tables in the first pages, data in the others. tmc_data_page returns the
+ * address of data page `index`; *tables is the number of pages with tables. */
+uint64_t tmc_data_page(uint64_t buffer, uint64_t bytes, uint64_t index, uint64_t *tables);
+
+typedef struct tmc_content {
+    uint64_t frames_bytes; /* read, up to the write pointer */
+    uint64_t skipped;      /* bytes before the first trace ID and parts of messages at the beginning and the end */
+    bool complete;         /* the read pointer arrived at the end of the trace, or there is none to compare */
+} tmc_content;
+
+/* Reads the trace of a TMC that bring_up_disable has stopped, oldest frame first, and gives whole messages to the sink
+ * (its `id` is 0). An ETR is read from memory, the others through tmcReadData. Errors: NTR_E_STATE (it captures),
+ * NTR_E_RANGE (contradicting pointers, a damaged table), NTR_E_IO, those of the sink. */
+ntr_status bring_up_read_tmc(bring_up_bus *on, trace_component *component, ntr_stream_sink sink, void *user,
+                             tmc_content *content);
 
 #endif

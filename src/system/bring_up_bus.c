@@ -114,6 +114,12 @@ static ntr_status copy(bring_up_bus *on, const bring_up_step *step) {
     return bring_up_write(on, step->component, step->reg, 0, word);
 }
 
+static ntr_status store(bring_up_bus *on, const bring_up_step *step) {
+    if (on->bus->write32(on->bus->user, step->address, step->value) == NTR_OK) return NTR_OK;
+    on->fault = (bring_up_fault){.status = NTR_E_IO, .wrote = true, .step = *step};
+    return NTR_E_IO;
+}
+
 ntr_status bring_up_take(void *user, const bring_up_step *step) {
     bring_up_bus *on = user;
     if (on->interrupted && on->interrupted(on->user)) {
@@ -126,6 +132,7 @@ ntr_status bring_up_take(void *user, const bring_up_step *step) {
     case STEP_EXPECT: return expect(on, step);
     case STEP_SET: return set(on, step);
     case STEP_TRY: return try_values(on, step);
+    case STEP_STORE: return store(on, step);
     default: return copy(on, step);
     }
 }
@@ -141,10 +148,45 @@ ntr_status bring_up_await(bring_up_bus *on, trace_component *component, ntr_bits
 
 /* ---- the end (section 10.3) */
 
+/* A TMC is stopped by a flush, which lets no byte behind. A sink stays stopped with tmcTraceCaptEn set until it was
+ * read. */
+static ntr_status disable_tmc(bring_up_bus *on, trace_component *component) {
+    uint32_t capturing, found;
+    TRY(bring_up_get(on, component, NTR_BITS_TMC_CAPTURE, &capturing));
+    if (!capturing) return NTR_OK;
+    TRY(bring_up_put(on, component, NTR_BITS_TMC_STOP_ON_FLUSH, 0, 1, &found));
+    TRY(bring_up_put(on, component, NTR_BITS_TMC_FLUSH, 0, 1, &found));
+    TRY(bring_up_await(on, component, NTR_BITS_TMC_FLUSH, 0));
+    TRY(bring_up_await(on, component, NTR_BITS_TMC_READY, 1));
+    if (tmc_is_sink(component)) return NTR_OK;
+    return bring_up_put(on, component, NTR_BITS_TMC_CAPTURE, 0, 0, &found);
+}
+
+/* A component that another software has claimed stays as it is. */
+static ntr_status disable_coresight(bring_up_bus *on, trace_component *component) {
+    uint32_t claims, found;
+    TRY(bring_up_read(on, component, NTR_REGISTER_CS_CLAIMCLR, 0, &claims));
+    if (!(claims & coresight_claim(component->system))) return NTR_OK;
+    if (component->ops->kind == NTR_COMPONENT_TMC) return disable_tmc(on, component);
+    return bring_up_put(on, component, NTR_BITS_CSF_PORTS, 0, 0, &found);
+}
+
+ntr_status bring_up_release(bring_up_bus *on, trace_component *component) {
+    const uint32_t claim = coresight_claim(component->system);
+    uint32_t claims, found;
+    if (!is_coresight(component)) return NTR_OK;
+    TRY(bring_up_read(on, component, NTR_REGISTER_CS_CLAIMCLR, 0, &claims));
+    if (!(claims & claim)) return NTR_OK;
+    if (component->ops->kind == NTR_COMPONENT_TMC) TRY(bring_up_put(on, component, NTR_BITS_TMC_CAPTURE, 0, 0, &found));
+    TRY(bring_up_write(on, component, NTR_REGISTER_CS_CLAIMCLR, 0, claim));
+    return bring_up_write(on, component, NTR_REGISTER_CS_LAR, 0, 0);
+}
+
 /* trTeInstTracing is cleared first: what the encoder still holds is then flushed by clearing trTeEnable. */
 ntr_status bring_up_disable(bring_up_bus *on, trace_component *component) {
     const common_bits *bits = component_bits(component->ops->kind);
     uint32_t active, found;
+    if (is_coresight(component)) return disable_coresight(on, component);
     TRY(bring_up_get(on, component, bits->active, &active));
     if (!active) return NTR_OK;
     if (component->ops->kind == NTR_COMPONENT_ENCODER)

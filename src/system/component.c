@@ -8,8 +8,17 @@ static const common_bits bits_of[NTR_COMPONENT_COUNT] = {
         kind] = {NTR_BITS_##prefix##_ACTIVE,     NTR_BITS_##prefix##_ENABLE,    NTR_BITS_##prefix##_EMPTY,             \
                  NTR_BITS_##prefix##_VER_MAJOR,  NTR_BITS_##prefix##_COMP_TYPE, NTR_BITS_##prefix##_VENDOR,            \
                  NTR_REGISTER_##prefix##_CONTROL}
-    COMMON(ENCODER, TE), COMMON(FUNNEL, FUNNEL), COMMON(RAM, RAM), COMMON(PIB, PIB), COMMON(ATB, ATB),
+    COMMON(ENCODER, TE),
+    COMMON(FUNNEL, FUNNEL),
+    COMMON(RAM, RAM),
+    COMMON(PIB, PIB),
+    COMMON(ATB, ATB),
 #undef COMMON
+#define NONE                                                                                                           \
+    {NTR_BITS_COUNT, NTR_BITS_COUNT, NTR_BITS_COUNT, NTR_BITS_COUNT, NTR_BITS_COUNT, NTR_BITS_COUNT, NTR_REGISTER_COUNT}
+    [NTR_COMPONENT_CSFUNNEL] = NONE,
+    [NTR_COMPONENT_TMC] = NONE,
+#undef NONE
 };
 
 const common_bits *component_bits(ntr_component kind) {
@@ -67,7 +76,8 @@ static void disable(trace_component *component) {
 
 static bool nothing_waits(const trace_component *component) {
     for (unsigned i = 0; i < component->input_count; i++)
-        if (!queue_empty(&component->inputs[i])) return false;
+        if (!queue_empty(&component->inputs[i]) && !(component->ops->accepts && !component->ops->accepts(component, i)))
+            return false;
     return true;
 }
 
@@ -80,21 +90,22 @@ static bool discards(const output_link *out) {
 }
 
 static bool accepts(const output_link *out) {
+    if (out->to->ops->accepts) return out->to->ops->accepts(out->to, out->input);
     return out->to->enabled || discards(out);
 }
 
-static void take(const output_link *out, const uint8_t *bytes, uint32_t size) {
+static void take(const output_link *out, uint8_t id, const uint8_t *bytes, uint32_t size) {
     out->to->counts.messages++;
     out->to->counts.bytes += size;
     if (discards(out)) {
         component_lose(out->to, size);
         return;
     }
-    queue_put(&out->to->inputs[out->input], bytes, size);
+    queue_put(&out->to->inputs[out->input], id, bytes, size);
     component_pump(out->to);
 }
 
-bool component_send(trace_component *component, const uint8_t *bytes, uint32_t size) {
+bool component_send(trace_component *component, uint8_t id, const uint8_t *bytes, uint32_t size) {
     unsigned takers = 0;
     for (size_t i = 0; i < component->output_count; i++) {
         const output_link *out = &component->outputs[i];
@@ -103,7 +114,7 @@ bool component_send(trace_component *component, const uint8_t *bytes, uint32_t s
         takers++;
     }
     for (size_t i = 0; takers && i < component->output_count; i++)
-        if (accepts(&component->outputs[i])) take(&component->outputs[i], bytes, size);
+        if (accepts(&component->outputs[i])) take(&component->outputs[i], id, bytes, size);
     return takers != 0;
 }
 
@@ -179,6 +190,7 @@ uint32_t component_read(trace_component *component, uint32_t offset) {
     unsigned number = 0;
     const ntr_register reg = ntr_register_at(component->ops->kind, offset, &number);
     if (reg == NTR_REGISTER_COUNT || !page_has(&component->page, reg, number)) return 0;
+    if (component->ops->load) return component->ops->load(component, reg);
     if (!component->active && reg != component_bits(component->ops->kind)->control) return 0;
     refresh_control(component);
     if (component->ops->refresh) component->ops->refresh(component, reg);
@@ -211,7 +223,9 @@ static void write_control(trace_component *component, uint32_t word) {
 void component_write(trace_component *component, uint32_t offset, uint32_t word) {
     unsigned number = 0;
     const ntr_register reg = ntr_register_at(component->ops->kind, offset, &number);
-    if (reg == component_bits(component->ops->kind)->control) {
+    if (component->ops->store) {
+        if (reg != NTR_REGISTER_COUNT) component->ops->store(component, reg, word);
+    } else if (reg == component_bits(component->ops->kind)->control) {
         write_control(component, word);
     } else if (component->active && reg != NTR_REGISTER_COUNT && page_has(&component->page, reg, number)) {
         if (component->ops->may_write && !component->ops->may_write(component, reg)) return;

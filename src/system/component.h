@@ -21,11 +21,11 @@
 enum { QUEUE_MESSAGE_MAX = 64 }; /* the encoder does not generate longer messages */
 
 typedef struct message_queue {
-    uint8_t *ring;     /* for each message a length byte, then the message */
+    uint8_t *ring;     /* for each message its length, its trace ID, then its bytes */
     uint32_t size;     /* size of the ring */
     uint32_t head, tail;
     uint32_t capacity; /* limit of `used` */
-    uint32_t used;     /* bytes of messages in the queue, without length bytes */
+    uint32_t used;     /* bytes of messages in the queue, without lengths and IDs */
 } message_queue;
 
 /* Returns 0, or -1 when out of memory. */
@@ -41,8 +41,11 @@ static inline bool queue_room(const message_queue *queue, uint32_t size) {
     return size <= queue->capacity - queue->used;
 }
 
-/* Appends a message. The queue must have space for it. */
-void queue_put(message_queue *queue, const uint8_t *bytes, uint32_t size);
+/* Appends a message with the trace ID that it has on the ATB; 0: none. The queue must have space for it. */
+void queue_put(message_queue *queue, uint8_t id, const uint8_t *bytes, uint32_t size);
+
+/* Returns the trace ID of the oldest message. The queue must not be empty. */
+uint8_t queue_id(const message_queue *queue);
 
 /* Copies the oldest message. Returns its size, or 0 when the queue is empty. */
 uint32_t queue_peek(const message_queue *queue, uint8_t bytes[QUEUE_MESSAGE_MAX]);
@@ -58,6 +61,14 @@ typedef enum option_id {
 } option_id;
 
 #define OPTION_NONE UINT64_MAX
+
+enum { TMC_ETB, TMC_ETR, TMC_ETF }; /* tmc_type, csTmcType */
+enum {
+    TMC_FRAME = 16 /* bytes of a formatter frame */,
+    TMC_PAGE = 4096 /* of a scatter-gather buffer */,
+    TMC_WORD = 4
+};
+enum { TMC_CIRCULAR, TMC_SOFTWARE_FIFO, TMC_HARDWARE_FIFO }; /* tmcMode */
 
 typedef enum option_type { OPTION_NUMBER, OPTION_FLAG, OPTION_SET } option_type;
 typedef enum preset_id { PRESET_MINIMAL, PRESET_TYPICAL, PRESET_MAXIMAL, PRESET_COUNT } preset_id;
@@ -110,12 +121,17 @@ typedef struct component_ops {
     void (*tick)(trace_component *component);         /* one cycle has elapsed */
     bool (*busy)(const trace_component *component);   /* data is held outside the input queues */
     bool (*discards)(const trace_component *component, unsigned input);
+    bool (*accepts)(const trace_component *component, unsigned input); /* takes messages; NULL: when enabled */
     struct timestamp_unit *(*timestamp)(trace_component *component); /* returns the timestamp unit */
 
     void (*refresh)(trace_component *component, ntr_register reg); /* updates fields that hardware changes */
     void (*read)(trace_component *component, ntr_register reg);                                  /* after a read */
     bool (*may_write)(const trace_component *component, ntr_register reg);
     void (*wrote)(trace_component *component, ntr_register reg, unsigned number, uint32_t word); /* after a write */
+
+    /* Arm CoreSight: replace all of the above about registers. */
+    uint32_t (*load)(trace_component *component, ntr_register reg);
+    void (*store)(trace_component *component, ntr_register reg, uint32_t word);
 } component_ops;
 
 typedef struct output_link {
@@ -137,7 +153,8 @@ struct trace_component {
     unsigned input_count;
     uint64_t credit, allowed; /* rate: remainder of the division by RATE_CYCLES; bytes that may be sent now */
     output_link *outputs;
-    size_t output_count;
+    size_t output_count; /* 0: a sink */
+    uint32_t left_out;   /* bit n: the sender of input n was removed (system_restrict) */
     trace_component *ts_source; /* source of shared timestamps, or NULL */
     ntr_component_counts counts;
 };
@@ -147,8 +164,15 @@ extern const component_ops ntr_funnel_component;
 extern const component_ops ntr_ram_component;
 extern const component_ops ntr_pib_component;
 extern const component_ops ntr_atb_component;
+extern const component_ops ntr_csfunnel_component;
+extern const component_ops ntr_tmc_component;
 
-/* Fields that all component types have. */
+/* Returns whether the component is one of Arm CoreSight: it has no Control and Impl register. */
+static inline bool is_coresight(const trace_component *component) {
+    return component->ops->load != NULL;
+}
+
+/* Fields that all component types of Trace Control have. Those of a CoreSight component are NTR_BITS_COUNT. */
 typedef struct common_bits {
     ntr_bits active, enable, empty, major, type, vendor;
     ntr_register control;
@@ -169,8 +193,8 @@ void component_step(trace_component *component);
 /* Returns whether the component holds no data. */
 bool component_empty(const trace_component *component);
 
-/* Sends a message to the receivers. Returns false when it has to wait. */
-bool component_send(trace_component *component, const uint8_t *bytes, uint32_t size);
+/* Sends a message with this trace ID to the receivers. Returns false when it has to wait. */
+bool component_send(trace_component *component, uint8_t id, const uint8_t *bytes, uint32_t size);
 
 /* Copies the oldest message of an input. Returns its size, or 0 when there is none or when `allowed` is smaller. */
 uint32_t component_peek(const trace_component *component, unsigned input, uint8_t bytes[QUEUE_MESSAGE_MAX]);

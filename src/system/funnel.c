@@ -34,7 +34,7 @@ static bool discards(const trace_component *component, unsigned input) {
 static bool pass_one(trace_component *component, unsigned input) {
     uint8_t bytes[QUEUE_MESSAGE_MAX];
     const uint32_t size = component_peek(component, input, bytes);
-    if (!size || !component_send(component, bytes, size)) return false;
+    if (!size || !component_send(component, queue_id(&component->inputs[input]), bytes, size)) return false;
     component_spend(component, size);
     queue_pop(&component->inputs[input]);
     return true;

@@ -41,6 +41,7 @@ static bring_up_bus on_model(ntr_system *system, ntr_bus *bus) {
 
 static const char *what_failed(const bring_up_step *step) {
     const common_bits *bits = component_bits(step->component->ops->kind);
+    if (is_coresight(step->component)) return ntr_bits_get(step->bits)->name;
     if (step->bits == bits->active) return step->value ? "does not become active" : "does not reset";
     if (step->bits == bits->enable) return step->value ? "cannot be enabled" : "cannot be disabled";
     if (step->bits == bits->empty) return "does not become empty";
@@ -91,6 +92,12 @@ ntr_status ntr_system_params(ntr_system *system, unsigned hart, ntr_params *para
 ntr_status ntr_system_read_ram(ntr_system *system, size_t index, ntr_stream_sink sink, void *user, bool *cut) {
     ntr_bus bus;
     bring_up_bus on = on_model(system, &bus);
-    if (index >= system->count || system->components[index]->ops->kind != NTR_COMPONENT_RAM) return NTR_E_INVALID;
+    if (index >= system->count) return NTR_E_INVALID;
+    if (tmc_is_sink(system->components[index])) {
+        tmc_content content;
+        if (cut) *cut = false; /* whole messages */
+        return bring_up_read_tmc(&on, system->components[index], sink, user, &content);
+    }
+    if (system->components[index]->ops->kind != NTR_COMPONENT_RAM) return NTR_E_INVALID;
     return bring_up_read_ram(&on, system->components[index], sink, user, cut, NULL);
 }

@@ -10,6 +10,8 @@
 #define R    (1u << NTR_COMPONENT_RAM)
 #define P    (1u << NTR_COMPONENT_PIB)
 #define A    (1u << NTR_COMPONENT_ATB)
+#define C    (1u << NTR_COMPONENT_CSFUNNEL)
+#define T    (1u << NTR_COMPONENT_TMC)
 #define NONE OPTION_NONE
 
 static const option_info infos[] = {
@@ -23,6 +25,8 @@ static const option_info infos[] = {
 #undef R
 #undef P
 #undef A
+#undef C
+#undef T
 #undef NONE
 
 static const char *const preset_names[] = {"minimal", "typical", "maximal"};
@@ -97,6 +101,20 @@ static const char *check_ram(const option_values *o, option_id *which) {
     return OPTION(o, LIMIT_FIXED) && OPTION(o, SMEM) && !fixed ? "limit_fixed needs smem_start in SMEM mode" : NULL;
 }
 
+static const char *check_tmc(const option_values *o, option_id *which) {
+    const bool has = OPTION(o, TMC_START) != OPTION_NONE;
+    *which = OPTION_TMC_SRAM;
+    if (OPTION(o, TMC_SRAM) % TMC_FRAME) return "expected a multiple of 16";
+    *which = OPTION_TMC_MODES;
+    if (!(OPTION(o, TMC_MODES) & 1u << TMC_CIRCULAR)) return "expected mode 0 among the values";
+    *which = OPTION_TMC_BYTES;
+    if (has != (OPTION(o, TMC_BYTES) != OPTION_NONE)) return "smem_start and smem_size are only valid together";
+    if (has && OPTION(o, TMC_TYPE) != TMC_ETR) return "only an ETR has a buffer in system memory";
+    if (has && (OPTION(o, TMC_BYTES) % TMC_FRAME || OPTION(o, TMC_START) % TMC_FRAME))
+        return "smem_start and smem_size must be multiples of 16";
+    return NULL;
+}
+
 static const char *check_timestamp(const option_values *o, option_id *which) {
     *which = OPTION_TS_MODES;
     if (!OPTION(o, TS_WIDTH)) return NULL;
@@ -118,6 +136,8 @@ const char *options_check(const option_values *o, ntr_component component, optio
     case NTR_COMPONENT_ATB:
         *which = OPTION_ATB_WIDTH;
         return is_power_of_two(OPTION(o, ATB_WIDTH)) ? NULL : "expected a power of two";
+    case NTR_COMPONENT_TMC: return check_tmc(o, which);
+    case NTR_COMPONENT_CSFUNNEL: return NULL;
     default: break;
     }
     return wrong ? wrong : check_timestamp(o, which);

@@ -38,6 +38,8 @@ static uint32_t offset_of(const ntr_register_info *row, unsigned number) {
 bool page_has(const register_page *page, ntr_register reg, unsigned number) {
     const ntr_register_info *row = ntr_register_get(reg);
     if (row->component == NTR_COMPONENT_TIMESTAMP) return page->timestamps;
+    if (row->component == NTR_COMPONENT_CORESIGHT)
+        return ntr_component_get(page->component)->type > NTR_COMPONENT_TYPE_MAX;
     if (row->component != page->component) return false;
     if (row->count == 1) return true;
     return number < (row->offset < NTR_TE_COMP_CONTROL ? page->filters : page->comparators);

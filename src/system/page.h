@@ -9,7 +9,7 @@
 #include <ntrace/registers.h>
 #include <stdbool.h>
 
-enum { PAGE_BYTES = 0x700, PAGE_WORDS = PAGE_BYTES / 4 };
+enum { PAGE_BYTES = NTR_COMPONENT_BYTES, PAGE_WORDS = PAGE_BYTES / 4 };
 
 typedef enum rule_kind {
     RULE_FIXED = 0, /* always `legal` */

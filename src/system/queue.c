@@ -7,7 +7,7 @@
 int queue_init(message_queue *queue, uint32_t capacity, const ntr_allocator *allocator) {
     memset(queue, 0, sizeof *queue);
     queue->capacity = capacity;
-    queue->size = 2 * capacity + 1; /* a length byte per message; no message is empty */
+    queue->size = 3 * capacity + 1; /* two bytes for each message; no message is empty */
     queue->ring = ntr_alloc(allocator, queue->size, 1);
     return queue->ring ? 0 : -1;
 }
@@ -26,16 +26,21 @@ static void put_byte(message_queue *queue, uint8_t byte) {
     queue->tail = next(queue, queue->tail);
 }
 
-void queue_put(message_queue *queue, const uint8_t *bytes, uint32_t size) {
+void queue_put(message_queue *queue, uint8_t id, const uint8_t *bytes, uint32_t size) {
     put_byte(queue, (uint8_t)size);
+    put_byte(queue, id);
     for (uint32_t i = 0; i < size; i++) put_byte(queue, bytes[i]);
     queue->used += size;
 }
 
+uint8_t queue_id(const message_queue *queue) {
+    return queue->ring[next(queue, queue->head)];
+}
+
 uint32_t queue_peek(const message_queue *queue, uint8_t bytes[QUEUE_MESSAGE_MAX]) {
     if (queue_empty(queue)) return 0;
-    uint32_t at = queue->head;
-    const uint32_t size = queue->ring[at];
+    const uint32_t size = queue->ring[queue->head];
+    uint32_t at = next(queue, queue->head);
     for (uint32_t i = 0; i < size; i++) {
         at = next(queue, at);
         bytes[i] = queue->ring[at];
@@ -46,5 +51,5 @@ uint32_t queue_peek(const message_queue *queue, uint8_t bytes[QUEUE_MESSAGE_MAX]
 void queue_pop(message_queue *queue) {
     const uint32_t size = queue->ring[queue->head];
     queue->used -= size;
-    queue->head = (queue->head + 1 + size) % queue->size;
+    queue->head = (queue->head + 2 + size) % queue->size;
 }

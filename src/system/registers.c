@@ -104,6 +104,7 @@ ntr_register ntr_register_find(const char *name, unsigned *number) {
 /* Returns whether the registers of the row's component appear in `component`. */
 static int belongs(const ntr_register_info *row, ntr_component component) {
     if (row->component == component) return 1;
+    if (row->component == NTR_COMPONENT_CORESIGHT) return components[component].type > NTR_COMPONENT_TYPE_MAX;
     return row->component == NTR_COMPONENT_TIMESTAMP &&
            (component == NTR_COMPONENT_ENCODER || component == NTR_COMPONENT_FUNNEL);
 }

@@ -9,7 +9,8 @@
 #include <string.h>
 
 static const component_ops *const all_ops[] = {
-    &ntr_encoder_component, &ntr_funnel_component, &ntr_ram_component, &ntr_pib_component, &ntr_atb_component,
+    &ntr_encoder_component, &ntr_funnel_component,   &ntr_ram_component, &ntr_pib_component,
+    &ntr_atb_component,     &ntr_csfunnel_component, &ntr_tmc_component,
 };
 
 static const component_ops *ops_of(ntr_component kind) {
@@ -22,6 +23,7 @@ static const component_ops *ops_of(ntr_component kind) {
 
 static unsigned inputs_of(ntr_component kind, const option_values *options) {
     if (kind == NTR_COMPONENT_FUNNEL) return (unsigned)OPTION(options, INPUTS);
+    if (kind == NTR_COMPONENT_CSFUNNEL) return (unsigned)OPTION(options, CS_INPUTS);
     return kind != NTR_COMPONENT_ENCODER;
 }
 
@@ -78,18 +80,91 @@ ntr_status ntr_system_prefer(ntr_system *system, ntr_bits bits, uint32_t value) 
     return status;
 }
 
+static void free_component(trace_component *component) {
+    const ntr_allocator *allocator = component->config->allocator;
+    component_release(component);
+    ntr_dealloc(allocator, component->outputs);
+    ntr_dealloc(allocator, component->name);
+    ntr_dealloc(allocator, component);
+}
+
 void ntr_system_free(ntr_system *system) {
     if (!system) return;
     const ntr_allocator *allocator = system->config.allocator;
-    for (size_t i = 0; i < system->count; i++) {
-        trace_component *component = system->components[i];
-        component_release(component);
-        ntr_dealloc(allocator, component->outputs);
-        ntr_dealloc(allocator, component->name);
-        ntr_dealloc(allocator, component);
-    }
+    for (size_t i = 0; i < system->count; i++) free_component(system->components[i]);
     ntr_dealloc(allocator, system->settings);
     ntr_dealloc(allocator, system);
+}
+
+/* ---- a part of a system */
+
+static void keep_path(const trace_component *component, bool *kept) {
+    kept[component->index] = true;
+    for (size_t k = 0; k < component->output_count; k++) keep_path(component->outputs[k].to, kept);
+}
+
+/* The sources of shared time stay, too. */
+static void keep_time(const ntr_system *system, bool *kept) {
+    for (size_t i = 0; i < system->count; i++)
+        for (const trace_component *at = kept[i] ? system->components[i]->ts_source : NULL; at; at = at->ts_source)
+            kept[at->index] = true;
+}
+
+static void leave_out(const trace_component *component) {
+    for (size_t k = 0; k < component->output_count; k++)
+        component->outputs[k].to->left_out |= 1u << component->outputs[k].input;
+}
+
+static size_t keep(const ntr_system *system, trace_component **list, const bool *kept) {
+    size_t count = 0;
+    for (size_t i = 0; i < system->count; i++)
+        if (kept[list[i]->index]) list[count++] = list[i];
+    return count;
+}
+
+static void drop_settings(ntr_system *system, const bool *kept) {
+    size_t count = 0;
+    for (size_t i = 0; i < system->setting_count; i++)
+        if (kept[system->settings[i].component->index]) system->settings[count++] = system->settings[i];
+    system->setting_count = count;
+}
+
+static void drop_others(ntr_system *system, const bool *kept) {
+    trace_component *all[COMPONENTS_MAX];
+    const size_t before = system->count;
+    memcpy(all, system->components, sizeof all);
+    for (size_t i = 0; i < before; i++)
+        if (!kept[i]) leave_out(all[i]);
+    drop_settings(system, kept);
+    keep(system, system->downstream, kept);
+    system->count = keep(system, system->components, kept);
+    for (unsigned hart = 0; hart < HARTS_MAX; hart++)
+        if (system->of_hart[hart] && !kept[system->of_hart[hart]->index]) system->of_hart[hart] = NULL;
+    for (size_t i = 0; i < before; i++)
+        if (!kept[i]) free_component(all[i]);
+    for (size_t i = 0; i < system->count; i++) system->components[i]->index = (unsigned)i;
+}
+
+ntr_status system_restrict(ntr_system *system, const unsigned *harts, size_t count, const char *sink,
+                           unsigned *missing) {
+    bool kept[COMPONENTS_MAX] = {false};
+    trace_component *end = NULL;
+    for (size_t i = 0; sink && i < system->count; i++)
+        if (strcmp(system->components[i]->name, sink) == 0) end = system->components[i];
+    if (sink && !end) return NTR_E_NAME;
+    const bool cuts = end && end->ops->kind == NTR_COMPONENT_TMC && end->output_count;
+    if (!count && !cuts) return NTR_OK;
+    if (cuts) end->output_count = 0;
+    for (size_t i = 0; i < count; i++) {
+        *missing = harts[i];
+        if (harts[i] >= HARTS_MAX || !system->of_hart[harts[i]]) return NTR_E_RANGE;
+        keep_path(system->of_hart[harts[i]], kept);
+    }
+    for (size_t i = 0; !count && i < system->count; i++)
+        if (system->components[i]->ops->kind == NTR_COMPONENT_ENCODER) keep_path(system->components[i], kept);
+    keep_time(system, kept);
+    drop_others(system, kept);
+    return NTR_OK;
 }
 
 /* ---- time and messages */
@@ -107,9 +182,7 @@ ntr_status ntr_system_step(ntr_system *system, uint64_t cycles) {
 
 bool ntr_system_drained(const ntr_system *system) {
     for (size_t i = 0; i < system->count; i++) {
-        const ntr_component kind = system->components[i]->ops->kind;
-        const bool passes_on = kind == NTR_COMPONENT_ENCODER || kind == NTR_COMPONENT_FUNNEL;
-        if (passes_on && !component_empty(system->components[i])) return false;
+        if (system->components[i]->output_count && !component_empty(system->components[i])) return false;
     }
     return true;
 }

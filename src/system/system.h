@@ -21,10 +21,17 @@ struct ntr_system {
     trace_component *downstream[COMPONENTS_MAX]; /* receivers before senders */
     size_t count;
     trace_component *of_hart[HARTS_MAX]; /* encoder of each hart; NULL: not traced */
+    uint32_t claim; /* claim tag of this software in CoreSight components; 0: that of software on the target */
     setting *settings;
     size_t setting_count, setting_capacity;
     char error[200];
 };
+
+/* Leaves only what the trace of these harts (count 0: of all) passes. If `sink` (may be NULL) is a TMC that could pass
+ * the trace on, it stores the trace instead. Errors: NTR_E_RANGE (a hart without encoder, in *missing), NTR_E_NAME
+ * (no component `sink`). */
+ntr_status system_restrict(ntr_system *system, const unsigned *harts, size_t count, const char *sink,
+                           unsigned *missing);
 
 /* Creates a component with these options and appends it to the system. */
 ntr_status system_add(ntr_system *system, ntr_component kind, const char *name, uint64_t base,

@@ -15,6 +15,7 @@
 /* Defines the fields that all component types have. */
 static void common_rules(trace_component *component) {
     const common_bits *bits = component_bits(component->ops->kind);
+    if (is_coresight(component)) return;
     page_fix(&component->page, bits->major, 1);
     page_fix(&component->page, bits->type, ntr_component_get(component->ops->kind)->type);
     page_fix(&component->page, bits->vendor, (uint32_t)OPTION(&component->options, VENDOR));
@@ -119,7 +120,7 @@ static ntr_status take_option(const json_place *place, const json_t *value, cons
 
 /* Returns whether the key is read elsewhere. */
 static bool is_structure(const char *key) {
-    static const char *const keys[] = {"name", "type", "base", "to", "preset", "ts_source", "set"};
+    static const char *const keys[] = {"name", "type", "base", "to", "preset", "ts_source", "set", "prefer"};
     for (size_t i = 0; i < sizeof keys / sizeof keys[0]; i++)
         if (strcmp(keys[i], key) == 0) return true;
     return false;
@@ -140,8 +141,24 @@ static ntr_status take_preset(const json_place *place, const json_t *object, opt
     return NTR_OK;
 }
 
-/* A fixed buffer in system memory: the sink has no other memory, unless the file says so. */
-static void imply_smem(const json_t *object, ntr_component kind, option_values *options) {
+/* Returns the value of tmc_type for a type that says it, or OPTION_NONE. */
+static uint64_t topology_tmc_type(const char *type) {
+    static const char *const names[] = {[TMC_ETB] = "etb", [TMC_ETR] = "etr", [TMC_ETF] = "etf"};
+    for (size_t i = 0; type && i < NTR_COUNT(names); i++)
+        if (strcmp(names[i], type) == 0) return i;
+    return OPTION_NONE;
+}
+
+static void imply_tmc_modes(option_values *options) {
+    options->value[OPTION_TMC_MODES] = 1u << TMC_CIRCULAR | 1u << TMC_SOFTWARE_FIFO |
+                                       (options->value[OPTION_TMC_TYPE] == TMC_ETF ? 1u << TMC_HARDWARE_FIFO : 0);
+}
+
+/* What follows from other keys: the type of a TMC; the only memory of a sink with a fixed buffer. */
+static void imply(const json_t *object, ntr_component kind, option_values *options) {
+    const uint64_t type = topology_tmc_type(json_string_value(json_object_get(object, "type")));
+    if (kind == NTR_COMPONENT_TMC && type != OPTION_NONE) options->value[OPTION_TMC_TYPE] = type;
+    if (kind == NTR_COMPONENT_TMC && !json_object_get(object, "tmc_modes")) imply_tmc_modes(options);
     if (kind != NTR_COMPONENT_RAM || !json_object_get(object, "smem_start")) return;
     if (!json_object_get(object, "smem")) options->value[OPTION_SMEM] = true;
     if (!json_object_get(object, "sram")) options->value[OPTION_SRAM] = 0;
@@ -163,7 +180,7 @@ ntr_status topology_options(const json_place *place, const json_t *object, ntr_c
         status = take_option(&here, value, option_get(which), &options->value[which]);
         if (status != NTR_OK) return status;
     }
-    imply_smem(object, kind, options);
+    imply(object, kind, options);
     option_id blamed;
     const char *wrong = options_check(options, kind, &blamed);
     if (!wrong) return NTR_OK;
@@ -196,11 +213,15 @@ static ntr_status kind_of(const json_place *place, const json_t *object, ntr_com
     const char *text;
     here.key = "type";
     TRY(text_of(place, object, "type", &text));
+    *kind = NTR_COMPONENT_TMC;
+    if (topology_tmc_type(text) != OPTION_NONE) return NTR_OK;
     for (unsigned i = 0; i < NTR_COMPONENT_COUNT; i++) {
         *kind = (ntr_component)i;
         if (ntr_component_get(i)->type && strcmp(ntr_component_get(i)->name, text) == 0) return NTR_OK;
     }
-    return topology_fail(&here, NTR_E_FORMAT, "expected encoder, funnel, ram, pib or atb, found \"%.40s\"", text);
+    return topology_fail(&here, NTR_E_FORMAT,
+                         "expected encoder, funnel, ram, pib, atb, csfunnel, etb, etf, etr or tmc, found \"%.40s\"",
+                         text);
 }
 
 static trace_component *find_name(const ntr_system *system, const char *name, size_t length) {
@@ -316,11 +337,15 @@ static ntr_status connect_all(const json_place *place, const json_t *object) {
     struct json_place here = *place;
     trace_component *from = place->system->components[place->index];
     const json_t *to = json_object_get(object, "to");
-    const bool sends = from->ops->kind == NTR_COMPONENT_ENCODER || from->ops->kind == NTR_COMPONENT_FUNNEL;
+    const ntr_component kind = from->ops->kind;
+    const bool must = kind == NTR_COMPONENT_ENCODER || kind == NTR_COMPONENT_FUNNEL || kind == NTR_COMPONENT_CSFUNNEL;
+    const bool may =
+        kind == NTR_COMPONENT_ATB || (kind == NTR_COMPONENT_TMC && OPTION(&from->options, TMC_TYPE) == TMC_ETF);
     size_t i;
     json_t *item;
     here.key = "to";
-    if (!sends) return to ? topology_fail(&here, NTR_E_FORMAT, "a sink has no output") : NTR_OK;
+    if (!to && may) return NTR_OK; /* a sink */
+    if (!must && !may) return to ? topology_fail(&here, NTR_E_FORMAT, "a sink has no output") : NTR_OK;
     if (!to || (json_is_array(to) && !json_array_size(to)))
         return topology_fail(&here, NTR_E_FORMAT, "is required: the receiver of the trace");
     if (!json_is_array(to)) return connect(&here, from, to);
@@ -350,7 +375,7 @@ static ntr_status find_ts_source(const json_place *place, const json_t *object) 
 
 /* ---- initial values of fields ("set") */
 
-static ntr_status add_setting(const json_place *place, const char *name, const json_t *value) {
+static ntr_status add_setting(const json_place *place, const char *name, const json_t *value, bool optional) {
     ntr_system *system = place->system;
     trace_component *component = system->components[place->index];
     char found[64];
@@ -364,17 +389,22 @@ static ntr_status add_setting(const json_place *place, const char *name, const j
     if (!topology_number(value, &number) || number > most)
         return topology_fail(place, NTR_E_FORMAT, "%s: expected a number from 0 to %" PRIu32 ", found %s", name, most,
                              topology_found(value, found, sizeof found));
-    return system_set(system, &(setting){.component = component, .bits = bits, .value = (uint32_t)number});
+    return system_set(
+        system, &(setting){.component = component, .bits = bits, .value = (uint32_t)number, .optional = optional});
 }
 
+/* `set` must be accepted by the hardware; `prefer` need not. */
 static ntr_status add_settings(const json_place *place, const json_t *object) {
-    struct json_place here = *place;
-    json_t *set = json_object_get(object, "set"), *value;
-    const char *name;
-    here.key = "set";
-    if (set && !json_is_object(set))
-        return topology_fail(&here, NTR_E_FORMAT, "expected an object of fields and values");
-    json_object_foreach(set, name, value) TRY(add_setting(&here, name, value));
+    static const char *const keys[] = {"set", "prefer"};
+    for (size_t i = 0; i < NTR_COUNT(keys); i++) {
+        struct json_place here = *place;
+        json_t *set = json_object_get(object, keys[i]), *value;
+        const char *name;
+        here.key = keys[i];
+        if (set && !json_is_object(set))
+            return topology_fail(&here, NTR_E_FORMAT, "expected an object of fields and values");
+        json_object_foreach(set, name, value) TRY(add_setting(&here, name, value, i == 1));
+    }
     return NTR_OK;
 }
 

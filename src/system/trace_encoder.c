@@ -112,7 +112,7 @@ static const trace_encoder *self_const(const trace_component *component) {
 /* ---- the encoder */
 
 static ntr_status take_message(void *user, const uint8_t *bytes, size_t size) {
-    return component_send(user, bytes, (uint32_t)size) ? NTR_OK : NTR_E_SPACE;
+    return component_send(user, 0, bytes, (uint32_t)size) ? NTR_OK : NTR_E_SPACE;
 }
 
 static unsigned qualify(void *user, const ntr_ingress *block) {

@@ -5,6 +5,8 @@
 
 #include "base/macros.h"
 
+#include <inttypes.h>
+
 enum { VALUES_MAX = 16 };
 
 typedef enum discovery_method {
@@ -15,6 +17,8 @@ typedef enum discovery_method {
     COUNT_REGISTERS, /* NUMBER: repeated registers in which 1 reads back */
     COUNT_NIBBLES,   /* NUMBER: groups of 4 bits that keep the action trace-on, or a firing event */
     SRAM_BYTES,
+    SIZE_IN_WORDS,    /* the value of a read-only field in words */
+    READ_INVERTED, /* FLAG: the read-only field is 0 */
 } discovery_method;
 
 static const struct discovery {
@@ -51,6 +55,13 @@ static const struct discovery {
     {OPTION_CLK_CENTER, TRY_FLAG, NTR_BITS_PIB_CLK_CENTER},
     {OPTION_CALIBRATE, TRY_FLAG, NTR_BITS_PIB_CALIBRATE},
     {OPTION_DIVIDER_BITS, COUNT_ONES, NTR_BITS_PIB_DIVIDER},
+    {OPTION_CS_LOCK, READ_VALUE, NTR_BITS_CS_LSR_LOCKABLE},
+    {OPTION_CS_INPUTS, READ_VALUE, NTR_BITS_CS_DEVID_INPUTS},
+    {OPTION_TMC_TYPE, READ_VALUE, NTR_BITS_CS_DEVID_TMC_TYPE},
+    {OPTION_TMC_MODES, TRY_VALUES, NTR_BITS_TMC_MODE_VALUE},
+    {OPTION_TMC_SRAM, SIZE_IN_WORDS, NTR_BITS_TMC_SIZE_WORDS},
+    {OPTION_TMC_SG, READ_INVERTED, NTR_BITS_CS_DEVID_NO_SG},
+    {OPTION_TMC_ADDRESS_BITS, READ_VALUE, NTR_BITS_CS_DEVID_ADDRESS_BITS},
 };
 
 typedef struct discoverer {
@@ -145,14 +156,23 @@ static ntr_status find(const discoverer *d, uint8_t method, uint64_t *value) {
     default: break;
     }
     const ntr_status status = bring_up_get(d->on, d->component, d->bits, &word);
-    *value = word;
+    *value = method == READ_INVERTED ? !word : method == SIZE_IN_WORDS ? (uint64_t)word * TARGET_WORD : word;
     return status;
 }
 
 /* ---- */
 
+/* An ETR has no memory of its own; others have no addresses and no tables. */
+static bool applies_to_tmc(const trace_component *component, unsigned option) {
+    const bool etr = OPTION(&component->options, TMC_TYPE) == TMC_ETR;
+    if (component->ops->kind != NTR_COMPONENT_TMC) return true;
+    if (option == OPTION_TMC_SRAM) return !etr;
+    return etr || (option != OPTION_TMC_SG && option != OPTION_TMC_ADDRESS_BITS);
+}
+
 static bool applies(const trace_component *component, const struct discovery *one) {
     unsigned number;
+    if (!applies_to_tmc(component, one->option)) return false;
     const ntr_register_info *reg = ntr_register_get(ntr_bits_get(one->bits)->reg);
     return option_get(one->option)->components >> component->ops->kind & 1 &&
            ntr_register_at(component->ops->kind, reg->offset, &number) == ntr_bits_get(one->bits)->reg;
@@ -167,6 +187,8 @@ static uint8_t kind_of(const option_info *option) {
 /* Shared time (trTsMode 4) needs a source. */
 static uint64_t expected(const trace_component *component, unsigned option) {
     const uint64_t value = component->options.value[option];
+    if ((option == OPTION_TS_MODES || option == OPTION_TS_PRESCALE) && !OPTION(&component->options, TS_WIDTH))
+        return 1; /* no timestamp unit: the registers read 0 */
     return option == OPTION_TS_MODES && !component->ts_source ? value & ~(1ull << TARGET_TIME_SHARED) : value;
 }
 
@@ -188,10 +210,12 @@ static ntr_status discover(ntr_target *target, trace_component *component, ntr_p
     }
     return NTR_OK;
 }
-_Static_assert(NTR_COUNT(discoveries) <= NTR_ABILITIES_MAX, "all abilities of a component must fit");
+enum { CORESIGHT_ROWS = 7 }; /* no component has these and others */
+_Static_assert(NTR_COUNT(discoveries) - CORESIGHT_ROWS <= NTR_ABILITIES_MAX, "all abilities of a component must fit");
 
 static ntr_status look(ntr_target *target, trace_component *component, ntr_probe *probe) {
     const common_bits *bits = component_bits(component->ops->kind);
+    if (is_coresight(component)) return bring_up_read(&target->on, component, NTR_REGISTER_CS_DEVTYPE, 0, &probe->impl);
     const ntr_register impl = (ntr_register)ntr_bits_get(bits->type)->reg;
     TRY(bring_up_read(&target->on, component, impl, 0, &probe->impl));
     probe->major = probe->impl & 15;
@@ -208,11 +232,52 @@ static ntr_status reset(ntr_target *target, trace_component *component) {
     return bring_up_component(component, PART_ACTIVATE, &taker);
 }
 
+/* Registers that a capture needs must keep what is written to them. Nothing is enabled, so that patterns do no harm. */
+static ntr_status check_registers(ntr_target *target, trace_component *component) {
+    static const struct {
+        ntr_bits bits;
+        uint32_t value;
+    } funnel[] = {{NTR_BITS_CSF_HOLD, 7},
+                  {NTR_BITS_CSF_HOLD, 8},
+                  {NTR_BITS_CSF_PRIORITY, 0xfac688},
+                  {NTR_BITS_CSF_PRIORITY, 0}},
+      tmc[] = {{NTR_BITS_TMC_TRIGGER_WORDS, 0x5a5a5a5a},
+               {NTR_BITS_TMC_TRIGGER_WORDS, 0},
+               {NTR_BITS_TMC_STOP_ON_FLUSH, 1},
+               {NTR_BITS_TMC_STOP_ON_FLUSH, 0},
+               {NTR_BITS_TMC_EN_FT, 1},
+               {NTR_BITS_TMC_DBA_LOW, 0x5a5a5000},
+               {NTR_BITS_TMC_DBA_LOW, 0xa5a5a000},
+               {NTR_BITS_TMC_DBA_HIGH, 1},
+               {NTR_BITS_TMC_DBA_HIGH, 0},
+               {NTR_BITS_TMC_SIZE_WORDS, 0x5a5a0},
+               {NTR_BITS_TMC_SIZE_WORDS, 0xa5a50},
+               {NTR_BITS_TMC_AXI_BURST, 15},
+               {NTR_BITS_TMC_AXI_CACHE, 15}};
+    enum { FOR_ALL = 5 }; /* the others are of an ETR */
+    const bool is_tmc = component->ops->kind == NTR_COMPONENT_TMC;
+    const size_t count = !is_tmc                                            ? NTR_COUNT(funnel)
+                         : OPTION(&component->options, TMC_TYPE) == TMC_ETR ? NTR_COUNT(tmc)
+                                                                            : FOR_ALL;
+    for (size_t i = 0; i < count; i++) {
+        const ntr_bits bits = is_tmc ? tmc[i].bits : funnel[i].bits;
+        const bring_up_step step = {.kind = STEP_SET,
+                                    .component = component,
+                                    .reg = (ntr_register)ntr_bits_get(bits)->reg,
+                                    .bits = bits,
+                                    .value = is_tmc ? tmc[i].value : funnel[i].value};
+        TRY(bring_up_take(&target->on, &step));
+    }
+    return NTR_OK;
+}
+
 static ntr_status probe_all(ntr_target *target, trace_component *component, ntr_probe *probe) {
     TRY(reset(target, component));
     TRY(look(target, component, probe));
+    if (is_coresight(component)) TRY(check_registers(target, component));
     TRY(discover(target, component, probe));
-    return reset(target, component);
+    TRY(reset(target, component));
+    return bring_up_release(&target->on, component);
 }
 
 ntr_status ntr_target_probe(ntr_target *target, size_t index, bool only_look, ntr_probe *probe) {
@@ -221,13 +286,25 @@ ntr_status ntr_target_probe(ntr_target *target, size_t index, bool only_look, nt
     if (!component) return NTR_E_RANGE;
     const common_bits *bits = component_bits(component->ops->kind);
     target->error[0] = 0;
-    ntr_status status = bring_up_read(&target->on, component, bits->control, 0, &probe->control);
+    const ntr_register control = !is_coresight(component)                    ? bits->control
+                                 : component->ops->kind == NTR_COMPONENT_TMC ? NTR_REGISTER_TMC_CTL
+                                                                             : NTR_REGISTER_CSF_FUNCTL;
+    ntr_status status = bring_up_read(&target->on, component, control, 0, &probe->control);
     if (status == NTR_OK) status = only_look ? look(target, component, probe) : probe_all(target, component, probe);
     if (status == NTR_END) return target_fail(target, status);
     if (status != NTR_OK) {
         target_fail(target, status);
-        const ntr_register impl = (ntr_register)ntr_bits_get(bits->type)->reg;
+        bring_up_release(&target->on, component);
+        const ntr_register impl =
+            is_coresight(component) ? NTR_REGISTER_CS_DEVTYPE : (ntr_register)ntr_bits_get(bits->type)->reg;
         bring_up_read(&target->on, component, impl, 0, &probe->impl);
+        return NTR_OK;
+    }
+    if (is_coresight(component)) {
+        probe->answers = (probe->impl & UINT8_MAX) == coresight_devtype(component);
+        if (!probe->answers)
+            target_say(target, NTR_E_STATE, component, "csDevType reads 0x%02" PRIx32 ", expected 0x%02" PRIx32,
+                       probe->impl, coresight_devtype(component));
         return NTR_OK;
     }
     probe->answers =

@@ -40,6 +40,11 @@ static void explain_access(const report *to) {
     char name[48];
     const ntr_bus *bus = &to->target->bus;
     const char *why = bus->error ? bus->error(bus->user) : "";
+    if (to->fault.step.kind == STEP_STORE) {
+        say(to, "write to its buffer at 0x%" PRIx64 " failed%s%s%s", to->fault.step.address, *why ? " (" : "", why,
+            *why ? ")" : "");
+        return;
+    }
     ntr_register_name(to->fault.step.reg, to->fault.step.number, name, sizeof name);
     say(to, "%s of %s failed%s%s%s: is this its base?%s%s", to->fault.wrote ? "write" : "read", name, *why ? " (" : "",
         why, *why ? ")" : "", bus->advice ? " " : "", bus->advice ? bus->advice : "");
@@ -150,6 +155,7 @@ static void explain_empty(const report *to) {
         const common_bits *bits = component_bits(one->ops->kind);
         const size_t used = strlen(receivers);
         uint32_t enabled = 0;
+        if (is_coresight(one)) continue;
         bring_up_get(&to->target->on, one, bits->enable, &enabled);
         snprintf(receivers + used, sizeof receivers - used, "%s%s has Enable=%" PRIu32, used ? ", " : " while ",
                  one->name, enabled);
@@ -164,10 +170,82 @@ static void explain_set(const report *to) {
         to->fault.step.value, to->fault.found);
 }
 
+/* ---- CoreSight */
+
+/* A component of the topology that has this csDevType. */
+static const trace_component *fits_devtype(const report *to, uint32_t found) {
+    const ntr_system *system = to->target->system;
+    for (size_t i = 0; i < system->count; i++)
+        if (is_coresight(system->components[i]) && coresight_devtype(system->components[i]) == found)
+            return system->components[i];
+    return NULL;
+}
+
+static void explain_devtype(const report *to) {
+    const trace_component *other = fits_devtype(to, to->fault.found);
+    if (explain_absence(to)) return;
+    say(to, "csDevType reads 0x%02" PRIx32 ", expected 0x%02" PRIx32 " (%s): check the topology%s%s", to->fault.found,
+        to->fault.step.value, ntr_bits_meaning(NTR_BITS_CS_DEVTYPE_TYPE, to->fault.step.value),
+        other ? "; this base would fit " : "", other ? other->name : "");
+}
+
+static void explain_claim(const report *to) {
+    if (to->fault.step.value) {
+        say(to, "csClaimSet does not set the claim tag (csClaimClr 0x%" PRIx32 "): writes do not arrive",
+            word_of(to, NTR_REGISTER_CS_CLAIMCLR));
+        return;
+    }
+    say(to, "claimed by %s (csClaimClr 0x%" PRIx32 "): %s",
+        to->fault.step.bits == NTR_BITS_CS_CLAIM_SELF_HOSTED ? "software of the target, such as Linux" : "a debugger",
+        word_of(to, NTR_REGISTER_CS_CLAIMCLR),
+        to->fault.step.bits == NTR_BITS_CS_CLAIM_SELF_HOSTED
+            ? "end its trace (perf, or echo 0 > enable_source and enable_sink), or read what runs with --keep"
+            : "end the other capture");
+}
+
+static void explain_coresight(const report *to) {
+    const ntr_bits field = to->fault.step.bits;
+    const char *name = ntr_bits_get(field)->name;
+    switch (field) {
+    case NTR_BITS_CS_DEVTYPE_TYPE: explain_devtype(to); return;
+    case NTR_BITS_CS_LSR_LOCKED:
+        say(to,
+            "csLocked stays 1 after the key 0xc5acce55 was written to csLockAccess: writes do not arrive, or are not permitted");
+        return;
+    case NTR_BITS_CS_CLAIM_EXTERNAL:
+    case NTR_BITS_CS_CLAIM_SELF_HOSTED: explain_claim(to); return;
+    case NTR_BITS_CS_DEVID_TMC_TYPE:
+        say(to, "csTmcType reads %" PRIu32 " (%s), expected %" PRIu32 " (%s): check the topology", to->fault.found,
+            ntr_bits_meaning(field, to->fault.found) ? ntr_bits_meaning(field, to->fault.found) : "unknown",
+            to->fault.step.value, ntr_bits_meaning(field, to->fault.step.value));
+        return;
+    case NTR_BITS_TMC_READY:
+        say(to,
+            "tmcReady stays 0 after %u ms (tmcStatus 0x%" PRIx32 "): capture does not stop; does the memory answer?",
+            milliseconds(to), word_of(to, NTR_REGISTER_TMC_STS));
+        return;
+    case NTR_BITS_TMC_FLUSH:
+        say(to,
+            "tmcFlushMan stays 1 for %u ms (tmcStatus 0x%" PRIx32
+            "): the flush does not end; a component before it has no clock, or nothing takes its data",
+            milliseconds(to), word_of(to, NTR_REGISTER_TMC_STS));
+        return;
+    default: break;
+    }
+    if (to->fault.step.kind == STEP_SET)
+        say(to, "%s keeps 0x%" PRIx32 " after 0x%" PRIx32 " was written%s", name, to->fault.found, to->fault.step.value,
+            field == NTR_BITS_TMC_CAPTURE ? ": capture does not start"
+                                          : ": the register does not work, or is too narrow");
+    else
+        say(to, "%s reads %" PRIu32 ", expected %" PRIu32, name, to->fault.found, to->fault.step.value);
+}
+
 static void explain_value(const report *to) {
     const common_bits *bits = component_bits(to->component->ops->kind);
     const ntr_bits field = to->fault.step.bits;
-    if (to->fault.step.kind == STEP_SET)
+    if (is_coresight(to->component))
+        explain_coresight(to);
+    else if (to->fault.step.kind == STEP_SET)
         explain_set(to);
     else if (field == bits->active)
         explain_active(to);

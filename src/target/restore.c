@@ -7,7 +7,9 @@
 /* Returns whether a register has fields that software writes and that keep their value. trRamData and trRamRP are left
  * out: reading and writing them moves the read pointer. */
 static bool worth_saving(ntr_register reg) {
-    if (reg == NTR_REGISTER_RAM_DATA || reg == NTR_REGISTER_RAM_RP_LOW || reg == NTR_REGISTER_RAM_RP_HIGH) return false;
+    if (reg == NTR_REGISTER_TMC_RRD || reg == NTR_REGISTER_CS_LAR || reg == NTR_REGISTER_RAM_DATA ||
+        reg == NTR_REGISTER_RAM_RP_LOW || reg == NTR_REGISTER_RAM_RP_HIGH)
+        return false;
     for (unsigned bits = 0; bits < NTR_BITS_COUNT; bits++) {
         const ntr_bits_info *info = ntr_bits_get(bits);
         if (info->reg == reg && (info->access == NTR_ACCESS_RW || info->access == NTR_ACCESS_WARL)) return true;
@@ -34,6 +36,7 @@ static ntr_status save_register(ntr_target *target, trace_component *component, 
 static ntr_status save_component(ntr_target *target, trace_component *component) {
     const common_bits *bits = component_bits(component->ops->kind);
     uint32_t active;
+    if (is_coresight(component)) return NTR_OK; /* it is not used by anyone else, and is left disabled */
     TRY(bring_up_get(&target->on, component, bits->active, &active));
     TRY(save_register(target, component, bits->control, 0));
     for (unsigned reg = 0; active && reg < NTR_REGISTER_COUNT; reg++) {

@@ -55,13 +55,12 @@ static uint32_t script_action_bits(ntr_register reg) {
     return mask;
 }
 
-/* Returns whether the sink is the only one. */
+/* Returns whether the sink is a RAM sink and the only sink. */
 static bool script_one_sink(const script_writer *writer) {
     const ntr_system *system = writer->target->system;
+    if (!target_is_ram(writer->sink)) return false;
     for (size_t i = 0; i < system->count; i++) {
-        const ntr_component kind = system->components[i]->ops->kind;
-        if (kind != NTR_COMPONENT_ENCODER && kind != NTR_COMPONENT_FUNNEL && system->components[i] != writer->sink)
-            return false;
+        if (!system->components[i]->output_count && system->components[i] != writer->sink) return false;
     }
     return true;
 }
@@ -80,7 +79,7 @@ static void script_registers(const script_writer *writer, void (*put)(const scri
         for (unsigned reg = 0; reg < NTR_REGISTER_COUNT; reg++) {
             const ntr_register_info *info = ntr_register_get(reg);
             unsigned number;
-            if (info->count > 1 || reg == NTR_REGISTER_RAM_DATA) continue;
+            if (info->count > 1 || reg == NTR_REGISTER_RAM_DATA || reg == NTR_REGISTER_TMC_RRD) continue;
             if (ntr_register_at(one->ops->kind, info->offset, &number) == reg)
                 put(writer, script_address(one, (ntr_register)reg, 0));
         }
@@ -100,7 +99,8 @@ static ntr_status take(void *user, const bring_up_step *step) {
 
 ntr_status ntr_target_script(ntr_target *target, const ntr_script_options *options) {
     const script_writer writer = {options, target, target_component(target, options->sink)};
-    if (!writer.sink || !target_is_ram(writer.sink)) return NTR_E_INVALID;
+    if (!writer.sink || !(target_is_ram(writer.sink) || tmc_is_sink(writer.sink))) return NTR_E_INVALID;
+    if (tmc_is_sink(writer.sink)) TRY(target_check_etr(target, writer.sink));
     for (size_t i = 0; i < NTR_COUNT(languages); i++) {
         if (strcmp(languages[i]->kind, options->kind) != 0) continue;
         stepper to = {&writer, languages[i]};
@@ -163,10 +163,54 @@ static const char definitions[] =
     "      printf \"the component at 0x%lx does not become empty\\n\", (unsigned long)$arg0\n"
     "    end\n"
     "  end\n"
+    "end\n"
+    "define ntr_poll\n" /* address mask value: waits without an end of the script */
+    "  set $ntr_i = 0\n"
+    "  while (*(unsigned int *)$arg0 & $arg1) != $arg2 && $ntr_i < $ntr_patience\n"
+    "    shell sleep 0.005\n"
+    "    set $ntr_i = $ntr_i + 1\n"
+    "  end\n"
+    "  if $ntr_i == $ntr_patience\n"
+    "    printf \"the component at 0x%lx does not stop\\n\", (unsigned long)$arg0 & ~0xfff\n"
+    "  end\n"
+    "end\n"
+    "define ntr_flush\n" /* base, its claim tag, is it a sink */
+    "  if (*(unsigned int *)($arg0 + 0xfa4) & $arg1) != 0 && (*(unsigned int *)($arg0 + 0x20) & 1) != 0\n"
+    "    set {unsigned int}($arg0 + 0x304) = *(unsigned int *)($arg0 + 0x304) | 0x1000\n"
+    "    set {unsigned int}($arg0 + 0x304) = *(unsigned int *)($arg0 + 0x304) | 0x40\n"
+    "    ntr_poll ($arg0+0x304) 0x40 0\n"
+    "    ntr_poll ($arg0+0x00c) 4 4\n"
+    "    if $arg2 == 0\n"
+    "      set {unsigned int}($arg0 + 0x20) = 0\n"
+    "    end\n"
+    "  end\n"
+    "end\n"
+    "define ntr_close\n" /* base, its claim tag */
+    "  if (*(unsigned int *)($arg0 + 0xfa4) & $arg1) != 0\n"
+    "    set {unsigned int}$arg0 = *(unsigned int *)$arg0 & ~0xff\n"
+    "  end\n"
+    "end\n"
+    "define ntr_release\n" /* base, its claim tag, is it a TMC */
+    "  if (*(unsigned int *)($arg0 + 0xfa4) & $arg1) != 0\n"
+    "    if $arg2 != 0\n"
+    "      set {unsigned int}($arg0 + 0x20) = 0\n"
+    "    end\n"
+    "    set {unsigned int}($arg0 + 0xfa4) = $arg1\n"
+    "    set {unsigned int}($arg0 + 0xfb0) = 0\n"
+    "  end\n"
     "end\n";
 
 static void gdb_put_disable(const script_writer *to, const trace_component *one) {
     const common_bits *bits = component_bits(one->ops->kind);
+    const uint32_t claim = coresight_claim(one->system);
+    if (one->ops->kind == NTR_COMPONENT_TMC) {
+        script_put(to, "  ntr_flush 0x%" PRIx64 " %" PRIu32 " %d\n", one->base, claim, tmc_is_sink(one));
+        return;
+    }
+    if (is_coresight(one)) {
+        script_put(to, "  ntr_close 0x%" PRIx64 " %" PRIu32 "\n", one->base, claim);
+        return;
+    }
     const uint32_t tracing = one->ops->kind == NTR_COMPONENT_ENCODER ? NTR_TE_INST_TRACING_MASK : 0;
     script_put(to,
                "  ntr_disable 0x%" PRIx64 " 0x%" PRIx32 " 0x%" PRIx32 " 0x%" PRIx32 " 0x%" PRIx32 " 0x%" PRIx32 "\n",
@@ -211,6 +255,9 @@ static void gdb_step(const script_writer *to, const bring_up_step *one) {
     const uint64_t address = script_address(one->component, one->reg, one->number);
     switch (one->kind) {
     case STEP_WRITE: script_put(to, "set {unsigned int}0x%" PRIx64 " = 0x%" PRIx32 "\n", address, one->value); break;
+    case STEP_STORE:
+        script_put(to, "set {unsigned int}0x%" PRIx64 " = 0x%" PRIx32 "\n", one->address, one->value);
+        break;
     case STEP_COPY:
         script_put(to, "set {unsigned int}0x%" PRIx64 " = *(unsigned int *)0x%" PRIx64 "\n", address,
                    script_address(one->component, one->from, 0));
@@ -247,12 +294,56 @@ static void gdb_put_register(const script_writer *to, uint64_t address) {
                address, address);
 }
 
+/* The first words: of the buffer of an ETR, tables included, or of the memory of its own. */
+static void gdb_read_tmc(const script_writer *to) {
+    const uint64_t base = to->sink->base;
+    const bool etr = OPTION(&to->sink->options, TMC_TYPE) == TMC_ETR;
+    script_put(to, "set $ntr_start = 0\nset $ntr_more = 0\nset $ntr_wp = *(unsigned int *)0x%" PRIx64 "\n",
+               base + NTR_TMC_RWP);
+    if (etr) {
+        const option_values *o = &to->sink->options;
+        uint64_t tables;
+        tmc_data_page(0, OPTION(o, TMC_BYTES), 0, &tables);
+        script_put(to,
+                   "set $ntr_start = *(unsigned int *)0x%" PRIx64 " | (unsigned long)*(unsigned int *)0x%" PRIx64
+                   " << 32\nset $ntr_wp = $ntr_wp | (unsigned long)*(unsigned int *)0x%" PRIx64 " << 32\n",
+                   base + NTR_TMC_DBALO, base + NTR_TMC_DBAHI, base + NTR_TMC_RWPHI);
+        script_put(to, "if (*(unsigned int *)0x%" PRIx64 " & 0x80) != 0\n  set $ntr_more = %" PRIu64 "\nend\n",
+                   base + NTR_TMC_AXICTL, tables * TMC_PAGE / 4);
+    }
+    script_put(to,
+               "set $ntr_words = ($ntr_wp - $ntr_start) / 4\nif (*(unsigned int *)0x%" PRIx64 " & 1) != 0\n"
+               "  set $ntr_words = *(unsigned int *)0x%" PRIx64 " + $ntr_more\nend\nset $ntr_i = 0\n",
+               base + NTR_TMC_STS, base + NTR_TMC_RSZ);
+    if (etr)
+        script_put(
+            to, "printf \"# memory 0x%%lx\\n\", $ntr_start\nwhile $ntr_i < $ntr_words\n"
+                "  printf \"%%08x\\n\", *(unsigned int *)($ntr_start + 4 * $ntr_i)\n  set $ntr_i = $ntr_i + 1\nend\n");
+    else
+        script_put(to,
+                   "printf \"# fifo\\n\"\nwhile $ntr_i < $ntr_words\n  printf \"%%08x\\n\", *(unsigned int *)0x%" PRIx64
+                   "\n  set $ntr_i = $ntr_i + 1\nend\nprintf \"# r 0x%%lx 0x%%08x\\n\", (unsigned long)0x%" PRIx64
+                   ", *(unsigned int *)0x%" PRIx64 "\n",
+                   base + NTR_TMC_RRD, base + NTR_TMC_RRD, base + NTR_TMC_RRD);
+    script_put(to, "set logging enabled off\nprintf \"%%lu words of trace\\n\", (unsigned long)$ntr_words\n");
+    for (size_t i = 0; i < to->target->system->count; i++) {
+        const trace_component *one = to->target->system->downstream[i];
+        if (is_coresight(one))
+            script_put(to, "ntr_release 0x%" PRIx64 " %" PRIu32 " %d\n", one->base, coresight_claim(one->system),
+                       one->ops->kind == NTR_COMPONENT_TMC);
+    }
+}
+
 static void gdb_read(const script_writer *to) {
     const trace_component *ram = to->sink;
     const uint64_t base = ram->base;
     script_put(to, "shell rm -f %s\nset logging file %s\nset logging redirect on\nset logging enabled on\n",
                script_words(to), script_words(to));
     script_registers(to, gdb_put_register);
+    if (tmc_is_sink(to->sink)) {
+        gdb_read_tmc(to);
+        return;
+    }
     script_put(
         to, "set $ntr_start = *(unsigned int *)0x%" PRIx64 " | (unsigned long)*(unsigned int *)0x%" PRIx64 " << 32\n",
         base + NTR_RAM_START_LOW, base + NTR_RAM_START_HIGH);
@@ -324,6 +415,27 @@ static const char procedures[] =
     "  ntr_await $control $enable 0 0 \"$what enabled\"\n"
     "  for {set end [expr {[ms] + $::ntr_patience}]} {[ms] < $end} {sleep 1} { if {[ntr_r32 $control] & $empty} { return } }\n"
     "  echo \"$what does not become empty\"\n"
+    "}\n"
+    "proc ntr_or {address bits} { ntr_w32 $address [expr {[ntr_r32 $address] | $bits}] }\n"
+    "proc ntr_claimed {base claim} { return [expr {[ntr_r32 [expr {$base + 0xfa4}]] & $claim}] }\n"
+    "proc ntr_flush {base claim sink what} {\n"
+    "  set ffcr [expr {$base + 0x304}]\n"
+    "  set ctl [expr {$base + 0x20}]\n"
+    "  if {![ntr_claimed $base $claim] || !([ntr_r32 $ctl] & 1)} { return }\n"
+    "  ntr_or $ffcr 0x1000\n"
+    "  ntr_or $ffcr 0x40\n"
+    "  ntr_await $ffcr 0x40 6 0 \"$what tmcFlushMan\"\n"
+    "  ntr_await [expr {$base + 0x0c}] 4 2 1 \"$what tmcReady\"\n"
+    "  if {!$sink} { ntr_w32 $ctl 0 }\n"
+    "}\n"
+    "proc ntr_close {base claim} {\n"
+    "  if {[ntr_claimed $base $claim]} { ntr_w32 $base [expr {[ntr_r32 $base] & ~0xff}] }\n"
+    "}\n"
+    "proc ntr_release {base claim tmc} {\n"
+    "  if {![ntr_claimed $base $claim]} { return }\n"
+    "  if {$tmc} { ntr_w32 [expr {$base + 0x20}] 0 }\n"
+    "  ntr_w32 [expr {$base + 0xfa4}] $claim\n"
+    "  ntr_w32 [expr {$base + 0xfb0}] 0\n"
     "}\n";
 
 static void openocd_begin(const script_writer *to) {
@@ -347,6 +459,7 @@ static void openocd_step(const script_writer *to, const bring_up_step *one) {
         script_put(to, "  ntr_w32 0x%" PRIx64 " 0x%" PRIx32 "\n", script_address(one->component, one->reg, one->number),
                    one->value);
         break;
+    case STEP_STORE: script_put(to, "  ntr_w32 0x%" PRIx64 " 0x%" PRIx32 "\n", one->address, one->value); break;
     case STEP_COPY:
         script_put(to, "  ntr_w32 0x%" PRIx64 " [ntr_r32 0x%" PRIx64 "]\n", script_address(one->component, one->reg, 0),
                    script_address(one->component, one->from, 0));
@@ -375,6 +488,19 @@ static void openocd_step(const script_writer *to, const bring_up_step *one) {
 
 static void openocd_put_disable(const script_writer *to, const trace_component *one) {
     const common_bits *bits = component_bits(one->ops->kind);
+    const uint32_t claim = coresight_claim(one->system);
+    if (one->ops->kind == NTR_COMPONENT_TMC) {
+        script_put(to,
+                   "  if {[catch {ntr_flush 0x%" PRIx64 " %" PRIu32 " %d {%s at 0x%" PRIx64
+                   "}} reason]} { echo $reason }\n",
+                   one->base, claim, tmc_is_sink(one), one->name, one->base);
+        return;
+    }
+    if (is_coresight(one)) {
+        script_put(to, "  if {[catch {ntr_close 0x%" PRIx64 " %" PRIu32 "} reason]} { echo $reason }\n", one->base,
+                   claim);
+        return;
+    }
     const uint32_t tracing = one->ops->kind == NTR_COMPONENT_ENCODER ? NTR_TE_INST_TRACING_MASK : 0;
     script_put(to,
                "  if {[catch {ntr_disable 0x%" PRIx64 " 0x%" PRIx32 " 0x%" PRIx32 " 0x%" PRIx32 " 0x%" PRIx32
@@ -404,9 +530,57 @@ static void openocd_put_register(const script_writer *to, uint64_t address) {
                address);
 }
 
+static void openocd_read_tmc(const script_writer *to) {
+    const uint64_t base = to->sink->base;
+    const bool etr = OPTION(&to->sink->options, TMC_TYPE) == TMC_ETR;
+    script_put(to, "proc ntr_read {} {\n  set file [open {%s} w]\n", script_words(to));
+    script_registers(to, openocd_put_register);
+    script_put(to, "  set start 0\n  set more 0\n  set wp [ntr_r32 0x%" PRIx64 "]\n", base + NTR_TMC_RWP);
+    if (etr) {
+        uint64_t tables;
+        tmc_data_page(0, OPTION(&to->sink->options, TMC_BYTES), 0, &tables);
+        script_put(to,
+                   "  set start [expr {[ntr_r32 0x%" PRIx64 "] | ([ntr_r32 0x%" PRIx64
+                   "] << 32)}]\n  set wp [expr {$wp | ([ntr_r32 0x%" PRIx64 "] << 32)}]\n",
+                   base + NTR_TMC_DBALO, base + NTR_TMC_DBAHI, base + NTR_TMC_RWPHI);
+        script_put(to, "  if {[ntr_r32 0x%" PRIx64 "] & 0x80} { set more %" PRIu64 " }\n", base + NTR_TMC_AXICTL,
+                   tables * TMC_PAGE / 4);
+    }
+    script_put(to,
+               "  set words [expr {($wp - $start) / 4}]\n  if {[ntr_r32 0x%" PRIx64
+               "] & 1} { set words [expr {[ntr_r32 0x%" PRIx64 "] + $more}] }\n",
+               base + NTR_TMC_STS, base + NTR_TMC_RSZ);
+    if (etr)
+        script_put(
+            to,
+            "  puts $file [format {# memory 0x%%x} $start]\n  for {set i 0} {$i < $words} {incr i 256} {\n"
+            "    set count [expr {$words - $i < 256 ? $words - $i : 256}]\n"
+            "    foreach word [read_memory [expr {$start + 4 * $i}] 32 $count phys] { puts $file [format %%08x $word] }\n  }\n");
+    else
+        script_put(
+            to,
+            "  puts $file {# fifo}\n  for {set i 0} {$i < $words} {incr i} { puts $file [format %%08x [ntr_r32 0x%" PRIx64
+            "]] }\n  puts $file [format {# r 0x%%x 0x%%08x} 0x%" PRIx64 " [ntr_r32 0x%" PRIx64 "]]\n",
+            base + NTR_TMC_RRD, base + NTR_TMC_RRD, base + NTR_TMC_RRD);
+    script_put(to, "  close $file\n  echo \"$words words of trace\"\n}\nproc ntr_end {} {\n");
+    for (size_t i = 0; i < to->target->system->count; i++) {
+        const trace_component *one = to->target->system->downstream[i];
+        if (is_coresight(one))
+            script_put(to, "  catch {ntr_release 0x%" PRIx64 " %" PRIu32 " %d}\n", one->base,
+                       coresight_claim(one->system), one->ops->kind == NTR_COMPONENT_TMC);
+    }
+    script_put(to, "}\nset ntr_failed [catch {ntr_start} ntr_reason]\nntr_stop\n"
+                   "if {!$ntr_failed} { set ntr_failed [catch {ntr_read} ntr_reason] }\nntr_end\n"
+                   "if {$ntr_failed} { error $ntr_reason }\n");
+}
+
 static void openocd_read(const script_writer *to) {
     const trace_component *ram = to->sink;
     const uint64_t base = ram->base;
+    if (tmc_is_sink(ram)) {
+        openocd_read_tmc(to);
+        return;
+    }
     script_put(to,
                "proc ntr_pair {low} { return [expr {[ntr_r32 $low] | ([ntr_r32 [expr {$low + 4}]] << 32)}] }\n"
                "proc ntr_read {} {\n  set file [open {%s} w]\n"

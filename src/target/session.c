@@ -15,8 +15,9 @@ static uint32_t field_of(uint32_t word, ntr_bits bits) {
 
 /* A later minor version is compatible; 1.15 is experimental (section 1.3). */
 static ntr_status check_minor(ntr_target *target, trace_component *component) {
-    const ntr_register impl = (ntr_register)ntr_bits_get(component_bits(component->ops->kind)->type)->reg;
     uint32_t word;
+    if (is_coresight(component)) return NTR_OK;
+    const ntr_register impl = (ntr_register)ntr_bits_get(component_bits(component->ops->kind)->type)->reg;
     TRY(bring_up_read(&target->on, component, impl, 0, &word));
     const unsigned major = word & 15, minor = word >> 4 & 15;
     if (major != 1)
@@ -98,6 +99,7 @@ static ntr_status start_part(ntr_target *target, bring_up_part part) {
     const bring_up_taker taker = {bring_up_take, &target->on};
     for (size_t i = 0; i < target->system->count; i++) {
         trace_component *one = target->system->downstream[i];
+        if (part == PART_CONFIGURE && tmc_is_sink(one)) TRY(target_check_etr(target, one));
         TRY(bring_up_component(one, part, &taker));
         if (part == PART_ACTIVATE) TRY(check_minor(target, one));
         if (part == PART_CONFIGURE && one->ops->kind == NTR_COMPONENT_ENCODER) TRY(check_mode(target, one));
@@ -140,6 +142,13 @@ static ntr_status poll_encoder(ntr_target *target, trace_component *encoder, ntr
     uint32_t control;
     TRY(bring_up_read(&target->on, encoder, NTR_REGISTER_TE_CONTROL, 0, &control));
     const bool tracing = field_of(control, NTR_BITS_TE_INST_TRACING);
+    if (!control && target->tracing[encoder->index]) {
+        target->tracing[encoder->index] = false;
+        target_note(
+            target, encoder,
+            "trTeControl reads 0 while trace should run: the encoder has lost its registers, as when its core goes "
+            "to sleep (CPU idle); boot with cpuidle.off=1, or keep the hart busy");
+    }
     if (says_lost(control)) target->lost[encoder->index] = true;
     if (!tracing && target->tracing[encoder->index]) note_stopped(target, encoder);
     target->tracing[encoder->index] = tracing;
@@ -170,6 +179,7 @@ ntr_status ntr_target_poll(ntr_target *target, ntr_target_state *state) {
         trace_component *one = target->system->components[i];
         if (one->ops->kind == NTR_COMPONENT_ENCODER) status = poll_encoder(target, one, state);
         if (target_is_ram(one)) status = poll_ram(target, one, state);
+        if (tmc_is_sink(one)) status = target_poll_tmc(target, one, state);
     }
     if (status != NTR_OK) return target_fail(target, status);
     state->halt_known =
@@ -188,7 +198,7 @@ static bool stopped_full(ntr_target *target, trace_component *ram) {
 }
 
 static bool is_sink(const trace_component *component) {
-    return component->ops->kind != NTR_COMPONENT_ENCODER && component->ops->kind != NTR_COMPONENT_FUNNEL;
+    return !component->output_count;
 }
 
 /* Returns whether all sinks that the component leads to have stopped because they were full. What waits before them is
@@ -254,6 +264,17 @@ ntr_status ntr_target_stop(ntr_target *target) {
     return first;
 }
 
+ntr_status ntr_target_release(ntr_target *target) {
+    ntr_status first = NTR_OK;
+    target->on.interrupted = NULL; /* this procedure is completed */
+    for (size_t i = target->system->count; i-- > 0;) {
+        ntr_status status = bring_up_release(&target->on, target->system->downstream[i]);
+        if (status == NTR_E_IO) status = bring_up_release(&target->on, target->system->downstream[i]);
+        if (first == NTR_OK && status != NTR_OK) first = target_fail(target, status);
+    }
+    return first;
+}
+
 /* ---- read */
 
 static ntr_status content_of(ntr_target *target, trace_component *ram, ntr_target_content *content) {
@@ -272,6 +293,7 @@ static ntr_status content_of(ntr_target *target, trace_component *ram, ntr_targe
 ntr_status ntr_target_read(ntr_target *target, size_t component, ntr_stream_sink sink, void *user,
                            ntr_target_content *content) {
     trace_component *ram = target_component(target, component);
+    if (ram && tmc_is_sink(ram)) return target_read_tmc(target, ram, sink, user, content);
     if (!ram || !target_is_ram(ram)) return NTR_E_INVALID;
     ntr_status status = content_of(target, ram, content);
     if (status == NTR_OK) status = bring_up_read_ram(&target->on, ram, sink, user, NULL, &content->verified);
@@ -306,11 +328,27 @@ static void explain_funnel(ntr_target *target, trace_component *funnel) {
                 disabled ? ": inputs are disabled" : "");
 }
 
+static void explain_csfunnel(ntr_target *target, trace_component *funnel) {
+    uint32_t control = 0;
+    if (bring_up_read(&target->on, funnel, NTR_REGISTER_CSF_FUNCTL, 0, &control) == NTR_OK)
+        target_note(target, funnel, "csFunnelCtl 0x%" PRIx32, control);
+}
+
+static void explain_tmc(ntr_target *target, trace_component *component) {
+    tmc_state state;
+    if (bring_up_tmc_state(&target->on, component, &state) == NTR_OK)
+        target_note(target, component,
+                    "tmcMode %" PRIu32 ", tmcReadPointer 0x%" PRIx64 ", tmcWritePointer 0x%" PRIx64 "%s", state.mode,
+                    state.rrp, state.rwp, state.failed ? ", tmcMemErr 1: writes to the buffer fail" : "");
+}
+
 void ntr_target_explain_empty(ntr_target *target) {
     for (size_t i = 0; i < target->system->count; i++) {
         trace_component *one = target->system->components[i];
         if (one->ops->kind == NTR_COMPONENT_ENCODER) explain_encoder(target, one);
         if (one->ops->kind == NTR_COMPONENT_FUNNEL) explain_funnel(target, one);
+        if (one->ops->kind == NTR_COMPONENT_CSFUNNEL) explain_csfunnel(target, one);
+        if (one->ops->kind == NTR_COMPONENT_TMC) explain_tmc(target, one);
     }
     if (!target->bus.hart) return;
     bool halted;

@@ -204,6 +204,13 @@ ntr_status ntr_target_set_option(ntr_target *target, const char *name, const cha
 
 ntr_status ntr_target_set_buffer(ntr_target *target, size_t component, uint64_t address, uint64_t bytes) {
     trace_component *ram = target_component(target, component);
+    if (ram && tmc_is_sink(ram) && OPTION(&ram->options, TMC_TYPE) == TMC_ETR) {
+        if ((address | bytes) % TMC_FRAME || bytes < TMC_FRAME || address >> 40 || bytes > (1ull << 40) - address)
+            return NTR_E_RANGE;
+        ram->options.value[OPTION_TMC_START] = address;
+        ram->options.value[OPTION_TMC_BYTES] = bytes;
+        return NTR_OK;
+    }
     if (!ram || !target_is_ram(ram)) return NTR_E_INVALID;
     const uint64_t access = OPTION(&ram->options, ACCESS);
     if ((address | bytes) % access || bytes < 2 * access || address > UINT64_MAX - bytes) return NTR_E_RANGE;

@@ -46,6 +46,19 @@ static ntr_system *describe(const ntr_target_config *config, ntr_status *status)
     return ntr_system_new(&description, status);
 }
 
+static ntr_status restrict_system(ntr_target *target) {
+    const ntr_target_config *config = &target->config;
+    unsigned missing = 0;
+    target->system->claim = config->self_hosted ? 0 : CLAIM_EXTERNAL;
+    const ntr_status status =
+        system_restrict(target->system, config->harts, config->hart_count, config->sink, &missing);
+    if (status == NTR_E_RANGE && config->error)
+        snprintf(config->error, config->error_size, "no encoder traces hart %u", missing);
+    if (status == NTR_E_NAME && config->error)
+        snprintf(config->error, config->error_size, "no component has the name '%.60s'", config->sink);
+    return status;
+}
+
 ntr_target *ntr_target_new(const ntr_target_config *given, ntr_status *status) {
     ntr_status ignored, *out = status ? status : &ignored;
     ntr_target_config config;
@@ -64,7 +77,8 @@ ntr_target *ntr_target_new(const ntr_target_config *given, ntr_status *status) {
                                 .user = target,
                                 .any_version = config.any_version};
     target->system = describe(&config, out);
-    if (target->system) return target;
+    if (target->system) *out = restrict_system(target);
+    if (*out == NTR_OK) return target;
     ntr_target_free(target);
     return NULL;
 }

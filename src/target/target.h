@@ -54,4 +54,10 @@ static inline bool target_is_ram(const trace_component *component) {
     return component->ops->kind == NTR_COMPONENT_RAM;
 }
 
+/* session_tmc.c: the parts of a capture for a TMC that stores the trace. */
+ntr_status target_check_etr(ntr_target *target, const trace_component *etr);
+ntr_status target_poll_tmc(ntr_target *target, trace_component *component, ntr_target_state *state);
+ntr_status target_read_tmc(ntr_target *target, trace_component *component, ntr_stream_sink sink, void *user,
+                           ntr_target_content *content);
+
 #endif

@@ -43,7 +43,7 @@ class Memory:
         return int(self.ask(f"r {address:#x}"), 16)
 
     def write(self, address, value):
-        if address & 0xfffff000 == 0x10000000 and not address & 0xfff and value & 4:
+        if address & 0xfffff000 in (0x10000000, 0xd9014000) and not address & 0xfff and value & 4:
             self.traces = True
         for rule in self.rules_at(address):
             if "error" in rule:

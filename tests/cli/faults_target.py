@@ -180,13 +180,13 @@ def _():
 def _():
     folder = os.path.join(ROOT, "examples/board")
     texts = {name: open(os.path.join(folder, name), encoding="utf-8").read() for name in sorted(os.listdir(folder)) if name.endswith(".json")}
-    check(len(texts) == 4, f"topologies: {list(texts)}")
+    check(len(texts) == 5, f"topologies: {list(texts)}")
     for name, text in texts.items():
         elf, pc, path = files(text)
         Run("probe", "-t", path, "--exec", f"{NTRACE} board {path} --stdio")
-        bases = {one["name"]: int(one["base"], 16) for one in json.loads(text)["components"]}
+        bases = {one["name"]: int(one["base"], 16) for one in json.loads(text)["components"] if one["type"] not in ("csfunnel", "etf", "etr")}
         version = {"eic7700x.json": 0, "microblaze-v.json": 5}.get(name, 1)
-        given = ["--buffer", "0x90000000:0x1000"] if name in ("eic7700x.json", "tt-dfd.json") else []
+        given = ["--buffer", "0x90000000:0x1000"] if name in ("eic7700x.json", "spacemit-k3.json", "tt-dfd.json") else []
         memory = Memory(path, ["-e", elf, "--pc", pc, "--rate", "20", *(["--ram", "0x90000000:0x1000"] if given else [])],
                         [impl(base, **{"and": 0xfffffff0, "or": version}) for base in bases.values()])
         link = Helper(memory)

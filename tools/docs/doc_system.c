@@ -62,12 +62,13 @@ static const char text[] =
     "|---|---|\n"
     "| `about` | beside `components`: any value; ignored |\n"
     "| `name` | required; unique, without colon |\n"
-    "| `type` | required: encoder, funnel, ram, pib, atb |\n"
+    "| `type` | required: encoder, funnel, ram, pib, atb; Arm CoreSight: csfunnel, etb, etf, etr (or tmc with `tmc_type`) |\n"
     "| `base` | required: address, a multiple of 0x1000, unique |\n"
-    "| `to` | encoders and funnels: the receivers, a name or a list of names; `\"funnel:3\"` is input 3, `\"funnel\"` the first free input |\n"
+    "| `to` | the receivers, a name or a list of names; required for encoders and funnels; an ATB bridge and an ETF without it are sinks; `\"funnel:3\"` is input 3, `\"funnel\"` the first free input |\n"
     "| `preset` | minimal, typical (default) or maximal: the default of every key below |\n"
     "| `ts_source` | the encoder or funnel that provides shared timestamps (trTsMode 4) |\n"
     "| `set` | names and values of fields that `ntr_system_start` writes |\n"
+    "| `prefer` | the same for values that the hardware need not accept |\n"
     "\n"
     "## Behaviour where the specification leaves a choice\n"
     "\n"
@@ -85,6 +86,12 @@ static const char text[] =
     "* A comparator with input iaddr is true for a block when it is true for at least one of the block's instructions. The\n"
     "  window of an exception or interrupt filter extends from the block that the trap ends to the block that the return\n"
     "  ends.\n"
+    "* An ATB bridge with a receiver gives its trace ID to its messages; funnels of either kind keep it. A CoreSight funnel\n"
+    "  takes messages from enabled inputs only; at the others they wait.\n"
+    "* A TMC takes its configuration when tmcTraceCaptEn is set, and then ignores writes to all registers but\n"
+    "  tmcFormatterControl. Clearing tmcTraceCaptEn without a flush loses the frame that is not complete. The read pointer of a\n"
+    "  circular buffer is the write pointer once it has wrapped. A formatter repeats the trace ID at least every 10 frames. An\n"
+    "  ETR whose memory or table of pages does not answer stops with tmcMemErr.\n"
     "* `rate` 0 means no limit. Without rates and without PIB sinks, a system needs no call of `ntr_system_step`.\n";
 
 int main(void) {

@@ -18,7 +18,7 @@ static const struct {
     {LIST("{\"name\":5}"), "components[0].name: expected text, found 5"},
     {LIST("{\"name\":\"a:b\"}"), "components[0].name: \"a:b\": a name must not contain a colon"},
     {LIST("{\"name\":\"a\",\"type\":\"sink\"}"),
-     "components[0].type: expected encoder, funnel, ram, pib or atb, found \"sink\""},
+     "components[0].type: expected encoder, funnel, ram, pib, atb, csfunnel, etb, etf, etr or tmc, found \"sink\""},
     {LIST("{\"name\":\"a\",\"type\":\"ram\"}"), "components[0].base: is required"},
     {LIST("{\"name\":\"a\",\"type\":\"ram\",\"base\":\"0x1004\"}"),
      "components[0].base: expected a multiple of 0x1000, found \"0x1004\""},
