@@ -19,6 +19,7 @@ typedef struct ntr_cover_line {
     const char *file;
     uint32_t line;
     bool known;          /* false: the count is 0, but executions may be hidden by a gap in the trace */
+    bool only_end;       /* only ends of functions that return a value: gcov does not list the line */
     uint64_t count;
     size_t first_branch; /* index of its first branch in ntr_coverage_branches */
     size_t branches;

@@ -91,6 +91,10 @@ NTR_API ntr_place ntr_tally_count_place(const ntr_tally *tally, const ntr_insn_c
  * means all views. Release the array with ntr_tally_free_counts. Errors: NTR_E_MEMORY. */
 NTR_API ntr_status ntr_tally_instructions(ntr_tally *tally, const ntr_program *program, uint32_t view,
                                           ntr_insn_count **counts, size_t *count);
+/* The same, and the instructions that do not retire (ECALL, EBREAK): they count as executed when execution has arrived
+ * there. For coverage, where such an instruction was reached. */
+NTR_API ntr_status ntr_tally_arrivals(ntr_tally *tally, const ntr_program *program, uint32_t view,
+                                      ntr_insn_count **counts, size_t *count);
 NTR_API void ntr_tally_free_counts(const ntr_tally *tally, ntr_insn_count *counts);
 
 #ifdef __cplusplus

@@ -79,9 +79,14 @@ static const char *keep_file(ntr_coverage *c, const char *file) {
     return c->last_kept = ntr_texts_keep(&c->texts, file);
 }
 
+/* gcov does not count ends of functions: they count only where a line contains nothing else. */
 static void merge_line(void *to, const void *from) {
     ntr_cover_line *x = to;
     const ntr_cover_line *y = from;
+    if (x->only_end != y->only_end) {
+        if (x->only_end) *x = *y;
+        return;
+    }
     x->count += y->count;
     x->known = x->count || (x->known && y->known);
 }
@@ -89,12 +94,12 @@ static void merge_line(void *to, const void *from) {
 /* Consecutive instructions of a line are merged at once, so that less has to be sorted. */
 static ntr_status add_line(ntr_coverage *c, const ntr_line_insn *insn, bool known) {
     const char *file = keep_file(c, insn->file);
-    uint64_t executed = insn->count.executed;
     const ntr_cover_line line = {
         .file = file,
         .line = insn->line,
-        .known = known || executed,
-        .count = executed > insn->inside ? executed - insn->inside : 0,
+        .known = known || insn->count.executed,
+        .only_end = insn->only_end,
+        .count = insn->passes,
     };
     if (!file) return NTR_E_MEMORY;
     ntr_cover_line *last = c->line_count ? &c->lines[c->line_count - 1] : NULL;
@@ -140,8 +145,7 @@ static ntr_status add_function(void *user, const ntr_frame *frame) {
         ntr_reserve(c->allocator, (void **)&c->functions, &c->function_capacity, c->function_count + 1,
                     sizeof *c->functions))
         return NTR_E_MEMORY;
-    const ntr_line_insn *entry = ntr_line_flow_find(adder->flow, frame->entry);
-    uint64_t count = entry ? entry->count.executed : 0;
+    const uint64_t count = ntr_line_flow_entries(adder->flow, frame->entry, frame->size);
     c->functions[c->function_count++] = (ntr_cover_function){
         .name = name,
         .linkage = linkage,
@@ -200,7 +204,7 @@ static ntr_status add_image(ntr_coverage *c, ntr_debug_info *debug, ntr_line_cou
     if (status) return status;
     if (ntr_program_image(counts->program, index, &info) != NTR_OK) info.bias = 0;
     for (size_t i = 0; !status && i < flow.count; i++) {
-        if (!is_selected(c, flow.insns[i].file)) continue;
+        if (!flow.insns[i].line || !is_selected(c, flow.insns[i].file)) continue;
         status = add_line(c, &flow.insns[i], known);
         if (!status && flow.insns[i].count.flow == NTR_FLOW_BRANCH) status = add_branch(c, &flow.insns[i], info.bias);
     }

@@ -135,6 +135,7 @@ static ntr_frame frame_of(const ntr_scope *scope) {
         .inlined = scope->parent != NTR_SCOPE_NONE,
         .inlined_somewhere = scope->inlined_somewhere,
         .never_returns = scope->never_returns,
+        .returns_value = scope->returns_value,
     };
 }
 

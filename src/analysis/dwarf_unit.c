@@ -193,6 +193,7 @@ static ntr_status add_scope(die_walk *w, Dwarf_Die *die, uint32_t parent, uint32
         .declared_line = number(die, DW_AT_decl_line),
         .inlined_somewhere = was_inlined(die),
         .never_returns = parent == NTR_SCOPE_NONE && flag(die, DW_AT_noreturn),
+        .returns_value = dwarf_hasattr_integrate(die, DW_AT_type) != 0,
     };
     if (parent != NTR_SCOPE_NONE) {
         u->scopes[*index].call_file = shown_file(u, call_file(w->unit_die, die));

@@ -19,6 +19,7 @@ typedef struct ntr_scope {
     uint64_t entry, size; /* entry address; bytes from there to the end of that range */
     bool inlined_somewhere; /* DW_AT_inline: the compiler has inlined the function */
     bool never_returns;     /* DW_AT_noreturn */
+    bool returns_value;     /* DW_AT_type */
 } ntr_scope;
 #define NTR_SCOPE_NONE UINT32_MAX
 

@@ -1,4 +1,5 @@
 #include "analysis/line_flow.h"
+#include "analysis/line_passes.h"
 
 #include "analysis/tally_state.h"
 #include "base/allocator.h"
@@ -12,6 +13,7 @@ typedef struct line_flow_builder {
     const ntr_insn_count *counts; /* executed instructions, sorted by address */
     size_t count_count, count_at, index;
     uint64_t function_low, function_high; /* range of the last function */
+    bool returns_value;
 } line_flow_builder;
 
 /* Rows are in address order, so the counts are traversed once. */
@@ -31,8 +33,10 @@ static uint64_t function_at(line_flow_builder *m, uint64_t address) {
     ntr_frame frame;
     if (address >= m->function_low && address < m->function_high) return m->function_low;
     m->function_low = m->function_high = 0;
+    m->returns_value = false;
     if (ntr_debug_info_function(m->debug, ntr_program_image_place(m->program, m->index, address), &frame) != NTR_OK)
         return 0;
+    m->returns_value = frame.returns_value;
     if (address < frame.entry || address - frame.entry >= frame.size) return frame.entry;
     m->function_low = frame.entry;
     m->function_high = frame.entry + frame.size;
@@ -50,55 +54,14 @@ static ntr_status add_row(line_flow_builder *m, const ntr_line_row *row) {
         f->insns[f->count++] = (ntr_line_insn){
             .count = count_at(m, at, &insn),
             .file = row->file,
-            .line = row->line,
+            .line = row->file ? row->line : 0,
+            .column = row->column,
             .function = function_at(m, at),
+            .returns_value = m->returns_value,
+            .target = insn.target,
         };
     }
     return NTR_OK;
-}
-
-/* The link registers of a swap of coroutines also serve calls by a pointer (callstack_change.c, enter). */
-static bool is_call(const ntr_line_insn *insn) {
-    const ntr_flow flow = (ntr_flow)insn->count.flow;
-    return flow == NTR_FLOW_DIRECT_CALL || flow == NTR_FLOW_INDIRECT_CALL || flow == NTR_FLOW_CO_SWAP;
-}
-
-static bool same_line(const ntr_line_insn *a, const ntr_line_insn *b) {
-    return a->line == b->line && a->function == b->function && a->file == b->file;
-}
-
-/* Returns the preceding instruction when it is adjacent and belongs to the same line, otherwise NULL. */
-static const ntr_line_insn *before(const ntr_line_flow *f, const ntr_line_insn *insn) {
-    const ntr_line_insn *b = insn - 1;
-    if (insn == f->insns || b->count.address + b->count.size != insn->count.address) return NULL;
-    return same_line(b, insn) ? b : NULL;
-}
-
-/* Returns whether all executions of an instruction come straight from an earlier one of its line, through other lines.
- * So a statement of several lines returns to its first one, for example to a call after its arguments. */
-static bool returns_to_line(const ntr_line_flow *f, const ntr_line_insn *insn) {
-    enum { RETURN_STEPS_MAX = 256 };
-    const ntr_line_insn *at = insn;
-    for (unsigned i = 0; i < RETURN_STEPS_MAX && at > f->insns; i++, at--) {
-        const ntr_line_insn *b = at - 1;
-        const bool linear = b->count.flow == NTR_FLOW_LINEAR, call = is_call(b);
-        if (b->count.address + b->count.size != at->count.address || b->function != at->function) return false;
-        if (!(linear && b->count.executed == at->count.executed) && !(call && b->count.executed >= at->count.executed))
-            return false;
-        if (same_line(b, insn)) return true;
-    }
-    return false;
-}
-
-static void add_straight_flow(ntr_line_flow *f) {
-    for (size_t i = 0; i < f->count; i++) {
-        const ntr_line_insn *b = before(f, &f->insns[i]);
-        if (!b && f->insns[i].count.executed && returns_to_line(f, &f->insns[i]))
-            f->insns[i].inside = f->insns[i].count.executed;
-        if (!b) continue;
-        if (b->count.flow == NTR_FLOW_LINEAR) f->insns[i].inside += b->count.executed;
-        if (b->count.flow == NTR_FLOW_BRANCH) f->insns[i].inside += b->count.not_taken;
-    }
 }
 
 ntr_line_insn *ntr_line_flow_find(const ntr_line_flow *f, uint64_t address) {
@@ -113,30 +76,16 @@ ntr_line_insn *ntr_line_flow_find(const ntr_line_flow *f, uint64_t address) {
     return low < f->count && f->insns[low].count.address == address ? &f->insns[low] : NULL;
 }
 
-/* Returns whether the end of the row continues the same execution of the line: a forward jump inside the line, or the
- * return of a call made in it (also a second return, as after setjmp). A backward jump starts a new execution. */
-static bool stays(const ntr_line_flow *f, const ntr_tally_row *row, const ntr_line_insn *to) {
-    const ntr_line_insn *from;
-    switch ((ntr_end)row->end) {
-    case NTR_END_TAKEN:
-    case NTR_END_JUMP:
-    case NTR_END_INDIRECT_JUMP:
-        from = ntr_line_flow_find(f, row->last);
-        return row->target > row->last && from && same_line(from, to);
-    case NTR_END_RETURN:
-    case NTR_END_CO_SWAP: from = before(f, to); return from && is_call(from);
-    default: return false;
+/* A jump back to the entry from inside of the function is not another call of it. */
+uint64_t ntr_line_flow_entries(const ntr_line_flow *f, uint64_t entry, uint64_t size) {
+    const ntr_line_insn *insn = ntr_line_flow_find(f, entry), *end = f->insns + f->count;
+    uint64_t jumps = 0, executed = insn ? insn->count.executed : 0;
+    for (; executed && insn < end && insn->count.address - entry < size; insn++) {
+        if (insn->target != entry) continue;
+        if (insn->count.flow == NTR_FLOW_BRANCH) jumps += insn->count.taken;
+        if (insn->count.flow == NTR_FLOW_DIRECT_JUMP) jumps += insn->count.executed;
     }
-}
-
-static void add_jumps(ntr_line_flow *f, const ntr_line_counts *counts, size_t index) {
-    size_t count;
-    const ntr_tally_row *rows = ntr_tally_rows(counts->tally, &count);
-    for (size_t i = 0; i < count; i++) {
-        const bool inside = !rows[i].target_unknown && counts->images[i].target == index;
-        ntr_line_insn *to = inside ? ntr_line_flow_find(f, rows[i].target) : NULL;
-        if (to && stays(f, &rows[i], to)) to->inside += rows[i].count;
-    }
+    return executed > jumps ? executed - jumps : executed != 0;
 }
 
 static size_t image_of(const ntr_line_counts *counts, ntr_place place) {
@@ -156,8 +105,7 @@ static ntr_status make_counts(ntr_line_counts *counts) {
             image_of(counts, ntr_tally_row_place(counts->tally, &rows[i], rows[i].last)),
             rows[i].target_unknown ? SIZE_MAX
                                    : image_of(counts, ntr_tally_row_place(counts->tally, &rows[i], rows[i].target))};
-    ntr_status status =
-        ntr_tally_instructions(counts->tally, counts->program, UINT32_MAX, &counts->items, &counts->count);
+    ntr_status status = ntr_tally_arrivals(counts->tally, counts->program, UINT32_MAX, &counts->items, &counts->count);
     counts->made = status == NTR_OK;
     return status;
 }
@@ -184,15 +132,10 @@ ntr_status ntr_line_flow_make(ntr_line_flow *flow, ntr_debug_info *debug, ntr_li
                            .index = index,
                            .counts = counts->items,
                            .count_count = counts->count};
-    for (size_t i = 0; !status && i < row_count; i++)
-        if (rows[i].line && rows[i].file) status = add_row(&m, &rows[i]);
-    if (status) {
-        ntr_line_flow_release(flow);
-        return status;
-    }
-    add_straight_flow(flow);
-    add_jumps(flow, counts, index);
-    return NTR_OK;
+    for (size_t i = 0; !status && i < row_count; i++) status = add_row(&m, &rows[i]);
+    if (!status) status = ntr_line_passes_count(flow, debug, counts, index);
+    if (status) ntr_line_flow_release(flow);
+    return status;
 }
 
 void ntr_line_flow_release(ntr_line_flow *flow) {

@@ -1,25 +1,20 @@
-/* Instructions of one image with lines and counts, and the number of times that control reached each line.
- *
- * Idea: the count of a line is the sum, over its instructions, of `executed - inside`. `inside` counts the executions
- * of an instruction that continue an execution of the line: fall-through from the preceding instruction of the line, a
- * forward jump in the line, the return of a call made in the line, or straight code through other lines of a statement.
- * What remains is control that came from another line, or a backward jump in the line (a loop), as gcov counts it.
- *
- * Example: a line has instructions A, B (a call) and C, and is executed three times. Each instruction has executed = 3.
- * B is reached by fall-through and C by the return of the call, so both have inside = 3. The count is 3 + 0 + 0 = 3. */
+/* Instructions of one image with lines and counts, and the number of passes through each line (line_passes.h). */
 #ifndef NTR_ANALYSIS_LINE_FLOW_H
 #define NTR_ANALYSIS_LINE_FLOW_H
 
 #include <ntrace/debug_info.h>
 #include <ntrace/tally.h>
 
-/* An instruction that belongs to a line. */
 typedef struct ntr_line_insn {
     ntr_insn_count count;
     const char *file;
-    uint32_t line;
+    uint32_t line;     /* 0: it belongs to no line */
+    uint32_t column;
+    bool returns_value; /* the function does */
+    bool only_end;      /* the line contains nothing but the end of the function, which returns a value */
     uint64_t function; /* entry address; lines of two functions are counted separately */
-    uint64_t inside;   /* number of times it was reached from its own line without a new execution of the line */
+    uint64_t target;   /* of a branch, direct jump or direct call */
+    uint64_t passes;   /* of the line, at its first instruction in the function; 0 at the others */
 } ntr_line_insn;
 
 typedef struct ntr_line_flow {
@@ -50,8 +45,11 @@ void ntr_line_counts_release(ntr_line_counts *counts);
 /* Creates the line flow of image `index`. Returns NTR_END when `index` is past the last image. Errors: NTR_E_MEMORY. */
 ntr_status ntr_line_flow_make(ntr_line_flow *flow, ntr_debug_info *debug, ntr_line_counts *counts, size_t index,
                               const ntr_allocator *allocator);
-/* Returns the instruction at `address`, or NULL when it was not executed or has no line. */
+/* Returns the instruction at `address`, or NULL when it is not in the line table. */
 ntr_line_insn *ntr_line_flow_find(const ntr_line_flow *flow, uint64_t address);
+
+/* Returns how often the code [entry, entry + size) of a function or an inlined copy was entered at its entry. */
+uint64_t ntr_line_flow_entries(const ntr_line_flow *flow, uint64_t entry, uint64_t size);
 
 void ntr_line_flow_release(ntr_line_flow *flow);
 

@@ -77,7 +77,7 @@ ntr_status ntr_object_coverage_add(ntr_object_coverage *c, const ntr_program *pr
     uint32_t *first_image = ntr_program_first_images(program, c->allocator);
     if (!first_image) return NTR_E_MEMORY;
     r.first_image = first_image;
-    ntr_status status = ntr_tally_instructions(tally, program, UINT32_MAX, &counts, &r.count);
+    ntr_status status = ntr_tally_arrivals(tally, program, UINT32_MAX, &counts, &r.count);
     r.counts = counts;
     for (size_t i = 0; status == NTR_OK; i++) status = add_image(&r, tally, i);
     ntr_tally_free_counts(tally, counts);

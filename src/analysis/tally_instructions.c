@@ -77,6 +77,30 @@ static ntr_status expand(count_table *t, ntr_instructions *instructions, const n
     return status == NTR_E_MEMORY ? status : NTR_OK;
 }
 
+/* ECALL and EBREAK do not retire. An arrival at one is counted as an execution. */
+static ntr_status add_trapping(count_table *t, const ntr_tally_row *row) {
+    const bool traps = row->end == NTR_END_EXCEPTION || row->end == NTR_END_TRAP;
+    const uint64_t address = traps ? row->address + UINT64_C(2) * row->halfwords : row->target;
+    ntr_insn insn;
+    if (!row->instructions || row->end == NTR_END_INTERRUPT || (!traps && row->target_unknown)) return NTR_OK;
+    const ntr_place place = ntr_tally_row_place(t->tally, row, address);
+    if (ntr_program_insn(t->program, place, &insn) || insn.flow != NTR_FLOW_TRAP) return NTR_OK;
+    if (ntr_reserve(t->tally->allocator, (void **)&t->items, &t->capacity, t->count + 1, sizeof *t->items))
+        return NTR_E_MEMORY;
+    const code_owner owner = owner_at(t, place);
+    t->items[t->count++] = (counted_insn){
+        .segment = owner.segment,
+        .count = {.address = address,
+                  .position = row->position,
+                  .view = row->view,
+                  .image = owner.image,
+                  .executed = row->count,
+                  .size = insn.size,
+                  .flow = insn.flow},
+    };
+    return NTR_OK;
+}
+
 static int compare_counts(const void *a, const void *b) {
     const counted_insn *x = a, *y = b;
     NTR_COMPARE_BY(count.address);
@@ -116,24 +140,27 @@ static ntr_status merge(const count_table *t, ntr_insn_count **counts, size_t *c
     return NTR_OK;
 }
 
-static ntr_status expand_all(count_table *t, uint32_t view) {
+static ntr_status expand_all(count_table *t, uint32_t view, bool trapping) {
     size_t rows;
     const ntr_tally_row *row = ntr_tally_rows(t->tally, &rows);
     ntr_instructions *instructions = ntr_instructions_new(t->program, t->tally->allocator);
     ntr_status status = instructions && t->first_image ? NTR_OK : NTR_E_MEMORY;
     for (size_t i = 0; i < rows && status == NTR_OK; i++)
-        if (view == UINT32_MAX || row[i].view == view) status = expand(t, instructions, &row[i]);
+        if (view == UINT32_MAX || row[i].view == view) {
+            status = expand(t, instructions, &row[i]);
+            if (status == NTR_OK && trapping) status = add_trapping(t, &row[i]);
+        }
     ntr_instructions_free(instructions);
     return status;
 }
 
-ntr_status ntr_tally_instructions(ntr_tally *t, const ntr_program *program, uint32_t view, ntr_insn_count **counts,
-                                  size_t *count) {
+static ntr_status count_all(ntr_tally *t, const ntr_program *program, uint32_t view, bool trapping,
+                            ntr_insn_count **counts, size_t *count) {
     count_table table = {
         .tally = t, .program = program, .first_image = ntr_program_first_images(program, t->allocator)};
     *counts = NULL;
     *count = 0;
-    ntr_status status = expand_all(&table, view);
+    ntr_status status = expand_all(&table, view, trapping);
     if (status == NTR_OK) {
         if (table.count) qsort(table.items, table.count, sizeof *table.items, compare_counts);
         status = merge(&table, counts, count);
@@ -141,6 +168,16 @@ ntr_status ntr_tally_instructions(ntr_tally *t, const ntr_program *program, uint
     ntr_dealloc(t->allocator, table.items);
     ntr_dealloc(t->allocator, table.first_image);
     return status;
+}
+
+ntr_status ntr_tally_instructions(ntr_tally *t, const ntr_program *program, uint32_t view, ntr_insn_count **counts,
+                                  size_t *count) {
+    return count_all(t, program, view, false, counts, count);
+}
+
+ntr_status ntr_tally_arrivals(ntr_tally *t, const ntr_program *program, uint32_t view, ntr_insn_count **counts,
+                              size_t *count) {
+    return count_all(t, program, view, true, counts, count);
 }
 
 void ntr_tally_free_counts(const ntr_tally *t, ntr_insn_count *counts) {
