@@ -82,7 +82,7 @@ static bool read_counts(struct annotate *n) {
     ntr_insn_count *counts;
     ntr_frame frame;
 
-    if (ntr_tally_arrivals(n->analysis->tally, n->analysis->program, UINT32_MAX, &counts, &n->count) != NTR_OK)
+    if (ntr_tally_instructions(n->analysis->tally, n->analysis->program, UINT32_MAX, &counts, &n->count) != NTR_OK)
         return false;
     n->counts = calloc(n->count + 1, sizeof *n->counts);
     for (size_t i = 0; n->counts && i < n->count; i++) {

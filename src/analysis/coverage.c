@@ -1,6 +1,6 @@
 #include <ntrace/coverage.h>
 
-#include "analysis/line_flow.h"
+#include "analysis/line_passes.h"
 #include "analysis/selected.h"
 #include "analysis/texts.h"
 #include "base/allocator.h"
@@ -202,6 +202,7 @@ static ntr_status add_image(ntr_coverage *c, ntr_debug_info *debug, ntr_line_cou
     c->last_kept = NULL;
     ntr_status status = ntr_line_flow_make(&flow, debug, counts, index, c->allocator);
     if (status) return status;
+    status = ntr_line_passes_count(&flow, debug, counts, index);
     if (ntr_program_image(counts->program, index, &info) != NTR_OK) info.bias = 0;
     for (size_t i = 0; !status && i < flow.count; i++) {
         if (!flow.insns[i].line || !is_selected(c, flow.insns[i].file)) continue;

@@ -1,5 +1,4 @@
 #include "analysis/line_flow.h"
-#include "analysis/line_passes.h"
 
 #include "analysis/tally_state.h"
 #include "base/allocator.h"
@@ -133,7 +132,6 @@ ntr_status ntr_line_flow_make(ntr_line_flow *flow, ntr_debug_info *debug, ntr_li
                            .counts = counts->items,
                            .count_count = counts->count};
     for (size_t i = 0; !status && i < row_count; i++) status = add_row(&m, &rows[i]);
-    if (!status) status = ntr_line_passes_count(flow, debug, counts, index);
     if (status) ntr_line_flow_release(flow);
     return status;
 }

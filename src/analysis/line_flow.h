@@ -42,7 +42,8 @@ typedef struct ntr_line_counts {
 
 void ntr_line_counts_release(ntr_line_counts *counts);
 
-/* Creates the line flow of image `index`. Returns NTR_END when `index` is past the last image. Errors: NTR_E_MEMORY. */
+/* Creates the line flow of image `index`, without passes. Returns NTR_END when `index` is past the last image. Errors:
+ * NTR_E_MEMORY. */
 ntr_status ntr_line_flow_make(ntr_line_flow *flow, ntr_debug_info *debug, ntr_line_counts *counts, size_t index,
                               const ntr_allocator *allocator);
 /* Returns the instruction at `address`, or NULL when it is not in the line table. */

@@ -7,18 +7,18 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define NONE      UINT32_MAX
+#define NO_INDEX  UINT32_MAX
 #define MIN(a, b) ((a) < (b) ? (a) : (b))
 
-typedef struct block {
+typedef struct pass_block {
     uint32_t first, last; /* instructions */
     uint32_t end;         /* the first instruction of the function's end, or after `last` */
-    uint32_t next;        /* the block after it in memory, which it can continue at, or NONE */
+    uint32_t next;        /* the block after it in memory, which it can continue at, or NO_INDEX */
     uint32_t first_arc, arcs;
     bool cleans;          /* calls of `next` are other passes */
     uint64_t rest;        /* executions that no arc leads to: calls of the function, landing pads, second returns */
     uint64_t unreturned;  /* calls at the end that did not return */
-} block;
+} pass_block;
 
 typedef struct arc {
     uint32_t from, to; /* blocks */
@@ -51,17 +51,17 @@ typedef struct pass_graph {
     line_group *groups;
     uint32_t group_count;
     uint32_t *block_of; /* by instruction */
-    block *blocks;
+    pass_block *blocks;
     uint32_t block_count;
     arc *arcs; /* by `from` */
     size_t arc_count, arc_capacity;
     membership *members; /* by group */
     size_t member_count, member_capacity;
-    /* of the group that is being counted, by block */
+    /* of the group that is being counted, by pass_block */
     uint32_t *inside; /* group plus 1 */
     uint32_t *next_arc;
     uint8_t *color;
-    uint32_t *path; /* arcs from the root of the search to the current block */
+    uint32_t *path; /* arcs from the root of the search to the current pass_block */
 } pass_graph;
 
 /* ---- lines ------------------------------------------------------------------------------------- */
@@ -116,14 +116,14 @@ static bool adjacent(const ntr_line_insn *insn) {
     return insn->count.address + insn->count.size == insn[1].count.address && insn->function == insn[1].function;
 }
 
-/* Returns the instruction of the same function at an address, or NONE. */
+/* Returns the instruction of the same function at an address, or NO_INDEX. */
 static uint32_t find_in_function(const ntr_line_flow *f, const ntr_line_insn *from, uint64_t address) {
     const ntr_line_insn *to = ntr_line_flow_find(f, address);
-    return to && to->function == from->function ? (uint32_t)(to - f->insns) : NONE;
+    return to && to->function == from->function ? (uint32_t)(to - f->insns) : NO_INDEX;
 }
 
 static uint32_t direct_target(const ntr_line_flow *f, const ntr_line_insn *insn) {
-    if (insn->count.flow != NTR_FLOW_BRANCH && insn->count.flow != NTR_FLOW_DIRECT_JUMP) return NONE;
+    if (insn->count.flow != NTR_FLOW_BRANCH && insn->count.flow != NTR_FLOW_DIRECT_JUMP) return NO_INDEX;
     return find_in_function(f, insn, insn->target);
 }
 
@@ -143,7 +143,7 @@ static void mark_leaders(pass_graph *g) {
     for (size_t i = 0; i < f->count; i++) {
         if (i == 0 || f->insns[i - 1].count.flow != NTR_FLOW_LINEAR || !adjacent(&f->insns[i - 1])) g->block_of[i] = 1;
         const uint32_t target = direct_target(f, &f->insns[i]);
-        if (target != NONE) g->block_of[target] = 1;
+        if (target != NO_INDEX) g->block_of[target] = 1;
     }
     for (size_t i = 0; i < g->row_count; i++) {
         const ntr_line_insn *to = is_jump_row(g, i) ? ntr_line_flow_find(f, g->rows[i].target) : NULL;
@@ -159,11 +159,11 @@ static ntr_status make_blocks(pass_graph *g) {
     for (size_t i = 0; i < f->count; i++) g->block_count += g->block_of[i];
     g->blocks = ntr_alloc(g->allocator, g->block_count, sizeof *g->blocks);
     if (!g->blocks) return NTR_E_MEMORY;
-    uint32_t at = NONE;
+    uint32_t at = NO_INDEX;
     for (uint32_t i = 0; i < f->count; i++) {
         if (g->block_of[i]) {
             at++;
-            g->blocks[at] = (block){.first = i, .next = NONE, .rest = f->insns[i].count.executed};
+            g->blocks[at] = (pass_block){.first = i, .next = NO_INDEX, .rest = f->insns[i].count.executed};
             if (i && adjacent(&f->insns[i - 1])) g->blocks[at - 1].next = at;
         }
         g->block_of[i] = at;
@@ -194,13 +194,14 @@ static ntr_status add_jumps(pass_graph *g) {
         const ntr_line_insn *last = &f->insns[g->blocks[b].last];
         const uint32_t target = direct_target(f, last);
         const bool branch = last->count.flow == NTR_FLOW_BRANCH;
-        if (target != NONE) TRY(add_arc(g, b, g->block_of[target], branch ? last->count.taken : last->count.executed));
-        if (branch && g->blocks[b].next != NONE) TRY(add_arc(g, b, g->blocks[b].next, last->count.not_taken));
+        if (target != NO_INDEX)
+            TRY(add_arc(g, b, g->block_of[target], branch ? last->count.taken : last->count.executed));
+        if (branch && g->blocks[b].next != NO_INDEX) TRY(add_arc(g, b, g->blocks[b].next, last->count.not_taken));
     }
     for (size_t i = 0; i < g->row_count; i++) {
         const ntr_line_insn *from = is_jump_row(g, i) ? ntr_line_flow_find(f, g->rows[i].last) : NULL;
-        const uint32_t to = from ? find_in_function(f, from, g->rows[i].target) : NONE;
-        if (to != NONE) TRY(add_arc(g, g->block_of[from - f->insns], g->block_of[to], g->rows[i].count));
+        const uint32_t to = from ? find_in_function(f, from, g->rows[i].target) : NO_INDEX;
+        if (to != NO_INDEX) TRY(add_arc(g, g->block_of[from - f->insns], g->block_of[to], g->rows[i].count));
     }
     return NTR_OK;
 }
@@ -242,9 +243,9 @@ static void find_cleanups(pass_graph *g) {
  * executions came from the block before it, as far as that was executed. */
 static ntr_status add_straight_arcs(pass_graph *g) {
     for (uint32_t b = 0; b < g->block_count; b++) {
-        block *from = &g->blocks[b];
+        pass_block *from = &g->blocks[b];
         const ntr_line_insn *last = &g->flow->insns[from->last];
-        const bool call = is_call(last), next = from->next != NONE;
+        const bool call = is_call(last), next = from->next != NO_INDEX;
         const bool final = call && last->count.executed && never_returns(g, b);
         if (call && !final) from->unreturned = last->count.executed;
         if (last->count.flow == NTR_FLOW_BRANCH) {
@@ -253,7 +254,7 @@ static ntr_status add_straight_arcs(pass_graph *g) {
             if (!open) continue;
             if (next) TRY(add_arc(g, b, from->next, open));
             open -= next ? before - g->blocks[from->next].rest : 0;
-            if (target != NONE) TRY(add_arc(g, b, g->block_of[target], open));
+            if (target != NO_INDEX) TRY(add_arc(g, b, g->block_of[target], open));
         } else if (next && !final &&
                    (call || last->count.flow == NTR_FLOW_LINEAR || last->count.flow == NTR_FLOW_TRAP)) {
             const uint64_t before = g->blocks[from->next].rest;
@@ -277,7 +278,7 @@ static int compare_arcs(const void *a, const void *b) {
 static void index_arcs(pass_graph *g) {
     if (g->arc_count) qsort(g->arcs, g->arc_count, sizeof *g->arcs, compare_arcs);
     for (size_t i = g->arc_count; i-- > 0;) {
-        block *b = &g->blocks[g->arcs[i].from];
+        pass_block *b = &g->blocks[g->arcs[i].from];
         b->first_arc = (uint32_t)i;
         b->arcs++;
     }
@@ -300,13 +301,13 @@ static bool is_plain_jump(const pass_graph *g, uint32_t i) {
 }
 
 /* Each line counts once in a block. The block belongs to its greatest line (of each file, where the files change). The
- * last block of a function, which returns, belongs to none. */
+ * last pass_block of a function, which returns, belongs to none. */
 static ntr_status add_lines(pass_graph *g, uint32_t b) {
-    const block *const of = &g->blocks[b];
+    const pass_block *const of = &g->blocks[b];
     const ntr_line_insn *const insns = g->flow->insns;
     const uint64_t executed = insns[of->first].count.executed;
     const bool returns = insns[of->last].count.flow == NTR_FLOW_RETURN;
-    uint32_t greatest = NONE; /* an instruction */
+    uint32_t greatest = NO_INDEX; /* an instruction */
     for (uint32_t i = of->first; i <= of->last; i++) {
         line_group *group = &g->groups[g->group_of[i]];
         if (!insns[i].line || group->stamp == b + 1 || is_plain_jump(g, i)) continue;
@@ -317,13 +318,13 @@ static ntr_status add_lines(pass_graph *g, uint32_t b) {
         group->stamp = b + 1;
         group->sum += executed;
         if (returns) continue;
-        if (greatest != NONE && insns[greatest].file != insns[i].file) {
+        if (greatest != NO_INDEX && insns[greatest].file != insns[i].file) {
             TRY(add_member(g, g->group_of[greatest], b));
-            greatest = NONE;
+            greatest = NO_INDEX;
         }
-        if (greatest == NONE || insns[i].line > insns[greatest].line) greatest = i;
+        if (greatest == NO_INDEX || insns[i].line > insns[greatest].line) greatest = i;
     }
-    return greatest == NONE ? NTR_OK : add_member(g, g->group_of[greatest], b);
+    return greatest == NO_INDEX ? NTR_OK : add_member(g, g->group_of[greatest], b);
 }
 
 /* Finds the instructions at the end of a function that set the result and restore registers. gcov does not count them:
@@ -340,9 +341,9 @@ static void find_ends(pass_graph *g) {
         g->blocks[b].end = at;
     }
     for (uint32_t b = 0; b < g->block_count; b++) {
-        const block *of = &g->blocks[b];
+        const pass_block *of = &g->blocks[b];
         const uint32_t target = direct_target(g->flow, &insns[of->last]);
-        const block *to = target == NONE ? NULL : &g->blocks[g->block_of[target]];
+        const pass_block *to = target == NO_INDEX ? NULL : &g->blocks[g->block_of[target]];
         if (!to || insns[of->last].count.flow != NTR_FLOW_DIRECT_JUMP || of->last - of->first > COPY_MAX) continue;
         if (insns[to->last].count.flow != NTR_FLOW_RETURN || to->end != to->first) continue;
         if (g->group_of[of->first] == g->group_of[to->first] && g->group_of[of->last] == g->group_of[to->first])
@@ -383,7 +384,7 @@ static uint64_t cycles_from(pass_graph *g, uint32_t root, uint32_t group) {
     uint32_t at = root;
     g->color[root] = ON_PATH;
     for (;;) {
-        const block *b = &g->blocks[at];
+        const pass_block *b = &g->blocks[at];
         if (g->next_arc[at] == b->arcs) {
             g->color[at] = FINISHED;
             if (length == 0) return cycles;
@@ -422,7 +423,7 @@ static uint64_t count_passes(pass_graph *g, const membership *members, size_t co
     uint64_t passes = 0, entered = 0, unreturned = 0;
     for (size_t i = 0; i < count; i++) g->inside[members[i].block] = group + 1;
     for (size_t i = 0; i < count; i++) {
-        block *b = &g->blocks[members[i].block];
+        pass_block *b = &g->blocks[members[i].block];
         const ntr_insn_count *first = &g->flow->insns[b->first].count;
         passes += first->executed;
         if (first->address != g->flow->insns[b->first].function) entered += b->rest;
@@ -478,7 +479,7 @@ ntr_status ntr_line_passes_count(ntr_line_flow *flow, ntr_debug_info *debug, con
                                  size_t index) {
     pass_graph g = {.allocator = flow->allocator, .flow = flow, .counts = counts, .debug = debug, .index = index};
     if (flow->count == 0) return NTR_OK;
-    if (flow->count >= NONE) return NTR_E_LIMIT;
+    if (flow->count >= NO_INDEX) return NTR_E_LIMIT;
     g.rows = ntr_tally_rows(counts->tally, &g.row_count);
     const ntr_status status = count(&g);
     void *const parts[] = {g.group_of, g.first_of, g.groups,   g.block_of, g.blocks, g.arcs,
