@@ -86,6 +86,7 @@ int cli_analysis_open(struct cli_analysis *a, const char *path, const struct cli
     a->data.functions = ntr_functions_new(a->data.debug, &cli_memory);
     if (!a->data.functions) return out_of_memory(a);
     if (a->trace.bundle) cli_tasks_load(a->path, &a->tasks);
+    if (a->trace.perf) cli_tasks_of_perf(a->trace.perf, a->path, &a->tasks);
     ntr_functions_set_tasks(a->data.functions, a->tasks);
     return a->answer ? CLI_OK : open_decoder(a);
 }

@@ -69,7 +69,9 @@ static int infer(ntr_perf_data *data, const char *path, const struct cli_images 
     int status = program ? load(data, path, images, program) : cli_fail("%s: out of memory", path);
 
     if (status == CLI_OK) status = cli_images_load(images, program);
-    if (status == CLI_OK) status = cli_auto_params(stream, 0, path, ntr_perf_data_sample(data), program, params);
+    if (status == CLI_OK)
+        status = stream->infer ? cli_auto_params(stream, 0, path, ntr_perf_data_sample(data), program, params)
+                               : cli_auto_defaults(path, ntr_perf_data_sample(data), program, params);
     ntr_program_free(program);
     return status;
 }
@@ -99,7 +101,8 @@ static int make_stream(ntr_perf_data *data, const char *path, const struct cli_i
     ntr_params_init(&base, NULL);
     const uint32_t known = ntr_perf_data_params(data, &base);
     if (cli_stream_params(stream, &base, params) != CLI_OK) return CLI_FAILED;
-    if (!known && stream->infer && infer(data, path, images, stream, params) != CLI_OK) return CLI_FAILED;
+    const bool open = !known && (stream->infer || !cli_stream_given(stream)); /* nothing says the width of SRC */
+    if (open && infer(data, path, images, stream, params) != CLI_OK) return CLI_FAILED;
     return write_stream(data, path, params, fd);
 }
 

@@ -41,6 +41,10 @@ NTR_API const ntr_task *ntr_tasks_of(const ntr_tasks *tasks, uint16_t src, size_
  * the pid of the process), or NULL. */
 NTR_API const ntr_task *ntr_tasks_last(const ntr_tasks *tasks, uint32_t pid);
 
+/* Returns whose this context is (scontext), whichever hart has it, or NULL. perf.data says that, and a user who knows
+ * it. */
+NTR_API const ntr_task *ntr_tasks_context(const ntr_tasks *tasks, uint64_t scontext);
+
 #ifdef __cplusplus
 }
 #endif

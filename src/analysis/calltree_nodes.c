@@ -117,11 +117,16 @@ static uint32_t name_of_process(const ntr_calltree *t, const ntr_task *task) {
 static uint32_t name_of(const ntr_calltree *t, const ntr_stack_moment *moment) {
     const ntr_context *context = moment->context;
     char name[96];
-    if (t->split == NTR_CALLTREE_PROCESSES && moment->task) return name_of_process(t, moment->task);
+    const ntr_tasks *tasks = ntr_functions_tasks(t->functions);
+    const ntr_task *owner = tasks && context->has_scontext ? ntr_tasks_context(tasks, context->scontext) : NULL;
+    if (t->split == NTR_CALLTREE_PROCESSES && (moment->task || owner))
+        return name_of_process(t, moment->task ? moment->task : owner);
     int used = snprintf(name, sizeof name, "hart %u", moment->src);
     if (t->split == NTR_CALLTREE_CONTEXTS && context->has_scontext)
         used += snprintf(name + used, sizeof name - (size_t)used, " scontext 0x%llx",
                          (unsigned long long)context->scontext);
+    if (t->split == NTR_CALLTREE_CONTEXTS && owner)
+        used += snprintf(name + used, sizeof name - (size_t)used, " %.32s", owner->name);
     if (t->split == NTR_CALLTREE_CONTEXTS && context->has_hcontext)
         snprintf(name + used, sizeof name - (size_t)used, " hcontext 0x%llx", (unsigned long long)context->hcontext);
     return ntr_functions_named(t->functions, name);

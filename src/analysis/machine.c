@@ -41,7 +41,15 @@ static void update_row(ntr_machine *m, machine_thread *thread, const ntr_event *
         if (task || (same_guest(row, &e->context) && (!user || (row->user && row->scontext == e->context.scontext))))
             return;
     }
-    const ntr_thread like = describe(hart, e, task, user);
+    ntr_thread like = describe(hart, e, task, user);
+    const ntr_tasks *tasks = ntr_functions_tasks(m->functions);
+    const ntr_task *owner = !task && tasks && like.has_scontext ? ntr_tasks_context(tasks, like.scontext) : NULL;
+    if (owner) {
+        like.name = owner->name;
+        like.has_pid = owner->has_pid;
+        like.pid = owner->pid;
+        like.tgid = owner->tgid;
+    }
     thread->row = ntr_machine_thread_row(m, &like);
     thread->task = task;
 }

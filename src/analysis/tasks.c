@@ -14,6 +14,8 @@ struct ntr_tasks {
     char *text; /* a copy: names are strings inside it */
     ntr_task *items;
     size_t count, capacity;
+    ntr_task *contexts; /* lines without a hart, sorted by context */
+    size_t context_count, context_capacity;
     const ntr_task **last; /* of each pid, the entry with the highest position; sorted by pid */
     size_t last_count;
 };
@@ -46,13 +48,21 @@ static bool take_number(char **at, uint64_t most, uint64_t *number, bool *known)
     return true;
 }
 
-static bool parse(char *line, ntr_task *task) {
+static int by_context(const void *left, const void *right) {
+    const ntr_task *x = left, *y = right;
+    NTR_COMPARE_BY(scontext);
+    return NTR_COMPARE(x->name, y->name);
+}
+
+/* *hart: false for a line that says whose a context is, on whichever hart. */
+static bool parse(char *line, ntr_task *task, bool *hart) {
     uint64_t src, pid, tgid;
     bool known, process;
     *task = (ntr_task){0};
     if (!take_number(&line, UINT64_MAX, &task->position, &known) || !known) return false;
-    if (!take_number(&line, UINT16_MAX, &src, &known) || !known) return false;
+    if (!take_number(&line, UINT16_MAX, &src, hart)) return false;
     if (!take_number(&line, UINT64_MAX, &task->scontext, &task->has_scontext)) return false;
+    if (!*hart && !task->has_scontext) return false;
     if (!take_number(&line, UINT64_MAX, &task->task, &known) || !known) return false;
     if (!take_number(&line, UINT32_MAX, &pid, &task->has_pid)) return false;
     if (!take_number(&line, UINT32_MAX, &tgid, &process)) return false;
@@ -76,12 +86,17 @@ static ntr_status read_lines(ntr_tasks *t, size_t size, size_t *line) {
     *line = 1;
     if (!at) return NTR_E_FORMAT;
     for (*line = 3; (stop = memchr(at, '\n', (size_t)(end - at))); ++*line, at = stop + 1) {
+        ntr_task task;
+        bool hart;
         *stop = 0;
-        if (ntr_reserve(t->allocator, (void **)&t->items, &t->capacity, t->count + 1, sizeof *t->items))
+        if (strlen(at) != (size_t)(stop - at) || !parse(at, &task, &hart)) return NTR_E_FORMAT;
+        if (hart ? ntr_reserve(t->allocator, (void **)&t->items, &t->capacity, t->count + 1, sizeof *t->items)
+                 : ntr_reserve(t->allocator, (void **)&t->contexts, &t->context_capacity, t->context_count + 1,
+                               sizeof *t->contexts))
             return NTR_E_MEMORY;
-        if (strlen(at) != (size_t)(stop - at) || !parse(at, &t->items[t->count])) return NTR_E_FORMAT;
-        t->count++;
+        *(hart ? &t->items[t->count++] : &t->contexts[t->context_count++]) = task;
     }
+    if (t->context_count) qsort(t->contexts, t->context_count, sizeof *t->contexts, by_context);
     if (t->count) qsort(t->items, t->count, sizeof *t->items, by_place);
     return NTR_OK;
 }
@@ -150,6 +165,7 @@ void ntr_tasks_free(ntr_tasks *tasks) {
     const ntr_allocator *allocator = tasks->allocator;
     ntr_dealloc(allocator, tasks->text);
     ntr_dealloc(allocator, tasks->items);
+    ntr_dealloc(allocator, tasks->contexts);
     ntr_dealloc(allocator, tasks->last);
     ntr_dealloc(allocator, tasks);
 }
@@ -172,4 +188,16 @@ const ntr_task *ntr_tasks_last(const ntr_tasks *tasks, uint32_t pid) {
             high = middle;
     }
     return low < tasks->last_count && tasks->last[low]->pid == pid ? tasks->last[low] : NULL;
+}
+
+const ntr_task *ntr_tasks_context(const ntr_tasks *tasks, uint64_t scontext) {
+    size_t low = 0, high = tasks->context_count;
+    while (low < high) {
+        const size_t middle = low + (high - low) / 2;
+        if (tasks->contexts[middle].scontext < scontext)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low < tasks->context_count && tasks->contexts[low].scontext == scontext ? &tasks->contexts[low] : NULL;
 }

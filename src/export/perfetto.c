@@ -132,7 +132,12 @@ static void put_event(ntr_export *x, int type, uint64_t time, const ntr_timeslic
     event.track_uuid = p->track;
     if (type == BEGIN && slice->kind == NTR_SLICE_CONTEXT) {
         int used = slice->guest ? snprintf(name, sizeof name, "guest %llu: ", (unsigned long long)slice->guest) : 0;
-        snprintf(name + used, sizeof name - (size_t)used, "context 0x%llx", (unsigned long long)slice->value);
+        const ntr_tasks *tasks = ntr_functions_tasks(x->analysis.functions);
+        const ntr_task *owner = tasks ? ntr_tasks_context(tasks, slice->value) : NULL;
+        if (owner)
+            snprintf(name + used, sizeof name - (size_t)used, "%.40s (%lu)", owner->name, (unsigned long)owner->tgid);
+        else
+            snprintf(name + used, sizeof name - (size_t)used, "context 0x%llx", (unsigned long long)slice->value);
         event.name = name;
     } else if (type == BEGIN && slice->kind == NTR_SLICE_GAP) {
         snprintf(name, sizeof name, "gap: %s", ntr_status_text((ntr_status) - (int)slice->value));

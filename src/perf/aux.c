@@ -10,7 +10,7 @@
 #include <inttypes.h>
 #include <stdlib.h>
 
-enum { AUX_TRUNCATED = 1, AUX_OVERWRITE = 2, AUX_PARTIAL = 4, AUX_COLLISION = 8 };
+enum { AUX_TRUNCATED = 1, AUX_OVERWRITE = 2, AUX_PARTIAL = 4, AUX_COLLISION = 8, AUX_FORMAT_SHIFT = 8 };
 
 /* ---- buffers */
 
@@ -124,6 +124,7 @@ static ntr_status add_aux(struct ntr_perf_data *data, const struct ntr_perf_reco
     f->wrapped = (flags & AUX_OVERWRITE) != 0;
     f->loss = (flags & (AUX_TRUNCATED | AUX_PARTIAL | AUX_COLLISION)) != 0;
     f->apart = apart;
+    f->format = (uint8_t)(flags >> AUX_FORMAT_SHIFT);
     return find_bytes(data, buffer, f);
 }
 

@@ -74,6 +74,7 @@ bool ntr_perf_file_find(struct ntr_perf_search *s, const char *path) {
 bool ntr_perf_kernel_find(struct ntr_perf_search *s, const char *release) {
     static const char *const places[] = {"/usr/lib/debug/boot/vmlinux-", "/boot/vmlinux-",
                                          "/usr/lib/debug/lib/modules/"};
+    static const char *const without_release[] = {"/boot/vmlinux", "/vmlinux", "/usr/lib/debug/boot/vmlinux"};
     const char *sysroot = s->config->sysroot ? s->config->sysroot : "";
     char name[4096];
 
@@ -83,5 +84,7 @@ bool ntr_perf_kernel_find(struct ntr_perf_search *s, const char *release) {
         snprintf(name, sizeof name, "%s%s%s", places[i], release, i == 2 ? "/vmlinux" : "");
         if (try_path(s, sysroot, name)) return true;
     }
+    for (size_t i = 0; s->config->sysroot && i < sizeof without_release / sizeof *without_release; i++)
+        if (try_path(s, sysroot, without_release[i])) return true;
     return false;
 }

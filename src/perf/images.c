@@ -149,7 +149,7 @@ static uint64_t text_of(const char *path) {
 }
 
 static void bind_kernel(const struct ntr_perf_data *data, ntr_image_options *o) {
-    o->has_prv = data->owner_seen;
+    o->has_prv = data->modes_sent; /* else its addresses are enough: Linux has them in another half */
     o->prv = 1;
 }
 

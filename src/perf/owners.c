@@ -29,8 +29,11 @@ static void note_message(struct ntr_perf_scan *s, struct ntr_perf_fragment *f, c
         if (!f->timed || s->ticks > f->last_time) f->last_time = s->ticks;
         f->timed = true;
     }
-    if (m->defect || !ntr_has_role(m->tcode, NTR_ROLE_CONTEXT) || !NTR_HAS(m, PROCESS)) return;
+    const bool owner = !m->defect && ntr_has_role(m->tcode, NTR_ROLE_CONTEXT) && NTR_HAS(m, PROCESS);
+    if (m->tcode != NTR_TCODE_NONE && !owner) s->at_sync[s->source] = ntr_has_role(m->tcode, NTR_ROLE_SYNC);
+    if (!owner) return;
     s->data->owner_seen = true;
+    s->data->modes_sent |= !s->at_sync[s->source];
     if (ntr_ownership_format(m->process) != NTR_FORMAT_SCONTEXT || runs->count == RUNS_MAX) return;
     uint64_t scontext = m->process >> NTR_PROCESS_CONTEXT;
     if (!runs->count || runs->scontext[runs->count - 1] != scontext) runs->scontext[runs->count++] = scontext;
@@ -66,14 +69,25 @@ static ntr_status learn_fragment(struct ntr_perf_data *data, const struct ntr_pe
     return NTR_OK;
 }
 
-static ntr_status survey_buffer(struct ntr_perf_scan *s, struct runs *runs) {
+/* Linux gives a thread its number as scontext. That this is so is taken from the numbers: nearly all are those of
+ * threads of which the file has a record. Without records of context switches nothing else says who runs. */
+static void count_threads(struct ntr_perf_data *data, const struct runs *runs, size_t *known, size_t *all) {
+    for (size_t i = 0; i < runs->count; i++) {
+        if (!runs->scontext[i]) continue; /* the idle task */
+        *known += ntr_perf_process_of(data, runs->scontext[i], UINT64_MAX) != NTR_PERF_NOBODY;
+        ++*all;
+    }
+}
+
+static ntr_status survey_buffer(struct ntr_perf_scan *s, struct runs *runs, size_t *known, size_t *all) {
     struct ntr_perf_fragment *f;
     ntr_message m;
 
     while ((f = ntr_perf_scan_fragment(s))) {
         runs->count = 0;
         while (ntr_perf_scan_message(s, &m)) note_message(s, f, &m, runs);
-        TRY(learn_fragment(s->data, s->buffer, f, runs));
+        count_threads(s->data, runs, known, all);
+        if (s->data->switch_seen) TRY(learn_fragment(s->data, s->buffer, f, runs));
     }
     return NTR_OK;
 }
@@ -82,11 +96,13 @@ ntr_status ntr_perf_survey(struct ntr_perf_data *data, const ntr_params *params)
     struct ntr_perf_scan s = {0};
     struct runs *runs = ntr_alloc(data->allocator, 1, sizeof *runs);
     ntr_status status = runs ? ntr_perf_scan_new(&s, data, params) : NTR_E_MEMORY;
+    size_t known = 0, all = 0;
 
     for (size_t i = 0; i < data->buffer_count && status == NTR_OK; i++) {
         ntr_perf_scan_buffer(&s, i);
-        status = survey_buffer(&s, runs);
+        status = survey_buffer(&s, runs, &known, &all);
     }
+    data->contexts_are_threads = known && !data->switch_seen && known >= all / 2;
     ntr_perf_scan_release(&s);
     ntr_dealloc(data->allocator, runs);
     return status;

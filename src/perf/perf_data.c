@@ -230,8 +230,17 @@ static void read_cpu_parameters(struct ntr_perf_data *data, struct ntr_perf_curs
         if (i < CPU_USED) values[i] = value;
     }
     if (c->broken || count < CPU_USED || values[CPU_SRC_BITS] > 12) return;
+    data->is_etrace = values[CPU_FORMAT] == 0;
     data->params.src_bits = values[CPU_INHIBIT] ? 0 : (uint8_t)values[CPU_SRC_BITS];
     set_param(data, NTR_PARAMETER_SRC_BITS);
+}
+
+/* The PMUs of RISC-V trace, in the drivers of Linux and its forks. */
+static bool is_riscv(const char *pmu) {
+    static const char *const names[] = {"rvtrace", "xuantie_ntrace", "riscv_trace", "gtrace"};
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++)
+        if (strcmp(pmu, names[i]) == 0) return true;
+    return false;
 }
 
 static ntr_status find_pmu(struct ntr_perf_data *data, const char **name) {
@@ -243,13 +252,23 @@ static ntr_status find_pmu(struct ntr_perf_data *data, const char **name) {
     *name = NULL;
     for (size_t i = 0; i < data->file.attr_count && !*name; i++) {
         const char *pmu = ntr_perf_pmu_name(&data->file, data->file.attrs[i].type);
-        if (pmu && (strcmp(pmu, "rvtrace") == 0 || strcmp(pmu, "xuantie_ntrace") == 0)) *name = pmu;
+        if (pmu && is_riscv(pmu)) *name = pmu;
     }
     if (data->file.info.data && !*name && type < sizeof other_traces / sizeof *other_traces)
         return ntr_perf_fail(&data->file, NTR_E_UNSUPPORTED, "%s: expected N-Trace, found %s", data->path,
                              type ? other_traces[type] : "no kind of trace");
     if (!c.broken && private >> 32 && ntr_perf_left(&c) >= 8) read_cpu_parameters(data, &c);
     return NTR_OK;
+}
+
+/* For CoreSight's PMUs the flags mean something else: only what is known to be RISC-V trace is asked. */
+static ntr_status refuse_etrace(struct ntr_perf_data *data, const struct ntr_perf_buffer *buffer,
+                                struct ntr_perf_fragment *f) {
+    (void)buffer;
+    if (!f->size || f->format == NTR_PERF_FORMAT_OPEN || f->format == NTR_PERF_FORMAT_NTRACE) return NTR_OK;
+    return ntr_perf_fail(&data->file, NTR_E_UNSUPPORTED, "%s: the trace is %s (AUX flag 0x%02x00), not N-Trace",
+                         data->path, f->format == NTR_PERF_FORMAT_ETRACE ? "E-Trace" : "of an unknown format",
+                         f->format);
 }
 
 static ntr_status find_blocks(struct ntr_perf_data *data, const struct block_header *h) {
@@ -278,6 +297,10 @@ ntr_status ntr_perf_form_find(struct ntr_perf_data *data) {
     TRY(find_pmu(data, &pmu));
     if (!first) return ntr_perf_fail(&data->file, NTR_E_FORMAT, "%s: expected AUX data, found none", data->path);
     data->producer = pmu ? pmu : "unknown PMU";
+    if (pmu) TRY(for_each(data, refuse_etrace));
+    if (data->is_etrace)
+        return ntr_perf_fail(&data->file, NTR_E_UNSUPPORTED,
+                             "%s: the trace is E-Trace (FORMAT 0 in AUXTRACE_INFO), not N-Trace", data->path);
     if (read_header(first, &h)) return find_blocks(data, &h);
     TRY(are_frames(data, &frames));
     if (!frames) return NTR_OK;
@@ -334,8 +357,8 @@ void ntr_perf_data_free(ntr_perf_data *data) {
     if (!data) return;
     ntr_allocator copy = data->allocator_copy;
     const ntr_allocator *allocator = data->allocator ? &copy : NULL;
-    void *blocks[] = {data->path,    data->mappings, data->starts, data->names,  data->switches,
-                      data->changes, data->pokes,    data->owners, data->pieces, data->processes};
+    void *blocks[] = {data->path,  data->mappings, data->starts, data->names,     data->switches, data->changes,
+                      data->pokes, data->owners,   data->pieces, data->processes, data->threads};
 
     release_buffers(data);
     for (size_t i = 0; i < data->loss_count; i++) ntr_dealloc(allocator, (void *)(uintptr_t)data->losses[i]);

@@ -16,6 +16,8 @@
 #include "trace/ownership.h"
 #include "wire/mdo.h"
 
+#define NO_SPACE UINT64_MAX
+
 /* ---- output */
 
 static ntr_status put(struct ntr_perf_scan *s, const void *bytes, size_t size) {
@@ -154,9 +156,28 @@ static ntr_status cut_before(struct ntr_perf_scan *s, uint64_t time) {
 
 /* ---- messages */
 
+static uint64_t message_time(const struct ntr_perf_scan *s) {
+    return s->timed && s->data->clock.known ? ntr_perf_clock_time(&s->data->clock, s->ticks) : s->time;
+}
+
+/* The context of a thread becomes that of its process. One of which the file has no record keeps its number, to which
+ * no image is bound: numbers of generations are above those of threads. */
+static ntr_status take_thread(struct ntr_perf_scan *s, const ntr_message *m) {
+    const uint64_t tid = m->process >> NTR_PROCESS_CONTEXT, time = message_time(s);
+    const uint32_t pid = ntr_perf_process_of(s->data, tid, time);
+
+    s->space[s->source] = NO_SPACE;
+    if (pid == NTR_PERF_NOBODY) return copy(s, m);
+    s->pid = pid;
+    s->generation = ntr_perf_generation(s->data, pid, time);
+    s->space[s->source] = ntr_perf_space(pid, s->generation);
+    return put_owner(s, s->source, m->process);
+}
+
 static ntr_status take_owner(struct ntr_perf_scan *s, const ntr_message *m) {
     s->process[s->source] = m->process;
     if (ntr_ownership_format(m->process) != NTR_FORMAT_SCONTEXT) return copy(s, m);
+    if (s->data->contexts_are_threads) return take_thread(s, m);
     if (!s->data->clock.known) {
         uint32_t pid = ntr_perf_owner_of(s->data, m->process >> NTR_PROCESS_CONTEXT);
         bool other = pid != NTR_PERF_NOBODY && pid != s->pid;
@@ -170,10 +191,12 @@ static ntr_status take_owner(struct ntr_perf_scan *s, const ntr_message *m) {
 
 static ntr_status take(struct ntr_perf_scan *s, const ntr_message *m) {
     bool repeat = m->tcode != NTR_TCODE_NONE && ntr_has_role(m->tcode, NTR_ROLE_REPEAT);
-    uint64_t time = s->timed ? ntr_perf_clock_time(&s->data->clock, s->ticks) : 0;
+    const bool own = s->data->contexts_are_threads;
+    uint64_t time = s->timed && !own ? ntr_perf_clock_time(&s->data->clock, s->ticks) : 0;
 
-    if (s->data->clock.known && s->timed && time >= s->cut && !repeat) TRY(cut_before(s, time));
-    if (s->is_new && s->data->bind && s->pid != NTR_PERF_NOBODY && !repeat)
+    if (own && s->space[s->source] != NO_SPACE) TRY(ntr_perf_count_process(s->data, s->space[s->source], m->size));
+    if (!own && s->data->clock.known && s->timed && time >= s->cut && !repeat) TRY(cut_before(s, time));
+    if (!own && s->is_new && s->data->bind && s->pid != NTR_PERF_NOBODY && !repeat)
         TRY(put_owner(s, s->source, s->process[s->source]));
     bool owner = !m->defect && ntr_has_role(m->tcode, NTR_ROLE_CONTEXT) && NTR_HAS(m, PROCESS);
     return owner ? take_owner(s, m) : copy(s, m);
@@ -188,14 +211,15 @@ static ntr_status begin_fragment(struct ntr_perf_scan *s, const struct ntr_perf_
         uint64_t first = ntr_perf_clock_time(&s->data->clock, f->first_time);
         if (first > time) time = first;
     }
-    look_up(s, time);
+    s->time = s->data->contexts_are_threads ? time : s->time;
+    if (!s->data->contexts_are_threads) look_up(s, time);
     if (s->pid == NTR_PERF_NOBODY) s->pid = f->pid;
     s->generation = ntr_perf_generation(s->data, s->pid, time);
     end_piece(s);
     TRY(begin_piece(s, time));
     if (s->lost)
         for (unsigned i = 0; i < s->seen_count; i++) TRY(put_loss(s, s->seen[i]));
-    return put_owners(s);
+    return s->data->contexts_are_threads ? NTR_OK : put_owners(s);
 }
 
 static ntr_status make_pieces(struct ntr_perf_data *data, struct ntr_perf_scan *s) {

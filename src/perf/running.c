@@ -24,10 +24,11 @@ static ntr_status take(struct ntr_perf_data *data, const struct ntr_perf_record 
 
     switch (r->type) {
     case NTR_PERF_SWITCH_CPU_WIDE:
+        data->switch_seen = true;
         pid = ntr_perf_u32(&c);
         if (c.broken) return NTR_OK;
         return add(data, r->cpu, out ? pid : r->pid, r->time);
-    case NTR_PERF_SWITCH: return out ? NTR_OK : add(data, r->cpu, r->pid, r->time);
+    case NTR_PERF_SWITCH: data->switch_seen = true; return out ? NTR_OK : add(data, r->cpu, r->pid, r->time);
     case NTR_PERF_ITRACE_START: pid = ntr_perf_u32(&c); return c.broken ? NTR_OK : add(data, r->cpu, pid, r->time);
     default: return NTR_OK;
     }

@@ -14,7 +14,9 @@ ntr_status ntr_perf_scan_new(struct ntr_perf_scan *s, struct ntr_perf_data *data
     s->process = ntr_alloc(data->allocator, sources, sizeof *s->process);
     s->known = ntr_alloc(data->allocator, sources, sizeof *s->known);
     s->seen = ntr_alloc(data->allocator, sources, sizeof *s->seen);
-    return s->clocks && s->process && s->known && s->seen ? NTR_OK : NTR_E_MEMORY;
+    s->space = ntr_alloc(data->allocator, sources, sizeof *s->space);
+    s->at_sync = ntr_alloc(data->allocator, sources, sizeof *s->at_sync);
+    return s->clocks && s->process && s->known && s->seen && s->space && s->at_sync ? NTR_OK : NTR_E_MEMORY;
 }
 
 void ntr_perf_scan_release(struct ntr_perf_scan *s) {
@@ -23,6 +25,8 @@ void ntr_perf_scan_release(struct ntr_perf_scan *s) {
     ntr_dealloc(s->data->allocator, s->process);
     ntr_dealloc(s->data->allocator, s->known);
     ntr_dealloc(s->data->allocator, s->seen);
+    ntr_dealloc(s->data->allocator, s->space);
+    ntr_dealloc(s->data->allocator, s->at_sync);
 }
 
 void ntr_perf_scan_buffer(struct ntr_perf_scan *s, size_t number) {
@@ -37,6 +41,8 @@ void ntr_perf_scan_buffer(struct ntr_perf_scan *s, size_t number) {
     memset(s->clocks, 0, sources * sizeof *s->clocks);
     memset(s->process, 0, sources * sizeof *s->process);
     memset(s->known, 0, sources * sizeof *s->known);
+    memset(s->space, 0xff, sources * sizeof *s->space); /* NO_SPACE */
+    memset(s->at_sync, 0, sources * sizeof *s->at_sync);
 }
 
 /* Returns whether the bytes begin with a whole message that may begin a trace. */

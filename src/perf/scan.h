@@ -15,6 +15,8 @@ struct ntr_perf_scan {
     ntr_reader reader;
     ntr_clock *clocks; /* by SRC */
     uint64_t *process; /* the last PROCESS, by SRC */
+    uint64_t *space;   /* of the process that runs, by SRC: contexts_are_threads */
+    bool *at_sync;     /* by SRC: nothing but Ownership messages came after a synchronizing one */
     bool *known;       /* SRC seen in the buffer, */
     uint16_t *seen;    /* and their list */
     unsigned seen_count;

@@ -21,6 +21,7 @@ struct ntr_perf_fragment {
     uint64_t offset, size; /* in the stream of the buffer */
     uint64_t begin, end;   /* perf's time: the trace is between both */
     uint32_t pid;          /* of the AUX record, or NTR_PERF_NOBODY */
+    uint8_t format;        /* of the AUX record's flags: enum ntr_perf_format */
     bool loss;             /* something is missing before the fragment */
     bool apart;            /* does not continue the fragment before, for other reasons: begins with a header */
     bool wrapped;          /* may begin inside a message */
@@ -78,6 +79,12 @@ struct ntr_perf_name {
     const char *name;
 };
 
+/* A thread, and since when it is one of this process: the number may be used again. */
+struct ntr_perf_thread {
+    uint32_t tid, pid;
+    uint64_t time;
+};
+
 /* From `time` on, `pid` runs on the CPU. */
 struct ntr_perf_switch {
     uint32_t cpu, pid;
@@ -116,6 +123,9 @@ enum { NTR_PERF_BUCKETS = 4096 };
 
 enum ntr_perf_form { NTR_PERF_PLAIN, NTR_PERF_BLOCKS, NTR_PERF_FRAMES };
 
+/* PERF_AUX_FLAG_PMU_FORMAT_TYPE of the PMUs of RISC-V trace. */
+enum ntr_perf_format { NTR_PERF_FORMAT_OPEN = 0, NTR_PERF_FORMAT_ETRACE = 1, NTR_PERF_FORMAT_NTRACE = 2 };
+
 struct ntr_perf_data {
     ntr_allocator allocator_copy;
     const ntr_allocator *allocator;
@@ -124,10 +134,13 @@ struct ntr_perf_data {
     enum ntr_perf_form form;
     ntr_params params; /* as far as the file says them */
     uint32_t params_set;
+    bool is_etrace;        /* AUXTRACE_INFO says so */
     bool cpus_are_sources; /* several buffers and no SRC: the stream gets a SRC field, the number of the buffer */
     const char *producer;  /* in words */
     bool bind;             /* more than one space: contexts are inserted */
-    bool owner_seen;       /* the trace has Ownership messages */
+    bool owner_seen;       /* the trace has Ownership messages, */
+    bool modes_sent;       /* also ones that do not belong to a synchronizing message: those of changes of mode */
+    bool contexts_are_threads; /* scontext is the number of a thread, as Linux sets it: it says who runs */
 
     struct ntr_perf_buffer *buffers;
     size_t buffer_count, buffer_capacity;
@@ -138,8 +151,11 @@ struct ntr_perf_data {
     size_t current[NTR_PERF_BUCKETS], starts_of[NTR_PERF_BUCKETS]; /* lists by process id: last item plus 1 */
     struct ntr_perf_name *names;
     size_t name_count, name_capacity;
+    struct ntr_perf_thread *threads; /* sorted by number, then time */
+    size_t thread_count, thread_capacity;
     struct ntr_perf_switch *switches; /* sorted by CPU, then time */
     size_t switch_count, switch_capacity;
+    bool switch_seen; /* context switches were recorded */
     uint64_t *changes; /* times at which mappings are replaced; sorted */
     size_t change_count, change_capacity;
     struct ntr_perf_poke *pokes;
@@ -177,6 +193,9 @@ ntr_status ntr_perf_form_find(struct ntr_perf_data *data);
 /* tasks.c */
 ntr_status ntr_perf_tasks_read(struct ntr_perf_data *data);
 uint32_t ntr_perf_generation(const struct ntr_perf_data *data, uint32_t pid, uint64_t time);
+/* The process of a thread, or NTR_PERF_NOBODY. */
+uint32_t ntr_perf_process_of(const struct ntr_perf_data *data, uint64_t tid, uint64_t time);
+ntr_status ntr_perf_count_process(struct ntr_perf_data *data, uint64_t space, uint64_t bytes);
 const char *ntr_perf_task_name(const struct ntr_perf_data *data, uint32_t pid);
 
 /* running.c */

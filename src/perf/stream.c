@@ -57,21 +57,6 @@ static bool has_several_spaces(const struct ntr_perf_data *data) {
     return false;
 }
 
-static ntr_status count_process(struct ntr_perf_data *data, const struct ntr_perf_piece *p) {
-    size_t i = 0;
-
-    while (i < data->process_count && data->processes[i].context != p->space) i++;
-    if (i == data->process_count) {
-        ntr_perf_process *process = NTR_PERF_ADD(data, processes, process_count, process_capacity);
-        if (!process) return NTR_E_MEMORY;
-        process->pid = (uint32_t)p->space;
-        process->context = p->space;
-        process->name = ntr_perf_task_name(data, process->pid);
-    }
-    data->processes[i].bytes += p->size;
-    return NTR_OK;
-}
-
 /* ---- */
 
 enum { SHORT_SRC = 6, LONG_SRC = 12 };
@@ -105,9 +90,10 @@ ntr_status ntr_perf_data_stream(ntr_perf_data *data, ntr_params *params,
     TRY(ntr_perf_survey(data, &in));
     ntr_perf_clock_find(data);
     TRY(choose_sources(data, params));
+    data->bind = data->contexts_are_threads;
     TRY(ntr_perf_pieces_make(data, &in, params));
-    data->bind = has_several_spaces(data);
-    if (data->bind) { /* the same again, with contexts */
+    data->bind |= has_several_spaces(data);
+    if (data->bind && !data->contexts_are_threads) { /* the same again, with contexts */
         data->piece_count = 0;
         for (size_t i = 0; i < data->buffer_count; i++) data->buffers[i].out_size = 0;
         TRY(ntr_perf_pieces_make(data, &in, params));
@@ -116,7 +102,7 @@ ntr_status ntr_perf_data_stream(ntr_perf_data *data, ntr_params *params,
     for (size_t i = 0; i < data->piece_count; i++) {
         const struct ntr_perf_piece *p = &data->pieces[i];
         if (!p->size) continue;
-        TRY(count_process(data, p));
+        if (!data->contexts_are_threads) TRY(ntr_perf_count_process(data, p->space, p->size));
         TRY(write(user, data->buffers[p->buffer].out + p->at, p->size));
     }
     return NTR_OK;

@@ -125,13 +125,21 @@ static ntr_status add_mapping(struct ntr_perf_data *data, struct ntr_perf_mappin
     return append(data, given) ? NTR_OK : NTR_E_MEMORY;
 }
 
+static ntr_status take_thread(struct ntr_perf_data *data, uint32_t pid, uint32_t tid, uint64_t time) {
+    struct ntr_perf_thread *t = NTR_PERF_ADD(data, threads, thread_count, thread_capacity);
+
+    if (!t) return NTR_E_MEMORY;
+    *t = (struct ntr_perf_thread){tid, pid, time};
+    return NTR_OK;
+}
+
 /* The kernel has process id -1 in its MMAP records. */
 static ntr_status take_mmap(struct ntr_perf_data *data, const struct ntr_perf_record *r) {
     struct ntr_perf_cursor c = ntr_perf_cursor_at(r->body, r->body_size);
     struct ntr_perf_mapping m = {.pid = ntr_perf_u32(&c)};
     bool has_protection = r->type == NTR_PERF_MMAP2, executable = true;
 
-    ntr_perf_u32(&c); /* thread */
+    const uint32_t tid = ntr_perf_u32(&c);
     m.address = ntr_perf_u64(&c);
     m.length = ntr_perf_u64(&c);
     m.offset = ntr_perf_u64(&c);
@@ -145,6 +153,7 @@ static ntr_status take_mmap(struct ntr_perf_data *data, const struct ntr_perf_re
         ntr_perf_u32(&c); /* flags */
     }
     m.path = ntr_perf_text(&c);
+    if (!c.broken && m.pid != NTR_PERF_NOBODY) TRY(take_thread(data, m.pid, tid, r->time));
     if (c.broken || !executable || !m.length || !is_file(m.path, m.pid)) return NTR_OK;
     return add_mapping(data, &m, r->time);
 }
@@ -155,6 +164,7 @@ static ntr_status take_comm(struct ntr_perf_data *data, const struct ntr_perf_re
     const char *name = ntr_perf_text(&c);
 
     if (c.broken) return NTR_OK;
+    TRY(take_thread(data, pid, tid, r->time));
     if (r->misc & NTR_PERF_MISC_EXEC) {
         end_mappings(data, pid);
         TRY(begin_generation(data, &(struct ntr_perf_start){.pid = pid, .time = r->time, .program = true}, false));
@@ -176,8 +186,9 @@ static ntr_status inherit_name(struct ntr_perf_data *data, uint32_t parent, uint
 
 static ntr_status take_fork(struct ntr_perf_data *data, const struct ntr_perf_record *r) {
     struct ntr_perf_cursor c = ntr_perf_cursor_at(r->body, r->body_size);
-    uint32_t pid = ntr_perf_u32(&c), parent = ntr_perf_u32(&c);
+    uint32_t pid = ntr_perf_u32(&c), parent = ntr_perf_u32(&c), tid = ntr_perf_u32(&c);
 
+    if (!c.broken && pid != NTR_PERF_NOBODY) TRY(take_thread(data, pid, tid, r->time));
     if (c.broken || pid == parent || pid == NTR_PERF_NOBODY) return NTR_OK; /* a new thread */
     bool used = end_mappings(data, pid); /* by an earlier process */
     TRY(begin_generation(data, &(struct ntr_perf_start){.pid = pid, .time = r->time, .program = true}, !used));
@@ -223,8 +234,32 @@ static int compare_times(const void *a, const void *b) {
     return x < y ? -1 : x > y;
 }
 
+static int compare_threads(const void *a, const void *b) {
+    const struct ntr_perf_thread *x = a, *y = b;
+
+    if (x->tid != y->tid) return x->tid < y->tid ? -1 : 1;
+    return x->time < y->time ? -1 : x->time > y->time;
+}
+
+/* At times before its first record, a thread is that of this record: records of what was there before have no time. */
+uint32_t ntr_perf_process_of(const struct ntr_perf_data *data, uint64_t tid, uint64_t time) {
+    size_t low = 0, high = data->thread_count; /* the first thread behind (tid, time) */
+
+    while (low < high) {
+        const size_t middle = low + (high - low) / 2;
+        const struct ntr_perf_thread *t = &data->threads[middle];
+        if (t->tid < tid || (t->tid == tid && t->time <= time))
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    if (low && data->threads[low - 1].tid == tid) return data->threads[low - 1].pid;
+    return low < data->thread_count && data->threads[low].tid == tid ? data->threads[low].pid : NTR_PERF_NOBODY;
+}
+
 ntr_status ntr_perf_tasks_read(struct ntr_perf_data *data) {
     for (size_t i = 0; i < data->file.record_count; i++) TRY(take(data, &data->file.records[i]));
+    if (data->thread_count) qsort(data->threads, data->thread_count, sizeof *data->threads, compare_threads);
     if (data->change_count) qsort(data->changes, data->change_count, sizeof *data->changes, compare_times);
     return NTR_OK;
 }
@@ -233,4 +268,19 @@ const char *ntr_perf_task_name(const struct ntr_perf_data *data, uint32_t pid) {
     for (size_t i = data->name_count; i-- > 0;)
         if (data->names[i].pid == pid) return data->names[i].name;
     return "";
+}
+
+ntr_status ntr_perf_count_process(struct ntr_perf_data *data, uint64_t space, uint64_t bytes) {
+    size_t i = 0;
+
+    while (i < data->process_count && data->processes[i].context != space) i++;
+    if (i == data->process_count) {
+        ntr_perf_process *process = NTR_PERF_ADD(data, processes, process_count, process_capacity);
+        if (!process) return NTR_E_MEMORY;
+        process->pid = (uint32_t)space;
+        process->context = space;
+        process->name = ntr_perf_task_name(data, process->pid);
+    }
+    data->processes[i].bytes += bytes;
+    return NTR_OK;
 }

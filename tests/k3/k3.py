@@ -1,0 +1,85 @@
+#!/usr/bin/env python3
+"""Trace of a SpacemiT K3, from samples whose program counters are known (samples.tar.zst, whose README.md says how they were made): the
+shortest command that a user would type gives them all.
+
+usage: k3.py NTRACE
+"""
+import json
+import os
+import subprocess
+import sys
+
+sys.path.append(os.path.join(sys.path[0], ".."))
+from harness import NTRACE, Run, case, check, equal, main, matches, need, scratch
+
+HERE = os.path.dirname(os.path.abspath(__file__))
+SYSROOT = ["--sysroot", "sysroot"]
+# Without perf's records: the number of a thread is the context of its program.
+PROGRAMS = ["-e", "sysroot/usr/bin/progA:ctx=2120", "-e", "sysroot/usr/bin/progB:ctx=2121", "-e", "sysroot/boot/vmlinux"]
+
+
+def samples():
+    folder = os.path.join(scratch(), "samples")
+    if not os.path.isdir(folder):
+        os.makedirs(folder)
+        packed = os.path.join(HERE, "samples.tar.zst")
+        subprocess.run(f"{need('zstd')} -dcq --long=27 '{packed}' | tar xf - -C '{folder}'", shell=True, check=True)
+    return folder
+
+
+def truth(name):
+    return subprocess.run([need("zstd"), "-dcq", os.path.join(samples(), name + ".pc.zst")], stdout=subprocess.PIPE, check=True).stdout
+
+
+def decode(*arguments, status=0):
+    return Run("decode", *arguments, "--output", "pc", status=status, cwd=samples(), env={"HOME": scratch()})
+
+
+def exact(name, *arguments, status=0):
+    found, expected = decode(*arguments, status=status), truth(name)
+    lines = found.bytes.splitlines(), expected.splitlines()
+    different = next((i for i, (a, b) in enumerate(zip(*lines)) if a != b), min(map(len, lines)))
+    check(found.bytes == expected, f"{len(lines[0])} program counters, expected {len(lines[1])}; the first that differs is number {different}: {found.err[:500]}")
+    check(len(lines[1]) > 1000, "the list is short")
+    return found
+
+
+PERF = {"perf_thread": ("perf_thread.data", []), "perf_thread_5": ("perf_thread.data", ["--src", "5"]), "perf_thread_1": ("perf_thread.data", ["--src", "1"]),
+        "hart5": ("perf_system.data", ["--src", "5"]), "hart1": ("perf_system.data", ["--src", "1"]),
+        "hart1_nonotify": ("perf_system_nonotify.data", ["--src", "1"]), "perf_cpu_5A": ("gtrace_ntrace.data", [])}
+for each_name, (each_file, each_options) in PERF.items():
+    case(f"{each_file} {' '.join(each_options)}", each_name, each_file, *SYSROOT, *each_options)(exact)
+for each_file in "perf_cpu.data", "perf_cpu_noconv.data", "perf_tid.data":
+    case(f"{each_file}, hart 5: both processes", "perf_cpu_5", each_file, *SYSROOT, "--src", "5")(exact)
+    case(f"{each_file}, hart 1, whose messages are in the buffer of CPU 5", "perf_cpu_1A", each_file, *SYSROOT, "--src", "1")(exact)
+
+
+@case("perf_trunc.data: all that is there, and a gap at the beginning")
+def truncated():
+    exact("perf_trunc", "perf_trunc.data", *SYSROOT, status=1)
+
+
+@case("perf_system_nonotify.data, hart 5: the next synchronizing message shows that the process was another one")
+def no_notify():
+    found, expected = decode("perf_system_nonotify.data", *SYSROOT, "--src", "5", status=1), truth("hart5_nonotify").decode().splitlines()
+    lines = found.out.splitlines()
+    different = [i for i, (a, b) in enumerate(zip(lines, expected)) if a != b]
+    equal((len(lines), len(different), different[-1] - different[0]), (len(expected), 15, 14), "instructions, and those of the other process")
+    matches("address does not agree with the reconstructed flow", found.err, "what is said")
+
+
+@case("E-Trace is refused by its name")
+def etrace():
+    matches(r"gtrace_etrace.data: the trace is E-Trace \(AUX flag 0x0100\), not N-Trace", decode("gtrace_etrace.data", status=2).err, "the reason")
+
+
+@case("profile --by process: the processes have perf's names, also where the context is the number of another thread")
+def names():
+    for name in "perf_cpu.data", "perf_tid.data":
+        rows = Run("profile", name, *SYSROOT, "--by", "process", "--format", "jsonl", cwd=samples(), env={"HOME": scratch()}).rows()
+        found = {row.get("name", row.get("process", "")): row["self"] for row in rows}
+        for program in "progA", "progB":
+            check(any(program in str(key) and count > 50000 for key, count in found.items()), f"{name}: {json.dumps(rows)[:600]}")
+
+
+main()
