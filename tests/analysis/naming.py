@@ -351,7 +351,7 @@ def damaged_debug_files(b):
         for command in (["profile"], ["profile", "--by", "line"], ["decode", "--output", "call"]):
             done = subprocess.run([b.ntrace, *command, "--debug-path", "damaged", "bare.ntrace"], cwd=b.folder, timeout=60,
                                   stdout=subprocess.PIPE, stderr=subprocess.PIPE, check=False)
-            assert done.returncode == 0 and done.stdout, (turn, command, done.returncode, done.stderr[-300:])
+            assert done.returncode in (0, 1) and done.stdout, (turn, command, done.returncode, done.stderr[-300:])
 
 
 CASES = [stripped_functions, unsized_symbol, unwind_ranges, linkage_table, build_id_folder, relative_folder, missing_folder,
