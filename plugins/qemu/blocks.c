@@ -65,7 +65,8 @@ bool blocks_known(uint64_t address) {
 
 static bool is_same(const struct channel_block *block, const struct translation *t) {
     return block->size == t->size && block->flags == t->flags && block->privilege == t->privilege &&
-           block->instructions == t->instructions && memcmp(channel->code + block->code, t->bytes, t->size) == 0;
+           block->file == t->file && block->instructions == t->instructions &&
+           memcmp(channel->code + block->code, t->bytes, t->size) == 0;
 }
 
 static uint32_t find_block(const struct translation *t) {
@@ -94,6 +95,7 @@ static bool fill(uint32_t number, const struct translation *t) {
                                     .counters = (uint32_t)counters,
                                     .instructions = t->instructions,
                                     .marks = t->marks,
+                                    .file = t->file,
                                     .flags = t->flags,
                                     .privilege = t->privilege};
     memcpy(channel->code + code, t->bytes, t->size);

@@ -92,6 +92,7 @@ static bool describe(const struct qemu_plugin_tb *tb, struct translation *t) {
         copy_instruction(instruction, t->bytes + t->size, size);
         t->size += (uint32_t)size;
     }
+    t->file = maps_file(t->address);
     describe_traps(tb, t);
     if (last_is_seen(tb, t)) t->flags |= CHANNEL_BLOCK_LAST_SEEN;
     return n > 0;

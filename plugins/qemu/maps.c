@@ -1,4 +1,7 @@
-/* The list of files that are mapped for execution. The bundle takes symbols and code from these files. */
+/* The list of files that are mapped for execution. The bundle takes symbols and code from these files.
+ *
+ * The list only grows. What is mapped now is in `ranges`, so that a block has the file from which it was translated:
+ * a library may be loaded where another one was. */
 #include "state.h"
 
 #include <inttypes.h>
@@ -8,6 +11,60 @@
 #include <string.h>
 #include <unistd.h>
 
+/* ---- what is mapped now */
+
+struct mapped_range {
+    uint64_t start, end;
+    uint32_t line;
+};
+
+static struct mapped_range *ranges;
+static size_t range_count, range_capacity;
+static uint32_t lines;
+
+static void add_range(uint64_t start, uint64_t end, uint32_t line) {
+    if (range_count == range_capacity) {
+        size_t capacity = range_capacity ? 2 * range_capacity : 64;
+        struct mapped_range *larger = realloc(ranges, capacity * sizeof *larger);
+        if (!larger) return;
+        ranges = larger;
+        range_capacity = capacity;
+    }
+    ranges[range_count++] = (struct mapped_range){start, end, line};
+}
+
+void maps_remove(uint64_t start, uint64_t length) {
+    const uint64_t end = start + length;
+
+    for (size_t i = 0; i < range_count; i++) {
+        struct mapped_range *r = &ranges[i];
+        const struct mapped_range before = *r;
+        if (end <= r->start || start >= r->end) continue;
+        if (start > before.start) { /* the part in front of it stays */
+            r->end = start;
+            if (end < before.end) add_range(end, before.end, before.line);
+        } else if (end < before.end) {
+            r->start = end;
+        } else {
+            *r = ranges[--range_count];
+            i--;
+        }
+    }
+}
+
+uint32_t maps_file(uint64_t address) {
+    for (size_t i = range_count; i-- > 0;)
+        if (address >= ranges[i].start && address < ranges[i].end) return ranges[i].line;
+    return 0;
+}
+
+/* ---- the list */
+
+/* The reader copies the file while it is known to be the one that is mapped. */
+static void wait_for_reader(void) {
+    while (atomic_load(&channel->head.maps_read) < atomic_load(&channel->head.maps) && !plugin_given_up()) plugin_nap();
+}
+
 static void add_line(uint64_t start, uint64_t length, uint64_t offset, const char *path) {
     uint64_t used = atomic_load(&channel->head.maps), room = CHANNEL_MAPS - used;
 
@@ -16,6 +73,7 @@ static void add_line(uint64_t start, uint64_t length, uint64_t offset, const cha
         snprintf(channel->maps + used, room, "%" PRIx64 " %" PRIx64 " %" PRIx64 " %s\n", start, length, offset, path);
     if (n <= 0 || (uint64_t)n >= room) return;
     atomic_store(&channel->head.maps, used + (uint64_t)n);
+    add_range(start, start + length, ++lines);
     if (!channel->head.access_object) return;
     channel->head.access_first = 0; /* the file may have the object */
     channel->head.access_last = UINT64_MAX;
@@ -29,6 +87,7 @@ void maps_add(uint64_t start, uint64_t length, int fd, uint64_t offset) {
     if (n <= 0) return;
     path[n] = 0;
     add_line(start, length, offset, path);
+    wait_for_reader();
 }
 
 /* "START-END PERMS OFFSET MAJ:MIN INODE  PATH", host addresses. */
@@ -60,4 +119,5 @@ void maps_begin(const struct qemu_plugin_tb *tb) {
     if (!maps) return;
     while (fgets(line, sizeof line, maps)) add_host_line(line);
     fclose(maps);
+    wait_for_reader();
 }

@@ -177,7 +177,14 @@ void maps_begin(const struct qemu_plugin_tb *tb);
 /* Find the host address of guest address 0. */
 void maps_find_base(const struct qemu_plugin_tb *tb);
 
-/* List one more: the file of descriptor `fd`, from `offset` on, is mapped at guest address `start`. */
+/* List one more: the file of descriptor `fd`, from `offset` on, is mapped at guest address `start`. Returns when the
+ * reader has copied the file, which may be removed or replaced afterwards. */
 void maps_add(uint64_t start, uint64_t length, int fd, uint64_t offset);
+
+/* Nothing of what was listed is mapped in this range any more. */
+void maps_remove(uint64_t start, uint64_t length);
+
+/* The line of the list, from 1, whose file is mapped at the address; 0: none. */
+uint32_t maps_file(uint64_t address);
 
 #endif

@@ -74,9 +74,17 @@ static void sigaction_returned(void) {
 static void mmap_returned(uint64_t start) {
     uint64_t offset = argument[5] * (channel->head.xlen == 32 ? 4096 : 1);
 
-    if (!(argument[2] & PROT_EXEC) || argument[3] & MAP_ANONYMOUS) return;
     plugin_lock();
-    maps_add(start, argument[1], (int)argument[4], offset);
+    maps_remove(start, argument[1]);
+    if (argument[2] & PROT_EXEC && !(argument[3] & MAP_ANONYMOUS))
+        maps_add(start, argument[1], (int)argument[4], offset);
+    plugin_unlock();
+}
+
+/* munmap(address, length), mremap(address, length, ...) */
+static void munmap_returned(void) {
+    plugin_lock();
+    maps_remove(argument[0], argument[1]);
     plugin_unlock();
 }
 
@@ -124,6 +132,10 @@ QEMU_SYSCALL_RETURN_CALLBACK(syscalls_after) {
         break;
     case RISCV_SYS_MMAP:
         if (!failed) mmap_returned((uint64_t)result);
+        break;
+    case RISCV_SYS_MUNMAP:
+    case RISCV_SYS_MREMAP:
+        if (!failed) munmap_returned();
         break;
     case RISCV_SYS_FACCESSAT:
     case RISCV_SYS_FACCESSAT2: hidden_returned(argument[1], result); break;

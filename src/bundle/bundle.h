@@ -36,6 +36,9 @@ ntr_status ntr_bundle_fail_errno(ntr_bundle *bundle, const char *path);
 char *ntr_bundle_join(const ntr_bundle *bundle, const char *folder, const char *file);
 char *ntr_bundle_text(const ntr_bundle *bundle, const char *text);
 
+/* As ntr_bundle_copy, of a file that is found at `path` and is called `name`. */
+ntr_status ntr_bundle_copy_as(ntr_bundle *bundle, const char *path, const char *name, ntr_bundle_image *image);
+
 /* Release everything that was read, and remove a bundle that is not finished. */
 void ntr_bundle_clear(ntr_bundle *bundle);
 

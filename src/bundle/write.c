@@ -110,8 +110,12 @@ static ntr_status copy_file(ntr_bundle *bundle, const char *path, const char *ta
 }
 
 ntr_status ntr_bundle_copy(ntr_bundle *bundle, const char *path, ntr_bundle_image *image) {
+    return ntr_bundle_copy_as(bundle, path, path, image);
+}
+
+ntr_status ntr_bundle_copy_as(ntr_bundle *bundle, const char *path, const char *name, ntr_bundle_image *image) {
     if (!bundle->final) return NTR_E_STATE;
-    ntr_status status = new_name(bundle, path, &image->file);
+    ntr_status status = new_name(bundle, name, &image->file);
     if (status != NTR_OK) return status;
     char *target = ntr_bundle_join(bundle, bundle->folder, image->file);
     if (!target) return ntr_bundle_fail_memory(bundle);

@@ -107,11 +107,13 @@ static const uint32_t *follow_links(const struct ntr_capture_harts *harts, struc
                                : follow_links_in(harts, hart, words, end, false, 0);
 }
 
-/* The last block ends in a register jump to block `word`. Returns false when it does not. */
+/* The last block ends in a register jump to block `word`. Returns false when it does not, or when a program in user
+ * mode may have other code there than before: that begins before the jump (hart.c). */
 static bool take_jump(struct ntr_capture_harts *harts, struct ntr_capture_hart *hart, uint32_t word) {
     const struct ntr_capture_link *link = &harts->links[hart->last];
 
     if (!link->jump || !word || word & CHANNEL_RECORD) return false;
+    if (!harts->machine && !is_known(harts, word, 0)) return false;
     hart->run.iretire += link->halfwords;
     hart->time += link->instructions;
     ntr_capture_run_push(harts, hart, &harts->blocks[hart->last].code, link->jump);

@@ -1,5 +1,6 @@
 #include "capture/blocks.h"
 #include "base/allocator.h"
+#include "capture/mapped.h"
 #include "capture/run.h"
 #include "capture/spaces.h"
 
@@ -93,16 +94,35 @@ void ntr_capture_stop_all(struct ntr_capture_harts *harts) {
     }
 }
 
+/* The offset in the stream at which other code begins: all harts are stopped there. */
+static uint64_t begin_version(struct ntr_capture_harts *harts, unsigned hart) {
+    ntr_capture_stop_all(harts);
+    return harts->system ? ntr_capture_system_barrier(harts->system, hart) : harts->stream->offset;
+}
+
+/* What is mapped at the block is another file than before. */
+static bool map(struct ntr_capture_harts *harts, unsigned hart, const struct channel_block *block) {
+    uint64_t first, end;
+
+    if (!ntr_capture_mapped_differs(harts->record, block->file, block->address)) return true;
+    const uint64_t position = begin_version(harts, hart);
+    memset(harts->links, 0, harts->block_capacity * sizeof *harts->links);
+    return ntr_capture_mapped_change(harts->record, block->file, block->address, position, &first, &end) == NTR_OK &&
+           ntr_capture_code_forget(&harts->code, first, end, position);
+}
+
 static void verify(struct ntr_capture_harts *harts, unsigned hart, uint32_t space, uint32_t number,
                    struct ntr_capture_block *block) {
     ntr_bytes bytes = code_of(harts, number);
     uint64_t address = ntr_capture_shared(harts, number)->address;
-    bool failed;
+    bool failed = harts->record && !map(harts, hart, ntr_capture_shared(harts, number));
 
+    if (failed) {
+        ntr_capture_note(harts, NTR_E_MEMORY);
+        return;
+    }
     if (!ntr_capture_code_agrees(&harts->code, space, address, bytes, &failed) && !failed) {
-        ntr_capture_stop_all(harts);
-        const uint64_t position =
-            harts->system ? ntr_capture_system_barrier(harts->system, hart) : harts->stream->offset;
+        const uint64_t position = begin_version(harts, hart);
         failed = !ntr_capture_code_change(&harts->code, space, address, bytes, position);
         harts->rewritten |= harts->system && !position;
         memset(harts->links, 0, harts->block_capacity * sizeof *harts->links);

@@ -1,6 +1,7 @@
 #include "capture/bundle.h"
 #include "base/allocator.h"
 #include "capture/harts.h"
+#include "capture/mapped.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -110,6 +111,8 @@ static void add_losses(struct recorded *content) {
     add_loss(
         content, all.unknown,
         "harts executed code while another one changed it; where QEMU did not tell what was executed, it is missing");
+    add_unknown(content, content->record->unread, "%s could not be read when it was mapped; its code has no names",
+                content->record->unread);
     add_loss(content, all.rewritten, "code changed while the program ran; the bundle has the newest version only");
     for (size_t i = 0; harts->system && ntr_capture_system_loss(harts->system, i); i++)
         add_loss(content, true, ntr_capture_system_loss(harts->system, i));

@@ -245,6 +245,8 @@ ntr_status ntr_capture_step(ntr_capture_session *session) {
     const struct timespec nap = {.tv_nsec = 200000};
 
     if (!session->guest.pid) return ntr_capture_fail(&session->reason, NTR_E_STATE, "no program runs");
+    ntr_capture_session_take_maps(session);
+    for (size_t i = 0; i < session->child_count; i++) ntr_capture_session_take_maps(session->children[i]);
     bool any = ntr_capture_follow(session) || drain(session, false);
     save(session);
     limit_run(session);

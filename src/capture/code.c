@@ -164,6 +164,18 @@ bool ntr_capture_code_change(struct ntr_capture_code *code, uint32_t space, uint
     return true;
 }
 
+bool ntr_capture_code_forget(struct ntr_capture_code *code, uint64_t first, uint64_t end, uint64_t position) {
+    code->generation++;
+    for (size_t i = 0; i < code->count; i++) {
+        granule *g = &code->granules[i];
+        if (g->space || g->address + GRANULE <= first || g->address >= end || g->from == position) continue;
+        if (!add_granule(code, g, position)) return false;
+        memset(g->known, 0, sizeof g->known);
+        g->from = position;
+    }
+    return true;
+}
+
 static int by_address_and_time(const void *a, const void *b) {
     const struct ntr_capture_code_range *x = a, *y = b;
     if (x->space != y->space) return x->space < y->space ? -1 : 1;

@@ -61,6 +61,10 @@ bool ntr_capture_code_agrees(struct ntr_capture_code *code, uint32_t space, uint
 bool ntr_capture_code_change(struct ntr_capture_code *code, uint32_t space, uint64_t address, ntr_bytes bytes,
                              uint64_t position);
 
+/* From stream offset `position` on, nothing is known about user memory from `first` to before `end`: something else is
+ * mapped there. Returns false when out of memory. */
+bool ntr_capture_code_forget(struct ntr_capture_code *code, uint64_t first, uint64_t end, uint64_t position);
+
 /* As ntr_capture_code_finish while the capture goes on; `ranges` is not sorted. ntr_capture_code_resume undoes it.
  * Returns false when out of memory. */
 struct ntr_capture_code_mark {

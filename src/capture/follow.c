@@ -7,6 +7,7 @@
  * fork: the child has created a memory and waits until its parent's list of children (channel_head.children) is read.
  * It gets a session with a bundle of its own. */
 #include "base/allocator.h"
+#include "capture/mapped.h"
 #include "capture/session.h"
 
 #include <errno.h>
@@ -93,6 +94,7 @@ static void clear(struct ntr_capture_source *source) {
     atomic_store(&head->counters, 0);
     atomic_store(&head->code, 0);
     atomic_store(&head->maps, 0);
+    atomic_store(&head->maps_read, 0);
     atomic_store(&head->shared, 0);
     atomic_store(&head->status, 0);
 }
@@ -221,6 +223,9 @@ static void adopt(struct ntr_capture_session *parent, struct channel_child *entr
     if (child && open_child(child, pid, file) == NTR_OK &&
         copy_command(child, parent->command ? parent->command : parent->config.command) == NTR_OK) {
         child->source.channel->head.file = child->source.file;
+        child->record.parent = &parent->record;
+        ntr_capture_session_take_maps(child);
+        child->record.parent = NULL;
         parent->adopted++;
     } else if (child) {
         if (child->source.channel) atomic_store(&child->source.channel->head.given_up, 1);

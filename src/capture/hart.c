@@ -237,8 +237,15 @@ void ntr_capture_hart_settle(struct ntr_capture_harts *harts, struct ntr_capture
         drop_last(harts, hart);
 }
 
+static bool overlap(const struct ntr_capture_harts *harts, uint32_t one, uint32_t other) {
+    const struct channel_block *a = ntr_capture_shared(harts, one), *b = ntr_capture_shared(harts, other);
+    return a->address < b->address + b->size && b->address < a->address + a->size;
+}
+
 void ntr_capture_hart_begin(struct ntr_capture_harts *harts, struct ntr_capture_hart *hart, uint32_t number) {
     if (harts->machine && hart->last) ntr_capture_hart_settle(harts, hart, ntr_capture_shared(harts, number)->address);
+    /* If its code is another version, that begins before the jump to it: the target of the jump is the new code. */
+    if (!harts->machine && hart->last && !overlap(harts, hart->last, number)) ntr_capture_block_at(harts, hart, number);
     if (hart->last && hart->entry)
         complete_before_handler(harts, hart, number);
     else if (hart->last)

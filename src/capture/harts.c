@@ -24,6 +24,7 @@ ntr_status ntr_capture_harts_init(struct ntr_capture_harts *harts, const struct 
                                         .stream = target->stream,
                                         .pause_at = UINT64_MAX,
                                         .system = target->system,
+                                        .record = target->record,
                                         .widen = target->widen,
                                         .user = target->user};
     ntr_capture_code_init(&harts->code, allocator);

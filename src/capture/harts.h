@@ -11,6 +11,7 @@ struct ntr_capture_target {
     const ntr_encoder_config *config; /* with its sink; not read when there is a system, but for params and mode */
     struct ntr_bundle_writer *stream;
     struct ntr_capture_system *system; /* or NULL */
+    struct ntr_capture_record *record; /* its mappings tell which file a block is of; NULL: the files do not change */
     /* Called before hart number `hart` is traced when SRC has too few bits for it; NULL: it is not traced then. On
      * success ntr_capture_harts_widen has been called. */
     ntr_status (*widen)(void *user, uint32_t hart);

@@ -1,6 +1,5 @@
 #include "capture/record.h"
 #include "base/allocator.h"
-#include "capture/elf.h"
 
 #include <errno.h>
 #include <limits.h>
@@ -84,12 +83,34 @@ struct code_file {
     struct ntr_capture_record *record;
     const struct ntr_capture_code *code;
     const char *name; /* in the bundle */
+    ntr_program *files;
     FILE *file;
     char path[PATH_MAX];
     uint64_t size;
     ntr_bundle_image *last; /* the image that may still grow; NULL: none */
     uint32_t space; /* of the last image */
 };
+
+/* The ELF files of the program that runs, each for its part of the stream. */
+static ntr_program *files_of(const struct ntr_capture_record *record) {
+    ntr_program *files = ntr_program_new(record->allocator);
+    char path[PATH_MAX];
+
+    if (!files) return NULL;
+    ntr_program_omit_names(files);
+    for (size_t i = record->first; i < record->image_count; i++) {
+        const ntr_bundle_image *image = &record->images[i];
+        if (image->kind != NTR_BUNDLE_ELF) continue;
+        snprintf(path, sizeof path, "%s/%s", ntr_bundle_folder(record->bundle), image->file);
+        ntr_program_add_elf(files, path, &image->options); /* a damaged file holds nothing */
+    }
+    return files;
+}
+
+/* Where a range becomes valid: not before its program began. */
+static uint64_t begin_of(const struct code_file *out, const struct ntr_capture_code_range *range) {
+    return range->from > out->record->from ? range->from : out->record->from;
+}
 
 /* Do the ELF files hold the same bytes? */
 static bool is_in_files(const struct code_file *out, const struct ntr_capture_code_range *range) {
@@ -98,8 +119,8 @@ static bool is_in_files(const struct code_file *out, const struct ntr_capture_co
 
     for (uint64_t at = 0; at < range->length;) {
         size_t want = range->length - at < sizeof there ? (size_t)(range->length - at) : sizeof there;
-        size_t n = ntr_program_read(out->record->program, ntr_place_at(NULL, NTR_POSITION_ANY, range->address + at),
-                                    there, want);
+        size_t n =
+            ntr_program_read(out->files, ntr_place_at(NULL, begin_of(out, range), range->address + at), there, want);
         if (n == 0 || memcmp(there, bytes + at, n) != 0) return false;
         at += n;
     }
@@ -107,11 +128,10 @@ static bool is_in_files(const struct code_file *out, const struct ntr_capture_co
 }
 
 /* Are the bytes from `address` on unknown, so that zeros hide nothing? */
-static bool is_free(const struct code_file *out, uint64_t address, uint64_t length) {
+static bool is_free(const struct code_file *out, uint64_t position, uint64_t address, uint64_t length) {
     uint8_t byte;
     for (uint64_t at = 0; at < length; at++) {
-        if (ntr_program_read(out->record->program, ntr_place_at(NULL, NTR_POSITION_ANY, address + at), &byte, 1))
-            return false;
+        if (ntr_program_read(out->files, ntr_place_at(NULL, position, address + at), &byte, 1)) return false;
     }
     return true;
 }
@@ -119,11 +139,6 @@ static bool is_free(const struct code_file *out, uint64_t address, uint64_t leng
 static bool write_bytes(struct code_file *out, const uint8_t *bytes, uint64_t length) {
     out->size += length;
     return fwrite(bytes, 1, (size_t)length, out->file) == length;
-}
-
-/* Where a range becomes valid: not before its program began. */
-static uint64_t begin_of(const struct code_file *out, const struct ntr_capture_code_range *range) {
-    return range->from > out->record->from ? range->from : out->record->from;
 }
 
 /* Does the range continue the last image? *gap becomes the number of unknown bytes between them. */
@@ -135,7 +150,7 @@ static bool continues(const struct code_file *out, const struct ntr_capture_code
         return false;
     uint64_t end = last->options.bias + last->length;
     *gap = range->address - end;
-    return range->address >= end && *gap <= GAP && is_free(out, end, *gap);
+    return range->address >= end && *gap <= GAP && is_free(out, last->options.from, end, *gap);
 }
 
 static ntr_status begin_image(struct code_file *out, const struct ntr_capture_code_range *range) {
@@ -222,11 +237,15 @@ static const char *code_name(struct ntr_capture_record *record) {
 ntr_status ntr_capture_record_code(struct ntr_capture_record *record, const struct ntr_capture_code *code) {
     struct code_file out = {.record = record, .code = code, .name = code_name(record)};
 
-    if (!out.name) return ntr_capture_fail_memory(record->reason);
+    if (!out.name || !(out.files = files_of(record))) return ntr_capture_fail_memory(record->reason);
     snprintf(out.path, sizeof out.path, "%s/%s", ntr_bundle_folder(record->bundle), out.name);
     out.file = fopen(out.path, "we");
-    if (!out.file) return ntr_capture_fail_errno(record->reason, out.path);
+    if (!out.file) {
+        ntr_program_free(out.files);
+        return ntr_capture_fail_errno(record->reason, out.path);
+    }
     ntr_status status = add_ranges(&out);
+    ntr_program_free(out.files);
     if (fclose(out.file) && status == NTR_OK) status = ntr_capture_fail_errno(record->reason, out.path);
     if (status == NTR_OK && !out.size) unlink(out.path);
     return status;
@@ -265,28 +284,10 @@ void ntr_capture_record_release(struct ntr_capture_record *record) {
     for (size_t i = 0; i < record->name_count; i++) ntr_dealloc(record->allocator, record->names[i]);
     ntr_dealloc(record->allocator, record->names);
     ntr_dealloc(record->allocator, record->images);
+    ntr_dealloc(record->allocator, record->copies);
+    ntr_dealloc(record->allocator, record->mappings);
     ntr_program_free(record->program);
     *record = (struct ntr_capture_record){.allocator = record->allocator};
-}
-
-/* ---- ELF files ----------------------------------------------------------------------------------------------------
- */
-
-static bool has_elf(const struct ntr_capture_record *record, const char *path, uint64_t bias) {
-    for (size_t i = record->first; i < record->image_count; i++) {
-        const ntr_image_options *options = &record->images[i].options;
-        if (options->name && options->bias == bias && strcmp(options->name, path) == 0) return true;
-    }
-    return false;
-}
-
-/* The copy of the file that an earlier program or another mapping has in the bundle, or NULL. */
-static const ntr_bundle_image *find_copy(const struct ntr_capture_record *record, const char *path) {
-    for (size_t i = 0; i < record->image_count; i++) {
-        const ntr_bundle_image *image = &record->images[i];
-        if (image->options.name && strcmp(image->options.name, path) == 0) return image;
-    }
-    return NULL;
 }
 
 const char *ntr_capture_record_text(struct ntr_capture_record *record, const char *path) {
@@ -295,62 +296,6 @@ const char *ntr_capture_record_text(struct ntr_capture_record *record, const cha
 
     if (text) memcpy(text, path, size);
     return ntr_capture_record_keep(record, text);
-}
-
-/* A file that can no longer be read, or that is damaged, is left out: its code bytes are recorded instead. */
-static ntr_status add_elf(struct ntr_capture_record *record, const char *path, uint64_t bias) {
-    ntr_image_options options = {.size = sizeof options, .bias = bias};
-
-    if (has_elf(record, path, bias)) return NTR_OK;
-    if (ntr_program_add_elf(record->program, path, &options) != NTR_OK) return NTR_OK;
-    const ntr_bundle_image *copy = find_copy(record, path);
-    ntr_bundle_image image = {.file = copy ? copy->file : NULL, .build_id = copy ? copy->build_id : NULL};
-    ntr_status status = copy ? NTR_OK : ntr_bundle_copy(record->bundle, path, &image);
-    if (status != NTR_OK) return ntr_capture_record_fail(record, status);
-    options.from = record->from;
-    options.name = ntr_capture_record_text(record, path);
-    ntr_bundle_image *added = options.name ? ntr_capture_record_image(record) : NULL;
-    if (!added) return ntr_capture_fail_memory(record->reason);
-    *added = image;
-    added->options = options;
-    return NTR_OK;
-}
-
-ntr_status ntr_capture_record_elf(struct ntr_capture_record *record, const char *path, uint64_t bias) {
-    struct ntr_capture_elf elf;
-    return ntr_capture_elf_read(path, &elf) && elf.is_riscv ? add_elf(record, path, bias) : NTR_OK;
-}
-
-/* "START LENGTH OFFSET PATH", hexadecimal. */
-static ntr_status add_mapping(struct ntr_capture_record *record, const char *line) {
-    struct ntr_capture_elf elf;
-    uint64_t first, bias;
-    char *at;
-    uint64_t start = strtoull(line, &at, 16);
-
-    strtoull(at, &at, 16);
-    uint64_t offset = strtoull(at, &at, 16);
-    const char *path = *at == ' ' ? at + 1 : at;
-    if (!ntr_capture_elf_read(path, &elf) || !elf.is_riscv) return NTR_OK;
-    if (!ntr_capture_elf_bias(&elf, start, offset, 0, &first)) return NTR_OK;
-    /* Several segments of a small file can lie in one page of it. Then this is one more mapping of a file that was
-     * found before. */
-    for (unsigned i = 1; ntr_capture_elf_bias(&elf, start, offset, i, &bias); i++)
-        if (has_elf(record, path, bias)) return NTR_OK;
-    return add_elf(record, path, first);
-}
-
-ntr_status ntr_capture_record_files(struct ntr_capture_record *record, const char *lines, size_t size) {
-    ntr_status status = NTR_OK;
-
-    for (const char *end = lines + size, *stop; lines < end && status == NTR_OK; lines = stop + 1) {
-        char line[PATH_MAX + 64];
-        stop = memchr(lines, '\n', (size_t)(end - lines));
-        if (!stop) break;
-        int n = snprintf(line, sizeof line, "%.*s", (int)(stop - lines), lines);
-        if (n > 0 && (size_t)n < sizeof line) status = add_mapping(record, line);
-    }
-    return status;
 }
 
 /* ---- execve -------------------------------------------------------------------------------------------------------
@@ -364,6 +309,8 @@ ntr_status ntr_capture_record_next(struct ntr_capture_record *record, uint64_t u
     record->first = record->image_count;
     record->from = until;
     record->programs++;
+    record->mapping_count = 0;
+    record->maps_read = 0;
     ntr_program_free(record->program);
     record->program = ntr_program_new(record->allocator);
     return record->program ? NTR_OK : ntr_capture_fail_memory(record->reason);

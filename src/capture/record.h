@@ -12,9 +12,16 @@ struct ntr_capture_record {
     const ntr_allocator *allocator;
     struct ntr_capture_reason *reason;
     unsigned xlen;
-    ntr_program *program; /* the ELF files, to find out which code bytes they do not hold */
+    ntr_program *program; /* the ELF files, for their symbols */
     ntr_bundle_image *images;
     size_t image_count, image_capacity;
+    struct ntr_capture_copy *copies; /* of files (mapped.h) */
+    size_t copy_count, copy_capacity;
+    struct ntr_capture_mapping *mappings; /* by line of the list, of the program that runs */
+    size_t mapping_count, mapping_capacity, maps_read;
+    const char *unread; /* a file that could not be copied when it was mapped; NULL: none */
+    int pid;            /* of the program; 0: not known */
+    const struct ntr_capture_record *parent; /* of the process that forked this one, while that is adopted, or NULL */
     char **names; /* strings of the images */
     size_t name_count, name_capacity;
     size_t first;      /* images before this one are those of programs that have ended by execve */
@@ -37,13 +44,6 @@ const char *ntr_capture_record_keep(struct ntr_capture_record *record, char *tex
 const char *ntr_capture_record_text(struct ntr_capture_record *record, const char *path);
 
 ntr_status ntr_capture_record_fail(const struct ntr_capture_record *record, ntr_status status);
-
-/* Copy the ELF files that a list of mappings names: lines "START LENGTH OFFSET PATH", hexadecimal. Files that were
- * copied before are left out. */
-ntr_status ntr_capture_record_files(struct ntr_capture_record *record, const char *lines, size_t size);
-
-/* Copy one ELF file, which is loaded with this bias; nothing happens if it is no RISC-V ELF file. */
-ntr_status ntr_capture_record_elf(struct ntr_capture_record *record, const char *path, uint64_t bias);
 
 /* Copy the files that name code generated at run time by the process, before ntr_capture_record_code. */
 ntr_status ntr_capture_record_names(struct ntr_capture_record *record, const char *lines, size_t size, int pid);

@@ -5,6 +5,7 @@
 #include "base/config.h"
 #include "wire/mdo.h"
 #include "capture/blocks.h"
+#include "capture/mapped.h"
 #include "capture/spaces.h"
 #include "capture/window.h"
 #include "program/program.h"
@@ -167,6 +168,17 @@ static bool widens_src(const ntr_capture_config *config) {
     return !config->topology.size && !config->max_size && !config->machine && (!config->encoder || config->widen_src);
 }
 
+void ntr_capture_session_take_maps(struct ntr_capture_session *session) {
+    struct channel *channel = session->source.channel;
+    const uint64_t maps = channel ? atomic_load(&channel->head.maps) : 0;
+
+    if (!channel || maps == atomic_load(&channel->head.maps_read)) return;
+    session->record.pid = session->pid;
+    ntr_capture_record_files(&session->record, channel->maps, (size_t)maps);
+    *session->reason.text = 0; /* a file that cannot be copied is reported at the end */
+    atomic_store(&channel->head.maps_read, maps);
+}
+
 /* `widen` of the harts. */
 static ntr_status widen(void *user, uint32_t hart) {
     return ntr_capture_widen(user, hart);
@@ -178,6 +190,7 @@ ntr_status ntr_capture_session_attach(struct ntr_capture_session *session) {
                                               .config = &session->encoder,
                                               .stream = &session->stream,
                                               .system = session->system,
+                                              .record = session->machine.name ? NULL : &session->record,
                                               .widen = widens ? widen : NULL,
                                               .user = session};
     const struct ntr_capture_window window = session->harts.window;

@@ -70,6 +70,9 @@ ntr_status ntr_capture_session_finish(struct ntr_capture_session *session);
 /* Encode all that the lanes hold. */
 void ntr_capture_session_drain(struct ntr_capture_session *session);
 
+/* Copies the files that the program has mapped since the last call; the program waits for it. */
+void ntr_capture_session_take_maps(struct ntr_capture_session *session);
+
 /* From time to time: cut the stream when it has a maximal size, and describe what there is so far. Failures show at the
  * end. */
 void ntr_capture_session_save(struct ntr_capture_session *session);

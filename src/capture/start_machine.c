@@ -2,6 +2,7 @@
 #include "base/allocator.h"
 #include "capture/guest_files.h"
 #include "capture/htif.h"
+#include "capture/mapped.h"
 #include "capture/session.h"
 #include "program/btf.h"
 

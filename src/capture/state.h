@@ -121,6 +121,7 @@ struct ntr_capture_harts {
     const ntr_encoder_config *config; /* of every encoder, but for src_id */
     struct ntr_bundle_writer *stream;
     struct ntr_capture_system *system; /* NULL: every hart has an encoder of its own */
+    struct ntr_capture_record *record; /* of ntr_capture_target */
     struct ntr_capture_code code;
     struct ntr_capture_block *blocks; /* by number */
     struct ntr_capture_link *links; /* by number */

@@ -18,7 +18,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#define CHANNEL_MAGIC 0x38316c6e6e616863 /* changes with the layout of the structures below */
+#define CHANNEL_MAGIC 0x39316c6e6e616863 /* changes with the layout of the structures below */
 
 #define CHANNEL_THREADS   (1u << 22) /* highest vCPU index, plus 1: Linux has no more threads */
 #define CHANNEL_LANE_BITS 12        /* SRC has 12 bits */
@@ -107,6 +107,7 @@ struct channel_block {
     uint32_t counters; /* index in channel.counters, when marks or executions are counted: executions, then passes of
                           each mark */
     uint16_t instructions, marks;
+    uint32_t file; /* the line of channel.maps, from 1, whose file is mapped at the address; 0: none */
     uint8_t flags; /* CHANNEL_BLOCK_* */
     uint8_t privilege; /* 0 U, 1 S, 3 M; 4 is added with virtualization. User mode: 0 */
 };
@@ -176,6 +177,7 @@ struct channel_head {
     _Atomic uint32_t executing; /* an execve is in progress that is not followed */
     struct channel_child children[CHANNEL_CHILDREN];
     _Atomic uint64_t counters, code, maps; /* used */
+    _Atomic uint64_t maps_read; /* of `maps`, by the reader: it has copied these files. The guest waits for it */
     _Atomic uint32_t shared; /* several threads: marks are in lane.reached, loops are not counted */
 };
 

@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
-"""An address means what was there when it was executed: programs that replace themselves (execve), in every consumer of names,
-lines and counts. The truth is how often the source calls each function.
+"""An address means what was there when it was executed: programs that replace themselves (execve), files that are mapped where
+another one was, and files that are removed or replaced, in every consumer of names, lines and counts. The truth is how often the
+source calls each function.
 
 usage: places.py NTRACE
 """
@@ -24,18 +25,52 @@ __attribute__((noinline)) int work_b(int n) { int s = 0; while (n-- > 0) { s += 
 int main(void) { return work_b(20) == 0; }
 """
 FILES = {"a": FIRST, "b": SECOND}
+# FILE OFFSET CALLS ...: maps each file at one address, calls its function, and unmaps it again.
+HOST = """#define _GNU_SOURCE
+#include <fcntl.h>
+#include <stdlib.h>
+#include <sys/mman.h>
+#include <unistd.h>
+int main(int argc, char **argv) {
+    for (int i = 1; i + 2 < argc; i += 3) {
+        int fd = open(argv[i], O_RDONLY);
+        char *at = mmap((void *)0x5000000000, 65536, PROT_READ | PROT_EXEC, MAP_PRIVATE | MAP_FIXED, fd, 0);
+        close(fd);
+        if (getenv("REMOVE")) unlink(argv[i]);
+        int (*entry)(int) = (int (*)(int))(at + strtoul(argv[i + 1], 0, 16));
+        for (int n = atoi(argv[i + 2]); n > 0; n--) entry(n);
+        munmap(at, 65536);
+    }
+    return 0;
+}
+"""
+LIBRARY = """static __attribute__((noinline)) int leaf_{0}(int n) {{ volatile int s = n; return s + {0}; }}
+{1}
+int entry_{0}(int n) {{ return leaf_{0}(n) + leaf_{0}(n + 1); }}
+"""
+# Moves another program to its own place while it runs.
+REPLACED = """#include <stdio.h>
+#include <unistd.h>
+__attribute__((noinline)) int work(int n) { volatile int s = 0; for (int i = 0; i < n; i++) s += i; return s; }
+int main(int argc, char **argv) { work(5); if (argc > 1) rename(argv[1], argv[0]); else unlink(argv[0]); work(8); return 0; }
+"""
+
+
+def program(name, text, *flags, source=None):
+    """Compiles a program, or a library."""
+    gcc, source = need("riscv64-linux-gnu-gcc"), (source or name) + ".c"
+    with open(os.path.join(scratch(), source), "w", encoding="ascii") as file:
+        file.write(text)
+    subprocess.run([gcc, "-g", "-O0", *(flags or ("-static",)), source, "-o", name], cwd=scratch(), check=True)
 
 
 def compiled():
-    gcc, folder = need("riscv64-linux-gnu-gcc"), scratch()
     need("qemu-riscv64")
-    if not os.path.exists(os.path.join(folder, "a")):
-        for name, text in FILES.items():
-            with open(os.path.join(folder, f"{name}.c"), "w", encoding="ascii") as file:
-                file.write(text)
-            for out, flags in (name, ["-static"]), (name + "_dynamic", []):
-                subprocess.run([gcc, "-g", "-O0", *flags, f"{name}.c", "-o", out], cwd=folder, check=True)
-    return folder
+    for name, text in FILES.items():
+        if not os.path.exists(os.path.join(scratch(), name)):
+            program(name, text)
+            program(name + "_dynamic", text, "-pie", source=name)
+    return scratch()
 
 
 def recorded(bundle, *command, status=0):
@@ -152,6 +187,59 @@ def compare(bundle, truth, wanted=None, without=()):
     for function, instructions in own.items():
         equal(sum(row["self"] for row in lines if row["function"] == function), instructions, f"lines of {function}")
         equal(sum(int(count) for stack, count in folded if stack.split(";")[-1] == function), instructions, f"flame graph of {function}")
+
+
+# ---- files that are mapped, unmapped, removed and replaced
+
+
+def libraries(count):
+    """Libraries with functions at overlapping addresses: [(file, offset of entry_N)]."""
+    folder, made = compiled(), []
+    program("host", HOST)
+    for k in range(count):
+        padding = f"int padding_{k}(int a) {{ return a * a + a * 7; }}" if k % 2 else ""
+        program(f"l{k}.so", LIBRARY.format(k, padding), "-O1", "-shared", "-fPIC", "-nostdlib")
+        symbols = subprocess.run(["riscv64-linux-gnu-nm", f"l{k}.so"], cwd=folder, check=True, capture_output=True, text=True).stdout
+        made.append((f"l{k}.so", re.search(rf"(?m)^(\w+) T entry_{k}$", symbols)[1]))
+    return made
+
+
+@case("libraries at one address, one after the other, and the first one again")
+def reused():
+    made = libraries(3)
+    arguments = [word for k, calls in ((0, 1), (1, 2), (2, 3), (0, 4)) for word in (*made[k], str(calls))]
+    truth = {"entry_0": 5, "leaf_0": 10, "entry_1": 2, "leaf_1": 4, "entry_2": 3, "leaf_2": 6}
+    compare(recorded("reused.ntrace", "./host", *arguments), truth)
+
+
+@case("libraries whose files are removed after they were mapped")
+def removed():
+    made = libraries(3)
+    arguments = [word for k, calls in ((0, 1), (1, 2), (2, 3)) for word in (*made[k], str(calls))]
+    truth = {"entry_0": 1, "leaf_0": 2, "entry_1": 2, "leaf_1": 4, "entry_2": 3, "leaf_2": 6}
+    os.environ["REMOVE"] = "1"
+    try:
+        bundle = recorded("removed.ntrace", "./host", *arguments)
+    finally:
+        del os.environ["REMOVE"]
+    check(not os.path.exists(os.path.join(compiled(), "l0.so")), "the program removes the files")
+    compare(bundle, truth)
+
+
+@case("a program that removes its own file")
+def unlinked():
+    program("unlinked", REPLACED)
+    compare(recorded("unlinked.ntrace", "./unlinked"), {"work": 2, "main": 1})
+
+
+@case("a program that puts another one in its place")
+def replaced():
+    other = REPLACED.replace("int main", "int extra(int k) { return k * 5; }\nint padding(int k) { return extra(k) + 1; }\nint main")
+    program("replaced", REPLACED)
+    program("other", other)
+    bundle = recorded("replaced.ntrace", "./replaced", "./other")
+    compare(bundle, {"work": 2, "main": 1})
+    check("extra" not in Run("coverage", "--to", "lcov", bundle).out, "functions of the file that did not run")
 
 
 # ---- execve

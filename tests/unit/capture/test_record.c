@@ -1,9 +1,12 @@
 /* Images of a bundle: code bytes that no file has, and the range of the stream for which the files of a program that
  * was replaced are valid. */
+#pragma GCC diagnostic ignored "-Wunused-function"
+#include "../program/elf_builder.h"
 #include "../test.h"
 #include "bundle/files.h"
-#include "capture/record.h"
+#include "capture/mapped.h"
 
+#include <elf.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -108,20 +111,80 @@ static void only_ranges_of_the_same_validity_are_joined(void **state) {
     end(&s);
 }
 
+/* A file with these bytes of code at `address`. */
+static void make_file(elf_builder *elf, uint64_t address, const char *code) {
+    elf_begin(elf, true);
+    memcpy(elf->bytes + CODE_AT, code, strlen(code));
+    elf_segment(elf, PT_LOAD, CODE_AT, address, strlen(code), strlen(code));
+    assert_int_equal(elf_write(elf), 0);
+}
+
 static void bytes_of_files_are_not_hidden(void **state) {
     scene s;
-    ntr_image_options options = {.size = sizeof options, .bias = 0x1004, .name = "file"};
+    elf_builder elf;
 
     (void)state;
     begin(&s);
-    assert_int_equal(ntr_program_add_raw(s.record.program, (ntr_bytes){(const uint8_t *)"wxyz", 4}, &options), NTR_OK);
+    make_file(&elf, 0x1004, "wxyz");
+    assert_int_equal(ntr_capture_record_elf(&s.record, elf.path, 0), NTR_OK);
+    elf_end(&elf);
     executed(&s, 0x1000, "abcd");
     executed(&s, 0x1004, "wx");
     executed(&s, 0x1008, "efgh");
     write_code(&s);
-    assert_int_equal(s.record.image_count, 2);
-    expect(&s, 0, 0x1000, "abcdwx", 6, 0, 0);
-    expect(&s, 1, 0x1008, "efgh", 4, 0, 0);
+    assert_int_equal(s.record.image_count, 3);
+    expect(&s, 1, 0x1000, "abcdwx", 6, 0, 0);
+    expect(&s, 2, 0x1008, "efgh", 4, 0, 0);
+    end(&s);
+}
+
+static void expect_file(const scene *s, size_t index, const char *name, uint64_t from, uint64_t until) {
+    const ntr_image_options *options = &s->record.images[index].options;
+
+    assert_true(index < s->record.image_count);
+    assert_string_equal(options->name, name);
+    assert_int_equal(options->from, from);
+    assert_int_equal(options->until, until);
+}
+
+/* Two files are mapped at one address, one after the other, and removed; then the first one again. */
+static void files_at_one_address(void **state) {
+    scene s;
+    elf_builder first, second;
+    uint64_t low, high;
+    char lines[512];
+
+    (void)state;
+    begin(&s);
+    make_file(&first, 0, "abcd");
+    int size = snprintf(lines, sizeof lines, "4000000 1000 0 %s\n", first.path);
+    assert_int_equal(ntr_capture_record_files(&s.record, lines, (size_t)size), NTR_OK);
+    assert_false(ntr_capture_mapped_differs(&s.record, 1, 0x4000000));
+    make_file(&second, 0, "abce");
+    size += snprintf(lines + size, sizeof lines - (size_t)size, "4000000 1000 0 %s\n4000000 1000 0 %s\n", second.path,
+                     first.path);
+    assert_int_equal(ntr_capture_record_files(&s.record, lines, (size_t)size), NTR_OK);
+    elf_end(&first);
+    elf_end(&second);
+    assert_true(ntr_capture_mapped_differs(&s.record, 2, 0x4000000));
+    assert_int_equal(ntr_capture_mapped_change(&s.record, 2, 0x4000000, 50, &low, &high), NTR_OK);
+    assert_false(ntr_capture_mapped_differs(&s.record, 2, 0x4000000));
+    assert_true(ntr_capture_mapped_differs(&s.record, 3, 0x4000000));
+    assert_int_equal(ntr_capture_mapped_change(&s.record, 3, 0x4000000, 80, &low, &high), NTR_OK);
+    assert_int_equal(low, 0x4000000);
+    assert_int_equal(high, 0x4001000);
+    assert_true(ntr_capture_mapped_differs(&s.record, 0, 0x4000ffe)); /* code that the program makes there */
+    assert_false(ntr_capture_mapped_differs(&s.record, 0, 0x4001000));
+    assert_int_equal(s.record.image_count, 3);
+    expect_file(&s, 0, first.path, 0, 50);
+    expect_file(&s, 1, second.path, 50, 80);
+    expect_file(&s, 2, first.path, 80, 0);
+    assert_string_equal(s.record.images[0].file, s.record.images[2].file);
+    assert_null(s.record.unread);
+    size = snprintf(lines, sizeof lines, "5000000 1000 0 %s\n", first.path);
+    s.record.maps_read = 0;
+    assert_int_equal(ntr_capture_record_files(&s.record, lines, (size_t)size), NTR_OK);
+    assert_string_equal(s.record.unread, first.path);
     end(&s);
 }
 
@@ -147,9 +210,8 @@ static void a_program_that_is_replaced(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        TEST(neighbours_become_one_image),
-        TEST(only_ranges_of_the_same_validity_are_joined),
-        TEST(bytes_of_files_are_not_hidden),
+        TEST(neighbours_become_one_image),   TEST(only_ranges_of_the_same_validity_are_joined),
+        TEST(bytes_of_files_are_not_hidden), TEST(files_at_one_address),
         TEST(a_program_that_is_replaced),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
