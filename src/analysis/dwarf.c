@@ -1,21 +1,19 @@
 #include "analysis/dwarf.h"
 
+#include "analysis/unit_map.h"
 #include "analysis/dwarf_unit.h"
 #include "analysis/dwfl_file.h"
 #include "base/allocator.h"
+#include "base/text.h"
 
 #include <dwarf.h>
 #include <stdlib.h>
 #include <string.h>
 
-/* Address range [low, high) of a unit. Ranges are sorted. They overlap in damaged files only. */
-typedef struct unit_range {
-    uint64_t low, high;
-    uint32_t unit;
-} unit_range;
-
 typedef struct lazy_unit {
     Dwarf_Die die;
+    Dwarf_Die split; /* the unit of the .dwo file to which `die` refers; otherwise `die` */
+    bool has_lines;  /* a unit that others import (dwz) shares their line table */
     bool loaded;
     ntr_dwarf_unit tables;
 } lazy_unit;
@@ -28,29 +26,22 @@ struct ntr_dwarf {
     uint64_t bias; /* difference between libdw's addresses and those of the file */
     lazy_unit *units;
     size_t unit_count, unit_capacity;
-    unit_range *ranges;
-    size_t range_count, range_capacity;
+    ntr_unit_map map;
+    ntr_bytes lines; /* .debug_line */
     ntr_line_row *rows; /* rows of all units, created on first use */
     size_t row_count;
     bool rows_made;
 };
 
-static int range_compare(const void *a, const void *b) {
-    const unit_range *x = a, *y = b;
-    return x->low < y->low ? -1 : x->low > y->low;
-}
-
-static ntr_status add_unit(ntr_dwarf *d, Dwarf_Die *die) {
+static ntr_status add_unit(ntr_dwarf *d, Dwarf_Die *die, const Dwarf_Die *split, bool has_lines) {
     if (ntr_reserve(d->allocator, (void **)&d->units, &d->unit_capacity, d->unit_count + 1, sizeof *d->units))
         return NTR_E_MEMORY;
-    d->units[d->unit_count] = (lazy_unit){.die = *die};
+    d->units[d->unit_count] = (lazy_unit){.die = *die, .split = *split, .has_lines = has_lines};
     Dwarf_Addr base = 0, low, high;
     ptrdiff_t at = 0;
     while ((at = dwarf_ranges(die, at, &base, &low, &high)) > 0) {
-        if (low + d->bias >= high + d->bias) continue; /* empty, or beyond the address space */
-        if (ntr_reserve(d->allocator, (void **)&d->ranges, &d->range_capacity, d->range_count + 1, sizeof *d->ranges))
-            return NTR_E_MEMORY;
-        d->ranges[d->range_count++] = (unit_range){low + d->bias, high + d->bias, (uint32_t)d->unit_count};
+        ntr_status status = ntr_unit_map_add(&d->map, low + d->bias, high + d->bias, (uint32_t)d->unit_count);
+        if (status) return status;
     }
     if (dwarf_tag(die) == DW_TAG_invalid)
         ntr_dwarf_damage(d->damage, d->name, NULL, "abbreviations of a unit");
@@ -60,17 +51,51 @@ static ntr_status add_unit(ntr_dwarf *d, Dwarf_Die *die) {
     return NTR_OK;
 }
 
+/* A unit of which the compiler has written the functions to another file (-gsplit-dwarf), and that file is not here. */
+static void miss_split(ntr_dwarf *d, Dwarf_Die *die) {
+    Dwarf_Attribute attribute;
+    char name[NTR_NAME_CLEANED_MAX + 1] = "?";
+    const char *file = dwarf_formstring(dwarf_attr(die, DW_AT_dwo_name, &attribute));
+    if (!file) file = dwarf_formstring(dwarf_attr(die, DW_AT_GNU_dwo_name, &attribute));
+    if (file) ntr_name_clean(file, name);
+    ntr_damage_add(d->damage,
+                   "%.120s: debug information: %.120s: not found beside the program or in the folder of compilation "
+                   "(a .dwp file is not read); functions, inlined copies and decisions are missing",
+                   d->name ? d->name : "", name);
+}
+
+/* Type units have no code, and repeat the line table of their unit. */
 static ntr_status list_units(ntr_dwarf *d, Dwarf *dw) {
     Dwarf_CU *cu = NULL;
-    Dwarf_Die die;
+    Dwarf_Die die, split;
     uint8_t type;
     int result;
-    while ((result = dwarf_get_units(dw, cu, &cu, NULL, &type, &die, NULL)) == 0) {
-        ntr_status status = add_unit(d, &die);
+    memset(&split, 0, sizeof split);
+    while ((result = dwarf_get_units(dw, cu, &cu, NULL, &type, &die, &split)) == 0) {
+        if (type == DW_UT_type || type == DW_UT_split_type) continue;
+        const bool has_split = type == DW_UT_skeleton && split.addr;
+        if (type == DW_UT_skeleton && !has_split) miss_split(d, &die);
+        ntr_status status = add_unit(d, &die, has_split ? &split : &die, type != DW_UT_partial);
         if (status) return status;
     }
     if (result < 0) ntr_dwarf_damage(d->damage, d->name, NULL, "units after the first ones");
-    if (d->range_count) qsort(d->ranges, d->range_count, sizeof *d->ranges, range_compare);
+    return ntr_unit_map_finish(&d->map);
+}
+
+static ntr_status read_sections(ntr_dwarf *d, Elf *elf) {
+    Elf_Scn *scn = NULL;
+    GElf_Shdr header;
+    size_t names;
+    if (!elf || elf_getshdrstrndx(elf, &names)) return NTR_OK;
+    while ((scn = elf_nextscn(elf, scn)) && gelf_getshdr(scn, &header)) {
+        const char *name = elf_strptr(elf, names, header.sh_name);
+        const Elf_Data *data = name && strcmp(name, ".debug_line") == 0 ? elf_getdata(scn, NULL) : NULL;
+        if (data) d->lines = (ntr_bytes){data->d_buf, data->d_size};
+        if ((header.sh_flags & (SHF_ALLOC | SHF_EXECINSTR)) != (SHF_ALLOC | SHF_EXECINSTR) || !header.sh_size) continue;
+        const uint64_t low = header.sh_addr + d->bias;
+        ntr_status status = ntr_unit_map_add_section(&d->map, low, low + header.sh_size);
+        if (status) return status;
+    }
     return NTR_OK;
 }
 
@@ -86,7 +111,8 @@ ntr_dwarf *ntr_dwarf_open(const ntr_image_info *image, const char *debug_path, n
     if (ntr_dwfl_file_open(&d->file, image, debug_path, damage, allocator) == NTR_OK && d->file.module)
         dw = ntr_dwfl_file_dwarf(&d->file, &bias);
     d->bias = bias;
-    if (dw && list_units(d, dw) == NTR_OK) return d;
+    d->map.allocator = allocator;
+    if (dw && read_sections(d, dwarf_getelf(dw)) == NTR_OK && list_units(d, dw) == NTR_OK) return d;
     ntr_dwarf_close(d);
     return NULL;
 }
@@ -96,32 +122,51 @@ void ntr_dwarf_close(ntr_dwarf *d) {
     for (size_t i = 0; i < d->unit_count; i++)
         if (d->units[i].loaded) ntr_unit_release(&d->units[i].tables);
     ntr_dealloc(d->allocator, d->units);
-    ntr_dealloc(d->allocator, d->ranges);
+    ntr_unit_map_release(&d->map);
     ntr_dealloc(d->allocator, d->rows);
     ntr_dwfl_file_close(&d->file);
     ntr_dealloc(d->allocator, d);
 }
 
+/* A unit and the map that says whose code it is. */
+typedef struct unit_owner {
+    const ntr_unit_map *map;
+    uint32_t unit;
+} unit_owner;
+
+static bool owns(const void *user, uint64_t address) {
+    const unit_owner *o = user;
+    return ntr_unit_map_owns(o->map, o->unit, address);
+}
+
+static ntr_unit_source source_of(ntr_dwarf *d, const unit_owner *owner) {
+    lazy_unit *u = &d->units[owner->unit];
+    return (ntr_unit_source){
+        .die = &u->die,
+        .scopes = &u->split,
+        .bias = d->bias,
+        .lines = u->has_lines ? d->lines : (ntr_bytes){0},
+        .owns = owns,
+        .user = owner,
+        .damage = d->damage,
+        .file = d->name,
+    };
+}
+
 static ntr_dwarf_unit *load(ntr_dwarf *d, uint32_t index) {
     lazy_unit *u = &d->units[index];
+    const unit_owner owner = {&d->map, index};
+    const ntr_unit_source source = source_of(d, &owner);
     if (!u->loaded) {
-        if (ntr_unit_load(&u->tables, &u->die, d->bias, d->damage, d->name, d->allocator) != NTR_OK) return NULL;
+        if (ntr_unit_load(&u->tables, &source, d->allocator) != NTR_OK) return NULL;
         u->loaded = true;
     }
     return &u->tables;
 }
 
 static ntr_dwarf_unit *unit_at(ntr_dwarf *d, uint64_t address) {
-    size_t low = 0, high = d->range_count;
-    while (low < high) { /* the last range that starts at or below the address */
-        size_t middle = low + (high - low) / 2;
-        if (d->ranges[middle].low <= address)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    if (low == 0 || address >= d->ranges[low - 1].high) return NULL;
-    return load(d, d->ranges[low - 1].unit);
+    const uint32_t unit = ntr_unit_map_unit(&d->map, address);
+    return unit == NTR_UNIT_NONE ? NULL : load(d, unit);
 }
 
 static ntr_frame frame_of(const ntr_scope *scope) {
@@ -218,56 +263,61 @@ typedef struct unit_tables {
 
 static ntr_status unit_ranges(ntr_dwarf *d, uint32_t unit, unit_tables *tables) {
     tables->range_count = 0;
-    for (size_t i = 0; i < d->range_count; i++) {
-        if (d->ranges[i].unit != unit) continue;
+    for (size_t i = 0; i < d->map.range_count; i++) {
+        if (d->map.ranges[i].unit != unit) continue;
         if (ntr_reserve(d->allocator, (void **)&tables->ranges, &tables->range_capacity, tables->range_count + 1,
                         sizeof *tables->ranges))
             return NTR_E_MEMORY;
-        tables->ranges[tables->range_count][0] = d->ranges[i].low;
-        tables->ranges[tables->range_count++][1] = d->ranges[i].high;
+        tables->ranges[tables->range_count][0] = d->map.ranges[i].low;
+        tables->ranges[tables->range_count++][1] = d->map.ranges[i].high;
     }
     return NTR_OK;
 }
 
-static ntr_status unit_statements(ntr_dwarf *d, Dwarf_Die *die, unit_tables *tables) {
-    Dwarf_Lines *lines;
-    size_t count;
-    tables->statement_count = 0;
-    if (!ntr_dwarf_lines_of(die, &lines, &count, d->damage, d->name)) return NTR_OK;
-    for (size_t i = 0; i < count; i++) {
-        Dwarf_Line *line = dwarf_onesrcline(lines, i);
-        Dwarf_Addr address;
-        bool end = true, begins = false;
-        int number = 0, column = 0;
-        if (dwarf_lineaddr(line, &address) || dwarf_lineendsequence(line, &end) ||
-            dwarf_linebeginstatement(line, &begins) || dwarf_lineno(line, &number) || dwarf_linecol(line, &column)) {
-            ntr_dwarf_damage(d->damage, d->name, die, "row of the line table");
-            continue;
-        }
-        if (end || !begins || number <= 0 || column <= 0) continue;
-        if (ntr_reserve(d->allocator, (void **)&tables->statements, &tables->statement_capacity,
-                        tables->statement_count + 1, sizeof *tables->statements))
-            return NTR_E_MEMORY;
-        tables->statements[tables->statement_count++] = (ntr_debug_statement){.address = address + d->bias,
-                                                                              .file = dwarf_linesrc(line, NULL, NULL),
-                                                                              .line = (uint32_t)number,
-                                                                              .column = (uint32_t)column};
-    }
+typedef struct statement_adder {
+    ntr_dwarf *dwarf;
+    unit_tables *tables;
+    Dwarf_Files *files;
+    size_t file_count;
+} statement_adder;
+
+static ntr_status add_statement(void *user, const ntr_program_row *row) {
+    const statement_adder *a = user;
+    ntr_dwarf *d = a->dwarf;
+    unit_tables *tables = a->tables;
+    if (!row->is_statement || !row->line || !row->column || row->file >= a->file_count) return NTR_OK;
+    if (ntr_reserve(d->allocator, (void **)&tables->statements, &tables->statement_capacity,
+                    tables->statement_count + 1, sizeof *tables->statements))
+        return NTR_E_MEMORY;
+    tables->statements[tables->statement_count++] =
+        (ntr_debug_statement){.address = row->address + d->bias,
+                              .file = dwarf_filesrc(a->files, row->file, NULL, NULL),
+                              .line = row->line,
+                              .column = row->column};
     return NTR_OK;
+}
+
+static ntr_status unit_statements(ntr_dwarf *d, uint32_t unit, unit_tables *tables) {
+    statement_adder adder = {.dwarf = d, .tables = tables};
+    const unit_owner owner = {&d->map, unit};
+    const ntr_unit_source source = source_of(d, &owner);
+    tables->statement_count = 0;
+    if (!ntr_unit_files(&source, &adder.files, &adder.file_count)) return NTR_OK;
+    return ntr_unit_rows(&source, add_statement, &adder);
 }
 
 ntr_status ntr_dwarf_units(ntr_dwarf *d, ntr_status (*visit)(void *user, const ntr_debug_unit *unit), void *user) {
     unit_tables tables = {0};
     ntr_status status = NTR_OK;
     for (uint32_t i = 0; i < d->unit_count && !status; i++) {
-        Dwarf_Die *die = &d->units[i].die;
+        Dwarf_Die *die = &d->units[i].die, *split = &d->units[i].split;
         if ((status = unit_ranges(d, i, &tables)) != NTR_OK) break;
-        if ((status = unit_statements(d, die, &tables)) != NTR_OK) break;
-        int language = dwarf_srclang(die);
+        if ((status = unit_statements(d, i, &tables)) != NTR_OK) break;
+        int language = dwarf_srclang(split);
         ntr_debug_unit unit = {
-            .name = dwarf_diename(die),
+            .name = dwarf_diename(split),
             .directory = unit_text(die, DW_AT_comp_dir),
-            .producer = unit_text(die, DW_AT_producer),
+            .producer = unit_text(split, DW_AT_producer),
             .language = language < 0 ? 0 : (unsigned)language,
             .ranges = (const uint64_t(*)[2])tables.ranges,
             .range_count = tables.range_count,

@@ -7,6 +7,7 @@
 #include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 enum { SCOPE_DEPTH_MAX = 256, CLEANED_MAX = 1 << 14 };
 
@@ -40,14 +41,6 @@ void ntr_dwarf_damage(ntr_damage *damage, const char *file, Dwarf_Die *unit, con
     ntr_damage_add(damage, "%.120s: debug information: %s%.120s%s%s: damaged%s%s; names and lines are missing",
                    file ? file : "", *name ? "unit " : "", name, *name ? ": " : "", what, reason ? ": " : "",
                    reason ? reason : "");
-}
-
-bool ntr_dwarf_lines_of(Dwarf_Die *unit, Dwarf_Lines **lines, size_t *count, ntr_damage *damage, const char *file) {
-    if (!dwarf_hasattr(unit, DW_AT_stmt_list)) return false;
-    (void)dwarf_errno(); /* forget older errors */
-    if (dwarf_getsrclines(unit, lines, count) == 0) return true;
-    ntr_dwarf_damage(damage, file, unit, "line table");
-    return false;
 }
 
 static void damaged(ntr_dwarf_unit *unit, Dwarf_Die *die, const char *what) {
@@ -96,10 +89,12 @@ static const char *declared_file(Dwarf_Die *die) {
 
 /* ---- scopes ------------------------------------------------------------------------------------ */
 
+/* The parent of scopes in code that is not of this unit. */
+#define SCOPE_LEFT_OUT (NTR_SCOPE_NONE - 1)
+
 typedef struct die_walk {
     ntr_dwarf_unit *unit;
-    Dwarf_Die *unit_die;
-    uint64_t bias;
+    const ntr_unit_source *source;
 } die_walk;
 
 /* Returns the entry address of a scope in libdw's addresses. `first` is its lowest address; in DWARF 5 the entry may be
@@ -118,27 +113,33 @@ static ntr_status add_range(die_walk *w, uint64_t low, uint64_t high, uint32_t s
     if (high <= low) return NTR_OK;
     if (ntr_reserve(u->allocator, (void **)&u->ranges, &u->range_capacity, u->range_count + 1, sizeof *u->ranges))
         return NTR_E_MEMORY;
-    u->ranges[u->range_count++] = (ntr_scope_range){low + w->bias, high + w->bias, scope, depth};
+    u->ranges[u->range_count++] = (ntr_scope_range){low + w->source->bias, high + w->source->bias, scope, depth};
     return NTR_OK;
 }
 
+static bool owns(const ntr_unit_source *source, Dwarf_Addr address) {
+    return source->owns(source->user, address + source->bias);
+}
+
 /* Adds the address ranges of a scope. The entry is not always in the lowest range; the size of the scope is that of the
- * range with the entry. */
+ * range with the entry. Ranges of code that the linker has discarded, or kept from another unit, are left out. */
 static ntr_status add_ranges(die_walk *w, Dwarf_Die *die, uint32_t scope, uint32_t depth) {
     ntr_scope *s = &w->unit->scopes[scope];
+    const uint64_t bias = w->source->bias;
     Dwarf_Addr base = 0, low, high, entry = 0;
     ptrdiff_t at = 0;
     while ((at = dwarf_ranges(die, at, &base, &low, &high)) > 0) {
+        if (high <= low || !owns(w->source, low)) continue;
         ntr_status status = add_range(w, low, high, scope, depth);
         if (status) return status;
         bool first = s->size == 0;
         if (first) entry = entry_of(die, low);
         bool has_entry = entry >= low && entry < high;
         if (!first && !has_entry) continue;
-        s->entry = (has_entry ? entry : low) + w->bias;
-        s->size = high + w->bias - s->entry;
+        s->entry = (has_entry ? entry : low) + bias;
+        s->size = high + bias - s->entry;
     }
-    if (at < 0) damaged(w->unit, w->unit_die, "addresses of a function");
+    if (at < 0) damaged(w->unit, w->source->scopes, "addresses of a function");
     return NTR_OK;
 }
 
@@ -196,7 +197,7 @@ static ntr_status add_scope(die_walk *w, Dwarf_Die *die, uint32_t parent, uint32
         .returns_value = dwarf_hasattr_integrate(die, DW_AT_type) != 0,
     };
     if (parent != NTR_SCOPE_NONE) {
-        u->scopes[*index].call_file = shown_file(u, call_file(w->unit_die, die));
+        u->scopes[*index].call_file = shown_file(u, call_file(w->source->scopes, die));
         u->scopes[*index].call_line = number(die, DW_AT_call_line);
         u->scopes[*index].call_column = number(die, DW_AT_call_column);
     }
@@ -210,22 +211,40 @@ static bool is_concrete(Dwarf_Die *die, int tag) {
     return dwarf_hasattr(die, DW_AT_low_pc) || dwarf_hasattr(die, DW_AT_ranges);
 }
 
+/* Returns whether the unit owns some code of a function. */
+static bool has_code(const die_walk *w, Dwarf_Die *die) {
+    Dwarf_Addr base = 0, low, high;
+    for (ptrdiff_t at = 0; (at = dwarf_ranges(die, at, &base, &low, &high)) > 0;)
+        if (high > low && owns(w->source, low)) return true;
+    return false;
+}
+
+/* Adds the scope of a DIE, if it is one, and stores the parent of the scopes in it. A function in a left out one, such
+ * as a method of a local class, has code of its own. */
+static ntr_status add_if_scope(die_walk *w, Dwarf_Die *die, uint32_t parent, uint32_t depth, uint32_t *scope) {
+    const bool is_function = dwarf_tag(die) == DW_TAG_subprogram;
+    *scope = parent;
+    if (!is_concrete(die, dwarf_tag(die)) || (!is_function && parent == SCOPE_LEFT_OUT)) return NTR_OK;
+    if (is_function && !has_code(w, die)) {
+        *scope = SCOPE_LEFT_OUT;
+        return NTR_OK;
+    }
+    return add_scope(w, die, is_function ? NTR_SCOPE_NONE : parent, depth, scope);
+}
+
 static ntr_status walk_children(die_walk *w, Dwarf_Die *parent_die, uint32_t parent, uint32_t depth) {
     Dwarf_Die die;
     if (depth > SCOPE_DEPTH_MAX) return NTR_OK;
     (void)dwarf_errno(); /* forget older errors */
     int more = dwarf_child(parent_die, &die);
     for (; more == 0; more = dwarf_siblingof(&die, &die)) {
-        uint32_t scope = parent;
-        int tag = dwarf_tag(&die);
-        ntr_status status = NTR_OK;
-        if (tag == DW_TAG_invalid) break;
-        if (is_concrete(&die, tag))
-            status = add_scope(w, &die, tag == DW_TAG_subprogram ? NTR_SCOPE_NONE : parent, depth, &scope);
+        uint32_t scope;
+        if (dwarf_tag(&die) == DW_TAG_invalid) break;
+        ntr_status status = add_if_scope(w, &die, parent, depth, &scope);
         if (!status && dwarf_haschildren(&die)) status = walk_children(w, &die, scope, depth + 1);
         if (status) return status;
     }
-    if (more <= 0) damaged(w->unit, w->unit_die, "entries");
+    if (more <= 0) damaged(w->unit, w->source->scopes, "entries");
     return NTR_OK;
 }
 
@@ -280,53 +299,140 @@ out:
 
 int ntr_line_row_compare(const void *a, const void *b) {
     const ntr_line_row *x = a, *y = b;
-    return x->address < y->address ? -1 : x->address > y->address;
+    if (x->address != y->address) return x->address < y->address ? -1 : 1;
+    return x->line < y->line ? -1 : x->line > y->line;
 }
 
-static ntr_status load_lines(ntr_dwarf_unit *u, Dwarf_Die *die, uint64_t bias) {
-    Dwarf_Lines *lines;
-    const char *raw = NULL, *file = NULL;
-    size_t count;
-    if (!ntr_dwarf_lines_of(die, &lines, &count, u->damage, u->file)) return NTR_OK;
-    for (size_t i = 0; i + 1 < count; i++) {
-        Dwarf_Line *line = dwarf_onesrcline(lines, i), *after = dwarf_onesrcline(lines, i + 1);
-        Dwarf_Addr low, high;
-        bool end = true, statement = false;
-        int number_ = 0, column = 0;
-        unsigned discriminator = 0;
-        if (!line || dwarf_lineaddr(line, &low) || dwarf_lineaddr(after, &high) || dwarf_lineendsequence(line, &end) ||
-            dwarf_lineno(line, &number_) || dwarf_linecol(line, &column) ||
-            dwarf_linebeginstatement(line, &statement)) {
-            damaged(u, die, "row of the line table");
-            continue;
-        }
-        if (end || high <= low) continue;
-        dwarf_linediscriminator(line, &discriminator);
-        if (dwarf_linesrc(line, NULL, NULL) != raw) file = shown_file(u, raw = dwarf_linesrc(line, NULL, NULL));
-        if (ntr_reserve(u->allocator, (void **)&u->rows, &u->row_capacity, u->row_count + 1, sizeof *u->rows))
-            return NTR_E_MEMORY;
-        u->rows[u->row_count++] = (ntr_line_row){
-            .address = low + bias,
-            .size = high - low,
-            .file = file,
-            .line = number_ > 0 ? (uint32_t)number_ : 0,
-            .column = column > 0 ? (uint32_t)column : 0,
-            .discriminator = discriminator,
-            .is_statement = statement,
-        };
+bool ntr_unit_files(const ntr_unit_source *source, Dwarf_Files **files, size_t *count) {
+    if (!source->lines.size || !dwarf_hasattr(source->die, DW_AT_stmt_list)) return false;
+    (void)dwarf_errno(); /* forget older errors */
+    if (dwarf_getsrcfiles(source->die, files, count) == 0) return true;
+    ntr_dwarf_damage(source->damage, source->file, source->die, "line table");
+    return false;
+}
+
+/* Where rows of owned code go. */
+typedef struct owned_rows {
+    const ntr_unit_source *source;
+    ntr_status (*visit)(void *user, const ntr_program_row *row);
+    void *user;
+} owned_rows;
+
+static ntr_status take_row(void *user, const ntr_program_row *row) {
+    const owned_rows *to = user;
+    const bool owned = owns(to->source, row->sequence) && owns(to->source, row->address);
+    return owned ? to->visit(to->user, row) : NTR_OK;
+}
+
+ntr_status ntr_unit_rows(const ntr_unit_source *source, ntr_status (*visit)(void *user, const ntr_program_row *row),
+                         void *user) {
+    Dwarf_Attribute attribute;
+    Dwarf_Word offset;
+    owned_rows to = {source, visit, user};
+    bool is_damaged = true;
+    ntr_status status = NTR_OK;
+    (void)dwarf_errno(); /* forget older errors */
+    if (dwarf_formudata(dwarf_attr(source->die, DW_AT_stmt_list, &attribute), &offset) == 0)
+        status = ntr_line_program_read(source->lines, offset, take_row, &to, &is_damaged);
+    if (is_damaged) ntr_dwarf_damage(source->damage, source->file, source->die, "line table");
+    return status;
+}
+
+/* Rows of a unit with rising addresses. */
+typedef struct row_run {
+    uint64_t low, high, sequence;
+    size_t first, end;
+} row_run;
+
+typedef struct row_adder {
+    ntr_dwarf_unit *unit;
+    const ntr_unit_source *source;
+    row_run *runs;
+    size_t run_count, run_capacity;
+    Dwarf_Files *files;
+    size_t file_count;
+    uint64_t number; /* of the last file */
+    const char *file;
+} row_adder;
+
+static ntr_status add_row(void *user, const ntr_program_row *row) {
+    row_adder *adder = user;
+    ntr_dwarf_unit *u = adder->unit;
+    if (row->end <= row->address) return NTR_OK;
+    if (row->file != adder->number) {
+        const char *name = row->file < adder->file_count ? dwarf_filesrc(adder->files, row->file, NULL, NULL) : NULL;
+        adder->file = shown_file(u, name);
+        adder->number = row->file;
     }
-    if (u->row_count) qsort(u->rows, u->row_count, sizeof *u->rows, ntr_line_row_compare);
+    row_run *run = adder->run_count ? &adder->runs[adder->run_count - 1] : NULL;
+    if (!run || run->sequence != row->sequence || row->address < run->high) {
+        if (ntr_reserve(u->allocator, (void **)&adder->runs, &adder->run_capacity, adder->run_count + 1, sizeof *run))
+            return NTR_E_MEMORY;
+        run = &adder->runs[adder->run_count++];
+        *run = (row_run){row->address, row->address, row->sequence, u->row_count, u->row_count};
+    }
+    if (ntr_reserve(u->allocator, (void **)&u->rows, &u->row_capacity, u->row_count + 1, sizeof *u->rows))
+        return NTR_E_MEMORY;
+    run->high = row->end;
+    run->end = u->row_count + 1;
+    u->rows[u->row_count++] = (ntr_line_row){
+        .address = row->address + adder->source->bias,
+        .size = row->end - row->address,
+        .file = adder->file,
+        .line = row->line > INT32_MAX ? 0 : row->line,
+        .column = row->column,
+        .discriminator = row->discriminator,
+        .is_statement = row->is_statement,
+    };
     return NTR_OK;
 }
 
-ntr_status ntr_unit_load(ntr_dwarf_unit *unit, Dwarf_Die *die, uint64_t bias, ntr_damage *damage, const char *file,
-                         const ntr_allocator *allocator) {
-    die_walk w = {unit, die, bias};
-    *unit =
-        (ntr_dwarf_unit){.allocator = allocator, .damage = damage, .file = file, .cleaned = {.allocator = allocator}};
-    unit->directory = string(die, DW_AT_comp_dir);
-    ntr_status status = load_lines(unit, die, bias);
-    if (!status) status = walk_children(&w, die, NTR_SCOPE_NONE, 0);
+static int run_compare(const void *a, const void *b) {
+    const row_run *x = a, *y = b;
+    if (x->low != y->low) return x->low < y->low ? -1 : 1;
+    return x->first < y->first ? -1 : x->first > y->first;
+}
+
+/* Puts the rows in the order of their addresses. Of several sequences for one piece of code, the first is kept. */
+static ntr_status sort_rows(row_adder *adder) {
+    ntr_dwarf_unit *u = adder->unit;
+    bool sorted = true;
+    for (size_t i = 1; i < adder->run_count; i++) sorted &= adder->runs[i - 1].high <= adder->runs[i].low;
+    if (sorted) return NTR_OK;
+    ntr_line_row *rows = ntr_alloc(u->allocator, u->row_count, sizeof *rows);
+    if (!rows) return NTR_E_MEMORY;
+    uint64_t high = 0;
+    size_t count = 0;
+    qsort(adder->runs, adder->run_count, sizeof *adder->runs, run_compare);
+    for (size_t i = 0; i < adder->run_count; i++) {
+        const row_run *run = &adder->runs[i];
+        if (run->low < high) continue;
+        memcpy(rows + count, u->rows + run->first, (run->end - run->first) * sizeof *rows);
+        count += run->end - run->first;
+        high = run->high;
+    }
+    ntr_dealloc(u->allocator, u->rows);
+    u->rows = rows;
+    u->row_count = u->row_capacity = count;
+    return NTR_OK;
+}
+
+static ntr_status load_lines(ntr_dwarf_unit *u, const ntr_unit_source *source) {
+    row_adder adder = {.unit = u, .source = source, .number = UINT64_MAX};
+    if (!ntr_unit_files(source, &adder.files, &adder.file_count)) return NTR_OK;
+    ntr_status status = ntr_unit_rows(source, add_row, &adder);
+    if (!status) status = sort_rows(&adder);
+    ntr_dealloc(u->allocator, adder.runs);
+    return status;
+}
+
+ntr_status ntr_unit_load(ntr_dwarf_unit *unit, const ntr_unit_source *source, const ntr_allocator *allocator) {
+    die_walk w = {unit, source};
+    *unit = (ntr_dwarf_unit){
+        .allocator = allocator, .damage = source->damage, .file = source->file, .cleaned = {.allocator = allocator}};
+    unit->directory = string(source->die, DW_AT_comp_dir);
+    ntr_status status = load_lines(unit, source);
+    if (!status) status = walk_children(&w, source->scopes, NTR_SCOPE_NONE, 0);
     if (!status) status = flatten(unit);
     if (status) ntr_unit_release(unit);
     return status;

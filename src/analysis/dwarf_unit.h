@@ -7,6 +7,7 @@
 
 #include <elfutils/libdw.h>
 
+#include "analysis/line_program.h"
 #include "analysis/texts.h"
 #include "base/damage.h"
 
@@ -43,17 +44,34 @@ typedef struct ntr_dwarf_unit {
     ntr_texts cleaned; /* names in which control characters were replaced, and files with their folder */
 } ntr_dwarf_unit;
 
-/* Reads the lines and scopes of the unit. `bias` is added to libdw's addresses. Damaged parts are skipped and
- * added to `damage`. Errors: NTR_E_MEMORY. */
-ntr_status ntr_unit_load(ntr_dwarf_unit *unit, Dwarf_Die *die, uint64_t bias, ntr_damage *damage, const char *file,
-                         const ntr_allocator *allocator);
+/* Where the tables of a unit are read. */
+typedef struct ntr_unit_source {
+    Dwarf_Die *die;    /* lines and the folder of compilation */
+    Dwarf_Die *scopes; /* functions: `die`, or the unit of a .dwo file to which it refers */
+    uint64_t bias;     /* is added to libdw's addresses */
+    ntr_bytes lines;   /* .debug_line; empty: no rows */
+    bool (*owns)(const void *user, uint64_t address); /* whether the code at an address is of this unit */
+    const void *user;
+    ntr_damage *damage;
+    const char *file; /* name of the ELF file, in damage */
+} ntr_unit_source;
+
+/* Reads the lines and scopes of the code that the unit owns. Damaged parts are skipped and added to `damage`.
+ * Errors: NTR_E_MEMORY. */
+ntr_status ntr_unit_load(ntr_dwarf_unit *unit, const ntr_unit_source *source, const ntr_allocator *allocator);
 void ntr_unit_release(ntr_dwarf_unit *unit);
 
 /* Adds "FILE: unit NAME: WHAT: " and libdw's last error. `unit` may be NULL. */
 void ntr_dwarf_damage(ntr_damage *damage, const char *file, Dwarf_Die *unit, const char *what);
 
-/* Stores the line table of a unit. Returns false when it has none, or when the table is damaged, which is added. */
-bool ntr_dwarf_lines_of(Dwarf_Die *unit, Dwarf_Lines **lines, size_t *count, ntr_damage *damage, const char *file);
+/* Calls `visit` for each row of the unit's line table that is of code it owns, also for rows without an instruction.
+ * Addresses are libdw's. Damage is added. A result of `visit` other than NTR_OK stops the iteration and is returned. */
+ntr_status ntr_unit_rows(const ntr_unit_source *source, ntr_status (*visit)(void *user, const ntr_program_row *row),
+                         void *user);
+
+/* Stores the files of the unit's line table. Returns false when it has none, or when they are damaged, which is added.
+ */
+bool ntr_unit_files(const ntr_unit_source *source, Dwarf_Files **files, size_t *count);
 
 /* Returns the innermost scope at `address`, or NTR_SCOPE_NONE. */
 uint32_t ntr_unit_scope_at(const ntr_dwarf_unit *unit, uint64_t address);

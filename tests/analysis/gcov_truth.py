@@ -1,0 +1,103 @@
+"""Coverage of `ntrace coverage` compared with gcov's, of the same sources: a program built with --coverage and run under plain
+QEMU, and one built without it and traced.
+
+What is expected to differ, and why:
+  * gcov puts a function's entry on the line of its name, DWARF on its opening brace; and a closing brace has
+    code of its own: lines of only braces, and lines with a function's head, stand in one list only.
+  * a case label has a count in gcov and no instruction in the binary.
+"""
+import json
+import os
+import re
+import subprocess
+
+GNU = ("riscv64-linux-gnu-gcc", "riscv64-linux-gnu-g++")
+TIMEOUT = 300
+
+
+class Coverage:
+    """Counts by (base name of the file, line), and of functions by linkage name."""
+
+    def __init__(self):
+        self.lines, self.branches, self.functions = {}, {}, {}
+
+    def add(self, other):
+        for ours, theirs in ((self.lines, other.lines), (self.functions, other.functions)):
+            for key, count in theirs.items():
+                ours[key] = ours.get(key, 0) + count
+
+
+def run(*command, cwd, status=(0,), env=None):
+    done = subprocess.run(command, cwd=cwd, stdout=subprocess.PIPE, stderr=subprocess.PIPE, timeout=TIMEOUT, env=env, check=False)
+    if status and done.returncode not in status:
+        raise subprocess.SubprocessError(f"{' '.join(command[:12])}: status {done.returncode}\n{done.stderr.decode(errors='replace')[-2000:]}")
+    return done.stdout
+
+
+def gcov(place, gcov_command="riscv64-linux-gnu-gcov", selected=lambda path: not path.startswith("/usr")):
+    """Reads all .gcda files of a folder. A line of a header is counted in each object that has code for it."""
+    found = Coverage()
+    data = [os.path.join(folder, name) for folder, _, names in os.walk(place) for name in names if name.endswith(".gcda")]
+    for path in data:
+        answer = json.loads(run(gcov_command, "--json-format", "--stdout", "-b", path, cwd=place))
+        for file in answer["files"]:
+            if not selected(file["file"]):
+                continue
+            name = os.path.basename(file["file"])
+            for line in file["lines"]:
+                key = name, line["line_number"]
+                found.lines[key] = found.lines.get(key, 0) + line["count"]
+                found.branches.setdefault(key, []).append([branch["count"] for branch in line["branches"]])
+            for function in file["functions"]:
+                found.functions[function["name"]] = found.functions.get(function["name"], 0) + function["execution_count"]
+    return found
+
+
+def traced(ntrace, bundle, place, *options, files=None):
+    """Reads the coverage of a trace; `files`: base names that count."""
+    found = Coverage()
+    for file in json.loads(run(ntrace, "coverage", "--to", "json", *options, bundle, cwd=place))["files"]:
+        name = os.path.basename(file["file"])
+        if files is not None and name not in files:
+            continue
+        for line in file["lines"]:
+            found.lines[name, line["line"]] = line["count"]
+            found.branches[name, line["line"]] = [b[way] for b in line.get("branches", []) for way in ("taken", "not_taken")]
+        for function in file["functions"]:
+            found.functions[function["linkage"]] = found.functions.get(function["linkage"], 0) + function["count"]
+    return found
+
+
+def may_stand_alone(text):
+    """Whether only one side may list the line."""
+    head = re.match(r"^\s*[\w~].*\)\s*(const)?\s*(noexcept)?\s*\{?\s*$", text) is not None
+    return head or text.strip() in ("{", "}", "};", "") or re.match(r"\s*(case .*|default):\s*$", text) is not None
+
+
+def compare(text_of, ours, theirs):
+    """Returns the number of lines that both list, and lists of differences: of counts, of executed or not, and of lines that one
+    lists alone. `text_of(key)` returns the text of a line."""
+    both = sorted(set(ours.lines) & set(theirs.lines))
+    counts = [(key, ours.lines[key], theirs.lines[key]) for key in both if ours.lines[key] != theirs.lines[key]]
+    executed = [row for row in counts if (row[1] > 0) != (row[2] > 0)]
+    alone = [(key, ours.lines.get(key), theirs.lines.get(key)) for key in sorted(set(ours.lines) ^ set(theirs.lines))
+             if not may_stand_alone(text_of(key))]
+    return len(both), counts, executed, alone
+
+
+def texts_below(place):
+    """Returns text_of for the sources below a folder."""
+    paths = {name: os.path.join(folder, name) for folder, _, names in os.walk(place) for name in names}
+    known = {}
+
+    def text_of(key):
+        name, number = key
+        if name not in known:
+            try:
+                with open(paths[name], encoding="utf-8", errors="replace") as file:
+                    known[name] = file.read().split("\n")
+            except (KeyError, OSError):
+                known[name] = []
+        return known[name][number - 1] if 0 < number <= len(known[name]) else ""
+
+    return text_of

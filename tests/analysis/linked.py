@@ -1,0 +1,105 @@
+#!/usr/bin/env python3
+"""Coverage of programs as linkers leave their debug information, compared with gcov's of the same sources.
+
+usage: linked.py NTRACE
+
+Copies of inline functions that were discarded or shared, removed sections, type units, split DWARF, link-time optimization,
+shared libraries, folded functions, and compilers and linkers that write all this in other ways.
+"""
+import os
+import re
+import shutil
+import subprocess
+import sys
+
+sys.path.append(os.path.join(sys.path[0], ".."))
+import gcov_truth as truth
+import harness
+from harness import NTRACE, case, check, equal, folder, need, note
+
+HERE = os.path.dirname(os.path.abspath(__file__))
+GXX, GCC = "riscv64-linux-gnu-g++", "riscv64-linux-gnu-gcc"
+CLANG = ("clang++-19", "--target=riscv64-linux-gnu", "-fuse-ld=lld-19")
+OLD_CLANG = ("clang++-14", "--target=riscv64-linux-gnu", "-fPIC")
+LIBRARY_PATH = {**os.environ, "QEMU_LD_PREFIX": "/usr/riscv64-linux-gnu"}
+
+
+def sources(name):
+    place = folder()
+    for file in os.listdir(os.path.join(HERE, "linked", name)):
+        shutil.copy(os.path.join(HERE, "linked", name, file), place)
+    return place
+
+
+def units(place):
+    return sorted((name for name in os.listdir(place) if name.endswith((".c", ".cc"))), key=lambda name: ("main" in name, name))
+
+
+def counted(name, order, extra=("-O0",)):
+    """gcov's counts of the program."""
+    place = sources(name)
+    compiler = GXX if any(unit.endswith(".cc") for unit in order) else GCC
+    truth.run(need(compiler), "-g", *extra, "--coverage", "-static", *order, "-o", "counted", cwd=place)
+    truth.run("qemu-riscv64", "./counted", cwd=place)
+    return truth.gcov(place)
+
+
+def traced(name, order, compiler, options, place=None, **more):
+    place = place or sources(name)
+    need(compiler[0])
+    if compiler == OLD_CLANG:  # does not find the libraries of the cross compiler
+        truth.run(*compiler, "-g", *options, "-c", *order, cwd=place)
+        objects = [os.path.splitext(unit)[0] + ".o" for unit in order]
+        truth.run(GXX, *[option for option in options if option.startswith(("-Wl", "-static"))], *objects, "-o", "plain", cwd=place)
+    else:
+        truth.run(*compiler, "-g", *options, *order, "-o", "plain", cwd=place)
+    truth.run(NTRACE, "run", "-q", "-o", "plain.ntrace", "--", "./plain", cwd=place, env=LIBRARY_PATH)
+    files = set(os.listdir(os.path.join(HERE, "linked", name)))
+    return truth.traced(NTRACE, "plain.ntrace", place, files=files, **more), place
+
+
+def differences(ours, theirs, place):
+    """Complaints about lines. gcc gives the parts of a `for` on one line as several blocks, which clang counts alike."""
+    compared, counts, _, alone = truth.compare(truth.texts_below(place), ours, theirs)
+    return compared, [f"{key[0]}:{key[1]}: {a}, gcov {b}" for key, a, b in counts + alone]
+
+
+def same(name, compiler, *options, only_executed=False):
+    order = units(os.path.join(HERE, "linked", name))
+    theirs = counted(name, order)
+    ours, place = traced(name, order, compiler, options)
+    if only_executed:  # clang has other rules of counts
+        theirs.lines = {key: min(count, 1) for key, count in theirs.lines.items() if key in ours.lines}
+        ours.lines = {key: min(count, 1) for key, count in ours.lines.items() if key in theirs.lines}
+    for key in set(theirs.lines) - set(ours.lines):  # of functions that the linker has removed
+        if not theirs.lines[key] and any("gc-sections" in option for option in options):
+            del theirs.lines[key]
+    compared, complaints = differences(ours, theirs, place)
+    check(not complaints and compared >= 6, "\n".join(complaints))
+    functions = {key: count for key, count in ours.functions.items() if key in theirs.functions}
+    equal(functions, {key: count for key, count in theirs.functions.items() if key in functions}, "functions")
+    check(len(functions) >= min(5, len(theirs.functions)), f"functions {sorted(functions)}, gcov {sorted(theirs.functions)}")
+    note(f"{compared} lines, {len(functions)} functions")
+
+
+BUILDS = [
+    ("copies", (GXX,), "-O0 -static"), ("copies", (GXX,), "-O0"), ("copies", (GXX,), "-O0 -static -gdwarf-4"),
+    ("copies", (GXX,), "-O0 -ffunction-sections -Wl,--gc-sections"), ("copies", (GXX,), "-O0 -flto"),
+    ("header", (GXX,), "-O0"), ("header", (GXX,), "-O0 -static -fdebug-types-section"),
+    ("header", (GXX,), "-O0 -static -fdebug-types-section -gdwarf-4"), ("header", (GXX,), "-O0 -static -gsplit-dwarf"),
+    ("header", (GXX,), "-O0 -gsplit-dwarf -gdwarf-4"), ("header", (GXX,), "-O0 -gz"), ("header", (GXX,), "-O0 -mno-relax"),
+    ("rows", (GXX,), "-O0"), ("rows", (GXX,), "-O0 -static -mno-relax -ffunction-sections -Wl,--gc-sections"),
+    ("removed", (GCC,), "-O0 -ffunction-sections -Wl,--gc-sections"), ("removed", (GCC,), "-O0 -static -ffunction-sections -Wl,--gc-sections -mno-relax"),
+]
+for each_name, each_compiler, each_options in BUILDS:
+    case(f"{each_name} {each_compiler[0]} {each_options}: lines and functions as gcov counts them", each_name, each_compiler,
+         *each_options.split())(same)
+for each_compiler in (CLANG, OLD_CLANG):  # no split DWARF for RISC-V in clang 14
+    for each_options in ("-O0", "-O0 -static -gdwarf-4", "-O0 -ffunction-sections -Wl,--gc-sections", "-O0 -gsplit-dwarf",
+                         "-O0 -fdebug-types-section"):
+        if each_compiler == OLD_CLANG and "split" in each_options:
+            continue
+        case(f"copies {each_compiler[0]} {each_options}: lines were executed as gcov says", "copies", each_compiler,
+             *each_options.split())(lambda *arguments: same(*arguments, only_executed=True))
+
+harness.main("riscv64-linux-gnu-g++", "riscv64-linux-gnu-gcov", "qemu-riscv64")
