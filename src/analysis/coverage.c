@@ -138,6 +138,7 @@ static ntr_status add_function(void *user, const ntr_frame *frame) {
     const function_adder *adder = user;
     ntr_coverage *c = adder->coverage;
     if (!frame->declared_in || !frame->declared_line || !is_selected(c, frame->declared_in)) return NTR_OK;
+    if (frame->artificial) return NTR_OK;
     const char *file = ntr_texts_keep(&c->texts, frame->declared_in);
     const char *name = ntr_texts_keep(&c->texts, frame->function);
     const char *linkage = ntr_texts_keep(&c->texts, frame->linkage);
@@ -195,6 +196,26 @@ static ntr_status add_all_ran(ntr_coverage *c, const ntr_program *program, size_
     return status;
 }
 
+/* Whether the instructions are of a function that the source does not have, such as a constructor made by the compiler.
+ * Its lines are those of something else (the head of a class), and gcov leaves them out. */
+typedef struct artificial_code {
+    ntr_debug_info *debug;
+    const ntr_program *program;
+    size_t image;
+    uint64_t function; /* the last function, and what it is */
+    bool known, artificial;
+} artificial_code;
+
+static bool is_artificial(artificial_code *code, const ntr_line_insn *insn) {
+    ntr_frame frame;
+    if (code->known && code->function == insn->function) return code->artificial;
+    const ntr_place place = ntr_program_image_place(code->program, code->image, insn->count.address);
+    code->artificial = ntr_debug_info_function(code->debug, place, &frame) == NTR_OK && frame.artificial;
+    code->function = insn->function;
+    code->known = true;
+    return code->artificial;
+}
+
 static ntr_status add_image(ntr_coverage *c, ntr_debug_info *debug, ntr_line_counts *counts, size_t index) {
     ntr_line_flow flow;
     ntr_image_info info;
@@ -204,8 +225,10 @@ static ntr_status add_image(ntr_coverage *c, ntr_debug_info *debug, ntr_line_cou
     if (status) return status;
     status = ntr_line_passes_count(&flow, debug, counts, index);
     if (ntr_program_image(counts->program, index, &info) != NTR_OK) info.bias = 0;
+    artificial_code code = {debug, counts->program, index, 0, false, false};
     for (size_t i = 0; !status && i < flow.count; i++) {
-        if (!flow.insns[i].line || !is_selected(c, flow.insns[i].file)) continue;
+        const ntr_line_insn *insn = &flow.insns[i];
+        if (!insn->line || !is_selected(c, insn->file) || is_artificial(&code, insn)) continue;
         status = add_line(c, &flow.insns[i], known);
         if (!status && flow.insns[i].count.flow == NTR_FLOW_BRANCH) status = add_branch(c, &flow.insns[i], info.bias);
     }

@@ -28,6 +28,7 @@ struct ntr_dwarf {
     size_t unit_count, unit_capacity;
     ntr_unit_map map;
     ntr_bytes lines; /* .debug_line */
+    ntr_function_symbols symbols;
     ntr_line_row *rows; /* rows of all units, created on first use */
     size_t row_count;
     bool rows_made;
@@ -111,8 +112,10 @@ ntr_dwarf *ntr_dwarf_open(const ntr_image_info *image, const char *debug_path, n
     if (ntr_dwfl_file_open(&d->file, image, debug_path, damage, allocator) == NTR_OK && d->file.module)
         dw = ntr_dwfl_file_dwarf(&d->file, &bias);
     d->bias = bias;
-    d->map.allocator = allocator;
-    if (dw && read_sections(d, dwarf_getelf(dw)) == NTR_OK && list_units(d, dw) == NTR_OK) return d;
+    d->map.allocator = d->symbols.allocator = allocator;
+    if (dw && ntr_function_symbols_read(&d->symbols, d->file.module) == NTR_OK &&
+        read_sections(d, dwarf_getelf(dw)) == NTR_OK && list_units(d, dw) == NTR_OK)
+        return d;
     ntr_dwarf_close(d);
     return NULL;
 }
@@ -123,6 +126,7 @@ void ntr_dwarf_close(ntr_dwarf *d) {
         if (d->units[i].loaded) ntr_unit_release(&d->units[i].tables);
     ntr_dealloc(d->allocator, d->units);
     ntr_unit_map_release(&d->map);
+    ntr_function_symbols_release(&d->symbols);
     ntr_dealloc(d->allocator, d->rows);
     ntr_dwfl_file_close(&d->file);
     ntr_dealloc(d->allocator, d);
@@ -148,6 +152,7 @@ static ntr_unit_source source_of(ntr_dwarf *d, const unit_owner *owner) {
         .lines = u->has_lines ? d->lines : (ntr_bytes){0},
         .owns = owns,
         .user = owner,
+        .symbols = &d->symbols,
         .damage = d->damage,
         .file = d->name,
     };
@@ -181,6 +186,7 @@ static ntr_frame frame_of(const ntr_scope *scope) {
         .inlined_somewhere = scope->inlined_somewhere,
         .never_returns = scope->never_returns,
         .returns_value = scope->returns_value,
+        .artificial = scope->artificial,
     };
 }
 

@@ -71,7 +71,8 @@ static const char *call_file(Dwarf_Die *unit, Dwarf_Die *die) {
     return dwarf_filesrc(files, index, NULL, NULL);
 }
 
-/* File of the declaration. libdw treats file number 0 as "no file", which is not correct for DWARF 5. */
+/* File of the declaration. dwarf_decl_file treats number 0 as "no file", which is not correct for DWARF 5, and fails an
+ * assertion in units of .dwo files. */
 static const char *declared_file(Dwarf_Die *die) {
     Dwarf_Attribute attribute;
     Dwarf_Word index;
@@ -79,12 +80,11 @@ static const char *declared_file(Dwarf_Die *die) {
     Dwarf_Half version;
     Dwarf_Files *files;
     size_t count;
-    const char *file = dwarf_decl_file(die);
-    if (file) return file;
     if (!dwarf_attr_integrate(die, DW_AT_decl_file, &attribute)) return NULL;
-    if (dwarf_formudata(&attribute, &index) != 0 || index != 0) return NULL;
-    if (!dwarf_cu_die(attribute.cu, &unit, &version, NULL, NULL, NULL, NULL, NULL) || version < 5) return NULL;
-    return dwarf_getsrcfiles(&unit, &files, &count) == 0 && count ? dwarf_filesrc(files, 0, NULL, NULL) : NULL;
+    if (dwarf_formudata(&attribute, &index) != 0) return NULL;
+    if (!dwarf_cu_die(attribute.cu, &unit, &version, NULL, NULL, NULL, NULL, NULL)) return NULL;
+    if ((index == 0 && version < 5) || dwarf_getsrcfiles(&unit, &files, &count) != 0 || index >= count) return NULL;
+    return dwarf_filesrc(files, index, NULL, NULL);
 }
 
 /* ---- scopes ------------------------------------------------------------------------------------ */
@@ -92,10 +92,32 @@ static const char *declared_file(Dwarf_Die *die) {
 /* The parent of scopes in code that is not of this unit. */
 #define SCOPE_LEFT_OUT (NTR_SCOPE_NONE - 1)
 
+/* A function in a class, a namespace or another function, without a linkage name. */
+typedef struct member_name {
+    Dwarf_Off die;
+    const char *name; /* "outer::inner" */
+} member_name;
+
+/* An inlined scope whose name is a member_name; it may be read later. `dies`: the origin, and its declaration or 0. */
+typedef struct nameless_scope {
+    uint32_t scope;
+    Dwarf_Off dies[2];
+} nameless_scope;
+
 typedef struct die_walk {
     ntr_dwarf_unit *unit;
     const ntr_unit_source *source;
+    member_name *members; /* sorted by `die` */
+    size_t member_count, member_capacity;
+    nameless_scope *nameless;
+    size_t nameless_count, nameless_capacity;
 } die_walk;
+
+/* An entry and those that contain it. */
+typedef struct die_path {
+    const struct die_path *outer;
+    Dwarf_Die *die;
+} die_path;
 
 /* Returns the entry address of a scope in libdw's addresses. `first` is its lowest address; in DWARF 5 the entry may be
  * an offset from it. */
@@ -121,6 +143,13 @@ static bool owns(const ntr_unit_source *source, Dwarf_Addr address) {
     return source->owns(source->user, address + source->bias);
 }
 
+/* Returns the end of a range. For RISC-V, assemblers leave the sizes in .dwo files to the linker, which does not see
+ * these files. The size of a function is then that of its symbol. */
+static Dwarf_Addr end_of(const die_walk *w, Dwarf_Die *die, Dwarf_Addr low, Dwarf_Addr high) {
+    if (high != low || w->source->scopes == w->source->die || dwarf_tag(die) != DW_TAG_subprogram) return high;
+    return low + ntr_function_symbols_size(w->source->symbols, low + w->source->bias);
+}
+
 /* Adds the address ranges of a scope. The entry is not always in the lowest range; the size of the scope is that of the
  * range with the entry. Ranges of code that the linker has discarded, or kept from another unit, are left out. */
 static ntr_status add_ranges(die_walk *w, Dwarf_Die *die, uint32_t scope, uint32_t depth) {
@@ -129,6 +158,7 @@ static ntr_status add_ranges(die_walk *w, Dwarf_Die *die, uint32_t scope, uint32
     Dwarf_Addr base = 0, low, high, entry = 0;
     ptrdiff_t at = 0;
     while ((at = dwarf_ranges(die, at, &base, &low, &high)) > 0) {
+        high = end_of(w, die, low, high);
         if (high <= low || !owns(w->source, low)) continue;
         ntr_status status = add_range(w, low, high, scope, depth);
         if (status) return status;
@@ -178,31 +208,116 @@ static bool flag(Dwarf_Die *die, unsigned name) {
     return dwarf_attr_integrate(die, name, &attribute) && dwarf_formflag(&attribute, &set) == 0 && set;
 }
 
+/* Also of an instance of a template: operator()<int>. */
+static bool is_call_operator(const char *name) {
+    return name && strncmp(name, "operator()", strlen("operator()")) == 0;
+}
+
+/* gcc marks lambdas, which are in the source. */
+static bool is_artificial(Dwarf_Die *die, const char *name) {
+    return flag(die, DW_AT_artificial) && !is_call_operator(name);
+}
+
+/* Returns the offset of the entry to which an attribute refers, and the entry; or 0. */
+static Dwarf_Off referred(Dwarf_Die *die, unsigned name, Dwarf_Die *entry) {
+    Dwarf_Attribute attribute;
+    return dwarf_formref_die(dwarf_attr(die, name, &attribute), entry) ? dwarf_dieoffset(entry) : 0;
+}
+
+/* Remembers that an inlined scope has no linkage name. */
+static ntr_status add_nameless(die_walk *w, Dwarf_Die *die, uint32_t scope) {
+    Dwarf_Die origin, declaration;
+    nameless_scope added = {.scope = scope};
+    if (!(added.dies[0] = referred(die, DW_AT_abstract_origin, &origin))) return NTR_OK;
+    added.dies[1] = referred(&origin, DW_AT_specification, &declaration);
+    if (ntr_reserve(w->unit->allocator, (void **)&w->nameless, &w->nameless_capacity, w->nameless_count + 1,
+                    sizeof *w->nameless))
+        return NTR_E_MEMORY;
+    w->nameless[w->nameless_count++] = added;
+    return NTR_OK;
+}
+
+static int member_compare(const void *a, const void *b) {
+    const member_name *x = a, *y = b;
+    return x->die < y->die ? -1 : x->die > y->die;
+}
+
+static void name_nameless(die_walk *w) {
+    for (size_t i = 0; i < w->nameless_count && w->member_count; i++) {
+        const member_name *found = NULL;
+        for (unsigned k = 0; k < 2 && !found; k++) {
+            const member_name key = {.die = w->nameless[i].dies[k]};
+            found = bsearch(&key, w->members, w->member_count, sizeof key, member_compare);
+        }
+        if (!found) continue;
+        ntr_scope *scope = &w->unit->scopes[w->nameless[i].scope];
+        scope->name = scope->linkage = found->name;
+    }
+}
+
+/* Writes the names of the entries of a path, with "::" between them. A class without a name has its place; that of a
+ * lambda has operator(). Returns the length. */
+static size_t write_path(const die_path *path, bool in_lambda, char *text, size_t size) {
+    size_t length = path->outer ? write_path(path->outer, in_lambda, text, size) : 0;
+    const int tag = dwarf_tag(path->die);
+    char place[64];
+    if (tag == DW_TAG_lexical_block || tag == DW_TAG_compile_unit || tag == DW_TAG_partial_unit) return length;
+    const char *name = dwarf_diename(path->die);
+    snprintf(place, sizeof place, "{%s at %u:%u}", in_lambda ? "lambda" : "unnamed", number(path->die, DW_AT_decl_line),
+             number(path->die, DW_AT_decl_column));
+    if (!name) name = tag == DW_TAG_namespace ? "(anonymous namespace)" : place;
+    const int added = snprintf(text + length, size - length, "%s%s", length ? "::" : "", name);
+    return added < 0 || (size_t)added >= size - length ? size - 1 : length + (size_t)added;
+}
+
+/* Remembers the name of a function that has no linkage name and is not at the top level. Names that are too long to be
+ * written are left out, also when nothing else tells them apart. */
+static ntr_status add_member(die_walk *w, const die_path *path) {
+    char text[1024], cleaned[NTR_NAME_CLEANED_MAX + 1];
+    ntr_dwarf_unit *u = w->unit;
+    const char *name = dwarf_diename(path->die);
+    if (!name || string(path->die, DW_AT_linkage_name) || u->cleaned.count >= CLEANED_MAX) return NTR_OK;
+    if (write_path(path, is_call_operator(name), text, sizeof text) >= sizeof text - 1) return NTR_OK;
+    ntr_name_clean(text, cleaned);
+    if (strcmp(cleaned, name) == 0) return NTR_OK;
+    if (ntr_reserve(u->allocator, (void **)&w->members, &w->member_capacity, w->member_count + 1, sizeof *w->members))
+        return NTR_E_MEMORY;
+    const char *kept = ntr_texts_keep(&u->cleaned, cleaned);
+    if (!kept) return NTR_E_MEMORY;
+    w->members[w->member_count++] = (member_name){dwarf_dieoffset(path->die), kept};
+    return NTR_OK;
+}
+
 static ntr_status add_scope(die_walk *w, Dwarf_Die *die, uint32_t parent, uint32_t depth, uint32_t *index) {
     ntr_dwarf_unit *u = w->unit;
     if (ntr_reserve(u->allocator, (void **)&u->scopes, &u->scope_capacity, u->scope_count + 1, sizeof *u->scopes))
         return NTR_E_MEMORY;
     *index = (uint32_t)u->scope_count++;
+    ntr_scope *s = &u->scopes[*index];
     const char *linkage = string(die, DW_AT_linkage_name);
     if (!linkage) linkage = string(die, DW_AT_MIPS_linkage_name);
     const char *name = dwarf_diename(die);
-    u->scopes[*index] = (ntr_scope){
+    *s = (ntr_scope){
         .parent = parent,
         .name = shown(u, name),
-        .linkage = shown(u, linkage ? linkage : name),
         .declared_file = shown_file(u, declared_file(die)),
         .declared_line = number(die, DW_AT_decl_line),
         .inlined_somewhere = was_inlined(die),
         .never_returns = parent == NTR_SCOPE_NONE && flag(die, DW_AT_noreturn),
         .returns_value = dwarf_hasattr_integrate(die, DW_AT_type) != 0,
+        .artificial = parent == NTR_SCOPE_NONE && is_artificial(die, name),
     };
     if (parent != NTR_SCOPE_NONE) {
-        u->scopes[*index].call_file = shown_file(u, call_file(w->source->scopes, die));
-        u->scopes[*index].call_line = number(die, DW_AT_call_line);
-        u->scopes[*index].call_column = number(die, DW_AT_call_column);
+        s->call_file = shown_file(u, call_file(w->source->scopes, die));
+        s->call_line = number(die, DW_AT_call_line);
+        s->call_column = number(die, DW_AT_call_column);
     }
     ntr_status status = add_ranges(w, die, *index, depth);
-    complete_declaration(u, &u->scopes[*index]);
+    complete_declaration(u, s);
+    if (!linkage && s->size && parent == NTR_SCOPE_NONE)
+        linkage = ntr_function_symbols_linkage(w->source->symbols, s->entry, name);
+    s->linkage = shown(u, linkage ? linkage : name);
+    if (!status && !linkage && parent != NTR_SCOPE_NONE) status = add_nameless(w, die, *index);
     return status;
 }
 
@@ -215,7 +330,7 @@ static bool is_concrete(Dwarf_Die *die, int tag) {
 static bool has_code(const die_walk *w, Dwarf_Die *die) {
     Dwarf_Addr base = 0, low, high;
     for (ptrdiff_t at = 0; (at = dwarf_ranges(die, at, &base, &low, &high)) > 0;)
-        if (high > low && owns(w->source, low)) return true;
+        if (end_of(w, die, low, high) > low && owns(w->source, low)) return true;
     return false;
 }
 
@@ -232,16 +347,18 @@ static ntr_status add_if_scope(die_walk *w, Dwarf_Die *die, uint32_t parent, uin
     return add_scope(w, die, is_function ? NTR_SCOPE_NONE : parent, depth, scope);
 }
 
-static ntr_status walk_children(die_walk *w, Dwarf_Die *parent_die, uint32_t parent, uint32_t depth) {
+static ntr_status walk_children(die_walk *w, const die_path *outer, uint32_t parent, uint32_t depth) {
     Dwarf_Die die;
+    const die_path path = {outer, &die};
     if (depth > SCOPE_DEPTH_MAX) return NTR_OK;
     (void)dwarf_errno(); /* forget older errors */
-    int more = dwarf_child(parent_die, &die);
+    int more = dwarf_child(outer->die, &die);
     for (; more == 0; more = dwarf_siblingof(&die, &die)) {
         uint32_t scope;
         if (dwarf_tag(&die) == DW_TAG_invalid) break;
         ntr_status status = add_if_scope(w, &die, parent, depth, &scope);
-        if (!status && dwarf_haschildren(&die)) status = walk_children(w, &die, scope, depth + 1);
+        if (!status && scope == parent && dwarf_tag(&die) == DW_TAG_subprogram) status = add_member(w, &path);
+        if (!status && dwarf_haschildren(&die)) status = walk_children(w, &path, scope, depth + 1);
         if (status) return status;
     }
     if (more <= 0) damaged(w->unit, w->source->scopes, "entries");
@@ -427,12 +544,16 @@ static ntr_status load_lines(ntr_dwarf_unit *u, const ntr_unit_source *source) {
 }
 
 ntr_status ntr_unit_load(ntr_dwarf_unit *unit, const ntr_unit_source *source, const ntr_allocator *allocator) {
-    die_walk w = {unit, source};
+    die_walk w = {.unit = unit, .source = source};
+    const die_path path = {NULL, source->scopes};
     *unit = (ntr_dwarf_unit){
         .allocator = allocator, .damage = source->damage, .file = source->file, .cleaned = {.allocator = allocator}};
     unit->directory = string(source->die, DW_AT_comp_dir);
     ntr_status status = load_lines(unit, source);
-    if (!status) status = walk_children(&w, source->scopes, NTR_SCOPE_NONE, 0);
+    if (!status) status = walk_children(&w, &path, NTR_SCOPE_NONE, 0);
+    name_nameless(&w);
+    ntr_dealloc(allocator, w.members);
+    ntr_dealloc(allocator, w.nameless);
     if (!status) status = flatten(unit);
     if (status) ntr_unit_release(unit);
     return status;

@@ -7,6 +7,7 @@
 
 #include <elfutils/libdw.h>
 
+#include "analysis/function_symbols.h"
 #include "analysis/line_program.h"
 #include "analysis/texts.h"
 #include "base/damage.h"
@@ -21,6 +22,7 @@ typedef struct ntr_scope {
     bool inlined_somewhere; /* DW_AT_inline: the compiler has inlined the function */
     bool never_returns;     /* DW_AT_noreturn */
     bool returns_value;     /* DW_AT_type */
+    bool artificial;        /* DW_AT_artificial: the source does not have the function */
 } ntr_scope;
 #define NTR_SCOPE_NONE UINT32_MAX
 
@@ -52,6 +54,7 @@ typedef struct ntr_unit_source {
     ntr_bytes lines;   /* .debug_line; empty: no rows */
     bool (*owns)(const void *user, uint64_t address); /* whether the code at an address is of this unit */
     const void *user;
+    const ntr_function_symbols *symbols; /* of the file, without a bias */
     ntr_damage *damage;
     const char *file; /* name of the ELF file, in damage */
 } ntr_unit_source;

@@ -1,7 +1,8 @@
 /* Line number programs of .debug_line, DWARF 2 to 5 (DWARF 5, 6.2).
  *
  * libdw sorts the rows of all sequences of a unit by address and so loses which row ends where. A linker leaves the
- * sequences of sections that it has discarded, mostly at address 0; only with their sequences can rows be told apart. */
+ * sequences of sections that it has discarded, mostly at address 0; only with their sequences can rows be told apart.
+ */
 #ifndef NTR_ANALYSIS_LINE_PROGRAM_H
 #define NTR_ANALYSIS_LINE_PROGRAM_H
 
