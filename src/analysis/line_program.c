@@ -45,15 +45,15 @@ static reader part(reader *r, uint64_t size) {
     return inner;
 }
 
-typedef struct header {
+typedef struct line_header {
     uint8_t instruction_size, line_range, opcode_base;
     int8_t line_base;
     bool statement;
     const uint8_t *operands; /* number of operands of standard opcodes, from opcode 1 */
-} header;
+} line_header;
 
 /* Reads the header up to the numbers of operands, and leaves the program in `r`. */
-static bool read_header(reader *r, header *h) {
+static bool read_header(reader *r, line_header *h) {
     uint64_t length = take(r, 4);
     const bool wide = length == UINT32_MAX;
     if (wide) length = take(r, 8);
@@ -74,21 +74,21 @@ static bool read_header(reader *r, header *h) {
     return !inner.failed && !r->failed;
 }
 
-typedef struct machine {
-    header h;
+typedef struct line_machine {
+    line_header h;
     ntr_program_row state, last; /* registers; the row whose end is not known yet */
     bool in_sequence;
     ntr_status (*visit)(void *user, const ntr_program_row *row);
     void *user;
-} machine;
+} line_machine;
 
-static void reset(machine *m) {
+static void reset(line_machine *m) {
     m->state = (ntr_program_row){.file = 1, .line = 1, .is_statement = m->h.statement};
     m->in_sequence = false;
 }
 
 /* Appends a row. The row before it ends where it begins. */
-static ntr_status append(machine *m) {
+static ntr_status append(line_machine *m) {
     ntr_status status = NTR_OK;
     if (m->in_sequence) {
         m->last.end = m->state.address;
@@ -102,7 +102,7 @@ static ntr_status append(machine *m) {
     return status;
 }
 
-static ntr_status extended(machine *m, reader *r) {
+static ntr_status extended(line_machine *m, reader *r) {
     reader inner = part(r, take_leb(r, false));
     ntr_status status = NTR_OK;
     switch (take(&inner, 1)) {
@@ -120,11 +120,11 @@ static ntr_status extended(machine *m, reader *r) {
     }
 }
 
-static void advance(machine *m, uint64_t operations) {
+static void advance(line_machine *m, uint64_t operations) {
     m->state.address += operations * m->h.instruction_size;
 }
 
-static ntr_status standard(machine *m, reader *r, uint8_t opcode) {
+static ntr_status standard(line_machine *m, reader *r, uint8_t opcode) {
     switch (opcode) {
     case DW_LNS_copy: return append(m);
     case DW_LNS_advance_pc: advance(m, take_leb(r, false)); break;
@@ -143,7 +143,7 @@ static ntr_status standard(machine *m, reader *r, uint8_t opcode) {
 ntr_status ntr_line_program_read(ntr_bytes section, uint64_t offset,
                                  ntr_status (*visit)(void *user, const ntr_program_row *row), void *user,
                                  bool *damaged) {
-    machine m = {.visit = visit, .user = user};
+    line_machine m = {.visit = visit, .user = user};
     ntr_status status = NTR_OK;
     *damaged = true;
     if (offset >= section.size) return NTR_OK;

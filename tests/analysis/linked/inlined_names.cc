@@ -1,3 +1,4 @@
+// clang-format off: several functions on one line
 #include <cstdio>
 static volatile int input = 3;
 namespace { struct A { int get() { return input + 1; } }; struct B { int get() { return input + 2; } }; }

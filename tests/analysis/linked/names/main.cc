@@ -1,3 +1,4 @@
+// clang-format off: several functions on one line
 #include <cstdio>
 int overload();
 int main() {

@@ -1,3 +1,4 @@
+// clang-format off: several functions on one line
 static int conv(int x) { return x + 1; }
 static int conv(double x) { return (int)x + 2; }
 namespace { int conv(char c) { return c; } struct A { int get() { return 1; } }; struct B { int get() { return 2; } }; }
