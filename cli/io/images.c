@@ -12,7 +12,7 @@ const struct cli_option cli_image_options[] = {
         'e', "elf", "FILE[@ADDR][:BINDING...]", struct cli_images, list,
         "program image (repeatable); @ADDR: load address (PIE, shared library). Bindings restrict where the image "
         "is used: :ctx=N (scontext), :hctx=N (hcontext), :prv=U|S|M, :v=0|1, :from=N and :until=N (byte offsets "
-        "in the stream). A kernel module (.ko) is linked for where it was loaded, by a copy of /proc/kallsyms (--symbols)"),
+        "in the stream). :segment=N: where segments overlap (overlays), program header N, from 0, is used. A kernel module (.ko) is linked for where it was loaded, by a copy of /proc/kallsyms (--symbols)"),
     CLI_LIST(0, "raw", "FILE@ADDR[:BINDING...]", struct cli_images, list,
              "raw memory image at address ADDR (repeatable)"),
     CLI_LIST(0, "jitdump", "FILE[:BINDING...]", struct cli_images, list,
@@ -71,14 +71,26 @@ static bool set_until(ntr_image_options *o, const char *text) {
     return cli_parse_number(text, &o->until) && o->until;
 }
 
+static bool set_segment(ntr_image_options *o, const char *text) {
+    uint64_t number = 0;
+
+    o->has_segment = cli_parse_number(text, &number) && number <= UINT32_MAX;
+    o->segment = (uint32_t)number;
+    return o->has_segment;
+}
+
 static const struct binding {
     const char *key;
     bool (*set)(ntr_image_options *options, const char *text);
     const char *expected;
 } bindings[] = {
-    {":ctx=", set_scontext, "a number"},   {":hctx=", set_hcontext, "a number"},
-    {":prv=", set_privilege, "U, S or M"}, {":v=", set_virtual, "0 or 1"},
-    {":from=", set_from, "a byte offset"}, {":until=", set_until, "a byte offset above 0"},
+    {":ctx=", set_scontext, "a number"},
+    {":hctx=", set_hcontext, "a number"},
+    {":prv=", set_privilege, "U, S or M"},
+    {":v=", set_virtual, "0 or 1"},
+    {":from=", set_from, "a byte offset"},
+    {":until=", set_until, "a byte offset above 0"},
+    {":segment=", set_segment, "the number of a program header"},
 };
 
 static const struct binding *binding_at(const char *mark) {

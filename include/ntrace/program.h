@@ -30,7 +30,9 @@ typedef struct ntr_image_options {
     bool has_isa, has_jvt;   /* raw images: `isa`, `jvt` are valid; an ELF file contains this information */
     unsigned isa;            /* set of NTR_ISA_*; its XLEN must be that of the program */
     uint64_t jvt;            /* address of the jump table of CM.JT and CM.JALT (`__jvt_base$`), bias included */
-    uint64_t reserved[8];    /* must be 0; for later members */
+    bool has_segment;        /* `segment` is valid */
+    uint32_t segment; /* ELF file: program header (from 0) whose bytes are used where several overlap (overlays) */
+    uint64_t reserved[7]; /* must be 0; for later members */
 } ntr_image_options;
 
 NTR_DEFINE_CONFIG_INIT(ntr_image_options)
@@ -49,7 +51,8 @@ NTR_API void ntr_program_free(ntr_program *program);
 NTR_API void ntr_program_omit_names(ntr_program *program);
 
 /* Adds the loadable segments, symbols and ISA attributes of an ELF file. Where images overlap in a context, the one
- * added last is visible; inside a file, the later segment. The file is memory-mapped and must not change until
+ * added last is visible; inside a file, options->segment, or else the later segment, with a text of
+ * ntr_program_damage. The file is memory-mapped and must not change until
  * ntr_program_free. `options` may be NULL.
  * Errors: NTR_E_IO, NTR_E_FORMAT (not ELF, not RISC-V, damaged, XLEN differs from that of the program), NTR_E_INVALID
  * (options), NTR_E_MEMORY, NTR_E_UNSUPPORTED (built without libelf). ntr_program_error describes the error. */
@@ -69,8 +72,8 @@ NTR_API ntr_status ntr_program_add_debug_symbols(ntr_program *program, size_t in
  * NTR_E_UNSUPPORTED (an ELF file, and built without libelf). */
 NTR_API ntr_status ntr_program_add_symbols(ntr_program *program, const char *path, const ntr_image_options *options);
 
-/* Returns text number `index` about parts of the files that could not be read, other than code, or NULL after the last
- * one. Names are missing then. Valid until the next image is added. */
+/* Returns text number `index` about parts of the files that could not be read, other than code, or that have several
+ * meanings, or NULL after the last one. Names are missing or may be wrong then. Valid until the next image is added. */
 NTR_API const char *ntr_program_damage(const ntr_program *program, size_t index);
 
 /* Adds plain bytes at the address options->bias. The bytes are copied.

@@ -2,6 +2,7 @@
 #include "base/allocator.h"
 #include "program/elf_file.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 #ifndef EM_RISCV
@@ -79,15 +80,59 @@ static ntr_status read_segments(ntr_elf *file, size_t count, ntr_span *laid, siz
     return *used ? NTR_OK : ELF_FAIL(file, NTR_E_FORMAT, "no loadable segment");
 }
 
-/* Computes the visible segment of each address: the later segment where they overlap. */
+static int by_first(const void *a, const void *b) {
+    const ntr_span *x = a, *y = b;
+    return (x->first > y->first) - (x->first < y->first);
+}
+
+/* Do segments overlap? Says so if none is selected. `laid` is sorted. */
+static bool find_overlap(ntr_elf *file, ntr_span *laid, size_t count) {
+    bool found = false;
+    if (count) qsort(laid, count, sizeof *laid, by_first);
+    for (size_t i = 1, last = 0; i < count; i++) {
+        if (laid[i].first <= laid[last].last) {
+            found = true;
+            if (!file->image->options.has_segment)
+                ntr_damage_add(
+                    &file->program->damage,
+                    "%s: program headers %u and %u: expected segments that do not overlap, found both at 0x%llx; "
+                    "the later one is used; select one with -e FILE:segment=N",
+                    file->path, laid[last].value, laid[i].value, (unsigned long long)laid[i].first);
+        }
+        if (laid[i].last > laid[last].last) last = i;
+    }
+    return found;
+}
+
+/* The segment that was selected is laid over the others. */
+static ntr_status select_segment(ntr_elf *file, ntr_span *laid, size_t count) {
+    const ntr_image_options *options = &file->image->options;
+    size_t i = 0;
+    if (!options->has_segment) return NTR_OK;
+    while (i < count && laid[i].value != options->segment) i++;
+    if (i == count)
+        return ELF_FAIL(file, NTR_E_INVALID, "program header %u: expected a loadable segment with bytes",
+                        options->segment);
+    const ntr_span selected = laid[i];
+    memmove(&laid[i], &laid[i + 1], (count - i - 1) * sizeof *laid);
+    laid[count - 1] = selected;
+    return NTR_OK;
+}
+
+/* Computes the visible segment of each address: the selected or the later segment where they overlap. */
 static ntr_status lay_out_segments(ntr_elf *file, ntr_spans *spans) {
     const ntr_allocator *allocator = file->program->allocator;
     size_t count = 0, used = 0;
     ntr_status status = count_segments(file, &count);
     if (status != NTR_OK) return status;
-    ntr_span *laid = ntr_alloc(allocator, count, sizeof *laid);
+    ntr_span *laid = ntr_alloc(allocator, 2 * count, sizeof *laid);
     if (!laid) return ELF_FAIL(file, NTR_E_MEMORY, "out of memory");
     status = read_segments(file, count, laid, &used);
+    if (status == NTR_OK) status = select_segment(file, laid, used);
+    if (status == NTR_OK) {
+        memcpy(laid + count, laid, used * sizeof *laid);
+        file->spans = find_overlap(file, laid + count, used) ? spans : NULL;
+    }
     if (status == NTR_OK && ntr_spans_flatten(spans, allocator, laid, used))
         status = ELF_FAIL(file, NTR_E_MEMORY, "out of memory");
     ntr_dealloc(allocator, laid);

@@ -18,6 +18,7 @@ typedef struct ntr_elf {
     size_t names_section; /* section with the names of the sections; 0: none */
     bool has_symtab;
     unsigned sections_read; /* set of the rows of the table in elf_sections.c */
+    const ntr_spans *spans; /* the visible segment of each address; NULL: no segments overlap */
     bool copies_names; /* the bytes do not stay valid: names are copied */
 } ntr_elf;
 

@@ -58,6 +58,18 @@ static bool section_limit(const ntr_elf *file, const GElf_Sym *symbol, size_t se
     return true;
 }
 
+/* Is the symbol in a segment that another one hides (overlays)? */
+static bool is_hidden(const ntr_elf *file, const GElf_Sym *symbol, size_t section) {
+    GElf_Shdr header = {0};
+    GElf_Phdr segment = {0};
+    const ntr_span *span = file->spans ? ntr_spans_find(file->spans, symbol->st_value) : NULL;
+    Elf_Scn *scn = span && section ? elf_getscn(file->elf, section) : NULL;
+    if (!scn || !gelf_getshdr(scn, &header) || !(header.sh_flags & SHF_ALLOC)) return false;
+    if (!gelf_getphdr(file->elf, (int)span->value, &segment)) return false;
+    return symbol->st_value - header.sh_addr + header.sh_offset !=
+           symbol->st_value - segment.p_vaddr + segment.p_offset;
+}
+
 static ntr_status add_symbol(ntr_elf *file, const GElf_Sym *symbol, size_t section, const char *text) {
     uint64_t bias = file->image->options.bias, limit = 0;
     unsigned type = GELF_ST_TYPE(symbol->st_info);
@@ -70,6 +82,7 @@ static ntr_status add_symbol(ntr_elf *file, const GElf_Sym *symbol, size_t secti
         .code = section_limit(file, symbol, section, &limit),
     };
     name.limit = ntr_program_cut(file->program, limit + bias);
+    if (is_hidden(file, symbol, section)) return NTR_OK;
     if (strcmp(text, "__jvt_base$") == 0) ntr_program_set_table(file->program, name.address);
     ntr_symbols *symbols = &file->image->symbols;
     if (file->copies_names ? ntr_symbols_add_copy(symbols, file->program->allocator, &name, "")

@@ -14,7 +14,7 @@ import sys
 
 sys.path.append(os.path.join(sys.path[0], ".."))
 import tiny
-from harness import NTRACE, Run, bytes_of, case, check, equal, main, matches, need, scratch, skip, write
+from harness import NTRACE, TESTS, Run, bytes_of, case, check, equal, main, matches, need, scratch, skip, write
 
 PC_TEXT = "".join(f"0x{pc:x}\n" for pc in tiny.PCS)
 
@@ -578,4 +578,22 @@ def closed_pipe():
 
 
 if __name__ == "__main__":
-    main()
+    OVERLAYS = os.path.join(TESTS, "corpus", "overlays", "overlays")
+
+
+@case("segments that overlap: a warning that names both, and a choice")
+def overlays():
+    def insns(binding, status):
+        run = Run("decode", f"{OVERLAYS}.nex", "-e", f"{OVERLAYS}.elf{binding}", "--output", "insn", status=status)
+        return re.findall(r"(?m)^0x2\w+ +\w+ +(\w+).*<(\w+)", run.out), run.err
+
+    first, second = [("nop", "o1"), ("nop", "o1"), ("ret", "o1")], [("beqz", "o2"), ("nop", "o2"), ("ret", "o2")]
+    found, err = insns("", 1)
+    equal(found, second, "the later segment")
+    matches("program headers 2 and 3.* 0x20000; .*segment=N", err, "the warning")
+    equal(insns(":segment=2", 0), (first, ""), "the first segment")
+    equal(insns(":segment=3", 0), (second, ""), "the second segment")
+    matches("program header 9: expected", insns(":segment=9", 2)[1], "a segment that the file does not have")
+
+
+main()
