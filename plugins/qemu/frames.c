@@ -16,6 +16,7 @@ enum {
     PC_RV64 = 176,    /* offset of the program counter in ucontext */
     PC_RV32 = 160,
     OLDER_FRAME = 8,  /* before QEMU 6.2 a frame began with two instructions */
+    FRAMES_MAX = 64,  /* at most one for each signal */
 };
 
 /* The third argument of record_special is the register. The callback is called from translated code, which keeps it
@@ -67,18 +68,43 @@ bool frames_registers(uint64_t env, struct guest_registers *registers) {
     return true;
 }
 
+/* Reads register `number` of a ucontext; 0: the program counter. */
+static bool read_context(uint64_t context, unsigned number, uint64_t *value) {
+    const unsigned size = channel->head.xlen / 8;
+    *value = 0;
+    return memory_read_guest(context + (size == 8 ? PC_RV64 : PC_RV32) + number * size, value, size);
+}
+
+static bool is_frame(uint64_t sp, uint64_t info, uint64_t context) {
+    return (info == sp || info == sp + OLDER_FRAME) && context == info + SIGINFO_SIZE;
+}
+
+/* When several signals arrive at once, a handler is interrupted before its first instruction: its frame is at its sp.
+ */
+static uint64_t first_interrupted(uint64_t context, uint64_t pc) {
+    for (unsigned i = 0; i < FRAMES_MAX && syscalls_handler(pc); i++) {
+        uint64_t sp, info, outer, next;
+        if (!read_context(context, SP, &sp) || !read_context(context, A1, &info) || !read_context(context, A2, &outer))
+            break;
+        if (!is_frame(sp, info, outer) || !read_context(outer, 0, &next)) break;
+        context = outer;
+        pc = next;
+    }
+    return pc;
+}
+
 bool frames_read(uint64_t env, struct signal_frame *frame) {
     struct guest_registers registers;
     int32_t signal, code;
 
     if (!frames_registers(env, &registers)) return false;
     const uint64_t sp = registers.x[SP], info = registers.x[A1], context = registers.x[A2];
-    if ((info != sp && info != sp + OLDER_FRAME) || context != info + SIGINFO_SIZE) return false;
+    if (!is_frame(sp, info, context)) return false;
     *frame = (struct signal_frame){0};
     if (!memory_read_guest(info, &signal, sizeof signal) || !memory_read_guest(info + SI_CODE, &code, sizeof code) ||
-        !memory_read_guest(context + (channel->head.xlen == 64 ? PC_RV64 : PC_RV32), &frame->pc,
-                           channel->head.xlen / 8))
+        !read_context(context, 0, &frame->pc))
         return false;
+    frame->begun_at = first_interrupted(context, frame->pc);
     frame->is_fault = code > 0 && signal > 0 && signal < 32 && SIGNALS_RAISED >> (signal - 1) & 1;
     return true;
 }

@@ -146,7 +146,11 @@ static void record_entry(struct channel_lane *lane, const struct signal_handler 
     if (last && last < atomic_load(&channel->head.blocks))
         record = CHANNEL_ENTRY | retired_before(lane, &channel->blocks[last], frame);
     if (is_fault) record |= CHANNEL_ENTRY_FAULT;
+    if (frame) record |= CHANNEL_ENTRY_PC;
     lane_push(lane, record);
+    if (!frame) return;
+    lane_push(lane, (uint32_t)frame->begun_at);
+    lane_push(lane, (uint32_t)(frame->begun_at >> 32));
 }
 
 void record_lost(unsigned vcpu, void *nothing) {

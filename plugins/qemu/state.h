@@ -67,6 +67,7 @@ struct special {
 
 struct signal_frame {
     uint64_t pc; /* of the instruction that was stopped, or of the next one */
+    uint64_t begun_at; /* the same, but of several signals at once: where the program was before all of them */
     bool is_fault; /* an instruction raised the signal */
 };
 

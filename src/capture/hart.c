@@ -200,6 +200,7 @@ static void complete_before_handler(struct ntr_capture_harts *harts, struct ntr_
     struct ntr_capture_block *block = ntr_capture_block_at(harts, hart, hart->last);
     bool is_fault = hart->entry & CHANNEL_ENTRY_FAULT;
     unsigned retired = hart->entry & CHANNEL_ALL;
+    const uint64_t pc = hart->entry & CHANNEL_ENTRY_PC ? hart->entry_pc : NTR_ADDRESS_UNKNOWN;
 
     if (!block) return;
     if (retired == CHANNEL_ALL && is_fault && block->last_traps && !block->is_ecall)
@@ -209,14 +210,19 @@ static void complete_before_handler(struct ntr_capture_harts *harts, struct ntr_
         ntr_capture_hart_complete(harts, hart, number);
         return;
     }
-    uint64_t epc = retired == CHANNEL_ALL ? ntr_capture_successor(&block->code)
-                                          : ntr_capture_hart_complete_part(harts, hart, retired);
+    /* A trap of the last block stopped one of its instructions. A handler may serve faults and signals from outside. */
+    const unsigned itype = retired != CHANNEL_ALL ? NTR_ITYPE_EXCEPTION : NTR_ITYPE_INTERRUPT;
+    /* The outcome of a branch at the end shows where the signal arrived. If that is not known, the branch is left out.
+     */
+    if (retired == CHANNEL_ALL && block->code.flow == NTR_FLOW_BRANCH && !ntr_capture_leads_to(&block->code, pc))
+        retired = ntr_capture_shared(harts, hart->last)->instructions - 1u;
+    uint64_t epc = retired != CHANNEL_ALL      ? ntr_capture_hart_complete_part(harts, hart, retired)
+                   : pc == NTR_ADDRESS_UNKNOWN ? ntr_capture_successor(&block->code)
+                                               : pc;
     if (retired == CHANNEL_ALL && hart->tail)
         enter_tail(harts, hart, 0);
     else if (retired == CHANNEL_ALL)
         enter(harts, hart, &block->code);
-    /* A trap of the last block stopped one of its instructions. A handler may serve faults and signals from outside. */
-    unsigned itype = retired != CHANNEL_ALL ? NTR_ITYPE_EXCEPTION : NTR_ITYPE_INTERRUPT;
     ntr_capture_run_flush(harts, hart); /* needed when no instruction of the last block retired */
     ntr_capture_note(harts, ntr_classifier_trap(hart->classifier, itype, epc, 0, 0));
 }

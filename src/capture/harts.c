@@ -147,7 +147,10 @@ static void take_record_word(struct ntr_capture_harts *harts, struct ntr_capture
                   (uint64_t)(hart->record[3] & ~(uint32_t)CHANNEL_RECORD) << 32 | hart->record[2]);
         break;
     case CHANNEL_ACCESS: take_access(harts, hart, hart->record); break;
-    case CHANNEL_ENTRY: hart->entry = word; break;
+    case CHANNEL_ENTRY:
+        hart->entry = hart->record[0];
+        hart->entry_pc = (uint64_t)hart->record[2] << 32 | hart->record[1];
+        break;
     case CHANNEL_TRAP:
     case CHANNEL_PART:
     case CHANNEL_RESET:

@@ -63,6 +63,7 @@ struct ntr_capture_hart {
     uint8_t fill; /* words in `record` */
     uint32_t record[CHANNEL_WORDS];
     uint32_t entry; /* CHANNEL_ENTRY record that applies to the next block, or 0 */
+    uint64_t entry_pc; /* with CHANNEL_ENTRY_PC */
     uint16_t tail; /* so many instructions of `last` are not traced: the window opened behind them */
     uint32_t passed; /* the last block before the window opened */
     bool ended; /* by CHANNEL_LOST: later words of the lane are ignored */

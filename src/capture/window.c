@@ -133,7 +133,7 @@ static void take_record(struct ntr_capture_harts *harts, struct ntr_capture_hart
         else if (left)
             ntr_capture_hart_repeat(harts, hart, hart->record[1], left);
     } else if (kind == CHANNEL_ENTRY) {
-        count_back(harts, hart, word);
+        count_back(harts, hart, hart->record[0]);
     } else if (kind != CHANNEL_LOST) {
         ntr_capture_machine_pass(harts, hart);
     } else {

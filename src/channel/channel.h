@@ -42,6 +42,7 @@ enum {
      * retired, or CHANNEL_ALL. */
     CHANNEL_ENTRY = 0x41000000,
     CHANNEL_ENTRY_FAULT = 0x00010000, /* the handler serves a signal that instructions raise */
+    CHANNEL_ENTRY_PC = 0x00020000, /* two words follow, low half first: where the program was interrupted */
     CHANNEL_ALL = 0xffff,
     CHANNEL_LOST = 0x42000000, /* a table is full; this lane ends here */
     /* Four words follow: address and data of a load or store of the block, low halves first. Low bits: log2 of its
@@ -80,6 +81,7 @@ enum { CHANNEL_FAULT = 1u << 16 };
 /* Words of the record that begins with this word. */
 static inline unsigned channel_record_words(uint32_t word) {
     switch (word & 0xff000000u) {
+    case CHANNEL_ENTRY: return word & CHANNEL_ENTRY_PC ? 3 : 1;
     case CHANNEL_LOOP: return 4;
     case CHANNEL_TRAP: return 7;
     case CHANNEL_TIME: return 3;

@@ -877,9 +877,55 @@ def functions_in_one_line(bench):
     assert found == {"a && b": [["T", "F"]], "a || b": [["T", "-"]]}, found
 
 
+# Two timers, whose handlers may interrupt each other before their first instruction.
+INTERRUPTED = """#include <signal.h>
+#include <stdio.h>
+#include <sys/time.h>
+static volatile int alarms, hits;
+static void on_alarm(int s) { alarms++; }
+static void on_other(int s) { alarms++; }
+__attribute__((noinline)) static void step(int a, int b, int c) {
+    if (a && (b || c)) hits++;
+    if (!a || b) hits++;
+}
+int main(void) {
+    struct itimerval it = { { 0, 100 }, { 0, 100 } };
+    struct sigaction one = { .sa_handler = on_alarm, .sa_flags = SA_NODEFER }, other = { .sa_handler = on_other };
+    sigaction(SIGALRM, &one, 0);
+    sigaction(SIGVTALRM, &other, 0);
+    setitimer(ITIMER_REAL, &it, 0);
+    setitimer(ITIMER_VIRTUAL, &it, 0);
+    for (int i = 0; i < 200000; i++) step(i % 2, 0, i % 4 == 3);
+    it = (struct itimerval){ { 0, 0 }, { 0, 0 } };
+    setitimer(ITIMER_REAL, &it, 0);
+    setitimer(ITIMER_VIRTUAL, &it, 0);
+    printf("%d\\n", alarms);
+    return 0;
+}
+"""
+
+
+def interrupted(bench):
+    """Signals arrive at any block, or, when QEMU makes a block of each instruction, at any instruction. The vectors, outcomes and
+    lines are those of the source."""
+    bench.source("interrupted.c", INTERRUPTED)
+    bench.run(*GCC, "-O0", "interrupted.c", "-o", "traced")
+    for each in ({}, {"QEMU_SINGLESTEP": "1"}):
+        arrived = int(bench.run(bench.ntrace, "run", "-q", "-o", "traced.ntrace", "--", "./traced", env=each))
+        assert arrived > (1000 if each else 20), arrived
+        found = [{"".join(v["values"]): v["count"] for v in decision["vectors"]} for decision in bench.mcdc("traced.ntrace")["decisions"]
+                 if decision["line"] < 10]
+        assert found == [{"F--": 100000, "TFF": 50000, "TFT": 50000}, {"FF": 100000, "T-": 100000}], found
+        document = json.loads(bench.run(bench.ntrace, "coverage", "--to", "json", "--only", "interrupted.c", "traced.ntrace"))
+        lines = {line["line"]: line for line in document["files"][0]["lines"]}
+        outcomes = [{(b["taken"], b["not_taken"]) for b in lines[n]["branches"]} for n in (8, 9)]
+        assert outcomes == [{(100000, 100000), (0, 100000), (50000, 50000)}, {(100000, 100000), (100000, 0)}], outcomes
+        assert [lines[n]["count"] for n in (7, 8, 9)] == [200000] * 3, lines
+
+
 if sys.argv[1:] == ["--fetch"]:
     sys.exit(not all([debian(test, fetch=True) for test in DEBIAN]))
 if __name__ == "__main__":
     cases.main([shapes_without_optimization, few_inputs, merged, optimized_is_never_wrong, random_decisions, unusual_flow, misleading_code, computed_together, group_rules, determined_for_debugging, generated, overloaded_operators, code_of_clang, shapes_of_clang, folders_of_clang, inverted_branches, same_bytes, gap_in_a_decision,
                 without_sources, compile_commands, only_some_sources, thresholds, real_source, object_code, padding, other_formats, lcov_2, gcovr,
-                condition_coverage, included_several_times, functions_in_one_line], Bench, TOOLS)
+                condition_coverage, included_several_times, functions_in_one_line, interrupted], Bench, TOOLS)
