@@ -16,7 +16,7 @@ enum {
     PC_RV64 = 176,    /* offset of the program counter in ucontext */
     PC_RV32 = 160,
     OLDER_FRAME = 8,  /* before QEMU 6.2 a frame began with two instructions */
-    FRAMES_MAX = 64,  /* at most one for each signal */
+    SIGNALS_AT_ONCE = 64,  /* at most one for each signal */
 };
 
 /* The third argument of record_special is the register. The callback is called from translated code, which keeps it
@@ -82,7 +82,7 @@ static bool is_frame(uint64_t sp, uint64_t info, uint64_t context) {
 /* When several signals arrive at once, a handler is interrupted before its first instruction: its frame is at its sp.
  */
 static uint64_t first_interrupted(uint64_t context, uint64_t pc) {
-    for (unsigned i = 0; i < FRAMES_MAX && syscalls_handler(pc); i++) {
+    for (unsigned i = 0; i < SIGNALS_AT_ONCE && syscalls_handler(pc); i++) {
         uint64_t sp, info, outer, next;
         if (!read_context(context, SP, &sp) || !read_context(context, A1, &info) || !read_context(context, A2, &outer))
             break;
