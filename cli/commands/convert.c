@@ -9,7 +9,8 @@
 enum { FIRST_ID = 0x10 };
 
 static const struct cli_option general_table[] = {
-    CLI_STRING(0, "from", "NAME", struct convert_options, from, "transport of the input (default raw)"),
+    CLI_STRING(0, "from", "NAME", struct convert_options, from,
+               "transport of the input, or tmc, the memory of an ETR, ETF or ETB (default raw)"),
     CLI_STRING(0, "to", "NAME", struct convert_options, to, "transport of the output (default raw)"),
     CLI_STRING('o', "output", "FILE", struct convert_options, path,
                "write to FILE (default: standard output); with a % in the name, one file per trace ID"),
@@ -68,11 +69,14 @@ static const struct cli_option ram_table[] = {
     {0},
 };
 
+static const struct cli_option tmc_table[] = {CLI_TMC_OPTIONS(struct convert_options, tmc), {0}};
+
 static const struct cli_group groups[] = {
     CLI_OWN("options", general_table),
     CLI_OWN("pins", pin_table),
     CLI_OWN("trace IDs", id_table),
     CLI_OWN("the buffer of a RAM sink", ram_table),
+    CLI_OWN("--from tmc: the registers of an ETR, ETF or ETB", tmc_table),
     {0},
 };
 
@@ -153,7 +157,8 @@ static int convert_files(const struct convert_options *o, const ntr_transport *f
 
 static int convert_run(const void *options, char **operands) {
     const struct convert_options *o = options;
-    const ntr_transport *from = find("--from", o->from), *to = from ? find("--to", o->to) : NULL;
+    const ntr_transport *from = find("--from", convert_from_tmc(o) ? "coresight" : o->from),
+                        *to = from ? find("--to", o->to) : NULL;
     struct convert_output output;
     size_t count = 0;
 
@@ -173,7 +178,7 @@ const struct cli_command cli_convert = {
     .about =
         "Converts between transports: raw bytes; the pins of a PIB (pib1, pib2, pib4, pib8, pib16) and of a\n"
         "serial wire (swt-uart, swt-manchester); ATB transfers (atb); CoreSight frames of an ETF, ETR or TPIU\n"
-        "(coresight); the memory image of a RAM sink (ram); groups of 16 or 32 bits in place of 8 (mdo14, mdo30).\n\n"
+        "(coresight), also from the memory of an ETR, ETF or ETB (tmc); the memory image of a RAM sink (ram); groups of 16 or 32 bits in place of 8 (mdo14, mdo30).\n\n"
         "A pin recording is a file of packed beats with the first beat in the lowest bits, a VCD file as logic\n"
         "analysers and simulators write it, or raw samples. A recording may begin anywhere: output starts where the\n"
         "alignment is certain. Calibration patterns, triggers and lost data are reported on standard error. Idle\n"
@@ -186,5 +191,6 @@ const struct cli_command cli_convert = {
                 "  ntrace convert --from pib1 --vcd --clock D7 --data D0 capture.vcd -o trace.nex\n"
                 "  ntrace convert --from ram --wp 0x1f40 --wrapped dump.bin -o trace.nex\n"
                 "  ntrace convert --from coresight etr.bin -o hart-%.nex\n"
+                "  ntrace convert --from tmc --ram-registers mgmt/ memory.bin -o hart-%.nex\n"
                 "  ntrace convert --to coresight --ids 0x10,0x11 hart0.nex hart1.nex -o etr.bin",
 };

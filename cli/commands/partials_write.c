@@ -99,7 +99,8 @@ int cli_partials_prepare(struct cli_analysis *a) {
     if (a->part || a->options->follow)
         return cli_fail("--partial covers a whole capture: it cannot be combined with --from, --to and --follow");
     if (a->window.one_source) return cli_fail("--partial covers a whole capture: it cannot be combined with --src");
-    if (a->trace.perf || a->trace.input.fd < 0 || fstat(a->trace.input.fd, &info) != 0 || !S_ISREG(info.st_mode))
+    if (cli_trace_is_copy(&a->trace) || a->trace.input.fd < 0 || fstat(a->trace.input.fd, &info) != 0 ||
+        !S_ISREG(info.st_mode))
         return cli_fail("%s: --partial expects the file of a trace, or a bundle, which is found again later", a->path);
     if (a->options->shard) return cli_shard_parse(&a->shard, a->options->shard);
     a->trace.tap = digest_bytes;

@@ -4,9 +4,12 @@
 
 #include "io/input.h"
 #include "options/options.h"
+#include "options/stream_options.h"
 #include "io/output.h"
 
 #include <ntrace/pins.h>
+
+#include <string.h>
 
 struct convert_options {
     const char *from, *to, *path;
@@ -20,8 +23,14 @@ struct convert_options {
     int64_t start, limit, wp, access; /* -1: not given */
     int wrapped;
     int aligned, cut;
+    struct cli_tmc tmc;
     int64_t atb_bytes, sync_every, idle_every, calibrate;
 };
+
+/* Returns whether the input is the memory of a TMC, whose frames are read in order. */
+static inline bool convert_from_tmc(const struct convert_options *o) {
+    return o->from && strcmp(o->from, "tmc") == 0;
+}
 
 /* ---- output: one file, or one file per trace ID */
 
@@ -70,7 +79,7 @@ struct convert_input {
     bool ended;
     uint64_t taken;    /* number of message bytes produced */
     char *names;       /* names of the data pins; `pins` points into it */
-    uint64_t notes[8]; /* number of notes of each kind (ntr_note_kind) */
+    uint64_t notes[9]; /* number of notes of each kind (ntr_note_kind) */
     struct convert_output *output;
 };
 

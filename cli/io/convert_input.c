@@ -1,4 +1,5 @@
 #include "io/convert.h"
+#include "io/tmc.h"
 #include "options/diagnostics.h"
 
 #include <stdlib.h>
@@ -23,6 +24,7 @@ static void report_note(const struct convert_input *input, const ntr_transport_n
     case NTR_NOTE_ID:
         cli_note("%s: beat %llu: data with the reserved trace ID 0x%02llx skipped", name, at, value);
         break;
+    case NTR_NOTE_BARRIER: cli_note("%s: beat %llu: a barrier of Linux: trace before it is missing", name, at); break;
     case NTR_NOTE_UNKNOWN_ID:
         cli_note("%s: beat %llu: %llu bytes before the first trace ID skipped", name, at, value);
         break;
@@ -138,11 +140,20 @@ static void release(struct convert_input *input) {
     cli_input_close(&input->file);
 }
 
+static int open_file(struct convert_input *input, const struct convert_options *options, const char *path) {
+    bool wrapped;
+    int fd;
+
+    if (!convert_from_tmc(options)) return cli_input_open(&input->file, path);
+    if (cli_tmc_open(path, &options->tmc, &fd, &wrapped) != CLI_OK) return CLI_FAILED;
+    return cli_input_adopt(&input->file, path, fd);
+}
+
 int convert_input_open(struct convert_input *input, const struct convert_options *options,
                        const ntr_transport *transport, const char *path, unsigned id, struct convert_output *output) {
     *input =
         (struct convert_input){.transport = transport, .held = -1, .id = id, .only = options->id, .output = output};
-    if (cli_input_open(&input->file, path) != CLI_OK) return CLI_FAILED;
+    if (open_file(input, options, path) != CLI_OK) return CLI_FAILED;
     const bool pins = options->vcd || options->vcd_in || options->samples;
     int status = open_reader(input, options);
     if (status == CLI_OK && pins && transport->lines) status = open_pins(input, options);

@@ -96,7 +96,8 @@ static int open_file(struct cli_replay *r, const char *path) {
 
     r->stream_path = r->trace.bundle ? ntr_bundle_stream_path(r->trace.bundle) : path;
     const bool is_file = stat(r->stream_path, &info) == 0 && S_ISREG(info.st_mode);
-    if (strcmp(path, "-") == 0 || !is_file || r->trace.perf || r->trace.container.name) return copy_stream(r);
+    if (strcmp(path, "-") == 0 || !is_file || cli_trace_is_copy(&r->trace) || r->trace.container.name)
+        return copy_stream(r);
     r->stream_file = open(r->stream_path, O_RDONLY | O_CLOEXEC);
     return r->stream_file < 0 ? cli_fail("%s: cannot open: %s", r->stream_path, strerror(errno)) : CLI_OK;
 }

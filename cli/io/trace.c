@@ -1,6 +1,7 @@
 #include "io/debug_files.h"
 #include "io/atomic_file.h"
 #include "io/trace.h"
+#include "io/frames.h"
 #include "io/follow.h"
 #include "io/input.h"
 #include "options/auto.h"
@@ -89,13 +90,30 @@ static int find_container(struct cli_trace *trace) {
     return take_header(trace);
 }
 
+/* Frames are taken off, and the stream is written to a temporary file. */
+static int find_frames(struct cli_trace *trace, const char *path) {
+    int fd = -1;
+    const ntr_bytes ahead = {trace->ahead, trace->ahead_size};
+    const int status =
+        cli_frames_open(&trace->input, path, trace->stream, ahead, trace->ahead_last, &trace->frames, &fd);
+
+    if (status != CLI_OK || !trace->frames) return status;
+    const char *name = trace->input.name;
+    cli_input_close(&trace->input);
+    trace->ahead_size = 0;
+    trace->ahead_last = false;
+    return cli_input_adopt(&trace->input, name, fd);
+}
+
 /* Opens the stream at `path`. `base` holds the parameters for which there is no option, or is NULL (raw stream). */
 static int open_stream(struct cli_trace *trace, const char *path, const struct cli_stream *stream,
                        const ntr_params *base) {
     if (cli_stream_params(stream, base, &trace->params) != CLI_OK) return CLI_FAILED;
     if (cli_input_open(&trace->input, path) != CLI_OK) return CLI_FAILED;
     cli_progress_begin(&trace->progress, trace->input.name, trace->input.size_hint);
-    return base || stream->plain ? CLI_OK : find_container(trace);
+    if (base || stream->plain || stream->from == CLI_FROM_RAW) return CLI_OK;
+    if (stream->from == CLI_FROM_AUTO && find_container(trace) != CLI_OK) return CLI_FAILED;
+    return trace->container.name ? CLI_OK : find_frames(trace, path);
 }
 
 static int fail_bundle(const struct cli_trace *trace, const char *path, ntr_status status) {
@@ -153,10 +171,12 @@ static int infer(struct cli_trace *trace) {
     const bool live = trace->input.size_hint == 0; /* a pipe: do not wait for more */
 
     if (trace->bundle || trace->perf || !(trace->stream->infer || unknown)) return CLI_OK;
+    const uint32_t known = cli_frames_source(trace->frames, trace->stream, true, &trace->params);
     if ((trace->stream->infer || !live) && read_ahead(trace) != CLI_OK) return CLI_FAILED;
     const ntr_bytes beginning = {trace->ahead, trace->ahead_size};
-    if (!trace->stream->infer) return cli_auto_defaults(trace->input.name, beginning, trace->program, &trace->params);
-    return cli_auto_params(trace->stream, trace->container.given, trace->input.name, beginning, trace->program,
+    if (!trace->stream->infer)
+        return cli_auto_defaults(trace->input.name, known, beginning, trace->program, &trace->params);
+    return cli_auto_params(trace->stream, trace->container.given | known, trace->input.name, beginning, trace->program,
                            &trace->params);
 }
 
@@ -164,6 +184,9 @@ static int infer(struct cli_trace *trace) {
 static int finalize_params(struct cli_trace *trace) {
     if (trace->params_final) return CLI_OK;
     if (infer(trace) != CLI_OK) return CLI_FAILED;
+    cli_frames_source(trace->frames, trace->stream, false, &trace->params);
+    if (trace->frames && cli_frames_check(trace->frames, trace->input.name, &trace->params) != CLI_OK)
+        return CLI_FAILED;
     trace->params_final = true;
     ntr_status status = ntr_reader_init(&trace->reader, &trace->params);
     return status == NTR_OK ? CLI_OK : cli_fail("%s: %s", trace->input.name, ntr_status_text(status));
@@ -381,6 +404,7 @@ void cli_trace_close(struct cli_trace *trace) {
     cli_program_close(trace->program);
     ntr_bundle_free(trace->bundle);
     ntr_perf_data_free(trace->perf);
+    ntr_frames_free(trace->frames);
     free(trace->converted);
     free(trace->ahead);
     trace->converted = NULL;
@@ -388,6 +412,7 @@ void cli_trace_close(struct cli_trace *trace) {
     trace->program = NULL;
     trace->bundle = NULL;
     trace->perf = NULL;
+    trace->frames = NULL;
 }
 
 /* Returns whether the bytes of the input are those of the stream, and nothing was read ahead. */

@@ -14,6 +14,7 @@
 #include <ntrace/container.h>
 #include <ntrace/decoder.h>
 #include <ntrace/export.h>
+#include <ntrace/frames.h>
 #include <ntrace/reader.h>
 
 #include <limits.h>
@@ -24,6 +25,7 @@ struct cli_trace {
     ntr_bundle *bundle;              /* NULL for a raw stream */
     ntr_perf_data *perf;             /* NULL, or perf.data */
     ntr_program *program;            /* set by cli_trace_program */
+    ntr_frames *frames;              /* NULL, or the frames that the stream was in */
     ntr_container container;         /* of a raw stream in a file of a producer's tool; else its `name` is NULL */
     const struct cli_stream *stream; /* the options */
     const char *index_file;          /* --index, or NULL; set it after cli_trace_open */
@@ -51,6 +53,11 @@ int cli_trace_open(struct cli_trace *trace, const char *path, const struct cli_s
 
 /* Returns a new decoder for the trace, or NULL after reporting the error. The caller frees it. */
 ntr_decoder *cli_trace_decoder(const struct cli_trace *trace, const ntr_decoder_config *config);
+
+/* Returns whether the bytes of the stream are not those of the input: `input` is then a temporary file with them. */
+static inline bool cli_trace_is_copy(const struct cli_trace *trace) {
+    return trace->perf || trace->frames;
+}
 
 /* Loads the images of the bundle, then those of the options, and sets params.xlen from them. If `required`, it is an
  * error when there is no image. Returns CLI_OK, or CLI_FAILED after reporting the error. */

@@ -66,7 +66,7 @@ static ntr_index *file_index(const struct cli_trace *trace) {
     const char *file = trace->index_file;
     bool makes = false;
 
-    if (cli_follow_on() || trace->perf || (!trace->input.size_hint && !is_empty(trace->input.name))) {
+    if (cli_follow_on() || cli_trace_is_copy(trace) || (!trace->input.size_hint && !is_empty(trace->input.name))) {
         cli_fail("%s: --index expects the file of a trace, which does not grow", trace->input.name);
         return NULL;
     }

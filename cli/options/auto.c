@@ -175,13 +175,14 @@ static ntr_status infer_others(ntr_bytes beginning, const ntr_program *program, 
     return ntr_infer(&config, beginning, inference);
 }
 
-int cli_auto_defaults(const char *name, ntr_bytes beginning, const ntr_program *program, ntr_params *params) {
+int cli_auto_defaults(const char *name, uint32_t header, ntr_bytes beginning, const ntr_program *program,
+                      ntr_params *params) {
     const enum fit fit = fit_of_defaults(params, beginning, program);
     ntr_inference inference;
     char line[512];
 
     if (fit == FITS) return CLI_OK;
-    ntr_status status = infer_others(beginning, program, 0, params, &inference);
+    ntr_status status = infer_others(beginning, program, header, params, &inference);
     if (status != NTR_OK) return cli_fail("%s: --auto: %s", name, ntr_status_text(status));
     adopt(&inference, params, line, sizeof line);
     if (!is_first(name)) return CLI_OK;

@@ -17,8 +17,10 @@ int cli_auto_params(const struct cli_stream *stream, uint32_t header, const char
                     const ntr_program *program, ntr_params *params);
 
 /* The same for a stream without any parameter: the defaults are kept unless they contradict the stream and others, sure
- * or likely, do not. One line reports those, or that none fits clearly better; once for each name. */
-int cli_auto_defaults(const char *name, ntr_bytes beginning, const ntr_program *program, ntr_params *params);
+ * or likely, do not. One line reports those, or that none fits clearly better; once for each name. `header`: the set of
+ * parameters that are known all the same. */
+int cli_auto_defaults(const char *name, uint32_t header, ntr_bytes beginning, const ntr_program *program,
+                      ntr_params *params);
 
 /* Replaces values in `params` that no option gives, if the inference is sure of others or finds them likely; `line` has
  * them as options. Returns false if there are none. */

@@ -109,6 +109,20 @@ static void find_long(const struct cli_group *groups, void *options, const char 
     }
 }
 
+/* Two groups may have an option of one name: a value that is a word of a choice is the value of the choice. */
+static void find_choice(const struct cli_group *groups, void *options, const char *value, struct slot *found) {
+    struct option_walk walk = {groups, NULL};
+    struct slot slot;
+
+    while (value && walk_next(&walk, options, &slot)) {
+        const struct cli_option *o = slot.option;
+        if (o == found->option || o->kind != CLI_KIND_CHOICE || strcmp(o->name, found->option->name) != 0) continue;
+        if (cli_choice_find(o->value, value, strlen(value)) < 0) continue;
+        found->option = o;
+        found->base = slot.base;
+    }
+}
+
 static void find_letter(const struct cli_group *groups, void *options, char letter, struct slot *slot) {
     struct option_walk walk = {groups, NULL};
 
@@ -286,11 +300,13 @@ static int parse_one(const struct cli_group *groups, void *options, char **argv)
     struct given given = {0};
 
     find_given(groups, options, argv[0], &given);
-    const struct cli_option *o = given.slot.option;
-    if (!o) {
+    if (!given.slot.option) {
         report_unknown(groups, options, argv[0]);
         return 0;
     }
+    if (argv[0][1] == '-' && !given.negated)
+        find_choice(groups, options, given.value ? given.value : argv[1], &given.slot);
+    const struct cli_option *o = given.slot.option;
     if (o->kind == CLI_KIND_SET || o->argument == CLI_ARGUMENT_SWITCH) return set_switch(&given) ? 1 : 0;
     if (o->argument == CLI_ARGUMENT_OPTIONAL) {
         bool next = !given.value && argv[1] && is_word_of(o->value, argv[1]);

@@ -31,7 +31,19 @@ const struct cli_option cli_stream_options[] = {
              "infer the parameters that no option gives from the stream (and the program); report each value and how "
              "certain it is"),
     CLI_FLAG(0, "plain", struct cli_stream, plain,
-             "the file is the stream itself: look for no header of a producer's tool"),
+             "the file is the stream itself: look for no header of a producer's tool and no frames"),
+    CLI_CHOICE(0, "from", "auto|raw|coresight|tmc", struct cli_stream, from, CLI_FROM_AUTO,
+               "what the file contains: messages (raw), CoreSight frames of 16 bytes (coresight), or the memory of an "
+               "ETR, ETF or ETB (tmc) (default: recognize it)"),
+    {.kind = CLI_KIND_NUMBER,
+     .name = "trace-id",
+     .value = "N",
+     .min = 1,
+     .max = 0x6f,
+     .as_text = true,
+     .member = offsetof(struct cli_stream, trace_id),
+     .help = "CoreSight frames: read only trace ID N (default: all; SRC says which hart sent a message)"},
+    CLI_TMC_OPTIONS(struct cli_stream, tmc),
     {0},
 };
 

@@ -8,10 +8,33 @@
 #include <ntrace/encoder.h>
 #include <ntrace/params.h>
 
+/* Where the stream is: CLI_FROM_AUTO recognizes a file by its content. */
+enum cli_from { CLI_FROM_AUTO, CLI_FROM_RAW, CLI_FROM_CORESIGHT, CLI_FROM_TMC };
+
+/* The registers of a CoreSight TMC whose memory was read, as text; NULL: not given. */
+struct cli_tmc {
+    const char *registers; /* file or folder that contains them */
+    const char *write_pointer, *status, *base, *bytes;
+};
+
+#define CLI_TMC_OPTIONS(S, m)                                                                                          \
+    CLI_STRING(0, "ram-registers", "PATH", S, m.registers,                                                             \
+               "memory of an ETR, ETF or ETB: its registers rsz, sts, rwp, dba and axictl: JSON, text, or the folder " \
+               "mgmt/ of Linux (default: FILE.json beside the trace)"),                                                \
+        CLI_STRING(0, "ram-write-pointer", "ADDR", S, m.write_pointer, "the same: RWP with RWPHI"),                    \
+        CLI_STRING(0, "ram-status", "N", S, m.status, "the same: STS; bit 0 (Full) says that the buffer has wrapped"), \
+        CLI_STRING(0, "ram-base", "ADDR", S, m.base,                                                                   \
+                   "the same: DBA, the address of the buffer, or of its scatter-gather table (default 0)"),            \
+        CLI_STRING(0, "ram-size", "N", S, m.bytes,                                                                     \
+                   "the same: size of the buffer in bytes, RSZ * 4 (default: of the file)")
+
 struct cli_stream {
     const char *given[NTR_PARAMETERS]; /* indexed by ntr_parameter: the value as text, or NULL if no option gives it */
     int infer; /* --auto */
     int plain; /* --plain */
+    int from; /* enum cli_from */
+    const char *trace_id; /* --trace-id: a number, or NULL */
+    struct cli_tmc tmc;
 };
 
 extern const struct cli_option cli_stream_options[];

@@ -16,6 +16,7 @@
 #include <ntrace/event.h>
 #include <ntrace/event_sorter.h>
 #include <ntrace/framer.h>
+#include <ntrace/frames.h>
 #include <ntrace/index.h>
 #include <ntrace/infer.h>
 #include <ntrace/ingress.h>
@@ -29,6 +30,7 @@
 #include <ntrace/program.h>
 #include <ntrace/reader.h>
 #include <ntrace/status.h>
+#include <ntrace/tmc.h>
 #include <ntrace/transport.h>
 #include <ntrace/values.h>
 #include <ntrace/version.h>

@@ -66,6 +66,7 @@ typedef enum ntr_note_kind {
     NTR_NOTE_FLUSH, /* a flush completed; `value` is the data byte of the flush transfer */
     NTR_NOTE_ID, /* data with the reserved trace ID `value` was skipped; once per ID */
     NTR_NOTE_UNKNOWN_ID, /* `value` bytes were skipped because no trace ID had been received yet */
+    NTR_NOTE_BARRIER, /* Linux's barrier of four full synchronization words: data before it are lost */
 } ntr_note_kind;
 
 typedef struct ntr_transport_note {

@@ -5,10 +5,11 @@
  * even byte: for data, bit 0 of the data byte; for an ID, whether the following data byte still belongs to the
  * previous ID. A TPIU sends the full synchronization word 0x7fffffff between frames and the half synchronization
  * word 0x7fff between the byte pairs of a frame. ID 0x7f is not a valid trace ID, so neither word can occur as
- * frame content. */
+ * frame content. Linux overwrites the first frame of a buffer that has lost data with a barrier: four full
+ * synchronization words. */
 #include "transport/transports.h"
 
-enum { FRAME = 16, FLAGS = 15, ID_NONE = 0x80, REPEAT_ID = 10 /* frames */ };
+enum { FRAME = 16, FLAGS = 15, ID_NONE = 0x80, REPEAT_ID = 10 /* frames */, BARRIER = 4 /* words */ };
 
 static const uint8_t full_sync[4] = {0xff, 0xff, 0xff, 0x7f};
 static const uint8_t half_sync[2] = {0xff, 0x7f};
@@ -22,6 +23,7 @@ typedef struct frame_reader {
     unsigned id;         /* trace ID of the next data byte; ID_NONE before the first ID */
     uint64_t unnamed;    /* data bytes skipped because no ID was received yet */
     unsigned noted;
+    unsigned syncs;      /* full synchronization words in a row */
     uint8_t frame[FRAME];
 } frame_reader;
 
@@ -76,6 +78,7 @@ static ntr_status take_pair(frame_reader *reader, unsigned at) {
 }
 
 static ntr_status take_frame(frame_reader *reader) {
+    reader->syncs = 0;
     if (!reader->had_frame)
         reader_note(&reader->base, NTR_NOTE_ALIGNED, NTR_OK, reader->base.position - (FRAME - 1), 0);
     reader->had_frame = true;
@@ -91,11 +94,18 @@ static void lose(frame_reader *reader, ntr_status reason) {
 }
 
 /* Handles the end of a full synchronization word. The next byte starts a frame, also when the current one is not
- * complete. */
-static void take_full_sync(frame_reader *reader) {
-    if (reader->aligned && reader->size != sizeof full_sync) lose(reader, NTR_E_FORMAT);
+ * complete. The words of a barrier follow each other: what was before it is not continued after it. */
+static ntr_status take_full_sync(frame_reader *reader) {
+    const bool between = reader->aligned && reader->size == sizeof full_sync;
+    if (reader->aligned && !between) lose(reader, NTR_E_FORMAT);
+    reader->syncs = between ? reader->syncs + 1 : 1;
     reader->aligned = true;
     reader->size = 0;
+    if (reader->syncs != BARRIER) return NTR_OK;
+    TRY(reader_flush(&reader->base));
+    name(reader, ID_NONE);
+    reader_note(&reader->base, NTR_NOTE_BARRIER, NTR_OK, reader->base.position, 0);
+    return NTR_OK;
 }
 
 static ntr_status read_beat(ntr_transport_reader *base, unsigned beat) {
@@ -103,7 +113,7 @@ static ntr_status read_beat(ntr_transport_reader *base, unsigned beat) {
     reader->last = reader->last >> 8 | (uint32_t)beat << 24;
     reader->frame[reader->size++] = (uint8_t)beat;
     if (reader->last == 0x7fffffff) {
-        take_full_sync(reader);
+        return take_full_sync(reader);
     } else if (!reader->aligned) {
         reader->size = 0;
     } else if (reader->size % 2 == 0 && reader->frame[reader->size - 2] == 0xff && beat == 0x7f) {

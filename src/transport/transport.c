@@ -20,9 +20,9 @@ static const transport_ops *const ops_of[] = {
 };
 
 static const char *const note_names[] = {
-    [NTR_NOTE_ALIGNED] = "aligned",       [NTR_NOTE_LOST] = "lost",   [NTR_NOTE_CALIBRATION] = "calibration",
-    [NTR_NOTE_TRIGGER] = "trigger",       [NTR_NOTE_FLUSH] = "flush", [NTR_NOTE_ID] = "reserved-id",
-    [NTR_NOTE_UNKNOWN_ID] = "unknown-id",
+    [NTR_NOTE_ALIGNED] = "aligned",       [NTR_NOTE_LOST] = "lost",       [NTR_NOTE_CALIBRATION] = "calibration",
+    [NTR_NOTE_TRIGGER] = "trigger",       [NTR_NOTE_FLUSH] = "flush",     [NTR_NOTE_ID] = "reserved-id",
+    [NTR_NOTE_UNKNOWN_ID] = "unknown-id", [NTR_NOTE_BARRIER] = "barrier",
 };
 
 const ntr_transport *ntr_transport_at(size_t index) {

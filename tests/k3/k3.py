@@ -6,29 +6,14 @@ usage: k3.py NTRACE
 """
 import json
 import os
-import subprocess
 import sys
 
 sys.path.append(os.path.join(sys.path[0], ".."))
-from harness import NTRACE, Run, case, check, equal, main, matches, need, scratch
+from harness import Run, case, check, equal, main, matches, scratch
+from samples import samples, truth
 
-HERE = os.path.dirname(os.path.abspath(__file__))
 SYSROOT = ["--sysroot", "sysroot"]
-# Without perf's records: the number of a thread is the context of its program.
-PROGRAMS = ["-e", "sysroot/usr/bin/progA:ctx=2120", "-e", "sysroot/usr/bin/progB:ctx=2121", "-e", "sysroot/boot/vmlinux"]
 
-
-def samples():
-    folder = os.path.join(scratch(), "samples")
-    if not os.path.isdir(folder):
-        os.makedirs(folder)
-        packed = os.path.join(HERE, "samples.tar.zst")
-        subprocess.run(f"{need('zstd')} -dcq --long=27 '{packed}' | tar xf - -C '{folder}'", shell=True, check=True)
-    return folder
-
-
-def truth(name):
-    return subprocess.run([need("zstd"), "-dcq", os.path.join(samples(), name + ".pc.zst")], stdout=subprocess.PIPE, check=True).stdout
 
 
 def decode(*arguments, status=0):
