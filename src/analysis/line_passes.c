@@ -2,6 +2,7 @@
 #include "analysis/never_returns.h"
 
 #include "base/allocator.h"
+#include "base/bytes.h"
 #include "base/macros.h"
 
 #include <stdlib.h>
@@ -293,11 +294,30 @@ static ntr_status add_member(pass_graph *g, uint32_t group, uint32_t b) {
     return NTR_OK;
 }
 
-/* Returns whether an instruction is a jump that the compiler has made for a place that already has code, for example
- * the one from the end of a loop to the next round. The jump of `break`, `continue` and `goto` has a place of its own.
- */
+static bool is_nop(const pass_graph *g, const ntr_insn_count *insn) {
+    uint8_t bytes[4] = {0};
+    if (insn->flow != NTR_FLOW_LINEAR || insn->size > sizeof bytes) return false;
+    if (ntr_program_read(g->counts->program, place_of(g, insn->address), bytes, insn->size) != insn->size) return false;
+    return ntr_little(bytes, insn->size) == (insn->size == 2 ? 0x0001 : 0x00000013);
+}
+
+/* Returns whether an instruction is a jump, or stands for one, that the compiler has made for a place that already has
+ * code, for example the one from the end of a loop to the next round. The jump of `break`, `continue` and `goto` has a
+ * place of its own. */
 static bool is_plain_jump(const pass_graph *g, uint32_t i) {
-    return g->flow->insns[i].count.flow == NTR_FLOW_DIRECT_JUMP && g->first_of[i] != i;
+    const uint32_t first = g->first_of[i];
+    if (first == i || first == g->first_of[i - 1]) return false;
+    return g->flow->insns[i].count.flow == NTR_FLOW_DIRECT_JUMP || is_nop(g, &g->flow->insns[i].count);
+}
+
+/* Returns the first instruction of a block that does not belong to the call before it: what moves the result of a call
+ * has the place of the call. */
+static uint32_t after_call(const pass_graph *g, uint32_t b) {
+    const pass_block *const of = &g->blocks[b];
+    uint32_t i = of->first;
+    if (!b || g->blocks[b - 1].next != b || !is_call(&g->flow->insns[i - 1])) return i;
+    while (i <= of->last && g->first_of[i] == g->first_of[of->first - 1]) i++;
+    return i <= of->last ? i : of->first;
 }
 
 /* Each line counts once in a block. The block belongs to its greatest line (of each file, where the files change). The
@@ -308,7 +328,7 @@ static ntr_status add_lines(pass_graph *g, uint32_t b) {
     const uint64_t executed = insns[of->first].count.executed;
     const bool returns = insns[of->last].count.flow == NTR_FLOW_RETURN;
     uint32_t greatest = NO_INDEX; /* an instruction */
-    for (uint32_t i = of->first; i <= of->last; i++) {
+    for (uint32_t i = after_call(g, b); i <= of->last; i++) {
         line_group *group = &g->groups[g->group_of[i]];
         if (!insns[i].line || group->stamp == b + 1 || is_plain_jump(g, i)) continue;
         if (i >= of->end) {
@@ -337,7 +357,7 @@ static void find_ends(pass_graph *g) {
         uint32_t at = g->blocks[b].last;
         g->blocks[b].end = at + 1;
         if (last->count.flow != NTR_FLOW_RETURN || !last->returns_value) continue;
-        while (at > g->blocks[b].first && g->group_of[at - 1] == g->group_of[at]) at--;
+        while (at > g->blocks[b].first && g->first_of[at - 1] == g->first_of[at]) at--;
         g->blocks[b].end = at;
     }
     for (uint32_t b = 0; b < g->block_count; b++) {
