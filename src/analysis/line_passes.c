@@ -305,9 +305,12 @@ static bool is_nop(const pass_graph *g, const ntr_insn_count *insn) {
  * code, for example the one from the end of a loop to the next round. The jump of `break`, `continue` and `goto` has a
  * place of its own. */
 static bool is_plain_jump(const pass_graph *g, uint32_t i) {
+    const ntr_line_insn *insns = g->flow->insns;
     const uint32_t first = g->first_of[i];
-    if (first == i || first == g->first_of[i - 1]) return false;
-    return g->flow->insns[i].count.flow == NTR_FLOW_DIRECT_JUMP || is_nop(g, &g->flow->insns[i].count);
+    if (first == i) return false;
+    const bool after_nop = first == g->first_of[i - 1] && i > 1 && is_nop(g, &insns[i - 1].count);
+    if (first == g->first_of[i - after_nop - 1u]) return false;
+    return insns[i].count.flow == NTR_FLOW_DIRECT_JUMP || is_nop(g, &insns[i].count);
 }
 
 /* Returns the first instruction of a block that does not belong to the call before it: what moves the result of a call

@@ -297,16 +297,16 @@ def named_rule(line, cpp, ours, theirs):
     line = line.strip()
     if line in ("continue;", "break;", "for (;;) {", "while (1) {"):
         return "jumps"
-    if re.match(r"(if \(.*\{|leaf\(.*\);)$", line) and (theirs or 0) > (ours or 0) > 0:
+    if re.match(r"(if \(.*\{|for \(int v\d+ = .*\{|leaf\(.*\);)$", line) and (theirs or 0) > (ours or 0) > 0:
         return "jumps"
     if line.startswith("switch"):
         return "switch"
     if cpp and line == "}":
-        return "closing braces of C++"
+        return "ways out of a scope in C++"
     if cpp and re.match(r"return .*\(", line) and theirs == 2 * ours:
-        return "return of a call in C++"
-    if cpp and "Numbers()" in line and (ours or 0) > (theirs or 0) > 0:
-        return "range-based for"
+        return "ways out of a scope in C++"
+    if cpp and re.match(r"for \(.*\{$|return s;", line) and ours and theirs:
+        return "ways out of a scope in C++"
     return None
 
 
