@@ -307,7 +307,7 @@ static bool is_nop(const pass_graph *g, const ntr_insn_count *insn) {
 static bool is_plain_jump(const pass_graph *g, uint32_t i) {
     const ntr_line_insn *insns = g->flow->insns;
     const uint32_t first = g->first_of[i];
-    if (first == i) return false;
+    if (first == i || insns[first].count.flow == NTR_FLOW_DIRECT_JUMP) return false;
     const bool after_nop = first == g->first_of[i - 1] && i > 1 && is_nop(g, &insns[i - 1].count);
     if (first == g->first_of[i - after_nop - 1u]) return false;
     return insns[i].count.flow == NTR_FLOW_DIRECT_JUMP || is_nop(g, &insns[i].count);
