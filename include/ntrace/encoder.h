@@ -153,6 +153,8 @@ typedef struct ntr_encoder_config {
     bool check_returns; /* NTR_RETURN_COUNT: a return that does not go behind its call gets a message, as with
                          * NTR_RETURN_FULL. Encoders in hardware, which only count, cannot do so */
     bool reserved_codes; /* allow reserved values of SYNC and EVCODE, for tests of decoders */
+    bool early_returns;  /* a return is also inferred in the message that reports its call, as the reference encoder
+                         * does, against section 11.2 (OQ-18) */
 } ntr_encoder_config;
 
 /* Sets the defaults: HTM, the largest widths of the specification, no optimization, no FIFO. `size` is the size of the

@@ -41,6 +41,7 @@ void ntr_capture_session_release(struct ntr_capture_session *session) {
 void ntr_capture_encoder_defaults(ntr_encoder_config *config, size_t size) {
     ntr_encoder_config_defaults(config, size);
     config->params.implicit_return = NTR_RETURN_FULL;
+    config->early_returns = true;
     config->params.sequential_jump = true;
     config->repeated_history = true;
     config->history_repeats = NTR_REPEATS_QUICK;

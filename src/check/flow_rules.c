@@ -86,8 +86,8 @@ static bool returns(struct callers *c, uint64_t target, uint64_t *message) {
     return c->address[c->top % CALLERS] == target && leaf;
 }
 
-/* Returns whether the span ends with a return that could have been inferred. *early: it was inferred, but the message
- * also reports its call. */
+/* Returns whether the span ends with a return that could have been inferred: an earlier message reported its call.
+ * *early: it was inferred, but the message also reports its call. */
 static bool follow_span(struct callers *c, const ntr_event *e, bool *early) {
     const bool implicit = e->flags & NTR_EVENT_IMPLICIT;
     uint64_t message = 0;
@@ -97,7 +97,7 @@ static bool follow_span(struct callers *c, const ntr_event *e, bool *early) {
     case NTR_END_RETURN: {
         const bool known = returns(c, e->target, &message);
         *early = implicit && message == e->message;
-        return known && !implicit;
+        return known && !implicit && message < e->message;
     }
     case NTR_END_CO_SWAP: c->count = 0; return false;
     default: return false;

@@ -48,7 +48,7 @@ void ntr_enc_send_repeat(ntr_encoder *e, uint64_t address) {
     NTR_SET(m, ICNT, icnt, e->icnt);
     if (sync) NTR_SET(m, FADDR, faddr, ntr_enc_address(e, address));
     NTR_SET(m, HIST, hist, hist);
-    e->icnt = 0;
+    ntr_enc_icnt_sent(e);
     ntr_enc_send(e, m, e->self.time);
     if (sync) ntr_enc_sync_done(e, address);
     if (sync && ntr_value_flags(NTR_MESSAGES_1_0, NTR_FIELD_SYNC, reason) & NTR_VALUE_RESTARTS)
@@ -126,7 +126,7 @@ static void send_branch(ntr_encoder *e, uint64_t address) {
     unsigned index;
     now.hist = take_history(e, &now);
     now.tcode = (uint8_t)branch_tcode(e, false, now.hist);
-    e->icnt = 0;
+    ntr_enc_icnt_sent(e);
     remember_trap(e);
     if (now.valid && is_repeat(e, &now)) {
         repeat(e, &now);

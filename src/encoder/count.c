@@ -52,7 +52,7 @@ static bool send_full_icnt(ntr_encoder *e, uint64_t next) {
     ntr_message *m = ntr_enc_message(e, NTR_TCODE_RESOURCE_FULL);
     NTR_SET(m, RCODE, rcode, NTR_RCODE_ICNT);
     NTR_SET(m, RDATA0, rdata0, e->icnt);
-    e->icnt = 0;
+    ntr_enc_icnt_sent(e);
     ntr_enc_send(e, m, e->now);
     return false;
 }
@@ -87,7 +87,8 @@ static bool is_constant_jump(const ntr_encoder *e, const ntr_ingress *b, unsigne
 static void jump(ntr_encoder *e, const ntr_ingress *b, unsigned actions, bool constant) {
     uint64_t expected = 0;
     bool stack = e->params.implicit_return != NTR_RETURN_OFF;
-    bool called = stack && actions & POP && ntr_enc_stack_pop(&e->stack, &expected);
+    bool infers = ntr_enc_stack_infers(&e->stack);
+    bool called = stack && actions & POP && ntr_enc_stack_pop(&e->stack, &expected) && infers;
     if (stack && actions & PUSH) ntr_enc_stack_push(&e->stack, b->iaddr + 2 * (uint64_t)b->iretire);
     if (constant || !(actions & INDIRECT)) return;
     if (!called) wait_for(e, PENDING_INDIRECT, 0, 0);

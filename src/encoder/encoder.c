@@ -51,6 +51,7 @@ static void use_config(ntr_encoder *e, const ntr_encoder_config *config) {
     if (c->params.xlen == 32) e->compare_mask &= UINT32_MAX;
     e->sync_period = 1ull << (c->sync_max + 4);
     e->stack.depth = (uint8_t)c->params.return_stack;
+    e->stack.early = c->early_returns;
     e->splits_quickly = e->htm && c->repeated_history && c->history_repeats == NTR_REPEATS_QUICK;
     ntr_enc_repeats_prepare(e);
     e->ordinary = is_ordinary(e);
@@ -76,7 +77,7 @@ static void restart(ntr_encoder *e) {
     ntr_flow_tables_reset(&e->tables);
     memset(e->filter_depth, 0, sizeof e->filter_depth);
     ntr_enc_history_clear(e);
-    e->stack.count = 0;
+    e->stack.count = e->stack.reported = 0;
 }
 
 static ntr_status make_parts(ntr_encoder *e) {

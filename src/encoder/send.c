@@ -185,7 +185,7 @@ void ntr_enc_quick_branch(ntr_encoder *e, uint64_t target, uint64_t hist) {
     e->hist = HIST_EMPTY;
     e->repeats.count = 0;
     e->history_sent = false;
-    e->icnt = 0;
+    ntr_enc_icnt_sent(e);
     e->ref = target;
 }
 

@@ -235,6 +235,11 @@ bool ntr_enc_resolve(ntr_encoder *e, uint64_t next);
 void ntr_enc_hide_target(ntr_encoder *e); /* the pending jump at a stop, in some dialects */
 void ntr_enc_resolve_unseen(ntr_encoder *e); /* the same when the next address stays unknown */
 void ntr_enc_interrupt(ntr_encoder *e, unsigned btype); /* a trap before the target of a jump is known (OQ-15) */
+/* The message with I-CNT is made: I-CNT starts again, and the calls so far are reported. */
+static inline void ntr_enc_icnt_sent(ntr_encoder *e) {
+    e->icnt = 0;
+    ntr_enc_stack_report(&e->stack);
+}
 /* Implicit return (section 11.2): a pending return to the address on the return stack needs no message. */
 void ntr_enc_infer_return(ntr_encoder *e, uint64_t next);
 void ntr_enc_start(ntr_encoder *e, uint64_t address); /* ProgTraceSync of a new window */

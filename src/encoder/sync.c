@@ -34,6 +34,6 @@ void ntr_enc_sync_done(ntr_encoder *e, uint64_t address) {
     e->last = (last_branch){0};
     e->data_known = false;
     ntr_enc_history_clear(e);
-    e->stack.count = 0;
+    e->stack.count = e->stack.reported = 0;
     e->stats.syncs++;
 }

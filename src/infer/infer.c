@@ -106,9 +106,14 @@ static ntr_status judge_need(const ntr_search *s, const ntr_params *without, uin
     return status;
 }
 
+/* Section 11.2 lets an encoder infer a return only if an earlier message reported its call; some infer it also in the
+ * message that reports the call (OQ-18). A return that is told together with its call does not show that returns are
+ * not inferred, and says nothing of an encoder that infers only the others. */
 static ntr_status infer_implicit_return(ntr_search *s) {
     const ntr_infer_trial *best = &s->trials[s->best];
-    const uint64_t silent = best->implicit_returns, told = best->redundant_returns;
+    const bool strict = best->implicit_returns && !best->implicit_early;
+    const uint64_t silent = best->implicit_returns, late = best->redundant_returns - best->redundant_early;
+    const uint64_t told = strict ? late : best->redundant_returns;
     ntr_params *p = &s->out->params, without = best->params;
     char value[16];
     value_text(s, NTR_PARAMETER_IMPLICIT_RETURN, value, sizeof value);
@@ -129,7 +134,7 @@ static ntr_status infer_implicit_return(ntr_search *s) {
     value_text(s, NTR_PARAMETER_IMPLICIT_RETURN, value, sizeof value);
     if (told > 4 * silent)
         ntr_choose(s, NTR_PARAMETER_IMPLICIT_RETURN,
-                   told >= NTR_EVIDENCE_LARGE + 16 * (silent + ntr_infer_failures(best)) ? NTR_CONFIDENCE_SURE
+                   late >= NTR_EVIDENCE_LARGE + 16 * (silent + ntr_infer_failures(best)) ? NTR_CONFIDENCE_SURE
                                                                                          : NTR_CONFIDENCE_LIKELY,
                    "off", "%llu returns to known callers have a message", (unsigned long long)told);
     else if (silent || told)

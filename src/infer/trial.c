@@ -7,10 +7,12 @@ enum { TRIAL_EVENTS = 256, TRIAL_SPANS_MAX = 1 << 20, RECENT_CALLERS = 64, RECEN
 /* The latest return addresses of one source. */
 typedef struct recent_callers {
     uint64_t address[RECENT_CALLERS];
+    uint64_t message[RECENT_CALLERS]; /* number of the message that reports the call */
     unsigned top, count;
     uint16_t src;
     bool leaf; /* no call or return since the latest call: even a return stack of one entry has its address */
     uint64_t redundant; /* number of the message of the latest redundant return, plus 1 */
+    bool redundant_early; /* its call was in the same message */
     uint64_t silent_return, silent_jump; /* number of the message of the latest implicit return, jump */
 } recent_callers;
 
@@ -21,20 +23,22 @@ static recent_callers *callers_of(recent_callers *all, uint16_t src) {
     return c;
 }
 
-static void push(recent_callers *c, uint64_t address) {
+static void push(recent_callers *c, uint64_t address, uint64_t message) {
+    c->message[c->top % RECENT_CALLERS] = message;
     c->address[c->top++ % RECENT_CALLERS] = address;
     if (c->count < RECENT_CALLERS) c->count++;
     c->leaf = true;
 }
 
 /* Remove the latest return address. Returns whether every encoder with a return stack would have inferred this
- * target. */
-static bool pop_matches(recent_callers *c, uint64_t target) {
+ * target. *message: the number of the message with the call, if one is known. */
+static bool pop_matches(recent_callers *c, uint64_t target, uint64_t *message) {
     bool leaf = c->leaf;
     c->leaf = false;
     if (c->count == 0) return false;
     c->count--;
-    return c->address[--c->top % RECENT_CALLERS] == target && leaf;
+    *message = c->message[--c->top % RECENT_CALLERS];
+    return c->address[c->top % RECENT_CALLERS] == target && leaf;
 }
 
 /* Counts messages with a kind of inference: in one message, damaged perhaps, a loop may have any number of them. */
@@ -46,16 +50,24 @@ static void count_message(uint64_t *count, uint64_t *latest, const ntr_event *e)
 
 static void returns(ntr_infer_trial *trial, recent_callers *c, const ntr_event *e) {
     const bool implicit = e->flags & NTR_EVENT_IMPLICIT;
+    uint64_t call = UINT64_MAX;
     count_message(&trial->implicit_returns, &c->silent_return, e);
-    if (!pop_matches(c, e->target) || implicit) return;
+    const bool known = pop_matches(c, e->target, &call), early = call == e->message;
+    if (implicit && early) trial->implicit_early++;
+    if (!known || implicit) return;
     trial->redundant_returns++;
+    trial->redundant_early += early;
     c->redundant = e->message + 1;
+    c->redundant_early = early;
 }
 
 /* A synchronizing message clears the return stack. A return reported by it is not redundant: the message was sent
  * anyway. */
 static void synchronize(ntr_infer_trial *trial, recent_callers *c, const ntr_event *e) {
-    if (c->redundant == e->message + 1) trial->redundant_returns--;
+    if (c->redundant == e->message + 1) {
+        trial->redundant_returns--;
+        trial->redundant_early -= c->redundant_early;
+    }
     c->redundant = 0;
     c->count = 0;
 }
@@ -64,9 +76,9 @@ static void follow_calls(ntr_infer_trial *trial, recent_callers *c, const ntr_ev
     switch (e->end) {
     case NTR_END_INDIRECT_CALL:
         count_message(&trial->implicit_jumps, &c->silent_jump, e);
-        push(c, e->address + 2 * (uint64_t)e->halfwords);
+        push(c, e->address + 2 * (uint64_t)e->halfwords, e->message);
         break;
-    case NTR_END_CALL: push(c, e->address + 2 * (uint64_t)e->halfwords); break;
+    case NTR_END_CALL: push(c, e->address + 2 * (uint64_t)e->halfwords, e->message); break;
     case NTR_END_INDIRECT_JUMP:
     case NTR_END_CO_SWAP: count_message(&trial->implicit_jumps, &c->silent_jump, e); break;
     case NTR_END_RETURN: returns(trial, c, e); break;

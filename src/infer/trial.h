@@ -14,7 +14,9 @@ typedef struct ntr_infer_trial {
     uint64_t without_image;  /* gaps because of missing code */
     uint64_t implicit_returns; /* messages with returns that have none of their own */
     uint64_t implicit_jumps;   /* messages with other register jumps that have none, co-routine swaps among them */
+    uint64_t implicit_early;    /* returns without a message whose call is reported by the same message */
     uint64_t redundant_returns; /* reported by a message although the return address was known */
+    uint64_t redundant_early;   /* those whose call is reported by the same message */
     uint64_t counted_traps;     /* ECALLs that the encoder counted in I-CNT */
     uint64_t span_hash;         /* hash of all spans: equal for equal executions */
 } ntr_infer_trial;

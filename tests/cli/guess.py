@@ -96,11 +96,12 @@ def misplaced():
     out = write("count.nex", b"")
     os.remove(out)
     options = ("encode", "-e", PROGRAM, "--pc", "-", "-o", out)
-    said = Run(*options, "--implicit-return", "count", stdin=pcs, status=1).err
+    said = Run(*options, "--implicit-return", "count", "--early-returns", stdin=pcs, status=1).err
     matches("expected returns to go to the instruction after their call, found 1 that do not", said, "why")
     check(not os.path.exists(out), "no file")
-    Run(*options, "--implicit-return", "full", stdin=pcs)
-    equal(Run("decode", out, "-e", PROGRAM, "--implicit-return", "full", "--output", "pc").out.encode(), pcs, "with --implicit-return full")
+    for mode in ("full", "count"):  # NT-305: no message has reported the calls, and the returns are sent
+        Run(*options, "--implicit-return", mode, stdin=pcs)
+        equal(Run("decode", out, "-e", PROGRAM, "--implicit-return", mode, "--output", "pc").out.encode(), pcs, f"with --implicit-return {mode}")
 
 
 @case("diff --auto reports each stream once")

@@ -58,7 +58,7 @@ HABITS = "--start-sync 1 --stop-evcode 0 --empty-cdf 0"
 REFERENCE = {
     "btm": "--mode btm",
     "htm": "--mode htm",
-    "htm-stack": "--mode htm --implicit-return full --return-stack 8",
+    "htm-stack": "--mode htm --implicit-return full --return-stack 8 --early-returns",
 }
 
 

@@ -56,7 +56,7 @@ def message(tcode, **values):
 def written(src, one):
     tcode, fields = one
     out = Message().fixed(tcode, 6).fixed(src, 12)
-    for name, width in FIELDS[tcode]:
+    for name, width in FIELDS[tcode] + [("TSTAMP", VAR)]:
         if name in fields:
             out.fixed(fields[name], width) if width else out.variable(fields[name])
     return out.bytes()
@@ -376,6 +376,107 @@ def pairs_btm():
 @case("every pair of messages in HTM")
 def pairs_htm():
     pairs(HTM, "HTM")
+
+
+# ---- the encoder: records of the trace ingress port, and the bytes of every message that the statements ask for
+
+COLUMNS = "cycle iaddr iretire ilastsize itype priv halted reset trigger ctype scontext hcontext time".split()
+JUMPS = {6: 3, 8: 4, 10: 4, 12: 4, 13: 4, 14: 4}  # itype: width of the port
+
+
+def block(iaddr, itype=0, iretire=2, **more):
+    values = {"cycle": 1, "iaddr": hex(iaddr), "iretire": iretire, "ilastsize": 1, "itype": itype, "priv": 3, **more}
+    return ",".join(str(values.get(name, 0)) for name in COLUMNS)
+
+
+def encodes(what, options, rows, *messages):
+    path = os.path.join(scratch(), "port.csv")
+    with open(path, "w", encoding="ascii") as file:
+        file.write("\n".join([",".join(COLUMNS), *rows]) + "\n")
+    done = subprocess.run([harness.NTRACE, "encode", "--ingress", path, "--src-bits", "12", "--src-id", "2741", *options.split()],
+                          capture_output=True, timeout=60)
+    equal(done.returncode, 0, f"{what}: {done.stderr}")
+    equal(done.stdout.hex(), b"".join(written(2741, one) for one in messages).hex(), what)
+
+
+def begin(address=0x1000, **more):
+    return SYNC, {"SYNC": 5, "ICNT": 0, "FADDR": address >> 1, **more}
+
+
+def stop(icnt, hist=1, htm=True, evcode=4, **more):
+    return STOP, {"EVCODE": evcode, "CDF": int(htm), "ICNT": icnt, **({"HIST": hist} if htm else {}), **more}
+
+
+def jumped(icnt, old, new, btype=0, hist=None, **more):
+    return (INDIRECT if hist is None else HISTORY), {"BTYPE": btype, "ICNT": icnt, "UADDR": (old ^ new) >> 1, **({} if hist is None else {"HIST": hist}), **more}
+
+
+@case("itype: NT-030 to NT-033, NT-035 to NT-039, NT-044, NT-045, NT-048, NT-156, NT-194, NT-219, NT-221, NT-336, NT-339")
+def itypes():
+    for mode in ("btm", "htm"):
+        htm, options = mode == "htm", f"--mode {mode}"
+        for itype in (0, 9, 11, 15):  # straight on, direct call and jumps: only I-CNT
+            encodes(f"{mode} {itype}", options, [block(0x1000, itype, 4), block(0x2000 if itype else 0x1008)], begin(), stop(6, htm=htm))
+        for itype, width in JUMPS.items():
+            encodes(f"{mode} {itype}", f"{options} --itype-width {width}", [block(0x1000, itype, 4), block(0x2000)],
+                    begin(), jumped(4, 0x1000, 0x2000), stop(2, htm=htm))
+        for detail, btypes in (("on", {1: 2, 2: 3, 3: 0}), ("off", {1: 1, 2: 1, 3: 0})):
+            for itype, btype in btypes.items():
+                encodes(f"{mode} {itype}", f"{options} --btype-detail {detail}", [block(0x1000, itype, 4), block(0x2000)],
+                        begin(), jumped(4, 0x1000, 0x2000, btype), stop(2, htm=htm))
+    taken = [block(0x1000, 4), block(0x1004, 5, 1, ilastsize=0), block(0x3000, 10), block(0x2000)]
+    encodes("btm branches", "--mode btm", taken, begin(), (DIRECT, {"ICNT": 3}), jumped(2, 0x1000, 0x2000), stop(2, htm=False))
+    encodes("htm branches", "--mode htm", taken, begin(), jumped(5, 0x1000, 0x2000, hist=0b101), stop(2))
+    encodes("htm: a trap", "--mode htm", [block(0x1000, 4), block(0x1004, 1), block(0x2000)], begin(), jumped(4, 0x1000, 0x2000, 2, 0b10), stop(2))
+
+
+@case("the return stack: NT-042, NT-043, NT-046, NT-047, NT-304, NT-305, NT-308, NT-310, NT-311")
+def returns():
+    call = [block(0x1000, 8), block(0x2000, 12)]
+    for mode in ("count", "partial", "full"):
+        options = f"--implicit-return {mode}"
+        encodes(f"{mode}: swap and return", options, [*call, block(0x1004, 13), block(0x2004)], begin(),
+                jumped(2, 0x1000, 0x2000), jumped(4, 0x2000, 0x2004), stop(2))
+        encodes(f"{mode}: a reported call", options, [block(0x1000, 8), block(0x2000, 13), block(0x1004)], begin(), jumped(2, 0x1000, 0x2000), stop(4))
+        encodes(f"{mode}: a jump does not change the stack", options,
+                [block(0x1000, 9), block(0x2000, 10), block(0x3000, 11), block(0x3100, 15), block(0x3200, 14), block(0x4000, 13), block(0x1004)],
+                begin(), jumped(4, 0x1000, 0x3000), jumped(6, 0x3000, 0x4000), stop(4))
+    for mode in ("partial", "full"):
+        for itype in (12, 13):
+            encodes(f"{mode}: {itype} elsewhere", f"--implicit-return {mode}", [block(0x1000, 8), block(0x2000, itype), block(0x1008)],
+                    begin(), jumped(2, 0x1000, 0x2000), jumped(2, 0x2000, 0x1008), stop(2))
+    encodes("off", "--implicit-return off", [block(0x1000, 8), block(0x2000, 13), block(0x1004)],
+            begin(), jumped(2, 0x1000, 0x2000), jumped(2, 0x2000, 0x1004), stop(2))
+
+
+@case("layouts: NT-004, NT-005, NT-051, NT-052, NT-060, NT-062, NT-063, NT-071, NT-072, NT-091, NT-110, NT-114, NT-119, NT-121, "
+      "NT-126 to NT-128, NT-144, NT-152, NT-157, NT-163, NT-172, NT-176, NT-177, NT-179, NT-180, NT-182, NT-186, NT-187, NT-190, NT-193, NT-195, NT-196, "
+      "NT-198, NT-215, NT-281")
+def layouts():
+    loop = [block(0x1000, 5, time=n) for n in range(4)]
+    encodes("DirectBranch, RepeatBranch, times", "--mode btm --repeated-history --timestamps", [*loop, block(0x1000, time=9)],
+            begin(TSTAMP=0), (DIRECT, {"ICNT": 2, "TSTAMP": 0}), (REPEAT, {"BCNT": 3, "TSTAMP": 3}), stop(2, htm=False, TSTAMP=6))
+    branches = [block(0x1004 if n % 3 == 1 else 0x1000, 5 if n % 3 else 4) for n in range(9)]
+    encodes("ResourceFull", "--mode htm --hist-bits 4 --icnt-bits 3", [*branches, block(0x1000)],
+            begin(), (RESOURCE, {"RCODE": 0, "RDATA0": 6}), (RESOURCE, {"RCODE": 1, "RDATA0": 0b1011}), (RESOURCE, {"RCODE": 0, "RDATA0": 6}),
+            (RESOURCE, {"RCODE": 1, "RDATA0": 0b1011}), (RESOURCE, {"RCODE": 0, "RDATA0": 6}), stop(2, 0b1011))
+    encodes("HREPEAT", "--mode htm --hist-bits 4 --repeated-history --history-repeats whole", [*branches, block(0x1000)],
+            begin(), (RESOURCE, {"RCODE": 2, "RDATA0": 0b1011, "RDATA1": 2}), stop(20, 0b1011))
+    encodes("Ownership", "--context=hcontext", [block(0x1000, scontext=0x1d, hcontext=3), block(0x1004, priv=1, scontext=0x1d, hcontext=3)],
+            begin(), (OWNERSHIP, {"PROCESS": 3 | 3 << 2 | 3 << 5}), (OWNERSHIP, {"PROCESS": 2 | 3 << 2 | 0x1d << 5}), (OWNERSHIP, {"PROCESS": 1 << 2}), stop(4))
+    for mode, itype, before, tcode, fields in (
+            ("btm", 5, 0, DIRECT_SYNC, {}), ("btm", 10, 0, INDIRECT_SYNC, {"BTYPE": 0}), ("htm", 10, 0, INDIRECT_SYNC, {"BTYPE": 0}),
+            ("htm", 2, 4, HISTORY_SYNC, {"BTYPE": 3, "HIST": 2}), ("htm", 10, 5, HISTORY_SYNC, {"BTYPE": 0, "HIST": 3})):
+        rows = [block(0x1000, before, 20), block(0x1028, itype), block(0xffffffffffff0000)]
+        encodes(f"{mode}: sync with itype {itype}", f"--mode {mode} --sync-mode halfwords --sync-max 0", rows,
+                begin(), (tcode, {"SYNC": 2, "ICNT": 22, "FADDR": 0x7fffffffffff8000, **fields}), stop(2, htm=mode == "htm"))
+    pushed = [block(0x1000 * n, 10, time=n) for n in range(1, 60)]
+    path = os.path.join(scratch(), "port.csv")
+    with open(path, "w", encoding="ascii") as file:
+        file.write("\n".join([",".join(COLUMNS), *pushed]) + "\n")
+    lossy = subprocess.run([harness.NTRACE, "encode", "--ingress", path, "--src-bits", "12", "--src-id", "2741", "--fifo", "76", "--drain", "1/4"],
+                           capture_output=True, timeout=60).stdout
+    check(written(2741, (ERROR, {"ETYPE": 0, "ECODE": 4})) in lossy, f"Error: {lossy.hex()}")
 
 
 main()

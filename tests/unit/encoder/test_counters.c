@@ -208,8 +208,9 @@ static void calls(rig *r, unsigned depth) {
 /* Deeper than the stack: the oldest calls are forgotten, or not counted. */
 static void deeper_than_the_stack(void **state) {
     (void)state;
-    static const char *const OPTIONS[] = {"implicit-return=full return-stack=3", "implicit-return=count return-stack=3",
-                                          "implicit-return=partial return-stack=3"};
+    static const char *const OPTIONS[] = {"early-returns implicit-return=full return-stack=3",
+                                          "early-returns implicit-return=count return-stack=3",
+                                          "early-returns implicit-return=partial return-stack=3"};
     for (size_t i = 0; i < 3; i++) {
         rig r;
         rig_open(&r, OPTIONS[i]);
@@ -227,13 +228,13 @@ static void returns_elsewhere_are_told(void **state) {
         uint64_t back;
         bool message;
     } ROWS[] = {
-        {"implicit-return=full", 0x104, false},
-        {"implicit-return=full", 0x108, true},
-        {"implicit-return=full", 0x10104, true},
-        {"implicit-return=partial compare-bits=8", 0x10104, false},
-        {"implicit-return=partial compare-bits=8", 0x106, true},
-        {"implicit-return=count", 0x108, false},
-        {"implicit-return=off", 0x104, true},
+        {"early-returns implicit-return=full", 0x104, false},
+        {"early-returns implicit-return=full", 0x108, true},
+        {"early-returns implicit-return=full", 0x10104, true},
+        {"early-returns implicit-return=partial compare-bits=8", 0x10104, false},
+        {"early-returns implicit-return=partial compare-bits=8", 0x106, true},
+        {"early-returns implicit-return=count", 0x108, false},
+        {"early-returns implicit-return=off", 0x104, true},
     };
     for (size_t i = 0; i < sizeof ROWS / sizeof *ROWS; i++) {
         rig r;
@@ -247,11 +248,56 @@ static void returns_elsewhere_are_told(void **state) {
     }
 }
 
+/* NT-305: a return is inferred only if an earlier message reported its call; ResourceFull with I-CNT is such a
+ * message. In the return stack of one entry, an entry that replaces another is reported no earlier. */
+static void a_return_is_not_in_the_message_of_its_call(void **state) {
+    (void)state;
+#define TOLD                                                                                                           \
+    "IndirectBranch BTYPE=0 ICNT=5 UADDR=0x2; IndirectBranch BTYPE=0 ICNT=2 UADDR=0x102; "                             \
+    "IndirectBranch BTYPE=0 ICNT=5 UADDR=0x380"
+    static const struct {
+        const char *options, *messages;
+    } ROWS[] = {
+        {"implicit-return=full", START TOLD},
+        {"implicit-return=count return-stack=1", START TOLD},
+        {"early-returns implicit-return=full",
+         START "IndirectBranch BTYPE=0 ICNT=7 UADDR=0x100; IndirectBranch BTYPE=0 ICNT=5 UADDR=0x380"},
+        {"icnt-bits=2 implicit-return=full", START
+         "ResourceFull RCODE=0 RDATA0=0x2; ResourceFull RCODE=0 RDATA0=0x3; IndirectBranch BTYPE=0 ICNT=2 UADDR=0x100; "
+         "ResourceFull RCODE=0 RDATA0=0x3; IndirectBranch BTYPE=0 ICNT=2 UADDR=0x380"},
+    };
+    for (size_t i = 0; i < sizeof ROWS / sizeof *ROWS; i++) {
+        rig r;
+        rig_open(&r, ROWS[i].options);
+        rig_insn(&r, 0x100, 4, CALL);
+        run(&r, 0x200);
+        rig_insn(&r, 0x204, 2, RET);
+        rig_insn(&r, 0x104, 4, ICALL);
+        rig_insn(&r, 0x300, 2, RET); /* the call was a message of its own */
+        run(&r, 0x108);
+        rig_insn(&r, 0x10c, 4, JR);
+        run(&r, 0x400);
+        rig_expect_messages(&r, ROWS[i].messages);
+        rig_close(&r);
+    }
+    rig r; /* the ring: 0x100 is forgotten, 0x200 and 0x300 are reported, 0x400 is not */
+    rig_open(&r, "implicit-return=full return-stack=3");
+    for (uint64_t pc = 0x100; pc <= 0x300; pc += 0x100) rig_insn(&r, pc, 4, ICALL);
+    rig_insn(&r, 0x400, 4, CALL);
+    for (uint64_t pc = 0x500; pc >= 0x200; pc -= 0x100) rig_insn(&r, pc == 0x500 ? pc : pc + 4, 4, RET);
+    run(&r, 0x104);
+    rig_expect_messages(&r,
+                        START "IndirectBranch BTYPE=0 ICNT=2 UADDR=0x180; IndirectBranch BTYPE=0 ICNT=2 UADDR=0x80; "
+                              "IndirectBranch BTYPE=0 ICNT=2 UADDR=0x380; IndirectBranch BTYPE=0 ICNT=4 UADDR=0x2; "
+                              "IndirectBranch BTYPE=0 ICNT=6 UADDR=0x280");
+    rig_close(&r);
+}
+
 /* A co-routine swap pops and pushes; an interrupted return is implicit. */
 static void swaps_and_interrupted_returns(void **state) {
     (void)state;
     rig r;
-    rig_open(&r, "implicit-return=full");
+    rig_open(&r, "early-returns implicit-return=full");
     rig_insn(&r, 0x100, 4, CALL);
     rig_insn(&r, 0x200, 2, SWAP); /* back to 0x104, which may come back to 0x202 */
     rig_insn(&r, 0x104, 2, SWAP);
@@ -291,7 +337,8 @@ static void all_jumps(void **state) {
     (void)state;
     for (int htm = 0; htm < 2; htm++) {
         rig r;
-        rig_open(&r, htm ? "all-jumps implicit-return=full" : "mode=btm all-jumps implicit-return=full");
+        rig_open(&r, htm ? "all-jumps early-returns implicit-return=full"
+                         : "mode=btm all-jumps early-returns implicit-return=full");
         rig_insn(&r, 0x100, 4, J);
         rig_insn(&r, 0x200, 4, CALL);
         rig_insn(&r, 0x300, 2, RET);
@@ -347,6 +394,7 @@ int main(void) {
         TEST(a_message_between_spoils_a_sequential_jump),
         TEST(deeper_than_the_stack),
         TEST(returns_elsewhere_are_told),
+        TEST(a_return_is_not_in_the_message_of_its_call),
         TEST(swaps_and_interrupted_returns),
         TEST(interrupt_without_address_behind_a_jump),
         TEST(all_jumps),

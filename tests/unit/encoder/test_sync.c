@@ -52,7 +52,7 @@ static void case_1(void **state) {
     rig_close(&r);
 }
 
-/* Enabled while in debug mode. */
+/* Enabled while in debug mode. NT-272 */
 static void case_2(void **state) {
     (void)state;
     for (int announce = 0; announce < 2; announce++) {
@@ -223,6 +223,7 @@ static void jump_after_jump(void **state) {
     rig_close(&r);
 }
 
+/* NT-291 */
 static void exception_after_trap(void **state) {
     (void)state;
     static const struct {
@@ -247,6 +248,7 @@ static void exception_after_trap(void **state) {
     }
 }
 
+/* NT-292. Without an address there is nothing to synchronize at but the handler (OQ-15). */
 static void interrupt_pending_at_debug_exit(void **state) {
     (void)state;
     rig r;
@@ -255,8 +257,15 @@ static void interrupt_pending_at_debug_exit(void **state) {
     run(&r, 0x800);
     rig_expect_messages(&r, "ProgTraceSync SYNC=3 ICNT=0 FADDR=0x80; IndirectBranch BTYPE=3 ICNT=0 UADDR=0x480");
     rig_close(&r);
+    rig_open(&r, "");
+    sideband(&r, (ntr_ingress){.priv = NTR_PRIV_U, .no_iaddr = true});
+    sideband(&r, (ntr_ingress){.itype = INT, .priv = NTR_PRIV_M, .no_iaddr = true});
+    run(&r, 0x800);
+    rig_expect_messages(&r, "ProgTraceSync SYNC=3 ICNT=0 FADDR=0x400");
+    rig_close(&r);
 }
 
+/* NT-293 */
 static void exception_at_first_traced_instruction(void **state) {
     (void)state;
     rig r;
@@ -267,6 +276,7 @@ static void exception_at_first_traced_instruction(void **state) {
     rig_close(&r);
 }
 
+/* NT-294 */
 static void trace_starts_disabled(void **state) {
     (void)state;
     rig r;
@@ -280,6 +290,7 @@ static void trace_starts_disabled(void **state) {
     rig_close(&r);
 }
 
+/* NT-295 */
 static void halts_while_disabled(void **state) {
     (void)state;
     rig r;
