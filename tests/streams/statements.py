@@ -451,7 +451,7 @@ def returns():
 
 @case("layouts: NT-004, NT-005, NT-051, NT-052, NT-060, NT-062, NT-063, NT-071, NT-072, NT-091, NT-110, NT-114, NT-119, NT-121, "
       "NT-126 to NT-128, NT-144, NT-152, NT-157, NT-163, NT-172, NT-176, NT-177, NT-179, NT-180, NT-182, NT-186, NT-187, NT-190, NT-193, NT-195, NT-196, "
-      "NT-198, NT-215, NT-281")
+      "NT-188, NT-198, NT-215, NT-224, NT-281, NT-316")
 def layouts():
     loop = [block(0x1000, 5, time=n) for n in range(4)]
     encodes("DirectBranch, RepeatBranch, times", "--mode btm --repeated-history --timestamps", [*loop, block(0x1000, time=9)],

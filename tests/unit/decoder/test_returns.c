@@ -141,6 +141,7 @@ static void sequential(scene *s, bool on) {
     code(s, 0x1010, ADD, ADD);
 }
 
+/* NT-298, NT-303 */
 static void pairs_make_their_own_target(void **state) {
     (void)state;
     scene s;

@@ -86,6 +86,7 @@ static void every_source_id_works(void **state) {
 
 /* ---- contexts */
 
+/* NT-361 */
 static void contexts_choose_images(void **state) {
     (void)state;
     scene s;
@@ -129,6 +130,7 @@ static void task_switches_anchor_at_the_next_address(void **state) {
     scene_end(&s);
 }
 
+/* NT-150, NT-151 */
 static void ownership_forms_are_all_read(void **state) {
     (void)state;
     scene s;
@@ -140,6 +142,7 @@ static void ownership_forms_are_all_read(void **state) {
     scene_end(&s);
 }
 
+/* NT-363 */
 static void images_come_and_go_with_the_stream(void **state) {
     (void)state;
     scene s;
@@ -178,6 +181,7 @@ static void images_may_be_added_between_reads(void **state) {
 
 /* ---- time */
 
+/* NT-284 */
 static void times_add_up(void **state) {
     (void)state;
     scene s;

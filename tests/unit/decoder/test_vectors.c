@@ -8,7 +8,7 @@ static void program_a(scene *s) {
     code(s, 0x300, ADD, C_EBREAK);
 }
 
-/* The examples of NT-235 to NT-238, NT-245 and NT-248. */
+/* The examples of NT-235 to NT-238, NT-245 and NT-248. NT-155, NT-239, NT-354 */
 static void program_a_runs_the_same_in_both_modes(void **state) {
     (void)state;
     static const struct {
@@ -60,7 +60,7 @@ static void program_b_fills_icnt(void **state) {
     scene_end(&s);
 }
 
-/* The example of NT-344. */
+/* The example of NT-344. NT-341 */
 static void custom_jumps_are_sent_like_indirect_ones(void **state) {
     (void)state;
     scene s;

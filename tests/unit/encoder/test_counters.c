@@ -9,6 +9,7 @@ static void run(rig *r, uint64_t pc) {
 
 #define START "ProgTraceSync SYNC=3 ICNT=0 FADDR=0x80; "
 
+/* NT-192 */
 static void icnt_and_hist_full_at_once(void **state) {
     (void)state;
     static const struct {
@@ -41,7 +42,7 @@ static void icnt_and_hist_full_at_once(void **state) {
     rig_close(&r);
 }
 
-/* SYNC=4 before the block that does not fit; as part of a branch message when one is due. */
+/* SYNC=4 before the block that does not fit; as part of a branch message when one is due. NT-258 */
 static void icnt_full_as_sync(void **state) {
     (void)state;
     rig r;
@@ -145,6 +146,7 @@ static void a_second_time_is_sent_so_that_a_third_repeats(void **state) {
     rig_close(&r);
 }
 
+/* NT-300 */
 static void sequential_jumps(void **state) {
     (void)state;
     static const struct {
@@ -178,7 +180,7 @@ static void sequential_jumps(void **state) {
     }
 }
 
-/* LUI counted by one message, the jump by the next: the jump is not inferable (OQ-28). */
+/* LUI counted by one message, the jump by the next: the jump is not inferable (OQ-28). NT-301 */
 static void a_message_between_spoils_a_sequential_jump(void **state) {
     (void)state;
     rig r;
@@ -205,7 +207,7 @@ static void calls(rig *r, unsigned depth) {
     run(r, 0x104);
 }
 
-/* Deeper than the stack: the oldest calls are forgotten, or not counted. */
+/* Deeper than the stack: the oldest calls are forgotten, or not counted. NT-306 */
 static void deeper_than_the_stack(void **state) {
     (void)state;
     static const char *const OPTIONS[] = {"early-returns implicit-return=full return-stack=3",
@@ -221,6 +223,7 @@ static void deeper_than_the_stack(void **state) {
     }
 }
 
+/* NT-313 */
 static void returns_elsewhere_are_told(void **state) {
     (void)state;
     static const struct {

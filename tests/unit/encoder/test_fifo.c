@@ -35,6 +35,7 @@ static unsigned jump_until_loss(rig *r) {
     return n;
 }
 
+/* CI-025, CI-026, CI-075 */
 static void loss_error_and_restart(void **state) {
     (void)state;
     rig r;
@@ -63,7 +64,7 @@ static void loss_error_and_restart(void **state) {
     rig_close(&r);
 }
 
-/* Hysteresis: no restart before the FIFO is down to the mark. */
+/* Hysteresis: no restart before the FIFO is down to the mark. CI-027 */
 static void waits_for_the_mark(void **state) {
     (void)state;
     rig r;
@@ -81,7 +82,7 @@ static void waits_for_the_mark(void **state) {
     rig_close(&r);
 }
 
-/* Trace off while messages are being lost: Error is the last message. */
+/* Trace off while messages are being lost: Error is the last message. NT-171 */
 static void error_alone_when_tracing_ends(void **state) {
     (void)state;
     rig r;
@@ -133,6 +134,7 @@ static void only_ownership_lost(void **state) {
     rig_close(&r);
 }
 
+/* CI-028, CI-076 */
 static void stall_instead_of_loss(void **state) {
     (void)state;
     rig r;
@@ -210,6 +212,7 @@ static void at(rig *r, uint64_t time, uint64_t pc, unsigned itype) {
     rig_insn(r, pc, 4, itype);
 }
 
+/* NT-288 */
 static void absolute_and_relative(void **state) {
     (void)state;
     rig r;
@@ -266,7 +269,7 @@ static void repeats_have_the_time_of_the_last(void **state) {
     rig_close(&r);
 }
 
-/* Error has the time at which the loss began. */
+/* Error has the time at which the loss began. NT-170 */
 static void error_has_the_time_of_the_first_loss(void **state) {
     (void)state;
     rig r;

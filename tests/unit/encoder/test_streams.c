@@ -65,7 +65,7 @@ static void section_15_5(void **state) {
     rig_close(&r);
 }
 
-/* The counter is sent before the instruction that does not fit: 13 halfwords, then 1. */
+/* The counter is sent before the instruction that does not fit: 13 halfwords, then 1. NT-232, NT-348 */
 static void full_before_the_instruction(void **state) {
     (void)state;
     rig r;
@@ -128,7 +128,7 @@ static void program_e(rig *r) {
     rig_stop(r, 0x208);
 }
 
-/* The reference encoder infers returns also in the message that reports their call. */
+/* The reference encoder infers returns also in the message that reports their call. NT-340, NT-347 */
 static void section_15_10(void **state) {
     (void)state;
     static const struct {

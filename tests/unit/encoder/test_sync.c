@@ -30,6 +30,7 @@ static void open_untraced(rig *r, const char *options) {
     disable(r);
 }
 
+/* NT-271 */
 static void case_1(void **state) {
     (void)state;
     rig r;
@@ -52,7 +53,7 @@ static void case_1(void **state) {
     rig_close(&r);
 }
 
-/* Enabled while in debug mode. NT-272 */
+/* Enabled while in debug mode. NT-272 NT-260 */
 static void case_2(void **state) {
     (void)state;
     for (int announce = 0; announce < 2; announce++) {
@@ -69,7 +70,7 @@ static void case_2(void **state) {
     }
 }
 
-/* Disabled while in debug mode. */
+/* Disabled while in debug mode. NT-257, NT-273 */
 static void case_3(void **state) {
     (void)state;
     for (int announce = 0; announce < 2; announce++) {
@@ -88,7 +89,7 @@ static void case_3(void **state) {
     }
 }
 
-/* A sync trigger: notify from the hart is SYNC=6, from outside SYNC=0. */
+/* A sync trigger: notify from the hart is SYNC=6, from outside SYNC=0. NT-252 */
 static void case_4(void **state) {
     (void)state;
     rig r;
@@ -112,6 +113,7 @@ static void case_4(void **state) {
     rig_close(&r);
 }
 
+/* NT-275 */
 static void case_5(void **state) {
     (void)state;
     for (int announce = 0; announce < 2; announce++) {
@@ -129,7 +131,7 @@ static void case_5(void **state) {
     }
 }
 
-/* Periodic, at the exact event: here after every 16 halfwords. */
+/* Periodic, at the exact event: here after every 16 halfwords. NT-181, NT-197, NT-276 */
 static void case_6a(void **state) {
     (void)state;
     rig r;
@@ -145,7 +147,7 @@ static void case_6a(void **state) {
     rig_close(&r);
 }
 
-/* Periodic, delayed: the next branch message is the sync. Another sync starts the count anew. */
+/* Periodic, delayed: the next branch message is the sync. Another sync starts the count anew. CI-081 */
 static void case_6b(void **state) {
     (void)state;
     rig r;
@@ -209,6 +211,7 @@ static void periodic_is_bounded(void **state) {
 
 /* ---- section 10 ------------------------------------------------------------------------------------ */
 
+/* NT-290 */
 static void jump_after_jump(void **state) {
     (void)state;
     rig r;
@@ -466,6 +469,7 @@ static void the_strongest_reason_is_told(void **state) {
 
 /* ---- reset, low power, triggers ----------------------------------------------------------------------- */
 
+/* NT-205, NT-254, NT-263 */
 static void reset_restarts_with_its_own_reason(void **state) {
     (void)state;
     rig r;

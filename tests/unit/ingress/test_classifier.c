@@ -88,6 +88,7 @@ static void finish(rig *r, uint64_t next) {
 
 /* ---- program counters --------------------------------------------------------------------------------------- */
 
+/* NT-013, NT-299, NT-302 */
 static void how_blocks_end(void **state) {
     (void)state;
     rig r;
@@ -110,6 +111,7 @@ static void the_same_one_by_one(void **state) {
     rig_close(&r);
 }
 
+/* NT-015, NT-016, NT-049 */
 static void three_bit_itype(void **state) {
     (void)state;
     for (int all = 0; all < 2; all++) {
@@ -139,6 +141,7 @@ static void traps_by_discontinuity(void **state) {
     rig_close(&r);
 }
 
+/* NT-010 */
 static void environment_calls_do_not_retire(void **state) {
     (void)state;
     rig r;
@@ -152,6 +155,7 @@ static void environment_calls_do_not_retire(void **state) {
     rig_close(&r);
 }
 
+/* NT-009, NT-011 */
 static void reported_traps(void **state) {
     (void)state;
     rig r;

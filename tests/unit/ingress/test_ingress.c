@@ -106,6 +106,7 @@ static void three_bit_itype(void **state) {
 
 /* ---- Ownership ------------------------------------------------------------------------------------------- */
 
+/* NT-139 */
 static void contexts_are_told_as_they_change(void **state) {
     (void)state;
     static const struct {
@@ -150,6 +151,7 @@ static void contexts_are_told_as_they_change(void **state) {
     }
 }
 
+/* NT-141 */
 static void process_example(void **state) {
     (void)state;
     rig r;

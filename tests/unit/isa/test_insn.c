@@ -94,6 +94,7 @@ static void check_jump(size_t i, unsigned isa) {
     assert_false(insn.sets_constant || insn.table_jump);
 }
 
+/* NT-012, NT-014, NT-017, NT-018, NT-019, NT-020, NT-021, NT-022, NT-023, NT-024, NT-025, NT-026, NT-028 */
 static void every_jump_has_its_class(void **state) {
     (void)state;
     for (size_t i = 0; i < sizeof jumps / sizeof jumps[0]; i++) {
@@ -137,6 +138,7 @@ static void constants_for_sequential_jumps(void **state) {
     check_constant(0x607d, 0, 0, 0, 0);        /* c.lui zero: a HINT */
 }
 
+/* NT-027 */
 static void table_jumps_tell_their_index(void **state) {
     (void)state;
     static const struct {

@@ -34,6 +34,7 @@ static ntr_message expected_of(const vector *v, const ntr_params *params) {
     return m;
 }
 
+/* NT-089, NT-090 */
 static void vectors_decode_to_their_fields(void **state) {
     (void)state;
     for (size_t i = 0; i < VECTORS; i++) {
@@ -51,6 +52,7 @@ static void vectors_decode_to_their_fields(void **state) {
     }
 }
 
+/* NT-333 */
 static void vectors_encode_to_their_bytes(void **state) {
     (void)state;
     for (size_t i = 0; i < VECTORS; i++) {
@@ -89,6 +91,7 @@ static const address_case addresses[] = {
     {"E8 8C FD", true, 32, 0x3F8FA, 0xFFFFF1F4},
 };
 
+/* NT-327, NT-328, NT-334, NT-335 */
 static void addresses_are_extended(void **state) {
     (void)state;
     for (size_t i = 0; i < sizeof addresses / sizeof addresses[0]; i++) {

@@ -160,7 +160,7 @@ static void stall(void **state) {
     ntr_system_free(s);
 }
 
-/* 0 and 0x70 to 0x7f mean other things on an ATB: nothing leaves under them. */
+/* 0 and 0x70 to 0x7f mean other things on an ATB: nothing leaves under them. CI-222 */
 static void reserved_ids(void **state) {
     static receiver r;
     (void)state;

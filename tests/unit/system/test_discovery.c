@@ -127,6 +127,8 @@ static const said maximal = {.modes = 0x48,
 
 /* ---- comparison */
 
+/* NT-094, NT-095, NT-097, NT-099, NT-102, NT-103, CI-072, CI-077, CI-082, CI-085, CI-087, CI-088, CI-091
+ * NT-105, CI-100 */
 static void check_encoder(ntr_system *s, const said *c) {
     activate(s, TE);
     assert_int_equal(read32(s, TE + 4), 0x00010101 | c->vendor << 24);
@@ -161,6 +163,7 @@ static void check_encoder(ntr_system *s, const said *c) {
     assert_int_equal(writable(s, TE + 0x1c, 0), 0);
 }
 
+/* CI-136, CI-137 */
 static void check_filters(ntr_system *s, const said *c) {
     assert_int_equal(writable(s, TE + 0xc, 0) | (c->filters > 1 ? 2 : 0), (1u << c->filters) - 1);
     for (unsigned i = 0; i < 16; i++) {
@@ -193,6 +196,7 @@ static void check_filters(ntr_system *s, const said *c) {
     }
 }
 
+/* CI-129 */
 static void check_triggers(ntr_system *s, const said *c) {
     for (unsigned i = 0; i < 8; i++) {
         assert_int_equal(legal(s, TE + 0x54, 4 * i, 4, 0), i < c->inputs ? 0x1d : 1);
@@ -201,7 +205,7 @@ static void check_triggers(ntr_system *s, const said *c) {
     assert_int_equal(writable(s, TE + 0x50, 0), 0);
 }
 
-/* The funnel is the source of shared time for the encoder. */
+/* The funnel is the source of shared time for the encoder. CI-116, CI-120 */
 static void check_timestamps(ntr_system *s, const said *c) {
     activate(s, FUNNEL);
     const uint64_t bases[] = {TE, FUNNEL};
@@ -222,6 +226,7 @@ static void check_timestamps(ntr_system *s, const said *c) {
     }
 }
 
+/* CI-195, CI-197, CI-199 */
 static void check_funnel(ntr_system *s, const said *c) {
     activate(s, FUNNEL);
     assert_int_equal(read32(s, FUNNEL + 4), 0x801 | c->vendor << 24);
@@ -229,6 +234,7 @@ static void check_funnel(ntr_system *s, const said *c) {
     assert_int_equal(read32(s, FUNNEL + 8), c->dis_input ? (1u << c->funnel_inputs) - 1 : 0);
 }
 
+/* CI-160, CI-166 */
 static void check_ram(ntr_system *s, const said *c) {
     activate(s, RAM);
     assert_int_equal(read32(s, RAM + 4), 0x1901u | (unsigned)c->smem << 13 | c->vendor << 24);

@@ -49,7 +49,7 @@ static void select_filters(system_rig *r, uint32_t set) {
 
 /* ---- one condition at a time */
 
-/* Every comparator through every filter and each of its three conditions, every function. */
+/* Every comparator through every filter and each of its three conditions, every function. CI-144, CI-148 */
 static void functions(void **state) {
     static system_rig r;
     static const uint64_t addresses[] = {0x1ffffffe, 0x20000000, 0x20000002, 0};
@@ -87,7 +87,7 @@ static void wide_values(void **state) {
     rig_close(&r);
 }
 
-/* RV32 has no high halves. */
+/* RV32 has no high halves. CI-152 */
 static void narrow_values(void **state) {
     static system_rig r;
     static const uint64_t addresses[] = {0x2000, 0x2002, 0};
@@ -174,6 +174,7 @@ static void masks(void **state) {
     rig_close(&r);
 }
 
+/* CI-147 */
 static void contexts_and_trap_values(void **state) {
     static system_rig r;
     (void)state;
@@ -200,7 +201,7 @@ static void contexts_and_trap_values(void **state) {
 }
 
 /* All conditions of a filter, any of the filters; none selected is all, one that is selected but not enabled nothing.
- */
+ * CI-099, CI-135, CI-139 */
 static void and_or(void **state) {
     static system_rig r;
     static const uint64_t addresses[] = {0x1000, 0x1002, 0x1004, 0x1006, 0x1008, 0};
@@ -228,6 +229,7 @@ static void and_or(void **state) {
     rig_close(&r);
 }
 
+/* CI-140, CI-145 */
 static void privilege_and_impdef(void **state) {
     static system_rig r;
     static const uint8_t levels[] = {NTR_PRIV_U, NTR_PRIV_S, NTR_PRIV_M, NTR_PRIV_VU, NTR_PRIV_VS};
@@ -273,6 +275,7 @@ static void trap_walk(system_rig *r, unsigned cause, const char *itypes, const c
     assert_string_equal(got, expected);
 }
 
+/* CI-141, CI-142 */
 static void traps(void **state) {
     static system_rig r;
     (void)state;
@@ -306,7 +309,7 @@ static void traps(void **state) {
     rig_close(&r);
 }
 
-/* A counter that is full makes the filter turn off early. */
+/* A counter that is full makes the filter turn off early. CI-143 */
 static void deep_traps(void **state) {
     static system_rig r;
     (void)state;
@@ -319,7 +322,7 @@ static void deep_traps(void **state) {
     rig_close(&r);
 }
 
-/* A comparator that notifies: SYNC=6, traced or not makes the difference. */
+/* A comparator that notifies: SYNC=6, traced or not makes the difference. CI-151 */
 static void notification(void **state) {
     static system_rig r;
     static const uint64_t addresses[] = {0x1000, 0x1002, 0x1004, 0x1006, 0};

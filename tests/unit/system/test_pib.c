@@ -160,7 +160,8 @@ static void check_received(unsigned mode) {
 
 static const uint8_t modes[] = {MANCHESTER, UART, 8, 9, 10, 11, 12};
 
-/* One beat in divider + 1 cycles, twice as long with centered edges; and the messages are on the wires. */
+/* One beat in divider + 1 cycles, twice as long with centered edges; and the messages are on the wires.
+ * NT-087, CI-205, CI-208, CI-211, CI-213, CI-215, CI-216, CI-217, CI-218 */
 static void every_mode(void **state) {
     static const unsigned dividers[] = {0, 1, 7, 100};
     (void)state;
@@ -211,7 +212,7 @@ static void flush(void **state) {
     }
 }
 
-/* Section 8.6, repeated behind some rest; messages wait meanwhile. */
+/* Section 8.6, repeated behind some rest; messages wait meanwhile. CI-203 */
 static void calibration(void **state) {
     static const struct {
         unsigned mode, rest;
@@ -248,7 +249,7 @@ static void calibration(void **state) {
     }
 }
 
-/* Mode 0 drives nothing, and cannot be enabled; serial modes have no clock; a mode in use stays. */
+/* Mode 0 drives nothing, and cannot be enabled; serial modes have no clock; a mode in use stays. CI-201, CI-202 */
 static void settings(void **state) {
     (void)state;
     ntr_system *s = make();

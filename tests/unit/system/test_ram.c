@@ -72,6 +72,7 @@ static void make_trace(ntr_system *s, uint64_t bytes) {
 
 /* ---- the wrap bit */
 
+/* CI-158, CI-171, CI-172 */
 static void wrap_bit(void **state) {
     (void)state;
     ntr_system *s = make("\"sram\":256", NULL);
@@ -109,7 +110,8 @@ static void wrap_bit(void **state) {
 
 /* ---- read-back */
 
-/* RP moves on with every access, from the word at Limit to Start; nothing moves while the sink is at work. */
+/* RP moves on with every access, from the word at Limit to Start; nothing moves while the sink is at work.
+ * CI-174, CI-175, CI-189, CI-191 */
 static void read_back(void **state) {
     (void)state;
     ntr_system *s = make("\"sram\":256", NULL);
@@ -151,7 +153,7 @@ static void read_back(void **state) {
 /* ---- stop on wrap */
 
 /* Full: Enable falls, WP is Start, Wrap is 1, and the rest of the trace finds no taker. Switched on again it fills
- * the same buffer anew: from Start, until it is full again. */
+ * the same buffer anew: from Start, until it is full again. CI-015, CI-170 */
 static void stop_and_go_on(void **state) {
     (void)state;
     ntr_system *s = make("\"sram\":256,\"stop_on_wrap\":true", NULL);
@@ -206,7 +208,7 @@ static void full_sink_lets_encoders_stop(void **state) {
     ntr_system_free(s);
 }
 
-/* A message that does not fit keeps its beginning, and what is missing is counted. */
+/* A message that does not fit keeps its beginning, and what is missing is counted. CI-177 */
 static void cut_message(void **state) {
     (void)state;
     for (unsigned size = 64; size <= 256; size *= 2) {

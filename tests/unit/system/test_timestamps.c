@@ -35,7 +35,7 @@ static void external(void **state) {
     rig_close(&r);
 }
 
-/* The system clock in encoder and funnel: stopped, run, prescaled, cleared, reset. */
+/* The system clock in encoder and funnel: stopped, run, prescaled, cleared, reset. CI-113, CI-114, CI-117 */
 static void internal_system(void **state) {
     static system_rig r;
     (void)state;
@@ -70,7 +70,7 @@ static void internal_system(void **state) {
     rig_close(&r);
 }
 
-/* The core's clock stands still while the hart is halted or in debug mode, unless asked to go on. */
+/* The core's clock stands still while the hart is halted or in debug mode, unless asked to go on. CI-109, CI-115 */
 static void internal_core(void **state) {
     static system_rig r;
     static const uint32_t modes[] = {SYSTEM, CORE, CORE | TS_RUN_IN_DEBUG};
@@ -117,7 +117,8 @@ static void shared(void **state) {
     rig_close(&r);
 }
 
-/* Whole times in synchronizing messages, differences in the others, modulo the width; none without trTsEnable. */
+/* Whole times in synchronizing messages, differences in the others, modulo the width; none without trTsEnable.
+ * NT-113, CI-118 */
 static void in_messages(void **state) {
     static system_rig r;
     static const struct {

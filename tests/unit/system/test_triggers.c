@@ -21,7 +21,7 @@ static void debug_walk(system_rig *r, const char *triggers, const char *expected
     assert_string_equal(got, expected);
 }
 
-/* On acts from the oldest instruction of its cycle, off behind the newest. */
+/* On acts from the oldest instruction of its cycle, off behind the newest. CI-132 */
 static void debug_triggers(void **state) {
     static system_rig r;
     (void)state;
@@ -146,7 +146,7 @@ static void expect_fired(system_rig *r, const char *expected) {
     assert_string_equal(got, expected);
 }
 
-/* Outputs 0, 3, 6 report the start of tracing, 1, 4, 7 the stop, 2 both, 5 none, for any cause. */
+/* Outputs 0, 3, 6 report the start of tracing, 1, 4, 7 the stop, 2 both, 5 none, for any cause. CI-130 */
 static void external_outputs(void **state) {
     static system_rig r;
     (void)state;
