@@ -55,7 +55,7 @@ def message(tcode, **values):
 
 def written(src, one):
     tcode, fields = one
-    out = Message().fixed(tcode, 6).fixed(src, 12)
+    out = Message().fixed(tcode, 6).fixed(src or 0, 0 if src is None else 12)
     for name, width in FIELDS[tcode] + [("TSTAMP", VAR)]:
         if name in fields:
             out.fixed(fields[name], width) if width else out.variable(fields[name])
@@ -389,14 +389,15 @@ def block(iaddr, itype=0, iretire=2, **more):
     return ",".join(str(values.get(name, 0)) for name in COLUMNS)
 
 
-def encodes(what, options, rows, *messages):
+def encodes(what, options, rows, *messages, src=2741):
     path = os.path.join(scratch(), "port.csv")
     with open(path, "w", encoding="ascii") as file:
         file.write("\n".join([",".join(COLUMNS), *rows]) + "\n")
-    done = subprocess.run([harness.NTRACE, "encode", "--ingress", path, "--src-bits", "12", "--src-id", "2741", *options.split()],
+    done = subprocess.run([harness.NTRACE, "encode", "--ingress", path, *(["--src-bits", "12", "--src-id", str(src)] if src is not None else []),
+                           *options.split()],
                           capture_output=True, timeout=60)
     equal(done.returncode, 0, f"{what}: {done.stderr}")
-    equal(done.stdout.hex(), b"".join(written(2741, one) for one in messages).hex(), what)
+    equal(done.stdout.hex(), b"".join(written(src, one) for one in messages).hex(), what)
 
 
 def begin(address=0x1000, **more):
@@ -449,8 +450,8 @@ def returns():
             begin(), jumped(2, 0x1000, 0x2000), jumped(2, 0x2000, 0x1004), stop(2))
 
 
-@case("layouts: NT-004, NT-005, NT-051, NT-052, NT-060, NT-062, NT-063, NT-071, NT-072, NT-091, NT-110, NT-114, NT-119, NT-121, "
-      "NT-126 to NT-128, NT-144, NT-152, NT-157, NT-163, NT-172, NT-176, NT-177, NT-179, NT-180, NT-182, NT-186, NT-187, NT-190, NT-193, NT-195, NT-196, "
+@case("layouts: NT-004, NT-005, NT-051, NT-052, NT-060, NT-062, NT-063, NT-071, NT-072, NT-091, NT-110, NT-114, NT-117 to NT-119, NT-121, "
+      "NT-126 to NT-128, NT-130, NT-144, NT-152, NT-157, NT-163, NT-172, NT-176, NT-177, NT-179, NT-180, NT-182, NT-186, NT-187, NT-190, NT-193, NT-195, NT-196, "
       "NT-188, NT-198, NT-215, NT-224, NT-281, NT-316")
 def layouts():
     loop = [block(0x1000, 5, time=n) for n in range(4)]
@@ -470,6 +471,11 @@ def layouts():
         rows = [block(0x1000, before, 20), block(0x1028, itype), block(0xffffffffffff0000)]
         encodes(f"{mode}: sync with itype {itype}", f"--mode {mode} --sync-mode halfwords --sync-max 0", rows,
                 begin(), (tcode, {"SYNC": 2, "ICNT": 22, "FADDR": 0x7fffffffffff8000, **fields}), stop(2, htm=mode == "htm"))
+    jumps = [block(0x1000, 10), block(0x2000, 10), block(0x1000)]
+    for options in ("", "--src-bits 12 --src-id 2741 --inhibit-src"):
+        encodes(f"no SRC {options}", options, jumps, begin(), jumped(2, 0x1000, 0x2000), jumped(2, 0x2000, 0x1000), stop(2), src=None)
+    encodes("the lowest and the highest SRC", "", jumps, begin(), jumped(2, 0x1000, 0x2000), jumped(2, 0x2000, 0x1000), stop(2), src=0)
+    encodes("the lowest and the highest SRC", "", jumps, begin(), jumped(2, 0x1000, 0x2000), jumped(2, 0x2000, 0x1000), stop(2), src=4095)
     pushed = [block(0x1000 * n, 10, time=n) for n in range(1, 60)]
     path = os.path.join(scratch(), "port.csv")
     with open(path, "w", encoding="ascii") as file:

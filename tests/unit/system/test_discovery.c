@@ -127,7 +127,7 @@ static const said maximal = {.modes = 0x48,
 
 /* ---- comparison */
 
-/* NT-094, NT-095, NT-097, NT-099, NT-102, NT-103, CI-072, CI-077, CI-082, CI-085, CI-087, CI-088, CI-091
+/* NT-094, NT-095, NT-097, NT-099, NT-102, NT-103, CI-082, CI-085, CI-087, CI-088, CI-091
  * NT-105, CI-100 */
 static void check_encoder(ntr_system *s, const said *c) {
     activate(s, TE);

@@ -322,7 +322,7 @@ static void deep_traps(void **state) {
     rig_close(&r);
 }
 
-/* A comparator that notifies: SYNC=6, traced or not makes the difference. CI-151 */
+/* A comparator that notifies: SYNC=6, traced or not makes the difference. */
 static void notification(void **state) {
     static system_rig r;
     static const uint64_t addresses[] = {0x1000, 0x1002, 0x1004, 0x1006, 0};
