@@ -168,7 +168,7 @@ static int open_sides(struct diff *d) {
     int status = cli_side_open(&d->a, d->paths[0], &o->stream, &o->images, &d->window, d->hart);
     if (status != CLI_OK) return status;
     d->source = ntr_debug_info_new(d->a.trace.program, &cli_memory);
-    return o->pc ? cli_side_open_list(&d->b, d->paths[1])
+    return o->pc ? cli_side_open_list(&d->b, d->paths[1], ntr_program_xlen(d->a.trace.program))
                  : cli_side_open(&d->b, d->paths[1], &o->stream, &o->images, &d->window, d->hart);
 }
 

@@ -93,6 +93,10 @@ static int open_program(struct encode_run *r) {
     r->program = ntr_program_new(NULL);
     if (!r->program) return cli_fail("out of memory");
     if (cli_images_load(&r->options->images, r->program) != CLI_OK) return CLI_FAILED;
+    const char *dialect = cli_encoder_value(&r->options->encoder, "dialect");
+    if (cli_images_isa(&r->options->images, cli_encoder_value(&r->options->encoder, "xlen"),
+                       dialect ? ntr_dialect_find(dialect) : NULL, r->program) != CLI_OK)
+        return CLI_FAILED;
     if (r->source->program && r->options->images.list.count == 0)
         return cli_fail("--%s requires the program (-e)", r->source->name);
     return CLI_OK;
@@ -188,6 +192,7 @@ static int encode_input(struct encode_run *r) {
     if (open_program(r) != CLI_OK || open_encoder(r) != CLI_OK || open_classifier(r) != CLI_OK) return CLI_FAILED;
     r->encode.hart = (unsigned)r->options->hart;
     r->encode.xlen = ntr_program_xlen(r->program);
+    if (!r->encode.xlen && cli_encoder_gives(&r->options->encoder, "xlen")) r->encode.xlen = r->config.params.xlen;
     r->encode.out = &r->out;
     if (r->options->show == SHOW_INGRESS) cli_output_print(&r->out, "%s\n", ntr_ingress_header());
     if (r->source->read(&r->encode, r->options->inputs.items[0].value) != CLI_OK) return CLI_FAILED;

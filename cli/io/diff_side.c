@@ -69,7 +69,7 @@ static ntr_status next_address(void *user, uint64_t *address, uint64_t *line) {
     while (!side->failed && cli_lines_next(&side->list, &text, &length)) {
         if (!length || *text == '#') continue;
         *line = side->list.number;
-        if (cli_line_pc(text, length, true, address)) return NTR_OK;
+        if (cli_line_pc(text, length, true, address) && cli_line_fit(side->xlen, address)) return NTR_OK;
         cli_note("%s: line %" PRIu64 ": expected a program counter, found '%.*s'", side->path, side->list.number,
                  length > 40 ? 40 : (int)length, text);
         side->failed = true;
@@ -78,8 +78,9 @@ static ntr_status next_address(void *user, uint64_t *address, uint64_t *line) {
     return side->failed ? NTR_E_IO : NTR_END;
 }
 
-int cli_side_open_list(struct cli_side *side, const char *path) {
+int cli_side_open_list(struct cli_side *side, const char *path, unsigned xlen) {
     side->path = path;
+    side->xlen = xlen;
     if (cli_lines_open(&side->list, path) != CLI_OK) return CLI_FAILED;
     side->is_list = true;
     ntr_execution_init(&side->execution);

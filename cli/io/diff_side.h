@@ -14,6 +14,7 @@
 struct cli_side {
     const char *path;
     bool is_list;
+    unsigned xlen; /* of the other side; 0: not known */
     struct cli_trace trace;
     const struct cli_window *window; /* events outside are ignored */
     struct cli_lines list;
@@ -30,7 +31,7 @@ struct cli_side {
  * CLI_OK, or CLI_FAILED after reporting the error. */
 int cli_side_open(struct cli_side *side, const char *path, const struct cli_stream *stream,
                   const struct cli_images *images, const struct cli_window *window, int source);
-int cli_side_open_list(struct cli_side *side, const char *path);
+int cli_side_open_list(struct cli_side *side, const char *path, unsigned xlen);
 
 /* Reports the number of gaps and of messages that may be damaged, as far as the trace was read. */
 void cli_side_report(const struct cli_side *side, uint64_t gaps);

@@ -34,6 +34,9 @@ static int push_lines(struct cli_encode *e, struct cli_lines *lines) {
         if (!cli_line_pc(text, length, false, &pcs[count])) /* a number without 0x might be decimal */
             return cli_fail("%s: line %" PRIu64 ": expected a program counter (0x...), found '%.*s'", lines->input.name,
                             lines->number, length > 40 ? 40 : (int)length, text);
+        if (!cli_line_fit(e->xlen, &pcs[count]))
+            return cli_fail("%s: line %" PRIu64 ": expected an address of 32 bits, found '%.*s'", lines->input.name,
+                            lines->number, length > 40 ? 40 : (int)length, text);
         if (pcs[count] & 1)
             return cli_fail("%s: line %" PRIu64 ": expected an even program counter, found 0x%" PRIx64,
                             lines->input.name, lines->number, pcs[count]);
@@ -69,6 +72,8 @@ static int push_records(struct cli_encode *e, struct cli_lines *lines) {
     while (!e->out->done && cli_lines_next(lines, &text, &length)) {
         ntr_status status = ntr_ingress_read(&reader, text, length, &block);
         if (status == NTR_NEED_MORE) continue;
+        if (status == NTR_OK && !cli_line_fit(e->xlen, &block.iaddr))
+            return report_error(lines, "expected an iaddr of 32 bits", NTR_E_RANGE);
         if (status != NTR_OK) return report_error(lines, reader.error, status);
         status = ntr_encoder_push(e->encoder, &block);
         if (status != NTR_OK) return report_error(lines, ntr_encoder_error(e->encoder), status);

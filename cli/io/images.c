@@ -4,6 +4,7 @@
 #include "io/module.h"
 #include "options/diagnostics.h"
 
+#include <ntrace/isa.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -12,7 +13,7 @@ const struct cli_option cli_image_options[] = {
         'e', "elf", "FILE[@ADDR][:BINDING...]", struct cli_images, list,
         "program image (repeatable); @ADDR: load address (PIE, shared library). Bindings restrict where the image "
         "is used: :ctx=N (scontext), :hctx=N (hcontext), :prv=U|S|M, :v=0|1, :from=N and :until=N (byte offsets "
-        "in the stream). :segment=N: where segments overlap (overlays), program header N, from 0, is used. A kernel module (.ko) is linked for where it was loaded, by a copy of /proc/kallsyms (--symbols)"),
+        "in the stream); :isa=STRING; :jvt=ADDR (the table of CM.JT). :segment=N: where segments overlap (overlays), program header N, from 0, is used. A kernel module (.ko) is linked for where it was loaded, by a copy of /proc/kallsyms (--symbols)"),
     CLI_LIST(0, "raw", "FILE@ADDR[:BINDING...]", struct cli_images, list,
              "raw memory image at address ADDR (repeatable)"),
     CLI_LIST(0, "jitdump", "FILE[:BINDING...]", struct cli_images, list,
@@ -26,6 +27,10 @@ const struct cli_option cli_image_options[] = {
         "example kernel=Image; @BIAS is added to all addresses"),
     CLI_LIST(0, "image-path", "DIR", struct cli_images, folders,
              "perf.data: folder with files that its processes had mapped, found by name and build id (repeatable)"),
+    CLI_STRING(
+        0, "isa", "STRING", struct cli_images, isa,
+        "instruction set of code whose file does not say it, such as rv32imac_zcmp; extensions also of code whose file "
+        "does not name them: zcmp, zcmt, xandesperf, xcvbi, xqcibi, xqcilb, xtheadint (:isa=STRING: of one image)"),
     CLI_STRING(0, "sysroot", "DIR", struct cli_images, sysroot,
                "perf.data: folder in which the paths of mapped files are, instead of /"),
     {0},
@@ -63,6 +68,14 @@ static bool set_virtual(ntr_image_options *o, const char *text) {
     return true;
 }
 
+static bool set_isa(ntr_image_options *o, const char *text) {
+    return o->has_isa = ntr_isa_parse(text, &o->isa) == NTR_OK;
+}
+
+static bool set_jvt(ntr_image_options *o, const char *text) {
+    return o->has_jvt = cli_parse_number(text, &o->jvt);
+}
+
 static bool set_from(ntr_image_options *o, const char *text) {
     return cli_parse_number(text, &o->from);
 }
@@ -91,6 +104,8 @@ static const struct binding {
     {":from=", set_from, "a byte offset"},
     {":until=", set_until, "a byte offset above 0"},
     {":segment=", set_segment, "the number of a program header"},
+    {":isa=", set_isa, "rv32... or rv64..."},
+    {":jvt=", set_jvt, "an address"},
 };
 
 static const struct binding *binding_at(const char *mark) {
@@ -275,4 +290,21 @@ int cli_images_load(const struct cli_images *images, ntr_program *program) {
             if (status != CLI_OK) return status;
         }
     return CLI_OK;
+}
+
+/* The branches that a vendor's compiler uses without being asked. */
+static unsigned isa_of_dialect(const ntr_dialect *dialect) {
+    return dialect && strcmp(dialect->name, "andes") == 0 ? NTR_ISA_XANDESPERF : 0;
+}
+
+int cli_images_isa(const struct cli_images *images, const char *xlen, const ntr_dialect *dialect,
+                   ntr_program *program) {
+    const unsigned own = ntr_program_xlen(program), more = isa_of_dialect(dialect);
+    unsigned isa = own == 32 || (!own && xlen && strcmp(xlen, "32") == 0) ? NTR_ISA_RV32 : 0;
+
+    if (images->isa && ntr_isa_parse(images->isa, &isa) != NTR_OK)
+        return cli_fail("--isa: expected rv32... or rv64..., such as rv32imac_zcmp, found '%s'", images->isa);
+    if (!images->isa && !more && !(xlen && !own)) return CLI_OK;
+    if (ntr_program_set_isa(program, isa | more) == NTR_OK) return CLI_OK;
+    return cli_fail("--isa: expected rv%u..., which the program is, found '%s'", own, images->isa);
 }

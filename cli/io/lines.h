@@ -44,6 +44,16 @@ static inline bool cli_line_pc(const char *text, size_t length, bool bare, uint6
     return true;
 }
 
+/* Simulators of RV32 write addresses with 32 bits, or sign-extended to 64. Cuts the address for a program of `xlen`
+ * bits; 0: not known. Returns false if it has more bits. */
+static inline bool cli_line_fit(unsigned xlen, uint64_t *pc) {
+    const uint64_t upper = *pc >> 31;
+
+    if (xlen != 32) return true;
+    *pc = (uint32_t)*pc;
+    return upper < 2 || upper == (UINT64_C(1) << 33) - 1;
+}
+
 void cli_lines_close(struct cli_lines *lines);
 
 #endif

@@ -231,6 +231,8 @@ int cli_trace_program(struct cli_trace *trace, const struct cli_images *images, 
     if (trace->perf && cli_perf_load(trace->perf, trace->input.name, images, trace->program) != CLI_OK)
         return CLI_FAILED;
     if (cli_images_load(images, trace->program) != CLI_OK) return CLI_FAILED;
+    if (cli_images_isa(images, stream->given[NTR_PARAMETER_XLEN], trace->params.dialect, trace->program) != CLI_OK)
+        return CLI_FAILED;
     if (required && ntr_program_image(trace->program, 0, &first) != NTR_OK)
         return cli_fail("no program: specify its ELF file with -e");
     report_losses(trace);

@@ -143,9 +143,12 @@ int cli_encoder_configure(const struct cli_encoder *given, ntr_encoder_config *c
     return status == NTR_OK ? CLI_OK : cli_fail("encoder options: %s", why ? why : ntr_status_text(status));
 }
 
+const char *cli_encoder_value(const struct cli_encoder *given, const char *name) {
+    for (size_t i = given->list.count; i-- > 0;)
+        if (strcmp(given->list.items[i].name, name) == 0) return given->list.items[i].value;
+    return NULL;
+}
+
 bool cli_encoder_gives(const struct cli_encoder *given, const char *name) {
-    for (size_t i = 0; i < given->list.count; i++) {
-        if (strcmp(given->list.items[i].name, name) == 0) return true;
-    }
-    return false;
+    return cli_encoder_value(given, name) != NULL;
 }

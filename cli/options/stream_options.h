@@ -55,6 +55,9 @@ struct cli_encoder {
 /* Returns the option table for cli_group.rows; the member is a struct cli_encoder. */
 const struct cli_option *cli_encoder_rows(void);
 
+/* The value of this option, given last; NULL: it was not given. */
+const char *cli_encoder_value(const struct cli_encoder *given, const char *name);
+
 /* Was this option given? */
 bool cli_encoder_gives(const struct cli_encoder *given, const char *name);
 

@@ -63,11 +63,12 @@ typedef struct ntr_code_block {
     uint8_t jump_register; /* register jumps: rs1 */
     uint8_t constant_register; /* register that LUI or AUIPC wrote directly before the last instruction (with
                                 * NTR_FLOW_LINEAR: as the last instruction); 0: none */
+    bool table_jump; /* CM.JT, CM.JALT without its table: `target` is where execution goes */
 } ntr_code_block;
 
 /* Decodes the code block at `address` from its bytes. The block ends after `instructions` instructions at the latest
  * (0: no limit), or where the bytes end. `isa` is an NTR_ISA_* set. Errors: NTR_E_SPACE (the bytes hold no complete
- * instruction). The targets of table jumps (Zcmt) stay unknown; use ntr_classifier_push with a program for these. */
+ * instruction). The targets of table jumps (Zcmt) stay unknown: `table_jump`. */
 NTR_API ntr_status ntr_code_block_scan(const uint8_t *bytes, size_t size, uint64_t address, unsigned isa,
                                        uint32_t instructions, ntr_code_block *block);
 

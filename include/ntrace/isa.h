@@ -1,6 +1,7 @@
 /* RISC-V instructions, as far as trace requires: length, control-flow class, direct target.
  *
- * N-Trace 1.0 section 1. Supported: RV32 and RV64, G, C, Zcb, Zcmp, Zcmt. Any other instruction is linear; its length
+ * N-Trace 1.0 section 1. Supported: RV32 and RV64, G, C, Zcb, Zcmp, Zcmt, Zibi, and branches and jumps of vendors
+ * (NTR_ISA_*). Any other instruction is linear; its length
  * follows from its low bits (RISC-V unprivileged specification, "base instruction-length encoding"). */
 #ifndef NTRACE_ISA_H
 #define NTRACE_ISA_H
@@ -53,20 +54,31 @@ enum {
     NTR_ISA_RV32 = 1u << 0, /* RV32; without this flag RV64 */
     NTR_ISA_ZCMP = 1u << 1, /* CM.PUSH, CM.POP... instead of C.FSDSP */
     NTR_ISA_ZCMT = 1u << 2, /* CM.JT, CM.JALT instead of C.FSDSP */
+    NTR_ISA_XANDESPERF = 1u << 3, /* Andes: branches on a bit or a constant in custom-2 */
+    NTR_ISA_XCVBI = 1u << 4,      /* CORE-V: branches on a constant in custom-0 */
+    NTR_ISA_XQCIBI = 1u << 5,     /* Qualcomm: branches on a constant in custom-3, and of 48 bits */
+    NTR_ISA_XQCILB = 1u << 6,     /* Qualcomm: QC.E.J, QC.E.JAL of 48 bits */
+    NTR_ISA_XTHEADINT = 1u << 7,  /* T-Head: TH.IPOP returns from an interrupt */
+    NTR_ISA_HARDWARE_LOOPS = 1u << 8, /* Xcvhwlp, ESP.LP: the end of a loop is in no instruction; not followed */
+    NTR_ISA_ALL = (1u << 9) - 1,
 };
+
+/* Reads the name of an instruction set, as -march has it and Tag_RISCV_arch: "rv32imac_zcmp1p0". Extensions that do not
+ * change the control flow, or are not known, are skipped. Errors: NTR_E_NAME (it does not begin with rv32 or rv64). */
+NTR_API ntr_status ntr_isa_parse(const char *text, unsigned *isa);
 
 /* A decoded instruction. rd, rs1 and sets_constant serve sequentially inferable jumps (section 11.1). */
 typedef struct ntr_insn {
-    uint8_t size;      /* bytes: 2, 4, 6, ... */
-    uint8_t flow;      /* ntr_flow */
-    uint8_t itype;     /* ntr_itype; NTR_ITYPE_NOT_TAKEN for a branch, NTR_ITYPE_EXCEPTION for NTR_FLOW_TRAP */
-    uint8_t rd;        /* register written by LUI, AUIPC, C.LUI (sets_constant) or by the jump */
-    uint8_t rs1;       /* register with the target of a register jump */
-    bool sets_constant;/* LUI, C.LUI, AUIPC: `target` is the constant */
-    bool table_jump;   /* CM.JT, CM.JALT: `immediate` is the table index, `target` is not set */
-    uint8_t reserved;  /* zero */
+    uint8_t size; /* bytes: 2, 4, 6, ... */
+    uint8_t flow; /* ntr_flow */
+    uint8_t itype; /* ntr_itype; NTR_ITYPE_NOT_TAKEN for a branch, NTR_ITYPE_EXCEPTION for NTR_FLOW_TRAP */
+    uint8_t rd; /* register written by LUI, AUIPC, C.LUI (sets_constant) or by the jump */
+    uint8_t rs1; /* register with the target of a register jump */
+    bool sets_constant; /* LUI, C.LUI, AUIPC: `target` is the constant */
+    bool table_jump; /* CM.JT, CM.JALT: `immediate` is the table index, `target` is not set */
+    uint8_t reserved; /* zero */
     int32_t immediate; /* register jumps: offset added to rs1 */
-    uint64_t target;   /* branches, direct jumps and calls: target address, truncated to XLEN */
+    uint64_t target; /* branches, direct jumps and calls: target address, truncated to XLEN */
 } ntr_insn;
 
 /* Returns the length in bytes encoded in the first 16 bits of an instruction: 2, 4, 6, 8, 10 .. 22. Returns 2 for the

@@ -27,9 +27,9 @@ typedef struct ntr_image_options {
     uint64_t scontext, hcontext;
     uint64_t from, until;    /* valid for stream offsets from <= offset < until; until 0: no end */
     const char *name;        /* name of the image in output; NULL: the path */
-    bool has_isa, has_jvt;   /* raw images: `isa`, `jvt` are valid; an ELF file contains this information */
-    unsigned isa;            /* set of NTR_ISA_*; its XLEN must be that of the program */
-    uint64_t jvt;            /* address of the jump table of CM.JT and CM.JALT (`__jvt_base$`), bias included */
+    bool has_isa, has_jvt;   /* `isa`, `jvt` are valid; otherwise those of the ELF file count */
+    unsigned isa; /* set of NTR_ISA_*; its XLEN: as the program's, or the image is bound to a context or mode */
+    uint64_t jvt; /* address of the jump table of CM.JT and CM.JALT (`__jvt_base$`), bias included */
     bool has_segment;        /* `segment` is valid */
     uint32_t segment; /* ELF file: program header (from 0) whose bytes are used where several overlap (overlays) */
     uint64_t reserved[7]; /* must be 0; for later members */
@@ -111,7 +111,8 @@ typedef size_t (*ntr_read_memory)(void *user, const ntr_context *context, uint64
 NTR_API ntr_status ntr_program_set_reader(ntr_program *program, ntr_read_memory read, void *user);
 
 /* Sets the ISA of code outside ELF files (raw images without `has_isa`, memory from `read`): a set of NTR_ISA_*. The
- * default is RV32 or RV64, as in the ELF files. Errors: NTR_E_INVALID when the XLEN is not that of the images. */
+ * default is RV32 or RV64, as in the ELF files, whose code has these extensions, too. Errors: NTR_E_INVALID when the
+ * XLEN is not that of the images. */
 NTR_API ntr_status ntr_program_set_isa(ntr_program *program, unsigned isa);
 
 /* Returns a description of the last error of an add function, for example "hello: not a RISC-V ELF (machine 62)". */
@@ -158,8 +159,8 @@ NTR_API unsigned ntr_program_isa(const ntr_program *program, ntr_place place);
 NTR_API size_t ntr_program_read(const ntr_program *program, ntr_place place, uint8_t *out, size_t size);
 
 /* Decodes the instruction at `place`. Table jumps are resolved with the jump table of the image that contains them
- * (`__jvt_base$`), otherwise with that of the image added last that has one. Errors: NTR_E_NO_IMAGE (also when the jump
- * table is missing; all of `insn` except the target is then valid). */
+ * (`__jvt_base$`), otherwise with that of the image added last that has one. Errors: NTR_E_NO_IMAGE;
+ * NTR_E_JUMP_TABLE (the table is missing; all of `insn` except the target is then valid). */
 NTR_API ntr_status ntr_program_insn(const ntr_program *program, ntr_place place, ntr_insn *insn);
 
 typedef struct ntr_symbol {

@@ -116,7 +116,7 @@ static const struct ntr_key image_keys[] = {
      .kind = NTR_KEY_SET,
      .member = offsetof(ntr_bundle_image, options.isa),
      .has = offsetof(ntr_bundle_image, options.has_isa),
-     .words = "rv64|rv32|zcmp|zcmt"},
+     .words = "rv64|rv32|zcmp|zcmt|xandesperf|xcvbi|xqcibi|xqcilb|xtheadint|xcvhwlp"},
     WHEN("jvt", NTR_KEY_ADDRESS, ntr_bundle_image, options.jvt, options.has_jvt),
     {0},
 };

@@ -22,7 +22,7 @@ static bool is_long(ntr_bytes bytes) {
 static bool scan(struct ntr_capture_harts *harts, uint32_t number, uint32_t at, unsigned instructions,
                  ntr_code_block *part) {
     ntr_bytes bytes = code_of(harts, number);
-    const unsigned isa = harts->channel->head.xlen == 32 ? NTR_ISA_RV32 : 0;
+    const unsigned isa = (harts->channel->head.xlen == 32 ? NTR_ISA_RV32 : 0) | harts->isa;
     const uint64_t address = ntr_capture_shared(harts, number)->address + at;
 
     bytes = (ntr_bytes){bytes.data + at, bytes.size - at};

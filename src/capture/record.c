@@ -164,7 +164,7 @@ static ntr_status begin_image(struct code_file *out, const struct ntr_capture_co
     image->options.from = begin_of(out, range);
     image->options.until = range->until;
     image->options.has_isa = true;
-    image->options.isa = out->record->xlen == 32 ? NTR_ISA_RV32 : 0;
+    image->options.isa = (out->record->xlen == 32 ? NTR_ISA_RV32 : 0) | out->record->isa;
     out->space = range->space;
     if (!range->space) return NTR_OK;
     const struct ntr_capture_space *space = &out->code->spaces[range->space - 1];

@@ -12,6 +12,7 @@ struct ntr_capture_record {
     const ntr_allocator *allocator;
     struct ntr_capture_reason *reason;
     unsigned xlen;
+    unsigned isa; /* extensions of the CPU */
     ntr_program *program; /* the ELF files, for their symbols */
     ntr_bundle_image *images;
     size_t image_count, image_capacity;

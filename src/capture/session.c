@@ -83,6 +83,26 @@ static void check_size(struct ntr_capture_session *session) {
     ntr_capture_note(&session->harts, ntr_capture_compress(session));
 }
 
+/* The extensions that reuse encodings are switched on in the model of QEMU's CPU: "rv64,zcmp=true,d=false". */
+static unsigned isa_of_cpu(const char *cpu) {
+    static const struct {
+        const char *name;
+        unsigned isa;
+    } properties[] = {{"zcmp=", NTR_ISA_ZCMP}, {"zcmt=", NTR_ISA_ZCMT}, {"zce=", NTR_ISA_ZCMP | NTR_ISA_ZCMT}};
+    unsigned isa = 0;
+    for (const char *part = cpu ? strchr(cpu, ',') : NULL; part; part = strchr(part, ',')) {
+        part += 1;
+        if (strncmp(part, "x-", 2) == 0) part += 2;
+        for (size_t i = 0; i < sizeof properties / sizeof properties[0]; i++) {
+            const char *value = part + strlen(properties[i].name);
+            if (strncmp(part, properties[i].name, strlen(properties[i].name)) == 0 &&
+                (strncmp(value, "true", 4) == 0 || strncmp(value, "on", 2) == 0))
+                isa |= properties[i].isa;
+        }
+    }
+    return isa;
+}
+
 ntr_status ntr_capture_session_create(struct ntr_capture_session *session) {
     const ntr_allocator *allocator = session->config.allocator;
     struct ntr_capture_record *record = &session->record;
@@ -90,6 +110,7 @@ ntr_status ntr_capture_session_create(struct ntr_capture_session *session) {
     record->allocator = allocator;
     record->reason = &session->reason;
     record->xlen = session->elf.xlen;
+    record->isa = isa_of_cpu(session->config.cpu);
     record->begun = (int64_t)time(NULL);
     record->bundle = ntr_bundle_new(allocator);
     record->program = ntr_program_new(allocator);
@@ -197,6 +218,7 @@ ntr_status ntr_capture_session_attach(struct ntr_capture_session *session) {
     const struct ntr_capture_window window = session->harts.window;
     bool again = session->past.programs != 0;
     ntr_status status = ntr_capture_harts_init(&session->harts, &target, session->config.allocator);
+    session->harts.isa = isa_of_cpu(session->config.cpu);
     set_window(session, again ? &window : NULL);
     if (status == NTR_OK && session->machine.name)
         status = ntr_capture_machine_init(&session->harts, session->machine.no_contexts);

@@ -132,6 +132,7 @@ struct ntr_capture_harts {
     struct ntr_capture_window window;
     struct ntr_capture_place watched; /* given: only its loads and stores are traced */
     uint64_t pause_at; /* offset in the stream at which draining stops, at the end of a batch */
+    unsigned isa; /* extensions of the CPU that reuse encodings: NTR_ISA_ZCMP, NTR_ISA_ZCMT */
     uint32_t traced; /* lanes that are traced: as many as SRC distinguishes */
     ntr_status (*widen)(void *user, uint32_t hart); /* of ntr_capture_target */
     void *user;

@@ -93,7 +93,7 @@ static inline ntr_status ntr_step_infer(ntr_decoder *d, ntr_walk_request *reques
         return status;
     case NTR_FLOW_DIRECT_JUMP:
     case NTR_FLOW_DIRECT_CALL:
-        if (b->flags & NTR_BLOCK_NO_TARGET) return NTR_E_NO_IMAGE;
+        if (b->flags & NTR_BLOCK_NO_TARGET) return NTR_E_JUMP_TABLE;
         if (ntr_jumps_have_outcomes(d, s)) {
             status = ntr_step_outcome(d, request, history, &taken);
             if (status != NTR_OK) return status;

@@ -81,7 +81,7 @@ static ntr_status emit_held(ntr_classifier *c, uint8_t itype) {
 static uint64_t successor(const ntr_code_block *b) {
     switch (b->flow) {
     case NTR_FLOW_DIRECT_JUMP:
-    case NTR_FLOW_DIRECT_CALL: return b->target;
+    case NTR_FLOW_DIRECT_CALL: return b->table_jump ? NTR_ADDRESS_UNKNOWN : b->target;
     case NTR_FLOW_LINEAR:
     case NTR_FLOW_BRANCH:
     case NTR_FLOW_TRAP: return ntr_code_block_end(b);

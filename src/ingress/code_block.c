@@ -21,6 +21,7 @@ bool ntr_code_block_append(ntr_code_block *block, const ntr_insn *insn) {
     block->last_size = insn->size;
     block->itype = insn->itype;
     block->target = insn->target;
+    block->table_jump = insn->table_jump && !insn->target;
     if (insn->flow == NTR_FLOW_LINEAR) {
         block->constant_register = insn->sets_constant ? insn->rd : 0;
         return block->halfwords >= HALFWORDS_MAX;

@@ -13,6 +13,9 @@
 #include "base/bytes.h"
 #include "base/text.h"
 
+#include "ingress/classifier.h"
+#include "ingress/code_block.h"
+
 #include <ntrace/ingress.h>
 #include <inttypes.h>
 #include <stdarg.h>
@@ -36,6 +39,7 @@ struct ntr_spike_log {
     ntr_classifier *classifier;
     const ntr_allocator *allocator;
     unsigned hart, xlen;
+    bool found, low, ambiguous; /* xlen 64 is by the width of addresses; code from 0x80000000 on was seen */
     bool commits;    /* the log has commit lines */
     bool holds;      /* `last` is an -l line that may or may not have retired */
     listed last;
@@ -105,14 +109,34 @@ static ntr_status refuse(ntr_spike_log *log, const char *what) {
 /* ---- entering instructions and traps
  * ------------------------------------------------------------------------------------ */
 
-static ntr_status retire(ntr_spike_log *log, const listed *insn) {
+/* The log has the instruction; the program, if there is one, has its ISA and the table of its jump. */
+static ntr_status retire(ntr_spike_log *log, const listed *given) {
+    const ntr_program *program = log->classifier->config.program;
+    const ntr_place place = ntr_place_at(NULL, NTR_POSITION_ANY, given->pc);
+    const unsigned base = log->xlen == 32 ? NTR_ISA_RV32 : 0;
     uint8_t bytes[8];
-    ntr_little_put(bytes, insn->opcode, sizeof bytes);
+    ntr_insn insn, known;
     ntr_code_block block;
-    ntr_status status =
-        ntr_code_block_scan(bytes, sizeof bytes, insn->pc, log->xlen == 32 ? NTR_ISA_RV32 : 0, 1, &block);
-    return status == NTR_OK ? ntr_classifier_enter(log->classifier, &block)
-                            : refuse(log, "opcode is longer than 64 bits");
+    ntr_little_put(bytes, given->opcode, sizeof bytes);
+    const unsigned isa = program && ntr_program_xlen(program) ? ntr_program_isa(program, place) : base;
+    if (ntr_insn_decode(bytes, sizeof bytes, given->pc, isa, &insn) != NTR_OK)
+        return refuse(log, "opcode is longer than 64 bits");
+    if (insn.table_jump && program && ntr_program_insn(program, place, &known) == NTR_OK && known.table_jump &&
+        known.immediate == insn.immediate)
+        insn.target = known.target;
+    else if (insn.table_jump)
+        return refuse(log, "the jump table of CM.JT and CM.JALT is not known; give the program with -e");
+    ntr_code_block_begin(&block, given->pc);
+    ntr_code_block_append(&block, &insn);
+    return ntr_classifier_enter(log->classifier, &block);
+}
+
+/* Simulators of RV32 write addresses with 32 bits, or sign-extended to 64. */
+static bool fit(const ntr_spike_log *log, uint64_t *address) {
+    if (log->xlen != 32) return true;
+    const bool fits = *address >> 32 == 0 || (*address >> 31) == (UINT64_C(1) << 33) - 1;
+    *address = (uint32_t)*address;
+    return fits;
 }
 
 /* Enters the held instruction, as often as it executed, and the held trap. An instruction that raised the trap did
@@ -157,7 +181,17 @@ static bool take_insn(ntr_spike_log *log, log_cursor *c, listed *insn) {
         const char *end = start;
         while (end < c->end && *end != ' ') end++;
         log->xlen = (size_t)(end - start) <= strlen("0x01234567") ? 32 : 64;
+        log->found = log->xlen == 64;
     }
+    /* The kernels of RV64 are there, and all code of RV32 from 0x80000000 on. */
+    if (log->found && insn->pc >> 31 == (UINT64_C(1) << 33) - 1 && !log->low) {
+        refuse(log,
+               "expected --xlen or a program (-e): this address is one of RV64, or one of RV32 that is sign-extended");
+        log->ambiguous = true;
+        return false;
+    }
+    log->low |= insn->pc >> 31 == 1;
+    if (!fit(log, &insn->pc)) return false;
     return take(c, "(") && take_number(c, &insn->opcode) && take(c, ")");
 }
 
@@ -209,6 +243,7 @@ static ntr_status exception_line(ntr_spike_log *log, log_cursor c) {
         return refuse(log, "kind of exception expected");
     }
     if (!take(&c, ",") || !take(&c, "epc") || !take_number(&c, &trap.epc)) return refuse(log, "epc expected");
+    if (!fit(log, &trap.epc)) return refuse(log, "expected an epc of 32 bits");
     ntr_status status = log->trap.waits ? enter_held(log) : NTR_OK;
     log->trap = trap;
     return status;
@@ -228,7 +263,8 @@ static ntr_status insn_line(ntr_spike_log *log, log_cursor c) {
     bool commit = c.end - c.at > 1 && c.at[1] == ' ';
     if (commit && (!take_number(&c, &priv) || priv > NTR_PRIV_M || priv == 2))
         return refuse(log, "privilege 0, 1 or 3 expected");
-    if (!take_insn(log, &c, &insn)) return refuse(log, "pc and opcode in parentheses expected");
+    if (!take_insn(log, &c, &insn))
+        return log->ambiguous ? NTR_E_SYNTAX : refuse(log, "pc and opcode in parentheses expected");
     if (insn.pc & 1) return refuse(log, "pc is odd");
     log->count++;
     return commit ? committed(log, &insn, priv) : executed(log, &insn);

@@ -1,5 +1,6 @@
-/* Length, control flow and direct target of instructions. Only C, Zcb, Zcmp, Zcmt and six major opcodes of 32 bits
- * change the control flow. `insn` is initialized as a linear instruction; each function sets what differs. */
+/* Length, control flow and direct target of instructions. Only C, Zcb, Zcmp, Zcmt, six major opcodes of 32 bits and the
+ * extensions of vendors in a table change the control flow. `insn` is initialized as a linear instruction; each
+ * function sets what differs. */
 #include <ntrace/isa.h>
 
 /* Truncates an address or register value to XLEN. */
@@ -171,8 +172,8 @@ static const struct {
     uint32_t word;
     bool trap; /* otherwise a trap return */
 } system_flow[] = {
-    {0x00000073, true},  /* ECALL */
-    {0x00100073, true},  /* EBREAK */
+    {0x00000073, true}, /* ECALL */
+    {0x00100073, true}, /* EBREAK */
     {0x30200073, false}, /* MRET */
     {0x10200073, false}, /* SRET */
     {0x00200073, false}, /* URET */
@@ -204,6 +205,35 @@ static int32_t jal_offset(uint32_t word) {
                          21);
 }
 
+/* Andes, custom-2: the offset has 11 bits. */
+static int32_t andes_offset(uint32_t word) {
+    return decode_signed(decode_bits(word, 31, 31, 10) | decode_bits(word, 29, 25, 5) | decode_bits(word, 11, 8, 1),
+                         11);
+}
+
+/* Branches and trap returns of vendors: opcode, which values of funct3, and the offset. */
+static const struct {
+    unsigned isa;
+    uint8_t opcode, functs; /* bit i: funct3 i */
+    int32_t (*offset)(uint32_t word);
+} vendor_branches[] = {
+    {NTR_ISA_XANDESPERF, 0x5b, 0xe0, andes_offset}, /* NDS.BEQC, NDS.BNEC, NDS.BBC and NDS.BBS */
+    {NTR_ISA_XCVBI, 0x0b, 0xc0, branch_offset}, /* CV.BEQIMM, CV.BNEIMM */
+    {NTR_ISA_XQCIBI, 0x7b, 0xf3, branch_offset}, /* QC.BEQI, BNEI, BLTI, BGEI, BLTUI, BGEUI */
+};
+enum { VENDORS_32 = NTR_ISA_XANDESPERF | NTR_ISA_XCVBI | NTR_ISA_XQCIBI | NTR_ISA_XTHEADINT, TH_IPOP = 0x0050000b };
+
+static void decode_vendor(uint32_t word, unsigned funct3, uint64_t pc, unsigned isa, ntr_insn *insn) {
+    for (size_t i = 0; i < sizeof vendor_branches / sizeof vendor_branches[0]; i++)
+        if (isa & vendor_branches[i].isa && (word & 0x7f) == vendor_branches[i].opcode &&
+            vendor_branches[i].functs >> funct3 & 1)
+            decode_branch(insn, decode_cut(pc + (uint64_t)(int64_t)vendor_branches[i].offset(word), isa));
+    if (isa & NTR_ISA_XTHEADINT && word == TH_IPOP) {
+        insn->itype = NTR_ITYPE_TRAP_RETURN;
+        insn->flow = NTR_FLOW_TRAP_RETURN;
+    }
+}
+
 static void decode_32(uint32_t word, uint64_t pc, unsigned isa, ntr_insn *insn) {
     unsigned rd = word >> 7 & 31;
     unsigned funct3 = word >> 12 & 7;
@@ -211,8 +241,8 @@ static void decode_32(uint32_t word, uint64_t pc, unsigned isa, ntr_insn *insn) 
     uint64_t upper = (uint64_t)(int64_t)(int32_t)(word & 0xfffff000);
 
     switch (word & 0x7f) {
-    case OPCODE_BRANCH: /* 2 and 3 are reserved */
-        if (funct3 != 2 && funct3 != 3) decode_branch(insn, decode_cut(pc + (uint64_t)branch_offset(word), isa));
+    case OPCODE_BRANCH: /* 2 and 3 are BEQI and BNEI (Zibi) */
+        decode_branch(insn, decode_cut(pc + (uint64_t)branch_offset(word), isa));
         break;
     case OPCODE_JAL: decode_jal(insn, rd, decode_cut(pc + (uint64_t)jal_offset(word), isa)); break;
     case OPCODE_JALR:
@@ -221,7 +251,27 @@ static void decode_32(uint32_t word, uint64_t pc, unsigned isa, ntr_insn *insn) 
     case OPCODE_LUI: decode_constant(insn, rd, decode_cut(upper, isa)); break;
     case OPCODE_AUIPC: decode_constant(insn, rd, decode_cut(pc + upper, isa)); break;
     case OPCODE_SYSTEM: decode_system(word, insn); break;
-    default: break;
+    default:
+        if (isa & VENDORS_32) decode_vendor(word, funct3, pc, isa, insn);
+        break;
+    }
+}
+
+/* ---- 48-bit instructions: Xqcibi, Xqcilb. */
+
+enum { OPCODE_48 = 0x1f };
+
+/* The branches have the offset of the base instruction set in their first 32 bits. */
+static void decode_48(uint32_t word, uint32_t upper, uint64_t pc, unsigned isa, ntr_insn *insn) {
+    const uint32_t kind = word >> 20 & 31;
+    if ((word & 0x7f) != OPCODE_48 || (word >> 12 & 7) != 4) return;
+    if (isa & NTR_ISA_XQCIBI && kind >= 0x18 && kind != 0x1a && kind != 0x1b)
+        decode_branch(insn, decode_cut(pc + (uint64_t)branch_offset(word), isa));
+    if (isa & NTR_ISA_XQCILB && kind == 0 && (word >> 15 & 3) < 2) {
+        const uint32_t offset = upper << 16 | decode_bits(word, 19, 17, 13) | decode_bits(word, 31, 31, 12) |
+                                decode_bits(word, 7, 7, 11) | decode_bits(word, 30, 25, 5) |
+                                decode_bits(word, 11, 8, 1);
+        decode_jal(insn, word >> 15 & 1, decode_cut(pc + (uint64_t)(int32_t)offset, isa));
     }
 }
 
@@ -248,5 +298,7 @@ ntr_status ntr_insn_decode(const uint8_t *bytes, size_t size, uint64_t pc, unsig
     if (insn->size > size) return NTR_E_SPACE;
     if (insn->size == 2) decode_16(little_endian(bytes, 2), pc, isa, insn);
     if (insn->size == 4) decode_32(little_endian(bytes, 4), pc, isa, insn);
+    if (insn->size == 6 && isa & (NTR_ISA_XQCIBI | NTR_ISA_XQCILB))
+        decode_48(little_endian(bytes, 4), little_endian(bytes + 4, 2), pc, isa, insn);
     return NTR_OK;
 }

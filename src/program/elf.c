@@ -21,10 +21,7 @@ ntr_status ntr_elf_check_header(ntr_elf *file) {
     if (file->header.e_machine != EM_RISCV)
         return ELF_FAIL(file, NTR_E_FORMAT, "not a RISC-V ELF (machine %u)", file->header.e_machine);
 
-    unsigned xlen = gelf_getclass(file->elf) == ELFCLASS32 ? 32 : 64;
-    if (file->program->xlen && file->program->xlen != xlen)
-        return ELF_FAIL(file, NTR_E_FORMAT, "RV%u code in an RV%u program", xlen, file->program->xlen);
-    file->xlen = xlen;
+    file->xlen = gelf_getclass(file->elf) == ELFCLASS32 ? 32 : 64;
     return NTR_OK;
 }
 
@@ -160,10 +157,10 @@ static ntr_status read_file(ntr_elf *file) {
     ntr_status status = ntr_elf_check_header(file);
     if (status == NTR_OK) status = lay_out_segments(file, &spans);
     if (status == NTR_OK) {
-        file->image->isa = file->xlen == 32 ? NTR_ISA_RV32 : 0;
+        if (!file->image->has_isa) file->image->isa = ntr_elf_isa(file);
         file->image->has_isa = true;
-        ntr_program_set_xlen(file->program, file->xlen);
-        status = ntr_elf_read_sections(file);
+        status = ntr_program_take_xlen(file->program, NTR_E_FORMAT);
+        if (status == NTR_OK) status = ntr_elf_read_sections(file);
         if (status == NTR_OK)
             status = add_segments(file, &spans);
         else

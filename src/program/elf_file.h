@@ -14,7 +14,7 @@ typedef struct ntr_elf {
     size_t size;
     Elf *elf;
     GElf_Ehdr header;
-    unsigned xlen;
+    unsigned xlen; /* of addresses in the file: its class */
     size_t names_section; /* section with the names of the sections; 0: none */
     bool has_symtab;
     unsigned sections_read; /* set of the rows of the table in elf_sections.c */
@@ -34,13 +34,17 @@ static inline bool ntr_elf_inside(const ntr_elf *file, uint64_t offset, uint64_t
     return offset <= file->size && size <= file->size - offset;
 }
 
-/* Checks that the file is a RISC-V ELF file with the XLEN of the program, and stores its XLEN. */
+/* Checks that the file is a RISC-V ELF file, and stores the size of its addresses. Code for RV64 may be in files of 32
+ * bits. */
 ntr_status ntr_elf_check_header(ntr_elf *file);
 
 /* Returns the bytes of a section; none when they are not in the file or compressed. */
 ntr_bytes ntr_elf_section_bytes(const ntr_elf *file, const GElf_Shdr *section);
 
-/* Reads attributes and names. A file without sections is not an error. */
+/* Returns the set of NTR_ISA_* of the file's attributes. */
+unsigned ntr_elf_isa(ntr_elf *file);
+
+/* Reads names. A file without sections is not an error. */
 ntr_status ntr_elf_read_sections(ntr_elf *file);
 
 /* Returns the string at `offset` of section `index`; "" when it is too long, NULL when it is not inside the file. */

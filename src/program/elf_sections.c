@@ -51,30 +51,8 @@ static ntr_bytes take_part(ntr_bytes *from, size_t length, size_t used) {
     return part;
 }
 
-static const struct {
-    const char *name;
-    unsigned isa;
-} extensions[] = {
-    {"zcmp", NTR_ISA_ZCMP},
-    {"zcmt", NTR_ISA_ZCMT},
-    {"zce", NTR_ISA_ZCMP | NTR_ISA_ZCMT},
-};
-
-/* Parses for example "rv32i2p1_m2p0_zcmp1p0": names are separated by '_' and may have a version. */
-static unsigned arch_isa(const char *arch) {
-    unsigned isa = 0;
-    for (const char *part = strchr(arch, '_'); part; part = strchr(part, '_')) {
-        part++;
-        for (size_t i = 0; i < sizeof extensions / sizeof extensions[0]; i++) {
-            size_t length = strlen(extensions[i].name);
-            if (strncmp(part, extensions[i].name, length) == 0 && strchr("_0123456789", part[length]))
-                isa |= extensions[i].isa; /* strchr also finds the terminating NUL */
-        }
-    }
-    return isa;
-}
-
-static unsigned file_isa(ntr_bytes attributes) {
+/* These functions return false when there is no Tag_RISCV_arch, or one that is damaged. */
+static bool file_isa(ntr_bytes attributes, unsigned *isa) {
     while (attributes.size) {
         uint64_t tag = take_uleb(&attributes);
         if (tag % 2 == 0) {
@@ -83,34 +61,32 @@ static unsigned file_isa(ntr_bytes attributes) {
         }
         const char *text = take_string(&attributes);
         if (!text) break;
-        if (tag == TAG_RISCV_ARCH) return arch_isa(text);
+        if (tag == TAG_RISCV_ARCH) return ntr_isa_parse(text, isa) == NTR_OK;
     }
-    return 0;
+    return false;
 }
 
-static unsigned vendor_isa(ntr_bytes subsection) {
+static bool vendor_isa(ntr_bytes subsection, unsigned *isa) {
     const char *vendor = subsection.size ? take_string(&subsection) : NULL;
-    if (!vendor || strcmp(vendor, "riscv") != 0) return 0;
+    if (!vendor || strcmp(vendor, "riscv") != 0) return false;
     while (subsection.size) {
         const uint8_t *tag = take(&subsection, 1);
         ntr_bytes part = take_part(&subsection, take_u32(&subsection), 5);
-        if (part.size && *tag == TAG_FILE) return file_isa(part);
+        if (part.size && *tag == TAG_FILE) return file_isa(part, isa);
         if (!part.size) break;
     }
-    return 0;
+    return false;
 }
 
-/* Returns the NTR_ISA_* extension flags (without XLEN) of Tag_RISCV_arch; 0 when the section is damaged. */
-static unsigned ntr_attributes_isa(ntr_bytes section) {
+static bool ntr_attributes_isa(ntr_bytes section, unsigned *isa) {
     const uint8_t *version = take(&section, 1);
-    if (!version || *version != 'A') return 0;
-    unsigned isa = 0;
+    if (!version || *version != 'A') return false;
     while (section.size) {
         ntr_bytes part = take_part(&section, take_u32(&section), 4);
         if (!part.size) break;
-        isa |= vendor_isa(part);
+        if (vendor_isa(part, isa)) return true;
     }
-    return isa;
+    return false;
 }
 
 /* ---- Functions of a Go program from .gopclntab. */
@@ -149,9 +125,35 @@ ntr_status ntr_elf_read_go(ntr_elf *file, const GElf_Shdr *section) {
 #define SHT_RISCV_ATTRIBUTES 0x70000003
 #endif
 
-static ntr_status read_attributes(ntr_elf *file, const GElf_Shdr *section) {
-    if (section->sh_type == SHT_RISCV_ATTRIBUTES)
-        file->image->isa |= ntr_attributes_isa(ntr_elf_section_bytes(file, section));
+#ifndef PT_RISCV_ATTRIBUTES
+#define PT_RISCV_ATTRIBUTES 0x70000003
+#endif
+
+/* The ISA of the attributes: of a section, or of a segment where the section headers were removed; else by the class.
+ */
+unsigned ntr_elf_isa(ntr_elf *file) {
+    unsigned isa = file->xlen == 32 ? NTR_ISA_RV32 : 0;
+    Elf_Scn *scn = NULL;
+    GElf_Shdr section = {0};
+    GElf_Phdr segment = {0};
+    size_t count = 0;
+    while ((scn = elf_nextscn(file->elf, scn)))
+        if (gelf_getshdr(scn, &section) && section.sh_type == SHT_RISCV_ATTRIBUTES &&
+            ntr_attributes_isa(ntr_elf_section_bytes(file, &section), &isa))
+            return isa;
+    if (elf_getphdrnum(file->elf, &count)) return isa;
+    for (size_t i = 0; i < count && gelf_getphdr(file->elf, (int)i, &segment); i++)
+        if (segment.p_type == PT_RISCV_ATTRIBUTES && ntr_elf_inside(file, segment.p_offset, segment.p_filesz) &&
+            ntr_attributes_isa((ntr_bytes){file->bytes + segment.p_offset, (size_t)segment.p_filesz}, &isa))
+            return isa;
+    return isa;
+}
+
+/* psABI specification, "Table Jump": the section of the table, which its symbol names too. */
+static ntr_status find_table(ntr_elf *file, const GElf_Shdr *section) {
+    const char *name = ntr_elf_string(file, file->names_section, section->sh_name);
+    if (!file->image->has_jvt && name && strcmp(name, ".riscv.jvt") == 0)
+        ntr_program_set_table(file->program, section->sh_addr + file->image->options.bias);
     return NTR_OK;
 }
 
@@ -223,8 +225,8 @@ ntr_status ntr_elf_read_sections(ntr_elf *file) {
         file->names_section = 0;
         if (file->header.e_shoff && file->header.e_shnum) ELF_DAMAGE(file, "names of the sections");
     }
-    ntr_status status = each_section(file, read_attributes);
-    /* the table of CM.JT is found by its symbol */
+    ntr_status status = file->image->isa & NTR_ISA_ZCMT ? each_section(file, find_table) : NTR_OK;
+    /* the table of CM.JT is found by its symbol, too */
     if (status != NTR_OK || (file->program->no_names && !(file->image->isa & NTR_ISA_ZCMT))) return status;
     status = ntr_elf_read_symbols(file);
     if (status == NTR_OK) status = each_section(file, read_names);

@@ -57,7 +57,7 @@ bool ntr_program_window(const ntr_program *program, ntr_place place, ntr_code_wi
 }
 
 unsigned ntr_image_isa(const ntr_program *program, const ntr_image *image) {
-    if (image && image->has_isa) return image->isa;
+    if (image && image->has_isa) return image->isa | (program->has_isa ? program->isa & ~(unsigned)NTR_ISA_RV32 : 0);
     if (program->has_isa) return program->isa;
     return program->xlen == 32 ? NTR_ISA_RV32 : 0;
 }
@@ -125,9 +125,9 @@ static ntr_status resolve_table_jump(const ntr_program *program, ntr_place place
     const ntr_image *owner = table_of(program, place, image);
     unsigned size = ntr_image_isa(program, image) & NTR_ISA_RV32 ? 4 : 8;
     uint8_t entry[8];
-    if (!owner) return NTR_E_NO_IMAGE;
+    if (!owner) return NTR_E_JUMP_TABLE;
     place.address = owner->jvt + (uint64_t)insn->immediate * size;
-    if (ntr_program_read(program, place, entry, size) != size) return NTR_E_NO_IMAGE;
+    if (ntr_program_read(program, place, entry, size) != size) return NTR_E_JUMP_TABLE;
     for (unsigned i = 0; i < size; i++) insn->target |= (uint64_t)entry[i] << (8 * i);
     insn->target &= ~UINT64_C(1);
     return NTR_OK;

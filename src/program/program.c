@@ -111,6 +111,35 @@ void ntr_program_set_xlen(ntr_program *program, unsigned xlen) {
     program->xlen = xlen;
 }
 
+static bool is_bound(const ntr_image *image) {
+    return image->options.has_scontext || image->options.has_hcontext || image->options.has_prv;
+}
+
+/* Code of both widths is in one program when one of them runs in contexts or modes of its own: programs for RV32 under
+ * a kernel for RV64. Addresses then have 64 bits. */
+static bool may_mix(const ntr_program *program, unsigned xlen) {
+    if (is_bound(&program->images[program->image_count - 1])) return true;
+    for (size_t i = 0; i + 1 < program->image_count; i++) {
+        const ntr_image *image = &program->images[i];
+        const bool differs = image->has_isa && (image->isa & NTR_ISA_RV32 ? 32u : 64u) != xlen;
+        if (differs && !is_bound(image)) return false;
+    }
+    return true;
+}
+
+ntr_status ntr_program_take_xlen(ntr_program *program, ntr_status reason) {
+    const ntr_image *image = &program->images[program->image_count - 1];
+    const unsigned xlen = image->isa & NTR_ISA_RV32 ? 32 : 64;
+    if (!image->has_isa) return NTR_OK;
+    if (program->xlen && program->xlen != xlen && !may_mix(program, xlen))
+        return ntr_program_fail(
+            program, reason, image->path ? image->path : image->name,
+            "RV%u code in an RV%u program; bind one of them to its context or mode (:ctx=N, :prv=U)", xlen,
+            program->xlen);
+    if (program->xlen != 64) ntr_program_set_xlen(program, xlen);
+    return NTR_OK;
+}
+
 static char *duplicate(const ntr_allocator *allocator, const char *text) {
     size_t size = strlen(text) + 1;
     char *copy = ntr_alloc(allocator, size, 1);
@@ -303,15 +332,13 @@ ntr_status ntr_program_add_segment(ntr_program *program, uint64_t address, const
 static ntr_status take_bytes(ntr_program *program, ntr_image *image, ntr_bytes bytes) {
     unsigned xlen = !image->has_isa ? program->xlen : image->isa & NTR_ISA_RV32 ? 32 : 64;
     if (bytes.size == 0) return ntr_program_fail(program, NTR_E_INVALID, image->name, "image without bytes");
-    if (program->xlen && program->xlen != xlen)
-        return ntr_program_fail(program, NTR_E_INVALID, image->name, "RV%u code in an RV%u program", xlen,
-                                program->xlen);
+    ntr_status status = ntr_program_take_xlen(program, NTR_E_INVALID);
+    if (status != NTR_OK) return status;
     if (xlen == 32 && bytes.size > UINT64_C(1) << 32)
         return ntr_program_fail(program, NTR_E_RANGE, image->name, "larger than the address space");
     image->copy = ntr_realloc(program->allocator, NULL, bytes.size, 1);
     if (!image->copy) return ntr_program_fail(program, NTR_E_MEMORY, image->name, "out of memory");
     memcpy(image->copy, bytes.data, bytes.size);
-    if (image->has_isa) ntr_program_set_xlen(program, xlen);
     return NTR_OK;
 }
 

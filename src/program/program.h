@@ -164,6 +164,10 @@ void ntr_program_set_table(ntr_program *program, uint64_t jvt);
 /* Sets the XLEN; 0: not known. */
 void ntr_program_set_xlen(ntr_program *program, unsigned xlen);
 
+/* The last image has code of this XLEN: it becomes that of the program. Errors: `reason`, when the program has another
+ * one. */
+ntr_status ntr_program_take_xlen(ntr_program *program, ntr_status reason);
+
 /* Adds bytes of the last image to the map. They must stay valid as long as the image. Bytes past the end of the address
  * space wrap around to its beginning. */
 ntr_status ntr_program_add_segment(ntr_program *program, uint64_t address, const uint8_t *bytes, uint64_t size,

@@ -36,8 +36,27 @@ static const struct {
     {"bge", 0xfeb55fe3, BOTH, 4, NTR_FLOW_BRANCH, 4, 0, 0, 0, -2},
     {"bltu", 0x10b56063, BOTH, 4, NTR_FLOW_BRANCH, 4, 0, 0, 0, 0x100},
     {"bgeu", 0x00b570e3, BOTH, 4, NTR_FLOW_BRANCH, 4, 0, 0, 0, 0x800},
-    {"branch, funct3 2", 0x00b52163, BOTH, 4, NTR_FLOW_LINEAR, 0, 0, 0, 0, 0},
-    {"branch, funct3 3", 0x00b53163, BOTH, 4, NTR_FLOW_LINEAR, 0, 0, 0, 0, 0},
+    {"beqi (Zibi)", 0x00b52163, BOTH, 4, NTR_FLOW_BRANCH, 4, 0, 0, 0, 2},
+    {"bnei (Zibi)", 0xfeb53fe3, BOTH, 4, NTR_FLOW_BRANCH, 4, 0, 0, 0, -2},
+    /* vendors: words of LLVM's own tests of its assembler, where it has them */
+    {"qc.beqi s0, 12, 346", 0x14c40d7b, BOTH, 4, NTR_FLOW_LINEAR, 0, 0, 0, 0, 0},
+    {"qc.beqi s0, 12, 346", 0x14c40d7b, NTR_ISA_RV32 | NTR_ISA_XQCIBI, 4, NTR_FLOW_BRANCH, 4, 0, 0, 0, 346},
+    {"qc.bnei tp, 15, 4094", 0x7ef21ffb, NTR_ISA_RV32 | NTR_ISA_XQCIBI, 4, NTR_FLOW_BRANCH, 4, 0, 0, 0, 4094},
+    {"qc.bgei a0, 1, -4096", 0x8015507b, NTR_ISA_RV32 | NTR_ISA_XQCIBI, 4, NTR_FLOW_BRANCH, 4, 0, 0, 0, -4096},
+    {"qc.blti ra, 6, 2000", 0x7c60c87b, NTR_ISA_RV32 | NTR_ISA_XQCIBI, 4, NTR_FLOW_BRANCH, 4, 0, 0, 0, 2000},
+    {"qc.bgeui a2, 11, 128", 0x08b6707b, NTR_ISA_RV32 | NTR_ISA_XQCIBI, 4, NTR_FLOW_BRANCH, 4, 0, 0, 0, 128},
+    {"qc.bltui sp, 7, 666", 0x28716d7b, NTR_ISA_RV32 | NTR_ISA_XQCIBI, 4, NTR_FLOW_BRANCH, 4, 0, 0, 0, 666},
+    {"custom-3, funct3 2", 0x14c42d7b, NTR_ISA_RV32 | NTR_ISA_XQCIBI, 4, NTR_FLOW_LINEAR, 0, 0, 0, 0, 0},
+    {"cv.beqimm", 0x0055640b, NTR_ISA_RV32 | NTR_ISA_XCVBI, 4, NTR_FLOW_BRANCH, 4, 0, 0, 0, 8},
+    {"cv.bneimm", 0xfe557c8b, NTR_ISA_RV32 | NTR_ISA_XCVBI, 4, NTR_FLOW_BRANCH, 4, 0, 0, 0, -8},
+    {"custom-0, funct3 5", 0x0055540b, NTR_ISA_RV32 | NTR_ISA_XCVBI, 4, NTR_FLOW_LINEAR, 0, 0, 0, 0, 0},
+    {"nds.beqc", 0x0055545b, BOTH | NTR_ISA_XANDESPERF, 4, NTR_FLOW_BRANCH, 4, 0, 0, 0, 8},
+    {"nds.bnec", 0xbe556c5b, BOTH | NTR_ISA_XANDESPERF, 4, NTR_FLOW_BRANCH, 4, 0, 0, 0, -8},
+    {"nds.bbc", 0x0055745b, BOTH | NTR_ISA_XANDESPERF, 4, NTR_FLOW_BRANCH, 4, 0, 0, 0, 8},
+    {"nds.bbs", 0x405574db, BOTH | NTR_ISA_XANDESPERF, 4, NTR_FLOW_BRANCH, 4, 0, 0, 0, 8},
+    {"custom-2, funct3 4", 0x0055445b, BOTH | NTR_ISA_XANDESPERF, 4, NTR_FLOW_LINEAR, 0, 0, 0, 0, 0},
+    {"th.ipop", 0x0050000b, NTR_ISA_XTHEADINT, 4, NTR_FLOW_TRAP_RETURN, 3, 0, 0, 0, 0},
+    {"th.ipop", 0x0050000b, BOTH, 4, NTR_FLOW_LINEAR, 0, 0, 0, 0, 0},
     {"mret", 0x30200073, BOTH, 4, NTR_FLOW_TRAP_RETURN, 3, 0, 0, 0, 0},
     {"sret", 0x10200073, BOTH, 4, NTR_FLOW_TRAP_RETURN, 3, 0, 0, 0, 0},
     {"mnret", 0x70200073, BOTH, 4, NTR_FLOW_TRAP_RETURN, 3, 0, 0, 0, 0},
@@ -194,6 +213,56 @@ static void long_instructions_are_linear(void **state) {
     assert_int_equal(insn.itype, NTR_ITYPE_NONE);
 }
 
+/* Xqcibi and Xqcilb, as LLVM assembles them. */
+static void jumps_of_48_bits(void **state) {
+    (void)state;
+    static const struct {
+        uint8_t bytes[6];
+        uint8_t flow;
+        int32_t target;
+    } words[] = {
+        {{0x1f, 0xc1, 0x80, 0x01, 0x01, 0x00}, NTR_FLOW_BRANCH, 2},          /* qc.e.beqi ra, 1, 2 */
+        {{0x9f, 0x4f, 0x92, 0x7f, 0x73, 0x00}, NTR_FLOW_BRANCH, 4094},       /* qc.e.bnei tp, 115, 4094 */
+        {{0x1f, 0x44, 0x00, 0x00, 0x00, 0x00}, NTR_FLOW_DIRECT_JUMP, 8},     /* qc.e.j 8 */
+        {{0x1f, 0xc4, 0x00, 0x00, 0x01, 0x00}, NTR_FLOW_DIRECT_CALL, 65544}, /* qc.e.jal 65544 */
+        {{0x1f, 0x44, 0x01, 0x00, 0x00, 0x00}, NTR_FLOW_LINEAR, 0},
+        {{0x1f, 0xc1, 0xa0, 0x01, 0x01, 0x00}, NTR_FLOW_LINEAR, 0},
+    };
+    ntr_insn insn;
+    for (size_t i = 0; i < sizeof words / sizeof *words; i++) {
+        const unsigned isa = NTR_ISA_RV32 | NTR_ISA_XQCIBI | NTR_ISA_XQCILB;
+        assert_int_equal(ntr_insn_decode(words[i].bytes, 6, PC, isa, &insn), NTR_OK);
+        assert_int_equal(insn.size, 6);
+        assert_int_equal(insn.flow, words[i].flow);
+        if (insn.flow) assert_int_equal(insn.target, (uint32_t)(PC + (uint64_t)(int64_t)words[i].target));
+        assert_int_equal(ntr_insn_decode(words[i].bytes, 6, PC, NTR_ISA_RV32, &insn), NTR_OK);
+        assert_int_equal(insn.flow, NTR_FLOW_LINEAR);
+    }
+}
+
+static void names_of_instruction_sets(void **state) {
+    (void)state;
+    static const struct {
+        const char *text;
+        unsigned isa;
+    } names[] = {{"rv64gc", 0},
+                 {"rv32imac", NTR_ISA_RV32},
+                 {"rv32i2p1_m2p0_zcmp1p0_zcmt1p0", NTR_ISA_RV32 | NTR_ISA_ZCMP | NTR_ISA_ZCMT},
+                 {"rv32i_zce", NTR_ISA_RV32 | NTR_ISA_ZCMP | NTR_ISA_ZCMT},
+                 {"rv64imac_zcmpx", 0},
+                 {"rv64gc_xandesperf5p0", NTR_ISA_XANDESPERF},
+                 {"rv32imc_xqci0p13", NTR_ISA_RV32 | NTR_ISA_XQCIBI | NTR_ISA_XQCILB | NTR_ISA_ZCMP},
+                 {"rv32imc_xcvbi_xcvhwlp", NTR_ISA_RV32 | NTR_ISA_XCVBI | NTR_ISA_HARDWARE_LOOPS}};
+    unsigned isa;
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
+        assert_int_equal(ntr_isa_parse(names[i].text, &isa), NTR_OK);
+        if (isa != names[i].isa) fail_msg("%s: expected 0x%x, found 0x%x", names[i].text, names[i].isa, isa);
+    }
+    assert_int_equal(ntr_isa_parse("", &isa), NTR_E_NAME);
+    assert_int_equal(ntr_isa_parse("rv", &isa), NTR_E_NAME);
+    assert_int_equal(ntr_isa_parse("rv128i", &isa), NTR_E_NAME);
+}
+
 static void too_few_bytes_tell_the_length(void **state) {
     (void)state;
     static const uint8_t jal[] = {0xef, 0x00, 0x00, 0x01};
@@ -215,7 +284,8 @@ int main(void) {
         TEST(every_jump_has_its_class),      TEST(constants_for_sequential_jumps),
         TEST(table_jumps_tell_their_index),  TEST(targets_wrap_at_the_end_of_the_address_space),
         TEST(lengths_follow_the_low_bits),   TEST(long_instructions_are_linear),
-        TEST(too_few_bytes_tell_the_length),
+        TEST(too_few_bytes_tell_the_length), TEST(jumps_of_48_bits),
+        TEST(names_of_instruction_sets),
     };
     return cmocka_run_group_tests_name("insn", tests, NULL, NULL);
 }

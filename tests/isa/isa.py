@@ -1,0 +1,143 @@
+#!/usr/bin/env python3
+"""Which instruction set a piece of code has: of an ELF file with attributes, of a raw image, of a file of 32 bits with code for RV64, of programs
+under a kernel of another width, of vendors, of a log. files/ has streams whose program counters are known by reading the program.
+
+usage: isa.py NTRACE
+"""
+import os
+import re
+import subprocess
+import sys
+
+sys.path.append(os.path.join(sys.path[0], ".."))
+sys.path.append(os.path.join(sys.path[0], "..", "machine"))
+import qemu10
+from harness import NTRACE, Run, case, check, equal, main, matches, scratch, skip, write
+
+FILES = os.path.join(os.path.dirname(os.path.abspath(__file__)), "files")
+RAW = ["--raw", "raw-xlen32.fw.bin@0x20000000"]
+
+
+def text(name):
+    with open(os.path.join(FILES, name), encoding="ascii") as file:
+        return file.read()
+
+
+def run(*arguments, status=0, stdin=b""):
+    return Run(*arguments, status=status, stdin=stdin, cwd=FILES)
+
+
+# name: what is decoded, the list
+DECODED = {
+    "a raw image, --xlen 32": (["raw-xlen32.ir.nex", *RAW, "--xlen", "32", "--implicit-return", "full"], "raw-xlen32.want.pcs"),
+    "a raw image, --xlen 32, no implicit returns": (["raw-xlen32.off.nex", *RAW, "--xlen", "32"], "raw-xlen32.want.pcs"),
+    "a raw image, :isa=rv32imac": (["raw-xlen32.off.nex", RAW[0], RAW[1] + ":isa=rv32imac"], "raw-xlen32.want.pcs"),
+    "a raw image, --isa rv32imac": (["raw-xlen32.off.nex", *RAW, "--isa", "rv32imac"], "raw-xlen32.want.pcs"),
+    "RV64 code in a file of 32 bits": (["rv64ilp32.t.nex", "-e", "rv64ilp32.ilp32.elf"], "rv64ilp32.want.pcs"),
+    "RV64 code in a file of 32 bits, --xlen 64": (["rv64ilp32.t.nex", "-e", "rv64ilp32.ilp32.elf", "--xlen", "64"], "rv64ilp32.want.pcs"),
+    "table jumps, by the symbol": (["zcmt-stripped.t.nex", "-e", "zcmt-stripped.with-symbol.elf"], "zcmt-stripped.want.pcs"),
+    "table jumps, by the section": (["zcmt-stripped.t.nex", "-e", "zcmt-stripped.stripped.elf"], "zcmt-stripped.want.pcs"),
+    "branches of Zibi": (["zibi-branches.htm.nex", "-e", "zibi-branches.zibi.elf"], "zibi-branches.want.pcs"),
+    "branches of Zibi, BTM": (["zibi-branches.btm.nex", "-e", "zibi-branches.zibi.elf"], "zibi-branches.want.pcs"),
+    "branches of Andes, by the dialect": (["andes-branches.htm.nex", "-e", "andes-branches.andes.elf", "--dialect", "andes"], "andes-branches.want.pcs"),
+    "branches of Andes, by --isa": (["andes-branches.htm.nex", "-e", "andes-branches.andes.elf", "--isa", "rv64gc_xandesperf"], "andes-branches.want.pcs"),
+    "branches of Andes, by :isa": (["andes-branches.htm.nex", "-e", "andes-branches.andes.elf:isa=rv64gc_xandesperf5p0"], "andes-branches.want.pcs"),
+}
+for each_name, (each_given, each_list) in DECODED.items():
+    @case(each_name)
+    def decoded(given=each_given, listed=each_list):
+        equal(run("decode", *given, "--output", "pc").out, text(listed), "program counters")
+
+
+# name: the input and its program, the list
+ENCODED = {
+    "encode --raw, --xlen 32": (["--pc", "raw-xlen32.want.pcs", *RAW, "--xlen", "32"], ["--xlen", "32", *RAW], "raw-xlen32.want.pcs"),
+    "encode, branches of Zibi": (["--pc", "zibi-branches.want.pcs", "-e", "zibi-branches.zibi.elf"], ["-e", "zibi-branches.zibi.elf"], "zibi-branches.want.pcs"),
+    "encode, branches of Andes": (["--pc", "andes-branches.want.pcs", "-e", "andes-branches.andes.elf", "--dialect", "andes"],
+                                  ["-e", "andes-branches.andes.elf", "--dialect", "andes"], "andes-branches.want.pcs"),
+}
+for each_name, (each_given, each_reading, each_list) in ENCODED.items():
+    @case(f"{each_name}: without an interrupt, and back")
+    def encoded(given=each_given, reading=each_reading, listed=each_list):
+        stream = write("encoded.nex", run("encode", *given).bytes)
+        check("BTYPE=3" not in run("dump", stream).out and "BTYPE=1" not in run("dump", stream).out, run("dump", stream).out)
+        equal(run("decode", stream, *reading, "--output", "pc").out, text(listed), "program counters")
+
+
+@case("Spike's log of Zcmp and Zcmt code with its program: the messages of the list of program counters")
+def spike_zcmp():
+    with open(os.path.join(FILES, "spike-log-zcmp.want.nex"), "rb") as file:
+        equal(run("encode", "--spike-log", "spike-log-zcmp.spike.log", "-e", "spike-log-zcmp.zc.elf").bytes, file.read(), "the stream")
+
+
+@case("addresses of RV32 that are sign-extended: lists, logs, diff")
+def sign_extended():
+    with open(os.path.join(FILES, "rv32-sign-extended-pcs.want.nex"), "rb") as file:
+        wanted = file.read()
+    elf, listed, log = ("rv32-sign-extended-pcs." + name for name in ("rv32.elf", "list.txt", "spike.log"))
+    equal(run("encode", "-e", elf, "--pc", listed).bytes, wanted, "of the list")
+    equal(run("encode", "-e", elf, "--spike-log", log).bytes, wanted, "of the log")
+    equal(run("encode", "--spike-log", log, "--xlen", "32").bytes, wanted, "of the log alone")
+    matches("same: 16 instructions", run("diff", "--pc", "rv32-sign-extended-pcs.want.nex", listed, "-e", elf).out, "diff")
+    matches("line 1: expected --xlen or a program", run("encode", "--spike-log", log, status=2).err, "a log of which the width is not known")
+    matches("line 1: expected an address of 32 bits, found '0x180000000'", run("encode", "-e", elf, "--pc", "-", status=2, stdin=b"0x180000000\n").err, "a longer address")
+
+
+@case("a table jump without a table: the reason names the table")
+def no_table():
+    with open(os.path.join(FILES, "zcmt-stripped.stripped.elf"), "rb") as file:
+        data = file.read().replace(b".riscv.jvt\0", b".riscv.xxx\0")
+    elf = write("no-table.elf", data)
+    found = run("decode", "zcmt-stripped.t.nex", "-e", elf, "--output", "pc", status=1)
+    matches("the jump table of CM.JT and CM.JALT is not known", found.err, "the reason")
+    table = re.search(r"\.riscv\.jvt\s+\w+\s+([0-9a-f]+)", subprocess.run(["riscv64-linux-gnu-readelf", "-SW", "zcmt-stripped.stripped.elf"], cwd=FILES,
+                                                                        capture_output=True, text=True, check=True).stdout)[1]
+    equal(run("decode", "zcmt-stripped.t.nex", "-e", f"{elf}:jvt=0x{table}", "--output", "pc").out, text("zcmt-stripped.want.pcs"), "with :jvt=")
+
+
+@case("programs for RV32 under a kernel for RV64 are bound to their mode; else they are refused, with what to do")
+def both_widths():
+    kernel, user = "rv64-kernel-rv32-user.kernel64.elf", "rv64-kernel-rv32-user.user32.elf"
+    stream = write("both.nex", run("assemble", "-", stdin=b"""ProgTraceSync SYNC=5 ICNT=0 FADDR=0x40000000
+Ownership PROCESS=0x6
+IndirectBranch BTYPE=0 ICNT=3 UADDR=0x40008000
+Ownership PROCESS=0x2
+ProgTraceCorrelation EVCODE=4 CDF=1 ICNT=3 HIST=0x1
+""").bytes)
+    found = run("decode", stream, "-e", kernel, "-e", user + ":prv=U", "--implicit-return", "full", "--output", "pc", status=None)
+    equal(found.out.split()[:2], ["0x80000000", "0x80000002"], f"the kernel: {found.err}")
+    equal(found.out.split()[2:4], ["0x10000", "0x10002"], f"C.JAL of RV32: {found.out} {found.err}")
+    check("0x10006" in found.out, "the function that C.JAL calls")
+    error = run("decode", stream, "-e", kernel, "-e", user, status=2).err
+    matches(r"RV32 code in an RV64 program; bind one of them to its context or mode \(:ctx=N, :prv=U\)", error, "the refusal")
+
+
+@case("--isa: what it expects")
+def refused():
+    for text_, words in ("x86", "expected rv32"), ("rv32gc", "expected rv64"):
+        matches(words, run("decode", "zibi-branches.htm.nex", "-e", "zibi-branches.zibi.elf", "--isa", text_, status=2).err, text_)
+    matches("expected rv32... or rv64... after ':isa=', found 'gc'", run("decode", "raw-xlen32.off.nex", RAW[0], RAW[1] + ":isa=gc", status=2).err, ":isa")
+
+
+CPU = "rv64,zcmp=true,zcmt=true,zcb=true,d=false,zcd=false"
+for each_name in "popret", "jalt-popret":
+    @case(f"run --machine with Zcmp and Zcmt, {each_name}: each instruction of QEMU's log")
+    def machine(name=each_name):
+        folder = qemu10.find() or skip(qemu10.REASON)
+        qemu, elf = os.path.join(folder, "qemu-system-riscv64"), os.path.join(FILES, f"run-machine-zcmp.{name}.elf")
+        log, bundle = os.path.join(scratch(), "log"), os.path.join(scratch(), "zcmp.ntrace")
+        command = [qemu, "-machine", "virt", "-cpu", CPU, "-bios", elf, "-display", "none", "-serial", "null", "-accel", "tcg,one-insn-per-tb=on", "-d",
+                   "exec,nochain,int", "-D", log]
+        process = subprocess.Popen(["timeout", "0.4", *command], stdin=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+        process.wait()
+        with open(log, encoding="utf-8") as file:
+            expected = [f"0x{int(line.split('/')[1], 16):x}" for line in file if line.startswith("Trace")][:400]
+        check(len(expected) > 30, f"{len(expected)} instructions in the log")
+        for options in (["--implicit-return", "off"], [], ["--mode", "btm"]):
+            Run("run", "-q", "--machine", "virt", "--qemu", qemu, "--cpu", CPU, *options, "--for", "2000", "-o", bundle, elf, status=None)
+            found = Run("decode", bundle, "--output", "pc").out.split()[:len(expected)]
+            equal(found, expected[:len(found)], f"{options}")
+            check(len(found) > 30, f"{options}: {len(found)} instructions")
+
+
+main()
