@@ -74,7 +74,15 @@ def classify(pc, encoding, mnemonic, operands, xlen):
         return "itype 13 x0 x1 0"
     if mnemonic in ("cm.jt", "cm.jalt"):
         return f"itype {11 if mnemonic == 'cm.jt' else 9} table {number(o[0])}"
+    if len(encoding) == 8 and int(encoding, 16) & 0x707f in (0x2063, 0x3063):  # BEQI, BNEI: disassemblers before Zibi
+        return f"branch {(pc + branch_offset(int(encoding, 16))) % 2**xlen:x}"
     return UNKNOWN.get(encoding, "linear")
+
+
+def branch_offset(word):
+    """Of format B (RISC-V unprivileged specification, "Base Instruction Formats")."""
+    offset = (word >> 31) << 12 | (word >> 7 & 1) << 11 | (word >> 25 & 63) << 5 | (word >> 8 & 15) << 1
+    return offset - 8192 if word >> 31 else offset
 
 
 def halves():
