@@ -144,9 +144,7 @@ static int serve_child(struct gdb_session *s, const char *gdb, const char *socke
     if (child > 0) {
         int fd = cli_gdb_accept(listener, child);
         status = fd < 0 ? CLI_OK : serve(s, fd, fd);
-        if (cli_end_signal()) kill(child, cli_end_signal());
-        while (waitpid(child, &ended, 0) < 0 && errno == EINTR) {
-        }
+        ended = cli_gdb_end(child);
         if (WIFEXITED(ended) && WEXITSTATUS(ended)) status = cli_fail("%s: exit status %d", gdb, WEXITSTATUS(ended));
     }
     close(listener);

@@ -89,6 +89,25 @@ static const char *const names[] = {
     NULL,
 };
 
+/* Waits for a process; sends it `number` first, if that is not 0. One that ignores it is killed. Returns its status. */
+static int end_child(pid_t child, int number) {
+    enum { END_CHECKS = 100, CHECK_NANOSECONDS = 5000000 };
+    int status = 0;
+
+    if (number) kill(child, number);
+    for (unsigned i = 0;; i++) {
+        const pid_t ended = waitpid(child, &status, WNOHANG);
+        if (ended == child || (ended < 0 && errno != EINTR)) return status;
+        if (i >= END_CHECKS && (number || cli_end_signal())) kill(child, SIGKILL);
+        if (!number && cli_end_signal()) kill(child, number = SIGTERM), i = 0;
+        nanosleep(&(struct timespec){0, CHECK_NANOSECONDS}, NULL);
+    }
+}
+
+int cli_gdb_end(int child) {
+    return end_child(child, cli_end_signal());
+}
+
 static void run_test(const char *gdb, int out) {
     int null = open("/dev/null", O_RDWR);
 
@@ -111,11 +130,15 @@ static bool knows_riscv(const char *gdb) {
     pid_t child = fork();
     if (child == 0) run_test(gdb, ends[1]);
     close(ends[1]);
-    while (child > 0 && size < sizeof text - 1 && (got = read(ends[0], text + size, sizeof text - 1 - size)) > 0)
+    while (child > 0 && size < sizeof text - 1) {
+        struct pollfd ready = {.fd = ends[0], .events = POLLIN};
+        if (cli_end_signal_poll(&ready, 1, -1) < 0 && cli_end_signal()) break;
+        if (!ready.revents) continue;
+        if ((got = read(ends[0], text + size, sizeof text - 1 - size)) <= 0) break;
         size += (size_t)got;
-    close(ends[0]);
-    while (child > 0 && waitpid(child, NULL, 0) < 0 && errno == EINTR) {
     }
+    close(ends[0]);
+    if (child > 0) end_child(child, cli_end_signal() ? SIGKILL : 0);
     return strstr(text, "riscv:rv64") != NULL;
 }
 
@@ -142,6 +165,7 @@ static bool write_script(const char *path) {
 
 int cli_gdb_launch(const char *gdb, const char *program, const char *socket, const char *script) {
     char connect[PATH_MAX + 32];
+    char here[PATH_MAX + 2];
     const char *arguments[8] = {gdb, "-q", "-ix", script};
     size_t count = 4;
 
@@ -149,6 +173,10 @@ int cli_gdb_launch(const char *gdb, const char *program, const char *socket, con
     snprintf(connect, sizeof connect, "target remote %s", socket);
     arguments[count++] = "-ex";
     arguments[count++] = connect;
+    if (program && program[0] == '-') { /* not an option */
+        snprintf(here, sizeof here, "./%s", program);
+        program = here;
+    }
     if (program) arguments[count++] = program;
     pid_t child = fork();
     if (child == 0) {
@@ -236,6 +264,8 @@ int cli_gdb_accept(int listener, int child) {
 static void receive(struct cli_gdb_link *link) {
     enum { READ_LEAST = 4096, PENDING_MAX = 1 << 20 };
 
+    if (link->at) memmove(link->bytes, link->bytes + link->at, link->size);
+    link->at = 0;
     if (link->capacity - link->size < READ_LEAST && link->capacity < PENDING_MAX) {
         uint8_t *grown = realloc(link->bytes, link->capacity + 4 * READ_LEAST);
         if (grown) link->bytes = grown;
@@ -251,11 +281,12 @@ static void receive(struct cli_gdb_link *link) {
 /* Takes the first interrupt out of the bytes that wait: those of packets are text, but for escaped data that a debugger
  * only sends to write memory. */
 static void take_interrupt(struct cli_gdb_link *link) {
-    uint8_t *at = link->size ? memchr(link->bytes, NTR_GDB_INTERRUPT, link->size) : NULL;
+    uint8_t *first = link->bytes + link->at;
+    uint8_t *at = link->size ? memchr(first, NTR_GDB_INTERRUPT, link->size) : NULL;
 
     if (!at) return;
     link->interrupted = true;
-    memmove(at, at + 1, (size_t)(link->bytes + --link->size - at));
+    memmove(at, at + 1, (size_t)(first + --link->size - at));
 }
 
 bool cli_gdb_link_proceed(void *user, uint64_t done) {
@@ -274,11 +305,15 @@ bool cli_gdb_link_proceed(void *user, uint64_t done) {
 }
 
 ntr_status cli_gdb_link_write(void *user, const void *bytes, size_t size) {
+    enum { WRITE_MOST = 4096 }; /* does not wait where poll finds room */
     const struct cli_gdb_link *link = user;
 
     for (const uint8_t *at = bytes; size;) {
-        ssize_t n = write(link->out, at, size);
-        if (n < 0 && errno != EINTR) return NTR_E_IO;
+        struct pollfd ready = {.fd = link->out, .events = POLLOUT};
+        if (cli_end_signal() || (cli_end_signal_poll(&ready, 1, -1) < 0 && errno != EINTR)) return NTR_E_IO;
+        if (!ready.revents) continue; /* a signal, which may be one that ends the command */
+        ssize_t n = write(link->out, at, size < WRITE_MOST ? size : WRITE_MOST);
+        if (n < 0 && errno != EINTR && errno != EAGAIN) return NTR_E_IO;
         if (n < 0) continue;
         at += n;
         size -= (size_t)n;
@@ -299,8 +334,8 @@ ntr_status cli_gdb_link_serve(struct cli_gdb_link *link, ntr_gdb *server) {
         link->interrupted = false;
         if (!link->size) continue;
         /* One byte after the other: a packet may take long, and others may arrive behind it. */
-        uint8_t byte = link->bytes[0];
-        memmove(link->bytes, link->bytes + 1, --link->size);
+        uint8_t byte = link->bytes[link->at++];
+        link->size--;
         status = ntr_gdb_feed(server, &byte, 1);
     }
     return status == NTR_OK ? NTR_END : status;

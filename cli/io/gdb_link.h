@@ -46,6 +46,7 @@ int cli_gdb_launch(const char *gdb, const char *program, const char *socket, con
 struct cli_gdb_link {
     int in, out;
     uint8_t *bytes;
+    size_t at; /* of the first byte that waits */
     size_t size, capacity;
     bool interrupted, closed;
 };
@@ -57,6 +58,10 @@ int cli_gdb_listen(const char *where);
 /* Waits for a debugger. `child`: a process, or 0; when it has ended, the wait is over. Returns the file descriptor, or
  * -1; also when a signal asks to end. */
 int cli_gdb_accept(int listener, int child);
+
+/* Waits for the debugger that cli_gdb_launch has started. A signal that asks to end is passed on, and a debugger that
+ * ignores it is killed. Returns its status, as waitpid. */
+int cli_gdb_end(int child);
 
 /* Looks for bytes without waiting, as a callback of a replay. Returns false when the debugger interrupts or has gone.
  */

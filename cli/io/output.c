@@ -120,6 +120,15 @@ void cli_output_text(struct cli_output *out, const char *text) {
     cli_output_write(out, text, strlen(text));
 }
 
+/* Replaces what controls a terminal: paths and other texts of inputs may be among the arguments. */
+static void disarm(char *text) {
+    while (*text) {
+        const size_t hazard = *text == '\n' || *text == '\t' ? 0 : ntr_text_hazard(text);
+        if (hazard) memset(text, '?', hazard);
+        text += hazard ? hazard : 1;
+    }
+}
+
 void cli_output_print(struct cli_output *out, const char *format, ...) {
     char line[CLI_OUTPUT_RESERVE_MAX];
     va_list arguments;
@@ -127,6 +136,7 @@ void cli_output_print(struct cli_output *out, const char *format, ...) {
     va_start(arguments, format);
     int size = vsnprintf(line, sizeof line, format, arguments);
     va_end(arguments);
+    if (size > 0) disarm(line);
     if (size > 0) cli_output_write(out, line, (size_t)size < sizeof line ? (size_t)size : sizeof line - 1);
 }
 
@@ -165,10 +175,12 @@ char *cli_put_json(char *at, const char *text) {
     return at;
 }
 
+/* A spreadsheet takes a cell that begins with one of these for a formula; with a quote it is text. */
 char *cli_put_csv(char *at, const char *text) {
     bool quote = strpbrk(text, ",\"\r\n") != NULL;
 
     if (quote) *at++ = '"';
+    if (*text && strchr("=+-@\t\r", *text)) *at++ = '\'';
     for (; *text; text++) {
         if (*text == '"') *at++ = '"';
         *at++ = *text;
@@ -179,7 +191,7 @@ char *cli_put_csv(char *at, const char *text) {
 
 void cli_output_csv(struct cli_output *out, const char *text) {
     enum { TEXT_BYTES_MAX = 4096 };
-    char part[TEXT_BYTES_MAX + 1], cell[2 * TEXT_BYTES_MAX + 2];
+    char part[TEXT_BYTES_MAX + 1], cell[2 * TEXT_BYTES_MAX + 3];
 
     snprintf(part, sizeof part, "%s", text);
     cli_output_write(out, cell, (size_t)(cli_put_csv(cell, part) - cell));

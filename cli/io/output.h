@@ -60,6 +60,8 @@ static inline void cli_output_end(struct cli_output *out, const char *end) {
 
 void cli_output_write(struct cli_output *out, const void *data, size_t size);
 void cli_output_text(struct cli_output *out, const char *text);
+/* Replaces what controls a terminal (ntr_text_hazard, except for line feeds and tabs): names of inputs may be among the
+ * arguments. */
 void cli_output_print(struct cli_output *out, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
 /* Writes text as a JSON string, with quotes; a byte that is not UTF-8 as if the text were ISO 8859-1. */
@@ -76,7 +78,7 @@ void cli_output_xml_bytes(struct cli_output *out, const char *text, size_t size)
 /* As cli_output_json, into a buffer of at least 6 * length + 2 characters. Returns the end. */
 char *cli_put_json(char *at, const char *text);
 
-/* Writes a CSV cell, quoted if necessary (RFC 4180), into a buffer of at least 2 * length + 2 characters. Returns the
+/* Writes a CSV cell, quoted if necessary (RFC 4180), into a buffer of at least 2 * length + 3 characters. Returns the
  * end. */
 char *cli_put_csv(char *at, const char *text);
 

@@ -9,6 +9,7 @@
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -22,20 +23,34 @@ static const char *const chromium_options[] = {"--headless", "--disable-gpu", "-
                                                "--no-pdf-header-footer", "--disable-pdf-tagging"};
 enum { CHROMIUM_OPTIONS = sizeof chromium_options / sizeof chromium_options[0] };
 
+/* Writes the address of a file: RFC 3986 reserves '#', '?' and '%', RFC 8089 is "file://" and an absolute path. */
+static void put_url(char *out, size_t room, const char *path) {
+    static const char plain[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-._~/";
+    size_t size = (size_t)snprintf(out, room, "file://");
+
+    for (; *path && size + 4 < room; path++)
+        size += strchr(plain, *path)
+                    ? (size_t)snprintf(out + size, room - size, "%c", *path)
+                    : (size_t)snprintf(out + size, room - size, "%%%02X", (unsigned)(unsigned char)*path);
+}
+
 static void print_page(const char *program, const char *page, const char *pdf) {
     const char *arguments[CHROMIUM_OPTIONS + 5];
-    char option[PATH_MAX + 32], address[PATH_MAX + 32];
+    char option[PATH_MAX + 32], address[3 * PATH_MAX + 32];
     int null = open("/dev/null", O_RDWR), count = 0;
+    char output[PATH_MAX + 2];
+
+    snprintf(output, sizeof output, "%s%s", pdf[0] == '-' ? "./" : "", pdf); /* not an option */
 
     for (int fd = 0; null >= 0 && fd < 3; fd++) dup2(null, fd);
     setenv("SOURCE_DATE_EPOCH", "0", 1);
     arguments[count++] = program;
+    put_url(address, sizeof address, page);
     if (strcmp(program, printers[0]) == 0) {
-        arguments[count++] = page;
-        arguments[count++] = pdf;
+        arguments[count++] = address;
+        arguments[count++] = output;
     } else {
         snprintf(option, sizeof option, "--print-to-pdf=%s", pdf);
-        snprintf(address, sizeof address, "file://%s", page);
         for (int i = 0; i < CHROMIUM_OPTIONS; i++) arguments[count++] = chromium_options[i];
         /* Chromium's sandbox does not run as root; the page has no script and no address */
         if (geteuid() == 0) arguments[count++] = "--no-sandbox";

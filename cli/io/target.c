@@ -46,30 +46,6 @@ bool cli_connection_given(const struct cli_connection *connection) {
     return kinds_given(connection, &kind, &place) != 0;
 }
 
-int cli_connection_open(const struct cli_connection *connection, ntr_bus *bus) {
-    char error[256] = "";
-    ntr_bus_options options;
-
-    ntr_bus_options_init(&options);
-    if (kinds_given(connection, &options.kind, &options.place) != 1)
-        return cli_fail("expected one of --openocd, --gdb, --mem and --exec");
-    options.timeout_ms = (uint32_t)connection->timeout;
-    options.direct = connection->direct;
-    options.error = error;
-    options.error_size = sizeof error;
-    ntr_status status = ntr_bus_open(bus, &options);
-    if (status == NTR_OK) return CLI_OK;
-    return cli_fail("--%s %s: %s", options.kind, options.place, *error ? error : ntr_status_text(status));
-}
-
-/* ---- the target */
-
-int cli_target_topology(struct cli_target *target, const char *path) {
-    target->topology = cli_input_whole(path, TARGET_TOPOLOGY_MAX, &target->topology_size);
-    target->topology_name = path;
-    return target->topology ? CLI_OK : CLI_FAILED;
-}
-
 static volatile sig_atomic_t stopped;
 
 static void on_signal(int number) {
@@ -92,6 +68,31 @@ bool cli_target_stopped(void) {
 static bool interrupted(void *user) {
     (void)user;
     return cli_target_stopped();
+}
+
+int cli_connection_open(const struct cli_connection *connection, ntr_bus *bus) {
+    char error[256] = "";
+    ntr_bus_options options;
+
+    ntr_bus_options_init(&options);
+    if (kinds_given(connection, &options.kind, &options.place) != 1)
+        return cli_fail("expected one of --openocd, --gdb, --mem and --exec");
+    options.timeout_ms = (uint32_t)connection->timeout;
+    options.direct = connection->direct;
+    options.interrupted = interrupted;
+    options.error = error;
+    options.error_size = sizeof error;
+    ntr_status status = ntr_bus_open(bus, &options);
+    if (status == NTR_OK) return CLI_OK;
+    return cli_fail("--%s %s: %s", options.kind, options.place, *error ? error : ntr_status_text(status));
+}
+
+/* ---- the target */
+
+int cli_target_topology(struct cli_target *target, const char *path) {
+    target->topology = cli_input_whole(path, TARGET_TOPOLOGY_MAX, &target->topology_size);
+    target->topology_name = path;
+    return target->topology ? CLI_OK : CLI_FAILED;
 }
 
 int cli_harts_parse(const struct cli_list *list, unsigned *harts) {

@@ -181,7 +181,7 @@ static void write_json(struct annotate *n, const struct function *f, const ntr_i
 }
 
 static void csv_cell(struct cli_output *out, const char *text) {
-    char name[NAME_SHOWN + 1], cell[2 * NAME_SHOWN + 2];
+    char name[NAME_SHOWN + 1], cell[2 * NAME_SHOWN + 3];
 
     snprintf(name, sizeof name, "%s", text ? text : "");
     cli_output_text(out, ",");

@@ -38,4 +38,19 @@ static inline size_t ntr_utf8_length(const char *text, size_t size) {
     return length;
 }
 
+/* Returns the number of bytes of the character at text[0] if it would break a line, control a terminal, or show other
+ * characters in another order: control characters (C0, DEL, C1, also as a single byte), line and paragraph separators,
+ * and controls of text direction (Unicode: Bidi_Control). 0: it is harmless, or the text ends. `text` ends in a 0. */
+static inline size_t ntr_text_hazard(const char *text) {
+    const unsigned char a = (unsigned char)text[0];
+    if (a < 0x80) return a == 0x7f || (a && a < 0x20);
+    const size_t length = ntr_utf8_length(text, 4);
+    if (!length) return a < 0xa0;
+    const unsigned char b = (unsigned char)text[1], c = length > 2 ? (unsigned char)text[2] : 0;
+    if (length == 2) return (a == 0xc2 && b < 0xa0) || (a == 0xd8 && b == 0x9c) ? 2 : 0; /* C1; U+061C */
+    if (length != 3 || a != 0xe2) return 0;
+    if (b == 0x80) return (c >= 0x8e && c <= 0x8f) || (c >= 0xa8 && c <= 0xae) ? 3 : 0; /* U+200E, U+2028 to U+202E */
+    return b == 0x81 && c >= 0xa6 && c <= 0xa9 ? 3 : 0;                                 /* U+2066 to U+2069 */
+}
+
 #endif

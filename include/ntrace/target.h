@@ -34,6 +34,9 @@ typedef struct ntr_bus_options {
     const ntr_allocator *allocator; /* must live as long as the bus; NULL: malloc and free */
     char *error;       /* reason of a failure of ntr_bus_open; may be NULL */
     size_t error_size;
+    bool (*interrupted)(void *user); /* returns whether to end soon: an answer then has 250 ms, and a connection that
+                                      * fails is not made again; NULL: never */
+    void *user;
     bool direct; /* openocd: trRamData is read with registers of the debug module, which is five times faster; it must
                   * be the only one, at address 0 */
 } ntr_bus_options;
@@ -212,7 +215,7 @@ typedef struct ntr_script_options {
     size_t sink; /* index of the RAM sink or TMC to read */
     uint64_t run_ms; /* how long the program runs between start and stop; 0: until the hart halts */
     bool resume; /* resume the hart after the start */
-    const char *words; /* name of the file that the script writes; NULL: words.txt */
+    const char *words; /* name of the file that the script writes; NULL: words.txt. Letters, digits, _ . - and / */
     void (*write)(void *user, const char *text);
     void *user;
 } ntr_script_options;
@@ -220,7 +223,7 @@ typedef struct ntr_script_options {
 NTR_DEFINE_CONFIG_INIT(ntr_script_options)
 
 /* Writes the sequence of a capture as a script for OpenOCD (Tcl) or GDB. The bus of the target is not used. Errors:
- * NTR_E_NAME (kind), NTR_E_INVALID (not a RAM sink). */
+ * NTR_E_NAME (kind), NTR_E_INVALID (not a RAM sink, or the name of the file). */
 NTR_API ntr_status ntr_target_script(ntr_target *target, const ntr_script_options *options);
 
 /* Makes a bus of the file that a script has written: ntr_target_params, ntr_target_read and ntr_target_register then

@@ -2,6 +2,7 @@
 
 #include "base/allocator.h"
 #include "base/macros.h"
+#include "base/text.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -70,8 +71,7 @@ static bool parse(char *line, ntr_task *task, bool *hart) {
     task->pid = (uint32_t)pid;
     task->tgid = (uint32_t)(process ? tgid : pid);
     task->name = line;
-    for (char *c = line; *c; c++)
-        if ((unsigned char)*c < ' ' || *c == 0x7f) *c = '?';
+    ntr_text_disarm(line);
     return true;
 }
 

@@ -1,5 +1,6 @@
 #include "base/text.h"
 
+#include <ntrace/bytes.h>
 #include <stddef.h>
 #include <string.h>
 
@@ -40,21 +41,29 @@ ntr_status ntr_parse_number(const char *text, size_t size, uint64_t *value) {
     return over ? NTR_E_RANGE : NTR_OK;
 }
 
-static bool is_control(char c) {
-    return (unsigned char)c < 0x20 || c == 0x7f;
-}
-
 bool ntr_name_is_clean(const char *name) {
     for (unsigned i = 0; i <= NTR_NAME_MAX; i++) {
         if (!name[i]) return true;
-        if (is_control(name[i])) return false;
+        if (ntr_text_hazard(name + i)) return false;
     }
     return false;
 }
 
+void ntr_text_disarm(char *text) {
+    while (*text) {
+        const size_t hazard = ntr_text_hazard(text);
+        memset(text, '?', hazard);
+        text += hazard ? hazard : 1;
+    }
+}
+
 unsigned ntr_name_clean(const char *name, char cleaned[NTR_NAME_CLEANED_MAX + 1]) {
     unsigned size = 0;
-    for (; size < NTR_NAME_CLEANED_MAX && name[size]; size++) cleaned[size] = is_control(name[size]) ? '?' : name[size];
+    while (size < NTR_NAME_CLEANED_MAX && *name) {
+        const size_t hazard = ntr_text_hazard(name);
+        cleaned[size++] = hazard ? '?' : *name;
+        name += hazard ? hazard : 1;
+    }
     cleaned[size] = '\0';
     return size;
 }

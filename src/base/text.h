@@ -20,7 +20,8 @@ const char *ntr_read_number(const char *at, const char *end, uint64_t *value);
  * Errors: NTR_E_SYNTAX (not a number), NTR_E_RANGE (more than 64 bits). */
 ntr_status ntr_parse_number(const char *text, size_t size, uint64_t *value);
 
-/* ---- Names read from files, for output: control characters would break lines or control a terminal. */
+/* ---- Names read from files, for output: some characters would break lines or control a terminal
+ * (ntr_text_hazard). */
 
 /* Names that are cleaned are truncated to NTR_NAME_CLEANED_MAX; names longer than NTR_NAME_MAX are cleaned. */
 enum { NTR_NAME_MAX = 4096, NTR_NAME_CLEANED_MAX = 1023 };
@@ -28,7 +29,10 @@ enum { NTR_NAME_MAX = 4096, NTR_NAME_CLEANED_MAX = 1023 };
 /* Returns whether the name can be used unchanged. */
 bool ntr_name_is_clean(const char *name);
 
-/* Copies the first characters of the name, with '?' for each control character, and a terminating NUL. Returns the
+/* Replaces each such byte by '?', in place. */
+void ntr_text_disarm(char *text);
+
+/* Copies the first characters of the name, with '?' for each such character, and a terminating NUL. Returns the
  * length. */
 unsigned ntr_name_clean(const char *name, char cleaned[NTR_NAME_CLEANED_MAX + 1]);
 

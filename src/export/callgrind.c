@@ -68,7 +68,7 @@ static void write_function(callgrind_writer *w, const char *key, uint32_t functi
     ntr_out_format(&w->x->out, "%s=(%u)", key, function + 1);
     if (!w->named[function]) {
         ntr_out_char(&w->x->out, ' ');
-        ntr_out_text(&w->x->out, ntr_functions_get(w->x->analysis.functions, function)->name);
+        ntr_out_line(&w->x->out, ntr_functions_get(w->x->analysis.functions, function)->name);
         w->named[function] = true;
     }
     ntr_out_char(&w->x->out, '\n');
@@ -76,14 +76,14 @@ static void write_function(callgrind_writer *w, const char *key, uint32_t functi
 
 static void write_file(callgrind_writer *w, const char *key, const char *file) {
     ntr_out_format(&w->x->out, "%s=", key);
-    ntr_out_text(&w->x->out, file ? file : "???");
+    ntr_out_line(&w->x->out, file ? file : "???");
     ntr_out_char(&w->x->out, '\n');
 }
 
 static void write_object(callgrind_writer *w, const char *key, uint32_t function) {
     const char *image = ntr_functions_get(w->x->analysis.functions, function)->image;
     ntr_out_format(&w->x->out, "%s=", key);
-    ntr_out_text(&w->x->out, image ? image : "???");
+    ntr_out_line(&w->x->out, image ? image : "???");
     ntr_out_char(&w->x->out, '\n');
 }
 
@@ -152,7 +152,7 @@ static ntr_status end(ntr_export *x) {
     ntr_status status = collect(&w);
     if (!status) {
         ntr_out_text(&x->out, "# callgrind format\nversion: 1\ncreator: ntrace\ncmd: ");
-        ntr_out_text(&x->out, x->analysis.title ? x->analysis.title : "trace");
+        ntr_out_line(&x->out, x->analysis.title ? x->analysis.title : "trace");
         ntr_out_text(&x->out, "\npositions: instr line\nevent: Ir : Instructions retired\nevents: Ir\n");
         for (size_t i = 0, next; i < w.cost_count; i = next) {
             uint32_t function = w.costs[i].function;

@@ -54,7 +54,7 @@ static ntr_status end(ntr_export *x) {
                           "Columns: id, base, end, entry, path\n");
     ntr_out_format(&x->out, "  0, 0x%016llx, 0x%016llx, 0x%016llx, ", (unsigned long long)x->image.low,
                    (unsigned long long)x->image.high, 0ULL);
-    ntr_out_text(&x->out, x->image.path ? x->image.path : x->image.name);
+    ntr_out_line(&x->out, x->image.path ? x->image.path : x->image.name);
     ntr_out_format(&x->out, "\nBB Table: %llu bbs\n", (unsigned long long)each_entry(x, &ranges, NULL));
     each_entry(x, &ranges, entry);
     ntr_ranges_release(&ranges);

@@ -134,7 +134,7 @@ static void write_condition(ntr_out *out, const ntr_decision *d, size_t index, s
         }
         ntr_out_format(out, "MCDC:%u,%zu,%c,%llu,%zu,", d->line, group_size, sense ? 'f' : 't',
                        (unsigned long long)count, number);
-        ntr_out_text(out, c->text);
+        ntr_out_line(out, c->text);
         ntr_out_char(out, '\n');
     }
 }
@@ -169,7 +169,7 @@ static ntr_status end(ntr_export *x) {
         for (next = i; next < line_count && same_file(lines[next].file, file);) next++;
         while (function < function_count && strcmp(functions[function].file, file) < 0) function++;
         ntr_out_text(&x->out, "TN:\nSF:");
-        ntr_out_text(&x->out, file);
+        ntr_out_line(&x->out, file);
         ntr_out_char(&x->out, '\n');
         const lcov_lines own = {file, lines + i, next - i};
         function = write_functions(&x->out, functions, function_count, function, &own);

@@ -25,6 +25,16 @@ void ntr_out_text(ntr_out *out, const char *text) {
     ntr_out_bytes(out, text, strlen(text));
 }
 
+void ntr_out_line(ntr_out *out, const char *text) {
+    while (*text) {
+        size_t good = 0, hazard = 0;
+        while (text[good] && !(hazard = ntr_text_hazard(text + good))) good++;
+        ntr_out_bytes(out, text, good);
+        if (hazard) ntr_out_char(out, '?');
+        text += good + hazard;
+    }
+}
+
 void ntr_out_char(ntr_out *out, char c) {
     out->buffer[out->used++] = c;
     if (out->used == sizeof out->buffer) ntr_out_flush(out);

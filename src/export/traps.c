@@ -25,7 +25,7 @@ static void write_row(ntr_out *out, const ntr_machine_totals *t, const ntr_trap 
     write_columns(out, &trap->instructions);
     if (t->timed) write_columns(out, &trap->ticks);
     ntr_out_text(out, "  ");
-    ntr_out_text(out, trap->name);
+    ntr_out_line(out, trap->name);
     if (trap->unfinished) ntr_out_format(out, "  (%llu unfinished)", (unsigned long long)trap->unfinished);
     ntr_out_char(out, '\n');
 }
@@ -43,7 +43,7 @@ static void write_totals(ntr_export *x, const ntr_machine_totals *t) {
     ntr_out_format(&x->out, ", %llu of address spaces\n", (unsigned long long)t->spaces);
     if (t->longest_name) {
         ntr_out_format(&x->out, "longest interrupt: %llu instructions, ", (unsigned long long)t->longest_interrupt);
-        ntr_out_text(&x->out, t->longest_name);
+        ntr_out_line(&x->out, t->longest_name);
         ntr_out_char(&x->out, '\n');
     }
     if (t->has_user)

@@ -1,4 +1,5 @@
 #include "program/program.h"
+#include "base/text.h"
 #include "base/allocator.h"
 #include "base/config.h"
 #include "program/file.h"
@@ -170,6 +171,7 @@ ntr_status ntr_program_add_image(ntr_program *program, const char *path, const n
         ntr_dealloc(program->allocator, image.path);
         return ntr_program_fail(program, NTR_E_MEMORY, shown, "out of memory");
     }
+    ntr_text_disarm(image.name); /* it is shown, and nothing else */
     image.options.name = image.name;
     image.context = (ntr_context){
         .scontext = image.options.scontext,

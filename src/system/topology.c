@@ -259,9 +259,23 @@ static ntr_status add_hart(const json_place *place, trace_component *encoder) {
     return NTR_OK;
 }
 
+enum { COMPONENT_NAME_MAX = 64 };
+
+static bool is_word(const char *name) {
+    const size_t size = strlen(name);
+    return size && size <= COMPONENT_NAME_MAX && name[0] != '-' &&
+           strspn(name, "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_.-") == size;
+}
+
+static const char *cleaned(const char *name, char shown[NTR_NAME_CLEANED_MAX + 1]) {
+    ntr_name_clean(name, shown);
+    return shown;
+}
+
 static ntr_status add_component(const json_place *place, const json_t *object) {
     struct json_place here = *place;
     const char *name;
+    char shown[NTR_NAME_CLEANED_MAX + 1];
     uint64_t base = 0;
     ntr_component kind;
     option_values options;
@@ -269,8 +283,10 @@ static ntr_status add_component(const json_place *place, const json_t *object) {
     if (!json_is_object(object)) return topology_fail(place, NTR_E_FORMAT, "expected an object");
     TRY(text_of(place, object, "name", &name));
     here.key = "name";
-    if (strchr(name, ':'))
-        return topology_fail(&here, NTR_E_FORMAT, "\"%.40s\": a name must not contain a colon", name);
+    if (!is_word(name)) /* names are part of scripts, of the command line, and of other texts */
+        return topology_fail(&here, NTR_E_FORMAT,
+                             "expected letters, digits and _ . - (at most %d, first no -), found \"%.40s\"",
+                             COMPONENT_NAME_MAX, cleaned(name, shown));
     if (find_name(place->system, name, strlen(name)))
         return topology_fail(&here, NTR_E_FORMAT, "\"%.40s\" is already in use", name);
     TRY(kind_of(place, object, &kind));

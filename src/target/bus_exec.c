@@ -71,6 +71,8 @@ ntr_status bus_exec_open(ntr_bus *out, const ntr_bus_options *options) {
     exec_bus *bus = ntr_alloc(options->allocator, 1, sizeof *bus);
     if (!bus) return NTR_E_MEMORY;
     bus->allocator = options->allocator;
+    bus->link.interrupted = options->interrupted;
+    bus->link.interrupted_user = options->user;
     const ntr_status status = link_open(&bus->link, options->place, true, options->timeout_ms);
     if (status != NTR_OK) {
         if (options->error) snprintf(options->error, options->error_size, "%s", bus->link.error);

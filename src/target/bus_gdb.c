@@ -16,7 +16,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { MEMORY_PART = 1024, CONSOLE_MAX = 256, PACKET_USUAL = 400, FRAME_BYTES = 4 };
+enum { MEMORY_PART = 1024, CONSOLE_MAX = 256, PACKET_USUAL = 400, FRAME_BYTES = 4, STOP_PACKETS = 256 };
 
 typedef struct gdb_bus {
     const ntr_allocator *allocator;
@@ -180,8 +180,9 @@ static ntr_status read_memory(void *user, uint64_t address, uint8_t *out, size_t
 
 /* ---- the hart */
 
+/* Takes a few packets, if there are some: a server may never stop sending console output. */
 static ntr_status take_stop(gdb_bus *bus) {
-    while (bus->running && rsp_comes(&bus->rsp, 0)) {
+    for (unsigned i = 0; i < STOP_PACKETS && bus->running && rsp_comes(&bus->rsp, 0); i++) {
         if (rsp_receive(&bus->rsp) != NTR_OK) return fail_link(bus);
         bus->running = bus->rsp.packet[0] != 'T' && bus->rsp.packet[0] != 'S' && bus->rsp.packet[0] != 'W';
     }
@@ -191,6 +192,7 @@ static ntr_status take_stop(gdb_bus *bus) {
 static ntr_status hart(void *user, ntr_bus_hart what, bool *halted) {
     gdb_bus *bus = user;
     if (bus->is_openocd) return tcl_hart(&bus->client, what, halted);
+    if (link_ready(&bus->rsp.link) != NTR_OK) return fail_link(bus);
     TRY(take_stop(bus));
     switch (what) {
     case NTR_BUS_HART_STATE: *halted = !bus->running; return NTR_OK;
@@ -268,6 +270,8 @@ ntr_status bus_gdb_open(ntr_bus *out, const ntr_bus_options *options) {
     bus->client.direct = options->direct;
     bus->rsp.link.greet = greet;
     bus->rsp.link.user = bus;
+    bus->rsp.link.interrupted = options->interrupted;
+    bus->rsp.link.interrupted_user = options->user;
     ntr_status status = link_open(&bus->rsp.link, options->place, false, options->timeout_ms);
     if (status == NTR_OK) status = find_openocd(bus);
     if (status != NTR_OK) {

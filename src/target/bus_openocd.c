@@ -83,6 +83,8 @@ ntr_status bus_openocd_open(ntr_bus *out, const ntr_bus_options *options) {
     bus->client.run = run;
     bus->client.user = bus;
     bus->client.direct = options->direct;
+    bus->link.interrupted = options->interrupted;
+    bus->link.interrupted_user = options->user;
     ntr_status status = link_open(&bus->link, options->place, false, options->timeout_ms);
     if (status != NTR_OK) fail(bus);
     if (status == NTR_OK) status = tcl_prepare(&bus->client);

@@ -40,7 +40,16 @@ const char *ntr_place_split(const char *place, char host[NTR_HOST_BYTES]) {
     return colon + 1;
 }
 
-enum { MS = 1000, MS_NANOSECONDS = 1000000, OPEN_TRIES = 3, OPEN_PAUSE_MS = 100, END_POLLS = 100, END_PAUSE_MS = 5 };
+enum {
+    MS = 1000,
+    MS_NANOSECONDS = 1000000,
+    OPEN_TRIES = 3,
+    OPEN_PAUSE_MS = 100,
+    END_POLLS = 100,
+    END_PAUSE_MS = 5,
+    HURRY_MS = 250,
+    SLICE_MS = 100
+};
 
 ntr_status link_break(byte_link *link, const char *format, ...) {
     va_list arguments;
@@ -60,38 +69,53 @@ static uint64_t now_ms(void) {
     return (uint64_t)time.tv_sec * MS + (uint64_t)time.tv_nsec / MS_NANOSECONDS;
 }
 
-/* Waits until the socket is ready. Returns false when the time is over. A signal does not end the wait. */
-static bool wait_ready(int fd, short events, uint32_t timeout_ms) {
-    const uint64_t end = now_ms() + timeout_ms;
+static bool is_interrupted(const byte_link *link) {
+    return link->interrupted && link->interrupted(link->interrupted_user);
+}
+
+/* Waits until the socket is ready, or until `end`; after an interrupt, HURRY_MS at most. Returns false when the time is
+ * over, also when the socket is ready: a peer that never stops sending does not extend it. */
+static bool wait_until(byte_link *link, int fd, short events, uint64_t end) {
     for (;;) {
         const uint64_t now = now_ms();
+        if (!link->hurries && is_interrupted(link)) {
+            link->hurries = true;
+            link->hurry_end = now + HURRY_MS;
+        }
+        if (link->hurries && link->hurry_end < end) end = link->hurry_end;
+        if (now >= end) return false;
         struct pollfd one = {fd, events, 0};
-        const int ready = poll(&one, 1, now < end ? (int)(end - now) : 0);
+        const int ready = poll(&one, 1, end - now < SLICE_MS ? (int)(end - now) : SLICE_MS);
         if (ready > 0) return true;
-        if (ready == 0 || errno != EINTR) return false;
+        if (ready < 0 && errno != EINTR) return false;
     }
+}
+
+static bool is_ready(int fd, short events) {
+    struct pollfd one = {fd, events, 0};
+    return poll(&one, 1, 0) > 0;
 }
 
 void link_begin(byte_link *link) {
     link->answer_end = now_ms() + link->timeout_ms;
+    link->hurries = false;
 }
 
 /* A server that takes a request or answers byte by byte has the time limit for all of them. */
-static bool wait_in_time(const byte_link *link, short events) {
-    const uint64_t now = now_ms();
-    return wait_ready(link->fd, events, now < link->answer_end ? (uint32_t)(link->answer_end - now) : 0);
+static bool wait_in_time(byte_link *link, short events) {
+    return wait_until(link, link->fd, events, link->answer_end);
 }
 
 /* ---- connections */
 
-static int connect_in_time(const struct addrinfo *to, uint32_t timeout_ms) {
+static int connect_in_time(byte_link *link, const struct addrinfo *to) {
     const int on = 1;
     int failure = 0;
     socklen_t size = sizeof failure;
     const int fd = socket(to->ai_family, to->ai_socktype | SOCK_CLOEXEC | SOCK_NONBLOCK, to->ai_protocol);
     if (fd < 0) return -1;
     if (connect(fd, to->ai_addr, to->ai_addrlen) != 0 && errno == EINPROGRESS) {
-        if (!wait_ready(fd, POLLOUT, timeout_ms))
+        if (!wait_until(link, fd, POLLOUT, now_ms() + link->timeout_ms))
             failure = ETIMEDOUT;
         else if (getsockopt(fd, SOL_SOCKET, SO_ERROR, &failure, &size) != 0)
             failure = errno;
@@ -130,7 +154,7 @@ static ntr_status connect_link(byte_link *link) {
     const int found = getaddrinfo(host, port, &hints, &list);
     if (found != 0) return link_break(link, "%s: %s", link->place, gai_strerror(found));
     for (const struct addrinfo *one = list; one && link->fd < 0; one = one->ai_next)
-        link->fd = connect_in_time(one, link->timeout_ms);
+        link->fd = connect_in_time(link, one);
     const int failure = errno;
     freeaddrinfo(list);
     if (link->fd >= 0) return NTR_OK;
@@ -192,7 +216,10 @@ ntr_status link_open(byte_link *link, const char *place, bool is_command, uint32
 static void end_command(pid_t child) {
     kill(-child, SIGTERM);
     for (unsigned i = 0; i < END_POLLS; i++) {
-        if (waitpid(child, NULL, WNOHANG) != 0) return;
+        if (waitpid(child, NULL, WNOHANG) != 0) {
+            kill(-child, SIGKILL); /* what it has started and left behind */
+            return;
+        }
         nanosleep(&(struct timespec){0, END_PAUSE_MS * MS_NANOSECONDS}, NULL);
     }
     kill(-child, SIGKILL);
@@ -209,7 +236,7 @@ void link_close(byte_link *link) {
 ntr_status link_ready(byte_link *link) {
     char reason[sizeof link->error];
     if (link->fd >= 0) return NTR_OK;
-    if (link->breaks >= LINK_BREAKS) return NTR_E_IO;
+    if (link->breaks >= LINK_BREAKS || is_interrupted(link)) return NTR_E_IO;
     memcpy(reason, link->error, sizeof reason);
     ntr_status status = open_again(link);
     for (unsigned i = 1; i < OPEN_TRIES && status == NTR_E_IO;
@@ -260,7 +287,8 @@ ntr_status link_take(byte_link *link, char *byte) {
 }
 
 bool link_comes(byte_link *link, uint32_t ms) {
-    return link->fd >= 0 && (link->at < link->end || wait_ready(link->fd, POLLIN, ms));
+    return link->fd >= 0 && (link->at < link->end ||
+                             (ms ? wait_until(link, link->fd, POLLIN, now_ms() + ms) : is_ready(link->fd, POLLIN)));
 }
 
 bool link_has(byte_link *link) {

@@ -18,11 +18,15 @@ typedef struct byte_link {
     char place[LINK_PLACE];  /* HOST:PORT, the path of a socket (with a slash), or a command */
     bool is_command;
     uint32_t timeout_ms;
+    bool (*interrupted)(void *user); /* as in ntr_bus_options; with interrupted_user; may be NULL */
+    void *interrupted_user;
     ntr_status (*greet)(void *user); /* called after each connection; may be NULL */
     void *user;
     int fd; /* -1: closed */
     pid_t child;
     unsigned breaks;
+    bool hurries;        /* interrupted during this request, which then ends at hurry_end */
+    uint64_t hurry_end;
     uint64_t answer_end; /* when the answer must be complete, in milliseconds of the monotonic clock */
     size_t at, end; /* bytes received and not yet taken */
     char buffer[LINK_BUFFER];

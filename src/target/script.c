@@ -10,6 +10,7 @@ typedef struct script_writer {
     const ntr_script_options *options;
     ntr_target *target;
     trace_component *sink;
+    ntr_status *status;
 } script_writer;
 
 typedef struct script_language {
@@ -25,7 +26,7 @@ extern const script_language script_gdb;
 
 void __attribute__((format(printf, 2, 3))) script_put(const script_writer *writer, const char *format, ...);
 
-enum { SCRIPT_LINE = 1024 };
+enum { SCRIPT_LINE = 4096, WORDS_NAME_MAX = 512 };
 
 static const script_language *const languages[] = {&script_openocd, &script_gdb};
 
@@ -33,9 +34,12 @@ void script_put(const script_writer *writer, const char *format, ...) {
     char line[SCRIPT_LINE];
     va_list arguments;
     va_start(arguments, format);
-    vsnprintf(line, sizeof line, format, arguments);
+    const int size = vsnprintf(line, sizeof line, format, arguments);
     va_end(arguments);
-    writer->options->write(writer->options->user, line);
+    if (size < 0 || (size_t)size >= sizeof line)
+        *writer->status = NTR_E_RANGE; /* a line that is cut would be another command */
+    else
+        writer->options->write(writer->options->user, line);
 }
 
 /* Address of a register. */
@@ -97,9 +101,18 @@ static ntr_status take(void *user, const bring_up_step *step) {
     return NTR_OK;
 }
 
+/* The name is in commands of two languages and of a shell. */
+static bool is_plain(const char *name) {
+    const size_t size = strlen(name);
+    return size && size <= WORDS_NAME_MAX && name[0] != '-' &&
+           strspn(name, "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_.-/") == size;
+}
+
 ntr_status ntr_target_script(ntr_target *target, const ntr_script_options *options) {
-    const script_writer writer = {options, target, target_component(target, options->sink)};
-    if (!writer.sink || !(target_is_ram(writer.sink) || tmc_is_sink(writer.sink))) return NTR_E_INVALID;
+    ntr_status status = NTR_OK;
+    const script_writer writer = {options, target, target_component(target, options->sink), &status};
+    if (!writer.sink || !is_plain(script_words(&writer))) return NTR_E_INVALID;
+    if (!target_is_ram(writer.sink) && !tmc_is_sink(writer.sink)) return NTR_E_INVALID;
     if (tmc_is_sink(writer.sink)) TRY(target_check_etr(target, writer.sink));
     for (size_t i = 0; i < NTR_COUNT(languages); i++) {
         if (strcmp(languages[i]->kind, options->kind) != 0) continue;
@@ -109,7 +122,7 @@ ntr_status ntr_target_script(ntr_target *target, const ntr_script_options *optio
         bring_up_start(target->system, &taker);
         languages[i]->run(&writer);
         languages[i]->read(&writer);
-        return NTR_OK;
+        return status;
     }
     return NTR_E_NAME;
 }

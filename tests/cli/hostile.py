@@ -3,16 +3,20 @@
 
 hostile.py NTRACE SANITIZER; with a sanitizer ("none": without) memory is not measured. TAP on standard output.
 """
+import json
 import os
+import re
+import shutil
 import struct
 import subprocess
 import sys
+import xml.etree.ElementTree
 import zlib
 
 sys.path.append(os.path.join(sys.path[0], ".."))
 import lined
 import tiny
-from harness import NTRACE, Run, bytes_of, case, check, equal, main, matches, need, scratch, skip, write
+from harness import NTRACE, Run, bytes_of, case, check, equal, folder, main, matches, need, scratch, skip, write
 
 SANITIZER = sys.argv[2] if len(sys.argv) > 2 else "none"
 SECONDS = 15 if SANITIZER == "none" else 60  # of CPU
@@ -354,6 +358,107 @@ def _():
     for arguments in (["-o", "/dev/full"],):
         Run("export", "--to", "perf.data", *arguments, "-e", path, stream, status=2)
         check(not os.path.exists("/dev/full.images"), "copies are removed")
+
+
+HAZARDS = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069]")
+EVIL = "\x1b[31mE\x07\r\nfn=(1) injected\ncalls=99 0\u009b5m\u202etxt\u2066,\"=cmd"
+
+
+def lined_units(text):
+    """A source file whose name has terminal controls."""
+    folder = os.path.join(scratch(), "evil")
+    os.makedirs(folder, exist_ok=True)
+    name = os.path.join(folder, "\x1b[2J\u202eevil.c")
+    with open(name, "w", encoding="ascii") as file:
+        file.write(text)
+    return name
+
+
+@case("a bundle whose every name is hostile: no line, terminal, spreadsheet or page obeys one of them")
+def _():
+    path = os.path.join(scratch(), "evil.elf")
+    unit = lined_units("void _start(void) {\n  for (;;) ;\n}\n")
+    if shutil.which(lined.COMPILER):
+        subprocess.run([lined.COMPILER, "-g", "-nostdlib", "-static", "-march=rv64imac", "-mabi=lp64", "-o", path, unit], check=True)
+        subprocess.run(["riscv64-linux-gnu-objcopy", "--redefine-sym", "_start=" + EVIL.replace("\n", "\x0b"), path], check=True)
+    else:
+        path = write("evil.elf", tiny.elf(symbols=((EVIL, 0x100, 0x16),)))
+    with open(path, "rb") as file:
+        elf = file.read()
+    entry = struct.unpack_from("<Q", elf, 24)[0]
+    stream = bytes_of(f"ProgTraceSync SYNC=3 ICNT=0 FADDR={entry >> 1:#x}\nProgTraceCorrelation EVCODE=0 CDF=0 ICNT=1\n")
+    whole = bundle("evil\x1b[5m.ntrace", json.dumps({
+        "format": "ntrace-bundle", "version": 1, "stream": "trace.nex", "params": {}, "command": [EVIL, "=1+1"], "target": EVIL, "tool": EVIL,
+        "images": [{"file": "images/prog", "kind": "elf", "name": EVIL}]}), stream)
+    os.makedirs(os.path.join(whole, "images"), exist_ok=True)
+    with open(os.path.join(whole, "images", "prog"), "wb") as file:
+        file.write(elf)
+    for command in (["profile"], ["profile", "--by", "line"], ["profile", "--by", "instruction", "--format", "csv"], ["profile", "--by", "instruction"],
+                    ["flame", "--to", "folded"], ["coverage"], ["decode", "--output", "insn"], ["decode", "--output", "call"],
+                    ["decode", "--output", "insn", "--format", "csv"], ["decode"], ["export", "--to", "callgrind"], ["stat"], ["check"],
+                    ["coverage", "--to", "lcov"], ["diff", whole], ["dump"]):
+        found = Run(*command, whole, status=None)
+        check(found.status in (0, 1), f"{command}: {found.err}")
+        for line in (found.out + found.err).split("\n"):
+            check(not HAZARDS.search(line), f"{' '.join(command[:3])}: {line!r}")
+            check(not re.match(r"(fn=\(1\) injected|calls=99 0)", line), f"{' '.join(command[:3])}: {line!r}")
+            check("csv" not in command or not re.search('(^|,)"?[=+@]', line), f"{' '.join(command[:3])}: {line!r}")
+    for command in (["report"], ["flame"]):
+        out = write("evil.out", b"")
+        found = Run(*command, "-o", out, whole, status=None)
+        with open(out, "rb") as file:
+            text = file.read().decode("utf-8")
+        if text.lstrip().startswith(("{", "[")):
+            json.loads(text)
+        if "<svg" in text[:300]:
+            xml.etree.ElementTree.fromstring(text)
+        check("\x1b" not in text, f"{command}: an escape")
+
+
+@case("names in topologies are words: a script has no commands of them")
+def _():
+    for name in ("r\nshell touch pwned\n", "r} ; exec touch pwned; list {", "te0}} reason]} {}; exec touch pwned; if {[catch {", "$(touch pwned)",
+                 "a b", "-x", "", "a" * 65, "\u202e", "[x]", "a;b", "a:b"):
+        place = write("topology.json", json.dumps({"components": [
+            {"name": "te0", "type": "encoder", "base": "0x10000000", "hart": 0, "to": name},
+            {"name": name, "type": "ram", "base": "0x10020000", "sram": 65536}]}).encode())
+        for script in "gdb", "openocd":
+            found = Run("capture", "--script", script, "-o", os.path.join(scratch(), "script"), "-t", place, "--for", "100ms", status=2)
+            matches("components.1..name: expected", found.err, repr(name))
+            check(not HAZARDS.search(found.err.replace("\n", "")), repr(found.err))
+
+
+def recorder(folder, name, result="exit 0"):
+    """A program that writes its arguments to NAME.arguments, one a line."""
+    path = os.path.join(folder, name)
+    with open(path, "w", encoding="ascii") as file:
+        file.write(f"#!/bin/sh\nprintf '%s\\n' \"$@\" >> {path}.arguments\n{result}\n")
+    os.chmod(path, 0o755)
+    return path + ".arguments"
+
+
+@case("programs that are started get no options and no other page from names of files")
+def _():
+    programs, place = folder(), folder()
+    with open(write("gdb.elf", tiny.elf()), "rb") as file:
+        elf = file.read()
+    name = "-eval-command=shell touch pwned; true .ntrace"
+    os.makedirs(os.path.join(place, name, "images"))
+    for part, content in (("capture.json", b'{"format":"ntrace-bundle","version":1,"stream":"trace.nex","params":{},'
+                           b'"images":[{"kind":"elf","file":"images/prog"}]}'), ("trace.nex", bytes_of(tiny.HTM)), ("images/prog", elf)):
+        with open(os.path.join(place, name, part), "wb") as file:
+            file.write(content)
+    arguments = recorder(programs, "gdb-multiarch", "echo riscv:rv64; exit 0")
+    path = {"PATH": f"{programs}:{os.environ['PATH']}"}
+    Run("gdb", "--", name, cwd=place, env=path, status=None)
+    with open(arguments, encoding="utf-8") as file:
+        given = file.read().splitlines()
+    check(f"./{name}/images/prog" in given and not [each for each in given if each.startswith("-eval")], str(given))
+    arguments = recorder(programs, "weasyprint", "exit 127"), recorder(programs, "chromium", 'for a; do case $a in --print-to-pdf=*) : > "${a#*=}";; esac; done')
+    Run("coverage", "--evidence", "q#z?%41", "--pdf", "--", name, cwd=place, env=path, status=None)
+    with open(arguments[1], encoding="utf-8") as file:
+        given = file.read().splitlines()
+    matches(r"^file:///.*/q%23z%3F%2541/[^#?]*\.html$", given[-1], "the address of the page")
 
 
 @case("names with line feeds and terminal controls: each such character is a question mark")

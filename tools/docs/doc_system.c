@@ -61,7 +61,7 @@ static const char text[] =
     "| key | |\n"
     "|---|---|\n"
     "| `about` | beside `components`: any value; ignored |\n"
-    "| `name` | required; unique, without colon |\n"
+    "| `name` | required; unique; at most 64 letters, digits and `_ . -`, the first no `-` |\n"
     "| `type` | required: encoder, funnel, ram, pib, atb; Arm CoreSight: csfunnel, etb, etf, etr (or tmc with `tmc_type`) |\n"
     "| `base` | required: address, a multiple of 0x1000, unique |\n"
     "| `to` | the receivers, a name or a list of names; required for encoders and funnels; an ATB bridge and an ETF without it are sinks; `\"funnel:3\"` is input 3, `\"funnel\"` the first free input |\n"
