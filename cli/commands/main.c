@@ -1,3 +1,4 @@
+#include "io/atomic_file.h"
 #include "options/options.h"
 #include "options/help.h"
 #include "options/diagnostics.h"
@@ -61,5 +62,6 @@ int main(int argc, char **argv) {
      * SIG_DFL in it. */
     signal(SIGPIPE, SIG_IGN);
     signal(SIGXFSZ, SIG_IGN);
+    cli_atomic_file_catch_truncation();
     return close_standard_output(cli_doubted_status(dispatch(argc, argv)));
 }

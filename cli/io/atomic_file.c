@@ -67,6 +67,8 @@ struct cli_atomic_file {
     size_t size; /* of the buffer of `temporary` */
 };
 
+enum { EXIT_UNREADABLE = CLI_FAILED };
+
 static const int signals[] = {SIGINT, SIGTERM, SIGHUP};
 enum { SIGNALS = sizeof signals / sizeof signals[0] };
 
@@ -85,6 +87,24 @@ void cli_atomic_file_die(int number) {
     for (const struct cli_atomic_file *file = temporaries; file; file = file->next) unlink(file->temporary);
     signal(number, SIG_DFL);
     raise(number);
+}
+
+/* Memory of a mapped file that is not in the file any more: an input was truncated, for example rebuilt in place. */
+static void on_bus_error(int number) {
+    static const char message[] =
+        "ntrace: an input file was truncated while it was read; expected files that do not change\n";
+
+    (void)number;
+    for (const struct cli_atomic_file *file = temporaries; file; file = file->next) unlink(file->temporary);
+    if (write(STDERR_FILENO, message, sizeof message - 1) < 0) _exit(EXIT_UNREADABLE);
+    _exit(EXIT_UNREADABLE);
+}
+
+void cli_atomic_file_catch_truncation(void) {
+    struct sigaction action = {.sa_handler = on_bus_error};
+
+    sigemptyset(&action.sa_mask);
+    sigaction(SIGBUS, &action, NULL);
 }
 
 static void catch_signals(void) {

@@ -35,4 +35,8 @@ void cli_input_guard_add(const char *path);
 /* Returns whether `path`, after following links, is one of the files. */
 bool cli_input_guard_contains(const char *path);
 
+/* From now on, an input file that is truncated while it is mapped ends the process with a message and CLI_FAILED;
+ * temporary files are removed. */
+void cli_atomic_file_catch_truncation(void);
+
 #endif

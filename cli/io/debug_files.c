@@ -47,6 +47,7 @@ int cli_debug_files_load(ntr_program *program, const char *path) {
 void cli_program_close(ntr_program *program) {
     const char *text;
 
+    if (program) ntr_program_check_files(program);
     for (size_t i = 0; program && (text = ntr_program_damage(program, i)); i++) cli_doubt("%s", text);
     ntr_program_free(program);
 }

@@ -76,6 +76,10 @@ NTR_API ntr_status ntr_program_add_symbols(ntr_program *program, const char *pat
  * meanings, or NULL after the last one. Names are missing or may be wrong then. Valid until the next image is added. */
 NTR_API const char *ntr_program_damage(const ntr_program *program, size_t index);
 
+/* Adds to these texts the files that were written to since they were added: what was read of them may be of either
+ * content. A file that is truncated meanwhile raises SIGBUS when it is read, which only the process can catch. */
+NTR_API void ntr_program_check_files(ntr_program *program);
+
 /* Adds plain bytes at the address options->bias. The bytes are copied.
  * Errors: NTR_E_INVALID (no bytes, options), NTR_E_RANGE (exceeds the address space), NTR_E_MEMORY. */
 NTR_API ntr_status ntr_program_add_raw(ntr_program *program, ntr_bytes bytes, const ntr_image_options *options);

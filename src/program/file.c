@@ -34,3 +34,11 @@ ntr_status ntr_file_map(const char *path, void **mapping, size_t *size, const ch
 void ntr_file_unmap(void *mapping, size_t size) {
     if (mapping) munmap(mapping, size);
 }
+
+bool ntr_file_mark_get(const char *path, ntr_file_mark *mark) {
+    struct stat about = {0};
+    if (stat(path, &about) != 0) return false;
+    *mark = (ntr_file_mark){about.st_dev, about.st_ino, (uint64_t)about.st_size, about.st_mtim.tv_sec,
+                            about.st_mtim.tv_nsec};
+    return true;
+}

@@ -74,6 +74,20 @@ const char *ntr_program_damage(const ntr_program *program, size_t index) {
     return ntr_damage_line(&program->damage, index);
 }
 
+void ntr_program_check_files(ntr_program *program) {
+    for (size_t i = 0; i < program->image_count; i++) {
+        const ntr_image *image = &program->images[i];
+        ntr_file_mark now;
+        /* another file of that name does not matter: the mapped one is still there */
+        if (!image->mapping || !ntr_file_mark_get(image->path, &now) || now.device != image->mark.device ||
+            now.file != image->mark.file)
+            continue;
+        if (now.size != image->mark.size || now.seconds != image->mark.seconds ||
+            now.nanoseconds != image->mark.nanoseconds)
+            ntr_damage_add(&program->damage, "%s: was changed while it was read; decode again", image->path);
+    }
+}
+
 ntr_status ntr_program_fail(ntr_program *program, ntr_status status, const char *path, const char *format, ...) {
     char reason[160];
     va_list arguments;
@@ -208,6 +222,7 @@ ntr_status ntr_program_add_mapped(ntr_program *program, const char *path, const 
     *image = &program->images[program->image_count - 1];
     (*image)->mapping = mapping;
     (*image)->mapping_size = size;
+    if (!ntr_file_mark_get(path, &(*image)->mark)) (*image)->mark = (ntr_file_mark){0};
     return NTR_OK;
 }
 

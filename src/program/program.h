@@ -3,6 +3,7 @@
 #define NTR_PROGRAM_PROGRAM_H
 
 #include "base/damage.h"
+#include "program/file.h"
 #include "program/spans.h"
 #include "program/symbols.h"
 
@@ -46,6 +47,7 @@ typedef struct ntr_image {
     char *name, *path;
     void *mapping;             /* memory-mapped ELF file, or NULL */
     size_t mapping_size;
+    ntr_file_mark mark; /* of the mapped file, when it was added */
     uint8_t *copy;             /* copy of raw bytes, or NULL */
     ntr_context context;       /* one in which it is visible */
     uint64_t low, last;        /* lowest and highest address of the segments */

@@ -16,7 +16,7 @@ import zlib
 sys.path.append(os.path.join(sys.path[0], ".."))
 import lined
 import tiny
-from harness import NTRACE, Run, bytes_of, case, check, equal, folder, main, matches, need, scratch, skip, write
+from harness import NTRACE, Run, bytes_of, case, check, equal, folder, main, matches, need, scratch, skip, until, write
 
 SANITIZER = sys.argv[2] if len(sys.argv) > 2 else "none"
 SECONDS = 15 if SANITIZER == "none" else 60  # of CPU
@@ -330,6 +330,29 @@ def _():
     bounded("coverage", "--merge", "/dev/zero", status=(2,), expected_text="line of more than")
     bounded("coverage", "--compile-commands", "/dev/zero", "--to", "decisions", "-e", path, stream, status=(1, 2))
     bounded("coverage", "--diff", write("evidence.json", b"{}")[:-14], "-e", path, stream, status=(2,))
+
+
+@case("an ELF file that changes while a live trace is decoded: a sentence and a status, never SIGBUS")
+def _():
+    first, rest = bytes_of(tiny.TURNS * 2000), bytes_of(tiny.HTM)  # other code
+    for what, change, expected in (("truncated", lambda path: os.truncate(path, 0), (2, "truncated while it was read")),
+                                   ("written", lambda path: os.utime(path, (1, 1)), (1, "changed while it was read"))):
+        place = folder()
+        fifo, elf = os.path.join(place, "fifo"), os.path.join(place, "live.elf")
+        os.mkfifo(fifo)
+        with open(elf, "wb") as file:
+            file.write(tiny.elf() + bytes(1 << 16))
+        with open(os.path.join(place, "out"), "wb") as out, \
+                subprocess.Popen([NTRACE, "decode", "--follow", "--output", "insn", "-e", elf, fifo], stdout=out, stderr=subprocess.PIPE) as child:
+            with open(fifo, "wb") as end:
+                end.write(first)
+                end.flush()
+                until(lambda: os.path.getsize(os.path.join(place, "out")), "output")
+                change(elf)
+                end.write(rest)
+            messages = child.communicate(timeout=60)[1].decode()
+        matches(expected[1], messages, what)
+        equal(child.returncode, expected[0], f"{what}: status")
 
 
 # ---- what is written
