@@ -67,10 +67,13 @@ static void wait_for_reader(void) {
 
 static void add_line(uint64_t start, uint64_t length, uint64_t offset, const char *path) {
     uint64_t used = atomic_load(&channel->head.maps), room = CHANNEL_MAPS - used;
+    char shown[4 * PATH_MAX + 1], *at = shown;
 
-    if (strchr(path, '\n')) return;
+    for (; *path && at + 5 < shown + sizeof shown; path++) /* as /proc/PID/maps writes it */
+        at = *path == '\n' ? stpcpy(at, "\\012") : (*at = *path, at + 1);
+    *at = 0;
     int n =
-        snprintf(channel->maps + used, room, "%" PRIx64 " %" PRIx64 " %" PRIx64 " %s\n", start, length, offset, path);
+        snprintf(channel->maps + used, room, "%" PRIx64 " %" PRIx64 " %" PRIx64 " %s\n", start, length, offset, shown);
     if (n <= 0 || (uint64_t)n >= room) return;
     atomic_store(&channel->head.maps, used + (uint64_t)n);
     add_range(start, start + length, ++lines);

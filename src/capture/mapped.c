@@ -191,6 +191,33 @@ static bool follows_another(const struct ntr_capture_record *record, const struc
     return false;
 }
 
+/* A line feed in a path is "\012" in a line, and these four characters are themselves. The path that exists is meant:
+ * bit k of `feeds` tells that the k-th mark is a line feed. */
+static bool restore_line_feeds(const char *path, unsigned feeds, char restored[PATH_MAX + 64]) {
+    static const char mark[] = "\\012";
+    char *to = restored;
+    for (unsigned k = 0; *path;) {
+        const bool found = strncmp(path, mark, sizeof mark - 1) == 0, feed = found && feeds >> k & 1;
+        *to++ = feed ? '\n' : *path;
+        path += feed ? sizeof mark - 1 : 1;
+        k += found;
+    }
+    *to = 0;
+    return access(restored, F_OK) == 0;
+}
+
+static void find_line_feeds(char *path) {
+    enum { MARKS_MAX = 6 };
+    char restored[PATH_MAX + 64];
+    unsigned marks = 0;
+    for (const char *at = path; (at = strstr(at, "\\012")) && marks < MARKS_MAX; at++) marks++;
+    for (unsigned feeds = 0; marks && feeds < 1u << marks; feeds++) {
+        if (!restore_line_feeds(path, feeds, restored)) continue;
+        memcpy(path, restored, strlen(restored) + 1);
+        return;
+    }
+}
+
 /* "START LENGTH OFFSET PATH", hexadecimal. */
 static ntr_status add_mapping(struct ntr_capture_record *record, char *line) {
     struct ntr_capture_mapping mapping = {.copy = SIZE_MAX, .image = SIZE_MAX};
@@ -199,7 +226,9 @@ static ntr_status add_mapping(struct ntr_capture_record *record, char *line) {
     mapping.start = strtoull(line, &at, 16);
     mapping.end = mapping.start + strtoull(at, &at, 16);
     const uint64_t offset = strtoull(at, &at, 16);
-    TRY(copy_mapped(record, &mapping, offset, *at == ' ' ? at + 1 : at));
+    if (*at == ' ') at++;
+    find_line_feeds(at);
+    TRY(copy_mapped(record, &mapping, offset, at));
     if (mapping.copy != SIZE_MAX) {
         if (follows_another(record, &mapping))
             add_to_program(record, mapping.copy, mapping.bias);

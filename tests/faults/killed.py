@@ -61,4 +61,21 @@ def killed_anywhere():
     check({"trace.nex", "trace.nex.old", "trace.nex.zst"} <= names, f"files of streams: {names}")
 
 
+@case("a program whose path has a line feed has its names")
+def line_feed():
+    folder = os.path.join(scratch(), "line\nfeed")
+    os.makedirs(folder)
+    subprocess.run([COMPILER, "-O1", "-static", "-pthread", "-o", os.path.join(folder, "late\\012x"), os.path.join(HERE, "late.c")], check=True)
+    for name in "late\\012x", "la\nte":
+        if "\n" in name:
+            os.rename(os.path.join(folder, "late\\012x"), os.path.join(folder, name))
+        bundle = os.path.join(scratch(), "feed.ntrace")
+        shutil.rmtree(bundle, ignore_errors=True)
+        done = subprocess.run([NTRACE, "run", "-q", "-o", bundle, "--", os.path.join(folder, name)], stdin=subprocess.DEVNULL,
+                              stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True, timeout=120, check=False)
+        check("could not be read" not in done.stderr, done.stderr)
+        shown = subprocess.run([NTRACE, "profile", bundle], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, check=False).stdout
+        check(" main " in shown or "__tunables_init" in shown, f"{name!r}: {shown[:400]}")
+
+
 main(COMPILER, "qemu-riscv64")
