@@ -34,7 +34,7 @@ typedef struct ntr_bus_options {
     const ntr_allocator *allocator; /* must live as long as the bus; NULL: malloc and free */
     char *error;       /* reason of a failure of ntr_bus_open; may be NULL */
     size_t error_size;
-    bool (*interrupted)(void *user); /* returns whether to end soon: an answer then has 250 ms, and a connection that
+    bool (*interrupted)(void *user); /* returns whether to end soon: an answer then has 900 ms, and a connection that
                                       * fails is not made again; NULL: never */
     void *user;
     bool direct; /* openocd: trRamData is read with registers of the debug module, which is five times faster; it must

@@ -48,6 +48,8 @@ static ntr_status add_unit(ntr_dwarf *d, Dwarf_Die *die, const Dwarf_Die *split,
         ntr_dwarf_damage(d->damage, d->name, NULL, "abbreviations of a unit");
     else if (at < 0)
         ntr_dwarf_damage(d->damage, d->name, die, "addresses");
+    else if (has_lines && !d->lines.size && dwarf_hasattr(die, DW_AT_stmt_list))
+        ntr_dwarf_damage(d->damage, d->name, die, "line table");
     d->unit_count++;
     return NTR_OK;
 }
@@ -88,7 +90,11 @@ static ntr_status read_sections(ntr_dwarf *d, Elf *elf) {
     GElf_Shdr header;
     size_t names;
     if (!elf || elf_getshdrstrndx(elf, &names)) return NTR_OK;
-    while ((scn = elf_nextscn(elf, scn)) && gelf_getshdr(scn, &header)) {
+    while ((scn = elf_nextscn(elf, scn))) {
+        if (!gelf_getshdr(scn, &header)) {
+            ntr_dwarf_damage(d->damage, d->name, NULL, "header of a section");
+            continue;
+        }
         const char *name = elf_strptr(elf, names, header.sh_name);
         const Elf_Data *data = name && strcmp(name, ".debug_line") == 0 ? elf_getdata(scn, NULL) : NULL;
         if (data) d->lines = (ntr_bytes){data->d_buf, data->d_size};

@@ -47,7 +47,7 @@ enum {
     OPEN_PAUSE_MS = 100,
     END_POLLS = 100,
     END_PAUSE_MS = 5,
-    HURRY_MS = 250,
+    HURRY_MS = 900,
     SLICE_MS = 100
 };
 
