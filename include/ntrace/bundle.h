@@ -53,6 +53,9 @@ typedef struct ntr_bundle_image {
     const char *build_id;      /* hexadecimal digits; NULL: not known */
     uint64_t offset, length;   /* raw: part of the file in bytes; length 0: up to its end */
     ntr_image_options options; /* bias, contexts, validity, name */
+    const char
+        *symbol; /* raw: the name of its code, which has [symbol_address, symbol_address + symbol_size); NULL: none */
+    uint64_t symbol_address, symbol_size;
 } ntr_bundle_image;
 
 typedef struct ntr_bundle_source {
@@ -64,7 +67,7 @@ typedef struct ntr_bundle_source {
 /* Execution or messages that are missing in the stream. */
 typedef struct ntr_bundle_loss {
     uint64_t position; /* offset in the stream; 0 also when it is not known */
-    const char *what;  /* one line of text */
+    const char *what; /* one line of text */
 } ntr_bundle_loss;
 
 /* The content of capture.json. Strings and arrays of the struct that ntr_bundle_capture returns belong to the
@@ -73,16 +76,16 @@ typedef struct ntr_capture {
     size_t size; /* sizeof(ntr_capture) */
     const char *stream; /* file inside the bundle: "trace.nex" */
     ntr_params params;
-    const char *mode;   /* "btm" or "htm"; NULL: not known */
+    const char *mode; /* "btm" or "htm"; NULL: not known */
 
-    const char *tool;   /* what wrote the bundle: "ntrace 0.1.0" */
+    const char *tool; /* what wrote the bundle: "ntrace 0.1.0" */
     const char *target; /* what executed the program: "qemu-riscv64 7.2.22" */
-    const char *date;   /* ISO 8601, UTC */
+    const char *date; /* ISO 8601, UTC */
     const char *const *command; /* program and arguments */
     size_t command_count;
-    uint64_t status;    /* exit status of the program, as a shell reports it */
+    uint64_t status; /* exit status of the program, as a shell reports it */
 
-    const char *tick;          /* unit of TSTAMP: "instruction", "nanosecond", "cycle"; NULL: no time */
+    const char *tick; /* unit of TSTAMP: "instruction", "nanosecond", "cycle"; NULL: no time */
     uint64_t ticks_per_second; /* 0: not known, or ticks are not a measure of time */
 
     const ntr_bundle_source *sources;
@@ -138,9 +141,9 @@ NTR_API ntr_status ntr_bundle_load(ntr_bundle *bundle, ntr_program *program);
 /* ---- decoding a part ---------------------------------------------------------------------------- */
 
 typedef struct ntr_bundle_index_config {
-    size_t size;              /* sizeof(ntr_bundle_index_config) */
+    size_t size; /* sizeof(ntr_bundle_index_config) */
     const ntr_params *params; /* of the decoder that uses the index; NULL: those of capture.json */
-    bool read_only;           /* do not write the file `index` */
+    bool read_only; /* do not write the file `index` */
 
     /* Called for each span of the stream while the index is made, when `done` of `whole` bytes of the file have been
      * read. Returns false to stop. NULL: never stop. */

@@ -65,7 +65,7 @@ bool blocks_known(uint64_t address) {
 
 static bool is_same(const struct channel_block *block, const struct translation *t) {
     return block->size == t->size && block->flags == t->flags && block->privilege == t->privilege &&
-           block->file == t->file && block->instructions == t->instructions &&
+           block->file == t->file && block->names == t->names && block->instructions == t->instructions &&
            memcmp(channel->code + block->code, t->bytes, t->size) == 0;
 }
 
@@ -96,6 +96,7 @@ static bool fill(uint32_t number, const struct translation *t) {
                                     .instructions = t->instructions,
                                     .marks = t->marks,
                                     .file = t->file,
+                                    .names = t->names,
                                     .flags = t->flags,
                                     .privilege = t->privilege};
     memcpy(channel->code + code, t->bytes, t->size);

@@ -93,6 +93,7 @@ static bool describe(const struct qemu_plugin_tb *tb, struct translation *t) {
         t->size += (uint32_t)size;
     }
     t->file = maps_file(t->address);
+    t->names = t->file ? 0 : maps_name_sizes();
     describe_traps(tb, t);
     if (last_is_seen(tb, t)) t->flags |= CHANNEL_BLOCK_LAST_SEEN;
     return n > 0;

@@ -9,6 +9,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 /* ---- what is mapped now */
@@ -65,6 +66,30 @@ static void wait_for_reader(void) {
     while (atomic_load(&channel->head.maps_read) < atomic_load(&channel->head.maps) && !plugin_given_up()) plugin_nap();
 }
 
+/* ---- names of generated code: a perf map, and a jitdump file, which is mapped for execution so that it is found */
+
+static char dump_path[PATH_MAX];
+
+static void note_dump(const char *path) {
+    const char *name = strrchr(path, '/');
+    const size_t length = name ? strlen(name) : 0;
+
+    if (length > 10 && strncmp(name, "/jit-", 5) == 0 && strcmp(name + length - 5, ".dump") == 0)
+        snprintf(dump_path, sizeof dump_path, "%s", path);
+}
+
+static uint64_t size_of(const char *path) {
+    struct stat about;
+    return *path && stat(path, &about) == 0 && about.st_size <= UINT32_MAX ? (uint64_t)about.st_size : 0;
+}
+
+uint64_t maps_name_sizes(void) {
+    char map[32];
+
+    snprintf(map, sizeof map, "/tmp/perf-%d.map", getpid());
+    return size_of(dump_path) << 32 | size_of(map);
+}
+
 static void add_line(uint64_t start, uint64_t length, uint64_t offset, const char *path) {
     uint64_t used = atomic_load(&channel->head.maps), room = CHANNEL_MAPS - used;
     char shown[4 * PATH_MAX + 1], *at = shown;
@@ -77,6 +102,7 @@ static void add_line(uint64_t start, uint64_t length, uint64_t offset, const cha
     if (n <= 0 || (uint64_t)n >= room) return;
     atomic_store(&channel->head.maps, used + (uint64_t)n);
     add_range(start, start + length, ++lines);
+    note_dump(path);
     if (!channel->head.access_object) return;
     channel->head.access_first = 0; /* the file may have the object */
     channel->head.access_last = UINT64_MAX;

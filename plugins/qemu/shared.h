@@ -86,7 +86,8 @@ struct translation {
     uint16_t instructions, marks;
     uint8_t flags;
     uint8_t privilege; /* as struct channel_block */
-    uint32_t file; /* as struct channel_block; whole machines: 0 */
+    uint32_t file; /* as struct channel_block; whole machines: 0, */
+    uint64_t names; /* ... and 0 */
     uint8_t bytes[4096 + 2]; /* a block ends behind the end of a page at the latest */
     uint16_t mark_at[2048 + 1]; /* see struct channel_block */
 };

@@ -185,6 +185,9 @@ void maps_add(uint64_t start, uint64_t length, int fd, uint64_t offset);
 /* Nothing of what was listed is mapped in this range any more. */
 void maps_remove(uint64_t start, uint64_t length);
 
+/* The sizes of the files that name the code which the process generates, as channel_block.names. */
+uint64_t maps_name_sizes(void);
+
 /* The line of the list, from 1, whose file is mapped at the address; 0: none. */
 uint32_t maps_file(uint64_t address);
 

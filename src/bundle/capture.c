@@ -118,6 +118,9 @@ static const struct ntr_key image_keys[] = {
      .has = offsetof(ntr_bundle_image, options.has_isa),
      .words = "rv64|rv32|zcmp|zcmt|xandesperf|xcvbi|xqcibi|xqcilb|xtheadint|xcvhwlp"},
     WHEN("jvt", NTR_KEY_ADDRESS, ntr_bundle_image, options.jvt, options.has_jvt),
+    PLAIN("symbol", NTR_KEY_TEXT, ntr_bundle_image, symbol),
+    PLAIN("symbol_address", NTR_KEY_ADDRESS, ntr_bundle_image, symbol_address),
+    NUMBER("symbol_size", ntr_bundle_image, symbol_size, MOST_OFFSET),
     {0},
 };
 

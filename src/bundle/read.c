@@ -1,5 +1,6 @@
 /* Opening a bundle: capture.json and the images. */
 #include "bundle/bundle.h"
+#include "program/program.h"
 #include "bundle/files.h"
 
 #include <inttypes.h>
@@ -105,6 +106,8 @@ static ntr_status load_raw(ntr_bundle *bundle, const ntr_bundle_image *image, st
     size_t length = image->length ? (size_t)image->length : mapped->bytes.size - (size_t)image->offset;
     if (length == 0) return NTR_OK;
     status = ntr_program_add_raw(program, (ntr_bytes){mapped->bytes.data + image->offset, length}, &image->options);
+    if (status == NTR_OK && image->symbol)
+        status = ntr_program_name_image(program, image->symbol, image->symbol_address, image->symbol_size);
     if (status != NTR_OK)
         ntr_bundle_fail(bundle, status, "%s: %s: %s", mapped->path, ntr_status_text(status),
                         ntr_program_error(program));

@@ -1,6 +1,6 @@
 #include "capture/blocks.h"
 #include "base/allocator.h"
-#include "capture/mapped.h"
+#include "capture/generated.h"
 #include "capture/run.h"
 #include "capture/spaces.h"
 
@@ -102,12 +102,14 @@ static uint64_t begin_version(struct ntr_capture_harts *harts, unsigned hart) {
 
 /* What is mapped at the block is another file than before. */
 static bool map(struct ntr_capture_harts *harts, unsigned hart, const struct channel_block *block) {
+    const uint32_t number = block->file ? ntr_capture_mapped_line(harts->record, block->file)
+                                        : ntr_capture_generated_at(harts->record, block->names, block->address);
     uint64_t first, end;
 
-    if (!ntr_capture_mapped_differs(harts->record, block->file, block->address)) return true;
+    if (!ntr_capture_mapped_differs(harts->record, number, block->address)) return true;
     const uint64_t position = begin_version(harts, hart);
     memset(harts->links, 0, harts->block_capacity * sizeof *harts->links);
-    return ntr_capture_mapped_change(harts->record, block->file, block->address, position, &first, &end) == NTR_OK &&
+    return ntr_capture_mapped_change(harts->record, number, block->address, position, &first, &end) == NTR_OK &&
            ntr_capture_code_forget(&harts->code, first, end, position);
 }
 

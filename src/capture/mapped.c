@@ -46,8 +46,9 @@ static bool find_open(const struct ntr_capture_record *record, const char *kind,
 /* A process has the mappings of the one that forked it, which has copied the files. */
 static bool find_inherited(const struct ntr_capture_record *record, char source[PATH_MAX]) {
     const struct ntr_capture_record *parent = record->parent;
-    const struct ntr_capture_mapping *m =
-        parent && record->mapping_count < parent->mapping_count ? &parent->mappings[record->mapping_count] : NULL;
+    const struct ntr_capture_mapping *m = parent && record->line_count < parent->line_count
+                                              ? &parent->mappings[parent->lines[record->line_count] - 1]
+                                              : NULL;
 
     if (!m || m->copy == SIZE_MAX) return false;
     const char *folder = ntr_bundle_folder(parent->bundle);
@@ -171,6 +172,7 @@ static ntr_status copy_mapped(struct ntr_capture_record *record, struct ntr_capt
     const bool found = find_source(record, path, source);
 
     if (is_deleted(path)) path[strlen(path) - (sizeof deleted - 1)] = 0;
+    mapping->path = ntr_capture_record_text(record, path);
     if (!found || (!ntr_capture_elf_read(source, &elf) && errno)) {
         note_unread(record, path);
         return NTR_OK;
@@ -239,6 +241,10 @@ static ntr_status add_mapping(struct ntr_capture_record *record, char *line) {
                     sizeof mapping))
         return ntr_capture_fail_memory(record->reason);
     record->mappings[record->mapping_count++] = mapping;
+    if (ntr_reserve(record->allocator, (void **)&record->lines, &record->line_capacity, record->line_count + 1,
+                    sizeof *record->lines))
+        return ntr_capture_fail_memory(record->reason);
+    record->lines[record->line_count++] = (uint32_t)record->mapping_count;
     return NTR_OK;
 }
 
@@ -258,8 +264,23 @@ ntr_status ntr_capture_record_files(struct ntr_capture_record *record, const cha
 /* ---- which mapping is executed ------------------------------------------------------------------------------------
  */
 
-static struct ntr_capture_mapping *mapping_of(struct ntr_capture_record *record, uint32_t line) {
-    return line && line <= record->mapping_count ? &record->mappings[line - 1] : NULL;
+static struct ntr_capture_mapping *mapping_of(struct ntr_capture_record *record, uint32_t number) {
+    return number && number <= record->mapping_count ? &record->mappings[number - 1] : NULL;
+}
+
+uint32_t ntr_capture_mapped_line(const struct ntr_capture_record *record, uint32_t line) {
+    return line && line <= record->line_count ? record->lines[line - 1] : 0;
+}
+
+/* The name of generated code ends. */
+static bool end_name(struct ntr_capture_record *record, const struct ntr_capture_mapping *m, uint64_t position) {
+    if (!m->name || !position || m->from == position) return true;
+    if (ntr_reserve(record->allocator, (void **)&record->named, &record->named_capacity, record->named_count + 1,
+                    sizeof *record->named))
+        return false;
+    record->named[record->named_count++] =
+        (struct ntr_capture_named){m->start, m->end, m->from, position, m->name, m->file};
+    return true;
 }
 
 static bool contains(const struct ntr_capture_mapping *m, uint64_t address) {
@@ -271,8 +292,8 @@ static bool shows_same(const struct ntr_capture_mapping *a, const struct ntr_cap
     return a->copy != SIZE_MAX && a->copy == b->copy && a->bias == b->bias;
 }
 
-bool ntr_capture_mapped_differs(struct ntr_capture_record *record, uint32_t line, uint64_t address) {
-    struct ntr_capture_mapping *m = mapping_of(record, line);
+bool ntr_capture_mapped_differs(struct ntr_capture_record *record, uint32_t number, uint64_t address) {
+    struct ntr_capture_mapping *m = mapping_of(record, number);
 
     if (m && m->current) return false;
     bool differs = m && m->copy != SIZE_MAX && m->image == SIZE_MAX;
@@ -285,13 +306,16 @@ bool ntr_capture_mapped_differs(struct ntr_capture_record *record, uint32_t line
         m->image = other->image;
         differs = false;
     }
-    if (m && !differs) m->current = m->executed = true;
+    if (m && !differs) {
+        m->current = m->executed = true;
+        m->from = record->from;
+    }
     return differs;
 }
 
-ntr_status ntr_capture_mapped_change(struct ntr_capture_record *record, uint32_t line, uint64_t address,
+ntr_status ntr_capture_mapped_change(struct ntr_capture_record *record, uint32_t number, uint64_t address,
                                      uint64_t position, uint64_t *first, uint64_t *end) {
-    struct ntr_capture_mapping *m = mapping_of(record, line);
+    struct ntr_capture_mapping *m = mapping_of(record, number);
 
     *first = m ? m->start : address;
     *end = m ? m->end : address + 1;
@@ -300,6 +324,7 @@ ntr_status ntr_capture_mapped_change(struct ntr_capture_record *record, uint32_t
         if (other == m || !other->current) continue;
         if (!(m ? other->start < m->end && m->start < other->end : contains(other, address))) continue;
         other->current = false;
+        if (!end_name(record, other, position)) return NTR_E_MEMORY;
         if (other->start < *first) *first = other->start;
         if (other->end > *end) *end = other->end;
         if (other->image != SIZE_MAX && position) {
@@ -312,5 +337,6 @@ ntr_status ntr_capture_mapped_change(struct ntr_capture_record *record, uint32_t
     }
     if (!m) return NTR_OK;
     m->current = m->executed = true;
+    m->from = position;
     return m->copy == SIZE_MAX ? NTR_OK : add_image(record, m->copy, m->bias, position, &m->image);
 }

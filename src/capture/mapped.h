@@ -12,22 +12,6 @@
 
 #include "capture/record.h"
 
-/* A copy of a file in the bundle. */
-struct ntr_capture_copy {
-    uint64_t device, inode, size;
-    int64_t changed; /* ns */
-    const char *name, *file, *build_id;
-};
-
-/* A line of the list of mappings. */
-struct ntr_capture_mapping {
-    uint64_t start, end, bias;
-    size_t copy; /* SIZE_MAX: the file is no ELF file, or could not be copied */
-    size_t image; /* the one that is valid now; SIZE_MAX: none */
-    bool current; /* the last block that was executed here is of this file */
-    bool executed;
-};
-
 /* Copies the ELF files that a list of mappings names, as far as it was not read before: lines "START LENGTH OFFSET
  * PATH", hexadecimal. A file that cannot be read is named in record->unread. */
 ntr_status ntr_capture_record_files(struct ntr_capture_record *record, const char *lines, size_t size);
@@ -35,12 +19,15 @@ ntr_status ntr_capture_record_files(struct ntr_capture_record *record, const cha
 /* Copies one ELF file, which is loaded with this bias; nothing happens if it is no RISC-V ELF file. */
 ntr_status ntr_capture_record_elf(struct ntr_capture_record *record, const char *path, uint64_t bias);
 
-/* Is mapping number `line` (0: none) not the current one at the address, where another file was executed? */
-bool ntr_capture_mapped_differs(struct ntr_capture_record *record, uint32_t line, uint64_t address);
+/* Returns the number of the mapping of a line of the list, from 1; 0: none. */
+uint32_t ntr_capture_mapped_line(const struct ntr_capture_record *record, uint32_t line);
 
-/* From stream offset `position` on (0: not known), mapping number `line` is the current one. Stores the range of
+/* Is mapping `number` (0: none) not the current one at the address, where another file was executed? */
+bool ntr_capture_mapped_differs(struct ntr_capture_record *record, uint32_t number, uint64_t address);
+
+/* From stream offset `position` on (0: not known), mapping `number` is the current one. Stores the range of
  * addresses of what ends and what begins. Errors: NTR_E_MEMORY. */
-ntr_status ntr_capture_mapped_change(struct ntr_capture_record *record, uint32_t line, uint64_t address,
+ntr_status ntr_capture_mapped_change(struct ntr_capture_record *record, uint32_t number, uint64_t address,
                                      uint64_t position, uint64_t *first, uint64_t *end);
 
 #endif

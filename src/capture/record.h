@@ -7,6 +7,31 @@
 
 #include <ntrace/bundle.h>
 
+/* A copy of a file in the bundle. */
+struct ntr_capture_copy {
+    uint64_t device, inode, size;
+    int64_t changed; /* ns */
+    const char *name, *file, *build_id;
+};
+
+/* A line of the list of mappings, or a name of generated code (generated.h). */
+struct ntr_capture_mapping {
+    uint64_t start, end, bias;
+    size_t copy; /* SIZE_MAX: the file is no ELF file, or could not be copied */
+    size_t image; /* the one that is valid now; SIZE_MAX: none */
+    const char *path; /* of the file */
+    const char *name, *file; /* of generated code, and the file that names it; NULL: a line of the list */
+    uint64_t from; /* of generated code: the stream offset at which it became the current one */
+    bool current; /* the last block that was executed here is of this file */
+    bool executed;
+};
+
+/* A name for the addresses [start, end) and stream offsets from <= offset < until (until 0: no end). */
+struct ntr_capture_named {
+    uint64_t start, end, from, until;
+    const char *name, *file;
+};
+
 struct ntr_capture_record {
     ntr_bundle *bundle;
     const ntr_allocator *allocator;
@@ -20,6 +45,12 @@ struct ntr_capture_record {
     size_t copy_count, copy_capacity;
     struct ntr_capture_mapping *mappings; /* by line of the list, of the program that runs */
     size_t mapping_count, mapping_capacity, maps_read;
+    uint32_t *lines; /* line of the list, from 1: number of its mapping, from 1 */
+    size_t line_count, line_capacity;
+    struct ntr_capture_generated *generated; /* of the program that runs; NULL: it has named no code */
+    struct ntr_capture_name_entry *generated_entries;
+    struct ntr_capture_named *named; /* names of generated code that have ended */
+    size_t named_count, named_capacity;
     const char *unread; /* a file that could not be copied when it was mapped; NULL: none */
     int pid;            /* of the program; 0: not known */
     const struct ntr_capture_record *parent; /* of the process that forked this one, while that is adopted, or NULL */

@@ -18,7 +18,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#define CHANNEL_MAGIC 0x39316c6e6e616863 /* changes with the layout of the structures below */
+#define CHANNEL_MAGIC 0x30326c6e6e616863 /* changes with the layout of the structures below */
 
 #define CHANNEL_THREADS   (1u << 22) /* highest vCPU index, plus 1: Linux has no more threads */
 #define CHANNEL_LANE_BITS 12        /* SRC has 12 bits */
@@ -105,6 +105,7 @@ struct channel_block {
     uint64_t address;
     uint64_t code; /* offset of its bytes in channel.code; the marks (uint16_t) follow, aligned */
     uint64_t seen; /* loops: executions reported so far */
+    uint64_t names; /* without a file: sizes of the perf map (low half) and of the jitdump of the process (high half) */
     uint32_t size; /* bytes */
     uint32_t counters; /* index in channel.counters, when marks or executions are counted: executions, then passes of
                           each mark */

@@ -3,6 +3,7 @@
 #include "base/allocator.h"
 #include "bundle/files.h"
 #include "partial/blocks.h"
+#include "program/program.h"
 
 #include <fcntl.h>
 #include <inttypes.h>
@@ -44,8 +45,8 @@ static ntr_status of_file(const char *path, const ntr_allocator *allocator, char
     return digest_of_file(path, allocator, identity);
 }
 
-static ntr_status of_bytes(const ntr_program *program, const ntr_image_info *info, const ntr_allocator *allocator,
-                           char **identity) {
+static ntr_status of_bytes(const ntr_program *program, size_t index, const ntr_image_info *info,
+                           const ntr_allocator *allocator, char **identity) {
     const ntr_image_options *o = &info->options;
     const ntr_context context = {.scontext = o->scontext,
                                  .hcontext = o->hcontext,
@@ -63,6 +64,11 @@ static ntr_status of_bytes(const ntr_program *program, const ntr_image_info *inf
         high = ntr_partial_hash(high, bytes, got);
         at += got;
     }
+    const char *name; /* code that was generated again, with the same bytes and another name */
+    for (size_t i = 0; (name = ntr_program_name_of(program, index, i)); i++) {
+        low = ntr_partial_hash(low, (const uint8_t *)name, strlen(name));
+        high = ntr_partial_hash(high, (const uint8_t *)name, strlen(name));
+    }
     *identity = digest_text(allocator, low, high);
     return *identity ? NTR_OK : NTR_E_MEMORY;
 }
@@ -73,5 +79,5 @@ ntr_status ntr_image_identity(const ntr_program *program, size_t index, const nt
     *identity = NULL;
     if (ntr_program_image(program, index, &info) != NTR_OK) return NTR_E_RANGE;
     if (info.low == info.high) return NTR_OK;
-    return info.path ? of_file(info.path, allocator, identity) : of_bytes(program, &info, allocator, identity);
+    return info.path ? of_file(info.path, allocator, identity) : of_bytes(program, index, &info, allocator, identity);
 }

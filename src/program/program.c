@@ -371,6 +371,25 @@ ntr_status ntr_program_add_raw(ntr_program *program, ntr_bytes bytes, const ntr_
     return status;
 }
 
+ntr_status ntr_program_name_image(ntr_program *program, const char *name, uint64_t address, uint64_t size) {
+    ntr_image *image = &program->images[program->image_count - 1];
+    const ntr_name named = {.name = name,
+                            .address = ntr_program_cut(program, address),
+                            .size = size,
+                            .limit = ntr_program_cut(program, address + size - 1),
+                            .function = true,
+                            .code = true};
+    if (ntr_symbols_add_copy(&image->symbols, program->allocator, &named, "") ||
+        ntr_symbols_sort(&image->symbols, program->allocator))
+        return ntr_program_fail(program, NTR_E_MEMORY, image->name, "out of memory");
+    return NTR_OK;
+}
+
+const char *ntr_program_name_of(const ntr_program *program, size_t index, size_t number) {
+    const ntr_symbols *symbols = &program->images[index].symbols;
+    return number < symbols->count ? symbols->names[number].name : NULL;
+}
+
 ntr_status ntr_program_set_reader(ntr_program *program, ntr_read_memory read, void *user) {
     program->read = read;
     program->read_user = user;

@@ -136,6 +136,13 @@ static inline uint64_t ntr_program_cut(const ntr_program *program, uint64_t addr
  * executes itself again has two images of its file. NULL when out of memory. (NTR_API: libntrace-tools uses it.) */
 NTR_API uint32_t *ntr_program_first_images(const ntr_program *program, const ntr_allocator *allocator);
 
+/* Names the code of the image that was added last, raw bytes: a function of this address and size. Errors:
+ * NTR_E_MEMORY. (NTR_API: libntrace-tools uses it.) */
+NTR_API ntr_status ntr_program_name_image(ntr_program *program, const char *name, uint64_t address, uint64_t size);
+
+/* Returns name number `number` of an image; NULL: it has no more. (NTR_API: libntrace-tools uses it.) */
+NTR_API const char *ntr_program_name_of(const ntr_program *program, size_t index, size_t number);
+
 /* The same as ntr_program_insn, with a window (NULL: it is searched). */
 ntr_status ntr_program_decode(const ntr_program *program, ntr_place place, const ntr_code_window *window,
                               ntr_insn *insn);

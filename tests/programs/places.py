@@ -242,6 +242,38 @@ def replaced():
     check("extra" not in Run("coverage", "--to", "lcov", bundle).out, "functions of the file that did not run")
 
 
+# ---- generated code
+
+
+def jitted(mode):
+    folder, gcc = compiled(), need("riscv64-linux-gnu-gcc")
+    if not os.path.exists(os.path.join(folder, "jitted")):
+        source = os.path.join(os.path.dirname(os.path.abspath(__file__)), "jitted.c")
+        subprocess.run([gcc, "-g", "-O1", "-w", "-static", "-pthread", source, "-o", "jitted"], cwd=folder, check=True)
+    bundle = recorded(f"jitted_{mode}.ntrace", "./jitted", mode)
+    with open(os.path.join(bundle, "capture.json"), encoding="utf-8") as file:
+        for name in {image["name"] for image in json.load(file)["images"] if "symbol" in image}:
+            os.remove(name)  # the program leaves it in /tmp
+    return bundle
+
+
+NO_LINES = "lcov", "coverage --to json"  # generated code has none
+
+
+@case("code that is generated again at one address, with names in a perf map", "m")
+@case("code that is generated again at one address, with names in a jitdump file", "d")
+def generated(mode):
+    truth = {f"jitted_{k}": k + 1 for k in range(4)} | {"moved_here": 1, "same_bytes_new_name": 2}
+    compare(jitted(mode), truth, without=NO_LINES)
+
+
+@case("code that is generated again for four threads, with a perf map", "t")
+@case("code that is generated again for four threads, with a jitdump file", "dt")
+def generated_threads(mode):
+    truth = {f"round_{k}": 4 for k in range(20)}
+    compare(jitted(mode), truth, without=NO_LINES)
+
+
 # ---- execve
 
 
