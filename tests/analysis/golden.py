@@ -128,7 +128,7 @@ def sqlite():
 # ---- the files that the unit tests of exporters compare: tests/unit/export/world.h has the program
 
 UNIT = os.path.join(HERE, "..", "..", "unit", "export", "golden")
-UNIT_LINES = {"main.c": {11: 3, 12: 3, 13: 3, 14: 1, 15: 1},
+UNIT_LINES = {"main.c": {11: 1, 12: 3, 13: 3, 14: 1, 15: 1},
               "work.c": {21: 3, 22: 3, 23: 0, 24: 3, 31: 0, 32: 0, 33: 0, 34: 0}}
 OF_MAIN, OF_WORK = 12, 9
 
