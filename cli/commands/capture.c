@@ -1,3 +1,4 @@
+#include "commands/capture_linux.h"
 #include "commands/capture_run.h"
 #include "options/options.h"
 #include "options/diagnostics.h"
@@ -35,6 +36,14 @@ static const struct cli_option capture_table[] = {
     CLI_STRING(0, "script", "openocd|gdb", S, script,
                "write a script for OpenOCD or GDB that captures; no connection is used"),
     CLI_STRING(0, "words", "FILE", S, words, "make the bundle from the file that such a script has written"),
+    CLI_FLAG(
+        0, "linux", S, linux_files,
+        "on the target: use the kernel's own files of CoreSight devices; no topology, no connection. With a program, "
+        "trace it from its first instruction to its end"),
+    CLI_FLAG(0, "all", S, all, "--linux: trace all harts that are online"),
+    CLI_FLAG(0, "read-only", S, read_only, "--linux: only read what the sink holds, such as a trace of the boot"),
+    CLI_FLAG(0, "perf", S, perf, "--linux: record through perf; -o is then a perf.data"),
+    CLI_STRING(0, "root", "DIR", S, root, "--linux: /sys and /dev are below this folder (default: /)"),
     CLI_FLAG('q', "quiet", S, quiet, "no progress and no summary"),
     {0},
 };
@@ -95,10 +104,15 @@ static int capture_run_all(struct capture_run *run) {
 static int capture_run(const void *options, char **operands) {
     struct capture_run *run = calloc(1, sizeof *run);
 
-    (void)operands;
     if (!run) return cli_fail("out of memory");
     run->options = options;
     cli_target_catch_stop();
+    if (run->options->linux_files || operands[0]) {
+        const int status = run->options->linux_files ? capture_linux(options, operands)
+                                                     : cli_fail("%s: a program needs --linux", operands[0]);
+        free(run);
+        return status;
+    }
     int status = capture_run_all(run);
     cli_target_close(&run->target);
     free(run->words);
@@ -107,9 +121,9 @@ static int capture_run(const void *options, char **operands) {
 }
 
 const struct cli_command cli_capture = {
-    .operands = "",
+    .operands = "[-- PROGRAM [ARGUMENT]...]",
     .min_operands = 0,
-    .max_operands = 0,
+    .max_operands = -1,
     .groups = groups,
     .size = sizeof(struct capture_options),
     .run = capture_run,
@@ -130,12 +144,18 @@ const struct cli_command cli_capture = {
         "If the topology has a PIB sink or an ATB bridge and no RAM sink, the trace is started and stopped, and read at\n"
         "the other end, for example by 'ntrace top'.\n"
         "\n"
+        "With --linux, on the target, no debugger and no topology are needed: enable_source, enable_sink, buffer_size and\n"
+        "/dev/tmc_etrN of the kernel are used. The bundle has the program, its libraries, the code of the kernel and its\n"
+        "symbols. The devices are left as they were, also when the command is interrupted or killed.\n"
+        "\n"
         "The exit status is 1 if trace was lost, and 2 if nothing was captured, or nothing that --when wants.\n"
         "docs/capture.md has examples for OpenOCD, J-Link, probe-rs and Linux on the target.",
     .examples =
         "  ntrace capture -o x.ntrace -e firmware.elf -t soc.json --openocd localhost:6666 --for 2s\n"
         "  ntrace capture -o x.ntrace -e firmware.elf -t soc.json --gdb localhost:3333 --resume --until-halt\n"
         "  ntrace capture -o x.ntrace -e app.elf -t soc.json --mem /dev/mem --buffer 0x90000000:0x100000 --for 1s\n"
+        "  ntrace capture --linux --hart 5 -o x.ntrace -- ./program\n"
+        "  ntrace capture --linux --read-only -o boot.ntrace\n"
         "  ntrace capture --script openocd -o capture.tcl -t soc.json --for 1s\n"
         "  ntrace capture -o x.ntrace -e firmware.elf -t soc.json --words words.txt",
 };

@@ -76,9 +76,10 @@ struct capture_options {
     struct cli_connection connection;
     struct cli_encoder encoder;
     struct cli_images images;
-    const char *bundle, *topology, *sink, *run_for, *script, *words;
+    const char *bundle, *topology, *sink, *run_for, *script, *words, *root;
     struct cli_list buffers, sets, harts;
     int until_full, until_halt, resume, halt, restore, keep, quiet, when;
+    int linux_files, all, read_only, perf; /* --linux */
     int64_t loop;
 };
 
