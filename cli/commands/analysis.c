@@ -1,4 +1,5 @@
 #include "commands/analysis.h"
+#include "io/maps.h"
 #include "io/follow.h"
 #include "commands/decode_threads.h"
 #include "io/debug_files.h"
@@ -87,6 +88,7 @@ int cli_analysis_open(struct cli_analysis *a, const char *path, const struct cli
     if (!a->data.functions) return out_of_memory(a);
     if (a->trace.bundle) cli_tasks_load(a->path, &a->tasks);
     if (a->trace.perf) cli_tasks_of_perf(a->trace.perf, a->path, &a->tasks);
+    if (!a->tasks && cli_maps_tasks(&options->images.maps, &a->tasks) != CLI_OK) return CLI_FAILED;
     ntr_functions_set_tasks(a->data.functions, a->tasks);
     return a->answer ? CLI_OK : open_decoder(a);
 }

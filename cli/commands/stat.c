@@ -3,6 +3,7 @@
 #include "io/output.h"
 #include "options/diagnostics.h"
 #include "options/selection.h"
+#include "text/losses.h"
 #include "text/statistics.h"
 #include "io/message_window.h"
 #include "io/trace.h"
@@ -16,11 +17,14 @@ struct stat_options {
     struct cli_images images;
     struct cli_selection selection;
     struct cli_result result;
+    int64_t tick_rate;
 };
 
 static const struct cli_option stat_table[] = {
     CLI_CHOICE(0, "format", "text|jsonl", struct stat_options, result.format, CLI_FORMAT_TEXT,
                "output format: tables (default) or JSON lines"),
+    CLI_NUMBER(0, "tick-rate", "HZ", struct stat_options, tick_rate, 1, INT64_MAX, 0,
+               "ticks of the timestamps in a second, for overflows a second (default: that of the bundle)"),
     {0},
 };
 
@@ -70,7 +74,8 @@ static int write_execution(const struct execution *e, const struct cli_trace *tr
     return cli_trace_totals(trace, &e->counts);
 }
 
-static int count_messages(struct cli_trace *trace, const struct cli_window *window, struct cli_statistics *statistics) {
+static int count_messages(struct cli_trace *trace, const struct cli_window *window, struct cli_statistics *statistics,
+                          struct cli_losses *losses) {
     struct cli_defects defects = {.file = trace->input.name};
     struct cli_message_window part;
     ntr_message message;
@@ -82,6 +87,7 @@ static int count_messages(struct cli_trace *trace, const struct cli_window *wind
         any = true;
         if (message.defect) cli_defect_add(&defects, &trace->params, &message);
         cli_statistics_add(statistics, &message);
+        cli_losses_add(losses, &trace->params, &message);
     }
     cli_message_window_close(&part);
     return cli_trace_part_status(trace, window, any, cli_defect_summary(&defects));
@@ -123,19 +129,22 @@ static void write_processes(const struct cli_trace *trace, struct cli_rows *rows
 }
 
 static int stat_trace(struct cli_trace *trace, const struct cli_window *window, struct execution *execution,
-                      struct cli_rows *rows) {
+                      uint64_t tick_rate, struct cli_rows *rows) {
     struct cli_statistics *statistics = calloc(1, sizeof *statistics);
 
-    if (!statistics) return cli_fail("out of memory");
-    int status = count_messages(trace, window, statistics);
+    struct cli_losses losses;
+    int status = cli_losses_open(&losses) && statistics ? count_messages(trace, window, statistics, &losses)
+                                                        : cli_fail("out of memory");
     if (status != CLI_FAILED) {
         write_container(trace, rows);
         write_processes(trace, rows);
         cli_statistics_write(statistics, trace->params.dialect, trace->input.name, ntr_reader_idle(&trace->reader),
                              rows);
+        cli_losses_write(&losses, tick_rate, rows);
         int executed = write_execution(execution, trace, rows);
         if (executed > status) status = executed;
     }
+    cli_losses_release(&losses);
     free(statistics);
     return status;
 }
@@ -164,8 +173,11 @@ static int stat_run(const void *options, char **operands) {
     int status = open_program(&trace, o, &window, &execution);
     if (status == CLI_OK) status = cli_output_open(&out, o->result.path);
     if (status == CLI_OK) {
+        const uint64_t rate = o->tick_rate   ? (uint64_t)o->tick_rate
+                              : trace.bundle ? ntr_bundle_capture(trace.bundle)->ticks_per_second
+                                             : 0;
         struct cli_rows rows = {&out, (enum cli_format)o->result.format, NULL};
-        status = cli_output_close(&out, stat_trace(&trace, &window, &execution, &rows));
+        status = cli_output_close(&out, stat_trace(&trace, &window, &execution, rate, &rows));
     }
     ntr_decoder_free(execution.decoder);
     cli_trace_close(&trace);
@@ -179,9 +191,10 @@ const struct cli_command cli_stat = {
     .groups = groups,
     .size = sizeof(struct stat_options),
     .run = stat_run,
-    .about = "Shows the size of the stream, its mix of messages and fields, the reasons of synchronizations and\n"
-             "stops, and the share of each source. 'longest gap' is the longest run of bytes without a synchronizing\n"
-             "message. With a program, also shows totals of the execution and the trace bits per instruction.",
+    .about =
+        "Shows the size of the stream, its mix of messages and fields, the reasons of synchronizations and\n"
+        "stops, and the share of each source. 'longest gap' is the longest run of bytes without a synchronizing\n"
+        "message. 'FIFO overflows' says how often messages were lost, and for which share of the time. With a program, also shows totals of the execution and the trace bits per instruction.",
     .examples = "  ntrace stat trace.nex\n"
                 "  ntrace stat --src-bits 2 --format jsonl capture.nex.zst",
 };

@@ -25,6 +25,12 @@ const struct cli_option cli_image_options[] = {
         "only the symbols of FILE, for code that the trace has from elsewhere (repeatable): an ELF file, a copy of "
         "/proc/kallsyms, a System.map, a Linux kernel that is not compressed, or the module NAME (.ko); NAME is shown as the image, for "
         "example kernel=Image; @BIAS is added to all addresses"),
+    CLI_LIST(
+        0, "map", "PID=FILE", struct cli_images, maps.list,
+        "program of process PID (repeatable): an ELF file, or a copy of /proc/PID/maps, whose files are found below "
+        "--sysroot. Linux writes the number of the running thread to scontext: --threads says which are of PID"),
+    CLI_STRING(0, "threads", "FILE", struct cli_images, maps.threads,
+               "output of 'ps -eLo pid,tid,comm': the threads of the processes of --map, and the names of both"),
     CLI_LIST(0, "image-path", "DIR", struct cli_images, folders,
              "perf.data: folder with files that its processes had mapped, found by name and build id (repeatable)"),
     CLI_STRING(
@@ -283,6 +289,7 @@ static int add_image(const struct cli_item *item, ntr_program *program, bool mod
 }
 
 int cli_images_load(const struct cli_images *images, ntr_program *program) {
+    if (cli_maps_load(&images->maps, images->sysroot, program) != CLI_OK) return CLI_FAILED;
     for (unsigned modules = 0; modules < 2;
          modules++) /* modules last: their addresses come from the symbols of other files */
         for (size_t i = 0; i < images->list.count; i++) {

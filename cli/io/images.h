@@ -1,7 +1,8 @@
-/* Options --elf, --raw, --jitdump, --perf-map and --symbols: the program images of a trace. */
+/* Options --elf, --raw, --jitdump, --perf-map, --symbols and --map: the program images of a trace. */
 #ifndef CLI_IO_IMAGES_H
 #define CLI_IO_IMAGES_H
 
+#include "io/maps.h"
 #include "options/options.h"
 
 #include <ntrace/dialect.h>
@@ -10,6 +11,7 @@
 struct cli_images {
     struct cli_list list;
     struct cli_list folders; /* perf.data: where its files are */
+    struct cli_maps maps;
     const char *sysroot;     /* perf.data: folder in which the paths of its files are */
     const char *isa;         /* of code whose file does not say it, and more extensions of code whose file does */
 };

@@ -3,8 +3,7 @@
 #include "dialect/params.h"
 #include "perf/state.h"
 
-#include <ntrace/reader.h>
-#include <ntrace/transport.h>
+#include <ntrace/frames.h>
 
 #include <errno.h>
 #include <fcntl.h>
@@ -90,123 +89,70 @@ static const struct ntr_perf_fragment *first_fragment(const struct ntr_perf_data
     return NULL;
 }
 
-/* ---- CoreSight frames */
+/* ---- CoreSight frames: messages of several IDs in one stream; SRC says which CPU sent a message. A message continues
+ * in the next fragment of the buffer, unless something is missing between both. */
 
-enum { ATB_IDS = 128 };
-
-/* Messages of several IDs may be interleaved byte by byte. */
-struct deframed {
+struct payload {
     const ntr_allocator *allocator;
-    struct payload {
-        uint8_t *bytes;
-        size_t size, capacity;
-    } of[ATB_IDS];
-    size_t size; /* of all */
+    uint8_t *bytes;
+    size_t size, capacity;
 };
 
-static void release_payloads(struct deframed *from) {
-    for (unsigned id = 0; id < ATB_IDS; id++) ntr_dealloc(from->allocator, from->of[id].bytes);
-}
+static ntr_status take_payload(void *user, const uint8_t *bytes, size_t size) {
+    struct payload *to = user;
 
-static ntr_status take_payload(void *user, unsigned id, const uint8_t *bytes, size_t size) {
-    struct deframed *to = user;
-    struct payload *p = &to->of[id % ATB_IDS];
-
-    if (ntr_reserve(to->allocator, (void **)&p->bytes, &p->capacity, p->size + size, 1)) return NTR_E_MEMORY;
-    memcpy(p->bytes + p->size, bytes, size);
-    p->size += size;
+    if (ntr_reserve(to->allocator, (void **)&to->bytes, &to->capacity, to->size + size, 1)) return NTR_E_MEMORY;
+    memcpy(to->bytes + to->size, bytes, size);
     to->size += size;
     return NTR_OK;
 }
 
-/* The payload of one ID after the other, in new memory; SRC says which CPU sent a message. NULL: out of memory. */
-static uint8_t *join_payloads(const struct deframed *from) {
-    uint8_t *all = ntr_alloc(from->allocator, from->size + 1, 1), *at = all;
+static ntr_status take_off(const struct ntr_perf_data *data, ntr_frames **frames, struct ntr_perf_fragment *f) {
+    struct payload to = {.allocator = data->allocator};
+    ntr_frames_options options;
+    ntr_status status = NTR_OK;
 
-    for (unsigned id = 0; all && id < ATB_IDS; id++) {
-        if (from->of[id].size) memcpy(at, from->of[id].bytes, from->of[id].size);
-        at += from->of[id].size;
+    if (f->loss || f->apart) {
+        ntr_frames_free(*frames);
+        *frames = NULL;
     }
-    return all;
-}
-
-static ntr_status push_frames(ntr_transport_reader *reader, const struct ntr_perf_fragment *f) {
-    enum { FRAME_BEATS = 256 };
-    uint16_t beats[FRAME_BEATS];
-    int held = -1;
-
-    for (size_t at = 0; at < f->size; at += FRAME_BEATS) {
-        size_t some = f->size - at < FRAME_BEATS ? (size_t)f->size - at : FRAME_BEATS;
-        TRY(ntr_transport_reader_push(reader, beats, ntr_beats_unpack(8, &held, f->bytes + at, some, beats)));
-    }
-    return ntr_transport_reader_end(reader);
-}
-
-/* The bytes inside the frames, in new memory. */
-static ntr_status deframe(const struct ntr_perf_data *data, const struct ntr_perf_fragment *f, uint8_t **bytes,
-                          size_t *size) {
-    ntr_reader_options options;
-    struct deframed *to = ntr_alloc(data->allocator, 1, sizeof *to);
-    ntr_status status = NTR_E_MEMORY;
-
-    if (!to) return NTR_E_MEMORY;
-    to->allocator = data->allocator;
-    ntr_reader_options_init(&options);
-    if (f->wrapped) options.begin = NTR_BEGIN_ANYWHERE;
-    options.sink = take_payload;
-    options.user = to;
+    ntr_frames_options_init(&options);
+    options.cut = f->wrapped;
     options.allocator = data->allocator;
-    ntr_transport_reader *reader = ntr_transport_reader_new(ntr_transport_find("coresight"), &options, &status);
-    if (reader) status = push_frames(reader, f);
-    ntr_transport_reader_free(reader);
-    *size = to->size;
-    *bytes = status == NTR_OK ? join_payloads(to) : NULL;
-    release_payloads(to);
-    ntr_dealloc(data->allocator, to);
-    return status == NTR_OK && !*bytes ? NTR_E_MEMORY : status;
-}
-
-static ntr_status take_frames(struct ntr_perf_data *data, const struct ntr_perf_buffer *buffer,
-                              struct ntr_perf_fragment *f) {
-    uint8_t *bytes;
-    size_t size;
-
-    (void)buffer;
-    if (!f->size) return NTR_OK;
-    TRY(deframe(data, f, &bytes, &size));
+    if (!*frames) *frames = ntr_frames_new(&options, &status);
+    if (status == NTR_OK) status = ntr_frames_push(*frames, f->bytes, (size_t)f->size, take_payload, &to);
+    if (status != NTR_OK) {
+        ntr_dealloc(data->allocator, to.bytes);
+        return status;
+    }
     ntr_dealloc(data->allocator, f->copy);
-    f->bytes = f->copy = bytes;
-    f->size = size;
+    f->bytes = f->copy = to.bytes;
+    f->size = to.size;
     return NTR_OK;
 }
 
-/* The share of defects, in 1000, when the bytes are read as messages. */
-static unsigned defects(const ntr_params *params, const uint8_t *bytes, size_t size) {
-    enum { SAMPLE_BYTES = 64 << 10 };
-    ntr_reader reader;
-    ntr_message message;
-    unsigned good = 0, bad = 0;
+static ntr_status take_frames(struct ntr_perf_data *data, const struct ntr_perf_buffer *buffer) {
+    ntr_frames *frames = NULL;
+    ntr_status status = NTR_OK;
 
-    if (!bytes || ntr_reader_init(&reader, params) != NTR_OK) return 1000;
-    ntr_reader_seek_start(&reader);
-    ntr_reader_feed(&reader, bytes, size < SAMPLE_BYTES ? size : SAMPLE_BYTES, true);
-    while (ntr_reader_next(&reader, &message) == NTR_OK)
-        *(message.defect || ntr_tcode_is_reserved(params->dialect, message.tcode) ? &bad : &good) += 1;
-    return good + bad ? 1000 * bad / (good + bad) : 1000;
+    for (size_t i = 0; i < buffer->fragment_count && status == NTR_OK; i++)
+        if (buffer->fragments[i].size) status = take_off(data, &frames, &buffer->fragments[i]);
+    ntr_frames_free(frames);
+    return status;
 }
 
-/* Returns whether the bytes are better messages when frames are taken off. */
-static ntr_status are_frames(const struct ntr_perf_data *data, bool *frames) {
-    const struct ntr_perf_fragment *f = first_fragment(data);
-    uint8_t *bytes;
-    size_t size;
+/* Returns whether any fragment has frames. */
+static bool are_frames(const struct ntr_perf_data *data) {
+    unsigned skip;
 
-    *frames = false;
-    if (!f || f->size % 16) return NTR_OK;
-    TRY(deframe(data, f, &bytes, &size));
-    *frames = defects(&data->params, bytes, size) < defects(&data->params, f->bytes, (size_t)f->size);
-    ntr_dealloc(data->allocator, bytes);
-    return NTR_OK;
+    for (size_t i = 0; i < data->buffer_count; i++) {
+        for (size_t k = 0; k < data->buffers[i].fragment_count; k++) {
+            const struct ntr_perf_fragment *f = &data->buffers[i].fragments[k];
+            if (f->size % NTR_FRAME_BYTES == 0 && ntr_frames_seen((ntr_bytes){f->bytes, (size_t)f->size}, &skip))
+                return true;
+        }
+    }
+    return false;
 }
 
 /* ---- AUXTRACE_INFO */
@@ -292,7 +238,6 @@ ntr_status ntr_perf_form_find(struct ntr_perf_data *data) {
     const struct ntr_perf_fragment *first = first_fragment(data);
     struct block_header h;
     const char *pmu;
-    bool frames;
 
     TRY(find_pmu(data, &pmu));
     if (!first) return ntr_perf_fail(&data->file, NTR_E_FORMAT, "%s: expected AUX data, found none", data->path);
@@ -302,10 +247,10 @@ ntr_status ntr_perf_form_find(struct ntr_perf_data *data) {
         return ntr_perf_fail(&data->file, NTR_E_UNSUPPORTED,
                              "%s: the trace is E-Trace (FORMAT 0 in AUXTRACE_INFO), not N-Trace", data->path);
     if (read_header(first, &h)) return find_blocks(data, &h);
-    TRY(are_frames(data, &frames));
-    if (!frames) return NTR_OK;
+    if (!are_frames(data)) return NTR_OK;
     data->form = NTR_PERF_FRAMES;
-    return for_each(data, take_frames);
+    for (size_t i = 0; i < data->buffer_count; i++) TRY(take_frames(data, &data->buffers[i]));
+    return NTR_OK;
 }
 
 bool ntr_perf_data_seen(ntr_bytes beginning) {

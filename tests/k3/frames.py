@@ -274,5 +274,52 @@ def _():
     matches("expected N or #N", Run("dump", sample("frames.cs"), "--from", "elsewhere", status=2).err, "error")
 
 
+# ---- processes of a raw stream, and what was lost
+
+
+@case("--map and --threads: scontext is the number of a thread; processes have names")
+def _():
+    listed = write("ps.txt", b"    PID     TID COMMAND\n   2000    2000 manager\n   2000    2120 worker\n   2121    2121 progB\n")
+    maps = b"".join(b"%08x-%08x %s %08x 08:01 42 /usr/bin/progA\n" % (0x10000 + at, 0x10000 + at + size, flags, at)
+                    for at, size, flags in ((0, 0x61000, b"r-xp"), (0x61000, 0x3000, b"r--p")))
+    kernel = ["-e", sample("sysroot/boot/vmlinux")]
+    options = ["--map", "2000=" + write("maps.txt", maps + b"7ffd0000-7ffd2000 rw-p 00000000 00:00 0 [stack]\n"), "--threads", listed,
+               "--map", "2121=" + sample("sysroot/usr/bin/progB"), "--sysroot", sample("sysroot"), *kernel]
+    for hart in HARTS:
+        found, _ = decode(sample("frames.cs"), *options, "--src", hart)
+        same(found, truth(f"hart{hart}"), f"hart {hart}")
+    rows = Run("profile", sample("frames.cs"), *options, "--by", "process", "--format", "jsonl").rows()
+    names = " ".join(str(row.get("name", row.get("process"))) for row in rows)
+    for name in ("manager", "progB"):
+        matches(name, names, "the names of processes")
+    for value, expected in (("2000", "expected PID=FILE"), ("x=y", "expected PID=FILE"), ("1=" + listed, "expected a line of /proc/PID/maps")):
+        matches(expected, Run("decode", sample("frames.cs"), "--map", value, *kernel, status=2).err, value)
+
+
+@case("stat: how often the FIFO has lost messages, and for which share of the time")
+def _():
+    for name in ("frames_loss.cs", "frames_many.cs"):
+        rows = Run("dump", sample(name), "--format", "jsonl", "--src-bits", 12).rows()
+        time, since, losses, lost, all_ = {}, {}, 0, 0, 0
+        for row in rows:
+            fields = row["fields"]
+            source, stamp = fields["SRC"], fields.get("TSTAMP")
+            if stamp is not None:
+                now = stamp if "SYNC" in fields else time[source] + stamp
+                before = time.get(source)
+                if source in time:
+                    all_ += now - time[source]
+                    lost += now - since.pop(source) if source in since and row["name"] != "Error" else 0
+                time[source] = now
+            if row["name"] == "Error":
+                losses += 1
+                since.setdefault(source, before)
+        row = next(row for row in Run("stat", sample(name), "--src-bits", 12, "--tick-rate", 24000000, "--format", "jsonl", status=None).rows()
+                   if "FIFO overflows" in row.values())
+        equal((row["overflows"], row["ticks_without_trace"]), (losses, lost), f"{name}: overflows and ticks")
+        check(losses and lost and abs(row["%_of_the_time_without_trace"] - 100 * lost / all_) < 0.01, str(row))
+        check(abs(row["overflows_a_second_of_each_hart"] - losses * 24e6 / all_) < 0.1, str(row))
+
+
 if __name__ == "__main__":
     main()

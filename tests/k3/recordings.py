@@ -1,0 +1,126 @@
+#!/usr/bin/env python3
+"""perf.data in the layout of SpacemiT's kernel, made by a writer of its own: other harts, trace IDs, widths of SRC, threads, fragments.
+
+usage: recordings.py NTRACE
+"""
+import os
+import struct
+import sys
+
+sys.path += [os.path.join(sys.path[0], ".."), os.path.join(sys.path[0], "..", "perf")]
+from coresight import BARRIER, frames, with_source
+from harness import Run, case, check, main, matches, scratch, write
+from perf_file import TRUNCATED, File
+from samples import samples, truth
+
+KERNEL, PROGRAM_BYTES = 0xffffffff80200000, 0x61000
+PROCESSES = {2120: "progA", 2121: "progB"}
+
+
+def stored(name):
+    with open(os.path.join(samples(), name), "rb") as file:
+        return file.read()
+
+
+class K3(File):
+    """`harts`: {SRC: trace ID}. One buffer has the messages of all; the CPU that stops last copies it."""
+
+    def __init__(self, harts, width=12, inhibit=0, form=1, cpus=16):
+        super().__init__()
+        self.harts, self.width, self.last = harts, width, max(harts)
+        words = [self.pmu_type << 32 | cpus]
+        for cpu in range(cpus):
+            words += [cpu, 5, form, 1, inhibit, width, cpu]
+        self.info(8, words)
+        self.kernel(KERNEL, 0x1000, KERNEL)
+        for cpu, identity in harts.items():
+            self.start(2120, 20, cpu)  # ITRACE_START
+            self.add(21, 0, struct.pack("<Q", 1 << 56 | 0x1a3b77 << 8 | identity), 0, time=5, cpu=cpu)
+
+    def process(self, pid, program, threads=(), time=10):
+        self.comm(pid, program, time, is_exec=True)
+        self.mmap2(pid, 0x10000, PROGRAM_BYTES, 0, f"/usr/bin/{program}", time + 1)
+        for tid in threads:
+            self.fork(pid, pid, time + 2, tid=tid)
+
+    def streams(self):
+        return {identity: with_source(stored(f"hart{old}.nex"), new, self.width)
+                for old, (new, identity) in zip((5, 1), self.harts.items())}
+
+    def trace(self, data, flags=0, skip=0, time=100):
+        self.aux(data, time, 2120, cpu=self.last, flags=flags, skip=skip)
+
+
+def recorded(harts, width=12, threads=None, cuts=(), **more):
+    recording = K3(harts, width, **more)
+    for pid, program in PROCESSES.items():
+        if threads is None:
+            recording.process(pid, program)
+        else:
+            recording.process(threads[program], program, [pid])
+    data, begin = frames(recording.streams(), width, repeat=5), 0
+    for end in (*cuts, len(data)):
+        recording.trace(data[begin:end], time=100 + begin)
+        begin = end
+    return write("k3.data", recording.bytes())
+
+
+def decode(path, *options, status=0):
+    run = Run("decode", path, "--sysroot", "sysroot", "--output", "pc", *options, status=status, cwd=samples(), env={"HOME": scratch()})
+    return run.lines(), run.err
+
+
+def exact(path, harts):
+    for old, new in zip((5, 1), harts):
+        found, said = decode(path, "--src", new)
+        expected = truth(f"hart{old}").decode().splitlines()
+        place = next((at for at, pair in enumerate(zip(found, expected)) if pair[0] != pair[1]), min(len(found), len(expected)))
+        check(found == expected, f"hart {new}: {len(found)} of {len(expected)} program counters, {place} equal: {said[:400]}")
+
+
+@case("other harts and trace IDs", {9: 0x13, 14: 0x6f}, 12)
+@case("SRC of 6 bits", {6: 1, 3: 2}, 6)
+@case("SRC of 4 bits", {15: 0x40, 0: 0x41}, 4)
+def _(harts, width):
+    exact(recorded(harts, width), harts)
+
+
+@case("contexts are threads of processes with other numbers")
+def _():
+    harts = {5: 11, 1: 3}
+    exact(recorded(harts, threads={"progA": 900, "progB": 70000}), harts)
+
+
+@case("fragments that end inside a message continue in the next one")
+def _():
+    harts = {5: 11, 1: 3}
+    exact(recorded(harts, cuts=(16 * 100, 16 * 101, 16 * 7000)), harts)
+
+
+@case("a barrier in the middle of a fragment: a gap, and nothing is decoded across it")
+def _():
+    harts = {5: 11, 1: 3}
+    recording = K3(harts)
+    for pid, program in PROCESSES.items():
+        recording.process(pid, program)
+    data = frames(recording.streams(), 1, repeat=5)
+    half = len(data) // 32 * 16
+    recording.trace(data[:half] + BARRIER + data[half + 16 * 200:], TRUNCATED)
+    path = write("k3.data", recording.bytes())
+    for hart in harts:
+        found, _ = decode(path, "--src", hart, status=1)
+        expected = truth(f"hart{hart}").decode().splitlines()
+        head = next(at for at, pair in enumerate(zip(found, expected)) if pair[0] != pair[1])
+        tail = len(found) - head
+        check(head > 1000 and tail > 1000 and found[head:] == expected[len(expected) - tail:], f"hart {hart}: {head}, {tail}")
+
+
+@case("FORMAT 0, E-Trace, is refused by name")
+def _():
+    recording = K3({5: 11, 1: 3}, form=0)
+    recording.trace(frames(recording.streams(), 1))
+    matches("E-Trace", decode(write("k3.data", recording.bytes()), status=2)[1], "the reason")
+
+
+if __name__ == "__main__":
+    main()
