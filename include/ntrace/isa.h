@@ -89,6 +89,11 @@ NTR_API unsigned ntr_insn_length(uint16_t first);
  * Errors: NTR_E_SPACE when it is longer than `size`; insn->size is then its length, or 2 with less than two bytes. */
 NTR_API ntr_status ntr_insn_decode(const uint8_t *bytes, size_t size, uint64_t pc, unsigned isa, ntr_insn *insn);
 
+/* Returns whether a ratified extension, but for Zibi, defines the encoding at `bytes`. Any other encoding may be a
+ * custom jump or branch, which an encoder sends like an indirect jump when it is taken (section 15.8). `size` is at
+ * least 4, or that of the instruction. */
+NTR_API bool ntr_insn_is_standard(const uint8_t *bytes, size_t size, unsigned isa);
+
 #ifdef __cplusplus
 }
 #endif

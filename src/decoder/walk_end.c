@@ -33,7 +33,7 @@ typedef enum walk_action {
 static const uint8_t actions[][NTR_GOAL_KINDS] = {
     /*                          HISTORY TAKEN    ADDRESS  TRAP           SYNC     NOTIFY         STOP           SELF */
     [NTR_FLOW_LINEAR] = {BAD, BAD, CUSTOM, FALL, FALL, FALL, FALL, FALL},
-    [NTR_FLOW_BRANCH] = {BAD, TAKE_BRANCH, BAD, INFER, OUTCOME, OUTCOME, INFER, SELF},
+    [NTR_FLOW_BRANCH] = {BAD, TAKE_BRANCH, CUSTOM, INFER, OUTCOME, OUTCOME, INFER, SELF},
     [NTR_FLOW_DIRECT_JUMP] = {BAD, TRACED_JUMP, BAD, INFER, INFER, INFER, INFER, INFER},
     [NTR_FLOW_DIRECT_CALL] = {BAD, TRACED_JUMP, BAD, INFER, INFER, INFER, INFER, INFER},
     [NTR_FLOW_INDIRECT_JUMP] = {BAD, BAD, ADDRESS, INFER_UNKNOWN, ADDRESS, ADDRESS, INFER_UNKNOWN, INFER_UNKNOWN},
@@ -172,14 +172,11 @@ static ntr_status go_unknown(ntr_decoder *d, ntr_source *s, const ntr_walk_reque
 
 /* Returns whether the last instruction of the range has a custom or reserved encoding and so may be a jump. */
 static bool ends_custom(const ntr_decoder *d, const ntr_source *s, const code_range *range) {
-    uint8_t code[2];
+    const ntr_place place = ntr_place_at(&s->context, d->message.offset, range->last);
+    uint8_t code[4];
     if (range->instructions == 0) return false;
-    if (ntr_program_read(d->config.program, ntr_place_at(&s->context, d->message.offset, range->last), code, 2) != 2)
-        return false;
-    enum { OPCODE_CUSTOM_0 = 0x0b, OPCODE_CUSTOM_1 = 0x2b, OPCODE_CUSTOM_2 = 0x5b, OPCODE_CUSTOM_3 = 0x7b };
-    unsigned opcode = code[0] & 0x7f;
-    return opcode == OPCODE_CUSTOM_0 || opcode == OPCODE_CUSTOM_1 || opcode == OPCODE_CUSTOM_2 ||
-           opcode == OPCODE_CUSTOM_3 || ntr_insn_length((uint16_t)(code[0] | code[1] << 8)) > 4;
+    const size_t size = ntr_program_read(d->config.program, place, code, sizeof code);
+    return size >= 2 && !ntr_insn_is_standard(code, size, ntr_program_isa(d->config.program, place));
 }
 
 static ntr_status go_custom(ntr_decoder *d, ntr_source *s, const ntr_walk_request *request, const code_range *range) {

@@ -1,5 +1,6 @@
 /* Prints how the library classifies the instructions of a flat file, for insn.py:
- * classify FILE ADDRESS rv32|rv64[+zcmp+zcmt] -> one line each, "ADDRESS SIZE CLASS..." */
+ * classify FILE ADDRESS rv32|rv64[+zcmp+zcmt] [standard] -> one line each, "ADDRESS SIZE CLASS...", or "ADDRESS SIZE
+ * standard" or "unknown" */
 #include <ntrace/isa.h>
 
 #include <stdio.h>
@@ -37,7 +38,7 @@ static unsigned isa_of(const char *text) {
 
 int main(int argc, char **argv) {
     static uint8_t code[4 << 20];
-    FILE *file = argc == 4 ? fopen(argv[1], "rb") : NULL;
+    FILE *file = argc >= 4 ? fopen(argv[1], "rb") : NULL;
     if (!file) return 2;
     size_t size = fread(code, 1, sizeof code, file);
     fclose(file);
@@ -45,7 +46,11 @@ int main(int argc, char **argv) {
     ntr_insn insn;
     for (size_t at = 0; at < size; at += insn.size) {
         if (ntr_insn_decode(code + at, size - at, base + at, isa_of(argv[3]), &insn) != NTR_OK) return 1;
-        print(base + at, &insn);
+        if (argc == 5)
+            printf("%llx %u %s\n", (unsigned long long)(base + at), insn.size,
+                   ntr_insn_is_standard(code + at, size - at, isa_of(argv[3])) ? "standard" : "unknown");
+        else
+            print(base + at, &insn);
     }
     return 0;
 }

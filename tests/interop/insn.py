@@ -194,6 +194,57 @@ def judge(tool, extensions, isa, code):
     compare(ours, disassembly(tool, extensions, code, xlen), code, wrong)
 
 
+# Whole groups are standard (src/isa/standard.c): floating-point, vectors, with their loads and stores.
+GROUPS = (0x07, 0x27, 0x43, 0x47, 0x4b, 0x4f, 0x53, 0x57, 0x77)
+
+
+def groups(rng):
+    """Words of every major opcode that is standard, and of some that are not; most of the values that select an instruction."""
+    for _ in range(60000):
+        word = rng.getrandbits(27) << 5 | rng.choice((0x00, 0x03, 0x04, 0x05, 0x06, 0x08, 0x0b, 0x0c, 0x0d, 0x0e, 0x18, 0x19,
+                                                       0x1a, 0x1b, 0x1c, 0x1d)) << 2 & 0x1f | 3
+        yield word
+    for opcode in (0x03, 0x0f, 0x13, 0x1b, 0x23, 0x2f, 0x33, 0x3b, 0x63, 0x67, 0x73, 0x0b, 0x2b, 0x5b, 0x7b, 0x6b):
+        for funct3 in range(8):
+            for funct7 in range(128):
+                for rs2 in (0, 1, 2, 4, 5, rng.randrange(32)):
+                    yield funct7 << 25 | rs2 << 20 | rng.choice((0, 0, 5, 18)) << 15 | funct3 << 12 | rng.choice((0, 10, 9)) << 7 | opcode
+
+
+def is_newer(word, size, xlen):
+    """Standard, though LLVM 19 does not print it."""
+    if size != 4:
+        return False
+    opcode, funct3 = word & 0x7f, word >> 12 & 7
+    zilsd = xlen == 32 and opcode in (0x03, 0x23) and funct3 == 3
+    fence = opcode == 0x0f and funct3 < 2  # reserved fields are to be ignored
+    zalasr = opcode == 0x2f and word >> 27 in (6, 7)
+    pairs = opcode == 0x2f and word >> 27 == 5  # AMOCAS with odd registers
+    mop = word & 0xfe0fffff == 0xce004073  # MOP.RR.7, of which SSPUSH is a part
+    return mop or word in DEFINED_ALSO or opcode in GROUPS or zilsd or fence or zalasr or pairs
+
+
+def judge_standard(tool, extensions, isa, code):
+    """An encoding that LLVM knows is standard; one that it does not know is unknown, but for the groups."""
+    need(tool)
+
+    def wrong(line, pc, size, encoding, mnemonic, operands):
+        ours, word = line.split()[2], int(encoding.replace(" ", ""), 16)
+        if mnemonic in ("<unknown>", ".word", ".half", ".byte", ".insn"):
+            return None if ours == "unknown" or is_newer(word, size, int(isa[2:4])) else "unknown to LLVM"
+        reserved = mnemonic == "c.lui" and number(operands.split(",")[1]) == 0
+        # a distance of 32 and more is reserved in RV32, though LLVM prints it
+        far = isa == "rv32" and mnemonic in SHIFTS and number(operands.split(",")[-1]) > 31
+        return None if (ours == "standard") != (reserved or far) else "known to LLVM"
+
+    lines = run(sys.argv[1], flat(code), hex(BASE), isa, "standard").splitlines()
+    compare(lines, disassembly(tool, extensions, code, int(isa[2:4])), code, wrong)
+
+
+RATIFIED = ("+m,+a,+f,+d,+c,+h,+v,+zcb,+zba,+zbb,+zbc,+zbs,+zbkb,+zbkc,+zbkx,+zknd,+zkne,+zknh,+zksed,+zksh,+zicond,+zicbom,"
+            "+zicbop,+zicboz,+zimop,+zcmop,+zawrs,+zacas,+zabha,+zfh,+zfa,+svinval,+experimental-zicfiss,+experimental-zalasr")
+SHIFTS = ("c.slli", "c.srli", "c.srai", "slli", "srli", "srai", "bexti", "binvi", "bclri", "bseti", "rori")
+DEFINED_ALSO = (0x70200073, 0x00200073, 0x10400073)
 C = "+m,+a,+f,+d,+c,+v,+zcb,+zba,+zbb,+zbs,+svinval"
 ZCM = "+m,+a,+zca,+zcb,+zcmp,+zcmt"
 
@@ -207,6 +258,9 @@ def main():
             case(f"{tool}: every 16-bit encoding of RV{xlen}", tool, C, f"rv{xlen}", short)(judge)
             case(f"{tool}: longer encodings of RV{xlen}", tool, C, f"rv{xlen}", long)(judge)
             if "llvm" in tool:
+                case(f"{tool}: 16-bit encodings of RV{xlen} that are standard", tool, RATIFIED, f"rv{xlen}", short)(judge_standard)
+                case(f"{tool}: 32-bit encodings of RV{xlen} that are standard", tool, RATIFIED, f"rv{xlen}",
+                     b"".join(struct.pack("<I", w) for w in groups(rng)))(judge_standard)
                 case(f"{tool}: RV{xlen} with Zcmp and Zcmt", tool, ZCM, f"rv{xlen}+zcmp+zcmt", short)(judge)
     harness.main()
 

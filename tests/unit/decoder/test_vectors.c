@@ -71,6 +71,21 @@ static void custom_jumps_are_sent_like_indirect_ones(void **state) {
     decodes_to(&s, "raw 24 0D 00 0B 10 41 00 1B 84 00 07",
                "sync 3 100\nspan 100+2/4 indirect-jump 200\nspan 200+1/1 cut 202\nstop 0 202\n");
     scene_end(&s);
+    /* reserved encodings of OP, SYSTEM, BRANCH (2 and 3 are Zibi) and of a reserved opcode; not MUL, LW */
+    static const struct {
+        uint32_t word;
+        bool may_jump;
+    } words[] = {{0xfe007033, true}, {0xfe004073, true},  {0x0eb52f63, true}, {0x0eb53f63, true},
+                 {0x0000006b, true}, {0x02b50533, false}, {0x00052503, false}};
+    for (size_t i = 0; i < sizeof words / sizeof words[0]; i++) {
+        scene_start(&s, NULL);
+        code(&s, 0x100, ADD, words[i].word, C_ADD, C_EBREAK);
+        code(&s, 0x200, C_ADD, C_EBREAK);
+        decodes_to(&s, "raw 24 0D 00 0B 10 41 00 1B 84 00 07",
+                   words[i].may_jump ? "sync 3 100\nspan 100+2/4 indirect-jump 200\nspan 200+1/1 cut 202\nstop 0 202\n"
+                                     : "sync 3 100\nstop 0 ?\ngap NO_LANDING #2-#4 @4-@11 100 to ?\n");
+        scene_end(&s);
+    }
 }
 
 #define LOOP_OF_C "span 200+2/4 not-taken 208\nspan 208+2/4 indirect-jump 200\n"
