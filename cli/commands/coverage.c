@@ -6,6 +6,7 @@
 
 #include <ctype.h>
 #include <errno.h>
+#include <inttypes.h>
 #include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -19,6 +20,10 @@ static const struct cli_option coverage_table[] = {
     CLI_LIST(0, "fail-under", "[LEVEL=]PERCENT", S, fail_under,
              "exit with status 1 when less than PERCENT (0 to 100) is covered, of --level, or of LEVEL (repeatable)"),
     CLI_STRING(0, "merge", "FILE", S, merge, "also add the traces that FILE names, one in each line"),
+    CLI_FLAG(
+        0, "merge-builds", S, merge_builds,
+        "add traces of different builds: lines of functions that have moved are counted where the first trace has them; "
+        "functions that have changed are counted in the first build only"),
     CLI_STRING(
         0, "diff", "DIR", S, diff,
         "compare with the evidence of an earlier campaign; exit with status 1 when something is no longer covered"),
@@ -105,8 +110,41 @@ static void report_unparsed(const ntr_decisions *decisions) {
     if (failed > shown) cli_note("%zu more sources could not be parsed", failed - shown);
 }
 
+/* Adds the coverage of a trace to those before it. Traces of different sources are not added without a word. */
+static int add_coverage(struct coverage_run *run, const struct cli_analysis *a) {
+    ntr_cover_merge merged = {0};
+    ntr_coverage *alone = ntr_coverage_new(NULL);
+
+    if (!alone) return cli_fail("out of memory");
+    ntr_coverage_only(alone, run->only, run->options->only.count);
+    ntr_status status = ntr_coverage_add(alone, a->data.program, a->data.debug, a->data.tally);
+    if (status == NTR_OK && !run->begun) {
+        ntr_coverage_free(run->coverage);
+        run->coverage = alone;
+        run->begun = true;
+        return CLI_OK;
+    }
+    if (status == NTR_OK) status = ntr_coverage_merge(run->coverage, alone, run->options->merge_builds, &merged);
+    int result = CLI_OK;
+    if (status == NTR_E_STATE)
+        result =
+            cli_fail("%s: %s: %s is on line %u, and on line %u in the traces before it; the programs were built from "
+                     "different sources: use --merge-builds, or give traces of one build",
+                     a->path, merged.file, merged.function, merged.line, merged.other_line);
+    else if (status != NTR_OK)
+        result = cli_fail("%s: %s", a->path, ntr_status_text(status));
+    else if (merged.function)
+        cli_note("%s: another build: %" PRIu64 " functions have moved, %" PRIu64 " have other lines of code (%s: %s)%s",
+                 a->path, merged.moved, merged.changed, merged.file, merged.function,
+                 run->options->merge_builds ? "; functions with other lines are counted in the first build only"
+                                            : "; the counts of both builds are added");
+    ntr_coverage_free(alone);
+    return result;
+}
+
 static int add_results(struct coverage_run *run, const struct cli_analysis *a) {
-    ntr_status status = ntr_coverage_add(run->coverage, a->data.program, a->data.debug, a->data.tally);
+    if (add_coverage(run, a) != CLI_OK) return CLI_FAILED;
+    ntr_status status = NTR_OK;
     if (status == NTR_OK && run->decisions) status = ntr_decisions_end(run->decisions);
     if (status == NTR_OK && run->decisions && cli_coverage_wants_decisions(run->options))
         report_unparsed(run->decisions);
@@ -220,6 +258,8 @@ static int coverage_run(const void *options, char **operands) {
     struct coverage_run run = {.options = o};
 
     if (cli_coverage_thresholds(&run) != CLI_OK) return CLI_FAILED;
+    if (o->merge_builds && (o->evidence || o->level > LEVEL_BRANCH || o->level == LEVEL_OBJECT))
+        return cli_fail("--merge-builds: lines, branches and functions only, not with --evidence or this --level");
     if (o->pdf && !o->evidence) return cli_fail("--pdf prints the report of --evidence DIR");
     if (o->merge && o->exporting.analysis.partial) return cli_fail("--partial expects one trace, not --merge");
     if (!operands[0] && !o->merge) return cli_exporting_coverage(&o->exporting, NULL, NULL, CLI_OK);

@@ -18,7 +18,7 @@ struct coverage_options {
     struct cli_list fail_under;
     int level, format;
     const char *compile_commands, *justify, *evidence, *diff, *merge;
-    bool pdf;
+    bool pdf, merge_builds;
     struct cli_list clang_args, only;
 };
 
@@ -26,6 +26,7 @@ struct coverage_options {
 struct coverage_run {
     const struct coverage_options *options;
     ntr_coverage *coverage;
+    bool begun; /* a trace was added */
     ntr_decisions *decisions; /* NULL: not needed */
     ntr_object_coverage *object; /* NULL: not needed */
     struct cli_analysis_options analysis;

@@ -53,6 +53,21 @@ NTR_API void ntr_coverage_only(ntr_coverage *coverage, const char *const *only, 
 NTR_API ntr_status ntr_coverage_add(ntr_coverage *coverage, const ntr_program *program, ntr_debug_info *debug,
                                     ntr_tally *tally);
 
+/* How the functions of one coverage differ from the same functions (by file and linkage name) of another one. */
+typedef struct ntr_cover_merge {
+    uint64_t moved;   /* on another line, with the same lines of code below it */
+    uint64_t changed; /* with other lines of code */
+    const char *file, *function; /* one that has moved, otherwise one that has changed; NULL: none */
+    uint32_t line, other_line;   /* of `function`: in `from` and in `to` */
+} ntr_cover_merge;
+
+/* Adds the coverage of other runs, and compares the functions, of which *result tells. The sources were not the same if
+ * a function has moved: then returns NTR_E_STATE and adds nothing, unless `other_builds` is set. With `other_builds`,
+ * lines and branches of functions that have moved are added where `to` has them, and functions that have changed are
+ * left out. `from` must not be used afterwards, except for freeing it; the strings of *result are valid until then.
+ * Errors: NTR_E_STATE, NTR_E_MEMORY. */
+NTR_API ntr_status ntr_coverage_merge(ntr_coverage *to, ntr_coverage *from, bool other_builds, ntr_cover_merge *result);
+
 /* Return arrays sorted by (file, line), by (file, line, address), and by (file, line, linkage), and store the number of
  * elements in *count. The arrays are valid until the next ntr_coverage_add. */
 NTR_API const ntr_cover_line *ntr_coverage_lines(ntr_coverage *coverage, size_t *count);

@@ -1,41 +1,14 @@
 #include <ntrace/coverage.h>
 
+#include "analysis/coverage_state.h"
 #include "analysis/line_passes.h"
 #include "analysis/selected.h"
-#include "analysis/texts.h"
 #include "base/allocator.h"
 #include "base/macros.h"
 
 #include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
-
-/* A function of which at least one instruction was executed. */
-typedef struct ran_function {
-    const char *file, *linkage;
-    uint32_t line;
-} ran_function;
-
-struct ntr_coverage {
-    const ntr_allocator *allocator;
-    ntr_texts texts; /* file and function names */
-    const char *last_file, *last_kept; /* a file of the image that is being added, and its copy in `texts` */
-    ntr_cover_line *lines;
-    size_t line_count, line_capacity;
-    ntr_cover_branch *branches;
-    size_t branch_count, branch_capacity;
-    ntr_cover_function *functions;
-    size_t function_count, function_capacity;
-    ntr_cover_function *listed; /* the functions that have lines */
-    size_t listed_count, listed_capacity;
-    ran_function *ran; /* executed functions of the run that is being added */
-    size_t ran_count, ran_capacity;
-    uint64_t gaps;
-    const char *const *only; /* ntr_coverage_only */
-    size_t only_count;
-    const char *compared_file; /* the last file that was compared with `only` */
-    bool last_selected;
-};
 
 ntr_coverage *ntr_coverage_new(const ntr_allocator *allocator) {
     ntr_coverage *c = ntr_alloc(allocator, 1, sizeof *c);
@@ -354,6 +327,15 @@ static void join_branches(ntr_coverage *c) {
     }
 }
 
+ntr_status ntr_coverage_settle(ntr_coverage *c) {
+    c->line_count = merge(c->lines, c->line_count, sizeof *c->lines, compare_lines, merge_line);
+    c->branch_count = merge(c->branches, c->branch_count, sizeof *c->branches, compare_branches, merge_branch);
+    c->function_count = merge(c->functions, c->function_count, sizeof *c->functions, compare_functions, merge_function);
+    count_executed(c);
+    join_branches(c);
+    return list_functions(c);
+}
+
 ntr_status ntr_coverage_add(ntr_coverage *c, const ntr_program *program, ntr_debug_info *debug, ntr_tally *tally) {
     ntr_line_counts counts = {.program = program, .tally = tally};
     ntr_status status = NTR_OK;
@@ -361,15 +343,9 @@ ntr_status ntr_coverage_add(ntr_coverage *c, const ntr_program *program, ntr_deb
     for (size_t i = 0; status == NTR_OK; i++) status = add_image(c, debug, &counts, i);
     ntr_line_counts_release(&counts);
     c->gaps += ntr_tally_gaps(tally);
-    c->line_count = merge(c->lines, c->line_count, sizeof *c->lines, compare_lines, merge_line);
-    c->branch_count = merge(c->branches, c->branch_count, sizeof *c->branches, compare_branches, merge_branch);
-    c->function_count = merge(c->functions, c->function_count, sizeof *c->functions, compare_functions, merge_function);
-    count_executed(c);
-    join_branches(c);
-    ntr_status listed = list_functions(c);
-    return status == NTR_END ? listed : status;
+    if (status != NTR_END) return status;
+    return ntr_coverage_settle(c);
 }
-
 /* ---- results ----------------------------------------------------------------------------------- */
 
 const ntr_cover_line *ntr_coverage_lines(ntr_coverage *c, size_t *count) {

@@ -113,4 +113,39 @@ def inlined_names():
         check(any(part in name for name in names), f"no {part} in {names}")
 
 
+def two_builds(before, after):
+    """A program with functions f and g, and the same with lines before f and in g; a trace of each."""
+    place = folder()
+    text = "%sint f(int x) {\n    if (x)\n        return 1;\n    return 2;\n}\nint g(int x) {\n    int y = x;\n%s    return y;\n}\nint main(void) { return f(1) + f(0) + g(1) == 0; }\n"
+    for name, parts in (("one", ("", "")), ("two", (before, after))):
+        with open(os.path.join(place, "m.c"), "w", encoding="utf-8") as file:
+            file.write(text % parts)
+        truth.run(GCC, "-g", "-O0", "-static", "m.c", "-o", "m", cwd=place)
+        truth.run(NTRACE, "run", "-q", "-o", name + ".ntrace", "--", "./m", cwd=place, status=())
+    return place
+
+
+@case("traces of two builds are not added: lines of the sources have moved")
+def moved_sources():
+    place = two_builds("// a new line\n", "")
+    done = subprocess.run([NTRACE, "coverage", "one.ntrace", "two.ntrace"], cwd=place, stdout=subprocess.PIPE, stderr=subprocess.PIPE, check=False)
+    equal(done.returncode, 2, "status")
+    check(b"two.ntrace" in done.stderr and b"f is on line 2, and on line 1" in done.stderr and not done.stdout, done.stderr.decode())
+    one = truth.traced(NTRACE, "one.ntrace", place)
+    both = truth.traced(NTRACE, "two.ntrace", place, "--merge-builds", "one.ntrace")
+    equal(both.lines, {key: 2 * count for key, count in one.lines.items()}, "lines of two runs")
+    equal(both.branches, {key: [2 * count for count in counts] for key, counts in one.branches.items()}, "branches of two runs")
+    equal(both.functions, {key: 2 * count for key, count in one.functions.items()}, "functions of two runs")
+
+
+@case("--merge-builds: a function that has changed is counted in the first build only, and both builds are named")
+def changed_function():
+    place = two_builds("", "    y += 2;\n    y -= 1;\n")
+    done = subprocess.run([NTRACE, "coverage", "--merge-builds", "one.ntrace", "two.ntrace"], cwd=place, stdout=subprocess.PIPE, stderr=subprocess.PIPE, check=False)
+    equal(done.returncode, 0, "status")
+    check(b"1 have other lines of code" in done.stderr and b"1 functions have moved" in done.stderr, done.stderr.decode())
+    both = truth.traced(NTRACE, "two.ntrace", place, "--merge-builds", "one.ntrace")
+    equal((both.functions["f"], both.functions["g"], both.functions["main"], both.lines["m.c", 7]), (4, 1, 2, 1), "counts")
+
+
 harness.main("riscv64-linux-gnu-g++", "riscv64-linux-gnu-gcov", "qemu-riscv64")
