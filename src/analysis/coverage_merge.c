@@ -135,7 +135,7 @@ static void map_functions(const ntr_coverage *to, ntr_coverage *from, fate *fate
 }
 
 static void make_fates(const ntr_coverage *to, const ntr_coverage *from, fate *fates, line_range *ranges,
-                             ntr_cover_merge *result) {
+                       ntr_cover_merge *result) {
     for (size_t i = 0; i < from->function_count; i++) {
         const ntr_cover_function *f = &from->functions[i];
         fates[i] = fate_of(to, from, f);
