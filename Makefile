@@ -50,6 +50,12 @@ soak: ## long tests: random programs, mutants, every fault, 1 GiB (under an hour
 	@tools/deps all
 	@tools/run_tests soak
 
+SOURCES ?=
+
+coverage-compare: all ## lines and functions of real programs against gcov; SOURCES=folder of unpacked Debian sources
+	@tools/deps all
+	@tests/analysis/coverage_compare.py $(BUILD)/ntrace $(SOURCES)
+
 NAME ?=
 
 test-linux: all ## Linux, and OpenSBI with U-Boot, under trace are exact, and the answers are those of the kernel; minutes

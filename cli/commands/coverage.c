@@ -1,5 +1,6 @@
 #include "options/options.h"
 #include "commands/coverage_run.h"
+#include "commands/coverage_select.h"
 #include "commands/exporting.h"
 #include "io/progress.h"
 #include "options/diagnostics.h"
@@ -16,10 +17,18 @@ static const struct cli_option coverage_table[] = {
     CLI_CHOICE(0, "level", "object|line|branch|decision|mcdc|masking", S, level, LEVEL_LINE,
                "what is measured: instructions and outcomes of branches of the code, lines (default), branches, "
                "decisions, MC/DC (unique-cause), or MC/DC (masking)"),
-    CLI_CHOICE(0, "format", "text|json", S, format, FORMAT_TEXT, "text (default), or JSON; --to has further formats"),
+    CLI_CHOICE(
+        0, "format", "text|json|github|gitlab", S, format, FORMAT_TEXT,
+        "text (default), JSON, or with --since annotations for GitHub or a code quality report for GitLab; --to has "
+        "further formats"),
     CLI_LIST(0, "fail-under", "[LEVEL=]PERCENT", S, fail_under,
              "exit with status 1 when less than PERCENT (0 to 100) is covered, of --level, or of LEVEL (repeatable)"),
     CLI_STRING(0, "merge", "FILE", S, merge, "also add the traces that FILE names, one in each line"),
+    CLI_STRING(0, "since", "REV", S, since,
+               "count only lines that were changed since git's revision REV, list those that were not executed, and "
+               "apply --fail-under to them"),
+    CLI_FLAG(0, "no-markers", S, no_markers,
+             "also count lines that comments exclude (LCOV_EXCL_*, GCOV_EXCL_*, GCOVR_EXCL_*)"),
     CLI_FLAG(
         0, "merge-builds", S, merge_builds,
         "add traces of different builds: lines of functions that have moved are counted where the first trace has them; "
@@ -228,6 +237,7 @@ static void close_run(struct coverage_run *run) {
     cli_justify_release(&run->justify);
     cli_source_text_release(&run->source);
     cli_evidence_release(&run->evidence);
+    cli_patch_release(&run->patch);
 }
 
 /* Adds the traces of --merge. Empty lines and those that begin with # do not count. */
@@ -260,18 +270,23 @@ static int coverage_run(const void *options, char **operands) {
     if (cli_coverage_thresholds(&run) != CLI_OK) return CLI_FAILED;
     if (o->merge_builds && (o->evidence || o->level > LEVEL_BRANCH || o->level == LEVEL_OBJECT))
         return cli_fail("--merge-builds: lines, branches and functions only, not with --evidence or this --level");
+    if (o->since && (o->evidence || o->level > LEVEL_BRANCH || o->level == LEVEL_OBJECT))
+        return cli_fail("--since: lines and branches only, not with --evidence or this --level");
+    if (o->format > FORMAT_JSON && !o->since) return cli_fail("--format github and gitlab: expected --since REV");
     if (o->pdf && !o->evidence) return cli_fail("--pdf prints the report of --evidence DIR");
     if (o->merge && o->exporting.analysis.partial) return cli_fail("--partial expects one trace, not --merge");
     if (!operands[0] && !o->merge) return cli_exporting_coverage(&o->exporting, NULL, NULL, CLI_OK);
     if (o->exporting.analysis.partial && operands[1])
         return cli_fail("--partial expects one trace; 'ntrace combine' adds answers");
     int status = open_run(&run);
+    if (status != CLI_FAILED && o->since) status = cli_patch_read(&run.patch, o->since);
     for (int i = 0; operands[i] && status != CLI_FAILED && !cli_progress_stopped(); i++) {
         int added = add_trace(&run, operands[i]);
         if (added != CLI_OK) status = added;
     }
     if (o->merge && status != CLI_FAILED) status = add_listed(&run, o->merge, status);
     const bool shown = !o->exporting.analysis.partial;
+    if (status != CLI_FAILED && shown && cli_coverage_select(&run) != CLI_OK) status = CLI_FAILED;
     if (status != CLI_FAILED && shown) status = cli_coverage_write(&run, status);
     if (status != CLI_FAILED && shown && o->diff) status = cli_coverage_diff(&run, status);
     if (status != CLI_FAILED && shown) status = cli_coverage_check(&run, status);

@@ -1,5 +1,6 @@
 #include "commands/coverage_evidence.h"
 #include "commands/coverage_run.h"
+#include "commands/coverage_select.h"
 #include "io/earlier.h"
 #include "io/output.h"
 #include "options/diagnostics.h"
@@ -82,6 +83,11 @@ int cli_coverage_write(struct coverage_run *run, int status) {
     data.decisions = run->decisions;
     data.level = cli_coverage_level(run->options->level);
     if (run->options->evidence) return write_evidence(run, &data, status);
+    if (run->options->format > FORMAT_JSON)
+        return cli_coverage_annotate(run, run->options->exporting.path, run->options->format, status);
     status = cli_exporting_coverage(&run->options->exporting, &data, standard_exporter(run->options), status);
+    if (run->options->since && run->options->format == FORMAT_TEXT && !cli_exporting_chosen(&run->options->exporting) &&
+        !run->options->exporting.path && status != CLI_FAILED)
+        status = cli_coverage_annotate(run, NULL, FORMAT_TEXT, status);
     return run->options->justify && status != CLI_FAILED ? write_justified(run, status) : status;
 }

@@ -5,20 +5,21 @@
 #include "commands/exporting.h"
 #include "io/evidence.h"
 #include "io/justify.h"
+#include "io/patch.h"
 #include "io/source_text.h"
 #include "text/justify_text.h"
 
 #include <ntrace/object_coverage.h>
 
 enum coverage_level { LEVEL_OBJECT, LEVEL_LINE, LEVEL_BRANCH, LEVEL_DECISION, LEVEL_MCDC, LEVEL_MASKING, LEVELS };
-enum coverage_format { FORMAT_TEXT, FORMAT_JSON };
+enum coverage_format { FORMAT_TEXT, FORMAT_JSON, FORMAT_GITHUB, FORMAT_GITLAB };
 
 struct coverage_options {
     struct cli_exporting_options exporting;
     struct cli_list fail_under;
     int level, format;
-    const char *compile_commands, *justify, *evidence, *diff, *merge;
-    bool pdf, merge_builds;
+    const char *compile_commands, *justify, *evidence, *diff, *merge, *since;
+    bool pdf, merge_builds, no_markers;
     struct cli_list clang_args, only;
 };
 
@@ -35,6 +36,7 @@ struct coverage_run {
     struct cli_justify justify;
     struct cli_source_text source;
     struct cli_evidence evidence;
+    struct cli_patch patch; /* --since */
     char without_decisions[400]; /* --evidence: why there are no decisions */
     double least[LEVELS];        /* --fail-under by level; negative: none */
 };

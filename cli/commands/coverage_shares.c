@@ -86,7 +86,7 @@ static bool reaches(struct coverage_run *run, int level) {
         share.covered += cli_justify_text(NULL, &run->justify, run->coverage, by_decision ? run->decisions : NULL,
                                           cli_coverage_level(level), &run->source)
                              .justified;
-    double percent = share.all ? 100.0 * (double)share.covered / (double)share.all : 0;
+    double percent = share.all ? 100.0 * (double)share.covered / (double)share.all : run->options->since ? 100 : 0;
     if (percent >= run->least[level]) return true;
     cli_note("%.2f %% of the %s, --fail-under expects %g %% (%s)", percent, share.what, run->least[level],
              level_names[level]);
@@ -106,7 +106,9 @@ int cli_coverage_check(struct coverage_run *run, int status) {
     ntr_cover_sums sums;
 
     ntr_coverage_sums(run->coverage, NULL, &sums);
-    if (sums.lines == 0 && run->options->only.count)
+    if (sums.lines == 0 && run->options->since)
+        cli_note("no changed line has code");
+    else if (sums.lines == 0 && run->options->only.count)
         report_only(&run->options->only);
     else if (sums.lines == 0)
         cli_note("no line information: build the program with -g, or name its debug files with --debug-path");

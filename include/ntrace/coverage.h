@@ -86,6 +86,15 @@ typedef struct ntr_cover_sums {
 /* Computes the sums of one file, or of all files when `file` is NULL. */
 NTR_API void ntr_coverage_sums(ntr_coverage *coverage, const char *file, ntr_cover_sums *sums);
 
+/* What is removed of a line: the line with its branches, and the functions that are declared there; or its branches. */
+enum { NTR_COVER_REMOVE_LINE = 1, NTR_COVER_REMOVE_BRANCHES = 2 };
+
+/* Calls `judge` for each line with code, and for each line where a function is declared, and removes what it returns.
+ * Stores the sums of what was removed. `file` has the same address for all lines of a file. Errors: NTR_E_MEMORY. */
+NTR_API ntr_status ntr_coverage_remove(ntr_coverage *coverage,
+                                       unsigned (*judge)(void *user, const char *file, uint32_t line), void *user,
+                                       ntr_cover_sums *removed);
+
 #ifdef __cplusplus
 }
 #endif

@@ -175,6 +175,56 @@ static ntr_status append(ntr_coverage *to, const ntr_coverage *from) {
     return ntr_coverage_settle(to);
 }
 
+/* ---- lines that do not count -------------------------------------------------------------------- */
+
+static void remove_branches(ntr_coverage *c, const ntr_cover_line *line, ntr_cover_sums *removed) {
+    for (size_t k = 0; k < line->branches; k++) {
+        ntr_cover_branch *branch = &c->branches[line->first_branch + k];
+        removed->branches += 2;
+        removed->branches_hit += (uint64_t)(branch->taken != 0) + (branch->not_taken != 0);
+        branch->line = 0;
+    }
+}
+
+/* Moves what has a line to the front. */
+static void close_gaps(ntr_coverage *c) {
+    size_t lines = 0, branches = 0, functions = 0;
+    for (size_t i = 0; i < c->line_count; i++)
+        if (c->lines[i].line) c->lines[lines++] = c->lines[i];
+    for (size_t i = 0; i < c->branch_count; i++)
+        if (c->branches[i].line) c->branches[branches++] = c->branches[i];
+    for (size_t i = 0; i < c->function_count; i++)
+        if (c->functions[i].line) c->functions[functions++] = c->functions[i];
+    c->line_count = lines;
+    c->branch_count = branches;
+    c->function_count = functions;
+}
+
+ntr_status ntr_coverage_remove(ntr_coverage *c, unsigned (*judge)(void *user, const char *file, uint32_t line),
+                               void *user, ntr_cover_sums *removed) {
+    *removed = (ntr_cover_sums){0};
+    for (size_t i = 0; i < c->line_count; i++) {
+        ntr_cover_line *line = &c->lines[i];
+        const unsigned what = judge(user, line->file, line->line);
+        if (what) remove_branches(c, line, removed);
+        if (!(what & NTR_COVER_REMOVE_LINE)) continue;
+        removed->lines++;
+        removed->lines_hit += line->count != 0;
+        removed->lines_unknown += !line->known;
+        line->line = 0;
+    }
+    for (size_t i = 0; i < c->function_count; i++) {
+        ntr_cover_function *f = &c->functions[i];
+        if (!(judge(user, f->file, f->line) & NTR_COVER_REMOVE_LINE)) continue;
+        removed->functions++;
+        removed->functions_hit += f->count != 0;
+        removed->functions_unknown += !f->known;
+        f->line = 0;
+    }
+    close_gaps(c);
+    return ntr_coverage_settle(c);
+}
+
 ntr_status ntr_coverage_merge(ntr_coverage *to, ntr_coverage *from, bool other_builds, ntr_cover_merge *result) {
     const size_t count = from->function_count;
     fate *fates = ntr_alloc(to->allocator, count + 1, sizeof *fates);

@@ -55,6 +55,8 @@ PROGRAMS = {
     "snappy": ("snappy-*", "snappy.cc snappy-sinksource.cc snappy-stubs-internal.cc snappy-c.cc driver.cc", "-I.", ["in.txt"], None),
 }
 DRIVERS = {
+    "expat": {"expat/lib/expat_config.h": "#pragma once\n"},
+    "jansson": {"android/jansson_private_config.h": "#pragma once\n"},
     "snappy": {"driver.cc": '#include "snappy.h"\n#include <fstream>\n#include <iostream>\n#include <iterator>\nint main(int, char **v) {\n'
                '    std::ifstream f(v[1]);\n    std::string s{std::istreambuf_iterator<char>(f), {}}, z, u;\n    snappy::Compress(s.data(), s.size(), &z);\n'
                '    return !snappy::Uncompress(z.data(), z.size(), &u) || u != s;\n}\n',
@@ -126,6 +128,8 @@ def compare(ntrace, sources_folder, program, options, scratch):
 
 
 def main():
+    if len(sys.argv) < 3 or not os.path.isdir(sys.argv[2]):
+        sys.exit("coverage_compare.py: expected NTRACE and a folder of unpacked sources (make coverage-compare SOURCES=FOLDER)")
     arguments = [argument for argument in sys.argv[1:] if not argument.startswith("--")]
     builds = [argument[9:].split(",") for argument in sys.argv if argument.startswith("--builds=")]
     ntrace, sources = os.path.abspath(arguments[0]), arguments[1]

@@ -1,0 +1,154 @@
+#!/usr/bin/env python3
+"""Lines that count: comments that exclude lines, compared with lcov's capture of gcov's data, and patches, compared with git's.
+
+usage: changes.py NTRACE
+"""
+import json
+import os
+import re
+import subprocess
+import sys
+
+sys.path.append(os.path.join(sys.path[0], ".."))
+import gcov_truth as truth
+import harness
+from harness import NTRACE, case, check, equal, folder, need
+
+GCC = "riscv64-linux-gnu-gcc"
+SOURCE = """#include <stdio.h>
+static int tested(int x) {
+    if (x > 100) /* LCOV_EXCL_BR_LINE */
+        return 1; // LCOV_EXCL_LINE
+    return x;
+}
+/* LCOV_EXCL_START */
+static int hidden(int x) {
+    return x * 2;
+}
+/* LCOV_EXCL_STOP */
+static int unused(int x) {
+    return x * 3;
+}
+int main(int argc, char **argv) {
+    int s = tested(argc);
+    // %s_EXCL_START
+    if (s > 5)
+        s = hidden(s);
+    // %s_EXCL_STOP
+    if (s > 7)
+        s = unused(s);
+    printf("%%d\\n", s);
+    return 0;
+}
+"""
+
+
+def write(place, text, name="m.c"):
+    with open(os.path.join(place, name), "w", encoding="utf-8") as file:
+        file.write(text)
+
+
+def trace(place, *sources):
+    truth.run(GCC, "-g", "-O0", "-static", *(sources or ("m.c",)), "-o", "m", cwd=place)
+    truth.run(NTRACE, "run", "-q", "-o", "m.ntrace", "--", "./m", cwd=place, status=())
+
+
+def coverage(place, *options, status=0):
+    done = subprocess.run([NTRACE, "coverage", *options, "m.ntrace"], cwd=place, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, check=False)
+    equal(done.returncode, status, f"status ({done.stderr})")
+    return done
+
+
+def counts_of(info, name):
+    record = next(record for record in info.split("end_of_record") if re.search(rf"^SF:.*/{name}$", record, re.M))
+    return ({int(n): int(c) for n, c in re.findall(r"^DA:(\d+),(\d+)", record, re.M)},
+            sorted(re.findall(r"^FNDA:\d+,(.*)$", record, re.M)), {int(n) for n in re.findall(r"^BRDA:(\d+)", record, re.M)})
+
+
+@case("LCOV_EXCL_*: lines, functions and branches are those that lcov counts; what they hide is counted")
+def lcov_markers():
+    place = folder()
+    write(place, SOURCE % ("LCOV", "LCOV"))
+    truth.run(GCC, "-g", "-O0", "-static", "--coverage", "m.c", "-o", "counted", cwd=place)
+    truth.run("qemu-riscv64", "./counted", cwd=place, status=())
+    truth.run(need("lcov"), "--capture", "--rc", "lcov_branch_coverage=1", "--gcov-tool", "riscv64-linux-gnu-gcov", "-d", ".", "-o", "theirs.info", cwd=place)
+    with open(os.path.join(place, "theirs.info"), encoding="utf-8") as file:
+        theirs = counts_of(file.read(), "m.c")
+    trace(place)
+    done = coverage(place, "--to", "lcov", "--only", "m.c")
+    ours = counts_of(done.stdout, "m.c")
+    braces = {6, 10, 14, 25}  # lcov 1 leaves out lines of only braces
+    equal({line: count for line, count in ours[0].items() if line not in braces}, theirs[0], "counts of lines")
+    equal(ours[1], theirs[1], "functions")
+    equal(ours[2], theirs[2], "lines with branches")
+    check("exclude 6 lines, 5 of them not executed" in done.stderr, done.stderr)
+    every = counts_of(coverage(place, "--to", "lcov", "--only", "m.c", "--no-markers").stdout, "m.c")
+    equal(set(every[0]) - set(ours[0]), {4, 8, 9, 10, 18, 19}, "lines that are hidden")
+
+
+@case("GCOV_EXCL_* and GCOVR_EXCL_* are the same; a section without an end is named")
+def other_markers():
+    for tool in ("GCOV", "GCOVR"):
+        place = folder()
+        write(place, SOURCE % (tool, tool))
+        trace(place)
+        check("exclude 6 lines" in coverage(place, "--only", "m.c").stderr, tool)
+    write(place, SOURCE % ("LCOV", "NO"))
+    trace(place)
+    check(re.search(r"m.c:17: .* no end", coverage(place, "--only", "m.c").stderr), "no message")
+
+
+def repository():
+    """A repository with two files, of which the second commit has changed lines."""
+    place = folder()
+    git = ["git", "-c", "user.name=a", "-c", "user.email=a@b"]
+    truth.run(need("git"), "init", "-q", cwd=place)
+    os.mkdir(os.path.join(place, "src"))
+    write(place, "int old(int x) {\n    return x;\n}\n", "src/a, b.c")
+    write(place, "int old(int), main(void);\nint main(void) {\n    return old(0);\n}\n", "src/main.c")
+    truth.run("git", "add", ".", cwd=place)
+    truth.run(*git, "commit", "-qm", "one", cwd=place)
+    write(place, "int old(int x) {\n    if (x)\n        return 2;\n    return x;\n}\nint fresh(int x) {\n    x++;\n    return x;\n}\n", "src/a, b.c")
+    trace(place, "src/a, b.c", "src/main.c")
+    return place
+
+
+@case("--since: lines that git says were changed, their share, annotations for GitHub and GitLab, and the threshold")
+def patches():
+    place = repository()
+    diff = truth.run("git", "diff", "--unified=0", "HEAD", cwd=place).decode()
+    changed = set()
+    for first, size in re.findall(r"^@@ .*\+(\d+),?(\d*) @@", diff, re.M):
+        changed |= set(range(int(first), int(first) + int(size or 1)))
+    full = truth.traced(NTRACE, "m.ntrace", place, files={"a, b.c", "main.c"})
+    expected = {key: count for key, count in full.lines.items() if key[0] == "a, b.c" and key[1] in changed}
+    ours = truth.traced(NTRACE, "m.ntrace", place, "--since", "HEAD")
+    equal(ours.lines, expected, "lines of the patch")
+    missed = sorted(key[1] for key, count in expected.items() if not count)
+    equal((len(expected), missed), (6, [3, 6, 7]), "lines that are expected")
+    text = coverage(place, "--since", "HEAD").stdout
+    check("src/a, b.c:6: lines 6 to 7 were not executed" in text and "3 of 6 changed lines" in text and "50.00 %" in text, text)
+    github = coverage(place, "--since", "HEAD", "--format", "github").stdout.splitlines()
+    equal(github, ["::warning file=src/a%2C b.c,line=3,endLine=3,title=Coverage::line 3 was not executed",
+                   "::warning file=src/a%2C b.c,line=6,endLine=7,title=Coverage::lines 6 to 7 were not executed"], "GitHub")
+    gitlab = json.loads(coverage(place, "--since", "HEAD", "--format", "gitlab").stdout)
+    equal([(row["location"]["path"], row["location"]["lines"]["begin"]) for row in gitlab], [("src/a, b.c", 3), ("src/a, b.c", 6)], "GitLab")
+    check(all(set(row) == {"description", "check_name", "fingerprint", "severity", "location"} for row in gitlab)
+          and len({row["fingerprint"] for row in gitlab}) == 2, "fields of a code quality report")
+    coverage(place, "--since", "HEAD", "--fail-under", "50")
+    check("50.00 %" in coverage(place, "--since", "HEAD", "--fail-under", "51", status=1).stderr, "threshold")
+
+
+@case("--since: a patch without code passes; an unknown revision and an option are errors")
+def no_patch():
+    place = repository()
+    truth.run("git", "-c", "user.name=a", "-c", "user.email=a@b", "commit", "-qam", "two", cwd=place)
+    check("no changed line has code" in coverage(place, "--since", "HEAD", "--fail-under", "100").stdout, "no patch")
+    coverage(place, "--since", "HEAD~1", "--fail-under", "51", status=1)
+    for revision in ("nothing", "--output=x"):
+        done = subprocess.run([NTRACE, "coverage", "--since=" + revision, "m.ntrace"], cwd=place, stdout=subprocess.PIPE, stderr=subprocess.PIPE, check=False)
+        check(done.returncode == 2 and not done.stdout, f"{revision}: {done}")
+    check(not os.path.exists(os.path.join(place, "x")), "an option was passed to git")
+
+
+harness.main(GCC, "riscv64-linux-gnu-gcov", "qemu-riscv64")
