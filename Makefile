@@ -5,7 +5,7 @@ PREFIX ?= /usr/local
 JOBS ?= $(shell nproc)
 MESON_OPTIONS ?=
 
-.PHONY: all help deps release-abi demo demo-linux target test test-builds test-linux soak real sanitize-more coverage-self fuzz fuzz-report lint docs install clean
+.PHONY: all help deps release-abi demo demo-linux target test test-builds test-linux soak coverage-compare real sanitize-more coverage-self fuzz fuzz-report lint docs install clean
 
 all: $(BUILD)/build.ninja ## release build into build/ (the command is build/ntrace)
 	@ninja -C $(BUILD) -j $(JOBS)

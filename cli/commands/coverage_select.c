@@ -36,7 +36,8 @@ static unsigned judge_marks(void *user, const char *file, uint32_t line) {
     const unsigned marks = cli_markers_of(&j->markers, line);
     if (marks && !j->marked) j->files++;
     j->marked |= marks != 0;
-    return (marks & CLI_MARK_LINE ? NTR_COVER_REMOVE_LINE : 0) | (marks & CLI_MARK_BRANCHES ? NTR_COVER_REMOVE_BRANCHES : 0);
+    return (marks & CLI_MARK_LINE ? NTR_COVER_REMOVE_LINE : 0) |
+           (marks & CLI_MARK_BRANCHES ? NTR_COVER_REMOVE_BRANCHES : 0);
 }
 
 /* Removes what is not of the patch. */
@@ -59,7 +60,8 @@ int cli_coverage_select(struct coverage_run *run) {
     if (status != NTR_OK) return cli_fail("%s", ntr_status_text(status));
     if (hidden.lines || hidden.branches)
         cli_note("comments in %" PRIu64 " files (LCOV_EXCL_LINE and others) exclude %" PRIu64 " lines, %" PRIu64
-                 " of them not executed, %" PRIu64 " branch outcomes and %" PRIu64 " functions; --no-markers counts them",
+                 " of them not executed, %" PRIu64 " branch outcomes and %" PRIu64
+                 " functions; --no-markers counts them",
                  marks.files, hidden.lines, hidden.lines - hidden.lines_hit, hidden.branches, hidden.functions);
     return CLI_OK;
 }
@@ -97,8 +99,9 @@ static void write_missed(struct cli_output *out, const struct missed *m, int for
     }
     uint64_t print = UINT64_C(0xcbf29ce484222325);
     for (const char *c = m->path; *c; c++) print = (print ^ (uint8_t)*c) * UINT64_C(0x100000001b3);
-    cli_output_print(out, "%s{\"description\":\"Coverage: %s\",\"check_name\":\"coverage\",\"fingerprint\":\"%016" PRIx64 "%08" PRIx32
-                     "%08" PRIx32 "\",\"severity\":\"minor\",\"location\":{\"path\":",
+    cli_output_print(out,
+                     "%s{\"description\":\"Coverage: %s\",\"check_name\":\"coverage\",\"fingerprint\":\"%016" PRIx64
+                     "%08" PRIx32 "%08" PRIx32 "\",\"severity\":\"minor\",\"location\":{\"path\":",
                      first ? "\n" : ",\n", text, print, m->first, m->last);
     cli_output_json(out, m->path);
     cli_output_print(out, ",\"lines\":{\"begin\":%" PRIu32 ",\"end\":%" PRIu32 "}}}", m->first, m->last);
@@ -112,8 +115,8 @@ static void write_all_missed(struct coverage_run *run, struct cli_output *out, i
     for (size_t i = 0, next; i < count; i = next) {
         next = i + 1;
         if (lines[i].count) continue;
-        while (next < count && !lines[next].count && lines[next].file == lines[i].file && lines[next].known == lines[i].known &&
-               lines[next].line == lines[next - 1].line + 1)
+        while (next < count && !lines[next].count && lines[next].file == lines[i].file &&
+               lines[next].known == lines[i].known && lines[next].line == lines[next - 1].line + 1)
             next++;
         const struct missed missed = {cli_patch_file(&run->patch, lines[i].file), lines[i].line, lines[next - 1].line,
                                       lines[i].known};
@@ -133,8 +136,9 @@ int cli_coverage_annotate(struct coverage_run *run, const char *path, int format
     if (format == FORMAT_GITLAB) cli_output_text(&out, "\n]\n");
     ntr_coverage_sums(run->coverage, NULL, &sums);
     if (format == FORMAT_TEXT && sums.lines)
-        cli_output_print(&out, "patch since %s: %" PRIu64 " of %" PRIu64 " changed lines with code were executed, %.2f %%\n",
-                         run->options->since, sums.lines_hit, sums.lines, 100.0 * (double)sums.lines_hit / (double)sums.lines);
+        cli_output_print(
+            &out, "patch since %s: %" PRIu64 " of %" PRIu64 " changed lines with code were executed, %.2f %%\n",
+            run->options->since, sums.lines_hit, sums.lines, 100.0 * (double)sums.lines_hit / (double)sums.lines);
     if (format == FORMAT_TEXT && !sums.lines)
         cli_output_print(&out, "patch since %s: no changed line has code\n", run->options->since);
     return cli_output_close(&out, status);

@@ -11,10 +11,10 @@ static const struct {
     uint8_t mark;
     enum { MARKER_ON_LINE, MARKER_START, MARKER_STOP } where;
 } names[] = {
-    {"EXCL_LINE", CLI_MARK_LINE, MARKER_ON_LINE},         {"EXCL_START", CLI_MARK_LINE, MARKER_START},
-    {"EXCL_STOP", CLI_MARK_LINE, MARKER_STOP},            {"EXCL_BR_LINE", CLI_MARK_BRANCHES, MARKER_ON_LINE},
-    {"EXCL_BR_START", CLI_MARK_BRANCHES, MARKER_START},   {"EXCL_BR_STOP", CLI_MARK_BRANCHES, MARKER_STOP},
-    {"UNREACHABLE_LINE", CLI_MARK_LINE, MARKER_ON_LINE},  {"UNREACHABLE_START", CLI_MARK_LINE, MARKER_START},
+    {"EXCL_LINE", CLI_MARK_LINE, MARKER_ON_LINE},        {"EXCL_START", CLI_MARK_LINE, MARKER_START},
+    {"EXCL_STOP", CLI_MARK_LINE, MARKER_STOP},           {"EXCL_BR_LINE", CLI_MARK_BRANCHES, MARKER_ON_LINE},
+    {"EXCL_BR_START", CLI_MARK_BRANCHES, MARKER_START},  {"EXCL_BR_STOP", CLI_MARK_BRANCHES, MARKER_STOP},
+    {"UNREACHABLE_LINE", CLI_MARK_LINE, MARKER_ON_LINE}, {"UNREACHABLE_START", CLI_MARK_LINE, MARKER_START},
     {"UNREACHABLE_STOP", CLI_MARK_LINE, MARKER_STOP},
 };
 
@@ -24,7 +24,8 @@ static bool is_word(char c) {
     return (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_';
 }
 
-/* Returns the index in `names` of the next marker at or after *at, and sets *at behind it; MARKER_NAMES: there is none. */
+/* Returns the index in `names` of the next marker at or after *at, and sets *at behind it; MARKER_NAMES: there is none.
+ */
 static size_t next_marker(const char **at, const char *end) {
     static const char *const tools[] = {"LCOV_", "GCOV_", "GCOVR_"};
 
@@ -35,7 +36,8 @@ static size_t next_marker(const char **at, const char *end) {
             const char *word = p + size, *stop = word;
             while (stop < end && is_word(*stop)) stop++;
             for (size_t i = 0; i < MARKER_NAMES; i++) {
-                if (strlen(names[i].name) != (size_t)(stop - word) || memcmp(word, names[i].name, (size_t)(stop - word)) != 0)
+                if (strlen(names[i].name) != (size_t)(stop - word) ||
+                    memcmp(word, names[i].name, (size_t)(stop - word)) != 0)
                     continue;
                 *at = stop;
                 return i;

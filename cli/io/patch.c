@@ -91,9 +91,12 @@ static int parse(struct cli_patch *patch) {
     for (char *line = patch->text; good && line && *line;) {
         char *end = strchr(line, '\n');
         if (end) *end = '\0';
-        if (strncmp(line, "diff --git ", strlen("diff --git ")) == 0) in_head = true;
-        else if (in_head && strncmp(line, "+++ b/", strlen("+++ b/")) == 0) good = add_file(patch, line);
-        else if (strncmp(line, "@@ ", 3) == 0) good = add_hunk(patch, line), in_head = false;
+        if (strncmp(line, "diff --git ", strlen("diff --git ")) == 0)
+            in_head = true;
+        else if (in_head && strncmp(line, "+++ b/", strlen("+++ b/")) == 0)
+            good = add_file(patch, line);
+        else if (strncmp(line, "@@ ", 3) == 0)
+            good = add_hunk(patch, line), in_head = false;
         line = end ? end + 1 : NULL;
     }
     return good ? CLI_OK : cli_fail("out of memory");
@@ -101,8 +104,20 @@ static int parse(struct cli_patch *patch) {
 
 int cli_patch_read(struct cli_patch *patch, const char *revision) {
     const char *const root[] = {"git", "rev-parse", "--show-toplevel", NULL};
-    const char *const diff[] = {"git",        "-c",           "core.quotePath=false", "diff",  "--unified=0", "--no-color",
-                                "--no-ext-diff", "--no-textconv", "--src-prefix=a/", "--dst-prefix=b/", "--diff-filter=d", revision, "--", NULL};
+    const char *const diff[] = {"git",
+                                "-c",
+                                "core.quotePath=false",
+                                "diff",
+                                "--unified=0",
+                                "--no-color",
+                                "--no-ext-diff",
+                                "--no-textconv",
+                                "--src-prefix=a/",
+                                "--dst-prefix=b/",
+                                "--diff-filter=d",
+                                revision,
+                                "--",
+                                NULL};
 
     if (revision[0] == '-') return cli_fail("--since: expected a revision, found '%s'", revision);
     if (run_git(root, &patch->root) != CLI_OK || run_git(diff, &patch->text) != CLI_OK) return CLI_FAILED;

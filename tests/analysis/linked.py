@@ -100,6 +100,14 @@ for each_compiler in (CLANG, OLD_CLANG):
         case(f"copies {each_compiler[0]} {each_options}: lines were executed as gcov says", "copies", each_compiler,
              *each_options.split())(lambda *arguments: same(*arguments, only_executed=True))
 
+@case("removed -O1 --gc-sections: a function that the linker has removed has no lines and no branches")
+def removed_lines():
+    ours, place = traced("removed", ["gc.c"], (GCC,), ("-O1", "-ffunction-sections", "-Wl,--gc-sections"))
+    with open(os.path.join(place, "gc.c"), encoding="utf-8") as file:
+        first = next(number for number, line in enumerate(file, 1) if line.startswith("int used"))
+    check(len(ours.lines) >= 5 and min(number for _, number in ours.lines) >= first, str(ours.lines))
+
+
 @case("names -O2: inlined functions of one name have names that tell them apart, and lcov counts them all")
 def inlined_names():
     place = folder()
