@@ -44,7 +44,8 @@ static bool add_entries(struct ntr_capture_record *record, uint32_t mapping, uin
                         sizeof *record->generated_entries))
             return false;
         uint32_t *slot = slot_of(g, granule);
-        record->generated_entries[g->entry_count++] = (struct ntr_capture_name_entry){mapping, *slot, granule, end, dump};
+        record->generated_entries[g->entry_count++] =
+            (struct ntr_capture_name_entry){mapping, *slot, granule, end, dump};
         *slot = (uint32_t)g->entry_count;
     }
     return true;

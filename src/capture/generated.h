@@ -1,9 +1,9 @@
 /* Names of code that a program generates, each for the part of the stream in which it was executed.
  *
- * The program writes them to a perf map (/tmp/perf-PID.map) or to a jitdump file while it runs. Each block of code without
- * a file has the sizes of these files when it was translated. The newest record before that, which contains the address of
- * the block, names it. A record is a mapping (mapped.h): the name of the code that was generated there before ends where
- * that of the new code begins, also if the bytes are the same. */
+ * The program writes them to a perf map (/tmp/perf-PID.map) or to a jitdump file while it runs. Each block of code
+ * without a file has the sizes of these files when it was translated. The newest record before that, which contains the
+ * address of the block, names it. A record is a mapping (mapped.h): the name of the code that was generated there
+ * before ends where that of the new code begins, also if the bytes are the same. */
 #ifndef NTR_CAPTURE_GENERATED_H
 #define NTR_CAPTURE_GENERATED_H
 
