@@ -4,6 +4,7 @@
 #include "io/memory.h"
 #include "options/diagnostics.h"
 
+#include <ctype.h>
 #include <inttypes.h>
 #include <limits.h>
 #include <stdio.h>
@@ -11,6 +12,24 @@
 #include <string.h>
 
 enum { LIST_MAX = 16 << 20, MAPPED_PAGE = 4096 };
+
+/* Reads a number, after blanks, and moves *at behind it. */
+static bool take_number(char **at, int base, uint64_t *value) {
+    char *from = *at + strspn(*at, " \t"), *end;
+
+    if (!isxdigit((unsigned char)*from)) return false;
+    *value = strtoull(from, &end, base);
+    const bool any = end != from;
+    *at = end;
+    return any;
+}
+
+static char *take_word(char **at) {
+    char *word = *at + strspn(*at, " \t");
+
+    *at = word + strcspn(word, " \t\r");
+    return word;
+}
 
 /* ---- threads: the lines PID TID NAME of `ps -eLo pid,tid,comm` */
 
@@ -46,17 +65,17 @@ static int read_threads(const char *path, struct threads *t) {
     t->text = cli_input_whole(path, LIST_MAX, &size);
     if (!t->text) return CLI_FAILED;
     for (char *at = t->text, *next; at && *at; at = next) {
-        struct thread one;
-        int used = 0;
+        uint64_t pid, tid;
+        char *rest = at;
         line++;
         next = strchr(at, '\n');
         if (next) *next++ = 0;
-        if (sscanf(at, "%" SCNu32 " %" SCNu32 " %n", &one.pid, &one.tid, &used) < 2 || !used) {
+        if (!take_number(&rest, 10, &pid) || !take_number(&rest, 10, &tid) || pid > INT32_MAX || tid > INT32_MAX) {
             if (line == 1 || !at[strspn(at, " \t\r")]) continue; /* the heading */
             return cli_fail("%s: line %zu: expected PID TID NAME, found '%.60s'", path, line, at);
         }
-        one.name = at + used;
-        if (!add_thread(t, one)) return cli_fail("out of memory");
+        rest += strspn(rest, " \t");
+        if (!add_thread(t, (struct thread){(uint32_t)pid, (uint32_t)tid, rest})) return cli_fail("out of memory");
     }
     return CLI_OK;
 }
@@ -76,7 +95,8 @@ static const char *name_of(const struct threads *t, uint32_t tid) {
     return "";
 }
 
-static int add_for_thread(const struct map_binding *b, uint32_t tid, const char *file, const char *shown, uint64_t bias) {
+static int add_for_thread(const struct map_binding *b, uint32_t tid, const char *file, const char *shown,
+                          uint64_t bias) {
     const char *name = name_of(&b->threads, b->pid);
     char text[PATH_MAX + 128];
     ntr_image_options o;
@@ -107,7 +127,8 @@ static int add_mapped(const struct map_binding *b, const char *path, uint64_t ba
     char file[PATH_MAX];
     ntr_image_info info;
 
-    if (snprintf(file, sizeof file, "%s%s", sysroot, path) >= (int)sizeof file) return cli_fail("%s: name too long", path);
+    if (snprintf(file, sizeof file, "%s%s", sysroot, path) >= (int)sizeof file)
+        return cli_fail("%s: name too long", path);
     ntr_program *alone = ntr_program_new(NULL);
     if (!alone) return cli_fail("out of memory");
     uint64_t low = 0;
@@ -126,15 +147,17 @@ static int add_maps(const struct map_binding *b, const char *maps, char *text) {
 
     for (char *at = text, *next; at && *at; at = next) {
         uint64_t from, to, offset;
-        char permissions[5];
-        int used = 0;
+        char *rest = at;
         line++;
         next = strchr(at, '\n');
         if (next) *next++ = 0;
-        if (sscanf(at, "%" SCNx64 "-%" SCNx64 " %4s %" SCNx64 " %*s %*s %n", &from, &to, permissions, &offset, &used) < 4 ||
-            to <= from)
-            return cli_fail("%s: line %zu: expected a line of /proc/PID/maps, found '%.60s'", maps, line, at);
-        const char *path = used ? at + used : "";
+        bool good = take_number(&rest, 16, &from) && *rest++ == '-' && take_number(&rest, 16, &to) && to > from;
+        const char *permissions = good ? take_word(&rest) : "";
+        good = good && rest - permissions == 4 && take_number(&rest, 16, &offset);
+        if (!good) return cli_fail("%s: line %zu: expected a line of /proc/PID/maps, found '%.60s'", maps, line, at);
+        take_word(&rest); /* device */
+        take_word(&rest); /* inode */
+        const char *path = rest + strspn(rest, " \t");
         if (*path != '/' || strlen(path) >= sizeof base_of) continue;
         if (strcmp(path, base_of) != 0 || offset == 0) {
             base = from - offset;
@@ -197,9 +220,11 @@ int cli_maps_tasks(const struct cli_maps *maps, ntr_tasks **tasks) {
     if (file) fputs("ntrace-tasks 1\nposition src context task pid tgid comm\n", file);
     for (size_t i = 0; file && i < t.count; i++)
         fprintf(file, "0 - %" PRIu32 " %" PRIu32 " %" PRIu32 " %" PRIu32 " %s\n", t.list[i].tid, t.list[i].tid,
-                t.list[i].tid, t.list[i].pid, *name_of(&t, t.list[i].pid) ? name_of(&t, t.list[i].pid) : t.list[i].name);
-    if (status == CLI_OK && (!file || fclose(file) != 0 ||
-                             ntr_tasks_read(tasks, (ntr_bytes){(const uint8_t *)text, size}, &cli_memory, &line) != NTR_OK))
+                t.list[i].tid, t.list[i].pid,
+                *name_of(&t, t.list[i].pid) ? name_of(&t, t.list[i].pid) : t.list[i].name);
+    if (status == CLI_OK &&
+        (!file || fclose(file) != 0 ||
+         ntr_tasks_read(tasks, (ntr_bytes){(const uint8_t *)text, size}, &cli_memory, &line) != NTR_OK))
         status = cli_fail("%s: the list of threads cannot be read", maps->threads);
     free(text);
     release_threads(&t);

@@ -29,7 +29,7 @@ typedef struct encoding {
     {mask, (uint32_t)(f5) << 27 | F3(2) | 0x2f, ANY}, {                                                                \
         mask, (uint32_t)(f5) << 27 | F3(3) | 0x2f, ONLY_64                                                             \
     }
-#define PLAIN(word) {0xffffffff, word, ANY}
+#define WHOLE_WORD(word) {0xffffffff, word, ANY}
 
 /* By opcode, so that few rows are compared. */
 static const encoding defined[] = {
@@ -229,19 +229,19 @@ static const encoding defined[] = {
     {0xfe007fff, F7(0x37) | F3(4) | 0x73, ONLY_64},
     {0xb3c0707f, 0x81c00000 | F3(4) | 0x73, ANY},
     {0xb200707f, 0x82000000 | F3(4) | 0x73, ANY},
-    PLAIN(0x00000073),
-    PLAIN(0x00100073),
-    PLAIN(0x00200073),
-    PLAIN(0x10200073),
-    PLAIN(0x30200073),
-    PLAIN(0x70200073),
-    PLAIN(0x7b200073),
-    PLAIN(0x10500073),
-    PLAIN(0x00d00073),
-    PLAIN(0x01d00073),
-    PLAIN(0x18000073),
-    PLAIN(0x18100073),
-    PLAIN(0x10400073),
+    WHOLE_WORD(0x00000073),
+    WHOLE_WORD(0x00100073),
+    WHOLE_WORD(0x00200073),
+    WHOLE_WORD(0x10200073),
+    WHOLE_WORD(0x30200073),
+    WHOLE_WORD(0x70200073),
+    WHOLE_WORD(0x7b200073),
+    WHOLE_WORD(0x10500073),
+    WHOLE_WORD(0x00d00073),
+    WHOLE_WORD(0x01d00073),
+    WHOLE_WORD(0x18000073),
+    WHOLE_WORD(0x18100073),
+    WHOLE_WORD(0x10400073),
     {0xfe007fff, F7(0x09) | 0x73, ANY},
     {0xfe007fff, F7(0x0b) | 0x73, ANY},
     {0xfe007fff, F7(0x11) | 0x73, ANY},
