@@ -75,7 +75,8 @@ static void walk(fuzz_tape *tape, ntr_bytes bytes, uint8_t how) {
     memory.full = how & 2;
     memory.scattered = m.scattered;
     const ntr_status status = ntr_tmc_parts(&memory, read_page, take_part, &m, &error);
-    if (status == NTR_OK) fuzz_must(m.passed <= memory.bytes && (!memory.full || m.passed == memory.bytes), "each byte is passed once");
+    if (status == NTR_OK)
+        fuzz_must(m.passed <= memory.bytes && (!memory.full || m.passed == memory.bytes), "each byte is passed once");
     if (status != NTR_OK && error.what) fuzz_must(error.expected && *error.expected, "a refusal says what is expected");
 }
 
@@ -106,7 +107,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
     fuzz_must(skip < NTR_FRAME_BYTES, "frames begin within 16 bytes");
     fuzz_bytes a = read_frames(&options, bytes, bytes.size + 1, &bits[0]);
     fuzz_bytes b = read_frames(&options, bytes, 1 + (size_t)extra, &bits[1]);
-    fuzz_must(a.size == b.size && (!a.size || memcmp(a.data, b.data, a.size) == 0) && bits[0] == bits[1], "cuts change nothing");
+    fuzz_must(a.size == b.size && (!a.size || memcmp(a.data, b.data, a.size) == 0) && bits[0] == bits[1],
+              "cuts change nothing");
     free(a.data);
     free(b.data);
     return 0;

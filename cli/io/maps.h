@@ -10,10 +10,11 @@
 
 struct cli_maps {
     struct cli_list list; /* --map */
-    const char *threads;  /* --threads, or NULL */
+    const char *threads; /* --threads, or NULL */
 };
 
-/* Adds the images of all --map options; mapped files are below `sysroot`, which may be NULL. Returns CLI_OK, or CLI_FAILED after reporting the error. */
+/* Adds the images of all --map options; mapped files are below `sysroot`, which may be NULL. Returns CLI_OK, or
+ * CLI_FAILED after reporting the error. */
 int cli_maps_load(const struct cli_maps *maps, const char *sysroot, ntr_program *program);
 
 /* The names of threads and processes: *tasks is NULL without --threads. Returns CLI_OK, or CLI_FAILED after reporting

@@ -48,8 +48,8 @@ void cli_losses_write(const struct cli_losses *losses, uint64_t rate, struct cli
     if (!losses->overflows) return;
     if (losses->ticks) {
         row.cells[cells++] = (struct cli_cell)CLI_COUNT("ticks without trace", losses->lost);
-        row.cells[cells++] =
-            (struct cli_cell)CLI_REAL("% of the time without trace", 100.0 * (double)losses->lost / (double)losses->ticks, 2);
+        row.cells[cells++] = (struct cli_cell)CLI_REAL("% of the time without trace",
+                                                       100.0 * (double)losses->lost / (double)losses->ticks, 2);
     }
     if (losses->ticks && rate)
         row.cells[cells++] = (struct cli_cell)CLI_REAL(

@@ -190,16 +190,16 @@ def decode_both(path, harts, *options, status=0, ending=""):
     return said
 
 
-@case("other trace IDs, harts and widths of SRC", 6, (9, 14), (0x11, 0x6f))
+@case("other trace IDs, harts and widths of SRC", 6, (9, 14), (0x11, 0x6f), long=True)
 @case("other trace IDs, harts and widths of SRC: 4 bits", 4, (0, 15), (1, 2))
-@case("other trace IDs, harts and widths of SRC: 10 bits", 10, (700, 3), (0x31, 0x5))
+@case("other trace IDs, harts and widths of SRC: 10 bits", 10, (700, 3), (0x31, 0x5), long=True)
 def _(width, harts, ids):
-    for seed in range(2):
+    for seed in range(2 if os.environ.get("NTRACE_TEST_LONG") else 1):
         data = frames(streams(width, harts, ids, idle=50), seed, repeat=3 + seed * 20, burst=1 + seed * 60)
         decode_both(write("other.cs", data), harts)
 
 
-@case("frames that begin in the middle: at any byte of a frame, and inside messages")
+@case("frames that begin in the middle: at any byte of a frame, and inside messages", long=True)
 def _():
     data = frames(streams(), 3)
     complete = [truth(f"hart{hart}") for hart in (5, 1)]
@@ -226,7 +226,7 @@ def _():
         same(found[head:], expected[len(expected) - tail:], f"hart {hart}, after the barrier")
 
 
-@case("words of synchronization between frames are no loss")
+@case("words of synchronization between frames are no loss", long=True)
 def _():
     data = frames(streams(), 5)
     word = b"\xff\xff\xff\x7f"
@@ -234,7 +234,7 @@ def _():
     decode_both(write("words.cs", with_words), (5, 1))
 
 
-@case("wrapped and scattered buffers of other sizes, at other addresses")
+@case("wrapped and scattered buffers of other sizes, at other addresses", long=True)
 def _():
     data = frames(streams(), 6, repeat=4)
     lasts = {hart: truth(f"hart{hart}") for hart in (5, 1)}
