@@ -22,7 +22,7 @@ enum {
     TRACE_ID_COUNT = 128,
     MESSAGE_HELD = 256,
     LINUX_CONTEXTS = 4096,
-    SRC_VALUES = 4096,
+    LINUX_SOURCES = 4096,
     SRC_BITS_K3 = 12,
     BEAT_CHUNK = 4096,
     OWNERSHIP_SCONTEXT = 2,
@@ -45,7 +45,7 @@ struct linux_bundle {
     } ids[TRACE_ID_COUNT];
     uint64_t contexts[LINUX_CONTEXTS]; /* in the trace: numbers of threads */
     size_t context_count;
-    bool seen[SRC_VALUES];
+    bool seen[LINUX_SOURCES];
     ntr_bundle_source sources[CAPTURE_SOURCES];
     size_t source_count;
     ntr_bundle_image images[LINUX_IMAGES];
@@ -152,7 +152,7 @@ static int look_at_messages(struct linux_bundle *b) {
         if (message.defect) continue;
         good++;
         lost += message.tcode == NTR_TCODE_ERROR;
-        if (NTR_HAS(&message, SRC)) b->seen[message.src % SRC_VALUES] = true;
+        if (NTR_HAS(&message, SRC)) b->seen[message.src % LINUX_SOURCES] = true;
         if (NTR_HAS(&message, PROCESS) && (message.process & 3) == OWNERSHIP_SCONTEXT)
             add_context(b, message.process >> OWNERSHIP_VALUE);
     }
@@ -169,10 +169,11 @@ static void find_sources(struct linux_bundle *b) {
     for (size_t i = 0; i < d->encoder_count && b->source_count < CAPTURE_SOURCES; i++) {
         uint64_t id = d->encoders[i].cpu;
         linux_read_number(d, d->encoders[i].name, "features/srcid", &id);
-        if (!b->seen[id % SRC_VALUES] && b->params.src_bits) continue;
-        b->sources[b->source_count++] = (ntr_bundle_source){.src = (uint16_t)(b->params.src_bits ? id % SRC_VALUES : 0),
-                                                            .hart = d->encoders[i].cpu,
-                                                            .name = d->encoders[i].name};
+        if (!b->seen[id % LINUX_SOURCES] && b->params.src_bits) continue;
+        b->sources[b->source_count++] =
+            (ntr_bundle_source){.src = (uint16_t)(b->params.src_bits ? id % LINUX_SOURCES : 0),
+                                .hart = d->encoders[i].cpu,
+                                .name = d->encoders[i].name};
         if (!b->params.src_bits) return;
     }
 }
