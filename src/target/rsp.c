@@ -87,6 +87,7 @@ ntr_status rsp_receive(rsp_client *client) {
 bool rsp_comes(rsp_client *client, uint32_t ms) {
     char byte;
     for (unsigned i = 0; i < NOISE_MAX && link_comes(&client->link, ms); i++) {
+        if (i == 0) link_begin(&client->link); /* the last request may be long ago */
         if (link_take(&client->link, &byte) != NTR_OK) return false;
         ms = 0;
         if (byte != '$') continue;
