@@ -55,6 +55,7 @@ static ntr_status add_row(line_flow_builder *m, const ntr_line_row *row) {
             .file = row->file,
             .line = row->file ? row->line : 0,
             .column = row->column,
+            .begins_row = at == row->address,
             .function = function_at(m, at),
             .returns_value = m->returns_value,
             .target = insn.target,

@@ -10,6 +10,7 @@ typedef struct ntr_line_insn {
     const char *file;
     uint32_t line;     /* 0: it belongs to no line */
     uint32_t column;
+    bool begins_row;    /* a row of the line table begins here */
     bool returns_value; /* the function does */
     bool only_end;      /* the line contains nothing but the end of the function, which returns a value */
     uint64_t function; /* entry address; lines of two functions are counted separately */

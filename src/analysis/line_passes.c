@@ -32,7 +32,7 @@ typedef struct line_group {
     uint32_t first; /* an instruction of it */
     uint32_t stamp; /* the last block in which it was seen, plus 1 */
     uint64_t sum;    /* executions of the blocks that contain it */
-    uint64_t ends;   /* executions of ends of the function; 0 if it does not return a value */
+    uint64_t ends;   /* executions of what no statement has made; used if the line contains nothing else */
 } line_group;
 
 typedef struct membership {
@@ -323,6 +323,15 @@ static uint32_t after_call(const pass_graph *g, uint32_t b) {
     return i <= of->last ? i : of->first;
 }
 
+/* Returns whether a block has no line of its own: gcc gives code that no statement has made, for example what leaves a
+ * scope, no row. It follows a jump, in the row of the statement before that. */
+static bool is_without_line(const pass_graph *g, uint32_t b) {
+    const ntr_line_insn *first = &g->flow->insns[g->blocks[b].first];
+    return b && !first->begins_row && first[-1].count.flow == NTR_FLOW_DIRECT_JUMP &&
+           g->group_of[g->blocks[b].first] == g->group_of[g->blocks[b].first - 1] &&
+           g->blocks[b].end > g->blocks[b].last;
+}
+
 /* Each line counts once in a block. The block belongs to its greatest line (of each file, where the files change). The
  * last pass_block of a function, which returns, belongs to none. */
 static ntr_status add_lines(pass_graph *g, uint32_t b) {
@@ -331,7 +340,12 @@ static ntr_status add_lines(pass_graph *g, uint32_t b) {
     const uint64_t executed = insns[of->first].count.executed;
     const bool returns = insns[of->last].count.flow == NTR_FLOW_RETURN;
     uint32_t greatest = NO_INDEX; /* an instruction */
-    for (uint32_t i = after_call(g, b); i <= of->last; i++) {
+    uint32_t begin = after_call(g, b);
+    if (is_without_line(g, b)) {
+        g->groups[g->group_of[of->first]].ends += executed;
+        for (begin = of->first + 1; begin <= of->last && !insns[begin].begins_row;) begin++;
+    }
+    for (uint32_t i = begin; i <= of->last; i++) {
         line_group *group = &g->groups[g->group_of[i]];
         if (!insns[i].line || group->stamp == b + 1 || is_plain_jump(g, i)) continue;
         if (i >= of->end) {
