@@ -159,6 +159,7 @@ static ntr_status read_file(ntr_elf *file) {
     if (status == NTR_OK) {
         if (!file->image->has_isa) file->image->isa = ntr_elf_isa(file);
         file->image->has_isa = true;
+        file->image->file_bits = (uint8_t)file->xlen;
         status = ntr_program_take_xlen(file->program, NTR_E_FORMAT);
         if (status == NTR_OK) status = ntr_elf_read_sections(file);
         if (status == NTR_OK)
@@ -200,6 +201,8 @@ ntr_status ntr_program_add_debug_symbols(ntr_program *program, size_t index, ntr
     elf_version(EV_CURRENT);
     file.elf = elf_memory((char *)bytes.data, bytes.size);
     ntr_status status = ntr_elf_check_header(&file);
+    if (status == NTR_OK && file.image->file_bits && file.xlen != file.image->file_bits)
+        status = ELF_FAIL(&file, NTR_E_FORMAT, "a file of %u bits, for one of %u", file.xlen, file.image->file_bits);
     if (status == NTR_OK) status = ntr_elf_read_symbols(&file);
     elf_end(file.elf);
     if (ntr_symbols_sort(&image->symbols, program->allocator))

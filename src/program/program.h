@@ -54,6 +54,7 @@ typedef struct ntr_image {
     uint64_t bss_first, bss_last; /* memory without bytes in the file (.bss), which data symbols name; both 0: none */
     bool has_segments;
     bool has_isa, has_jvt;
+    uint8_t file_bits; /* of addresses in the ELF file: 32 or 64 */
     unsigned isa;
     uint64_t jvt;
     ntr_bytes go_table; /* .gopclntab, see program/go_table.h; no bytes: it has none */
