@@ -242,7 +242,7 @@ static void table_jumps_go_through_the_table(void **state) {
     assert_int_equal(insn.target, 0x302010);
     assert_int_equal(insn.flow, NTR_FLOW_DIRECT_JUMP);
     assert_int_equal(ntr_program_insn(program, ntr_place_at(NULL, 0, 0x1002), &insn),
-                     NTR_E_NO_IMAGE); /* its last byte is missing */
+                     NTR_E_JUMP_TABLE); /* its last byte is missing */
     assert_int_equal(ntr_program_add_raw(program, (ntr_bytes){table, sizeof table}, &data), NTR_OK);
     assert_int_equal(ntr_program_insn(program, ntr_place_at(NULL, 0, 0x1002), &insn), NTR_OK);
     assert_int_equal(insn.target, UINT64_C(0x8000000000000040));
