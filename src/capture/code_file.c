@@ -50,15 +50,29 @@ static uint64_t begin_of(const struct code_file *out, const struct ntr_capture_c
     return range->from > out->record->from ? range->from : out->record->from;
 }
 
+/* The context in which the range is executed: files may be bound to others. */
+static ntr_context context_of(const struct code_file *out, uint32_t number) {
+    ntr_context context = {.prv = NTR_PRV_UNKNOWN};
+    if (!number) return context;
+    const struct ntr_capture_space *space = &out->code->spaces[number - 1];
+    if (space->has_prv) context.prv = space->prv;
+    context.v = space->has_prv ? space->v : 0;
+    context.has_scontext = space->has_context;
+    context.scontext = space->context;
+    return context;
+}
+
 /* Do the ELF files hold the same bytes? */
 static bool is_in_files(const struct code_file *out, const struct ntr_capture_code_range *range) {
     const uint8_t *bytes = out->code->bytes + range->place;
+    const ntr_context context = context_of(out, range->space);
     uint8_t there[4096];
 
     for (uint64_t at = 0; at < range->length;) {
         size_t want = range->length - at < sizeof there ? (size_t)(range->length - at) : sizeof there;
-        size_t n =
-            ntr_program_read(out->files, ntr_place_at(NULL, begin_of(out, range), range->address + at), there, want);
+        size_t n = ntr_program_read(
+            out->files, ntr_place_at(range->space ? &context : NULL, begin_of(out, range), range->address + at), there,
+            want);
         if (n == 0 || memcmp(there, bytes + at, n) != 0) return false;
         at += n;
     }
@@ -67,9 +81,11 @@ static bool is_in_files(const struct code_file *out, const struct ntr_capture_co
 
 /* Are the bytes from `address` on unknown, so that zeros hide nothing? */
 static bool is_free(const struct code_file *out, uint64_t position, uint64_t address, uint64_t length) {
+    const ntr_context context = context_of(out, out->space);
     uint8_t byte;
     for (uint64_t at = 0; at < length; at++) {
-        if (ntr_program_read(out->files, ntr_place_at(NULL, position, address + at), &byte, 1)) return false;
+        if (ntr_program_read(out->files, ntr_place_at(out->space ? &context : NULL, position, address + at), &byte, 1))
+            return false;
     }
     return true;
 }

@@ -333,19 +333,22 @@ static unsigned defects_inside(const uint8_t *bytes, size_t size, struct sample 
     return share;
 }
 
+enum { LEAST_BYTES = 16 * NTR_FRAME_BYTES, CLEARLY = 4 };
+
 bool ntr_frames_seen(ntr_bytes beginning, unsigned *skip) {
     const size_t size = beginning.size < SAMPLE_MAX ? beginning.size : SAMPLE_MAX;
     struct sample *s = NULL;
     bool seen = false;
 
     *skip = 0;
-    const unsigned plain = beginning.data ? defects(beginning.data, size) : 0;
+    /* A few damaged messages are not taken for frames: these must be many, and much better messages than the bytes. */
+    const unsigned plain = beginning.data && size >= LEAST_BYTES ? defects(beginning.data, size) : 0;
     for (unsigned at = 0; plain && at < NTR_FRAME_BYTES && at < size && !seen; at++) {
         if (!has_ids(beginning.data + at, size - at)) continue;
         if (!s) s = ntr_alloc(NULL, 1, sizeof *s);
         if (!s) break;
         const unsigned inside = defects_inside(beginning.data + at, size - at, s);
-        seen = inside < plain && inside < POOR_SHARE;
+        seen = inside < plain / CLEARLY && inside < POOR_SHARE;
         *skip = at;
     }
     ntr_dealloc(NULL, s);
