@@ -173,22 +173,57 @@ static const ntr_image_layer *file_at(const ntr_program *program, ntr_place plac
     return at == NTR_SPANS_NONE ? NULL : &map->layers[at];
 }
 
+/* The bytes of an image at the address, or NULL. */
+static const ntr_segment *segment_of(const ntr_program *program, uint32_t image, uint64_t address) {
+    const ntr_span *span = ntr_spans_find(&program->map, address);
+    uint32_t at = span ? span->value : NTR_SPANS_NONE;
+    while (at != NTR_SPANS_NONE && program->segments[program->layers[at].segment].image != image)
+        at = program->layers[at].below;
+    return at == NTR_SPANS_NONE ? NULL : &program->segments[program->layers[at].segment];
+}
+
+/* Code bytes without a file where a file of another context has nearly the same ones around the address, as firmware that runs
+ * in two modes, some of its code changed: the file names them. Reduces the window to these bytes. NULL: there is no such
+ * file. */
+static const ntr_image_layer *same_bytes(const ntr_program *program, ntr_place place, ntr_code_window *window) {
+    enum { AROUND = 64, LEAST_EQUAL = 4 };
+    place.context = NULL;
+    const ntr_image_layer *layer = file_at(program, place);
+    const ntr_segment *segment = layer ? segment_of(program, layer->image, place.address) : NULL;
+    if (!segment) return NULL;
+    uint64_t first = window->first > segment->first ? window->first : segment->first;
+    uint64_t last = window->first + window->size - 1 < segment->last ? window->first + window->size - 1 : segment->last;
+    if (place.address - first > AROUND) first = place.address - AROUND;
+    if (last - place.address > AROUND) last = place.address + AROUND;
+    const uint8_t *bytes = window->bytes + (first - window->first), *there = segment->bytes + (first - segment->first);
+    size_t equal = 0, count = (size_t)(last - first + 1), at = (size_t)(place.address - first);
+    for (size_t i = 0; i < count; i++) equal += bytes[i] == there[i];
+    const bool here = count - at >= LEAST_EQUAL && memcmp(bytes + at, there + at, LEAST_EQUAL) == 0;
+    if (!here && (equal < LEAST_EQUAL || equal < count / 2)) return NULL; /* bytes that were not executed are zeros */
+    *window = (ntr_code_window){.first = first, .bytes = bytes, .size = count, .image = window->image};
+    return layer;
+}
+
 ntr_status ntr_program_image_at(const ntr_program *program, ntr_place place, size_t *index) {
     ntr_code_window window;
     place = behind(program, place, 0);
     const ntr_image_layer *file = file_at(program, place);
     if (file)
         *index = file->image;
-    else if (ntr_program_window(program, place, &window))
-        *index = window.image;
-    else
+    else if (!ntr_program_window(program, place, &window))
         return NTR_END;
+    else if (!program->images[window.image].path && (file = same_bytes(program, place, &window)))
+        *index = file->image;
+    else
+        *index = window.image;
     return NTR_OK;
 }
 
 ntr_place ntr_program_image_place(const ntr_program *program, size_t index, uint64_t address) {
     const ntr_image *image = &program->images[index];
-    return ntr_place_at(&image->context, image->options.from, address);
+    const ntr_image_options *o = &image->options;
+    const bool bound = o->has_scontext || o->has_hcontext || o->has_prv; /* else its code may be recorded for a mode */
+    return ntr_place_at(bound ? &image->context : NULL, o->from, address);
 }
 
 /* ---- validity: when an address means the same ------------------------------------------------------------------ */
@@ -278,7 +313,10 @@ static const ntr_image *naming_image(const ntr_program *program, ntr_place place
     const ntr_image *image = &program->images[window->image];
     if (image->path) return image;
     const ntr_image_layer *layer = file_at(program, place);
-    if (!layer) return image;
+    if (!layer) {
+        layer = same_bytes(program, place, window);
+        return layer ? &program->images[layer->image] : image;
+    }
     const ntr_image *file = &program->images[layer->image];
     window->first = file->low;
     window->size = file->last - file->low + 1;
