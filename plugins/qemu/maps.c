@@ -94,8 +94,8 @@ static void add_line(uint64_t start, uint64_t length, uint64_t offset, const cha
     uint64_t used = atomic_load(&channel->head.maps), room = CHANNEL_MAPS - used;
     char shown[4 * PATH_MAX + 1], *at = shown;
 
-    for (; *path && at + 5 < shown + sizeof shown; path++) /* as /proc/PID/maps writes it */
-        at = *path == '\n' ? stpcpy(at, "\\012") : (*at = *path, at + 1);
+    for (const char *from = path; *from && at + 5 < shown + sizeof shown; from++) /* as /proc/PID/maps writes it */
+        at = *from == '\n' ? stpcpy(at, "\\012") : (*at = *from, at + 1);
     *at = 0;
     int n =
         snprintf(channel->maps + used, room, "%" PRIx64 " %" PRIx64 " %" PRIx64 " %s\n", start, length, offset, shown);
