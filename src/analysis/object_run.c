@@ -4,7 +4,8 @@
 #include "base/allocator.h"
 #include "base/macros.h"
 
-const ntr_insn_count *ntr_object_run_count(const ntr_object_run *r, uint64_t address) {
+ntr_insn_count ntr_object_run_count(const ntr_object_run *r, uint64_t address) {
+    ntr_insn_count sum = {.address = address};
     size_t low = 0, high = r->count;
     while (low < high) {
         size_t middle = low + (high - low) / 2;
@@ -13,8 +14,13 @@ const ntr_insn_count *ntr_object_run_count(const ntr_object_run *r, uint64_t add
         else
             high = middle;
     }
-    while (low < r->count && r->counts[low].address == address && r->counts[low].image != r->index) low++;
-    return low < r->count && r->counts[low].address == address ? &r->counts[low] : NULL;
+    for (; low < r->count && r->counts[low].address == address; low++) {
+        if (r->counts[low].image != r->index) continue;
+        sum.executed += r->counts[low].executed;
+        sum.taken += r->counts[low].taken;
+        sum.not_taken += r->counts[low].not_taken;
+    }
+    return sum;
 }
 
 ntr_place ntr_object_run_place(const ntr_object_run *r, uint64_t address) {
@@ -60,16 +66,16 @@ static bool is_selected_at(ntr_object_run *r, uint64_t address) {
 
 ntr_status ntr_object_run_add_insn(ntr_object_run *r, uint64_t address, const ntr_insn *insn, uint64_t bits) {
     ntr_object_coverage *c = r->coverage;
-    const ntr_insn_count *count = ntr_object_run_count(r, address);
+    const ntr_insn_count count = ntr_object_run_count(r, address);
     const ntr_line_row *row = row_of(r, address);
     const char *file = row && row->file ? ntr_texts_keep(&c->texts, row->file) : NULL;
     if (ntr_reserve(c->allocator, (void **)&c->insns, &c->insn_capacity, c->insn_count + 1, sizeof *c->insns))
         return NTR_E_MEMORY;
     c->insns[c->insn_count++] = (ntr_object_insn){
         .address = address - r->bias,
-        .executed = count ? count->executed : 0,
-        .taken = count ? count->taken : 0,
-        .not_taken = count ? count->not_taken : 0,
+        .executed = count.executed,
+        .taken = count.taken,
+        .not_taken = count.not_taken,
         .bits = bits,
         .file = file,
         .line = row ? row->line : 0,

@@ -27,8 +27,8 @@ typedef struct ntr_object_run {
 /* Returns whether code of a source file is selected (ntr_object_coverage_only). */
 bool ntr_object_run_selects(ntr_object_run *run, const char *file);
 
-/* Returns the counts of the instruction at an address, or NULL: it was not executed. */
-const ntr_insn_count *ntr_object_run_count(const ntr_object_run *run, uint64_t address);
+/* Returns the counts of the instruction at an address, of all versions of its code. */
+ntr_insn_count ntr_object_run_count(const ntr_object_run *run, uint64_t address);
 
 /* Returns the place of an address of the current image. */
 ntr_place ntr_object_run_place(const ntr_object_run *run, uint64_t address);

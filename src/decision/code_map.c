@@ -11,13 +11,36 @@
 static int compare_images(const void *a, const void *b) {
     const ntr_map_image *x = a, *y = b;
     NTR_COMPARE_BY(low);
-    return 0;
+    return (x->high < y->high) - (x->high > y->high);
 }
 
-static bool is_free(const ntr_code_map *map, const ntr_image_info *info) {
-    for (size_t i = 0; i < map->image_count; i++)
-        if (info->low < map->images[i].high && map->images[i].low < info->high) return false;
+/* Is `inside` a part of the place of `outside`, and newer: the code that is found there? */
+static bool is_over(const ntr_code_map *map, const ntr_map_image *inside, const ntr_map_image *outside) {
+    size_t found;
+    return outside->low <= inside->low && inside->high <= outside->high &&
+           ntr_program_image_at(map->program, ntr_program_image_place(map->program, outside->number, inside->low),
+                                &found) == NTR_OK &&
+           map->first_image[found] == inside->number;
+}
+
+static bool is_free(const ntr_code_map *map, const ntr_map_image *image) {
+    for (size_t i = 0; i < map->image_count; i++) {
+        const ntr_map_image *other = &map->images[i];
+        const bool apart = image->low >= other->high || other->low >= image->high;
+        if (!apart && !is_over(map, image, other) && !is_over(map, other, image)) return false;
+    }
     return true;
+}
+
+/* Sorts the images by address, the one around others before them. */
+static void sort_images(ntr_code_map *map) {
+    if (map->image_count) qsort(map->images, map->image_count, sizeof *map->images, compare_images);
+    for (size_t i = 1; i < map->image_count; i++) {
+        size_t around = i;
+        while (around && map->images[around - 1].high <= map->images[i].low)
+            around = map->images[around - 1].around;
+        map->images[i].around = around;
+    }
 }
 
 ntr_status ntr_code_map_choose(ntr_code_map *map) {
@@ -27,15 +50,16 @@ ntr_status ntr_code_map_choose(ntr_code_map *map) {
     while (ntr_program_image(map->program, count, &info) == NTR_OK) count++;
     map->images = ntr_alloc(map->allocator, count + 1, sizeof *map->images);
     if (!map->first_image || !map->images) return NTR_E_MEMORY;
-    for (size_t i = 0; i < count; i++)
-        if (ntr_program_image(map->program, i, &info) == NTR_OK && info.path && map->first_image[i] == i &&
-            (info.low == info.high || is_free(map, &info)))
-            map->images[map->image_count++] = (ntr_map_image){info.low, info.high, i};
-    if (map->image_count) qsort(map->images, map->image_count, sizeof *map->images, compare_images);
+    for (size_t i = 0; i < count; i++) {
+        if (ntr_program_image(map->program, i, &info) != NTR_OK || !info.path || map->first_image[i] != i) continue;
+        const ntr_map_image image = {.low = info.low, .high = info.high, .number = i};
+        if (info.low == info.high || is_free(map, &image)) map->images[map->image_count++] = image;
+    }
+    sort_images(map);
     return NTR_OK;
 }
 
-static const ntr_map_image *image_at(const ntr_code_map *map, uint64_t address) {
+const ntr_map_image *ntr_code_map_image(const ntr_code_map *map, uint64_t address) {
     size_t low = 0, high = map->image_count;
     while (low < high) {
         size_t middle = low + (high - low) / 2;
@@ -44,16 +68,17 @@ static const ntr_map_image *image_at(const ntr_code_map *map, uint64_t address) 
         else
             high = middle;
     }
-    return low && address < map->images[low - 1].high ? &map->images[low - 1] : NULL;
+    while (low && address >= map->images[low - 1].high) low = map->images[low - 1].around;
+    return low ? &map->images[low - 1] : NULL;
 }
 
 ntr_place ntr_code_map_place(const ntr_code_map *map, uint64_t address) {
-    const ntr_map_image *image = image_at(map, address);
+    const ntr_map_image *image = ntr_code_map_image(map, address);
     return image ? ntr_program_image_place(map->program, image->number, address) : ntr_place_at(NULL, 0, address);
 }
 
 bool ntr_code_map_describes(const ntr_code_map *map, ntr_place place) {
-    const ntr_map_image *image = image_at(map, place.address);
+    const ntr_map_image *image = ntr_code_map_image(map, place.address);
     size_t found;
     return image && ntr_program_image_at(map->program, place, &found) == NTR_OK &&
            map->first_image[found] == image->number;

@@ -73,12 +73,13 @@ typedef struct ntr_decision_function {
 typedef struct ntr_map_image {
     uint64_t low, high;
     size_t number; /* in the program */
+    size_t around; /* index + 1 of the smallest one around it; 0: none */
 } ntr_map_image;
 
 typedef struct ntr_code_map {
     const ntr_allocator *allocator;
     const ntr_program *program;
-    ntr_map_image *images; /* disjoint, sorted by address */
+    ntr_map_image *images; /* sorted by address; disjoint, or the newer one inside of the other one */
     size_t image_count;
     uint32_t *first_image; /* ntr_program_first_images */
     ntr_code_ranges ranges;
@@ -96,6 +97,9 @@ typedef struct ntr_code_map {
 
 /* Selects the images that the map describes: files of which no two are at the same address. Errors: NTR_E_MEMORY. */
 ntr_status ntr_code_map_choose(ntr_code_map *map);
+
+/* Returns the file whose code the map describes at an address, or NULL. */
+const ntr_map_image *ntr_code_map_image(const ntr_code_map *map, uint64_t address);
 
 /* Returns the place of an address of the map. */
 ntr_place ntr_code_map_place(const ntr_code_map *map, uint64_t address);

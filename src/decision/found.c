@@ -205,7 +205,8 @@ static ntr_status take_rows(ntr_map_builder *b, ntr_debug_info *debug) {
     size_t count;
     for (size_t k = 0; k < b->map->image_count; k++) {
         TRY(ntr_debug_info_lines(debug, b->map->images[k].number, &rows, &count));
-        for (size_t i = 0; i < count; i++) TRY(take_row(b, &rows[i]));
+        for (size_t i = 0; i < count; i++)
+            if (ntr_code_map_image(b->map, rows[i].address) == &b->map->images[k]) TRY(take_row(b, &rows[i]));
     }
     return NTR_OK;
 }

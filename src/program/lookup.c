@@ -204,16 +204,29 @@ static const ntr_image_layer *same_bytes(const ntr_program *program, ntr_place p
     return layer;
 }
 
+/* Returns the newest image of names only that has one for the place, or NULL. */
+static const ntr_image *names_at(const ntr_program *program, ntr_place place) {
+    const ntr_image_map *map = &program->image_map;
+    for (size_t i = map->name_count; i-- > 0;) {
+        const ntr_image *image = &program->images[map->names[i]];
+        if (ntr_image_is_visible(image, place) && ntr_symbols_at(&image->symbols, place.address)) return image;
+    }
+    return NULL;
+}
+
 ntr_status ntr_program_image_at(const ntr_program *program, ntr_place place, size_t *index) {
     ntr_code_window window;
     place = behind(program, place, 0);
     const ntr_image_layer *file = file_at(program, place);
+    const ntr_image *names;
     if (file)
         *index = file->image;
     else if (!ntr_program_window(program, place, &window))
         return NTR_END;
     else if (!program->images[window.image].path && (file = same_bytes(program, place, &window)))
         *index = file->image;
+    else if (!program->images[window.image].path && (names = names_at(program, place)))
+        *index = (size_t)(names - program->images);
     else
         *index = window.image;
     return NTR_OK;
