@@ -37,8 +37,7 @@ static void sort_images(ntr_code_map *map) {
     if (map->image_count) qsort(map->images, map->image_count, sizeof *map->images, compare_images);
     for (size_t i = 1; i < map->image_count; i++) {
         size_t around = i;
-        while (around && map->images[around - 1].high <= map->images[i].low)
-            around = map->images[around - 1].around;
+        while (around && map->images[around - 1].high <= map->images[i].low) around = map->images[around - 1].around;
         map->images[i].around = around;
     }
 }

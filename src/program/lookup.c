@@ -182,19 +182,19 @@ static const ntr_segment *segment_of(const ntr_program *program, uint32_t image,
     return at == NTR_SPANS_NONE ? NULL : &program->segments[program->layers[at].segment];
 }
 
-/* Code bytes without a file where a file of another context has nearly the same ones around the address, as firmware that runs
- * in two modes, some of its code changed: the file names them. Reduces the window to these bytes. NULL: there is no such
- * file. */
+/* Code bytes without a file where a file of another context has nearly the same ones around the address, as firmware
+ * that runs in two modes, some of its code changed: the file names them. Reduces the window to these bytes. NULL: there
+ * is no such file. */
 static const ntr_image_layer *same_bytes(const ntr_program *program, ntr_place place, ntr_code_window *window) {
-    enum { AROUND = 64, LEAST_EQUAL = 4 };
+    enum { EACH_SIDE = 64, LEAST_EQUAL = 4 };
     place.context = NULL;
     const ntr_image_layer *layer = file_at(program, place);
     const ntr_segment *segment = layer ? segment_of(program, layer->image, place.address) : NULL;
     if (!segment) return NULL;
     uint64_t first = window->first > segment->first ? window->first : segment->first;
     uint64_t last = window->first + window->size - 1 < segment->last ? window->first + window->size - 1 : segment->last;
-    if (place.address - first > AROUND) first = place.address - AROUND;
-    if (last - place.address > AROUND) last = place.address + AROUND;
+    if (place.address - first > EACH_SIDE) first = place.address - EACH_SIDE;
+    if (last - place.address > EACH_SIDE) last = place.address + EACH_SIDE;
     const uint8_t *bytes = window->bytes + (first - window->first), *there = segment->bytes + (first - segment->first);
     size_t equal = 0, count = (size_t)(last - first + 1), at = (size_t)(place.address - first);
     for (size_t i = 0; i < count; i++) equal += bytes[i] == there[i];

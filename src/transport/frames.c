@@ -333,7 +333,14 @@ static unsigned defects_inside(const uint8_t *bytes, size_t size, struct sample 
     return share;
 }
 
-enum { LEAST_BYTES = 16 * NTR_FRAME_BYTES, CLEARLY = 4 };
+enum { MANY_BYTES = 16 * NTR_FRAME_BYTES, CLEARLY = 4 };
+
+/* Damaged messages are not taken for frames: what is inside of frames must be much better messages, and of a few whole
+ * frames all must be good. */
+static bool is_clear(size_t size, unsigned at, unsigned plain, unsigned inside) {
+    if (size >= MANY_BYTES) return inside < plain / CLEARLY && inside < POOR_SHARE;
+    return at == 0 && size % NTR_FRAME_BYTES == 0 && inside == 0 && plain >= POOR_SHARE;
+}
 
 bool ntr_frames_seen(ntr_bytes beginning, unsigned *skip) {
     const size_t size = beginning.size < SAMPLE_MAX ? beginning.size : SAMPLE_MAX;
@@ -341,14 +348,12 @@ bool ntr_frames_seen(ntr_bytes beginning, unsigned *skip) {
     bool seen = false;
 
     *skip = 0;
-    /* A few damaged messages are not taken for frames: these must be many, and much better messages than the bytes. */
-    const unsigned plain = beginning.data && size >= LEAST_BYTES ? defects(beginning.data, size) : 0;
+    const unsigned plain = beginning.data ? defects(beginning.data, size) : 0;
     for (unsigned at = 0; plain && at < NTR_FRAME_BYTES && at < size && !seen; at++) {
         if (!has_ids(beginning.data + at, size - at)) continue;
         if (!s) s = ntr_alloc(NULL, 1, sizeof *s);
         if (!s) break;
-        const unsigned inside = defects_inside(beginning.data + at, size - at, s);
-        seen = inside < plain / CLEARLY && inside < POOR_SHARE;
+        seen = is_clear(size, at, plain, defects_inside(beginning.data + at, size - at, s));
         *skip = at;
     }
     ntr_dealloc(NULL, s);
