@@ -34,7 +34,7 @@ HOST = """#define _GNU_SOURCE
 int main(int argc, char **argv) {
     for (int i = 1; i + 2 < argc; i += 3) {
         int fd = open(argv[i], O_RDONLY);
-        char *at = mmap((void *)0x5000000000, 65536, PROT_READ | PROT_EXEC, MAP_PRIVATE | MAP_FIXED, fd, 0);
+        char *at = mmap((void *)0x3000000000, 65536, PROT_READ | PROT_EXEC, MAP_PRIVATE | MAP_FIXED, fd, 0);
         close(fd);
         if (getenv("REMOVE")) unlink(argv[i]);
         int (*entry)(int) = (int (*)(int))(at + strtoul(argv[i + 1], 0, 16));
@@ -185,7 +185,7 @@ def compare(bundle, truth, wanted=None, without=()):
     folded = re.findall(r"(?m)^(\S.*) (\d+)$", Run("flame", "--to", "folded", bundle).out)
     own = {row["function"]: row["self"] for row in Run("profile", bundle, "--format", "jsonl").rows() if wanted(row.get("function") or "")}
     for function, instructions in own.items():
-        equal(sum(row["self"] for row in lines if row["function"] == function), instructions, f"lines of {function}")
+        equal(sum(row["self"] for row in lines if row.get("function") == function), instructions, f"lines of {function}")
         equal(sum(int(count) for stack, count in folded if stack.split(";")[-1] == function), instructions, f"flame graph of {function}")
 
 
