@@ -19,7 +19,7 @@ struct coverage_options {
     struct cli_list fail_under;
     int level, format;
     const char *compile_commands, *justify, *evidence, *diff, *merge, *since;
-    bool pdf, merge_builds, no_markers;
+    int pdf, merge_builds, no_markers;
     struct cli_list clang_args, only;
 };
 

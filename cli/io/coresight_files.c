@@ -113,14 +113,14 @@ static void add_encoder(struct linux_devices *d, const char *name, uint64_t enab
     if (d->encoder_count == LINUX_ENCODERS || !linux_read_number(d, name, "cpu", &cpu) || cpu > UINT16_MAX) return;
     *one =
         (struct linux_encoder){.cpu = (unsigned)cpu, .enabled = enabled, .online = is_online(d->root, (unsigned)cpu)};
-    snprintf(one->name, sizeof one->name, "%s", name);
+    snprintf(one->name, sizeof one->name, "%.*s", LINUX_NAME - 1, name);
     d->encoder_count++;
 }
 
 static void add_sink(struct linux_devices *d, const char *name, uint64_t enabled) {
     if (d->sink_count == LINUX_SINKS) return;
     d->sinks[d->sink_count] = (struct linux_sink){.enabled = enabled};
-    snprintf(d->sinks[d->sink_count++].name, LINUX_NAME, "%s", name);
+    snprintf(d->sinks[d->sink_count++].name, LINUX_NAME, "%.*s", LINUX_NAME - 1, name);
 }
 
 static int by_cpu(const void *a, const void *b) {

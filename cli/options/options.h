@@ -42,12 +42,15 @@ struct cli_option {
     const char *help; /* one phrase or sentence, without full stop; states unit and default */
 };
 
+/* Offset of a member whose type has the size of `type`; of another size, it does not compile. */
+#define CLI_MEMBER(S, m, type) (offsetof(S, m) + 0 * sizeof(char[sizeof(((S *)0)->m) == sizeof(type) ? 1 : -1]))
+
 /* Initializers of table rows. `l` letter, `n` name, `v` placeholder, `S` struct, `m` member, `first` initial value. */
 #define CLI_SET(l, n, S, m, first, is, text)                                                                           \
     {.kind = CLI_KIND_SET,                                                                                             \
      .letter = l,                                                                                                      \
      .name = n,                                                                                                        \
-     .member = offsetof(S, m),                                                                                         \
+     .member = CLI_MEMBER(S, m, int),                                                                                  \
      .initial = first,                                                                                                 \
      .constant = is,                                                                                                   \
      .help = text}
@@ -57,7 +60,7 @@ struct cli_option {
      .letter = l,                                                                                                      \
      .name = n,                                                                                                        \
      .value = v,                                                                                                       \
-     .member = offsetof(S, m),                                                                                         \
+     .member = CLI_MEMBER(S, m, int64_t),                                                                              \
      .min = lo,                                                                                                        \
      .max = hi,                                                                                                        \
      .initial = first,                                                                                                 \
@@ -67,7 +70,7 @@ struct cli_option {
      .letter = l,                                                                                                      \
      .name = n,                                                                                                        \
      .value = v,                                                                                                       \
-     .member = offsetof(S, m),                                                                                         \
+     .member = CLI_MEMBER(S, m, int64_t),                                                                              \
      .min = lo,                                                                                                        \
      .max = hi,                                                                                                        \
      .initial = first,                                                                                                 \
@@ -78,7 +81,7 @@ struct cli_option {
      .letter = l,                                                                                                      \
      .name = n,                                                                                                        \
      .value = v,                                                                                                       \
-     .member = offsetof(S, m),                                                                                         \
+     .member = CLI_MEMBER(S, m, int),                                                                                  \
      .initial = first,                                                                                                 \
      .help = text}
 #define CLI_STRING(l, n, v, S, m, text)                                                                                \

@@ -246,7 +246,11 @@ raise SystemExit(7)""", status=None)
 def started(tree, *options):
     done = subprocess.Popen([NTRACE, "capture", "--linux", "--root", tree.root, "-o", os.path.join(scratch(), "i.ntrace"), "--all", *options],
                             env=dict(os.environ, **tree.environment()), stderr=subprocess.PIPE)
-    until(lambda: "encoder5/enable_source 1" in tree.log(), "trace that runs", 20)
+    try:
+        until(lambda: "encoder5/enable_source 1" in tree.log(), "trace that runs", 20)
+    except BaseException:
+        done.kill()
+        raise
     return done
 
 
