@@ -67,7 +67,7 @@ static uint32_t hart_number(void *user, uint16_t src) {
 
 /* Whether the other end of a socket may be on another machine. */
 static bool is_network(int fd) {
-    struct sockaddr_storage address;
+    struct sockaddr_storage address = {0};
     socklen_t size = sizeof address;
 
     return getpeername(fd, (struct sockaddr *)&address, &size) == 0 && address.ss_family != AF_UNIX;

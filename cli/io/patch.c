@@ -43,7 +43,7 @@ static int run_git(const char *const *arguments, char **text) {
     close(ends[0]);
     if (error) return cli_fail("git: %s; --since needs git", strerror(error));
     while (waitpid(child, &status, 0) < 0 && errno == EINTR) continue;
-    if (got != 0) return cli_fail(got < 0 ? "git: the output cannot be read" : "out of memory");
+    if (got != 0 || !*text) return cli_fail(got < 0 ? "git: the output cannot be read" : "out of memory");
     if (!WIFEXITED(status) || WEXITSTATUS(status) != 0) return cli_fail("--since: git failed");
     (*text)[size] = '\0';
     return CLI_OK;

@@ -48,7 +48,7 @@ static void take_lines(struct justify_writer *w, ntr_coverage *coverage, struct 
     size_t count, function_count;
     const ntr_cover_line *lines = ntr_coverage_lines(coverage, &count);
     const ntr_cover_function *first = ntr_coverage_functions(coverage, &function_count);
-    struct function_cursor functions = {.next = first, .end = first + function_count};
+    struct function_cursor functions = {.next = first, .end = first ? first + function_count : first};
     struct cli_source_lines *source_lines = cli_source_lines_open(cli_source_text_read, source);
     char text[512];
 

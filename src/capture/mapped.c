@@ -299,6 +299,7 @@ bool ntr_capture_mapped_differs(struct ntr_capture_record *record, uint32_t numb
     bool differs = m && m->copy != SIZE_MAX && m->image == SIZE_MAX;
     for (size_t i = 0; i < record->mapping_count; i++) {
         struct ntr_capture_mapping *other = &record->mappings[i];
+        /* NOLINTNEXTLINE(clang-analyzer-core.NullDereference): there is an array when its count is not 0 */
         if (other == m || !other->current) continue;
         if (!(m ? other->start < m->end && m->start < other->end : contains(other, address))) continue;
         if (!m || !shows_same(other, m)) return true;
@@ -321,6 +322,7 @@ ntr_status ntr_capture_mapped_change(struct ntr_capture_record *record, uint32_t
     *end = m ? m->end : address + 1;
     for (size_t i = 0; i < record->mapping_count; i++) {
         struct ntr_capture_mapping *other = &record->mappings[i];
+        /* NOLINTNEXTLINE(clang-analyzer-core.NullDereference): there is an array when its count is not 0 */
         if (other == m || !other->current) continue;
         if (!(m ? other->start < m->end && m->start < other->end : contains(other, address))) continue;
         other->current = false;

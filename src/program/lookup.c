@@ -337,6 +337,7 @@ static const ntr_image *naming_image(const ntr_program *program, ntr_place place
 }
 
 static bool is_bss(const ntr_image *image, uint64_t address) {
+    /* NOLINTNEXTLINE(clang-analyzer-core.NullDereference): there is an array when its count is not 0 */
     return image->bss_first <= address && address <= image->bss_last && image->bss_last;
 }
 

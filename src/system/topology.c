@@ -150,8 +150,9 @@ static uint64_t topology_tmc_type(const char *type) {
 }
 
 static void imply_tmc_modes(option_values *options) {
-    options->value[OPTION_TMC_MODES] = 1u << TMC_CIRCULAR | 1u << TMC_SOFTWARE_FIFO |
-                                       (options->value[OPTION_TMC_TYPE] == TMC_ETF ? 1u << TMC_HARDWARE_FIFO : 0);
+    /* NOLINTNEXTLINE(clang-analyzer-core.UndefinedBinaryOperatorResult): take_preset has set all values */
+    const unsigned hardware = options->value[OPTION_TMC_TYPE] == TMC_ETF ? 1u << TMC_HARDWARE_FIFO : 0;
+    options->value[OPTION_TMC_MODES] = 1u << TMC_CIRCULAR | 1u << TMC_SOFTWARE_FIFO | hardware;
 }
 
 /* What follows from other keys: the type of a TMC; the only memory of a sink with a fixed buffer. */
