@@ -121,6 +121,7 @@ int cli_patch_read(struct cli_patch *patch, const char *revision) {
 
     if (revision[0] == '-') return cli_fail("--since: expected a revision, found '%s'", revision);
     if (run_git(root, &patch->root) != CLI_OK || run_git(diff, &patch->text) != CLI_OK) return CLI_FAILED;
+    /* NOLINTNEXTLINE(clang-analyzer-core.NonNullParamChecker): run_git has stored a text */
     patch->root[strcspn(patch->root, "\n")] = '\0';
     return parse(patch);
 }

@@ -95,8 +95,7 @@ static uint32_t sequence(sizer *s, uint32_t base) {
     uint32_t value = 0;
     if (take(s, "_")) return 0;
     for (; *s->at && *s->at != '_' && value < 1 << 20; s->at++) {
-        /* NOLINTNEXTLINE(clang-analyzer-core.CallAndMessage): the text ends with 0, and no step goes behind that */
-        const uint32_t digit = digit_of(*s->at);
+        const uint32_t digit = digit_of(*s->at); /* NOLINT(clang-analyzer-core.*): the text ends with 0 */
         if (digit >= base) return fail(s);
         value = value * base + digit;
     }
@@ -558,8 +557,7 @@ static uint32_t creation(sizer *s) {
 static uint32_t expression(sizer *s) {
     uint32_t size = 16;
     if (++s->depth > CXX_DEPTH_MAX) return fail(s);
-    /* NOLINTNEXTLINE(clang-analyzer-core.UndefinedBinaryOperatorResult): the text ends with 0, see above */
-    if (*s->at == 'L') {
+    if (*s->at == 'L') { /* NOLINT(clang-analyzer-core.*): the text ends with 0 */
         size = literal(s);
     } else if (*s->at == 'T') {
         size = template_parameter(s);
