@@ -95,7 +95,7 @@ static uint32_t sequence(sizer *s, uint32_t base) {
     uint32_t value = 0;
     if (take(s, "_")) return 0;
     for (; *s->at && *s->at != '_' && value < 1 << 20; s->at++) {
-        const uint32_t digit = digit_of(*s->at); /* NOLINT(clang-analyzer-core.*): the text ends with 0 */
+        const uint32_t digit = digit_of(*s->at);
         if (digit >= base) return fail(s);
         value = value * base + digit;
     }
@@ -104,6 +104,7 @@ static uint32_t sequence(sizer *s, uint32_t base) {
 }
 
 static uint32_t source_name(sizer *s) {
+    /* NOLINTNEXTLINE(clang-analyzer-core.CallAndMessage): the text ends with 0 */
     const uint32_t length = is_digit(*s->at) ? take_number(s) : 0;
     if (!length || strlen(s->at) < length) return fail(s);
     s->at += length;
