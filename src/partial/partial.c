@@ -1,6 +1,7 @@
 #include "partial/partial.h"
 
 #include "base/allocator.h"
+#include "base/file.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -61,7 +62,8 @@ void ntr_partial_free(ntr_partial *p) {
 
 bool ntr_partial_seen(const char *path) {
     char magic[sizeof NTR_PARTIAL_MAGIC - 1];
-    const int file = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+    uint64_t size;
+    const int file = ntr_open_regular(path, UINT64_MAX, &size); /* the writer of a pipe sees that it is opened */
     const bool seen = file >= 0 && pread(file, magic, sizeof magic, 0) == (ssize_t)sizeof magic &&
                       memcmp(magic, NTR_PARTIAL_MAGIC, sizeof magic) == 0;
     if (file >= 0) close(file);

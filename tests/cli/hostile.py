@@ -3,6 +3,7 @@
 
 hostile.py NTRACE SANITIZER; with a sanitizer ("none": without) memory is not measured. TAP on standard output.
 """
+import ctypes
 import json
 import os
 import re
@@ -10,6 +11,7 @@ import shutil
 import struct
 import subprocess
 import sys
+import time
 import xml.etree.ElementTree
 import zlib
 
@@ -21,6 +23,7 @@ from harness import NTRACE, Run, bytes_of, case, check, equal, folder, main, mat
 SANITIZER = sys.argv[2] if len(sys.argv) > 2 else "none"
 SECONDS = 15 if SANITIZER == "none" else 60  # of CPU
 MEGABYTES = 200
+IN_CLOSE_NOWRITE, IN_OPEN = 0x10, 0x20  # sys/inotify.h
 ANSWERS = (["profile"], ["coverage"], ["flame"], ["decode"], ["report", "-o", "answer"])
 
 
@@ -359,6 +362,25 @@ def _():
             messages = child.communicate(timeout=60)[1].decode()
         matches(expected[1], messages, what)
         equal(child.returncode, expected[0], f"{what}: status")
+
+
+@case("a FIFO is opened once: its writer sees each opening, and loses what it writes when that one ends")
+def _():
+    fifo, inotify = os.path.join(folder(), "fifo"), ctypes.CDLL(None, use_errno=True)
+    os.mkfifo(fifo)
+    watch = inotify.inotify_init()
+    check(inotify.inotify_add_watch(watch, os.fsencode(fifo), IN_CLOSE_NOWRITE | IN_OPEN) >= 0, "inotify watches the FIFO")
+    for command in (["decode", "--follow", "--output", "insn"], ["decode"], ["profile"], ["coverage"], ["flame"]):
+        with subprocess.Popen([NTRACE, *command, "-e", write("once.elf", tiny.elf()), fifo], stdout=subprocess.DEVNULL,
+                              stderr=subprocess.PIPE) as child:
+            with open(fifo, "wb") as end:
+                time.sleep(0.1)
+                end.write(bytes_of(tiny.TURNS * 20))
+            messages = child.communicate(timeout=60)[1].decode()
+        equal(child.returncode, 0, f"{command}: {messages}")
+        events = [mask for _, mask, _ in struct.iter_unpack("iI8s", os.read(watch, 4096))]
+        equal(events.count(IN_CLOSE_NOWRITE), 1, f"{command}: times that the FIFO was closed by a reader")
+    os.close(watch)
 
 
 # ---- what is written
