@@ -87,7 +87,7 @@ def _():
         place = os.path.join(scratch(), f"listen-{int(number)}")
         stream = write("short", bytes_of(tiny.HTM))
         with subprocess.Popen([NTRACE, "gdb", "--listen", place, "-e", write("tiny.elf", tiny.elf()), stream], stdin=subprocess.DEVNULL,
-                              stderr=subprocess.PIPE) as child:
+                              stderr=subprocess.PIPE, preexec_fn=lambda number=number: signal.signal(number, signal.SIG_DFL)) as child:  # nohup
             until(lambda: os.path.exists(place), "a socket")
             with socket.socket(socket.AF_UNIX) as client:
                 client.connect(place)
