@@ -183,10 +183,10 @@ static const ntr_segment *segment_of(const ntr_program *program, uint32_t image,
 }
 
 /* Code bytes without a file where a file of another context has nearly the same ones around the address, as firmware
- * that runs in two modes, some of its code changed: the file names them. Reduces the window to these bytes. NULL: there
- * is no such file. */
+ * that runs in two modes, some of its code changed: the file names them. Bytes that were not executed are zeros and say
+ * nothing. Reduces the window to these bytes. NULL: there is no such file. */
 static const ntr_image_layer *same_bytes(const ntr_program *program, ntr_place place, ntr_code_window *window) {
-    enum { EACH_SIDE = 64, LEAST_EQUAL = 4 };
+    enum { EACH_SIDE = 64, LEAST_KNOWN = 8 }; /* a common prologue has fewer equal bytes */
     place.context = NULL;
     const ntr_image_layer *layer = file_at(program, place);
     const ntr_segment *segment = layer ? segment_of(program, layer->image, place.address) : NULL;
@@ -196,10 +196,12 @@ static const ntr_image_layer *same_bytes(const ntr_program *program, ntr_place p
     if (place.address - first > EACH_SIDE) first = place.address - EACH_SIDE;
     if (last - place.address > EACH_SIDE) last = place.address + EACH_SIDE;
     const uint8_t *bytes = window->bytes + (first - window->first), *there = segment->bytes + (first - segment->first);
-    size_t equal = 0, count = (size_t)(last - first + 1), at = (size_t)(place.address - first);
-    for (size_t i = 0; i < count; i++) equal += bytes[i] == there[i];
-    const bool here = count - at >= LEAST_EQUAL && memcmp(bytes + at, there + at, LEAST_EQUAL) == 0;
-    if (!here && (equal < LEAST_EQUAL || equal < count / 2)) return NULL; /* bytes that were not executed are zeros */
+    size_t equal = 0, known = 0, count = (size_t)(last - first + 1);
+    for (size_t i = 0; i < count; i++) {
+        known += bytes[i] != 0;
+        equal += bytes[i] != 0 && bytes[i] == there[i];
+    }
+    if (known < LEAST_KNOWN || equal < known - known / 4) return NULL;
     *window = (ntr_code_window){.first = first, .bytes = bytes, .size = count, .image = window->image};
     return layer;
 }

@@ -412,6 +412,25 @@ static void copies_of_code_have_its_names(void **state) {
         ntr_program_symbol(program, ntr_place_at(&supervisor, NTR_POSITION_ANY, TEXT_ADDRESS + 4), &symbol), NTR_OK);
 }
 
+static void other_code_at_an_address_has_not_the_names_of_a_file(void **state) {
+    (void)state;
+    elf_builder elf;
+    ntr_symbol symbol;
+    uint8_t bytes[16];
+    const ntr_context machine = {.prv = 3};
+    ntr_image_options file = {.size = sizeof file, .has_prv = true, .prv = 1}, raw = file;
+    simple(&elf, true);
+    elf_symbol(&elf, "inside", GLOBAL_FUNC, 1, TEXT_ADDRESS, 16);
+    assert_int_equal(add(&elf, &file), NTR_OK);
+    memcpy(bytes, "\1\0\1\0", 4); /* it begins equally */
+    memset(bytes + 4, 0x13, sizeof bytes - 4);
+    raw.prv = 3;
+    raw.bias = TEXT_ADDRESS;
+    assert_int_equal(ntr_program_add_raw(program, (ntr_bytes){bytes, sizeof bytes}, &raw), NTR_OK);
+    assert_int_equal(ntr_program_symbol(program, ntr_place_at(&machine, NTR_POSITION_ANY, TEXT_ADDRESS), &symbol),
+                     NTR_END);
+}
+
 /* ---- bad files ---- */
 
 static void refused(elf_builder *elf, ntr_status status, const char *reason) {
@@ -594,6 +613,7 @@ int main(void) {
         CASE(empty_sections_name_nothing),
         CASE(contexts_have_their_own_names),
         CASE(copies_of_code_have_its_names),
+        CASE(other_code_at_an_address_has_not_the_names_of_a_file),
         TEST(damage_is_explained),
         CASE(files_cut_anywhere_are_refused),
         CASE(other_kinds_of_files_are_refused),
