@@ -23,7 +23,7 @@ from harness import NTRACE, Run, bytes_of, case, check, equal, folder, main, mat
 SANITIZER = sys.argv[2] if len(sys.argv) > 2 else "none"
 SECONDS = 15 if SANITIZER == "none" else 60  # of CPU
 MEGABYTES = 200
-IN_CLOSE_NOWRITE, IN_OPEN = 0x10, 0x20  # sys/inotify.h
+IN_CLOSE_NOWRITE, IN_OPEN = 0x10, 0x20  # of inotify(7)
 ANSWERS = (["profile"], ["coverage"], ["flame"], ["decode"], ["report", "-o", "answer"])
 
 
