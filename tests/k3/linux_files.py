@@ -14,25 +14,12 @@ import sys
 import time
 
 sys.path.append(os.path.join(sys.path[0], ".."))
-from harness import NTRACE, Run, case, check, equal, main, matches, need, scratch, until
+from harness import NTRACE, Run, case, check, equal, main, matches, scratch, until
+from samples import samples, truth
 
-HERE = os.path.dirname(os.path.abspath(__file__))
 DRIVER = os.path.abspath(sys.argv[2])
 DEVICES = "sys/bus/coresight/devices"
 KERNEL = 0xffffffff80200000
-
-
-def samples():
-    folder = os.path.join(scratch(), "samples")
-    if not os.path.isdir(folder):
-        os.makedirs(folder)
-        packed = os.path.join(HERE, "samples.tar.zst")
-        subprocess.run(f"{need('zstd')} -dcq --long=27 '{packed}' | tar xf - -C '{folder}'", shell=True, check=True)
-    return folder
-
-
-def truth(name):
-    return subprocess.run([need("zstd"), "-dcq", os.path.join(samples(), name + ".pc.zst")], stdout=subprocess.PIPE, check=True).stdout
 
 
 def segments(elf):
