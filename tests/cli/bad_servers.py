@@ -86,8 +86,9 @@ def _():
     for number in signal.SIGTERM, signal.SIGINT, signal.SIGHUP:
         place = os.path.join(scratch(), f"listen-{int(number)}")
         stream = write("short", bytes_of(tiny.HTM))
+        # nohup ignores SIGHUP
         with subprocess.Popen([NTRACE, "gdb", "--listen", place, "-e", write("tiny.elf", tiny.elf()), stream], stdin=subprocess.DEVNULL,
-                              stderr=subprocess.PIPE, preexec_fn=lambda number=number: signal.signal(number, signal.SIG_DFL)) as child:  # nohup
+                              stderr=subprocess.PIPE, preexec_fn=lambda number=number: signal.signal(number, signal.SIG_DFL)) as child:
             until(lambda: os.path.exists(place), "a socket")
             with socket.socket(socket.AF_UNIX) as client:
                 client.connect(place)
