@@ -5,7 +5,7 @@ PREFIX ?= /usr/local
 JOBS ?= $(shell nproc)
 MESON_OPTIONS ?=
 
-.PHONY: all help deps release-abi demo demo-linux target test test-builds test-linux soak coverage-compare real sanitize-more coverage-self fuzz fuzz-report lint docs install clean
+.PHONY: all help deps release-abi demo demo-linux target test test-builds test-linux soak coverage-compare real sanitize-more coverage-self fuzz fuzz-report lint docs install uninstall clean
 
 all: $(BUILD)/build.ninja ## release build into build/ (the command is build/ntrace)
 	@ninja -C $(BUILD) -j $(JOBS)
@@ -111,6 +111,11 @@ docs: all ## regenerate the pages of docs/ that are made from tables
 install: all ## install into PREFIX (default /usr/local), DESTDIR respected
 	@meson configure $(BUILD) --prefix $(PREFIX)
 	@meson install -C $(BUILD)
+
+uninstall: all ## remove from PREFIX (DESTDIR respected) what `make install` puts there
+	@meson configure $(BUILD) --prefix $(PREFIX)
+	@meson install -C $(BUILD) >/dev/null # ninja removes the files of the last installation, which may have been another one
+	@ninja -C $(BUILD) uninstall
 
 clean: ## remove the build folders
 	rm -rf build build-*

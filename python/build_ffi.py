@@ -21,7 +21,7 @@ MISSING = "libntrace is missing: run `make` in the checkout, or `make install`, 
 def pkg_config(*options):
     """What the installed libraries need, or None without them."""
     try:
-        done = subprocess.run(["pkg-config", *options, "ntrace-tools"], stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True)
+        done = subprocess.run(["pkg-config", *options, "libntrace-tools"], stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True)
     except FileNotFoundError:
         return None
     return shlex.split(done.stdout) if done.returncode == 0 else None

@@ -78,7 +78,7 @@ typedef struct ntr_capture {
     ntr_params params;
     const char *mode; /* "btm" or "htm"; NULL: not known */
 
-    const char *tool; /* what wrote the bundle: "ntrace 0.1.0" */
+    const char *tool; /* what wrote the bundle: "ntrace 0.9.0" */
     const char *target; /* what executed the program: "qemu-riscv64 7.2.22" */
     const char *date; /* ISO 8601, UTC */
     const char *const *command; /* program and arguments */

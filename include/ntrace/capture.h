@@ -69,7 +69,7 @@ typedef struct ntr_capture_config {
                                  * arguments, NULL */
     const char *bundle; /* folder to write; a bundle of that name is replaced */
     bool compress; /* compress the stream with zstd */
-    const char *tool; /* name of the capturing tool for capture.json: "ntrace 0.1.0"; may be NULL */
+    const char *tool; /* name of the capturing tool for capture.json: "ntrace 0.9.0"; may be NULL */
 
     const ntr_encoder_config *encoder; /* of every hart, except params.xlen, src_id, sink and allocator; NULL:
                                         * ntr_capture_encoder_defaults and widen_src. Not used with a topology */

@@ -18,7 +18,7 @@
 extern "C" {
 #endif
 
-/* A fact about the trace as label and value, for example "made by" and "ntrace 0.1.0". */
+/* A fact about the trace as label and value, for example "made by" and "ntrace 0.9.0". */
 typedef struct ntr_fact {
     const char *label, *value;
 } ntr_fact;

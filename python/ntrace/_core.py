@@ -22,6 +22,10 @@ def text(pointer) -> str | None:
     return ffi.string(pointer).decode(errors="replace") if pointer else None
 
 
+def version() -> str:
+    return text(lib.ntr_version_text()) or ""
+
+
 def path_bytes(path) -> bytes:
     import os
     return os.fsencode(path)

@@ -29,7 +29,8 @@ def find_python():
 def install(python, build, folder):
     source, wheels, target = (os.path.join(folder, name) for name in ("source", "wheels", "installed"))
     shutil.copytree(PACKAGE, os.path.join(source, "python"), ignore=shutil.ignore_patterns("*.so", "build", "*.egg-info", "__pycache__"))
-    os.symlink(os.path.join(os.path.dirname(PACKAGE), "include"), os.path.join(source, "include"))
+    for name in "include", "meson.build":
+        os.symlink(os.path.join(os.path.dirname(PACKAGE), name), os.path.join(source, name))
     pip = [python, "-m", "pip", "--quiet", "--disable-pip-version-check"]
     # No library is installed: that of the checkout is used, if there is one.
     environment = {name: value for name, value in os.environ.items() if name != "NTRACE_BUILD"}

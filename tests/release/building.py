@@ -1,0 +1,217 @@
+#!/usr/bin/env python3
+"""A small program is built against the library in each way that the manual names: pkg-config, CMake, Meson, a Meson subproject.
+
+usage: building.py NTRACE BUILD
+
+The installed prefix is a folder of its own, so nothing of this machine's /usr is meant. Expected output: the messages were written by
+hand from the tables of N-Trace 1.0 chapter 7.
+"""
+import glob
+import json
+import os
+import subprocess
+import sys
+
+sys.path.append(os.path.join(sys.path[0], ".."))
+from harness import ROOT, Run, case, check, equal, main, matches, need, note, scratch, write
+
+BUILD = os.path.abspath(sys.argv[2])
+PROGRAM = r"""
+#include <ntrace/ntrace.h>
+#include <stdio.h>
+
+int main(void) {
+    static const uint8_t stream[] = {0x24, 0x0d, 0x00, 0x0b, 0x0c, 0x0f};
+    ntr_reader reader;
+    ntr_message message;
+    char line[NTR_MESSAGE_TEXT_MAX];
+
+    if (ntr_reader_init(&reader, NULL) != NTR_OK) return 1;
+    if (ntr_reader_feed(&reader, stream, sizeof stream, true) != NTR_OK) return 1;
+    while (ntr_reader_next(&reader, &message) == NTR_OK) {
+        if (ntr_message_format(&reader.params, &message, line, sizeof line) < 0) return 1;
+        puts(line);
+    }
+    return 0;
+}
+"""
+TOOLS_PROGRAM = r"""
+#include <ntrace/tools.h>
+#include <stdio.h>
+
+int main(void) {
+    puts(ntr_check_rule_at(0) && ntr_exporter_name(ntr_exporter_at(0)) ? ntr_version_text() : "nothing");
+    return 0;
+}
+"""
+MESSAGES = "#1 @0x0 ProgTraceSync SYNC=3 ICNT=0 FADDR=0x80\n#2 @0x4 DirectBranch ICNT=3\n"
+CMAKE = """cmake_minimum_required(VERSION 3.18)
+project(user C)
+find_package(ntrace {request} REQUIRED COMPONENTS tools)
+add_executable(messages messages.c)
+target_link_libraries(messages PRIVATE ntrace::ntrace)
+add_executable(tools bundle.c)
+target_link_libraries(tools PRIVATE ntrace::tools)
+"""
+MESON = """project('user', 'c')
+executable('messages', 'messages.c', dependencies: dependency('libntrace'{fallback}))
+{tools}
+"""
+
+
+def run(*command, status=0, cwd=None, env=None):
+    done = subprocess.run(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, env=dict(os.environ, **(env or {})),
+                          cwd=cwd or scratch(), check=False)
+    check((done.returncode != 0) == (status != 0), f"{' '.join(command)}: status {done.returncode}: {done.stdout[-1000:]}{done.stderr[-1000:]}")
+    return done.stdout if not status else done.stdout + done.stderr
+
+
+def configured(name):
+    rows = json.loads(run("meson", "introspect", "--buildoptions", BUILD))
+    return next(row["value"] for row in rows if row["name"] == name)
+
+
+def tree():
+    """The root of the installation; made on first use."""
+    folder = os.path.join(scratch(), "root")
+    if not os.path.exists(folder):
+        run("meson", "install", "-C", BUILD, "--no-rebuild", "--destdir", folder)
+    return folder
+
+
+def prefix():
+    return tree() + configured("prefix")
+
+
+def libraries():
+    return os.path.join(prefix(), configured("libdir"))
+
+
+def version():
+    return json.loads(run("meson", "introspect", "--projectinfo", os.path.join(ROOT, "meson.build")))["version"]
+
+
+def project(name, **files):
+    os.makedirs(os.path.join(scratch(), name))
+    for file, text in {"messages.c": PROGRAM, "bundle.c": TOOLS_PROGRAM, **{key.replace("_", ".", 1): value for key, value in files.items()}}.items():
+        write(os.path.join(name, file), text.encode())
+    return os.path.join(scratch(), name)
+
+
+def programs(folder, names=("messages", "tools")):
+    expected = {"messages": MESSAGES, "tools": version() + "\n", "bundle": version() + "\n"}
+    for name in names:
+        equal(run(os.path.join(folder, name), env={"LD_LIBRARY_PATH": libraries()}), expected[name], name)
+
+
+def with_pkg_config():
+    return {"PKG_CONFIG_PATH": os.path.join(libraries(), "pkgconfig"), "PKG_CONFIG_SYSROOT_DIR": tree()}
+
+
+@case("pkg-config: flags for both libraries; programs build and run")
+def pkg_config():
+    folder = project("pkgconfig")
+    for name, library in ("messages", "libntrace"), ("bundle", "libntrace-tools"):
+        flags = run(need("pkg-config"), "--cflags", "--libs", library, env=with_pkg_config()).split()
+        run("cc", "-Wall", "-Werror", "-o", name, name + ".c", *flags, cwd=folder)
+    programs(folder, ("messages", "bundle"))
+
+
+@case("CMake: find_package(ntrace) defines ntrace::ntrace and ntrace::tools; programs build and run")
+def cmake():
+    folder = project("cmake", CMakeLists_txt=CMAKE.format(request=version()))
+    need("cmake")
+    run("cmake", "-S", ".", "-B", "build", f"-DCMAKE_PREFIX_PATH={prefix()}", cwd=folder)
+    run("cmake", "--build", "build", cwd=folder)
+    programs(os.path.join(folder, "build"))
+    matches(r"\(NEEDED\).*libntrace\.so\.\d+\]", run("readelf", "-d", "build/messages", cwd=folder), "the soname, not a path")
+
+
+@case("CMake: a later version, another major number: refused with both versions", "0.{next}")
+@case("CMake: a version after 1.0 is refused", "7.0")
+def cmake_version(request):
+    need("cmake")
+    request = request.format(next=int(version().split(".")[1]) + 1)
+    folder = project("cmake-" + request, CMakeLists_txt=CMAKE.format(request=request))
+    said = run("cmake", "-S", ".", "-B", "build", f"-DCMAKE_PREFIX_PATH={prefix()}", cwd=folder, status=1)
+    matches(rf'(?s)requested\s+version\s+"{request}".*version: {version()}', said, "what CMake says")
+
+
+@case("Meson: dependency() finds both libraries; programs build and run")
+def meson_dependency():
+    folder = project("meson", meson_build=MESON.format(fallback="", tools="executable('tools', 'bundle.c', dependencies: dependency('libntrace-tools'))"))
+    run("meson", "setup", "build", cwd=folder, env=with_pkg_config())
+    run("ninja", "-C", "build", cwd=folder)
+    programs(os.path.join(folder, "build"))
+
+
+@case("Meson subproject: dependency() builds libntrace alone", "shared", ["-Dntrace:default_library=shared"])
+@case("the same, linked statically", "static", ["-Dntrace:default_library=static"])
+def subproject(name, options):
+    folder = project("sub-" + name, meson_build=MESON.format(fallback=", fallback: ['ntrace', 'libntrace_dep']", tools=""))
+    os.mkdir(os.path.join(folder, "subprojects"))
+    os.symlink(ROOT, os.path.join(folder, "subprojects", "ntrace"))
+    run("meson", "setup", "build", "--wrap-mode=forcefallback", *options, cwd=folder)
+    rows = json.loads(run("meson", "introspect", "--targets", "build", cwd=folder))
+    built = [row for row in rows if row["build_by_default"]]
+    equal([row["name"] for row in built if row["type"] == "executable"], ["messages"], "programs")
+    check(not any(name in row["name"] for row in built for name in ("tools", "test", "qemu", "dpi")), f"targets: {[row['name'] for row in built]}")
+    steps = run("ninja", "-C", "build", "-n", cwd=folder)
+    note(f"{steps.count(chr(10))} steps")
+    check(steps.count("\n") < 200, "steps of the build")
+    run("ninja", "-C", "build", "messages", cwd=folder)
+    equal(run(os.path.join(folder, "build/messages")), MESSAGES, "output")
+
+
+@case("Meson subproject with tools=enabled provides libntrace-tools (configured, not built)")
+def subproject_tools():
+    tools = "executable('tools', 'bundle.c', dependencies: dependency('libntrace-tools', fallback: ['ntrace', 'ntrace_tools_dep'], default_options: ['tools=enabled']))"
+    folder = project("sub-tools", meson_build=MESON.format(fallback=", fallback: ['ntrace', 'libntrace_dep'], default_options: ['tools=enabled']", tools=tools))
+    os.mkdir(os.path.join(folder, "subprojects"))
+    os.symlink(ROOT, os.path.join(folder, "subprojects", "ntrace"))
+    run("meson", "setup", "build", "--wrap-mode=forcefallback", cwd=folder)
+    rows = json.loads(run("meson", "introspect", "--targets", "build", cwd=folder))
+    names = {row["name"] for row in rows if row["build_by_default"]}
+    check({"tools", "ntrace-tools"} <= names and "ntrace-qemu-4" not in names, f"targets: {sorted(names)}")
+
+
+@case("licence, manual, schemas and examples are installed; an example builds from where it is")
+def documents():
+    doc = os.path.join(prefix(), "share/doc/ntrace")
+    for name in "LICENSE", "README.md", "CHANGELOG.md", "docs/README.md", "examples/decode.c":
+        check(os.path.exists(os.path.join(doc, name)), f"{name} is not installed")
+    schemas = glob.glob(os.path.join(prefix(), "share/ntrace/schemas/*.schema.json"))
+    equal(sorted(map(os.path.basename, schemas)), sorted(os.listdir(os.path.join(ROOT, "docs/schemas"))), "schemas")
+    flags = run("pkg-config", "--cflags", "--libs", "libntrace", env=with_pkg_config()).split()
+    run("cc", "-o", "encode", os.path.join(doc, "examples/encode.c"), *flags)
+    check(run("./encode", status=1, env={"LD_LIBRARY_PATH": libraries()}), "the usage of the example")
+
+
+@case("make uninstall removes what make install has installed, and nothing else")
+def uninstall():
+    root = os.path.join(scratch(), "second")
+    command = ["make", "-s", "-C", ROOT, f"BUILD={BUILD}", f"PREFIX={configured('prefix')}", f"DESTDIR={root}", "-o", f"{BUILD}/build.ninja", "-o", "all"]
+    own = os.path.join(root + configured("prefix"), "bin/other")
+    os.makedirs(os.path.dirname(own))
+    write(own, b"")
+    run(*command, "install")
+    check(os.path.exists(os.path.join(root + configured("prefix"), "include/ntrace/ntrace.h")), "installed")
+    run("meson", "install", "-C", BUILD, "--no-rebuild", "--destdir", tree())  # an installation elsewhere comes between
+    run(*command, "uninstall")
+    equal([path for path in glob.glob(root + "/**", recursive=True) if not os.path.isdir(path)], [own], "files that stay")
+
+
+@case("the version is that of meson.build everywhere: command, soname's file, pkg-config, header, Python")
+def one_version():
+    text = version()
+    equal(Run("--version").out.split()[1], text, "command")
+    check(os.path.exists(os.path.join(libraries(), f"libntrace.so.{text}")), "file of the library")
+    equal(run("pkg-config", "--modversion", "libntrace", env=with_pkg_config()).strip(), text, "pkg-config")
+    header = open(os.path.join(prefix(), "include/ntrace/version.h"), encoding="utf-8").read()
+    equal([int(header.split(f"NTR_VERSION_{part} ")[1].split()[0]) for part in ("MAJOR", "MINOR", "PATCH")], [int(part) for part in text.split(".")], "header")
+    found = subprocess.run(["git", "grep", "-lF", f"'{text}'", "--", "*.build", "*.toml", "*.py", "*.c"], cwd=ROOT, stdout=subprocess.PIPE, text=True, check=False)
+    check(found.stdout.split() in (["meson.build"], []), f"the version is also in {found.stdout}")  # []: not a checkout
+
+
+if __name__ == "__main__":
+    main()
