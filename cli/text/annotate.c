@@ -53,7 +53,8 @@ static int compare_counted(const void *a, const void *b) {
     if (x->count.image != y->count.image) return x->count.image < y->count.image ? -1 : 1;
     const int order = x->name ? strcmp(x->name, y->name) : 0; /* code that was generated again */
     if (order) return order;
-    return x->count.address < y->count.address ? -1 : x->count.address > y->count.address;
+    if (x->count.address != y->count.address) return x->count.address < y->count.address ? -1 : 1;
+    return x->count.position < y->count.position ? -1 : x->count.position > y->count.position;
 }
 
 static int compare_functions(const void *a, const void *b) {
@@ -246,7 +247,7 @@ static void write_heading(struct annotate *n, const struct function *f) {
 }
 
 /* Writes all instructions from the entry of the function to its end, executed or not, and the executed ones outside of
- * that range. */
+ * that range. Where code was changed at run time, each instruction that was executed there is written. */
 static void write_function(struct annotate *n, const struct function *f) {
     struct counted *at = n->counts + f->first, *const end = n->counts + f->end;
 
@@ -255,8 +256,11 @@ static void write_function(struct annotate *n, const struct function *f) {
     for (uint64_t address = f->entry.address; address - f->entry.address < f->size && !n->out->done;) {
         ntr_insn_count none = {.address = address};
         bool ran = at < end && at->count.address == address;
-        address += write_insn(n, f, ran ? &at->count : &none);
-        while (at < end && at->count.address < address) at++; /* skip counts inside the instruction just written */
+        address += write_insn(n, f, ran ? &at++->count : &none);
+        for (; at < end && at->count.address < address; at++) {
+            const uint64_t next = at->count.address + write_insn(n, f, &at->count);
+            if (next > address) address = next;
+        }
     }
     for (; at < end; at++) write_insn(n, f, &at->count);
     /* cli_annotate() frees n->counts. NOLINTNEXTLINE(clang-analyzer-unix.Malloc) */

@@ -10,20 +10,27 @@ typedef struct line_flow_builder {
     const ntr_program *program;
     ntr_debug_info *debug;
     const ntr_insn_count *counts; /* executed instructions, sorted by address */
+    ntr_tally *tally;
     size_t count_count, count_at, index;
     uint64_t function_low, function_high; /* range of the last function */
     bool returns_value;
 } line_flow_builder;
 
-/* Rows are in address order, so the counts are traversed once. */
+/* Rows are in address order, so the counts are traversed once. The executions of all versions of an instruction are
+ * those of its line; the outcomes are those of the branch that is there, not of others that it was changed to. */
 static ntr_insn_count count_at(line_flow_builder *m, uint64_t address, const ntr_insn *insn) {
     ntr_insn_count sum = {.address = address, .size = insn->size, .flow = insn->flow};
     while (m->count_at < m->count_count && m->counts[m->count_at].address < address) m->count_at++;
     for (size_t i = m->count_at; i < m->count_count && m->counts[i].address == address; i++) {
-        if (m->counts[i].image != m->index) continue;
-        sum.executed += m->counts[i].executed;
-        sum.taken += m->counts[i].taken;
-        sum.not_taken += m->counts[i].not_taken;
+        const ntr_insn_count *count = &m->counts[i];
+        if (count->image != m->index) continue;
+        sum.executed += count->executed;
+        if (!count->taken && !count->not_taken) continue;
+        if (ntr_program_bits(m->program, ntr_tally_count_place(m->tally, count), count->size) !=
+            ntr_program_bits(m->program, ntr_program_image_place(m->program, m->index, address), insn->size))
+            continue;
+        sum.taken += count->taken;
+        sum.not_taken += count->not_taken;
     }
     return sum;
 }
@@ -130,6 +137,7 @@ ntr_status ntr_line_flow_make(ntr_line_flow *flow, ntr_debug_info *debug, ntr_li
                            .program = counts->program,
                            .debug = debug,
                            .index = index,
+                           .tally = counts->tally,
                            .counts = counts->items,
                            .count_count = counts->count};
     for (size_t i = 0; !status && i < row_count; i++) status = add_row(&m, &rows[i]);

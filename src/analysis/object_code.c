@@ -1,5 +1,7 @@
 #include "analysis/object_code.h"
 
+#include "program/program.h"
+
 ntr_status ntr_object_code_open(ntr_object_code *code, const ntr_image_info *image, const ntr_allocator *allocator) {
     if (image->low || image->high) return NTR_OK; /* the program has its code */
     code->file = ntr_program_new(allocator);
@@ -14,21 +16,13 @@ void ntr_object_code_close(ntr_object_code *code) {
     code->file = NULL;
 }
 
-static uint64_t bits_at(const ntr_program *program, ntr_place place, size_t size) {
-    uint8_t bytes[8] = {0};
-    uint64_t bits = 0;
-    size = ntr_program_read(program, place, bytes, size < 8 ? size : 8);
-    for (size_t i = 0; i < size; i++) bits |= (uint64_t)bytes[i] << (8 * i);
-    return bits;
-}
-
 bool ntr_object_code_at(const ntr_object_code *code, ntr_place place, ntr_insn *insn, uint64_t *bits) {
     const bool found = ntr_program_insn(code->program, place, insn) == NTR_OK;
-    *bits = found ? bits_at(code->program, place, insn->size) : 0;
+    *bits = found ? ntr_program_bits(code->program, place, insn->size) : 0;
     if (!code->file || *bits) return found;
     ntr_insn other;
     if (ntr_program_insn(code->file, place, &other) != NTR_OK) return found;
     *insn = other;
-    *bits = bits_at(code->file, place, insn->size);
+    *bits = ntr_program_bits(code->file, place, insn->size);
     return true;
 }

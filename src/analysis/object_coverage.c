@@ -72,7 +72,8 @@ static ntr_status add_image(ntr_object_run *r, ntr_tally *tally, size_t index) {
 
 ntr_status ntr_object_coverage_add(ntr_object_coverage *c, const ntr_program *program, ntr_debug_info *debug,
                                    ntr_tally *tally) {
-    ntr_object_run r = {.coverage = c, .program = program, .debug = debug, .code = {.program = program}};
+    ntr_object_run r = {
+        .coverage = c, .program = program, .debug = debug, .tally = tally, .code = {.program = program}};
     ntr_insn_count *counts;
     uint32_t *first_image = ntr_program_first_images(program, c->allocator);
     if (!first_image) return NTR_E_MEMORY;

@@ -88,9 +88,11 @@ static uint64_t padding_end(ntr_object_run *r, const ntr_line_row *row, uint64_t
     const uint64_t limit = row->address + row->size;
     ntr_insn insn;
     uint64_t bits, at = address;
+    bool other;
     if (row->address == address || !is_after_end(r, address)) return address;
-    while (at < limit && !symbol_begins(r, at) && !ntr_object_run_count(r, at).executed &&
-           ntr_object_code_at(&r->code, ntr_object_run_place(r, at), &insn, &bits) && fills(&insn, bits))
+    while (at < limit && !symbol_begins(r, at) &&
+           ntr_object_code_at(&r->code, ntr_object_run_place(r, at), &insn, &bits) && fills(&insn, bits) &&
+           !ntr_object_run_count(r, at, bits, &other).executed && !other)
         at += insn.size;
     return at >= limit || symbol_begins(r, at) ? at : address;
 }

@@ -3,9 +3,11 @@
 #include "analysis/selected.h"
 #include "base/allocator.h"
 #include "base/macros.h"
+#include "program/program.h"
 
-ntr_insn_count ntr_object_run_count(const ntr_object_run *r, uint64_t address) {
+ntr_insn_count ntr_object_run_count(const ntr_object_run *r, uint64_t address, uint64_t bits, bool *other) {
     ntr_insn_count sum = {.address = address};
+    *other = false;
     size_t low = 0, high = r->count;
     while (low < high) {
         size_t middle = low + (high - low) / 2;
@@ -15,10 +17,15 @@ ntr_insn_count ntr_object_run_count(const ntr_object_run *r, uint64_t address) {
             high = middle;
     }
     for (; low < r->count && r->counts[low].address == address; low++) {
-        if (r->counts[low].image != r->index) continue;
-        sum.executed += r->counts[low].executed;
-        sum.taken += r->counts[low].taken;
-        sum.not_taken += r->counts[low].not_taken;
+        const ntr_insn_count *count = &r->counts[low];
+        if (count->image != r->index) continue;
+        if (ntr_program_bits(r->program, ntr_tally_count_place(r->tally, count), count->size) != bits) {
+            *other = true;
+            continue;
+        }
+        sum.executed += count->executed;
+        sum.taken += count->taken;
+        sum.not_taken += count->not_taken;
     }
     return sum;
 }
@@ -66,7 +73,8 @@ static bool is_selected_at(ntr_object_run *r, uint64_t address) {
 
 ntr_status ntr_object_run_add_insn(ntr_object_run *r, uint64_t address, const ntr_insn *insn, uint64_t bits) {
     ntr_object_coverage *c = r->coverage;
-    const ntr_insn_count count = ntr_object_run_count(r, address);
+    bool other;
+    const ntr_insn_count count = ntr_object_run_count(r, address, bits, &other);
     const ntr_line_row *row = row_of(r, address);
     const char *file = row && row->file ? ntr_texts_keep(&c->texts, row->file) : NULL;
     if (ntr_reserve(c->allocator, (void **)&c->insns, &c->insn_capacity, c->insn_count + 1, sizeof *c->insns))
@@ -81,6 +89,7 @@ ntr_status ntr_object_run_add_insn(ntr_object_run *r, uint64_t address, const nt
         .line = row ? row->line : 0,
         .size = insn->size,
         .flow = insn->flow,
+        .other = other,
     };
     return NTR_OK;
 }

@@ -11,6 +11,7 @@ typedef struct ntr_object_run {
     ntr_object_code code;
     const ntr_line_row *rows;
     size_t row_count;
+    ntr_tally *tally;
     const ntr_insn_count *counts; /* sorted by address */
     size_t count;
     const char *image;
@@ -27,8 +28,9 @@ typedef struct ntr_object_run {
 /* Returns whether code of a source file is selected (ntr_object_coverage_only). */
 bool ntr_object_run_selects(ntr_object_run *run, const char *file);
 
-/* Returns the counts of the instruction at an address, of all versions of its code. */
-ntr_insn_count ntr_object_run_count(const ntr_object_run *run, uint64_t address);
+/* Returns the counts of the instruction at an address with these bytes. Code that was changed at run time may have had
+ * others there: whether one of them was executed is stored in *other. */
+ntr_insn_count ntr_object_run_count(const ntr_object_run *run, uint64_t address, uint64_t bits, bool *other);
 
 /* Returns the place of an address of the current image. */
 ntr_place ntr_object_run_place(const ntr_object_run *run, uint64_t address);

@@ -7,13 +7,15 @@
 #include <ntrace/instructions.h>
 #include <stdlib.h>
 
-/* An instruction, and the segment that has it when no file has it; 0: a file has it. */
+/* An instruction, and what tells it from others of its image at its address. An image that has a file, or names, may
+ * have several versions of an instruction: its bytes tell them apart. Code without a file may be another function with
+ * the same bytes: the segment tells it apart (0: a file has the code). */
 typedef struct counted_insn {
     ntr_insn_count count;
-    uint32_t segment;
+    uint64_t version;
 } counted_insn;
 
-/* Which code is at an address: what equal instructions have in common. */
+/* Which code is at an address. */
 typedef struct code_owner {
     uint32_t image, segment;
 } code_owner;
@@ -22,6 +24,7 @@ typedef struct count_table {
     ntr_tally *tally;
     const ntr_program *program;
     uint32_t *first_image; /* ntr_program_first_images */
+    bool changes;          /* code without a file may be another version of that of a file */
     counted_insn *items;
     size_t count, capacity;
 } count_table;
@@ -34,6 +37,12 @@ static code_owner owner_at(const count_table *t, ntr_place place) {
     if (ntr_program_window(t->program, place, &window) && !t->program->images[window.image].path)
         owner.segment = window.image + 1;
     return owner;
+}
+
+static uint64_t version_of(const count_table *t, code_owner owner, ntr_place place, const ntr_insn *insn) {
+    const bool named = owner.image != NTR_NO_IMAGE && t->program->images[owner.image].path;
+    if (!named) return owner.segment;
+    return t->changes ? ntr_program_bits(t->program, place, insn->size) : 0;
 }
 
 /* Returns the ticks of the first `count` instructions of a row. */
@@ -59,9 +68,10 @@ static ntr_status expand(count_table *t, ntr_instructions *instructions, const n
         if (ntr_reserve(t->tally->allocator, (void **)&t->items, &t->capacity, t->count + 1, sizeof *t->items))
             return NTR_E_MEMORY;
         const bool is_last = insn.address == row->last;
-        const code_owner owner = one ? first : owner_at(t, ntr_event_place(&span, insn.address));
+        const ntr_place place = ntr_event_place(&span, insn.address);
+        const code_owner owner = one ? first : owner_at(t, place);
         t->items[t->count++] = (counted_insn){
-            .segment = owner.segment,
+            .version = version_of(t, owner, place, &insn.insn),
             .count = {.address = insn.address,
                       .position = row->position,
                       .view = row->view,
@@ -89,7 +99,7 @@ static ntr_status add_trapping(count_table *t, const ntr_tally_row *row) {
         return NTR_E_MEMORY;
     const code_owner owner = owner_at(t, place);
     t->items[t->count++] = (counted_insn){
-        .segment = owner.segment,
+        .version = version_of(t, owner, place, &insn),
         .count = {.address = address,
                   .position = row->position,
                   .view = row->view,
@@ -105,14 +115,14 @@ static int compare_counts(const void *a, const void *b) {
     const counted_insn *x = a, *y = b;
     NTR_COMPARE_BY(count.address);
     NTR_COMPARE_BY(count.image);
-    NTR_COMPARE_BY(segment);
+    NTR_COMPARE_BY(version);
     NTR_COMPARE_BY(count.position);
     return 0;
 }
 
 /* Is it the same instruction with the same name? Names of code without a file may change although the code does not. */
 static bool is_same(const count_table *t, const counted_insn *x, const counted_insn *y) {
-    if (x->count.address != y->count.address || x->count.image != y->count.image || x->segment != y->segment)
+    if (x->count.address != y->count.address || x->count.image != y->count.image || x->version != y->version)
         return false;
     const bool file = x->count.image != NTR_NO_IMAGE && t->program->images[x->count.image].path;
     return file || x->count.position == y->count.position ||
@@ -160,6 +170,7 @@ static ntr_status count_all(ntr_tally *t, const ntr_program *program, uint32_t v
         .tally = t, .program = program, .first_image = ntr_program_first_images(program, t->allocator)};
     *counts = NULL;
     *count = 0;
+    for (size_t i = 0; i < program->image_count; i++) table.changes |= !program->images[i].path;
     ntr_status status = expand_all(&table, view, trapping);
     if (status == NTR_OK) {
         if (table.count) qsort(table.items, table.count, sizeof *table.items, compare_counts);

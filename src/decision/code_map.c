@@ -83,6 +83,15 @@ bool ntr_code_map_describes(const ntr_code_map *map, ntr_place place) {
            map->first_image[found] == image->number;
 }
 
+bool ntr_code_map_differs(const ntr_code_map *map, ntr_place place) {
+    ntr_code_window window;
+    ntr_insn insn;
+    if (ntr_program_window(map->program, place, &window) && map->program->images[window.image].path) return false;
+    if (ntr_program_insn(map->program, place, &insn) != NTR_OK) return true;
+    return ntr_program_bits(map->program, place, insn.size) !=
+           ntr_program_bits(map->program, ntr_code_map_place(map, place.address), insn.size);
+}
+
 /* ---- branches and calls */
 
 static int compare_branches(const void *a, const void *b) {

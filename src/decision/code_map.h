@@ -33,6 +33,7 @@ typedef struct ntr_decision_copy {
     uint32_t function; /* index of the function that contains it */
     ntr_grouping
         *grouping; /* its conditions are computed together, and those of its branches are numbers of groups; or NULL */
+    bool changed; /* a branch was another instruction when it was executed */
     uint64_t unknown, misfits;
     ntr_vector
         *witnessed; /* vectors that values of the trace show (witness.h); added to the others when the trace ends */
@@ -106,6 +107,10 @@ ntr_place ntr_code_map_place(const ntr_code_map *map, uint64_t address);
 
 /* Returns whether the map describes what is at the place. */
 bool ntr_code_map_describes(const ntr_code_map *map, ntr_place place);
+
+/* Returns whether the instruction at a place that the map describes is another one than the map has there: code was
+ * changed at run time. */
+bool ntr_code_map_differs(const ntr_code_map *map, ntr_place place);
 
 /* Sorts the branches, so that they can be found. Errors: NTR_E_MEMORY. */
 ntr_status ntr_code_map_index(ntr_code_map *map);

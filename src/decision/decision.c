@@ -78,7 +78,7 @@ static bool value_of(const audit *a, const ntr_decision_copy *copy, const ntr_fl
         return true;
     }
     const ntr_decision_copy *other = find(a, term->id);
-    if (!other || other->reason || other->misfits || other->unknown) return false;
+    if (!other || other->reason || other->misfits || other->changed || other->unknown) return false;
     if (term->what >= 0 && (other->results[0] || other->results[1])) return false; /* its conditions are not known */
     *value = count_vectors(other, term->what);
     return true;
@@ -243,6 +243,7 @@ static ntr_status add_copy(ntr_decisions *d, const ntr_decision_copy *copy) {
     const char *reason = copy->reason;
     r->has_code = true;
     r->shown.copies++;
+    if (!reason && copy->changed) reason = "its branches were changed while the program ran";
     if (!reason && copy->misfits)
         reason =
             "its branches were executed in an order that the source does not have: the compiler has changed them, or "

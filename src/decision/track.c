@@ -229,8 +229,12 @@ static ntr_status take_span(ntr_tracker *t, const ntr_event *event) {
     const ntr_stack_frame *frame = ntr_callstack_frame(t->stack, event);
     if (!frame) return NTR_E_MEMORY;
     const ntr_decision_branch *end = t->map->branches + t->map->branch_count;
+    const bool differs = t->check_image && ntr_code_map_differs(t->map, ntr_event_place(event, event->last));
     for (; branch < end && branch->address == event->last; branch++)
-        TRY(execute(t, frame, branch, event->end == NTR_END_TAKEN));
+        if (differs)
+            t->map->copies[branch->copy].changed = true;
+        else
+            TRY(execute(t, frame, branch, event->end == NTR_END_TAKEN));
     return NTR_OK;
 }
 

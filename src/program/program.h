@@ -2,6 +2,7 @@
 #ifndef NTR_PROGRAM_PROGRAM_H
 #define NTR_PROGRAM_PROGRAM_H
 
+#include "base/bytes.h"
 #include "base/damage.h"
 #include "program/file.h"
 #include "program/spans.h"
@@ -128,6 +129,13 @@ unsigned ntr_image_isa(const ntr_program *program, const ntr_image *image);
 /* Stores the symbol of the next image from *index on whose name is `file`, and the index after it. NTR_END: no more. */
 NTR_API ntr_status ntr_program_find_in(const ntr_program *program, const char *file, const char *name, size_t *index,
                                        ntr_symbol *symbol);
+
+/* Returns the first bytes of an instruction, at most 8, as a number; bytes that the program does not have are 0. */
+static inline uint64_t ntr_program_bits(const ntr_program *program, ntr_place place, size_t size) {
+    uint8_t bytes[8] = {0};
+    size = ntr_program_read(program, place, bytes, size < sizeof bytes ? size : sizeof bytes);
+    return ntr_little(bytes, size);
+}
 
 static inline uint64_t ntr_program_cut(const ntr_program *program, uint64_t address) {
     return program->xlen == 32 ? (uint32_t)address : address;

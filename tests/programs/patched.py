@@ -1,0 +1,107 @@
+#!/usr/bin/env python3
+"""Code that is patched while the program runs: each consumer shows the counts of the instruction that it shows. The truth is
+how often the source calls the function, with which arguments, before and after the patch.
+
+usage: patched.py NTRACE
+"""
+import json
+import os
+import re
+import sqlite3
+import subprocess
+import sys
+
+sys.path.append(os.path.join(sys.path[0], ".."))
+import user_qemu  # may change PATH
+from harness import Run, case, check, equal, main, need, scratch
+
+# The branch of `if (x)` is inverted: before, it is executed with one outcome only; afterwards with the other one only.
+SOURCE = """#include <stdint.h>
+#include <sys/mman.h>
+__attribute__((noinline, aligned(8))) int test(int x) {
+    if (x)
+        return 3;
+    return 7;
+}
+int main(void) {
+    uint32_t *at = (uint32_t *)(uintptr_t)test;
+    int s = 0;
+    for (int i = 0; i < BEFORE; i++) s += test(1);
+    while ((*at & 0x7f) != 0x63) at++;
+    mprotect((void *)((uintptr_t)at & ~4095ul), 8192, PROT_READ | PROT_WRITE | PROT_EXEC);
+    *at ^= 0x1000; /* BEQ and BNE */
+    __builtin___clear_cache((char *)at, (char *)(at + 1));
+    for (int i = 0; i < 3; i++) s += test(1);
+    return s == 0;
+}
+"""
+
+
+def bundle(before):
+    gcc, place = need("riscv64-linux-gnu-gcc"), scratch()
+    need("qemu-riscv64")
+    name = f"patched_{before}"
+    if not os.path.exists(os.path.join(place, name + ".ntrace")):
+        with open(os.path.join(place, name + ".c"), "w", encoding="ascii") as file:
+            file.write(SOURCE.replace("BEFORE", str(before)))
+        subprocess.run([gcc, "-g", "-O0", "-march=rv64g", "-static", name + ".c", "-o", name], cwd=place, check=True)
+        Run("run", *user_qemu.for_ntrace(user_qemu.repeatable()), "-q", "-o", name + ".ntrace", "--", "./" + name, cwd=place)
+    return os.path.join(place, name + ".ntrace")
+
+
+def test_of(text):
+    return next(f for f in json.loads(text)["functions"] if f["name"] == "test")
+
+
+@case("profile --annotate shows both versions of the branch, and all executions of what did not change")
+def annotate():
+    rows = [row for row in Run("profile", "--annotate=test", "--format", "jsonl", bundle(10)).rows() if row["executed"]]
+    branches = [(row["executed"], row["taken"], row["not_taken"]) for row in rows if "taken" in row]
+    equal(sorted(branches), [(3, 3, 0), (10, 0, 10)], "executed, taken, not taken")
+    equal({row["executed"] for row in rows if "taken" not in row}, {3, 10, 13}, "what is before, behind and between")
+    total = next(row["self"] for row in Run("profile", "--format", "jsonl", bundle(10)).rows() if row["function"] == "test")
+    equal(sum(row["executed"] for row in rows), total, "the sum is that of the profile")
+
+
+@case("object coverage: the outcome of a branch that it was changed to is not one of the branch that is shown")
+def outcomes():
+    found = test_of(Run("coverage", "--level", "object", "--format", "json", bundle(10)).out)
+    equal((found["outcomes"], found["outcomes_seen"]), (2, 1), "outcomes")
+    equal([b["never"] for b in found["one_outcome"]], ["taken"], "the branch of the program was never taken")
+
+
+@case("object coverage: code that was executed only after it was changed is shown as it was executed")
+def changed_before():
+    found = test_of(Run("coverage", "--level", "object", "--format", "json", bundle(0)).out)
+    equal((found["outcomes"], found["outcomes_seen"]), (2, 1), "outcomes")
+    branch = found["one_outcome"][0]
+    equal(branch["never"], "not-taken", "outcome")
+    equal(int(branch["branch"]["opcode"], 16) >> 12 & 7, 1, "BNE")
+
+
+@case("lines: the line has all executions, its branch has the outcomes of the branch of the program")
+def lines():
+    info = Run("coverage", "--to", "lcov", bundle(10)).out
+    check("DA:4,13" in info, "13 executions of line 4")
+    equal(re.findall(r"^BRDA:4,\d+,\d+,(.+)$", info, re.M), ["10", "0"], "outcomes of line 4")
+
+
+@case("a decision whose branch was changed is not determinable, and says so")
+def decision():
+    text = Run("coverage", "--level", "decision", "--format", "json", bundle(10), status=None).out
+    found = next(d for d in json.loads(text)["decisions"] if d["line"] == 4)
+    equal((found["decision"], found["reason"]), ("not-determinable", "its branches were changed while the program ran"), "decision")
+
+
+@case("SQLite: a row for each version, unchanged instructions have one")
+def rows():
+    path = os.path.join(scratch(), "patched.db")
+    Run("export", "--to", "sqlite", "-o", path, bundle(10))
+    found = sqlite3.connect(path).execute("SELECT address, executed, taken FROM instructions WHERE function = (SELECT id FROM functions WHERE name = 'test')").fetchall()
+    addresses = [address for address, _, _ in found]
+    branch = [address for address in addresses if addresses.count(address) > 1]
+    equal(len(set(branch)), 1, "addresses with several rows")
+    equal(sorted(row[1:] for row in found if row[0] == branch[0]), [(3, 3), (10, 0)], "executed, taken")
+
+
+main()
