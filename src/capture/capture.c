@@ -164,6 +164,7 @@ ntr_status ntr_capture_start(ntr_capture_session *session) {
     if (status == NTR_OK) status = ntr_capture_session_configure(session);
     if (status == NTR_OK) status = ntr_capture_session_create(session);
     if (status == NTR_OK) status = open_source(session);
+    if (status == NTR_OK && session->machine.name) status = ntr_capture_machine_files(session);
     if (status == NTR_OK) status = check_object(session);
     if (status == NTR_OK && session->machine.name)
         status = ntr_capture_machine_start(session);

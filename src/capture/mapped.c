@@ -138,7 +138,8 @@ ntr_status ntr_capture_record_elf(struct ntr_capture_record *record, const char 
     struct ntr_capture_elf elf;
     size_t copy, image;
 
-    if (!ntr_capture_elf_read(path, &elf) || !elf.is_riscv) return NTR_OK;
+    if (!ntr_capture_elf_read(path, &elf) && errno) return ntr_capture_fail_errno(record->reason, path);
+    if (!elf.is_riscv) return NTR_OK;
     TRY(copy_file(record, path, path, &copy));
     return add_elf(record, copy, bias, &image);
 }

@@ -16,7 +16,8 @@
  * PATH", hexadecimal. A file that cannot be read is named in record->unread. */
 ntr_status ntr_capture_record_files(struct ntr_capture_record *record, const char *lines, size_t size);
 
-/* Copies one ELF file, which is loaded with this bias; nothing happens if it is no RISC-V ELF file. */
+/* Copies one ELF file, which is loaded with this bias; nothing happens if it is no RISC-V ELF file.
+ * Errors: NTR_E_IO (it cannot be read), those of copies. */
 ntr_status ntr_capture_record_elf(struct ntr_capture_record *record, const char *path, uint64_t bias);
 
 /* Returns the number of the mapping of a line of the list, from 1; 0: none. */

@@ -135,7 +135,6 @@ static void find_symbol(void *user, struct ntr_capture_place *place) {
     const struct channel *channel = session->source.channel;
     ntr_symbol symbol;
 
-    if (session->machine.name) ntr_capture_machine_files(session);
     ntr_capture_record_files(&session->record, channel->maps, (size_t)atomic_load(&channel->head.maps));
     *session->reason.text = 0; /* a file that cannot be copied is reported at the end */
     const ntr_program *program = session->record.program;
@@ -349,7 +348,6 @@ static ntr_status complete(struct ntr_capture_session *session) {
     ntr_capture_session_drain(session);
     ntr_capture_guest_reap(&session->guest);
     ntr_capture_harts_finish(harts, fault_of(session->guest.signal));
-    if (session->machine.name) ntr_capture_machine_files(session);
     ntr_status status = session->system ? ntr_capture_system_finish(session->system) : NTR_OK;
     ntr_status closed = ntr_capture_stream_close(session);
     ntr_capture_stream_path(session, path, sizeof path);

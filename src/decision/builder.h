@@ -78,6 +78,7 @@ typedef struct ntr_map_builder {
     size_t code_count, code_capacity;
     const char *last_name; /* the last file of a row, and what it is */
     const ntr_extent_file *last_file;
+    size_t image; /* index of the one whose statements are taken */
     uint64_t scopes[8]; /* the last functions, and copies of them, of which the decisions were added */
     unsigned scope_count;
     const char *last_relative; /* the same before its folder was added; NULL: it is absolute */

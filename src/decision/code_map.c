@@ -4,6 +4,7 @@
 #include "base/macros.h"
 #include "program/program.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 
 /* ---- images */
@@ -23,13 +24,38 @@ static bool is_over(const ntr_code_map *map, const ntr_map_image *inside, const 
            map->first_image[found] == inside->number;
 }
 
-static bool is_free(const ntr_code_map *map, const ntr_map_image *image) {
+/* Returns the image that has some of the addresses of `image`, and is neither inside nor around it; NULL: none. */
+static const ntr_map_image *conflict_of(const ntr_code_map *map, const ntr_map_image *image) {
     for (size_t i = 0; i < map->image_count; i++) {
         const ntr_map_image *other = &map->images[i];
         const bool apart = image->low >= other->high || other->low >= image->high;
-        if (!apart && !is_over(map, image, other) && !is_over(map, other, image)) return false;
+        if (!apart && !is_over(map, image, other) && !is_over(map, other, image)) return other;
     }
-    return true;
+    return NULL;
+}
+
+/* An image of names has no code: its range is that of its lines. */
+static ntr_status limit(ntr_map_image *image, ntr_debug_info *debug) {
+    const ntr_line_row *rows;
+    size_t count;
+    if (image->low < image->high) return NTR_OK;
+    TRY(ntr_debug_info_lines(debug, image->number, &rows, &count));
+    if (!count) return NTR_OK;
+    image->low = rows[0].address;
+    for (size_t i = 0; i < count; i++)
+        if (rows[i].address + rows[i].size > image->high) image->high = rows[i].address + rows[i].size;
+    return NTR_OK;
+}
+
+/* Names an image whose decisions are missing. */
+static ntr_status leave_out(ntr_decisions *d, const ntr_program *program, const ntr_map_image *image,
+                            const ntr_map_image *other) {
+    ntr_image_info left, kept;
+    char why[290];
+    if (ntr_program_image(program, image->number, &left) || ntr_program_image(program, other->number, &kept))
+        return NTR_OK;
+    snprintf(why, sizeof why, "%.200s has code at the same addresses", kept.name);
+    return ntr_sources_leave_out(d, left.name, why);
 }
 
 /* Sorts the images by address, the one around others before them. */
@@ -42,7 +68,8 @@ static void sort_images(ntr_code_map *map) {
     }
 }
 
-ntr_status ntr_code_map_choose(ntr_code_map *map) {
+ntr_status ntr_code_map_choose(ntr_code_map *map, ntr_decisions *decisions, const ntr_source_options *options,
+                               ntr_debug_info *debug) {
     ntr_image_info info;
     size_t count = 0;
     map->first_image = ntr_program_first_images(map->program, map->allocator);
@@ -51,8 +78,14 @@ ntr_status ntr_code_map_choose(ntr_code_map *map) {
     if (!map->first_image || !map->images) return NTR_E_MEMORY;
     for (size_t i = 0; i < count; i++) {
         if (ntr_program_image(map->program, i, &info) != NTR_OK || !info.path || map->first_image[i] != i) continue;
-        const ntr_map_image image = {.low = info.low, .high = info.high, .number = i};
-        if (info.low == info.high || is_free(map, &image)) map->images[map->image_count++] = image;
+        ntr_map_image image = {.low = info.low, .high = info.high, .number = i};
+        TRY(limit(&image, debug));
+        if (image.low == image.high) continue;
+        const ntr_map_image *other = conflict_of(map, &image);
+        if (!other)
+            map->images[map->image_count++] = image;
+        else if (ntr_sources_known(decisions, options, debug, i))
+            TRY(leave_out(decisions, map->program, &image, other));
     }
     sort_images(map);
     return NTR_OK;

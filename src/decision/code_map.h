@@ -96,8 +96,10 @@ typedef struct ntr_code_map {
     size_t slot_mask;
 } ntr_code_map;
 
-/* Selects the images that the map describes: files of which no two are at the same address. Errors: NTR_E_MEMORY. */
-ntr_status ntr_code_map_choose(ntr_code_map *map);
+/* Selects the images that the map describes: files of which no two are at the same address. Others are left out; those
+ * with decisions are named (ntr_sources_leave_out). Errors: NTR_E_MEMORY. */
+ntr_status ntr_code_map_choose(ntr_code_map *map, ntr_decisions *decisions, const ntr_source_options *options,
+                               ntr_debug_info *debug);
 
 /* Returns the file whose code the map describes at an address, or NULL. */
 const ntr_map_image *ntr_code_map_image(const ntr_code_map *map, uint64_t address);

@@ -196,7 +196,7 @@ static ntr_status make_code_map(ntr_code_map *map, ntr_decisions *decisions, con
                          .graph.allocator = map->allocator,
                          .statements.allocator = map->allocator};
     map->program = program;
-    ntr_status status = ntr_code_map_choose(map);
+    ntr_status status = ntr_code_map_choose(map, decisions, options, debug);
     if (!status) status = ntr_extents_make(&b.extents, decisions);
     if (!status) status = ntr_builder_find(&b);
     if (!status) status = ntr_builder_match(&b);

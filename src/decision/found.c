@@ -200,13 +200,21 @@ static ntr_status take_row(ntr_map_builder *b, const ntr_line_row *row) {
     return NTR_OK;
 }
 
+/* Is the code at an address of the map that of image `k`? */
+static bool belongs(const ntr_code_map *map, size_t k, uint64_t address) {
+    size_t found;
+    if (ntr_code_map_image(map, address) != &map->images[k]) return false;
+    return ntr_program_image_at(map->program, ntr_code_map_place(map, address), &found) != NTR_OK ||
+           map->first_image[found] == map->images[k].number;
+}
+
 static ntr_status take_rows(ntr_map_builder *b, ntr_debug_info *debug) {
     const ntr_line_row *rows;
     size_t count;
     for (size_t k = 0; k < b->map->image_count; k++) {
         TRY(ntr_debug_info_lines(debug, b->map->images[k].number, &rows, &count));
         for (size_t i = 0; i < count; i++)
-            if (ntr_code_map_image(b->map, rows[i].address) == &b->map->images[k]) TRY(take_row(b, &rows[i]));
+            if (belongs(b->map, k, rows[i].address)) TRY(take_row(b, &rows[i]));
     }
     return NTR_OK;
 }
@@ -217,7 +225,7 @@ static ntr_status take_statements(void *user, const ntr_debug_unit *unit) {
     for (size_t i = 0; i < unit->statement_count; i++) {
         const ntr_debug_statement *s = &unit->statements[i];
         const ntr_extent_file *file = s->file ? file_in(b, unit->directory, s->file) : NULL;
-        if (!file) continue;
+        if (!file || !belongs(b->map, b->image, s->address + unit->bias)) continue;
         const ntr_statement statement = {s->address + unit->bias, file->path, s->line, s->column};
         TRY(ntr_statements_add(&b->statements, &statement));
     }
@@ -225,8 +233,8 @@ static ntr_status take_statements(void *user, const ntr_debug_unit *unit) {
 }
 
 static ntr_status find_statements(ntr_map_builder *b) {
-    for (size_t k = 0; k < b->map->image_count; k++)
-        TRY(ntr_debug_info_units(b->debug, b->map->images[k].number, take_statements, b));
+    for (b->image = 0; b->image < b->map->image_count; b->image++)
+        TRY(ntr_debug_info_units(b->debug, b->map->images[b->image].number, take_statements, b));
     ntr_statements_sort(&b->statements);
     return NTR_OK;
 }

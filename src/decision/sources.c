@@ -19,6 +19,7 @@ typedef struct source_walk {
     json_t *commands;
     ntr_parser *parser;
     unsigned xlen;
+    bool known; /* decisions of a unit are known */
 } source_walk;
 
 static bool is_parsed(unsigned language) {
@@ -42,9 +43,12 @@ static ntr_status add_ranges(source_walk *w, const ntr_debug_unit *unit, ntr_cod
     return NTR_OK;
 }
 
+/* Returns NTR_END when it was noted before. */
 static ntr_status add_unparsed(ntr_decisions *d, const char *file, const char *why) {
     char text[500];
     snprintf(text, sizeof text, "%.200s: %.290s", file, why);
+    for (size_t i = 0; i < d->unparsed_count; i++)
+        if (strcmp(d->unparsed[i], text) == 0) return NTR_END;
     if (ntr_reserve(d->allocator, (void **)&d->unparsed, &d->unparsed_capacity, d->unparsed_count + 1, sizeof(char *)))
         return NTR_E_MEMORY;
     char *copy = ntr_alloc(d->allocator, strlen(text) + 1, 1);
@@ -52,6 +56,12 @@ static ntr_status add_unparsed(ntr_decisions *d, const char *file, const char *w
     memcpy(copy, text, strlen(text) + 1);
     d->unparsed[d->unparsed_count++] = copy;
     return NTR_OK;
+}
+
+ntr_status ntr_sources_leave_out(ntr_decisions *d, const char *file, const char *why) {
+    const ntr_status status = add_unparsed(d, file, why);
+    d->failed += status == NTR_OK;
+    return status == NTR_END ? NTR_OK : status;
 }
 
 static ntr_status load_parser(source_walk *w) {
@@ -89,9 +99,13 @@ static ntr_status parse_unit(source_walk *w, const char *path, const ntr_argumen
     }
     if (!status) status = ntr_includes_check(path, arguments->items, arguments->count, d->allocator, why, sizeof why);
     if (!status) status = ntr_parser_parse(w->parser, d, &unit, why, sizeof why);
-    d->failed += status == NTR_E_FORMAT;
-    if (status == NTR_E_IO) snprintf(why, sizeof why, "the source is not here; --source-path gives its folder");
-    if (status == NTR_E_FORMAT || status == NTR_E_IO) status = add_unparsed(d, path, why);
+    if (status == NTR_E_IO) {
+        snprintf(why, sizeof why, "the source is not here; --source-path gives its folder");
+        status = add_unparsed(d, path, why);
+        if (status == NTR_END) status = NTR_OK;
+    } else if (status == NTR_E_FORMAT) {
+        status = ntr_sources_leave_out(d, path, why);
+    }
     if (!status &&
         ntr_reserve(d->allocator, (void **)&d->units, &d->unit_capacity, d->unit_count + 1, sizeof *d->units))
         status = NTR_E_MEMORY;
@@ -110,22 +124,47 @@ static ntr_code_kind kind_of(const ntr_arguments *arguments, const char *produce
     return kind;
 }
 
-static ntr_status visit_unit(void *user, const ntr_debug_unit *unit) {
-    source_walk *w = user;
-    ntr_decisions *d = w->decisions;
+/* Stores the path of the source of a unit, or NULL if it is not parsed or not selected. Errors: NTR_E_MEMORY. */
+static ntr_status find_source(ntr_decisions *d, const ntr_source_options *options, const ntr_debug_unit *unit,
+                              const char **path) {
     char name[PATH_MAX];
+    *path = NULL;
     if (!unit->name || !is_parsed(unit->language)) return NTR_OK;
     bool whole = unit->name[0] == '/' || !unit->directory;
     snprintf(name, sizeof name, "%s%s%s", whole ? "" : unit->directory, whole ? "" : "/", unit->name);
-    const char *path = ntr_path_find(&d->texts, w->options->source_path, name);
-    if (!path) return NTR_E_MEMORY;
-    if (!ntr_path_selected(path, w->options->only, w->options->only_count)) return NTR_OK;
+    *path = ntr_path_find(&d->texts, options->source_path, name);
+    if (!*path) return NTR_E_MEMORY;
+    if (!ntr_path_selected(*path, options->only, options->only_count)) *path = NULL;
+    return NTR_OK;
+}
+
+static ntr_status visit_unit(void *user, const ntr_debug_unit *unit) {
+    source_walk *w = user;
+    ntr_decisions *d = w->decisions;
+    const char *path;
+    TRY(find_source(d, w->options, unit, &path));
+    if (!path) return NTR_OK;
     ntr_arguments arguments = {.allocator = d->allocator, .texts = &d->texts};
     ntr_status status = ntr_arguments_make(&arguments, w->commands, w->options, unit, w->xlen, path);
     if (!status) status = add_ranges(w, unit, kind_of(&arguments, unit->producer));
     if (!status && !known_unit(d, path)) status = parse_unit(w, path, &arguments);
     ntr_arguments_release(&arguments);
     return status;
+}
+
+static ntr_status find_known(void *user, const ntr_debug_unit *unit) {
+    source_walk *w = user;
+    const char *path;
+    TRY(find_source(w->decisions, w->options, unit, &path));
+    for (size_t i = 0; path && !w->known && i < w->decisions->count; i++)
+        w->known = w->decisions->records[i]->path == path;
+    return NTR_OK;
+}
+
+bool ntr_sources_known(ntr_decisions *d, const ntr_source_options *options, ntr_debug_info *debug, size_t index) {
+    source_walk w = {.decisions = d, .options = options};
+    ntr_debug_info_units(debug, index, find_known, &w);
+    return w.known;
 }
 
 static int compare_ranges(const void *a, const void *b) {

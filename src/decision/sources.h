@@ -27,6 +27,13 @@ typedef struct ntr_code_ranges {
 ntr_status ntr_sources_parse(ntr_decisions *decisions, const ntr_source_options *options, const ntr_program *program,
                              ntr_debug_info *debug, ntr_code_ranges *ranges);
 
+/* Returns whether decisions are known of a source of image `index`. */
+bool ntr_sources_known(ntr_decisions *decisions, const ntr_source_options *options, ntr_debug_info *debug,
+                       size_t index);
+
+/* Notes that the decisions of a source or image are missing, and why, once. Errors: NTR_E_MEMORY. */
+ntr_status ntr_sources_leave_out(ntr_decisions *decisions, const char *file, const char *why);
+
 ntr_code_kind ntr_code_ranges_at(const ntr_code_ranges *ranges, uint64_t address);
 
 #endif

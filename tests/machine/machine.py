@@ -482,6 +482,28 @@ for place in "beside it", "in --files":
             equal(found[address], name, f"function of {address:#x}")
 
 
+@case("firmware that is replaced while it runs: the file that ran is in the bundle")
+def replaced():
+    need_qemu()
+    folder, bundle = os.path.join(scratch(), "replaced"), os.path.join(scratch(), "traced.ntrace")
+    os.makedirs(folder, exist_ok=True)
+    elf, script = os.path.join(folder, "modes"), os.path.join(folder, "qemu-system-riscv64")
+    shutil.copy(program("modes-64"), elf)
+    shutil.copy(program("hostile-7-64"), elf + ".new")
+    with open(script, "w", encoding="ascii") as file:
+        file.write(f"""#!/bin/sh
+case "$*" in *{elf}*) ;; *) exec {QEMU}/qemu-system-riscv64 "$@" ;; esac
+{QEMU}/qemu-system-riscv64 "$@"
+mv {elf}.new {elf}
+""")
+    os.chmod(script, 0o755)
+    subprocess.run([harness.NTRACE, "run", "--machine", "virt", "--qemu", script, "-o", bundle, elf], stdin=subprocess.DEVNULL,
+                   stdout=subprocess.DEVNULL, check=True, timeout=120)
+    check(not os.path.exists(elf + ".new"), "it was replaced")
+    with open(os.path.join(bundle, "images", "modes"), "rb") as ours, open(program("modes-64"), "rb") as theirs:
+        check(ours.read() == theirs.read(), "the image is the file that ran")
+
+
 @case("--for 1ms: the time begins with the machine, not with QEMU")
 def shortest():
     run(64, "hostile-1-64", "--for", "1ms")

@@ -208,11 +208,30 @@ static void a_program_that_is_replaced(void **state) {
     end(&s);
 }
 
+static void a_file_that_cannot_be_read_is_an_error(void **state) {
+    scene s;
+    char path[64];
+
+    (void)state;
+    begin(&s);
+    assert_int_equal(ntr_capture_record_elf(&s.record, s.folder, 0), NTR_E_IO);
+    assert_non_null(strstr(s.reason.text, s.folder));
+    snprintf(path, sizeof path, "%s/none", s.folder);
+    assert_int_equal(ntr_capture_record_elf(&s.record, path, 0), NTR_E_IO);
+    FILE *file = fopen(path, "w");
+    assert_non_null(file);
+    fputs("no ELF file", file);
+    fclose(file);
+    assert_int_equal(ntr_capture_record_elf(&s.record, path, 0), NTR_OK);
+    assert_int_equal(s.record.image_count, 0);
+    end(&s);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         TEST(neighbours_become_one_image),   TEST(only_ranges_of_the_same_validity_are_joined),
         TEST(bytes_of_files_are_not_hidden), TEST(files_at_one_address),
-        TEST(a_program_that_is_replaced),
+        TEST(a_program_that_is_replaced),    TEST(a_file_that_cannot_be_read_is_an_error),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
