@@ -148,7 +148,7 @@ ntr_status cli_analysis_others(struct cli_analysis *a, const ntr_event *events, 
     return a->data.tally ? tally_others(a, events, count) : NTR_OK;
 }
 
-/* Processes the events that are within --from and --to. */
+/* Processes the events that are within --from and --until. */
 static ntr_status process_part(struct cli_analysis *a, const ntr_event *events, size_t count, cli_take_events take,
                                void *user) {
     /* Events of several sources are not in order of time: events within the window may follow. */

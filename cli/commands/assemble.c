@@ -18,7 +18,7 @@ struct assemble_options {
 
 static const struct cli_group groups[] = {
     CLI_GROUP("output", cli_path_options, struct assemble_options, result),
-    CLI_GROUP("the stream", cli_stream_options, struct assemble_options, stream),
+    CLI_GROUP("stream", cli_stream_options, struct assemble_options, stream),
     {0},
 };
 

@@ -17,16 +17,16 @@ enum { BOARD_TOPOLOGY_MAX = 1 << 20, RATE = 1000 };
 static const struct cli_option board_table[] = {
     CLI_NUMBER(0, "bitbang", "PORT", S, bitbang, 0, UINT16_MAX, -1,
                "serve OpenOCD's remote_bitbang (JTAG) on this port; 0: any free port"),
-    CLI_NUMBER(0, "gdb", "PORT", S, gdb, 0, UINT16_MAX, -1, "serve GDB on this port, in front of the server of --qemu"),
+    CLI_NUMBER(0, "gdb-port", "PORT", S, gdb, 0, UINT16_MAX, -1, "serve GDB on this port, in front of --target"),
     CLI_STRING(
-        0, "qemu", "HOST:PORT", S, qemu,
-        "GDB server that executes the program, for example of QEMU; with --machine, also the program QEMU to be started"),
+        0, "target", "HOST:PORT", S, target,
+        "GDB server that executes the program, for example QEMU's; with --machine, the place where you start it"),
     CLI_LIST(0, "pc", "[HART=]FILE", S, pcs,
              "the hart (default 0) executes these program counters of the program again and again: one 0x... per line"),
     CLI_NUMBER(0, "rate", "N", S, rate, 1, 100000, RATE,
                "thousand instructions that a hart executes in a second (default 1000)"),
     CLI_STRING(0, "ram", "ADDRESS:SIZE", S, ram, "memory besides that of the program, for buffers of RAM sinks"),
-    CLI_STRING(0, "listen", "ADDRESS", S, listen, "listen on this address, IPv4 or IPv6 (default 127.0.0.1)"),
+    CLI_STRING(0, "bind", "ADDRESS", S, listen, "listen on this address, IPv4 or IPv6 (default 127.0.0.1)"),
     CLI_FLAG(
         0, "stdio", S, standard,
         "serve lines 'r ADDRESS' and 'w ADDRESS VALUE' on standard input and output, as 'ntrace capture --exec' sends "
@@ -137,14 +137,16 @@ static int open_all(struct board_run *run, char **operands) {
     const struct board_options *o = run->options;
 
     if (o->bitbang < 0 && o->gdb < 0 && !o->standard)
-        return cli_fail("expected --bitbang PORT, --gdb PORT and --qemu HOST:PORT, or --stdio");
-    if (!o->machine.name && (o->gdb >= 0) != (o->qemu != NULL)) return cli_fail("--gdb and --qemu belong together");
+        return cli_fail("expected --bitbang PORT, --gdb-port PORT and --target HOST:PORT, or --stdio");
+    if (!o->machine.name && (o->gdb >= 0) != (o->target != NULL))
+        return cli_fail("--gdb-port and --target belong together");
     if (o->machine.name && o->gdb < 0 && o->bitbang < 0)
-        return cli_fail("--machine needs --gdb PORT or --bitbang PORT: a debugger starts the machine");
+        return cli_fail("--machine needs --gdb-port PORT or --bitbang PORT: a debugger starts the machine");
     if (o->machine.name && o->pcs.count) return cli_fail("--machine executes its firmware; --pc is not used");
     if (!o->machine.name && operands[1]) return cli_fail("%s: a firmware needs --machine", operands[1]);
     if (make_board(run, operands[0]) != CLI_OK) return CLI_FAILED;
-    if (o->machine.name && board_machine_start(&run->machine, &o->machine, operands + 1, o->qemu, run->board) != CLI_OK)
+    if (o->machine.name &&
+        board_machine_start(&run->machine, &o->machine, operands + 1, o->target, run->board) != CLI_OK)
         return CLI_FAILED;
     if (o->bitbang >= 0 && cli_server_open(&run->bitbang, "remote_bitbang", o->listen, (uint16_t)o->bitbang) != CLI_OK)
         return CLI_FAILED;
@@ -184,21 +186,21 @@ const struct cli_command cli_board = {
         "With --bitbang, OpenOCD reaches a JTAG TAP and a RISC-V debug module, whose system bus access leads to the\n"
         "trace registers and the memory of the program; its harts execute recorded program counters (--pc).\n"
         "\n"
-        "With --gdb and --qemu, the command stands between GDB and the GDB server of a simulator: packets that\n"
+        "With --gdb-port and --target, the command stands between GDB and the GDB server of a simulator: packets that\n"
         "access trace registers are answered by the model, all others pass.\n"
         "\n"
         "With --machine, the command starts QEMU itself, and the harts of the machine are those of the model: the\n"
-        "program that the debugger controls, through --gdb or --bitbang, is the one that is traced. The machine waits\n"
-        "for a debugger. Loads and stores of the program reach the trace registers, too. With --qemu HOST:PORT, the user\n"
+        "program that the debugger controls, through --gdb-port or --bitbang, is the one that is traced. The machine waits\n"
+        "for a debugger. Loads and stores of the program reach the trace registers, too. With --target HOST:PORT, the user\n"
         "starts QEMU; the command shows the options that it needs.\n"
         "\n"
         "With --stdio, it is a helper for 'ntrace probe --exec' and 'ntrace capture --exec'.\n"
         "\n"
-        "The ports are open on the loopback interface only, unless --listen is given. The command ends when it is\n"
+        "The ports are open on the loopback interface only, unless --bind is given. The command ends when it is\n"
         "interrupted.",
     .examples = "  ntrace board soc.json --bitbang 9824 -e firmware.elf --pc firmware.pc\n"
                 "  openocd -f examples/board/openocd.cfg\n"
-                "  ntrace board soc.json --gdb 1235 --qemu localhost:1234\n"
-                "  ntrace board soc.json --gdb 1235 --machine virt firmware.elf\n"
-                "  ntrace board soc.json --bitbang 9824 --machine virt --qemu localhost:1234",
+                "  ntrace board soc.json --gdb-port 1235 --target localhost:1234\n"
+                "  ntrace board soc.json --gdb-port 1235 --machine virt firmware.elf\n"
+                "  ntrace board soc.json --bitbang 9824 --machine virt --target localhost:1234",
 };

@@ -40,11 +40,11 @@ static char **with_dashes(char **operands) {
 }
 
 static int configure(struct board_machine_run *run, const struct machine_options *options, char **operands,
-                     const char *qemu, ntr_capture_config *config) {
+                     ntr_capture_config *config) {
     char **copy = with_dashes(operands);
 
     if (!copy) return cli_fail("out of memory");
-    const int status = machine_configure(options, NULL, copy, qemu, &run->machine, config);
+    const int status = machine_configure(options, NULL, copy, options->qemu, &run->machine, config);
     free(copy);
     return status;
 }
@@ -60,15 +60,13 @@ static int join(const ntr_capture_config *config, const char *program, const cha
 }
 
 int board_machine_start(struct board_machine_run *run, const struct machine_options *options, char **operands,
-                        const char *qemu, ntr_board *board) {
+                        const char *target, ntr_board *board) {
     ntr_capture_config config;
 
-    const bool joins = qemu && strchr(qemu, ':') && !strchr(qemu, '/'); /* HOST:PORT */
-
     ntr_capture_config_init(&config);
-    if (joins && operands[0])
-        return cli_fail("%s: a machine at --qemu HOST:PORT has its firmware and options already", operands[0]);
-    if (configure(run, options, operands, joins ? NULL : qemu, &config) != CLI_OK) return CLI_FAILED;
+    if (target && operands[0])
+        return cli_fail("%s: a machine at --target HOST:PORT has its firmware and options already", operands[0]);
+    if (configure(run, options, operands, &config) != CLI_OK) return CLI_FAILED;
     for (size_t i = 0; i < config.qemu_option_count; i++)
         if (strcmp(config.qemu_options[i], "-icount") == 0 || strcmp(config.qemu_options[i], "-gdb") == 0 ||
             strcmp(config.qemu_options[i], "-s") == 0)
@@ -76,7 +74,7 @@ int board_machine_start(struct board_machine_run *run, const struct machine_opti
                             config.qemu_options[i]);
     if (cli_plugin_find(run->machine.qemu.plugin, run->plugin, sizeof run->plugin) != CLI_OK) return CLI_FAILED;
     run->machine.config.plugin = run->plugin;
-    if (joins) return join(&config, run->machine.qemu.path, qemu, board);
+    if (target) return join(&config, run->machine.qemu.path, target, board);
     if (make_folder(run) != CLI_OK) return CLI_FAILED;
     config.qemu = run->machine.qemu.path;
     if (ntr_board_start_machine(board, &config, run->socket) == NTR_OK) return CLI_OK;
@@ -94,7 +92,7 @@ int board_machine_connect(const struct board_machine_run *run, const char *place
     }
     return status == NTR_OK
                ? CLI_OK
-               : cli_fail("%s", status == NTR_E_SYNTAX ? "--qemu: expected HOST:PORT" : ntr_board_error(board));
+               : cli_fail("%s", status == NTR_E_SYNTAX ? "--target: expected HOST:PORT" : ntr_board_error(board));
 }
 
 void board_machine_close(struct board_machine_run *run) {

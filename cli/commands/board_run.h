@@ -18,11 +18,11 @@ struct board_machine_run {
     char plugin[PATH_MAX], folder[BOARD_FOLDER], socket[BOARD_FOLDER + 4]; /* folder "": none */
 };
 
-/* Starts QEMU; it waits for a debugger. `operands`: as for machine_configure; `qemu`: NULL, a program, or HOST:PORT of
- * a machine that the user starts: the options for it are shown. Returns CLI_OK, or CLI_FAILED after reporting the
+/* Starts QEMU; it waits for a debugger. `operands`: as for machine_configure; `target`: NULL, or HOST:PORT of a machine
+ * that the user starts: the options for it are shown. Returns CLI_OK, or CLI_FAILED after reporting the
  * error. */
 int board_machine_start(struct board_machine_run *run, const struct machine_options *options, char **operands,
-                        const char *qemu, ntr_board *board);
+                        const char *target, ntr_board *board);
 
 /* Connects the board to the GDB server of the machine that was started, and waits for it; or to `place`. Returns
  * CLI_OK, or CLI_FAILED after reporting the error. */
@@ -37,7 +37,7 @@ struct board_options {
     struct cli_images images;
     struct machine_options machine;
     struct cli_list pcs;
-    const char *qemu, *listen, *ram, *log;
+    const char *target, *listen, *ram, *log;
     int64_t bitbang, gdb, rate; /* ports -1: not given */
     int once, standard, halted;
 };

@@ -26,7 +26,7 @@ static void end_client(struct board_run *run, struct cli_server *server) {
 static void begin_bitbang(struct board_run *run) {
     cli_server_accept(&run->bitbang);
     if (run->options->machine.name && ntr_board_connection(run->board) < 0)
-        board_machine_connect(&run->machine, run->options->qemu, run->board);
+        board_machine_connect(&run->machine, run->options->target, run->board);
 }
 
 static void serve_bitbang(struct board_run *run) {
@@ -114,7 +114,7 @@ static void end_gdb(struct board_run *run) {
 static void begin_gdb(struct board_run *run) {
     const bool connected = ntr_board_connection(run->board) >= 0;
 
-    if (connected || board_machine_connect(&run->machine, run->options->qemu, run->board) == CLI_OK)
+    if (connected || board_machine_connect(&run->machine, run->options->target, run->board) == CLI_OK)
         run->filter = ntr_gdb_filter_new(run->board, forward, run, NULL);
     if (!run->filter) end_gdb(run);
 }

@@ -27,7 +27,7 @@ static const struct cli_option capture_table[] = {
     CLI_FLAG(0, "resume", S, resume, "let the hart run when tracing has begun"),
     CLI_FLAG(0, "halt", S, halt, "halt the hart before tracing ends"),
     CLI_FLAG(0, "restore", S, restore, "write back all registers at the end as they were at the beginning"),
-    CLI_FLAG(0, "keep", S, keep,
+    CLI_FLAG(0, "running", S, keep,
              "trace is configured and running already: do not reset or configure anything; stop and read"),
     CLI_NUMBER(0, "loop", "N", S, loop, 1, 1000000, 1, "capture N times, into BUNDLE.1.ntrace, BUNDLE.2.ntrace, ..."),
     CLI_CHOICE(
@@ -41,7 +41,8 @@ static const struct cli_option capture_table[] = {
         "on the target: use the kernel's own files of CoreSight devices; no topology, no connection. With a program, "
         "trace it from its first instruction to its end"),
     CLI_FLAG(0, "all", S, all, "--linux: trace all harts that are online"),
-    CLI_FLAG(0, "read-only", S, read_only, "--linux: only read what the sink holds, such as a trace of the boot"),
+    CLI_FLAG(0, "read-only", S, read_only,
+             "--linux: change nothing: only what the sink holds is read, such as a trace of the boot"),
     CLI_FLAG(0, "perf", S, perf, "--linux: record through perf; -o is then a perf.data"),
     CLI_STRING(0, "root", "DIR", S, root, "--linux: /sys and /dev are below this folder (default: /)"),
     CLI_FLAG('q', "quiet", S, quiet, "no progress and no summary"),

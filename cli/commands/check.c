@@ -44,8 +44,8 @@ static const struct cli_group groups[] = {
     CLI_OWN("options", check_table),
     CLI_GROUP("program", cli_image_options, struct check_options, images),
     CLI_GROUP("output", cli_path_options, struct check_options, result),
-    CLI_GROUP("part of the trace", cli_selection_range_options, struct check_options, selection),
-    CLI_GROUP("the stream", cli_stream_options, struct check_options, stream),
+    CLI_GROUP("window", cli_selection_range_options, struct check_options, selection),
+    CLI_GROUP("stream", cli_stream_options, struct check_options, stream),
     {0},
 };
 
@@ -273,7 +273,7 @@ const struct cli_command cli_check = {
         "specification is read; a note is legal, but wasteful or understood differently by different decoders. The\n"
         "exit status is 0 when there is no error, 1 when there is one (see --fail-on), 2 when the trace cannot be\n"
         "read. After damage, the order of messages is not checked until the source synchronizes again. With --from and\n"
-        "--to, the whole trace is checked and the findings between these points are reported.",
+        "--until, the whole trace is checked and the findings between these points are reported.",
     .examples = "  ntrace check trace.nex -e program.elf\n"
                 "  ntrace check trace.nex --format sarif -o trace.sarif\n"
                 "  ntrace check trace.nex --rules icnt-limit,hist-limit --fail-on note\n"

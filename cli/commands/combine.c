@@ -167,21 +167,20 @@ static int copy_sum(const struct cli_member *sum, const struct cli_members *rest
 
 /* Runs the command with the sum as its operand. */
 static int show(const struct cli_member *sum, char **words) {
-    const struct cli_entry *entry = cli_find_command(words[0]);
     int count = 0;
 
     while (words[count]) count++;
     char **arguments = calloc((size_t)count + 2, sizeof *arguments);
     if (!arguments) return cli_fail("out of memory");
-    for (int i = 1; i < count; i++) arguments[i - 1] = words[i];
-    arguments[count - 1] = (char *)sum->path;
-    const int status = cli_run_command(entry, count, arguments);
+    for (int i = 0; i < count; i++) arguments[i] = words[i];
+    arguments[count] = (char *)sum->path;
+    const int status = cli_run_words(arguments);
     free(arguments);
     return status;
 }
 
 static bool is_command(const char *word) {
-    return cli_find_command(word) && access(word, F_OK) != 0;
+    return cli_is_command(word) && access(word, F_OK) != 0;
 }
 
 static int combine_run(const void *options, char **operands) {
@@ -224,7 +223,7 @@ const struct cli_command cli_combine = {
         "command with exit status 1, and so does a part that began with a wrong guess, unless --redo decodes it\n"
         "again. With -o and without COMMAND, the parts of incomplete captures are kept in the file.\n"
         "\n"
-        "Outputs that need all events in order (timeline, report, syscalls, decode, ...) have answers with these events, of\n"
+        "Outputs that need all events in order (timeline, report, decode, ...) have answers with these events, of\n"
         "one capture. Parts of the capture are put together; several captures are not added.\n"
         "\n"
         "Counts are kept by the build id of the image and the offset in it: several builds of a program, and\n"

@@ -9,7 +9,7 @@
 enum { FIRST_ID = 0x10 };
 
 static const struct cli_option general_table[] = {
-    CLI_STRING(0, "from", "NAME", struct convert_options, from,
+    CLI_STRING(0, "input-format", "NAME", struct convert_options, from,
                "transport of the input, or tmc, the memory of an ETR, ETF or ETB (default raw)"),
     CLI_STRING(0, "to", "NAME", struct convert_options, to, "transport of the output (default raw)"),
     CLI_STRING('o', "output", "FILE", struct convert_options, path,
@@ -27,9 +27,9 @@ static const struct cli_option pin_table[] = {
     CLI_FLAG(0, "vcd-out", struct convert_options, vcd_out, "the output is VCD"),
     CLI_NUMBER(0, "samples", "N", struct convert_options, samples, 1, 64, 0,
                "the input is raw samples of N channels (sigrok's 'binary'), data channels first, then the clock"),
-    CLI_STRING(0, "clock", "WIRE", struct convert_options, clock,
+    CLI_STRING(0, "clock-wire", "WIRE", struct convert_options, clock,
                "clock: signal name (VCD) or channel number (samples) (default TRC_CLK)"),
-    CLI_STRING(0, "data", "WIRE,...", struct convert_options, data,
+    CLI_STRING(0, "data-wires", "WIRE,...", struct convert_options, data,
                "data pins: signal names or channel numbers, TRC_DATA[0] first"),
     CLI_FLAG(0, "clk-center", struct convert_options, clock_center,
              "TRC_CLK edges are in the middle of a beat (trPibClkCenter)"),
@@ -45,9 +45,9 @@ static const struct cli_option pin_table[] = {
 };
 
 static const struct cli_option id_table[] = {
-    CLI_NUMBER(0, "id", "N", struct convert_options, id, 1, 0x6f, -1,
+    CLI_NUMBER(0, "trace-id", "N", struct convert_options, id, 1, 0x6f, -1,
                "input with trace IDs: keep only ID N; input without: assign ID N (default: keep all; count from 0x10)"),
-    CLI_STRING(0, "ids", "N,...", struct convert_options, ids,
+    CLI_STRING(0, "trace-ids", "N,...", struct convert_options, ids,
                "several inputs: the trace ID of each one (default: counted from 0x10)"),
     CLI_NUMBER(0, "atb-bytes", "N", struct convert_options, atb_bytes, 1, 16, 0,
                "width of the ATB in bytes, a power of two (default 4)"),
@@ -57,14 +57,14 @@ static const struct cli_option id_table[] = {
 };
 
 static const struct cli_option ram_table[] = {
-    CLI_NUMBER(0, "start", "ADDR", struct convert_options, start, 0, INT64_MAX, 0,
+    CLI_NUMBER(0, "ram-start", "ADDR", struct convert_options, start, 0, INT64_MAX, 0,
                "start address of the buffer, trRamStart (default 0)"),
-    CLI_NUMBER(0, "limit", "ADDR", struct convert_options, limit, 0, INT64_MAX, -1,
+    CLI_NUMBER(0, "ram-limit", "ADDR", struct convert_options, limit, 0, INT64_MAX, -1,
                "end of the buffer, trRamLimit (default: from the size of the input; output: 64 KiB)"),
-    CLI_NUMBER(0, "wp", "ADDR", struct convert_options, wp, 0, INT64_MAX, -1,
+    CLI_NUMBER(0, "ram-wp", "ADDR", struct convert_options, wp, 0, INT64_MAX, -1,
                "write pointer, trRamWP; bit 0 is trRamWrap"),
-    CLI_FLAG(0, "wrapped", struct convert_options, wrapped, "the buffer has wrapped (trRamWrap = 1)"),
-    CLI_NUMBER(0, "access", "N", struct convert_options, access, 4, 128, 0,
+    CLI_FLAG(0, "ram-wrapped", struct convert_options, wrapped, "the buffer has wrapped (trRamWrap = 1)"),
+    CLI_NUMBER(0, "ram-access", "N", struct convert_options, access, 4, 128, 0,
                "size of a memory write of the sink in bytes, a power of two (default 4)"),
     {0},
 };
@@ -76,7 +76,7 @@ static const struct cli_group groups[] = {
     CLI_OWN("pins", pin_table),
     CLI_OWN("trace IDs", id_table),
     CLI_OWN("the buffer of a RAM sink", ram_table),
-    CLI_OWN("--from tmc: the registers of an ETR, ETF or ETB", tmc_table),
+    CLI_OWN("--input-format tmc: the registers of an ETR, ETF or ETB", tmc_table),
     {0},
 };
 
@@ -89,8 +89,8 @@ static const ntr_transport *find(const char *option, const char *name) {
     return NULL;
 }
 
-/* Returns the trace ID of input `index`: from --ids, from --id, or counted from 0x10. Returns 0 after reporting an
- * error. */
+/* Returns the trace ID of input `index`: from --trace-ids, from --trace-id, or counted from 0x10. Returns 0 after
+ * reporting an error. */
 static unsigned input_id(const struct convert_options *o, size_t index) {
     const char *list = o->ids;
     if (!list) return (unsigned)(o->id > 0 ? o->id : FIRST_ID) + (unsigned)index;
@@ -101,7 +101,7 @@ static unsigned input_id(const struct convert_options *o, size_t index) {
     char *end;
     const unsigned long id = list ? strtoul(list, &end, 0) : 0;
     if (list && end != list && (!*end || *end == ',') && id > 0 && id < NTR_ATB_ID_RESERVED) return (unsigned)id;
-    cli_fail("--ids: expected a number from 1 to 0x6f for each input, found '%s' for input %zu", list ? list : "",
+    cli_fail("--trace-ids: expected a number from 1 to 0x6f for each input, found '%s' for input %zu", list ? list : "",
              index + 1);
     return 0;
 }
@@ -110,11 +110,11 @@ static int check(const struct convert_options *o, const ntr_transport *from, con
     const bool pins_in = o->vcd || o->vcd_in || o->samples, pins_out = o->vcd || o->vcd_out;
     if (o->aligned && o->cut) return cli_fail("--aligned and --cut exclude each other");
     if (o->samples && (o->vcd || o->vcd_in)) return cli_fail("--samples and a VCD input exclude each other");
-    if (pins_in && !from->lines && !(o->vcd && to->lines)) return cli_fail("--from %s has no pins", from->name);
+    if (pins_in && !from->lines && !(o->vcd && to->lines)) return cli_fail("--input-format %s has no pins", from->name);
     if (pins_out && !to->lines && !(o->vcd && from->lines)) return cli_fail("--to %s has no pins", to->name);
     if (inputs > 1 && (from->ids || !to->ids))
         return cli_fail(
-            "several inputs: expected --from a transport without and --to one with trace IDs, found --from %s --to %s",
+            "several inputs: expected --input-format without and --to with trace IDs, found --input-format %s --to %s",
             from->name, to->name);
     if (!o->path && !pins_out && isatty(STDOUT_FILENO))
         return cli_fail("refusing to write binary data to a terminal; name a file with -o");
@@ -157,7 +157,7 @@ static int convert_files(const struct convert_options *o, const ntr_transport *f
 
 static int convert_run(const void *options, char **operands) {
     const struct convert_options *o = options;
-    const ntr_transport *from = find("--from", convert_from_tmc(o) ? "coresight" : o->from),
+    const ntr_transport *from = find("--input-format", convert_from_tmc(o) ? "coresight" : o->from),
                         *to = from ? find("--to", o->to) : NULL;
     struct convert_output output;
     size_t count = 0;
@@ -187,10 +187,10 @@ const struct cli_command cli_convert = {
         "without transfer; a run of 0x7f is an alignment mark.\n\n"
         "Several inputs without trace IDs can be merged into one output with trace IDs.",
     .examples = "  ntrace convert --to pib4 --vcd trace.nex -o pins.vcd\n"
-                "  ntrace convert --from pib4 --vcd recording.vcd -o trace.nex\n"
-                "  ntrace convert --from pib1 --vcd --clock D7 --data D0 capture.vcd -o trace.nex\n"
-                "  ntrace convert --from ram --wp 0x1f40 --wrapped dump.bin -o trace.nex\n"
-                "  ntrace convert --from coresight etr.bin -o hart-%.nex\n"
-                "  ntrace convert --from tmc --ram-registers mgmt/ memory.bin -o hart-%.nex\n"
-                "  ntrace convert --to coresight --ids 0x10,0x11 hart0.nex hart1.nex -o etr.bin",
+                "  ntrace convert --input-format pib4 --vcd recording.vcd -o trace.nex\n"
+                "  ntrace convert --input-format pib1 --vcd --clock-wire D7 --data-wires D0 capture.vcd -o trace.nex\n"
+                "  ntrace convert --input-format ram --ram-wp 0x1f40 --ram-wrapped dump.bin -o trace.nex\n"
+                "  ntrace convert --input-format coresight etr.bin -o hart-%.nex\n"
+                "  ntrace convert --input-format tmc --ram-registers mgmt/ memory.bin -o hart-%.nex\n"
+                "  ntrace convert --to coresight --trace-ids 0x10,0x11 hart0.nex hart1.nex -o etr.bin",
 };

@@ -59,9 +59,9 @@ static const struct cli_group groups[] = {
     CLI_OWN("sources", source_table),
     CLI_GROUP("output", cli_exporting_options, struct coverage_options, exporting),
     CLI_GROUP("trace", cli_analysis_options, struct coverage_options, exporting.analysis),
-    CLI_GROUP("part of the trace", cli_selection_begin_options, struct coverage_options, exporting.analysis.selection),
+    CLI_GROUP("window", cli_selection_options, struct coverage_options, exporting.analysis.selection),
     CLI_GROUP("program", cli_image_options, struct coverage_options, exporting.analysis.images),
-    CLI_GROUP("the stream", cli_stream_options, struct coverage_options, exporting.analysis.stream),
+    CLI_GROUP("stream", cli_stream_options, struct coverage_options, exporting.analysis.stream),
     {0},
 };
 
@@ -224,7 +224,7 @@ static int open_run(struct coverage_run *run) {
     run->sources.only = run->only;
     run->sources.only_count = o->only.count;
     run->sources.source_path = o->exporting.analysis.source_path;
-    run->analysis = cli_exporting_analysis(&o->exporting);
+    run->analysis = o->exporting.analysis;
     return CLI_OK;
 }
 

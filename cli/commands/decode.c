@@ -8,11 +8,11 @@
 #define S struct decode_options
 static const struct cli_option decode_table[] = {
     CLI_CHOICE(
-        0, "output", CLI_SHOW_NAMES, S, output, CLI_SHOW_SPAN,
+        0, "show", CLI_SHOW_NAMES, S, output, CLI_SHOW_SPAN,
         "what to print: pc (program counters), insn (instructions), branch, span (default), call, count (totals), itc "
         "(text of an instrumentation channel), event (all events, as JSON lines), none, or data (loads and stores, "
         "watchpoints, data acquisition)"),
-    CLI_NUMBER(0, "channel", "N", S, channel, 0, 63, 0, "with --output itc: channel number, 0 to 63 (default 0)"),
+    CLI_NUMBER(0, "channel", "N", S, channel, 0, 63, 0, "with --show itc: channel number, 0 to 63 (default 0)"),
     CLI_NUMBER('j', "jobs", "N", S, jobs, 1, 256, 0, CLI_JOBS_HELP),
     CLI_DEBUG_PATH(S, debug_path),
     CLI_FLAG(
@@ -30,8 +30,8 @@ static const struct cli_group groups[] = {
     CLI_OWN("options", decode_table),
     CLI_GROUP("program", cli_image_options, struct decode_options, images),
     CLI_GROUP("output", cli_result_options, struct decode_options, result),
-    CLI_GROUP("part of the trace", cli_selection_options, struct decode_options, selection),
-    CLI_GROUP("the stream", cli_stream_options, struct decode_options, stream),
+    CLI_GROUP("window", cli_selection_options, struct decode_options, selection),
+    CLI_GROUP("stream", cli_stream_options, struct decode_options, stream),
     {0},
 };
 
@@ -98,8 +98,8 @@ const struct cli_command cli_decode = {
              "is a gap. Each gap is reported on standard error with its place and reason. Decoding resumes at the\n"
              "next synchronizing message, and the exit status is 1. docs/output.md describes the forms of the\n"
              "output.",
-    .examples = "  ntrace decode trace.nex -e program.elf --output insn\n"
-                "  ntrace decode - -e program.elf --output pc <trace.nex.zst\n"
-                "  ntrace decode capture.nex -e vmlinux -e app:ctx=738 --src-bits 2 --src 1 --output call\n"
-                "  ntrace decode trace.nex -e libfoo.so@0x4000801000 -e app --output count",
+    .examples = "  ntrace decode trace.nex -e program.elf --show insn\n"
+                "  ntrace decode - -e program.elf --show pc <trace.nex.zst\n"
+                "  ntrace decode capture.nex -e vmlinux -e app:ctx=738 --src-bits 2 --src 1 --show call\n"
+                "  ntrace decode trace.nex -e libfoo.so@0x4000801000 -e app --show count",
 };

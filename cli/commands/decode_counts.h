@@ -1,4 +1,4 @@
-/* Totals of a trace, and of the part of it that --from and --to select (decode --output count). */
+/* Totals of a trace, and of the part of it that --from and --until select (decode --show count). */
 #ifndef CLI_COMMANDS_DECODE_COUNTS_H
 #define CLI_COMMANDS_DECODE_COUNTS_H
 

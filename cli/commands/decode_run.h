@@ -41,7 +41,7 @@ struct decode {
     ntr_event_sorter *sorter; /* NULL: events are printed in stream order */
     uint64_t reserved; /* number of messages that may be damaged (ntr_event_is_doubtful) */
     bool any;          /* there is at least one event within the selection */
-    bool part;         /* --from or --to is given */
+    bool part;         /* --from or --until is given */
     bool no_spans;     /* nothing is printed */
 };
 

@@ -1,4 +1,4 @@
-/* --output count: totals of a trace, or of a part of it. */
+/* --show count: totals of a trace, or of a part of it. */
 #include "commands/decode_counts.h"
 #include "commands/decode_run.h"
 #include "commands/decode_threads.h"

@@ -23,10 +23,10 @@ struct diff_options {
 
 #define S struct diff_options
 static const struct cli_option diff_table[] = {
-    CLI_FLAG(0, "pc", S, pc, "B is a list of program counters, one per line, as written by 'decode --output pc'"),
+    CLI_FLAG(0, "pc-list", S, pc, "B is a list of program counters, one per line, as written by 'decode --show pc'"),
     CLI_FLAG(0, "no-time", S, no_time, "do not compare timestamps"),
     CLI_NUMBER(0, "src", "N", S, src, 0, NTR_SOURCES_MAX - 1, -1, "compare only this source"),
-    CLI_NUMBER(0, "max", "N", S, most, 1, 1000000, 100, "stop after this many differences (default 100)"),
+    CLI_NUMBER(0, "max", "N", S, most, 1, 1000000, 100, "print at most N differences (default 100)"),
     CLI_CHOICE(0, "format", "text|jsonl", S, result.format, CLI_FORMAT_TEXT, "output format (default text)"),
     {0},
 };
@@ -36,8 +36,8 @@ static const struct cli_group groups[] = {
     CLI_OWN("options", diff_table),
     CLI_GROUP("program", cli_image_options, struct diff_options, images),
     CLI_GROUP("output", cli_path_options, struct diff_options, result),
-    CLI_GROUP("part of the traces", cli_selection_range_options, struct diff_options, selection),
-    CLI_GROUP("the streams (both)", cli_stream_options, struct diff_options, stream),
+    CLI_GROUP("window", cli_selection_range_options, struct diff_options, selection),
+    CLI_GROUP("stream", cli_stream_options, struct diff_options, stream),
     {0},
 };
 
@@ -256,9 +256,9 @@ const struct cli_command cli_diff = {
              "Each source is compared separately. The exit status is 0 when the executions are equal, 1 when they\n"
              "differ, 2 when an input cannot be read.\n"
              "\n"
-             "--from and --to apply to both traces; where their messages differ, only times select the same part.\n"
+             "--from and --until apply to both traces; where their messages differ, only times select the same part.\n"
              "Stream options apply to both traces. With a capture bundle or --auto, each trace has its own\n"
              "parameters.",
     .examples = "  ntrace diff rtl.nex model.nex -e program.elf\n"
-                "  ntrace diff trace.nex expected.pc --pc -e program.elf\n",
+                "  ntrace diff trace.nex expected.pc --pc-list -e program.elf\n",
 };

@@ -28,8 +28,8 @@ static const struct cli_option dump_table[] = {
 static const struct cli_group groups[] = {
     CLI_OWN("options", dump_table),
     CLI_GROUP("output", cli_path_options, struct dump_options, result),
-    CLI_GROUP("part of the trace", cli_selection_options, struct dump_options, selection),
-    CLI_GROUP("the stream", cli_stream_options, struct dump_options, stream),
+    CLI_GROUP("window", cli_selection_options, struct dump_options, selection),
+    CLI_GROUP("stream", cli_stream_options, struct dump_options, stream),
     {0},
 };
 

@@ -28,7 +28,7 @@ static const struct cli_option encode_table[] = {
              "read the execution as records of the trace ingress port (docs/ingress.md)"),
     CLI_LIST(0, "spike-log", "FILE", S, inputs, "read the execution from a log of Spike (-l, --log-commits, or both)"),
     CLI_NUMBER(0, "hart", "N", S, hart, 0, UINT32_MAX, 0, "with --spike-log: number of the hart to encode (default 0)"),
-    CLI_CHOICE(0, "output", "messages|ingress", S, show, SHOW_MESSAGES,
+    CLI_CHOICE(0, "show", "messages|ingress", S, show, SHOW_MESSAGES,
                "messages (default), or the ingress records of the execution as text"),
     {0},
 };
@@ -38,7 +38,7 @@ static const struct cli_group groups[] = {
     CLI_OWN("options", encode_table),
     CLI_GROUP("program", cli_image_options, struct encode_options, images),
     CLI_GROUP("output", cli_path_options, struct encode_options, result),
-    CLI_GROUP_ROWS("the encoder", cli_encoder_rows, struct encode_options, encoder),
+    CLI_GROUP_ROWS("encoder", cli_encoder_rows, struct encode_options, encoder),
     {0},
 };
 
@@ -206,7 +206,7 @@ static int check_usage(const struct encode_options *o) {
         return cli_fail("expected exactly one of --pc, --ingress and --spike-log, found %s",
                         o->inputs.count ? "several" : "none");
     if (o->show == SHOW_INGRESS && strcmp(o->inputs.items[0].name, "ingress") == 0)
-        return cli_fail("--output ingress: the input already consists of ingress records");
+        return cli_fail("--show ingress: the input already consists of ingress records");
     if (o->show == SHOW_MESSAGES && !o->result.path && isatty(STDOUT_FILENO))
         return cli_fail("refusing to write binary data to a terminal; name a file with -o");
     return CLI_OK;

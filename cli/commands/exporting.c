@@ -14,9 +14,7 @@ enum { PER_DEFAULT = -1 };
 
 #define S struct cli_exporting_options
 const struct cli_option cli_exporting_options[] = {
-    CLI_LIST(0, "to", "FORMAT|POINT", S, to,
-             "output format; '--to list' lists the formats of this command. With a point, in the forms of --from: the "
-             "last point of the selection, inclusive. Both may be given"),
+    CLI_STRING(0, "to", "FORMAT", S, to, "output format; '--to list' lists the formats of this command"),
     CLI_STRING('o', "output", "FILE", S, path, "write to FILE (default: standard output)"),
     {0},
 };
@@ -39,9 +37,9 @@ const struct cli_option cli_exporting_sample_options[] = {
 
 #define ANALYSIS_GROUPS                                                                                                \
     CLI_GROUP("trace", cli_analysis_options, S, analysis),                                                             \
-        CLI_GROUP("part of the trace", cli_selection_begin_options, S, analysis.selection),                            \
+        CLI_GROUP("window", cli_selection_options, S, analysis.selection),                                             \
         CLI_GROUP("program", cli_image_options, S, analysis.images),                                                   \
-        CLI_GROUP("the stream", cli_stream_options, S, analysis.stream), {0}
+        CLI_GROUP("stream", cli_stream_options, S, analysis.stream), {0}
 const struct cli_group cli_exporting_groups[] = {CLI_OWN("options", cli_exporting_options), ANALYSIS_GROUPS};
 const struct cli_group cli_exporting_tree_groups[] = {
     CLI_OWN("options", cli_exporting_options),
@@ -56,20 +54,6 @@ const struct cli_group cli_exporting_sample_groups[] = {
 };
 #undef ANALYSIS_GROUPS
 #undef S
-
-/* Returns the last value of --to that is a point, or that is none; NULL: there is none. */
-static const char *last_to(const struct cli_exporting_options *options, bool point) {
-    for (size_t i = options->to.count; i-- > 0;)
-        if (cli_is_point(options->to.items[i].value) == point) return options->to.items[i].value;
-    return NULL;
-}
-
-struct cli_analysis_options cli_exporting_analysis(const struct cli_exporting_options *options) {
-    struct cli_analysis_options analysis = options->analysis;
-
-    analysis.selection.to = last_to(options, true);
-    return analysis;
-}
 
 static void list_one(const ntr_exporter *exporter) {
     const char *alias;
@@ -188,7 +172,7 @@ static int write_all(struct export_run *w, const ntr_exporter *exporter) {
  * status, and an error has been reported. */
 static const ntr_exporter *select_exporter(const char *family, const struct cli_exporting_options *options,
                                            const char *standard, bool has_input, int *status) {
-    const char *to = last_to(options, false);
+    const char *to = options->to;
 
     if (!to) to = standard;
 
@@ -231,11 +215,11 @@ int cli_exporting_coverage(const struct cli_exporting_options *options, const nt
 }
 
 bool cli_exporting_chosen(const struct cli_exporting_options *options) {
-    return last_to(options, false) != NULL;
+    return options->to != NULL;
 }
 
 bool cli_exporting_needs_decisions(const struct cli_exporting_options *options) {
-    const char *to = last_to(options, false);
+    const char *to = options->to;
     const ntr_exporter *exporter = to ? ntr_exporter_find("coverage", to) : NULL;
     return exporter && (ntr_exporter_needs(exporter) & NTR_NEEDS_DECISIONS);
 }
@@ -271,11 +255,10 @@ int cli_exporting_run(const char *family, const struct cli_exporting_options *op
 
     bool own_file = (ntr_exporter_needs(exporter) & NTR_NEEDS_FILE) != 0 && !options->analysis.partial;
     struct export_run w = {.per = options->per};
-    const struct cli_analysis_options analysis = cli_exporting_analysis(options);
 
     set_output(&w);
     w.output.path = options->path;
-    status = cli_analysis_open(&w.analysis, trace, &analysis);
+    status = cli_analysis_open(&w.analysis, trace, &options->analysis);
     w.analysis.data.sample_every = (uint64_t)options->every;
     w.analysis.data.sample_branches = (unsigned)options->branches;
     if (status == CLI_OK && own_file) {

@@ -7,8 +7,7 @@
 
 struct cli_exporting_options {
     struct cli_analysis_options analysis;
-    struct cli_list
-        to; /* names of exporters and ends of the selection (cli_exporting_format, cli_exporting_analysis) */
+    const char *to;   /* name of the exporter; NULL: not given */
     const char *path; /* -o */
     int per;          /* ntr_calltree_split */
     int64_t every, branches; /* perf.data */
@@ -18,9 +17,6 @@ extern const struct cli_option cli_exporting_tree_options[]; /* --per */
 /* Option groups of a command with these options: without and with --per, which applies to exporters of call trees. */
 extern const struct cli_group cli_exporting_groups[], cli_exporting_tree_groups[];
 extern const struct cli_group cli_exporting_sample_groups[]; /* also with --every and --branches */
-
-/* Returns the analysis options with the last point of --to. */
-struct cli_analysis_options cli_exporting_analysis(const struct cli_exporting_options *options);
 
 /* Writes the coverage in `data` with the selected exporter, or without --to with `standard`. If `data` is NULL, only
  * '--to list' is valid. Returns `status`, or CLI_FAILED after reporting an error. */

@@ -30,7 +30,7 @@ static const struct cli_option gdb_table[] = {
         "wait for a debugger at a TCP port (HOST: default 127.0.0.1; PORT 0: any) or at a Unix socket (a PATH has a slash)"),
     CLI_FLAG(0, "persistent", S, persistent, "with --listen: wait for the next debugger when one has gone"),
     CLI_STRING(
-        0, "gdb", "FILE", S, gdb,
+        0, "debugger", "FILE", S, gdb,
         "GDB to start (default: gdb-multiarch, riscv64-linux-gnu-gdb, riscv64-unknown-elf-gdb or gdb, the first that "
         "knows RISC-V)"),
     {0},
@@ -41,7 +41,7 @@ static const struct cli_group groups[] = {
     CLI_OWN("options", gdb_table),
     CLI_GROUP("program", cli_image_options, struct gdb_options, replay.images),
     CLI_GROUP("debug information", cli_replay_options, struct gdb_options, replay),
-    CLI_GROUP("the stream", cli_stream_options, struct gdb_options, replay.stream),
+    CLI_GROUP("stream", cli_stream_options, struct gdb_options, replay.stream),
     {0},
 };
 

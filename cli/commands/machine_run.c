@@ -5,24 +5,6 @@
 
 #include <inttypes.h>
 
-#define S struct cli_machine_options
-const struct cli_option cli_machine_options[] = {
-    CLI_NUMBER(0, "top", "N", S, top, 0, INT64_MAX, -1,
-               "print only the first N rows of a table (default: 40 with --format text, otherwise all)"),
-    {0},
-};
-
-const struct cli_group cli_machine_groups[] = {
-    CLI_OWN("options", cli_machine_options),
-    CLI_GROUP("output", cli_result_options, S, result),
-    CLI_GROUP("trace", cli_analysis_options, S, analysis),
-    CLI_GROUP("part of the trace", cli_selection_options, S, analysis.selection),
-    CLI_GROUP("program", cli_image_options, S, analysis.images),
-    CLI_GROUP("the stream", cli_stream_options, S, analysis.stream),
-    {0},
-};
-#undef S
-
 static ntr_status take_events(void *user, const ntr_event *events, size_t count) {
     return ntr_machine_feed(user, events, count);
 }

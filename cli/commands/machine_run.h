@@ -1,4 +1,4 @@
-/* Common part of the commands about whole machines (syscalls, boot, profile by process): decode a trace, and collect
+/* Common part of the profiles of whole machines (--by syscall, boot-phase, process): decode a trace, and collect
  * what its operating system did. */
 #ifndef CLI_COMMANDS_MACHINE_RUN_H
 #define CLI_COMMANDS_MACHINE_RUN_H
@@ -14,10 +14,8 @@ struct cli_machine_options {
     struct cli_result result;
     int64_t top;
 };
-extern const struct cli_option cli_machine_options[]; /* --top */
-extern const struct cli_group cli_machine_groups[];
 
-/* What a command writes about a machine. */
+/* What a profile writes about a machine. */
 struct cli_machine_writer {
     struct cli_output *out;
     const ntr_machine *machine;
@@ -32,9 +30,13 @@ struct cli_machine_writer {
 int cli_machine_decode(struct cli_analysis *a, const char *path, const struct cli_analysis_options *options, bool watch,
                        ntr_machine **machine);
 
-/* Runs a command: decodes, calls `write` and closes the output. Returns the exit status. */
+/* Writes a profile: decodes, calls `write` and closes the output. Returns the exit status. */
 int cli_machine_run(const struct cli_machine_options *options, const char *path, bool watch,
                     void (*write)(const struct cli_machine_writer *w));
+
+/* profile --by syscall (profile_syscalls.c) and --by boot-phase (profile_boot.c). They return the exit status. */
+int cli_profile_syscalls(const struct cli_machine_options *options, const char *path);
+int cli_profile_boot(const struct cli_machine_options *options, const char *path);
 
 /* Writes a time in ticks, in seconds when their length is known: "12.345 ms". */
 void cli_machine_time(const struct cli_machine_writer *w, uint64_t ticks);

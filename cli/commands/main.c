@@ -41,8 +41,7 @@ static int dispatch(int argc, char **argv) {
         cli_help_overview(stdout);
         return CLI_OK;
     }
-    const struct cli_entry *entry = cli_find_command(argv[1]);
-    if (entry) return cli_run_command(entry, argc - 2, argv + 2);
+    if (cli_is_command(argv[1])) return cli_run_words(argv + 1);
     if (argv[1][0] == '-') return cli_fail("unknown option '%s'; see 'ntrace --help'", argv[1]);
     return unknown_command(argv[1]);
 }

@@ -16,7 +16,7 @@ struct merge_options {
 
 static const struct cli_group groups[] = {
     CLI_GROUP("output", cli_path_options, struct merge_options, result),
-    CLI_GROUP("the stream", cli_stream_options, struct merge_options, stream),
+    CLI_GROUP("stream", cli_stream_options, struct merge_options, stream),
     {0},
 };
 

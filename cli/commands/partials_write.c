@@ -97,7 +97,7 @@ int cli_partials_prepare(struct cli_analysis *a) {
     struct stat info;
 
     if (a->part || a->options->follow)
-        return cli_fail("--partial covers a whole capture: it cannot be combined with --from, --to and --follow");
+        return cli_fail("--partial covers a whole capture: it cannot be combined with --from, --until and --follow");
     if (a->window.one_source) return cli_fail("--partial covers a whole capture: it cannot be combined with --src");
     if (cli_trace_is_copy(&a->trace) || a->trace.input.fd < 0 || fstat(a->trace.input.fd, &info) != 0 ||
         !S_ISREG(info.st_mode))

@@ -27,10 +27,10 @@ static const struct cli_option probe_table[] = {
     CLI_FLAG(
         0, "report", struct probe_options, report,
         "write what was found as text that can be sent: the components, the registers of each, and the system's facts"),
-    CLI_LIST(0, "at", "ADDRESS", struct probe_options, at,
+    CLI_LIST(0, "base", "ADDRESS", struct probe_options, at,
              "base of a component, if there is no topology yet (repeatable); its Active bit is set"),
     CLI_STRING(0, "draft", "FILE", struct probe_options, draft, "write a topology with what was found"),
-    CLI_FLAG(0, "keep", struct probe_options, keep, "only read Control and Impl; nothing is reset or written"),
+    CLI_FLAG(0, "read-only", struct probe_options, keep, "change nothing: only Control and Impl are read"),
     {0},
 };
 
@@ -114,7 +114,7 @@ static int identify(struct probe_run *run, const struct cli_item *item, struct f
     uint32_t impl = 0;
 
     if (!cli_parse_number(item->value, &found->base) || found->base % NTR_COMPONENT_BYTES)
-        return cli_fail("--at: expected a multiple of 0x1000, found '%s'", item->value);
+        return cli_fail("--base: expected a multiple of 0x1000, found '%s'", item->value);
     const ntr_status status = ntr_bus_identify(&run->target.bus, found->base, &found->kind, &impl);
     if (status != NTR_OK)
         return cli_fail("0x%" PRIx64 ": cannot be accessed: %s", found->base,
@@ -341,9 +341,9 @@ static int probe_target(struct probe_run *run) {
     const struct probe_options *o = run->options;
     const struct cli_part part = {&o->harts, NULL};
 
-    if (!o->topology == !o->at.count) return cli_fail("expected --topology FILE, or --at ADDRESS for each component");
+    if (!o->topology == !o->at.count) return cli_fail("expected --topology FILE, or --base ADDRESS for each component");
     if (o->report && o->result.format != CLI_FORMAT_TEXT) return cli_fail("--report is text");
-    if (o->keep && o->draft) return cli_fail("--draft needs more than --keep reads");
+    if (o->keep && o->draft) return cli_fail("--draft needs more than --read-only reads");
     if (cli_connection_open(&o->connection, &run->target.bus) != CLI_OK) return CLI_FAILED;
     if ((o->topology ? cli_target_topology(&run->target, o->topology) : make_topology(run)) != CLI_OK)
         return CLI_FAILED;
@@ -379,15 +379,15 @@ const struct cli_command cli_probe = {
     .run = probe_run,
     .about = "Finds out what trace hardware is there and what it can do. Each component of the topology is reset and\n"
              "identified; then its fields are written and read back, never with Enable set, to find the values that\n"
-             "it supports. They are compared with the topology. Trace that is running ends; --keep only reads.\n"
+             "it supports. They are compared with the topology. Trace that is running ends; --read-only only reads.\n"
              "\n"
              "Hardware does not say where its components are and how they are connected: the topology does. If there\n"
-             "is none yet, --at names the bases, and --draft writes a first topology, in which all encoders lead to\n"
+             "is none yet, --base names the bases, and --draft writes a first topology, in which all encoders lead to\n"
              "the first funnel and everything to the first sink; correct the connections by hand.\n"
              "\n"
              "The exit status is 1 if a component does not answer as specified or differs from the topology, 2 if\n"
              "the connection fails. docs/capture.md describes the connections.",
     .examples = "  ntrace probe -t soc.json --openocd localhost:6666\n"
-                "  ntrace probe --at 0x10000000 --at 0x10020000 --gdb localhost:3333 --draft soc.json\n"
+                "  ntrace probe --base 0x10000000 --base 0x10020000 --gdb localhost:3333 --draft soc.json\n"
                 "  ntrace probe -t soc.json --mem /dev/mem --format jsonl",
 };

@@ -19,8 +19,9 @@ struct profile_options {
 
 #define S struct profile_options
 static const struct cli_option profile_table[] = {
-    CLI_CHOICE(0, "by", "function|line|instruction|hart|context|image|process|thread|mode|interrupt|data", S, by,
-               NTR_PROFILE_FUNCTION, "unit of a row (default function)"),
+    CLI_CHOICE(0, "by",
+               "function|line|instruction|hart|context|image|process|thread|mode|interrupt|data|syscall|boot-phase", S,
+               by, NTR_PROFILE_FUNCTION, "what a row stands for (default function)"),
     CLI_CHOICE(0, "sort", "self|total|calls|ticks|total-ticks", S, sort, NTR_PROFILE_KEY_SELF,
                "sort rows by instructions (self, default; total), calls, or time if the trace has timestamps (ticks; "
                "total-ticks)"),
@@ -46,9 +47,9 @@ static const struct cli_group groups[] = {
     CLI_OWN("options", profile_table),
     CLI_GROUP("output", cli_result_options, struct profile_options, result),
     CLI_GROUP("trace", cli_analysis_options, struct profile_options, analysis),
-    CLI_GROUP("part of the trace", cli_selection_options, struct profile_options, analysis.selection),
+    CLI_GROUP("window", cli_selection_options, struct profile_options, analysis.selection),
     CLI_GROUP("program", cli_image_options, struct profile_options, analysis.images),
-    CLI_GROUP("the stream", cli_stream_options, struct profile_options, analysis.stream),
+    CLI_GROUP("stream", cli_stream_options, struct profile_options, analysis.stream),
     {0},
 };
 
@@ -201,12 +202,21 @@ static int run_machine(const struct profile_options *o, const char *path) {
     return status;
 }
 
-/* The last word of --by: it has rows of another kind. */
-enum { BY_DATA = NTR_PROFILE_INTERRUPT + 1 };
+/* The last words of --by have rows of other kinds. */
+enum { BY_DATA = NTR_PROFILE_INTERRUPT + 1, BY_SYSCALL, BY_BOOT_PHASE };
 
 static int run_data(const struct profile_options *o, const char *path) {
     if (o->sort != NTR_PROFILE_KEY_SELF) return cli_fail("--by data cannot be combined with --sort");
     return cli_profile_data(path, &o->analysis, &o->result, o->top);
+}
+
+static int run_other(const struct profile_options *o, const char *path) {
+    const struct cli_machine_options machine = {.analysis = o->analysis, .result = o->result, .top = o->top};
+
+    if (o->by == BY_DATA) return run_data(o, path);
+    if (o->sort != NTR_PROFILE_KEY_SELF)
+        return cli_fail("--by %s cannot be combined with --sort", o->by == BY_SYSCALL ? "syscall" : "boot-phase");
+    return (o->by == BY_SYSCALL ? cli_profile_syscalls : cli_profile_boot)(&machine, path);
 }
 
 static int profile_run(const void *options, char **operands) {
@@ -214,7 +224,7 @@ static int profile_run(const void *options, char **operands) {
     struct cli_analysis a;
 
     if (check_options(o) != CLI_OK) return CLI_FAILED;
-    if (o->by == BY_DATA) return run_data(o, operands[0]);
+    if (o->by >= BY_DATA) return run_other(o, operands[0]);
     if (o->by >= NTR_PROFILE_PROCESS) return run_machine(o, operands[0]);
     int status = cli_analysis_open(&a, operands[0], &o->analysis);
     if (status == CLI_OK) status = cli_analysis_need(&a, needs(o));
@@ -247,6 +257,16 @@ const struct cli_command cli_profile = {
         "--by data counts loads and stores of a trace with data messages (run --data) by the symbol that contains\n"
         "their address; where there is none, by page of 4 KiB.\n"
         "\n"
+        "--by syscall counts the system calls, interrupts and exceptions of an operating system by name: how often,\n"
+        "the instructions between entry and return, and the time. A trace has neither the number of a system call\n"
+        "nor the cause of a trap: names come from the functions of the kernel that ran (docs/machines.md). Other\n"
+        "programs than Linux show the function that handles a trap. 'instructions' are those of the thread itself,\n"
+        "including traps inside; 'ticks' is the whole time, in which other threads may have run.\n"
+        "\n"
+        "--by boot-phase shows where the instructions of a boot went: by phase, by initcall of the Linux kernel,\n"
+        "and by process. A phase lasts until the next one begins, on any hart. An initcall includes the interrupts\n"
+        "in it. Processes have names if the bundle has them (docs/machines.md), otherwise their context.\n"
+        "\n"
         "--callers and --callees print the functions that called FUNCTION, and those that it called. 'calls' is\n"
         "the number of calls between both. For a caller, 'self' and 'total' are the instructions of FUNCTION when\n"
         "it was called from there; for a callee, those of the callee when it was called by FUNCTION.\n"
@@ -262,5 +282,6 @@ const struct cli_command cli_profile = {
                 "  ntrace profile --by image hello.ntrace\n"
                 "  ntrace profile --callers malloc --callees malloc hello.ntrace\n"
                 "  ntrace profile --by data data.ntrace\n"
+                "  ntrace profile --by syscall boot.ntrace\n"
                 "  ntrace profile --format csv -o profile.csv hello.ntrace",
 };

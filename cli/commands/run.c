@@ -85,7 +85,8 @@ static const struct cli_option run_table[] = {
 
 static const struct cli_option guest_table[] = {
     CLI_STRING('L', "sysroot", "DIR", struct run_options, sysroot,
-               "root directory for the libraries of dynamic programs (default " NTR_CAPTURE_SYSROOT " if it exists)"),
+               "folder with the files of the system: the libraries of dynamic programs (default " NTR_CAPTURE_SYSROOT
+               " if it exists)"),
     CLI_STRING(0, "cpu", "MODEL", struct run_options, cpu, "CPU model of QEMU, for example rv64,zba=false"),
     CLI_STRING(0, "qemu", "FILE", struct run_options, qemu,
                "QEMU (default qemu-riscv64 or qemu-riscv32, depending on the program, from PATH if it takes plugins,"
@@ -98,7 +99,7 @@ static const struct cli_option guest_table[] = {
 };
 
 static const struct cli_option system_table[] = {
-    CLI_STRING(0, "system", "FILE", struct run_options, topology,
+    CLI_STRING('t', "topology", "FILE", struct run_options, topology,
                "trace through a modelled trace system; FILE is its topology (JSON, docs/system.md)"),
     CLI_STRING(0, "sink", "NAME", struct run_options, sink, "keep only the contents of sink NAME (default: all sinks)"),
     {0},
@@ -106,7 +107,7 @@ static const struct cli_option system_table[] = {
 
 static const struct cli_group groups[] = {
     CLI_OWN("options", run_table),
-    CLI_OWN("the program", guest_table),
+    CLI_OWN("QEMU", guest_table),
     CLI_GROUP_ROWS("whole machines", machine_rows, struct run_options, machine),
     CLI_OWN("trace system", system_table),
     CLI_GROUP_ROWS("encoder", machine_encoder_rows, struct run_options, encoder),
@@ -190,9 +191,9 @@ static int configure_system(struct run *run) {
     if (run->options->machine.name) {
         if (machine_system_options(&run->options->encoder) != CLI_OK) return CLI_FAILED;
         if (run->options->machine.clock)
-            return cli_fail("--clock: not allowed with --system, which has a clock of its own (docs/system.md)");
+            return cli_fail("--clock: not allowed with --topology, which has a clock of its own (docs/system.md)");
     } else if (given->count) {
-        return cli_fail("--%s: not allowed with --system; the topology configures the encoders (\"set\")",
+        return cli_fail("--%s: not allowed with --topology; the topology configures the encoders (\"set\")",
                         given->items[0].name);
     }
     run->topology = cli_input_whole(run->options->topology, TOPOLOGY_MAX, &size);
@@ -204,7 +205,7 @@ static int configure_system(struct run *run) {
 }
 
 static int configure_encoder(struct run *run) {
-    if (run->options->sink) return cli_fail("--sink requires --system");
+    if (run->options->sink) return cli_fail("--sink requires --topology");
     const struct cli_encoder *given = &run->options->encoder;
     ntr_capture_encoder_defaults(&run->encoder, sizeof run->encoder);
     run->config.widen_src = !cli_encoder_gives(given, "src-bits") && !cli_encoder_gives(given, "dialect");
@@ -227,7 +228,7 @@ static int configure_data(struct run *run) {
     run->config.accesses = options->data || range;
     run->config.access_last = UINT64_MAX;
     if (!run->config.accesses) return CLI_OK;
-    if (!run->config.encoder) return cli_fail("--data cannot be combined with --system");
+    if (!run->config.encoder) return cli_fail("--data cannot be combined with --topology");
     const ntr_dialect *dialect = run->encoder.params.dialect;
     if (!dialect || !(dialect->messages & NTR_MESSAGES_DATA))
         run->encoder.params.dialect = ntr_dialect_find("nexus-data");
@@ -366,7 +367,7 @@ const struct cli_command cli_run = {
         "resumes after it (ProgTraceSync, SYNC=5). The start of a signal handler appears as an exception or\n"
         "interrupt. With --timestamps, one tick is one instruction retired by the hart.\n"
         "\n"
-        "With --system, the trace passes through a modelled trace system (docs/system.md), and the bundle holds\n"
+        "With --topology, the trace passes through a modelled trace system (docs/system.md), and the bundle holds\n"
         "the contents of its sinks: only the most recent bytes of a buffer that wrapped, and gaps where a\n"
         "message buffer overflowed. One cycle of the system is one instruction of any hart.\n"
         "\n"
@@ -379,7 +380,7 @@ const struct cli_command cli_run = {
     .examples = "  ntrace run ./hello\n"
                 "  ntrace run --best -o sort.ntrace -- ./sort -n 1000\n"
                 "  ntrace run --follow-fork --sysroot /srv/riscv64 -- bash build.sh\n"
-                "  ntrace run --system soc.json -o soc.ntrace ./server\n"
+                "  ntrace run --topology soc.json -o soc.ntrace ./server\n"
                 "  ntrace run --machine virt --kernel Image --initrd root.cpio --append console=ttyS0 --memory 512M\n"
-                "  ntrace decode sort.ntrace --output branch",
+                "  ntrace decode sort.ntrace --show branch",
 };

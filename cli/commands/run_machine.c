@@ -27,10 +27,8 @@ const struct cli_option *machine_rows(void) {
                    "number of harts (default: that of the machine, mostly 1)"),
         CLI_STRING(0, "memory", "SIZE", struct machine_options, memory,
                    "memory, for example 512M (default: that of the machine)"),
-        CLI_STRING(0, "for", "N", struct machine_options, limit,
+        CLI_STRING(0, "for", "N|TIME", struct machine_options, limit,
                    "end after about N instructions of all harts, or after a time: 500ms, 10s, 2min"),
-        CLI_NUMBER(0, "xlen", "N", struct machine_options, xlen, 32, 64, 0,
-                   "32 or 64 (default: that of the firmware or kernel, else 64)"),
         CLI_STRING(
             0, "clock", "instructions|time", struct machine_options, clock,
             "timestamps: a tick is an instruction retired by the hart, or one of the machine's clock (CSR time)"),
@@ -42,13 +40,21 @@ const struct cli_option *machine_rows(void) {
 }
 
 const struct cli_option *machine_board_rows(void) {
-    static const char *const names[] = {"machine", "kernel", "initrd", "append", "harts", "memory", "xlen"};
-    static struct cli_option rows[sizeof names / sizeof names[0] + 1];
+    static const char *const names[] = {"machine", "kernel", "initrd", "append", "harts", "memory"};
+    static const struct cli_option own[] = {
+        CLI_NUMBER(0, "xlen", "N", struct machine_options, xlen, 32, 64, 0,
+                   "width of addresses in bits (default: that of the firmware or kernel, else 64)"),
+        CLI_STRING(0, "qemu", "FILE", struct machine_options, qemu,
+                   "QEMU to start (default: qemu-system-riscv64 or -riscv32)"),
+    };
+    enum { NAME_ROWS = sizeof names / sizeof names[0], OWN_ROWS = sizeof own / sizeof own[0] };
+    static struct cli_option rows[NAME_ROWS + OWN_ROWS + 1];
     size_t count = 0;
 
     for (const struct cli_option *row = machine_rows(); row->kind; row++)
         for (size_t i = 0; i < sizeof names / sizeof names[0]; i++)
             if (strcmp(row->name, names[i]) == 0) rows[count++] = *row;
+    for (size_t i = 0; i < OWN_ROWS; i++) rows[count++] = own[i];
     return rows;
 }
 
@@ -104,12 +110,12 @@ int machine_system_options(const struct cli_encoder *given) {
         const struct cli_item *item = &given->list.items[i];
         bool known = false;
         if (strcmp(item->name, "context") != 0)
-            return cli_fail("--%s: not allowed with --system; the topology configures the encoders (\"set\")",
+            return cli_fail("--%s: not allowed with --topology; the topology configures the encoders (\"set\")",
                             item->name);
         for (size_t k = 0; k < sizeof words / sizeof *words; k++)
             known |= item->value && strcmp(item->value, words[k]) == 0;
         if (!known)
-            return cli_fail("--context: expected satp, scontext or none with --system, found '%s'",
+            return cli_fail("--context: expected satp, scontext or none with --topology, found '%s'",
                             item->value ? item->value : "");
     }
     return CLI_OK;
@@ -255,6 +261,14 @@ static int take_files(const struct cli_list *list, struct machine *machine) {
     return CLI_OK;
 }
 
+/* --xlen is an option of the encoder (run) or of the machine (board); 0: not given. */
+static unsigned xlen_given(const struct machine_options *options, const struct cli_encoder *encoder) {
+    const char *text = encoder ? cli_encoder_value(encoder, "xlen") : NULL;
+    uint64_t value;
+
+    return text && cli_parse_number(text, &value) && value <= UINT_MAX ? (unsigned)value : (unsigned)options->xlen;
+}
+
 int machine_configure(const struct machine_options *options, const struct cli_encoder *encoder, char **operands,
                       const char *qemu, struct machine *machine, ntr_capture_config *config) {
     ntr_capture_machine_config *is = &machine->config;
@@ -279,10 +293,9 @@ int machine_configure(const struct machine_options *options, const struct cli_en
     if (check_file(is->firmware) != CLI_OK || check_file(is->kernel) != CLI_OK || check_file(is->initrd) != CLI_OK)
         return CLI_FAILED;
     if (take_files(&options->files, machine) != CLI_OK) return CLI_FAILED;
-    const unsigned own = xlen_of_qemu(qemu);
-    if (own && options->xlen && options->xlen != own)
-        return cli_fail("--xlen %u: %s has machines of %u bits", (unsigned)options->xlen, qemu, own);
-    is->xlen = options->xlen ? (unsigned)options->xlen : own ? own : xlen_of(is->firmware);
+    const unsigned own = xlen_of_qemu(qemu), given = xlen_given(options, encoder);
+    if (own && given && given != own) return cli_fail("--xlen %u: %s has machines of %u bits", given, qemu, own);
+    is->xlen = given ? given : own ? own : xlen_of(is->firmware);
     if (!is->xlen) is->xlen = xlen_of(is->kernel);
     if (!is->xlen) is->xlen = 64;
     if (is->xlen != 32 && is->xlen != 64) return cli_fail("--xlen: expected 32 or 64");

@@ -11,6 +11,7 @@
 struct machine_options {
     const char *name; /* NULL: no machine */
     const char *kernel, *initrd, *append, *memory, *limit, *clock;
+    const char *qemu; /* of `ntrace board` */
     uint64_t harts, xlen;
     struct cli_list files;
     int repeatable;

@@ -18,11 +18,11 @@ enum { BY_SOURCE, BY_SYNC };
 
 #define S struct split_options
 static const struct cli_option split_table[] = {
-    CLI_CHOICE(0, "by", "source|sync", S, by, BY_SOURCE,
+    CLI_CHOICE(0, "parts", "source|sync", S, by, BY_SOURCE,
                "split by source (default; PREFIX-srcN.nex), or at synchronizing messages (PREFIX-partN.nex, N from 0)"),
-    CLI_NUMBER(0, "every", "BYTES", S, every, 0, INT64_MAX, 0,
-               "with --by sync: smallest size of a part (default 0: split at every synchronizing message)"),
-    CLI_STRING('o', "output-file", "PREFIX", S, prefix,
+    CLI_NUMBER(0, "part-size", "BYTES", S, every, 0, INT64_MAX, 0,
+               "with --parts sync: smallest size of a part (default 0: split at every synchronizing message)"),
+    CLI_STRING('o', "output", "PREFIX", S, prefix,
                "prefix of the file names (default: name of the trace without suffix)"),
     {0},
 };
@@ -30,14 +30,14 @@ static const struct cli_option split_table[] = {
 
 static const struct cli_group groups[] = {
     CLI_OWN("options", split_table),
-    CLI_GROUP("the stream", cli_stream_options, struct split_options, stream),
+    CLI_GROUP("stream", cli_stream_options, struct split_options, stream),
     {0},
 };
 
 struct split {
     const struct split_options *options;
     struct cli_split_files *files;
-    uint32_t part; /* with --by sync: number of the current part */
+    uint32_t part; /* with --parts sync: number of the current part */
     uint64_t part_size;
 };
 
@@ -86,7 +86,7 @@ static int split_run(const void *options, char **operands) {
     char prefix[3072];
 
     if (s.options->prefix && !*s.options->prefix)
-        return cli_fail("--output-file: expected a prefix of file names, found an empty string");
+        return cli_fail("--output: expected a prefix of file names, found an empty string");
     default_prefix(operands[0], prefix, sizeof prefix);
     if (cli_trace_open(&trace, operands[0], &s.options->stream, NULL) != CLI_OK) return CLI_FAILED;
     s.files = cli_split_files_open(s.options->prefix ? s.options->prefix : prefix);
@@ -106,5 +106,5 @@ const struct cli_command cli_split = {
              "synchronizing messages into parts that can be decoded independently. Messages are copied unchanged:\n"
              "SRC is kept, so the files are decoded with the same options. Idle bytes are dropped.",
     .examples = "  ntrace split --src-bits 4 trace.nex              trace-src0.nex trace-src1.nex ...\n"
-                "  ntrace split --by sync --every 1048576 trace.nex -o part",
+                "  ntrace split --parts sync --part-size 1048576 trace.nex -o part",
 };

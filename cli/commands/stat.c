@@ -32,8 +32,8 @@ static const struct cli_group groups[] = {
     CLI_OWN("options", stat_table),
     CLI_GROUP("program", cli_image_options, struct stat_options, images),
     CLI_GROUP("output", cli_path_options, struct stat_options, result),
-    CLI_GROUP("part of the trace", cli_selection_options, struct stat_options, selection),
-    CLI_GROUP("the stream", cli_stream_options, struct stat_options, stream),
+    CLI_GROUP("window", cli_selection_options, struct stat_options, selection),
+    CLI_GROUP("stream", cli_stream_options, struct stat_options, stream),
     {0},
 };
 

@@ -199,7 +199,7 @@ struct top_options {
 static const struct cli_option own_options[] = {
     CLI_NUMBER(0, "interval", "MS", S, interval, 10, INTERVAL_MAX_MS, 1000,
                "milliseconds of each table (default 1000)"),
-    CLI_NUMBER('n', "rows", "N", S, rows, 1, SHOWN_MAX, 20, "functions of each table (default 20)"),
+    CLI_NUMBER('n', "top", "N", S, rows, 1, SHOWN_MAX, 20, "functions of each table (default 20)"),
     CLI_FLAG('f', "follow", S, follow, "wait for a file to grow even if it has not grown for a while"),
     CLI_NUMBER(0, "count", "N", S, count, 0, INT32_MAX, 0, "end after N tables (default 0: when interrupted)"),
     {0},
@@ -209,7 +209,7 @@ static const struct cli_option own_options[] = {
 static const struct cli_group groups[] = {
     CLI_OWN("options", own_options),
     CLI_GROUP("program", cli_image_options, struct top_options, images),
-    CLI_GROUP("the stream", cli_stream_options, struct top_options, stream),
+    CLI_GROUP("stream", cli_stream_options, struct top_options, stream),
     {0},
 };
 

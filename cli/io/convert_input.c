@@ -92,21 +92,22 @@ static int open_pins(struct convert_input *input, const struct convert_options *
         if (!input->names) return cli_fail("out of memory");
         const unsigned count = split_names(input->names, options.data);
         if (count != input->transport->beat_bits)
-            return cli_fail("--data: expected %u names for %s, found %u", input->transport->beat_bits,
+            return cli_fail("--data-wires: expected %u names for %s, found %u", input->transport->beat_bits,
                             input->transport->name, count);
     }
     input->pins = ntr_pin_reader_new(input->transport, &options, &status);
     if (status == NTR_E_NAME)
         return cli_fail("--samples %lld: the clock or a data pin is not one of the channels", (long long)o->samples);
-    return status == NTR_OK ? CLI_OK : cli_fail("--from %s: %s", input->transport->name, ntr_status_text(status));
+    return status == NTR_OK ? CLI_OK
+                            : cli_fail("--input-format %s: %s", input->transport->name, ntr_status_text(status));
 }
 
-/* Describes the buffer of the RAM sink. --wp accepts the register value of trRamWPLow, whose bit 0 is trRamWrap. */
+/* Describes the buffer of the RAM sink. --ram-wp accepts the register value of trRamWPLow, whose bit 0 is trRamWrap. */
 static int ram_buffer(const struct convert_input *input, const struct convert_options *o, ntr_ram_window *ram) {
     const uint64_t access = o->access ? (uint64_t)o->access : 4;
-    if (o->wp < 0) return cli_fail("--from ram requires --wp, the value of trRamWP");
+    if (o->wp < 0) return cli_fail("--input-format ram requires --ram-wp, the value of trRamWP");
     if (o->limit < 0 && input->file.size_hint < access)
-        return cli_fail("%s: the size of the input is not known; --limit is required", input->file.name);
+        return cli_fail("%s: the size of the input is not known; --ram-limit is required", input->file.name);
     ram->start = (uint64_t)o->start;
     ram->limit = o->limit < 0 ? ram->start + input->file.size_hint - access : (uint64_t)o->limit;
     ram->wp = (uint64_t)o->wp & ~1ull;
@@ -127,10 +128,12 @@ static int open_reader(struct convert_input *input, const struct convert_options
     if (strcmp(input->transport->name, "ram") == 0 && ram_buffer(input, o, &options.ram) != CLI_OK) return CLI_FAILED;
     input->reader = ntr_transport_reader_new(input->transport, &options, &status);
     if (status == NTR_E_RANGE)
-        return cli_fail("--start 0x%llx --limit 0x%llx --wp 0x%llx: expected word addresses with start <= wp <= limit",
-                        (unsigned long long)options.ram.start, (unsigned long long)options.ram.limit,
-                        (unsigned long long)options.ram.wp);
-    return status == NTR_OK ? CLI_OK : cli_fail("--from %s: %s", input->transport->name, ntr_status_text(status));
+        return cli_fail(
+            "--ram-start 0x%llx --ram-limit 0x%llx --ram-wp 0x%llx: expected word addresses with start <= wp <= limit",
+            (unsigned long long)options.ram.start, (unsigned long long)options.ram.limit,
+            (unsigned long long)options.ram.wp);
+    return status == NTR_OK ? CLI_OK
+                            : cli_fail("--input-format %s: %s", input->transport->name, ntr_status_text(status));
 }
 
 static void release(struct convert_input *input) {
@@ -187,7 +190,7 @@ int convert_input_step(struct convert_input *input) {
     return status == NTR_OK ? CLI_OK : report_error(input, status);
 }
 
-/* Reports an input without messages: it has another transport than --from, or contains only idle. */
+/* Reports an input without messages: it has another transport than --input-format, or contains only idle. */
 static int report_empty(const struct convert_input *input) {
     cli_note("%s: expected messages over %s, found none", input->file.name, input->transport->name);
     return CLI_DEFECTS;

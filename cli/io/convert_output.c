@@ -122,10 +122,11 @@ static struct convert_sink *find_sink(struct convert_output *output, unsigned id
         return output->sinks[id];
     }
     if (!output->transport->ids && output->only >= 0 && output->only != (int)id) {
-        cli_fail("the input has several trace IDs (0x%02x, 0x%02x): select one with --id, or use a name with %% for "
-                 "one "
-                 "file per ID",
-                 (unsigned)output->only, id);
+        cli_fail(
+            "the input has several trace IDs (0x%02x, 0x%02x): select one with --trace-id, or use a name with %% for "
+            "one "
+            "file per ID",
+            (unsigned)output->only, id);
         return NULL;
     }
     output->only = (int)id;
@@ -152,8 +153,8 @@ static void fill_byte(struct convert_sink *sink) {
 static void report_buffer(const struct convert_sink *sink) {
     ntr_ram_window ram;
     if (ntr_transport_writer_ram(sink->writer, &ram) != NTR_OK) return;
-    cli_note("the buffer is --start 0x%llx --limit 0x%llx --wp 0x%llx%s", (unsigned long long)ram.start,
-             (unsigned long long)ram.limit, (unsigned long long)ram.wp, ram.wrapped ? " --wrapped" : "");
+    cli_note("the buffer is --ram-start 0x%llx --ram-limit 0x%llx --ram-wp 0x%llx%s", (unsigned long long)ram.start,
+             (unsigned long long)ram.limit, (unsigned long long)ram.wp, ram.wrapped ? " --ram-wrapped" : "");
 }
 
 static int close_sink(struct convert_sink *sink, int status) {

@@ -91,15 +91,16 @@ int cli_frames_open(struct cli_input *input, const char *path, const struct cli_
     const bool live = cli_follow_on();
     if (live && from == CLI_FROM_AUTO) return CLI_OK;
     if (live)
-        return cli_fail("%s: frames cannot be followed; 'ntrace convert --from coresight - | ntrace decode -f -' can",
-                        input->name);
+        return cli_fail(
+            "%s: frames cannot be followed; 'ntrace convert --input-format coresight - | ntrace decode -f -' can",
+            input->name);
     if (from == CLI_FROM_AUTO && cli_tmc_beside(path)) from = CLI_FROM_TMC;
     if (from == CLI_FROM_TMC) return open_memory(path, stream, &options, frames, fd);
     const bool seen = ntr_frames_seen(ahead, &skip);
     if (from == CLI_FROM_AUTO && !seen) {
         if (!stream->trace_id) return CLI_OK;
         return cli_fail(
-            "%s: --trace-id: expected CoreSight frames, found none; --from coresight reads any file as frames",
+            "%s: --trace-id: expected CoreSight frames, found none; --input-format coresight reads any file as frames",
             input->name);
     }
     options.skip = (uint8_t)skip;

@@ -38,7 +38,7 @@ const struct cli_option cli_image_options[] = {
         "instruction set of code whose file does not say it, such as rv32imac_zcmp; extensions also of code whose file "
         "does not name them: zcmp, zcmt, xandesperf, xcvbi, xqcibi, xqcilb, xtheadint (:isa=STRING: of one image)"),
     CLI_STRING(0, "sysroot", "DIR", struct cli_images, sysroot,
-               "perf.data: folder in which the paths of mapped files are, instead of /"),
+               "folder with the files of the system that ran, instead of / (perf.data, --map)"),
     {0},
 };
 

@@ -1,4 +1,4 @@
-/* The part of a trace that --src, --from and --to select, for commands that read messages without decoding. */
+/* The part of a trace that --src, --from and --until select, for commands that read messages without decoding. */
 #ifndef CLI_IO_MESSAGE_WINDOW_H
 #define CLI_IO_MESSAGE_WINDOW_H
 

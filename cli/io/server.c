@@ -83,7 +83,7 @@ int cli_server_open(struct cli_server *server, const char *name, const char *add
     }
     snprintf(number, sizeof number, "%u", port);
     server->listener = cli_server_listen(host, number, &place, &why);
-    if (server->listener < 0) return cli_fail("%s: --listen %s, port %u: %s", name, host, port, why);
+    if (server->listener < 0) return cli_fail("%s: --bind %s, port %u: %s", name, host, port, why);
     if (!place.is_loopback)
         cli_note("warning: %s listens on %s: everyone who reaches it controls the board", name, place.host);
     cli_note("%s listens on %s:%s", name, place.host, place.port);

@@ -152,12 +152,13 @@ static int find_registers(struct registers *r, const char *path, const struct cl
         r->has[IN_RSZ] = true;
     }
     if (!r->has[IN_RWP])
-        return cli_fail("%s: --from tmc: where do the data end? expected --ram-write-pointer and --ram-status, or "
-                        "--ram-registers",
-                        path);
+        return cli_fail(
+            "%s: --input-format tmc: where do the data end? expected --ram-write-pointer and --ram-status, or "
+            "--ram-registers",
+            path);
     if (!r->has[IN_STS])
-        return cli_fail("%s: --from tmc: has the buffer wrapped? expected --ram-status (STS), or --ram-registers",
-                        path);
+        return cli_fail(
+            "%s: --input-format tmc: has the buffer wrapped? expected --ram-status (STS), or --ram-registers", path);
     return CLI_OK;
 }
 

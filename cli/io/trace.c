@@ -379,7 +379,7 @@ void cli_trace_reserved(const struct cli_trace *trace, uint64_t reserved) {
 int cli_trace_totals(const struct cli_trace *trace, const ntr_counts *counts) {
     cli_trace_reserved(trace, counts->reserved);
     if (!counts->gaps) return CLI_OK;
-    cli_note("%s: %" PRIu64 " gaps; 'ntrace decode --output none' reports where%s", trace->input.name, counts->gaps,
+    cli_note("%s: %" PRIu64 " gaps; 'ntrace decode --show none' reports where%s", trace->input.name, counts->gaps,
              cli_trace_hint(trace));
     return CLI_DEFECTS;
 }

@@ -1,4 +1,5 @@
 #include "options/options.h"
+#include "options/aliases.h"
 #include "options/diagnostics.h"
 #include "options/help.h"
 
@@ -13,7 +14,8 @@ int cli_run_command(const struct cli_entry *entry, int argc, char **argv) {
     void *options = calloc(1, command->size ? command->size : 1);
     if (!options) return cli_fail("out of memory");
     cli_options_init(command->groups, options);
-    int count = cli_options_parse(command->groups, options, argc, argv, command->stop_at_operand, &help);
+    const struct cli_parse parse = {entry->name, command->groups, options};
+    int count = cli_options_parse(&parse, argc, argv, command->stop_at_operand, &help);
     int status = CLI_FAILED;
     if (help) {
         cli_help_command(entry, stdout);
@@ -29,5 +31,25 @@ int cli_run_command(const struct cli_entry *entry, int argc, char **argv) {
     }
     cli_options_release(command->groups, options);
     free(options);
+    return status;
+}
+
+bool cli_is_command(const char *name) {
+    return cli_find_command(name) || cli_command_alias_find(name);
+}
+
+int cli_run_words(char **words) {
+    const struct cli_command_alias *alias = cli_find_command(words[0]) ? NULL : cli_command_alias_find(words[0]);
+    const struct cli_entry *entry = cli_find_command(alias ? alias->command : words[0]);
+    int count = 0, used = 0;
+
+    while (words[count]) count++;
+    char **arguments = calloc((size_t)count + 3, sizeof *arguments);
+    if (!arguments) return cli_fail("out of memory");
+    if (alias) arguments[used++] = (char *)alias->option;
+    if (alias) arguments[used++] = (char *)alias->value;
+    for (int i = 1; i < count; i++) arguments[used++] = words[i];
+    const int status = cli_run_command(entry, used, arguments);
+    free(arguments);
     return status;
 }

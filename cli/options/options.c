@@ -1,40 +1,11 @@
 #include "options/options.h"
+#include "options/aliases.h"
 #include "options/diagnostics.h"
 
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-
-bool cli_parse_number(const char *text, uint64_t *value) {
-    unsigned base = 10;
-    uint64_t number = 0;
-
-    if (text[0] == '0' && (text[1] == 'x' || text[1] == 'X')) {
-        base = 16;
-        text += 2;
-    }
-    if (!*text) return false;
-    for (; *text; text++) {
-        unsigned digit = *text >= '0' && *text <= '9'   ? (unsigned)(*text - '0')
-                         : *text >= 'a' && *text <= 'f' ? (unsigned)(*text - 'a') + 10
-                         : *text >= 'A' && *text <= 'F' ? (unsigned)(*text - 'A') + 10
-                                                        : 99;
-        if (digit >= base || number > (UINT64_MAX - digit) / base) return false;
-        number = number * base + digit;
-    }
-    *value = number;
-    return true;
-}
-
-int cli_choice_find(const char *choices, const char *text, size_t length) {
-    for (int index = 0;; index++) {
-        size_t size = strcspn(choices, "|");
-        if (size == length && memcmp(choices, text, length) == 0) return index;
-        if (!choices[size]) return -1;
-        choices += size + 1;
-    }
-}
 
 /* An option, the struct that holds its member, and the spelling on the command line. */
 struct slot {
@@ -109,20 +80,6 @@ static void find_long(const struct cli_group *groups, void *options, const char 
     }
 }
 
-/* Two groups may have an option of one name: a value that is a word of a choice is the value of the choice. */
-static void find_choice(const struct cli_group *groups, void *options, const char *value, struct slot *found) {
-    struct option_walk walk = {groups, NULL};
-    struct slot slot;
-
-    while (value && walk_next(&walk, options, &slot)) {
-        const struct cli_option *o = slot.option;
-        if (o == found->option || o->kind != CLI_KIND_CHOICE || strcmp(o->name, found->option->name) != 0) continue;
-        if (cli_choice_find(o->value, value, strlen(value)) < 0) continue;
-        found->option = o;
-        found->base = slot.base;
-    }
-}
-
 static void find_letter(const struct cli_group *groups, void *options, char letter, struct slot *slot) {
     struct option_walk walk = {groups, NULL};
 
@@ -174,7 +131,10 @@ static bool set_choice(const struct slot *slot, const char *text) {
     int index = cli_choice_find(slot->option->value, text, strlen(text));
 
     if (index < 0) {
-        cli_note("%s: expected one of %s, found '%s'", slot->spelled, slot->option->value, text);
+        const char *near = cli_choice_near(slot->option->value, text);
+        cli_note("%s: expected one of %s, found '%s'%s%.*s%s", slot->spelled, slot->option->value, text,
+                 near ? "; did you mean '" : "", near ? (int)strcspn(near, "|") : 0, near ? near : "",
+                 near ? "'?" : "");
         return false;
     }
     if (slot->option->as_text)
@@ -207,24 +167,6 @@ static bool set_value(const struct slot *slot, const char *text) {
     }
 }
 
-/* Returns the number of single-character edits that turn `a` into `b`, or a value above `limit` if more are needed. */
-static unsigned distance(const char *a, const char *b, unsigned limit) {
-    if (!*a || !*b) return (unsigned)(strlen(a) + strlen(b));
-    if (*a == *b) return distance(a + 1, b + 1, limit);
-    if (limit == 0) return 1;
-    unsigned best = distance(a + 1, b + 1, limit - 1);
-    unsigned insert = distance(a, b + 1, limit - 1), delete = distance(a + 1, b, limit - 1);
-    if (insert < best) best = insert;
-    if (delete < best) best = delete;
-    return best + 1;
-}
-
-bool cli_looks_like(const char *word, const char *meant) {
-    unsigned limit = strlen(meant) > 4 ? 2 : 1;
-
-    return distance(word, meant, limit) <= limit;
-}
-
 static void report_unknown(const struct cli_group *groups, void *options, const char *argument) {
     struct option_walk walk = {groups, NULL};
     struct slot slot;
@@ -250,14 +192,41 @@ struct given {
     bool negated;      /* --no-name */
 };
 
-static void find_given(const struct cli_group *groups, void *options, const char *argument, struct given *given) {
+/* The words of a choice; NULL: the option is no choice. */
+static const char *words_of(const struct cli_option *o) {
+    return o->kind == CLI_KIND_CHOICE ? o->value : NULL;
+}
+
+/* Looks up a long name: first the aliases that depend on the value, then the names, then the other aliases. */
+static void find_name(const struct cli_parse *parse, const char *name, size_t length, const char *value,
+                      struct slot *slot) {
+    static const bool asks[] = {true, false};
+    const struct cli_alias *alias;
+
+    for (size_t pass = 0; pass < sizeof asks / sizeof asks[0]; pass++) {
+        for (size_t i = 0; (alias = cli_alias_next(&i, parse->command, name, length));) {
+            if ((alias->when != CLI_ALIAS_ANY) != asks[pass]) continue;
+            find_long(parse->groups, parse->options, alias->name, strlen(alias->name), slot);
+            if (slot->option && cli_alias_applies(alias, words_of(slot->option), value)) return;
+        }
+        if (!asks[pass]) break;
+        find_long(parse->groups, parse->options, name, length, slot);
+        if (slot->option) return;
+    }
+    slot->option = NULL;
+}
+
+static void find_given(const struct cli_parse *parse, char **argv, struct given *given) {
+    const struct cli_group *groups = parse->groups;
+    void *options = parse->options;
+    const char *argument = argv[0];
     size_t length = 2;
 
     if (argument[1] == '-') {
         length += strcspn(argument + 2, "=");
-        find_long(groups, options, argument + 2, length - 2, &given->slot);
+        find_name(parse, argument + 2, length - 2, argument[length] ? argument + length + 1 : argv[1], &given->slot);
         if (!given->slot.option && strncmp(argument, "--no-", 5) == 0) {
-            find_long(groups, options, argument + 5, length - 5, &given->slot);
+            find_name(parse, argument + 5, length - 5, NULL, &given->slot);
             given->negated = true;
             if (given->slot.option && given->slot.option->argument != CLI_ARGUMENT_SWITCH) given->slot.option = NULL;
         }
@@ -285,31 +254,41 @@ static bool set_switch(const struct given *given) {
     return true;
 }
 
-/* Is the text one of the words of "a|b|c"? */
-static bool is_word_of(const char *words, const char *text) {
-    size_t length = strlen(text);
+/* An option that once had words and now names a file: a word with a typing error is not written to as a file. */
+static bool is_mistyped_word(const struct cli_parse *parse, const struct given *given, char **argv) {
+    const char *value = given->value ? given->value : argv[1], *name = given->slot.option->name;
+    const struct cli_alias *alias;
+    struct slot slot;
 
-    for (const char *at = words; at && length; at = strchr(at, '|') ? strchr(at, '|') + 1 : NULL)
-        if (strncmp(at, text, length) == 0 && (at[length] == '|' || !at[length])) return true;
+    if (argv[0][1] != '-' || given->slot.option->letter != 'o' || !value || strpbrk(value, "./")) return false;
+    for (size_t i = 0; (alias = cli_alias_next(&i, parse->command, name, strlen(name)));) {
+        if (alias->when != CLI_ALIAS_WORD) continue;
+        find_long(parse->groups, parse->options, alias->name, strlen(alias->name), &slot);
+        const char *near =
+            slot.option && slot.option->kind == CLI_KIND_CHOICE ? cli_choice_near(slot.option->value, value) : NULL;
+        if (!near) continue;
+        cli_note("%s: expected a file, found '%s'; did you mean '--%s %.*s'? A file of this name is ./%s",
+                 given->slot.spelled, value, alias->name, (int)strcspn(near, "|"), near, value);
+        return true;
+    }
     return false;
 }
 
 /* Parses the option argv[0], which starts with '-'. Returns the number of arguments used, or 0 after reporting an
  * error. */
-static int parse_one(const struct cli_group *groups, void *options, char **argv) {
+static int parse_one(const struct cli_parse *parse, char **argv) {
     struct given given = {0};
 
-    find_given(groups, options, argv[0], &given);
+    find_given(parse, argv, &given);
     if (!given.slot.option) {
-        report_unknown(groups, options, argv[0]);
+        report_unknown(parse->groups, parse->options, argv[0]);
         return 0;
     }
-    if (argv[0][1] == '-' && !given.negated)
-        find_choice(groups, options, given.value ? given.value : argv[1], &given.slot);
+    if (is_mistyped_word(parse, &given, argv)) return 0;
     const struct cli_option *o = given.slot.option;
     if (o->kind == CLI_KIND_SET || o->argument == CLI_ARGUMENT_SWITCH) return set_switch(&given) ? 1 : 0;
     if (o->argument == CLI_ARGUMENT_OPTIONAL) {
-        bool next = !given.value && argv[1] && is_word_of(o->value, argv[1]);
+        bool next = !given.value && argv[1] && *argv[1] && cli_choice_find(o->value, argv[1], strlen(argv[1])) >= 0;
         return append(&given.slot, next ? argv[1] : given.value) ? 1 + next : 0;
     }
     if (given.value) return set_value(&given.slot, given.value) ? 1 : 0;
@@ -320,8 +299,7 @@ static int parse_one(const struct cli_group *groups, void *options, char **argv)
     return set_value(&given.slot, argv[1]) ? 2 : 0;
 }
 
-int cli_options_parse(const struct cli_group *groups, void *options, int argc, char **argv, bool stop_at_operand,
-                      bool *help) {
+int cli_options_parse(const struct cli_parse *parse, int argc, char **argv, bool stop_at_operand, bool *help) {
     int operands = 0, at = 0;
 
     *help = false;
@@ -340,7 +318,7 @@ int cli_options_parse(const struct cli_group *groups, void *options, int argc, c
             *help = true;
             return 0;
         }
-        int used = parse_one(groups, options, argv + at);
+        int used = parse_one(parse, argv + at);
         if (used == 0) return -1;
         at += used;
     }
@@ -365,11 +343,11 @@ const struct cli_entry *cli_find_command(const char *name) {
 const struct cli_option cli_result_options[] = {
     CLI_CHOICE(0, "format", "text|jsonl|csv", struct cli_result, format, CLI_FORMAT_TEXT,
                "output format: text (default), JSON lines or CSV"),
-    CLI_STRING('o', "output-file", "FILE", struct cli_result, path, "write to FILE (default: standard output)"),
+    CLI_STRING('o', "output", "FILE", struct cli_result, path, "write to FILE (default: standard output)"),
     {0},
 };
 
 const struct cli_option cli_path_options[] = {
-    CLI_STRING('o', "output-file", "FILE", struct cli_result, path, "write to FILE (default: standard output)"),
+    CLI_STRING('o', "output", "FILE", struct cli_result, path, "write to FILE (default: standard output)"),
     {0},
 };

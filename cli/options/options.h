@@ -6,6 +6,8 @@
 #ifndef CLI_OPTIONS_OPTIONS_H
 #define CLI_OPTIONS_OPTIONS_H
 
+#include "options/words.h"
+
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -117,26 +119,21 @@ const struct cli_option *cli_group_rows(const struct cli_group *group);
 /* Sets every member to its initial value. `options` must be zero-filled. */
 void cli_options_init(const struct cli_group *groups, void *options);
 
+/* What is parsed: the options of a command. */
+struct cli_parse {
+    const char *command; /* for names that only this command has (aliases.def) */
+    const struct cli_group *groups;
+    void *options; /* initialized */
+};
+
 /* Parses argv[0 .. argc) and sets the members of `options`. Operands are moved to the front of argv and terminated by
  * NULL; argv[argc] must be writable. With `stop_at_operand`, the first operand ends the options. Sets *help for -h and
  * --help, and then returns 0. Returns the number of operands, or -1 after reporting an error. String values point into
  * argv. */
-int cli_options_parse(const struct cli_group *groups, void *options, int argc, char **argv, bool stop_at_operand,
-                      bool *help);
+int cli_options_parse(const struct cli_parse *parse, int argc, char **argv, bool stop_at_operand, bool *help);
 
 /* Frees the lists in `options`. */
 void cli_options_release(const struct cli_group *groups, void *options);
-
-/* Converts the whole text, decimal or hexadecimal with 0x, to a number. Returns false if it is not a number or exceeds
- * 64 bits. */
-bool cli_parse_number(const char *text, uint64_t *value);
-
-/* Returns whether `word` differs from `meant` by at most two typing errors (one, if `meant` has at most 4
- * characters). */
-bool cli_looks_like(const char *word, const char *meant);
-
-/* Returns the index of `text`, which has `length` characters, in "a|b|c", or -1. */
-int cli_choice_find(const char *choices, const char *text, size_t length);
 
 /* ---- Options -o and --format: destination and format of the output. */
 
@@ -179,6 +176,13 @@ extern const struct cli_entry *cli_commands;
 
 /* Returns the command `name`, or NULL. */
 const struct cli_entry *cli_find_command(const char *name);
+
+/* Returns whether there is a command of this name, or one that was called so before (aliases.def). */
+bool cli_is_command(const char *name);
+
+/* Runs the command words[0], for which cli_is_command is true, with the options and operands after it; `words` ends
+ * with NULL. Returns the exit status. */
+int cli_run_words(char **words);
 
 /* Parses the options and operands argv[0 .. argc) and runs the command. argv[argc] must be writable. Returns the exit
  * status. */

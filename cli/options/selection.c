@@ -9,59 +9,27 @@
     CLI_STRING(0, "from", "POINT", struct cli_selection, from,                                                         \
                "first point of the selection: N or #N (message number), @N (byte offset), t:N (time in ticks)")
 #define TO                                                                                                             \
-    CLI_STRING(0, "to", "POINT", struct cli_selection, to,                                                             \
+    CLI_STRING(0, "until", "POINT", struct cli_selection, to,                                                          \
                "last point of the selection, inclusive; same forms as --from")
 
 const struct cli_option cli_selection_options[] = {SOURCE, FROM, TO, {0}};
-const struct cli_option cli_selection_begin_options[] = {SOURCE, FROM, {0}};
 const struct cli_option cli_selection_range_options[] = {FROM, TO, {0}};
-
-static const struct {
-    const char *prefix;
-    enum cli_unit unit;
-} units[] = {
-    {"#", CLI_UNIT_MESSAGE},
-    {"@", CLI_UNIT_BYTE},
-    {"t:", CLI_UNIT_TIME},
-    {"", CLI_UNIT_MESSAGE},
-};
-
-bool cli_is_point(const char *text) {
-    for (size_t i = 0; i < sizeof units / sizeof units[0]; i++) {
-        size_t length = strlen(units[i].prefix);
-        if (length && strncmp(text, units[i].prefix, length) == 0) return true;
-    }
-    return *text >= '0' && *text <= '9';
-}
-
-static int point_parse(const char *option, const char *text, struct cli_point *point) {
-    *point = (struct cli_point){CLI_UNIT_NONE, 0};
-    if (!text) return CLI_OK;
-    for (size_t i = 0; i < sizeof units / sizeof units[0]; i++) {
-        size_t length = strlen(units[i].prefix);
-        if (strncmp(text, units[i].prefix, length) != 0) continue;
-        if (!cli_parse_number(text + length, &point->value)) break;
-        point->unit = units[i].unit;
-        return CLI_OK;
-    }
-    return cli_fail("--%s: expected N or #N (message), @N (byte offset) or t:N (time), found '%s'", option, text);
-}
 
 int cli_selection_window(const struct cli_selection *selection, struct cli_window *window) {
     *window = (struct cli_window){.from_text = selection->from,
                                   .to_text = selection->to,
                                   .one_source = selection->source >= 0,
                                   .source = (uint16_t)selection->source};
-    if (point_parse("from", selection->from, &window->from) != CLI_OK) return CLI_FAILED;
-    if (point_parse("to", selection->to, &window->to) != CLI_OK) return CLI_FAILED;
+    if (cli_point_parse("from", selection->from, &window->from) != CLI_OK) return CLI_FAILED;
+    if (cli_point_parse("until", selection->to, &window->to) != CLI_OK) return CLI_FAILED;
     if (window->from.unit != window->to.unit || window->from.value <= window->to.value) return CLI_OK;
-    return cli_fail("--from %s --to %s: expected an end at or after the beginning", selection->from, selection->to);
+    return cli_fail("--from %s --until %s: expected an end at or after the beginning", selection->from, selection->to);
 }
 
 int cli_selection_messages(const struct cli_selection *selection, struct cli_window *window) {
     if (cli_selection_window(selection, window) != CLI_OK) return CLI_FAILED;
     if (window->from.unit != CLI_UNIT_TIME && window->to.unit != CLI_UNIT_TIME) return CLI_OK;
-    return cli_fail("--from, --to: this command selects by message or byte, not by time; 'ntrace decode' selects by "
+    return cli_fail("--from, --until: this command selects by message or byte, not by time; 'ntrace decode' selects by "
                     "time");
 }
 
@@ -79,7 +47,7 @@ void cli_window_report_empty(const struct cli_window *window, const char *name) 
 
     if (window->one_source) snprintf(source, sizeof source, " --src %u", window->source);
     cli_note("%s: nothing is selected by%s%s%s%s%s", name, source, from ? " --from " : "", from ? from : "",
-             to ? " --to " : "", to ? to : "");
+             to ? " --until " : "", to ? to : "");
 }
 
 /* Returns -1, 0 or 1 if the position is before, at or after the point; 0 also if the time is not known. */

@@ -1,8 +1,9 @@
-/* Options --src, --from and --to: select a part of the trace. */
+/* Options --src, --from and --until: select a part of the trace. */
 #ifndef CLI_OPTIONS_SELECTION_H
 #define CLI_OPTIONS_SELECTION_H
 
 #include "options/options.h"
+#include "options/point.h"
 
 #include <ntrace/event.h>
 #include <ntrace/message.h>
@@ -13,18 +14,7 @@ struct cli_selection {
 };
 
 extern const struct cli_option cli_selection_options[];
-extern const struct cli_option cli_selection_begin_options[]; /* --src and --from */
-extern const struct cli_option cli_selection_range_options[]; /* --from and --to */
-
-/* Returns whether the text is meant as a point: "12", "#12", "@12", "t:12", and no name. */
-bool cli_is_point(const char *text);
-
-enum cli_unit { CLI_UNIT_NONE, CLI_UNIT_MESSAGE, CLI_UNIT_BYTE, CLI_UNIT_TIME };
-
-struct cli_point {
-    enum cli_unit unit;
-    uint64_t value;
-};
+extern const struct cli_option cli_selection_range_options[]; /* --from and --until */
 
 struct cli_window {
     struct cli_point from, to; /* both inclusive */

@@ -32,7 +32,7 @@ const struct cli_option cli_stream_options[] = {
              "certain it is"),
     CLI_FLAG(0, "plain", struct cli_stream, plain,
              "the file is the stream itself: look for no header of a producer's tool and no frames"),
-    CLI_CHOICE(0, "from", "auto|raw|coresight|tmc", struct cli_stream, from, CLI_FROM_AUTO,
+    CLI_CHOICE(0, "input-format", "auto|raw|coresight|tmc", struct cli_stream, from, CLI_FROM_AUTO,
                "what the file contains: messages (raw), CoreSight frames of 16 bytes (coresight), or the memory of an "
                "ETR, ETF or ETB (tmc) (default: recognize it)"),
     {.kind = CLI_KIND_NUMBER,

@@ -1,4 +1,4 @@
-/* Outputs of `ntrace decode`: which events each --output prints, and in which format. */
+/* Outputs of `ntrace decode`: which events each --show prints, and in which format. */
 #ifndef CLI_TEXT_DECODE_OUTPUT_H
 #define CLI_TEXT_DECODE_OUTPUT_H
 
@@ -9,7 +9,7 @@
 #include <ntrace/event.h>
 #include <ntrace/program.h>
 
-/* Names of --output, in the order of enum cli_show. */
+/* Names of --show, in the order of enum cli_show. */
 #define CLI_SHOW_NAMES "pc|insn|branch|span|call|count|itc|event|none|data"
 enum cli_show {
     CLI_SHOW_PC,

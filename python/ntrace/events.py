@@ -83,7 +83,7 @@ class Event:
         return self._c.context.scontext if self._c.context.has_scontext else None
 
     def json(self) -> str:
-        """The event as `ntrace decode --output event --format jsonl` writes it."""
+        """The event as `ntrace decode --show event --format jsonl` writes it."""
         room = ffi.new("char[]", lib.NTR_EVENT_TEXT_MAX)
         return ffi.buffer(room, lib.ntr_event_json(self._c, room))[:].decode().rstrip("\n")
 

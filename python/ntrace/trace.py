@@ -14,7 +14,7 @@ from .events import Event, dtype_of, whole
 COUNTS = ("instructions", "halfwords", "spans", "branches", "taken", "calls", "returns", "exceptions", "interrupts", "gaps",
           "messages", "bytes", "reserved")
 Counts = namedtuple("Counts", COUNTS)
-Counts.__doc__ = "Totals of a trace, as `ntrace decode --output count` prints them."
+Counts.__doc__ = "Totals of a trace, as `ntrace decode --show count` prints them."
 
 ARRAY_EVENTS = 1 << 14  # they stay in the L2 cache
 SAMPLE = 1 << 22  # bytes of a raw stream that inference looks at

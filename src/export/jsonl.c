@@ -1,4 +1,4 @@
-/* All events, one JSON object per line: the output of `ntrace decode --output event`. */
+/* All events, one JSON object per line: the output of `ntrace decode --show event`. */
 #include "export/export.h"
 
 static ntr_status events(ntr_export *x, const ntr_event *list, size_t count) {

@@ -199,7 +199,7 @@ static void explain_claim(const report *to) {
         to->fault.step.bits == NTR_BITS_CS_CLAIM_SELF_HOSTED ? "software of the target, such as Linux" : "a debugger",
         word_of(to, NTR_REGISTER_CS_CLAIMCLR),
         to->fault.step.bits == NTR_BITS_CS_CLAIM_SELF_HOSTED
-            ? "end its trace (perf, or echo 0 > enable_source and enable_sink), or read what runs with --keep"
+            ? "end its trace (perf, or echo 0 > enable_source and enable_sink), or read what runs with --running"
             : "end the other capture");
 }
 

@@ -162,7 +162,7 @@ def per_hart(bench):
     assert len(harts) > 1, harts
     for name, total in harts.items():
         src = re.fullmatch(r"hart (\d+)", name).group(1)
-        counted = bench.run(bench.ntrace, "decode", "--output", "count", "--src", src, "plain.ntrace")
+        counted = bench.run(bench.ntrace, "decode", "--show", "count", "--src", src, "plain.ntrace")
         assert f"instructions {total}\n" in counted, name
     calls = collections.Counter()
     for sign, nodes in ((1, tree()), (-1, tree("--per", "hart"))):

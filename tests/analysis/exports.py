@@ -52,7 +52,7 @@ class Bench:
 
 
 def profile_counts(b):
-    counted = dict(line.split() for line in b.run(b.ntrace, "decode", "--output", "count", "work.ntrace").splitlines())
+    counted = dict(line.split() for line in b.run(b.ntrace, "decode", "--show", "count", "work.ntrace").splitlines())
     assert int(counted["instructions"]) == b.instructions
     assert b.profile["fib"]["calls"] == FIB and b.profile["mix"]["calls"] == MIX
     assert b.profile["main"]["total"] >= b.profile["fib"]["total"] + b.profile["mix"]["total"]
@@ -326,7 +326,7 @@ def ctxp(b):
         elif kind != "OVERFLOW":
             assert int(origin, 16) in executed and at <= int(origin, 16) <= at + 4 * len(executed), line
         at = int(target, 16) if target else None
-    counted = dict(line.split() for line in b.run(b.ntrace, "decode", "--output", "count", "work.ntrace").splitlines())
+    counted = dict(line.split() for line in b.run(b.ntrace, "decode", "--show", "count", "work.ntrace").splitlines())
     assert sum(":CALL:" in line for line in lines) == int(counted["calls"])
     assert sum(":RETURN:" in line for line in lines) == int(counted["returns"])
     assert sum(":BRANCH_NOTTAKEN:" in line for line in lines) == int(counted["branches"]) - int(counted["taken"])
@@ -334,7 +334,7 @@ def ctxp(b):
 
 def jsonl(b):
     _, data = b.write("export", "jsonl")
-    assert data.decode() == b.run(b.ntrace, "decode", "--output", "event", "work.ntrace")
+    assert data.decode() == b.run(b.ntrace, "decode", "--show", "event", "work.ntrace")
     spans = [e for e in map(json.loads, data.decode().splitlines()) if e["kind"] == "span"]
     assert sum(e["instructions"] for e in spans) == b.instructions
 

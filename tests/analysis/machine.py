@@ -313,7 +313,7 @@ class Case:
             capture["params"]["timestamps"] = "on"
         self.write("b.ntrace/capture.json", json.dumps(capture).encode())
         last = self.layout.segments["__switch_to"][0][0]
-        spans = [json.loads(line) for line in self.run("decode", "--output", "span", "--format", "jsonl", *self.reading).splitlines()]
+        spans = [json.loads(line) for line in self.run("decode", "--show", "span", "--format", "jsonl", *self.reading).splitlines()]
         offsets = [0] + [s["offset"] for s in spans if s.get("end") == "return" and int(s.get("address", "0"), 16) == last]
         order = self.model.order + [self.model.current]
         assert len(offsets) == len(order), f"{len(offsets)} switches seen, {len(order)} threads"
@@ -344,7 +344,7 @@ def stretches(case, row):
 
 
 def traps(case):
-    rows = {(r["kind"], r.get("name")): r for r in case.rows("syscalls")}
+    rows = {(r["kind"], r.get("name")): r for r in case.rows("profile", "--by", "syscall")}
     for key, values in case.model.traps.items():
         known = [v for v in values if v is not None]
         row = rows[key]
@@ -364,7 +364,7 @@ def traps(case):
 
 
 def summary(case):
-    """`timeline --to json` has the rows of `syscalls`, and `timeline --to summary` a line for each of them."""
+    """`timeline --to json` has the rows of `profile --by syscall`, and `timeline --to summary` a line for each of them."""
     document = json.loads(case.run("timeline", "--to", "json", *case.reading))
     found = {(t["kind"], t["name"]): (t["count"], t["unfinished"], t.get("instructions", {}).get("sum", 0)) for t in document["traps"]}
     expected = {key: (len(values), values.count(None), sum(v or 0 for v in values)) for key, values in case.model.traps.items()}
@@ -399,7 +399,7 @@ def unknown_modes(case):
     for table in "process", "thread":
         text = case.run("profile", "--by", table, *case.reading)
         assert re.search("  src 0$", text, re.M) and not re.search("kernel|user mode", text), text
-    assert re.search("  hart 0$", case.run("boot", *case.reading), re.M)
+    assert re.search("  hart 0$", case.run("profile", "--by", "boot-phase", *case.reading), re.M)
 
 
 def interrupts(case):
@@ -412,7 +412,7 @@ def interrupts(case):
 
 
 def boot(case):
-    rows = case.rows("boot")
+    rows = case.rows("profile", "--by", "boot-phase")
     initcalls = {r["name"]: r["instructions"] for r in rows if r["table"] == "initcall"}
     assert initcalls == case.model.initcalls, initcalls
     phases = [r["name"] for r in rows if r["table"] == "phase"]

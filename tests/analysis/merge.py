@@ -138,7 +138,7 @@ def not_known_is_not_unexecuted(b):
 
 def joined_late(b):
     """A function of which only the end is in the trace was executed: the stream begins in a system call of printf."""
-    calls = b.run(b.ntrace, "decode", "--output", "call", "forward.ntrace")
+    calls = b.run(b.ntrace, "decode", "--show", "call", "forward.ntrace")
     first = int(re.search(r"<main>$.*?^# sync .*? byte (0x[0-9a-f]+)\]$", calls, re.M | re.S)[1], 16)
     with open(b.path("forward.ntrace/trace.nex"), "rb") as file:
         stream = file.read()

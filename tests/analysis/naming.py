@@ -287,13 +287,13 @@ def go_table(b):
 def decode_names(b):
     """decode has the symbols of the debug files too."""
     in_build_ids(b, "symbols_only", *NO_DWARF)
-    assert "hidden_one" not in b.run(b.ntrace, "decode", "--output", "call", "bare.ntrace")
-    assert "hidden_one" in b.run(b.ntrace, "decode", "--output", "call", "--debug-path", "symbols_only", "bare.ntrace")
+    assert "hidden_one" not in b.run(b.ntrace, "decode", "--show", "call", "bare.ntrace")
+    assert "hidden_one" in b.run(b.ntrace, "decode", "--show", "call", "--debug-path", "symbols_only", "bare.ntrace")
 
 
 def decode_places(b):
     """decode names code without symbols by file and address."""
-    text = b.run(b.ntrace, "decode", "--output", "call", "bare.ntrace")
+    text = b.run(b.ntrace, "decode", "--show", "call", "bare.ntrace")
     for name in "hidden_one", "hidden_two":
         assert re.search(rf" call -> 0x[0-9a-f]+ <libshown.so\+0x{b.names['libshown.so', name]:x}>", text), name
     assert "<shown_one+0x" in text and "<shown_one@plt>" in text
@@ -328,7 +328,7 @@ def made_code(b):
         rows = map(json.loads, b.run(b.ntrace, "profile", "--format", "jsonl", option, "names", "made.ntrace").splitlines())
         found = {row.get("function"): (row["self"], row["calls"]) for row in rows}
         assert all(found.get(name) == (20, 10) for name in names), (option, found)
-        calls = b.run(b.ntrace, "decode", "--output", "call", option, "names", "made.ntrace")
+        calls = b.run(b.ntrace, "decode", "--show", "call", option, "names", "made.ntrace")
         assert [calls.count(f" -> 0x{place + 0x100 * i:x} <{name}>") for i, name in enumerate(names)] == [10, 10], option
 
 
@@ -348,7 +348,7 @@ def damaged_debug_files(b):
             bad[dice.randrange(len(bad))] = dice.randrange(256)
         with open(path, "wb") as file:
             file.write(bad)
-        for command in (["profile"], ["profile", "--by", "line"], ["decode", "--output", "call"]):
+        for command in (["profile"], ["profile", "--by", "line"], ["decode", "--show", "call"]):
             done = subprocess.run([b.ntrace, *command, "--debug-path", "damaged", "bare.ntrace"], cwd=b.folder, timeout=60,
                                   stdout=subprocess.PIPE, stderr=subprocess.PIPE, check=False)
             assert done.returncode in (0, 1) and done.stdout, (turn, command, done.returncode, done.stderr[-300:])

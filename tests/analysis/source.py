@@ -209,7 +209,7 @@ def names_that_speak_to_terminals(b):
     os.chmod(b.path("forged"), 0o755)
     b.run(b.ntrace, "run", "-o", "forged.ntrace", "--", "./forged")
     for command in (["profile"], ["profile", "--by", "line"], ["coverage"], ["coverage", "--to", "lcov"], ["flame", "--to", "folded"],
-                    ["export", "--to", "callgrind"], ["decode", "--output", "call"], ["decode", "--output", "insn"]):
+                    ["export", "--to", "callgrind"], ["decode", "--show", "call"], ["decode", "--show", "insn"]):
         output = subprocess.run([b.ntrace, *command, "forged.ntrace"], cwd=b.folder, stdout=subprocess.PIPE, check=True).stdout
         assert output and not any(byte in output for byte in b"\x1b\r\x07\x7f"), command
     assert "evil??[2J" in b.profile(trace="forged.ntrace")

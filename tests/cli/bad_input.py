@@ -126,8 +126,8 @@ def missing():
 def twice():
     good = write("good", Run("assemble", "-", stdin=TEXT.encode()).bytes)
     matches("can be read only once", Run("merge", "-", "-", stdin=b"", status=2).err, "merge")
-    matches("at or after the beginning", Run("dump", good, "--from", "5", "--to", "4", status=2).err, "dump")
-    equal(Run("dump", good, "--from", "5", "--to", "5").out.count("\n"), 1, "one message")
+    matches("at or after the beginning", Run("dump", good, "--from", "5", "--until", "4", status=2).err, "dump")
+    equal(Run("dump", good, "--from", "5", "--until", "5").out.count("\n"), 1, "one message")
 
 
 @case("an input of another format is an error, not an empty result")
@@ -136,7 +136,7 @@ def none_of_it():
     matches("expected instructions of 'core   0:', found none", error, "encode")
     noise = write("noise", bytes(range(256)) * 40)
     for transport in ("swt-uart", "coresight"):
-        error = Run("convert", "--from", transport, noise if transport == "swt-uart" else write("zeros", bytes(5120)), status=1).err
+        error = Run("convert", "--input-format", transport, noise if transport == "swt-uart" else write("zeros", bytes(5120)), status=1).err
         matches(f"expected messages over {transport}, found none", error, transport)
     error = Run("assemble", write("zero", b"DirectBranch ICNT=3\nDirectBranch\0 ICNT=3\n"), status=2).err
     matches("line 2, column 13: expected text, found a zero byte", error, "assemble")
@@ -150,7 +150,7 @@ def nowhere():
         if command != "stat":
             matches("--src: expected a source of at most 0, as SRC has 0 bits, found 5", error, command)
     matches("at most 0, as SRC has 0 bits", Run("diff", good, good, *image, "--src", "5", status=2).err, "diff")
-    equal(Run("decode", good, *image, "--from", "99999", "--output", "pc").out, "", "behind the end")
+    equal(Run("decode", good, *image, "--from", "99999", "--show", "pc").out, "", "behind the end")
     error = Run("encode", *image, "--pc", write("odd", b"0x100\n0x101\n"), status=2).err
     matches("line 2: expected an even program counter, found 0x101", error, "encode")
 
@@ -179,7 +179,7 @@ def lists():
     stream = write("t.nex", Run("assemble", "-", stdin=b"ProgTraceSync SYNC=5 ICNT=0 FADDR=0x800\nProgTraceCorrelation EVCODE=4 CDF=0 ICNT=2\n").bytes)
     image = ("--raw", write("code", b"\x13\0\0\0" * 4) + "@0x1000")
     def diff(name, content, status):
-        return Run("diff", stream, *image, "--pc", write(name, content), status=status).err
+        return Run("diff", stream, *image, "--pc-list", write(name, content), status=status).err
 
     diff("good", b"# " + b"x" * 200 + b"\n0x1000\n", 0)
     diff("bare", b"1000\r\n", 0)
@@ -187,8 +187,8 @@ def lists():
     matches("line 1: expected a program counter, found '-1000'", diff("minus", b"-1000\n", 2), "minus")
     matches("line 1: expected a program counter", diff("long", b"0x11112222333344445\n", 2), "seventeen digits")
     matches("line 1: expected", diff("zero", bytes(200), 2), "zero bytes")
-    matches("at most 65535 characters", Run("diff", stream, *image, "--pc", "/dev/zero", status=2).err, "endless")
-    matches("a directory", Run("diff", stream, *image, "--pc", scratch(), status=2).err, "folder")
+    matches("at most 65535 characters", Run("diff", stream, *image, "--pc-list", "/dev/zero", status=2).err, "endless")
+    matches("a directory", Run("diff", stream, *image, "--pc-list", scratch(), status=2).err, "folder")
 
 
 if __name__ == "__main__":

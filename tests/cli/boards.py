@@ -110,7 +110,7 @@ class Board:
         if joins:
             self.start(started, *joins)
         bitbang = self.board.port(r"remote_bitbang listens on 127\.0\.0\.1:(\d+)")
-        if "--gdb" in arguments:
+        if "--gdb-port" in arguments:
             self.front = self.board.port(r"GDB listens on 127\.0\.0\.1:(\d+)")
         self.port, self.gdb_port = free_port(), free_port()
         with open(os.path.join(ROOT, "examples/board/openocd.cfg"), encoding="utf-8") as file:

@@ -92,7 +92,7 @@ def _():
     with Process("timeout", "-s", "KILL", "300", qemu, "-M", "virt", "-bios", "none", "-kernel", elf, "-gdb", f"tcp:127.0.0.1:{port}",
                  "-S", "-nographic", "-serial", "none", "-monitor", "none"):
         wait_for_listener(port)
-        with Process(NTRACE, "board", topology(), "--gdb", "0", "--qemu", f"127.0.0.1:{port}") as board:
+        with Process(NTRACE, "board", topology(), "--gdb-port", "0", "--target", f"127.0.0.1:{port}") as board:
             front = f"127.0.0.1:{board.port('GDB listens on 127.0.0.1:([0-9]+)')}"
             compare(answers("gdb", front, registers), answers("model", topology(), registers), registers, "GDB")
             compare(answers("gdb", front, memory), answers("mem", f"{page}@{MEMORY:#x}", memory), memory, "GDB")
@@ -184,7 +184,7 @@ def _():
                     run_gdb(gdb, board, script)
                 Run("capture", "-o", bundle, "-e", elf, "-t", topology(), "--words", words, status=1)
         found[how] = writes(log), content(bundle)
-        follows(Run("decode", bundle, "--output", "pc", status=None).lines(), pcs)
+        follows(Run("decode", bundle, "--show", "pc", status=None).lines(), pcs)
     check(len(found["direct"][0]) > 30, f"writes: {found['direct'][0]}")
     for how in ("openocd", "gdb"):
         equal(found[how][0], found["direct"][0], f"writes of the script for {how}")

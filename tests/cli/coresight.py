@@ -146,7 +146,7 @@ def same(bundle, frames, cut, harts):
     _elf, _pc, pcs = program()
     after = {(one, two) for one, two in zip(pcs[1:], pcs[2:] + pcs[1:2])} | {(pcs[0], pcs[1]), (pcs[-1], pcs[0])}
     for hart in harts:
-        lines = [int(line, 16) for line in Run("decode", bundle, "--src", hart, "--output", "pc", status=None).lines()]
+        lines = [int(line, 16) for line in Run("decode", bundle, "--src", hart, "--show", "pc", status=None).lines()]
         check(len(lines) > 150, f"only {len(lines)} program counters of hart {hart}")
         bad = [(hex(a), hex(b)) for a, b in zip(lines, lines[1:]) if (a, b) not in after]
         check(len(bad) <= (1 if cut else 0), f"steps that the program does not make: {bad[:4]}")
@@ -318,7 +318,7 @@ def _():
     try:
         for rules, status, sentence in (
                 ([at(ETR, 0x304, **{"or": 0x40})], 2, "etr at 0xd9044000: tmcFlushMan stays 1 for 300 ms"),
-                ([at(ETR, CLAIM, **{"or": 2})], 2, "etr at 0xd9044000: claimed by software of the target, such as Linux.*--keep"),
+                ([at(ETR, CLAIM, **{"or": 2})], 2, "etr at 0xd9044000: claimed by software of the target, such as Linux.*--running"),
                 ([dict(at(0xd9014000, 0, **{"and": 0}), later=True)], None, "encoder5 at 0xd9014000: trTeControl reads 0 .*cpuidle.off=1")):
             memory.rules, memory.traces, link = rules, False, Helper(memory)
             found, text = link.run(["capture", "-o", bundle_of("n.ntrace"), "-e", elf, "-t", k3(), "--hart", "5", "--buffer", f"{RAM:#x}:0x1000",

@@ -27,7 +27,7 @@ ENDS_BADLY = ("dv-850", "e31_coremark_release", "event-call", "timestamp")
 def same(stream, options, listing, status=0):
     """decode prints the program counters of the listing, and ends with this status."""
     check(os.path.getsize(listing) > 20, f"{listing} is empty")
-    compare('{ "${@:3}"; [ $? = "$2" ]; } | cmp - <(zstd -dcq "$1")', listing, str(status), NTRACE, "decode", stream, "--output", "pc", *options)
+    compare('{ "${@:3}"; [ $? = "$2" ]; } | cmp - <(zstd -dcq "$1")', listing, str(status), NTRACE, "decode", stream, "--show", "pc", *options)
 
 
 def each_program():
@@ -60,7 +60,7 @@ def silicon():
 
 @case("text of an instrumentation channel")
 def channel_text():
-    done = subprocess.run([NTRACE, "decode", "--dialect", "sifive-pre1.0", "--output", "itc",
+    done = subprocess.run([NTRACE, "decode", "--dialect", "sifive-pre1.0", "--show", "itc",
                            "-e", corpus("silicon", "itc_printf", "program.elf"),
                            corpus("silicon", "itc_printf", "trace.rtd")], capture_output=True, check=True)
     expected = open(corpus("silicon", "itc_printf", "itc.txt"), "rb").read().replace(b"\r\n", b"\n")

@@ -34,17 +34,17 @@ def decode(*options, text=tiny.BTM, status=0):
 @case("program counters, in BTM and HTM, from ELF and from raw memory, from file and from pipe")
 def program_counters():
     for text in (tiny.BTM, tiny.HTM):
-        equal(decode("--output", "pc", text=text).out, PC_TEXT, "ELF")
+        equal(decode("--show", "pc", text=text).out, PC_TEXT, "ELF")
         raw = write("image", tiny.image())
-        equal(Run("decode", trace(text), "--raw", f"{raw}@0x100", "--output", "pc").out, PC_TEXT, "raw")
-        equal(Run("decode", "-", "-e", program(), "--output", "pc", stdin=bytes_of(text)).out, PC_TEXT, "pipe")
+        equal(Run("decode", trace(text), "--raw", f"{raw}@0x100", "--show", "pc").out, PC_TEXT, "raw")
+        equal(Run("decode", "-", "-e", program(), "--show", "pc", stdin=bytes_of(text)).out, PC_TEXT, "pipe")
 
 
 @case("an ELF file at another address")
 def loaded_elsewhere():
     text = tiny.BTM.replace("FADDR=0x80", "FADDR=0x2080")
     expected = "".join(f"0x{pc + 0x4000:x}\n" for pc in tiny.PCS)
-    equal(Run("decode", trace(text), "-e", program() + "@0x4000", "--output", "pc").out, expected, "load address")
+    equal(Run("decode", trace(text), "-e", program() + "@0x4000", "--show", "pc").out, expected, "load address")
 
 
 @case("spans, branches and calls as text")
@@ -54,15 +54,15 @@ def text_forms():
     equal(decode().out, sync + "0x100..0x102 2 insns not-taken -> 0x106 <start+0x6>\n"
           "0x106..0x10a 2 insns taken -> 0x300 <right>\n"
           "0x300..0x300 1 insn cut -> 0x304 <right+0x4>\n" + stop, "span")
-    equal(decode("--output", "branch").out, sync + "0x102 not-taken -> 0x106 <start+0x6>\n"
+    equal(decode("--show", "branch").out, sync + "0x102 not-taken -> 0x106 <start+0x6>\n"
           "0x10a taken -> 0x300 <right>\n" + stop, "branch")
-    equal(decode("--output", "call").out, sync + stop, "call")
-    equal(decode("--output", "none").out, "", "none")
+    equal(decode("--show", "call").out, sync + stop, "call")
+    equal(decode("--show", "none").out, "", "none")
 
 
 @case("instructions: address, opcode, disassembly, symbol")
 def instructions():
-    run = decode("--output", "insn")
+    run = decode("--show", "insn")
     if "no disassembly" in run.err:
         matches("built without LLVM|no libLLVM found", run.err, "reason")
         skip("build-llvm")
@@ -70,10 +70,10 @@ def instructions():
           ["0x100 908a add ra, ra, sp <start>", "0x102 0e000f63 beqz zero, 0x200 <start+0x2>",
            "0x106 003100b3 add ra, sp, gp <start+0x6>", "0x10a 1e000b63 beqz zero, 0x300 <start+0xa>",
            "0x300 003100b3 add ra, sp, gp <right>"], "lines")
-    rows = [json.loads(line) for line in decode("--output", "insn", "--format", "jsonl").lines()]
+    rows = [json.loads(line) for line in decode("--show", "insn", "--format", "jsonl").lines()]
     equal(rows[1], {"src": 0, "address": "0x102", "opcode": "0e000f63", "text": "beqz zero, 0x200", "symbol": "start+0x2"},
           "JSON")
-    table = list(csv.DictReader(io.StringIO(decode("--output", "insn", "--format", "csv").out)))
+    table = list(csv.DictReader(io.StringIO(decode("--show", "insn", "--format", "csv").out)))
     equal([row["address"] for row in table], [f"0x{pc:x}" for pc in tiny.PCS], "CSV")
     equal(table[1]["text"], "beqz zero, 0x200", "CSV text")
 
@@ -83,7 +83,7 @@ def instruction_contexts():
     turn = tiny.START + "Ownership PROCESS=0x%x\nDirectBranch ICNT=3\nProgTraceCorrelation EVCODE=0 CDF=0 ICNT=1\n"
     contexts = [number % 5 if number % 3 else number for number in range(1, 200)]  # more than are remembered
     stream = write("contexts.nex", bytes_of("".join(turn % (context << 5 | 2) for context in contexts)))
-    rows = [json.loads(line) for line in Run("decode", stream, "-e", write("program.elf", tiny.elf()), "--output", "insn", "--format", "jsonl").lines()]
+    rows = [json.loads(line) for line in Run("decode", stream, "-e", write("program.elf", tiny.elf()), "--show", "insn", "--format", "jsonl").lines()]
     shown = [int(row["scontext"], 16) for row in rows if row["address"] == "0x100"]
     equal(shown, contexts, "contexts")
 
@@ -92,29 +92,29 @@ def instruction_contexts():
 def totals():
     expected = {"instructions": 5, "halfwords": 9, "spans": 3, "branches": 2, "taken": 1, "calls": 0, "returns": 0,
                 "exceptions": 0, "interrupts": 0, "gaps": 0, "messages": 3, "bytes": 9}
-    equal(decode("--output", "count").out, "".join(f"{name} {value}\n" for name, value in expected.items()), "text")
-    equal(json.loads(decode("--output", "count", "--format", "jsonl").out), expected, "JSON")
+    equal(decode("--show", "count").out, "".join(f"{name} {value}\n" for name, value in expected.items()), "text")
+    equal(json.loads(decode("--show", "count", "--format", "jsonl").out), expected, "JSON")
 
 
 @case("events as JSON lines and CSV have the same values")
 def events():
-    rows = [json.loads(line) for line in decode("--output", "event").lines()]
+    rows = [json.loads(line) for line in decode("--show", "event").lines()]
     equal([row["kind"] for row in rows], ["sync", "span", "span", "span", "stop"], "kinds")
     equal(rows[2], {"kind": "span", "src": 0, "offset": 4, "message": 2, "address": "0x106", "last": "0x10a",
                     "instructions": 2, "halfwords": 4, "end": "taken", "target": "0x300"}, "span")
-    table = list(csv.DictReader(io.StringIO(decode("--output", "event", "--format", "csv").out)))
+    table = list(csv.DictReader(io.StringIO(decode("--show", "event", "--format", "csv").out)))
     for row, cells in zip(rows, table):
         equal({name: str(value) for name, value in row.items()}, {k: v for k, v in cells.items() if v}, "CSV")
 
 
 @case("a part: by message, byte and time")
 def parts():
-    equal(decode("--output", "pc", "--from", "3").out, "0x300\n", "from message 3")
-    equal(decode("--output", "pc", "--to", "@0x4").out, "0x100\n0x102\n0x106\n0x10a\n", "to byte 4")
+    equal(decode("--show", "pc", "--from", "3").out, "0x300\n", "from message 3")
+    equal(decode("--show", "pc", "--until", "@0x4").out, "0x100\n0x102\n0x106\n0x10a\n", "to byte 4")
     timed = (tiny.START[:-1] + " TSTAMP=1000\nDirectBranch ICNT=7 TSTAMP=5\n"
              "ProgTraceCorrelation EVCODE=0 CDF=0 ICNT=2 TSTAMP=5\n")
-    equal(decode("--output", "pc", "--from", "t:1006", text=timed).out, "0x300\n", "from a time")
-    equal(decode("--output", "pc", "--to", "t:1005", text=timed).out, "0x100\n0x102\n0x106\n0x10a\n", "to a time")
+    equal(decode("--show", "pc", "--from", "t:1006", text=timed).out, "0x300\n", "from a time")
+    equal(decode("--show", "pc", "--until", "t:1005", text=timed).out, "0x100\n0x102\n0x106\n0x10a\n", "to a time")
 
 
 @case("sources: lines name them, --src keeps one")
@@ -127,10 +127,10 @@ def sources():
     one, two = (re.sub(r" \[.*\]", "", Run("decode", stream, *options, "--src", n).out) for n in (1, 2))
     equal(two, one, "one source")
     equal(one, re.sub(r" \[.*\]", "", decode().out), "as without SRC")
-    equal(sorted(Run("decode", stream, *options, "--output", "pc").lines()), sorted(2 * PC_TEXT.split()), "both")
+    equal(sorted(Run("decode", stream, *options, "--show", "pc").lines()), sorted(2 * PC_TEXT.split()), "both")
     split = os.path.join(scratch(), "part")
     Run("split", "--src-bits", "2", stream, "-o", split)
-    equal(Run("decode", split + "-src1.nex", *options, "--output", "pc").out, PC_TEXT, "split")
+    equal(Run("decode", split + "-src1.nex", *options, "--show", "pc").out, PC_TEXT, "split")
 
 
 @case("sources with timestamps are sorted by time")
@@ -142,7 +142,7 @@ def ordered():
 
     stream = write("times.nex", Run("assemble", "--src-bits", "1", "--timestamps", "-",
                                     stdin=(lines(0, (2000, 5)) + lines(1, (1000, 1003))).encode()).bytes)
-    rows = Run("decode", stream, "--src-bits", "1", "--timestamps", "-e", program(), "--output", "event", "--format", "jsonl").lines()
+    rows = Run("decode", stream, "--src-bits", "1", "--timestamps", "-e", program(), "--show", "event", "--format", "jsonl").lines()
     events = [(row["time"], row["src"]) for row in map(json.loads, rows) if row["kind"] == "span"]
     equal(events, sorted(events), "order of time")
     equal({source for _, source in events}, {0, 1}, "both sources")
@@ -152,13 +152,13 @@ def ordered():
 def gaps():
     damaged = bytes_of(tiny.BTM) + bytes.fromhex("84800103") + bytes_of(tiny.HTM)
     path = write("damaged.nex", damaged)
-    run = Run("decode", path, "-e", program(), "--dialect", "ntrace-1.0", "--output", "pc", status=1)
+    run = Run("decode", path, "-e", program(), "--dialect", "ntrace-1.0", "--show", "pc", status=1)
     equal(run.out, 2 * PC_TEXT, "what is sure")
     equal(len(run.err.splitlines()), 1, "lines")
     matches(r"^ntrace decode: \S+damaged.nex: byte 0x9, message #4 ProgTraceCorrelation, field CDF: expected .*, found",
             run.err, "words")
-    equal(Run("decode", path, "-e", program(), "--output", "count", status=1).lines()[9], "gaps 1", "count")
-    strict = Run("decode", path, "-e", program(), "--output", "pc", "--strict", status=1)
+    equal(Run("decode", path, "-e", program(), "--show", "count", status=1).lines()[9], "gaps 1", "count")
+    strict = Run("decode", path, "-e", program(), "--show", "pc", "--strict", status=1)
     equal(strict.out, PC_TEXT, "strict")
     matches(r"stopped at the first defect: message \d+ at byte \d+ \(\w+\)", strict.err, "strict")
 
@@ -169,9 +169,9 @@ def interrupted_jump():
     path = trace(tiny.START + "IndirectBranch BTYPE=3 ICNT=1 UADDR=0x180\n")
     for output, lines in (("span", ["0x100..0x100 1 insn indirect-jump -> ?", "? 0 insns interrupt -> 0x200"]),
                           ("branch", ["0x100 indirect-jump -> ?", "? interrupt -> 0x200"]), ("call", ["? interrupt -> 0x200"])):
-        shown = Run("decode", path, *image, "--output", output).lines()
+        shown = Run("decode", path, *image, "--show", output).lines()
         equal([line for line in shown if line[0] != "#"], lines, output)
-    rows = Run("decode", path, *image, "--output", "span", "--format", "jsonl").rows()
+    rows = Run("decode", path, *image, "--show", "span", "--format", "jsonl").rows()
     equal([(row.get("address"), row.get("target")) for row in rows if row["kind"] == "span"], [("0x100", None), (None, "0x200")], "JSON")
 
 
@@ -185,8 +185,8 @@ def surplus():
     start, turn, _ = tiny.TURNS.splitlines(keepends=True)
     long = bytes_of(turn)[:-1] + bytes.fromhex("0d0507")  # ICNT=3, TSTAMP=1, and one more field
     plain, path = write("turns.nex", bytes_of(start) + 2000 * bytes_of(turn)), write("surplus.nex", bytes_of(start) + 2000 * long)
-    for command, *options in (("decode", "--output", "pc"), ("decode", "--output", "count"), ("decode", "--output", "pc", "-j2"),
-                              ("decode", "--output", "count", "-j2"), ("profile",), ("coverage",), ("profile", "--by", "line"), ("timeline",), ("report",)):
+    for command, *options in (("decode", "--show", "pc"), ("decode", "--show", "count"), ("decode", "--show", "pc", "-j2"),
+                              ("decode", "--show", "count", "-j2"), ("profile",), ("coverage",), ("profile", "--by", "line"), ("timeline",), ("report",)):
         run, without = (Run(command, name, "-e", program(), "--dialect", "ntrace-1.0", *options) for name in (path, plain))
         matches(says_doubtful(path, 2000), run.err, f"{command} {options}")
         equal(len(run.err.splitlines()), len(without.err.splitlines()) + 1, f"{command} {options}: lines")
@@ -199,7 +199,7 @@ def reserved():
     start, *rest = tiny.BTM.splitlines(keepends=True)
     path = write("reserved.nex", bytes_of(start) + 3 * bytes.fromhex("0407") + bytes_of("".join(rest)) + bytes.fromhex("e003"))
     said = says_doubtful(path, 3)
-    for command, *options in (("decode", "--output", "pc"), ("decode", "--output", "count"), ("decode", "-j2"), ("stat",),
+    for command, *options in (("decode", "--show", "pc"), ("decode", "--show", "count"), ("decode", "-j2"), ("stat",),
                               ("profile",), ("flame", "--to", "folded")):
         run = Run(command, path, "-e", program(), *options)
         equal(len(run.err.splitlines()), 1, f"{command} {options}: lines")
@@ -252,7 +252,7 @@ def data_timeline():
 
 @case("an address outside every image")
 def no_image():
-    run = decode("--output", "pc", text=tiny.BTM.replace("0x80", "0x8000"), status=1)
+    run = decode("--show", "pc", text=tiny.BTM.replace("0x80", "0x8000"), status=1)
     matches(r"message #2 DirectBranch: no program image at this address; execution unknown after 0x10000", run.err, "words")
     equal(run.out, "", "output")
 
@@ -266,11 +266,11 @@ def image_missing():
                    "images": [{"kind": "elf", "file": "images/gone"}, {"kind": "raw", "file": "image", "bias": "0x100"}]}, file)
     shutil.copy(trace(), folder)
     missing = "No such file or directory; its code will be missing unless -e specifies the file"
-    run = Run("decode", folder, "-e", program(), "--output", "pc")
+    run = Run("decode", folder, "-e", program(), "--show", "pc")
     matches(missing, run.err, "both are missing")
     equal(run.out, PC_TEXT, "-e brings it")
     shutil.copy(write("image", tiny.image()), folder)
-    run = Run("decode", folder, "--output", "pc")
+    run = Run("decode", folder, "--show", "pc")
     matches("images/gone: " + missing, run.err, "one is missing")
     equal(run.out, PC_TEXT, "the other one is there")
 
@@ -320,10 +320,10 @@ ProgTraceCorrelation SRC=0 EVCODE=4 CDF=0 ICNT=2
 ProgTraceCorrelation SRC=1 EVCODE=4 CDF=0 ICNT=2
 """
     stream = write("os.nex", Run("assemble", "--src-bits", "1", "-", stdin=text.encode()).bytes)
-    options = [stream, "--src-bits", "1", "--raw", one, "--raw", two, "--raw", kernel, "--raw", module, "--raw", user, "--output", "pc"]
+    options = [stream, "--src-bits", "1", "--raw", one, "--raw", two, "--raw", kernel, "--raw", module, "--raw", user, "--show", "pc"]
     equal(Run("decode", *options, "--src", "0").out.split(), "0x100 0x102 0x200 0x1000 0x1002 0x100 0x102 0x1100 0x1102".split(), "hart 0")
     equal(Run("decode", *options, "--src", "1").out.split(), "0x100 0x102 0x106 0x10a 0x300".split(), "hart 1")
-    equal(Run("decode", stream, "--src-bits", "1", "--raw", one, "--output", "pc", "--src", "0", status=1).out.split(),
+    equal(Run("decode", stream, "--src-bits", "1", "--raw", one, "--show", "pc", "--src", "0", status=1).out.split(),
           "0x100 0x102 0x200".split(), "without the kernel")
 
 
@@ -335,9 +335,9 @@ def names_by_context():
     turn = tiny.START + "Ownership PROCESS=0x%x\nDirectBranch ICNT=3\nProgTraceCorrelation EVCODE=0 CDF=0 ICNT=1\n"
     stream = write("turns.nex", bytes_of("".join(turn % process for process in (0xa2, 0xe2, 0xe2, 0xa2))))
     for jobs in ("1", "2"):
-        found = re.findall("0x200 <(.*?)>", Run("decode", "-j", jobs, *images, stream, "--output", "branch").out)
+        found = re.findall("0x200 <(.*?)>", Run("decode", "-j", jobs, *images, stream, "--show", "branch").out)
         equal([name for name in found if "+" not in name], ["first", "second", "second", "first"], f"-j {jobs}")
-        found = re.findall("0x200 <(.*?)>", Run("decode", "-j", jobs, *images, stream, "--output", "branch", "--from", "15").out)
+        found = re.findall("0x200 <(.*?)>", Run("decode", "-j", jobs, *images, stream, "--show", "branch", "--from", "15").out)
         equal(found[:1], ["first"], f"-j {jobs}, the window begins behind the Ownership message")
 
 
@@ -349,13 +349,13 @@ def made_at_run_time():
     dump = struct.pack("<IIIIIIQQ", 0x4a695444, 1, 40, 243, 0, 9, 0, 0) + load
     text = "ProgTraceSync SYNC=3 ICNT=0 FADDR=0x4800\nProgTraceCorrelation EVCODE=4 CDF=0 ICNT=3\n"
     stream = write("jit.nex", bytes_of(text * 2))
-    run = Run("decode", stream, "--jitdump", write("jit.dump", dump), "--output", "insn")
+    run = Run("decode", stream, "--jitdump", write("jit.dump", dump), "--show", "insn")
     equal(sum("jitted" in line for line in run.lines() if line[0] != "#"), 6, "names in " + run.out)
     names = write("perf-9.map", b"9000 8 mapped by hand\n")
-    run = Run("decode", stream, "--raw", write("jit.bin", code) + "@0x9000", "--perf-map", names, "--output", "insn")
+    run = Run("decode", stream, "--raw", write("jit.bin", code) + "@0x9000", "--perf-map", names, "--show", "insn")
     equal(sum("mapped by hand" in line for line in run.lines() if line[0] != "#"), 6, "names in " + run.out)
     second = len(bytes_of(text))
-    run = Run("decode", stream, "--raw", f"{write('jit.bin', code)}@0x9000:from={second}", "--output", "pc", status=1)
+    run = Run("decode", stream, "--raw", f"{write('jit.bin', code)}@0x9000:from={second}", "--show", "pc", status=1)
     equal(run.out.split(), ["0x9000", "0x9002", "0x9004"], "the second run alone")
 
 
@@ -369,7 +369,7 @@ def repeated_code():
     expected = "".join(f"0x{start + 2 * n:x}\n" for start, count in spans for n in range(count))
     lines = [f"0x{a:x}..0x{a + 2 * n - 2:x} {n} insn{'s' * (n != 1)} cut -> 0x{a + 2 * n:x}" for a, n in spans]
     for jobs in ("1", "2"):
-        options = ["-j", jobs, stream, "--raw", image, "--output"]
+        options = ["-j", jobs, stream, "--raw", image, "--show"]
         check(Run("decode", *options, "pc").out == expected, f"pc, -j {jobs}")
         found = [line for line in Run("decode", *options, "span").lines() if line[0] != "#"]
         check(found == lines, f"span, -j {jobs}")
@@ -382,8 +382,8 @@ def repeated_code():
 @case("in-circuit trace and channel text need no program")
 def without_program():
     stream = write("itc.nex", bytes.fromhex("1C01205418 6CB007 1C0984A3 1C0D2B"))
-    equal(Run("decode", "--dialect", "sifive-pre1.0", "--output", "itc", stream).out, "Hell!\n\n", "text")
-    equal(Run("decode", "--dialect", "sifive-pre1.0", "--output", "itc", "--channel", "3", stream).out, "", "other channel")
+    equal(Run("decode", "--dialect", "sifive-pre1.0", "--show", "itc", stream).out, "Hell!\n\n", "text")
+    equal(Run("decode", "--dialect", "sifive-pre1.0", "--show", "itc", "--channel", "3", stream).out, "", "other channel")
 
 
 @case("encode and decode reproduce the list, in both modes")
@@ -393,16 +393,16 @@ def round_trip():
                     ["--src-bits", "4", "--src-id", "3"], ["--sync-mode", "halfwords", "--sync-max", "0"]):
         stream = write("encoded.nex", Run("encode", "-e", program(), "--pc", pcs, *options).bytes)
         back = ["--src-bits", "4", "--src", "3"] if "--src-bits" in options else []
-        equal(Run("decode", stream, "-e", program(), "--output", "pc", *back).out, PC_TEXT, f"{options}")
+        equal(Run("decode", stream, "-e", program(), "--show", "pc", *back).out, PC_TEXT, f"{options}")
     raw = write("image", tiny.image())
     stream = write("encoded.nex", Run("encode", "--raw", f"{raw}@0x100", "--pc", "-", stdin=PC_TEXT.encode()).bytes)
-    equal(Run("decode", stream, "-e", program(), "--output", "pc").out, PC_TEXT, "raw image, list by pipe")
+    equal(Run("decode", stream, "-e", program(), "--show", "pc").out, PC_TEXT, "raw image, list by pipe")
 
 
 @case("ingress records from a list of program counters encode to the same stream")
 def ingress():
     options = ["-e", program(), "--pc", write("list.txt", PC_TEXT.encode())]
-    records = Run("encode", *options, "--output", "ingress").bytes
+    records = Run("encode", *options, "--show", "ingress").bytes
     equal(len(records.splitlines()), 4, "records: a heading and three blocks")
     equal(Run("encode", "--ingress", "-", stdin=records).bytes, Run("encode", *options).bytes, "stream")
 
@@ -419,7 +419,7 @@ def spike_log():
         both += [trace_lines[-1], commit[-1]]
     for lines in (commit, trace_lines, both):
         stream = Run("encode", "--spike-log", "-", stdin="".join(line + "\n" for line in lines).encode()).bytes
-        equal(Run("decode", "-", "-e", program(), "--output", "pc", stdin=stream).out, PC_TEXT, lines[0])
+        equal(Run("decode", "-", "-e", program(), "--show", "pc", stdin=stream).out, PC_TEXT, lines[0])
 
 
 @case("without given times, a branch has the time at which it retired")
@@ -449,7 +449,7 @@ def data_columns():
     accesses = [row for row in said if row[0].startswith("Data")]
     equal([row[0] for row in accesses], ["DataWriteSync", "DataRead", "DataRead"], "messages")
     equal([row[3] for row in accesses], ["DADDR=0x80001000", "DADDR=0x8", "DADDR=0x9"], "full address, then XOR with the one before")
-    rows = [row for row in Run("decode", "--dialect", "nexus-data", "-e", program(), "--output", "event", "--format", "jsonl", "-",
+    rows = [row for row in Run("decode", "--dialect", "nexus-data", "-e", program(), "--show", "event", "--format", "jsonl", "-",
                                stdin=stream).rows() if row["kind"] == "access"]
     equal([(row["name"], int(row["address"], 16), int(row["data"], 16)) for row in rows],
           [("write", 0x80001000, 0x11223344), ("read", 0x80001008, 0xfedcba9876543210), ("read", 0x80001001, 0x7f)], "accesses")
@@ -473,7 +473,7 @@ def random_accesses():
     for dialect, mode, *more in itertools.product(("nexus-data", "ctte"), ("btm", "htm"), ("--timestamps", "--no-timestamps"), ("0", "96")):
         options = ("--dialect", dialect, "--mode", mode, more[0], "--frame", more[1], "--sync-mode", "messages", "--sync-max", "1")
         stream = Run("encode", "--ingress", "-", *options, stdin=text).bytes
-        events = Run("decode", "--dialect", dialect, "-e", program(), "--output", "event", "--format", "jsonl", "-", stdin=stream).rows()
+        events = Run("decode", "--dialect", dialect, "-e", program(), "--show", "event", "--format", "jsonl", "-", stdin=stream).rows()
         found = [(row["name"], int(row["address"], 16), row["data_size"], int(row["data"], 16)) for row in events if row["kind"] == "access"]
         equal(found, truth, f"{dialect} {mode} {more}")
         turns = sum(row["instructions"] for row in events if row["kind"] == "span")
@@ -484,7 +484,7 @@ def random_accesses():
 def automatic():
     stream = write("auto.nex", Run("encode", "-e", program(), "--pc", "-", "--src-bits", 4, "--src-id", 9, "--timestamps",
                                    stdin=PC_TEXT.encode()).bytes)
-    run = Run("decode", "--auto", "--src-bits", 4, stream, "-e", program(), "--output", "pc")
+    run = Run("decode", "--auto", "--src-bits", 4, stream, "-e", program(), "--show", "pc")
     equal(run.out, PC_TEXT, "program counters")
     matches(r"auto.nex: auto: timestamps on, (sure|likely): ", run.err, "what was found")
     check("src-bits" not in run.err, "what was given is not looked for")
@@ -493,17 +493,17 @@ def automatic():
     pcs = PC_TEXT * 40
     stream = write("auto.nex", Run("encode", "-e", program(), "--pc", "-", "--src-bits", 4, "--src-id", 9, "--timestamps",
                                    stdin=pcs.encode()).bytes)
-    untold = Run("decode", stream, "-e", program(), "--output", "pc")
+    untold = Run("decode", stream, "-e", program(), "--show", "pc")
     equal(untold.out, pcs, "without any parameter, the stream is inspected")
     matches(r"auto.nex: assumed from the stream: .*--src-bits 4 \((sure|likely)\)", untold.err, "one line says what was assumed")
     equal(untold.err.count("\n"), 1, "lines of messages")
     call = b"".join(word.to_bytes(4, "little") for word in (0x010000ef, 0x00c50533, 0x00c50533, 0x00c50533, 0x00c50533, 0x00008067))
     messages = b"ProgTraceSync SYNC=3 ICNT=0 FADDR=0x80\nProgTraceCorrelation EVCODE=4 CDF=0 ICNT=8\n" * 40
     returning = write("return.nex", Run("assemble", "-", stdin=messages).bytes)
-    untold = Run("decode", returning, "--raw", write("call.bin", call) + "@0x100", "--output", "pc")
+    untold = Run("decode", returning, "--raw", write("call.bin", call) + "@0x100", "--show", "pc")
     equal(untold.out.split(), ["0x100", "0x110", "0x114", "0x104"] * 40, "returns without a message")
     matches(r"--implicit-return full \((sure|likely)\), a return stack as deep as needed \(assumed\)", untold.err, "assumed depth")
-    given = Run("decode", stream, "-e", program(), "--src-bits", 1, "--output", "count", status=1)
+    given = Run("decode", stream, "-e", program(), "--src-bits", 1, "--show", "count", status=1)
     check("assumed" not in given.err and "--auto" not in given.err, "a given parameter is taken as it is")
 
 
@@ -512,15 +512,15 @@ def containers():
     stream = Run("encode", "-e", program(), "--pc", "-", "--src-bits", 6, "--src-id", 5, stdin=PC_TEXT.encode()).bytes
     header = bytes([6, 0, 64, 1])
     capture = write("andes.bin", header + stream)
-    run = Run("decode", capture, "-e", program(), "--output", "pc")
+    run = Run("decode", capture, "-e", program(), "--show", "pc")
     equal(run.out, PC_TEXT, "program counters")
     matches("andes.bin: Andes capture file: 64-bit addresses", run.err, "what it is")
     matches("^container .*Andes capture file", Run("stat", capture).out, "stat")
     words = header + stream + b"\xff" * (-len(stream) % 4)
     text = "".join("%08x\n" % int.from_bytes(words[i:i + 4], "little") for i in range(0, len(words), 4))
-    equal(Run("decode", write("andes.log", text.encode()), "-e", program(), "--output", "pc").out, PC_TEXT, "text twin")
-    equal(Run("decode", "-", "-e", program(), "--output", "pc", stdin=text.encode()).out, PC_TEXT, "text twin from a pipe")
-    said = Run("decode", capture, "-e", program(), "--src-bits", 2, "--output", "none", status=1).err
+    equal(Run("decode", write("andes.log", text.encode()), "-e", program(), "--show", "pc").out, PC_TEXT, "text twin")
+    equal(Run("decode", "-", "-e", program(), "--show", "pc", stdin=text.encode()).out, PC_TEXT, "text twin from a pipe")
+    said = Run("decode", capture, "-e", program(), "--src-bits", 2, "--show", "none", status=1).err
     matches("the header says src-bits 6, the option says 2; the option is used", said, "contradiction")
     check("Andes" not in Run("dump", "--plain", capture, status=1).err, "--plain")
     matches("header: a value has the wrong length",
@@ -538,7 +538,7 @@ def encode_refuses():
         (["--ingress", "-"], "iaddr,foo\n", "standard input: line 1: there is no column \"foo\""),
         (["--ingress", "-"], "iaddr,iretire,itype\n0x100,1,7\n", "line 2: record 1: itype 7 is reserved"),
         (["--spike-log", "-"], "core   0: 3 0xzz\n", "standard input: line 1: "),
-        (["--ingress", "-", "--output", "ingress"], "", "the input already consists of ingress records"),
+        (["--ingress", "-", "--show", "ingress"], "", "the input already consists of ingress records"),
         (["-e", program(), "--pc", "-"], "0x100\n0x102\nhello\n", "line 3: expected a program counter .*, found 'hello'"),
         (["-e", program(), "--pc", "-"], "", "expected program counters .*, found none"),
         (["-e", program(), "--pc", "-"], "0x100\n0x9000\n", "no program image"),
@@ -562,7 +562,7 @@ def random_streams():
             data[generator.randrange(len(data))] = generator.randrange(256)
         if seed % 3 == 0:
             data = generator.randbytes(200)
-        run = Run("decode", "-", "-e", program(), "--output", outputs[seed % 9], "--dialect",
+        run = Run("decode", "-", "-e", program(), "--show", outputs[seed % 9], "--dialect",
                   generator.choice(["ntrace-1.0", "sifive-pre1.0", "refcode"]), stdin=bytes(data), status=None)
         check(run.status in (0, 1), f"seed {seed}: status {run.status}: {run.err}")
         check(run.status == 0 or "byte 0x" in run.err or "gaps" in run.err, f"seed {seed}: {run.err}")
@@ -572,7 +572,7 @@ def random_streams():
 def closed_pipe():
     path = write("loop.nex", bytes_of(tiny.BTM) * 20000)
     done = subprocess.run(["bash", "-c", '"$@" | head -2; echo ${PIPESTATUS[0]}', "bash", NTRACE, "decode", path, "-e", program(),
-                           "--output", "pc"], text=True, capture_output=True)
+                           "--show", "pc"], text=True, capture_output=True)
     equal(done.stdout, "0x100\n0x102\n0\n", "output and status")
     equal(done.stderr, "", "standard error")
 
@@ -584,7 +584,7 @@ if __name__ == "__main__":
 @case("segments that overlap: a warning that names both, and a choice")
 def overlays():
     def insns(binding, status):
-        run = Run("decode", f"{OVERLAYS}.nex", "-e", f"{OVERLAYS}.elf{binding}", "--output", "insn", status=status)
+        run = Run("decode", f"{OVERLAYS}.nex", "-e", f"{OVERLAYS}.elf{binding}", "--show", "insn", status=status)
         return re.findall(r"(?m)^0x2\w+ +\w+ +(\w+).*<(\w+)", run.out), run.err
 
     first, second = [("nop", "o1"), ("nop", "o1"), ("ret", "o1")], [("beqz", "o2"), ("nop", "o2"), ("ret", "o2")]

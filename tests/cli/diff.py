@@ -61,14 +61,14 @@ def meeting():
 @case("a list of program counters: equal, one missing, one that is not a number")
 def lists():
     trace = stream("h.nex", tiny.HTM)
-    equal(diff("--pc", trace, listing("all.pc", tiny.PCS)).lines(), ["same: 5 instructions"], "the same")
-    equal(diff("--pc", trace, listing("trap.pc", tiny.PCS + [0x304])).lines(), ["same: 5 instructions"],
+    equal(diff("--pc-list", trace, listing("all.pc", tiny.PCS)).lines(), ["same: 5 instructions"], "the same")
+    equal(diff("--pc-list", trace, listing("trap.pc", tiny.PCS + [0x304])).lines(), ["same: 5 instructions"],
           "an EBREAK does not retire")
-    lines = diff("--pc", trace, listing("less.pc", tiny.PCS[:2] + tiny.PCS[3:]), status=1).lines()
+    lines = diff("--pc-list", trace, listing("less.pc", tiny.PCS[:2] + tiny.PCS[3:]), status=1).lines()
     equal(lines[0], "difference 1: execution, after 2 equal instructions", "first line")
     check("0x106" in lines[1] and "line 3" in lines[2] and "0x10a" in lines[2], "\n".join(lines))
     bad = write("bad.pc", b"0x100\nhello\n")
-    check("line 2" in diff("--pc", trace, bad, status=2).err, "the line is named")
+    check("line 2" in diff("--pc-list", trace, bad, status=2).err, "the line is named")
 
 
 @case("another context is a difference; a context that only one side has is not")

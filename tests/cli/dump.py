@@ -61,10 +61,10 @@ def silent():
 def parts():
     data = bytes_of(TEXT)
     everything = Run("dump", "-", stdin=data).lines()
-    equal(Run("dump", "--from", "3", "--to", "#5", "-", stdin=data).lines(), everything[2:5], "messages")
+    equal(Run("dump", "--from", "3", "--until", "#5", "-", stdin=data).lines(), everything[2:5], "messages")
     offset = everything[7].split()[1]
     equal(Run("dump", "--from", offset, "-", stdin=data).lines(), everything[7:], "bytes")
-    equal(Run("dump", "--to", offset, "-", stdin=data).lines(), everything[:8], "to a byte")
+    equal(Run("dump", "--until", offset, "-", stdin=data).lines(), everything[:8], "to a byte")
     two = "".join(f"DirectBranch SRC={n % 3} ICNT={n}\n" for n in range(12))
     stream = Run("assemble", "--src-bits", "2", "-", stdin=two.encode()).bytes
     lines = Run("dump", "--src-bits", "2", "--src", "1", "-", stdin=stream).lines()

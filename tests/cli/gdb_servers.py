@@ -25,7 +25,7 @@ def captures(kind, text, until, *ram):
         check(status in (0, 1) and not re.search("closed|answer within", shown), f"status {status}: {shown}")
         equal(link.refused, [], "packets that the server refuses")
         check(link.longest <= kind.size, f"a packet of {link.longest} characters")
-        follows(Run("decode", bundle, "--output", "pc", status=None).lines(), pcs)
+        follows(Run("decode", bundle, "--show", "pc", status=None).lines(), pcs)
     finally:
         link.close()
         memory.end()

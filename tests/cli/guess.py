@@ -60,7 +60,7 @@ def found():
     end = ["ProgTraceCorrelation SRC=1 EVCODE=4 CDF=0 ICNT=0"]
     for lines, status in ((hot + end, 0), (hot[:4] + end, 1)):
         stream = write("src.nex", Run("assemble", "--src-bits", 3, "-", stdin="\n".join(lines).encode()).bytes)
-        run = Run("decode", stream, "-e", PROGRAM, "--output", "count", status=status)
+        run = Run("decode", stream, "-e", PROGRAM, "--show", "count", status=status)
         equal("--src-bits 3 (" in run.err, status == 0, "assumed")
         equal(run.err.count("assumed from the stream"), int(status == 0), "lines")
 
@@ -70,7 +70,7 @@ def open_gap():
     # 0x700 jal 0x600, 0x600 addi, 0x604 ret, 0x704 addi, 0x708 jal 0x600, 0x600, 0x604, 0x70c jr 0x700
     turn = "IndirectBranch BTYPE=0 ICNT=16 UADDR=0"
     stream = assembled("returns.nex", "ProgTraceSync SYNC=3 ICNT=0 FADDR=0x380", *[turn] * 40)
-    run = Run("decode", stream, "-e", PROGRAM, "--output", "count")
+    run = Run("decode", stream, "-e", PROGRAM, "--show", "count")
     matches(r"--implicit-return full \((sure|likely)\)", run.err, "what is assumed")
     equal(run.out.split()[:2], ["instructions", "320"], "all executed instructions")
     few = assembled("few.nex", "ProgTraceSync SYNC=3 ICNT=0 FADDR=0x380", *[turn] * 2)
@@ -101,7 +101,7 @@ def misplaced():
     check(not os.path.exists(out), "no file")
     for mode in ("full", "count"):  # NT-305: no message has reported the calls, and the returns are sent
         Run(*options, "--implicit-return", mode, stdin=pcs)
-        equal(Run("decode", out, "-e", PROGRAM, "--implicit-return", mode, "--output", "pc").out.encode(), pcs, f"with --implicit-return {mode}")
+        equal(Run("decode", out, "-e", PROGRAM, "--implicit-return", mode, "--show", "pc").out.encode(), pcs, f"with --implicit-return {mode}")
 
 
 @case("diff --auto reports each stream once")

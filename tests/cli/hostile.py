@@ -352,7 +352,7 @@ def _():
         with open(elf, "wb") as file:
             file.write(tiny.elf() + bytes(1 << 16))
         with open(os.path.join(place, "out"), "wb") as out, \
-                subprocess.Popen([NTRACE, "decode", "--follow", "--output", "insn", "-e", elf, fifo], stdout=out, stderr=subprocess.PIPE) as child:
+                subprocess.Popen([NTRACE, "decode", "--follow", "--show", "insn", "-e", elf, fifo], stdout=out, stderr=subprocess.PIPE) as child:
             with open(fifo, "wb") as end:
                 end.write(first)
                 end.flush()
@@ -370,7 +370,7 @@ def _():
     os.mkfifo(fifo)
     watch = inotify.inotify_init()
     check(inotify.inotify_add_watch(watch, os.fsencode(fifo), IN_CLOSE_NOWRITE | IN_OPEN) >= 0, "inotify watches the FIFO")
-    for command in (["decode", "--follow", "--output", "insn"], ["decode"], ["profile"], ["coverage"], ["flame"]):
+    for command in (["decode", "--follow", "--show", "insn"], ["decode"], ["profile"], ["coverage"], ["flame"]):
         with subprocess.Popen([NTRACE, *command, "-e", write("once.elf", tiny.elf()), fifo], stdout=subprocess.DEVNULL,
                               stderr=subprocess.PIPE) as child:
             with open(fifo, "wb") as end:
@@ -444,8 +444,8 @@ def _():
     with open(os.path.join(whole, "images", "prog"), "wb") as file:
         file.write(elf)
     for command in (["profile"], ["profile", "--by", "line"], ["profile", "--by", "instruction", "--format", "csv"], ["profile", "--by", "instruction"],
-                    ["flame", "--to", "folded"], ["coverage"], ["decode", "--output", "insn"], ["decode", "--output", "call"],
-                    ["decode", "--output", "insn", "--format", "csv"], ["decode"], ["export", "--to", "callgrind"], ["stat"], ["check"],
+                    ["flame", "--to", "folded"], ["coverage"], ["decode", "--show", "insn"], ["decode", "--show", "call"],
+                    ["decode", "--show", "insn", "--format", "csv"], ["decode"], ["export", "--to", "callgrind"], ["stat"], ["check"],
                     ["coverage", "--to", "lcov"], ["diff", whole], ["dump"]):
         found = Run(*command, whole, status=None)
         check(found.status in (0, 1), f"{command}: {found.err}")
@@ -515,11 +515,11 @@ def _():
 def _():
     names = ("fn=(1) evil\nfn=(2) worse\r", "\x1b[2J\x07gone\x7f", "plain")
     elf = write("names.elf", tiny.elf(symbols=tuple((name, *place) for name, place in zip(names, ((0x100, 0x16), (0x200, 4), (0x300, 6))))))
-    for arguments in (("profile",), ("flame", "--to", "folded"), ("export", "--to", "callgrind"), ("decode", "--output", "insn"),
-                      ("decode", "--output", "call"), ("coverage",)):
+    for arguments in (("profile",), ("flame", "--to", "folded"), ("export", "--to", "callgrind"), ("decode", "--show", "insn"),
+                      ("decode", "--show", "call"), ("coverage",)):
         shown = Run(*arguments, trace(), "-e", elf, status=None).bytes
         check(not any(byte in shown for byte in b"\x1b\x07\x7f\r") and b"\nfn=(2) worse" not in shown, " ".join(arguments))
-    shown = Run("decode", "--output", "insn", trace(), "-e", elf).out
+    shown = Run("decode", "--show", "insn", trace(), "-e", elf).out
     matches(r"fn=\(1\) evil\?fn=\(2\) worse\?", shown, "the name")
     matches("<?plain", shown, "another name")
 
@@ -645,7 +645,7 @@ def _():
 @case("run: an endless topology")
 def _():
     guest = write("guest.elf", tiny.elf())
-    bounded("run", "--system", "/dev/zero", "-o", os.path.join(scratch(), "never.ntrace"), "--", guest, status=(2,),
+    bounded("run", "--topology", "/dev/zero", "-o", os.path.join(scratch(), "never.ntrace"), "--", guest, status=(2,),
             expected_text="expected at most 1048576 bytes|plugin|qemu")
 
 
@@ -656,7 +656,7 @@ def _():
                  "$var wire 4 ! TRC_DATA $end\n$enddefinitions $end\n" + "#18446744073709551615\nb1 !\n#0\nb0 !\n" * 1000,
                  "$var wire 4 " + "!" * 1000000 + " TRC_DATA $end\n$enddefinitions $end\n",
                  "".join(f"$var wire 1 {i} N{i} $end\n" for i in range(20000)) + "$enddefinitions $end\n"):
-        bounded("convert", "--from", "pib4", "--vcd-in", "-o", "answer", write("vcd", (head + body).encode()))
+        bounded("convert", "--input-format", "pib4", "--vcd-in", "-o", "answer", write("vcd", (head + body).encode()))
 
 
 # ---- containers of other producers
@@ -781,10 +781,10 @@ def a_gap_for_each_source():
         rows = Run("decode", *known, "--format", "jsonl", status=1).rows()
         equal([row["src"] for row in rows if row["kind"] == "gap"], list(range(count)), "sources with a gap")
         equal(sum(row.get("instructions", 0) for row in rows), 4 * count, "instructions before the gaps")
-        for words in (["decode"], ["decode", "-j", "2"], ["decode", "--output", "insn"], ["decode", "--output", "pc"], ["check"], ["profile"],
+        for words in (["decode"], ["decode", "-j", "2"], ["decode", "--show", "insn"], ["decode", "--show", "pc"], ["check"], ["profile"],
                       ["profile", "-j", "2"], ["coverage"], ["flame"], ["timeline"], ["report", "-o", "answer"], ["stat"]):
             bounded(*words, *known, status=(1,))
-        matches(rf"\ngaps {count}\n", Run("decode", "--output", "count", *known, status=1).out, "count")
+        matches(rf"\ngaps {count}\n", Run("decode", "--show", "count", *known, status=1).out, "count")
 
 
 main()

@@ -73,14 +73,14 @@ class Closing(threading.Thread):
         self.server.accept()[0].close()
 
 
-SERVERS = {"remote_bitbang": ["--bitbang", "0"], "GDB": ["--gdb", "0", "--qemu"]}
+SERVERS = {"remote_bitbang": ["--bitbang", "0"], "GDB": ["--gdb-port", "0", "--target"]}
 
 
 @case("ntrace board: each server")
 def board():
-    places = [([], "127.0.0.1", False), (["--listen", "127.0.0.2"], "127.0.0.2", False), (["--listen", "0.0.0.0"], "0.0.0.0", True)]
+    places = [([], "127.0.0.1", False), (["--bind", "127.0.0.2"], "127.0.0.2", False), (["--bind", "0.0.0.0"], "0.0.0.0", True)]
     if HAS_V6:
-        places += [(["--listen", "::1"], "::1", False), (["--listen", "[::1]"], "::1", False), (["--listen", "::"], "::", True)]
+        places += [(["--bind", "::1"], "::1", False), (["--bind", "[::1]"], "::1", False), (["--bind", "::"], "::", True)]
     for number, (options, where, warns) in enumerate(places):
         for chosen in (["remote_bitbang"], ["GDB"], ["remote_bitbang", "GDB"])[0 if number < 3 else 2:]:
             arguments = [option for name in chosen for option in SERVERS[name]] + ([Closing().place] if "GDB" in chosen else [])
@@ -92,7 +92,7 @@ def board():
             equal(found, [where] * len(chosen), f"sockets of {chosen} with {options}")
             warnings = [line for line in lines if f"listens on {shown}: everyone who reaches it controls the board" in line]
             equal(len(warnings), len(chosen) if warns else 0, f"warnings of {chosen} with {options}: {lines}")
-    matches(r"--listen no\.such\.invalid, port 0: ", Run("board", topology(), "--bitbang", "0", "--listen", "no.such.invalid", status=2).err, "a name")
+    matches(r"--bind no\.such\.invalid, port 0: ", Run("board", topology(), "--bitbang", "0", "--bind", "no.such.invalid", status=2).err, "a name")
     with socket.create_server(("127.0.0.1", 0)) as taken:
         port = taken.getsockname()[1]
         matches(f"port {port}: Address already in use", Run("board", topology(), "--bitbang", port, status=2).err, "a port")

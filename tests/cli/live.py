@@ -31,7 +31,7 @@ def stream():
     Run("encode", "--elf", elf, "--pc", pc, "--mode", "btm", "-o", path, status=None)
     with open(path, "rb") as file:
         data = file.read()
-    count = int(re.search(r"(?m)^instructions (\d+)", Run("decode", path, "-e", elf, "--output", "count").out)[1])
+    count = int(re.search(r"(?m)^instructions (\d+)", Run("decode", path, "-e", elf, "--show", "count").out)[1])
     repeats = max(1, (1 << 20) // len(data))
     return elf, data * repeats, count * repeats
 

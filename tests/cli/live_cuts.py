@@ -74,7 +74,7 @@ def follow(number, elf, data, pairs, damaged, whole):
         place = f"tcp:127.0.0.1:{server.getsockname()[1]}"
         out, err = (os.path.join(scratch(), f"live-{number}.{name}") for name in ("out", "err"))
         with open(out, "w", encoding="utf-8") as texts, open(err, "w", encoding="utf-8") as errors, \
-                subprocess.Popen([NTRACE, "decode", "-f", place, "-e", elf, "--no-timestamps", "--output", "pc"], stdout=texts, stderr=errors) as live:
+                subprocess.Popen([NTRACE, "decode", "-f", place, "-e", elf, "--no-timestamps", "--show", "pc"], stdout=texts, stderr=errors) as live:
             try:
                 serve(server, data, random_source, damaged, whole)
                 until(lambda: ended(err) == CONNECTIONS, lambda: f"{CONNECTIONS} ends of connections, not {ended(err)},")

@@ -38,8 +38,8 @@ def peak(*command):
 
 
 COMMANDS = {
-    "dump": [], "stat": [], "check": ["--max=1", "-e"], "decode --jobs=1": ["-e"], "decode --output=count --jobs=1": ["-e"],
-    "decode --output=none --jobs=1": ["-e"],
+    "dump": [], "stat": [], "check": ["--max=1", "-e"], "decode --jobs=1": ["-e"], "decode --show=count --jobs=1": ["-e"],
+    "decode --show=none --jobs=1": ["-e"],
     "profile --jobs=1": ["-e"], "coverage --jobs=1": ["-e"], "flame --jobs=1": ["-e"], "timeline --jobs=1": ["-e"],
 }
 

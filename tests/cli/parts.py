@@ -55,19 +55,19 @@ def profile_parts():
             for form in forms:
                 after = counts("--from", form, timed=timed)
                 equal(after, expected(at, None), f"from {form}")
-                equal(counts("--to", form, timed=timed), expected(0, at + 1), f"to {form}")
-                equal(counts("--from", form, "--to", form, timed=timed), expected(at, at + 1), f"only {form}")
+                equal(counts("--until", form, timed=timed), expected(0, at + 1), f"to {form}")
+                equal(counts("--from", form, "--until", form, timed=timed), expected(at, at + 1), f"only {form}")
                 equal(after + expected(0, at), whole, "sum")
-        equal(counts("--from", "5", "--to", "9", "-j", "2", timed=timed), expected(4, 9), "with threads")
+        equal(counts("--from", "5", "--until", "9", "-j", "2", timed=timed), expected(4, 9), "with threads")
     equal(counts("--from", "100"), expected(0, 0), "behind the end")
 
 
 def totals(*options, timed=False):
-    lines = Run("decode", stream(timed), "-e", program(), "--output", "count", *options).lines()
+    lines = Run("decode", stream(timed), "-e", program(), "--show", "count", *options).lines()
     return {name: int(value) for name, value in map(str.split, lines)}
 
 
-@case("decode --output count: the totals of a part; two parts are the whole")
+@case("decode --show count: the totals of a part; two parts are the whole")
 def count_parts():
     for timed in (False, True):
         whole = totals(timed=timed)
@@ -76,15 +76,15 @@ def count_parts():
         for at, forms in points(timed):
             for form in forms:
                 after = totals("--from", form, timed=timed)
-                before = totals("--to", f"{at}", timed=timed) if at else dict.fromkeys(whole, 0)
+                before = totals("--until", f"{at}", timed=timed) if at else dict.fromkeys(whole, 0)
                 equal({name: after[name] + before[name] for name in whole}, whole, f"sum at {form}")
                 equal(after["messages"], 3 * TURNS - at, f"messages from {form}")
-                only = totals("--from", form, "--to", form, timed=timed)
+                only = totals("--from", form, "--until", form, timed=timed)
                 equal((only["messages"], only["bytes"]), (1, messages[at]["size"]), f"only {form}")
                 equal(only["instructions"], len(REPORTED[at]), f"instructions of {form}")
-    equal(totals("--from", "2", "--to", "5")["instructions"], len(sum(REPORTED[1:5], [])), "in the middle")
+    equal(totals("--from", "2", "--until", "5")["instructions"], len(sum(REPORTED[1:5], [])), "in the middle")
     equal(totals("--from", "100")["messages"], 0, "behind the end")
-    row = json.loads(Run("decode", stream(), "-e", program(), "--output", "count", "--from", "2", "--format", "jsonl").out)
+    row = json.loads(Run("decode", stream(), "-e", program(), "--show", "count", "--from", "2", "--format", "jsonl").out)
     equal(row["messages"], 3 * TURNS - 1, "JSON")
 
 
@@ -94,17 +94,17 @@ def folded(*options):
 
 @case("flame, timeline, export, coverage, report: --to takes a format, a point, or both")
 def exporting():
-    for options in (["--to", "folded", "--to", "8"], ["--to", "@9999", "--to", "folded", "--to", "#8"]):
+    for options in (["--to", "folded", "--until", "8"], ["--until", "@9999", "--to", "folded", "--until", "#8"]):
         equal(folded("--from", "2", *options), sum(expected(1, 8).values()), " ".join(options))
-    lines = Run("export", stream(), "-e", program(), "--to", "callgrind", "--to", "6").lines()
+    lines = Run("export", stream(), "-e", program(), "--to", "callgrind", "--until", "6").lines()
     equal({line for line in lines if line.endswith(" 0 2")}, {f"0x{pc:x} 0 2" for pc in tiny.PCS}, "callgrind")
-    whole, part = (Run("report", stream(), "-e", program(), *more).out for more in ([], ["--from", "4", "--to", "9"]))
+    whole, part = (Run("report", stream(), "-e", program(), *more).out for more in ([], ["--from", "4", "--until", "9"]))
     equal([re.search(r'"summary":{[^{]*?"instructions":(\d+)', page)[1] for page in (whole, part)], ["20", "10"], "report")
     matches("no format 'x8'", Run("flame", stream(), "-e", program(), "--to", "x8", status=2).err, "neither")
-    matches("expected N or #N", Run("flame", stream(), "-e", program(), "--to", "8x", status=2).err, "a bad point")
+    matches("expected N or #N", Run("flame", stream(), "-e", program(), "--until", "8x", status=2).err, "a bad point")
     if "no format" in Run("timeline", stream(), "-e", program(), "--to", "perfetto", status=None).err:
         skip("build-perfetto")
-    whole, part = (Run("timeline", stream(), "-e", program(), "--to", "perfetto", *more).bytes for more in ([], ["--to", "1"]))
+    whole, part = (Run("timeline", stream(), "-e", program(), "--to", "perfetto", *more).bytes for more in ([], ["--until", "1"]))
     check(b"hart 0 functions" in whole and b"hart 0 functions" not in part, "timeline")
 
 
@@ -121,7 +121,7 @@ def others():
     other = write("other.nex", bytes_of(tiny.BTM + tiny.BTM.replace("ICNT=7", "ICNT=3") + tiny.BTM))
     compare = ["diff", other, stream(), "-e", program()]
     equal(Run(*compare, status=1).status, 1, "different")
-    matches("^same: 5 instructions", Run(*compare, "--to", "3").out, "the same up to message 3")
+    matches("^same: 5 instructions", Run(*compare, "--until", "3").out, "the same up to message 3")
 
 
 @case("dump and stat select messages by time")
@@ -129,8 +129,8 @@ def messages():
     rows = Run("dump", stream(True)).lines()
     for at, forms in points(True):
         equal(Run("dump", stream(True), "--from", forms[-1]).lines(), rows[at:], f"dump from {forms[-1]}")
-        equal(Run("dump", stream(True), "--to", forms[-1]).lines(), rows[:at + 1], f"dump to {forms[-1]}")
-    found = Run("stat", stream(True), "--from", "t:1005", "--to", "t:2005", "--format", "jsonl").lines()
+        equal(Run("dump", stream(True), "--until", forms[-1]).lines(), rows[:at + 1], f"dump to {forms[-1]}")
+    found = Run("stat", stream(True), "--from", "t:1005", "--until", "t:2005", "--format", "jsonl").lines()
     equal({row["name"]: row["count"] for row in map(json.loads, found) if row["kind"] == "message"},
           {"DirectBranch": 2, "ProgTraceCorrelation": 1, "ProgTraceSync": 1}, "stat")
     matches("not by time", Run("check", "--from", "t:5", stream(True), status=2).err, "check")
@@ -149,19 +149,19 @@ def empty():
     sources = "".join(line.replace(" ", f" SRC={n} ", 1) + "\n" for line in tiny.BTM.splitlines() for n in (1, 2))
     two = write("two.nex", Run("assemble", "--src-bits", "2", "-", stdin=sources.encode()).bytes)
     plain = [[*words, stream(), "-e", program()] for words in (
-        ["decode"], ["decode", "--output", "none"], ["decode", "--output", "count"], ["decode", "--output", "call"], ["profile"],
-        ["flame", "--to", "folded"], ["export", "--to", "callgrind"], ["report"], ["stat"], ["check"], ["syscalls"], ["boot"])]
+        ["decode"], ["decode", "--show", "none"], ["decode", "--show", "count"], ["decode", "--show", "call"], ["profile"],
+        ["flame", "--to", "folded"], ["export", "--to", "callgrind"], ["report"], ["stat"], ["check"], ["profile", "--by", "syscall"], ["profile", "--by", "boot-phase"])]
     plain += [["dump", stream()], ["diff", stream(), stream(), "-e", program()], ["coverage", stream(), "-e", program(), "--to", "lcov"]]
     for command in plain:
         if command[0] != "coverage":  # it also says that there are no lines
             says_empty("--from 100", command, "--from", "100")
-            says_empty("--from #100 --to @9999999" if command[0] == "dump" else "--from #100 --to 200", command, "--from", "#100",
-                       "--to", "@9999999" if command[0] == "dump" else "200")
+            says_empty("--from #100 --until @9999999" if command[0] == "dump" else "--from #100 --until 200", command, "--from", "#100",
+                       "--until", "@9999999" if command[0] == "dump" else "200")
         else:
             matches(f"{EMPTY} --from 100\n", Run(*command, "--from", "100").err, "coverage")
-        for part in (["--from", "3"], ["--to", "100"], ["--from", f"{3 * TURNS}"]):
+        for part in (["--from", "3"], ["--until", "100"], ["--from", f"{3 * TURNS}"]):
             check(EMPTY not in Run(*command, *part).err, f"{command[0]} {part}")
-    for words in (["decode"], ["decode", "--output", "count"], ["profile"], ["flame", "--to", "folded"]):
+    for words in (["decode"], ["decode", "--show", "count"], ["profile"], ["flame", "--to", "folded"]):
         command = [*words, two, "-e", program(), "--src-bits", "2"]
         says_empty("--src 3", command, "--src", "3")
         says_empty("--src 1 --from 50", command, "--src", "1", "--from", "50")

@@ -65,13 +65,13 @@ def by_time():
 def by_sync():
     stream = write("syncs.nex", bytes_of(tiny.BTM * 5))
     elf = write("tiny.elf", tiny.elf())
-    Run("split", "--by", "sync", stream)
+    Run("split", "--parts", "sync", stream)
     parts = [os.path.join(scratch(), f"syncs-part{n}.nex") for n in range(5)]
     equal(pieces("syncs"), parts, "files")
     equal(b"".join(open(part, "rb").read() for part in parts), open(stream, "rb").read(), "together")
     for part in parts:
-        equal(Run("decode", part, "-e", elf, "--output", "pc").lines(), [f"0x{pc:x}" for pc in tiny.PCS], part)
-    Run("split", "--by", "sync", "--every", 15, "-o", os.path.join(scratch(), "big"), stream)
+        equal(Run("decode", part, "-e", elf, "--show", "pc").lines(), [f"0x{pc:x}" for pc in tiny.PCS], part)
+    Run("split", "--parts", "sync", "--part-size", 15, "-o", os.path.join(scratch(), "big"), stream)
     equal(len(pieces("big")), 3, "parts of at least 15 bytes")
 
 
@@ -133,7 +133,7 @@ DirectBranch SRC=1 ICNT=6
         return {row["name"]: row["count"] for row in rows if row["kind"] == "message"}
 
     equal(count("--src", "1"), {"ProgTraceSync": 1, "DirectBranch": 2}, "--src")
-    equal(count("--from", "2", "--to", "3"), {"DirectBranch": 2}, "--from, --to")
+    equal(count("--from", "2", "--until", "3"), {"DirectBranch": 2}, "--from, --to")
     equal(count("--src", "3"), {}, "a source that is not there")
 
 

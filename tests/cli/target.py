@@ -32,18 +32,18 @@ def _():
     equal(Run("probe", "-t", topology(), "--exec", "while read x; do echo error no cable; done", status=1).out, "", "output")
 
 
-@case("probe --at writes a topology that probe accepts")
+@case("probe --base writes a topology that probe accepts")
 def _():
     draft = os.path.join(scratch(), "draft.json")
-    Run("probe", "--at", "0x10000000", "--at", "0x10010000", "--at", "0x10020000", "--exec", helper(), "--draft", draft)
+    Run("probe", "--base", "0x10000000", "--base", "0x10010000", "--base", "0x10020000", "--exec", helper(), "--draft", draft)
     with open(draft, encoding="utf-8") as file:
         names = [one["name"] for one in json.load(file)["components"]]
     equal(names, ["encoder0", "funnel0", "ram0"], "names")
     Run("probe", "-t", draft, "--exec", helper())
-    matches("Impl reads 0x00000000|cannot be accessed", Run("probe", "--at", "0x20000000", "--exec", helper(), status=2).err, "error")
+    matches("Impl reads 0x00000000|cannot be accessed", Run("probe", "--base", "0x20000000", "--exec", helper(), status=2).err, "error")
 
 
-@case("probe --at knows encoder and multiplexer of Andes by DEVARCH, in both maps")
+@case("probe --base knows encoder and multiplexer of Andes by DEVARCH, in both maps")
 def _():
     def registers(words):
         page = bytearray(0x6000)
@@ -52,14 +52,14 @@ def _():
         return write("andes", bytes(page))
 
     path = registers({0x1fbc: 0x47704500, 0x3fbc: 0x47704d00, 0x4fbc: 0x4500, 0x5004: 0x901})
-    at = [part for base in (0, 0x2000, 0x4000, 0x5000) for part in ("--at", hex(base))]
-    run = Run("probe", *at, "--keep", "--mem", f"{path}@0x0", "--format", "jsonl", status=None)
+    at = [part for base in (0, 0x2000, 0x4000, 0x5000) for part in ("--base", hex(base))]
+    run = Run("probe", *at, "--read-only", "--mem", f"{path}@0x0", "--format", "jsonl", status=None)
     equal([(one["type"], int(one["base"], 16)) for one in run.rows()],
           [("encoder", 0), ("funnel", 0x2000), ("encoder", 0x4000), ("ram", 0x5000)], "components")
     equal(len(re.findall("of Andes NCETRACE200, by its register DEVARCH", run.err)), 3, run.err)
     path = registers({0x2fbc: 0x4501})  # another value; 0x3fbc is no place of a component at 0x3000
     for base in ("0x2000", "0x3000"):
-        matches("no component of Trace Control 1.0", Run("probe", "--at", base, "--keep", "--mem", f"{path}@0x0", status=2).err, base)
+        matches("no component of Trace Control 1.0", Run("probe", "--base", base, "--read-only", "--mem", f"{path}@0x0", status=2).err, base)
 
 
 @case("a file with registers (--mem) is reported for what it is")
@@ -81,7 +81,7 @@ def _():
     common = ["-e", elf, "-t", topology(), "--exec", helper("-e", elf, "--pc", pc)]
     run = Run("capture", "-o", bundle, *common, "--for", "100ms", status=None)
     check(run.status in (0, 1), run.err)
-    follows(Run("decode", bundle, "--output", "pc", status=None).lines(), pcs)
+    follows(Run("decode", bundle, "--show", "pc", status=None).lines(), pcs)
     with open(os.path.join(bundle, "registers.json"), encoding="utf-8") as file:
         equal(int(json.load(file)["te0"]["trTeControl"], 16) & 6, 0, "trTeEnable and trTeInstTracing")
     matches("--icnt-bits: trace hardware has no register", Run("capture", "-o", bundle, *common, "--icnt-bits", 8, status=2).err, "option")
@@ -108,9 +108,9 @@ def _():
         first, second, third = (os.path.join(scratch(), name) for name in ("a.ntrace", "b.ntrace", "c.ntrace"))
         run = Run("capture", "-o", first, "-e", elf, *there, "--until-full", "--halt", status=1)
         matches("the sink was full and stopped", run.err, "loss")
-        found = Run("decode", first, "--output", "pc", status=None).lines()
+        found = Run("decode", first, "--show", "pc", status=None).lines()
         follows(found, pcs)
-        Run("capture", "-o", second, "-e", elf, *there, "--keep", "--dmi", "--for", "1ms", status=1)
+        Run("capture", "-o", second, "-e", elf, *there, "--running", "--dmi", "--for", "1ms", status=1)
         with open(os.path.join(first, "trace.nex"), "rb") as one, open(os.path.join(second, "trace.nex"), "rb") as two:
             equal(two.read(), one.read(), "words read through registers of the debug module")
         script, words = os.path.join(scratch(), "capture.tcl"), os.path.join(scratch(), "words.txt")
@@ -120,7 +120,7 @@ def _():
         write("capture.tcl", text.encode())
         board.ask(f"source {script}")
         Run("capture", "-o", third, "-e", elf, "-t", topology(), "--words", words, status=1)
-        follows(Run("decode", third, "--output", "pc", status=None).lines(), pcs)
+        follows(Run("decode", third, "--show", "pc", status=None).lines(), pcs)
         equal(board.ask("halt; expr {[read_memory 0x10000000 32 1 phys] & 2}"), "0", "trTeEnable at the end")
 
 
@@ -212,7 +212,7 @@ def _():
     with Process("timeout", "-s", "KILL", "300", qemu, "-M", "virt", "-bios", "none", "-kernel", elf, "-gdb", f"tcp:127.0.0.1:{port}",
                  "-S", "-nographic", "-serial", "none", "-monitor", "none"):
         wait_for_listener(port)
-        with Process(NTRACE, "board", topology(), "--gdb", "0", "--qemu", f"127.0.0.1:{port}") as board:
+        with Process(NTRACE, "board", topology(), "--gdb-port", "0", "--target", f"127.0.0.1:{port}") as board:
             front = board.port(r"GDB listens on 127\.0\.0\.1:(\d+)")
             rows = Run("probe", "-t", topology(), "--gdb", f"127.0.0.1:{front}", "--format", "jsonl").rows()
             equal(rows[0]["abilities"]["modes"], [3, 6], "modes over GDB packets")
@@ -252,7 +252,7 @@ def _():
         data = file.read()
     grown = write("grown.nex", b"")
     # With --no-timestamps nothing is inferred, for which it would wait for more of the stream.
-    live = subprocess.Popen([NTRACE, "decode", "-f", grown, "-e", elf, "--no-timestamps", "--output", "pc"], stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+    live = subprocess.Popen([NTRACE, "decode", "-f", grown, "-e", elf, "--no-timestamps", "--show", "pc"], stdout=subprocess.PIPE, stderr=subprocess.PIPE)
     with open(grown, "wb", buffering=0) as file:
         for at in range(0, len(data), 40):
             file.write(data[at:at + 40])

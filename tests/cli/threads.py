@@ -91,15 +91,15 @@ def compare(trace, *options, run=decode):
 
 def compare_all(trace, *options, forms=FORMS):
     for output, form in forms:
-        compare(trace, "--output", output, "--format", form, *options)
-    compare(trace, "--output", "count", *options)
+        compare(trace, "--show", output, "--format", form, *options)
+    compare(trace, "--show", "count", *options)
 
 
 for part, forms in {"every third form": FORMS[::3], "every form": FORMS}.items():
     @case(f"{part} of a valid stream", long=forms == FORMS)
     def good(forms=forms):
         trace = write("good.nex", stream(100000))
-        equal(decode(1, trace, "--output", "none").stderr, "", "gaps")
+        equal(decode(1, trace, "--show", "none").stderr, "", "gaps")
         compare_all(trace, forms=forms)
 
 
@@ -118,7 +118,7 @@ def sources():
 def times():
     trace = write("times.nex", several(200000, times=True))
     for output in ("pc", "span", "call"):
-        compare(trace, "--output", output, "--src-bits", "2", "--timestamps")
+        compare(trace, "--show", output, "--src-bits", "2", "--timestamps")
 
 
 @case("several sources, damaged")
@@ -126,7 +126,7 @@ def several_damaged():
     for damage in (3, 40):
         trace = write("damaged.nex", several(200000, times=True, damage=damage))
         for output in ("pc", "event"):
-            compare(trace, "--output", output, "--src-bits", "2")
+            compare(trace, "--show", output, "--src-bits", "2")
     compare(trace, "--src-bits", "2", "--src", "1")
     compare(trace, "--src-bits", "2", "--strict")
 
@@ -134,7 +134,7 @@ def several_damaged():
 @case("several sources, counted")
 def several_counted():
     for damage in (0, 10):
-        compare(write("counted.nex", several(200000, damage=damage) * 10), "--output", "count", "--src-bits", "2")
+        compare(write("counted.nex", several(200000, damage=damage) * 10), "--show", "count", "--src-bits", "2")
 
 
 def exports():
@@ -199,7 +199,7 @@ def real_answers():
     with open(os.path.join(folder, "streams.json"), encoding="ascii") as file:
         streams = json.load(file)
     commands = ["profile", "profile --by=line --format=csv", "flame --to=folded", "timeline --to=perfetto", "report",
-                "export --to=callgrind", "coverage --level=object", "decode --output=span", "decode --output=call", "decode --output=count"]
+                "export --to=callgrind", "coverage --level=object", "decode --show=span", "decode --show=call", "decode --show=count"]
     for name in ("cc1", "node", "go"):
         elf, nex = (write(f"{name}.{kind}", subprocess.run(["zstd", "-dcq", os.path.join(folder, f"{name}.{kind}.zst")], check=True,
                                                            capture_output=True).stdout) for kind in ("elf", "nex"))
@@ -215,25 +215,25 @@ def middle():
 @case("--strict ends at the first defect")
 def strict():
     compare(write("strict.nex", stream(300000, 3)), "--strict")
-    compare(write("strict.nex", stream(300000, 3)), "--strict", "--output", "count")
+    compare(write("strict.nex", stream(300000, 3)), "--strict", "--show", "count")
 
 
 @case("streams that cannot be cut")
 def small():
     for size in (0, 1, 300):
         compare(write("small.nex", stream(size)[:size]))
-        compare(write("small.nex", stream(size)[:size]), "--output", "count")
+        compare(write("small.nex", stream(size)[:size]), "--show", "count")
 
 
 @case("the reason why many threads do not help is printed")
 def why():
     long = bytes_of(tiny.START) + bytes_of("Ownership PROCESS=0x3b2\n") * 2000000
-    done = decode(2, write("long.nex", long), "--output", "none")
+    done = decode(2, write("long.nex", long), "--show", "none")
     check("they contain no synchronizing message" in done.stderr, done.stderr)
-    done = decode(2, write("good.nex", bytes_of(tiny.HTM) * 300000), "--output", "none")
+    done = decode(2, write("good.nex", bytes_of(tiny.HTM) * 300000), "--show", "none")
     equal(done.stderr.count("pieces"), 0, "notes")
     turns = bytes_of("\n".join(LOOP * 50 + TURNS["sync"][0]) + "\n")
-    done = decode(2, write("turns.nex", bytes_of(tiny.START) + turns * 20000), "--output", "none")
+    done = decode(2, write("turns.nex", bytes_of(tiny.START) + turns * 20000), "--show", "none")
     equal(done.stderr, "", "notes of long runs of plain messages")
 
 
@@ -242,7 +242,7 @@ def ahead():
     turns = [messages([tiny.START.strip(), *LOOP * 20], source, False) for source in range(SOURCES)]
     data = b"".join(b"".join(turn) for turn in turns) * 2000
     for threads in (2, 3):
-        done = decode(threads, write("ahead.nex", data), "--src-bits", "2", "--output", "none")
+        done = decode(threads, write("ahead.nex", data), "--src-bits", "2", "--show", "none")
         equal(done.stderr, "", "notes")
 
 
@@ -270,7 +270,7 @@ def chosen():
     check(os.path.getsize(regular) > 2 << 20 > os.path.getsize(small) * 8, "sizes")
     for trace, output, number in ((regular, "span", many), (regular, "pc", many), (regular, "call", 1), (late, "span", 1),
                                   (small, "span", 1)):
-        equal(threads_of(trace, "decode", "--output", output), number, f"{trace} --output {output}: threads")
+        equal(threads_of(trace, "decode", "--show", output), number, f"{trace} --show {output}: threads")
 
 
 main()

@@ -31,7 +31,7 @@ COMMANDS = [
     ("merge", ["merge", "-o", "%", "@trace", "@trace"]),
     ("split", ["split", "--src-bits", "2", "-o", "%", "@sources"]),
     ("convert", ["convert", "--to", "pib4", "--vcd-out", "-o", "%", "@trace"]),
-    ("convert back", ["convert", "--from", "pib4", "--vcd-in", "-o", "%", "@vcd"]),
+    ("convert back", ["convert", "--input-format", "pib4", "--vcd-in", "-o", "%", "@vcd"]),
     ("regs", ["regs"]),
     ("profile", ["profile", "-e", "@elf", "@trace"]),
     ("report", ["report", "-e", "@elf", "-o", "%", "@trace"]),

@@ -33,7 +33,7 @@ def record(faults):
 def decoded(folder):
     """Instructions. The whole stream must be readable; of a compressed one, the end may be missing, which is a gap of each
     thread."""
-    done = subprocess.run([NTRACE, "decode", "--output", "count", folder], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, check=False)
+    done = subprocess.run([NTRACE, "decode", "--show", "count", folder], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, check=False)
     found = dict(re.findall(r"(\w+) (\d+)", done.stdout))
     check(done.returncode in (0, 1), f"status {done.returncode}: {done.stderr}")
     cut = "expected the rest of a zstd frame, found the end of the file" in done.stderr

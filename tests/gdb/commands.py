@@ -133,7 +133,7 @@ def readme():
     path, trace = os.path.join(scratch(), "compress"), os.path.join(scratch(), "compress.ntrace")
     subprocess.run([compiler, "-g", "-O2", "-static", "-o", path, example("compress.c")], check=True)
     subprocess.run([NTRACE, "run", "-q", "-o", trace, "--", path], check=True, stdout=subprocess.DEVNULL)
-    out = in_terminal(["gdb", trace, "--gdb", debuggers()[0]], [*commands, "when", "goto 50%", "to-caller", "goto end", "next-gap", "quit"])
+    out = in_terminal(["gdb", trace, "--debugger", debuggers()[0]], [*commands, "when", "goto 50%", "to-caller", "goto end", "next-gap", "quit"])
     matches(r"Breakpoint 1, find_match (.*\n)+#0 +find_match .*\n#1 .* in compress_text .*\n#2 .* in main ", out, "the session")
     matches(r"reverse-finish\n(.*\n)+.* in compress_text ", out, "reverse-finish")
     matches(r"\(gdb\) when\nhart 0, U-mode: instruction \d+ of \d+ at ", out, "the commands of ntrace.gdb")

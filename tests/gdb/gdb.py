@@ -60,7 +60,7 @@ def damaged():
         middle = len(stream) // 2
         with open(os.path.join(copy, "trace.nex"), "wb") as file:
             file.write(stream[:middle] + bytes([0x02] * 40) + stream[middle + 40:])
-    counts = dict(line.split() for line in Run("decode", "--output", "count", copy, status=1).lines())
+    counts = dict(line.split() for line in Run("decode", "--show", "count", copy, status=1).lines())
     check(int(counts["gaps"]) > 0, "the damage made no gap")
     return copy
 

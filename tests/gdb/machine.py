@@ -140,7 +140,7 @@ def finish():
 @case("every step, in both directions: the name is that of the process at this place")
 def walk():
     path, names, at = capture()
-    pcs = [int(line, 16) for line in subprocess.run([NTRACE, "decode", "--output", "pc", path, "--symbols", f"kernel={names}"], check=True,
+    pcs = [int(line, 16) for line in subprocess.run([NTRACE, "decode", "--show", "pc", path, "--symbols", f"kernel={names}"], check=True,
                                                     capture_output=True, text=True).stdout.split()]
     switch = max(i for i, pc in enumerate(pcs) if pc == at["one_main"]) # the last time: the second process begins
     check(switch > 20 and pcs.count(at["one_main"]) == 2, f"two processes at the same address: {pcs}")

@@ -12,7 +12,7 @@ from harness import DEADLINE, NTRACE, ROOT, Run, bytes_of, case, check, equal, m
 
 
 def pcs_of(path, *options):
-    return [int(line, 16) for line in Run("decode", "--output", "pc", path, *options, status=None).lines()]
+    return [int(line, 16) for line in Run("decode", "--show", "pc", path, *options, status=None).lines()]
 
 
 @case("the subset of the protocol")
@@ -139,7 +139,7 @@ def monitor():
         found = int(re.search(r"instruction (\d+)", s.monitor(f"goto {place}")).group(1))
         check(found == expected or (expected is None and abs(found - len(pcs) // 2) <= 1), f"goto {place}: {found}")
     # Places that decode prints lead to what decode prints there.
-    rows = [row for row in Run("decode", "--output", "branch", "--format", "jsonl", path).rows() if row["kind"] == "span"]
+    rows = [row for row in Run("decode", "--show", "branch", "--format", "jsonl", path).rows() if row["kind"] == "span"]
     for row in rows[100:2000:400]:
         s.monitor(f"goto #{row['message']}")
         first = next(r for r in rows if r["message"] >= row["message"])
@@ -149,7 +149,7 @@ def monitor():
         matches(rf"@{row['offset']:#x}", s.monitor("when"), "goto @OFFSET")
     for wrong in ("goto", "goto x", "goto 12x", "goto #", "hits nothing", "gaps", "dance"):
         matches("expected|no command", s.monitor(wrong), wrong)
-    address = Run("decode", "--output", "insn", path).out
+    address = Run("decode", "--show", "insn", path).out
     leaf = int(re.search(r"(0x\w+) .*<leaf>", address).group(1), 16)
     matches(f"executed {pcs.count(leaf)} times; first as instruction {pcs.index(leaf)}", s.monitor("hits leaf"), "hits")
     s.monitor(f"goto {pcs.index(leaf)}")
@@ -356,7 +356,7 @@ def once():
 def ecall():
     path = bundle("bare32")
     pcs = pcs_of(path)
-    stop = Run("decode", "--output", "insn", path).lines()[-1] # the program ends with its system call
+    stop = Run("decode", "--show", "insn", path).lines()[-1] # the program ends with its system call
     address = int(re.search(r"# stop 4 .* at (0x\w+)", stop).group(1), 16)
     s = Session(path)
     s.ask(f"Z0,{pcs[5]:x},2")
@@ -403,7 +403,7 @@ def usage():
     path = bundle("calls")
     for options, text in (((path, "--stdio", "--listen", "1"), "cannot be combined"), (("-",), "use --listen"), (("--stdio", "-"), "use --listen"),
                           ((path, "--persistent"), "needs --listen"), ((path, "--listen", scratch() + "/no/where"), "No such file"),
-                          ((path, "--gdb", "/bin/true"), "not a GDB"), ((scratch() + "/no",), "cannot open")):
+                          ((path, "--debugger", "/bin/true"), "not a GDB"), ((scratch() + "/no",), "cannot open")):
         matches(text, Run("gdb", *options, status=2).err, " ".join(options))
     empty = write("empty.nex", bytes_of(""))
     elf = os.path.join(path, "images", "calls")

@@ -50,7 +50,7 @@ def slices():
     text, data = report(bundle("calls"))
     chosen = slices_of(data)
     s = Session(bundle("calls"))
-    pcs = [int(line, 16) for line in Run("decode", "--output", "pc", bundle("calls")).lines()]
+    pcs = [int(line, 16) for line in Run("decode", "--show", "pc", bundle("calls")).lines()]
     for (place, name), point in zip(chosen, points(text, data, [c[0] for c in chosen])):
         answer = s.monitor(point)
         matches(rf"instruction \d+ at 0x[0-9a-f]+ <{name}\+0>", answer, f"{point}, a slice of {name}")

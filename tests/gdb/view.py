@@ -72,7 +72,7 @@ class Terminal:
 @case("search, step, next, finish, in both directions")
 def walk():
     path = bundle("calls")
-    pcs = [int(line, 16) for line in Run("decode", "--output", "pc", path).lines()]
+    pcs = [int(line, 16) for line in Run("decode", "--show", "pc", path).lines()]
     t = Terminal(path)
     try:
         t.keys("/", "leaf", "Enter")
@@ -198,7 +198,7 @@ def nonsense():
 @case("a terminal of 20x5, and one that is too small to show anything: keys work, and nothing is drawn outside")
 def small():
     path = bundle("calls")
-    pcs = [int(line, 16) for line in Run("decode", "--output", "pc", path).lines()]
+    pcs = [int(line, 16) for line in Run("decode", "--show", "pc", path).lines()]
     for columns, lines, first in ((20, 5, "^the window is too s"), (2, 2, "^th$"), (39, 24, "too small"), (40, 5, "too small"), (40, 6, "call stack")):
         t = Terminal(path, columns=columns, lines=lines, first=first)
         try:

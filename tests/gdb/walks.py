@@ -22,7 +22,7 @@ SEED = 20
 
 class Model:
     def __init__(self, path):
-        done = subprocess.run([NTRACE, "decode", "--output", "insn", "--format", "jsonl", path], capture_output=True,
+        done = subprocess.run([NTRACE, "decode", "--show", "insn", "--format", "jsonl", path], capture_output=True,
                               text=True, check=True)
         self.pcs, self.symbols, self.depths = [], [], []
         stack = []

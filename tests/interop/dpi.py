@@ -86,7 +86,7 @@ class Bench:
             file.write(program.elf())
         with open(pcs, "w", encoding="ascii") as file:
             file.writelines(f"{pc:#x}\n" for pc in program.walk(seed, LENGTH))
-        done = run(NTRACE, "encode", "-e", elf, "--pc", pcs, "--output", "ingress")
+        done = run(NTRACE, "encode", "-e", elf, "--pc", pcs, "--show", "ingress")
         assert done.returncode == 0, done.stdout
         with open(blocks, "w", encoding="ascii") as file:
             file.write(halts(done.stdout))

@@ -56,7 +56,7 @@ def content(name):
 
 def there_and_back(name, *extra):
     status, _, messages = convert("--to", name, *extra, trace_file(), "-o", path("there"))
-    back = convert("--from", name, *extra, path("there"))
+    back = convert("--input-format", name, *extra, path("there"))
     check(status == 0 and back[0] == 0 and back[1] == random_trace(1), messages + back[2])
 
 
@@ -68,15 +68,15 @@ for each_name in LINES:
 
 @case("ram there and back with the options that it prints")
 def ram():
-    _, _, messages = convert("--to", "ram", "--limit", "0xffc", trace_file(), "-o", path("there"))
-    back = convert("--from", "ram", *messages.split("buffer is")[-1].split(), path("there"))
+    _, _, messages = convert("--to", "ram", "--ram-limit", "0xffc", trace_file(), "-o", path("there"))
+    back = convert("--input-format", "ram", *messages.split("buffer is")[-1].split(), path("there"))
     check(back[0] == 0 and back[1] == random_trace(1), messages + back[2])
 
 
 @case("a wrapped buffer begins with a message")
 def wrapped():
-    convert("--to", "ram", "--limit", "0xfc", trace_file(), "-o", path("there"))
-    status, got, messages = convert("--from", "ram", "--wp", 0x41, path("there"))
+    convert("--to", "ram", "--ram-limit", "0xfc", trace_file(), "-o", path("there"))
+    status, got, messages = convert("--input-format", "ram", "--ram-wp", 0x41, path("there"))
     check(status == 0 and got and random_trace(1).count(got[:20]) <= 1, messages)
 
 
@@ -101,15 +101,15 @@ def sigrok(name, *output):
 
 def sigrok_vcd(name):
     said = sigrok(name, "-O", "vcd", "-o", path("sigrok.vcd"))
-    status, got, messages = convert("--from", name, "--vcd", path("sigrok.vcd"))
+    status, got, messages = convert("--input-format", name, "--vcd", path("sigrok.vcd"))
     check(status == 0 and got == random_trace(1), said + messages)
 
 
 def sigrok_samples(name):
     said = sigrok(name, "-O", "binary", "-o", path("samples.bin"))
     pins, clocked = 1 if name.startswith("swt") else int(name[3:]), name.startswith("pib")
-    order = ["--clock", 0, "--data", ",".join(str(1 + pin) for pin in range(pins))] if clocked else []
-    status, got, messages = convert("--from", name, "--samples", pins + clocked, *order, path("samples.bin"))
+    order = ["--clock-wire", 0, "--data-wires", ",".join(str(1 + pin) for pin in range(pins))] if clocked else []
+    status, got, messages = convert("--input-format", name, "--samples", pins + clocked, *order, path("samples.bin"))
     check(status == 0 and got == random_trace(1), said + messages)
 
 
@@ -120,42 +120,42 @@ for each_name in LINES:
 
 def both(name):
     """The traces of two IDs in one stream."""
-    convert("--to", name, "--ids", "0x21,5", trace_file(2), trace_file(3), "-o", path("both"))
+    convert("--to", name, "--trace-ids", "0x21,5", trace_file(2), trace_file(3), "-o", path("both"))
     return path("both")
 
 
 @case("atb: one ID of two", "atb")
 @case("coresight: one ID of two", "coresight")
 def one_of_two(name):
-    equal(convert("--from", name, "--id", 5, both(name))[1], random_trace(3), "bytes")
+    equal(convert("--input-format", name, "--trace-id", 5, both(name))[1], random_trace(3), "bytes")
 
 
 @case("atb: several IDs into one stream are refused", "atb")
 @case("coresight: several IDs into one stream are refused", "coresight")
 def several_into_one(name):
-    status, _, messages = convert("--from", name, both(name))
+    status, _, messages = convert("--input-format", name, both(name))
     check(status == 2 and "(0x21, 0x05)" in messages, f"{status} {messages}")
 
 
 @case("atb: a file for each ID", "atb")
 @case("coresight: a file for each ID", "coresight")
 def file_for_each(name):
-    status, _, messages = convert("--from", name, both(name), "-o", path("hart-%.nex"))
+    status, _, messages = convert("--input-format", name, both(name), "-o", path("hart-%.nex"))
     check(status == 0 and [content(f"hart-{i}.nex") for i in ("0x21", "0x05")] == [random_trace(2), random_trace(3)], messages)
 
 
 @case("atb: to CoreSight frames, IDs kept", "atb", "coresight")
 @case("coresight: to ATB, IDs kept", "coresight", "atb")
 def ids_kept(name, other):
-    convert("--from", name, "--to", other, both(name), "-o", path("other"))
-    _, got, messages = convert("--from", other, "--id", 0x21, path("other"))
+    convert("--input-format", name, "--to", other, both(name), "-o", path("other"))
+    _, got, messages = convert("--input-format", other, "--trace-id", 0x21, path("other"))
     check(got == random_trace(2), messages)
 
 
 @case("calibration is reported")
 def calibration():
     convert("--to", "pib4", "--calibrate", 5, trace_file(), "-o", path("pins"))
-    status, got, said = convert("--from", "pib4", path("pins"))
+    status, got, said = convert("--input-format", "pib4", path("pins"))
     check(status == 0 and "end of 5 calibration patterns" in said and got == random_trace(1), said)
 
 
@@ -164,16 +164,16 @@ def damage():
     convert("--to", "pib4", "--calibrate", 5, trace_file(), "-o", path("pins"))
     data = bytearray(content("pins"))
     data[300:330] = bytes([0xAA]) * 30
-    status, _, said = convert("--from", "pib4", path("damaged", bytes(data)))
+    status, _, said = convert("--input-format", "pib4", path("damaged", bytes(data)))
     check(status == 1 and "alignment lost: reserved MSEO code 10" in said, said)
 
 
-REFUSALS = [("an unknown transport lists the known ones", ["--from", "pib3"], 2, "swt-manchester"),
-            ("ram wants its write pointer", ["--from", "ram"], 2, "--wp"),
-            ("a window that contradicts itself", ["--from", "ram", "--limit", 8, "--wp", 16], 2, "start <= wp <= limit"),
-            ("a trace is no VCD", ["--from", "pib1", "--vcd"], 2, "not a VCD file"),
+REFUSALS = [("an unknown transport lists the known ones", ["--input-format", "pib3"], 2, "swt-manchester"),
+            ("ram wants its write pointer", ["--input-format", "ram"], 2, "--ram-wp"),
+            ("a window that contradicts itself", ["--input-format", "ram", "--ram-limit", 8, "--ram-wp", 16], 2, "start <= wp <= limit"),
+            ("a trace is no VCD", ["--input-format", "pib1", "--vcd"], 2, "not a VCD file"),
             ("bytes have no pins", ["--vcd"], 2, "has no pins"),
-            ("no frame synchronization", ["--from", "coresight", "--cut"], 1, "no alignment found")]
+            ("no frame synchronization", ["--input-format", "coresight", "--cut"], 1, "no alignment found")]
 
 
 def refused(arguments, expected, words):

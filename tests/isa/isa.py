@@ -46,7 +46,7 @@ DECODED = {
 for each_name, (each_given, each_list) in DECODED.items():
     @case(each_name)
     def decoded(given=each_given, listed=each_list):
-        equal(run("decode", *given, "--output", "pc").out, text(listed), "program counters")
+        equal(run("decode", *given, "--show", "pc").out, text(listed), "program counters")
 
 
 # name: the input and its program, the list
@@ -61,7 +61,7 @@ for each_name, (each_given, each_reading, each_list) in ENCODED.items():
     def encoded(given=each_given, reading=each_reading, listed=each_list):
         stream = write("encoded.nex", run("encode", *given).bytes)
         check("BTYPE=3" not in run("dump", stream).out and "BTYPE=1" not in run("dump", stream).out, run("dump", stream).out)
-        equal(run("decode", stream, *reading, "--output", "pc").out, text(listed), "program counters")
+        equal(run("decode", stream, *reading, "--show", "pc").out, text(listed), "program counters")
 
 
 @case("Spike's log of Zcmp and Zcmt code with its program: the messages of the list of program counters")
@@ -78,7 +78,7 @@ def sign_extended():
     equal(run("encode", "-e", elf, "--pc", listed).bytes, wanted, "of the list")
     equal(run("encode", "-e", elf, "--spike-log", log).bytes, wanted, "of the log")
     equal(run("encode", "--spike-log", log, "--xlen", "32").bytes, wanted, "of the log alone")
-    matches("same: 16 instructions", run("diff", "--pc", "rv32-sign-extended-pcs.want.nex", listed, "-e", elf).out, "diff")
+    matches("same: 16 instructions", run("diff", "--pc-list", "rv32-sign-extended-pcs.want.nex", listed, "-e", elf).out, "diff")
     matches("line 1: expected --xlen or a program", run("encode", "--spike-log", log, status=2).err, "a log of which the width is not known")
     matches("line 1: expected an address of 32 bits, found '0x180000000'", run("encode", "-e", elf, "--pc", "-", status=2, stdin=b"0x180000000\n").err, "a longer address")
 
@@ -88,11 +88,11 @@ def no_table():
     with open(os.path.join(FILES, "zcmt-stripped.stripped.elf"), "rb") as file:
         data = file.read().replace(b".riscv.jvt\0", b".riscv.xxx\0")
     elf = write("no-table.elf", data)
-    found = run("decode", "zcmt-stripped.t.nex", "-e", elf, "--output", "pc", status=1)
+    found = run("decode", "zcmt-stripped.t.nex", "-e", elf, "--show", "pc", status=1)
     matches("the jump table of CM.JT and CM.JALT is not known", found.err, "the reason")
     table = re.search(r"\.riscv\.jvt\s+\w+\s+([0-9a-f]+)", subprocess.run(["riscv64-linux-gnu-readelf", "-SW", "zcmt-stripped.stripped.elf"], cwd=FILES,
                                                                         capture_output=True, text=True, check=True).stdout)[1]
-    equal(run("decode", "zcmt-stripped.t.nex", "-e", f"{elf}:jvt=0x{table}", "--output", "pc").out, text("zcmt-stripped.want.pcs"), "with :jvt=")
+    equal(run("decode", "zcmt-stripped.t.nex", "-e", f"{elf}:jvt=0x{table}", "--show", "pc").out, text("zcmt-stripped.want.pcs"), "with :jvt=")
 
 
 @case("programs for RV32 under a kernel for RV64 are bound to their mode; else they are refused, with what to do")
@@ -104,7 +104,7 @@ IndirectBranch BTYPE=0 ICNT=3 UADDR=0x40008000
 Ownership PROCESS=0x2
 ProgTraceCorrelation EVCODE=4 CDF=1 ICNT=3 HIST=0x1
 """).bytes)
-    found = run("decode", stream, "-e", kernel, "-e", user + ":prv=U", "--implicit-return", "full", "--output", "pc", status=None)
+    found = run("decode", stream, "-e", kernel, "-e", user + ":prv=U", "--implicit-return", "full", "--show", "pc", status=None)
     equal(found.out.split()[:2], ["0x80000000", "0x80000002"], f"the kernel: {found.err}")
     equal(found.out.split()[2:4], ["0x10000", "0x10002"], f"C.JAL of RV32: {found.out} {found.err}")
     check("0x10006" in found.out, "the function that C.JAL calls")
@@ -137,7 +137,7 @@ for each_name in "popret", "jalt-popret":
             started = Run("run", "-q", "--machine", "virt", "--qemu", qemu, "--cpu", CPU, *options, "--for", "2000", "-o", bundle, elf, status=None)
             if "built with -Dqemu-plugin" in started.err:
                 skip("build-feature")
-            found = Run("decode", bundle, "--output", "pc").out.split()[:len(expected)]
+            found = Run("decode", bundle, "--show", "pc").out.split()[:len(expected)]
             equal(found, expected[:len(found)], f"{options}")
             check(len(found) > 30, f"{options}: {len(found)} instructions")
 

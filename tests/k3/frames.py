@@ -39,7 +39,7 @@ def programs():
 
 
 def decode(*arguments, status=0):
-    run = Run("decode", *arguments, "--output", "pc", status=status, env={"HOME": scratch()})
+    run = Run("decode", *arguments, "--show", "pc", status=status, env={"HOME": scratch()})
     return [int(line.split()[-1], 16) for line in run.lines()], run.err
 
 
@@ -138,10 +138,10 @@ def _():
     both("memory", "_wrapped", "--ram-registers", write("mgmt.txt", "".join(lines).encode()), status=1, path=alone())
 
 
-@case("convert --from tmc: the messages of each hart in files")
+@case("convert --input-format tmc: the messages of each hart in files")
 def _():
     out = os.path.join(scratch(), "id-%.nex")
-    Run("convert", "--from", "tmc", sample("etr_mem_1M.bin"), "-o", out)
+    Run("convert", "--input-format", "tmc", sample("etr_mem_1M.bin"), "-o", out)
     for hart, identity in HARTS.items():
         with open(out.replace("%", f"0x{identity:02x}"), "rb") as file:
             equal(messages(file.read()), messages(stored(f"hart{hart}.nex")), f"messages of hart {hart}")
@@ -150,7 +150,7 @@ def _():
 @case("registers that contradict each other are refused")
 def _():
     r = registers()
-    base = ["dump", alone(), "--from", "tmc"]
+    base = ["dump", alone(), "--input-format", "tmc"]
     for options, expected in (
         ([], "where do the data end"),
         (["--ram-write-pointer", 16], "has the buffer wrapped"),
@@ -268,8 +268,8 @@ def _():
 
 @case("--from decides where the stream is, or where the selection begins")
 def _():
-    whole = Run("dump", sample("frames.cs"), "--from", "coresight", "--src-bits", 12).lines()
-    part = Run("dump", sample("frames.cs"), "--from", "coresight", "--from", "20", "--to", "29", "--src-bits", 12).lines()
+    whole = Run("dump", sample("frames.cs"), "--input-format", "coresight", "--src-bits", 12).lines()
+    part = Run("dump", sample("frames.cs"), "--input-format", "coresight", "--from", "20", "--until", "29", "--src-bits", 12).lines()
     equal(part[-10:], [line for line in whole if line in part[-10:]][:10], "messages 20 to 29")
     matches("expected N or #N", Run("dump", sample("frames.cs"), "--from", "elsewhere", status=2).err, "error")
 

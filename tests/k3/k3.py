@@ -17,7 +17,7 @@ SYSROOT = ["--sysroot", "sysroot"]
 
 
 def decode(*arguments, status=0):
-    return Run("decode", *arguments, "--output", "pc", status=status, cwd=samples(), env={"HOME": scratch()})
+    return Run("decode", *arguments, "--show", "pc", status=status, cwd=samples(), env={"HOME": scratch()})
 
 
 def exact(name, *arguments, status=0):

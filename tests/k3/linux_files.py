@@ -110,7 +110,7 @@ FOUND = {"encoder1/enable_source": "0\n", "encoder5/enable_source": "0\n", "tmc_
 
 
 def exact(bundle, name, hart, status=0):
-    found, expected = Run("decode", bundle, "--src", hart, "--output", "pc", status=status).bytes, truth(name)
+    found, expected = Run("decode", bundle, "--src", hart, "--show", "pc", status=status).bytes, truth(name)
     different = next((i for i, (a, b) in enumerate(zip(found.split(), expected.split())) if a != b), "none")
     check(found == expected, f"hart {hart}: {len(found.split())} program counters, expected {len(expected.split())}, first difference {different}")
 
@@ -210,10 +210,10 @@ def _():
     run, bundle = tree.capture("--all", "--for", "10ms", status=1)
     matches("1 threads of the trace have ended before their mappings were read", run.err, "threads")
     matches("/proc/kallsyms has no addresses.*give -e vmlinux", run.err, "kernel")
-    check(len(Run("decode", bundle, "--src", 5, "--output", "pc", status=1).lines()) > 1000, "what is there")
+    check(len(Run("decode", bundle, "--src", 5, "--show", "pc", status=1).lines()) > 1000, "what is there")
     shutil.copy(os.path.join(samples(), "sysroot/usr/bin/progB"), os.path.join(scratch(), "progB"))
     _run, bundle = tree.capture("--all", "--for", "10ms", "-e", os.path.join(samples(), "sysroot/boot/vmlinux"), status=1)
-    check(len(Run("decode", bundle, "--src", 1, "--output", "pc", status=None).lines()) > 10000, "with a kernel that was given")
+    check(len(Run("decode", bundle, "--src", 1, "--show", "pc", status=None).lines()) > 10000, "with a kernel that was given")
 
 
 @case("a program is traced from its first instruction to its end; its threads and status are kept")

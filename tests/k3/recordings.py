@@ -66,7 +66,7 @@ def recorded(harts, width=12, threads=None, cuts=(), **more):
 
 
 def decode(path, *options, status=0):
-    run = Run("decode", path, "--sysroot", "sysroot", "--output", "pc", *options, status=status, cwd=samples(), env={"HOME": scratch()})
+    run = Run("decode", path, "--sysroot", "sysroot", "--show", "pc", *options, status=status, cwd=samples(), env={"HOME": scratch()})
     return run.lines(), run.err
 
 

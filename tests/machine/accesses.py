@@ -36,7 +36,7 @@ def trace(bits, name, *options, qemu=(), status=0):
 
 
 def events(bundle, src=0):
-    done = subprocess.run([harness.NTRACE, "decode", bundle, "--output", "event", "--format", "jsonl", "--src", str(src)],
+    done = subprocess.run([harness.NTRACE, "decode", bundle, "--show", "event", "--format", "jsonl", "--src", str(src)],
                           stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, timeout=120)
     equal(done.returncode, 0, f"status of decode; {done.stderr[-300:]}")
     return [json.loads(line) for line in done.stdout.splitlines()]
@@ -101,10 +101,10 @@ def refused():
     check("'nowhere': no object with this name and a size in the ELF files of the machine" in said, said)
 
 
-@case("--data cannot be combined with --system")
+@case("--data cannot be combined with --topology")
 def no_system():
-    _, said = trace(64, "accesses", "--data", "--system", "/nowhere.json", status=2)
-    check("nowhere.json" in said or "--data cannot be combined with --system" in said, said)
+    _, said = trace(64, "accesses", "--data", "--topology", "/nowhere.json", status=2)
+    check("nowhere.json" in said or "--data cannot be combined with --topology" in said, said)
 
 
 # ---- beside a plugin

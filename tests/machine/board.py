@@ -92,7 +92,7 @@ class Machine:
         self.bits, self.list = bits, os.path.join(scratch(), "truth.txt")
         self.elf = firmware(bits, source)
         self.topology = write("machine.json", (text % bits).encode())
-        self.board = boards.Process("timeout", "--foreground", "-s", "INT", "200", harness.NTRACE, "board", self.topology, "--gdb", "0", *options, "--machine",
+        self.board = boards.Process("timeout", "--foreground", "-s", "INT", "200", harness.NTRACE, "board", self.topology, "--gdb-port", "0", *options, "--machine",
                                     "virt", "--qemu", f"{QEMU}/qemu-system-riscv{bits}", self.elf, "--", "-plugin",
                                     f"{PLUGIN},out={scratch()}/count.txt,list={self.list}")
 
@@ -156,7 +156,7 @@ def exact(machine):
     bundle, shown, last = trace(machine)
     matches(r"Breakpoint \d, .*work", shown, "breakpoint")
     matches("words of trace", shown, "script")
-    run = Run("decode", bundle, "--output", "pc", status=None)
+    run = Run("decode", bundle, "--show", "pc", status=None)
     found, truth = run.lines(), machine.truth()
     first = truth.index(f"{symbol(machine.elf, '_start'):#x}")
     expected = truth[first:truth.index(f"{last:#x}", first)]
@@ -277,7 +277,7 @@ def itself():
         size = int.from_bytes(data[:4], "little")
         check(100 < size < 8000, f"{size} bytes of trace; {shown}")
         matches("wrong 7", shown, "a load of 8 bits, which has no effect")
-        run = Run("decode", write("self.nex", data[4:4 + size]), "-e", machine.elf, "--output", "pc", "--xlen", str(bits), status=None)
+        run = Run("decode", write("self.nex", data[4:4 + size]), "-e", machine.elf, "--show", "pc", "--xlen", str(bits), status=None)
         first = truth.index(f"{begin:#x}") + 1
         expected = truth[first:truth.index(f"{over:#x}") + 1]
         check(len(expected) > 400, f"{len(expected)} instructions")
@@ -294,7 +294,7 @@ def itself():
 @case("OpenOCD captures while the machine runs under GDB: the bundle has what the program executes")
 def openocd():
     elf, _pc, pcs = boards.program()
-    with boards.Board("--gdb", "0", "--machine", "virt", "--qemu", f"{need_qemu()}/qemu-system-riscv64", elf) as board:
+    with boards.Board("--gdb-port", "0", "--machine", "virt", "--qemu", f"{need_qemu()}/qemu-system-riscv64", elf) as board:
         gdb = subprocess.Popen([need("gdb-multiarch"), "-nx", "-batch", "-ex",
                                 f"target remote 127.0.0.1:{board.front}", "-ex", "continue", elf], stdout=subprocess.DEVNULL,
                                stderr=subprocess.DEVNULL)
@@ -303,9 +303,9 @@ def openocd():
             place = f"127.0.0.1:{board.port}"
             until(lambda: board.ask("board.cpu arp_poll; board.cpu curstate") == "running", "a hart that runs")
             Run("capture", "-o", bundle, "-e", elf, "-t", boards.topology(), "--openocd", place, "--for", "200ms", status=1)
-            boards.follows(Run("decode", bundle, "--output", "pc", status=None).lines(), pcs[1:])
+            boards.follows(Run("decode", bundle, "--show", "pc", status=None).lines(), pcs[1:])
             Run("capture", "-o", bundle, "-e", elf, "-t", boards.topology(), "--openocd", place, "--until-full", status=1)
-            boards.follows(Run("decode", bundle, "--output", "pc", status=None).lines(), pcs[1:])
+            boards.follows(Run("decode", bundle, "--show", "pc", status=None).lines(), pcs[1:])
         finally:
             gdb.kill()
             gdb.wait()
@@ -354,7 +354,7 @@ def debug_by_jtag(board, elf, pcs):
               status=None)
     equal(run.status, 0, run.err)
     equal(wait_halted(board), call, "a breakpoint while trace runs")
-    traced = Run("decode", bundle, "--output", "pc", status=None).lines()
+    traced = Run("decode", bundle, "--show", "pc", status=None).lines()
     equal([one for one in traced if int(one, 16) >= 0x80000000], [f"{pc:#x}" for pc in pcs[:25]], "instructions up to the breakpoint")
 
 
@@ -370,7 +370,7 @@ def joined():
     elf, _pc, pcs = boards.program()
     need_qemu()
     place = f"127.0.0.1:{boards.free_port()}"
-    with boards.Board("--machine", "virt", "--qemu", place, joins=(f"{QEMU}/qemu-system-riscv64", elf)) as board:
+    with boards.Board("--machine", "virt", "--target", place, joins=(f"{QEMU}/qemu-system-riscv64", elf)) as board:
         debug_by_jtag(board, elf, pcs)
 
 

@@ -53,7 +53,7 @@ def truth():
 
 def instructions(bundle, *more):
     """Address and mode of each one, and further members."""
-    text = output(harness.NTRACE, "decode", bundle, "--output", "insn", "--format", "jsonl")
+    text = output(harness.NTRACE, "decode", bundle, "--show", "insn", "--format", "jsonl")
     return [" ".join([e["address"], e["prv"], *(e.get(name, "-") for name in more)]) for e in map(json.loads, text.splitlines())]
 
 
@@ -77,7 +77,7 @@ for word, chosen in OPTIONS.items():
 @case("exceptions and interrupts: as many as in QEMU's log, which go to M, HS and VS mode")
 def traps():
     taken = truth()[1]
-    found = dict(line.split() for line in output(harness.NTRACE, "decode", run("--repeatable", given=ONE), "--output", "count").splitlines())
+    found = dict(line.split() for line in output(harness.NTRACE, "decode", run("--repeatable", given=ONE), "--show", "count").splitlines())
     equal(int(found["interrupts"]), sum(is_interrupt for is_interrupt, _, _ in taken), "interrupts")
     equal(int(found["exceptions"]), sum(not is_interrupt for is_interrupt, _, _ in taken), "exceptions")
     equal({cause for is_interrupt, cause, _ in taken if is_interrupt}, {5, 6, 7}, "timer interrupts of HS, VS and M mode")
@@ -104,16 +104,16 @@ def topology(sram):
     return path
 
 
-@case("--system: every instruction, though the guests have other code at the same addresses")
+@case("--topology: every instruction, though the guests have other code at the same addresses")
 def through_system():
-    beside_truth("--repeatable", "--system", topology(1 << 20))
+    beside_truth("--repeatable", "--topology", topology(1 << 20))
 
 
-@case("--system, a sink that has wrapped: the last instructions, with the code that was valid then")
+@case("--topology, a sink that has wrapped: the last instructions, with the code that was valid then")
 def wrapped():
     listed = os.path.join(scratch(), "listed.txt")
-    bundle = run("--repeatable", "--system", topology(2048), given=["-plugin", f"{PLUGIN},out={listed}.hashes,list={listed}"])
-    done = subprocess.run([harness.NTRACE, "decode", bundle, "--output", "insn", "--format", "jsonl"], stdout=subprocess.PIPE,
+    bundle = run("--repeatable", "--topology", topology(2048), given=["-plugin", f"{PLUGIN},out={listed}.hashes,list={listed}"])
+    done = subprocess.run([harness.NTRACE, "decode", bundle, "--show", "insn", "--format", "jsonl"], stdout=subprocess.PIPE,
                           stderr=subprocess.DEVNULL, text=True, timeout=120, check=False)
     found = [f"{e['address']} {e['prv']}" for e in map(json.loads, done.stdout.splitlines())]
     with open(listed, encoding="utf-8") as file:
@@ -150,7 +150,7 @@ def named(line):
 def without_guests():
     bundle = os.path.join(scratch(), "modes.ntrace")
     output(harness.NTRACE, "run", "--machine", "virt", "--qemu", qemu(), "-o", bundle, os.path.join(os.path.dirname(PROGRAM), "modes-64"))
-    contexts = [e for e in map(json.loads, output(harness.NTRACE, "decode", "--output", "event", "--format", "jsonl", bundle).splitlines())
+    contexts = [e for e in map(json.loads, output(harness.NTRACE, "decode", "--show", "event", "--format", "jsonl", bundle).splitlines())
                 if e["kind"] == "context"]
     check(len(contexts) > 50 and not any("hcontext" in e for e in contexts), f"{len(contexts)} contexts")
 
@@ -189,7 +189,7 @@ def interrupts_off():
     bundle = run("--repeatable", given=["-plugin", f"{PLUGIN},out={os.path.join(scratch(), 'truth.txt')},off={listed}", *ONE])
     with open(listed, encoding="utf-8") as file:
         expected = [int(line.split()[0]) for line in file][1:]  # what is off before the first instruction that switches it is not known
-    rows = map(json.loads, output(harness.NTRACE, "syscalls", "--format", "jsonl", bundle).splitlines())
+    rows = map(json.loads, output(harness.NTRACE, "profile", "--by", "syscall", "--format", "jsonl", bundle).splitlines())
     found = next(row for row in rows if row.get("name") == "interrupts of S-mode")
     equal([s["instructions"] for s in found["longest"]], sorted(expected, reverse=True)[:5], "the longest ones")
     equal((found["count"], found["instructions"]["sum"]), (len(expected), sum(expected)), "number and sum")

@@ -83,7 +83,7 @@ def whole_system():
     topology = os.path.join(scratch(), "wide.json")
     with open(topology, "w", encoding="utf-8") as file:
         file.write(WIDE)
-    exact(linux_guest.boot, "--repeatable", "--system", topology)
+    exact(linux_guest.boot, "--repeatable", "--topology", topology)
 
 
 # The buffers overflow: the funnel takes a byte for each 64 instructions.
@@ -99,7 +99,7 @@ def overflow():
     topology, listed, counted = (os.path.join(scratch(), name) for name in ("slow.json", "listed.txt", "counted.txt"))
     with open(topology, "w", encoding="utf-8") as file:
         file.write(SLOW)
-    bundle, _ = linux_guest.boot("--system", topology, "--repeatable", "--for", str(BEGINNING),
+    bundle, _ = linux_guest.boot("--topology", topology, "--repeatable", "--for", str(BEGINNING),
                                  qemu=["-plugin", f"{PLUGIN},out={counted},list={listed},modes=2"])
     with open(listed, encoding="utf-8") as file:
         expected = file.read().splitlines()

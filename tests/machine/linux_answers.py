@@ -56,7 +56,7 @@ def interrupts(name):
 
 
 def rows(kind):
-    return {row["function"]: row for row in jsonl("syscalls") if row["kind"] == kind}
+    return {row["function"]: row for row in jsonl("profile", "--by", "syscall") if row["kind"] == kind}
 
 
 @case("interrupts: as many as in /proc/interrupts, by name")
@@ -70,13 +70,13 @@ def count_interrupts():
 
 @case("context switches: as many as in /proc/stat")
 def switches():
-    total = next(row for row in jsonl("syscalls") if row["kind"] == "total")
+    total = next(row for row in jsonl("profile", "--by", "syscall") if row["kind"] == "total")
     equal(total["switches"], int(re.search(r"(?m)^ctxt (\d+)", guest()[1])[1]), "switches")
 
 
 @case("system calls: as many as a tracer in the guest has counted")
 def system_calls():
-    found = {row["name"]: row["count"] for row in jsonl("syscalls") if row["kind"] == "system call"}
+    found = {row["name"]: row["count"] for row in jsonl("profile", "--by", "syscall") if row["kind"] == "system call"}
     macros = subprocess.run([linux_guest.COMPILER, "-E", "-dM", "-xc", "-"], input="#include <asm/unistd.h>", stdout=subprocess.PIPE, text=True,
                             check=True).stdout
     values = dict(re.findall(r"(?m)^#define (__NR\w+) (\w+)$", macros))
@@ -174,7 +174,7 @@ def addresses_of_kernel():
 
 @case("time without interrupts: where it ends has a name, also when it ends in another mode")
 def ends_of_stretches():
-    rows = {row["name"]: row["longest"] for row in jsonl("syscalls") if row["kind"] == "off"}
+    rows = {row["name"]: row["longest"] for row in jsonl("profile", "--by", "syscall") if row["kind"] == "off"}
     ends = [stretch for stretch in rows["interrupts of M-mode"] if int(stretch["to"], 16) >= 0xFFFFFFFF80000000]
     check(len(ends) > 2, f"SBI calls of the kernel: {rows}")
     with open(os.path.join(guest()[0], "images", "kallsyms"), encoding="utf-8") as file:
@@ -189,7 +189,7 @@ def ends_of_stretches():
 def stretches():
     document = json.loads(output(harness.NTRACE, "timeline", "--to", "json", guest()[0]))
     found = {row["name"]: row["longest"] for row in document["off"]}
-    expected = {row["name"]: row["longest"][0]["instructions"] for row in jsonl("syscalls") if row["kind"] == "off"}
+    expected = {row["name"]: row["longest"][0]["instructions"] for row in jsonl("profile", "--by", "syscall") if row["kind"] == "off"}
     check(len(expected) > 1, f"stretches: {expected}")
     equal(found, expected, "instructions")
 
@@ -226,9 +226,9 @@ SHARE = 1 / 4 if linux_guest.SUITE == "trixie" else 1
 
 @case(f"--filter interrupt: as many interrupts as in the whole trace, in less than {SHARE} of the instructions")
 def interrupts_only():
-    text = output(harness.NTRACE, "decode", "--output", "count", filtered("interrupt", "interrupts"))
+    text = output(harness.NTRACE, "decode", "--show", "count", filtered("interrupt", "interrupts"))
     found = {name: int(value) for name, value in map(str.split, text.splitlines())}
-    everything = dict(map(str.split, output(harness.NTRACE, "decode", "--output", "count", guest()[0]).splitlines()))
+    everything = dict(map(str.split, output(harness.NTRACE, "decode", "--show", "count", guest()[0]).splitlines()))
     equal(found["interrupts"], int(everything["interrupts"]), "interrupts")
     check(found["instructions"] < SHARE * int(everything["instructions"]), f"{found['instructions']} instructions")
 
@@ -250,7 +250,7 @@ def programs():
 @case("Python and SQLite with shared libraries: no interrupt but those of the kernel's devices, and of the hart itself if the kernel counted some")
 def no_false_interrupts():
     bundle, sent = programs()
-    text = output(harness.NTRACE, "syscalls", "--format", "jsonl", bundle)
+    text = output(harness.NTRACE, "profile", "--by", "syscall", "--format", "jsonl", bundle)
     found = {row["function"]: row["count"] for row in map(json.loads, text.splitlines()) if row["kind"] == "interrupt"}
     own = {"handle_IPI"} if sent else set()
     equal(set(found), {"riscv_timer_interrupt", "serial8250_interrupt"} | own, "interrupts")

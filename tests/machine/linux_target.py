@@ -30,13 +30,13 @@ INIT = """#!/usr/bin/busybox sh
 busybox mount -t proc proc /proc
 busybox mount -t devtmpfs dev /dev
 echo probe begins
-/ntrace probe --keep -t /board.json --mem /dev/mem
+/ntrace probe --read-only -t /board.json --mem /dev/mem
 echo status $?
 /ntrace capture --keep -q -o /x.ntrace -e /bare -t /board.json --mem /dev/mem --for 10ms
 echo capture status $?
-/ntrace decode /x.ntrace --output pc | busybox md5sum
-/ntrace probe --keep -t /nothing.json --mem /dev/mem
-/ntrace probe --keep -t /kernel.json --mem /dev/mem
+/ntrace decode /x.ntrace --show pc | busybox md5sum
+/ntrace probe --read-only -t /nothing.json --mem /dev/mem
+/ntrace probe --read-only -t /kernel.json --mem /dev/mem
 busybox poweroff -f
 """
 
@@ -64,7 +64,7 @@ def recorded():
              for address in range(base, base + size, 4)}
     link.close()
     memory.end()
-    boards.follows(Run("decode", bundle, "--output", "pc", status=None).lines(), pcs)
+    boards.follows(Run("decode", bundle, "--show", "pc", status=None).lines(), pcs)
     return elf, bundle, words
 
 
@@ -100,7 +100,7 @@ def devmem():
     matches(r"te0 at 0x9c000000: .*Impl 0x00010101, Control was 0x[0-9a-f]{7}[2367abef]", console, "probe")
     matches(r"ram at 0x9c001000: ", console, "probe")
     matches(r"capture status 1\n", console, "capture")
-    text = Run("decode", bundle, "--output", "pc", status=None).bytes
+    text = Run("decode", bundle, "--show", "pc", status=None).bytes
     matches(hashlib.md5(text).hexdigest(), console, "the trace that the guest has read")
     with open(path, "rb") as file:
         for control in TE0, SINK:

@@ -49,7 +49,7 @@ def run(bits, name, *options, qemu=(), status=0):
 
 
 def instructions(bundle, src=0, modes=True):
-    done = subprocess.run([harness.NTRACE, "decode", bundle, "--output", "insn", "--format", "jsonl", "--src", str(src)], stdout=subprocess.PIPE,
+    done = subprocess.run([harness.NTRACE, "decode", bundle, "--show", "insn", "--format", "jsonl", "--src", str(src)], stdout=subprocess.PIPE,
                           stderr=subprocess.PIPE, text=True, timeout=120)
     equal(done.returncode, 0, f"status of decode; {done.stderr[-300:]}")
     events = [json.loads(line) for line in done.stdout.splitlines()]
@@ -105,7 +105,7 @@ def scontext():
 def traps():
     _, expected = truth(64, "modes-64")
     bundle = run(64, "modes-64", "--repeatable", qemu=ONE)
-    text = subprocess.run([harness.NTRACE, "decode", bundle, "--output", "count"], stdout=subprocess.PIPE, text=True, check=True).stdout
+    text = subprocess.run([harness.NTRACE, "decode", bundle, "--show", "count"], stdout=subprocess.PIPE, text=True, check=True).stdout
     counts = dict(line.split() for line in text.splitlines())
     equal(int(counts["interrupts"]), sum(is_interrupt for is_interrupt, _, _ in expected), "interrupts")
     equal(int(counts["exceptions"]), sum(not is_interrupt for is_interrupt, _, _ in expected), "exceptions")
@@ -114,7 +114,7 @@ def traps():
 
 def times_of_messages(bundle):
     """For each message: its time, and how many instructions have retired."""
-    text = subprocess.run([harness.NTRACE, "decode", bundle, "--output", "event", "--format", "jsonl"], stdout=subprocess.PIPE, text=True,
+    text = subprocess.run([harness.NTRACE, "decode", bundle, "--show", "event", "--format", "jsonl"], stdout=subprocess.PIPE, text=True,
                           check=True, timeout=120).stdout
     found, count = {}, 0
     for e in map(json.loads, text.splitlines()):
@@ -141,7 +141,7 @@ for width in 64, 32:
 
 
 def counts(bundle, status=0):
-    done = subprocess.run([harness.NTRACE, "decode", bundle, "--output", "count"], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
+    done = subprocess.run([harness.NTRACE, "decode", bundle, "--show", "count"], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
                           timeout=120)
     equal(done.returncode, status, f"status of decode; {done.stderr[-300:]}")
     return {name: int(value) for name, value in (line.split() for line in done.stdout.splitlines())}
@@ -153,7 +153,7 @@ def interrupts_off():
     bundle = run(64, "modes-64", "--repeatable", qemu=[options[0], options[1] + listed, *ONE])
     with open(listed, encoding="utf-8") as file:
         expected = [int(line.split()[0]) for line in file][1:]  # what is off before the first instruction that switches it is not known
-    text = subprocess.run([harness.NTRACE, "syscalls", "--format", "jsonl", bundle], stdout=subprocess.PIPE, text=True, check=True).stdout
+    text = subprocess.run([harness.NTRACE, "profile", "--by", "syscall", "--format", "jsonl", bundle], stdout=subprocess.PIPE, text=True, check=True).stdout
     found = next(row for row in map(json.loads, text.splitlines()) if row.get("name") == "interrupts of S-mode")
     longest = [s["instructions"] for s in found["longest"]]
     equal(longest, sorted(expected, reverse=True)[:5], "the longest ones")
@@ -202,12 +202,12 @@ SLOW = """{"components": [{"name": "te", "type": "encoder", "base": "0x10000000"
 
 WIDE = SLOW.replace('"rate": 1, "rate_cycles": 512', '"rate": 64')
 for word, wanted in {"satp": {0, 1, 2}, "scontext": {0}, "none": set()}.items():
-    @case(f"--system, --context {word}: the address spaces in the Ownership messages are {wanted}")
+    @case(f"--topology, --context {word}: the address spaces in the Ownership messages are {wanted}")
     def system_context(word=word, wanted=wanted):
         topology = os.path.join(scratch(), "wide.json")
         with open(topology, "w", encoding="utf-8") as file:
             file.write(WIDE)
-        bundle = run(64, "modes-64", "--repeatable", "--system", topology, "--context", word, qemu=ONE)
+        bundle = run(64, "modes-64", "--repeatable", "--topology", topology, "--context", word, qemu=ONE)
         text = subprocess.run([harness.NTRACE, "dump", bundle], stdout=subprocess.PIPE, text=True, check=True, timeout=120).stdout
         equal({int(process, 16) >> 5 for process in re.findall(r"Ownership PROCESS=0x(\w+)", text)}, wanted, "contexts")
         if word == "satp":
@@ -216,20 +216,20 @@ for word, wanted in {"satp": {0, 1, 2}, "scontext": {0}, "none": set()}.items():
 
 REFUSED_WITH_SYSTEM = {"--context hcontext": ["--context", "hcontext"], "--best": ["--best"]}
 for word, given in REFUSED_WITH_SYSTEM.items():
-    @case(f"--system, {word}: refused")
+    @case(f"--topology, {word}: refused")
     def system_refuses(given=given):
         topology = os.path.join(scratch(), "wide.json")
         with open(topology, "w", encoding="utf-8") as file:
             file.write(WIDE)
-        run(64, "modes-64", "--system", topology, *given, status=2)
+        run(64, "modes-64", "--topology", topology, *given, status=2)
 
 
-@case("--system: the buffer overflows; what was traced is what was executed, in order")
+@case("--topology: the buffer overflows; what was traced is what was executed, in order")
 def overflow():
     topology = os.path.join(scratch(), "slow.json")
     with open(topology, "w", encoding="utf-8") as file:
         file.write(SLOW)
-    bundle = run(64, "modes-64", "--repeatable", "--system", topology, qemu=ONE)
+    bundle = run(64, "modes-64", "--repeatable", "--topology", topology, qemu=ONE)
     found, expected = parts(bundle), truth(64, "modes-64")[0]
     check(counts(bundle, 1)["gaps"] > 3, f"gaps: {counts(bundle, 1)}")
     in_order(found, expected)
@@ -268,7 +268,7 @@ def patches(width, encoder, funnel):
     topology = os.path.join(scratch(), "two.json")
     with open(topology, "w", encoding="utf-8") as file:
         file.write(TWO_HARTS % (*[f'"xlen": {width}, {encoder}'] * 2, funnel))
-    return ["--harts", "2", "--system", topology], f"patches-{width}"
+    return ["--harts", "2", "--topology", topology], f"patches-{width}"
 
 
 for width in 64, 32:
@@ -375,7 +375,7 @@ def reset_loop():
     text = subprocess.run([harness.NTRACE, "dump", bundle], stdout=subprocess.PIPE, text=True, check=True).stdout
     resets = text.count("ProgTraceSync SYNC=1 ")
     check(resets > 3, "resets")
-    text = subprocess.run([harness.NTRACE, "boot", "--format", "jsonl", bundle], stdout=subprocess.PIPE, text=True, check=True).stdout
+    text = subprocess.run([harness.NTRACE, "profile", "--by", "boot-phase", "--format", "jsonl", bundle], stdout=subprocess.PIPE, text=True, check=True).stdout
     phases = [row for row in map(json.loads, text.splitlines()) if row["table"] == "phase"]
     equal({row["name"] for row in phases}, {"boot ROM and firmware"}, "phases")
     equal(len(phases), resets + 1, "boots")

@@ -15,7 +15,7 @@ def check_same(program, bundle, seen, timeout=120):
 
 def parts(bundle, src=0):
     """Of one source: lists of spans (address, mode, instructions), between which something is missing."""
-    done = subprocess.run([harness.NTRACE, "decode", bundle, "--output", "event", "--format", "jsonl", "--src", str(src)], stdout=subprocess.PIPE,
+    done = subprocess.run([harness.NTRACE, "decode", bundle, "--show", "event", "--format", "jsonl", "--src", str(src)], stdout=subprocess.PIPE,
                           stderr=subprocess.DEVNULL, text=True, timeout=120)
     found, mode = [[]], "M"
     for e in map(json.loads, done.stdout.splitlines()):

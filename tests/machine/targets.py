@@ -33,7 +33,7 @@ def run(bits, machine, firmware, *options, qemu=(), status=0):
 
 
 def addresses(bundle, src=0):
-    done = subprocess.run([harness.NTRACE, "decode", bundle, "--output", "pc", "--src", str(src)], capture_output=True, text=True,
+    done = subprocess.run([harness.NTRACE, "decode", bundle, "--show", "pc", "--src", str(src)], capture_output=True, text=True,
                           timeout=120, check=False)
     check(done.returncode < 2, f"status of decode; {done.stderr[-300:]}")
     return done.stdout.split()

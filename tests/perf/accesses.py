@@ -51,7 +51,7 @@ def run(name, *options, path=None, cpu="rv64,v=true,vlen=256"):
     with open(log, "rb") as file:
         truth = [("write" if store else "read", address, size, low)
                  for address, low, _, _, size, store in struct.iter_unpack("<QQQIHH", file.read())]
-    rows = Run("decode", trace, "--output", "data", "--format", "jsonl").rows()
+    rows = Run("decode", trace, "--show", "data", "--format", "jsonl").rows()
     return truth, [(row["name"], int(row["address"], 16), row["data_size"], int(row["data"], 16)) for row in rows]
 
 
@@ -114,7 +114,7 @@ def _():
     trace = os.path.join(scratch(), "family.ntrace")
     Run("run", "--data-range", "table", "--follow-fork", "-o", trace, "--", program("family", "family.c"))
     found = [[(row["name"], int(row["address"], 16) % 64 // 8, int(row["data"], 16)) for row in
-              Run("decode", bundle, "--output", "data", "--format", "jsonl").rows()]
+              Run("decode", bundle, "--show", "data", "--format", "jsonl").rows()]
              for bundle in [trace] + glob.glob(os.path.join(scratch(), "family.*.ntrace"))]
     first = found[0][0][1]
     found = [[(name, (place - first) % 8, data) for name, place, data in rows] for rows in found]

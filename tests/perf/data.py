@@ -41,7 +41,7 @@ def truth(table):
 
 
 def accesses(trace, *options):
-    rows = Run("decode", trace, "--output", "data", "--format", "jsonl", *options).rows()
+    rows = Run("decode", trace, "--show", "data", "--format", "jsonl", *options).rows()
     return [(row["name"], int(row["address"], 16), int(row["data"], 16)) for row in rows if row["data_size"] == 8]
 
 
@@ -73,7 +73,7 @@ def _():
     equal((row["loads"], row["stores"], row["bytes_loaded"], row["bytes_stored"]),
           (reads, len(expected) - reads, 8 * reads, 8 * (len(expected) - reads)), "table, which is in .bss")
     equal(sum(row["loads"] + row["stores"] for row in rows),
-          len(Run("decode", trace, "--output", "data", "--format", "jsonl").rows()), "every access is in one row")
+          len(Run("decode", trace, "--show", "data", "--format", "jsonl").rows()), "every access is in one row")
 
 
 @case("the flow is the same with and without data")
@@ -83,7 +83,7 @@ def _():
     for name, options in (("with", ("--data",)), ("without", ())):
         trace = os.path.join(scratch(), name + ".ntrace")
         Run("run", *options, "-o", trace, "--", path)
-        pcs.append([line for line in Run("decode", trace, "--output", "pc").lines()])
+        pcs.append([line for line in Run("decode", trace, "--show", "pc").lines()])
     equal(len(pcs[0]) > 40000, True, "instructions")
     tail = 30000  # start-up depends on the environment of the process
     equal(pcs[0][-tail:], pcs[1][-tail:], "program counters")
@@ -93,7 +93,7 @@ def _():
 def _():
     trace = os.path.join(scratch(), "many.ntrace")
     Run("run", "--data", "--sync-mode", "messages", "--sync-max", "2", "-o", trace, "--", program("-static"))
-    equal(Run("decode", trace, "-j", "4", "--output", "event").out, Run("decode", trace, "-j", "1", "--output", "event").out,
+    equal(Run("decode", trace, "-j", "4", "--show", "event").out, Run("decode", trace, "-j", "1", "--show", "event").out,
           "events")
 
 

@@ -42,7 +42,7 @@ def encode(cpu, *options):
 
 def executed(path, root, *options, status=0):
     """(source, address, symbol) of each instruction, and what was said."""
-    run = Run("decode", path, "--output", "insn", "--format", "jsonl", "--sysroot", root, "--image-path", root, *options,
+    run = Run("decode", path, "--show", "insn", "--format", "jsonl", "--sysroot", root, "--image-path", root, *options,
               status=status, env={"HOME": root})
     rows = [(row.get("src", 0), int(row["address"], 16), row.get("symbol", "").split("+")[0]) for row in run.rows()]
     return rows, run.err
@@ -156,7 +156,7 @@ def _():
     path = write("owners.data", recording.bytes())
     rows, said = executed(path, root)
     same(of_source(rows, 0), true_rows(cpu), said)
-    contexts = [row["scontext"] for row in Run("decode", path, "--output", "event", "--sysroot", root, "--image-path", root).rows()
+    contexts = [row["scontext"] for row in Run("decode", path, "--show", "event", "--sysroot", root, "--image-path", root).rows()
                 if row["kind"] == "context"]
     equal(set(contexts), {"0x64", "0xc8"}, "contexts are process ids")
 
@@ -503,7 +503,7 @@ def _():
         os.makedirs(place)
         with open(os.path.join(place, name), "wb") as file:
             file.write(kept_program.elf())
-    run = Run("decode", path, "--output", "pc", env={"HOME": os.path.join(scratch(), "home")})
+    run = Run("decode", path, "--show", "pc", env={"HOME": os.path.join(scratch(), "home")})
     equal([int(line, 16) for line in run.lines()], [row[1] for row in cpu.truth], "~/.debug")
     program.build_id = bytes(20)
     program.write(root)
@@ -543,7 +543,7 @@ def _():
         seed = (seed * 1103515245 + 12345) & 0x7fffffff
         place, value = seed % len(whole), seed >> 8 & 255
         damaged = whole[:place] + (b"" if turn % 3 == 0 else bytes([value]) + whole[place + 1:])
-        Run("decode", write("damaged.data", damaged), "--output", "count", "--sysroot", root, status=None)
+        Run("decode", write("damaged.data", damaged), "--show", "count", "--sysroot", root, status=None)
 
 
 if __name__ == "__main__":

@@ -79,7 +79,7 @@ def _():
     trace = bundle("static")
     path = os.path.join(scratch(), "script.data")
     Run("export", "--to", "perf.data", "--every", "100", trace, "-o", path)
-    pcs = Run("decode", trace, "--output", "pc").lines()
+    pcs = Run("decode", trace, "--show", "pc").lines()
     blocks = perf("script", "-i", path, "-F", "ip,sym,period").strip().split("\n\n")
     equal(len(blocks), -(-len(pcs) // 100), "samples")
     periods = [int(block.split("\n")[0].split()[0]) for block in blocks]
@@ -98,7 +98,7 @@ def _():
     trace = bundle("static")
     path = os.path.join(scratch(), "branches.data")
     Run("export", "--to", "perf.data", "--every", "1000", "--branches", "16", trace, "-o", path)
-    rows = [row for row in Run("decode", trace, "--output", "insn", "--format", "jsonl").rows() if "address" in row]
+    rows = [row for row in Run("decode", trace, "--show", "insn", "--format", "jsonl").rows() if "address" in row]
     addresses = [int(row["address"], 16) for row in rows]
     lines = [line for line in perf("script", "-i", path, "-F", "brstack").splitlines() if "/" in line]
     taken = [(addresses[i], addresses[i + 1]) for i in range(len(addresses) - 1)

@@ -110,7 +110,7 @@ def replaced():
     log, messages = logged_run("replaced", status=7)
     same(decoded(), log.harts[0], "replaced")
     matches("execve", messages, "what `run` says")
-    matches("execve", Run("decode", path_of("live.ntrace"), "--output", "none").err, "what `decode` says")
+    matches("execve", Run("decode", path_of("live.ntrace"), "--show", "none").err, "what `decode` says")
 
 
 limit_files()

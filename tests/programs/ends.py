@@ -108,7 +108,7 @@ def killed_reader():
             os.kill(guest, signal.SIGKILL)
             raise
         left, = glob.glob(path_of("killed.ntrace.*"))
-        found = Run("decode", left, "--output", "count", status=None)
+        found = Run("decode", left, "--show", "count", status=None)
         check(int(found.lines()[0].split()[1]) > 10000, f"{found.out}{found.err}")
         matches("the end of the trace is missing", found.err, "what `decode` says")
         shutil.rmtree(left)
@@ -129,7 +129,7 @@ def killed_ring():
         run.kill()
         run.wait()
     left, = glob.glob(path_of("ring.ntrace.*"))
-    found = Run("decode", left, "--output", "count", status=None)
+    found = Run("decode", left, "--show", "count", status=None)
     counts = dict(line.split()[:2] for line in found.lines())
     check(int(counts["bytes"]) >= 700000 and int(counts["gaps"]) <= 1, f"{found.out}{found.err}")
     matches("its first part was dropped", found.err, "what `decode` says")
@@ -182,7 +182,7 @@ def interrupt():
     check(len(decoded()) > 1000, "the trace is short")
     equal(interrupted([], signal.SIGTERM)[0], 128 + signal.SIGTERM, "exit status, SIGTERM kills")
     equal(interrupted(["on"])[0], 42, "exit status, SIGINT is caught")
-    matches("<on_signal>", Run("decode", path_of("live.ntrace"), "--output", "insn").out, "the handler")
+    matches("<on_signal>", Run("decode", path_of("live.ntrace"), "--show", "insn").out, "the handler")
 
 
 @case("a second SIGINT or SIGTERM kills a program that ignores them; the bundle is complete")
@@ -220,7 +220,7 @@ def file_size():
                                preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_FSIZE, limits))
     equal(status, 2, "exit status")
     matches("trace.nex: File too large; what was written before is in", messages, "what is said")
-    found = Run("decode", path_of("live.ntrace"), "--output", "count", status=None)
+    found = Run("decode", path_of("live.ntrace"), "--show", "count", status=None)
     check(int(found.lines()[0].split()[1]) > 100000, f"{found.out}{found.err}")
     matches("the end of the trace is missing", found.err, "what `decode` says")
 
@@ -262,12 +262,12 @@ def compressed():
     with open(packed, "rb") as stream:  # the stream alone can be decoded, too
         elf = os.path.join(FOLDER, "algorithms")
         small = "--implicit-return", "full", "--sequential-jump"
-        lines = Run("decode", "-", *small, "-e", elf, "--output", "pc", stdin=stream.read()).lines()
+        lines = Run("decode", "-", *small, "-e", elf, "--show", "pc", stdin=stream.read()).lines()
     same([int(line, 16) for line in lines], log.harts[0], "the raw stream")
 
 
 def window(*options):
-    return Run("decode", path_of("live.ntrace"), "--output", "event", *options).out
+    return Run("decode", path_of("live.ntrace"), "--show", "event", *options).out
 
 
 @case("the index: a part of the trace decodes as in the whole trace, also with a missing or damaged index")
@@ -280,10 +280,10 @@ def index():
             break
         equal(done.returncode, 0, f"exit status ({done.stderr})")
         path = path_of("live.ntrace/index")
-        last = Run("decode", path_of("live.ntrace"), "--format", "jsonl", "--output", "event").rows()[-1]
+        last = Run("decode", path_of("live.ntrace"), "--format", "jsonl", "--show", "event").rows()[-1]
         check(not os.path.exists(path), "an index that was not needed")
         places = [("", last["message"]), ("@", last["offset"]), ("t:", last["time"])]
-        windows = [("--from", f"{unit}{size * part // 8}", "--to", f"{unit}{size * part // 8 + 100}")
+        windows = [("--from", f"{unit}{size * part // 8}", "--until", f"{unit}{size * part // 8 + 100}")
                    for unit, size in places for part in range(8)]
         # --strict decodes from the start: the stream has no defects, so the result is the same.
         whole = [window(*part, "--strict") for part in windows]

@@ -75,7 +75,7 @@ def parts():
             same(found, whole[start:end], f"{name} {options}")
     done = subprocess.run(command("family", "--start-at", "work", "--stop-at", "printf", operands=["a", "b"]),
                           capture_output=True, text=True, timeout=60)
-    listed = Run("decode", path_of("live.ntrace"), "--output", "insn").lines()
+    listed = Run("decode", path_of("live.ntrace"), "--show", "insn").lines()
     matches("<work>", next(line for line in listed if not line.startswith("#")), "the first instruction of a symbol")
     check("not reached" not in done.stderr, done.stderr)
     done = subprocess.run(command("family", "--start-at", "nowhere", operands=["a", "b"]), capture_output=True, text=True,
@@ -108,7 +108,7 @@ def timer_by_blocks():
 @case("signals of a timer are interrupts that lead to the handler")
 def timer_events():
     subprocess.run(command("timer"), check=True, timeout=60)
-    rows = Run("decode", path_of("live.ntrace"), "--output", "call").lines()  # not one row for each of a hundred million instructions
+    rows = Run("decode", path_of("live.ntrace"), "--show", "call").lines()  # not one row for each of a hundred million instructions
     ways = [re.match(r" *(?:0x\w+|\?) (interrupt) -> \S+ <on_tick>$|# (sync) .* <on_tick> ", row) for row in rows]
     interrupts, syncs = (sum(way is not None and way[n] is not None for way in ways) for n in (1, 2))
     # When ticks arrive faster than they are handled, the kernel enters one handler directly after another.
@@ -119,7 +119,7 @@ def timer_events():
 def senders():
     done = subprocess.run(command("senders"), capture_output=True, text=True, check=True, timeout=60)
     faults, sent = map(int, done.stdout.split())
-    counts = dict(line.split() for line in Run("decode", path_of("live.ntrace"), "--src", 1, "--output", "count").lines())
+    counts = dict(line.split() for line in Run("decode", path_of("live.ntrace"), "--src", 1, "--show", "count").lines())
     equal(int(counts["exceptions"]), faults, "exceptions")
     # A signal that arrives in a system call, or at the start of the thread, is no interrupt of the trace. How many do depends on the machine.
     check(sent // 3 <= int(counts["interrupts"]) <= sent, f"{counts['interrupts']} interrupts, {sent} signals were sent")
@@ -161,7 +161,7 @@ def widened():
 def library():
     log, _ = logged_run("library")
     same(decoded(), log.harts[0], "library")
-    rows = Run("decode", path_of("live.ntrace"), "--output", "insn").out
+    rows = Run("decode", path_of("live.ntrace"), "--show", "insn").out
     matches(r"<cbrt", rows, "the library's symbols")
 
 

@@ -152,9 +152,9 @@ def by_events(bundle, wanted, *options):
 
 
 def by_instructions(bundle, wanted):
-    """First instructions of functions in `decode --output insn`."""
+    """First instructions of functions in `decode --show insn`."""
     calls = {}
-    for name in re.findall(r"(?m)  <([^>+]+)>", Run("decode", bundle, "--output", "insn").out):
+    for name in re.findall(r"(?m)  <([^>+]+)>", Run("decode", bundle, "--show", "insn").out):
         if wanted(name):
             calls[name] = calls.get(name, 0) + 1
     return calls
@@ -170,8 +170,8 @@ CONSUMERS = {
     "sqlite": by_sqlite,
     "callgrind": by_callgrind,
     "decode": by_events,
-    "decode --output call": lambda b, w: by_events(b, w, "--output", "call"),
-    "decode --output insn": by_instructions,
+    "decode --show call": lambda b, w: by_events(b, w, "--show", "call"),
+    "decode --show insn": by_instructions,
 }
 
 

@@ -55,7 +55,7 @@ def run(bundle, *options, more=()):
 
 
 def pcs(bundle):
-    return [int(line, 16) for line in Run("decode", os.path.join(scratch(), bundle), "--output", "pc").lines()]
+    return [int(line, 16) for line in Run("decode", os.path.join(scratch(), bundle), "--show", "pc").lines()]
 
 
 @case("the window opens and closes at the function, wherever it is by then")
@@ -83,7 +83,7 @@ def later():
 @case("all loads and stores of the object")
 def data():
     run("d.ntrace", "--data-range", "shared")
-    rows = Run("decode", os.path.join(scratch(), "d.ntrace"), "--output", "data", "--format", "jsonl").rows()
+    rows = Run("decode", os.path.join(scratch(), "d.ntrace"), "--show", "data", "--format", "jsonl").rows()
     equal(sum(row["name"] == "read" for row in rows), sum(10 + k for k in range(LOADS)), "loads")
     stores = sum(row["name"] == "write" for row in rows)
     check(stores >= sum(10 + k for k in range(LOADS)), f"stores: {stores}")  # those of the dynamic linker, which clears it, may be there

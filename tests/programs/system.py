@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""`ntrace run --system`: programs traced through modelled systems. The content of the sinks must be the execution of the program,
+"""`ntrace run --topology`: programs traced through modelled systems. The content of the sinks must be the execution of the program,
 as far as it fits. tests/programs/truth.py shows that a plain `ntrace run` agrees with QEMU; here it is the yardstick.
 
 usage: system.py NTRACE FOLDER      FOLDER holds the programs that tests/programs/build made
@@ -31,7 +31,7 @@ def through(components, program, *options, status=0):
     """Run a program through a system; the run, and its bundle."""
     topology = write("system.json", json.dumps({"components": components}).encode())
     bundle = os.path.join(scratch(), "s.ntrace")
-    return run(program, bundle, "--system", topology, *options, status=status), bundle
+    return run(program, bundle, "--topology", topology, *options, status=status), bundle
 
 
 def run(program, bundle, *options, status=0):
@@ -46,7 +46,7 @@ def plain(program, status=0):
 
 
 def pcs_of(bundle, *options, status=0):
-    decoded = Run("decode", bundle, "--output", "pc", *options, status=status)
+    decoded = Run("decode", bundle, "--show", "pc", *options, status=status)
     return [int(line, 16) for line in decoded.lines()], decoded.err
 
 
@@ -189,7 +189,7 @@ def several():
     check(len(own_code("threads", pcs_of(bundle, "--src", 1, status=None)[0])) > 1000, "hart 1 is whole")
     check(pcs_of(bundle, "--src", 0, status=None)[0], "hart 0 is there")
     _, bundle = through(system, "threads", "--sink", "b")
-    nothing = Run("decode", bundle, "--output", "pc", "--src", 0)
+    nothing = Run("decode", bundle, "--show", "pc", "--src", 0)
     equal(nothing.lines(), [], "hart 0 is not in b")
     check("nothing is selected by --src 0" in nothing.err, "and this is said")
     check(len(own_code("threads", pcs_of(bundle, "--src", 1)[0])) > 1000, "hart 1 is in b")
@@ -216,7 +216,7 @@ def time():
         with open(os.path.join(bundle, "capture.json")) as file:
             equal(json.load(file)["tick"], tick, "tick")
         instructions = sum(len(pcs_of(bundle, "--src", hart)[0]) for hart in (0, 1))
-        rows = [json.loads(line) for line in Run("decode", bundle, "--output", "event").lines()]
+        rows = [json.loads(line) for line in Run("decode", bundle, "--show", "event").lines()]
         times = [row["time"] for row in rows if row.get("kind") == "sync" and "time" in row]
         check(len(times) > 5 and times == sorted(times), f"times go on: {times[:20]}")
         check(0.9 * instructions < times[-1] << 2 * prescale <= instructions, f"{times[-1]} for {instructions} instructions")
@@ -228,7 +228,7 @@ def refused():
     for components, options, pattern in (
             ([encoder(0, ["ram", "pib"]), ram, pib], [], r"te0: its trace goes to 2 sinks; choose one of them with --sink"),
             ([encoder(0, "ram"), ram], ["--sink", "pib"], r"--sink: expected the name of a sink .* found 'pib'"),
-            ([encoder(0, "ram"), ram], ["--best"], r"--best: not allowed with --system"),
+            ([encoder(0, "ram"), ram], ["--best"], r"--best: not allowed with --topology"),
             ([encoder(0, "ram", xlen=32), ram], [], r'te0: expected "xlen": 64 as in the program, found 32'),
             ([encoder(0, "ram", rat=1), ram], [], r"system.json: components\[0\].rat"),
             ([encoder(0, "ram", set={"trTeInstMode": 5}), ram], [], r"system.json: te0: trTeInstMode rejects the value 5"),
@@ -240,7 +240,7 @@ def refused():
         done, bundle = through(components, "algorithms", *options, status=2)
         matches(pattern, done.err, "message")
         equal(done.out, "", "output of the program")
-    equal(Run("run", "--sink", "a", os.path.join(FOLDER, "bare64"), status=2).err.strip(), "ntrace run: --sink requires --system", "message")
+    equal(Run("run", "--sink", "a", os.path.join(FOLDER, "bare64"), status=2).err.strip(), "ntrace run: --sink requires --topology", "message")
 
 
 @case("code that changes while it runs: each version is in the bundle, and every instruction is decoded")

@@ -68,13 +68,13 @@ def logged_run(name, *options, status=0, singlestep=True, operands=()):
 
 
 def decoded(hart=0, bundle="live.ntrace", status=0):
-    return [int(line, 16) for line in Run("decode", path_of(bundle), "--src", hart, "--output", "pc", status=status).lines()]
+    return [int(line, 16) for line in Run("decode", path_of(bundle), "--src", hart, "--show", "pc", status=status).lines()]
 
 
 def decoded_harts():
     """The same for each hart, by its SRC."""
     harts = collections.defaultdict(list)
-    for line in Run("decode", path_of("live.ntrace"), "--output", "pc", "--format", "csv").lines()[1:]:
+    for line in Run("decode", path_of("live.ntrace"), "--show", "pc", "--format", "csv").lines()[1:]:
         src, address = line.split(",")
         harts[int(src)].append(int(address, 16))
     return harts

@@ -53,7 +53,7 @@ def traced_run(program, bundle, options):
 
 
 def decoded(bundle, hart):
-    done = run([NTRACE, "decode", bundle, "--src", str(hart), "--output", "pc"])
+    done = run([NTRACE, "decode", bundle, "--src", str(hart), "--show", "pc"])
     return [int(line, 16) for line in done.stdout.split()], done.returncode, done.stderr.decode()
 
 

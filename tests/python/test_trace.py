@@ -11,13 +11,13 @@ import pytest
 
 
 def test_count(trace, recorded):
-    rows = dict(line.split() for line in recorded.command("decode", "--output", "count").splitlines())
+    rows = dict(line.split() for line in recorded.command("decode", "--show", "count").splitlines())
     assert {name: int(value) for name, value in rows.items()} == {name: getattr(trace.count(recorded.src), name) for name in rows}
 
 
 def test_pcs(trace, recorded):
     numpy = pytest.importorskip("numpy", reason="numpy")
-    expected = recorded.command("decode", "--output", "pc").split()
+    expected = recorded.command("decode", "--show", "pc").split()
     found = numpy.concatenate(list(trace.pcs(recorded.src)))
     assert len(found) == len(expected)
     assert [hex(pc) for pc in found.tolist()] == expected
@@ -26,7 +26,7 @@ def test_pcs(trace, recorded):
 def test_events(gawk):
     trace = ntrace.open(gawk.stream, elf=gawk.elf, **gawk.params)
     events = list(trace.events())
-    assert [event.json() for event in events] == gawk.command("decode", "--output", "event", "--format", "jsonl").splitlines()
+    assert [event.json() for event in events] == gawk.command("decode", "--show", "event", "--format", "jsonl").splitlines()
     spans = [event for event in events if event.kind == "span"]
     assert sum(event.instructions for event in spans) == trace.count().instructions
     assert events[0].kind == "sync" and events[0].target is None and "sync" in repr(events[0])

@@ -37,7 +37,7 @@ def same(name, stream):
     elf, nex = (os.path.join(folder(), f"{name}.{kind}") for kind in ("elf", "nex"))
     for path in elf, nex:
         subprocess.run([need("zstd"), "-dq", os.path.join(STREAMS, os.path.basename(path) + ".zst"), "-o", path], check=True)
-    found = addresses([NTRACE, "decode", "--output", "pc", "-e", elf, *stream["options"], nex], os.devnull)
+    found = addresses([NTRACE, "decode", "--show", "pc", "-e", elf, *stream["options"], nex], os.devnull)
     options = [ORACLE.get(word, str(MODES.get(word, word))) for word in stream["options"]]
     equal(found, addresses([ORACLE_PROGRAM, *options, elf], nex), "number and hash of the oracle's program counters")
     equal(found[0], stream["instructions"], "instructions that were recorded")

@@ -85,7 +85,7 @@ def compare(command, *arguments):
 def same(folder, encode, decode):
     left_out = "|".join(hex(a) for a in environment_calls(f"{folder}/program.elf")) or "none"
     command = (f'"$1" encode -e "$2"/program.elf --pc "$2"/pc.txt.zst {encode} | '
-               f'"$1" decode - -e "$2"/program.elf --output pc {decode} | '
+               f'"$1" decode - -e "$2"/program.elf --show pc {decode} | '
                'cmp - <(zstd -dc "$2"/pc.txt.zst | grep -vxE "$3")')
     compare(command, NTRACE, folder, left_out)
 

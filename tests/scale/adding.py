@@ -158,11 +158,11 @@ def refused():
 def events():
     first, second = (captures.Capture(NTRACE, scratch(), 510 + i, length=2000) for i in range(2))
     good = partial(first, ["timeline"], "events.part")
-    for command in (["profile"], ["coverage", "--level", "branch"], ["decode", "--output", "event"], ["timeline", "--to", "json"]):
+    for command in (["profile"], ["coverage", "--level", "branch"], ["decode", "--show", "event"], ["timeline", "--to", "json"]):
         equal(combine([good], *command).out, Run(*command, first.path).out, f"{command} of the answer of timeline")
     near = os.path.relpath(first.path)
     equal(combine([good], "report").out, Run("report", near).out, "report of a trace with a relative path")
-    matches("no totals", combine([good], "decode", "--output", "count", status=2).err, "totals")
+    matches("no totals", combine([good], "decode", "--show", "count", status=2).err, "totals")
     matches("one capture only: they cannot be added; counts of code and call trees can", combine([good, partial(second, ["timeline"], "second.part")], "timeline", status=2).err, "two captures")
     matches("different kinds", combine([partial(second, ["profile"], "counts.part"), good], "profile", status=2).err, "kinds")
     size = os.path.getsize(good)
@@ -175,7 +175,7 @@ def events():
 @case("totals of captures are added")
 def totals():
     made = [captures.Capture(NTRACE, scratch(), 520 + i, length=500 + i) for i in range(3)]
-    command, expected = ["decode", "--output", "count", "--format", "csv"], collections.Counter()
+    command, expected = ["decode", "--show", "count", "--format", "csv"], collections.Counter()
     for capture in made:
         for row in csv.DictReader(io.StringIO(Run(*command, capture.path).out)):
             expected[row["name"]] += int(row["value"])
@@ -205,7 +205,7 @@ def options():
     to = path("refused.part")
     with open(stream, "rb") as file:
         matches("file of a trace", Run("profile", "--partial", to, "-", "-e", image, stdin=file.read(), status=2).err, "pipe")
-    for more in (["--from", "2"], ["--src", "0"], ["--to", "3"]):
+    for more in (["--from", "2"], ["--src", "0"], ["--until", "3"]):
         matches("whole capture", Run("flame" if more[0] == "--to" else "profile", "--partial", to, *more, capture.path, status=2).err, str(more))
     matches("one trace", Run("coverage", "--partial", to, capture.path, capture.path, status=2).err, "two traces")
     matches("--mid-stream", Run("decode", "--mid-stream", "--partial", to, capture.path, status=2).err, "decode")

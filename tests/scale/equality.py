@@ -40,8 +40,8 @@ ADDED = [["profile", *words] for words in (
     ["--by", "data"])]
 OF_FUNCTIONS = [["profile", "--callers", "function0", "--callees", "function0"], ["profile", "--annotate=function0"]]  # of random programs
 ADDED += [["coverage", "--level", level] for level in ("object", "line", "branch")] + [["flame", "--per", "hart", "--to", "folded"]]
-ADDED += [["decode", "--output", output] for output in ("span", "call", "count", "event")]
-ADDED += [["syscalls"], ["syscalls", "--format", "jsonl"], ["boot"], ["report"]]
+ADDED += [["decode", "--show", output] for output in ("span", "call", "count", "event")]
+ADDED += [["profile", "--by", "syscall"], ["profile", "--by", "syscall", "--format", "jsonl"], ["profile", "--by", "boot-phase"], ["report"]]
 CHUNKED = [["profile"], ["profile", "--by", "instruction", "--format", "csv"], ["flame", "--per", "context", "--to", "folded"],
            ["export", "--to", "calltree"], ["export", "--to", "callgrind"], ["timeline"],
            ["timeline", "--to", "json"], ["report"]]

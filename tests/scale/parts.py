@@ -116,9 +116,9 @@ def index_file():
     with open(index, encoding="ascii") as file:
         equal(file.read().splitlines()[1:], made.splitlines()[1:], "made for other parameters")
     for output in ("span", "pc", "event", "count"):
-        equal(Run("decode", "--output", output, "--from", "900", "--to", "950", "--index", index, raw, *options).out,
-              Run("decode", "--output", output, "--from", "900", "--to", "950", raw, *options).out, output)
-    part = ["--from", "700", "--to", "@9000"]
+        equal(Run("decode", "--show", output, "--from", "900", "--until", "950", "--index", index, raw, *options).out,
+              Run("decode", "--show", output, "--from", "900", "--until", "950", raw, *options).out, output)
+    part = ["--from", "700", "--until", "@9000"]
     equal(Run(*command, *part, "--index", index, raw, *options).out, Run(*command, *part, raw, *options).out, "profile")
     with open(raw, "ab") as file:
         file.write(b"\xff\xff")
@@ -135,7 +135,7 @@ def index_of_bundle():
     files = parts_of(capture.path, ["profile"], 3, "--index", index)
     equal(Run("combine", *files, "profile").out, Run("profile", capture.path).out, "answer")
     check(not os.path.exists(os.path.join(capture.path, "index")), "no index in the bundle")
-    part = ["--from", "50", "--to", "90"]
+    part = ["--from", "50", "--until", "90"]
     equal(Run("decode", *part, "--index", index, capture.path).out, Run("decode", *part, capture.path).out, "--from")
 
 
@@ -147,7 +147,7 @@ def messages_of(stream):
     return [data[begin:end] for begin, end in zip([0, *ends], ends)]
 
 
-@case("decode --output count begins at the index, and says what it says without")
+@case("decode --show count begins at the index, and says what it says without")
 def counts_of_part():
     program = captures.Program(0, 0x10000)
     sources = [captures.Capture(NTRACE, scratch(), 3103 + src, program=program, length=3000,
@@ -157,8 +157,8 @@ def counts_of_part():
         for messages in itertools.zip_longest(*streams, fillvalue=b""):
             file.write(b"".join(messages))
     trace = [path("many.nex"), "-e", os.path.join(sources[0].path, "images", "program"), "--no-timestamps", "--src-bits", "2"]
-    for part in (["--from", "400", "--to", "490"], ["--from", "@5000", "--to", "@6000"], ["--from", "700"], ["--src", "1", "--from", "500", "--to", "900"]):
-        command = ["decode", "--output", "count", *part, *trace]
+    for part in (["--from", "400", "--until", "490"], ["--from", "@5000", "--until", "@6000"], ["--from", "700"], ["--src", "1", "--from", "500", "--until", "900"]):
+        command = ["decode", "--show", "count", *part, *trace]
         whole = Run(*command)
         check(int(whole.lines()[0].split()[1]) > 50, whole.out)
         equal(Run(*command, "--index", path("many.index")).out, whole.out, f"{part}")
@@ -272,11 +272,11 @@ def damaged_at_once():
     # ProgTraceSync without FADDR, then what the capture 10003 of equality.py has: IndirectBranch, RepeatBranch, ProgTraceCorrelation
     with open(os.path.join(capture.path, "trace.nex"), "wb") as file:
         file.write(bytes.fromhex("2417 0000 2310 6103 7898 3f84 101b"))
-    expected = whole(capture.path, ["decode", "--output", "event"])
+    expected = whole(capture.path, ["decode", "--show", "event"])
     matches("message ends before this mandatory field", expected.out, "the gap")
-    files = parts_of(capture.path, ["decode", "--output", "event"], 2)
-    matches("part 2 of 2 began with a wrong guess", Run("combine", *files, "decode", "--output", "event", status=1).err, "said")
-    equal(Run("combine", "--redo", *files, "decode", "--output", "event", status=1).out, expected.out, "redone")
+    files = parts_of(capture.path, ["decode", "--show", "event"], 2)
+    matches("part 2 of 2 began with a wrong guess", Run("combine", *files, "decode", "--show", "event", status=1).err, "said")
+    equal(Run("combine", "--redo", *files, "decode", "--show", "event", status=1).out, expected.out, "redone")
 
 
 def continuing(calls):

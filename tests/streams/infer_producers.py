@@ -25,7 +25,7 @@ ALWAYS = {"implicit-return": "off", "sequential-jump": "off", "extend-addr": "of
 
 def ntrace(*options):
     path, code = os.path.join(scratch(), "stream"), os.path.join(scratch(), "code")
-    return subprocess.run([harness.NTRACE, "decode", path, "--raw", f"{code}@{BASE:#x}", "--output", "count", *options], capture_output=True,
+    return subprocess.run([harness.NTRACE, "decode", path, "--raw", f"{code}@{BASE:#x}", "--show", "count", *options], capture_output=True,
                           text=True, timeout=60)
 
 
@@ -53,24 +53,24 @@ def plain(r, src):
     """An encoder of N-Trace 1.0, and what its streams show."""
     encoder = Encoder(r, src=src[0], src_bits=src[1], mode=r.choice([BTM, HTM]), rule=r.choice([None, "difference"]),
                       padded=r.choice([0, 0.3]), contexts=r.random() < 0.5)
-    return encoder, {"dialect": "ntrace-1.0", "no-addr-diff": "off"}, ()
+    return encoder, {"dialect": "ntrace-1.0", "full-addr": "off"}, ()
 
 
 def full(r, src):
     """Full addresses, as Andes has them."""
     encoder = Encoder(r, src=src[0], src_bits=src[1], mode=r.choice([BTM, HTM]), full=1)
-    return encoder, {"no-addr-diff": "on"}, ("--no-addr-diff",)
+    return encoder, {"full-addr": "on"}, ("--full-addr",)
 
 
 def timed(r, src):
     """Times as XuanTie and SiFive have them."""
     rule = r.choice(["xor", "absolute"])
-    return Encoder(r, src=src[0], src_bits=src[1], mode=r.choice([BTM, HTM]), rule=rule), {"no-addr-diff": "off"}, ("--ts-rule", rule)
+    return Encoder(r, src=src[0], src_bits=src[1], mode=r.choice([BTM, HTM]), rule=rule), {"full-addr": "off"}, ("--ts-rule", rule)
 
 
 def cedar(r, src):
     encoder = CedarEncoder(r, src=src[0], src_bits=min(src[1], 4), mode=r.choice([BTM, HTM]), wide=r.random() < 0.5)
-    return encoder, {"dialect": "ctte", "no-addr-diff": "off"}, ("--dialect", "ctte")
+    return encoder, {"dialect": "ctte", "full-addr": "off"}, ("--dialect", "ctte")
 
 
 def judge(make, damage, tally):

@@ -38,7 +38,7 @@ def of_source(encoder):
 
 
 def executed(encoder, *options, status=(0,)):
-    done = ntrace("decode", "--output", "pc", *of_source(encoder), *options)
+    done = ntrace("decode", "--show", "pc", *of_source(encoder), *options)
     check(done.returncode in status, f"status {done.returncode}: {done.stderr[-300:]}")
     return [int(line, 16) for line in done.stdout.split()]
 

@@ -216,7 +216,7 @@ def check_fill(folder, fill):
     for (offset, _, _), end in zip(messages, ends):
         at = offset + next(i for i, byte in enumerate(other[offset:end]) if byte & 3 == 3) + 1
         other[at:end] = bytes(fill if byte == 0xff else byte for byte in other[at:end])
-    got = run(NTRACE, "decode", "--output", "pc", "-", "-e", path(folder, "program.elf"), stdin=bytes(other))
+    got = run(NTRACE, "decode", "--show", "pc", "-", "-e", path(folder, "program.elf"), stdin=bytes(other))
     want = unpacked(folder, "pc.txt.zst")
     check(want and got.stdout.decode() == want and f"filled with {fill:#04x}" in got.stderr.decode(),
           got.stderr.decode())

@@ -291,7 +291,7 @@ def encode(folder, src, rng, options):
 
 
 def decode(path, folder, *options):
-    done = subprocess.run([NTRACE, "decode", *options, "--output", "pc", path, "-e", os.path.join(CORPUS, folder, "program.elf")],
+    done = subprocess.run([NTRACE, "decode", *options, "--show", "pc", path, "-e", os.path.join(CORPUS, folder, "program.elf")],
                           stdout=subprocess.PIPE, stderr=subprocess.PIPE, check=False)
     return [int(line, 16) for line in done.stdout.split()], done.stderr.decode(), done.returncode
 

@@ -164,7 +164,7 @@ static void times_can_have_a_fixed_width(void **state) {
 static void addresses_can_be_full_or_cut(void **state) {
     (void)state;
     rig r;
-    rig_open(&r, "dialect=andes no-addr-diff mode=btm");
+    rig_open(&r, "dialect=andes full-addr mode=btm");
     rig_insn(&r, 0x100, 4, NTR_ITYPE_INDIRECT_JUMP);
     rig_insn(&r, 0x140, 4, NTR_ITYPE_NONE);
     sends(&r, ", 10 21 80 0B"); /* U-ADDR 0xa0 */

@@ -1,3 +1,4 @@
+/* profile --by boot-phase: phases, initcalls and processes of a boot. */
 #include "commands/machine_run.h"
 #include "options/options.h"
 #include "options/diagnostics.h"
@@ -145,23 +146,6 @@ static void write_all(const struct cli_machine_writer *w) {
     write_table(w, "process", thread, threads, sizeof *thread, row_of_thread);
 }
 
-/* ---- */
-
-static int boot_run(const void *options, char **operands) {
-    return cli_machine_run(options, operands[0], false, write_all);
+int cli_profile_boot(const struct cli_machine_options *options, const char *path) {
+    return cli_machine_run(options, path, false, write_all);
 }
-
-const struct cli_command cli_boot = {
-    .operands = "TRACE",
-    .min_operands = 1,
-    .max_operands = 1,
-    .groups = cli_machine_groups,
-    .size = sizeof(struct cli_machine_options),
-    .run = boot_run,
-    .about = "Shows where the instructions of a boot went: by phase, by initcall of the Linux kernel, and by process,\n"
-             "in the trace of a whole machine. A phase lasts until the next one begins, on any hart. An initcall\n"
-             "includes the interrupts in it. Processes have names when the bundle has them (docs/machines.md),\n"
-             "otherwise they are known by their context.",
-    .examples = "  ntrace boot boot.ntrace\n"
-                "  ntrace boot --top 10 --symbols kernel=Image boot.ntrace",
-};

@@ -1,3 +1,4 @@
+/* profile --by syscall: system calls, interrupts and exceptions by name. */
 #include "commands/machine_run.h"
 #include "options/options.h"
 #include "options/diagnostics.h"
@@ -206,24 +207,6 @@ static void write_all(const struct cli_machine_writer *w) {
     (w->format == CLI_FORMAT_TEXT ? write_text : write_rows)(w);
 }
 
-static int syscalls_run(const void *options, char **operands) {
-    return cli_machine_run(options, operands[0], true, write_all);
+int cli_profile_syscalls(const struct cli_machine_options *options, const char *path) {
+    return cli_machine_run(options, path, true, write_all);
 }
-
-const struct cli_command cli_syscalls = {
-    .operands = "TRACE",
-    .min_operands = 1,
-    .max_operands = 1,
-    .groups = cli_machine_groups,
-    .size = sizeof(struct cli_machine_options),
-    .run = syscalls_run,
-    .about = "Counts the system calls, interrupts and exceptions of an operating system by name, in the trace of a\n"
-             "whole machine: how often, the instructions between entry and return, and the time. A trace has neither\n"
-             "the number of a system call nor the cause of a trap: names come from the functions of the kernel that\n"
-             "ran (docs/machines.md). Other programs than Linux show the function that handles a trap.\n"
-             "\n"
-             "'instructions' are those of the thread itself, including traps inside; 'ticks' is the whole time, in\n"
-             "which other threads may have run. An interrupt is counted for each call of its handler.",
-    .examples = "  ntrace syscalls boot.ntrace\n"
-                "  ntrace syscalls --symbols kernel=Image trace.nex --raw memory@0x80000000",
-};
