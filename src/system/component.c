@@ -141,6 +141,24 @@ void component_spend(trace_component *component, uint32_t size) {
     if (component->allowed != UINT64_MAX) component->allowed -= size;
 }
 
+void component_pass_in_turn(trace_component *component, unsigned *turn) {
+    uint8_t bytes[QUEUE_MESSAGE_MAX];
+    const unsigned inputs = component->input_count;
+    for (unsigned idle = 0; idle < inputs; *turn = (*turn + 1) % inputs) {
+        message_queue *queue = &component->inputs[*turn];
+        if (queue_empty(queue) || (component->ops->accepts && !component->ops->accepts(component, *turn))) {
+            idle++;
+            continue;
+        }
+        /* If a shorter message of another input passed, an input with long messages could wait for ever. */
+        const uint32_t size = component_peek(component, *turn, bytes);
+        if (!size || !component_send(component, queue_id(queue), bytes, size)) return;
+        component_spend(component, size);
+        queue_pop(queue);
+        idle = 0;
+    }
+}
+
 static bool has_rate(const trace_component *component) {
     return component->enabled && OPTION(&component->options, RATE);
 }

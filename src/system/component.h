@@ -202,6 +202,10 @@ uint32_t component_peek(const trace_component *component, unsigned input, uint8_
 /* Subtracts `size` sent bytes from `allowed`. */
 void component_spend(trace_component *component, uint32_t size);
 
+/* Sends one message of each input in turn, for as long as there are any; *turn is the next input. A message that has to
+ * wait keeps its turn. */
+void component_pass_in_turn(trace_component *component, unsigned *turn);
+
 /* component_lose counts one received message as lost; component_discard drops all queued messages and counts them. */
 void component_lose(trace_component *component, uint32_t size);
 void component_discard(trace_component *component);

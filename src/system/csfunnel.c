@@ -63,19 +63,8 @@ static bool accepts(const trace_component *component, unsigned input) {
     return GET(&component->page, CSF_PORTS) >> input & 1;
 }
 
-static bool pass_one(trace_component *component, unsigned input) {
-    uint8_t bytes[QUEUE_MESSAGE_MAX];
-    const uint32_t size = accepts(component, input) ? component_peek(component, input, bytes) : 0;
-    if (!size || !component_send(component, queue_id(&component->inputs[input]), bytes, size)) return false;
-    component_spend(component, size);
-    queue_pop(&component->inputs[input]);
-    return true;
-}
-
 static void pass(trace_component *component) {
-    csfunnel *f = (csfunnel *)component;
-    for (unsigned idle = 0; idle < component->input_count; f->turn = (f->turn + 1) % component->input_count)
-        idle = pass_one(component, f->turn) ? 0 : idle + 1;
+    component_pass_in_turn(component, &((csfunnel *)component)->turn);
 }
 
 static uint32_t load(trace_component *component, ntr_register reg) {

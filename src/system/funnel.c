@@ -30,22 +30,8 @@ static bool discards(const trace_component *component, unsigned input) {
     return component->active && (GET(&component->page, FUNNEL_DIS_INPUTS) >> input & 1);
 }
 
-/* Sends the next message of this input. Returns false when there is none, or when it has to wait. */
-static bool pass_one(trace_component *component, unsigned input) {
-    uint8_t bytes[QUEUE_MESSAGE_MAX];
-    const uint32_t size = component_peek(component, input, bytes);
-    if (!size || !component_send(component, queue_id(&component->inputs[input]), bytes, size)) return false;
-    component_spend(component, size);
-    queue_pop(&component->inputs[input]);
-    return true;
-}
-
-/* One message per input in turn, so that each input is served. */
 static void pass(trace_component *component) {
-    trace_funnel *f = (trace_funnel *)component;
-    const unsigned inputs = component->input_count;
-    for (unsigned idle = 0; idle < inputs; f->turn = (f->turn + 1) % inputs)
-        idle = pass_one(component, f->turn) ? 0 : idle + 1;
+    component_pass_in_turn(component, &((trace_funnel *)component)->turn);
 }
 
 /* ---- registers */
