@@ -54,6 +54,8 @@ static ntr_status activate(const sequence *to) {
     TRY(give_field(to, STEP_AWAIT, bits->active, 0, 1));
     TRY(give_field(to, STEP_EXPECT, bits->type, 0, ntr_component_get(to->component->ops->kind)->type));
     TRY(give_field(to, STEP_EXPECT, bits->major, 0, 1));
+    if (to->component->ops->kind == NTR_COMPONENT_ENCODER)
+        TRY(give_field(to, STEP_EXPECT, NTR_BITS_TE_PROTOCOL_MAJOR, 0, 1));
     TRY(clear(to));
     return give_field(to, STEP_EXPECT, bits->empty, 0, 1);
 }
@@ -127,9 +129,7 @@ static ntr_status configure_buffer(const sequence *to) {
 /* Sets the write pointer to the start of the buffer: empty. Writing trRamWPLow clears trRamWrap, so it comes last. */
 static ntr_status configure_ram(const sequence *to) {
     static const uint32_t plain[] = {0};
-    const uint32_t smem = !OPTION(&to->component->options, SRAM);
     const bool chosen = system_sets(to->component->system, to->component, NTR_BITS_RAM_MODE);
-    TRY(give_values(to, NTR_BITS_RAM_MODE, &smem, 1));
     TRY(give_values(to, NTR_BITS_RAM_MEM_FORMAT, plain, 1));
     if (!chosen) TRY(configure_buffer(to));
     TRY(give_copy(to, NTR_REGISTER_RAM_WP_HIGH, NTR_REGISTER_RAM_START_HIGH));
@@ -142,12 +142,12 @@ static ntr_status configure_funnel(const sequence *to) {
     return closed ? give_values(to, NTR_BITS_FUNNEL_DIS_INPUTS, &closed, 1) : NTR_OK;
 }
 
-/* The values that the topology or the user sets. */
-static ntr_status give_settings(const sequence *to) {
+/* The values that the topology or the user sets: those of trRamMode, or all others. */
+static ntr_status give_settings(const sequence *to, bool ram_mode) {
     const ntr_system *system = to->component->system;
     for (size_t i = 0; i < system->setting_count; i++) {
         const setting *one = &system->settings[i];
-        if (one->component != to->component) continue;
+        if (one->component != to->component || (one->bits == NTR_BITS_RAM_MODE) != ram_mode) continue;
         const ntr_register reg = (ntr_register)ntr_bits_get(one->bits)->reg;
         TRY(give(to, (bring_up_step){.kind = one->optional ? STEP_TRY : STEP_SET,
                                      .reg = reg,
@@ -160,8 +160,16 @@ static ntr_status give_settings(const sequence *to) {
     return NTR_OK;
 }
 
+/* What the other registers of a RAM sink accept depends on trRamMode, which is set first (section 6.4). */
+static ntr_status configure_ram_mode(const sequence *to) {
+    const uint32_t smem = !OPTION(&to->component->options, SRAM);
+    TRY(give_settings(to, true));
+    return give_values(to, NTR_BITS_RAM_MODE, &smem, 1);
+}
+
 static ntr_status configure(const sequence *to) {
-    TRY(give_settings(to));
+    if (to->component->ops->kind == NTR_COMPONENT_RAM) TRY(configure_ram_mode(to));
+    TRY(give_settings(to, false));
     switch (to->component->ops->kind) {
     case NTR_COMPONENT_ENCODER: return configure_encoder(to);
     case NTR_COMPONENT_FUNNEL: return configure_funnel(to);
@@ -190,7 +198,7 @@ ntr_status bring_up_component(trace_component *component, bring_up_part part, co
     static ntr_status (*const parts[BRING_UP_PARTS])(const sequence *) = {activate, configure, enable};
     const sequence to = {component, component_bits(component->ops->kind), taker};
     if (is_coresight(component)) {
-        if (part == PART_CONFIGURE) TRY(give_settings(&to));
+        if (part == PART_CONFIGURE) TRY(give_settings(&to, false));
         return coresight_bring_up(component, part, taker);
     }
     return parts[part](&to);

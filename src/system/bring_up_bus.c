@@ -88,7 +88,9 @@ static ntr_status await(bring_up_bus *on, const bring_up_step *step) {
 
 static ntr_status expect(bring_up_bus *on, const bring_up_step *step) {
     uint32_t found;
-    if (on->any_version && step->bits == component_bits(step->component->ops->kind)->major) return NTR_OK;
+    if (on->any_version &&
+        (step->bits == component_bits(step->component->ops->kind)->major || step->bits == NTR_BITS_TE_PROTOCOL_MAJOR))
+        return NTR_OK;
     TRY(get_at(on, step->component, step->bits, step->number, &found));
     return found == step->value ? NTR_OK : fail_value(on, step, found);
 }

@@ -45,6 +45,7 @@ static const char *what_failed(const bring_up_step *step) {
     if (step->bits == bits->active) return step->value ? "does not become active" : "does not reset";
     if (step->bits == bits->enable) return step->value ? "cannot be enabled" : "cannot be disabled";
     if (step->bits == bits->empty) return "does not become empty";
+    if (step->bits == NTR_BITS_TE_PROTOCOL_MAJOR) return "does not make N-Trace 1.x";
     return "is not of version 1";
 }
 

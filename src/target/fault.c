@@ -115,6 +115,14 @@ static void explain_version(const report *to) {
             minor, impl);
 }
 
+static void explain_protocol(const report *to) {
+    const uint32_t impl = word_of(to, to->fault.step.reg);
+    say(to,
+        "trace protocol %u.%u (Impl 0x%08" PRIx32
+        "), expected N-Trace 1.x: its stream cannot be decoded as N-Trace 1.0",
+        impl >> 16 & 15, impl >> 20 & 15, impl);
+}
+
 static void explain_active(const report *to) {
     const uint32_t word = word_of(to, to->fault.step.reg);
     if (explain_absence(to)) return;
@@ -257,6 +265,8 @@ static void explain_value(const report *to) {
         explain_type(to);
     else if (field == bits->major)
         explain_version(to);
+    else if (field == NTR_BITS_TE_PROTOCOL_MAJOR)
+        explain_protocol(to);
     else
         say(to, "%s reads %" PRIu32 ", expected %" PRIu32, ntr_bits_get(field)->name, to->fault.found,
             to->fault.step.value);

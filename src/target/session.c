@@ -5,7 +5,7 @@
 
 #include <inttypes.h>
 
-enum { MINOR_EXPERIMENTAL = 15, FULL_MS = 20 };
+enum { MINOR_EXPERIMENTAL = 15, FULL_MS = 20, FORMAT_NTRACE = 1 };
 
 static uint32_t field_of(uint32_t word, ntr_bits bits) {
     return ntr_bits_value(ntr_bits_get(bits), word);
@@ -26,13 +26,26 @@ static ntr_status check_minor(ntr_target *target, trace_component *component) {
         target_note(target, component, "version 1.15 is experimental; used as 1.0");
     else if (minor)
         target_note(target, component, "version 1.%u is newer than 1.0; only the features of 1.0 are used", minor);
+    if (component->ops->kind != NTR_COMPONENT_ENCODER) return NTR_OK;
+    const unsigned protocol = field_of(word, NTR_BITS_TE_PROTOCOL_MAJOR);
+    if (protocol != 1)
+        target_note(target, component, "trace protocol %u.%u is used as N-Trace 1.0", protocol,
+                    field_of(word, NTR_BITS_TE_PROTOCOL_MINOR));
     return NTR_OK;
 }
 
-/* An encoder whose trTeInstMode is 0 makes no trace; the field must accept 3 or 6. */
+/* An encoder whose trTeInstMode is 0 makes no trace; the field must accept 3 or 6. One whose trTeFormat is not 1 makes
+ * trace of another protocol. */
 static ntr_status check_mode(ntr_target *target, trace_component *encoder) {
-    uint32_t mode;
+    uint32_t mode, format;
     TRY(bring_up_get(&target->on, encoder, NTR_BITS_TE_INST_MODE, &mode));
+    TRY(bring_up_get(&target->on, encoder, NTR_BITS_TE_FORMAT, &format));
+    if (mode && format != FORMAT_NTRACE && !target->on.any_version) {
+        const char *meaning = ntr_bits_meaning(NTR_BITS_TE_FORMAT, format);
+        return target_say(target, NTR_E_INVALID, encoder,
+                          "trTeFormat stays %" PRIu32 " (%s) after 1: the encoder does not make N-Trace", format,
+                          meaning ? meaning : "reserved");
+    }
     if (mode) return NTR_OK;
     return target_say(target, NTR_E_INVALID, encoder,
                       "trTeInstMode stays 0 after 3 and 6: writes have no effect (read-only path, PMP, or QEMU without "
@@ -45,10 +58,29 @@ static bool is_set(const ntr_target *target, const trace_component *component, n
     return false;
 }
 
+/* Hardware may cut the buffer of the topology to what it supports (section 6.4). */
+static ntr_status note_trimmed(ntr_target *target, trace_component *ram, bool smem) {
+    const option_values *o = &ram->options;
+    const uint64_t start = smem ? OPTION(o, SMEM_START) : 0, size = smem ? OPTION(o, SMEM_SIZE) : OPTION(o, SRAM);
+    ntr_ram_window window;
+    if (is_set(target, ram, NTR_BITS_RAM_START) || is_set(target, ram, NTR_BITS_RAM_LIMIT) ||
+        is_set(target, ram, NTR_BITS_RAM_MODE) || start == OPTION_NONE || !size)
+        return NTR_OK;
+    TRY(bring_up_window(&target->on, ram, &window));
+    const uint64_t limit = start + size - OPTION(o, ACCESS);
+    if (window.start != start || window.limit != limit)
+        target_note(target, ram,
+                    "the buffer is not that of the topology: Start 0x%" PRIx64 " Limit 0x%" PRIx64 ", not 0x%" PRIx64
+                    " and 0x%" PRIx64,
+                    window.start, window.limit, start, limit);
+    return NTR_OK;
+}
+
 /* A sink in SMEM mode writes to memory: to none that nobody gave. */
 static ntr_status check_buffer(ntr_target *target, trace_component *ram) {
     uint32_t smem;
     TRY(bring_up_get(&target->on, ram, NTR_BITS_RAM_MODE, &smem));
+    TRY(note_trimmed(target, ram, smem));
     if (!smem || OPTION(&ram->options, SMEM_START) != OPTION_NONE) return NTR_OK;
     if (is_set(target, ram, NTR_BITS_RAM_START) && is_set(target, ram, NTR_BITS_RAM_LIMIT)) return NTR_OK;
     return target_say(

@@ -44,12 +44,24 @@ typedef struct target_rig {
     bool hides, any_version;
     unsigned accesses, fail_at; /* the access with this number fails; 0: none */
     unsigned asked, interrupt_at;
+    struct rig_access {
+        uint64_t address;
+        uint32_t value;
+        bool wrote;
+    } *log; /* accesses so far; NULL: not kept */
+    size_t logged, log_size;
     char notes[RIG_NOTES];
 } target_rig;
 
 static inline bool rig_broken(target_rig *r, uint64_t address) {
     r->accesses++;
     return r->accesses == r->fail_at || (r->defect.dead && address - r->defect.base < RIG_PAGE);
+}
+
+static inline void rig_log(target_rig *r, uint64_t address, uint32_t value, bool wrote) {
+    if (!r->log) return;
+    assert_true(r->logged < r->log_size);
+    r->log[r->logged++] = (struct rig_access){address, value, wrote};
 }
 
 static inline ntr_status rig_read(void *user, uint64_t address, uint32_t *value) {
@@ -59,7 +71,10 @@ static inline ntr_status rig_read(void *user, uint64_t address, uint32_t *value)
     if (rig_broken(r, address)) return NTR_E_IO;
     ntr_system_step(r->model, 20); /* an access takes time */
     const ntr_status status = r->inner.read32(r->inner.user, address, value);
-    if (offset >= RIG_PAGE || !r->defect.base) return status;
+    if (offset >= RIG_PAGE || !r->defect.base) {
+        rig_log(r, address, *value, false);
+        return status;
+    }
     if (r->defect.open) *value = UINT32_MAX;
     if (r->defect.zero) *value = 0;
     if (offset > 4) return status;
@@ -76,6 +91,7 @@ static inline ntr_status rig_write(void *user, uint64_t address, uint32_t value)
         value &= 1;
     }
     ntr_system_step(r->model, 20); /* an access takes time */
+    rig_log(r, address, value, true);
     return r->inner.write32(r->inner.user, address, value);
 }
 

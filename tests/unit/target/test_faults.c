@@ -43,6 +43,16 @@ static const fault_case cases[] = {
      "check the topology"},
     {{.base = TE0, .read_and = {0, ~0xfu}}, false, NTR_E_STATE, "version 0.0 (Impl 0x00010100)", "--dialect"},
     {{.base = TE0, .read_and = {0, ~0xfu}, .read_or = {0, 2}}, false, NTR_E_STATE, "version 2.0", "not compatible"},
+    {{.base = TE0, .read_and = {0, ~0xf0000u}, .read_or = {0, 0x20000}},
+     false,
+     NTR_E_STATE,
+     "te0 at 0x10000000: trace protocol 2.0 (Impl 0x00020101), expected N-Trace 1.x",
+     "cannot be decoded as N-Trace 1.0"},
+    {{.base = TE0, .read_and = {~0x7000000u, 0}},
+     false,
+     NTR_E_INVALID,
+     "te0 at 0x10000000: trTeFormat stays 0 (E-Trace) after 1: the encoder does not make N-Trace",
+     ""},
     {{.base = TE0, .deaf = true},
      false,
      NTR_E_INVALID,
@@ -72,19 +82,22 @@ static void check_case(const fault_case *one) {
     rig_close(&r);
 }
 
+/* NT-096, NT-098, CI-056, CI-057, CI-060, CI-061, CI-237, CI-239, CI-240, CI-254 */
 static void test_start(void **state) {
     (void)state;
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) check_case(&cases[i]);
 }
 
-/* A newer minor version is used, and said. */
+/* A newer minor version is used, and said; the other components have 1.0 and are used without a word. A newer minor
+ * version of the trace protocol is compatible. NT-100, CI-052, CI-058, CI-059 */
 static void test_minor(void **state) {
     static target_rig r;
     (void)state;
-    r = (target_rig){.defect = {.base = TE0, .read_or = {0, 0x30}}};
+    r = (target_rig){.defect = {.base = TE0, .read_or = {0, 0x300030}}};
     rig_open(&r, rig_topology, rig_topology);
     assert_int_equal(ntr_target_start(r.target), NTR_OK);
-    contains(r.notes, "te0 at 0x10000000: version 1.3 is newer than 1.0");
+    assert_string_equal(r.notes,
+                        "te0 at 0x10000000: version 1.3 is newer than 1.0; only the features of 1.0 are used\n");
     ntr_target_stop(r.target);
     r.defect.read_or[1] = 0xf0;
     assert_int_equal(ntr_target_start(r.target), NTR_OK);
@@ -97,10 +110,11 @@ static void test_minor(void **state) {
 static void test_any_version(void **state) {
     static target_rig r;
     (void)state;
-    r = (target_rig){.defect = {.base = TE0, .read_and = {0, ~0xfu}, .read_or = {0, 0x15}}, .any_version = true};
+    r = (target_rig){.defect = {.base = TE0, .read_and = {0, ~0xf000fu}, .read_or = {0, 0x70015}}, .any_version = true};
     rig_open(&r, rig_topology, rig_topology);
     assert_int_equal(ntr_target_start(r.target), NTR_OK);
     contains(r.notes, "te0 at 0x10000000: version 5.1 is used as 1.0");
+    contains(r.notes, "te0 at 0x10000000: trace protocol 7.0 is used as N-Trace 1.0");
     ntr_target_stop(r.target);
     rig_close(&r);
 }
