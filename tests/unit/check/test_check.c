@@ -72,6 +72,7 @@ static void conforming(void **state) {
     EXPECT(&config, 3, "", IDLE, SYNC_MESSAGE, IDLE, IDLE, BRANCH_MESSAGE, PERIODIC_SYNC, IDLE);
 }
 
+/* NT-278 */
 static void a_source_begins_with_a_synchronizing_message(void **state) {
     (void)state;
     ntr_check_config config;

@@ -60,6 +60,7 @@ static void stops_come_in_pairs(void **state) {
 
 /* ---- synchronizing messages during a walk */
 
+/* NT-174, NT-175, NT-178 */
 static void syncs_on_linear_code_are_no_jumps(void **state) {
     (void)state;
     scene s;
@@ -113,6 +114,7 @@ static void indirect_jumps_may_end_in_syncs(void **state) {
 
 /* ---- history */
 
+/* NT-225 */
 static void history_and_count_come_in_any_order(void **state) {
     (void)state;
     static const char *const streams[] = {
@@ -356,6 +358,35 @@ static void a_stop_without_icnt_reads_zero(void **state) {
     scene_end(&s);
 }
 
+/* NT-358: SYNC and B-TYPE inform; the flow is the same whatever they say (but SYNC 7 says that messages were lost).
+ * NT-250, NT-355: each synchronizing message is a start, and its address counts last. */
+static void kinds_are_not_needed_for_the_flow(void **state) {
+    (void)state;
+    scene s;
+    scene_start(&s, NULL);
+    code(&s, 0x100, ADD, branch(8), ADD, JR_A5);
+    code(&s, 0x200, ADD, JR_A5);
+    for (unsigned sync = 1; sync < 10; sync += sync == 5 ? 4 : 2)
+        for (unsigned kind = 0; kind < 4; kind++) {
+            char messages[256], events[256];
+            /* Interrupted before the target of the jump was reported (OQ-15): the addresses are the same. */
+            const char *first = kind ? "?\nspan ?+0/0 trap 200" : "200",
+                       *second = kind ? "?\nspan ?+0/0 trap 100" : "100";
+            snprintf(
+                messages, sizeof messages,
+                "ProgTraceSync SYNC=%u ICNT=0 FADDR=0x80\nIndirectBranchHist BTYPE=%u ICNT=6 UADDR=0x180 HIST=0x3\n"
+                "IndirectBranchHistSync SYNC=%u BTYPE=%u ICNT=4 FADDR=0x80 HIST=0x1\n",
+                sync, kind, sync, kind);
+            snprintf(
+                events, sizeof events,
+                "sync %u 100\nspan 100+2/4 taken 10c\nspan 10c+1/2 indirect-jump %s\nspan 200+2/4 indirect-jump %s\n"
+                "sync %u 100\n",
+                sync, first, second, sync);
+            decodes_to(&s, messages, events);
+        }
+    scene_end(&s);
+}
+
 /* ---- walk ends that do not fit the code */
 
 /* Numbers that occur only in damaged messages: walking so far would take years. */
@@ -387,7 +418,7 @@ static void impossible_landings_are_gaps(void **state) {
     static const struct {
         const char *message, *events;
     } cases[] = {
-        {"DirectBranch ICNT=2\n", "gap NO_LANDING #2-#3 @4-@6 100 to ?\n"},              /* on an add */
+        {"DirectBranch ICNT=2\n", "gap NO_LANDING #2-#3 @4-@6 100 to ?\n"}, /* on an add */
         {"IndirectBranch BTYPE=0 ICNT=2 UADDR=0x180\n", "gap NO_LANDING #2-#3 @4-@8 100 to ?\n"},
         {"IndirectBranch BTYPE=0 ICNT=4 UADDR=0x180\n", "gap NO_LANDING #2-#3 @4-@8 100 to ?\n"}, /* on a branch */
         {"IndirectBranch BTYPE=0 ICNT=10 UADDR=0x180\n", /* past an indirect jump */
@@ -460,6 +491,7 @@ int main(void) {
         TEST(repeats_of_nothing_are_errors),
         TEST(repeats_ignore_what_is_not_flow),
         TEST(a_stop_without_icnt_reads_zero),
+        TEST(kinds_are_not_needed_for_the_flow),
         TEST(counts_beyond_belief_are_gaps),
         TEST(impossible_landings_are_gaps),
         TEST(environment_calls_end_a_run_before_them),

@@ -3,6 +3,7 @@
 
 #define START "ProgTraceSync SYNC=3 ICNT=0 FADDR=0x80\n"
 
+/* NT-073, NT-359 */
 static void sources_have_their_own_state(void **state) {
     (void)state;
     scene s;
@@ -86,7 +87,7 @@ static void every_source_id_works(void **state) {
 
 /* ---- contexts */
 
-/* NT-361 */
+/* NT-361, NT-362 */
 static void contexts_choose_images(void **state) {
     (void)state;
     scene s;

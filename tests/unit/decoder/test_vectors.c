@@ -46,7 +46,7 @@ static void program_a_traps_only_between_instructions(void **state) {
     scene_end(&s);
 }
 
-/* The examples of NT-246 and NT-247. */
+/* The examples of NT-246 and NT-247. NT-234 */
 static void program_b_fills_icnt(void **state) {
     (void)state;
     scene s;
@@ -60,7 +60,7 @@ static void program_b_fills_icnt(void **state) {
     scene_end(&s);
 }
 
-/* The example of NT-344. NT-341 */
+/* The example of NT-344. NT-341, NT-342, NT-343, NT-345 */
 static void custom_jumps_are_sent_like_indirect_ones(void **state) {
     (void)state;
     scene s;

@@ -9,7 +9,7 @@ static void run(rig *r, uint64_t pc) {
 
 #define START "ProgTraceSync SYNC=3 ICNT=0 FADDR=0x80; "
 
-/* NT-192 */
+/* NT-192, NT-056 */
 static void icnt_and_hist_full_at_once(void **state) {
     (void)state;
     static const struct {
@@ -58,6 +58,7 @@ static void icnt_full_as_sync(void **state) {
     rig_close(&r);
 }
 
+/* NT-324 */
 static void hrepeat_at_its_limit(void **state) {
     (void)state;
     static const struct {
@@ -81,6 +82,7 @@ static void hrepeat_at_its_limit(void **state) {
     }
 }
 
+/* NT-107 */
 static void bcnt_at_its_limit(void **state) {
     (void)state;
     rig r;
@@ -207,7 +209,7 @@ static void calls(rig *r, unsigned depth) {
     run(r, 0x104);
 }
 
-/* Deeper than the stack: the oldest calls are forgotten, or not counted. NT-306 */
+/* Deeper than the stack: the oldest calls are forgotten, or not counted. NT-306, NT-312, NT-315 */
 static void deeper_than_the_stack(void **state) {
     (void)state;
     static const char *const OPTIONS[] = {"early-returns implicit-return=full return-stack=3",
@@ -353,6 +355,7 @@ static void all_jumps(void **state) {
     }
 }
 
+/* NT-158 */
 static void empty_history_forms(void **state) {
     (void)state;
     rig r;
@@ -367,6 +370,7 @@ static void empty_history_forms(void **state) {
     rig_close(&r);
 }
 
+/* NT-325, NT-332 */
 static void source_and_extension(void **state) {
     (void)state;
     rig r;

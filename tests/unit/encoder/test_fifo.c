@@ -230,6 +230,23 @@ static void absolute_and_relative(void **state) {
     rig_close(&r);
 }
 
+/* NT-289: a trap has the time at which it was observed, not that of the handler's first instruction; a synchronizing
+ * message too. */
+static void traps_have_the_time_they_were_observed(void **state) {
+    (void)state;
+    rig r;
+    rig_open(&r, "mode=btm timestamps");
+    at(&r, 100, 0x100, NONE);
+    at(&r, 110, 0x104, INT);
+    at(&r, 150, 0x200, NONE);
+    rig_expect_messages(&r, START " TSTAMP=100; IndirectBranch BTYPE=3 ICNT=4 UADDR=0x180 TSTAMP=10");
+    at(&r, 160, 0x204, EXC);
+    assert_int_equal(ntr_encoder_request_sync(r.encoder, NTR_SYNC_TRACE_EVENT), NTR_OK);
+    at(&r, 190, 0x300, NONE);
+    rig_expect_messages(&r, "IndirectBranchSync SYNC=6 BTYPE=2 ICNT=4 FADDR=0x180 TSTAMP=160");
+    rig_close(&r);
+}
+
 static void only_some_messages(void **state) {
     (void)state;
     rig r;
@@ -304,6 +321,7 @@ int main(void) {
         TEST(slow_and_refused),
         TEST(failure_of_the_sink_comes_back),
         TEST(absolute_and_relative),
+        TEST(traps_have_the_time_they_were_observed),
         TEST(only_some_messages),
         TEST(narrow_counter_rolls_over),
         TEST(repeats_have_the_time_of_the_last),

@@ -133,7 +133,7 @@ static void limits_and_conflicts_are_told(void **state) {
     }
 }
 
-/* A zero-filled configuration with its size set has the specification's widths. */
+/* A zero-filled configuration with its size set has the specification's widths. NT-297, CI-011 */
 static void zero_stands_for_the_default(void **state) {
     (void)state;
     ntr_encoder_config c = {.size = sizeof c, .mode = NTR_INST_MODE_HTM, .sink = drop};

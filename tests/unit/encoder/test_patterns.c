@@ -78,7 +78,7 @@ static size_t make_branches(uint64_t seed, uint8_t *out, size_t capacity) {
     return count;
 }
 
-/* NT-319 */
+/* NT-319, NT-322 */
 static void same_branches_never_larger(void **state) {
     const char *split_option = *state;
     static const char *const OPTIONS[] = {

@@ -205,7 +205,7 @@ static void runs_are_blocks(void **state) {
     }
 }
 
-/* The message of a jump is sent when the next run begins, not when it is pushed. */
+/* The message of a jump is sent when the next run begins, not when it is pushed. NT-034, NT-346 */
 static void a_jump_is_sent_when_its_target_is_known(void **state) {
     (void)state;
     static const char *const none[] = {NULL};

@@ -65,6 +65,72 @@ static void section_15_5(void **state) {
     rig_close(&r);
 }
 
+/* NT-220: the history is read from its stop-bit, oldest branch first; without branches it is 1. NT-223 */
+static void history_examples(void **state) {
+    static const struct {
+        const char *branches, *message;
+    } rows[] = {{"nt", "HIST=0x5"}, {"ttt", "HIST=0xf"}, {"nnnn", "HIST=0x10"}, {"", "HIST=0x1"}};
+    (void)state;
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+        rig r;
+        char expected[128];
+        unsigned halfwords = 0;
+        rig_open(&r, "mode=htm empty-hist=send");
+        uint64_t pc = 0x100;
+        for (const char *b = rows[i].branches; *b; b++, halfwords += 2, pc += 4)
+            rig_insn(&r, pc, 4, *b == 't' ? TK : NT);
+        rig_insn(&r, pc, 4, NTR_ITYPE_OTHER_INDIRECT);
+        rig_insn(&r, 0x400, 4, NONE);
+        snprintf(expected, sizeof expected,
+                 "ProgTraceSync SYNC=3 ICNT=0 FADDR=0x80; IndirectBranchHist BTYPE=0 ICNT=%u UADDR=0x280 %s",
+                 halfwords + 2, rows[i].message);
+        rig_expect_messages(&r, expected);
+        rig_close(&r);
+    }
+    rig r; /* a register of 4 bits is full with three branches; its stop-bit is the highest bit */
+    rig_open(&r, "mode=htm hist-bits=4");
+    for (unsigned i = 0; i < 4; i++) rig_insn(&r, 0x100 + 4 * i, 4, NT);
+    rig_expect_messages(&r, "ProgTraceSync SYNC=3 ICNT=0 FADDR=0x80; ResourceFull RCODE=1 RDATA0=0x8");
+    rig_close(&r);
+}
+
+/* NT-365: a loop of an addition and a branch with a rare interrupt; the sum of all I-CNT is what was retired, however
+ * often the counter is full. NT-106: a branch message has two bytes at least. */
+static void counts_add_up(void **state) {
+    static const char *const options[] = {"mode=htm icnt-bits=5", "mode=btm icnt-bits=5",
+                                          "mode=htm icnt-bits=8 hist-bits=8"};
+    (void)state;
+    for (size_t i = 0; i < sizeof options / sizeof options[0]; i++) {
+        rig r;
+        uint64_t halfwords = 0, sum = 0;
+        unsigned resources = 0;
+        rig_open(&r, options[i]);
+        for (unsigned n = 1; n <= 300; n++) {
+            for (unsigned k = 0; k < 5; k++, halfwords++) rig_insn(&r, 0x100 + 2 * k, 2, NONE);
+            rig_insn(&r, 0x10a, 4, TK), halfwords += 2;
+            if (n % 61) continue;
+            rig_block(&r, 0x100, 1, 2, INT), halfwords++;
+            rig_insn(&r, 0x800, 4, MRET), halfwords += 2;
+            rig_insn(&r, 0x102, 2, NONE), halfwords++;
+            rig_insn(&r, 0x104, 4, NTR_ITYPE_OTHER_DIRECT), halfwords += 2;
+        }
+        rig_stop(&r, 0x100);
+        for (size_t at = 0, end; at < r.size; at = end) {
+            ntr_message m;
+            for (end = at; (r.stream[end] & 3) != 3; end++) {
+            }
+            end++;
+            assert_int_equal(ntr_message_decode(&r.config.params, (ntr_bytes){r.stream + at, end - at}, &m), NTR_OK);
+            if (m.tcode == NTR_TCODE_DIRECT_BRANCH) assert_true(end - at >= 2);
+            if (m.present >> NTR_FIELD_ICNT & 1) sum += m.icnt;
+            if (m.tcode == NTR_TCODE_RESOURCE_FULL && m.rcode == 0) sum += m.rdata0, resources++;
+        }
+        assert_int_equal(sum, halfwords);
+        if (i == 0) assert_true(resources > 10);
+        rig_close(&r);
+    }
+}
+
 /* The counter is sent before the instruction that does not fit: 13 halfwords, then 1. NT-232, NT-348 */
 static void full_before_the_instruction(void **state) {
     (void)state;
@@ -206,6 +272,8 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         TEST(section_15_4),
         TEST(section_15_5),
+        TEST(history_examples),
+        TEST(counts_add_up),
         TEST(full_before_the_instruction),
         TEST(section_15_10),
         TEST(blocks_of_any_length_are_the_same),

@@ -147,7 +147,7 @@ static void case_6a(void **state) {
     rig_close(&r);
 }
 
-/* Periodic, delayed: the next branch message is the sync. Another sync starts the count anew. CI-081 */
+/* Periodic, delayed: the next branch message is the sync. Another sync starts the count anew. CI-081, NT-269 */
 static void case_6b(void **state) {
     (void)state;
     rig r;
@@ -306,6 +306,7 @@ static void halts_while_disabled(void **state) {
     rig_close(&r);
 }
 
+/* NT-296 */
 static void trap_after_trap_return(void **state) {
     (void)state;
     rig r;
@@ -411,6 +412,7 @@ static void everything_pending_is_told_before_a_sync(void **state) {
     rig_close(&r);
 }
 
+/* NT-307 */
 static void a_sync_forgets_calls_and_repeats(void **state) {
     (void)state;
     rig r;

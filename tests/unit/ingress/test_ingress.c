@@ -9,6 +9,7 @@ enum { NONE, EXC, INT, MRET, NT, TK, IND, ICALL = 8, CALL = 9, JR = 10, RET = 13
 
 /* ---- consistency ---------------------------------------------------------------------------------------- */
 
+/* NT-040, NT-041 */
 static void inconsistent_records_are_refused(void **state) {
     (void)state;
     static const struct {
@@ -223,7 +224,7 @@ static void filter_text(void **state) {
     }
 }
 
-/* A filter lets windows of code pass: each ends with EVCODE 4, and the next one starts with SYNC 5 (TC-12). */
+/* A filter lets windows of code pass: each ends with EVCODE 4, and the next one starts with SYNC 5 (TC-12). NT-206 */
 static void address_window(void **state) {
     (void)state;
     rig r;

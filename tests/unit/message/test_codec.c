@@ -34,7 +34,7 @@ static ntr_message expected_of(const vector *v, const ntr_params *params) {
     return m;
 }
 
-/* NT-089, NT-090 */
+/* NT-089, NT-090, NT-003, NT-217 */
 static void vectors_decode_to_their_fields(void **state) {
     (void)state;
     for (size_t i = 0; i < VECTORS; i++) {
@@ -52,7 +52,7 @@ static void vectors_decode_to_their_fields(void **state) {
     }
 }
 
-/* NT-333 */
+/* NT-333, NT-217 */
 static void vectors_encode_to_their_bytes(void **state) {
     (void)state;
     for (size_t i = 0; i < VECTORS; i++) {
@@ -91,7 +91,7 @@ static const address_case addresses[] = {
     {"E8 8C FD", true, 32, 0x3F8FA, 0xFFFFF1F4},
 };
 
-/* NT-327, NT-328, NT-334, NT-335 */
+/* NT-327, NT-328, NT-334, NT-335, NT-330, NT-331 */
 static void addresses_are_extended(void **state) {
     (void)state;
     for (size_t i = 0; i < sizeof addresses / sizeof addresses[0]; i++) {
@@ -115,7 +115,7 @@ static void addresses_are_extended(void **state) {
     }
 }
 
-/* Encoding an address and reading it back is the identity, and never takes more than plain plus one byte. */
+/* Encoding an address and reading it back is the identity, and never takes more than plain plus one byte. NT-326 */
 static void extension_reads_back(void **state) {
     (void)state;
     static const uint64_t samples[] = {0,

@@ -5,6 +5,7 @@
 #include "message/values.h"
 
 #include <stdio.h>
+#include <string.h>
 
 static uint64_t tcodes(const int *list) {
     uint64_t set = 0;
@@ -57,6 +58,84 @@ static void fields_are_those_of_the_specification(void **state) {
     assert_int_equal(ntr_tcodes_with_field(NTR_FIELD_UADDR), TCODES(4, 28));
     assert_int_equal(ntr_tcodes_with_field(NTR_FIELD_FADDR), TCODES(9, 11, 12, 29, 32));
     assert_int_equal(ntr_tcodes_with_field(NTR_FIELD_BTYPE), TCODES(4, 12, 28, 29, 57));
+}
+
+/* The layout of each message of N-Trace 1.0, typed from section 3: TCODE[6] and SRC before, TSTAMP behind. */
+static const char *const layouts[64] = {
+    [2] = "PROCESS",
+    [3] = "ICNT",
+    [4] = "BTYPE ICNT UADDR",
+    [8] = "ETYPE ECODE?",
+    [9] = "SYNC ICNT FADDR",
+    [11] = "SYNC ICNT FADDR",
+    [12] = "SYNC BTYPE ICNT FADDR",
+    [27] = "RCODE RDATA0 RDATA1=2",
+    [28] = "BTYPE ICNT UADDR HIST",
+    [29] = "SYNC BTYPE ICNT FADDR HIST",
+    [30] = "BCNT",
+    [33] = "EVCODE CDF ICNT? HIST=1",
+};
+
+/* NT-002, NT-006, NT-122, NT-123, NT-124, NT-137, NT-138, NT-158, NT-165, NT-249 */
+static void layouts_are_those_of_the_specification(void **state) {
+    static const struct {
+        const char *name;
+        unsigned bits; /* of a fixed field */
+    } fixed[] = {{"SYNC", 4}, {"EVCODE", 4}, {"CDF", 2}, {"BTYPE", 2}, {"ETYPE", 4}, {"RCODE", 4}};
+    static const char *const kinds[] = {"indirect", "exception or interrupt", "exception", "interrupt"};
+    const ntr_message_info *row;
+    unsigned found = 0;
+    (void)state;
+    for (size_t i = 0; (row = ntr_message_at(i)); i++) {
+        char text[128] = "";
+        if (!(row->messages & NTR_MESSAGES_1_0)) continue;
+        for (const ntr_message_field *f = row->fields; f->field != NTR_FIELD_NONE; f++) {
+            const ntr_field_info *field = ntr_field_get(f->field);
+            const size_t length = strlen(text);
+            snprintf(text + length, sizeof text - length, "%s%s", length ? " " : "", ntr_field_name(f->field));
+            if (f->optional) strcat(text, "?");
+            if (f->condition != NTR_FIELD_NONE) {
+                const size_t end = strlen(text);
+                snprintf(text + end, sizeof text - end, "=%u", f->when);
+            }
+            assert_true(field->bits <= 64);
+            unsigned expected = 0;
+            for (size_t k = 0; k < sizeof fixed / sizeof fixed[0]; k++)
+                if (strcmp(fixed[k].name, ntr_field_name(f->field)) == 0) expected = fixed[k].bits;
+            assert_int_equal(field->shape == NTR_SHAPE_FIXED ? field->bits : 0, expected);
+        }
+        assert_non_null(layouts[row->tcode]);
+        assert_string_equal(text, layouts[row->tcode]);
+        found++;
+    }
+    assert_int_equal(found, 12);
+    for (unsigned value = 0; value < 4; value++)
+        assert_non_null(strstr(ntr_value_name(NULL, NTR_FIELD_BTYPE, value), kinds[value]));
+}
+
+/* The largest message of N-Trace 1.0 has at most 38 bytes, with SRC and TSTAMP. NT-054, NT-055 */
+static void no_message_is_larger_than_38_bytes(void **state) {
+    const ntr_message_info *row;
+    int largest = 0;
+    (void)state;
+    ntr_params params;
+    ntr_params_init(&params, NULL);
+    params.src_bits = 12;
+    params.timestamps = NTR_TIMESTAMPS_ON;
+    for (size_t i = 0; (row = ntr_message_at(i)); i++) {
+        uint8_t bytes[64];
+        if (!(row->messages & NTR_MESSAGES_1_0)) continue;
+        ntr_message m = {.tcode = row->tcode};
+        for (unsigned f = 0; f < NTR_FIELD_COUNT; f++) {
+            m.value[f] = UINT64_MAX >> (64 - ntr_field_get((ntr_field)f)->bits);
+            m.present |= (ntr_fields)1 << f;
+        }
+        m.cdf = 1, m.rcode = 2; /* the forms with the most fields */
+        const int size = ntr_message_encode(&params, &m, bytes, sizeof bytes);
+        assert_true(size > 0 && size <= 38);
+        if (size > largest) largest = size;
+    }
+    assert_true(largest >= 36);
 }
 
 static void derived_sets_are_those_of_the_specification(void **state) {
@@ -203,6 +282,8 @@ int main(void) {
         cmocka_unit_test(roles_are_those_of_the_specification),
         cmocka_unit_test(flags_are_those_of_the_specification),
         cmocka_unit_test(fields_are_those_of_the_specification),
+        cmocka_unit_test(layouts_are_those_of_the_specification),
+        cmocka_unit_test(no_message_is_larger_than_38_bytes),
         cmocka_unit_test(derived_sets_are_those_of_the_specification),
         cmocka_unit_test(rows_tell_the_same_as_the_sets),
         cmocka_unit_test(values_are_those_of_the_specification),

@@ -29,6 +29,7 @@ static ntr_params random_params(uint64_t *random) {
     return params;
 }
 
+/* NT-074 */
 static void random_bytes_are_read_to_the_end(void **state) {
     (void)state;
     enum { SIZE = 600, SEEDS = 1000 };
@@ -158,6 +159,7 @@ static size_t join_vectors(const vector *like, uint8_t *out, size_t capacity) {
     return size;
 }
 
+/* CI-252 */
 static void streams_cut_anywhere_lose_only_the_last_message(void **state) {
     (void)state;
     static uint8_t bytes[4096];

@@ -89,6 +89,7 @@ static void what_is_unusual_is_shown_and_comes_back(void **state) {
     }
 }
 
+/* NT-059 */
 static void too_long_a_message_shows_its_size(void **state) {
     (void)state;
     static const uint8_t zeros[NTR_MESSAGE_BYTES_MAX];

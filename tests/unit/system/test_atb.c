@@ -95,7 +95,7 @@ static void check_bytes(ntr_system *s, const receiver *r) {
     assert_int_equal(info(s, 1).counts.lost_bytes, 0);
 }
 
-/* Every byte once and in order, however often the receiver was not ready. */
+/* Every byte once and in order, however often the receiver was not ready. CI-220 */
 static void handshake(void **state) {
     static const unsigned readiness[] = {100, 60, 20, 5};
     static receiver r;

@@ -127,7 +127,7 @@ static const said maximal = {.modes = 0x48,
 
 /* ---- comparison */
 
-/* NT-094, NT-095, NT-097, NT-099, NT-102, NT-103, CI-082, CI-085, CI-087, CI-088, CI-091
+/* NT-094, NT-095, NT-104, NT-097, NT-099, NT-102, NT-103, CI-082, CI-085, CI-087, CI-088, CI-091
  * NT-105, CI-100 */
 static void check_encoder(ntr_system *s, const said *c) {
     activate(s, TE);
@@ -306,6 +306,7 @@ static void check_all(ntr_system *s, const said *c) {
     SYSTEM(time "\"preset\":\"" name "\"", "\"preset\":\"" name "\"", "\"preset\":\"" name "\"",                       \
            "\"preset\":\"" name "\"", "\"preset\":\"" name "\"")
 
+/* CI-110, CI-127, CI-133, CI-167, CI-181, CI-182, CI-229, CI-232, CI-234 */
 static void presets(void **state) {
     (void)state;
     const struct {

@@ -161,7 +161,7 @@ static void check_received(unsigned mode) {
 static const uint8_t modes[] = {MANCHESTER, UART, 8, 9, 10, 11, 12};
 
 /* One beat in divider + 1 cycles, twice as long with centered edges; and the messages are on the wires.
- * CI-205, CI-208, CI-211, CI-213, CI-215, CI-216, CI-217, CI-218 */
+ * CI-205, CI-208, CI-211, CI-213, CI-215, CI-216, CI-217, CI-218, NT-082 */
 static void every_mode(void **state) {
     static const unsigned dividers[] = {0, 1, 7, 100};
     (void)state;

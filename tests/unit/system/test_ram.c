@@ -111,7 +111,7 @@ static void wrap_bit(void **state) {
 /* ---- read-back */
 
 /* RP moves on with every access, from the word at Limit to Start; nothing moves while the sink is at work.
- * CI-174, CI-175, CI-189, CI-191 */
+ * CI-174, CI-175, CI-189, CI-191, CI-153, CI-154, CI-230 */
 static void read_back(void **state) {
     (void)state;
     ntr_system *s = make("\"sram\":256", NULL);
@@ -230,7 +230,7 @@ static void cut_message(void **state) {
 
 /* ---- SMEM */
 
-/* The window that software set, and not a byte outside of it. */
+/* The window that software set, and not a byte outside of it. CI-153, CI-178, CI-179, CI-231 */
 static void system_memory(void **state) {
     static memory m;
     (void)state;

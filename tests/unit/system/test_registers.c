@@ -420,7 +420,7 @@ static void source_of_each_message(void **state) {
 }
 
 /* A synchronization each 2^(trTeInstSyncMax + 4) messages, cycles or halfwords; none with mode 0.
- * CI-078, CI-079, CI-080 */
+ * NT-270, CI-078, CI-079, CI-080 */
 static void synchronization_period(void **state) {
     static system_rig r;
     (void)state;

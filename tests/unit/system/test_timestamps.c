@@ -99,7 +99,7 @@ static void internal_core(void **state) {
     rig_close(&r);
 }
 
-/* Shared time is that of its source, through its width; a source that is off has none. */
+/* Shared time is that of its source, through its width; a source that is off has none. NT-287, CI-048, CI-108 */
 static void shared(void **state) {
     static system_rig r;
     (void)state;

@@ -42,6 +42,9 @@ static const struct {
     {LIST("{\"name\":\"a\",\"type\":\"ram\",\"base\":0,\"preset\":\"huge\"}"),
      "components[0].preset: expected minimal, typical or maximal, found \"huge\""},
     {LIST("{\"name\":\"a\",\"type\":\"ram\",\"base\":0,\"to\":\"x\"}"), "components[0].to: a sink has no output"},
+    {LIST("{\"name\":\"a\",\"type\":\"atb\",\"base\":0,\"width\":3}"), "components[0].width: expected a power of two"},
+    {LIST("{\"name\":\"a\",\"type\":\"atb\",\"base\":0,\"width\":32}"),
+     "components[0].width: expected a number from 1 to 16, found 32"},
     {LIST(TE()), "components[0].to: is required: the receiver of the trace"},
     {LIST(TE(",\"to\":[]")), "components[0].to: is required: the receiver of the trace"},
     {LIST(TE(",\"to\":5")), "components[0].to: expected the name of a component, found 5"},
@@ -70,6 +73,7 @@ static const struct {
      "components[1].set: trTeInstMode: expected a number from 0 to 7, found 8"},
 };
 
+/* NT-001, NT-029, NT-057, NT-108, CI-012, CI-016, CI-019, CI-022, CI-029 */
 static void errors(void **state) {
     (void)state;
     for (size_t i = 0; i < sizeof wrong / sizeof wrong[0]; i++) {

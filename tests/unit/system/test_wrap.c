@@ -111,6 +111,7 @@ static void check(const plan *p, const decoded *d, const traced_hart *t, bool cu
     if (d->count) assert_memory_equal(d->pcs, t->hart.pcs + executed - d->count, d->count * sizeof d->pcs[0]);
 }
 
+/* CI-176 */
 static void wrap(void **state) {
     static memory m;
     static buffer b;

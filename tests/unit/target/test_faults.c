@@ -134,7 +134,7 @@ static void test_not_empty(void **state) {
     rig_close(&r);
 }
 
-/* Two encoders with the same SRC are refused before anything is enabled. */
+/* Two encoders with the same SRC are refused before anything is enabled. NT-360 */
 static void test_sources(void **state) {
     static target_rig r;
     (void)state;

@@ -140,7 +140,7 @@ static void trimmed_buffer(void **state) {
 
 /* Sinks before the funnel, the funnel before encoders, when they are activated and when they are enabled; each Enable
  * is read back; all settings of an encoder come before its Enable, trTeInstTracing is set by a write of its own behind
- * it. CI-067, CI-084, CI-111, CI-210, CI-243, CI-244, CI-245, CI-246 */
+ * it. CI-067, CI-084, CI-111, CI-210, CI-243, CI-244, CI-245, CI-246, and CI-233: 4 pins are preferred */
 static void from_the_sinks_to_the_encoders(void **state) {
     static const uint64_t bases[] = {SMEM, PIB_SINK, FUNNEL_BASE, TE0, TE1};
     static target_rig r;

@@ -32,6 +32,7 @@ static size_t parse_beats(const char *text, uint16_t *out) {
     return count;
 }
 
+/* NT-078, NT-081 */
 static void wire_example(void **state) {
     (void)state;
     for (size_t i = 0; i < sizeof wires / sizeof wires[0]; i++) {
@@ -60,7 +61,35 @@ static void wire_example(void **state) {
     }
 }
 
-/* The odd byte of a 16-bit beat: the next message, or idle. */
+/* On 1, 2 and 4 pins an idle byte comes before each synchronizing message, so that a probe finds the first bit; none is
+ * needed on 8 and 16 pins, and messages in between follow each other without a gap. NT-080, NT-085, NT-086, NT-087,
+ * NT-088, CI-212, CI-214 */
+static void idle_before_synchronization(void **state) {
+    static const uint8_t sync[] = {0x24, 0x0d, 0x00, 0x0b}, branch[] = {0x0c, 0x0f};
+    static const struct {
+        const char *name;
+        unsigned bits, idle;
+    } pins[] = {{"pib1", 1, 8}, {"pib2", 2, 4}, {"pib4", 4, 2}, {"pib8", 8, 0}};
+    (void)state;
+    for (size_t i = 0; i < sizeof pins / sizeof pins[0]; i++) {
+        beats all = {0};
+        ntr_transport_writer *writer = new_writer(pins[i].name, &all);
+        assert_int_equal(ntr_transport_writer_put(writer, 0, branch, sizeof branch), NTR_OK);
+        const size_t first = all.count;
+        assert_int_equal(ntr_transport_writer_put(writer, 0, branch, sizeof branch), NTR_OK);
+        assert_int_equal(all.count - first, 8 * sizeof branch / pins[i].bits);
+        const size_t second = all.count;
+        assert_int_equal(ntr_transport_writer_put(writer, 0, sync, sizeof sync), NTR_OK);
+        assert_int_equal(all.count - second, 8 * sizeof sync / pins[i].bits + pins[i].idle);
+        for (size_t at = second; at < second + pins[i].idle; at++)
+            assert_int_equal(all.data[at], (1u << pins[i].bits) - 1);
+        assert_int_equal(ntr_transport_writer_end(writer), NTR_OK);
+        ntr_transport_writer_free(writer);
+        free(all.data);
+    }
+}
+
+/* The odd byte of a 16-bit beat: the next message, or idle. NT-079 */
 static void pib16_odd_message(void **state) {
     (void)state;
     static const uint8_t two[] = {0x20, 0x00, 0x07, 0x0c, 0x0f};
@@ -164,6 +193,7 @@ static void record(recording *made, const char *name, uint64_t *seed, unsigned i
     made->beat_at[MESSAGES] = made->beats.count;
 }
 
+/* NT-083 */
 static void whole_recording(void **state) {
     (void)state;
     for (size_t i = 0; i < sizeof line_transports / sizeof line_transports[0]; i++)
@@ -292,6 +322,7 @@ static void damage(void **state) {
 
 /* ---- calibration */
 
+/* CI-219 */
 static void calibration_patterns(void **state) {
     (void)state;
     static const struct {
@@ -378,6 +409,7 @@ static void ram_window(void **state) {
     assert_int_equal(ntr_ram_parts(&ram, parts), NTR_E_RANGE);
 }
 
+/* CI-014 */
 static void ram_there_and_back(void **state) {
     (void)state;
     for (uint64_t seed = 1; seed <= SEEDS; seed++) {
@@ -505,6 +537,7 @@ static void misuse(void **state) {
 int main(void) {
     const struct CMUnitTest tests[] = {
         TEST(wire_example),
+        TEST(idle_before_synchronization),
         TEST(pib16_odd_message),
         TEST(wide_groups),
         TEST(wide_idle),

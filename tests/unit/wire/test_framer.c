@@ -107,7 +107,7 @@ static void check_slice(void *user, const ntr_slice *slice) {
     assert_memory_equal(slice->raw.data, c->expect->bytes + want->offset, want->size);
 }
 
-/* NT-067 */
+/* NT-067, NT-069 */
 static void streams_are_split_as_the_specification_says(void **state) {
     (void)state;
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
