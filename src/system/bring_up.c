@@ -86,7 +86,7 @@ static ntr_status configure_encoder(const sequence *to) {
     static const uint32_t modes[] = {NTR_INST_MODE_HTM, NTR_INST_MODE_BTM};
     static const uint32_t sync_modes[] = {NTR_SYNC_MODE_HALFWORDS, NTR_SYNC_MODE_CYCLES, NTR_SYNC_MODE_MESSAGES};
     static const uint32_t sync_maxima[] = {8, 7, 9, 6, 10, 5, 11, 4, 12, 3, 13, 2, 14, 1, 15, 0};
-    static const uint32_t format[] = {1};
+    static const uint32_t format[] = {FORMAT_NTRACE};
     static const uint32_t widths[] = {0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12};
     const uint32_t needed = src_bits_needed(to->component->system);
     const uint32_t hart = (uint32_t)OPTION(&to->component->options, HART);

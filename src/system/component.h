@@ -16,6 +16,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
+enum { FORMAT_NTRACE = 1 }; /* trTeFormat */
+
 /* ---- A queue of complete messages. */
 
 enum { QUEUE_MESSAGE_MAX = 64 }; /* the encoder does not generate longer messages */

@@ -5,8 +5,6 @@
 
 /* ---- Which fields of its registers a trace encoder implements, by its options (Trace Control section 2). */
 
-enum { FORMAT_NTRACE = 1 }; /* trTeFormat */
-
 static void rules_of_control(register_page *page, const option_values *o) {
     const uint32_t modes = (uint32_t)OPTION(o, MODES);
     page_flag(page, NTR_BITS_TE_INST_TRACING, true);

@@ -5,7 +5,7 @@
 
 #include <inttypes.h>
 
-enum { MINOR_EXPERIMENTAL = 15, FULL_MS = 20, FORMAT_NTRACE = 1 };
+enum { MINOR_EXPERIMENTAL = 15, FULL_MS = 20 };
 
 static uint32_t field_of(uint32_t word, ntr_bits bits) {
     return ntr_bits_value(ntr_bits_get(bits), word);

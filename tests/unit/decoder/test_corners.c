@@ -370,8 +370,10 @@ static void kinds_are_not_needed_for_the_flow(void **state) {
         for (unsigned kind = 0; kind < 4; kind++) {
             char messages[256], events[256];
             /* Interrupted before the target of the jump was reported (OQ-15): the addresses are the same. */
-            const char *first = kind ? "?\nspan ?+0/0 trap 200" : "200",
-                       *second = kind ? "?\nspan ?+0/0 trap 100" : "100";
+            static const char *const ends[] = {NULL, "trap", "exception", "interrupt"};
+            char first[64] = "200", second[64] = "100";
+            if (kind) snprintf(first, sizeof first, "?\nspan ?+0/0 %s 200", ends[kind]);
+            if (kind) snprintf(second, sizeof second, "?\nspan ?+0/0 %s 100", ends[kind]);
             snprintf(
                 messages, sizeof messages,
                 "ProgTraceSync SYNC=%u ICNT=0 FADDR=0x80\nIndirectBranchHist BTYPE=%u ICNT=6 UADDR=0x180 HIST=0x3\n"
