@@ -76,10 +76,19 @@ static bool any_instruction(const register_page *page, unsigned n, const ntr_ing
     return false;
 }
 
-static bool from_to(bool *latched, bool primary, bool secondary) {
-    const bool inside = *latched || primary;
-    *latched = inside && !secondary;
-    return inside;
+/* Match mode 3: true from an instruction with a primary match to one with a secondary match, instruction by
+ * instruction. */
+static bool from_to(bool *latched, const register_page *page, unsigned n, const ntr_ingress *b) {
+    const uint64_t halfwords = b->iretire ? b->iretire - (1ull << b->ilastsize) : 0;
+    bool any = false;
+    ntr_ingress one = *b;
+    one.iretire = 0; /* input_of() then has one address */
+    for (uint64_t at = 0; at <= halfwords; at++, one.iaddr += 2) {
+        const bool inside = *latched || primary_matches(page, n, &one);
+        any |= inside;
+        *latched = inside && !secondary_matches(page, n, &one);
+    }
+    return any;
 }
 
 static bool combine(filter_state *filters, const register_page *page, unsigned n, const ntr_ingress *b, bool primary,
@@ -88,7 +97,7 @@ static bool combine(filter_state *filters, const register_page *page, unsigned n
     case MODE_PRIMARY: return primary;
     case MODE_BOTH: return primary && secondary && any_instruction(page, n, b, true);
     case MODE_NOT_BOTH: return !(primary && secondary) || any_instruction(page, n, b, false);
-    default: return from_to(&filters->latched[n], primary, secondary);
+    default: return from_to(&filters->latched[n], page, n, b);
     }
 }
 

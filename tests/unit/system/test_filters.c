@@ -150,6 +150,32 @@ static void latch(void **state) {
     rig_close(&r);
 }
 
+/* In a block of several instructions the order decides: behind a secondary match, a primary match sets the latch again.
+ * CI-150 */
+static void latch_inside_of_a_block(void **state) {
+    static const struct {
+        uint64_t primary, secondary;
+        const char *expected; /* the block, then one instruction at 0x2000 */
+    } rows[] = {{0x1002, 0x1006, "x."},
+                {0x1006, 0x1002, "xx"},
+                {0x1006, 0x3000, "xx"},
+                {0x3000, 0x1002, ".."},
+                {0x1004, 0x1004, "x."}};
+    (void)state;
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+        static system_rig r;
+        rig_open(&r, "");
+        rig_trace(&r, 0);
+        set_filter(&r, 0, F_ENABLE | comparator_bits(1, 0));
+        select_filters(&r, 1);
+        set_comparator(&r, 0, sides(IADDR, EQUAL, IADDR, EQUAL, LATCH), rows[i].primary, rows[i].secondary);
+        const ntr_ingress block = rig_block(0x1000, 5), other = rig_block(0x2000, 1);
+        assert_int_equal(rig_push(&r, &block), rows[i].expected[0] == 'x');
+        assert_int_equal(rig_push(&r, &other), rows[i].expected[1] == 'x');
+        rig_close(&r);
+    }
+}
+
 /* SFunction 6: SMatch masks PMatch and what is compared with it, in blocks of many instructions as well. */
 static void masks(void **state) {
     static system_rig r;
@@ -374,16 +400,17 @@ static bool compares(unsigned input, unsigned function, uint64_t match, uint64_t
 
 /* CI-150: one instruction of the block is enough, in every match mode. */
 static bool comparator_is_true(comparator *c, const ntr_ingress *b) {
-    if (c->mode == BOTH || c->mode == NOT_BOTH) {
-        comparator both = *c;
-        both.mode = c->mode + 10;
+    if (c->mode > PRIMARY && c->mode < 10) {
+        comparator each = *c; /* of one instruction */
+        each.mode = c->mode + 10;
         bool any = false;
         for (unsigned n = 0; n < b->iretire; n++) {
             ntr_ingress one = *b;
             one.iaddr += 2 * n;
             one.iretire = 1;
-            any |= comparator_is_true(&both, &one);
+            any |= comparator_is_true(&each, &one);
         }
+        c->set = each.set;
         return any;
     }
     const uint64_t mask = c->s_function == SIX ? c->s : UINT64_MAX;
@@ -516,18 +543,12 @@ static void everything(void **state) {
 }
 
 int main(void) {
-    const struct CMUnitTest tests[] = {TEST(functions),
-                                       TEST(wide_values),
-                                       TEST(narrow_values),
-                                       TEST(modes),
-                                       TEST(latch),
-                                       TEST(masks),
-                                       TEST(contexts_and_trap_values),
-                                       TEST(and_or),
-                                       TEST(privilege_and_impdef),
-                                       TEST(traps),
-                                       TEST(deep_traps),
-                                       TEST(notification),
-                                       TEST(everything)};
+    const struct CMUnitTest tests[] = {TEST(functions),     TEST(wide_values),
+                                       TEST(narrow_values), TEST(modes),
+                                       TEST(latch),         TEST(latch_inside_of_a_block),
+                                       TEST(masks),         TEST(contexts_and_trap_values),
+                                       TEST(and_or),        TEST(privilege_and_impdef),
+                                       TEST(traps),         TEST(deep_traps),
+                                       TEST(notification),  TEST(everything)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
