@@ -5,7 +5,7 @@ PREFIX ?= /usr/local
 JOBS ?= $(shell nproc)
 MESON_OPTIONS ?=
 
-.PHONY: all help deps release-abi demo demo-linux target test test-builds test-linux soak coverage-compare real sanitize-more coverage-self fuzz fuzz-report lint docs install uninstall clean
+.PHONY: all help deps release-abi demo demo-linux target test test-builds test-linux test-consumers soak coverage-compare real sanitize-more coverage-self fuzz fuzz-report lint docs install uninstall clean
 
 all: $(BUILD)/build.ninja ## release build into build/ (the command is build/ntrace)
 	@ninja -C $(BUILD) -j $(JOBS)
@@ -51,6 +51,10 @@ soak: ## long tests: random programs, mutants, every fault, 1 GiB (under an hour
 	@tools/run_tests soak
 
 SOURCES ?=
+
+test-consumers: all ## every consumer of Debian and npm reads what we export, also where that is slow
+	@tools/deps all
+	@meson test -C $(BUILD) --suite consumers --suite consumers-long --print-errorlogs
 
 coverage-compare: all ## lines and functions of real programs against gcov; SOURCES=folder of unpacked Debian sources
 	@tools/deps all

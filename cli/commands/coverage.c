@@ -11,6 +11,7 @@
 #include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 #define S struct coverage_options
 static const struct cli_option coverage_table[] = {
@@ -151,8 +152,24 @@ static int add_coverage(struct coverage_run *run, const struct cli_analysis *a) 
     return result;
 }
 
+static int keep_text(char **to, const char *text) {
+    free(*to);
+    *to = text ? strdup(text) : NULL;
+    return text && !*to ? cli_fail("out of memory") : CLI_OK;
+}
+
+/* Keeps the name of the test and the date for formats that have one of each. Dates of one form sort as text. */
+static int add_origin(struct coverage_run *run, const struct cli_analysis *a, bool first) {
+    const ntr_capture *capture = a->trace.bundle ? ntr_bundle_capture(a->trace.bundle) : NULL;
+    const char *test = capture ? capture->test : NULL, *date = capture ? capture->date : NULL;
+    const bool same = first || (run->test && test && strcmp(run->test, test) == 0);
+
+    if (keep_text(&run->test, same ? test : NULL) != CLI_OK) return CLI_FAILED;
+    return date && (!run->date || strcmp(date, run->date) > 0) ? keep_text(&run->date, date) : CLI_OK;
+}
+
 static int add_results(struct coverage_run *run, const struct cli_analysis *a) {
-    if (add_coverage(run, a) != CLI_OK) return CLI_FAILED;
+    if (add_origin(run, a, !run->begun) != CLI_OK || add_coverage(run, a) != CLI_OK) return CLI_FAILED;
     ntr_status status = NTR_OK;
     if (status == NTR_OK && run->decisions) status = ntr_decisions_end(run->decisions);
     if (status == NTR_OK && run->decisions && cli_coverage_wants_decisions(run->options))
@@ -238,6 +255,8 @@ static void close_run(struct coverage_run *run) {
     cli_source_text_release(&run->source);
     cli_evidence_release(&run->evidence);
     cli_patch_release(&run->patch);
+    free(run->test);
+    free(run->date);
 }
 
 /* Adds the traces of --merge. Empty lines and those that begin with # do not count. */

@@ -82,6 +82,8 @@ int cli_coverage_write(struct coverage_run *run, int status) {
     data.coverage = run->coverage;
     data.decisions = run->decisions;
     data.level = cli_coverage_level(run->options->level);
+    data.test = run->test;
+    data.date = run->date;
     if (run->options->evidence) return write_evidence(run, &data, status);
     if (run->options->format > FORMAT_JSON)
         return cli_coverage_annotate(run, run->options->exporting.path, run->options->format, status);

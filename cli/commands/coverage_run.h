@@ -37,6 +37,7 @@ struct coverage_run {
     struct cli_source_text source;
     struct cli_evidence evidence;
     struct cli_patch patch; /* --since */
+    char *test, *date;      /* of the bundles: the name that all of them have, or NULL; the latest; owned */
     char without_decisions[400]; /* --evidence: why there are no decisions */
     double least[LEVELS];        /* --fail-under by level; negative: none */
 };

@@ -74,6 +74,10 @@ NTR_API const ntr_cover_line *ntr_coverage_lines(ntr_coverage *coverage, size_t 
 NTR_API const ntr_cover_branch *ntr_coverage_branches(ntr_coverage *coverage, size_t *count);
 NTR_API const ntr_cover_function *ntr_coverage_functions(ntr_coverage *coverage, size_t *count);
 
+/* Returns the last line with code of each function of ntr_coverage_functions; the line of the function itself, when
+ * nothing else is known. Functions and lambdas that begin before it lie in the function. Valid as the functions are. */
+NTR_API const uint32_t *ntr_coverage_function_ends(ntr_coverage *coverage);
+
 /* Returns the number of gaps in the traces of all runs. */
 NTR_API uint64_t ntr_coverage_gaps(const ntr_coverage *coverage);
 

@@ -34,7 +34,7 @@ typedef struct ntr_frame {
     bool inlined_somewhere; /* the compiler has inlined the function at one place at least (DW_AT_inline) */
     bool never_returns; /* of a function that is not inlined: it never returns to its caller (DW_AT_noreturn) */
     bool returns_value; /* of a function: its declaration has a type (DW_AT_type) */
-    bool artificial; /* of a function that is not inlined: the source does not have it (DW_AT_artificial) */
+    bool artificial; /* the source does not have the function (DW_AT_artificial) */
     uint64_t reserved[4]; /* must be 0; for later members */
 } ntr_frame;
 

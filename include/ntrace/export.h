@@ -53,6 +53,8 @@ typedef struct ntr_analysis {
     unsigned sample_branches; /* perf.data: branches in each sample, at most 1024; 0: none */
     ntr_counts *totals; /* of counting decode, for partial answers (partial.h); NULL: none */
     bool has_stacks; /* `tree` gets each event before ntr_export_feed: with NTR_NEEDS_STACKS its call stacks are used */
+    const char *test; /* coverage: name of the test that was executed; NULL: none, or several */
+    const char *date; /* coverage: when it was last executed, "2026-07-01T12:00:00Z"; NULL: not known */
 } ntr_analysis;
 
 NTR_DEFINE_CONFIG_INIT(ntr_analysis)

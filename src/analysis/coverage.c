@@ -2,7 +2,6 @@
 
 #include "analysis/coverage_state.h"
 #include "analysis/line_passes.h"
-#include "analysis/selected.h"
 #include "base/allocator.h"
 #include "base/macros.h"
 
@@ -26,6 +25,8 @@ void ntr_coverage_free(ntr_coverage *c) {
     ntr_dealloc(c->allocator, c->functions);
     ntr_dealloc(c->allocator, c->listed);
     ntr_dealloc(c->allocator, c->ran);
+    ntr_dealloc(c->allocator, c->ends);
+    ntr_dealloc(c->allocator, c->extents);
     ntr_dealloc(c->allocator, c);
 }
 
@@ -33,14 +34,6 @@ void ntr_coverage_only(ntr_coverage *c, const char *const *only, size_t count) {
     c->only = only;
     c->only_count = count;
     c->compared_file = NULL;
-}
-
-/* Consecutive instructions mostly are of the same file. */
-static bool is_selected(ntr_coverage *c, const char *file) {
-    if (!c->only_count) return true;
-    if (file != c->compared_file) c->last_selected = ntr_path_selected(file, c->only, c->only_count);
-    c->compared_file = file;
-    return c->last_selected;
 }
 
 /* ---- adding a run ------------------------------------------------------------------------------ */
@@ -110,8 +103,8 @@ typedef struct function_adder {
 static ntr_status add_function(void *user, const ntr_frame *frame) {
     const function_adder *adder = user;
     ntr_coverage *c = adder->coverage;
-    if (!frame->declared_in || !frame->declared_line || !is_selected(c, frame->declared_in)) return NTR_OK;
-    if (frame->artificial) return NTR_OK;
+    if (!frame->declared_in || !frame->declared_line || !ntr_coverage_selects(c, frame->declared_in)) return NTR_OK;
+    if (frame->artificial && !frame->inlined) return NTR_OK;
     const char *file = ntr_texts_keep(&c->texts, frame->declared_in);
     const char *name = ntr_texts_keep(&c->texts, frame->function);
     const char *linkage = ntr_texts_keep(&c->texts, frame->linkage);
@@ -129,44 +122,6 @@ static ntr_status add_function(void *user, const ntr_frame *frame) {
         .count = count,
     };
     return NTR_OK;
-}
-
-/* Records the functions at an executed instruction: the inlined ones, and unless `known` also the function that
- * contains them. */
-static ntr_status add_ran(ntr_coverage *c, ntr_debug_info *debug, ntr_place place, bool known) {
-    ntr_frame frames[NTR_FRAMES_MAX];
-    size_t count = ntr_debug_info_frames(debug, place, frames, NTR_FRAMES_MAX);
-    for (size_t i = 0; i < count; i++) {
-        const ntr_frame *frame = &frames[i];
-        if ((known && !frame->inlined) || !frame->declared_in || !frame->declared_line) continue;
-        const ran_function ran = {
-            .file = ntr_texts_keep(&c->texts, frame->declared_in),
-            .linkage = ntr_texts_keep(&c->texts, frame->linkage),
-            .line = frame->declared_line,
-        };
-        const ran_function *last = c->ran_count ? &c->ran[c->ran_count - 1] : NULL;
-        if (last && last->file == ran.file && last->linkage == ran.linkage && last->line == ran.line) continue;
-        if (!ran.file || !ran.linkage ||
-            ntr_reserve(c->allocator, (void **)&c->ran, &c->ran_capacity, c->ran_count + 1, sizeof *c->ran))
-            return NTR_E_MEMORY;
-        c->ran[c->ran_count++] = ran;
-    }
-    return NTR_OK;
-}
-
-/* Instructions are sorted by address, so consecutive ones mostly belong to the same function. */
-static ntr_status add_all_ran(ntr_coverage *c, const ntr_program *program, size_t index, ntr_debug_info *debug,
-                              const ntr_line_flow *flow) {
-    const ntr_line_insn *last = NULL;
-    ntr_status status = NTR_OK;
-    for (size_t i = 0; !status && i < flow->count; i++) {
-        const ntr_line_insn *insn = &flow->insns[i];
-        if (!insn->count.executed) continue;
-        const ntr_place place = ntr_program_image_place(program, index, insn->count.address);
-        status = add_ran(c, debug, place, last && last->function == insn->function);
-        last = insn;
-    }
-    return status;
 }
 
 /* Whether the instructions are of a function that the source does not have, such as a constructor made by the compiler.
@@ -201,11 +156,11 @@ static ntr_status add_image(ntr_coverage *c, ntr_debug_info *debug, ntr_line_cou
     artificial_code code = {debug, counts->program, index, 0, false, false};
     for (size_t i = 0; !status && i < flow.count; i++) {
         const ntr_line_insn *insn = &flow.insns[i];
-        if (!insn->line || !is_selected(c, insn->file) || is_artificial(&code, insn)) continue;
+        if (!insn->line || !ntr_coverage_selects(c, insn->file) || is_artificial(&code, insn)) continue;
         status = add_line(c, &flow.insns[i], known);
         if (!status && flow.insns[i].count.flow == NTR_FLOW_BRANCH) status = add_branch(c, &flow.insns[i], info.bias);
     }
-    if (!status) status = add_all_ran(c, counts->program, index, debug, &flow);
+    if (!status) status = ntr_coverage_add_ran(c, counts->program, index, debug, &flow, known);
     function_adder adder = {c, &flow, known};
     if (!status) status = ntr_debug_info_functions(debug, index, add_function, &adder);
     ntr_line_flow_release(&flow);
@@ -273,21 +228,6 @@ static void merge_function(void *to, const void *from) {
     x->known = x->count || (x->known && y->known);
 }
 
-/* Sets the count of executed functions without a known entry to 1. An entry is not seen when the trace began later, or
- * when the optimizer copied inlined code and DWARF does not give the entry of the copy. */
-static void count_executed(ntr_coverage *c) {
-    for (size_t i = 0; i < c->ran_count; i++) {
-        const ran_function *ran = &c->ran[i];
-        const ntr_cover_function key = {.file = ran->file, .linkage = ran->linkage, .line = ran->line};
-        ntr_cover_function *found =
-            c->function_count ? bsearch(&key, c->functions, c->function_count, sizeof key, compare_functions) : NULL;
-        if (!found) continue;
-        found->known = true;
-        if (found->count == 0) found->count = 1;
-    }
-    c->ran_count = 0;
-}
-
 static int compare_positions(const char *file, uint32_t line, const ntr_cover_line *other) {
     int order = file == other->file ? 0 : strcmp(file, other->file);
     return order ? order : line < other->line ? -1 : line > other->line;
@@ -301,7 +241,8 @@ static bool same_position(const ntr_cover_function *a, const ntr_cover_function 
  * code left after optimization. Functions at the same position (instances of a template) are consecutive. */
 static ntr_status list_functions(ntr_coverage *c) {
     size_t line = 0;
-    if (ntr_reserve(c->allocator, (void **)&c->listed, &c->listed_capacity, c->function_count, sizeof *c->listed))
+    if (ntr_reserve(c->allocator, (void **)&c->listed, &c->listed_capacity, c->function_count, sizeof *c->listed) ||
+        ntr_reserve(c->allocator, (void **)&c->ends, &c->end_capacity, c->function_count, sizeof *c->ends))
         return NTR_E_MEMORY;
     c->listed_count = 0;
     for (size_t i = 0, next; i < c->function_count; i = next) {
@@ -314,6 +255,7 @@ static ntr_status list_functions(ntr_coverage *c) {
         memcpy(c->listed + c->listed_count, f, (next - i) * sizeof *f);
         c->listed_count += next - i;
     }
+    for (size_t i = 0; i < c->listed_count; i++) c->ends[i] = ntr_coverage_extent(c, &c->listed[i]);
     return NTR_OK;
 }
 
@@ -331,7 +273,7 @@ ntr_status ntr_coverage_settle(ntr_coverage *c) {
     c->line_count = merge(c->lines, c->line_count, sizeof *c->lines, compare_lines, merge_line);
     c->branch_count = merge(c->branches, c->branch_count, sizeof *c->branches, compare_branches, merge_branch);
     c->function_count = merge(c->functions, c->function_count, sizeof *c->functions, compare_functions, merge_function);
-    count_executed(c);
+    ntr_coverage_count_ran(c);
     join_branches(c);
     return list_functions(c);
 }
@@ -361,6 +303,10 @@ const ntr_cover_branch *ntr_coverage_branches(ntr_coverage *c, size_t *count) {
 const ntr_cover_function *ntr_coverage_functions(ntr_coverage *c, size_t *count) {
     *count = c->listed_count;
     return c->listed;
+}
+
+const uint32_t *ntr_coverage_function_ends(ntr_coverage *c) {
+    return c->ends;
 }
 
 uint64_t ntr_coverage_gaps(const ntr_coverage *c) {

@@ -151,7 +151,9 @@ static ntr_status append(ntr_coverage *to, const ntr_coverage *from) {
         ntr_reserve(to->allocator, (void **)&to->branches, &to->branch_capacity, to->branch_count + from->branch_count,
                     sizeof *to->branches) ||
         ntr_reserve(to->allocator, (void **)&to->functions, &to->function_capacity,
-                    to->function_count + from->function_count, sizeof *to->functions))
+                    to->function_count + from->function_count, sizeof *to->functions) ||
+        ntr_reserve(to->allocator, (void **)&to->extents, &to->extent_capacity, to->extent_count + from->extent_count,
+                    sizeof *to->extents))
         return NTR_E_MEMORY;
     for (size_t i = 0; i < from->line_count; i++) {
         ntr_cover_line line = from->lines[i];
@@ -170,6 +172,13 @@ static ntr_status append(ntr_coverage *to, const ntr_coverage *from) {
         f.linkage = ntr_texts_keep(&to->texts, f.linkage);
         if (!f.file || !f.name || !f.linkage) return NTR_E_MEMORY;
         if (f.line) to->functions[to->function_count++] = f;
+    }
+    for (size_t i = 0; i < from->extent_count; i++) {
+        cover_extent extent = from->extents[i];
+        extent.file = ntr_texts_keep(&to->texts, extent.file);
+        extent.linkage = ntr_texts_keep(&to->texts, extent.linkage);
+        if (!extent.file || !extent.linkage) return NTR_E_MEMORY;
+        to->extents[to->extent_count++] = extent;
     }
     to->gaps += from->gaps;
     return ntr_coverage_settle(to);

@@ -4,6 +4,7 @@
 
 #include <ntrace/coverage.h>
 
+#include "analysis/line_flow.h"
 #include "analysis/texts.h"
 
 /* A function of which at least one instruction was executed. */
@@ -11,6 +12,12 @@ typedef struct ran_function {
     const char *file, *linkage;
     uint32_t line;
 } ran_function;
+
+/* The lines of a function are [line, end], without those of functions that begin in between. */
+typedef struct cover_extent {
+    const char *file, *linkage;
+    uint32_t line, end;
+} cover_extent;
 
 struct ntr_coverage {
     const ntr_allocator *allocator;
@@ -24,8 +31,12 @@ struct ntr_coverage {
     size_t function_count, function_capacity;
     ntr_cover_function *listed; /* the functions that have lines */
     size_t listed_count, listed_capacity;
+    uint32_t *ends; /* the last line of each listed function */
+    size_t end_capacity;
     ran_function *ran; /* executed functions of the run that is being added */
     size_t ran_count, ran_capacity;
+    cover_extent *extents;
+    size_t extent_count, extent_capacity;
     uint64_t gaps;
     const char *const *only; /* ntr_coverage_only */
     size_t only_count;
@@ -35,5 +46,19 @@ struct ntr_coverage {
 
 /* Sorts what was added, merges equal items, and makes the lists that are derived. Errors: NTR_E_MEMORY. */
 ntr_status ntr_coverage_settle(ntr_coverage *c);
+
+/* Returns whether the lines of a file are counted. */
+bool ntr_coverage_selects(ntr_coverage *c, const char *file);
+
+/* Adds what was executed of image `index` beside the code of lines, and where its functions end. `known`: the trace has
+ * no gap. Errors: NTR_E_MEMORY. */
+ntr_status ntr_coverage_add_ran(ntr_coverage *c, const ntr_program *program, size_t index, ntr_debug_info *debug,
+                                const ntr_line_flow *flow, bool known);
+
+/* Counts the functions that were executed without being entered. Lines and functions are sorted, equal ones merged. */
+void ntr_coverage_count_ran(ntr_coverage *c);
+
+/* Returns the last line of a function. */
+uint32_t ntr_coverage_extent(const ntr_coverage *c, const ntr_cover_function *function);
 
 #endif

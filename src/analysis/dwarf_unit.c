@@ -187,6 +187,26 @@ static const ntr_line_row *row_after(const ntr_dwarf_unit *unit, uint64_t addres
     return low < unit->row_count ? &unit->rows[low] : NULL;
 }
 
+/* Also of an instance of a template: operator()<int>. */
+static bool is_call_operator(const char *name) {
+    return name && strncmp(name, "operator()", strlen("operator()")) == 0;
+}
+
+/* gcc gives an instance of a generic lambda no place. It is that of the class of the lambda, to which operator() has a
+ * pointer. */
+static void declare_as_class(ntr_dwarf_unit *u, ntr_scope *scope, Dwarf_Die *die, const char *name) {
+    enum { TYPES_MAX = 8 }; /* parameter, const, pointer, class */
+    Dwarf_Attribute attribute;
+    Dwarf_Die at;
+    if (scope->declared_line || !is_call_operator(name)) return;
+    if (!dwarf_formref_die(dwarf_attr_integrate(die, DW_AT_object_pointer, &attribute), &at)) return;
+    for (unsigned i = 0;
+         i < TYPES_MAX && dwarf_tag(&at) != DW_TAG_structure_type && dwarf_tag(&at) != DW_TAG_class_type; i++)
+        if (!dwarf_formref_die(dwarf_attr_integrate(&at, DW_AT_type, &attribute), &at)) return;
+    scope->declared_file = shown_file(u, declared_file(&at));
+    scope->declared_line = scope->declared_file ? number(&at, DW_AT_decl_line) : 0;
+}
+
 /* Functions that a compiler has made (wrappers of Go) have no line of declaration. It is then that of their first row.
  */
 static void complete_declaration(ntr_dwarf_unit *u, ntr_scope *scope) {
@@ -206,11 +226,6 @@ static bool flag(Dwarf_Die *die, unsigned name) {
     Dwarf_Attribute attribute;
     bool set = false;
     return dwarf_attr_integrate(die, name, &attribute) && dwarf_formflag(&attribute, &set) == 0 && set;
-}
-
-/* Also of an instance of a template: operator()<int>. */
-static bool is_call_operator(const char *name) {
-    return name && strncmp(name, "operator()", strlen("operator()")) == 0;
 }
 
 /* gcc marks lambdas, which are in the source. */
@@ -305,7 +320,7 @@ static ntr_status add_scope(die_walk *w, Dwarf_Die *die, uint32_t parent, uint32
         .inlined_somewhere = was_inlined(die),
         .never_returns = parent == NTR_SCOPE_NONE && flag(die, DW_AT_noreturn),
         .returns_value = dwarf_hasattr_integrate(die, DW_AT_type) != 0,
-        .artificial = parent == NTR_SCOPE_NONE && is_artificial(die, name),
+        .artificial = is_artificial(die, name),
     };
     if (parent != NTR_SCOPE_NONE) {
         s->call_file = shown_file(u, call_file(w->source->scopes, die));
@@ -313,6 +328,7 @@ static ntr_status add_scope(die_walk *w, Dwarf_Die *die, uint32_t parent, uint32
         s->call_column = number(die, DW_AT_call_column);
     }
     ntr_status status = add_ranges(w, die, *index, depth);
+    declare_as_class(u, s, die, name);
     complete_declaration(u, s);
     if (!linkage && s->size && parent == NTR_SCOPE_NONE)
         linkage = ntr_function_symbols_linkage(w->source->symbols, s->entry, name);

@@ -33,6 +33,7 @@ typedef struct line_group {
     uint32_t stamp; /* the last block in which it was seen, plus 1 */
     uint64_t sum;    /* executions of the blocks that contain it */
     uint64_t ends;   /* executions of what no statement has made; used if the line contains nothing else */
+    uint64_t after_jumps; /* the part of `ends` that follows a jump: optimized code can have moved a statement there */
 } line_group;
 
 typedef struct membership {
@@ -343,6 +344,7 @@ static ntr_status add_lines(pass_graph *g, uint32_t b) {
     uint32_t begin = after_call(g, b);
     if (is_without_line(g, b)) {
         g->groups[g->group_of[of->first]].ends += executed;
+        g->groups[g->group_of[of->first]].after_jumps += executed;
         for (begin = of->first + 1; begin <= of->last && !insns[begin].begins_row;) begin++;
     }
     for (uint32_t i = begin; i <= of->last; i++) {
@@ -497,7 +499,9 @@ static ntr_status count_groups(pass_graph *g) {
         const uint32_t group = g->members[i].group;
         for (end = i + 1; end < g->member_count && g->members[end].group == group; end++) {
         }
-        g->flow->insns[g->groups[group].first].passes = count_passes(g, &g->members[i], end - i);
+        const line_group *of = &g->groups[group];
+        const uint64_t passes = count_passes(g, &g->members[i], end - i);
+        g->flow->insns[of->first].passes = passes ? passes : of->sum ? of->sum : of->after_jumps;
     }
     return NTR_OK;
 }

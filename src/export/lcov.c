@@ -1,5 +1,8 @@
-/* lcov tracefile, in the form that versions 1.16 and 2.x read without loss. The format cannot express "not known".
- * Lines that a gap may hide are omitted, because a count of 0 would mean that they were not executed. */
+/* lcov tracefile: `lcov` in the form that versions 1.16 and 2.x read, `lcov2` with end lines of functions for 2.x.
+ *
+ * The format cannot express "not known". Lines that a gap may hide are omitted, because a count of 0 would mean that
+ * they were not executed. lcov 2 refuses records that contradict each other; a function was executed exactly when one
+ * of its lines was (src/analysis/coverage_ran.c). */
 #include "export/export.h"
 
 #include <string.h>
@@ -8,9 +11,54 @@ static bool same_file(const char *a, const char *b) {
     return a == b || strcmp(a, b) == 0;
 }
 
+/* What the two forms of the file differ in. */
+typedef struct lcov_form {
+    bool end_lines; /* FN:LINE,END,NAME of lcov 2; 1.16 takes END for the name of a function */
+} lcov_form;
+
 /* A comma ends the name in lcov 1.16. Names without linkage name, such as those of lambda templates, contain commas. */
-static void write_name(ntr_out *out, const char *name) {
-    for (; *name; name++) ntr_out_char(out, *name == ',' ? ';' : *name);
+static void write_name(ntr_out *out, const char *name, size_t size) {
+    char part[256];
+    for (size_t at = 0, used; at < size; at += used) {
+        used = size - at < sizeof part ? size - at : sizeof part - 1;
+        memcpy(part, name + at, used);
+        part[used] = '\0';
+        for (char *c = part; (c = strchr(c, ','));) *c = ';';
+        ntr_out_line(out, part);
+    }
+}
+
+/* Stores the part of a name that tells that it is of a lambda ("{lambda(int)#1}", "{lambda at 9:21}", or "$_0" of
+ * clang), and returns its size; 0: it is of another function, which may have a lambda among its types. */
+static size_t find_lambda(const char *name, const char **part) {
+    static const char call[] = "::operator()";
+    const char *end = NULL, *begin;
+    for (const char *at = name; (at = strstr(at, call)); at++) end = at;
+    if (!end || end == name) return 0;
+    for (begin = end; begin > name && *begin != (end[-1] == '}' ? '{' : '$');) begin--;
+    *part = begin;
+    const bool lambda = strncmp(begin, "{lambda", strlen("{lambda")) == 0;
+    return lambda || strspn(begin, "$_0123456789") == (size_t)(end - begin) ? (size_t)(end - begin) : 0;
+}
+
+/* Without end lines, lcov 2 gives a function all lines up to the next function. "{lambda(" in a name tells it that the
+ * function lies inside of another one. Linkage names do not have it. */
+static void write_function_name(ntr_out *out, const ntr_cover_function *f, const lcov_form *form) {
+    static const char at[] = "{lambda at ", known[] = "{lambda(";
+    const char *lambda = NULL;
+    const size_t size = form->end_lines ? 0 : find_lambda(f->name, &lambda);
+    if (!size) {
+        write_name(out, f->linkage, strlen(f->linkage));
+    } else if (strncmp(lambda, known, strlen(known)) == 0) {
+        write_name(out, f->name, strlen(f->name));
+    } else {
+        const size_t skip = strncmp(lambda, at, strlen(at)) == 0 ? strlen(at) : 0;
+        write_name(out, f->name, (size_t)(lambda - f->name));
+        ntr_out_text(out, known);
+        write_name(out, lambda + skip, size - skip - (*lambda == '{'));
+        ntr_out_text(out, ")}");
+        write_name(out, lambda + size, strlen(lambda + size));
+    }
     ntr_out_char(out, '\n');
 }
 
@@ -36,47 +84,90 @@ static uint32_t first_line(const lcov_lines *lines, uint32_t line) {
     return low < lines->count ? lines->items[low].line : line;
 }
 
+/* All functions, and where they end. */
+typedef struct lcov_functions {
+    const ntr_cover_function *items;
+    const uint32_t *ends;
+    size_t count;
+} lcov_functions;
+
+/* Functions in one line are one function with several names in lcov, and end together. A function that was not executed
+ * ends before one of its lines that was: that is of a function which begins in between. */
+static uint32_t last_line(const lcov_functions *functions, size_t index, const lcov_lines *lines) {
+    const uint32_t line = first_line(lines, functions->items[index].line);
+    uint32_t end = line;
+    bool hit = false;
+    while (index > 0 && same_file(functions->items[index - 1].file, lines->file) &&
+           first_line(lines, functions->items[index - 1].line) == line)
+        index--;
+    for (size_t i = index; i < functions->count && same_file(functions->items[i].file, lines->file) &&
+                           first_line(lines, functions->items[i].line) == line;
+         i++) {
+        if (functions->ends[i] > end) end = functions->ends[i];
+        hit |= functions->items[i].count != 0;
+    }
+    for (size_t i = 0; !hit && i < lines->count && lines->items[i].line <= end; i++)
+        if (lines->items[i].line > line && lines->items[i].count) end = lines->items[i].line - 1;
+    return end;
+}
+
 /* Writes FN and FNDA of the functions from index `at` that are in the file. Returns the index of the next function. */
-static size_t write_functions(ntr_out *out, const ntr_cover_function *functions, size_t count, size_t at,
-                              const lcov_lines *lines) {
-    const char *file = lines->file;
+static size_t write_functions(ntr_out *out, const lcov_functions *functions, size_t at, const lcov_lines *lines,
+                              const lcov_form *form) {
     size_t first = at, found = 0, hit = 0;
-    for (; at < count && same_file(functions[at].file, file); at++) {
-        if (!functions[at].known) continue;
-        ntr_out_format(out, "FN:%u,", first_line(lines, functions[at].line));
-        write_name(out, functions[at].linkage);
+    for (; at < functions->count && same_file(functions->items[at].file, lines->file); at++) {
+        if (!functions->items[at].known) continue;
+        ntr_out_format(out, "FN:%u,", first_line(lines, functions->items[at].line));
+        if (form->end_lines) ntr_out_format(out, "%u,", last_line(functions, at, lines));
+        write_function_name(out, &functions->items[at], form);
     }
     for (size_t i = first; i < at; i++) {
-        if (!functions[i].known) continue;
-        ntr_out_format(out, "FNDA:%llu,", (unsigned long long)functions[i].count);
-        write_name(out, functions[i].linkage);
+        const ntr_cover_function *f = &functions->items[i];
+        if (!f->known) continue;
+        ntr_out_format(out, "FNDA:%llu,", (unsigned long long)f->count);
+        write_function_name(out, f, form);
         found++;
-        hit += functions[i].count != 0;
+        hit += f->count != 0;
     }
     ntr_out_format(out, "FNF:%zu\nFNH:%zu\n", found, hit);
     return at;
 }
 
-/* The outcome of a branch in a line that was not executed was not evaluated: '-', not 0. */
-static void write_outcome(ntr_out *out, const ntr_cover_line *line, size_t branch, uint64_t count) {
-    ntr_out_format(out, "BRDA:%u,0,%zu,", line->line, branch);
-    if (line->count)
-        ntr_out_dec(out, count);
-    else
-        ntr_out_char(out, '-');
-    ntr_out_char(out, '\n');
+/* A branch that was not executed was not evaluated: '-', not 0. */
+static void write_branch(ntr_out *out, const ntr_cover_branch *branch, size_t number) {
+    const uint64_t counts[] = {branch->not_taken, branch->taken};
+    for (size_t i = 0; i < 2; i++) {
+        ntr_out_format(out, "BRDA:%u,0,%zu,", branch->line, 2 * number + i);
+        if (counts[0] || counts[1])
+            ntr_out_dec(out, counts[i]);
+        else
+            ntr_out_char(out, '-');
+        ntr_out_char(out, '\n');
+    }
+}
+
+/* lcov 2 refuses a file in which a line was executed and no branch of it was evaluated. That happens when the branches
+ * are of copies of inlined code that were not executed, or when a call before them did not return. */
+static bool has_branches(const ntr_cover_line *line, const ntr_cover_branch *branches) {
+    bool evaluated = false;
+    for (size_t k = 0; k < line->branches; k++) {
+        const ntr_cover_branch *branch = &branches[line->first_branch + k];
+        evaluated |= branch->taken || branch->not_taken;
+    }
+    return line->known && (evaluated || !line->count);
 }
 
 static void write_branches(ntr_out *out, const ntr_cover_line *lines, size_t count, const ntr_cover_branch *branches) {
     size_t found = 0, hit = 0;
-    for (size_t i = 0; i < count; i++)
-        for (size_t k = 0; lines[i].known && k < lines[i].branches; k++) {
+    for (size_t i = 0; i < count; i++) {
+        if (!has_branches(&lines[i], branches)) continue;
+        for (size_t k = 0; k < lines[i].branches; k++) {
             const ntr_cover_branch *branch = &branches[lines[i].first_branch + k];
-            write_outcome(out, &lines[i], 2 * k, branch->not_taken);
-            write_outcome(out, &lines[i], 2 * k + 1, branch->taken);
+            write_branch(out, branch, k);
             found += 2;
-            if (lines[i].count) hit += (size_t)(branch->taken != 0) + (branch->not_taken != 0);
+            hit += (size_t)(branch->taken != 0) + (branch->not_taken != 0);
         }
+    }
     if (found) ntr_out_format(out, "BRF:%zu\nBRH:%zu\n", found, hit);
 }
 
@@ -159,26 +250,47 @@ static void write_mcdc(ntr_out *out, const ntr_decisions *decisions, const char 
     if (found) ntr_out_format(out, "MCF:%zu\nMCH:%zu\n", found, hit);
 }
 
-static ntr_status end(ntr_export *x) {
-    size_t line_count, branch_count, function_count, function = 0;
+/* lcov takes letters, digits and '_' in the name of a test. */
+static void write_test(ntr_out *out, const char *name) {
+    ntr_out_text(out, "TN:");
+    for (; name && *name; name++) {
+        const bool word =
+            (*name >= '0' && *name <= '9') || (*name >= 'A' && *name <= 'Z') || (*name >= 'a' && *name <= 'z');
+        ntr_out_char(out, word ? *name : '_');
+    }
+    ntr_out_char(out, '\n');
+}
+
+static ntr_status write_all(ntr_export *x, const lcov_form *form) {
+    size_t line_count, branch_count, function = 0;
     const ntr_cover_line *lines = ntr_coverage_lines(x->analysis.coverage, &line_count);
     const ntr_cover_branch *branches = ntr_coverage_branches(x->analysis.coverage, &branch_count);
-    const ntr_cover_function *functions = ntr_coverage_functions(x->analysis.coverage, &function_count);
+    lcov_functions functions = {.ends = ntr_coverage_function_ends(x->analysis.coverage)};
+    functions.items = ntr_coverage_functions(x->analysis.coverage, &functions.count);
     for (size_t i = 0, next; i < line_count; i = next) {
         const char *file = lines[i].file;
         for (next = i; next < line_count && same_file(lines[next].file, file);) next++;
-        while (function < function_count && strcmp(functions[function].file, file) < 0) function++;
-        ntr_out_text(&x->out, "TN:\nSF:");
+        while (function < functions.count && strcmp(functions.items[function].file, file) < 0) function++;
+        write_test(&x->out, x->analysis.test);
+        ntr_out_text(&x->out, "SF:");
         ntr_out_line(&x->out, file);
         ntr_out_char(&x->out, '\n');
         const lcov_lines own = {file, lines + i, next - i};
-        function = write_functions(&x->out, functions, function_count, function, &own);
+        function = write_functions(&x->out, &functions, function, &own, form);
         write_branches(&x->out, lines + i, next - i, branches);
         if (x->analysis.decisions) write_mcdc(&x->out, x->analysis.decisions, file);
         write_lines(&x->out, lines + i, next - i);
         ntr_out_text(&x->out, "end_of_record\n");
     }
     return NTR_OK;
+}
+
+static ntr_status end(ntr_export *x) {
+    return write_all(x, &(lcov_form){.end_lines = false});
+}
+
+static ntr_status end_lcov2(ntr_export *x) {
+    return write_all(x, &(lcov_form){.end_lines = true});
 }
 
 const ntr_exporter ntr_exporter_lcov = {
@@ -188,4 +300,12 @@ const ntr_exporter ntr_exporter_lcov = {
     .aliases = {"info", "genhtml"},
     .needs = NTR_NEEDS_COVERAGE,
     .end = end,
+};
+
+const ntr_exporter ntr_exporter_lcov2 = {
+    .name = "lcov2",
+    .family = "coverage",
+    .summary = "lcov tracefile of lcov 2, with end lines of functions",
+    .needs = NTR_NEEDS_COVERAGE,
+    .end = end_lcov2,
 };

@@ -108,9 +108,12 @@ def consistent(record):
         lines = [counts[n] for n in counts if begin <= n < end]
         if not lines or any(here.values()) != any(lines):
             complaints.append(f"functions {here}, their lines {lines}")
+    outcomes = {}
     for line, taken in re.findall(r"^BRDA:(\d+),\d+,\d+,(.*)$", record, re.M):
-        if int(line) not in counts or (taken == "-") != (counts[int(line)] == 0):
-            complaints.append(f"branch {taken} on line {line}")
+        outcomes.setdefault(int(line), []).append(taken)
+    for line, taken in outcomes.items():
+        if line not in counts or any(one not in ("-", "0") for one in taken) != (counts[line] > 0):
+            complaints.append(f"branches {taken} on line {line}")
     for name, found in (("LF", len(counts)), ("LH", sum(c > 0 for c in counts.values())), ("FNF", len(hits)),
                         ("FNH", sum(c > 0 for c in hits.values()))):
         if re.findall(rf"^{name}:(\d+)$", record, re.M) != [str(found)]:

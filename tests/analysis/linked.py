@@ -123,7 +123,7 @@ def inlined_names():
     info = truth.run(NTRACE, "coverage", "--to", "lcov", "--only", "inlined_names.cc", "plain.ntrace", cwd=place).decode()
     names = re.findall(r"^FN:\d+,(.*)$", info, re.M)
     equal(len(set(names)), len(names), f"names {names}")
-    for part in ("A::get", "B::get", "main::{lambda at 9:21}::operator()"):
+    for part in ("A::get", "B::get", "main::{lambda(9:21)}::operator()"):
         check(any(part in name for name in names), f"no {part} in {names}")
 
 
