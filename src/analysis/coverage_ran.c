@@ -273,7 +273,7 @@ static void count_executed(ntr_coverage *c) {
  * table still names the line. Which of several functions at one position it was is not known. */
 static void count_by_lines(ntr_coverage *c) {
     size_t line = 0;
-    for (size_t i = 0; i < c->function_count; i++) {
+    for (size_t i = 0; c->functions && i < c->function_count; i++) {
         ntr_cover_function *f = &c->functions[i];
         const ntr_cover_function *before = i ? f - 1 : NULL, *next = i + 1 < c->function_count ? f + 1 : NULL;
         const bool shares = (before && before->file == f->file && before->line == f->line) ||
