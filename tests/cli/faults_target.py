@@ -186,8 +186,8 @@ def _():
         Run("probe", "-t", path, "--exec", f"{NTRACE} board {path} --stdio")
         bases = {one["name"]: int(one["base"], 16) for one in json.loads(text)["components"] if one["type"] not in ("csfunnel", "etf", "etr")}
         version = {"eic7700x.json": 0, "microblaze-v.json": 5}.get(name, 1)
-        given = ["--buffer", "0x90000000:0x1000"] if name in ("eic7700x.json", "spacemit-k3.json", "tt-dfd.json") else []
-        memory = Memory(path, ["-e", elf, "--pc", pc, "--rate", "20", *(["--ram", "0x90000000:0x1000"] if given else [])],
+        given = ["--buffer", "0x90000000:0x100000"] if name in ("eic7700x.json", "spacemit-k3.json", "tt-dfd.json") else []
+        memory = Memory(path, ["-e", elf, "--pc", pc, "--rate", "20", *(["--ram", "0x90000000:0x100000"] if given else [])],
                         [impl(base, **{"and": 0xfffffff0, "or": version}) for base in bases.values()])
         link = Helper(memory)
         try:
