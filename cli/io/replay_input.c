@@ -42,8 +42,7 @@ static bool seek(void *user, uint64_t offset) {
     return true;
 }
 
-static ntr_stream_reader *open_stream(void *user, ntr_status *status) {
-    const struct cli_replay *r = user;
+ntr_stream_reader *cli_replay_stream(const struct cli_replay *r, ntr_status *status) {
     struct file_place *place = malloc(sizeof *place);
     ntr_stream_reader_config config;
 
@@ -58,6 +57,10 @@ static ntr_stream_reader *open_stream(void *user, ntr_status *status) {
     ntr_stream_reader *reader = ntr_stream_reader_new(&config, status);
     if (!reader) free(place);
     return reader;
+}
+
+static ntr_stream_reader *open_stream(void *user, ntr_status *status) {
+    return cli_replay_stream(user, status);
 }
 
 static bool proceed(void *user, uint64_t done) {
@@ -102,8 +105,7 @@ static int open_file(struct cli_replay *r, const char *path) {
     return r->stream_file < 0 ? cli_fail("%s: cannot open: %s", r->stream_path, strerror(errno)) : CLI_OK;
 }
 
-/* Returns whether the timestamps of all harts are from one clock: not if each hart counts its own instructions. */
-static bool has_common_clock(const struct cli_replay *r) {
+bool cli_replay_has_common_clock(const struct cli_replay *r) {
     const ntr_capture *capture = r->trace.bundle ? ntr_bundle_capture(r->trace.bundle) : NULL;
 
     return !capture || !capture->tick || strcmp(capture->tick, "instruction") != 0;
@@ -123,12 +125,12 @@ static int make_replay(struct cli_replay *r) {
     config.open = open_stream;
     config.proceed = proceed;
     config.user = r;
-    config.by_time = has_common_clock(r);
+    config.by_time = cli_replay_has_common_clock(r);
     r->replay = ntr_replay_new(&config, &status);
     return r->replay ? CLI_OK : cli_fail("%s: %s", r->stream_path, ntr_status_text(status));
 }
 
-int cli_replay_open(struct cli_replay *r, const char *path, const struct cli_replay_options *options) {
+int cli_replay_open_input(struct cli_replay *r, const char *path, const struct cli_replay_options *options) {
     *r = (struct cli_replay){.options = options, .stream_file = -1, .trace.input.fd = -1};
     if (cli_trace_open(&r->trace, path, &options->stream, &options->images) != CLI_OK) return CLI_FAILED;
     if (cli_trace_program(&r->trace, &options->images, &options->stream, true) != CLI_OK) return CLI_FAILED;
@@ -139,7 +141,13 @@ int cli_replay_open(struct cli_replay *r, const char *path, const struct cli_rep
     if (!r->debug) return cli_fail("%s: out of memory", path);
     if (options->debug_path) ntr_debug_info_set_path(r->debug, options->debug_path);
     r->functions = ntr_functions_new(r->debug, &cli_memory);
-    return r->functions ? make_replay(r) : cli_fail("%s: out of memory", path);
+    return r->functions ? CLI_OK : cli_fail("%s: out of memory", path);
+}
+
+int cli_replay_open(struct cli_replay *r, const char *path, const struct cli_replay_options *options) {
+    const int status = cli_replay_open_input(r, path, options);
+
+    return status == CLI_OK ? make_replay(r) : status;
 }
 
 uint64_t cli_replay_bytes(const struct cli_replay *r) {
@@ -159,7 +167,7 @@ void cli_replay_close(struct cli_replay *r) {
 }
 
 int cli_replay_status(const struct cli_replay *r) {
-    const char *why = ntr_replay_error(r->replay);
+    const char *why = r->replay ? ntr_replay_error(r->replay) : "";
 
     if (!*why) return CLI_OK;
     cli_note("%s: %s", r->stream_path, why);

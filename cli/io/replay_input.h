@@ -1,4 +1,4 @@
-/* A trace as the input of a command that walks it: gdb, view. */
+/* A trace as the input of a command that walks it: gdb, view, explore. */
 #ifndef CLI_IO_REPLAY_INPUT_H
 #define CLI_IO_REPLAY_INPUT_H
 
@@ -33,6 +33,12 @@ struct cli_replay {
 /* Opens the trace at `path`; "-" is standard input. It is read several times: a stream that is not in a file of its own
  * is copied to a temporary file. Returns CLI_OK, or CLI_FAILED after reporting the error. */
 int cli_replay_open(struct cli_replay *replay, const char *path, const struct cli_replay_options *options);
+/* The same without `replay`, for commands whose library functions make it themselves. */
+int cli_replay_open_input(struct cli_replay *replay, const char *path, const struct cli_replay_options *options);
+/* Returns a new reader at the beginning of the stream, or NULL with the reason in *status. */
+ntr_stream_reader *cli_replay_stream(const struct cli_replay *replay, ntr_status *status);
+/* Returns whether the timestamps of all harts are from one clock: not if each hart counts its own instructions. */
+bool cli_replay_has_common_clock(const struct cli_replay *replay);
 /* Returns the length of the stream in bytes; 0: not known, as it is compressed. */
 uint64_t cli_replay_bytes(const struct cli_replay *replay);
 void cli_replay_close(struct cli_replay *replay);

@@ -15,6 +15,7 @@
 #include <ntrace/debug_info.h>
 #include <ntrace/decision.h>
 #include <ntrace/difference.h>
+#include <ntrace/explore.h>
 #include <ntrace/export.h>
 #include <ntrace/gdb.h>
 #include <ntrace/interrupts.h>

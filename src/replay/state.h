@@ -126,6 +126,7 @@ typedef struct ntr_replay_window {
     ntr_window_gap *gaps;
     size_t gap_count, gap_capacity;
     ntr_frame_store frames;
+    size_t old_frames; /* frames of the window with a lower number were not entered in it, but before */
     ntr_window_hart *harts; /* in the order of ntr_replay.harts */
     size_t hart_count, hart_capacity;
 } ntr_replay_window;

@@ -34,6 +34,7 @@ static ntr_status move_frames(ntr_replay *r, ntr_replay_window *w) {
     w->frames = (ntr_frame_store){.allocator = r->allocator};
     ntr_status status = ntr_callstack_visit(r->stacks, move_frame, &w->frames);
     ntr_frame_store_release(&old);
+    w->old_frames = w->frames.count;
     return status;
 }
 
@@ -60,7 +61,7 @@ static void empty(ntr_replay_window *w, uint64_t first) {
 
 static ntr_status begin_part(ntr_replay *r, ntr_replay_window *w, const ntr_replay_point *point) {
     w->frames.allocator = r->allocator;
-    w->frames.count = 0;
+    w->frames.count = w->old_frames = 0;
     w->hart_count = 0;
     empty(w, point->first);
     ntr_status status = reserve_harts(r, w, point->hart_count);

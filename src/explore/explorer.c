@@ -1,0 +1,78 @@
+/* The explorer: its replay, and the making of the index. */
+#include "explore/state.h"
+
+#include "base/allocator.h"
+#include "base/config.h"
+
+static ntr_stream_reader *open_stream(void *user, ntr_status *status) {
+    const ntr_explorer *x = user;
+    return x->config.open(x->config.user, status);
+}
+
+static bool proceed(void *user, uint64_t done) {
+    ntr_explorer *x = user;
+    (void)done;
+    return !x->config.proceed || x->config.proceed(x->config.user);
+}
+
+static ntr_status start(ntr_explorer *x, const ntr_explorer_config *config) {
+    ntr_replay_config replay;
+    ntr_status status = NTR_OK;
+    x->config = *config;
+    if (config->allocator) {
+        x->allocator_copy = *config->allocator;
+        x->allocator = &x->allocator_copy;
+    }
+    x->decoder = *config->decoder;
+    x->nodes.allocator = x->index.allocator = x->index.runs.allocator = x->answer.allocator = x->allocator;
+    ntr_replay_config_init(&replay);
+    replay.decoder = &x->decoder;
+    replay.functions = config->functions;
+    replay.allocator = x->allocator;
+    replay.open = open_stream;
+    replay.proceed = proceed;
+    replay.user = x;
+    replay.by_time = config->by_time;
+    x->replay = ntr_replay_new(&replay, &status);
+    return x->replay ? NTR_OK : status;
+}
+
+ntr_explorer *ntr_explorer_new(const ntr_explorer_config *config, ntr_status *status) {
+    ntr_explorer_config own;
+    ntr_status result = ntr_config_load(&own, sizeof own, config);
+    if (result == NTR_OK && (!own.decoder || !own.debug || !own.functions || !own.open)) result = NTR_E_INVALID;
+    ntr_explorer *x = result == NTR_OK ? ntr_alloc(own.allocator, 1, sizeof *x) : NULL;
+    if (!x && result == NTR_OK) result = NTR_E_MEMORY;
+    if (x) result = start(x, &own);
+    if (status) *status = result;
+    if (result == NTR_OK) return x;
+    ntr_explorer_free(x);
+    return NULL;
+}
+
+void ntr_explorer_free(ntr_explorer *x) {
+    if (!x) return;
+    const ntr_allocator copy = x->allocator_copy;
+    const bool own = x->allocator != NULL;
+    ntr_explore_index_release(&x->index);
+    ntr_nodes_release(&x->nodes);
+    ntr_answer_release(&x->answer);
+    ntr_replay_free(x->replay);
+    ntr_dealloc(own ? &copy : NULL, x);
+}
+
+ntr_status ntr_explorer_work(ntr_explorer *x) {
+    ntr_replay *r = x->replay;
+    if (!r->complete) {
+        const ntr_status status = ntr_replay_pass(r);
+        return status == NTR_OK ? NTR_END : status;
+    }
+    return ntr_explore_index_step(&x->index, r, &x->nodes);
+}
+
+ntr_explore_progress ntr_explorer_progress(const ntr_explorer *x) {
+    ntr_explore_progress progress = {.indexed = x->index.done, .complete = x->index.complete};
+    progress.known = ntr_replay_known(x->replay, &progress.read);
+    if (x->replay->point_count) progress.bytes = x->replay->points[x->replay->point_count - 1].offset;
+    return progress;
+}

@@ -1,0 +1,200 @@
+#!/usr/bin/env python3
+"""The questions of ntrace explore. The truth is the list of program counters of ntrace decode, which other tests compare with
+QEMU's own log, the symbol table as nm prints it, and the bytes of the stream.
+
+usage: engine.py NTRACE
+"""
+import bisect
+import collections
+import functools
+import json
+import os
+import random
+import subprocess
+import sys
+
+sys.path.append(os.path.join(sys.path[0], ".."))
+from harness import ROOT, Run, case, check, equal, main, matches, need, scratch, skip, write
+from story import ask, bundle, names, program
+
+
+@functools.cache
+def executed():
+    """The addresses of all executed instructions."""
+    return [int(line, 16) for line in Run("decode", bundle(), "--output", "pc").lines()]
+
+
+@functools.cache
+def symbols():
+    """{name: (begin, end)} of the functions."""
+    listed = subprocess.run([need("riscv64-linux-gnu-nm"), "-S", program()], capture_output=True, text=True, check=True).stdout
+    rows = [line.split() for line in listed.splitlines()]
+    return {row[3]: (int(row[0], 16), int(row[0], 16) + int(row[1], 16)) for row in rows if len(row) == 4 and row[2] in "tT"}
+
+
+def executed_in(name, first=0, last=None):
+    begin, end = symbols()[name]
+    return sum(begin <= address < end for address in executed()[first:last])
+
+
+def entries(name):
+    """The positions at which a function was entered: it has no jump to its first instruction."""
+    begin = symbols()[name][0]
+    return [position for position, address in enumerate(executed()) if address == begin]
+
+
+@case("the instructions at a position are those that were executed there")
+def at():
+    addresses = executed()
+    places = random.Random(1).sample(range(len(addresses)), 40) + [0, len(addresses) - 1]
+    for place, answer in zip(places, ask(bundle(), *({"query": "at", "position": p, "before": 7, "after": 9} for p in places))):
+        rows = answer["instructions"]
+        equal([row["position"] for row in rows], list(range(max(0, place - 7), min(len(addresses), place + 9))), f"positions around {place}")
+        equal([int(row["address"], 16) for row in rows], [addresses[row["position"]] for row in rows], f"addresses around {place}")
+        equal(int(answer["hart"]["address"], 16), addresses[place], "address of the hart")
+
+
+@case("instructions and calls of functions, in the whole trace and in parts of it")
+def functions():
+    size = len(executed())
+    ranges = [(0, size), (0, size // 3), (size // 3, size - 1000), (size - 1000, size)]
+    for (first, last), answer in zip(ranges, ask(bundle(), *({"query": "functions", "from": a, "to": b, "limit": 1000} for a, b in ranges))):
+        found = {names(answer)[row["function"]]: row for row in answer["rows"]}
+        equal(sum(row["self"] for row in answer["rows"]), last - first, "instructions of all functions")
+        for name in ("sum_of", "fall", "compare", "arrange", "work", "main"):
+            equal(found.get(name, {"self": 0})["self"], executed_in(name, first, last), f"instructions of {name} in {first} to {last}")
+            calls = sum(first <= position < last for position in entries(name))
+            equal(found.get(name, {"calls": 0})["calls"], calls, f"calls of {name} in {first} to {last}")
+
+
+@case("the call tree: each node has its instructions, and what it called")
+def tree():
+    answer, = ask(bundle(), {"query": "tree", "least": 0, "limit": 4000})
+    stack, total = [], collections.Counter()
+    for node in answer["tree"]:
+        del stack[node["depth"]:]
+        stack.append(node)
+        total[node["depth"]] += 0
+        node["children"] = 0
+        if len(stack) > 1:
+            stack[-2]["children"] += node["total"]
+    for node in answer["tree"]:
+        equal(node["total"], node["self"] + node["children"], "total of a node")
+    equal(answer["tree"][0]["total"], len(executed()), "instructions of the hart")
+    paths = [names(answer)[node["function"]] for node in answer["tree"] if "function" in node]
+    check(paths.index("main") < paths.index("work") < paths.index("arrange") < paths.index("compare"), "main calls work calls arrange ...")
+    equal(max(node["depth"] for node in answer["tree"] if "function" in node and names(answer)[node["function"]] == "fall")
+          - min(node["depth"] for node in answer["tree"] if "function" in node and names(answer)[node["function"]] == "fall"), 30, "depth of fall")
+
+
+@case("slices begin where the function was entered and end after its last instruction")
+def slices():
+    answer, = ask(bundle(), {"query": "slices", "least": 0, "limit": 4000})
+    found = [s for s in answer["slices"] if names(answer)[s["function"]] == "work"]
+    first = entries("work")[0]
+    inside = max(p for p, address in enumerate(executed()) if symbols()["work"][0] <= address < symbols()["work"][1])
+    equal([(s["begin"], s["end"]) for s in found], [(first, inside + 1)], "work")
+    begins = [s["begin"] for s in answer["slices"] if names(answer)[s["function"]] == "arrange"]
+    equal(begins, entries("arrange"), "arrange")
+    part, = ask(bundle(), {"query": "slices", "from": first + 100, "to": first + 2000, "least": 0, "limit": 4000})
+    whole = {(s["begin"], s["end"], names(answer)[s["function"]]) for s in answer["slices"]}
+    inside = [(s["begin"], s["end"], names(part)[s["function"]]) for s in part["slices"] if not s.get("cut_begin") and not s.get("cut_end")]
+    check(len(inside) > 3 and all(s in whole for s in inside if answer["least"] <= s[1] - s[0]), "slices of a part are those of the whole")
+
+
+@case("columns of an overview add up, whatever their number")
+def overview():
+    for answer in ask(bundle(), *({"query": "overview", "columns": n} for n in (1, 7, 400)), {"query": "overview", "from": 1000, "to": 9000}):
+        hart, = answer["harts"]
+        bounds = answer["bounds"]
+        equal(len(hart["instructions"]), len(bounds) - 1, "columns")
+        equal(hart["instructions"], [b - a for a, b in zip(bounds, bounds[1:])], "instructions of the only hart")
+        for i in random.Random(2).sample(range(len(bounds) - 1), min(5, len(bounds) - 1)):
+            name = names(answer)[hart["function"][i]]
+            if name in symbols():
+                equal(hart["most"][i], executed_in(name, bounds[i], bounds[i + 1]), f"instructions of {name} in a column")
+
+
+@case("next and previous execution of a function, an address and a line")
+def find():
+    places = entries("sum_of")
+    address = symbols()["sum_of"][0]
+    middle = places[7] + 3
+    questions = [{"query": "find", "text": text, "position": middle, "direction": direction}
+                 for text in ("sum_of", hex(address)) for direction in ("next", "previous")]
+    questions += [{"query": "find", "text": "sum_of", "position": places[7], "direction": direction} for direction in ("next", "previous")]
+    found = [answer["position"] for answer in ask(bundle(), *questions)]
+    equal(found, [places[8], places[7], places[8], places[7], places[8], places[6]], "positions")
+    missing, = ask(bundle(), {"query": "find", "text": "sum_of", "position": places[-1] + 1})
+    equal(missing["found"], False, "after the last one")
+    total = len(executed())
+    half, message = ask(bundle(), {"query": "find", "text": "50%"}, {"query": "find", "text": "#1"})
+    equal((half["position"], message["position"]), (total // 100 * 50 + total % 100 * 50 // 100, 0), "numbers")
+
+
+@case("messages have the bytes of the stream")
+def messages():
+    path = bundle("--no-compress")
+    with open(os.path.join(path, "trace.nex"), "rb") as file:
+        stream = file.read()
+    for answer in ask(path, *({"query": "messages", "position": p, "before": 3, "after": 4} for p in (0, 5000, len(executed()) - 1))):
+        rows = answer["messages"]
+        check(rows and sum(bool(row.get("here")) for row in rows) == 1, "one message is that of the position")
+        for row, after in zip(rows, rows[1:]):
+            equal((row["number"] + 1, row["offset"] + row["size"]), (after["number"], after["offset"]), "the next message")
+        for row in rows:
+            equal("".join(byte["value"] for byte in row["bytes"]), stream[row["offset"]:row["offset"] + row["size"]][:64].hex(), "bytes")
+
+
+@case("answers are the same in any order of the questions, and fit the schema")
+def deterministic():
+    if subprocess.run(["/usr/bin/python3", "-c", "import jsonschema"], stderr=subprocess.DEVNULL, check=False).returncode:
+        skip("python-jsonschema")
+    questions = [{"query": "overview"}, {"query": "slices"}, {"query": "tree"}, {"query": "functions", "sort": "total"}, {"query": "at", "position": 3000},
+                 {"query": "messages", "position": 3000}, {"query": "find", "text": "main"}, {"query": "names", "text": "so"}, {"query": "gaps"},
+                 {"query": "about"}, {"query": "source", "file": os.path.join(ROOT, "tests/explore/story.c"), "first": 3, "count": 2}]
+    one = ask(bundle(), *questions)
+    other = ask(bundle(), *reversed(questions))[::-1]
+    for question, a, b in zip(questions, one, other):
+        equal(a, b, question["query"])
+    schema = os.path.join(ROOT, "docs", "schemas", "explore.schema.json")
+    text = ("import json, jsonschema, sys\nschema, answers = (json.load(open(name)) for name in sys.argv[1:3])\n"
+            "jsonschema.Draft202012Validator.check_schema(schema)\n"
+            "for answer in answers: jsonschema.Draft202012Validator(schema).validate(answer)")
+    subprocess.run(["/usr/bin/python3", "-c", text, schema, write("answers.json", json.dumps(one).encode())], check=True, cwd=scratch())
+
+
+@case("questions that cannot be answered: status 2, and a sentence")
+def errors():
+    for question, sentence in (("{", "expected JSON"), ("[]", "object"), ('{"query":"nosuch"}', "no such question"),
+                               ('{"query":"at","position":-1}', "position: expected a number"), ('{"query":"at","src":9}', "src: hart 9"),
+                               ('{"query":"find"}', "text: expected"), ('{"query":"find","text":"nosuch"}', "no function"),
+                               ('{"query":"overview","columns":0}', "columns: expected a number from 1"),
+                               ('{"query":"functions","sort":"x"}', "sort: expected"), ('{"a":1,"a":2}', "duplicate")):
+        answer, = ask(bundle(), question, status=2)
+        matches(sentence, answer["error"], question)
+
+
+@case("a gap has its place and its reason")
+def gaps():
+    path = bundle("--no-compress")
+    with open(os.path.join(path, "trace.nex"), "rb") as file:
+        stream = file.read()
+    middle = len(stream) // 2
+    damaged = write("damaged.nex", stream[:middle] + b"\x02" * 40 + stream[middle + 40:])
+    with open(os.path.join(path, "capture.json"), encoding="utf-8") as file:
+        params = json.load(file)["params"]
+    options = ["-e", program()] + [f"--{key.replace('_', '-')}={value}" for key, value in params.items()
+                                   if key in ("src_bits", "implicit_return", "return_stack")]
+    options += [f"--{key.replace('_', '-')}" for key in ("sequential_jump", "extend_addr", "all_jumps") if params.get(key)]
+    listed = Run("decode", damaged, *options, "--output", "pc", status=1).lines()
+    answer, near = ask(damaged, {"query": "gaps"}, {"query": "find", "text": "gap"}, options=options)
+    check(answer["gaps"], "there is a gap")
+    first = answer["gaps"][0]
+    check(first["reason"] and first["offset"] <= middle + 40, "reason and offset")
+    equal(near["position"], first["position"], "the next gap")
+    equal(answer["progress"]["known"], len(listed), "instructions")
+    check(bisect.bisect([gap["position"] for gap in answer["gaps"]], len(listed)) == len(answer["gaps"]), "positions are in the trace")
+
+
+main()
