@@ -6,6 +6,7 @@
 #include "options/diagnostics.h"
 
 #include <inttypes.h>
+#include <stdio.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -16,6 +17,7 @@ struct encode_options {
     struct cli_list inputs;
     int64_t hart;
     int show;
+    int strict;
 };
 
 enum { SHOW_MESSAGES, SHOW_INGRESS };
@@ -30,6 +32,9 @@ static const struct cli_option encode_table[] = {
     CLI_NUMBER(0, "hart", "N", S, hart, 0, UINT32_MAX, 0, "with --spike-log: number of the hart to encode (default 0)"),
     CLI_CHOICE(0, "show", "messages|ingress", S, show, SHOW_MESSAGES,
                "messages (default), or the ingress records of the execution as text"),
+    CLI_FLAG(0, "strict", S, strict,
+             "refuse lists and logs in which an instruction neither follows the one before it nor a trap; without it, "
+             "these are interrupts"),
     {0},
 };
 #undef S
@@ -188,6 +193,21 @@ static int check_returns(const struct encode_run *r) {
     return CLI_DEFECTS;
 }
 
+/* A list of program counters does not say where a trap came: each is an interrupt in the trace. */
+static int check_discontinuities(const struct encode_run *r) {
+    ntr_discontinuity first = {0};
+    char place[40] = "";
+    const uint64_t count = ntr_classifier_discontinuities(r->encode.classifier, &first);
+
+    if (!count) return CLI_OK;
+    if (first.number) snprintf(place, sizeof place, "program counter %" PRIu64 ", ", first.number);
+    cli_note("%s: expected each instruction to follow the one before it or a trap, found %" PRIu64
+             " that do not, the first at %s0x%" PRIx64 " instead of 0x%" PRIx64 "; %s",
+             r->options->inputs.items[0].value, count, place, first.found, first.expected,
+             r->options->strict ? "--strict refuses them" : "the trace has an interrupt at each of them");
+    return r->options->strict ? CLI_FAILED : CLI_OK;
+}
+
 static int encode_input(struct encode_run *r) {
     if (open_program(r) != CLI_OK || open_encoder(r) != CLI_OK || open_classifier(r) != CLI_OK) return CLI_FAILED;
     r->encode.hart = (unsigned)r->options->hart;
@@ -197,6 +217,7 @@ static int encode_input(struct encode_run *r) {
     if (r->options->show == SHOW_INGRESS) cli_output_print(&r->out, "%s\n", ntr_ingress_header());
     if (r->source->read(&r->encode, r->options->inputs.items[0].value) != CLI_OK) return CLI_FAILED;
     if (finish(r) != CLI_OK) return CLI_FAILED;
+    if (check_discontinuities(r) != CLI_OK) return CLI_FAILED;
     report_losses(r);
     return r->options->show == SHOW_MESSAGES ? check_returns(r) : CLI_OK;
 }

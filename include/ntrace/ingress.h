@@ -136,6 +136,17 @@ NTR_API ntr_status ntr_classifier_trap(ntr_classifier *classifier, unsigned ityp
  * ntr_classifier_push. */
 NTR_API ntr_status ntr_classifier_finish(ntr_classifier *classifier, uint64_t *next);
 
+/* A place where the code that was entered does not follow the code before it, and no trap was entered. */
+typedef struct ntr_discontinuity {
+    uint64_t expected, found; /* the address that follows, and that of the code, or of the instruction that trapped */
+    uint64_t number; /* of the program counter in the list, from 1; 0: code was not entered as a list */
+    uint64_t reserved[1]; /* 0; for later members */
+} ntr_discontinuity;
+
+/* Returns the number of discontinuities that no trap explains. They are interrupts in what was sent. Stores the first
+ * one in *first (NULL: not), if there is one. */
+NTR_API uint64_t ntr_classifier_discontinuities(const ntr_classifier *classifier, ntr_discontinuity *first);
+
 /* Returns the text of the last error, "pc 4711: no program image at 0x80001234", or "". The classifier owns it. */
 NTR_API const char *ntr_classifier_error(const ntr_classifier *classifier);
 

@@ -3,6 +3,7 @@
 #include "capture/harts.h"
 #include "capture/mapped.h"
 
+#include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
 #include <time.h>
@@ -61,8 +62,23 @@ void ntr_capture_past_add(struct ntr_capture_past *past, const struct ntr_captur
     past->lost |= harts->lost;
     past->many |= atomic_load(&head->lanes) > CHANNEL_LANES;
     past->unknown |= harts->unknown;
+    if (!past->discontinuities) past->expected = harts->expected, past->found = harts->found;
+    past->discontinuities += harts->discontinuities;
     past->rewritten |= harts->rewritten;
     past->watched |= harts->watched.address_known && harts->watched.size;
+}
+
+/* Each is an interrupt in the trace that the program may not have had. */
+static void add_discontinuities(struct recorded *content, const struct ntr_capture_past *all) {
+    static const char text[] = "expected every block to follow the one before it or a trap, found %" PRIu64
+                               " that do not, the first at 0x%" PRIx64 " instead of 0x%" PRIx64
+                               ": a defect of the capture; the trace has interrupts there";
+    enum { NUMBERS = 60 };
+
+    if (!all->discontinuities) return;
+    char *what = ntr_alloc(content->record->allocator, sizeof text + NUMBERS, 1);
+    if (what) snprintf(what, sizeof text + NUMBERS, text, all->discontinuities, all->found, all->expected);
+    add_loss(content, true, ntr_capture_record_keep(content->record, what));
 }
 
 /* Why the part of the execution that is traced has not begun or ended. */
@@ -111,6 +127,7 @@ static void add_losses(struct recorded *content) {
     add_loss(
         content, all.unknown,
         "harts executed code while another one changed it; where QEMU did not tell what was executed, it is missing");
+    add_discontinuities(content, &all);
     add_unknown(content, content->record->unread, "%s could not be read when it was mapped; its code has no names",
                 content->record->unread);
     add_loss(content, all.rewritten, "code changed while the program ran; the bundle has the newest version only");

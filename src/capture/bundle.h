@@ -21,6 +21,7 @@ struct ntr_capture_past {
     unsigned programs;
     uint32_t forks;
     bool start_known, stop_known; /* the program had the symbols of --start-at and --stop-at */
+    uint64_t discontinuities, expected, found;
     bool untraced, lost, many, unknown, rewritten, watched; /* watched: the object of access_symbol was found */
 };
 

@@ -121,6 +121,18 @@ static void enter_tail(struct ntr_capture_harts *harts, struct ntr_capture_hart 
     hart->tail = 0;
 }
 
+/* The last block, which is held, does not lead to `next`: the trace has an interrupt there. */
+static void break_off(struct ntr_capture_harts *harts, struct ntr_capture_hart *hart, const ntr_code_block *code,
+                      uint64_t next) {
+    if (!harts->discontinuities++) {
+        harts->expected = ntr_capture_successor(code);
+        harts->found = next;
+    }
+    if (!harts->in_runs) return;
+    ntr_capture_note(harts, ntr_classifier_hand_over(hart->classifier, next));
+    hart->branches = (uint8_t)ntr_enc_run_branches(hart->encoder);
+}
+
 void ntr_capture_hart_complete(struct ntr_capture_harts *harts, struct ntr_capture_hart *hart, uint32_t number) {
     struct ntr_capture_block *block = ntr_capture_block_at(harts, hart, hart->last), part;
 
@@ -146,6 +158,8 @@ void ntr_capture_hart_complete(struct ntr_capture_harts *harts, struct ntr_captu
     /* The kernel is not part of a U-mode trace: tracing stops at ECALL and starts again with the next block. */
     if (block->is_ecall)
         ntr_capture_run_stop(harts, hart, NTR_ADDRESS_UNKNOWN);
+    else if (number && !goes_on && block->code.flow != NTR_FLOW_TRAP && block->code.flow != NTR_FLOW_TRAP_RETURN)
+        break_off(harts, hart, &block->code, ntr_capture_shared(harts, number)->address);
     else if (harts->machine)
         ntr_capture_hart_hand_over(harts, hart);
 }

@@ -140,6 +140,8 @@ struct ntr_capture_harts {
     bool keeps_spaces; /* the trace carries privilege modes and contexts, so code is kept for each */
     bool in_runs; /* the encoders take runs of blocks */
     bool unknown; /* blocks were executed whose code is not known (hart.c) */
+    uint64_t discontinuities; /* places where a block does not follow the one before it, and nothing explains it */
+    uint64_t expected, found; /* the first of them: the address that follows, and that of the block */
     bool rewritten; /* code changed at an unknown place of the stream */
     bool lost; /* a table of the channel was full */
     bool untraced; /* there were more lanes than `traced` */

@@ -104,15 +104,38 @@ static bool includes_trap(const ntr_code_block *b) {
     return b->flow == NTR_FLOW_LINEAR || b->flow == NTR_FLOW_TRAP;
 }
 
+/* Execution goes on at `found`, where `expected` follows, and no trap was entered. */
+static void note_discontinuity(ntr_classifier *c, uint64_t expected, uint64_t found) {
+    if (c->discontinuities++) return;
+    c->first = (ntr_discontinuity){.expected = expected, .found = found, .number = c->number};
+}
+
+/* Returns the itype of the trap that came before `expected`, so that the code at `found` was executed. A list without
+ * the instructions that do not retire has no ECALL and EBREAK: they explain it. */
+static uint8_t trap_between(ntr_classifier *c, uint64_t expected, uint64_t found) {
+    const ntr_context context = {.scontext = c->record.scontext,
+                                 .hcontext = c->record.hcontext,
+                                 .prv = NTR_PRV_UNKNOWN,
+                                 .has_scontext = true,
+                                 .has_hcontext = true};
+    ntr_insn insn;
+    if (c->config.program &&
+        ntr_program_insn(c->config.program, ntr_place_at(&context, 0, expected), &insn) == NTR_OK &&
+        insn.flow == NTR_FLOW_TRAP)
+        return NTR_ITYPE_EXCEPTION;
+    note_discontinuity(c, expected, found);
+    return NTR_ITYPE_INTERRUPT;
+}
+
 static ntr_status emit_before_block(ntr_classifier *c, uint64_t next) {
     const ntr_code_block *b = &c->held;
     uint64_t usual = successor(b);
-    if (b->flow == NTR_FLOW_LINEAR && next != usual) return emit_held(c, NTR_ITYPE_INTERRUPT);
+    if (b->flow == NTR_FLOW_LINEAR && next != usual) return emit_held(c, trap_between(c, usual, next));
     if (b->flow == NTR_FLOW_TRAP) return emit_held(c, NTR_ITYPE_EXCEPTION);
     bool follows;
     ntr_status status = emit_ended(c, next, &follows);
     if (status != NTR_OK || follows) return status;
-    return emit_trap(c, NTR_ITYPE_INTERRUPT, usual);
+    return emit_trap(c, trap_between(c, usual, next), usual);
 }
 
 static void apply_state(ntr_classifier *c) {
@@ -158,12 +181,16 @@ ntr_status ntr_classifier_emit_trap(ntr_classifier *c, unsigned itype, uint64_t 
     ntr_status status = NTR_OK;
     c->record.cause = cause;
     c->record.tval = tval;
+    const bool known = c->holds && epc != NTR_ADDRESS_UNKNOWN;
+    if (known && c->held.flow == NTR_FLOW_LINEAR && epc != ntr_code_block_end(&c->held))
+        note_discontinuity(c, ntr_code_block_end(&c->held), epc);
     if (c->holds && includes_trap(&c->held)) {
         status = emit_held(c, (uint8_t)itype);
     } else {
         bool follows = true;
         uint64_t usual = c->holds ? successor(&c->held) : NTR_ADDRESS_UNKNOWN;
         if (c->holds) status = emit_ended(c, epc, &follows);
+        if (known && !follows) note_discontinuity(c, usual, epc);
         apply_state(c);
         if (status == NTR_OK)
             status = emit_trap(c, (uint8_t)itype, epc == NTR_ADDRESS_UNKNOWN || !follows ? usual : epc);

@@ -18,6 +18,9 @@ struct ntr_classifier {
     bool state_changed;
     pc_list *pcs;            /* NULL without a program */
     char error[160];
+    uint64_t number; /* of the first program counter of the block that is entered from the list, from 1; else 0 */
+    uint64_t discontinuities;
+    ntr_discontinuity first; /* of them */
 };
 
 /* Sends the trap, in the record of the held block if it fits there. `itype`: exception or interrupt. */

@@ -49,6 +49,11 @@ const char *ntr_classifier_error(const ntr_classifier *c) {
     return c->error;
 }
 
+uint64_t ntr_classifier_discontinuities(const ntr_classifier *c, ntr_discontinuity *first) {
+    if (first) *first = c->first;
+    return c->discontinuities;
+}
+
 static ntr_status finish_list(ntr_classifier *c) {
     return c->pcs ? ntr_pc_list_finish(c) : NTR_OK;
 }

@@ -244,6 +244,7 @@ ntr_status ntr_pc_list_finish(ntr_classifier *c) {
     ntr_code_block part;
     classify(c, list->now->code.start, list->at, &part, pcs);
     list->now = list->last = NULL;
+    c->number = list->position - list->at + 1;
     return ntr_classifier_enter(c, &part);
 }
 
@@ -264,7 +265,9 @@ ntr_status ntr_classifier_push_many(ntr_classifier *c, const uint64_t *pcs, size
         if (list->at == now->count) {
             list->last = now;
             list->now = NULL;
-            if (!ntr_classifier_enter_fast(c, &now->code)) status = ntr_classifier_enter(c, &now->code);
+            if (ntr_classifier_enter_fast(c, &now->code)) continue;
+            c->number = list->position - now->count + 1;
+            status = ntr_classifier_enter(c, &now->code);
         } else if (common < most) {
             status = ntr_pc_list_finish(c);
         }
