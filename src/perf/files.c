@@ -40,9 +40,9 @@ static bool try_path(struct ntr_perf_search *s, const char *folder, const char *
     return size > 0 && (size_t)size < sizeof s->path && fits(s, s->path);
 }
 
-/* FOLDER/xx/yyyy.../elf, as perf keeps files, and FOLDER/xx/yyyy....debug. */
+/* FOLDER/xx/yyyy.../elf, as perf keeps files, .../vdso, and FOLDER/xx/yyyy....debug. */
 static bool try_build_id(struct ntr_perf_search *s, const char *folder) {
-    static const char *const names[] = {"/elf", "/vmlinux", ".debug", ""};
+    static const char *const names[] = {"/elf", "/vmlinux", "/vdso", ".debug", ""};
     char id[2 * 20 + 1] = "";
 
     if (!folder || s->id_size < 2) return false;
@@ -68,7 +68,8 @@ bool ntr_perf_file_find(struct ntr_perf_search *s, const char *path) {
     const char *sysroot = s->config->sysroot ? s->config->sysroot : "";
 
     s->any = false;
-    return try_path(s, sysroot, path) || try_build_id(s, s->config->build_ids) || try_folders(s, path);
+    return (*path == '/' && try_path(s, sysroot, path)) || try_build_id(s, s->config->build_ids) ||
+           try_folders(s, path);
 }
 
 bool ntr_perf_kernel_find(struct ntr_perf_search *s, const char *release) {

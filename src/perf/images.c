@@ -102,7 +102,8 @@ static ntr_status add_mapping(struct ntr_perf_data *data, const ntr_perf_config 
     char name[4096 + 64];
 
     ntr_image_options_init(&o);
-    if (!ntr_perf_file_find(&s, m->path)) return lose_file(data, &s, m->path);
+    if (!ntr_perf_file_find(&s, m->path)) /* [vdso]: where its code was executed, there is a gap */
+        return *m->path == '[' ? NTR_OK : lose_file(data, &s, m->path);
     if (!ntr_perf_bias(s.path, m->address, m->offset, m->length, &o.bias))
         return ntr_perf_lose(data, "%s: no code at file offset 0x%" PRIx64, s.path, m->offset);
     o.name = m->path;

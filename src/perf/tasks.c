@@ -94,6 +94,7 @@ static bool end_mappings(struct ntr_perf_data *data, uint32_t pid) {
 /* A file, the kernel or its modules; not anonymous memory. */
 static bool is_file(const char *path, uint32_t pid) {
     if (pid == NTR_PERF_NOBODY) return true;
+    if (strcmp(path, "[vdso]") == 0) return true; /* perf keeps it beside files */
     return *path == '/' && path[1] != '/' && strncmp(path, "/dev/zero", 9) != 0;
 }
 

@@ -514,6 +514,41 @@ def _():
     matches("/gone/first: the file is not there", said, "no file")
 
 
+@case("[vdso] is found by its build id; it and anonymous memory are missed only where they were executed")
+def _():
+    root, world = programs("vdso")
+    recording, cpu = File(), Cpu()
+    program, other = world["first"], world["second"]
+    recording.info()
+    recording.comm(100, "first", 10)
+    recording.mmap2(100, BASE, PAGE, PAGE, "/first", 20)
+    recording.mmap2(100, BASE + 8 * PAGE, PAGE, 0, "[vdso]", 20, build_id=bytes(range(20)))
+    recording.mmap2(100, BASE + 16 * PAGE, PAGE, 0, "//anon", 20)
+    kernel_of(recording, world["kernel"])
+    cpu.user(100, program, 4, to=world["kernel"])
+    recording.aux(encode(cpu), cpu.time, 100)
+    rows, said = executed(write("unused.data", recording.bytes()), root)
+    same(of_source(rows, 0), true_rows(cpu), "not executed")
+    equal(said, "", "nothing is missed")
+    recording, cpu = File(), Cpu()
+    recording.info()
+    recording.comm(100, "first", 10)
+    recording.mmap2(100, BASE, PAGE, PAGE, "[vdso]", 20, build_id=other.build_id)
+    kernel_of(recording, world["kernel"])
+    cpu.user(100, other, 4, to=world["kernel"])
+    recording.aux(encode(cpu), cpu.time, 100)
+    path = write("vdso.data", recording.bytes())
+    said = Run("decode", path, "--image-path", root, "--show", "pc", status=1).err
+    matches("no program image at this address; execution unknown after 0x10000", said, "executed, but not there")
+    digits = other.build_id.hex()
+    place = os.path.join(scratch(), "home-vdso", ".debug", ".build-id", digits[:2], digits[2:])
+    os.makedirs(place)
+    with open(os.path.join(place, "vdso"), "wb") as file:
+        file.write(other.elf())
+    run = Run("decode", path, "--image-path", root, "--show", "pc", env={"HOME": os.path.join(scratch(), "home-vdso")})
+    equal([int(line, 16) for line in run.lines()], [row[1] for row in cpu.truth], "~/.debug")
+
+
 @case("what is not N-Trace, or not perf.data, is refused with a word")
 def _():
     recording = File("intel_pt", 9)
