@@ -156,7 +156,6 @@ const struct cli_command cli_capture = {
         "  ntrace capture -o x.ntrace -e firmware.elf -t soc.json --gdb localhost:3333 --resume --until-halt\n"
         "  ntrace capture -o x.ntrace -e app.elf -t soc.json --mem /dev/mem --buffer 0x90000000:0x100000 --for 1s\n"
         "  ntrace capture --linux --hart 5 -o x.ntrace -- ./program\n"
-        "  ntrace capture --linux --read-only -o boot.ntrace\n"
         "  ntrace capture --script openocd -o capture.tcl -t soc.json --for 1s\n"
         "  ntrace capture -o x.ntrace -e firmware.elf -t soc.json --words words.txt",
 };

@@ -51,11 +51,14 @@ static int find_exit(struct capture_run *run) {
 
     for (size_t i = 0; ntr_system_component_get(ntr_target_components(run->target.target), i, &one) == NTR_OK; i++)
         if (one.kind == NTR_COMPONENT_PIB || (one.kind == NTR_COMPONENT_ATB && is_sink(run, i))) run->leaves = one.name;
-    if (!run->leaves) return cli_fail("%s has no sink", o->topology);
+    if (!run->leaves)
+        return cli_fail(
+            "%s: expected a component that stores the trace or passes it on (RAM sink, PIB, ATB), found none; add it",
+            o->topology);
     if (!o->bundle && !o->until_full) return CLI_OK;
     return cli_fail(
-        "%s has no RAM sink: the trace leaves through %s and is read at its other end; without %s, it is started and stopped",
-        o->topology, run->leaves, o->until_full ? "--until-full" : "-o");
+        "%s: %s: expected a RAM sink, found only %s, whose trace another device records; leave out %s to start and stop it",
+        o->topology, o->until_full ? "--until-full" : "-o", run->leaves, o->until_full ? "--until-full" : "-o");
 }
 
 static int find_sink(struct capture_run *run) {

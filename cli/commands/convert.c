@@ -83,7 +83,12 @@ static const struct cli_group groups[] = {
 static const ntr_transport *find(const char *option, const char *name) {
     const ntr_transport *transport = ntr_transport_find(name ? name : "raw");
     if (transport) return transport;
-    cli_note("%s %s: expected one of:", option, name);
+    for (size_t i = 0; (transport = ntr_transport_at(i)); i++)
+        if (cli_looks_like(name, transport->name)) {
+            cli_note("%s: no transport '%s'; did you mean '%s'?", option, name, transport->name);
+            return NULL;
+        }
+    cli_note("%s: no transport '%s'; expected one of:", option, name);
     for (size_t i = 0; (transport = ntr_transport_at(i)); i++)
         cli_note("  %-15s %s", transport->name, transport->summary);
     return NULL;
@@ -189,7 +194,6 @@ const struct cli_command cli_convert = {
     .examples = "  ntrace convert --to pib4 --vcd trace.nex -o pins.vcd\n"
                 "  ntrace convert --input-format pib4 --vcd recording.vcd -o trace.nex\n"
                 "  ntrace convert --input-format pib1 --vcd --clock-wire D7 --data-wires D0 capture.vcd -o trace.nex\n"
-                "  ntrace convert --input-format ram --ram-wp 0x1f40 --ram-wrapped dump.bin -o trace.nex\n"
                 "  ntrace convert --input-format coresight etr.bin -o hart-%.nex\n"
                 "  ntrace convert --input-format tmc --ram-registers mgmt/ memory.bin -o hart-%.nex\n"
                 "  ntrace convert --to coresight --trace-ids 0x10,0x11 hart0.nex hart1.nex -o etr.bin",

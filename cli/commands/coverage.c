@@ -20,8 +20,8 @@ static const struct cli_option coverage_table[] = {
                "decisions, MC/DC (unique-cause), or MC/DC (masking)"),
     CLI_CHOICE(
         0, "format", "text|json|github|gitlab", S, format, FORMAT_TEXT,
-        "text (default), JSON, or with --since annotations for GitHub or a code quality report for GitLab; --to has "
-        "further formats"),
+        "output format: text (default), JSON, or with --since annotations for GitHub or a code quality report for "
+        "GitLab; --to has further formats"),
     CLI_LIST(0, "fail-under", "[LEVEL=]PERCENT", S, fail_under,
              "exit with status 1 when less than PERCENT (0 to 100) is covered, of --level, or of LEVEL (repeatable)"),
     CLI_STRING(0, "merge", "FILE", S, merge, "also add the traces that FILE names, one in each line"),

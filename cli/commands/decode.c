@@ -74,7 +74,10 @@ static int decode_run(const void *options, char **operands) {
 
     if (cli_selection_window(&d.options->selection, &d.window) != CLI_OK) return CLI_FAILED;
     if (d.options->partial || cli_partials_seen(operands[0])) return cli_decode_partial(&d, operands[0]);
-    if (d.options->shard) return cli_fail("--shard expects --partial FILE: a part is no answer");
+    if (d.options->shard)
+        return cli_fail(
+            "--shard %s: expected --partial FILE too, which writes this part's answer; 'ntrace combine' adds the parts",
+            d.options->shard);
     if (cli_trace_open(&d.trace, operands[0], &d.options->stream, &d.options->images) != CLI_OK) return CLI_FAILED;
     d.trace.index_file = d.options->index;
     d.trace.no_names = d.options->output == CLI_SHOW_COUNT || d.options->output == CLI_SHOW_NONE;

@@ -20,7 +20,7 @@ static const struct cli_group groups[] = {
     CLI_OWN("options", explore_table),
     CLI_GROUP("program", cli_image_options, struct explore_options, replay.images),
     CLI_GROUP("debug information", cli_replay_options, struct explore_options, replay),
-    CLI_GROUP("the stream", cli_stream_options, struct explore_options, replay.stream),
+    CLI_GROUP("stream", cli_stream_options, struct explore_options, replay.stream),
     {0},
 };
 

@@ -70,6 +70,15 @@ static void list(const char *family) {
         if (strcmp(ntr_exporter_family(exporter), family) == 0) list_one(exporter);
 }
 
+static const char *near_format(const char *family, const char *name) {
+    const ntr_exporter *exporter;
+
+    for (size_t i = 0; (exporter = ntr_exporter_at(i)); i++)
+        if (strcmp(ntr_exporter_family(exporter), family) == 0 && cli_looks_like(name, ntr_exporter_name(exporter)))
+            return ntr_exporter_name(exporter);
+    return NULL;
+}
+
 static const ntr_exporter *find_exporter(const char *family, const char *name) {
     const ntr_exporter *exporter = NULL;
 
@@ -184,7 +193,9 @@ static const ntr_exporter *select_exporter(const char *family, const struct cli_
     const ntr_exporter *exporter = find_exporter(family, to);
     *status = CLI_FAILED;
     if (!exporter) {
-        cli_note("--to: no format '%s'; '--to list' lists them", to);
+        const char *near = near_format(family, to);
+        cli_note("--to: no format '%s'; %s%s%s'--to list' lists them", to, near ? "did you mean '" : "",
+                 near ? near : "", near ? "'? " : "");
     } else if (!has_input) {
         cli_note("expected TRACE; see '--help'");
         return NULL;

@@ -10,6 +10,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#define CLI_TASK(first, title)
 #define CLI_COMMAND(name, summary) extern const struct cli_command cli_##name;
 #include "commands/commands.def"
 #undef CLI_COMMAND
@@ -18,6 +19,16 @@ static const struct cli_entry commands[] = {
 #define CLI_COMMAND(name, summary) {#name, summary, &cli_##name},
 #include "commands/commands.def"
 #undef CLI_COMMAND
+    {0},
+};
+#undef CLI_TASK
+
+static const struct cli_task tasks[] = {
+#define CLI_COMMAND(name, summary)
+#define CLI_TASK(first, title) {#first, title},
+#include "commands/commands.def"
+#undef CLI_COMMAND
+#undef CLI_TASK
     {0},
 };
 
@@ -56,6 +67,7 @@ static int close_standard_output(int status) {
 
 int main(int argc, char **argv) {
     cli_commands = commands;
+    cli_tasks = tasks;
     /* Ignore signals that report failed writes. A closed pipe is then EPIPE, which ends the output silently; an
      * exceeded file size limit is EFBIG, which is reported. A command that starts another program resets both to
      * SIG_DFL in it. */

@@ -97,11 +97,16 @@ int cli_partials_prepare(struct cli_analysis *a) {
     struct stat info;
 
     if (a->part || a->options->follow)
-        return cli_fail("--partial covers a whole capture: it cannot be combined with --from, --until and --follow");
-    if (a->window.one_source) return cli_fail("--partial covers a whole capture: it cannot be combined with --src");
+        return cli_fail("--partial: expected a whole capture, found %s; leave it out, or leave out --partial",
+                        a->part ? "--from or --until" : "--follow");
+    if (a->window.one_source)
+        return cli_fail("--partial: expected a whole capture, found --src; leave it out, or leave out --partial");
     if (cli_trace_is_copy(&a->trace) || a->trace.input.fd < 0 || fstat(a->trace.input.fd, &info) != 0 ||
         !S_ISREG(info.st_mode))
-        return cli_fail("%s: --partial expects the file of a trace, or a bundle, which is found again later", a->path);
+        return cli_fail(
+            "%s: --partial: expected a file or a bundle, which 'ntrace combine' can open again, found a pipe or an unpacked trace; "
+            "save it as a file first",
+            a->path);
     if (a->options->shard) return cli_shard_parse(&a->shard, a->options->shard);
     a->trace.tap = digest_bytes;
     a->trace.tap_user = a;

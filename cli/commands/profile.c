@@ -279,9 +279,7 @@ const struct cli_command cli_profile = {
     .examples = "  ntrace profile hello.ntrace\n"
                 "  ntrace profile --by line --top 20 trace.nex -e firmware.elf --src-bits 2\n"
                 "  ntrace profile --annotate=main hello.ntrace\n"
-                "  ntrace profile --by image hello.ntrace\n"
                 "  ntrace profile --callers malloc --callees malloc hello.ntrace\n"
-                "  ntrace profile --by data data.ntrace\n"
                 "  ntrace profile --by syscall boot.ntrace\n"
                 "  ntrace profile --format csv -o profile.csv hello.ntrace",
 };

@@ -172,7 +172,9 @@ static int check_option(unsigned harts, const char *option, const char *value) {
         if (strcmp(option, refused[i].name) == 0) return cli_fail("QEMU's option %s: %s", option, refused[i].why);
     if (harts < 2) return CLI_OK;
     if (strcmp(option, "-icount") == 0 || (strcmp(option, "-accel") == 0 && value && strstr(value, "thread=single")))
-        return cli_fail("QEMU's option %s: with several harts, QEMU gives plugins wrong hart numbers then", option);
+        return cli_fail(
+            "QEMU's option %s: expected --harts 1, found %u harts; with this option QEMU would report them under wrong numbers",
+            option, harts);
     return CLI_OK;
 }
 

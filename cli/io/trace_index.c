@@ -67,7 +67,10 @@ static ntr_index *file_index(const struct cli_trace *trace) {
     bool makes = false;
 
     if (cli_follow_on() || cli_trace_is_copy(trace) || (!trace->input.size_hint && !is_empty(trace->input.name))) {
-        cli_fail("%s: --index expects the file of a trace, which does not grow", trace->input.name);
+        cli_fail("%s: --index: expected a file that does not grow, found %s; leave out --index", trace->input.name,
+                 cli_follow_on()            ? "--follow"
+                 : cli_trace_is_copy(trace) ? "a file whose trace is unpacked first"
+                                            : "a pipe or standard input");
         return NULL;
     }
     cli_input_guard_add(file);

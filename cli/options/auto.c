@@ -34,8 +34,29 @@ static bool is_first(const char *name) {
     return true;
 }
 
-static void report(const char *name, const ntr_inference *inference) {
+/* Adds "--name value" of a parameter to the line. */
+static void add_choice(char *line, size_t room, unsigned p, const ntr_choice *c) {
+    size_t used = strlen(line);
+
+    snprintf(line + used, room - used, "%s--%s %s (%s)", used ? ", " : "", ntr_parameter_name(p), c->value,
+             ntr_confidence_name(c->confidence));
+}
+
+/* One line: what differs from the defaults, as options. With -v, each parameter with its reason. */
+static void report(const struct cli_stream *stream, const char *name, const ntr_params *base,
+                   const ntr_inference *inference) {
+    const uint32_t differ = ntr_params_difference(base, &inference->params);
+    char line[512] = "";
+
     if (!is_first(name)) return;
+    for (unsigned p = 0; p < NTR_PARAMETERS; p++) {
+        const ntr_choice *c = &inference->choices[p];
+        if (differ >> p & 1 && c->confidence != NTR_CONFIDENCE_GIVEN && c->confidence != NTR_CONFIDENCE_UNKNOWN)
+            add_choice(line, sizeof line, p, c);
+    }
+    cli_note("%s: auto: %s, mode %s%s", name, *line ? line : "the defaults fit", inference->mode.value,
+             stream->verbose ? "" : "; -v prints the reasons");
+    if (!stream->verbose) return;
     for (unsigned p = 0; p < NTR_PARAMETERS; p++) note(name, ntr_parameter_name(p), &inference->choices[p]);
     note(name, "mode", &inference->mode);
 }
@@ -52,17 +73,9 @@ int cli_auto_params(const struct cli_stream *stream, uint32_t header, const char
     ntr_status status = ntr_infer(&config, beginning, &inference);
 
     if (status != NTR_OK) return cli_fail("%s: --auto: %s", name, ntr_status_text(status));
-    report(name, &inference);
+    report(stream, name, params, &inference);
     *params = inference.params;
     return CLI_OK;
-}
-
-/* Adds "--name value" of a parameter to the line. */
-static void add_choice(char *line, size_t room, unsigned p, const ntr_choice *c) {
-    size_t used = strlen(line);
-
-    snprintf(line + used, room - used, "%s--%s %s (%s)", used ? ", " : "", ntr_parameter_name(p), c->value,
-             ntr_confidence_name(c->confidence));
 }
 
 /* Adds the depth of the return stack, which no stream shows. */
@@ -187,11 +200,11 @@ int cli_auto_defaults(const char *name, uint32_t header, ntr_bytes beginning, co
     adopt(&inference, params, line, sizeof line);
     if (!is_first(name)) return CLI_OK;
     if (*line)
-        cli_note("%s: assumed from the stream: %s; options prevail, --auto gives the reasons", name, line);
+        cli_note("%s: assumed from the stream: %s; options prevail, --auto -v gives the reasons", name, line);
     else if (fit == POOR)
         cli_note(
             "%s: contradicts the defaults of N-Trace 1.0, and no other parameters fit clearly better: read with the "
-            "defaults (see --auto)",
+            "defaults (see --auto -v)",
             name);
     return CLI_OK;
 }

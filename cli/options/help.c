@@ -2,12 +2,10 @@
 #include "options/options.h"
 
 #include <ntrace/dialect.h>
-#include <ntrace/ntrace.h>
-#include <ntrace/version.h>
 
 #include <string.h>
 
-#define HELP_WIDTH  90
+#define HELP_WIDTH  96
 #define HELP_COLUMN 32
 
 /* Prints the words of `text`, wrapped to HELP_WIDTH, in lines that start at `column`. The cursor is already there. */
@@ -57,240 +55,159 @@ static void paragraphs(const char *text, FILE *out) {
     }
 }
 
-static void option_line(const struct cli_option *o, FILE *out) {
-    char left[80];
-    int size = o->letter ? snprintf(left, sizeof left, "  -%c, --%s", o->letter, o->name)
-                         : snprintf(left, sizeof left, "      --%s%s",
-                                    o->argument == CLI_ARGUMENT_SWITCH ? "[no-]" : "", o->name);
+/* Copies a help text without what is in parentheses or after a semicolon. What is too long for a line ends at a comma
+ * or colon. Returns the length. */
+static size_t shorten(const char *text, char *brief, size_t room) {
+    size_t used = 0;
 
-    if (o->value)
-        size += snprintf(left + size, sizeof left - (size_t)size,
-                         o->argument == CLI_ARGUMENT_OPTIONAL ? "[=%s]" : " %s", o->value);
-    fputs(left, out);
+    while (*text && used + 1 < room && strncmp(text, "; ", 2) != 0 && strncmp(text, ". ", 2) != 0) {
+        const char *end = strncmp(text, " (", 2) == 0 ? strchr(text, ')') : NULL;
+        if (end)
+            text = end + 1;
+        else
+            brief[used++] = *text++;
+    }
+    const size_t whole = used;
+    while (used > HELP_WIDTH - HELP_COLUMN || (used < whole && brief[used] != ',' && brief[used] != ':'))
+        if (--used < HELP_COLUMN / 2) return whole;
+    return used;
+}
+
+/* Writes an option with its value, which is never cut, and its help: `brief`, only the first clause. */
+static void option_line(const struct cli_option *o, bool brief, FILE *out) {
+    int size = o->letter ? fprintf(out, "  -%c, --%s", o->letter, o->name)
+                         : fprintf(out, "      --%s%s", o->argument == CLI_ARGUMENT_SWITCH ? "[no-]" : "", o->name);
+
+    if (o->value) size += fprintf(out, o->argument == CLI_ARGUMENT_OPTIONAL ? "[=%s]" : " %s", o->value);
     if (size >= HELP_COLUMN - 1) {
         fputc('\n', out);
         size = 0;
     }
+    char text[1024];
+    const size_t length = shorten(o->help, text, sizeof text);
     fprintf(out, "%*s", HELP_COLUMN - size, "");
-    wrap(o->help, strlen(o->help), HELP_COLUMN, out);
+    wrap(brief ? text : o->help, brief ? length : strlen(o->help), HELP_COLUMN, out);
 }
 
+static void option_lines(const struct cli_group *g, bool brief, FILE *out) {
+    fprintf(out, "\n%s:\n", g->title);
+    for (const struct cli_option *o = cli_group_rows(g); o->kind != CLI_END; o++) option_line(o, brief, out);
+}
+
+/* ---- blocks of options that many commands share */
+
+static const struct {
+    const char *title, *summary, *about;
+} topics[] = {
+    {"program", "the code that was executed: -e FILE, --raw, --symbols, --map, ...",
+     "The code that was executed. A bundle has the files of its program; a raw stream needs -e."},
+    {"stream", "how the trace is read: --dialect, --src-bits, --timestamps, --auto, ...",
+     "How a trace is read. A bundle carries these parameters itself; for a raw stream, those that are not given\n"
+     "are inferred (--auto -v prints the reasons)."},
+    {"window", "a part of the trace: --src, --from, --until",
+     "The part of the trace that is read: sources, and points by message, byte offset or time."},
+    {"encoder", "the encoder: --mode, --best, --timestamps, --src-bits, --sync-mode, --fifo, ...",
+     "The encoder that makes the trace. --best makes the smallest one."},
+};
+enum { TOPICS = sizeof topics / sizeof topics[0] };
+
+/* Returns the number of the block that the group is, or TOPICS. */
+static size_t topic_of(const struct cli_group *g) {
+    size_t i = 0;
+
+    while (i < TOPICS && strcmp(topics[i].title, g->title) != 0) i++;
+    return i;
+}
+
+const char *cli_help_topic_name(size_t i) {
+    return i < TOPICS ? topics[i].title : NULL;
+}
+
+static size_t rows_in(const struct cli_group *g) {
+    const struct cli_option *rows = cli_group_rows(g);
+    size_t count = 0;
+
+    while (rows[count].kind != CLI_END) count++;
+    return count;
+}
+
+bool cli_help_topic(const char *name, FILE *out) {
+    const struct cli_group *widest = NULL; /* some commands have only a part of the block */
+    size_t topic = 0;
+
+    while (topic < TOPICS && strcmp(topics[topic].title, name) != 0) topic++;
+    if (topic == TOPICS) return false;
+    paragraphs(topics[topic].about, out);
+    fputs("\ncommands:", out);
+    for (const struct cli_entry *e = cli_commands; e->name; e++)
+        for (const struct cli_group *g = e->command->groups; g->title; g++) {
+            if (topic_of(g) != topic) continue;
+            fprintf(out, " %s", e->name);
+            if (!widest || rows_in(g) > rows_in(widest)) widest = g;
+        }
+    fputc('\n', out);
+    if (widest) option_lines(widest, false, out);
+    return true;
+}
+
+static void shared_lines(const struct cli_command *c, FILE *out) {
+    bool any = false;
+
+    for (const struct cli_group *g = c->groups; g->title; g++) {
+        const size_t topic = topic_of(g);
+        if (topic == TOPICS) continue;
+        fprintf(out, "%s  ntrace help %-10s%s\n", any ? "" : "\nmore options:\n", topics[topic].title,
+                topics[topic].summary);
+        any = true;
+    }
+}
+
+/* ---- */
+
 void cli_help_overview(FILE *out) {
+    const struct cli_task *task = cli_tasks;
+
     fputs("usage: ntrace COMMAND [OPTION]... [OPERAND]...\n"
-          "       ntrace help COMMAND | help dialects | --version | --help\n\n"
-          "RISC-V N-Trace: capture, dump, decode, encode and analyse instruction trace.\n\n"
-          "commands:\n",
+          "       ntrace help COMMAND | program | stream | window | encoder | dialects\n"
+          "       ntrace --version | --help\n\n"
+          "RISC-V N-Trace: capture, dump, decode, encode and analyse instruction trace.\n",
           out);
-    for (const struct cli_entry *e = cli_commands; e->name; e++) fprintf(out, "  %-12s%s\n", e->name, e->summary);
-    fputs("\nExit status: 0 success; 1 the trace has errors, gaps or a mismatch;\n"
+    for (const struct cli_entry *e = cli_commands; e->name; e++) {
+        if (task->first && strcmp(task->first, e->name) == 0) fprintf(out, "\n%s\n", task++->title);
+        fprintf(out, "  %-12s%s\n", e->name, e->summary);
+    }
+    fputs("\n'ntrace COMMAND -h' shows examples and options of a command.\n"
+          "Exit status: 0 success; 1 the trace has errors, gaps or a mismatch;\n"
           "2 wrong usage, or an input cannot be read or an output written.\n",
           out);
 }
 
-void cli_help_command(const struct cli_entry *entry, FILE *out) {
+static void help_of(const struct cli_entry *entry, bool brief, FILE *out) {
     const struct cli_command *c = entry->command;
 
     fprintf(out, "usage: ntrace %s%s%s%s\n\n%s\n", entry->name, c->groups->title ? " [OPTION]..." : "",
             c->operands[0] ? " " : "", c->operands, entry->summary);
-    if (c->about) {
+    if (c->about && !brief) {
         fputc('\n', out);
         paragraphs(c->about, out);
     }
-    for (const struct cli_group *g = c->groups; g->title; g++) {
-        fprintf(out, "\n%s:\n", g->title);
-        for (const struct cli_option *o = cli_group_rows(g); o->kind != CLI_END; o++) option_line(o, out);
-    }
     if (c->examples) fprintf(out, "\nexamples:\n%s\n", c->examples);
+    for (const struct cli_group *g = c->groups; g->title; g++)
+        if (topic_of(g) == TOPICS) option_lines(g, brief, out);
+    shared_lines(c, out);
+    if (brief) fprintf(out, "\n'ntrace help %s' explains the command and its options.\n", entry->name);
+}
+
+void cli_help_screen(const struct cli_entry *entry, FILE *out) {
+    help_of(entry, true, out);
+}
+
+void cli_help_command(const struct cli_entry *entry, FILE *out) {
+    help_of(entry, false, out);
 }
 
 void cli_help_dialects(FILE *out) {
     const ntr_dialect *dialect;
 
     for (size_t i = 0; (dialect = ntr_dialect_at(i)); i++) fprintf(out, "%-16s %s\n", dialect->name, dialect->summary);
-}
-
-/* Writes text with the special characters of roff put_escaped. */
-static void put_escaped(const char *text, size_t length, FILE *out) {
-    for (size_t i = 0; i < length; i++) {
-        if (i == 0 && (text[i] == '.' || text[i] == '\'')) fputs("\\&", out);
-        if (text[i] == '\\')
-            fputs("\\e", out);
-        else if (text[i] == '-')
-            fputs("\\-", out);
-        else
-            fputc(text[i], out);
-    }
-}
-
-static void put_text(const char *text, FILE *out) {
-    put_escaped(text, strlen(text), out);
-}
-
-static void put_verbatim(const char *text, FILE *out) {
-    fputs(".PP\n.nf\n", out);
-    while (*text) {
-        size_t length = strcspn(text, "\n");
-        put_escaped(text, length, out);
-        fputc('\n', out);
-        text += length;
-        if (*text) text++;
-    }
-    fputs(".fi\n", out);
-}
-
-/* Writes put_paragraphs. As in the help text, a line that starts with a blank is not wrapped. */
-static void put_paragraphs(const char *text, FILE *out) {
-    bool verbatim = false;
-
-    while (*text) {
-        size_t length = strcspn(text, "\n");
-        bool is = *text == ' ';
-        if (is != verbatim) fputs(is ? ".PP\n.nf\n" : ".fi\n", out);
-        verbatim = is;
-        if (length == 0)
-            fputs(".PP\n", out);
-        else {
-            put_escaped(text, length, out);
-            fputc('\n', out);
-        }
-        text += length;
-        if (*text) text++;
-    }
-    if (verbatim) fputs(".fi\n", out);
-}
-
-static void put_option(const struct cli_option *o, FILE *out) {
-    fputs(".TP\n", out);
-    if (o->letter) fprintf(out, "\\fB\\-%c\\fR, ", o->letter);
-    fputs(o->argument == CLI_ARGUMENT_SWITCH ? "\\fB\\-\\-[no\\-]" : "\\fB\\-\\-", out);
-    put_text(o->name, out);
-    fputs("\\fR", out);
-    if (o->value) {
-        bool optional = o->argument == CLI_ARGUMENT_OPTIONAL;
-        fputs(optional ? "[=\\fI" : " \\fI", out);
-        put_text(o->value, out);
-        fputs(optional ? "\\fR]" : "\\fR", out);
-    }
-    fputc('\n', out);
-    put_text(o->help, out);
-    fputs(".\n", out);
-}
-
-static void put_exit_status(FILE *out) {
-    fputs(".SH EXIT STATUS\n0: success. 1: the trace has errors, gaps or a mismatch; the output is as complete as "
-          "possible.\n2: wrong usage, or an input cannot be read or an output written.\n",
-          out);
-}
-
-void cli_man_command(const struct cli_entry *entry, FILE *out) {
-    const struct cli_command *c = entry->command;
-
-    fprintf(out, ".TH \"NTRACE\\-%s\" 1 \"\" \"ntrace " NTR_VERSION_TEXT "\" \"ntrace\"\n.SH NAME\nntrace\\-%s \\- ",
-            entry->name, entry->name);
-    put_text(entry->summary, out);
-    fprintf(out, "\n.SH SYNOPSIS\n\\fBntrace %s\\fR%s ", entry->name, c->groups->title ? " [\\fIOPTION\\fR]..." : "");
-    put_text(c->operands, out);
-    fputs("\n.SH DESCRIPTION\n", out);
-    put_paragraphs(c->about ? c->about : entry->summary, out);
-    if (c->groups->title) fputs(".SH OPTIONS\n", out);
-    for (const struct cli_group *g = c->groups; g->title; g++) {
-        fprintf(out, ".SS %s\n", g->title);
-        for (const struct cli_option *o = cli_group_rows(g); o->kind != CLI_END; o++) put_option(o, out);
-    }
-    if (c->examples) {
-        fputs(".SH EXAMPLES\n", out);
-        put_verbatim(c->examples, out);
-    }
-    put_exit_status(out);
-    fputs(".SH SEE ALSO\n\\fBntrace\\fR(1)\n", out);
-}
-
-void cli_man_overview(FILE *out) {
-    fputs(".TH NTRACE 1 \"\" \"ntrace " NTR_VERSION_TEXT "\" \"ntrace\"\n.SH NAME\n"
-          "ntrace \\- capture, dump, decode, encode and analyse RISC\\-V instruction trace (N\\-Trace)\n"
-          ".SH SYNOPSIS\n\\fBntrace\\fR \\fICOMMAND\\fR [\\fIOPTION\\fR]... [\\fIOPERAND\\fR]...\n.br\n"
-          "\\fBntrace help\\fR [\\fICOMMAND\\fR | \\fBdialects\\fR]\n.br\n"
-          "\\fBntrace\\fR \\fB\\-\\-version\\fR | \\fB\\-\\-help\\fR\n"
-          ".SH DESCRIPTION\nEach command is described in a separate page.\n"
-          "A TRACE is a raw N\\-Trace byte stream, in a file or on standard input (\\fB\\-\\fR), optionally compressed "
-          "with zstd, or a capture bundle made by \\fBntrace run\\fR.\n.SH COMMANDS\n",
-          out);
-    for (const struct cli_entry *e = cli_commands; e->name; e++) {
-        fprintf(out, ".TP\n\\fBntrace\\-%s\\fR(1)\n", e->name);
-        put_text(e->summary, out);
-        fputc('\n', out);
-    }
-    put_exit_status(out);
-    fputs(".SH ENVIRONMENT\n.TP\n\\fBNO_COLOR\\fR\nIf set, output to a terminal has no colour.\n", out);
-}
-
-static void dialect_names(FILE *out) {
-    const ntr_dialect *dialect;
-
-    for (size_t i = 0; (dialect = ntr_dialect_at(i)); i++) fprintf(out, "%s%s", i ? " " : "", dialect->name);
-}
-
-/* Writes the case that completes the value of an option, if its values are known, for example
- * "        dump:--format) words='text jsonl' ;;". */
-static void write_values(const char *command, const struct cli_option *o, FILE *out) {
-    bool dialect = strcmp(o->name, "dialect") == 0;
-
-    if (o->kind != CLI_KIND_CHOICE && !dialect) return;
-    fprintf(out, "        %s:--%s) words='", command, o->name);
-    if (dialect)
-        dialect_names(out);
-    else
-        for (const char *c = o->value; *c; c++) fputc(*c == '|' ? ' ' : *c, out);
-    fputs("' ;;\n", out);
-}
-
-typedef void (*visit_option)(const char *command, const struct cli_option *o, FILE *out);
-
-static void for_each_option(const struct cli_entry *entry, visit_option visit, FILE *out) {
-    for (const struct cli_group *g = entry->command->groups; g->title; g++) {
-        for (const struct cli_option *o = cli_group_rows(g); o->kind != CLI_END; o++) visit(entry->name, o, out);
-    }
-}
-
-static void write_name(const char *command, const struct cli_option *o, FILE *out) {
-    (void)command;
-    fprintf(out, "--%s ", o->name);
-}
-
-void cli_bash_completion(FILE *out) {
-    fputs("# bash completion for ntrace\n\n"
-          "_ntrace() {\n"
-          "    local cur=${COMP_WORDS[COMP_CWORD]} prev=${COMP_WORDS[COMP_CWORD-1]} command=${COMP_WORDS[1]} words=\n"
-          "    local commands='",
-          out);
-    for (const struct cli_entry *e = cli_commands; e->name; e++)
-        fprintf(out, "%s%s", e == cli_commands ? "" : " ", e->name);
-    fputs("'\n"
-          "    if [[ $COMP_CWORD -eq 1 ]]; then\n"
-          "        COMPREPLY=($(compgen -W \"$commands --help --version\" -- \"$cur\"))\n"
-          "        return\n"
-          "    fi\n"
-          "    case $command:$prev in\n"
-          "        help:*) words=\"$commands dialects\" ;;\n",
-          out);
-    for (const struct cli_entry *e = cli_commands; e->name; e++) for_each_option(e, write_values, out);
-    fputs("    esac\n"
-          "    if [[ -z $words && $cur == -* ]]; then\n"
-          "        case $command in\n",
-          out);
-    for (const struct cli_entry *e = cli_commands; e->name; e++) {
-        fprintf(out, "            %s) words='", e->name);
-        for_each_option(e, write_name, out);
-        fputs("--help' ;;\n", out);
-    }
-    fputs("        esac\n"
-          "    fi\n"
-          "    if [[ -n $words ]]; then\n"
-          "        COMPREPLY=($(compgen -W \"$words\" -- \"$cur\"))\n"
-          "    else\n"
-          "        COMPREPLY=($(compgen -f -- \"$cur\"))\n"
-          "    fi\n"
-          "}\n\n"
-          "complete -o filenames -F _ntrace ntrace\n",
-          out);
 }

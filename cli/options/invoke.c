@@ -8,7 +8,7 @@
 
 int cli_run_command(const struct cli_entry *entry, int argc, char **argv) {
     const struct cli_command *command = entry->command;
-    bool help;
+    enum cli_help help;
 
     cli_report_command(entry->name);
     void *options = calloc(1, command->size ? command->size : 1);
@@ -18,7 +18,7 @@ int cli_run_command(const struct cli_entry *entry, int argc, char **argv) {
     int count = cli_options_parse(&parse, argc, argv, command->stop_at_operand, &help);
     int status = CLI_FAILED;
     if (help) {
-        cli_help_command(entry, stdout);
+        (help == CLI_HELP_SCREEN ? cli_help_screen : cli_help_command)(entry, stdout);
         status = CLI_OK;
     } else if (count >= 0 && count < command->min_operands) {
         cli_note("%s; usage: ntrace %s [OPTION]... %s",

@@ -299,10 +299,10 @@ static int parse_one(const struct cli_parse *parse, char **argv) {
     return set_value(&given.slot, argv[1]) ? 2 : 0;
 }
 
-int cli_options_parse(const struct cli_parse *parse, int argc, char **argv, bool stop_at_operand, bool *help) {
+int cli_options_parse(const struct cli_parse *parse, int argc, char **argv, bool stop_at_operand, enum cli_help *help) {
     int operands = 0, at = 0;
 
-    *help = false;
+    *help = CLI_HELP_NONE;
     while (at < argc) {
         const char *argument = argv[at];
         if (strcmp(argument, "--") == 0) {
@@ -315,7 +315,7 @@ int cli_options_parse(const struct cli_parse *parse, int argc, char **argv, bool
             continue;
         }
         if (strcmp(argument, "--help") == 0 || strcmp(argument, "-h") == 0) {
-            *help = true;
+            *help = argument[1] == '-' ? CLI_HELP_WHOLE : CLI_HELP_SCREEN;
             return 0;
         }
         int used = parse_one(parse, argv + at);
@@ -330,6 +330,7 @@ int cli_options_parse(const struct cli_parse *parse, int argc, char **argv, bool
 /* ---- the table of commands */
 
 const struct cli_entry *cli_commands;
+const struct cli_task *cli_tasks;
 
 const struct cli_entry *cli_find_command(const char *name) {
     for (const struct cli_entry *e = cli_commands; e->name; e++) {

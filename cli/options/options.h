@@ -119,6 +119,8 @@ const struct cli_option *cli_group_rows(const struct cli_group *group);
 /* Sets every member to its initial value. `options` must be zero-filled. */
 void cli_options_init(const struct cli_group *groups, void *options);
 
+enum cli_help { CLI_HELP_NONE, CLI_HELP_SCREEN, CLI_HELP_WHOLE };
+
 /* What is parsed: the options of a command. */
 struct cli_parse {
     const char *command; /* for names that only this command has (aliases.def) */
@@ -130,7 +132,7 @@ struct cli_parse {
  * NULL; argv[argc] must be writable. With `stop_at_operand`, the first operand ends the options. Sets *help for -h and
  * --help, and then returns 0. Returns the number of operands, or -1 after reporting an error. String values point into
  * argv. */
-int cli_options_parse(const struct cli_parse *parse, int argc, char **argv, bool stop_at_operand, bool *help);
+int cli_options_parse(const struct cli_parse *parse, int argc, char **argv, bool stop_at_operand, enum cli_help *help);
 
 /* Frees the lists in `options`. */
 void cli_options_release(const struct cli_group *groups, void *options);
@@ -169,6 +171,14 @@ struct cli_entry {
     const char *summary;
     const struct cli_command *command;
 };
+
+/* A heading of the overview: it stands before the command `first`. */
+struct cli_task {
+    const char *first, *title;
+};
+
+/* The headings in order; `first` of the last row is NULL. main() sets it. */
+extern const struct cli_task *cli_tasks;
 
 /* All commands in the order of commands.def; the name of the last row is NULL. main() sets it: the commands use the
  * table, and the table names the commands. */

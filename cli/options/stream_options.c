@@ -28,8 +28,9 @@ const struct cli_option cli_stream_options[] = {
 #include <ntrace/params.def>
 #undef NTR_PARAM
     CLI_FLAG(0, "auto", struct cli_stream, infer,
-             "infer the parameters that no option gives from the stream (and the program); report each value and how "
-             "certain it is"),
+             "infer the parameters that no option gives from the stream (and the program); one line reports them"),
+    CLI_FLAG('v', "verbose", struct cli_stream, verbose,
+             "with --auto: report every parameter, how certain it is, and why"),
     CLI_FLAG(0, "plain", struct cli_stream, plain,
              "the file is the stream itself: look for no header of a producer's tool and no frames"),
     CLI_CHOICE(0, "input-format", "auto|raw|coresight|tmc", struct cli_stream, from, CLI_FROM_AUTO,
@@ -56,12 +57,21 @@ uint32_t cli_stream_given(const struct cli_stream *stream) {
     return set;
 }
 
+static int unknown_dialect(const char *name) {
+    const ntr_dialect *d;
+    const char *near = NULL;
+
+    for (size_t i = 0; !near && (d = ntr_dialect_at(i)); i++)
+        if (cli_looks_like(name, d->name)) near = d->name;
+    return cli_fail("--dialect: expected a name from 'ntrace help dialects', found '%s'%s%s%s", name,
+                    near ? "; did you mean '" : "", near ? near : "", near ? "'?" : "");
+}
+
 int cli_stream_params(const struct cli_stream *stream, const ntr_params *base, ntr_params *params) {
     const char *name = stream->given[NTR_PARAMETER_DIALECT];
     const ntr_dialect *dialect = NULL;
 
-    if (name && !(dialect = ntr_dialect_find(name)))
-        return cli_fail("--dialect: expected a name from 'ntrace help dialects', found '%s'", name);
+    if (name && !(dialect = ntr_dialect_find(name))) return unknown_dialect(name);
     if (base && !dialect)
         *params = *base;
     else

@@ -31,6 +31,7 @@ struct cli_tmc {
 struct cli_stream {
     const char *given[NTR_PARAMETERS]; /* indexed by ntr_parameter: the value as text, or NULL if no option gives it */
     int infer; /* --auto */
+    int verbose; /* --verbose */
     int plain; /* --plain */
     int from; /* enum cli_from */
     const char *trace_id; /* --trace-id: a number, or NULL */

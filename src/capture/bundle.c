@@ -92,10 +92,11 @@ static void add_window_losses(struct recorded *content, const struct ntr_capture
     add_unknown(content, waits && !skips && !all->start_known,
                 "no file of the program has the symbol '%s' of --start-at; nothing was traced", window->start.name);
     add_loss(content, waits && !skips && all->start_known,
-             "the place at which tracing begins was not reached; nothing was traced");
+             "--start-at: expected the program to reach this place, found that it never did; nothing was traced");
     add_unknown(content, open && !all->stop_known, "no file of the program has the symbol '%s' of --stop-at",
                 window->stop.name);
-    add_loss(content, open && all->stop_known, "the place at which tracing ends was not reached");
+    add_loss(content, open && all->stop_known,
+             "--stop-at: expected the program to reach this place, found that it never did; the trace goes to the end");
 }
 
 static void add_losses(struct recorded *content) {

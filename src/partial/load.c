@@ -178,8 +178,8 @@ static ntr_status load_functions(loading *l) {
         l->functions[order[i]] = find_function(l, f);
         if (l->functions[order[i]] != UINT32_MAX) continue;
         ntr_partial_fail(l->partial,
-                         "%s: the function %s is not at its place in the program: the program, or its debug "
-                         "information, is not that of the capture",
+                         "%s: function %s: expected it at the address that the partial answer has, found other code "
+                         "there; give the program and the debug files of the capture",
                          l->partial->name ? l->partial->name : "", f->name);
         status = NTR_E_NO_IMAGE;
     }

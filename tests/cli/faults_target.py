@@ -230,8 +230,8 @@ def _():
     for kind, enable, empty in ("pib", "trPibEnable", "trPibEmpty"), ("atb", "trAtbBridgeEnable", "trAtbBridgeEmpty"):
         tasks += [(kind, one) for one in (
             ([], [], 0, "the trace has left through out: read it at its other end"),
-            ([], ["-o", os.path.join(scratch(), "none.ntrace")], 2, "has no RAM sink: the trace leaves through out"),
-            ([], ["--until-full"], 2, "has no RAM sink"),
+            ([], ["-o", os.path.join(scratch(), "none.ntrace")], 2, "-o: expected a RAM sink, found only out, whose trace another device records; leave out -o to start and stop it"),
+            ([], ["--until-full"], 2, "--until-full: expected a RAM sink, found only out"),
             ([control(SINK, **{"and": 0xfffffffd})], [], 2, f"out at 0x10020000: {enable} stays 0"),
             ([dict(control(SINK, **{"and": 0xfffffff7}), later=True)], [], 1, f"out at 0x10020000: {empty} stays 0 for {{timeout}} ms"),
             ([dict(control(TE0, **{"and": 0xfffffff7}), later=True)], [], 1,

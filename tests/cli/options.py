@@ -1,14 +1,17 @@
 #!/usr/bin/env python3
 """Usage, help and options: which are accepted, which are refused, and the messages."""
+import json
 import os
 import re
+import shutil
 import subprocess
 import sys
 
 sys.path.append(os.path.join(sys.path[0], ".."))
-from harness import NTRACE, Run, case, check, equal, main, matches, need, write
+from harness import NTRACE, Run, case, check, equal, main, matches, need, scratch, write
 
-COMMANDS = [line.split()[0] for line in Run("--help").out.split("commands:\n")[1].split("\n\n")[0].splitlines()]
+COMMANDS = re.findall(r"^  ([a-z]+) ", Run("--help").out, re.M)
+TOPICS = ["program", "stream", "window", "encoder"]
 
 
 @case("--version and --help go to standard output")
@@ -42,7 +45,9 @@ def unknown():
         (["--frobnicate"], "unknown option '--frobnicate'"),
         (["dump", "--src-bit", "3", "x"], "unknown option '--src-bit'; did you mean '--src-bits'?"),
         (["dump", "-q", "x"], "unknown option '-q'"),
-        (["help", "nothing"], "no command or topic 'nothing'"),
+        (["help", "nothing"], "no command or topic 'nothing'; 'ntrace --help' lists them"),
+        (["help", "strem"], "no command or topic 'strem'; did you mean 'stream'?"),
+        (["help", "dump", "x"], "unexpected operand 'x'; usage: ntrace help [COMMAND | TOPIC]"),
     ]:
         run = Run(*arguments, status=2)
         check(words in run.err, f"{arguments}: {run.err}")
@@ -58,6 +63,7 @@ def ranges():
         (["--src-bits", "0x"], "--src-bits: expected a number from 0 to 12, found '0x'"),
         (["--src-bits"], "--src-bits requires a value (N)"),
         (["--implicit-return", "some"], "--implicit-return: expected one of off|count|partial|full, found 'some'"),
+        (["--dialect", "p555"], "--dialect: expected a name from 'ntrace help dialects', found 'p555'; did you mean 'p550'?"),
         (["--dialect", "klingon"], "--dialect: expected a name from 'ntrace help dialects', found 'klingon'"),
         (["--xlen", "128"], "--xlen: expected one of 32|64, found '128'"),
         (["--format", "xml"], "--format: expected one of text|jsonl|csv|none, found 'xml'"),
@@ -106,7 +112,7 @@ def dialects():
 def man_pages():
     for name in COMMANDS:
         page = Run("help", "--as", "man", name).out
-        help_text = Run("help", name).out
+        help_text = Run("help", name).out + "".join(Run("help", topic).out for topic in TOPICS if f"ntrace help {topic} " in Run(name, "-h").out)
         matches(rf'^\.TH "NTRACE\\-{name}" 1', page, name)
         for option in set(re.findall(r"^ +(?:-\w, )?--(?:\[no-\])?([\w-]+)", help_text, re.M)):
             check(option.replace("-", "\\-") in page, f"{name}: --{option} is not in its page")
@@ -125,10 +131,100 @@ def complete(*words):
     """The suggestions of the completion for the last word."""
     script = ('source /dev/stdin <<<"$SCRIPT"; COMP_WORDS=("$@"); COMP_CWORD=$(($#-1)); _ntrace; '
               'printf "%s\\n" "${COMPREPLY[@]}"')
-    done = subprocess.run(["bash", "-c", script, "bash", "ntrace", *words], capture_output=True, text=True,
+    done = subprocess.run(["bash", "-c", script, "bash", NTRACE, *words], capture_output=True, text=True,
                           env=dict(os.environ, SCRIPT=Run("help", "--as", "bash").out))
     equal(done.stderr, "", "bash")
     return done.stdout.split()
+
+
+def candidates(*words):
+    """What `ntrace help --as complete` says, which all shells ask."""
+    run = Run("help", "--as", "complete", "--", *words, status=None)
+    equal(run.status, 0 if run.out else 1, f"status for {words}")
+    return [line.split("\t")[0] for line in run.lines()]
+
+
+@case("completion of values: choices, file formats, transports, dialects, topics")
+def values():
+    equal(candidates("decode", "--show", "in"), ["insn"], "--show")
+    equal(candidates("decode", "--show=in"), ["insn"], "--show=")
+    equal(candidates("flame", "--to", "f"), ["folded"], "formats of flame")
+    check({"lcov", "cobertura"} <= set(candidates("coverage", "--to", "")), "formats of coverage")
+    equal(candidates("convert", "--to", "pib"), ["pib1", "pib2", "pib4", "pib8", "pib16"], "transports")
+    equal(candidates("convert", "--input-format", "tm"), ["tmc"], "transports that are read")
+    equal(candidates("encode", "--mode", ""), ["btm", "htm"], "--mode")
+    check({"syscall", "boot-phase"} <= set(candidates("profile", "--by", "")), "--by")
+    check("syscall" in candidates("boot", "--by", ""), "a replaced name of a command")
+    equal(candidates("run", "--clock", "t"), ["time"], "words of a text option")
+    equal(candidates("help", "win"), ["window"], "topics")
+    equal(candidates("decode", "-o", ""), [], "a file")
+    equal(candidates("decode", ""), [], "an operand")
+    equal(candidates("nosuch", "--x"), [], "no command")
+
+
+@case("completion of sources and functions of the trace that is named")
+def of_the_trace():
+    stream = write("many.nex", Run("assemble", "--src-bits", 4, "-", stdin=b"".join(
+        b"ProgTraceSync SRC=%d SYNC=1 ICNT=0 FADDR=0x80\n" % src for src in (3, 11, 5))).bytes)
+    equal(candidates("decode", "--src-bits", "4", stream, "--src", ""), ["3", "5", "11"], "sources of a stream")
+    equal(candidates("decode", stream, "--src-bits=4", "--src", "1"), ["11"], "one of them")
+    gcc = need("riscv64-linux-gnu-gcc")
+    program = os.path.join(scratch(), "program")
+    source = write("program.c", b"int alpha(int a) { return a; } int alphabet(int a) { return a; } int main(void) { return alpha(1); }")
+    subprocess.run([gcc, "-g", "-o", program, source], check=True)
+    equal(candidates("profile", stream, "-e", program, "--callers", "alph"), ["alpha", "alphabet"], "functions of -e")
+    equal(candidates("run", "--start-at", "", program)[:0], [], "behind the word")
+    folder = os.path.join(scratch(), "program.ntrace")
+    os.makedirs(os.path.join(folder, "images"), exist_ok=True)
+    shutil.copy(program, os.path.join(folder, "images", "program"))
+    shutil.copy(stream, os.path.join(folder, "trace.nex"))
+    capture = {"format": "ntrace-bundle", "version": 1, "stream": "trace.nex", "params": {}, "sources": [{"src": 7, "hart": 0}], "images": [{"kind": "elf", "file": "images/program"}]}
+    with open(os.path.join(folder, "capture.json"), "w", encoding="ascii") as file:
+        json.dump(capture, file)
+    equal(candidates("profile", folder, "--callees", "alphab"), ["alphabet"], "functions of a bundle")
+    equal(candidates("profile", folder, "--src", ""), ["7"], "sources of a bundle")
+
+
+@case("completion in zsh and fish asks the same")
+def shells():
+    for shell in "zsh", "fish":
+        text = Run("help", "--as", shell).out
+        check("help --as complete -- " in text, shell)
+        if shutil.which(shell):
+            equal(subprocess.run([shell, "-n", write(f"complete.{shell}", text.encode())], capture_output=True).returncode, 0, shell)
+
+
+@case("-h is a screen: usage, up to six examples, the options of this command; no value is cut")
+def screens():
+    for name in COMMANDS:
+        text = Run(name, "-h").out
+        lines = text.splitlines()
+        check(len(lines) <= 56, f"{name}: {len(lines)} lines")
+        check(sum(line.startswith("  ntrace ") and not line.startswith("  ntrace help ") for line in lines) <= 6, f"{name}: examples")
+        check(all(len(line) <= 100 for line in lines if not re.match(r" +(-\w, )?--\S+ \S+$|  ntrace ", line)), f"{name}: width")
+        for option in Run("help", "--as", "options").out.splitlines():
+            kind, command, group, option, _, _, value = option.split("\t")[:7] if option.startswith("option") else [""] * 7
+            if command == name and group not in TOPICS and value != "-":
+                check(re.search(rf"--(\[no-\])?{option}(\[=| ){re.escape(value)}", text), f"{name}: --{option} {value}")
+        if any(f"option\t{name}\tstream\t" in line for line in Run("help", "--as", "options").out.splitlines()):
+            check("  ntrace help stream " in text, f"{name}: the stream's options are a topic")
+        check("--ts-prescale" not in text and "--ram-base" not in text or name == "convert", f"{name}: shared options")
+
+
+@case("blocks of options that commands share have a page, with the commands that have them")
+def pages():
+    for topic, option in zip(TOPICS, ("--elf", "--src-bits", "--until", "--sync-max")):
+        text = Run("help", topic).out
+        check(option in text, f"{topic}: {option}")
+        matches(r"^commands: .*\b(decode|run)\b", text[text.index("commands:"):], topic)
+
+
+@case("the overview has the commands in groups, as tasks")
+def overview():
+    text = Run("--help").out
+    for title, first in (("make a trace", "run"), ("count and show what was executed", "profile"), ("walk through the execution", "view")):
+        matches(rf"\n\n{title}\n  {first} ", text, title)
+    check(max(map(len, text.splitlines())) <= 80, "width")
 
 
 @case("bash completes commands, options and their values")

@@ -510,8 +510,8 @@ def shortest():
 
 
 REFUSED = {"-d of QEMU": (["x"], ["-d", "int"], "reads the log"), "-smp of QEMU": (["x"], ["-smp", "2"], "--harts"),
-           "several harts that take turns": (["--harts", "2"], ["-accel", "tcg,thread=single"], "hart numbers"),
-           "several harts with -icount": (["--harts", "2"], ["-icount", "1"], "hart numbers"),
+           "several harts that take turns": (["--harts", "2"], ["-accel", "tcg,thread=single"], "QEMU's option -accel: expected --harts 1, found 2 harts; with this option QEMU would report them under wrong numbers"),
+           "several harts with -icount": (["--harts", "2"], ["-icount", "1"], "option -icount: expected --harts 1, found 2 harts"),
            "--repeatable with several harts": (["--harts", "2", "--repeatable"], [], "one hart"),
            "another clock": (["--clock", "sundial"], [], "--clock"), "another text than a limit": (["--for", "soon"], [], "--for"), "a firmware that is not there": (["/nonexistent"], [], "/nonexistent"),
            "a folder as firmware": (["/"], [], "/: Is a directory"), "a folder as kernel": (["--kernel", "/"], [], "/: Is a directory"),

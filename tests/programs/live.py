@@ -84,8 +84,8 @@ def parts():
     matches(r": 0 instructions, \d+ bytes, 0 bits an instruction$", done.stderr.strip(), "the last line suggests nothing")
     equal(decoded(status=1), [], "what was traced")
     for options, said in ((["--skip", "1000000000"], "the program ended within the instructions that --skip leaves out; nothing was traced"),
-                          (["--start-at", "0x10"], "the place at which tracing begins was not reached; nothing was traced"),
-                          (["--stop-at", "0x10"], "the place at which tracing ends was not reached"),
+                          (["--start-at", "0x10"], "--start-at: expected the program to reach this place, found that it never did; nothing was traced"),
+                          (["--stop-at", "0x10"], "--stop-at: expected the program to reach this place, found that it never did; the trace goes to the end"),
                           (["--stop-at", "nowhere"], "no file of the program has the symbol 'nowhere' of --stop-at")):
         done = subprocess.run(command("algorithms", *options), capture_output=True, text=True, timeout=60)
         equal(done.stderr.splitlines()[0], "ntrace run: " + said, f"what is said, {options}")

@@ -204,12 +204,12 @@ def options():
     image = os.path.join(capture.path, "images", "program")
     to = path("refused.part")
     with open(stream, "rb") as file:
-        matches("file of a trace", Run("profile", "--partial", to, "-", "-e", image, stdin=file.read(), status=2).err, "pipe")
-    for more in (["--from", "2"], ["--src", "0"], ["--until", "3"]):
-        matches("whole capture", Run("flame" if more[0] == "--to" else "profile", "--partial", to, *more, capture.path, status=2).err, str(more))
+        matches("-: --partial: expected a file or a bundle, which .* found a pipe or an unpacked trace; save it as a file first", Run("profile", "--partial", to, "-", "-e", image, stdin=file.read(), status=2).err, "pipe")
+    for more, found in (["--from", "2"], "--from or --until"), (["--src", "0"], "--src"), (["--until", "3"], "--from or --until"):
+        matches(f"--partial: expected a whole capture, found {found}; leave it out, or leave out --partial", Run("profile", "--partial", to, *more, capture.path, status=2).err, str(more))
     matches("one trace", Run("coverage", "--partial", to, capture.path, capture.path, status=2).err, "two traces")
     matches("--mid-stream", Run("decode", "--mid-stream", "--partial", to, capture.path, status=2).err, "decode")
-    matches("--shard expects", Run("decode", "--shard", "1/2", capture.path, status=2).err, "a part without --partial")
+    matches("--shard 1/2: expected --partial FILE too, which writes this part's answer; 'ntrace combine' adds the parts", Run("decode", "--shard", "1/2", capture.path, status=2).err, "a part without --partial")
     check(not os.path.exists(to), "no file is written")
 
 

@@ -177,8 +177,8 @@ def index_refused():
         equal(file.read(), before, "the stream")
     matches("cannot (open|read)", Run("decode", "--from", "9", "--index", scratch(), raw, *options, status=2).err, "a folder")
     matches("cannot write", Run("decode", "--from", "9", "--index", path("none/x"), raw, *options, status=2).err, "no folder")
-    matches("expects the file of a trace", Run("decode", "--from", "9", "--index", path("x"), "-", *options, stdin=before, status=2).err, "standard input")
-    matches("expects the file of a trace", Run("decode", "--from", "9", "--index", path("x"), "--follow", raw, *options, status=2).err, "--follow")
+    matches("--index: expected a file that does not grow, found a pipe or standard input; leave out --index", Run("decode", "--from", "9", "--index", path("x"), "-", *options, stdin=before, status=2).err, "standard input")
+    matches("--index: expected a file that does not grow, found --follow; leave out --index", Run("decode", "--from", "9", "--index", path("x"), "--follow", raw, *options, status=2).err, "--follow")
     with open(path("empty.nex"), "wb"):
         pass
     empty = ["--index", path("empty.index"), path("empty.nex"), *options]

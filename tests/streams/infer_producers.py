@@ -46,7 +46,7 @@ def shows_error(run):
 
 
 def wrong_of(truth):
-    return [f"{name} {value}" for name, value in SURE.findall(ntrace("--auto").stderr) if name in truth and value != truth[name]]
+    return [f"{name} {value}" for name, value in SURE.findall(ntrace("--auto", "-v").stderr) if name in truth and value != truth[name]]
 
 
 def plain(r, src):

@@ -11,7 +11,7 @@ static const char *const intro =
     "Made by `make docs` from `include/ntrace/params.def`. Do not edit this page.\n"
     "\n"
     "A decoder must know how the encoder was configured. A capture bundle says it; for a raw stream, options say it, or\n"
-    "`--auto` infers it from the stream and the program. An option that is given beside a bundle overrides the bundle.\n"
+    "`--auto` infers it from the stream and the program (`-v` prints the reasons). An option that is given beside a bundle overrides the bundle.\n"
     "\n"
     "* option: of every command that reads a stream. In C: `ntr_params_set(&params, \"src-bits\", \"2\")`.\n"
     "* key: in `params` of [capture.json](bundle.md); the member of `ntr_params` has the same name. A flag is `true` or\n"
