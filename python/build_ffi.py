@@ -2,7 +2,8 @@
 
 The declarations come from the public headers through the C preprocessor, so that nothing is said here a second time. The
 libraries are those of the folder NTRACE_BUILD if the environment names one, otherwise the installed ones (pkg-config), otherwise
-those that `make` has built in this checkout.
+those that `make` has built in this checkout. The module finds them there at run time; NTRACE_RPATH names another folder, and an empty one
+leaves the search to the system.
 """
 import os
 import re
@@ -89,6 +90,8 @@ size_t ntrace_keep_spans(ntr_event *events, size_t count);
 
 def make():
     include, folders, search = places()
+    if "NTRACE_RPATH" in os.environ:
+        search = [folder for folder in os.environ["NTRACE_RPATH"].split(":") if folder]
     with open(os.path.join(HERE, "native.c"), encoding="utf-8") as file:
         native = file.read()
     ffi = cffi.FFI()

@@ -2,10 +2,11 @@
 from __future__ import annotations
 
 import builtins
+import io
 import os
-from typing import Iterator
+from typing import Any, Iterator
 
-from . import _core
+from . import _core, pages
 from ._core import check, config, ffi, lib, owned, path_bytes, text
 from .events import dtype_of, whole
 
@@ -18,17 +19,53 @@ BY_TREE = ("function", "image")
 SLICES = {lib.NTR_SLICE_FUNCTION: "function", lib.NTR_SLICE_TRAP: "trap", lib.NTR_SLICE_CONTEXT: "context", lib.NTR_SLICE_GAP: "gap"}
 
 
-def table(rows: list[dict], frame: bool | None):
+# The columns of tables, and their types as pandas names them. Types with a capital letter can hold <NA>.
+PROFILE = {"name": "string", "image": "string", "file": "string", "line": "UInt32", "address": "UInt64", "src": "UInt16", "scontext": "UInt64",
+           "self": "UInt64", "total": "UInt64", "calls": "UInt64", "self_ticks": "UInt64", "total_ticks": "UInt64"}
+LINES = {"file": "string", "line": "UInt32", "count": "UInt64", "known": "boolean", "branches": "UInt64"}
+BRANCHES = {"file": "string", "line": "UInt32", "address": "UInt64", "taken": "UInt64", "not_taken": "UInt64"}
+FUNCTIONS = {"name": "string", "file": "string", "line": "UInt32", "count": "UInt64", "known": "boolean"}
+TIMELINE = {"src": "UInt16", "kind": "string", "name": "string", "begin": "UInt64", "end": "UInt64", "value": "UInt64", "scontext": "UInt64"}
+
+
+class Table(list):
+    """The rows of a table as a list of dicts, where pandas is not used. Notebooks show it as a table."""
+
+    def __init__(self, rows: list[dict], columns: dict[str, str]):
+        super().__init__(rows)
+        self.columns = list(columns)
+
+    def _repr_html_(self) -> str:
+        return pages.table(self.columns, self)
+
+
+def table(rows: list[dict], columns: dict[str, str], frame: bool | None):
     """A pandas data frame if pandas is installed (frame=None) or wanted (True), else the list of dicts."""
     if frame is False:
-        return rows
+        return Table(rows, columns)
     try:
         import pandas
     except ImportError:
         if frame:
             raise
-        return rows
-    return pandas.DataFrame(rows)
+        return Table(rows, columns)
+    return pandas.DataFrame({name: column(pandas, [row[name] for row in rows], kind) for name, kind in columns.items()})
+
+
+def column(pandas, values: list, kind: str):
+    """Addresses have 64 bits: pandas itself would take them through floating point where one is missing."""
+    if not kind.startswith("UInt"):
+        return pandas.array(values, dtype=kind)
+    import numpy
+    numbers = numpy.array([0 if value is None else value for value in values], dtype=kind.lower())
+    return pandas.arrays.IntegerArray(numbers, numpy.array([value is None for value in values], dtype=bool))
+
+
+class Flame(str):
+    """A flame graph as SVG, the text of `ntrace flame`. Notebooks show it as a picture."""
+
+    def _repr_html_(self) -> str:
+        return pages.picture(self)
 
 
 class Coverage:
@@ -39,6 +76,9 @@ class Coverage:
 
     def __repr__(self) -> str:
         return f"<ntrace.Coverage {len(self.lines)} lines, {len(self.functions)} functions, {self.gaps} gaps>"
+
+    def _repr_html_(self) -> str:
+        return pages.coverage(self.lines, self.branches, self.functions, self.gaps)
 
 
 class _Output(_core.Carrier):
@@ -102,7 +142,7 @@ class Answers:
     """What a Trace can answer. Tables are pandas data frames where pandas is installed, else lists of dicts; frame=False
     always gives lists."""
 
-    def profile(self, by: str = "function", src: int | None = None, frame: bool | None = None):
+    def profile(self, by: str = "function", src: int | None = None, frame: bool | None = None) -> Any:
         """Instructions by function, line, instruction, hart, context or image, as `ntrace profile --by`."""
         if by not in PROFILES:
             raise ValueError(f"profile by {by!r}: expected one of {', '.join(PROFILES)}")
@@ -118,7 +158,7 @@ class Answers:
                     for r in (profile.rows[n] for n in range(profile.count))]
         finally:
             lib.ntr_profile_release(profile)
-        return table(rows, frame)
+        return table(rows, PROFILE, frame)
 
     def coverage(self, src: int | None = None, frame: bool | None = None) -> Coverage:
         """Execution counts of lines, branches and functions, as `ntrace coverage`."""
@@ -129,9 +169,10 @@ class Answers:
             "file": text(r.file), "line": r.line, "address": r.address, "taken": r.taken, "not_taken": r.not_taken})
         functions = _rows(lib.ntr_coverage_functions, coverage, lambda r: {
             "name": text(r.name), "file": text(r.file), "line": r.line, "count": r.count, "known": r.known})
-        return Coverage(table(lines, frame), table(branches, frame), table(functions, frame), lib.ntr_coverage_gaps(coverage))
+        return Coverage(table(lines, LINES, frame), table(branches, BRANCHES, frame), table(functions, FUNCTIONS, frame),
+                        lib.ntr_coverage_gaps(coverage))
 
-    def timeline(self, most: int = 0, src: int | None = None, frame: bool | None = None):
+    def timeline(self, most: int = 0, src: int | None = None, frame: bool | None = None) -> Any:
         """What each hart executed from when to when: functions, traps, contexts, gaps. Times are timestamp ticks, or
         instructions of the hart in a trace without timestamps. most: the largest number of rows (0: 200,000)."""
         analysis = _Analysis(self)
@@ -150,14 +191,31 @@ class Answers:
             return {"src": s.src, "kind": SLICES.get(s.kind), "name": names[s.value] if named else None,
                     "begin": s.begin, "end": s.end, "value": s.value, "scontext": s.context}
 
-        return table([row(slices[n]) for n in range(count[0])], frame)
+        return table([row(slices[n]) for n in range(count[0])], TIMELINE, frame)
 
-    def export(self, family: str, name: str, path) -> None:
+    def flame(self) -> Flame:
+        """The flame graph of the call stacks, as `ntrace flame`: an SVG text, which notebooks show."""
+        file = io.BytesIO()
+        self._export("flame", "svg", file, "flame.svg")
+        return Flame(file.getvalue().decode())
+
+    def export(self, family: str, name: str, path: Any) -> None:
         """Writes a file as the command of that name does: export("flame", "svg", "flame.svg"), export("coverage", "lcov",
         ...), export("timeline", "perfetto", ...), export("export", "callgrind", ...)."""
+        exporter = self._exporter(family, name)
+        names_path = bool(lib.ntr_exporter_needs(exporter) & lib.NTR_NEEDS_FILE)
+        with builtins.open(os.devnull if names_path else path, "wb") as file:
+            self._export(family, name, file, path)
+
+    @staticmethod
+    def _exporter(family: str, name: str):
         exporter = lib.ntr_exporter_find(family.encode(), name.encode())
         if not exporter:
             raise ValueError(f"no format {name!r} of {family!r}: {', '.join(formats(family)) or 'no such family'}")
+        return exporter
+
+    def _export(self, family: str, name: str, file, path) -> None:
+        exporter = self._exporter(family, name)
         needs = lib.ntr_exporter_needs(exporter)
         covers = bool(needs & lib.NTR_NEEDS_COVERAGE)
         analysis = _Analysis(self, tally=covers or bool(needs & lib.NTR_NEEDS_TALLY), tree=bool(needs & lib.NTR_NEEDS_TREE))
@@ -173,8 +231,7 @@ class Answers:
         if covers:
             keep.append(analysis.coverage())
             data.coverage = keep[-1]
-        with builtins.open(os.devnull if needs & lib.NTR_NEEDS_FILE else path, "wb") as file:
-            self._write(exporter, data, analysis, file, path, streams)
+        self._write(exporter, data, analysis, file, path, streams)
 
     def _write(self, exporter, data, analysis, file, path, streams: bool) -> None:
         carrier, output, status = _Output(file), config("ntr_output"), ffi.new("ntr_status *")
@@ -193,7 +250,7 @@ class Answers:
         carrier.raise_failure()
         check(result, lib.ntr_export_error(export))
 
-    def to_arrow(self, src: int | None = None):
+    def to_arrow(self, src: int | None = None) -> Any:
         """The events as a pyarrow table, without the members of gaps."""
         import numpy
         import pyarrow
@@ -201,7 +258,7 @@ class Answers:
         events = numpy.concatenate(parts).view(dtype_of("ntr_event")) if parts else numpy.empty(0)
         return pyarrow.table({name: events[name] for name in events.dtype.names or ()})
 
-    def to_parquet(self, path, src: int | None = None) -> None:
+    def to_parquet(self, path: Any, src: int | None = None) -> None:
         """Writes the events as a Parquet file, in bounded memory."""
         import pyarrow
         from pyarrow import parquet

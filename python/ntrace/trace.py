@@ -3,18 +3,30 @@ from __future__ import annotations
 
 import builtins
 import os
-from collections import namedtuple
-from typing import Iterable, Iterator
+from typing import Any, Iterable, Iterator, NamedTuple
 
-from . import _core
+from . import _core, pages
 from ._core import END, NEED_MORE, check, config, ffi, lib, owned, path_bytes, text
 from .answers import Answers
 from .events import Event, dtype_of, whole
 
-COUNTS = ("instructions", "halfwords", "spans", "branches", "taken", "calls", "returns", "exceptions", "interrupts", "gaps",
-          "messages", "bytes", "reserved")
-Counts = namedtuple("Counts", COUNTS)
-Counts.__doc__ = "Totals of a trace, as `ntrace decode --show count` prints them."
+class Counts(NamedTuple):
+    """Totals of a trace, as `ntrace decode --show count` prints them."""
+    instructions: int
+    halfwords: int
+    spans: int
+    branches: int
+    taken: int
+    calls: int
+    returns: int
+    exceptions: int
+    interrupts: int
+    gaps: int
+    messages: int
+    bytes: int
+    reserved: int
+
+
 
 ARRAY_EVENTS = 1 << 14  # they stay in the L2 cache
 SAMPLE = 1 << 22  # bytes of a raw stream that inference looks at
@@ -181,7 +193,7 @@ class Trace(Answers):
             check(lib.ntr_decoder_feed(decoder, span.data, span.size, last[0]), None, self.path)
             status = lib.ntr_decoder_count(decoder, counts)
         check(status, lib.ntr_decoder_error(decoder), self.path)
-        return Counts(*(getattr(counts, name) for name in COUNTS))
+        return Counts(*(getattr(counts, name) for name in Counts._fields))
 
     def events(self, src: int | None = None, strict: bool = False) -> Iterator[Event]:
         """The events, one object each: convenient, at about a million a second. event_arrays is the fast way."""
@@ -191,7 +203,7 @@ class Trace(Answers):
             for n in range(count):
                 yield Event(ffi.new("ntr_event *", room[n]))
 
-    def event_arrays(self, src: int | None = None, size: int = ARRAY_EVENTS, copy: bool = True):
+    def event_arrays(self, src: int | None = None, size: int = ARRAY_EVENTS, copy: bool = True) -> Iterator[Any]:
         """The events as numpy structured arrays of up to `size` events, with the members of ntr_event.
 
         The library decodes into the memory of the array, which is the caller's; no event is copied. copy=False: all arrays
@@ -214,12 +226,12 @@ class Trace(Answers):
                 block = None
             yield events
 
-    def span_arrays(self, src: int | None = None, size: int = ARRAY_EVENTS):
+    def span_arrays(self, src: int | None = None, size: int = ARRAY_EVENTS) -> Iterator[Any]:
         """Like event_arrays, but only the spans, the executed code."""
         for events in self.event_arrays(src, size):
             yield events[:lib.ntrace_keep_spans(ffi.from_buffer("ntr_event[]", events), len(events))]
 
-    def instruction_arrays(self, src: int | None = None, size: int = ARRAY_EVENTS):
+    def instruction_arrays(self, src: int | None = None, size: int = ARRAY_EVENTS) -> Iterator[tuple[Any, Any]]:
         """The retired instructions in order, as pairs of arrays: instructions (address, bits, size, flow, ...), and SRC."""
         import numpy
         capacity = size // 4
@@ -234,10 +246,14 @@ class Trace(Answers):
                 if filled[0]:
                     yield out[:filled[0]], sources[:filled[0]]
 
-    def pcs(self, src: int | None = None):
+    def pcs(self, src: int | None = None) -> Iterator[Any]:
         """The program counters of all retired instructions, as numpy arrays of 64-bit numbers."""
         for instructions, _ in self.instruction_arrays(src):
             yield instructions["address"].copy()
 
     def __repr__(self) -> str:
         return f"<ntrace.Trace {self.path!r}>"
+
+    def _repr_html_(self) -> str:
+        facts = {"trace": self.path, "command": " ".join(self.command), **self.params}
+        return pages.table(["", "value"], [{"": name, "value": value} for name, value in facts.items() if value])

@@ -8,6 +8,7 @@ import threading
 import conftest
 import ntrace
 import pytest
+from ntrace import answers
 
 
 def test_count(trace, recorded):
@@ -102,6 +103,70 @@ def test_tables_are_data_frames(gawk):
     trace = ntrace.open(gawk.stream, elf=gawk.elf, **gawk.params)
     assert isinstance(trace.profile(), pandas.DataFrame)
     assert isinstance(trace.coverage().lines, pandas.DataFrame)
+
+
+def test_columns_have_their_types(gawk):
+    pandas = pytest.importorskip("pandas", reason="pandas")
+    trace = ntrace.open(gawk.stream, elf=gawk.elf, **gawk.params)
+    lines = trace.coverage().lines
+    for frame, columns in (trace.profile(), answers.PROFILE), (lines, answers.LINES), (lines.iloc[:0], answers.LINES), (trace.timeline(), answers.TIMELINE):
+        assert {name: str(kind) for name, kind in frame.dtypes.items()} == columns
+    rows = trace.profile(frame=False)
+    assert [None if pandas.isna(value) else int(value) for value in trace.profile()["address"]] == [row["address"] for row in rows]
+    largest = answers.column(pandas, [2**64 - 1, None], "UInt64")
+    assert int(largest[0]) == 2**64 - 1 and pandas.isna(largest[1])
+
+
+def test_documented_types():
+    text = open(os.path.join(conftest.ROOT, "python", "README.md"), encoding="utf-8").read()
+    for columns in answers.PROFILE, answers.LINES, answers.BRANCHES, answers.FUNCTIONS, answers.TIMELINE:
+        for name, kind in columns.items():
+            assert f"`{name}` {kind}" in text, f"python/README.md: {name} {kind}"
+
+
+def test_pages(gawk):
+    trace = ntrace.open(gawk.stream, elf=gawk.elf, **gawk.params)
+    rows = trace.profile(frame=False)
+    assert f"<td>{rows[0]['self']:,}</td>" in rows._repr_html_()
+    hostile = answers.Table([{"name": "<script>x</script>", "n": None}], {"name": "string", "n": "UInt64"})._repr_html_()
+    assert "&lt;script&gt;" in hostile and "<script" not in hostile and "<td></td>" in hostile
+    picture = trace.flame()
+    assert picture == gawk.command("flame") and picture._repr_html_().startswith("<img ")
+    assert gawk.params["src_bits"] in trace._repr_html_()
+
+
+def test_coverage_page():
+    """Counted by hand: three lines of a file, one executed, one not known; a branch with one outcome; one of two functions."""
+    lines = [{"file": "compress.c", "line": n, "count": count, "known": known, "branches": 0} for n, count, known in ((1, 7, True), (2, 0, True), (3, 0, False))]
+    branches = [{"file": "compress.c", "line": 2, "address": 16, "taken": 3, "not_taken": 0}]
+    functions = [{"name": name, "file": "compress.c", "line": 1, "count": count, "known": True} for name, count in (("f", 1), ("g", 0))]
+    page = answers.Coverage(lines, branches, functions, 2)._repr_html_()
+    assert "<tr><td>compress.c</td><td>1/2 (50.0 %)</td><td>1/2 (50.0 %)</td><td>1/2 (50.0 %)</td><td>1</td></tr>" in page
+    assert "2 gaps hide executions" in page
+    assert "no debug information" in answers.Coverage([], [], [], 0)._repr_html_()
+
+
+def test_notebook(gawk, tmp_path):
+    """The notebook of the examples runs, and each cell shows what it should."""
+    nbclient = pytest.importorskip("nbclient", reason="python-notebook")
+    pytest.importorskip("ipykernel", reason="python-notebook")
+    import nbformat
+    book = nbformat.read(os.path.join(conftest.ROOT, "python", "examples", "notebook.ipynb"), as_version=4)
+    options = "".join(f", {name}={value!r}" for name, value in gawk.params.items())
+    first = next(cell for cell in book.cells if "ntrace.open(" in cell.source)
+    first.source = f"import ntrace\ntrace = ntrace.open({gawk.stream!r}, elf={gawk.elf!r}{options})\ntrace"
+    nbclient.NotebookClient(book, timeout=300, kernel_name="python3", resources={"metadata": {"path": str(tmp_path)}}).execute()
+    shown = [cell.outputs[-1]["data"].get("text/html", "") for cell in book.cells if cell.cell_type == "code"]
+    assert len(shown) == 4 and all(shown)
+    assert "data:image/svg+xml;base64," in shown[3] and "<table" in shown[1] and "no debug information" in shown[2]
+
+
+def test_module_runs_the_command(gawk):
+    environment = dict(os.environ, PATH=os.path.dirname(os.environ["NTRACE"]) + ":" + os.environ["PATH"])
+    said = subprocess.run([sys.executable, "-m", "ntrace", "--version"], stdout=subprocess.PIPE, text=True, check=True, env=environment).stdout
+    assert said == f"ntrace {ntrace.__version__}\n"
+    done = subprocess.run([sys.executable, "-m", "ntrace"], stderr=subprocess.PIPE, text=True, env=dict(os.environ, PATH="/nowhere"), check=False)
+    assert done.returncode == 1 and "neither in this package nor in PATH" in done.stderr
 
 
 def test_arrow(gawk, tmp_path):
