@@ -5,7 +5,7 @@ PREFIX ?= /usr/local
 JOBS ?= $(shell nproc)
 MESON_OPTIONS ?=
 
-.PHONY: all help deps release-abi demo demo-linux target test test-builds test-linux test-consumers soak coverage-compare real sanitize-more coverage-self fuzz fuzz-report lint docs install uninstall clean
+.PHONY: all help deps release release-abi manual demo demo-linux target test test-builds test-linux test-consumers soak coverage-compare real sanitize-more coverage-self fuzz fuzz-report lint docs install uninstall clean
 
 all: $(BUILD)/build.ninja ## release build into build/ (the command is build/ntrace)
 	@ninja -C $(BUILD) -j $(JOBS)
@@ -40,6 +40,9 @@ release-abi: all ## the binary interface of the version that is released, which 
 target: ## static build for Linux on RISC-V boards: build-target/ntrace-riscv64 (libraries are fetched into a cache)
 	@tools/deps demo
 	@JOBS=$(JOBS) tools/target
+
+release: ## source archive, static commands, SBOM, ABI, SHA256SUMS, in dist/; then tests of them (20 minutes)
+	@tools/release/build
 
 demo-linux: ## boot Linux under trace and show its hottest functions (QEMU 10 and Debian's kernel are fetched into a cache)
 	@tools/deps build
@@ -111,6 +114,10 @@ lint: ## clang-tidy, layers, banned functions, tables, references
 
 docs: all ## regenerate the pages of docs/ that are made from tables
 	@tools/make_docs
+
+manual: ## the manual as HTML, with a search, in build-manual/html; its links are checked
+	@tools/deps all
+	@tools/manual
 
 install: all ## install into PREFIX (default /usr/local), DESTDIR respected
 	@meson configure $(BUILD) --prefix $(PREFIX)
