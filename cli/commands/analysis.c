@@ -312,6 +312,7 @@ int cli_analysis_run(struct cli_analysis *a, cli_take_events take, void *user) {
     int defects = cli_defect_summary(&a->defects);
     status =
         cli_trace_part_status(&a->trace, &a->window, a->any || a->shard.count, status == CLI_OK ? defects : status);
+    a->incomplete = status != CLI_OK;
     return a->options->partial && status != CLI_FAILED && cli_partials_write(a) != CLI_OK ? CLI_FAILED : status;
 }
 

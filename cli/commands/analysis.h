@@ -57,6 +57,7 @@ struct cli_analysis {
     ntr_analysis data;       /* owned, except `program`, which belongs to `trace` */
     uint64_t gaps, reserved; /* numbers of gaps and of messages that may be damaged (ntr_event_is_doubtful) */
     bool part, behind;       /* --from or --until is given; all further events are behind the window */
+    bool incomplete;         /* after cli_analysis_run: the trace has gaps or damage */
     bool any;                /* the decoder returned at least one event */
     bool joins;              /* `take` needs calls and returns only: spans may be joined (ntr_decoder_set_join) */
     unsigned join_except;    /* except in these modes (ntr_decoder_set_join_except) */

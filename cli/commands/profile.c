@@ -62,6 +62,7 @@ static void write_profile(struct cli_output *out, const struct profile_options *
         .by = (ntr_profile_by)o->by,
         .profile = profile,
         .trace = &a->trace,
+        .incomplete = a->incomplete,
     };
 
     cli_profile_write(&w, (enum cli_format)o->result.format, o->top);

@@ -181,6 +181,10 @@ static void write_json_row(const struct cli_profile_writer *w, const ntr_profile
         cli_output_print(w->out, ",\"scontext\":%" PRIu64, row->context.scontext);
     if ((w->by == NTR_PROFILE_CONTEXT || is_task(w)) && row->context.has_hcontext)
         cli_output_print(w->out, ",\"hcontext\":%" PRIu64, row->context.hcontext);
+    if (!w->relation && (w->by == NTR_PROFILE_FUNCTION || w->by == NTR_PROFILE_LINE))
+        cli_output_print(w->out, ",\"by\":\"%s\",\"all\":%" PRIu64 "%s",
+                         w->by == NTR_PROFILE_LINE ? "line" : "function", w->profile->instructions,
+                         w->incomplete ? ",\"incomplete\":true" : "");
     cli_output_text(w->out, "}\n");
 }
 

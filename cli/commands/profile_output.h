@@ -22,6 +22,7 @@ struct cli_profile_writer {
     const ntr_profile *profile;
     const struct cli_trace *trace; /* has the names of sources */
     const char *relation, *relative; /* callers, callees: "caller" or "callee", of this function; otherwise NULL */
+    bool incomplete; /* the trace had gaps or damage */
     bool continues; /* the rows follow those of another profile: CSV has no second header */
 };
 

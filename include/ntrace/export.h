@@ -8,6 +8,7 @@
 
 #include <ntrace/config.h>
 #include <ntrace/calltree.h>
+#include <ntrace/costs.h>
 #include <ntrace/coverage.h>
 #include <ntrace/decision.h>
 #include <ntrace/decoder.h>
@@ -128,6 +129,10 @@ NTR_API const char *ntr_export_error(const ntr_export *export_);
  * completed. `export_` may be NULL. */
 NTR_API void ntr_export_abandon(ntr_export *export_);
 NTR_API void ntr_export_free(ntr_export *export_);
+
+/* Writes a differential flame graph of changes that hold NTR_COSTS_CALLS, as an SVG file. Errors: NTR_E_MEMORY,
+ * NTR_E_INVALID, those of the output. */
+NTR_API ntr_status ntr_export_changes(const ntr_cost_changes *changes, const char *title, const ntr_output *output);
 
 /* Parses one line of the JSON form (ntr_message_format_json) into the bytes of the message. "tcode" overrules "name";
  * members that the form does not have are ignored. Returns and errors: as ntr_message_assemble; NTR_E_MEMORY. */

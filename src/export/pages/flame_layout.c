@@ -69,26 +69,43 @@ static void lay_out(ntr_flame *f, const sibling *siblings, size_t count, uint64_
     }
 }
 
-ntr_status ntr_flame_make(ntr_flame *f, const ntr_export *x, uint64_t parts, size_t most) {
-    *f = (ntr_flame){0};
+ntr_status ntr_flame_lay_out(ntr_flame *f, const char *(*name)(const void *user, uint32_t node), const void *user,
+                             uint64_t parts, size_t most) {
+    const ntr_allocator *a = f->stacks.allocator;
+    const size_t count = f->stacks.count - 1;
     uint64_t least;
-    ntr_status status = ntr_stacks_make(&f->stacks, x);
-    if (status) return status;
-    size_t count = f->stacks.count - 1;
-    sibling *siblings = ntr_alloc(x->allocator, count, sizeof *siblings);
-    f->boxes = ntr_alloc(x->allocator, f->stacks.count, sizeof *f->boxes);
-    status = siblings && f->boxes ? find_minimum(f, parts, most, &least) : NTR_E_MEMORY;
+    sibling *siblings = ntr_alloc(a, count, sizeof *siblings);
+    f->boxes = ntr_alloc(a, f->stacks.count, sizeof *f->boxes);
+    ntr_status status = siblings && f->boxes ? find_minimum(f, parts, most, &least) : NTR_E_MEMORY;
     if (!status) {
         for (size_t i = 0; i < count; i++) {
             const ntr_stack_node *node = &f->stacks.nodes[i + 1];
-            siblings[i] = (sibling){node->parent, (uint32_t)i + 1, ntr_stacks_name(x, node)};
+            siblings[i] = (sibling){node->parent, (uint32_t)i + 1, name(user, (uint32_t)i + 1)};
         }
         if (count) qsort(siblings, count, sizeof *siblings, compare);
         lay_out(f, siblings, count, least);
     }
-    ntr_dealloc(x->allocator, siblings);
+    ntr_dealloc(a, siblings);
     if (status) ntr_flame_release(f);
     return status;
+}
+
+/* The user of the functions of an export's graph. */
+typedef struct exported {
+    const ntr_export *x;
+    const ntr_stacks *stacks;
+} exported;
+
+static const char *exported_name(const void *user, uint32_t node) {
+    const exported *e = user;
+    return ntr_stacks_name(e->x, &e->stacks->nodes[node]);
+}
+
+ntr_status ntr_flame_make(ntr_flame *f, const ntr_export *x, uint64_t parts, size_t most) {
+    *f = (ntr_flame){0};
+    const exported e = {x, &f->stacks};
+    ntr_status status = ntr_stacks_make(&f->stacks, x);
+    return status ? status : ntr_flame_lay_out(f, exported_name, &e, parts, most);
 }
 
 void ntr_flame_release(ntr_flame *f) {
