@@ -1,4 +1,4 @@
-#include "commands/explore_session.h"
+#include "commands/explore_serve.h"
 #include "options/diagnostics.h"
 #include "options/options.h"
 
@@ -10,6 +10,9 @@ static const struct cli_option explore_table[] = {
     CLI_LIST(
         0, "ask", "QUESTION", S, questions,
         "print the answer to a question, one line of JSON (docs/explore.md), and end; several are answered in order"),
+    CLI_STRING(0, "listen", "[HOST:]PORT", S, listen,
+               "serve the page at this loopback address (default: any free port of 127.0.0.1)"),
+    CLI_FLAG(0, "no-browser", S, no_browser, "print the address of the page, and do not open it in a browser"),
     CLI_STRING(0, "source-path", "DIRS", S, source_path,
                "directories of source files that are not at the path of the compilation, separated by colons"),
     {0},
@@ -40,29 +43,54 @@ static int answer_all(struct explore_session *s, const struct explore_options *o
     return result;
 }
 
+enum { TRACES_MOST = 8 };
+
+static int explore_all(struct explore_session *sessions, size_t count, const struct explore_options *o) {
+    if (!o->questions.count) return explore_serve(sessions, count, o);
+    const int status = explore_session_index(sessions);
+    return status == CLI_OK ? answer_all(sessions, o) : status;
+}
+
 static int explore_run(const void *options, char **operands) {
     const struct explore_options *o = options;
-    struct explore_session session;
+    struct explore_session sessions[TRACES_MOST];
+    size_t count = 0;
+    int status = CLI_OK;
 
-    if (!o->questions.count) return cli_fail("expected --ask QUESTION");
-    int status = explore_session_open(&session, operands[0], o);
-    if (status == CLI_OK) status = explore_session_index(&session);
-    if (status == CLI_OK) status = answer_all(&session, o);
-    explore_session_close(&session);
+    if (o->questions.count && operands[1]) return cli_fail("--ask expects one trace");
+    while (operands[count] && status == CLI_OK) {
+        status = explore_session_open(&sessions[count], operands[count], o);
+        count++;
+    }
+    if (status == CLI_OK) status = explore_all(sessions, count, o);
+    while (count) explore_session_close(&sessions[--count]);
     return status;
 }
 
-const struct cli_command cli_explore = {
-    .operands = "TRACE",
-    .min_operands = 1,
-    .max_operands = 1,
-    .groups = groups,
-    .size = sizeof(struct explore_options),
-    .run = explore_run,
+#define OPERANDS                                                                                                       \
+    .operands = "TRACE...", .min_operands = 1, .max_operands = TRACES_MOST, .groups = groups,                          \
+    .size = sizeof(struct explore_options), .run = explore_run
+
+const struct cli_command cli_open = {
+    OPERANDS,
     .about =
-        "Answers questions about an execution as JSON: an overview in columns, the functions on the stacks of the harts,\n"
-        "the call tree and the functions of a range, the instructions, source and messages at a position, and\n"
-        "searches. docs/explore.md lists the questions.",
+        "Opens a trace in the browser: an overview of the whole execution, a timeline of the call stacks that zooms down to\n"
+        "one instruction, its source, disassembly, call stack and the message that proves it, functions, call tree, gaps,\n"
+        "and searches forward and backward. Several traces are opened beside each other.\n"
+        "\n"
+        "The page is served on this machine alone, at a random address that is printed; nothing is sent elsewhere. ^C ends\n"
+        "it. docs/explore.md describes the page.",
+    .examples = "  ntrace open hello.ntrace\n"
+                "  ntrace open before.ntrace after.ntrace\n"
+                "  ntrace open --no-browser --listen 8000 capture.nex -e firmware.elf",
+};
+
+const struct cli_command cli_explore = {
+    OPERANDS,
+    .about =
+        "Answers questions about an execution as JSON (--ask): an overview in columns, the functions on the stacks of the\n"
+        "harts, the call tree and the functions of a range, the instructions, source and messages at a position, and\n"
+        "searches. docs/explore.md lists the questions. Without --ask, it is 'ntrace open'.",
     .examples = "  ntrace explore hello.ntrace --ask '{\"query\":\"functions\",\"limit\":10}'\n"
                 "  ntrace explore hello.ntrace --ask '{\"query\":\"find\",\"text\":\"main\"}'",
 };

@@ -15,7 +15,7 @@ import sys
 
 sys.path.append(os.path.join(sys.path[0], ".."))
 from harness import ROOT, Run, case, check, equal, main, matches, need, scratch, skip, write
-from story import ask, bundle, names, program
+from story import ask, bundle, damaged, names, program
 
 
 @functools.cache
@@ -177,18 +177,10 @@ def errors():
 
 @case("a gap has its place and its reason")
 def gaps():
-    path = bundle("--no-compress")
-    with open(os.path.join(path, "trace.nex"), "rb") as file:
-        stream = file.read()
-    middle = len(stream) // 2
-    damaged = write("damaged.nex", stream[:middle] + b"\x02" * 40 + stream[middle + 40:])
-    with open(os.path.join(path, "capture.json"), encoding="utf-8") as file:
-        params = json.load(file)["params"]
-    options = ["-e", program()] + [f"--{key.replace('_', '-')}={value}" for key, value in params.items()
-                                   if key in ("src_bits", "implicit_return", "return_stack")]
-    options += [f"--{key.replace('_', '-')}" for key in ("sequential_jump", "extend_addr", "all_jumps") if params.get(key)]
-    listed = Run("decode", damaged, *options, "--output", "pc", status=1).lines()
-    answer, near = ask(damaged, {"query": "gaps"}, {"query": "find", "text": "gap"}, options=options)
+    stream, options = damaged()
+    middle = os.path.getsize(stream) // 2
+    listed = Run("decode", stream, *options, "--output", "pc", status=1).lines()
+    answer, near = ask(stream, {"query": "gaps"}, {"query": "find", "text": "gap"}, options=options)
     check(answer["gaps"], "there is a gap")
     first = answer["gaps"][0]
     check(first["reason"] and first["offset"] <= middle + 40, "reason and offset")

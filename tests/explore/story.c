@@ -3,6 +3,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+#ifndef ROUNDS
+#define ROUNDS 20
+#endif
 #define APART __attribute__((noinline, noclone))
 
 static int depths[40];
@@ -39,7 +42,7 @@ APART static int work(int rounds) {
 }
 
 int main(void) {
-    int total = work(20);
+    int total = work(ROUNDS);
     total += fall(30);
     printf("%d\n", total);
     return 0;

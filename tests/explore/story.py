@@ -11,20 +11,40 @@ SOURCE = os.path.join(os.path.dirname(os.path.abspath(__file__)), "story.c")
 
 
 @functools.cache
-def program():
-    path = os.path.join(scratch(), "story")
-    subprocess.run([need("riscv64-linux-gnu-gcc"), "-g", "-O1", "-static", "-o", path, SOURCE], check=True)
+def program(*options):
+    path = os.path.join(scratch(), "".join(["story", *options]))
+    subprocess.run([need("riscv64-linux-gnu-gcc"), "-g", "-O1", "-static", *options, "-o", path, SOURCE], check=True)
+    return path
+
+
+def traced(path, name, *options):
+    """The bundle of a program."""
+    need("qemu-riscv64")
+    path, command = os.path.join(scratch(), name + ".ntrace"), path
+    done = subprocess.run([NTRACE, "run", "-q", *options, "-o", path, "--", command], stdout=subprocess.DEVNULL,
+                          stderr=subprocess.PIPE, text=True, timeout=harness.DEADLINE, check=False)
+    check(os.path.exists(path), f"ntrace run: {done.stderr[-500:]}")
     return path
 
 
 @functools.cache
 def bundle(*options):
-    need("qemu-riscv64")
-    path = os.path.join(scratch(), "".join(["story", *options]).replace("/", "") + ".ntrace")
-    done = subprocess.run([NTRACE, "run", "-q", *options, "-o", path, "--", program()], stdout=subprocess.DEVNULL,
-                          stderr=subprocess.PIPE, text=True, timeout=harness.DEADLINE, check=False)
-    check(os.path.exists(path), f"ntrace run: {done.stderr[-500:]}")
-    return path
+    return traced(program(), "".join(["story", *options]), *options)
+
+
+@functools.cache
+def damaged():
+    """The stream with bytes in the middle that no message has, and the options to read it."""
+    path = bundle("--no-compress")
+    with open(os.path.join(path, "trace.nex"), "rb") as file:
+        stream = file.read()
+    middle = len(stream) // 2
+    stream = harness.write("damaged.nex", stream[:middle] + b"\x02" * 40 + stream[middle + 40:])
+    with open(os.path.join(path, "capture.json"), encoding="utf-8") as file:
+        params = json.load(file)["params"]
+    options = ["-e", program()] + [f"--{key.replace('_', '-')}={value}" for key, value in params.items()
+                                   if key in ("src_bits", "implicit_return", "return_stack")]
+    return stream, options + [f"--{key.replace('_', '-')}" for key in ("sequential_jump", "extend_addr", "all_jumps") if params.get(key)]
 
 
 def ask(trace, *questions, status=0, options=()):

@@ -1,0 +1,198 @@
+// Drives the page in Chromium, as a user does. usage: node stories.mjs FILE
+// FILE is JSON: {"chromium": path, "one": url, "two": url of two traces, "gaps": url, "hostile": url, "shots": folder or null}.
+// Prints one line of JSON for each story: its name, and the error if it failed.
+import assert from "node:assert/strict";
+import {readFileSync} from "node:fs";
+import {join} from "node:path";
+import {chromium} from "playwright-core";
+
+const setup = JSON.parse(readFileSync(process.argv[2], "utf8"));
+const browser = await chromium.launch({executablePath: setup.chromium, args: ["--no-sandbox", "--disable-gpu"]});
+const stories = [];
+const story = (name, url, run, context = {}) => stories.push({name, url, run, context});
+
+/** Waits until the page has drawn what the last key asked for. */
+async function settled(page, act = async () => {}) {
+  const before = await page.evaluate(() => document.body.dataset.ready);
+  await act();
+  await page.waitForFunction((old) => document.body.dataset.ready !== undefined && document.body.dataset.ready !== old, before);
+}
+const indexed = (page) => page.waitForFunction(() => !/reading|indexing/.test(document.getElementById("lead").textContent));
+const state = (page) => page.evaluate(() => Object.fromEntries(new URLSearchParams(location.hash.slice(1))));
+const find = async (page, text) => settled(page, async () => { await page.fill("#text", text); await page.press("#text", "Enter"); });
+const panel = (page) => page.textContent("#panel");
+const here = (page) => page.textContent("#panel tr.here");
+async function shot(page, name) {
+  if (setup.shots) await page.screenshot({path: join(setup.shots, name), fullPage: true});
+}
+
+story("open: the title, the number of instructions, and a drawing that is not empty", setup.one, async (page) => {
+  assert.match(await page.textContent("#title"), /story.*ntrace/);
+  assert.match((await page.textContent("#lead")).replaceAll("\u202f", ""), /^\d{5,} instructions, 1 hart/);
+  for (const id of ["overview", "slices"])
+    assert.ok(await page.$eval(`#${id}`, (canvas) => new Set(canvas.getContext("2d").getImageData(0, 0, canvas.width, canvas.height).data).size > 8), id);
+});
+story("search: from a name to its first execution, its source and its call stack", setup.one, async (page) => {
+  await find(page, "sum_of");
+  assert.match(await here(page), /sum_of/);
+  assert.match(await panel(page), /while \(\*text\)/);
+  assert.match(await panel(page), /Call stack[^]*sum_of[^]*work[^]*main/);
+  await shot(page, "explore-code.png");
+});
+story("next and previous execution", setup.one, async (page) => {
+  await find(page, "sum_of");
+  const first = Number((await state(page)).at);
+  await settled(page, () => page.keyboard.press("n"));
+  const second = Number((await state(page)).at);
+  await settled(page, () => page.keyboard.press("p"));
+  assert.ok(second > first);
+  assert.equal(Number((await state(page)).at), first);
+});
+story("when was this line executed before here", setup.one, async (page) => {
+  await find(page, "sum_of");
+  await settled(page, () => page.keyboard.press("n"));
+  const at = Number((await state(page)).at);
+  await settled(page, () => page.keyboard.press("l"));
+  assert.ok(Number((await state(page)).at) < at);
+  assert.match(await here(page), /sum_of/);
+});
+story("zoom to one instruction by the keyboard alone", setup.one, async (page) => {
+  await find(page, "fall");
+  for (let i = 0; i < 30 && Number((await state(page)).to) - Number((await state(page)).from) > 8; i++) await settled(page, () => page.keyboard.press("+"));
+  const {from, to, at} = await state(page);
+  assert.equal(Number(to) - Number(from), 8);
+  assert.ok(Number(from) <= Number(at) && Number(at) < Number(to));
+  await settled(page, () => page.keyboard.press("."));
+  assert.equal(Number((await state(page)).at), Number(at) + 1);
+  await settled(page, () => page.keyboard.press("0"));
+  assert.equal((await state(page)).from, "0");
+});
+story("zoom by dragging over the overview", setup.one, async (page) => {
+  const box = await (await page.$("#overview")).boundingBox();
+  await settled(page, async () => {
+    await page.mouse.move(box.x + box.width * .25, box.y + 5);
+    await page.mouse.down();
+    await page.mouse.move(box.x + box.width * .5, box.y + 5);
+    await page.mouse.up();
+  });
+  const {from, to} = await state(page), total = Number((await page.textContent("#range")).replaceAll("\u202f", "").match(/of (\d+)/)[1]);
+  assert.ok(Math.abs(from / total - .25) < .02 && Math.abs(to / total - .5) < .02);
+});
+story("the wheel zooms around the pointer", setup.one, async (page) => {
+  const box = await (await page.$("#slices")).boundingBox();
+  await page.mouse.move(box.x + box.width / 2, box.y + 20);
+  await settled(page, () => page.mouse.wheel(0, -400));
+  const {from, to} = await state(page), total = Number((await page.textContent("#range")).replaceAll("\u202f", "").match(/of (\d+)/)[1]);
+  assert.ok(to - from < total / 2 && Math.abs((Number(from) + Number(to)) / 2 / total - .5) < .02);
+});
+story("functions of the range, by their own instructions", setup.one, async (page) => {
+  await settled(page, () => page.click("#tab-functions"));
+  const rows = await page.$$eval("#panel tbody tr", (list) => list.map((row) => Number(row.cells[0].textContent.replaceAll("\u202f", ""))));
+  assert.ok(rows.length > 10 && rows.every((value, i) => i === 0 || rows[i - 1] >= value));
+  assert.match(await panel(page), /arrange/);
+});
+story("flame graph: a function with its callers and what it called", setup.one, async (page) => {
+  await settled(page, () => page.click("#tab-flame"));
+  await page.waitForSelector("#flame");
+  await page.waitForFunction(() => document.getElementById("flame").height > 60);
+  const box = await (await page.$("#flame")).boundingBox();
+  await page.mouse.click(box.x + box.width / 2, box.y + 5 * 18 + 6);
+  await page.waitForSelector("#panel .columns table");
+  assert.match(await panel(page), /Callers of .*Called by /s);
+  await shot(page, "explore-flame.png");
+});
+story("messages: the one that proves the instruction, and its bytes", setup.one, async (page) => {
+  await find(page, "sum_of");
+  await settled(page, () => page.click("#tab-messages"));
+  assert.match(await here(page), /#\d+.*(TCODE)/s);
+});
+story("the address of the page brings back the position, the range and the notes", setup.one, async (page) => {
+  await find(page, "sum_of");
+  await settled(page, () => page.keyboard.press("m"));
+  await page.fill("#note", "here <b>it</b> begins");
+  await settled(page, () => page.press("#note", "Enter"));
+  const url = page.url(), {at} = await state(page);
+  const other = await page.context().newPage();
+  await other.goto(url);
+  await settled(other);
+  assert.equal((await state(other)).at, at);
+  assert.match(await panel(other), /here <b>it<\/b> begins/);
+  await other.close();
+});
+story("? lists the keys", setup.one, async (page) => {
+  await page.keyboard.press("?");
+  assert.ok(await page.isVisible("#help"));
+  assert.match(await page.textContent("#keys"), /previous execution/);
+  await page.keyboard.press("Escape");
+  assert.ok(!await page.isVisible("#help"));
+});
+story("export of what is seen", setup.one, async (page) => {
+  const [download] = await Promise.all([page.waitForEvent("download"), page.keyboard.press("e")]);
+  const saved = JSON.parse(readFileSync(await download.path(), "utf8"));
+  assert.ok(saved.view.to > 0 && saved.answers.slices.slices.length > 0);
+});
+story("screen readers: the timeline is a table, too, and everything has a name", setup.one, async (page) => {
+  await page.click("#slices-details summary");
+  assert.ok((await page.$$("#slices-table tbody tr")).length > 3);
+  const nameless = await page.$$eval("button, input, select, canvas", (list) => list.filter((each) => each.offsetParent &&
+    !(each.getAttribute("aria-label") || each.textContent || each.labels?.length)).map((each) => each.id));
+  assert.deepEqual(nameless, []);
+});
+story("phone: nothing is wider than the screen", setup.one, async (page) => {
+  await find(page, "sum_of");
+  assert.ok(await page.evaluate(() => document.documentElement.scrollWidth <= innerWidth));
+  await shot(page, "explore-phone.png");
+}, {viewport: {width: 390, height: 800}, isMobile: true, hasTouch: true});
+story("dark", setup.one, async (page) => {
+  const [red] = (await page.evaluate(() => getComputedStyle(document.body).backgroundColor)).match(/\d+/g).map(Number);
+  assert.ok(red < 60);
+}, {colorScheme: "dark"});
+story("two traces: functions dearer and cheaper", setup.two, async (page) => {
+  assert.equal((await page.$$("#trace option")).length, 2);
+  await settled(page, () => page.click("#tab-compare"));
+  assert.match(await panel(page), /sum_of/);
+  await settled(page, () => page.selectOption("#trace", "1"));
+  assert.equal((await state(page)).trace, "1");
+});
+story("gaps: their reason is in the drawing's place, the table and at the position", setup.gaps, async (page) => {
+  await settled(page, () => page.keyboard.press("g"));
+  assert.match(await page.textContent("#panel .notice"), /execution is missing: .+bytes/);
+  await settled(page, () => page.click("#tab-gaps"));
+  assert.ok((await page.$$("#panel tbody tr")).length > 0);
+  await shot(page, "explore-gaps.png");
+});
+story("hostile names stay text", setup.hostile, async (page) => {
+  await settled(page, () => page.click("#tab-functions"));
+  assert.match(await panel(page), /<img src=x onerror=alert\(1\)>/);
+  assert.equal((await page.$$("img, #panel script")).length, 0);
+});
+story("what cannot be found is said", setup.one, async (page) => {
+  await page.fill("#text", "no such function");
+  await page.press("#text", "Enter");
+  await page.waitForFunction(() => /no function, address or line/.test(document.getElementById("status").textContent));
+});
+
+const only = new RegExp(process.env.NTRACE_TEST_CASE || ".");
+for (const {name, url, run, context} of stories.filter((each) => only.test(each.name))) {
+  const surroundings = await browser.newContext({viewport: {width: 1280, height: 900}, ...context});
+  const page = await surroundings.newPage();
+  const problems = [];
+  page.setDefaultTimeout(30000);
+  page.on("pageerror", (error) => problems.push(String(error)));
+  page.on("dialog", (dialog) => { problems.push(`dialog: ${dialog.message()}`); void dialog.dismiss(); });
+  page.on("console", (message) => { if (message.type() === "error" && !/status of 400/.test(message.text())) problems.push(message.text()); });
+  page.on("request", (request) => { if (!/^(data|blob):/.test(request.url()) && new URL(request.url()).host !== new URL(url).host) problems.push(`asks ${request.url()}`); });
+  let error = null;
+  try {
+    await page.goto(url);
+    await indexed(page);
+    await page.waitForFunction(() => document.body.dataset.ready !== undefined);
+    await run(page);
+    assert.deepEqual(problems, [], "errors of the page");
+  } catch (problem) {
+    error = String(problem.message ?? problem).slice(0, 1500);
+  }
+  console.log(JSON.stringify({name, error}));
+  await surroundings.close();
+}
+await browser.close();
