@@ -3,7 +3,7 @@
 The declarations come from the public headers through the C preprocessor, so that nothing is said here a second time. The
 libraries are those of the folder NTRACE_BUILD if the environment names one, otherwise the installed ones (pkg-config), otherwise
 those that `make` has built in this checkout. The module finds them there at run time; NTRACE_RPATH names another folder, and an empty one
-leaves the search to the system.
+leaves the search to the system. One that begins with $ORIGIN also holds for the libraries that the libraries need (a wheel).
 """
 import os
 import re
@@ -92,12 +92,13 @@ def make():
     include, folders, search = places()
     if "NTRACE_RPATH" in os.environ:
         search = [folder for folder in os.environ["NTRACE_RPATH"].split(":") if folder]
+    link = [f"-Wl,--disable-new-dtags,-rpath,{folder}" for folder in search if folder.startswith("$ORIGIN")]
     with open(os.path.join(HERE, "native.c"), encoding="utf-8") as file:
         native = file.read()
     ffi = cffi.FFI()
     ffi.cdef(declarations(include))
     ffi.cdef(ADDITIONS)
-    ffi.set_source("ntrace._native", native, include_dirs=include, library_dirs=folders, runtime_library_dirs=search,
+    ffi.set_source("ntrace._native", native, include_dirs=include, library_dirs=folders, runtime_library_dirs=[] if link else search, extra_link_args=link,
                    libraries=["ntrace-tools", "ntrace"], extra_compile_args=["-std=gnu11", "-O2"])
     return ffi
 
