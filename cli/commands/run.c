@@ -1,3 +1,4 @@
+#include "commands/run_crash.h"
 #include "commands/run_machine.h"
 #include "io/input.h"
 #include "io/plugin.h"
@@ -5,6 +6,7 @@
 #include "options/diagnostics.h"
 #include "options/stream_options.h"
 
+#include <ntrace/bundle.h>
 #include <ntrace/capture.h>
 #include <ntrace/version.h>
 
@@ -25,9 +27,9 @@ static void put(const ntr_capture_result *result) {
     char process[320] = "";
 
     if (result->pid) snprintf(process, sizeof process, "pid %d, %s, ", result->pid, result->process);
+    const char *command = result->signal ? "; next: ntrace view --at end " : "; next: ntrace profile ";
     cli_note("%s: %s%" PRIu64 " instructions, %" PRIu64 " bytes, %.3g bits an instruction%s%s", result->bundle, process,
-             result->instructions, result->bytes, bits, next ? "; next: ntrace profile " : "",
-             next ? result->bundle : "");
+             result->instructions, result->bytes, bits, next ? command : "", next ? result->bundle : "");
 }
 
 /* One line on standard error for each bundle, that of the first process last: "8.1.ntrace: pid 81, sh, ...". */
@@ -35,7 +37,9 @@ static void cli_run_summary(const ntr_capture_session *session) {
     ntr_capture_result result = {.size = sizeof result};
 
     for (size_t i = 1; ntr_capture_result_at(session, i, &result); i++) put(&result);
-    if (ntr_capture_result_at(session, 0, &result)) put(&result);
+    if (!ntr_capture_result_at(session, 0, &result)) return;
+    cli_run_crash(&result);
+    put(&result);
 }
 
 enum { TOPOLOGY_MAX = 1 << 20 }; /* bytes */
@@ -325,7 +329,10 @@ static int capture(struct run *run) {
     run->session = ntr_capture_new(&run->config);
     if (!run->session) return cli_fail("out of memory");
     ntr_status status = trace_program(run->session);
+    const bool replaces = ntr_bundle_seen(run->config.bundle);
     if (status == NTR_OK) status = ntr_capture_finish(run->session);
+    if (status == NTR_OK && replaces && !run->options->quiet)
+        cli_note("%s: the earlier bundle of this name is now %s.old", run->config.bundle, run->config.bundle);
     for (size_t i = 0; (loss = ntr_capture_loss(run->session, i)); i++) cli_note("%s", loss);
     if (status == NTR_OK && !run->options->quiet) cli_run_summary(run->session);
     if (status == NTR_OK) return ntr_capture_exit_status(run->session);

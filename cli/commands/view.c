@@ -6,17 +6,21 @@
 #include "text/disasm.h"
 #include "text/view_screen.h"
 
+#include <string.h>
 #include <unistd.h>
 
 struct view_options {
     struct cli_replay_options replay;
-    const char *source_path;
+    const char *source_path, *at;
 };
 
 #define S struct view_options
 static const struct cli_option view_table[] = {
     CLI_STRING(0, "source-path", "DIRS", S, source_path,
                "directories of source files that are not at the path of the compilation, separated by colons"),
+    CLI_STRING(0, "at", "PLACE", S, at,
+               "begin at PLACE: begin (default), end, N% of the trace, #N (message), @N (byte offset), t:N (time), an "
+               "address, a function, or FILE:LINE"),
     {0},
 };
 #undef S
@@ -48,6 +52,16 @@ static ntr_status read_all(struct cli_replay *replay, uint64_t *total) {
     return status;
 }
 
+/* Goes to the value of --at. Returns NULL, or why this is not possible. */
+static const char *go_to_place(struct cli_walk *walk, uint64_t total, const char *at) {
+    const bool end = at && strcmp(at, "end") == 0;
+
+    if (end && ntr_replay_go(walk->replay, total) != NTR_OK) return "the end cannot be read";
+    walk->src = ntr_replay_current(walk->replay);
+    cli_walk_arrive(walk);
+    return !at || end || strcmp(at, "begin") == 0 ? NULL : cli_walk_search(walk, at, false);
+}
+
 static int show(struct cli_replay *replay, const struct view_options *o) {
     struct cli_source_text source = {.folders = o->source_path};
     struct cli_walk walk = {.replay = replay->replay, .debug = replay->debug, .program = replay->trace.program};
@@ -56,9 +70,9 @@ static int show(struct cli_replay *replay, const struct view_options *o) {
 
     view.disasm = cli_disasm_open(&why);
     ntr_status status = read_all(replay, &view.total);
-    walk.src = ntr_replay_current(replay->replay);
-    cli_walk_arrive(&walk);
-    int result = status < 0                  ? cli_fail("%s: %s", replay->stream_path, ntr_status_text(status))
+    const char *misplaced = status < 0 ? NULL : go_to_place(&walk, view.total, o->at);
+    int result = misplaced                   ? cli_fail("--at %s: %s", o->at, misplaced)
+                 : status < 0                ? cli_fail("%s: %s", replay->stream_path, ntr_status_text(status))
                  : cli_view_run(&view, &why) ? CLI_OK
                                              : cli_fail("%s", why);
     cli_disasm_close(view.disasm);
@@ -96,5 +110,6 @@ const struct cli_command cli_view = {
         "0% to 90%, a click in the line of the place to that part of the trace. l and L go to where execution is missing.\n"
         "q quits.",
     .examples = "  ntrace view hello.ntrace\n"
+                "  ntrace view --at end crash.ntrace\n"
                 "  ntrace view capture.nex -e firmware.elf --src-bits 2",
 };

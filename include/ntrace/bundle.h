@@ -205,8 +205,9 @@ NTR_API ntr_status ntr_bundle_save(ntr_bundle *bundle, const ntr_capture *captur
  * written), NTR_E_IO, NTR_E_MEMORY. */
 NTR_API ntr_status ntr_bundle_keep(ntr_bundle *bundle);
 
-/* Writes capture.json and renames the folder to its final name; a bundle with that name is replaced. *capture is
- * checked as ntr_bundle_open does. Errors: NTR_E_IO, NTR_E_INVALID, NTR_E_MEMORY. */
+/* Writes capture.json and renames the folder to its final name; a bundle with that name is kept as `folder`.old, in
+ * the place of an earlier one. *capture is checked as ntr_bundle_open does. Errors: NTR_E_IO, NTR_E_INVALID,
+ * NTR_E_MEMORY. */
 NTR_API ntr_status ntr_bundle_finish(ntr_bundle *bundle, const ntr_capture *capture);
 
 #ifdef __cplusplus

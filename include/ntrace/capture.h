@@ -156,6 +156,7 @@ typedef struct ntr_capture_result {
     int pid; /* of a child process; 0: the first process */
     uint64_t instructions; /* in all sources */
     uint64_t bytes; /* of the stream, before compression */
+    int signal; /* that ended the first process; 0: none, and of a child process */
 } ntr_capture_result;
 
 /* Checks the program, creates the bundle and starts the program. The program inherits the environment, standard

@@ -36,6 +36,30 @@ static ntr_status make_folder(ntr_bundle *bundle) {
     return made ? NTR_OK : ntr_bundle_fail_errno(bundle, bundle->folder);
 }
 
+/* Returns the name of the bundle that is replaced: NAME.old. NULL: no memory. */
+static char *old_name(const ntr_bundle *bundle) {
+    static const char suffix[] = ".old";
+    const size_t length = strlen(bundle->final);
+    char *name = ntr_alloc(bundle->allocator, length + sizeof suffix, 1);
+
+    if (name) snprintf(name, length + sizeof suffix, "%s%s", bundle->final, suffix);
+    return name;
+}
+
+/* Only a bundle makes way for the one that is replaced. */
+static ntr_status check_old(ntr_bundle *bundle) {
+    struct stat about = {0};
+    char *old = old_name(bundle);
+    ntr_status status = NTR_OK;
+
+    if (!old) return ntr_bundle_fail_memory(bundle);
+    if (lstat(old, &about) == 0 && !ntr_bundle_seen(old))
+        status = ntr_bundle_fail(bundle, NTR_E_INVALID, "%s: exists and is not a bundle; %s would be kept there", old,
+                                 bundle->final);
+    ntr_dealloc(bundle->allocator, old);
+    return status;
+}
+
 ntr_status ntr_bundle_create(ntr_bundle *bundle, const char *folder) {
     struct stat about = {0};
 
@@ -44,6 +68,7 @@ ntr_status ntr_bundle_create(ntr_bundle *bundle, const char *folder) {
     if (lstat(folder, &about) == 0 && !ntr_bundle_seen(folder))
         return ntr_bundle_fail(bundle, NTR_E_INVALID, "%s: exists and is not a bundle", folder);
     ntr_status status = set_names(bundle, folder);
+    if (status == NTR_OK && ntr_bundle_seen(folder)) status = check_old(bundle);
     if (status != NTR_OK) {
         ntr_dealloc(bundle->allocator, bundle->final); /* nothing on the disk yet */
         bundle->final = NULL;
@@ -186,13 +211,23 @@ ntr_status ntr_bundle_save(ntr_bundle *bundle, const ntr_capture *capture) {
     return status;
 }
 
+/* The bundle that was replaced becomes NAME.old, in the place of an earlier one. */
+static void keep_replaced(ntr_bundle *bundle) {
+    char *replaced = ntr_bundle_join(bundle, bundle->final, "replaced"), *old = old_name(bundle);
+
+    if (replaced && old && ntr_bundle_seen(replaced)) {
+        if (ntr_bundle_seen(old)) ntr_bundle_remove(old);
+        rename(replaced, old);
+    }
+    ntr_dealloc(bundle->allocator, replaced);
+    ntr_dealloc(bundle->allocator, old);
+}
+
 ntr_status ntr_bundle_keep(ntr_bundle *bundle) {
     if (!bundle->final || !bundle->saved) return NTR_E_STATE;
     ntr_status status = rename_folder(bundle);
     if (status != NTR_OK) return status;
-    char *replaced = ntr_bundle_join(bundle, bundle->final, "replaced");
-    if (replaced) ntr_bundle_remove(replaced);
-    ntr_dealloc(bundle->allocator, replaced);
+    keep_replaced(bundle);
     ntr_dealloc(bundle->allocator, bundle->folder);
     bundle->folder = bundle->final;
     bundle->final = NULL;

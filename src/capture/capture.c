@@ -276,13 +276,15 @@ bool ntr_capture_result_at(const ntr_capture_session *session, size_t index, ntr
                                 .bundle = session->config.bundle,
                                 .process = session->process,
                                 .instructions = ntr_capture_session_instructions(session),
-                                .bytes = session->stream.offset};
+                                .bytes = session->stream.offset,
+                                .signal = session->machine.name ? 0 : session->guest.signal};
     if (child) {
         found.bundle = child->bundle;
         found.process = child->process;
         found.pid = child->pid;
         found.instructions = child->instructions;
         found.bytes = child->bytes;
+        found.signal = 0;
     }
     memcpy(result, &found, size < sizeof found ? size : sizeof found);
     return true;

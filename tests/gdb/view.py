@@ -377,6 +377,22 @@ def names():
         t.close()
 
 
+@case("--at: the end, a function; a place that does not exist is refused")
+def at():
+    for where, first in (("end", r"instruction (\d+) of \1\b"), ("50%", r"instruction [1-9]\d* of")):
+        t = Terminal(bundle("calls"), "--at", where, first=first)
+        try:
+            t.keys("q")
+            t.until("status 0")
+        finally:
+            t.close()
+    t = Terminal(bundle("calls"), "--at", "no_such_function", first="--at no_such_function: ")
+    try:
+        t.until("status 2")
+    finally:
+        t.close()
+
+
 @case("without a terminal")
 def none():
     matches("expected a terminal", Run("view", bundle("calls"), status=2).err, "message")

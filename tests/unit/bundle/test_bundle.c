@@ -129,8 +129,16 @@ static void a_bundle_is_replaced_and_nothing_else(void **state) {
     make_bundle(place("c.ntrace"));
     assert_int_equal(access(place("c.ntrace/old"), F_OK), -1);
     assert_int_equal(access(place("c.ntrace/replaced"), F_OK), -1);
+    assert_int_equal(access(place("c.ntrace.old/old"), F_OK), 0); /* the first one is kept, */
+    make_bundle(place("c.ntrace"));
+    assert_int_equal(access(place("c.ntrace.old/old"), F_OK), -1); /* ... until the second one is */
+    assert_true(ntr_bundle_seen(place("c.ntrace.old")));
 
     ntr_bundle *bundle = ntr_bundle_new(NULL);
+    make_bundle(place("e.ntrace"));
+    assert_int_equal(mkdir(place("e.ntrace.old"), 0777), 0); /* of somebody else */
+    assert_int_equal(ntr_bundle_create(bundle, place("e.ntrace")), NTR_E_INVALID);
+    assert_non_null(strstr(ntr_bundle_error(bundle), "e.ntrace.old: exists and is not a bundle; "));
     assert_int_equal(mkdir(place("other"), 0777), 0);
     assert_int_equal(ntr_bundle_create(bundle, place("other")), NTR_E_INVALID);
     assert_non_null(strstr(ntr_bundle_error(bundle), "is not a bundle"));
