@@ -123,8 +123,7 @@ static void write_stack(const struct cli_replay *replay, const ntr_replay_hart *
     ntr_frame frames[NTR_FRAMES_MAX];
 
     for (;;) {
-        const size_t count =
-            ntr_debug_info_frames(replay->debug, place_of(hart, address), frames, NTR_FRAMES_MAX);
+        const size_t count = ntr_debug_info_frames(replay->debug, place_of(hart, address), frames, NTR_FRAMES_MAX);
         write_frames(frames, count, &number);
         if (number >= STORY_FRAMES || !ntr_replay_frame(replay->replay, caller, &frame, &caller) || !caller) return;
         address = frame.return_to - 1;
@@ -148,13 +147,12 @@ static void write_story(struct cli_replay *replay, const char *name) {
     }
     ntr_replay_harts(replay->replay, &harts);
     if (harts > 1) snprintf(thread, sizeof thread, " in source %u", src);
-    const size_t count =
-        ntr_debug_info_frames(replay->debug, place_of(&hart, hart.address), frames, NTR_FRAMES_MAX);
+    const size_t count = ntr_debug_info_frames(replay->debug, place_of(&hart, hart.address), frames, NTR_FRAMES_MAX);
     *cli_put_symbol(symbol, " <", ">", replay->trace.program, place_of(&hart, hart.address)) = 0;
     put_line(line, sizeof line, ", ", count ? &frames[0] : NULL);
     put_instruction(replay, &hart, instruction, sizeof instruction);
-    cli_note("%s%s %s 0x%" PRIx64 "%s%s%s", name, thread, at_fault ? "at" : "after", hart.address, symbol,
-             line, instruction);
+    cli_note("%s%s %s 0x%" PRIx64 "%s%s%s", name, thread, at_fault ? "at" : "after", hart.address, symbol, line,
+             instruction);
     write_stack(replay, &hart);
 }
 

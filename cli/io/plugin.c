@@ -33,17 +33,27 @@ static bool plugin_in(char *path, size_t size, const char *folder, const char *p
     return n > 0 && (size_t)n < size && access(path, R_OK) == 0;
 }
 
+/* Sets `folder` to that of the command; "" if it is not known. */
+static void find_own_folder(char folder[PATH_MAX]) {
+    ssize_t n = readlink("/proc/self/exe", folder, PATH_MAX - 1);
+
+    folder[n > 0 ? n : 0] = 0;
+    if (n > 0) *strrchr(folder, '/') = 0;
+}
+
+bool cli_plugin_seen(const char *plugin, char *path, size_t size) {
+    char folder[PATH_MAX];
+
+    find_own_folder(folder);
+    return (*folder && plugin_in(path, size, folder, plugin)) || plugin_in(path, size, NTRACE_PLUGIN_DIR, plugin);
+}
+
 int cli_plugin_find(const char *plugin, char *path, size_t size) {
     char folder[PATH_MAX];
-    ssize_t n = readlink("/proc/self/exe", folder, sizeof folder - 1);
 
-    if (n > 0) {
-        folder[n] = 0;
-        *strrchr(folder, '/') = 0;
-        if (plugin_in(path, size, folder, plugin)) return CLI_OK;
-    }
-    if (plugin_in(path, size, NTRACE_PLUGIN_DIR, plugin)) return CLI_OK;
+    if (cli_plugin_seen(plugin, path, size)) return CLI_OK;
+    find_own_folder(folder);
     return cli_fail("the capture plugin %s was not found in %s or in " NTRACE_PLUGIN_DIR
                     " (is ntrace built with -Dqemu-plugin=enabled?)",
-                    plugin, n > 0 ? folder : "the directory of ntrace");
+                    plugin, *folder ? folder : "the directory of ntrace");
 }

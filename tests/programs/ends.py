@@ -202,7 +202,8 @@ def long_loop():
 
 
 def failed_run(why, bundle="live.ntrace", **more):
-    shutil.rmtree(path_of("live.ntrace"), ignore_errors=True)
+    for name in "live.ntrace", "live.ntrace.old":
+        shutil.rmtree(path_of(name), ignore_errors=True)
     done = subprocess.run(command("algorithms", bundle=bundle), capture_output=True, text=True, timeout=60, **more)
     equal(done.returncode, 2, f"exit status ({done.stderr})")
     matches(why, done.stderr, "what is said")

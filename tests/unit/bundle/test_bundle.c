@@ -135,10 +135,10 @@ static void a_bundle_is_replaced_and_nothing_else(void **state) {
     assert_true(ntr_bundle_seen(place("c.ntrace.old")));
 
     ntr_bundle *bundle = ntr_bundle_new(NULL);
-    make_bundle(place("e.ntrace"));
-    assert_int_equal(mkdir(place("e.ntrace.old"), 0777), 0); /* of somebody else */
-    assert_int_equal(ntr_bundle_create(bundle, place("e.ntrace")), NTR_E_INVALID);
-    assert_non_null(strstr(ntr_bundle_error(bundle), "e.ntrace.old: exists and is not a bundle; "));
+    make_bundle(place("kept.ntrace"));
+    assert_int_equal(mkdir(place("kept.ntrace.old"), 0777), 0); /* of somebody else */
+    assert_int_equal(ntr_bundle_create(bundle, place("kept.ntrace")), NTR_E_INVALID);
+    assert_non_null(strstr(ntr_bundle_error(bundle), "kept.ntrace.old: exists and is not a bundle; "));
     assert_int_equal(mkdir(place("other"), 0777), 0);
     assert_int_equal(ntr_bundle_create(bundle, place("other")), NTR_E_INVALID);
     assert_non_null(strstr(ntr_bundle_error(bundle), "is not a bundle"));
