@@ -52,9 +52,9 @@ static bool find_qemu(bool machine, unsigned xlen, char *found, size_t size) {
         return false;
     }
     const bool has_plugin = cli_plugin_seen(qemu.plugin, plugin, sizeof plugin);
-    const int used = snprintf(found, size, "%s, version %u.%u; plugin %s%s", qemu.path, qemu.major, qemu.minor,
-                              has_plugin ? plugin : qemu.plugin,
-                              has_plugin ? "" : " is not beside ntrace and not installed");
+    const int used =
+        snprintf(found, size, "%s, version %u.%u; plugin %s%s", qemu.path, qemu.major, qemu.minor,
+                 has_plugin ? plugin : qemu.plugin, has_plugin ? "" : " is not beside ntrace and not installed");
     if (used > 0 && (size_t)used < size && !ntr_capture_qemu_find(&qemu, NULL, getenv("PATH"), machine, xlen))
         snprintf(found + used, size - (size_t)used, "; used because none in PATH fits: %.*s",
                  (int)strcspn(qemu.error, ";"), qemu.error);
@@ -207,8 +207,9 @@ static int doctor_run(const void *options, char **operands) {
     if (json)
         cli_output_print(&out, "\n],\"works\":%s}\n", works ? "true" : "false");
     else
-        cli_output_print(&out, "%s\n", works ? "programs can be traced; next: ntrace run ./PROGRAM"
-                                             : "programs cannot be traced here; traces from elsewhere can be read");
+        cli_output_print(&out, "%s\n",
+                         works ? "programs can be traced; next: ntrace run ./PROGRAM"
+                               : "programs cannot be traced here; traces from elsewhere can be read");
     return cli_output_close(&out, works ? CLI_OK : CLI_DEFECTS);
 }
 
@@ -219,10 +220,11 @@ const struct cli_command cli_doctor = {
     .groups = groups,
     .size = sizeof(struct doctor_options),
     .run = doctor_run,
-    .about = "Says which of the programs that ntrace works with are here: which QEMU is used and why no other, its\n"
-             "version and plugin, GDB, the disassembler, libraries and debug files; and for each that is missing, what\n"
-             "it is for and what to install. Nothing is changed. The exit status is 0 if a program can be traced and its\n"
-             "trace read, else 1.",
+    .about =
+        "Says which of the programs that ntrace works with are here: which QEMU is used and why no other, its\n"
+        "version and plugin, GDB, the disassembler, libraries and debug files; and for each that is missing, what\n"
+        "it is for and what to install. Nothing is changed. The exit status is 0 if a program can be traced and its\n"
+        "trace read, else 1.",
     .examples = "  ntrace doctor\n"
                 "  ntrace doctor --format json",
 };
