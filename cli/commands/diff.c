@@ -134,8 +134,10 @@ static int compare(struct diff *d, ntr_comparison *comparison) {
            (status = ntr_comparison_next(comparison, &difference)) == NTR_OK) {
         print_difference(d, difference);
         if (difference->last)
-            cli_note("no common execution within %d steps of difference %" PRIu64 ": the rest is not compared",
-                     NTR_DIFFERENCE_WINDOW, d->differences);
+            cli_note("cannot be aligned from difference %" PRIu64
+                     " on: no common execution within %d steps; the rest is not "
+                     "compared",
+                     d->differences, NTR_DIFFERENCE_WINDOW);
     }
     d->equal += ntr_comparison_equal(comparison);
     if (status >= 0) return CLI_OK;
@@ -252,7 +254,8 @@ const struct cli_command cli_diff = {
              "message immediately: at uninferable jumps, returns that were not inferred, and traps.\n"
              "\n"
              "After a difference the comparison continues at the nearest place where both executions are equal\n"
-             "again, up to 1024 steps away; a step is straight-line code up to the next taken branch, jump or trap.\n"
+             "again, up to 32,768 steps away; after a gap, at the place from which most of what follows is equal. A step\n"
+             "is straight-line code up to the next taken branch, jump or trap.\n"
              "Each source is compared separately. The exit status is 0 when the executions are equal, 1 when they\n"
              "differ, 2 when an input cannot be read.\n"
              "\n"

@@ -3,7 +3,8 @@
  * Executions are compared as steps, independent of their division into messages. A step is straight-line code up to a
  * control transfer (consecutive spans without a control transfer are joined), a gap, or a stop of the trace. In a
  * comparison with a list of program counters a step is one instruction. After a difference the comparison continues at
- * the nearest place where both executions agree again.
+ * the nearest place where both executions agree again; after a gap, at the place from which most of what follows is
+ * equal.
  *
  * Differences are found in this order: another execution, another context, another time. A context that one side does
  * not know is not a difference. Times are compared only where every encoder sends a message at once: at uninferable
@@ -75,7 +76,7 @@ typedef struct ntr_difference {
 } ntr_difference;
 
 /* Maximum number of steps of each side that are searched for a point at which both executions agree again. */
-#define NTR_DIFFERENCE_WINDOW 1024
+#define NTR_DIFFERENCE_WINDOW 32768
 
 typedef struct ntr_comparison ntr_comparison;
 

@@ -1,12 +1,14 @@
 /* Comparison of two executions (<ntrace/difference.h>).
  *
  * Both executions are read as steps, each through a ring of steps that were read ahead. While the first steps of both
- * rings are equal they are dropped. At a difference in execution the place is searched where both agree again: the pair
- * (i, j) with the smallest i + j such that AGREE steps from the i-th of one and the j-th of the other are equal.
- * Example: if B lacks one step of A, that is (1, 0). Differences in context and time need no search, because the
- * execution goes on equally. */
+ * rings are equal they are dropped. At a difference in execution the place is searched where both agree again: the
+ * pair (i, j) with the smallest i + j such that AGREE steps from the i-th of one and the j-th of the other are equal.
+ * Example: if B lacks one step of A, that is (1, 0). After a gap, that place may be in a loop whose iterations are
+ * alike: there it is the one from which most is equal (align.h). Differences in context and time need no search,
+ * because the execution goes on equally. */
 #include <ntrace/difference.h>
 
+#include "analysis/align.h"
 #include "analysis/steps.h"
 #include "base/allocator.h"
 #include "base/config.h"
@@ -14,7 +16,7 @@
 #include <stdio.h>
 #include <string.h>
 
-enum { WINDOW = NTR_DIFFERENCE_WINDOW, AGREE = 8, RING = WINDOW + AGREE };
+enum { WINDOW = NTR_DIFFERENCE_WINDOW, AGREE = 8, FAR = 1024, RING = WINDOW + 1 };
 
 struct side {
     struct ntr_steps steps;
@@ -33,6 +35,8 @@ struct ntr_comparison {
     ntr_difference difference;
     ntr_execution_step at_a, at_b; /* steps of `difference` */
     char error[96];
+    uint64_t hashes_a[WINDOW], hashes_b[WINDOW]; /* of the steps read ahead, at a difference */
+    uint32_t room[2 * WINDOW]; /* for align.h */
 };
 
 static bool copy_execution(ntr_execution *to, const ntr_execution *from) {
@@ -141,30 +145,121 @@ static bool drop_unretired(ntr_comparison *c, struct side *side, const struct si
     return true;
 }
 
-/* ---- comparing ----------------------------------------------------------------------------------- */
-
-/* Returns whether the next AGREE steps are equal, from the i-th and the j-th step. A common end is equal too. */
-static bool agree(ntr_comparison *c, size_t i, size_t j) {
-    for (size_t k = 0; k < AGREE; k++) {
-        const ntr_execution_step *a = peek(&c->a, i + k), *b = peek(&c->b, j + k);
-        if (!same_execution(a, b)) return false;
-        if (a->kind == NTR_STEP_END) return true;
-    }
-    return true;
+static uint64_t mix(uint64_t value) {
+    value = (value ^ value >> 31) * UINT64_C(0x9e3779b97f4a7c15);
+    return value ^ value >> 29;
 }
 
-/* Continues at the nearest steps at which both executions agree again: those with the smallest number of dropped steps.
- * Returns false when there are none in the window. */
+/* ---- comparing ----------------------------------------------------------------------------------- */
+
+/* Reads ahead, and hashes what was read: steps that are equal have equal hashes, but for a trap of a kind that is not
+ * known, which is hashed as any trap. Gaps are equal to nothing. */
+static ntr_hashes hash_ahead(struct side *side, uint64_t *hashes, uint64_t salt) {
+    size_t count = 0;
+
+    while (count < WINDOW) {
+        const ntr_execution_step *s = peek(side, count);
+        const uint64_t end = s->end >= NTR_END_EXCEPTION ? NTR_END_TRAP : s->end;
+        uint64_t hash = (uint64_t)s->kind << 8 | 1;
+        if (s->kind == NTR_STEP_GAP)
+            hash ^= mix(salt + count);
+        else if (s->kind != NTR_STEP_END)
+            hash = mix(hash ^ s->address);
+        if (s->kind == NTR_STEP_RUN) hash = mix(mix(hash ^ s->target) ^ s->instructions << 8 ^ end);
+        hashes[count++] = hash;
+        if (s->kind == NTR_STEP_END) break;
+    }
+    return (ntr_hashes){hashes, count};
+}
+
+static size_t next_gap(struct side *side, size_t from, size_t count) {
+    while (from < count && peek(side, from)->kind != NTR_STEP_GAP) from++;
+    return from;
+}
+
+static ntr_hashes part(ntr_hashes h, size_t from, size_t to) {
+    return (ntr_hashes){h.hash + from, to - from};
+}
+
+/* Returns how many steps are equal from these on. */
+static size_t equal_from(ntr_hashes a, size_t i, ntr_hashes b, size_t j) {
+    size_t n = 0;
+
+    while (i + n < a.count && j + n < b.count && a.hash[i + n] == b.hash[j + n]) n++;
+    return n;
+}
+
+/* One side has a gap at step `gap`, or later: finds the place of the other side at which most of what follows the gap
+ * is equal. The first step after a gap may begin inside of one of the other side. What follows is too short for that
+ * when the next gap comes soon: it is then passed over. Returns how many steps are equal from the *i-th on; 0: nowhere.
+ */
+static size_t align_after_gap(ntr_comparison *c, struct side *side, ntr_hashes own, ntr_hashes other, size_t gap,
+                              size_t *i, size_t *j) {
+    for (; gap < own.count; gap = next_gap(side, gap + 1, own.count)) {
+        const size_t end = next_gap(side, gap + 1, own.count);
+        size_t most = 0;
+        for (size_t from = gap + 1; from < end && from < gap + 3; from++) {
+            size_t at;
+            const size_t length = ntr_align_longest(part(own, from, end), other, c->room, &at);
+            if (length <= most) continue;
+            most = length;
+            *i = from;
+            *j = at;
+        }
+        const bool ends = most && *i + most == own.count && peek(side, own.count - 1)->kind == NTR_STEP_END;
+        if (most >= AGREE || ends) return most;
+    }
+    return 0;
+}
+
+/* The nearest steps from which AGREE steps are equal, or all up to a common end. Returns how many are equal. */
+static size_t align_nearest(ntr_comparison *c, ntr_hashes a, ntr_hashes b, size_t *i, size_t *j) {
+    const bool ends = peek(&c->a, a.count - 1)->kind == NTR_STEP_END && peek(&c->b, b.count - 1)->kind == NTR_STEP_END;
+    const bool near = ntr_align_nearest(a, b, AGREE, c->room, i, j);
+    size_t n = 0;
+
+    while (ends && n < a.count && n < b.count && a.hash[a.count - 1 - n] == b.hash[b.count - 1 - n]) n++;
+    if (n < AGREE && a.count + b.count - 2 * n >= FAR) n = 0; /* so little is no agreement so far away */
+    if (n && (!near || a.count + b.count - 2 * n < *i + *j)) {
+        *i = a.count - n;
+        *j = b.count - n;
+        return n;
+    }
+    return near ? equal_from(a, *i, b, *j) : 0;
+}
+
+/* Continues where both executions agree again: after a gap, where most of what follows is equal; otherwise at the
+ * nearest steps, unless they agree for a short time and a gap comes: its message may have been damaged before.
+ * Returns false when there is no such place in the window. */
 static bool resume(ntr_comparison *c) {
-    for (size_t sum = 1; sum < WINDOW; sum++) {
-        for (size_t i = 0; i <= sum; i++) {
-            if (!agree(c, i, sum - i)) continue;
-            drop(&c->a, i);
-            drop(&c->b, sum - i);
-            return true;
+    enum { SURE = 64, NEAR = 256 };
+    const ntr_hashes a = hash_ahead(&c->a, c->hashes_a, 0), b = hash_ahead(&c->b, c->hashes_b, WINDOW);
+    if (a.hash[0] == b.hash[0]) c->hashes_a[0] = mix(a.hash[0]); /* traps of two kinds: they differ */
+    const size_t gap_a = next_gap(&c->a, 0, a.count), gap_b = next_gap(&c->b, 0, b.count);
+    size_t i = 0, j = 0, most = 0, p, q;
+
+    if (gap_a && gap_b) most = align_nearest(c, a, b, &i, &j);
+    const bool sure = gap_a > NEAR && gap_b > NEAR && (most >= SURE || (most && i + most == a.count));
+    if (!sure && gap_a < a.count) {
+        const size_t length = align_after_gap(c, &c->a, a, b, gap_a, &p, &q);
+        if (length > most) {
+            most = length;
+            i = p;
+            j = q;
         }
     }
-    return false;
+    if (!sure && gap_b < b.count) {
+        const size_t length = align_after_gap(c, &c->b, b, a, gap_b, &p, &q);
+        if (length > most) {
+            most = length;
+            i = q;
+            j = p;
+        }
+    }
+    if (!most) return false;
+    drop(&c->a, i);
+    drop(&c->b, j);
+    return true;
 }
 
 static void drop_equal(ntr_comparison *c) {

@@ -103,6 +103,18 @@ def gaps():
           [f"{name}: 1 gaps: execution in gaps is not compared" for name in ("one.nex", "other.nex")], "standard error")
 
 
+@case("three damaged bytes are one difference, also in a loop whose iterations are alike")
+def damaged():
+    right = "ProgTraceSync SYNC=3 ICNT=0 FADDR=0x80\nProgTraceCorrelation EVCODE=0 CDF=1 ICNT=9 HIST=0x5\n"
+    text = "".join((LEFT * (number % 7 + 1)) + right * 3 for number in range(60))
+    with open(stream("sound.nex", text), "rb") as file:
+        sound = file.read()
+    for at in range(40, len(sound) - 40, 97):
+        hurt = sound[:at] + b"\x02\x02\x02" + sound[at + 3:]
+        found = diff("--max", "50", write("sound.nex", sound), write("hurt.nex", hurt), status=1)
+        equal(len([line for line in found.lines() if line.startswith("difference")]), 1, f"differences, damage at {at}")
+
+
 @case("unreadable input: status 2")
 def unreadable():
     check("nothing.nex" in diff("nothing.nex", stream("h.nex", tiny.HTM), status=2).err, "named")
