@@ -60,6 +60,8 @@ static int open_input(struct cli_analysis *a, const char *path) {
     if (cli_trace_open(&a->trace, path, &o->stream, &o->images) != CLI_OK) return CLI_FAILED;
     a->trace.index_file = o->index;
     if (cli_trace_program(&a->trace, &o->images, &o->stream, true) != CLI_OK) return CLI_FAILED;
+    if (cli_trace_check_window(&a->trace, &a->window) != CLI_OK) return CLI_FAILED;
+    a->defects.silent = a->trace.fit.other && a->trace.fit.fit.contradicting;
     if (o->shard && !o->partial) return cli_fail("--shard expects --partial FILE: the counts of a part are no answer");
     return o->partial ? cli_partials_prepare(a) : CLI_OK;
 }

@@ -1,5 +1,6 @@
 #include "options/options.h"
 #include "io/lines.h"
+#include "io/recognize.h"
 #include "io/output.h"
 #include "options/diagnostics.h"
 #include "options/stream_options.h"
@@ -69,8 +70,8 @@ static int assemble_run(const void *options, char **operands) {
 
     if (o->stream.infer) return cli_fail("--auto: the input is text, parameters cannot be inferred from it");
     if (cli_stream_params(&o->stream, NULL, &params) != CLI_OK) return CLI_FAILED;
-    if (!o->result.path && isatty(STDOUT_FILENO))
-        return cli_fail("refusing to write binary data to a terminal; name a file with -o");
+    if (!o->result.path && isatty(STDOUT_FILENO)) return cli_refuse_terminal();
+    if (cli_refuse_text(operands[0], "the text of messages", "the text of messages") != CLI_OK) return CLI_FAILED;
     if (cli_lines_open(&lines, operands[0]) != CLI_OK) return CLI_FAILED;
     int status = cli_output_open(&out, o->result.path);
     if (status == CLI_OK) status = cli_output_close(&out, assemble_lines(&params, &lines, &out));

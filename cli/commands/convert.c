@@ -121,8 +121,7 @@ static int check(const struct convert_options *o, const ntr_transport *from, con
         return cli_fail(
             "several inputs: expected --input-format without and --to with trace IDs, found --input-format %s --to %s",
             from->name, to->name);
-    if (!o->path && !pins_out && isatty(STDOUT_FILENO))
-        return cli_fail("refusing to write binary data to a terminal; name a file with -o");
+    if (!o->path && !pins_out && isatty(STDOUT_FILENO)) return cli_refuse_terminal();
     return CLI_OK;
 }
 

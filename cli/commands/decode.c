@@ -49,6 +49,8 @@ static int decode_trace(struct decode *d) {
     const struct decode_options *o = d->options;
 
     if (cli_trace_program(&d->trace, &o->images, &o->stream, needs_program(o)) != CLI_OK) return CLI_FAILED;
+    if (cli_trace_check_window(&d->trace, &d->window) != CLI_OK) return CLI_FAILED;
+    d->defects.silent = d->trace.fit.other && d->trace.fit.fit.contradicting;
     if (shows_names(o) && cli_debug_files_load(d->trace.program, o->debug_path) != CLI_OK) return CLI_FAILED;
     if (cli_decode_open(d) != CLI_OK) return CLI_FAILED;
     if (cli_output_open(&d->out, d->options->result.path) != CLI_OK) return CLI_FAILED;

@@ -70,7 +70,8 @@ static int dump_run(const void *options, char **operands) {
     if (cli_selection_window(&o->selection, &window) != CLI_OK) return CLI_FAILED;
     if (o->bytes && o->result.format != CLI_MESSAGE_TEXT) return cli_fail("--bytes requires --format text");
     if (cli_trace_open(&trace, operands[0], &o->stream, NULL) != CLI_OK) return CLI_FAILED;
-    int status = cli_output_open(&out, o->result.path);
+    int status = cli_trace_check_window(&trace, &window);
+    if (status == CLI_OK) status = cli_output_open(&out, o->result.path);
     if (status == CLI_OK) {
         struct cli_message_writer writer;
         cli_message_writer_init(&writer, &out, &trace.params, (enum cli_message_form)o->result.format, o->bytes != 0);

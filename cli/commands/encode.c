@@ -229,7 +229,7 @@ static int check_usage(const struct encode_options *o) {
     if (o->show == SHOW_INGRESS && strcmp(o->inputs.items[0].name, "ingress") == 0)
         return cli_fail("--show ingress: the input already consists of ingress records");
     if (o->show == SHOW_MESSAGES && !o->result.path && isatty(STDOUT_FILENO))
-        return cli_fail("refusing to write binary data to a terminal; name a file with -o");
+        return cli_refuse_terminal();
     return CLI_OK;
 }
 

@@ -49,12 +49,28 @@ static int write_output(const struct cli_analysis *a, const ntr_machine *machine
     return cli_output_close(&out, status);
 }
 
-int cli_machine_run(const struct cli_machine_options *o, const char *path, bool watch,
+/* Returns whether the trace is one of a program alone: QEMU's user mode ran it, or all of it was in U-mode. */
+static bool is_program(const struct cli_analysis *a, const ntr_machine *machine) {
+    static const char user_mode[] = "qemu-riscv";
+    const ntr_capture *capture = a->trace.bundle ? ntr_bundle_capture(a->trace.bundle) : NULL;
+    ntr_machine_totals totals;
+
+    ntr_machine_totals_init(&totals);
+    ntr_machine_totals_get(machine, &totals);
+    if (totals.has_modes) return totals.instructions && totals.modes[NTR_PRIVILEGE_U] == totals.instructions;
+    return capture && capture->target && strncmp(capture->target, user_mode, strlen(user_mode)) == 0;
+}
+
+int cli_machine_run(const struct cli_machine_options *o, const char *path, bool watch, bool boots,
                     void (*write)(const struct cli_machine_writer *w)) {
     struct cli_analysis a;
     ntr_machine *machine;
     int status = cli_machine_decode(&a, path, &o->analysis, watch, &machine);
 
+    if (status != CLI_FAILED && boots && is_program(&a, machine))
+        status = cli_fail("%s: expected the trace of a machine that boots, found that of a program in user mode; "
+                          "'ntrace profile %s' shows its functions",
+                          path, path);
     if (status != CLI_FAILED && !o->analysis.partial) status = write_output(&a, machine, o, status, write);
     ntr_machine_free(machine);
     cli_analysis_close(&a);

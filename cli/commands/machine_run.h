@@ -30,8 +30,9 @@ struct cli_machine_writer {
 int cli_machine_decode(struct cli_analysis *a, const char *path, const struct cli_analysis_options *options, bool watch,
                        ntr_machine **machine);
 
-/* Writes a profile: decodes, calls `write` and closes the output. Returns the exit status. */
-int cli_machine_run(const struct cli_machine_options *options, const char *path, bool watch,
+/* Writes a profile: decodes, calls `write` and closes the output. `boots`: a program alone is refused. Returns the exit
+ * status. */
+int cli_machine_run(const struct cli_machine_options *options, const char *path, bool watch, bool boots,
                     void (*write)(const struct cli_machine_writer *w));
 
 /* profile --by syscall (profile_syscalls.c) and --by boot-phase (profile_boot.c). They return the exit status. */

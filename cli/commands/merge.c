@@ -139,8 +139,7 @@ static int merge_run(const void *options, char **operands) {
     struct merge m = {0};
     struct cli_output out;
 
-    if (!o->result.path && isatty(STDOUT_FILENO))
-        return cli_fail("refusing to write binary data to a terminal; name a file with -o");
+    if (!o->result.path && isatty(STDOUT_FILENO)) return cli_refuse_terminal();
     allow_many_files();
     int status = open_inputs(&m, o, operands);
     bool opened = status == CLI_OK && cli_output_open(&out, o->result.path) == CLI_OK;

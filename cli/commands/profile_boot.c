@@ -147,5 +147,5 @@ static void write_all(const struct cli_machine_writer *w) {
 }
 
 int cli_profile_boot(const struct cli_machine_options *options, const char *path) {
-    return cli_machine_run(options, path, false, write_all);
+    return cli_machine_run(options, path, false, true, write_all);
 }

@@ -208,5 +208,5 @@ static void write_all(const struct cli_machine_writer *w) {
 }
 
 int cli_profile_syscalls(const struct cli_machine_options *options, const char *path) {
-    return cli_machine_run(options, path, true, write_all);
+    return cli_machine_run(options, path, true, false, write_all);
 }

@@ -2,6 +2,7 @@
 #include "commands/run_machine.h"
 #include "io/input.h"
 #include "io/plugin.h"
+#include "io/recognize.h"
 #include "options/options.h"
 #include "options/diagnostics.h"
 #include "options/stream_options.h"
@@ -277,10 +278,23 @@ static int configure_machine(struct run *run, char **operands) {
     return status;
 }
 
+/* Options of machines say nothing about a program, and a trace is none. */
+static int check_program_options(const struct run_options *o, const char *program) {
+    const char *given = machine_option_given(&o->machine);
+    const struct cli_recognized r = cli_recognize(program);
+
+    if (given)
+        return cli_fail("--%s: only for machines; --machine virt runs one, and the operand is then its firmware",
+                        given);
+    if (!r.is_trace) return CLI_OK;
+    return cli_fail("%s: expected a program, found %s; 'ntrace decode %s' reads it", program, r.what, program);
+}
+
 static int configure(struct run *run, char **operands) {
     const struct run_options *options = run->options;
     const char *name = options->machine.name ? "machine" : operands[0];
     if (!name) return cli_fail("expected a program, or --machine");
+    if (!options->machine.name && check_program_options(options, name) != CLI_OK) return CLI_FAILED;
     const char *slash = strrchr(name, '/'), *base = slash ? slash + 1 : name;
 
     ntr_capture_config_init(&run->config);
@@ -323,6 +337,26 @@ static ntr_status trace_program(ntr_capture_session *session) {
     return status;
 }
 
+static bool is_empty(const ntr_capture_session *session) {
+    ntr_capture_result result = {.size = sizeof result};
+
+    for (size_t i = 0; ntr_capture_result_at(session, i, &result); i++)
+        if (result.instructions) return false;
+    return true;
+}
+
+/* A trace without an instruction is no success, whatever the program returned. */
+static int fail_empty(const struct run *run) {
+    const struct run_options *o = run->options;
+    const bool chosen = o->start_at || o->skip, dynamic = !o->machine.name && !chosen;
+
+    return cli_fail("%s: nothing was traced%s", run->config.bundle,
+                    chosen    ? ": tracing began at no place that was reached (--start-at, --skip)"
+                    : dynamic ? ": the program executed no instruction; if its dynamic linker was not found, --sysroot "
+                                "names the folder that has its libraries"
+                              : "");
+}
+
 static int capture(struct run *run) {
     const char *loss;
 
@@ -335,6 +369,7 @@ static int capture(struct run *run) {
         cli_note("%s: the earlier bundle of this name is now %s.old", run->config.bundle, run->config.bundle);
     for (size_t i = 0; (loss = ntr_capture_loss(run->session, i)); i++) cli_note("%s", loss);
     if (status == NTR_OK && !run->options->quiet) cli_run_summary(run->session);
+    if (status == NTR_OK && is_empty(run->session)) return fail_empty(run);
     if (status == NTR_OK) return ntr_capture_exit_status(run->session);
     return cli_fail("%s%s", ntr_capture_error(run->session), interrupted ? "; the run was interrupted" : "");
 }

@@ -58,6 +58,20 @@ const struct cli_option *machine_board_rows(void) {
     return rows;
 }
 
+const char *machine_option_given(const struct machine_options *o) {
+    const struct {
+        const char *name;
+        bool given;
+    } options[] = {
+        {"kernel", o->kernel}, {"initrd", o->initrd},        {"append", o->append}, {"files", o->files.count},
+        {"harts", o->harts},   {"memory", o->memory},        {"for", o->limit},     {"xlen", o->xlen},
+        {"clock", o->clock},   {"repeatable", o->repeatable}};
+
+    for (size_t i = 0; i < sizeof options / sizeof options[0]; i++)
+        if (options[i].given) return options[i].name;
+    return NULL;
+}
+
 /* ---- contexts -----------------------------------------------------------------------------------------------------
  */
 

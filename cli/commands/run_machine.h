@@ -44,6 +44,10 @@ int machine_configure(const struct machine_options *options, const struct cli_en
 
 /* Of the options of an encoder, --context alone is allowed with a modelled system, of a machine. */
 int machine_system_options(const struct cli_encoder *given);
+
+/* Returns the name of an option of machines that is given, or NULL. */
+const char *machine_option_given(const struct machine_options *options);
+
 void machine_release(struct machine *machine);
 
 #endif

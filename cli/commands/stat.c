@@ -171,6 +171,7 @@ static int stat_run(const void *options, char **operands) {
     if (cli_selection_window(&o->selection, &window) != CLI_OK) return CLI_FAILED;
     if (cli_trace_open(&trace, operands[0], &o->stream, &o->images) != CLI_OK) return CLI_FAILED;
     int status = open_program(&trace, o, &window, &execution);
+    if (status == CLI_OK) status = cli_trace_check_window(&trace, &window);
     if (status == CLI_OK) status = cli_output_open(&out, o->result.path);
     if (status == CLI_OK) {
         const uint64_t rate = o->tick_rate   ? (uint64_t)o->tick_rate

@@ -1,4 +1,5 @@
 #include "io/convert.h"
+#include "io/recognize.h"
 #include "io/tmc.h"
 #include "options/diagnostics.h"
 
@@ -147,7 +148,9 @@ static int open_file(struct convert_input *input, const struct convert_options *
     bool wrapped;
     int fd;
 
-    if (!convert_from_tmc(options)) return cli_input_open(&input->file, path);
+    const bool pins = options->vcd || options->vcd_in || options->samples;
+    if (!convert_from_tmc(options))
+        return !pins && cli_refuse_operand(path, NULL) != CLI_OK ? CLI_FAILED : cli_input_open(&input->file, path);
     if (cli_tmc_open(path, &options->tmc, &fd, &wrapped) != CLI_OK) return CLI_FAILED;
     return cli_input_adopt(&input->file, path, fd);
 }

@@ -7,11 +7,11 @@
 #define REPORTED_MAX 10
 
 bool cli_defect_count(struct cli_defects *defects) {
-    return defects->count++ < REPORTED_MAX;
+    return defects->count++ < REPORTED_MAX && !defects->silent;
 }
 
 int cli_defect_summary(const struct cli_defects *defects) {
-    if (defects->count > REPORTED_MAX)
+    if (defects->count > REPORTED_MAX && !defects->silent)
         cli_note("%s: %" PRIu64 " defects, the first %d are shown%s", defects->file, defects->count, REPORTED_MAX,
                  defects->hint ? defects->hint : "");
     return defects->count ? CLI_DEFECTS : CLI_OK;

@@ -4,10 +4,12 @@
 #define CLI_IO_DEFECTS_H
 
 #include <ntrace/message.h>
+#include <stdbool.h>
 
 struct cli_defects {
     const char *file;
     uint64_t count;
+    bool silent;      /* the program is not the one that ran: this was reported, instead of each gap */
     const char *hint; /* NULL, or text appended to the summary */
 };
 

@@ -1,4 +1,5 @@
 #include "io/diff_side.h"
+#include "io/recognize.h"
 #include "options/diagnostics.h"
 
 #include <inttypes.h>
@@ -46,6 +47,7 @@ int cli_side_open(struct cli_side *side, const char *path, const struct cli_stre
     side->window = window;
     if (cli_trace_open(&side->trace, path, stream, NULL) != CLI_OK) return CLI_FAILED;
     if (cli_trace_program(&side->trace, images, stream, true) != CLI_OK) return CLI_FAILED;
+    if (cli_trace_check_window(&side->trace, window) != CLI_OK) return CLI_FAILED;
     ntr_decoder_config config;
     ntr_decoder_config_init(&config);
     config.params = side->trace.params;
@@ -81,6 +83,7 @@ static ntr_status next_address(void *user, uint64_t *address, uint64_t *line) {
 int cli_side_open_list(struct cli_side *side, const char *path, unsigned xlen) {
     side->path = path;
     side->xlen = xlen;
+    if (cli_refuse_text(path, "a list of program counters", "list of numbers") != CLI_OK) return CLI_FAILED;
     if (cli_lines_open(&side->list, path) != CLI_OK) return CLI_FAILED;
     side->is_list = true;
     ntr_execution_init(&side->execution);

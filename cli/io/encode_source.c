@@ -1,5 +1,6 @@
 #include "io/encode_source.h"
 #include "io/lines.h"
+#include "io/recognize.h"
 #include "options/diagnostics.h"
 
 #include <inttypes.h>
@@ -54,6 +55,7 @@ static int push_lines(struct cli_encode *e, struct cli_lines *lines) {
 int cli_encode_pcs(struct cli_encode *e, const char *path) {
     struct cli_lines lines;
 
+    if (cli_refuse_text(path, "a list of program counters", "list of numbers") != CLI_OK) return CLI_FAILED;
     if (cli_lines_open(&lines, path) != CLI_OK) return CLI_FAILED;
     int status = push_lines(e, &lines);
     cli_lines_close(&lines);
@@ -90,6 +92,7 @@ static int push_records(struct cli_encode *e, struct cli_lines *lines) {
 int cli_encode_ingress(struct cli_encode *e, const char *path) {
     struct cli_lines lines;
 
+    if (cli_refuse_text(path, "ingress records", "list of numbers") != CLI_OK) return CLI_FAILED;
     if (cli_lines_open(&lines, path) != CLI_OK) return CLI_FAILED;
     int status = push_records(e, &lines);
     cli_lines_close(&lines);
@@ -127,6 +130,7 @@ int cli_encode_spike(struct cli_encode *e, const char *path) {
     struct cli_lines lines;
     int status = CLI_FAILED;
 
+    if (cli_refuse_text(path, "a log of Spike", "log of Spike") != CLI_OK) return CLI_FAILED;
     if (cli_lines_open(&lines, path) != CLI_OK) return CLI_FAILED;
     ntr_spike_log *log = ntr_spike_log_new(e->classifier, e->hart, e->xlen, NULL);
     if (log)

@@ -2,6 +2,7 @@
 #include "io/images.h"
 #include "io/input.h"
 #include "io/module.h"
+#include "io/recognize.h"
 #include "options/diagnostics.h"
 
 #include <ntrace/isa.h>
@@ -164,7 +165,9 @@ static int lowest_address(const char *path, uint64_t *low) {
     if (!alone) return cli_fail("out of memory");
     ntr_status status = ntr_program_add_elf(alone, path, NULL);
     int result = CLI_OK;
-    if (status != NTR_OK)
+    if (status == NTR_E_FORMAT)
+        result = cli_refuse_program("-e", path, ntr_program_error(alone));
+    else if (status != NTR_OK)
         result = report_error(path, alone, status);
     else if (ntr_program_image(alone, 0, &info) == NTR_OK)
         *low = info.low & ~(uint64_t)0xfff;
@@ -205,6 +208,8 @@ static int add_elf(struct image *image, ntr_program *program) {
     if (image->has_address && lowest_address(image->path, &low) != CLI_OK) return CLI_FAILED;
     image->options.bias -= low;
     ntr_status status = ntr_program_add_elf(program, image->path, &image->options);
+    if (status == NTR_E_FORMAT || status == NTR_E_IO)
+        return cli_refuse_program("-e", image->path, ntr_program_error(program));
     return status == NTR_OK ? CLI_OK : report_error(image->path, program, status);
 }
 

@@ -15,6 +15,10 @@
 
 #define BUFFER_SIZE (256u * 1024u)
 
+int cli_refuse_terminal(void) {
+    return cli_fail("refusing to write binary data to a terminal; name a file with -o, or force it with -o -");
+}
+
 /* ---- opening and closing */
 
 static int open_file(struct cli_output *out) {
@@ -36,6 +40,7 @@ int cli_output_open(struct cli_output *out, const char *path) {
     *out = (struct cli_output){.fd = STDOUT_FILENO, .path = "standard output", .capacity = BUFFER_SIZE};
     out->buffer = malloc(BUFFER_SIZE);
     if (!out->buffer) return cli_fail("out of memory");
+    out->text_only = !path && isatty(STDOUT_FILENO);
     if (path && strcmp(path, "-") != 0) {
         out->path = path;
         if (open_file(out) != CLI_OK) {
@@ -68,7 +73,15 @@ int cli_output_close(struct cli_output *out, int status) {
 
 /* ---- writing */
 
+/* A terminal takes text; `-o -` says that it is meant. */
+static bool refuses(struct cli_output *out, const char *data, size_t size) {
+    if (!out->text_only || !memchr(data, 0, size)) return false;
+    cli_refuse_terminal();
+    return out->done = out->failed = true;
+}
+
 static void put_all(struct cli_output *out, const char *data, size_t size) {
+    if (refuses(out, data, size)) return;
     while (size && !out->done) {
         ssize_t put = write(out->fd, data, size);
         if (put >= 0) {

@@ -24,12 +24,16 @@ struct cli_output {
     int fd;
     bool done; /* the reader closed the pipe, or writing failed: stop early */
     bool failed;
+    bool text_only; /* standard output is a terminal, and -o does not name it */
     void (*refill)(void *user); /* not NULL: called instead of writing to `fd` (cli_output_open_into) */
     void *refill_user;
 };
 
 /* Opens `path`; NULL or "-" is standard output. Returns CLI_OK, or CLI_FAILED after reporting the error. */
 int cli_output_open(struct cli_output *out, const char *path);
+
+/* Reports that binary data is not written to a terminal, and returns CLI_FAILED. */
+int cli_refuse_terminal(void);
 
 /* Writes into buffers of the caller. When the buffer is full, `refill` takes its `used` bytes and sets `buffer`, `used`
  * and `capacity` for at least CLI_OUTPUT_RESERVE_MAX more bytes. Such an output is not closed. */

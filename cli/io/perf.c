@@ -70,8 +70,8 @@ static int infer(ntr_perf_data *data, const char *path, const struct cli_images 
 
     if (status == CLI_OK) status = cli_images_load(images, program);
     if (status == CLI_OK)
-        status = stream->infer ? cli_auto_params(stream, 0, path, ntr_perf_data_sample(data), program, params)
-                               : cli_auto_defaults(path, 0, ntr_perf_data_sample(data), program, params);
+        status = stream->infer ? cli_auto_params(stream, 0, path, ntr_perf_data_sample(data), program, params, NULL)
+                               : cli_auto_defaults(path, 0, ntr_perf_data_sample(data), program, params, NULL);
     ntr_program_free(program);
     return status;
 }

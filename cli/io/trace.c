@@ -3,6 +3,7 @@
 #include "io/trace.h"
 #include "io/frames.h"
 #include "io/follow.h"
+#include "io/recognize.h"
 #include "io/input.h"
 #include "options/auto.h"
 #include "options/diagnostics.h"
@@ -82,8 +83,9 @@ static int find_container(struct cli_trace *trace) {
     if (status == NTR_E_SYNTAX)
         return cli_fail("%s: %s: %s", trace->input.name, trace->container.producer, trace->container.facts);
     if (status != NTR_OK) {
+        const bool standard = trace->input.fd == STDIN_FILENO;
         trace->container = (ntr_container){0};
-        return CLI_OK;
+        return standard ? cli_refuse_trace(trace->input.name, (ntr_bytes){trace->ahead, trace->ahead_size}) : CLI_OK;
     }
     trace->ahead_size =
         ntr_container_read(&trace->container, (ntr_bytes){trace->ahead, trace->ahead_size}, trace->ahead);
@@ -109,6 +111,9 @@ static int find_frames(struct cli_trace *trace, const char *path) {
 static int open_stream(struct cli_trace *trace, const char *path, const struct cli_stream *stream,
                        const ntr_params *base) {
     if (cli_stream_params(stream, base, &trace->params) != CLI_OK) return CLI_FAILED;
+    const bool recognizes = !base && !stream->plain && stream->from == CLI_FROM_AUTO && !cli_follow_on();
+    if (recognizes && cli_refuse_operand(path, trace->images ? &trace->images->list : NULL) != CLI_OK)
+        return CLI_FAILED;
     if (cli_input_open(&trace->input, path) != CLI_OK) return CLI_FAILED;
     cli_progress_begin(&trace->progress, trace->input.name, trace->input.size_hint);
     if (base || stream->plain || stream->from == CLI_FROM_RAW) return CLI_OK;
@@ -145,7 +150,7 @@ static int open_perf(struct cli_trace *trace, const char *path, const struct cli
 
 int cli_trace_open(struct cli_trace *trace, const char *path, const struct cli_stream *stream,
                    const struct cli_images *images) {
-    *trace = (struct cli_trace){.input.fd = -1, .stream = stream};
+    *trace = (struct cli_trace){.input.fd = -1, .stream = stream, .images = images};
     int status = ntr_bundle_seen(path) ? open_bundle(trace, path, stream)
                  : cli_perf_seen(path) ? open_perf(trace, path, stream, images)
                                        : open_stream(trace, path, stream, NULL);
@@ -174,10 +179,15 @@ static int infer(struct cli_trace *trace) {
     const uint32_t known = cli_frames_source(trace->frames, trace->stream, true, &trace->params);
     if ((trace->stream->infer || !live) && read_ahead(trace) != CLI_OK) return CLI_FAILED;
     const ntr_bytes beginning = {trace->ahead, trace->ahead_size};
-    if (!trace->stream->infer)
-        return cli_auto_defaults(trace->input.name, known, beginning, trace->program, &trace->params);
-    return cli_auto_params(trace->stream, trace->container.given | known, trace->input.name, beginning, trace->program,
-                           &trace->params);
+    struct cli_auto_misfit misfit = {0};
+    const int status =
+        trace->stream->infer
+            ? cli_auto_params(trace->stream, trace->container.given | known, trace->input.name, beginning,
+                              trace->program, &trace->params, &misfit)
+            : cli_auto_defaults(trace->input.name, known, beginning, trace->program, &trace->params, &misfit);
+    trace->fit.has_params = misfit.found;
+    trace->fit.params = misfit.params;
+    return status;
 }
 
 /* Determines the final parameters. --auto has no effect for a bundle, which has all parameters. */
@@ -190,6 +200,21 @@ static int finalize_params(struct cli_trace *trace) {
     trace->params_final = true;
     ntr_status status = ntr_reader_init(&trace->reader, &trace->params);
     return status == NTR_OK ? CLI_OK : cli_fail("%s: %s", trace->input.name, ntr_status_text(status));
+}
+
+/* Reads at least `least` bytes, or all, into `ahead`, from which the next cli_trace_feed returns them. */
+static bool peek(struct cli_trace *trace, size_t least) {
+    ntr_bytes span;
+
+    while (trace->ahead_size < least && !trace->ahead_last) {
+        trace->failed = next_span(trace, &span, &trace->ahead_last) != CLI_OK || keep(trace, span) != CLI_OK;
+        if (trace->failed) return false;
+    }
+    return true;
+}
+
+static int peek_bytes(struct cli_trace *trace, size_t least) {
+    return peek(trace, least) ? CLI_OK : CLI_FAILED;
 }
 
 /* ---- the program */
@@ -214,6 +239,46 @@ static void guard_inputs(const struct cli_trace *trace) {
     if (length > 0 && (size_t)length < sizeof capture) cli_input_guard_add(capture);
 }
 
+/* What the fit is judged by. A pipe may be live: what it does not have yet is not waited for. */
+static int fit_input(struct cli_trace *trace, struct cli_fit_input *in) {
+    const bool live = cli_follow_on() || (!trace->input.size_hint && !trace->ahead_last);
+
+    if (!live && peek_bytes(trace, CLI_AUTO_BYTES) != CLI_OK) return CLI_FAILED;
+    *in = (struct cli_fit_input){.name = trace->input.name,
+                                 .bundle = trace->bundle,
+                                 .program = trace->program,
+                                 .params = trace->params,
+                                 .params_known = trace->bundle || trace->perf,
+                                 .params_given = cli_stream_given(trace->stream) != 0};
+    if (live) return CLI_OK;
+    in->beginning = (ntr_bytes){trace->ahead, trace->ahead_size};
+    in->last = trace->ahead_last;
+    return CLI_OK;
+}
+
+static int judge_fit(struct cli_trace *trace, size_t first_given) {
+    struct cli_fit_input in;
+    ntr_image_info image;
+
+    trace->fit.first_given = first_given;
+    if (ntr_program_image(trace->program, first_given, &image) != NTR_OK) return CLI_OK; /* no program of -e */
+    return fit_input(trace, &in) == CLI_OK ? cli_fit_judge(&trace->fit, &in) : CLI_FAILED;
+}
+
+int cli_trace_fit(struct cli_trace *trace) {
+    struct cli_fit_input in;
+
+    return fit_input(trace, &in) == CLI_OK ? cli_fit_measure(&trace->fit, &in) : CLI_FAILED;
+}
+
+static size_t count_images(const ntr_program *program) {
+    ntr_image_info image;
+    size_t count = 0;
+
+    while (ntr_program_image(program, count, &image) == NTR_OK) count++;
+    return count;
+}
+
 int cli_trace_program(struct cli_trace *trace, const struct cli_images *images, const struct cli_stream *stream,
                       bool required) {
     ntr_image_info first;
@@ -230,6 +295,7 @@ int cli_trace_program(struct cli_trace *trace, const struct cli_images *images, 
     guard_inputs(trace);
     if (trace->perf && cli_perf_load(trace->perf, trace->input.name, images, trace->program) != CLI_OK)
         return CLI_FAILED;
+    const size_t first_given = count_images(trace->program);
     if (cli_images_load(images, trace->program) != CLI_OK) return CLI_FAILED;
     if (cli_images_isa(images, stream->given[NTR_PARAMETER_XLEN], trace->params.dialect, trace->program) != CLI_OK)
         return CLI_FAILED;
@@ -238,7 +304,8 @@ int cli_trace_program(struct cli_trace *trace, const struct cli_images *images, 
     report_losses(trace);
     if (!stream->given[NTR_PARAMETER_XLEN] && ntr_program_xlen(trace->program))
         trace->params.xlen = (uint8_t)ntr_program_xlen(trace->program);
-    return finalize_params(trace);
+    if (finalize_params(trace) != CLI_OK) return CLI_FAILED;
+    return judge_fit(trace, first_given);
 }
 
 ntr_decoder *cli_trace_decoder(const struct cli_trace *trace, const ntr_decoder_config *config) {
@@ -277,17 +344,6 @@ bool cli_trace_feed(struct cli_trace *trace, ntr_bytes *span, bool *last) {
     return true;
 }
 
-/* Reads at least `least` bytes, or all, into `ahead`, from which the next cli_trace_feed returns them. */
-static bool peek(struct cli_trace *trace, size_t least) {
-    ntr_bytes span;
-
-    while (trace->ahead_size < least && !trace->ahead_last) {
-        trace->failed = next_span(trace, &span, &trace->ahead_last) != CLI_OK || keep(trace, span) != CLI_OK;
-        if (trace->failed) return false;
-    }
-    return true;
-}
-
 /* Reads ahead, and prepares `reader` to read these bytes. */
 static bool sample(struct cli_trace *trace, size_t least, ntr_reader *reader) {
     return peek(trace, least) && ntr_reader_init(reader, &trace->params) == NTR_OK &&
@@ -317,6 +373,24 @@ bool cli_trace_divides(struct cli_trace *trace) {
         if (ntr_tcode_is_sync(message.tcode)) sync = offset;
     }
     return true;
+}
+
+int cli_trace_check_window(struct cli_trace *trace, const struct cli_window *window) {
+    const bool from = window->from.unit == CLI_UNIT_TIME, to = window->to.unit == CLI_UNIT_TIME;
+    ntr_reader reader;
+    ntr_message message;
+    bool any = false;
+
+    if (!(from || to) || cli_follow_on()) return CLI_OK;
+    if (finalize_params(trace) != CLI_OK) return CLI_FAILED;
+    if (!sample(trace, SAMPLE_SIZE, &reader)) return trace->failed ? CLI_FAILED : CLI_OK;
+    while (ntr_reader_next(&reader, &message) == NTR_OK) {
+        any = true;
+        if (NTR_HAS(&message, TSTAMP)) return CLI_OK;
+    }
+    return any ? cli_fail("%s: %s: the trace has no time: no message has a TSTAMP; expected N (message) or @N (byte)",
+                          trace->input.name, from ? window->from_text : window->to_text)
+               : CLI_OK;
 }
 
 static bool feed(struct cli_trace *trace) {
@@ -364,7 +438,7 @@ const ntr_bundle_source *cli_trace_source(const struct cli_trace *trace, uint16_
 }
 
 const char *cli_trace_hint(const struct cli_trace *trace) {
-    const bool known = trace->bundle || trace->stream->infer || cli_stream_given(trace->stream);
+    const bool known = trace->fit.other || trace->bundle || trace->stream->infer || cli_stream_given(trace->stream);
 
     return known ? "" : "; the stream parameters are not given; --auto infers them";
 }
@@ -379,7 +453,7 @@ void cli_trace_reserved(const struct cli_trace *trace, uint64_t reserved) {
 int cli_trace_totals(const struct cli_trace *trace, const ntr_counts *counts) {
     cli_trace_reserved(trace, counts->reserved);
     if (!counts->gaps) return CLI_OK;
-    cli_note("%s: %" PRIu64 " gaps; 'ntrace decode --show none' reports where%s", trace->input.name, counts->gaps,
+    if (!trace->fit.other) cli_note("%s: %" PRIu64 " gaps; 'ntrace decode --show none' reports where%s", trace->input.name, counts->gaps,
              cli_trace_hint(trace));
     return CLI_DEFECTS;
 }

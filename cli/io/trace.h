@@ -3,6 +3,7 @@
 #ifndef CLI_IO_TRACE_H
 #define CLI_IO_TRACE_H
 
+#include "io/fit.h"
 #include "io/images.h"
 #include "io/input.h"
 #include "io/perf.h"
@@ -28,6 +29,7 @@ struct cli_trace {
     ntr_frames *frames;              /* NULL, or the frames that the stream was in */
     ntr_container container;         /* of a raw stream in a file of a producer's tool; else its `name` is NULL */
     const struct cli_stream *stream; /* the options */
+    const struct cli_images *images; /* the options of cli_trace_open; may be NULL */
     const char *index_file;          /* --index, or NULL; set it after cli_trace_open */
     ntr_params params; /* final after cli_trace_program or the first message (--auto) */
     ntr_reader reader;
@@ -40,6 +42,7 @@ struct cli_trace {
     bool ahead_last;
     ntr_bytes rest; /* of the last span that cli_trace_read has fed; `rest_last`: no bytes follow */
     bool rest_last;
+    struct cli_fit fit; /* of the programs of -e; set by cli_trace_program */
     bool failed;                                        /* the input could not be read to its end; reported */
     void (*tap)(void *user, ntr_bytes span, bool last); /* NULL, or called with the bytes of each feed */
     void *tap_user;
@@ -76,6 +79,14 @@ ntr_status cli_trace_read(void *user, uint8_t *to, size_t capacity, size_t *got,
  * are examined; they are read again later. Call it before the first message. Returns false also after an error
  * (`failed`). */
 bool cli_trace_stamped(struct cli_trace *trace);
+
+/* Sets `fit` also for a program that is not of -e. Call it after cli_trace_program and before the first message.
+ * Returns CLI_OK, or CLI_FAILED after reporting the error. */
+int cli_trace_fit(struct cli_trace *trace);
+
+/* Returns CLI_FAILED after reporting it if the window is one of times, and no message of the beginning of the stream
+ * has one; otherwise CLI_OK. Call it before the first message. */
+int cli_trace_check_window(struct cli_trace *trace, const struct cli_window *window);
 
 /* Returns whether the stream has synchronizing messages at so short distances that several threads can decode it at the
  * same time. The first 2 MiB are examined, as by cli_trace_stamped. */

@@ -2,6 +2,7 @@
 #include "options/diagnostics.h"
 
 #include <ntrace/decoder.h>
+#include <ntrace/fit.h>
 #include <ntrace/infer.h>
 #include <ntrace/reader.h>
 #include <stdio.h>
@@ -22,18 +23,6 @@ static void note(const char *name, const char *parameter, const ntr_choice *c) {
         cli_note("%s: auto: %s %s, %s: %s", name, parameter, c->value, ntr_confidence_name(c->confidence), c->evidence);
 }
 
-/* Returns whether this is the first call for a stream of this name: a command may read a stream several times. */
-static bool is_first(const char *name) {
-    enum { NAMES = 16 };
-    static char *names[NAMES];
-    static unsigned count;
-
-    for (unsigned i = 0; i < count; i++)
-        if (names[i] && strcmp(names[i], name) == 0) return false;
-    if (count < NAMES) names[count++] = strdup(name);
-    return true;
-}
-
 /* Adds "--name value" of a parameter to the line. */
 static void add_choice(char *line, size_t room, unsigned p, const ntr_choice *c) {
     size_t used = strlen(line);
@@ -48,7 +37,7 @@ static void report(const struct cli_stream *stream, const char *name, const ntr_
     const uint32_t differ = ntr_params_difference(base, &inference->params);
     char line[512] = "";
 
-    if (!is_first(name)) return;
+    if (!cli_first_time("auto", name)) return;
     for (unsigned p = 0; p < NTR_PARAMETERS; p++) {
         const ntr_choice *c = &inference->choices[p];
         if (differ >> p & 1 && c->confidence != NTR_CONFIDENCE_GIVEN && c->confidence != NTR_CONFIDENCE_UNKNOWN)
@@ -61,8 +50,39 @@ static void report(const struct cli_stream *stream, const char *name, const ntr_
     note(name, "mode", &inference->mode);
 }
 
+/* ---- a program that is not the one that ran */
+
+/* Sets *fit for the beginning of the stream. A decoder that may infer the target of a return or a jump still takes the
+ * address of a message that has one, so what is not given may be inferred. Returns whether other code ran. */
+static bool is_other_code(ntr_params *params, uint32_t given, ntr_bytes beginning, const ntr_program *program,
+                          ntr_fit *fit) {
+    ntr_decoder_config config;
+
+    if (!(given >> NTR_PARAMETER_IMPLICIT_RETURN & 1)) params->implicit_return = NTR_RETURN_FULL;
+    if (!(given >> NTR_PARAMETER_SEQUENTIAL_JUMP & 1)) params->sequential_jump = true;
+    ntr_decoder_config_init(&config);
+    config.params = *params;
+    config.program = program;
+    return ntr_fit_measure(&config, beginning, false, fit, NULL, 0) == NTR_OK && !fit->damaged &&
+           fit->verdict == NTR_FIT_OTHER_CODE;
+}
+
+/* Neither the parameters as they are nor those that were inferred explain the stream with this program. */
+static bool find_misfit(const ntr_params *params, const ntr_params *inferred, uint32_t given, ntr_bytes beginning,
+                        const ntr_program *program, struct cli_auto_misfit *misfit) {
+    ntr_params plain = *params, other = *inferred;
+    ntr_image_info first;
+    ntr_fit one, two;
+
+    if (!misfit || !program || ntr_program_image(program, 0, &first) != NTR_OK) return false;
+    misfit->found = is_other_code(&plain, given, beginning, program, &one) &&
+                    is_other_code(&other, given, beginning, program, &two);
+    if (misfit->found) misfit->params = two.agreeing > 2 * one.agreeing ? other : plain;
+    return misfit->found;
+}
+
 int cli_auto_params(const struct cli_stream *stream, uint32_t header, const char *name, ntr_bytes beginning,
-                    const ntr_program *program, ntr_params *params) {
+                    const ntr_program *program, ntr_params *params, struct cli_auto_misfit *misfit) {
     ntr_inference inference;
     ntr_infer_config config;
 
@@ -73,6 +93,7 @@ int cli_auto_params(const struct cli_stream *stream, uint32_t header, const char
     ntr_status status = ntr_infer(&config, beginning, &inference);
 
     if (status != NTR_OK) return cli_fail("%s: --auto: %s", name, ntr_status_text(status));
+    if (find_misfit(params, &inference.params, config.given, beginning, program, misfit)) return CLI_OK;
     report(stream, name, params, &inference);
     *params = inference.params;
     return CLI_OK;
@@ -189,7 +210,7 @@ static ntr_status infer_others(ntr_bytes beginning, const ntr_program *program, 
 }
 
 int cli_auto_defaults(const char *name, uint32_t header, ntr_bytes beginning, const ntr_program *program,
-                      ntr_params *params) {
+                      ntr_params *params, struct cli_auto_misfit *misfit) {
     const enum fit fit = fit_of_defaults(params, beginning, program);
     ntr_inference inference;
     char line[512];
@@ -197,8 +218,9 @@ int cli_auto_defaults(const char *name, uint32_t header, ntr_bytes beginning, co
     if (fit == FITS) return CLI_OK;
     ntr_status status = infer_others(beginning, program, header, params, &inference);
     if (status != NTR_OK) return cli_fail("%s: --auto: %s", name, ntr_status_text(status));
+    if (fit >= CONTRADICTS && find_misfit(params, &inference.params, header, beginning, program, misfit)) return CLI_OK;
     adopt(&inference, params, line, sizeof line);
-    if (!is_first(name)) return CLI_OK;
+    if (!cli_first_time("auto", name)) return CLI_OK;
     if (*line)
         cli_note("%s: assumed from the stream: %s; options prevail, --auto -v gives the reasons", name, line);
     else if (fit == POOR)
@@ -207,6 +229,41 @@ int cli_auto_defaults(const char *name, uint32_t header, ntr_bytes beginning, co
             "defaults (see --auto -v)",
             name);
     return CLI_OK;
+}
+
+/* The values of `other` that differ, as options. */
+static void put_difference(const ntr_params *params, const ntr_params *other, char *line, size_t room) {
+    const uint32_t differ = ntr_params_difference(params, other);
+
+    *line = 0;
+    for (unsigned p = 0; p < NTR_PARAMETERS; p++) {
+        const size_t used = strlen(line);
+        char value[32];
+        if (!(differ >> p & 1) || ntr_params_get(other, ntr_parameter_name(p), value, sizeof value) < 0) continue;
+        snprintf(line + used, room - used, "%s--%s %s", used ? " " : "", ntr_parameter_name(p), value);
+    }
+}
+
+bool cli_auto_explains(ntr_bytes beginning, bool last, const ntr_program *program, ntr_params *params, ntr_fit *fit,
+                       char *line, size_t room) {
+    enum { CONTRADICTIONS = 32 }; /* one in so many messages may be damage */
+    const ntr_params given = *params;
+    ntr_params tried[2] = {given};
+    ntr_inference inference;
+
+    ntr_params_init(&tried[1], NULL);
+    if (infer_others(beginning, program, 0, &tried[1], &inference) != NTR_OK) return false;
+    tried[1] = inference.params;
+    for (unsigned i = 0; i < 2; i++) {
+        ntr_fit one;
+        is_other_code(&tried[i], 0, beginning, program, &one);
+        if (one.agreeing <= 2 * fit->agreeing && one.verdict != NTR_FIT_AGREES) continue;
+        *fit = one;
+        *params = tried[i];
+    }
+    fit->complete &= last;
+    put_difference(&given, params, line, room);
+    return *line && fit->contradicting * CONTRADICTIONS <= fit->agreeing;
 }
 
 bool cli_auto_others(const struct cli_stream *stream, ntr_bytes beginning, const ntr_program *program,

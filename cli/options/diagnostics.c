@@ -1,10 +1,12 @@
 #include "options/diagnostics.h"
 
 #include <ntrace/bytes.h>
+#include <pthread.h>
 #include <stdarg.h>
 #include <stdatomic.h>
 #include <stdbool.h>
 #include <stdio.h>
+#include <string.h>
 
 enum { LINE_MAX_BYTES = 16384 };
 
@@ -50,6 +52,27 @@ void cli_doubt(const char *format, ...) {
 
 int cli_doubted_status(int status) {
     return status == CLI_OK && atomic_load(&doubtful) ? CLI_DEFECTS : status;
+}
+
+bool cli_first_time(const char *what, const char *name) {
+    enum { MOST = 32 };
+    static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+    static struct {
+        const char *what;
+        char *name;
+    } said[MOST];
+    static unsigned count;
+    bool first = true;
+
+    pthread_mutex_lock(&lock);
+    for (unsigned i = 0; i < count && first; i++)
+        first = strcmp(said[i].what, what) != 0 || (said[i].name && strcmp(said[i].name, name) != 0);
+    if (first && count < MOST) {
+        said[count].what = what;
+        said[count++].name = strdup(name);
+    }
+    pthread_mutex_unlock(&lock);
+    return first;
 }
 
 int cli_fail(const char *format, ...) {

@@ -2,6 +2,8 @@
 #ifndef CLI_OPTIONS_DIAGNOSTICS_H
 #define CLI_OPTIONS_DIAGNOSTICS_H
 
+#include <stdbool.h>
+
 enum {
     CLI_OK = 0,
     CLI_DEFECTS = 1, /* the trace has errors, gaps or a mismatch; the output is as complete as possible */
@@ -20,6 +22,9 @@ void cli_doubt(const char *format, ...) __attribute__((format(printf, 1, 2)));
 
 /* Returns the exit status of a command that ends with `status`. */
 int cli_doubted_status(int status);
+
+/* Returns whether this is the first call with these texts: a command may read an input several times. Any thread. */
+bool cli_first_time(const char *what, const char *name);
 
 /* As cli_note, and returns CLI_FAILED. Use: `return cli_fail(...)`. */
 int cli_fail(const char *format, ...) __attribute__((format(printf, 1, 2)));

@@ -138,6 +138,10 @@ NTR_API ntr_status ntr_bundle_stream_open(ntr_bundle *bundle, ntr_stream_reader 
  * other images are added). */
 NTR_API ntr_status ntr_bundle_load(ntr_bundle *bundle, ntr_program *program);
 
+/* Writes the GNU build id of an ELF file as hexadecimal digits, cut to `size` bytes with the terminating 0. Returns
+ * whether the file has one. */
+NTR_API bool ntr_bundle_build_id(const char *path, char *text, size_t size);
+
 /* ---- decoding a part ---------------------------------------------------------------------------- */
 
 typedef struct ntr_bundle_index_config {

@@ -15,6 +15,7 @@
 #include <ntrace/encoder.h>
 #include <ntrace/event.h>
 #include <ntrace/event_sorter.h>
+#include <ntrace/fit.h>
 #include <ntrace/framer.h>
 #include <ntrace/frames.h>
 #include <ntrace/index.h>

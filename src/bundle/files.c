@@ -1,4 +1,6 @@
 #include "bundle/files.h"
+
+#include <ntrace/bundle.h>
 #include "base/allocator.h"
 
 #include <dirent.h>
@@ -48,6 +50,13 @@ char *ntr_build_id_of(const ntr_allocator *allocator, const char *path) {
     elf_end(elf);
     close(file);
     return text;
+}
+
+bool ntr_bundle_build_id(const char *path, char *text, size_t size) {
+    char *found = ntr_build_id_of(NULL, path);
+    if (found && size) snprintf(text, size, "%s", found);
+    ntr_dealloc(NULL, found);
+    return found != NULL;
 }
 
 static ntr_status map(int file, ntr_bytes *bytes) {

@@ -18,9 +18,15 @@ static bool may_be_wrong_return(ntr_status reason) {
            reason == NTR_E_NO_LANDING || reason == NTR_E_HIST_LEFT || reason == NTR_E_HIST_SHORT;
 }
 
+/* Returns whether the code may be another one than that of the program. */
+static bool may_be_other_code(ntr_status reason) {
+    return may_be_wrong_return(reason) || reason == NTR_E_LOOP;
+}
+
 /* Returns whether all messages so far are valid, so that the reference address is still correct. */
-static bool messages_are_valid(const ntr_source *s, ntr_status reason) {
+static bool messages_are_valid(const ntr_decoder *d, const ntr_source *s, ntr_status reason) {
     if (reason == NTR_E_NO_IMAGE || reason == NTR_E_JUMP_TABLE) return true;
+    if (d->retries && may_be_other_code(reason)) return true;
     if (s->stack_doubtful) return may_be_wrong_return(reason);
     return s->stack_incomplete && reason == NTR_E_RETURN_STACK;
 }
@@ -39,7 +45,7 @@ void ntr_gap_flush(ntr_decoder *d, ntr_source *s) {
 
 void ntr_gap_open(ntr_decoder *d, ntr_source *s, ntr_status reason) {
     ntr_gap_flush(d, s);
-    bool valid = messages_are_valid(s, reason);
+    bool valid = messages_are_valid(d, s, reason);
     if (!s->gap.open) {
         s->gap = gap_here(d, s, reason);
         s->gap.from = s->pc;

@@ -179,6 +179,8 @@ struct ntr_decoder {
     uint8_t roles[64]; /* ntr_role of each TCODE in this dialect */
     bool predicts;     /* branches without outcome go as predicted: no walk may pass over a branch */
     bool has_tables;   /* the sources have flow tables: what a message does depends on them */
+    bool
+        retries; /* after a contradiction between message and code, go on at the next address of a message: src/infer */
     ntr_reader reader;
     ntr_blocks *blocks;
 
@@ -188,17 +190,17 @@ struct ntr_decoder {
 
     ntr_message message; /* the current message */
     ntr_walk_request request;
-    ntr_event header;       /* template of every event of the current message */
+    ntr_event header; /* template of every event of the current message */
     ntr_open_gap early_gap; /* bytes were lost before the first source was seen */
-    uint32_t closing;       /* at the end of the stream: SRC of the next source to report a gap of */
+    uint32_t closing; /* at the end of the stream: SRC of the next source to report a gap of */
 
     ntr_event *queue; /* events of the last step that were not read yet */
     size_t queue_at, queue_count, queue_capacity;
 
     ntr_counts *counts; /* counting decode: the totals; else NULL */
-    uint64_t times;     /* counting decode: number of executions that one walk stands for */
+    uint64_t times; /* counting decode: number of executions that one walk stands for */
     uint64_t without_memo; /* counting decode: messages that were decoded in full */
-    bool first;         /* counting decode: the current message had no memo, but may get one */
+    bool first; /* counting decode: the current message had no memo, but may get one */
     uint64_t other_events; /* counting decode with callback: events that are no span */
     bool replays; /* the current message is decoded once more: the code is that of ntr_decoder.blocks */
     ntr_history_memos history_memos;

@@ -27,7 +27,7 @@ def error_of(run, path, where="dump"):
 @case("an empty file")
 def empty():
     path = write("empty.nex", b"")
-    matches("expected messages, found an empty file", error_of(Run("dump", path, status=1), path), "words")
+    matches("expected a trace, found an empty file", error_of(Run("dump", path, status=2), path), "words")
 
 
 @case("each of the 256 inputs of one byte")

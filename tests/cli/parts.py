@@ -171,7 +171,7 @@ def empty():
             Run("coverage", stream(), "-e", program(), "--only", "nosuch.c").err.strip(), "--only")
     matches("--only nosuch.c and 1 more$",
             Run("coverage", stream(), "-e", program(), "--only", "nosuch.c", "--only", "none").err.strip(), "--only twice")
-    matches("found an empty file", Run("dump", "--from", "100", write("none.nex", b""), status=1).err, "an empty file")
+    matches("found an empty file", Run("dump", "--from", "100", write("none.nex", b""), status=2).err, "an empty file")
 
 
 if __name__ == "__main__":

@@ -182,7 +182,7 @@ def index_refused():
     with open(path("empty.nex"), "wb"):
         pass
     empty = ["--index", path("empty.index"), path("empty.nex"), *options]
-    matches("expected messages, found an empty file$", Run("decode", "--from", "9", *empty, status=1).err.strip(), "an empty stream")
+    matches("expected a trace, found an empty file$", Run("decode", "--from", "9", *empty, status=2).err.strip(), "an empty stream")
     Run("profile", "--partial", path("empty.part"), "--shard", "1/2", *empty)
     os.symlink(path("nowhere"), path("link"))
     Run("decode", "--from", "9", "--index", path("link"), raw, *options)

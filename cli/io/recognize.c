@@ -1,0 +1,315 @@
+#include "io/recognize.h"
+#include "io/input.h"
+#include "options/diagnostics.h"
+#include "options/options.h"
+
+#include <elf.h>
+#include <limits.h>
+#include <ntrace/bundle.h>
+#include <ntrace/partial.h>
+#include <ntrace/perf_data.h>
+#include <ntrace/reader.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/stat.h>
+
+/* ---- kinds that a few bytes show */
+
+/* `next` has the path for %s, once. */
+static const struct kind {
+    uint16_t offset, size;
+    const char *bytes, *what, *next;
+} kinds[] = {
+    {0, 2, "\x1f\x8b", "a file compressed by gzip", "'gzip -dc %s' unpacks it: ntrace reads streams packed by zstd"},
+    {0, 6,
+     "\xfd"
+     "7zXZ\0",
+     "a file compressed by xz", "'xz -dc %s' unpacks it: ntrace reads streams packed by zstd"},
+    {0, 3, "BZh", "a file compressed by bzip2", "'bzip2 -dc %s' unpacks it: ntrace reads streams packed by zstd"},
+    {0, 4, "\x04\x22\x4d\x18", "a file compressed by lz4",
+     "'lz4 -dc %s' unpacks it: ntrace reads streams packed by zstd"},
+    {0, 4, "PK\3\4", "a zip archive", "'unzip %s' unpacks it"},
+    {257, 5, "ustar", "a tar archive", "'tar xf %s' unpacks it"},
+    {0, 8, "!<arch>\n", "an archive (ar): a static library or a Debian package", ""},
+    {0, 4, "\xd4\xc3\xb2\xa1", "a capture of network packets (pcap)",
+     "write the payload that has the trace to a file; of a TCP port, 'ntrace decode -f tcp:HOST:PORT' reads it live"},
+    {0, 4, "\xa1\xb2\xc3\xd4", "a capture of network packets (pcap)", "write the payload that has the trace to a file"},
+    {0, 4, "\x0a\x0d\x0d\x0a", "a capture of network packets (pcapng)",
+     "write the payload that has the trace to a file"},
+    {0, 8, "PERFFILE", "a perf.data of an old or foreign form",
+     "'perf record' of a newer kernel writes one that is read"},
+    {0, 15, "SQLite format 3", "a database of SQLite", "'sqlite3 %s' reads it"},
+    {0, 4, "%PDF", "a PDF", ""},
+    {0, 4, "\x89PNG", "an image (PNG)", ""},
+    {0, 4, "\xd0\x0d\xfe\xed", "a device tree", ""},
+    {0, 6, "JiTD\0\0", "a jitdump file", "--jitdump gives the code in it to a trace"},
+    {0, 4, "DTiJ", "a jitdump file", "--jitdump gives the code in it to a trace"},
+    {0, 2, "MZ", "a kernel image or a program of Windows (PE)", "--symbols kernel=%s gives its names to a trace"},
+    {0, 4, "\xcf\xfa\xed\xfe", "a program of macOS (Mach-O)", ""},
+    {0, 4, "RIFF", "a RIFF file (audio or video)", ""},
+    {0, 4, "\0asm", "a program for WebAssembly", ""},
+};
+
+static bool begins(ntr_bytes b, const char *text) {
+    const size_t size = strlen(text);
+    return b.size >= size && memcmp(b.data, text, size) == 0;
+}
+
+static void say(struct cli_recognized *r, const char *what, const char *next, const char *path) {
+    const char *mark = strstr(next, "%s");
+
+    snprintf(r->what, sizeof r->what, "%s", what);
+    if (mark)
+        snprintf(r->next, sizeof r->next, "%.*s%s%s", (int)(mark - next), next, path, mark + 2);
+    else
+        snprintf(r->next, sizeof r->next, "%s", next);
+}
+
+static bool find_kind(struct cli_recognized *r, const char *path, ntr_bytes b) {
+    for (size_t i = 0; i < sizeof kinds / sizeof kinds[0]; i++) {
+        const struct kind *k = &kinds[i];
+        if (b.size < (size_t)k->offset + k->size || memcmp(b.data + k->offset, k->bytes, k->size) != 0) continue;
+        say(r, k->what, k->next, path);
+        return true;
+    }
+    return false;
+}
+
+/* ---- ELF */
+
+static const char *machine_name(unsigned machine) {
+    switch (machine) {
+    case EM_RISCV: return "RISC-V";
+    case EM_X86_64: return "x86-64";
+    case EM_386: return "x86";
+    case EM_AARCH64: return "AArch64";
+    case EM_ARM: return "Arm";
+    default: return "another processor";
+    }
+}
+
+static bool find_elf(struct cli_recognized *r, const char *path, ntr_bytes b) {
+    if (b.size < 20 || memcmp(b.data, ELFMAG, SELFMAG) != 0) return false;
+    const bool big = b.data[EI_DATA] == ELFDATA2MSB;
+    const unsigned type = b.data[16 + big] | (unsigned)b.data[17 - big] << 8;
+    const unsigned machine = b.data[18 + big] | (unsigned)b.data[19 - big] << 8;
+    const bool own = machine == EM_RISCV, program = type == ET_EXEC || type == ET_DYN;
+    char what[80];
+
+    snprintf(what, sizeof what, "%s (ELF for %s)",
+             type == ET_CORE  ? "a core file"
+             : type == ET_REL ? "an object file"
+                              : "a program",
+             machine_name(machine));
+    r->is_elf = own && program;
+    say(r, what,
+        !own              ? "ntrace reads programs for RISC-V"
+        : type == ET_CORE ? "a core file is the memory of a process and has no trace; 'ntrace run PROGRAM' makes one"
+        : type == ET_REL  ? "link it first; a program that was linked is traced by 'ntrace run'"
+                          : "'ntrace run %s' traces it",
+        path);
+    return true;
+}
+
+/* ---- text */
+
+/* Returns whether the bytes are text, and enough of it to be no trace by chance. */
+static bool is_text(ntr_bytes b) {
+    enum { LEAST = 16 };
+    if (b.size < LEAST) return false;
+    for (size_t i = 0; i < b.size; i++)
+        if ((b.data[i] < 0x20 && !strchr("\t\n\r\f", b.data[i])) || b.data[i] == 0x7f || !b.data[i]) return false;
+    return true;
+}
+
+static bool has(ntr_bytes b, const char *text) {
+    return memmem(b.data, b.size, text, strlen(text)) != NULL;
+}
+
+static bool is_number(ntr_bytes b) {
+    size_t i = begins(b, "0x") ? 2 : 0, digits = 0;
+    for (; i < b.size && strchr("0123456789abcdefABCDEF", b.data[i]) && b.data[i]; i++) digits++;
+    return digits >= 4 && i < b.size && strchr(" \r\n", b.data[i]);
+}
+
+/* "#1 @0x0 ProgTraceSync SYNC=3 ...", with or without the number. */
+static bool is_dump(ntr_bytes b) {
+    return (begins(b, "#") && has(b, " @0x") && (has(b, "ICNT=") || has(b, "TCODE") || has(b, "SYNC="))) ||
+           begins(b, "ProgTrace") || begins(b, "DirectBranch") || begins(b, "IndirectBranch") ||
+           begins(b, "Ownership ");
+}
+
+static const struct text_kind {
+    const char *begin, *part; /* NULL: any */
+    const char *what, *next;
+} texts[] = {
+    {"$", "$end", "a value change dump (VCD)", "'ntrace convert --vcd-in' reads the wires of a trace in it"},
+    {"ntrace-index ", NULL, "the index of a trace", "give the trace, or the bundle that it is in"},
+    {"ntrace-tasks ", NULL, "the list of tasks of a bundle", "give the bundle, the folder that it is in"},
+    {"ntrace-pages ", NULL, "the list of pages of a bundle", "give the bundle, the folder that it is in"},
+    {"core ", ": 0x", "a log of Spike", "'ntrace encode %s' makes a trace of it"},
+    {"Trace ", "[", "a log of QEMU", "'ntrace run' traces the program itself"},
+    {"TN:", NULL, "coverage data (lcov)", "'genhtml %s' shows it"},
+    {"{", "ntrace-bundle", "the description of a bundle", "give the bundle, the folder that it is in"},
+    {"{", NULL, "text (JSON)", ""},
+    {"[", NULL, "text (JSON)", ""},
+    {"<!DOCTYPE html", NULL, "a page (HTML)", "a browser shows it"},
+    {"<!doctype html", NULL, "a page (HTML)", "a browser shows it"},
+    {"<html", NULL, "a page (HTML)", "a browser shows it"},
+    {"<svg", NULL, "an image (SVG)", "a browser shows it"},
+    {"<?xml", NULL, "text (XML)", ""},
+    {"#!", NULL, "a script", "'ntrace run %s' traces it, if its interpreter is a program for RISC-V"},
+    {":", ":", "a file of Intel HEX", "'objcopy -I ihex -O binary' makes bytes of it"},
+    {"S0", "\nS", "a file of S-records", "'objcopy -I srec -O binary' makes bytes of it"},
+};
+
+static bool find_text(struct cli_recognized *r, const char *path, ntr_bytes b) {
+    if (!is_text(b)) return false;
+    if (is_dump(b)) {
+        say(r, "the text of messages ('ntrace dump')", "'ntrace assemble %s' makes the stream of it", path);
+        return true;
+    }
+    for (size_t i = 0; i < sizeof texts / sizeof texts[0]; i++) {
+        if (!begins(b, texts[i].begin) || (texts[i].part && !has(b, texts[i].part))) continue;
+        say(r, texts[i].what, texts[i].next, path);
+        return true;
+    }
+    const ntr_bytes *line = &b;
+    const uint8_t *end = memchr(b.data, '\n', b.size);
+    if (is_number(*line))
+        say(r, "a list of numbers, perhaps program counters", "'ntrace encode' makes a trace of program counters",
+            path);
+    else if (end && memchr(b.data, ',', (size_t)(end - b.data)))
+        say(r, "text (CSV)", "", path);
+    else
+        say(r, "text", "", path);
+    return true;
+}
+
+/* ---- traces */
+
+/* Returns whether the bytes read as messages of N-Trace: there are several, and none is damaged. */
+static bool is_stream(ntr_bytes b) {
+    enum { FEW = 4 };
+    ntr_reader reader;
+    ntr_message m;
+    unsigned messages = 0, syncs = 0;
+
+    if (ntr_reader_init(&reader, NULL) != NTR_OK || ntr_reader_feed(&reader, b.data, b.size, false) != NTR_OK)
+        return false;
+    while (ntr_reader_next(&reader, &m) == NTR_OK) {
+        if (m.defect) return false;
+        messages++;
+        syncs += ntr_tcode_is_sync(m.tcode);
+    }
+    return messages >= FEW && syncs;
+}
+
+static void find_trace(struct cli_recognized *r, const char *path, ntr_bytes b) {
+    static const uint8_t zstd[] = {0x28, 0xb5, 0x2f, 0xfd};
+
+    if (ntr_perf_data_seen(b))
+        say(r, "a perf.data", "'ntrace decode %s' reads its trace", path);
+    else if (b.size >= sizeof zstd && memcmp(b.data, zstd, sizeof zstd) == 0)
+        say(r, "a file compressed by zstd", "'zstd -d %s' unpacks it", path);
+    else if (is_stream(b))
+        say(r, "a stream of N-Trace messages", "'ntrace decode %s -e PROGRAM' reads it", path);
+    r->is_trace = r->what[0] != 0;
+}
+
+struct cli_recognized cli_recognize_bytes(const char *path, ntr_bytes b) {
+    struct cli_recognized r = {0};
+
+    if (!b.size) say(&r, "an empty file", "", path);
+    if (*r.what) return r;
+    if (!find_elf(&r, path, b) && !find_kind(&r, path, b) && !find_text(&r, path, b)) find_trace(&r, path, b);
+    return r;
+}
+
+static struct cli_recognized recognize_folder(const char *path) {
+    struct cli_recognized r = {0};
+
+    r.is_trace = ntr_bundle_seen(path) || ntr_perf_folder_seen(path);
+    say(&r, r.is_trace ? "a bundle" : "a directory", r.is_trace ? "'ntrace decode %s' reads it" : "", path);
+    return r;
+}
+
+/* A file of a bundle: the bundle is what commands take. */
+static void find_bundle(struct cli_recognized *r, const char *path) {
+    char folder[PATH_MAX];
+
+    if (r->is_trace || snprintf(folder, sizeof folder, "%s", path) >= (int)sizeof folder) return;
+    for (unsigned up = 0; up < 2; up++) { /* BUNDLE/index, BUNDLE/images/hello */
+        char *slash = strrchr(folder, '/');
+        if (!slash || slash == folder) return;
+        *slash = 0;
+        if (!ntr_bundle_seen(folder)) continue;
+        snprintf(r->next, sizeof r->next, "it is a file of the bundle %.200s: 'ntrace decode %.200s' reads the bundle",
+                 folder, folder);
+        return;
+    }
+}
+
+struct cli_recognized cli_recognize(const char *path) {
+    uint8_t bytes[CLI_RECOGNIZE_BYTES];
+    struct cli_recognized r = {0};
+    struct stat about;
+
+    if (stat(path, &about) == 0 && S_ISDIR(about.st_mode)) return recognize_folder(path);
+    const int fd = cli_open_regular(path, UINT64_MAX);
+    if (fd < 0) return r;
+    const ntr_bytes beginning = {bytes, cli_read_all(fd, bytes, sizeof bytes)};
+    close(fd);
+    r = cli_recognize_bytes(path, beginning);
+    if (*r.what) find_bundle(&r, path);
+    return r;
+}
+
+/* ---- messages */
+
+static int refuse(const char *option, const char *path, const char *expected, const struct cli_recognized *r) {
+    return cli_fail("%s%s%s: expected %s, found %s%s%s", option, *option ? " " : "", path, expected, r->what,
+                    *r->next ? "; " : "", r->next);
+}
+
+int cli_refuse_trace(const char *path, ntr_bytes beginning) {
+    const struct cli_recognized r = cli_recognize_bytes(path, beginning);
+
+    return *r.what && !r.is_trace ? refuse("", path, "a trace", &r) : CLI_OK;
+}
+
+/* Returns the file of -e that is a trace, or NULL. */
+static const char *trace_among(const struct cli_list *images) {
+    for (size_t i = 0; images && i < images->count; i++) {
+        const struct cli_item *item = &images->items[i];
+        if (strcmp(item->name, "elf") == 0 && cli_recognize(item->value).is_trace) return item->value;
+    }
+    return NULL;
+}
+
+int cli_refuse_operand(const char *path, const struct cli_list *images) {
+    const struct cli_recognized r = cli_recognize(path);
+    const char *trace = r.is_elf ? trace_among(images) : NULL;
+
+    if (!*r.what || r.is_trace) return CLI_OK;
+    if (trace)
+        return cli_fail(
+            "%s: expected a trace, found %s, and -e %s is %s: they are swapped; 'ntrace decode %s -e %s' reads them",
+            path, r.what, trace, cli_recognize(trace).what, trace, path);
+    return refuse("", path, "a trace", &r);
+}
+
+int cli_refuse_program(const char *option, const char *path, const char *error) {
+    struct cli_recognized r = cli_recognize(path);
+
+    if (!*r.what || r.is_elf) return cli_fail("%s", error);
+    if (r.is_trace) snprintf(r.next, sizeof r.next, "the operand TRACE takes it, and -e the program that ran");
+    return refuse(option, path, "a program (ELF for RISC-V)", &r);
+}
+
+int cli_refuse_text(const char *path, const char *expected, const char *allowed) {
+    const struct cli_recognized r = cli_recognize(path);
+
+    if (!*r.what || strncmp(r.what, "text", 4) == 0 || strstr(r.what, allowed)) return CLI_OK;
+    return refuse("", path, expected, &r);
+}

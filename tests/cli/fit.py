@@ -1,0 +1,209 @@
+#!/usr/bin/env python3
+"""A program that is not the one that ran is named, by its build id or by the messages that it does not fit; a damaged
+stream is no such program.
+
+usage: fit.py NTRACE
+"""
+import os
+import random
+import re
+import shutil
+import subprocess
+import sys
+
+sys.path.append(os.path.join(sys.path[0], ".."))
+from harness import Run, case, check, equal, main, matches, need, scratch, write
+
+SOURCE = """
+#include <stdio.h>
+#include <stdlib.h>
+static int numbers[200];
+static int ascending(const void *a, const void *b) { return *(const int *)a - *(const int *)b; }
+__attribute__((noinline)) static int work(int n) {
+    int sum = 0;
+    INSERTED
+    for (int i = 0; i < n; i++) {
+        if (i % 3 == 0) sum += i;
+        else if (i % 7 == 1) sum ^= i;
+        else sum -= 1;
+    }
+    return sum;
+}
+int main(void) {
+    for (int i = 0; i < 200; i++) numbers[i] = i * 7919 % 1009;
+    qsort(numbers, 200, sizeof *numbers, ascending);
+    printf("%d %d\\n", work(1000), numbers[17]);
+    puts("end");
+    printf("%x\\n", work(CONSTANT));
+    return 0;
+}
+"""
+
+
+def build(name, *options, compiler="riscv64-linux-gnu-gcc", inserted="", constant=77):
+    """Builds the program, or a variant of it, once. Returns its path."""
+    path = os.path.join(scratch(), name)
+    if not os.path.exists(path):
+        text = SOURCE.replace("INSERTED", inserted).replace("CONSTANT", str(constant))
+        source = write(name + ".c", text.encode())
+        clang = ["--target=riscv64-linux-gnu", "-isystem", "/usr/riscv64-linux-gnu/include", "-fuse-ld=lld"] if "clang" in compiler else []
+        subprocess.run([need(compiler), *clang, "-static", "-w", *(options or ["-O2"]), "-o", path, source], check=True)
+    return path
+
+
+def program(identifier=True):
+    return build("program", "-O2", "-Wl,--build-id") if identifier else build("plain", "-O2", "-Wl,--build-id=none")
+
+
+def line(identifier=True):
+    """One inserted line."""
+    inserted = "static volatile int more; more += n;"
+    return (build("line", "-O2", "-Wl,--build-id", inserted=inserted) if identifier
+            else build("plainline", "-O2", "-Wl,--build-id=none", inserted=inserted))
+
+
+def bundle(path):
+    """The bundle of a run of the program, beside it."""
+    need("qemu-riscv64")
+    name = path + ".ntrace"
+    if not os.path.exists(name):
+        Run("run", "-q", "-o", name, "--", path)
+    return name
+
+
+def raw(path):
+    """The stream alone."""
+    name = path + ".nex"
+    if not os.path.exists(name):
+        shutil.copy(os.path.join(bundle(path), "trace.nex"), name)
+    return name
+
+
+def lines(*arguments, status):
+    return [text.split(": ", 1)[1] for text in Run(*arguments, status=status).err.splitlines()]
+
+
+@case("the program that ran is not doubted: with its bundle, its stream, and stripped")
+def truth():
+    stripped = os.path.join(scratch(), "stripped")
+    subprocess.run([need("riscv64-linux-gnu-strip"), "-o", stripped, program(False)], check=True)
+    for path in (program(), program(False)):
+        for trace in (bundle(path), os.path.join(bundle(path), "trace.nex"), raw(path)):
+            check("fits" not in Run("decode", trace, "-e", path, "--output", "none").err, trace)
+    for trace in (bundle(program(False)), raw(program(False))):
+        check("fits" not in Run("decode", trace, "-e", stripped, "--output", "none").err, trace)
+
+
+@case("-e beside a bundle: another build id is named, with how many messages fit, where the first does not, and what to do")
+def beside_bundle():
+    found = lines("decode", bundle(program()), "-e", line(), "--output", "none", status=1)
+    equal(len(found), 3, "lines")
+    matches(r"line fits \d+ of \d+ messages; it is not the program that ran \(build id differs(; built later than the trace)?\)$", found[0], "fit")
+    fitting, messages = map(int, re.search(r"fits (\d+) of (\d+)", found[0]).groups())
+    check(0 < fitting < messages / 2, found[0])
+    matches(r"^the first message that does not fit: message #\d+ at byte 0x[0-9a-f]+, after 0x[0-9a-f]+ <\w+\+0x[0-9a-f]+>: ", found[1], "place")
+    matches(r"program\.ntrace has the program that ran, as images/program: leave out -e$", found[2], "next")
+
+
+@case("a changed constant that changes no flow is known by the build id alone")
+def constant():
+    changed = build("constant", "-O2", "-Wl,--build-id", constant=78)
+    subprocess.run(["touch", "-d", "2001-01-01", changed], check=True)
+    found = lines("decode", bundle(program()), "-e", changed, "--output", "none", status=1)
+    matches(r"constant fits (all )?\d+ .*(of \d+ )?messages[,;] .*it is not the program that ran \(build id differs\)$", found[0], "fit")
+
+
+@case("without build ids, the bytes are compared")
+def content():
+    found = lines("decode", bundle(program(False)), "-e", line(False), "--output", "none", status=1)
+    matches(r"plainline fits \d+ of \d+ messages; it is not the program that ran \(its bytes differ, and there is no build id", found[0], "fit")
+
+
+@case("the stream of a bundle: the bundle beside it says which program ran")
+def stream_of_bundle():
+    found = lines("decode", os.path.join(bundle(program()), "trace.nex"), "-e", line(), "--output", "none", status=1)
+    matches(r"it is not the program that ran \(build id differs", found[0], "fit")
+    matches(r"^the bundle .*program\.ntrace has the program that ran: give the bundle as TRACE, without -e$", found[2], "next")
+
+
+@case("a stream alone: the messages show it, no gap is listed, and inference does not explain it by other parameters")
+def alone():
+    for extra in ([], ["--auto"]):
+        for command in (["decode", "--output", "none"], ["profile"], ["flame"], ["stat"]):
+            found = lines(*command, raw(program()), "-e", line(), *extra, status=1)
+            equal(len(found), 2, f"{command} {extra}: {found}")
+            matches(r"line fits \d+ of \d+ messages; it is not the program that ran \(the trace has no build id to compare", found[0], "fit")
+
+
+@case("damage is not a program: random bits of the stream are changed, 1 to 60 of them")
+def damage():
+    stream = open(raw(program()), "rb").read()
+    for number in range(12):
+        chance, data = random.Random(number), bytearray(stream)
+        for _ in range((1, 2, 3, 5, 20, 60)[number % 6]):
+            data[chance.randrange(len(data))] ^= 1 << chance.randrange(8)
+        done = Run("decode", write("damaged.nex", bytes(data)), "-e", program(), "--output", "none", status=None)
+        check("not the program" not in done.err, f"damage {number}: {done.err}")
+
+
+@case("a FIFO overflow is not a program: whole messages are lost")
+def overflow():
+    lossy = Run("encode", "--help").out  # the options of the encoder
+    check(lossy, "help")
+    data = open(raw(program()), "rb").read()
+    done = Run("dump", write("whole.nex", data)).lines()
+    kept = [text for i, text in enumerate(done) if not 100 <= i < 140]
+    kept.insert(100, "Error ETYPE=0 ECODE=0")
+    text = "\n".join(re.sub(r"^#\d+ @0x[0-9a-f]+ ", "", t) for t in kept)
+    stream = Run("assemble", "-", stdin=text.encode()).bytes
+    done = Run("decode", write("lossy.nex", stream), "-e", program(), "--output", "none", status=None)
+    check(" fits " not in done.err, done.err)
+
+
+@case("another compiler, and other options")
+def compilers():
+    for name, options, compiler in (("O0", ["-O0"], "riscv64-linux-gnu-gcc"), ("O1", ["-O1"], "riscv64-linux-gnu-gcc"),
+                                    ("Os", ["-Os"], "riscv64-linux-gnu-gcc")):
+        other = build(name, *options, compiler=compiler)
+        found = lines("decode", raw(program()), "-e", other, "--output", "none", status=1)
+        matches(rf"{name} fits \d+ of \d+ messages; it is not the program that ran", found[0], name)
+
+
+@case("a program at other addresses has no code there")
+def elsewhere():
+    moved = build("moved", "-O2", "-Wl,-Ttext-segment=0x40000000")
+    found = Run("decode", raw(program()), "-e", moved, "--output", "none", status=1).err
+    matches(r"moved has no code at 0x[0-9a-f]+, where the trace is, only at 0x40000000 to 0x[0-9a-f]+: "
+            r"it is not the program that ran, or it was loaded elsewhere \(-e FILE@ADDR\)", found, "message")
+
+
+@case("wrong stream options are not a wrong program")
+def parameters():
+    found = Run("decode", raw(program()), "-e", program(), "--implicit-return", "off", "--output", "none", status=1).err
+    matches(r"program\.nex: \d+ of \d+ messages fit with the given stream parameters, and \d+ with others: --implicit-return full", found, "message")
+    check("not the program" not in found, found)
+
+
+def variants():
+    """Programs that differ from the one that ran in their flow."""
+    for number in range(70):
+        yield f"line{number}", ["-O2"], {"inserted": f"static volatile int more; if (n == {number + 3}) more += {number};"}
+    for number in range(70):
+        yield f"deep{number}", ["-O2"], {"inserted": " ".join(["__asm__ volatile(\"nop\");"] * (number + 1))}
+    for number in range(60):
+        yield f"opt{number}", [("-O0", "-O1", "-Os")[number % 3], f"-falign-functions={2 << number % 6}"], {"constant": number}
+
+
+@case("two hundred variants of the program are named, and none is taken for it", long=True)
+def many():
+    named = 0
+    for name, options, more in variants():
+        path = build("many-" + name, *options, **more)
+        done = Run("decode", raw(program()), "-e", path, "--output", "none", status=None)
+        check(re.search(r" fits \d+ of \d+ messages", done.err), f"{name}: {done.err}")
+        named += "it is not the program that ran" in done.err
+        os.remove(path)
+    check(named >= 190, f"{named} of 200 are said not to have run")
+
+
+main()
