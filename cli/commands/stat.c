@@ -4,6 +4,7 @@
 #include "options/diagnostics.h"
 #include "options/selection.h"
 #include "text/losses.h"
+#include "text/quality.h"
 #include "text/statistics.h"
 #include "io/message_window.h"
 #include "io/trace.h"
@@ -42,6 +43,7 @@ struct execution {
     ntr_decoder *decoder;
     ntr_counts counts;
     ntr_status status;
+    struct cli_quality quality;
 };
 
 static void count_execution(void *user, ntr_bytes span, bool last) {
@@ -62,15 +64,19 @@ static int open_execution(struct execution *e, struct cli_trace *trace, const st
     config.source = window->source;
     e->decoder = cli_trace_decoder(trace, &config);
     if (!e->decoder) return CLI_FAILED;
+    e->quality.program = trace->program;
+    ntr_decoder_set_count_callback(e->decoder, cli_quality_take, &e->quality);
     trace->tap = count_execution;
     trace->tap_user = e;
     return CLI_OK;
 }
 
-static int write_execution(const struct execution *e, const struct cli_trace *trace, struct cli_rows *rows) {
+static int write_execution(struct execution *e, const struct cli_trace *trace, struct cli_rows *rows) {
     if (!e->decoder) return CLI_OK;
     if (e->status < 0) return cli_fail("%s: %s", trace->input.name, ntr_status_text(e->status));
+    if (e->quality.failed) return cli_fail("out of memory");
     cli_statistics_write_execution(&e->counts, rows);
+    cli_quality_write(&e->quality, &trace->fit, trace->input.name, rows);
     return cli_trace_totals(trace, &e->counts);
 }
 
@@ -158,6 +164,7 @@ static int open_program(struct cli_trace *trace, const struct stat_options *o, c
     if (window->from.unit || window->to.unit) return CLI_OK;
     if (cli_trace_program(trace, &o->images, &o->stream, false) != CLI_OK) return CLI_FAILED;
     if (ntr_program_image(trace->program, 0, &first) != NTR_OK) return CLI_OK;
+    if (cli_trace_fit(trace) != CLI_OK) return CLI_FAILED;
     return open_execution(execution, trace, window);
 }
 
@@ -181,6 +188,7 @@ static int stat_run(const void *options, char **operands) {
         status = cli_output_close(&out, stat_trace(&trace, &window, &execution, rate, &rows));
     }
     ntr_decoder_free(execution.decoder);
+    cli_quality_release(&execution.quality);
     cli_trace_close(&trace);
     return status;
 }

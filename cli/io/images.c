@@ -207,6 +207,7 @@ static int add_elf(struct image *image, ntr_program *program) {
 
     if (image->has_address && lowest_address(image->path, &low) != CLI_OK) return CLI_FAILED;
     image->options.bias -= low;
+    if (cli_refuse_memory("-e", image->path) != CLI_OK) return CLI_FAILED;
     ntr_status status = ntr_program_add_elf(program, image->path, &image->options);
     if (status == NTR_E_FORMAT || status == NTR_E_IO)
         return cli_refuse_program("-e", image->path, ntr_program_error(program));

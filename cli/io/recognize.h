@@ -29,6 +29,9 @@ int cli_refuse_trace(const char *path, ntr_bytes beginning);
 /* Reports that a file is no program, and what it is, and returns CLI_FAILED. `option` is the option that gives it. */
 int cli_refuse_program(const char *option, const char *path, const char *error);
 
+/* Refuses a core file: it has the memory of a process, and often no code. */
+int cli_refuse_memory(const char *option, const char *path);
+
 /* The same for a command that reads text: `expected` says what, such as "a list of program counters"; `allowed` are the
  * words by which such a text is recognized, besides plain text. */
 int cli_refuse_text(const char *path, const char *expected, const char *allowed);

@@ -71,6 +71,17 @@ static int take_header(struct cli_trace *trace) {
     return CLI_OK;
 }
 
+/* Refuses what is no trace, by its bytes as they are in the file and behind its compression. */
+static int refuse_other(const struct cli_trace *trace) {
+    const bool file = trace->input.fd != STDIN_FILENO;
+    const struct cli_list *programs = trace->images ? &trace->images->list : NULL;
+
+    if (cli_follow_on() || trace->input.damaged) return CLI_OK;
+    if (file && cli_refuse_operand(trace->input.name, programs) != CLI_OK) return CLI_FAILED;
+    if (file && !trace->ahead_size) return CLI_OK;
+    return cli_refuse_trace(trace->input.name, (ntr_bytes){trace->ahead, trace->ahead_size});
+}
+
 /* Recognizes the container of a raw stream by its first bytes; of a live one, by those that arrive first. */
 static int find_container(struct cli_trace *trace) {
     ntr_bytes span;
@@ -83,9 +94,8 @@ static int find_container(struct cli_trace *trace) {
     if (status == NTR_E_SYNTAX)
         return cli_fail("%s: %s: %s", trace->input.name, trace->container.producer, trace->container.facts);
     if (status != NTR_OK) {
-        const bool standard = trace->input.fd == STDIN_FILENO;
         trace->container = (ntr_container){0};
-        return standard ? cli_refuse_trace(trace->input.name, (ntr_bytes){trace->ahead, trace->ahead_size}) : CLI_OK;
+        return refuse_other(trace);
     }
     trace->ahead_size =
         ntr_container_read(&trace->container, (ntr_bytes){trace->ahead, trace->ahead_size}, trace->ahead);
@@ -111,9 +121,6 @@ static int find_frames(struct cli_trace *trace, const char *path) {
 static int open_stream(struct cli_trace *trace, const char *path, const struct cli_stream *stream,
                        const ntr_params *base) {
     if (cli_stream_params(stream, base, &trace->params) != CLI_OK) return CLI_FAILED;
-    const bool recognizes = !base && !stream->plain && stream->from == CLI_FROM_AUTO && !cli_follow_on();
-    if (recognizes && cli_refuse_operand(path, trace->images ? &trace->images->list : NULL) != CLI_OK)
-        return CLI_FAILED;
     if (cli_input_open(&trace->input, path) != CLI_OK) return CLI_FAILED;
     cli_progress_begin(&trace->progress, trace->input.name, trace->input.size_hint);
     if (base || stream->plain || stream->from == CLI_FROM_RAW) return CLI_OK;
@@ -453,8 +460,9 @@ void cli_trace_reserved(const struct cli_trace *trace, uint64_t reserved) {
 int cli_trace_totals(const struct cli_trace *trace, const ntr_counts *counts) {
     cli_trace_reserved(trace, counts->reserved);
     if (!counts->gaps) return CLI_OK;
-    if (!trace->fit.other) cli_note("%s: %" PRIu64 " gaps; 'ntrace decode --show none' reports where%s", trace->input.name, counts->gaps,
-             cli_trace_hint(trace));
+    if (!trace->fit.other)
+        cli_note("%s: %" PRIu64 " gaps; 'ntrace decode --show none' reports where%s", trace->input.name, counts->gaps,
+                 cli_trace_hint(trace));
     return CLI_DEFECTS;
 }
 
@@ -550,6 +558,7 @@ void cli_trace_facts_find(struct cli_trace_facts *f, const struct cli_trace *tra
     /* The same text wherever the command runs, as in partial answers. */
     const char *path = realpath(trace->input.name, f->path);
     add(f, analysis, "trace", path ? path : trace->input.name);
+    if (trace->fit.other) add(f, analysis, "warning", "the program is not the one that ran");
     if (!capture) return;
     join(f->command, sizeof f->command, capture->command, capture->command_count);
     add(f, analysis, "program", f->command);

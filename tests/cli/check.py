@@ -147,7 +147,7 @@ def status():
     cut = write("cut.nex", bytes_of(tiny.START) + b"\x0c")
     for path, options, expected in ((padded, [], 0), (padded, ["--fail-on", "note"], 1), (cut, [], 0), (cut, ["--fail-on", "warning"], 1),
                                     (write("bad.nex", bytes_of(BAD)), [], 1), (write("bad.nex", bytes_of(BAD)), ["--fail-on", "never"], 0),
-                                    ("no-such-file", [], 2), (write("empty.nex", b""), [], 1)):
+                                    ("no-such-file", [], 2), (write("empty.nex", b""), [], 2)):
         Run("check", path, *options, status=expected)
     check("no rule 'icnt'" in Run("check", padded, "--rules", "icnt", status=2).err, "an unknown rule")
     check("expected TRACE" in Run("check", status=2).err, "no trace")

@@ -281,7 +281,7 @@ def programs():
     for options, words in [
         ([], "no program: specify its ELF file with -e"),
         (["-e", "/nonexistent"], "/nonexistent: No such file or directory"),
-        (["-e", write("x86.elf", tiny.elf(machine=62))], "x86.elf: not a RISC-V ELF"),
+        (["-e", write("x86.elf", tiny.elf(machine=62))], "x86.elf: expected a program (ELF for RISC-V), found a program (ELF for x86-64)"),
         (["-e", stream], "not an ELF file"),
         (["-e", program() + ":ctx=x"], "expected a number after ':ctx=', found 'x'"),
         (["-e", program() + ":prv=X:ctx=1"], "expected U, S or M after ':prv=', found 'X'"),

@@ -69,7 +69,7 @@ def parts():
     stream = Run("assemble", "--src-bits", "2", "-", stdin=two.encode()).bytes
     lines = Run("dump", "--src-bits", "2", "--src", "1", "-", stdin=stream).lines()
     equal([line.split()[-1] for line in lines], ["ICNT=1", "ICNT=4", "ICNT=7", "ICNT=10"], "source 1")
-    matches("t:5: the trace has no time: no message has a TSTAMP", Run("dump", "--from", "t:5", "-", stdin=data, status=2).err, "a time, in a stream without timestamps")
+    matches("t:5: the trace has no time: no message has a TSTAMP", Run("dump", "--src-bits", "2", "--from", "t:5", "-", stdin=stream, status=2).err, "a time, in a stream without timestamps")
 
 
 @case("errors in the text are reported with line and column, and no file is written")
