@@ -116,15 +116,16 @@ static bool find_elf(struct cli_recognized *r, const char *path, ntr_bytes b) {
 /* Returns whether the bytes are text, and no trace of a loop whose bytes are letters by chance: in a stream no byte has
  * the MSEO code 10, in text every fourth one has. */
 static bool is_text(ntr_bytes b) {
-    enum { LEAST = 16, SHARE = 16 };
-    size_t reserved = 0;
+    enum { LEAST = 16, SHARE = 16, RARE = 8 };
+    size_t reserved = 0, beyond_ascii = 0;
 
     if (b.size < LEAST) return false;
     for (size_t i = 0; i < b.size; i++) {
         if ((b.data[i] < 0x20 && !strchr("\t\n\r", b.data[i])) || b.data[i] == 0x7f || !b.data[i]) return false;
         reserved += (b.data[i] & 3) == 2;
+        beyond_ascii += b.data[i] >= 0x80;
     }
-    return reserved * SHARE >= b.size;
+    return reserved * SHARE >= b.size && beyond_ascii * RARE <= b.size;
 }
 
 static bool has(ntr_bytes b, const char *text) {

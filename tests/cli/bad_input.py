@@ -27,7 +27,7 @@ def error_of(run, path, where="dump"):
 @case("an empty file")
 def empty():
     path = write("empty.nex", b"")
-    matches("expected a trace, found an empty file", error_of(Run("dump", path, status=2), path), "words")
+    matches("expected a trace, found an empty file", Run("dump", path, status=2).err, "words")
 
 
 @case("each of the 256 inputs of one byte")
@@ -125,7 +125,7 @@ def missing():
 @case("standard input named twice, --to before --from")
 def twice():
     good = write("good", Run("assemble", "-", stdin=TEXT.encode()).bytes)
-    matches("can be read only once", Run("merge", "-", "-", stdin=b"", status=2).err, "merge")
+    matches("can be read only once", Run("merge", "-", "-", stdin=bytes_of(TEXT), status=2).err, "merge")
     matches("at or after the beginning", Run("dump", good, "--from", "5", "--until", "4", status=2).err, "dump")
     equal(Run("dump", good, "--from", "5", "--until", "5").out.count("\n"), 1, "one message")
 
