@@ -178,6 +178,11 @@ static ntr_status add_cells(overview *o, size_t from, size_t to) {
 /* Columns are whole cells: the range is extended to them. */
 static ntr_status sum_columns(overview *o, ntr_question *q) {
     const ntr_explore_index *index = &o->x->index;
+    if (!index->cell_count) {
+        q->partial = true;
+        o->columns = 0;
+        return NTR_OK;
+    }
     const size_t first = (size_t)(o->from / index->width);
     size_t end = (size_t)((o->to + index->width - 1) / index->width);
     if (end > index->cell_count) {

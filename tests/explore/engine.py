@@ -15,7 +15,7 @@ import sys
 
 sys.path.append(os.path.join(sys.path[0], ".."))
 from harness import ROOT, Run, case, check, equal, main, matches, need, scratch, skip, write
-from story import ask, bundle, damaged, names, program
+from story import ask, bundle, damaged, names, program, traced
 
 
 @functools.cache
@@ -130,6 +130,28 @@ def find():
     total = len(executed())
     half, message = ask(bundle(), {"query": "find", "text": "50%"}, {"query": "find", "text": "#1"})
     equal((half["position"], message["position"]), (total // 100 * 50 + total % 100 * 50 // 100, 0), "numbers")
+
+
+@case("two harts: parts add up, and each hart has its own instructions")
+def harts():
+    path = os.path.join(scratch(), "threads")
+    subprocess.run([need("riscv64-linux-gnu-gcc"), "-g", "-O1", "-static", "-pthread", "-o", path, os.path.join(ROOT, "tests", "gdb", "threads.c")], check=True)
+    trace = traced(path, "threads", "--timestamps")
+    about, whole = ask(trace, {"query": "about"}, {"query": "functions", "limit": 4000})
+    total = about["instructions"]
+    cuts = sorted(random.Random(3).sample(range(total), 4))
+    sums = collections.Counter()
+    for part in ask(trace, *({"query": "functions", "from": a, "to": b, "limit": 4000} for a, b in zip([0, *cuts], [*cuts, total]))):
+        for row in part["rows"]:
+            sums[names(part)[row["function"]]] += row["self"] + (row["calls"] << 40)
+    equal(sums, collections.Counter({names(whole)[row["function"]]: row["self"] + (row["calls"] << 40) for row in whole["rows"]}), "sums of parts")
+    for hart in about["harts"]:
+        listed = [int(line, 16) for line in Run("decode", trace, "--show", "pc", "--src", str(hart["src"])).lines()]
+        equal(hart["instructions"], len(listed), "instructions of a hart")
+        for answer in ask(trace, *({"query": "at", "position": p, "src": hart["src"], "before": 2, "after": 2} for p in random.Random(4).sample(range(total), 8))):
+            number = answer["hart"]["number"]
+            expected = listed[max(0, number - 2):number + 2]
+            equal([int(row["address"], 16) for row in answer["instructions"]], expected if number < len(listed) else listed[-2:], f"around {answer['position']}")
 
 
 @case("messages have the bytes of the stream")

@@ -16,7 +16,7 @@ import urllib.parse
 
 sys.path.append(os.path.join(sys.path[0], ".."))
 from harness import DEADLINE, NTRACE, ROOT, Run, case, check, equal, main, matches, skip
-from story import ask, bundle
+from story import ask, bundle, program, traced
 
 
 @contextlib.contextmanager
@@ -78,6 +78,21 @@ def answers():
             status, body, _ = request(host, path + "ask/0", "POST", json.dumps(question))
             equal((status, json.loads(body)), (400 if "error" in answer else 200, answer), question["query"])
         equal(json.loads(request(host, path + "ask/1", "POST", b'{"query":"about"}')[1])["instructions"], expected[0]["progress"]["known"], "second trace")
+
+
+@case("while the trace is read and indexed, every question is answered, and in the end as by --ask")
+def early():
+    trace = traced(program("-DROUNDS=200"), "longer")  # more instructions than a question walks over
+    questions = [{"query": "overview", "columns": 50}, {"query": "slices"}, {"query": "tree"}, {"query": "functions"}, {"query": "gaps"}, {"query": "names", "text": "sum"},
+                 {"query": "at", "position": 4000000}, {"query": "messages", "position": 10}, {"query": "find", "text": "fall"}, {"query": "about"}]
+    with served(trace) as (host, path):
+        complete = False
+        while not complete:
+            answers = [json.loads(request(host, path + "ask/0", "POST", json.dumps(question))[1]) for question in questions]
+            check(not any("error" in answer for answer in answers), answers)
+            complete = answers[0]["progress"]["complete"] and answers[-1]["progress"]["complete"]
+        for question, one, other in zip(questions, answers, ask(trace, *questions)):
+            equal(one, other, question["query"])
 
 
 @case("who does not know the token, or comes from elsewhere, gets nothing")
