@@ -4,13 +4,17 @@
 #include "options/diagnostics.h"
 #include "io/atomic_file.h"
 
+#include <dirent.h>
+#include <errno.h>
 #include <limits.h>
 #include <ntrace/machine.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 enum { PER_DEFAULT = -1 };
+#define FIRST_FILE "stream" /* of an output that is a folder */
 
 #define S struct cli_exporting_options
 const struct cli_option cli_exporting_options[] = {
@@ -199,9 +203,10 @@ static const ntr_exporter *select_exporter(const char *family, const struct cli_
     } else if (!has_input) {
         cli_note("expected TRACE; see '--help'");
         return NULL;
-    } else if (ntr_exporter_needs(exporter) & NTR_NEEDS_FILE && !options->analysis.partial &&
+    } else if (ntr_exporter_needs(exporter) & (NTR_NEEDS_FILE | NTR_NEEDS_FOLDER) && !options->analysis.partial &&
                (!options->path || strcmp(options->path, "-") == 0)) {
-        cli_note("--to %s requires -o FILE", ntr_exporter_name(exporter));
+        cli_note("--to %s requires -o %s", ntr_exporter_name(exporter),
+                 ntr_exporter_needs(exporter) & NTR_NEEDS_FOLDER ? "DIR" : "FILE");
         return NULL;
     }
     return exporter;
@@ -259,11 +264,48 @@ static int write_own_file(struct export_run *w, const ntr_exporter *exporter, co
     return cli_atomic_file_finish(file, status);
 }
 
+/* Writes the second file of an output that is a folder. */
+static int write_second(const ntr_exporter *exporter, const char *folder, int status) {
+    char path[PATH_MAX];
+    const char *name, *text = ntr_exporter_second(exporter, &name);
+    struct cli_output out;
+
+    if (!text || status == CLI_FAILED) return status;
+    if ((size_t)snprintf(path, sizeof path, "%s/%s", folder, name) >= sizeof path) return CLI_FAILED;
+    if (cli_output_open(&out, path) != CLI_OK) return CLI_FAILED;
+    cli_output_write(&out, text, strlen(text));
+    return cli_output_close(&out, status);
+}
+
+/* Makes the folder of an output, and stores the path of its first file. A folder with other files is refused: readers
+ * take all files of it. */
+static int make_folder(const ntr_exporter *exporter, const char *folder, char path[PATH_MAX]) {
+    const char *second;
+    int status = CLI_OK;
+    (void)ntr_exporter_second(exporter, &second);
+    if (mkdir(folder, 0777) != 0 && errno != EEXIST) return cli_fail("%s: %s", folder, strerror(errno));
+    DIR *open = opendir(folder);
+    if (!open) return cli_fail("%s: %s", folder, strerror(errno));
+    for (const struct dirent *entry; status == CLI_OK && (entry = readdir(open));) {
+        const char *name = entry->d_name;
+        const bool known = strcmp(name, FIRST_FILE) == 0 || strcmp(name, second) == 0;
+        if (!known && strcmp(name, ".") != 0 && strcmp(name, "..") != 0)
+            status = cli_fail("%s: expected a new or empty folder, found '%s'", folder, name);
+    }
+    closedir(open);
+    if (status == CLI_OK && (size_t)snprintf(path, PATH_MAX, "%s/%s", folder, FIRST_FILE) >= PATH_MAX)
+        status = cli_fail("%s: the name is too long", folder);
+    return status;
+}
+
 int cli_exporting_run(const char *family, const struct cli_exporting_options *options, const char *trace) {
     int status;
     const ntr_exporter *exporter = select_exporter(family, options, NULL, trace != NULL, &status);
     if (!exporter) return status;
 
+    char first[PATH_MAX];
+    const char *path = options->analysis.partial ? NULL : options->path;
+    const bool folder = ntr_exporter_needs(exporter) & NTR_NEEDS_FOLDER && !options->analysis.partial;
     bool own_file = (ntr_exporter_needs(exporter) & NTR_NEEDS_FILE) != 0 && !options->analysis.partial;
     struct export_run w = {.per = options->per};
 
@@ -274,9 +316,11 @@ int cli_exporting_run(const char *family, const struct cli_exporting_options *op
     w.analysis.data.sample_branches = (unsigned)options->branches;
     if (status == CLI_OK && own_file) {
         status = write_own_file(&w, exporter, options->path);
-    } else if (status == CLI_OK &&
-               (status = cli_output_open(&w.out, options->analysis.partial ? NULL : options->path)) == CLI_OK) {
-        status = cli_output_close(&w.out, write_all(&w, exporter));
+    } else if (status == CLI_OK) {
+        if (folder) status = make_folder(exporter, options->path, first);
+        if (status == CLI_OK) status = cli_output_open(&w.out, folder ? first : path);
+        if (status == CLI_OK) status = cli_output_close(&w.out, write_all(&w, exporter));
+        if (folder) status = write_second(exporter, options->path, status);
     }
     if (status == CLI_FAILED) ntr_export_abandon(w.export_);
     ntr_export_free(w.export_);

@@ -13,7 +13,8 @@ const struct cli_command cli_timeline = {
     .size = sizeof(struct cli_exporting_options),
     .run = timeline_run,
     .about = "Writes the functions of each hart over time, nested as they were called, with traps, contexts and\n"
-             "gaps, for the Perfetto viewer (ui.perfetto.dev, \"Open trace file\").\n"
+             "gaps, for the Perfetto viewer (ui.perfetto.dev, \"Open trace file\"), or with --to for Chrome's viewer,\n"
+             "the Firefox Profiler, or babeltrace2.\n"
              "\n"
              "Time is taken from the timestamps of the trace. Without timestamps, one instruction of a hart counts\n"
              "as one nanosecond. At most 200,000 slices are written: in a longer trace the shortest functions are\n"

@@ -83,6 +83,8 @@ enum {
         1u << 6, /* of the spans only calls, returns and sums: they may be joined (ntr_decoder_set_join) */
     NTR_NEEDS_STACKS =
         1u << 9, /* with NTR_NEEDS_EVENTS: call stacks, its own ones unless `has_stacks` (ntr_export_follows) */
+    NTR_NEEDS_FOLDER = 1u << 10, /* the output is a folder: what is written is its file "stream", and
+                                  * ntr_exporter_second is the content of another one */
     NTR_NEEDS_STRETCHES =
         1u << 8, /* with NTR_NEEDS_CALLS: spans of NTR_MACHINE_WATCHED are not joined when `functions` has tasks */
 };
@@ -95,6 +97,9 @@ NTR_API const char *ntr_exporter_summary(const ntr_exporter *exporter); /* one l
 NTR_API const char *
 ntr_exporter_family(const ntr_exporter *exporter); /* "export", "flame", "coverage", "timeline", "report" */
 NTR_API unsigned ntr_exporter_needs(const ntr_exporter *exporter); /* set of NTR_NEEDS_* */
+
+/* Returns the text of the second file of an output that is a folder, and stores its name. NULL: there is none. */
+NTR_API const char *ntr_exporter_second(const ntr_exporter *exporter, const char **name);
 
 /* Returns the exporter number `index`, or NULL when `index` is past the last one. */
 NTR_API const ntr_exporter *ntr_exporter_at(size_t index);

@@ -56,6 +56,11 @@ unsigned ntr_exporter_needs(const ntr_exporter *exporter) {
     return exporter->needs;
 }
 
+const char *ntr_exporter_second(const ntr_exporter *exporter, const char **name) {
+    *name = exporter->second_name;
+    return exporter->second_text;
+}
+
 static bool complete(const ntr_exporter *exporter, const ntr_analysis *analysis, const ntr_output *output) {
     if ((exporter->needs & NTR_NEEDS_DECISIONS) && !analysis->decisions) return false;
     if (exporter->needs & NTR_NEEDS_COVERAGE) return analysis->coverage && output->write;

@@ -18,6 +18,7 @@ struct ntr_exporter {
     void (*release)(ntr_export *x);
     void (*abandon)(ntr_export *x); /* ntr_export_abandon */
     bool (*follows)(const ntr_export *x); /* ntr_export_follows; NULL: never */
+    const char *second_name, *second_text; /* ntr_exporter_second */
 };
 
 struct ntr_export {

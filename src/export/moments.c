@@ -1,4 +1,4 @@
-#include "export/perfetto_moments.h"
+#include "export/moments.h"
 
 #include "base/allocator.h"
 #include "base/macros.h"

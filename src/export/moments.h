@@ -1,6 +1,6 @@
-/* Moments of a timeline: loads and stores, hits of watchpoints, data acquisition. For perfetto.c. */
-#ifndef NTR_EXPORT_PERFETTO_MOMENTS_H
-#define NTR_EXPORT_PERFETTO_MOMENTS_H
+/* Moments of a timeline: loads and stores, hits of watchpoints, data acquisition. For tracks.c. */
+#ifndef NTR_EXPORT_MOMENTS_H
+#define NTR_EXPORT_MOMENTS_H
 
 #include "analysis/followers.h"
 
