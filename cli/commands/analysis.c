@@ -80,6 +80,7 @@ int cli_analysis_open(struct cli_analysis *a, const char *path, const struct cli
     a->data.ticks_per_second = a->answer         ? ntr_partial_capture_at(a->answer, 0)->ticks_per_second
                                : a->trace.bundle ? ntr_bundle_capture(a->trace.bundle)->ticks_per_second
                                                  : 0;
+    a->data.own_clocks = cli_trace_has_own_clocks(&a->trace);
     a->data.read_source = cli_source_text_read;
     a->data.read_source_user = &a->text;
     a->text.folders = options->source_path;

@@ -106,9 +106,7 @@ static int open_file(struct cli_replay *r, const char *path) {
 }
 
 bool cli_replay_has_common_clock(const struct cli_replay *r) {
-    const ntr_capture *capture = r->trace.bundle ? ntr_bundle_capture(r->trace.bundle) : NULL;
-
-    return !capture || !capture->tick || strcmp(capture->tick, "instruction") != 0;
+    return !cli_trace_has_own_clocks(&r->trace);
 }
 
 static int make_replay(struct cli_replay *r) {

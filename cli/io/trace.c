@@ -315,6 +315,12 @@ int cli_trace_program(struct cli_trace *trace, const struct cli_images *images, 
     return judge_fit(trace, first_given);
 }
 
+bool cli_trace_has_own_clocks(const struct cli_trace *trace) {
+    const ntr_capture *capture = trace->bundle ? ntr_bundle_capture(trace->bundle) : NULL;
+
+    return capture && capture->tick && strcmp(capture->tick, "instruction") == 0;
+}
+
 ntr_decoder *cli_trace_decoder(const struct cli_trace *trace, const ntr_decoder_config *config) {
     const unsigned src_bits = config->params.src_bits;
     ntr_status status = NTR_OK;

@@ -57,6 +57,9 @@ int cli_trace_open(struct cli_trace *trace, const char *path, const struct cli_s
 /* Returns a new decoder for the trace, or NULL after reporting the error. The caller frees it. */
 ntr_decoder *cli_trace_decoder(const struct cli_trace *trace, const ntr_decoder_config *config);
 
+/* Returns whether a tick is an instruction of the hart, so that the times of two harts cannot be compared. */
+bool cli_trace_has_own_clocks(const struct cli_trace *trace);
+
 /* Returns whether the bytes of the stream are not those of the input: `input` is then a temporary file with them. */
 static inline bool cli_trace_is_copy(const struct cli_trace *trace) {
     return trace->perf || trace->frames;

@@ -56,6 +56,7 @@ typedef struct ntr_analysis {
     bool has_stacks; /* `tree` gets each event before ntr_export_feed: with NTR_NEEDS_STACKS its call stacks are used */
     const char *test; /* coverage: name of the test that was executed; NULL: none, or several */
     const char *date; /* coverage: when it was last executed, "2026-07-01T12:00:00Z"; NULL: not known */
+    bool own_clocks; /* times of several sources cannot be compared: a tick is an instruction of the source */
 } ntr_analysis;
 
 NTR_DEFINE_CONFIG_INIT(ntr_analysis)

@@ -64,11 +64,11 @@ static unsigned mode_of(const ntr_context *context) {
 static void note_begin(ntr_machine *m, const ntr_event *e) {
     if (e->context.prv == 1 && !m->supervisor) {
         m->supervisor = true;
-        ntr_machine_phase(m, "supervisor: before start_kernel");
+        ntr_machine_phase(m, "supervisor: before start_kernel", e->src);
     }
     if (!m->phase_count) m->boot_src = e->src;
     if (m->phase_count == m->boot)
-        ntr_machine_phase(m, e->context.prv == 3 ? "boot ROM and firmware" : "begin of the trace");
+        ntr_machine_phase(m, e->context.prv == 3 ? "boot ROM and firmware" : "begin of the trace", e->src);
 }
 
 /* The phases begin anew. All harts are reset at once: the one that began the trace counts. */
@@ -82,11 +82,11 @@ static void note_user(ntr_machine *m, const ntr_event *e, const ntr_task *task) 
     ntr_machine_totals *t = &m->totals;
     if (e->context.prv != 0 || m->user || (task && task->has_pid && task->pid != 1)) return;
     m->user = true;
-    ntr_machine_phase(m, "user mode");
+    ntr_machine_phase(m, "user mode", e->src);
     if (t->has_user) return;
     t->has_user = true;
     t->user_instructions = t->instructions;
-    t->user_time = t->end;
+    t->user_time = m->harts[e->src].time;
 }
 
 static ntr_status count_span(ntr_machine *m, const machine_source *hart, machine_thread *thread, const ntr_event *e) {
@@ -213,6 +213,10 @@ ntr_status ntr_machine_finish(ntr_machine *m) {
     m->totals.switches = ntr_callstack_switches(m->stacks);
     ntr_machine_sort(m);
     return m->failed ? NTR_E_MEMORY : NTR_OK;
+}
+
+void ntr_machine_set_clocks(ntr_machine *m, bool own) {
+    m->own_clocks = own;
 }
 
 ntr_status ntr_machine_totals_get(const ntr_machine *m, ntr_machine_totals *totals) {

@@ -41,6 +41,7 @@ static uint32_t open_element(ntr_machine *m, const ntr_stack_moment *moment, mac
     if (index == MACHINE_NONE) return index;
     like.outer = thread->open;
     like.instructions = thread->instructions;
+    like.src = moment->src;
     like.time = hart->time;
     like.timed = hart->timed;
     m->opens[index] = like;
@@ -87,11 +88,13 @@ void ntr_machine_finish_ended(ntr_machine *m) {
     const machine_open o = m->opens[m->ended];
     machine_thread *thread = &m->threads[m->ended_thread];
     const uint64_t instructions = thread->instructions - o.instructions;
-    const bool timed = o.timed && m->totals.timed && m->totals.end >= o.time;
+    const machine_source *hart = &m->harts[m->ended_src];
+    const bool comparable = o.src == m->ended_src || !m->own_clocks;
+    const bool timed = o.timed && hart->timed && comparable && hart->time >= o.time;
     if (o.initcall)
-        count_initcall(m, &o, instructions, m->totals.end, timed);
+        count_initcall(m, &o, instructions, hart->time, timed);
     else
-        count_trap(m, &o, instructions, m->totals.end, timed, m->ended_lost);
+        count_trap(m, &o, instructions, hart->time, timed, m->ended_lost);
     thread->open = o.outer;
     ntr_pool_give_back(&m->pool, m->opens, sizeof *m->opens, m->ended);
     m->ended = MACHINE_NONE;
@@ -150,7 +153,7 @@ static uint32_t apply_role(ntr_machine *m, const ntr_stack_moment *moment, const
     case NTR_OS_SYSCALL: name_syscall(m, innermost_trap(m, moment->thread), info.shown, frame->function); break;
     case NTR_OS_EXCEPTION: name_exception(m, innermost_trap(m, moment->thread), &info, frame->function); break;
     case NTR_OS_INTERRUPT: return name_interrupt(m, moment, info.shown, frame->function);
-    case NTR_OS_PHASE: ntr_machine_phase(m, info.shown); break;
+    case NTR_OS_PHASE: ntr_machine_phase(m, info.shown, moment->src); break;
     default: break;
     }
     return called_by(m, moment, frame, &info);
@@ -199,6 +202,7 @@ uint32_t ntr_machine_enter(void *user, const ntr_stack_moment *moment, const ntr
     if (handle == MACHINE_NONE) return other;
     m->ended = other; /* a handler that is also the frame of the trap: the frame has one element only */
     m->ended_thread = moment->thread;
+    m->ended_src = moment->src;
     m->ended_lost = false;
     ntr_machine_finish_ended(m);
     return handle;
@@ -210,5 +214,6 @@ void ntr_machine_leave(void *user, const ntr_stack_moment *moment, const ntr_sta
     if (frame->handle == MACHINE_NONE) return;
     m->ended = frame->handle;
     m->ended_thread = moment->thread;
+    m->ended_src = moment->src;
     m->ended_lost = lost;
 }

@@ -123,21 +123,33 @@ const ntr_initcall *ntr_machine_initcalls(const ntr_machine *m, size_t *count) {
     return m->initcalls;
 }
 
-static void end_phase(ntr_machine *m) {
-    if (!m->phase_count) return;
-    ntr_phase *phase = &m->phases[m->phase_count - 1];
-    phase->instructions = m->totals.instructions - m->phase_begin;
-    phase->ticks = m->totals.end - m->phase_time;
+/* The hart with the newest time. */
+static uint16_t newest_hart(const ntr_machine *m) {
+    uint16_t found = 0;
+    for (unsigned i = 1; i < NTR_SOURCES_MAX; i++)
+        if (m->harts[i].time > m->harts[found].time) found = (uint16_t)i;
+    return found;
 }
 
-void ntr_machine_phase(ntr_machine *m, const char *name) {
+/* `src`: the hart that ends the phase. */
+static void end_phase(ntr_machine *m, uint16_t src) {
+    if (!m->phase_count) return;
+    const uint64_t now = m->harts[src].time;
+    const bool comparable = src == m->phase_src || !m->own_clocks;
+    ntr_phase *phase = &m->phases[m->phase_count - 1];
+    phase->instructions = m->totals.instructions - m->phase_begin;
+    phase->ticks = comparable && now > m->phase_time ? now - m->phase_time : 0;
+}
+
+void ntr_machine_phase(ntr_machine *m, const char *name, uint16_t src) {
     for (size_t i = m->boot; i < m->phase_count; i++)
         if (strcmp(m->phases[i].name, name) == 0) return;
-    end_phase(m);
+    end_phase(m, src);
     if (!reserve(m, (void **)&m->phases, &m->phase_capacity, m->phase_count + 1, sizeof *m->phases)) return;
     m->phases[m->phase_count++] = (ntr_phase){.name = name};
     m->phase_begin = m->totals.instructions;
-    m->phase_time = m->totals.end;
+    m->phase_time = m->harts[src].time;
+    m->phase_src = src;
 }
 
 const ntr_phase *ntr_machine_phases(const ntr_machine *m, size_t *count) {
@@ -158,7 +170,7 @@ static void drop_unused(ntr_machine *m) {
 }
 
 void ntr_machine_sort(ntr_machine *m) {
-    end_phase(m);
+    end_phase(m, m->own_clocks ? m->phase_src : newest_hart(m));
     drop_unused(m);
     if (m->trap_count) qsort(m->traps, m->trap_count, sizeof *m->traps, by_trap);
     if (m->row_count) qsort(m->rows, m->row_count, sizeof *m->rows, by_instructions);

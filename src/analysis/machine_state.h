@@ -16,6 +16,7 @@ typedef struct machine_open {
     uint32_t outer, row; /* number in traps or initcalls; MACHINE_NONE: the name is not known yet */
     uint32_t function; /* to which the trap went */
     uint8_t kind; /* ntr_trap_kind */
+    uint16_t src; /* the hart where it began */
     uint8_t cause; /* that the trapped instruction shows, or NTR_CAUSE_NONE */
     bool initcall, trap, timed;
     uint64_t instructions, time;
@@ -53,6 +54,8 @@ struct ntr_machine {
     ntr_pool pool; /* of `opens` */
     uint32_t ended; /* element whose frame was left; a tail call may continue it; MACHINE_NONE: none */
     uint32_t ended_thread;
+    uint16_t ended_src; /* the hart where the frame was left */
+    bool own_clocks; /* ntr_machine_set_clocks */
     bool ended_lost;
 
     ntr_trap **traps;
@@ -70,6 +73,7 @@ struct ntr_machine {
     size_t boot; /* the first phase since the machine was reset */
     uint16_t boot_src; /* source that began the trace */
     uint64_t phase_begin, phase_time;
+    uint16_t phase_src; /* the hart that began the phase */
     ntr_machine_totals totals;
     ntr_event last;
     bool supervisor, user; /* reached since the machine was reset */
@@ -92,8 +96,8 @@ uint32_t ntr_machine_trap_of(ntr_machine *m, ntr_trap_kind kind, const char *nam
 uint32_t ntr_machine_initcall(ntr_machine *m, uint32_t function);
 uint32_t ntr_machine_thread_row(ntr_machine *m, const ntr_thread *like);
 
-/* Begins a phase. `name` has static storage. */
-void ntr_machine_phase(ntr_machine *m, const char *name);
+/* Begins a phase, with what a hart does. `name` has static storage. */
+void ntr_machine_phase(ntr_machine *m, const char *name, uint16_t src);
 
 /* Sorts the rows and ends the last phase. */
 void ntr_machine_sort(ntr_machine *m);

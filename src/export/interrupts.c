@@ -199,6 +199,7 @@ static ntr_status events(ntr_export *x, const ntr_event *list, size_t count) {
         state->machine = ntr_machine_new(x->analysis.program, x->analysis.functions, x->allocator);
         if (!state->machine || (ntr_functions_tasks(x->analysis.functions) && ntr_machine_watch(state->machine)))
             return NTR_E_MEMORY;
+        ntr_machine_set_clocks(state->machine, x->analysis.own_clocks);
     }
     ntr_status status = state->follows ? NTR_OK : ntr_interrupts_feed(state->interrupts, list, count);
     return status || !state->machine ? status : ntr_machine_feed(state->machine, list, count);

@@ -477,6 +477,46 @@ def tracks(case):
     assert processes == {t.name for t in case.model.threads if t.scontext is not None and t.instructions}, processes
 
 
+def of_two_harts(places, offsets):
+    """Streams, each cut at its messages into 40 parts, which take turns. The second one begins first."""
+    streams, parts = [], []
+    for place, starts in zip(places, offsets):
+        with open(os.path.join(place, "t.nex"), "rb") as file:
+            streams.append(file.read())
+        cuts = [starts[len(starts) * i // 40] for i in range(40)] + [len(streams[-1])]
+        parts.append([streams[-1][a:b] for a, b in zip(cuts, cuts[1:])])
+    return b"".join(parts[1][:8]) + b"".join(a + b for a, b in zip(parts[0], parts[1][8:])) + b"".join(parts[0][32:])
+
+
+def ticks_of(rows):
+    return {(r["kind"], r.get("name")): (r["count"], r.get("ticks", {}).get("sum", 0), r.get("ticks", {}).get("max", 0)) for r in rows if "count" in r and r["kind"] != "off"}
+
+
+@case("two harts: ticks of each trap are those of its own hart, whatever the time of the other one")
+def two_harts():
+    cases, starts = [Case(seed, True) for seed in (1, 2)], []
+    for number, one in enumerate(cases):
+        with open(os.path.join(one.folder, "ingress"), encoding="ascii") as file:
+            header, *records = file.read().splitlines()
+        context = header.split(",").index("scontext")
+        rows = [record.split(",") for record in records]
+        for row in rows:  # the processes of the two are others
+            if number and row[context]:
+                row[context] = hex(int(row[context], 0) + 0x100000)
+        one.write("ingress", "\n".join([header, *map(",".join, rows), ""]).encode())
+        one.run("encode", "--ingress", "ingress", *one.images, "--context", "--timestamps", "--src-bits", "1", "--src-id", str(number), "-o", "t.nex")
+        one.reading += ["--src-bits", "1"]
+        dumped = one.run("dump", "--src-bits", "1", "--timestamps", "--format", "jsonl", "t.nex").splitlines()
+        starts.append([json.loads(line)["offset"] for line in dumped])
+    alone = [ticks_of(one.rows("profile", "--by", "syscall")) for one in cases]
+    cases[0].write("t.nex", of_two_harts([one.folder for one in cases], starts))
+    both = ticks_of(cases[0].rows("profile", "--by", "syscall"))
+    for key in set(alone[0]) | set(alone[1]):
+        one, other = (part.get(key, (0, 0, 0)) for part in alone)
+        expected = one[0] + other[0], one[1] + other[1], max(one[2], other[2])
+        assert both[key] == expected, f"{key}: count, sum and maximum of ticks {both[key]} instead of {expected}"
+
+
 for each_check in traps, summary, modes, unknown_modes, interrupts, boot, named, stacks, tracks:
     for each_seed, each_timed in [(seed, timed) for seed in (1, 2, 3) for timed in (True, False)]:
         case(f"{each_check.__name__}, seed {each_seed}, {'timed' if each_timed else 'not timed'}", each_check, each_seed, each_timed)(
