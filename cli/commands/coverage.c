@@ -3,6 +3,7 @@
 #include "commands/coverage_select.h"
 #include "commands/exporting.h"
 #include "io/progress.h"
+#include "io/source_age.h"
 #include "options/diagnostics.h"
 
 #include <ctype.h>
@@ -129,6 +130,7 @@ static int add_coverage(struct coverage_run *run, const struct cli_analysis *a) 
     ntr_coverage_only(alone, run->only, run->options->only.count);
     ntr_status status = ntr_coverage_add(alone, a->data.program, a->data.debug, a->data.tally);
     if (status == NTR_OK && !run->begun) {
+        cli_source_ages(a->data.program, a->data.debug, alone);
         ntr_coverage_free(run->coverage);
         run->coverage = alone;
         run->begun = true;

@@ -1,6 +1,7 @@
 #include "commands/exporting.h"
 #include "io/output.h"
 #include "io/memory.h"
+#include "io/source_age.h"
 #include "options/diagnostics.h"
 #include "io/atomic_file.h"
 
@@ -98,6 +99,7 @@ struct export_run {
     ntr_output output;
     ntr_export *export_;
     int per; /* ntr_calltree_split, or PER_DEFAULT */
+    bool report; /* it shows sources */
 };
 
 static ntr_status write_bytes(void *user, const void *bytes, size_t size) {
@@ -178,6 +180,7 @@ static int write_all(struct export_run *w, const ntr_exporter *exporter) {
     status = cli_analysis_run(&w->analysis, needs_order(w, needs) ? take_events : NULL, w->export_);
     if (status == CLI_FAILED || partial) return status;
     if (!w->export_ && begin(w, exporter) != CLI_OK) return CLI_FAILED;
+    if (w->report) cli_source_ages(w->analysis.data.program, w->analysis.data.debug, NULL);
     return finish(w, exporter) == CLI_OK ? status : CLI_FAILED;
 }
 
@@ -307,7 +310,7 @@ int cli_exporting_run(const char *family, const struct cli_exporting_options *op
     const char *path = options->analysis.partial ? NULL : options->path;
     const bool folder = ntr_exporter_needs(exporter) & NTR_NEEDS_FOLDER && !options->analysis.partial;
     bool own_file = (ntr_exporter_needs(exporter) & NTR_NEEDS_FILE) != 0 && !options->analysis.partial;
-    struct export_run w = {.per = options->per};
+    struct export_run w = {.per = options->per, .report = strcmp(family, "report") == 0};
 
     set_output(&w);
     w.output.path = options->path;

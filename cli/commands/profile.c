@@ -3,6 +3,7 @@
 #include "commands/profile_output.h"
 #include "options/options.h"
 #include "io/output.h"
+#include "io/source_age.h"
 #include "options/diagnostics.h"
 
 #include <ntrace/profile.h>
@@ -145,6 +146,7 @@ static int annotate(struct cli_analysis *a, const struct profile_options *o, str
         .format = (enum cli_format)o->result.format,
         .top = o->top,
     };
+    cli_source_ages(a->data.program, a->data.debug, NULL);
     return cli_annotate(&a->data, &how, out);
 }
 

@@ -128,6 +128,11 @@ static ntr_status copy_file(ntr_bundle *bundle, const char *path, const char *ta
     if (from < 0) return ntr_bundle_fail_errno(bundle, path);
     int to = open(target, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
     bool copied = to >= 0 && copy_bytes(from, to);
+    struct stat about;
+    if (copied && fstat(from, &about) == 0) { /* its age is compared with that of sources */
+        const struct timespec times[2] = {about.st_atim, about.st_mtim};
+        futimens(to, times);
+    }
     ntr_status status = copied ? NTR_OK : ntr_bundle_fail_errno(bundle, target);
     if (to >= 0 && close(to)) status = ntr_bundle_fail_errno(bundle, target);
     close(from);

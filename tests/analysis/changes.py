@@ -151,4 +151,31 @@ def no_patch():
     check(not os.path.exists(os.path.join(place, "x")), "an option was passed to git")
 
 
+@case("a source that was changed after the program was made is named; one that is older is not")
+def newer_source():
+    place = folder()
+    write(place, SOURCE % ("NONE", "NONE"))
+    os.utime(os.path.join(place, "m.c"), (1000000000, 1000000000))
+    trace(place)
+    commands = (["coverage", "--only", "m.c", "m.ntrace"], ["profile", "--annotate=main", "m.ntrace"], ["report", "-o", "m.html", "m.ntrace"])
+    for newer in (False, True):
+        if newer:
+            write(place, "\n" + SOURCE % ("NONE", "NONE"))
+        for command in commands:
+            done = subprocess.run([NTRACE, *command], cwd=place, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, check=True)
+            said = re.search(r"expected sources that are older than the program, found 1 that are newer, the first \S*/m\.c ", done.stderr)
+            check(bool(said) == newer, f"{command[0]}, newer {newer}: {done.stderr}")
+
+
+@case("a source that was changed between the build and the run is named: the copy of the program has its age")
+def newer_than_the_build():
+    place = folder()
+    write(place, SOURCE % ("NONE", "NONE"))
+    truth.run(GCC, "-g", "-O0", "-static", "m.c", "-o", "m", cwd=place)
+    for name, time in (("m", 1000000000), ("m.c", 1000000001)):
+        os.utime(os.path.join(place, name), (time, time))
+    truth.run(NTRACE, "run", "-q", "-o", "m.ntrace", "--", "./m", cwd=place, status=())
+    check("found 1 that are newer" in coverage(place, "--only", "m.c").stderr, "message")
+
+
 harness.main(GCC, "riscv64-linux-gnu-gcov", "qemu-riscv64")
