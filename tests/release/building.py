@@ -6,6 +6,8 @@ usage: building.py NTRACE BUILD
 The installed prefix is a folder of its own, so nothing of this machine's /usr is meant. Expected output: the messages were written by
 hand from the tables of N-Trace 1.0 chapter 7.
 """
+import fnmatch
+import functools
 import glob
 import json
 import os
@@ -66,6 +68,7 @@ def run(*command, status=0, cwd=None, env=None):
     return done.stdout if not status else done.stdout + done.stderr
 
 
+@functools.lru_cache(None)
 def configured(name):
     rows = json.loads(run("meson", "introspect", "--buildoptions", BUILD))
     return next(row["value"] for row in rows if row["name"] == name)
@@ -185,6 +188,25 @@ def documents():
     flags = run("pkg-config", "--cflags", "--libs", "libntrace", env=with_pkg_config()).split()
     run("cc", "-o", "encode", os.path.join(doc, "examples/encode.c"), *flags)
     check(run("./encode", status=1, env={"LD_LIBRARY_PATH": libraries()}), "the usage of the example")
+
+
+@case("each file that is installed belongs to a Debian package (debian/*.install), or debian/rules removes it")
+def packaged():
+    patterns = ["usr/bin/ntrace-mpi*", "usr/share/man/*"]  # not built there; ntrace.manpages
+    for path in glob.glob(os.path.join(ROOT, "debian/*.install")):
+        with open(path, encoding="utf-8") as file:
+            patterns += [line.split()[0] for line in file if line.strip()]
+    with open(os.path.join(ROOT, "debian/rules"), encoding="utf-8") as file:
+        patterns += ["usr/share/doc/ntrace/" + name for name in file.read().split("usr/share/doc/ntrace && rm ")[1].split("\n")[0].split()]
+    # Debian's folder of libraries has the name of the architecture in it.
+    libdir, found, top = configured("libdir"), [], prefix()
+    for path in glob.glob(top + "/**", recursive=True):
+        name = os.path.relpath(path, top)
+        name = "usr/" + (f"lib/any{name[len(libdir):]}" if name.startswith(libdir + "/") else name)
+        if not os.path.isdir(path) and not any(fnmatch.fnmatch(name, pattern) or name.startswith(pattern + "/") or
+                                               fnmatch.fnmatch(name, pattern + "/*") for pattern in patterns):
+            found.append(name)
+    equal(sorted(found), [], "files of no package")
 
 
 @case("make uninstall removes what make install has installed, and nothing else")
