@@ -71,6 +71,30 @@ document ntrace-moved
 Read the place again after the server has moved.
 end
 
+# GDB asks for a watchpoint at the next continue, which then fails each time: refuse it when it is set.
+python
+class NtraceRefuse(gdb.Command):
+    """Refuse a command that a recorded execution cannot do."""
+
+    def __init__(self):
+        super().__init__("ntrace-refuse", gdb.COMMAND_OBSCURE)
+
+    def invoke(self, argument, from_tty):
+        raise gdb.GdbError(argument + ": a recorded execution has no memory to watch; use break, or "
+                           "'ntrace decode --show data' on a trace of run --data")
+
+NtraceRefuse()
+end
+define hook-watch
+  ntrace-refuse watch
+end
+define hook-rwatch
+  ntrace-refuse rwatch
+end
+define hook-awatch
+  ntrace-refuse awatch
+end
+
 # A step has just entered the handler of an interrupt or a signal: after the stop, read its callers again.
 python
 def ntrace_stopped(event):

@@ -10,7 +10,7 @@
 #include <string.h>
 
 /* A long trace is not read again for its end. */
-enum { STORY_FRAMES = 16, STORY_BYTES = 64 << 20, STORY_INSTRUCTIONS = 1000000000, ECALL = 0x73 };
+enum { STORY_FRAMES = 16, STORY_BYTES = 64 << 20, STORY_INSTRUCTIONS = 1000000000, ECALL_BYTE = 0x73 };
 
 static const struct signal_name {
     int number;
@@ -55,7 +55,7 @@ static bool is_behind_ecall(const struct cli_replay *replay, const ntr_replay_ha
 
     return ntr_program_read(replay->trace.program, place_of(hart, hart->address - sizeof bytes), bytes, sizeof bytes) ==
                sizeof bytes &&
-           bytes[0] == ECALL && !bytes[1] && !bytes[2] && !bytes[3];
+           bytes[0] == ECALL_BYTE && !bytes[1] && !bytes[2] && !bytes[3];
 }
 
 /* Finds the hart that the signal stopped: the last one, unless that waited and another one did not. */

@@ -92,6 +92,18 @@ def requests(gdb, lines):
     return out
 
 
+@case("watch, rwatch and awatch are refused when they are set, and execution goes on")
+def watchpoints():
+    path = bundle("calls")
+    for word in "watch", "rwatch", "awatch":
+        done = subprocess.run([debuggers()[0], "-q", "-nx", "-batch", "-ix", example("ntrace.gdb"), "-ex", f"target remote | {NTRACE} gdb --stdio {path}",
+                               "-ex", f"{word} *(int *)0x1000", "-ex", "info breakpoints", "-ex", "continue", f"{path}/images/calls"],
+                              stdin=subprocess.DEVNULL, capture_output=True, text=True, timeout=DEADLINE)
+        matches(f"^{word}: a recorded execution has no memory to watch; use break, or 'ntrace decode --show data' on a trace of run --data\n",
+                done.stderr, word)
+        matches(r"No breakpoints or watchpoints\.\n(.*\n)*No more reverse-execution history", done.stdout, "nothing is set, and continue goes to the end")
+
+
 def in_terminal(arguments, lines):
     """What `ntrace ARGUMENTS` and its GDB show in a terminal, where the lines are typed; the last one ends it."""
     folder = tempfile.mkdtemp(dir=scratch())
