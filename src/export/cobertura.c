@@ -1,6 +1,6 @@
 /* Cobertura XML (coverage-04.dtd), as GitLab, Jenkins and gcovr read it. A package is a folder, a class is a file. The
- * format cannot express "not known": lines that a gap may hide are omitted. The time stamp is 0, so that equal inputs
- * give equal files. */
+ * format cannot express "not known": lines that a gap may hide are omitted. The time stamp is that of the
+ * last capture, so that equal inputs give equal files; 0 when it is not known. */
 #include "export/cover_files.h"
 
 #include <ntrace/version.h>
@@ -100,6 +100,27 @@ static void write_files(ntr_export *x) {
     if (count) ntr_out_text(&x->out, "</classes></package>\n");
 }
 
+/* Returns the milliseconds since 1970 of "2026-07-01T12:00:00Z"; 0: it is no date. */
+static uint64_t milliseconds(const char *date) {
+    static const char form[] = "dddd-dd-ddTdd:dd:dd"; /* d: a digit */
+    uint64_t parts[6] = {0};                          /* year, month, day, hour, minute, second */
+    size_t part = 0;
+    for (size_t i = 0; form[i]; i++) {
+        const char c = date ? date[i] : '\0';
+        const bool digit = form[i] == 'd';
+        if (digit ? c < '0' || c > '9' : c != form[i]) return 0;
+        if (digit)
+            parts[part] = parts[part] * 10 + (uint64_t)(c - '0');
+        else
+            part++;
+    }
+    if (parts[0] < 1970 || parts[1] < 1 || parts[1] > 12 || parts[2] < 1) return 0;
+    /* a leap day ends a year that begins in March */
+    const uint64_t month = (parts[1] + 9) % 12, year = parts[0] - (parts[1] < 3);
+    const uint64_t days = 365 * year + year / 4 - year / 100 + year / 400 + (153 * month + 2) / 5 + parts[2] - 1;
+    return (((days - 719468) * 24 + parts[3]) * 60 + parts[4]) * 60000 + parts[5] * 1000;
+}
+
 static ntr_status end(ntr_export *x) {
     ntr_cover_sums sums;
     ntr_coverage_sums(x->analysis.coverage, NULL, &sums);
@@ -109,9 +130,10 @@ static ntr_status end(ntr_export *x) {
     write_rates(&x->out, &sums);
     ntr_out_format(&x->out,
                    " lines-covered=\"%llu\" lines-valid=\"%llu\" branches-covered=\"%llu\" branches-valid=\"%llu\""
-                   " timestamp=\"0\" version=\"ntrace %s\">\n<sources><source>.</source></sources><packages>\n",
+                   " timestamp=\"%llu\" version=\"ntrace %s\">\n<sources><source>.</source></sources><packages>\n",
                    (unsigned long long)sums.lines_hit, (unsigned long long)sums.lines,
-                   (unsigned long long)sums.branches_hit, (unsigned long long)sums.branches, NTR_VERSION_TEXT);
+                   (unsigned long long)sums.branches_hit, (unsigned long long)sums.branches,
+                   (unsigned long long)milliseconds(x->analysis.date), NTR_VERSION_TEXT);
     write_files(x);
     ntr_out_text(&x->out, "</packages></coverage>\n");
     return NTR_OK;

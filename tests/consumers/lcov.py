@@ -3,6 +3,7 @@
 
 usage: lcov.py NTRACE
 """
+import datetime
 import json
 import os
 import re
@@ -107,5 +108,15 @@ for each_level in LEVELS:
     case(f"a map of strings {each_level}, gcc", "map.cc", GXX, each_level, long=True)(accepted)
     case(f"lambdas, local classes, exceptions {each_level}, gcc", "inside.cc", GXX, each_level, long=True)(accepted)
     case(f"lambdas, local classes, exceptions {each_level}, clang", "inside.cc", CLANG, each_level, long=True)(accepted)
+
+
+@case("Cobertura: the time stamp is the date of the capture, in milliseconds")
+def cobertura_date():
+    folder = traced("map.cc", GXX, "-O0")
+    stamp = re.search(r'timestamp="(\d+)"', Run("coverage", "--to", "cobertura", "plain.ntrace", cwd=folder).out)[1]
+    with open(os.path.join(folder, "plain.ntrace", "capture.json"), encoding="utf-8") as file:
+        date = datetime.datetime.fromisoformat(json.load(file)["date"].replace("Z", "+00:00"))
+    equal(int(stamp), round(date.timestamp() * 1000), "time stamp")
+
 
 main()
