@@ -3,8 +3,8 @@
 #include <inttypes.h>
 
 static const char *const matches[] = {
-    [NTR_COST_BOTH] = "both",       [NTR_COST_ONLY] = "only",     [NTR_COST_FILE] = "other-file",
-    [NTR_COST_UNCLEAR] = "unclear", [NTR_COST_EDITED] = "edited", [NTR_COST_UNNAMED] = "no-symbol",
+    [NTR_COST_BOTH] = "both",       [NTR_COST_ONLY] = "only",         [NTR_COST_FILE] = "other-file",
+    [NTR_COST_UNCLEAR] = "unclear", [NTR_COST_UNPAIRED] = "unpaired", [NTR_COST_UNNAMED] = "no-symbol",
 };
 
 static void text(struct cli_output *out, const char *key, const char *value) {

@@ -65,7 +65,7 @@ static const char *note_of(uint8_t match, uint8_t present) {
         return present == 1 ? "only in A; B has the name elsewhere" : "only in B; A has the name elsewhere";
     case NTR_COST_UNCLEAR:
         return present == 1 ? "in A; several functions of B could be it" : "in B; several functions of A could be it";
-    case NTR_COST_EDITED: return present == 1 ? "in A; edited function" : "in B; edited function";
+    case NTR_COST_UNPAIRED: return present == 1 ? "in A; lines not paired" : "in B; lines not paired";
     }
     return NULL;
 }

@@ -47,7 +47,7 @@ typedef enum ntr_cost_match {
     NTR_COST_ONLY, /* only one of them has it, */
     NTR_COST_FILE, /* ... the other one has the name in another file or image, */
     NTR_COST_UNCLEAR, /* ... the other one has several that it could be, */
-    NTR_COST_EDITED, /* ... of a line: the function has another number of lines there */
+    NTR_COST_UNPAIRED, /* ... of a line: it is not known which line of the other one it is, */
     NTR_COST_UNNAMED, /* code without a symbol, one row for each image */
 } ntr_cost_match;
 

@@ -132,6 +132,7 @@ static ntr_status find_steady(ntr_costs *sides[2], const ntr_cost_changes *c, ui
 enum line_kind {
     KIND_NONE, /* code without a line */
     KIND_DISTANCE, /* `number` is the distance from the declaration */
+    KIND_SAME, /* `number` is that of the line, in the file of the function, which is as long in both */
     KIND_PLAIN, /* `number` is that of the line, in the file with the name `base` */
     KIND_ALONE, /* cannot be paired; `number` is that of the line */
 };
@@ -147,12 +148,13 @@ typedef struct line_entry {
 static line_entry entry_of(const ntr_costs *costs, const ntr_cost_changes *c, const uint8_t *steady, unsigned side,
                            const cost_line *line) {
     const cost_unit *unit = &costs->units[line->unit];
-    const bool own = line->file == unit->file && unit->line && !c->lines_by_number;
+    const ntr_cost_function *f = &c->functions[unit->row];
+    const bool own = line->file == unit->file && !c->lines_by_number;
     line_entry e = {line, unit->row, KIND_ALONE, (uint8_t)side, ntr_cost_base(line->file), line->line};
     if (!line->line)
         e.kind = KIND_NONE;
     else if (steady[unit->row])
-        e.kind = own ? KIND_DISTANCE : KIND_PLAIN;
+        e.kind = !own ? KIND_PLAIN : f->line[0] && f->line[1] ? KIND_DISTANCE : KIND_SAME;
     if (e.kind == KIND_DISTANCE) e.number -= unit->line;
     return e;
 }
@@ -202,16 +204,13 @@ static void make_rows(ntr_costs *sides[2], ntr_cost_changes *c, const line_entry
         const line_entry *e = &entries[i];
         ntr_cost_line *row = &c->lines[c->line_count++];
         *row = (ntr_cost_line){.function = e->row, .match = c->functions[e->row].match};
-        if (e->kind == KIND_ALONE && row->match == NTR_COST_BOTH) row->match = NTR_COST_EDITED;
+        if (e->kind == KIND_ALONE && row->match == NTR_COST_BOTH) row->match = NTR_COST_UNPAIRED;
         put_line(row, e);
-        if (e->kind == KIND_ALONE || i + 1 == count || entries[i + 1].side == e->side) {
-            if (row->match == NTR_COST_BOTH) row->match = NTR_COST_ONLY;
-            continue;
-        }
-        if (compare_keys(e, &entries[i + 1]) == 0 && same_place(sides, c, e, &entries[i + 1]))
+        const bool last = e->kind == KIND_ALONE || i + 1 == count || entries[i + 1].side == e->side;
+        if (!last && compare_keys(e, &entries[i + 1]) == 0 && same_place(sides, c, e, &entries[i + 1]))
             put_line(row, &entries[++i]);
         else if (row->match == NTR_COST_BOTH)
-            row->match = NTR_COST_ONLY;
+            row->match = e->kind == KIND_PLAIN && !c->lines_by_number ? NTR_COST_UNPAIRED : NTR_COST_ONLY;
     }
     if (c->line_count) qsort(c->lines, c->line_count, sizeof *c->lines, compare_lines);
 }

@@ -179,7 +179,7 @@ def lines():
 def pairs():
     paired = 0
     for row in result()["lines"]["rows"]:
-        check((row["match"] == "edited") == (row["function"] == "edited"), f"{row}")
+        check((row["match"] == "unpaired") == (row["function"] == "edited"), f"{row}")
         if not (row["a"] and row["b"]):
             continue
         texts = [BUILDS[key].get(os.path.basename(row[key]["file"]), START).splitlines()[row[key]["line"] - 1] for key in "ab"]
