@@ -265,6 +265,8 @@ static int decode(struct cli_analysis *a, cli_take_events take, void *user) {
     cli_progress_catch_stop();
     if (a->keep_time && cli_trace_stamped(&a->trace)) ntr_tally_keep_time(a->data.tally);
     const bool counting = counts_only(a, take);
+    a->repeated = !counting && (!take || a->repeats);
+    ntr_decoder_set_repeats(a->decoder, a->repeated);
     const bool joins = !counting && !a->shard.count && joins_spans(a, take);
     a->trees = joins && divides_trees(a, take);
     const unsigned jobs = is_serial(a) ? 1 : cli_threads_number(&a->trace, a->options->jobs, gain_of(a, counting));
@@ -294,7 +296,7 @@ static int keep_events(struct cli_analysis *a) {
     ntr_tally_free(a->data.tally);
     a->data.tree = NULL;
     a->data.tally = NULL;
-    a->joins = false;
+    a->joins = a->repeats = false;
     a->events = cli_events_file_open();
     return a->events ? decode(a, cli_events_file_take, a->events) : CLI_FAILED;
 }

@@ -60,6 +60,8 @@ struct cli_analysis {
     bool incomplete;         /* after cli_analysis_run: the trace has gaps or damage */
     bool any;                /* the decoder returned at least one event */
     bool joins;              /* `take` needs calls and returns only: spans may be joined (ntr_decoder_set_join) */
+    bool repeats;            /* `take` knows the repetitions of spans (ntr_decoder_set_repeats) */
+    bool repeated;           /* spans have repetitions */
     unsigned join_except;    /* except in these modes (ntr_decoder_set_join_except) */
     bool trees;              /* threads, if there are several, count call trees */
     bool stacks_only;        /* the call tree is there for its stacks */

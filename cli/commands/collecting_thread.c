@@ -256,5 +256,6 @@ ntr_parallel_work cli_collecting_work(struct cli_collecting *collecting, bool co
                                .user = collecting,
                                .join = a->joined ? same_function : NULL,
                                .join_except = a->join_except,
+                               .repeats = a->repeated,
                                .finish = counting ? add_tally : NULL};
 }

@@ -32,15 +32,17 @@ bool cli_part_counts_bytes(struct cli_part_counts *p, ntr_bytes span, bool last)
 }
 
 static void count_span(ntr_counts *counts, const ntr_event *e) {
-    counts->spans++;
-    counts->instructions += e->instructions;
-    counts->halfwords += e->halfwords;
-    counts->branches += e->end == NTR_END_TAKEN || e->end == NTR_END_NOT_TAKEN;
-    counts->taken += e->end == NTR_END_TAKEN;
-    counts->calls += e->end == NTR_END_CALL || e->end == NTR_END_INDIRECT_CALL;
-    counts->returns += e->end == NTR_END_RETURN;
-    counts->exceptions += e->end == NTR_END_EXCEPTION || e->end == NTR_END_TRAP;
-    counts->interrupts += e->end == NTR_END_INTERRUPT;
+    const uint64_t times = ntr_event_times(e);
+
+    counts->spans += times;
+    counts->instructions += times * e->instructions;
+    counts->halfwords += times * e->halfwords;
+    counts->branches += times * (e->end == NTR_END_TAKEN || e->end == NTR_END_NOT_TAKEN);
+    counts->taken += times * (e->end == NTR_END_TAKEN);
+    counts->calls += times * (e->end == NTR_END_CALL || e->end == NTR_END_INDIRECT_CALL);
+    counts->returns += times * (e->end == NTR_END_RETURN);
+    counts->exceptions += times * (e->end == NTR_END_EXCEPTION || e->end == NTR_END_TRAP);
+    counts->interrupts += times * (e->end == NTR_END_INTERRUPT);
 }
 
 bool cli_part_counts_event(struct cli_part_counts *p, const ntr_event *e) {

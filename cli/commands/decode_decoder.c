@@ -72,7 +72,8 @@ void cli_decode_inspect(struct decode *d, const ntr_event *event) {
 }
 
 int cli_decode_error(const struct decode *d, ntr_status status, const char *error) {
-    if (status == NTR_E_MEMORY) return cli_fail("%s: out of memory", d->trace.input.name);
+    if (status == NTR_E_MEMORY || status == NTR_E_TOTAL)
+        return cli_fail("%s: %s", d->trace.input.name, ntr_status_text(status));
     cli_note("%s: stopped at the first defect: %s", d->trace.input.name, *error ? error : ntr_status_text(status));
     return CLI_DEFECTS;
 }

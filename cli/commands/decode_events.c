@@ -126,6 +126,7 @@ static int decode_serial(struct decode *d, struct cli_decode_output *output) {
     ntr_status status = NTR_OK;
     bool wanted = true;
 
+    ntr_decoder_set_repeats(d->decoder, d->no_spans);
     while (wanted && !d->out.done && status != NTR_END) {
         size_t count = 0;
         status = ntr_decoder_read(d->decoder, events, DECODE_EVENTS, &count);

@@ -167,6 +167,7 @@ ntr_status cli_threads_read(struct cli_threads *t, const ntr_decoder_config *dec
                                       .end = end,
                                       .deliver = deliver,
                                       .read = read_trace,
+                                      .repeats = t->spans == CLI_SPANS_NOWHERE,
                                       .user = t};
     return run(t, &config, NULL);
 }

@@ -51,6 +51,7 @@ static int show_part_counts(struct decode *d) {
 
     if (cli_part_counts_open(&part, &d->window, &d->trace, &d->begin, d->config.mid_stream) != CLI_OK)
         return CLI_FAILED;
+    ntr_decoder_set_repeats(d->decoder, true);
     ntr_status status = count_part(d, &part);
     cli_part_counts_close(&part);
     if (status == NTR_NEED_MORE) return CLI_FAILED;

@@ -91,6 +91,7 @@ static int decode_into_tree(struct joining *j, const ntr_partial_capture *c) {
     a->config.program = a->trace.program;
     ntr_decoder_free(a->decoder);
     a->decoder = cli_trace_decoder(&a->trace, &a->config);
+    if (a->decoder) ntr_decoder_set_repeats(a->decoder, true);
     if (!a->decoder || cli_shard_parse(&shard, text) != CLI_OK ||
         cli_shard_open(&shard, &a->trace, a->path, a->decoder, false) != CLI_OK)
         return CLI_FAILED;

@@ -10,8 +10,9 @@ size_t cli_packet_size(size_t count) {
 /* Returns whether the event is a span that differs from `first` only in members of a packed span. */
 static inline bool fits(const ntr_event *first, const ntr_event *e) {
     return e->kind == NTR_EVENT_SPAN && e->src == first->src && e->code == first->code && e->reason == first->reason &&
-           e->time == first->time && e->last - e->address <= UINT32_MAX && e->message - first->message <= UINT16_MAX &&
-           e->offset - first->offset <= UINT16_MAX && ntr_context_equal(&e->context, &first->context);
+           e->time == first->time && e->repeats == first->repeats && e->last - e->address <= UINT32_MAX &&
+           e->message - first->message <= UINT16_MAX && e->offset - first->offset <= UINT16_MAX &&
+           ntr_context_equal(&e->context, &first->context);
 }
 
 static struct cli_packed_span pack(const ntr_event *common, const ntr_event *e) {
@@ -41,7 +42,7 @@ static bool has_common(const struct cli_unpacked_spans *u, const ntr_event *comm
     const ntr_event *e = &u->events[0];
 
     return u->begun && e->src == common->src && e->code == common->code && e->reason == common->reason &&
-           e->time == common->time && ntr_context_equal(&e->context, &common->context);
+           e->time == common->time && e->repeats == common->repeats && ntr_context_equal(&e->context, &common->context);
 }
 
 static void set_common(struct cli_unpacked_spans *u, const ntr_event *common) {

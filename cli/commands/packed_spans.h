@@ -16,7 +16,7 @@ struct cli_packed_span {
 };
 
 struct cli_span_packet {
-    ntr_event common; /* source, context, offset, message and time of the first span */
+    ntr_event common; /* source, context, offset, message, time and repeats of the first span */
     size_t count;
     struct cli_packed_span spans[];
 };

@@ -183,7 +183,7 @@ int cli_profile_data(const char *path, const struct cli_analysis_options *option
 
     if (status == CLI_OK) {
         p.program = a.data.program;
-        a.joins = true;
+        a.joins = a.repeats = true;
         status = cli_analysis_run(&a, take_events, &p);
     }
     const bool shown = status != CLI_FAILED && !options->partial;

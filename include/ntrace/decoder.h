@@ -119,8 +119,15 @@ typedef bool ntr_same_function(void *user, const ntr_context *context, uint64_t 
  * the first feed. */
 NTR_API void ntr_decoder_set_join(ntr_decoder *decoder, ntr_same_function *same, void *user);
 
-/* Return all spans of these modes: bit I is that of privilege I (0 U, 1 S, 3 M). Spans of guests and those without a
- * known privilege are joined. Set it before the first feed. */
+/* Return loops once, for consumers that count. When a message, or several, repeat the same spans without end, such as a
+ * branch to itself, ntr_decoder_read then returns one pass of the loop whose spans have `repeats` above 0: all of them,
+ * in their order, were executed 1 + `repeats` times. Spans before and after the pass belong to the loop, too, and have
+ * `repeats` 0. Without it, each execution is a span. A loop with calls is returned in this way only if it is repeated
+ * 4,096 times or more. In a count callback `repeats` has no meaning. Set it before the first feed. */
+NTR_API void ntr_decoder_set_repeats(ntr_decoder *decoder, bool repeats);
+
+/* Return all spans of these modes, one by one: bit I is that of privilege I (0 U, 1 S, 3 M). Spans of guests and those
+ * without a known privilege are joined, and repeated. Set it before the first feed. */
 NTR_API void ntr_decoder_set_join_except(ntr_decoder *decoder, unsigned modes);
 
 #ifdef __cplusplus

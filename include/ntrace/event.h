@@ -92,6 +92,7 @@ typedef struct ntr_event {
         struct { /* SPAN, NO_CODE; `address` also SYNC, STOP, NOTE */
             uint64_t address, last, target;
             uint32_t instructions, halfwords;
+            uint64_t repeats; /* SPAN: see ntr_decoder_set_repeats; else 0 */
         };
         struct { /* GAP: bytes [offset, until) of the stream, messages [message, until_message) */
             uint64_t from_address; /* last address that is certain, if `from_known` */
@@ -114,6 +115,16 @@ typedef struct ntr_event {
         };
     };
 } ntr_event;
+
+/* Returns how many executions an event stands for: 1, but for spans of a loop (ntr_decoder_set_repeats). */
+static inline uint64_t ntr_event_times(const ntr_event *event) {
+    return event->kind == NTR_EVENT_SPAN ? event->repeats + 1 : 1;
+}
+
+/* Returns how many instructions a span stands for: those of all its executions. */
+static inline uint64_t ntr_event_executed(const ntr_event *event) {
+    return event->instructions * (event->repeats + 1);
+}
 
 /* The place of an address when the event happened, and as its source saw it. Valid as long as the event. */
 static inline ntr_place ntr_event_place(const ntr_event *event, uint64_t address) {

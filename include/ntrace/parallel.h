@@ -70,6 +70,7 @@ typedef struct ntr_parallel_work {
     ntr_status (*read)(void *user, uint8_t *to, size_t capacity, size_t *got, bool *last);
 
     unsigned join_except; /* with `join`: ntr_decoder_set_join_except */
+    bool repeats; /* without `counting`: ntr_decoder_set_repeats */
 } ntr_parallel_work;
 
 typedef struct ntr_parallel_config {

@@ -58,7 +58,7 @@ static bool may_stay(const ntr_event *event) {
     return event->end <= NTR_END_JUMP || event->end == NTR_END_INDIRECT_JUMP;
 }
 
-static ntr_status count_span(ntr_calltree *t, struct calltree_source *s, uint32_t node, uint32_t instructions) {
+static ntr_status count_span(ntr_calltree *t, struct calltree_source *s, uint32_t node, uint64_t instructions) {
     t->nodes[node].instructions += instructions;
     return s->time.timed ? ntr_time_attribution_add(&s->time, node, instructions, t->allocator) : NTR_OK;
 }
@@ -76,7 +76,7 @@ static ntr_status take_open_span(ntr_calltree *t, struct calltree_source *s, con
     if (!*taken) return NTR_OK;
     s->stays = false;
     ntr_status status = take_unknown(t, event);
-    return status ? status : count_span(t, s, node, event->instructions);
+    return status ? status : count_span(t, s, node, ntr_event_executed(event));
 }
 
 static ntr_status take_span(ntr_calltree *t, struct calltree_source *s, const ntr_event *event) {
@@ -96,7 +96,7 @@ static ntr_status take_span(ntr_calltree *t, struct calltree_source *s, const nt
     if (!t->kept) node = handle;
     s->stays = !status && may_stay(event) && ntr_callstack_stays(t->stacks, event, &s->code, &s->node);
     if (s->stays) s->node = ntr_calltree_node_of(t, s->node);
-    return status ? status : count_span(t, s, node, event->instructions);
+    return status ? status : count_span(t, s, node, ntr_event_executed(event));
 }
 
 static void attribute_time(ntr_calltree *t, struct calltree_source *s, const ntr_event *event) {
@@ -109,7 +109,7 @@ static ntr_status take(ntr_calltree *t, const ntr_event *event) {
     if (!s) return NTR_E_MEMORY;
     attribute_time(t, s, event);
     if (t->kept) ntr_chunk_frames_event(t->kept, event);
-    if (stays(s, event)) return count_span(t, s, s->node, event->instructions);
+    if (stays(s, event)) return count_span(t, s, s->node, ntr_event_executed(event));
     if (event->kind == NTR_EVENT_SPAN) return take_span(t, s, event);
     s->stays = false;
     if (t->log && ntr_open_log_touches(t->log, t->stacks, event)) return take_unknown(t, event);
@@ -123,7 +123,7 @@ static ntr_status change_stacks(ntr_calltree *t, struct calltree_source *s, cons
     if (span) {
         const ntr_stack_frame *frame = ntr_callstack_frame(t->stacks, event);
         if (!frame) return NTR_E_MEMORY;
-        status = count_span(t, s, ntr_calltree_node_of(t, frame->handle), event->instructions);
+        status = count_span(t, s, ntr_calltree_node_of(t, frame->handle), ntr_event_executed(event));
     }
     ntr_followers_executed(&t->followers, event);
     if (!status) status = ntr_callstack_feed(t->stacks, event);
@@ -140,7 +140,7 @@ static ntr_status take_followed(ntr_calltree *t, const ntr_event *event) {
     attribute_time(t, s, event);
     ntr_followers_before(&t->followers, event);
     if (stays(s, event)) {
-        status = count_span(t, s, s->node, event->instructions);
+        status = count_span(t, s, s->node, ntr_event_executed(event));
         ntr_followers_executed(&t->followers, event);
     } else {
         status = change_stacks(t, s, event);
@@ -158,7 +158,7 @@ static size_t count_leading_spans(ntr_calltree *t, const ntr_event *events, size
     if (!s.stays || s.time.timed) return 0;
     for (; taken < count && events[taken].src == events->src && stays(&s, &events[taken]); taken++) {
         if (events[taken].flags & NTR_EVENT_TIME) break;
-        instructions += events[taken].instructions;
+        instructions += ntr_event_executed(&events[taken]);
     }
     t->nodes[s.node].instructions += instructions;
     if (t->kept) t->kept->now += instructions;

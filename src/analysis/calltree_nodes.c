@@ -174,7 +174,7 @@ uint32_t ntr_calltree_enter(void *user, const ntr_stack_moment *moment, const nt
     if (t->log && !moment->parent) return handle_of(t, enter_base(t, moment, frame));
     uint32_t node = ntr_calltree_child(
         t, moment->parent ? ntr_calltree_node_of(t, moment->parent->handle) : subtree_of(t, moment), frame);
-    t->nodes[node].calls += !moment->resumed;
+    if (!moment->resumed) t->nodes[node].calls += ntr_event_times(moment->event);
     return t->followed ? ntr_followers_enter(&t->followers, moment, frame, tail, node) : handle_of(t, node);
 }
 

@@ -23,7 +23,7 @@ void ntr_chunk_frames_event(ntr_chunk_frames *f, const ntr_event *e) {
     if (!f->begun) f->src = e->src;
     f->begun = true;
     f->unfit |= e->src != f->src || e->flags & NTR_EVENT_TIME || is_moment(e);
-    if (e->kind == NTR_EVENT_SPAN) f->now += e->instructions;
+    if (e->kind == NTR_EVENT_SPAN) f->now += ntr_event_executed(e);
 }
 
 uint32_t ntr_chunk_frames_enter(ntr_chunk_frames *f, uint32_t node) {

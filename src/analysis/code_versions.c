@@ -92,10 +92,10 @@ static ntr_status add_insn(ntr_code_versions *v, const ntr_event *span, uint64_t
     if (!e) return NTR_E_MEMORY;
     e->size = insn->size;
     e->flow = insn->flow;
-    e->executed++;
+    e->executed += ntr_event_times(span);
     if (address == span->last) {
-        e->taken += span->end == NTR_END_TAKEN;
-        e->not_taken += span->end == NTR_END_NOT_TAKEN;
+        if (span->end == NTR_END_TAKEN) e->taken += ntr_event_times(span);
+        if (span->end == NTR_END_NOT_TAKEN) e->not_taken += ntr_event_times(span);
     }
     ntr_insn first;
     if (ntr_program_insn(v->program, ntr_place_at(&span->context, 0, address), &first) != NTR_OK) return NTR_OK;

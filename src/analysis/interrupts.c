@@ -170,7 +170,7 @@ static void before(void *user, const ntr_event *e) {
 
 static void executed(void *user, const ntr_event *e) {
     ntr_interrupts *x = user;
-    if (e->src < NTR_SOURCES_MAX && e->kind == NTR_EVENT_SPAN) x->harts[e->src].instructions += e->instructions;
+    if (e->src < NTR_SOURCES_MAX && e->kind == NTR_EVENT_SPAN) x->harts[e->src].instructions += ntr_event_executed(e);
 }
 
 static ntr_status after(void *user, const ntr_event *e) {

@@ -91,11 +91,12 @@ static void note_user(ntr_machine *m, const ntr_event *e, const ntr_task *task) 
 
 static ntr_status count_span(ntr_machine *m, const machine_source *hart, machine_thread *thread, const ntr_event *e) {
     const unsigned mode = mode_of(&e->context);
-    m->rows[thread->row].instructions[mode] += e->instructions;
-    m->totals.modes[mode] += e->instructions;
+    const uint64_t executed = ntr_event_executed(e);
+    m->rows[thread->row].instructions[mode] += executed;
+    m->totals.modes[mode] += executed;
     m->totals.has_modes |= e->context.prv != NTR_PRV_UNKNOWN;
-    thread->instructions += e->instructions;
-    m->totals.instructions += e->instructions;
+    thread->instructions += executed;
+    m->totals.instructions += executed;
     if (!m->stretches || ntr_stretch_state_span(m->stretches, e, &thread->stretch, hart->time, hart->timed))
         return NTR_OK;
     return NTR_E_MEMORY;

@@ -125,7 +125,7 @@ bool ntr_callstack_threaded(const ntr_callstack *cs) {
 /* An event that is applied later enters fewer frames than that. */
 static void note_position(ntr_chunk_frames *kept, ntr_open_entry *entry, const ntr_event *event) {
     enum { ENTERED_LATER = 16 };
-    entry->now = kept->now - (event->kind == NTR_EVENT_SPAN ? event->instructions : 0);
+    entry->now = kept->now - (event->kind == NTR_EVENT_SPAN ? ntr_event_executed(event) : 0);
     entry->entered = kept->entered;
     entry->left = kept->count;
     kept->entered += ENTERED_LATER;

@@ -191,7 +191,7 @@ bool ntr_stretch_state_span(ntr_stretch_state *s, const ntr_event *executed, ntr
 
     follow(&moment);
     if ((prv == 1 || prv == 3) && !ntr_code_marks_span(s->marks, span, take_mark, &moment)) return false;
-    hart->instructions += span->instructions;
+    hart->instructions += ntr_event_executed(span);
     hart->end = span->end;
     hart->prv = prv;
     hart->ended = true;

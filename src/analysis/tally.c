@@ -238,12 +238,12 @@ static ntr_status pass_time(ntr_tally *t, const ntr_event *event) {
 /* ---- events ------------------------------------------------------------------------------------ */
 
 static ntr_status add_span(ntr_tally *t, const ntr_event *event) {
-    ntr_tally_row row = row_of(event, 1);
+    ntr_tally_row row = row_of(event, event->repeats + 1);
     uint32_t number;
     ntr_status status = locate(t, event, &row);
     if (!status) status = add(t, &row, &number);
     if (status || !t->keeps_time) return status;
-    return ntr_time_attribution_add(&t->attributions[event->src], number, event->instructions, t->allocator);
+    return ntr_time_attribution_add(&t->attributions[event->src], number, ntr_event_executed(event), t->allocator);
 }
 
 ntr_status ntr_tally_feed(ntr_tally *t, const ntr_event *events, size_t count) {

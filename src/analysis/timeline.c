@@ -42,7 +42,7 @@ static void advance(ntr_timeline *t, const ntr_event *e) {
     if (t->timed) {
         if (e->flags & NTR_EVENT_TIME && e->time > hart->now) hart->now = e->time;
     } else if (e->kind == NTR_EVENT_SPAN) {
-        hart->now += e->instructions;
+        hart->now += ntr_event_executed(e);
     }
 }
 

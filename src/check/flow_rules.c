@@ -43,7 +43,10 @@ ntr_check_flow *ntr_check_flow_new(const ntr_check_config *config, ntr_status *s
     f->allocator = config->allocator;
     f->implicit_return = config->params.implicit_return != NTR_RETURN_OFF;
     f->decoder = ntr_decoder_new(&decoder, status);
-    if (f->decoder) return f;
+    if (f->decoder) {
+        ntr_decoder_set_repeats(f->decoder, true);
+        return f;
+    }
     ntr_dealloc(config->allocator, f);
     return NULL;
 }

@@ -25,6 +25,7 @@ struct ntr_tracker {
     size_t open_count, open_capacity;
     uint32_t frames;  /* number of the last frame */
     uint64_t run;
+    uint64_t times; /* executions that the current event stands for */
     uint64_t seen_low, seen_high; /* the last range of addresses, of a function or between two, */
     ntr_decision_function *seen;  /* ... and that function */
     ntr_event last;
@@ -108,14 +109,14 @@ static ntr_status finish_with_operands(ntr_tracker *t, evaluation *e, ntr_vector
     if (known)
         return ntr_vectors_add(t->allocator, &copy->witnessed, &copy->witnessed_count, &copy->witnessed_capacity,
                                vector);
-    copy->results[vector->result]++;
+    copy->results[vector->result] += vector->count;
     return NTR_OK;
 }
 
 static ntr_status finish(ntr_tracker *t, evaluation *e, bool result) {
     ntr_decision_copy *copy = &t->map->copies[e->copy];
     const ntr_decision_record *r = copy->record;
-    ntr_vector vector = {.result = result, .count = 1, .runs = UINT64_C(1) << (t->run < 63 ? t->run : 63)};
+    ntr_vector vector = {.result = result, .count = t->times, .runs = UINT64_C(1) << (t->run < 63 ? t->run : 63)};
     if (!copy->grouping) {
         memcpy(vector.values, e->values, r->shown.condition_count);
     } else if (!ntr_grouping_expand(r, copy->grouping, e->values, vector.values)) {
@@ -156,7 +157,7 @@ static ntr_status test_result(ntr_tracker *t, evaluation *e, const ntr_decision_
     const int16_t result = next_of(t, branch, taken == branch->taken_is);
     if (result == e->expected) return finish(t, e, result == NTR_RESULT_TRUE);
     close(t, e);
-    copy->misfits++;
+    copy->misfits += t->times;
     return NTR_OK;
 }
 
@@ -173,9 +174,9 @@ static ntr_status execute(ntr_tracker *t, const ntr_stack_frame *frame, const nt
     if (e && e->expected == (int16_t)branch->condition) return step(t, e, branch, taken);
     if (e) close(t, e);
     if (!e && frame->kind == NTR_FRAME_ROOT)
-        copy->unknown++; /* it began before the trace, or in a gap */
+        copy->unknown += t->times; /* it began before the trace, or in a gap */
     else
-        copy->misfits++;
+        copy->misfits += t->times;
     return NTR_OK;
 }
 
@@ -196,7 +197,7 @@ static void see_function(ntr_tracker *t, const ntr_event *event) {
         return;
     }
     if (address >= t->seen_low && address < t->seen_high) {
-        if (address == t->seen_low && t->seen) t->seen->entries++;
+        if (address == t->seen_low && t->seen) t->seen->entries += t->times;
         return;
     }
     size_t below = ntr_code_map_functions_below(map, address);
@@ -206,7 +207,7 @@ static void see_function(ntr_tracker *t, const ntr_event *event) {
         t->seen_low = f->low;
         t->seen_high = f->high;
         f->executed = true;
-        f->entries += address == f->low;
+        if (address == f->low) f->entries += t->times;
     } else {
         t->seen_low = f ? f->high : 0;
         t->seen_high = below < map->function_count ? map->functions[below].low : UINT64_MAX;
@@ -217,7 +218,7 @@ static void count_call(const ntr_tracker *t, const ntr_event *event) {
     const ntr_code_map *map = t->map;
     const size_t at = ntr_code_map_call_at(map, event->last);
     if (at < map->call_count && map->calls[at].address == event->last && same_image(t, event, event->last))
-        map->calls[at].executed++;
+        map->calls[at].executed += t->times;
 }
 
 static ntr_status take_span(ntr_tracker *t, const ntr_event *event) {
@@ -240,6 +241,7 @@ static ntr_status take_span(ntr_tracker *t, const ntr_event *event) {
 
 ntr_status ntr_tracker_feed(ntr_tracker *t, const ntr_event *events, size_t count) {
     for (size_t i = 0; i < count; i++) {
+        t->times = ntr_event_times(&events[i]);
         TRY(ntr_witness_feed(t->witness, &events[i]));
         if (events[i].kind == NTR_EVENT_SPAN) TRY(take_span(t, &events[i]));
         TRY(ntr_callstack_feed(t->stack, &events[i]));

@@ -228,7 +228,7 @@ static void execute(ntr_witness *w, const known_insn *k) {
 static void take_span(ntr_witness *w, const ntr_event *e) {
     uint64_t at = e->address;
     w->refused |= e->src != w->src; /* another thread may write between an access and its record */
-    if (at != w->expected) forget(w);
+    if (at != w->expected || e->repeats) forget(w); /* the passes of a loop have other values */
     for (uint32_t i = 0; i < e->instructions && !w->refused; i++) {
         const known_insn *k = insn_at(w, at);
         if (!k) {

@@ -71,19 +71,21 @@ ntr_status ntr_take_repeat(ntr_decoder *d, ntr_source *s) {
         ntr_event_note(d, s, NTR_E_FIELD_VALUE);
         return NTR_OK;
     }
-    if (!ntr_count_is_plausible(d->message.bcnt, last->icnt ? last->icnt : 1))
-        return ntr_flow_fail(d, s, NTR_E_FIELD_VALUE);
+    if (!ntr_count_is_plausible(d->message.bcnt, 1)) return ntr_flow_fail(d, s, NTR_E_FIELD_VALUE);
     ntr_history history = last->hist ? ntr_history_of(last->hist, 1) : (ntr_history){0};
     ntr_walk_request *request = ntr_request_walk(d, s, last->goal, last->icnt, history);
     request->btype = last->btype;
     request->repeat_xor = repeated_xor(d, last);
     request->address = request->repeat_xor ? s->ref ^= request->repeat_xor : s->pc;
     request->repeats = d->message.bcnt - 1;
+    request->watched = request->repeats >= NTR_WATCHED_REPEATS;
     request->repeat_halfwords = last->icnt;
     request->repeat_history = history;
     request->repeat_from = s->pc;
     request->repeat_events = d->other_events;
-    request->repeat_depth = ntr_return_stack_mark(&s->stack);
+    request->repeat_depth = request->repeat_low = ntr_return_stack_mark(&s->stack);
     request->repeat_trail = ntr_trail_depth(s);
+    request->repeat_calls = d->loop.calls;
+    request->repeat_returns = d->loop.returns;
     return NTR_OK;
 }

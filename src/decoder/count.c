@@ -2,8 +2,8 @@
  *
  * Idea: three shortcuts make it faster than the walk with events. A history memo (history_memo.h) walks many outcomes
  * at once, unless the message comes for the first time. A repeated history (HREPEAT) is walked only until the walk is
- * at an earlier point again; the following passes are then counted by multiplication. A message memo (message_memo.h)
- * counts a whole message.
+ * at an earlier point again; the following passes are then counted by multiplication (walk_loop.h), and so are loops in
+ * walks that are long for their outcomes. A message memo (message_memo.h) counts a whole message.
  *
  * Invariant: the totals are the same as those of the events of ntr_decoder_read.
  *
@@ -11,6 +11,7 @@
  * again, with the same return stack and with the pattern about to start, as one pass before. So the third pass is
  * walked with times = 998. */
 #include "decoder/count_callback.h"
+#include "decoder/walk_loop.h"
 
 static void count(const ntr_decoder *d, ntr_walk_state *walk, const ntr_block *b, const ntr_step *step) {
     ntr_counts *counts = d->counts;
@@ -100,69 +101,6 @@ static bool is_linked(const ntr_decoder *d, const ntr_walk_state *walk) {
     return linked && !walk->history.repeats && walk->run.halfwords == 0 && walk->block && walk->block->halfwords;
 }
 
-/* ---- repeated history */
-
-/* The starting point of a possible loop: the pattern of a repeated history is about to start. When the walk is at this
- * block again with the same return stack, it repeats what it did since then. The starting point is renewed at growing
- * intervals (1, 2, 4, ... passes), so that loops that the walk enters late are found, too. */
-typedef struct walk_loop {
-    const ntr_block *block;
-    uint64_t left;
-    uint32_t depth; /* depth of the return stack at the starting point */
-    uint64_t passes; /* passes of the pattern since then */
-    uint64_t max_passes; /* passes until a new starting point is chosen */
-    /* while multiplying: passes of the loop still to walk, and how many loops each of them stands for */
-    uint64_t passes_left, factor;
-    uint64_t times; /* number of executions that the walk stands for */
-    uint64_t halfwords; /* halfwords of one loop */
-} walk_loop;
-
-/* The multiplied loop has been walked, or the walk has ended inside it: subtract the halfwords of the other loops. */
-static void end_multiply(ntr_decoder *d, ntr_walk_state *walk, walk_loop *loop) {
-    walk->left -= (loop->factor - 1) * loop->halfwords;
-    walk->runaway_limit = walk->left - NTR_OUTCOME_DISTANCE;
-    loop->factor = 1;
-    d->times = loop->times;
-}
-
-/* The walk is at a new starting point. */
-static void set_loop_start(const ntr_walk_state *walk, walk_loop *loop, ntr_return_stack *stack) {
-    loop->block = walk->run.halfwords ? NULL : walk->block;
-    loop->left = walk->left;
-    loop->depth = ntr_return_stack_mark(stack);
-    loop->passes = 0;
-    loop->max_passes = 2 * loop->max_passes + 1;
-}
-
-/* The walk is at the starting point again: multiply the next loop by as many loops as history and I-CNT allow. */
-static void begin_multiply(ntr_decoder *d, ntr_walk_state *walk, walk_loop *loop) {
-    loop->halfwords = loop->left - walk->left;
-    uint64_t limit = walk->left > NTR_OUTCOME_DISTANCE ? (walk->left - NTR_OUTCOME_DISTANCE) / loop->halfwords : 0;
-    uint64_t factor = walk->history.repeats / loop->passes;
-    if (factor > limit) factor = limit;
-    if (factor < 2) return;
-    loop->passes_left = loop->passes;
-    loop->factor = factor;
-    d->times = loop->times * factor;
-    walk->history.repeats -= (factor - 1) * loop->passes;
-}
-
-/* The pattern is about to start again. */
-static void begin_pass(ntr_decoder *d, ntr_walk_state *walk, walk_loop *loop) {
-    ntr_return_stack *stack = &d->request.source->stack;
-    if (loop->factor > 1) {
-        if (--loop->passes_left) return;
-        end_multiply(d, walk, loop);
-        set_loop_start(walk, loop, stack);
-        return;
-    }
-    loop->passes++;
-    if (loop->block == walk->block && walk->run.halfwords == 0 && ntr_return_stack_is_unchanged(stack, loop->depth))
-        begin_multiply(d, walk, loop);
-    else if (loop->passes > loop->max_passes)
-        set_loop_start(walk, loop, stack);
-}
-
 /* Returns the memo to walk next; NULL when the request ends inside it, or it cannot be used here. */
 static ntr_history_memo *memo_at(ntr_decoder *d, const ntr_walk_state *walk) {
     if (!walk->history.left || (d->count_callback && walk->run.halfwords))
@@ -176,11 +114,29 @@ static ntr_history_memo *memo_at(ntr_decoder *d, const ntr_walk_state *walk) {
     return memo->used && memo->halfwords < walk->left - walk->runaway_limit ? memo : NULL;
 }
 
+/* Walks block by block, and looks for a loop at each of them. Returns NTR_OK when the decoder has failed. */
+static __attribute__((noinline)) ntr_status walk_watched(ntr_decoder *d) {
+    ntr_walk_state walk = ntr_walk_state_take(d);
+    ntr_status status = NTR_OK;
+    while (status == NTR_OK && d->failed == NTR_OK) {
+        ntr_loop_visit(d, &walk);
+        const ntr_block *b = walk.block;
+        if (!b || b->halfwords == 0 || b->halfwords >= walk.left - walk.runaway_limit) {
+            status = ntr_walk_state_end(d, &walk);
+            break;
+        }
+        status = walk_step(d, &walk);
+    }
+    ntr_loop_leave(d, &walk);
+    ntr_walk_state_put(d, &walk);
+    return status;
+}
+
 ntr_status ntr_walk_counts(ntr_decoder *d) {
     if (d->request.left == 0) return NTR_END;
     if (ntr_history_memos_prepare(d) != NTR_OK) return NTR_E_MEMORY;
     ntr_walk_state walk = ntr_walk_state_take(d);
-    walk_loop loop = {.factor = 1, .times = d->times};
+    if (ntr_walk_is_long(d, &walk)) return walk_watched(d);
     ntr_status status = NTR_OK;
     while (status == NTR_OK) {
         if (is_linked(d, &walk) && (status = walk_linked(d, &walk)) != NTR_OK) break;
@@ -194,13 +150,13 @@ ntr_status ntr_walk_counts(ntr_decoder *d) {
             continue;
         }
         if (!walk.history.left && walk.history.repeats) {
-            begin_pass(d, &walk, &loop);
+            if (walk.history.repeats > 2 || d->loop.factor > 1) ntr_loop_visit(d, &walk);
             ntr_history_refill(&walk.history);
         }
         ntr_history_memo *memo = memo_at(d, &walk);
         status = memo ? walk_memo(d, &walk, memo) : walk_step(d, &walk);
     }
-    if (loop.factor > 1) end_multiply(d, &walk, &loop);
+    ntr_loop_leave(d, &walk);
     ntr_walk_state_put(d, &walk);
     return status;
 }

@@ -2,6 +2,7 @@
 #include "base/config.h"
 #include "decoder/message_memo.h"
 #include "decoder/history_memo.h"
+#include "decoder/walk_loop.h"
 
 #include "base/allocator.h"
 #include "message/table.h"
@@ -146,28 +147,61 @@ static ntr_status repeat_instruction(ntr_decoder *d, ntr_walk_request *request) 
     return NTR_OK;
 }
 
-/* Start the next repetition of RepeatBranch or RepeatInstruction. When only totals are wanted and the last repetition
- * ended where it began, one walk stands for all that are alike; but a count callback receives each event other than
- * spans. Errors: as repeat_instruction. */
+/* Remember where a repetition begins. */
+static void begin_measuring(ntr_decoder *d, ntr_walk_request *request) {
+    ntr_source *s = request->source;
+    request->repeat_from = s->pc;
+    request->repeat_events = d->other_events;
+    request->repeat_depth = request->repeat_low = ntr_return_stack_mark(&s->stack);
+    request->repeat_trail = ntr_trail_depth(s);
+    request->repeat_calls = d->loop.calls;
+    request->repeat_returns = d->loop.returns;
+}
+
+/* Returns whether the last repetition ended where it began. */
+static bool is_back(const ntr_walk_request *request) {
+    const ntr_source *s = request->source;
+    return s->pc_known && s->pc == request->repeat_from && s->run.halfwords == 0;
+}
+
+/* Returns whether the repetitions to come may be walked. More code than one message stands for must be a loop. */
+static bool is_plausible(const ntr_walk_request *request) {
+    uint64_t all;
+    if (request->self_loop || is_back(request)) return true;
+    return !__builtin_mul_overflow(request->repeats, request->repeat_halfwords, &all) && all <= NTR_MESSAGE_LIMIT;
+}
+
+/* Returns whether all `times` repetitions do what the last one did: it ended where it began, and had no event but
+ * spans. */
+static bool is_alike(const ntr_decoder *d, const ntr_walk_request *request, uint64_t times) {
+    const ntr_source *s = request->source;
+    if (d->predicts || !(d->counts || d->repeats)) return false;
+    bool back = is_back(request) && ntr_return_stack_is_unchanged(&s->stack, request->repeat_depth) &&
+                request->repeat_low >= request->repeat_depth && ntr_trail_depth(s) == request->repeat_trail &&
+                d->other_events == request->repeat_events;
+    return back && (d->counts || ntr_loop_is_level(d, request->repeat_calls, request->repeat_returns, times));
+}
+
+/* Start the next repetition of RepeatBranch or RepeatInstruction: one walk stands for all that are alike, unless each
+ * span is wanted. Errors: as repeat_instruction. */
 static ntr_status begin_repetition(ntr_decoder *d, ntr_walk_request *request) {
     ntr_source *s = request->source;
     ntr_status status = request->self_loop ? repeat_instruction(d, request) : NTR_OK;
+    if (status == NTR_OK && !is_plausible(request)) status = NTR_E_FIELD_VALUE;
     if (status != NTR_OK) return status;
     uint64_t alike = request->repeats - request->leaves_loop;
     if (!alike) request->goal = NTR_GOAL_NOTIFY; /* to F-ADDR */
-    bool is_loop = d->counts && alike && !d->predicts && s->pc_known && s->pc == request->repeat_from &&
-                   s->run.halfwords == 0 && ntr_return_stack_is_unchanged(&s->stack, request->repeat_depth) &&
-                   ntr_trail_depth(s) == request->repeat_trail && d->other_events == request->repeat_events;
-    d->times = is_loop ? alike : 1;
+    d->times = alike && is_alike(d, request, alike) ? alike : 1;
+    if (d->times > 1 && !ntr_loop_fits(d, request->repeat_halfwords, d->times)) return NTR_OK;
+    if (d->times > 1 && d->join) ntr_join_flush(d, s);
     request->repeats -= d->times;
     request->ended = false;
     request->left = request->repeat_halfwords;
     request->history = request->repeat_history;
+    d->loop.block = NULL;
+    request->watched |= d->times > 1;
     if (request->repeat_xor) request->address = s->ref ^= request->repeat_xor;
-    request->repeat_from = s->pc;
-    request->repeat_events = d->other_events;
-    request->repeat_depth = ntr_return_stack_mark(&s->stack);
-    request->repeat_trail = ntr_trail_depth(s);
+    begin_measuring(d, request);
     return NTR_OK;
 }
 
@@ -269,6 +303,10 @@ void ntr_decoder_set_count_callback(ntr_decoder *d, ntr_count_callback *count_ca
 void ntr_decoder_set_join(ntr_decoder *d, ntr_same_function *same, void *user) {
     d->join = same;
     d->join_user = user;
+}
+
+void ntr_decoder_set_repeats(ntr_decoder *d, bool repeats) {
+    d->repeats = repeats;
 }
 
 void ntr_decoder_set_join_except(ntr_decoder *d, unsigned modes) {

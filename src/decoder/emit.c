@@ -1,7 +1,7 @@
 /* Events are appended to the queue, from which ntr_decoder_read takes them, or added to the totals. */
 #include "base/allocator.h"
 #include "decoder/snapshot.h"
-#include "decoder/state.h"
+#include "decoder/walk_loop.h"
 
 ntr_event ntr_event_make(const ntr_decoder *d, const ntr_source *s, ntr_event_kind kind) {
     ntr_event e = d->header;
@@ -92,11 +92,19 @@ void ntr_event_emit(ntr_decoder *d, const ntr_event *event) {
         ntr_count_event(d, event);
         return;
     }
-    if (d->join && d->sources[event->src]) {
-        queue_joined(d, d->sources[event->src], event);
-        return;
+    const bool span = event->kind == NTR_EVENT_SPAN;
+    ntr_event repeated;
+    d->other_events += !span;
+    if (d->request.repeats && span) ntr_loop_note_end(d, event->end);
+    if (d->times > 1 && span) {
+        repeated = *event;
+        repeated.repeats = d->times - 1;
+        event = &repeated;
     }
-    queue(d, event);
+    if (d->join && d->sources[event->src])
+        queue_joined(d, d->sources[event->src], event);
+    else
+        queue(d, event);
 }
 
 void ntr_event_note(ntr_decoder *d, const ntr_source *s, ntr_status reason) {

@@ -34,7 +34,7 @@ static ntr_status on_resource(ntr_decoder *d, ntr_source *s) {
     if (!ntr_accepts_flow(d, s)) return NTR_OK;
     if (d->message.rcode == NTR_RCODE_ICNT) {
         uint64_t icnt = d->message.rdata0;
-        if (!ntr_icnt_is_plausible(s, icnt) || __builtin_add_overflow(s->icnt, icnt, &s->icnt))
+        if (!ntr_icnt_is_plausible(d, s, icnt) || __builtin_add_overflow(s->icnt, icnt, &s->icnt))
             return ntr_flow_fail(d, s, NTR_E_FIELD_VALUE);
         if (s->icnt > s->halfwords_ahead)
             ntr_request_walk(d, s, NTR_GOAL_COUNT, s->icnt - s->halfwords_ahead, (ntr_history){0});
@@ -47,7 +47,7 @@ static ntr_status on_resource(ntr_decoder *d, ntr_source *s) {
         ntr_event_note(d, s, NTR_E_FIELD_VALUE);
         return NTR_OK;
     }
-    ntr_request_walk(d, s, NTR_GOAL_HISTORY, NTR_NO_ICNT, history);
+    ntr_request_walk(d, s, NTR_GOAL_HISTORY, NTR_NO_ICNT, history)->watched = history.repeats >= NTR_WATCHED_REPEATS;
     return NTR_OK;
 }
 

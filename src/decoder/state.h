@@ -54,6 +54,9 @@ typedef enum ntr_goal {
     NTR_GOAL_KINDS,
 } ntr_goal;
 
+/* Repetitions of a message or history for which it is worth to look for loops. */
+enum { NTR_WATCHED_REPEATS = 64 };
+
 /* The last branch message, for RepeatBranch; not valid when another message came after it. */
 typedef struct ntr_repeatable {
     bool valid;
@@ -115,6 +118,14 @@ typedef struct ntr_source {
     struct ntr_source *next_active;
 } ntr_source;
 
+/* Maximum number of halfwords or outcomes that one message may stand for, but for loops. The counters of the
+ * specification end at 22 bits and some encoders have no limit; larger values come from damaged messages and would take
+ * hours to walk. */
+#define NTR_MESSAGE_LIMIT (UINT64_C(1) << 28)
+
+/* The same for loops, which cost no time: some hours of a fast hart. */
+#define NTR_LOOP_LIMIT (UINT64_C(1) << 48)
+
 /* ntr_walk_request.left when only the history ends the walk. */
 #define NTR_NO_ICNT (UINT64_C(1) << 62)
 
@@ -126,6 +137,7 @@ typedef struct ntr_walk_request {
     bool predicted; /* outcomes are as predicted, but for the last one: `history` only counts them (BranchPredict) */
     bool self_loop; /* the repetitions are of the branch to itself at which the walk ends (RepeatInstruction) ... */
     bool leaves_loop;           /* ... and the last of them goes on to `address` */
+    bool watched; /* in a walk with events, loops are looked for: walk_loop.h */
     bool no_outcome;            /* the history was too short: a branch was assumed to be not taken (OQ-9) */
     uint64_t left;              /* halfwords still to walk */
     uint64_t runaway_limit;     /* value of `left` below which a walk on history alone is given up; 0: not set yet */
@@ -137,9 +149,26 @@ typedef struct ntr_walk_request {
     uint64_t repeat_xor;        /* ... and what each changes in the address */
     uint64_t repeat_from;       /* where the current repetition began */
     uint64_t repeat_events;     /* ntr_decoder.other_events there */
-    uint32_t repeat_depth;      /* depth of the return stack there */
+    uint32_t repeat_depth;      /* depth of the return stack there, */
+    uint32_t repeat_low;        /* ... and the lowest since then, before ntr_loop_visit began to measure it, too */
     uint32_t repeat_trail;      /* ... and of the call trail */
+    uint64_t repeat_calls, repeat_returns; /* ntr_walk_loop.calls and .returns there */
 } ntr_walk_request;
+
+/* A loop inside of a walk: walk_loop.h. */
+typedef struct ntr_walk_loop {
+    /* the starting point of a possible loop: block (NULL: none), state of the walk, and what was counted */
+    const ntr_block *block;
+    uint64_t left, outcomes, repeats;
+    uint32_t depth, trail; /* of the return stack and the call trail */
+    uint64_t learned_before, calls_before, returns_before;
+    uint64_t visits, most_visits; /* since the starting point was chosen, and until another one is */
+    /* while a pass is multiplied: it stands for `factor` passes; ntr_decoder.times before, its halfwords, and the value
+     * of `left` where it ends */
+    uint64_t factor, times, halfwords, end;
+    uint64_t learned; /* how often a branch predictor has changed */
+    uint64_t calls, returns; /* in walks with events that are watched */
+} ntr_walk_loop;
 
 /* Returns whether the request walks before its I-CNT is known: its halfwords are counted in `halfwords_ahead`. */
 static inline bool ntr_request_runs_ahead(const ntr_walk_request *request) {
@@ -158,15 +187,15 @@ typedef struct ntr_history_memos {
 typedef struct ntr_message_memos {
     void *memory;
     struct ntr_message_memo *table; /* inside `memory`, aligned to a cache line */
-    unsigned bits, wide;            /* log2 of the number of memos, and of the cache lines of each */
-    bool counted;                   /* the memos count how often they are applied, for the count callback */
+    unsigned bits, wide; /* log2 of the number of memos, and of the cache lines of each */
+    bool counted; /* the memos count how often they are applied, for the count callback */
     uint32_t learned;
     uint64_t epoch; /* ntr_blocks.epoch for which the memos are valid */
     struct ntr_sequence_memo *sequences; /* sequence_memo.h; NULL when out of memory */
     void *sequence_memory;
     uint16_t *seen; /* tags of the sequences that came before */
     unsigned sequence_bits;
-    int32_t sequence_luck;   /* grows with sequences that have a memo, falls with others */
+    int32_t sequence_luck; /* grows with sequences that have a memo, falls with others */
     uint32_t sequence_pause; /* sequences to be passed over before the next one is looked up */
     uint32_t stack_limit; /* of the return stacks */
     ntr_source *replayed; /* the source of messages that are decoded once more; NULL before the first one */
@@ -177,8 +206,8 @@ struct ntr_decoder {
     ntr_params params;
     const ntr_allocator *allocator;
     uint8_t roles[64]; /* ntr_role of each TCODE in this dialect */
-    bool predicts;     /* branches without outcome go as predicted: no walk may pass over a branch */
-    bool has_tables;   /* the sources have flow tables: what a message does depends on them */
+    bool predicts; /* branches without outcome go as predicted: no walk may pass over a branch */
+    bool has_tables; /* the sources have flow tables: what a message does depends on them */
     bool
         retries; /* after a contradiction between message and code, go on at the next address of a message: src/infer */
     ntr_reader reader;
@@ -198,10 +227,13 @@ struct ntr_decoder {
     size_t queue_at, queue_count, queue_capacity;
 
     ntr_counts *counts; /* counting decode: the totals; else NULL */
-    uint64_t times; /* counting decode: number of executions that one walk stands for */
+    uint64_t times; /* number of executions that one walk stands for; 1 in a walk with events, but for `repeats` */
+    bool repeats; /* spans may have ntr_event.repeats */
+    ntr_walk_loop loop;
+    uint64_t multiplied; /* halfwords that were counted by multiplication */
     uint64_t without_memo; /* counting decode: messages that were decoded in full */
     bool first; /* counting decode: the current message had no memo, but may get one */
-    uint64_t other_events; /* counting decode with callback: events that are no span */
+    uint64_t other_events; /* counting decode with callback, `repeats`: events that are no span */
     bool replays; /* the current message is decoded once more: the code is that of ntr_decoder.blocks */
     ntr_history_memos history_memos;
     ntr_message_memos message_memos;
@@ -324,6 +356,12 @@ void ntr_join_add(ntr_source *s, ntr_event *span);
 
 /* A span with this end and these flags was returned that walk_joined.c did not walk. */
 void ntr_join_settle(ntr_source *s, unsigned end, unsigned flags);
+
+/* ---- walk_loop.c */
+
+/* Returns whether the code at the source's address is a loop that execution leaves only with an outcome or a message.
+ */
+bool ntr_loop_is_endless(ntr_decoder *d, ntr_source *s);
 
 /* ---- walk_end.c */
 

@@ -27,7 +27,7 @@ ntr_status ntr_step_no_outcome(const ntr_decoder *d, ntr_walk_request *request) 
     return NTR_OK;
 }
 
-ntr_status ntr_step_predicted(const ntr_decoder *d, ntr_walk_request *request, ntr_history *history, const ntr_block *b,
+ntr_status ntr_step_predicted(ntr_decoder *d, ntr_walk_request *request, ntr_history *history, const ntr_block *b,
                               bool *taken) {
     const ntr_flow_tables *tables = &request->source->tables;
     uint64_t branch = ntr_block_last(b);
@@ -40,7 +40,7 @@ ntr_status ntr_step_predicted(const ntr_decoder *d, ntr_walk_request *request, n
         if (!tables->known) return NTR_E_HIST_SHORT;
         *taken = ntr_flow_predict(tables, branch) ^ (request->predicted && history->left == 0);
     }
-    ntr_flow_learn(tables, branch, *taken);
+    d->loop.learned += ntr_flow_learn(tables, branch, *taken);
     return NTR_OK;
 }
 

@@ -31,7 +31,7 @@ ntr_status ntr_step_no_outcome(const ntr_decoder *d, ntr_walk_request *request);
 
 /* Returns in *taken the outcome of the branch that ends `b`, when branches are predicted, and updates the predictor.
  * Errors: NTR_E_HIST_SHORT. */
-ntr_status ntr_step_predicted(const ntr_decoder *d, ntr_walk_request *request, ntr_history *history, const ntr_block *b,
+ntr_status ntr_step_predicted(ntr_decoder *d, ntr_walk_request *request, ntr_history *history, const ntr_block *b,
                               bool *taken);
 
 /* Returns in *taken the outcome of a branch, or of a jump that has a history bit. Errors: NTR_E_HIST_SHORT. */

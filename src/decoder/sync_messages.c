@@ -45,9 +45,10 @@ ntr_status ntr_take_self_loop(ntr_decoder *d, ntr_source *s) {
     const ntr_message *m = &d->message;
     bool leaves = NTR_HAS(m, FADDR);
     if (leaves ? !walks_to_sync(d, s) : !ntr_accepts_flow(d, s)) return NTR_OK;
-    if (!ntr_count_is_plausible(m->rcnt, 2)) return ntr_flow_fail(d, s, NTR_E_FIELD_VALUE);
+    if (m->rcnt > NTR_LOOP_LIMIT / 2) return ntr_flow_fail(d, s, NTR_E_FIELD_VALUE);
     ntr_status status = ntr_request_walk_of_message(d, s, NTR_GOAL_SELF, leaves ? s->ref : 0);
     d->request.repeats = m->rcnt + leaves;
+    d->request.watched = d->request.repeats >= NTR_WATCHED_REPEATS;
     d->request.repeat_xor = 0;
     d->request.self_loop = true;
     d->request.leaves_loop = leaves;

@@ -1,12 +1,6 @@
 /* The walk with events: one span for each executed block that ends with a change of flow. */
 #include "decoder/walk.h"
 
-ntr_status ntr_walk_state_end(const ntr_decoder *d, const ntr_walk_state *walk) {
-    if (!walk->block) return NTR_E_NO_IMAGE;
-    if (walk->block->halfwords == 0) return ntr_block_status(walk->block);
-    return d->request.goal == NTR_GOAL_HISTORY ? NTR_E_LOOP : NTR_END;
-}
-
 /* Walks blocks whose successor is known from links, outcomes and the return stack: nearly all executed code. There is
  * no linear code before walk->block. *status is NTR_END when the last outcome of a walk on history alone was taken. */
 static ntr_event *go_linked(ntr_decoder *d, ntr_walk_state *walk, const ntr_event *header, ntr_event *e,
@@ -44,6 +38,11 @@ ntr_status ntr_walk_events(ntr_decoder *d, ntr_event **at, const ntr_event *end)
 
     ntr_status status = NTR_OK;
     ntr_walk_state walk = ntr_walk_state_take(d);
+    if (ntr_walk_is_watched(d, &walk)) {
+        status = ntr_walk_watched(d, &walk, at, end, &header);
+        ntr_walk_state_put(d, &walk);
+        return status;
+    }
     while (e < end) {
         if (walk.block && walk.block->halfwords && walk.run.halfwords == 0 && !d->predicts) {
             e = go_linked(d, &walk, &header, e, end, &status);

@@ -73,7 +73,32 @@ static inline void ntr_walk_state_run(ntr_walk_state *walk, const ntr_block *b) 
 
 /* Returns why the walk stops before walk->block: there is no code, I-CNT ends in the block (NTR_END), or the runaway
  * limit is reached (NTR_E_LOOP). */
-ntr_status ntr_walk_state_end(const ntr_decoder *d, const ntr_walk_state *walk);
+static inline ntr_status ntr_walk_state_end(const ntr_decoder *d, const ntr_walk_state *walk) {
+    if (!walk->block) return NTR_E_NO_IMAGE;
+    if (walk->block->halfwords == 0) return ntr_block_status(walk->block);
+    return d->request.goal == NTR_GOAL_HISTORY ? NTR_E_LOOP : NTR_END;
+}
+
+/* ---- watched walks: walk_loop.h */
+
+/* Watched walks have more halfwords than this for each outcome. Code without loops rarely has so many. */
+enum { NTR_WATCH_SHIFT = 9 };
+
+/* Returns whether the walk is watched in a counting decode, which looks at repeated histories in any case. */
+static inline bool ntr_walk_is_long(const ntr_decoder *d, const ntr_walk_state *walk) {
+    if (walk->runaway_limit) return d->request.predicted && walk->history.left >> NTR_WATCH_SHIFT;
+    return walk->left >> NTR_WATCH_SHIFT > walk->history.left;
+}
+
+/* Returns whether a walk with events is watched. */
+static inline bool ntr_walk_is_watched(const ntr_decoder *d, const ntr_walk_state *walk) {
+    return d->repeats && (d->request.watched || ntr_walk_is_long(d, walk));
+}
+
+/* Walks block by block, and looks for a loop at each of them. Returns as ntr_walk_events; NTR_OK also when the decoder
+ * has failed. */
+ntr_status ntr_walk_watched(ntr_decoder *d, ntr_walk_state *walk, ntr_event **at, const ntr_event *end,
+                            const ntr_event *header);
 
 /* ---- walks with events: spans, and blocks whose successor is known from links, outcomes and the return stack */
 

@@ -13,7 +13,7 @@
  * Example: a loop of 100 passes over blocks of 4 instructions in function F, then a call. The call's span is returned
  * with the instructions of the loop added. */
 #include "decoder/count_callback.h"
-#include "decoder/walk.h"
+#include "decoder/walk_loop.h"
 
 /* Maximum number of instructions that are added to one span. */
 #define JOINED_MOST (UINT64_C(1) << 31)
@@ -123,8 +123,8 @@ static ntr_event *go_linked(ntr_decoder *d, ntr_walk_state *walk, const ntr_even
     return e;
 }
 
-/* Walk one block in the general way. Returns as ntr_walk_state_step. */
-static ntr_status go_block(ntr_decoder *d, ntr_walk_state *walk, const ntr_event *header, ntr_event **e) {
+/* Walk one block in the general way; without `joins`, its span is returned. Returns as ntr_walk_state_step. */
+static ntr_status go_block(ntr_decoder *d, ntr_walk_state *walk, const ntr_event *header, ntr_event **e, bool joins) {
     ntr_source *s = d->request.source;
     ntr_block *b = walk->block;
     const bool stays = is_inside(d, b) && s->settled && !(header->flags & NTR_EVENT_TIME);
@@ -138,7 +138,7 @@ static ntr_status go_block(ntr_decoder *d, ntr_walk_state *walk, const ntr_event
         return status;
     }
     if (d->count_callback) ntr_count_step(d, walk, b, &step);
-    if (stays && joined_ends(d) >> step.end & 1 && s->joined < JOINED_MOST) {
+    if (joins && stays && joined_ends(d) >> step.end & 1 && s->joined < JOINED_MOST) {
         s->joined += walk->run.instructions + b->instructions;
         walk->run.instructions = walk->run.halfwords = 0;
         return status;
@@ -150,7 +150,8 @@ static ntr_status go_block(ntr_decoder *d, ntr_walk_state *walk, const ntr_event
 }
 
 /* The walk ends. Returns as ntr_walk_events; adds a span if it does what ntr_walk_end would do. */
-static ntr_status go_end(ntr_decoder *d, ntr_walk_state *walk, const ntr_event *header, ntr_event **e) {
+static inline __attribute__((always_inline)) ntr_status go_end(ntr_decoder *d, ntr_walk_state *walk,
+                                                               const ntr_event *header, ntr_event **e) {
     ntr_source *s = d->request.source;
     const ntr_block *b = walk->block;
     ntr_return popped;
@@ -163,6 +164,24 @@ static ntr_status go_end(ntr_decoder *d, ntr_walk_state *walk, const ntr_event *
     return status;
 }
 
+/* Walks block by block, joins nothing, and looks for a loop at each block. */
+static __attribute__((noinline)) ntr_status walk_watched(ntr_decoder *d, ntr_walk_state *walk, ntr_event **e,
+                                                         const ntr_event *end, const ntr_event *header) {
+    ntr_status status = NTR_OK;
+    bool ends = false;
+    while (*e < end && status == NTR_OK && d->failed == NTR_OK && !ends) {
+        ntr_loop_visit(d, walk);
+        const ntr_block *b = walk->block;
+        ntr_event *span = *e;
+        ends = !b || b->halfwords == 0 || b->halfwords >= walk->left - walk->runaway_limit;
+        status = ends ? go_end(d, walk, header, e) : go_block(d, walk, header, e, false);
+        if (*e == span) continue;
+        ntr_loop_note_end(d, span->end);
+        span->repeats = d->times - 1;
+    }
+    return status;
+}
+
 ntr_status ntr_walk_joined(ntr_decoder *d, ntr_event **at, const ntr_event *end) {
     ntr_event *e = *at;
     if (d->request.left == 0) return NTR_END;
@@ -171,6 +190,12 @@ ntr_status ntr_walk_joined(ntr_decoder *d, ntr_event **at, const ntr_event *end)
 
     ntr_status status = NTR_OK;
     ntr_walk_state walk = ntr_walk_state_take(d);
+    if (ntr_walk_is_watched(d, &walk)) {
+        status = walk_watched(d, &walk, at, end, &header);
+        if (status != NTR_OK) ntr_loop_leave(d, &walk);
+        ntr_walk_state_put(d, &walk);
+        return status;
+    }
     while (e < end && status == NTR_OK) {
         if (walk.block && walk.block->halfwords && walk.run.halfwords == 0 && !d->predicts) {
             e = go_linked(d, &walk, &header, e, end, &status);
@@ -181,7 +206,7 @@ ntr_status ntr_walk_joined(ntr_decoder *d, ntr_event **at, const ntr_event *end)
             status = go_end(d, &walk, &header, &e);
             break;
         }
-        status = go_block(d, &walk, &header, &e);
+        status = go_block(d, &walk, &header, &e, true);
     }
     ntr_walk_state_put(d, &walk);
     *at = e;

@@ -18,24 +18,22 @@ static inline ntr_status ntr_flow_fail(ntr_decoder *d, ntr_source *s, ntr_status
     return NTR_OK;
 }
 
-/* Maximum number of halfwords or outcomes that one message may stand for. The counters of the specification end at 22
- * bits and some encoders have no limit; larger values come from damaged messages and would take hours to walk. */
-#define MESSAGE_LIMIT (UINT64_C(1) << 28)
-
 static inline bool ntr_count_is_plausible(uint64_t count, uint64_t times) {
     uint64_t all;
-    return !__builtin_mul_overflow(count, times, &all) && all <= MESSAGE_LIMIT;
+    return !__builtin_mul_overflow(count, times, &all) && all <= NTR_MESSAGE_LIMIT;
 }
 
-/* Returns whether I-CNT leads at most MESSAGE_LIMIT halfwords beyond the code already walked. */
-static inline bool ntr_icnt_is_plausible(const ntr_source *s, uint64_t icnt) {
-    return icnt <= s->halfwords_ahead || ntr_count_is_plausible(icnt - s->halfwords_ahead, 1);
+/* Returns whether I-CNT leads at most NTR_MESSAGE_LIMIT halfwords beyond the code already walked, or NTR_LOOP_LIMIT
+ * where the program is in a loop that it cannot leave without another message. */
+static inline bool ntr_icnt_is_plausible(ntr_decoder *d, ntr_source *s, uint64_t icnt) {
+    return icnt <= s->halfwords_ahead || ntr_count_is_plausible(icnt - s->halfwords_ahead, 1) ||
+           (icnt <= NTR_LOOP_LIMIT && ntr_loop_is_endless(d, s));
 }
 
 /* Returns in *total the halfwords from the current address to the end of I-CNT. Errors: NTR_E_FIELD_VALUE,
  * NTR_E_HIST_LEFT. */
-static inline ntr_status halfwords_to_walk(ntr_source *s, uint64_t icnt, uint64_t *total) {
-    if (!ntr_icnt_is_plausible(s, icnt) || __builtin_add_overflow(s->icnt, icnt, total)) return NTR_E_FIELD_VALUE;
+static inline ntr_status halfwords_to_walk(ntr_decoder *d, ntr_source *s, uint64_t icnt, uint64_t *total) {
+    if (!ntr_icnt_is_plausible(d, s, icnt) || __builtin_add_overflow(s->icnt, icnt, total)) return NTR_E_FIELD_VALUE;
     if (*total < s->halfwords_ahead) return NTR_E_HIST_LEFT; /* the history led further than I-CNT */
     *total -= s->halfwords_ahead;
     s->icnt = s->halfwords_ahead = 0;
@@ -50,12 +48,14 @@ static inline ntr_walk_request *ntr_request_walk(ntr_decoder *d, ntr_source *s, 
     request->source = s;
     request->goal = (uint8_t)goal;
     request->btype = 0;
-    request->ended = request->no_outcome = request->predicted = request->self_loop = request->leaves_loop = false;
+    request->ended = request->no_outcome = request->predicted = request->self_loop = request->leaves_loop =
+        request->watched = false;
     request->left = left;
     request->runaway_limit = 0;
     request->history = history;
     request->address = 0;
     request->repeats = 0;
+    d->loop.block = NULL;
     return request;
 }
 
@@ -71,7 +71,7 @@ static inline bool ntr_accepts_flow(ntr_decoder *d, ntr_source *s) {
 static inline ntr_status ntr_request_walk_of_message(ntr_decoder *d, ntr_source *s, ntr_goal goal, uint64_t address) {
     const ntr_message *m = &d->message;
     uint64_t total = 0;
-    ntr_status status = halfwords_to_walk(s, m->icnt, &total);
+    ntr_status status = halfwords_to_walk(d, s, m->icnt, &total);
     ntr_history history = NTR_HAS(m, HIST) ? ntr_history_of(m->hist, 1) : (ntr_history){0};
     ntr_walk_request *request = ntr_request_walk(d, s, goal, total, history);
     request->btype = (uint8_t)m->btype;

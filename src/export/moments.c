@@ -23,7 +23,7 @@ static void advance(ntr_moments *p, const ntr_event *e) {
     }
     uint64_t *now = &p->now[e->src];
     if (p->timed && e->flags & NTR_EVENT_TIME && e->time > *now) *now = e->time;
-    if (!p->timed && e->kind == NTR_EVENT_SPAN) *now += e->instructions;
+    if (!p->timed && e->kind == NTR_EVENT_SPAN) *now += ntr_event_executed(e);
 }
 
 static void name_address(const ntr_moments *p, const ntr_event *e, ntr_moment *point) {

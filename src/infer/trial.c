@@ -92,7 +92,7 @@ static uint64_t mix(uint64_t hash, uint64_t value) {
 }
 
 static void add_span(ntr_infer_trial *trial, recent_callers *c, const ntr_event *e) {
-    trial->instructions += e->instructions;
+    trial->instructions += ntr_event_executed(e);
     trial->spans++;
     trial->span_hash = mix(mix(mix(trial->span_hash, e->address), e->target), (uint64_t)e->halfwords << 16 | e->src);
     follow_calls(trial, c, e);
@@ -130,6 +130,7 @@ ntr_status ntr_infer_trial_run(const ntr_decoder_config *config, ntr_bytes strea
     trial->params = config->params;
     ntr_decoder *decoder = ntr_decoder_new(config, &status);
     if (!decoder) return status;
+    ntr_decoder_set_repeats(decoder, true);
     ntr_decoder_feed(decoder, stream.data, stream.size, true);
     do {
         size_t count;

@@ -137,6 +137,7 @@ void ntr_chunk_discard_counts(ntr_worker *w) {
 
 void ntr_worker_set_callbacks(ntr_worker *w) {
     const ntr_parallel_config *config = &w->parallel->config;
+    if (!config->counting) ntr_decoder_set_repeats(w->decoder, config->work.repeats);
     if (is_counting(config)) ntr_decoder_set_count_callback(w->decoder, count_callback, w);
     if (!config->work.join || config->counting) return;
     ntr_decoder_set_join(w->decoder, same_function, w);

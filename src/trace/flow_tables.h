@@ -51,11 +51,12 @@ static inline bool ntr_flow_predict(const ntr_flow_tables *tables, uint64_t bran
     return *ntr_flow_counter(tables, branch) >= 2;
 }
 
-/* The branch had this outcome. */
-static inline void ntr_flow_learn(const ntr_flow_tables *tables, uint64_t branch, bool taken) {
-    uint8_t *counter = ntr_flow_counter(tables, branch);
+/* The branch had this outcome. Returns whether that changed its counter. */
+static inline bool ntr_flow_learn(const ntr_flow_tables *tables, uint64_t branch, bool taken) {
+    uint8_t *counter = ntr_flow_counter(tables, branch), before = *counter;
     if (taken && *counter < 3) ++*counter;
     if (!taken && *counter > 0) --*counter;
+    return *counter != before;
 }
 
 /* Returns the index of this target in the cache. */

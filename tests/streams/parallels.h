@@ -166,7 +166,7 @@ static inline const char *parallels_late_differ(const ntr_parallel_config *given
                                        .finish = parallels_finish,
                                        .user = &many,
                                        .read = given->work.read};
-    ntr_status status = tallies_by_events(setting.decoder, in, &one, &totals);
+    ntr_status status = tallies_by_events(setting.decoder, in, false, &one, &totals);
     ntr_status late = status == NTR_E_LIMIT ? status : parallels_run(&setting, in, NULL, &unused);
     if (status != late)
         what = "threads that count late end with another status than one";

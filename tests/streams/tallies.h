@@ -25,12 +25,14 @@ static inline void tallies_add_other(tallies_found *found, const ntr_event *e) {
         found->others = (found->others ^ values[i]) * UINT64_C(0x9e3779b97f4a7c15);
 }
 
-static inline ntr_status tallies_by_events(const ntr_decoder_config *config, ntr_bytes in, tallies_found *found,
-                                           ntr_counts *totals) {
+/* `repeats`: loops are returned once. */
+static inline ntr_status tallies_by_events(const ntr_decoder_config *config, ntr_bytes in, bool repeats,
+                                           tallies_found *found, ntr_counts *totals) {
     ntr_event events[256];
     ntr_decoder *d = ntr_decoder_new(config, NULL);
     ntr_status status = NTR_OK;
     size_t total = 0;
+    ntr_decoder_set_repeats(d, repeats);
     ntr_decoder_feed(d, in.data, in.size, true);
     while (status == NTR_OK) {
         size_t count = 0;
@@ -128,14 +130,16 @@ static inline ntr_status tallies_totals(const ntr_decoder_config *config, ntr_by
 /* NULL, or what differs in this stream. */
 static inline const char *tallies_differ_once(const ntr_decoder_config *config, ntr_bytes in) {
     tallies_found events = {.tally = ntr_tally_new(NULL, NULL)}, counted = {.tally = ntr_tally_new(NULL, NULL)};
-    ntr_counts totals = {0}, counts = {0}, plain = {0};
-    ntr_status by_events = tallies_by_events(config, in, &events, &totals), by_counting, by_totals;
+    tallies_found repeated = {.tally = ntr_tally_new(NULL, NULL)};
+    ntr_counts totals = {0}, counts = {0}, plain = {0}, loops = {0};
+    ntr_status by_events = tallies_by_events(config, in, false, &events, &totals), by_counting, by_totals, by_loops;
     const char *what = NULL;
     if (by_events != NTR_E_LIMIT) {
         by_counting = tallies_by_counting(config, in, &counted, &counts);
         by_totals = tallies_totals(config, in, &plain);
+        by_loops = tallies_by_events(config, in, true, &repeated, &loops);
         bool ended = by_events == NTR_END;
-        if (by_events != by_counting || by_events != by_totals)
+        if (by_events != by_counting || by_events != by_totals || by_events != by_loops)
             what = "counting ends with another status than events";
         else if (ended && memcmp(&totals, &counts, sizeof counts))
             what = "counting has other totals than events";
@@ -145,7 +149,14 @@ static inline const char *tallies_differ_once(const ntr_decoder_config *config, 
             what = "counting gives other spans than events";
         else if (ended && events.others != counted.others)
             what = "counting gives other events";
+        else if (ended && memcmp(&totals, &loops, sizeof loops))
+            what = "repeated spans have other totals than all spans";
+        else if (ended && !tallies_equal(events.tally, repeated.tally))
+            what = "repeated spans are others than all spans";
+        else if (ended && events.others != repeated.others)
+            what = "other events differ beside repeated spans";
     }
+    ntr_tally_free(repeated.tally);
     ntr_tally_free(events.tally);
     ntr_tally_free(counted.tally);
     return what;

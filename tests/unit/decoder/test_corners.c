@@ -405,7 +405,7 @@ static void counts_beyond_belief_are_gaps(void **state) {
     code(&s, 0x100, branch(0));
     decodes_to(&s, START "ResourceFull RCODE=2 RDATA0=0x3 RDATA1=0x10000000000\n",
                "sync 3 100\ngap FIELD_VALUE #2-#3 @4-@13 100 to ?\n");
-    decodes_to(&s, START "DirectBranch ICNT=2\nRepeatBranch BCNT=0x8000001\n",
+    decodes_to(&s, START "DirectBranch ICNT=2\nRepeatBranch BCNT=0x10000001\n",
                "sync 3 100\nspan 100+1/2 taken 100\ngap FIELD_VALUE #3-#4 @6-@12 100 to ?\n");
     scene_end(&s);
     scene_start(&s, "sifive-pre1.0");
