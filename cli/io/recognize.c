@@ -46,6 +46,8 @@ static const struct kind {
     {0, 4, "DTiJ", "a jitdump file", "--jitdump gives the code in it to a trace"},
     {0, 2, "MZ", "a kernel image or a program of Windows (PE)", "--symbols kernel=%s gives its names to a trace"},
     {0, 4, "\xcf\xfa\xed\xfe", "a program of macOS (Mach-O)", ""},
+    {0, 2, "\xff\xfe", "text (UTF-16)", ""},
+    {0, 2, "\xfe\xff", "text (UTF-16)", ""},
     {0, 4, "RIFF", "a RIFF file (audio or video)", ""},
     {0, 4, "\0asm", "a program for WebAssembly", ""},
 };
@@ -309,7 +311,9 @@ int cli_refuse_program(const char *option, const char *path, const char *error) 
     struct cli_recognized r = cli_recognize(path);
 
     if (!*r.what || r.is_elf) return cli_fail("%s", error);
-    if (r.is_trace) snprintf(r.next, sizeof r.next, "the operand TRACE takes it, and -e the program that ran");
+    const bool packed = strstr(r.what, "compressed") != NULL;
+    if (r.is_trace && !packed)
+        snprintf(r.next, sizeof r.next, "the operand TRACE takes it, and -e the program that ran");
     return refuse(option, path, "a program (ELF for RISC-V)", &r);
 }
 

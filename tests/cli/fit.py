@@ -177,6 +177,16 @@ def elsewhere():
             r"it is not the program that ran, or it was loaded elsewhere \(-e FILE@ADDR\)", found, "message")
 
 
+@case("stat: the fit of each image, with its build id, and the share of instructions that have names")
+def figures():
+    rows = {row["kind"]: row for row in Run("stat", "--format", "jsonl", bundle(program())).rows()}
+    equal(rows["fit"]["messages_of_the_flow"], rows["fit"]["messages_that_fit"], "all messages fit")
+    equal((rows["fit"]["messages_that_contradict"], rows["quality"]["gaps"], rows["quality"]["bytes_in_gaps"]), (0, 0, 0), "none contradicts")
+    check(90 < rows["quality"]["%_of_instructions_named"] <= 100, rows["quality"])
+    matches(r"program, build id [0-9a-f]{40}$", rows["image"]["name"], "image")
+    equal(rows["image"]["instructions_followed"], rows["execution"]["instructions"], "instructions")
+
+
 @case("wrong stream options are not a wrong program")
 def parameters():
     found = Run("decode", raw(program()), "-e", program(), "--implicit-return", "off", "--output", "none", status=1).err

@@ -66,6 +66,7 @@ KINDS = [  # name, bytes, how the message goes on behind "found "
     ("x.pc", b"0x80000000\n0x80000004\n", "a list of numbers, perhaps program counters; 'ntrace encode' makes a trace of program counters"),
     ("x.c", b"int main(void) { return 0; }\n", "text"),
     ("spike.log", b"core   0: 0x00001000 (0x00000297) auipc t0, 0x0\n", "a log of Spike; 'ntrace encode PATH' makes a trace of it"),
+    ("u16.c", "int main(void) { return 0; }\n".encode("utf-16"), "text (UTF-16)"),
     ("x.db", b"SQLite format 3\0" + bytes(84), "a database of SQLite; 'sqlite3 PATH' reads it"),
     ("x.html", b"<!DOCTYPE html><title>report</title>\n", "a page (HTML); a browser shows it"),
     ("x.pdf", b"%PDF-1.7\n" + bytes(32), "a PDF"),
