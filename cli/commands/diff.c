@@ -249,19 +249,20 @@ const struct cli_command cli_diff = {
     .groups = groups,
     .size = sizeof(struct diff_options),
     .run = diff_run,
-    .about = "Compares the executions of two traces. Reports differences in execution, context and time; how an\n"
-             "execution is divided into messages is not compared. Times are compared where every encoder sends a\n"
-             "message immediately: at uninferable jumps, returns that were not inferred, and traps.\n"
-             "\n"
-             "After a difference the comparison continues at the nearest place where both executions are equal\n"
-             "again, up to 32,768 steps away; after a gap, at the place from which most of what follows is equal. A step\n"
-             "is straight-line code up to the next taken branch, jump or trap.\n"
-             "Each source is compared separately. The exit status is 0 when the executions are equal, 1 when they\n"
-             "differ, 2 when an input cannot be read.\n"
-             "\n"
-             "--from and --until apply to both traces; where their messages differ, only times select the same part.\n"
-             "Stream options apply to both traces. With a capture bundle or --auto, each trace has its own\n"
-             "parameters.",
+    .about =
+        "Compares the executions of two traces. Reports differences in execution, context and time; how an\n"
+        "execution is divided into messages is not compared. Times are compared where every encoder sends a\n"
+        "message immediately: at uninferable jumps, returns that were not inferred, and traps.\n"
+        "\n"
+        "After a difference the comparison continues at the nearest place where both executions are equal\n"
+        "again, up to 32,768 steps away; after a gap, at the place from which most of what follows is equal. A step\n"
+        "is straight-line code up to the next taken branch, jump or trap.\n"
+        "Each source is compared separately. The exit status is 0 when the executions are equal, 1 when they\n"
+        "differ, 2 when an input cannot be read.\n"
+        "\n"
+        "--from and --until apply to both traces; where their messages differ, only times select the same part.\n"
+        "Stream options apply to both traces. With a capture bundle or --auto, each trace has its own\n"
+        "parameters.",
     .examples = "  ntrace diff rtl.nex model.nex -e program.elf\n"
                 "  ntrace diff trace.nex expected.pc --pc-list -e program.elf\n",
 };

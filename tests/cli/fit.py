@@ -197,7 +197,7 @@ def parameters():
 def variants():
     """Programs that differ from the one that ran in their flow."""
     for number in range(70):
-        yield f"line{number}", ["-O2"], {"inserted": f"static volatile int more; if (n == {number + 3}) more += {number};"}
+        yield f"line{number}", ["-O2"], {"inserted": f"static volatile int more; more += n + {number};"}
     for number in range(70):
         yield f"deep{number}", ["-O2"], {"inserted": " ".join(["__asm__ volatile(\"nop\");"] * (number + 1))}
     for number in range(60):
