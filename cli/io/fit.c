@@ -90,10 +90,10 @@ static void report_other(const struct cli_fit *f, const struct cli_fit_input *in
 static void report_doubt(const struct cli_fit *f, const struct cli_fit_input *in, const ntr_image_info *image) {
     const ntr_fit *fit = &f->fit;
 
-    enum { FEW = 8, RARE = 10 };
+    enum { DOUBT_MESSAGES = 8, DOUBT_SHARE = 10 };
 
-    if (fit->messages < FEW || !cli_first_time("fit", in->name)) return;
-    const bool sure = in->params_known || fit->agreeing >= fit->messages - fit->messages / RARE;
+    if (fit->messages < DOUBT_MESSAGES || !cli_first_time("fit", in->name)) return;
+    const bool sure = in->params_known || fit->agreeing >= fit->messages - fit->messages / DOUBT_SHARE;
     cli_note("%s fits %" PRIu64 " of %s%" PRIu64 " messages, and %" PRIu64 " contradict it: %s%s%sother code ran "
              "(the trace has no build id to compare)",
              image->name, fit->agreeing, fit->complete ? "" : "the first ", fit->messages, fit->contradicting,

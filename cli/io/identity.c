@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { ID_SIZE = 160, BLOCK = 4096, WORD = 2 };
+enum { ID_SIZE = 160, COMPARE_BLOCK = 4096, HALFWORD_BYTES = 2 };
 
 /* Returns a program of this file alone, or NULL. */
 static ntr_program *load(const char *path, const ntr_image_options *options) {
@@ -34,19 +34,19 @@ static void hide_headers(uint8_t *bytes, size_t size) {
 /* Compares the bytes of both programs where both have any from `low` on, below `high`. Where one has zeros, a section
  * may have been removed from a copy: that says nothing. */
 static enum cli_identity compare_range(const ntr_program *a, const ntr_program *b, uint64_t low, uint64_t high) {
-    static const uint8_t nothing[WORD];
-    uint8_t left[BLOCK], right[BLOCK];
+    static const uint8_t nothing[HALFWORD_BYTES];
+    uint8_t left[COMPARE_BLOCK], right[COMPARE_BLOCK];
     enum cli_identity identity = CLI_IDENTITY_SAME;
 
-    for (uint64_t at = low; at < high; at += BLOCK) {
-        const size_t size = high - at < BLOCK ? (size_t)(high - at) : BLOCK;
+    for (uint64_t at = low; at < high; at += COMPARE_BLOCK) {
+        const size_t size = high - at < COMPARE_BLOCK ? (size_t)(high - at) : COMPARE_BLOCK;
         const ntr_place place = ntr_place_at(NULL, NTR_POSITION_ANY, at);
         const size_t one = ntr_program_read(a, place, left, size), two = ntr_program_read(b, place, right, size);
         hide_headers(left, one);
         hide_headers(right, two);
-        for (size_t i = 0; i + WORD <= one && i + WORD <= two; i += WORD) {
-            if (memcmp(left + i, right + i, WORD) == 0) continue;
-            if (memcmp(left + i, nothing, WORD) != 0 && memcmp(right + i, nothing, WORD) != 0)
+        for (size_t i = 0; i + HALFWORD_BYTES <= one && i + HALFWORD_BYTES <= two; i += HALFWORD_BYTES) {
+            if (memcmp(left + i, right + i, HALFWORD_BYTES) == 0) continue;
+            if (memcmp(left + i, nothing, HALFWORD_BYTES) != 0 && memcmp(right + i, nothing, HALFWORD_BYTES) != 0)
                 return CLI_IDENTITY_CONTENT;
             identity = CLI_IDENTITY_UNKNOWN;
         }

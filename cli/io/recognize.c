@@ -16,7 +16,7 @@
 /* ---- kinds that a few bytes show */
 
 /* `next` has the path for %s, once. */
-static const struct kind {
+static const struct known_kind {
     uint16_t offset, size;
     const char *bytes, *what, *next;
 } kinds[] = {
@@ -69,7 +69,7 @@ static void say(struct cli_recognized *r, const char *what, const char *next, co
 
 static bool find_kind(struct cli_recognized *r, const char *path, ntr_bytes b) {
     for (size_t i = 0; i < sizeof kinds / sizeof kinds[0]; i++) {
-        const struct kind *k = &kinds[i];
+        const struct known_kind *k = &kinds[i];
         if (b.size < (size_t)k->offset + k->size || memcmp(b.data + k->offset, k->bytes, k->size) != 0) continue;
         say(r, k->what, k->next, path);
         return true;
@@ -118,7 +118,7 @@ static bool find_elf(struct cli_recognized *r, const char *path, ntr_bytes b) {
 /* Returns whether the bytes are text, and no trace of a loop whose bytes are letters by chance: in a stream no byte has
  * the MSEO code 10, in text every fourth one has. */
 static bool is_text(ntr_bytes b) {
-    enum { LEAST = 16, SHARE = 16, RARE = 8 };
+    enum { LEAST = 16, RESERVED_SHARE = 16, BEYOND_ASCII_SHARE = 8 };
     size_t reserved = 0, beyond_ascii = 0;
 
     if (b.size < LEAST) return false;
@@ -127,7 +127,7 @@ static bool is_text(ntr_bytes b) {
         reserved += (b.data[i] & 3) == 2;
         beyond_ascii += b.data[i] >= 0x80;
     }
-    return reserved * SHARE >= b.size && beyond_ascii * RARE <= b.size;
+    return reserved * RESERVED_SHARE >= b.size && beyond_ascii * BEYOND_ASCII_SHARE <= b.size;
 }
 
 static bool has(ntr_bytes b, const char *text) {
@@ -198,7 +198,7 @@ static bool find_text(struct cli_recognized *r, const char *path, ntr_bytes b) {
 
 /* Returns whether the bytes read as messages of N-Trace: there are several, and none is damaged. */
 static bool is_stream(ntr_bytes b) {
-    enum { FEW = 4 };
+    enum { STREAM_MESSAGES = 4 };
     ntr_reader reader;
     ntr_message m;
     unsigned messages = 0, syncs = 0;
@@ -210,7 +210,7 @@ static bool is_stream(ntr_bytes b) {
         messages++;
         syncs += ntr_tcode_is_sync(m.tcode);
     }
-    return messages >= FEW && syncs;
+    return messages >= STREAM_MESSAGES && syncs;
 }
 
 static void find_trace(struct cli_recognized *r, const char *path, ntr_bytes b) {

@@ -232,14 +232,14 @@ static size_t align_nearest(ntr_comparison *c, ntr_hashes a, ntr_hashes b, size_
  * nearest steps, unless they agree for a short time and a gap comes: its message may have been damaged before.
  * Returns false when there is no such place in the window. */
 static bool resume(ntr_comparison *c) {
-    enum { SURE = 64, NEAR = 256 };
+    enum { ALIGN_RUN = 64, ALIGN_GAP = 256 };
     const ntr_hashes a = hash_ahead(&c->a, c->hashes_a, 0), b = hash_ahead(&c->b, c->hashes_b, WINDOW);
     if (a.hash[0] == b.hash[0]) c->hashes_a[0] = mix(a.hash[0]); /* traps of two kinds: they differ */
     const size_t gap_a = next_gap(&c->a, 0, a.count), gap_b = next_gap(&c->b, 0, b.count);
     size_t i = 0, j = 0, most = 0, p, q;
 
     if (gap_a && gap_b) most = align_nearest(c, a, b, &i, &j);
-    const bool sure = gap_a > NEAR && gap_b > NEAR && (most >= SURE || (most && i + most == a.count));
+    const bool sure = gap_a > ALIGN_GAP && gap_b > ALIGN_GAP && (most >= ALIGN_RUN || (most && i + most == a.count));
     if (!sure && gap_a < a.count) {
         const size_t length = align_after_gap(c, &c->a, a, b, gap_a, &p, &q);
         if (length > most) {

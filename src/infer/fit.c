@@ -20,7 +20,7 @@
 
 #include <string.h>
 
-enum { EVENTS = 256, SPANS_MAX = 4 << 20, PLACES = 1 << 12, PLACES_TRIED = 16 };
+enum { FIT_EVENTS = 256, FIT_SPANS_MAX = 4 << 20, FIT_PLACES = 1 << 12, FIT_PLACES_TRIED = 16 };
 
 /* A gap: the messages of one source from `message` to `until`, both included. */
 typedef struct fit_gap {
@@ -83,8 +83,8 @@ static bool contradicts(int reason) {
 /* Returns the entry of an address, or the free one for it; NULL when there is no room. */
 static fit_place *place_at(const fit_state *f, uint64_t address) {
     const uint64_t hash = address * UINT64_C(0x9e3779b97f4a7c15);
-    for (unsigned i = 0; i < PLACES_TRIED; i++) {
-        fit_place *p = &f->places[((hash >> 40) + i) % PLACES];
+    for (unsigned i = 0; i < FIT_PLACES_TRIED; i++) {
+        fit_place *p = &f->places[((hash >> 40) + i) % FIT_PLACES];
         if (!p->stretches || p->address == address) return p;
     }
     return NULL;
@@ -200,9 +200,9 @@ static ntr_status take(fit_state *f, const ntr_event *e) {
     return NTR_OK;
 }
 
-/* Decodes the bytes, at most SPANS_MAX spans of them. */
+/* Decodes the bytes, at most FIT_SPANS_MAX spans of them. */
 static ntr_status decode(fit_state *f, ntr_bytes stream, bool last) {
-    ntr_event events[EVENTS];
+    ntr_event events[FIT_EVENTS];
     ntr_status status, taken = NTR_OK;
     uint64_t spans = 0;
     ntr_decoder *decoder = ntr_decoder_new(f->config, &status);
@@ -212,12 +212,12 @@ static ntr_status decode(fit_state *f, ntr_bytes stream, bool last) {
     ntr_decoder_feed(decoder, stream.data, stream.size, last);
     do {
         size_t count;
-        status = ntr_decoder_read(decoder, events, EVENTS, &count);
+        status = ntr_decoder_read(decoder, events, FIT_EVENTS, &count);
         for (size_t i = 0; i < count && taken == NTR_OK; i++) {
             spans += events[i].kind == NTR_EVENT_SPAN;
             taken = take(f, &events[i]);
         }
-    } while (status == NTR_OK && taken == NTR_OK && spans < SPANS_MAX);
+    } while (status == NTR_OK && taken == NTR_OK && spans < FIT_SPANS_MAX);
     f->end = status == NTR_OK ? decoder->message.number : UINT64_MAX;
     ntr_decoder_free(decoder);
     return status < 0 ? status : taken;
@@ -287,19 +287,19 @@ static ntr_status count_messages(fit_state *f, ntr_bytes stream, bool last) {
 /* Returns whether damage is no explanation. About every second damaged byte makes a message invalid, so that
  * contradictions in several stretches come with damage that is noticed. */
 static bool damage_is_noticed_less(const ntr_fit *fit) {
-    enum { FEW = 3, SOME = 5, NOTICED = 8, SHARE = 20 };
-    if (fit->contradicting_stretches < FEW) return false;
+    enum { STRETCHES_FEW = 3, STRETCHES_SURE = 5, NOTICED = 8, STRETCHES_SHARE = 20 };
+    if (fit->contradicting_stretches < STRETCHES_FEW) return false;
     if (fit->contradicting_stretches > 2 * fit->damaged && 2 * fit->contradicting_stretches >= fit->stretches)
         return true;
-    if (fit->contradicting_stretches * SHARE < fit->stretches) return false;
-    return fit->contradicting_stretches >= SOME && fit->contradicting_stretches > NOTICED * fit->damaged;
+    if (fit->contradicting_stretches * STRETCHES_SHARE < fit->stretches) return false;
+    return fit->contradicting_stretches >= STRETCHES_SURE && fit->contradicting_stretches > NOTICED * fit->damaged;
 }
 
 /* Returns whether the code contradicts again where it did before. */
 static bool repeats(const ntr_fit *fit) {
-    enum { SURE = 2, RARE = 1000 };
-    if (fit->contradicting * RARE < fit->agreeing) return false;
-    return fit->repeats > fit->damaged && (fit->repeats >= SURE || fit->contradicting_stretches > SURE);
+    enum { REPEATS_SURE = 2, CONTRADICTING_SHARE = 1000 };
+    if (fit->contradicting * CONTRADICTING_SHARE < fit->agreeing) return false;
+    return fit->repeats > fit->damaged && (fit->repeats >= REPEATS_SURE || fit->contradicting_stretches > REPEATS_SURE);
 }
 
 static ntr_fit_verdict verdict_of(const ntr_fit *fit) {
@@ -315,7 +315,7 @@ static ntr_status measure(fit_state *f, ntr_bytes stream, bool last) {
     if (status != NTR_OK || !f->fit->contradicting) return status;
     f->spans_agree = true;
     status = decode(f, stream, last);
-    for (size_t i = 0; i < PLACES; i++)
+    for (size_t i = 0; i < FIT_PLACES; i++)
         if (f->places[i].stretches && !f->places[i].agrees) f->fit->repeats += f->places[i].stretches - 1;
     return status;
 }
@@ -331,7 +331,7 @@ ntr_status ntr_fit_measure(const ntr_decoder_config *config, ntr_bytes stream, b
     memset(fit, 0, sizeof *fit);
     if (images) memset(images, 0, image_count * sizeof *images);
     f.sources = ntr_alloc(allocator, f.source_count, sizeof *f.sources);
-    f.places = ntr_alloc(allocator, PLACES, sizeof *f.places);
+    f.places = ntr_alloc(allocator, FIT_PLACES, sizeof *f.places);
     ntr_status status = f.sources && f.places ? measure(&f, stream, last) : NTR_E_MEMORY;
     fit->complete = last && f.end == UINT64_MAX;
     fit->verdict = (uint8_t)verdict_of(fit);
