@@ -246,10 +246,19 @@ static void end_stretch(ntr_fit *fit, fit_source *s) {
     s->agreeing = s->contradicting = 0;
 }
 
+/* The first gap of the source that ends at or behind a message. NULL: none. */
+static const fit_gap *gap_from(const fit_state *f, fit_source *s, uint64_t number) {
+    while (f->gaps && s->first_gap) {
+        const fit_gap *gap = &f->gaps[s->first_gap - 1];
+        if (gap->until >= number) return gap;
+        s->first_gap = gap->next;
+    }
+    return NULL;
+}
+
 /* Counts a message of the flow as agreeing, contradicting or neither. */
 static void judge(fit_state *f, fit_source *s, uint64_t number) {
-    while (s->first_gap && f->gaps[s->first_gap - 1].until < number) s->first_gap = f->gaps[s->first_gap - 1].next;
-    const fit_gap *gap = s->first_gap ? &f->gaps[s->first_gap - 1] : NULL;
+    const fit_gap *gap = gap_from(f, s, number);
     f->fit->messages++;
     if (!gap || gap->message > number) {
         s->agreeing++;
