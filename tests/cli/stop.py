@@ -103,10 +103,10 @@ def export():
 
 
 def program():
-    """A loop of two instructions, and a trace of 10,000 million turns."""
-    code = write("code", b"\x01\x00\x7d\xfd") + "@0x1000"  # c.nop; c.bnez a0, -2
+    """A function that calls itself, 2^21 times in each message: no loop that could be multiplied, since the stack grows."""
+    code = write("code", b"\xef\x00\x00\x00") + "@0x1000"  # jal ra, 0
     start = "ProgTraceSync SYNC=3 ICNT=0 FADDR=0x800\n"
-    return code, write("long.nex", bytes_of(start + "DirectBranch ICNT=2\nRepeatBranch BCNT=0x3ffff\n" * 40000))
+    return code, write("long.nex", bytes_of(start + "ResourceFull RCODE=0 RDATA0=0x3ffffe\n" * 4000))
 
 
 @case("a signal stops several threads in the middle of a message")
