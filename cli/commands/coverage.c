@@ -192,6 +192,11 @@ static int add_evidence(struct coverage_run *run, struct cli_analysis *a) {
     return status == NTR_OK ? CLI_OK : cli_fail("%s: %s", a->path, ntr_status_text(status));
 }
 
+/* Whether the trace may have loads and stores: each pass of a loop then has values of its own, which decide conditions. */
+static bool has_accesses(const struct cli_trace *trace) {
+    return trace->params.dialect && trace->params.dialect->messages & NTR_MESSAGES_DATA;
+}
+
 static int add_trace(struct coverage_run *run, const char *path) {
     struct cli_analysis a;
     int status = cli_analysis_open(&a, path, &run->analysis);
@@ -200,7 +205,7 @@ static int add_trace(struct coverage_run *run, const char *path) {
     if (status == CLI_OK && run->decisions) status = begin_decisions(run, &a);
     struct event_sink sink = {run, a.data.program};
     const bool ordered = run->decisions || (status == CLI_OK && run->object && has_versions(a.data.program));
-    a.repeats = true;
+    a.repeats = !run->decisions || !has_accesses(&a.trace);
     if (status == CLI_OK) status = cli_analysis_run(&a, ordered ? take_events : NULL, &sink);
     if (status == CLI_FAILED || run->analysis.partial) {
         cli_analysis_close(&a);

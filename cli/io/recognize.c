@@ -213,13 +213,15 @@ static bool is_stream(ntr_bytes b) {
     return messages >= STREAM_MESSAGES && syncs;
 }
 
+#define COMPRESSED "a file compressed by zstd"
+
 static void find_trace(struct cli_recognized *r, const char *path, ntr_bytes b) {
     static const uint8_t zstd[] = {0x28, 0xb5, 0x2f, 0xfd};
 
     if (ntr_perf_data_seen(b))
         say(r, "a perf.data", "'ntrace decode %s' reads its trace", path);
     else if (b.size >= sizeof zstd && memcmp(b.data, zstd, sizeof zstd) == 0)
-        say(r, "a file compressed by zstd", "'zstd -d %s' unpacks it", path);
+        say(r, COMPRESSED, "'zstd -d %s' unpacks it", path);
     else if (is_stream(b))
         say(r, "a stream of N-Trace messages", "'ntrace decode %s -e PROGRAM' reads it", path);
     r->is_trace = r->what[0] != 0;
@@ -326,6 +328,8 @@ int cli_refuse_memory(const char *option, const char *path) {
 int cli_refuse_text(const char *path, const char *expected, const char *allowed) {
     const struct cli_recognized r = cli_recognize(path);
 
-    if (!*r.what || strncmp(r.what, "text", 4) == 0 || strstr(r.what, allowed)) return CLI_OK;
+    /* The reader of lines unpacks, and names a line that is none. */
+    if (!*r.what || strncmp(r.what, "text", 4) == 0 || strstr(r.what, allowed) || strstr(r.what, COMPRESSED))
+        return CLI_OK;
     return refuse("", path, expected, &r);
 }
