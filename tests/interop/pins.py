@@ -168,7 +168,8 @@ def damage():
     check(status == 1 and "alignment lost: reserved MSEO code 10" in said, said)
 
 
-REFUSALS = [("an unknown transport lists the known ones", ["--input-format", "pib3"], 2, "swt-manchester"),
+REFUSALS = [("an unknown transport has a near one", ["--input-format", "pib3"], 2, "no transport 'pib3'; did you mean 'pib1'?"),
+            ("and one like no other the list", ["--input-format", "serial"], 2, "swt-manchester"),
             ("ram wants its write pointer", ["--input-format", "ram"], 2, "--ram-wp"),
             ("a window that contradicts itself", ["--input-format", "ram", "--ram-limit", 8, "--ram-wp", 16], 2, "start <= wp <= limit"),
             ("a trace is no VCD", ["--input-format", "pib1", "--vcd"], 2, "not a VCD file"),

@@ -26,11 +26,12 @@ SAMPLE = FIRST == LAST == 0  # less of each kind
 MPI = list(zip(sys.argv[4::2], sys.argv[5::2]))
 RANKS = (1, 2, 3, 5)
 ONE_FILE = ("sqlite", "perf.data")  # written to a file only
+FOLDER = ("ctf",)  # written to a folder only
 
 
 def formats(command):
     done = Run(command, "--to", "list")
-    return [[command, "--to", line.split()[0]] for line in done.lines() if line.split()[0] not in ONE_FILE]
+    return [[command, "--to", line.split()[0]] for line in done.lines() if line.split()[0] not in ONE_FILE + FOLDER]
 
 
 # Commands with partial answers; those for large captures; those without.

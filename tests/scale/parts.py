@@ -183,7 +183,8 @@ def index_refused():
         pass
     empty = ["--index", path("empty.index"), path("empty.nex"), *options]
     matches("expected a trace, found an empty file$", Run("decode", "--from", "9", *empty, status=2).err.strip(), "an empty stream")
-    Run("profile", "--partial", path("empty.part"), "--shard", "1/2", *empty)
+    matches("expected a trace, found an empty file$",
+            Run("profile", "--partial", path("empty.part"), "--shard", "1/2", *empty, status=2).err.strip(), "a part of nothing")
     os.symlink(path("nowhere"), path("link"))
     Run("decode", "--from", "9", "--index", path("link"), raw, *options)
     check(os.path.isfile(path("link")) and not os.path.islink(path("link")), "a link to nothing is replaced")
