@@ -88,8 +88,9 @@ class Bench:
             file.writelines(f"{pc:#x}\n" for pc in program.walk(seed, LENGTH))
         done = run(NTRACE, "encode", "-e", elf, "--pc", pcs, "--show", "ingress")
         assert done.returncode == 0, done.stdout
+        records = [line for line in done.stdout.splitlines() if not line.startswith("ntrace encode: ")]  # it names the interrupts
         with open(blocks, "w", encoding="ascii") as file:
-            file.write(halts(done.stdout))
+            file.write(halts("\n".join(records)))
         return elf, blocks
 
     def simulate(self, stimulus, environment, *arguments):
