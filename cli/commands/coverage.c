@@ -192,7 +192,8 @@ static int add_evidence(struct coverage_run *run, struct cli_analysis *a) {
     return status == NTR_OK ? CLI_OK : cli_fail("%s: %s", a->path, ntr_status_text(status));
 }
 
-/* Whether the trace may have loads and stores: each pass of a loop then has values of its own, which decide conditions. */
+/* Whether the trace may have loads and stores: each pass of a loop then has values of its own, which decide conditions.
+ */
 static bool has_accesses(const struct cli_trace *trace) {
     return trace->params.dialect && trace->params.dialect->messages & NTR_MESSAGES_DATA;
 }

@@ -9,7 +9,8 @@
 
 #include <string.h>
 
-enum { NO_STACK = UINT32_MAX };
+#define NO_STACK UINT32_MAX
+
 enum { PROFILE_VERSION = 48, GECKO_VERSION = 29, PHASE_INSTANT = 0, PHASE_INTERVAL = 1 };
 
 typedef struct stack_node {
