@@ -14,30 +14,12 @@ import sys
 sys.path.append(os.path.join(sys.path[0], ".."))
 import tiny
 from harness import Run, bytes_of, case, check, equal, main, need, scratch, write
+from reader_program import MESSAGES, PROGRAM
 
 BUILD, COMPILER, SANITIZERS = sys.argv[2], sys.argv[3].split(), sys.argv[4]
 SANITIZE = [] if SANITIZERS == "none" else [f"-fsanitize={SANITIZERS}"]
 COVERAGE = sys.argv[5:] == ["true"]
 SANITIZE += ["--coverage"] if COVERAGE else []
-PROGRAM = r"""
-#include <ntrace/ntrace.h>
-#include <stdio.h>
-
-int main(void) {
-    static const uint8_t stream[] = {0x24, 0x0d, 0x00, 0x0b, 0x0c, 0x0f};
-    ntr_reader reader;
-    ntr_message message;
-    char line[NTR_MESSAGE_TEXT_MAX];
-
-    if (ntr_reader_init(&reader, NULL) != NTR_OK) return 1;
-    if (ntr_reader_feed(&reader, stream, sizeof stream, true) != NTR_OK) return 1;
-    while (ntr_reader_next(&reader, &message) == NTR_OK) {
-        if (ntr_message_format(&reader.params, &message, line, sizeof line) < 0) return 1;
-        puts(line);
-    }
-    return 0;
-}
-"""
 TOOLS_PROGRAM = r"""
 #include <ntrace/tools.h>
 #include <stdio.h>
@@ -49,7 +31,6 @@ int main(void) {
 }
 """
 VERSION = "0."
-EXPECTED = "#1 @0x0 ProgTraceSync SYNC=3 ICNT=0 FADDR=0x80\n#2 @0x4 DirectBranch ICNT=3\n"
 
 
 def run(*command, env=None):
@@ -130,7 +111,7 @@ def headers(compiler):
 def shared_library():
     library = os.path.dirname(find("libntrace.so"))
     path = build("with-shared", PROGRAM, *moved(flags("libntrace", "--cflags", "--libs")))
-    equal(run(path, env={"LD_LIBRARY_PATH": library}), EXPECTED, "output")
+    equal(run(path, env={"LD_LIBRARY_PATH": library}), MESSAGES, "output")
     path = build("tools-with-shared", TOOLS_PROGRAM, *moved(flags("libntrace-tools", "--cflags", "--libs")))
     check(run(path, env={"LD_LIBRARY_PATH": library}).startswith(VERSION), "libntrace-tools runs")
 
@@ -142,7 +123,7 @@ def static_library():
         words = moved(flags(library, "--static", "--cflags", "--libs"))
         return [find(archives[word]) if word in archives else word for word in words]
 
-    equal(run(build("with-static", PROGRAM, *static("libntrace"))), EXPECTED, "output")
+    equal(run(build("with-static", PROGRAM, *static("libntrace"))), MESSAGES, "output")
     check(run(build("tools-with-static", TOOLS_PROGRAM, *static("libntrace-tools"))).startswith(VERSION),
           "libntrace-tools runs")
 
