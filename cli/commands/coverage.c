@@ -3,7 +3,6 @@
 #include "commands/coverage_select.h"
 #include "commands/exporting.h"
 #include "io/progress.h"
-#include "io/source_age.h"
 #include "options/diagnostics.h"
 
 #include <ctype.h>
@@ -121,6 +120,23 @@ static void report_unparsed(const ntr_decisions *decisions) {
     if (failed > shown) cli_note("%zu more sources could not be parsed", failed - shown);
 }
 
+/* Compares the sources of a trace's lines with the debug information that names them, and with --only. */
+static void note_sources(struct coverage_run *run, const struct cli_analysis *a, ntr_coverage *alone) {
+    size_t count;
+    ntr_bytes text;
+    const ntr_cover_line *lines = ntr_coverage_lines(alone, &count);
+
+    if (run->analysis.partial) return;
+    cli_source_match_begin(&run->match, a->data.program, a->data.debug);
+    for (size_t i = 0; i < count; i++) {
+        if (i && strcmp(lines[i].file, lines[i - 1].file) == 0) continue;
+        cli_source_text_read(&run->source, lines[i].file, &text);
+        for (size_t k = 0; k < run->options->only.count; k++)
+            run->only_used[k] |= ntr_path_selected(lines[i].file, &run->only[k], 1);
+    }
+    cli_source_match_end(&run->match);
+}
+
 /* Adds the coverage of a trace to those before it. Traces of different sources are not added without a word. */
 static int add_coverage(struct coverage_run *run, const struct cli_analysis *a) {
     ntr_cover_merge merged = {0};
@@ -129,8 +145,8 @@ static int add_coverage(struct coverage_run *run, const struct cli_analysis *a) 
     if (!alone) return cli_fail("out of memory");
     ntr_coverage_only(alone, run->only, run->options->only.count);
     ntr_status status = ntr_coverage_add(alone, a->data.program, a->data.debug, a->data.tally);
+    if (status == NTR_OK) note_sources(run, a, alone);
     if (status == NTR_OK && !run->begun) {
-        cli_source_ages(a->data.program, a->data.debug, alone);
         ntr_coverage_free(run->coverage);
         run->coverage = alone;
         run->begun = true;
@@ -232,6 +248,7 @@ static int open_run(struct coverage_run *run) {
     ntr_source_options_init(&run->sources);
     run->clang_args = values_of(&o->clang_args);
     run->only = values_of(&o->only);
+    run->only_used = calloc(o->only.count + 1, sizeof *run->only_used);
     run->coverage = ntr_coverage_new(NULL);
     if (o->evidence || cli_coverage_wants_decisions(o) ||
         cli_coverage_has_threshold(run, LEVEL_DECISION, LEVEL_MASKING))
@@ -239,9 +256,10 @@ static int open_run(struct coverage_run *run) {
     const bool object =
         o->evidence || o->level == LEVEL_OBJECT || cli_coverage_has_threshold(run, LEVEL_OBJECT, LEVEL_OBJECT);
     if (object && !(run->object = ntr_object_coverage_new(NULL))) return cli_fail("out of memory");
-    if (!run->clang_args || !run->only || !run->coverage) return cli_fail("out of memory");
+    if (!run->clang_args || !run->only || !run->only_used || !run->coverage) return cli_fail("out of memory");
     if (cli_justify_read(&run->justify, o->justify) != CLI_OK) return CLI_FAILED;
     run->source.folders = o->exporting.analysis.source_path;
+    run->source.match = &run->match;
     ntr_coverage_only(run->coverage, run->only, o->only.count);
     if (run->object) ntr_object_coverage_only(run->object, run->only, o->only.count);
     run->sources.compile_commands = o->compile_commands;
@@ -260,8 +278,10 @@ static void close_run(struct coverage_run *run) {
     ntr_object_coverage_free(run->object);
     free(run->clang_args);
     free(run->only);
+    free(run->only_used);
     cli_justify_release(&run->justify);
     cli_source_text_release(&run->source);
+    cli_source_match_release(&run->match);
     cli_evidence_release(&run->evidence);
     cli_patch_release(&run->patch);
     free(run->test);
@@ -314,6 +334,7 @@ static int coverage_run(const void *options, char **operands) {
     }
     if (o->merge && status != CLI_FAILED) status = add_listed(&run, o->merge, status);
     const bool shown = !o->exporting.analysis.partial;
+    if (status != CLI_FAILED && shown) cli_source_match_report(&run.match);
     if (status != CLI_FAILED && shown && cli_coverage_select(&run) != CLI_OK) status = CLI_FAILED;
     if (status != CLI_FAILED && shown) status = cli_coverage_write(&run, status);
     if (status != CLI_FAILED && shown && o->diff) status = cli_coverage_diff(&run, status);

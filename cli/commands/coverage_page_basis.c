@@ -82,6 +82,22 @@ static void write_unparsed(const ntr_decisions *decisions, struct cli_output *ou
     cli_output_text(out, "</ul>\n");
 }
 
+static void write_others(const struct cli_source_match *match, struct cli_output *out) {
+    if (!match || !match->other_count) return;
+    cli_output_text(out, "<h3>Sources that are not, or may not be, those of the program</h3>\n<ul>\n");
+    for (size_t i = 0; i < match->other_count; i++) {
+        const struct cli_other_source *other = &match->others[i];
+        cli_output_text(out, "<li>");
+        cli_output_xml(out, other->file);
+        cli_output_text(out, " (");
+        cli_output_xml(out, other->program);
+        cli_output_text(out, other->differs
+                                 ? "): its MD5 is not that of the debug information; its text is not shown</li>\n"
+                                 : "): it is newer, and debug information has no MD5 that decides it</li>\n");
+    }
+    cli_output_text(out, "</ul>\n");
+}
+
 void cli_coverage_page_basis(const struct cli_coverage_evidence *e, struct cli_output *out) {
     cli_output_text(
         out, "<h2 id=\"basis\">What the results rest on</h2>\n<table><tr><th>tool</th><td>ntrace " NTR_VERSION_TEXT
@@ -99,6 +115,7 @@ void cli_coverage_page_basis(const struct cli_coverage_evidence *e, struct cli_o
     cli_output_text(out,
                     e->only_count ? "</td></tr></table>\n" : "all that debug information names</td></tr></table>\n");
     write_gaps(e, out);
+    write_others(e->evidence->match, out);
     if (e->data->decisions) write_unparsed(e->data->decisions, out);
     write_tests(e->evidence, out);
     write_digests(e->evidence, out);

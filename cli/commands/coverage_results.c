@@ -64,6 +64,7 @@ static int write_evidence(struct coverage_run *run, const ntr_analysis *data, in
 
     mcdc.level = NTR_LEVEL_MCDC;
     cli_evidence_sources(&run->evidence, run->coverage);
+    run->evidence.match = &run->match;
     cli_evidence_input(&run->evidence, run->options->justify);
     cli_evidence_input(&run->evidence, run->options->merge);
     const struct cli_coverage_evidence e = {

@@ -33,8 +33,10 @@ struct coverage_run {
     struct cli_analysis_options analysis;
     ntr_source_options sources;
     const char **clang_args, **only; /* owned */
+    bool *only_used;                 /* whether a source is selected by this element of `only`; owned */
     struct cli_justify justify;
     struct cli_source_text source;
+    struct cli_source_match match; /* sources that are not those of the programs */
     struct cli_evidence evidence;
     struct cli_patch patch; /* --since */
     char *test, *date;      /* of the bundles: the name that all of them have, or NULL; the latest; owned */

@@ -93,25 +93,24 @@ static bool reaches(struct coverage_run *run, int level) {
     return false;
 }
 
-static void report_only(const struct cli_list *only) {
-    const size_t more = only->count - 1;
-
-    if (more)
-        cli_note("no source with line information is selected by --only %s and %zu more", only->items[0].value, more);
-    else
-        cli_note("no source with line information is selected by --only %s", only->items[0].value);
+/* Reports what selects nothing: an answer that is empty, or lacks what was asked for, is not success. */
+static void report_only(const struct coverage_run *run) {
+    for (size_t i = 0; i < run->options->only.count; i++)
+        if (!run->only_used[i])
+            cli_doubt("--only %s: expected a source with line information, or its folder; found none",
+                      run->options->only.items[i].value);
 }
 
 int cli_coverage_check(struct coverage_run *run, int status) {
     ntr_cover_sums sums;
 
     ntr_coverage_sums(run->coverage, NULL, &sums);
+    report_only(run);
     if (sums.lines == 0 && run->options->since)
         cli_note("no changed line has code");
-    else if (sums.lines == 0 && run->options->only.count)
-        report_only(&run->options->only);
-    else if (sums.lines == 0)
-        cli_note("no line information: build the program with -g, or name its debug files with --debug-path");
+    else if (sums.lines == 0 && !run->options->only.count)
+        (run->options->level == LEVEL_OBJECT ? cli_note : cli_doubt)(
+            "no line information: build the program with -g, or name its debug files with --debug-path");
     for (int level = 0; level < LEVELS; level++)
         if (run->least[level] >= 0 && !reaches(run, level)) status = CLI_DEFECTS;
     return status;

@@ -1,7 +1,7 @@
 #include "commands/exporting.h"
 #include "io/output.h"
 #include "io/memory.h"
-#include "io/source_age.h"
+#include "io/source_match.h"
 #include "options/diagnostics.h"
 #include "io/atomic_file.h"
 
@@ -99,7 +99,6 @@ struct export_run {
     ntr_output output;
     ntr_export *export_;
     int per; /* ntr_calltree_split, or PER_DEFAULT */
-    bool report; /* it shows sources */
 };
 
 static ntr_status write_bytes(void *user, const void *bytes, size_t size) {
@@ -179,9 +178,14 @@ static int write_all(struct export_run *w, const ntr_exporter *exporter) {
     if (needs & NTR_NEEDS_STRETCHES && w->analysis.tasks) w->analysis.join_except = NTR_MACHINE_WATCHED;
     status = cli_analysis_run(&w->analysis, needs_order(w, needs) ? take_events : NULL, w->export_);
     if (status == CLI_FAILED || partial) return status;
-    if (!w->export_ && begin(w, exporter) != CLI_OK) return CLI_FAILED;
-    if (w->report) cli_source_ages(w->analysis.data.program, w->analysis.data.debug, NULL);
-    return finish(w, exporter) == CLI_OK ? status : CLI_FAILED;
+    struct cli_source_match match = {0};
+    cli_source_match_begin(&match, w->analysis.data.program, w->analysis.data.debug);
+    w->analysis.text.match = &match;
+    if ((!w->export_ && begin(w, exporter) != CLI_OK) || finish(w, exporter) != CLI_OK) status = CLI_FAILED;
+    cli_source_match_report(&match);
+    cli_source_match_release(&match);
+    w->analysis.text.match = NULL;
+    return status;
 }
 
 /* Returns the exporter that the options select, or NULL when there is nothing to write; *status is then the exit
@@ -310,7 +314,7 @@ int cli_exporting_run(const char *family, const struct cli_exporting_options *op
     const char *path = options->analysis.partial ? NULL : options->path;
     const bool folder = ntr_exporter_needs(exporter) & NTR_NEEDS_FOLDER && !options->analysis.partial;
     bool own_file = (ntr_exporter_needs(exporter) & NTR_NEEDS_FILE) != 0 && !options->analysis.partial;
-    struct export_run w = {.per = options->per, .report = strcmp(family, "report") == 0};
+    struct export_run w = {.per = options->per};
 
     set_output(&w);
     w.output.path = options->path;

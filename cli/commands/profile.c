@@ -3,7 +3,7 @@
 #include "commands/profile_output.h"
 #include "options/options.h"
 #include "io/output.h"
-#include "io/source_age.h"
+#include "io/source_match.h"
 #include "options/diagnostics.h"
 
 #include <ntrace/profile.h>
@@ -146,8 +146,14 @@ static int annotate(struct cli_analysis *a, const struct profile_options *o, str
         .format = (enum cli_format)o->result.format,
         .top = o->top,
     };
-    cli_source_ages(a->data.program, a->data.debug, NULL);
-    return cli_annotate(&a->data, &how, out);
+    struct cli_source_match match = {0};
+    cli_source_match_begin(&match, a->data.program, a->data.debug);
+    a->text.match = &match;
+    const int status = cli_annotate(&a->data, &how, out);
+    cli_source_match_report(&match);
+    cli_source_match_release(&match);
+    a->text.match = NULL;
+    return status;
 }
 
 static int write_result(struct cli_analysis *a, const struct profile_options *o, struct cli_output *out) {

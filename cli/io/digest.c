@@ -5,8 +5,8 @@
 #include "io/input.h"
 
 #include <errno.h>
+#include <nettle/md5.h>
 #include <nettle/sha2.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <unistd.h>
 
@@ -27,11 +27,26 @@ bool cli_digest_file(const char *path, char text[CLI_DIGEST_TEXT]) {
     return good;
 }
 
+bool cli_digest_md5(ntr_bytes text, uint8_t digest[CLI_MD5_SIZE]) {
+    struct md5_ctx context;
+
+    md5_init(&context);
+    md5_update(&context, text.size, text.data);
+    md5_digest(&context, CLI_MD5_SIZE, digest);
+    return true;
+}
+
 #else
 
 bool cli_digest_file(const char *path, char text[CLI_DIGEST_TEXT]) {
     (void)path;
     text[0] = '\0';
+    return false;
+}
+
+bool cli_digest_md5(ntr_bytes text, uint8_t digest[CLI_MD5_SIZE]) {
+    (void)text;
+    (void)digest;
     return false;
 }
 

@@ -127,6 +127,16 @@ static void write_traces(const struct cli_evidence *e, struct cli_output *out) {
     }
 }
 
+static void write_others(const struct cli_source_match *match, struct cli_output *out) {
+    for (size_t i = 0; match && i < match->other_count; i++) {
+        cli_output_text(out, i ? ",\n{\"name\":" : "\n{\"name\":");
+        cli_output_json(out, match->others[i].file);
+        cli_output_text(out, ",\"binary\":");
+        cli_output_json(out, match->others[i].program);
+        cli_output_print(out, ",\"reason\":\"%s\"}", match->others[i].differs ? "md5" : "newer");
+    }
+}
+
 void cli_evidence_write(struct cli_evidence *e, struct cli_output *out) {
     cli_output_text(out, "\"traces\":[");
     if (!e->failed) write_traces(e, out);
@@ -140,6 +150,8 @@ void cli_evidence_write(struct cli_evidence *e, struct cli_output *out) {
         else
             cli_output_text(out, ",\"sha256\":null}");
     }
+    cli_output_text(out, "],\n\"other_sources\":[");
+    write_others(e->match, out);
     cli_output_text(out, "],\n\"losses\":[");
     for (size_t i = 0; i < e->note_count && !e->failed; i++) {
         if (i) cli_output_text(out, ",");

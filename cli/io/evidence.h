@@ -3,6 +3,7 @@
 #define CLI_IO_EVIDENCE_H
 
 #include "io/output.h"
+#include "io/source_match.h"
 #include "io/trace.h"
 
 #include <ntrace/coverage.h>
@@ -26,6 +27,7 @@ struct cli_evidence {
     size_t count, capacity;
     char **notes; /* gaps and losses */
     size_t note_count, note_capacity;
+    const struct cli_source_match *match; /* sources that are not those of the programs; NULL: not compared */
     bool failed;  /* out of memory */
 };
 
@@ -51,7 +53,8 @@ void cli_evidence_parameters(const ntr_params *params,
 void cli_evidence_write_runs(const ntr_vector *vector, struct cli_output *out);
 /* Adds the sources of a coverage. */
 void cli_evidence_sources(struct cli_evidence *evidence, ntr_coverage *coverage);
-/* Writes the members "traces" (with the parameters of the stream), "files" and "losses" of a JSON object. */
+/* Writes the members "traces" (with the parameters of the stream), "files", "other_sources" and "losses" of a JSON
+ * object. */
 void cli_evidence_write(struct cli_evidence *evidence, struct cli_output *out);
 void cli_evidence_release(struct cli_evidence *evidence);
 

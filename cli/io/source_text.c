@@ -13,35 +13,46 @@
 
 enum { SOURCE_MAX = 16 << 20 };
 
+/* A search for a file. `refused`: one was found that is not the source of the program. */
+struct source_search {
+    struct cli_source_text *source;
+    const char *file; /* as debug information names it */
+    bool refused;
+};
+
 /* Loads one file. Its name comes from the traced program and is not trusted: only regular text files of at most
  * SOURCE_MAX bytes are read, and open does not block on a device. */
-static bool load(struct cli_source_text *source, const char *path, ntr_bytes *text) {
+static bool load(struct source_search *search, const char *path, ntr_bytes *text) {
+    struct cli_source_text *source = search->source;
     struct stat about = {0};
     int fd = cli_open_regular(path, SOURCE_MAX);
 
     if (fd < 0) return false;
-    if (fstat(fd, &about) != 0 || about.st_size <= 0 || about.st_size > SOURCE_MAX) {
+    if (fstat(fd, &about) != 0 || about.st_size < 0 || about.st_size > SOURCE_MAX) {
         close(fd);
         return false;
     }
     free(source->text);
-    source->text = malloc((size_t)about.st_size);
+    source->text = malloc((size_t)about.st_size + 1);
     size_t size = source->text ? cli_read_all(fd, source->text, (size_t)about.st_size) : 0;
     close(fd);
-    if (size != (size_t)about.st_size || memchr(source->text, 0, size)) return false;
+    if (!source->text || size != (size_t)about.st_size) return false;
     *text = (ntr_bytes){(const uint8_t *)source->text, size};
-    return true;
+    if (source->match && !cli_source_match_accepts(source->match, search->file, *text, &about)) {
+        search->refused = true;
+        return false;
+    }
+    return size && !memchr(source->text, 0, size);
 }
 
 /* Searches a directory: for the whole path, then without its first component, and so on, down to the file name. */
-static bool load_below(struct cli_source_text *source, const char *folder, size_t size, const char *file,
-                       ntr_bytes *text) {
+static bool load_below(struct source_search *search, const char *folder, size_t size, ntr_bytes *text) {
     char path[PATH_MAX];
 
-    for (const char *rest = file; rest; rest = strchr(rest, '/')) {
+    for (const char *rest = search->file; rest; rest = strchr(rest, '/')) {
         while (*rest == '/') rest++;
         int length = snprintf(path, sizeof path, "%.*s/%s", (int)size, folder, rest);
-        if (length > 0 && (size_t)length < sizeof path && load(source, path, text)) return true;
+        if (length > 0 && (size_t)length < sizeof path && load(search, path, text)) return true;
     }
     return false;
 }
@@ -49,12 +60,14 @@ static bool load_below(struct cli_source_text *source, const char *folder, size_
 bool cli_source_text_read(void *user, const char *file, ntr_bytes *text) {
     struct cli_source_text *source = user;
 
-    if (load(source, file, text)) return true;
+    struct source_search search = {.source = source, .file = file};
+    if (load(&search, file, text)) return true;
     for (const char *folder = source->folders; folder && *folder;) {
         size_t size = strcspn(folder, ":");
-        if (size && load_below(source, folder, size, file, text)) return true;
+        if (size && load_below(&search, folder, size, text)) return true;
         folder += size + (folder[size] == ':');
     }
+    if (search.refused) cli_source_match_refused(source->match, file);
     return false;
 }
 

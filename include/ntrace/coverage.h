@@ -47,6 +47,8 @@ NTR_API void ntr_coverage_free(ntr_coverage *coverage);
 /* Restricts what is added from now on to sources in these folders or with these names. The
  * strings must outlive the object. `count` 0: all sources. */
 NTR_API void ntr_coverage_only(ntr_coverage *coverage, const char *const *only, size_t count);
+/* Returns whether the path of a source is selected by a list of folders and file names. An empty list selects all. */
+NTR_API bool ntr_path_selected(const char *path, const char *const *only, size_t count);
 
 /* Adds one run. The counts of several runs are summed. The arguments are not used after the call.
  * Errors: NTR_E_MEMORY. */

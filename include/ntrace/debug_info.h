@@ -84,6 +84,14 @@ typedef struct ntr_line_row {
 } ntr_line_row;
 NTR_API ntr_status ntr_debug_info_lines(ntr_debug_info *debug, size_t index, const ntr_line_row **rows, size_t *count);
 
+/* Calls `visit` for each source of image `index` that has rows and whose MD5 (16 bytes) the compiler has recorded
+ * (clang and rustc with DWARF 5), also more than once. A source with another MD5 has other lines. `file` is that of the
+ * rows, and valid as long as the object. A result of `visit` other than NTR_OK stops the iteration and is returned.
+ * Returns NTR_END when `index` is past the last image. Errors: NTR_E_MEMORY. */
+NTR_API ntr_status ntr_debug_info_digests(ntr_debug_info *debug, size_t index,
+                                          ntr_status (*visit)(void *user, const char *file, const uint8_t *md5),
+                                          void *user);
+
 /* Calls `visit` for each function of image `index` that has code, and for each copy inlined into another function
  * (`inlined`), executed or not. Strings of the frames are valid as long as the object. A result of `visit` other than
  * NTR_OK stops the iteration and is returned. Returns NTR_END when `index` is past the last image. */

@@ -4,7 +4,6 @@
  * inlined release(). The line is executed when the inlined code is. It counts as often as that was entered, unless
  * instructions of the line have a count. The range of source lines of a function follows from the same frames. */
 #include "analysis/coverage_state.h"
-#include "analysis/selected.h"
 #include "base/allocator.h"
 #include "base/macros.h"
 

@@ -226,6 +226,15 @@ ntr_status ntr_debug_info_lines(ntr_debug_info *debug, size_t index, const ntr_l
     return status;
 }
 
+ntr_status ntr_debug_info_digests(ntr_debug_info *debug, size_t index,
+                                  ntr_status (*visit)(void *user, const char *file, const uint8_t *md5), void *user) {
+    ntr_image_info info;
+    if (ntr_program_image(debug->program, index, &info) != NTR_OK) return NTR_END;
+    debug_image *image = image_at(debug, index);
+    if (!image) return NTR_E_MEMORY;
+    return image->dwarf ? ntr_dwarf_digests(image->dwarf, visit, user) : NTR_OK;
+}
+
 typedef struct visit_state {
     ntr_debug_info *debug;
     const debug_image *image;

@@ -259,6 +259,19 @@ ntr_status ntr_dwarf_lines(ntr_dwarf *d, const ntr_line_row **rows, size_t *coun
     return status;
 }
 
+ntr_status ntr_dwarf_digests(ntr_dwarf *d, ntr_status (*visit)(void *user, const char *file, const uint8_t *md5),
+                             void *user) {
+    for (uint32_t i = 0; i < d->unit_count; i++) {
+        const ntr_dwarf_unit *unit = load(d, i);
+        if (!unit) return NTR_E_MEMORY;
+        for (size_t k = 0; k < unit->digest_count; k++) {
+            ntr_status status = visit(user, unit->digests[k].file, unit->digests[k].md5);
+            if (status) return status;
+        }
+    }
+    return NTR_OK;
+}
+
 /* ---- units ------------------------------------------------------------------------------------- */
 
 static const char *unit_text(Dwarf_Die *die, unsigned name) {

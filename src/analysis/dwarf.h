@@ -31,6 +31,11 @@ ntr_status ntr_dwarf_functions(ntr_dwarf *dwarf, ntr_status (*visit)(void *user,
 /* Returns the line rows of all units, sorted by address, without overlaps. Errors: NTR_E_MEMORY. */
 ntr_status ntr_dwarf_lines(ntr_dwarf *dwarf, const ntr_line_row **rows, size_t *count);
 
+/* Calls `visit` for each source with rows for which a unit has an MD5 (16 bytes), also more than once. A result of
+ * `visit` other than NTR_OK stops the iteration and is returned. Errors: NTR_E_MEMORY. */
+ntr_status ntr_dwarf_digests(ntr_dwarf *dwarf, ntr_status (*visit)(void *user, const char *file, const uint8_t *md5),
+                             void *user);
+
 /* Calls `visit` for each unit; ranges are without load bias. A result of `visit` other than NTR_OK stops the iteration
  * and is returned. Errors: NTR_E_MEMORY. */
 ntr_status ntr_dwarf_units(ntr_dwarf *dwarf, ntr_status (*visit)(void *user, const ntr_debug_unit *unit), void *user);

@@ -37,6 +37,14 @@ ntr_status ntr_dwarf_lines(ntr_dwarf *dwarf, const ntr_line_row **rows, size_t *
     return NTR_OK;
 }
 
+ntr_status ntr_dwarf_digests(ntr_dwarf *dwarf, ntr_status (*visit)(void *user, const char *file, const uint8_t *md5),
+                             void *user) {
+    (void)dwarf;
+    (void)visit;
+    (void)user;
+    return NTR_OK;
+}
+
 ntr_status ntr_dwarf_units(ntr_dwarf *dwarf, ntr_status (*visit)(void *user, const ntr_debug_unit *unit), void *user) {
     (void)dwarf;
     (void)visit;

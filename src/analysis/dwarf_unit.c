@@ -9,39 +9,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { SCOPE_DEPTH_MAX = 256, CLEANED_MAX = 1 << 14 };
-
-/* Returns the name with control characters replaced. NULL remains NULL. Equal names have equal results. */
-static const char *shown(ntr_dwarf_unit *unit, const char *name) {
-    char cleaned[NTR_NAME_CLEANED_MAX + 1];
-    if (!name || ntr_name_is_clean(name)) return name;
-    ntr_name_clean(name, cleaned);
-    const char *kept = unit->cleaned.count < CLEANED_MAX ? ntr_texts_keep(&unit->cleaned, cleaned) : NULL;
-    return kept ? kept : "?";
-}
-
-/* The same for a file. A name that is relative to the folder of compilation becomes absolute: clang writes such folders
- * into line tables, and the folder of the caller is another one. */
-static const char *shown_file(ntr_dwarf_unit *unit, const char *name) {
-    char path[PATH_MAX];
-    if (!name || name[0] == '/' || !unit->directory || unit->directory[0] != '/') return shown(unit, name);
-    int size = snprintf(path, sizeof path, "%s/%s", unit->directory, name);
-    if (size < 0 || (size_t)size >= sizeof path) return shown(unit, name);
-    const char *kept = unit->cleaned.count < CLEANED_MAX ? ntr_texts_keep(&unit->cleaned, path) : NULL;
-    return shown(unit, kept ? kept : name);
-}
+enum { SCOPE_DEPTH_MAX = 256 };
 
 /* ---- damage ------------------------------------------------------------------------------------ */
-
-void ntr_dwarf_damage(ntr_damage *damage, const char *file, Dwarf_Die *unit, const char *what) {
-    char name[NTR_NAME_CLEANED_MAX + 1] = "";
-    const char *reason = dwarf_errmsg(0);
-    const char *given = unit ? dwarf_diename(unit) : NULL;
-    if (given) ntr_name_clean(given, name);
-    ntr_damage_add(damage, "%.120s: debug information: %s%.120s%s%s: damaged%s%s; names and lines are missing",
-                   file ? file : "", *name ? "unit " : "", name, *name ? ": " : "", what, reason ? ": " : "",
-                   reason ? reason : "");
-}
 
 static void damaged(ntr_dwarf_unit *unit, Dwarf_Die *die, const char *what) {
     ntr_dwarf_damage(unit->damage, unit->file, die, what);
@@ -203,7 +173,7 @@ static void declare_as_class(ntr_dwarf_unit *u, ntr_scope *scope, Dwarf_Die *die
     for (unsigned i = 0;
          i < TYPES_MAX && dwarf_tag(&at) != DW_TAG_structure_type && dwarf_tag(&at) != DW_TAG_class_type; i++)
         if (!dwarf_formref_die(dwarf_attr_integrate(&at, DW_AT_type, &attribute), &at)) return;
-    scope->declared_file = shown_file(u, declared_file(&at));
+    scope->declared_file = ntr_unit_shown_file(u, declared_file(&at));
     scope->declared_line = scope->declared_file ? number(&at, DW_AT_decl_line) : 0;
 }
 
@@ -291,7 +261,7 @@ static ntr_status add_member(die_walk *w, const die_path *path) {
     char text[1024], cleaned[NTR_NAME_CLEANED_MAX + 1];
     ntr_dwarf_unit *u = w->unit;
     const char *name = dwarf_diename(path->die);
-    if (!name || string(path->die, DW_AT_linkage_name) || u->cleaned.count >= CLEANED_MAX) return NTR_OK;
+    if (!name || string(path->die, DW_AT_linkage_name) || u->cleaned.count >= NTR_UNIT_CLEANED_MAX) return NTR_OK;
     if (write_path(path, is_call_operator(name), text, sizeof text) >= sizeof text - 1) return NTR_OK;
     ntr_name_clean(text, cleaned);
     if (strcmp(cleaned, name) == 0) return NTR_OK;
@@ -314,8 +284,8 @@ static ntr_status add_scope(die_walk *w, Dwarf_Die *die, uint32_t parent, uint32
     const char *name = dwarf_diename(die);
     *s = (ntr_scope){
         .parent = parent,
-        .name = shown(u, name),
-        .declared_file = shown_file(u, declared_file(die)),
+        .name = ntr_unit_shown(u, name),
+        .declared_file = ntr_unit_shown_file(u, declared_file(die)),
         .declared_line = number(die, DW_AT_decl_line),
         .inlined_somewhere = was_inlined(die),
         .never_returns = parent == NTR_SCOPE_NONE && flag(die, DW_AT_noreturn),
@@ -323,7 +293,7 @@ static ntr_status add_scope(die_walk *w, Dwarf_Die *die, uint32_t parent, uint32
         .artificial = is_artificial(die, name),
     };
     if (parent != NTR_SCOPE_NONE) {
-        s->call_file = shown_file(u, call_file(w->source->scopes, die));
+        s->call_file = ntr_unit_shown_file(u, call_file(w->source->scopes, die));
         s->call_line = number(die, DW_AT_call_line);
         s->call_column = number(die, DW_AT_call_column);
     }
@@ -332,7 +302,7 @@ static ntr_status add_scope(die_walk *w, Dwarf_Die *die, uint32_t parent, uint32
     complete_declaration(u, s);
     if (!linkage && s->size && parent == NTR_SCOPE_NONE)
         linkage = ntr_function_symbols_linkage(w->source->symbols, s->entry, name);
-    s->linkage = shown(u, linkage ? linkage : name);
+    s->linkage = ntr_unit_shown(u, linkage ? linkage : name);
     if (!status && !linkage && parent != NTR_SCOPE_NONE) status = add_nameless(w, die, *index);
     return status;
 }
@@ -428,144 +398,13 @@ out:
     return NTR_OK;
 }
 
-/* ---- lines ------------------------------------------------------------------------------------- */
-
-int ntr_line_row_compare(const void *a, const void *b) {
-    const ntr_line_row *x = a, *y = b;
-    if (x->address != y->address) return x->address < y->address ? -1 : 1;
-    return x->line < y->line ? -1 : x->line > y->line;
-}
-
-bool ntr_unit_files(const ntr_unit_source *source, Dwarf_Files **files, size_t *count) {
-    if (!source->lines.size || !dwarf_hasattr(source->die, DW_AT_stmt_list)) return false;
-    (void)dwarf_errno(); /* forget older errors */
-    if (dwarf_getsrcfiles(source->die, files, count) == 0) return true;
-    ntr_dwarf_damage(source->damage, source->file, source->die, "line table");
-    return false;
-}
-
-/* Where rows of owned code go. */
-typedef struct owned_rows {
-    const ntr_unit_source *source;
-    ntr_status (*visit)(void *user, const ntr_program_row *row);
-    void *user;
-} owned_rows;
-
-static ntr_status take_row(void *user, const ntr_program_row *row) {
-    const owned_rows *to = user;
-    const bool owned = owns(to->source, row->sequence) && owns(to->source, row->address);
-    return owned ? to->visit(to->user, row) : NTR_OK;
-}
-
-ntr_status ntr_unit_rows(const ntr_unit_source *source, ntr_status (*visit)(void *user, const ntr_program_row *row),
-                         void *user) {
-    Dwarf_Attribute attribute;
-    Dwarf_Word offset;
-    owned_rows to = {source, visit, user};
-    bool is_damaged = true;
-    ntr_status status = NTR_OK;
-    (void)dwarf_errno(); /* forget older errors */
-    if (dwarf_formudata(dwarf_attr(source->die, DW_AT_stmt_list, &attribute), &offset) == 0)
-        status = ntr_line_program_read(source->lines, offset, take_row, &to, &is_damaged);
-    if (is_damaged) ntr_dwarf_damage(source->damage, source->file, source->die, "line table");
-    return status;
-}
-
-/* Rows of a unit with rising addresses. */
-typedef struct row_run {
-    uint64_t low, high, sequence;
-    size_t first, end;
-} row_run;
-
-typedef struct row_adder {
-    ntr_dwarf_unit *unit;
-    const ntr_unit_source *source;
-    row_run *runs;
-    size_t run_count, run_capacity;
-    Dwarf_Files *files;
-    size_t file_count;
-    uint64_t number; /* of the last file */
-    const char *file;
-} row_adder;
-
-static ntr_status add_row(void *user, const ntr_program_row *row) {
-    row_adder *adder = user;
-    ntr_dwarf_unit *u = adder->unit;
-    if (row->end <= row->address) return NTR_OK;
-    if (row->file != adder->number) {
-        const char *name = row->file < adder->file_count ? dwarf_filesrc(adder->files, row->file, NULL, NULL) : NULL;
-        adder->file = shown_file(u, name);
-        adder->number = row->file;
-    }
-    row_run *run = adder->run_count ? &adder->runs[adder->run_count - 1] : NULL;
-    if (!run || run->sequence != row->sequence || row->address < run->high) {
-        if (ntr_reserve(u->allocator, (void **)&adder->runs, &adder->run_capacity, adder->run_count + 1, sizeof *run))
-            return NTR_E_MEMORY;
-        run = &adder->runs[adder->run_count++];
-        *run = (row_run){row->address, row->address, row->sequence, u->row_count, u->row_count};
-    }
-    if (ntr_reserve(u->allocator, (void **)&u->rows, &u->row_capacity, u->row_count + 1, sizeof *u->rows))
-        return NTR_E_MEMORY;
-    run->high = row->end;
-    run->end = u->row_count + 1;
-    u->rows[u->row_count++] = (ntr_line_row){
-        .address = row->address + adder->source->bias,
-        .size = row->end - row->address,
-        .file = adder->file,
-        .line = row->line > INT32_MAX ? 0 : row->line,
-        .column = row->column,
-        .discriminator = row->discriminator,
-        .is_statement = row->is_statement,
-    };
-    return NTR_OK;
-}
-
-static int run_compare(const void *a, const void *b) {
-    const row_run *x = a, *y = b;
-    if (x->low != y->low) return x->low < y->low ? -1 : 1;
-    return x->first < y->first ? -1 : x->first > y->first;
-}
-
-/* Puts the rows in the order of their addresses. Of several sequences for one piece of code, the first is kept. */
-static ntr_status sort_rows(row_adder *adder) {
-    ntr_dwarf_unit *u = adder->unit;
-    bool sorted = true;
-    for (size_t i = 1; i < adder->run_count; i++) sorted &= adder->runs[i - 1].high <= adder->runs[i].low;
-    if (sorted) return NTR_OK;
-    ntr_line_row *rows = ntr_alloc(u->allocator, u->row_count, sizeof *rows);
-    if (!rows) return NTR_E_MEMORY;
-    uint64_t high = 0;
-    size_t count = 0;
-    qsort(adder->runs, adder->run_count, sizeof *adder->runs, run_compare);
-    for (size_t i = 0; i < adder->run_count; i++) {
-        const row_run *run = &adder->runs[i];
-        if (run->low < high) continue;
-        memcpy(rows + count, u->rows + run->first, (run->end - run->first) * sizeof *rows);
-        count += run->end - run->first;
-        high = run->high;
-    }
-    ntr_dealloc(u->allocator, u->rows);
-    u->rows = rows;
-    u->row_count = u->row_capacity = count;
-    return NTR_OK;
-}
-
-static ntr_status load_lines(ntr_dwarf_unit *u, const ntr_unit_source *source) {
-    row_adder adder = {.unit = u, .source = source, .number = UINT64_MAX};
-    if (!ntr_unit_files(source, &adder.files, &adder.file_count)) return NTR_OK;
-    ntr_status status = ntr_unit_rows(source, add_row, &adder);
-    if (!status) status = sort_rows(&adder);
-    ntr_dealloc(u->allocator, adder.runs);
-    return status;
-}
-
 ntr_status ntr_unit_load(ntr_dwarf_unit *unit, const ntr_unit_source *source, const ntr_allocator *allocator) {
     die_walk w = {.unit = unit, .source = source};
     const die_path path = {NULL, source->scopes};
     *unit = (ntr_dwarf_unit){
         .allocator = allocator, .damage = source->damage, .file = source->file, .cleaned = {.allocator = allocator}};
     unit->directory = string(source->die, DW_AT_comp_dir);
-    ntr_status status = load_lines(unit, source);
+    ntr_status status = ntr_unit_load_lines(unit, source);
     if (!status) status = walk_children(&w, &path, NTR_SCOPE_NONE, 0);
     name_nameless(&w);
     ntr_dealloc(allocator, w.members);
@@ -580,6 +419,7 @@ void ntr_unit_release(ntr_dwarf_unit *unit) {
     ntr_dealloc(unit->allocator, unit->scopes);
     ntr_dealloc(unit->allocator, unit->ranges);
     ntr_dealloc(unit->allocator, unit->rows);
+    ntr_dealloc(unit->allocator, unit->digests);
     *unit = (ntr_dwarf_unit){.allocator = unit->allocator};
 }
 

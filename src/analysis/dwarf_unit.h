@@ -32,6 +32,12 @@ typedef struct ntr_scope_range {
     uint32_t scope, depth;
 } ntr_scope_range;
 
+/* A file of the line table that has rows, with its MD5. */
+typedef struct ntr_digest {
+    const char *file;
+    const uint8_t *md5; /* 16 bytes, in .debug_line */
+} ntr_digest;
+
 typedef struct ntr_dwarf_unit {
     const ntr_allocator *allocator;
     ntr_scope *scopes;
@@ -40,6 +46,8 @@ typedef struct ntr_dwarf_unit {
     size_t range_count, range_capacity;
     ntr_line_row *rows;
     size_t row_count, row_capacity;
+    ntr_digest *digests;
+    size_t digest_count, digest_capacity;
     const char *directory; /* of compilation; NULL: not known */
     ntr_damage *damage;
     const char *file; /* name of the ELF file, in damage */
@@ -63,6 +71,18 @@ typedef struct ntr_unit_source {
  * Errors: NTR_E_MEMORY. */
 ntr_status ntr_unit_load(ntr_dwarf_unit *unit, const ntr_unit_source *source, const ntr_allocator *allocator);
 void ntr_unit_release(ntr_dwarf_unit *unit);
+
+/* ---- parts of ntr_unit_load: unit_lines.c ------------------------------------------------------ */
+
+/* Longest list of names that a unit keeps; a name beyond it is "?". */
+#define NTR_UNIT_CLEANED_MAX (1 << 14)
+/* Returns the name with control characters replaced. NULL remains NULL. Equal names have equal results. */
+const char *ntr_unit_shown(ntr_dwarf_unit *unit, const char *name);
+/* The same for a file. A name that is relative to the folder of compilation becomes absolute: clang writes such folders
+ * into line tables, and the folder of the caller is another one. */
+const char *ntr_unit_shown_file(ntr_dwarf_unit *unit, const char *name);
+/* Reads the rows of the unit. Errors: NTR_E_MEMORY. */
+ntr_status ntr_unit_load_lines(ntr_dwarf_unit *unit, const ntr_unit_source *source);
 
 /* Adds "FILE: unit NAME: WHAT: " and libdw's last error. `unit` may be NULL. */
 void ntr_dwarf_damage(ntr_damage *damage, const char *file, Dwarf_Die *unit, const char *what);

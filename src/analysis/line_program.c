@@ -49,28 +49,32 @@ typedef struct line_header {
     uint8_t instruction_size, line_range, opcode_base;
     int8_t line_base;
     bool statement;
+    bool wide;               /* the 64-bit format */
     const uint8_t *operands; /* number of operands of standard opcodes, from opcode 1 */
+    uint64_t version;
+    reader tables; /* folders and files */
 } line_header;
 
-/* Reads the header up to the numbers of operands, and leaves the program in `r`. */
+/* Reads the header up to the tables of folders and files, and leaves the program in `r`. */
 static bool read_header(reader *r, line_header *h) {
     uint64_t length = take(r, 4);
-    const bool wide = length == UINT32_MAX;
-    if (wide) length = take(r, 8);
+    h->wide = length == UINT32_MAX;
+    if (h->wide) length = take(r, 8);
     *r = part(r, length);
-    const uint64_t version = take(r, 2);
-    if (version < 2 || version > 5) return false;
-    if (version == 5) take(r, 2); /* sizes of address and segment selector */
-    const uint64_t size = take(r, wide ? 8 : 4);
+    h->version = take(r, 2);
+    if (h->version < 2 || h->version > 5) return false;
+    if (h->version == 5) take(r, 2); /* sizes of address and segment selector */
+    const uint64_t size = take(r, h->wide ? 8 : 4);
     reader inner = part(r, size);
     h->instruction_size = (uint8_t)take(&inner, 1);
-    if (version >= 4) take(&inner, 1); /* operations of an instruction: 1 on RISC-V */
+    if (h->version >= 4) take(&inner, 1); /* operations of an instruction: 1 on RISC-V */
     h->statement = take(&inner, 1) != 0;
     h->line_base = (int8_t)take(&inner, 1);
     h->line_range = (uint8_t)take(&inner, 1);
     h->opcode_base = (uint8_t)take(&inner, 1);
     if (h->opcode_base == 0 || h->line_range == 0) return false;
     h->operands = part(&inner, h->opcode_base - 1U).at;
+    h->tables = inner;
     return !inner.failed && !r->failed;
 }
 
@@ -163,4 +167,87 @@ ntr_status ntr_line_program_read(ntr_bytes section, uint64_t offset,
     }
     *damaged = m.in_sequence && !status; /* without an end */
     return status;
+}
+
+/* ---- checksums of files ------------------------------------------------------------------------ */
+
+enum { FORMATS_MAX = 16 };
+
+/* What each entry of a table of folders or files consists of (DWARF 5, 6.2.4). */
+typedef struct entry_format {
+    size_t count;
+    uint64_t contents[FORMATS_MAX], forms[FORMATS_MAX];
+} entry_format;
+
+static bool read_format(reader *r, entry_format *f) {
+    f->count = (size_t)take(r, 1);
+    if (f->count > FORMATS_MAX) return false;
+    for (size_t i = 0; i < f->count; i++) {
+        f->contents[i] = take_leb(r, false);
+        f->forms[i] = take_leb(r, false);
+    }
+    return !r->failed;
+}
+
+/* Passes over a value. Returns false when the size of its form is not known. */
+static bool pass_form(reader *r, uint64_t form, bool wide) {
+    switch (form) {
+    case DW_FORM_string:
+        while (take(r, 1) && !r->failed) {
+        }
+        return true;
+    case DW_FORM_line_strp:
+    case DW_FORM_strp:
+    case DW_FORM_sec_offset: part(r, wide ? 8 : 4); return true;
+    case DW_FORM_udata:
+    case DW_FORM_sdata:
+    case DW_FORM_strx: take_leb(r, false); return true;
+    case DW_FORM_data1:
+    case DW_FORM_flag:
+    case DW_FORM_strx1: part(r, 1); return true;
+    case DW_FORM_data2:
+    case DW_FORM_strx2: part(r, 2); return true;
+    case DW_FORM_strx3: part(r, 3); return true;
+    case DW_FORM_data4:
+    case DW_FORM_strx4: part(r, 4); return true;
+    case DW_FORM_data8: part(r, 8); return true;
+    case DW_FORM_data16: part(r, 16); return true;
+    case DW_FORM_block: part(r, take_leb(r, false)); return true;
+    case DW_FORM_block1: part(r, take(r, 1)); return true;
+    case DW_FORM_block2: part(r, take(r, 2)); return true;
+    case DW_FORM_block4: part(r, take(r, 4)); return true;
+    default: return false;
+    }
+}
+
+/* Passes over an entry. Stores where its MD5 is, or NULL; an assembler writes zeros where it has none. */
+static bool pass_entry(reader *r, const entry_format *f, bool wide, const uint8_t **md5) {
+    *md5 = NULL;
+    for (size_t i = 0; i < f->count; i++) {
+        const uint8_t *at = r->at;
+        uint8_t bits = 0;
+        if (!pass_form(r, f->forms[i], wide) || r->failed) return false;
+        if (f->contents[i] != DW_LNCT_MD5 || f->forms[i] != DW_FORM_data16) continue;
+        for (unsigned k = 0; k < 16; k++) bits |= at[k];
+        if (bits) *md5 = at;
+    }
+    return true;
+}
+
+void ntr_line_program_digests(ntr_bytes section, uint64_t offset, const uint8_t **digests, size_t count) {
+    line_header h = {0};
+    entry_format format;
+    const uint8_t *md5;
+    for (size_t i = 0; i < count; i++) digests[i] = NULL;
+    if (offset >= section.size) return;
+    reader r = {section.data + offset, section.data + section.size, false};
+    if (!read_header(&r, &h) || h.version < 5) return;
+    if (!read_format(&h.tables, &format)) return;
+    uint64_t entries = take_leb(&h.tables, false);
+    for (uint64_t i = 0; format.count && i < entries; i++)
+        if (!pass_entry(&h.tables, &format, h.wide, &md5)) return;
+    if (!read_format(&h.tables, &format)) return;
+    entries = take_leb(&h.tables, false);
+    for (size_t i = 0; format.count && i < entries && i < count; i++)
+        if (!pass_entry(&h.tables, &format, h.wide, &digests[i])) return;
 }

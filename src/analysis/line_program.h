@@ -10,6 +10,7 @@
 #include <ntrace/status.h>
 
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 
 /* A row: [address, end) belongs to the line. Rows without code (address == end) are given too. */
@@ -26,5 +27,9 @@ typedef struct ntr_program_row {
 ntr_status ntr_line_program_read(ntr_bytes section, uint64_t offset,
                                  ntr_status (*visit)(void *user, const ntr_program_row *row), void *user,
                                  bool *damaged);
+
+/* Stores for each of the first `count` files of the program at `offset` where its MD5 is in the section (16 bytes);
+ * NULL: the header has none (before DWARF 5, or the compiler wrote none), or it is damaged. */
+void ntr_line_program_digests(ntr_bytes section, uint64_t offset, const uint8_t **digests, size_t count);
 
 #endif

@@ -1,9 +1,10 @@
 #include "analysis/object_run.h"
 
-#include "analysis/selected.h"
 #include "base/allocator.h"
 #include "base/macros.h"
 #include "program/program.h"
+
+#include <ntrace/coverage.h>
 
 ntr_insn_count ntr_object_run_count(const ntr_object_run *r, uint64_t address, uint64_t bits, bool *other) {
     ntr_insn_count sum = {.address = address};

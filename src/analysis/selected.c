@@ -1,4 +1,5 @@
-#include "analysis/selected.h"
+/* Selection of source files by folders and names. */
+#include <ntrace/coverage.h>
 
 #include <string.h>
 

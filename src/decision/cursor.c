@@ -1,9 +1,9 @@
 #include "decision/cursor.h"
 
-#include "analysis/selected.h"
 #include "base/allocator.h"
 #include "decision/arguments.h"
 
+#include <ntrace/coverage.h>
 #include <string.h>
 
 /* ---- children ---------------------------------------------------------------------------------- */

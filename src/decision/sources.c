@@ -1,6 +1,5 @@
 #include "decision/sources.h"
 
-#include "analysis/selected.h"
 #include "base/allocator.h"
 #include "base/macros.h"
 #include "decision/arguments.h"
@@ -8,6 +7,7 @@
 #include "decision/parse.h"
 
 #include <limits.h>
+#include <ntrace/coverage.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

@@ -178,4 +178,52 @@ def newer_than_the_build():
     check("found 1 that are newer" in coverage(place, "--only", "m.c").stderr, "message")
 
 
+CLANG = ("clang-19", "--target=riscv64-linux-gnu", "-fuse-ld=lld-19", "-g", "-O0", "-static")
+
+
+def commands(place, status):
+    """Runs what shows or counts sources; returns the messages and the output of each."""
+    results = []
+    for command in (["coverage", "--only", "m.c", "m.ntrace"], ["profile", "--annotate=main", "m.ntrace"],
+                    ["report", "-o", "m.html", "m.ntrace"], ["coverage", "--only", "m.c", "--evidence", "evidence", "m.ntrace"]):
+        done = subprocess.run([NTRACE, *command], cwd=place, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, check=False)
+        equal(done.returncode, status, f"status of {command[0]} ({done.stderr})")
+        results.append((done.stderr, done.stdout))
+    with open(os.path.join(place, "m.html"), encoding="utf-8") as page, open(os.path.join(place, "evidence", "report.html"), encoding="utf-8") as report, \
+            open(os.path.join(place, "evidence", "evidence.json"), encoding="utf-8") as manifest:
+        return results, page.read(), report.read(), json.load(manifest)["other_sources"]
+
+
+@case("with an MD5 in debug information it decides: a newer file with the same text is the source, an older one with another text is not")
+def checksums():
+    need(*CLANG[:1], "ld.lld-19")
+    place = folder()
+    text = SOURCE % ("NONE", "NONE")
+    write(place, text)
+    truth.run(*CLANG, "m.c", "-o", "m", cwd=place)
+    truth.run(NTRACE, "run", "-q", "-o", "m.ntrace", "--", "./m", cwd=place, status=())
+    os.utime(os.path.join(place, "m.c"), (2000000000, 2000000000))
+    results, page, report, others = commands(place, 0)
+    for error, _ in results:
+        check("older than the program" not in error and "MD5" not in error, error)
+    equal(others, [], "sources that differ")
+    shown = "int s = tested(argc);"
+    check(shown in results[1][1] and shown in page and shown in report, "the text of the source is missing")
+    write(place, "\n" + text)
+    os.utime(os.path.join(place, "m.c"), (1000000000, 1000000000))
+    results, page, report, others = commands(place, 1)
+    for error, _ in results:
+        check(re.search(r"found 1 whose MD5 is not that of the debug information, the first \S*/m\.c \(program \S*m\)", error), error)
+    equal([(os.path.basename(other["name"]), other["reason"]) for other in others], [("m.c", "md5")], "sources that differ")
+    check(shown not in results[1][1] and shown not in page and shown not in report, "the text of another source is shown")
+    check("its MD5 is not that of the debug information" in report, "report of the evidence")
+    os.mkdir(os.path.join(place, "kept"))
+    write(place, text, "kept/m.c")
+    done = subprocess.run([NTRACE, "profile", "--annotate=main", "--source-path", "kept", "m.ntrace"], cwd=place, stdout=subprocess.PIPE,
+                          stderr=subprocess.PIPE, text=True, check=True)
+    check(shown in done.stdout and "MD5" not in done.stderr, "the source in another folder")
+    write(place, "", "m.c")
+    check("found 1 whose MD5" in coverage(place, "--only", "m.c", status=1).stderr, "an empty source")
+
+
 harness.main(GCC, "riscv64-linux-gnu-gcov", "qemu-riscv64")
