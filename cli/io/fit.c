@@ -155,7 +155,8 @@ static bool other_params(struct cli_fit *f, const struct cli_fit_input *in) {
     ntr_params params = in->params;
     char line[400];
 
-    const bool explains = cli_auto_explains(in->beginning, in->last, in->program, &params, &f->fit, line, sizeof line);
+    const bool explains = cli_auto_explains(in->beginning, in->last, in->program, f->inferred ? &f->likeliest : NULL,
+                                            &params, &f->fit, line, sizeof line);
     if (explains && in->params_given && cli_first_time("fit", in->name))
         cli_note("%s: %" PRIu64 " of %" PRIu64 " messages fit with the given stream parameters, and %" PRIu64
                  " with others: %s",

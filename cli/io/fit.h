@@ -19,6 +19,8 @@ struct cli_fit {
     bool has_params; /* `params` fit better than those of the trace, which are not known */
     bool other;  /* a program of -e is not the one that ran; reported */
     ntr_params params;
+    bool inferred; /* parameters were inferred: `likeliest`, adopted or not */
+    ntr_params likeliest;
     ntr_fit fit;
     ntr_fit_image images[CLI_FIT_IMAGES];
     size_t first_given; /* number of the first image of -e */

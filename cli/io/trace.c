@@ -186,14 +186,16 @@ static int infer(struct cli_trace *trace) {
     const uint32_t known = cli_frames_source(trace->frames, trace->stream, true, &trace->params);
     if ((trace->stream->infer || !live) && read_ahead(trace) != CLI_OK) return CLI_FAILED;
     const ntr_bytes beginning = {trace->ahead, trace->ahead_size};
-    struct cli_auto_misfit misfit = {0};
+    struct cli_auto_found found = {0};
     const int status =
         trace->stream->infer
             ? cli_auto_params(trace->stream, trace->container.given | known, trace->input.name, beginning,
-                              trace->program, &trace->params, &misfit)
-            : cli_auto_defaults(trace->input.name, known, beginning, trace->program, &trace->params, &misfit);
-    trace->fit.has_params = misfit.found;
-    trace->fit.params = misfit.params;
+                              trace->program, &trace->params, &found)
+            : cli_auto_defaults(trace->input.name, known, beginning, trace->program, &trace->params, &found);
+    trace->fit.has_params = found.misfit;
+    trace->fit.params = found.fitting;
+    trace->fit.inferred = found.inferred;
+    trace->fit.likeliest = found.likeliest;
     return status;
 }
 

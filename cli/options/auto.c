@@ -69,20 +69,20 @@ static bool is_other_code(ntr_params *params, uint32_t given, ntr_bytes beginnin
 
 /* Neither the parameters as they are nor those that were inferred explain the stream with this program. */
 static bool find_misfit(const ntr_params *params, const ntr_params *inferred, uint32_t given, ntr_bytes beginning,
-                        const ntr_program *program, struct cli_auto_misfit *misfit) {
+                        const ntr_program *program, struct cli_auto_found *found) {
     ntr_params plain = *params, other = *inferred;
     ntr_image_info first;
     ntr_fit one, two;
 
-    if (!misfit || !program || ntr_program_image(program, 0, &first) != NTR_OK) return false;
-    misfit->found = is_other_code(&plain, given, beginning, program, &one) &&
+    if (!found || !program || ntr_program_image(program, 0, &first) != NTR_OK) return false;
+    found->misfit = is_other_code(&plain, given, beginning, program, &one) &&
                     is_other_code(&other, given, beginning, program, &two);
-    if (misfit->found) misfit->params = two.agreeing > 2 * one.agreeing ? other : plain;
-    return misfit->found;
+    if (found->misfit) found->fitting = two.agreeing > 2 * one.agreeing ? other : plain;
+    return found->misfit;
 }
 
 int cli_auto_params(const struct cli_stream *stream, uint32_t header, const char *name, ntr_bytes beginning,
-                    const ntr_program *program, ntr_params *params, struct cli_auto_misfit *misfit) {
+                    const ntr_program *program, ntr_params *params, struct cli_auto_found *found) {
     ntr_inference inference;
     ntr_infer_config config;
 
@@ -93,7 +93,7 @@ int cli_auto_params(const struct cli_stream *stream, uint32_t header, const char
     ntr_status status = ntr_infer(&config, beginning, &inference);
 
     if (status != NTR_OK) return cli_fail("%s: --auto: %s", name, ntr_status_text(status));
-    if (find_misfit(params, &inference.params, config.given, beginning, program, misfit)) return CLI_OK;
+    if (find_misfit(params, &inference.params, config.given, beginning, program, found)) return CLI_OK;
     report(stream, name, params, &inference);
     *params = inference.params;
     return CLI_OK;
@@ -210,7 +210,7 @@ static ntr_status infer_others(ntr_bytes beginning, const ntr_program *program, 
 }
 
 int cli_auto_defaults(const char *name, uint32_t header, ntr_bytes beginning, const ntr_program *program,
-                      ntr_params *params, struct cli_auto_misfit *misfit) {
+                      ntr_params *params, struct cli_auto_found *found) {
     const enum fit fit = fit_of_defaults(params, beginning, program);
     ntr_inference inference;
     char line[512];
@@ -218,7 +218,11 @@ int cli_auto_defaults(const char *name, uint32_t header, ntr_bytes beginning, co
     if (fit == FITS) return CLI_OK;
     ntr_status status = infer_others(beginning, program, header, params, &inference);
     if (status != NTR_OK) return cli_fail("%s: --auto: %s", name, ntr_status_text(status));
-    if (fit >= CONTRADICTS && find_misfit(params, &inference.params, header, beginning, program, misfit)) return CLI_OK;
+    if (found) {
+        found->inferred = true;
+        found->likeliest = inference.params;
+    }
+    if (fit >= CONTRADICTS && find_misfit(params, &inference.params, header, beginning, program, found)) return CLI_OK;
     adopt(&inference, params, line, sizeof line);
     if (!cli_first_time("auto", name)) return CLI_OK;
     if (*line)
@@ -244,16 +248,30 @@ static void put_difference(const ntr_params *params, const ntr_params *other, ch
     }
 }
 
-bool cli_auto_explains(ntr_bytes beginning, bool last, const ntr_program *program, ntr_params *params, ntr_fit *fit,
-                       char *line, size_t room) {
+/* Returns the beginning of the stream up to the first contradiction and some more: parameters that explain the stream
+ * explain this. */
+static ntr_bytes up_to_contradiction(ntr_bytes beginning, const ntr_fit *fit) {
+    enum { BEHIND = 64 << 10 };
+
+    if (fit->contradicting && fit->offset < beginning.size - (beginning.size < BEHIND ? beginning.size : BEHIND))
+        beginning.size = (size_t)fit->offset + BEHIND;
+    return beginning;
+}
+
+bool cli_auto_explains(ntr_bytes beginning, bool last, const ntr_program *program, const ntr_params *likeliest,
+                       ntr_params *params, ntr_fit *fit, char *line, size_t room) {
     enum { CONTRADICTIONS = 32 }; /* one in so many messages may be damage */
     const ntr_params given = *params;
     ntr_params tried[2] = {given};
     ntr_inference inference;
 
     ntr_params_init(&tried[1], NULL);
-    if (infer_others(beginning, program, 0, &tried[1], &inference) != NTR_OK) return false;
-    tried[1] = inference.params;
+    if (!likeliest) {
+        const ntr_bytes part = up_to_contradiction(beginning, fit);
+        if (infer_others(part, program, 0, &tried[1], &inference) != NTR_OK) return false;
+        likeliest = &inference.params;
+    }
+    tried[1] = *likeliest;
     for (unsigned i = 0; i < 2; i++) {
         ntr_fit one;
         is_other_code(&tried[i], 0, beginning, program, &one);

@@ -23,7 +23,7 @@ static ntr_decoder_config decoder_config(const ntr_search *s, const ntr_params *
 
 ntr_status ntr_search_try(const ntr_search *s, const ntr_params *params, ntr_infer_trial *trial) {
     ntr_decoder_config config = decoder_config(s, params);
-    return ntr_infer_trial_run(&config, s->window, trial);
+    return ntr_infer_trial_run(&config, s->window, NULL, trial);
 }
 
 /* How the messages of a trial differ: MSB extension, traced jumps, full addresses; a set. */
@@ -60,7 +60,9 @@ static bool is_candidate(const ntr_search *s, ntr_parameter p, unsigned given, u
 }
 
 static ntr_status add_trial(ntr_search *s, const ntr_params *params) {
-    ntr_status status = ntr_search_try(s, params, &s->trials[s->count]);
+    const ntr_decoder_config config = decoder_config(s, params);
+    const ntr_infer_trial *best = s->count ? &s->trials[s->best] : NULL;
+    ntr_status status = ntr_infer_trial_run(&config, s->window, best, &s->trials[s->count]);
     if (status != NTR_OK) return status;
     if (ntr_infer_trial_better(&s->trials[s->count], &s->trials[s->best])) s->best = s->count;
     s->count++;
@@ -186,10 +188,11 @@ static ntr_status try_more(ntr_search *s, ntr_bytes stream) {
     if (s->window.size == stream.size) return NTR_OK;
     s->complete = stream.size <= SECOND_WINDOW;
     s->window.size = s->complete ? stream.size : SECOND_WINDOW;
-    uint64_t least = ntr_infer_failures(&s->trials[s->best]);
+    const ntr_infer_trial best = s->trials[s->best];
     for (size_t i = 0; i < s->count; i++) {
         ntr_infer_trial *t = &s->trials[i];
-        if (t->ran_away || ntr_infer_failures(t) > least) continue;
+        if (t->ran_away || ntr_infer_failures(t) > ntr_infer_failures(&best) || ntr_infer_follows_little(&best, t))
+            continue;
         ntr_params params = t->params;
         ntr_status status = ntr_search_try(s, &params, t);
         if (status != NTR_OK) return status;
@@ -232,7 +235,7 @@ typedef enum margin { MARGIN_NONE, MARGIN_SOME, MARGIN_LARGE } margin;
 
 /* `b` follows next to nothing of what `a` follows. */
 static margin margin_of_followed(const ntr_infer_trial *a, const ntr_infer_trial *b) {
-    if (b->followed * 8 > a->followed || ntr_infer_failures(a) * 8 > a->followed) return MARGIN_NONE;
+    if (!ntr_infer_follows_little(a, b)) return MARGIN_NONE;
     return a->followed >= 4 * NTR_EVIDENCE_LARGE  ? MARGIN_LARGE
            : a->followed >= 4 * NTR_EVIDENCE_SOME ? MARGIN_SOME
                                                   : MARGIN_NONE;

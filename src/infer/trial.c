@@ -121,8 +121,32 @@ static void add(ntr_infer_trial *trial, recent_callers *all, const ntr_event *e)
     }
 }
 
-ntr_status ntr_infer_trial_run(const ntr_decoder_config *config, ntr_bytes stream, ntr_infer_trial *trial) {
+/* Decodes what the decoder has been fed. Returns the decoder's status; NTR_OK: there were too many spans. */
+static ntr_status read_part(ntr_decoder *decoder, ntr_infer_trial *trial, recent_callers *all, uint64_t *message) {
     ntr_event events[TRIAL_EVENTS];
+    ntr_status status;
+    do {
+        size_t count;
+        status = ntr_decoder_read(decoder, events, TRIAL_EVENTS, &count);
+        for (size_t i = 0; i < count; i++) {
+            trial->followed += events[i].kind == NTR_EVENT_SPAN && events[i].message != *message;
+            *message = events[i].message;
+            add(trial, all, &events[i]);
+        }
+    } while (status == NTR_OK && trial->spans < TRIAL_SPANS_MAX);
+    return status;
+}
+
+/* Returns whether a trial follows next to nothing of what the best one, if it is a good one, has followed up to the end
+ * of this part. */
+static bool is_hopeless(const ntr_infer_trial *trial, const ntr_infer_trial *best, size_t part) {
+    enum { SHARE = 64 };
+    return best && ntr_infer_failures(best) * 8 <= best->followed &&
+           (trial->followed + 1) * SHARE <= best->followed_by[part];
+}
+
+ntr_status ntr_infer_trial_run(const ntr_decoder_config *config, ntr_bytes stream, const ntr_infer_trial *best,
+                               ntr_infer_trial *trial) {
     uint64_t message = 0;
     recent_callers all[RECENT_SOURCES] = {0};
     ntr_status status;
@@ -131,16 +155,15 @@ ntr_status ntr_infer_trial_run(const ntr_decoder_config *config, ntr_bytes strea
     ntr_decoder *decoder = ntr_decoder_new(config, &status);
     if (!decoder) return status;
     ntr_decoder_set_repeats(decoder, true);
-    ntr_decoder_feed(decoder, stream.data, stream.size, true);
-    do {
-        size_t count;
-        status = ntr_decoder_read(decoder, events, TRIAL_EVENTS, &count);
-        for (size_t i = 0; i < count; i++) {
-            trial->followed += events[i].kind == NTR_EVENT_SPAN && events[i].message != message;
-            message = events[i].message;
-            add(trial, all, &events[i]);
-        }
-    } while (status == NTR_OK && trial->spans < TRIAL_SPANS_MAX);
+    for (size_t part = 0, from = 0; part < NTR_TRIAL_PARTS; part++) {
+        const bool last = part == NTR_TRIAL_PARTS - 1;
+        const size_t to = last ? stream.size : stream.size / NTR_TRIAL_PARTS * (part + 1);
+        ntr_decoder_feed(decoder, stream.data + from, to - from, last);
+        status = read_part(decoder, trial, all, &message);
+        trial->followed_by[part] = trial->followed;
+        if (status != NTR_NEED_MORE || is_hopeless(trial, best, part)) break;
+        from = to;
+    }
     trial->ran_away = status == NTR_OK;
     ntr_decoder_free(decoder);
     return status < 0 ? status : NTR_OK;
