@@ -165,13 +165,10 @@ static enum fit fit_of_execution(const ntr_params *params, ntr_bytes beginning, 
     } while (status == NTR_OK && all < AT_MOST);
     ntr_decoder_free(decoder);
     if (contradictions * POOR_RATIO > followed) return POOR;
-    return fit == FITS && (!followed || status != NTR_NEED_MORE) ? OPEN : fit;
+    return fit == FITS && (!followed || status != NTR_END) ? OPEN : fit;
 }
 
 static enum fit fit_of_defaults(const ntr_params *params, ntr_bytes beginning, const ntr_program *program) {
-    enum { ENOUGH = 1 << 16 };
-
-    if (beginning.size > ENOUGH) beginning.size = ENOUGH;
     size_t end = 0;
     const enum fit messages = fit_of_messages(params, beginning, &end);
     beginning.size = end;
