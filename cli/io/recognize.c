@@ -227,12 +227,17 @@ static void find_trace(struct cli_recognized *r, const char *path, ntr_bytes b) 
     r->is_trace = r->what[0] != 0;
 }
 
+/* Finds what is no trace. */
+static bool find_other(struct cli_recognized *r, const char *path, ntr_bytes b) {
+    if (b.size) return find_elf(r, path, b) || find_kind(r, path, b) || find_text(r, path, b);
+    say(r, "an empty file", "", path);
+    return true;
+}
+
 struct cli_recognized cli_recognize_bytes(const char *path, ntr_bytes b) {
     struct cli_recognized r = {0};
 
-    if (!b.size) say(&r, "an empty file", "", path);
-    if (*r.what) return r;
-    if (!find_elf(&r, path, b) && !find_kind(&r, path, b) && !find_text(&r, path, b)) find_trace(&r, path, b);
+    if (!find_other(&r, path, b)) find_trace(&r, path, b);
     return r;
 }
 
@@ -283,9 +288,9 @@ static int refuse(const char *option, const char *path, const char *expected, co
 }
 
 int cli_refuse_trace(const char *path, ntr_bytes beginning) {
-    const struct cli_recognized r = cli_recognize_bytes(path, beginning);
+    struct cli_recognized r = {0};
 
-    return *r.what && !r.is_trace ? refuse("", path, "a trace", &r) : CLI_OK;
+    return find_other(&r, path, beginning) ? refuse("", path, "a trace", &r) : CLI_OK;
 }
 
 /* Returns the file of -e that is a trace, or NULL. */

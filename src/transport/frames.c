@@ -342,19 +342,32 @@ static bool is_clear(size_t size, unsigned at, unsigned plain, unsigned inside) 
     return at == 0 && size % NTR_FRAME_BYTES == 0 && inside == 0 && plain >= POOR_SHARE;
 }
 
+/* The share of defects when frames are read as messages. 0 for raw streams, which are read most: they have few bytes
+ * where frames have trace IDs, and no defect in the first bytes; in 256 frames there are always some. */
+static unsigned defects_outside(const uint8_t *bytes, size_t size) {
+    enum { EXAMINED = 256 * NTR_FRAME_BYTES };
+
+    if (size > EXAMINED && !defects(bytes, EXAMINED)) return 0;
+    return defects(bytes, size);
+}
+
 bool ntr_frames_seen(ntr_bytes beginning, unsigned *skip) {
     const size_t size = beginning.size < SAMPLE_MAX ? beginning.size : SAMPLE_MAX;
     struct sample *s = NULL;
-    bool seen = false;
+    bool seen = false, known = false;
+    unsigned plain = 0;
 
     *skip = 0;
-    const unsigned plain = beginning.data ? defects(beginning.data, size) : 0;
-    for (unsigned at = 0; plain && at < NTR_FRAME_BYTES && at < size && !seen; at++) {
+    for (unsigned at = 0; beginning.data && at < NTR_FRAME_BYTES && at < size && !seen; at++) {
         if (!has_ids(beginning.data + at, size - at)) continue;
+        if (!known) plain = defects_outside(beginning.data, size);
+        known = true;
+        if (!plain) break;
+        *skip = at;
+        if (!is_clear(size, at, plain, 0)) continue;
         if (!s) s = ntr_alloc(NULL, 1, sizeof *s);
         if (!s) break;
         seen = is_clear(size, at, plain, defects_inside(beginning.data + at, size - at, s));
-        *skip = at;
     }
     ntr_dealloc(NULL, s);
     return seen;
