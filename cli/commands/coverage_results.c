@@ -6,6 +6,12 @@
 #include "options/diagnostics.h"
 #include "text/object_text.h"
 
+#include <errno.h>
+#include <limits.h>
+#include <stdlib.h>
+#include <time.h>
+#include <unistd.h>
+
 bool cli_coverage_wants_decisions(const struct coverage_options *o) {
     return o->level >= LEVEL_DECISION || cli_exporting_needs_decisions(&o->exporting);
 }
@@ -73,7 +79,22 @@ static int write_evidence(struct coverage_run *run, const ntr_analysis *data, in
     return cli_coverage_evidence(&e, run->options->evidence) == CLI_OK ? status : CLI_FAILED;
 }
 
+/* A trace without a date has the one of the environment, by the specification of SOURCE_DATE_EPOCH. */
+static const char *date_of(const struct coverage_run *run, char text[32]) {
+    const char *epoch = getenv("SOURCE_DATE_EPOCH");
+    char *end;
+    struct tm parts;
+
+    if (run->date || !epoch || *epoch < '0' || *epoch > '9') return run->date;
+    errno = 0;
+    const long long seconds = strtoll(epoch, &end, 10);
+    const time_t time = (time_t)seconds;
+    if (errno || *end || !gmtime_r(&time, &parts)) return NULL;
+    return strftime(text, 32, "%Y-%m-%dT%H:%M:%SZ", &parts) ? text : NULL;
+}
+
 int cli_coverage_write(struct coverage_run *run, int status) {
+    char date[32], folder[PATH_MAX];
     ntr_analysis data;
 
     if (run->options->level == LEVEL_OBJECT && !cli_exporting_chosen(&run->options->exporting))
@@ -84,7 +105,8 @@ int cli_coverage_write(struct coverage_run *run, int status) {
     data.decisions = run->decisions;
     data.level = cli_coverage_level(run->options->level);
     data.test = run->test;
-    data.date = run->date;
+    data.date = date_of(run, date);
+    data.root = getcwd(folder, sizeof folder);
     if (run->options->evidence) return write_evidence(run, &data, status);
     if (run->options->format > FORMAT_JSON)
         return cli_coverage_annotate(run, run->options->exporting.path, run->options->format, status);

@@ -57,6 +57,8 @@ typedef struct ntr_analysis {
     const char *test; /* coverage: name of the test that was executed; NULL: none, or several */
     const char *date; /* coverage: when it was last executed, "2026-07-01T12:00:00Z"; NULL: not known */
     bool own_clocks; /* times of several sources cannot be compared: a tick is an instruction of the source */
+    const char *root; /* coverage: folder of the project, absolute. Names of files in it are written relative to it;
+                       * when it has none of them, or is NULL, their common folder takes its place */
 } ntr_analysis;
 
 NTR_DEFINE_CONFIG_INIT(ntr_analysis)

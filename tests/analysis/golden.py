@@ -18,7 +18,7 @@ from harness import NTRACE, Run, case, check, equal, main, matches, need, scratc
 
 HERE = os.path.join(os.path.dirname(os.path.abspath(__file__)), "golden")
 FORMATS = {"export": ("autofdo", "bolt", "callgrind", "calltree", "ctxp", "dot", "jsonl", "llvm-unsymbolized", "perf-script"),
-           "coverage": ("cobertura", "json", "lcov", "summary"), "flame": ("folded", "speedscope")}
+           "coverage": ("cobertura", "gcovr-json", "json", "lcov", "sonarqube", "summary"), "flame": ("folded", "speedscope")}
 MAIN, F = 0x1000, 0x1018
 # Executions of each instruction; the address of each, and its line in program.s.
 EXECUTED = {0x1000: 1, 0x1004: 3, 0x1008: 3, 0x100c: 3, 0x1010: 1, 0x1014: 1, 0x1018: 3, 0x101c: 3}
@@ -91,7 +91,7 @@ def lcov():
 @case("Cobertura: hits of each line, and which outcomes a branch had")
 def cobertura():
     root = ET.fromstring(answer("coverage", "cobertura").out)
-    lines = {int(line.get("number")): line for line in root.iter("line")}
+    lines = {int(line.get("number")): line for line in root.iterfind(".//class/lines/line")}
     equal({number: int(line.get("hits")) for number, line in lines.items()}, {LINES[at]: count for at, count in EXECUTED.items()}, "hits")
     equal({number: line.get("condition-coverage") for number, line in lines.items() if line.get("branch") == "true"},
           {11: "100% (2/2)", 12: "50% (1/2)"}, "branches")
@@ -169,10 +169,10 @@ def unit_cobertura():
     path = os.path.join(UNIT, "cobertura.xml")
     tool("xmllint", "--noout", "--nonet", "--dtdvalid", os.path.join(HERE, "cobertura.dtd"), path)
     root = ET.parse(path).getroot()
-    found = {each.get("name"): {int(line.get("number")): int(line.get("hits")) for line in each.iter("line")} for each in root.iter("class")}
+    found = {each.get("name"): {int(line.get("number")): int(line.get("hits")) for line in each.iterfind("lines/line")} for each in root.iter("class")}
     equal(found, UNIT_LINES, "hits")
     for part in (root, *root.iter("package"), *root.iter("class")):
-        lines = list(part.iter("line"))
+        lines = list(part.iterfind("lines/line" if part.tag == "class" else ".//class/lines/line"))
         outcomes = [re.search(r"\((\d+)/(\d+)\)", line.get("condition-coverage")).groups() for line in lines if line.get("branch") == "true"]
         hit, both = (sum(int(each[i]) for each in outcomes) for i in range(2))
         equal(part.get("line-rate"), f"{sum(line.get('hits') != '0' for line in lines) / len(lines):.4f}", "line-rate")
