@@ -89,7 +89,7 @@ static size_t folder_size(const char *file) {
 }
 
 static void write_part(ntr_out *out, const char *text, size_t size) {
-    char part[1024];
+    char part[4097]; /* PATH_MAX */
     if (size >= sizeof part) size = sizeof part - 1;
     memcpy(part, text, size);
     part[size] = '\0';

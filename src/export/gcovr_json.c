@@ -1,6 +1,6 @@
-/* JSON tracefile of gcovr, of the format version that gcovr 7 reads: it accepts no other version. Lines and functions that a
- * gap may hide are omitted. Two members that gcovr requires are not measured: returned_count is the number of entries, and
- * blocks_percent the share of executed lines. */
+/* JSON tracefile of gcovr, of the format version that gcovr 7 reads: it accepts no other version. Lines and functions
+ * that a gap may hide are omitted. Two members that gcovr requires are not measured: returned_count is the number of
+ * entries, and blocks_percent the share of executed lines. */
 #include "export/cover_files.h"
 
 #include "base/allocator.h"
@@ -8,8 +8,8 @@
 #define FORMAT_VERSION "0.6"
 
 static void write_outcome(ntr_out *out, size_t number, uint64_t count, bool falls) {
-    ntr_out_format(out, "%s{\"blockno\":%zu,\"count\":%llu,\"fallthrough\":%s,\"throw\":false}", number || !falls ? "," : "",
-                   number, (unsigned long long)count, falls ? "true" : "false");
+    ntr_out_format(out, "%s{\"blockno\":%zu,\"count\":%llu,\"fallthrough\":%s,\"throw\":false}",
+                   number || !falls ? "," : "", number, (unsigned long long)count, falls ? "true" : "false");
 }
 
 static void write_lines(ntr_out *out, const ntr_cover_part *part) {

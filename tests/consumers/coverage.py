@@ -31,7 +31,7 @@ SONAR = """<!ELEMENT coverage (file*)> <!ATTLIST coverage version CDATA #REQUIRE
 
 @functools.cache
 def project():
-    """The folder of a project with src/inside.cc and the bundle plain.ntrace."""
+    """The folder of a project with inside.cc in "src", and the bundle plain.ntrace."""
     folder = os.path.realpath(tempfile.mkdtemp(dir=scratch()))
     os.mkdir(os.path.join(folder, "src"))
     shutil.copy(os.path.join(HERE, "inside.cc"), os.path.join(folder, "src"))
