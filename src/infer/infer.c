@@ -111,7 +111,8 @@ static ntr_status judge_need(const ntr_search *s, const ntr_params *without, uin
  * not inferred, and says nothing of an encoder that infers only the others. */
 static ntr_status infer_implicit_return(ntr_search *s) {
     const ntr_infer_trial *best = &s->trials[s->best];
-    const bool strict = best->implicit_returns && !best->implicit_early;
+    enum { EARLY_RATIO = 8 }; /* the trial's own stack can be another one than the encoder's */
+    const bool strict = best->implicit_returns && best->implicit_early * EARLY_RATIO <= best->implicit_returns;
     const uint64_t silent = best->implicit_returns, late = best->redundant_returns - best->redundant_early;
     const uint64_t told = strict ? late : best->redundant_returns;
     ntr_params *p = &s->out->params, without = best->params;
