@@ -235,7 +235,7 @@ static ntr_status process_request(ntr_decoder *d, output *out) {
     return end_request(d, d->request.ended ? NTR_OK : ntr_walk_end(d));
 }
 
-ntr_status ntr_decoder_recount(ntr_decoder *d) {
+static ntr_status recount(ntr_decoder *d) {
     output none = {NULL, NULL};
     d->request.source = NULL;
     ntr_status status = ntr_message_take(d);
@@ -297,6 +297,7 @@ ntr_status ntr_decoder_count(ntr_decoder *d, ntr_counts *counts) {
 
 void ntr_decoder_set_count_callback(ntr_decoder *d, ntr_count_callback *count_callback, void *user) {
     d->count_callback = count_callback;
+    d->recount = recount;
     d->count_user = user;
 }
 

@@ -85,7 +85,7 @@ static ntr_status decode_again(ntr_decoder *d, ntr_source *s, const ntr_message_
     ntr_words_decode(&d->params, words, &d->message);
     d->message.offset = d->blocks->unchanged_from;
     *place = s;
-    ntr_status status = ntr_decoder_recount(d);
+    ntr_status status = d->recount(d);
     *place = true_source;
     return status;
 }

@@ -239,6 +239,9 @@ struct ntr_decoder {
     ntr_message_memos message_memos;
     bool follows_calls; /* sources have call trails */
     ntr_count_callback *count_callback; /* counting decode: receives what was executed; may be NULL */
+    /* Counting decode: decodes `message` once more. There is no request. Errors: as ntr_message_take. A pointer,
+     * because the cache of repeated messages (message_memo_replay.c) lies beneath the decoder. */
+    ntr_status (*recount)(struct ntr_decoder *d);
     void *count_user;
     ntr_same_function *join; /* decoding with joined spans; NULL: every span is returned */
     void *join_user;
@@ -259,11 +262,6 @@ static inline bool ntr_keeps_returns(const ntr_decoder *d) {
 static inline uint32_t ntr_trail_depth(const ntr_source *s) {
     return s->trail ? s->trail->depth : 0;
 }
-
-/* ---- decoder.c */
-
-/* Counting decode: decode d->message once more. There is no request. Errors: as ntr_message_take. */
-ntr_status ntr_decoder_recount(ntr_decoder *d);
 
 /* ---- source.c */
 
