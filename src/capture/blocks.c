@@ -100,13 +100,20 @@ static uint64_t begin_version(struct ntr_capture_harts *harts, unsigned hart) {
     return harts->system ? ntr_capture_system_barrier(harts->system, hart) : harts->stream->offset;
 }
 
-/* What is mapped at the block is another file than before. */
-static bool map(struct ntr_capture_harts *harts, unsigned hart, const struct channel_block *block) {
-    const uint32_t number = block->file ? ntr_capture_mapped_line(harts->record, block->file)
-                                        : ntr_capture_generated_at(harts->record, block->names, block->address);
-    uint64_t first, end;
+/* The number of the mapping of a block; 0: none. */
+static uint32_t mapping_of(struct ntr_capture_harts *harts, const struct channel_block *block) {
+    if (!harts->record) return 0;
+    return block->file ? ntr_capture_mapped_line(harts->record, block->file)
+                       : ntr_capture_generated_at(harts->record, block->names, block->address);
+}
 
-    if (!ntr_capture_mapped_differs(harts->record, number, block->address)) return true;
+/* What is mapped at the block may be another file than before. */
+static bool map(struct ntr_capture_harts *harts, unsigned hart, const struct channel_block *block, uint32_t number) {
+    uint64_t first, end;
+    const bool replaces = ntr_capture_mapped_is_first(harts->record, number, &first, &end) &&
+                          ntr_capture_code_knows(&harts->code, first, end); /* code without a file was executed there */
+
+    if (!replaces && !ntr_capture_mapped_differs(harts->record, number, block->address)) return true;
     const uint64_t position = begin_version(harts, hart);
     memset(harts->links, 0, harts->block_capacity * sizeof *harts->links);
     return ntr_capture_mapped_change(harts->record, number, block->address, position, &first, &end) == NTR_OK &&
@@ -116,8 +123,11 @@ static bool map(struct ntr_capture_harts *harts, unsigned hart, const struct cha
 static void verify(struct ntr_capture_harts *harts, unsigned hart, uint32_t space, uint32_t number,
                    struct ntr_capture_block *block) {
     ntr_bytes bytes = code_of(harts, number);
-    uint64_t address = ntr_capture_shared(harts, number)->address;
-    bool failed = harts->record && !map(harts, hart, ntr_capture_shared(harts, number));
+    const struct channel_block *shared = ntr_capture_shared(harts, number);
+    const uint64_t address = shared->address;
+    const uint32_t mapping = mapping_of(harts, shared);
+    const bool is_new = harts->record && !ntr_capture_mapped_is_current(harts->record, mapping);
+    bool failed = harts->record && !map(harts, hart, shared, mapping);
 
     if (failed) {
         ntr_capture_note(harts, NTR_E_MEMORY);
@@ -126,6 +136,7 @@ static void verify(struct ntr_capture_harts *harts, unsigned hart, uint32_t spac
     if (!ntr_capture_code_agrees(&harts->code, space, address, bytes, &failed) && !failed) {
         const uint64_t position = begin_version(harts, hart);
         failed = !ntr_capture_code_change(&harts->code, space, address, bytes, position);
+        if (is_new) ntr_capture_mapped_begin(harts->record, mapping, position);
         harts->rewritten |= harts->system && !position;
         memset(harts->links, 0, harts->block_capacity * sizeof *harts->links);
     }

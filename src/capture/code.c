@@ -25,6 +25,7 @@ void ntr_capture_code_release(struct ntr_capture_code *code) {
     ntr_dealloc(code->allocator, code->ranges);
     ntr_dealloc(code->allocator, code->bytes);
     ntr_dealloc(code->allocator, code->spaces);
+    ntr_dealloc(code->allocator, code->forgotten);
     ntr_capture_code_init(code, code->allocator);
 }
 
@@ -53,6 +54,16 @@ static bool grow_index(struct ntr_capture_code *code) {
     return true;
 }
 
+/* Where in the stream the bytes that are executed first in a granule begin: where it was mapped, as far as that is
+ * known. */
+static uint64_t begin_of(const struct ntr_capture_code *code, uint32_t space, uint64_t address) {
+    for (size_t i = space ? 0 : code->forgotten_count; i-- > 0;) {
+        const struct ntr_capture_forgotten *f = &code->forgotten[i];
+        if (f->first < address + GRANULE && address < f->end) return f->position;
+    }
+    return 0;
+}
+
 /* The granule at this address, created when there is none. Returns NULL when out of memory. */
 static granule *granule_at(struct ntr_capture_code *code, uint32_t space, uint64_t address) {
     if (2 * (code->count + 1) > code->index_size && !grow_index(code)) return NULL;
@@ -61,7 +72,8 @@ static granule *granule_at(struct ntr_capture_code *code, uint32_t space, uint64
         if (ntr_reserve(code->allocator, (void **)&code->granules, &code->capacity, code->count + 1,
                         sizeof *code->granules))
             return NULL;
-        code->granules[code->count++] = (granule){.address = address, .space = space};
+        code->granules[code->count++] =
+            (granule){.address = address, .space = space, .from = begin_of(code, space, address)};
         *slot = (uint32_t)code->count;
     }
     return &code->granules[*slot - 1];
@@ -164,8 +176,35 @@ bool ntr_capture_code_change(struct ntr_capture_code *code, uint32_t space, uint
     return true;
 }
 
+bool ntr_capture_code_knows(const struct ntr_capture_code *code, uint64_t first, uint64_t end) {
+    for (size_t i = 0; i < code->count; i++) {
+        const granule *g = &code->granules[i];
+        if (g->space || g->address + GRANULE <= first || g->address >= end) continue;
+        for (uint64_t at = g->address < first ? first : g->address; at < end && at < g->address + GRANULE; at++)
+            if (is_known(g, (unsigned)(at - g->address))) return true;
+    }
+    return false;
+}
+
+/* Notes what was forgotten. What is forgotten again is noted once. */
+static bool note_forgotten(struct ntr_capture_code *code, const struct ntr_capture_forgotten *now) {
+    size_t kept = 0;
+
+    for (size_t i = 0; i < code->forgotten_count; i++) {
+        const struct ntr_capture_forgotten *f = &code->forgotten[i];
+        if (f->first < now->first || f->end > now->end) code->forgotten[kept++] = *f;
+    }
+    code->forgotten_count = kept;
+    if (ntr_reserve(code->allocator, (void **)&code->forgotten, &code->forgotten_capacity, kept + 1,
+                    sizeof *code->forgotten))
+        return false;
+    code->forgotten[code->forgotten_count++] = *now;
+    return true;
+}
+
 bool ntr_capture_code_forget(struct ntr_capture_code *code, uint64_t first, uint64_t end, uint64_t position) {
     code->generation++;
+    if (!note_forgotten(code, &(struct ntr_capture_forgotten){first, end, position})) return false;
     for (size_t i = 0; i < code->count; i++) {
         granule *g = &code->granules[i];
         if (g->space || g->address + GRANULE <= first || g->address >= end || g->from == position) continue;
@@ -219,6 +258,7 @@ bool ntr_capture_code_finish(struct ntr_capture_code *code) {
 void ntr_capture_code_positions(struct ntr_capture_code *code, void (*visit)(void *user, uint64_t *position),
                                 void *user) {
     for (size_t i = 0; i < code->count; i++) visit(user, &code->granules[i].from);
+    for (size_t i = 0; i < code->forgotten_count; i++) visit(user, &code->forgotten[i].position);
     for (size_t i = 0; i < code->range_count; i++) {
         visit(user, &code->ranges[i].from);
         visit(user, &code->ranges[i].until);

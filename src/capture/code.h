@@ -25,6 +25,11 @@ struct ntr_capture_space {
     uint64_t context;
 };
 
+/* At stream offset `position`, something else was mapped from `first` to before `end`. */
+struct ntr_capture_forgotten {
+    uint64_t first, end, position;
+};
+
 struct ntr_capture_code {
     const ntr_allocator *allocator;
     struct ntr_capture_granule *granules;
@@ -37,6 +42,8 @@ struct ntr_capture_code {
     size_t range_count, range_capacity;
     uint8_t *bytes; /* of the ranges */
     size_t size, byte_capacity;
+    struct ntr_capture_forgotten *forgotten; /* of user memory, in the order of positions */
+    size_t forgotten_count, forgotten_capacity;
 };
 
 /* `length` bytes at `address` of a space, valid from stream offset `from` to before `until` (0: no end). They stand at
@@ -60,6 +67,9 @@ bool ntr_capture_code_agrees(struct ntr_capture_code *code, uint32_t space, uint
 /* From stream offset `position` on, memory holds these bytes. Returns false when out of memory. */
 bool ntr_capture_code_change(struct ntr_capture_code *code, uint32_t space, uint64_t address, ntr_bytes bytes,
                              uint64_t position);
+
+/* Is a byte of user memory from `first` to before `end` known? */
+bool ntr_capture_code_knows(const struct ntr_capture_code *code, uint64_t first, uint64_t end);
 
 /* From stream offset `position` on, nothing is known about user memory from `first` to before `end`: something else is
  * mapped there. Returns false when out of memory. */

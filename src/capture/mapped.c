@@ -185,11 +185,20 @@ static ntr_status copy_mapped(struct ntr_capture_record *record, struct ntr_capt
     return NTR_OK;
 }
 
-/* Was other code executed where the mapping is? Then its image begins with its first block. */
+static bool overlap(const struct ntr_capture_mapping *a, const struct ntr_capture_mapping *b) {
+    return a->start < b->end && b->start < a->end;
+}
+
+/* Do both show the same bytes of the same file? */
+static bool shows_same(const struct ntr_capture_mapping *a, const struct ntr_capture_mapping *b) {
+    return a->copy != SIZE_MAX && a->copy == b->copy && a->bias == b->bias;
+}
+
+/* Was something else mapped, or executed, where the mapping is? Then its image begins with its first block. */
 static bool follows_another(const struct ntr_capture_record *record, const struct ntr_capture_mapping *mapping) {
     for (size_t i = 0; i < record->mapping_count; i++) {
         const struct ntr_capture_mapping *m = &record->mappings[i];
-        if (m->executed && m->start < mapping->end && mapping->start < m->end) return true;
+        if ((m->executed || m->path) && overlap(m, mapping) && !shows_same(m, mapping)) return true;
     }
     return false;
 }
@@ -288,11 +297,6 @@ static bool contains(const struct ntr_capture_mapping *m, uint64_t address) {
     return address >= m->start && address < m->end;
 }
 
-/* Do both show the same bytes of the same file? */
-static bool shows_same(const struct ntr_capture_mapping *a, const struct ntr_capture_mapping *b) {
-    return a->copy != SIZE_MAX && a->copy == b->copy && a->bias == b->bias;
-}
-
 bool ntr_capture_mapped_differs(struct ntr_capture_record *record, uint32_t number, uint64_t address) {
     struct ntr_capture_mapping *m = mapping_of(record, number);
 
@@ -302,7 +306,7 @@ bool ntr_capture_mapped_differs(struct ntr_capture_record *record, uint32_t numb
         struct ntr_capture_mapping *other = &record->mappings[i];
         /* NOLINTNEXTLINE(clang-analyzer-core.NullDereference): there is an array when its count is not 0 */
         if (other == m || !other->current) continue;
-        if (!(m ? other->start < m->end && m->start < other->end : contains(other, address))) continue;
+        if (!(m ? overlap(other, m) : contains(other, address))) continue;
         if (!m || !shows_same(other, m)) return true;
         other->current = false; /* the same file was mapped there again */
         m->image = other->image;
@@ -315,6 +319,33 @@ bool ntr_capture_mapped_differs(struct ntr_capture_record *record, uint32_t numb
     return differs;
 }
 
+bool ntr_capture_mapped_is_first(const struct ntr_capture_record *record, uint32_t number, uint64_t *first,
+                                 uint64_t *end) {
+    if (!number || number > record->mapping_count) return false;
+    const struct ntr_capture_mapping *m = &record->mappings[number - 1];
+
+    *first = m->start;
+    *end = m->end;
+    return !m->name && !m->executed;
+}
+
+bool ntr_capture_mapped_is_current(const struct ntr_capture_record *record, uint32_t number) {
+    return number && number <= record->mapping_count && record->mappings[number - 1].current;
+}
+
+void ntr_capture_mapped_begin(struct ntr_capture_record *record, uint32_t number, uint64_t position) {
+    struct ntr_capture_mapping *m = mapping_of(record, number);
+
+    if (m && m->name && position) m->from = position;
+}
+
+/* Was code of the image executed? */
+static bool is_executed(const struct ntr_capture_record *record, size_t image) {
+    for (size_t i = 0; i < record->mapping_count; i++)
+        if (record->mappings[i].image == image && record->mappings[i].executed) return true;
+    return false;
+}
+
 ntr_status ntr_capture_mapped_change(struct ntr_capture_record *record, uint32_t number, uint64_t address,
                                      uint64_t position, uint64_t *first, uint64_t *end) {
     struct ntr_capture_mapping *m = mapping_of(record, number);
@@ -325,7 +356,7 @@ ntr_status ntr_capture_mapped_change(struct ntr_capture_record *record, uint32_t
         struct ntr_capture_mapping *other = &record->mappings[i];
         /* NOLINTNEXTLINE(clang-analyzer-core.NullDereference): there is an array when its count is not 0 */
         if (other == m || !other->current) continue;
-        if (!(m ? other->start < m->end && m->start < other->end : contains(other, address))) continue;
+        if (!(m ? overlap(other, m) : contains(other, address))) continue;
         other->current = false;
         if (!end_name(record, other, position)) return NTR_E_MEMORY;
         if (other->start < *first) *first = other->start;
@@ -339,7 +370,11 @@ ntr_status ntr_capture_mapped_change(struct ntr_capture_record *record, uint32_t
         other->image = SIZE_MAX;
     }
     if (!m) return NTR_OK;
+    if (m->copy != SIZE_MAX) {
+        TRY(add_image(record, m->copy, m->bias, position, &m->image));
+        if (!is_executed(record, m->image)) record->images[m->image].options.from = position;
+    }
     m->current = m->executed = true;
     m->from = position;
-    return m->copy == SIZE_MAX ? NTR_OK : add_image(record, m->copy, m->bias, position, &m->image);
+    return NTR_OK;
 }

@@ -26,6 +26,17 @@ uint32_t ntr_capture_mapped_line(const struct ntr_capture_record *record, uint32
 /* Is mapping `number` (0: none) not the current one at the address, where another file was executed? */
 bool ntr_capture_mapped_differs(struct ntr_capture_record *record, uint32_t number, uint64_t address);
 
+/* Has nothing of a mapped file been executed yet? Stores its range of addresses. */
+bool ntr_capture_mapped_is_first(const struct ntr_capture_record *record, uint32_t number, uint64_t *first,
+                                 uint64_t *end);
+
+/* Is the mapping the current one? */
+bool ntr_capture_mapped_is_current(const struct ntr_capture_record *record, uint32_t number);
+
+/* A name of generated code that has just become the current one is not that of the code before stream offset
+ * `position`. */
+void ntr_capture_mapped_begin(struct ntr_capture_record *record, uint32_t number, uint64_t position);
+
 /* From stream offset `position` on (0: not known), mapping `number` is the current one. Stores the range of
  * addresses of what ends and what begins. Errors: NTR_E_MEMORY. */
 ntr_status ntr_capture_mapped_change(struct ntr_capture_record *record, uint32_t number, uint64_t address,

@@ -76,6 +76,29 @@ static void changes_make_versions(void **state) {
     ntr_capture_code_release(&code);
 }
 
+static void code_begins_where_it_was_mapped(void **state) {
+    struct ntr_capture_code code;
+
+    (void)state;
+    ntr_capture_code_init(&code, NULL);
+    assert_true(agrees(&code, 0x1000, "ab"));
+    assert_true(ntr_capture_code_knows(&code, 0x1001, 0x2000));
+    assert_false(ntr_capture_code_knows(&code, 0x1002, 0x2000));
+    assert_true(ntr_capture_code_forget(&code, 0x1000, 0x3000, 500));
+    assert_false(ntr_capture_code_knows(&code, 0, 0x4000));
+    assert_true(ntr_capture_code_forget(&code, 0x1000, 0x1100, 700));
+    assert_true(agrees(&code, 0x1000, "cd"));
+    assert_true(agrees(&code, 0x2000, "ef"));
+    assert_true(agrees(&code, 0x3000, "gh"));
+    assert_true(ntr_capture_code_finish(&code));
+    assert_int_equal(code.range_count, 4);
+    expect(&code, 0, 0x1000, "ab", 0, 500);
+    expect(&code, 1, 0x1000, "cd", 700, 0);
+    expect(&code, 2, 0x2000, "ef", 500, 0);
+    expect(&code, 3, 0x3000, "gh", 0, 0);
+    ntr_capture_code_release(&code);
+}
+
 static void nothing_was_executed(void **state) {
     struct ntr_capture_code code;
 
@@ -135,8 +158,12 @@ static void sparse_memory(void **state) {
 }
 
 int main(void) {
-    const struct CMUnitTest tests[] = {TEST(unknown_bytes_are_taken), TEST(ranges_join_over_granules),
-                                       TEST(changes_make_versions),   TEST(nothing_was_executed),
-                                       TEST(out_of_memory),           TEST(sparse_memory)};
+    const struct CMUnitTest tests[] = {TEST(unknown_bytes_are_taken),
+                                       TEST(ranges_join_over_granules),
+                                       TEST(changes_make_versions),
+                                       TEST(code_begins_where_it_was_mapped),
+                                       TEST(nothing_was_executed),
+                                       TEST(out_of_memory),
+                                       TEST(sparse_memory)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

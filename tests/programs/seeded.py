@@ -1,0 +1,161 @@
+#!/usr/bin/env python3
+"""Random programs that load and unload libraries at the same addresses, generate, patch and free code, on three threads, and execute
+other programs: every consumer of names and counts says how often each function was called. The truth is what the program itself
+writes (actor.c): the calls, in their order.
+
+usage: seeded.py NTRACE
+"""
+import collections
+import json
+import os
+import random
+import re
+import subprocess
+import sys
+
+sys.path.append(os.path.join(sys.path[0], ".."))
+import user_qemu  # may change PATH
+from harness import Run, case, equal, main, need, scratch
+from named_calls import CONSUMERS, compare
+
+SEEDS, LONG_SEEDS = 6, 500
+LIBRARIES, THREADS, SLOTS, OF_LOADER = 5, 3, 4, range(8, 11)
+# An own function of each library at addresses that others have for another one.
+LIBRARY = """{1}static __attribute__((noinline)) int leaf_{0}(int n) {{ volatile int s = n; {2}return s + {0}; }}
+int entry_{0}(int n) {{ return leaf_{0}(n) + leaf_{0}(n + 1); }}
+"""
+HERE = os.path.dirname(os.path.abspath(__file__))
+PROGRAMS = {"one": ["-static"], "two": ["-static", "-DSPACE"], "dynamic": ["-DDYNAMIC"]}
+
+
+def compiled():
+    """The offset of entry_K in each library."""
+    folder, gcc = scratch(), need("riscv64-linux-gnu-gcc")
+    need("qemu-riscv64")
+    if not os.path.exists(os.path.join(folder, "dynamic")):
+        for k in range(LIBRARIES):
+            source = LIBRARY.format(k, f"int space_{k}(int n) {{ return n * n + n * {k}; }}\n" * (k % 2), "s += n * 3; " * (k // 2))
+            with open(os.path.join(folder, f"l{k}.c"), "w", encoding="ascii") as file:
+                file.write(source)
+            subprocess.run([gcc, "-g", "-O1", "-shared", "-fPIC", "-nostdlib", f"l{k}.c", "-o", f"l{k}.so"], cwd=folder, check=True)
+        for name, flags in PROGRAMS.items():
+            names = [f"-DPROGRAM={name}", f'-DNAME_OF_OWN="own_{name}"', f'-DNAME_OF_INNER="inner_{name}"']
+            subprocess.run([gcc, "-g", "-O1", "-w", "-pthread", *flags, *names, os.path.join(HERE, "actor.c"), "-o", name], cwd=folder, check=True)
+    offsets = []
+    for k in range(LIBRARIES):
+        symbols = subprocess.run(["riscv64-linux-gnu-nm", f"l{k}.so"], cwd=folder, check=True, capture_output=True, text=True).stdout
+        offsets.append(re.search(rf"(?m)^(\w+) T entry_{k}$", symbols)[1])
+    return offsets
+
+
+class Plan:
+    """The steps of the programs of a seed."""
+
+    def __init__(self, seed, offsets):
+        self.random, self.seed, self.offsets, self.number = random.Random(seed), seed, offsets, 0
+        self.files, self.begin = [], self.random.choice(list(PROGRAMS))
+        self.program(self.begin)
+
+    def program(self, name, follow=True):
+        file = f"steps_{self.seed}_{len(self.files)}"
+        self.files.append(file)
+        lines = self.steps(name)
+        if follow and self.random.random() < 0.6:
+            other = self.random.choice(list(PROGRAMS))
+            lines.append(f"x {self.random.randrange(THREADS)} ./{other} {self.program(other, len(self.files) < 4)}")
+        with open(os.path.join(scratch(), file), "w", encoding="ascii") as out:
+            out.write("\n".join(lines) + "\n")
+        return file
+
+    def steps(self, name):
+        lines, slots, loaded = [], {}, {}
+        for _ in range(self.random.randrange(6, 25)):
+            thread, slot = self.random.randrange(THREADS), self.random.randrange(SLOTS)
+            kinds = ["l", "g", "g", "w"] + ["u", "c", "c", "a"] * (slot in slots) + ["p"] * (slots.get(slot) == "g") * 2 + ["o"] * (name == "dynamic") * 4
+            kind = self.random.choice(kinds)
+            if kind == "l":
+                k = self.random.randrange(LIBRARIES)
+                lines.append(f"l {thread} {slot} ./l{k}.so {self.offsets[k]} entry_{k}")
+            elif kind == "g":
+                self.number += 1
+                at, extra = self.random.choice((0, 0, 4, 64, 0x1f0)), self.random.randrange(8)
+                lines.append(f"g {thread} {slot} made_{self.number} {at} {extra} {self.random.randrange(100)}")
+            elif kind == "p":
+                lines.append(f"p {thread} {slot} {self.random.randrange(100, 200)}")
+            elif kind == "u":
+                lines.append(f"u {thread} {slot}")
+                del slots[slot]
+            elif kind == "w":
+                lines.append(f"w {thread} {self.random.randrange(4)}")
+            elif kind == "o":
+                self.load(lines, loaded, thread)
+            if kind in "lg":
+                slots[slot] = kind
+            if kind in "lgcp":
+                lines.append(f"c {self.random.randrange(THREADS)} {slot} {self.random.randrange(1, 4)}")
+            elif kind == "a":
+                lines.append(f"a {slot} {self.random.randrange(1, 4)}")
+        return lines
+
+    def load(self, lines, loaded, thread):
+        """A library of the loader, which is unloaded in the next one of these steps."""
+        if loaded:
+            number, k = loaded.popitem()
+            lines.append(f"c {self.random.randrange(THREADS)} {number} {self.random.randrange(1, 4)}")
+            lines.append(f"k {thread} {number}")
+        if self.random.random() < 0.8:
+            number, k = self.random.choice(OF_LOADER), self.random.randrange(LIBRARIES)
+            loaded[number] = k
+            lines.append(f"o {thread} {number} ./l{k}.so entry_{k}")
+            lines.append(f"c {thread} {number} {self.random.randrange(1, 4)}")
+
+
+def true_calls(path, naming):
+    """[(thread, function)]; the program notes calls of entry_K, which calls leaf_K twice."""
+    calls = []
+    with open(path, encoding="ascii") as file:
+        for thread, name in (line.split() for line in file):
+            if naming != "n" or not name.startswith("made_"):
+                calls.append((int(thread), name))
+            if name.startswith("entry_"):
+                calls += [(int(thread), name.replace("entry", "leaf"))] * 2
+    return calls
+
+
+def by_timeline(bundle, wanted):
+    calls = {}
+    for event in json.loads(Run("timeline", "--to", "chrome", bundle).out)["traceEvents"]:
+        if event["ph"] in "BX" and wanted(event["name"]):
+            calls[event["name"]] = calls.get(event["name"], 0) + event.get("args", {}).get("calls", 1)
+    return calls
+
+
+MORE = CONSUMERS | {"timeline": by_timeline}
+
+
+def traced(seed):
+    offsets, folder = compiled(), scratch()
+    plan = Plan(seed, offsets)
+    naming, bundle, truth = plan.random.choice("mdn"), f"{seed}.ntrace", f"truth_{seed}"
+    Run("run", *user_qemu.for_ntrace(user_qemu.repeatable()), "-q", "-o", bundle, "--", f"./{plan.begin}", plan.files[0], truth, naming, cwd=folder)
+    bundle = os.path.join(folder, bundle)
+    with open(os.path.join(bundle, "capture.json"), encoding="utf-8") as file:
+        for name in {image.get("name", "") for image in json.load(file)["images"] if "symbol" in image}:
+            if os.path.exists(name):
+                os.remove(name)  # the program leaves it in /tmp
+    return bundle, true_calls(os.path.join(folder, truth), naming)
+
+
+def seeded(seed):
+    bundle, calls = traced(seed)
+    truth = collections.Counter(name for _, name in calls)
+    compare(bundle, dict(truth), wanted=lambda name: re.match(r"(entry|leaf|own|inner|made|space)_", name), lined=lambda name: not name.startswith("made_"),
+            consumers=MORE)
+
+
+for number in range(SEEDS):
+    case(f"seed {number}", number)(seeded)
+for number in range(SEEDS, LONG_SEEDS):
+    case(f"seed {number}", number, long=True)(seeded)
+if __name__ == "__main__":
+    main()
