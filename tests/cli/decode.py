@@ -186,7 +186,7 @@ def surplus():
     long = bytes_of(turn)[:-1] + bytes.fromhex("0d0507")  # ICNT=3, TSTAMP=1, and one more field
     plain, path = write("turns.nex", bytes_of(start) + 2000 * bytes_of(turn)), write("surplus.nex", bytes_of(start) + 2000 * long)
     for command, *options in (("decode", "--show", "pc"), ("decode", "--show", "count"), ("decode", "--show", "pc", "-j2"),
-                              ("decode", "--show", "count", "-j2"), ("profile",), ("coverage",), ("profile", "--by", "line"), ("timeline",), ("report",)):
+                              ("decode", "--show", "count", "-j2"), ("profile",), ("coverage", "--level", "object"), ("profile", "--by", "line"), ("timeline",), ("report",)):
         run, without = (Run(command, name, "-e", program(), "--dialect", "ntrace-1.0", *options) for name in (path, plain))
         matches(says_doubtful(path, 2000), run.err, f"{command} {options}")
         equal(len(run.err.splitlines()), len(without.err.splitlines()) + 1, f"{command} {options}: lines")

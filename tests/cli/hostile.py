@@ -370,7 +370,7 @@ def _():
     os.mkfifo(fifo)
     watch = inotify.inotify_init()
     check(inotify.inotify_add_watch(watch, os.fsencode(fifo), IN_CLOSE_NOWRITE | IN_OPEN) >= 0, "inotify watches the FIFO")
-    for command in (["decode", "--follow", "--show", "insn"], ["decode"], ["profile"], ["coverage"], ["flame"]):
+    for command in (["decode", "--follow", "--show", "insn"], ["decode"], ["profile"], ["coverage", "--level", "object"], ["flame"]):
         with subprocess.Popen([NTRACE, *command, "-e", write("once.elf", tiny.elf()), fifo], stdout=subprocess.DEVNULL,
                               stderr=subprocess.PIPE) as child:
             with open(fifo, "wb") as end:

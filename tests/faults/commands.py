@@ -36,7 +36,6 @@ COMMANDS = [
     ("profile", ["profile", "-e", "@elf", "@trace"]),
     ("report", ["report", "-e", "@elf", "-o", "%", "@trace"]),
     ("stat of what is unknown", ["stat", "--auto", "-e", "@elf", "@trace"]),
-    ("coverage", ["coverage", "-e", "@elf", "@trace"]),
     ("flame", ["flame", "-e", "@elf", "-o", "%", "@trace"]),
     ("export callgrind", ["export", "--to", "callgrind", "-e", "@elf", "-o", "%", "@trace"]),
     ("export sqlite", ["export", "--to", "sqlite", "-e", "@elf", "-o", "%", "@trace"]),

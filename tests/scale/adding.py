@@ -158,7 +158,7 @@ def refused():
 def events():
     first, second = (captures.Capture(NTRACE, scratch(), 510 + i, length=2000) for i in range(2))
     good = partial(first, ["timeline"], "events.part")
-    for command in (["profile"], ["coverage", "--level", "branch"], ["decode", "--show", "event"], ["timeline", "--to", "json"]):
+    for command in (["profile"], ["coverage", "--level", "object"], ["decode", "--show", "event"], ["timeline", "--to", "json"]):
         equal(combine([good], *command).out, Run(*command, first.path).out, f"{command} of the answer of timeline")
     near = os.path.relpath(first.path)
     equal(combine([good], "report").out, Run("report", near).out, "report of a trace with a relative path")

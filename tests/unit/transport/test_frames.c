@@ -147,12 +147,8 @@ static int teardown(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        TEST(many_frames_are_seen),
-        TEST(damage_inside_of_many_frames),
-        TEST(few_frames_must_be_whole_and_good),
-        TEST(messages_are_not_frames),
-        TEST(frames_are_clearly_better),
-        TEST(nothing_is_not_frames),
+        TEST(many_frames_are_seen),    TEST(damage_inside_of_many_frames), TEST(few_frames_must_be_whole_and_good),
+        TEST(messages_are_not_frames), TEST(frames_are_clearly_better),    TEST(nothing_is_not_frames),
     };
     return cmocka_run_group_tests_name("frames", tests, setup, teardown);
 }
