@@ -1,4 +1,5 @@
 /* The file perf.data: header, one event attribute, records, features. */
+#include "analysis/functions.h"
 #include "base/allocator.h"
 #include "base/bytes.h"
 #include "export/perf_record.h"
@@ -74,18 +75,23 @@ static void ntr_perf_end_record(ntr_perf_bytes *b, size_t at) {
 /* ---- The records of the file perf.data. */
 
 /* TID, TIME, CPU: at the end of records that are no samples. */
-static void add_ids(ntr_perf_bytes *b, uint32_t pid, uint64_t time) {
+static void add_ids(ntr_perf_bytes *b, uint32_t pid, uint32_t tid, uint64_t time) {
     ntr_perf_add_u32(b, pid);
-    ntr_perf_add_u32(b, pid);
+    ntr_perf_add_u32(b, tid);
     ntr_perf_add_u64(b, time);
     ntr_perf_add_u64(b, 0); /* CPU */
 }
 
-/* ---- processes and their files */
+/* ---- processes, their files and threads */
+
+typedef struct ntr_perf_row {
+    uint32_t pid, tid;
+    uint16_t src;
+} ntr_perf_row;
 
 enum { TYPE_COMM = 3, TYPE_SAMPLE = 9, TYPE_MMAP2 = 10, MISC_OF_KERNEL = 1, MISC_OF_USER = 2 };
 
-static void add_comm(ntr_perf_bytes *b, uint32_t pid, const char *name) {
+static void add_comm(ntr_perf_bytes *b, uint32_t pid, uint32_t tid, const char *name) {
     enum { COMM_MOST = 15 };
     char comm[COMM_MOST + 1] = "trace";
     size_t at = ntr_perf_begin_record(b, TYPE_COMM, MISC_OF_USER);
@@ -96,9 +102,9 @@ static void add_comm(ntr_perf_bytes *b, uint32_t pid, const char *name) {
         comm[size] = 0;
     }
     ntr_perf_add_u32(b, pid);
-    ntr_perf_add_u32(b, pid);
+    ntr_perf_add_u32(b, tid);
     ntr_perf_add_name(b, comm);
-    add_ids(b, pid, 0);
+    add_ids(b, pid, tid, 0);
     ntr_perf_end_record(b, at);
 }
 
@@ -117,7 +123,7 @@ static void add_mmap(ntr_perf_bytes *b, uint32_t pid, uint64_t bias, const GElf_
     ntr_perf_add_u32(b, 5); /* read, execute */
     ntr_perf_add_u32(b, 2); /* private */
     ntr_perf_add_name(b, path);
-    add_ids(b, pid, 0);
+    add_ids(b, pid, pid, 0);
     ntr_perf_end_record(b, at);
 }
 
@@ -155,29 +161,63 @@ static bool is_of(const ntr_image_info *image, uint32_t pid) {
     return !image->options.has_scontext || ntr_perf_pid(&context) == pid;
 }
 
-static void add_process(ntr_export *x, ntr_perf_bytes *b, uint32_t pid) {
+/* Returns the name of a process: what the system called it, otherwise the name of its first file, which is the program;
+ * the title of the trace when neither is known. */
+static const char *name_of(ntr_export *x, uint32_t pid) {
+    const ntr_tasks *tasks = ntr_functions_tasks(x->analysis.functions);
+    const ntr_task *task = tasks ? ntr_tasks_context(tasks, pid) : NULL;
+    const char *shared = NULL; /* of a file that all contexts have */
     ntr_image_info image;
 
-    add_comm(b, pid, x->analysis.title);
+    if (task) return task->name;
+    for (size_t i = 0; ntr_program_image(x->analysis.program, i, &image) == NTR_OK; i++) {
+        const char *path = image.options.name ? image.options.name : image.path;
+        if (!image.path || !is_of(&image, pid) || (shared && !image.options.has_scontext)) continue;
+        const char *slash = strrchr(path, '/');
+        const char *name = slash && slash[1] ? slash + 1 : path;
+        if (image.options.has_scontext) return name;
+        shared = name;
+    }
+    return shared ? shared : x->analysis.title;
+}
+
+static void add_process(ntr_export *x, ntr_perf_bytes *b, const ntr_perf_row *threads, size_t count) {
+    const uint32_t pid = threads[0].pid;
+    const char *name = name_of(x, pid);
+    ntr_image_info image;
+
+    add_comm(b, pid, pid, name);
     for (size_t i = 0; ntr_program_image(x->analysis.program, i, &image) == NTR_OK; i++)
         if (image.path && is_of(&image, pid)) add_segments(x, b, pid, &image, i);
+    for (size_t i = 0; i < count; i++)
+        if (threads[i].tid != pid) add_comm(b, pid, threads[i].tid, name);
 }
 
-static int compare_pids(const void *a, const void *b) {
-    uint32_t x = *(const uint32_t *)a, y = *(const uint32_t *)b;
-    return x < y ? -1 : x > y;
+static int compare_threads(const void *a, const void *b) {
+    const ntr_perf_row *x = a, *y = b;
+    if (x->pid != y->pid) return x->pid < y->pid ? -1 : 1;
+    return (x->src > y->src) - (x->src < y->src);
 }
 
-/* The records of the processes of the samples with their files, and those of the samples, in order of time. */
-static void ntr_perf_add_processes(ntr_export *x, ntr_perf_bytes *b, const ntr_perf_samples *s) {
-    uint32_t *pids = ntr_alloc(x->allocator, s->count + 1, sizeof *pids);
+/* Makes the list of all threads: the first source of a process has its number, each other one a number of its own. */
+static size_t list_threads(ntr_perf_row *list, const ntr_perf_samples *s) {
+    size_t kept = 0;
 
-    b->failed |= !pids;
-    for (size_t i = 0; pids && i < s->count; i++) pids[i] = s->items[i].pid;
-    if (pids && s->count) qsort(pids, s->count, sizeof *pids, compare_pids);
-    for (size_t i = 0; pids && i < s->count; i++)
-        if (i == 0 || pids[i] != pids[i - 1]) add_process(x, b, pids[i]);
-    ntr_dealloc(x->allocator, pids);
+    for (size_t i = 0; i < s->count; i++) list[i] = (ntr_perf_row){.pid = s->items[i].pid, .src = s->items[i].src};
+    if (s->count) qsort(list, s->count, sizeof *list, compare_threads);
+    for (size_t i = 0; i < s->count; i++)
+        if (!kept || compare_threads(&list[kept - 1], &list[i])) list[kept++] = list[i];
+    uint32_t next = kept ? list[kept - 1].pid + 1 : 0;
+    for (size_t i = 0; i < kept; i++) list[i].tid = i && list[i - 1].pid == list[i].pid ? next++ : list[i].pid;
+    return kept;
+}
+
+/* Adds the records of the processes of the samples, with their files and threads. */
+static void ntr_perf_add_processes(ntr_export *x, ntr_perf_bytes *b, const ntr_perf_row *threads, size_t count) {
+    for (size_t i = 0, next; i < count; i = next) {
+        for (next = i + 1; next < count && threads[next].pid == threads[i].pid;) next++;
+        add_process(x, b, threads + i, next - i);
+    }
 }
 
 /* ---- samples */
@@ -208,13 +248,13 @@ static uint64_t branch_flags(unsigned end) {
     return 2 | (uint64_t)kinds[end] << 20;
 }
 
-static void add_sample(ntr_perf_bytes *b, const ntr_perf_samples *s, size_t number) {
+static void add_sample(ntr_perf_bytes *b, const ntr_perf_samples *s, size_t number, uint32_t tid) {
     const ntr_perf_sample *sample = &s->items[number];
     size_t at = ntr_perf_begin_record(b, TYPE_SAMPLE, sample->kernel ? MISC_OF_KERNEL : MISC_OF_USER);
 
     ntr_perf_add_u64(b, sample->address);
     ntr_perf_add_u32(b, sample->pid);
-    ntr_perf_add_u32(b, sample->pid + sample->src);
+    ntr_perf_add_u32(b, tid);
     ntr_perf_add_u64(b, sample->time);
     ntr_perf_add_u64(b, sample->src); /* CPU */
     ntr_perf_add_u64(b, sample->period);
@@ -242,13 +282,21 @@ static int compare_times(const void *a, const void *b) {
     return x->number < y->number ? -1 : x->number > y->number;
 }
 
-static void ntr_perf_add_samples(ntr_export *x, ntr_perf_bytes *b, const ntr_perf_samples *s) {
+static uint32_t tid_of(const ntr_perf_row *threads, size_t count, const ntr_perf_sample *sample) {
+    const ntr_perf_row key = {.pid = sample->pid, .src = sample->src};
+    const ntr_perf_row *found = bsearch(&key, threads, count, sizeof *threads, compare_threads);
+    return found ? found->tid : sample->pid;
+}
+
+static void ntr_perf_add_samples(ntr_export *x, ntr_perf_bytes *b, const ntr_perf_samples *s,
+                                 const ntr_perf_row *threads, size_t count) {
     perf_place *places = ntr_alloc(x->allocator, s->count + 1, sizeof *places);
 
     b->failed |= !places;
     for (size_t i = 0; places && i < s->count; i++) places[i] = (perf_place){s->items[i].time, i};
     if (places && s->count) qsort(places, s->count, sizeof *places, compare_times);
-    for (size_t i = 0; places && i < s->count; i++) add_sample(b, s, places[i].number);
+    for (size_t i = 0; places && i < s->count; i++)
+        add_sample(b, s, places[i].number, tid_of(threads, count, &s->items[places[i].number]));
     ntr_dealloc(x->allocator, places);
 }
 
@@ -260,7 +308,7 @@ enum {
     PERF_ID = 1,
     PERF_SAMPLE = 1 << 0 | 1 << 1 | 1 << 2 | 1 << 5 | 1 << 7 | 1 << 8, /* IP, TID, TIME, CALLCHAIN, CPU, PERIOD */
     PERF_BRANCH_STACK = 1 << 11,
-    PERF_BRANCHES = 1 << 0 | 1 << 3 | 1 << 16,                          /* USER, ANY, TYPE_SAVE */
+    PERF_BRANCHES = 1 << 0 | 1 << 3 | 1 << 16, /* USER, ANY, TYPE_SAVE */
     PERF_FLAGS = 1 << 5 | 1 << 6 | 1 << 8 | 1 << 9 | 1 << 18 | 1 << 23, /* exclude kernel, hv; mmap, comm, ids, mmap2 */
 };
 
@@ -360,8 +408,12 @@ void ntr_perf_abandon(ntr_export *x) {
 ntr_status ntr_perf_file_write(ntr_export *x, ntr_perf_samples *s, uint64_t every) {
     ntr_perf_bytes head = {.allocator = x->allocator}, data = head, tail = head;
 
-    ntr_perf_add_processes(x, &data, s);
-    ntr_perf_add_samples(x, &data, s);
+    ntr_perf_row *threads = ntr_alloc(x->allocator, s->count + 1, sizeof *threads);
+    if (!threads) return NTR_E_MEMORY;
+    const size_t count = list_threads(threads, s);
+    ntr_perf_add_processes(x, &data, threads, count);
+    ntr_perf_add_samples(x, &data, s, threads, count);
+    ntr_dealloc(x->allocator, threads);
     add_header(&head, s, every, data.size);
     add_features(&tail, x, s, every, head.size + data.size);
     ntr_status failed = head.failed || data.failed || tail.failed ? NTR_E_MEMORY : data.unreadable ? NTR_E_IO : NTR_OK;

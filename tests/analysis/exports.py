@@ -143,6 +143,28 @@ def speedscope(b):
     assert any([names[frame] for frame in stack][-2:] == ["main", "mix"] for stack in profile["samples"]), "root first"
 
 
+def speedscope_per_hart(b):
+    """--per hart: a profile for each hart, with its name, and the instructions that `stat` counts for it."""
+    source = os.path.join(b.folder, "harts.c")
+    with open(source, "w", encoding="ascii") as file:
+        file.write("#include <pthread.h>\nvolatile int sum;\nstatic void *work(void *p) { for (int i = 0; i < 999; i++) sum++; return p; }\n"
+                   "int main(void) { pthread_t t; pthread_create(&t, 0, work, 0); pthread_join(t, 0); return 0; }\n")
+    program, trace = os.path.join(b.folder, "harts"), os.path.join(b.folder, "harts.ntrace")
+    b.run("riscv64-linux-gnu-gcc", "-O1", "-g", "-static", "-pthread", source, "-o", program)
+    b.run(b.ntrace, "run", "-q", "-o", trace, "--", program)
+    file = json.loads(b.run(b.ntrace, "flame", "--to", "speedscope", "--per", "hart", trace))
+    speedscope_schema(file)
+    assert [profile["name"] for profile in file["profiles"]] == ["hart 0", "hart 1"], file["profiles"]
+    names = [frame["name"] for frame in file["shared"]["frames"]]
+    own = [{names[stack[-1]] for stack in profile["samples"]} for profile in file["profiles"]]
+    assert "work" in own[1] and "work" not in own[0] and "main" in own[0], own
+    lines = b.run(b.ntrace, "decode", "--show", "pc", trace).splitlines()
+    assert sum(sum(profile["weights"]) for profile in file["profiles"]) == len(lines)
+    assert all(sum(profile["weights"]) == profile["endValue"] for profile in file["profiles"])
+    together = json.loads(b.run(b.ntrace, "flame", "--to", "speedscope", "--per", "trace", trace))
+    assert [profile["endValue"] for profile in together["profiles"]] == [len(lines)]
+
+
 def svg(b):
     _, data = b.write("flame", "svg")
     root = ET.fromstring(data)
@@ -386,7 +408,7 @@ def perfetto(b):
         assert lasted[name] == b.profile[name]["total"], name
 
 
-CASES = [profile_counts, ticks, folded, speedscope, svg, callgrind, dot, sqlite, llvm, perf_script, autofdo, bolt, drcov, ctxp,
+CASES = [profile_counts, ticks, folded, speedscope, speedscope_per_hart, svg, callgrind, dot, sqlite, llvm, perf_script, autofdo, bolt, drcov, ctxp,
          perfetto, jsonl, calltree, aliases, loaded_elsewhere]
 
 

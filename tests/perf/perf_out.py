@@ -74,6 +74,45 @@ def _():
             equal(theirs.get(name), ours[name], f"{form}: {name}")
 
 
+THREADS = """#include <pthread.h>
+static pthread_barrier_t all;
+static volatile int sum;
+static void *work(void *end) {
+    pthread_barrier_wait(&all);
+    for (long i = 0; i < (long)end; i++) sum++;
+    return 0;
+}
+int main(void) {
+    pthread_t threads[3];
+    pthread_barrier_init(&all, 0, 4);
+    for (long i = 0; i < 3; i++) pthread_create(&threads[i], 0, work, (void *)(4000 + i));
+    pthread_barrier_wait(&all);
+    for (int i = 0; i < 3; i++) pthread_join(threads[i], 0);
+    return 0;
+}
+"""
+
+
+@case("perf report: every thread has the name of its program, and a number of its own")
+def _():
+    for tool in ("perf", "qemu-riscv64", "riscv64-linux-gnu-gcc"):
+        need(tool)
+    folder = scratch()
+    with open(os.path.join(folder, "threads.c"), "w", encoding="ascii") as file:
+        file.write(THREADS)
+    subprocess.run(["riscv64-linux-gnu-gcc", "-O1", "-g", "-pthread", "-static", "threads.c", "-o", "threads"], cwd=folder, check=True)
+    Run("run", "-q", "-o", "bundle.ntrace", "--", "./threads", cwd=folder)
+    path = os.path.join(folder, "named.data")
+    Run("export", "--to", "perf.data", "--every", "1", "-o", path, "bundle.ntrace", cwd=folder)
+    found = {}
+    for name, pid, tid in re.findall(r"(?m)^ *(\S.*?) +(\d+)/(\d+) *$", perf("script", "-i", path, "-G", "-F", "comm,pid,tid")):
+        found.setdefault((name, pid), set()).add(tid)
+    equal([(key, len(tids)) for key, tids in found.items()], [(("threads", "1"), 4)], "name and process; number of threads")
+    check("1" in found["threads", "1"], "the first thread has the number of the process")
+    names = re.findall(r"(?m)^ +[\d.]+% +(\S+) *$", perf("report", "--stdio", "--no-children", "-g", "none", "-i", path, "-s", "comm"))
+    equal(names, ["threads"], "perf report --sort comm")
+
+
 @case("perf script: addresses, symbols and call chains are those of the execution")
 def _():
     trace = bundle("static")
