@@ -24,15 +24,31 @@ static bool has_calls(const struct cli_profile_writer *w) {
     return w->by == NTR_PROFILE_FUNCTION || w->by == NTR_PROFILE_IMAGE;
 }
 
-/* Writes file and line, or the image if they are not known. */
-static void write_place(struct cli_output *out, const ntr_profile_row *row) {
+static bool same_text(const char *a, const char *b) {
+    return a && b ? strcmp(a, b) == 0 : a == b;
+}
+
+/* Returns whether another function without a source has the name of the row, in the same image. */
+static bool has_namesake(const struct cli_profile_writer *w, const ntr_profile_row *row) {
+    for (size_t i = 0; w->by == NTR_PROFILE_FUNCTION && i < w->profile->count; i++) {
+        const ntr_profile_row *other = &w->profile->rows[i];
+        if (other != row && !other->file && same_text(other->name, row->name) && same_text(other->image, row->image))
+            return true;
+    }
+    return false;
+}
+
+/* Writes file and line. If they are not known, writes the image, with the address of a function that shares its name.
+ */
+static void write_place(const struct cli_profile_writer *w, const ntr_profile_row *row) {
+    struct cli_output *out = w->out;
     const char *slash = row->image ? strrchr(row->image, '/') : NULL;
     const char *image = slash ? slash + 1 : row->image;
 
     if (row->file)
         cli_output_print(out, "  %s:%" PRIu32, row->file, row->line);
     else if (image && !named_by_image(row, image))
-        cli_output_print(out, "  (%s)", image);
+        cli_output_print(out, has_namesake(w, row) ? "  (%s, 0x%" PRIx64 ")" : "  (%s)", image, row->address);
 }
 
 /* Returns the name of the row's source (a process, an encoder), or NULL. */
@@ -95,7 +111,7 @@ static void write_label(const struct cli_profile_writer *w, const ntr_profile_ro
     case NTR_PROFILE_MODE:
     case NTR_PROFILE_INTERRUPT: cli_output_text(w->out, row->name); return;
     }
-    write_place(w->out, row);
+    write_place(w, row);
 }
 
 static void write_text_row(const struct cli_profile_writer *w, const ntr_profile_row *row) {

@@ -239,7 +239,10 @@ static void write_heading(struct annotate *n, const struct function *f) {
     if (n->format != CLI_FORMAT_TEXT) return;
     cli_output_text(n->out, "# ");
     cli_output_text(n->out, f->name ? f->name : "[unknown]");
-    if (f->file) cli_output_print(n->out, "  %s:%" PRIu32, f->file, f->line);
+    if (f->file)
+        cli_output_print(n->out, "  %s:%" PRIu32, f->file, f->line);
+    else if (f->name && f->entry.address)
+        cli_output_print(n->out, "  0x%" PRIx64, f->entry.address);
     cli_output_print(n->out, "\n# %" PRIu64 " instructions, %.2f %%\n", f->instructions,
                      n->instructions ? 100.0 * (double)f->instructions / (double)n->instructions : 0);
     n->file = NULL;

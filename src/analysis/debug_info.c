@@ -190,6 +190,10 @@ ntr_validity ntr_debug_info_limit(const ntr_debug_info *debug, ntr_place place, 
     return ntr_program_validity(debug->program, place, place.address);
 }
 
+bool ntr_debug_info_file_bias(const ntr_debug_info *debug, ntr_place place, uint64_t *bias) {
+    return ntr_program_file_bias(debug->program, place, bias);
+}
+
 static ntr_status make_dwarf_rows(ntr_debug_info *debug, debug_image *image) {
     const ntr_line_row *rows;
     size_t count;

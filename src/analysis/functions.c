@@ -22,7 +22,7 @@ struct ntr_functions {
     address_view *views;
     size_t view_count, view_capacity, last_view;
     struct own_name *names; /* names of functions created by ntr_functions_named */
-    ntr_function_place *places; /* of the first `count` items; address and context of the first look-up */
+    ntr_function_place *places; /* of the first `count` items */
     size_t place_capacity;
     ntr_role_info *roles;   /* of the first `role_count` items */
     size_t role_count, role_capacity;
@@ -96,14 +96,22 @@ static address_view *view_of(ntr_functions *f, const ntr_context *context) {
 
 static const char unknown[] = "[unknown]";
 
+static ntr_function_place place_of(ntr_place place) {
+    static const ntr_context anywhere = NTR_CONTEXT_UNKNOWN;
+    return (ntr_function_place){place.context ? *place.context : anywhere, place.address, place.position, NTR_NO_START,
+                                false};
+}
+
 /* Describes the code at `address`. Invariant: all addresses of the range would be described as the same function, so
  * that the functions do not depend on the order of look-ups. [low, high) is the free space around the address. Code of
- * an image without a name is one function. */
-static ntr_function describe(ntr_functions *f, uint64_t low, uint64_t high, ntr_place place, ntr_validity *valid) {
+ * an image without a name is one function. Stores where the function is, as ntr_function_place. */
+static ntr_function describe(ntr_functions *f, uint64_t low, uint64_t high, ntr_place place, ntr_validity *valid,
+                             ntr_function_place *at) {
     const uint64_t address = place.address;
     ntr_frame frame = {0};
     ntr_function function = {.name = unknown, .low = low, .high = high};
-    uint64_t first = low, last = high - 1;
+    uint64_t first = low, last = high - 1, bias;
+    *at = place_of(place);
     if (ntr_debug_info_function(f->debug, place, &frame) == NTR_OK) {
         function.name = frame.function;
         function.linkage = frame.linkage;
@@ -112,6 +120,10 @@ static ntr_function describe(ntr_functions *f, uint64_t low, uint64_t high, ntr_
         bool inside = address >= frame.entry && address - frame.entry < frame.size;
         function.low = inside ? frame.entry : address; /* else: no size, or a separate part */
         function.high = inside ? frame.entry + frame.size : address + 2;
+        if (!function.file && function.linkage && frame.size && ntr_debug_info_file_bias(f->debug, place, &bias)) {
+            at->start = frame.entry - bias;
+            at->address = frame.entry;
+        }
     } else if (ntr_debug_info_frames(f->debug, place, &frame, 1) == 0) {
         frame.image = NULL;
     }
@@ -137,10 +149,13 @@ static size_t hash(const ntr_function *function) {
 }
 
 /* Returns the slot of an equal function, or the empty slot for it. */
-static uint32_t *slot_of(const ntr_functions *f, const ntr_function *function) {
+static uint32_t *slot_of(const ntr_functions *f, const ntr_function *function, uint64_t start) {
     const size_t mask = f->slot_count - 1;
     size_t at = hash(function) & mask;
-    while (f->slots[at] && !same_function(&f->items[f->slots[at] - 1], function)) at = (at + 1) & mask;
+    for (; f->slots[at]; at = (at + 1) & mask) {
+        const uint32_t number = f->slots[at] - 1;
+        if (f->places[number].start == start && same_function(&f->items[number], function)) break;
+    }
     return &f->slots[at];
 }
 
@@ -152,17 +167,15 @@ static bool grow_slots(ntr_functions *f) {
     f->slots = slots;
     f->slot_count = count;
     for (size_t i = 0; i < old_count; i++)
-        if (old[i]) *slot_of(f, &f->items[old[i] - 1]) = old[i];
+        if (old[i]) *slot_of(f, &f->items[old[i] - 1], f->places[old[i] - 1].start) = old[i];
     ntr_dealloc(f->allocator, old);
     return true;
 }
 
-static bool note_place(ntr_functions *f, ntr_place place, bool only_name) {
-    static const ntr_context anywhere = NTR_CONTEXT_UNKNOWN;
+static bool note_place(ntr_functions *f, const ntr_function_place *place) {
     if (ntr_reserve(f->allocator, (void **)&f->places, &f->place_capacity, f->count + 1, sizeof *f->places))
         return false;
-    f->places[f->count] =
-        (ntr_function_place){place.context ? *place.context : anywhere, place.address, place.position, only_name};
+    f->places[f->count] = *place;
     return true;
 }
 
@@ -173,12 +186,12 @@ ntr_function_place ntr_functions_place(const ntr_functions *f, uint32_t number) 
 /* Returns the number of the function, or UINT32_MAX when out of memory. An equal function has the same number: a
  * function is found again by another part of its code, or in another context. All code without an image is one
  * function, which has no address: the place that is looked up first does not matter. */
-static uint32_t number_of(ntr_functions *f, const ntr_function *function, ntr_place place) {
+static uint32_t number_of(ntr_functions *f, const ntr_function *function, const ntr_function_place *place) {
     if (f->count * 2 >= f->slot_count && !grow_slots(f)) return UINT32_MAX;
-    uint32_t *slot = slot_of(f, function);
+    uint32_t *slot = slot_of(f, function, place->start);
     if (*slot) return *slot - 1;
     if (ntr_reserve(f->allocator, (void **)&f->items, &f->capacity, f->count + 1, sizeof *f->items) ||
-        !note_place(f, place, false))
+        !note_place(f, place))
         return UINT32_MAX;
     f->items[f->count] = *function;
     if (function->name == unknown && !function->image) f->items[f->count].low = f->items[f->count].high = 0;
@@ -229,8 +242,9 @@ static ntr_function_range find_range(ntr_functions *f, ntr_place place) {
         ntr_function_ranges_find(&v->ranges, place.address, place.position, &low, &high, f->allocator);
     if (known) return *known;
     ntr_validity valid;
-    ntr_function function = describe(f, low, high, place, &valid);
-    const ntr_function_range range = {function.low, function.high, valid, number_of(f, &function, place)};
+    ntr_function_place at;
+    ntr_function function = describe(f, low, high, place, &valid, &at);
+    const ntr_function_range range = {function.low, function.high, valid, number_of(f, &function, &at)};
     if (range.number == UINT32_MAX) return no_range;
     const ntr_function_range *added = ntr_function_ranges_add(&v->ranges, &range, f->allocator);
     return added ? *added : no_range;
@@ -255,9 +269,11 @@ static uint32_t find_named(ntr_functions *f, const char *text) {
     for (struct own_name *name = f->names; name; name = name->next)
         if (strcmp(name->text, text) == 0) return name->number;
     struct own_name *name = ntr_alloc(f->allocator, 1, sizeof *name + size);
+    ntr_function_place nowhere = place_of(ntr_place_at(NULL, 0, 0));
     if (!name) return UINT32_MAX;
+    nowhere.only_name = true;
     if (ntr_reserve(f->allocator, (void **)&f->items, &f->capacity, f->count + 1, sizeof *f->items) ||
-        !note_place(f, ntr_place_at(NULL, 0, 0), true)) {
+        !note_place(f, &nowhere)) {
         ntr_dealloc(f->allocator, name);
         return UINT32_MAX;
     }

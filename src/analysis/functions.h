@@ -14,6 +14,10 @@ ntr_role_info ntr_functions_role(ntr_functions *functions, uint32_t number);
  * Returns when they have. */
 ntr_validity ntr_debug_info_limit(const ntr_debug_info *debug, ntr_place place, uint64_t *first, uint64_t *last);
 
+/* Stores the load bias of the file that names the code at `place`. Returns false when the code may be elsewhere later.
+ */
+bool ntr_debug_info_file_bias(const ntr_debug_info *debug, ntr_place place, uint64_t *bias);
+
 /* Returns when the place means the same (ntr_program_validity). */
 ntr_validity ntr_functions_validity(const ntr_functions *functions, ntr_place place);
 

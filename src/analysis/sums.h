@@ -17,10 +17,14 @@ void ntr_tally_add_gaps(ntr_tally *tally, uint64_t gaps);
 uint32_t ntr_calltree_add_node(ntr_calltree *tree, const ntr_call_node *node);
 void ntr_calltree_add_self(ntr_calltree *tree, uint32_t node, uint64_t instructions, uint64_t ticks);
 
-/* Where a function was found first. */
+#define NTR_NO_START UINT64_MAX
+
+/* Where a function was found first. A function whose source is not known is at its entry: functions of one name in one
+ * file, such as static functions of several sources, are distinguished by it. */
 typedef struct ntr_function_place {
     ntr_context context;
     uint64_t address, position;
+    uint64_t start; /* address of such an entry in the file; NTR_NO_START: the names and the source identify it */
     bool only_name; /* of ntr_functions_named: it has no address */
 } ntr_function_place;
 

@@ -278,10 +278,15 @@ static int compare_functions(const ntr_partial_tables *x, size_t i, const ntr_pa
     ntr_partial_function f = x->functions[i], g = y->functions[k];
     const uint64_t image = f.image, other = g.image;
     f.image = g.image = 0;
-    const int order = ntr_function_compare(&f, &g);
+    f.by_entry = g.by_entry = false;
+    int order = ntr_function_compare(&f, &g);
     if (order) return order;
     if (!image || !other) return (image != 0) - (other != 0);
-    return ntr_image_compare(&x->images[image - 1], &y->images[other - 1]);
+    order = ntr_image_compare(&x->images[image - 1], &y->images[other - 1]);
+    if (order) return order;
+    f.by_entry = x->functions[i].by_entry;
+    g.by_entry = y->functions[k].by_entry;
+    return ntr_function_compare(&f, &g);
 }
 
 static ntr_status take_function(ntr_adding *a, const element *e, bool same) {

@@ -150,5 +150,7 @@ int ntr_function_compare(const ntr_partial_function *x, const ntr_partial_functi
     NTR_COMPARE_BY(linked);
     NTR_COMPARE_BY(only_name);
     NTR_COMPARE_BY(image);
+    NTR_COMPARE_BY(by_entry);
+    if (x->by_entry) NTR_COMPARE_BY(offset);
     return 0;
 }

@@ -35,6 +35,7 @@ typedef struct ntr_partial_function {
     uint32_t line;
     uint64_t image;   /* number in the table + 1; 0: none */
     bool only_name;   /* ntr_functions_named: it has no address */
+    bool by_entry;    /* `offset` is its entry, which distinguishes it from functions of the same name */
     uint64_t view, offset; /* context and address of the first use; the address is relative to the image */
     ntr_first first;
 } ntr_partial_function;

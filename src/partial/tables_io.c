@@ -79,7 +79,7 @@ static void put_function(ntr_block_writer *w, const ntr_partial_function *f) {
     ntr_block_text(w, f->linkage);
     ntr_block_text(w, f->file);
     ntr_block_number(w, f->line);
-    ntr_block_number(w, (uint64_t)f->linked | (uint64_t)f->only_name << 1);
+    ntr_block_number(w, (uint64_t)f->linked | (uint64_t)f->only_name << 1 | (uint64_t)f->by_entry << 2);
     ntr_block_number(w, f->image);
     ntr_block_number(w, f->view);
     ntr_block_number(w, f->offset);
@@ -208,9 +208,10 @@ static void get_function(ntr_partial_tables *t, ntr_block_reader *r) {
     f->linkage = ntr_block_get_text(r);
     f->file = ntr_block_get_text(r);
     f->line = (uint32_t)get_below(r, UINT64_C(1) << 32);
-    const uint64_t flags = get_below(r, 4);
+    const uint64_t flags = get_below(r, 8);
     f->linked = flags & 1;
     f->only_name = flags >> 1 & 1;
+    f->by_entry = flags >> 2 & 1;
     f->image = get_below(r, t->image_count + 1);
     f->view = get_below(r, t->view_count);
     f->offset = ntr_block_get(r);

@@ -289,6 +289,7 @@ static void add_function(ntr_writing *w, uint32_t number, const ntr_function *fu
         .line = function->line,
         .image = image,
         .only_name = place.only_name,
+        .by_entry = place.start != NTR_NO_START,
         .view = view_of_place(w, &place.context),
         .offset = address,
         .first = {0, w->order + number},

@@ -402,6 +402,14 @@ void ntr_program_limit_names(const ntr_program *program, ntr_place place, uint64
     }
 }
 
+bool ntr_program_file_bias(const ntr_program *program, ntr_place place, uint64_t *bias) {
+    size_t index;
+    if (ntr_program_image_at(program, place, &index) != NTR_OK) return false;
+    const ntr_image *image = &program->images[index];
+    *bias = image->options.bias;
+    return image->path && !image->generated;
+}
+
 ntr_status ntr_program_code_range(const ntr_program *program, ntr_place place, ntr_code_range *range) {
     ntr_code_window window;
     const uint64_t address = place.address = ntr_program_cut(program, place.address);

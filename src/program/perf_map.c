@@ -63,6 +63,7 @@ ntr_status ntr_program_add_perf_map(ntr_program *program, const char *path, cons
     status = ntr_program_add_image(program, path, options);
     if (status == NTR_OK) {
         ntr_image *image = &program->images[program->image_count - 1];
+        image->generated = true;
         image->copy = ntr_alloc(program->allocator, size + 1, 1);
         if (image->copy) {
             memcpy(image->copy, mapping, size);

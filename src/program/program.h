@@ -55,6 +55,7 @@ typedef struct ntr_image {
     uint64_t bss_first, bss_last; /* memory without bytes in the file (.bss), which data symbols name; both 0: none */
     bool has_segments;
     bool has_isa, has_jvt;
+    bool generated;    /* names of code that is generated at run time, and may be elsewhere later */
     uint8_t file_bits; /* of addresses in the ELF file: 32 or 64 */
     unsigned isa;
     uint64_t jvt;
@@ -159,6 +160,10 @@ ntr_status ntr_program_decode(const ntr_program *program, ntr_place place, const
 /* Limits [*first, *last] to the addresses around `place` for which ntr_program_symbol and ntr_program_image_at have the
  * same result. (NTR_API: libntrace-tools uses it.) */
 NTR_API void ntr_program_limit_names(const ntr_program *program, ntr_place place, uint64_t *first, uint64_t *last);
+
+/* Stores the load bias of the file that names the code at `place`. Returns false when no file does, or when it names
+ * code that is generated at run time. (NTR_API: libntrace-tools uses it.) */
+NTR_API bool ntr_program_file_bias(const ntr_program *program, ntr_place place, uint64_t *bias);
 
 /* ---- for the readers of image formats */
 

@@ -332,6 +332,40 @@ def made_code(b):
         assert [calls.count(f" -> 0x{place + 0x100 * i:x} <{name}>") for i, name in enumerate(names)] == [10, 10], option
 
 
+NAMESAKE = "static int __attribute__((noinline)) work(int n) { volatile int s = %d; while (n--) s += n; return s; }\nint %s(int n) { return work(n); }\n"
+
+
+def namesakes(b):
+    """Static functions of one name are rows of their own without debug information, too, with the counts that they have with it, at
+    the addresses of nm; also in a sum of partial answers of two runs. Each of the two processes has the program elsewhere."""
+    for number, name in enumerate(("first", "second")):
+        with open(b.path(name + ".c"), "w", encoding="utf-8") as file:
+            file.write(NAMESAKE % (number, name))
+    with open(b.path("both.c"), "w", encoding="utf-8") as file:
+        file.write("#include <unistd.h>\nint first(int), second(int);\n"
+                   "int main(int n, char **a) { first(3); second(100); second(n); if (n == 1) execl(a[0], a[0], \"x\", (char *)0); return 0; }\n")
+    sources = ["first.c", "second.c", "both.c"]
+    b.run(TOOLS + "gcc", "-O1", "-pie", "-fPIE", *sources, "-o", "namesakes")
+    b.run(TOOLS + "gcc", "-O1", "-pie", "-fPIE", "-g", *sources, "-o", "described")
+    places = sorted(int(line.split()[0], 16) for line in b.run(TOOLS + "nm", "namesakes").splitlines() if line.endswith(" t work"))
+    expected = {}
+    for program in "namesakes", "described":
+        b.run(b.ntrace, "run", "-o", program + ".ntrace", "--", "./" + program)
+        rows = [row for row in map(json.loads, b.run(b.ntrace, "profile", "--format", "jsonl", program + ".ntrace").splitlines()) if row["function"] == "work"]
+        expected[program] = sorted((row["self"], row["calls"]) for row in rows)
+        assert all(("file" in row) == (program == "described") for row in rows), rows
+    assert expected["namesakes"] == expected["described"] and len(places) == 2, expected
+    found = [int(row["address"], 16) for row in map(json.loads, b.run(b.ntrace, "profile", "--format", "jsonl", "namesakes.ntrace").splitlines()) if row["function"] == "work"]
+    assert abs(found[0] - found[1]) == places[1] - places[0], (found, places)
+    text = b.run(b.ntrace, "profile", "namesakes.ntrace")
+    assert len(set(re.findall(r"work  \(namesakes, (0x[0-9a-f]+)\)", text))) == 2, text
+    b.run(b.ntrace, "run", "-o", "again.ntrace", "--", "./namesakes")
+    for trace in "namesakes", "again":
+        b.run(b.ntrace, "profile", "--partial", trace + ".part", trace + ".ntrace")
+    rows = map(json.loads, b.run(b.ntrace, "combine", "namesakes.part", "again.part", "profile", "--format", "jsonl").splitlines())
+    assert sorted((row["self"], row["calls"]) for row in rows if row["function"] == "work") == [(2 * s, 2 * c) for s, c in expected["described"]]
+
+
 # ---- damaged files
 
 def damaged_debug_files(b):
@@ -356,7 +390,7 @@ def damaged_debug_files(b):
 
 CASES = [stripped_functions, unsized_symbol, unwind_ranges, linkage_table, build_id_folder, relative_folder, missing_folder,
          word_about_symbols, in_sysroot, debug_link, mini_debug_info, debug_server, go_table,
-         decode_names, decode_places, made_code, damaged_debug_files]
+         decode_names, decode_places, made_code, namesakes, damaged_debug_files]
 
 if __name__ == "__main__":
     cases.main(CASES, Bench, ("qemu-riscv64", TOOLS + "gcc"))
