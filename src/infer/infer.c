@@ -259,17 +259,26 @@ static void infer_timestamps(ntr_search *s) {
                (unsigned long long)stamped, (unsigned long long)scan->messages);
 }
 
+/* A time that decreases once may be a restart or damage. A counter that wraps does so again, each time from its upper
+ * half to its lower one. */
 static void infer_ts_width(ntr_search *s) {
+    const ntr_scan *scan = &s->scan;
     ntr_params *p = &s->out->params;
-    bool wraps =
-        s->scan.backward_sums && ntr_ts_rule_of(p) == NTR_TS_DIFFERENCE && !ntr_infer_given(s, NTR_PARAMETER_TS_WIDTH);
+    const unsigned bits = 64 - (unsigned)__builtin_clzll(scan->latest | 1);
+    const uint64_t half = UINT64_C(1) << (bits - 1);
+    const bool open =
+        scan->wraps && ntr_ts_rule_of(p) == NTR_TS_DIFFERENCE && !ntr_infer_given(s, NTR_PARAMETER_TS_WIDTH);
+    const bool wraps = open && scan->wraps > 1 && scan->before_wraps >= half && scan->after_wraps < half;
     char value[8];
-    if (wraps) p->ts_width = (uint8_t)(64 - __builtin_clzll(s->scan.latest | 1));
+    if (wraps) p->ts_width = (uint8_t)bits;
     snprintf(value, sizeof value, "%u", p->ts_width ? p->ts_width : 64);
     if (wraps)
         ntr_choose(s, NTR_PARAMETER_TS_WIDTH, NTR_CONFIDENCE_LIKELY, value,
-                   "absolute timestamps decrease %llu times; none needs more bits",
-                   (unsigned long long)s->scan.backward_sums);
+                   "absolute timestamps decrease %llu times; none needs more bits", (unsigned long long)scan->wraps);
+    else if (open)
+        ntr_choose(s, NTR_PARAMETER_TS_WIDTH, NTR_CONFIDENCE_UNKNOWN, value,
+                   "absolute timestamps decrease %llu times, which does not show a width; give --ts-width",
+                   (unsigned long long)scan->wraps);
     else
         ntr_choose(s, NTR_PARAMETER_TS_WIDTH, NTR_CONFIDENCE_NO_MATTER, value,
                    "no timestamp wraps in the inspected part");

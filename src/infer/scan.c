@@ -57,6 +57,11 @@ static void scan_address(const ntr_message *m, ntr_field field, ntr_scan *scan) 
     scan->high_addresses += value >> 31 != 0;
 }
 
+static void add_wrap(ntr_scan *scan, uint64_t before, uint64_t after) {
+    if (!scan->wraps++ || before < scan->before_wraps) scan->before_wraps = before;
+    if (after > scan->after_wraps) scan->after_wraps = after;
+}
+
 static void scan_time(const ntr_message *m, unsigned src, source_memory *seen, ntr_scan *scan) {
     bool sync = ntr_has_role(m->tcode, NTR_ROLE_SYNC), stamped = NTR_HAS(m, TSTAMP);
     *(sync ? &scan->syncs : &scan->others) += 1;
@@ -68,6 +73,8 @@ static void scan_time(const ntr_message *m, unsigned src, source_memory *seen, n
     if (sync) {
         scan->summed_syncs += seen->stepped[src];
         scan->backward_sums += m->tstamp < seen->sum[src];
+        if (m->tstamp < seen->sum[src] && !(ntr_sync_flags(m) & NTR_VALUE_RESETS))
+            add_wrap(scan, seen->sum[src], m->tstamp);
         if (m->tstamp > scan->latest) scan->latest = m->tstamp;
         scan->backward_absolutes += m->tstamp < seen->last[src];
         seen->sum[src] = seen->xor [src] = seen->last[src] = m->tstamp;

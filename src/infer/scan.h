@@ -18,6 +18,8 @@ typedef struct ntr_scan {
     uint64_t backward_xors;   /* those that decrease if TSTAMP is an XOR */
     uint64_t summed_syncs;    /* absolute times after such relative times, */
     uint64_t backward_sums;   /* those that decrease if TSTAMP is a difference (or because a narrow counter wraps) */
+    uint64_t wraps;           /* those of them that no reset explains; */
+    uint64_t before_wraps, after_wraps; /* the lowest time before one and the highest time after one */
     uint64_t backward_absolutes; /* relative times that decrease if they are absolute */
     uint64_t strays;          /* bytes other than 0xff and 0x00 that end a message between messages */
     uint64_t own;             /* messages and values that the dialect has and N-Trace 1.0 does not */

@@ -77,6 +77,25 @@ def open_gap():
     same_as_defaults(few)
 
 
+def times(name, *absolute, sync=2):
+    """Synchronizing messages with these times, and messages of the loop between them."""
+    lines = [line for time in absolute for line in (f"ProgTraceSync SYNC={sync} ICNT=0 FADDR=0x200 TSTAMP={time}", *["DirectBranch ICNT=4 TSTAMP=1"] * 3)]
+    lines[0] = lines[0].replace(f"SYNC={sync}", "SYNC=3")
+    return assembled(name, *lines, "ProgTraceCorrelation EVCODE=4 CDF=0 ICNT=0 TSTAMP=1")
+
+
+@case("NT-285: a time that goes back shows no width of the counter, unless it wraps from its upper half to its lower one, twice")
+def width_of_times():
+    for name, *absolute, sync in (("once", 1000, 3, 20, 40, 2), ("damage", 10, 300, 20, 900, 30, 2), ("resets", 1000, 3, 900, 7, 1), ("power", 1000, 3, 900, 7, 9)):
+        stream = times(f"{name}.nex", *absolute, sync=sync)
+        check("ts-width" not in Run("decode", stream, "-e", PROGRAM).err, f"{name}: no width is assumed")
+        back = "tstamp-back" in Run("check", stream, "-e", PROGRAM, status=None).out
+        equal(back, sync == 2, f"{name}: check reports the time, except after a reset")
+    stream = times("wraps.nex", 600, 1000, 3, 500, 1010, 20)
+    matches("--ts-width 10 .likely.", Run("decode", stream, "-e", PROGRAM).err, "a counter of 10 bits")
+    matches("vanish with --ts-width 10", Run("check", stream, "-e", PROGRAM, status=1).err, "check names the width")
+
+
 @case("check says when other parameters explain its errors, and only then")
 def check_hint():
     turn = "IndirectBranch BTYPE=0 ICNT=16 UADDR=0"
