@@ -114,8 +114,28 @@ void cli_analysis_report_gap(struct cli_analysis *a, uint64_t offset, uint64_t m
                  ntr_status_text((ntr_status)reason));
 }
 
+int cli_analysis_rate(struct cli_analysis *a) {
+    a->rated = true;
+    if (a->answer || a->options->partial) return CLI_OK;
+    if (!a->part && !a->shard.count) cli_quality_count(&a->quality, &a->trace);
+    return cli_trace_fit(&a->trace);
+}
+
+void cli_analysis_quality(struct cli_analysis *a) {
+    if (!a->rated) return;
+    if (a->answer) a->quality.gaps = a->quality.unplaced = a->gaps;
+    cli_quality_execution(&a->quality, &a->data);
+    cli_quality_images(&a->quality, &a->trace);
+}
+
+void cli_analysis_end_document(struct cli_analysis *a, struct cli_output *out) {
+    cli_analysis_quality(a);
+    cli_quality_document(&a->quality, out);
+}
+
 static inline void inspect_event(struct cli_analysis *a, const ntr_event *event) {
     if (event->kind == NTR_EVENT_SPAN) return; /* nearly all are spans */
+    if (event->kind == NTR_EVENT_GAP && a->rated) cli_quality_gap(&a->quality, event);
     if (event->kind == NTR_EVENT_GAP) cli_analysis_report_gap(a, event->offset, event->message, event->reason);
     if (ntr_event_is_doubtful(event, a->trace.params.dialect)) a->reserved++;
 }
@@ -333,6 +353,7 @@ void cli_analysis_close(struct cli_analysis *a) {
     ntr_tasks_free(a->tasks);
     cli_debug_info_close(a->data.debug);
     cli_trace_facts_release(&a->facts);
+    cli_quality_release(&a->quality);
     cli_source_text_release(&a->text);
     cli_trace_close(&a->trace);
 }

@@ -11,6 +11,7 @@
 #include "io/source_text.h"
 #include "io/tasks.h"
 #include "io/trace.h"
+#include "text/quality.h"
 
 #include <ntrace/decoder.h>
 #include <ntrace/export.h>
@@ -75,6 +76,8 @@ struct cli_analysis {
     ntr_partial_digest digest; /* --partial: of the bytes that were decoded */
     struct cli_events_file *events; /* --partial with all events: where they are kept; else NULL */
     struct cli_shard shard;    /* --shard; `count` 0: the whole trace */
+    bool rated;                /* `quality` is gathered */
+    struct cli_quality quality; /* after cli_analysis_quality */
     bool keep_time; /* attribute time in the tally if the trace has timestamps; set before cli_analysis_run */
 };
 
@@ -93,6 +96,16 @@ int cli_analysis_need(struct cli_analysis *a, unsigned needs);
  * events to `take` unless it is NULL. Shows progress on a terminal. Returns the exit status so far (CLI_OK,
  * CLI_DEFECTS or CLI_FAILED). */
 int cli_analysis_run(struct cli_analysis *a, cli_take_events take, void *user);
+
+/* Gathers what the answer rests on, in a->quality. Call it before cli_analysis_run. Returns CLI_OK, or CLI_FAILED after
+ * reporting the error. */
+int cli_analysis_rate(struct cli_analysis *a);
+
+/* Completes a->quality after cli_analysis_run; does nothing without cli_analysis_rate. */
+void cli_analysis_quality(struct cli_analysis *a);
+
+/* Ends a document of --format json (io/document.h) with the quality. */
+void cli_analysis_end_document(struct cli_analysis *a, struct cli_output *out);
 
 /* Returns whether several threads are used, for an export with NTR_NEEDS_STACKS that follows a call tree. */
 bool cli_analysis_shares(struct cli_analysis *a);

@@ -1,6 +1,8 @@
 #include "options/auto.h"
+#include "io/document.h"
 #include "options/options.h"
 #include "text/findings.h"
+#include "text/quality.h"
 #include "io/images.h"
 #include "options/diagnostics.h"
 #include "options/selection.h"
@@ -10,6 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+enum { FORMAT_DOCUMENT = CLI_FINDINGS_JUNIT + 1 }; /* --format json */
 enum { FAIL_ERROR, FAIL_WARNING, FAIL_NOTE, FAIL_NEVER };
 
 struct check_options {
@@ -35,7 +38,8 @@ static const struct cli_option check_table[] = {
     CLI_NUMBER(0, "max", "N", S, most, 1, 1000000, 10,
                "print at most N findings per rule, count the others (default 10)"),
     CLI_FLAG(0, "mid-stream", S, mid_stream, "the stream starts in the middle of a message (a wrapped buffer)"),
-    CLI_CHOICE(0, "format", CLI_FINDINGS_NAMES, S, result.format, CLI_FINDINGS_TEXT, "output format (default text)"),
+    CLI_CHOICE(0, "format", CLI_FINDINGS_NAMES "|json", S, result.format, CLI_FINDINGS_TEXT,
+               "output format (default text); json: one document with the findings"),
     {0},
 };
 #undef S
@@ -61,6 +65,18 @@ struct check_run {
     size_t beginning_size;
 };
 
+/* In a document, findings are written as in JSON lines. */
+static enum cli_findings_format format_of(const struct check_options *o) {
+    return o->result.format == FORMAT_DOCUMENT ? CLI_FINDINGS_JSONL : (enum cli_findings_format)o->result.format;
+}
+
+static int open_output(const struct check_options *o, struct cli_output *out, const char *name) {
+    struct cli_result result = o->result;
+
+    result.format = o->result.format == FORMAT_DOCUMENT ? CLI_FORMAT_JSON : CLI_FORMAT_TEXT;
+    return cli_document_open(out, &result, name);
+}
+
 /* ---- rules */
 
 static void list_rule(struct cli_output *out, int format, const ntr_check_rule *rule) {
@@ -83,9 +99,10 @@ static int list_rules(const struct check_options *o) {
     const ntr_check_rule *rule;
     struct cli_output out;
 
-    if (o->result.format > CLI_FINDINGS_JSONL) return cli_fail("--list-rules supports only --format text and jsonl");
-    if (cli_output_open(&out, o->result.path) != CLI_OK) return CLI_FAILED;
+    if (format_of(o) > CLI_FINDINGS_JSONL) return cli_fail("--list-rules supports only --format text, jsonl and json");
+    if (open_output(o, &out, "rules") != CLI_OK) return CLI_FAILED;
     for (size_t i = 0; (rule = ntr_check_rule_at(i)); i++) list_rule(&out, o->result.format, rule);
+    cli_document_end(&out, NULL);
     return cli_output_close(&out, CLI_OK);
 }
 
@@ -121,8 +138,7 @@ static void found(void *user, const ntr_finding *finding) {
 
     if (r->options->src >= 0 && finding->has_source && finding->src != r->options->src) return;
     if (cli_window_place(&r->window, finding->message, finding->offset, NULL) != CLI_INSIDE) return;
-    if (r->wanted[finding->index])
-        cli_findings_add(&r->findings, (enum cli_findings_format)r->options->result.format, finding);
+    if (r->wanted[finding->index]) cli_findings_add(&r->findings, format_of(r->options), finding);
 }
 
 /* Without memory, there is no hint. */
@@ -200,7 +216,7 @@ static int exit_status(const struct check_run *r) {
 }
 
 static int check_all(struct check_run *r, ntr_check *check) {
-    const enum cli_findings_format format = (enum cli_findings_format)r->options->result.format;
+    const enum cli_findings_format format = format_of(r->options);
 
     cli_findings_begin(&r->findings, format);
     int status = check_stream(r, check);
@@ -208,6 +224,10 @@ static int check_all(struct check_run *r, ntr_check *check) {
     if (status == CLI_FAILED) return status; /* already reported; writing the end would mark the output as complete */
     cli_findings_end(&r->findings, format, ntr_check_messages(check), status);
     const uint64_t messages = ntr_check_messages(check);
+    struct cli_quality q = {.unfollowed = true, .unplaced = 1, .read = true, .messages = messages, .bytes = r->bytes};
+    cli_quality_images(&q, &r->trace);
+    cli_quality_document(&q, &r->out);
+    cli_quality_release(&q);
     const bool any = messages && cli_window_place(&r->window, messages, r->bytes - 1, NULL) != CLI_BEFORE;
     return cli_trace_part_status(&r->trace, &r->window, any, status);
 }
@@ -232,7 +252,7 @@ static int check_trace(struct check_run *r) {
     config.sync_period = (uint32_t)o->period;
     ntr_check *check = ntr_check_new(&config, &status);
     if (!check) return cli_fail("%s: %s", r->trace.input.name, ntr_status_text(status));
-    int result = cli_output_open(&r->out, o->result.path);
+    int result = open_output(o, &r->out, "check");
     if (result == CLI_OK) result = cli_output_close(&r->out, check_all(r, check));
     if (result != CLI_FAILED) hint(r, &config);
     ntr_check_free(check);

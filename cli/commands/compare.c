@@ -110,13 +110,17 @@ static int take_costs(struct cli_analysis *a, struct cli_compared *side, ntr_cos
     return take_losses(side, x);
 }
 
-static int read_trace(struct cli_compared *side, const struct cli_analysis_options *options, ntr_costs *costs) {
+static int read_trace(struct cli_compared *side, const struct cli_analysis_options *options, bool rate,
+                      ntr_costs *costs) {
     struct cli_analysis a;
     int status = cli_analysis_open(&a, side->path, options);
 
     side->kind = a.answer ? "partial answer" : "trace";
     if (status == CLI_OK) status = cli_analysis_need(&a, needs_of(&a));
+    if (status == CLI_OK && rate) status = cli_analysis_rate(&a);
     if (status == CLI_OK) status = cli_analysis_run(&a, NULL, NULL);
+    cli_analysis_quality(&a);
+    if (a.rated) side->quality = cli_quality_json(&a.quality);
     if (status != CLI_FAILED && !options->partial && take_costs(&a, side, costs) != CLI_OK) status = CLI_FAILED;
     cli_analysis_close(&a);
     return status;
@@ -134,7 +138,7 @@ static int read_side(struct cli_compared *side, const struct compare_options *o,
         if (status == CLI_OK && incomplete) status = CLI_DEFECTS;
     } else {
         status = side_options(o, own, &options);
-        if (status == CLI_OK) status = read_trace(side, &options, costs);
+        if (status == CLI_OK) status = read_trace(side, &options, o->format == TO_JSON, costs);
         free(options.images.list.items);
     }
     side->complete = cli_doubted_status(status) == CLI_OK && !side->loss_count;
@@ -306,6 +310,7 @@ static int compare_run(const void *options, char **operands) {
     for (unsigned s = 0; s < 2; s++) {
         for (size_t i = 0; i < c.side[s].loss_count; i++) free(c.side[s].losses[i]);
         free(c.side[s].losses);
+        free(c.side[s].quality);
         ntr_costs_free(costs[s]);
     }
     free(c.order);

@@ -219,6 +219,7 @@ static int add_trace(struct coverage_run *run, const char *path) {
     int status = cli_analysis_open(&a, path, &run->analysis);
 
     if (status == CLI_OK) status = cli_analysis_need(&a, NTR_NEEDS_TALLY);
+    if (status == CLI_OK && run->rated) status = cli_analysis_rate(&a);
     if (status == CLI_OK && run->decisions) status = begin_decisions(run, &a);
     struct event_sink sink = {run, a.data.program};
     const bool ordered = run->decisions || (status == CLI_OK && run->object && has_versions(a.data.program));
@@ -228,6 +229,8 @@ static int add_trace(struct coverage_run *run, const char *path) {
         cli_analysis_close(&a);
         return status;
     }
+    cli_analysis_quality(&a);
+    if (run->rated) cli_quality_add(&run->quality, &a.quality, !run->begun);
     if (add_results(run, &a) != CLI_OK) status = CLI_FAILED;
     if (status != CLI_FAILED && run->options->evidence && add_evidence(run, &a) != CLI_OK) status = CLI_FAILED;
     cli_analysis_close(&a);
@@ -269,6 +272,7 @@ static int open_run(struct coverage_run *run) {
     run->sources.only_count = o->only.count;
     run->sources.source_path = o->exporting.analysis.source_path;
     run->analysis = o->exporting.analysis;
+    run->rated = o->evidence || o->format == FORMAT_JSON || (o->exporting.to && strstr(o->exporting.to, "json"));
     return CLI_OK;
 }
 
@@ -284,6 +288,8 @@ static void close_run(struct coverage_run *run) {
     cli_source_match_release(&run->match);
     cli_evidence_release(&run->evidence);
     cli_patch_release(&run->patch);
+    cli_quality_release(&run->quality);
+    free(run->quality_text);
     free(run->test);
     free(run->date);
 }

@@ -37,11 +37,13 @@ static void write_manifest(const struct cli_coverage_evidence *e, struct cli_out
     }
     cli_output_print(out, "],\n\"gaps\":%" PRIu64 ",\n", ntr_coverage_gaps(e->data->coverage));
     cli_evidence_write(e->evidence, out);
+    if (*e->data->quality) cli_output_text(out, ",\n\"quality\":");
+    if (*e->data->quality) cli_output_text(out, *e->data->quality);
     cli_output_text(out, "}\n");
 }
 
 static void write_object(const struct cli_coverage_evidence *e, struct cli_output *out) {
-    cli_object_text(out, e->object, true);
+    cli_object_text(out, e->object, true, *e->data->quality);
 }
 
 static void write_tests(const struct cli_coverage_evidence *e, struct cli_output *out) {

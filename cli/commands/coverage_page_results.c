@@ -156,7 +156,7 @@ static void write_decisions(const struct cli_coverage_evidence *e, struct cli_ou
 }
 
 static void write_object(const struct cli_coverage_evidence *e, struct cli_output *out) {
-    cli_object_text(out, e->object, false);
+    cli_object_text(out, e->object, false, NULL);
 }
 
 void cli_coverage_page_missing(const struct cli_coverage_evidence *e, struct cli_output *out) {

@@ -35,7 +35,7 @@ static int write_object(const struct coverage_run *run, int status) {
     struct cli_output out;
 
     if (cli_output_open(&out, run->options->exporting.path) != CLI_OK) return CLI_FAILED;
-    cli_object_text(&out, run->object, run->options->format == FORMAT_JSON);
+    cli_object_text(&out, run->object, run->options->format == FORMAT_JSON, run->quality_text);
     return cli_output_close(&out, status);
 }
 
@@ -97,6 +97,7 @@ int cli_coverage_write(struct coverage_run *run, int status) {
     char date[32], folder[PATH_MAX];
     ntr_analysis data;
 
+    if (run->rated) run->quality_text = cli_quality_json(&run->quality);
     if (run->options->level == LEVEL_OBJECT && !cli_exporting_chosen(&run->options->exporting))
         return write_object(run, status);
 
@@ -107,6 +108,7 @@ int cli_coverage_write(struct coverage_run *run, int status) {
     data.test = run->test;
     data.date = date_of(run, date);
     data.root = getcwd(folder, sizeof folder);
+    data.quality = (const char *const *)&run->quality_text;
     if (run->options->evidence) return write_evidence(run, &data, status);
     if (run->options->format > FORMAT_JSON)
         return cli_coverage_annotate(run, run->options->exporting.path, run->options->format, status);

@@ -41,6 +41,9 @@ struct coverage_run {
     struct cli_patch patch; /* --since */
     char *test, *date;      /* of the bundles: the name that all of them have, or NULL; the latest; owned */
     char without_decisions[400]; /* --evidence: why there are no decisions */
+    struct cli_quality quality;  /* of all traces, if `rated` */
+    char *quality_text;          /* ... as JSON; owned */
+    bool rated;
     double least[LEVELS];        /* --fail-under by level; negative: none */
 };
 

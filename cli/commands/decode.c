@@ -2,6 +2,7 @@
 #include "options/options.h"
 #include "commands/decode_threads.h"
 #include "io/debug_files.h"
+#include "io/document.h"
 #include "io/follow.h"
 #include "options/diagnostics.h"
 
@@ -53,12 +54,17 @@ static int decode_trace(struct decode *d) {
     d->defects.silent = d->trace.fit.other && d->trace.fit.fit.contradicting;
     if (shows_names(o) && cli_debug_files_load(d->trace.program, o->debug_path) != CLI_OK) return CLI_FAILED;
     if (cli_decode_open(d) != CLI_OK) return CLI_FAILED;
-    if (cli_output_open(&d->out, d->options->result.path) != CLI_OK) return CLI_FAILED;
+    d->quality.program = d->trace.program;
+    if (d->rated && !d->part) cli_quality_count(&d->quality, &d->trace);
+    if (d->rated && cli_trace_fit(&d->trace) != CLI_OK) return CLI_FAILED;
+    if (cli_document_open(&d->out, &d->options->result, cli_decode_form(d)) != CLI_OK) return CLI_FAILED;
     int status = d->options->output == CLI_SHOW_COUNT ? cli_decode_show_totals(d) : cli_decode_show(d, NULL);
     cli_trace_reserved(&d->trace, d->reserved);
     d->defects.hint = cli_trace_hint(&d->trace);
     int defects = cli_defect_summary(&d->defects);
     status = cli_trace_part_status(&d->trace, &d->window, d->any, status == CLI_OK ? defects : status);
+    if (d->rated) cli_quality_images(&d->quality, &d->trace);
+    if (status != CLI_FAILED) cli_quality_document(&d->quality, &d->out);
     return cli_output_close(&d->out, status);
 }
 
@@ -82,10 +88,13 @@ static int decode_run(const void *options, char **operands) {
             d.options->shard);
     if (cli_trace_open(&d.trace, operands[0], &d.options->stream, &d.options->images) != CLI_OK) return CLI_FAILED;
     d.trace.index_file = d.options->index;
-    d.trace.no_names = d.options->output == CLI_SHOW_COUNT || d.options->output == CLI_SHOW_NONE;
+    d.rated = d.options->result.format == CLI_FORMAT_JSON;
+    d.quality.mid_stream = d.options->mid_stream;
+    d.trace.no_names = !d.rated && (d.options->output == CLI_SHOW_COUNT || d.options->output == CLI_SHOW_NONE);
     int status = decode_trace(&d);
     ntr_decoder_free(d.decoder);
     ntr_event_sorter_free(d.sorter);
+    cli_quality_release(&d.quality);
     cli_trace_close(&d.trace);
     return status;
 }

@@ -6,6 +6,15 @@
 
 #include <inttypes.h>
 
+const char *cli_decode_form(const struct decode *d) {
+    switch ((enum cli_show)d->options->output) {
+    case CLI_SHOW_PC:
+    case CLI_SHOW_INSN: return "instructions";
+    case CLI_SHOW_COUNT: return "counts";
+    default: return "events";
+    }
+}
+
 /* Returns whether events are sorted by time: the trace has several sources and timestamps. */
 bool cli_decode_sorts(const struct decode *d) {
     bool many = cli_trace_many_sources(&d->trace) && !d->window.one_source;
@@ -16,7 +25,7 @@ bool cli_decode_sorts(const struct decode *d) {
 
 static enum cli_gain gain_of(const struct decode *d) {
     const enum cli_show show = (enum cli_show)d->options->output;
-    const enum cli_span_place spans = cli_decode_output_spans(show, (enum cli_format)d->options->result.format);
+    const enum cli_span_place spans = cli_decode_output_spans(show, cli_format_of_rows(d->options->result.format));
 
     if (spans == CLI_SPANS_IN_ORDER || cli_decode_sorts(d)) return CLI_GAIN_NONE;
     return spans == CLI_SPANS_INDEPENDENT || show == CLI_SHOW_COUNT ? CLI_GAIN_SOME : CLI_GAIN_ALL;
@@ -33,7 +42,7 @@ int cli_decode_open(struct decode *d) {
     d->part = cli_window_is_part(&d->window);
     d->no_spans = d->options->output == CLI_SHOW_NONE && !d->part;
     const enum cli_gain gain = gain_of(d);
-    d->jobs = d->part || d->options->follow
+    d->jobs = d->part || d->options->follow || d->rated
                   ? 1
                   : cli_threads_number(&d->trace, d->options->jobs, gain); /* a selection is decoded serially */
     d->decoder = cli_trace_decoder(&d->trace, &d->config);
@@ -67,6 +76,8 @@ static void report_gap(struct decode *d, const ntr_event *e) {
 }
 
 void cli_decode_inspect(struct decode *d, const ntr_event *event) {
+    if (d->rated && event->kind == NTR_EVENT_GAP && d->options->output != CLI_SHOW_COUNT)
+        cli_quality_gap(&d->quality, event);
     if (event->kind == NTR_EVENT_GAP) report_gap(d, event);
     if (ntr_event_is_doubtful(event, d->trace.params.dialect)) d->reserved++;
 }

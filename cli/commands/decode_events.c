@@ -2,6 +2,7 @@
 #include "commands/decode_counts.h"
 #include "commands/decode_run.h"
 #include "commands/decode_threads.h"
+#include "io/document.h"
 #include "options/diagnostics.h"
 
 #include <inttypes.h>
@@ -38,15 +39,18 @@ static int show_answer(struct decode *d, struct cli_analysis *a) {
     const bool counts = o->output == CLI_SHOW_COUNT;
     struct cli_output *out = &d->out;
 
-    if (cli_output_open(out, o->result.path) != CLI_OK) return CLI_FAILED;
+    if (cli_document_open(out, &o->result, cli_decode_form(d)) != CLI_OK) return CLI_FAILED;
+    a->rated = o->result.format == CLI_FORMAT_JSON;
     d->no_spans = o->output == CLI_SHOW_NONE;
     d->trace = a->trace; /* owned by `a` */
     int status = counts ? cli_analysis_run(a, NULL, NULL) : cli_decode_show(d, a);
     if (counts && status != CLI_FAILED) {
-        cli_write_counts(out, (enum cli_format)o->result.format, &a->totals);
+        cli_write_counts(out, cli_format_of_rows(o->result.format), &a->totals);
         const int gaps = cli_trace_totals(&a->trace, &a->totals);
         status = cli_trace_status(&a->trace, a->totals.messages != 0, status == CLI_OK ? gaps : status);
     }
+    if (counts) a->gaps = a->totals.gaps;
+    if (status != CLI_FAILED) cli_analysis_end_document(a, out);
     return cli_output_close(out, status);
 }
 
@@ -102,8 +106,12 @@ void cli_decode_show_events(struct decode *d, struct cli_decode_output *output, 
 }
 
 static void take_all(struct decode *d, struct cli_decode_output *output, const ntr_event *events, size_t count) {
-    for (size_t i = 0; i < count; i++)
-        if (events[i].kind != NTR_EVENT_SPAN) cli_decode_inspect(d, &events[i]);
+    for (size_t i = 0; i < count; i++) {
+        if (events[i].kind != NTR_EVENT_SPAN)
+            cli_decode_inspect(d, &events[i]);
+        else if (d->rated)
+            cli_quality_take(&d->quality, &events[i], ntr_event_times(&events[i]));
+    }
     if (!d->no_spans) cli_decode_show_events(d, output, events, count);
 }
 
@@ -188,7 +196,7 @@ static int decode_parallel(struct decode *d, const struct cli_decode_settings *s
 int cli_decode_show(struct decode *d, struct cli_analysis *answer) {
     struct cli_decode_settings settings = {
         .show = (enum cli_show)d->options->output,
-        .format = (enum cli_format)d->options->result.format,
+        .format = cli_format_of_rows(d->options->result.format),
         .program = d->trace.program,
         .by_source = cli_trace_many_sources(&d->trace) && !d->window.one_source,
         .channel = (unsigned)d->options->channel,

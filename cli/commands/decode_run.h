@@ -11,6 +11,7 @@
 #include "options/options.h"
 #include "options/selection.h"
 #include "text/decode_output.h"
+#include "text/quality.h"
 
 #include <ntrace/decoder.h>
 #include <ntrace/event_sorter.h>
@@ -39,6 +40,8 @@ struct decode {
     struct cli_begin begin;
     unsigned jobs;
     ntr_event_sorter *sorter; /* NULL: events are printed in stream order */
+    bool rated; /* --format json: `quality` is gathered, by one thread */
+    struct cli_quality quality;
     uint64_t reserved; /* number of messages that may be damaged (ntr_event_is_doubtful) */
     bool any;          /* there is at least one event within the selection */
     bool part;         /* --from or --until is given */
@@ -50,6 +53,9 @@ struct decode {
 /* Opens the decoder of the trace, which is open, at the beginning of the selection. Returns CLI_OK, or CLI_FAILED after
  * reporting the error. */
 int cli_decode_open(struct decode *d);
+
+/* Returns the name of the document of --format json: "instructions", "counts", "text" or "events". */
+const char *cli_decode_form(const struct decode *d);
 
 /* Returns whether events are sorted by time: the trace has several sources and timestamps. */
 bool cli_decode_sorts(const struct decode *d);

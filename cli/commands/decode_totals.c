@@ -7,6 +7,7 @@
 static ntr_status count_serial(struct decode *d, ntr_counts *counts) {
     ntr_status status = NTR_NEED_MORE;
 
+    if (d->rated) ntr_decoder_set_count_callback(d->decoder, cli_quality_take, &d->quality);
     while (status == NTR_NEED_MORE && cli_decode_feed(d)) status = ntr_decoder_count(d->decoder, counts);
     return status;
 }
@@ -35,7 +36,10 @@ static ntr_status count_part(struct decode *d, struct cli_part_counts *part) {
         size_t count = 0;
         status = ntr_decoder_read(d->decoder, events, DECODE_EVENTS, &count);
         for (size_t i = 0; i < count; i++)
-            if (cli_part_counts_event(part, &events[i])) cli_decode_inspect(d, &events[i]);
+            if (cli_part_counts_event(part, &events[i])) {
+                cli_decode_inspect(d, &events[i]);
+                if (d->rated) cli_quality_take(&d->quality, &events[i], ntr_event_times(&events[i]));
+            }
         if (status == NTR_NEED_MORE && !feed_part(d, part)) return NTR_NEED_MORE;
     }
     return status;
@@ -56,7 +60,7 @@ static int show_part_counts(struct decode *d) {
     cli_part_counts_close(&part);
     if (status == NTR_NEED_MORE) return CLI_FAILED;
     d->any = has_any(d, &part.counts);
-    cli_write_counts(&d->out, (enum cli_format)d->options->result.format, &part.counts);
+    cli_write_counts(&d->out, cli_format_of_rows(d->options->result.format), &part.counts);
     return status < 0 ? cli_decode_error(d, status, ntr_decoder_error(d->decoder)) : CLI_OK;
 }
 
@@ -68,7 +72,7 @@ int cli_decode_show_totals(struct decode *d) {
     ntr_status status = d->jobs > 1 ? count_parallel(d, &threads, &counts) : count_serial(d, &counts);
     if (status == NTR_NEED_MORE) return CLI_FAILED;
     d->any = has_any(d, &counts);
-    cli_write_counts(&d->out, (enum cli_format)d->options->result.format, &counts);
+    cli_write_counts(&d->out, cli_format_of_rows(d->options->result.format), &counts);
     if (status < 0) return cli_decode_error(d, status, d->jobs > 1 ? threads.error : ntr_decoder_error(d->decoder));
     return cli_trace_totals(&d->trace, &counts);
 }

@@ -1,6 +1,7 @@
 #include "options/options.h"
 #include "io/debug_files.h"
 #include "io/diff_side.h"
+#include "io/document.h"
 #include "io/memory.h"
 #include "io/output.h"
 #include "options/diagnostics.h"
@@ -27,7 +28,8 @@ static const struct cli_option diff_table[] = {
     CLI_FLAG(0, "no-time", S, no_time, "do not compare timestamps"),
     CLI_NUMBER(0, "src", "N", S, src, 0, NTR_SOURCES_MAX - 1, -1, "compare only this source"),
     CLI_NUMBER(0, "max", "N", S, most, 1, 1000000, 100, "print at most N differences (default 100)"),
-    CLI_CHOICE(0, "format", "text|jsonl", S, result.format, CLI_FORMAT_TEXT, "output format (default text)"),
+    CLI_CHOICE(0, "format", "text|jsonl|json", S, result.format, CLI_FORMAT_TEXT,
+               "output format (default text); json: one document with the differences"),
     {0},
 };
 #undef S
@@ -109,7 +111,7 @@ static void print_difference(struct diff *d, const ntr_difference *difference) {
     const char *kind = kinds[difference->kind];
 
     d->differences++;
-    if (d->options->result.format == CLI_FORMAT_JSONL) {
+    if (d->options->result.format != CLI_FORMAT_TEXT) {
         cli_output_print(&d->out, "{\"difference\":%" PRIu64 ",\"kind\":\"%s\",\"src\":%d,\"after\":%" PRIu64,
                          d->differences, kind, d->hart < 0 ? 0 : d->hart, equal);
         print_json(d, "a", difference->a);
@@ -226,7 +228,8 @@ static int diff_run(const void *options, char **operands) {
     d->options = options;
     d->paths = operands;
     int status = cli_selection_window(&d->options->selection, &d->window);
-    if (status == CLI_OK) status = cli_output_open(&d->out, d->options->result.path);
+    const struct cli_result result = cli_result_of_third(d->options->result);
+    if (status == CLI_OK) status = cli_document_open(&d->out, &result, "diff");
     if (status == CLI_OK) {
         status = compare_sources(d);
         d->window.one_source = d->options->src >= 0;
@@ -236,6 +239,7 @@ static int diff_run(const void *options, char **operands) {
         if (status == CLI_OK && !d->differences && d->options->result.format == CLI_FORMAT_TEXT)
             cli_output_print(&d->out, "same: %" PRIu64 " instructions\n", d->equal);
         if (status == CLI_OK && d->differences) status = CLI_DEFECTS;
+        cli_document_end(&d->out, NULL);
         status = cli_output_close(&d->out, status);
     }
     free(d);

@@ -195,7 +195,7 @@ static int doctor_run(const void *options, char **operands) {
 
     (void)operands;
     if (cli_output_open(&out, o->result.path) != CLI_OK) return CLI_FAILED;
-    if (json) cli_output_text(&out, "{\"checks\":[");
+    if (json) cli_output_text(&out, "{\"format\":\"ntrace-doctor\",\"version\":1,\"checks\":[");
     for (size_t i = 0; i < sizeof checks / sizeof checks[0]; i++) {
         const bool good = checks[i].find(found, sizeof found);
         works &= good || !checks[i].main;

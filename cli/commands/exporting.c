@@ -10,6 +10,7 @@
 #include <limits.h>
 #include <ntrace/machine.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -99,6 +100,9 @@ struct export_run {
     ntr_output output;
     ntr_export *export_;
     int per; /* ntr_calltree_split, or PER_DEFAULT */
+    bool report; /* the report is written */
+    char *quality; /* JSON; owned */
+    char named[40], code[400]; /* facts of the report */
 };
 
 static ntr_status write_bytes(void *user, const void *bytes, size_t size) {
@@ -160,6 +164,43 @@ static bool needs_order(const struct export_run *w, unsigned needs) {
     return needs & NTR_NEEDS_EVENTS || processes;
 }
 
+/* Formats that show what the result rests on. */
+static bool is_rated(const struct export_run *w, const ntr_exporter *exporter) {
+    return w->report || strstr(ntr_exporter_name(exporter), "json");
+}
+
+static void add_fact(struct export_run *w, const char *label, const char *value) {
+    struct cli_trace_facts *f = &w->analysis.facts;
+
+    if (w->analysis.data.fact_count < sizeof f->facts / sizeof f->facts[0])
+        f->facts[w->analysis.data.fact_count++] = (ntr_fact){label, value};
+}
+
+/* The texts of the facts follow in `rate`. */
+static int begin_rating(struct export_run *w, const ntr_exporter *exporter) {
+    if (!is_rated(w, exporter)) return CLI_OK;
+    w->analysis.data.quality = (const char *const *)&w->quality;
+    if (w->report) add_fact(w, "named code", w->named);
+    if (w->report) add_fact(w, "images", w->code);
+    return cli_analysis_rate(&w->analysis);
+}
+
+static void rate(struct export_run *w) {
+    const struct cli_quality *q = &w->analysis.quality;
+    size_t used = 0;
+
+    if (!w->analysis.rated) return;
+    cli_analysis_quality(&w->analysis);
+    w->quality = cli_quality_json(&w->analysis.quality);
+    snprintf(w->named, sizeof w->named, "%.2f %% of the instructions",
+             q->instructions ? 100.0 * (double)q->named / (double)q->instructions : 0.0);
+    for (size_t i = 0; i < q->image_count && used < sizeof w->code; i++) {
+        const char *slash = strrchr(q->images[i].name, '/'), *id = q->images[i].build_id;
+        used += (size_t)snprintf(w->code + used, sizeof w->code - used, "%s%s, %s%s", i ? "; " : "",
+                                 slash ? slash + 1 : q->images[i].name, id ? "build id " : "no build id", id ? id : "");
+    }
+}
+
 /* An exporter that needs events is started before decoding, any other one after it. */
 static int write_all(struct export_run *w, const ntr_exporter *exporter) {
     unsigned needs = ntr_exporter_needs(exporter);
@@ -170,6 +211,7 @@ static int write_all(struct export_run *w, const ntr_exporter *exporter) {
         needs & NTR_NEEDS_STACKS && !partial && (needs & NTR_NEEDS_TREE || cli_analysis_shares(&w->analysis));
     if (cli_analysis_need(&w->analysis, needs | (follows ? NTR_NEEDS_TREE : 0u)) != CLI_OK) return CLI_FAILED;
     if (divide(w, exporter) != CLI_OK) return CLI_FAILED;
+    if (begin_rating(w, exporter) != CLI_OK) return CLI_FAILED;
     w->analysis.data.has_stacks = follows;
     w->analysis.stacks_only = follows && !(needs & NTR_NEEDS_TREE);
     if (needs & NTR_NEEDS_EVENTS && !partial && begin(w, exporter) != CLI_OK) return CLI_FAILED;
@@ -178,6 +220,7 @@ static int write_all(struct export_run *w, const ntr_exporter *exporter) {
     if (needs & NTR_NEEDS_STRETCHES && w->analysis.tasks) w->analysis.join_except = NTR_MACHINE_WATCHED;
     status = cli_analysis_run(&w->analysis, needs_order(w, needs) ? take_events : NULL, w->export_);
     if (status == CLI_FAILED || partial) return status;
+    rate(w);
     struct cli_source_match match = {0};
     cli_source_match_begin(&match, w->analysis.data.program, w->analysis.data.debug);
     w->analysis.text.match = &match;
@@ -314,7 +357,7 @@ int cli_exporting_run(const char *family, const struct cli_exporting_options *op
     const char *path = options->analysis.partial ? NULL : options->path;
     const bool folder = ntr_exporter_needs(exporter) & NTR_NEEDS_FOLDER && !options->analysis.partial;
     bool own_file = (ntr_exporter_needs(exporter) & NTR_NEEDS_FILE) != 0 && !options->analysis.partial;
-    struct export_run w = {.per = options->per};
+    struct export_run w = {.per = options->per, .report = strcmp(family, "report") == 0};
 
     set_output(&w);
     w.output.path = options->path;
@@ -331,6 +374,7 @@ int cli_exporting_run(const char *family, const struct cli_exporting_options *op
     }
     if (status == CLI_FAILED) ntr_export_abandon(w.export_);
     ntr_export_free(w.export_);
+    free(w.quality);
     cli_analysis_close(&w.analysis);
     return status;
 }

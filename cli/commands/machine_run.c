@@ -1,5 +1,6 @@
 #include "commands/machine_run.h"
 #include "io/memory.h"
+#include "io/document.h"
 #include "options/options.h"
 #include "options/diagnostics.h"
 
@@ -9,11 +10,12 @@ static ntr_status take_events(void *user, const ntr_event *events, size_t count)
     return ntr_machine_feed(user, events, count);
 }
 
-int cli_machine_decode(struct cli_analysis *a, const char *path, const struct cli_analysis_options *options, bool watch,
+int cli_machine_decode(struct cli_analysis *a, const char *path, const struct cli_machine_options *options, bool watch,
                        ntr_machine **machine) {
-    int status = cli_analysis_open(a, path, options);
+    int status = cli_analysis_open(a, path, &options->analysis);
 
     *machine = NULL;
+    if (status == CLI_OK && options->result.format == CLI_FORMAT_JSON) status = cli_analysis_rate(a);
     if (status != CLI_OK) return status;
     *machine = ntr_machine_new(a->data.program, a->data.functions, &cli_memory);
     if (!*machine) return cli_fail("%s: out of memory", path);
@@ -32,21 +34,22 @@ static size_t rows_of(const struct cli_machine_options *o) {
     return o->result.format == CLI_FORMAT_TEXT ? TEXT_ROWS_MAX : SIZE_MAX;
 }
 
-static int write_output(const struct cli_analysis *a, const ntr_machine *machine, const struct cli_machine_options *o,
-                        int status, void (*write)(const struct cli_machine_writer *w)) {
+static int write_output(struct cli_analysis *a, const ntr_machine *machine, const struct cli_machine_options *o,
+                        int status, bool boots, void (*write)(const struct cli_machine_writer *w)) {
     struct cli_output out;
     struct cli_machine_writer w = {
         .out = &out,
         .machine = machine,
         .ticks_per_second = a->data.ticks_per_second,
-        .format = (enum cli_format)o->result.format,
+        .format = cli_format_of_rows(o->result.format),
         .top = rows_of(o),
     };
 
     ntr_machine_totals_init(&w.totals);
     ntr_machine_totals_get(machine, &w.totals);
-    if (cli_output_open(&out, o->result.path) != CLI_OK) return CLI_FAILED;
+    if (cli_document_open(&out, &o->result, boots ? "boot" : "syscalls") != CLI_OK) return CLI_FAILED;
     write(&w);
+    cli_analysis_end_document(a, &out);
     return cli_output_close(&out, status);
 }
 
@@ -66,13 +69,13 @@ int cli_machine_run(const struct cli_machine_options *o, const char *path, bool 
                     void (*write)(const struct cli_machine_writer *w)) {
     struct cli_analysis a;
     ntr_machine *machine;
-    int status = cli_machine_decode(&a, path, &o->analysis, watch, &machine);
+    int status = cli_machine_decode(&a, path, o, watch, &machine);
 
     if (status != CLI_FAILED && boots && is_program(&a, machine))
         status = cli_fail("%s: expected the trace of a machine that boots, found that of a program in user mode; "
                           "'ntrace profile %s' shows its functions",
                           path, path);
-    if (status != CLI_FAILED && !o->analysis.partial) status = write_output(&a, machine, o, status, write);
+    if (status != CLI_FAILED && !o->analysis.partial) status = write_output(&a, machine, o, status, boots, write);
     ntr_machine_free(machine);
     cli_analysis_close(&a);
     return status;

@@ -27,7 +27,7 @@ struct cli_machine_writer {
 
 /* Decodes the trace `path` into a new machine, which the caller frees. `watch`: with the stretches in which interrupts
  * or preemption are off; this takes longer. Returns the exit status so far. */
-int cli_machine_decode(struct cli_analysis *a, const char *path, const struct cli_analysis_options *options, bool watch,
+int cli_machine_decode(struct cli_analysis *a, const char *path, const struct cli_machine_options *options, bool watch,
                        ntr_machine **machine);
 
 /* Writes a profile: decodes, calls `write` and closes the output. `boots`: a program alone is refused. Returns the exit

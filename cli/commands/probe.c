@@ -1,3 +1,4 @@
+#include "io/document.h"
 #include "io/output.h"
 #include "io/target.h"
 #include "options/options.h"
@@ -311,7 +312,7 @@ static int probe_one(struct probe_run *run, size_t index, const ntr_system_compo
     }
     for (size_t i = 0; run->options->topology && i < probe.ability_count; i++)
         run->different += probe.abilities[i].value != probe.abilities[i].expected;
-    if (run->options->result.format == CLI_FORMAT_JSONL)
+    if (cli_format_of_rows(run->options->result.format) == CLI_FORMAT_JSONL)
         print_json(run, one, &probe, error);
     else if (run->options->result.format == CLI_FORMAT_CSV)
         print_csv(run, one, &probe);
@@ -348,7 +349,7 @@ static int probe_target(struct probe_run *run) {
     if ((o->topology ? cli_target_topology(&run->target, o->topology) : make_topology(run)) != CLI_OK)
         return CLI_FAILED;
     if (cli_target_make(&run->target, &o->connection, &part, NULL, NULL) != CLI_OK) return CLI_FAILED;
-    if (cli_output_open(&run->out, o->result.path) != CLI_OK) return CLI_FAILED;
+    if (cli_document_open(&run->out, &o->result, "probe") != CLI_OK) return CLI_FAILED;
     run->drafts = o->draft && cli_output_open(&run->draft, o->draft) == CLI_OK;
     int status = o->draft && !run->drafts ? CLI_FAILED : CLI_OK;
     if (run->drafts) cli_output_text(&run->draft, "{\"components\": [\n");
@@ -357,6 +358,7 @@ static int probe_target(struct probe_run *run) {
         cli_output_text(&run->draft, "]}\n");
         status = cli_output_close(&run->draft, run->drafted ? status : CLI_FAILED);
     }
+    cli_document_end(&run->out, NULL);
     return cli_output_close(&run->out, status);
 }
 

@@ -2,6 +2,7 @@
 #include "commands/machine_run.h"
 #include "commands/profile_output.h"
 #include "options/options.h"
+#include "io/document.h"
 #include "io/output.h"
 #include "io/source_match.h"
 #include "options/diagnostics.h"
@@ -66,7 +67,7 @@ static void write_profile(struct cli_output *out, const struct profile_options *
         .incomplete = a->incomplete,
     };
 
-    cli_profile_write(&w, (enum cli_format)o->result.format, o->top);
+    cli_profile_write(&w, cli_format_of_rows(o->result.format), o->top);
 }
 
 static int show(struct cli_analysis *a, const struct profile_options *o, struct cli_output *out) {
@@ -121,7 +122,7 @@ static int show_relatives(struct cli_analysis *a, const struct profile_options *
         .relative = name,
         .continues = relation == NTR_PROFILE_CALLEES && o->callers,
     };
-    cli_profile_write(&w, (enum cli_format)o->result.format, o->top);
+    cli_profile_write(&w, cli_format_of_rows(o->result.format), o->top);
     ntr_profile_release(&profile);
     return CLI_OK;
 }
@@ -143,7 +144,7 @@ static bool wants_time(const struct profile_options *o) {
 static int annotate(struct cli_analysis *a, const struct profile_options *o, struct cli_output *out) {
     const struct cli_annotate_options how = {
         .functions = &o->annotate,
-        .format = (enum cli_format)o->result.format,
+        .format = cli_format_of_rows(o->result.format),
         .top = o->top,
     };
     struct cli_source_match match = {0};
@@ -166,8 +167,9 @@ static int write_result(struct cli_analysis *a, const struct profile_options *o,
 static int write_output(struct cli_analysis *a, const struct profile_options *o, int status) {
     struct cli_output out;
 
-    if (cli_output_open(&out, o->result.path) != CLI_OK) return CLI_FAILED;
+    if (cli_document_open(&out, &o->result, "profile") != CLI_OK) return CLI_FAILED;
     int wrote = write_result(a, o, &out);
+    if (wrote == CLI_OK) cli_analysis_end_document(a, &out);
     return cli_output_close(&out, wrote == CLI_OK ? status : wrote);
 }
 
@@ -181,7 +183,7 @@ static int check_options(const struct profile_options *o) {
     return CLI_OK;
 }
 
-static int write_machine(const struct cli_analysis *a, const struct profile_options *o, const ntr_machine *machine,
+static int write_machine(struct cli_analysis *a, const struct profile_options *o, const ntr_machine *machine,
                          int status) {
     struct cli_output out;
     ntr_profile profile;
@@ -189,8 +191,9 @@ static int write_machine(const struct cli_analysis *a, const struct profile_opti
     if (ntr_profile_machine(&profile, (ntr_profile_by)o->by, machine, NULL) != NTR_OK)
         return cli_fail("%s: out of memory", a->path);
     ntr_profile_sort(&profile, (ntr_profile_key)o->sort);
-    if (cli_output_open(&out, o->result.path) == CLI_OK) {
+    if (cli_document_open(&out, &o->result, "profile") == CLI_OK) {
         write_profile(&out, o, a, &profile);
+        cli_analysis_end_document(a, &out);
         status = cli_output_close(&out, status);
     } else {
         status = CLI_FAILED;
@@ -203,7 +206,8 @@ static int write_machine(const struct cli_analysis *a, const struct profile_opti
 static int run_machine(const struct profile_options *o, const char *path) {
     struct cli_analysis a;
     ntr_machine *machine;
-    int status = cli_machine_decode(&a, path, &o->analysis, false, &machine);
+    const struct cli_machine_options options = {.analysis = o->analysis, .result = o->result};
+    int status = cli_machine_decode(&a, path, &options, false, &machine);
 
     if (status != CLI_FAILED && !o->analysis.partial) status = write_machine(&a, o, machine, status);
     ntr_machine_free(machine);
@@ -237,6 +241,7 @@ static int profile_run(const void *options, char **operands) {
     if (o->by >= NTR_PROFILE_PROCESS) return run_machine(o, operands[0]);
     int status = cli_analysis_open(&a, operands[0], &o->analysis);
     if (status == CLI_OK) status = cli_analysis_need(&a, needs(o));
+    if (status == CLI_OK && o->result.format == CLI_FORMAT_JSON) status = cli_analysis_rate(&a);
     a.keep_time = wants_time(o);
     if (status == CLI_OK) status = cli_analysis_run(&a, NULL, NULL);
     if (status != CLI_FAILED && !o->analysis.partial) status = write_output(&a, o, status);

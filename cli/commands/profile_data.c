@@ -1,5 +1,6 @@
 /* profile --by data: loads and stores by the symbol that contains their address; without one, by page of 4 KiB. */
 #include "commands/profile_output.h"
+#include "io/document.h"
 #include "io/output.h"
 #include "options/diagnostics.h"
 
@@ -167,11 +168,13 @@ static void write_rows(struct cli_output *out, struct data_profile *p, enum cli_
         cli_output_print(out, "# and %zu more rows (--top)\n", p->count - rows);
 }
 
-static int write_output(struct data_profile *p, const struct cli_result *result, int64_t top, int status) {
+static int write_output(struct cli_analysis *a, struct data_profile *p, const struct cli_result *result, int64_t top,
+                        int status) {
     struct cli_output out;
 
-    if (cli_output_open(&out, result->path) != CLI_OK) return CLI_FAILED;
-    write_rows(&out, p, (enum cli_format)result->format, top);
+    if (cli_document_open(&out, result, "data") != CLI_OK) return CLI_FAILED;
+    write_rows(&out, p, cli_format_of_rows(result->format), top);
+    cli_analysis_end_document(a, &out);
     return cli_output_close(&out, status);
 }
 
@@ -184,13 +187,16 @@ int cli_profile_data(const char *path, const struct cli_analysis_options *option
     if (status == CLI_OK) {
         p.program = a.data.program;
         a.joins = a.repeats = true;
+        if (result->format == CLI_FORMAT_JSON) status = cli_analysis_rate(&a);
+    }
+    if (status == CLI_OK) {
         status = cli_analysis_run(&a, take_events, &p);
     }
     const bool shown = status != CLI_FAILED && !options->partial;
     if (shown && !p.total)
         cli_note("%s: no loads and stores: the trace has no data messages (run --data, --dialect nexus-data or ctte)",
                  path);
-    if (shown) status = write_output(&p, result, top, status);
+    if (shown) status = write_output(&a, &p, result, top, status);
     for (size_t i = 0; i < p.count; i++) free(p.rows[i].name);
     free(p.rows);
     cli_analysis_close(&a);

@@ -12,13 +12,6 @@ static double percent(uint64_t part, uint64_t whole) {
 
 /* ---- text */
 
-/* Returns whether the name of the row consists of the image and an address, "libc.so.6+0x27f10". */
-static bool named_by_image(const ntr_profile_row *row, const char *image) {
-    const size_t length = strlen(image);
-
-    return row->name && strncmp(row->name, image, length) == 0 && strncmp(row->name + length, "+0x", 3) == 0;
-}
-
 /* Returns whether rows have a total and a number of calls. */
 static bool has_calls(const struct cli_profile_writer *w) {
     return w->by == NTR_PROFILE_FUNCTION || w->by == NTR_PROFILE_IMAGE;
@@ -47,7 +40,7 @@ static void write_place(const struct cli_profile_writer *w, const ntr_profile_ro
 
     if (row->file)
         cli_output_print(out, "  %s:%" PRIu32, row->file, row->line);
-    else if (image && !named_by_image(row, image))
+    else if (image && !cli_is_named_by_image(row->name, image))
         cli_output_print(out, has_namesake(w, row) ? "  (%s, 0x%" PRIx64 ")" : "  (%s)", image, row->address);
 }
 

@@ -1,4 +1,5 @@
 #include "options/options.h"
+#include "io/document.h"
 #include "io/output.h"
 #include "options/diagnostics.h"
 
@@ -13,8 +14,8 @@ struct regs_options {
 };
 
 static const struct cli_option regs_table[] = {
-    CLI_CHOICE(0, "format", "text|jsonl", struct regs_options, result.format, CLI_FORMAT_TEXT,
-               "output format: a table (default) or JSON lines"),
+    CLI_CHOICE(0, "format", "text|jsonl|json", struct regs_options, result.format, CLI_FORMAT_TEXT,
+               "output format: a table (default), JSON lines, or JSON: one document with the registers"),
     {0},
 };
 
@@ -226,14 +227,16 @@ static int print_operand(const struct printer *to, const char *operand) {
 static int regs_run(const void *options, char **operands) {
     const struct regs_options *o = options;
     struct cli_output out;
-    if (cli_output_open(&out, o->result.path) != CLI_OK) return CLI_FAILED;
-    const struct printer to = {&out, o->result.format == CLI_FORMAT_JSONL};
+    const struct cli_result result = cli_result_of_third(o->result);
+    if (cli_document_open(&out, &result, "regs") != CLI_OK) return CLI_FAILED;
+    const struct printer to = {&out, o->result.format != CLI_FORMAT_TEXT};
     int status = CLI_OK;
     if (!operands[0]) print_all(&to);
     for (; *operands && status != CLI_FAILED; operands++) {
         const int one = print_operand(&to, *operands);
         if (one > status) status = one;
     }
+    cli_document_end(&out, NULL);
     return cli_output_close(&out, status);
 }
 

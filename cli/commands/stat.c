@@ -1,5 +1,6 @@
 #include "options/options.h"
 #include "io/defects.h"
+#include "io/document.h"
 #include "io/output.h"
 #include "options/diagnostics.h"
 #include "options/selection.h"
@@ -22,8 +23,8 @@ struct stat_options {
 };
 
 static const struct cli_option stat_table[] = {
-    CLI_CHOICE(0, "format", "text|jsonl", struct stat_options, result.format, CLI_FORMAT_TEXT,
-               "output format: tables (default) or JSON lines"),
+    CLI_CHOICE(0, "format", "text|jsonl|json", struct stat_options, result.format, CLI_FORMAT_TEXT,
+               "output format: tables (default), JSON lines, or JSON: one document with the rows and their quality"),
     CLI_NUMBER(0, "tick-rate", "HZ", struct stat_options, tick_rate, 1, INT64_MAX, 0,
                "ticks of the timestamps in a second, for overflows a second (default: that of the bundle)"),
     {0},
@@ -78,6 +79,22 @@ static int write_execution(struct execution *e, const struct cli_trace *trace, s
     cli_statistics_write_execution(&e->counts, rows);
     cli_quality_write(&e->quality, &trace->fit, trace->input.name, rows);
     return cli_trace_totals(trace, &e->counts);
+}
+
+/* Of a JSON document. */
+static void write_quality(struct execution *e, const struct cli_trace *trace, const struct cli_window *window,
+                          struct cli_output *out) {
+    struct cli_quality *q = &e->quality;
+
+    if (!window->from.unit && !window->to.unit) {
+        q->read = true;
+        q->messages = trace->reader.number;
+        q->bytes = ntr_reader_offset(&trace->reader);
+    }
+    q->unfollowed = !e->decoder;
+    q->unplaced = !e->decoder;
+    cli_quality_images(q, trace);
+    cli_quality_document(q, out);
 }
 
 static int count_messages(struct cli_trace *trace, const struct cli_window *window, struct cli_statistics *statistics,
@@ -149,6 +166,7 @@ static int stat_trace(struct cli_trace *trace, const struct cli_window *window, 
         cli_losses_write(&losses, tick_rate, rows);
         int executed = write_execution(execution, trace, rows);
         if (executed > status) status = executed;
+        write_quality(execution, trace, window, rows->out);
     }
     cli_losses_release(&losses);
     free(statistics);
@@ -179,12 +197,13 @@ static int stat_run(const void *options, char **operands) {
     if (cli_trace_open(&trace, operands[0], &o->stream, &o->images) != CLI_OK) return CLI_FAILED;
     int status = open_program(&trace, o, &window, &execution);
     if (status == CLI_OK) status = cli_trace_check_window(&trace, &window);
-    if (status == CLI_OK) status = cli_output_open(&out, o->result.path);
+    const struct cli_result result = cli_result_of_third(o->result);
+    if (status == CLI_OK) status = cli_document_open(&out, &result, "stat");
     if (status == CLI_OK) {
         const uint64_t rate = o->tick_rate   ? (uint64_t)o->tick_rate
                               : trace.bundle ? ntr_bundle_capture(trace.bundle)->ticks_per_second
                                              : 0;
-        struct cli_rows rows = {&out, (enum cli_format)o->result.format, NULL};
+        struct cli_rows rows = {&out, cli_format_of_rows(result.format), NULL};
         status = cli_output_close(&out, stat_trace(&trace, &window, &execution, rate, &rows));
     }
     ntr_decoder_free(execution.decoder);

@@ -136,7 +136,7 @@ void cli_evidence_write_tests(const struct cli_evidence *e, ntr_coverage *covera
     const ntr_decision *list = decisions ? ntr_decisions_list(decisions, &count) : NULL;
 
     if (e->failed) return;
-    cli_output_text(out, "{\"tests\":[");
+    cli_output_text(out, "{\"format\":\"ntrace-tests\",\"version\":1,\"tests\":[");
     write_tests(e, out);
     cli_output_text(out, "],\n\"lines\":[");
     write_lines(e, coverage, out);

@@ -97,12 +97,36 @@ static void put_all(struct cli_output *out, const char *data, size_t size) {
     }
 }
 
+/* Writes lines as elements of a list. */
+static void put_listed(struct cli_output *out, const char *data, size_t size) {
+    enum { PART = 4096 };
+    char part[2 * PART];
+
+    while (size) {
+        const size_t taken = size < PART ? size : PART;
+        size_t used = 0;
+        for (size_t i = 0; i < taken; i++) {
+            if (!out->inside && out->listed) part[used++] = ',';
+            out->listed = true;
+            out->inside = data[i] != '\n';
+            part[used++] = data[i];
+        }
+        put_all(out, part, used);
+        data += taken;
+        size -= taken;
+    }
+}
+
+static void put(struct cli_output *out, const char *data, size_t size) {
+    (out->listing ? put_listed : put_all)(out, data, size);
+}
+
 void cli_output_flush(struct cli_output *out) {
     if (out->refill) {
         out->refill(out->refill_user);
         return;
     }
-    put_all(out, out->buffer, out->used);
+    put(out, out->buffer, out->used);
     out->used = 0;
 }
 
@@ -110,7 +134,7 @@ void cli_output_flush(struct cli_output *out) {
 static void put_large(struct cli_output *out, const char *data, size_t size) {
     if (!out->refill) {
         cli_output_flush(out);
-        put_all(out, data, size);
+        put(out, data, size);
         return;
     }
     for (size_t some; size; data += some, size -= some) {

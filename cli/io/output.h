@@ -24,6 +24,9 @@ struct cli_output {
     int fd;
     bool done; /* the reader closed the pipe, or writing failed: stop early */
     bool failed;
+    bool listing;   /* lines are written as the elements of a list: a comma precedes each but the first */
+    bool listed;    /* ... there is an element */
+    bool inside;    /* ... the last byte was not a line feed */
     bool text_only; /* standard output is a terminal, and -o does not name it */
     void (*refill)(void *user); /* not NULL: called instead of writing to `fd` (cli_output_open_into) */
     void *refill_user;

@@ -141,7 +141,7 @@ void cli_trace_close(struct cli_trace *trace);
  */
 
 struct cli_trace_facts {
-    ntr_fact facts[8];
+    ntr_fact facts[10];
     char path[PATH_MAX]; /* of the stream, from the root on */
     char command[1024]; /* truncated if longer */
     const char **losses;

@@ -342,8 +342,8 @@ const struct cli_entry *cli_find_command(const char *name) {
 /* ---- options of several commands */
 
 const struct cli_option cli_result_options[] = {
-    CLI_CHOICE(0, "format", "text|jsonl|csv", struct cli_result, format, CLI_FORMAT_TEXT,
-               "output format: text (default), JSON lines or CSV"),
+    CLI_CHOICE(0, "format", "text|jsonl|csv|json", struct cli_result, format, CLI_FORMAT_TEXT,
+               "output format: text (default), JSON lines, CSV, or JSON: one document with the rows and their quality"),
     CLI_STRING('o', "output", "FILE", struct cli_result, path, "write to FILE (default: standard output)"),
     {0},
 };

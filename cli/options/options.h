@@ -139,14 +139,28 @@ void cli_options_release(const struct cli_group *groups, void *options);
 
 /* ---- Options -o and --format: destination and format of the output. */
 
-enum cli_format { CLI_FORMAT_TEXT, CLI_FORMAT_JSONL, CLI_FORMAT_CSV };
+enum cli_format { CLI_FORMAT_TEXT, CLI_FORMAT_JSONL, CLI_FORMAT_CSV, CLI_FORMAT_JSON };
+
+/* In a command whose --format is text|jsonl|json: JSON is the third word. */
+enum { CLI_FORMAT_THIRD_JSON = CLI_FORMAT_CSV };
+
+/* Returns how rows are written: in a JSON document (io/document.h) as in JSON lines. */
+static inline enum cli_format cli_format_of_rows(int format) {
+    return format == CLI_FORMAT_JSON ? CLI_FORMAT_JSONL : (enum cli_format)format;
+}
 
 struct cli_result {
     const char *path;
     int format; /* enum cli_format; a command with other formats declares its own --format */
 };
 
-extern const struct cli_option cli_result_options[]; /* --format text|jsonl|csv, -o */
+/* Returns the result with CLI_FORMAT_JSON for CLI_FORMAT_THIRD_JSON. */
+static inline struct cli_result cli_result_of_third(struct cli_result result) {
+    if (result.format == CLI_FORMAT_THIRD_JSON) result.format = CLI_FORMAT_JSON;
+    return result;
+}
+
+extern const struct cli_option cli_result_options[]; /* --format text|jsonl|csv|json, -o */
 extern const struct cli_option cli_path_options[];   /* -o alone */
 
 /* ---- Description of a command, used by main.c, the help text, the man page and the shell completion.

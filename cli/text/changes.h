@@ -12,6 +12,7 @@ struct cli_compared {
     const char *kind;            /* "trace", "partial answer", "profile" */
     bool complete;               /* nothing is known to be missing */
     uint64_t gaps, reserved;     /* numbers of gaps and of messages that may be damaged */
+    char *quality;               /* JSON object; NULL: not known */
     char **losses;               /* what the capture says that it lost */
     size_t loss_count;
 };

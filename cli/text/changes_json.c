@@ -31,7 +31,9 @@ static void write_side(struct cli_output *out, const char *key, const struct cli
         if (i) cli_output_text(out, ",");
         cli_output_json(out, s->losses[i]);
     }
-    cli_output_text(out, "]}");
+    cli_output_text(out, "],\"quality\":");
+    cli_output_text(out, s->quality ? s->quality : "null");
+    cli_output_text(out, "}");
 }
 
 static void place(struct cli_output *out, const char *key, bool present, const char *file, uint32_t line,

@@ -179,16 +179,16 @@ struct cli_object_sums cli_object_sums(ntr_object_coverage *coverage) {
 static void write_total(struct object_writer *w, ntr_object_coverage *coverage) {
     const struct cli_object_sums sums = cli_object_sums(coverage);
 
-    cli_output_print(w->out,
-                     w->json ? "{\"gaps\":%" PRIu64 ",\"instructions\":%" PRIu64 ",\"executed\":%" PRIu64
-                               ",\"outcomes\":%" PRIu64 ",\"outcomes_seen\":%" PRIu64 ",\n\"functions\":["
-                             : "\n%" PRIu64 " gaps, %" PRIu64 " instructions, %" PRIu64 " executed; %" PRIu64
-                               " outcomes of branches, %" PRIu64 " seen\n",
-                     ntr_object_coverage_gaps(coverage), sums.instructions, sums.executed, sums.outcomes,
-                     sums.outcomes_seen);
+    cli_output_print(
+        w->out,
+        w->json ? "{\"format\":\"ntrace-object\",\"version\":1,\"gaps\":%" PRIu64 ",\"instructions\":%" PRIu64
+                  ",\"executed\":%" PRIu64 ",\"outcomes\":%" PRIu64 ",\"outcomes_seen\":%" PRIu64 ",\n\"functions\":["
+                : "\n%" PRIu64 " gaps, %" PRIu64 " instructions, %" PRIu64 " executed; %" PRIu64
+                  " outcomes of branches, %" PRIu64 " seen\n",
+        ntr_object_coverage_gaps(coverage), sums.instructions, sums.executed, sums.outcomes, sums.outcomes_seen);
 }
 
-void cli_object_text(struct cli_output *out, ntr_object_coverage *coverage, bool json) {
+void cli_object_text(struct cli_output *out, ntr_object_coverage *coverage, bool json, const char *quality) {
     const char *why;
     size_t count;
     const ntr_object_function *functions = ntr_object_coverage_functions(coverage, &count);
@@ -207,8 +207,10 @@ void cli_object_text(struct cli_output *out, ntr_object_coverage *coverage, bool
     write_targets(&w, coverage);
     if (json) cli_output_text(out, "],\n\"versions\":[");
     write_versions(&w, coverage);
+    if (json) cli_output_text(out, quality ? "],\n\"quality\":" : "]");
+    if (json && quality) cli_output_text(out, quality);
     if (json)
-        cli_output_text(out, "]}\n");
+        cli_output_text(out, "}\n");
     else
         write_total(&w, coverage);
     cli_disasm_close(w.disasm);

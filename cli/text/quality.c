@@ -1,15 +1,16 @@
 #include "text/quality.h"
+#include "io/document.h"
 
 #include <ntrace/bundle.h>
 
+#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
-struct cli_lost_part {
-    uint64_t from, until; /* byte offsets in the stream */
-};
+/* ---- gathering */
 
-static void add_part(struct cli_quality *q, uint64_t from, uint64_t until) {
+static void add_part(struct cli_quality *q, const struct cli_lost_part *part) {
     if (q->count == q->capacity) {
         const size_t capacity = q->capacity ? 2 * q->capacity : 64;
         struct cli_lost_part *grown = realloc(q->parts, capacity * sizeof *grown);
@@ -18,7 +19,18 @@ static void add_part(struct cli_quality *q, uint64_t from, uint64_t until) {
         q->parts = grown;
         q->capacity = capacity;
     }
-    q->parts[q->count++] = (struct cli_lost_part){from, until};
+    q->parts[q->count++] = *part;
+}
+
+void cli_quality_gap(struct cli_quality *q, const ntr_event *e) {
+    const struct cli_lost_part part = {e->offset, e->gap.until, e->message, e->gap.until_message};
+
+    q->gaps++;
+    add_part(q, &part);
+    if (e->gap.from_timed && e->gap.to_timed && e->gap.to_time >= e->gap.from_time)
+        q->ticks += e->gap.to_time - e->gap.from_time;
+    else
+        q->untimed++;
 }
 
 ntr_status cli_quality_take(void *user, const ntr_event *e, uint64_t times) {
@@ -30,12 +42,130 @@ ntr_status cli_quality_take(void *user, const ntr_event *e, uint64_t times) {
         if (e->instructions && ntr_program_symbol(q->program, ntr_event_place(e, e->address), &symbol) == NTR_OK)
             q->named += e->instructions * times;
     } else if (e->kind == NTR_EVENT_GAP) {
-        q->gaps++;
-        add_part(q, e->offset, e->gap.until);
-        if (e->gap.from_timed && e->gap.to_timed && e->gap.to_time >= e->gap.from_time)
-            q->ticks += e->gap.to_time - e->gap.from_time;
+        cli_quality_gap(q, e);
     }
+    q->executed = true;
     return NTR_OK;
+}
+
+static void count_bytes(void *user, ntr_bytes span, bool last) {
+    struct cli_quality *q = user;
+    ntr_message_mix mix = {0};
+    ntr_message damaged;
+
+    if (!q->reading) {
+        if (ntr_reader_init(&q->reader, &q->trace->params) != NTR_OK) return;
+        if (q->mid_stream) ntr_reader_seek_start(&q->reader);
+        q->reading = true;
+    }
+    if (ntr_reader_feed(&q->reader, span.data, span.size, last) != NTR_OK) return;
+    while (ntr_reader_check(&q->reader, &mix, &damaged) == NTR_OK) q->messages++;
+    for (size_t i = 0; i < sizeof mix.messages / sizeof mix.messages[0]; i++) q->messages += mix.messages[i];
+    q->bytes = ntr_reader_offset(&q->reader);
+    q->read = true;
+}
+
+void cli_quality_count(struct cli_quality *q, struct cli_trace *trace) {
+    q->trace = trace;
+    trace->tap = count_bytes;
+    trace->tap_user = q;
+}
+
+bool cli_is_named_by_image(const char *name, const char *image) {
+    const char *slash = image ? strrchr(image, '/') : NULL;
+    const char *base = slash ? slash + 1 : image;
+    const size_t length = base ? strlen(base) : 0;
+
+    return name && base && strncmp(name, base, length) == 0 && strncmp(name + length, "+0x", 3) == 0;
+}
+
+static void count_tree(struct cli_quality *q, const ntr_analysis *data) {
+    size_t count;
+    const ntr_call_node *nodes = ntr_calltree_nodes(data->tree, &count);
+
+    for (size_t i = 0; i < count; i++) {
+        const ntr_function *f = nodes[i].instructions ? ntr_functions_get(data->functions, nodes[i].function) : NULL;
+        q->instructions += nodes[i].instructions;
+        if (f && f->name && f->name[0] != '[' && !cli_is_named_by_image(f->name, f->image))
+            q->named += nodes[i].instructions;
+    }
+}
+
+static void count_tally(struct cli_quality *q, const ntr_analysis *data) {
+    size_t count;
+    const ntr_tally_row *rows = ntr_tally_rows(data->tally, &count);
+    ntr_symbol symbol;
+
+    for (size_t i = 0; i < count; i++) {
+        const uint64_t instructions = rows[i].instructions * rows[i].count;
+        const ntr_place place = ntr_tally_row_place(data->tally, &rows[i], rows[i].address);
+        q->instructions += instructions;
+        if (instructions && ntr_program_symbol(data->program, place, &symbol) == NTR_OK) q->named += instructions;
+    }
+}
+
+void cli_quality_execution(struct cli_quality *q, const ntr_analysis *data) {
+    if (data->tree)
+        count_tree(q, data);
+    else if (data->tally)
+        count_tally(q, data);
+    q->executed = data->tree || data->tally;
+}
+
+static bool same_or_absent(const char *a, const char *b) {
+    return a && b ? strcmp(a, b) == 0 : a == b;
+}
+
+/* Adds an image, or its fit to that of the same file. Takes the texts. */
+static void add_image(struct cli_quality *q, struct cli_quality_image *image) {
+    struct cli_quality_image *at = q->images, *const end = at + q->image_count;
+
+    if (!image->name) q->failed = true;
+    while (at < end && !(same_or_absent(at->name, image->name) && same_or_absent(at->build_id, image->build_id))) at++;
+    if (at < end) {
+        at->judged &= image->judged;
+        at->agreeing += image->agreeing;
+        at->contradicting += image->contradicting;
+        free(image->name);
+        free(image->build_id);
+        return;
+    }
+    struct cli_quality_image *grown = realloc(q->images, (q->image_count + 1) * sizeof *grown);
+    if (!grown) {
+        free(image->name);
+        free(image->build_id);
+        q->failed = true;
+        return;
+    }
+    q->images = grown;
+    q->images[q->image_count++] = *image;
+}
+
+static void add_loss(struct cli_quality *q, const char *text) {
+    char **grown = realloc(q->losses, (q->loss_count + 1) * sizeof *grown);
+    if (grown) q->losses = grown;
+    char *copy = grown ? strdup(text) : NULL;
+    if (copy)
+        q->losses[q->loss_count++] = copy;
+    else
+        q->failed = true;
+}
+
+void cli_quality_images(struct cli_quality *q, const struct cli_trace *trace) {
+    enum { IMAGES_MAX = 1024 }; /* the pieces of a program that changes its code are images, too */
+    const ntr_capture *capture = trace->bundle ? ntr_bundle_capture(trace->bundle) : NULL;
+    ntr_image_info info;
+    char id[160];
+
+    for (size_t i = 0; trace->program && i < IMAGES_MAX && ntr_program_image(trace->program, i, &info) == NTR_OK; i++) {
+        const bool judged = trace->fit.judged && i < CLI_FIT_IMAGES;
+        struct cli_quality_image image = {.name = strdup(info.name), .judged = judged};
+        if (info.path && ntr_bundle_build_id(info.path, id, sizeof id)) image.build_id = strdup(id);
+        if (judged) image.agreeing = trace->fit.images[i].agreeing;
+        if (judged) image.contradicting = trace->fit.images[i].contradicting;
+        add_image(q, &image);
+    }
+    for (size_t i = 0; capture && i < capture->loss_count; i++) add_loss(q, capture->losses[i].what);
 }
 
 static int by_offset(const void *left, const void *right) {
@@ -43,19 +173,121 @@ static int by_offset(const void *left, const void *right) {
     return (a->from > b->from) - (a->from < b->from);
 }
 
-/* Gaps of several sources may cover the same bytes. */
-static uint64_t bytes_lost(struct cli_quality *q) {
-    uint64_t bytes = 0, end = 0;
+/* Gaps of several sources may cover the same bytes and messages. */
+static void sum_lost(struct cli_quality *q, uint64_t *bytes, uint64_t *messages) {
+    uint64_t end = 0, end_message = 0;
 
+    *bytes = q->lost_bytes;
+    *messages = q->lost_messages;
     if (q->count) qsort(q->parts, q->count, sizeof *q->parts, by_offset);
     for (size_t i = 0; i < q->count; i++) {
-        const uint64_t from = q->parts[i].from > end ? q->parts[i].from : end;
-        if (q->parts[i].until <= from) continue;
-        bytes += q->parts[i].until - from;
-        end = q->parts[i].until;
+        const struct cli_lost_part *p = &q->parts[i];
+        const uint64_t from = p->from > end ? p->from : end;
+        const uint64_t message = p->message > end_message ? p->message : end_message;
+        if (p->until > from) *bytes += (end = p->until) - from;
+        if (p->until_message > message) *messages += (end_message = p->until_message) - message;
     }
-    return bytes;
 }
+
+void cli_quality_add(struct cli_quality *to, struct cli_quality *from, bool first) {
+    uint64_t bytes, messages;
+
+    sum_lost(from, &bytes, &messages);
+    to->lost_bytes += bytes;
+    to->lost_messages += messages;
+    to->gaps += from->gaps;
+    to->ticks += from->ticks;
+    to->untimed += from->untimed;
+    to->unplaced += from->unplaced;
+    to->executed = from->executed && (first || to->executed);
+    to->instructions += from->instructions;
+    to->named += from->named;
+    to->read = from->read && (first || to->read);
+    to->messages += from->messages;
+    to->bytes += from->bytes;
+    to->failed |= from->failed;
+    for (size_t i = 0; i < from->image_count; i++) add_image(to, &from->images[i]);
+    from->image_count = 0; /* taken */
+    for (size_t i = 0; i < from->loss_count; i++) add_loss(to, from->losses[i]);
+}
+
+/* ---- JSON */
+
+static void put_number(FILE *to, const char *key, bool known, uint64_t value) {
+    if (known)
+        fprintf(to, "\"%s\":%" PRIu64 ",", key, value);
+    else
+        fprintf(to, "\"%s\":null,", key);
+}
+
+static void put_text(FILE *to, const char *text) {
+    char *quoted = text ? malloc(6 * strlen(text) + 2) : NULL;
+
+    if (quoted)
+        fwrite(quoted, 1, (size_t)(cli_put_json(quoted, text) - quoted), to);
+    else
+        fputs("null", to);
+    free(quoted);
+}
+
+static void put_images(FILE *to, const struct cli_quality *q) {
+    for (size_t i = 0; i < q->image_count; i++) {
+        const struct cli_quality_image *image = &q->images[i];
+        fputs(i ? ",{\"name\":" : "{\"name\":", to);
+        put_text(to, image->name);
+        fputs(",\"build_id\":", to);
+        put_text(to, image->build_id);
+        fputc(',', to);
+        put_number(to, "fits", image->judged, image->agreeing);
+        if (image->judged)
+            fprintf(to, "\"contradicts\":%" PRIu64 "}", image->contradicting);
+        else
+            fputs("\"contradicts\":null}", to);
+    }
+}
+
+char *cli_quality_json(struct cli_quality *q) {
+    uint64_t bytes, messages;
+    char *text = NULL;
+    size_t size;
+    FILE *to = open_memstream(&text, &size);
+
+    if (!to) return NULL;
+    sum_lost(q, &bytes, &messages);
+    const bool placed = !q->unplaced;
+    fputc('{', to);
+    put_number(to, "messages", q->read, q->messages);
+    put_number(to, "messages_used", q->read && placed, q->messages - (messages < q->messages ? messages : q->messages));
+    put_number(to, "bytes", q->read, q->bytes);
+    put_number(to, "bytes_lost", placed, bytes);
+    put_number(to, "gaps", !q->unfollowed, q->gaps);
+    put_number(to, "ticks_lost", placed && !q->untimed && !q->unfollowed, q->ticks);
+    put_number(to, "instructions", q->executed, q->instructions);
+    if (q->executed && q->instructions)
+        fprintf(to, "\"named_percent\":%.2f,\"losses\":[", 100.0 * (double)q->named / (double)q->instructions);
+    else
+        fputs("\"named_percent\":null,\"losses\":[", to);
+    for (size_t i = 0; i < q->loss_count; i++) {
+        if (i) fputc(',', to);
+        put_text(to, q->losses[i]);
+    }
+    fputs("],\"images\":[", to);
+    put_images(to, q);
+    fputs("]}", to);
+    const bool closed = fclose(to) == 0;
+    if (closed && !q->failed) return text;
+    free(text);
+    return NULL;
+}
+
+void cli_quality_document(struct cli_quality *q, struct cli_output *out) {
+    char *text = out->listing ? cli_quality_json(q) : NULL;
+
+    cli_document_end(out, text);
+    free(text);
+}
+
+/* ---- rows of stat */
 
 static void write_images(const struct cli_quality *q, const struct cli_fit *f, struct cli_rows *rows) {
     ntr_image_info info;
@@ -79,11 +311,14 @@ static void write_images(const struct cli_quality *q, const struct cli_fit *f, s
 }
 
 void cli_quality_write(struct cli_quality *q, const struct cli_fit *f, const char *file, struct cli_rows *rows) {
+    uint64_t bytes, messages;
+
+    sum_lost(q, &bytes, &messages);
     const double named = q->instructions ? 100.0 * (double)q->named / (double)q->instructions : 0;
     const struct cli_row quality = {"quality",
                                     file,
                                     true,
-                                    {CLI_COUNT("gaps", q->gaps), CLI_COUNT("bytes in gaps", bytes_lost(q)),
+                                    {CLI_COUNT("gaps", q->gaps), CLI_COUNT("bytes in gaps", bytes),
                                      CLI_COUNT("ticks in gaps", q->ticks),
                                      CLI_REAL("% of instructions named", named, 2)}};
     const struct cli_row fit = {
@@ -100,6 +335,13 @@ void cli_quality_write(struct cli_quality *q, const struct cli_fit *f, const cha
 }
 
 void cli_quality_release(struct cli_quality *q) {
+    for (size_t i = 0; i < q->image_count; i++) {
+        free(q->images[i].name);
+        free(q->images[i].build_id);
+    }
+    for (size_t i = 0; i < q->loss_count; i++) free(q->losses[i]);
     free(q->parts);
-    q->parts = NULL;
+    free(q->images);
+    free(q->losses);
+    *q = (struct cli_quality){0};
 }

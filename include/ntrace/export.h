@@ -59,6 +59,8 @@ typedef struct ntr_analysis {
     bool own_clocks; /* times of several sources cannot be compared: a tick is an instruction of the source */
     const char *root; /* coverage: folder of the project, absolute. Names of files in it are written relative to it;
                        * when it has none of them, or is NULL, their common folder takes its place */
+    const char *const *quality; /* *quality when the export is finished: a JSON object that says what the result rests
+                                 * on, for the member "quality" of JSON documents. NULL: none */
 } ntr_analysis;
 
 NTR_DEFINE_CONFIG_INIT(ntr_analysis)

@@ -41,7 +41,8 @@ static void write_functions(ntr_export *x, const char *file) {
 static ntr_status end(ntr_export *x) {
     const char *file;
     bool first = true;
-    ntr_out_format(&x->out, "{\"gaps\":%llu,\"files\":[", (unsigned long long)ntr_coverage_gaps(x->analysis.coverage));
+    ntr_out_format(&x->out, "{\"format\":\"ntrace-lines\",\"version\":1,\"gaps\":%llu,\"files\":[",
+                   (unsigned long long)ntr_coverage_gaps(x->analysis.coverage));
     for (size_t at = 0; (file = ntr_cover_next_file(x->analysis.coverage, &at));) {
         ntr_out_text(&x->out, first ? "\n{\"file\":" : ",\n{\"file\":");
         first = false;
@@ -52,7 +53,9 @@ static ntr_status end(ntr_export *x) {
         write_functions(x, file);
         ntr_out_text(&x->out, "]}");
     }
-    ntr_out_text(&x->out, "]}\n");
+    ntr_out_char(&x->out, ']');
+    ntr_export_quality(x);
+    ntr_out_text(&x->out, "}\n");
     return NTR_OK;
 }
 

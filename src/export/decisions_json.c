@@ -123,7 +123,9 @@ static ntr_status end(ntr_export *x) {
         ntr_out_text(&x->out, written++ ? ",\n" : "\n");
         write_decision(x, &list[i]);
     }
-    ntr_out_text(&x->out, "]}\n");
+    ntr_out_char(&x->out, ']');
+    ntr_export_quality(x);
+    ntr_out_text(&x->out, "}\n");
     return NTR_OK;
 }
 

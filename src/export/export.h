@@ -34,4 +34,7 @@ struct ntr_export {
     ntr_out out;
 };
 
+/* Writes the member "quality" at the end of a JSON object, if the input has it. */
+void ntr_export_quality(ntr_export *x);
+
 #endif

@@ -163,7 +163,7 @@ static ntr_status end_json(ntr_export *x) {
     if (status) return status;
     const ntr_interrupt *const *list = ntr_interrupts_list(state->interrupts, &count);
 
-    ntr_out_text(&x->out, "{\"ticks_per_second\":");
+    ntr_out_text(&x->out, "{\"format\":\"ntrace-interrupts\",\"version\":1,\"ticks_per_second\":");
     if (x->analysis.ticks_per_second)
         ntr_out_dec(&x->out, x->analysis.ticks_per_second);
     else
@@ -172,6 +172,7 @@ static ntr_status end_json(ntr_export *x) {
     for (size_t i = 0; i < count; i++) write_json(x, list[i], i == 0);
     ntr_out_char(&x->out, ']');
     if (state->machine) ntr_traps_json(x, state->machine);
+    ntr_export_quality(x);
     ntr_out_text(&x->out, "}\n");
     return NTR_OK;
 }

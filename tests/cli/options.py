@@ -66,7 +66,7 @@ def ranges():
         (["--dialect", "p555"], "--dialect: expected a name from 'ntrace help dialects', found 'p555'; did you mean 'p550'?"),
         (["--dialect", "klingon"], "--dialect: expected a name from 'ntrace help dialects', found 'klingon'"),
         (["--xlen", "128"], "--xlen: expected one of 32|64, found '128'"),
-        (["--format", "xml"], "--format: expected one of text|jsonl|csv|none, found 'xml'"),
+        (["--format", "xml"], "--format: expected one of text|jsonl|csv|none|json, found 'xml'"),
         (["--bytes=1"], "--bytes takes no value"),
         (["--from", "t:x"], "--from: expected N or #N (message), @N (byte offset) or t:N (time), found 't:x'"),
         (["--src", "4096"], "--src: expected a number from 0 to 4095, found '4096'"),
@@ -232,7 +232,7 @@ def completion():
     check(set(COMMANDS) <= set(complete("")), "commands")
     equal(complete("du"), ["dump"], "du")
     check({"--src-bits", "--bytes"} <= set(complete("dump", "--")), "options of dump")
-    equal(complete("dump", "--format", "j"), ["jsonl"], "values")
+    equal(complete("dump", "--format", "j"), ["jsonl", "json"], "values")
     check("p550" in complete("dump", "--dialect", ""), "dialects")
 
 

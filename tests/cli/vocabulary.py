@@ -128,11 +128,11 @@ def mistyped():
 @case("a wrong value suggests the near one")
 def near():
     for arguments, words in [
-            (["decode", "--format", "json"], "--format: expected one of text|jsonl|csv, found 'json'; did you mean 'jsonl'?"),
+            (["decode", "--format", "jsnl"], "--format: expected one of text|jsonl|csv|json, found 'jsnl'; did you mean 'jsonl'?"),
             (["decode", "--show", "isn"], "found 'isn'; did you mean 'insn'?"),
             (["split", "--from", "tmcc"], "--from: expected one of auto|raw|coresight|tmc, found 'tmcc'; did you mean 'tmc'?"),
             (["profile", "--by", "syscal"], "found 'syscal'; did you mean 'syscall'?"),
-            (["dump", "--format", "xml"], "--format: expected one of text|jsonl|csv|none, found 'xml'")]:
+            (["dump", "--format", "xml"], "--format: expected one of text|jsonl|csv|none|json, found 'xml'")]:
         error = Run(*arguments, stream(), status=2).err
         check(error.endswith(words + "\n"), f"{arguments}: {error}")
 

@@ -8,6 +8,7 @@ import csv
 import io
 import os
 import random
+import re
 import shutil
 import sys
 
@@ -159,7 +160,8 @@ def events():
     first, second = (captures.Capture(NTRACE, scratch(), 510 + i, length=2000) for i in range(2))
     good = partial(first, ["timeline"], "events.part")
     for command in (["profile"], ["coverage", "--level", "object"], ["decode", "--show", "event"], ["timeline", "--to", "json"]):
-        equal(combine([good], *command).out, Run(*command, first.path).out, f"{command} of the answer of timeline")
+        found, expected = (re.sub(r',\n"quality":\{.*\}\}\n\Z', "}\n", text) for text in (combine([good], *command).out, Run(*command, first.path).out))
+        equal(found, expected, f"{command} of the answer of timeline")
     near = os.path.relpath(first.path)
     equal(combine([good], "report").out, Run("report", near).out, "report of a trace with a relative path")
     matches("no totals", combine([good], "decode", "--show", "count", status=2).err, "totals")
