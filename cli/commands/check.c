@@ -12,7 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { FORMAT_DOCUMENT = CLI_FINDINGS_JUNIT + 1 }; /* --format json */
+enum { CHECK_DOCUMENT = CLI_FINDINGS_JUNIT + 1 }; /* --format json */
 enum { FAIL_ERROR, FAIL_WARNING, FAIL_NOTE, FAIL_NEVER };
 
 struct check_options {
@@ -67,13 +67,13 @@ struct check_run {
 
 /* In a document, findings are written as in JSON lines. */
 static enum cli_findings_format format_of(const struct check_options *o) {
-    return o->result.format == FORMAT_DOCUMENT ? CLI_FINDINGS_JSONL : (enum cli_findings_format)o->result.format;
+    return o->result.format == CHECK_DOCUMENT ? CLI_FINDINGS_JSONL : (enum cli_findings_format)o->result.format;
 }
 
 static int open_output(const struct check_options *o, struct cli_output *out, const char *name) {
     struct cli_result result = o->result;
 
-    result.format = o->result.format == FORMAT_DOCUMENT ? CLI_FORMAT_JSON : CLI_FORMAT_TEXT;
+    result.format = o->result.format == CHECK_DOCUMENT ? CLI_FORMAT_JSON : CLI_FORMAT_TEXT;
     return cli_document_open(out, &result, name);
 }
 

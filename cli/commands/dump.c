@@ -18,7 +18,7 @@ struct dump_options {
     int bytes;
 };
 
-enum { FORMAT_DOCUMENT = CLI_MESSAGE_NONE + 1 }; /* --format json */
+enum { DUMP_DOCUMENT = CLI_MESSAGE_NONE + 1 }; /* --format json */
 
 static const struct cli_option dump_table[] = {
     CLI_CHOICE(
@@ -98,13 +98,13 @@ static int dump_run(const void *options, char **operands) {
     if (o->bytes && o->result.format != CLI_MESSAGE_TEXT) return cli_fail("--bytes requires --format text");
     if (cli_trace_open(&trace, operands[0], &o->stream, NULL) != CLI_OK) return CLI_FAILED;
     struct cli_result result = o->result;
-    result.format = o->result.format == FORMAT_DOCUMENT ? CLI_FORMAT_JSON : CLI_FORMAT_TEXT;
+    result.format = o->result.format == DUMP_DOCUMENT ? CLI_FORMAT_JSON : CLI_FORMAT_TEXT;
     int status = cli_trace_check_window(&trace, &window);
     if (status == CLI_OK) status = cli_document_open(&out, &result, "dump");
     if (status == CLI_OK) {
         struct cli_message_writer writer;
         const enum cli_message_form form =
-            o->result.format == FORMAT_DOCUMENT ? CLI_MESSAGE_JSONL : (enum cli_message_form)o->result.format;
+            o->result.format == DUMP_DOCUMENT ? CLI_MESSAGE_JSONL : (enum cli_message_form)o->result.format;
         cli_message_writer_init(&writer, &out, &trace.params, form, o->bytes != 0);
         bool check = writer.form == CLI_MESSAGE_NONE && cli_window_is_whole(&window);
         status = cli_output_close(&out, check ? check_messages(&trace) : dump_messages(&trace, &window, &writer));

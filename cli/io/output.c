@@ -99,11 +99,11 @@ static void put_all(struct cli_output *out, const char *data, size_t size) {
 
 /* Writes lines as elements of a list. */
 static void put_listed(struct cli_output *out, const char *data, size_t size) {
-    enum { PART = 4096 };
-    char part[2 * PART];
+    enum { LISTED_BYTES = 4096 };
+    char part[2 * LISTED_BYTES];
 
     while (size) {
-        const size_t taken = size < PART ? size : PART;
+        const size_t taken = size < LISTED_BYTES ? size : LISTED_BYTES;
         size_t used = 0;
         for (size_t i = 0; i < taken; i++) {
             if (!out->inside && out->listed) part[used++] = ',';
