@@ -42,6 +42,7 @@ struct convert_sink {
     unsigned held, held_bits; /* incomplete byte of packed beats, and its number of bits */
     unsigned beat_bits;
     bool idle; /* level of an idle pin */
+    uint64_t taken; /* bytes of the stream */
     char *path; /* file name for this ID, to be freed; or NULL */
     struct cli_output file;
 };

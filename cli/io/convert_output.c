@@ -1,6 +1,7 @@
 #include "io/convert.h"
 #include "options/diagnostics.h"
 
+#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -137,6 +138,7 @@ ntr_status convert_output_put(struct convert_output *output, unsigned id, const 
     struct convert_sink *sink = find_sink(output, id);
     if (!sink) return NTR_E_STATE;
     ntr_status status = ntr_transport_writer_put(sink->writer, id, bytes, size);
+    sink->taken += size;
     if (status != NTR_OK)
         cli_fail("--to %s: trace ID 0x%02x: %s", output->transport->name, id, ntr_status_text(status));
     return status;
@@ -155,6 +157,11 @@ static void report_buffer(const struct convert_sink *sink) {
     if (ntr_transport_writer_ram(sink->writer, &ram) != NTR_OK) return;
     cli_note("the buffer is --ram-start 0x%llx --ram-limit 0x%llx --ram-wp 0x%llx%s", (unsigned long long)ram.start,
              (unsigned long long)ram.limit, (unsigned long long)ram.wp, ram.wrapped ? " --ram-wrapped" : "");
+    const uint64_t room = sink->file.total + sink->file.used;
+    if (ram.wrapped && sink->taken > room)
+        cli_note("the buffer holds the last %" PRIu64 " bytes: the first %" PRIu64 " of the stream are not in it; "
+                 "--ram-limit makes it larger",
+                 room, sink->taken - room);
 }
 
 static int close_sink(struct convert_sink *sink, int status) {

@@ -14,6 +14,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 enum { NUMBER_MAX = 1 << 20 };
@@ -29,6 +30,22 @@ static bool take_option(char **argv, const char *name, int *value) {
     return true;
 }
 
+/* Returns whether the word may be the trace: it exists, is no program, and no option before it names it as another
+ * file. */
+static bool may_be_trace(char **words, int at) {
+    static const char *const others[] = {"-e", "--elf", "--raw", "-o", "--output", "--index", "--maps", "--justify"};
+    char magic[4] = {0};
+    struct stat about;
+    FILE *file = stat(words[at], &about) == 0 && S_ISREG(about.st_mode) ? fopen(words[at], "re") : NULL;
+
+    if (!file) return false;
+    const bool elf = fread(magic, 1, sizeof magic, file) == sizeof magic && memcmp(magic, "\177ELF", sizeof magic) == 0;
+    fclose(file);
+    for (size_t i = 0; i < sizeof others / sizeof others[0]; i++)
+        if (strcmp(words[at - 1], others[i]) == 0) return false;
+    return !elf;
+}
+
 static bool parse(struct job *j, int argc, char **argv) {
     int at = 1;
 
@@ -41,6 +58,8 @@ static bool parse(struct job *j, int argc, char **argv) {
     j->word_count = argc - at;
     if (j->word_count < 2 || j->words[0][0] == '-') return false;
     j->trace = j->word_count - 1;
+    for (int i = 1; i < j->word_count; i++)
+        if (may_be_trace(j->words, i)) j->trace = i;
     for (int i = 1; i < j->word_count; i++)
         if (job_is_bundle(j->words[i])) j->trace = i;
     return true;

@@ -7,6 +7,8 @@ import sys
 
 import ntrace
 
+if len(sys.argv) < 2:
+    sys.exit(__doc__.strip())
 path, *rest = sys.argv[1:]
 elf = [word for word in rest if "=" not in word]
 trace = ntrace.open(path, elf=elf, **dict(word.split("=", 1) for word in rest if "=" in word))

@@ -200,6 +200,10 @@ def flame_svg(b, page):
     part = page.run("ntraceFlame.search('mix')")
     assert abs(part - b.profile["mix"]["total"] / b.instructions) < 1e-6
     assert f"{100 * part:.2f} %" in page.run("document.querySelector('.status').textContent")
+    show(b, page, "graph.svg", width=390)  # a phone: the text has its size, nothing is beyond the edge
+    assert page.run("document.documentElement.getScreenCTM().a") > 0.95
+    assert page.run("Math.max(...Array.from(document.querySelectorAll('text, rect'), e => e.getBoundingClientRect().right))") <= 391
+    show(b, page, "graph.svg")
     assert page.run("ntraceFlame.search('fib')") < 1  # recursive: each stack counts once
     assert abs(page.run("ntraceFlame.search('fib')") - b.profile["fib"]["total"] / b.instructions) < 1e-6
     flame_zooms(b, page)

@@ -6,7 +6,8 @@
   var frames = Array.prototype.slice.call(svg.querySelectorAll("g.frame"));
   var status = svg.querySelector(".status"), box = svg.querySelector(".search"), reset = svg.querySelector(".reset");
   var width = +svg.getAttribute("data-width"), pad = +svg.getAttribute("data-pad");
-  var zoomed = null, term = "", current = frames[0];
+  var zoomed = null, term = "", current = frames[0], full = width;
+  var heading = svg.querySelector("text.title"), words = heading.textContent;
 
   function number(g, key) { return +g.getAttribute("data-" + key); }
   function row(g) { return +g.querySelector("rect").getAttribute("y"); }
@@ -37,6 +38,23 @@
     zoomed = g && number(g, "w") < 1 ? g : null;
     layout(zoomed ? number(zoomed, "x") : 0, zoomed ? number(zoomed, "w") : 1);
     reset.style.display = zoomed ? "" : "none";
+  }
+
+  /* Where the graph is narrower than its drawing, such as on a phone, lay it out again instead of scaling its text down. */
+  function fit() {
+    var seen = svg.getBoundingClientRect().width, room = Math.max(seen, 260), narrow = room < full;
+    var view = svg.getAttribute("viewBox").split(" "), letters = Math.floor((room - 2 * pad) / 9.8);
+    var next = narrow ? room - 2 * pad : full;
+    if (!seen || next === width) return;
+    width = next;
+    view[2] = width + 2 * pad;
+    svg.setAttribute("viewBox", view.join(" "));
+    heading.textContent = narrow && words.length > letters ? words.slice(0, letters - 1) + "\u2026" : words;
+    [box, reset].forEach(function (e, i) {
+      e.setAttribute("x", width - (i ? 160 : 50));
+      e.setAttribute("y", narrow ? 54 : 22);
+    });
+    zoom(zoomed);
   }
 
   /* Colour the matching frames and compute their share of the total; nested matches of a stack count once. */
@@ -116,5 +134,7 @@
     if (e.key === "/" || (alone && ((e.ctrlKey && e.key === "f") || e.key === "F3"))) { e.preventDefault(); ask(); }
   });
   layout(0, 1);
+  fit();
+  window.addEventListener("resize", fit);
   window.ntraceFlame = { zoom: zoom, search: search, frames: frames, focus: focus };
 })();
