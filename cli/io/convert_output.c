@@ -155,13 +155,13 @@ static void fill_byte(struct convert_sink *sink) {
 static void report_buffer(const struct convert_sink *sink) {
     ntr_ram_window ram;
     if (ntr_transport_writer_ram(sink->writer, &ram) != NTR_OK) return;
-    cli_note("the buffer is --ram-start 0x%llx --ram-limit 0x%llx --ram-wp 0x%llx%s", (unsigned long long)ram.start,
-             (unsigned long long)ram.limit, (unsigned long long)ram.wp, ram.wrapped ? " --ram-wrapped" : "");
     const uint64_t room = sink->file.total + sink->file.used;
     if (ram.wrapped && sink->taken > room)
         cli_note("the buffer holds the last %" PRIu64 " bytes: the first %" PRIu64 " of the stream are not in it; "
                  "--ram-limit makes it larger",
                  room, sink->taken - room);
+    cli_note("the buffer is --ram-start 0x%llx --ram-limit 0x%llx --ram-wp 0x%llx%s", (unsigned long long)ram.start,
+             (unsigned long long)ram.limit, (unsigned long long)ram.wp, ram.wrapped ? " --ram-wrapped" : "");
 }
 
 static int close_sink(struct convert_sink *sink, int status) {

@@ -75,7 +75,8 @@ def ram():
 
 @case("a wrapped buffer begins with a message")
 def wrapped():
-    convert("--to", "ram", "--ram-limit", "0xfc", trace_file(), "-o", path("there"))
+    _, _, messages = convert("--to", "ram", "--ram-limit", "0xfc", trace_file(), "-o", path("there"))
+    check(f"holds the last 256 bytes: the first {len(random_trace(1)) - 256} of the stream are not in it" in messages, messages)
     status, got, messages = convert("--input-format", "ram", "--ram-wp", 0x41, path("there"))
     check(status == 0 and got and random_trace(1).count(got[:20]) <= 1, messages)
 

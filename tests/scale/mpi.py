@@ -118,6 +118,13 @@ def index():
     equal(folders(), before, "no folder is left")
 
 
+@case("options may follow the trace")
+def behind():
+    capture = captures.Capture(NTRACE, scratch(), 6, length=2000, options=["--mode", "btm"])
+    words = [*COMMANDS[0], os.path.join(capture.path, "trace.nex"), "-e", os.path.join(capture.path, "images", "program"), "--no-timestamps"]
+    equal(run(2, *words).stdout, Run(*words).out, "output")
+
+
 @case("tasks of srun that MPI does not connect are refused: each would decode the whole trace")
 def separate_tasks():
     capture = captures.Capture(NTRACE, scratch(), 6, length=300)
