@@ -5,7 +5,7 @@ PREFIX ?= /usr/local
 JOBS ?= $(shell nproc)
 MESON_OPTIONS ?=
 
-.PHONY: all help deps release release-abi manual demo demo-linux target test test-builds test-linux test-consumers soak coverage-compare real sanitize-more coverage-self fuzz fuzz-report lint docs install uninstall clean
+.PHONY: all help deps web test-web release release-abi manual demo demo-linux target test test-builds test-linux test-consumers soak coverage-compare real sanitize-more coverage-self fuzz fuzz-report lint docs install uninstall clean
 
 all: $(BUILD)/build.ninja ## release build into build/ (the command is build/ntrace)
 	@ninja -C $(BUILD) -j $(JOBS)
@@ -40,6 +40,13 @@ release-abi: all ## the binary interface of the version that is released, which 
 target: ## static build for Linux on RISC-V boards: build-target/ntrace-riscv64 (libraries are fetched into a cache)
 	@tools/deps demo
 	@JOBS=$(JOBS) tools/target
+
+web: ## the explorer as a page without a server, and the npm package @ntrace/web, in build-web (emscripten; sources are fetched into a cache)
+	@tools/web
+
+test-web: all web ## the page without a server, in Node and in Chromium, gives the answers of the command
+	@tools/deps all
+	@meson test -C $(BUILD) --suite web --print-errorlogs
 
 release: ## source archive, static commands, SBOM, ABI, SHA256SUMS, in dist/; then tests of them (20 minutes)
 	@tools/release/build

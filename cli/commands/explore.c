@@ -19,7 +19,7 @@ static const struct cli_option explore_table[] = {
 };
 #undef S
 
-static const struct cli_group groups[] = {
+const struct cli_group explore_groups[] = {
     CLI_OWN("options", explore_table),
     CLI_GROUP("program", cli_image_options, struct explore_options, replay.images),
     CLI_GROUP("debug information", cli_replay_options, struct explore_options, replay),
@@ -43,8 +43,6 @@ static int answer_all(struct explore_session *s, const struct explore_options *o
     return result;
 }
 
-enum { TRACES_MOST = 8 };
-
 static int explore_all(struct explore_session *sessions, size_t count, const struct explore_options *o) {
     if (!o->questions.count) return explore_serve(sessions, count, o);
     const int status = explore_session_index(sessions);
@@ -53,7 +51,7 @@ static int explore_all(struct explore_session *sessions, size_t count, const str
 
 static int explore_run(const void *options, char **operands) {
     const struct explore_options *o = options;
-    struct explore_session sessions[TRACES_MOST];
+    struct explore_session sessions[EXPLORE_TRACES_MOST];
     size_t count = 0;
     int status = CLI_OK;
 
@@ -68,7 +66,7 @@ static int explore_run(const void *options, char **operands) {
 }
 
 #define OPERANDS                                                                                                       \
-    .operands = "TRACE...", .min_operands = 1, .max_operands = TRACES_MOST, .groups = groups,                          \
+    .operands = "TRACE...", .min_operands = 1, .max_operands = EXPLORE_TRACES_MOST, .groups = explore_groups,          \
     .size = sizeof(struct explore_options), .run = explore_run
 
 const struct cli_command cli_open = {

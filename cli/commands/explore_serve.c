@@ -18,7 +18,6 @@
 
 enum {
     QUESTION_MOST = 1 << 16,  /* bytes */
-    ANSWER_MILLISECONDS = 2000, /* after which a question is interrupted */
     WORK_MILLISECONDS = 20,   /* of the index, between two looks for requests */
     IDLE_MILLISECONDS = 200,
     TOKEN_BYTES = 16,
@@ -99,7 +98,7 @@ static enum MHD_Result answer(struct explore_session *session, struct MHD_Connec
                               const struct request *request) {
     ntr_bytes text;
 
-    session->deadline = explore_clock() + ANSWER_MILLISECONDS;
+    session->deadline = explore_clock() + EXPLORE_ANSWER_MILLISECONDS;
     const ntr_status status =
         ntr_explorer_ask(session->explorer, request->body ? request->body : "", request->size, &text);
     session->deadline = 0;

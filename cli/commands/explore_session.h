@@ -8,6 +8,11 @@
 
 #include <ntrace/explore.h>
 
+enum {
+    EXPLORE_TRACES_MOST = 8,            /* open at the same time */
+    EXPLORE_ANSWER_MILLISECONDS = 2000, /* after which a question is interrupted */
+};
+
 struct explore_options {
     struct cli_replay_options replay;
     const char *source_path;
@@ -15,6 +20,8 @@ struct explore_options {
     const char *listen;
     int no_browser;
 };
+
+extern const struct cli_group explore_groups[]; /* of explore_options */
 
 /* Must not be moved in memory while it is open. */
 struct explore_session {

@@ -154,12 +154,23 @@ const char *cli_module_source(const char *path) {
     return path;
 }
 
+/* A file in memory, which is gone when the command ends. */
+static int memory_file(char path[40]) {
+#ifdef __EMSCRIPTEN__ /* whose files are all in memory */
+    snprintf(path, 40, "/tmp/ntrace-module-XXXXXX");
+    return mkstemp(path);
+#else
+    const int file = memfd_create("ntrace-module", MFD_CLOEXEC);
+    snprintf(path, 40, "/proc/self/fd/%d", file);
+    return file;
+#endif
+}
+
 static int write_file(struct module_file *m, char **linked) {
     char path[40];
-    int file = memfd_create("ntrace-module", MFD_CLOEXEC);
+    int file = memory_file(path);
 
     if (file < 0) return cli_fail("%s: a linked module cannot be made: %s", m->path, strerror(errno));
-    snprintf(path, sizeof path, "/proc/self/fd/%d", file);
     *linked = strdup(path);
     if (!*linked || note_linked(path, m->path) != CLI_OK) return cli_fail("out of memory");
     return module_write(m, file);

@@ -62,7 +62,10 @@ enum { NTR_MESSAGE_MEMO_CALLS = 7 };
 typedef struct ntr_message_memo_more {
     /* the calling blocks of the entries that the message removes from the return stack, the newest first, and of those
      * it adds, the newest last */
-    ntr_block *calls[NTR_MESSAGE_MEMO_CALLS];
+    union {
+        ntr_block *calls[NTR_MESSAGE_MEMO_CALLS];
+        uint64_t calls_room[NTR_MESSAGE_MEMO_CALLS]; /* where pointers have 32 bits */
+    };
     uint64_t times; /* with a count callback: applied so often since the last replay */
 } ntr_message_memo_more;
 

@@ -55,7 +55,10 @@ typedef struct ntr_sequence_memo {
     ntr_memo_totals totals;
     uint64_t times; /* with a count callback: applied so often since the last replay */
     uint8_t bytes[NTR_SEQUENCE_BYTES];
-    ntr_block *calls[NTR_SEQUENCE_CALLS]; /* as in ntr_message_memo_more */
+    union { /* as in ntr_message_memo_more */
+        ntr_block *calls[NTR_SEQUENCE_CALLS];
+        uint64_t calls_room[NTR_SEQUENCE_CALLS];
+    };
 } ntr_sequence_memo;
 
 _Static_assert(sizeof(ntr_sequence_memo) == 3 * 64, "three cache lines");

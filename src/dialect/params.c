@@ -48,7 +48,8 @@ static const param_row ROWS[NTR_PARAMETERS] = {
 #undef ZERO
 #undef FROM_DIALECT
 
-_Static_assert(sizeof(ntr_params) == sizeof(size_t) + sizeof((ntr_params){0}.reserved), "size of the rows");
+_Static_assert(sizeof(ntr_params) == offsetof(ntr_params, reserved) + sizeof((ntr_params){0}.reserved),
+               "size of the rows");
 
 _Static_assert(NTR_PARAMETERS <= NTR_PARAMETERS_MAX, "sets of parameters have 32 bits");
 

@@ -20,12 +20,12 @@ enum {
     NTR_BLOCK_INSIDE = 1u << 7,     /* for use by the decoder: see ntr_decoder_set_join */
 };
 
-/* Two cache lines. A walk reads only the first one. */
+/* Two cache lines. A walk reads only the first one. The alignment of pointers matters where they have 32 bits. */
 typedef struct ntr_block ntr_block;
 struct ntr_block {
     uint64_t key;           /* `start`; NTR_BLOCK_INVALID when the code has changed */
-    ntr_block *taken;       /* result of the last ntr_blocks_jump; private */
-    ntr_block *fall;        /* result of the last ntr_blocks_fall; private */
+    _Alignas(8) ntr_block *taken; /* result of the last ntr_blocks_jump; private */
+    _Alignas(8) ntr_block *fall;  /* result of the last ntr_blocks_fall; private */
     uint64_t executed;      /* counters of the decoder: executions up to the end of the block, */
     uint64_t jumped;        /*   and those of them in which the last instruction jumped (branch: taken) */
     uint64_t next;          /* address after the last instruction */
@@ -40,8 +40,8 @@ struct ntr_block {
 
     uint64_t start;
     uint64_t starts[NTR_BLOCK_WORDS]; /* bit k: an instruction starts k halfwords after `start` */
-    ntr_block *neighbour;   /* private */
-    void *user;             /* for use by the decoder; initially NULL */
+    _Alignas(8) ntr_block *neighbour; /* private */
+    _Alignas(8) void *user; /* for use by the decoder; initially NULL */
     uint8_t itype;          /* ntr_itype; NTR_ITYPE_NOT_TAKEN for a branch */
     uint32_t number;        /* 0, 1, ... in the order of creation since the last flush */
 };

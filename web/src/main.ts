@@ -3,7 +3,7 @@ import {by, el, fill, grouped, table} from "./dom";
 import {code, compare, flame, functions, gaps, messages, notes, type Page} from "./panels";
 import {parse, print, type View} from "./state";
 import {drawOverview, drawTimeline, type Box} from "./timeline";
-import {ServerTransport, type Transport} from "./transport";
+import type {Transport} from "./transport";
 import type {About, Answer, Found, Gaps, Names, Overview, Question, Slices} from "./types";
 import {num} from "./types";
 
@@ -243,5 +243,3 @@ export async function start(transport: Transport): Promise<void> {
   addEventListener("hashchange", () => { Object.assign(view, parse(location.hash)); void refresh(); });
   await tell(async () => { await progress(); await refresh(); });
 }
-
-void start(new ServerTransport());

@@ -1,0 +1,1 @@
+declare module "node:fs/promises" { export function readFile(url: URL): Promise<Uint8Array<ArrayBuffer>>; }
