@@ -137,8 +137,9 @@ typedef struct ntr_image_info {
 NTR_API ntr_status ntr_program_image(const ntr_program *program, size_t index, ntr_image_info *info);
 
 /* Stores the number of the image that names the code at `place`: the file added last that is visible there and whose
- * addresses, from the lowest to the highest, include the address; otherwise the raw image that has the code. Returns
- * NTR_END when there is none. The time is logarithmic in the number of images. */
+ * addresses, from the lowest to the highest, include the address; otherwise the raw image that has the code. A raw
+ * image over a file names its code if it has a name of its own, or if most of its bytes in that function differ from
+ * those of the file. Returns NTR_END when there is none. The time is logarithmic in the number of images. */
 NTR_API ntr_status ntr_program_image_at(const ntr_program *program, ntr_place place, size_t *index);
 
 /* Returns the place of an address at the first stream offset and in the context at which image number `index` is

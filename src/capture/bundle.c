@@ -81,6 +81,20 @@ static void add_discontinuities(struct recorded *content, const struct ntr_captu
     add_loss(content, true, ntr_capture_record_keep(content->record, what));
 }
 
+/* Bytes that were executed are not those of the file. */
+static void add_changed(struct recorded *content) {
+    static const char text[] = "%s: expected the code of the file, found other bytes executed, first at 0x%" PRIx64
+                               "; functions of which most bytes differ have no name";
+    const struct ntr_capture_record *record = content->record;
+    enum { NUMBERS = 20 };
+
+    if (!record->changed) return;
+    const size_t room = sizeof text + strlen(record->changed) + NUMBERS;
+    char *what = ntr_alloc(record->allocator, room, 1);
+    if (what) snprintf(what, room, text, record->changed, record->changed_at);
+    add_loss(content, true, ntr_capture_record_keep(content->record, what));
+}
+
 /* Why the part of the execution that is traced has not begun or ended. */
 static void add_window_losses(struct recorded *content, const struct ntr_capture_past *all) {
     const struct ntr_capture_window *window = &content->report->harts->window;
@@ -129,8 +143,10 @@ static void add_losses(struct recorded *content) {
         content, all.unknown,
         "harts executed code while another one changed it; where QEMU did not tell what was executed, it is missing");
     add_discontinuities(content, &all);
-    add_unknown(content, content->record->unread, "%s could not be read when it was mapped; its code has no names",
+    add_unknown(content, content->record->unread,
+                "%s could not be read when it was mapped, or has too many segments; its code has no names",
                 content->record->unread);
+    add_changed(content);
     add_loss(content, all.rewritten, "code changed while the program ran; the bundle has the newest version only");
     for (size_t i = 0; harts->system && ntr_capture_system_loss(harts->system, i); i++)
         add_loss(content, true, ntr_capture_system_loss(harts->system, i));

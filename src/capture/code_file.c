@@ -62,6 +62,19 @@ static ntr_context context_of(const struct code_file *out, uint32_t number) {
     return context;
 }
 
+/* The file at this place has not the byte that was executed. */
+static void note_changed(const struct code_file *out, ntr_place place) {
+    struct ntr_capture_record *record = out->record;
+    ntr_image_info info;
+    size_t image;
+
+    if (record->changed || ntr_program_image_at(out->files, place, &image) != NTR_OK ||
+        ntr_program_image(out->files, image, &info) != NTR_OK)
+        return;
+    record->changed = ntr_capture_record_text(record, info.name);
+    record->changed_at = place.address;
+}
+
 /* Do the ELF files hold the same bytes? */
 static bool is_in_files(const struct code_file *out, const struct ntr_capture_code_range *range) {
     const uint8_t *bytes = out->code->bytes + range->place;
@@ -70,10 +83,12 @@ static bool is_in_files(const struct code_file *out, const struct ntr_capture_co
 
     for (uint64_t at = 0; at < range->length;) {
         size_t want = range->length - at < sizeof there ? (size_t)(range->length - at) : sizeof there;
-        size_t n = ntr_program_read(
-            out->files, ntr_place_at(range->space ? &context : NULL, begin_of(out, range), range->address + at), there,
-            want);
-        if (n == 0 || memcmp(there, bytes + at, n) != 0) return false;
+        ntr_place place = ntr_place_at(range->space ? &context : NULL, begin_of(out, range), range->address + at);
+        size_t n = ntr_program_read(out->files, place, there, want), same = 0;
+        while (same < n && there[same] == bytes[at + same]) same++;
+        place.address += same;
+        if (same < n) note_changed(out, place);
+        if (n == 0 || same < n) return false;
         at += n;
     }
     return true;

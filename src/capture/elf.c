@@ -14,7 +14,9 @@ static bool read_at(int file, void *out, size_t size, uint64_t offset) {
 
 static void add_segment(struct ntr_capture_elf *elf, uint32_t type, uint64_t offset, uint64_t address) {
     if (type == PT_INTERP) elf->is_dynamic = true;
-    if (type != PT_LOAD || elf->count == NTR_CAPTURE_ELF_SEGMENTS) return;
+    if (type != PT_LOAD) return;
+    elf->has_more = elf->count == NTR_CAPTURE_ELF_SEGMENTS;
+    if (elf->has_more) return;
     elf->segments[elf->count].offset = offset;
     elf->segments[elf->count].address = address;
     elf->count++;

@@ -14,12 +14,13 @@
 /* Number `i` of a RISC-V ELF file; that of a 32-bit file is widened. Returns false when there is none. */
 bool ntr_capture_elf_header(ntr_bytes file, size_t i, Elf64_Phdr *header);
 
-#define NTR_CAPTURE_ELF_SEGMENTS 16
+#define NTR_CAPTURE_ELF_SEGMENTS 256
 
 struct ntr_capture_elf {
     unsigned xlen;             /* 32 or 64 */
     bool is_riscv, is_dynamic; /* is_dynamic: the file names an interpreter (PT_INTERP) */
-    unsigned count;            /* loadable segments; segments after the limit are ignored */
+    unsigned count;            /* loadable segments */
+    bool has_more;             /* segments after the limit were ignored */
     struct {
         uint64_t offset, address;
     } segments[NTR_CAPTURE_ELF_SEGMENTS];

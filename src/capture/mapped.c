@@ -178,7 +178,11 @@ static ntr_status copy_mapped(struct ntr_capture_record *record, struct ntr_capt
         note_unread(record, path);
         return NTR_OK;
     }
-    if (!elf.is_riscv || !ntr_capture_elf_bias(&elf, mapping->start, offset, 0, &first)) return NTR_OK;
+    if (!elf.is_riscv) return NTR_OK;
+    if (!ntr_capture_elf_bias(&elf, mapping->start, offset, 0, &first)) {
+        if (elf.has_more) note_unread(record, path);
+        return NTR_OK;
+    }
     TRY(copy_file(record, source, path, &copy));
     if (!has_bias(record, &elf, copy, mapping, offset, &mapping->bias)) mapping->bias = first;
     mapping->copy = copy;

@@ -52,6 +52,8 @@ struct ntr_capture_record {
     struct ntr_capture_named *named; /* names of generated code that have ended */
     size_t named_count, named_capacity;
     const char *unread; /* a file that could not be copied when it was mapped; NULL: none */
+    const char *changed; /* a file of which other bytes were executed; NULL: none */
+    uint64_t changed_at; /* address of the first one that was found */
     int pid;            /* of the program; 0: not known */
     const struct ntr_capture_record *parent; /* of the process that forked this one, while that is adopted, or NULL */
     char **names; /* strings of the images */

@@ -173,13 +173,21 @@ static const ntr_image_layer *file_at(const ntr_program *program, ntr_place plac
     return at == NTR_SPANS_NONE ? NULL : &map->layers[at];
 }
 
-/* The bytes of an image at the address, or NULL. */
+/* The bytes of an image at the address, or NULL: also below those of others, which the map leaves out. */
 static const ntr_segment *segment_of(const ntr_program *program, uint32_t image, uint64_t address) {
-    const ntr_span *span = ntr_spans_find(&program->map, address);
-    uint32_t at = span ? span->value : NTR_SPANS_NONE;
-    while (at != NTR_SPANS_NONE && program->segments[program->layers[at].segment].image != image)
-        at = program->layers[at].below;
-    return at == NTR_SPANS_NONE ? NULL : &program->segments[program->layers[at].segment];
+    size_t low = 0, high = program->segment_count;
+
+    while (low < high) { /* segments are in the order of their images */
+        const size_t middle = low + (high - low) / 2;
+        if (program->segments[middle].image < image)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    for (; low < program->segment_count && program->segments[low].image == image; low++)
+        if (program->segments[low].first <= address && address <= program->segments[low].last)
+            return &program->segments[low];
+    return NULL;
 }
 
 /* Code bytes without a file where a file of another context has nearly the same ones around the address, as firmware
@@ -206,6 +214,45 @@ static const ntr_image_layer *same_bytes(const ntr_program *program, ntr_place p
     return layer;
 }
 
+/* What recorded bytes are compared with, as long as names do not change: a part of the code around an address. */
+enum { CHANGE_BYTES = 512 };
+
+/* Reduces the range to the addresses around `address` for which is_changed has the same result. */
+static void limit_change(const ntr_image *file, uint64_t address, uint64_t *first, uint64_t *last) {
+    const uint64_t begin = address & ~(uint64_t)(CHANGE_BYTES - 1), end = address | (CHANGE_BYTES - 1);
+    if (*first < begin) *first = begin;
+    if (*last > end) *last = end;
+    ntr_symbols_limit(&file->symbols, address, first, last);
+}
+
+/* Are the bytes that were executed other code than that of the file which contains them? A function that was patched
+ * keeps its name. When most of the bytes in it are others, something else was written over it, and the file does not
+ * name that. Bytes that were not executed are zeros and say nothing. */
+static bool is_changed(const ntr_program *program, ntr_place place, const ntr_code_window *window, uint32_t number) {
+    enum { LEAST_KNOWN = 8 }; /* a jump that was written over the first instructions has fewer */
+    const ntr_image *file = &program->images[number];
+    const ntr_segment *segment = segment_of(program, number, place.address);
+    if (!segment) return true; /* memory of the file without bytes */
+    uint64_t first = window->first > segment->first ? window->first : segment->first;
+    uint64_t last = window->first + window->size - 1 < segment->last ? window->first + window->size - 1 : segment->last;
+    limit_change(file, place.address, &first, &last);
+    const uint8_t *bytes = window->bytes + (first - window->first), *there = segment->bytes + (first - segment->first);
+    size_t equal = 0, known = 0, count = (size_t)(last - first + 1);
+    for (size_t i = 0; i < count; i++) {
+        known += bytes[i] != 0;
+        equal += bytes[i] != 0 && bytes[i] == there[i];
+    }
+    return known >= LEAST_KNOWN && equal < known / 2;
+}
+
+/* Returns the file that names code without a file, which was recorded over it; NULL: there is none, or it is other
+ * code. */
+static const ntr_image_layer *file_under(const ntr_program *program, ntr_place place, const ntr_code_window *window) {
+    const ntr_image_layer *layer = file_at(program, place);
+    if (!layer || ntr_symbols_at(&program->images[window->image].symbols, place.address)) return NULL;
+    return is_changed(program, place, window, layer->image) ? NULL : layer;
+}
+
 /* Returns the newest image of names only that has one for the place, or NULL. */
 static const ntr_image *names_at(const ntr_program *program, ntr_place place) {
     const ntr_image_map *map = &program->image_map;
@@ -219,13 +266,15 @@ static const ntr_image *names_at(const ntr_program *program, ntr_place place) {
 ntr_status ntr_program_image_at(const ntr_program *program, ntr_place place, size_t *index) {
     ntr_code_window window;
     place = behind(program, place, 0);
-    const ntr_image_layer *file = file_at(program, place);
+    const bool has_code = ntr_program_window(program, place, &window);
+    const bool recorded = has_code && !program->images[window.image].path;
+    const ntr_image_layer *file = recorded ? file_under(program, place, &window) : file_at(program, place);
     const ntr_image *names;
     if (file)
         *index = file->image;
-    else if (!ntr_program_window(program, place, &window))
+    else if (!has_code)
         return NTR_END;
-    else if (!program->images[window.image].path && (file = same_bytes(program, place, &window)))
+    else if (recorded && !file_at(program, place) && (file = same_bytes(program, place, &window)))
         *index = file->image;
     else if (!program->images[window.image].path && (names = names_at(program, place)))
         *index = (size_t)(names - program->images);
@@ -322,7 +371,7 @@ static ntr_status store_symbol(const ntr_program *program, const ntr_image *imag
 }
 
 /* Returns the image that names the code at `place`, or NULL. Code without a name lies over what a file has there:
- * bytes that were executed, perhaps changed; the names stay. */
+ * bytes that were executed, perhaps patched; the names stay, if it is the same code. */
 static const ntr_image *naming_image(const ntr_program *program, ntr_place place, ntr_code_window *window) {
     if (!ntr_program_window(program, place, window)) return NULL;
     const ntr_image *image = &program->images[window->image];
@@ -332,6 +381,8 @@ static const ntr_image *naming_image(const ntr_program *program, ntr_place place
         layer = same_bytes(program, place, window);
         return layer ? &program->images[layer->image] : image;
     }
+    layer = file_under(program, place, window);
+    if (!layer) return image;
     const ntr_image *file = &program->images[layer->image];
     window->first = file->low;
     window->size = file->last - file->low + 1;
@@ -390,6 +441,9 @@ void ntr_program_limit_names(const ntr_program *program, ntr_place place, uint64
     (void)ntr_spans_limit(&map->files, address, first, last);
     (void)ntr_spans_limit(&program->map, address, first, last); /* code without bytes has no name, also inside a file */
     const ntr_image *image = naming_image(program, place, &window);
+    const ntr_image_layer *file = file_at(program, place);
+    if (image && file && !program->images[window.image].path)
+        limit_change(&program->images[file->image], address, first, last);
     limit_bss(program, address, first, last);
     if (!image) image = bss_at(program, place);
     if (image) ntr_symbols_limit(&image->symbols, address, first, last);

@@ -13,7 +13,7 @@ import sys
 
 sys.path.append(os.path.join(sys.path[0], ".."))
 import user_qemu  # may change PATH
-from harness import Run, case, check, equal, main, need, scratch
+from harness import Run, case, check, equal, main, matches, need, scratch
 
 # The branch of `if (x)` is inverted: before, it is executed with one outcome only; afterwards with the other one only.
 SOURCE = """#include <stdint.h>
@@ -102,6 +102,43 @@ def rows():
     branch = [address for address in addresses if addresses.count(address) > 1]
     equal(len(set(branch)), 1, "addresses with several rows")
     equal(sorted(row[1:] for row in found if row[0] == branch[0]), [(3, 3), (10, 0)], "executed, taken")
+
+
+# Other code is written over a function.
+OVER = """#include <stdint.h>
+#include <string.h>
+#include <sys/mman.h>
+__attribute__((noinline, aligned(4096))) int victim(int x) { volatile int s = x; s += 3; s *= 7; s ^= 5; return s + x; }
+__attribute__((noinline, aligned(4096))) int other(int x) { volatile int s = x; return s + 3; }
+int main(void) {
+    static const uint32_t code[] = {0x00150513, 0x00150513, 0x00250513, 0x00350513, 0x00450513, 0x00008067};
+    int s = victim(1);
+    mprotect((void *)victim, 4096, PROT_READ | PROT_WRITE | PROT_EXEC);
+    memcpy((void *)victim, code, sizeof code);
+    __builtin___clear_cache((char *)victim, (char *)victim + sizeof code);
+    s += victim(2) + victim(3) + other(1);
+    return s == 0;
+}
+"""
+
+
+@case("code that is written over a function has not its name and lines, and is reported")
+def written_over():
+    gcc, place = need("riscv64-linux-gnu-gcc"), scratch()
+    need("qemu-riscv64")
+    with open(os.path.join(place, "over.c"), "w", encoding="ascii") as file:
+        file.write(OVER)
+    subprocess.run([gcc, "-g", "-O1", "-static", "over.c", "-o", "over"], cwd=place, check=True)
+    error = Run("run", *user_qemu.for_ntrace(user_qemu.repeatable()), "-o", "over.ntrace", "--", "./over", cwd=place).err
+    matches(r"/over: expected the code of the file, found other bytes executed, first at 0x[0-9a-f]+000;", error, "message of the run")
+    trace = os.path.join(place, "over.ntrace")
+    done = Run("profile", "--format", "jsonl", trace)
+    rows = {row["function"]: row for row in done.rows()}
+    equal([rows[name]["calls"] for name in ("victim", "other", "[unknown]")], [1, 1, 2], "calls")
+    equal(rows["[unknown]"]["self"], 12, "instructions of the other code")
+    matches("other bytes executed", done.err, "message of the profile")
+    found = re.findall(r"(?m)^FNDA:(\d+),(victim|other)$", Run("coverage", "--to", "lcov", trace).out)
+    equal(sorted(found), [("1", "other"), ("1", "victim")], "coverage")
 
 
 main()

@@ -79,6 +79,22 @@ static void segments_in_one_page_of_the_file(void **state) {
     assert_false(ntr_capture_elf_bias(&elf, 0x7f0000001000, 0, 2, &bias));
 }
 
+static void many_segments(void **state) {
+    struct ntr_capture_elf elf;
+    elf_builder builder;
+    uint64_t bias;
+    enum { MANY = 40 };
+
+    (void)state;
+    elf_begin(&builder, true);
+    for (uint64_t i = 0; i < MANY; i++) elf_segment(&builder, PT_LOAD, i << 12, i << 16, 0x400, 0x400);
+    assert_true(read_back(&builder, &elf));
+    assert_int_equal(elf.count, MANY);
+    assert_false(elf.has_more);
+    assert_true(ntr_capture_elf_bias(&elf, 0x7f0000000000 + ((MANY - 1) << 16), (MANY - 1) << 12, 0, &bias));
+    assert_int_equal(bias, 0x7f0000000000);
+}
+
 static void other_files(void **state) {
     struct ntr_capture_elf elf;
     elf_builder builder;
@@ -109,6 +125,7 @@ static void other_files(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {TEST(programs_of_both_widths), TEST(an_interpreter_makes_it_dynamic),
-                                       TEST(the_load_bias), TEST(segments_in_one_page_of_the_file), TEST(other_files)};
+                                       TEST(the_load_bias),           TEST(segments_in_one_page_of_the_file),
+                                       TEST(many_segments),           TEST(other_files)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,6 +1,8 @@
 /* ELF files: good ones, and every kind of bad one. All are made here. */
 #include "../test.h"
 
+#include "program/program.h"
+
 #include "elf_builder.h"
 #include "fixture.h"
 
@@ -136,6 +138,40 @@ static void files_name_their_code(void **state) {
     names_code(&eight, 18, 1);
     names_code(&eight, 20, -1);
     names_code(NULL, 4, 2);
+}
+
+/* A function of 8 bytes, with code that was recorded over it: `equal` bytes of it are those of the file. */
+static void is_named_over(size_t equal, const char *own, const char *name) {
+    elf_builder elf;
+    uint8_t bytes[8];
+    ntr_symbol symbol;
+    size_t index;
+    const ntr_image_options raw = {.size = sizeof raw, .bias = TEXT_ADDRESS + 4};
+    make(NULL);
+    simple(&elf, true);
+    elf_symbol(&elf, "patched", GLOBAL_FUNC, 1, TEXT_ADDRESS + 4, 8);
+    for (size_t i = 0; i < sizeof bytes; i++) elf_put(&elf, CODE_AT + 4 + i, 1, 0x40 + i);
+    for (size_t i = 0; i < sizeof bytes; i++) bytes[i] = (uint8_t)((i < equal ? 0x40 : 0x80) + i);
+    assert_int_equal(add(&elf, NULL), NTR_OK);
+    assert_int_equal(ntr_program_add_raw(program, (ntr_bytes){bytes, sizeof bytes}, &raw), NTR_OK);
+    if (own) assert_int_equal(ntr_program_name_image(program, own, raw.bias, sizeof bytes), NTR_OK);
+    const ntr_place place = ntr_place_at(NULL, 0, TEXT_ADDRESS + 6);
+    const ntr_status status = ntr_program_symbol(program, place, &symbol);
+    assert_int_equal(status, name ? NTR_OK : NTR_END);
+    if (name) assert_string_equal(symbol.name, name);
+    assert_int_equal(ntr_program_image_at(program, place, &index), NTR_OK);
+    assert_int_equal(index, name && !own ? 0 : 1);
+    drop(NULL);
+}
+
+static void other_code_has_not_the_names_of_the_file(void **state) {
+    (void)state;
+    is_named_over(8, NULL, "patched");
+    is_named_over(4, NULL, "patched");
+    is_named_over(3, NULL, NULL);
+    is_named_over(0, NULL, NULL);
+    is_named_over(0, "own", "own");
+    is_named_over(8, "own", "own");
 }
 
 static void attributes_tell_the_extensions(void **state) {
@@ -602,6 +638,7 @@ int main(void) {
         CASE(bias_wraps_at_xlen),
         CASE(later_segments_and_files_win),
         CASE(files_name_their_code),
+        TEST(other_code_has_not_the_names_of_the_file),
         TEST(attributes_tell_the_extensions),
         CASE(damaged_attributes_are_ignored),
         CASE(table_jumps_find_their_table),
