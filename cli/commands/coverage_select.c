@@ -94,7 +94,8 @@ static void write_missed(struct cli_output *out, const struct missed *m, int for
         return;
     }
     if (format == FORMAT_TEXT) {
-        cli_output_print(out, "%s:%" PRIu32 ": %s\n", m->path, m->first, text);
+        cli_output_source(out, m->path, m->first);
+        cli_output_print(out, ": %s\n", text);
         return;
     }
     uint64_t print = UINT64_C(0xcbf29ce484222325);

@@ -64,7 +64,7 @@ static void print_place(struct diff *d, const ntr_execution_step *s, uint64_t ad
     cli_output_print(&d->out, "0x%" PRIx64 "%.*s", address, (int)(end - symbol), symbol);
     if (d->source && ntr_debug_info_frames(d->source, ntr_place_at(&s->context, s->offset, address), &frame, 1) &&
         frame.file)
-        cli_output_print(&d->out, " %s:%u", frame.file, (unsigned)frame.line);
+        cli_output_text(&d->out, " "), cli_output_source(&d->out, frame.file, frame.line);
 }
 
 static void print_text(struct diff *d, const char *name, const struct cli_side *side, const ntr_execution_step *s) {

@@ -38,9 +38,10 @@ static void write_place(const struct cli_profile_writer *w, const ntr_profile_ro
     const char *slash = row->image ? strrchr(row->image, '/') : NULL;
     const char *image = slash ? slash + 1 : row->image;
 
-    if (row->file)
-        cli_output_print(out, "  %s:%" PRIu32, row->file, row->line);
-    else if (image && !cli_is_named_by_image(row->name, image))
+    if (row->file) {
+        cli_output_text(out, "  ");
+        cli_output_source(out, row->file, row->line);
+    } else if (image && !cli_is_named_by_image(row->name, image))
         cli_output_print(out, has_namesake(w, row) ? "  (%s, 0x%" PRIx64 ")" : "  (%s)", image, row->address);
 }
 
@@ -89,7 +90,8 @@ static void write_label(const struct cli_profile_writer *w, const ntr_profile_ro
     switch (w->by) {
     case NTR_PROFILE_FUNCTION: cli_output_text(w->out, row->name ? row->name : "[unknown]"); break;
     case NTR_PROFILE_LINE:
-        cli_output_print(w->out, "%s:%" PRIu32 "  ", row->file ? row->file : "?", row->line);
+        cli_output_source(w->out, row->file ? row->file : "?", row->line);
+        cli_output_text(w->out, "  ");
         cli_output_text(w->out, row->name ? row->name : "[unknown]");
         return;
     case NTR_PROFILE_INSTRUCTION:

@@ -72,7 +72,8 @@ static const ntr_cover_line *find_line(const ntr_cover_line *lines, size_t count
 
 static void tell(struct comparison *c, bool lost, const char *file, uint32_t line, const char *what) {
     *(lost ? &c->sums->lost : &c->sums->gained) += 1;
-    cli_output_print(c->out, "%s: %s:%" PRIu32, lost ? "lost" : "gained", file, line);
+    cli_output_text(c->out, lost ? "lost: " : "gained: ");
+    cli_output_source(c->out, file, line);
     cli_output_print(c->out, "%s%s\n", *what ? ": " : "", what);
 }
 
@@ -158,7 +159,9 @@ static void compare_decisions(struct comparison *c, const json_t *decisions, con
         const json_t *entry = json_array_get(decisions, i);
         const ntr_decision *d = find_decision(list, count, decisions, i);
         if (!d) {
-            cli_output_print(c->out, "gone: %s:%s: ", member(entry, "file"), member(entry, "function"));
+            cli_output_text(c->out, "gone: ");
+            cli_output_line(c->out, member(entry, "file"));
+            cli_output_print(c->out, ":%s: ", member(entry, "function"));
             cli_output_print(c->out, "%s\n", member(entry, "text"));
             continue;
         }

@@ -5,6 +5,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <inttypes.h>
 #include <limits.h>
 #include <ntrace/bytes.h>
 #include <stdarg.h>
@@ -155,6 +156,21 @@ void cli_output_write(struct cli_output *out, const void *data, size_t size) {
 
 void cli_output_text(struct cli_output *out, const char *text) {
     cli_output_write(out, text, strlen(text));
+}
+
+void cli_output_line(struct cli_output *out, const char *text) {
+    while (*text) {
+        size_t good = 0, hazard = 0;
+        while (text[good] && !(hazard = ntr_text_hazard(text + good))) good++;
+        cli_output_write(out, text, good);
+        if (hazard) cli_output_write(out, "?", 1);
+        text += good + hazard;
+    }
+}
+
+void cli_output_source(struct cli_output *out, const char *file, uint32_t line) {
+    cli_output_line(out, file);
+    cli_output_print(out, ":%" PRIu32, line);
 }
 
 /* Replaces what controls a terminal: paths and other texts of inputs may be among the arguments. */

@@ -67,6 +67,10 @@ static inline void cli_output_end(struct cli_output *out, const char *end) {
 
 void cli_output_write(struct cli_output *out, const void *data, size_t size);
 void cli_output_text(struct cli_output *out, const char *text);
+/* Writes a name in one line: '?' in place of what breaks lines or controls a terminal (ntr_text_hazard). */
+void cli_output_line(struct cli_output *out, const char *text);
+/* Writes "FILE:LINE", FILE as cli_output_line. */
+void cli_output_source(struct cli_output *out, const char *file, uint32_t line);
 /* Replaces what controls a terminal (ntr_text_hazard, except for line feeds and tabs): names of inputs may be among the
  * arguments. */
 void cli_output_print(struct cli_output *out, const char *format, ...) __attribute__((format(printf, 2, 3)));

@@ -133,7 +133,8 @@ static void write_source_line(struct annotate *n, const ntr_frame *frame) {
     if (!frame->file || !frame->line) return;
     const char *text = cli_source_line(n->lines, frame->file, frame->line, &size);
     const char *slash = strrchr(frame->file, '/');
-    cli_output_print(n->out, "  %s:%" PRIu32, slash ? slash + 1 : frame->file, frame->line);
+    cli_output_text(n->out, "  ");
+    cli_output_source(n->out, slash ? slash + 1 : frame->file, frame->line);
     if (frame->inlined) {
         cli_output_text(n->out, " [");
         cli_output_text(n->out, frame->function ? frame->function : "inlined");
@@ -239,10 +240,12 @@ static void write_heading(struct annotate *n, const struct function *f) {
     if (n->format != CLI_FORMAT_TEXT) return;
     cli_output_text(n->out, "# ");
     cli_output_text(n->out, f->name ? f->name : "[unknown]");
-    if (f->file)
-        cli_output_print(n->out, "  %s:%" PRIu32, f->file, f->line);
-    else if (f->name && f->entry.address)
+    if (f->file) {
+        cli_output_text(n->out, "  ");
+        cli_output_source(n->out, f->file, f->line);
+    } else if (f->name && f->entry.address) {
         cli_output_print(n->out, "  0x%" PRIx64, f->entry.address);
+    }
     cli_output_print(n->out, "\n# %" PRIu64 " instructions, %.2f %%\n", f->instructions,
                      n->instructions ? 100.0 * (double)f->instructions / (double)n->instructions : 0);
     n->file = NULL;

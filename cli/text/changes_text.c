@@ -14,7 +14,7 @@ struct table_writer {
 /* A name in a table: in Markdown as code, without what would end the cell. */
 static void name(const struct table_writer *w, const char *text) {
     if (!w->markdown) {
-        cli_output_print(w->out, "%s", text);
+        cli_output_line(w->out, text);
         return;
     }
     for (; *text; text++) {

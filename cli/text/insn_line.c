@@ -108,7 +108,10 @@ size_t cli_insn_text(void *user, const struct cli_insn *insn, char *out) {
     used += snprintf(out + used, 400, "0x%" PRIx64 "  %-8s  %-8.*s %-24s", insn->retired.address, f.words.opcode,
                      mnemonic, f.words.text, operands);
     if (f.symbol[0]) used += snprintf(out + used, CLI_SYMBOL_MAX + 8, "  <%s>", f.symbol);
+    const int before = used;
     if (f.file) used += snprintf(out + used, FILE_SHOWN + 16, "  %s:%" PRIu32, shown_file(f.file), f.line);
+    for (int i = before; i < used; i++)
+        if (out[i] == '\n' || out[i] == '\t') out[i] = '?';
     while (used && out[used - 1] == ' ') used--;
     out[used++] = '\n';
     return (size_t)used;

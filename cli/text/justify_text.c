@@ -19,7 +19,9 @@ static void take(struct justify_writer *w, const char *file, uint32_t line, cons
     w->result.justified += reason != NULL;
     w->result.unjustified += reason == NULL;
     if (!w->out) return;
-    cli_output_print(w->out, "%s: %s:%u: ", reason ? "justified" : "unjustified", file, line);
+    cli_output_text(w->out, reason ? "justified: " : "unjustified: ");
+    cli_output_source(w->out, file, line);
+    cli_output_text(w->out, ": ");
     cli_output_text(w->out, text);
     if (reason) cli_output_print(w->out, "\n    %s", reason);
     cli_output_text(w->out, "\n");

@@ -21,7 +21,10 @@ static const char *text_of(struct object_writer *w, const ntr_object_insn *insn)
 static void write_insn(struct object_writer *w, const ntr_object_insn *insn) {
     cli_output_print(w->out, "      0x%" PRIx64 "  %0*" PRIx64 "  %s", insn->address, 2 * insn->size, insn->bits,
                      text_of(w, insn));
-    if (insn->file) cli_output_print(w->out, "  %s:%u", insn->file, insn->line);
+    if (insn->file) {
+        cli_output_text(w->out, "  ");
+        cli_output_source(w->out, insn->file, insn->line);
+    }
     cli_output_text(w->out, "\n");
 }
 
@@ -92,7 +95,10 @@ static void write_branches(struct object_writer *w, const ntr_object_function *f
 static void write_function(struct object_writer *w, const ntr_object_function *f) {
     cli_output_print(w->out, "%s  0x%" PRIx64 "  %" PRIu64 " of %zu instructions, %" PRIu64 " of %" PRIu64 " outcomes",
                      f->name, f->address, f->executed, f->insn_count, f->outcomes_seen, f->outcomes);
-    if (f->file) cli_output_print(w->out, "  %s:%u", f->file, f->line);
+    if (f->file) {
+        cli_output_text(w->out, "  ");
+        cli_output_source(w->out, f->file, f->line);
+    }
     cli_output_text(w->out, "\n");
     if (!f->executed) return;
     write_ranges(w, f);

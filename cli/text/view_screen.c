@@ -52,6 +52,8 @@ static void draw_source(const struct cli_view *view, const struct pane *pane) {
     char title[512], row[1024];
 
     snprintf(title, sizeof title, " %s", line->file ? line->file : "no source");
+    for (char *at = title; *at; at++)
+        if (*at == '\n' || *at == '\t') *at = '?';
     put_text(pane, 0, A_REVERSE, title);
     if (!line->file || !cli_source_text_read(view->source, line->file, &text)) {
         put_text(pane, 2, A_NORMAL, line->file ? " (the file is not on this machine)" : " (no line information here)");

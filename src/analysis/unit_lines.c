@@ -18,13 +18,33 @@ const char *ntr_unit_shown(ntr_dwarf_unit *unit, const char *name) {
     return kept ? kept : "?";
 }
 
+/* Copies a path with '?' for what controls a terminal, except for tabs and line feeds. Returns false when there is
+ * nothing to replace, or when the path is too long. */
+static bool clean_path(const char *path, char cleaned[PATH_MAX]) {
+    bool found = false;
+    size_t size = 0;
+    while (*path && size < PATH_MAX - 1) {
+        const size_t hazard = *path == '\t' || *path == '\n' ? 0 : ntr_text_hazard(path);
+        cleaned[size++] = hazard ? '?' : *path;
+        path += hazard ? hazard : 1;
+        found |= hazard != 0;
+    }
+    cleaned[size] = '\0';
+    return found && !*path;
+}
+
 const char *ntr_unit_shown_file(ntr_dwarf_unit *unit, const char *name) {
-    char path[PATH_MAX];
-    if (!name || name[0] == '/' || !unit->directory || unit->directory[0] != '/') return ntr_unit_shown(unit, name);
-    int size = snprintf(path, sizeof path, "%s/%s", unit->directory, name);
-    if (size < 0 || (size_t)size >= sizeof path) return ntr_unit_shown(unit, name);
-    const char *kept = unit->cleaned.count < NTR_UNIT_CLEANED_MAX ? ntr_texts_keep(&unit->cleaned, path) : NULL;
-    return ntr_unit_shown(unit, kept ? kept : name);
+    char path[PATH_MAX], cleaned[PATH_MAX];
+    if (!name || strlen(name) >= PATH_MAX) return ntr_unit_shown(unit, name);
+    const char *shown = name;
+    if (name[0] != '/' && unit->directory && unit->directory[0] == '/') {
+        const int size = snprintf(path, sizeof path, "%s/%s", unit->directory, name);
+        if (size >= 0 && (size_t)size < sizeof path) shown = path;
+    }
+    if (clean_path(shown, cleaned)) shown = cleaned;
+    if (shown == name) return name;
+    const char *kept = unit->cleaned.count < NTR_UNIT_CLEANED_MAX ? ntr_texts_keep(&unit->cleaned, shown) : NULL;
+    return kept ? kept : ntr_unit_shown(unit, name);
 }
 
 /* ---- damage ------------------------------------------------------------------------------------ */

@@ -115,6 +115,8 @@ void ntr_out_xml(ntr_out *out, const char *text) {
         default:
             if (!length)
                 ntr_out_format(out, "&#%u;", (unsigned char)*text);
+            else if (*text == '\t' || *text == '\n' || *text == '\r') /* readers would make blanks of them */
+                ntr_out_format(out, "&#%u;", (unsigned char)*text);
             else if ((unsigned char)*text < 0x20)
                 ntr_out_char(out, ' ');
             else

@@ -6,8 +6,10 @@ usage: changes.py NTRACE
 import json
 import os
 import re
+import sqlite3
 import subprocess
 import sys
+from xml.etree import ElementTree
 
 sys.path.append(os.path.join(sys.path[0], ".."))
 import gcov_truth as truth
@@ -176,6 +178,26 @@ def newer_than_the_build():
         os.utime(os.path.join(place, name), (time, time))
     truth.run(NTRACE, "run", "-q", "-o", "m.ntrace", "--", "./m", cwd=place, status=())
     check("found 1 that are newer" in coverage(place, "--only", "m.c").stderr, "message")
+
+
+@case("a source whose name has a tab and a line feed: JSON, XML and SQLite have the name, texts have '?'")
+def control_characters():
+    place, name = folder(), "a\tb\nc\x1b.c"
+    write(place, "int main(int n, char **a) { (void)a; if (n > 0 && n < 9) return 0; return 1; }\n", name)
+    trace(place, name)
+    path = os.path.join(place, name).replace("\x1b", "?")
+    command = ["--only", path]
+    equal([file["file"] for file in json.loads(coverage(place, *command, "--to", "json").stdout)["files"]], [path], "JSON")
+    classes = ElementTree.fromstring(coverage(place, *command, "--to", "cobertura").stdout).iter("class")
+    equal([entry.get("filename") for entry in classes], [os.path.basename(path)], "Cobertura")
+    truth.run(NTRACE, "export", "--to", "sqlite", "-o", "m.db", "m.ntrace", cwd=place)
+    equal(sqlite3.connect(os.path.join(place, "m.db")).execute("SELECT file FROM functions WHERE name = 'main'").fetchall(), [(path,)], "SQLite")
+    shown = re.sub(r"[\t\n]", "?", path)
+    equal([line[3:] for line in coverage(place, *command, "--to", "lcov").stdout.splitlines() if line.startswith("SF:")], [shown], "lcov")
+    for words in (["coverage", *command], ["profile", "--by", "line", "--top", "9999"], ["profile", "--annotate=main"], ["coverage", "--level", "object", *command],
+                  ["decode", "--show", "insn"], ["export", "--to", "callgrind"]):
+        done = subprocess.run([NTRACE, *words, "m.ntrace"], cwd=place, stdout=subprocess.PIPE, text=True, check=True)
+        check(os.path.basename(shown) in done.stdout and "a\tb" not in done.stdout and "\x1b" not in done.stdout, f"{words}: {done.stdout[:300]}")
 
 
 CLANG = ("clang-19", "--target=riscv64-linux-gnu", "-fuse-ld=lld-19", "-g", "-O0", "-static")
