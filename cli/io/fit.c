@@ -25,6 +25,20 @@ static void find_impostor(struct cli_fit *f, const ntr_program *program, const n
     }
 }
 
+/* The same for a perf.data, which records build ids by file name. */
+static void find_impostor_of_perf(struct cli_fit *f, const struct cli_fit_input *in, size_t *index) {
+    ntr_image_info info;
+    bool same;
+
+    for (size_t i = f->first_given; ntr_program_image(in->program, i, &info) == NTR_OK; i++) {
+        if (!info.path || !ntr_perf_data_knows(in->perf, info.path, &same)) continue;
+        const enum cli_identity one = same ? CLI_IDENTITY_SAME : CLI_IDENTITY_BUILD_ID;
+        if (one <= f->identity) continue;
+        f->identity = one;
+        *index = i;
+    }
+}
+
 /* ---- the sentence */
 
 /* Returns whether the file was written after the trace. */
@@ -80,6 +94,10 @@ static void report_other(const struct cli_fit *f, const struct cli_fit_input *in
         put_first(place, sizeof place, f, in->program);
         cli_note("the first message that does not fit: %s: %s", place, ntr_status_text((ntr_status)fit->reason));
     }
+    if (in->perf && f->identity == CLI_IDENTITY_BUILD_ID)
+        cli_note("%s records the build id of the program that ran: leave out -e, and name the folder of its files with "
+                 "--sysroot",
+                 in->name);
     if (truth && in->bundle)
         cli_note("%s has the program that ran, as %s: leave out -e", ntr_bundle_folder(bundle), truth->file);
     else if (truth)
@@ -170,6 +188,7 @@ static int judge(struct cli_fit *f, const struct cli_fit_input *in, const ntr_bu
     size_t index = f->first_given;
 
     if (bundle) find_impostor(f, in->program, bundle, &index, &truth);
+    if (in->perf) find_impostor_of_perf(f, in, &index);
     const bool impostor = f->identity >= CLI_IDENTITY_BUILD_ID;
     if (measure(f, in, impostor) != CLI_OK) return CLI_FAILED;
     if (!impostor) index = worst_image(f);

@@ -8,6 +8,7 @@
 #include <ntrace/bytes.h>
 #include <ntrace/fit.h>
 #include <ntrace/params.h>
+#include <ntrace/perf_data.h>
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -30,6 +31,7 @@ struct cli_fit {
 struct cli_fit_input {
     const char *name;         /* of the stream, in messages */
     const ntr_bundle *bundle; /* NULL: the stream is in no bundle, or beside one that it was not opened by */
+    const ntr_perf_data *perf; /* NULL: the stream is not that of a perf.data */
     const ntr_program *program;
     ntr_params params;
     bool params_known; /* by the bundle; otherwise by options, inference or as defaults */

@@ -255,6 +255,7 @@ static int fit_input(struct cli_trace *trace, struct cli_fit_input *in) {
     if (!live && peek_bytes(trace, CLI_AUTO_BYTES) != CLI_OK) return CLI_FAILED;
     *in = (struct cli_fit_input){.name = trace->input.name,
                                  .bundle = trace->bundle,
+                                 .perf = trace->perf,
                                  .program = trace->program,
                                  .params = trace->params,
                                  .params_known = trace->bundle || trace->perf,

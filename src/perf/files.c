@@ -18,8 +18,8 @@ static void hex(const uint8_t *bytes, size_t size, char *text) {
     for (size_t i = 0; i < size; i++) snprintf(text + 2 * i, 3, "%02x", bytes[i]);
 }
 
-/* Returns whether the file exists and is not known to be another one. Build ids may be cut to fewer bytes. */
-static bool fits(struct ntr_perf_search *s, const char *path) {
+/* Build ids may be cut to fewer bytes. */
+bool ntr_perf_file_fits(struct ntr_perf_search *s, const char *path) {
     char wanted[2 * 20 + 1] = "";
 
     if (!is_file(path)) return false;
@@ -37,7 +37,7 @@ static bool fits(struct ntr_perf_search *s, const char *path) {
 
 static bool try_path(struct ntr_perf_search *s, const char *folder, const char *name) {
     int size = snprintf(s->path, sizeof s->path, "%s%s", folder, name);
-    return size > 0 && (size_t)size < sizeof s->path && fits(s, s->path);
+    return size > 0 && (size_t)size < sizeof s->path && ntr_perf_file_fits(s, s->path);
 }
 
 /* FOLDER/xx/yyyy.../elf, as perf keeps files, .../vdso, and FOLDER/xx/yyyy....debug. */
@@ -49,7 +49,7 @@ static bool try_build_id(struct ntr_perf_search *s, const char *folder) {
     hex(s->id, s->id_size, id);
     for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
         int size = snprintf(s->path, sizeof s->path, "%s/%.2s/%s%s", folder, id, id + 2, names[i]);
-        if (size > 0 && (size_t)size < sizeof s->path && fits(s, s->path)) return true;
+        if (size > 0 && (size_t)size < sizeof s->path && ntr_perf_file_fits(s, s->path)) return true;
     }
     return false;
 }

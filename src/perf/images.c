@@ -72,6 +72,30 @@ static struct ntr_perf_search begin_search(const struct ntr_perf_data *data, con
     return s;
 }
 
+static const char *name_of(const char *path) {
+    const char *slash = strrchr(path, '/');
+    return slash ? slash + 1 : path;
+}
+
+/* Returns whether a file of this name may be the one that is mapped. */
+static bool has_name(const struct ntr_perf_mapping *m, const char *name) {
+    const bool kernel = m->pid == NTR_PERF_NOBODY && strncmp(m->path, "[kernel", 7) == 0;
+    return kernel ? strncmp(name, "vmlinux", 7) == 0 : strcmp(name_of(m->path), name) == 0;
+}
+
+bool ntr_perf_data_knows(const ntr_perf_data *data, const char *path, bool *same) {
+    bool known = false;
+
+    *same = false;
+    for (size_t i = 0; i < data->mapping_count && !*same; i++) {
+        if (!has_name(&data->mappings[i], name_of(path))) continue;
+        struct ntr_perf_search s = begin_search(data, NULL, &data->mappings[i]);
+        known |= s.id_size != 0;
+        *same = s.id_size && ntr_perf_file_fits(&s, path);
+    }
+    return known;
+}
+
 /* ---- contexts */
 
 /* "/usr/bin/work [work 1234]" */

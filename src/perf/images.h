@@ -18,6 +18,9 @@ struct ntr_perf_search {
 bool ntr_perf_file_find(struct ntr_perf_search *search, const char *path);
 bool ntr_perf_kernel_find(struct ntr_perf_search *search, const char *release);
 
+/* files.c: returns whether the file exists and is not known to be another one. */
+bool ntr_perf_file_fits(struct ntr_perf_search *search, const char *path);
+
 /* elf.c: what has to be added to the addresses of the file when `offset` is mapped at `address`. False: no segment is
  * there. */
 bool ntr_perf_bias(const char *path, uint64_t address, uint64_t offset, uint64_t length, uint64_t *bias);

@@ -481,6 +481,32 @@ def _():
     same_form(path, root, expected, "compressed")
 
 
+@case("-e: a file with another build id than the recorded one of its name is not the program that ran; vmlinux too")
+def _():
+    root, world = programs("given")
+    recording, cpu = File(), Cpu()
+    recording.info()
+    recording.comm(100, "first", 10)
+    recording.mmap2(100, BASE, PAGE, PAGE, "/gone/first", 20, build_id=world["first"].build_id)
+    kernel_of(recording, world["kernel"])
+    recording.build_id("[kernel.kallsyms]", world["kernel"].build_id, kernel=True)
+    cpu.user(100, world["first"], 4, to=world["kernel"])
+    recording.aux(encode(cpu), cpu.time, 100)
+    path = write("given.data", recording.bytes())
+    for which, name in (("first", "first"), ("kernel", "vmlinux")):
+        for other in (False, True):
+            if other:
+                world[which].build_id = bytes(range(20))
+            given = write(name, world[which].elf())
+            said = Run("decode", path, "--show", "count", "-e", given, status=None)
+            if other:
+                equal(said.status, 1, "status")
+                matches(f"{name}.* is not the program that ran .build id differs", said.err, "another file")
+                matches("records the build id of the program that ran: leave out -e, and name the folder of its files with --sysroot", said.err, "next step")
+            else:
+                check("not the program that ran" not in said.err, said.err)
+
+
 @case("files: the sysroot, ~/.debug, --image-path; a file with another build id is refused")
 def _():
     root, world = programs("files")
