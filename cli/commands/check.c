@@ -284,6 +284,7 @@ const struct cli_command cli_check = {
     .groups = groups,
     .size = sizeof(struct check_options),
     .run = check_run,
+    .next = "decode --show call",
     .about =
         "Checks a stream against the rules of the specification: framing, fields and their limits, and the order of\n"
         "the messages of each source. With the program, the execution that the messages describe is checked, too.\n"

@@ -356,6 +356,7 @@ const struct cli_command cli_coverage = {
     .groups = groups,
     .size = sizeof(struct coverage_options),
     .run = coverage_run,
+    .next = "report -o report.html",
     .about = "Shows which lines, branches and functions were executed, and how often. It needs the unmodified binary\n"
              "and its debug information, but no instrumentation. The counts of several traces are added. Code that\n"
              "may have been executed in a gap of the trace is \"unknown\", which is distinct from \"not executed\".\n"

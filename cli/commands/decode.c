@@ -106,6 +106,7 @@ const struct cli_command cli_decode = {
     .groups = groups,
     .size = sizeof(struct decode_options),
     .run = decode_run,
+    .next = "view",
     .about = "Reconstructs the execution from the trace and the image of the program.\n"
              "\n"
              "Where the trace does not determine the execution (lost or damaged messages, code without image) there\n"

@@ -253,6 +253,7 @@ const struct cli_command cli_diff = {
     .groups = groups,
     .size = sizeof(struct diff_options),
     .run = diff_run,
+    .next = "view",
     .about =
         "Compares the executions of two traces. Reports differences in execution, context and time; how an\n"
         "execution is divided into messages is not compared. Times are compared where every encoder sends a\n"

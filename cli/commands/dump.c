@@ -120,6 +120,7 @@ const struct cli_command cli_dump = {
     .groups = groups,
     .size = sizeof(struct dump_options),
     .run = dump_run,
+    .next = "decode",
     .about = "Prints one line per message: its number, its byte offset in the stream, its name and its fields:\n"
              "\n"
              "  #12 @0x1f IndirectBranchHist BTYPE=0 ICNT=125 UADDR=0x7 HIST=0xffe\n"

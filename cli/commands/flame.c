@@ -12,6 +12,7 @@ const struct cli_command cli_flame = {
     .groups = cli_exporting_tree_groups,
     .size = sizeof(struct cli_exporting_options),
     .run = flame_run,
+    .next = "open",
     .about = "Writes the number of instructions per call stack: folded stacks for flamegraph.pl and inferno, or JSON\n"
              "for speedscope. Every instruction is counted; nothing is sampled.\n"
              "\n"

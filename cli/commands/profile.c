@@ -256,6 +256,7 @@ const struct cli_command cli_profile = {
     .groups = groups,
     .size = sizeof(struct profile_options),
     .run = profile_run,
+    .next = "profile --annotate",
     .about =
         "Counts the executed instructions. Every instruction is counted; nothing is sampled. 'self' is the\n"
         "number of instructions in the code of the row itself, 'total' includes the functions it called (a\n"

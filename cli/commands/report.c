@@ -12,6 +12,7 @@ const struct cli_command cli_report = {
     .groups = cli_exporting_groups,
     .size = sizeof(struct cli_exporting_options),
     .run = report_run,
+    .next = "open",
     .about = "Writes one self-contained HTML page: a summary, the gaps of the trace, the functions with the most\n"
              "instructions, a flame graph, the source with line counts and branch outcomes, a timeline, and the\n"
              "handlers of interrupts. The page needs no network and no other files.\n"

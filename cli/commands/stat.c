@@ -219,6 +219,7 @@ const struct cli_command cli_stat = {
     .groups = groups,
     .size = sizeof(struct stat_options),
     .run = stat_run,
+    .next = "check",
     .about =
         "Shows the size of the stream, its mix of messages and fields, the reasons of synchronizations and\n"
         "stops, and the share of each source. 'longest gap' is the longest run of bytes without a synchronizing\n"

@@ -12,6 +12,7 @@ const struct cli_command cli_timeline = {
     .groups = cli_exporting_groups,
     .size = sizeof(struct cli_exporting_options),
     .run = timeline_run,
+    .next = "open",
     .about = "Writes the functions of each hart over time, nested as they were called, with traps, contexts and\n"
              "gaps, for the Perfetto viewer (ui.perfetto.dev, \"Open trace file\"), or with --to for Chrome's viewer,\n"
              "the Firefox Profiler, or babeltrace2.\n"

@@ -2,6 +2,7 @@
 #include "options/aliases.h"
 #include "options/diagnostics.h"
 #include "options/help.h"
+#include "options/next.h"
 
 #include <stdbool.h>
 #include <stdlib.h>
@@ -28,6 +29,7 @@ int cli_run_command(const struct cli_entry *entry, int argc, char **argv) {
                  command->operands);
     } else if (count >= 0) {
         status = command->run(options, argv);
+        if (status != CLI_FAILED) cli_next_step(command, options, argv);
     }
     cli_options_release(command->groups, options);
     free(options);

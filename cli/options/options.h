@@ -178,6 +178,7 @@ struct cli_command {
     int (*run)(const void *options, char **operands);
     const char *about;    /* paragraphs, separated by blank lines; a line that starts with a blank is not wrapped */
     const char *examples; /* lines, not wrapped; or NULL */
+    const char *next;     /* what people do next with the bundle, "report", or NULL (next.h) */
 };
 
 struct cli_entry {

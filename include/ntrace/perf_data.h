@@ -89,8 +89,8 @@ NTR_API ntr_status ntr_perf_data_stream(ntr_perf_data *data, ntr_params *params,
  * NULL. Errors: NTR_E_MEMORY. */
 NTR_API ntr_status ntr_perf_data_load(ntr_perf_data *data, const ntr_perf_config *config, ntr_program *program);
 
-/* Compares a program file with the build ids that are recorded for files of its name, without folders (a name that begins
- * with "vmlinux": for the kernel). Returns false if there is none, otherwise true, and sets *same. */
+/* Compares a program file with the build ids that are recorded for files of its name, without folders (a name that
+ * begins with "vmlinux": for the kernel). Returns false if there is none, otherwise true, and sets *same. */
 NTR_API bool ntr_perf_data_knows(const ntr_perf_data *data, const char *path, bool *same);
 
 /* Returns the process number `index`, after ntr_perf_data_stream; NULL past the last. */

@@ -7,6 +7,7 @@ usage: recognized.py NTRACE
 import bz2
 import gzip
 import io
+import json
 import lzma
 import os
 import pty
@@ -199,6 +200,37 @@ def terminal():
         status, message = on_terminal(*command)
         equal((status, message.strip().split(": ", 1)[-1]), (2, refusal), command[0])
     equal(on_terminal("assemble", text, "-o", "-")[0], 0, "forced")
+
+
+@case("on a terminal, a command ends with the next step; never in a format for programs, a pipe, or for a stream without its options")
+def next_step():
+    stream = bytes_of(STREAM)
+    folder = os.path.join(scratch(), "next step.ntrace")
+    os.makedirs(os.path.join(folder, "images"))
+    for name, data in (("trace.nex", stream), ("images/tiny", tiny.elf()), ("capture.json", json.dumps(
+            {"format": "ntrace-bundle", "version": 1, "stream": "trace.nex", "params": {}, "images": [{"file": "images/tiny", "kind": "elf"}]}).encode())):
+        with open(os.path.join(folder, name), "wb") as file:
+            file.write(data)
+
+    def said(*words):
+        master, slave = pty.openpty()
+        child = subprocess.Popen([NTRACE, *words], stdout=slave, stderr=slave)
+        os.close(slave)
+        text = b""
+        try:
+            while part := os.read(master, 65536):
+                text += part
+        except OSError:  # the end
+            pass
+        os.close(master)
+        check(child.wait() < 2, f"{words}: {text[-300:]}")
+        return text.decode().replace("\r", "")
+
+    for command, after in (("stat", "check"), ("profile", "profile --annotate"), ("decode", "view"), ("dump", "decode")):
+        check(said(command, folder).endswith(f"ntrace {command}: next: ntrace {after} '{folder}'\n"), command)
+        check("next:" not in said(command, folder, "--format", "jsonl"), f"{command}: JSON lines")
+        check("next:" not in Run(command, folder, status=None).err, f"{command}: no terminal")
+    check("next:" not in said("stat", write("t.nex", stream)), "a stream")
 
 
 main()
