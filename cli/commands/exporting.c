@@ -33,6 +33,14 @@ const struct cli_option cli_exporting_tree_options[] = {
     {0},
 };
 
+static const struct cli_option image_options[] = {
+    CLI_STRING(
+        0, "image", "NAME", S, image,
+        "formats of one ELF file, and drcov: the file with this name or path, such as a shared library (default: the "
+        "first ELF file; drcov: all)"),
+    {0},
+};
+
 const struct cli_option cli_exporting_sample_options[] = {
     CLI_NUMBER(0, "every", "N", S, every, 1, INT64_MAX, 0,
                "perf.data: instructions between two samples (default: such that there are 100,000 to 200,000)"),
@@ -55,6 +63,7 @@ const struct cli_group cli_exporting_tree_groups[] = {
 const struct cli_group cli_exporting_sample_groups[] = {
     CLI_OWN("options", cli_exporting_options),
     CLI_OWN("call trees", cli_exporting_tree_options),
+    CLI_OWN("program files", image_options),
     CLI_OWN("samples", cli_exporting_sample_options),
     ANALYSIS_GROUPS,
 };
@@ -139,6 +148,47 @@ static int finish(struct export_run *w, const ntr_exporter *exporter) {
     return cli_fail("%s: %s: %s", w->analysis.path, ntr_exporter_name(exporter), ntr_export_error(w->export_));
 }
 
+/* Returns how well a name is that of a file: 2, its path; 1, the last part of its path; 0, neither. */
+static int names(const char *name, const ntr_image_info *image) {
+    const char *paths[] = {image->options.name, image->name, image->path};
+    int best = 0;
+
+    for (size_t i = 0; i < sizeof paths / sizeof *paths; i++) {
+        const char *slash = paths[i] ? strrchr(paths[i], '/') : NULL;
+        if (!paths[i]) continue;
+        if (strcmp(paths[i], name) == 0) return strchr(name, '/') ? 2 : 1;
+        if (slash && strcmp(slash + 1, name) == 0) best = 1;
+    }
+    return best;
+}
+
+/* Selects the ELF file of --image. Two files with the same last part need a path. */
+static int select_image(struct export_run *w, const ntr_exporter *exporter, const char *name) {
+    const char *found = NULL;
+    int best = 0;
+    ntr_image_info image;
+
+    if (!name) return CLI_OK;
+    if (!(ntr_exporter_needs(exporter) & NTR_NEEDS_IMAGE))
+        return cli_fail("--image: --to %s is not a format of one ELF file", ntr_exporter_name(exporter));
+    for (size_t i = 0; ntr_program_image(w->analysis.data.program, i, &image) == NTR_OK; i++) {
+        const int fits = image.path ? names(name, &image) : 0;
+        if (!fits || fits < best) continue;
+        if (fits == best && strcmp(found, image.path) != 0)
+            return cli_fail("--image %s: expected one ELF file, found '%s' and '%s'; give the path", name, found,
+                            image.path);
+        if (fits == best) continue;
+        best = fits;
+        found = image.path;
+        w->analysis.data.has_image = true;
+        w->analysis.data.image = i;
+    }
+    return found
+               ? CLI_OK
+               : cli_fail("--image %s: no ELF file of the trace has this name; 'ntrace profile --by image' lists them",
+                          name);
+}
+
 /* Selects how the call tree is divided. */
 static int divide(struct export_run *w, const ntr_exporter *exporter) {
     const bool counts = w->analysis.answer && !(ntr_partial_holds(w->analysis.answer) & NTR_PARTIAL_EVENTS);
@@ -202,7 +252,7 @@ static void rate(struct export_run *w) {
 }
 
 /* An exporter that needs events is started before decoding, any other one after it. */
-static int write_all(struct export_run *w, const ntr_exporter *exporter) {
+static int write_all(struct export_run *w, const ntr_exporter *exporter, const char *image) {
     unsigned needs = ntr_exporter_needs(exporter);
     const bool partial = w->analysis.options->partial;
     int status = CLI_OK;
@@ -210,7 +260,7 @@ static int write_all(struct export_run *w, const ntr_exporter *exporter) {
     const bool follows =
         needs & NTR_NEEDS_STACKS && !partial && (needs & NTR_NEEDS_TREE || cli_analysis_shares(&w->analysis));
     if (cli_analysis_need(&w->analysis, needs | (follows ? NTR_NEEDS_TREE : 0u)) != CLI_OK) return CLI_FAILED;
-    if (divide(w, exporter) != CLI_OK) return CLI_FAILED;
+    if (divide(w, exporter) != CLI_OK || select_image(w, exporter, image) != CLI_OK) return CLI_FAILED;
     if (begin_rating(w, exporter) != CLI_OK) return CLI_FAILED;
     w->analysis.data.has_stacks = follows;
     w->analysis.stacks_only = follows && !(needs & NTR_NEEDS_TREE);
@@ -296,7 +346,7 @@ int cli_exporting_coverage_file(const ntr_analysis *data, const char *exporter, 
 
 /* Runs an exporter that opens its output file itself. It writes to the temporary file, which replaces `path` at the
  * end. */
-static int write_own_file(struct export_run *w, const ntr_exporter *exporter, const char *path) {
+static int write_own_file(struct export_run *w, const ntr_exporter *exporter, const char *path, const char *image) {
     char real[PATH_MAX];
     const char *target = cli_atomic_file_target(path, real);
     struct cli_atomic_file *file;
@@ -307,7 +357,7 @@ static int write_own_file(struct export_run *w, const ntr_exporter *exporter, co
     if (cli_atomic_file_open(&file, target, &fd) != CLI_OK) return CLI_FAILED;
     close(fd);
     w->output.path = cli_atomic_file_name(file);
-    status = write_all(w, exporter);
+    status = write_all(w, exporter, image);
     ntr_export_free(w->export_);
     w->export_ = NULL;
     if (status != CLI_FAILED && cli_memory_short()) status = cli_fail("out of memory");
@@ -365,11 +415,11 @@ int cli_exporting_run(const char *family, const struct cli_exporting_options *op
     w.analysis.data.sample_every = (uint64_t)options->every;
     w.analysis.data.sample_branches = (unsigned)options->branches;
     if (status == CLI_OK && own_file) {
-        status = write_own_file(&w, exporter, options->path);
+        status = write_own_file(&w, exporter, options->path, options->image);
     } else if (status == CLI_OK) {
         if (folder) status = make_folder(exporter, options->path, first);
         if (status == CLI_OK) status = cli_output_open(&w.out, folder ? first : path);
-        if (status == CLI_OK) status = cli_output_close(&w.out, write_all(&w, exporter));
+        if (status == CLI_OK) status = cli_output_close(&w.out, write_all(&w, exporter, options->image));
         if (folder) status = write_second(exporter, options->path, status);
     }
     if (status == CLI_FAILED) ntr_export_abandon(w.export_);

@@ -11,12 +11,13 @@ struct cli_exporting_options {
     const char *path; /* -o */
     int per;          /* ntr_calltree_split */
     int64_t every, branches; /* perf.data */
+    const char *image; /* --image; NULL: the first ELF file */
 };
 extern const struct cli_option cli_exporting_options[]; /* --to, -o */
 extern const struct cli_option cli_exporting_tree_options[]; /* --per */
 /* Option groups of a command with these options: without and with --per, which applies to exporters of call trees. */
 extern const struct cli_group cli_exporting_groups[], cli_exporting_tree_groups[];
-extern const struct cli_group cli_exporting_sample_groups[]; /* also with --every and --branches */
+extern const struct cli_group cli_exporting_sample_groups[]; /* also with --image, --every and --branches */
 
 /* Writes the coverage in `data` with the selected exporter, or without --to with `standard`. If `data` is NULL, only
  * '--to list' is valid. Returns `status`, or CLI_FAILED after reporting an error. */

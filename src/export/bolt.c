@@ -1,6 +1,9 @@
 /* Pre-aggregated profile of BOLT: perf2bolt -p F -pa. B is a taken branch, F a fall-through range entered from the same
- * binary, f one entered from outside. LLVM 19 supports no other record. */
+ * binary, f one entered from outside. LLVM 19 supports no other record. Ranges in entries of the procedure linkage
+ * table are left out: BOLT has no function there, and counts them as ranges that do not match. */
 #include "export/ranges.h"
+
+#include <string.h>
 
 static void record(ntr_out *out, char kind, const ntr_range *range) {
     ntr_out_char(out, kind);
@@ -13,12 +16,24 @@ static void record(ntr_out *out, char kind, const ntr_range *range) {
     ntr_out_text(out, kind == 'B' ? " 0\n" : "\n");
 }
 
+/* Returns whether the run is of a function of the file, not of an entry or the header of its linkage table. */
+static bool is_of_function(const ntr_export *x, const ntr_range *run) {
+    static const char suffix[] = "@plt"; /* of names that the program gives to such entries */
+    const ntr_place place = ntr_program_image_place(x->analysis.program, x->image_number, run->from + x->image.bias);
+    const uint32_t number = ntr_functions_at(x->analysis.functions, place);
+    const ntr_function *function = number == UINT32_MAX ? NULL : ntr_functions_get(x->analysis.functions, number);
+    if (!function || !function->linkage) return false;
+    const size_t size = strlen(function->name), end = sizeof suffix - 1;
+    return size < end || strcmp(function->name + size - end, suffix) != 0;
+}
+
 static ntr_status end(ntr_export *x) {
     ntr_ranges ranges;
     ntr_status status = ntr_ranges_make(&ranges, x);
     if (status) return status;
     for (size_t i = 0; i < ranges.branch_count; i++) record(&x->out, 'B', &ranges.branches[i]);
-    for (size_t i = 0; i < ranges.run_count; i++) record(&x->out, 'F', &ranges.runs[i]);
+    for (size_t i = 0; i < ranges.run_count; i++)
+        if (is_of_function(x, &ranges.runs[i])) record(&x->out, 'F', &ranges.runs[i]);
     ntr_ranges_release(&ranges);
     return NTR_OK;
 }

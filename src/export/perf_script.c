@@ -45,8 +45,8 @@ static ntr_status events(ntr_export *x, const ntr_event *events_, size_t count) 
         if (breaks) write_sample(x, state, src);
         if (breaks || !is_branch(e)) continue;
         branch last;
-        ntr_export_link(x, ntr_event_place(e, e->last), &last.from);
-        ntr_export_link(x, ntr_event_place(e, e->target), &last.to);
+        const bool leaves = ntr_export_link(x, ntr_event_place(e, e->last), &last.from);
+        if (!ntr_export_link(x, ntr_event_place(e, e->target), &last.to) && !leaves) continue; /* in another file */
         state->branches[src][state->count[src]++] = last;
         if (state->count[src] < DEPTH) continue;
         write_sample(x, state, src);

@@ -281,6 +281,8 @@ def bolt(b):
     fdata = open(os.path.join(b.folder, "bolted.fdata"), encoding="utf-8").read()
     calls = [int(line.split()[-1]) for line in fdata.splitlines() if re.search(r" 1 mix(/\d+)? 0 ", line)]
     assert sum(calls) == MIX, calls
+    b.run("/usr/lib/llvm-19/bin/llvm-bolt", "bolted", "-o", "layout", "-data=bolted.fdata", "-reorder-blocks=ext-tsp", "-reorder-functions=hfsort")
+    assert b.run("qemu-riscv64", "./layout") == b.run("qemu-riscv64", "./bolted"), "a static program works after it"
 
 
 def drcov(b):
@@ -317,7 +319,9 @@ def loaded_elsewhere(b):
         runs = sections(b.run(b.ntrace, "export", "--to", name, "pie.ntrace"), count)[0]
         same_counts(b, [(int(low, 16), int(high, 16), int(n)) for low, high, n in runs], linked)
     runs = [line.split()[1:] for line in b.run(b.ntrace, "export", "--to", "bolt", "pie.ntrace").splitlines() if line[0] in "Ff"]
-    same_counts(b, [(int(low, 16), int(high, 16), int(n)) for low, high, n in runs], linked)
+    plt = linkage_table(b, "pie")
+    same_counts(b, [(int(low, 16), int(high, 16), int(n)) for low, high, n in runs],
+                {address: count for address, count in linked.items() if address not in plt})
     profile = {row["function"]: row for row in map(json.loads, b.run(b.ntrace, "profile", "--format", "jsonl", "pie.ntrace")
                                                    .splitlines()) if row.get("function")}
     assert profile["fib"]["calls"] == FIB and profile["mix"]["calls"] == MIX
@@ -408,7 +412,61 @@ def perfetto(b):
         assert lasted[name] == b.profile[name]["total"], name
 
 
-CASES = [profile_counts, ticks, folded, speedscope, speedscope_per_hart, svg, callgrind, dot, sqlite, llvm, perf_script, autofdo, bolt, drcov, ctxp,
+def linkage_table(b, name):
+    """The addresses of .plt, as linked."""
+    low, size = re.search(r"\.plt +PROGBITS +(\w+) \w+ (\w+)", b.run("riscv64-linux-gnu-readelf", "-SW", name)).groups()
+    return range(int(low, 16), int(low, 16) + int(size, 16))
+
+
+def modules(b):
+    """A program with libraries: drcov has all executed modules; --image selects one of them; BOLT gets no linkage entries."""
+    if not os.path.isdir("/usr/riscv64-linux-gnu/lib"):
+        cases.skip("riscv-libraries")
+    b.run("riscv64-linux-gnu-gcc", "-O1", "-g", "-pie", "-Wl,-q", os.path.join(HERE, "work.c"), "-o", "linked")
+    os.environ["QEMU_LD_PREFIX"] = "/usr/riscv64-linux-gnu"
+    b.run(b.ntrace, "run", "-o", "linked.ntrace", "--", "./linked")
+    executed = {}
+    for row in map(json.loads, b.run(b.ntrace, "profile", "--by", "instruction", "--format", "jsonl", "linked.ntrace").splitlines()):
+        executed.setdefault(os.path.basename(row.get("image") or ""), {})[int(row["address"], 16)] = row["self"]
+    data = b.run(b.ntrace, "export", "--to", "drcov", "linked.ntrace", text=False)
+    head, table = data.split(b" bbs\n", 1)
+    count = int(re.search(rb"count (\d+)\n", head)[1])
+    rows = [line.split(", ") for line in head.decode().splitlines()[4:4 + count]]
+    assert [int(row[0]) for row in rows] == list(range(count)) and {os.path.basename(row[4]) for row in rows} == set(executed), rows
+    covered = {}
+    for start, size, module in struct.iter_unpack("<IHH", table):
+        base = int(rows[module][1], 16)
+        covered.setdefault(os.path.basename(rows[module][4]), set()).update(range(base + start, base + start + size, 2))
+    for name, addresses in executed.items():
+        assert covered[name] >= addresses.keys(), name
+        assert all(at in addresses or at - 2 in addresses for at in covered[name]), name
+    libc = next(name for name in executed if name.startswith("libc.so"))
+    bias = next(int(row[1], 16) for row in rows if os.path.basename(row[4]) == libc)
+    for name, sections_ in (("llvm-unsymbolized", 2), ("autofdo", 3)):
+        runs = sections(b.run(b.ntrace, "export", "--to", name, "--image", libc, "linked.ntrace"), sections_)[0]
+        same_counts(b, [(int(low, 16), int(high, 16), int(n)) for low, high, n in runs], {at - bias: n for at, n in executed[libc].items()})
+    one = b.run(b.ntrace, "export", "--to", "drcov", "--image", libc, "linked.ntrace", text=False)
+    assert b"count 1\n" in one and libc.encode() in one.split(b"\n")[4]
+    for arguments, sentence in ((("bolt", "--image", "libnone.so"), "no ELF file of the trace has this name"),
+                                (("callgrind", "--image", libc), "is not a format of one ELF file")):
+        done = subprocess.run([b.ntrace, "export", "--to", *arguments, "linked.ntrace"], cwd=b.folder, capture_output=True, text=True)
+        assert done.returncode == 2 and sentence in done.stderr and not done.stdout, done
+    plt = linkage_table(b, "linked")
+    b.run(b.ntrace, "export", "--to", "bolt", "-o", "linked.bolt", "linked.ntrace")
+    with open(os.path.join(b.folder, "linked.bolt"), encoding="ascii") as file:
+        lines = [line.split() for line in file]
+    assert not [line for line in lines if line[0] == "F" and int(line[1], 16) in plt]
+    assert [line for line in lines if line[0] == "B" and int(line[2], 16) in plt], "calls of linkage entries stay"
+    pairs = [pair for line in b.run(b.ntrace, "export", "--to", "perf-script", "linked.ntrace").splitlines() for pair in line.split()[1:]]
+    assert pairs and not [pair for pair in pairs if pair.startswith("0x0/0x0/")], "branches of other files"
+    if not os.path.exists("/usr/lib/llvm-19/bin/perf2bolt"):
+        cases.skip("perf2bolt")
+    done = subprocess.run(["/usr/lib/llvm-19/bin/perf2bolt", "-p", "linked.bolt", "-pa", "-o", "linked.fdata", "linked"], cwd=b.folder, capture_output=True, text=True)
+    share = float(re.search(r"mismatching disassembled function contents: \d+ \(([\d.]+)%\)", done.stdout + done.stderr)[1])
+    assert share < 1, done.stderr
+
+
+CASES = [modules, profile_counts, ticks, folded, speedscope, speedscope_per_hart, svg, callgrind, dot, sqlite, llvm, perf_script, autofdo, bolt, drcov, ctxp,
          perfetto, jsonl, calltree, aliases, loaded_elsewhere]
 
 
