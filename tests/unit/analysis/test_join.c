@@ -137,6 +137,22 @@ static void falling_into_another_function(void **state) {
     scene_end(&s);
 }
 
+/* The caller was fallen into: the consumer learns of it at the first jump behind the call, which is a span of its own.
+ */
+static void return_to_a_function_that_was_fallen_into(void **state) {
+    (void)state;
+    scene s;
+    scene_start(&s, NULL);
+    s.config.params.implicit_return = NTR_RETURN_FULL;
+    code(&s, 0x138, ADD, branch(-4), jal(1, 0x200 - 0x140), ADD, branch(-4), jal(0, 0x300 - 0x14c));
+    code(&s, 0x200, ADD, RET);
+    code(&s, 0x300, ADD, branch(-4), ADD, JR_A5);
+    joined_equals_all(&s, "ProgTraceSync SYNC=3 ICNT=0 FADDR=0x9c\n"
+                          "ResourceFull RCODE=1 RDATA0=0x5fffffff\nResourceFull RCODE=1 RDATA0=0x7fffdfff\n"
+                          "ResourceFull RCODE=1 RDATA0=0x7fffffff\n" STOP);
+    scene_end(&s);
+}
+
 /* The number of spans of each privilege mode. */
 static void count_modes(const scene *s, const stream *in, bool joined, unsigned except, size_t spans[4]) {
     ntr_event events[EVENTS];
@@ -187,6 +203,7 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         TEST(calls_and_loops_in_one_message),
         TEST(falling_into_another_function),
+        TEST(return_to_a_function_that_was_fallen_into),
         TEST(all_spans_of_some_modes),
     };
     return cmocka_run_group_tests_name("join", tests, NULL, NULL);
