@@ -8,6 +8,7 @@
 #include "io/server.h"
 #include "options/diagnostics.h"
 
+#include <dlfcn.h>
 #include <microhttpd.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -42,6 +43,44 @@ struct request {
     bool too_long;
 };
 
+/* ---- the library */
+
+#define FUNCTIONS(X)                                                                                                   \
+    X(start_daemon)                                                                                                    \
+    X(run_wait)                                                                                                        \
+    X(stop_daemon)                                                                                                     \
+    X(lookup_connection_value)                                                                                         \
+    X(create_response_from_buffer)                                                                                     \
+    X(add_response_header)                                                                                             \
+    X(queue_response)                                                                                                  \
+    X(destroy_response)
+
+/* The functions of libmicrohttpd, which is loaded when the server starts: it needs seven other libraries, and every
+ * other command would begin with loading them. */
+static struct {
+#define MEMBER(name) __typeof__(MHD_##name) *name;
+    FUNCTIONS(MEMBER)
+#undef MEMBER
+} http;
+
+/* Returns whether the library has the function, which is stored in the pointer `function`. */
+static bool find(void *library, const char *name, void *function) {
+    void *address = dlsym(library, name);
+
+    memcpy(function, &address, sizeof address);
+    return address != NULL;
+}
+
+static bool load(void) {
+    void *library = dlopen(MICROHTTPD, RTLD_LAZY | RTLD_LOCAL);
+    bool found = library != NULL;
+
+#define FIND(name) found = found && find(library, "MHD_" #name, &http.name);
+    FUNCTIONS(FIND)
+#undef FIND
+    return found;
+}
+
 /* ---- who asks */
 
 static bool same_text(const char *one, const char *other, size_t size) {
@@ -52,7 +91,7 @@ static bool same_text(const char *one, const char *other, size_t size) {
 }
 
 static const char *header(struct MHD_Connection *connection, const char *name) {
-    return MHD_lookup_connection_value(connection, MHD_HEADER_KIND, name);
+    return http.lookup_connection_value(connection, MHD_HEADER_KIND, name);
 }
 
 static bool is_ours(const struct service *s, struct MHD_Connection *connection) {
@@ -76,17 +115,17 @@ static const char *path_of(const struct service *s, const char *url) {
 
 static enum MHD_Result reply(struct MHD_Connection *connection, unsigned status, const char *type, const void *bytes,
                              size_t size, enum MHD_ResponseMemoryMode mode) {
-    struct MHD_Response *response = MHD_create_response_from_buffer(size, (void *)(uintptr_t)bytes, mode);
+    struct MHD_Response *response = http.create_response_from_buffer(size, (void *)(uintptr_t)bytes, mode);
 
     if (!response) return MHD_NO;
-    MHD_add_response_header(response, "Content-Type", type);
-    MHD_add_response_header(response, "Cache-Control", "no-store");
-    MHD_add_response_header(response, "X-Content-Type-Options", "nosniff");
-    MHD_add_response_header(response, "X-Frame-Options", "DENY");
-    MHD_add_response_header(response, "Referrer-Policy", "no-referrer");
-    MHD_add_response_header(response, "Cross-Origin-Resource-Policy", "same-origin");
-    enum MHD_Result result = MHD_queue_response(connection, status, response);
-    MHD_destroy_response(response);
+    http.add_response_header(response, "Content-Type", type);
+    http.add_response_header(response, "Cache-Control", "no-store");
+    http.add_response_header(response, "X-Content-Type-Options", "nosniff");
+    http.add_response_header(response, "X-Frame-Options", "DENY");
+    http.add_response_header(response, "Referrer-Policy", "no-referrer");
+    http.add_response_header(response, "Cross-Origin-Resource-Policy", "same-origin");
+    enum MHD_Result result = http.queue_response(connection, status, response);
+    http.destroy_response(response);
     return result;
 }
 
@@ -225,7 +264,7 @@ static int listen_at(struct service *s, const char *listen) {
 
 static int run(struct service *s, int listener, bool browser) {
     char url[200];
-    struct MHD_Daemon *daemon = MHD_start_daemon(
+    struct MHD_Daemon *daemon = http.start_daemon(
         MHD_NO_FLAG, 0, NULL, NULL, handle, s, MHD_OPTION_LISTEN_SOCKET, listener, MHD_OPTION_NOTIFY_COMPLETED, forget,
         NULL, MHD_OPTION_CONNECTION_LIMIT, 64u, MHD_OPTION_CONNECTION_TIMEOUT, 60u, MHD_OPTION_END);
 
@@ -238,14 +277,17 @@ static int run(struct service *s, int listener, bool browser) {
     fflush(stdout);
     if (browser) show(url);
     for (bool more = true; !cli_progress_stopped(); more = more && work(s))
-        MHD_run_wait(daemon, more ? 0 : IDLE_MILLISECONDS);
-    MHD_stop_daemon(daemon);
+        http.run_wait(daemon, more ? 0 : IDLE_MILLISECONDS);
+    http.stop_daemon(daemon);
     return CLI_OK;
 }
 
 int explore_serve(struct explore_session *sessions, size_t count, const struct explore_options *options) {
     struct service s = {.sessions = sessions, .count = count};
 
+    if (!load())
+        return cli_fail("the server needs %s, which is not installed (Debian: apt install libmicrohttpd12)",
+                        MICROHTTPD);
     if (!make_token(&s)) return cli_fail("the system has no random numbers");
     cli_progress_catch_stop();
     const int listener = listen_at(&s, options->listen);
