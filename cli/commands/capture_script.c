@@ -23,7 +23,9 @@ int capture_write_script(struct capture_run *run) {
     if (!run->run_ms && !run->options->until_halt) return cli_fail("--script needs --for TIME or --until-halt");
     if (cli_output_open(&out, run->options->bundle) != CLI_OK) return CLI_FAILED;
     const ntr_status status = ntr_target_script(run->target.target, &script);
-    return cli_output_close(&out, status == NTR_OK ? CLI_OK : cli_fail("--script: %s", ntr_status_text(status)));
+    const char *why = ntr_target_error(run->target.target);
+    return cli_output_close(&out,
+                            status == NTR_OK ? CLI_OK : cli_fail("--script: %s", *why ? why : ntr_status_text(status)));
 }
 
 int capture_read_words(struct capture_run *run) {

@@ -111,7 +111,7 @@ static int by_count(const void *left, const void *right) {
 
 static void write_label(struct cli_output *out, const data_row *r) {
     if (r->name)
-        cli_output_text(out, r->name);
+        cli_output_print(out, "%s", r->name);
     else if (r->known)
         cli_output_print(out, "0x%" PRIx64 "-0x%" PRIx64, r->address, r->address | ((1u << DATA_PAGE_BITS) - 1));
     else

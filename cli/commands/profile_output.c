@@ -76,7 +76,7 @@ static void write_task(const struct cli_profile_writer *w, const ntr_profile_row
 
     if (!row->name && row->context.has_hcontext) cli_output_print(out, "guest %" PRIu64 ": ", row->context.hcontext);
     if (row->name)
-        cli_output_text(out, row->name);
+        cli_output_print(out, "%s", row->name);
     else if (row->context.has_scontext)
         cli_output_print(out, "scontext 0x%" PRIx64, row->context.scontext);
     else {
@@ -88,23 +88,22 @@ static void write_task(const struct cli_profile_writer *w, const ntr_profile_row
 
 static void write_label(const struct cli_profile_writer *w, const ntr_profile_row *row) {
     switch (w->by) {
-    case NTR_PROFILE_FUNCTION: cli_output_text(w->out, row->name ? row->name : "[unknown]"); break;
+    case NTR_PROFILE_FUNCTION: cli_output_print(w->out, "%s", row->name ? row->name : "[unknown]"); break;
     case NTR_PROFILE_LINE:
         cli_output_source(w->out, row->file ? row->file : "?", row->line);
-        cli_output_text(w->out, "  ");
-        cli_output_text(w->out, row->name ? row->name : "[unknown]");
+        cli_output_print(w->out, "  %s", row->name ? row->name : "[unknown]");
         return;
     case NTR_PROFILE_INSTRUCTION:
         cli_output_print(w->out, "0x%" PRIx64 "  ", row->address);
-        cli_output_text(w->out, row->name ? row->name : "[unknown]");
+        cli_output_print(w->out, "%s", row->name ? row->name : "[unknown]");
         break;
     case NTR_PROFILE_HART: write_source(w, row); return;
     case NTR_PROFILE_CONTEXT: write_context(w->out, row); return;
-    case NTR_PROFILE_IMAGE: cli_output_text(w->out, row->image ? row->image : "[unknown]"); return;
+    case NTR_PROFILE_IMAGE: cli_output_print(w->out, "%s", row->image ? row->image : "[unknown]"); return;
     case NTR_PROFILE_PROCESS:
     case NTR_PROFILE_THREAD: write_task(w, row); return;
     case NTR_PROFILE_MODE:
-    case NTR_PROFILE_INTERRUPT: cli_output_text(w->out, row->name); return;
+    case NTR_PROFILE_INTERRUPT: cli_output_print(w->out, "%s", row->name); return;
     }
     write_place(w, row);
 }

@@ -18,9 +18,8 @@ static void write_totals(const struct cli_machine_writer *w) {
                          (double)t->switches * (double)w->ticks_per_second / (double)(t->end - t->begin));
     cli_output_text(w->out, "\n");
     if (t->longest_name) {
-        cli_output_print(w->out, "# longest interrupt: %" PRIu64 " instructions, ", t->longest_interrupt);
-        cli_output_text(w->out, t->longest_name);
-        cli_output_text(w->out, "\n");
+        cli_output_print(w->out, "# longest interrupt: %" PRIu64 " instructions, %s\n", t->longest_interrupt,
+                         t->longest_name);
     }
     if (!t->has_user) return;
     cli_output_print(w->out, "# first instruction of init: after %" PRIu64 " instructions", t->user_instructions);
@@ -52,12 +51,9 @@ static void write_row(const struct cli_machine_writer *w, const ntr_trap *t) {
         cli_output_print(w->out, " %14" PRIu64, t->ticks.sum);
         write_histogram(w, &t->ticks, false);
     }
-    cli_output_text(w->out, "  ");
-    cli_output_text(w->out, t->name);
-    if (t->kind == NTR_TRAP_INTERRUPT && t->function && t->function != t->name) {
-        cli_output_text(w->out, "  ");
-        cli_output_text(w->out, t->function);
-    }
+    cli_output_print(w->out, "  %s", t->name);
+    if (t->kind == NTR_TRAP_INTERRUPT && t->function && t->function != t->name)
+        cli_output_print(w->out, "  %s", t->function);
     if (t->unfinished) cli_output_print(w->out, "  (%" PRIu64 " unfinished)", t->unfinished);
     cli_output_text(w->out, "\n");
 }
@@ -68,11 +64,9 @@ static void write_long(const struct cli_machine_writer *w, const ntr_long_stretc
         cli_output_text(w->out, ", ");
         cli_machine_time(w, s->ticks);
     }
-    cli_output_print(w->out, " on hart %u, from ", s->src);
-    cli_output_text(w->out, s->from_function ? s->from_function : "[unknown]");
-    cli_output_print(w->out, " (0x%" PRIx64 ") to ", s->from);
-    cli_output_text(w->out, s->to_function ? s->to_function : "[unknown]");
-    cli_output_print(w->out, " (0x%" PRIx64 ")\n", s->to);
+    cli_output_print(w->out, " on hart %u, from %s (0x%" PRIx64 ") to %s (0x%" PRIx64 ")\n", s->src,
+                     s->from_function ? s->from_function : "[unknown]", s->from,
+                     s->to_function ? s->to_function : "[unknown]", s->to);
 }
 
 /* How long interrupts and preemption were off, and the longest of these stretches. */

@@ -48,10 +48,11 @@ void cli_progress_step(struct cli_progress *p, uint64_t done) {
     uint64_t now = now_ms();
     if (now - p->started < QUIET_MS || now - p->shown < INTERVAL_MS) return;
     p->shown = now;
+    cli_write_harmless(p->name);
     if (p->total)
-        fprintf(stderr, "%s: %" PRIu64 " %%\r", p->name, done * 100 / p->total);
+        fprintf(stderr, ": %" PRIu64 " %%\r", done * 100 / p->total);
     else
-        fprintf(stderr, "%s: %" PRIu64 " MB\r", p->name, done / 1000000);
+        fprintf(stderr, ": %" PRIu64 " MB\r", done / 1000000);
 }
 
 void cli_progress_end(const struct cli_progress *p) {

@@ -17,6 +17,14 @@ void cli_report_command(const char *name) {
     command = name;
 }
 
+void cli_write_harmless(const char *text) {
+    while (*text) {
+        const size_t hazard = ntr_text_hazard(text);
+        fputc(hazard ? '?' : *text, stderr);
+        text += hazard ? hazard : 1;
+    }
+}
+
 /* Writes one line. stderr is locked, so that lines of several threads do not mix. */
 static void write_line(const char *format, va_list arguments) {
     char text[LINE_MAX_BYTES];
@@ -26,11 +34,7 @@ static void write_line(const char *format, va_list arguments) {
     fputs("ntrace", stderr);
     if (command) fprintf(stderr, " %s", command);
     fputs(": ", stderr);
-    for (const char *at = size < 0 ? "" : text; *at;) { /* names in it come from inputs */
-        const size_t hazard = ntr_text_hazard(at);
-        fputc(hazard ? '?' : *at, stderr);
-        at += hazard ? hazard : 1;
-    }
+    cli_write_harmless(size < 0 ? "" : text); /* names in it come from inputs */
     fputs(cut ? "...\n" : "\n", stderr);
     funlockfile(stderr);
 }

@@ -13,6 +13,9 @@ enum {
 /* Sets the prefix of messages: "ntrace NAME: ", or "ntrace: " if `name` is NULL. `name` is not copied. */
 void cli_report_command(const char *name);
 
+/* Writes text to standard error, with '?' for what controls a terminal. */
+void cli_write_harmless(const char *text);
+
 /* Writes one line to standard error, for example "ntrace dump: ...". `format` has no full stop and no line feed. */
 void cli_note(const char *format, ...) __attribute__((format(printf, 1, 2)));
 

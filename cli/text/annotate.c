@@ -135,11 +135,7 @@ static void write_source_line(struct annotate *n, const ntr_frame *frame) {
     const char *slash = strrchr(frame->file, '/');
     cli_output_text(n->out, "  ");
     cli_output_source(n->out, slash ? slash + 1 : frame->file, frame->line);
-    if (frame->inlined) {
-        cli_output_text(n->out, " [");
-        cli_output_text(n->out, frame->function ? frame->function : "inlined");
-        cli_output_text(n->out, "]");
-    }
+    if (frame->inlined) cli_output_print(n->out, " [%s]", frame->function ? frame->function : "inlined");
     cli_output_text(n->out, "  ");
     if (text) cli_output_write(n->out, text, size < LINE_SHOWN ? size : LINE_SHOWN);
     cli_output_text(n->out, "\n");
@@ -238,8 +234,7 @@ static unsigned write_insn(struct annotate *n, const struct function *f, ntr_ins
 
 static void write_heading(struct annotate *n, const struct function *f) {
     if (n->format != CLI_FORMAT_TEXT) return;
-    cli_output_text(n->out, "# ");
-    cli_output_text(n->out, f->name ? f->name : "[unknown]");
+    cli_output_print(n->out, "# %s", f->name ? f->name : "[unknown]");
     if (f->file) {
         cli_output_text(n->out, "  ");
         cli_output_source(n->out, f->file, f->line);

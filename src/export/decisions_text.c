@@ -48,7 +48,7 @@ static void write_reason(ntr_out *out, const ntr_decision *d, ntr_decision_level
                    ? "    MC/DC is not determinable: "
                    : "    further evaluations may be missing: ";
     ntr_out_text(out, what);
-    ntr_out_text(out, d->reason);
+    ntr_out_line(out, d->reason);
     ntr_out_char(out, '\n');
 }
 

@@ -60,9 +60,9 @@ static void write_stretches(ntr_out *out, const ntr_stretches *all) {
         if (!all[i].longest_count) continue;
         ntr_out_format(out, "longest time without %s: %llu instructions, hart %u, from ", all[i].name,
                        (unsigned long long)s->instructions, s->src);
-        ntr_out_text(out, s->from_function ? s->from_function : "[unknown]");
+        ntr_out_line(out, s->from_function ? s->from_function : "[unknown]");
         ntr_out_text(out, " to ");
-        ntr_out_text(out, s->to_function ? s->to_function : "[unknown]");
+        ntr_out_line(out, s->to_function ? s->to_function : "[unknown]");
         ntr_out_char(out, '\n');
     }
 }

@@ -9,7 +9,7 @@ import os
 import sys
 
 sys.path.append(os.path.join(sys.path[0], ".."))
-from harness import Run, case, check, equal, main, matches, scratch
+from harness import ROOT, Run, case, check, equal, main, matches, scratch
 from samples import samples, truth
 
 SYSROOT = ["--sysroot", "sysroot"]
@@ -51,6 +51,17 @@ def no_notify():
     different = [i for i, (a, b) in enumerate(zip(lines, expected)) if a != b]
     equal((len(lines), len(different), different[-1] - different[0]), (len(expected), 15, 14), "instructions, and those of the other process")
     matches("address does not agree with the reconstructed flow", found.err, "what is said")
+
+
+@case("a script for the ETR needs a buffer, which is said; with one, the ETR gets it")
+def script():
+    path, board = os.path.join(scratch(), "script.tcl"), os.path.join(ROOT, "examples/board/spacemit-k3.json")
+    command = ["capture", "--script", "openocd", "-o", path, "-t", board, "--for", "1s"]
+    matches(r"etr at 0xd9044000: stores trace in system memory: give it a buffer.*--buffer", Run(*command, status=2).err, "the reason")
+    check(not os.path.exists(path), "no script is left")
+    Run(*command, "--buffer", "0x90000000:0x100000")
+    with open(path, encoding="ascii") as file:
+        matches(rf"ntr_set 0xd9044118 .* {0x90000000} .*tmcBufferAddressLow", file.read(), "DBALO of the ETR")
 
 
 @case("E-Trace is refused by its name")
