@@ -1,7 +1,9 @@
 #include "commands/explore_serve.h"
 #include "options/diagnostics.h"
 #include "options/options.h"
+#include "text/event_text.h"
 
+#include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -43,10 +45,24 @@ static int answer_all(struct explore_session *s, const struct explore_options *o
     return result;
 }
 
+/* An answer has less than was executed where the trace has gaps. */
+static void report_gaps(const struct explore_session *s) {
+    ntr_event first;
+    const uint64_t gaps = ntr_explorer_gaps(s->explorer, &first);
+
+    if (!gaps) return;
+    cli_doubt("%s: byte 0x%" PRIx64 ", message #%" PRIu64 ": gap: %s", s->replay.stream_path, first.offset,
+              first.message, cli_gap_text(&first));
+    if (gaps > 1)
+        cli_note("%s: %" PRIu64 " gaps in all; the question \"gaps\" lists them", s->replay.stream_path, gaps);
+}
+
 static int explore_all(struct explore_session *sessions, size_t count, const struct explore_options *o) {
     if (!o->questions.count) return explore_serve(sessions, count, o);
     const int status = explore_session_index(sessions);
-    return status == CLI_OK ? answer_all(sessions, o) : status;
+    if (status != CLI_OK) return status;
+    report_gaps(sessions);
+    return answer_all(sessions, o);
 }
 
 static int explore_run(const void *options, char **operands) {

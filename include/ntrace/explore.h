@@ -83,6 +83,9 @@ typedef struct ntr_explore_progress {
 } ntr_explore_progress;
 NTR_API ntr_explore_progress ntr_explorer_progress(const ntr_explorer *explorer);
 
+/* Returns the number of gaps in what is indexed, and stores the first one, if there is one. `first` may be NULL. */
+NTR_API uint64_t ntr_explorer_gaps(const ntr_explorer *explorer, ntr_event *first);
+
 /* Answers a question: a JSON object with the member "query" and its arguments. Stores the answer, one JSON object in
  * UTF-8, valid until the next call. A question that cannot be answered has an answer, too: its member "error" is a
  * sentence. Returns NTR_OK; NTR_E_INVALID with such an answer. Errors without an answer: NTR_E_MEMORY. */

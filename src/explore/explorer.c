@@ -70,6 +70,11 @@ ntr_status ntr_explorer_work(ntr_explorer *x) {
     return ntr_explore_index_step(&x->index, r, &x->nodes);
 }
 
+uint64_t ntr_explorer_gaps(const ntr_explorer *x, ntr_event *first) {
+    if (first && x->index.gap_count) *first = x->index.gaps[0].event;
+    return x->index.gap_count + x->index.gaps_left_out;
+}
+
 ntr_explore_progress ntr_explorer_progress(const ntr_explorer *x) {
     ntr_explore_progress progress = {.indexed = x->index.done, .complete = x->index.complete};
     progress.known = ntr_replay_known(x->replay, &progress.read);
