@@ -2,6 +2,7 @@
 #include "base/allocator.h"
 #include "base/config.h"
 #include "base/macros.h"
+#include "program/program.h"
 
 #include <unistd.h>
 #include <fcntl.h>
@@ -195,6 +196,12 @@ static ntr_status add_kernel(struct ntr_perf_data *data, const ntr_perf_config *
     return add_file(data, program, s.path, &o);
 }
 
+static ntr_status add_patch(ntr_program *program, ntr_bytes bytes, const ntr_image_options *options) {
+    TRY(ntr_program_add_raw(program, bytes, options));
+    ntr_program_patches(program);
+    return NTR_OK;
+}
+
 /* Bytes before and after each change. What was before the second change of a place is what the first one wrote. */
 static ntr_status add_poke(const struct ntr_perf_data *data, ntr_program *program, const struct ntr_perf_poke *p) {
     ntr_image_options o;
@@ -207,10 +214,10 @@ static ntr_status add_poke(const struct ntr_perf_data *data, ntr_program *progra
     o.until = position;
     bool first = true;
     for (const struct ntr_perf_poke *q = data->pokes; q < p && first; q++) first = q->address != p->address;
-    if (first && position && p->before.size) TRY(ntr_program_add_raw(program, p->before, &o));
+    if (first && position && p->before.size) TRY(add_patch(program, p->before, &o));
     o.from = position;
     o.until = 0;
-    return p->after.size && position < data->stream_size ? ntr_program_add_raw(program, p->after, &o) : NTR_OK;
+    return p->after.size && position < data->stream_size ? add_patch(program, p->after, &o) : NTR_OK;
 }
 
 static ntr_status add_pokes(const struct ntr_perf_data *data, ntr_program *program) {

@@ -190,6 +190,20 @@ static const ntr_segment *segment_of(const ntr_program *program, uint32_t image,
     return NULL;
 }
 
+/* How many bytes are equal to those of a file? Zeros say nothing: they were not executed. */
+struct equal_bytes {
+    size_t equal, known;
+};
+
+static struct equal_bytes count_equal(const uint8_t *bytes, const uint8_t *there, size_t size) {
+    struct equal_bytes n = {0, 0};
+    for (size_t i = 0; i < size; i++) {
+        n.known += bytes[i] != 0;
+        n.equal += bytes[i] != 0 && bytes[i] == there[i];
+    }
+    return n;
+}
+
 /* Code bytes without a file where a file of another context has nearly the same ones around the address, as firmware
  * that runs in two modes, some of its code changed: the file names them. Bytes that were not executed are zeros and say
  * nothing. Reduces the window to these bytes. NULL: there is no such file. */
@@ -204,12 +218,9 @@ static const ntr_image_layer *same_bytes(const ntr_program *program, ntr_place p
     if (place.address - first > EACH_SIDE) first = place.address - EACH_SIDE;
     if (last - place.address > EACH_SIDE) last = place.address + EACH_SIDE;
     const uint8_t *bytes = window->bytes + (first - window->first), *there = segment->bytes + (first - segment->first);
-    size_t equal = 0, known = 0, count = (size_t)(last - first + 1);
-    for (size_t i = 0; i < count; i++) {
-        known += bytes[i] != 0;
-        equal += bytes[i] != 0 && bytes[i] == there[i];
-    }
-    if (known < LEAST_KNOWN || equal < known - known / 4) return NULL;
+    const size_t count = (size_t)(last - first + 1);
+    const struct equal_bytes n = count_equal(bytes, there, count);
+    if (n.known < LEAST_KNOWN || n.equal < n.known - n.known / 4) return NULL;
     *window = (ntr_code_window){.first = first, .bytes = bytes, .size = count, .image = window->image};
     return layer;
 }
@@ -225,24 +236,25 @@ static void limit_change(const ntr_image *file, uint64_t address, uint64_t *firs
     ntr_symbols_limit(&file->symbols, address, first, last);
 }
 
-/* Are the bytes that were executed other code than that of the file which contains them? A function that was patched
- * keeps its name. When most of the bytes in it are others, something else was written over it, and the file does not
- * name that. Bytes that were not executed are zeros and say nothing. */
+/* Are the bytes that were recorded over a file other code than that of the file? A function that was patched keeps its
+ * name. When most of the recorded bytes in it are others, and they are not a small part of it, something else was
+ * written over it, and the file does not name that. */
 static bool is_changed(const ntr_program *program, ntr_place place, const ntr_code_window *window, uint32_t number) {
     enum { LEAST_KNOWN = 8 }; /* a jump that was written over the first instructions has fewer */
-    const ntr_image *file = &program->images[number];
     const ntr_segment *segment = segment_of(program, number, place.address);
+    uint8_t whole[CHANGE_BYTES];
     if (!segment) return true; /* memory of the file without bytes */
-    uint64_t first = window->first > segment->first ? window->first : segment->first;
-    uint64_t last = window->first + window->size - 1 < segment->last ? window->first + window->size - 1 : segment->last;
-    limit_change(file, place.address, &first, &last);
-    const uint8_t *bytes = window->bytes + (first - window->first), *there = segment->bytes + (first - segment->first);
-    size_t equal = 0, known = 0, count = (size_t)(last - first + 1);
-    for (size_t i = 0; i < count; i++) {
-        known += bytes[i] != 0;
-        equal += bytes[i] != 0 && bytes[i] == there[i];
-    }
-    return known >= LEAST_KNOWN && equal < known / 2;
+    uint64_t first = segment->first, last = segment->last;
+    limit_change(&program->images[number], place.address, &first, &last);
+    const uint64_t low = window->first > first ? window->first : first;
+    const uint64_t high = window->first + window->size - 1 < last ? window->first + window->size - 1 : last;
+    const struct equal_bytes part = count_equal(window->bytes + (low - window->first),
+                                                segment->bytes + (low - segment->first), (size_t)(high - low + 1));
+    if (part.known < LEAST_KNOWN || part.equal >= part.known / 2) return false;
+    place.address = first;
+    const size_t size = ntr_program_read(program, place, whole, (size_t)(last - first + 1));
+    const struct equal_bytes all = count_equal(whole, segment->bytes + (first - segment->first), size);
+    return all.equal < all.known - all.known / 4;
 }
 
 /* Returns the file that names code without a file, which was recorded over it; NULL: there is none, or it is other
@@ -250,6 +262,7 @@ static bool is_changed(const ntr_program *program, ntr_place place, const ntr_co
 static const ntr_image_layer *file_under(const ntr_program *program, ntr_place place, const ntr_code_window *window) {
     const ntr_image_layer *layer = file_at(program, place);
     if (!layer || ntr_symbols_at(&program->images[window->image].symbols, place.address)) return NULL;
+    if (program->images[window->image].is_patch) return layer;
     return is_changed(program, place, window, layer->image) ? NULL : layer;
 }
 

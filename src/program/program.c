@@ -371,6 +371,10 @@ ntr_status ntr_program_add_raw(ntr_program *program, ntr_bytes bytes, const ntr_
     return status;
 }
 
+void ntr_program_patches(ntr_program *program) {
+    program->images[program->image_count - 1].is_patch = true;
+}
+
 ntr_status ntr_program_name_image(ntr_program *program, const char *name, uint64_t address, uint64_t size) {
     ntr_image *image = &program->images[program->image_count - 1];
     const ntr_name named = {.name = name,

@@ -55,6 +55,7 @@ typedef struct ntr_image {
     uint64_t bss_first, bss_last; /* memory without bytes in the file (.bss), which data symbols name; both 0: none */
     bool has_segments;
     bool has_isa, has_jvt;
+    bool is_patch; /* bytes that patch a file: its names stay */
     bool generated;    /* names of code that is generated at run time, and may be elsewhere later */
     uint8_t file_bits; /* of addresses in the ELF file: 32 or 64 */
     unsigned isa;
@@ -149,6 +150,9 @@ NTR_API uint32_t *ntr_program_first_images(const ntr_program *program, const ntr
 /* Names the code of the image that was added last, raw bytes: a function of this address and size. Errors:
  * NTR_E_MEMORY. (NTR_API: libntrace-tools uses it.) */
 NTR_API ntr_status ntr_program_name_image(ntr_program *program, const char *name, uint64_t address, uint64_t size);
+
+/* The image that was added last, raw bytes, patches a file, which names it. (NTR_API: libntrace-tools uses it.) */
+NTR_API void ntr_program_patches(ntr_program *program);
 
 /* Returns name number `number` of an image; NULL: it has no more. (NTR_API: libntrace-tools uses it.) */
 NTR_API const char *ntr_program_name_of(const ntr_program *program, size_t index, size_t number);
