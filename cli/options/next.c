@@ -19,8 +19,10 @@ static bool has_form(const struct cli_group *group, const void *options) {
         const char *member = (const char *)options + group->offset + o->member;
         if (strcmp(o->name, "format") == 0 && o->kind == CLI_KIND_CHOICE && *(const int *)(const void *)member)
             return true;
-        if (o->kind == CLI_KIND_STRING && strcmp(o->name, "to") == 0 && *(const char *const *)(const void *)member) return true;
-        if (o->kind == CLI_KIND_STRING && strcmp(o->name, "partial") == 0 && *(const char *const *)(const void *)member) return true;
+        if (o->kind == CLI_KIND_STRING && strcmp(o->name, "to") == 0 && *(const char *const *)(const void *)member)
+            return true;
+        if (o->kind == CLI_KIND_STRING && strcmp(o->name, "partial") == 0 && *(const char *const *)(const void *)member)
+            return true;
     }
     return false;
 }

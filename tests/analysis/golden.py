@@ -4,6 +4,7 @@ messages. Their numbers were counted by hand, and the tools for which the format
 
 usage: golden.py NTRACE
 """
+import json
 import os
 import re
 import shutil
@@ -14,6 +15,7 @@ import sys
 import xml.etree.ElementTree as ET
 
 sys.path.append(os.path.join(sys.path[0], ".."))
+import perfetto
 from harness import NTRACE, Run, case, check, equal, main, matches, need, scratch, skip
 
 HERE = os.path.join(os.path.dirname(os.path.abspath(__file__)), "golden")
@@ -105,6 +107,30 @@ def drcov():
     equal(int(head.rsplit(b" ", 1)[1]), 6, "number of blocks")
     equal(sorted(struct.iter_unpack("<IHH", blocks)), [(0x1000, 8, 0), (0x1004, 4, 0), (0x1008, 8, 0), (0x1010, 4, 0), (0x1014, 4, 0),
                                                        (0x1018, 8, 0)], "blocks")
+
+
+@case("timelines of the unit tests: each consumer's reader sees main with three calls of work, 20 ticks each")
+def timelines():
+    folder = os.path.join(os.path.dirname(HERE), "..", "unit", "export", "golden")
+    calls = [("main", 1000, 1130, 0), *(("work", at, at + 20, 1) for at in (1010, 1050, 1090))]
+    with open(os.path.join(folder, "perfetto.pftrace"), "rb") as file:
+        equal({track: [tuple(one) for one in slices] for track, slices in perfetto.tracks(file.read()).items() if slices},
+              {("demo", "hart 0 functions"): calls}, "Perfetto")
+    found, open_calls = [], []
+    with open(os.path.join(folder, "chrome.json"), encoding="utf-8") as file:
+        for event in json.load(file)["traceEvents"]:
+            at = round(event.get("ts", 0) * 1000)
+            if event["ph"] == "B":
+                open_calls.append((event["name"], at))
+            elif event["ph"] == "E":
+                found.append((*open_calls.pop(), at, len(open_calls)))
+    equal((sorted(found, key=lambda call: call[1]), open_calls), (calls, []), "Chrome")
+    with open(os.path.join(folder, "firefox.json"), encoding="utf-8") as file:
+        thread, = json.load(file)["threads"]
+    own = [0] * thread["funcTable"]["length"]
+    for stack, weight in zip(thread["samples"]["stack"], thread["samples"]["weight"]):
+        own[thread["frameTable"]["func"][thread["stackTable"]["frame"][stack]]] += round(weight * 1e6)
+    equal({thread["stringArray"][name]: ticks for name, ticks in zip(thread["funcTable"]["name"], own)}, {"main": 70, "work": 60}, "Firefox")
 
 
 @case("SQLite: functions, calls, edges and instructions")

@@ -68,13 +68,23 @@ static void formats_compare(const char *name, output_text *out) {
 static const struct {
     const char *family, *format, *golden;
 } formats_listed[] = {
-    {"export", "callgrind", "callgrind.out"}, {"export", "dot", "calls.dot"},
-    {"export", "calltree", "calltree.jsonl"}, {"export", "bolt", "bolt.txt"},
-    {"export", "autofdo", "autofdo.txt"},     {"export", "llvm-unsymbolized", "llvm.txt"},
-    {"export", "perf-script", "perf.txt"},    {"export", "ctxp", "ctxp.txt"},
-    {"flame", "folded", "folded.txt"},        {"flame", "speedscope", "speedscope.json"},
-    {"coverage", "lcov", "lcov.info"},        {"coverage", "cobertura", "cobertura.xml"},
-    {"coverage", "json", "coverage.json"},    {"coverage", "summary", "coverage.txt"},
+    {"export", "callgrind", "callgrind.out"},
+    {"export", "dot", "calls.dot"},
+    {"export", "calltree", "calltree.jsonl"},
+    {"export", "bolt", "bolt.txt"},
+    {"export", "autofdo", "autofdo.txt"},
+    {"export", "llvm-unsymbolized", "llvm.txt"},
+    {"export", "perf-script", "perf.txt"},
+    {"export", "ctxp", "ctxp.txt"},
+    {"flame", "folded", "folded.txt"},
+    {"flame", "speedscope", "speedscope.json"},
+    {"coverage", "lcov", "lcov.info"},
+    {"coverage", "cobertura", "cobertura.xml"},
+    {"coverage", "json", "coverage.json"},
+    {"coverage", "summary", "coverage.txt"},
+    {"timeline", "chrome", "chrome.json"},
+    {"timeline", "firefox", "firefox.json"},
+    {"timeline", "perfetto", "perfetto.pftrace"},
 };
 
 static void formats(void **state) {
