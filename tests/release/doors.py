@@ -3,13 +3,16 @@
 
 usage: doors.py NTRACE
 
-A page is run by one shell in a folder of its own, in which `examples` is that of the tree. A line must end with status 0, or with the status
+A page is run by one shell in a folder of its own, in which `examples` is a copy of the tree's. Ports that the page and the configuration of
+OpenOCD name are replaced by free ones. A line must end with status 0, or with the status
 that its comment names ("# status 1").
 """
 import glob
 import os
 import re
+import shutil
 import signal
+import socket
 import subprocess
 import sys
 
@@ -35,6 +38,19 @@ def script(commands):
     return text
 
 
+def free_ports(names):
+    """{name: a port that nothing uses}."""
+    sockets = [socket.create_server(("127.0.0.1", 0)) for _ in names]
+    ports = {name: str(s.getsockname()[1]) for name, s in zip(names, sockets)}
+    for one in sockets:
+        one.close()
+    return ports
+
+
+def with_ports(text, ports):
+    return re.sub(r"\b(%s)\b" % "|".join(ports), lambda m: ports[m[1]], text)
+
+
 @case("for verification engineers", "for-verification")
 @case("for firmware engineers", "for-firmware")
 @case("for Linux performance engineers", "for-linux")
@@ -48,7 +64,13 @@ def page(name):
     commands, folder = lines(path), os.path.join(scratch(), name)
     check(len(commands) > 5, f"{name}.md has {len(commands)} commands")
     os.makedirs(folder)
-    os.symlink(os.path.join(ROOT, "examples"), os.path.join(folder, "examples"))
+    shutil.copytree(os.path.join(ROOT, "examples"), os.path.join(folder, "examples"))
+    ports, configuration = free_ports(("9824", "6666")), os.path.join(folder, "examples", "board", "openocd.cfg")
+    with open(configuration, encoding="utf-8") as file:
+        text = file.read()
+    with open(configuration, "w", encoding="utf-8") as file:
+        file.write(with_ports(text, ports))
+    commands = [with_ports(line, ports) for line in commands]
     env = dict(os.environ, PATH=os.path.dirname(NTRACE) + os.pathsep + os.environ["PATH"], SHELL="/bin/bash")
     shell = subprocess.Popen(["bash", "-c", script(commands)], cwd=folder, env=env, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
                              stderr=subprocess.PIPE, text=True, start_new_session=True)
