@@ -1,5 +1,6 @@
 #include "io/progress.h"
 #include "io/atomic_file.h"
+#include "options/diagnostics.h"
 
 #include <inttypes.h>
 #include <signal.h>
