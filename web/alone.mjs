@@ -21,7 +21,7 @@ async function inNode([npm, questions, ...paths]) {
   const engine = await load(), [{files: found, words: all}] = await traces(files.map(({path, file}) => ({path, data: readFileSync(file)})), options);
   const trace = await engine.open(found, all), begun = process.cpuUsage();
   while (!trace.work());
-  if (timed) console.log(JSON.stringify({milliseconds: Math.round(process.cpuUsage(begun).user / 1000)}));
+  if (timed) console.log(JSON.stringify({milliseconds: Math.round(process.cpuUsage(begun).user / 1000), memory: Math.round(process.memoryUsage().rss / 2 ** 20)}));
   for (const question of JSON.parse(questions)) console.log(trace.askText(JSON.stringify(question)));
 }
 

@@ -154,6 +154,99 @@ story("two traces: functions dearer and cheaper", setup.two, async (page) => {
   await settled(page, () => page.selectOption("#trace", "1"));
   assert.equal((await state(page)).trace, "1");
 });
+story("two traces: the flame graph and the table of call paths that differ, with exact counts", setup.two, async (page) => {
+  const count = (text) => Number(text.replaceAll("\u202f", ""));
+  await settled(page, () => page.click("#tab-compare"));
+  await page.waitForFunction(() => document.getElementById("difference")?.height > 60);
+  const tables = await page.$$eval("#panel table", (list) => list.map((table) => [...table.tBodies[0].rows].map((row) => [...row.cells].map((cell) => cell.textContent))));
+  const [first, second, change, share] = tables[0].find((row) => row[4] === "sum_of");
+  assert.equal(count(first), 2 * count(second)); // twice as many rounds
+  assert.equal(change, `\u2212${second}`);
+  assert.equal(share, "\u221250.0 %");
+  assert.deepEqual(tables[1].find((row) => row[3].trim() === "both traces").slice(2, 3), [tables[1][0][2]]);
+  const path = tables[1].find((row) => row[3].trim() === "sum_of");
+  assert.equal(count(path[0]), 2 * count(path[1]));
+  const box = await (await page.$("#difference")).boundingBox();
+  await page.mouse.move(box.x + box.width / 2, box.y + 6);
+  assert.match(await page.textContent("#panel p[aria-live]"), /both traces: \d+ instructions in the first trace, \d+ in the second; difference \u2212/);
+  await page.mouse.click(box.x + box.width / 2, box.y + 4 * 18 + 6);
+  await shot(page, "explore-compare.png");
+});
+story("search by address, by line, by message and by share of the trace", setup.one, async (page) => {
+  await find(page, "sum_of");
+  const {at} = await state(page), [, address, , , , line] = await page.$$eval("#panel tr.here:first-of-type td, #panel table:first-of-type tr.here td", (cells) => cells.map((cell) => cell.textContent));
+  const message = (await page.textContent("#facts")).match(/message (#\d+)/)[1];
+  await settled(page, () => page.keyboard.press("0"));
+  for (const [text, test] of [[address, (row) => row.includes(address)], [line, (row) => row.includes(line)]]) {
+    await find(page, text);
+    assert.ok(test(await here(page)), text);
+  }
+  await find(page, message);
+  assert.ok(Math.abs(Number((await state(page)).at) - Number(at)) < 200, message);
+  await find(page, "50%");
+  const total = Number((await page.textContent("#range")).replaceAll("\u202f", "").match(/of (\d+)/)[1]);
+  assert.ok(Math.abs(Number((await state(page)).at) / total - .5) < .02);
+});
+story("names are suggested while a search is typed", setup.one, async (page) => {
+  await page.fill("#text", "sum");
+  await page.waitForFunction(() => [...document.querySelectorAll("#names option")].some((option) => option.value === "sum_of"));
+});
+story("a row is chosen by the keyboard: Enter goes to its instruction", setup.one, async (page) => {
+  await find(page, "sum_of");
+  const at = Number((await state(page)).at), row = await page.$("#panel tr.here + tr");
+  await row.focus();
+  await settled(page, () => page.keyboard.press("Enter"));
+  assert.equal(Number((await state(page)).at), at + 1);
+});
+story("one instruction forward, and back to the same place", setup.one, async (page) => {
+  await find(page, "sum_of");
+  const {at} = await state(page), row = await here(page);
+  await settled(page, () => page.keyboard.press("."));
+  assert.notEqual(await here(page), row);
+  await settled(page, () => page.keyboard.press(","));
+  assert.equal((await state(page)).at, at);
+  assert.equal(await here(page), row);
+});
+story("a click on the timeline sets the position, a double click zooms to the function", setup.one, async (page) => {
+  const box = await (await page.$("#slices")).boundingBox();
+  await settled(page, () => page.mouse.click(box.x + box.width / 2, box.y + 30));
+  const {at, from, to} = await state(page);
+  assert.ok(Math.abs((Number(at) - Number(from)) / (Number(to) - Number(from)) - .5) < .02);
+  await settled(page, () => page.mouse.dblclick(box.x + box.width / 2, box.y + 8 * 18 + 4));
+  const zoomed = await state(page);
+  assert.ok(Number(zoomed.to) - Number(zoomed.from) <= Number(to) - Number(from));
+});
+story("earlier and later: the range moves and keeps its size", setup.one, async (page) => {
+  await find(page, "sum_of");
+  await settled(page, () => page.keyboard.press("+"));
+  const one = await state(page);
+  await settled(page, () => page.keyboard.press("ArrowRight"));
+  const two = await state(page);
+  assert.equal(two.to - two.from, one.to - one.from);
+  assert.ok(Number(two.from) > Number(one.from));
+  await settled(page, () => page.keyboard.press("ArrowLeft"));
+  assert.ok(Math.abs((await state(page)).from - one.from) <= 1);
+});
+story("an address that is damaged shows the whole trace", setup.one, async (page) => {
+  await page.goto(page.url().replace(/#.*/, "") + "#from=x&to=99999999999999&at=-3&tab=nothing&note=a&trace=7");
+  await page.waitForFunction(() => /Executed instructions/.test(document.getElementById("panel").textContent) && !location.hash.includes("at=-3"));
+  const total = (await page.textContent("#range")).replaceAll("\u202f", "").match(/of (\d+)/)[1];
+  assert.equal((await state(page)).to, total);
+  assert.match(await panel(page), /Executed instructions/);
+});
+story("next and previous gap by the keyboard, with what is missing before it", setup.gaps, async (page) => {
+  await settled(page, () => page.keyboard.press("g"));
+  const {at} = await state(page);
+  await settled(page, () => page.keyboard.press("."));
+  await settled(page, () => page.keyboard.press("G"));
+  assert.equal((await state(page)).at, at);
+});
+story("the views are chosen by the keyboard", setup.one, async (page) => {
+  for (const [key, text] of [["2", /Functions from/], ["3", /Call tree from/], ["4", /Messages; the marked one/], ["5", /no gaps/], ["6", /Notes are in the address/], ["1", /Call stack, \d+ frames/]]) {
+    await settled(page, () => page.keyboard.press(key));
+    assert.match(await panel(page), text);
+  }
+});
 story("gaps: their reason is in the drawing's place, the table and at the position", setup.gaps, async (page) => {
   await settled(page, () => page.keyboard.press("g"));
   assert.match(await page.textContent("#panel .notice"), /execution is missing: .+bytes/);

@@ -1,6 +1,7 @@
 // The page: what is seen is the state in the address; every change asks for what is missing and draws.
 import {by, el, fill, grouped, table} from "./dom";
-import {code, compare, flame, functions, gaps, messages, notes, type Page} from "./panels";
+import {compare} from "./difference";
+import {code, flame, functions, gaps, messages, notes, type Page} from "./panels";
 import {parse, print, type View} from "./state";
 import {drawOverview, drawTimeline, type Box} from "./timeline";
 import type {Transport} from "./transport";
@@ -240,6 +241,14 @@ export async function start(transport: Transport): Promise<void> {
   text.value = view.search;
   new ResizeObserver(draw).observe(slices);
   matchMedia("(prefers-color-scheme: dark)").addEventListener("change", draw);
-  addEventListener("hashchange", () => { Object.assign(view, parse(location.hash)); void refresh(); });
+  addEventListener("hashchange", () => {
+    Object.assign(view, parse(location.hash));
+    view.trace = Math.min(view.trace, page.traces - 1);
+    if (select.value === String(view.trace)) return void refresh();
+    select.value = String(view.trace);
+    known = {};
+    seen = {};
+    void tell(async () => { await progress(); await refresh(); });
+  });
   await tell(async () => { await progress(); await refresh(); });
 }

@@ -136,24 +136,3 @@ export async function notes(page: Page): Promise<Child[]> {
   return [el("p", {}, "Notes are in the address of this page alone: who gets the address gets them."), add,
     table("Notes", [">position", "note"], page.view.notes.map((note) => [grouped(note.position), note.text]), (row) => page.go(page.view.notes[row].position))];
 }
-
-/* ---- two traces */
-
-export async function compare(page: Page): Promise<Child[]> {
-  const [one, other] = await Promise.all([0, 1].map((trace) => page.ask<Functions>({query: "functions", limit: 2000}, trace)));
-  const sums = (answer: Functions): Map<string, number> => {
-    const map = new Map<string, number>();
-    for (const row of answer.rows) {
-      const name = answer.functions[row.function]?.name ?? "?";
-      map.set(name, (map.get(name) ?? 0) + num(row.self));
-    }
-    return map;
-  };
-  const before = sums(one), after = sums(other);
-  const rows = [...new Set([...before.keys(), ...after.keys()])].map((name) => ({name, before: before.get(name) ?? 0, after: after.get(name) ?? 0}))
-    .sort((a, b) => Math.abs(b.after - b.before) - Math.abs(a.after - a.before) || (a.name < b.name ? -1 : 1)).filter((row) => row.before !== row.after).slice(0, 200);
-  const signed = (value: number): string => `${value > 0 ? "+" : "\u2212"}${grouped(Math.abs(value))}`;
-  return [table("Functions by the difference of their own instructions, the first trace against the second", [">first", ">second", ">difference", ">share", "function"],
-    rows.map((row) => [grouped(row.before), grouped(row.after), signed(row.after - row.before), row.before ? `${signed(Math.round(1000 * (row.after - row.before) / row.before) / 10)} %` : "new", row.name]))];
-}
-

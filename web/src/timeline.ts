@@ -1,4 +1,5 @@
 // The drawings: the overview of the whole trace, the timeline of the range, the flame graph.
+import type {PathNode} from "./difference";
 import type {Fn, Gap, Overview, Slices, Tree} from "./types";
 import {num} from "./types";
 
@@ -31,8 +32,8 @@ export function prepare(canvas: HTMLCanvasElement, height: number): CanvasRender
 
 const nameOf = (functions: Fn[], index: number | null | undefined): string => index == null ? "" : functions[index]?.name ?? "?";
 
-function drawBox(context: CanvasRenderingContext2D, box: Box, chosen: boolean): void {
-  context.fillStyle = color(box.text);
+function drawBox(context: CanvasRenderingContext2D, box: Box, chosen: boolean, fill = color(box.text)): void {
+  context.fillStyle = fill;
   context.fillRect(box.x, box.y, Math.max(box.width - (box.width > 3 ? 1 : 0), .5), box.height - 1);
   if (chosen) {
     context.strokeStyle = style("--accent");
@@ -152,5 +153,33 @@ export function drawFlame(canvas: HTMLCanvasElement, answer: Tree, root: number,
   }
   const context = prepare(canvas, (deepest + 1) * ROW + 2);
   for (const box of boxes) if (box.width >= .4) drawBox(context, box, wanted !== "" && box.text.toLowerCase().includes(wanted.toLowerCase()));
+  return boxes;
+}
+
+/** The flame graph of two traces. A box is as wide as the larger count, so that paths of both traces are seen. */
+export function drawDifference(canvas: HTMLCanvasElement, root: PathNode): (Box & {node: PathNode})[] {
+  const sizes = new Map<PathNode, number>(), boxes: (Box & {node: PathNode; fill: string})[] = [];
+  const known = ({value, most}: PathNode["before"]): number => most ? 0 : value;
+  const measure = (node: PathNode): number => {
+    const size = Math.max(known(node.before), known(node.after), node.below.reduce((sum, each) => sum + measure(each), 0));
+    sizes.set(node, size);
+    return size;
+  };
+  const scale = canvas.clientWidth / Math.max(1, measure(root)), dark = matchMedia("(prefers-color-scheme: dark)").matches;
+  const place = (node: PathNode, x: number, row: number): number => {
+    const width = sizes.get(node)! * scale, {low, high, text} = node.change;
+    if (width < .4) return row;
+    const strength = Math.min(1, Math.max(low, -high, 0) / Math.max(1, sizes.get(node)!) * 3), hue = low > 0 ? 28 : 212;
+    boxes.push({x, y: row * ROW, width, height: ROW, text: node.name, from: 0, to: 0, node, fill: `hsl(${hue}, ${Math.round(85 * strength)}%, ${dark ? 32 : 82 - 12 * strength}%)`,
+      detail: `${node.before.most ? "at most " : ""}${node.before.value} instructions in the first trace, ${node.after.most ? "at most " : ""}${node.after.value} in the second; difference ${text}`});
+    let deepest = row;
+    for (const each of node.below) {
+      deepest = Math.max(deepest, place(each, x, row + 1));
+      x += sizes.get(each)! * scale;
+    }
+    return deepest;
+  };
+  const context = prepare(canvas, (place(root, 0, 0) + 1) * ROW + 2);
+  for (const box of boxes) drawBox(context, box, false, box.fill);
   return boxes;
 }
