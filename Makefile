@@ -8,6 +8,7 @@ MESON_OPTIONS ?=
 .PHONY: all help deps web test-web release release-abi manual demo demo-linux target test test-builds test-linux test-consumers soak coverage-compare real sanitize-more coverage-self fuzz fuzz-report lint docs install uninstall clean
 
 all: $(BUILD)/build.ninja ## release build into build/ (the command is build/ntrace)
+	@tools/reconfigure $(BUILD)
 	@ninja -C $(BUILD) -j $(JOBS)
 
 help: ## this list

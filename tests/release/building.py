@@ -171,6 +171,34 @@ def documents():
     check(run("./encode", status=1, env={"LD_LIBRARY_PATH": libraries()}), "the usage of the example")
 
 
+@case("make configures again when libraries were installed since, once, and not otherwise")
+def configured_again():
+    place = os.path.join(scratch(), "configured")
+    libraries, build = os.path.join(place, "libraries"), os.path.join(place, "build")
+    for name in (libraries, build, os.path.join(place, "bin")):
+        os.makedirs(name)
+    meson = os.path.join(place, "bin", "meson")
+    with open(meson, "w", encoding="ascii") as file:
+        file.write(f'#!/bin/sh\necho "$@" >>{place}/calls\n')
+    os.chmod(meson, 0o755)
+    write(os.path.join(build, "build.ninja"), b"")
+    env = dict(os.environ, PATH=os.path.join(place, "bin") + os.pathsep + os.environ["PATH"], NTRACE_LIBRARY_FOLDERS=libraries, PKG_CONFIG_PATH="")
+
+    def calls():
+        run(os.path.join(ROOT, "tools", "reconfigure"), build, env=env)
+        path = os.path.join(place, "calls")
+        return open(path, encoding="ascii").read().splitlines() if os.path.exists(path) else []
+
+    os.utime(libraries, (1e9, 1e9))
+    equal(calls(), [], "nothing was installed")
+    later = os.path.getmtime(os.path.join(build, "build.ninja")) + 5
+    os.utime(libraries, (later, later))
+    once = [f"configure --clearcache {build}", f"setup --reconfigure {build}"]
+    equal(calls(), once, "installed")
+    os.utime(os.path.join(build, "build.ninja"), (later + 1, later + 1))
+    equal(calls(), once, "configured since")
+
+
 @case("each file that is installed belongs to a Debian package (debian/*.install), or debian/rules removes it")
 def packaged():
     patterns = ["usr/bin/ntrace-mpi*", "usr/share/man/*"]  # not built there; ntrace.manpages
