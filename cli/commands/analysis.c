@@ -124,7 +124,7 @@ int cli_analysis_rate(struct cli_analysis *a) {
 void cli_analysis_quality(struct cli_analysis *a) {
     if (!a->rated) return;
     if (a->answer) a->quality.gaps = a->quality.unplaced = a->gaps;
-    cli_quality_execution(&a->quality, &a->data);
+    if (!a->stacks_only) cli_quality_execution(&a->quality, &a->data); /* else one thread has no tree */
     cli_quality_images(&a->quality, &a->trace);
 }
 
