@@ -106,3 +106,17 @@ def ntrace_stopped(event):
 
 gdb.events.stop.connect(ntrace_stopped)
 end
+
+# "monitor goto" has changed the place: what GDB keeps is out of date, and no stop tells it.
+python
+def ntrace_monitored():
+    try:
+        if "changed" in gdb.execute("monitor stopped", to_string=True):
+            gdb.execute("maintenance flush register-cache", to_string=True)
+            gdb.execute("maintenance flush dcache", to_string=True)
+    except gdb.error:
+        pass
+end
+define hookpost-monitor
+  python ntrace_monitored()
+end

@@ -45,6 +45,7 @@ static ntr_status arrive(ntr_gdb *gdb, ntr_gdb_text *text) {
     ntr_gdb_forget_state(gdb);
     ntr_gdb_text_clear(&gdb->stop);
     gdb->stop_waits = gdb->direct = gdb->in_stub = false;
+    gdb->moved = true;
     const ntr_replay_hart *hart = ntr_gdb_hart(gdb);
     if (!hart) return NTR_OK;
     ntr_gdb_describe_thread(gdb, gdb->general, text);
@@ -205,7 +206,8 @@ static ntr_status to_return(ntr_gdb *gdb, const char *argument, ntr_gdb_text *te
 static ntr_status stopped(ntr_gdb *gdb, const char *argument, ntr_gdb_text *text) {
     (void)argument;
     if (gdb->direct) ntr_gdb_text_print(text, "the stack has changed\n");
-    gdb->direct = false;
+    if (gdb->moved) ntr_gdb_text_print(text, "the place has changed\n");
+    gdb->direct = gdb->moved = false;
     ntr_gdb_forget_state(gdb);
     return NTR_OK;
 }
@@ -255,7 +257,8 @@ static const struct command {
     {"prev-gap", previous_gap, "to the previous place where execution is missing"},
     {"caller", to_caller, "back to the call of this frame"},
     {"return", to_return, "forward to behind the call of this frame"},
-    {"stopped", stopped, "typed by the commands of ntrace.gdb at each stop: whether registers must be read again"},
+    {"stopped", stopped,
+     "typed by ntrace.gdb at each stop and after each of these commands: whether registers must be read again"},
     {"hits", hits, "hits ADDRESS | FUNCTION: how often it was executed"},
     {"gaps", gaps, "gaps stop | pass: whether execution stops at gaps"},
 };

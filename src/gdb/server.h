@@ -31,6 +31,7 @@ struct ntr_gdb {
     bool told_trap;        /* ... that on breakpoints at ECALL */
     bool uses_places; /* a stack has had return places (unwind/invented_stack.h): the debugger needs their file */
     bool direct; /* a step has just entered the handler of a trap */
+    bool moved; /* a command of the monitor has changed the place, and the debugger may not know it */
     bool in_stub; /* a step over a line is in a stub of the procedure linkage table (pass_over.c) */
     uint16_t general, resumed; /* sources that Hg and Hc select */
     bool resumed_any; /* Hc selects all. A debugger sends Hc only when it wants another thread than the last Hc said */

@@ -31,6 +31,12 @@ def script():
         matches(r"instruction 0 at 0x.*<_start\+0>(.*\n)*#0 .* _start", parts["goto begin"], "goto begin")
         matches(r"instruction [1-9]\d+ at", parts["goto 50%"], "goto 50%")
         matches("instruction 0 at", parts["goto #1"], "goto #1")
+        lines = ["break leaf", "continue", "bt", "monitor goto begin", "bt 1", "monitor goto end", "monitor goto 0", "info registers pc"]
+        text = "\n".join(run_gdb(gdb, program("calls"), server(bundle("calls")), lines, [f"source {example('ntrace.gdb')}"]))
+        after = dict(re.findall(r"^> (.*)\n((?:(?!> ).*\n?)*)", text, re.M))
+        matches(r"#0 +leaf ", after["bt"], "bt at the breakpoint")
+        matches(r"#0 .* _start", after["bt 1"], "bt after monitor goto")
+        matches("_start", after["info registers pc"], "pc after monitor goto")
         matches("no gap after", parts["next-gap"], "next-gap")
         matches("no gap before", parts["prev-gap"], "prev-gap")
 
