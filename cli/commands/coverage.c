@@ -137,6 +137,54 @@ static void note_sources(struct coverage_run *run, const struct cli_analysis *a,
     cli_source_match_end(&run->match);
 }
 
+/* Functions that have the code of another function. */
+struct folded {
+    const struct coverage_run *run;
+    ntr_coverage *alone; /* of the trace */
+    size_t count, executed;
+    ntr_frame function, kept; /* the first one; one that was executed if there is any */
+};
+
+static bool was_executed(ntr_coverage *coverage, const ntr_frame *function) {
+    size_t count;
+    const ntr_cover_function *functions = ntr_coverage_functions(coverage, &count);
+
+    for (size_t i = 0; i < count; i++)
+        if (strcmp(functions[i].linkage, function->linkage) == 0 && functions[i].line == function->declared_line)
+            return functions[i].count || !functions[i].known;
+    return true; /* it is not listed */
+}
+
+static ntr_status take_folded(void *user, const ntr_frame *function, const ntr_frame *kept) {
+    struct folded *f = user;
+    const size_t only = f->run->options->only.count;
+    const char *files[] = {function->declared_in, kept->declared_in};
+    bool selected = false;
+
+    for (unsigned i = 0; i < 2; i++) selected |= files[i] && ntr_path_selected(files[i], f->run->only, only);
+    if (!selected) return NTR_OK;
+    const bool executed = was_executed(f->alone, kept);
+    if (!f->count++ || (executed && !f->executed)) f->function = *function, f->kept = *kept;
+    f->executed += executed;
+    return NTR_OK;
+}
+
+/* Reports code that is that of several functions: which of them was executed is not known. */
+static void report_folded(const struct coverage_run *run, const struct cli_analysis *a, ntr_coverage *alone) {
+    struct folded f = {.run = run, .alone = alone};
+    ntr_status status = NTR_OK;
+
+    for (size_t i = 0; status == NTR_OK; i++) status = ntr_debug_info_folded(a->data.debug, i, take_folded, &f);
+    if (status != NTR_END) cli_doubt("%s: %s", a->path, ntr_status_text(status));
+    if (!f.count) return;
+    (f.executed ? cli_doubt : cli_note)(
+        "%s: identical code folding: functions with equal code have one count, and which of them was executed is not known; "
+        "not listed for this reason: %zu, with executions: %zu, the first %s (%s:%" PRIu32
+        "), counted as %s (%s:%" PRIu32 ")",
+        a->path, f.count, f.executed, f.function.function, f.function.declared_in ? f.function.declared_in : "?",
+        f.function.declared_line, f.kept.function, f.kept.declared_in ? f.kept.declared_in : "?", f.kept.declared_line);
+}
+
 /* Adds the coverage of a trace to those before it. Traces of different sources are not added without a word. */
 static int add_coverage(struct coverage_run *run, const struct cli_analysis *a) {
     ntr_cover_merge merged = {0};
@@ -146,6 +194,7 @@ static int add_coverage(struct coverage_run *run, const struct cli_analysis *a) 
     ntr_coverage_only(alone, run->only, run->options->only.count);
     ntr_status status = ntr_coverage_add(alone, a->data.program, a->data.debug, a->data.tally);
     if (status == NTR_OK) note_sources(run, a, alone);
+    if (status == NTR_OK && !run->analysis.partial) report_folded(run, a, alone);
     if (status == NTR_OK && !run->begun) {
         ntr_coverage_free(run->coverage);
         run->coverage = alone;

@@ -98,6 +98,16 @@ NTR_API ntr_status ntr_debug_info_digests(ntr_debug_info *debug, size_t index,
 NTR_API ntr_status ntr_debug_info_functions(ntr_debug_info *debug, size_t index,
                                             ntr_status (*visit)(void *user, const ntr_frame *function), void *user);
 
+/* Calls `visit` for each function of image `index` whose code the linker has replaced by the equal code of another
+ * function (`kept`; identical code folding: lld --icf=all). An execution of this code may be one of either function.
+ * `folded` has names, place of the declaration, entry and size. Strings are valid as long as the object. A result of
+ * `visit` other than NTR_OK stops the iteration and is returned. Returns NTR_END when `index` is past the last image.
+ * Errors: NTR_E_MEMORY. */
+NTR_API ntr_status ntr_debug_info_folded(ntr_debug_info *debug, size_t index,
+                                         ntr_status (*visit)(void *user, const ntr_frame *folded,
+                                                             const ntr_frame *kept),
+                                         void *user);
+
 #ifdef __cplusplus
 }
 #endif

@@ -263,6 +263,32 @@ ntr_status ntr_debug_info_functions(ntr_debug_info *debug, size_t index,
     return image->dwarf ? ntr_dwarf_functions(image->dwarf, visit_function, &state) : NTR_OK;
 }
 
+typedef struct folded_state {
+    ntr_debug_info *debug;
+    const debug_image *image;
+    ntr_status (*visit)(void *user, const ntr_frame *folded, const ntr_frame *kept);
+    void *user;
+} folded_state;
+
+static ntr_status visit_folded(void *user, const ntr_frame *one, const ntr_frame *other) {
+    const folded_state *state = user;
+    ntr_frame folded = *one, kept = *other;
+    finish_frame(state->debug, state->image, &folded);
+    finish_frame(state->debug, state->image, &kept);
+    return state->visit(state->user, &folded, &kept);
+}
+
+ntr_status ntr_debug_info_folded(ntr_debug_info *debug, size_t index,
+                                 ntr_status (*visit)(void *user, const ntr_frame *folded, const ntr_frame *kept),
+                                 void *user) {
+    ntr_image_info info;
+    if (ntr_program_image(debug->program, index, &info) != NTR_OK) return NTR_END;
+    debug_image *image = image_at(debug, index);
+    if (!image) return NTR_E_MEMORY;
+    folded_state state = {debug, image, visit, user};
+    return image->dwarf ? ntr_dwarf_folded(image->dwarf, visit_folded, &state) : NTR_OK;
+}
+
 /* ---- units ------------------------------------------------------------------------------------- */
 
 typedef struct unit_visit {

@@ -272,6 +272,63 @@ ntr_status ntr_dwarf_digests(ntr_dwarf *d, ntr_status (*visit)(void *user, const
     return NTR_OK;
 }
 
+/* ---- functions without code of their own ------------------------------------------------------- */
+
+static int by_linkage(const void *a, const void *b) {
+    const ntr_left_out *x = a, *y = b;
+    return strcmp(x->linkage, y->linkage);
+}
+
+static ntr_status list_left_out(ntr_dwarf *d, ntr_left_out **items, size_t *count) {
+    size_t capacity = 0;
+    for (uint32_t i = 0; i < d->unit_count; i++) {
+        const ntr_dwarf_unit *unit = load(d, i);
+        if (!unit ||
+            ntr_reserve(d->allocator, (void **)items, &capacity, *count + unit->left_out_count + 1, sizeof **items))
+            return NTR_E_MEMORY;
+        if (unit->left_out_count) memcpy(*items + *count, unit->left_out, unit->left_out_count * sizeof **items);
+        *count += unit->left_out_count;
+    }
+    if (*count) qsort(*items, *count, sizeof **items, by_linkage);
+    return NTR_OK;
+}
+
+/* Stores the function whose entry is the address of the symbol, if it is another one than `left`. */
+static bool has_other_code(ntr_dwarf *d, const ntr_function_symbol *symbol, const ntr_left_out *left, ntr_frame *kept) {
+    ntr_frame frames[NTR_FRAMES_MAX];
+    const size_t count = ntr_dwarf_frames(d, symbol->address, frames, NTR_FRAMES_MAX);
+    if (!count) return false;
+    *kept = frames[count - 1];
+    if (kept->entry != symbol->address || !kept->linkage || strcmp(kept->linkage, symbol->name) == 0) return false;
+    const bool same_file = left->file && kept->declared_in && strcmp(left->file, kept->declared_in) == 0;
+    return !same_file || left->line != kept->declared_line; /* constructors have several names */
+}
+
+ntr_status ntr_dwarf_folded(ntr_dwarf *d,
+                            ntr_status (*visit)(void *user, const ntr_frame *folded, const ntr_frame *kept),
+                            void *user) {
+    ntr_left_out *items = NULL;
+    ntr_frame kept;
+    size_t count = 0;
+    ntr_status status = list_left_out(d, &items, &count);
+    for (size_t i = 0; i < d->symbols.count && count && !status; i++) {
+        const ntr_function_symbol *symbol = &d->symbols.items[i], *last = i ? symbol - 1 : NULL;
+        const ntr_left_out key = {.linkage = symbol->name};
+        if (last && last->address == symbol->address && strcmp(last->name, symbol->name) == 0) continue;
+        const ntr_left_out *left = bsearch(&key, items, count, sizeof *items, by_linkage);
+        if (!left || !has_other_code(d, symbol, left, &kept)) continue;
+        const ntr_frame folded = {.function = left->linkage,
+                                  .linkage = left->linkage,
+                                  .declared_in = left->file,
+                                  .declared_line = left->line,
+                                  .entry = symbol->address,
+                                  .size = kept.size};
+        status = visit(user, &folded, &kept);
+    }
+    ntr_dealloc(d->allocator, items);
+    return status;
+}
+
 /* ---- units ------------------------------------------------------------------------------------- */
 
 static const char *unit_text(Dwarf_Die *die, unsigned name) {

@@ -36,6 +36,14 @@ ntr_status ntr_dwarf_lines(ntr_dwarf *dwarf, const ntr_line_row **rows, size_t *
 ntr_status ntr_dwarf_digests(ntr_dwarf *dwarf, ntr_status (*visit)(void *user, const char *file, const uint8_t *md5),
                              void *user);
 
+/* Calls `visit` for each function that has a symbol at the entry of another function, and no code of its own: the
+ * linker has kept one of two equal pieces of code (identical code folding). `folded` has names, place of the
+ * declaration and entry. A result of `visit` other than NTR_OK stops the iteration and is returned. Errors:
+ * NTR_E_MEMORY. */
+ntr_status ntr_dwarf_folded(ntr_dwarf *dwarf,
+                            ntr_status (*visit)(void *user, const ntr_frame *folded, const ntr_frame *kept),
+                            void *user);
+
 /* Calls `visit` for each unit; ranges are without load bias. A result of `visit` other than NTR_OK stops the iteration
  * and is returned. Errors: NTR_E_MEMORY. */
 ntr_status ntr_dwarf_units(ntr_dwarf *dwarf, ntr_status (*visit)(void *user, const ntr_debug_unit *unit), void *user);

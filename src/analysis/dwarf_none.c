@@ -45,6 +45,15 @@ ntr_status ntr_dwarf_digests(ntr_dwarf *dwarf, ntr_status (*visit)(void *user, c
     return NTR_OK;
 }
 
+ntr_status ntr_dwarf_folded(ntr_dwarf *dwarf,
+                            ntr_status (*visit)(void *user, const ntr_frame *folded, const ntr_frame *kept),
+                            void *user) {
+    (void)dwarf;
+    (void)visit;
+    (void)user;
+    return NTR_OK;
+}
+
 ntr_status ntr_dwarf_units(ntr_dwarf *dwarf, ntr_status (*visit)(void *user, const ntr_debug_unit *unit), void *user) {
     (void)dwarf;
     (void)visit;

@@ -320,6 +320,18 @@ static bool has_code(const die_walk *w, Dwarf_Die *die) {
     return false;
 }
 
+static ntr_status add_left_out(ntr_dwarf_unit *u, Dwarf_Die *die) {
+    const char *linkage = string(die, DW_AT_linkage_name);
+    if (!linkage) linkage = dwarf_diename(die);
+    if (!linkage) return NTR_OK;
+    if (ntr_reserve(u->allocator, (void **)&u->left_out, &u->left_out_capacity, u->left_out_count + 1,
+                    sizeof *u->left_out))
+        return NTR_E_MEMORY;
+    u->left_out[u->left_out_count++] =
+        (ntr_left_out){linkage, ntr_unit_shown_file(u, declared_file(die)), number(die, DW_AT_decl_line)};
+    return NTR_OK;
+}
+
 /* Adds the scope of a DIE, if it is one, and stores the parent of the scopes in it. A function in a left out one, such
  * as a method of a local class, has code of its own. */
 static ntr_status add_if_scope(die_walk *w, Dwarf_Die *die, uint32_t parent, uint32_t depth, uint32_t *scope) {
@@ -328,7 +340,7 @@ static ntr_status add_if_scope(die_walk *w, Dwarf_Die *die, uint32_t parent, uin
     if (!is_concrete(die, dwarf_tag(die)) || (!is_function && parent == SCOPE_LEFT_OUT)) return NTR_OK;
     if (is_function && !has_code(w, die)) {
         *scope = SCOPE_LEFT_OUT;
-        return NTR_OK;
+        return add_left_out(w->unit, die);
     }
     return add_scope(w, die, is_function ? NTR_SCOPE_NONE : parent, depth, scope);
 }
@@ -420,6 +432,7 @@ void ntr_unit_release(ntr_dwarf_unit *unit) {
     ntr_dealloc(unit->allocator, unit->ranges);
     ntr_dealloc(unit->allocator, unit->rows);
     ntr_dealloc(unit->allocator, unit->digests);
+    ntr_dealloc(unit->allocator, unit->left_out);
     *unit = (ntr_dwarf_unit){.allocator = unit->allocator};
 }
 

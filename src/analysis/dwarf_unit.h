@@ -38,6 +38,13 @@ typedef struct ntr_digest {
     const uint8_t *md5; /* 16 bytes, in .debug_line */
 } ntr_digest;
 
+/* A function that is defined, and has no code of its own: the linker has discarded its section, or kept an equal one.
+ */
+typedef struct ntr_left_out {
+    const char *linkage, *file;
+    uint32_t line;
+} ntr_left_out;
+
 typedef struct ntr_dwarf_unit {
     const ntr_allocator *allocator;
     ntr_scope *scopes;
@@ -48,6 +55,8 @@ typedef struct ntr_dwarf_unit {
     size_t row_count, row_capacity;
     ntr_digest *digests;
     size_t digest_count, digest_capacity;
+    ntr_left_out *left_out;
+    size_t left_out_count, left_out_capacity;
     const char *directory; /* of compilation; NULL: not known */
     ntr_damage *damage;
     const char *file; /* name of the ELF file, in damage */

@@ -162,4 +162,39 @@ def changed_function():
     equal((both.functions["f"], both.functions["g"], both.functions["main"], both.lines["m.c", 7]), (4, 1, 2, 1), "counts")
 
 
+EQUAL = """struct one { int n; one(int x) : n(x) {} int get() const; };
+int one::get() const { return n * 2; }
+static int __attribute__((noinline)) twice(int n) { return n * 5; }
+int __attribute__((noinline)) folded(int n) { return n * 5; }
+int __attribute__((noinline)) other(int n) { return n * 3; }
+int main(int argc, char **argv) {
+    (void)argv;
+    if (argc > 1) return twice(argc) + other(argc);
+    if (argc > 2) return folded(argc) + one(argc).get();
+    return 0;
+}
+"""
+
+
+@case("identical code folding: two functions at one address are said to be one; with executions the status is 1; without folding nothing is said")
+def folded_code():
+    place = folder()
+    need(CLANG[0], "ld.lld-19")
+    with open(os.path.join(place, "m.cc"), "w", encoding="utf-8") as file:
+        file.write(EQUAL)
+    build = (*CLANG, "-mno-relax", "-g", "-O1", "-ffunction-sections", "-static", "m.cc", "-o", "m")
+    for folding, arguments, status in (("all", ["x"], 1), ("all", [], 0), ("none", ["x"], 0)):
+        truth.run(*build, "-Wl,--icf=" + folding, cwd=place)
+        symbols = truth.run("riscv64-linux-gnu-nm", "-C", "m", cwd=place).decode()
+        places = [re.search(r"(\w+) \w %s\(int\)" % name, symbols)[1] for name in ("twice", "folded")]
+        equal(places[0] == places[1], folding == "all", "addresses of nm")
+        truth.run(NTRACE, "run", "-q", "-o", "m.ntrace", "--", "./m", *arguments, cwd=place, status=())
+        done = subprocess.run([NTRACE, "coverage", "--only", "m.cc", "m.ntrace"], cwd=place, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, check=False)
+        equal(done.returncode, status, f"status ({done.stderr})")
+        said = re.search(r"not listed for this reason: 1, with executions: (\d), the first (.*) \(\S*m\.cc:([34])\), counted as (.*) \(\S*m\.cc:([34])\)", done.stderr)
+        equal(bool(said), folding == "all", done.stderr)
+        if said:
+            equal(({said[2].split("(")[0], said[4].split("(")[0]}, {said[3], said[5]}, said[1]), ({"twice", "folded"}, {"3", "4"}, str(status)), "what is one")
+
+
 harness.main("riscv64-linux-gnu-g++", "riscv64-linux-gnu-gcov", "qemu-riscv64")
