@@ -8,6 +8,7 @@ A daily run has a sample of the builds; "every" has all (make soak).
 Copies of inline functions that were discarded or shared, removed sections, type units, split DWARF, link-time optimization,
 shared libraries, folded functions, and compilers and linkers that write all this in other ways.
 """
+import json
 import os
 import re
 import shutil
@@ -160,6 +161,24 @@ def changed_function():
     check(b"1 have other lines of code" in done.stderr and b"1 functions have moved" in done.stderr, done.stderr.decode())
     both = truth.traced(NTRACE, "two.ntrace", place, "--merge-builds", "one.ntrace")
     equal((both.functions["f"], both.functions["g"], both.functions["main"], both.lines["m.c", 7]), (4, 1, 2, 1), "counts")
+
+
+@case("split DWARF without its .dwo files: each is named, the status is 1, and the lines are those with the files; a .dwp is not read, which is said")
+def split_files_gone():
+    place = folder()
+    with open(os.path.join(place, "m.c"), "w", encoding="utf-8") as file:
+        file.write("int main(int n, char **a) {\n    (void)a;\n    if (n > 1)\n        return 1;\n    return 0;\n}\n")
+    truth.run(GCC, "-g", "-gsplit-dwarf", "-O0", "-static", "m.c", "-o", "m", cwd=place)
+    truth.run(NTRACE, "run", "-q", "-o", "m.ntrace", "--", "./m", cwd=place)
+    whole = truth.traced(NTRACE, "m.ntrace", place, "--only", "m.c")
+    check(whole.lines and "main" in whole.functions, "lines and functions of the whole")
+    split, = (name for name in os.listdir(place) if name.endswith(".dwo"))
+    os.rename(os.path.join(place, split), os.path.join(place, "m.dwp"))
+    done = subprocess.run([NTRACE, "coverage", "--only", "m.c", "--to", "json", "m.ntrace"], cwd=place, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, check=False)
+    equal(done.returncode, 1, "status")
+    check(split in done.stderr and "a .dwp file is not read" in done.stderr, done.stderr)
+    lines = {("m.c", line["line"]): line["count"] for file in json.loads(done.stdout)["files"] for line in file["lines"]}
+    equal(lines, whole.lines, "lines")
 
 
 EQUAL = """struct one { int n; one(int x) : n(x) {} int get() const; };
