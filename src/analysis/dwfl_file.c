@@ -1,6 +1,7 @@
 /* The search itself is that of libdwfl, by build ID and .gnu_debuglink. It ignores relative folders in the search by
  * build ID, so that they are made absolute here. */
 #include "analysis/dwfl_file.h"
+#include "analysis/xz_size.h"
 
 #include "base/allocator.h"
 #include "base/file.h"
@@ -127,7 +128,9 @@ static bool check_section(const ntr_dwfl_file *file, Elf *elf, Elf_Scn *scn, siz
         return damaged(file, name, "not inside the file"), false;
     if (!expanded_size(scn, &header, name, bytes, &size)) return damaged(file, name, "damaged"), false;
     *packed += header.sh_size;
-    if (size > UINT64_MAX - *expanded || *expanded + size > NTR_EXPANDED_FREE + NTR_EXPANDED_TIMES * *packed)
+    const uint64_t most = NTR_EXPANDED_FREE + NTR_EXPANDED_TIMES * *packed;
+    if (debug_symbols) size = ntr_xz_size((const uint8_t *)bytes + header.sh_offset, header.sh_size, most);
+    if (size > UINT64_MAX - *expanded || *expanded + size > most)
         return damaged(file, name, "more than 64 MiB and 32 times its size when expanded; not read"), false;
     *expanded += size;
     return true;

@@ -5,6 +5,7 @@ hostile.py NTRACE SANITIZER; with a sanitizer ("none": without) memory is not me
 """
 import ctypes
 import json
+import lzma
 import os
 import re
 import shutil
@@ -262,6 +263,26 @@ def _():
         bounded("coverage", "-e", write("large.elf", elf), stream, status=(1,), expected_text=f"large.elf: section {name}: more than")
     path, stream = lined.program("-gz")
     equal(Run("coverage", "-e", path, stream).err, "", "messages about a sound program with compressed sections")
+
+
+@case("symbols in .gnu_debugdata that expand to gigabytes are not read, which is said")
+def _():
+    path, stream = program_with_lines()
+    objcopy = need("riscv64-linux-gnu-objcopy")
+    packer = lzma.LZMACompressor(preset=0)
+    packed = b"".join(packer.compress(bytes(1 << 20)) for _ in range(256)) + packer.flush()
+    symbols_of = os.path.join(scratch(), "symbols")
+    subprocess.run([objcopy, "--only-keep-debug", path, symbols_of], check=True)
+    with open(symbols_of, "rb") as file:
+        small = lzma.compress(file.read())
+    for name, content, status, said in (
+        ("large", packed, (1,), "large: section .gnu_debugdata: more than 64 MiB"),
+        ("sound", small, (0,), ""),
+    ):
+        target = os.path.join(scratch(), name)
+        subprocess.run([objcopy, "--strip-all", "--add-section", ".gnu_debugdata=" + write("packed", content), path, target], check=True)
+        bounded("flame", "-e", target, stream, status=status, expected_text=said)
+        matches("_start" if name == "sound" else "%", Run("profile", "-e", target, stream, status=status[0]).out, f"{name}: functions")
 
 
 # ---- files that an input names
