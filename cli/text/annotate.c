@@ -136,9 +136,7 @@ static void write_source_line(struct annotate *n, const ntr_frame *frame) {
     cli_output_text(n->out, "  ");
     cli_output_source(n->out, slash ? slash + 1 : frame->file, frame->line);
     if (frame->inlined) cli_output_print(n->out, " [%s]", frame->function ? frame->function : "inlined");
-    cli_output_text(n->out, "  ");
-    if (text) cli_output_write(n->out, text, size < LINE_SHOWN ? size : LINE_SHOWN);
-    cli_output_text(n->out, "\n");
+    cli_output_print(n->out, "  %.*s\n", text ? (int)(size < LINE_SHOWN ? size : LINE_SHOWN) : 0, text ? text : "");
 }
 
 static bool is_branch(const ntr_insn_count *count) {

@@ -5,8 +5,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* Returns the size, or more than `most` as soon as it is more, or when a decoder needs more than 128 MiB. What is damaged
- * has the size of the part before the damage. A build without liblzma returns 0. */
+/* Returns the size, or more than `most` as soon as it is more, or when a decoder needs more than 128 MiB. What is
+ * damaged has the size of the part before the damage. A build without liblzma returns 0. */
 uint64_t ntr_xz_size(const uint8_t *bytes, size_t size, uint64_t most);
 
 #endif

@@ -486,6 +486,18 @@ def _():
         check("\x1b" not in text, f"{command}: an escape")
 
 
+@case("the text of sources does not control a terminal")
+def _():
+    path, source = os.path.join(scratch(), "colour"), write("colour.c", b"void _start(void) { /* \x1b[31m \x1b]0;title\x07 */\n  for (;;) ;\n}\n")
+    subprocess.run([need(lined.COMPILER), "-g", "-nostdlib", "-static", "-march=rv64imac", "-mabi=lp64", "-o", path, source], check=True)
+    with open(path, "rb") as file:
+        entry = struct.unpack_from("<Q", file.read(), 24)[0]
+    stream = write("colour.nex", bytes_of(f"ProgTraceSync SYNC=3 ICNT=0 FADDR={entry >> 1:#x}\nProgTraceCorrelation EVCODE=0 CDF=0 ICNT=1\n"))
+    text = Run("profile", "--annotate", "-e", path, stream).out
+    matches(r"colour.c:1  void _start\(void\) \{ /\* \?\[31m \?\]0;title\? \*/", text, "the line of the source")
+    check(not any(HAZARDS.search(line) for line in text.split("\n")), text)
+
+
 @case("names in topologies are words: a script has no commands of them")
 def _():
     for name in ("r\nshell touch pwned\n", "r} ; exec touch pwned; list {", "te0}} reason]} {}; exec touch pwned; if {[catch {", "$(touch pwned)",
