@@ -506,7 +506,17 @@ mv {elf}.new {elf}
 
 @case("--for 50ms: the time begins with the machine, not with QEMU, which takes longer to start")
 def shortest():
-    run(64, "hostile-1-64", "--for", "50ms")
+    """On a busy machine, 50 ms can pass before the first instruction; QEMU always takes longer to start."""
+    def executes():
+        try:
+            return run(64, "hostile-1-64", "--for", "50ms")
+        except harness.Failure:
+            return None
+    need_qemu()
+    for _ in range(8):
+        if executes():
+            return
+    check(False, "no instruction was executed in any of 8 runs")
 
 
 REFUSED = {"-d of QEMU": (["x"], ["-d", "int"], "reads the log"), "-smp of QEMU": (["x"], ["-smp", "2"], "--harts"),
