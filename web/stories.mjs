@@ -1,5 +1,5 @@
 // Drives the page in Chromium, as a user does. usage: node stories.mjs FILE
-// FILE is JSON: {"chromium": path, "one": url, "two": url of two traces, "gaps": url, "hostile": url, "shots": folder or null}.
+// FILE is JSON: {"chromium": path, "one": url, "two": url of two traces, "gaps": url, "traps": url, "hostile": url, "shots": folder or null}.
 // Prints one line of JSON for each story: its name, and the error if it failed.
 import assert from "node:assert/strict";
 import {readFileSync} from "node:fs";
@@ -242,10 +242,19 @@ story("next and previous gap by the keyboard, with what is missing before it", s
   assert.equal((await state(page)).at, at);
 });
 story("the views are chosen by the keyboard", setup.one, async (page) => {
-  for (const [key, text] of [["2", /Functions from/], ["3", /Call tree from/], ["4", /Messages; the marked one/], ["5", /no gaps/], ["6", /Notes are in the address/], ["1", /Call stack, \d+ frames/]]) {
+  for (const [key, text] of [["2", /Functions from/], ["3", /Call tree from/], ["4", /Messages; the marked one/], ["5", /no gaps/], ["6", /Interrupts and exceptions from/], ["7", /Notes are in the address/], ["1", /Call stack, \d+ frames/]]) {
     await settled(page, () => page.keyboard.press(key));
     assert.match(await panel(page), text);
   }
+});
+story("interrupts and exceptions: times and instructions of each handler", setup.traps, async (page) => {
+  await settled(page, () => page.click("#tab-traps"));
+  const [byHandler, longest] = await page.$$eval("#panel table", (list) => list.map((table) => [...table.tBodies[0].rows].map((row) => [...row.cells].map((cell) => cell.textContent))));
+  assert.deepEqual(byHandler.map(([kind, , times, instructions, , name]) => [kind, times, instructions, name]), [["interrupt", "30", "120", "quick"], ["exception", "10", "20", "fault"]]);
+  assert.equal(longest.length, 40);
+  assert.deepEqual(longest[0].slice(1), ["4", "0", "interrupt", "quick"]);
+  await settled(page, () => page.click("#panel table tbody tr"));
+  assert.match(await here(page), /quick/);
 });
 story("gaps: their reason is in the drawing's place, the table and at the position", setup.gaps, async (page) => {
   await settled(page, () => page.keyboard.press("g"));

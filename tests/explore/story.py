@@ -47,6 +47,37 @@ def damaged():
     return stream, options + [f"--{key.replace('_', '-')}" for key in ("sequential_jump", "extend_addr", "all_jumps") if params.get(key)]
 
 
+@functools.cache
+def trapped():
+    """A stream with 30 interrupts of 4 instructions and 10 exceptions of 2, and the options to read it. The schedule is written here."""
+    source = """
+.globl loop, quick, fault
+.type loop, @function
+.type quick, @function
+.type fault, @function
+loop: .rept 8; c.nop; .endr; c.j loop
+.size loop, . - loop
+.org 0x100
+quick: .rept 3; c.nop; .endr; mret
+.size quick, . - quick
+.org 0x200
+fault: c.nop; mret
+.size fault, . - fault
+"""
+    records = ["cycle,iaddr,iretire,ilastsize,itype,priv"]
+    for turn in range(400):
+        records.append("1,0x1000,9,0,15,3")
+        if turn % 10 == 5:
+            interrupt = turn % 40 != 35
+            records.append(f"1,0x1000,0,0,{2 if interrupt else 1},3")
+            records.append("1,0x1100,5,1,3,3" if interrupt else "1,0x1200,3,1,3,3")
+    elf, stream = os.path.join(scratch(), "traps.elf"), os.path.join(scratch(), "traps.nex")
+    subprocess.run([need("riscv64-linux-gnu-gcc"), "-march=rv64gc", "-nostdlib", "-static", "-Wl,-Ttext=0x1000,-e,loop,--build-id=none", "-o", elf,
+                    harness.write("traps.s", source.encode())], check=True)
+    harness.Run("encode", "--ingress", harness.write("traps.csv", "\n".join(records + ["1,0x1000,9,0,15,3"]).encode() + b"\n"), "-e", elf, "-o", stream)
+    return stream, ["-e", elf]
+
+
 def ask(trace, *questions, status=0, options=()):
     """The answers to the questions, in order."""
     words = [word for question in questions for word in ("--ask", question if isinstance(question, str) else json.dumps(question))]

@@ -4,18 +4,19 @@ import {compare} from "./difference";
 import {code, flame, functions, gaps, messages, notes, type Page} from "./panels";
 import {parse, print, type View} from "./state";
 import {drawOverview, drawTimeline, type Box} from "./timeline";
+import {traps} from "./traps";
 import type {Transport} from "./transport";
 import type {About, Answer, Found, Gaps, Names, Overview, Question, Slices} from "./types";
 import {num} from "./types";
 
 const TABS: [string, string, (page: Page) => Promise<(Node | string | null | undefined)[]>][] = [
   ["code", "Code", code], ["functions", "Functions", functions], ["flame", "Flame graph", flame], ["messages", "Messages", messages],
-  ["gaps", "Gaps", gaps], ["notes", "Notes", notes], ["compare", "Compare", compare],
+  ["gaps", "Gaps", gaps], ["traps", "Traps", traps], ["notes", "Notes", notes], ["compare", "Compare", compare],
 ];
 const KEYS: [string, string][] = [
   ["← →", "earlier, later"], ["+ −", "zoom in, out (also the wheel, over the timeline)"], ["0", "the whole trace"], [", .", "one instruction back, forward"],
   ["/", "search"], ["n p", "next, previous execution of what was searched"], ["l", "when was this line executed before here"], ["g G", "next, previous gap"],
-  ["1 to 7", "the views below"], ["m", "add a note"], ["e", "export what is seen as JSON"], ["?", "this list"],
+  ["1 to 8", "the views below"], ["m", "add a note"], ["e", "export what is seen as JSON"], ["?", "this list"],
 ];
 
 export async function start(transport: Transport): Promise<void> {
@@ -70,7 +71,7 @@ export async function start(transport: Transport): Promise<void> {
       const found = await ask<Found>({query: "find", text, position: view.position, direction});
       status(found.found ? "" : `${text}: not executed ${direction === "next" ? "after" : "before"} this position`);
       if (found.found) {
-        view.tab = view.tab === "functions" || view.tab === "flame" ? "code" : view.tab;
+        view.tab = ["functions", "flame", "traps"].includes(view.tab) ? "code" : view.tab;
         go(num(found.position));
       }
     });
