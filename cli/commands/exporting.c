@@ -42,8 +42,10 @@ static const struct cli_option image_options[] = {
 };
 
 const struct cli_option cli_exporting_sample_options[] = {
-    CLI_NUMBER(0, "every", "N", S, every, 1, INT64_MAX, 0,
-               "perf.data: instructions between two samples (default: such that there are 100,000 to 200,000)"),
+    CLI_NUMBER(
+        0, "every", "N", S, every, 1, INT64_MAX, 0,
+        "perf.data: instructions between two samples (default: such that there are 100,000 to 200,000); simpoint: "
+        "instructions of an interval (default: 100,000,000)"),
     CLI_NUMBER(0, "branches", "N", S, branches, 1, 1024, 0,
                "perf.data: the last N branches with each sample (default: none)"),
     {0},

@@ -50,7 +50,8 @@ typedef struct ntr_analysis {
     size_t loss_count;
     const ntr_decisions *decisions; /* decision coverage and MC/DC */
     ntr_decision_level level; /* of decisions in tables */
-    uint64_t sample_every; /* perf.data: instructions between two samples; 0: such that there are 100,000 to 200,000 */
+    uint64_t sample_every; /* perf.data: instructions between two samples; 0: such that there are 100,000 to 200,000.
+                            * simpoint: instructions of an interval; 0: 100,000,000 */
     unsigned sample_branches; /* perf.data: branches in each sample, at most 1024; 0: none */
     ntr_counts *totals; /* of counting decode, for partial answers (partial.h); NULL: none */
     bool has_stacks; /* `tree` gets each event before ntr_export_feed: with NTR_NEEDS_STACKS its call stacks are used */
