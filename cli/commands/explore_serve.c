@@ -45,7 +45,7 @@ struct request {
 
 /* ---- the library */
 
-#define FUNCTIONS(X)                                                                                                   \
+#define HTTP_FUNCTIONS(X)                                                                                              \
     X(start_daemon)                                                                                                    \
     X(run_wait)                                                                                                        \
     X(stop_daemon)                                                                                                     \
@@ -59,7 +59,7 @@ struct request {
  * other command would begin with loading them. */
 static struct {
 #define MEMBER(name) __typeof__(MHD_##name) *name;
-    FUNCTIONS(MEMBER)
+    HTTP_FUNCTIONS(MEMBER)
 #undef MEMBER
 } http;
 
@@ -76,7 +76,7 @@ static bool load(void) {
     bool found = library != NULL;
 
 #define FIND(name) found = found && find(library, "MHD_" #name, &http.name);
-    FUNCTIONS(FIND)
+    HTTP_FUNCTIONS(FIND)
 #undef FIND
     return found;
 }

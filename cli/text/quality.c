@@ -120,7 +120,11 @@ static bool same_or_absent(const char *a, const char *b) {
 static void add_image(struct cli_quality *q, struct cli_quality_image *image) {
     struct cli_quality_image *at = q->images, *const end = at + q->image_count;
 
-    if (!image->name) q->failed = true;
+    if (!image->name) {
+        free(image->build_id);
+        q->failed = true;
+        return;
+    }
     while (at < end && !(same_or_absent(at->name, image->name) && same_or_absent(at->build_id, image->build_id))) at++;
     if (at < end) {
         at->judged &= image->judged;

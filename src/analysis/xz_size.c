@@ -2,11 +2,11 @@
 
 #include <lzma.h>
 
-enum { DECODER_BYTES = 128 << 20, PIECE = 32 << 10 };
+enum { DECODER_BYTES = 128 << 20, XZ_PIECE = 32 << 10 };
 
 uint64_t ntr_xz_size(const uint8_t *bytes, size_t size, uint64_t most) {
     lzma_stream stream = LZMA_STREAM_INIT;
-    uint8_t piece[PIECE];
+    uint8_t piece[XZ_PIECE];
     lzma_ret status = lzma_auto_decoder(&stream, DECODER_BYTES, 0);
 
     stream.next_in = bytes;

@@ -138,12 +138,6 @@ bool ntr_export_follows(const ntr_export *x) {
     return x->exporter->follows && x->exporter->follows(x);
 }
 
-void ntr_export_quality(ntr_export *x) {
-    if (!x->analysis.quality || !*x->analysis.quality) return;
-    ntr_out_text(&x->out, ",\n\"quality\":");
-    ntr_out_text(&x->out, *x->analysis.quality);
-}
-
 ntr_status ntr_export_finish(ntr_export *x) {
     if (x->failed != NTR_OK) return x->failed;
     ntr_status status = x->exporter->end ? x->exporter->end(x) : NTR_OK;

@@ -35,6 +35,10 @@ struct ntr_export {
 };
 
 /* Writes the member "quality" at the end of a JSON object, if the input has it. */
-void ntr_export_quality(ntr_export *x);
+static inline void ntr_export_quality(ntr_export *x) {
+    if (!x->analysis.quality || !*x->analysis.quality) return;
+    ntr_out_text(&x->out, ",\n\"quality\":");
+    ntr_out_text(&x->out, *x->analysis.quality);
+}
 
 #endif
