@@ -78,6 +78,8 @@ static bool show_now(void *user) {
 static int decode_run(const void *options, char **operands) {
     struct decode d = {.options = options, .defects.file = operands[0]};
 
+    if (d.options->output == CLI_SHOW_ITC && d.options->result.format == CLI_FORMAT_JSON)
+        return cli_fail("--show itc prints the text of a channel; --show event --format json has its messages");
     if (d.options->follow) cli_follow_begin(show_now, &d);
 
     if (cli_selection_window(&d.options->selection, &d.window) != CLI_OK) return CLI_FAILED;

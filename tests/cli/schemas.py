@@ -33,7 +33,8 @@ OUTPUTS = (
     ("profile --by mode {}", "profile"), ("profile --callers add --callees turn {}", "profile"), ("profile --annotate=add {}", "profile"),
     ("profile --by data {}", "data"), ("profile --by syscall {}", "syscalls"),
     ("decode --show pc {}", "instructions"), ("decode --show insn {}", "instructions"), ("decode --show count {}", "counts"),
-    ("decode {}", "events"), ("decode --show branch {}", "events"), ("decode --show call {}", "events"), ("decode --show event {}", "events"),
+    ("decode {}", "events"), ("decode --show branch {}", "events"), ("decode --show call {}", "events"), ("decode --show event {}", "events"), ("decode --show data {}", "events"),
+    ("decode --show none {}", "events"),
     ("stat {}", "stat"), ("dump {}", "dump"), ("check {}", "check"), ("check --list-rules", "rules"), ("diff {} cut.nex", "diff"),
     ("regs", "regs"), ("regs trTeControl=0x7", "regs"), ("probe -t board.json --mem registers", "probe"), ("doctor", "doctor"),
     ("coverage {}", "lines"), ("coverage --level object {}", "object"), ("compare {} cut.nex", "compare"),
@@ -121,6 +122,12 @@ def one_quality():
     for name in having:
         equal(read_schema(name)["$defs"]["quality"], expected, name)
     check(len(having) > 10, str(having))
+
+
+@case("text that is no JSON is refused as a document")
+def no_document():
+    said = Run("decode", "--show", "itc", "--format", "json", trace(), status=2)
+    equal((said.out, said.err), ("", "ntrace decode: --show itc prints the text of a channel; --show event --format json has its messages\n"), "itc")
 
 
 @case("every command with JSON output is among these")
