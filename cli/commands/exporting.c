@@ -237,13 +237,14 @@ static int begin_rating(struct export_run *w, const ntr_exporter *exporter) {
     return cli_analysis_rate(&w->analysis);
 }
 
-static void rate(struct export_run *w) {
+static int rate(struct export_run *w) {
     const struct cli_quality *q = &w->analysis.quality;
     size_t used = 0;
 
-    if (!w->analysis.rated) return;
+    if (!w->analysis.rated) return CLI_OK;
     cli_analysis_quality(&w->analysis);
     w->quality = cli_quality_json(&w->analysis.quality);
+    if (!w->quality) return cli_fail("%s: %s", w->analysis.path, ntr_status_text(NTR_E_MEMORY));
     snprintf(w->named, sizeof w->named, "%.2f %% of the instructions",
              q->instructions ? 100.0 * (double)q->named / (double)q->instructions : 0.0);
     for (size_t i = 0; i < q->image_count && used < sizeof w->code; i++) {
@@ -251,6 +252,7 @@ static void rate(struct export_run *w) {
         used += (size_t)snprintf(w->code + used, sizeof w->code - used, "%s%s, %s%s", i ? "; " : "",
                                  slash ? slash + 1 : q->images[i].name, id ? "build id " : "no build id", id ? id : "");
     }
+    return CLI_OK;
 }
 
 /* An exporter that needs events is started before decoding, any other one after it. */
@@ -272,7 +274,7 @@ static int write_all(struct export_run *w, const ntr_exporter *exporter, const c
     if (needs & NTR_NEEDS_STRETCHES && w->analysis.tasks) w->analysis.join_except = NTR_MACHINE_WATCHED;
     status = cli_analysis_run(&w->analysis, needs_order(w, needs) ? take_events : NULL, w->export_);
     if (status == CLI_FAILED || partial) return status;
-    rate(w);
+    if (rate(w) != CLI_OK) return CLI_FAILED;
     struct cli_source_match match = {0};
     cli_source_match_begin(&match, w->analysis.data.program, w->analysis.data.debug);
     w->analysis.text.match = &match;
