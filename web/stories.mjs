@@ -113,8 +113,8 @@ story("the address of the page brings back the position, the range and the notes
   await settled(page, () => page.press("#note", "Enter"));
   const url = page.url(), {at} = await state(page);
   const other = await page.context().newPage();
-  await other.goto(url);
-  await settled(other);
+  await other.goto(url); // it may be ready before anything can wait for a change
+  await other.waitForFunction(() => /it.*begins/.test(document.getElementById("panel").textContent));
   assert.equal((await state(other)).at, at);
   assert.match(await panel(other), /here <b>it<\/b> begins/);
   await other.close();
