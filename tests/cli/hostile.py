@@ -277,12 +277,12 @@ def _():
         small = lzma.compress(file.read())
     for name, content, status, said in (
         ("large", packed, (1,), "large: section .gnu_debugdata: more than 64 MiB"),
-        ("sound", small, (0,), ""),
+        ("expands", small, (0,), ""),
     ):
         target = os.path.join(scratch(), name)
         subprocess.run([objcopy, "--strip-all", "--add-section", ".gnu_debugdata=" + write("packed", content), path, target], check=True)
         bounded("flame", "-e", target, stream, status=status, expected_text=said)
-        matches("_start" if name == "sound" else "%", Run("profile", "-e", target, stream, status=status[0]).out, f"{name}: functions")
+        matches("_start" if name == "expands" else "%", Run("profile", "-e", target, stream, status=status[0]).out, f"{name}: functions")
 
 
 # ---- files that an input names
