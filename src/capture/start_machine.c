@@ -30,20 +30,28 @@ static void add_pair(struct machine_arguments *arguments, const char *name, cons
     add(arguments, value);
 }
 
-/* Does an option of the caller say where the console goes? */
-static bool has_console(const ntr_capture_config *config) {
-    static const char *const names[] = {"-nographic", "-serial", "-monitor", "-display", "-chardev"};
-
+/* Is one of these among the caller's options? */
+static bool has_option(const ntr_capture_config *config, const char *const *names, size_t count) {
     for (size_t i = 0; i < config->qemu_option_count; i++) {
-        for (size_t k = 0; k < sizeof names / sizeof *names; k++)
+        for (size_t k = 0; k < count; k++)
             if (strcmp(config->qemu_options[i], names[k]) == 0) return true;
     }
     return false;
 }
 
+/* Without it QEMU looks for sound at its start, in modules that may be those of another QEMU. */
+static void add_sound(struct machine_arguments *arguments, const ntr_capture_config *config) {
+    static const char *const names[] = {"-audio", "-audiodev", "-nodefaults"};
+
+    if (!has_option(config, names, sizeof names / sizeof *names)) add_pair(arguments, "-audio", "none");
+}
+
 /* The console is the terminal; an interrupt from the keyboard ends QEMU. */
 static void add_console(struct machine_arguments *arguments, const ntr_capture_session *session) {
-    if (has_console(&session->config)) return;
+    /* Options of the caller that say where the console goes. */
+    static const char *const names[] = {"-nographic", "-serial", "-monitor", "-display", "-chardev"};
+
+    if (has_option(&session->config, names, sizeof names / sizeof *names)) return;
     add_pair(arguments, "-display", "none");
     add_pair(arguments, "-monitor", "none");
     if (session->machine.repeatable) {
@@ -103,6 +111,7 @@ static void add_all(struct machine_arguments *arguments, const ntr_capture_sessi
     add_pair(arguments, "-smp", machine->harts > 1 ? texts->harts : NULL);
     add_time(arguments, machine);
     add_console(arguments, session);
+    add_sound(arguments, &session->config);
     add_pair(arguments, bare && !machine->kernel ? "-kernel" : "-bios", texts->firmware);
     add_pair(arguments, "-kernel", machine->kernel);
     add_pair(arguments, "-initrd", machine->initrd);

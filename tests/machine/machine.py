@@ -45,6 +45,7 @@ def run(bits, name, *options, qemu=(), status=0):
     done = subprocess.run([*command, "--", *qemu] if qemu else command, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
                           stderr=subprocess.PIPE, text=True, timeout=120)
     equal(done.returncode, status, f"exit status; {done.stderr[-300:]}")
+    check("module" not in done.stderr, f"QEMU looks for modules that are not needed: {done.stderr}")
     return bundle
 
 
