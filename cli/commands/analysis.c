@@ -59,6 +59,7 @@ static int open_input(struct cli_analysis *a, const char *path) {
     if (cli_partials_seen(path)) return cli_partials_open(a, path);
     if (cli_trace_open(&a->trace, path, &o->stream, &o->images) != CLI_OK) return CLI_FAILED;
     a->trace.index_file = o->index;
+    a->trace.only = a->window.one_source ? a->window.source + 1 : 0;
     if (cli_trace_program(&a->trace, &o->images, &o->stream, true) != CLI_OK) return CLI_FAILED;
     if (cli_trace_check_window(&a->trace, &a->window) != CLI_OK) return CLI_FAILED;
     a->defects.silent = a->trace.fit.other && a->trace.fit.fit.contradicting;

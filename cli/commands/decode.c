@@ -49,6 +49,7 @@ static bool shows_names(const struct decode_options *o) {
 static int decode_trace(struct decode *d) {
     const struct decode_options *o = d->options;
 
+    d->trace.only = d->window.one_source ? d->window.source + 1 : 0;
     if (cli_trace_program(&d->trace, &o->images, &o->stream, needs_program(o)) != CLI_OK) return CLI_FAILED;
     if (cli_trace_check_window(&d->trace, &d->window) != CLI_OK) return CLI_FAILED;
     d->defects.silent = d->trace.fit.other && d->trace.fit.fit.contradicting;

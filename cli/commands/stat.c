@@ -180,6 +180,7 @@ static int open_program(struct cli_trace *trace, const struct stat_options *o, c
     ntr_image_info first;
 
     if (window->from.unit || window->to.unit) return CLI_OK;
+    trace->only = window->one_source ? window->source + 1 : 0;
     if (cli_trace_program(trace, &o->images, &o->stream, false) != CLI_OK) return CLI_FAILED;
     if (ntr_program_image(trace->program, 0, &first) != NTR_OK) return CLI_OK;
     if (cli_trace_fit(trace) != CLI_OK) return CLI_FAILED;

@@ -46,6 +46,7 @@ int cli_side_open(struct cli_side *side, const char *path, const struct cli_stre
     side->path = path;
     side->window = window;
     if (cli_trace_open(&side->trace, path, stream, NULL) != CLI_OK) return CLI_FAILED;
+    side->trace.only = source + 1;
     if (cli_trace_program(&side->trace, images, stream, true) != CLI_OK) return CLI_FAILED;
     if (cli_trace_check_window(&side->trace, window) != CLI_OK) return CLI_FAILED;
     ntr_decoder_config config;

@@ -147,6 +147,8 @@ static int measure(struct cli_fit *f, const struct cli_fit_input *in, bool alway
     ntr_decoder_config_init(&config);
     config.params = f->has_params ? f->params : in->params;
     config.program = in->program;
+    config.one_source = in->only && !((unsigned)(in->only - 1) >> config.params.src_bits);
+    config.source = (uint16_t)(config.one_source ? in->only - 1 : 0);
     if (!in->beginning.size || (!always && decodes(&config, in))) return CLI_OK;
     const ntr_status status = ntr_fit_measure(&config, in->beginning, in->last, &f->fit, f->images, CLI_FIT_IMAGES);
     if (status != NTR_OK) return cli_fail("%s: %s", in->name, ntr_status_text(status));

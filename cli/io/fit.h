@@ -38,6 +38,7 @@ struct cli_fit_input {
     bool params_given; /* options give some */
     ntr_bytes beginning; /* of the stream; `last`: all of it */
     bool last;
+    int only; /* number of the one source that is read, plus 1; 0: all */
 };
 
 /* Judges the programs of -e, those from image number f->first_given on, by the beginning of the stream and by the

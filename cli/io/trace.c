@@ -259,7 +259,8 @@ static int fit_input(struct cli_trace *trace, struct cli_fit_input *in) {
                                  .program = trace->program,
                                  .params = trace->params,
                                  .params_known = trace->bundle || trace->perf,
-                                 .params_given = cli_stream_given(trace->stream) != 0};
+                                 .params_given = cli_stream_given(trace->stream) != 0,
+                                 .only = trace->only};
     if (live) return CLI_OK;
     in->beginning = (ntr_bytes){trace->ahead, trace->ahead_size};
     in->last = trace->ahead_last;

@@ -40,6 +40,7 @@ struct cli_trace {
     uint8_t *ahead; /* bytes that were read ahead; cli_trace_feed returns them */
     size_t ahead_size;
     bool ahead_last;
+    int only; /* number of the one source that is read, plus 1; 0: all. Set it before cli_trace_program */
     ntr_bytes rest; /* of the last span that cli_trace_read has fed; `rest_last`: no bytes follow */
     bool rest_last;
     struct cli_fit fit; /* of the programs of -e; set by cli_trace_program */

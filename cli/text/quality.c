@@ -118,18 +118,20 @@ static bool same_or_absent(const char *a, const char *b) {
 
 /* Adds an image, or its fit to that of the same file. Takes the texts. */
 static void add_image(struct cli_quality *q, struct cli_quality_image *image) {
-    struct cli_quality_image *at = q->images, *const end = at + q->image_count;
+    size_t at = 0;
 
     if (!image->name) {
         free(image->build_id);
         q->failed = true;
         return;
     }
-    while (at < end && !(same_or_absent(at->name, image->name) && same_or_absent(at->build_id, image->build_id))) at++;
-    if (at < end) {
-        at->judged &= image->judged;
-        at->agreeing += image->agreeing;
-        at->contradicting += image->contradicting;
+    while (at < q->image_count && !(same_or_absent(q->images[at].name, image->name) &&
+                                    same_or_absent(q->images[at].build_id, image->build_id)))
+        at++;
+    if (at < q->image_count) {
+        q->images[at].judged &= image->judged;
+        q->images[at].agreeing += image->agreeing;
+        q->images[at].contradicting += image->contradicting;
         free(image->name);
         free(image->build_id);
         return;

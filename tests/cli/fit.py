@@ -187,6 +187,21 @@ def figures():
     equal(rows["image"]["instructions_followed"], rows["execution"]["instructions"], "instructions")
 
 
+@case("--src: other sources, which execute other code, do not matter")
+def one_source():
+    folder = scratch()
+    for source, path in enumerate((program(), line())):
+        execution = Run("decode", bundle(path), "--show", "pc").bytes
+        with open(os.path.join(folder, f"pcs{source}"), "wb") as file:
+            file.write(execution)
+        Run("encode", "-e", path, "--pc", os.path.join(folder, f"pcs{source}"), "--src-bits", "1", "--src-id", source, "-o", os.path.join(folder, f"source{source}.nex"))
+    both = os.path.join(folder, "both.nex")
+    Run("merge", "--src-bits", "1", "-o", both, os.path.join(folder, "source0.nex"), os.path.join(folder, "source1.nex"))
+    for command in (["decode", "--show", "count"], ["profile"], ["stat"]):
+        check("fits" in Run(*command, both, "-e", program(), "--src-bits", "1", status=1).err, f"{command}: all sources")
+        check("fits" not in Run(*command, both, "-e", program(), "--src-bits", "1", "--src", "0").err, f"{command}: source 0")
+
+
 @case("wrong stream options are not a wrong program")
 def parameters():
     found = Run("decode", raw(program()), "-e", program(), "--implicit-return", "off", "--output", "none", status=1).err
