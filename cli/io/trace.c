@@ -233,7 +233,7 @@ static void report_losses(const struct cli_trace *trace) {
     const ntr_capture *capture = trace->bundle ? ntr_bundle_capture(trace->bundle) : NULL;
 
     for (size_t i = 0; capture && i < capture->loss_count; i++)
-        cli_note("%s: not in the trace: %s", trace->input.name, capture->losses[i].what);
+        cli_note("%s: the capture reports: %s", trace->input.name, capture->losses[i].what);
 }
 
 /* Protects the files of the bundle from being overwritten; cli_input_open has added the stream. */
