@@ -93,6 +93,8 @@ int explore_session_open(struct explore_session *s, const char *path, const stru
     *s = (struct explore_session){.source.folders = options->source_path};
     if (cli_replay_open_input(&s->replay, path, &options->replay) != CLI_OK) return CLI_FAILED;
     if (load_tasks(s, path) != CLI_OK) return CLI_FAILED;
+    cli_source_match_begin(&s->match, s->replay.trace.program, s->replay.debug);
+    s->source.match = &s->match;
     s->disasm = cli_disasm_open(&why);
     return make_explorer(s, path);
 }
@@ -101,6 +103,8 @@ void explore_session_close(struct explore_session *s) {
     ntr_explorer_free(s->explorer);
     cli_disasm_close(s->disasm);
     cli_source_text_release(&s->source);
+    cli_source_match_report(&s->match);
+    cli_source_match_release(&s->match);
     cli_replay_close(&s->replay);
     ntr_tasks_free(s->tasks);
     cli_trace_facts_release(&s->facts);

@@ -28,6 +28,7 @@ struct explore_session {
     struct cli_replay replay;
     ntr_tasks *tasks;
     struct cli_source_text source;
+    struct cli_source_match match; /* other sources than those of the program are not shown */
     struct cli_disasm *disasm; /* NULL: not available */
     ntr_explorer *explorer;
     struct cli_trace_facts facts;

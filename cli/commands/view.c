@@ -63,11 +63,13 @@ static const char *go_to_place(struct cli_walk *walk, uint64_t total, const char
 }
 
 static int show(struct cli_replay *replay, const struct view_options *o) {
-    struct cli_source_text source = {.folders = o->source_path};
+    struct cli_source_match match = {0};
+    struct cli_source_text source = {.folders = o->source_path, .match = &match};
     struct cli_walk walk = {.replay = replay->replay, .debug = replay->debug, .program = replay->trace.program};
     struct cli_view view = {.walk = &walk, .source = &source};
     const char *why;
 
+    cli_source_match_begin(&match, walk.program, walk.debug);
     view.disasm = cli_disasm_open(&why);
     ntr_status status = read_all(replay, &view.total);
     const char *misplaced = status < 0 ? NULL : go_to_place(&walk, view.total, o->at);
@@ -77,6 +79,8 @@ static int show(struct cli_replay *replay, const struct view_options *o) {
                                              : cli_fail("%s", why);
     cli_disasm_close(view.disasm);
     cli_source_text_release(&source);
+    cli_source_match_report(&match);
+    cli_source_match_release(&match);
     return result;
 }
 

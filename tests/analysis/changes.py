@@ -239,6 +239,9 @@ def checksums():
     equal([(os.path.basename(other["name"]), other["reason"]) for other in others], [("m.c", "md5")], "sources that differ")
     check(shown not in results[1][1] and shown not in page and shown not in report, "the text of another source is shown")
     check("its MD5 is not that of the debug information" in report, "report of the evidence")
+    asked = subprocess.run([NTRACE, "explore", "m.ntrace", "--ask", json.dumps({"query": "source", "file": os.path.join(place, "m.c")})], cwd=place,
+                           capture_output=True, text=True, check=False)
+    check(asked.returncode == 1 and shown not in asked.stdout and "found 1 whose MD5" in asked.stderr, f"explore: {asked}")
     os.mkdir(os.path.join(place, "kept"))
     write(place, text, "kept/m.c")
     done = subprocess.run([NTRACE, "profile", "--annotate=main", "--source-path", "kept", "m.ntrace"], cwd=place, stdout=subprocess.PIPE,
