@@ -158,7 +158,7 @@ ntr_status ntr_infer_trial_run(const ntr_decoder_config *config, ntr_bytes strea
     for (size_t part = 0, from = 0; part < NTR_TRIAL_PARTS; part++) {
         const bool last = part == NTR_TRIAL_PARTS - 1;
         const size_t to = last ? stream.size : stream.size / NTR_TRIAL_PARTS * (part + 1);
-        ntr_decoder_feed(decoder, stream.data + from, to - from, last);
+        ntr_decoder_feed(decoder, to > from ? stream.data + from : NULL, to - from, last);
         status = read_part(decoder, trial, all, &message);
         trial->followed_by[part] = trial->followed;
         if (status != NTR_NEED_MORE || is_hopeless(trial, best, part)) break;
