@@ -488,6 +488,7 @@ def _():
 
 @case("the text of sources does not control a terminal")
 def _():
+    program_with_lines()
     path, source = os.path.join(scratch(), "colour"), write("colour.c", b"void _start(void) { /* \x1b[31m \x1b]0;title\x07 */\n  for (;;) ;\n}\n")
     subprocess.run([need(lined.COMPILER), "-g", "-nostdlib", "-static", "-march=rv64imac", "-mabi=lp64", "-o", path, source], check=True)
     with open(path, "rb") as file:

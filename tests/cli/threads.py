@@ -171,18 +171,18 @@ PROFILES = ["profile", "profile --by=image", "profile --by=hart", "profile --by=
 def answers():
     """Calls have no returns here: stacks as text would be 500 MB."""
     short = [export for export in exports() if not export.endswith(("folded", "speedscope"))]
-    compare_answers(write("calm.nex", stream(100000)), [*PROFILES, *short], "--no-timestamps")
+    compare_answers(write("calm.nex", stream(50000)), [*PROFILES, *short], "--no-timestamps")
 
 
 for share in 3, 1:
     @case(f"{'every' if share == 1 else 'each third'} analysis of several sources, damaged", long=share == 1)
     def several_answers(share=share):
-        compare_answers(write("order.nex", several(100000, damage=2)), [*PROFILES, *exports()][::share], "--src-bits", "2", "--no-timestamps")
+        compare_answers(write("order.nex", several(50000, damage=2)), [*PROFILES, *exports()][::share], "--src-bits", "2", "--no-timestamps")
 
 
 @case("sums of several sources, damaged")
 def several_sums():
-    counted = write("sums.nex", several(200000, damage=2) * 8)
+    counted = write("sums.nex", several(200000, damage=2) * 4)
     compare_answers(counted, ["profile --by=instruction --format=csv", "coverage --to=json", "export --to=drcov"],
                     "--src-bits", "2", "--no-timestamps")
 
