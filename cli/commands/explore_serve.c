@@ -5,10 +5,10 @@
  * that the server listens at, which excludes names that others let point here; and if its Origin, when it has one, is
  * that of the page. The server has no request that changes anything. */
 #include "commands/explore_serve.h"
+#include "io/library.h"
 #include "io/server.h"
 #include "options/diagnostics.h"
 
-#include <dlfcn.h>
 #include <microhttpd.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -63,19 +63,11 @@ static struct {
 #undef MEMBER
 } http;
 
-/* Returns whether the library has the function, which is stored in the pointer `function`. */
-static bool find(void *library, const char *name, void *function) {
-    void *address = dlsym(library, name);
-
-    memcpy(function, &address, sizeof address);
-    return address != NULL;
-}
-
 static bool load(void) {
     void *library = dlopen(MICROHTTPD, RTLD_LAZY | RTLD_LOCAL);
     bool found = library != NULL;
 
-#define FIND(name) found = found && find(library, "MHD_" #name, &http.name);
+#define FIND(name) found = found && cli_library_find(library, "MHD_" #name, &http.name);
     HTTP_FUNCTIONS(FIND)
 #undef FIND
     return found;

@@ -2,7 +2,8 @@
 
 #ifdef HAVE_LLVM
 
-#include <dlfcn.h>
+#include "io/library.h"
+
 #include <ntrace/isa.h>
 #include <stdbool.h>
 #include <stdio.h>
@@ -55,22 +56,13 @@ static void *open_library(int *version) {
     return NULL;
 }
 
-/* Stores a symbol of the library in the function pointer `function`. memcpy avoids the conversion of an object pointer
- * to a function pointer, which ISO C does not define and POSIX guarantees. */
-static bool find(void *library, const char *name, void *function) {
-    void *address = dlsym(library, name);
-
-    memcpy(function, &address, sizeof address);
-    return address != NULL;
-}
-
 static bool initialize(void *library) {
     static const char *const names[] = {"LLVMInitializeRISCVTargetInfo", "LLVMInitializeRISCVTarget",
                                         "LLVMInitializeRISCVTargetMC", "LLVMInitializeRISCVDisassembler"};
 
     for (size_t i = 0; i < sizeof names / sizeof names[0]; i++) {
         initialize_function function;
-        if (!find(library, names[i], &function)) return false;
+        if (!cli_library_find(library, names[i], &function)) return false;
         function();
     }
     return true;
@@ -83,9 +75,9 @@ struct cli_disasm *cli_disasm_open(const char **why) {
     if (!d) return NULL;
     d->library = open_library(&d->version);
     *why = "no libLLVM found";
-    if (d->library && find(d->library, "LLVMCreateDisasmCPUFeatures", &d->create) &&
-        find(d->library, "LLVMDisasmInstruction", &d->text) && find(d->library, "LLVMDisasmDispose", &d->dispose) &&
-        initialize(d->library))
+    if (d->library && cli_library_find(d->library, "LLVMCreateDisasmCPUFeatures", &d->create) &&
+        cli_library_find(d->library, "LLVMDisasmInstruction", &d->text) &&
+        cli_library_find(d->library, "LLVMDisasmDispose", &d->dispose) && initialize(d->library))
         return d;
     if (d->library) *why = "libLLVM does not support RISC-V";
     cli_disasm_close(d);
