@@ -171,6 +171,8 @@ void cli_quality_images(struct cli_quality *q, const struct cli_trace *trace) {
         if (judged) image.contradicting = trace->fit.images[i].contradicting;
         add_image(q, &image);
     }
+    if (trace->program && ntr_program_image(trace->program, IMAGES_MAX, &info) == NTR_OK)
+        add_loss(q, "images: only the first 1,024 are listed here");
     for (size_t i = 0; capture && i < capture->loss_count; i++) add_loss(q, capture->losses[i].what);
 }
 

@@ -173,6 +173,16 @@ def unknown():
     equal([json.loads(output("dump {}", "--format", "json").out)["quality"][k] for k in ("gaps", "instructions")], [None, None], "dump")
 
 
+@case("quality: more images than are listed are a loss that is named")
+def many_images():
+    code = write("two.bin", b"\x01\x00")
+    for count, expected in ((1024, []), (1025, ["images: only the first 1,024 are listed here"])):
+        raw = [f"--raw={code}@{0x1000000 + 16 * i:#x}" for i in range(count)]
+        stream = os.path.join(trace(), "trace.nex")
+        found = json.loads(Run("profile", stream, *raw, "--format", "json", status=None).out)["quality"]
+        equal((found["losses"], len(found["images"])), (expected, 1), f"{count} images")
+
+
 @case("quality: code without names, and the report, say it")
 def named():
     bundle = trace()
