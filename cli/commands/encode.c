@@ -29,7 +29,11 @@ static const struct cli_option encode_table[] = {
     CLI_LIST(0, "ingress", "FILE", S, inputs,
              "read the execution as records of the trace ingress port (docs/ingress.md)"),
     CLI_LIST(0, "spike-log", "FILE", S, inputs, "read the execution from a log of Spike (-l, --log-commits, or both)"),
-    CLI_NUMBER(0, "hart", "N", S, hart, 0, UINT32_MAX, 0, "with --spike-log: number of the hart to encode (default 0)"),
+    CLI_LIST(0, "rvvi", "FILE", S, inputs, "read the execution from a log of a core in RVVI-TEXT"),
+    CLI_LIST(
+        0, "rvfi", "FILE", S, inputs,
+        "read the execution from a table of RVFI signals (rvfi_pc_rdata, rvfi_insn, ...), or a log of Ibex or CVA6"),
+    CLI_NUMBER(0, "hart", "N", S, hart, 0, UINT32_MAX, 0, "of logs: number of the hart to encode (default 0)"),
     CLI_CHOICE(0, "show", "messages|ingress", S, show, SHOW_MESSAGES,
                "messages (default), or the ingress records of the execution as text"),
     CLI_FLAG(0, "strict", S, strict,
@@ -52,9 +56,8 @@ static const struct encode_source {
     cli_encode_source read;
     bool program; /* requires a program image */
 } sources[] = {
-    {"pc", cli_encode_pcs, true},
-    {"ingress", cli_encode_ingress, false},
-    {"spike-log", cli_encode_spike, false},
+    {"pc", cli_encode_pcs, true},     {"ingress", cli_encode_ingress, false}, {"spike-log", cli_encode_spike, false},
+    {"rvvi", cli_encode_rvvi, false}, {"rvfi", cli_encode_rvfi, false},
 };
 
 static const struct encode_source *find_source(const char *name) {
@@ -224,7 +227,7 @@ static int encode_input(struct encode_run *r) {
 
 static int check_usage(const struct encode_options *o) {
     if (o->inputs.count != 1)
-        return cli_fail("expected exactly one of --pc, --ingress and --spike-log, found %s",
+        return cli_fail("expected exactly one of --pc, --ingress, --spike-log, --rvvi and --rvfi, found %s",
                         o->inputs.count ? "several" : "none");
     if (o->show == SHOW_INGRESS && strcmp(o->inputs.items[0].name, "ingress") == 0)
         return cli_fail("--show ingress: the input already consists of ingress records");
@@ -259,10 +262,12 @@ const struct cli_command cli_encode = {
     .size = sizeof(struct encode_options),
     .run = encode_run,
     .about = "Encodes an execution as the trace encoder of a hart does. The execution is a list of program counters,\n"
-             "the records of a trace ingress port, or a log of the simulator Spike. If the input has no time, each\n"
-             "retired halfword takes one tick (--timestamps).",
+             "the records of a trace ingress port, a log of the simulator Spike, or the log of a core (RVVI, RVFI).\n"
+             "If the input has no time, each retired halfword takes one tick (--timestamps).",
     .examples =
         "  ntrace encode -e program.elf --pc list.txt --best -o trace.nex\n"
         "  ntrace encode -e program.elf --pc list.txt --mode btm --sync-mode messages --sync-max 4 -o trace.nex\n"
-        "  ntrace encode --spike-log spike.log -o trace.nex",
+        "  ntrace encode --spike-log spike.log -o trace.nex\n"
+        "  ntrace encode --rvvi core.rvvi -o trace.nex\n"
+        "  ntrace encode --rvfi trace_core_00000000.log -o trace.nex",
 };

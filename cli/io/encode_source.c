@@ -141,3 +141,46 @@ int cli_encode_spike(struct cli_encode *e, const char *path) {
     cli_lines_close(&lines);
     return status;
 }
+
+/* ---- logs of cores */
+
+static int push_core_log(struct cli_encode *e, struct cli_lines *lines, ntr_core_log *log) {
+    const char *text;
+    size_t length;
+    ntr_status status = NTR_OK;
+
+    while (status == NTR_OK && !e->out->done && cli_lines_next(lines, &text, &length))
+        status = ntr_core_log_line(log, text, length);
+    if (lines->failed) return CLI_FAILED;
+    if (status == NTR_OK) status = ntr_core_log_finish(log);
+    const char *detail = ntr_core_log_error(log);
+    if (status != NTR_OK && *detail) return cli_fail("%s: %s", lines->input.name, detail);
+    if (status != NTR_OK) return report_error(lines, ntr_classifier_error(e->classifier), status);
+    if (ntr_core_log_count(log)) return CLI_OK;
+    return cli_fail("%s: expected instructions of hart %u, found none", lines->input.name, e->hart);
+}
+
+static int encode_core_log(struct cli_encode *e, const char *path, ntr_core_log_format format) {
+    struct cli_lines lines;
+    int status = CLI_FAILED;
+
+    if (cli_lines_open(&lines, path) != CLI_OK) return CLI_FAILED;
+    ntr_core_log *log = ntr_core_log_new(e->classifier, format, e->hart, e->xlen, NULL);
+    if (log)
+        status = push_core_log(e, &lines, log);
+    else
+        cli_note("out of memory");
+    ntr_core_log_free(log);
+    cli_lines_close(&lines);
+    return status;
+}
+
+int cli_encode_rvvi(struct cli_encode *e, const char *path) {
+    if (cli_refuse_text(path, "a log in RVVI-TEXT", "RVVI-TEXT") != CLI_OK) return CLI_FAILED;
+    return encode_core_log(e, path, NTR_CORE_LOG_RVVI);
+}
+
+int cli_encode_rvfi(struct cli_encode *e, const char *path) {
+    if (cli_refuse_text(path, "a table of RVFI signals", "RVFI") != CLI_OK) return CLI_FAILED;
+    return encode_core_log(e, path, NTR_CORE_LOG_RVFI);
+}

@@ -1,4 +1,4 @@
-/* Inputs of `ntrace encode`: a list of program counters, ingress records, or a Spike log. */
+/* Inputs of `ntrace encode`: a list of program counters, ingress records, a Spike log, or the log of a core. */
 #ifndef CLI_IO_ENCODE_SOURCE_H
 #define CLI_IO_ENCODE_SOURCE_H
 
@@ -12,7 +12,7 @@ struct cli_encode {
     ntr_encoder *encoder;
     ntr_classifier *classifier; /* not used for ingress records */
     struct cli_output *out;     /* output of the encoder; reading stops when it is `done` */
-    unsigned hart;              /* Spike logs: number of the hart to encode */
+    unsigned hart;              /* logs: number of the hart to encode */
     unsigned xlen;              /* 32 or 64; 0: not known */
 };
 
@@ -22,5 +22,7 @@ typedef int (*cli_encode_source)(struct cli_encode *encode, const char *path);
 int cli_encode_pcs(struct cli_encode *encode, const char *path);
 int cli_encode_ingress(struct cli_encode *encode, const char *path);
 int cli_encode_spike(struct cli_encode *encode, const char *path);
+int cli_encode_rvvi(struct cli_encode *encode, const char *path);
+int cli_encode_rvfi(struct cli_encode *encode, const char *path);
 
 #endif

@@ -155,6 +155,8 @@ static const struct text_kind {
     {"ntrace-index ", NULL, "the index of a trace", "give the trace, or the bundle that it is in"},
     {"ntrace-tasks ", NULL, "the list of tasks of a bundle", "give the bundle, the folder that it is in"},
     {"ntrace-pages ", NULL, "the list of pages of a bundle", "give the bundle, the folder that it is in"},
+    {"core ", "DASM(", "a log of CVA6 (RVFI)", "'ntrace encode --rvfi %s' makes a trace of it"},
+    {"VERSION ", "RET ", "a log of a core (RVVI-TEXT)", "'ntrace encode --rvvi %s' makes a trace of it"},
     {"core ", ": 0x", "a log of Spike", "'ntrace encode %s' makes a trace of it"},
     {"Trace ", "[", "a log of QEMU", "'ntrace run' traces the program itself"},
     {"TN:", NULL, "coverage data (lcov)", "'genhtml %s' shows it"},

@@ -1,5 +1,5 @@
 /* Sources of ingress blocks (ingress_block.h): their text form, and the classifier, which makes them from executed code
- * (code blocks, lists of program counters, Spike logs). */
+ * (code blocks, lists of program counters, logs of Spike and of cores). */
 #ifndef NTRACE_INGRESS_H
 #define NTRACE_INGRESS_H
 
@@ -173,6 +173,34 @@ NTR_API ntr_status ntr_spike_log_finish(ntr_spike_log *log);
 
 /* Returns the text of the last error, "line 12: opcode expected", or "". The log owns it. */
 NTR_API const char *ntr_spike_log_error(const ntr_spike_log *log);
+
+/* ---- logs of cores: RVVI-TEXT, and RVFI as text --------------------------------------------------- */
+
+typedef enum ntr_core_log_format {
+    NTR_CORE_LOG_RVVI = 0, /* RVVI-TEXT 0.1 to 0.3 */
+    NTR_CORE_LOG_RVFI, /* a table of RVFI signals whose first line names the columns, or the log of CVA6 */
+} ntr_core_log_format;
+
+typedef struct ntr_core_log ntr_core_log;
+
+/* Creates a reader of the instructions of one hart, which enters them into the classifier. Those that trapped are
+ * exceptions, not retired. The instructions are in the log; no program is needed. `xlen` 0: the log has it. Returns
+ * NULL when there is no memory. */
+NTR_API ntr_core_log *ntr_core_log_new(ntr_classifier *classifier, ntr_core_log_format format, unsigned hart,
+                                       unsigned xlen, const ntr_allocator *allocator);
+NTR_API void ntr_core_log_free(ntr_core_log *log);
+
+/* Returns the number of instructions of the hart that retired or trapped. */
+NTR_API uint64_t ntr_core_log_count(const ntr_core_log *log);
+
+/* Reads one line. Errors: NTR_E_SYNTAX (text in ntr_core_log_error), those of the classifier. */
+NTR_API ntr_status ntr_core_log_line(ntr_core_log *log, const char *line, size_t length);
+
+/* Ends the log. Call ntr_classifier_finish afterwards. Errors: those of ntr_core_log_line. */
+NTR_API ntr_status ntr_core_log_finish(ntr_core_log *log);
+
+/* Returns the text of the last error, "line 12: MODE: expected a number", or "". The log owns it. */
+NTR_API const char *ntr_core_log_error(const ntr_core_log *log);
 
 #ifdef __cplusplus
 }

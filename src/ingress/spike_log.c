@@ -10,11 +10,9 @@
  * entered. Example: the line of a load, then "exception trap_load_access_fault" with the epc of the load: the load
  * did not retire, and the trap is entered. */
 #include "base/allocator.h"
-#include "base/bytes.h"
 #include "base/text.h"
 
-#include "ingress/classifier.h"
-#include "ingress/code_block.h"
+#include "ingress/logged.h"
 
 #include <ntrace/ingress.h>
 #include <inttypes.h>
@@ -109,34 +107,10 @@ static ntr_status refuse(ntr_spike_log *log, const char *what) {
 /* ---- entering instructions and traps
  * ------------------------------------------------------------------------------------ */
 
-/* The log has the instruction; the program, if there is one, has its ISA and the table of its jump. */
 static ntr_status retire(ntr_spike_log *log, const listed *given) {
-    const ntr_program *program = log->classifier->config.program;
-    const ntr_place place = ntr_place_at(NULL, NTR_POSITION_ANY, given->pc);
-    const unsigned base = log->xlen == 32 ? NTR_ISA_RV32 : 0;
-    uint8_t bytes[8];
-    ntr_insn insn, known;
-    ntr_code_block block;
-    ntr_little_put(bytes, given->opcode, sizeof bytes);
-    const unsigned isa = program && ntr_program_xlen(program) ? ntr_program_isa(program, place) : base;
-    if (ntr_insn_decode(bytes, sizeof bytes, given->pc, isa, &insn) != NTR_OK)
-        return refuse(log, "opcode is longer than 64 bits");
-    if (insn.table_jump && program && ntr_program_insn(program, place, &known) == NTR_OK && known.table_jump &&
-        known.immediate == insn.immediate)
-        insn.target = known.target;
-    else if (insn.table_jump)
-        return refuse(log, "the jump table of CM.JT and CM.JALT is not known; give the program with -e");
-    ntr_code_block_begin(&block, given->pc);
-    ntr_code_block_append(&block, &insn);
-    return ntr_classifier_enter(log->classifier, &block);
-}
-
-/* Simulators of RV32 write addresses with 32 bits, or sign-extended to 64. */
-static bool fit(const ntr_spike_log *log, uint64_t *address) {
-    if (log->xlen != 32) return true;
-    const bool fits = *address >> 32 == 0 || (*address >> 31) == (UINT64_C(1) << 33) - 1;
-    *address = (uint32_t)*address;
-    return fits;
+    const char *why = NULL;
+    ntr_status status = ntr_logged_retire(log->classifier, log->xlen, given->pc, given->opcode, NULL, &why);
+    return why ? refuse(log, why) : status;
 }
 
 /* Enters the held instruction, as often as it executed, and the held trap. An instruction that raised the trap did
@@ -191,7 +165,7 @@ static bool take_insn(ntr_spike_log *log, log_cursor *c, listed *insn) {
         return false;
     }
     log->low |= insn->pc >> 31 == 1;
-    if (!fit(log, &insn->pc)) return false;
+    if (!ntr_logged_fit(log->xlen, &insn->pc)) return false;
     return take(c, "(") && take_number(c, &insn->opcode) && take(c, ")");
 }
 
@@ -243,7 +217,7 @@ static ntr_status exception_line(ntr_spike_log *log, log_cursor c) {
         return refuse(log, "kind of exception expected");
     }
     if (!take(&c, ",") || !take(&c, "epc") || !take_number(&c, &trap.epc)) return refuse(log, "epc expected");
-    if (!fit(log, &trap.epc)) return refuse(log, "expected an epc of 32 bits");
+    if (!ntr_logged_fit(log->xlen, &trap.epc)) return refuse(log, "expected an epc of 32 bits");
     ntr_status status = log->trap.waits ? enter_held(log) : NTR_OK;
     log->trap = trap;
     return status;
@@ -275,7 +249,9 @@ ntr_status ntr_spike_log_line(ntr_spike_log *log, const char *line, size_t lengt
     uint64_t hart;
     log->line++;
     while (c.at < c.end && (c.end[-1] == '\r' || c.end[-1] == '\n')) c.end--;
-    if (!take(&c, "core") || !take_number(&c, &hart) || !take(&c, ":") || hart != log->hart) return NTR_OK;
+    if (!take(&c, "core")) return NTR_OK;
+    if (take(&c, "INTERRUPT")) return refuse(log, "this is a log of a core's RVFI tracer; read it with --rvfi");
+    if (!take_number(&c, &hart) || !take(&c, ":") || hart != log->hart) return NTR_OK;
     if (take(&c, ">>>>") || take(&c, "trigger action")) return NTR_OK;
     if (take(&c, "exception")) return exception_line(log, c);
     if (take(&c, "Executed")) return times_line(log, c);

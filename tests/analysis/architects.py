@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Formats of architects: SimPoint's basic-block vectors and Konata's log, read by their published descriptions.
+"""Formats of architects: SimPoint's basic-block vectors, Konata's log and RVVI-TEXT, read by their published descriptions.
 
 usage: architects.py NTRACE
 
@@ -112,6 +112,55 @@ def simpoint_harts():
     text = Run("export", "--to", "simpoint", "hole.ntrace", cwd=traced(), status=1).out
     equal(len(re.findall(r"(?m)^# gap after instruction \d+: ", text)), 1, "gaps")
     equal(sum(sum(interval.values()) for interval in vectors(text)[0]), len(counters("hole.ntrace")), "instructions")
+
+
+WORD = re.compile(r"'[^'\n]*'|\"[\w ]*\"|\S+")
+ELEMENTS = {"VERSION": 2, "VENDOR": 3, "HART": 1, "RET": 2, "TRAP": 2, "MODE": 1, "VIRT": 1, "TIME": 1}
+
+
+def rvvi(text):
+    """[[(element, values)] of each line], by the grammar of RVVI-TEXT 0.3."""
+    result = []
+    for line in text.splitlines():
+        check(line.isascii() and line.isprintable(), f"printable characters: {line[:80]}")
+        words = [word for word in WORD.findall(line) if word[0] != "'"]
+        elements = []
+        while words:
+            key = words.pop(0)
+            count = {"PARAMS": lambda: 1 + 2 * int(words[0]), "META": lambda: 1 + int(words[0])}.get(key, lambda key=key: ELEMENTS[key])()
+            elements.append((key, words[:count]))
+            check(len(words) >= count, f"values of {key}: {line[:80]}")
+            del words[:count]
+        result.append(elements)
+    equal(result[0], [("VERSION", ["0", "3"])], "the first element")
+    return result
+
+
+@case("RVVI-TEXT: the instructions and their bytes are those of the trace and of objdump; parts without trace are said; encoded, the trace comes back")
+def rvvi_text():
+    text = Run("export", "--to", "rvvi", "work.ntrace", cwd=traced()).out
+    retired = [dict(line)["RET"] for line in rvvi(text)[3:]]
+    equal([int(pc, 16) for pc, _ in retired], counters("work.ntrace"), "program counters")
+    disassembly = subprocess.run([need("riscv64-linux-gnu-objdump"), "-d", "work"], cwd=traced(), capture_output=True, text=True, check=True).stdout
+    code = {int(address, 16): word for address, word in re.findall(r"(?m)^ *(\w+):\t(\w+) ", disassembly)}
+    check(all(code[int(pc, 16)] == insn[2:] for pc, insn in retired), "opcodes")
+    stops = [dict(line)["META"] for line in rvvi(text) if "META" in dict(line)]
+    check(len(stops) > 3 and all(stop == ["1", "stop"] for stop in stops), f"system calls, which are not traced: {stops}")
+    with open(os.path.join(traced(), "again.nex"), "wb") as file:
+        file.write(Run("encode", "--rvvi", "-", "-e", "work", cwd=traced(), stdin=text.encode()).bytes)
+    again = Run("decode", "--show", "pc", "-e", "work", "again.nex", cwd=traced()).lines()
+    equal([int(line, 16) for line in again], counters("work.ntrace"), "program counters of the stream")
+
+
+@case("RVVI-TEXT: one hart; a gap is said, and encode refuses it")
+def rvvi_harts():
+    check("--src" in Run("export", "--to", "rvvi", "threads.ntrace", cwd=traced(), status=2).err, "two harts")
+    text = Run("export", "--to", "rvvi", "--src", "1", "threads.ntrace", cwd=traced()).out
+    equal(rvvi(text)[2][0][1][-4:-2] + rvvi(text)[3][0][1], ["NHART", "2", "1"], "the hart")
+    equal(sum("RET" in dict(line) for line in rvvi(text)), len(counters("threads.ntrace", "--src", "1")), "instructions")
+    text = Run("export", "--to", "rvvi", "hole.ntrace", cwd=traced(), status=1).out
+    equal(sum(("META", ["1", "gap"]) in line for line in rvvi(text)), 1, "gaps")
+    check("(gap)" in Run("encode", "--rvvi", "-", "-o", "gap.nex", cwd=traced(), stdin=text.encode(), status=2).err, "refused")
 
 
 def konata(text):

@@ -1,0 +1,49 @@
+/* Logs of cores: option lines, a byte that selects the form and the hart, then RVVI-TEXT or RVFI. */
+#include "fuzz.h"
+
+#include <ntrace/ingress.h>
+#include <stdlib.h>
+
+size_t fuzz_stream_at(const uint8_t *data, size_t size) {
+    (void)data, (void)size;
+    return SIZE_MAX;
+}
+
+static ntr_status take(void *user, const uint8_t *bytes, size_t size) {
+    fuzz_bytes *out = user;
+    if (out->size > 1 << 20) return NTR_E_IO;
+    return fuzz_take_message(out, bytes, size);
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
+    fuzz_tape tape = {data, size, 0};
+    fuzz_bytes out = {NULL, 0, 0};
+    ntr_encoder_config config;
+    ntr_encoder_config_init(&config);
+    fuzz_encoder_options(&tape, &config);
+    config.sink = take;
+    config.sink_user = &out;
+    ntr_encoder *encoder = ntr_encoder_new(&config, NULL);
+    ntr_classifier_config how;
+    ntr_classifier_config_init(&how);
+    how.encoder = encoder;
+    how.itype_width = config.itype_width;
+    how.all_jumps = config.params.all_jumps;
+    ntr_classifier *classifier = encoder ? ntr_classifier_new(&how, NULL) : NULL;
+    const unsigned choice = fuzz_byte(&tape);
+    ntr_core_log *log = classifier ? ntr_core_log_new(classifier, choice & 1 ? NTR_CORE_LOG_RVFI : NTR_CORE_LOG_RVVI,
+                                                      choice >> 6, choice & 2 ? 64 : 0, NULL)
+                                   : NULL;
+    ntr_status status = NTR_OK;
+    const char *line;
+    size_t length;
+    while (log && status == NTR_OK && fuzz_line(&tape, &line, &length)) status = ntr_core_log_line(log, line, length);
+    if (status == NTR_E_SYNTAX) fuzz_must(ntr_core_log_error(log)[0] != 0, "a refused line has an error message");
+    if (log && status == NTR_OK && ntr_core_log_finish(log) == NTR_OK) ntr_classifier_finish(classifier, NULL);
+    if (encoder) ntr_encoder_stop(encoder, NTR_ADDRESS_UNKNOWN, 4);
+    ntr_core_log_free(log);
+    ntr_classifier_free(classifier);
+    ntr_encoder_free(encoder);
+    free(out.data);
+    return 0;
+}
