@@ -184,13 +184,17 @@ static int report_linked(const char *path, const char *linked, const ntr_program
     return cli_fail("%s%s", path, why + size);
 }
 
+static struct cli_module_place place_of(const struct image *image) {
+    return (struct cli_module_place){.where = image->has_address ? CLI_MODULE_ORDER : CLI_MODULE_NAMES,
+                                     .address = image->options.bias};
+}
+
 /* A kernel module: it is linked for where it was loaded (cli/io/module.h). Its name is that of the file. */
 static int add_module(struct image *image, ntr_program *program) {
     char *module = cli_module_name(image->path), *linked = NULL;
-    const uint64_t address = image->options.bias;
 
     if (!module) return cli_fail("out of memory");
-    int status = cli_module_link(image->path, module, image->has_address ? &address : NULL, program, &linked);
+    int status = cli_module_link(image->path, module, place_of(image), program, &linked);
     image->options.bias = 0;
     image->options.name = image->path;
     const ntr_status added = status == CLI_OK ? ntr_program_add_elf(program, linked, &image->options) : NTR_OK;
@@ -241,8 +245,7 @@ static int add_perf_map(struct image *image, ntr_program *program) {
 /* The symbols and the debug information of a kernel module; NAME is that of the module. */
 static int add_module_symbols(struct image *image, const char *path, ntr_program *program) {
     char *linked = NULL;
-    const uint64_t address = image->options.bias;
-    int status = cli_module_link(path, image->path, image->has_address ? &address : NULL, program, &linked);
+    int status = cli_module_link(path, image->path, place_of(image), program, &linked);
 
     image->options.bias = 0;
     const ntr_status added = status == CLI_OK ? ntr_program_add_symbols(program, linked, &image->options) : NTR_OK;

@@ -37,16 +37,18 @@ static uint64_t nowhere(const struct module_file *m) {
     return m->wide ? UINT64_C(1) << 62 : 0x1000;
 }
 
+static uint64_t align_up(uint64_t at, const struct module_section *s) {
+    const uint64_t align =
+        s->header.sh_addralign && !(s->header.sh_addralign & (s->header.sh_addralign - 1)) ? s->header.sh_addralign : 1;
+    return (at + align - 1) & ~(align - 1);
+}
+
 /* Places sections one after the other, as the file has them: those without an address (`all` false), or all. */
 static void place_in_order(struct module_file *m, uint64_t at, bool all) {
     for (size_t i = 0; i < m->count; i++) {
         struct module_section *s = &m->sections[i];
         if (!module_is_loaded(s) || (s->placed && !all)) continue;
-        const uint64_t align = s->header.sh_addralign && !(s->header.sh_addralign & (s->header.sh_addralign - 1))
-                                   ? s->header.sh_addralign
-                                   : 1;
-        at = (at + align - 1) & ~(align - 1);
-        s->address = at;
+        s->address = at = align_up(at, s);
         s->placed = all;
         at += s->header.sh_size;
     }
@@ -127,6 +129,28 @@ static int place_by_names(struct module_file *m, const char *module, const ntr_p
     return status;
 }
 
+/* Linux puts all sections with code one after the other, in the order of the file, without those of the start (.init),
+ * which are elsewhere and gone. The tables of calls (.plt) grow then: what is behind them is not placed. */
+static int place_as_linux(struct module_file *m, const char *module, const struct cli_module_place *place) {
+    uint64_t at = place->address;
+
+    for (size_t i = 0; i < m->count; i++) {
+        struct module_section *s = &m->sections[i];
+        const char *name = module_section_name(m, i);
+        if (strcmp(name, ".plt") == 0) break;
+        if (!module_is_loaded(s) || !(s->header.sh_flags & SHF_EXECINSTR) || strncmp(name, ".init", 5) == 0) continue;
+        s->address = align_up(at, s);
+        if (s->address - place->address > place->length ||
+            s->header.sh_size > place->length - (s->address - place->address))
+            return cli_fail("%s: its code is larger than the module %s that was loaded; is this its file?", m->path,
+                            module);
+        s->placed = true;
+        at = s->address + s->header.sh_size;
+    }
+    place_in_order(m, nowhere(m), false);
+    return CLI_OK;
+}
+
 /* ---- */
 
 /* The files that were linked. */
@@ -176,17 +200,24 @@ static int write_file(struct module_file *m, char **linked) {
     return module_write(m, file);
 }
 
-int cli_module_link(const char *path, const char *module, const uint64_t *address, const ntr_program *program,
+static int place(struct module_file *m, const char *module, const struct cli_module_place *place,
+                 const ntr_program *program) {
+    switch (place->where) {
+    case CLI_MODULE_ORDER: place_in_order(m, place->address, true); return CLI_OK;
+    case CLI_MODULE_KERNEL: return place_as_linux(m, module, place);
+    case CLI_MODULE_NAMES: break;
+    }
+    return place_by_names(m, module, program);
+}
+
+int cli_module_link(const char *path, const char *module, struct cli_module_place at, const ntr_program *program,
                     char **linked) {
     struct module_file m;
     int status = module_file_read(&m, path);
 
     *linked = NULL;
     if (status != CLI_OK) return status;
-    if (address)
-        place_in_order(&m, *address, true);
-    else
-        status = place_by_names(&m, module, program);
+    status = place(&m, module, &at, program);
     if (status == CLI_OK) status = module_relocate(&m, program);
     if (status == CLI_OK) status = write_file(&m, linked);
     module_file_release(&m);

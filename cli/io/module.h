@@ -10,11 +10,22 @@
 /* Returns whether the file is a relocatable ELF file of RISC-V. One that cannot be read is none. */
 bool cli_module_is(const char *path);
 
-/* Links the module for the addresses of its sections: one after the other from *address on, or, without `address`,
- * those that the symbols "NAME [MODULE]" of the program give. A section of which no symbol is known is at a place
- * without code; with code in it, it is reported. Stores the path of the linked file, which exists until the process
- * ends, to be freed. Returns CLI_OK, or CLI_FAILED after reporting the error. */
-int cli_module_link(const char *path, const char *module, const uint64_t *address, const ntr_program *program,
+/* Where the sections of a module are. */
+enum cli_module_where {
+    CLI_MODULE_NAMES,  /* where the symbols "NAME [MODULE]" of the program say */
+    CLI_MODULE_ORDER,  /* one after the other, as the file has them, from `address` on */
+    CLI_MODULE_KERNEL, /* code as Linux loads it from `address` on, at most `length` bytes; data is not known */
+};
+
+struct cli_module_place {
+    enum cli_module_where where;
+    uint64_t address, length;
+};
+
+/* Links the module for the addresses of its sections. A section whose address is not known is at a place without code;
+ * with code in it, it is reported. Stores the path of the linked file, which exists until the process ends, to be
+ * freed. Returns CLI_OK, or CLI_FAILED after reporting the error. */
+int cli_module_link(const char *path, const char *module, struct cli_module_place place, const ntr_program *program,
                     char **linked);
 
 /* Returns the file from which the one at `path` was linked, or `path`. */

@@ -1,5 +1,6 @@
 #include "io/perf.h"
 #include "io/input.h"
+#include "io/module.h"
 #include "options/auto.h"
 #include "options/diagnostics.h"
 
@@ -7,6 +8,7 @@
 #include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -58,6 +60,49 @@ int cli_perf_load(ntr_perf_data *data, const char *path, const struct cli_images
 
     for (size_t i = 0; (loss = ntr_perf_data_loss(data, i)); i++) cli_note("%s: %s", path, loss);
     return status;
+}
+
+/* Which contexts see the kernel's code: those that see the kernel. */
+static void bind_as_kernel(const ntr_program *program, ntr_image_options *options) {
+    ntr_image_info info;
+
+    for (size_t i = 0; ntr_program_image(program, i, &info) == NTR_OK; i++) {
+        if (!info.name || strcmp(info.name, "[kernel]") != 0) continue;
+        options->has_prv = info.options.has_prv;
+        options->prv = info.options.prv;
+        return;
+    }
+}
+
+static int load_module(const ntr_perf_module *module, const char *path, ntr_program *program) {
+    const struct cli_module_place place = {CLI_MODULE_KERNEL, module->address, module->length};
+    char name[300], *linked;
+    ntr_image_options options;
+
+    if (cli_module_link(module->path, module->name, place, program, &linked) != CLI_OK) return CLI_OK; /* is reported */
+    snprintf(name, sizeof name, "[%s]", module->name);
+    ntr_image_options_init(&options);
+    options.name = name;
+    bind_as_kernel(program, &options);
+    const ntr_status status =
+        (module->has_code ? ntr_program_add_symbols : ntr_program_add_elf)(program, linked, &options);
+    free(linked);
+    if (status == NTR_E_MEMORY) return cli_fail("%s: out of memory", path);
+    if (status != NTR_OK) cli_note("%s: module %s: %s", path, module->name, ntr_program_error(program));
+    return CLI_OK;
+}
+
+int cli_perf_load_modules(const ntr_perf_data *data, const char *path, ntr_program *program) {
+    const ntr_perf_module *module;
+
+    for (size_t i = 0; (module = ntr_perf_data_module(data, i)); i++) {
+        if (module->ambiguous) continue;
+        if (!cli_module_is(module->path))
+            cli_note("%s: module %s: its file is not a module of RISC-V", path, module->name);
+        else if (load_module(module, path, program) != CLI_OK)
+            return CLI_FAILED;
+    }
+    return CLI_OK;
 }
 
 /* ---- the stream */

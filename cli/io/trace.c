@@ -316,7 +316,8 @@ int cli_trace_program(struct cli_trace *trace, const struct cli_images *images, 
     if (!stream->given[NTR_PARAMETER_XLEN] && ntr_program_xlen(trace->program))
         trace->params.xlen = (uint8_t)ntr_program_xlen(trace->program);
     if (finalize_params(trace) != CLI_OK) return CLI_FAILED;
-    return judge_fit(trace, first_given);
+    if (judge_fit(trace, first_given) != CLI_OK) return CLI_FAILED;
+    return trace->perf ? cli_perf_load_modules(trace->perf, trace->input.name, trace->program) : CLI_OK;
 }
 
 bool cli_trace_has_own_clocks(const struct cli_trace *trace) {

@@ -50,6 +50,16 @@ typedef struct ntr_perf_process {
     uint64_t reserved[4]; /* must be 0; for later members */
 } ntr_perf_process;
 
+/* A module of the kernel whose file is there. The file is relocatable: the caller links it, as the kernel did. */
+typedef struct ntr_perf_module {
+    const char *name;         /* as the kernel has it, for example virtio_blk */
+    const char *path;         /* the file, not compressed; it is there as long as the object */
+    uint64_t address, length; /* where its code begins; of the whole module */
+    bool has_code; /* the program has its code, from a copy of /proc/kcore: the file has only names and lines for it */
+    bool ambiguous; /* another module was at this address: the file is not to be used */
+    uint64_t reserved[4]; /* must be 0; for later members */
+} ntr_perf_module;
+
 /* Returns true if a file that begins with these bytes is perf.data (16 bytes are enough), or if a folder is. */
 NTR_API bool ntr_perf_data_seen(ntr_bytes beginning);
 NTR_API bool ntr_perf_folder_seen(const char *path);
@@ -88,6 +98,9 @@ NTR_API ntr_status ntr_perf_data_stream(ntr_perf_data *data, ntr_params *params,
  * stream needs them. Files that are not there or that have another build id are listed in the losses. `config` may be
  * NULL. Errors: NTR_E_MEMORY. */
 NTR_API ntr_status ntr_perf_data_load(ntr_perf_data *data, const ntr_perf_config *config, ntr_program *program);
+
+/* Returns the module number `index`, after ntr_perf_data_load; NULL past the last. Valid until the next load. */
+NTR_API const ntr_perf_module *ntr_perf_data_module(const ntr_perf_data *data, size_t index);
 
 /* Compares a program file with the build ids that are recorded for files of its name, without folders (a name that
  * begins with "vmlinux": for the kernel). Returns false if there is none, otherwise true, and sets *same. */

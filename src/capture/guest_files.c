@@ -1,4 +1,5 @@
 #include "capture/guest_files.h"
+#include "bundle/decompress.h"
 #include "bundle/files.h"
 #include "capture/guest_partitions.h"
 #include "capture/guest_unpack.h"
@@ -181,6 +182,21 @@ static ntr_status read_disk(int file, ntr_bytes disk, const char *path, struct n
     return ntr_capture_fail(reason, NTR_E_FORMAT, "%s: none of its %zu partitions has ext2, ext3 or ext4", path, count);
 }
 
+static ntr_status decompress(ntr_bytes bytes, int file, const char *path, struct ntr_capture_reason *reason) {
+    char why[NTR_DECOMPRESS_REASON];
+    const ntr_status status = ntr_decompress(bytes, file, NTR_GUEST_UNPACKED_MOST, why);
+
+    switch (status) {
+    case NTR_OK: return NTR_OK;
+    case NTR_E_MEMORY: return ntr_capture_fail_memory(reason);
+    case NTR_E_IO: return ntr_capture_fail_errno(reason, path);
+    case NTR_E_LIMIT: return ntr_capture_fail(reason, status, "%s: has more than 2 GiB when it is decompressed", path);
+    case NTR_E_UNSUPPORTED:
+        return ntr_capture_fail(reason, status, "%s: %s; decompress it with gzip -d, xz -d or zstd -d", path, why);
+    default: return ntr_capture_fail(reason, status, "%s: %s", path, why);
+    }
+}
+
 static ntr_status fill(int file, ntr_bytes archive, size_t plain, const char *path, struct ntr_capture_reason *reason) {
     uint64_t left = NTR_GUEST_UNPACKED_MOST;
     const enum guest_form form = form_of(archive);
@@ -188,7 +204,7 @@ static ntr_status fill(int file, ntr_bytes archive, size_t plain, const char *pa
     if (form == GUEST_EXT) return ntr_guest_read_ext(path, 0, file, &left, reason);
     if (form == GUEST_DISK) return read_disk(file, archive, path, reason);
     if (!ntr_write_all(file, archive.data, plain)) return ntr_capture_fail_errno(reason, path);
-    return ntr_guest_decompress((ntr_bytes){archive.data + plain, archive.size - plain}, file, path, reason);
+    return decompress((ntr_bytes){archive.data + plain, archive.size - plain}, file, path, reason);
 }
 
 /* Replaces the mapped archive by a plain one in memory. */

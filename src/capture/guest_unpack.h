@@ -1,6 +1,5 @@
-/* Files of a guest that are inside something else: a compressed archive, a file system image. Both are unpacked to a
- * file in memory that is an archive of cpio. Without libarchive or libext2fs (no_decompress.c, no_ext.c), the functions
- * return NTR_E_UNSUPPORTED. */
+/* Files of a guest that are inside a file system image: they are unpacked to a file in memory that is an archive of
+ * cpio. Without libext2fs (no_ext.c), the function returns NTR_E_UNSUPPORTED. */
 #ifndef NTR_CAPTURE_GUEST_UNPACK_H
 #define NTR_CAPTURE_GUEST_UNPACK_H
 
@@ -14,10 +13,6 @@
 /* Input is hostile: a small file may claim to have very much content. */
 enum { NTR_GUEST_NAME_MAX = 4096 };
 #define NTR_GUEST_UNPACKED_MOST (2ull << 30) /* bytes */
-
-/* Appends what is compressed in `bytes` (gzip, bzip2, lzma, xz, lz4, zstd) to `file`. `path` is for messages. Errors:
- * NTR_E_DECOMPRESS, NTR_E_LIMIT, NTR_E_IO, NTR_E_MEMORY, NTR_E_UNSUPPORTED. */
-ntr_status ntr_guest_decompress(ntr_bytes bytes, int file, const char *path, struct ntr_capture_reason *reason);
 
 /* Appends the ELF files of an image of ext2, ext3 or ext4, which begins at the byte `begin` of the file at `path`, to
  * `file`, as an archive. *left: how many bytes may still be appended. Errors: NTR_E_FORMAT, NTR_E_LIMIT, NTR_E_IO,

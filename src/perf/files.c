@@ -54,6 +54,10 @@ static bool try_build_id(struct ntr_perf_search *s, const char *folder) {
     return false;
 }
 
+bool ntr_perf_file_of_build_id(struct ntr_perf_search *s) {
+    return try_build_id(s, s->config->build_ids);
+}
+
 static bool try_folders(struct ntr_perf_search *s, const char *name) {
     const char *base = strrchr(name, '/');
     char slash[4096];

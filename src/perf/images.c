@@ -57,7 +57,9 @@ static bool find_build_id(struct ntr_perf_search *s, const char *path, bool kern
         const uint8_t *id = ntr_perf_take(&c, ID_BYTES), *after = ntr_perf_take(&c, AFTER_ID);
         const char *name = ntr_perf_text(&c);
         bool of_kernel = (misc & NTR_PERF_MISC_MODE) == NTR_PERF_MISC_KERNEL;
-        if (!name || of_kernel != kernel || (kernel ? strncmp(name, "[kernel", 7) : strcmp(name, path)) != 0) continue;
+        bool any_name = kernel && strncmp(path, "[kernel", 7) == 0; /* the symbol behind it may be another one */
+        if (!name || of_kernel != kernel || (any_name ? strncmp(name, "[kernel", 7) : strcmp(name, path)) != 0)
+            continue;
         s->id = id;
         s->id_size = misc & NTR_PERF_MISC_ID_SIZE && after[0] <= ID_BYTES ? after[0] : ID_BYTES;
         return true;
@@ -153,7 +155,7 @@ static ntr_status add_for_spaces(struct ntr_perf_data *data, const ntr_perf_conf
 
 /* ---- the kernel */
 
-static const char *kernel_release(const struct ntr_perf_data *data) {
+const char *ntr_perf_kernel_release(const struct ntr_perf_data *data) {
     ntr_bytes feature = data->file.features[NTR_PERF_FEATURE_RELEASE];
     struct ntr_perf_cursor c = ntr_perf_cursor_at(feature.data, feature.size);
 
@@ -162,19 +164,19 @@ static const char *kernel_release(const struct ntr_perf_data *data) {
     return ntr_perf_text(&c);
 }
 
-/* The file's own address of _text. */
-static uint64_t text_of(const char *path) {
+/* The file's own address of the symbol whose address was recorded: "[kernel.kallsyms]_stext". */
+static uint64_t text_of(const char *path, const struct ntr_perf_mapping *m) {
+    const char *bracket = strchr(m->path, ']'), *name = bracket && bracket[1] ? bracket + 1 : "_text";
     ntr_program *alone = ntr_program_new(NULL);
     ntr_symbol symbol = {0};
 
-    if (alone && ntr_program_add_elf(alone, path, NULL) == NTR_OK &&
-        ntr_program_find(alone, "_text", &symbol) != NTR_OK)
+    if (alone && ntr_program_add_elf(alone, path, NULL) == NTR_OK && ntr_program_find(alone, name, &symbol) != NTR_OK)
         symbol.address = 0;
     ntr_program_free(alone);
     return symbol.address;
 }
 
-static void bind_kernel(const struct ntr_perf_data *data, ntr_image_options *o) {
+void ntr_perf_bind_kernel(const struct ntr_perf_data *data, ntr_image_options *o) {
     o->has_prv = data->modes_sent; /* else its addresses are enough: Linux has them in another half */
     o->prv = 1;
 }
@@ -184,16 +186,22 @@ static ntr_status add_kernel(struct ntr_perf_data *data, const ntr_perf_config *
     struct ntr_perf_search s = begin_search(data, config, m);
     ntr_image_options o;
 
-    if (strncmp(m->path, "[kernel.kallsyms]", 17) != 0) return NTR_OK; /* modules are not linked files */
-    if (!ntr_perf_kernel_find(&s, kernel_release(data)))
+    if (ntr_perf_mapping_is_module(m)) return ntr_perf_module_find(data, &s, m, m->copied);
+    if (strncmp(m->path, "[kernel.kallsyms]", 17) != 0) return NTR_OK;
+    TRY(ntr_perf_kcore_load(data, &s, m, program));
+    if (!ntr_perf_kernel_find(&s, ntr_perf_kernel_release(data))) {
+        if (data->kernel_copied) return NTR_OK;
         return ntr_perf_lose(data, s.any ? "the kernel: vmlinux has another build id than the one that ran"
                                          : "the kernel: vmlinux is not there");
+    }
     ntr_image_options_init(&o);
-    uint64_t text = text_of(s.path);
+    uint64_t text = text_of(s.path, m);
     o.bias = text && m->offset ? m->offset - text : 0;
     o.name = "[kernel]";
-    bind_kernel(data, &o);
-    return add_file(data, program, s.path, &o);
+    ntr_perf_bind_kernel(data, &o);
+    if (!data->kernel_copied) return add_file(data, program, s.path, &o);
+    ntr_status status = ntr_program_add_symbols(program, s.path, &o);
+    return status == NTR_E_MEMORY ? status : NTR_OK;
 }
 
 static ntr_status add_patch(ntr_program *program, ntr_bytes bytes, const ntr_image_options *options) {
@@ -209,7 +217,7 @@ static ntr_status add_poke(const struct ntr_perf_data *data, ntr_program *progra
     ntr_image_options_init(&o);
     o.bias = p->address;
     o.name = "[kernel]";
-    bind_kernel(data, &o);
+    ntr_perf_bind_kernel(data, &o);
     uint64_t position = ntr_perf_stream_position(data, p->time);
     o.until = position;
     bool first = true;
@@ -234,9 +242,14 @@ ntr_status ntr_perf_data_load(ntr_perf_data *data, const ntr_perf_config *given,
     ntr_perf_config config = {.size = sizeof config};
 
     if (given) TRY(ntr_config_load(&config, sizeof config, given));
-    for (size_t i = 0; i < data->mapping_count; i++) {
-        const struct ntr_perf_mapping *m = &data->mappings[i];
-        TRY((m->pid == NTR_PERF_NOBODY ? add_kernel : add_for_spaces)(data, &config, program, m));
-    }
+    ntr_perf_modules_release(data);
+    data->kernel_copied = false;
+    for (unsigned modules = 0; modules < 2; modules++) /* the kernel's copy says which modules have code */
+        for (size_t i = 0; i < data->mapping_count; i++) {
+            const struct ntr_perf_mapping *m = &data->mappings[i];
+            if (ntr_perf_mapping_is_module(m) != (modules != 0)) continue;
+            TRY((m->pid == NTR_PERF_NOBODY ? add_kernel : add_for_spaces)(data, &config, program, m));
+        }
+    TRY(ntr_perf_modules_end(data));
     return add_pokes(data, program);
 }

@@ -302,10 +302,12 @@ void ntr_perf_data_free(ntr_perf_data *data) {
     if (!data) return;
     ntr_allocator copy = data->allocator_copy;
     const ntr_allocator *allocator = data->allocator ? &copy : NULL;
-    void *blocks[] = {data->path,  data->mappings, data->starts, data->names,     data->switches, data->changes,
-                      data->pokes, data->owners,   data->pieces, data->processes, data->threads};
+    void *blocks[] = {data->path,    data->mappings, data->starts,  data->names,  data->switches,
+                      data->changes, data->pokes,    data->owners,  data->pieces, data->processes,
+                      data->threads, data->modules,  data->unpacked};
 
     release_buffers(data);
+    ntr_perf_modules_release(data);
     for (size_t i = 0; i < data->loss_count; i++) ntr_dealloc(allocator, (void *)(uintptr_t)data->losses[i]);
     ntr_dealloc(allocator, data->losses);
     for (size_t i = 0; i < sizeof blocks / sizeof *blocks; i++) ntr_dealloc(allocator, blocks[i]);

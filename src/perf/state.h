@@ -51,6 +51,7 @@ struct ntr_perf_mapping {
     const char *path;
     uint8_t build_id[20];
     uint8_t build_id_size; /* 0: not known */
+    bool copied;           /* a module whose code is that of a copy of /proc/kcore */
     size_t previous;       /* current mapping of the same bucket, plus 1 */
 };
 
@@ -167,6 +168,14 @@ struct ntr_perf_data {
     size_t piece_count, piece_capacity;
     uint64_t stream_size;
 
+    bool kernel_copied; /* its code is that of a copy of /proc/kcore */
+    ntr_perf_module *modules;
+    size_t module_count, module_capacity;
+    int *unpacked; /* descriptors of files of modules that were compressed */
+    size_t unpacked_count, unpacked_capacity;
+    size_t missing_modules;  /* without a file, */
+    char missing_module[256]; /* and the first of them */
+
     const char **losses; /* sentences */
     size_t loss_count, loss_capacity;
     ntr_perf_process *processes; /* that have pieces */
@@ -213,6 +222,9 @@ uint32_t ntr_perf_owner_of(const struct ntr_perf_data *data, uint64_t scontext);
 
 /* pieces.c: `params` of the trace, `out` of the stream */
 ntr_status ntr_perf_pieces_make(struct ntr_perf_data *data, const ntr_params *params, const ntr_params *out);
+
+/* modules.c: forgets all modules. */
+void ntr_perf_modules_release(struct ntr_perf_data *data);
 
 /* stream.c */
 uint64_t ntr_perf_stream_position(const struct ntr_perf_data *data, uint64_t time);

@@ -1,11 +1,13 @@
 /* libarchive is loaded when it is needed: with it come libxml2, ICU and libstdc++, whose relocations take longer than
  * many commands do. */
-#include "capture/guest_unpack.h"
+#include "bundle/decompress.h"
 #include "bundle/files.h"
 
 #include <archive.h>
 #include <archive_entry.h>
 #include <dlfcn.h>
+#include <stdbool.h>
+#include <stdio.h>
 #include <string.h>
 
 enum { DECOMPRESSED_CHUNK = 1 << 16 };
@@ -67,50 +69,41 @@ static bool open_bytes(const libarchive *la, struct archive *from, ntr_bytes byt
            la->archive_read_next_header(from, &entry) == ARCHIVE_OK;
 }
 
-static ntr_status copy(const libarchive *la, struct archive *from, int file, const char *path,
-                       struct ntr_capture_reason *reason) {
-    static const char too_large[] = "%s: has more than 2 GiB when it is decompressed";
+static ntr_status fail(const libarchive *la, struct archive *from, char why[NTR_DECOMPRESS_REASON]) {
+    const char *text = la->archive_error_string(from);
+
+    snprintf(why, NTR_DECOMPRESS_REASON, "%s", text ? text : "the compressed data is damaged");
+    return NTR_E_DECOMPRESS;
+}
+
+static ntr_status copy(const libarchive *la, struct archive *from, int file, uint64_t most,
+                       char why[NTR_DECOMPRESS_REASON]) {
     char chunk[DECOMPRESSED_CHUNK];
     uint64_t sum = 0;
     la_ssize_t n;
 
     while ((n = la->archive_read_data(from, chunk, sizeof chunk)) > 0) {
         sum += (uint64_t)n;
-        if (sum > NTR_GUEST_UNPACKED_MOST) return ntr_capture_fail(reason, NTR_E_LIMIT, too_large, path);
-        if (!ntr_write_all(file, chunk, (size_t)n)) return ntr_capture_fail_errno(reason, path);
+        if (sum > most) return NTR_E_LIMIT;
+        if (!ntr_write_all(file, chunk, (size_t)n)) return NTR_E_IO;
     }
-    if (n == 0) return NTR_OK;
-    const char *why = la->archive_error_string(from);
-    return ntr_capture_fail(reason, NTR_E_DECOMPRESS, "%s: %s", path, why ? why : "the compressed data is damaged");
-}
-
-static ntr_status decompress(const libarchive *la, ntr_bytes bytes, int file, const char *path,
-                             struct ntr_capture_reason *reason) {
-    struct archive *from = la->archive_read_new();
-    ntr_status status;
-
-    if (!from) return ntr_capture_fail_memory(reason);
-    if (open_bytes(la, from, bytes)) {
-        status = copy(la, from, file, path, reason);
-    } else {
-        const char *why = la->archive_error_string(from);
-        status = ntr_capture_fail(reason, NTR_E_DECOMPRESS, "%s: %s", path, why ? why : "cannot be decompressed");
-    }
-    la->archive_read_free(from);
-    return status;
+    return n == 0 ? NTR_OK : fail(la, from, why);
 }
 
 /* A library that is there but lacks a function is an error and not a matter of what is installed. */
-ntr_status ntr_guest_decompress(ntr_bytes bytes, int file, const char *path, struct ntr_capture_reason *reason) {
-    static const char missing[] =
-        "%s: compressed, and there is no libarchive; decompress it with gzip -d, xz -d or zstd -d";
-    libarchive la;
-    ntr_status status;
+ntr_status ntr_decompress(ntr_bytes bytes, int file, uint64_t most, char why[NTR_DECOMPRESS_REASON]) {
+    libarchive la = {0};
+    ntr_status status = NTR_E_MEMORY;
 
-    if (load(&la))
-        status = decompress(&la, bytes, file, path, reason);
-    else
-        status = ntr_capture_fail(reason, la.library ? NTR_E_DECOMPRESS : NTR_E_UNSUPPORTED, missing, path);
+    *why = 0;
+    if (load(&la)) {
+        struct archive *from = la.archive_read_new();
+        if (from) status = open_bytes(&la, from, bytes) ? copy(&la, from, file, most, why) : fail(&la, from, why);
+        if (from) la.archive_read_free(from);
+    } else {
+        status = la.library ? NTR_E_DECOMPRESS : NTR_E_UNSUPPORTED;
+        snprintf(why, NTR_DECOMPRESS_REASON, "compressed, and there is no libarchive");
+    }
     unload(&la);
     return status;
 }
