@@ -1,9 +1,9 @@
 /* Code of the kernel and its modules from a copy of /proc/kcore, with the kallsyms of the same moment: `perf record
- * --kcore` puts both into the recording, `perf buildid-cache --kcore` into perf's folder. It is the code that ran, with what
- * the kernel has changed in it: alternatives, static branches, ftrace.
+ * --kcore` puts both into the recording, `perf buildid-cache --kcore` into perf's folder. It is the code that ran, with
+ * what the kernel has changed in it: alternatives, static branches, ftrace.
  *
- * A copy is used only if the kernel's address in its kallsyms is the recorded one. The file may be sparse and as large as
- * the address space: only the ranges of recorded code are read. */
+ * A copy is used only if the kernel's address in its kallsyms is the recorded one. The file may be sparse and as large
+ * as the address space: only the ranges of recorded code are read. */
 #include "perf/images.h"
 
 #include "base/allocator.h"
@@ -156,8 +156,8 @@ static bool find_copy(struct ntr_perf_search *s, const struct ntr_perf_mapping *
 
 /* ---- code */
 
-static ntr_status add_range(const struct ntr_perf_data *data, struct kcore *k, ntr_program *program,
-                            const char *name, uint64_t from, uint64_t length, bool *any) {
+static ntr_status add_range(const struct ntr_perf_data *data, struct kcore *k, ntr_program *program, const char *name,
+                            uint64_t from, uint64_t length, bool *any) {
     for (size_t i = 0; i < k->segments; i++) {
         uint64_t first = from, last = from + length, offset;
         ntr_image_options o;
@@ -179,14 +179,12 @@ static ntr_status add_range(const struct ntr_perf_data *data, struct kcore *k, n
     return NTR_OK;
 }
 
-static ntr_status add_code(struct ntr_perf_data *data, ntr_program *program, struct kcore *k,
-                           const struct copied *at) {
+static ntr_status add_code(struct ntr_perf_data *data, ntr_program *program, struct kcore *k, const struct copied *at) {
     TRY(add_range(data, k, program, "[kernel]", at->first, at->last - at->first, &data->kernel_copied));
     for (size_t i = 0; i < data->mapping_count; i++) {
         struct ntr_perf_mapping *m = &data->mappings[i];
         m->copied = false;
-        if (ntr_perf_mapping_is_module(m))
-            TRY(add_range(data, k, program, m->path, m->address, m->length, &m->copied));
+        if (ntr_perf_mapping_is_module(m)) TRY(add_range(data, k, program, m->path, m->address, m->length, &m->copied));
     }
     return NTR_OK;
 }

@@ -1,6 +1,6 @@
-/* Modules of the kernel. perf records where the code of each begins, and the length of the whole module; the name is that of
- * its file, or "[autofs4]". The files are relocatable and often compressed: they are found and unpacked here, and linked by
- * the caller. */
+/* Modules of the kernel. perf records where the code of each begins, and the length of the whole module; the name is
+ * that of its file, or "[autofs4]". The files are relocatable and often compressed: they are found and unpacked here,
+ * and linked by the caller. */
 #include "perf/images.h"
 
 #include "base/allocator.h"
@@ -37,7 +37,8 @@ static void name_of(const char *path, char name[NAME_BYTES]) {
         if (*at == '-') *at = '_';
 }
 
-/* Returns whether the path ends in the name of the file of a module: NAME.ko, perhaps compressed; '-' and '_' are one. */
+/* Returns whether the path ends in the name of the file of a module: NAME.ko, perhaps compressed; '-' and '_' are one.
+ */
 static bool is_file_of(const char *path, size_t size, const char *name) {
     char found[NAME_BYTES], copy[NTR_PERF_PATH];
 
@@ -157,8 +158,7 @@ static bool find_file(struct ntr_perf_data *data, struct ntr_perf_search *s, con
 
 static ntr_status add_module(struct ntr_perf_data *data, const ntr_perf_module *given, const char *name) {
     ntr_perf_module *module = NTR_PERF_ADD(data, modules, module_count, module_capacity);
-    char *copy = ntr_alloc(data->allocator, strlen(name) + 1, 1);
-    char *path = ntr_alloc(data->allocator, strlen(given->path) + 1, 1);
+    char *copy = ntr_perf_copy_text(data->allocator, name), *path = ntr_perf_copy_text(data->allocator, given->path);
 
     if (!module || !copy || !path) {
         data->module_count -= module != NULL;
@@ -167,8 +167,8 @@ static ntr_status add_module(struct ntr_perf_data *data, const ntr_perf_module *
         return NTR_E_MEMORY;
     }
     *module = *given;
-    module->name = strcpy(copy, name);
-    module->path = strcpy(path, given->path);
+    module->name = copy;
+    module->path = path;
     return NTR_OK;
 }
 
@@ -190,15 +190,11 @@ ntr_status ntr_perf_module_find(struct ntr_perf_data *data, struct ntr_perf_sear
     if (!*name || data->module_count >= PERF_MODULES_MAX || is_known(data, m, name)) return NTR_OK;
     s->any = s->packed = false;
     if (find_file(data, s, m->path, name))
-        return add_module(data,
-                          &(ntr_perf_module){.path = s->path,
-                                             .address = m->address,
-                                             .length = m->length,
-                                             .has_code = has_code},
-                          name);
+        return add_module(
+            data, &(ntr_perf_module){.path = s->path, .address = m->address, .length = m->length, .has_code = has_code},
+            name);
     if (has_code) return NTR_OK; /* its names are those of kallsyms */
-    if (s->packed)
-        return ntr_perf_lose(data, "module %s: the file is compressed, and there is no libarchive", name);
+    if (s->packed) return ntr_perf_lose(data, "module %s: the file is compressed, and there is no libarchive", name);
     if (s->any) return ntr_perf_lose(data, "module %s: the file has another build id than the one that ran", name);
     if (!data->missing_modules++) snprintf(data->missing_module, sizeof data->missing_module, "%s", name);
     return NTR_OK;

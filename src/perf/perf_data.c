@@ -315,7 +315,7 @@ void ntr_perf_data_free(ntr_perf_data *data) {
     ntr_dealloc(allocator, data);
 }
 
-static char *copy_text(const ntr_allocator *allocator, const char *text) {
+char *ntr_perf_copy_text(const ntr_allocator *allocator, const char *text) {
     size_t size = strlen(text) + 1;
     char *copy = ntr_alloc(allocator, size, 1);
 
@@ -337,7 +337,7 @@ ntr_status ntr_perf_lose(struct ntr_perf_data *data, const char *format, ...) {
     if (data->loss_count == LOSSES_MAX) return NTR_OK;
     const char **loss = NTR_PERF_ADD(data, losses, loss_count, loss_capacity);
     if (!loss) return NTR_E_MEMORY;
-    *loss = copy_text(data->allocator, text);
+    *loss = ntr_perf_copy_text(data->allocator, text);
     if (*loss) return NTR_OK;
     data->loss_count--;
     return NTR_E_MEMORY;
@@ -361,14 +361,14 @@ static ntr_status ended(ntr_perf_data *data, ntr_status status) {
 }
 
 ntr_status ntr_perf_data_open(ntr_perf_data *data, const char *path) {
-    data->path = copy_text(data->allocator, path);
+    data->path = ntr_perf_copy_text(data->allocator, path);
     if (!data->path) return ended(data, NTR_E_MEMORY);
     ntr_status status = ntr_perf_file_open(&data->file, path);
     return ended(data, status == NTR_OK ? understand(data) : status);
 }
 
 ntr_status ntr_perf_data_read(ntr_perf_data *data, const char *name, ntr_bytes bytes) {
-    data->path = copy_text(data->allocator, name);
+    data->path = ntr_perf_copy_text(data->allocator, name);
     if (!data->path) return ended(data, NTR_E_MEMORY);
     ntr_status status = ntr_perf_file_read(&data->file, name, bytes);
     return ended(data, status == NTR_OK ? understand(data) : status);

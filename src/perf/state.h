@@ -193,6 +193,9 @@ struct ntr_perf_data {
 /* Adds a sentence to the losses. Errors: NTR_E_MEMORY. */
 ntr_status ntr_perf_lose(struct ntr_perf_data *data, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
+/* A new string, or NULL. */
+char *ntr_perf_copy_text(const ntr_allocator *allocator, const char *text);
+
 /* aux.c */
 ntr_status ntr_perf_aux_find(struct ntr_perf_data *data); /* buffers and fragments */
 

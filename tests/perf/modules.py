@@ -104,9 +104,9 @@ def trace():
     return Run("encode", "--ingress", path, "--mode", "htm").bytes, [row[1:] for row in cpu.truth], cpu.time
 
 
-def record(name, folder, recorded, build_id=None, length=LENGTH, other=None, kernel_id=None):
+def record(name, folder, recorded, build_id=None, length=LENGTH, other=None, kernel_id=None, stream=None):
     """A recording with the module under a name of perf, in a file of its own folder."""
-    stream, truth, time = trace()
+    stream, truth, time = stream or trace()
     recording = File()
     recording.info()
     recording.release(RELEASE)
@@ -185,6 +185,35 @@ def listed():
     exact(data, truth, new_folder("away"), "--image-path", os.path.join(folder, "boot"), "--image-path", os.path.join(folder, f"usr/lib/modules/{RELEASE}/extra"))
 
 
+# Sections of modules of Debian's 6.12.117+deb13-riscv64: name, size, alignment, and where that kernel has put them, by its /proc/kallsyms.
+DEBIAN = {
+    "dm_mod": [(".text", 0x130e0, 4, 0), (".init.text", 0x6ba, 2, None), (".exit.text", 0x42, 2, 0x130e0), (".ref.text", 0xb8, 2, 0x13122)],
+    "null_blk": [(".text", 0x6240, 4, 0), (".text.unlikely", 0xa8, 2, 0x6240), (".init.text", 0x248, 2, None), (".exit.text", 0x98, 2, 0x62e8)],
+    "brd": [(".text", 0xab4, 4, 0), (".text.unlikely", 0x142, 2, 0xab4), (".exit.text", 0x3a, 2, 0xbf6), (".init.text", 0x148, 2, None)],
+    "loop": [(".text", 0x3392, 2, 0), (".exit.text", 0xe6, 2, 0x3392), (".init.text", 0x140, 2, None)],
+}
+
+
+@case("sections are where Linux 6.12 has put those of modules of Debian")
+def placed():
+    folder = new_folder("placed")
+    for name, sections in DEBIAN.items():
+        source, cpu = write(f"{name}.s", b""), Cpu()
+        with open(source, "w", encoding="ascii") as file:
+            for number, (section, size, align, _) in enumerate(sections):
+                file.write(f'\t.section {section}, "ax"\n\t.balign {align}\n\t.type f{number}, @function\nf{number}:\n\tret\n\t.skip {size - 2}\n\t.size f{number}, {size}\n')
+        compiled("as", "-march=rv64imac_zicsr", "-mno-relax", "-o", source + ".o", source)
+        compiled("ld", "-r", "-o", os.path.join(folder, f"{name}.ko"), source + ".o")
+        starts = [(f"f{number}", BASE + offset) for number, (*_, offset) in enumerate(sections) if offset is not None] * 3
+        for _, at in starts:
+            cpu.rows.append(f"{at:#x},1,0,{RETURN},1,0,0,{cpu.time}")
+            cpu.time += 10
+        path = write("ingress.csv", cpu.take().encode())
+        data, _ = record("placed.data", folder, f"/{name}.ko", length=0x20000, stream=(Run("encode", "--ingress", path, "--mode", "htm").bytes, None, cpu.time))
+        found = [(row["symbol"], int(row["address"], 16)) for row in decode(data, folder).rows()]
+        equal(found, starts, name)
+
+
 @case("profile --by line: lines of the module's source, with the counts of the trace")
 def lines():
     folder = new_folder("lines")
@@ -207,8 +236,9 @@ def refused():
     gaps = decode(data, folder, status=1)
     matches("module virtio_disk: the file has another build id than the one that ran", gaps.err, "another build id")
     equal({row["symbol"].split("+")[0] for row in gaps.rows()} - {"kernel_work"}, set(), "functions of the module")
-    data, truth = record("module.data", folder, "/virtio-disk.ko", module()[1], length=40)
-    matches("larger than the module virtio_disk that was loaded", decode(data, folder, status=1).err, "its size")
+    for length in 40, 52:
+        data, truth = record("module.data", folder, "/virtio-disk.ko", module()[1], length=length)
+        matches("larger than the module virtio_disk that was loaded", decode(data, folder, status=1).err, "its size")
     place(folder, "virtio-disk.ko", source=os.path.join(folder, "boot", "vmlinux"))
     data, truth = record("module.data", folder, "/virtio-disk.ko")
     matches("module virtio_disk: its file is not a module", decode(data, folder, status=1).err, "not relocatable")
