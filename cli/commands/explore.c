@@ -1,3 +1,4 @@
+#include "commands/explore_index.h"
 #include "commands/explore_serve.h"
 #include "options/diagnostics.h"
 #include "options/options.h"
@@ -15,6 +16,9 @@ static const struct cli_option explore_table[] = {
     CLI_STRING(0, "listen", "[HOST:]PORT", S, listen,
                "serve the page at this loopback address (default: any free port of 127.0.0.1)"),
     CLI_FLAG(0, "no-browser", S, no_browser, "print the address of the page, and do not open it in a browser"),
+    CLI_STRING(0, "cache", "DIR|none", S, cache,
+               "keep the index in this directory, for the next start; 'none': do not keep it (default: ntrace/explore in "
+               "$XDG_CACHE_HOME or ~/.cache, if it takes more than a second to make)"),
     CLI_STRING(0, "source-path", "DIRS", S, source_path,
                "directories of source files that are not at the path of the compilation, separated by colons"),
     {0},
@@ -61,6 +65,7 @@ static int explore_all(struct explore_session *sessions, size_t count, const str
     if (!o->questions.count) return explore_serve(sessions, count, o);
     const int status = explore_session_index(sessions);
     if (status != CLI_OK) return status;
+    explore_index_keep(sessions, o);
     report_gaps(sessions);
     return answer_all(sessions, o);
 }
@@ -74,6 +79,7 @@ static int explore_run(const void *options, char **operands) {
     if (o->questions.count && operands[1]) return cli_fail("--ask expects one trace");
     while (operands[count] && status == CLI_OK) {
         status = explore_session_open(&sessions[count], operands[count], o);
+        if (status == CLI_OK) explore_index_load(&sessions[count], o);
         count++;
     }
     if (status == CLI_OK) status = explore_all(sessions, count, o);

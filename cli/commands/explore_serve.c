@@ -5,6 +5,7 @@
  * that the server listens at, which excludes names that others let point here; and if its Origin, when it has one, is
  * that of the page. The server has no request that changes anything. */
 #include "commands/explore_serve.h"
+#include "commands/explore_index.h"
 #include "io/library.h"
 #include "io/server.h"
 #include "options/diagnostics.h"
@@ -30,6 +31,7 @@ static const char page[] = {
 
 struct service {
     struct explore_session *sessions;
+    const struct explore_options *options;
     size_t count;
     struct cli_listening place;
     char token[2 * TOKEN_BYTES + 1];
@@ -235,6 +237,7 @@ static bool work(struct service *s) {
         while (status == NTR_END && !cli_progress_stopped() && explore_clock() < end)
             status = ntr_explorer_work(s->sessions[i].explorer);
         if (status == NTR_END) more = true;
+        if (status == NTR_OK) explore_index_keep(&s->sessions[i], s->options);
     }
     return more;
 }
@@ -275,7 +278,7 @@ static int run(struct service *s, int listener, bool browser) {
 }
 
 int explore_serve(struct explore_session *sessions, size_t count, const struct explore_options *options) {
-    struct service s = {.sessions = sessions, .count = count};
+    struct service s = {.sessions = sessions, .count = count, .options = options};
 
     if (!load())
         return cli_fail("the server needs %s, which is not installed (Debian: apt install libmicrohttpd12)",

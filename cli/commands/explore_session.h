@@ -11,11 +11,13 @@
 enum {
     EXPLORE_TRACES_MOST = 8,            /* open at the same time */
     EXPLORE_ANSWER_MILLISECONDS = 2000, /* after which a question is interrupted */
+    EXPLORE_KEY_SIZE = 16,
 };
 
 struct explore_options {
     struct cli_replay_options replay;
     const char *source_path;
+    const char *cache; /* NULL: the usual folder */
     struct cli_list questions;
     const char *listen;
     int no_browser;
@@ -34,6 +36,12 @@ struct explore_session {
     struct cli_trace_facts facts;
     ntr_analysis analysis; /* of which `facts` and `losses` are used */
     uint64_t deadline; /* milliseconds of the monotonic clock at which a question is interrupted; 0: never */
+    const char *path;  /* of the trace */
+
+    /* explore_index.c */
+    uint8_t key[EXPLORE_KEY_SIZE]; /* of the kept index, if `has_key` */
+    bool has_key, loaded, kept;
+    uint64_t begun; /* milliseconds of that clock */
 };
 
 /* Returns CLI_OK, or CLI_FAILED after reporting the error. */

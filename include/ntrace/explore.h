@@ -18,6 +18,7 @@
 #include <ntrace/callstack.h>
 #include <ntrace/config.h>
 #include <ntrace/decoder.h>
+#include <ntrace/export.h>
 #include <ntrace/stream_reader.h>
 
 #ifdef __cplusplus
@@ -77,14 +78,28 @@ NTR_API ntr_status ntr_explorer_work(ntr_explorer *explorer);
 /* How much of the index is made. */
 typedef struct ntr_explore_progress {
     uint64_t bytes; /* of the stream that were read */
-    uint64_t known; /* instructions in them; the total when `read` */
+    uint64_t known; /* instructions in them; the total when `read`, or with an index that was loaded */
     uint64_t indexed; /* instructions that are indexed */
-    bool read, complete;
+    bool read; /* the whole stream */
+    bool complete; /* read and indexed */
 } ntr_explore_progress;
 NTR_API ntr_explore_progress ntr_explorer_progress(const ntr_explorer *explorer);
 
 /* Returns the number of gaps in what is indexed, and stores the first one, if there is one. `first` may be NULL. */
 NTR_API uint64_t ntr_explorer_gaps(const ntr_explorer *explorer, ntr_event *first);
+
+/* ---- The index as a file, for the next start. It holds for the same stream, program, debug information and
+ * configuration only; `key`, at most 64 bytes, stands for these, and for the version of the library. */
+
+/* Writes the index. Errors: NTR_E_STATE (it is not complete, or the stream is damaged), NTR_E_INVALID (the key),
+ * NTR_E_MEMORY, those of `output`. */
+NTR_API ntr_status ntr_explorer_save(const ntr_explorer *explorer, ntr_bytes key, const ntr_output *output);
+
+/* Takes the index from such a file, of which nothing is kept. Must be the first call for the explorer. The next calls of
+ * ntr_explorer_work read the trace, and drop the index if the trace has other instructions. Returns NTR_OK; NTR_END
+ * when the file has another key, or functions that have other names now: the index is made anew. Errors: NTR_E_FORMAT (the
+ * file is damaged; the index is made anew), NTR_E_STATE, NTR_E_MEMORY. */
+NTR_API ntr_status ntr_explorer_load(ntr_explorer *explorer, ntr_bytes key, ntr_bytes file);
 
 /* Answers a question: a JSON object with the member "query" and its arguments. Stores the answer, one JSON object in
  * UTF-8, valid until the next call. A question that cannot be answered has an answer, too: its member "error" is a

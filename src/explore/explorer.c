@@ -54,17 +54,39 @@ void ntr_explorer_free(ntr_explorer *x) {
     if (!x) return;
     const ntr_allocator copy = x->allocator_copy;
     const bool own = x->allocator != NULL;
-    ntr_explore_index_release(&x->index);
-    ntr_nodes_release(&x->nodes);
+    ntr_explorer_forget(x);
     ntr_answer_release(&x->answer);
     ntr_replay_free(x->replay);
     ntr_dealloc(own ? &copy : NULL, x);
+}
+
+void ntr_explorer_forget(ntr_explorer *x) {
+    ntr_explore_index_release(&x->index);
+    x->index = (ntr_explore_index){.allocator = x->allocator, .runs.allocator = x->allocator};
+    ntr_nodes_release(&x->nodes);
+    ntr_dealloc(x->allocator, x->executed);
+    x->executed = NULL;
+    x->executed_count = 0;
+}
+
+uint64_t ntr_explorer_executed(const ntr_explorer *x, size_t index) {
+    if (!x->replay->complete && index < x->executed_count) return x->executed[index];
+    return ntr_replay_executed(x->replay, x->replay->harts[index]);
+}
+
+/* Returns whether an index that was loaded has the instructions that the trace has. */
+static bool index_fits(const ntr_explorer *x) {
+    if (x->executed_count != x->replay->hart_count || x->index.done != x->replay->executed) return false;
+    for (size_t i = 0; i < x->executed_count; i++)
+        if (x->executed[i] != x->replay->hart_executed[i]) return false;
+    return true;
 }
 
 ntr_status ntr_explorer_work(ntr_explorer *x) {
     ntr_replay *r = x->replay;
     if (!r->complete) {
         const ntr_status status = ntr_replay_pass(r);
+        if (status == NTR_OK && r->complete && x->index.complete && !index_fits(x)) ntr_explorer_forget(x);
         return status == NTR_OK ? NTR_END : status;
     }
     return ntr_explore_index_step(&x->index, r, &x->nodes);
@@ -76,8 +98,10 @@ uint64_t ntr_explorer_gaps(const ntr_explorer *x, ntr_event *first) {
 }
 
 ntr_explore_progress ntr_explorer_progress(const ntr_explorer *x) {
-    ntr_explore_progress progress = {.indexed = x->index.done, .complete = x->index.complete};
+    ntr_explore_progress progress = {.indexed = x->index.done, };
     progress.known = ntr_replay_known(x->replay, &progress.read);
+    if (x->index.complete) progress.known = x->index.done;
+    progress.complete = x->index.complete && progress.read;
     if (x->replay->point_count) progress.bytes = x->replay->points[x->replay->point_count - 1].offset;
     return progress;
 }

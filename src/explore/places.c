@@ -67,7 +67,7 @@ static void write_harts(const ntr_explorer *x, ntr_answer *a) {
     for (size_t i = 0; i < x->replay->hart_count && i < NTR_ROWS_MOST; i++) {
         ntr_answer_open(a, NULL, '{');
         ntr_answer_number(a, "src", x->replay->harts[i]);
-        ntr_answer_number(a, "instructions", ntr_replay_executed(x->replay, x->replay->harts[i]));
+        ntr_answer_number(a, "instructions", ntr_explorer_executed(x, i));
         ntr_answer_close(a, '}');
     }
     ntr_answer_close(a, ']');
@@ -92,7 +92,7 @@ static void write_images(const ntr_explorer *x, ntr_answer *a) {
 ntr_status ntr_answer_about(ntr_explorer *x, ntr_question *q) {
     ntr_answer *a = q->answer;
     const ntr_explore_progress progress = ntr_explorer_progress(x);
-    if (!progress.read) q->partial = true;
+    if (!progress.read && !x->index.complete) q->partial = true;
     ntr_answer_text(a, "title", x->config.title);
     ntr_answer_number(a, "instructions", progress.known);
     ntr_answer_number(a, "ticks_per_second", x->config.ticks_per_second);

@@ -32,7 +32,8 @@ struct ntr_explorer {
     ntr_replay *replay;
     ntr_nodes nodes;
     ntr_explore_index index;
-    uint64_t read; /* bytes that the pass has read */
+    uint64_t *executed; /* by a hart, as an index that was loaded says; in the order of the harts of the replay */
+    size_t executed_count;
     ntr_answer answer;
 };
 
@@ -41,6 +42,14 @@ struct ntr_explorer {
 typedef ntr_status ntr_answering(ntr_explorer *x, ntr_question *q);
 ntr_answering ntr_answer_about, ntr_answer_overview, ntr_answer_slices, ntr_answer_tree, ntr_answer_functions,
     ntr_answer_at, ntr_answer_messages, ntr_answer_find, ntr_answer_named, ntr_answer_gaps, ntr_answer_source;
+
+/* ---- explorer.c */
+
+/* Returns the instructions of hart number `index`, as far as they are known. */
+uint64_t ntr_explorer_executed(const ntr_explorer *x, size_t index);
+
+/* Drops the index, so that it is made anew. */
+void ntr_explorer_forget(ntr_explorer *x);
 
 /* ---- arguments.c */
 

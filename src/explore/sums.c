@@ -15,7 +15,7 @@ ntr_status ntr_question_range(ntr_explorer *x, ntr_question *q, uint64_t *from, 
     TRY(ntr_question_number(q, "from", 0, 0, UINT64_MAX, from));
     TRY(ntr_question_number(q, "to", progress.known, 0, UINT64_MAX, to));
     if (*to > progress.known) {
-        if (!progress.read) q->partial = true;
+        if (!progress.read && !x->index.complete) q->partial = true;
         *to = progress.known;
     }
     if (*from > *to) *from = *to;

@@ -30,6 +30,11 @@ size_t ntr_replay_hart_index(ntr_replay *r, uint16_t src) {
     return r->hart_count++;
 }
 
+void ntr_replay_forget_harts(ntr_replay *r) {
+    for (size_t i = 0; i < r->hart_count; i++) r->hart_number[r->harts[i]] = 0;
+    r->hart_count = 0;
+}
+
 /* ---- what the decoder reports */
 
 static bool same_function(void *user, const ntr_context *context, uint64_t position, const uint64_t *addresses,

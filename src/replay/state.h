@@ -194,6 +194,9 @@ void ntr_replay_pass_end(ntr_replay *r);
 /* Returns the index of the hart, which is added if it is new, or SIZE_MAX when out of memory. */
 size_t ntr_replay_hart_index(ntr_replay *r, uint16_t src);
 
+/* Forgets the harts. Nothing may have been read. */
+void ntr_replay_forget_harts(ntr_replay *r);
+
 /* ---- pass_calls.c: call stacks of parts that are read by counting */
 
 /* Prepares the decoder. */

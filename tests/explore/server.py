@@ -22,7 +22,7 @@ from story import ask, bundle, program, traced
 @contextlib.contextmanager
 def served(*traces):
     """The host and the path of the page."""
-    process = subprocess.Popen([NTRACE, "open", "--no-browser", *traces], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+    process = subprocess.Popen([NTRACE, "open", "--no-browser", "--cache", "none", *traces], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
     try:
         url = process.stdout.readline().strip()
         if not url:

@@ -46,7 +46,7 @@ def built():
 
 
 def open_page(*words):
-    process = subprocess.Popen([NTRACE, "open", "--no-browser", *words], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+    process = subprocess.Popen([NTRACE, "open", "--no-browser", "--cache", "none", *words], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
     url = process.stdout.readline().strip()
     if not url:
         error = process.communicate()[1]

@@ -79,7 +79,8 @@ fault: c.nop; mret
 
 
 def ask(trace, *questions, status=0, options=()):
-    """The answers to the questions, in order."""
+    """The answers to the questions, in order. Without --cache, nothing is kept."""
+    options = options if "--cache" in options else [*options, "--cache", "none"]
     words = [word for question in questions for word in ("--ask", question if isinstance(question, str) else json.dumps(question))]
     run = harness.Run("explore", trace, *options, *words, status=status)
     return [json.loads(line) for line in run.lines()]
