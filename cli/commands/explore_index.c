@@ -1,6 +1,6 @@
-/* The file of an index is named by its key: a digest of everything that the index depends on, which are the bytes of the
- * stream, those of all images, the parameters, threads and options, and the bytes of ntrace itself. A trace or a program
- * that was replaced has another key. The folder is bounded: the files that were used last are kept. */
+/* The file of an index is named by its key: a digest of everything that the index depends on, which are the bytes of
+ * the stream, those of all images, the parameters, threads and options, and the bytes of ntrace itself. A trace or a
+ * program that was replaced has another key. The folder is bounded: the files that were used last are kept. */
 #include "commands/explore_index.h"
 #include "io/input.h"
 #include "io/memory.h"
@@ -19,11 +19,11 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#define SUFFIX ".ntrace-index"
+#define KEPT_SUFFIX ".ntrace-index"
 
 enum {
     NAME_DIGITS = 2 * EXPLORE_KEY_SIZE,
-    BLOCK = 1 << 18,
+    KEY_BLOCK = 1 << 18,
     KEPT_MOST = 64,             /* files in the folder */
     KEPT_MILLISECONDS = 1000,   /* an index that is made in less time is not kept */
 };
@@ -56,7 +56,7 @@ static void add_open_file(struct key_maker *k, int fd) {
     uint64_t at = 0;
     ssize_t got;
 
-    while ((got = pread(fd, k->block, BLOCK, (off_t)at)) > 0) {
+    while ((got = pread(fd, k->block, KEY_BLOCK, (off_t)at)) > 0) {
         ntr_partial_digest_add(&k->digest, k->block, (size_t)got);
         at += (uint64_t)got;
     }
@@ -122,7 +122,7 @@ static void add_parameters(struct key_maker *k, const ntr_params *params) {
 static void add_code(struct key_maker *k, const ntr_program *program, size_t index, const ntr_image_info *image) {
     for (uint64_t at = image->low; at < image->high;) {
         const uint64_t left = image->high - at;
-        const size_t size = left < BLOCK ? (size_t)left : BLOCK;
+        const size_t size = left < KEY_BLOCK ? (size_t)left : KEY_BLOCK;
         const size_t got = ntr_program_read(program, ntr_program_image_place(program, index, at), k->block, size);
         if (!got) break;
         ntr_partial_digest_add(&k->digest, k->block, got);
@@ -132,9 +132,10 @@ static void add_code(struct key_maker *k, const ntr_program *program, size_t ind
 
 static void add_image(struct key_maker *k, const ntr_program *program, size_t index, const ntr_image_info *image) {
     const ntr_image_options *o = &image->options;
-    const uint64_t numbers[] = {image->bias,  image->low,   image->high,     o->bias,        o->has_scontext, o->has_hcontext, o->has_prv,
-                                o->prv,       o->v,         o->scontext,     o->hcontext,    o->from,         o->until,        o->has_isa,
-                                o->has_jvt,   o->isa,       o->jvt,          o->has_segment, o->segment};
+    const uint64_t numbers[] = {image->bias,     image->low, image->high,    o->bias,    o->has_scontext,
+                                o->has_hcontext, o->has_prv, o->prv,         o->v,       o->scontext,
+                                o->hcontext,     o->from,    o->until,       o->has_isa, o->has_jvt,
+                                o->isa,          o->jvt,     o->has_segment, o->segment};
 
     for (size_t i = 0; i < sizeof numbers / sizeof *numbers; i++) add_number(k, numbers[i]);
     add_text(k, image->name);
@@ -147,7 +148,8 @@ static void add_threads(struct key_maker *k, const struct explore_session *s) {
     const struct cli_maps *maps = &s->replay.options->images.maps;
     char path[PATH_MAX];
 
-    if (s->replay.trace.bundle && snprintf(path, sizeof path, "%s/tasks", ntr_bundle_folder(s->replay.trace.bundle)) < PATH_MAX)
+    if (s->replay.trace.bundle &&
+        snprintf(path, sizeof path, "%s/tasks", ntr_bundle_folder(s->replay.trace.bundle)) < PATH_MAX)
         add_file(k, path);
     if (s->replay.trace.perf) add_file(k, s->path);
     for (size_t i = 0; i < maps->list.count; i++) add_text(k, maps->list.items[i].value);
@@ -170,7 +172,7 @@ static void add_all(struct key_maker *k, const struct explore_session *s) {
 }
 
 static bool make_key(const struct explore_session *s, uint8_t key[EXPLORE_KEY_SIZE]) {
-    struct key_maker k = {.block = malloc(BLOCK)};
+    struct key_maker k = {.block = malloc(KEY_BLOCK)};
     uint64_t id[2];
 
     if (k.block) add_all(&k, s);
@@ -213,7 +215,7 @@ static bool path_of(const struct explore_session *s, const char *folder, char pa
     char name[NAME_DIGITS + 1];
 
     for (size_t i = 0; i < EXPLORE_KEY_SIZE; i++) snprintf(name + 2 * i, 3, "%02x", s->key[i]);
-    const int size = snprintf(path, PATH_MAX, "%s/%s" SUFFIX, folder, name);
+    const int size = snprintf(path, PATH_MAX, "%s/%s" KEPT_SUFFIX, folder, name);
     return size > 0 && size < PATH_MAX;
 }
 
@@ -233,7 +235,8 @@ static int newest_first(const void *left, const void *right) {
 
 /* Files of ours, also those that a command has begun and not finished. */
 static bool is_kept(const char *name) {
-    return strspn(name, "0123456789abcdef") == NAME_DIGITS && strncmp(name + NAME_DIGITS, SUFFIX, sizeof SUFFIX - 1) == 0;
+    return strspn(name, "0123456789abcdef") == NAME_DIGITS &&
+           strncmp(name + NAME_DIGITS, KEPT_SUFFIX, sizeof KEPT_SUFFIX - 1) == 0;
 }
 
 /* Removes the files that were used least recently, as far as there are too many. */
@@ -278,7 +281,8 @@ void explore_index_load(struct explore_session *s, const struct explore_options 
     if (!s->has_key) return;
     const int fd = cli_open_regular(path, INDEX_BYTES);
     if (fd < 0) return;
-    uint8_t *bytes = fstat(fd, &info) == 0 && (uint64_t)info.st_size <= INDEX_BYTES ? malloc((size_t)info.st_size + 1) : NULL;
+    uint8_t *bytes =
+        fstat(fd, &info) == 0 && (uint64_t)info.st_size <= INDEX_BYTES ? malloc((size_t)info.st_size + 1) : NULL;
     const ssize_t got = bytes ? read(fd, bytes, (size_t)info.st_size) : -1;
     if (got > 0) file = (ntr_bytes){bytes, (size_t)got};
     s->loaded = ntr_explorer_load(s->explorer, (ntr_bytes){s->key, EXPLORE_KEY_SIZE}, file) == NTR_OK;

@@ -95,10 +95,10 @@ NTR_API uint64_t ntr_explorer_gaps(const ntr_explorer *explorer, ntr_event *firs
  * NTR_E_MEMORY, those of `output`. */
 NTR_API ntr_status ntr_explorer_save(const ntr_explorer *explorer, ntr_bytes key, const ntr_output *output);
 
-/* Takes the index from such a file, of which nothing is kept. Must be the first call for the explorer. The next calls of
- * ntr_explorer_work read the trace, and drop the index if the trace has other instructions. Returns NTR_OK; NTR_END
- * when the file has another key, or functions that have other names now: the index is made anew. Errors: NTR_E_FORMAT (the
- * file is damaged; the index is made anew), NTR_E_STATE, NTR_E_MEMORY. */
+/* Takes the index from such a file, of which nothing is kept. Must be the first call for the explorer. The next calls
+ * of ntr_explorer_work read the trace, and drop the index if the trace has other instructions. Returns NTR_OK; NTR_END
+ * when the file has another key, or functions that have other names now: the index is made anew. Errors: NTR_E_FORMAT
+ * (the file is damaged; the index is made anew), NTR_E_STATE, NTR_E_MEMORY. */
 NTR_API ntr_status ntr_explorer_load(ntr_explorer *explorer, ntr_bytes key, ntr_bytes file);
 
 /* Answers a question: a JSON object with the member "query" and its arguments. Stores the answer, one JSON object in

@@ -98,7 +98,9 @@ uint64_t ntr_explorer_gaps(const ntr_explorer *x, ntr_event *first) {
 }
 
 ntr_explore_progress ntr_explorer_progress(const ntr_explorer *x) {
-    ntr_explore_progress progress = {.indexed = x->index.done, };
+    ntr_explore_progress progress = {
+        .indexed = x->index.done,
+    };
     progress.known = ntr_replay_known(x->replay, &progress.read);
     if (x->index.complete) progress.known = x->index.done;
     progress.complete = x->index.complete && progress.read;

@@ -18,9 +18,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { MAGIC_SIZE = 8, KEY_MOST = 64, HEAD_SIZE = MAGIC_SIZE + 4 + KEY_MOST + 8 + 8, NUMBER_SIZE = 10 };
+enum { HEAD_MAGIC = 8, KEY_MOST = 64, HEAD_SIZE = HEAD_MAGIC + 4 + KEY_MOST + 8 + 8, NUMBER_SIZE = 10 };
 
-static const char magic[MAGIC_SIZE + 1] = "NTRXIDX1";
+static const char magic[HEAD_MAGIC + 1] = "NTRXIDX1";
 
 /* ---- numbers */
 
@@ -109,8 +109,8 @@ static uint64_t identity_of(const ntr_function *function) {
     return hash;
 }
 
-/* An address that was looked up as this function, in the place's context and at its position. The entry of a function may
- * be outside of what was there. */
+/* An address that was looked up as this function, in the place's context and at its position. The entry of a function
+ * may be outside of what was there. */
 static uint64_t address_of(const ntr_function *function, const ntr_function_place *place) {
     return place->start != NTR_NO_START && function->high > function->low ? function->low : place->address;
 }
@@ -304,7 +304,8 @@ static void put_gaps(index_writer *w, const ntr_explore_index *index) {
         put(w, e->message);
         put(w, e->time);
         put_context(w, &e->context);
-        const uint64_t numbers[] = {e->gap.from_address, e->gap.until, e->gap.until_message, e->gap.to_address, e->gap.from_time, e->gap.to_time};
+        const uint64_t numbers[] = {e->gap.from_address, e->gap.until,     e->gap.until_message,
+                                    e->gap.to_address,   e->gap.from_time, e->gap.to_time};
         for (size_t k = 0; k < NTR_COUNT(numbers); k++) put(w, numbers[k]);
         put(w, (unsigned)e->gap.from_known | (unsigned)e->gap.to_known << 1 | (unsigned)e->gap.from_timed << 2 |
                    (unsigned)e->gap.to_timed << 3);
@@ -323,8 +324,8 @@ static void get_gap(index_reader *r, ntr_event *e) {
     e->message = get(r);
     e->time = get(r);
     e->context = get_context(r);
-    uint64_t *const numbers[] = {&e->gap.from_address, &e->gap.until, &e->gap.until_message,
-                                 &e->gap.to_address, &e->gap.from_time, &e->gap.to_time};
+    uint64_t *const numbers[] = {&e->gap.from_address, &e->gap.until,     &e->gap.until_message,
+                                 &e->gap.to_address,   &e->gap.from_time, &e->gap.to_time};
     for (size_t k = 0; k < NTR_COUNT(numbers); k++) *numbers[k] = get(r);
     const unsigned bits = (unsigned)get_most(r, 15);
     e->gap.from_known = bits & 1;
@@ -418,9 +419,9 @@ ntr_status ntr_explorer_save(const ntr_explorer *x, ntr_bytes key, const ntr_out
     put_slices(&w, &x->index);
     put_gaps(&w, &x->index);
     put_runs(&w, &x->index.runs);
-    memcpy(head, magic, MAGIC_SIZE);
-    ntr_little_put(head + MAGIC_SIZE, key.size, 4);
-    if (key.size) memcpy(head + MAGIC_SIZE + 4, key.data, key.size);
+    memcpy(head, magic, HEAD_MAGIC);
+    ntr_little_put(head + HEAD_MAGIC, key.size, 4);
+    if (key.size) memcpy(head + HEAD_MAGIC + 4, key.data, key.size);
     ntr_little_put(head + HEAD_SIZE - 16, w.size, 8);
     ntr_status status = w.failed ? NTR_E_MEMORY : NTR_OK;
     if (status == NTR_OK) ntr_little_put(head + HEAD_SIZE - 8, ntr_hash(NTR_HASH_START, w.bytes, w.size), 8);
@@ -433,12 +434,12 @@ ntr_status ntr_explorer_save(const ntr_explorer *x, ntr_bytes key, const ntr_out
 /* Returns NTR_OK; NTR_END: it has another key; NTR_E_FORMAT: it is damaged. */
 static ntr_status check_head(ntr_bytes key, ntr_bytes file) {
     const uint8_t *head = file.data;
-    if (file.size < HEAD_SIZE || memcmp(head, magic, MAGIC_SIZE) != 0) return NTR_E_FORMAT;
+    if (file.size < HEAD_SIZE || memcmp(head, magic, HEAD_MAGIC) != 0) return NTR_E_FORMAT;
     if (ntr_little_64(head + HEAD_SIZE - 16) != file.size - HEAD_SIZE ||
         ntr_little_64(head + HEAD_SIZE - 8) != ntr_hash(NTR_HASH_START, head + HEAD_SIZE, file.size - HEAD_SIZE))
         return NTR_E_FORMAT;
-    const bool same = ntr_little_32(head + MAGIC_SIZE) == key.size &&
-                      (!key.size || memcmp(head + MAGIC_SIZE + 4, key.data, key.size) == 0);
+    const bool same = ntr_little_32(head + HEAD_MAGIC) == key.size &&
+                      (!key.size || memcmp(head + HEAD_MAGIC + 4, key.data, key.size) == 0);
     return same ? NTR_OK : NTR_END;
 }
 

@@ -24,9 +24,15 @@ typedef struct file {
 static const ntr_bytes key = {(const uint8_t *)"key", 3}, other = {(const uint8_t *)"kez", 3};
 
 static const char *const questions[] = {
-    "{\"query\":\"about\"}",  "{\"query\":\"overview\",\"columns\":7}", "{\"query\":\"slices\",\"least\":0}",
-    "{\"query\":\"tree\"}",   "{\"query\":\"functions\"}",              "{\"query\":\"gaps\"}",
-    "{\"query\":\"names\"}",  "{\"query\":\"at\",\"position\":300}",   "{\"query\":\"find\",\"text\":\"gap\"}",
+    "{\"query\":\"about\"}",
+    "{\"query\":\"overview\",\"columns\":7}",
+    "{\"query\":\"slices\",\"least\":0}",
+    "{\"query\":\"tree\"}",
+    "{\"query\":\"functions\"}",
+    "{\"query\":\"gaps\"}",
+    "{\"query\":\"names\"}",
+    "{\"query\":\"at\",\"position\":300}",
+    "{\"query\":\"find\",\"text\":\"gap\"}",
 };
 enum { QUESTIONS = sizeof questions / sizeof *questions };
 
@@ -46,13 +52,17 @@ static void set_scene(unsigned rounds, unsigned halfwords) {
     named.name = "loop";
     add_code_for(&s, 0x1000, words, &named);
     const ntr_params *params = &s.config.params;
-    assemble(&in.in, params, "ProgTraceSync SRC=0 SYNC=3 ICNT=0 FADDR=0x800\nProgTraceSync SRC=1 SYNC=3 ICNT=0 FADDR=0x800\n");
+    assemble(&in.in, params,
+             "ProgTraceSync SRC=0 SYNC=3 ICNT=0 FADDR=0x800\nProgTraceSync SRC=1 SYNC=3 ICNT=0 FADDR=0x800\n");
     for (unsigned i = 0; i < rounds; i++) {
         char text[200];
-        snprintf(text, sizeof text, "ResourceFull SRC=0 RCODE=0 RDATA0=%u\nResourceFull SRC=1 RCODE=0 RDATA0=80\n", halfwords);
+        snprintf(text, sizeof text, "ResourceFull SRC=0 RCODE=0 RDATA0=%u\nResourceFull SRC=1 RCODE=0 RDATA0=80\n",
+                 halfwords);
         assemble(&in.in, params, text);
     }
-    assemble(&in.in, params, "Error SRC=0 ETYPE=0\nProgTraceSync SRC=0 SYNC=7 ICNT=0 FADDR=0x800\nResourceFull SRC=0 RCODE=0 RDATA0=64\n");
+    assemble(
+        &in.in, params,
+        "Error SRC=0 ETYPE=0\nProgTraceSync SRC=0 SYNC=7 ICNT=0 FADDR=0x800\nResourceFull SRC=0 RCODE=0 RDATA0=64\n");
 }
 
 static opened start(void) {
