@@ -150,6 +150,15 @@ static int finish(struct export_run *w, const ntr_exporter *exporter) {
     return cli_fail("%s: %s: %s", w->analysis.path, ntr_exporter_name(exporter), ntr_export_error(w->export_));
 }
 
+/* Says what the output leaves out. */
+static int report_loss(const struct export_run *w, const ntr_exporter *exporter, int status) {
+    const char *loss = ntr_export_loss(w->export_);
+
+    if (status == CLI_FAILED || !*loss) return status;
+    cli_note("%s: --to %s: %s", w->analysis.path, ntr_exporter_name(exporter), loss);
+    return CLI_DEFECTS;
+}
+
 /* Returns how well a name is that of a file: 2, its path; 1, the last part of its path; 0, neither. */
 static int names(const char *name, const ntr_image_info *image) {
     const char *paths[] = {image->options.name, image->name, image->path};
@@ -279,6 +288,7 @@ static int write_all(struct export_run *w, const ntr_exporter *exporter, const c
     cli_source_match_begin(&match, w->analysis.data.program, w->analysis.data.debug);
     w->analysis.text.match = &match;
     if ((!w->export_ && begin(w, exporter) != CLI_OK) || finish(w, exporter) != CLI_OK) status = CLI_FAILED;
+    if (w->export_) status = report_loss(w, exporter, status);
     cli_source_match_report(&match);
     cli_source_match_release(&match);
     w->analysis.text.match = NULL;

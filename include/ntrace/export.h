@@ -136,6 +136,10 @@ NTR_API ntr_status ntr_export_finish(ntr_export *export_);
  * "" while nothing has failed. Valid until ntr_export_free. */
 NTR_API const char *ntr_export_error(const ntr_export *export_);
 
+/* Returns what the output leaves out although its format has a place for it, in a sentence, such as "12 of 4711 loads
+ * and stores have no address"; "": nothing. Final after ntr_export_finish. Valid until ntr_export_free. */
+NTR_API const char *ntr_export_loss(const ntr_export *export_);
+
 /* Removes the files that were written beside the output (perf.data: OUTPUT.images), because the output could not be
  * completed. `export_` may be NULL. */
 NTR_API void ntr_export_abandon(ntr_export *export_);

@@ -4,11 +4,9 @@
  * known: constants, loaded values, and what is computed from them. A store shows the value that it writes, and each
  * access shows the register with its address. Everything else is not known.
  *
- * A data message does not say which instruction made the access. Accesses are in the order of execution, each before
- * the message of its instruction, so they are given to loads and stores in order. Each must have the size, the
- * direction and, where it is known, the address of its instruction, and none may be left at the end. Otherwise no value
- * of the run is used; neither after a gap, with several sources (another thread may write between an access and its
- * record), and with vector instructions.
+ * The loads and stores are given to their instructions by accesses.h. When one does not fit, or one is left at the end,
+ * no value of the run is used; neither after a gap, and with several sources (another thread may write between an
+ * access and its record).
  *
  * Values are stored where a branch needs them (ntr_operand_root in match.h). */
 #ifndef NTR_DECISION_WITNESS_H

@@ -149,6 +149,10 @@ const char *ntr_export_error(const ntr_export *x) {
     return ntr_status_text(x->failed);
 }
 
+const char *ntr_export_loss(const ntr_export *x) {
+    return x->loss;
+}
+
 void ntr_export_abandon(ntr_export *x) {
     if (x && x->exporter->abandon) x->exporter->abandon(x);
 }

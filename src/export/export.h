@@ -30,6 +30,7 @@ struct ntr_export {
     const ntr_allocator *allocator;
     void *state;
     ntr_status failed; /* the first error of ntr_export_feed or ntr_export_finish */
+    char loss[200];    /* what the output leaves out, in a sentence; "": nothing */
     char error[200];   /* that error in a sentence, when an exporter can say more than its status */
     ntr_out out;
 };

@@ -42,6 +42,7 @@ static bool skip(rvvi_cursor *c) {
 }
 
 static ntr_status next(ntr_core_log *log, rvvi_cursor *c, rvvi_token *token) {
+    *token = (rvvi_token){"", 0};
     if (!skip(c)) return ntr_core_log_refuse(log, "expected the end of a comment (')");
     token->text = c->at;
     token->length = 0;
@@ -109,7 +110,7 @@ static rvvi_slot *slot_of(rvvi_reader *r, unsigned number_of_slot) {
 /* ---- elements */
 
 static ntr_status take_version(ntr_core_log *log, rvvi_cursor *c, rvvi_slot *slot) {
-    uint64_t major, minor;
+    uint64_t major = 0, minor = 0;
     (void)slot;
     if (log->rvvi.started) return ntr_core_log_refuse(log, "expected VERSION at the beginning only");
     ntr_status status = number(log, c, "VERSION", &major);
@@ -139,7 +140,7 @@ static ntr_status take_xlen(ntr_core_log *log, rvvi_cursor *c) {
 }
 
 static ntr_status take_params(ntr_core_log *log, rvvi_cursor *c, rvvi_slot *slot) {
-    uint64_t count, harts;
+    uint64_t count = 0, harts = 0;
     rvvi_token key;
     (void)slot;
     ntr_status status = number(log, c, "PARAMS", &count);
@@ -179,7 +180,7 @@ static ntr_status take_issue(ntr_core_log *log, rvvi_cursor *c, rvvi_slot *slot)
 }
 
 static ntr_status take_order(ntr_core_log *log, rvvi_cursor *c, rvvi_slot *slot) {
-    uint64_t order;
+    uint64_t order = 0;
     ntr_status status = number(log, c, "ORDER", &order);
     if (status != NTR_OK || !slot) return status;
     log->rvvi.order = order;
@@ -188,7 +189,7 @@ static ntr_status take_order(ntr_core_log *log, rvvi_cursor *c, rvvi_slot *slot)
 }
 
 static ntr_status take_insn(ntr_core_log *log, rvvi_cursor *c, const char *key, rvvi_slot *slot, bool trap) {
-    uint64_t pc, insn;
+    uint64_t pc = 0, insn = 0;
     ntr_status status = hex(log, c, key, &pc);
     if (status == NTR_OK) status = hex(log, c, key, &insn);
     if (status != NTR_OK || !slot) return status;
@@ -217,7 +218,7 @@ static ntr_status take_trap(ntr_core_log *log, rvvi_cursor *c, rvvi_slot *slot) 
 
 /* mcause, scause and vscause are 0x342, 0x142 and 0x242; their epc and tval are beside them. */
 static ntr_status take_csr(ntr_core_log *log, rvvi_cursor *c, rvvi_slot *slot) {
-    uint64_t index, value;
+    uint64_t index = 0, value = 0;
     ntr_status status = hex(log, c, "C", &index);
     if (status == NTR_OK) status = hex(log, c, "C", &value);
     if (status != NTR_OK || !slot) return status;
@@ -238,7 +239,7 @@ static ntr_status take_net(ntr_core_log *log, rvvi_cursor *c, rvvi_slot *slot) {
 }
 
 static ntr_status take_mode(ntr_core_log *log, rvvi_cursor *c, rvvi_slot *slot) {
-    uint64_t mode;
+    uint64_t mode = 0;
     ntr_status status = hex(log, c, "MODE", &mode);
     if (status == NTR_OK && (mode > NTR_PRIV_M || mode == 2))
         status = ntr_core_log_refuse(log, "MODE: expected 0, 1 or 3, found %" PRIu64, mode);
@@ -247,7 +248,7 @@ static ntr_status take_mode(ntr_core_log *log, rvvi_cursor *c, rvvi_slot *slot) 
 }
 
 static ntr_status take_flag(ntr_core_log *log, rvvi_cursor *c, const char *key, uint8_t *flag) {
-    uint64_t value;
+    uint64_t value = 0;
     ntr_status status = hex(log, c, key, &value);
     if (status == NTR_OK && value > 1)
         status = ntr_core_log_refuse(log, "%s: expected 0 or 1, found %" PRIu64, key, value);
@@ -264,7 +265,7 @@ static ntr_status take_debug(ntr_core_log *log, rvvi_cursor *c, rvvi_slot *slot)
 }
 
 static ntr_status take_cycle(ntr_core_log *log, rvvi_cursor *c, rvvi_slot *slot) {
-    uint64_t cycles;
+    uint64_t cycles = 0;
     (void)slot;
     ntr_status status = number(log, c, "CYCLE", &cycles);
     if (status == NTR_OK && log->rvvi.cycle + cycles < cycles)
@@ -281,7 +282,7 @@ static ntr_status take_time(ntr_core_log *log, rvvi_cursor *c, rvvi_slot *slot) 
 
 /* "META 2 interrupt EPC" and "META 1 gap", of our own exporter, stand behind the instruction that comes after them. */
 static ntr_status take_meta(ntr_core_log *log, rvvi_cursor *c, rvvi_slot *slot) {
-    uint64_t count, epc;
+    uint64_t count = 0, epc = 0;
     rvvi_token name = {NULL, 0};
     ntr_status status = number(log, c, "META", &count);
     if (status == NTR_OK && count) status = value_of(log, c, "META", &name), count--;

@@ -10,6 +10,7 @@ import functools
 import os
 import re
 import shutil
+import struct
 import subprocess
 import sys
 import tempfile
@@ -161,6 +162,105 @@ def rvvi_harts():
     text = Run("export", "--to", "rvvi", "hole.ntrace", cwd=traced(), status=1).out
     equal(sum(("META", ["1", "gap"]) in line for line in rvvi(text)), 1, "gaps")
     check("(gap)" in Run("encode", "--rvvi", "-", "-o", "gap.nex", cwd=traced(), stdin=text.encode(), status=2).err, "refused")
+
+
+Insn = collections.namedtuple("Insn", "ip is_branch taken d0 d1 s0 s1 s2 s3 m0 m1 l0 l1 l2 l3")
+SP, FLAGS, IP = 6, 25, 26
+
+
+def champsim(name, *options, status=0):
+    """The records of a ChampSim trace: its `struct input_instr` of 64 bytes."""
+    path = os.path.join(traced(), "out.champsim")
+    done = Run("export", "--to", "champsim", *options, "-o", path, name, cwd=traced(), status=status)
+    with open(path, "rb") as file:
+        return [Insn(*fields) for fields in struct.iter_unpack("<Q2B2B4B2Q4Q", file.read())], done.err
+
+
+def kind(i):
+    """What ChampSim makes of the registers (the rules of its source)."""
+    written, read = {i.d0, i.d1} - {0}, {i.s0, i.s1, i.s2, i.s3} - {0}
+    other = bool(read - {SP, FLAGS, IP})
+    if IP not in written:
+        return "none"
+    if not read & {SP, FLAGS} and not other:
+        return "jump"
+    if not read & {SP, IP, FLAGS} and other:
+        return "indirect"
+    if SP not in read and IP in read and SP not in written and (FLAGS in read or other):
+        return "branch"
+    if {SP, IP} <= read and SP in written and FLAGS not in read:
+        return "indirect call" if other else "call"
+    return "return" if SP in read and IP not in read and SP in written else "other"
+
+
+@functools.cache
+def code():
+    """{address: (size, mnemonic, operands)} of the program, by objdump."""
+    text = subprocess.run([need("riscv64-linux-gnu-objdump"), "-d", "-M", "no-aliases,numeric", "work"], cwd=traced(), capture_output=True, text=True, check=True).stdout
+    return {int(address, 16): (len(word) // 2, name, operands) for address, word, name, operands in re.findall(r"(?m)^ *(\w+):\t(\w+) +\t(\S+)\t?(\S*)", text)}
+
+
+def expected_kind(name, operands):
+    name, registers = name.removeprefix("c."), [word.split("(")[-1].rstrip(")") for word in operands.split(",")]
+    if name in ("j", "jal"):
+        return "call" if name == "jal" and registers[0] == "x1" else "jump"
+    if name in ("jr", "jalr"):
+        target, link = registers[-1], "x1" if name == "jalr" and len(registers) < 3 else registers[0] if name == "jalr" else "x0"
+        return "indirect call" if link == "x1" else "return" if target == "x1" else "indirect"
+    return "branch" if re.fullmatch("b(eq|ne|lt|ge)(z|u)?", name) else "none"
+
+
+@case("ChampSim: instructions in order, kinds of branches as its rules see them, outcomes, and registers that loads depend on")
+def champsim_branches():
+    found, error = champsim("work.ntrace", status=1)
+    check("no loads and stores" in error and "run --data" in error, error)
+    equal([i.ip for i in found], counters("work.ntrace"), "program counters")
+    seen = collections.Counter()
+    for i, after in zip(found, found[1:]):
+        size, name, operands = code()[i.ip]
+        wanted = expected_kind(name, operands)
+        seen[wanted] += 1
+        equal((kind(i), i.is_branch), (wanted, int(wanted != "none")), f"kind of {name} {operands}")
+        if wanted == "branch":
+            equal(i.taken, int(after.ip != i.ip + size), f"outcome of {name} at {i.ip:#x}")
+        elif name in ("ld", "c.ld", "c.ldsp", "lw"):
+            numbers = [int(x) for x in re.findall(r"x(\d+)", operands)]
+            equal((i.d0, i.d1, i.s0, i.s1), (64 + numbers[0] if numbers[0] else 0, 0, 64 + numbers[1], 0), f"registers of {name} {operands}")
+    check(min(seen[one] for one in ("call", "return", "branch", "jump", "indirect", "indirect call")) > 3, f"kinds: {seen}")
+    check("--src" in Run("export", "--to", "champsim", "-o", "x", "threads.ntrace", cwd=traced(), status=2).err, "two harts")
+
+
+LOAD, STORE, ATOMIC = (re.compile(rf"(c\.)?f?l[bhwd]u?(sp)?$|lr\."), re.compile(r"(c\.)?f?s[bhwd](sp)?$"), re.compile(r"amo|sc\."))
+
+
+@case("ChampSim: each load and store of run --data has its address, in the order of the trace")
+def champsim_memory():
+    Run("run", "-q", "--data", "-o", "data.ntrace", "--", "./work", cwd=traced())
+    rows = [line.split() for line in Run("decode", "--show", "data", "data.ntrace", cwd=traced()).lines()]
+    queue = collections.deque((row[0], int(row[2], 16)) for row in rows)
+    found, error = champsim("data.ntrace")
+    equal(error, "", "nothing is left out")
+    for i in found:
+        name, loads, stores = code()[i.ip][1], [], []
+        if LOAD.match(name) or (ATOMIC.match(name) and queue[0][0] == "read"):
+            loads.append(queue.popleft()[1])
+        if STORE.match(name) or (ATOMIC.match(name) and queue and queue[0][0] == "write"):
+            stores.append(queue.popleft()[1])
+        equal(([a for a in i[9:11] if a], [a for a in i[11:] if a]), (stores, loads), f"addresses of {name} at {i.ip:#x}")
+    equal(len(queue), 0, "accesses without an instruction")
+
+
+@case("ChampSim: of a trace that has some of the accesses, no address is that of another instruction; what is left out is said")
+def champsim_range():
+    whole = champsim("data.ntrace")[0]
+    used = collections.Counter(a & ~0xff for i in whole for a in i[9:] if a).most_common(3)
+    for first, _ in used:
+        Run("run", "-q", "--data-range", f"{first:#x}-{first + 0xff:#x}", "-o", "some.ntrace", "--", "./work", cwd=traced())
+        found, error = champsim("some.ntrace", status=1)
+        shutil.rmtree(os.path.join(traced(), "some.ntrace"))
+        equal([i.ip for i in found], [i.ip for i in whole], "program counters")
+        wrong = sum(any(a and a not in b[9:] for a in i[9:]) for i, b in zip(found, whole))
+        check("loads and stores have no address" in error and not wrong, f"range {first:#x}: {wrong} wrong; {error}")
 
 
 def konata(text):
