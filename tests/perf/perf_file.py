@@ -154,6 +154,32 @@ def block_header(mode=6, src_bits=0, timestamp_bits=0, wrapped=0):
     return struct.pack("<IIIIII", 24, mode, src_bits, timestamp_bits, wrapped, 0)
 
 
+# A recording of each kernel that is known: name, PMU, type and words of AUXTRACE_INFO, beginning of each fragment.
+KERNELS = [
+    ("mainline", "rvtrace", 8, [42], b""),
+    ("spacemit", "rvtrace", 8, [42 << 32 | 2, 0, 5, 1, 0, 0, 0, 0, 1, 5, 1, 0, 0, 0, 1], b""),
+    ("sifive", "riscv_trace", 8, [42], b""),
+    ("gtrace", "gtrace", 8, [42, 1], b""),
+    ("xuantie", "xuantie_ntrace", 8, [42], block_header()),
+]
+
+
+def small_recording(kernel, data, program=0x10000):
+    """One process with trace, on a system with a module."""
+    _, pmu, kind, private, header = kernel
+    recording = File(pmu=pmu)
+    recording.info(kind, private)
+    recording.release("6.18.3")
+    recording.kernel(0xffffffff80000000, 0x200000, 0xffffffff80002000)
+    body = struct.pack("<IIQQQIIQQII", NOBODY, 0, 0xffffffff01e6c000, 0x12000, 0, 8, 1, 99, 1, 5, 2) + text("[virtio_blk]")
+    recording.add(10, KERNEL, body, NOBODY)
+    recording.comm(100, "first", 10)
+    recording.mmap2(100, program, 4096, 4096, "/first", 20)
+    recording.start(100, 500)
+    recording.aux(header + data, 1000, 100)
+    return recording
+
+
 def formatter_frames(payloads):
     """CoreSight frames of 16 bytes, each with bytes of one ID. `payloads` is a list of (id, bytes).
 
