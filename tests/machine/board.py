@@ -86,12 +86,13 @@ def firmware(bits, text):
 class Machine:
     """A board with a machine, and the instructions that it executes in a file."""
 
-    def __init__(self, bits, *options, text=TOPOLOGY, source=FIRMWARE):
+    def __init__(self, bits, *options, text=TOPOLOGY, source=FIRMWARE, capture=()):
         need_qemu()
+        self.capture = capture  # further options of `ntrace capture`
         self.gdb = need("gdb-multiarch")
         self.bits, self.list = bits, os.path.join(scratch(), "truth.txt")
         self.elf = firmware(bits, source)
-        self.topology = write("machine.json", (text % bits).encode())
+        self.topology = write("machine.json", text.replace("%d", str(bits)).encode())
         self.board = boards.Process("timeout", "--foreground", "-s", "INT", "200", harness.NTRACE, "board", self.topology, "--gdb-port", "0", *options, "--machine",
                                     "virt", "--qemu", f"{QEMU}/qemu-system-riscv{bits}", self.elf, "--", "-plugin",
                                     f"{PLUGIN},out={scratch()}/count.txt,list={self.list}")
@@ -140,14 +141,14 @@ def trace(machine, how="gdb"):
     """Traces from _start on, with a generated script, single steps and breakpoints. The bundle, and GDB's output."""
     script, words, bundle = (os.path.join(scratch(), name) for name in ("board.gdb", "board.txt", "board.ntrace"))
     last = symbol(machine.elf, "last")
-    Run("capture", "--script", how, "-o", script, "-t", machine.topology, "--until-halt", "--resume")
+    Run("capture", "--script", how, "-o", script, "-t", machine.topology, "--until-halt", "--resume", *machine.capture)
     with open(script, encoding="utf-8") as file:
         text = file.read().replace("words.txt", words).replace("continue\n", SESSION % (symbol(machine.elf, "work"), last))
     write("board.gdb", text.encode())
     shown = machine.debug(f"break *{symbol(machine.elf, '_start'):#x}", "continue", "delete breakpoints", script, "delete breakpoints",
                           "continue")
     shutil.rmtree(bundle, ignore_errors=True)
-    run = Run("capture", "-o", bundle, "-e", machine.elf, "-t", machine.topology, "--words", words, status=None)
+    run = Run("capture", "-o", bundle, "-e", machine.elf, "-t", machine.topology, "--words", words, *machine.capture, status=None)
     check(run.status == 0, run.err + shown)
     return bundle, shown, last
 
@@ -178,6 +179,21 @@ for width in 64, 32:
 def memory():
     with Machine(64, "--ram", "0x50000000:0x10000", text=SMEM) as machine:
         exact(machine)
+
+
+K3_BUFFER = "0x170000000:0x40000"
+
+
+def k3():
+    with open(os.path.join(qemu10.ROOT, "examples/board/spacemit-k3.json"), encoding="utf-8") as file:
+        return file.read()
+
+
+for its_name, its_options in {"flat": [], "scatter-gather": ["--set", "etr.tmcAxiScatterGather=1"]}.items():
+    @case(f"SpacemiT K3 with a hart of QEMU, the ETR's buffer {its_name}: every instruction is in the trace", long=bool(its_options))
+    def k3_session(options=tuple(its_options)):
+        with Machine(64, "--ram", K3_BUFFER, text=k3(), capture=["--hart", "0", "--buffer", K3_BUFFER, *options]) as machine:
+            exact(machine)
 
 
 # Firmware that traces a part of itself: it programs encoder and sink, and reads the trace out of the sink. Loads whose register is
@@ -292,9 +308,9 @@ def itself():
 
 
 @case("OpenOCD captures while the machine runs under GDB: the bundle has what the program executes")
-def openocd():
+def openocd(text=boards.TOPOLOGY, more=(), chip=(), until_full=True):
     elf, _pc, pcs = boards.program()
-    with boards.Board("--gdb-port", "0", "--machine", "virt", "--qemu", f"{need_qemu()}/qemu-system-riscv64", elf) as board:
+    with boards.Board("--gdb-port", "0", *more, "--machine", "virt", "--qemu", f"{need_qemu()}/qemu-system-riscv64", elf, text=text) as board:
         gdb = subprocess.Popen([need("gdb-multiarch"), "-nx", "-batch", "-ex",
                                 f"target remote 127.0.0.1:{board.front}", "-ex", "continue", elf], stdout=subprocess.DEVNULL,
                                stderr=subprocess.DEVNULL)
@@ -302,13 +318,23 @@ def openocd():
             bundle = os.path.join(scratch(), "both.ntrace")
             place = f"127.0.0.1:{board.port}"
             until(lambda: board.ask("board.cpu arp_poll; board.cpu curstate") == "running", "a hart that runs")
-            Run("capture", "-o", bundle, "-e", elf, "-t", boards.topology(), "--openocd", place, "--for", "200ms", status=1)
+            there = ["-t", boards.topology(text), "--openocd", place, *chip]
+            if chip:
+                equal(Run("probe", *there[:6]).status, 0, "probe")
+            Run("capture", "-o", bundle, "-e", elf, *there, "--for", "200ms", status=1)
             boards.follows(Run("decode", bundle, "--show", "pc", status=None).lines(), pcs[1:])
-            Run("capture", "-o", bundle, "-e", elf, "-t", boards.topology(), "--openocd", place, "--until-full", status=1)
+            if not until_full:
+                return
+            Run("capture", "-o", bundle, "-e", elf, *there, "--until-full", status=1)
             boards.follows(Run("decode", bundle, "--show", "pc", status=None).lines(), pcs[1:])
         finally:
             gdb.kill()
             gdb.wait()
+
+
+@case("SpacemiT K3 with a hart of QEMU: the commands of docs/k3.md, with OpenOCD, while the machine runs", long=True)
+def k3_openocd():
+    openocd(k3(), ["--ram", K3_BUFFER], ["--hart", "0", "--buffer", "0x170000000:0x2000"], until_full=False)
 
 
 def ask_number(board, command):
