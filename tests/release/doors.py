@@ -20,7 +20,8 @@ sys.path.append(os.path.join(sys.path[0], ".."))
 from harness import NTRACE, ROOT, case, check, equal, main, need, scratch
 
 NEEDS = {"for-verification": ["riscv64-linux-gnu-gcc", "qemu-riscv64"], "for-firmware": ["riscv64-linux-gnu-gcc", "qemu-riscv64", "openocd"],
-         "for-linux": ["riscv64-linux-gnu-gcc", "qemu-riscv64"], "for-certification": ["riscv64-linux-gnu-gcc", "qemu-riscv64"]}
+         "for-k3": ["riscv64-linux-gnu-gcc", "qemu-riscv64", "openocd"], "for-linux": ["riscv64-linux-gnu-gcc", "qemu-riscv64"],
+         "for-certification": ["riscv64-linux-gnu-gcc", "qemu-riscv64"]}
 SCREEN = 75  # lines of a page
 
 
@@ -55,6 +56,7 @@ def with_ports(text, ports):
 @case("for firmware engineers", "for-firmware")
 @case("for Linux performance engineers", "for-linux")
 @case("for certification engineers", "for-certification")
+@case("for owners of a SpacemiT K3", "for-k3")
 def page(name):
     path = os.path.join(ROOT, "docs", name + ".md")
     for tool in NEEDS[name]:
