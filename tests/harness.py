@@ -143,6 +143,24 @@ class Run:
         return [json.loads(line) for line in self.lines()]
 
 
+class Memo(dict):
+    """What a function returned for each value. The lines of an execution log repeat: most of them are so looked up, not parsed."""
+
+    def __init__(self, function):
+        super().__init__()
+        self.function = function
+
+    def __missing__(self, value):
+        self[value] = self.function(value)
+        return self[value]
+
+    def of(self, values):
+        return list(map(self.__getitem__, values))
+
+
+ADDRESSES = Memo(lambda text: int(text, 16))
+
+
 def scratch():
     """A folder that is removed when the script ends."""
     global FOLDER

@@ -54,7 +54,7 @@ def truth():
 def instructions(bundle, *more):
     """Address and mode of each one, and further members."""
     text = output(harness.NTRACE, "decode", bundle, "--show", "insn", "--format", "jsonl")
-    return [" ".join([e["address"], e["prv"], *(e.get(name, "-") for name in more)]) for e in map(json.loads, text.splitlines())]
+    return machine_log.members("address", "prv", *more)(text.splitlines())
 
 
 def beside_truth(*options, given=()):
@@ -115,7 +115,7 @@ def wrapped():
     bundle = run("--repeatable", "--topology", topology(2048), given=["-plugin", f"{PLUGIN},out={listed}.hashes,list={listed}"])
     done = subprocess.run([harness.NTRACE, "decode", bundle, "--show", "insn", "--format", "jsonl"], stdout=subprocess.PIPE,
                           stderr=subprocess.DEVNULL, text=True, timeout=120, check=False)
-    found = [f"{e['address']} {e['prv']}" for e in map(json.loads, done.stdout.splitlines())]
+    found = machine_log.members("address", "prv")(done.stdout.splitlines())
     with open(listed, encoding="utf-8") as file:
         expected = file.read().splitlines()
     check(10000 < len(found) < len(expected) / 2, f"{len(found)} of {len(expected)} instructions")

@@ -53,8 +53,8 @@ def instructions(bundle, src=0, modes=True):
     done = subprocess.run([harness.NTRACE, "decode", bundle, "--show", "insn", "--format", "jsonl", "--src", str(src)], stdout=subprocess.PIPE,
                           stderr=subprocess.PIPE, text=True, timeout=120)
     equal(done.returncode, 0, f"status of decode; {done.stderr[-300:]}")
-    events = [json.loads(line) for line in done.stdout.splitlines()]
-    return [f"{e['address']} {e['prv']}" if modes else e["address"] for e in events]
+    of = machine_log.members("address", "prv") if modes else machine_log.members("address")
+    return of(done.stdout.splitlines())
 
 
 def truth(bits, name):

@@ -5,7 +5,13 @@ lines do not stand for a retired instruction and are left out: ECALL and EBREAK,
 instruction that faulted (it is logged before it executes: the last one before a SIGSEGV, SIGBUS or SIGILL that an
 instruction raised, when it is one that can); and one that QEMU says it stopped before.
 """
+import collections
+import os
 import re
+import sys
+
+sys.path.append(os.path.join(os.path.dirname(os.path.abspath(__file__)), ".."))
+from harness import Memo
 
 TRACE = re.compile(r"Trace (\d+): 0x[0-9a-f]+ \[[0-9a-f]+/([0-9a-f]+)/")
 STOPPED = re.compile(r"^Stopped execution of TB chain before 0x[0-9a-f]+ \[([0-9a-f]+)\]")
@@ -19,17 +25,20 @@ class Log:
     """`harts`: the program counters that retired, by CPU index; `lines`: all that were logged."""
 
     def __init__(self, path):
-        self.harts, self.lines = {}, {}
+        self.harts, self.lines = collections.defaultdict(list), collections.defaultdict(list)
         self.mnemonic, self.last = {}, None
         self.stopped = []  # [address, CPUs that may have stopped there]
+        executed = Memo(lambda line: [(int(found[1]), int(found[2], 16)) for found in TRACE.finditer(line)])
         with open(path, encoding="latin-1") as log:
             for line in log:
-                self.take(line)
+                # Several threads write: a line may begin behind the start of another's system call.
+                for cpu, pc in executed[line]:
+                    self.execute(cpu, pc)
+                if line[:5] != "Trace":
+                    self.take(line)
+        self.harts, self.lines = dict(self.harts), dict(self.lines)
 
     def take(self, line):
-        # Several threads write: a line may begin behind the start of another's system call.
-        for found in TRACE.finditer(line) if "Trace" in line else ():
-            self.execute(int(found[1]), int(found[2], 16))
         if line.startswith("0x"):
             found = ASM.match(line)
             if found:
@@ -48,9 +57,9 @@ class Log:
         self.last = (cpu, pc)
         if self.mnemonic.get(pc) in NEVER_RETIRE:
             return
-        self.lines.setdefault(cpu, []).append(pc)
-        pcs = self.harts.setdefault(cpu, [])
-        for entry in [entry for entry in self.stopped if cpu in entry[1]]:
+        self.lines[cpu].append(pc)
+        pcs = self.harts[cpu]
+        for entry in [entry for entry in self.stopped if cpu in entry[1]] if self.stopped else ():
             self.stopped.remove(entry)
             if pcs and pcs[-1] == pc:  # logged again: this CPU had been stopped
                 return

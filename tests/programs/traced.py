@@ -10,7 +10,7 @@ import sys
 
 import qemu_log
 import user_qemu
-from harness import NTRACE, Run, check, equal, scratch
+from harness import ADDRESSES, NTRACE, Memo, Run, check, equal, scratch
 
 FOLDER = os.path.abspath(sys.argv[2])
 PLAIN = "--no-compress", "--no-repeated-history"  # otherwise the stream of an endless loop hardly grows
@@ -24,12 +24,12 @@ class BlockLog:
 
     def __init__(self, path):
         blocks, block, pcs = {}, None, []
+        executed = Memo(lambda line: [int(found[2], 16) for found in qemu_log.TRACE.finditer(line)])
         with open(path, encoding="latin-1") as log:
             for line in log:
-                found = IN_BLOCK.match(line)
                 if line.startswith("IN:"):
                     block = None
-                elif found:
+                elif found := IN_BLOCK.match(line):
                     pc = int(found[1], 16)
                     if block is None:
                         block = blocks[pc] = []
@@ -38,8 +38,8 @@ class BlockLog:
                 elif line.startswith("Stopped"):
                     pcs = pcs[:-len(blocks[int(qemu_log.STOPPED.match(line)[1], 16)])]
                 else:
-                    for found in qemu_log.TRACE.finditer(line):
-                        pcs += blocks[int(found[2], 16)]
+                    for pc in executed[line]:
+                        pcs += blocks[pc]
         self.harts = {0: pcs}
 
 
@@ -68,7 +68,7 @@ def logged_run(name, *options, status=0, singlestep=True, operands=()):
 
 
 def decoded(hart=0, bundle="live.ntrace", status=0):
-    return [int(line, 16) for line in Run("decode", path_of(bundle), "--src", hart, "--show", "pc", status=status).lines()]
+    return ADDRESSES.of(Run("decode", path_of(bundle), "--src", hart, "--show", "pc", status=status).lines())
 
 
 def decoded_harts():
@@ -76,8 +76,8 @@ def decoded_harts():
     harts = collections.defaultdict(list)
     for line in Run("decode", path_of("live.ntrace"), "--show", "pc", "--format", "csv").lines()[1:]:
         src, address = line.split(",")
-        harts[int(src)].append(int(address, 16))
-    return harts
+        harts[src].append(ADDRESSES[address])
+    return {int(src): found for src, found in harts.items()}
 
 
 def same(found, expected, what):
@@ -98,4 +98,5 @@ def ranges_of(name, *functions):
 
 def own_code(name, pcs, *functions):
     ranges = ranges_of(name, *functions)
-    return [pc for pc in pcs if any(low <= pc < high for low, high in ranges)]
+    own = {pc for pc in set(pcs) if any(low <= pc < high for low, high in ranges)}
+    return [pc for pc in pcs if pc in own]

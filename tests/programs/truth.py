@@ -13,7 +13,7 @@ import sys
 sys.path.append(os.path.join(sys.path[0], ".."))
 import qemu_log
 import user_qemu
-from harness import NTRACE, case, check, equal, folder, main, note
+from harness import ADDRESSES, NTRACE, case, check, equal, folder, main, note
 
 PROGRAMS, NAMES = sys.argv[2], sys.argv[3:]
 MODES = {"htm": ["--mode", "htm"], "btm": ["--mode", "btm"]}
@@ -54,7 +54,7 @@ def traced_run(program, bundle, options):
 
 def decoded(bundle, hart):
     done = run([NTRACE, "decode", bundle, "--src", str(hart), "--show", "pc"])
-    return [int(line, 16) for line in done.stdout.split()], done.returncode, done.stderr.decode()
+    return ADDRESSES.of(done.stdout.split()), done.returncode, done.stderr.decode()
 
 
 def first_difference(expected, found):
@@ -72,7 +72,8 @@ def in_own_code(program, pcs):
     listed = run(["riscv64-linux-gnu-nm", "-S", program]).stdout.decode().split("\n")
     rows = [line.split() for line in listed if line.endswith((" work", " main"))]
     ranges = [(int(row[0], 16), int(row[0], 16) + int(row[1], 16)) for row in rows]
-    kept = [pc for pc in pcs if any(low <= pc < high for low, high in ranges)]
+    own = {pc for pc in set(pcs) if any(low <= pc < high for low, high in ranges)}
+    kept = [pc for pc in pcs if pc in own]
     return [pc for at, pc in enumerate(kept) if at == 0 or kept[at - 1] != pc]
 
 
