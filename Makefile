@@ -30,7 +30,7 @@ test: ## install what is missing, build, run the tests of the build that users g
 	@tools/deps all
 	@tools/run_tests release
 
-test-builds: ## other builds: sanitizers, fewer libraries; fuzzing, a quick lint; tests of the suite builds
+test-builds: ## other builds: sanitizers, fewer libraries; fuzzing, clang-tidy of changed files; tests of the suite builds
 	@tools/deps all
 	@tools/run_tests builds
 

@@ -28,6 +28,10 @@ if os.environ.get("SHLVL", "0") == "0":
     os.environ["SHLVL"] = "1"  # else bash reads ~/.bashrc when its input is a socket, as that of helpers and of GDB's pipe is
 
 
+if os.environ.get("NTRACE_TEST_LEAKS") == "0":
+    os.environ["ASAN_OPTIONS"] = os.environ.get("ASAN_OPTIONS", "") + ":detect_leaks=0"
+
+
 class Skip(Exception):
     """A case that cannot run here: the identifier of the reason, and for how many cases it stands."""
 
