@@ -15,41 +15,76 @@
 
 /* ---- kinds that a few bytes show */
 
-/* `next` has the path for %s, once. */
+/* Two or three bytes are also at the start of a trace that begins anywhere: what comes behind them decides. */
+
+static bool is_bzip2(ntr_bytes b) {
+    return b.size >= 10 && b.data[3] >= '1' && b.data[3] <= '9' &&
+           (memcmp(b.data + 4, "1AY&SY", 6) == 0 || memcmp(b.data + 4, "\x17\x72\x45\x38\x50\x90", 6) == 0);
+}
+
+/* A kernel that EFI starts has the header of PE, too. */
+static bool is_pe(ntr_bytes b) {
+    enum { HEADER_AT = 0x3c, IMAGE_MAGIC_AT = 0x30 };
+
+    if (b.size < HEADER_AT + 4) return false;
+    if (memcmp(b.data + IMAGE_MAGIC_AT, "RISCV\0\0\0", 8) == 0) return true;
+    const size_t at = b.data[HEADER_AT] | (size_t)b.data[HEADER_AT + 1] << 8;
+    return b.size >= at + 4 && memcmp(b.data + at, "PE\0\0", 4) == 0;
+}
+
+/* Returns whether the upper half of most units is zero, as in programs and in texts of European languages. */
+static bool is_utf16(ntr_bytes b) {
+    const size_t high = b.data[0] == 0xff; /* the byte of a unit that is its upper half */
+    size_t units = 0, zeros = 0;
+
+    for (size_t i = 2; i + 2 <= b.size; i += 2) {
+        units++;
+        zeros += !b.data[i + high];
+    }
+    return zeros * 4 >= units * 3;
+}
+
+/* `next` has the path for %s, once. `holds`: what else must be so, or NULL. */
 static const struct known_kind {
     uint16_t offset, size;
     const char *bytes, *what, *next;
+    bool (*holds)(ntr_bytes);
 } kinds[] = {
-    {0, 2, "\x1f\x8b", "a file compressed by gzip", "'gzip -dc %s' unpacks it: ntrace reads streams packed by zstd"},
+    {0, 3, "\x1f\x8b\x08", "a file compressed by gzip", "'gzip -dc %s' unpacks it: ntrace reads streams packed by zstd",
+     NULL},
     {0, 6,
      "\xfd"
      "7zXZ\0",
-     "a file compressed by xz", "'xz -dc %s' unpacks it: ntrace reads streams packed by zstd"},
-    {0, 3, "BZh", "a file compressed by bzip2", "'bzip2 -dc %s' unpacks it: ntrace reads streams packed by zstd"},
+     "a file compressed by xz", "'xz -dc %s' unpacks it: ntrace reads streams packed by zstd", NULL},
+    {0, 3, "BZh", "a file compressed by bzip2", "'bzip2 -dc %s' unpacks it: ntrace reads streams packed by zstd",
+     is_bzip2},
     {0, 4, "\x04\x22\x4d\x18", "a file compressed by lz4",
-     "'lz4 -dc %s' unpacks it: ntrace reads streams packed by zstd"},
-    {0, 4, "PK\3\4", "a zip archive", "'unzip %s' unpacks it"},
-    {257, 5, "ustar", "a tar archive", "'tar xf %s' unpacks it"},
-    {0, 8, "!<arch>\n", "an archive (ar): a static library or a Debian package", ""},
+     "'lz4 -dc %s' unpacks it: ntrace reads streams packed by zstd", NULL},
+    {0, 4, "PK\3\4", "a zip archive", "'unzip %s' unpacks it", NULL},
+    {257, 5, "ustar", "a tar archive", "'tar xf %s' unpacks it", NULL},
+    {0, 8, "!<arch>\n", "an archive (ar): a static library or a Debian package", "", NULL},
     {0, 4, "\xd4\xc3\xb2\xa1", "a capture of network packets (pcap)",
-     "write the payload that has the trace to a file; of a TCP port, 'ntrace decode -f tcp:HOST:PORT' reads it live"},
-    {0, 4, "\xa1\xb2\xc3\xd4", "a capture of network packets (pcap)", "write the payload that has the trace to a file"},
+     "write the payload that has the trace to a file; of a TCP port, 'ntrace decode -f tcp:HOST:PORT' reads it live",
+     NULL},
+    {0, 4, "\xa1\xb2\xc3\xd4", "a capture of network packets (pcap)", "write the payload that has the trace to a file",
+     NULL},
     {0, 4, "\x0a\x0d\x0d\x0a", "a capture of network packets (pcapng)",
-     "write the payload that has the trace to a file"},
+     "write the payload that has the trace to a file", NULL},
     {0, 8, "PERFFILE", "a perf.data of an old or foreign form",
-     "'perf record' of a newer kernel writes one that is read"},
-    {0, 15, "SQLite format 3", "a database of SQLite", "'sqlite3 %s' reads it"},
-    {0, 4, "%PDF", "a PDF", ""},
-    {0, 4, "\x89PNG", "an image (PNG)", ""},
-    {0, 4, "\xd0\x0d\xfe\xed", "a device tree", ""},
-    {0, 6, "JiTD\0\0", "a jitdump file", "--jitdump gives the code in it to a trace"},
-    {0, 4, "DTiJ", "a jitdump file", "--jitdump gives the code in it to a trace"},
-    {0, 2, "MZ", "a kernel image or a program of Windows (PE)", "--symbols kernel=%s gives its names to a trace"},
-    {0, 4, "\xcf\xfa\xed\xfe", "a program of macOS (Mach-O)", ""},
-    {0, 2, "\xff\xfe", "text (UTF-16)", ""},
-    {0, 2, "\xfe\xff", "text (UTF-16)", ""},
-    {0, 4, "RIFF", "a RIFF file (audio or video)", ""},
-    {0, 4, "\0asm", "a program for WebAssembly", ""},
+     "'perf record' of a newer kernel writes one that is read", NULL},
+    {0, 15, "SQLite format 3", "a database of SQLite", "'sqlite3 %s' reads it", NULL},
+    {0, 4, "%PDF", "a PDF", "", NULL},
+    {0, 4, "\x89PNG", "an image (PNG)", "", NULL},
+    {0, 4, "\xd0\x0d\xfe\xed", "a device tree", "", NULL},
+    {0, 6, "JiTD\0\0", "a jitdump file", "--jitdump gives the code in it to a trace", NULL},
+    {0, 4, "DTiJ", "a jitdump file", "--jitdump gives the code in it to a trace", NULL},
+    {0, 2, "MZ", "a kernel image or a program of Windows (PE)", "--symbols kernel=%s gives its names to a trace",
+     is_pe},
+    {0, 4, "\xcf\xfa\xed\xfe", "a program of macOS (Mach-O)", "", NULL},
+    {0, 2, "\xff\xfe", "text (UTF-16)", "", is_utf16},
+    {0, 2, "\xfe\xff", "text (UTF-16)", "", is_utf16},
+    {0, 4, "RIFF", "a RIFF file (audio or video)", "", NULL},
+    {0, 4, "\0asm", "a program for WebAssembly", "", NULL},
 };
 
 static bool begins(ntr_bytes b, const char *text) {
@@ -70,7 +105,9 @@ static void say(struct cli_recognized *r, const char *what, const char *next, co
 static bool find_kind(struct cli_recognized *r, const char *path, ntr_bytes b) {
     for (size_t i = 0; i < sizeof kinds / sizeof kinds[0]; i++) {
         const struct known_kind *k = &kinds[i];
-        if (b.size < (size_t)k->offset + k->size || memcmp(b.data + k->offset, k->bytes, k->size) != 0) continue;
+        if (b.size < (size_t)k->offset + k->size || memcmp(b.data + k->offset, k->bytes, k->size) != 0 ||
+            (k->holds && !k->holds(b)))
+            continue;
         say(r, k->what, k->next, path);
         return true;
     }

@@ -89,6 +89,14 @@ for name, data, found in KINDS:
         equal(error("decode", path, "-e", write("tiny.elf", tiny.elf())), f"{path}: expected a trace, found {found.replace('PATH', path)}", name)
 
 
+@case("a trace that begins in the middle of a message with the first bytes of another kind is a trace")
+def only_begins():
+    for start in (b"MZ", b"\xff\xfe", b"\xfe\xff", b"\x1f\x8b\x03", b"BZh"):
+        path = write("middle.nex", start + bytes_of(tiny.HTM) * 40)
+        matches(rf"^ntrace dump: {path}: byte 0x[0-9], message #1", Run("dump", path, status=1).err, repr(start))
+    matches("a kernel image or a program of Windows", error("dump", write("Image", b"MZ" + bytes(46) + b"RISCV\0\0\0" + bytes(64))), "a kernel")
+
+
 @case("every command that takes a trace says so")
 def every_command():
     path = write("hello", elf())
