@@ -34,7 +34,7 @@ static void take_commands(fuzz_tape *tape) {
     char why[200] = "";
     int fd;
     const char *path = fuzz_file(fuzz_rest(tape), &fd);
-    ntr_status status = ntr_commands_load(&commands, path, why, sizeof why);
+    ntr_status status = ntr_commands_load(&commands, path, 1 << 20, why, sizeof why);
     close(fd);
     fuzz_must(status == NTR_OK || *why, "a refused file has a reason");
     make_arguments(commands, &unit);

@@ -115,7 +115,7 @@ static int make_board(struct board_run *run, const char *path) {
     if (run->options->ram && parse_ram(run->options->ram, &config) != CLI_OK) return CLI_FAILED;
     run->topology = cli_input_whole(path, BOARD_TOPOLOGY_MAX, &size);
     if (!run->topology) return CLI_FAILED;
-    run->program = ntr_program_new(NULL);
+    run->program = cli_program_new();
     if (!run->program) return cli_fail("out of memory");
     if (cli_images_load(&run->options->images, run->program) != CLI_OK) return CLI_FAILED;
     config.topology = (ntr_bytes){(const uint8_t *)run->topology, size};

@@ -27,7 +27,7 @@ static int open_bundle(struct capture_content *c, const char *path) {
 static int load_images(struct capture_content *c, const struct cli_images *images) {
     ntr_image_info info;
 
-    c->program = ntr_program_new(NULL);
+    c->program = cli_program_new();
     if (!c->program) return cli_fail("out of memory");
     if (cli_images_load(images, c->program) != CLI_OK) return CLI_FAILED;
     for (size_t i = 0; ntr_program_image(c->program, i, &info) == NTR_OK; i++)

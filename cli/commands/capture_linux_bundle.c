@@ -1,6 +1,7 @@
 /* The bundle of `ntrace capture --linux`: messages without their frames, the programs and libraries of each thread in
  * the trace, code and symbols of the kernel, and what the kernel says about threads and modules. */
 #include "commands/capture_linux.h"
+#include "io/debug_files.h"
 #include "options/diagnostics.h"
 
 #include <ntrace/message_end.h>
@@ -448,7 +449,7 @@ static void add_kernel(struct linux_bundle *b) {
 
 /* Images of the user: OpenSBI, a vmlinux. They come last, and are seen where they overlap others. */
 static int add_given(struct linux_bundle *b) {
-    ntr_program *program = ntr_program_new(NULL);
+    ntr_program *program = cli_program_new();
     ntr_image_info info;
     int status = program ? cli_images_load(&b->run->options->images, program) : cli_fail("out of memory");
 

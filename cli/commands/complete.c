@@ -5,6 +5,7 @@
 #include "options/aliases.h"
 #include "options/diagnostics.h"
 #include "options/help.h"
+#include "options/limits.h"
 #include "options/options.h"
 
 #include <ntrace/bundle.h>
@@ -44,7 +45,7 @@ static void whole(struct completion *c, const char *text, const char *help) {
 static void option_names(struct completion *c) {
     char name[80];
 
-    for (const struct cli_group *g = c->entry->command->groups; g->title; g++)
+    for (const struct cli_group *g = cli_group_first(c->entry->command->groups); g; g = cli_group_next(g))
         for (const struct cli_option *o = cli_group_rows(g); o->kind != CLI_END; o++) {
             snprintf(name, sizeof name, "--%s", o->name);
             whole(c, name, o->help);
@@ -54,7 +55,7 @@ static void option_names(struct completion *c) {
 
 /* Returns the option that the word names, --name or -n, or NULL. */
 static const struct cli_option *option_of(const struct completion *c, const char *word, size_t length) {
-    for (const struct cli_group *g = c->entry->command->groups; g->title; g++)
+    for (const struct cli_group *g = cli_group_first(c->entry->command->groups); g; g = cli_group_next(g))
         for (const struct cli_option *o = cli_group_rows(g); o->kind != CLI_END; o++) {
             const bool is_long = length > 2 && word[1] == '-' && strlen(o->name) == length - 2 &&
                                  memcmp(o->name, word + 2, length - 2) == 0;
@@ -75,6 +76,15 @@ static bool is_words(const char *text) {
 static void words_of(struct completion *c, const char *words) {
     for (const char *at = words; at; at = strchr(at, '|') ? strchr(at, '|') + 1 : NULL)
         candidate(c, at, strcspn(at, "|"), NULL);
+}
+
+static void limits(struct completion *c) {
+    char name[80];
+
+    for (int i = 0; i < CLI_LIMIT_COUNT; i++) {
+        snprintf(name, sizeof name, "%s=", cli_limit_name((enum cli_limit)i));
+        whole(c, name, "limit");
+    }
 }
 
 static void transports(struct completion *c) {
@@ -213,6 +223,7 @@ static void values(struct completion *c, const struct cli_option *o) {
     if (o->kind == CLI_KIND_CHOICE || is_words(o->value)) words_of(c, o->value);
     if (strcmp(o->name, "dialect") == 0) dialects(c);
     if (strcmp(o->name, "src") == 0) sources(c);
+    if (strcmp(o->name, "limit") == 0) limits(c);
     if (strcmp(o->name, "to") == 0) (converts ? transports : exporters)(c);
     if (converts && strcmp(o->name, "input-format") == 0)
         transports(c), whole(c, "tmc", "memory of an ETR, ETF or ETB");

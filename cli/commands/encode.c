@@ -98,7 +98,7 @@ static ntr_status take_block(void *user, const ntr_ingress *block) {
 /* ---- opening */
 
 static int open_program(struct encode_run *r) {
-    r->program = ntr_program_new(NULL);
+    r->program = cli_program_new();
     if (!r->program) return cli_fail("out of memory");
     if (cli_images_load(&r->options->images, r->program) != CLI_OK) return CLI_FAILED;
     const char *dialect = cli_encoder_value(&r->options->encoder, "dialect");

@@ -74,9 +74,10 @@ const struct cli_command cli_help = {
     .groups = groups,
     .size = sizeof(struct help_options),
     .run = help_run,
-    .about = "Without operand, prints the list of commands. With the name of a command, prints its description and\n"
-             "options. Blocks of options that many commands share are topics: program, stream, window and encoder.\n"
-             "The topic 'dialects' lists the names that --dialect accepts.",
+    .about =
+        "Without operand, prints the list of commands. With the name of a command, prints its description and\n"
+        "options. Blocks of options that many commands share are topics: program, stream, window, encoder and limits.\n"
+        "The topic 'dialects' lists the names that --dialect accepts.",
     .examples = "  ntrace help decode\n"
                 "  ntrace help stream\n"
                 "  ntrace help dialects\n"

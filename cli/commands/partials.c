@@ -5,6 +5,7 @@
  * builds of one program. Their program has each image once, at the lowest place where it was, or behind the others if
  * that is taken. */
 #include "commands/analysis.h"
+#include "io/debug_files.h"
 #include "io/memory.h"
 #include "options/diagnostics.h"
 
@@ -130,7 +131,7 @@ static int add_image(struct cli_analysis *a, const ntr_partial_image *image) {
     ntr_image_options options = image->options;
     char name[NAME_MAX + 100];
     uint64_t top = 0;
-    ntr_program *trial = ntr_program_new(NULL);
+    ntr_program *trial = cli_program_new();
 
     if (!trial) return cli_fail("out of memory");
     snprintf(name, sizeof name, "%s%s%s%s", image->name, name_is_shared(a, image) ? " (" : "",
@@ -160,7 +161,7 @@ static int open_sum(struct cli_analysis *a) {
     a->path = a->defects.file = "sum";
     a->trace = (struct cli_trace){.input.fd = -1, .input.name = a->path, .stream = &a->options->stream};
     ntr_params_init(&a->trace.params, NULL);
-    a->trace.program = ntr_program_new(NULL);
+    a->trace.program = cli_program_new();
     if (!a->trace.program) return cli_fail("out of memory");
     for (size_t i = 0; (image = ntr_partial_image_at(a->answer, i)); i++)
         if (*image->path && add_image(a, image) != CLI_OK) return CLI_FAILED;

@@ -2,6 +2,7 @@
 
 #include "io/memory.h"
 #include "options/diagnostics.h"
+#include "options/limits.h"
 
 #include <errno.h>
 #include <inttypes.h>
@@ -42,6 +43,13 @@ int cli_debug_files_load(ntr_program *program, const char *path) {
         if (status == NTR_E_MEMORY) return cli_fail("out of memory");
     }
     return CLI_OK;
+}
+
+ntr_program *cli_program_new(void) {
+    ntr_program *program = ntr_program_new(NULL);
+
+    if (program) ntr_program_set_limits(program, cli_limits());
+    return program;
 }
 
 void cli_program_close(ntr_program *program) {

@@ -16,6 +16,9 @@
  * NULL. Returns CLI_OK, or CLI_FAILED after reporting the error. */
 int cli_debug_files_load(ntr_program *program, const char *path);
 
+/* Returns an empty program with the limits of --limit, or NULL when out of memory. */
+ntr_program *cli_program_new(void);
+
 /* Free a program, or its debug information. What could not be read of it is reported, and the exit status is at least
  * CLI_DEFECTS. */
 void cli_program_close(ntr_program *program);

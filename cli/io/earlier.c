@@ -12,8 +12,6 @@
 #include <string.h>
 #include <unistd.h>
 
-enum { EVIDENCE_MAX = 1 << 30 };
-
 struct comparison {
     struct cli_output *out;
     struct cli_earlier_sums *sums;
@@ -25,12 +23,14 @@ static json_t *load(const char *folder, const char *name, bool needed) {
     char path[PATH_MAX];
     json_error_t error;
     int length = snprintf(path, sizeof path, "%s/%s", folder, name);
-    int file = length > 0 && (size_t)length < sizeof path ? cli_open_regular(path, EVIDENCE_MAX) : -1;
+    int file = length > 0 && (size_t)length < sizeof path ? cli_open_regular(path, cli_limit(CLI_LIMIT_EVIDENCE)) : -1;
     json_t *document = file >= 0 ? json_loadfd(file, 0, &error) : NULL;
 
     if (!document && needed)
         cli_fail("--diff: %s: %s (expected the folder of an earlier --evidence)", path,
-                 file < 0 ? strerror(errno) : error.text);
+                 file >= 0        ? error.text
+                 : errno == EFBIG ? "larger than the limit evidence"
+                                  : strerror(errno));
     if (file >= 0) close(file);
     return document;
 }

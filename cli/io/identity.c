@@ -1,4 +1,5 @@
 #include "io/identity.h"
+#include "io/debug_files.h"
 
 #include <elf.h>
 #include <limits.h>
@@ -12,7 +13,7 @@ enum { ID_SIZE = 160, COMPARE_BLOCK = 4096, HALFWORD_BYTES = 2 };
 
 /* Returns a program of this file alone, or NULL. */
 static ntr_program *load(const char *path, const ntr_image_options *options) {
-    ntr_program *program = ntr_program_new(NULL);
+    ntr_program *program = cli_program_new();
 
     if (!program) return NULL;
     ntr_program_omit_names(program);

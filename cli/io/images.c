@@ -1,4 +1,5 @@
 #include "io/atomic_file.h"
+#include "io/debug_files.h"
 #include "io/images.h"
 #include "io/input.h"
 #include "io/module.h"
@@ -159,7 +160,7 @@ static int report_error(const char *path, const ntr_program *program, ntr_status
 
 /* Sets *low to the lowest address in the ELF file, rounded down to a page. A loader maps it to the load address. */
 static int lowest_address(const char *path, uint64_t *low) {
-    ntr_program *alone = ntr_program_new(NULL);
+    ntr_program *alone = cli_program_new();
     ntr_image_info info;
 
     if (!alone) return cli_fail("out of memory");
@@ -218,13 +219,11 @@ static int add_elf(struct image *image, ntr_program *program) {
     return status == NTR_OK ? CLI_OK : report_error(image->path, program, status);
 }
 
-#define RAW_MAX (UINT64_C(1) << 32) /* bytes; limits unbounded inputs such as /dev/zero */
-
 static int add_raw(struct image *image, ntr_program *program) {
     size_t size;
 
     if (!image->has_address) return cli_fail("--raw: '%s': expected FILE@ADDR, found no address", image->path);
-    char *bytes = cli_input_whole(image->path, RAW_MAX, &size);
+    char *bytes = cli_input_limited(image->path, CLI_LIMIT_RAW_IMAGE, &size);
     if (!bytes) return CLI_FAILED;
     ntr_status status = ntr_program_add_raw(program, (ntr_bytes){(const uint8_t *)bytes, size}, &image->options);
     free(bytes);

@@ -7,6 +7,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <poll.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -72,6 +73,7 @@ static int make_reader(struct cli_input *input) {
     config.read = read_some;
     config.seek = seek;
     config.user = input;
+    config.limits = cli_limits();
     config.buffer_size = buffer_size(input->size_hint);
     input->reader = ntr_stream_reader_new(&config, NULL);
     if (!input->reader) return cli_fail("out of memory");
@@ -175,13 +177,15 @@ static bool append(char **text, size_t *used, ntr_bytes span) {
     return true;
 }
 
-char *cli_input_whole(const char *path, uint64_t max, size_t *size) {
+/* `limit`: the name of the limit, or NULL. */
+static char *read_whole(const char *path, uint64_t max, const char *limit, size_t *size) {
     struct cli_input input;
     ntr_bytes span;
     bool last = false;
-    char *text = NULL;
+    char *text = NULL, name[80] = "";
 
     *size = 0;
+    if (limit) snprintf(name, sizeof name, " (limit %s)", limit);
     if (cli_input_open(&input, path) != CLI_OK) return NULL;
     while (!last) {
         if (cli_input_next(&input, &span, &last) != CLI_OK || input.damaged) {
@@ -194,7 +198,7 @@ char *cli_input_whole(const char *path, uint64_t max, size_t *size) {
             if (fits)
                 cli_note("%s: out of memory", input.name);
             else
-                cli_note("%s: expected at most %llu bytes, found more", input.name, (unsigned long long)max);
+                cli_note("%s: expected at most %llu bytes%s, found more", input.name, (unsigned long long)max, name);
             free(text);
             text = NULL;
             break;
@@ -202,4 +206,12 @@ char *cli_input_whole(const char *path, uint64_t max, size_t *size) {
     }
     cli_input_close(&input);
     return text;
+}
+
+char *cli_input_whole(const char *path, uint64_t max, size_t *size) {
+    return read_whole(path, max, NULL, size);
+}
+
+char *cli_input_limited(const char *path, enum cli_limit limit, size_t *size) {
+    return read_whole(path, cli_limit(limit), cli_limit_name(limit), size);
 }

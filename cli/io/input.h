@@ -6,6 +6,8 @@
 #ifndef CLI_IO_INPUT_H
 #define CLI_IO_INPUT_H
 
+#include "options/limits.h"
+
 #include <ntrace/bytes.h>
 #include <ntrace/stream_reader.h>
 
@@ -66,5 +68,8 @@ void cli_input_close(struct cli_input *input);
 /* Reads the whole file, of at most `max` bytes. Returns its contents with a terminating NUL, to be freed, or NULL after
  * reporting the error. *size excludes the NUL. */
 char *cli_input_whole(const char *path, uint64_t max, size_t *size);
+
+/* The same with a limit that --limit can raise. */
+char *cli_input_limited(const char *path, enum cli_limit limit, size_t *size);
 
 #endif

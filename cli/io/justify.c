@@ -1,26 +1,16 @@
 #include "io/justify.h"
 
+#include "io/input.h"
 #include "options/diagnostics.h"
 
-#include <errno.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-enum { JUSTIFY_MAX = 16 << 20 };
-
 static int read_content(struct cli_justify *j) {
-    FILE *file = fopen(j->path, "r");
     size_t used;
 
-    if (!file) return cli_fail("%s: cannot open: %s", j->path, strerror(errno));
-    j->content = malloc(JUSTIFY_MAX + 1);
-    used = j->content ? fread(j->content, 1, JUSTIFY_MAX, file) : 0;
-    bool whole = j->content && feof(file) && !ferror(file);
-    fclose(file);
-    if (!j->content) return cli_fail("out of memory");
-    if (!whole) return cli_fail("%s: cannot be read, or longer than 16 MiB", j->path);
-    j->content[used] = '\0';
+    j->content = cli_input_limited(j->path, CLI_LIMIT_JUSTIFICATIONS, &used);
+    if (!j->content) return CLI_FAILED;
     if (strlen(j->content) != used) return cli_fail("%s: not a text file", j->path);
     return CLI_OK;
 }

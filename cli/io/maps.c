@@ -1,4 +1,5 @@
 #include "io/maps.h"
+#include "io/debug_files.h"
 #include "io/atomic_file.h"
 #include "io/input.h"
 #include "io/memory.h"
@@ -11,7 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { LIST_MAX = 16 << 20, MAPPED_PAGE = 4096 };
+enum { MAPPED_PAGE = 4096 };
 
 /* Reads a number, after blanks, and moves *at behind it. */
 static bool take_number(char **at, int base, uint64_t *value) {
@@ -62,7 +63,7 @@ static bool add_thread(struct threads *t, struct thread one) {
 static int read_threads(const char *path, struct threads *t) {
     size_t size, line = 0;
 
-    t->text = cli_input_whole(path, LIST_MAX, &size);
+    t->text = cli_input_limited(path, CLI_LIMIT_MAPS, &size);
     if (!t->text) return CLI_FAILED;
     for (char *at = t->text, *next; at && *at; at = next) {
         uint64_t pid, tid;
@@ -129,7 +130,7 @@ static int add_mapped(const struct map_binding *b, const char *path, uint64_t ba
 
     if (snprintf(file, sizeof file, "%s%s", sysroot, path) >= (int)sizeof file)
         return cli_fail("%s: name too long", path);
-    ntr_program *alone = ntr_program_new(NULL);
+    ntr_program *alone = cli_program_new();
     if (!alone) return cli_fail("out of memory");
     uint64_t low = 0;
     const ntr_status status = ntr_program_add_elf(alone, file, NULL);
@@ -193,7 +194,7 @@ static int add_map(struct map_binding *b, const char *value) {
     b->pid = (uint32_t)pid;
     cli_input_guard_add(equals + 1);
     if (is_elf(equals + 1)) return add_file(b, equals + 1, equals + 1, 0);
-    char *text = cli_input_whole(equals + 1, LIST_MAX, &size);
+    char *text = cli_input_limited(equals + 1, CLI_LIMIT_MAPS, &size);
     const int status = text ? add_maps(b, equals + 1, text) : CLI_FAILED;
     free(text);
     return status;

@@ -1,4 +1,5 @@
 #include "io/perf.h"
+#include "io/debug_files.h"
 #include "io/input.h"
 #include "io/module.h"
 #include "options/auto.h"
@@ -58,7 +59,8 @@ int cli_perf_load(ntr_perf_data *data, const char *path, const struct cli_images
     const char *loss;
     int status = load(data, path, images, program);
 
-    for (size_t i = 0; (loss = ntr_perf_data_loss(data, i)); i++) cli_note("%s: %s", path, loss);
+    for (size_t i = 0; (loss = ntr_perf_data_loss(data, i)); i++)
+        (ntr_perf_data_is_damaged(data) ? cli_doubt : cli_note)("%s: %s", path, loss);
     return status;
 }
 
@@ -110,7 +112,7 @@ int cli_perf_load_modules(const ntr_perf_data *data, const char *path, ntr_progr
 /* A program with all files and no contexts, to infer parameters with. */
 static int infer(ntr_perf_data *data, const char *path, const struct cli_images *images,
                  const struct cli_stream *stream, ntr_params *params) {
-    ntr_program *program = ntr_program_new(NULL);
+    ntr_program *program = cli_program_new();
     int status = program ? load(data, path, images, program) : cli_fail("%s: out of memory", path);
 
     if (status == CLI_OK) status = cli_images_load(images, program);
@@ -160,6 +162,7 @@ ntr_perf_data *cli_perf_open(const char *path, const struct cli_images *images, 
         cli_fail("%s: out of memory", path);
         return NULL;
     }
+    ntr_perf_data_set_limits(data, cli_limits());
     if (ntr_perf_data_open(data, path) != NTR_OK)
         cli_fail("%s", ntr_perf_data_error(data));
     else if (make_stream(data, path, images ? images : &none, stream, params, fd) == CLI_OK)

@@ -1,6 +1,9 @@
 #include "io/source_text.h"
 
 #include "io/input.h"
+#include "options/diagnostics.h"
+
+#include <errno.h>
 
 #include <fcntl.h>
 #include <limits.h>
@@ -11,8 +14,6 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-enum { SOURCE_MAX = 16 << 20 };
-
 /* A search for a file. `refused`: one was found that is not the source of the program. */
 struct source_search {
     struct cli_source_text *source;
@@ -21,14 +22,18 @@ struct source_search {
 };
 
 /* Loads one file. Its name comes from the traced program and is not trusted: only regular text files of at most
- * SOURCE_MAX bytes are read, and open does not block on a device. */
+ * as many bytes as the limit source allows are read, and open does not block on a device. */
 static bool load(struct source_search *search, const char *path, ntr_bytes *text) {
     struct cli_source_text *source = search->source;
     struct stat about = {0};
-    int fd = cli_open_regular(path, SOURCE_MAX);
+    const uint64_t most = cli_limit(CLI_LIMIT_SOURCE);
+    int fd = cli_open_regular(path, most);
 
+    if (fd < 0 && errno == EFBIG && cli_first_time("larger", path))
+        cli_doubt("%s: expected at most %llu bytes (limit source), found more; it is not shown", path,
+                  (unsigned long long)most);
     if (fd < 0) return false;
-    if (fstat(fd, &about) != 0 || about.st_size < 0 || about.st_size > SOURCE_MAX) {
+    if (fstat(fd, &about) != 0 || about.st_size < 0 || (uint64_t)about.st_size > most) {
         close(fd);
         return false;
     }

@@ -223,12 +223,11 @@ static int write_parts(struct memory_image *image, const struct registers *r, bo
 }
 
 int cli_tmc_open(const char *path, const struct cli_tmc *options, int *fd, bool *wrapped) {
-    enum { MEMORY_MAX = 1 << 30 };
     struct registers r = {0};
     struct memory_image image = {.path = path};
 
     if (find_registers(&r, path, options) != CLI_OK) return CLI_FAILED;
-    char *bytes = cli_input_whole(path, MEMORY_MAX, &image.size);
+    char *bytes = cli_input_limited(path, CLI_LIMIT_MEMORY_IMAGE, &image.size);
     if (!bytes) return CLI_FAILED;
     image.bytes = (const uint8_t *)bytes;
     image.out = tmpfile();

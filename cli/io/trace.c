@@ -137,6 +137,7 @@ static int fail_bundle(const struct cli_trace *trace, const char *path, ntr_stat
 static int open_bundle(struct cli_trace *trace, const char *path, const struct cli_stream *stream) {
     trace->bundle = ntr_bundle_new(NULL);
     if (!trace->bundle) return cli_fail("out of memory");
+    ntr_bundle_set_limits(trace->bundle, cli_limits());
     ntr_status status = ntr_bundle_open(trace->bundle, path);
     if (status != NTR_OK) return fail_bundle(trace, path, status);
     return open_stream(trace, ntr_bundle_stream_path(trace->bundle), stream,
@@ -294,7 +295,7 @@ int cli_trace_program(struct cli_trace *trace, const struct cli_images *images, 
                       bool required) {
     ntr_image_info first;
 
-    trace->program = ntr_program_new(NULL);
+    trace->program = cli_program_new();
     if (!trace->program) return cli_fail("out of memory");
     if (trace->no_names && !images->list.count)
         ntr_program_omit_names(trace->program); /* a kernel module is linked by names */

@@ -1,4 +1,5 @@
 #include "options/help.h"
+#include "options/limits.h"
 #include "options/options.h"
 
 #include <ntrace/dialect.h>
@@ -108,6 +109,9 @@ static const struct {
      "The part of the trace that is read: sources, and points by message, byte offset or time."},
     {"encoder", "the encoder: --mode, --best, --timestamps, --src-bits, --sync-mode, --fifo, ...",
      "The encoder that makes the trace. --best makes the smallest one."},
+    {"limits", "what is read from one input at most: --limit NAME=VALUE",
+     "What is read from one input at most, so that a small file cannot exhaust memory. An input beyond a limit is an\n"
+     "error, or it is left out and named. VALUE is a number, also with K, M, G or T behind it: --limit debug-output=4G."},
 };
 enum { TOPICS = sizeof topics / sizeof topics[0] };
 
@@ -140,22 +144,27 @@ bool cli_help_topic(const char *name, FILE *out) {
     paragraphs(topics[topic].about, out);
     fputs("\ncommands:", out);
     for (const struct cli_entry *e = cli_commands; e->name; e++)
-        for (const struct cli_group *g = e->command->groups; g->title; g++) {
+        for (const struct cli_group *g = cli_group_first(e->command->groups); g; g = cli_group_next(g)) {
             if (topic_of(g) != topic) continue;
             fprintf(out, " %s", e->name);
             if (!widest || rows_in(g) > rows_in(widest)) widest = g;
         }
     fputc('\n', out);
     if (widest) option_lines(widest, false, out);
+    if (strcmp(name, "limits") == 0) {
+        fputs("\nlimits:\n", out);
+        cli_limits_list(out);
+    }
     return true;
 }
 
-static void shared_lines(const struct cli_command *c, FILE *out) {
+/* `brief`: the block of all commands is left out. */
+static void shared_lines(const struct cli_command *c, bool brief, FILE *out) {
     bool any = false;
 
-    for (const struct cli_group *g = c->groups; g->title; g++) {
+    for (const struct cli_group *g = cli_group_first(c->groups); g; g = cli_group_next(g)) {
         const size_t topic = topic_of(g);
-        if (topic == TOPICS) continue;
+        if (topic == TOPICS || (brief && !cli_group_next(g))) continue;
         fprintf(out, "%s  ntrace help %-10s%s\n", any ? "" : "\nmore options:\n", topics[topic].title,
                 topics[topic].summary);
         any = true;
@@ -168,7 +177,7 @@ void cli_help_overview(FILE *out) {
     const struct cli_task *task = cli_tasks;
 
     fputs("usage: ntrace COMMAND [OPTION]... [OPERAND]...\n"
-          "       ntrace help COMMAND | program | stream | window | encoder | dialects\n"
+          "       ntrace help COMMAND | program|stream|window|encoder|limits|dialects\n"
           "       ntrace --version | --help\n\n"
           "RISC-V N-Trace: capture, dump, decode, encode and analyse instruction trace.\n",
           out);
@@ -192,9 +201,9 @@ static void help_of(const struct cli_entry *entry, bool brief, FILE *out) {
         paragraphs(c->about, out);
     }
     if (c->examples) fprintf(out, "\nexamples:\n%s\n", c->examples);
-    for (const struct cli_group *g = c->groups; g->title; g++)
+    for (const struct cli_group *g = cli_group_first(c->groups); g; g = cli_group_next(g))
         if (topic_of(g) == TOPICS) option_lines(g, brief, out);
-    shared_lines(c, out);
+    shared_lines(c, brief, out);
     if (brief) fprintf(out, "\n'ntrace help %s' explains the command and its options.\n", entry->name);
 }
 

@@ -12,7 +12,7 @@ void cli_help_options(FILE *out) {
     const struct cli_alias *alias;
 
     for (const struct cli_entry *e = cli_commands; e->name; e++)
-        for (const struct cli_group *g = e->command->groups; g->title; g++)
+        for (const struct cli_group *g = cli_group_first(e->command->groups); g; g = cli_group_next(g))
             for (const struct cli_option *o = cli_group_rows(g); o->kind != CLI_END; o++)
                 fprintf(out, "option\t%s\t%s\t%s\t%c\t%s\t%s\t%s\n", e->name, g->title, o->name,
                         o->letter ? o->letter : '-', kind_of(o), o->value ? o->value : "-", o->help);

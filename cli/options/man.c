@@ -89,7 +89,7 @@ void cli_man_command(const struct cli_entry *entry, FILE *out) {
     fputs("\n.SH DESCRIPTION\n", out);
     put_paragraphs(c->about ? c->about : entry->summary, out);
     if (c->groups->title) fputs(".SH OPTIONS\n", out);
-    for (const struct cli_group *g = c->groups; g->title; g++) {
+    for (const struct cli_group *g = cli_group_first(c->groups); g; g = cli_group_next(g)) {
         fprintf(out, ".SS %s\n", g->title);
         for (const struct cli_option *o = cli_group_rows(g); o->kind != CLI_END; o++) put_option(o, out);
     }
@@ -117,5 +117,8 @@ void cli_man_overview(FILE *out) {
         fputc('\n', out);
     }
     put_exit_status(out);
-    fputs(".SH ENVIRONMENT\n.TP\n\\fBNO_COLOR\\fR\nIf set, output to a terminal has no colour.\n", out);
+    fputs(
+        ".SH LIMITS\n\\fB\\-\\-limit\\fR \\fINAME\\fR=\\fIVALUE\\fR, an option of all commands, sets what is read from one input at most; "
+        "\\fBntrace help limits\\fR lists the names.\n.SH ENVIRONMENT\n.TP\n\\fBNO_COLOR\\fR\nIf set, output to a terminal has no colour.\n",
+        out);
 }

@@ -1,11 +1,43 @@
 #include "options/options.h"
 #include "options/aliases.h"
 #include "options/diagnostics.h"
+#include "options/limits.h"
 
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+
+/* ---- options of all commands */
+
+static struct cli_common {
+    struct cli_list limits;
+} common;
+
+static const struct cli_option common_options[] = {
+    CLI_LIST(0, "limit", "NAME=VALUE", struct cli_common, limits,
+             "take at most VALUE of NAME from one input (repeatable; 'ntrace help limits' lists the names)"),
+    {0},
+};
+
+static const struct cli_group common_groups[] = {{.title = "limits", .options = common_options}, {0}};
+
+const struct cli_group *cli_group_first(const struct cli_group *groups) {
+    return groups->title ? groups : common_groups;
+}
+
+const struct cli_group *cli_group_next(const struct cli_group *group) {
+    if (group == common_groups) return NULL;
+    return cli_group_first(group + 1);
+}
+
+static bool apply_limits(void) {
+    for (size_t i = 0; i < common.limits.count; i++)
+        if (!cli_limit_set(common.limits.items[i].value)) return false;
+    return true;
+}
+
+/* ---- */
 
 /* An option, the struct that holds its member, and the spelling on the command line. */
 struct slot {
@@ -30,14 +62,14 @@ struct option_walk {
 
 static bool walk_next(struct option_walk *walk, void *options, struct slot *slot) {
     if (walk->option) walk->option++;
-    while (walk->group->title) {
+    while (walk->group) {
         if (!walk->option) walk->option = cli_group_rows(walk->group);
         if (walk->option->kind != CLI_END) {
             slot->option = walk->option;
-            slot->base = (char *)options + walk->group->offset;
+            slot->base = walk->group == common_groups ? (char *)&common : (char *)options + walk->group->offset;
             return true;
         }
-        walk->group++;
+        walk->group = cli_group_next(walk->group);
         walk->option = NULL;
     }
     slot->option = NULL;
@@ -45,7 +77,7 @@ static bool walk_next(struct option_walk *walk, void *options, struct slot *slot
 }
 
 void cli_options_init(const struct cli_group *groups, void *options) {
-    struct option_walk walk = {groups, NULL};
+    struct option_walk walk = {cli_group_first(groups), NULL};
     struct slot slot;
 
     while (walk_next(&walk, options, &slot)) {
@@ -60,7 +92,7 @@ void cli_options_init(const struct cli_group *groups, void *options) {
 }
 
 void cli_options_release(const struct cli_group *groups, void *options) {
-    struct option_walk walk = {groups, NULL};
+    struct option_walk walk = {cli_group_first(groups), NULL};
     struct slot slot;
 
     while (walk_next(&walk, options, &slot)) {
@@ -73,7 +105,7 @@ void cli_options_release(const struct cli_group *groups, void *options) {
 
 static void find_long(const struct cli_group *groups, void *options, const char *name, size_t length,
                       struct slot *slot) {
-    struct option_walk walk = {groups, NULL};
+    struct option_walk walk = {cli_group_first(groups), NULL};
 
     while (walk_next(&walk, options, slot)) {
         if (strlen(slot->option->name) == length && memcmp(slot->option->name, name, length) == 0) return;
@@ -81,7 +113,7 @@ static void find_long(const struct cli_group *groups, void *options, const char 
 }
 
 static void find_letter(const struct cli_group *groups, void *options, char letter, struct slot *slot) {
-    struct option_walk walk = {groups, NULL};
+    struct option_walk walk = {cli_group_first(groups), NULL};
 
     while (walk_next(&walk, options, slot)) {
         if (slot->option->letter == letter) return;
@@ -168,7 +200,7 @@ static bool set_value(const struct slot *slot, const char *text) {
 }
 
 static void report_unknown(const struct cli_group *groups, void *options, const char *argument) {
-    struct option_walk walk = {groups, NULL};
+    struct option_walk walk = {cli_group_first(groups), NULL};
     struct slot slot;
     char name[64];
     size_t length = strcspn(argument, "=");
@@ -324,7 +356,7 @@ int cli_options_parse(const struct cli_parse *parse, int argc, char **argv, bool
     }
     while (at < argc) argv[operands++] = argv[at++];
     argv[operands] = NULL;
-    return operands;
+    return apply_limits() ? operands : -1;
 }
 
 /* ---- the table of commands */

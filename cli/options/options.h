@@ -113,6 +113,11 @@ struct cli_group {
 #define CLI_GROUP_ROWS(name, function, S, m) {.title = name, .rows = function, .offset = offsetof(S, m)}
 #define CLI_OWN(name, table)                 {.title = name, .options = table}
 
+/* The first group of a command, and the one after `group`; NULL at the end. The last one is that of the options that
+ * all commands have. */
+const struct cli_group *cli_group_first(const struct cli_group *groups);
+const struct cli_group *cli_group_next(const struct cli_group *group);
+
 /* Returns the option table of a group. */
 const struct cli_option *cli_group_rows(const struct cli_group *group);
 

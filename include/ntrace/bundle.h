@@ -25,6 +25,7 @@
 
 #include <ntrace/config.h>
 #include <ntrace/allocator.h>
+#include <ntrace/limits.h>
 #include <ntrace/decoder.h>
 #include <ntrace/index.h>
 #include <ntrace/params.h>
@@ -105,6 +106,9 @@ typedef struct ntr_bundle ntr_bundle;
 
 /* Creates an object for one bundle. `allocator` is copied and may be NULL. Returns NULL when there is no memory. */
 NTR_API ntr_bundle *ntr_bundle_new(const ntr_allocator *allocator);
+
+/* Sets the limits of capture.json and of a compressed stream. They are copied. Call it before ntr_bundle_open. */
+NTR_API void ntr_bundle_set_limits(ntr_bundle *bundle, const ntr_limits *limits);
 
 /* Frees the object; NULL is allowed. A bundle that ntr_bundle_create began and ntr_bundle_finish did not complete is
  * removed from the disk. */

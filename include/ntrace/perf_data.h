@@ -18,6 +18,7 @@
 #define NTRACE_PERF_DATA_H
 
 #include <ntrace/allocator.h>
+#include <ntrace/limits.h>
 #include <ntrace/bytes.h>
 #include <ntrace/config.h>
 #include <ntrace/params.h>
@@ -68,6 +69,9 @@ NTR_API bool ntr_perf_folder_seen(const char *path);
 NTR_API ntr_perf_data *ntr_perf_data_new(const ntr_allocator *allocator);
 NTR_API void ntr_perf_data_free(ntr_perf_data *data);
 
+/* Sets the limits of compressed records. They are copied. Call it before the file is read. */
+NTR_API void ntr_perf_data_set_limits(ntr_perf_data *data, const ntr_limits *limits);
+
 /* Reads a file or folder, or a file in memory (which must live as long as `data`; `name` is used in messages). One call
  * for each object. Errors: NTR_E_IO, NTR_E_FORMAT (not perf.data, damaged, no AUX data), NTR_E_UNSUPPORTED (trace of
  * another kind, such as Intel PT; big-endian; compressed and built without zstd), NTR_E_MEMORY. */
@@ -111,6 +115,10 @@ NTR_API const ntr_perf_process *ntr_perf_data_process(const ntr_perf_data *data,
 
 /* Returns what is missing, one sentence each, or NULL past the last. */
 NTR_API const char *ntr_perf_data_loss(const ntr_perf_data *data, size_t index);
+
+/* Returns whether a part of the file could not be read: it is damaged or cut off, or its records expand to more than
+ * the limit. One of the losses says so. */
+NTR_API bool ntr_perf_data_is_damaged(const ntr_perf_data *data);
 
 #ifdef __cplusplus
 }

@@ -10,6 +10,7 @@
 #include <ntrace/bytes.h>
 #include <ntrace/context.h>
 #include <ntrace/isa.h>
+#include <ntrace/limits.h>
 #include <ntrace/status.h>
 
 #ifdef __cplusplus
@@ -49,6 +50,10 @@ NTR_API void ntr_program_free(ntr_program *program);
 /* ELF files that are added from now on have no names: neither symbols nor ranges of functions are read. For answers
  * without names; large files are opened faster. The table of CM.JT and CM.JALT stays known. */
 NTR_API void ntr_program_omit_names(ntr_program *program);
+
+/* Sets the limits of names and of debug information, for the files that are added from now on and for everything that
+ * reads the debug information of this program later. They are copied. */
+NTR_API void ntr_program_set_limits(ntr_program *program, const ntr_limits *limits);
 
 /* Adds the loadable segments, symbols and ISA attributes of an ELF file. Where images overlap in a context, the one
  * added last is visible; inside a file, options->segment, or else the later segment, with a text of

@@ -9,6 +9,7 @@
 
 #include <ntrace/allocator.h>
 #include <ntrace/bytes.h>
+#include <ntrace/limits.h>
 #include <ntrace/status.h>
 #include <stdbool.h>
 #include <stddef.h>
@@ -39,6 +40,7 @@ typedef struct ntr_stream_reader_config {
     void *user; /* passed to the callbacks */
     size_t buffer_size; /* bytes read at once; 0: 64 KiB */
     const ntr_allocator *allocator; /* copied; NULL: malloc. libzstd always uses malloc */
+    const ntr_limits *limits; /* of the output of a compressed stream; copied; NULL: the defaults */
 } ntr_stream_reader_config;
 
 /* Sets the size, and every other member to 0. Inline, so that the size is the one of the caller's header. */
@@ -62,8 +64,8 @@ NTR_API ntr_status ntr_stream_reader_start(ntr_stream_reader *reader);
  *
  * With every error the span is empty and *last is set; later calls return the same error. Errors: those of
  * ntr_stream_reader_start; NTR_E_DECOMPRESS (the compressed data is damaged or ends inside a frame; all bytes before
- * the damage have been returned and can be decoded); NTR_E_LIMIT (the data is larger than 1 GiB and more than 1000
- * times the compressed size). */
+ * the damage have been returned and can be decoded); NTR_E_LIMIT (the data is larger than the limit ZST_OUTPUT and more
+ * than 1000 times the compressed size). */
 NTR_API ntr_status ntr_stream_reader_next(ntr_stream_reader *reader, ntr_bytes *span, bool *last);
 
 /* The same into memory of the caller: up to `capacity` bytes, *got of them, which is 0 with every error. Both functions

@@ -42,6 +42,7 @@ ntr_debug_info *ntr_debug_info_new(const ntr_program *program, const ntr_allocat
     debug->program = program;
     debug->allocator = allocator;
     debug->names.allocator = allocator;
+    debug->names.most = ntr_limits_get(&program->limits, NTR_LIMIT_DEMANGLED_NAME);
     pthread_mutex_init(&debug->lock, NULL);
     debug->places.allocator = allocator;
     return debug;
@@ -80,7 +81,8 @@ static debug_image *image_at(ntr_debug_info *debug, size_t index) {
     if (!image->opened) {
         if (ntr_program_image(debug->program, index, &image->info) != NTR_OK) return NULL;
         if (image->info.path)
-            image->dwarf = ntr_dwarf_open(&image->info, debug->debug_path, &debug->damage, debug->allocator);
+            image->dwarf = ntr_dwarf_open(&image->info, debug->debug_path, &debug->damage, &debug->program->limits,
+                                          debug->allocator);
         image->opened = true;
     }
     return image;
@@ -127,12 +129,23 @@ static const ntr_line_row *row_at(ntr_debug_info *debug, debug_image *image, uin
     return row && address - row->address < row->size ? row : NULL;
 }
 
+static const char *name_of(ntr_debug_info *debug, const debug_image *image, const char *linkage) {
+    const char *text = ntr_names_get(&debug->names, linkage);
+    if (debug->names.large)
+        ntr_damage_add(&debug->damage,
+                       "%.120s: a name: expected at most %" PRIu64
+                       " characters and parts when demangled (limit demangled-name), found more; it is shown mangled",
+                       image->info.name ? image->info.name : "", debug->names.most);
+    debug->names.large = false;
+    return text;
+}
+
 static ntr_frame symbol_frame(ntr_debug_info *debug, ntr_place place, const debug_image *image) {
     ntr_symbol symbol;
     ntr_frame frame = {.image = image->info.name};
     if (ntr_program_symbol(debug->program, place, &symbol) != NTR_OK) return range_frame(debug, place, image);
     frame.linkage = symbol.name;
-    frame.function = ntr_names_get(&debug->names, symbol.name);
+    frame.function = name_of(debug, image, symbol.name);
     frame.image = symbol.image;
     frame.entry = symbol.address;
     frame.size = symbol.size;
@@ -144,7 +157,7 @@ static void finish_frame(ntr_debug_info *debug, const debug_image *image, ntr_fr
     frame->image = image->info.name;
     if (frame->size) frame->entry += image->info.bias;
     /* Some compilers emit no linkage name for an inlined C++ function. */
-    const char *text = ntr_names_get(&debug->names, frame->linkage);
+    const char *text = name_of(debug, image, frame->linkage);
     if (text != frame->linkage || !frame->function) frame->function = text;
 }
 

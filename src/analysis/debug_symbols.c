@@ -4,6 +4,7 @@
 #include <ntrace/debug_info.h>
 
 #include "analysis/dwfl_file.h"
+#include "program/program.h"
 
 #include <string.h>
 
@@ -72,7 +73,7 @@ ntr_status ntr_debug_symbols_add(ntr_program *program, size_t index, const char 
     *found = false;
     if (ntr_program_image(program, index, &image) != NTR_OK) return NTR_END;
     if (!image.path) return NTR_OK;
-    ntr_status status = ntr_dwfl_file_open(&file, &image, debug_path, NULL, allocator);
+    ntr_status status = ntr_dwfl_file_open(&file, &image, debug_path, NULL, &program->limits, allocator);
     if (status != NTR_OK) return status;
     if (file.module) status = add_symbols(program, index, file.module, found);
     ntr_dwfl_file_close(&file);

@@ -69,11 +69,13 @@ static char *demangle_rust(const char *name) {
     return NULL;
 }
 
-char *ntr_demangle(const char *name) {
-    if (name[0] != '_') return NULL;
-    if (name[1] == 'R') return ntr_mangled_rust_is_small(name) ? demangle_rust(name) : NULL;
-    if (name[1] != 'Z') return NULL;
-    char *text = ntr_demangle_rust_legacy(name);
-    if (text || !ntr_mangled_cxx_is_small(name)) return text;
-    return demangle_cxx(name);
+char *ntr_demangle(const char *name, uint64_t most, bool *large) {
+    const bool rust = name[0] == '_' && name[1] == 'R';
+    if (name[0] != '_' || (!rust && name[1] != 'Z')) return NULL;
+    char *text = rust ? NULL : ntr_demangle_rust_legacy(name);
+    if (text) return text;
+    const ntr_mangled_size size = (rust ? ntr_mangled_rust_size : ntr_mangled_cxx_size)(name, (uint32_t)most);
+    if (size == NTR_MANGLED_LARGE) *large = true;
+    if (size != NTR_MANGLED_SMALL) return NULL;
+    return rust ? demangle_rust(name) : demangle_cxx(name);
 }

@@ -107,7 +107,7 @@ static ntr_status read_sections(ntr_dwarf *d, Elf *elf) {
 }
 
 ntr_dwarf *ntr_dwarf_open(const ntr_image_info *image, const char *debug_path, ntr_damage *damage,
-                          const ntr_allocator *allocator) {
+                          const ntr_limits *limits, const ntr_allocator *allocator) {
     ntr_dwarf *d = ntr_alloc(allocator, 1, sizeof *d);
     if (!d) return NULL;
     d->allocator = allocator;
@@ -115,7 +115,7 @@ ntr_dwarf *ntr_dwarf_open(const ntr_image_info *image, const char *debug_path, n
     d->name = image->name;
     Dwarf_Addr bias = 0;
     Dwarf *dw = NULL;
-    if (ntr_dwfl_file_open(&d->file, image, debug_path, damage, allocator) == NTR_OK && d->file.module)
+    if (ntr_dwfl_file_open(&d->file, image, debug_path, damage, limits, allocator) == NTR_OK && d->file.module)
         dw = ntr_dwfl_file_dwarf(&d->file, &bias);
     d->bias = bias;
     d->map.allocator = d->symbols.allocator = allocator;

@@ -10,13 +10,15 @@
 #include "analysis/debug_units.h"
 #include "base/damage.h"
 
+#include <ntrace/limits.h>
+
 typedef struct ntr_dwarf ntr_dwarf;
 
 /* Opens the file of an image. Returns NULL when it has no DWARF, is not readable, or when out of memory. The caller
  * then uses the symbol table. `debug_path` as for ntr_debug_info_set_path; may be NULL. What could not be read, now and
  * by the other functions, is added to `damage`. */
 ntr_dwarf *ntr_dwarf_open(const ntr_image_info *image, const char *debug_path, ntr_damage *damage,
-                          const ntr_allocator *allocator);
+                          const ntr_limits *limits, const ntr_allocator *allocator);
 void ntr_dwarf_close(ntr_dwarf *dwarf);
 
 /* Stores the frames at `address`, innermost first. `image` is not set; function names are linkage names. Returns the

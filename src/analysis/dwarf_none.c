@@ -2,7 +2,7 @@
 #include "analysis/dwarf.h"
 
 ntr_dwarf *ntr_dwarf_open(const ntr_image_info *image, const char *debug_path, ntr_damage *damage,
-                          const ntr_allocator *allocator) {
+                          const ntr_limits *limits, const ntr_allocator *allocator) {
     (void)damage;
     (void)image;
     (void)debug_path;

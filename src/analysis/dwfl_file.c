@@ -9,6 +9,7 @@
 
 #include <inttypes.h>
 #include <limits.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -128,10 +129,15 @@ static bool check_section(const ntr_dwfl_file *file, Elf *elf, Elf_Scn *scn, siz
         return damaged(file, name, "not inside the file"), false;
     if (!expanded_size(scn, &header, name, bytes, &size)) return damaged(file, name, "damaged"), false;
     *packed += header.sh_size;
-    const uint64_t most = NTR_EXPANDED_FREE + NTR_EXPANDED_TIMES * *packed;
+    const uint64_t most = file->expanded_free + NTR_EXPANDED_TIMES * *packed;
     if (debug_symbols) size = ntr_xz_size((const uint8_t *)bytes + header.sh_offset, header.sh_size, most);
-    if (size > UINT64_MAX - *expanded || *expanded + size > most)
-        return damaged(file, name, "more than 64 MiB and 32 times its size when expanded; not read"), false;
+    if (size > UINT64_MAX - *expanded || *expanded + size > most) {
+        char problem[120];
+        snprintf(problem, sizeof problem,
+                 "more than %" PRIu64 " bytes (limit debug-output) and 32 times its size when expanded; not read",
+                 file->expanded_free);
+        return damaged(file, name, problem), false;
+    }
     *expanded += size;
     return true;
 }
@@ -205,8 +211,11 @@ Dwarf *ntr_dwfl_file_dwarf(ntr_dwfl_file *file, Dwarf_Addr *bias) {
 }
 
 ntr_status ntr_dwfl_file_open(ntr_dwfl_file *file, const ntr_image_info *image, const char *debug_path,
-                              ntr_damage *damage, const ntr_allocator *allocator) {
-    *file = (ntr_dwfl_file){.allocator = allocator, .damage = damage, .name = image->name};
+                              ntr_damage *damage, const ntr_limits *limits, const ntr_allocator *allocator) {
+    *file = (ntr_dwfl_file){.allocator = allocator,
+                            .damage = damage,
+                            .expanded_free = ntr_limits_get(limits, NTR_LIMIT_DEBUG_OUTPUT),
+                            .name = image->name};
     if (make_lists(file, image->name, debug_path) != NTR_OK) {
         ntr_dwfl_file_close(file);
         return NTR_E_MEMORY;

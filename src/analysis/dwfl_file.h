@@ -2,6 +2,7 @@
 #ifndef NTR_ANALYSIS_DWFL_FILE_H
 #define NTR_ANALYSIS_DWFL_FILE_H
 
+#include <ntrace/limits.h>
 #include <ntrace/program.h>
 
 #include "base/damage.h"
@@ -11,6 +12,7 @@
 typedef struct ntr_dwfl_file {
     const ntr_allocator *allocator;
     ntr_damage *damage;
+    uint64_t expanded_free; /* limit of debug information that is decompressed */
     const char *name; /* of the image, in damage */
     Dwfl_Callbacks callbacks;
     char *folders;      /* searched by build ID and .gnu_debuglink; colon-separated */
@@ -24,11 +26,11 @@ typedef struct ntr_dwfl_file {
  * NULL), beside the file at the path that is the name of the image, in usr/lib/debug of each folder above it (a
  * sysroot), and in the default folders; after that, by the debuginfod client if the environment configures it. `file`
  * must not be moved until ntr_dwfl_file_close. A file that cannot be read, and sections that are damaged or expand to
- * more than NTR_EXPANDED_FREE + NTR_EXPANDED_TIMES bytes for each of their bytes, are added to `damage`, which may be
- * NULL; such a file is not used. Returns NTR_OK or NTR_E_MEMORY. */
-enum { NTR_EXPANDED_FREE = 64 << 20, NTR_EXPANDED_TIMES = 32 };
+ * more than the limit DEBUG_OUTPUT + NTR_EXPANDED_TIMES bytes for each of their bytes, are added to `damage`, which may
+ * be NULL; such a file is not used. `limits` may be NULL. Returns NTR_OK or NTR_E_MEMORY. */
+enum { NTR_EXPANDED_TIMES = 32 };
 ntr_status ntr_dwfl_file_open(ntr_dwfl_file *file, const ntr_image_info *image, const char *debug_path,
-                              ntr_damage *damage, const ntr_allocator *allocator);
+                              ntr_damage *damage, const ntr_limits *limits, const ntr_allocator *allocator);
 
 /* Returns the DWARF of the file or of its separate debug file, or NULL: there is none, or it is damaged. */
 Dwarf *ntr_dwfl_file_dwarf(ntr_dwfl_file *file, Dwarf_Addr *bias);

@@ -26,9 +26,10 @@ static bool ends_with_name(const char *text, size_t size, const char *name, size
     return size == name_size || (size >= name_size + 2 && memcmp(text + size - name_size - 2, "::", 2) == 0);
 }
 
-static bool has_source_name(const char *linkage, const char *name) {
+static bool has_source_name(const char *linkage, const char *name, uint64_t most) {
     const size_t size = strlen(name);
-    char *text = ntr_demangle(linkage);
+    bool large = false;
+    char *text = ntr_demangle(linkage, most, &large);
     const bool same = text && (ends_with_name(text, strlen(text), name, size) ||
                                ends_with_name(text, length_without_parameters(text), name, size));
     free(text);
@@ -46,6 +47,7 @@ static size_t add(uint64_t address, uint64_t *entries, size_t count, size_t capa
 size_t ntr_find_functions(const ntr_program *program, const char *name, uint64_t *entries, size_t capacity) {
     ntr_symbol symbol;
     size_t count = 0;
+    const uint64_t most = ntr_limits_get(&program->limits, NTR_LIMIT_DEMANGLED_NAME);
     if (!capacity || !*name) return 0;
     if (ntr_program_find(program, name, &symbol) == NTR_OK) {
         entries[0] = symbol.address;
@@ -54,7 +56,7 @@ size_t ntr_find_functions(const ntr_program *program, const char *name, uint64_t
     for (size_t i = 0; i < program->image_count; i++) {
         const ntr_symbols *symbols = &program->images[i].symbols;
         for (size_t k = 0; k < symbols->count; k++)
-            if (symbols->names[k].function && has_source_name(symbols->names[k].name, name))
+            if (symbols->names[k].function && has_source_name(symbols->names[k].name, name, most))
                 count = add(symbols->names[k].address, entries, count, capacity);
     }
     return count;

@@ -85,6 +85,7 @@ ntr_line_insn *ntr_line_flow_find(const ntr_line_flow *f, uint64_t address) {
 
 /* A jump back to the entry from inside of the function is not another call of it. */
 uint64_t ntr_line_flow_entries(const ntr_line_flow *f, uint64_t entry, uint64_t size) {
+    if (!f->count) return 0;
     const ntr_line_insn *insn = ntr_line_flow_find(f, entry), *end = f->insns + f->count;
     uint64_t jumps = 0, executed = insn ? insn->count.executed : 0;
     for (; executed && insn < end && insn->count.address - entry < size; insn++) {

@@ -3,15 +3,14 @@
 #ifndef NTR_ANALYSIS_MANGLED_SIZE_H
 #define NTR_ANALYSIS_MANGLED_SIZE_H
 
-#include <stdbool.h>
+#include <stdint.h>
 
-/* Parts of a name and its characters; no name of a real program comes near. */
-#define NTR_DEMANGLED_MAX 65536
+/* NTR_MANGLED_ODD: the form is not known, so that nothing is known about the size. */
+typedef enum ntr_mangled_size { NTR_MANGLED_SMALL, NTR_MANGLED_LARGE, NTR_MANGLED_ODD } ntr_mangled_size;
 
-/* Return whether the demangled name has at most NTR_DEMANGLED_MAX parts and characters. False also for a name with
- * references whose form is not known. The names are those of the Itanium C++ ABI ("Name mangling") and of Rust (RFC
- * 2603). */
-bool ntr_mangled_cxx_is_small(const char *name);
-bool ntr_mangled_rust_is_small(const char *name);
+/* Return whether the demangled name has at most `most` parts and characters (at most 2^30). The names are those of the
+ * Itanium C++ ABI ("Name mangling") and of Rust (RFC 2603). */
+ntr_mangled_size ntr_mangled_cxx_size(const char *name, uint32_t most);
+ntr_mangled_size ntr_mangled_rust_size(const char *name, uint32_t most);
 
 #endif

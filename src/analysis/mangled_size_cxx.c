@@ -3,6 +3,7 @@
  * substitutions, and of the template arguments that T_ means. */
 #include "analysis/mangled_size.h"
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <string.h>
@@ -23,7 +24,9 @@ typedef struct sizer {
     uint32_t later;          /* assumed for T_ whose argument has not been read */
     uint32_t largest;        /* argument */
     unsigned depth;
+    uint32_t most;
     bool failed; /* too large, or not understood */
+    bool large;
 } sizer;
 
 static uint32_t type(sizer *s);
@@ -38,12 +41,17 @@ static uint32_t fail(sizer *s) {
     return 1;
 }
 
+static uint32_t too_large(sizer *s) {
+    s->large |= !s->failed;
+    return fail(s);
+}
+
 static uint32_t sum(sizer *s, uint32_t a, uint32_t b) {
-    return a + b > NTR_DEMANGLED_MAX ? fail(s) : a + b;
+    return a + b > s->most ? too_large(s) : a + b;
 }
 
 static uint32_t product(sizer *s, uint32_t a, uint32_t b) {
-    return (uint64_t)a * b > NTR_DEMANGLED_MAX ? fail(s) : a * b;
+    return (uint64_t)a * b > s->most ? too_large(s) : a * b;
 }
 
 static bool next_is(const sizer *s, const char *text) {
@@ -134,7 +142,7 @@ static uint32_t template_parameter(sizer *s) {
 /* Ty, Tn TYPE, Tt ... E, Tp DECLARATION, Tk NAME: what kind of parameter an argument is for. */
 static uint32_t declaration(sizer *s) {
     uint32_t size = 10;
-    if (++s->depth > CXX_DEPTH_MAX) return fail(s);
+    if (++s->depth > CXX_DEPTH_MAX) return too_large(s);
     if (take(s, "Tn")) {
         size = sum(s, size, type(s));
     } else if (take(s, "Tk")) {
@@ -154,7 +162,7 @@ static uint32_t declaration(sizer *s) {
 static uint32_t argument(sizer *s, uint32_t *elements) {
     uint32_t size = 1;
     *elements = 1;
-    if (++s->depth > CXX_DEPTH_MAX) return fail(s);
+    if (++s->depth > CXX_DEPTH_MAX) return too_large(s);
     if (*s->at == 'T' && one_of(s->at[1], "ynptk")) size = declaration(s);
     if (take(s, "J")) {
         for (*elements = 0; *s->at && *s->at != 'E'; ++*elements) {
@@ -301,7 +309,7 @@ static uint32_t local(sizer *s, bool of_encoding) {
 
 static uint32_t name(sizer *s, bool of_encoding) {
     uint32_t size;
-    if (++s->depth > CXX_DEPTH_MAX) return fail(s);
+    if (++s->depth > CXX_DEPTH_MAX) return too_large(s);
     if (*s->at == 'N') {
         size = nested(s, of_encoding);
     } else if (*s->at == 'Z') {
@@ -420,7 +428,7 @@ static uint32_t plain_type(sizer *s, bool *substitutable) {
 
 static uint32_t type(sizer *s) {
     bool substitutable;
-    if (++s->depth > CXX_DEPTH_MAX) return fail(s);
+    if (++s->depth > CXX_DEPTH_MAX) return too_large(s);
     const uint32_t size = plain_type(s, &substitutable);
     if (substitutable) remember(s, size);
     s->depth--;
@@ -557,7 +565,7 @@ static uint32_t creation(sizer *s) {
 
 static uint32_t expression(sizer *s) {
     uint32_t size = 16;
-    if (++s->depth > CXX_DEPTH_MAX) return fail(s);
+    if (++s->depth > CXX_DEPTH_MAX) return too_large(s);
     if (*s->at == 'L') { /* NOLINT(clang-analyzer-core.*): the text ends with 0 */
         size = literal(s);
     } else if (*s->at == 'T') {
@@ -644,7 +652,7 @@ static uint32_t special(sizer *s) {
 static uint32_t encoding(sizer *s) {
     const argument_list outer = s->arguments;
     uint32_t size;
-    if (++s->depth > CXX_DEPTH_MAX) return fail(s);
+    if (++s->depth > CXX_DEPTH_MAX) return too_large(s);
     if (*s->at == 'G' || *s->at == 'T') {
         size = special(s);
     } else {
@@ -664,17 +672,21 @@ static size_t references(const char *text) {
     return count;
 }
 
-static bool fits(const char *text, uint32_t later, uint32_t *largest) {
-    sizer s = {.at = text, .later = later};
+static ntr_mangled_size measure(const char *text, uint32_t most, uint32_t later, uint32_t *largest) {
+    sizer s = {.at = text, .later = later, .most = most};
     (void)encoding(&s);
     *largest = s.largest;
-    return !s.failed && (!*s.at || *s.at == '.' || *s.at == '$' || *s.at == '@');
+    if (s.large) return NTR_MANGLED_LARGE;
+    return !s.failed && (!*s.at || *s.at == '.' || *s.at == '$' || *s.at == '@') ? NTR_MANGLED_SMALL : NTR_MANGLED_ODD;
 }
 
-bool ntr_mangled_cxx_is_small(const char *text) {
+ntr_mangled_size ntr_mangled_cxx_size(const char *text, uint32_t most) {
     uint32_t largest, again;
-    if (strlen(text) > NTR_DEMANGLED_MAX >> FREE_REFERENCES) return false;
-    if (references(text + 2) <= FREE_REFERENCES) return true;
+    if (strlen(text) > most >> FREE_REFERENCES) return NTR_MANGLED_LARGE;
+    if (references(text + 2) <= FREE_REFERENCES) return NTR_MANGLED_SMALL;
     /* A conversion operator names its template arguments before they come: they are measured in a first pass. */
-    return fits(text + 2, 1, &largest) && fits(text + 2, largest, &again) && again <= largest;
+    const ntr_mangled_size first = measure(text + 2, most, 1, &largest);
+    if (first != NTR_MANGLED_SMALL) return first;
+    const ntr_mangled_size second = measure(text + 2, most, largest, &again);
+    return second == NTR_MANGLED_SMALL && again > largest ? NTR_MANGLED_LARGE : second;
 }

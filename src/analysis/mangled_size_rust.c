@@ -2,6 +2,7 @@
  * many parts have been seen. */
 #include "analysis/mangled_size.h"
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <string.h>
@@ -12,8 +13,9 @@ typedef struct walker {
     const char *text; /* after _R */
     size_t size, at;
     uint32_t parts; /* and characters */
+    uint32_t most;
     unsigned depth;
-    bool failed;
+    bool failed, large;
 } walker;
 
 static void path(walker *w);
@@ -25,11 +27,17 @@ static void fail(walker *w) {
     w->at = w->size; /* all loops end */
 }
 
+static void too_large(walker *w) {
+    w->large |= !w->failed;
+    fail(w);
+}
+
 static void count(walker *w, uint64_t parts) {
-    if (parts > NTR_DEMANGLED_MAX - w->parts)
-        fail(w);
-    else
+    if (parts <= w->most - w->parts) {
         w->parts += (uint32_t)parts;
+    } else {
+        too_large(w);
+    }
 }
 
 static char next(const walker *w) {
@@ -106,7 +114,7 @@ static void identifier(walker *w) {
 static void binder(walker *w) {
     if (!take(w, 'G')) return;
     const uint64_t lifetimes = base_62(w);
-    count(w, lifetimes < NTR_DEMANGLED_MAX ? lifetimes * 8 : lifetimes);
+    count(w, lifetimes < w->most ? lifetimes * 8 : lifetimes);
 }
 
 static void implementation(walker *w) {
@@ -156,7 +164,7 @@ static void path_of(walker *w, char kind) {
 }
 
 static void path(walker *w) {
-    if (++w->depth > RUST_DEPTH_MAX) fail(w);
+    if (++w->depth > RUST_DEPTH_MAX) too_large(w);
     count(w, 4);
     if (!w->failed) path_of(w, advance(w));
     w->depth--;
@@ -209,14 +217,14 @@ static void type_of(walker *w, char kind) {
 }
 
 static void type(walker *w) {
-    if (++w->depth > RUST_DEPTH_MAX) fail(w);
+    if (++w->depth > RUST_DEPTH_MAX) too_large(w);
     count(w, 8);
     if (!w->failed) type_of(w, advance(w));
     w->depth--;
 }
 
 static void constant(walker *w) {
-    if (++w->depth > RUST_DEPTH_MAX) fail(w);
+    if (++w->depth > RUST_DEPTH_MAX) too_large(w);
     count(w, 4);
     if (take(w, 'B')) {
         follow(w, constant);
@@ -231,10 +239,10 @@ static void constant(walker *w) {
     w->depth--;
 }
 
-bool ntr_mangled_rust_is_small(const char *name) {
-    walker w = {.text = name + 2, .size = strcspn(name + 2, ".$")};
-    if (w.size > NTR_DEMANGLED_MAX) return false;
+ntr_mangled_size ntr_mangled_rust_size(const char *name, uint32_t most) {
+    walker w = {.text = name + 2, .size = strcspn(name + 2, ".$"), .most = most};
+    if (w.size > most) return NTR_MANGLED_LARGE;
     path(&w);
     if (!w.failed && w.at < w.size) path(&w); /* the crate that instantiates it */
-    return !w.failed;
+    return w.large ? NTR_MANGLED_LARGE : w.failed ? NTR_MANGLED_ODD : NTR_MANGLED_SMALL;
 }

@@ -36,7 +36,7 @@ const char *ntr_names_get(ntr_names *names, const char *linkage) {
     if (names->count * 2 >= names->capacity && grow(names) != 0) return linkage;
     ntr_demangled_name *slot = slot_of(names->slots, names->capacity, linkage);
     if (!slot->linkage) {
-        *slot = (ntr_demangled_name){linkage, ntr_demangle(linkage)};
+        *slot = (ntr_demangled_name){linkage, ntr_demangle(linkage, names->most, &names->large)};
         names->count++;
     }
     return slot->text ? slot->text : linkage;
@@ -45,5 +45,5 @@ const char *ntr_names_get(ntr_names *names, const char *linkage) {
 void ntr_names_release(ntr_names *names) {
     for (size_t i = 0; i < names->capacity; i++) free(names->slots[i].text);
     ntr_dealloc(names->allocator, names->slots);
-    *names = (ntr_names){.allocator = names->allocator};
+    *names = (ntr_names){.allocator = names->allocator, .most = names->most};
 }

@@ -3,7 +3,9 @@
 #define NTR_ANALYSIS_NAMES_H
 
 #include <ntrace/allocator.h>
+#include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 
 typedef struct ntr_demangled_name {
     const char *linkage; /* not owned */
@@ -14,6 +16,8 @@ typedef struct ntr_names {
     const ntr_allocator *allocator;
     ntr_demangled_name *slots; /* hash table by the text of `linkage`, open addressing */
     size_t count, capacity;
+    uint64_t most; /* characters and parts of a demangled name */
+    bool large; /* a name has more */
 } ntr_names;
 
 /* Returns the demangled name of `linkage`, or `linkage` itself. `linkage` must outlive the table. */

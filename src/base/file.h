@@ -8,9 +8,6 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* Larger sources are not read. */
-enum { NTR_SOURCE_MAX = 16 << 20 };
-
 /* Opens a regular file of at most `most` bytes. Never waits, and never opens a device as a terminal. Returns the
  * descriptor and stores the size; -1, and errno: EINVAL (not a regular file), EFBIG (larger), those of open. */
 int ntr_open_regular(const char *path, uint64_t most, uint64_t *size);

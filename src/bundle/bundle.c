@@ -18,6 +18,10 @@ ntr_bundle *ntr_bundle_new(const ntr_allocator *allocator) {
     return bundle;
 }
 
+void ntr_bundle_set_limits(ntr_bundle *bundle, const ntr_limits *limits) {
+    bundle->limits = *limits;
+}
+
 void ntr_bundle_clear(ntr_bundle *bundle) {
     if (bundle->final) ntr_bundle_remove(bundle->folder);
     ntr_capture_release(&bundle->arrays, bundle->allocator);

@@ -5,6 +5,8 @@
 #include "base/allocator.h"
 #include "bundle/capture.h"
 
+#include <ntrace/limits.h>
+
 #include <stdbool.h>
 
 struct ntr_bundle {
@@ -19,6 +21,7 @@ struct ntr_bundle {
     bool saved;   /* while it is written: capture.json exists */
     char **names; /* files copied to images/, and their build ids */
     size_t name_count, name_capacity;
+    ntr_limits limits;
     char error[512];
 };
 

@@ -6,8 +6,6 @@
 #include <inttypes.h>
 #include <string.h>
 
-#define CAPTURE_MAX (16u << 20) /* bytes of capture.json; its parsed form can take 40 times as much memory */
-
 static ntr_status map(ntr_bundle *bundle, const char *path, ntr_bytes *bytes) {
     const ntr_status status = ntr_map_file(path, bytes);
     return status == NTR_OK ? status : ntr_bundle_fail_errno(bundle, path);
@@ -19,8 +17,11 @@ static ntr_status parse_json(ntr_bundle *bundle, const char *path) {
 
     ntr_status status = map(bundle, path, &text);
     if (status != NTR_OK) return status;
-    if (text.size > CAPTURE_MAX) {
-        status = ntr_bundle_fail(bundle, NTR_E_LIMIT, "%s: larger than %u bytes", path, CAPTURE_MAX);
+    const uint64_t most = ntr_limits_get(&bundle->limits, NTR_LIMIT_CAPTURE_JSON);
+    if (text.size > most) {
+        status = ntr_bundle_fail(bundle, NTR_E_LIMIT,
+                                 "%s: expected at most %" PRIu64 " bytes (limit capture-json), found %zu", path, most,
+                                 text.size);
     } else if (!text.size) {
         status = ntr_bundle_fail(bundle, NTR_E_FORMAT, "%s: empty", path);
     } else {

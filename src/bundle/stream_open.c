@@ -61,6 +61,7 @@ static ntr_status make_reader(ntr_bundle *bundle, struct stream_file *file, ntr_
     config.close = close_file;
     config.user = file;
     config.allocator = bundle->allocator;
+    config.limits = &bundle->limits;
     *reader = ntr_stream_reader_new(&config, &status);
     if (*reader) return NTR_OK;
     close(file->fd);

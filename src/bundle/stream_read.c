@@ -20,6 +20,7 @@ static const uint8_t zstd_magic[] = {0x28, 0xb5, 0x2f, 0xfd};
 
 struct ntr_stream_reader {
     ntr_stream_reader_config config;
+    ntr_limits limits;
     ntr_allocator allocator;
     uint8_t *buffer;
     size_t capacity;
@@ -44,6 +45,10 @@ static ntr_stream_reader *make(const ntr_stream_reader_config *config) {
     if (config->allocator) {
         reader->allocator = *config->allocator;
         reader->config.allocator = &reader->allocator;
+    }
+    if (config->limits) {
+        reader->limits = *config->limits;
+        reader->config.limits = &reader->limits;
     }
     reader->capacity = config->buffer_size ? config->buffer_size : READ_BUFFER_SIZE;
     if (reader->capacity < READ_BUFFER_MIN) reader->capacity = READ_BUFFER_MIN;
@@ -110,7 +115,7 @@ static ntr_status read_more(ntr_stream_reader *reader, size_t room) {
 }
 
 static ntr_status make_zstd(ntr_stream_reader *reader) {
-    ntr_status status = ntr_zstd_reader_new(&reader->zstd, reader->config.allocator);
+    ntr_status status = ntr_zstd_reader_new(&reader->zstd, reader->config.limits, reader->config.allocator);
 
     if (status == NTR_OK) return NTR_OK;
     return fail(reader, status,

@@ -8,29 +8,38 @@
 
 /* ---- Decompression through libzstd. */
 
-/* 128 MiB, the largest window of `zstd` without --ultra and --long. A frame with a larger window is refused. */
-#define WINDOW_LOG_MAX 27
-
-/* zstd can expand one byte to 32,000 bytes. Output beyond FREE_SIZE and more than RATIO_MAX times as long as the
- * input is refused, as it would exhaust the memory or disk of the reader. */
-#define FREE_SIZE (UINT64_C(1) << 30)
+/* zstd can expand one byte to 32,000 bytes. Output beyond the limit ZST_OUTPUT and more than RATIO_MAX times as long as
+ * the input is refused, as it would exhaust the memory or disk of the reader. */
 #define RATIO_MAX 1000
+
+enum { WINDOW_LOG_MIN = 10 }; /* that of libzstd */
 
 struct ntr_zstd_reader {
     ntr_allocator allocator_copy;
     const ntr_allocator *allocator; /* NULL: malloc */
     ZSTD_DCtx *context;
     ZSTD_inBuffer in;
-    uint64_t fed;      /* compressed bytes given before `in` */
+    int window_log;
+    uint64_t free_size; /* output that is not compared with the input */
+    uint64_t fed; /* compressed bytes given before `in` */
     uint64_t produced; /* decompressed bytes given out */
-    size_t wanted;     /* result of the last ZSTD_decompressStream; 0: the end of a frame */
-    bool full;         /* the last call filled `buffer`: libzstd may hold more output */
+    size_t wanted; /* result of the last ZSTD_decompressStream; 0: the end of a frame */
+    bool full; /* the last call filled `buffer`: libzstd may hold more output */
     size_t capacity;
     uint8_t *buffer;
     char error[192];
 };
 
-ntr_status ntr_zstd_reader_new(struct ntr_zstd_reader **reader, const ntr_allocator *allocator) {
+/* The default is that of `zstd` without --ultra and --long. A frame with a larger window is refused. */
+static int window_log(uint64_t bytes) {
+    int log = WINDOW_LOG_MIN;
+
+    while (bytes >> log > 1) log++;
+    return log;
+}
+
+ntr_status ntr_zstd_reader_new(struct ntr_zstd_reader **reader, const ntr_limits *limits,
+                               const ntr_allocator *allocator) {
     struct ntr_zstd_reader *z = ntr_alloc(allocator, 1, sizeof *z);
 
     *reader = z;
@@ -39,11 +48,13 @@ ntr_status ntr_zstd_reader_new(struct ntr_zstd_reader **reader, const ntr_alloca
         z->allocator_copy = *allocator;
         z->allocator = &z->allocator_copy;
     }
+    z->window_log = window_log(ntr_limits_get(limits, NTR_LIMIT_ZST_WINDOW));
+    z->free_size = ntr_limits_get(limits, NTR_LIMIT_ZST_OUTPUT);
     z->capacity = 2 * ZSTD_DStreamOutSize();
     z->buffer = ntr_alloc(allocator, z->capacity, 1);
     z->context = ZSTD_createDCtx();
     if (z->buffer && z->context) {
-        ZSTD_DCtx_setParameter(z->context, ZSTD_d_windowLogMax, WINDOW_LOG_MAX);
+        ZSTD_DCtx_setParameter(z->context, ZSTD_d_windowLogMax, z->window_log);
         return NTR_OK;
     }
     ntr_zstd_reader_free(z);
@@ -74,11 +85,12 @@ void ntr_zstd_reader_moved(struct ntr_zstd_reader *z, uint64_t position) {
 }
 
 static ntr_status check_ratio(struct ntr_zstd_reader *z) {
-    if (z->produced <= FREE_SIZE || (z->produced - FREE_SIZE) / RATIO_MAX <= position(z)) return NTR_OK;
-    snprintf(z->error, sizeof z->error,
-             "compressed byte 0x%llx: expected at most %u bytes out of each compressed byte, found more; "
-             "if this is wanted, decompress the stream first (zstd -d)",
-             (unsigned long long)position(z), RATIO_MAX);
+    if (z->produced <= z->free_size || (z->produced - z->free_size) / RATIO_MAX <= position(z)) return NTR_OK;
+    snprintf(
+        z->error, sizeof z->error,
+        "compressed byte 0x%llx: expected at most %llu bytes (limit zst-output) and then %u for each compressed byte, "
+        "found more",
+        (unsigned long long)position(z), (unsigned long long)z->free_size, RATIO_MAX);
     return NTR_E_LIMIT;
 }
 
@@ -87,6 +99,13 @@ static ntr_status fail(struct ntr_zstd_reader *z) {
     if (ZSTD_getErrorCode(z->wanted) == ZSTD_error_memory_allocation) {
         snprintf(z->error, sizeof z->error, "out of memory");
         return NTR_E_MEMORY;
+    }
+    if (ZSTD_getErrorCode(z->wanted) == ZSTD_error_frameParameter_windowTooLarge) {
+        snprintf(
+            z->error, sizeof z->error,
+            "compressed byte 0x%llx: expected a window of at most %llu bytes (limit zst-window), found a larger one",
+            (unsigned long long)position(z), 1ULL << z->window_log);
+        return NTR_E_DECOMPRESS;
     }
     snprintf(z->error, sizeof z->error, "compressed byte 0x%llx: expected zstd data, found damage: %s",
              (unsigned long long)position(z), ZSTD_getErrorName(z->wanted));

@@ -3,6 +3,7 @@
 #define NTR_BUNDLE_ZSTD_H
 
 #include <ntrace/allocator.h>
+#include <ntrace/limits.h>
 #include <ntrace/bytes.h>
 #include <ntrace/status.h>
 
@@ -33,8 +34,9 @@ void ntr_zstd_frame_length(uint8_t frame[NTR_ZSTD_LENGTH_SIZE], uint64_t content
 
 struct ntr_zstd_reader;
 
-/* Errors: NTR_E_MEMORY, NTR_E_UNSUPPORTED. */
-ntr_status ntr_zstd_reader_new(struct ntr_zstd_reader **reader, const ntr_allocator *allocator);
+/* `limits` may be NULL. Errors: NTR_E_MEMORY, NTR_E_UNSUPPORTED. */
+ntr_status ntr_zstd_reader_new(struct ntr_zstd_reader **reader, const ntr_limits *limits,
+                               const ntr_allocator *allocator);
 void ntr_zstd_reader_free(struct ntr_zstd_reader *reader); /* NULL is allowed */
 
 /* Give compressed bytes, which must live until they are used up: until ntr_zstd_reader_next gives an empty span. */

@@ -1,7 +1,8 @@
 /* In place of zstd.c in a build without libzstd: compressed streams are refused. */
 #include "bundle/zstd.h"
 
-ntr_status ntr_zstd_reader_new(struct ntr_zstd_reader **reader, const ntr_allocator *allocator) {
+ntr_status ntr_zstd_reader_new(struct ntr_zstd_reader **reader, const ntr_limits *limits,
+                               const ntr_allocator *allocator) {
     (void)allocator;
     *reader = NULL;
     return NTR_E_UNSUPPORTED;

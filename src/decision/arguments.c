@@ -70,12 +70,9 @@ bool ntr_producer_keeps_paths(const char *producer) {
     return producer && has_option(producer, "-fno-thread-jumps") && !has_option(producer, "-fthread-jumps");
 }
 
-/* Larger ones are not read. */
-enum { COMMANDS_MAX = 256 << 20 };
-
 /* ---- compile_commands.json --------------------------------------------------------------------- */
 
-ntr_status ntr_commands_load(json_t **commands, const char *given, char *why, size_t size) {
+ntr_status ntr_commands_load(json_t **commands, const char *given, uint64_t most, char *why, size_t size) {
     char path[PATH_MAX];
     struct stat about;
     json_error_t error = {0};
@@ -84,9 +81,12 @@ ntr_status ntr_commands_load(json_t **commands, const char *given, char *why, si
     snprintf(path, sizeof path, "%s", given);
     if (stat(given, &about) == 0 && S_ISDIR(about.st_mode))
         snprintf(path, sizeof path, "%s/compile_commands.json", given);
-    ntr_status status = ntr_read_regular(path, COMMANDS_MAX, NULL, &text, &length);
+    ntr_status status = ntr_read_regular(path, most, NULL, &text, &length);
     if (status) {
-        snprintf(why, size, "%.300s: %s", path, status == NTR_E_IO ? ntr_regular_error(errno) : "out of memory");
+        snprintf(why, size, "%.300s: %s", path,
+                 status != NTR_E_IO ? "out of memory"
+                 : errno == EFBIG   ? "larger than the limit compile-commands"
+                                    : ntr_regular_error(errno));
         return status;
     }
     *commands = json_loadb(text, length, 0, &error);

@@ -30,8 +30,8 @@ typedef struct ntr_arguments {
     bool plain, debug;  /* ... which is -O0, -Og */
 } ntr_arguments;
 
-/* Loads compile_commands.json. Errors: NTR_E_IO, NTR_E_FORMAT; `why` has the reason. */
-ntr_status ntr_commands_load(json_t **commands, const char *path, char *why, size_t size);
+/* Loads compile_commands.json, of at most `most` bytes. Errors: NTR_E_IO, NTR_E_FORMAT; `why` has the reason. */
+ntr_status ntr_commands_load(json_t **commands, const char *path, uint64_t most, char *why, size_t size);
 
 /* Stores the arguments for the file at `path` (resolved). `commands` may be NULL. Errors: NTR_E_MEMORY. */
 ntr_status ntr_arguments_make(ntr_arguments *arguments, const json_t *commands, const ntr_source_options *options,

@@ -14,8 +14,11 @@
 
 enum { INCLUDED_MAX = 4096 };
 
+static const char larger[] = "larger than the limit source";
+
 typedef struct include_walk {
     const ntr_allocator *allocator;
+    uint64_t most; /* bytes of a file */
     const char *const *arguments;
     size_t argument_count;
     ntr_texts texts;
@@ -52,8 +55,8 @@ static void see(include_walk *w, const char *path, bool follow) {
     if (stat(path, &about) != 0 || S_ISDIR(about.st_mode)) return;
     if (!S_ISREG(about.st_mode))
         refuse(w, path, ntr_regular_error(EINVAL));
-    else if (about.st_size > NTR_SOURCE_MAX)
-        refuse(w, path, ntr_regular_error(EFBIG));
+    else if ((uint64_t)about.st_size > w->most)
+        refuse(w, path, larger);
     else if (follow && strncmp(path, "/usr/", 5) != 0)
         add(w, path);
 }
@@ -118,12 +121,12 @@ static void see_line(include_walk *w, const char *file, const char *line, size_t
 static void see_file(include_walk *w, const char *file) {
     char *text;
     size_t size;
-    ntr_status status = ntr_read_regular(file, NTR_SOURCE_MAX, w->allocator, &text, &size);
+    ntr_status status = ntr_read_regular(file, w->most, w->allocator, &text, &size);
     if (status == NTR_E_MEMORY) w->status = status;
     if (status == NTR_E_IO && w->next == 1 && errno != EINVAL && errno != EFBIG)
         w->status = NTR_E_IO; /* the main file */
     else if (status == NTR_E_IO)
-        refuse(w, file, ntr_regular_error(errno));
+        refuse(w, file, errno == EFBIG ? larger : ntr_regular_error(errno));
     if (status) return;
     for (size_t at = 0; at < size && !w->status;) {
         size_t end = at;
@@ -138,9 +141,10 @@ static void see_file(include_walk *w, const char *file) {
     ntr_dealloc(w->allocator, text);
 }
 
-ntr_status ntr_includes_check(const char *file, const char *const *arguments, size_t count,
+ntr_status ntr_includes_check(const char *file, const char *const *arguments, size_t count, uint64_t most,
                               const ntr_allocator *allocator, char *why, size_t size) {
     include_walk w = {.allocator = allocator,
+                      .most = most,
                       .arguments = arguments,
                       .argument_count = count,
                       .texts = {.allocator = allocator},

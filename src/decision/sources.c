@@ -5,6 +5,7 @@
 #include "decision/arguments.h"
 #include "decision/includes.h"
 #include "decision/parse.h"
+#include "program/program.h"
 
 #include <limits.h>
 #include <ntrace/coverage.h>
@@ -19,6 +20,7 @@ typedef struct source_walk {
     json_t *commands;
     ntr_parser *parser;
     unsigned xlen;
+    uint64_t most; /* bytes of a source */
     bool known; /* decisions of a unit are known */
 } source_walk;
 
@@ -97,7 +99,8 @@ static ntr_status parse_unit(source_walk *w, const char *path, const ntr_argumen
         snprintf(why, sizeof why, "its recorded options include %.150s; --source-path allows that", arguments->refused);
         status = NTR_E_FORMAT;
     }
-    if (!status) status = ntr_includes_check(path, arguments->items, arguments->count, d->allocator, why, sizeof why);
+    if (!status)
+        status = ntr_includes_check(path, arguments->items, arguments->count, w->most, d->allocator, why, sizeof why);
     if (!status) status = ntr_parser_parse(w->parser, d, &unit, why, sizeof why);
     if (status == NTR_E_IO) {
         snprintf(why, sizeof why, "the source is not here; --source-path gives its folder");
@@ -176,10 +179,16 @@ static int compare_ranges(const void *a, const void *b) {
 
 ntr_status ntr_sources_parse(ntr_decisions *d, const ntr_source_options *options, const ntr_program *program,
                              ntr_debug_info *debug, ntr_code_ranges *ranges) {
-    source_walk w = {.decisions = d, .options = options, .ranges = ranges, .xlen = ntr_program_xlen(program)};
+    source_walk w = {.decisions = d,
+                     .options = options,
+                     .ranges = ranges,
+                     .xlen = ntr_program_xlen(program),
+                     .most = ntr_limits_get(&program->limits, NTR_LIMIT_SOURCE)};
     ntr_status status = NTR_OK;
     if (options->compile_commands)
-        status = ntr_commands_load(&w.commands, options->compile_commands, d->error, sizeof d->error);
+        status =
+            ntr_commands_load(&w.commands, options->compile_commands,
+                              ntr_limits_get(&program->limits, NTR_LIMIT_COMPILE_COMMANDS), d->error, sizeof d->error);
     for (size_t i = 0; status == NTR_OK; i++) status = ntr_debug_info_units(debug, i, visit_unit, &w);
     ntr_parser_free(w.parser);
     json_decref(w.commands);

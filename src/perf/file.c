@@ -13,7 +13,7 @@
 
 /* ---- The records of perf.data: division into records, decompression, id blocks, order. */
 
-enum { RECORD_HEADER = 8, UNPACKED_MAX = 1 << 30 };
+enum { RECORD_HEADER = 8 };
 
 /* ---- id block: at the end of each record of the kernel */
 
@@ -141,13 +141,15 @@ static void add_feature(struct ntr_perf_file *file, ntr_bytes body) {
 /* ---- compressed records: one zstd stream over all of them */
 
 static ntr_status unpack(struct ntr_perf_file *file, struct ntr_zstd_reader *zstd, ntr_bytes body) {
+    const uint64_t most = ntr_limits_get(&file->limits, NTR_LIMIT_PERF_OUTPUT);
     ntr_bytes span;
 
     ntr_zstd_reader_feed(zstd, body.data, body.size);
     for (;;) {
         ntr_status status = ntr_zstd_reader_next(zstd, &span);
         if (status == NTR_E_MEMORY) return status;
-        if (status != NTR_OK || span.size > UNPACKED_MAX - file->unpacked_size) {
+        file->limited |= status == NTR_E_LIMIT || (status == NTR_OK && span.size > most - file->unpacked_size);
+        if (status != NTR_OK || span.size > most - file->unpacked_size) {
             file->cut = true;
             return NTR_OK;
         }
@@ -177,7 +179,7 @@ static ntr_status take(struct ntr_perf_file *file, record_walk *walk, uint16_t t
     case NTR_PERF_COMPRESSED:
         file->cut |= walk->unpacked; /* `unpacked` must stay where it is, as records point to it */
         if (walk->unpacked) return NTR_OK;
-        if (!walk->zstd) TRY(ntr_zstd_reader_new(&walk->zstd, file->allocator));
+        if (!walk->zstd) TRY(ntr_zstd_reader_new(&walk->zstd, &file->limits, file->allocator));
         return unpack(file, walk->zstd, body);
     case NTR_PERF_AUXTRACE: {
         struct ntr_perf_cursor c = ntr_perf_cursor_at(body.data, body.size);

@@ -11,6 +11,7 @@
 #include "perf/bytes.h"
 
 #include <ntrace/allocator.h>
+#include <ntrace/limits.h>
 #include <ntrace/status.h>
 
 /* Types of records. */
@@ -79,6 +80,7 @@ struct ntr_perf_block {
 
 struct ntr_perf_file {
     const ntr_allocator *allocator;
+    ntr_limits limits;
     struct ntr_perf_part {
         void *mapping;
         size_t size;
@@ -96,6 +98,7 @@ struct ntr_perf_file {
     size_t unpacked_size, unpacked_capacity;
     uint64_t last_time;
     bool cut;      /* records or AUX data are missing at the end, or damaged */
+    bool limited; /* compressed records expand to more than the limit */
     uint64_t lost; /* records that the kernel could not write */
     char error[256];
 };

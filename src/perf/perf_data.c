@@ -288,6 +288,10 @@ ntr_perf_data *ntr_perf_data_new(const ntr_allocator *allocator) {
     return data;
 }
 
+void ntr_perf_data_set_limits(ntr_perf_data *data, const ntr_limits *limits) {
+    data->file.limits = *limits;
+}
+
 static void release_buffers(ntr_perf_data *data) {
     for (size_t i = 0; i < data->buffer_count; i++) {
         struct ntr_perf_buffer *b = &data->buffers[i];
@@ -348,7 +352,11 @@ static ntr_status understand(ntr_perf_data *data) {
     TRY(ntr_perf_form_find(data));
     TRY(ntr_perf_tasks_read(data));
     TRY(ntr_perf_running_read(data));
-    if (data->file.cut) TRY(ntr_perf_lose(data, "%s: the file is damaged, or its end is missing", data->path));
+    if (data->file.limited)
+        TRY(ntr_perf_lose(data, "%s: its records: expected at most %llu bytes (limit perf-output), found more",
+                          data->path, (unsigned long long)ntr_limits_get(&data->file.limits, NTR_LIMIT_PERF_OUTPUT)));
+    else if (data->file.cut)
+        TRY(ntr_perf_lose(data, "%s: the file is damaged, or its end is missing", data->path));
     if (data->file.lost)
         TRY(ntr_perf_lose(data, "%llu records of the kernel were lost", (unsigned long long)data->file.lost));
     return NTR_OK;
@@ -397,6 +405,10 @@ ntr_bytes ntr_perf_data_sample(const ntr_perf_data *data) {
 
 const ntr_perf_process *ntr_perf_data_process(const ntr_perf_data *data, size_t index) {
     return index < data->process_count ? &data->processes[index] : NULL;
+}
+
+bool ntr_perf_data_is_damaged(const ntr_perf_data *data) {
+    return data->file.cut || data->file.limited;
 }
 
 const char *ntr_perf_data_loss(const ntr_perf_data *data, size_t index) {

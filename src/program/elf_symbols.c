@@ -3,10 +3,6 @@
 
 #include <string.h>
 
-/* Longer names are ignored. Without this limit, the symbols of a small file could refer to a long string a million
- * times. */
-#define NAME_LENGTH_MAX 65535u
-
 ntr_bytes ntr_elf_section_bytes(const ntr_elf *file, const GElf_Shdr *section) {
     if (section->sh_type == SHT_NOBITS || section->sh_flags & SHF_COMPRESSED ||
         !ntr_elf_inside(file, section->sh_offset, section->sh_size))
@@ -25,9 +21,15 @@ const char *ntr_elf_string(const ntr_elf *file, size_t index, uint64_t offset) {
     if (section.sh_type == SHT_NOBITS) return NULL;
     if (!ntr_elf_inside(file, section.sh_offset, section.sh_size) || offset >= section.sh_size) return NULL;
     const char *text = (const char *)file->bytes + section.sh_offset + offset;
-    size_t room = section.sh_size - offset;
-    if (memchr(text, 0, room <= NAME_LENGTH_MAX ? room : NAME_LENGTH_MAX + 1)) return text;
-    return room <= NAME_LENGTH_MAX ? NULL : "";
+    const size_t room = section.sh_size - offset;
+    /* Without a limit, the symbols of a small file could refer to a long string a million times. */
+    const uint64_t most = ntr_limits_get(&file->program->limits, NTR_LIMIT_SYMBOL_NAME);
+    if (memchr(text, 0, room <= most ? room : most + 1)) return text;
+    if (room <= most) return NULL;
+    ntr_damage_add(&file->program->damage,
+                   "%s: a symbol's name: expected at most %llu bytes (limit symbol-name), found more; it is left out",
+                   file->path, (unsigned long long)most);
+    return "";
 }
 
 /* Selects symbols for output: no file or section symbols, no mapping symbols ($x, $d) or local labels (.L). */

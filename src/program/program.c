@@ -104,6 +104,10 @@ const char *ntr_program_error(const ntr_program *program) {
     return program->error;
 }
 
+void ntr_program_set_limits(ntr_program *program, const ntr_limits *limits) {
+    program->limits = *limits;
+}
+
 void ntr_program_omit_names(ntr_program *program) {
     program->no_names = true;
 }

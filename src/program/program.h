@@ -8,6 +8,7 @@
 #include "program/spans.h"
 #include "program/symbols.h"
 
+#include <ntrace/limits.h>
 #include <ntrace/program.h>
 
 /* ---- Which images a search by address has to consider: files by the range of their addresses, and images that have
@@ -108,6 +109,7 @@ struct ntr_program {
     bool has_isa;
     unsigned isa; /* ISA of code outside ELF files; valid with has_isa */
     char error[512];
+    ntr_limits limits;
     ntr_damage damage;
 };
 

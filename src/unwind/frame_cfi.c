@@ -14,11 +14,12 @@ struct ntr_frame_cfi {
     uint64_t bias[2];     /* address of the image minus that of the table */
 };
 
-ntr_frame_cfi *ntr_frame_cfi_open(const ntr_image_info *image, const char *debug_path, const ntr_allocator *allocator) {
+ntr_frame_cfi *ntr_frame_cfi_open(const ntr_image_info *image, const char *debug_path, const ntr_limits *limits,
+                                  const ntr_allocator *allocator) {
     ntr_frame_cfi *cfi = ntr_alloc(allocator, 1, sizeof *cfi);
     if (!cfi) return NULL;
     cfi->allocator = allocator;
-    if (ntr_dwfl_file_open(&cfi->file, image, debug_path, NULL, allocator) == NTR_OK && cfi->file.module) {
+    if (ntr_dwfl_file_open(&cfi->file, image, debug_path, NULL, limits, allocator) == NTR_OK && cfi->file.module) {
         Dwarf_Addr start, bias[2] = {0};
         dwfl_module_info(cfi->file.module, NULL, &start, NULL, NULL, NULL, NULL, NULL);
         cfi->tables[0] = dwfl_module_dwarf_cfi(cfi->file.module, &bias[0]);

@@ -1,7 +1,8 @@
 /* Built without libdw. */
 #include "unwind/frame_rules.h"
 
-ntr_frame_cfi *ntr_frame_cfi_open(const ntr_image_info *image, const char *debug_path, const ntr_allocator *allocator) {
+ntr_frame_cfi *ntr_frame_cfi_open(const ntr_image_info *image, const char *debug_path, const ntr_limits *limits,
+                                  const ntr_allocator *allocator) {
     (void)image, (void)debug_path, (void)allocator;
     return NULL;
 }

@@ -1,6 +1,7 @@
 #include "unwind/frame_rules.h"
 
 #include "base/allocator.h"
+#include "program/program.h"
 
 enum { CACHE_BITS = 12, CACHE = 1 << CACHE_BITS };
 
@@ -70,7 +71,7 @@ static ntr_frame_cfi *cfi_of(ntr_frame_rules *rules, size_t index) {
     while (rules->image_count <= index) rules->images[rules->image_count++] = (image_cfi){0};
     image_cfi *entry = &rules->images[index];
     if (!entry->opened && ntr_program_image(rules->program, index, &image) == NTR_OK && image.path)
-        entry->cfi = ntr_frame_cfi_open(&image, rules->debug_path, rules->allocator);
+        entry->cfi = ntr_frame_cfi_open(&image, rules->debug_path, &rules->program->limits, rules->allocator);
     entry->opened = true;
     return entry->cfi;
 }

@@ -38,7 +38,8 @@ ntr_frame_rule ntr_prologue_rule(const ntr_program *program, const ntr_context *
 typedef struct ntr_frame_cfi ntr_frame_cfi;
 
 /* Opens the file of an image. Returns NULL when it has no CFI, when it cannot be read, and without libdw. */
-ntr_frame_cfi *ntr_frame_cfi_open(const ntr_image_info *image, const char *debug_path, const ntr_allocator *allocator);
+ntr_frame_cfi *ntr_frame_cfi_open(const ntr_image_info *image, const char *debug_path, const ntr_limits *limits,
+                                  const ntr_allocator *allocator);
 void ntr_frame_cfi_close(ntr_frame_cfi *cfi);
 
 /* Stores the rule at an address of the image. Returns false when the CFI has none, or one that is no register with an
