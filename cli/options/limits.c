@@ -39,7 +39,8 @@ static bool parse_size(const char *text, uint64_t *value) {
     const char *unit = text[length] ? strchr(units, text[length]) : NULL;
 
     if (length == 0 || length >= sizeof digits) return cli_parse_number(text, value);
-    if (text[length] && (!unit || (text[length + 1] && strcmp(text + length + 1, "iB") != 0))) return cli_parse_number(text, value);
+    if (text[length] && (!unit || (text[length + 1] && strcmp(text + length + 1, "iB") != 0)))
+        return cli_parse_number(text, value);
     memcpy(digits, text, length);
     digits[length] = 0;
     const unsigned shift = unit ? 10 * (unsigned)(unit - units + 1) : 0;

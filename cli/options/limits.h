@@ -1,5 +1,5 @@
-/* --limit NAME=VALUE: what is read from one input at most. The option belongs to all commands, and its values hold until
- * the process ends. */
+/* --limit NAME=VALUE: what is read from one input at most. The option belongs to all commands, and its values hold
+ * until the process ends. */
 #ifndef CLI_OPTIONS_LIMITS_H
 #define CLI_OPTIONS_LIMITS_H
 

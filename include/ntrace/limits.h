@@ -1,6 +1,6 @@
 /* Limits of what is read from one input. A small hostile file can stand for more data than memory holds; limits.def
- * lists where that is so, with defaults that files of real programs stay below. Whatever exceeds a limit is an error, or
- * is left out and named.
+ * lists where that is so, with defaults that files of real programs stay below. Whatever exceeds a limit is an error,
+ * or is left out and named.
  *
  * Example:
  *

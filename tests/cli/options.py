@@ -204,7 +204,7 @@ def screens():
         check(all(len(line) <= 100 for line in lines if not re.match(r" +(-\w, )?--\S+ \S+$|  ntrace ", line)), f"{name}: width")
         for option in Run("help", "--as", "options").out.splitlines():
             kind, command, group, option, _, _, value = option.split("\t")[:7] if option.startswith("option") else [""] * 7
-            if command == name and group not in TOPICS and value != "-":
+            if command == name and group not in (*TOPICS, "limits") and value != "-":
                 check(re.search(rf"--(\[no-\])?{option}(\[=| ){re.escape(value)}", text), f"{name}: --{option} {value}")
         if any(f"option\t{name}\tstream\t" in line for line in Run("help", "--as", "options").out.splitlines()):
             check("  ntrace help stream " in text, f"{name}: the stream's options are a topic")
