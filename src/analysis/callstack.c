@@ -88,7 +88,7 @@ static bool switch_context(ntr_callstack *cs, hart *h, const ntr_context *contex
 static inline bool begin(change *c, ntr_callstack *cs, const ntr_event *event) {
     hart *h = hart_of(cs, event->src);
     if (!h) return false;
-    if (!h->begun) ntr_threads_begin(h, event->offset);
+    if (!h->begun) ntr_hart_begin(h, event->offset);
     const bool other = !ntr_context_equal(&h->context, &event->context);
     if (other && !switch_context(cs, h, &event->context)) return false;
     *c = (change){.cs = cs, .hart = h, .stack = &cs->stacks[h->current], .event = event};

@@ -1,55 +1,7 @@
 /* How a stack changes by calls, returns, jumps, traps and synchronizations (callstack.c selects the stack). */
 #include "analysis/callstack_state.h"
 
-#include "base/allocator.h"
-
 #include <string.h>
-
-/* Maximum depth. Deeper stacks lose their oldest frames, which bounds the memory used by runaway recursion. */
-enum { DEPTH_MAX = 1 << 16 };
-
-static ntr_stack_moment moment_of(const change *c) {
-    return (ntr_stack_moment){
-        .event = c->event,
-        .src = c->hart->src,
-        .context = &c->hart->context,
-        .parent = c->stack->depth ? &c->stack->frames[c->stack->depth - 1] : NULL,
-        .resumed = c->resumed,
-        .thread = (uint32_t)c->hart->current,
-        .task = ntr_threads_task(c->hart, c->event->offset),
-    };
-}
-
-static ntr_status push(change *c, ntr_stack_frame frame, bool tail) {
-    stack *s = c->stack;
-    if (frame.function == UINT32_MAX) return NTR_E_MEMORY;
-    if (s->depth == DEPTH_MAX) {
-        memmove(s->frames, s->frames + DEPTH_MAX / 2, DEPTH_MAX / 2 * sizeof *s->frames);
-        s->depth = DEPTH_MAX / 2;
-    }
-    if (ntr_reserve(c->cs->allocator, (void **)&s->frames, &s->capacity, s->depth + 1, sizeof *s->frames))
-        return NTR_E_MEMORY;
-    if (c->cs->listener.enter) {
-        ntr_stack_moment moment = moment_of(c);
-        frame.handle = c->cs->listener.enter(c->cs->listener.user, &moment, &frame, tail);
-    }
-    s->frames[s->depth++] = frame;
-    return NTR_OK;
-}
-
-static void pop_to(change *c, size_t depth, bool lost) {
-    stack *s = c->stack;
-    while (s->depth > depth) {
-        ntr_stack_frame frame = s->frames[--s->depth];
-        if (!c->cs->listener.leave) continue;
-        ntr_stack_moment moment = moment_of(c);
-        c->cs->listener.leave(c->cs->listener.user, &moment, &frame, lost);
-    }
-}
-
-void ntr_callstack_pop(change *c, size_t depth, bool lost) {
-    pop_to(c, depth, lost);
-}
 
 static uint32_t function_at(const change *c, uint64_t address) {
     return ntr_callstack_range_at(c, address)->number;
@@ -70,9 +22,9 @@ static ntr_status replace_top(change *c, uint64_t address) {
     ntr_stack_frame frame = *ntr_change_top(c);
     uint32_t function = function_at(c, address);
     if (function == frame.function) return NTR_OK;
-    pop_to(c, c->stack->depth - 1, false);
+    ntr_callstack_pop(c, c->stack->depth - 1, false);
     frame.function = function;
-    return push(c, frame, true);
+    return ntr_callstack_push(c, frame, true);
 }
 
 static bool is_trap(const ntr_stack_frame *frame) {
@@ -113,10 +65,10 @@ static ntr_status reposition(change *c, uint64_t address) {
     size_t depth = below_resumer(c, depth_of(c->stack, c->stack->depth, function), function);
     if (c->stack->depth == 0) return NTR_OK;
     if (depth && (depth >= trap || (landed && landed->linkage))) {
-        pop_to(c, depth, false);
+        ntr_callstack_pop(c, depth, false);
         return NTR_OK;
     }
-    pop_to(c, trap ? trap : 1, false);
+    ntr_callstack_pop(c, trap ? trap : 1, false);
     c->resumed = ntr_callstack_range_at(c, address)->low != address;
     return replace_top(c, address);
 }
@@ -127,7 +79,8 @@ static ntr_status reposition(change *c, uint64_t address) {
 static ntr_status enter(change *c, uint64_t address) {
     const ntr_event *e = c->event;
     if (e->end != NTR_END_CO_SWAP) return replace_top(c, address);
-    return push(c, frame_at(c, NTR_FRAME_CALL, address, e->last, e->address + 2 * (uint64_t)e->halfwords), false);
+    return ntr_callstack_push(c, frame_at(c, NTR_FRAME_CALL, address, e->last, e->address + 2 * (uint64_t)e->halfwords),
+                              false);
 }
 
 /* Handles a return to `address`: pops the innermost call with this return address. */
@@ -135,7 +88,7 @@ static ntr_status unwind(change *c, uint64_t address) {
     stack *s = c->stack;
     for (size_t depth = s->depth; depth > 1; depth--)
         if (s->frames[depth - 1].kind == NTR_FRAME_CALL && s->frames[depth - 1].return_to == address) {
-            pop_to(c, depth - 1, false);
+            ntr_callstack_pop(c, depth - 1, false);
             return NTR_OK;
         }
     return ntr_callstack_range_at(c, address)->low == address ? enter(c, address) : reposition(c, address);
@@ -178,7 +131,7 @@ static ntr_status trap_return(change *c, uint64_t address) {
     enum { ECALL_BYTES = 4 };
     const size_t depth = depth_of_trap(c->stack);
     const uint64_t from = depth ? c->stack->frames[depth - 1].return_to : 0;
-    if (depth) pop_to(c, depth - 1, false);
+    if (depth) ntr_callstack_pop(c, depth - 1, false);
     if (c->stack->depth == 0 || (depth && (address == from || address == from + ECALL_BYTES))) return NTR_OK;
     return continues_top(c, address) ? NTR_OK : reposition(c, address);
 }
@@ -197,22 +150,22 @@ static ntr_status resume_elsewhere(change *c, uint64_t address) {
     enum { ECALL_BYTES = 4 };
     stack *s = c->stack;
     if (is_replaced(c)) {
-        pop_to(c, 0, true);
+        ntr_callstack_pop(c, 0, true);
         return NTR_OK;
     }
     uint64_t back = c->hart->stopped_at + ECALL_BYTES;
     for (size_t depth = s->depth; depth > 0; depth--) {
         const ntr_stack_frame *frame = &s->frames[depth - 1];
         if (!is_trap(frame) || (frame->return_to != address && frame->return_to != address + ECALL_BYTES)) continue;
-        pop_to(c, depth - 1, false);
+        ntr_callstack_pop(c, depth - 1, false);
         return NTR_OK;
     }
     uint32_t function = function_at(c, address);
     const ntr_function *entered = ntr_functions_get(c->cs->functions, function);
     if (entered && entered->linkage && ntr_callstack_range_at(c, address)->low == address)
-        return push(c, frame_at(c, NTR_FRAME_INTERRUPT, address, back, back), false);
+        return ntr_callstack_push(c, frame_at(c, NTR_FRAME_INTERRUPT, address, back, back), false);
     if (depth_of(s, s->depth, function)) return reposition(c, address);
-    pop_to(c, 0, true);
+    ntr_callstack_pop(c, 0, true);
     return NTR_OK;
 }
 
@@ -230,13 +183,14 @@ ntr_status ntr_callstack_sync(change *c, uint64_t address) {
 ntr_status ntr_callstack_end_span(change *c) {
     const ntr_event *e = c->event;
     if (e->flags & NTR_EVENT_TARGET_UNKNOWN) {
-        if (e->end != NTR_END_CUT && e->end != NTR_END_NOT_TAKEN) pop_to(c, 0, true);
+        if (e->end != NTR_END_CUT && e->end != NTR_END_NOT_TAKEN) ntr_callstack_pop(c, 0, true);
         return NTR_OK;
     }
     uint64_t next = e->address + 2 * (uint64_t)e->halfwords;
     switch ((ntr_end)e->end) {
     case NTR_END_CALL:
-    case NTR_END_INDIRECT_CALL: return push(c, frame_at(c, NTR_FRAME_CALL, e->target, e->last, next), false);
+    case NTR_END_INDIRECT_CALL:
+        return ntr_callstack_push(c, frame_at(c, NTR_FRAME_CALL, e->target, e->last, next), false);
     case NTR_END_CO_SWAP:
     case NTR_END_RETURN:
         if (ntr_threads_leaves(c)) return ntr_threads_switch(c, e->target);
@@ -246,8 +200,9 @@ ntr_status ntr_callstack_end_span(change *c) {
         if (c->hart->guessing && c->stack->depth <= 1) ntr_threads_find(c, e->target, true);
         return trap_return(c, e->target);
     case NTR_END_EXCEPTION:
-    case NTR_END_TRAP: return push(c, frame_at(c, NTR_FRAME_EXCEPTION, e->target, next, next), false);
-    case NTR_END_INTERRUPT: return push(c, frame_at(c, NTR_FRAME_INTERRUPT, e->target, next, next), false);
+    case NTR_END_TRAP: return ntr_callstack_push(c, frame_at(c, NTR_FRAME_EXCEPTION, e->target, next, next), false);
+    case NTR_END_INTERRUPT:
+        return ntr_callstack_push(c, frame_at(c, NTR_FRAME_INTERRUPT, e->target, next, next), false);
     case NTR_END_INDIRECT_JUMP: return jump(c, e->target);
     case NTR_END_JUMP:
     case NTR_END_TAKEN: return replace_top(c, e->target);
@@ -259,5 +214,5 @@ ntr_status ntr_callstack_end_span(change *c) {
 }
 
 ntr_status ntr_callstack_root(change *c, uint64_t address) {
-    return push(c, frame_at(c, NTR_FRAME_ROOT, address, 0, 0), false);
+    return ntr_callstack_push(c, frame_at(c, NTR_FRAME_ROOT, address, 0, 0), false);
 }

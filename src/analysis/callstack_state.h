@@ -1,5 +1,5 @@
-/* State of the call stacks, shared by callstack.c (selection of the stack), callstack_change.c (changes of a stack) and
- * threads.c. */
+/* State of the call stacks, shared by callstack.c (selection of the stack), callstack_change.c (changes of a stack),
+ * stack_frames.c, hart_tasks.c and threads.c. */
 #ifndef NTR_ANALYSIS_CALLSTACK_STATE_H
 #define NTR_ANALYSIS_CALLSTACK_STATE_H
 
@@ -94,10 +94,30 @@ static inline const ntr_function_range *ntr_callstack_range_at(const change *c, 
     return &recent->range;
 }
 
-/* ---- callstack_change.c */
+/* ---- hart_tasks.c */
+
+/* The hart has its first event: the thread that is the last one up to this stream offset runs on it. */
+void ntr_hart_begin(hart *h, uint64_t offset);
+
+/* Returns the thread of the latest entry that has begun, or NULL. */
+const ntr_task *ntr_hart_current_task(const hart *h);
+
+/* Returns the thread that runs on the hart at a stream offset, or NULL: not known. */
+const ntr_task *ntr_hart_task(hart *h, uint64_t offset);
+
+/* Returns the thread that a switch up to this stream offset leads to, or NULL, and begins its entry. */
+const ntr_task *ntr_hart_next_task(hart *h, uint64_t offset);
+
+/* ---- stack_frames.c */
+
+/* Enters a frame; `tail`: it replaces the one that was left last. A stack that is too deep loses its oldest frames.
+ * Errors: NTR_E_MEMORY. */
+ntr_status ntr_callstack_push(change *c, ntr_stack_frame frame, bool tail);
 
 /* Leaves frames until the depth is `depth`. */
 void ntr_callstack_pop(change *c, size_t depth, bool lost);
+
+/* ---- callstack_change.c */
 
 /* Enters the first frame of an empty stack. Errors, here and below: NTR_E_MEMORY. */
 ntr_status ntr_callstack_root(change *c, uint64_t address);
@@ -109,12 +129,6 @@ ntr_status ntr_callstack_sync(change *c, uint64_t address);
 ntr_status ntr_callstack_end_span(change *c);
 
 /* ---- threads.c */
-
-/* The hart has its first event: the thread that is the last one up to this stream offset runs on it. */
-void ntr_threads_begin(hart *h, uint64_t offset);
-
-/* Returns the thread that runs on the hart at a stream offset, or NULL: not known. */
-const ntr_task *ntr_threads_task(hart *h, uint64_t offset);
 
 /* Returns whether the current function switches threads: its return is one to another stack. */
 bool ntr_threads_leaves(const change *c);

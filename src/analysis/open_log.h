@@ -17,6 +17,7 @@
 #define NTR_ANALYSIS_OPEN_LOG_H
 
 #include "analysis/callstack.h"
+#include "analysis/chunk_applier.h"
 #include "analysis/chunk_frames.h"
 #include "analysis/chunk_head.h"
 #include "analysis/time_attribution.h"
@@ -98,9 +99,7 @@ ntr_functions *ntr_calltree_functions(const ntr_calltree *tree);
 void ntr_calltree_moved(ntr_calltree *tree);
 
 /* What applying chunks needs (tree_chunk.c); NULL: nothing yet. It is freed with the tree. */
-typedef struct ntr_chunk_applier ntr_chunk_applier;
 ntr_chunk_applier **ntr_calltree_applier(ntr_calltree *tree);
-void ntr_chunk_applier_free(ntr_chunk_applier *applier);
 
 /* Returns the head of the chunk, which the tree keeps from then on; NULL when out of memory. */
 ntr_chunk_head *ntr_calltree_head(ntr_calltree *tree);

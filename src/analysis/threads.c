@@ -25,30 +25,6 @@ bool ntr_threads_leaves(const change *c) {
     return c->stack->depth && role_of(c, &c->stack->frames[c->stack->depth - 1]) == NTR_OS_SWITCH;
 }
 
-/* ---- tasks */
-
-static const ntr_task *current_task(const hart *h) {
-    return h->task_at ? &h->tasks[h->task_at - 1] : NULL;
-}
-
-/* Takes the entries up to `offset` that are not about another thread: it has a new name. */
-static void update_task(hart *h, uint64_t offset) {
-    while (h->task_at && h->task_at < h->task_count && h->tasks[h->task_at].position <= offset &&
-           h->tasks[h->task_at].task == h->tasks[h->task_at - 1].task)
-        h->task_at++;
-}
-
-void ntr_threads_begin(hart *h, uint64_t offset) {
-    h->begun = true;
-    while (h->task_at < h->task_count && h->tasks[h->task_at].position <= offset) h->task_at++;
-}
-
-const ntr_task *ntr_threads_task(hart *h, uint64_t offset) {
-    if (!h->task_at) return NULL;
-    update_task(h, offset);
-    return current_task(h);
-}
-
 /* ---- stacks of threads */
 
 static void select_stack(change *c, size_t index) {
@@ -99,30 +75,18 @@ static bool has_inner(const change *c, ntr_os_role role) {
 static void park(change *c) {
     stack *s = c->stack;
     s->thread = true;
-    if (!s->task && current_task(c->hart)) s->task = current_task(c->hart)->task; /* the first one of the hart */
+    if (!s->task && ntr_hart_current_task(c->hart))
+        s->task = ntr_hart_current_task(c->hart)->task; /* the first one of the hart */
     s->free = has_inner(c, NTR_OS_EXIT);
     s->parked = !s->free;
     s->parked_at = ++c->cs->switches;
     if (s->free) ntr_callstack_pop(c, 0, true);
 }
 
-/* Returns the thread that the switch leads to, or NULL. */
-static const ntr_task *next_task(hart *h, uint64_t offset) {
-    update_task(h, offset);
-    if (h->task_at == h->task_count || h->tasks[h->task_at].position > offset) return NULL;
-    return &h->tasks[h->task_at++];
-}
-
 static size_t stack_of_task(change *c, uint64_t task) {
     for (size_t i = 0; i < c->cs->stack_count; i++)
         if (c->cs->stacks[i].task == task && c->cs->stacks[i].parked) return i;
     return empty_stack(c);
-}
-
-const ntr_task *ntr_callstack_task(ntr_callstack *cs, uint16_t src, uint64_t offset) {
-    for (size_t i = 0; i < cs->hart_count; i++)
-        if (cs->harts[i].src == src) return ntr_threads_task(&cs->harts[i], offset);
-    return NULL;
 }
 
 /* ---- finding a thread by its callers */
@@ -218,7 +182,7 @@ ntr_status ntr_threads_switch(change *c, uint64_t target) {
     const uint32_t function = ntr_functions_at(c->cs->functions, ntr_place_at(&h->context, c->event->offset, target));
     if (find_late(c) != NTR_OK) return NTR_E_MEMORY;
     park(c);
-    const ntr_task *task = next_task(h, c->event->offset);
+    const ntr_task *task = ntr_hart_next_task(h, c->event->offset);
     h->threaded = true;
     h->return_count = 0;
     h->guessing = !task && any_left_in(c, function);
@@ -266,9 +230,9 @@ void ntr_threads_gap(change *c, uint64_t until) {
         other = !h->task_at || h->tasks[h->task_at].task != h->tasks[h->task_at - 1].task || other;
     if (!other || !h->threaded) return;
     park(c);
-    size_t next = stack_of_task(c, current_task(h)->task);
+    size_t next = stack_of_task(c, ntr_hart_current_task(h)->task);
     if (next == SIZE_MAX) return;
     select_stack(c, next);
-    c->stack->task = current_task(h)->task;
+    c->stack->task = ntr_hart_current_task(h)->task;
     ntr_callstack_pop(c, 0, true);
 }

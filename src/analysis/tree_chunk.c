@@ -9,6 +9,7 @@
 #include <ntrace/calltree.h>
 
 #include "analysis/calltree_state.h"
+#include "analysis/chunk_applier.h"
 #include "analysis/open_part.h"
 #include "analysis/sums.h"
 #include "base/allocator.h"
@@ -36,17 +37,6 @@ _Static_assert(sizeof(packed_tree) % 8 == 0 && sizeof(ntr_event) % 8 == 0 && siz
                    sizeof(ntr_open_entry) % 8 == 0 && sizeof(ntr_open_frame) % 8 == 0 &&
                    sizeof(packed_function) % 8 == 0 && sizeof(ntr_chunk_frame) % 8 == 0,
                "each array is aligned behind the one before");
-
-struct ntr_chunk_applier {
-    const ntr_allocator *allocator;
-    const ntr_functions *real;  /* of the tree */
-    ntr_functions *functions;   /* of the copy, */
-    ntr_callstack *stacks;      /* ... and its stacks */
-    uint32_t *trial_of;         /* number in `functions` by that in `real`; UINT32_MAX: not known yet */
-    size_t trial_count, trial_capacity;
-    uint32_t *numbers;          /* of the functions of a chunk */
-    size_t number_capacity;
-};
 
 /* ---- packing */
 
@@ -159,45 +149,10 @@ size_t ntr_calltree_pack(ntr_calltree *tree, void *to, size_t room) {
 
 /* ---- applying */
 
-void ntr_chunk_applier_free(ntr_chunk_applier *a) {
-    if (!a) return;
-    ntr_callstack_free(a->stacks);
-    ntr_functions_free(a->functions);
-    ntr_dealloc(a->allocator, a->trial_of);
-    ntr_dealloc(a->allocator, a->numbers);
-    ntr_dealloc(a->allocator, a);
-}
-
 static ntr_chunk_applier *applier_of(ntr_calltree *tree) {
-    ntr_chunk_applier **place = ntr_calltree_applier(tree), *a = *place;
-    if (a) return a;
-    const ntr_functions *real = ntr_calltree_functions(tree);
-    const ntr_allocator *allocator = ntr_functions_allocator(real);
-    if (!(a = ntr_alloc(allocator, 1, sizeof *a))) return NULL;
-    a->allocator = allocator;
-    a->real = real;
-    a->functions = ntr_functions_copy_empty(real);
-    a->stacks = a->functions ? ntr_callstack_new(a->functions, NULL, allocator) : NULL;
-    if (a->stacks) return *place = a;
-    ntr_chunk_applier_free(a);
-    return NULL;
-}
-
-/* Returns the number in the functions of the copy of a function of the tree. */
-static uint32_t trial_number(void *user, uint32_t number) {
-    ntr_chunk_applier *a = user;
-    if (number >= a->trial_count) {
-        if (ntr_reserve(a->allocator, (void **)&a->trial_of, &a->trial_capacity, (size_t)number + 1,
-                        sizeof *a->trial_of))
-            return UINT32_MAX;
-        while (a->trial_count <= number) a->trial_of[a->trial_count++] = UINT32_MAX;
-    }
-    if (a->trial_of[number] == UINT32_MAX) {
-        const ntr_function_place place = ntr_functions_place(a->real, number);
-        a->trial_of[number] =
-            ntr_functions_at(a->functions, ntr_place_at(&place.context, place.position, place.address));
-    }
-    return a->trial_of[number];
+    ntr_chunk_applier **place = ntr_calltree_applier(tree);
+    if (!*place) *place = ntr_chunk_applier_new(ntr_calltree_functions(tree));
+    return *place;
 }
 
 /* Finds the numbers of the functions of a chunk. */
@@ -219,7 +174,7 @@ static ntr_status find_functions(ntr_chunk_applier *a, ntr_functions *functions,
 static ntr_status try_part(ntr_chunk_applier *a, const ntr_event *first, size_t count, const ntr_open_part *part,
                            const ntr_callstack *stacks) {
     const char *why;
-    ntr_status status = ntr_callstack_copy(a->stacks, stacks, trial_number, a);
+    ntr_status status = ntr_chunk_applier_copy(a, stacks);
     for (size_t i = 0; i < count && !status; i++) status = ntr_callstack_feed(a->stacks, &first[i]);
     return status ? status : ntr_open_part_apply(part, a->stacks, NULL, &why, a->allocator);
 }
