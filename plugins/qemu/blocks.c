@@ -1,5 +1,6 @@
 /* The table of blocks. Callers hold plugin_lock. */
 #include "shared.h"
+#include "riscv.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -149,4 +150,14 @@ uint32_t *blocks_loops_ending(uint64_t address, uint32_t *count) {
     for (uint32_t loop = first, i = 0; numbers && loop; loop = older_loop[loop])
         numbers[i++] = channel->loops[loop - 1];
     return numbers;
+}
+
+unsigned blocks_instructions_before(const struct channel_block *block, uint64_t address) {
+    const uint8_t *code = channel->code + block->code;
+    uint32_t at = 0;
+    unsigned n = 0;
+
+    for (; at < block->size; n++, at += riscv_is_short(code[at]) ? 2 : 4)
+        if (block->address + at == address) return n;
+    return CHANNEL_ALL;
 }

@@ -19,30 +19,6 @@ enum {
     SIGNALS_AT_ONCE = 64,  /* at most one for each signal */
 };
 
-/* The third argument of record_special is the register. The callback is called from translated code, which keeps it
- * there. */
-#if defined(__x86_64__)
-__asm__(".text\n.globl frames_record_special\n.hidden frames_record_special\n.type frames_record_special, @function\n"
-        "frames_record_special:\n\tmovq %rbp, %rdx\n\tjmp record_special\n");
-#elif defined(__aarch64__)
-__asm__(".text\n.globl frames_record_special\n.hidden frames_record_special\n.type frames_record_special, %function\n"
-        "frames_record_special:\n\tmov x2, x19\n\tb record_special\n");
-#endif
-
-#if defined(__x86_64__) || defined(__aarch64__)
-bool frames_are_known(void) {
-    return true;
-}
-#else
-bool frames_are_known(void) {
-    return false;
-}
-
-void frames_record_special(unsigned vcpu, void *special) {
-    record_special(vcpu, special, 0);
-}
-#endif
-
 /* Bytes from one register to the next: their size, or 8 where QEMU keeps the registers of RV32 in 64 bits. 0: not
  * asked. */
 static unsigned stride;

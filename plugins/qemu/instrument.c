@@ -206,7 +206,7 @@ static struct special *make_special(const struct translation *t, uint32_t number
 static void put_record(struct qemu_plugin_tb *tb, const struct translation *t, uint32_t number) {
     struct special *special = make_special(t, number);
     enum marks marks = marks_now();
-    qemu_block_callback record = special                             ? frames_record_special
+    qemu_block_callback record = special                             ? special_begin
                                  : channel->head.accesses            ? record_block_with_accesses
                                  : marks == MARKS_COUNTED            ? record_block_solo
                                  : marks == MARKS_CALLED && t->marks ? record_marked_block

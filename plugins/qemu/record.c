@@ -1,8 +1,6 @@
 /* The hot path: write block numbers to the ring of their vCPU. */
 #include "state.h"
-#include "riscv.h"
 
-#include <signal.h>
 #include <string.h>
 
 /* Those of the channel, at a place that the hot path reads in one step. */
@@ -66,7 +64,7 @@ void record_access_mark(unsigned vcpu, qemu_access info, uint64_t address, void 
     record_mark(vcpu, passed);
 }
 
-/* ---- blocks that need more words than their number ----------------------------------------------------------------
+/* ---- loops, and the last block ------------------------------------------------------------------------------------
  */
 
 /* With one thread, a loop that is executed has counted executions that were not reported. */
@@ -80,77 +78,25 @@ uint32_t record_last_block(const struct channel_lane *lane) {
     return last;
 }
 
-/* Report the executions of a loop that have not been reported. Returns whether there were any. */
-static bool flush_loop(struct channel_lane *lane, uint32_t number) {
+void record_loop(struct channel_lane *lane, uint32_t number) {
     struct channel_block *block = &channel->blocks[number];
     uint64_t count = channel_pending(channel, block);
 
-    if (!count) return false;
+    if (!count) return;
     block->seen += count;
     lane_push(lane, CHANNEL_LOOP);
     lane_push(lane, number);
     lane_push(lane, (uint32_t)count);
     lane_push(lane, CHANNEL_RECORD | (uint32_t)(count >> 32));
-    return true;
 }
 
-/* Number of the block that was executed last: the last word, or a loop executed since. */
-static uint32_t flush_loops(struct channel_lane *lane) {
+uint32_t record_pending_loop(struct channel_lane *lane) {
     uint32_t last = record_last_block(lane);
 
     if (!atomic_load(&channel->head.shared) && last && last < atomic_load(&channel->head.blocks) &&
         channel->blocks[last].flags & CHANNEL_BLOCK_LOOP)
-        flush_loop(lane, last);
+        record_loop(lane, last);
     return last;
-}
-
-/* Set the counters of marks that were not passed to the number of executions, as if they had been. */
-static void level_passes(const struct channel_block *block) {
-    uint64_t *passes = &channel->counters[block->counters];
-    for (unsigned i = channel_counted(block->marks, block->flags); i; i--) passes[i] = passes[0];
-}
-
-/* How many instructions of the block come before address `pc`; CHANNEL_ALL: none of it is there. */
-static unsigned instructions_before(const struct channel_block *block, uint64_t pc) {
-    const uint8_t *code = channel->code + block->code;
-    uint32_t at = 0;
-
-    for (unsigned n = 0; at < block->size; n++, at += riscv_is_short(code[at]) ? 2 : 4)
-        if (block->address + at == pc) return n;
-    return CHANNEL_ALL;
-}
-
-/* How many instructions of the last block had retired when the signal arrived. */
-static unsigned retired_before(struct channel_lane *lane, const struct channel_block *block,
-                               const struct signal_frame *frame) {
-    bool is_shared = atomic_load(&channel->head.shared);
-    unsigned retired = CHANNEL_ALL;
-
-    bool is_placed = channel_fault_is_placed(lane); /* if so, also where another signal arrived with the fault's */
-    if (!is_shared || !frames_are_known() || is_placed) retired = channel_retired(channel, lane, block);
-    /* Any instruction that is not defined traps, also one that has no mark. */
-    if (retired == CHANNEL_ALL && frame && frame->is_fault) retired = instructions_before(block, frame->pc);
-    if (block->marks && !is_shared) level_passes(block);
-    atomic_store(&lane->fault, 0);
-    atomic_store_explicit(&lane->reached, UINT32_MAX, memory_order_relaxed);
-    return retired;
-}
-
-/* At the first block of a signal handler: record where the signal arrived. */
-static void record_entry(struct channel_lane *lane, const struct signal_handler *handler, uint64_t env) {
-    uint32_t last = flush_loops(lane), record = CHANNEL_ENTRY | CHANNEL_ALL;
-    struct signal_frame read;
-    const struct signal_frame *frame = frames_read(env, &read) ? &read : NULL;
-    bool is_fault = frame ? frame->is_fault : (handler->signals & SIGNALS_RAISED) != 0;
-
-    if (last && last < atomic_load(&channel->head.blocks))
-        record = CHANNEL_ENTRY | retired_before(lane, &channel->blocks[last], frame);
-    if (is_fault) record |= CHANNEL_ENTRY_FAULT;
-    if (frame) record |= CHANNEL_ENTRY_PC;
-    lane_push(lane, record);
-    if (!frame) return;
-    lane_push(lane, (uint32_t)frame->begun_at);
-    lane_push(lane, (uint32_t)(frame->begun_at >> 32));
 }
 
 void record_lost(unsigned vcpu, void *nothing) {
@@ -158,21 +104,6 @@ void record_lost(unsigned vcpu, void *nothing) {
 
     (void)nothing;
     if (!lane_is_traced(lane)) return;
-    flush_loops(lane);
+    record_pending_loop(lane);
     lane_push(lane, CHANNEL_LOST);
-}
-
-void record_special(unsigned vcpu, void *argument, uint64_t env) {
-    const struct special *special = argument;
-    struct channel_lane *lane = &channel->lanes[vcpu];
-
-    frames_begin(env);
-    faults_know_code((uintptr_t)__builtin_return_address(0));
-    if (lane_is_traced(lane)) {
-        for (uint32_t i = 0; i < special->loop_count; i++) flush_loop(lane, special->loops[i]);
-        if (special->handler) record_entry(lane, special->handler, env);
-    }
-    if (!frames_are_known()) atomic_store_explicit(&lane->reached, 0, memory_order_relaxed);
-    lane->block = special->number;
-    lane_push(lane, special->number);
 }

@@ -105,10 +105,14 @@ static bool own_arguments(struct words *words) {
     return !words->failed && words->count;
 }
 
+/* The file of the program that is executed now; empty: not known. */
+static char program_file[PATH_MAX];
+
+/* The file that this code is in. */
 static const char *own_file(void) {
     Dl_info about;
 
-    return dladdr((void *)&qemu_plugin_version, &about) ? about.dli_fname : "";
+    return dladdr(program_file, &about) ? about.dli_fname : "";
 }
 
 /* How many arguments come before `-plugin` of this plugin, which is the last option of QEMU. There may be other plugins
@@ -136,9 +140,6 @@ static struct words *arguments_of_process(void) {
 
     return own.count || own_arguments(&own) ? &own : NULL;
 }
-
-/* The file of the program that is executed now; empty: not known. */
-static char program_file[PATH_MAX];
 
 void replace_begin(void) {
     const struct words *own = arguments_of_process();

@@ -110,4 +110,8 @@ bool blocks_loop_allowed(const struct translation *loop);
 /* The loops that end at `address`, as a new array. */
 uint32_t *blocks_loops_ending(uint64_t address, uint32_t *count);
 
+/* How many instructions of the block come before `address`; CHANNEL_ALL: no instruction begins there. Without the lock.
+ */
+unsigned blocks_instructions_before(const struct channel_block *block, uint64_t address);
+
 #endif

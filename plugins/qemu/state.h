@@ -34,12 +34,18 @@ void record_init_lane(unsigned vcpu);
 /* The block that this lane executes; 0: none. */
 uint32_t record_last_block(const struct channel_lane *lane);
 
-/* Callbacks at the start of a block. The argument is the number of the block, but for record_special. */
+/* Reports the executions of a loop that have not been reported. */
+void record_loop(struct channel_lane *lane, uint32_t number);
+
+/* The same of the loop that was executed last, if nothing was reported since. Returns the number of the block that was
+ * executed last. */
+uint32_t record_pending_loop(struct channel_lane *lane);
+
+/* Callbacks at the start of a block. The argument is the number of the block. */
 void record_block_solo(unsigned vcpu, void *number); /* while there is one thread */
 void record_block(unsigned vcpu, void *number);
 void record_marked_block(unsigned vcpu, void *number); /* also resets the marks passed */
 void record_block_with_accesses(unsigned vcpu, void *number); /* the same; accesses of the block are recorded */
-void record_special(unsigned vcpu, void *special, uint64_t env); /* called by frames_record_special */
 
 void record_lost(unsigned vcpu, void *nothing); /* there was no room for the block: the trace of this thread ends */
 
@@ -49,14 +55,6 @@ void record_access_mark(unsigned vcpu, qemu_access info, uint64_t address, void 
 
 /* Callback after a load or store. */
 void record_access(unsigned vcpu, qemu_access info, uint64_t address, void *nothing);
-
-/* A block that may need more words than its number. */
-struct special {
-    uint32_t number;
-    const struct signal_handler *handler; /* signal handler that begins here, or NULL */
-    uint32_t loop_count; /* loops that end where this block begins */
-    uint32_t *loops;
-};
 
 /* ---- frames.c: where a signal arrived -----------------------------------------------------------------------------
  */
@@ -76,21 +74,40 @@ struct guest_registers {
     uint64_t x[32];
 };
 
-/* The first block of the program begins; `env` is the third argument of record_special. */
+/* The first block of the program begins; `env` is the third argument of special_begin_in. */
 void frames_begin(uint64_t env);
 
 /* Returns false when they cannot be read. */
 bool frames_registers(uint64_t env, struct guest_registers *registers);
 
 /* Can frames be read on this host? */
-bool frames_are_known(void);
+static inline bool frames_are_known(void) {
+#if defined(__x86_64__) || defined(__aarch64__)
+    return true;
+#else
+    return false;
+#endif
+}
 
-/* The callback at the start of a block that is special. */
-void frames_record_special(unsigned vcpu, void *special);
-
-/* At the first instruction of a signal handler; `env` is the third argument of record_special. Returns false when there
- * is no frame, because the handler was called like a function. */
+/* At the first instruction of a signal handler; `env` is the third argument of special_begin_in. Returns false when
+ * there is no frame, because the handler was called like a function. */
 bool frames_read(uint64_t env, struct signal_frame *frame);
+
+/* ---- special.c: blocks that need more words than their number
+ * --------------------------------------------------------
+ */
+
+struct special {
+    uint32_t number;
+    const struct signal_handler *handler; /* signal handler that begins here, or NULL */
+    uint32_t loop_count; /* loops that end where this block begins */
+    uint32_t *loops;
+};
+
+/* The callback at the start of such a block; the argument is a struct special. It calls the other function, with the
+ * address of the guest's registers, or 0. */
+void special_begin(unsigned vcpu, void *special);
+void special_begin_in(unsigned vcpu, void *special, uint64_t env);
 
 /* ---- memory.c: memory that may not exist ---------------------------------------------------------------------------
  */

@@ -1,5 +1,5 @@
-/* What applying the chunks of a tree needs, from one chunk to the next: a copy of the stacks, with functions of its own, on
- * which a chunk is tried before the tree changes (tree_chunk.c). */
+/* What applying the chunks of a tree needs, from one chunk to the next: a copy of the stacks, with functions of its
+ * own, on which a chunk is tried before the tree changes (tree_chunk.c). */
 #ifndef NTR_ANALYSIS_CHUNK_APPLIER_H
 #define NTR_ANALYSIS_CHUNK_APPLIER_H
 

@@ -26,25 +26,6 @@ struct counter_search {
     uint16_t places[CANDIDATES]; /* words of the state that have had all values; in bytes */
 };
 
-#ifdef __x86_64__
-/* void NAME(unsigned vcpu, void *block) calls NAME_in(vcpu, block, rbp). */
-#define WITH_STATE(name)                                                                                               \
-    __asm__(".text\n.globl " #name "\n.hidden " #name "\n.type " #name ", @function\n" #name ":\n"                     \
-            "mov %rbp, %rdx\n"                                                                                         \
-            "jmp " #name "_in\n"                                                                                       \
-            ".size " #name ", . - " #name "\n")
-WITH_STATE(machine_record);
-WITH_STATE(machine_record_timed);
-#else
-void machine_record(unsigned vcpu, void *block) {
-    machine_record_in(vcpu, block, NULL);
-}
-
-void machine_record_timed(unsigned vcpu, void *block) {
-    machine_record_timed_in(vcpu, block, NULL);
-}
-#endif
-
 static unsigned width(void) {
     return channel->head.xlen / 8;
 }

@@ -90,6 +90,7 @@ struct machine_hart {
     bool renames;   /* the address space has changed, so the name may change */
 };
 
+/* hart.c */
 extern struct qemu_plugin_scoreboard *machine_harts;
 
 /* QEMU does not report when a hart stops, as with -icount: each instruction that may be left gets a mark. */
@@ -104,7 +105,10 @@ static inline struct machine_hart *machine_hart(unsigned vcpu) {
                                                        : qemu_plugin_scoreboard_find(machine_harts, vcpu);
 }
 
-struct machine_hart *machine_present(void); /* of the calling thread */
+void machine_harts_new(int most); /* there will be at most so many */
+struct machine_hart *machine_hart_begin(unsigned vcpu); /* by its thread, when it starts */
+struct machine_hart *machine_present(void); /* of the calling thread; NULL: it is not that of a hart */
+unsigned machine_present_vcpu(void); /* its number */
 uint64_t machine_read(struct machine_hart *hart, enum machine_register name);
 
 /* translate.c */
@@ -131,15 +135,23 @@ static inline uint32_t block_page(uintptr_t block) {
     return (uint32_t)(block >> BLOCK_PAGE_SHIFT);
 }
 
+/* retired.c: what is told about the last block, at a trap (`first`: the first one since), at a reset, and where the
+ * next block begins at `next` without either. machine_retired_at_end: how many of its instructions retired, or
+ * CHANNEL_ALL. */
+void machine_take_trap(struct machine_hart *hart, uint32_t flags, uint64_t cause, uint64_t epc, uint64_t tval,
+                       bool first);
+void machine_take_reset(struct machine_hart *hart);
+void machine_settle_flow(struct machine_hart *hart, uint64_t next);
+unsigned machine_retired_at_end(const struct machine_hart *hart);
+void machine_report_time(struct machine_hart *hart);
+void machine_push_pair(struct machine_hart *hart, uint64_t value);
+
 /* record.c */
 void machine_record(unsigned vcpu, void *block); /* at the start of a block */
 void machine_record_timed(unsigned vcpu, void *block); /* the same with the time, every so many blocks */
 void machine_record_in(unsigned vcpu, void *block, const void *state);
 void machine_record_timed_in(unsigned vcpu, void *block, const void *state);
 void machine_lost(unsigned vcpu, void *nothing);
-void machine_take_trap(struct machine_hart *hart, uint32_t flags, uint64_t cause, uint64_t epc, uint64_t tval,
-                       bool first);
-void machine_take_reset(struct machine_hart *hart);
 void machine_halt(unsigned vcpu); /* a debugger may have stopped the hart */
 void machine_end(unsigned vcpu); /* the machine has ended, and the hart has stopped */
 

@@ -11,59 +11,14 @@
 
 int qemu_plugin_version = NTRACE_QEMU_API;
 
-struct qemu_plugin_scoreboard *machine_harts;
-bool machine_marks_all;
-
 /* ---- harts --------------------------------------------------------------------------------------------------------
  */
 
-struct machine_hart *machine_few;
-static bool is_few;
-
-static _Thread_local struct machine_hart *present;
-static _Thread_local unsigned present_vcpu;
-
-struct machine_hart *machine_present(void) {
-    return present ? machine_hart(present_vcpu) : NULL;
-}
-
-uint64_t machine_read(struct machine_hart *hart, enum machine_register name) {
-    uint64_t value = 0;
-
-    if (!hart->registers[name]) return 0;
-    g_byte_array_set_size(hart->bytes, 0);
-    qemu_plugin_read_register(hart->registers[name], hart->bytes);
-    memcpy(&value, hart->bytes->data, hart->bytes->length < sizeof value ? hart->bytes->length : sizeof value);
-    return value;
-}
-
-static void find_registers(struct machine_hart *hart) {
-    static const char *const names[REGISTER_COUNT] = {
-        [REGISTER_PRIV] = "priv",     [REGISTER_SATP] = "satp",     [REGISTER_HGATP] = "hgatp",
-        [REGISTER_MCAUSE] = "mcause", [REGISTER_SCAUSE] = "scause", [REGISTER_MTVAL] = "mtval",
-        [REGISTER_STVAL] = "stval",   [REGISTER_TP] = "tp",         [REGISTER_ADDRESS] = "pc",
-        [REGISTER_TIME] = "time",     [REGISTER_TIMEH] = "timeh"};
-    const qemu_registers *all = qemu_plugin_get_registers();
-
-    for (unsigned i = 0; all && i < all->length; i++) {
-        for (unsigned name = 0; name < REGISTER_COUNT; name++)
-            if (strcmp(all->data[i].name, names[name]) == 0) hart->registers[name] = all->data[i].handle;
-    }
-}
-
 static QEMU_VCPU_CALLBACK(start_vcpu) {
-    struct machine_hart *hart = qemu_plugin_scoreboard_find(machine_harts, vcpu);
+    struct machine_hart *hart = machine_hart_begin(vcpu);
 
     QEMU_IGNORE;
-    if (is_few) machine_few = qemu_plugin_scoreboard_find(machine_harts, 0);
-    *hart = (struct machine_hart){.log = machine_log_start(),
-                                  .line = machine_log_start(),
-                                  .lane = &channel->lanes[vcpu % CHANNEL_THREADS],
-                                  .epoch = 1};
-    hart->bytes = g_byte_array_new();
-    find_registers(hart);
-    present = hart;
-    present_vcpu = vcpu;
+    hart->log = hart->line = machine_log_start();
     lane_begin(hart->lane, vcpu);
     machine_log_resume(hart);
 }
@@ -98,8 +53,10 @@ static QEMU_EXIT_CALLBACK(end) {
 
     QEMU_IGNORE;
     (void)nothing;
-    if (present) machine_end(present_vcpu);
-    for (uint32_t i = 0; !present && i < lanes; i++) machine_end(i);
+    if (machine_present())
+        machine_end(machine_present_vcpu());
+    else
+        for (uint32_t i = 0; i < lanes; i++) machine_end(i);
 }
 
 /* ---- start --------------------------------------------------------------------------------------------------------
@@ -145,9 +102,8 @@ int qemu_plugin_install(qemu_id id, const qemu_info *info, int argc, char **argv
     if (!path || !log) return refuse("expected channel=PATH,log=PATH; this plugin works inside `ntrace run --machine`");
     if (!map_channel(path)) return refuse("the channel does not fit: is this another version's plugin?");
     if (!machine_map_log(log)) return refuse("QEMU's log cannot be mapped");
-    machine_harts = qemu_plugin_scoreboard_new(sizeof(struct machine_hart));
+    machine_harts_new(info->system.max_vcpus);
     machine_marks_all = value_of(argc, argv, "marks=all") != NULL;
-    is_few = info->system.max_vcpus <= HARTS_AT_ONCE;
     plugin_is_readers_child = (uint32_t)getppid() == channel->head.reader;
     channel->head.base = (uintptr_t)channel;
     channel->head.xlen = is_64 ? 64 : 32;

@@ -1,123 +1,7 @@
-/* The start of a block: the hot path, and what is settled about the block before.
- *
- * How many instructions of the block before have retired follows from three facts: whether its last instruction has
- * begun (BLOCK_OPEN is clear), the trap that was taken since (its epc), and where the next block begins.
- *   interrupt                       all when it ran to its end, else those before epc
- *   exception at the last one       all but the last
- *   exception at another one        those before it
- *   exception elsewhere             all: the fetch of the next instruction failed
- *   no trap                         all when it ran to its end, else those before the next block: QEMU executes an
- *                                   access to a device alone, untold, and goes on behind it
- * Example: `add; lw; add; j` is left at lw, which reads a device. The next block begins with the second add, and two
- * instructions have retired. */
+/* The start of a block: the hot path, and what is settled about the block before (retired.c, linux.c, places.c). */
 #include "machine.h"
-#include "riscv.h"
 
 #include <string.h>
-
-/* How many instructions of the block come before `address`; CHANNEL_ALL: it is not the address of one of them, nor the
- * end of one. */
-static unsigned instructions_before(const struct channel_block *block, uint64_t address) {
-    const uint8_t *code = channel->code + block->code;
-    uint32_t at = 0;
-    unsigned n = 0;
-
-    for (; at < block->size; n++, at += riscv_is_short(code[at]) ? 2 : 4)
-        if (block->address + at == address) return n;
-    return CHANNEL_ALL;
-}
-
-/* The block was left at an unknown place. */
-static unsigned retired_by_marks(const struct machine_hart *hart) {
-    return hart->slow & BLOCK_MARKS ? (unsigned)hart->reached : 0;
-}
-
-static unsigned retired_at_trap(const struct machine_hart *hart, const struct channel_block *block, bool interrupt,
-                                uint64_t epc) {
-    bool open = hart->slow & BLOCK_OPEN;
-    unsigned before = instructions_before(block, epc);
-
-    if (interrupt) return !open ? CHANNEL_ALL : before != CHANNEL_ALL ? before : retired_by_marks(hart);
-    if (before == block->instructions - 1u || (open && before != CHANNEL_ALL)) return before;
-    return CHANNEL_ALL;
-}
-
-static void push_pair(struct machine_hart *hart, uint64_t value) {
-    lane_push(hart->lane, (uint32_t)value);
-    lane_push(hart->lane, (uint32_t)(value >> 32));
-}
-
-/* RV32 has the time in two registers. */
-static uint64_t read_time(struct machine_hart *hart) {
-    if (channel->head.xlen != 32) return machine_read(hart, REGISTER_TIME);
-    for (;;) {
-        const uint64_t high = machine_read(hart, REGISTER_TIMEH), low = machine_read(hart, REGISTER_TIME);
-        if (high == machine_read(hart, REGISTER_TIMEH)) return high << 32 | low;
-    }
-}
-
-/* The time of a guest is that of QEMU's clock. Reading it costs more than a block. */
-static void report_time(struct machine_hart *hart) {
-    enum { TIME_BLOCKS = 64 };
-
-    hart->until_time = TIME_BLOCKS;
-    lane_push(hart->lane, CHANNEL_TIME);
-    push_pair(hart, read_time(hart));
-}
-
-void machine_take_trap(struct machine_hart *hart, uint32_t flags, uint64_t cause, uint64_t epc, uint64_t tval,
-                       bool first) {
-    const struct channel_block *block = &channel->blocks[hart->last];
-    uint32_t retired = CHANNEL_ALL;
-
-    if (channel->head.clock) report_time(hart);
-    if (!first)
-        flags |= CHANNEL_TRAP_AGAIN;
-    else if (hart->last)
-        retired = retired_at_trap(hart, block, flags & CHANNEL_TRAP_INTERRUPT, epc);
-    lane_push(hart->lane, CHANNEL_TRAP | flags | retired);
-    push_pair(hart, cause);
-    push_pair(hart, epc);
-    push_pair(hart, tval);
-}
-
-/* Is the last instruction of the block an access to memory? Such a one never leads to itself. */
-static bool ends_with_access(const struct channel_block *block) {
-    const uint8_t *code = channel->code + block->code;
-    uint32_t at = 0, word = 0;
-
-    for (unsigned n = 1; n < block->instructions; n++) at += riscv_is_short(code[at]) ? 2 : 4;
-    memcpy(&word, code + at, block->size - at < sizeof word ? block->size - at : sizeof word);
-    return riscv_is_load(word) || riscv_is_store(word);
-}
-
-/* At a watchpoint, QEMU stops when the last instruction has begun, and before its access. */
-static unsigned retired_at_end(const struct machine_hart *hart) {
-    const struct channel_block *block = &channel->blocks[hart->last];
-    unsigned before = hart->stopped ? instructions_before(block, hart->stopped_at) : CHANNEL_ALL;
-
-    if (!(hart->slow & BLOCK_OPEN))
-        return before == block->instructions - 1u && ends_with_access(block) ? before : CHANNEL_ALL;
-    return before != CHANNEL_ALL ? before : retired_by_marks(hart);
-}
-
-void machine_take_reset(struct machine_hart *hart) {
-    if (hart->last) lane_push(hart->lane, CHANNEL_RESET | retired_at_end(hart));
-    hart->last = 0;
-    hart->slow = BLOCK_SPACE;
-}
-
-/* There was no trap: did the last block run to its end? The next one begins at `next`. */
-static void settle_flow(struct machine_hart *hart, uint64_t next) {
-    const struct channel_block *block = &channel->blocks[hart->last];
-    unsigned before = instructions_before(block, next);
-
-    if (!hart->last || !(hart->slow & (BLOCK_OPEN | BLOCK_ATOMIC))) return;
-    if (hart->slow & BLOCK_OPEN)
-        lane_push(hart->lane, CHANNEL_PART | (before == CHANNEL_ALL ? retired_by_marks(hart) : before));
-    else if (before == block->instructions - 1u)
-        lane_push(hart->lane, CHANNEL_PART | before);
-}
 
 /* While V is 1, the register satp is vsatp. */
 static void settle_space(struct machine_hart *hart) {
@@ -129,8 +13,8 @@ static void settle_space(struct machine_hart *hart) {
     hart->hgatp = hgatp;
     hart->renames = true;
     lane_push(hart->lane, CHANNEL_CONTEXT);
-    push_pair(hart, satp);
-    push_pair(hart, hgatp);
+    machine_push_pair(hart, satp);
+    machine_push_pair(hart, hgatp);
 }
 
 /* What the blocks before have left open. The next one begins at `address`. */
@@ -145,7 +29,7 @@ static COLD void settle(struct machine_hart *hart, unsigned vcpu, uint64_t addre
         hart->epoch++;
     }
     hart->virtual = privilege & PRIVILEGE_V;
-    if (!trapped) settle_flow(hart, address);
+    if (!trapped) machine_settle_flow(hart, address);
     if (hart->slow & BLOCK_SPACE) settle_space(hart);
     if (hart->slow & BLOCK_TASK && privilege == 1) machine_switch_task(hart);
     machine_check_task(hart, before, privilege, trapped);
@@ -205,11 +89,30 @@ void machine_record_timed_in(unsigned vcpu, void *data, const void *state) {
     struct machine_hart *hart = machine_hart(vcpu);
 
     if (!hart->until_time && lane_is_traced(hart->lane))
-        report_time(hart);
+        machine_report_time(hart);
     else
         hart->until_time--;
     machine_record_in(vcpu, data, state);
 }
+
+#ifdef __x86_64__
+/* void NAME(unsigned vcpu, void *block) calls NAME_in(vcpu, block, rbp). */
+#define WITH_STATE(name)                                                                                               \
+    __asm__(".text\n.globl " #name "\n.hidden " #name "\n.type " #name ", @function\n" #name ":\n"                     \
+            "mov %rbp, %rdx\n"                                                                                         \
+            "jmp " #name "_in\n"                                                                                       \
+            ".size " #name ", . - " #name "\n")
+WITH_STATE(machine_record);
+WITH_STATE(machine_record_timed);
+#else
+void machine_record(unsigned vcpu, void *block) {
+    machine_record_in(vcpu, block, NULL);
+}
+
+void machine_record_timed(unsigned vcpu, void *block) {
+    machine_record_timed_in(vcpu, block, NULL);
+}
+#endif
 
 void machine_lost(unsigned vcpu, void *nothing) {
     struct machine_hart *hart = machine_hart(vcpu);
@@ -224,7 +127,7 @@ void machine_halt(unsigned vcpu) {
     struct machine_hart *hart = machine_hart(vcpu);
 
     if (!(channel->head.follow & CHANNEL_FOLLOW_HALT) || !hart->last || !lane_is_traced(hart->lane)) return;
-    if (!machine_read_log(hart, vcpu)) lane_push(hart->lane, CHANNEL_PART | retired_at_end(hart));
+    if (!machine_read_log(hart, vcpu)) lane_push(hart->lane, CHANNEL_PART | machine_retired_at_end(hart));
     hart->last = 0;
     hart->slow &= BLOCK_SPACE | BLOCK_TASK;
 }
@@ -233,5 +136,5 @@ void machine_end(unsigned vcpu) {
     struct machine_hart *hart = machine_hart(vcpu);
 
     if (!hart->lane || !hart->last || !lane_is_traced(hart->lane)) return;
-    if (!machine_read_log(hart, vcpu)) lane_push(hart->lane, CHANNEL_END | retired_at_end(hart));
+    if (!machine_read_log(hart, vcpu)) lane_push(hart->lane, CHANNEL_END | machine_retired_at_end(hart));
 }
