@@ -6,7 +6,7 @@
  * that of the page. The server has no request that changes anything. */
 #include "commands/explore_serve.h"
 #include "commands/explore_index.h"
-#include "io/library.h"
+#include "load/library.h"
 #include "io/server.h"
 #include "options/diagnostics.h"
 
@@ -66,10 +66,10 @@ static struct {
 } http;
 
 static bool load(void) {
-    void *library = dlopen(MICROHTTPD, RTLD_LAZY | RTLD_LOCAL);
+    void *library = ntr_library_open(MICROHTTPD);
     bool found = library != NULL;
 
-#define FIND(name) found = found && cli_library_find(library, "MHD_" #name, &http.name);
+#define FIND(name) found = found && ntr_library_find(library, "MHD_" #name, &http.name);
     HTTP_FUNCTIONS(FIND)
 #undef FIND
     return found;

@@ -2,7 +2,7 @@
 
 #ifdef HAVE_LLVM
 
-#include "io/library.h"
+#include "load/library.h"
 
 #include <ntrace/isa.h>
 #include <stdbool.h>
@@ -49,7 +49,7 @@ static void *open_library(int *version) {
     for (*version = VERSION_NEWEST; *version >= VERSION_OLDEST; --*version) {
         for (size_t i = 0; i < sizeof names / sizeof names[0]; i++) {
             snprintf(name, sizeof name, names[i], *version);
-            void *library = dlopen(name, RTLD_LAZY | RTLD_LOCAL);
+            void *library = ntr_library_open(name);
             if (library) return library;
         }
     }
@@ -62,7 +62,7 @@ static bool initialize(void *library) {
 
     for (size_t i = 0; i < sizeof names / sizeof names[0]; i++) {
         initialize_function function;
-        if (!cli_library_find(library, names[i], &function)) return false;
+        if (!ntr_library_find(library, names[i], &function)) return false;
         function();
     }
     return true;
@@ -75,9 +75,9 @@ struct cli_disasm *cli_disasm_open(const char **why) {
     if (!d) return NULL;
     d->library = open_library(&d->version);
     *why = "no libLLVM found";
-    if (d->library && cli_library_find(d->library, "LLVMCreateDisasmCPUFeatures", &d->create) &&
-        cli_library_find(d->library, "LLVMDisasmInstruction", &d->text) &&
-        cli_library_find(d->library, "LLVMDisasmDispose", &d->dispose) && initialize(d->library))
+    if (d->library && ntr_library_find(d->library, "LLVMCreateDisasmCPUFeatures", &d->create) &&
+        ntr_library_find(d->library, "LLVMDisasmInstruction", &d->text) &&
+        ntr_library_find(d->library, "LLVMDisasmDispose", &d->dispose) && initialize(d->library))
         return d;
     if (d->library) *why = "libLLVM does not support RISC-V";
     cli_disasm_close(d);
@@ -89,7 +89,7 @@ void cli_disasm_close(struct cli_disasm *d) {
     for (size_t i = 0; i < ISA_SETS; i++) {
         if (d->contexts[i]) d->dispose(d->contexts[i]);
     }
-    if (d->library) dlclose(d->library);
+    ntr_library_close(d->library);
     free(d);
 }
 

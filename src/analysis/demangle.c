@@ -1,8 +1,8 @@
 #include "analysis/demangle.h"
 
 #include "analysis/mangled_size.h"
+#include "load/library.h"
 
-#include <dlfcn.h>
 #include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
@@ -11,12 +11,11 @@
 typedef char *(*cxa_demangle)(const char *name, char *buffer, size_t *size, int *status);
 
 static char *demangle_cxx(const char *name) {
-    void *library = dlopen("libstdc++.so.6", RTLD_LAZY | RTLD_LOCAL);
+    void *library = ntr_library_open("libstdc++.so.6");
     if (!library) return NULL;
-    cxa_demangle demangle = NULL;
-    *(void **)&demangle = dlsym(library, "__cxa_demangle");
+    cxa_demangle demangle;
     int status = -1;
-    char *text = demangle ? demangle(name, NULL, NULL, &status) : NULL;
+    char *text = ntr_library_find(library, "__cxa_demangle", &demangle) ? demangle(name, NULL, NULL, &status) : NULL;
     if (status == 0) return text;
     free(text);
     return NULL;
@@ -24,31 +23,26 @@ static char *demangle_cxx(const char *name) {
 
 /* llvm::rustDemangle has had three forms. A std::string_view is passed in two registers; the result is allocated with
  * malloc, on every ABI for which libLLVM is built here. */
+typedef void (*any_function)(void);
 typedef char *(*rust_of_view)(size_t size, const char *name);
 typedef char *(*rust_of_text)(const char *name);
 typedef char *(*rust_of_buffer)(const char *name, char *buffer, size_t *size, int *status);
 
-static char *call_view(void *function, const char *name) {
-    rust_of_view demangle;
-    *(void **)&demangle = function;
-    return demangle(strlen(name), name);
+static char *call_view(any_function function, const char *name) {
+    return ((rust_of_view)function)(strlen(name), name);
 }
 
-static char *call_text(void *function, const char *name) {
-    rust_of_text demangle;
-    *(void **)&demangle = function;
-    return demangle(name);
+static char *call_text(any_function function, const char *name) {
+    return ((rust_of_text)function)(name);
 }
 
-static char *call_buffer(void *function, const char *name) {
-    rust_of_buffer demangle;
-    *(void **)&demangle = function;
-    return demangle(name, NULL, NULL, NULL);
+static char *call_buffer(any_function function, const char *name) {
+    return ((rust_of_buffer)function)(name, NULL, NULL, NULL);
 }
 
 static const struct {
     const char *symbol;
-    char *(*call)(void *function, const char *name);
+    char *(*call)(any_function function, const char *name);
 } rust_forms[] = {
     {"_ZN4llvm12rustDemangleESt17basic_string_viewIcSt11char_traitsIcEE", call_view},
     {"_ZN4llvm12rustDemangleEPKc", call_text},
@@ -60,10 +54,10 @@ static char *demangle_rust(const char *name) {
     static const char *const libraries[] = {"libLLVM.so.19.1", "libLLVM-19.so.1", "libLLVM-18.so.1", "libLLVM-17.so.1",
                                             "libLLVM-16.so.1", "libLLVM-15.so.1", "libLLVM-14.so.1"};
     for (size_t i = 0; i < sizeof libraries / sizeof libraries[0]; i++) {
-        void *library = dlopen(libraries[i], RTLD_LAZY | RTLD_LOCAL);
+        void *library = ntr_library_open(libraries[i]);
         for (size_t k = 0; library && k < sizeof rust_forms / sizeof rust_forms[0]; k++) {
-            void *function = dlsym(library, rust_forms[k].symbol);
-            if (function) return rust_forms[k].call(function, name);
+            any_function function;
+            if (ntr_library_find(library, rust_forms[k].symbol, &function)) return rust_forms[k].call(function, name);
         }
     }
     return NULL;

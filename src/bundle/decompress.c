@@ -2,13 +2,12 @@
  * many commands do. */
 #include "bundle/decompress.h"
 #include "bundle/files.h"
+#include "load/library.h"
 
 #include <archive.h>
 #include <archive_entry.h>
-#include <dlfcn.h>
 #include <stdbool.h>
 #include <stdio.h>
-#include <string.h>
 
 enum { DECOMPRESSED_CHUNK = 1 << 16 };
 
@@ -37,25 +36,13 @@ typedef struct libarchive {
 #undef DECLARE
 } libarchive;
 
-/* memcpy avoids the conversion of an object pointer to a function pointer, which POSIX guarantees and ISO C does not.
- */
-static bool find(void *library, const char *name, void *function) {
-    void *address = dlsym(library, name);
-    memcpy(function, &address, sizeof address);
-    return address != NULL;
-}
-
 static bool load(libarchive *la) {
-    la->library = dlopen("libarchive.so.13", RTLD_LAZY | RTLD_LOCAL);
+    la->library = ntr_library_open("libarchive.so.13");
     bool found = la->library != NULL;
-#define FIND(name) found = found && find(la->library, #name, &la->name);
+#define FIND(name) found = found && ntr_library_find(la->library, #name, &la->name);
     FUNCTIONS(FIND)
 #undef FIND
     return found;
-}
-
-static void unload(libarchive *la) {
-    if (la->library) dlclose(la->library);
 }
 
 static bool open_bytes(const libarchive *la, struct archive *from, ntr_bytes bytes) {
@@ -104,6 +91,6 @@ ntr_status ntr_decompress(ntr_bytes bytes, int file, uint64_t most, char why[NTR
         status = la.library ? NTR_E_DECOMPRESS : NTR_E_UNSUPPORTED;
         snprintf(why, NTR_DECOMPRESS_REASON, "compressed, and there is no libarchive");
     }
-    unload(&la);
+    ntr_library_close(la.library);
     return status;
 }

@@ -3,24 +3,15 @@
 #include "decision/libclang.h"
 
 #include "base/macros.h"
+#include "load/library.h"
 
-#include <dlfcn.h>
 #include <stdio.h>
-#include <string.h>
 
 enum { LIBCLANG_NEWEST = 24, LIBCLANG_OLDEST = 17 }; /* 17 is the first that has the kind of an operator */
 
-/* Stores a function of the library in the function pointer `function`. memcpy avoids the conversion of an object
- * pointer to a function pointer, which ISO C does not define and POSIX guarantees. */
-static bool find(void *library, const char *name, void *function) {
-    void *address = dlsym(library, name);
-    memcpy(function, &address, sizeof address);
-    return address != NULL;
-}
-
 static bool find_all(ntr_libclang *clang) {
     bool found = true;
-#define NTR_CLANG(name) found = found && find(clang->library, "clang_" #name, &clang->name);
+#define NTR_CLANG(name) found = found && ntr_library_find(clang->library, "clang_" #name, &clang->name);
     NTR_CLANG_FUNCTIONS
 #undef NTR_CLANG
     return found;
@@ -32,7 +23,7 @@ bool ntr_libclang_load(ntr_libclang *clang) {
     for (int version = LIBCLANG_NEWEST; version >= LIBCLANG_OLDEST; version--)
         for (size_t i = 0; i < NTR_COUNT(names); i++) {
             snprintf(name, sizeof name, names[i], version, version);
-            if (!(clang->library = dlopen(name, RTLD_LAZY | RTLD_LOCAL))) continue;
+            if (!(clang->library = ntr_library_open(name))) continue;
             if (find_all(clang)) return true;
             ntr_libclang_unload(clang);
         }
@@ -40,6 +31,6 @@ bool ntr_libclang_load(ntr_libclang *clang) {
 }
 
 void ntr_libclang_unload(ntr_libclang *clang) {
-    if (clang->library) dlclose(clang->library);
+    ntr_library_close(clang->library);
     clang->library = NULL;
 }
