@@ -60,9 +60,11 @@ static int open_input(struct cli_analysis *a, const char *path) {
     if (cli_trace_open(&a->trace, path, &o->stream, &o->images) != CLI_OK) return CLI_FAILED;
     a->trace.index_file = o->index;
     a->trace.only = a->window.one_source ? a->window.source + 1 : 0;
+    a->trace.whole = !a->part && !o->shard && !o->partial;
     if (cli_trace_program(&a->trace, &o->images, &o->stream, true) != CLI_OK) return CLI_FAILED;
     if (cli_trace_check_window(&a->trace, &a->window) != CLI_OK) return CLI_FAILED;
-    a->defects.silent = a->trace.fit.other && a->trace.fit.fit.contradicting;
+    a->defects.explained = cli_trace_explains;
+    a->defects.user = &a->trace;
     if (o->shard && !o->partial) return cli_fail("--shard expects --partial FILE: the counts of a part are no answer");
     return o->partial ? cli_partials_prepare(a) : CLI_OK;
 }
@@ -110,7 +112,7 @@ static bool feed(struct cli_analysis *a) {
 void cli_analysis_report_gap(struct cli_analysis *a, uint64_t offset, uint64_t message, int reason) {
     if (a->gaps < NTR_PARTIAL_GAPS) a->first_gaps[a->gaps] = (ntr_partial_gap){offset, message, (int16_t)reason};
     a->gaps++;
-    if (cli_defect_count(&a->defects))
+    if (cli_defect_count_gap(&a->defects))
         cli_note("%s: byte 0x%" PRIx64 ", message #%" PRIu64 ": gap: %s", a->path, offset, message,
                  ntr_status_text((ntr_status)reason));
 }
@@ -327,6 +329,7 @@ int cli_analysis_run(struct cli_analysis *a, cli_take_events take, void *user) {
                  : take && a->options->partial ? keep_events(a)
                                                : decode(a, take, user);
     if (status == CLI_FAILED) return status;
+    cli_trace_facts_judged(&a->facts, &a->trace);
     if (a->data.tree) {
         ntr_calltree_finish(a->data.tree);
         if (!a->options->partial && !a->stacks_only)

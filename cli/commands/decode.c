@@ -50,9 +50,11 @@ static int decode_trace(struct decode *d) {
     const struct decode_options *o = d->options;
 
     d->trace.only = d->window.one_source ? d->window.source + 1 : 0;
+    d->trace.whole = !cli_window_is_part(&d->window) && !d->options->strict;
     if (cli_trace_program(&d->trace, &o->images, &o->stream, needs_program(o)) != CLI_OK) return CLI_FAILED;
     if (cli_trace_check_window(&d->trace, &d->window) != CLI_OK) return CLI_FAILED;
-    d->defects.silent = d->trace.fit.other && d->trace.fit.fit.contradicting;
+    d->defects.explained = cli_trace_explains;
+    d->defects.user = &d->trace;
     if (shows_names(o) && cli_debug_files_load(d->trace.program, o->debug_path) != CLI_OK) return CLI_FAILED;
     if (cli_decode_open(d) != CLI_OK) return CLI_FAILED;
     d->quality.program = d->trace.program;

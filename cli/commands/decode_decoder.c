@@ -68,7 +68,7 @@ bool cli_decode_feed(struct decode *d) {
 static void report_gap(struct decode *d, const ntr_event *e) {
     const char *field = ntr_field_name((ntr_field)e->gap.field), *expected = cli_defect_expected((ntr_status)e->reason);
 
-    if (!cli_defect_count(&d->defects)) return;
+    if (!cli_defect_count_gap(&d->defects)) return;
     cli_note("%s: byte 0x%" PRIx64 ", message #%" PRIu64 " %s%s%s: %s%s%s%s", d->trace.input.name, e->offset,
              e->message, ntr_tcode_name(d->trace.params.dialect, e->gap.tcode), field ? ", field " : "",
              field ? field : "", expected ? "expected " : "", expected ? expected : "", expected ? ", found: " : "",

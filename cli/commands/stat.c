@@ -72,7 +72,7 @@ static int open_execution(struct execution *e, struct cli_trace *trace, const st
     return CLI_OK;
 }
 
-static int write_execution(struct execution *e, const struct cli_trace *trace, struct cli_rows *rows) {
+static int write_execution(struct execution *e, struct cli_trace *trace, struct cli_rows *rows) {
     if (!e->decoder) return CLI_OK;
     if (e->status < 0) return cli_fail("%s: %s", trace->input.name, ntr_status_text(e->status));
     if (e->quality.failed) return cli_fail("out of memory");

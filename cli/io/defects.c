@@ -6,8 +6,14 @@
 
 #define REPORTED_MAX 10
 
-bool cli_defect_count(struct cli_defects *defects) {
+static bool count(struct cli_defects *defects) {
     return defects->count++ < REPORTED_MAX && !defects->silent;
+}
+
+bool cli_defect_count_gap(struct cli_defects *defects) {
+    if (defects->explained) defects->silent |= defects->explained(defects->user);
+    defects->explained = NULL;
+    return count(defects);
 }
 
 int cli_defect_summary(const struct cli_defects *defects) {
@@ -63,7 +69,7 @@ void cli_defect_add(struct cli_defects *defects, const ntr_params *params, const
     const char *field = ntr_field_name((ntr_field)m->defect_field);
     char found[32];
 
-    if (!cli_defect_count(defects)) return;
+    if (!count(defects)) return;
     format_found(m, found, sizeof found);
     cli_note("%s: byte 0x%" PRIx64 ", message #%" PRIu64 " %s%s%s: expected %s, found %s", defects->file, m->offset,
              m->number, ntr_tcode_name(params->dialect, m->tcode), field ? ", field " : "", field ? field : "",

@@ -10,14 +10,16 @@ struct cli_defects {
     const char *file;
     uint64_t count;
     bool silent;      /* the program is not the one that ran: this was reported, instead of each gap */
+    bool (*explained)(void *user); /* NULL, or asked before the first gap is reported: whether it has reported that */
+    void *user;
     const char *hint; /* NULL, or text appended to the summary */
 };
 
 /* Counts the defect of a message and reports it. */
 void cli_defect_add(struct cli_defects *defects, const ntr_params *params, const ntr_message *message);
 
-/* Counts a defect that is not one of a message. Returns whether the caller should report it. */
-bool cli_defect_count(struct cli_defects *defects);
+/* Counts a gap. Returns whether the caller should report it. */
+bool cli_defect_count_gap(struct cli_defects *defects);
 
 /* Returns what was expected instead of this defect, or NULL if `status` is not a defect of a message. */
 const char *cli_defect_expected(ntr_status status);

@@ -184,6 +184,29 @@ static bool other_params(struct cli_fit *f, const struct cli_fit_input *in) {
     return explains;
 }
 
+/* Reports what the measured fit says of an image, of which the bundle or perf.data knows nothing. */
+static void report_fit(struct cli_fit *f, const struct cli_fit_input *in) {
+    const size_t index = worst_image(f);
+    ntr_image_info image;
+
+    if (f->fit.verdict >= NTR_FIT_DOUBTFUL && !in->params_known && other_params(f, in)) return;
+    if (ntr_program_image(in->program, index, &image) != NTR_OK) return;
+    f->other = f->fit.verdict == NTR_FIT_OTHER_CODE;
+    if (f->other)
+        report_other(f, in, &image, NULL, NULL);
+    else if (f->fit.verdict == NTR_FIT_DOUBTFUL && !f->fit.damaged)
+        report_doubt(f, in, &image);
+    else if (f->fit.complete && f->fit.without_code && !f->fit.instructions)
+        report_missing(f, in, &image);
+}
+
+int cli_fit_judge_gaps(struct cli_fit *f, const struct cli_fit_input *in) {
+    f->open = false;
+    if (cli_fit_measure(f, in) != CLI_OK) return CLI_FAILED;
+    if (f->judged) report_fit(f, in);
+    return CLI_OK;
+}
+
 static int judge(struct cli_fit *f, const struct cli_fit_input *in, const ntr_bundle *bundle) {
     const ntr_bundle_image *truth = NULL;
     ntr_image_info image;
@@ -191,19 +214,16 @@ static int judge(struct cli_fit *f, const struct cli_fit_input *in, const ntr_bu
 
     if (bundle) find_impostor(f, in->program, bundle, &index, &truth);
     if (in->perf) find_impostor_of_perf(f, in, &index);
-    const bool impostor = f->identity >= CLI_IDENTITY_BUILD_ID;
-    if (measure(f, in, impostor) != CLI_OK) return CLI_FAILED;
-    if (!impostor) index = worst_image(f);
-    const bool doubts = f->identity == CLI_IDENTITY_UNKNOWN && f->judged;
-    if (doubts && f->fit.verdict >= NTR_FIT_DOUBTFUL && !in->params_known && other_params(f, in)) return CLI_OK;
-    if (ntr_program_image(in->program, index, &image) != NTR_OK) return CLI_OK;
-    f->other = impostor || (doubts && f->fit.verdict == NTR_FIT_OTHER_CODE);
-    if (f->other)
+    if (f->identity == CLI_IDENTITY_UNKNOWN && in->late) {
+        f->open = true;
+        return CLI_OK;
+    }
+    f->other = f->identity >= CLI_IDENTITY_BUILD_ID;
+    if (measure(f, in, f->other) != CLI_OK) return CLI_FAILED;
+    if (f->other && ntr_program_image(in->program, index, &image) == NTR_OK)
         report_other(f, in, &image, truth, bundle);
-    else if (doubts && f->fit.verdict == NTR_FIT_DOUBTFUL && !f->fit.damaged)
-        report_doubt(f, in, &image);
-    else if (doubts && f->fit.complete && f->fit.without_code && !f->fit.instructions)
-        report_missing(f, in, &image);
+    else if (f->identity == CLI_IDENTITY_UNKNOWN && f->judged)
+        report_fit(f, in);
     return CLI_OK;
 }
 

@@ -17,6 +17,7 @@ enum { CLI_FIT_IMAGES = 64 };
 
 struct cli_fit {
     bool judged; /* `fit` and `images` are valid */
+    bool open;   /* nothing has contradicted the programs yet: cli_fit_judge_gaps when the decode has a gap */
     bool has_params; /* `params` fit better than those of the trace, which are not known */
     bool other;  /* a program of -e is not the one that ran; reported */
     ntr_params params;
@@ -39,11 +40,16 @@ struct cli_fit_input {
     ntr_bytes beginning; /* of the stream; `last`: all of it */
     bool last;
     int only; /* number of the one source that is read, plus 1; 0: all */
+    bool late; /* the whole stream will be decoded: what only a gap can show is left open */
 };
 
 /* Judges the programs of -e, those from image number f->first_given on, by the beginning of the stream and by the
  * bundle, and reports those that did not run. Returns CLI_OK, or CLI_FAILED after reporting an error. */
 int cli_fit_judge(struct cli_fit *f, const struct cli_fit_input *input);
+
+/* Judges those programs by the beginning of the stream: the decode has a gap, and f->open is set. Returns as
+ * cli_fit_judge. */
+int cli_fit_judge_gaps(struct cli_fit *f, const struct cli_fit_input *input);
 
 /* Judges the whole program, for an answer that shows the fit. Returns as cli_fit_judge. */
 int cli_fit_measure(struct cli_fit *f, const struct cli_fit_input *input);

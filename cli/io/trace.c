@@ -38,6 +38,7 @@ static int keep(struct cli_trace *trace, ntr_bytes span) {
     if (!grown) return cli_fail("out of memory");
     if (span.size) memcpy(grown + trace->ahead_size, span.data, span.size);
     trace->ahead = grown;
+    if (!trace->ahead_size) trace->beginning = 0; /* it is overwritten */
     trace->ahead_size += span.size;
     return CLI_OK;
 }
@@ -253,7 +254,11 @@ static void guard_inputs(const struct cli_trace *trace) {
 static int fit_input(struct cli_trace *trace, struct cli_fit_input *in) {
     const bool live = cli_follow_on() || (!trace->input.size_hint && !trace->ahead_last);
 
-    if (!live && peek_bytes(trace, CLI_AUTO_BYTES) != CLI_OK) return CLI_FAILED;
+    if (!trace->fit.open && !live) {
+        if (peek_bytes(trace, CLI_AUTO_BYTES) != CLI_OK) return CLI_FAILED;
+        trace->beginning = trace->ahead_size;
+        trace->beginning_last = trace->ahead_last;
+    }
     *in = (struct cli_fit_input){.name = trace->input.name,
                                  .bundle = trace->bundle,
                                  .perf = trace->perf,
@@ -261,10 +266,10 @@ static int fit_input(struct cli_trace *trace, struct cli_fit_input *in) {
                                  .params = trace->params,
                                  .params_known = trace->bundle || trace->perf,
                                  .params_given = cli_stream_given(trace->stream) != 0,
-                                 .only = trace->only};
-    if (live) return CLI_OK;
-    in->beginning = (ntr_bytes){trace->ahead, trace->ahead_size};
-    in->last = trace->ahead_last;
+                                 .only = trace->only,
+                                 .beginning = {trace->ahead, trace->beginning},
+                                 .last = trace->beginning_last,
+                                 .late = trace->whole};
     return CLI_OK;
 }
 
@@ -275,6 +280,15 @@ static int judge_fit(struct cli_trace *trace, size_t first_given) {
     trace->fit.first_given = first_given;
     if (ntr_program_image(trace->program, first_given, &image) != NTR_OK) return CLI_OK; /* no program of -e */
     return fit_input(trace, &in) == CLI_OK ? cli_fit_judge(&trace->fit, &in) : CLI_FAILED;
+}
+
+bool cli_trace_explains(void *user) {
+    struct cli_trace *trace = user;
+    struct cli_fit_input in;
+
+    if (trace->fit.open && (fit_input(trace, &in) != CLI_OK || cli_fit_judge_gaps(&trace->fit, &in) != CLI_OK))
+        trace->failed = true;
+    return trace->fit.other && trace->fit.fit.contradicting;
 }
 
 int cli_trace_fit(struct cli_trace *trace) {
@@ -469,9 +483,10 @@ void cli_trace_reserved(const struct cli_trace *trace, uint64_t reserved) {
                  trace->input.name, reserved);
 }
 
-int cli_trace_totals(const struct cli_trace *trace, const ntr_counts *counts) {
+int cli_trace_totals(struct cli_trace *trace, const ntr_counts *counts) {
     cli_trace_reserved(trace, counts->reserved);
     if (!counts->gaps) return CLI_OK;
+    cli_trace_explains(trace);
     if (!trace->fit.other)
         cli_note("%s: %" PRIu64 " gaps; 'ntrace decode --show none' reports where%s", trace->input.name, counts->gaps,
                  cli_trace_hint(trace));
@@ -570,7 +585,11 @@ void cli_trace_facts_find(struct cli_trace_facts *f, const struct cli_trace *tra
     /* The same text wherever the command runs, as in partial answers. */
     const char *path = realpath(trace->input.name, f->path);
     add(f, analysis, "trace", path ? path : trace->input.name);
-    if (trace->fit.other) add(f, analysis, "warning", "the program is not the one that ran");
+    if (trace->fit.other || trace->fit.open) {
+        f->warning = &f->facts[analysis->fact_count++];
+        *f->warning = (ntr_fact){"warning", ""};
+        cli_trace_facts_judged(f, trace);
+    }
     if (!capture) return;
     join(f->command, sizeof f->command, capture->command, capture->command_count);
     add(f, analysis, "program", f->command);
@@ -579,6 +598,10 @@ void cli_trace_facts_find(struct cli_trace_facts *f, const struct cli_trace *tra
     add(f, analysis, "at", capture->date);
     add(f, analysis, "one tick is a", capture->tick);
     add_losses(f, capture, analysis);
+}
+
+void cli_trace_facts_judged(struct cli_trace_facts *f, const struct cli_trace *trace) {
+    if (f->warning && trace->fit.other) f->warning->value = "the program is not the one that ran";
 }
 
 void cli_trace_facts_release(struct cli_trace_facts *f) {

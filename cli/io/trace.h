@@ -33,18 +33,20 @@ struct cli_trace {
     const char *index_file;          /* --index, or NULL; set it after cli_trace_open */
     ntr_params params; /* final after cli_trace_program or the first message (--auto) */
     ntr_reader reader;
-    bool as_given;     /* assume no parameter that is not given; set it after cli_trace_open */
-    bool no_names;     /* do not read the names of the bundle's files; set it after cli_trace_open */
+    bool whole; /* all of it will be decoded: a gap is told to cli_trace_explains. Set it before cli_trace_program */
+    bool as_given; /* assume no parameter that is not given; set it after cli_trace_open */
+    bool no_names; /* do not read the names of the bundle's files; set it after cli_trace_open */
     bool params_final; /* `params` are final, `reader` is ready */
     uint8_t *converted; /* the last span as bytes of the stream, when the container changes them */
     uint8_t *ahead; /* bytes that were read ahead; cli_trace_feed returns them */
-    size_t ahead_size;
-    bool ahead_last;
+    size_t ahead_size,
+        beginning; /* `beginning`: bytes of `ahead` from the start of the stream, also behind the reading */
+    bool ahead_last, beginning_last;
     int only; /* number of the one source that is read, plus 1; 0: all. Set it before cli_trace_program */
     ntr_bytes rest; /* of the last span that cli_trace_read has fed; `rest_last`: no bytes follow */
     bool rest_last;
     struct cli_fit fit; /* of the programs of -e; set by cli_trace_program */
-    bool failed;                                        /* the input could not be read to its end; reported */
+    bool failed; /* the input could not be read to its end; reported */
     void (*tap)(void *user, ntr_bytes span, bool last); /* NULL, or called with the bytes of each feed */
     void *tap_user;
 };
@@ -83,6 +85,10 @@ ntr_status cli_trace_read(void *user, uint8_t *to, size_t capacity, size_t *got,
  * are examined; they are read again later. Call it before the first message. Returns false also after an error
  * (`failed`). */
 bool cli_trace_stamped(struct cli_trace *trace);
+
+/* The decode has a gap: judges the fit where it is open. Returns whether the program is not the one that ran, which was
+ * reported. `user`: the trace. */
+bool cli_trace_explains(void *user);
 
 /* Sets `fit` also for a program that is not of -e. Call it after cli_trace_program and before the first message.
  * Returns CLI_OK, or CLI_FAILED after reporting the error. */
@@ -126,7 +132,7 @@ void cli_trace_reserved(const struct cli_trace *trace, uint64_t reserved);
 
 /* Reports gaps and such messages, if there are any. Returns CLI_DEFECTS if there are gaps, otherwise
  * CLI_OK. */
-int cli_trace_totals(const struct cli_trace *trace, const ntr_counts *counts);
+int cli_trace_totals(struct cli_trace *trace, const ntr_counts *counts);
 
 /* Returns the exit status of a command: `status`, or a worse one if the input is damaged or, with `any` false, contains
  * no messages (reported). */
@@ -143,6 +149,7 @@ void cli_trace_close(struct cli_trace *trace);
 
 struct cli_trace_facts {
     ntr_fact facts[10];
+    ntr_fact *warning; /* that the program is another one; NULL, or empty: it is not known to be */
     char path[PATH_MAX]; /* of the stream, from the root on */
     char command[1024]; /* truncated if longer */
     const char **losses;
@@ -151,6 +158,9 @@ struct cli_trace_facts {
 /* Sets the members `facts` and `losses` of `analysis`; they are valid as long as `facts` and `trace`. A raw stream has
  * only its name. */
 void cli_trace_facts_find(struct cli_trace_facts *facts, const struct cli_trace *trace, ntr_analysis *analysis);
+
+/* The trace was decoded: its fit is judged. */
+void cli_trace_facts_judged(struct cli_trace_facts *facts, const struct cli_trace *trace);
 void cli_trace_facts_release(struct cli_trace_facts *facts);
 
 #endif

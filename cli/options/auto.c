@@ -248,7 +248,7 @@ static void put_difference(const ntr_params *params, const ntr_params *other, ch
 /* Returns the beginning of the stream up to the first contradiction and some more: parameters that explain the stream
  * explain this. */
 static ntr_bytes up_to_contradiction(ntr_bytes beginning, const ntr_fit *fit) {
-    enum { BEHIND = 64 << 10 };
+    enum { BEHIND = 16 << 10 };
 
     if (fit->contradicting && fit->offset < beginning.size - (beginning.size < BEHIND ? beginning.size : BEHIND))
         beginning.size = (size_t)fit->offset + BEHIND;

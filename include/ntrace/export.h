@@ -19,7 +19,8 @@
 extern "C" {
 #endif
 
-/* A fact about the trace as label and value, for example "made by" and "ntrace 0.9.0". */
+/* A fact about the trace as label and value, for example "made by" and "ntrace 0.9.0". One with an empty value is left
+ * out. */
 typedef struct ntr_fact {
     const char *label, *value;
 } ntr_fact;

@@ -135,6 +135,21 @@ def alone():
             matches(r"line fits \d+ of \d+ messages; it is not the program that ran \(the trace has no build id to compare", found[0], "fit")
 
 
+@case("the report says so too, although the program is judged only when the decode has a gap; of the program that ran it does not")
+def report():
+    page = os.path.join(scratch(), "report.html")
+    for path, status in ((line(), 1), (program(), 0)):
+        Run("report", raw(program()), "-e", path, "-o", page, status=status)
+        equal("the program is not the one that ran" in open(page, encoding="utf-8").read(), bool(status), path)
+
+
+@case("all ways of decoding judge it: counts, several threads, a part, and the first defect")
+def ways():
+    for words in (["--show", "count"], ["-j", "2"], ["--from", "@0"], ["--strict"], ["--format", "json"]):
+        error = Run("decode", raw(program()), "-e", line(), "--output", "none", *words, status=1).err
+        matches(r"line fits \d+ of \d+ messages; it is not the program that ran", error, str(words))
+
+
 @case("damage is not a program: random bits of the stream are changed, 1 to 60 of them")
 def damage():
     stream = open(raw(program()), "rb").read()

@@ -25,8 +25,11 @@ static ntr_status make_profile(ntr_export *x, ntr_profile *profile, ntr_profile_
 }
 
 static void write_facts(ntr_export *x) {
+    const char *separator = "[";
     for (size_t i = 0; i < x->analysis.fact_count; i++) {
-        ntr_out_text(&x->out, i ? ",[" : "[");
+        if (!*x->analysis.facts[i].value) continue;
+        ntr_out_text(&x->out, separator);
+        separator = ",[";
         ntr_out_json(&x->out, x->analysis.facts[i].label);
         ntr_out_char(&x->out, ',');
         ntr_out_json(&x->out, x->analysis.facts[i].value);
