@@ -8,6 +8,8 @@ import subprocess
 import sys
 import zlib
 
+os.environ.pop("PERF_BUILDID_DIR", None)  # perf sets it for what it starts
+
 sys.path.append(os.path.join(sys.path[0], ".."))
 from harness import Run, case, check, equal, main, matches, need, scratch, skip, write
 from perf_file import OVERWRITE, RVTRACE, TRUNCATED, XUANTIE, File, block_header, formatter_frames, record
