@@ -7,6 +7,7 @@
 #include <errno.h>
 #include <inttypes.h>
 #include <ntrace/debug_info.h>
+#include <ntrace/isa.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -52,9 +53,30 @@ ntr_program *cli_program_new(void) {
     return program;
 }
 
+bool cli_unknown_code(const ntr_program *program, char *text, size_t size) {
+    ntr_place lowest;
+    const uint64_t count = ntr_program_unknown(program, &lowest);
+    uint8_t bytes[4] = {0};
+    char encoding[9];
+
+    if (!count) return false;
+    const size_t known = ntr_program_read(program, lowest, bytes, sizeof bytes);
+    const uint32_t word = bytes[0] | (uint32_t)bytes[1] << 8 | (uint32_t)bytes[2] << 16 | (uint32_t)bytes[3] << 24;
+    const bool shorter = known < 4 || ntr_insn_length((uint16_t)word) == 2;
+    snprintf(encoding, sizeof encoding, shorter ? "%04" PRIx32 : "%08" PRIx32, shorter ? word & 0xffff : word);
+    snprintf(
+        text, size,
+        "instructions of unknown class at %s%" PRIu64 " address%s, the lowest 0x%" PRIx64
+        " (%s): taken not to jump, unless a message says so; --isa names extensions, --instructions describes them",
+        count == NTR_UNKNOWN_MAX ? "at least " : "", count, count == 1 ? "" : "es", lowest.address, encoding);
+    return true;
+}
+
 void cli_program_close(ntr_program *program) {
     const char *text;
+    char unknown[CLI_UNKNOWN_TEXT];
 
+    if (program && cli_unknown_code(program, unknown, sizeof unknown)) cli_note("%s", unknown);
     if (program) ntr_program_check_files(program);
     for (size_t i = 0; program && (text = ntr_program_damage(program, i)); i++) cli_doubt("%s", text);
     ntr_program_free(program);

@@ -19,8 +19,14 @@ int cli_debug_files_load(ntr_program *program, const char *path);
 /* Returns an empty program with the limits of --limit, or NULL when out of memory. */
 ntr_program *cli_program_new(void);
 
+enum { CLI_UNKNOWN_TEXT = 256 };
+
+/* Stores a sentence about the instructions of unknown class that were decoded (ntr_program_unknown). Returns false when
+ * there were none. */
+bool cli_unknown_code(const ntr_program *program, char *text, size_t size);
+
 /* Free a program, or its debug information. What could not be read of it is reported, and the exit status is at least
- * CLI_DEFECTS. */
+ * CLI_DEFECTS. Instructions of unknown class are reported. */
 void cli_program_close(ntr_program *program);
 void cli_debug_info_close(ntr_debug_info *debug);
 

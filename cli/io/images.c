@@ -15,7 +15,7 @@ const struct cli_option cli_image_options[] = {
         'e', "elf", "FILE[@ADDR][:BINDING...]", struct cli_images, list,
         "program image (repeatable); @ADDR: load address (PIE, shared library). Bindings restrict where the image "
         "is used: :ctx=N (scontext), :hctx=N (hcontext), :prv=U|S|M, :v=0|1, :from=N and :until=N (byte offsets "
-        "in the stream); :isa=STRING; :jvt=ADDR (the table of CM.JT). :segment=N: where segments overlap (overlays), program header N, from 0, is used. A kernel module (.ko) is linked for where it was loaded, by a copy of /proc/kallsyms (--symbols)"),
+        "in the stream); :isa=STRING; :jvt=ADDR (the table of CM.JT or EXEC.IT). :segment=N: where segments overlap (overlays), program header N, from 0, is used. A kernel module (.ko) is linked for where it was loaded, by a copy of /proc/kallsyms (--symbols)"),
     CLI_LIST(0, "raw", "FILE@ADDR[:BINDING...]", struct cli_images, list,
              "raw memory image at address ADDR (repeatable)"),
     CLI_LIST(0, "jitdump", "FILE[:BINDING...]", struct cli_images, list,
@@ -38,7 +38,10 @@ const struct cli_option cli_image_options[] = {
     CLI_STRING(
         0, "isa", "STRING", struct cli_images, isa,
         "instruction set of code whose file does not say it, such as rv32imac_zcmp; extensions also of code whose file "
-        "does not name them: zcmp, zcmt, xandesperf, xcvbi, xqcibi, xqcilb, xtheadint (:isa=STRING: of one image)"),
+        "does not name them: zcmp, zcmt, xandesperf, xandescodense, xcvbi, xcvhwlp, xesploop, xqci, xthead and others (:isa=STRING: of one image)"),
+    CLI_LIST(0, "instructions", "FILE", struct cli_images, instructions,
+             "instructions that no extension of --isa has, a line for each: MASK MATCH CLASS [offset=FIELDS], such as "
+             "'0x707f 0x600b branch offset=B' (repeatable)"),
     CLI_STRING(0, "sysroot", "DIR", struct cli_images, sysroot,
                "folder with the files of the system that ran, instead of / (perf.data, --map)"),
     {0},
@@ -296,7 +299,18 @@ static int add_image(const struct cli_item *item, ntr_program *program, bool mod
     return status;
 }
 
+static int load_instructions(const struct cli_images *images, ntr_program *program) {
+    for (size_t i = 0; i < images->instructions.count; i++) {
+        const char *path = images->instructions.items[i].value;
+        cli_input_guard_add(path);
+        const ntr_status status = ntr_program_add_instructions(program, path);
+        if (status != NTR_OK) return report_error(path, program, status);
+    }
+    return CLI_OK;
+}
+
 int cli_images_load(const struct cli_images *images, ntr_program *program) {
+    if (load_instructions(images, program) != CLI_OK) return CLI_FAILED;
     if (cli_maps_load(&images->maps, images->sysroot, program) != CLI_OK) return CLI_FAILED;
     for (unsigned modules = 0; modules < 2;
          modules++) /* modules last: their addresses come from the symbols of other files */

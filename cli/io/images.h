@@ -13,6 +13,7 @@ struct cli_images {
     struct cli_list folders; /* perf.data: where its files are */
     struct cli_maps maps;
     const char *sysroot;     /* perf.data: folder in which the paths of its files are */
+    struct cli_list instructions; /* files with instructions that no extension has */
     const char *isa;         /* of code whose file does not say it, and more extensions of code whose file does */
 };
 

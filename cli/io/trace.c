@@ -209,6 +209,7 @@ static int finalize_params(struct cli_trace *trace) {
     if (trace->frames && cli_frames_check(trace->frames, trace->input.name, &trace->params) != CLI_OK)
         return CLI_FAILED;
     trace->params_final = true;
+    if (trace->program) ntr_program_forget_unknown(trace->program); /* trials may have read no code */
     ntr_status status = ntr_reader_init(&trace->reader, &trace->params);
     return status == NTR_OK ? CLI_OK : cli_fail("%s: %s", trace->input.name, ntr_status_text(status));
 }
@@ -279,7 +280,9 @@ static int judge_fit(struct cli_trace *trace, size_t first_given) {
 
     trace->fit.first_given = first_given;
     if (ntr_program_image(trace->program, first_given, &image) != NTR_OK) return CLI_OK; /* no program of -e */
-    return fit_input(trace, &in) == CLI_OK ? cli_fit_judge(&trace->fit, &in) : CLI_FAILED;
+    const int status = fit_input(trace, &in) == CLI_OK ? cli_fit_judge(&trace->fit, &in) : CLI_FAILED;
+    ntr_program_forget_unknown(trace->program);
+    return status;
 }
 
 bool cli_trace_explains(void *user) {
@@ -294,7 +297,9 @@ bool cli_trace_explains(void *user) {
 int cli_trace_fit(struct cli_trace *trace) {
     struct cli_fit_input in;
 
-    return fit_input(trace, &in) == CLI_OK ? cli_fit_measure(&trace->fit, &in) : CLI_FAILED;
+    const int status = fit_input(trace, &in) == CLI_OK ? cli_fit_measure(&trace->fit, &in) : CLI_FAILED;
+    ntr_program_forget_unknown(trace->program);
+    return status;
 }
 
 static size_t count_images(const ntr_program *program) {

@@ -1,4 +1,5 @@
 #include "text/quality.h"
+#include "io/debug_files.h"
 #include "io/document.h"
 
 #include <ntrace/bundle.h>
@@ -161,7 +162,7 @@ void cli_quality_images(struct cli_quality *q, const struct cli_trace *trace) {
     enum { IMAGES_MAX = 1024 }; /* the pieces of a program that changes its code are images, too */
     const ntr_capture *capture = trace->bundle ? ntr_bundle_capture(trace->bundle) : NULL;
     ntr_image_info info;
-    char id[160];
+    char id[160], unknown[CLI_UNKNOWN_TEXT];
 
     for (size_t i = 0; trace->program && i < IMAGES_MAX && ntr_program_image(trace->program, i, &info) == NTR_OK; i++) {
         const bool judged = trace->fit.judged && i < CLI_FIT_IMAGES;
@@ -174,6 +175,7 @@ void cli_quality_images(struct cli_quality *q, const struct cli_trace *trace) {
     if (trace->program && ntr_program_image(trace->program, IMAGES_MAX, &info) == NTR_OK)
         add_loss(q, "images: only the first 1,024 are listed here");
     for (size_t i = 0; capture && i < capture->loss_count; i++) add_loss(q, capture->losses[i].what);
+    if (trace->program && cli_unknown_code(trace->program, unknown, sizeof unknown)) add_loss(q, unknown);
 }
 
 static int by_offset(const void *left, const void *right) {

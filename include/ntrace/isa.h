@@ -59,8 +59,17 @@ enum {
     NTR_ISA_XQCIBI = 1u << 5,     /* Qualcomm: branches on a constant in custom-3, and of 48 bits */
     NTR_ISA_XQCILB = 1u << 6,     /* Qualcomm: QC.E.J, QC.E.JAL of 48 bits */
     NTR_ISA_XTHEADINT = 1u << 7,  /* T-Head: TH.IPOP returns from an interrupt */
-    NTR_ISA_HARDWARE_LOOPS = 1u << 8, /* Xcvhwlp, ESP.LP: the end of a loop is in no instruction; not followed */
-    NTR_ISA_ALL = (1u << 9) - 1,
+    NTR_ISA_XCVHWLP = 1u << 8,    /* CORE-V: hardware loops (ntr_insn.loop) */
+    NTR_ISA_XESPLOOP = 1u << 9,   /* Espressif: hardware loops */
+    NTR_ISA_XQCIINT = 1u << 10,   /* Qualcomm: QC.C.MILEAVERET returns from an interrupt */
+    NTR_ISA_XANDESCODENSE =
+        1u << 11, /* Andes: EXEC.IT executes an instruction of a table, instead of C.LBU and others */
+    /* All instructions of a vendor in custom-0 .. custom-3 are linear, but for those above: ntr_insn_is_known. */
+    NTR_ISA_CUSTOM_0 = 1u << 12,
+    NTR_ISA_CUSTOM_1 = 1u << 13,
+    NTR_ISA_CUSTOM_2 = 1u << 14,
+    NTR_ISA_CUSTOM_3 = 1u << 15,
+    NTR_ISA_ALL = (1u << 16) - 1,
 };
 
 /* Reads the name of an instruction set, as -march has it and Tag_RISCV_arch: "rv32imac_zcmp1p0". Extensions that do not
@@ -75,8 +84,9 @@ typedef struct ntr_insn {
     uint8_t rd; /* register written by LUI, AUIPC, C.LUI (sets_constant) or by the jump */
     uint8_t rs1; /* register with the target of a register jump */
     bool sets_constant; /* LUI, C.LUI, AUIPC: `target` is the constant */
-    bool table_jump; /* CM.JT, CM.JALT: `immediate` is the table index, `target` is not set */
-    uint8_t reserved; /* zero */
+    bool table_jump; /* CM.JT, CM.JALT: `immediate` is the table index, `target` is not set. EXEC.IT, of linear flow:
+                      * `immediate` is the offset in its table of the instruction that is executed in its place */
+    bool loop; /* begins a hardware loop: where it ends is in no instruction, and no decoder can follow it */
     int32_t immediate; /* register jumps: offset added to rs1 */
     uint64_t target; /* branches, direct jumps and calls: target address, truncated to XLEN */
 } ntr_insn;
@@ -93,6 +103,10 @@ NTR_API ntr_status ntr_insn_decode(const uint8_t *bytes, size_t size, uint64_t p
  * custom jump or branch, which an encoder sends like an indirect jump when it is taken (section 15.8). `size` is at
  * least 4, or that of the instruction. */
 NTR_API bool ntr_insn_is_standard(const uint8_t *bytes, size_t size, unsigned isa);
+
+/* Returns whether the class of the instruction is known: it is standard, or of an extension of a vendor in `isa`.
+ * `size` is as above. */
+NTR_API bool ntr_insn_is_known(const uint8_t *bytes, size_t size, unsigned isa);
 
 #ifdef __cplusplus
 }

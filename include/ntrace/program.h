@@ -124,6 +124,22 @@ NTR_API ntr_status ntr_program_set_reader(ntr_program *program, ntr_read_memory 
  * XLEN is not that of the images. */
 NTR_API ntr_status ntr_program_set_isa(ntr_program *program, unsigned isa);
 
+/* Adds the instructions that a text file describes: encodings of a vendor, and the class of each. A line is "MASK MATCH
+ * CLASS [offset=FIELDS]"; docs/isa.md has the words. They prevail over what the ISA says. Allowed when adding an image
+ * is. Errors: NTR_E_IO, NTR_E_FORMAT (a line, which ntr_program_error names), NTR_E_MEMORY. */
+NTR_API ntr_status ntr_program_add_instructions(ntr_program *program, const char *path);
+
+/* Addresses of instructions of unknown class that are counted at most. */
+#define NTR_UNKNOWN_MAX 1024
+
+/* Returns at how many addresses decoders of this program reached an instruction whose class is not known (not
+ * ntr_insn_is_known, and not described), which they took for a linear one. `lowest`, which has no context, is the
+ * lowest of them, at a stream offset at which its code is valid. Call it when they have finished. */
+NTR_API uint64_t ntr_program_unknown(const ntr_program *program, ntr_place *lowest);
+
+/* Forgets these addresses: what was decoded so far was a trial. */
+NTR_API void ntr_program_forget_unknown(const ntr_program *program);
+
 /* Returns a description of the last error of an add function, for example "hello: not a RISC-V ELF (machine 62)". */
 NTR_API const char *ntr_program_error(const ntr_program *program);
 

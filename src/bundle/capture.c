@@ -116,7 +116,8 @@ static const struct ntr_key image_keys[] = {
      .kind = NTR_KEY_SET,
      .member = offsetof(ntr_bundle_image, options.isa),
      .has = offsetof(ntr_bundle_image, options.has_isa),
-     .words = "rv64|rv32|zcmp|zcmt|xandesperf|xcvbi|xqcibi|xqcilb|xtheadint|xcvhwlp"},
+     .words = "rv64|rv32|zcmp|zcmt|xandesperf|xcvbi|xqcibi|xqcilb|xtheadint|xcvhwlp|"
+              "xesploop|xqciint|xandescodense|custom0|custom1|custom2|custom3"},
     WHEN("jvt", NTR_KEY_ADDRESS, ntr_bundle_image, options.jvt, options.has_jvt),
     PLAIN("symbol", NTR_KEY_TEXT, ntr_bundle_image, symbol),
     PLAIN("symbol_address", NTR_KEY_ADDRESS, ntr_bundle_image, symbol_address),

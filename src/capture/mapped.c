@@ -301,6 +301,16 @@ static bool contains(const struct ntr_capture_mapping *m, uint64_t address) {
     return address >= m->start && address < m->end;
 }
 
+/* Where it may have begun: behind the beginning of the program, and behind what was there before. */
+static uint64_t earliest(const struct ntr_capture_record *record, const struct ntr_capture_mapping *m) {
+    uint64_t from = record->from;
+    for (size_t i = 0; i < record->mapping_count; i++) {
+        const struct ntr_capture_mapping *other = &record->mappings[i];
+        if (other != m && other->ended > from && overlap(other, m)) from = other->ended;
+    }
+    return from;
+}
+
 bool ntr_capture_mapped_differs(struct ntr_capture_record *record, uint32_t number, uint64_t address) {
     struct ntr_capture_mapping *m = mapping_of(record, number);
 
@@ -318,7 +328,7 @@ bool ntr_capture_mapped_differs(struct ntr_capture_record *record, uint32_t numb
     }
     if (m && !differs) {
         m->current = m->executed = true;
-        m->from = record->from;
+        m->from = earliest(record, m);
     }
     return differs;
 }
@@ -362,6 +372,7 @@ ntr_status ntr_capture_mapped_change(struct ntr_capture_record *record, uint32_t
         if (other == m || !other->current) continue;
         if (!(m ? overlap(other, m) : contains(other, address))) continue;
         other->current = false;
+        other->ended = position;
         if (!end_name(record, other, position)) return NTR_E_MEMORY;
         if (other->start < *first) *first = other->start;
         if (other->end > *end) *end = other->end;

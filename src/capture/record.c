@@ -153,7 +153,10 @@ ntr_status ntr_capture_record_next(struct ntr_capture_record *record, uint64_t u
 void ntr_capture_record_positions(struct ntr_capture_record *record, void (*visit)(void *user, uint64_t *position),
                                   void *user) {
     visit(user, &record->from);
-    for (size_t i = 0; i < record->mapping_count; i++) visit(user, &record->mappings[i].from);
+    for (size_t i = 0; i < record->mapping_count; i++) {
+        visit(user, &record->mappings[i].from);
+        visit(user, &record->mappings[i].ended);
+    }
     for (size_t i = 0; i < record->named_count; i++) {
         visit(user, &record->named[i].from);
         visit(user, &record->named[i].until);

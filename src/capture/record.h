@@ -22,6 +22,7 @@ struct ntr_capture_mapping {
     const char *path; /* of the file */
     const char *name, *file; /* of generated code, and the file that names it; NULL: a line of the list */
     uint64_t from; /* of generated code: the stream offset at which it became the current one */
+    uint64_t ended; /* where it was replaced; 0: it was not */
     bool current; /* the last block that was executed here is of this file */
     bool executed;
 };

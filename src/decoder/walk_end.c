@@ -173,10 +173,11 @@ static ntr_status go_unknown(ntr_decoder *d, ntr_source *s, const ntr_walk_reque
 /* Returns whether the last instruction of the range has a custom or reserved encoding and so may be a jump. */
 static bool ends_custom(const ntr_decoder *d, const ntr_source *s, const code_range *range) {
     const ntr_place place = ntr_place_at(&s->context, d->message.offset, range->last);
-    uint8_t code[4];
-    if (range->instructions == 0) return false;
-    const size_t size = ntr_program_read(d->config.program, place, code, sizeof code);
-    return size >= 2 && !ntr_insn_is_standard(code, size, ntr_program_isa(d->config.program, place));
+    uint8_t first;
+    if (range->instructions == 0 || ntr_program_read(d->config.program, place, &first, 1) == 0) return false;
+    ntr_code_window window;
+    const bool has_window = ntr_program_window(d->config.program, place, &window);
+    return !ntr_program_is_known(d->config.program, place, has_window ? &window : NULL);
 }
 
 static ntr_status go_custom(ntr_decoder *d, ntr_source *s, const ntr_walk_request *request, const code_range *range) {

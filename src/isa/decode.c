@@ -141,8 +141,28 @@ static void decode_zcm(uint32_t word, unsigned isa, ntr_insn *insn) {
     if (isa & NTR_ISA_ZCMT && (word >> 10 & 7) == 0) decode_table_jump(word, insn);
 }
 
+/* EXEC.IT: 100, with bit 7 and the two lowest bits zero; the offset has 12 bits. */
+static bool decode_exec(uint32_t word, ntr_insn *insn) {
+    if ((word & 0xe083) != 0x8000) return false;
+    insn->table_jump = true;
+    insn->immediate = (int32_t)(decode_bits(word, 4, 4, 2) | decode_bits(word, 11, 10, 3) | decode_bits(word, 2, 2, 5) |
+                                decode_bits(word, 6, 5, 6) | decode_bits(word, 9, 9, 8) | decode_bits(word, 3, 3, 9) |
+                                decode_bits(word, 12, 12, 10) | decode_bits(word, 8, 8, 11));
+    return true;
+}
+
+static void decode_trap_return(ntr_insn *insn) {
+    insn->itype = NTR_ITYPE_TRAP_RETURN;
+    insn->flow = NTR_FLOW_TRAP_RETURN;
+}
+
+enum { QC_C_MILEAVERET = 0x1a12 };
+
 static void decode_16(uint32_t word, uint64_t pc, unsigned isa, ntr_insn *insn) {
     switch (GROUP(word & 3, word >> 13)) {
+    case GROUP(0, 4):
+        if (isa & NTR_ISA_XANDESCODENSE) decode_exec(word, insn);
+        break;
     case GROUP(1, 1): /* C.ADDIW on RV64 */
         if (isa & NTR_ISA_RV32) decode_jal(insn, 1, decode_cut(pc + (uint64_t)jump_offset(word), isa));
         break;
@@ -150,6 +170,9 @@ static void decode_16(uint32_t word, uint64_t pc, unsigned isa, ntr_insn *insn) 
     case GROUP(1, 5): decode_jal(insn, 0, decode_cut(pc + (uint64_t)jump_offset(word), isa)); break;
     case GROUP(1, 6):
     case GROUP(1, 7): decode_branch(insn, decode_cut(pc + (uint64_t)compressed_branch_offset(word), isa)); break;
+    case GROUP(2, 0):
+        if (isa & NTR_ISA_XQCIINT && word == QC_C_MILEAVERET) decode_trap_return(insn);
+        break;
     case GROUP(2, 4): decode_register_jump(word, insn); break;
     case GROUP(2, 5): decode_zcm(word, isa, insn); break;
     default: break;
@@ -187,8 +210,7 @@ static void decode_system(uint32_t word, ntr_insn *insn) {
         if (system_flow[i].trap) {
             decode_trap(insn);
         } else {
-            insn->itype = NTR_ITYPE_TRAP_RETURN;
-            insn->flow = NTR_FLOW_TRAP_RETURN;
+            decode_trap_return(insn);
         }
     }
 }
@@ -221,17 +243,28 @@ static const struct {
     {NTR_ISA_XCVBI, 0x0b, 0xc0, branch_offset}, /* CV.BEQIMM, CV.BNEIMM */
     {NTR_ISA_XQCIBI, 0x7b, 0xf3, branch_offset}, /* QC.BEQI, BNEI, BLTI, BGEI, BLTUI, BGEUI */
 };
-enum { VENDORS_32 = NTR_ISA_XANDESPERF | NTR_ISA_XCVBI | NTR_ISA_XQCIBI | NTR_ISA_XTHEADINT, TH_IPOP = 0x0050000b };
+enum {
+    VENDORS_32 =
+        NTR_ISA_XANDESPERF | NTR_ISA_XCVBI | NTR_ISA_XQCIBI | NTR_ISA_XTHEADINT | NTR_ISA_XCVHWLP | NTR_ISA_XESPLOOP,
+    TH_IPOP = 0x0050000b,
+    CUSTOM_1 = 0x2b,
+};
+
+/* Instructions that set the count of a hardware loop: CV.COUNTI, COUNT, SETUPI, SETUP; ESP.LP.COUNT, COUNTI, SETUP,
+ * SETUPI. Those that only set where it begins or ends do not begin it. */
+static bool begins_loop(uint32_t word, unsigned funct3, unsigned isa) {
+    if ((word & 0x7f) != CUSTOM_1) return false;
+    return (isa & NTR_ISA_XCVHWLP && funct3 == 4 && (word >> 10 & 3) == 1) ||
+           (isa & NTR_ISA_XESPLOOP && funct3 >= 2 && funct3 <= 5);
+}
 
 static void decode_vendor(uint32_t word, unsigned funct3, uint64_t pc, unsigned isa, ntr_insn *insn) {
     for (size_t i = 0; i < sizeof vendor_branches / sizeof vendor_branches[0]; i++)
         if (isa & vendor_branches[i].isa && (word & 0x7f) == vendor_branches[i].opcode &&
             vendor_branches[i].functs >> funct3 & 1)
             decode_branch(insn, decode_cut(pc + (uint64_t)(int64_t)vendor_branches[i].offset(word), isa));
-    if (isa & NTR_ISA_XTHEADINT && word == TH_IPOP) {
-        insn->itype = NTR_ITYPE_TRAP_RETURN;
-        insn->flow = NTR_FLOW_TRAP_RETURN;
-    }
+    if (isa & NTR_ISA_XTHEADINT && word == TH_IPOP) decode_trap_return(insn);
+    insn->loop = begins_loop(word, funct3, isa);
 }
 
 static void decode_32(uint32_t word, uint64_t pc, unsigned isa, ntr_insn *insn) {

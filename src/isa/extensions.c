@@ -3,35 +3,50 @@
 
 #include <string.h>
 
-/* Extensions whose instructions change the control flow, and are not in every RISC-V decoder. */
+/* Extensions whose instructions change the control flow, and are not in every RISC-V decoder; and those of vendors
+ * whose other instructions are linear. */
+enum { CUSTOM_ALL = NTR_ISA_CUSTOM_0 | NTR_ISA_CUSTOM_1 | NTR_ISA_CUSTOM_2 | NTR_ISA_CUSTOM_3 };
 static const struct {
     const char *name; /* as in Tag_RISCV_arch and -march */
     unsigned isa;
+    bool more; /* the names of its parts begin with it: xtheadba, xtheadbb */
 } extensions[] = {
-    {"zcmp", NTR_ISA_ZCMP},
-    {"zcmt", NTR_ISA_ZCMT},
-    {"zce", NTR_ISA_ZCMP | NTR_ISA_ZCMT},
-    {"xqccmp", NTR_ISA_ZCMP}, /* other orders of the stack, the same returns */
-    {"xqcibi", NTR_ISA_XQCIBI},
-    {"xqcilb", NTR_ISA_XQCILB},
-    {"xqci", NTR_ISA_XQCIBI | NTR_ISA_XQCILB | NTR_ISA_ZCMP},
-    {"xcvbi", NTR_ISA_XCVBI},
-    {"xcvhwlp", NTR_ISA_HARDWARE_LOOPS},
-    {"xesploop", NTR_ISA_HARDWARE_LOOPS},
-    {"xandesperf", NTR_ISA_XANDESPERF},
-    {"xandes", NTR_ISA_XANDESPERF},
-    {"xnds", NTR_ISA_XANDESPERF},
-    {"xtheadint", NTR_ISA_XTHEADINT},
+    {"zcmp", NTR_ISA_ZCMP, false},
+    {"zcmt", NTR_ISA_ZCMT, false},
+    {"zce", NTR_ISA_ZCMP | NTR_ISA_ZCMT, false},
+    {"xqccmp", NTR_ISA_ZCMP, false}, /* other orders of the stack, the same returns */
+    {"xqcibi", NTR_ISA_XQCIBI, false},
+    {"xqcilb", NTR_ISA_XQCILB, false},
+    {"xqciint", NTR_ISA_XQCIINT, false},
+    {"xqci", NTR_ISA_XQCIBI | NTR_ISA_XQCILB | NTR_ISA_XQCIINT | NTR_ISA_ZCMP, false},
+    {"xqci", CUSTOM_ALL, true},
+    {"xcvbi", NTR_ISA_XCVBI, false},
+    {"xcvhwlp", NTR_ISA_XCVHWLP, false},
+    {"xcv", CUSTOM_ALL, true},
+    {"xesploop", NTR_ISA_XESPLOOP, false},
+    {"xandesperf", NTR_ISA_XANDESPERF, false},
+    {"xandescodense", NTR_ISA_XANDESCODENSE, false},
+    {"xandes", NTR_ISA_XANDESPERF, false},
+    {"xandes", NTR_ISA_CUSTOM_0 | NTR_ISA_CUSTOM_1 | NTR_ISA_CUSTOM_2, true},
+    {"xnds", NTR_ISA_XANDESPERF | NTR_ISA_CUSTOM_0 | NTR_ISA_CUSTOM_1 | NTR_ISA_CUSTOM_2, true},
+    {"xtheadint", NTR_ISA_XTHEADINT, false},
+    {"xthead", NTR_ISA_CUSTOM_0, true},
+    {"xventana", NTR_ISA_CUSTOM_3, true},
+    {"xsfv", NTR_ISA_CUSTOM_2, true},
+    {"xmips", NTR_ISA_CUSTOM_0, true},
+    {"xsmtvdot", NTR_ISA_CUSTOM_1, true},
 };
 
 /* Takes one name and its version, "zcmp1p0". */
 static unsigned extension_of(const char *name, size_t size) {
+    unsigned isa = 0;
     for (size_t i = 0; i < sizeof extensions / sizeof extensions[0]; i++) {
         const size_t length = strlen(extensions[i].name);
         if (size < length || strncmp(name, extensions[i].name, length) != 0) continue;
-        if (length == size || (name[length] >= '0' && name[length] <= '9')) return extensions[i].isa;
+        if (extensions[i].more || length == size || (name[length] >= '0' && name[length] <= '9'))
+            isa |= extensions[i].isa;
     }
-    return 0;
+    return isa;
 }
 
 ntr_status ntr_isa_parse(const char *text, unsigned *isa) {

@@ -200,7 +200,7 @@ static const encoding defined[] = {
     OPCODE(0x53),
     OPCODE(0x57),
     F3_ROW(0x77, 2),
-    /* BRANCH, JALR, JAL */
+    /* MAYBE_ZIBI, JALR, JAL */
     F3_ROW(0x63, 0),
     F3_ROW(0x63, 1),
     F3_ROW(0x63, 4),
@@ -250,7 +250,17 @@ static const encoding defined[] = {
     {0xfe007fff, F7(0x33) | 0x73, ANY},
 };
 
+/* Groups of 32-bit instructions, by major opcode and funct3, all of which are defined for both bases: most code. */
+static const uint8_t whole_groups[32] = {
+    [0x03 >> 2] = 0x3f, [0x07 >> 2] = 0xff, [0x13 >> 2] = 0xdd, [0x17 >> 2] = 0xff,
+    [0x23 >> 2] = 0x0f, [0x27 >> 2] = 0xff, [0x37 >> 2] = 0xff, [0x43 >> 2] = 0xff,
+    [0x47 >> 2] = 0xff, [0x4b >> 2] = 0xff, [0x4f >> 2] = 0xff, [0x53 >> 2] = 0xff,
+    [0x57 >> 2] = 0xff, [0x63 >> 2] = 0xf3, [0x67 >> 2] = 0x01, [0x6f >> 2] = 0xff,
+};
+
 static bool is_defined_32(uint32_t word, bool rv32) {
+    if (whole_groups[word >> 2 & 31] >> (word >> 12 & 7) & 1) return true;
+    if ((word & 0xfc00007f) == 0x33) return true; /* OP of the base, and of M */
     for (size_t i = 0; i < sizeof defined / sizeof defined[0]; i++)
         if ((word & defined[i].mask) == defined[i].match && defined[i].base != (rv32 ? ONLY_64 : ONLY_32)) return true;
     return false;
@@ -306,4 +316,28 @@ bool ntr_insn_is_standard(const uint8_t *bytes, size_t size, unsigned isa) {
     if (length == 2) return (first & 3) != 3 && is_defined_16(first, isa);
     if (length != 4 || size < 4) return false;
     return is_defined_32(first | (uint32_t)bytes[2] << 16 | (uint32_t)bytes[3] << 24, isa & NTR_ISA_RV32);
+}
+
+/* Instructions of vendors in `isa`: those of 32 bits in custom-0 .. custom-3, and of 48 bits. */
+static bool is_of_vendor(uint32_t word, unsigned length, unsigned isa) {
+    static const unsigned customs[32] = {[0x0b >> 2] = NTR_ISA_CUSTOM_0,
+                                         [0x2b >> 2] = NTR_ISA_CUSTOM_1 | NTR_ISA_XCVHWLP | NTR_ISA_XESPLOOP,
+                                         [0x5b >> 2] = NTR_ISA_CUSTOM_2,
+                                         [0x7b >> 2] = NTR_ISA_CUSTOM_3};
+    enum { MAYBE_ZIBI = 0x63 }; /* BEQI, BNEI: a core without Zibi may have another instruction there */
+    ntr_insn insn;
+    const uint8_t bytes[6] = {(uint8_t)word, (uint8_t)(word >> 8), (uint8_t)(word >> 16), (uint8_t)(word >> 24)};
+    if (length > 6 || (word & 0x7f) == MAYBE_ZIBI || ntr_insn_decode(bytes, length, 0, isa, &insn) != NTR_OK)
+        return false;
+    if (insn.flow != NTR_FLOW_LINEAR || insn.loop || insn.table_jump) return true;
+    if (length == 4) return (customs[word >> 2 & 31] & isa) != 0;
+    return length == 6 && (word & 0x7f) == 0x1f && isa & (NTR_ISA_XQCIBI | NTR_ISA_XQCILB);
+}
+
+bool ntr_insn_is_known(const uint8_t *bytes, size_t size, unsigned isa) {
+    if (ntr_insn_is_standard(bytes, size, isa)) return true;
+    if (size < 2) return false;
+    const unsigned first = bytes[0] | (unsigned)bytes[1] << 8, length = ntr_insn_length((uint16_t)first);
+    if (length > 2 && size < 4) return false;
+    return is_of_vendor(length > 2 ? first | (uint32_t)bytes[2] << 16 | (uint32_t)bytes[3] << 24 : first, length, isa);
 }

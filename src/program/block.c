@@ -1,4 +1,5 @@
 #include "program/block.h"
+#include "program/unknown.h"
 
 /* Size of the longest register jump, which may follow a LUI or AUIPC. */
 #define JUMP_HALFWORDS 2
@@ -48,6 +49,19 @@ static void finish(ntr_block *block, const ntr_program *program, const ntr_insn 
     }
 }
 
+/* Why the flow is not known behind this instruction, or NTR_OK. */
+static ntr_status unfollowed(ntr_status status, const ntr_insn *insn) {
+    if (status == NTR_E_JUMP_TABLE && insn->flow != NTR_FLOW_LINEAR) return NTR_OK; /* NTR_BLOCK_NO_TARGET */
+    if (status != NTR_OK) return status;
+    return insn->loop ? NTR_E_HARDWARE_LOOP : NTR_OK;
+}
+
+static bool is_unknown(const insn_walk *at, const ntr_insn *insn) {
+    if (insn->flow != NTR_FLOW_LINEAR || insn->sets_constant) return false;
+    const ntr_place place = ntr_place_at(at->context, at->position, at->pc);
+    return !ntr_program_is_known(at->program, place, at->has_window ? &at->window : NULL);
+}
+
 void ntr_block_make(ntr_block *block, const ntr_program *program, const ntr_context *context, uint64_t position,
                     uint64_t address) {
     insn_walk at = {.program = program, .context = context, .position = position, .pc = address};
@@ -55,19 +69,21 @@ void ntr_block_make(ntr_block *block, const ntr_program *program, const ntr_cont
     block->start = block->key = address;
     for (;;) {
         before = insn;
-        ntr_status status = decode(&at, &insn);
-        bool no_table = status != NTR_OK && insn.table_jump;
-        if (status != NTR_OK && !no_table) {
+        const ntr_status status = decode(&at, &insn), reason = unfollowed(status, &insn);
+        if (reason != NTR_OK) {
             block->flags |= NTR_BLOCK_CUT | NTR_BLOCK_NO_IMAGE;
+            block->status = (int16_t)reason;
             break;
         }
-        if (!fits(block, &insn)) {
+        const bool unknown = is_unknown(&at, &insn);
+        if (!fits(block, &insn) || (unknown && block->halfwords)) {
             block->flags |= NTR_BLOCK_CUT;
             break;
         }
+        if (unknown) ntr_unknown_note(program->unknown, at.pc, position);
         append(block, &insn);
         at.pc = ntr_program_cut(program, at.pc + insn.size);
-        if (no_table) block->flags |= NTR_BLOCK_NO_TARGET;
+        if (status != NTR_OK) block->flags |= NTR_BLOCK_NO_TARGET;
         if (insn.flow != NTR_FLOW_LINEAR) {
             finish(block, program, &before, &insn);
             break;

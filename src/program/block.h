@@ -15,8 +15,6 @@ enum {
     NTR_BLOCK_SEQUENTIAL = 1u << 2, /* register jump to `target`, set by the LUI or AUIPC directly before it */
     NTR_BLOCK_NO_TARGET = 1u << 3,  /* CM.JT or CM.JALT without a jump table in any image */
     NTR_BLOCK_CLASSIFIED = 1u << 4, /* for use by the decoder: NTR_BLOCK_INSIDE is valid */
-    NTR_BLOCK_NO_MEMORY = 1u << 5,  /* not a block: see ntr_block_status */
-    NTR_BLOCK_LIMIT = 1u << 6,      /* not a block: see ntr_block_status */
     NTR_BLOCK_INSIDE = 1u << 7,     /* for use by the decoder: see ntr_decoder_set_join */
 };
 
@@ -43,11 +41,14 @@ struct ntr_block {
     _Alignas(8) ntr_block *neighbour; /* private */
     _Alignas(8) void *user; /* for use by the decoder; initially NULL */
     uint8_t itype;          /* ntr_itype; NTR_ITYPE_NOT_TAKEN for a branch */
+    int16_t status;         /* not a block: see ntr_block_status */
     uint32_t number;        /* 0, 1, ... in the order of creation since the last flush */
 };
 #define NTR_BLOCK_INVALID UINT64_C(1) /* odd, therefore not the address of an instruction */
 
-/* Fills `block` (zeroed) from the code visible to `context` at `address`. `halfwords` is 0 when there is no code. */
+/* Fills `block` (zeroed) from the code visible to `context` at `address`. `halfwords` is 0, and `status` says why, when
+ * there is no code, or code that cannot be followed. An instruction of unknown class begins a block, and is noted
+ * (program/unknown.h): it was reached. */
 void ntr_block_make(ntr_block *block, const ntr_program *program, const ntr_context *context, uint64_t position,
                     uint64_t address);
 
@@ -57,11 +58,10 @@ bool ntr_block_depends(const ntr_block *block, const ntr_program *program, uint6
 /* Maximum distance, from its start, of a byte that a block can depend on. */
 #define NTR_BLOCK_REACH (2 * NTR_BLOCK_HALFWORDS_MAX + NTR_INSN_BYTES_MAX)
 
-/* Returns NTR_OK for a block, otherwise NTR_E_NO_IMAGE, NTR_E_MEMORY or NTR_E_LIMIT. */
+/* Returns NTR_OK for a block, otherwise NTR_E_NO_IMAGE, NTR_E_JUMP_TABLE (EXEC.IT), NTR_E_HARDWARE_LOOP, NTR_E_MEMORY
+ * or NTR_E_LIMIT. */
 static inline ntr_status ntr_block_status(const ntr_block *block) {
-    if (block->halfwords) return NTR_OK;
-    if (block->flags & NTR_BLOCK_NO_MEMORY) return NTR_E_MEMORY;
-    return block->flags & NTR_BLOCK_LIMIT ? NTR_E_LIMIT : NTR_E_NO_IMAGE;
+    return block->halfwords ? NTR_OK : (ntr_status)block->status;
 }
 
 /* Returns the address of the last instruction. In a 32-bit program it may need truncation to XLEN after a wrap. */

@@ -6,8 +6,13 @@
 
 _Static_assert(NTR_VIEWS_MAX <= NTR_VIEW_NONE && NTR_VIEW_NONE <= UINT16_MAX, "the number of a view has 16 bits");
 
-static void make_sentinel(ntr_blocks *blocks, ntr_block *sentinel, uint8_t flags) {
-    *sentinel = (ntr_block){.key = NTR_BLOCK_INVALID, .flags = flags, .taken = &blocks->none, .fall = &blocks->none};
+static void make_sentinel(ntr_blocks *blocks, ntr_block *sentinel, ntr_status status) {
+    *sentinel = (ntr_block){.key = NTR_BLOCK_INVALID,
+                            .flags = NTR_BLOCK_CUT,
+                            .status = (int16_t)status,
+                            .taken = &blocks->none,
+                            .fall = &blocks->none};
+    if (status != NTR_E_MEMORY && status != NTR_E_LIMIT) sentinel->flags |= NTR_BLOCK_NO_IMAGE;
 }
 
 ntr_blocks *ntr_blocks_new(const ntr_program *program, const ntr_allocator *allocator, size_t limit) {
@@ -22,9 +27,11 @@ ntr_blocks *ntr_blocks_new(const ntr_program *program, const ntr_allocator *allo
     blocks->limit = limit ? limit : LIMIT_DEFAULT;
     blocks->state = state;
     state->allocator = allocator;
-    make_sentinel(blocks, &blocks->none, NTR_BLOCK_CUT | NTR_BLOCK_NO_IMAGE);
-    make_sentinel(blocks, &blocks->no_memory, NTR_BLOCK_CUT | NTR_BLOCK_NO_MEMORY);
-    make_sentinel(blocks, &blocks->full, NTR_BLOCK_CUT | NTR_BLOCK_LIMIT);
+    make_sentinel(blocks, &blocks->none, NTR_E_NO_IMAGE);
+    make_sentinel(blocks, &blocks->no_table, NTR_E_JUMP_TABLE);
+    make_sentinel(blocks, &blocks->loop, NTR_E_HARDWARE_LOOP);
+    make_sentinel(blocks, &blocks->no_memory, NTR_E_MEMORY);
+    make_sentinel(blocks, &blocks->full, NTR_E_LIMIT);
     if (ntr_block_table_init(blocks)) {
         ntr_blocks_free(blocks);
         return NULL;
@@ -84,7 +91,10 @@ ntr_block *ntr_blocks_find(ntr_blocks *blocks, uint32_t view, uint64_t address) 
     if (!(block = ntr_block_table_fresh(blocks))) return &blocks->no_memory;
     block->view = (uint16_t)view;
     ntr_block_make(block, blocks->program, &blocks->state->views.contexts[view], blocks->state->position, address);
-    return block->halfwords ? ntr_block_table_keep(blocks, block) : &blocks->none;
+    if (block->halfwords) return ntr_block_table_keep(blocks, block);
+    return block->status == NTR_E_HARDWARE_LOOP ? &blocks->loop
+           : block->status == NTR_E_JUMP_TABLE  ? &blocks->no_table
+                                                : &blocks->none;
 }
 
 ntr_block *ntr_blocks_link(ntr_blocks *blocks, ntr_block *from, ntr_block **link, uint64_t address) {

@@ -152,8 +152,11 @@ unsigned ntr_elf_isa(ntr_elf *file) {
 /* psABI specification, "Table Jump": the section of the table, which its symbol names too. */
 static ntr_status find_table(ntr_elf *file, const GElf_Shdr *section) {
     const char *name = ntr_elf_string(file, file->names_section, section->sh_name);
-    if (!file->image->has_jvt && name && strcmp(name, ".riscv.jvt") == 0)
-        ntr_program_set_table(file->program, section->sh_addr + file->image->options.bias);
+    const uint64_t address = section->sh_addr + file->image->options.bias;
+    if (file->image->has_jvt || !name) return NTR_OK;
+    if (file->image->isa & NTR_ISA_ZCMT && strcmp(name, ".riscv.jvt") == 0)
+        ntr_program_set_table(file->program, address);
+    if (strcmp(name, ".exec.itable") == 0) ntr_program_set_exec_table(file->program, address);
     return NTR_OK;
 }
 
@@ -225,7 +228,7 @@ ntr_status ntr_elf_read_sections(ntr_elf *file) {
         file->names_section = 0;
         if (file->header.e_shoff && file->header.e_shnum) ELF_DAMAGE(file, "names of the sections");
     }
-    ntr_status status = file->image->isa & NTR_ISA_ZCMT ? each_section(file, find_table) : NTR_OK;
+    ntr_status status = each_section(file, find_table);
     /* the table of CM.JT is found by its symbol, too */
     if (status != NTR_OK || (file->program->no_names && !(file->image->isa & NTR_ISA_ZCMT))) return status;
     status = ntr_elf_read_symbols(file);

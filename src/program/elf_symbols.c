@@ -86,6 +86,7 @@ static ntr_status add_symbol(ntr_elf *file, const GElf_Sym *symbol, size_t secti
     name.limit = ntr_program_cut(file->program, limit + bias);
     if (is_hidden(file, symbol, section)) return NTR_OK;
     if (strcmp(text, "__jvt_base$") == 0) ntr_program_set_table(file->program, name.address);
+    if (strcmp(text, "_ITB_BASE_") == 0) ntr_program_set_exec_table(file->program, name.address);
     ntr_symbols *symbols = &file->image->symbols;
     if (file->copies_names ? ntr_symbols_add_copy(symbols, file->program->allocator, &name, "")
                            : ntr_symbols_add(symbols, file->program->allocator, &name))

@@ -133,27 +133,78 @@ static ntr_status resolve_table_jump(const ntr_program *program, ntr_place place
     return NTR_OK;
 }
 
+/* EXEC.IT executes an instruction of its table as if it were here; a JAL keeps the upper bits of the address. */
+static ntr_status resolve_exec(const ntr_program *program, ntr_place place, const ntr_image *image, ntr_insn *insn) {
+    const ntr_image *owner = table_of(program, place, image);
+    const uint64_t pc = place.address;
+    const unsigned isa = ntr_image_isa(program, image);
+    uint8_t word[4];
+    ntr_insn executed;
+    if (!owner) return NTR_E_JUMP_TABLE;
+    place.address = owner->jvt + (uint64_t)insn->immediate;
+    if (ntr_program_read(program, place, word, sizeof word) != sizeof word) return NTR_E_JUMP_TABLE;
+    if (ntr_insn_decode(word, sizeof word, pc, isa, &executed) != NTR_OK || executed.size != 4) return NTR_E_JUMP_TABLE;
+    if ((word[0] & 0x7f) == 0x6f) { /* JAL */
+        enum { JAL_REACH = 1 << 21 };
+        executed.target = (pc & ~(uint64_t)(JAL_REACH - 1)) | ((executed.target - pc) & (JAL_REACH - 1));
+    }
+    executed.size = insn->size;
+    *insn = executed;
+    return NTR_OK;
+}
+
+static ntr_status resolve_table(const ntr_program *program, ntr_place place, const ntr_image *image, ntr_insn *insn) {
+    return insn->flow == NTR_FLOW_LINEAR ? resolve_exec(program, place, image, insn)
+                                         : resolve_table_jump(program, place, image, insn);
+}
+
 ntr_status ntr_program_decode(const ntr_program *program, ntr_place place, const ntr_code_window *window,
                               ntr_insn *insn) {
     const ntr_image *image = window ? &program->images[window->image] : NULL;
     unsigned isa = ntr_image_isa(program, image);
     ntr_status status = NTR_E_SPACE;
+    uint8_t read[NTR_INSN_BYTES_MAX];
+    const uint8_t *bytes = read;
+    size_t size = 0;
     if (window) {
         uint64_t offset = place.address - window->first, left = window->size - offset;
-        size_t size = left < NTR_INSN_BYTES_MAX ? (size_t)left : NTR_INSN_BYTES_MAX;
-        status = ntr_insn_decode(window->bytes + offset, size, place.address, isa, insn);
+        size = left < NTR_INSN_BYTES_MAX ? (size_t)left : NTR_INSN_BYTES_MAX;
+        bytes = window->bytes + offset;
+        status = ntr_insn_decode(bytes, size, place.address, isa, insn);
     }
     if (status == NTR_E_SPACE) { /* the instruction continues in another image, or is read by the reader */
-        uint8_t bytes[NTR_INSN_BYTES_MAX];
-        size_t size = ntr_program_read(program, place, bytes, 2);
+        bytes = read;
+        size = ntr_program_read(program, place, read, 2);
         if (size == 2) {
-            size_t want = ntr_insn_length((uint16_t)(bytes[0] | bytes[1] << 8));
-            size += ntr_program_read(program, behind(program, place, 2), bytes + 2, want - 2);
+            size_t want = ntr_insn_length((uint16_t)(read[0] | read[1] << 8));
+            size += ntr_program_read(program, behind(program, place, 2), read + 2, want - 2);
         }
         status = ntr_insn_decode(bytes, size, place.address, isa, insn);
     }
     if (status != NTR_OK) return NTR_E_NO_IMAGE;
-    return insn->table_jump ? resolve_table_jump(program, place, image, insn) : NTR_OK;
+    if (program->rule_count) {
+        const uint64_t bits = ntr_little(bytes, size < 8 ? size : 8);
+        const ntr_rule *rule = ntr_rule_find(program->rules, program->rule_count, bits);
+        if (rule) ntr_rule_apply(rule, bits, place.address, isa, insn);
+    }
+    return insn->table_jump ? resolve_table(program, place, image, insn) : NTR_OK;
+}
+
+bool ntr_program_is_known(const ntr_program *program, ntr_place place, const ntr_code_window *window) {
+    uint8_t read[8] = {0};
+    const uint8_t *bytes = read;
+    const unsigned isa = ntr_image_isa(program, window ? &program->images[window->image] : NULL);
+    const uint64_t left = window ? window->size - (place.address - window->first) : 0;
+    size_t size = sizeof read;
+    if (left >= size)
+        bytes = window->bytes + (place.address - window->first);
+    else
+        size = ntr_program_read(program, place, read, size);
+    if (program->rule_count && size >= 2) {
+        const ntr_rule *rule = ntr_rule_find(program->rules, program->rule_count, ntr_little(bytes, size));
+        if (rule) return !rule->custom;
+    }
+    return ntr_insn_is_known(bytes, size, isa);
 }
 
 ntr_status ntr_program_insn(const ntr_program *program, ntr_place place, ntr_insn *insn) {
@@ -161,6 +212,15 @@ ntr_status ntr_program_insn(const ntr_program *program, ntr_place place, ntr_ins
     place = behind(program, place, 0);
     bool found = ntr_program_window(program, place, &window);
     return ntr_program_decode(program, place, found ? &window : NULL, insn);
+}
+
+uint64_t ntr_program_unknown(const ntr_program *program, ntr_place *lowest) {
+    *lowest = ntr_place_at(NULL, 0, 0);
+    return ntr_unknown_lowest(program->unknown, &lowest->address, &lowest->position);
+}
+
+void ntr_program_forget_unknown(const ntr_program *program) {
+    ntr_unknown_forget(program->unknown);
 }
 
 /* Returns the newest file that is visible at the place and contains its address; NULL when there is none. */

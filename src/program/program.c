@@ -51,11 +51,15 @@ void ntr_image_map_release(ntr_image_map *map, const ntr_allocator *allocator) {
 
 ntr_program *ntr_program_new(const ntr_allocator *allocator) {
     ntr_program *program = ntr_alloc(allocator, 1, sizeof *program);
-    if (program && allocator) {
+    if (!program) return NULL;
+    if (allocator) {
         program->allocator_copy = *allocator;
         program->allocator = &program->allocator_copy;
     }
-    return program;
+    program->unknown = ntr_unknown_new(allocator);
+    if (program->unknown) return program;
+    ntr_dealloc(allocator, program);
+    return NULL;
 }
 
 void ntr_program_free(ntr_program *program) {
@@ -66,6 +70,8 @@ void ntr_program_free(ntr_program *program) {
     ntr_dealloc(program->allocator, program->images);
     ntr_dealloc(program->allocator, program->segments);
     ntr_dealloc(program->allocator, program->layers);
+    ntr_dealloc(program->allocator, program->rules);
+    ntr_dealloc(program->allocator, program->unknown);
     ntr_allocator copy = program->allocator_copy; /* the allocator is used to free the struct that contains it */
     ntr_dealloc(program->allocator ? &copy : NULL, program);
 }
@@ -123,6 +129,11 @@ void ntr_program_set_table(ntr_program *program, uint64_t jvt) {
     image->has_jvt = true;
     image->jvt = ntr_program_cut(program, jvt);
     changed_anywhere(program);
+}
+
+void ntr_program_set_exec_table(ntr_program *program, uint64_t address) {
+    ntr_program_set_table(program, address);
+    program->images[program->image_count - 1].isa |= NTR_ISA_XANDESCODENSE;
 }
 
 void ntr_program_set_xlen(ntr_program *program, unsigned xlen) {

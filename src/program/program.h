@@ -5,8 +5,10 @@
 #include "base/bytes.h"
 #include "base/damage.h"
 #include "program/file.h"
+#include "program/rules.h"
 #include "program/spans.h"
 #include "program/symbols.h"
+#include "program/unknown.h"
 
 #include <ntrace/limits.h>
 #include <ntrace/program.h>
@@ -40,8 +42,8 @@ void ntr_image_map_release(ntr_image_map *map, const ntr_allocator *allocator);
 /* Maximum instruction length. See ntr_insn_length. */
 #define NTR_INSN_BYTES_MAX 22
 
-/* Zcmt: at most 256 entries of XLEN bits. */
-#define NTR_JUMP_TABLE_BYTES 2048
+/* Zcmt: at most 256 entries of XLEN bits. EXEC.IT: 1024 instructions of 32 bits. */
+#define NTR_JUMP_TABLE_BYTES 4096
 
 /* An ELF file or raw bytes, with the options given when it was added. */
 typedef struct ntr_image {
@@ -108,6 +110,9 @@ struct ntr_program {
     bool timed; /* an image has a `from` or an `until` */
     bool has_isa;
     unsigned isa; /* ISA of code outside ELF files; valid with has_isa */
+    ntr_rule *rules; /* ntr_program_add_instructions */
+    size_t rule_count, rule_capacity;
+    ntr_unknown *unknown; /* not a part of what a program is: what decoders found in it */
     char error[512];
     ntr_limits limits;
     ntr_damage damage;
@@ -163,6 +168,10 @@ NTR_API const char *ntr_program_name_of(const ntr_program *program, size_t index
 ntr_status ntr_program_decode(const ntr_program *program, ntr_place place, const ntr_code_window *window,
                               ntr_insn *insn);
 
+/* Returns whether the class of the instruction at `place` is known: by its ISA or by a line of
+ * ntr_program_add_instructions. `window` as above. */
+bool ntr_program_is_known(const ntr_program *program, ntr_place place, const ntr_code_window *window);
+
 /* Limits [*first, *last] to the addresses around `place` for which ntr_program_symbol and ntr_program_image_at have the
  * same result. (NTR_API: libntrace-tools uses it.) */
 NTR_API void ntr_program_limit_names(const ntr_program *program, ntr_place place, uint64_t *first, uint64_t *last);
@@ -189,6 +198,9 @@ void ntr_program_drop_image(ntr_program *program);
 
 /* Sets the address of the jump table of the last image. */
 void ntr_program_set_table(ntr_program *program, uint64_t jvt);
+
+/* The same for the table of EXEC.IT, whose encodings the image then has. */
+void ntr_program_set_exec_table(ntr_program *program, uint64_t address);
 
 /* Sets the XLEN; 0: not known. */
 void ntr_program_set_xlen(ntr_program *program, unsigned xlen);

@@ -4,6 +4,7 @@ under a kernel of another width, of vendors, of a log. files/ has streams whose 
 
 usage: isa.py NTRACE
 """
+import json
 import os
 import re
 import subprocess
@@ -12,7 +13,7 @@ import sys
 sys.path.append(os.path.join(sys.path[0], ".."))
 sys.path.append(os.path.join(sys.path[0], "..", "machine"))
 import qemu10
-from harness import NTRACE, Run, case, check, equal, main, matches, scratch, skip, write
+from harness import NTRACE, Run, case, check, equal, main, matches, need, scratch, skip, write
 
 FILES = os.path.join(os.path.dirname(os.path.abspath(__file__)), "files")
 RAW = ["--raw", "raw-xlen32.fw.bin@0x20000000"]
@@ -21,6 +22,10 @@ RAW = ["--raw", "raw-xlen32.fw.bin@0x20000000"]
 def text(name):
     with open(os.path.join(FILES, name), encoding="ascii") as file:
         return file.read()
+
+
+def lines(name, content):
+    return write(name, content.encode())
 
 
 def run(*arguments, status=0, stdin=b""):
@@ -89,7 +94,7 @@ def no_table():
         data = file.read().replace(b".riscv.jvt\0", b".riscv.xxx\0")
     elf = write("no-table.elf", data)
     found = run("decode", "zcmt-stripped.t.nex", "-e", elf, "--show", "pc", status=1)
-    matches("the jump table of CM.JT and CM.JALT is not known", found.err, "the reason")
+    matches("the table of CM.JT, CM.JALT and EXEC.IT is not known", found.err, "the reason")
     table = re.search(r"\.riscv\.jvt\s+\w+\s+([0-9a-f]+)", subprocess.run(["riscv64-linux-gnu-readelf", "-SW", "zcmt-stripped.stripped.elf"], cwd=FILES,
                                                                         capture_output=True, text=True, check=True).stdout)[1]
     equal(run("decode", "zcmt-stripped.t.nex", "-e", f"{elf}:jvt=0x{table}", "--show", "pc").out, text("zcmt-stripped.want.pcs"), "with :jvt=")
@@ -117,6 +122,118 @@ def refused():
     for text_, words in ("x86", "expected rv32"), ("rv32gc", "expected rv64"):
         matches(words, run("decode", "zibi-branches.htm.nex", "-e", "zibi-branches.zibi.elf", "--isa", text_, status=2).err, text_)
     matches("expected rv32... or rv64... after ':isa=', found 'gc'", run("decode", "raw-xlen32.off.nex", RAW[0], RAW[1] + ":isa=gc", status=2).err, ":isa")
+
+
+ANDES = ["andes-branches.htm.nex", "-e", "andes-branches.andes.elf"]
+OF_ANDES = "0x707f 0x{:x}05b branch offset=31|29-25|11-8<<1\n"
+
+
+@case("--instructions: the branches of Andes as a user describes them")
+def described():
+    given = lines("andes.txt", "# nds.beqc, bnec, bbc and bbs\n" + "".join(OF_ANDES.format(funct3) for funct3 in (5, 6, 7)))
+    equal(run("decode", *ANDES, "--instructions", given, "--show", "pc").out, text("andes-branches.want.pcs"), "program counters")
+    wrong = lines("wrong.txt", "0x707f 0x505b branch\n")
+    matches("wrong.txt: line 1: expected offset=FIELDS", run("decode", *ANDES, "--instructions", wrong, status=2).err, "a wrong line")
+    matches("missing.txt", run("decode", *ANDES, "--instructions", "missing.txt", status=2).err, "no such file")
+
+
+def assembled(name, source, march="rv64gc"):
+    path = os.path.join(scratch(), name)
+    subprocess.run([need("riscv64-linux-gnu-gcc"), "-nostdlib", "-static", f"-march={march}", "-Wl,--build-id=none", "-Wl,-Ttext=0x10000", "-x", "assembler", "-",
+                    "-o", path], input=source.encode(), check=True)
+    return path
+
+
+# Ten passes of a loop with an instruction of custom-0, then one of custom-1.
+CUSTOM = """.globl _start
+_start: li a1, 10
+1: .insn r 0x0b, 1, 0, a0, a0, a1
+ addi a1, a1, -1
+ bnez a1, 1b
+ .insn r 0x2b, 0, 0, a0, a0, a1
+ ecall
+"""
+OF_CUSTOM = [0x10000, *[0x10002, 0x10006, 0x10008] * 10, 0x1000a, 0x1000e]
+
+
+@case("instructions of unknown class are reported by every command, with their number and the first one, until they are described")
+def unknown():
+    elf = assembled("custom.elf", CUSTOM)
+    listed = lines("custom.pcs", "".join(f"0x{pc:x}\n" for pc in OF_CUSTOM))
+    stream = os.path.join(scratch(), "custom.nex")
+    Run("encode", "--pc", listed, "-e", elf, "-o", stream)
+    for command in (["decode", "--show", "none"], ["decode", "--show", "insn"], ["decode", "--show", "count"], ["profile", "-j", "2"], ["profile", "--by", "line"],
+                    ["flame", "--to", "folded"], ["report", "-o", lines("report.html", "")], ["timeline", "--to", "chrome"], ["stat"], ["export", "--to", "callgrind"]):
+        found = Run(command[0], stream, "-e", elf, *command[1:], status=None)
+        matches(r"instructions of unknown class at 2 addresses, the lowest 0x10002 \(00b5150b\)", found.err, " ".join(command))
+    matches("instructions of unknown class at 2 addresses", "".join(json.loads(Run("profile", stream, "-e", elf, "--format", "json").out)["quality"]["losses"]), "JSON")
+    equal(Run("decode", stream, "-e", elf, "--show", "none", "--isa", "rv64gc_xtheadba_xsmtvdot").err, "", "with the extensions of two vendors")
+    equal(Run("decode", stream, "-e", elf, "--show", "none", "--instructions", lines("l.txt", "0x7f 0xb linear\n0x7f 0x2b linear\n")).err, "", "described")
+    matches("at 1 address, the lowest 0x1000a", Run("decode", stream, "-e", elf, "--show", "none", "--isa", "rv64gc_xthead").err, "of one vendor")
+
+
+@case("an instruction of unknown class that traps was not executed, and is not reported; one that jumps is sent like an indirect jump")
+def traps():
+    elf = assembled("trap.elf", ".globl _start\n_start: li a0, 1\n.insn r 0x0b, 1, 0, a0, a0, a1\n1: j 1b\n.balign 4\nh: li a0, 2\nj h\n")
+    text_ = "ProgTraceSync SYNC=5 ICNT=0 FADDR=0x8000\nIndirectBranch BTYPE={} ICNT={} UADDR=0x4\nProgTraceCorrelation EVCODE=4 CDF=1 ICNT=1 HIST=0x1\n"
+    trap = write("trap.nex", run("assemble", "-", stdin=text_.format(2, 1).encode()).bytes)
+    equal(Run("decode", trap, "-e", elf, "--show", "none").err, "", "a trap")
+    jump = write("jump.nex", run("assemble", "-", stdin=text_.format(0, 3).encode()).bytes)
+    found = Run("decode", jump, "-e", elf, "--show", "pc")
+    equal(found.out.split(), ["0x10000", "0x10002", "0x10008"], "a jump")
+    matches("at 1 address, the lowest 0x10002", found.err, "the warning")
+    rule = lines("rule.txt", "0x707f 0x100b custom\n")
+    equal(Run("decode", jump, "-e", elf, "--show", "pc", "--instructions", rule).out, found.out, "a class that may jump")
+    rule = lines("rule.txt", "0x707f 0x100b linear\n")
+    matches("does not fit the message", Run("decode", jump, "-e", elf, "--show", "pc", "--instructions", rule, status=1).err, "a class that does not jump")
+    rule = lines("rule.txt", "0x707f 0x100b indirect-jump\n")
+    listed = lines("jump.pcs", "0x10000\n0x10002\n0x10008\n")
+    made = write("made.nex", Run("encode", "--pc", listed, "-e", elf, "--instructions", rule).bytes)
+    equal(Run("decode", made, "-e", elf, "--instructions", rule, "--show", "pc").out, found.out, "and back")
+
+
+# main calls f twice: by EXEC.IT with JAL from the table, and as usual.
+EXEC = """.globl _start
+_start: li a0, 0
+ .2byte 0x8000
+ .2byte 0x8010
+ jal f
+ ecall
+.balign 8
+f: addi a0, a0, 2
+ ret
+.section .exec.itable, "a"
+ .4byte 0x00150513
+ .4byte 0x010100ef
+"""
+
+
+@case("EXEC.IT executes the instruction of its table, which a section names; without the table the reason says so")
+def exec_it():
+    elf = assembled("exec.elf", EXEC)
+    pcs = [0x10000, 0x10002, 0x10004, 0x10010, 0x10012, 0x10006, 0x10010, 0x10012, 0x1000a]
+    listed = lines("exec.pcs", "".join(f"0x{pc:x}\n" for pc in pcs))
+    stream = write("exec.nex", Run("encode", "--pc", listed, "-e", elf, "--implicit-return", "full").bytes)
+    equal(Run("encode", "--pc", listed, "-e", elf).err, "", "no interrupt")
+    found = Run("decode", stream, "-e", elf, "--implicit-return", "full", "--show", "pc")
+    equal([int(pc, 16) for pc in found.out.split()], pcs[:-1], "program counters")
+    equal(found.err, "", "nothing is unknown")
+    with open(elf, "rb") as file:
+        other = write("other.elf", file.read().replace(b".exec.itable\0", b".exec.xxxxxx\0"))
+    matches("does not fit the message", Run("decode", stream, "-e", other, "--implicit-return", "full", "--show", "none", status=1).err, "taken for C.LBU")
+    wanted = Run("decode", stream, "-e", other, "--isa", "rv64gc_xandescodense", "--implicit-return", "full", "--show", "none", status=1).err
+    matches("the table of CM.JT, CM.JALT and EXEC.IT is not known", wanted, "the reason")
+
+
+@case("a hardware loop ends the flow, as a gap with its reason")
+def hardware_loops():
+    source = ".globl _start\n_start: addi a0, a0, 1\n.4byte 0x00a2c62b\naddi a0, a0, 1\naddi a0, a0, 1\n1: j 1b\n"
+    elf = assembled("loop.elf", ".option norvc\n" + source)
+    stream = write("loop.nex", run("assemble", "-", stdin=b"ProgTraceSync SYNC=5 ICNT=0 FADDR=0x8000\nProgTraceSync SYNC=2 ICNT=80 FADDR=0x8008\n"
+                                   b"ProgTraceCorrelation EVCODE=4 CDF=1 ICNT=2 HIST=0x1\n").bytes)
+    found = Run("decode", stream, "-e", elf, "--isa", "rv64gc_xcvhwlp", "--show", "pc", status=1)
+    matches("a hardware loop begins: where it ends is in no instruction; execution unknown after 0x10004 until 0x10010", found.err, "the reason")
+    equal(found.out.split(), ["0x10000", "0x10010"], "what is known")
 
 
 CPU = "rv64,zcmp=true,zcmt=true,zcb=true,d=false,zcd=false"

@@ -18,7 +18,7 @@ import user_qemu  # may change PATH
 from harness import Run, case, equal, main, need, scratch
 from named_calls import CONSUMERS, compare
 
-SEEDS, LONG_SEEDS = 6, 500
+SEEDS, DAILY = 500, (0, 1, 2, 3, 4, 226)  # 226: generated code where two other pieces and a library were before
 LIBRARIES, THREADS, SLOTS, OF_LOADER = 5, 3, 4, range(8, 11)
 # An own function of each library at addresses that others have for another one.
 LIBRARY = """{1}static __attribute__((noinline)) int leaf_{0}(int n) {{ volatile int s = n; {2}return s + {0}; }}
@@ -154,8 +154,6 @@ def seeded(seed):
 
 
 for number in range(SEEDS):
-    case(f"seed {number}", number)(seeded)
-for number in range(SEEDS, LONG_SEEDS):
-    case(f"seed {number}", number, long=True)(seeded)
+    case(f"seed {number}", number, long=number not in DAILY)(seeded)
 if __name__ == "__main__":
     main()

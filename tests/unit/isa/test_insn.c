@@ -240,6 +240,11 @@ static void jumps_of_48_bits(void **state) {
     }
 }
 
+enum {
+    CUSTOM_0_TO_2 = NTR_ISA_CUSTOM_0 | NTR_ISA_CUSTOM_1 | NTR_ISA_CUSTOM_2,
+    CUSTOM_0_TO_3 = CUSTOM_0_TO_2 | NTR_ISA_CUSTOM_3,
+};
+
 static void names_of_instruction_sets(void **state) {
     (void)state;
     static const struct {
@@ -250,9 +255,12 @@ static void names_of_instruction_sets(void **state) {
                  {"rv32i2p1_m2p0_zcmp1p0_zcmt1p0", NTR_ISA_RV32 | NTR_ISA_ZCMP | NTR_ISA_ZCMT},
                  {"rv32i_zce", NTR_ISA_RV32 | NTR_ISA_ZCMP | NTR_ISA_ZCMT},
                  {"rv64imac_zcmpx", 0},
-                 {"rv64gc_xandesperf5p0", NTR_ISA_XANDESPERF},
-                 {"rv32imc_xqci0p13", NTR_ISA_RV32 | NTR_ISA_XQCIBI | NTR_ISA_XQCILB | NTR_ISA_ZCMP},
-                 {"rv32imc_xcvbi_xcvhwlp", NTR_ISA_RV32 | NTR_ISA_XCVBI | NTR_ISA_HARDWARE_LOOPS}};
+                 {"rv64gc_xandesperf5p0", NTR_ISA_XANDESPERF | CUSTOM_0_TO_2},
+                 {"rv64gc_xtheadba1p0_xtheadint", NTR_ISA_XTHEADINT | NTR_ISA_CUSTOM_0},
+                 {"rv32imc_xqci0p13",
+                  NTR_ISA_RV32 | NTR_ISA_XQCIBI | NTR_ISA_XQCILB | NTR_ISA_XQCIINT | NTR_ISA_ZCMP | CUSTOM_0_TO_3},
+                 {"rv32imc_xesploop", NTR_ISA_RV32 | NTR_ISA_XESPLOOP},
+                 {"rv32imc_xcvbi_xcvhwlp", NTR_ISA_RV32 | NTR_ISA_XCVBI | NTR_ISA_XCVHWLP | CUSTOM_0_TO_3}};
     unsigned isa;
     for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
         assert_int_equal(ntr_isa_parse(names[i].text, &isa), NTR_OK);
@@ -261,6 +269,86 @@ static void names_of_instruction_sets(void **state) {
     assert_int_equal(ntr_isa_parse("", &isa), NTR_E_NAME);
     assert_int_equal(ntr_isa_parse("rv", &isa), NTR_E_NAME);
     assert_int_equal(ntr_isa_parse("rv128i", &isa), NTR_E_NAME);
+}
+
+/* The encodings are those of the documentation of CV32E40P, and of Espressif's assembler. */
+static void hardware_loops_begin(void **state) {
+    (void)state;
+    static const struct {
+        uint32_t word;
+        unsigned isa;
+        bool loop;
+    } rows[] = {
+        {0x00a0402b, NTR_ISA_XCVHWLP, false},  /* cv.starti 0 */
+        {0x00a0422b, NTR_ISA_XCVHWLP, false},  /* cv.endi 0 */
+        {0x00a0442b, NTR_ISA_XCVHWLP, true},   /* cv.counti 0, 10 */
+        {0x0005452b, NTR_ISA_XCVHWLP, true},   /* cv.count 0, a0 */
+        {0x00a2c62b, NTR_ISA_XCVHWLP, true},   /* cv.setupi 0, 10 */
+        {0x0045472b, NTR_ISA_XCVHWLP, true},   /* cv.setup 0, a0 */
+        {0x0045482b, NTR_ISA_XCVHWLP, false},  {0x0045472b, NTR_ISA_XESPLOOP, true}, {0x0045472b, 0, false},
+        {0xfa00302b, NTR_ISA_XESPLOOP, true},  /* esp.lp.counti 0, 4000 */
+        {0x0005a02b, NTR_ISA_XESPLOOP, true},  /* esp.lp.count 0, a1 */
+        {0x4d20502b, NTR_ISA_XESPLOOP, true},  /* esp.lp.setupi 0, 1234 */
+        {0x0052c02b, NTR_ISA_XESPLOOP, true},  /* esp.lp.setup 0, t0 */
+        {0x0000002b, NTR_ISA_XESPLOOP, false}, /* esp.lp.starti 0 */
+        {0x0000102b, NTR_ISA_XESPLOOP, false}, /* esp.lp.endi 0 */
+    };
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+        const ntr_insn insn = decode(rows[i].word, PC, NTR_ISA_RV32 | rows[i].isa);
+        if (insn.loop != rows[i].loop) fail_msg("%08x", rows[i].word);
+        assert_int_equal(insn.flow, NTR_FLOW_LINEAR);
+    }
+}
+
+/* What is known: what a ratified extension or a vendor of the instruction set defines. */
+static void instructions_are_known(void **state) {
+    (void)state;
+    static const struct {
+        uint32_t word;
+        unsigned isa;
+        bool known;
+    } rows[] = {
+        {0x00c58533, 0, true},                 /* add */
+        {0x0000050b, 0, false},                /* custom-0 */
+        {0x0000050b, NTR_ISA_CUSTOM_0, true},
+        {0x0000050b, NTR_ISA_CUSTOM_1, false},
+        {0x0000052b, NTR_ISA_CUSTOM_1, true},
+        {0x0000052b, NTR_ISA_XESPLOOP, true},
+        {0x0000055b, NTR_ISA_CUSTOM_2, true},
+        {0x0000057b, NTR_ISA_CUSTOM_3, true},
+        {0x0000006b, NTR_ISA_ALL, false},      /* reserved */
+        {0x0eb52f63, 0, false},                /* Zibi: an older core may have another instruction there */
+        {0x1a12, NTR_ISA_RV32, false},
+        {0x1a12, NTR_ISA_RV32 | NTR_ISA_XQCIINT, true}, /* qc.c.mileaveret */
+        {0x9c60, 0, false},
+        {0x9c60, NTR_ISA_XANDESCODENSE, true}, /* exec.it */
+    };
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+        const uint32_t w = rows[i].word;
+        const uint8_t bytes[4] = {(uint8_t)w, (uint8_t)(w >> 8), (uint8_t)(w >> 16), (uint8_t)(w >> 24)};
+        if (ntr_insn_is_known(bytes, sizeof bytes, rows[i].isa) != rows[i].known) fail_msg("%08x", w);
+    }
+    assert_int_equal(decode(0x1a12, PC, NTR_ISA_RV32 | NTR_ISA_XQCIINT).flow, NTR_FLOW_TRAP_RETURN);
+}
+
+/* The bits of the offset, as QEMU's branch for Andes takes them: 4, 11:10, 2, 6:5, 9, 3, 12, 8 are 2, 4:3, 5, 7:6, 8
+ * to 11. */
+static void exec_tells_its_offset(void **state) {
+    (void)state;
+    static const struct {
+        uint32_t word;
+        int32_t offset;
+    } rows[] = {{0x8000, 0},      {0x8010, 1 << 2},  {0x8400, 1 << 3}, {0x8800, 1 << 4},
+                {0x8004, 1 << 5}, {0x8020, 1 << 6},  {0x8040, 1 << 7}, {0x8200, 1 << 8},
+                {0x8008, 1 << 9}, {0x9000, 1 << 10}, {0x8100, 1 << 11}};
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+        const ntr_insn insn = decode(rows[i].word, PC, NTR_ISA_XANDESCODENSE);
+        assert_true(insn.table_jump);
+        assert_int_equal(insn.immediate, rows[i].offset);
+        assert_int_equal(insn.flow, NTR_FLOW_LINEAR);
+        assert_false(decode(rows[i].word, PC, 0).table_jump);
+    }
+    assert_false(decode(0x8080, PC, NTR_ISA_XANDESCODENSE).table_jump);
 }
 
 static void too_few_bytes_tell_the_length(void **state) {
@@ -285,7 +373,8 @@ int main(void) {
         TEST(table_jumps_tell_their_index),  TEST(targets_wrap_at_the_end_of_the_address_space),
         TEST(lengths_follow_the_low_bits),   TEST(long_instructions_are_linear),
         TEST(too_few_bytes_tell_the_length), TEST(jumps_of_48_bits),
-        TEST(names_of_instruction_sets),
+        TEST(names_of_instruction_sets),     TEST(hardware_loops_begin),
+        TEST(instructions_are_known),        TEST(exec_tells_its_offset),
     };
     return cmocka_run_group_tests_name("insn", tests, NULL, NULL);
 }
