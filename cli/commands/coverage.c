@@ -22,6 +22,9 @@ static const struct cli_option coverage_table[] = {
         0, "format", "text|json|github|gitlab", S, format, FORMAT_TEXT,
         "output format: text (default), JSON, or with --since annotations for GitHub or a code quality report for "
         "GitLab; --to has further formats"),
+    CLI_CHOICE(0, "rule", "producer|gcov|llvm", S, rule, NTR_COVER_RULE_PRODUCER,
+               "how lines are counted: as llvm-cov does for code of clang and rustc and as gcov does for other code "
+               "(producer, default), or all as gcov, or all as llvm-cov"),
     CLI_LIST(0, "fail-under", "[LEVEL=]PERCENT", S, fail_under,
              "exit with status 1 when less than PERCENT (0 to 100) is covered, of --level, or of LEVEL (repeatable)"),
     CLI_STRING(0, "merge", "FILE", S, merge, "also add the traces that FILE names, one in each line"),
@@ -192,6 +195,7 @@ static int add_coverage(struct coverage_run *run, const struct cli_analysis *a) 
 
     if (!alone) return cli_fail("out of memory");
     ntr_coverage_only(alone, run->only, run->options->only.count);
+    ntr_coverage_set_rule(alone, (ntr_cover_rule)run->options->rule);
     ntr_status status = ntr_coverage_add(alone, a->data.program, a->data.debug, a->data.tally);
     if (status == NTR_OK) note_sources(run, a, alone);
     if (status == NTR_OK && !run->analysis.partial) report_folded(run, a, alone);
@@ -251,6 +255,7 @@ static int add_evidence(struct coverage_run *run, struct cli_analysis *a) {
 
     if (!alone) return cli_fail("out of memory");
     ntr_coverage_only(alone, run->only, run->options->only.count);
+    ntr_coverage_set_rule(alone, (ntr_cover_rule)run->options->rule);
     ntr_status status = ntr_coverage_add(alone, a->data.program, a->data.debug, a->data.tally);
     cli_evidence_trace(&run->evidence, a->path, &a->trace, a->gaps);
     cli_evidence_test(&run->evidence, a->path, &a->trace, alone);
@@ -411,7 +416,8 @@ const struct cli_command cli_coverage = {
              "may have been executed in a gap of the trace is \"unknown\", which is distinct from \"not executed\".\n"
              "\n"
              "The count of a line is defined as in gcov: how often execution entered the line from another line,\n"
-             "plus how often it looped within the line.",
+             "plus how often it looped within the line. In code of clang and rustc, it is defined as in llvm-cov: the\n"
+             "greatest count of the code of the line (--rule).",
     .examples =
         "  ntrace coverage hello.ntrace\n"
         "  ntrace coverage --to lcov -o all.info run1.ntrace run2.ntrace && genhtml --branch-coverage all.info\n"

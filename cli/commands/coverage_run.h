@@ -17,7 +17,7 @@ enum coverage_format { FORMAT_TEXT, FORMAT_JSON, FORMAT_GITHUB, FORMAT_GITLAB };
 struct coverage_options {
     struct cli_exporting_options exporting;
     struct cli_list fail_under;
-    int level, format;
+    int level, format, rule;
     const char *compile_commands, *justify, *evidence, *diff, *merge, *since;
     int pdf, merge_builds, no_markers;
     struct cli_list clang_args, only;

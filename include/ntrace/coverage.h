@@ -1,7 +1,8 @@
 /* Coverage: execution counts of the lines, branches and functions of a program, without instrumentation.
  *
  * The count of a line is the number of times that control reached it from another line, plus the number of loops of
- * the line to itself. This is the definition of gcov. Lines and functions that were not executed have count 0.
+ * the line to itself. This is the definition of gcov. In code of clang it is the greatest count of what is on the line,
+ * which is the definition of llvm-cov (ntr_cover_rule). Lines and functions that were not executed have count 0.
  * Objects are not thread-safe. */
 #ifndef NTRACE_COVERAGE_H
 #define NTRACE_COVERAGE_H
@@ -37,12 +38,24 @@ typedef struct ntr_cover_function {
     const char *name, *linkage, *file;
     uint32_t line;
     bool known;
-    uint64_t count; /* number of entries */
+    uint64_t count;    /* number of entries */
+    uint64_t returned; /* how often it returned; the entries, where that is not known */
 } ntr_cover_function;
 
 /* Returns an empty object, or NULL when out of memory. */
 NTR_API ntr_coverage *ntr_coverage_new(const ntr_allocator *allocator);
 NTR_API void ntr_coverage_free(ntr_coverage *coverage);
+
+/* How lines are counted. */
+typedef enum ntr_cover_rule {
+    NTR_COVER_RULE_PRODUCER, /* as llvm-cov does in units that a compiler of LLVM made, as gcov does in others */
+    NTR_COVER_RULE_GCOV,     /* passes through the line */
+    NTR_COVER_RULE_LLVM,     /* the greatest count of what is on the line */
+} ntr_cover_rule;
+/* Selects the rule for what is added from now on. */
+NTR_API void ntr_coverage_set_rule(ntr_coverage *coverage, ntr_cover_rule rule);
+/* Returns the rules of the lines that were added so far: bits 1 << NTR_COVER_RULE_GCOV and 1 << NTR_COVER_RULE_LLVM. */
+NTR_API unsigned ntr_coverage_rules(const ntr_coverage *coverage);
 
 /* Restricts what is added from now on to sources in these folders or with these names. The
  * strings must outlive the object. `count` 0: all sources. */
@@ -57,10 +70,10 @@ NTR_API ntr_status ntr_coverage_add(ntr_coverage *coverage, const ntr_program *p
 
 /* How the functions of one coverage differ from the same functions (by file and linkage name) of another one. */
 typedef struct ntr_cover_merge {
-    uint64_t moved;   /* on another line, with the same lines of code below it */
+    uint64_t moved; /* on another line, with the same lines of code below it */
     uint64_t changed; /* with other lines of code */
     const char *file, *function; /* one that has moved, otherwise one that has changed; NULL: none */
-    uint32_t line, other_line;   /* of `function`: in `from` and in `to` */
+    uint32_t line, other_line; /* of `function`: in `from` and in `to` */
 } ntr_cover_merge;
 
 /* Adds the coverage of other runs, and compares the functions, of which *result tells. The sources were not the same if

@@ -81,6 +81,7 @@ typedef struct ntr_line_row {
     const char *file;
     uint32_t line, column, discriminator;
     bool is_statement;
+    bool by_llvm; /* the unit was compiled by clang, rustc or another compiler of LLVM (DW_AT_producer) */
 } ntr_line_row;
 NTR_API ntr_status ntr_debug_info_lines(ntr_debug_info *debug, size_t index, const ntr_line_row **rows, size_t *count);
 

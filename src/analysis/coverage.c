@@ -30,6 +30,14 @@ void ntr_coverage_free(ntr_coverage *c) {
     ntr_dealloc(c->allocator, c);
 }
 
+void ntr_coverage_set_rule(ntr_coverage *c, ntr_cover_rule rule) {
+    c->rule = rule;
+}
+
+unsigned ntr_coverage_rules(const ntr_coverage *c) {
+    return c->rules;
+}
+
 void ntr_coverage_only(ntr_coverage *c, const char *const *only, size_t count) {
     c->only = only;
     c->only_count = count;
@@ -120,6 +128,7 @@ static ntr_status add_function(void *user, const ntr_frame *frame) {
         .line = frame->declared_line,
         .known = adder->known || count,
         .count = count,
+        .returned = frame->inlined ? count : ntr_line_flow_returns(adder->flow, frame->entry, frame->size, count),
     };
     return NTR_OK;
 }
@@ -157,6 +166,7 @@ static ntr_status add_image(ntr_coverage *c, ntr_debug_info *debug, ntr_line_cou
     for (size_t i = 0; !status && i < flow.count; i++) {
         const ntr_line_insn *insn = &flow.insns[i];
         if (!insn->line || !ntr_coverage_selects(c, insn->file) || is_artificial(&code, insn)) continue;
+        c->rules |= 1u << (insn->by_llvm ? NTR_COVER_RULE_LLVM : NTR_COVER_RULE_GCOV);
         status = add_line(c, &flow.insns[i], known);
         if (!status && flow.insns[i].count.flow == NTR_FLOW_BRANCH) status = add_branch(c, &flow.insns[i], info.bias);
     }
@@ -225,6 +235,7 @@ static void merge_function(void *to, const void *from) {
     ntr_cover_function *x = to;
     const ntr_cover_function *y = from;
     x->count += y->count;
+    x->returned += y->returned;
     x->known = x->count || (x->known && y->known);
 }
 
@@ -279,7 +290,7 @@ ntr_status ntr_coverage_settle(ntr_coverage *c) {
 }
 
 ntr_status ntr_coverage_add(ntr_coverage *c, const ntr_program *program, ntr_debug_info *debug, ntr_tally *tally) {
-    ntr_line_counts counts = {.program = program, .tally = tally};
+    ntr_line_counts counts = {.program = program, .tally = tally, .rule = c->rule};
     ntr_status status = NTR_OK;
     c->compared_file = NULL; /* the names belong to `debug` */
     for (size_t i = 0; status == NTR_OK; i++) status = add_image(c, debug, &counts, i);

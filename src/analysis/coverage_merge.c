@@ -181,6 +181,7 @@ static ntr_status append(ntr_coverage *to, const ntr_coverage *from) {
         to->extents[to->extent_count++] = extent;
     }
     to->gaps += from->gaps;
+    to->rules |= from->rules;
     return ntr_coverage_settle(to);
 }
 

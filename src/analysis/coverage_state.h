@@ -38,6 +38,8 @@ struct ntr_coverage {
     cover_extent *extents;
     size_t extent_count, extent_capacity;
     uint64_t gaps;
+    ntr_cover_rule rule;
+    unsigned rules; /* ntr_coverage_rules */
     const char *const *only; /* ntr_coverage_only */
     size_t only_count;
     const char *compared_file; /* the last file that was compared with `only` */

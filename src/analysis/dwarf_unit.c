@@ -1,6 +1,7 @@
 #include "analysis/dwarf_unit.h"
 
 #include "base/allocator.h"
+#include "base/macros.h"
 #include "base/text.h"
 
 #include <dwarf.h>
@@ -410,12 +411,20 @@ out:
     return NTR_OK;
 }
 
+static bool is_of_llvm(const char *producer) {
+    static const char *const names[] = {"clang", "LLVM", "LDC", "flang", "Swift"};
+    for (size_t i = 0; producer && i < NTR_COUNT(names); i++)
+        if (strstr(producer, names[i])) return true;
+    return false;
+}
+
 ntr_status ntr_unit_load(ntr_dwarf_unit *unit, const ntr_unit_source *source, const ntr_allocator *allocator) {
     die_walk w = {.unit = unit, .source = source};
     const die_path path = {NULL, source->scopes};
     *unit = (ntr_dwarf_unit){
         .allocator = allocator, .damage = source->damage, .file = source->file, .cleaned = {.allocator = allocator}};
     unit->directory = string(source->die, DW_AT_comp_dir);
+    unit->by_llvm = is_of_llvm(string(source->scopes, DW_AT_producer));
     ntr_status status = ntr_unit_load_lines(unit, source);
     if (!status) status = walk_children(&w, &path, NTR_SCOPE_NONE, 0);
     name_nameless(&w);

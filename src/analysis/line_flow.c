@@ -4,6 +4,8 @@
 #include "base/allocator.h"
 #include "program/program.h"
 
+#include <string.h>
+
 /* State of ntr_line_flow_make. */
 typedef struct line_flow_builder {
     ntr_line_flow *flow;
@@ -12,8 +14,13 @@ typedef struct line_flow_builder {
     const ntr_insn_count *counts; /* executed instructions, sorted by address */
     ntr_tally *tally;
     size_t count_count, count_at, index;
+    ntr_cover_rule rule;
     uint64_t function_low, function_high; /* range of the last function */
     bool returns_value;
+    uint64_t entry; /* of the last function */
+    const char *declared_in;
+    uint32_t declared_line;
+    ntr_line_row head; /* the last row of the beginning of a function; without a file: none */
 } line_flow_builder;
 
 /* Rows are in address order, so the counts are traversed once. The executions of all versions of an instruction are
@@ -38,20 +45,49 @@ static ntr_insn_count count_at(line_flow_builder *m, uint64_t address, const ntr
 static uint64_t function_at(line_flow_builder *m, uint64_t address) {
     ntr_frame frame;
     if (address >= m->function_low && address < m->function_high) return m->function_low;
-    m->function_low = m->function_high = 0;
+    m->function_low = m->function_high = m->entry = 0;
     m->returns_value = false;
     if (ntr_debug_info_function(m->debug, ntr_program_image_place(m->program, m->index, address), &frame) != NTR_OK)
         return 0;
     m->returns_value = frame.returns_value;
+    m->entry = frame.entry;
+    m->declared_in = frame.artificial ? NULL : frame.declared_in;
+    m->declared_line = frame.declared_line;
     if (address < frame.entry || address - frame.entry >= frame.size) return frame.entry;
     m->function_low = frame.entry;
     m->function_high = frame.entry + frame.size;
     return frame.entry;
 }
 
+/* Returns whether an instruction makes room on the stack: `addi sp, sp, -N`. */
+static bool allocates_frame(const line_flow_builder *m, uint64_t address) {
+    enum { STACK_POINTER = 2 };
+    const ntr_place place = ntr_program_image_place(m->program, m->index, address);
+    const uint32_t bits = (uint32_t)ntr_program_bits(m->program, place, 4);
+    if ((bits & 3) == 3) return (bits & 0x800fffffu) == (0x80000013u | STACK_POINTER << 15 | STACK_POINTER << 7);
+    return (bits & 0xff83u) == (0x1001u | STACK_POINTER << 7) || (bits & 0xff83u) == 0x7101u;
+}
+
+/* Returns the line of a row. gcov counts the beginning of a function on the line of its name; gcc's line table has it
+ * on the line of the opening brace. */
+static uint32_t line_of(line_flow_builder *m, const ntr_line_row *row, bool by_llvm) {
+    const uint64_t function = function_at(m, row->address);
+    const bool goes_on = m->head.file == row->file && m->head.address + m->head.size == row->address &&
+                         m->head.line == row->line && m->head.column == row->column;
+    const bool begins = function == row->address && function == m->entry && allocates_frame(m, row->address);
+    m->head.file = NULL;
+    if (!row->file || by_llvm || !(begins || goes_on) || !m->declared_in || !m->declared_line ||
+        m->declared_line >= row->line || strcmp(m->declared_in, row->file) != 0)
+        return row->file ? row->line : 0;
+    m->head = *row;
+    return m->declared_line;
+}
+
 static ntr_status add_row(line_flow_builder *m, const ntr_line_row *row) {
     ntr_line_flow *f = m->flow;
     ntr_insn insn;
+    const bool by_llvm = m->rule == NTR_COVER_RULE_PRODUCER ? row->by_llvm : m->rule == NTR_COVER_RULE_LLVM;
+    const uint32_t line = line_of(m, row, by_llvm);
     for (uint64_t at = row->address; at - row->address < row->size; at += insn.size) {
         if (ntr_program_insn(m->program, ntr_program_image_place(m->program, m->index, at), &insn) != NTR_OK)
             return NTR_OK;
@@ -60,11 +96,12 @@ static ntr_status add_row(line_flow_builder *m, const ntr_line_row *row) {
         f->insns[f->count++] = (ntr_line_insn){
             .count = count_at(m, at, &insn),
             .file = row->file,
-            .line = row->file ? row->line : 0,
+            .line = line,
             .column = row->column,
             .begins_row = at == row->address,
             .function = function_at(m, at),
             .returns_value = m->returns_value,
+            .by_llvm = by_llvm,
             .target = insn.target,
         };
     }
@@ -94,6 +131,19 @@ uint64_t ntr_line_flow_entries(const ntr_line_flow *f, uint64_t entry, uint64_t 
         if (insn->count.flow == NTR_FLOW_DIRECT_JUMP) jumps += insn->count.executed;
     }
     return executed > jumps ? executed - jumps : executed != 0;
+}
+
+uint64_t ntr_line_flow_returns(const ntr_line_flow *f, uint64_t entry, uint64_t size, uint64_t entries) {
+    const ntr_line_insn *insn = entries ? ntr_line_flow_find(f, entry) : NULL, *end = f->insns + f->count;
+    uint64_t returned = 0;
+    for (; insn && insn < end && insn->count.address - entry < size; insn++) {
+        const ntr_flow flow = (ntr_flow)insn->count.flow;
+        const ntr_line_insn *to = flow == NTR_FLOW_DIRECT_JUMP ? ntr_line_flow_find(f, insn->target) : NULL;
+        if (flow == NTR_FLOW_INDIRECT_JUMP && insn->count.executed) return entries;
+        const bool leaves = flow == NTR_FLOW_DIRECT_JUMP && (!to || to->function != insn->function);
+        if (flow == NTR_FLOW_RETURN || leaves) returned += insn->count.executed;
+    }
+    return returned < entries ? returned : entries;
 }
 
 static size_t image_of(const ntr_line_counts *counts, ntr_place place) {
@@ -138,6 +188,7 @@ ntr_status ntr_line_flow_make(ntr_line_flow *flow, ntr_debug_info *debug, ntr_li
                            .program = counts->program,
                            .debug = debug,
                            .index = index,
+                           .rule = counts->rule,
                            .tally = counts->tally,
                            .counts = counts->items,
                            .count_count = counts->count};

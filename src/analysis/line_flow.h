@@ -2,6 +2,7 @@
 #ifndef NTR_ANALYSIS_LINE_FLOW_H
 #define NTR_ANALYSIS_LINE_FLOW_H
 
+#include <ntrace/coverage.h>
 #include <ntrace/debug_info.h>
 #include <ntrace/tally.h>
 
@@ -12,6 +13,7 @@ typedef struct ntr_line_insn {
     uint32_t column;
     bool begins_row;    /* a row of the line table begins here */
     bool returns_value; /* the function does */
+    bool by_llvm;       /* counted as llvm-cov does */
     bool only_end;      /* the line contains nothing but the end of the function, which returns a value */
     uint64_t function; /* entry address; lines of two functions are counted separately */
     uint64_t target;   /* of a branch, direct jump or direct call */
@@ -37,6 +39,7 @@ typedef struct ntr_line_counts {
     ntr_insn_count *items; /* sorted by address; NULL before the first use and when there are none */
     size_t count;
     struct ntr_row_images *images; /* of the rows of the tally */
+    ntr_cover_rule rule;
     uint32_t *first_image; /* ntr_program_first_images: the counts of all images of a file are those of the first */
     bool made;
 } ntr_line_counts;
@@ -52,6 +55,10 @@ ntr_line_insn *ntr_line_flow_find(const ntr_line_flow *flow, uint64_t address);
 
 /* Returns how often the code [entry, entry + size) of a function or an inlined copy was entered at its entry. */
 uint64_t ntr_line_flow_entries(const ntr_line_flow *flow, uint64_t entry, uint64_t size);
+
+/* Returns how often the code [entry, entry + size) of a function returned or went on in another function, at most
+ * `entries`. Returns `entries` when an indirect jump was executed: it may have left the function. */
+uint64_t ntr_line_flow_returns(const ntr_line_flow *flow, uint64_t entry, uint64_t size, uint64_t entries);
 
 void ntr_line_flow_release(ntr_line_flow *flow);
 

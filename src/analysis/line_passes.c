@@ -16,6 +16,8 @@ typedef struct pass_block {
     uint32_t end;         /* the first instruction of the function's end, or after `last` */
     uint32_t next;        /* the block after it in memory, which it can continue at, or NO_INDEX */
     uint32_t first_arc, arcs;
+    bool targeted;        /* a branch or a direct jump leads to it */
+    bool counts;          /* it returns, and a statement of the source does it */
     bool cleans;          /* calls of `next` are other passes */
     uint64_t rest;        /* executions that no arc leads to: calls of the function, landing pads, second returns */
     uint64_t unreturned;  /* calls at the end that did not return */
@@ -34,6 +36,7 @@ typedef struct line_group {
     uint64_t sum;    /* executions of the blocks that contain it */
     uint64_t ends;   /* executions of what no statement has made; used if the line contains nothing else */
     uint64_t after_jumps; /* the part of `ends` that follows a jump: optimized code can have moved a statement there */
+    uint64_t most; /* executions of the instruction that was executed most often */
 } line_group;
 
 typedef struct membership {
@@ -139,11 +142,20 @@ static bool is_jump_row(const pass_graph *g, size_t row) {
     return g->rows[row].end == NTR_END_INDIRECT_JUMP && images->last == g->index && images->target == g->index;
 }
 
+/* Returns whether a block goes on after an instruction. Code that was not executed has no counts to tell apart. */
+static bool goes_on(const pass_graph *g, const ntr_line_insn *insn) {
+    if (!adjacent(insn)) return false;
+    if (insn->count.flow == NTR_FLOW_LINEAR) return true;
+    return insn->count.flow == NTR_FLOW_DIRECT_CALL && insn->count.executed &&
+           insn->count.executed == insn[1].count.executed &&
+           ntr_always_returns(g->counts->program, place_of(g, insn->target));
+}
+
 /* Marks where blocks begin in `block_of`. */
 static void mark_leaders(pass_graph *g) {
     ntr_line_flow *f = g->flow;
     for (size_t i = 0; i < f->count; i++) {
-        if (i == 0 || f->insns[i - 1].count.flow != NTR_FLOW_LINEAR || !adjacent(&f->insns[i - 1])) g->block_of[i] = 1;
+        if (i == 0 || !goes_on(g, &f->insns[i - 1])) g->block_of[i] = 1;
         const uint32_t target = direct_target(f, &f->insns[i]);
         if (target != NO_INDEX) g->block_of[target] = 1;
     }
@@ -196,6 +208,7 @@ static ntr_status add_jumps(pass_graph *g) {
         const ntr_line_insn *last = &f->insns[g->blocks[b].last];
         const uint32_t target = direct_target(f, last);
         const bool branch = last->count.flow == NTR_FLOW_BRANCH;
+        if (target != NO_INDEX) g->blocks[g->block_of[target]].targeted = true;
         if (target != NO_INDEX)
             TRY(add_arc(g, b, g->block_of[target], branch ? last->count.taken : last->count.executed));
         if (branch && g->blocks[b].next != NO_INDEX) TRY(add_arc(g, b, g->blocks[b].next, last->count.not_taken));
@@ -356,7 +369,7 @@ static ntr_status add_lines(pass_graph *g, uint32_t b) {
         }
         group->stamp = b + 1;
         group->sum += executed;
-        if (returns) continue;
+        if (returns && !of->counts) continue;
         if (greatest != NO_INDEX && insns[greatest].file != insns[i].file) {
             TRY(add_member(g, g->group_of[greatest], b));
             greatest = NO_INDEX;
@@ -367,7 +380,8 @@ static ntr_status add_lines(pass_graph *g, uint32_t b) {
 }
 
 /* Finds the instructions at the end of a function that set the result and restore registers. gcov does not count them:
- * no statement has made them. A function without a result ends with a statement. */
+ * no statement has made them. A function without a result ends with a statement if its source has no `return;`: without
+ * optimization, gcc makes a `nop` of it. */
 static void find_ends(pass_graph *g) {
     enum { COPY_MAX = 2 }; /* instructions that move the result, before the jump to the end */
     const ntr_line_insn *insns = g->flow->insns;
@@ -375,16 +389,19 @@ static void find_ends(pass_graph *g) {
         const ntr_line_insn *last = &insns[g->blocks[b].last];
         uint32_t at = g->blocks[b].last;
         g->blocks[b].end = at + 1;
-        if (last->count.flow != NTR_FLOW_RETURN || !last->returns_value) continue;
+        if (last->count.flow != NTR_FLOW_RETURN) continue;
         while (at > g->blocks[b].first && g->first_of[at - 1] == g->first_of[at]) at--;
-        g->blocks[b].end = at;
+        g->blocks[b].counts = !last->returns_value && is_nop(g, &insns[at].count);
+        const bool whole = insns[at].count.address == insns[at].function; /* the function has one place, of a macro */
+        if (!g->blocks[b].counts && !whole) g->blocks[b].end = at;
     }
     for (uint32_t b = 0; b < g->block_count; b++) {
         const pass_block *of = &g->blocks[b];
         const uint32_t target = direct_target(g->flow, &insns[of->last]);
         const pass_block *to = target == NO_INDEX ? NULL : &g->blocks[g->block_of[target]];
         if (!to || insns[of->last].count.flow != NTR_FLOW_DIRECT_JUMP || of->last - of->first > COPY_MAX) continue;
-        if (insns[to->last].count.flow != NTR_FLOW_RETURN || to->end != to->first) continue;
+        if (insns[to->last].count.flow != NTR_FLOW_RETURN || to->end != to->first || !insns[to->last].returns_value)
+            continue;
         if (g->group_of[of->first] == g->group_of[to->first] && g->group_of[of->last] == g->group_of[to->first])
             g->blocks[b].end = of->first;
     }
@@ -481,6 +498,48 @@ static uint64_t count_passes(pass_graph *g, const membership *members, size_t co
     return passes;
 }
 
+/* Returns whether only an exception leads to a block: nothing jumps there, and the code before it does not go on. */
+static bool is_landing_pad(const pass_graph *g, uint32_t b) {
+    if (g->blocks[b].targeted) return false;
+    if (!b || g->blocks[b - 1].next != b) return true;
+    const ntr_line_insn *before = &g->flow->insns[g->blocks[b - 1].last];
+    const ntr_flow flow = (ntr_flow)before->count.flow;
+    if (is_call(before)) return never_returns(g, b - 1);
+    return flow != NTR_FLOW_LINEAR && flow != NTR_FLOW_BRANCH && flow != NTR_FLOW_TRAP;
+}
+
+/* The closing brace of a function of clang with one `return` has no code but what cleans up after an exception. Then it
+ * counts as often as the function returns. The blocks [first, end) are those of the function. */
+static void count_brace(pass_graph *g, uint32_t first, uint32_t end) {
+    ntr_line_insn *insns = g->flow->insns;
+    const uint32_t begin = g->blocks[first].first, stop = g->blocks[end - 1].last;
+    uint32_t last = begin;
+    uint64_t returned = 0;
+    for (uint32_t i = begin; i <= stop; i++)
+        if (insns[i].file == insns[begin].file && insns[i].line > insns[last].line) last = i;
+    const line_group *group = &g->groups[g->group_of[last]];
+    if (!insns[last].by_llvm || group->most) return;
+    for (uint32_t b = first; b < end; b++) {
+        const ntr_insn_count *leave = &insns[g->blocks[b].last].count;
+        if (leave->flow == NTR_FLOW_RETURN) returned += leave->executed;
+        for (uint32_t i = g->blocks[b].first; i <= g->blocks[b].last; i++)
+            if (g->group_of[i] == g->group_of[last] && !is_landing_pad(g, b)) return;
+    }
+    insns[group->first].passes = returned;
+}
+
+/* Sets the passes of lines of LLVM. */
+static void count_most(pass_graph *g) {
+    ntr_line_insn *insns = g->flow->insns;
+    for (uint32_t i = 0; i < g->group_count; i++)
+        if (insns[g->groups[i].first].by_llvm) insns[g->groups[i].first].passes = g->groups[i].most;
+    for (uint32_t b = 0, end; b < g->block_count; b = end) {
+        const uint64_t function = insns[g->blocks[b].first].function;
+        for (end = b + 1; end < g->block_count && insns[g->blocks[end].first].function == function;) end++;
+        count_brace(g, b, end);
+    }
+}
+
 static ntr_status count_groups(pass_graph *g) {
     g->inside = ntr_alloc(g->allocator, g->block_count, sizeof *g->inside);
     g->next_arc = ntr_alloc(g->allocator, g->block_count, sizeof *g->next_arc);
@@ -494,7 +553,12 @@ static ntr_status count_groups(pass_graph *g) {
         const line_group *group = &g->groups[i];
         g->flow->insns[group->first].passes = group->stamp ? group->sum : group->ends;
     }
-    for (size_t i = 0; i < g->flow->count; i++) g->flow->insns[i].only_end = !g->groups[g->group_of[i]].stamp;
+    for (size_t i = 0; i < g->flow->count; i++) {
+        line_group *group = &g->groups[g->group_of[i]];
+        const uint64_t executed = g->flow->insns[i].count.executed;
+        g->flow->insns[i].only_end = !group->stamp && !g->flow->insns[i].by_llvm;
+        if (executed > group->most) group->most = executed;
+    }
     for (size_t i = 0, end; i < g->member_count; i = end) {
         const uint32_t group = g->members[i].group;
         for (end = i + 1; end < g->member_count && g->members[end].group == group; end++) {
@@ -503,6 +567,7 @@ static ntr_status count_groups(pass_graph *g) {
         const uint64_t passes = count_passes(g, &g->members[i], end - i);
         g->flow->insns[of->first].passes = passes ? passes : of->sum ? of->sum : of->after_jumps;
     }
+    count_most(g);
     return NTR_OK;
 }
 

@@ -8,4 +8,8 @@
  * that of a function of the C and C++ libraries. `debug` may be NULL. */
 bool ntr_never_returns(const ntr_program *program, ntr_debug_info *debug, ntr_place place);
 
+/* Returns whether the function at `place` is one of the C library that gcc knows to return to its caller always, such
+ * as strlen: a call of it does not end a block of gcov. */
+bool ntr_always_returns(const ntr_program *program, ntr_place place);
+
 #endif

@@ -17,6 +17,12 @@ static inline const char *ntr_cover_next_file(ntr_coverage *coverage, size_t *at
     return file;
 }
 
+/* Returns by which rule the lines of a coverage are counted: "gcov", "llvm-cov", or "gcov and llvm-cov". */
+static inline const char *ntr_cover_rule_name(const ntr_coverage *coverage) {
+    const unsigned rules = ntr_coverage_rules(coverage), llvm = 1u << NTR_COVER_RULE_LLVM;
+    return rules == llvm ? "llvm-cov" : rules & llvm ? "gcov and llvm-cov" : "gcov";
+}
+
 /* The folder to which names of files are relative: `text[0..size)`, without '/' at its end. `size` 0 with `text`: the
  * folder "/". `text` NULL: all names are relative already. */
 typedef struct ntr_cover_root {

@@ -41,7 +41,8 @@ static void write_functions(ntr_export *x, const char *file) {
 static ntr_status end(ntr_export *x) {
     const char *file;
     bool first = true;
-    ntr_out_format(&x->out, "{\"format\":\"ntrace-lines\",\"version\":1,\"gaps\":%llu,\"files\":[",
+    ntr_out_format(&x->out, "{\"format\":\"ntrace-lines\",\"version\":1,\"rule\":\"%s\",\"gaps\":%llu,\"files\":[",
+                   ntr_cover_rule_name(x->analysis.coverage),
                    (unsigned long long)ntr_coverage_gaps(x->analysis.coverage));
     for (size_t at = 0; (file = ntr_cover_next_file(x->analysis.coverage, &at));) {
         ntr_out_text(&x->out, first ? "\n{\"file\":" : ",\n{\"file\":");

@@ -34,6 +34,8 @@ static ntr_status end(ntr_export *x) {
     }
     ntr_coverage_sums(coverage, NULL, &sums);
     write_row(&x->out, &sums, "total");
+    if (ntr_coverage_rules(coverage) & 1u << NTR_COVER_RULE_LLVM)
+        ntr_out_format(&x->out, "lines are counted by the rule of %s\n", ntr_cover_rule_name(coverage));
     if (gaps)
         ntr_out_format(&x->out, "%llu gaps in the trace: the lines under \"unknown\" may have been executed\n",
                        (unsigned long long)gaps);

@@ -1,6 +1,6 @@
 /* JSON tracefile of gcovr, of the format version that gcovr 7 reads: it accepts no other version. Lines and functions
- * that a gap may hide are omitted. Two members that gcovr requires are not measured: returned_count is the number of
- * entries, and blocks_percent the share of executed lines. */
+ * that a gap may hide are omitted. One member that gcovr requires is not measured: blocks_percent is the share of
+ * executed lines. */
 #include "export/cover_files.h"
 
 #include "base/allocator.h"
@@ -37,7 +37,8 @@ static void write_function(ntr_out *out, const ntr_cover_part *part, size_t inde
     ntr_out_text(out, "{\"name\":");
     ntr_out_json(out, function->name);
     ntr_out_format(out, ",\"lineno\":%u,\"execution_count\":%llu,\"returned_count\":%llu,\"blocks_percent\":%.1f}",
-                   function->line, (unsigned long long)function->count, (unsigned long long)function->count, percent);
+                   function->line, (unsigned long long)function->count, (unsigned long long)function->returned,
+                   percent);
 }
 
 static ntr_status write_functions(ntr_export *x, const ntr_cover_part *part) {

@@ -5,8 +5,8 @@ usage: coverage_compare.py NTRACE SOURCES [PROGRAM...] [--builds BUILD,...]
 
 SOURCES is a folder in which the archives *.orig.tar.* of Debian's source packages are unpacked (apt-get source --download-only).
 Each program is built twice with the same compiler: with --coverage and run under plain QEMU, and without it and traced. Both
-runs have the same input. The result is a table in Markdown, and on standard error each line that only one of the two calls
-executed. The exit status is 1 when there is such a line.
+runs have the same input. The result is a table in Markdown, and on standard error each line with another count, with the rule of
+docs/coverage.md ("Lines") that explains it. The exit status is 1 when more than 1 of 1,000 lines differ by no rule.
 """
 import concurrent.futures
 import glob
@@ -39,7 +39,7 @@ PROGRAMS = {
     "zlib": ("zlib-*", "*.c !minigzip.c test/example.c", "-DHAVE_UNISTD_H -I.", ["out.gz"], None),
     "bzip2": ("bzip2-*", "blocksort.c huffman.c crctable.c randtable.c compress.c decompress.c bzlib.c bzip2.c", "", ["-kc", "in.txt"], None),
     "cjson": ("cJSON-*", "cJSON.c test.c", "", [], None),
-    "lua": ("lua-*", "src/*.c !src/luac.c", "-DLUA_USE_POSIX -Dluai_makeseed()=5", ["in.lua"], None),
+    "lua": ("lua-*", "src/*.c !src/luac.c", "-DLUA_USE_POSIX -Dluai_makeseed(L)=5", ["in.lua"], None),
     "expat": ("libexpat-*", "expat/lib/xmlparse.c expat/lib/xmlrole.c expat/lib/xmltok.c expat/examples/outline.c",
               "-Iexpat/lib -DXML_DEV_URANDOM -DXML_NS -DXML_DTD -DXML_CONTEXT_BYTES=1024 -DHAVE_MEMMOVE -DBYTEORDER=1234 -include unistd.h", [], "in.xml"),
     "jansson": ("jansson-*", "src/*.c test/bin/json_process.c", "-Iandroid -Isrc -DHAVE_STDINT_H -DHAVE_LOCALE_H -DHAVE_SETLOCALE", ["--env"], "in.json"),
@@ -63,6 +63,7 @@ DRIVERS = {
                "config.h": "", "snappy-stubs-public.h": '#pragma once\n#include <cstddef>\n#include <sys/uio.h>\n#define SNAPPY_MAJOR 1\n#define SNAPPY_MINOR 1\n'
                "#define SNAPPY_PATCHLEVEL 9\n#define SNAPPY_VERSION 0x010109\nnamespace snappy { using ::iovec; }\n"},
 }
+BY_REASON = {}
 BUILDS = {"static": "-O0 -static", "pie": "-O0", "lto": "-O0 -flto", "sections": "-O0 -ffunction-sections -Wl,--gc-sections", "dwarf4": "-O0 -gdwarf-4"}
 
 
@@ -91,6 +92,19 @@ def build(place, sources, flags, out):
     truth.run(compiler, "-g", "-w", *flags, *objects, "-o", out + "/program", "-lm", "-ldl", "-lpthread", cwd=place)
 
 
+def edit(path, old, new):
+    with open(path, encoding="utf-8") as file:
+        text = file.read()
+    with open(path, "w", encoding="utf-8") as file:
+        file.write(text.replace(old, new))
+
+
+def several(place, sources):
+    """Names of headers of which there are several in a folder: the results have no folders."""
+    names = [name for _, _, files in os.walk(place) for name in files]
+    return {name for name in names if names.count(name) > 1} - {os.path.basename(source) for source in sources}
+
+
 def execute(command, place, stdin):
     with open(os.path.join(place, stdin) if stdin else os.devnull, "rb") as file:
         done = subprocess.run(command, cwd=place, stdin=file, stdout=subprocess.PIPE, stderr=subprocess.PIPE, env=ENVIRONMENT, timeout=600, check=False)
@@ -109,22 +123,33 @@ def compare(ntrace, sources_folder, program, options, scratch):
     if program == "tinyxml2":
         os.makedirs(os.path.join(place, "resources", "out"), exist_ok=True)
     sources = chosen(place, patterns)
-    build(place, sources, [*flags.split(), *options.split(), "--coverage"], "counted")
+    if program == "lua":  # else tables and strings are hashed by their addresses, which differ
+        edit(os.path.join(place, "src", "llimits.h"), "((unsigned int)((size_t)(p) & UINT_MAX))", "((void)(p), 7u)")
+    if program == "jansson":  # else hashes are random
+        edit(os.path.join(place, "src", "hashtable_seed.c"), "static uint32_t generate_seed() {", "static uint32_t generate_seed() { return 5;")
+    build(place, sources, [*flags.split(), *options.split(), "--coverage"], "gcovd")
     build(place, sources, [*flags.split(), *options.split()], "plain")
-    theirs_ran = execute(["qemu-riscv64", "counted/program", *arguments], place, stdin)
+    theirs_ran = execute(["qemu-riscv64", "gcovd/program", *arguments], place, stdin)
     ours_ran = execute([ntrace, "run", "-q", "-o", "plain.ntrace", "--", "plain/program", *arguments], place, stdin)
     if theirs_ran.returncode != ours_ran.returncode:
         raise RuntimeError(f"status {ours_ran.returncode}, instrumented {theirs_ran.returncode}: {ours_ran.stderr[-500:]}")
     theirs = truth.gcov(place)
+    of_one_name = several(place, sources)
+    for key in [key for key in theirs.lines if key[0] in of_one_name]:
+        del theirs.lines[key]
     ours = truth.traced(ntrace, "plain.ntrace", place, files={name for name, _ in theirs.lines})
     for key in [key for key in theirs.lines if key not in ours.lines and not theirs.lines[key] and "gc-sections" in options]:
         del theirs.lines[key]
-    both, counts, executed, alone = truth.compare(truth.texts_below(place), ours, theirs)
+    both, counts, executed, alone = truth.compare(truth.texts_below(place, sources), ours, theirs)
     names = sorted(set(ours.functions) & set(theirs.functions))
     functions = [name for name in names if ours.functions[name] != theirs.functions[name]]
-    text_of = truth.texts_below(place)
-    rows = [f"{program} {options}: {key[0]}:{key[1]}: {a}, gcov {b}: {text_of(key).strip()[:90]}" for key, a, b in counts + alone]
-    return both, len(counts), len(executed), len(alone), len(names), len(functions), rows, [f"{program} {options}: function {name}: {ours.functions[name]}, gcov {theirs.functions[name]}" for name in functions]
+    text_of = truth.texts_below(place, sources)
+    reasons = {key: truth.reason(text_of, key) for key, _, _ in counts}
+    for key, _, _ in counts:
+        BY_REASON[reasons[key]] = BY_REASON.get(reasons[key], 0) + 1
+    rows = [f"{program} {options}: {key[0]}:{key[1]}: {a}, gcov {b}: {reasons.get(key, 'in one list only')}: {text_of(key).strip()[:90]}" for key, a, b in counts + alone]
+    open_counts = sum(1 for key, _, _ in counts if reasons[key] is None)
+    return both, len(counts), open_counts, len(executed), len(alone), len(names), len(functions), rows, [f"{program} {options}: function {name}: {ours.functions[name]}, gcov {theirs.functions[name]}" for name in functions]
 
 
 def main():
@@ -133,8 +158,8 @@ def main():
     arguments = [argument for argument in sys.argv[1:] if not argument.startswith("--")]
     builds = [argument[9:].split(",") for argument in sys.argv if argument.startswith("--builds=")]
     ntrace, sources = os.path.abspath(arguments[0]), arguments[1]
-    sums, failed = [0] * 6, False
-    print("| program | build | lines compared | other counts | executed in one only | in one list only | functions | other counts |\n|---|---|---|---|---|---|---|---|", flush=True)
+    sums = [0] * 7
+    print("| program | build | lines compared | other counts | by no rule | executed in one only | in one list only | functions | other counts |\n|---|---|---|---|---|---|---|---|---|", flush=True)
     for program in arguments[2:] or PROGRAMS:
         for name in builds[0] if builds else BUILDS:
             with tempfile.TemporaryDirectory() as scratch:
@@ -146,10 +171,10 @@ def main():
                     continue
             print(f"| {program} | {name} | {' | '.join(map(str, row))} |", flush=True)
             sums = [a + b for a, b in zip(sums, row)]
-            failed |= row[2] > 0
             print("\n".join(lines + functions), file=sys.stderr)
     print(f"| all | | {' | '.join(map(str, sums))} |")
-    return failed
+    print("other counts by rule: " + ", ".join(f"{rule}: {count}" for rule, count in sorted(BY_REASON.items(), key=lambda item: -item[1])))
+    return sums[2] * 1000 > sums[0]
 
 
 if __name__ == "__main__":

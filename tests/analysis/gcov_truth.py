@@ -69,6 +69,42 @@ def may_stand_alone(text):
     return head or text.strip() in ("{", "}", "};", "") or re.match(r"\s*(case [^;]*|default|\w+)\s*:\s*({?|/[/*].*)$", text) is not None
 
 
+JUMP = re.compile(r"(break|continue|goto \w+|return|va_end ?\(.*\));|(for \(;;\)|while \((1|true)\)).*$|\}|\w+:$|default:|case ")
+PART = re.compile(r"(\|\||&&|[,(?:|+=-]|<<)( ?\\)?( */\*.*\*/)?$")
+HEAD = re.compile(r"[A-Za-z_].*\(")
+
+
+def reason(text_of, key):
+    """The rule of docs/coverage.md ("Lines") by which gcov may count a line otherwise, or None."""
+    file, line = key
+    text = text_of(key).strip()
+    after, before = text_of((file, line + 1)).strip(), text_of((file, line - 1)).strip()
+    cpp = re.search(r"\.(cc|cpp|hpp|inl|h)$", file) is not None and not file.endswith(".c")
+    begin = next((at for at in range(line, 0, -1) if re.match(r"\w.*\(|\w+.*\{$|\{", text_of((file, at)))), 0)
+    while begin > 0 and text_of((file, begin)).strip() and not text_of((file, begin)).startswith(("}", "/*", "//")):
+        begin -= 1
+    head = "".join(text_of((file, at)) for at in range(begin, min(begin + 16, line + 1)))
+    if re.search(r"FORCE_?INLINE|always_inline|FORCE_O2", head):
+        return "copies by always_inline"
+    if HEAD.match(text_of((file, line))) or (cpp and re.match(r"(void|bool|int|static|virtual|inline) .*\) (const )?\{$", text)):
+        return "a function that begins with a loop"
+    if re.match(r"throw", text):
+        return "ways out of a scope in C++"
+    if text.startswith("switch"):
+        return "switch"
+    if JUMP.match(text):
+        return "ways out of a scope in C++" if cpp else "jumps"
+    if re.match(r"return\b", text):
+        return "ways out of a scope in C++" if cpp else "jumps"
+    if PART.search(text) or PART.search(before) or re.match(r"(\|\||&&|[?:]|<<)", text):
+        return "parts of an expression on several lines"
+    if re.match(r"[A-Z][A-Z0-9_]{3,}\b ?\(", text) or re.match(r"[a-z]?[A-Z0-9_]{4,}\(", text):
+        return "several statements of a macro on one line"
+    if re.search(r"[{;)] *(break|continue|goto \w+|return)\b[^;]*;", text):
+        return "jumps"
+    return None
+
+
 def compare(text_of, ours, theirs):
     """Returns the number of lines that both list, and lists of differences: of counts, of executed or not, and of lines that one
     lists alone. `text_of(key)` returns the text of a line."""
@@ -80,9 +116,10 @@ def compare(text_of, ours, theirs):
     return len(both), counts, executed, alone
 
 
-def texts_below(place):
-    """Returns text_of for the sources below a folder."""
+def texts_below(place, sources=()):
+    """Returns text_of for the sources below a folder; of those with one name, the one in `sources`."""
     paths = {name: os.path.join(folder, name) for folder, _, names in os.walk(place) for name in names}
+    paths.update({os.path.basename(source): os.path.join(place, source) for source in sources})
     known = {}
 
     def text_of(key):

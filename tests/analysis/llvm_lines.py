@@ -1,0 +1,127 @@
+#!/usr/bin/env python3
+"""Lines of code that clang made, counted as llvm-cov counts them: --rule, and what is chosen without it. TAP.
+
+usage: llvm_lines.py NTRACE
+
+The source is compiled twice by clang -O0: for this machine with -fcoverage-mapping, counted by llvm-cov; and for RISC-V without it,
+traced. The rules by which the counts may differ are those of docs/coverage.md ("Lines of clang").
+"""
+import json
+import os
+import re
+import shutil
+import subprocess
+import sys
+
+sys.path.append(os.path.join(sys.path[0], ".."))
+from harness import Run, case, check, equal, folder, main, matches, need
+
+HERE = os.path.dirname(os.path.abspath(__file__))
+TARGET = ("--target=riscv64-linux-gnu", "-fuse-ld=lld-19", "-w", "-g", "-O0", "-static")
+LOOP = "int main(void) {\n    int n = 3;\n    while (n--) ;\n    for (int i = 0; i < 2; i++) for (int k = 0; k < 3; k++) n += i;\n    return 0;\n}\n"
+
+
+def run(*command, cwd, env=None):
+    return subprocess.run(command, cwd=cwd, env=env, check=True, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL).stdout.decode()
+
+
+def write(path, text):
+    with open(path, "w", encoding="utf-8") as file:
+        file.write(text)
+
+
+def from_llvm_cov(source, place):
+    compiler = need("clang++-19" if source.endswith(".cc") else "clang-19")
+    run(compiler, "-w", "-fprofile-instr-generate", "-fcoverage-mapping", source, "-o", "native", cwd=place)
+    run("./native", cwd=place, env={**os.environ, "LLVM_PROFILE_FILE": "native.profraw"})
+    run(need("llvm-profdata-19"), "merge", "native.profraw", "-o", "native.profdata", cwd=place)
+    info = run(need("llvm-cov-19"), "export", "-format=lcov", "-instr-profile=native.profdata", "native", cwd=place)
+    record = next(part for part in info.split("end_of_record") if re.search(rf"^SF:.*/{re.escape(source)}$", part, re.M))
+    return {int(line): int(count) for line, count in re.findall(r"^DA:(\d+),(\d+)", record, re.M)}
+
+
+def document(place, *options):
+    return json.loads(Run("coverage", "--to", "json", "--only", place, *options, os.path.join(place, "traced.ntrace")).out)
+
+
+def trace(compiler, sources, place, *options):
+    run(need(compiler), *options, *sources, "-o", "traced", cwd=place)
+    Run("run", "-q", "-o", os.path.join(place, "traced.ntrace"), "--", os.path.join(place, "traced"))
+
+
+def lines_of(answer, source):
+    return {line["line"]: line["count"] for file in answer["files"] if file["file"].endswith("/" + source) for line in file["lines"]}
+
+
+def named_rule(text, number):
+    """The rule by which llvm-cov may count a line otherwise, or None."""
+    line, before = text[number - 1].strip(), text[number - 2].strip()
+    if line.startswith("}") or line == "do {":
+        return "braces"
+    if re.search(r"(\|\||&&)$", before):
+        return "continued lines"
+    if "setjmp" in line or line.startswith(("if (code == 0)", "total += code;")):
+        return "setjmp"
+    if len(re.findall(r"\) *(?:const )?(?:: \w+\(.*?\) )?\{", line)) > 1:
+        return "several functions on one line"
+    return None
+
+
+def as_llvm_cov(place, source, least):
+    with open(os.path.join(place, source), encoding="utf-8") as file:
+        text = file.read().split("\n")
+    theirs = from_llvm_cov(source, place)
+    trace("clang++-19" if source.endswith(".cc") else "clang-19", [source], place, *TARGET)
+    answer = document(place)
+    ours = lines_of(answer, source)
+    both = set(ours) & set(theirs)
+    other = [f"{n}: {ours[n]}, llvm-cov {theirs[n]}: {text[n - 1]}" for n in sorted(both) if ours[n] != theirs[n] and not named_rule(text, n)]
+    equal(other, [], "lines with other counts")
+    check(len(both) >= least, f"{len(both)} lines")
+    check(sum(ours[n] != theirs[n] for n in both) * 6 < len(both), "most lines need no rule")
+    equal(answer["rule"], "llvm-cov", "rule")
+
+
+@case("C: lines of clang are counted as llvm-cov counts them", "coverage.c", 60)
+@case("C: lines with several loops and conditions", "hard.c", 90)
+def clang(source, least):
+    place = folder()
+    shutil.copy(os.path.join(HERE, source), place)
+    as_llvm_cov(place, source, least)
+
+
+@case("C: functions that end early", "ends.c", 40)
+@case("C++: destructors and exceptions; the brace after the only `return` is executed", "destructors.cc", 40)
+def sources(source, least):
+    place = folder()
+    shutil.copy(os.path.join(HERE, "source", source), place)
+    as_llvm_cov(place, source, least)
+
+
+@case("--rule selects a rule, and every output says which it is")
+def rules():
+    place = folder()
+    write(os.path.join(place, "loop.c"), LOOP)
+    trace("clang-19", ["loop.c"], place, *TARGET)
+    bundle = os.path.join(place, "traced.ntrace")
+    equal(lines_of(document(place), "loop.c")[3], 4, "executions of the condition, as llvm-cov counts")
+    equal(lines_of(document(place, "--rule", "llvm"), "loop.c")[3], 4, "--rule llvm")
+    answer = document(place, "--rule", "gcov")
+    equal(lines_of(document(place), "loop.c")[4], 8, "evaluations of the inner condition")
+    equal((answer["rule"], lines_of(answer, "loop.c")[4]), ("gcov", 9), "--rule gcov: one entry, and 2 and 6 rounds")
+    matches("by the rule of llvm-cov", Run("coverage", "--only", place, bundle).out, "text")
+    check("by the rule" not in Run("coverage", "--rule", "gcov", "--only", place, bundle).out, "text of gcov's rule")
+
+
+@case("each unit is counted by the rule of its compiler")
+def mixed():
+    place = folder()
+    write(os.path.join(place, "loop.c"), LOOP)
+    write(os.path.join(place, "other.c"), LOOP.replace("main", "other"))
+    run(need("clang-19"), *TARGET[:-1], "-c", "loop.c", "-o", "loop.o", cwd=place)
+    trace("riscv64-linux-gnu-gcc", ["loop.o", "other.c"], place, "-g", "-static")
+    equal(document(place)["rule"], "gcov and llvm-cov", "rule")
+    equal(document(place, "--rule", "llvm")["rule"], "llvm-cov", "rule of all")
+
+
+main("clang-19", "qemu-riscv64")
