@@ -2,11 +2,11 @@
 
 #include <ntrace/bundle.h>
 #include "base/allocator.h"
+#include "program/build_id.h"
 
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
-#include <gelf.h>
 #include <limits.h>
 #include <stdbool.h>
 #include <stdint.h>
@@ -16,41 +16,6 @@
 #include <sys/mman.h>
 #include <sys/stat.h>
 #include <unistd.h>
-
-/* ---- GNU build ids, which show that a copy of a file is the file that ran. */
-
-static bool note_is_build_id(const Elf_Data *data, size_t name, const GElf_Nhdr *note) {
-    return note->n_type == NT_GNU_BUILD_ID && note->n_namesz == 4 && note->n_descsz > 0 && note->n_descsz <= 64 &&
-           memcmp((const char *)data->d_buf + name, "GNU", 4) == 0;
-}
-
-static char *find_build_id(const ntr_allocator *allocator, Elf *elf) {
-    for (Elf_Scn *section = NULL; (section = elf_nextscn(elf, section));) {
-        GElf_Shdr header = {0};
-        if (!gelf_getshdr(section, &header) || header.sh_type != SHT_NOTE) continue;
-        Elf_Data *data = elf_getdata(section, NULL);
-        GElf_Nhdr note = {0};
-        size_t name, description, next;
-        for (size_t at = 0; data && (next = gelf_getnote(data, at, &note, &name, &description)); at = next) {
-            if (!note_is_build_id(data, name, &note)) continue;
-            char *text = ntr_alloc(allocator, 2 * (size_t)note.n_descsz + 1, 1);
-            for (size_t i = 0; text && i < note.n_descsz; i++)
-                snprintf(text + 2 * i, 3, "%02x", ((const uint8_t *)data->d_buf)[description + i]);
-            return text;
-        }
-    }
-    return NULL;
-}
-
-char *ntr_build_id_of(const ntr_allocator *allocator, const char *path) {
-    int file = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
-    if (file < 0 || elf_version(EV_CURRENT) == EV_NONE) return NULL;
-    Elf *elf = elf_begin(file, ELF_C_READ, NULL);
-    char *text = elf && elf_kind(elf) == ELF_K_ELF ? find_build_id(allocator, elf) : NULL;
-    elf_end(elf);
-    close(file);
-    return text;
-}
 
 bool ntr_bundle_build_id(const char *path, char *text, size_t size) {
     char *found = ntr_build_id_of(NULL, path);

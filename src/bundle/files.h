@@ -1,4 +1,4 @@
-/* Files of a bundle: their build ID, and mapping, writing and removing them. */
+/* Files of a bundle: mapping, writing and removing them. */
 #ifndef NTR_BUNDLE_FILES_H
 #define NTR_BUNDLE_FILES_H
 
@@ -8,11 +8,6 @@
 
 #include <stdbool.h>
 #include <stddef.h>
-
-/* ---- GNU build ids. */
-
-/* The build id of an ELF file as hexadecimal digits (new string, to be freed with ntr_dealloc), or NULL. */
-char *ntr_build_id_of(const ntr_allocator *allocator, const char *path);
 
 /* ---- Files as bytes in memory. */
 

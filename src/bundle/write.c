@@ -2,6 +2,7 @@
 #include "base/config.h"
 #include "bundle/bundle.h"
 #include "bundle/files.h"
+#include "program/build_id.h"
 
 #include <errno.h>
 #include <fcntl.h>

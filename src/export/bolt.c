@@ -1,17 +1,30 @@
 /* Pre-aggregated profile of BOLT: perf2bolt -p F -pa. B is a taken branch, F a fall-through range entered from the same
  * binary, f one entered from outside. LLVM 19 supports no other record. Ranges in entries of the procedure linkage
- * table are left out: BOLT has no function there, and counts them as ranges that do not match. */
+ * table are left out: BOLT has no function there, and counts them as ranges that do not match.
+ *
+ * Addresses in a library have its build id in front: newer versions of perf2bolt use only those that have the id of
+ * their file. LLVM 19 reads the id and ignores it. Addresses in a program have none. */
 #include "export/ranges.h"
+
+#include "base/allocator.h"
+#include "program/build_id.h"
 
 #include <string.h>
 
-static void record(ntr_out *out, char kind, const ntr_range *range) {
+static void address(ntr_out *out, const char *id, uint64_t value) {
+    if (id && value) { /* 0 is in another file */
+        ntr_out_text(out, id);
+        ntr_out_char(out, ':');
+    }
+    ntr_out_hex(out, value);
+    ntr_out_char(out, ' ');
+}
+
+static void record(ntr_out *out, const char *id, char kind, const ntr_range *range) {
     ntr_out_char(out, kind);
     ntr_out_char(out, ' ');
-    ntr_out_hex(out, range->from);
-    ntr_out_char(out, ' ');
-    ntr_out_hex(out, range->to);
-    ntr_out_char(out, ' ');
+    address(out, id, range->from);
+    address(out, id, range->to);
     ntr_out_dec(out, range->count);
     ntr_out_text(out, kind == 'B' ? " 0\n" : "\n");
 }
@@ -31,9 +44,11 @@ static ntr_status end(ntr_export *x) {
     ntr_ranges ranges;
     ntr_status status = ntr_ranges_make(&ranges, x);
     if (status) return status;
-    for (size_t i = 0; i < ranges.branch_count; i++) record(&x->out, 'B', &ranges.branches[i]);
+    char *id = x->image.path ? ntr_build_id_of_shared(x->allocator, x->image.path) : NULL;
+    for (size_t i = 0; i < ranges.branch_count; i++) record(&x->out, id, 'B', &ranges.branches[i]);
     for (size_t i = 0; i < ranges.run_count; i++)
-        if (is_of_function(x, &ranges.runs[i])) record(&x->out, 'F', &ranges.runs[i]);
+        if (is_of_function(x, &ranges.runs[i])) record(&x->out, id, 'F', &ranges.runs[i]);
+    ntr_dealloc(x->allocator, id);
     ntr_ranges_release(&ranges);
     return NTR_OK;
 }

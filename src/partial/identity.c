@@ -2,6 +2,7 @@
 
 #include "base/allocator.h"
 #include "bundle/files.h"
+#include "program/build_id.h"
 #include "partial/blocks.h"
 #include "program/program.h"
 

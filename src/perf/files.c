@@ -4,6 +4,7 @@
 
 #include "base/allocator.h"
 #include "bundle/files.h"
+#include "program/build_id.h"
 
 #include <stdio.h>
 #include <string.h>

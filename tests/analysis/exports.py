@@ -318,7 +318,7 @@ def loaded_elsewhere(b):
     for name, count in (("llvm-unsymbolized", 2), ("autofdo", 3)):
         runs = sections(b.run(b.ntrace, "export", "--to", name, "pie.ntrace"), count)[0]
         same_counts(b, [(int(low, 16), int(high, 16), int(n)) for low, high, n in runs], linked)
-    runs = [line.split()[1:] for line in b.run(b.ntrace, "export", "--to", "bolt", "pie.ntrace").splitlines() if line[0] in "Ff"]
+    runs = [[word.split(":")[-1] for word in line.split()[1:]] for line in b.run(b.ntrace, "export", "--to", "bolt", "pie.ntrace").splitlines() if line[0] in "Ff"]
     plt = linkage_table(b, "pie")
     same_counts(b, [(int(low, 16), int(high, 16), int(n)) for low, high, n in runs],
                 {address: count for address, count in linked.items() if address not in plt})
@@ -466,7 +466,26 @@ def modules(b):
     assert share < 1, done.stderr
 
 
-CASES = [modules, profile_counts, ticks, folded, speedscope, speedscope_per_hart, svg, callgrind, dot, sqlite, llvm, perf_script, autofdo, bolt, drcov, ctxp,
+def bolt_library(b):
+    """perf2bolt uses only places with the build id of its file when that is a library, and only those without an id for a program."""
+    for name, text in (("part.c", "int part(int n) { int s = 0; for (int i = 0; i < n; i++) s += i % 3 ? i : s ^ i; return s; }\n"),
+                       ("whole.c", "int part(int); int main(void) { volatile int s = 0; for (int i = 0; i < 50; i++) s += part(i); return 0; }\n")):
+        with open(os.path.join(b.folder, name), "w", encoding="ascii") as file:
+            file.write(text)
+    b.run("riscv64-linux-gnu-gcc", "-O1", "-shared", "-fPIC", "-Wl,--build-id", "part.c", "-o", "libpart.so")
+    b.run("riscv64-linux-gnu-gcc", "-O1", "-Wl,--build-id", "whole.c", "-L.", "-lpart", f"-Wl,-rpath,{b.folder}", "-o", "whole")
+    b.run(b.ntrace, "run", "-o", "whole.ntrace", "--", "./whole")
+    build_id = re.search(r"Build ID: (\w+)", b.run("riscv64-linux-gnu-readelf", "-n", "libpart.so"))[1]
+    lines = [line.split() for line in b.run(b.ntrace, "export", "--to", "bolt", "--image", "libpart.so", "whole.ntrace").splitlines()]
+    places = [place for line in lines for place in line[1:3]]
+    assert all(place == "0" or re.fullmatch(build_id + ":[1-9a-f][0-9a-f]*", place) for place in places), places
+    runs = [[place.split(":")[1] for place in line[1:3]] for line in lines if line[0] == "F"]
+    part = int(b.run("riscv64-linux-gnu-nm", "libpart.so").split(" T part")[0].split()[-1], 16)
+    assert part in [int(first, 16) for first, _ in runs], runs
+    assert ":" not in b.run(b.ntrace, "export", "--to", "bolt", "whole.ntrace"), "places of the program"
+
+
+CASES = [modules, bolt_library, profile_counts, ticks, folded, speedscope, speedscope_per_hart, svg, callgrind, dot, sqlite, llvm, perf_script, autofdo, bolt, drcov, ctxp,
          perfetto, jsonl, calltree, aliases, loaded_elsewhere]
 
 

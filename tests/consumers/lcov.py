@@ -119,4 +119,45 @@ def cobertura_date():
     equal(int(stamp), round(date.timestamp() * 1000), "time stamp")
 
 
+DECISIONS = """#include <stdlib.h>
+static int both(int a, int b, int c) { if (a && (b || c)) return 1; return 0; }
+static int two(int a, int b) { return (a > 1 && b > 1) + (a < 0 || b < 0); }
+int main(int argc, char **argv) {
+    int s = 0;
+    for (int i = 1; i + 2 < argc; i += 3) s += both(atoi(argv[i]), atoi(argv[i + 1]), atoi(argv[i + 2])) + two(atoi(argv[i]), atoi(argv[i + 1]));
+    return s & 0;
+}
+"""
+
+
+def conditions(text):
+    """{(line, group, sense, index): count} of the MC/DC records."""
+    return {(line, group, sense, index): int(count) for line, group, sense, count, index in re.findall(r"(?m)^MCDC:(\d+),(\d+),([tf]),(\d+),(\d+),", text)}
+
+
+@case("MC/DC of two tests: lcov -a adds the counts; ours of both traces has the pairs that no test has alone, too")
+def mcdc_of_tests():
+    folder = tempfile.mkdtemp(dir=scratch())
+    with open(os.path.join(folder, "tests.c"), "w", encoding="ascii") as file:
+        file.write(DECISIONS)
+    subprocess.run([need("riscv64-linux-gnu-gcc"), "-g", "-O0", "-static", "tests.c", "-o", "tests"], cwd=folder, check=True)
+    single = {}
+    for name, vectors in (("a", "1 1 0 0 1 0"), ("b", "1 1 0 1 0 0 2 2 2"), ("c", "1 0 1")):
+        Run("run", "-q", "-o", name + ".ntrace", "--", "./tests", *vectors.split(), cwd=folder)
+        Run("coverage", "--level", "mcdc", "--to", "lcov2", "-o", name + ".info", name + ".ntrace", cwd=folder)
+        with open(os.path.join(folder, name + ".info"), encoding="utf-8") as file:
+            single[name] = conditions(file.read())
+    text = lcov("lcov", "--mcdc-coverage", "-a", "a.info", "-a", "b.info", "-a", "c.info", "-o", "all.info", cwd=folder)
+    with open(os.path.join(folder, "all.info"), encoding="utf-8") as file:
+        merged = conditions(file.read())
+    equal(merged, {key: sum(counts[key] for counts in single.values()) for key in single["a"]}, "counts of lcov -a")
+    for shown in (text, lcov("lcov", "--mcdc-coverage", "--summary", "all.info", cwd=folder)):
+        equal(re.search(r"conditions\.*: [\d.]+% \((\d+) of (\d+)", shown).groups(), (str(sum(count > 0 for count in merged.values())), str(len(merged))), "totals")
+    ours_of_all = conditions(Run("coverage", "--level", "mcdc", "--to", "lcov2", "a.ntrace", "b.ntrace", "c.ntrace", cwd=folder).out)
+    check(all(ours_of_all[key] > 0 for key, count in merged.items() if count), "what a test covers is covered")
+    found = {(line, index) for line, group, _, index in ours_of_all if ours_of_all[line, group, "t", index] and ours_of_all[line, group, "f", index]}
+    # a: 110 and 010; b: 110 and 100; c (the condition): 101 of the third test and 100 of the second
+    check({("2", "0"), ("2", "1"), ("2", "2")} <= found and not merged["2", "3", "t", "2"], f"pairs of all tests: {sorted(found)}; of lcov {merged}")
+
+
 main()
