@@ -8,6 +8,7 @@ usage: places.py NTRACE
 import json
 import os
 import re
+import struct
 import subprocess
 import sys
 
@@ -114,6 +115,33 @@ def removed():
         del os.environ["REMOVE"]
     check(not os.path.exists(os.path.join(compiled(), "l0.so")), "the program removes the files")
     compare(bundle, truth)
+
+
+def with_segments(path, made, count):
+    """The file with so many empty segments before its own."""
+    with open(path, "rb") as file:
+        data = file.read()
+    begin, size, number = struct.unpack_from("<Q", data, 32)[0], *struct.unpack_from("<HH", data, 54)
+    empty = b"".join(struct.pack("<IIQQQQQQ", 1, 4, 0x100000, 0x10000000 + 4096 * i, 0, 0, 0, 4096) for i in range(count))
+    head = bytearray(data + bytes(-len(data) % 8))
+    struct.pack_into("<Q", head, 32, len(head))
+    struct.pack_into("<H", head, 56, count + number)
+    with open(made, "wb") as file:
+        file.write(head + empty + data[begin:begin + size * number])
+
+
+@case("a library with many segments has its names", 200, True)
+@case("a library with more segments than are looked at: its code has no names, and the capture says so", 256, False)
+def many_segments(count, named):
+    (path, offset), folder = libraries(1)[0], scratch()
+    with_segments(os.path.join(folder, path), os.path.join(folder, "many.so"), count)
+    bundle = recorded(f"many{count}.ntrace", "./host", "./many.so", offset, "3")
+    error = Run("profile", bundle).err
+    equal("many.so could not be read when it was mapped, or has too many segments; its code has no names" in error, not named, error)
+    if named:
+        compare(bundle, {"entry_0": 3, "leaf_0": 6})
+    else:
+        check("entry_0" not in Run("decode", bundle).out, "a name of the library")
 
 
 @case("a program that removes its own file")

@@ -10,6 +10,7 @@ import json
 import os
 import random
 import re
+import struct
 import subprocess
 import sys
 
@@ -133,6 +134,27 @@ def by_timeline(bundle, wanted):
 MORE = CONSUMERS | {"timeline": by_timeline}
 
 
+def entries(path):
+    """{function: address} of a file."""
+    symbols = subprocess.run(["riscv64-linux-gnu-nm", path], check=True, capture_output=True, text=True).stdout
+    return {name: int(address, 16) for address, name in re.findall(r"(?m)^(\w+) [Tt] ((?:entry|leaf|own|inner|space)_\w+)$", symbols)}
+
+
+def by_drcov(bundle):
+    """The functions whose first instruction is in an executed range of their file."""
+    data = Run("export", "--to", "drcov", bundle).bytes
+    head, _, rest = data.partition(b"BB Table: ")
+    count, _, table = rest.partition(b" bbs\n")
+    found, files = set(), {}
+    for number, base, path in re.findall(r"(?m)^ *(\d+), 0x(\w+), .*, (.*)$", head.decode()):
+        low = 0 if path.endswith(".so") or path.endswith("dynamic") else int(base, 16)  # a program that is not moved
+        files[int(number)] = {name: address - low for name, address in entries(path).items()}
+    for i in range(int(count)):
+        start, size, number = struct.unpack_from("<IHH", table, 8 * i)
+        found.update(name for name, address in files[number].items() if start <= address < start + size)
+    return found
+
+
 def traced(seed):
     offsets, folder = compiled(), scratch()
     plan = Plan(seed, offsets)
@@ -151,6 +173,7 @@ def seeded(seed):
     truth = collections.Counter(name for _, name in calls)
     compare(bundle, dict(truth), wanted=lambda name: re.match(r"(entry|leaf|own|inner|made|space)_", name), lined=lambda name: not name.startswith("made_"),
             consumers=MORE)
+    equal(sorted(by_drcov(bundle)), sorted(name for name in truth if not name.startswith("made_")), f"{seed}: drcov")
 
 
 for number in range(SEEDS):
