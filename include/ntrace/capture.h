@@ -191,8 +191,9 @@ NTR_API ntr_status ntr_capture_finish(ntr_capture_session *session);
  * ntr_capture_step has returned NTR_OK. */
 NTR_API int ntr_capture_exit_status(const ntr_capture_session *session);
 
-/* Returns a line about execution that is missing in the stream, as in capture.json, or NULL past the last. Valid after
- * ntr_capture_finish, also if it failed. */
+/* Returns a line about execution that is missing in the stream, as in capture.json, or NULL past the last. The last one
+ * may tell that the program patched itself, which capture.json does not repeat. Valid after ntr_capture_finish, also if
+ * it failed. */
 NTR_API const char *ntr_capture_loss(const ntr_capture_session *session, size_t index);
 
 #ifdef __cplusplus

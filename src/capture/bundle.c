@@ -81,18 +81,25 @@ static void add_discontinuities(struct recorded *content, const struct ntr_captu
     add_loss(content, true, ntr_capture_record_keep(content->record, what));
 }
 
-/* Bytes that were executed are not those of the file. */
+/* Bytes that were executed are not those of the file. They are in the bundle, so that nothing is lost where a program
+ * patches itself: the capture says it once, and the bundle does not repeat it. */
 static void add_changed(struct recorded *content) {
-    static const char text[] = "%s: expected the code of the file, found other bytes executed, first at 0x%" PRIx64
-                               "; functions of which most bytes differ have no name";
+    static const char text[] =
+        "%s: expected the code of the file, found other bytes executed, first at 0x%" PRIx64 "; %s";
+    static const char no_name[] = "functions of which most bytes differ have no name";
+    static const char patched[] = "the bundle has them, and its functions keep their names";
     const struct ntr_capture_record *record = content->record;
     enum { NUMBERS = 20 };
 
     if (!record->changed) return;
-    const size_t room = sizeof text + strlen(record->changed) + NUMBERS;
+    const size_t room = sizeof text + sizeof patched + strlen(record->changed) + NUMBERS;
     char *what = ntr_alloc(record->allocator, room, 1);
-    if (what) snprintf(what, room, text, record->changed, record->changed_at);
-    add_loss(content, true, ntr_capture_record_keep(content->record, what));
+    if (what) snprintf(what, room, text, record->changed, record->changed_at, record->changed_code ? no_name : patched);
+    const char *kept = ntr_capture_record_keep(content->record, what);
+    if (record->changed_code)
+        add_loss(content, true, kept);
+    else
+        content->losses->patched = kept;
 }
 
 /* Why the part of the execution that is traced has not begun or ended. */

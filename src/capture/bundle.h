@@ -13,6 +13,7 @@ enum { NTR_CAPTURE_LOSSES = 300 }; /* more than a modelled system lists, and tho
 /* Lines that live as long as the system, or forever. */
 struct ntr_capture_losses {
     ntr_bundle_loss items[NTR_CAPTURE_LOSSES];
+    const char *patched; /* a program that patched itself: said once, and no loss; NULL: none */
     size_t count;
 };
 

@@ -296,5 +296,7 @@ int ntr_capture_exit_status(const ntr_capture_session *session) {
 }
 
 const char *ntr_capture_loss(const ntr_capture_session *session, size_t index) {
-    return index < session->losses.count ? session->losses.items[index].what : NULL;
+    const struct ntr_capture_losses *losses = &session->losses;
+    if (index == losses->count) return losses->patched;
+    return index < losses->count ? losses->items[index].what : NULL;
 }

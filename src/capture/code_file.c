@@ -62,17 +62,33 @@ static ntr_context context_of(const struct code_file *out, uint32_t number) {
     return context;
 }
 
+/* Is most of what was executed in a part of the code another one than in the file? Then the file does not name it. */
+static bool is_other_code(uint64_t address, const uint8_t *bytes, const uint8_t *there, size_t size) {
+    enum { PART = 512, LEAST_KNOWN = 8 }; /* as names are found: src/program/lookup.c */
+    size_t known = 0, equal = 0;
+    for (size_t i = 0; i < size; i++) {
+        known += bytes[i] != 0;
+        equal += bytes[i] != 0 && bytes[i] == there[i];
+        if (i + 1 < size && (address + i + 1) % PART != 0) continue;
+        if (known >= LEAST_KNOWN && equal < known / 2) return true;
+        known = equal = 0;
+    }
+    return false;
+}
+
 /* The file at this place has not the byte that was executed. */
-static void note_changed(const struct code_file *out, ntr_place place) {
+static void note_changed(const struct code_file *out, ntr_place place, bool other) {
     struct ntr_capture_record *record = out->record;
     ntr_image_info info;
     size_t image;
 
-    if (record->changed || ntr_program_image_at(out->files, place, &image) != NTR_OK ||
+    if ((record->changed && (record->changed_code || !other)) ||
+        ntr_program_image_at(out->files, place, &image) != NTR_OK ||
         ntr_program_image(out->files, image, &info) != NTR_OK)
         return;
     record->changed = ntr_capture_record_text(record, info.name);
     record->changed_at = place.address;
+    record->changed_code = other;
 }
 
 /* Do the ELF files hold the same bytes? */
@@ -80,18 +96,23 @@ static bool is_in_files(const struct code_file *out, const struct ntr_capture_co
     const uint8_t *bytes = out->code->bytes + range->place;
     const ntr_context context = context_of(out, range->space);
     uint8_t there[4096];
+    bool equal = true;
 
     for (uint64_t at = 0; at < range->length;) {
         size_t want = range->length - at < sizeof there ? (size_t)(range->length - at) : sizeof there;
         ntr_place place = ntr_place_at(range->space ? &context : NULL, begin_of(out, range), range->address + at);
         size_t n = ntr_program_read(out->files, place, there, want), same = 0;
+        if (n == 0) return false;
         while (same < n && there[same] == bytes[at + same]) same++;
-        place.address += same;
-        if (same < n) note_changed(out, place);
-        if (n == 0 || same < n) return false;
+        if (same < n) {
+            const bool other = is_other_code(place.address, bytes + at, there, n);
+            place.address += same;
+            note_changed(out, place, other);
+            equal = false;
+        }
         at += n;
     }
-    return true;
+    return equal;
 }
 
 /* Are the bytes from `address` on unknown, so that zeros hide nothing? */

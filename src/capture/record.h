@@ -55,6 +55,7 @@ struct ntr_capture_record {
     const char *unread; /* a file that could not be copied when it was mapped; NULL: none */
     const char *changed; /* a file of which other bytes were executed; NULL: none */
     uint64_t changed_at; /* address of the first one that was found */
+    bool changed_code; /* most bytes of a part of the code are others: the file does not name it */
     int pid;            /* of the program; 0: not known */
     const struct ntr_capture_record *parent; /* of the process that forked this one, while that is adopted, or NULL */
     char **names; /* strings of the images */

@@ -104,6 +104,16 @@ def rows():
     equal(sorted(row[1:] for row in found if row[0] == branch[0]), [(3, 3), (10, 0)], "executed, taken")
 
 
+@case("a program that patches itself: the capture says so once, and no command repeats it, as nothing is lost")
+def said_once():
+    trace, place = bundle(10), scratch()
+    done = Run("run", *user_qemu.for_ntrace(user_qemu.repeatable()), "-o", "once.ntrace", "--", "./patched_10", cwd=place)
+    matches("/patched_10: expected the code of the file, found other bytes executed, first at 0x[0-9a-f]+; the bundle has them, and its functions keep", done.err, "run")
+    with open(os.path.join(trace, "capture.json"), encoding="utf-8") as file:
+        equal(json.load(file).get("losses", []), [], "losses")
+    equal(Run("profile", trace).err, "", "profile")
+
+
 # Other code is written over a function.
 OVER = """#include <stdint.h>
 #include <string.h>
