@@ -46,6 +46,7 @@ static int open_decoder(struct cli_analysis *a) {
     a->config.program = a->trace.program;
     a->config.one_source = a->window.one_source;
     a->config.source = a->window.source;
+    a->config.proceed = cli_progress_proceed;
     a->decoder = cli_trace_decoder(&a->trace, &a->config);
     if (a->decoder && a->shard.count)
         return cli_shard_open(&a->shard, &a->trace, a->path, a->decoder, a->options->from_start);
@@ -254,6 +255,7 @@ static ntr_status decode_serial(struct cli_analysis *a, bool counting, cli_take_
         if (status == NTR_NEED_MORE && !feed(a)) break;
         if (status < 0) break;
     }
+    if (status == NTR_E_STOPPED) status = NTR_NEED_MORE; /* interrupted: what was decoded is delivered */
     if ((counting || a->joined) && status >= 0 && status != NTR_END) status = ntr_decoder_flush_counts(a->decoder);
     return status;
 }
@@ -298,6 +300,8 @@ static int decode(struct cli_analysis *a, cli_take_events take, void *user) {
     ntr_status status = a->shard.count ? cli_partials_decode_shard(a, counting, take, user)
                         : jobs > 1     ? cli_analysis_parallel(a, jobs, counting, take, user)
                                        : decode_serial(a, counting, take, user);
+    if (status == NTR_E_STOPPED)
+        return cli_fail("%s: interrupted inside of a long message: there is no output", a->path);
     if (status < 0) return cli_fail("%s: %s", a->path, ntr_status_text(status));
     if (cli_progress_stopped()) cli_note("%s: interrupted: the output covers only the part decoded so far", a->path);
     return a->trace.failed ? CLI_FAILED : cli_progress_stopped() ? CLI_DEFECTS : CLI_OK;

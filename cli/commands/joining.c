@@ -89,6 +89,7 @@ static int decode_into_tree(struct joining *j, const ntr_partial_capture *c) {
     ntr_decoder_config_init(&a->config);
     a->config.params = a->trace.params;
     a->config.program = a->trace.program;
+    a->config.proceed = cli_progress_proceed;
     ntr_decoder_free(a->decoder);
     a->decoder = cli_trace_decoder(&a->trace, &a->config);
     if (a->decoder) ntr_decoder_set_repeats(a->decoder, true);

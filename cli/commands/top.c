@@ -273,12 +273,13 @@ static int watch(struct top *t) {
     t->began = now_ns();
     while (status != NTR_END && !is_complete(t)) {
         status = ntr_decoder_count(t->decoder, &counts);
+        if (status == NTR_E_STOPPED) break;
         if (status < 0) return cli_fail("%s: %s", t->trace.input.name, ntr_decoder_error(t->decoder));
         if (status != NTR_NEED_MORE) continue;
         show(t, false);
         if (!feed(t)) return CLI_FAILED;
     }
-    if (status == NTR_END) show(t, true);
+    if (status == NTR_END || status == NTR_E_STOPPED) show(t, true);
     return t->table.all_gaps ? CLI_DEFECTS : CLI_OK;
 }
 
@@ -289,6 +290,7 @@ static int open_decoder(struct top *t) {
     ntr_decoder_config_init(&config);
     config.params = t->trace.params;
     config.program = t->trace.program;
+    config.proceed = cli_progress_proceed;
     t->decoder = cli_trace_decoder(&t->trace, &config);
     if (!t->decoder) return CLI_FAILED;
     t->table.program = t->trace.program;

@@ -11,13 +11,21 @@
 #include <unistd.h>
 
 /* The line ends with a carriage return, so that the next message overwrites it. */
-enum { QUIET_MS = 1000, INTERVAL_MS = 100 };
+enum { QUIET_MS = 1000, INTERVAL_MS = 100, MOMENT_MS = 50 };
 
 static atomic_int stopped; /* set in the thread that gets the signal */
+static atomic_uint stopped_at; /* milliseconds, the lower bits */
+
+static uint64_t now_ms(void) {
+    struct timespec t;
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return (uint64_t)t.tv_sec * 1000 + (uint64_t)t.tv_nsec / 1000000;
+}
 
 /* The first signal requests a stop, the second one ends the process. */
 static void on_signal(int number) {
     if (stopped) cli_atomic_file_die(number);
+    stopped_at = (unsigned)now_ms();
     stopped = 1;
 }
 
@@ -25,10 +33,9 @@ bool cli_progress_stopped(void) {
     return atomic_load_explicit(&stopped, memory_order_relaxed) != 0;
 }
 
-static uint64_t now_ms(void) {
-    struct timespec t;
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    return (uint64_t)t.tv_sec * 1000 + (uint64_t)t.tv_nsec / 1000000;
+bool cli_progress_proceed(void *unused) {
+    (void)unused;
+    return !cli_progress_stopped() || (unsigned)now_ms() - stopped_at < MOMENT_MS;
 }
 
 void cli_progress_catch_stop(void) {

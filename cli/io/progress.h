@@ -27,4 +27,8 @@ void cli_progress_end(const struct cli_progress *progress);
 /* Returns whether a stop was requested. */
 bool cli_progress_stopped(void);
 
+/* For ntr_decoder_config.proceed: returns false when a stop was requested a moment ago. What ends within that moment is
+ * complete. */
+bool cli_progress_proceed(void *unused);
+
 #endif

@@ -41,6 +41,13 @@ typedef struct ntr_decoder_config {
     uint16_t source;
     bool strict;                /* stop at the first defect, with its status */
     bool mid_stream;            /* the stream starts inside a message (wrapped buffer): skip to the first message */
+
+    /* Called every few milliseconds while the decoder works, also inside of one message, which can stand for any number
+     * of instructions. Returns false to stop: ntr_decoder_read and ntr_decoder_count then return NTR_E_STOPPED, and go
+     * on where they have stopped when they are called again. A parallel decoder calls it in all of its threads. May be
+     * NULL. */
+    bool (*proceed)(void *user);
+    void *proceed_user;
 } ntr_decoder_config;
 
 static inline void ntr_decoder_config_init(ntr_decoder_config *config) {
@@ -65,8 +72,8 @@ NTR_API ntr_status ntr_decoder_begin(ntr_decoder *decoder, const ntr_point *poin
 NTR_API ntr_status ntr_decoder_feed(ntr_decoder *decoder, const uint8_t *data, size_t size, bool last);
 
 /* Fill at most `capacity` events; *count is the number filled. Returns NTR_OK: call again; NTR_NEED_MORE: feed more
- * bytes; NTR_END: the stream has ended. Events may have been filled in each case. Errors: NTR_E_MEMORY; with `strict`
- * the status of the first defect, after the events before it. */
+ * bytes; NTR_END: the stream has ended. Events may have been filled in each case. Errors: NTR_E_MEMORY; NTR_E_STOPPED;
+ * with `strict` the status of the first defect, after the events before it. */
 NTR_API ntr_status ntr_decoder_read(ntr_decoder *decoder, ntr_event *events, size_t capacity, size_t *count);
 
 /* Maximum size of the text of ntr_decoder_error and ntr_parallel_error, including the terminating 0. */

@@ -94,7 +94,7 @@ NTR_API void ntr_parallel_free(ntr_parallel *parallel);
 
 /* Give the next bytes of the stream. They are copied. Output that is ready is delivered meanwhile; with `last`, all
  * output. Returns NTR_NEED_MORE, or NTR_END after the last bytes. Errors: as ntr_decoder_read, and those of the
- * callbacks; decoding cannot continue then. */
+ * callbacks; NTR_E_STOPPED when ntr_decoder_config.proceed has returned false. Decoding cannot continue then. */
 NTR_API ntr_status ntr_parallel_feed(ntr_parallel *parallel, const uint8_t *data, size_t size, bool last);
 
 /* Decode the whole stream, which `read` returns: instead of ntr_parallel_feed, and faster. The threads read: the bytes

@@ -114,11 +114,12 @@ static ntr_history_memo *memo_at(ntr_decoder *d, const ntr_walk_state *walk) {
     return memo->used && memo->halfwords < walk->left - walk->runaway_limit ? memo : NULL;
 }
 
-/* Walks block by block, and looks for a loop at each of them. Returns NTR_OK when the decoder has failed. */
+/* Walks block by block, and looks for a loop at each of them. Returns NTR_OK when the decoder has failed or must stop;
+ * then a multiplied pass goes on at the next call. */
 static __attribute__((noinline)) ntr_status walk_watched(ntr_decoder *d) {
     ntr_walk_state walk = ntr_walk_state_take(d);
     ntr_status status = NTR_OK;
-    while (status == NTR_OK && d->failed == NTR_OK) {
+    while (status == NTR_OK && d->failed == NTR_OK && !ntr_decoder_spend(d, 1)) {
         ntr_loop_visit(d, &walk);
         const ntr_block *b = walk.block;
         if (!b || b->halfwords == 0 || b->halfwords >= walk.left - walk.runaway_limit) {
@@ -127,7 +128,8 @@ static __attribute__((noinline)) ntr_status walk_watched(ntr_decoder *d) {
         }
         status = walk_step(d, &walk);
     }
-    ntr_loop_leave(d, &walk);
+    d->request.interrupted = status == NTR_OK;
+    if (status != NTR_OK) ntr_loop_leave(d, &walk);
     ntr_walk_state_put(d, &walk);
     return status;
 }
@@ -136,7 +138,7 @@ ntr_status ntr_walk_counts(ntr_decoder *d) {
     if (d->request.left == 0) return NTR_END;
     if (ntr_history_memos_prepare(d) != NTR_OK) return NTR_E_MEMORY;
     ntr_walk_state walk = ntr_walk_state_take(d);
-    if (ntr_walk_is_long(d, &walk)) return walk_watched(d);
+    if (d->request.interrupted || ntr_walk_is_long(d, &walk)) return walk_watched(d);
     ntr_status status = NTR_OK;
     while (status == NTR_OK) {
         if (is_linked(d, &walk) && (status = walk_linked(d, &walk)) != NTR_OK) break;
@@ -146,17 +148,19 @@ ntr_status ntr_walk_counts(ntr_decoder *d) {
             break;
         }
         if (d->predicts) {
+            if (ntr_decoder_spend(d, 1)) break;
             status = walk_step(d, &walk);
             continue;
         }
         if (!walk.history.left && walk.history.repeats) {
+            if (ntr_decoder_spend(d, walk.history.length)) break;
             if (walk.history.repeats > 2 || d->loop.factor > 1) ntr_loop_visit(d, &walk);
             ntr_history_refill(&walk.history);
         }
         ntr_history_memo *memo = memo_at(d, &walk);
         status = memo ? walk_memo(d, &walk, memo) : walk_step(d, &walk);
     }
-    ntr_loop_leave(d, &walk);
+    if (status != NTR_OK) ntr_loop_leave(d, &walk);
     ntr_walk_state_put(d, &walk);
     return status;
 }

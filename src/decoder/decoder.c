@@ -20,6 +20,7 @@ static ntr_status set_up(ntr_decoder *d, const ntr_decoder_config *config) {
     d->allocator = config->allocator;
     if (!d->params.dialect) d->params.dialect = ntr_dialect_at(0);
     d->times = 1;
+    d->patience = NTR_PATIENCE;
     ntr_tcode_roles(d->params.dialect, d->roles);
     if (!d->params.xlen) d->params.xlen = (uint8_t)ntr_program_xlen(config->program);
     ntr_status status = ntr_reader_init(&d->reader, &d->params);
@@ -82,6 +83,8 @@ ntr_status ntr_decoder_feed(ntr_decoder *d, const uint8_t *data, size_t size, bo
 }
 
 /* ---- events */
+
+enum { MESSAGE_WORK = 16 }; /* of a message, as that of so many blocks */
 
 typedef struct output {
     ntr_event *at, *end;
@@ -235,11 +238,15 @@ static ntr_status process_request(ntr_decoder *d, output *out) {
     return end_request(d, d->request.ended ? NTR_OK : ntr_walk_end(d));
 }
 
+/* Memos are short: this is not stopped in between. */
 static ntr_status recount(ntr_decoder *d) {
     output none = {NULL, NULL};
+    const int64_t patience = d->patience;
+    d->patience = INT64_MAX;
     d->request.source = NULL;
     ntr_status status = ntr_message_take(d);
     while (status == NTR_OK && d->request.source) status = process_request(d, &none);
+    d->patience = patience;
     return status;
 }
 
@@ -255,6 +262,18 @@ static ntr_status next_message(ntr_decoder *d) {
     return ntr_message_take(d);
 }
 
+bool ntr_decoder_ask(ntr_decoder *d) {
+    if (!d->stopped) d->stopped = d->config.proceed && !d->config.proceed(d->config.proceed_user);
+    if (!d->stopped) d->patience = NTR_PATIENCE;
+    return d->stopped;
+}
+
+/* A call begins: it does some work before it asks. */
+static void begin_call(ntr_decoder *d) {
+    if (d->stopped) d->patience = NTR_PATIENCE;
+    d->stopped = false;
+}
+
 static ntr_status step(ntr_decoder *d, output *out) {
     if (d->failed != NTR_OK) return d->failed;
     ntr_status status = d->request.source ? process_request(d, out) : next_message(d);
@@ -265,13 +284,16 @@ static ntr_status step(ntr_decoder *d, output *out) {
 ntr_status ntr_decoder_read(ntr_decoder *d, ntr_event *events, size_t capacity, size_t *count) {
     output out = {events, events + capacity};
     ntr_status status = NTR_OK;
-    while (drain(d, &out) && out.at < out.end && status == NTR_OK) status = step(d, &out);
+    begin_call(d);
+    while (drain(d, &out) && out.at < out.end && status == NTR_OK && !ntr_decoder_spend(d, MESSAGE_WORK))
+        status = step(d, &out);
     if (status == NTR_END && d->join) {
         ntr_count_flush(d);
         status = d->failed ? d->failed : status;
     }
     *count = (size_t)(out.at - events);
-    return d->queue_at < d->queue_count ? NTR_OK : status;
+    if (d->queue_at < d->queue_count) return NTR_OK;
+    return status == NTR_OK && d->stopped ? NTR_E_STOPPED : status;
 }
 
 ntr_status ntr_decoder_count(ntr_decoder *d, ntr_counts *counts) {
@@ -279,17 +301,19 @@ ntr_status ntr_decoder_count(ntr_decoder *d, ntr_counts *counts) {
     uint64_t before = ntr_reader_offset(&d->reader);
     ntr_status status = NTR_OK;
     d->counts = counts;
-    while (status == NTR_OK) {
+    begin_call(d);
+    while (status == NTR_OK && !ntr_decoder_spend(d, MESSAGE_WORK)) {
         ntr_memo_candidate candidate;
         const bool learn = !d->request.source && !d->has_tables && ntr_message_memos_follow(d, &candidate);
         d->first = learn;
         d->without_memo++;
         do status = step(d, &none);
-        while (status == NTR_OK && d->request.source);
-        if (learn && status == NTR_OK) ntr_message_memo_learn(d, &candidate);
+        while (status == NTR_OK && d->request.source && !ntr_decoder_spend(d, 1));
+        if (learn && status == NTR_OK && !d->request.source) ntr_message_memo_learn(d, &candidate);
     }
     if (status == NTR_END) ntr_count_flush(d);
     d->counts = NULL;
+    if (status == NTR_OK) status = NTR_E_STOPPED;
     if (d->failed != NTR_OK) status = d->failed;
     counts->bytes += ntr_reader_offset(&d->reader) - before;
     return status;

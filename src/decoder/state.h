@@ -138,6 +138,7 @@ typedef struct ntr_walk_request {
     bool self_loop; /* the repetitions are of the branch to itself at which the walk ends (RepeatInstruction) ... */
     bool leaves_loop;           /* ... and the last of them goes on to `address` */
     bool watched; /* in a walk with events, loops are looked for: walk_loop.h */
+    bool interrupted; /* a watched walk of a counting decode was stopped, perhaps inside of a multiplied pass */
     bool no_outcome;            /* the history was too short: a branch was assumed to be not taken (OQ-9) */
     uint64_t left;              /* halfwords still to walk */
     uint64_t runaway_limit;     /* value of `left` below which a walk on history alone is given up; 0: not set yet */
@@ -246,6 +247,8 @@ struct ntr_decoder {
     ntr_same_function *join; /* decoding with joined spans; NULL: every span is returned */
     void *join_user;
     unsigned join_except; /* modes in which no span is joined: bit I is that of privilege I */
+    int64_t patience; /* work until ntr_decoder_config.proceed is called: ntr_decoder_spend */
+    bool stopped; /* it has returned false during this call */
     ntr_status failed; /* sticky error: out of memory, or a defect with `strict` */
     char error[NTR_DECODER_ERROR_SIZE]; /* with `strict`: the defect as a sentence */
 };
@@ -261,6 +264,20 @@ static inline bool ntr_keeps_returns(const ntr_decoder *d) {
 
 static inline uint32_t ntr_trail_depth(const ntr_source *s) {
     return s->trail ? s->trail->depth : 0;
+}
+
+/* ---- decoder.c */
+
+enum { NTR_PATIENCE = 1 << 16 }; /* about a millisecond */
+
+/* Calls ntr_decoder_config.proceed. Returns whether the decoder must stop. */
+bool ntr_decoder_ask(ntr_decoder *d);
+
+/* Work was done, in basic blocks. Returns whether the decoder must stop (ntr_decoder.stopped is set then): the walk is
+ * suspended as if the output were full. */
+static inline bool ntr_decoder_spend(ntr_decoder *d, uint64_t work) {
+    d->patience -= (int64_t)work;
+    return d->patience < 0 && ntr_decoder_ask(d);
 }
 
 /* ---- source.c */

@@ -84,6 +84,9 @@ static inline ntr_status ntr_walk_state_end(const ntr_decoder *d, const ntr_walk
 /* Watched walks have more halfwords than this for each outcome. Code without loops rarely has so many. */
 enum { NTR_WATCH_SHIFT = 9 };
 
+/* With events, so are walks whose history is repeated so often. */
+enum { NTR_WATCH_REPEATS = 1 << 12 };
+
 /* Returns whether the walk is watched in a counting decode, which looks at repeated histories in any case. */
 static inline bool ntr_walk_is_long(const ntr_decoder *d, const ntr_walk_state *walk) {
     if (walk->runaway_limit) return d->request.predicted && walk->history.left >> NTR_WATCH_SHIFT;
@@ -92,7 +95,8 @@ static inline bool ntr_walk_is_long(const ntr_decoder *d, const ntr_walk_state *
 
 /* Returns whether a walk with events is watched. */
 static inline bool ntr_walk_is_watched(const ntr_decoder *d, const ntr_walk_state *walk) {
-    return d->repeats && (d->request.watched || ntr_walk_is_long(d, walk));
+    return d->repeats &&
+           (d->request.watched || walk->history.repeats >= NTR_WATCH_REPEATS || ntr_walk_is_long(d, walk));
 }
 
 /* Walks block by block, and looks for a loop at each of them. Returns as ntr_walk_events; NTR_OK also when the decoder

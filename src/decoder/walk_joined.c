@@ -18,6 +18,9 @@
 /* Maximum number of instructions that are added to one span. */
 #define JOINED_MOST (UINT64_C(1) << 31)
 
+/* Between two calls of ntr_decoder_spend: halfwords of a walk with I-CNT, and repetitions of a history. */
+enum { LINKED_HALFWORDS = 1 << 20, LINKED_REPEATS = 1 << 10 };
+
 /* Ask the consumer whether the addresses of the block belong to one function. */
 static __attribute__((noinline)) void classify(ntr_decoder *d, ntr_block *b) {
     bool jumps = b->flow == NTR_FLOW_BRANCH || b->flow == NTR_FLOW_DIRECT_JUMP;
@@ -90,6 +93,7 @@ static ntr_event *go_linked(ntr_decoder *d, ntr_walk_state *walk, const ntr_even
     const bool timed = header->flags & NTR_EVENT_TIME;
     const unsigned joins = joined_ends(d);
     uint64_t joined = s->joined;
+    if (!w.only_history && w.left > LINKED_HALFWORDS) w.runaway_limit = w.left - LINKED_HALFWORDS;
     while (e < end) {
         ntr_block *b = w.block;
         ntr_linked_step step;
@@ -119,6 +123,8 @@ static ntr_event *go_linked(ntr_decoder *d, ntr_walk_state *walk, const ntr_even
         break;
     }
     s->joined = joined;
+    if (!w.only_history) w.runaway_limit = 0;
+    ntr_decoder_spend(d, (walk->left - w.left) / 4);
     ntr_linked_end(&w, walk);
     return e;
 }
@@ -196,8 +202,9 @@ ntr_status ntr_walk_joined(ntr_decoder *d, ntr_event **at, const ntr_event *end)
         ntr_walk_state_put(d, &walk);
         return status;
     }
-    while (e < end && status == NTR_OK) {
-        if (walk.block && walk.block->halfwords && walk.run.halfwords == 0 && !d->predicts) {
+    while (e < end && status == NTR_OK && !ntr_decoder_spend(d, 1)) {
+        if (walk.block && walk.block->halfwords && walk.run.halfwords == 0 && !d->predicts &&
+            walk.history.repeats < LINKED_REPEATS) {
             e = go_linked(d, &walk, &header, e, end, &status);
             if (e == end || status != NTR_OK) break;
         }

@@ -49,7 +49,7 @@ static inline ntr_walk_request *ntr_request_walk(ntr_decoder *d, ntr_source *s, 
     request->goal = (uint8_t)goal;
     request->btype = 0;
     request->ended = request->no_outcome = request->predicted = request->self_loop = request->leaves_loop =
-        request->watched = false;
+        request->watched = request->interrupted = false;
     request->left = left;
     request->runaway_limit = 0;
     request->history = history;

@@ -17,11 +17,16 @@
 #include "parallel/late_counts.h"
 #include "parallel/decode_chunk.h"
 
+/* Returns whether a chunk with this status was not counted to its end, or to its first defect. */
+static bool is_cut(ntr_status status) {
+    return status == NTR_E_MEMORY || status == NTR_E_STOPPED;
+}
+
 void ntr_late_counts_mark(ntr_chunk *chunk) {
     ntr_parallel *p = chunk->parallel;
     if (!ntr_counts_late(p) || chunk->state != NTR_CHUNK_DONE) return;
     chunk->counted_from = chunk->start;
-    if (chunk->status == NTR_E_MEMORY && p->status == NTR_OK) p->status = NTR_E_MEMORY; /* not counted to its end */
+    if (is_cut(chunk->status) && p->status == NTR_OK) p->status = chunk->status;
 }
 
 void ntr_late_counts_mark_pre_sync(ntr_chunk *chunk) {
@@ -44,7 +49,7 @@ static ntr_status count_again(ntr_worker *w, ntr_chunk *chunk) {
         const ntr_chunk *next = ntr_chunk_next(chunk);
         status = ntr_chunk_read_pre_sync(w, chunk, next, ntr_snapshot_offset(next->start));
     }
-    if (status == NTR_E_MEMORY || !chunk->counted_before) return status;
+    if (is_cut(status) || !chunk->counted_before) return status;
     status = ntr_snapshot_restore(w->decoder, chunk->start); /* the state in which the chunk before has ended */
     return status == NTR_OK ? ntr_chunk_read_pre_sync(w, chunk, chunk, chunk->counted_at) : status;
 }
@@ -57,8 +62,7 @@ ntr_status ntr_late_counts_take_back(ntr_worker *w, ntr_chunk *chunk) {
     if (status != NTR_OK) return status;
     w->taking_back = true;
     status = count_again(w, chunk);
-    if (status != NTR_E_MEMORY)
-        status = ntr_snapshot_restore(w->decoder, chunk->start); /* ends a failure of the decoder */
+    if (!is_cut(status)) status = ntr_snapshot_restore(w->decoder, chunk->start); /* ends a failure of the decoder */
     if (status == NTR_OK) status = ntr_decoder_flush_counts(w->decoder);
     w->taking_back = false;
     if (chunk->counted_before) chunk->pre_sync.count = 0;

@@ -131,13 +131,20 @@ static uint32_t no_handle(void *user, const ntr_stack_moment *moment, const ntr_
     return 0;
 }
 
+static bool proceed(void *user) {
+    const ntr_replay *r = user;
+    return ntr_replay_proceed(r, &r->pass_stream);
+}
+
 ntr_status ntr_replay_pass_begin(ntr_replay *r) {
     static const ntr_stack_listener listener = {.enter = no_handle};
     ntr_status status = NTR_OK;
     r->store.allocator = r->blocks.allocator = r->allocator;
     r->part.most_bytes = NTR_PART_BYTES;
     r->part.most_instructions = NTR_PART_INSTRUCTIONS;
-    r->pass_decoder = ntr_decoder_new(&r->decoder_config, &status);
+    ntr_decoder_config config = r->decoder_config;
+    if (r->config.proceed) config.proceed = proceed, config.proceed_user = r;
+    r->pass_decoder = ntr_decoder_new(&config, &status);
     if (!r->pass_decoder) return status;
     r->pass_stacks = ntr_callstack_new(r->config.functions, &listener, r->allocator);
     if (!r->pass_stacks) return NTR_E_MEMORY;
@@ -164,6 +171,7 @@ static ntr_status feed_slice(ntr_replay *r) {
     return status == NTR_OK ? ntr_decoder_feed(r->pass_decoder, slice.data, slice.size, last) : status;
 }
 
+/* Counts all of what was fed. Returns NTR_OK when interrupted: as read_slice. */
 static ntr_status count_slice(ntr_replay *r) {
     ntr_counts counts = {0};
     const uint64_t before = ntr_decoder_without_memo(r->pass_decoder);
@@ -171,7 +179,7 @@ static ntr_status count_slice(ntr_replay *r) {
     r->part.instructions += counts.instructions;
     r->part.messages += counts.messages;
     r->part.without_memo += ntr_decoder_without_memo(r->pass_decoder) - before;
-    return status;
+    return status == NTR_E_STOPPED ? NTR_OK : status;
 }
 
 /* Takes all events of what was fed. One message can stand for any number of instructions, so that this may be
@@ -183,10 +191,10 @@ static ntr_status read_slice(ntr_replay *r) {
         size_t count;
         if (reads % NTR_READS_POLLED == 0 && !ntr_replay_proceed(r, &r->pass_stream)) return NTR_OK;
         status = ntr_decoder_read(r->pass_decoder, events, NTR_REPLAY_EVENTS, &count);
-        ntr_status taken = status < 0 ? status : take_events(r, events, count);
+        ntr_status taken = status < 0 && status != NTR_E_STOPPED ? status : take_events(r, events, count);
         if (taken < 0) return taken;
     }
-    return status;
+    return status == NTR_E_STOPPED ? NTR_OK : status;
 }
 
 /* Reads the next bytes of the part, or continues to. Returns NTR_END when interrupted. */

@@ -199,6 +199,7 @@ static ntr_status fill(ntr_replay *r, ntr_replay_window *w, size_t part, uint64_
             size_t count;
             if (reads % NTR_READS_POLLED == 0 && !ntr_replay_proceed(r, &r->stream)) return NTR_END;
             status = ntr_decoder_read(r->decoder, events, NTR_REPLAY_EVENTS, &count);
+            if (status == NTR_E_STOPPED) return NTR_END;
             ntr_status taken = status < 0 ? status : take_events(r, w, events, count, position, &done);
             if (taken < 0) status = taken;
         }
@@ -226,10 +227,17 @@ void ntr_replay_windows_release(ntr_replay *r) {
     ntr_instructions_free(r->instructions);
 }
 
+static bool proceed(void *user) {
+    const ntr_replay *r = user;
+    return ntr_replay_proceed(r, &r->stream);
+}
+
 static ntr_status prepare(ntr_replay *r) {
     const ntr_stack_listener listener = {.enter = enter_frame, .user = r};
     ntr_status status = NTR_OK;
-    if (!r->decoder) r->decoder = ntr_decoder_new(&r->decoder_config, &status);
+    ntr_decoder_config config = r->decoder_config;
+    if (r->config.proceed) config.proceed = proceed, config.proceed_user = r;
+    if (!r->decoder) r->decoder = ntr_decoder_new(&config, &status);
     if (!r->stacks) r->stacks = ntr_callstack_new(r->config.functions, &listener, r->allocator);
     if (!r->instructions) r->instructions = ntr_instructions_new(r->decoder_config.program, r->allocator);
     return r->decoder && r->stacks && r->instructions ? NTR_OK : status ? status : NTR_E_MEMORY;

@@ -4,6 +4,7 @@ import fcntl
 import json
 import os
 import pty
+import resource
 import select
 import signal
 import struct
@@ -125,6 +126,43 @@ def inside():
         finally:
             done.kill()
         check(b"interrupted" in done.stderr.read(), f"{command}: the word")
+
+
+def answer(command, by):
+    """Stops a command that works inside of one message. Returns its processor time since then, and what it reports."""
+    done = subprocess.Popen(command, cwd=scratch(), stdout=subprocess.DEVNULL, stderr=subprocess.PIPE)
+    limit = threading.Timer(DEADLINE, done.kill)
+    limit.start()
+    until(lambda: done.poll() is not None or catches(done.pid, by), "a handler")
+    equal(done.poll(), None, f"{command}: it works long; exit status")
+    begin = processor_seconds(done.pid)
+    until(lambda: done.poll() is not None or processor_seconds(done.pid) > begin + 0.1, "0.1 s of processor time")
+    equal(done.poll(), None, f"{command}: it works long; exit status")
+    used = resource.getrusage(resource.RUSAGE_CHILDREN)
+    begin = processor_seconds(done.pid)
+    done.send_signal(by)
+    report = done.stderr.read().decode()
+    check(done.wait(timeout=DEADLINE) in (1, 2), f"{command}: exit status {done.returncode}; {report}")
+    limit.cancel()
+    after = resource.getrusage(resource.RUSAGE_CHILDREN)
+    return after.ru_utime + after.ru_stime - used.ru_utime - used.ru_stime - begin, report
+
+
+@case("a signal is answered inside of one message that stands for 134 million calls, by one thread and by two")
+def long_messages():
+    trace = os.path.join(scratch(), "long.ntrace")
+    os.mkdir(trace)
+    text = "ProgTraceSync SYNC=3 ICNT=0 FADDR=0x800\n" + "ProgTraceSync SYNC=2 ICNT=0xffffffe FADDR=0x800\n" * 400
+    images = [{"kind": "raw", "file": "code", "bias": "0x1000", "isa": "rv64"}]
+    capture = {"format": "ntrace-bundle", "version": 1, "stream": "trace.nex", "params": {"implicit_return": "full"}, "images": images}
+    for name, content in (("code", b"\xef\x00\x00\x00"), ("trace.nex", bytes_of(text)), ("capture.json", json.dumps(capture).encode())):
+        with open(os.path.join(trace, name), "wb") as out:
+            out.write(content)
+    for command in (["profile", "--by", "instruction"], ["flame", "-o", "flame.svg"]):
+        for jobs in ("1", "2"):
+            seconds, report = answer([NTRACE, *command, "-j", jobs, trace], signal.SIGINT)
+            check("interrupted" in report, f"{command}: {report}")
+            check(seconds < 0.5, f"{command} -j {jobs}: {seconds:.2f} s of processor time after the signal")
 
 
 def waiting_bytes(pipe):
