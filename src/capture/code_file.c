@@ -64,13 +64,13 @@ static ntr_context context_of(const struct code_file *out, uint32_t number) {
 
 /* Is most of what was executed in a part of the code another one than in the file? Then the file does not name it. */
 static bool is_other_code(uint64_t address, const uint8_t *bytes, const uint8_t *there, size_t size) {
-    enum { PART = 512, LEAST_KNOWN = 8 }; /* as names are found: src/program/lookup.c */
+    enum { COMPARED_BYTES = 512, FEWEST_KNOWN = 8 }; /* as names are found: src/program/lookup.c */
     size_t known = 0, equal = 0;
     for (size_t i = 0; i < size; i++) {
         known += bytes[i] != 0;
         equal += bytes[i] != 0 && bytes[i] == there[i];
-        if (i + 1 < size && (address + i + 1) % PART != 0) continue;
-        if (known >= LEAST_KNOWN && equal < known / 2) return true;
+        if (i + 1 < size && (address + i + 1) % COMPARED_BYTES != 0) continue;
+        if (known >= FEWEST_KNOWN && equal < known / 2) return true;
         known = equal = 0;
     }
     return false;
