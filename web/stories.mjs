@@ -1,5 +1,5 @@
 // Drives the page in Chromium, as a user does. usage: node stories.mjs FILE
-// FILE is JSON: {"chromium": path, "one": url, "two": url of two traces, "gaps": url, "traps": url, "hostile": url, "shots": folder or null}.
+// FILE is JSON: {"chromium": path, "one": url, "two": url of two traces, "gaps": url, "traps": url, "calls": url, "hostile": url, "shots": folder or null}.
 // Prints one line of JSON for each story: its name, and the error if it failed.
 import assert from "node:assert/strict";
 import {readFileSync} from "node:fs";
@@ -255,6 +255,27 @@ story("interrupts and exceptions: times and instructions of each handler", setup
   assert.deepEqual(longest[0].slice(1), ["4", "0", "interrupt", "quick"]);
   await settled(page, () => page.click("#panel table tbody tr"));
   assert.match(await here(page), /quick/);
+});
+story("system calls by name: times and instructions", setup.calls, async (page) => {
+  await settled(page, () => page.click("#tab-traps"));
+  const rows = await page.$$eval("#panel table", (list) => list.filter((table) => /System calls/.test(table.caption.textContent)).flatMap((table) => [...table.tBodies[0].rows].map((row) => [...row.cells].map((cell) => cell.textContent))));
+  assert.deepEqual(rows.map(([times, instructions, , name]) => [times, instructions, name]), [["12", "60", "read"], ["5", "25", "write"]]);
+  await settled(page, () => page.click("#panel table:has(caption:text('System calls')) tbody tr"));
+  assert.match(await here(page), /__riscv_sys_read|__se_sys_read/);
+});
+story("the source has the instructions of each line, and what was not executed", setup.one, async (page) => {
+  const count = (text) => Number(text.replaceAll("\u202f", ""));
+  await settled(page, () => page.click("#tab-functions"));
+  const self = await page.$$eval("#panel table:first-of-type tbody tr", (list) => list.map((row) => [...row.cells].map((cell) => cell.textContent)).find((row) => row[4] === "sum_of")[0]);
+  const hot = await page.$$eval("#panel table", (list) => [...list[1].tBodies[0].rows].map((row) => [...row.cells].map((cell) => cell.textContent)));
+  assert.ok(hot.length > 5 && hot.every((row, i) => i === 0 || count(hot[i - 1][0]) >= count(row[0])));
+  await find(page, "sum_of");
+  const rows = await page.$$eval("#panel table", (list) => list.filter((table) => /instructions of each line/.test(table.caption.textContent)).flatMap((table) => [...table.tBodies[0].rows].map((row) => [...row.cells].map((cell) => cell.textContent))));
+  const lines = new Map(rows.map(([line, instructions]) => [Number(line), instructions]));
+  assert.equal([13, 14, 15, 16, 17].reduce((sum, line) => sum + count(lines.get(line) || "0"), 0), count(self));
+  assert.equal(lines.get(17), "0"); // the end of a loop over an empty text: the compiler has put a return there
+  assert.equal(lines.get(12), "");
+  assert.equal(count(hot.find((row) => row[2] === "story.c:15")[0]), count(lines.get(15)));
 });
 story("gaps: their reason is in the drawing's place, the table and at the position", setup.gaps, async (page) => {
   await settled(page, () => page.keyboard.press("g"));

@@ -12,7 +12,8 @@ static const struct {
     {"about", ntr_answer_about},       {"overview", ntr_answer_overview},   {"slices", ntr_answer_slices},
     {"tree", ntr_answer_tree},         {"functions", ntr_answer_functions}, {"at", ntr_answer_at},
     {"messages", ntr_answer_messages}, {"find", ntr_answer_find},           {"names", ntr_answer_named},
-    {"gaps", ntr_answer_gaps},         {"source", ntr_answer_source},
+    {"gaps", ntr_answer_gaps},         {"source", ntr_answer_source},       {"lines", ntr_answer_lines},
+    {"syscalls", ntr_answer_syscalls},
 };
 
 static ntr_status dispatch(ntr_explorer *x, ntr_question *q, const char *name) {

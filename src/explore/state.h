@@ -41,7 +41,8 @@ struct ntr_explorer {
  */
 typedef ntr_status ntr_answering(ntr_explorer *x, ntr_question *q);
 ntr_answering ntr_answer_about, ntr_answer_overview, ntr_answer_slices, ntr_answer_tree, ntr_answer_functions,
-    ntr_answer_at, ntr_answer_messages, ntr_answer_find, ntr_answer_named, ntr_answer_gaps, ntr_answer_source;
+    ntr_answer_at, ntr_answer_messages, ntr_answer_find, ntr_answer_named, ntr_answer_gaps, ntr_answer_source,
+    ntr_answer_lines, ntr_answer_syscalls;
 
 /* ---- explorer.c */
 

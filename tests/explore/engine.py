@@ -15,7 +15,7 @@ import sys
 
 sys.path.append(os.path.join(sys.path[0], ".."))
 from harness import ROOT, Run, case, check, equal, main, matches, need, scratch, skip, write
-from story import ask, bundle, damaged, names, program, traced
+from story import SOURCE, ask, bundle, called, damaged, names, program, traced
 
 
 @functools.cache
@@ -65,6 +65,60 @@ def functions():
             equal(found.get(name, {"self": 0})["self"], executed_in(name, first, last), f"instructions of {name} in {first} to {last}")
             calls = sum(first <= position < last for position in entries(name))
             equal(found.get(name, {"calls": 0})["calls"], calls, f"calls of {name} in {first} to {last}")
+
+
+@functools.cache
+def lines_of():
+    """{address: (file, line)} of all executed addresses, as addr2line prints them: the innermost of inlined functions."""
+    addresses = sorted(set(executed()))
+    listed = subprocess.run([need("riscv64-linux-gnu-addr2line"), "-e", program()], input="\n".join(map(hex, addresses)), capture_output=True, text=True,
+                            check=True).stdout.splitlines()
+    pairs = [line.split(" (")[0].rsplit(":", 1) for line in listed]
+    return {address: (file, int(line) if line.isdigit() else 0) for address, (file, line) in zip(addresses, pairs)}
+
+
+@case("the instructions of each source line, in the whole trace and in parts of it; lines that were not executed")
+def lines():
+    size = len(executed())
+    ranges = [(0, size), (size // 3, size // 3 + 777), (size // 2, size - 3)]
+    listed = subprocess.run([need("riscv64-linux-gnu-objdump"), "--dwarf=decodedline", program()], capture_output=True, text=True, check=True).stdout
+    rows = [line.split() for line in listed.splitlines() if line.startswith("story.c ")]
+    with_code = {int(row[1]) for row, after in zip(rows, rows[1:]) if row[2] != after[2]}
+    for first, last in ranges:
+        truth = collections.Counter(lines_of()[address] for address in executed()[first:last])
+        known = sum(count for (file, line), count in truth.items() if line)
+        hot, file, function = ask(bundle(), *({"query": "lines", "from": first, "to": last, **more} for more in ({}, {"file": SOURCE}, {"function": "sum_of"})))
+        equal((hot["from"], hot["to"], hot["unknown"]), (first, last, last - first - known), "range, and instructions without a line")
+        equal({(row["file"], row["line"]): row["instructions"] for row in hot["rows"]}, {place: count for place, count in truth.items() if place[1]}, "hot lines")
+        check(all(a["instructions"] >= b["instructions"] for a, b in zip(hot["rows"], hot["rows"][1:])), "the line with the most is the first")
+        equal({row["line"]: row["instructions"] for row in file["rows"] if row["instructions"]}, {line: count for (name, line), count in truth.items() if name == SOURCE}, "lines of the file")
+        if file["rows"]:
+            equal({row["line"] for row in file["rows"]}, with_code, "lines with code")
+        inside = collections.Counter(lines_of()[address][1] for address in executed()[first:last] if symbols()["sum_of"][0] <= address < symbols()["sum_of"][1])
+        equal({row["line"]: row["instructions"] for row in function["rows"]}, dict(inside), "lines of a function")
+
+
+@case("a range that is too long for the lines is cut to a part around the position, which the answer names")
+def lines_cut():
+    trace = traced(program("-DROUNDS=700"), "longest")
+    about, = ask(trace, {"query": "about"})
+    whole, most = about["instructions"], 8 << 20
+    check(whole > most, whole)
+    places = {0: (0, most), whole // 2: (whole // 2 - most // 2, whole // 2 + most // 2), whole: (whole - most, whole)}
+    for (place, (first, last)), answer in zip(places.items(), ask(trace, *({"query": "lines", "position": place, "limit": 4000} for place in places))):
+        equal((answer["from"], answer["to"]), (first, last), f"around {place}")
+        equal(sum(row["instructions"] for row in answer["rows"]) + answer["unknown"], most, "instructions")
+
+
+@case("system calls by name: times, and instructions of them and what they called; wrappers are one")
+def syscalls():
+    stream, options = called()
+    answer, = ask(stream, {"query": "syscalls"}, options=options)
+    equal([(row["name"], row["times"], row["instructions"]) for row in answer["rows"]], [("read", 12, 60), ("write", 5, 25)], "system calls")
+    size = 36 + 1 + 5 + 1  # instructions from one system call to the next
+    part, = ask(stream, {"query": "syscalls", "from": 10 * size, "to": 14 * size}, options=options)
+    equal([(row["name"], row["times"], row["instructions"]) for row in part["rows"]], [("read", 2, 10), ("write", 2, 10)], "in a part")
+    equal(ask(bundle(), {"query": "syscalls"})[0]["rows"], [], "a program alone has none")
 
 
 @case("the call tree: each node has its instructions, and what it called")
@@ -174,7 +228,7 @@ def deterministic():
         skip("python-jsonschema")
     questions = [{"query": "overview"}, {"query": "slices"}, {"query": "tree"}, {"query": "functions", "sort": "total"}, {"query": "at", "position": 3000},
                  {"query": "messages", "position": 3000}, {"query": "find", "text": "main"}, {"query": "names", "text": "so"}, {"query": "gaps"},
-                 {"query": "about"}, {"query": "source", "file": os.path.join(ROOT, "tests/explore/story.c"), "first": 3, "count": 2}]
+                 {"query": "about"}, {"query": "lines"}, {"query": "lines", "file": SOURCE}, {"query": "syscalls"}, {"query": "source", "file": os.path.join(ROOT, "tests/explore/story.c"), "first": 3, "count": 2}]
     one = ask(bundle(), *questions)
     other = ask(bundle(), *reversed(questions))[::-1]
     for question, a, b in zip(questions, one, other):

@@ -78,6 +78,43 @@ fault: c.nop; mret
     return stream, ["-e", elf]
 
 
+@functools.cache
+def called():
+    """A stream with 12 system calls of 5 instructions (read) and 5 of 5 (write), one after the other, and the options to read it. The
+    schedule is written here."""
+    source = """
+.globl loop, handler, __riscv_sys_read, __se_sys_read, __riscv_sys_write
+.type loop, @function
+.type handler, @function
+.type __riscv_sys_read, @function
+.type __se_sys_read, @function
+.type __riscv_sys_write, @function
+loop: .rept 8; c.nop; .endr; c.j loop
+.size loop, . - loop
+.org 0x200
+handler: c.jalr a5; mret
+.size handler, . - handler
+.org 0x300
+__riscv_sys_read: c.nop; c.j __se_sys_read
+.size __riscv_sys_read, . - __riscv_sys_read
+.org 0x400
+__se_sys_read: c.nop; c.nop; ret
+.size __se_sys_read, . - __se_sys_read
+.org 0x500
+__riscv_sys_write: .rept 4; c.nop; .endr; ret
+.size __riscv_sys_write, . - __riscv_sys_write
+"""
+    bodies = {"read": ["1,0x1300,2,0,15,3", "1,0x1400,3,0,13,3"], "write": ["1,0x1500,5,0,13,3"]}
+    records = ["cycle,iaddr,iretire,ilastsize,itype,priv"]
+    for name in ["read"] * 12 + ["write"] * 5:
+        records += ["1,0x1000,9,0,15,3"] * 4 + ["1,0x1000,0,0,1,3", "1,0x1200,1,0,8,3", *bodies[name], "1,0x1202,2,1,3,3"]
+    elf, stream = os.path.join(scratch(), "called.elf"), os.path.join(scratch(), "called.nex")
+    subprocess.run([need("riscv64-linux-gnu-gcc"), "-march=rv64gc", "-nostdlib", "-static", "-Wl,-Ttext=0x1000,-e,loop,--build-id=none", "-o", elf,
+                    harness.write("called.s", source.encode())], check=True)
+    harness.Run("encode", "--ingress", harness.write("called.csv", "\n".join(records + ["1,0x1000,9,0,15,3"]).encode() + b"\n"), "-e", elf, "-o", stream)
+    return stream, ["-e", elf]
+
+
 def ask(trace, *questions, status=0, options=()):
     """The answers to the questions, in order. Without --cache, nothing is kept."""
     options = options if "--cache" in options else [*options, "--cache", "none"]

@@ -2,7 +2,7 @@
 import {el, fill, grouped, percent, table, type Child} from "./dom";
 import type {View} from "./state";
 import {drawFlame} from "./timeline";
-import type {At, Fn, Functions, Gaps, Messages, Question, Source, Tree} from "./types";
+import type {At, Fn, Functions, Gaps, Lines, Messages, Question, Source, Tree} from "./types";
 import {num} from "./types";
 
 /** What the page offers its views. */
@@ -28,7 +28,11 @@ async function sourceOf(page: Page, at: At): Promise<HTMLElement> {
   const answer = await page.ask<Source>({query: "source", file, first: Math.max(1, line - 15), count: 40});
   if (!answer.found) return el("p", {}, `The source file ${file} was not found; --source-path names folders. Line ${line}.`);
   const first = num(answer.first), seen = new Set(at.instructions.filter((row) => row.file === file).map((row) => num(row.line)));
-  return table(short(file), [">line", "", "source"], answer.text.map((text, i) => [String(first + i), seen.has(first + i) ? "\u25cf" : "", text.replaceAll("\t", "    ")]),
+  const {from, to, position} = page.view, lines = await page.ask<Lines>({query: "lines", file, from, to, position});
+  const counts = new Map(lines.rows.map((row) => [num(row.line), num(row.instructions)]));
+  const count = (number: number): string => counts.has(number) ? grouped(counts.get(number) ?? 0) : "";
+  return table(`${short(file)}: instructions of each line from ${grouped(lines.from)} to ${grouped(lines.to)}; 0: not executed there; empty: no code`, [">line", ">instructions", "", "source"],
+    answer.text.map((text, i) => [String(first + i), count(first + i), seen.has(first + i) ? "\u25cf" : "", text.replaceAll("\t", "    ")]),
     (row) => page.find(`${file}:${first + row}`, "previous"), line - first);
 }
 
@@ -62,7 +66,13 @@ export async function functions(page: Page): Promise<Child[]> {
   return [table(`Functions from ${grouped(answer.from)} to ${grouped(answer.to)}; ${answer.left_out} more`, [">self", ">share", ">with calls", ">calls", "function", "place"], rows, (row) => {
     const fn: Fn = answer.functions[answer.rows[row].function];
     if (fn.address) page.find(fn.address, "next");
-  })];
+  }), await hotLines(page)];
+}
+
+async function hotLines(page: Page): Promise<HTMLElement> {
+  const {from, to, position} = page.view, answer = await page.ask<Lines>({query: "lines", from, to, position}), whole = num(answer.to) - num(answer.from);
+  return table(`Source lines from ${grouped(answer.from)} to ${grouped(answer.to)}; ${answer.left_out} more; ${grouped(answer.unknown)} instructions without a line`, [">instructions", ">share", "line"],
+    answer.rows.map((row) => [grouped(row.instructions), percent(num(row.instructions), whole), place(row)]), (row) => page.find(`${answer.rows[row].file}:${answer.rows[row].line}`, "next"));
 }
 
 /** Callers and callees of each function of a tree, by name and address. */

@@ -35,6 +35,8 @@ export interface Message { number: Num; offset: Num; size: Num; name: string; te
 export interface Messages extends Answer { messages: Message[] }
 export interface Found extends Answer { found: boolean; position?: Num; src?: Num; gap?: Gap }
 export interface Names extends Answer { names: number[] }
+export interface Lines extends Answer { from: Num; to: Num; rows: {file?: string; line: Num; instructions: Num}[]; left_out: Num; unknown: Num }
+export interface Syscalls extends Answer { from: Num; to: Num; rows: {name: string; times: Num; instructions: Num; function: number}[]; left_out: Num }
 export interface Source extends Answer { file: string; found: boolean; first: Num; text: string[]; lines: Num }
 
 /** Positions are below 2^53: a trace with more instructions would be larger than any disk. */
