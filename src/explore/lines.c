@@ -1,8 +1,8 @@
 /* The instructions of each source line in a range: the lines with the most, or those of a file.
  *
  * Idea: a span is expanded to lines when it is seen first, and only counted afterwards. Spans with the same address,
- * number of instructions and view have the same lines. A range that is too long for one question is cut to a part around
- * a position; the answer says which. */
+ * number of instructions and view have the same lines. A range that is too long for one question is cut to a part
+ * around a position; the answer says which. */
 #include "explore/state.h"
 
 #include "base/allocator.h"
@@ -97,7 +97,8 @@ static ntr_status find_line(lines *l, const char *file, uint32_t line, uint32_t 
     for (size_t i = 0; empty && i < l->count; i++) *line_slot(l, l->lines[i].file, l->lines[i].line) = (uint32_t)i + 1;
     uint32_t *slot = line_slot(l, file, line);
     if (!*slot) {
-        if (ntr_reserve(l->x->allocator, (void **)&l->lines, &l->capacity, l->count + 1, sizeof *l->lines)) return NTR_E_MEMORY;
+        if (ntr_reserve(l->x->allocator, (void **)&l->lines, &l->capacity, l->count + 1, sizeof *l->lines))
+            return NTR_E_MEMORY;
         l->lines[l->count++] = (counted_line){.file = file, .line = line};
         *slot = (uint32_t)l->count;
     }
@@ -110,7 +111,8 @@ static uint32_t *span_slot(const lines *l, const counted_span *span) {
     size_t at = (size_t)hash_span(span) & mask;
     for (; l->span_slots.items[at]; at = (at + 1) & mask) {
         const counted_span *other = &l->spans[l->span_slots.items[at] - 1];
-        if (other->address == span->address && other->instructions == span->instructions && other->view == span->view) break;
+        if (other->address == span->address && other->instructions == span->instructions && other->view == span->view)
+            break;
     }
     return &l->span_slots.items[at];
 }
@@ -138,7 +140,8 @@ static void note_image(lines *l, ntr_place place) {
 static ntr_status line_at(lines *l, ntr_place place, uint32_t *index, bool *wanted) {
     ntr_frame frames[NTR_FRAMES_MAX];
     frames[0].file = NULL;
-    if (!ntr_debug_info_frames(l->x->config.debug, place, frames, NTR_FRAMES_MAX) || !frames[0].line) frames[0].file = NULL;
+    if (!ntr_debug_info_frames(l->x->config.debug, place, frames, NTR_FRAMES_MAX) || !frames[0].line)
+        frames[0].file = NULL;
     *wanted = is_wanted(l, place, &frames[0]);
     if (!*wanted) return NTR_OK;
     note_image(l, place);
@@ -146,7 +149,8 @@ static ntr_status line_at(lines *l, ntr_place place, uint32_t *index, bool *want
 }
 
 /* Adds the shares of the lines in instructions [first, last) of the span, one after the other. */
-static ntr_status expand(lines *l, const ntr_replay_window *w, const ntr_window_span *span, uint64_t first, uint64_t last) {
+static ntr_status expand(lines *l, const ntr_replay_window *w, const ntr_window_span *span, uint64_t first,
+                         uint64_t last) {
     const ntr_span_origin *origin = &w->origins[span->origin];
     ntr_instruction instruction;
     const size_t begin = l->share_count;
@@ -161,7 +165,8 @@ static ntr_status expand(lines *l, const ntr_replay_window *w, const ntr_window_
             l->shares[l->share_count - 1].instructions++;
             continue;
         }
-        if (ntr_reserve(l->x->allocator, (void **)&l->shares, &l->share_capacity, l->share_count + 1, sizeof *l->shares))
+        if (ntr_reserve(l->x->allocator, (void **)&l->shares, &l->share_capacity, l->share_count + 1,
+                        sizeof *l->shares))
             return NTR_E_MEMORY;
         l->shares[l->share_count++] = (line_share){index, 1};
     }
@@ -169,15 +174,21 @@ static ntr_status expand(lines *l, const ntr_replay_window *w, const ntr_window_
 }
 
 static void add_shares(lines *l, size_t first, size_t count, uint64_t times) {
-    for (size_t i = first; i < first + count; i++) l->lines[l->shares[i].line].instructions += times * l->shares[i].instructions;
+    for (size_t i = first; i < first + count; i++)
+        l->lines[l->shares[i].line].instructions += times * l->shares[i].instructions;
 }
 
 /* ---- counting */
 
 static uint64_t view_of(lines *l, const ntr_replay_window *w, const ntr_window_span *span) {
     const ntr_span_origin *origin = &w->origins[span->origin];
-    const ntr_event e = {.kind = NTR_EVENT_SPAN, .src = span->src, .offset = origin->offset, .context = origin->context,
-                         .address = span->address, .instructions = span->instructions, .halfwords = span->halfwords};
+    const ntr_event e = {.kind = NTR_EVENT_SPAN,
+                         .src = span->src,
+                         .offset = origin->offset,
+                         .context = origin->context,
+                         .address = span->address,
+                         .instructions = span->instructions,
+                         .halfwords = span->halfwords};
     if (l->has_view && l->origin == span->origin) return l->view;
     l->view = ntr_instructions_view(l->x->replay->instructions, &e);
     l->origin = span->origin;
@@ -186,7 +197,8 @@ static uint64_t view_of(lines *l, const ntr_replay_window *w, const ntr_window_s
 }
 
 /* The part [first, last) of a span, which is counted by itself. */
-static ntr_status count_part(lines *l, const ntr_replay_window *w, const ntr_window_span *span, uint64_t first, uint64_t last) {
+static ntr_status count_part(lines *l, const ntr_replay_window *w, const ntr_window_span *span, uint64_t first,
+                             uint64_t last) {
     const size_t begin = l->share_count;
     TRY(expand(l, w, span, first, last));
     add_shares(l, begin, l->share_count - begin, 1);
@@ -195,7 +207,8 @@ static ntr_status count_part(lines *l, const ntr_replay_window *w, const ntr_win
 }
 
 static ntr_status count_span(lines *l, const ntr_replay_window *w, const ntr_window_span *span) {
-    counted_span wanted = {.address = span->address, .view = view_of(l, w, span), .instructions = span->instructions, .times = 1};
+    counted_span wanted = {
+        .address = span->address, .view = view_of(l, w, span), .instructions = span->instructions, .times = 1};
     bool empty;
     if (!wanted.view) return NTR_E_MEMORY;
     TRY(grow(l, &l->span_slots, l->span_count, &empty));
@@ -257,7 +270,8 @@ static ntr_status add_others(lines *l) {
         const ntr_status status = ntr_debug_info_lines(l->x->config.debug, l->images[i], &rows, &count);
         if (status < 0) return status;
         for (size_t k = 0; status == NTR_OK && k < count; k++)
-            if (rows[k].line && rows[k].size && strcmp(rows[k].file, l->file) == 0) TRY(find_line(l, rows[k].file, rows[k].line, &index));
+            if (rows[k].line && rows[k].size && strcmp(rows[k].file, l->file) == 0)
+                TRY(find_line(l, rows[k].file, rows[k].line, &index));
     }
     return NTR_OK;
 }

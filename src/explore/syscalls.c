@@ -1,8 +1,8 @@
 /* The system calls of a range, by name.
  *
  * A system call is a function of an operating system that its handler of exceptions calls (analysis/roles.def). Its
- * wrappers, such as __riscv_sys_read and __se_sys_read, have one name, and jump to each other: of those with one caller,
- * the one with the most calls tells how often the system call was made. */
+ * wrappers, such as __riscv_sys_read and __se_sys_read, have one name, and jump to each other: of those with one
+ * caller, the one with the most calls tells how often the system call was made. */
 #include "explore/state.h"
 
 #include "analysis/functions.h"
@@ -51,7 +51,8 @@ static ntr_status find_nodes(ntr_explorer *x, const ntr_sums *sums, syscall_node
         if (ntr_reserve(x->allocator, (void **)found, &capacity, *count + 1, sizeof **found))
             status = NTR_E_MEMORY;
         else
-            (*found)[(*count)++] = (syscall_node){role.shown, node->parent, node->function, sums->calls[i], sums->total[i]};
+            (*found)[(*count)++] =
+                (syscall_node){role.shown, node->parent, node->function, sums->calls[i], sums->total[i]};
     }
     ntr_dealloc(x->allocator, places);
     return status;
@@ -88,9 +89,9 @@ ntr_status ntr_answer_syscalls(ntr_explorer *x, ntr_question *q) {
     if (status == NTR_OK) status = find_nodes(x, &sums, &nodes, &count);
     if (status == NTR_OK) {
         ntr_answer *a = q->answer;
-        if (count) qsort(nodes, count, sizeof *nodes, by_name);
+        if (nodes) qsort(nodes, count, sizeof *nodes, by_name);
         count = join(nodes, count);
-        if (count) qsort(nodes, count, sizeof *nodes, by_total);
+        if (nodes) qsort(nodes, count, sizeof *nodes, by_total);
         ntr_answer_number(a, "from", sums.from);
         ntr_answer_number(a, "to", sums.to);
         ntr_answer_open(a, "rows", '[');
