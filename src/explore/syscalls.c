@@ -90,12 +90,12 @@ ntr_status ntr_answer_syscalls(ntr_explorer *x, ntr_question *q) {
     if (status == NTR_OK) {
         ntr_answer *a = q->answer;
         if (nodes) qsort(nodes, count, sizeof *nodes, by_name);
-        count = join(nodes, count);
+        count = nodes ? join(nodes, count) : 0;
         if (nodes) qsort(nodes, count, sizeof *nodes, by_total);
         ntr_answer_number(a, "from", sums.from);
         ntr_answer_number(a, "to", sums.to);
         ntr_answer_open(a, "rows", '[');
-        for (size_t i = 0; i < count && i < limit; i++) {
+        for (size_t i = 0; nodes && i < count && i < limit; i++) {
             ntr_answer_open(a, NULL, '{');
             ntr_answer_text(a, "name", nodes[i].name);
             ntr_answer_number(a, "times", nodes[i].calls);
