@@ -38,6 +38,10 @@ NTR_API ntr_call_trail *ntr_decoder_call_trail(ntr_decoder *d, uint16_t src);
 /* Returns how many messages a counting decode has decoded in full, because they had no memo. */
 NTR_API uint64_t ntr_decoder_without_memo(const ntr_decoder *d);
 
+/* As ntr_decoder_set_repeats(decoder, true), for consumers that need the order of execution: a pass is short, and no
+ * pass with repetitions is inside of another one. */
+NTR_API void ntr_decoder_repeat_in_order(ntr_decoder *d);
+
 /* Makes room for `count` entries. Returns false, and sets `broken`, when these are too many or out of memory. */
 NTR_API bool ntr_trail_reserve(ntr_call_trail *trail, size_t count);
 

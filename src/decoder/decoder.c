@@ -179,6 +179,7 @@ static bool is_plausible(const ntr_walk_request *request) {
 static bool is_alike(const ntr_decoder *d, const ntr_walk_request *request, uint64_t times) {
     const ntr_source *s = request->source;
     if (d->predicts || !(d->counts || d->repeats)) return false;
+    if (d->in_order && request->repeat_halfwords > NTR_IN_ORDER_MOST) return false;
     bool back = is_back(request) && ntr_return_stack_is_unchanged(&s->stack, request->repeat_depth) &&
                 request->repeat_low >= request->repeat_depth && ntr_trail_depth(s) == request->repeat_trail &&
                 d->other_events == request->repeat_events;
@@ -332,6 +333,10 @@ void ntr_decoder_set_join(ntr_decoder *d, ntr_same_function *same, void *user) {
 
 void ntr_decoder_set_repeats(ntr_decoder *d, bool repeats) {
     d->repeats = repeats;
+}
+
+void ntr_decoder_repeat_in_order(ntr_decoder *d) {
+    d->repeats = d->in_order = true;
 }
 
 void ntr_decoder_set_join_except(ntr_decoder *d, unsigned modes) {

@@ -230,6 +230,7 @@ struct ntr_decoder {
     ntr_counts *counts; /* counting decode: the totals; else NULL */
     uint64_t times; /* number of executions that one walk stands for; 1 in a walk with events, but for `repeats` */
     bool repeats; /* spans may have ntr_event.repeats */
+    bool in_order; /* ... and are in the order of execution: one short pass for each loop, none inside of another */
     ntr_walk_loop loop;
     uint64_t multiplied; /* halfwords that were counted by multiplication */
     uint64_t without_memo; /* counting decode: messages that were decoded in full */
@@ -268,6 +269,7 @@ static inline uint32_t ntr_trail_depth(const ntr_source *s) {
 
 /* ---- decoder.c */
 
+enum { NTR_IN_ORDER_MOST = 1 << 16 }; /* halfwords of a pass that is returned in order */
 enum { NTR_PATIENCE = 1 << 16 }; /* about a millisecond */
 
 /* Calls ntr_decoder_config.proceed. Returns whether the decoder must stop. */

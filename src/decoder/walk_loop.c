@@ -66,7 +66,7 @@ static void begin_multiply(ntr_decoder *d, ntr_walk_state *walk) {
     loop->halfwords = loop->left - walk->left;
     if (loop->repeats && !walk->history.repeats) return;
     const uint64_t factor = passes_left(d, walk);
-    if (factor < 2) return;
+    if (factor < 2 || (d->in_order && (d->times > 1 || loop->halfwords > NTR_IN_ORDER_MOST))) return;
     if (!d->counts && !ntr_loop_is_level(d, loop->calls_before, loop->returns_before, factor)) return;
     /* loops inside of repeated messages are a part of what was added for these */
     if (d->times == 1 && !ntr_loop_fits(d, loop->halfwords, factor)) return;

@@ -46,7 +46,7 @@ ntr_status ntr_replay_left(ntr_replay *r, uint16_t src, size_t frames, uint64_t 
         const ntr_replay_window *w = ntr_replay_window_at(r, at, &status);
         if (!w) return status;
         *found = first_outside(r, w, src, at, frames, position);
-        at = w->end;
+        at = ntr_window_behind(w, at);
     }
     return NTR_OK;
 }
@@ -79,7 +79,7 @@ ntr_status ntr_replay_entered(ntr_replay *r, uint16_t src, uint64_t *position, b
         const ntr_replay_window *w = ntr_replay_window_at(r, at - 1, &status);
         if (!w) return status;
         *found = last_above(r, w, src, at, depth, position);
-        at = w->first;
+        at = ntr_window_before(w, at);
     }
     return NTR_OK;
 }

@@ -69,7 +69,7 @@ static void follow_gap(ntr_pass_part *part, const ntr_event *e) {
 static ntr_status take_events(ntr_replay *r, const ntr_event *events, size_t count) {
     for (size_t i = 0; i < count; i++) {
         const ntr_event *e = &events[i];
-        if (e->kind == NTR_EVENT_SPAN) r->part.instructions += e->instructions;
+        if (e->kind == NTR_EVENT_SPAN) r->part.instructions += e->instructions * (1 + e->repeats);
         if (e->kind == NTR_EVENT_SPAN && e->instructions && ntr_replay_hart_index(r, e->src) == SIZE_MAX)
             return NTR_E_MEMORY;
         if (e->kind == NTR_EVENT_GAP) r->points[r->point_count - 1].gaps = true;
@@ -149,6 +149,7 @@ ntr_status ntr_replay_pass_begin(ntr_replay *r) {
     r->pass_stacks = ntr_callstack_new(r->config.functions, &listener, r->allocator);
     if (!r->pass_stacks) return NTR_E_MEMORY;
     ntr_decoder_set_join(r->pass_decoder, same_function, r);
+    ntr_decoder_set_repeats(r->pass_decoder, true);
     ntr_decoder_set_count_callback(r->pass_decoder, count_span, r);
     ntr_pass_follow_calls(r);
     status = ntr_replay_stream_seek(r, &r->pass_stream, 0);

@@ -118,7 +118,7 @@ ntr_status ntr_replay_place(ntr_replay *r, ntr_unit unit, uint64_t place, uint64
         const ntr_replay_window *w = ntr_replay_window_at(r, at, &status);
         if (!w) break;
         if (find_place(w, unit, place, position)) return NTR_OK;
-        at = w->end;
+        at = ntr_window_behind(w, at);
     }
     *position = at;
     return status;
@@ -126,6 +126,18 @@ ntr_status ntr_replay_place(ntr_replay *r, ntr_unit unit, uint64_t place, uint64
 
 static uint64_t executed_before(const ntr_replay_point *point, size_t hart) {
     return hart < point->hart_count ? point->harts[hart].executed : 0;
+}
+
+/* Returns where to look for the instruction behind the window: windows of a loop that do not have it are passed over.
+ */
+static uint64_t behind_in_hart(const ntr_replay_window *w, uint64_t at, uint16_t src, uint64_t number,
+                               uint64_t *executed) {
+    const uint64_t behind = ntr_window_behind(w, at), size = w->end - w->first;
+    if (behind == w->end || w->spans[0].src != src) return behind;
+    uint64_t windows = (behind - w->end) / size;
+    if ((number - *executed) / size < windows) windows = (number - *executed) / size;
+    *executed += windows * size;
+    return w->end + windows * size;
 }
 
 ntr_status ntr_replay_place_in_hart(ntr_replay *r, uint16_t src, uint64_t number, uint64_t *position) {
@@ -151,7 +163,7 @@ ntr_status ntr_replay_place_in_hart(ntr_replay *r, uint16_t src, uint64_t number
             if (number - executed < span->instructions) return NTR_OK;
             executed += span->instructions;
         }
-        at = w->end;
+        at = behind_in_hart(w, at, src, number, &executed);
     }
 }
 

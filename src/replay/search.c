@@ -108,9 +108,9 @@ static ntr_status search_part(ntr_replay *r, const ntr_replay_search *s, size_t 
         const ntr_replay_window *w = ntr_replay_window_at(r, s->backward ? to - 1 : from, &status);
         if (!w) return status;
         if (s->backward) {
-            if (!scan_backward(r, s, w, from > w->first ? from : w->first, to, f)) to = w->first;
+            if (!scan_backward(r, s, w, from > w->first ? from : w->first, to, f)) to = ntr_window_before(w, to);
         } else if (!scan_forward(r, s, w, from, to, f))
-            from = w->end;
+            from = ntr_window_behind(w, from);
     }
     return NTR_OK;
 }
@@ -233,7 +233,7 @@ ntr_status ntr_replay_neighbour(ntr_replay *r, uint16_t src, bool backward, uint
         if (!w) return status;
         *found = backward ? last_in(w, src, at, position) : next_in(w, src, at, position);
         if (*found) break;
-        at = backward ? w->first : w->end;
+        at = backward ? ntr_window_before(w, at) : ntr_window_behind(w, at);
         if (backward && at == 0) break;
         if (backward || at < r->points[r->point_count - 1].first)
             at = pass_idle_parts(r, r->hart_number[src] - 1u, at, backward);
@@ -243,14 +243,20 @@ ntr_status ntr_replay_neighbour(ntr_replay *r, uint16_t src, bool backward, uint
 
 /* ---- counting */
 
-static void count_window(ntr_replay *r, const ntr_replay_search *s, const ntr_replay_window *w, uint64_t from,
-                         ntr_replay_hits *hits) {
+/* Returns the position behind what was counted: the window, or with it all alike windows of a loop. */
+static uint64_t count_window(ntr_replay *r, const ntr_replay_search *s, const ntr_replay_window *w, uint64_t from,
+                             ntr_replay_hits *hits) {
+    const uint64_t before = hits->times, behind = ntr_window_behind(w, from);
     for (size_t i = ntr_window_find(w, from); i < w->span_count; i++) {
         uint64_t position;
         if (!find_in_span(r, s, w, &w->spans[i], w->first, w->end, &position)) continue;
         if (!hits->times++) hits->first = position;
         hits->last = position;
     }
+    if (hits->times == before || behind == w->end) return behind;
+    hits->times += (hits->times - before) * ((behind - w->end) / (w->end - w->first));
+    hits->last += behind - w->end;
+    return behind;
 }
 
 ntr_status ntr_replay_count(ntr_replay *r, uint64_t address, ntr_replay_hits *hits) {
@@ -265,8 +271,7 @@ ntr_status ntr_replay_count(ntr_replay *r, uint64_t address, ntr_replay_hits *hi
         for (uint64_t at = r->points[part].first; at < r->points[part + 1].first && status == NTR_OK;) {
             const ntr_replay_window *w = ntr_replay_window_at(r, at, &status);
             if (!w) break;
-            count_window(r, &s, w, at, hits);
-            at = w->end;
+            at = count_window(r, &s, w, at, hits);
         }
     }
     return status;

@@ -129,6 +129,9 @@ typedef struct ntr_replay_window {
     size_t old_frames; /* frames of the window with a lower number were not entered in it, but before */
     ntr_window_hart *harts; /* in the order of ntr_replay.harts */
     size_t hart_count, hart_capacity;
+    /* The window has whole passes of a loop, and nothing else; so have all windows of equal size between these
+     * positions. Both 0: it has not. */
+    uint64_t loop_first, loop_end;
 } ntr_replay_window;
 
 struct ntr_replay {
@@ -165,6 +168,9 @@ struct ntr_replay {
     ntr_replay_window windows[NTR_WINDOWS], *filling;
     uint64_t clock;
     ntr_instructions *instructions;
+    ntr_event *loop; /* the pass of a loop that is being read: loop.c */
+    size_t loop_count, loop_capacity;
+    uint64_t loop_repeats;
 
     ntr_span_filter filter;
     uint64_t position;
@@ -233,6 +239,33 @@ size_t ntr_replay_part_of(const ntr_replay *r, uint64_t position);
  * (interrupted) or an error. */
 ntr_replay_window *ntr_replay_window_at(ntr_replay *r, uint64_t position, ntr_status *status);
 void ntr_replay_windows_release(ntr_replay *r);
+
+/* Returns where to go on behind a window that has not what is looked for, of which everything from `from` on was seen:
+ * behind the loop if the window is inside of one, and was seen as a whole. Backward: from everything before `to`. */
+static inline uint64_t ntr_window_behind(const ntr_replay_window *w, uint64_t from) {
+    return w->loop_end && from <= w->first ? w->loop_end : w->end;
+}
+static inline uint64_t ntr_window_before(const ntr_replay_window *w, uint64_t to) {
+    return w->loop_end && to >= w->end ? w->loop_first : w->first;
+}
+
+/* Adds an event to the window. Errors: NTR_E_MEMORY. */
+ntr_status ntr_window_take(ntr_replay *r, ntr_replay_window *w, const ntr_event *e);
+
+/* If the window is full: sets *done when it has the position, and else begins the next one. Errors: NTR_E_MEMORY. */
+ntr_status ntr_window_make_room(ntr_replay *r, ntr_replay_window *w, uint64_t position, bool *done);
+
+/* ---- loop.c: loops of which the decoder returns one pass */
+
+/* Keeps an event of a pass. Errors: NTR_E_MEMORY. */
+ntr_status ntr_window_keep_loop(ntr_replay *r, const ntr_event *e);
+
+/* Returns whether the event belongs to the pass that is being read. */
+bool ntr_window_is_in_loop(const ntr_replay *r, const ntr_event *e);
+
+/* The pass has been read: adds it to windows, as often as it was executed, up to the one with the position (*done).
+ * Windows before that are passed over. Errors: NTR_E_MEMORY. */
+ntr_status ntr_window_add_loop(ntr_replay *r, ntr_replay_window *w, uint64_t position, bool *done);
 
 /* Returns the index of the span of the window that contains the position; window->span_count at its end. */
 size_t ntr_window_find(const ntr_replay_window *window, uint64_t position);

@@ -56,10 +56,12 @@ static ntr_status reserve_harts(ntr_replay *r, ntr_replay_window *w, size_t coun
 static void empty(ntr_replay_window *w, uint64_t first) {
     w->first = w->end = first;
     w->span_count = w->origin_count = w->gap_count = 0;
+    w->loop_first = w->loop_end = 0;
     for (size_t i = 0; i < w->hart_count; i++) w->harts[i].has_origin = false;
 }
 
 static ntr_status begin_part(ntr_replay *r, ntr_replay_window *w, const ntr_replay_point *point) {
+    r->loop_count = 0;
     w->frames.allocator = r->allocator;
     w->frames.count = w->old_frames = 0;
     w->hart_count = 0;
@@ -149,7 +151,7 @@ static void follow(ntr_window_hart *hart, const ntr_event *e, uint32_t origin) {
     }
 }
 
-static ntr_status take_event(ntr_replay *r, ntr_replay_window *w, const ntr_event *e) {
+ntr_status ntr_window_take(ntr_replay *r, ntr_replay_window *w, const ntr_event *e) {
     uint32_t frame = 0;
     ntr_status status =
         e->kind == NTR_EVENT_SPAN ? ntr_callstack_span(r->stacks, e, &frame) : ntr_callstack_feed(r->stacks, e);
@@ -168,16 +170,25 @@ static bool is_full(const ntr_replay_window *w) {
     return w->span_count >= NTR_WINDOW_SPANS || w->gap_count >= NTR_WINDOW_GAPS || w->end - w->first > UINT32_MAX / 2;
 }
 
+ntr_status ntr_window_make_room(ntr_replay *r, ntr_replay_window *w, uint64_t position, bool *done) {
+    if (!is_full(w)) return NTR_OK;
+    *done = w->end > position;
+    return *done ? NTR_OK : begin_next(r, w);
+}
+
 /* Takes events until the window with `position` is full (*done). */
 static ntr_status take_events(ntr_replay *r, ntr_replay_window *w, const ntr_event *events, size_t count,
                               uint64_t position, bool *done) {
     ntr_status status = NTR_OK;
     for (size_t i = 0; i < count && status == NTR_OK && !*done; i++) {
-        if (is_full(w)) {
-            *done = w->end > position;
-            status = *done ? NTR_OK : begin_next(r, w);
+        const ntr_event *e = &events[i];
+        if (r->loop_count && !ntr_window_is_in_loop(r, e)) status = ntr_window_add_loop(r, w, position, done);
+        if (e->kind == NTR_EVENT_SPAN && e->repeats && status == NTR_OK && !*done) {
+            status = ntr_window_keep_loop(r, e);
+            continue;
         }
-        if (status == NTR_OK && !*done) status = take_event(r, w, &events[i]);
+        if (status == NTR_OK && !*done) status = ntr_window_make_room(r, w, position, done);
+        if (status == NTR_OK && !*done) status = ntr_window_take(r, w, e);
     }
     return status;
 }
@@ -206,6 +217,7 @@ static ntr_status fill(ntr_replay *r, ntr_replay_window *w, size_t part, uint64_
         if (status == NTR_END) break; /* the end of the stream */
         if (status == NTR_NEED_MORE) status = NTR_OK;
     }
+    if (status >= 0 && !done && r->loop_count) status = ntr_window_add_loop(r, w, position, &done);
     return status < 0 ? status : NTR_OK;
 }
 
@@ -225,6 +237,7 @@ void ntr_replay_windows_release(ntr_replay *r) {
     ntr_callstack_free(r->stacks);
     ntr_stream_reader_free(r->stream.reader);
     ntr_instructions_free(r->instructions);
+    ntr_dealloc(r->allocator, r->loop);
 }
 
 static bool proceed(void *user) {
@@ -237,7 +250,7 @@ static ntr_status prepare(ntr_replay *r) {
     ntr_status status = NTR_OK;
     ntr_decoder_config config = r->decoder_config;
     if (r->config.proceed) config.proceed = proceed, config.proceed_user = r;
-    if (!r->decoder) r->decoder = ntr_decoder_new(&config, &status);
+    if (!r->decoder && (r->decoder = ntr_decoder_new(&config, &status))) ntr_decoder_repeat_in_order(r->decoder);
     if (!r->stacks) r->stacks = ntr_callstack_new(r->config.functions, &listener, r->allocator);
     if (!r->instructions) r->instructions = ntr_instructions_new(r->decoder_config.program, r->allocator);
     return r->decoder && r->stacks && r->instructions ? NTR_OK : status ? status : NTR_E_MEMORY;
