@@ -293,6 +293,21 @@ static ntr_status list_left_out(ntr_dwarf *d, ntr_left_out **items, size_t *coun
     return NTR_OK;
 }
 
+/* Returns the function that is defined without code and has this linkage name. gcc gives static functions of C++ no
+ * linkage name: then the name in it counts ("four" of "_ZL4fouri"). */
+static const ntr_left_out *find_left_out(const ntr_left_out *items, size_t count, const char *linkage) {
+    char name[NTR_NAME_CLEANED_MAX + 1];
+    const ntr_left_out key = {.linkage = linkage};
+    const ntr_left_out *found = bsearch(&key, items, count, sizeof *items, by_linkage);
+    if (found || strncmp(linkage, "_ZL", 3) != 0) return found;
+    char *end;
+    const unsigned long size = strtoul(linkage + 3, &end, 10);
+    if (!size || size >= sizeof name || strlen(end) < size) return NULL;
+    memcpy(name, end, size);
+    name[size] = '\0';
+    return bsearch(&(ntr_left_out){.linkage = name}, items, count, sizeof *items, by_linkage);
+}
+
 /* Stores the function whose entry is the address of the symbol, if it is another one than `left`. */
 static bool has_other_code(ntr_dwarf *d, const ntr_function_symbol *symbol, const ntr_left_out *left, ntr_frame *kept) {
     ntr_frame frames[NTR_FRAMES_MAX];
@@ -313,9 +328,8 @@ ntr_status ntr_dwarf_folded(ntr_dwarf *d,
     ntr_status status = list_left_out(d, &items, &count);
     for (size_t i = 0; i < d->symbols.count && count && !status; i++) {
         const ntr_function_symbol *symbol = &d->symbols.items[i], *last = i ? symbol - 1 : NULL;
-        const ntr_left_out key = {.linkage = symbol->name};
         if (last && last->address == symbol->address && strcmp(last->name, symbol->name) == 0) continue;
-        const ntr_left_out *left = bsearch(&key, items, count, sizeof *items, by_linkage);
+        const ntr_left_out *left = find_left_out(items, count, symbol->name);
         if (!left || !has_other_code(d, symbol, left, &kept)) continue;
         const ntr_frame folded = {.function = left->linkage,
                                   .linkage = left->linkage,

@@ -333,11 +333,19 @@ static ntr_status add_left_out(ntr_dwarf_unit *u, Dwarf_Die *die) {
     return NTR_OK;
 }
 
+/* Returns whether a function of the source has no code in this unit: it was inlined everywhere, or gcc has folded it
+ * with an equal one (-fipa-icf) and its symbol is at that one. */
+static bool is_defined_without_code(Dwarf_Die *die) {
+    return !is_concrete(die, DW_TAG_subprogram) && !flag(die, DW_AT_declaration) &&
+           !dwarf_hasattr(die, DW_AT_abstract_origin);
+}
+
 /* Adds the scope of a DIE, if it is one, and stores the parent of the scopes in it. A function in a left out one, such
  * as a method of a local class, has code of its own. */
 static ntr_status add_if_scope(die_walk *w, Dwarf_Die *die, uint32_t parent, uint32_t depth, uint32_t *scope) {
     const bool is_function = dwarf_tag(die) == DW_TAG_subprogram;
     *scope = parent;
+    if (is_function && is_defined_without_code(die)) return add_left_out(w->unit, die);
     if (!is_concrete(die, dwarf_tag(die)) || (!is_function && parent == SCOPE_LEFT_OUT)) return NTR_OK;
     if (is_function && !has_code(w, die)) {
         *scope = SCOPE_LEFT_OUT;

@@ -216,4 +216,26 @@ def folded_code():
             equal(({said[2].split("(")[0], said[4].split("(")[0]}, {said[3], said[5]}, said[1]), ({"twice", "folded"}, {"3", "4"}, str(status)), "what is one")
 
 
+@case("gcc's own folding (-fipa-icf): a static function whose symbol is at an equal one is named, in C", "gcc", "c")
+@case("gcc's own folding (-fipa-icf): a static function whose symbol is at an equal one is named, in C++", "g++", "cc")
+def folded_by_gcc(compiler, suffix):
+    place = folder()
+    equal_code = "__attribute__((noinline)) int %s(int n)\n{\n    int s = 0;\n    for (int i = 0; i < n; i++)\n        s += i * 3;\n    return s;\n}\n"
+    with open(os.path.join(place, "m." + suffix), "w", encoding="utf-8") as file:
+        file.write("#include <stdlib.h>\n" + "static " + equal_code % "kept" + "static " + equal_code % "folded" +
+                   "int main(int argc, char **argv) {\n    return (argc > 1 ? kept(argc) : 0) + (argc > 2 ? folded(argc) : 0) == 77;\n}\n")
+    for option, arguments, status in (("-fipa-icf", ["x"], 1), ("-fipa-icf", [], 0), ("-fno-ipa-icf", ["x"], 0)):
+        truth.run("riscv64-linux-gnu-" + compiler, "-g", "-O2", "-static", option, "m." + suffix, "-o", "m", cwd=place)
+        symbols = truth.run("riscv64-linux-gnu-nm", "-C", "m", cwd=place).decode()
+        places = [re.search(r"(\w+) t %s(\(int\))?$" % name, symbols, re.M)[1] for name in ("kept", "folded")]
+        equal(places[0] == places[1], option == "-fipa-icf", "addresses of nm")
+        truth.run(NTRACE, "run", "-q", "-o", "m.ntrace", "--", "./m", *arguments, cwd=place, status=())
+        done = subprocess.run([NTRACE, "coverage", "--only", "m." + suffix, "m.ntrace"], cwd=place, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, check=False)
+        equal(done.returncode, status, f"status ({done.stderr})")
+        said = re.search(r"with executions: (\d), the first (\w+)\S* \(\S*m\.cc?:(\d+)\), counted as (\w+)", done.stderr)
+        equal(bool(said), option == "-fipa-icf", done.stderr)
+        if said:
+            equal(({said[2], said[4]}, said[1]), ({"kept", "folded"}, str(status)), "what is one")
+
+
 harness.main("riscv64-linux-gnu-g++", "riscv64-linux-gnu-gcov", "qemu-riscv64")
