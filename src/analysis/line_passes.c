@@ -323,7 +323,11 @@ static bool is_plain_jump(const pass_graph *g, uint32_t i) {
     const uint32_t first = g->first_of[i];
     if (first == i || insns[first].count.flow == NTR_FLOW_DIRECT_JUMP) return false;
     const bool after_nop = first == g->first_of[i - 1] && i > 1 && is_nop(g, &insns[i - 1].count);
-    if (first == g->first_of[i - after_nop - 1u]) return false;
+    const uint32_t before = i - after_nop - 1u;
+    if (first == g->first_of[before]) { /* what is before it must not be more than such a jump */
+        if (insns[before].count.flow != NTR_FLOW_DIRECT_JUMP || before == first || !before) return false;
+        if (first == g->first_of[before - 1]) return false;
+    }
     return insns[i].count.flow == NTR_FLOW_DIRECT_JUMP || is_nop(g, &insns[i].count);
 }
 

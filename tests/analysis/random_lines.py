@@ -295,7 +295,7 @@ named = {}  # rule: number of lines
 def named_rule(line, cpp, ours, theirs):
     """The rule of docs/coverage.md by which the counts may differ, or None."""
     line = line.strip()
-    if line in ("continue;", "break;", "for (;;) {", "while (1) {"):
+    if line in ("continue;", "break;", "for (;;) {", "while (1) {", "} else {") or re.match(r"if \(\+\+v\d+ > \d\) break;$", line):
         return "jumps"
     if re.match(r"(if \(.*\{|for \(int v\d+ = .*\{|leaf\(.*\);)$", line) and (theirs or 0) > (ours or 0) > 0:
         return "jumps"
@@ -305,7 +305,7 @@ def named_rule(line, cpp, ours, theirs):
         return "ways out of a scope in C++"
     if cpp and re.match(r"return .*\(", line) and theirs == 2 * ours:
         return "ways out of a scope in C++"
-    if cpp and re.match(r"for \(.*\{$|return s;", line) and ours and theirs:
+    if cpp and re.match(r"for \(.*\{$|return s;", line):
         return "ways out of a scope in C++"
     return None
 
