@@ -301,7 +301,7 @@ def named_rule(line, cpp, ours, theirs):
         return "jumps"
     if line.startswith("switch"):
         return "switch"
-    if cpp and line == "}":
+    if cpp and line in ("}", "try {"):
         return "ways out of a scope in C++"
     if cpp and re.match(r"return .*\(", line) and theirs == 2 * ours:
         return "ways out of a scope in C++"
