@@ -11,11 +11,24 @@
 
 enum { DECISIONS_OUTPUT_MAX = 1 << 14 };
 
-/* `a && b` with all vectors; `x || 0` with one vector, a constant and a gap; `if (p)`, of which only a result is known. */
+/* `a && b` with all vectors; `x || LIMIT` with one vector, a constant and a gap; `if (p)`, of which a result is known.
+ */
 static ntr_condition both[] = {
-    {.line = 3, .column = 9, .text = "a", .true_seen = true, .false_seen = true, .covered = true, .masking = true,
+    {.line = 3,
+     .column = 9,
+     .text = "a",
+     .true_seen = true,
+     .false_seen = true,
+     .covered = true,
+     .masking = true,
      .pair = {0, 2}},
-    {.line = 3, .column = 14, .text = "b", .true_seen = true, .false_seen = true, .covered = true, .masking = true,
+    {.line = 3,
+     .column = 14,
+     .text = "b",
+     .true_seen = true,
+     .false_seen = true,
+     .covered = true,
+     .masking = true,
      .pair = {1, 2}},
 };
 static const ntr_vector both_vectors[] = {
@@ -31,17 +44,55 @@ static const ntr_vector part_vectors[] = {{.values = "T-", .result = true, .coun
 static ntr_condition single[] = {{.line = 12, .column = 7, .text = "p", .true_seen = true}};
 
 static ntr_decision listed[] = {
-    {.state = NTR_COVER_COVERED, .masking_state = NTR_COVER_COVERED, .decision_state = NTR_COVER_COVERED,
-     .file = "/s/a.c", .function = "f", .line = 3, .column = 9, .end_line = 3, .end_column = 14, .text = "a && b",
-     .conditions = both, .condition_count = 2, .vectors = both_vectors, .vector_count = 3, .copies = 1,
-     .true_seen = true, .false_seen = true},
-    {.state = NTR_COVER_NOT_DETERMINABLE, .masking_state = NTR_COVER_NOT_COVERED,
-     .decision_state = NTR_COVER_NOT_COVERED, .reason = "fewer \"branches\"", .file = "/s/\x1b" "b.c", .function = "g",
-     .line = 8, .column = 5, .end_line = 8, .end_column = 14, .text = "x || LIMIT", .conditions = part,
-     .condition_count = 2, .vectors = part_vectors, .vector_count = 1, .unknown = 4, .copies = 2, .true_seen = true},
-    {.state = NTR_COVER_NOT_COVERED, .masking_state = NTR_COVER_NOT_COVERED, .decision_state = NTR_COVER_NOT_COVERED,
-     .file = "/s/a.c", .function = "f", .line = 12, .column = 7, .end_line = 12, .end_column = 7, .text = "p",
-     .conditions = single, .condition_count = 1, .copies = 1, .true_seen = true},
+    {.state = NTR_COVER_COVERED,
+     .masking_state = NTR_COVER_COVERED,
+     .decision_state = NTR_COVER_COVERED,
+     .file = "/s/a.c",
+     .function = "f",
+     .line = 3,
+     .column = 9,
+     .end_line = 3,
+     .end_column = 14,
+     .text = "a && b",
+     .conditions = both,
+     .condition_count = 2,
+     .vectors = both_vectors,
+     .vector_count = 3,
+     .copies = 1,
+     .true_seen = true,
+     .false_seen = true},
+    {.state = NTR_COVER_NOT_DETERMINABLE,
+     .masking_state = NTR_COVER_NOT_COVERED,
+     .decision_state = NTR_COVER_NOT_COVERED,
+     .reason = "fewer \"branches\"",
+     .file = "/s/\x1b[1mb",
+     .function = "g",
+     .line = 8,
+     .column = 5,
+     .end_line = 8,
+     .end_column = 14,
+     .text = "x || LIMIT",
+     .conditions = part,
+     .condition_count = 2,
+     .vectors = part_vectors,
+     .vector_count = 1,
+     .unknown = 4,
+     .copies = 2,
+     .true_seen = true},
+    {.state = NTR_COVER_NOT_COVERED,
+     .masking_state = NTR_COVER_NOT_COVERED,
+     .decision_state = NTR_COVER_NOT_COVERED,
+     .file = "/s/a.c",
+     .function = "f",
+     .line = 12,
+     .column = 7,
+     .end_line = 12,
+     .end_column = 7,
+     .text = "p",
+     .conditions = single,
+     .condition_count = 1,
+     .copies = 1,
+     .true_seen = true},
 };
 
 static char decisions_output[DECISIONS_OUTPUT_MAX];
@@ -126,23 +177,25 @@ static void json_of_decisions(void **state) {
                       "\"unparsed\":[\n\"/s/gone.c: no such file\"],\n");
     decisions_contain("\"mcdc\":{\"covered\":1,\"not-covered\":0,\"not-determinable\":1,\"conditions\":2,"
                       "\"conditions_covered\":2}");
-    decisions_contain("{\"file\":\"/s/a.c\",\"line\":3,\"column\":9,\"end_line\":3,\"end_column\":14,\"function\":\"f\","
-                      "\"text\":\"a && b\",\n  \"conditions\":["
-                      "{\"line\":3,\"column\":9,\"text\":\"a\",\"true\":true,\"false\":true,\"masking\":true,\"pair\":[0,2]},"
-                      "{\"line\":3,\"column\":14,\"text\":\"b\",\"true\":true,\"false\":true,\"masking\":true,\"pair\":[1,2]}],\n"
-                      "  \"vectors\":[{\"values\":[\"F\",\"-\"],\"result\":\"F\",\"count\":5},"
-                      "{\"values\":[\"T\",\"F\"],\"result\":\"F\",\"count\":1},"
-                      "{\"values\":[\"T\",\"T\"],\"result\":\"T\",\"count\":7}],\"covered\":[true,true],"
-                      "\"true\":true,\"false\":true,\"copies\":1,\"unknown\":0,\"decision\":\"covered\",\"mcdc\":\"covered\","
-                      "\"masking\":\"covered\",\"state\":\"covered\"}");
-    decisions_contain("\"spelled\":{\"file\":\"/s/limits.h\",\"line\":2,\"column\":11},\"constant\":false,\"true\":false,");
+    decisions_contain(
+        "{\"file\":\"/s/a.c\",\"line\":3,\"column\":9,\"end_line\":3,\"end_column\":14,\"function\":\"f\","
+        "\"text\":\"a && b\",\n  \"conditions\":["
+        "{\"line\":3,\"column\":9,\"text\":\"a\",\"true\":true,\"false\":true,\"masking\":true,\"pair\":[0,2]},"
+        "{\"line\":3,\"column\":14,\"text\":\"b\",\"true\":true,\"false\":true,\"masking\":true,\"pair\":[1,2]}],\n"
+        "  \"vectors\":[{\"values\":[\"F\",\"-\"],\"result\":\"F\",\"count\":5},"
+        "{\"values\":[\"T\",\"F\"],\"result\":\"F\",\"count\":1},"
+        "{\"values\":[\"T\",\"T\"],\"result\":\"T\",\"count\":7}],\"covered\":[true,true],"
+        "\"true\":true,\"false\":true,\"copies\":1,\"unknown\":0,\"decision\":\"covered\",\"mcdc\":\"covered\","
+        "\"masking\":\"covered\",\"state\":\"covered\"}");
+    decisions_contain(
+        "\"spelled\":{\"file\":\"/s/limits.h\",\"line\":2,\"column\":11},\"constant\":false,\"true\":false,");
     decisions_contain("\"decision\":\"not-covered\",\"mcdc\":\"not-determinable\",\"masking\":\"not-covered\","
                       "\"state\":\"not-determinable\",\"reason\":\"fewer \\\"branches\\\"\"}");
     assert_null(strchr(decisions_output, '\x1b'));
     assert_null(strstr(decisions_output, "\"line\":12"));
     decisions_export("decisions-json", NTR_LEVEL_DECISION);
     decisions_contain("\"level\":\"decision\"");
-    decisions_contain("\"line\":12,\"column\":7");
+    decisions_contain("{\"line\":12,\"column\":7,\"text\":\"p\",\"true\":true,\"false\":false,\"masking\":false}");
 }
 
 int main(void) {
