@@ -4,7 +4,7 @@
 #include "io/debug_files.h"
 #include "options/diagnostics.h"
 
-#include <ntrace/message_end.h>
+#include <ntrace/frames.h>
 #include <ntrace/reader.h>
 #include <ntrace/version.h>
 
@@ -20,12 +20,10 @@
 #include <unistd.h>
 
 enum {
-    TRACE_ID_COUNT = 128,
-    MESSAGE_HELD = 256,
     LINUX_CONTEXTS = 4096,
     LINUX_SOURCES = 4096,
     SRC_BITS_K3 = 12,
-    BEAT_CHUNK = 4096,
+    STREAM_MIN = 4096,
     OWNERSHIP_SCONTEXT = 2,
     OWNERSHIP_VALUE = 5,
     LINUX_IMAGES = 1024,
@@ -39,11 +37,6 @@ struct linux_bundle {
     ntr_params params;
     uint8_t *stream;
     size_t size, capacity;
-    struct {
-        uint16_t size;
-        bool inside; /* the beginning of the message is known */
-        uint8_t bytes[MESSAGE_HELD];
-    } ids[TRACE_ID_COUNT];
     uint64_t contexts[LINUX_CONTEXTS]; /* in the trace: numbers of threads */
     size_t context_count;
     bool seen[LINUX_SOURCES];
@@ -57,9 +50,11 @@ struct linux_bundle {
 
 /* ---- frames */
 
-static ntr_status append(struct linux_bundle *b, const uint8_t *bytes, size_t size) {
+static ntr_status append(void *user, const uint8_t *bytes, size_t size) {
+    struct linux_bundle *b = user;
+
     if (b->size + size > b->capacity) {
-        const size_t capacity = 2 * b->capacity + size + BEAT_CHUNK;
+        const size_t capacity = 2 * b->capacity + size + STREAM_MIN;
         uint8_t *grown = realloc(b->stream, capacity);
         if (!grown) return NTR_E_MEMORY;
         b->stream = grown;
@@ -67,25 +62,6 @@ static ntr_status append(struct linux_bundle *b, const uint8_t *bytes, size_t si
     }
     memcpy(b->stream + b->size, bytes, size);
     b->size += size;
-    return NTR_OK;
-}
-
-/* Messages of several trace IDs are put in the order in which they end. */
-static ntr_status gather_bytes_of_id(void *user, unsigned id, const uint8_t *bytes, size_t size) {
-    struct linux_bundle *b = user;
-
-    for (size_t i = 0; i < size && id < TRACE_ID_COUNT; i++) {
-        const bool ends = ntr_ends_message(bytes[i]);
-        if (!b->ids[id].inside) {
-            b->ids[id].inside = ends;
-            continue;
-        }
-        b->ids[id].bytes[b->ids[id].size++] = bytes[i];
-        if (!ends && b->ids[id].size < MESSAGE_HELD) continue;
-        const ntr_status status = append(b, b->ids[id].bytes, b->ids[id].size);
-        if (status != NTR_OK) return status;
-        b->ids[id].size = 0;
-    }
     return NTR_OK;
 }
 
@@ -99,23 +75,19 @@ static bool begins_with_barrier(const struct linux_run *run) {
 
 static int take_frames(struct linux_bundle *b, bool wrapped) {
     const struct linux_run *run = b->run;
-    uint16_t beats[BEAT_CHUNK];
-    ntr_reader_options options;
     ntr_status status;
+    ntr_frames_totals totals = {0};
+    ntr_frames_options options;
 
-    for (unsigned i = 0; i < TRACE_ID_COUNT; i++) b->ids[i].inside = !wrapped;
-    ntr_reader_options_init(&options);
-    options.sink = gather_bytes_of_id;
-    options.user = b;
-    ntr_transport_reader *reader = ntr_transport_reader_new(ntr_transport_find("coresight"), &options, &status);
-    for (size_t at = wrapped ? 16 : 0; at < run->frames_size && status == NTR_OK;) {
-        const size_t part = run->frames_size - at < BEAT_CHUNK ? run->frames_size - at : BEAT_CHUNK;
-        for (size_t i = 0; i < part; i++) beats[i] = run->frames[at + i];
-        status = ntr_transport_reader_push(reader, beats, part);
-        at += part;
-    }
-    if (status == NTR_OK) status = ntr_transport_reader_end(reader);
-    ntr_transport_reader_free(reader);
+    ntr_frames_options_init(&options);
+    options.whole = !wrapped;
+    ntr_frames *frames = ntr_frames_new(&options, &status);
+
+    if (frames) status = ntr_frames_push(frames, run->frames, run->frames_size, append, b);
+    if (status == NTR_OK) status = ntr_frames_end(frames, append, b);
+    if (frames) ntr_frames_totals_get(frames, &totals);
+    ntr_frames_free(frames);
+    if (totals.barriers) linux_lose(b->run, "trace is missing at %" PRIu64 " barriers of the driver", totals.barriers);
     return status == NTR_OK ? CLI_OK : cli_fail("/dev/%s: %s", run->sink, ntr_status_text(status));
 }
 

@@ -33,6 +33,8 @@ typedef struct ntr_frames_options {
     uint8_t id;     /* the trace ID to keep; 0: all */
     bool cut;       /* the data of each ID begin inside a message: a buffer that has wrapped */
     uint8_t skip;   /* number of bytes before the first frame: 0 to 15 */
+    bool whole;     /* the data of each ID begin with a whole message, as registers say. Without `cut` and `whole` the
+                 * first message is kept if a trace may begin with it */
     const ntr_allocator *allocator; /* NULL: malloc and free */
 } ntr_frames_options;
 

@@ -143,8 +143,9 @@ typedef struct tmc_content {
 } tmc_content;
 
 /* Reads the trace of a TMC that bring_up_disable has stopped, oldest frame first, and gives whole messages to the sink
- * (its `id` is 0). An ETR is read from memory, the others through tmcReadData. Errors: NTR_E_STATE (it captures),
- * NTR_E_RANGE (contradicting pointers, a damaged table), NTR_E_IO, those of the sink. */
+ * (its `id` is 0); if the formatter was off, the bytes as they are from the first whole message on. An ETR is read from
+ * memory, the others through tmcReadData. Errors: NTR_E_STATE (it captures), NTR_E_RANGE (contradicting pointers, a
+ * damaged table), NTR_E_IO, those of the sink. */
 ntr_status bring_up_read_tmc(bring_up_bus *on, trace_component *component, ntr_stream_sink sink, void *user,
                              tmc_content *content);
 

@@ -6,11 +6,10 @@
 #include "base/bytes.h"
 #include "base/macros.h"
 
+#include <ntrace/frames.h>
 #include <ntrace/message_end.h>
 
-#include <string.h>
-
-enum { TMC_CHUNK = 4096, TRACE_IDS = 128, HELD = 256, TABLES_MAX = 1024, NO_WORD = -1 };
+enum { TMC_CHUNK = 4096, TABLES_MAX = 1024, NO_WORD = -1 };
 
 /* ---- state */
 
@@ -48,49 +47,28 @@ ntr_status tmc_stored(const trace_component *component, const tmc_state *state, 
     return *bytes <= state->size ? NTR_OK : NTR_E_RANGE;
 }
 
-/* ---- frames to messages. Messages of several trace IDs are put in the order in which they end. */
+/* ---- frames to messages */
 
 typedef struct gatherer {
     ntr_stream_sink sink;
     void *user;
     tmc_content *content;
-    ntr_transport_reader *frames; /* NULL: the formatter was off */
-    struct {
-        uint16_t size;
-        bool inside; /* the beginning of the message is known */
-        uint8_t bytes[HELD];
-    } ids[TRACE_IDS];
+    ntr_frames *frames; /* NULL: the formatter was off */
+    bool inside;        /* ... and the beginning of a message was found */
 } gatherer;
 
-static ntr_status gather(void *user, unsigned id, const uint8_t *bytes, size_t size) {
+static ntr_status pass_on(void *user, const uint8_t *bytes, size_t size) {
     gatherer *g = user;
-    if (id >= TRACE_IDS) return NTR_OK;
-    for (size_t i = 0; i < size; i++) {
-        const bool ends = ntr_ends_message(bytes[i]);
-        if (!g->ids[id].inside) {
-            g->content->skipped++;
-            g->ids[id].inside = ends;
-            continue;
-        }
-        g->ids[id].bytes[g->ids[id].size++] = bytes[i];
-        if (!ends && g->ids[id].size < HELD) continue; /* no message is that long: the reader reports it */
-        TRY(g->sink(g->user, 0, g->ids[id].bytes, g->ids[id].size));
-        g->ids[id].size = 0;
-    }
-    return NTR_OK;
-}
-
-static void note(void *user, const ntr_transport_note *one) {
-    gatherer *g = user;
-    if (one->kind == NTR_NOTE_UNKNOWN_ID) g->content->skipped += one->value;
+    return g->sink(g->user, 0, bytes, size);
 }
 
 static ntr_status gather_bytes(gatherer *g, const uint8_t *bytes, size_t size) {
-    uint16_t beats[TMC_CHUNK];
+    size_t from = 0;
     g->content->frames_bytes += size;
-    if (!g->frames) return gather(g, 0, bytes, size);
-    for (size_t i = 0; i < size; i++) beats[i] = bytes[i];
-    return ntr_transport_reader_push(g->frames, beats, size);
+    if (g->frames) return ntr_frames_push(g->frames, bytes, size, pass_on, g);
+    while (!g->inside && from < size) g->inside = ntr_ends_message(bytes[from++]);
+    g->content->skipped += from;
+    return from < size ? pass_on(g, bytes + from, size - from) : NTR_OK;
 }
 
 /* ---- places of the bytes */
@@ -223,20 +201,22 @@ static ntr_status gather_all(bring_up_bus *on, trace_component *component, gathe
 }
 
 static ntr_status end_messages(gatherer *g) {
-    TRY(g->frames ? ntr_transport_reader_end(g->frames) : NTR_OK);
-    for (unsigned id = 0; id < TRACE_IDS; id++) g->content->skipped += g->ids[id].size;
+    ntr_frames_totals totals;
+    if (!g->frames) return NTR_OK;
+    TRY(ntr_frames_end(g->frames, pass_on, g));
+    ntr_frames_totals_get(g->frames, &totals);
+    g->content->skipped += totals.left_out;
     return NTR_OK;
 }
 
-static ntr_status open_frames(gatherer *g, const ntr_allocator *allocator) {
-    ntr_reader_options options;
+static ntr_status open_frames(gatherer *g, const ntr_allocator *allocator, bool cut) {
+    ntr_frames_options options;
     ntr_status status;
-    ntr_reader_options_init(&options);
-    options.sink = gather;
-    options.note = note;
-    options.user = g;
+    ntr_frames_options_init(&options);
+    options.cut = cut;
+    options.whole = !cut;
     options.allocator = allocator;
-    g->frames = ntr_transport_reader_new(ntr_transport_find("coresight"), &options, &status);
+    g->frames = ntr_frames_new(&options, &status);
     return status;
 }
 
@@ -247,16 +227,10 @@ ntr_status bring_up_read_tmc(bring_up_bus *on, trace_component *component, ntr_s
     *content = (tmc_content){.complete = true};
     TRY(bring_up_tmc_state(on, component, &state));
     if (!state.ready) return NTR_E_STATE;
-    gatherer *g = ntr_alloc(allocator, 1, sizeof *g);
-    if (!g) return NTR_E_MEMORY;
-    g->sink = sink;
-    g->user = user;
-    g->content = content;
-    for (unsigned id = 0; id < TRACE_IDS; id++) g->ids[id].inside = !state.full;
-    ntr_status status = state.formatted ? open_frames(g, allocator) : NTR_OK;
-    if (status == NTR_OK) status = gather_all(on, component, g, &state);
-    if (status == NTR_OK) status = end_messages(g);
-    ntr_transport_reader_free(g->frames);
-    ntr_dealloc(allocator, g);
+    gatherer g = {.sink = sink, .user = user, .content = content, .inside = !state.full};
+    ntr_status status = state.formatted ? open_frames(&g, allocator, state.full) : NTR_OK;
+    if (status == NTR_OK) status = gather_all(on, component, &g, &state);
+    if (status == NTR_OK) status = end_messages(&g);
+    ntr_frames_free(g.frames);
     return status;
 }

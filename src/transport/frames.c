@@ -112,7 +112,7 @@ static ntr_status take_data(void *user, unsigned id, const uint8_t *bytes, size_
     for (size_t i = 0; i < size; i++) {
         bool inside = lane->place == LANE_INSIDE || lane->place == LANE_CUT;
         if (message_byte(&inside, bytes[i]) == BYTE_IDLE) continue;
-        if (lane->place == LANE_START) lane->first = true;
+        if (lane->place == LANE_START) lane->first = !f->options.whole;
         if (lane->place != LANE_CUT) lane->place = LANE_INSIDE;
         lane->bytes[lane->size++] = bytes[i];
         if (!inside)
@@ -161,7 +161,8 @@ ntr_frames *ntr_frames_new(const ntr_frames_options *given, ntr_status *status) 
     if (!status) status = &unused;
     ntr_frames_options_init(&options);
     *status = given ? ntr_config_load(&options, sizeof options, given) : NTR_OK;
-    if (*status == NTR_OK && (options.id >= NTR_ATB_ID_RESERVED || options.skip >= NTR_FRAME_BYTES))
+    if (*status == NTR_OK &&
+        (options.id >= NTR_ATB_ID_RESERVED || options.skip >= NTR_FRAME_BYTES || (options.cut && options.whole)))
         *status = NTR_E_INVALID;
     ntr_frames *f = *status == NTR_OK ? ntr_alloc(options.allocator, 1, sizeof *f) : NULL;
     if (!f) {

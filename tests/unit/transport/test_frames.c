@@ -143,6 +143,53 @@ static void few_good_messages_are_not_frames(void **state) {
     }
 }
 
+struct kept {
+    size_t size;
+    uint8_t bytes[64];
+};
+
+static ntr_status keep(void *user, const uint8_t *bytes, size_t size) {
+    struct kept *kept = user;
+
+    assert_true(size <= sizeof kept->bytes - kept->size);
+    memcpy(kept->bytes + kept->size, bytes, size);
+    kept->size += size;
+    return NTR_OK;
+}
+
+/* A trace does not begin with InCircuitTrace, unless it is known that its first byte is that of a message. */
+static void what_is_known_of_the_beginning(void **state) {
+    (void)state;
+    static const uint8_t first[] = {0x84, 0x10, 0x01, 0x30, 0x14, 0x0b}, branch[] = {0x0c, 0x0f};
+    static const struct {
+        bool cut, whole;
+        size_t kept;
+    } cases[] = {{false, false, 8}, {true, false, 8}, {false, true, 14}};
+    ntr_frames_options options;
+    ntr_status status;
+
+    payload->size = file->size = 0;
+    add(payload, first, sizeof first);
+    for (unsigned i = 0; i < 4; i++) add(payload, branch, sizeof branch);
+    add_frames();
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        struct kept kept = {0};
+        ntr_frames_options_init(&options);
+        options.cut = cases[i].cut;
+        options.whole = cases[i].whole;
+        ntr_frames *frames = ntr_frames_new(&options, NULL);
+        assert_non_null(frames);
+        assert_int_equal(ntr_frames_push(frames, file->bytes, file->size, keep, &kept), NTR_OK);
+        assert_int_equal(ntr_frames_end(frames, keep, &kept), NTR_OK);
+        assert_int_equal(kept.size, cases[i].kept);
+        assert_memory_equal(kept.bytes, payload->bytes + payload->size - kept.size, kept.size);
+        ntr_frames_free(frames);
+    }
+    options.cut = options.whole = true;
+    assert_null(ntr_frames_new(&options, &status));
+    assert_int_equal(status, NTR_E_INVALID);
+}
+
 static void nothing_is_not_frames(void **state) {
     (void)state;
     unsigned skip = 1;
@@ -174,6 +221,7 @@ int main(void) {
         TEST(frames_are_clearly_better),
         TEST(nothing_is_not_frames),
         TEST(few_good_messages_are_not_frames),
+        TEST(what_is_known_of_the_beginning),
     };
     return cmocka_run_group_tests_name("frames", tests, setup, teardown);
 }
