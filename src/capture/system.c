@@ -104,24 +104,30 @@ static bool ntr_capture_system_get(const struct ntr_capture_system *s, size_t in
     return ntr_system_component_get(s->system, index, component) == NTR_OK;
 }
 
-static bool is_sink(const ntr_system_component *component) {
-    return component->kind == NTR_COMPONENT_RAM || component->kind == NTR_COMPONENT_PIB ||
-           component->kind == NTR_COMPONENT_ATB;
+/* A bridge or a TMC that passes the trace on is no sink. */
+static bool is_sink(const struct ntr_capture_system *s, size_t index, ntr_component kind) {
+    const char *to;
+    unsigned input;
+    const bool may_be = kind == NTR_COMPONENT_RAM || kind == NTR_COMPONENT_PIB || kind == NTR_COMPONENT_ATB ||
+                        kind == NTR_COMPONENT_TMC;
+    return may_be && ntr_system_link_get(s->system, index, 0, &to, &input) == NTR_END;
 }
 
 /* A sink of the system that is part of the stream. */
-static bool ntr_capture_system_wants(const struct ntr_capture_system *s, const ntr_system_component *component) {
-    return is_sink(component) && (!s->sink || strcmp(s->sink, component->name) == 0);
+static bool ntr_capture_system_wants(const struct ntr_capture_system *s, size_t index,
+                                     const ntr_system_component *component) {
+    return is_sink(s, index, component->kind) && (!s->sink || strcmp(s->sink, component->name) == 0);
 }
 
-/* The sink has wrapped: of each encoder that leads to it, the newest messages are there. */
-static bool skip_lost(struct ntr_capture_system *s, size_t sink, const struct ram_content *content) {
+/* The sink has wrapped: of each encoder that leads to it, the newest messages are there. `cut`: the content begins
+ * inside a message. */
+static bool skip_lost(struct ntr_capture_system *s, size_t sink, const struct ram_content *content, bool cut) {
     uint64_t *counts = ntr_alloc(s->allocator, NTR_ARRIVALS_SOURCES, sizeof *counts);
     ntr_system_component encoder;
     uint16_t src;
 
     if (!counts) return false;
-    each_message(s, content, true, count_message, counts);
+    each_message(s, content, cut, count_message, counts);
     for (unsigned hart = 0; hart < SYSTEM_HARTS; hart++) {
         if (!ntr_capture_system_source(s, hart, &src) || !ntr_capture_system_get(s, s->encoder_of[hart] - 1, &encoder))
             continue;
@@ -136,17 +142,26 @@ static bool skip_lost(struct ntr_capture_system *s, size_t sink, const struct ra
 /* What stands for the messages of the sink in the stream, which ends where they will be written: put_whole leaves out
  * what is in front of the first whole message. */
 static ntr_status note_arrivals(struct ntr_capture_system *s, size_t sink, const struct ram_content *content,
-                                bool cut) {
+                                bool wrapped, bool cut) {
     uint64_t base = s->stream->offset;
     size_t front = 0;
 
-    if (cut && !skip_lost(s, sink, content)) return NTR_E_MEMORY;
+    if (wrapped && !skip_lost(s, sink, content, cut)) return NTR_E_MEMORY;
     if (cut)
         while (front < content->size && !ntr_ends_message(content->bytes[front++])) continue;
     base -= front;
     each_message(s, content, cut, put_arrival, &base);
     return NTR_OK;
 }
+
+static uint32_t field(const struct ntr_capture_system *s, const ntr_system_component *component, uint32_t offset,
+                      uint32_t mask, unsigned shift) {
+    uint32_t word;
+
+    ntr_system_read32(s->system, component->base + offset, &word);
+    return (word & mask) >> shift;
+}
+#define FIELD(s, component, id) field(s, component, NTR_##id##_OFFSET, NTR_##id##_MASK, NTR_##id##_SHIFT)
 
 /* Write whole messages only, so that the content of another sink can follow. `cut`: the first message has lost its
  * beginning. */
@@ -163,19 +178,27 @@ static void put_whole(struct ntr_capture_system *s, const struct ram_content *co
     }
 }
 
-static ntr_status read_ram(struct ntr_capture_system *s, size_t index, const char *name) {
+static ntr_status read_sink(struct ntr_capture_system *s, size_t index, const ntr_system_component *sink) {
     struct ram_content content = {.allocator = s->allocator};
-    bool cut;
+    bool cut, failed = false;
     ntr_status status = ntr_system_read_ram(s->system, index, collect, &content, &cut);
+    bool wrapped = cut;
 
-    if (status == NTR_OK) status = note_arrivals(s, index, &content, cut);
+    if (sink->kind == NTR_COMPONENT_TMC) { /* its content is whole messages, also when it has wrapped */
+        wrapped = FIELD(s, sink, TMC_FULL);
+        failed = FIELD(s, sink, TMC_MEM_ERR);
+    }
+    if (status == NTR_OK) status = note_arrivals(s, index, &content, wrapped, cut);
     if (status == NTR_OK) {
         put_whole(s, &content, cut);
-        s->wrapped |= cut;
-        if (cut) ntr_capture_system_add_loss(s, "%s: wrapped; it holds the last %zu bytes", name, content.size);
+        s->wrapped |= wrapped;
+        if (wrapped)
+            ntr_capture_system_add_loss(s, "%s: wrapped; it holds the last %zu bytes", sink->name, content.size);
+        if (failed) ntr_capture_system_add_loss(s, "%s: a write to memory failed (tmcMemErr)", sink->name);
     }
     ntr_dealloc(content.allocator, content.bytes);
-    return status == NTR_OK ? NTR_OK : ntr_capture_fail(s->reason, status, "%s: %s", name, ntr_status_text(status));
+    return status == NTR_OK ? NTR_OK
+                            : ntr_capture_fail(s->reason, status, "%s: %s", sink->name, ntr_status_text(status));
 }
 
 static void list_losses(struct ntr_capture_system *s) {
@@ -207,8 +230,9 @@ ntr_status ntr_capture_system_finish(struct ntr_capture_system *s) {
     /* Behind a sink that stopped because it was full, other components do not become empty: what they hold is lost. */
     if (ntr_system_stop(s->system) != NTR_OK) ntr_capture_system_add_loss(s, "%s", ntr_system_error(s->system));
     for (size_t i = 0; ntr_capture_system_get(s, i, &one); i++) {
-        if (one.kind != NTR_COMPONENT_RAM || !ntr_capture_system_wants(s, &one)) continue;
-        ntr_status status = read_ram(s, i, one.name);
+        if (one.kind != NTR_COMPONENT_RAM && one.kind != NTR_COMPONENT_TMC) continue;
+        if (!ntr_capture_system_wants(s, i, &one)) continue;
+        ntr_status status = read_sink(s, i, &one);
         if (status != NTR_OK) return status;
     }
     ntr_capture_arrivals_finish(&s->arrivals, s->stream->offset);
@@ -243,18 +267,9 @@ static unsigned sinks_of(const struct ntr_capture_system *s, size_t encoder) {
     unsigned count = 0;
 
     for (size_t i = 0; ntr_capture_system_get(s, i, &one); i++)
-        count += ntr_capture_system_wants(s, &one) && ntr_system_leads(s->system, encoder, i);
+        count += ntr_capture_system_wants(s, i, &one) && ntr_system_leads(s->system, encoder, i);
     return count;
 }
-
-static uint32_t field(const struct ntr_capture_system *s, const ntr_system_component *encoder, uint32_t offset,
-                      uint32_t mask, unsigned shift) {
-    uint32_t word;
-
-    ntr_system_read32(s->system, encoder->base + offset, &word);
-    return (word & mask) >> shift;
-}
-#define FIELD(s, component, id) field(s, component, NTR_##id##_OFFSET, NTR_##id##_MASK, NTR_##id##_SHIFT)
 
 /* ---- all encoders write one stream: they must agree on its parameters */
 
@@ -329,7 +344,7 @@ static void put_message(void *user, unsigned index, const uint8_t *bytes, size_t
     struct ntr_capture_system *s = user;
     ntr_system_component component;
 
-    if (!ntr_capture_system_get(s, index, &component) || !ntr_capture_system_wants(s, &component)) return;
+    if (!ntr_capture_system_get(s, index, &component) || !ntr_capture_system_wants(s, index, &component)) return;
     ntr_bundle_writer_put(s->stream, bytes, size);
     ntr_capture_arrivals_put(&s->arrivals, (ntr_bytes){bytes, size}, s->stream->offset);
 }
@@ -338,6 +353,18 @@ static bool sends_contexts(const ntr_capture_config *capture) {
     ntr_capture_machine_config machine;
 
     return ntr_config_load(&machine, sizeof machine, capture->machine) == NTR_OK && !machine.no_ownership;
+}
+
+/* Returns the name of an ETR that is to be read and has no memory, or NULL. */
+static const char *without_buffer(const struct ntr_capture_system *s) {
+    ntr_system_component one;
+
+    for (size_t i = 0; ntr_capture_system_get(s, i, &one); i++) {
+        if (one.kind != NTR_COMPONENT_TMC || !ntr_capture_system_wants(s, i, &one)) continue;
+        const option_values *o = &s->system->components[i]->options;
+        if (OPTION(o, TMC_TYPE) == TMC_ETR && OPTION(o, TMC_START) == OPTION_NONE) return one.name;
+    }
+    return NULL;
 }
 
 static ntr_status build(struct ntr_capture_system *s, const ntr_capture_config *capture) {
@@ -355,9 +382,17 @@ static ntr_status build(struct ntr_capture_system *s, const ntr_capture_config *
 
     s->system = ntr_system_new(&config, &status);
     if (!s->system) return ntr_capture_fail(s->reason, status, "%s: %s", name, *why ? why : ntr_status_text(status));
+    const char *etr = without_buffer(s);
+    if (etr)
+        return ntr_capture_fail(s->reason, NTR_E_INVALID,
+                                "%s: %s stores trace in system memory: give it \"smem_start\" and \"smem_size\"", name,
+                                etr);
     if (capture->machine) status = ntr_system_prefer(s->system, NTR_BITS_TE_CONTEXT, sends_contexts(capture));
     if (status == NTR_OK) status = ntr_system_start(s->system);
-    return status == NTR_OK ? status : ntr_capture_fail(s->reason, status, "%s: %s", name, ntr_system_error(s->system));
+    const char *error = ntr_system_error(s->system);
+    return status == NTR_OK
+               ? status
+               : ntr_capture_fail(s->reason, status, "%s: %s", name, *error ? error : ntr_status_text(status));
 }
 
 ntr_status ntr_capture_system_new(struct ntr_capture_system **system, const ntr_capture_config *capture, unsigned xlen,

@@ -1,6 +1,7 @@
 /* The procedures of a debugger on the model itself. */
 #include "system/bring_up.h"
 
+#include "base/bytes.h"
 #include "base/macros.h"
 
 #include <inttypes.h>
@@ -12,8 +13,14 @@ static ntr_status read32(void *user, uint64_t address, uint32_t *value) {
     return ntr_system_read32(user, address, value);
 }
 
+/* Where no component is, there may be system memory: the table of pages of an ETR. */
 static ntr_status write32(void *user, uint64_t address, uint32_t value) {
-    return ntr_system_write32(user, address, value);
+    const ntr_system_config *config = &((ntr_system *)user)->config;
+    uint8_t bytes[sizeof value];
+    const ntr_status status = ntr_system_write32(user, address, value);
+    if (status != NTR_E_RANGE || !config->memory_write) return status;
+    ntr_little_put(bytes, value, sizeof bytes);
+    return config->memory_write(config->user, address, bytes, sizeof bytes) ? NTR_OK : NTR_E_IO;
 }
 
 static ntr_status read_memory(void *user, uint64_t address, uint8_t *out, size_t bytes) {

@@ -11,7 +11,7 @@ import subprocess
 import sys
 
 sys.path.append(os.path.join(sys.path[0], ".."))
-from harness import Run, case, check, equal, main, matches, scratch, write
+from harness import ROOT, Run, case, check, equal, main, matches, scratch, write
 import user_qemu
 
 FOLDER = sys.argv[2]
@@ -248,6 +248,27 @@ def rewritten():
     _, bundle = through([encoder(0, "ram"), component("ram", "ram", 0, sram=1 << 20)], "selfmade")
     equal(pcs_of(bundle)[0], plain("selfmade"), "instructions")
     equal(losses_of(bundle), [], "losses")
+
+
+@case("SpacemiT K3, whose sink is an ETR: the whole execution; a buffer that wraps holds its end; scatter-gather; no buffer")
+def k3():
+    with open(os.path.join(ROOT, "examples/board/spacemit-k3.json"), encoding="utf-8") as file:
+        chip = json.load(file)["components"]
+    etr = next(one for one in chip if one["name"] == "etr")
+    said = through(chip, "bare64", status=2)[0].err
+    matches('etr stores trace in system memory: give it "smem_start" and "smem_size"', said, "what is said")
+    everything = plain("bare64", status=BARE)
+    etr |= {"smem_start": "0x170000000", "smem_size": 1 << 20}
+    for more in {}, {"set": {"tmcAxiScatterGather": 1}}:
+        _, bundle = through([*(one for one in chip if one is not etr), etr | more], "bare64", status=BARE)
+        equal(pcs_of(bundle)[0], everything, "instructions")
+        equal(losses_of(bundle), [], "losses")
+    etr["smem_size"] = 512
+    through(chip, "bare64", status=BARE)
+    found, said = pcs_of(bundle, status=1)
+    check(0 < len(found) < len(everything), f"{len(found)} of {len(everything)} instructions")
+    equal(found, everything[-len(found):], "instructions")
+    matches("etr: wrapped; it holds the last", "\n".join(losses_of(bundle)), "losses")
 
 
 main()
