@@ -12,7 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { LINES_WALKED_MOST = 8 << 20, LINE_IMAGES_MOST = 16 };
+enum { LINE_IMAGES_MOST = 16 };
 
 typedef struct counted_line {
     const char *file; /* NULL: no debug information */
@@ -314,13 +314,13 @@ static void write_lines(lines *l, ntr_answer *a, uint64_t limit) {
 
 /* Cuts the range to what one question walks over. */
 static void cut(lines *l, uint64_t position) {
-    if (l->to - l->from <= LINES_WALKED_MOST) return;
+    if (l->to - l->from <= NTR_LIVE_MOST) return;
     if (position < l->from) position = l->from;
     if (position > l->to) position = l->to;
-    const uint64_t before = position - l->from < LINES_WALKED_MOST / 2 ? position - l->from : LINES_WALKED_MOST / 2;
+    const uint64_t before = position - l->from < NTR_LIVE_MOST / 2 ? position - l->from : NTR_LIVE_MOST / 2;
     l->from = position - before;
-    if (l->to - l->from < LINES_WALKED_MOST) l->from = l->to - LINES_WALKED_MOST;
-    l->to = l->from + LINES_WALKED_MOST;
+    if (l->to - l->from < NTR_LIVE_MOST) l->from = l->to - NTR_LIVE_MOST;
+    l->to = l->from + NTR_LIVE_MOST;
 }
 
 ntr_status ntr_answer_lines(ntr_explorer *x, ntr_question *q) {

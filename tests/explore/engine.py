@@ -100,9 +100,9 @@ def lines():
 
 @case("a range that is too long for the lines is cut to a part around the position, which the answer names")
 def lines_cut():
-    trace = traced(program("-DROUNDS=700"), "longest")
+    trace = traced(program("-DROUNDS=200"), "longer")
     about, = ask(trace, {"query": "about"})
-    whole, most = about["instructions"], 8 << 20
+    whole, most = about["instructions"], 2 << 20
     check(whole > most, whole)
     places = {0: (0, most), whole // 2: (whole // 2 - most // 2, whole // 2 + most // 2), whole: (whole - most, whole)}
     for (place, (first, last)), answer in zip(places.items(), ask(trace, *({"query": "lines", "position": place, "limit": 4000} for place in places))):
