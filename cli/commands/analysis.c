@@ -54,6 +54,14 @@ static int open_decoder(struct cli_analysis *a) {
     return a->decoder ? cli_seek(&a->trace, &a->window, a->decoder, &begin) : CLI_FAILED;
 }
 
+/* What a thread or encoder is called. */
+static const char *name_of_source(void *user, uint16_t src) {
+    const struct cli_analysis *a = user;
+    const ntr_bundle_source *source = a->answer ? NULL : cli_trace_source(&a->trace, src);
+
+    return source ? source->name : NULL;
+}
+
 static int open_input(struct cli_analysis *a, const char *path) {
     const struct cli_analysis_options *o = a->options;
 
@@ -81,6 +89,8 @@ int cli_analysis_open(struct cli_analysis *a, const char *path, const struct cli
     a->data.program = a->trace.program;
     a->data.debug = ntr_debug_info_new(a->trace.program, &cli_memory);
     a->data.title = title_of(a->path);
+    a->data.source_name = name_of_source;
+    a->data.source_name_user = a;
     a->data.ticks_per_second = a->answer         ? ntr_partial_capture_at(a->answer, 0)->ticks_per_second
                                : a->trace.bundle ? ntr_bundle_capture(a->trace.bundle)->ticks_per_second
                                                  : 0;

@@ -63,6 +63,10 @@ typedef struct ntr_analysis {
                        * when it has none of them, or is NULL, their common folder takes its place */
     const char *const *quality; /* *quality when the export is finished: a JSON object that says what the result rests
                                  * on, for the member "quality" of JSON documents. NULL: none */
+    /* Returns the name of a source, such as that of its thread, or NULL when it has none. Valid until ntr_export_free.
+     * `source_name` NULL: no source has a name. */
+    const char *(*source_name)(void *user, uint16_t src);
+    void *source_name_user; /* first argument of `source_name` */
 } ntr_analysis;
 
 NTR_DEFINE_CONFIG_INIT(ntr_analysis)

@@ -11,6 +11,8 @@ void record_init_lane(unsigned vcpu) {
 
     lanes = channel->lanes;
     atomic_store_explicit(&lane->reached, UINT32_MAX, memory_order_relaxed);
+    lane->name[0] = 0;
+    lane->threads++;
     if (lane->ring) return; /* a new thread continues the ring of one that has ended */
     lane_begin(lane, vcpu);
 }

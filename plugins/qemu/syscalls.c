@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/prctl.h>
 
 enum { SIGNAL_NUMBERS = 65, DEFAULT_OR_IGNORE = 1 };
 
@@ -68,6 +69,21 @@ static void sigaction_returned(void) {
     plugin_unlock();
 }
 
+/* ---- names of threads ----------------------------------------------------------------------------- */
+
+/* The name of QEMU's own threads, which those of the program have until they are given one. */
+static char given_by_qemu[CHANNEL_NAME];
+
+/* Threads of the program are threads of this process; QEMU names them as the program wants. Another thread can have
+ * set the name, and a new thread has that of the thread that made it. */
+static void note_name(unsigned vcpu) {
+    char name[CHANNEL_NAME] = "";
+
+    if (vcpu >= CHANNEL_THREADS || channel->lanes[vcpu].threads > 1) return;
+    if (prctl(PR_GET_NAME, name) || strcmp(name, given_by_qemu) == 0) return;
+    memcpy(channel->lanes[vcpu].name, name, sizeof name);
+}
+
 /* ---- the calls ------------------------------------------------------------------------------------ */
 
 /* mmap(address, length, protection, flags, file, offset) */
@@ -111,6 +127,8 @@ QEMU_SYSCALL_CALLBACK(syscalls_before) {
     uint64_t mask = channel->head.xlen == 32 ? UINT32_MAX : UINT64_MAX;
     for (int i = 0; i < 6; i++) argument[i] = given[i] & mask;
     calling = vcpu;
+    if (!*given_by_qemu) prctl(PR_GET_NAME, given_by_qemu); /* before the first call there is one thread */
+    if (number == RISCV_SYS_EXIT || number == RISCV_SYS_EXIT_GROUP) note_name(vcpu);
     bool executes = number == RISCV_SYS_EXECVE || number == RISCV_SYS_EXECVEAT;
     if (executes) replace_program(argument, number == RISCV_SYS_EXECVEAT);
     if (plugin_detached) return;
@@ -123,7 +141,7 @@ QEMU_SYSCALL_CALLBACK(syscalls_before) {
 }
 
 QEMU_SYSCALL_RETURN_CALLBACK(syscalls_after) {
-    QEMU_IGNORE, (void)vcpu;
+    QEMU_IGNORE;
     if (plugin_detached) return;
     bool failed = result < 0 && result >= -4095;
     switch (number) {
@@ -136,6 +154,9 @@ QEMU_SYSCALL_RETURN_CALLBACK(syscalls_after) {
     case RISCV_SYS_MUNMAP:
     case RISCV_SYS_MREMAP:
         if (!failed) munmap_returned();
+        break;
+    case RISCV_SYS_PRCTL:
+        if (!failed && argument[0] == PR_SET_NAME) note_name(vcpu);
         break;
     case RISCV_SYS_FACCESSAT:
     case RISCV_SYS_FACCESSAT2: hidden_returned(argument[1], result); break;

@@ -20,6 +20,14 @@ struct recorded {
 /* ---- capture.json -------------------------------------------------------------------------------------------------
  */
 
+/* What the only thread of a lane has called itself, in printable ASCII: a name may be cut inside of a character. */
+static void read_name(const struct channel *channel, uint32_t lane, char name[CHANNEL_NAME]) {
+    memcpy(name, channel->lanes[lane].name, CHANNEL_NAME);
+    name[CHANNEL_NAME - 1] = 0;
+    for (char *c = name; *c; c++)
+        if (*c < ' ' || *c > '~') *c = '?';
+}
+
 static ntr_status add_sources(struct recorded *content) {
     const struct ntr_capture_harts *harts = content->report->harts;
     uint32_t count = ntr_capture_source_lanes(harts->channel);
@@ -29,8 +37,11 @@ static ntr_status add_sources(struct recorded *content) {
     for (uint32_t i = 0; i < count; i++) {
         uint16_t src;
         if (!ntr_capture_harts_source(harts, i, &src)) continue;
-        content->sources[content->source_count++] =
-            (ntr_bundle_source){.src = src, .hart = i, .name = content->report->process};
+        char own[CHANNEL_NAME];
+        read_name(harts->channel, i, own);
+        const char *name = *own ? ntr_capture_record_text(content->record, own) : content->report->process;
+        if (*own && !name) return ntr_capture_fail_memory(content->record->reason);
+        content->sources[content->source_count++] = (ntr_bundle_source){.src = src, .hart = i, .name = name};
     }
     return NTR_OK;
 }

@@ -115,6 +115,8 @@ struct channel_block {
     uint8_t privilege; /* 0 U, 1 S, 3 M; 4 is added with virtualization. User mode: 0 */
 };
 
+enum { CHANNEL_NAME = 16 }; /* bytes of the name of a thread, with NUL */
+
 struct channel_lane {
     /* written by the writer; addresses are those of its mapping */
     _Atomic(uint32_t *) at; /* next word */
@@ -124,6 +126,8 @@ struct channel_lane {
     uint32_t block; /* with head.accesses: the block being executed */
     _Atomic uint32_t reached; /* with several threads: marks passed in the block being executed */
     _Atomic uint32_t fault; /* CHANNEL_FAULT: an access of the block has faulted; 0: none */
+    char name[CHANNEL_NAME]; /* what its only thread has called itself (PR_SET_NAME); "": nothing */
+    uint32_t threads; /* that have run here, one after the other */
     /* written by the reader */
     alignas(64) _Atomic uint64_t consumed; /* batches read to their end */
 };

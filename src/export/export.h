@@ -35,6 +35,11 @@ struct ntr_export {
     ntr_out out;
 };
 
+/* Returns the name of a source, or NULL. */
+static inline const char *ntr_export_source(const ntr_export *x, uint16_t src) {
+    return x->analysis.source_name ? x->analysis.source_name(x->analysis.source_name_user, src) : NULL;
+}
+
 /* Writes the member "quality" at the end of a JSON object, if the input has it. */
 static inline void ntr_export_quality(ntr_export *x) {
     if (!x->analysis.quality || !*x->analysis.quality) return;

@@ -189,8 +189,10 @@ static void add_process(ntr_export *x, ntr_perf_bytes *b, const ntr_perf_row *th
     add_comm(b, pid, pid, name);
     for (size_t i = 0; ntr_program_image(x->analysis.program, i, &image) == NTR_OK; i++)
         if (image.path && is_of(&image, pid)) add_segments(x, b, pid, &image, i);
-    for (size_t i = 0; i < count; i++)
-        if (threads[i].tid != pid) add_comm(b, pid, threads[i].tid, name);
+    for (size_t i = 0; i < count; i++) {
+        const char *own = ntr_export_source(x, threads[i].src);
+        if (own || threads[i].tid != pid) add_comm(b, pid, threads[i].tid, own ? own : name);
+    }
 }
 
 static int compare_threads(const void *a, const void *b) {

@@ -99,8 +99,9 @@ static void describe_slices(const ntr_export *x, ntr_track *track, const ntr_tim
     }
     describe_hart(x, track, s->src);
     track->thread &= first_of_hart;
-    snprintf(track->name, sizeof track->name, s->context ? "hart %u %s, context 0x%llx" : "hart %u %s", s->src,
-             kinds[s->kind], (unsigned long long)s->context);
+    const char *own = ntr_export_source(x, s->src);
+    snprintf(track->name, sizeof track->name, s->context ? "%.64s%shart %u %s, context 0x%llx" : "%.64s%shart %u %s",
+             own ? own : "", own ? ": " : "", s->src, kinds[s->kind], (unsigned long long)s->context);
 }
 
 static void describe_moments(const ntr_export *x, ntr_track *track, const ntr_moment *point) {

@@ -3,6 +3,7 @@
 
 usage: perf_out.py NTRACE
 """
+import json
 import os
 import re
 import subprocess
@@ -111,6 +112,54 @@ def _():
     check("1" in found["threads", "1"], "the first thread has the number of the process")
     names = re.findall(r"(?m)^ +[\d.]+% +(\S+) *$", perf("report", "--stdio", "--no-children", "-g", "none", "-i", path, "-s", "comm"))
     equal(names, ["threads"], "perf report --sort comm")
+
+
+NAMES = """#define _GNU_SOURCE
+#include <pthread.h>
+static pthread_barrier_t all;
+static volatile int sum;
+static void *work(void *name) {
+    if (name) pthread_setname_np(pthread_self(), name);
+    pthread_barrier_wait(&all);
+    for (int i = 0; i < 4000; i++) sum++;
+    pthread_barrier_wait(&all);
+    return 0;
+}
+int main(void) {
+    pthread_t threads[4];
+    char *names[] = {"net \\"io\\"", 0, 0, "\\xff\\nline"};
+    pthread_barrier_init(&all, 0, 5);
+    for (int i = 0; i < 4; i++) pthread_create(&threads[i], 0, work, names[i]);
+    pthread_setname_np(threads[1], "worker");
+    pthread_barrier_wait(&all);
+    pthread_barrier_wait(&all);
+    for (int i = 0; i < 4; i++) pthread_join(threads[i], 0);
+    return 0;
+}
+"""
+
+
+@case("names of threads: what they call themselves, or another thread calls them; in the bundle, perf script, timelines and profile --by hart")
+def _():
+    for tool in ("perf", "qemu-riscv64", "riscv64-linux-gnu-gcc"):
+        need(tool)
+    folder = scratch()
+    with open(os.path.join(folder, "names.c"), "w", encoding="ascii") as file:
+        file.write(NAMES)
+    subprocess.run(["riscv64-linux-gnu-gcc", "-O1", "-g", "-pthread", "-static", "names.c", "-o", "names"], cwd=folder, check=True)
+    Run("run", "-q", "-o", "names.ntrace", "--", "./names", cwd=folder)
+    with open(os.path.join(folder, "names.ntrace", "capture.json"), encoding="utf-8") as file:
+        named = {source.get("name") for source in json.load(file)["sources"]}
+    equal(named, {None, 'net "io"', "worker", "??line"}, "names in capture.json")
+    path = os.path.join(folder, "names.data")
+    Run("export", "--to", "perf.data", "--every", "1", "-o", path, "names.ntrace", cwd=folder)
+    found = set(re.findall(r"(?m)^ *(\S.*?) +\d+ *$", perf("script", "-i", path, "-G", "-F", "comm,tid")))
+    equal(found, {"names", 'net "io"', "worker", "??line"}, "names of perf script")
+    events = json.loads(Run("timeline", "--to", "chrome", "names.ntrace", cwd=folder).out)["traceEvents"]
+    tracks = {event["args"]["name"].split(":")[0] for event in events if event.get("name") == "thread_name" and event["args"]["name"].endswith("functions")}
+    check({'net "io"', "worker", "??line"} < tracks, f"names of tracks: {tracks}")
+    text = Run("profile", "--by", "hart", "names.ntrace", cwd=folder).out
+    check(all(name in text for name in ('net "io"', "worker", "??line")), text)
 
 
 @case("perf script: addresses, symbols and call chains are those of the execution")
