@@ -5,10 +5,11 @@
 """
 import sys
 
-import ntrace
-
 if len(sys.argv) < 2:
     sys.exit(__doc__.strip())
+
+import ntrace  # noqa: E402 (it need not be installed to see how this is used)
+
 path, *rest = sys.argv[1:]
 elf = [word for word in rest if "=" not in word]
 trace = ntrace.open(path, elf=elf, **dict(word.split("=", 1) for word in rest if "=" in word))

@@ -1,7 +1,7 @@
 /* Loops in windows.
  *
  * Idea: the decoder returns a loop without messages as one pass, with the number of its repetitions. A window gets the
- * pass as often as it has room for. All windows inside of a loop are alike, so that those before the wanted position are
+ * pass as often as it has room for. All windows inside of a loop are alike. So those before the wanted position are
  * passed over by addition, and a search that finds nothing in one of them goes on behind the loop.
  *
  * Invariant: where a window begins depends on the part alone. The first window of a loop begins where the window with

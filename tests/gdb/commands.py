@@ -10,7 +10,7 @@ import tempfile
 
 sys.path.append(os.path.join(sys.path[0], ".."))
 from gdb import bundle, debuggers, program, run_gdb, server
-from harness import DEADLINE, NTRACE, case, check, equal, main, matches, need, scratch
+from harness import DEADLINE, NTRACE, bytes_of, case, check, equal, main, matches, need, scratch, write
 
 ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 
@@ -108,6 +108,38 @@ def watchpoints():
         matches(f"^{word}: a recorded execution has no memory to watch; use break, or 'ntrace decode --show data' on a trace of run --data\n",
                 done.stderr, word)
         matches(r"No breakpoints or watchpoints\.\n(.*\n)*No more reverse-execution history", done.stdout, "nothing is set, and continue goes to the end")
+
+
+@case("memory and registers that were not recorded are unavailable, never zero; both ends of history are said")
+def unavailable():
+    for gdb in debuggers():
+        lines = ["break leaf", "continue", "info registers a0", "print $a0", "x/2wx 0x10000000", "x/2wx $sp - 4096", "print *(int *)0x20000000",
+                 "delete", "continue", "reverse-continue"]
+        text = "\n".join(run_gdb(gdb, program("calls"), server(bundle("calls")), lines, [f"source {example('ntrace.gdb')}"]))
+        parts = dict(re.findall(r"^> (.*)\n((?:(?!> ).*\n?)*)", text, re.M))
+        matches(r"Breakpoint 1, .*leaf", text, "the breakpoint")
+        equal(parts["info registers a0"].split(), ["a0", "<unavailable>"], "info registers")
+        equal(parts["print $a0"].strip(), "$1 = <unavailable>", "print")
+        for line in lines[4:7]:
+            matches(r"Cannot access memory at address 0x|<unavailable>", parts[line], line)
+        equal(text.count("No more reverse-execution history"), 2, f"the ends of history: {text}")
+
+
+SPIN = 100_000_000_000_000
+
+
+@case("a spin of 10^14 instructions: positions inside of it and its end are shown at once")
+def spin():
+    code = write("spin.code", bytes.fromhex("130000006f000000"))  # nop; j .
+    text = f"ProgTraceSync SYNC=3 ICNT=0 FADDR=0x800\nProgTraceCorrelation EVCODE=4 CDF=0 ICNT={2 * SPIN}\n"
+    trace = write("spin.nex", bytes_of(text))
+    done = subprocess.run([debuggers()[0], "-q", "-nx", "-batch", "-ex", "set osabi none", "-ex", "set architecture riscv:rv64",
+                           "-ex", f"target remote | {NTRACE} gdb --stdio --src-bits 0 --raw {code}@0x1000 {trace}", "-ex", "monitor goto 50%",
+                           "-ex", "monitor when", "-ex", "monitor goto end", "-ex", "monitor when", "-ex", "break *0x1000",
+                           "-ex", "reverse-continue", "-ex", "monitor when"],
+                          stdin=subprocess.DEVNULL, capture_output=True, text=True, timeout=60)
+    found = re.findall(r"instruction (\d+) of (\d+) at (0x[0-9a-f]+)", done.stderr)
+    equal(found, [(str(SPIN // 2), str(SPIN), "0x1004"), (str(SPIN), str(SPIN), "0x1004"), ("0", str(SPIN), "0x1000")], done.stdout + done.stderr)
 
 
 def in_terminal(arguments, lines):

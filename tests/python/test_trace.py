@@ -294,3 +294,11 @@ def test_walkthrough(gawk):
     options = [f"{name}={value}" for name, value in gawk.params.items()]
     done = subprocess.run([sys.executable, example, gawk.stream, gawk.elf, *options], stdout=subprocess.PIPE, text=True, check=True)
     assert f"{ntrace.open(gawk.stream, elf=gawk.elf, **gawk.params).count().instructions:,} instructions" in done.stdout
+
+
+def test_walkthrough_without_arguments():
+    example = os.path.join(conftest.ROOT, "python", "examples", "walkthrough.py")
+    done = subprocess.run([sys.executable, example], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, check=False)
+    assert (done.returncode, done.stdout) == (1, "")
+    assert done.stderr.startswith("A walk through a trace: python3 walkthrough.py TRACE [ELF] [PARAMETER=VALUE]...\n")
+    assert "ntrace run -o demo.ntrace -- ./program" in done.stderr and "Traceback" not in done.stderr

@@ -1,5 +1,5 @@
-/* A replay of loops that stand for 10^14 instructions: positions, searches and counts in them, compared with a simulation
- * of the program in this file. */
+/* A replay of loops that stand for 10^14 instructions: positions, searches and counts in them, compared with a
+ * simulation of the program in this file. */
 #include "points.h"
 #include "scene_stream.h"
 
@@ -13,8 +13,8 @@ typedef struct walk {
     ntr_replay *replay;
 } walk;
 
-/* 0x1000: three blocks with jumps, five instructions, in a loop. The stream leaves it by an interrupt, to 0x2000: add, then
- * `j .`. */
+/* 0x1000: three blocks with jumps, five instructions, in a loop. The stream leaves it by an interrupt, to 0x2000: add,
+ * then `j .`. */
 static const uint64_t loop[] = {0x1000, 0x1004, 0x1100, 0x1200, 0x1204};
 enum { LOOP = sizeof loop / sizeof *loop };
 
