@@ -3,6 +3,8 @@
  *
  * Where an extension defines nearly all of a group (loads and stores of registers of floating-point numbers and
  * vectors, arithmetic of these), the whole group is defined. */
+#include "isa/plain.h"
+
 #include <ntrace/isa.h>
 
 /* The bases for which a row holds. */
@@ -250,17 +252,7 @@ static const encoding defined[] = {
     {0xfe007fff, F7(0x33) | 0x73, ANY},
 };
 
-/* Groups of 32-bit instructions, by major opcode and funct3, all of which are defined for both bases: most code. */
-static const uint8_t whole_groups[32] = {
-    [0x03 >> 2] = 0x3f, [0x07 >> 2] = 0xff, [0x13 >> 2] = 0xdd, [0x17 >> 2] = 0xff,
-    [0x23 >> 2] = 0x0f, [0x27 >> 2] = 0xff, [0x37 >> 2] = 0xff, [0x43 >> 2] = 0xff,
-    [0x47 >> 2] = 0xff, [0x4b >> 2] = 0xff, [0x4f >> 2] = 0xff, [0x53 >> 2] = 0xff,
-    [0x57 >> 2] = 0xff, [0x63 >> 2] = 0xf3, [0x67 >> 2] = 0x01, [0x6f >> 2] = 0xff,
-};
-
 static bool is_defined_32(uint32_t word, bool rv32) {
-    if (whole_groups[word >> 2 & 31] >> (word >> 12 & 7) & 1) return true;
-    if ((word & 0xfc00007f) == 0x33) return true; /* OP of the base, and of M */
     for (size_t i = 0; i < sizeof defined / sizeof defined[0]; i++)
         if ((word & defined[i].mask) == defined[i].match && defined[i].base != (rv32 ? ONLY_64 : ONLY_32)) return true;
     return false;
@@ -313,9 +305,10 @@ static bool is_defined_16(unsigned word, unsigned isa) {
 bool ntr_insn_is_standard(const uint8_t *bytes, size_t size, unsigned isa) {
     if (size < 2) return false;
     const unsigned first = bytes[0] | (unsigned)bytes[1] << 8, length = ntr_insn_length((uint16_t)first);
-    if (length == 2) return (first & 3) != 3 && is_defined_16(first, isa);
+    if (length == 2) return (first & 3) != 3 && (ntr_insn_is_plain(first) || is_defined_16(first, isa));
     if (length != 4 || size < 4) return false;
-    return is_defined_32(first | (uint32_t)bytes[2] << 16 | (uint32_t)bytes[3] << 24, isa & NTR_ISA_RV32);
+    const uint32_t word = first | (uint32_t)bytes[2] << 16 | (uint32_t)bytes[3] << 24;
+    return ntr_insn_is_plain(word) || is_defined_32(word, isa & NTR_ISA_RV32);
 }
 
 /* Instructions of vendors in `isa`: those of 32 bits in custom-0 .. custom-3, and of 48 bits. */

@@ -1,4 +1,5 @@
 #include "program/block.h"
+#include "isa/plain.h"
 #include "program/unknown.h"
 
 /* Size of the longest register jump, which may follow a LUI or AUIPC. */
@@ -58,6 +59,10 @@ static ntr_status unfollowed(ntr_status status, const ntr_insn *insn) {
 
 static bool is_unknown(const insn_walk *at, const ntr_insn *insn) {
     if (insn->flow != NTR_FLOW_LINEAR || insn->sets_constant) return false;
+    const uint64_t offset = at->pc - at->window.first;
+    if (at->has_window && at->window.size - offset >= 4 && !at->program->rule_count &&
+        ntr_insn_is_plain(ntr_little_32(at->window.bytes + offset)))
+        return false;
     const ntr_place place = ntr_place_at(at->context, at->position, at->pc);
     return !ntr_program_is_known(at->program, place, at->has_window ? &at->window : NULL);
 }

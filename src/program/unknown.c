@@ -23,6 +23,7 @@ ntr_unknown *ntr_unknown_new(const ntr_allocator *allocator) {
 }
 
 void ntr_unknown_forget(ntr_unknown *unknown) {
+    if (!atomic_load(&unknown->count)) return;
     for (size_t i = 0; i < UNKNOWN_SLOTS; i++) {
         atomic_store(&unknown->slots[i].key, 0);
         atomic_store(&unknown->slots[i].since, 0);
