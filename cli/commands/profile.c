@@ -55,6 +55,14 @@ static const struct cli_group groups[] = {
     {0},
 };
 
+/* Says that no instruction has a line, as a table of "?" alone may be overlooked. */
+static void note_lines(const ntr_profile *profile, int by) {
+    bool any = by != NTR_PROFILE_LINE || !profile->count;
+
+    for (size_t i = 0; i < profile->count && !any; i++) any = profile->rows[i].file != NULL;
+    if (!any) cli_note("no line information: build the program with -g, or name its debug files with --debug-path");
+}
+
 /* ---- */
 
 static void write_profile(struct cli_output *out, const struct profile_options *o, const struct cli_analysis *a,
@@ -67,6 +75,7 @@ static void write_profile(struct cli_output *out, const struct profile_options *
         .incomplete = a->incomplete,
     };
 
+    note_lines(profile, o->by);
     cli_profile_write(&w, cli_format_of_rows(o->result.format), o->top);
 }
 

@@ -264,6 +264,14 @@ void cli_output_xml_bytes(struct cli_output *out, const char *text, size_t size)
     for (const char *const end = text + size; text < end;) {
         const char *entity = entity_of(*text);
         const size_t length = ntr_utf8_length(text, (size_t)(end - text));
+        char some[4] = {0}; /* `text` has no end of its own */
+        memcpy(some, text, end - text < 3 ? (size_t)(end - text) : 3);
+        const size_t control = entity || *text == '\n' || *text == '\t' ? 0 : ntr_text_hazard(some);
+        if (control) {
+            cli_output_text(out, "?");
+            text += control;
+            continue;
+        }
         if (entity)
             cli_output_text(out, entity);
         else if (length)

@@ -55,12 +55,19 @@ static int load(ntr_perf_data *data, const char *path, const struct cli_images *
     return status == NTR_OK ? CLI_OK : cli_fail("%s: %s", path, ntr_status_text(status));
 }
 
-int cli_perf_load(ntr_perf_data *data, const char *path, const struct cli_images *images, ntr_program *program) {
+/* Reports each loss once. */
+static void report_losses(const ntr_perf_data *data, const char *path) {
     const char *loss;
-    int status = load(data, path, images, program);
 
     for (size_t i = 0; (loss = ntr_perf_data_loss(data, i)); i++)
-        (ntr_perf_data_is_damaged(data) ? cli_doubt : cli_note)("%s: %s", path, loss);
+        if (cli_first_time(path, loss))
+            (ntr_perf_data_is_damaged(data) ? cli_doubt : cli_note)("%s: %s", path, loss);
+}
+
+int cli_perf_load(ntr_perf_data *data, const char *path, const struct cli_images *images, ntr_program *program) {
+    int status = load(data, path, images, program);
+
+    report_losses(data, path);
     return status;
 }
 
@@ -165,8 +172,10 @@ ntr_perf_data *cli_perf_open(const char *path, const struct cli_images *images, 
     ntr_perf_data_set_limits(data, cli_limits());
     if (ntr_perf_data_open(data, path) != NTR_OK)
         cli_fail("%s", ntr_perf_data_error(data));
-    else if (make_stream(data, path, images ? images : &none, stream, params, fd) == CLI_OK)
+    else if (make_stream(data, path, images ? images : &none, stream, params, fd) == CLI_OK) {
+        if (ntr_perf_data_is_damaged(data)) report_losses(data, path); /* also for commands that need no program */
         return data;
+    }
     ntr_perf_data_free(data);
     return NULL;
 }

@@ -70,20 +70,32 @@ void ntr_out_format(ntr_out *out, const char *format, ...) {
     ntr_out_bytes(out, text, (size_t)size);
 }
 
-/* A byte that is not UTF-8 is written as if the text were ISO 8859-1. */
+/* Returns the length of a character that controls text (ntr_text_hazard, except for tabs and ends of lines), or 0. */
+static size_t control_at(const char *text, size_t room) {
+    char some[4] = {0};
+    const unsigned char c = (unsigned char)*text;
+    if ((c >= 0x20 && c < 0x7f) || c == '\t' || c == '\n' || c == '\r') return 0;
+    memcpy(some, text, room < 3 ? room : 3);
+    return ntr_text_hazard(some);
+}
+
+/* A byte that is not UTF-8 is written as if the text were ISO 8859-1. In a page, text has no controls. */
 void ntr_out_json_bytes(ntr_out *out, const char *text, size_t size) {
     const char *const end = text + size;
     ntr_out_char(out, '"');
     while (text < end) {
         const unsigned char c = (unsigned char)*text;
         const size_t length = ntr_utf8_length(text, (size_t)(end - text));
-        if (c == '"' || c == '\\')
+        const size_t control = out->in_script ? control_at(text, (size_t)(end - text)) : 0;
+        if (control)
+            ntr_out_char(out, '?');
+        else if (c == '"' || c == '\\')
             ntr_out_format(out, "\\%c", c);
         else if (c < 0x20 || (c == '<' && out->in_script) || !length)
             ntr_out_format(out, "\\u%04x", c);
         else
             ntr_out_bytes(out, text, length);
-        text += length ? length : 1;
+        text += control ? control : length ? length : 1;
     }
     ntr_out_char(out, '"');
 }
@@ -106,7 +118,12 @@ const char *ntr_out_shorten(const char *text, char copy[NTR_OUT_SHORT + 4]) {
 
 void ntr_out_xml(ntr_out *out, const char *text) {
     while (*text) {
-        const size_t length = ntr_utf8_length(text, 4);
+        const size_t length = ntr_utf8_length(text, 4), control = control_at(text, strnlen(text, 3));
+        if (control) {
+            ntr_out_char(out, '?');
+            text += control;
+            continue;
+        }
         switch (*text) {
         case '&': ntr_out_text(out, "&amp;"); break;
         case '<': ntr_out_text(out, "&lt;"); break;
@@ -117,8 +134,6 @@ void ntr_out_xml(ntr_out *out, const char *text) {
                 ntr_out_format(out, "&#%u;", (unsigned char)*text);
             else if (*text == '\t' || *text == '\n' || *text == '\r') /* readers would make blanks of them */
                 ntr_out_format(out, "&#%u;", (unsigned char)*text);
-            else if ((unsigned char)*text < 0x20)
-                ntr_out_char(out, ' ');
             else
                 ntr_out_bytes(out, text, length);
         }

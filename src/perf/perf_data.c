@@ -353,10 +353,10 @@ static ntr_status understand(ntr_perf_data *data) {
     TRY(ntr_perf_tasks_read(data));
     TRY(ntr_perf_running_read(data));
     if (data->file.limited)
-        TRY(ntr_perf_lose(data, "%s: its records: expected at most %llu bytes (limit perf-output), found more",
-                          data->path, (unsigned long long)ntr_limits_get(&data->file.limits, NTR_LIMIT_PERF_OUTPUT)));
+        TRY(ntr_perf_lose(data, "its records: expected at most %llu bytes (limit perf-output), found more",
+                          (unsigned long long)ntr_limits_get(&data->file.limits, NTR_LIMIT_PERF_OUTPUT)));
     else if (data->file.cut)
-        TRY(ntr_perf_lose(data, "%s: the file is damaged, or its end is missing", data->path));
+        TRY(ntr_perf_lose(data, "the file is damaged, or its end is missing"));
     if (data->file.lost)
         TRY(ntr_perf_lose(data, "%llu records of the kernel were lost", (unsigned long long)data->file.lost));
     return NTR_OK;
