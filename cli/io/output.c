@@ -266,7 +266,8 @@ void cli_output_xml_bytes(struct cli_output *out, const char *text, size_t size)
         const size_t length = ntr_utf8_length(text, (size_t)(end - text));
         char some[4] = {0}; /* `text` has no end of its own */
         memcpy(some, text, end - text < 3 ? (size_t)(end - text) : 3);
-        const size_t control = entity || *text == '\n' || *text == '\t' ? 0 : ntr_text_hazard(some);
+        /* A byte that is not UTF-8 becomes a reference; HTML takes those for Windows-1252, which has no controls. */
+        const size_t control = entity || !length || *text == '\n' || *text == '\t' ? 0 : ntr_text_hazard(some);
         if (control) {
             cli_output_text(out, "?");
             text += control;
