@@ -60,8 +60,7 @@ static void report_losses(const ntr_perf_data *data, const char *path) {
     const char *loss;
 
     for (size_t i = 0; (loss = ntr_perf_data_loss(data, i)); i++)
-        if (cli_first_time(path, loss))
-            (ntr_perf_data_is_damaged(data) ? cli_doubt : cli_note)("%s: %s", path, loss);
+        if (cli_first_time(path, loss)) (ntr_perf_data_is_damaged(data) ? cli_doubt : cli_note)("%s: %s", path, loss);
 }
 
 int cli_perf_load(ntr_perf_data *data, const char *path, const struct cli_images *images, ntr_program *program) {
