@@ -4,6 +4,7 @@
 usage: perf_in.py NTRACE
 """
 import os
+import struct
 import subprocess
 import sys
 import zlib
@@ -469,6 +470,15 @@ def _():
              "cut off": write("form.cut", recording.bytes(data_size=0))}
     for name, path in forms.items():
         same_form(path, root, expected, name)
+
+
+@case("a file whose end is missing: commands that need no program say so, too; status 1")
+def _():
+    recording, _, _ = recorded_forms()
+    whole = recording.bytes()
+    path = write("short.data", whole[:sum(struct.unpack_from("<QQ", whole, 40)) - 8])  # inside the last AUX data
+    for command in ["dump"], ["dump", "--format", "none"], ["stat"]:
+        matches("the file is damaged, or its end is missing", Run(*command, path, status=1).err, command[0])
 
 
 @case("compressed records")
