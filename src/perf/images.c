@@ -155,15 +155,6 @@ static ntr_status add_for_spaces(struct ntr_perf_data *data, const ntr_perf_conf
 
 /* ---- the kernel */
 
-const char *ntr_perf_kernel_release(const struct ntr_perf_data *data) {
-    ntr_bytes feature = data->file.features[NTR_PERF_FEATURE_RELEASE];
-    struct ntr_perf_cursor c = ntr_perf_cursor_at(feature.data, feature.size);
-
-    if (!feature.data) return NULL;
-    ntr_perf_u32(&c);
-    return ntr_perf_text(&c);
-}
-
 /* The file's own address of the symbol whose address was recorded: "[kernel.kallsyms]_stext". */
 static uint64_t text_of(const char *path, const struct ntr_perf_mapping *m) {
     const char *bracket = strchr(m->path, ']'), *name = bracket && bracket[1] ? bracket + 1 : "_text";
@@ -174,11 +165,6 @@ static uint64_t text_of(const char *path, const struct ntr_perf_mapping *m) {
         symbol.address = 0;
     ntr_program_free(alone);
     return symbol.address;
-}
-
-void ntr_perf_bind_kernel(const struct ntr_perf_data *data, ntr_image_options *o) {
-    o->has_prv = data->modes_sent; /* else its addresses are enough: Linux has them in another half */
-    o->prv = 1;
 }
 
 static ntr_status add_kernel(struct ntr_perf_data *data, const ntr_perf_config *config, ntr_program *program,

@@ -26,13 +26,14 @@ bool ntr_perf_file_of_build_id(struct ntr_perf_search *search); /* in perf's fol
 /* files.c: returns whether the file exists and is not known to be another one. */
 bool ntr_perf_file_fits(struct ntr_perf_search *search, const char *path);
 
-/* images.c: the release of the kernel, or NULL; in which contexts the kernel's code is visible. */
+/* kernel.c: the release of the kernel, or NULL; in which contexts the kernel's code is visible; whether a mapping is
+ * one of a module. */
 const char *ntr_perf_kernel_release(const struct ntr_perf_data *data);
 void ntr_perf_bind_kernel(const struct ntr_perf_data *data, ntr_image_options *options);
+bool ntr_perf_mapping_is_module(const struct ntr_perf_mapping *mapping);
 
 /* modules.c. Finds the file of a module and lists it; `has_code`: the program has its code. After the last one,
  * ntr_perf_modules_end says which files are not there. Errors: NTR_E_MEMORY. */
-bool ntr_perf_mapping_is_module(const struct ntr_perf_mapping *mapping);
 ntr_status ntr_perf_module_find(struct ntr_perf_data *data, struct ntr_perf_search *search,
                                 const struct ntr_perf_mapping *mapping, bool has_code);
 ntr_status ntr_perf_modules_end(struct ntr_perf_data *data);

@@ -21,11 +21,6 @@ static const uint64_t MODULE_BYTES_MAX = UINT64_C(1) << 30;
 static const char *const suffixes[] = {"", ".xz", ".zst", ".gz"};
 enum { SUFFIXES = sizeof suffixes / sizeof *suffixes };
 
-bool ntr_perf_mapping_is_module(const struct ntr_perf_mapping *m) {
-    return m->pid == NTR_PERF_NOBODY && strncmp(m->path, "[kernel", 7) != 0 && strncmp(m->path, "[guest", 6) != 0 &&
-           (*m->path == '[' || *m->path == '/');
-}
-
 /* "/lib/modules/6.18.3/kernel/drivers/block/virtio-blk.ko.xz" and "[virtio_blk]" are virtio_blk. */
 static void name_of(const char *path, char name[NAME_BYTES]) {
     const char *slash = strrchr(path, '/'), *base = slash ? slash + 1 : path + (*path == '[');
