@@ -84,6 +84,7 @@ extern "Python" ntr_status ntrace_take_message(void *user, const uint8_t *bytes,
 extern "Python" ntr_status ntrace_take_output(void *user, const void *bytes, size_t size);
 ntr_status ntrace_expand(ntr_instructions *expander, const ntr_event *events, size_t count, size_t *at, ntr_instruction *out,
                          uint16_t *src, size_t capacity, size_t *filled);
+ntr_status ntrace_read_stream(void *user, uint8_t *to, size_t capacity, size_t *got, bool *last);
 size_t ntrace_keep_spans(ntr_event *events, size_t count);
 """
 

@@ -25,6 +25,11 @@ static ntr_status ntrace_expand(ntr_instructions *expander, const ntr_event *eve
     return NTR_OK;
 }
 
+/* `read` of an analyzer; `user` is the ntr_stream_reader. */
+static ntr_status ntrace_read_stream(void *user, uint8_t *to, size_t capacity, size_t *got, bool *last) {
+    return ntr_stream_reader_read(user, to, capacity, got, last);
+}
+
 /* Moves the spans among the events to the front, in their order. Returns their number. */
 static size_t ntrace_keep_spans(ntr_event *events, size_t count) {
     size_t kept = 0;

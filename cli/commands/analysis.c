@@ -12,8 +12,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define ANALYSIS_EVENTS 1024
-
 #define S struct cli_analysis_options
 const struct cli_option cli_analysis_options[] = {
     CLI_FLAG(
@@ -112,22 +110,6 @@ int cli_analysis_open(struct cli_analysis *a, const char *path, const struct cli
 
 /* ---- decoding */
 
-static bool feed(struct cli_analysis *a) {
-    ntr_bytes span;
-    bool last;
-
-    return cli_trace_feed(&a->trace, &span, &last) &&
-           ntr_decoder_feed(a->decoder, span.data, span.size, last) == NTR_OK;
-}
-
-void cli_analysis_report_gap(struct cli_analysis *a, uint64_t offset, uint64_t message, int reason) {
-    if (a->gaps < NTR_PARTIAL_GAPS) a->first_gaps[a->gaps] = (ntr_partial_gap){offset, message, (int16_t)reason};
-    a->gaps++;
-    if (cli_defect_count_gap(&a->defects))
-        cli_note("%s: byte 0x%" PRIx64 ", message #%" PRIu64 ": gap: %s", a->path, offset, message,
-                 ntr_status_text((ntr_status)reason));
-}
-
 int cli_analysis_rate(struct cli_analysis *a) {
     a->rated = true;
     if (a->answer || a->options->partial) return CLI_OK;
@@ -147,127 +129,26 @@ void cli_analysis_end_document(struct cli_analysis *a, struct cli_output *out) {
     cli_quality_document(&a->quality, out);
 }
 
-static inline void inspect_event(struct cli_analysis *a, const ntr_event *event) {
-    if (event->kind == NTR_EVENT_SPAN) return; /* nearly all are spans */
-    if (event->kind == NTR_EVENT_GAP && a->rated) cli_quality_gap(&a->quality, event);
-    if (event->kind == NTR_EVENT_GAP) cli_analysis_report_gap(a, event->offset, event->message, event->reason);
-    if (ntr_event_is_doubtful(event, a->trace.params.dialect)) a->reserved++;
-}
-
-static ntr_status tally_all(struct cli_analysis *a, const ntr_event *events, size_t count) {
-    return ntr_tally_feed(a->data.tally, events, count);
-}
-
-/* The tally counts spans by ntr_tally_count and the other events here. */
-static ntr_status tally_others(struct cli_analysis *a, const ntr_event *events, size_t count) {
-    ntr_status status = NTR_OK;
-
-    for (size_t i = 0; i < count && !status; i++)
-        if (events[i].kind != NTR_EVENT_SPAN) status = ntr_tally_feed(a->data.tally, &events[i], 1);
-    return status;
-}
-
-ntr_status cli_analysis_events(struct cli_analysis *a, const ntr_event *events, size_t count, cli_take_events take,
-                               void *user) {
-    ntr_status status = NTR_OK;
-
-    if (count) a->any = true;
-    for (size_t i = 0; i < count; i++) inspect_event(a, &events[i]);
-    if (a->data.tally) status = (a->joined ? tally_others : tally_all)(a, events, count);
-    if (!status && a->data.tree) status = ntr_calltree_feed(a->data.tree, events, count);
-    if (!status && take) status = take(user, events, count);
-    return status;
-}
-
-ntr_status cli_analysis_others(struct cli_analysis *a, const ntr_event *events, size_t count) {
-    for (size_t i = 0; i < count; i++) inspect_event(a, &events[i]);
-    if (count) a->any = true;
-    return a->data.tally ? tally_others(a, events, count) : NTR_OK;
-}
-
-/* Processes the events that are within --from and --until. */
-static ntr_status process_part(struct cli_analysis *a, const ntr_event *events, size_t count, cli_take_events take,
-                               void *user) {
-    /* Events of several sources are not in order of time: events within the window may follow. */
+/* Events of several sources are not in order of time: events within the window may follow. */
+static ntr_within within(void *user, const ntr_event *event) {
+    struct cli_analysis *a = user;
     const bool in_order = a->window.to.unit != CLI_UNIT_TIME || !cli_trace_many_sources(&a->trace);
-    ntr_status status = NTR_OK;
+    const enum cli_place place = cli_window_event(&a->window, event);
 
-    for (size_t i = 0, inside; i < count && !a->behind && !status; i += inside + 1) {
-        enum cli_place place = CLI_INSIDE;
-        for (inside = 0; i + inside < count; inside++)
-            if ((place = cli_window_event(&a->window, &events[i + inside])) != CLI_INSIDE) break;
-        if (inside) status = cli_analysis_events(a, &events[i], inside, take, user);
-        a->behind = place == CLI_BEHIND && in_order;
-    }
-    return status;
+    return place == CLI_INSIDE               ? NTR_WITHIN_INSIDE
+           : place == CLI_BEHIND && in_order ? NTR_WITHIN_BEHIND
+                                             : NTR_WITHIN_OUTSIDE;
 }
 
-ntr_status cli_analysis_read(struct cli_analysis *a, cli_take_events take, void *user) {
-    ntr_event events[ANALYSIS_EVENTS];
-    size_t count = 0;
-    ntr_status status = ntr_decoder_read(a->decoder, events, ANALYSIS_EVENTS, &count);
-    ntr_status taken = (a->part ? process_part : cli_analysis_events)(a, events, count, take, user);
-
-    return status < 0 || taken >= 0 ? status : taken;
-}
-
-ntr_status cli_analysis_count(void *user, const ntr_event *event, uint64_t times) {
+static ntr_status read_stream(void *user, uint8_t *to, size_t capacity, size_t *got, bool *last) {
     struct cli_analysis *a = user;
 
-    a->any = true;
-    inspect_event(a, event);
-    return ntr_tally_count(a->data.tally, event, times);
+    return (a->threads > 1 ? cli_trace_read : cli_trace_copy)(&a->trace, to, capacity, got, last);
 }
 
-/* Returns whether no consumer needs the order of events. The counting decode is then sufficient, and much faster. */
-static bool counts_only(const struct cli_analysis *a, cli_take_events take) {
-    if (a->data.totals) return true;
-    return a->data.tally && !ntr_tally_keeps_time(a->data.tally) && !a->data.tree && !take && !a->part;
-}
-
-/* Returns whether the consumers need only calls, returns and the instructions between them. */
-static bool joins_spans(const struct cli_analysis *a, cli_take_events take) {
-    return (!take || a->joins) && !(a->data.tally && ntr_tally_keeps_time(a->data.tally)) && !a->part;
-}
-
-bool cli_analysis_same_function(ntr_functions *functions, const ntr_context *context, uint64_t position,
-                                const uint64_t *addresses, size_t count) {
-    for (size_t i = 1; i < count; i++)
-        if (ntr_functions_at(functions, ntr_place_at(context, position, addresses[i])) !=
-            ntr_functions_at(functions, ntr_place_at(context, position, addresses[0])))
-            return false;
-    return true;
-}
-
-static bool same_function(void *user, const ntr_context *context, uint64_t position, const uint64_t *addresses,
-                          size_t count) {
-    const struct cli_analysis *a = user;
-
-    return cli_analysis_same_function(a->places, context, position, addresses, count);
-}
-
-/* Blocks are divided by a table of functions of its own: the numbers in a->data.functions remain in the order of
- * execution, which some outputs show. Without memory for it, spans are not joined. */
-static void set_join(struct cli_analysis *a) {
-    if (!(a->places = ntr_functions_new(a->data.debug, &cli_memory))) return;
-    a->joined = true;
-    ntr_decoder_set_join(a->decoder, same_function, a);
-    ntr_decoder_set_join_except(a->decoder, a->join_except);
-    if (a->data.tally) ntr_decoder_set_count_callback(a->decoder, ntr_tally_count, a->data.tally);
-}
-
-static ntr_status decode_serial(struct cli_analysis *a, bool counting, cli_take_events take, void *user) {
-    ntr_status status = NTR_OK;
-
-    if (counting && a->data.tally) ntr_decoder_set_count_callback(a->decoder, cli_analysis_count, a);
-    while (status != NTR_END && !a->behind && !cli_progress_stopped()) {
-        status = counting ? ntr_decoder_count(a->decoder, &a->totals) : cli_analysis_read(a, take, user);
-        if (status == NTR_NEED_MORE && !feed(a)) break;
-        if (status < 0) break;
-    }
-    if (status == NTR_E_STOPPED) status = NTR_NEED_MORE; /* interrupted: what was decoded is delivered */
-    if ((counting || a->joined) && status >= 0 && status != NTR_END) status = ntr_decoder_flush_counts(a->decoder);
-    return status;
+static bool stop(void *user) {
+    (void)user;
+    return cli_progress_stopped();
 }
 
 static bool is_serial(const struct cli_analysis *a) {
@@ -280,36 +161,49 @@ static bool divides(const struct cli_analysis *a) {
     return !a->tasks && !cli_trace_many_sources(&a->trace);
 }
 
-static bool divides_trees(struct cli_analysis *a, cli_take_events take) {
-    return a->data.tree && divides(a) && (!take || (a->follower && !cli_trace_stamped(&a->trace)));
-}
-
 bool cli_analysis_shares(struct cli_analysis *a) {
     return !a->answer && !is_serial(a) && divides(a) && !cli_trace_stamped(&a->trace) &&
            cli_threads_number(&a->trace, a->options->jobs, CLI_GAIN_SOME) > 1;
 }
 
-/* Where trees are counted in stream order, that is the larger part of the work. A tree that one thread does not need
- * costs more. Counts of code cost more because the stream is cut. */
-static enum cli_gain gain_of(struct cli_analysis *a, bool counting) {
-    if (a->trees) return a->data.tally || a->stacks_only || cli_trace_stamped(&a->trace) ? CLI_GAIN_SOME : CLI_GAIN_ALL;
-    return counting ? CLI_GAIN_SOME : CLI_GAIN_NONE;
+/* Returns what fills a->data, or NULL after reporting the error. */
+static ntr_analyzer *open_analyzer(struct cli_analysis *a, cli_take_events take, void *user) {
+    ntr_analyzer_config config;
+    ntr_status status;
+
+    if (a->keep_time && cli_trace_stamped(&a->trace)) ntr_tally_keep_time(a->data.tally);
+    ntr_analyzer_config_init(&config);
+    if (!a->answer) config.decoder = &a->config;
+    config.begun = a->decoder;
+    config.analysis = &a->data;
+    config.take = take;
+    config.take_user = user;
+    config.needs = a->take_needs;
+    config.join_except = a->join_except;
+    config.follower = a->follower;
+    config.stacks_only = a->stacks_only;
+    config.read = read_stream;
+    config.stop = stop;
+    config.other = cli_analysis_other;
+    config.within = a->part ? within : NULL;
+    config.user = a;
+    config.alone = divides(a);
+    config.stamped = cli_trace_stamped(&a->trace);
+    config.by_hand = a->shard.count != 0;
+    config.allocator = &cli_memory;
+    ntr_analyzer *analyzer = ntr_analyzer_new(&config, &status);
+    if (!analyzer) cli_note("%s: %s", a->path, ntr_status_text(status));
+    return analyzer;
 }
 
-static int decode(struct cli_analysis *a, cli_take_events take, void *user) {
+static int decode(struct cli_analysis *a, ntr_analyzer *analyzer) {
+    static const enum cli_gain gains[] = {
+        [NTR_GAIN_NONE] = CLI_GAIN_NONE, [NTR_GAIN_SOME] = CLI_GAIN_SOME, [NTR_GAIN_ALL] = CLI_GAIN_ALL};
+
     cli_progress_catch_stop();
-    if (a->keep_time && cli_trace_stamped(&a->trace)) ntr_tally_keep_time(a->data.tally);
-    const bool counting = counts_only(a, take);
-    a->repeated = !counting && (!take || a->repeats);
-    ntr_decoder_set_repeats(a->decoder, a->repeated);
-    const bool joins = !counting && !a->shard.count && joins_spans(a, take);
-    a->trees = joins && divides_trees(a, take);
-    const unsigned jobs = is_serial(a) ? 1 : cli_threads_number(&a->trace, a->options->jobs, gain_of(a, counting));
-    a->joined = jobs > 1 && joins;
-    if (joins && jobs == 1) set_join(a);
-    ntr_status status = a->shard.count ? cli_partials_decode_shard(a, counting, take, user)
-                        : jobs > 1     ? cli_analysis_parallel(a, jobs, counting, take, user)
-                                       : decode_serial(a, counting, take, user);
+    a->threads = is_serial(a) ? 1 : cli_threads_number(&a->trace, a->options->jobs, gains[ntr_analyzer_gain(analyzer)]);
+    const ntr_status status =
+        a->shard.count ? cli_partials_decode_shard(a, analyzer) : ntr_analyzer_run(analyzer, a->threads);
     if (status == NTR_E_STOPPED)
         return cli_fail("%s: interrupted inside of a long message: there is no output", a->path);
     if (status < 0) return cli_fail("%s: %s", a->path, ntr_status_text(status));
@@ -333,15 +227,27 @@ static int keep_events(struct cli_analysis *a) {
     ntr_tally_free(a->data.tally);
     a->data.tree = NULL;
     a->data.tally = NULL;
-    a->joins = a->repeats = false;
+    a->take_needs = NTR_TAKE_ALL;
     a->events = cli_events_file_open();
-    return a->events ? decode(a, cli_events_file_take, a->events) : CLI_FAILED;
+    return a->events ? CLI_OK : CLI_FAILED;
+}
+
+/* Decodes the trace, or loads the partial answer. */
+static int fill(struct cli_analysis *a, cli_take_events take, void *user) {
+    ntr_analyzer *analyzer = open_analyzer(a, take, user);
+
+    if (!analyzer) return CLI_FAILED;
+    const int status = a->answer ? cli_partials_load(a, analyzer, take != NULL) : decode(a, analyzer);
+    a->any |= ntr_analyzer_any(analyzer);
+    ntr_analyzer_free(analyzer);
+    return status;
 }
 
 int cli_analysis_run(struct cli_analysis *a, cli_take_events take, void *user) {
-    int status = a->answer                     ? cli_partials_load(a, take, user)
-                 : take && a->options->partial ? keep_events(a)
-                                               : decode(a, take, user);
+    const bool keeps = take && a->options->partial && !a->answer;
+
+    if (keeps && keep_events(a) != CLI_OK) return CLI_FAILED;
+    int status = keeps ? fill(a, cli_events_file_take, a->events) : fill(a, take, user);
     if (status == CLI_FAILED) return status;
     cli_trace_facts_judged(&a->facts, &a->trace);
     if (a->data.tree) {
@@ -366,7 +272,6 @@ void cli_analysis_close(struct cli_analysis *a) {
     cli_partials_release(a);
     ntr_calltree_free(a->data.tree);
     ntr_tally_free(a->data.tally);
-    ntr_functions_free(a->places);
     ntr_functions_free(a->data.functions);
     ntr_tasks_free(a->tasks);
     cli_debug_info_close(a->data.debug);

@@ -13,6 +13,7 @@
 #include "io/trace.h"
 #include "text/quality.h"
 
+#include <ntrace/analyzer.h>
 #include <ntrace/decoder.h>
 #include <ntrace/export.h>
 #include <ntrace/partial.h>
@@ -57,18 +58,14 @@ struct cli_analysis {
     ntr_tasks *tasks;        /* NULL: not known */
     ntr_analysis data;       /* owned, except `program`, which belongs to `trace` */
     uint64_t gaps, reserved; /* numbers of gaps and of messages that may be damaged (ntr_event_is_doubtful) */
-    bool part, behind;       /* --from or --until is given; all further events are behind the window */
+    bool part;               /* --from or --until is given */
     bool incomplete;         /* after cli_analysis_run: the trace has gaps or damage */
+    unsigned threads;        /* that decode */
     bool any;                /* the decoder returned at least one event */
-    bool joins;              /* `take` needs calls and returns only: spans may be joined (ntr_decoder_set_join) */
-    bool repeats;            /* `take` knows the repetitions of spans (ntr_decoder_set_repeats) */
-    bool repeated;           /* spans have repetitions */
-    unsigned join_except;    /* except in these modes (ntr_decoder_set_join_except) */
-    bool trees;              /* threads, if there are several, count call trees */
+    unsigned take_needs;     /* what `take` needs: NTR_TAKE_* */
+    unsigned join_except;    /* spans of these modes are not joined (ntr_decoder_set_join_except) */
     bool stacks_only;        /* the call tree is there for its stacks */
     const ntr_export *follower; /* the user of `take` is an export that may follow the call tree; else NULL */
-    bool joined;             /* the decoder joins spans; */
-    ntr_functions *places;   /* ... with this division of the code into functions */
     ntr_counts totals;       /* of counting decode, if a->data.totals points to it: nothing else is counted then */
     ntr_partial *answer;     /* the input is a partial answer, not a trace; else NULL */
     struct cli_analysis_options answer_options; /* of the capture of the partial answer */
@@ -81,7 +78,7 @@ struct cli_analysis {
     bool keep_time; /* attribute time in the tally if the trace has timestamps; set before cli_analysis_run */
 };
 
-/* Receives events in stream order. A return value other than NTR_OK stops the decoding. */
+/* Receives events in stream order (`take` of <ntrace/analyzer.h>). */
 typedef ntr_status (*cli_take_events)(void *user, const ntr_event *events, size_t count);
 
 /* Opens the trace and its program. `path` and `options` must outlive `a`. Returns CLI_OK, or CLI_FAILED after
@@ -122,9 +119,9 @@ bool cli_partials_seen(const char *path);
  * the error. */
 int cli_partials_open(struct cli_analysis *a, const char *path);
 
-/* Loads it into a->data, or passes its events on, instead of decoding. Returns as cli_analysis_run does before its
- * summary. */
-int cli_partials_load(struct cli_analysis *a, cli_take_events take, void *user);
+/* Loads it into a->data, or passes its events to the analyzer, instead of decoding. `ordered`: events are wanted.
+ * Returns as cli_analysis_run does before its summary. */
+int cli_partials_load(struct cli_analysis *a, ntr_analyzer *analyzer, bool ordered);
 
 /* --partial: prepares for writing, after the trace was opened; then writes a->data. Return CLI_OK, or CLI_FAILED after
  * reporting the error. */
@@ -152,7 +149,7 @@ int cli_partials_join(const struct cli_partial_place *parts, size_t count, const
 void cli_partials_release(struct cli_analysis *a);
 
 /* Decodes the part of the trace that --shard selects. Returns as decoding the whole trace does. */
-ntr_status cli_partials_decode_shard(struct cli_analysis *a, bool counting, cli_take_events take, void *user);
+ntr_status cli_partials_decode_shard(struct cli_analysis *a, ntr_analyzer *analyzer);
 
 /* ---- partial answers with all events (partials_events.c) */
 
@@ -173,34 +170,15 @@ int cli_events_file_append(struct cli_events_file *file, ntr_partial *partial);
 ntr_status cli_events_file_write(struct cli_events_file *file, const ntr_program *program,
                                  const ntr_partial_capture *capture, const ntr_output *output);
 
-/* Passes the events of a->answer to the consumers. Returns as cli_partials_load. */
-int cli_events_load(struct cli_analysis *a, cli_take_events take, void *user);
+/* Passes the events of a->answer to the analyzer. Returns as cli_partials_load. */
+int cli_events_load(struct cli_analysis *a, ntr_analyzer *analyzer);
+
+/* ---- what is reported of events (analysis_gaps.c) */
+
+/* Takes an event that is not a span (`other` of the analyzer): reports gaps, counts doubtful messages. */
+void cli_analysis_other(void *user, const ntr_event *event);
 
 /* Reports a gap: the first ones one by one. */
 void cli_analysis_report_gap(struct cli_analysis *a, uint64_t offset, uint64_t message, int reason);
-
-/* ---- between analysis.c and analysis_threads.c */
-
-/* Decodes the whole trace with `jobs` threads and passes everything to cli_analysis_events, or, with `counting`, to
- * cli_analysis_count. Returns as ntr_parallel_feed; NTR_NEED_MORE after a stop or when reading the input failed. */
-ntr_status cli_analysis_parallel(struct cli_analysis *a, unsigned jobs, bool counting, cli_take_events take,
-                                 void *user);
-
-/* Returns whether all addresses are in one function (ntr_same_function). */
-bool cli_analysis_same_function(ntr_functions *functions, const ntr_context *context, uint64_t position,
-                                const uint64_t *addresses, size_t count);
-
-/* Passes all events that the decoder has to the consumers. Returns as ntr_decoder_read. */
-ntr_status cli_analysis_read(struct cli_analysis *a, cli_take_events take, void *user);
-
-/* Passes events to the consumers, in stream order. */
-ntr_status cli_analysis_events(struct cli_analysis *a, const ntr_event *events, size_t count, cli_take_events take,
-                               void *user);
-
-/* Passes events that are not spans to the consumers but the call tree, which has counted them. */
-ntr_status cli_analysis_others(struct cli_analysis *a, const ntr_event *events, size_t count);
-
-/* Count callback of the decoder, `user` being the analysis: `event` occurred `times` times. */
-ntr_status cli_analysis_count(void *user, const ntr_event *event, uint64_t times);
 
 #endif

@@ -277,7 +277,7 @@ static int add_trace(struct coverage_run *run, const char *path) {
     if (status == CLI_OK && run->decisions) status = begin_decisions(run, &a);
     struct event_sink sink = {run, a.data.program};
     const bool ordered = run->decisions || (status == CLI_OK && run->object && has_versions(a.data.program));
-    a.repeats = !run->decisions || !has_accesses(&a.trace);
+    if (!run->decisions || !has_accesses(&a.trace)) a.take_needs |= NTR_TAKE_REPEATS;
     if (status == CLI_OK) status = cli_analysis_run(&a, ordered ? take_events : NULL, &sink);
     if (status == CLI_FAILED || run->analysis.partial) {
         cli_analysis_close(&a);

@@ -279,7 +279,7 @@ static int write_all(struct export_run *w, const ntr_exporter *exporter, const c
     w->analysis.stacks_only = follows && !(needs & NTR_NEEDS_TREE);
     if (needs & NTR_NEEDS_EVENTS && !partial && begin(w, exporter) != CLI_OK) return CLI_FAILED;
     if (follows) w->analysis.follower = w->export_;
-    w->analysis.joins = w->analysis.repeats = needs & NTR_NEEDS_CALLS;
+    if (needs & NTR_NEEDS_CALLS) w->analysis.take_needs = NTR_TAKE_JOINED | NTR_TAKE_REPEATS;
     if (needs & NTR_NEEDS_STRETCHES && w->analysis.tasks) w->analysis.join_except = NTR_MACHINE_WATCHED;
     status = cli_analysis_run(&w->analysis, needs_order(w, needs) ? take_events : NULL, w->export_);
     if (status == CLI_FAILED || partial) return status;

@@ -20,7 +20,7 @@ int cli_machine_decode(struct cli_analysis *a, const char *path, const struct cl
     *machine = ntr_machine_new(a->data.program, a->data.functions, &cli_memory);
     if (!*machine) return cli_fail("%s: out of memory", path);
     ntr_machine_set_clocks(*machine, a->data.own_clocks);
-    a->joins = a->repeats = true;
+    a->take_needs = NTR_TAKE_JOINED | NTR_TAKE_REPEATS;
     if (watch) a->join_except = NTR_MACHINE_WATCHED;
     if (watch && ntr_machine_watch(*machine) != NTR_OK) return cli_fail("%s: out of memory", path);
     status = cli_analysis_run(a, take_events, *machine);

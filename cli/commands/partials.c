@@ -230,11 +230,11 @@ static int check_holds(const struct cli_analysis *a, bool ordered) {
     return CLI_OK;
 }
 
-int cli_partials_load(struct cli_analysis *a, cli_take_events take, void *user) {
+int cli_partials_load(struct cli_analysis *a, ntr_analyzer *analyzer, bool ordered) {
     const ntr_partial_capture *c;
 
-    if (ntr_partial_holds(a->answer) & NTR_PARTIAL_EVENTS && !a->data.totals) return cli_events_load(a, take, user);
-    if (check_holds(a, take != NULL) != CLI_OK) return CLI_FAILED;
+    if (ntr_partial_holds(a->answer) & NTR_PARTIAL_EVENTS && !a->data.totals) return cli_events_load(a, analyzer);
+    if (check_holds(a, ordered) != CLI_OK) return CLI_FAILED;
     if (ntr_partial_load(a->answer, &a->data) != NTR_OK) return cli_fail("%s", ntr_partial_error(a->answer));
     if (ntr_partial_holds(a->answer) & NTR_PARTIAL_TIME && a->data.tally) ntr_tally_keep_time(a->data.tally);
     for (size_t i = 0; (c = ntr_partial_capture_at(a->answer, i)); i++) {

@@ -68,18 +68,17 @@ ntr_status cli_events_file_write(struct cli_events_file *f, const ntr_program *p
     return ntr_partial_write_events(program, capture, read_file, f->file, output, &cli_memory);
 }
 
-int cli_events_load(struct cli_analysis *a, cli_take_events take, void *user) {
+int cli_events_load(struct cli_analysis *a, ntr_analyzer *analyzer) {
     enum { UNPACKED_EVENTS = 512 };
     ntr_event events[UNPACKED_EVENTS];
     const ntr_partial_capture *c = ntr_partial_capture_at(a->answer, 0);
     size_t count;
 
     cli_progress_catch_stop();
-    if (a->keep_time && cli_trace_stamped(&a->trace)) ntr_tally_keep_time(a->data.tally);
     ntr_status status = ntr_partial_load(a->answer, &a->data);
     while (status == NTR_OK && !cli_progress_stopped() &&
            (status = ntr_partial_events(a->answer, events, UNPACKED_EVENTS, &count)) == NTR_OK)
-        status = cli_analysis_events(a, events, count, take, user);
+        status = ntr_analyzer_feed(analyzer, events, count);
     if (status < 0)
         return cli_fail("%s", *ntr_partial_error(a->answer) ? ntr_partial_error(a->answer) : ntr_status_text(status));
     a->any = c->any;

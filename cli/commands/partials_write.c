@@ -118,46 +118,26 @@ int cli_partials_prepare(struct cli_analysis *a) {
 /* The state of decoding a part. */
 struct part {
     struct cli_analysis *analysis;
-    cli_take_events take;
-    void *user;
-    bool counting, begun;
+    ntr_analyzer *analyzer;
 };
 
-static ntr_status count_part(void *user, const ntr_event *event, uint64_t times) {
-    struct part *p = user;
-    return p->begun ? cli_analysis_count(p->analysis, event, times) : NTR_OK;
-}
-
 static ntr_status drain_part(void *user) {
-    struct part *p = user;
-    ntr_status status = NTR_OK;
-
-    if (p->counting) return ntr_decoder_count(p->analysis->decoder, &p->analysis->totals);
-    while (status == NTR_OK) status = cli_analysis_read(p->analysis, p->begun ? p->take : NULL, p->user);
-    return status;
+    return ntr_analyzer_drain(((struct part *)user)->analyzer);
 }
 
 static ntr_status begin_part(void *user) {
     struct part *p = user;
-    struct cli_analysis *a = p->analysis;
-    ntr_status status = p->counting ? ntr_decoder_flush_counts(a->decoder) : NTR_OK;
 
-    p->begun = true;
-    a->totals = (ntr_counts){0};
-    a->any = false;
-    a->gaps = a->reserved = a->defects.count = 0;
-    if (status == NTR_OK && a->data.tally) ntr_tally_restart(a->data.tally);
-    if (status == NTR_OK && a->data.tree) ntr_calltree_restart(a->data.tree);
-    return status;
+    p->analysis->gaps = p->analysis->reserved = p->analysis->defects.count = 0;
+    return ntr_analyzer_begin(p->analyzer);
 }
 
-ntr_status cli_partials_decode_shard(struct cli_analysis *a, bool counting, cli_take_events take, void *user) {
-    struct part part = {.analysis = a, .take = take, .user = user, .counting = counting};
+ntr_status cli_partials_decode_shard(struct cli_analysis *a, ntr_analyzer *analyzer) {
+    struct part part = {a, analyzer};
     const struct cli_shard_work work = {.drain = drain_part, .begin = begin_part, .user = &part};
+    const ntr_status status = cli_shard_run(&a->shard, &a->trace, a->decoder, &work);
 
-    if (counting && a->data.tally) ntr_decoder_set_count_callback(a->decoder, count_part, &part);
-    ntr_status status = cli_shard_run(&a->shard, &a->trace, a->decoder, &work);
-    return counting && status >= 0 ? ntr_decoder_flush_counts(a->decoder) == NTR_OK ? status : NTR_E_MEMORY : status;
+    return status >= 0 && ntr_analyzer_end(analyzer) != NTR_OK ? NTR_E_MEMORY : status;
 }
 
 static ntr_status write_bytes(void *user, const void *bytes, size_t size) {

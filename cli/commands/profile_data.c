@@ -186,7 +186,7 @@ int cli_profile_data(const char *path, const struct cli_analysis_options *option
 
     if (status == CLI_OK) {
         p.program = a.data.program;
-        a.joins = a.repeats = true;
+        a.take_needs = NTR_TAKE_JOINED | NTR_TAKE_REPEATS;
         if (result->format == CLI_FORMAT_JSON) status = cli_analysis_rate(&a);
     }
     if (status == CLI_OK) {

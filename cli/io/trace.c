@@ -564,6 +564,12 @@ ntr_status cli_trace_read(void *user, uint8_t *to, size_t capacity, size_t *got,
     return (direct ? read_direct : copy_rest)(trace, to, capacity, got, last) ? NTR_OK : NTR_NEED_MORE;
 }
 
+ntr_status cli_trace_copy(void *user, uint8_t *to, size_t capacity, size_t *got, bool *last) {
+    *got = 0;
+    *last = false;
+    return copy_rest(user, to, capacity, got, last) ? NTR_OK : NTR_NEED_MORE;
+}
+
 static void join(char *text, size_t size, const char *const *words, size_t count) {
     size_t used = 0;
 

@@ -81,6 +81,9 @@ bool cli_trace_feed(struct cli_trace *trace, ntr_bytes *span, bool *last);
  * end was requested. */
 ntr_status cli_trace_read(void *user, uint8_t *to, size_t capacity, size_t *got, bool *last);
 
+/* The same for one thread, also of a live input. */
+ntr_status cli_trace_copy(void *user, uint8_t *to, size_t capacity, size_t *got, bool *last);
+
 /* Returns whether messages carry timestamps. If neither options nor the bundle specify it, the next bytes of the stream
  * are examined; they are read again later. Call it before the first message. Returns false also after an error
  * (`failed`). */

@@ -4,6 +4,7 @@
 #define NTRACE_TOOLS_H
 
 #include <ntrace/ntrace.h>
+#include <ntrace/analyzer.h>
 #include <ntrace/board.h>
 #include <ntrace/bundle.h>
 #include <ntrace/bus.h>

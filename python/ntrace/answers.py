@@ -117,9 +117,24 @@ class _Analysis:
         if self.tree:
             lib.ntr_calltree_finish(self.tree)
 
-    def run(self, src: int | None = None) -> "_Analysis":
-        for _ in self.read(src):
-            pass
+    def run(self, src: int | None = None, threads: int = 1) -> "_Analysis":
+        """Fills the tally and the tree, by the library's analyzer; threads=0: as many as there are processors."""
+        stream, data, status = self.trace._stream(), config("ntr_analysis"), ffi.new("ntr_status *")
+        data.program, data.debug, data.functions = self.program, self.debug, self.functions
+        data.tally, data.tree = self.tally, self.tree
+        decoder, options = self.trace._decoder_config(src), config("ntr_analyzer_config")
+        options.decoder, options.analysis = decoder, data
+        options.read, options.user = lib.ntrace_read_stream, stream.reader
+        options.alone = self.trace._params.src_bits == 0
+        analyzer = lib.ntr_analyzer_new(options, status)
+        if not analyzer:
+            check(status[0], None, self.trace.path)
+        analyzer = owned(analyzer, lib.ntr_analyzer_free)
+        status = lib.ntr_analyzer_run(analyzer, threads)
+        stream.raise_failure()
+        check(status, lib.ntr_stream_reader_error(stream.reader), stream.name)
+        if self.tree:
+            lib.ntr_calltree_finish(self.tree)
         return self
 
     def coverage(self):
@@ -142,11 +157,12 @@ class Answers:
     """What a Trace can answer. Tables are pandas data frames where pandas is installed, else lists of dicts; frame=False
     always gives lists."""
 
-    def profile(self, by: str = "function", src: int | None = None, frame: bool | None = None) -> Any:
-        """Instructions by function, line, instruction, hart, context or image, as `ntrace profile --by`."""
+    def profile(self, by: str = "function", src: int | None = None, frame: bool | None = None, threads: int = 1) -> Any:
+        """Instructions by function, line, instruction, hart, context or image, as `ntrace profile --by`. threads=0: as many as
+        there are processors; the answer is the same."""
         if by not in PROFILES:
             raise ValueError(f"profile by {by!r}: expected one of {', '.join(PROFILES)}")
-        analysis = _Analysis(self, tally=by not in BY_TREE, tree=by in BY_TREE).run(src)
+        analysis = _Analysis(self, tally=by not in BY_TREE, tree=by in BY_TREE).run(src, threads)
         profile = ffi.new("ntr_profile *")
         check(lib.ntr_profile_make(profile, PROFILES[by], self._program, analysis.debug, analysis.functions, analysis.tree,
                                    analysis.tally, ffi.NULL))
@@ -160,9 +176,9 @@ class Answers:
             lib.ntr_profile_release(profile)
         return table(rows, PROFILE, frame)
 
-    def coverage(self, src: int | None = None, frame: bool | None = None) -> Coverage:
-        """Execution counts of lines, branches and functions, as `ntrace coverage`."""
-        coverage = _Analysis(self, tally=True).run(src).coverage()
+    def coverage(self, src: int | None = None, frame: bool | None = None, threads: int = 1) -> Coverage:
+        """Execution counts of lines, branches and functions, as `ntrace coverage`. threads: as for profile."""
+        coverage = _Analysis(self, tally=True).run(src, threads).coverage()
         lines = _rows(lib.ntr_coverage_lines, coverage, lambda r: {
             "file": text(r.file), "line": r.line, "count": r.count, "known": r.known, "branches": r.branches})
         branches = _rows(lib.ntr_coverage_branches, coverage, lambda r: {

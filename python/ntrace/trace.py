@@ -158,12 +158,15 @@ class Trace(Answers):
 
     # ---- decoding
 
-    def _decoder(self, src: int | None = None, strict: bool = False):
+    def _decoder_config(self, src: int | None = None, strict: bool = False):
         options = config("ntr_decoder_config")
         options.params, options.program, options.strict = self._params[0], self._program, strict
         if src is not None:
             options.one_source, options.source = True, src
-        status = ffi.new("ntr_status *")
+        return options
+
+    def _decoder(self, src: int | None = None, strict: bool = False):
+        options, status = self._decoder_config(src, strict), ffi.new("ntr_status *")
         decoder = lib.ntr_decoder_new(options, status)
         if not decoder:
             check(status[0], None, self.path)

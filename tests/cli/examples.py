@@ -47,6 +47,19 @@ def parallel():
     equal(found.stdout, "0x00000206 2\n" * 3, "its output")
 
 
+@case("profile: functions with their instructions; a gap is told")
+def profile():
+    program = write("program.elf", tiny.elf())
+    found = example("profile", program, write("trace.nex", bytes_of(tiny.HTM)))
+    expected = {(row["function"], row["self"]) for row in
+                json.loads(Run("profile", "--format", "json", "-e", program, write("trace.nex", bytes_of(tiny.HTM))).out)["rows"]}
+    equal({(line.split()[2], int(line.split()[0])) for line in found.stdout.splitlines()}, expected, "its output")
+    equal(sum(self for _, self in expected), 5, "instructions")
+    broken = write("broken.nex", bytes_of(tiny.START) + bytes([0x02]) + bytes_of(tiny.HTM))
+    check("a gap" in example("profile", program, broken).stderr, "a gap is told")
+    example("profile", status=2)
+
+
 @case("encode: the messages of an execution, as ntrace encode makes them")
 def encode():
     program = write("program.elf", tiny.elf())
@@ -78,7 +91,7 @@ def system():
 @case("each example has less than 70 lines")
 def short():
     folder = os.path.join(ROOT, "examples")
-    for name in ("bundle", "decode", "encode", "instructions", "memory", "parallel", "system"):
+    for name in ("bundle", "decode", "encode", "instructions", "memory", "parallel", "profile", "system"):
         lines = open(os.path.join(folder, name + ".c"), encoding="utf-8").read().count("\n")
         check(lines < 70, f"{name}.c has {lines} lines")
 

@@ -75,6 +75,17 @@ def test_profile(trace, recorded, by):
     assert sorted(row["self"] for row in rows) == sorted(row["self"] for row in expected)
 
 
+@pytest.mark.parametrize("by", ["function", "line", "instruction", "image"])
+def test_profile_by_threads(trace, recorded, by):
+    """Several threads give the answer of one, which test_profile compares with the command's."""
+    def key(row):
+        return str(sorted(row.items(), key=str))
+    one = trace.profile(by, recorded.src, frame=False)
+    assert len(one) > 3
+    for threads in 2, 3, 0:
+        assert sorted(trace.profile(by, recorded.src, frame=False, threads=threads), key=key) == sorted(one, key=key)
+
+
 def test_profile_refuses_unknown(gawk):
     with pytest.raises(ValueError, match="expected one of function, line"):
         ntrace.open(gawk.stream, elf=gawk.elf, **gawk.params).profile("colour")

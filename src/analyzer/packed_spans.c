@@ -1,7 +1,7 @@
-#include "commands/packed_spans.h"
+#include "analyzer/packed_spans.h"
 
-size_t cli_packet_size(size_t count) {
-    const size_t size = sizeof(struct cli_span_packet) + count * sizeof(struct cli_packed_span),
+size_t ntr_packet_size(size_t count) {
+    const size_t size = sizeof(struct ntr_span_packet) + count * sizeof(struct ntr_packed_span),
                  align = sizeof(uint64_t);
 
     return (size + align - 1) / align * align;
@@ -15,8 +15,8 @@ static inline bool fits(const ntr_event *first, const ntr_event *e) {
            ntr_context_equal(&e->context, &first->context);
 }
 
-static struct cli_packed_span pack(const ntr_event *common, const ntr_event *e) {
-    return (struct cli_packed_span){.address = e->address,
+static struct ntr_packed_span pack(const ntr_event *common, const ntr_event *e) {
+    return (struct ntr_packed_span){.address = e->address,
                                     .target = e->target,
                                     .last = (uint32_t)(e->last - e->address),
                                     .instructions = e->instructions,
@@ -27,7 +27,7 @@ static struct cli_packed_span pack(const ntr_event *common, const ntr_event *e) 
                                     .flags = e->flags};
 }
 
-size_t cli_packet_fill(struct cli_span_packet *packet, const ntr_event *events, size_t count) {
+size_t ntr_packet_fill(struct ntr_span_packet *packet, const ntr_event *events, size_t count) {
     size_t packed = 0;
 
     for (; packed < count && fits(&events[0], &events[packed]); packed++)
@@ -38,25 +38,25 @@ size_t cli_packet_fill(struct cli_span_packet *packet, const ntr_event *events, 
 }
 
 /* Returns whether the events of the packet before have the members that are equal in this packet. */
-static bool has_common(const struct cli_unpacked_spans *u, const ntr_event *common) {
+static bool has_common(const struct ntr_unpacked_spans *u, const ntr_event *common) {
     const ntr_event *e = &u->events[0];
 
     return u->begun && e->src == common->src && e->code == common->code && e->reason == common->reason &&
            e->time == common->time && e->repeats == common->repeats && ntr_context_equal(&e->context, &common->context);
 }
 
-static void set_common(struct cli_unpacked_spans *u, const ntr_event *common) {
-    for (size_t i = 0; i < CLI_UNPACKED_MOST; i++) u->events[i] = *common;
+static void set_common(struct ntr_unpacked_spans *u, const ntr_event *common) {
+    for (size_t i = 0; i < NTR_UNPACKED_MOST; i++) u->events[i] = *common;
     u->begun = true;
 }
 
-size_t cli_packet_events(const struct cli_span_packet *packet, size_t first, struct cli_unpacked_spans *to) {
-    const size_t left = packet->count - first, count = left < CLI_UNPACKED_MOST ? left : CLI_UNPACKED_MOST;
+size_t ntr_packet_events(const struct ntr_span_packet *packet, size_t first, struct ntr_unpacked_spans *to) {
+    const size_t left = packet->count - first, count = left < NTR_UNPACKED_MOST ? left : NTR_UNPACKED_MOST;
     const uint64_t message = packet->common.message, offset = packet->common.offset;
 
     if (first == 0 && !has_common(to, &packet->common)) set_common(to, &packet->common);
     for (size_t i = 0; i < count; i++) {
-        const struct cli_packed_span *span = &packet->spans[first + i];
+        const struct ntr_packed_span *span = &packet->spans[first + i];
         ntr_event *e = &to->events[i];
         e->address = span->address;
         e->target = span->target;

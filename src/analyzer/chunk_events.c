@@ -1,10 +1,12 @@
-#include "commands/collecting_thread.h"
+#include "analyzer/chunk_events.h"
 
-#include "commands/packed_spans.h"
-#include "io/memory.h"
-#include "io/progress.h"
+#include "analyzer/packed_spans.h"
+#include "base/allocator.h"
 
-#include <stdlib.h>
+#include <ntrace/calltree.h>
+#include <ntrace/debug_info.h>
+#include <ntrace/tally.h>
+
 #include <string.h>
 
 enum { OTHERS = 256 };
@@ -13,14 +15,14 @@ enum { COLLECTED = 512 }; /* 70 KB: fits the second-level cache beside the data 
 struct collecting_thread {
     ntr_chunk *chunk; /* the chunk that the thread decodes */
     ntr_functions *functions;
-    struct cli_counted_event collected[COLLECTED]; /* free where `times` is 0 */
-    struct cli_collecting *collecting;
+    struct ntr_counted_event collected[COLLECTED]; /* free where `times` is 0 */
+    struct ntr_collecting *collecting;
     ntr_calltree *tree;            /* of the chunk; NULL: the threads have none */
     ntr_functions *tree_functions;
     bool in_tree;                  /* the spans of this chunk are counted in the tree */
     ntr_event others[OTHERS];      /* events of this chunk that are not of call stacks */
     size_t other_count;
-    struct cli_counted_event *counted; /* counts of this chunk, which are put behind the tree */
+    struct ntr_counted_event *counted; /* counts of this chunk, which are put behind the tree */
     size_t count_count, count_capacity;
     ntr_tally *tally; /* counted late: spans of all chunks that the thread has decoded; else NULL */
     bool any;                      /* the chunk has an event */
@@ -29,35 +31,36 @@ struct collecting_thread {
 
 static void thread_data_free(void *user) {
     struct collecting_thread *t = user;
+    const ntr_allocator *allocator = t->collecting->analyzer->config.allocator;
 
     ntr_tally_free(t->tally);
     ntr_calltree_free(t->tree);
     ntr_functions_free(t->tree_functions);
     ntr_functions_free(t->functions);
-    free(t->counted);
-    free(t);
+    ntr_dealloc(allocator, t->counted);
+    ntr_dealloc(allocator, t);
 }
 
-static bool make_tree(struct collecting_thread *t, const struct cli_analysis *a) {
-    t->tree_functions = ntr_functions_new(a->data.debug, &cli_memory);
-    t->tree = t->tree_functions ? ntr_calltree_new(t->tree_functions, &cli_memory) : NULL;
+static bool make_tree(struct collecting_thread *t, const ntr_analyzer *a) {
+    t->tree_functions = ntr_functions_new(a->analysis->debug, a->config.allocator);
+    t->tree = t->tree_functions ? ntr_calltree_new(t->tree_functions, a->config.allocator) : NULL;
     if (!t->tree) return false;
-    ntr_calltree_divide(t->tree, ntr_calltree_divided(a->data.tree));
+    ntr_calltree_divide(t->tree, ntr_calltree_divided(a->analysis->tree));
     return ntr_calltree_open(t->tree) == NTR_OK;
 }
 
 static void *thread_data_new(void *user) {
-    struct cli_collecting *s = user;
-    struct collecting_thread *t = calloc(1, sizeof *t);
+    struct ntr_collecting *s = user;
+    struct collecting_thread *t = ntr_alloc(s->analyzer->config.allocator, 1, sizeof *t);
 
     if (!t) return NULL;
     t->collecting = s;
-    t->functions = ntr_functions_new(s->analysis->data.debug, &cli_memory);
-    if (s->late && !(t->tally = ntr_tally_new(s->analysis->data.program, &cli_memory))) {
+    t->functions = ntr_functions_new(s->analyzer->analysis->debug, s->analyzer->config.allocator);
+    if (s->late && !(t->tally = ntr_tally_new(s->analyzer->analysis->program, s->analyzer->config.allocator))) {
         thread_data_free(t);
         return NULL;
     }
-    if (t->functions && (!s->analysis->trees || make_tree(t, s->analysis))) return t;
+    if (t->functions && (!s->analyzer->trees || make_tree(t, s->analyzer))) return t;
     thread_data_free(t);
     return NULL;
 }
@@ -66,7 +69,7 @@ static bool same_function(void *user, const ntr_context *context, uint64_t posit
                           size_t count) {
     const struct collecting_thread *t = user;
 
-    return cli_analysis_same_function(t->functions, context, position, addresses, count);
+    return ntr_analyzer_same_function(t->functions, context, position, addresses, count);
 }
 
 static void begin(void *user, ntr_chunk *chunk) {
@@ -76,7 +79,7 @@ static void begin(void *user, ntr_chunk *chunk) {
     t->in_tree = t->tree && !ntr_chunk_again(chunk) && !atomic_load(&t->collecting->only_spans);
     t->other_count = t->count_count = 0;
     t->given_up = t->any = false;
-    if (t->in_tree && t->collecting->analysis->follower)
+    if (t->in_tree && t->collecting->analyzer->config.follower)
         t->given_up = ntr_calltree_keep_frames(t->tree, atomic_load(&t->collecting->shortest)) != NTR_OK;
     if (t->in_tree) ntr_calltree_begin_chunk(t->tree);
     for (size_t i = 0; i < COLLECTED; i++) t->collected[i].times = 0; /* of a chunk that was abandoned */
@@ -88,15 +91,15 @@ static size_t put_packet(ntr_chunk *chunk, const ntr_event *events, size_t count
     size_t room;
 
     if (events[0].kind != NTR_EVENT_SPAN) return 0;
-    struct cli_span_packet *packet = ntr_chunk_room(chunk, CLI_PUT_SPANS, cli_packet_size(count), &room);
+    struct ntr_span_packet *packet = ntr_chunk_room(chunk, NTR_PUT_SPANS, ntr_packet_size(count), &room);
     *status = packet ? NTR_OK : ntr_chunk_status(chunk);
     if (!packet) return 0;
-    const size_t packed = cli_packet_fill(packet, events, count);
-    ntr_chunk_used(chunk, cli_packet_size(packed));
+    const size_t packed = ntr_packet_fill(packet, events, count);
+    ntr_chunk_used(chunk, ntr_packet_size(packed));
     return packed;
 }
 
-/* Returns whether the event is one that cli_analysis_others counts, or an export that follows the tree. */
+/* Returns whether the event is one that ntr_analyzer_others counts, or an export that follows the tree. */
 static bool is_other(const ntr_event *e) {
     return e->kind == NTR_EVENT_GAP || e->kind == NTR_EVENT_VENDOR || e->kind == NTR_EVENT_OVERFLOW ||
            e->kind == NTR_EVENT_NO_CODE;
@@ -117,38 +120,36 @@ static ntr_status put_events(void *user, ntr_chunk *chunk, const ntr_event *even
     if (t->in_tree) {
         keep_others(t, events, count);
         t->any |= count != 0;
-        if (cli_progress_stopped()) return NTR_END; /* nothing is delivered before the chunk ends */
+        if (ntr_analyzer_stopped(t->collecting->analyzer))
+            return NTR_END; /* nothing is delivered before the chunk ends */
         return ntr_calltree_feed(t->tree, events, count);
     }
     for (size_t i = 0, some; i < count && status == NTR_OK; i += some) {
         some = put_packet(chunk, events + i, count - i, &status);
         if (some || status != NTR_OK) continue;
         some = 1;
-        status = ntr_chunk_put(chunk, CLI_PUT_EVENTS, events + i, sizeof *events);
+        status = ntr_chunk_put(chunk, NTR_PUT_EVENTS, events + i, sizeof *events);
     }
     return status;
 }
 
-static ntr_status keep_counted(struct collecting_thread *t, const struct cli_counted_event *counted) {
-    enum { COUNTED_FIRST = 1 << 10, COUNTED_MOST = 1 << 16 };
+static ntr_status keep_counted(struct collecting_thread *t, const struct ntr_counted_event *counted) {
+    enum { COUNTED_MOST = 1 << 16 };
 
-    if (t->count_count == t->count_capacity && t->count_capacity < COUNTED_MOST) {
-        const size_t capacity = t->count_capacity ? 2 * t->count_capacity : COUNTED_FIRST;
-        struct cli_counted_event *grown = realloc(t->counted, capacity * sizeof *grown);
-        if (!grown) return NTR_E_MEMORY;
-        t->counted = grown;
-        t->count_capacity = capacity;
-    }
-    t->given_up |= t->count_count == t->count_capacity;
+    if (t->count_count == COUNTED_MOST)
+        t->given_up = true;
+    else if (ntr_reserve(t->collecting->analyzer->config.allocator, (void **)&t->counted, &t->count_capacity,
+                         t->count_count + 1, sizeof *t->counted))
+        return NTR_E_MEMORY;
     if (!t->given_up) t->counted[t->count_count++] = *counted;
     return NTR_OK;
 }
 
 static ntr_status put_counted(struct collecting_thread *t, const ntr_event *event, uint64_t times) {
-    const struct cli_counted_event counted = {*event, times};
+    const struct ntr_counted_event counted = {*event, times};
 
     if (t->in_tree) return keep_counted(t, &counted);
-    return ntr_chunk_put(t->chunk, CLI_PUT_COUNTED, &counted, sizeof counted);
+    return ntr_chunk_put(t->chunk, NTR_PUT_COUNTED, &counted, sizeof counted);
 }
 
 static bool same_span(const ntr_event *a, const ntr_event *b) {
@@ -157,7 +158,7 @@ static bool same_span(const ntr_event *a, const ntr_event *b) {
            ntr_context_equal(&a->context, &b->context);
 }
 
-static struct cli_counted_event *place_of(struct collecting_thread *t, const ntr_event *e) {
+static struct ntr_counted_event *place_of(struct collecting_thread *t, const ntr_event *e) {
     const uint64_t hash = ((e->address >> 1) * 0x9e3779b97f4a7c15u) ^ ((e->target >> 1) * 0xc2b2ae3d27d4eb4fu);
 
     return &t->collected[hash >> 55];
@@ -168,13 +169,13 @@ static ntr_status collect(void *user, const ntr_event *event, uint64_t times) {
 
     if (event->kind != NTR_EVENT_SPAN) return put_counted(t, event, times);
     if (t->tally) return ntr_tally_count(t->tally, event, times);
-    struct cli_counted_event *place = place_of(t, event);
+    struct ntr_counted_event *place = place_of(t, event);
     if (place->times && same_span(&place->event, event) && times <= UINT64_MAX - place->times) {
         place->times += times;
         return NTR_OK;
     }
     ntr_status status = place->times ? put_counted(t, &place->event, place->times) : NTR_OK;
-    *place = (struct cli_counted_event){*event, times};
+    *place = (struct ntr_counted_event){*event, times};
     return status;
 }
 
@@ -184,16 +185,16 @@ static ntr_status put_tree(struct collecting_thread *t, ntr_chunk *chunk) {
 
     ntr_calltree_finish(t->tree);
     const size_t size = t->given_up ? 0 : ntr_calltree_pack(t->tree, NULL, 0);
-    const struct cli_tree_head head = {size, t->any};
-    void *to = ntr_chunk_room(chunk, CLI_PUT_TREE, sizeof head + size, &room);
+    const struct ntr_tree_head head = {size, t->any};
+    void *to = ntr_chunk_room(chunk, NTR_PUT_TREE, sizeof head + size, &room);
     if (!to) return ntr_chunk_status(chunk);
     memcpy(to, &head, sizeof head);
     if (size) ntr_calltree_pack(t->tree, (char *)to + sizeof head, size);
     ntr_chunk_used(chunk, sizeof head + size);
     if (!size) return ntr_chunk_status(chunk);
-    ntr_status status = ntr_chunk_put(chunk, CLI_PUT_OTHERS, t->others, t->other_count * sizeof *t->others);
+    ntr_status status = ntr_chunk_put(chunk, NTR_PUT_OTHERS, t->others, t->other_count * sizeof *t->others);
     for (size_t i = 0; i < t->count_count && !status; i++)
-        status = ntr_chunk_put(chunk, CLI_PUT_COUNTED, &t->counted[i], sizeof *t->counted);
+        status = ntr_chunk_put(chunk, NTR_PUT_COUNTED, &t->counted[i], sizeof *t->counted);
     t->count_count = 0;
     return status;
 }
@@ -230,20 +231,20 @@ static ntr_status add_row(ntr_tally *tally, const ntr_tally_view_info *view, con
  * are right. */
 static ntr_status add_tally(void *user) {
     struct collecting_thread *t = user;
-    struct cli_analysis *a = t->collecting->analysis;
+    ntr_analyzer *a = t->collecting->analyzer;
     ntr_status status = NTR_OK;
     size_t count;
     const ntr_tally_row *rows = ntr_tally_rows(t->tally, &count);
 
     a->any |= count != 0;
     for (size_t i = 0; i < count && status == NTR_OK; i++)
-        status = add_row(a->data.tally, ntr_tally_view(t->tally, rows[i].view), &rows[i]);
+        status = add_row(a->analysis->tally, ntr_tally_view(t->tally, rows[i].view), &rows[i]);
     return status;
 }
 
-ntr_parallel_work cli_collecting_work(struct cli_collecting *collecting, bool counting) {
-    const struct cli_analysis *a = collecting->analysis;
-    const bool counted = counting || (a->joined && a->data.tally);
+ntr_parallel_work ntr_collecting_work(struct ntr_collecting *collecting, bool counting) {
+    const ntr_analyzer *a = collecting->analyzer;
+    const bool counted = counting || (a->joined && a->analysis->tally);
 
     collecting->late = counting;
 
@@ -255,7 +256,7 @@ ntr_parallel_work cli_collecting_work(struct cli_collecting *collecting, bool co
                                .end = put_collected,
                                .user = collecting,
                                .join = a->joined ? same_function : NULL,
-                               .join_except = a->join_except,
+                               .join_except = a->config.join_except,
                                .repeats = a->repeated,
                                .finish = counting ? add_tally : NULL};
 }

@@ -1,0 +1,52 @@
+/* State of an analyzer: the ways through it, and the consumers of events (consume.c). */
+#ifndef NTR_ANALYZER_STATE_H
+#define NTR_ANALYZER_STATE_H
+
+#include <ntrace/analyzer.h>
+
+struct ntr_analyzer {
+    ntr_analyzer_config config;
+    ntr_decoder_config stream;
+    ntr_decoder *decoder; /* of one thread */
+    uint8_t *piece;       /* of the stream */
+    ntr_analysis *analysis; /* config.analysis */
+    ntr_counts own_totals, *totals;
+
+    /* The way, as wanted: */
+    bool counting; /* the counting decode is sufficient */
+    bool joins;    /* spans may be joined */
+    bool repeated; /* spans have repetitions */
+    bool trees;    /* threads, if there are several, count call trees */
+    bool joined;   /* the decoder joins spans: the tally gets them from its count callback; */
+    ntr_functions *places; /* ... with this division of the code into functions */
+
+    bool any;    /* there was an event */
+    bool begun;  /* by hand: the part has begun */
+    bool behind; /* all further events are behind the window */
+};
+
+/* ---- consume.c: the consumers. Errors: NTR_E_MEMORY, and those of `take`. */
+
+/* Events in stream order. */
+ntr_status ntr_analyzer_consume(ntr_analyzer *a, const ntr_event *events, size_t count);
+
+/* The same of events that are not spans, without the call tree, which has counted them. */
+ntr_status ntr_analyzer_others(ntr_analyzer *a, const ntr_event *events, size_t count);
+
+/* A count callback (`user`: the analyzer): `event` occurred `times` times. */
+ntr_status ntr_analyzer_count(void *user, const ntr_event *event, uint64_t times);
+
+/* Returns whether all addresses are in one function. */
+bool ntr_analyzer_same_function(ntr_functions *functions, const ntr_context *context, uint64_t position,
+                                const uint64_t *addresses, size_t count);
+
+static inline bool ntr_analyzer_stopped(const ntr_analyzer *a) {
+    return a->config.stop && a->config.stop(a->config.user);
+}
+
+/* ---- threads.c */
+
+/* Decodes the whole stream with several threads. Returns as ntr_parallel_run. */
+ntr_status ntr_analyzer_parallel(ntr_analyzer *a, unsigned threads);
+
+#endif
