@@ -339,9 +339,14 @@ static const ntr_image *names_at(const ntr_program *program, ntr_place place) {
 ntr_status ntr_program_image_at(const ntr_program *program, ntr_place place, size_t *index) {
     ntr_code_window window;
     place = behind(program, place, 0);
+    const ntr_image_layer *file = program->recorded ? NULL : file_at(program, place);
+    if (file) {
+        *index = file->image;
+        return NTR_OK;
+    }
     const bool has_code = ntr_program_window(program, place, &window);
     const bool recorded = has_code && !program->images[window.image].path;
-    const ntr_image_layer *file = recorded ? file_under(program, place, &window) : file_at(program, place);
+    file = recorded ? file_under(program, place, &window) : file_at(program, place);
     const ntr_image *names;
     if (file)
         *index = file->image;

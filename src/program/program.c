@@ -211,6 +211,7 @@ ntr_status ntr_program_add_image(ntr_program *program, const char *path, const n
         .has_hcontext = image.options.has_hcontext,
     };
     program->timed |= image.options.from || image.options.until;
+    program->recorded |= !path;
     program->images[program->image_count++] = image;
     program->revision++;
     if (image.options.has_jvt) ntr_program_set_table(program, image.options.jvt);

@@ -107,6 +107,7 @@ struct ntr_program {
     size_t tables; /* number of images with a jump table */
     unsigned xlen; /* 0: not known yet */
     bool no_names; /* names of ELF files are not read */
+    bool recorded; /* an image has no file: its code may lie over that of files */
     bool timed; /* an image has a `from` or an `until` */
     bool has_isa;
     unsigned isa; /* ISA of code outside ELF files; valid with has_isa */
