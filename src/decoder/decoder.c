@@ -263,12 +263,6 @@ static ntr_status next_message(ntr_decoder *d) {
     return ntr_message_take(d);
 }
 
-bool ntr_decoder_ask(ntr_decoder *d) {
-    if (!d->stopped) d->stopped = d->config.proceed && !d->config.proceed(d->config.proceed_user);
-    if (!d->stopped) d->patience = NTR_PATIENCE;
-    return d->stopped;
-}
-
 /* A call begins: it does some work before it asks. */
 static void begin_call(ntr_decoder *d) {
     if (d->stopped) d->patience = NTR_PATIENCE;

@@ -1,10 +1,16 @@
-/* The sentence that says at which defect a decoder stopped (`strict`). */
+/* Why a decoder stops: the caller asks for it, or a defect, of which a sentence says where it is (`strict`). */
 #include "decoder/state.h"
 
 #include <inttypes.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
+
+bool ntr_decoder_ask(ntr_decoder *d) {
+    if (!d->stopped) d->stopped = d->config.proceed && !d->config.proceed(d->config.proceed_user);
+    if (!d->stopped) d->patience = NTR_PATIENCE;
+    return d->stopped;
+}
 
 static void append(ntr_decoder *d, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
