@@ -73,10 +73,15 @@ bool cli_unknown_code(const ntr_program *program, char *text, size_t size) {
 }
 
 void cli_program_close(ntr_program *program) {
-    const char *text;
     char unknown[CLI_UNKNOWN_TEXT];
 
     if (program && cli_unknown_code(program, unknown, sizeof unknown)) cli_note("%s", unknown);
+    cli_program_close_other(program);
+}
+
+void cli_program_close_other(ntr_program *program) {
+    const char *text;
+
     if (program) ntr_program_check_files(program);
     for (size_t i = 0; program && (text = ntr_program_damage(program, i)); i++) cli_doubt("%s", text);
     ntr_program_free(program);

@@ -28,6 +28,9 @@ bool cli_unknown_code(const ntr_program *program, char *text, size_t size);
 /* Free a program, or its debug information. What could not be read of it is reported, and the exit status is at least
  * CLI_DEFECTS. Instructions of unknown class are reported. */
 void cli_program_close(ntr_program *program);
+
+/* The same of a program that is not the one that ran: what its instructions are does not matter. */
+void cli_program_close_other(ntr_program *program);
 void cli_debug_info_close(ntr_debug_info *debug);
 
 /* Reports which images have functions without symbols, if these executed at least one in a hundred instructions. */

@@ -517,7 +517,7 @@ int cli_trace_part_status(const struct cli_trace *trace, const struct cli_window
 void cli_trace_close(struct cli_trace *trace) {
     cli_progress_end(&trace->progress);
     cli_input_close(&trace->input);
-    cli_program_close(trace->program);
+    (trace->fit.other ? cli_program_close_other : cli_program_close)(trace->program);
     ntr_bundle_free(trace->bundle);
     ntr_perf_data_free(trace->perf);
     ntr_frames_free(trace->frames);
@@ -568,54 +568,4 @@ ntr_status cli_trace_copy(void *user, uint8_t *to, size_t capacity, size_t *got,
     *got = 0;
     *last = false;
     return copy_rest(user, to, capacity, got, last) ? NTR_OK : NTR_NEED_MORE;
-}
-
-static void join(char *text, size_t size, const char *const *words, size_t count) {
-    size_t used = 0;
-
-    text[0] = 0;
-    for (size_t i = 0; i < count && used < size; i++)
-        used += (size_t)snprintf(text + used, size - used, "%s%s", i ? " " : "", words[i]);
-}
-
-static void add(struct cli_trace_facts *f, ntr_analysis *analysis, const char *label, const char *value) {
-    if (value && *value) f->facts[analysis->fact_count++] = (ntr_fact){label, value};
-}
-
-static void add_losses(struct cli_trace_facts *f, const ntr_capture *capture, ntr_analysis *analysis) {
-    f->losses = capture->loss_count ? calloc(capture->loss_count, sizeof *f->losses) : NULL;
-    for (size_t i = 0; f->losses && i < capture->loss_count; i++) f->losses[i] = capture->losses[i].what;
-    analysis->losses = f->losses;
-    analysis->loss_count = f->losses ? capture->loss_count : 0;
-}
-
-void cli_trace_facts_find(struct cli_trace_facts *f, const struct cli_trace *trace, ntr_analysis *analysis) {
-    const ntr_capture *capture = trace->bundle ? ntr_bundle_capture(trace->bundle) : NULL;
-
-    analysis->facts = f->facts;
-    /* The same text wherever the command runs, as in partial answers. */
-    const char *path = realpath(trace->input.name, f->path);
-    add(f, analysis, "trace", path ? path : trace->input.name);
-    if (trace->fit.other || trace->fit.open) {
-        f->warning = &f->facts[analysis->fact_count++];
-        *f->warning = (ntr_fact){"warning", ""};
-        cli_trace_facts_judged(f, trace);
-    }
-    if (!capture) return;
-    join(f->command, sizeof f->command, capture->command, capture->command_count);
-    add(f, analysis, "program", f->command);
-    add(f, analysis, "ran on", capture->target);
-    add(f, analysis, "captured by", capture->tool);
-    add(f, analysis, "at", capture->date);
-    add(f, analysis, "one tick is a", capture->tick);
-    add_losses(f, capture, analysis);
-}
-
-void cli_trace_facts_judged(struct cli_trace_facts *f, const struct cli_trace *trace) {
-    if (f->warning && trace->fit.other) f->warning->value = "the program is not the one that ran";
-}
-
-void cli_trace_facts_release(struct cli_trace_facts *f) {
-    free(f->losses);
-    f->losses = NULL;
 }
