@@ -38,8 +38,8 @@ static uint64_t passes_of_window(const ntr_replay *r, uint64_t instructions) {
     return by_spans < by_instructions ? by_spans : by_instructions;
 }
 
-/* The window is empty. Passes over windows that end at the position or before it. */
-static void pass_over(ntr_replay *r, ntr_replay_window *w, uint64_t position, uint64_t instructions, uint64_t *passes) {
+void ntr_window_pass_over(ntr_replay *r, ntr_replay_window *w, uint64_t position, uint64_t instructions,
+                          uint64_t *passes) {
     const size_t hart = r->hart_number[r->loop[0].src] - 1u;
     const uint64_t filled = passes_of_window(r, instructions), size = filled * instructions;
     const uint64_t windows = *passes / filled, first = w->end;
@@ -52,24 +52,4 @@ static void pass_over(ntr_replay *r, ntr_replay_window *w, uint64_t position, ui
     if (skipped == windows) return; /* this window has other code behind the last passes */
     w->loop_first = first;
     w->loop_end = first + windows * size;
-}
-
-ntr_status ntr_window_add_loop(ntr_replay *r, ntr_replay_window *w, uint64_t position, bool *done) {
-    uint64_t instructions = 0, passes = r->loop_repeats + 1;
-    ntr_status status = NTR_OK;
-    bool looked = false; /* windows were passed over */
-    for (size_t i = 0; i < r->loop_count; i++) instructions += r->loop[i].instructions;
-    while (passes && status == NTR_OK) {
-        status = ntr_window_make_room(r, w, position, done);
-        if (status != NTR_OK || *done) break;
-        if (!looked && instructions && !w->span_count && !w->gap_count) {
-            pass_over(r, w, position, instructions, &passes);
-            looked = true;
-        }
-        if (!passes) break;
-        for (size_t i = 0; i < r->loop_count && status == NTR_OK; i++) status = ntr_window_take(r, w, &r->loop[i]);
-        passes--;
-    }
-    r->loop_count = 0;
-    return status;
 }

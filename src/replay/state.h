@@ -249,12 +249,6 @@ static inline uint64_t ntr_window_before(const ntr_replay_window *w, uint64_t to
     return w->loop_end && to >= w->end ? w->loop_first : w->first;
 }
 
-/* Adds an event to the window. Errors: NTR_E_MEMORY. */
-ntr_status ntr_window_take(ntr_replay *r, ntr_replay_window *w, const ntr_event *e);
-
-/* If the window is full: sets *done when it has the position, and else begins the next one. Errors: NTR_E_MEMORY. */
-ntr_status ntr_window_make_room(ntr_replay *r, ntr_replay_window *w, uint64_t position, bool *done);
-
 /* ---- loop.c: loops of which the decoder returns one pass */
 
 /* Keeps an event of a pass. Errors: NTR_E_MEMORY. */
@@ -263,9 +257,10 @@ ntr_status ntr_window_keep_loop(ntr_replay *r, const ntr_event *e);
 /* Returns whether the event belongs to the pass that is being read. */
 bool ntr_window_is_in_loop(const ntr_replay *r, const ntr_event *e);
 
-/* The pass has been read: adds it to windows, as often as it was executed, up to the one with the position (*done).
- * Windows before that are passed over. Errors: NTR_E_MEMORY. */
-ntr_status ntr_window_add_loop(ntr_replay *r, ntr_replay_window *w, uint64_t position, bool *done);
+/* The window is empty, and the pass has so many instructions: passes over windows that end at the position or before
+ * it, and takes off their passes. */
+void ntr_window_pass_over(ntr_replay *r, ntr_replay_window *w, uint64_t position, uint64_t instructions,
+                          uint64_t *passes);
 
 /* Returns the index of the span of the window that contains the position; window->span_count at its end. */
 size_t ntr_window_find(const ntr_replay_window *window, uint64_t position);

@@ -151,7 +151,7 @@ static void follow(ntr_window_hart *hart, const ntr_event *e, uint32_t origin) {
     }
 }
 
-ntr_status ntr_window_take(ntr_replay *r, ntr_replay_window *w, const ntr_event *e) {
+static ntr_status take(ntr_replay *r, ntr_replay_window *w, const ntr_event *e) {
     uint32_t frame = 0;
     ntr_status status =
         e->kind == NTR_EVENT_SPAN ? ntr_callstack_span(r->stacks, e, &frame) : ntr_callstack_feed(r->stacks, e);
@@ -170,10 +170,32 @@ static bool is_full(const ntr_replay_window *w) {
     return w->span_count >= NTR_WINDOW_SPANS || w->gap_count >= NTR_WINDOW_GAPS || w->end - w->first > UINT32_MAX / 2;
 }
 
-ntr_status ntr_window_make_room(ntr_replay *r, ntr_replay_window *w, uint64_t position, bool *done) {
+static ntr_status make_room(ntr_replay *r, ntr_replay_window *w, uint64_t position, bool *done) {
     if (!is_full(w)) return NTR_OK;
     *done = w->end > position;
     return *done ? NTR_OK : begin_next(r, w);
+}
+
+/* The pass has been read: adds it to windows, as often as it was executed, up to the one with the position (*done).
+ * Windows before that are passed over. Errors: NTR_E_MEMORY. */
+static ntr_status add_loop(ntr_replay *r, ntr_replay_window *w, uint64_t position, bool *done) {
+    uint64_t instructions = 0, passes = r->loop_repeats + 1;
+    ntr_status status = NTR_OK;
+    bool looked = false; /* windows were passed over */
+    for (size_t i = 0; i < r->loop_count; i++) instructions += r->loop[i].instructions;
+    while (passes && status == NTR_OK) {
+        status = make_room(r, w, position, done);
+        if (status != NTR_OK || *done) break;
+        if (!looked && instructions && !w->span_count && !w->gap_count) {
+            ntr_window_pass_over(r, w, position, instructions, &passes);
+            looked = true;
+        }
+        if (!passes) break;
+        for (size_t i = 0; i < r->loop_count && status == NTR_OK; i++) status = take(r, w, &r->loop[i]);
+        passes--;
+    }
+    r->loop_count = 0;
+    return status;
 }
 
 /* Takes events until the window with `position` is full (*done). */
@@ -182,13 +204,13 @@ static ntr_status take_events(ntr_replay *r, ntr_replay_window *w, const ntr_eve
     ntr_status status = NTR_OK;
     for (size_t i = 0; i < count && status == NTR_OK && !*done; i++) {
         const ntr_event *e = &events[i];
-        if (r->loop_count && !ntr_window_is_in_loop(r, e)) status = ntr_window_add_loop(r, w, position, done);
+        if (r->loop_count && !ntr_window_is_in_loop(r, e)) status = add_loop(r, w, position, done);
         if (e->kind == NTR_EVENT_SPAN && e->repeats && status == NTR_OK && !*done) {
             status = ntr_window_keep_loop(r, e);
             continue;
         }
-        if (status == NTR_OK && !*done) status = ntr_window_make_room(r, w, position, done);
-        if (status == NTR_OK && !*done) status = ntr_window_take(r, w, e);
+        if (status == NTR_OK && !*done) status = make_room(r, w, position, done);
+        if (status == NTR_OK && !*done) status = take(r, w, e);
     }
     return status;
 }
@@ -217,7 +239,7 @@ static ntr_status fill(ntr_replay *r, ntr_replay_window *w, size_t part, uint64_
         if (status == NTR_END) break; /* the end of the stream */
         if (status == NTR_NEED_MORE) status = NTR_OK;
     }
-    if (status >= 0 && !done && r->loop_count) status = ntr_window_add_loop(r, w, position, &done);
+    if (status >= 0 && !done && r->loop_count) status = add_loop(r, w, position, &done);
     return status < 0 ? status : NTR_OK;
 }
 
