@@ -210,7 +210,7 @@ def terminal():
     equal(on_terminal("assemble", text, "-o", "-")[0], 0, "forced")
 
 
-@case("on a terminal, a command ends with the next step; never in a format for programs, a pipe, or for a stream without its options")
+@case("on a terminal, a command ends with the next step; never in a format for programs, a pipe, or for a stream without its program")
 def next_step():
     stream = bytes_of(STREAM)
     folder = os.path.join(scratch(), "next step.ntrace")
@@ -238,7 +238,11 @@ def next_step():
         check(said(command, folder).endswith(f"ntrace {command}: next: ntrace {after} '{folder}'\n"), command)
         check("next:" not in said(command, folder, "--format", "jsonl"), f"{command}: JSON lines")
         check("next:" not in Run(command, folder, status=None).err, f"{command}: no terminal")
-    check("next:" not in said("stat", write("t.nex", stream)), "a stream")
+    trace, program = write("t.nex", stream), write("next program.elf", tiny.elf())
+    check("next:" not in said("stat", trace), "a stream without a program")
+    for command, after in (("profile", "profile --annotate"), ("decode", "view")):
+        said_at_the_end = said(command, trace, "--src-bits=0", "-e", program)
+        check(said_at_the_end.endswith(f"ntrace {command}: next: ntrace {after} {trace} -e '{program}' --src-bits 0\n"), said_at_the_end[-300:])
 
 
 main()
