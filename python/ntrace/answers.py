@@ -124,7 +124,7 @@ class _Analysis:
         data.tally, data.tree = self.tally, self.tree
         decoder, options = self.trace._decoder_config(src), config("ntr_analyzer_config")
         options.decoder, options.analysis = decoder, data
-        options.read, options.user = lib.ntrace_read_stream, stream.reader
+        options.read, options.user = ffi.addressof(lib, "ntrace_read_stream"), stream.reader
         options.alone = self.trace._params.src_bits == 0
         analyzer = lib.ntr_analyzer_new(options, status)
         if not analyzer:
