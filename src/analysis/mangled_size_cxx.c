@@ -23,7 +23,11 @@ typedef struct sizer {
     argument_list arguments; /* what T_ refers to */
     uint32_t later;          /* assumed for T_ whose argument has not been read */
     uint32_t largest;        /* argument */
-    unsigned depth;
+    unsigned depth, lambdas; /* whose parameters are being read */
+    /* T_ is shown as auto:N in a parameter of a lambda, but is an argument where the parameter is substituted behind the lambda:
+     * how many there are in this parameter, what was remembered with one, and whether such a substitution was read. */
+    uint32_t autos;
+    bool of_lambda[SUBSTITUTIONS_MAX], unsure;
     uint32_t most;
     bool failed; /* too large, or not understood */
     bool large;
@@ -88,8 +92,10 @@ static void skip_set(sizer *s, const char *set) {
 }
 
 static uint32_t remember(sizer *s, uint32_t size) {
-    if (s->substitution_count == SUBSTITUTIONS_MAX) return fail(s);
-    s->substitutions[s->substitution_count++] = size;
+    const uint64_t argument = s->largest > s->later ? s->largest : s->later, expanded = size + s->autos * argument;
+    if (s->substitution_count == SUBSTITUTIONS_MAX) return too_large(s);
+    s->substitutions[s->substitution_count] = expanded > s->most ? s->most : (uint32_t)expanded;
+    s->of_lambda[s->substitution_count++] = s->autos != 0;
     return size;
 }
 
@@ -128,6 +134,7 @@ static uint32_t substitution(sizer *s) {
     }
     const uint32_t index = sequence(s, 36);
     if (index >= s->substitution_count) return fail(s);
+    s->unsure |= s->of_lambda[index];
     return s->substitutions[index];
 }
 
@@ -136,6 +143,10 @@ static uint32_t template_parameter(sizer *s) {
     need(s, "T");
     if (take(s, "L")) sequence(s, 10);
     const uint32_t index = sequence(s, 10);
+    if (s->lambdas) {
+        s->autos++;
+        return sizeof "auto:4294967295" - 1;
+    }
     return index < s->arguments.count ? s->arguments.sizes[index] : s->later;
 }
 
@@ -191,7 +202,7 @@ static uint32_t arguments(sizer *s, bool current) {
         size = sum(s, size, one);
         if (one > s->largest) s->largest = one;
         if (!current) continue;
-        if (s->arguments.count == ARGUMENTS_MAX) return fail(s);
+        if (s->arguments.count == ARGUMENTS_MAX) return too_large(s);
         s->arguments.sizes[s->arguments.count++] = one;
         if (elements > s->arguments.largest_pack) s->arguments.largest_pack = elements;
     }
@@ -211,6 +222,21 @@ static uint32_t types_until_end(sizer *s) {
     return size;
 }
 
+static uint32_t lambda_parameters(sizer *s) {
+    const uint32_t outside = s->autos;
+    uint32_t size = 1, autos = 0;
+
+    s->lambdas++;
+    while (*s->at && !one_of(*s->at, "E._Q$")) {
+        s->autos = 0;
+        size = sum(s, size, type(s));
+        autos += s->autos;
+    }
+    s->lambdas--;
+    s->autos = s->lambdas ? outside + autos : 0;
+    return size;
+}
+
 static uint32_t unqualified(sizer *s) {
     uint32_t size = 4;
     (void)take(s, "F");
@@ -225,7 +251,7 @@ static uint32_t unqualified(sizer *s) {
         (void)take_number(s);
         need(s, "_");
     } else if (take(s, "Ul")) {
-        size = sum(s, size, types_until_end(s));
+        size = sum(s, size, lambda_parameters(s));
         need(s, "E");
         (void)take_number(s);
         need(s, "_");
@@ -676,7 +702,7 @@ static ntr_mangled_size measure(const char *text, uint32_t most, uint32_t later,
     sizer s = {.at = text, .later = later, .most = most};
     (void)encoding(&s);
     *largest = s.largest;
-    if (s.large) return NTR_MANGLED_LARGE;
+    if (s.large) return s.unsure ? NTR_MANGLED_ODD : NTR_MANGLED_LARGE;
     return !s.failed && (!*s.at || *s.at == '.' || *s.at == '$' || *s.at == '@') ? NTR_MANGLED_SMALL : NTR_MANGLED_ODD;
 }
 
@@ -688,5 +714,6 @@ ntr_mangled_size ntr_mangled_cxx_size(const char *text, uint32_t most) {
     const ntr_mangled_size first = measure(text + 2, most, 1, &largest);
     if (first != NTR_MANGLED_SMALL) return first;
     const ntr_mangled_size second = measure(text + 2, most, largest, &again);
-    return second == NTR_MANGLED_SMALL && again > largest ? NTR_MANGLED_LARGE : second;
+    /* Arguments that stand for each other: no bound is known, and the name need not be large. */
+    return second == NTR_MANGLED_SMALL && again > largest ? NTR_MANGLED_ODD : second;
 }

@@ -5,6 +5,7 @@
 
 #include <pthread.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -35,8 +36,8 @@ static ntr_insn insn_at(uint64_t address) {
 static void lines_describe_encodings(void **state) {
     (void)state;
     static const uint32_t code[] = {
-        0xfeb50ce3 & ~0x7fu | 0x0b, /* beq a0, a1, -8 */
-        0x7ffff56f & ~0x7fu | 0x2b, /* jal a0, 0xffffe */
+        (0xfeb50ce3 & ~0x7fu) | 0x0b, /* beq a0, a1, -8 */
+        (0x7ffff56f & ~0x7fu) | 0x2b, /* jal a0, 0xffffe */
         0x0000405b,                 /* custom-2 */
         0x0000505b,
         0x0000607b,                 /* custom-3 */
@@ -209,7 +210,9 @@ int main(void) {
         cmocka_unit_test_setup_teardown(exec_takes_the_instruction_of_its_table, make, drop),
         cmocka_unit_test_setup_teardown(hardware_loops_end_the_flow, make, drop),
     };
-    close(mkstemp(path));
+    const int file = mkstemp(path);
+    assert_true(file >= 0);
+    close(file);
     const int failed = cmocka_run_group_tests_name("instructions", tests, NULL, NULL);
     unlink(path);
     return failed;
