@@ -24,8 +24,9 @@ typedef struct sizer {
     uint32_t later;          /* assumed for T_ whose argument has not been read */
     uint32_t largest;        /* argument */
     unsigned depth, lambdas; /* whose parameters are being read */
-    /* T_ is shown as auto:N in a parameter of a lambda, but is an argument where the parameter is substituted behind the lambda:
-     * how many there are in this parameter, what was remembered with one, and whether such a substitution was read. */
+    /* T_ is shown as auto:N in a parameter of a lambda, but is an argument where the parameter is substituted behind
+     * the lambda: how many there are in this parameter, what was remembered with one, and whether such a substitution
+     * was read. */
     uint32_t autos;
     bool of_lambda[SUBSTITUTIONS_MAX], unsure;
     uint32_t most;

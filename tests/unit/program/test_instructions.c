@@ -1,6 +1,5 @@
 /* Instructions that a user describes, instructions of unknown class, and EXEC.IT of Andes. */
 #include "../test.h"
-#include "fixture.h"
 #include "program/blocks.h"
 
 #include <pthread.h>
@@ -8,6 +7,8 @@
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
+
+#include "fixture.h" /* its names are not those of parameters above */
 
 static char path[] = "/tmp/ntrace-instructions-XXXXXX";
 
