@@ -1,4 +1,4 @@
-/* Decisions as one JSON document (docs/coverage.md has the members). */
+/* Decisions as one JSON document (docs/output.md has the members). */
 #include "export/decisions.h"
 
 #include <string.h>

@@ -6,7 +6,7 @@ usage: coverage_compare.py NTRACE SOURCES [PROGRAM...] [--builds BUILD,...]
 SOURCES is a folder in which the archives *.orig.tar.* of Debian's source packages are unpacked (apt-get source --download-only).
 Each program is built twice with the same compiler: with --coverage and run under plain QEMU, and without it and traced. Both
 runs have the same input. The result is a table in Markdown, and on standard error each line with another count, with the rule of
-docs/coverage.md ("Lines") that explains it. The exit status is 1 when more than 1 of 1,000 lines differ by no rule.
+docs/coverage-rules.md ("Lines") that explains it. The exit status is 1 when more than 1 of 1,000 lines differ by no rule.
 """
 import concurrent.futures
 import glob

@@ -75,7 +75,7 @@ HEAD = re.compile(r"[A-Za-z_].*\(")
 
 
 def reason(text_of, key):
-    """The rule of docs/coverage.md ("Lines") by which gcov may count a line otherwise, or None."""
+    """The rule of docs/coverage-rules.md ("Lines") by which gcov may count a line otherwise, or None."""
     file, line = key
     text = text_of(key).strip()
     after, before = text_of((file, line + 1)).strip(), text_of((file, line - 1)).strip()

@@ -4,7 +4,7 @@
 usage: llvm_lines.py NTRACE
 
 The source is compiled twice by clang -O0: for this machine with -fcoverage-mapping, counted by llvm-cov; and for RISC-V without it,
-traced. The rules by which the counts may differ are those of docs/coverage.md ("Lines of clang").
+traced. The rules by which the counts may differ are those of docs/coverage-rules.md ("Lines of clang").
 """
 import json
 import os

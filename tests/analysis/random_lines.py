@@ -6,7 +6,7 @@ usage: random_lines.py NTRACE [SEED [PROGRAMS]]
 A program has a header, whose inline functions and templates both of its units use, and functions of random statements: loops of each
 kind, break, continue and goto, early returns, conditions with calls, ?:, statements of several lines, and in C++ destructors,
 exceptions, lambdas and templates. It is compiled with gcc -O0. Lines that only one side lists have no executable statement
-(docs/coverage.md, "Lines").
+(docs/coverage-rules.md, "Lines").
 """
 import json
 import os
@@ -293,7 +293,7 @@ named = {}  # rule: number of lines
 
 
 def named_rule(line, cpp, ours, theirs):
-    """The rule of docs/coverage.md by which the counts may differ, or None."""
+    """The rule of docs/coverage-rules.md by which the counts may differ, or None."""
     line = line.strip()
     if line in ("continue;", "break;", "for (;;) {", "while (1) {", "} else {") or re.match(r"if \(\+\+v\d+ > \d\) break;$", line):
         return "jumps"

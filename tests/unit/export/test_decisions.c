@@ -1,4 +1,4 @@
-/* Text and JSON of decisions whose vectors and pairs are known by hand (docs/coverage.md, "JSON of decisions"). */
+/* Text and JSON of decisions whose vectors and pairs are known by hand (docs/output.md, "JSON of decisions"). */
 #include "../test.h"
 
 #include "base/macros.h"
