@@ -3,8 +3,8 @@
  * The conditions of each decision come from the source (libclang). The conditional branches that evaluate them come
  * from the line table and the control-flow graph of the code. The outcomes of these branches, in the order of
  * execution, are the condition vector of one evaluation of the decision. Where source and code cannot be matched with
- * certainty, the decision is "not determinable", with the reason. Objects are not thread-safe. docs/coverage-rules.md has the
- * definitions. */
+ * certainty, the decision is "not determinable", with the reason. Objects are not thread-safe. docs/coverage-rules.md
+ * has the definitions. */
 #ifndef NTRACE_DECISION_H
 #define NTRACE_DECISION_H
 
