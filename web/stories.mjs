@@ -1,5 +1,5 @@
 // Drives the page in Chromium, as a user does. usage: node stories.mjs FILE
-// FILE is JSON: {"chromium": path, "one": url, "two": url of two traces, "gaps": url, "traps": url, "calls": url, "hostile": url, "shots": folder or null}.
+// FILE is JSON: {"chromium": path, "one": url, "two": url of two traces, "gaps": url, "traps": url, "calls": url, "crash": url, "hostile": url, "shots": folder or null}.
 // Prints one line of JSON for each story: its name, and the error if it failed.
 import assert from "node:assert/strict";
 import {readFileSync} from "node:fs";
@@ -55,6 +55,17 @@ story("when was this line executed before here", setup.one, async (page) => {
   await settled(page, () => page.keyboard.press("l"));
   assert.ok(Number((await state(page)).at) < at);
   assert.match(await here(page), /sum_of/);
+});
+story("a crash: the last instruction, who called it, and who did so before", setup.crash, async (page) => {
+  const callers = () => page.$$eval("#panel table", (list) => list.filter((table) => /Call stack/.test(table.caption.textContent)).flatMap((table) => [...table.tBodies[0].rows].map((row) => row.cells[0].textContent.trim())));
+  await settled(page, () => page.keyboard.press("End"));
+  assert.match(await here(page), /store.*crash\.c:2$/);
+  assert.deepEqual((await callers()).slice(0, 3), ["store", "bad", "main"]);
+  await settled(page, () => page.keyboard.press("l"));
+  assert.deepEqual((await callers()).slice(0, 3), ["store", "good", "main"]);
+  await settled(page, () => page.keyboard.press("Home"));
+  assert.equal((await state(page)).at, "0");
+  assert.match(await here(page), /_start/);
 });
 story("zoom to one instruction by the keyboard alone", setup.one, async (page) => {
   await find(page, "fall");

@@ -15,7 +15,7 @@ import sys
 
 sys.path.append(os.path.join(sys.path[0], ".."))
 from harness import DEADLINE, NTRACE, ROOT, case, check, equal, main, need, scratch, skip, write
-from story import SOURCE, bundle, called, damaged, program, traced, trapped
+from story import SOURCE, bundle, called, crashed, damaged, program, traced, trapped
 
 SHOTS = os.environ.get("NTRACE_SHOTS")
 with open(os.path.join(ROOT, "web", "stories.mjs"), encoding="utf-8") as text:
@@ -64,7 +64,7 @@ def results():
     subprocess.run([need("riscv64-linux-gnu-objcopy"), "--redefine-sym", "first=<img src=x onerror=alert(1)>",
                     "--redefine-sym", "second=</script><script>alert(2)</script>", hostile], check=True)
     stream, options = damaged()
-    pages = {"one": [bundle()], "two": [bundle(), traced(program("-DROUNDS=10"), "fewer")], "gaps": [stream, *options], "traps": [trapped()[0], *trapped()[1]], "calls": [called()[0], *called()[1]], "hostile": [traced(hostile, "hostile")]}
+    pages = {"one": [bundle()], "two": [bundle(), traced(program("-DROUNDS=10"), "fewer")], "gaps": [stream, *options], "traps": [trapped()[0], *trapped()[1]], "calls": [called()[0], *called()[1]], "crash": [crashed()], "hostile": [traced(hostile, "hostile")]}
     processes = {name: open_page(*words) for name, words in pages.items()}
     setup = {"chromium": chromium, "shots": SHOTS and os.path.abspath(SHOTS), **{name: url for name, (_, url) in processes.items()}}
     try:

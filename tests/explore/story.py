@@ -48,6 +48,20 @@ def damaged():
 
 
 @functools.cache
+def crashed():
+    """The bundle of a program that ends by a signal: in store(), called by bad(), after many calls of good()."""
+    source = """int *nowhere;
+__attribute__((noipa)) void store(int *at) { *at = 1; }
+__attribute__((noipa)) void good(void) { int here; store(&here); }
+__attribute__((noipa)) void bad(void) { store(nowhere); __asm__ volatile(""); }
+int main(void) { for (int i = 0; i < 100; i++) good(); bad(); return 0; }
+"""
+    path = os.path.join(scratch(), "crash")
+    subprocess.run([need("riscv64-linux-gnu-gcc"), "-g", "-O1", "-static", "-o", path, harness.write("crash.c", source.encode())], check=True)
+    return traced(path, "crash")
+
+
+@functools.cache
 def trapped():
     """A stream with 30 interrupts of 4 instructions and 10 exceptions of 2, and the options to read it. The schedule is written here."""
     source = """

@@ -14,7 +14,8 @@ const TABS: [string, string, (page: Page) => Promise<(Node | string | null | und
   ["gaps", "Gaps", gaps], ["traps", "Traps", traps], ["notes", "Notes", notes], ["compare", "Compare", compare],
 ];
 const KEYS: [string, string][] = [
-  ["← →", "earlier, later"], ["+ −", "zoom in, out (also the wheel, over the timeline)"], ["0", "the whole trace"], [", .", "one instruction back, forward"],
+  ["← →", "earlier, later"], ["+ −", "zoom in, out (also the wheel, over the timeline)"], ["0", "the whole trace"],
+  [", .", "one instruction back, forward"], ["Home End", "the first, the last instruction"],
   ["/", "search"], ["n p", "next, previous execution of what was searched"], ["l", "when was this line executed before here"], ["g G", "next, previous gap"],
   ["1 to 8", "the views below"], ["m", "add a note"], ["e", "export what is seen as JSON"], ["?", "this list"],
 ];
@@ -189,6 +190,7 @@ export async function start(transport: Transport): Promise<void> {
   const text = by<HTMLInputElement>("text"), help = by<HTMLDialogElement>("help");
   const actions: Record<string, () => void> = {
     ArrowLeft: () => pan(-.25), ArrowRight: () => pan(.25), "+": () => scale(.5), "=": () => scale(.5), "-": () => scale(2), "0": () => zoom(0, total),
+    Home: () => go(0), End: () => go(total - 1),
     ",": () => go(view.position - 1), ".": () => go(view.position + 1), "/": () => text.focus(), n: () => view.search && find(view.search, "next"),
     p: () => view.search && find(view.search, "previous"), l: () => line() && find(line(), "previous"), g: () => find("gap", "next"), G: () => find("gap", "previous"),
     m: () => { view.tab = "notes"; void refresh().then(() => document.getElementById("note")?.focus()); }, e: save, "?": () => help.showModal(),
