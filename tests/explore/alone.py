@@ -17,12 +17,13 @@ import zipfile
 
 sys.path.append(os.path.join(sys.path[0], ".."))
 from harness import DEADLINE, ROOT, case, check, equal, main, matches, need, scratch, skip, write
-from story import ask, bundle, damaged, program
+from story import SOURCE, ask, bundle, damaged, program
 
 WEB = sys.argv[2] if len(sys.argv) > 2 else os.path.join(ROOT, "build-web")
 QUESTIONS = [{"query": "about"}, {"query": "overview", "columns": 50}, {"query": "slices"}, {"query": "tree"}, {"query": "functions"},
              {"query": "find", "text": "sum_of"}, {"query": "find", "text": "sum_of", "position": 300000, "direction": "previous"},
-             {"query": "at", "position": 36066}, {"query": "messages", "position": 36066}, {"query": "names", "text": "sum"}, {"query": "gaps"},
+             {"query": "at", "position": 36066}, {"query": "messages", "position": 36066}, {"query": "lines", "position": 36066},
+             {"query": "lines", "from": 300000, "to": 301000, "file": SOURCE}, {"query": "syscalls"}, {"query": "names", "text": "sum"}, {"query": "gaps"},
              {"query": "find", "text": "no such function"}]
 
 
@@ -116,23 +117,35 @@ def space():
     return f"http://127.0.0.1:{server.server_port}/"
 
 
-@case("Chromium, without a server: a .zip is shown, its answers are those of the command, nothing is asked from elsewhere")
-def in_browser():
-    titles, *lines = alone("chromium", need("chromium"), space(), json.dumps(QUESTIONS), archive("zip"))
+def shown(way, title, trace, *paths, options=()):
+    """The page shows what was given, and its answers are those of the command."""
+    titles, *lines = alone(way, need("chromium"), space(), json.dumps(QUESTIONS), *paths)
     titles = json.loads(titles)
-    equal(titles["title"], "story.ntrace", "title")
-    about = ask(bundle(), {"query": "about"})[0]
+    equal(titles["title"], title, "title")
+    about = ask(trace, {"query": "about"}, status=1 if options else 0, options=options)[0]
     matches(rf"^{about['instructions']:,} instructions, 1 hart".replace(",", "\u202f", 1), titles["lead"], "lead")
     matches("Call stack", titles["panel"], "panel")
-    same(lines, bundle())
+    same(lines, trace, *options)
 
 
-@case("Chromium: a stream and its ELF file are opened; an ELF file alone is refused with the reason")
-def stream_in_browser():
+@case("Chromium, without a server: a .zip is shown, its answers are those of the command, nothing is asked from elsewhere", "chromium")
+@case("Chromium: a .zip is dropped on the page", "dropped")
+def in_browser(way):
+    shown(way, "story.ntrace", bundle(), archive("zip"))
+
+
+@case("Chromium: the folder of a bundle is dropped on the page")
+def folder_in_browser():
+    shown("dropped", "story.ntrace", bundle(), bundle())
+
+
+@case("Chromium: a stream and its ELF file are opened; an ELF file alone is refused with the reason", "chromium")
+@case("Chromium: a stream and its ELF file are dropped; an ELF file alone is refused with the reason", "dropped")
+def stream_in_browser(way):
     stream, options = damaged()
     words = [word for word in options if word.startswith("--")]
-    same(alone("chromium", need("chromium"), space(), json.dumps(QUESTIONS), stream, program(), *words)[1:], stream, *options)
-    matches("expected a bundle", alone("chromium", need("chromium"), space(), "[]", program(), status=1), "an ELF file alone")
+    shown(way, os.path.basename(stream), stream, stream, program(), *words, options=options)
+    matches("expected a bundle", alone(way, need("chromium"), space(), "[]", program(), status=1), "an ELF file alone")
 
 
 @case("the page with its engine has less than 4 MB, and no path of the machine")
