@@ -13,7 +13,7 @@ const struct cli_command cli_export = {
     .size = sizeof(struct cli_exporting_options),
     .run = export_run,
     .about = "Writes the execution in the format of another tool: profiles for compilers and linkers, call graphs,\n"
-             "or coverage per line and branch. '--to list' lists the formats; docs/analysis.md describes them.",
+             "or coverage per line and branch. '--to list' lists the formats; docs/exports.md describes them.",
     .examples = "  ntrace export --to callgrind -o callgrind.out hello.ntrace\n"
                 "  ntrace export --to bolt trace.nex -e firmware.elf --src-bits 2",
 };

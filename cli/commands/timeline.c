@@ -23,7 +23,7 @@ const struct cli_command cli_timeline = {
              "duration that is complete.\n"
              "\n"
              "'--to summary' and '--to json' report for each handler of interrupts and exceptions how often it ran,\n"
-             "how long it took, and its latency as far as the timestamps show it (docs/analysis.md).",
+             "how long it took, and its latency as far as the timestamps show it (docs/timeline.md).",
     .examples = "  ntrace timeline -o hello.pftrace hello.ntrace\n"
                 "  ntrace timeline --to summary hello.ntrace",
 };

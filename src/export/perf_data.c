@@ -5,7 +5,7 @@
  * trace. If no interval is given, it begins with 1 and is doubled whenever there are too many samples: every second one
  * is dropped, which leaves those that the doubled interval would have taken.
  *
- * The file has no AUXTRACE_INFO: perf refuses files with a type that it does not know. docs/analysis.md, "perf". */
+ * The file has no AUXTRACE_INFO: perf refuses files with a type that it does not know. docs/exports.md, "perf". */
 #include "export/perf_record.h"
 
 #include "base/allocator.h"

@@ -1,4 +1,4 @@
-/* All counts as tables of a SQLite file; docs/analysis.md, "The SQLite file", has the schema and queries. */
+/* All counts as tables of a SQLite file; docs/exports.md, "The SQLite file", has the schema and queries. */
 #include "export/stacks.h"
 
 #include "base/allocator.h"

@@ -209,7 +209,7 @@ def sqlite(b):
                 " JOIN instructions i ON i.address = site WHERE f.name IN ('fib', 'mix')")
     assert re.fullmatch(r"([3-9])\|\1", sites), f"a call is executed as often as it calls: {sites}"
     assert ask("SELECT COUNT(*) FROM gaps") == "0"
-    documented = open(os.path.join(HERE, "..", "..", "docs", "analysis.md"), encoding="utf-8").read()
+    documented = open(os.path.join(HERE, "..", "..", "docs", "exports.md"), encoding="utf-8").read()
     queries = re.sub("--.*", "", re.search(r"```sql\n(.*?)```", documented, re.S).group(1)).split(";\n")[:-1]
     assert len(queries) >= 6
     for query in queries:
