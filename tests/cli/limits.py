@@ -164,7 +164,7 @@ for limit in REACHED:
 @case("a name that is too large by default is shown when the limit is raised")
 def _():
     digits = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZ"
-    name = "_Z1fSt4pairIiiE" + "".join(f"S_IS{digits[i]}_S{digits[i]}_E" for i in range(17))
+    name = "_Z1fSt4pairIiiE" + "".join(f"S_IS{digits[i]}_S{digits[i]}_E" for i in range(14))
     words = ["profile", "-e", elf_with(name), trace()]
     low = Run(*words, status=1)
     matches("limit demangled-name", low.err, "without the option")
