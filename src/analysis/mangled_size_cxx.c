@@ -219,6 +219,7 @@ static uint32_t tags(sizer *s, uint32_t size) {
 
 static uint32_t types_until_end(sizer *s) {
     uint32_t size = 1;
+    /* NOLINTNEXTLINE(clang-analyzer-core.*): the text ends with 0 */
     while (*s->at && !one_of(*s->at, "E._Q$") && !next_is(s, "RE") && !next_is(s, "OE")) size = sum(s, size, type(s));
     return size;
 }
