@@ -4,6 +4,7 @@
  * inlined release(). The line is executed when the inlined code is. It counts as often as that was entered, unless
  * instructions of the line have a count. The range of source lines of a function follows from the same frames. */
 #include "analysis/coverage_state.h"
+#include "analysis/names.h"
 #include "base/allocator.h"
 #include "base/macros.h"
 
@@ -268,8 +269,14 @@ static void count_executed(ntr_coverage *c) {
     c->ran_count = 0;
 }
 
+static bool is_lambda(const ntr_cover_function *f) {
+    const char *part;
+    return f->name && ntr_name_lambda(f->name, &part);
+}
+
 /* A function was executed when one of its lines was: the debug information of inlined code may be gone while the line
- * table still names the line. Which of several functions at one position it was is not known. */
+ * table still names the line. Which of several functions at one position it was is not known. The first line of a
+ * lambda is also one of the function that it is in. */
 static void count_by_lines(ntr_coverage *c) {
     size_t line = 0;
     for (size_t i = 0; c->functions && i < c->function_count; i++) {
@@ -284,7 +291,7 @@ static void count_by_lines(ntr_coverage *c) {
                                                                        : strcmp(c->lines[line].file, f->file) < 0))
             line++;
         for (size_t k = line; k < c->line_count && c->lines[k].file == f->file && c->lines[k].line <= end; k++)
-            if (c->lines[k].count) f->count = 1;
+            if (c->lines[k].count && !(c->lines[k].line == f->line && is_lambda(f))) f->count = 1;
         f->known |= f->count != 0;
     }
 }

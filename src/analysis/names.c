@@ -47,3 +47,14 @@ void ntr_names_release(ntr_names *names) {
     ntr_dealloc(names->allocator, names->slots);
     *names = (ntr_names){.allocator = names->allocator, .most = names->most};
 }
+
+size_t ntr_name_lambda(const char *name, const char **part) {
+    static const char call[] = "::operator()";
+    const char *end = NULL, *begin;
+    for (const char *at = name; (at = strstr(at, call)); at++) end = at;
+    if (!end || end == name) return 0;
+    for (begin = end; begin > name && *begin != (end[-1] == '}' ? '{' : '$');) begin--;
+    *part = begin;
+    const bool lambda = strncmp(begin, "{lambda", strlen("{lambda")) == 0;
+    return lambda || strspn(begin, "$_0123456789") == (size_t)(end - begin) ? (size_t)(end - begin) : 0;
+}

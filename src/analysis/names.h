@@ -24,4 +24,8 @@ typedef struct ntr_names {
 const char *ntr_names_get(ntr_names *names, const char *linkage);
 void ntr_names_release(ntr_names *names);
 
+/* Stores the part of a name that tells that it is of a lambda ("{lambda(int)#1}", "{lambda at 9:21}", or "$_0" of
+ * clang), and returns its size; 0: it is of another function, which may have a lambda among its types. */
+size_t ntr_name_lambda(const char *name, const char **part);
+
 #endif

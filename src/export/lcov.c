@@ -3,6 +3,7 @@
  * The format cannot express "not known". Lines that a gap may hide are omitted, because a count of 0 would mean that
  * they were not executed. lcov 2 refuses records that contradict each other; a function was executed exactly when one
  * of its lines was (src/analysis/coverage_ran.c). */
+#include "analysis/names.h"
 #include "export/export.h"
 
 #include <string.h>
@@ -28,25 +29,12 @@ static void write_name(ntr_out *out, const char *name, size_t size) {
     }
 }
 
-/* Stores the part of a name that tells that it is of a lambda ("{lambda(int)#1}", "{lambda at 9:21}", or "$_0" of
- * clang), and returns its size; 0: it is of another function, which may have a lambda among its types. */
-static size_t find_lambda(const char *name, const char **part) {
-    static const char call[] = "::operator()";
-    const char *end = NULL, *begin;
-    for (const char *at = name; (at = strstr(at, call)); at++) end = at;
-    if (!end || end == name) return 0;
-    for (begin = end; begin > name && *begin != (end[-1] == '}' ? '{' : '$');) begin--;
-    *part = begin;
-    const bool lambda = strncmp(begin, "{lambda", strlen("{lambda")) == 0;
-    return lambda || strspn(begin, "$_0123456789") == (size_t)(end - begin) ? (size_t)(end - begin) : 0;
-}
-
-/* Without end lines, lcov 2 gives a function all lines up to the next function. "{lambda(" in a name tells it that the
- * function lies inside of another one. Linkage names do not have it. */
-static void write_function_name(ntr_out *out, const ntr_cover_function *f, const lcov_form *form) {
+/* "{lambda(" in a name tells lcov 2 that the function lies inside of another one, and may not be executed when its
+ * first line is. Linkage names do not have it. */
+static void write_function_name(ntr_out *out, const ntr_cover_function *f) {
     static const char at[] = "{lambda at ", known[] = "{lambda(";
     const char *lambda = NULL;
-    const size_t size = form->end_lines ? 0 : find_lambda(f->name, &lambda);
+    const size_t size = ntr_name_lambda(f->name, &lambda);
     if (!size) {
         write_name(out, f->linkage, strlen(f->linkage));
     } else if (strncmp(lambda, known, strlen(known)) == 0) {
@@ -111,21 +99,30 @@ static uint32_t last_line(const lcov_functions *functions, size_t index, const l
     return end;
 }
 
+/* lcov 2 takes {lambda( for a lambda in files with these endings alone, and refuses any other function that was not
+ * executed when its first line was: a lambda in a header of C++, which has no ending, is left out. */
+static bool is_listed(const ntr_cover_function *f) {
+    static const char endings[] = ".c.h.i.C.H.I.icc.cpp.cc.cxx.hh.hpp.hxx.";
+    const char *part, *dot = strrchr(f->file, '.'), *found = dot && !strchr(dot, '/') ? strstr(endings, dot) : NULL;
+    const bool is_source = found && found[strlen(dot)] == '.';
+    return f->known && (f->count || is_source || !ntr_name_lambda(f->name, &part));
+}
+
 /* Writes FN and FNDA of the functions from index `at` that are in the file. Returns the index of the next function. */
 static size_t write_functions(ntr_out *out, const lcov_functions *functions, size_t at, const lcov_lines *lines,
                               const lcov_form *form) {
     size_t first = at, found = 0, hit = 0;
     for (; at < functions->count && same_file(functions->items[at].file, lines->file); at++) {
-        if (!functions->items[at].known) continue;
+        if (!is_listed(&functions->items[at])) continue;
         ntr_out_format(out, "FN:%u,", first_line(lines, functions->items[at].line));
         if (form->end_lines) ntr_out_format(out, "%u,", last_line(functions, at, lines));
-        write_function_name(out, &functions->items[at], form);
+        write_function_name(out, &functions->items[at]);
     }
     for (size_t i = first; i < at; i++) {
         const ntr_cover_function *f = &functions->items[i];
-        if (!f->known) continue;
+        if (!is_listed(f)) continue;
         ntr_out_format(out, "FNDA:%llu,", (unsigned long long)f->count);
-        write_function_name(out, f, form);
+        write_function_name(out, f);
         found++;
         hit += f->count != 0;
     }
