@@ -188,7 +188,7 @@ static ntr_analyzer *open_analyzer(struct cli_analysis *a, cli_take_events take,
     config.within = a->part ? within : NULL;
     config.user = a;
     config.alone = divides(a);
-    config.stamped = cli_trace_stamped(&a->trace);
+    config.stamped = !a->answer && cli_trace_stamped(&a->trace);
     config.by_hand = a->shard.count != 0;
     config.allocator = &cli_memory;
     ntr_analyzer *analyzer = ntr_analyzer_new(&config, &status);

@@ -23,7 +23,7 @@ import cases
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 ROOT = os.path.dirname(os.path.dirname(HERE))
-GCC = ("riscv64-linux-gnu-gcc", "-g", "-w", "-static")
+GCC = ("riscv64-linux-gnu-gcc", "-g", "-w", "-static", "-fno-ipa-icf")  # of folded functions nothing is known (linked.py)
 CLANG = ("clang-19", "-w", "-O0", "-fprofile-instr-generate", "-fcoverage-mapping", "-fcoverage-mcdc")
 GCC_14 = ("cpp-14-riscv64-linux-gnu", "libc6", "libc6-dev", "libgcc-14-dev", "gcc-14-riscv64-linux-gnu", "libgmp10", "libisl23", "libmpc3", "libmpfr6", "libzstd1",
           "zlib1g")

@@ -534,7 +534,7 @@ def containers():
 def encode_refuses():
     target = os.path.join(scratch(), "never.nex")
     for options, stdin, words in [
-        ([], "", "expected exactly one of --pc, --ingress and --spike-log, found none"),
+        ([], "", "expected exactly one of --pc, --ingress, --spike-log, --rvvi and --rvfi, found none"),
         (["--pc", "-"], PC_TEXT, "--pc requires the program"),
         (["--pc", "a", "--spike-log", "b"], "", "expected exactly one of .*, found several"),
         (["--ingress", "-"], "iaddr,foo\n", "standard input: line 1: there is no column \"foo\""),

@@ -61,7 +61,8 @@ LAYOUT = """SECTIONS {{ .text {:#x} : {{ *(.text) }} .text.unlikely {:#x} : {{ *
 
 
 def compiled(name, *words):
-    return subprocess.run([need(f"riscv64-linux-gnu-{name}"), *words], check=True, stdout=subprocess.PIPE, text=True).stdout
+    need("riscv64-linux-gnu-ld")  # binutils
+    return subprocess.run([f"riscv64-linux-gnu-{name}", *words], check=True, stdout=subprocess.PIPE, text=True).stdout
 
 
 @functools.cache

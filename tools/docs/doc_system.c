@@ -88,6 +88,7 @@ static const char text[] =
     "  ends.\n"
     "* An ATB bridge with a receiver gives its trace ID to its messages; funnels of either kind keep it. A CoreSight funnel\n"
     "  takes messages from enabled inputs only; at the others they wait.\n"
+    "* The sinks that `ntrace run --topology` reads are those that pass nothing on. An ETR needs `smem_start` and `smem_size`.\n"
     "* A TMC takes its configuration when tmcTraceCaptEn is set, and then ignores writes to all registers but\n"
     "  tmcFormatterControl. Clearing tmcTraceCaptEn without a flush loses the frame that is not complete. The read pointer of a\n"
     "  circular buffer is the write pointer once it has wrapped. A formatter repeats the trace ID at least every 10 frames. An\n"
