@@ -28,6 +28,7 @@ enum {
     NTR_PERF_SWITCH_CPU_WIDE = 15,
     NTR_PERF_KSYMBOL = 17,
     NTR_PERF_TEXT_POKE = 20,
+    NTR_PERF_AUX_OUTPUT_HW_ID = 21,
     NTR_PERF_USER_FIRST = 64, /* records from here on have no id block */
     NTR_PERF_HEADER_ATTR = 64,
     NTR_PERF_BUILD_ID = 67,

@@ -163,21 +163,116 @@ static void set_param(struct ntr_perf_data *data, unsigned parameter) {
     data->params_set |= 1u << parameter;
 }
 
-/* SpacemiT: per CPU, after the number of parameters: format, context, inhibit SRC, SRC bits, SRC ID. */
-static void read_cpu_parameters(struct ntr_perf_data *data, struct ntr_perf_cursor *c) {
+/* SpacemiT: what AUXTRACE_INFO says of a CPU. */
+struct cpu_entry {
+    uint64_t cpu;
+    bool is_etrace;
+    uint8_t src_bits; /* 0: SRC is inhibited */
+};
+
+/* CPU, number of parameters, and these: format, context, inhibit SRC, SRC bits, SRC ID. Returns false if the entry ends
+ * early, or has no such width. */
+static bool read_cpu(struct ntr_perf_cursor *c, struct cpu_entry *entry) {
     enum { CPU_FORMAT, CPU_CONTEXT, CPU_INHIBIT, CPU_SRC_BITS, CPU_SRC_ID, CPU_USED };
     uint64_t values[CPU_USED] = {0};
 
-    ntr_perf_u64(c); /* CPU */
+    entry->cpu = ntr_perf_u64(c);
     uint64_t count = ntr_perf_u64(c);
     for (uint64_t i = 0; i < count && !c->broken; i++) {
         uint64_t value = ntr_perf_u64(c);
         if (i < CPU_USED) values[i] = value;
     }
-    if (c->broken || count < CPU_USED || values[CPU_SRC_BITS] > 12) return;
-    data->is_etrace = values[CPU_FORMAT] == 0;
-    data->params.src_bits = values[CPU_INHIBIT] ? 0 : (uint8_t)values[CPU_SRC_BITS];
-    set_param(data, NTR_PARAMETER_SRC_BITS);
+    if (c->broken || count < CPU_USED || values[CPU_SRC_BITS] > 12) return false;
+    entry->is_etrace = values[CPU_FORMAT] == 0;
+    entry->src_bits = values[CPU_INHIBIT] ? 0 : (uint8_t)values[CPU_SRC_BITS];
+    return true;
+}
+
+/* Adds " 3" to a list of CPUs; one that is too long ends in "...". */
+static void list_cpu(char *list, size_t size, uint64_t cpu) {
+    const size_t used = strlen(list);
+    char text[32];
+    const int length = snprintf(text, sizeof text, " %" PRIu64, cpu);
+
+    if (used + (size_t)length + sizeof " ..." <= size)
+        memcpy(list + used, text, (size_t)length + 1);
+    else if (used < 3 || strcmp(list + used - 3, "...") != 0)
+        snprintf(list + used, size - used, " ...");
+}
+
+/* The CPUs that have traced: each wrote a record AUX_OUTPUT_HW_ID. `all`: which they are is not known. */
+struct traced {
+    bool all;
+    uint64_t cpus[NTR_SOURCES_MAX / 64];
+};
+
+static struct traced find_traced(const struct ntr_perf_file *file) {
+    struct traced traced = {.all = file->lost || file->cut};
+    bool any = false;
+
+    for (size_t i = 0; i < file->record_count; i++) {
+        const struct ntr_perf_record *r = &file->records[i];
+        if (r->type != NTR_PERF_AUX_OUTPUT_HW_ID) continue;
+        any = true;
+        if (r->cpu < NTR_SOURCES_MAX)
+            traced.cpus[r->cpu / 64] |= UINT64_C(1) << r->cpu % 64;
+        else
+            traced.all = true;
+    }
+    traced.all |= !any;
+    return traced;
+}
+
+static bool has_traced(const struct traced *traced, uint64_t cpu) {
+    return traced->all || cpu >= NTR_SOURCES_MAX || traced->cpus[cpu / 64] >> cpu % 64 & 1;
+}
+
+static ntr_status refuse_cpus(struct ntr_perf_data *data, const struct cpu_entry *first, const char *formats,
+                              const char *widths) {
+    static const char *const names[] = {"N-Trace", "E-Trace"};
+
+    if (*formats)
+        return ntr_perf_fail(&data->file, NTR_E_UNSUPPORTED,
+                             "%s: AUXTRACE_INFO: expected one FORMAT, found %s of CPU %" PRIu64 ", %s of CPU%s",
+                             data->path, names[first->is_etrace], first->cpu, names[!first->is_etrace], formats);
+    return ntr_perf_fail(&data->file, NTR_E_UNSUPPORTED,
+                         "%s: AUXTRACE_INFO: expected one width of SRC, found %u of CPU %" PRIu64 ", another of CPU%s",
+                         data->path, first->src_bits, first->cpu, widths);
+}
+
+/* The frames of all CPUs are in one buffer and become one stream, which has one format and one width of SRC. CPUs
+ * that have not traced may differ. */
+static ntr_status read_cpus(struct ntr_perf_data *data, struct ntr_perf_cursor *c, uint32_t count) {
+    const struct traced traced = find_traced(&data->file);
+    struct cpu_entry first = {0}, entry;
+    char formats[80] = "", widths[80] = "";
+    bool known = false;
+    uint32_t at = 0;
+
+    for (; at < count && read_cpu(c, &entry); at++) {
+        if (!has_traced(&traced, entry.cpu)) continue;
+        if (!known) first = entry;
+        known = true;
+        if (entry.is_etrace != first.is_etrace) list_cpu(formats, sizeof formats, entry.cpu);
+        if (entry.src_bits != first.src_bits) list_cpu(widths, sizeof widths, entry.cpu);
+    }
+    if (*formats || *widths) return refuse_cpus(data, &first, formats, widths);
+    data->is_etrace = first.is_etrace;
+    if (known) {
+        data->params.src_bits = first.src_bits;
+        set_param(data, NTR_PARAMETER_SRC_BITS);
+    }
+    data->info_damaged = at < count || !known;
+    if (!known)
+        return ntr_perf_lose(data,
+                             "AUXTRACE_INFO: expected the entry of a CPU that has traced, with FORMAT and a width "
+                             "of SRC up to 12, found none: the width of SRC is not known");
+    if (at < count)
+        return ntr_perf_lose(data,
+                             "AUXTRACE_INFO: expected entries of %" PRIu32 " CPUs, found %" PRIu32
+                             ": the others are read as CPU %" PRIu64,
+                             count, at, first.cpu);
+    return NTR_OK;
 }
 
 /* The PMUs of RISC-V trace, in the drivers of Linux and its forks. */
@@ -202,7 +297,7 @@ static ntr_status find_pmu(struct ntr_perf_data *data, const char **name) {
     if (data->file.info.data && !*name && type < sizeof other_traces / sizeof *other_traces)
         return ntr_perf_fail(&data->file, NTR_E_UNSUPPORTED, "%s: expected N-Trace, found %s", data->path,
                              type ? other_traces[type] : "no kind of trace");
-    if (!c.broken && private >> 32 && ntr_perf_left(&c) >= 8) read_cpu_parameters(data, &c);
+    if (!c.broken && private >> 32 && ntr_perf_left(&c) >= 8) return read_cpus(data, &c, (uint32_t)private);
     return NTR_OK;
 }
 
@@ -379,7 +474,7 @@ const ntr_perf_process *ntr_perf_data_process(const ntr_perf_data *data, size_t 
 }
 
 bool ntr_perf_data_is_damaged(const ntr_perf_data *data) {
-    return data->file.cut || data->file.limited;
+    return data->file.cut || data->file.limited || data->info_damaged;
 }
 
 const char *ntr_perf_data_loss(const ntr_perf_data *data, size_t index) {

@@ -136,6 +136,7 @@ struct ntr_perf_data {
     ntr_params params; /* as far as the file says them */
     uint32_t params_set;
     bool is_etrace;        /* AUXTRACE_INFO says so */
+    bool info_damaged;     /* AUXTRACE_INFO does not say it of all CPUs */
     bool cpus_are_sources; /* several buffers and no SRC: the stream gets a SRC field, the number of the buffer */
     const char *producer;  /* in words */
     bool bind;             /* more than one space: contexts are inserted */

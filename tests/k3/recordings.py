@@ -25,17 +25,20 @@ def stored(name):
 class K3(File):
     """`harts`: {SRC: trace ID}. One buffer has the messages of all; the CPU that stops last copies it."""
 
-    def __init__(self, harts, width=12, inhibit=0, form=1, cpus=16):
+    def __init__(self, harts, width=12, inhibit=0, form=1, cpus=16, others=None, entries=None, announced=True):
+        """`others`: {CPU: (form, inhibit, width)} of AUXTRACE_INFO; `entries`: only so many; `announced`: AUX_OUTPUT_HW_ID."""
         super().__init__()
         self.harts, self.width, self.last = harts, width, max(harts)
         words = [self.pmu_type << 32 | cpus]
-        for cpu in range(cpus):
-            words += [cpu, 5, form, 1, inhibit, width, cpu]
+        for cpu in range(cpus if entries is None else entries):
+            own = (others or {}).get(cpu, (form, inhibit, width))
+            words += [cpu, 5, own[0], 1, own[1], own[2], cpu]
         self.info(8, words)
         self.kernel(KERNEL, 0x1000, KERNEL)
         for cpu, identity in harts.items():
             self.start(2120, 20, cpu)  # ITRACE_START
-            self.add(21, 0, struct.pack("<Q", 1 << 56 | 0x1a3b77 << 8 | identity), 0, time=5, cpu=cpu)
+            if announced:
+                self.add(21, 0, struct.pack("<Q", 1 << 56 | 0x1a3b77 << 8 | identity), 0, time=5, cpu=cpu)
 
     def process(self, pid, program, threads=(), time=10):
         self.comm(pid, program, time, is_exec=True)
@@ -120,6 +123,39 @@ def _():
     recording = K3({5: 11, 1: 3}, form=0)
     recording.trace(frames(recording.streams(), 1))
     matches("E-Trace", decode(write("k3.data", recording.bytes()), status=2)[1], "the reason")
+
+
+@case("CPUs of two formats: both are named", {5: (0, 0, 12), 7: (0, 0, 12)}, "one FORMAT, found N-Trace of CPU 1, E-Trace of CPU 5$")
+@case("CPUs of two widths of SRC: both are named", {5: (1, 0, 6)}, "one width of SRC, found 12 of CPU 1, another of CPU 5$")
+@case("SRC is inhibited for a CPU: it is named", {5: (1, 1, 12)}, "one width of SRC, found 12 of CPU 1, another of CPU 5$")
+@case("CPUs that differ, which traced is not known: the list is cut", {cpu: (1, 0, 4) for cpu in range(1, 64)}, r"found 12 of CPU 0, another of CPU 1 2 3 .* \.\.\.$")
+def _(others, reason):
+    harts = {5: 11, 1: 3}
+    recording = K3(harts, cpus=64, others=others, announced=len(others) < 63)
+    recording.trace(frames(recording.streams(), 1))
+    path = write("k3.data", recording.bytes())
+    matches(reason, decode(path, status=2)[1].strip(), "the reason")
+    for command in ("stat", "check", "dump", "profile"):
+        matches(reason, Run(command, path, status=2, cwd=samples()).err.strip(), command)
+
+
+@case("CPUs that have not traced may differ")
+def _():
+    harts = {5: 11, 1: 3}
+    exact(recorded(harts, others={0: (0, 0, 12), 7: (1, 0, 4), 15: (1, 1, 12)}), harts)
+
+
+@case("AUXTRACE_INFO ends before all CPUs, or at the first: what is missing is named", 4, "entries of 16 CPUs, found 4: the others are read as CPU 1")
+@case("AUXTRACE_INFO without a CPU: the width of SRC is not known", 0, None)
+def _(entries, reason):
+    harts = {5: 11, 1: 3}
+    if reason is None:
+        recording = K3(harts, others={1: (1, 0, 13)})
+        reason = "the width of SRC is not known"
+    else:
+        recording = K3(harts, entries=entries)
+    recording.trace(frames(recording.streams(), 1))
+    matches(reason, Run("stat", write("k3.data", recording.bytes()), status=1, cwd=samples()).err, "the reason")
 
 
 if __name__ == "__main__":
