@@ -59,6 +59,7 @@ ntr_status ntr_take_trap_value(ntr_decoder *d, ntr_source *s) {
 }
 
 ntr_status ntr_take_other(ntr_decoder *d, ntr_source *s) {
+    ntr_source_await(d, s);
     ntr_event e = ntr_event_make(d, s, NTR_EVENT_VENDOR);
     e.code = d->message.tcode;
     ntr_event_emit(d, &e);

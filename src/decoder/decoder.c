@@ -107,6 +107,7 @@ static ntr_status emit_open_gaps(ntr_decoder *d) {
     if (d->early_gap.open) { /* no source was ever seen: report the gap for the first one */
         if (!ntr_source_get(d, d->config.one_source ? d->config.source : 0)) return NTR_E_MEMORY;
     }
+    ntr_gap_end_unsynced(d);
     for (; d->closing < d->source_capacity; d->closing++) {
         ntr_source *s = d->sources[d->closing];
         if (!s) continue;

@@ -46,6 +46,7 @@ void ntr_gap_flush(ntr_decoder *d, ntr_source *s) {
 void ntr_gap_open(ntr_decoder *d, ntr_source *s, ntr_status reason) {
     ntr_gap_flush(d, s);
     bool valid = messages_are_valid(d, s, reason);
+    s->awaits_sync = false;
     if (!s->gap.open) {
         s->gap = gap_here(d, s, reason);
         s->gap.from = s->pc;
@@ -60,6 +61,25 @@ void ntr_gap_open(ntr_decoder *d, ntr_source *s, ntr_status reason) {
     }
     s->state = NTR_SOURCE_LOST;
     s->icnt = s->halfwords_ahead = 0;
+}
+
+void ntr_gap_await(ntr_decoder *d, ntr_source *s) {
+    if (s->gap.open) return;
+    s->awaits_sync = true;
+    s->gap = (ntr_open_gap){
+        .offset = d->message.offset, .message = d->message.number, .tcode = d->message.tcode, .field = NTR_FIELD_NONE};
+}
+
+void ntr_gap_end_unsynced(ntr_decoder *d) {
+    for (uint32_t i = 0; i < d->source_capacity; i++)
+        if (d->sources[i] && d->sources[i]->begun) return;
+    for (uint32_t i = d->closing; i < d->source_capacity; i++) {
+        ntr_source *s = d->sources[i];
+        if (!s) continue;
+        s->gap.open |= s->awaits_sync;
+        if (s->awaits_sync || s->gap.reason == NTR_E_NOT_SYNCED) s->gap.reason = NTR_E_NO_SYNC;
+        s->awaits_sync = false;
+    }
 }
 
 static void lose_source(ntr_decoder *d, ntr_source *s, ntr_status reason) {

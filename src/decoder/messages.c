@@ -55,6 +55,7 @@ static ntr_status on_resource(ntr_decoder *d, ntr_source *s) {
 
 static ntr_status on_ownership(ntr_decoder *d, ntr_source *s) {
     ntr_context after = s->context;
+    ntr_source_await(d, s);
     if (!ntr_ownership_follow(&d->params, &after, d->message.process)) {
         ntr_event_note(d, s, NTR_E_FIELD_VALUE);
         return NTR_OK;

@@ -86,6 +86,7 @@ typedef struct ntr_source {
     bool pc_known;
     bool active;           /* in the list ntr_decoder.active */
     bool begun;            /* the source has synchronized once, so that its flow can be lost */
+    bool awaits_sync;      /* it has not, but had a message of a program that runs: `gap` has its place */
     bool stack_incomplete; /* calls happened that the stack does not contain */
     /* the task changed while the encoder predicts returns by count, without checking the target */
     bool stack_doubtful;
@@ -347,6 +348,17 @@ void ntr_gap_open_all(ntr_decoder *d, ntr_status reason);
 
 /* Close the open gap, if any. `to` is the address where decoding resumes; NULL: it does not resume. */
 void ntr_gap_close(ntr_decoder *d, ntr_source *s, const uint64_t *to);
+
+/* A message of a source that never synchronized: remember where. */
+void ntr_gap_await(ntr_decoder *d, ntr_source *s);
+
+/* The end of the stream. If no source has synchronized, nothing was decoded: each that had messages of a program gets a
+ * gap that says so. Messages of instrumentation and data stand for themselves. */
+void ntr_gap_end_unsynced(ntr_decoder *d);
+
+static inline void ntr_source_await(ntr_decoder *d, ntr_source *s) {
+    if (!s->begun && !s->awaits_sync) ntr_gap_await(d, s);
+}
 
 /* The code of the source is missing: report what the message says nevertheless (NTR_EVENT_NO_CODE) and apply it. */
 void ntr_gap_no_code(ntr_decoder *d);

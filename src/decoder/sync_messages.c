@@ -90,6 +90,7 @@ ntr_status ntr_take_stop(ntr_decoder *d, ntr_source *s) {
     if (!NTR_HAS(&d->message, ICNT)) ntr_event_note(d, s, NTR_E_FIELD_MISSING); /* it reads 0 (OQ-21) */
     if (s->state == NTR_SOURCE_FOLLOWING || s->state == NTR_SOURCE_NO_CODE)
         return ntr_request_walk_of_message(d, s, NTR_GOAL_STOP, 0);
+    ntr_source_await(d, s);
     ntr_stop_reached(d, s);
     return NTR_OK;
 }

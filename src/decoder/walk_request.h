@@ -62,7 +62,10 @@ static inline ntr_walk_request *ntr_request_walk(ntr_decoder *d, ntr_source *s, 
 /* Returns whether the flow messages of this source can be decoded. Opens a gap when it has not synchronized yet, unless
  * such messages are of the session before. */
 static inline bool ntr_accepts_flow(ntr_decoder *d, ntr_source *s) {
-    if (s->state == NTR_SOURCE_STOPPED && d->params.dialect->drops_stragglers) return false;
+    if (s->state == NTR_SOURCE_STOPPED && d->params.dialect->drops_stragglers) {
+        ntr_source_await(d, s);
+        return false;
+    }
     if (s->state == NTR_SOURCE_STOPPED) ntr_gap_open(d, s, NTR_E_NOT_SYNCED);
     return s->state != NTR_SOURCE_LOST;
 }

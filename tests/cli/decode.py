@@ -570,6 +570,42 @@ def random_streams():
         check(run.status == 0 or "byte 0x" in run.err or "gaps" in run.err, f"seed {seed}: {run.err}")
 
 
+NOTHING = "nothing was decoded, because no synchronizing message was found"
+READERS = (*(("decode", "--show", show) for show in ("pc", "insn", "branch", "span", "call", "count", "event", "none")), ("profile",),
+           ("coverage", "--format", "json"), ("flame",), ("timeline", "-o", "timeline"), ("report",), ("stat",))
+
+
+@case("a stream with messages, but none to begin at: every command says that nothing was decoded, status 1")
+def no_sync():
+    texts = {"ends": "ProgTraceCorrelation EVCODE=0 CDF=0 ICNT=4\n", "owner": "Ownership PROCESS=0x2\n", "branch": "DirectBranch ICNT=3\n",
+             "vendor": "Vendor56 DATA=0x1:6\n", "all": "Ownership PROCESS=0x2\nProgTraceCorrelation EVCODE=0 CDF=0 ICNT=4\nDirectBranch ICNT=3\n"}
+    for name, text in texts.items():
+        stream = write(f"{name}.nex", bytes_of(text))
+        bundle = os.path.join(scratch(), f"{name}.ntrace")
+        os.makedirs(bundle)
+        shutil.copy(stream, os.path.join(bundle, "trace.nex"))
+        with open(os.path.join(bundle, "capture.json"), "w") as file:
+            json.dump({"format": "ntrace-bundle", "version": 1, "stream": "trace.nex", "params": {}, "begins_inside": True}, file)
+        for command in READERS if name == "ends" else READERS[:1] + READERS[5:7] + READERS[8:9]:
+            for path in (stream, bundle):
+                run = Run(*command, path, "-e", program(), status=1, cwd=scratch())
+                if "count" not in command and command != ("stat",): # these count gaps
+                    matches(NOTHING, run.err + run.out, f"{command} {path}")
+                else:
+                    matches("1 gaps", run.err, f"{command} {path}")
+    first = json.loads(decode("--show", "event", text=texts["all"], status=1).lines()[-1])
+    equal((first["kind"], first["name"], first["message"], first["until_message"]), ("gap", "NTR_E_NO_SYNC", 3, 4), "the gap")
+
+
+@case("a stream of instrumentation or data alone is whole, and one that synchronizes late has no other gap than before")
+def no_sync_needed():
+    for show in ("event", "data", "count"):
+        found = Run("decode", write("data.nex", bytes.fromhex("1c0984a3")), "-e", program(), "--dialect", "sifive-pre1.0", "--show", show).out
+        check(show == "count" or "a21" in found, found)
+    late = decode("--show", "pc", text="Ownership PROCESS=0x2\nProgTraceCorrelation EVCODE=0 CDF=0 ICNT=0\n" + tiny.BTM)
+    equal(late.out, PC_TEXT, "program counters")
+
+
 @case("a closed pipe is not an error")
 def closed_pipe():
     path = write("loop.nex", bytes_of(tiny.BTM) * 20000)

@@ -315,7 +315,7 @@ static void repeats_of_nothing_are_errors(void **state) {
     code(&s, 0x100, JR_A5);
     code(&s, 0x200, ADD, branch(-4), JR_A5);
     decodes_to(&s, START "RepeatBranch BCNT=1\n", "sync 3 100\ngap REPEAT #2-#3 @4-@6 100 to ?\n");
-    decodes_to(&s, "RepeatBranch BCNT=1\n", "gap NOT_SYNCED #1-#2 @0-@2 ? to ?\n");
+    decodes_to(&s, "RepeatBranch BCNT=1\n", "gap NO_SYNC #1-#2 @0-@2 ? to ?\n");
     decodes_to(&s, START TO_200 "ResourceFull RCODE=0 RDATA0=2\nRepeatBranch BCNT=1\n",
                "sync 3 100\nspan 100+1/2 indirect-jump 200\nspan 200+1/2 cut 204\ngap REPEAT #4-#5 @10-@12 204 to ?\n");
     decodes_to(&s, START TO_200 "DirectBranch ICNT=4\nRepeatBranch BCNT=0\n",

@@ -63,7 +63,7 @@ static void data_acquisition(void **state) {
     decodes_to(&s, "raw 1C 01 20 54 18 6C B0 07\nraw 1C 09 84 A3\nraw 1C 0D 2B\nAuxAccessWrite IDTAG=0 DQDATA=0x41\n",
                "data 0 6c6c6548/4\ndata 2 a21/2\ndata 3 a/1\ndata 0 41/4\n");
     s.config.params.dialect = NULL;
-    decodes_to(&s, "raw 1C 0D 2B\n", "vendor 7\n");
+    decodes_to(&s, "raw 1C 0D 2B\n", "vendor 7\ngap NO_SYNC #1-#2 @0-@3 ? to ?\n");
     scene_end(&s);
 }
 

@@ -77,14 +77,15 @@ static void format_0_carries_a_context(void **state) {
     (void)state;
     scene s;
     pingpong(&s, "tt-dfd");
-    decodes_to(&s, "raw 08 00 2C 0B\n", "context 0 v0 prv3 s17 h0\n");
-    decodes_to(&s, "Ownership SRC=0 PROCESS=0x34\n", "context 0 v1 prv1 s1 h0\n"); /* VS */
+    decodes_to(&s, "raw 08 00 2C 0B\n", "context 0 v0 prv3 s17 h0\ngap NO_SYNC #1-#2 @0-@4 ? to ?\n");
+    decodes_to(&s, "Ownership SRC=0 PROCESS=0x34\n",
+               "context 0 v1 prv1 s1 h0\ngap NO_SYNC #1-#2 @0-@3 ? to ?\n"); /* VS */
     decodes_to(&s, "Ownership SRC=0 PROCESS=0x238\nOwnership SRC=0 PROCESS=0x23c\n", /* 6 debug, 7 firmware mode */
-               "context 0 v1 prv2 s17 h0\ncontext 0 v1 prv3 s17 h0\n");
+               "context 0 v1 prv2 s17 h0\ncontext 0 v1 prv3 s17 h0\ngap NO_SYNC #1-#3 @0-@8 ? to ?\n");
     s.config.params.context0 = NTR_CONTEXT0_HCONTEXT;
-    decodes_to(&s, "raw 08 00 2C 0B\n", "context 0 v0 prv3 s0 h17\n");
+    decodes_to(&s, "raw 08 00 2C 0B\n", "context 0 v0 prv3 s0 h17\ngap NO_SYNC #1-#2 @0-@4 ? to ?\n");
     s.config.params.context0 = NTR_CONTEXT0_NONE;
-    decodes_to(&s, "raw 08 00 2C 0B\n", "context 0 v0 prv3 s0 h0\n");
+    decodes_to(&s, "raw 08 00 2C 0B\n", "context 0 v0 prv3 s0 h0\ngap NO_SYNC #1-#2 @0-@4 ? to ?\n");
     scene_end(&s);
 }
 
@@ -96,7 +97,7 @@ static void traps_have_values(void **state) {
                "trap-value 0 0\ntrap-value 0 80001234 src9 t77\n");
     decodes_to(&s, "TrapValue SRC=0 VTYPE=1 TVAL=0x44\n", "trap-value 1 44\n"); /* another kind is unknown */
     s.config.params.dialect = ntr_dialect_find("ntrace-1.0");
-    decodes_to(&s, "raw E0 00 03\n", "vendor 56\n");
+    decodes_to(&s, "raw E0 00 03\n", "vendor 56\ngap NO_SYNC #1-#2 @0-@3 ? to ?\n");
     scene_end(&s);
 }
 

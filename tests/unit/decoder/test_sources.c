@@ -139,7 +139,7 @@ static void ownership_forms_are_all_read(void **state) {
     /* FORMAT 2 with V, then 3, then 0 (privilege only), reserved 1, and fewer bits than the fixed parts have. */
     decodes_to(&s, "raw 08 C8 3B\nOwnership PROCESS=0x27\nraw 08 33\nOwnership PROCESS=0x1\nOwnership PROCESS=0x0\n",
                "context 2 v1 prv0 s29 h0\ncontext 3 v0 prv1 s29 h1\ncontext 0 v0 prv3 s29 h1\nnote FIELD_VALUE\n"
-               "context 0 v0 prv0 s29 h1\n");
+               "context 0 v0 prv0 s29 h1\ngap NO_SYNC #1-#6 @0-@11 ? to ?\n");
     scene_end(&s);
 }
 
