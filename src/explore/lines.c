@@ -261,6 +261,29 @@ static ntr_status count_range(lines *l) {
     return status;
 }
 
+/* Notes the images with lines of the file when none of it was executed. Fails if no image has any. */
+static ntr_status find_images(lines *l, ntr_question *q) {
+    const ntr_line_row *rows;
+    size_t count;
+    ntr_status status;
+    for (size_t image = 0; (status = ntr_debug_info_lines(l->x->config.debug, image, &rows, &count)) == NTR_OK; image++)
+        for (size_t i = 0; i < count && l->image_count < LINE_IMAGES_MOST; i++)
+            if (rows[i].file && strcmp(rows[i].file, l->file) == 0) {
+                l->images[l->image_count++] = image;
+                break;
+            }
+    if (status < 0) return status;
+    return l->image_count ? NTR_OK : ntr_question_fail(q, "file: no debug information has lines of this path");
+}
+
+/* What was counted has no line: an error if the program has no such function or file. */
+static ntr_status check_names(lines *l, ntr_question *q) {
+    uint64_t entry;
+    if (*l->function && !ntr_find_functions(l->x->decoder.program, l->function, &entry, 1))
+        return ntr_question_fail(q, "function: no function has this name");
+    return *l->file ? find_images(l, q) : NTR_OK;
+}
+
 /* The lines of the file that have code, and were not executed. */
 static ntr_status add_others(lines *l) {
     for (size_t i = 0; i < l->image_count; i++) {
@@ -333,6 +356,7 @@ ntr_status ntr_answer_lines(ntr_explorer *x, ntr_question *q) {
     TRY(ntr_question_number(q, "limit", *l.file ? NTR_ROWS_MOST : 100, 1, NTR_ROWS_MOST, &limit));
     cut(&l, position);
     ntr_status status = ntr_question_went(q, count_range(&l));
+    if (status == NTR_OK && !q->interrupted && !l.count) status = check_names(&l, q);
     if (status == NTR_OK && *l.file && !*l.function) status = add_others(&l);
     if (status == NTR_OK) write_lines(&l, q->answer, limit);
     void *blocks[] = {l.lines, l.spans, l.shares, l.line_slots.items, l.span_slots.items};

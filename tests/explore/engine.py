@@ -92,10 +92,14 @@ def lines():
         equal({(row["file"], row["line"]): row["instructions"] for row in hot["rows"]}, {place: count for place, count in truth.items() if place[1]}, "hot lines")
         check(all(a["instructions"] >= b["instructions"] for a, b in zip(hot["rows"], hot["rows"][1:])), "the line with the most is the first")
         equal({row["line"]: row["instructions"] for row in file["rows"] if row["instructions"]}, {line: count for (name, line), count in truth.items() if name == SOURCE}, "lines of the file")
-        if file["rows"]:
-            equal({row["line"] for row in file["rows"]}, with_code, "lines with code")
+        equal({row["line"] for row in file["rows"]}, with_code, "lines with code")
         inside = collections.Counter(lines_of()[address][1] for address in executed()[first:last] if symbols()["sum_of"][0] <= address < symbols()["sum_of"][1])
         equal({row["line"]: row["instructions"] for row in function["rows"]}, dict(inside), "lines of a function")
+    start, unused = ask(bundle(), {"query": "lines", "from": 0, "to": 3, "file": SOURCE}, {"query": "lines", "from": 0, "to": 3, "function": "sum_of"})
+    equal({row["line"]: row["instructions"] for row in start["rows"]}, dict.fromkeys(with_code, 0), "lines of a file, none of them executed")
+    equal(unused["rows"], [], "lines of a function that was not executed")
+    for more, error in ({"file": "no such file.c"}, "file: no debug information has lines of this path"), ({"function": "no_such_function"}, "function: no function has this name"):
+        equal(ask(bundle(), {"query": "lines", **more}, status=2)[0].get("error"), error, json.dumps(more))
 
 
 @case("a range that is too long for the lines is cut to a part around the position, which the answer names")
