@@ -171,7 +171,8 @@ static ntr_analyzer *open_analyzer(struct cli_analysis *a, cli_take_events take,
     ntr_analyzer_config config;
     ntr_status status;
 
-    if (a->keep_time && cli_trace_stamped(&a->trace)) ntr_tally_keep_time(a->data.tally);
+    const bool stamped = !a->answer && cli_trace_stamped(&a->trace); /* a partial answer has no stream */
+    if (a->keep_time && stamped) ntr_tally_keep_time(a->data.tally);
     ntr_analyzer_config_init(&config);
     if (!a->answer) config.decoder = &a->config;
     config.begun = a->decoder;
@@ -188,7 +189,7 @@ static ntr_analyzer *open_analyzer(struct cli_analysis *a, cli_take_events take,
     config.within = a->part ? within : NULL;
     config.user = a;
     config.alone = divides(a);
-    config.stamped = !a->answer && cli_trace_stamped(&a->trace);
+    config.stamped = stamped;
     config.by_hand = a->shard.count != 0;
     config.allocator = &cli_memory;
     ntr_analyzer *analyzer = ntr_analyzer_new(&config, &status);
