@@ -121,7 +121,7 @@ static int check(const struct convert_options *o, const ntr_transport *from, con
         return cli_fail(
             "several inputs: expected --input-format without and --to with trace IDs, found --input-format %s --to %s",
             from->name, to->name);
-    if (!o->path && !pins_out && isatty(STDOUT_FILENO)) return cli_refuse_terminal();
+    if (!o->path && !pins_out && cli_writes_to_terminal()) return cli_refuse_terminal();
     return CLI_OK;
 }
 

@@ -231,7 +231,7 @@ static int check_usage(const struct encode_options *o) {
                         o->inputs.count ? "several" : "none");
     if (o->show == SHOW_INGRESS && strcmp(o->inputs.items[0].name, "ingress") == 0)
         return cli_fail("--show ingress: the input already consists of ingress records");
-    if (o->show == SHOW_MESSAGES && !o->result.path && isatty(STDOUT_FILENO)) return cli_refuse_terminal();
+    if (o->show == SHOW_MESSAGES && !o->result.path && cli_writes_to_terminal()) return cli_refuse_terminal();
     return CLI_OK;
 }
 

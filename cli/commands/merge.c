@@ -139,7 +139,7 @@ static int merge_run(const void *options, char **operands) {
     struct merge m = {0};
     struct cli_output out;
 
-    if (!o->result.path && isatty(STDOUT_FILENO)) return cli_refuse_terminal();
+    if (!o->result.path && cli_writes_to_terminal()) return cli_refuse_terminal();
     allow_many_files();
     int status = open_inputs(&m, o, operands);
     bool opened = status == CLI_OK && cli_output_open(&out, o->result.path) == CLI_OK;

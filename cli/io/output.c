@@ -16,6 +16,11 @@
 
 #define BUFFER_SIZE (256u * 1024u)
 
+/* Open MPI gives each process a terminal, wherever its output goes. */
+bool cli_writes_to_terminal(void) {
+    return isatty(STDOUT_FILENO) && !getenv("OMPI_COMM_WORLD_RANK");
+}
+
 int cli_refuse_terminal(void) {
     return cli_fail("refusing to write binary data to a terminal; name a file with -o, or force it with -o -");
 }
@@ -41,7 +46,7 @@ int cli_output_open(struct cli_output *out, const char *path) {
     *out = (struct cli_output){.fd = STDOUT_FILENO, .path = "standard output", .capacity = BUFFER_SIZE};
     out->buffer = malloc(BUFFER_SIZE);
     if (!out->buffer) return cli_fail("out of memory");
-    out->text_only = !path && isatty(STDOUT_FILENO);
+    out->text_only = !path && cli_writes_to_terminal();
     if (path && strcmp(path, "-") != 0) {
         out->path = path;
         if (open_file(out) != CLI_OK) {

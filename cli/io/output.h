@@ -36,6 +36,7 @@ struct cli_output {
 int cli_output_open(struct cli_output *out, const char *path);
 
 /* Reports that binary data is not written to a terminal, and returns CLI_FAILED. */
+bool cli_writes_to_terminal(void);
 int cli_refuse_terminal(void);
 
 /* Writes into buffers of the caller. When the buffer is full, `refill` takes its `used` bytes and sets `buffer`, `used`
