@@ -35,8 +35,8 @@ struct cli_output {
 /* Opens `path`; NULL or "-" is standard output. Returns CLI_OK, or CLI_FAILED after reporting the error. */
 int cli_output_open(struct cli_output *out, const char *path);
 
-/* Reports that binary data is not written to a terminal, and returns CLI_FAILED. */
 bool cli_writes_to_terminal(void);
+/* Reports that binary data is not written to a terminal, and returns CLI_FAILED. */
 int cli_refuse_terminal(void);
 
 /* Writes into buffers of the caller. When the buffer is full, `refill` takes its `used` bytes and sets `buffer`, `used`
