@@ -6,6 +6,7 @@ ntr_dwarf *ntr_dwarf_open(const ntr_image_info *image, const char *debug_path, n
     (void)damage;
     (void)image;
     (void)debug_path;
+    (void)limits;
     (void)allocator;
     return NULL;
 }

@@ -3,7 +3,7 @@
 
 ntr_status ntr_zstd_reader_new(struct ntr_zstd_reader **reader, const ntr_limits *limits,
                                const ntr_allocator *allocator) {
-    (void)allocator;
+    (void)limits, (void)allocator;
     *reader = NULL;
     return NTR_E_UNSUPPORTED;
 }

@@ -3,7 +3,7 @@
 
 ntr_frame_cfi *ntr_frame_cfi_open(const ntr_image_info *image, const char *debug_path, const ntr_limits *limits,
                                   const ntr_allocator *allocator) {
-    (void)image, (void)debug_path, (void)allocator;
+    (void)image, (void)debug_path, (void)limits, (void)allocator;
     return NULL;
 }
 
