@@ -182,7 +182,7 @@ for share in 6, 1:
 
 @case("sums of several sources, damaged")
 def several_sums():
-    counted = write("sums.nex", several(200000, damage=2) * 4)
+    counted = write("sums.nex", several(100000, damage=2) * 4)
     compare_answers(counted, ["profile --by=instruction --format=csv", "coverage --to=json", "export --to=drcov"],
                     "--src-bits", "2", "--no-timestamps")
 
