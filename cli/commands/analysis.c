@@ -171,7 +171,10 @@ static ntr_analyzer *open_analyzer(struct cli_analysis *a, cli_take_events take,
     ntr_analyzer_config config;
     ntr_status status;
 
-    const bool stamped = !a->answer && cli_trace_stamped(&a->trace); /* a partial answer has no stream */
+    /* A partial answer has no stream. To look for times costs as much as to count a short one. */
+    const bool ordered = take && a->follower, alone = !a->data.tally && !a->stacks_only;
+    const bool matters = a->keep_time || (a->data.tree && (ordered || alone));
+    const bool stamped = !a->answer && matters && cli_trace_stamped(&a->trace);
     if (a->keep_time && stamped) ntr_tally_keep_time(a->data.tally);
     ntr_analyzer_config_init(&config);
     if (!a->answer) config.decoder = &a->config;
