@@ -171,9 +171,10 @@ static ntr_analyzer *open_analyzer(struct cli_analysis *a, cli_take_events take,
     ntr_analyzer_config config;
     ntr_status status;
 
-    /* A partial answer has no stream. To look for times costs as much as to count a short one. */
+    /* A partial answer has no stream. To look for times costs as much as to count a short one. For trees it matters
+     * only whether threads count them. */
     const bool ordered = take && a->follower, alone = !a->data.tally && !a->stacks_only;
-    const bool matters = a->keep_time || (a->data.tree && (ordered || alone));
+    const bool matters = a->keep_time || (a->data.tree && a->options->jobs != 1 && (ordered || alone));
     const bool stamped = !a->answer && matters && cli_trace_stamped(&a->trace);
     if (a->keep_time && stamped) ntr_tally_keep_time(a->data.tally);
     ntr_analyzer_config_init(&config);

@@ -10,15 +10,36 @@ typedef struct insn_walk {
     const ntr_program *program;
     const ntr_context *context;
     uint64_t position, pc;
-    ntr_code_window window;
-    bool has_window;
+    ntr_code_window window; /* size 0: there is none */
+    unsigned isa;           /* of the window */
+    const uint8_t *bytes;   /* at `pc`, at least WHOLE of them; NULL: the window ends before, or rules apply */
 } insn_walk;
 
+/* Bytes of the longest instruction that has a class. */
+#define WHOLE 8
+
+static ntr_place place_of(const insn_walk *at) {
+    return ntr_place_at(at->context, at->position, at->pc);
+}
+
+static const ntr_code_window *window_of(const insn_walk *at) {
+    return at->window.size ? &at->window : NULL;
+}
+
+static void find_window(insn_walk *at) {
+    if (!ntr_program_window(at->program, place_of(at), &at->window))
+        at->window.size = 0;
+    else
+        at->isa = ntr_image_isa(at->program, &at->program->images[at->window.image]);
+}
+
 static ntr_status decode(insn_walk *at, ntr_insn *insn) {
-    const ntr_place place = ntr_place_at(at->context, at->position, at->pc);
-    if (!at->has_window || at->pc - at->window.first >= at->window.size)
-        at->has_window = ntr_program_window(at->program, place, &at->window);
-    return ntr_program_decode(at->program, place, at->has_window ? &at->window : NULL, insn);
+    if (at->pc - at->window.first >= at->window.size) find_window(at);
+    const uint64_t offset = at->pc - at->window.first;
+    const bool whole = at->window.size >= WHOLE && offset <= at->window.size - WHOLE && !at->program->rule_count;
+    at->bytes = whole ? at->window.bytes + offset : NULL;
+    if (whole && ntr_insn_decode(at->bytes, WHOLE, at->pc, at->isa, insn) == NTR_OK && !insn->table_jump) return NTR_OK;
+    return ntr_program_decode(at->program, place_of(at), window_of(at), insn);
 }
 
 static bool fits(const ntr_block *block, const ntr_insn *insn) {
@@ -59,12 +80,8 @@ static ntr_status unfollowed(ntr_status status, const ntr_insn *insn) {
 
 static bool is_unknown(const insn_walk *at, const ntr_insn *insn) {
     if (insn->flow != NTR_FLOW_LINEAR || insn->sets_constant) return false;
-    const uint64_t offset = at->pc - at->window.first;
-    if (at->has_window && at->window.size - offset >= 4 && !at->program->rule_count &&
-        ntr_insn_is_plain(ntr_little_32(at->window.bytes + offset)))
-        return false;
-    const ntr_place place = ntr_place_at(at->context, at->position, at->pc);
-    return !ntr_program_is_known(at->program, place, at->has_window ? &at->window : NULL);
+    if (at->bytes && ntr_insn_is_plain(ntr_little_32(at->bytes))) return false;
+    return !ntr_program_is_known(at->program, place_of(at), window_of(at));
 }
 
 void ntr_block_make(ntr_block *block, const ntr_program *program, const ntr_context *context, uint64_t position,

@@ -57,6 +57,7 @@ void ntr_unknown_note(ntr_unknown *unknown, uint64_t address, uint64_t position)
 
 uint64_t ntr_unknown_lowest(const ntr_unknown *unknown, uint64_t *address, uint64_t *position) {
     uint64_t count = 0;
+    if (!atomic_load(&unknown->count)) return 0;
     for (size_t i = 0; i < UNKNOWN_SLOTS; i++) {
         const uint64_t key = atomic_load(&unknown->slots[i].key);
         if (!key || (count++ && key - 1 > *address)) continue;
