@@ -86,8 +86,8 @@ static double now(void) {
 /* One complete run with a new classifier and encoder. */
 static double run(const ntr_program *program, const ntr_encoder_config *config, const uint64_t *pcs, size_t count,
                   ntr_encoder_status *done) {
-    ntr_status status;
-    ntr_encoder *encoder = ntr_encoder_new(config, &status);
+    ntr_encoder *encoder;
+    ntr_status status = ntr_encoder_new(config, &encoder);
     const char *why = "";
     if (!encoder) ntr_encoder_config_check(config, &why);
     if (!encoder) fail(why, ntr_status_text(status));
@@ -97,7 +97,8 @@ static double run(const ntr_program *program, const ntr_encoder_config *config, 
     how.encoder = encoder;
     how.itype_width = config->itype_width;
     how.allocator = config->allocator;
-    ntr_classifier *classifier = ntr_classifier_new(&how, &status);
+    ntr_classifier *classifier;
+    status = ntr_classifier_new(&how, &classifier);
     if (!classifier) fail("classifier", ntr_status_text(status));
     double start = now();
     uint64_t next = NTR_ADDRESS_UNKNOWN;
@@ -145,7 +146,8 @@ int main(int argc, char **argv) {
             elf = argv[i];
     }
     if (!elf) fail("usage", "encode_pcs ELF [--NAME=VALUE ...] [-o STREAM] [-n TIMES] < LIST");
-    ntr_program *program = ntr_program_new(NULL);
+    ntr_program *program;
+    ntr_program_new(NULL, &program);
     if (!program || ntr_program_add_elf(program, elf, NULL) != NTR_OK)
         fail(elf, program ? ntr_program_error(program) : "");
     size_t count;

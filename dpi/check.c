@@ -43,7 +43,7 @@ static void open_check(struct checker *checker, const ntr_params *params) {
     config.program = checker->program;
     config.found = found;
     config.user = checker;
-    checker->check = ntr_check_new(&config, &status);
+    status = ntr_check_new(&config, &checker->check);
     if (!checker->check) dpi_status(&checker->error, "checker", status, NULL);
 }
 
@@ -53,7 +53,7 @@ void *ntr_dpi_check_new(const char *program, const char *options) {
 
     if (!checker || !dpi_options(&checker->error, options, &config)) return checker;
     if (*program) {
-        checker->program = ntr_program_new(NULL);
+        ntr_program_new(NULL, &checker->program);
         ntr_status status = checker->program ? ntr_program_add_elf(checker->program, program, NULL) : NTR_E_MEMORY;
         if (status < 0) {
             dpi_status(&checker->error, program, status, checker->program ? ntr_program_error(checker->program) : NULL);

@@ -47,7 +47,7 @@ void *ntr_dpi_compare_new(const char *program, const char *design, const char *m
     ntr_encoder_config config;
 
     if (!compare) return NULL;
-    compare->program = ntr_program_new(NULL);
+    ntr_program_new(NULL, &compare->program);
     if (!compare->program) {
         dpi_fail(&compare->error, "out of memory");
         return compare;
@@ -104,7 +104,7 @@ static ntr_status open_side(struct compare *compare, struct compare_side *side) 
     side->status = NTR_OK;
     side->context = (ntr_context){.prv = NTR_PRV_UNKNOWN};
     side->has_trap = side->has_pending = false;
-    side->decoder = ntr_decoder_new(&config, &status);
+    status = ntr_decoder_new(&config, &side->decoder);
     if (!side->decoder) return status;
     return ntr_decoder_feed(side->decoder, side->bytes.data, side->bytes.size, true);
 }

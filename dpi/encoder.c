@@ -28,7 +28,7 @@ void *ntr_dpi_encoder_new(const char *options) {
     if (!model || !dpi_options(&model->error, options, &model->config)) return model;
     model->config.sink = take_message;
     model->config.sink_user = model;
-    model->encoder = ntr_encoder_new(&model->config, &status);
+    status = ntr_encoder_new(&model->config, &model->encoder);
     if (!model->encoder) dpi_status(&model->error, "encoder", status, NULL);
     return model;
 }

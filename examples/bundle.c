@@ -18,7 +18,8 @@ static int count(ntr_bundle *bundle, ntr_program *program) {
     ntr_decoder_config_init(&config);
     config.params = ntr_bundle_capture(bundle)->params;
     config.program = program;
-    ntr_decoder *decoder = ntr_decoder_new(&config, NULL);
+    ntr_decoder *decoder;
+    ntr_decoder_new(&config, &decoder);
     while (decoder && !last) {
         if (ntr_stream_reader_next(stream, &span, &last)) fprintf(stderr, "%s\n", ntr_stream_reader_error(stream));
         ntr_decoder_feed(decoder, span.data, span.size, last);
@@ -32,8 +33,10 @@ static int count(ntr_bundle *bundle, ntr_program *program) {
 
 int main(int argc, char **argv) {
     if (argc != 2) return fprintf(stderr, "usage: bundle BUNDLE.ntrace\n"), 2;
-    ntr_bundle *bundle = ntr_bundle_new(NULL);
-    ntr_program *program = ntr_program_new(NULL);
+    ntr_bundle *bundle;
+    ntr_bundle_new(NULL, &bundle);
+    ntr_program *program;
+    ntr_program_new(NULL, &program);
     int status = 1;
     if (ntr_bundle_open(bundle, argv[1]) == NTR_OK)
         status = count(bundle, program);

@@ -46,13 +46,15 @@ int main(int argc, char **argv) {
     FILE *trace = argc == 3 ? fopen(argv[2], "rb") : NULL;
     if (!trace) return fprintf(stderr, "usage: decode PROGRAM.elf TRACE.nex\n"), 2;
 
-    ntr_program *program = ntr_program_new(NULL);
+    ntr_program *program;
+    ntr_program_new(NULL, &program);
     if (ntr_program_add_elf(program, argv[1], NULL) != NTR_OK)
         return fprintf(stderr, "%s\n", ntr_program_error(program)), 1;
     ntr_decoder_config config;
     ntr_decoder_config_init(&config);
     config.program = program;
-    ntr_decoder *decoder = ntr_decoder_new(&config, NULL);
+    ntr_decoder *decoder;
+    ntr_decoder_new(&config, &decoder);
     ntr_status status = decoder ? NTR_NEED_MORE : NTR_E_MEMORY;
     while (status == NTR_NEED_MORE) {
         size_t size = fread(bytes, 1, sizeof bytes, trace);

@@ -30,7 +30,8 @@ static ntr_status push_all(ntr_classifier *classifier) {
 }
 
 int main(int argc, char **argv) {
-    ntr_program *program = ntr_program_new(NULL);
+    ntr_program *program;
+    ntr_program_new(NULL, &program);
     if (argc != 2) return fprintf(stderr, "usage: encode PROGRAM.elf <PCS.txt\n"), 2;
     if (ntr_program_add_elf(program, argv[1], NULL) != NTR_OK)
         return fprintf(stderr, "%s\n", ntr_program_error(program)), 1;
@@ -39,14 +40,15 @@ int main(int argc, char **argv) {
     ntr_encoder_config_init(&config); /* HTM; ntr_encoder_option_set changes it by name */
     config.sink = print_message;
     config.sink_user = &config.params;
-    ntr_encoder *encoder = ntr_encoder_new(&config, NULL);
+    ntr_encoder *encoder;
+    if (ntr_encoder_new(&config, &encoder)) return 1;
 
     ntr_classifier_config classes;
     ntr_classifier_config_init(&classes);
     classes.program = program;
     classes.encoder = encoder;
-    ntr_classifier *classifier = encoder ? ntr_classifier_new(&classes, NULL) : NULL;
-    if (!classifier) return 1;
+    ntr_classifier *classifier;
+    if (ntr_classifier_new(&classes, &classifier)) return 1;
 
     uint64_t next;
     ntr_status status = push_all(classifier);

@@ -44,15 +44,16 @@ int main(int argc, char **argv) {
     FILE *trace = argc == 3 ? fopen(argv[2], "rb") : NULL;
     if (!trace) return fprintf(stderr, "usage: instructions PROGRAM.elf TRACE.nex\n"), 2;
 
-    ntr_program *program = ntr_program_new(NULL);
+    ntr_program *program;
+    ntr_program_new(NULL, &program);
     if (ntr_program_add_elf(program, argv[1], NULL) != NTR_OK)
         return fprintf(stderr, "%s\n", ntr_program_error(program)), 1;
     ntr_decoder_config config;
     ntr_decoder_config_init(&config);
     config.program = program;
-    ntr_decoder *decoder = ntr_decoder_new(&config, NULL);
-    ntr_instructions *instructions = ntr_instructions_new(program, NULL);
-    if (!decoder || !instructions) return 1;
+    ntr_decoder *decoder;
+    ntr_instructions *instructions;
+    if (ntr_decoder_new(&config, &decoder) || ntr_instructions_new(program, NULL, &instructions)) return 1;
 
     ntr_status status = NTR_NEED_MORE;
     while (status == NTR_NEED_MORE) {

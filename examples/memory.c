@@ -45,13 +45,15 @@ int main(int argc, char **argv) {
     code.size = read_file(argv[2], code.bytes);
     size_t size = read_file(argv[3], trace);
 
-    ntr_program *program = ntr_program_new(NULL);
+    ntr_program *program;
+    ntr_program_new(NULL, &program);
     ntr_program_set_reader(program, read_memory, &code);
     ntr_program_set_isa(program, 0); /* RV64 without extensions that change code; no ELF file says so */
     ntr_decoder_config config;
     ntr_decoder_config_init(&config);
     config.program = program;
-    ntr_decoder *decoder = ntr_decoder_new(&config, NULL);
+    ntr_decoder *decoder;
+    ntr_decoder_new(&config, &decoder);
     ntr_counts counts = {0};
     ntr_status status = decoder ? ntr_decoder_feed(decoder, trace, size, true) : NTR_E_MEMORY;
     if (status == NTR_OK) status = ntr_decoder_count(decoder, &counts);

@@ -34,7 +34,8 @@ int main(int argc, char **argv) {
     FILE *trace = argc == 3 ? fopen(argv[2], "rb") : NULL;
     if (!trace) return fprintf(stderr, "usage: parallel PROGRAM.elf TRACE.nex\n"), 2;
 
-    ntr_program *program = ntr_program_new(NULL);
+    ntr_program *program;
+    ntr_program_new(NULL, &program);
     if (ntr_program_add_elf(program, argv[1], NULL) != NTR_OK)
         return fprintf(stderr, "%s\n", ntr_program_error(program)), 1;
     ntr_decoder_config decoder;
@@ -46,7 +47,8 @@ int main(int argc, char **argv) {
     config.work.events = print_spans;
     config.work.deliver = write_text;
     config.work.user = stdout;
-    ntr_parallel *parallel = ntr_parallel_new(&config, NULL);
+    ntr_parallel *parallel;
+    ntr_parallel_new(&config, &parallel);
 
     ntr_status status = parallel ? NTR_NEED_MORE : NTR_E_MEMORY;
     while (status == NTR_NEED_MORE) {

@@ -21,7 +21,8 @@ int main(int argc, char **argv) {
     FILE *trace = argc == 3 ? fopen(argv[2], "rb") : NULL;
     if (!trace) return fprintf(stderr, "usage: profile PROGRAM.elf TRACE.nex\n"), 2;
 
-    ntr_program *program = ntr_program_new(NULL);
+    ntr_program *program;
+    ntr_program_new(NULL, &program);
     if (ntr_program_add_elf(program, argv[1], NULL) != NTR_OK)
         return fprintf(stderr, "%s\n", ntr_program_error(program)), 1;
     ntr_decoder_config decoder;
@@ -31,9 +32,9 @@ int main(int argc, char **argv) {
     ntr_analysis analysis;
     ntr_analysis_init(&analysis);
     analysis.program = program;
-    analysis.debug = ntr_debug_info_new(program, NULL);
-    analysis.functions = ntr_functions_new(analysis.debug, NULL);
-    analysis.tree = ntr_calltree_new(analysis.functions, NULL);
+    ntr_debug_info_new(program, NULL, &analysis.debug);
+    ntr_functions_new(analysis.debug, NULL, &analysis.functions);
+    ntr_calltree_new(analysis.functions, NULL, &analysis.tree);
 
     ntr_analyzer_config config;
     ntr_analyzer_config_init(&config);
@@ -43,8 +44,8 @@ int main(int argc, char **argv) {
     config.read = read_stream;
     config.other = count_gaps;
     config.user = trace;
-    ntr_status status;
-    ntr_analyzer *analyzer = ntr_analyzer_new(&config, &status);
+    ntr_analyzer *analyzer;
+    ntr_status status = ntr_analyzer_new(&config, &analyzer);
     if (analyzer) status = ntr_analyzer_run(analyzer, 2);
     ntr_analyzer_free(analyzer);
     ntr_calltree_finish(analysis.tree);

@@ -27,7 +27,8 @@ int main(void) {
     config.topology = (ntr_bytes){(const uint8_t *)topology, sizeof topology - 1};
     config.error = error;
     config.error_size = sizeof error;
-    ntr_system *system = ntr_system_new(&config, NULL);
+    ntr_system *system;
+    ntr_system_new(&config, &system);
     if (!system) return fprintf(stderr, "%s\n", error), 1;
     ntr_system_start(system); /* or the simulated software does it: ntr_system_write32(system, 0x10000000, ...) */
 

@@ -123,7 +123,9 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
     config_other = config;
     config_other.sink_user = &other;
     uint8_t alone = fuzz_byte(&tape);
-    ntr_encoder *blocks = ntr_encoder_new(&config, NULL), *runs = ntr_encoder_new(&config_other, NULL);
+    ntr_encoder *blocks, *runs;
+    ntr_encoder_new(&config, &blocks);
+    ntr_encoder_new(&config_other, &runs);
     bool in_runs = runs && ntr_enc_takes_runs(runs), fits = true;
     grower g = {.encoder = runs, .config = &config};
     block_walk w = {.tape = &tape, .pc = BASE};

@@ -49,8 +49,10 @@ static void make_folder(void) {
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
     make_folder();
     put("capture.json", data ? (const void *)data : "", size);
-    ntr_bundle *bundle = ntr_bundle_new(NULL);
-    ntr_program *program = ntr_program_new(NULL);
+    ntr_bundle *bundle;
+    ntr_bundle_new(NULL, &bundle);
+    ntr_program *program;
+    ntr_program_new(NULL, &program);
     if (bundle && program && ntr_bundle_open(bundle, folder) == NTR_OK) {
         const char *stream = ntr_bundle_stream_path(bundle);
         fuzz_must(strncmp(stream, folder, strlen(folder)) == 0 && !strstr(stream, "/../"), "the stream is inside");

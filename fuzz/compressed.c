@@ -41,7 +41,8 @@ static ntr_status read_stream(const uint8_t *data, size_t size, uint64_t skipped
     config.read = read_tape;
     config.seek = seek_tape;
     config.user = &tape;
-    ntr_stream_reader *reader = ntr_stream_reader_new(&config, NULL);
+    ntr_stream_reader *reader;
+    ntr_stream_reader_new(&config, &reader);
     if (!reader) return NTR_E_MEMORY;
     ntr_bytes span;
     bool last = false;

@@ -46,7 +46,8 @@ static ntr_board *make_board(unsigned xlen) {
     machine.plugin = "/proc/self/exe"; /* a file; nothing loads it */
     machine.xlen = xlen;
     capture.machine = &machine;
-    ntr_board *board = ntr_board_new(&config, NULL);
+    ntr_board *board;
+    ntr_board_new(&config, &board);
     fuzz_must(board != NULL, "the topology is valid");
     const ntr_status status = ntr_board_join_machine(board, &capture, options, sizeof options);
     fuzz_must(status == NTR_OK, ntr_board_error(board));
@@ -82,7 +83,8 @@ static void ask_as_client(ntr_board *board, fuzz_tape *tape) {
     static const char *const packets[] = {"$?#3f", "$vCont;c#a8",     "$vCont;s:p1.2#00",         "\003",
                                           "$g#67", "$m10000000,4#00", "$M10000000,4:01000000#00", "$D#44",
                                           "$s#73"};
-    ntr_gdb_filter *filter = ntr_gdb_filter_new(board, take_output, NULL, NULL);
+    ntr_gdb_filter *filter;
+    ntr_gdb_filter_new(board, take_output, NULL, NULL, &filter);
     if (!filter) return;
     for (unsigned left = fuzz_byte(tape) % 4; left; left--) {
         const char *packet = packets[fuzz_byte(tape) % (sizeof packets / sizeof *packets)];

@@ -23,17 +23,19 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
     fuzz_encoder_options(&tape, &config);
     config.sink = take;
     config.sink_user = &out;
-    ntr_encoder *encoder = ntr_encoder_new(&config, NULL);
+    ntr_encoder *encoder;
+    ntr_encoder_new(&config, &encoder);
     ntr_classifier_config how;
     ntr_classifier_config_init(&how);
     how.encoder = encoder;
     how.itype_width = config.itype_width;
     how.all_jumps = config.params.all_jumps;
-    ntr_classifier *classifier = encoder ? ntr_classifier_new(&how, NULL) : NULL;
+    ntr_classifier *classifier = NULL;
+    if (encoder) ntr_classifier_new(&how, &classifier);
     const unsigned choice = fuzz_byte(&tape);
-    ntr_core_log *log = classifier ? ntr_core_log_new(classifier, choice & 1 ? NTR_CORE_LOG_RVFI : NTR_CORE_LOG_RVVI,
-                                                      choice >> 6, choice & 2 ? 64 : 0, NULL)
-                                   : NULL;
+    const ntr_core_log_format format = choice & 1 ? NTR_CORE_LOG_RVFI : NTR_CORE_LOG_RVVI;
+    ntr_core_log *log = NULL;
+    if (classifier) ntr_core_log_new(classifier, format, choice >> 6, choice & 2 ? 64 : 0, NULL, &log);
     ntr_status status = NTR_OK;
     const char *line;
     size_t length;

@@ -139,10 +139,12 @@ static void serve(const uint8_t *data, size_t size) {
     config.topology = (ntr_bytes){(const uint8_t *)topology, sizeof topology - 1};
     config.ram = 0x80000000;
     config.ram_bytes = 0x10000;
-    ntr_board *board = ntr_board_new(&config, NULL);
+    ntr_board *board;
+    ntr_board_new(&config, &board);
     fuzz_must(board != NULL, "the topology is valid");
     uint8_t *answers = malloc(size + 1);
-    ntr_gdb_filter *filter = ntr_gdb_filter_new(board, count_bytes, &sent, NULL);
+    ntr_gdb_filter *filter;
+    ntr_gdb_filter_new(board, count_bytes, &sent, NULL, &filter);
     const int server = begin_server(board, data, size);
     if (answers && filter) {
         fuzz_must(ntr_board_bitbang(board, data, size, answers, &quit) <= size,

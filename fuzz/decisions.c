@@ -120,7 +120,8 @@ static void match_code(fuzz_tape *tape) {
     ntr_candidate candidates[NTR_CANDIDATES_MAX];
     make_decision(tape, &d);
     ntr_bytes code = fuzz_part(tape, CODE_BYTES_MAX);
-    ntr_program *program = ntr_program_new(NULL);
+    ntr_program *program;
+    ntr_program_new(NULL, &program);
     ntr_image_options options;
     ntr_image_options_init(&options);
     options.bias = CODE_BASE;
@@ -128,7 +129,8 @@ static void match_code(fuzz_tape *tape) {
         ntr_program_free(program);
         return;
     }
-    ntr_debug_info *debug = ntr_debug_info_new(program, NULL);
+    ntr_debug_info *debug;
+    ntr_debug_info_new(program, NULL, &debug);
     ntr_graph graph = {0};
     ntr_statements statements = {0};
     ntr_match match = {.graph = &graph,

@@ -16,8 +16,10 @@ size_t fuzz_stream_at(const uint8_t *data, size_t size) {
 static void order(const ntr_decoder_config *config, ntr_bytes stream, size_t window) {
     ntr_event events[16], out;
     size_t count, in = 0, left = 0, reads = 64;
-    ntr_decoder *decoder = ntr_decoder_new(config, NULL);
-    ntr_event_sorter *order = ntr_event_sorter_new(window, NULL);
+    ntr_decoder *decoder;
+    ntr_decoder_new(config, &decoder);
+    ntr_event_sorter *order;
+    ntr_event_sorter_new(window, NULL, &order);
     ntr_status status = NTR_OK;
     if (decoder && order) {
         ntr_decoder_feed(decoder, stream.data, stream.size, true);
@@ -39,7 +41,8 @@ static void order(const ntr_decoder_config *config, ntr_bytes stream, size_t win
  * is used only for streams that were read in bounded time before. */
 static void count(const ntr_decoder_config *config, ntr_bytes stream, ntr_count_callback *callback, ntr_counts *counts,
                   uint64_t *sum) {
-    ntr_decoder *decoder = ntr_decoder_new(config, NULL);
+    ntr_decoder *decoder;
+    ntr_decoder_new(config, &decoder);
     if (!decoder) return;
     if (callback) ntr_decoder_set_count_callback(decoder, callback, sum);
     ntr_decoder_feed(decoder, stream.data, stream.size, true);
@@ -69,7 +72,8 @@ static void compare(const ntr_decoder_config *config, ntr_bytes stream, uint64_t
 static bool short_told(const ntr_decoder_config *config, ntr_bytes stream, uint64_t *instructions) {
     ntr_event events[32];
     size_t n, reads = DECODE_READS;
-    ntr_decoder *decoder = ntr_decoder_new(config, NULL);
+    ntr_decoder *decoder;
+    ntr_decoder_new(config, &decoder);
     ntr_status status = NTR_OK;
     if (!decoder) return false;
     ntr_decoder_feed(decoder, stream.data, stream.size, true);

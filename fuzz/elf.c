@@ -25,7 +25,8 @@ static void ask(const ntr_program *program, uint64_t address) {
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
     int fd;
     const char *path = fuzz_file((ntr_bytes){data, size}, &fd);
-    ntr_program *program = ntr_program_new(NULL);
+    ntr_program *program;
+    ntr_program_new(NULL, &program);
     ntr_image_info info;
     if (!program) return 0;
     if (ntr_program_add_elf(program, path, NULL) == NTR_OK && ntr_program_image(program, 0, &info) == NTR_OK) {

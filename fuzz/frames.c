@@ -23,7 +23,8 @@ static fuzz_bytes read_frames(const ntr_frames_options *options, ntr_bytes bytes
     fuzz_bytes out = {NULL, 0, 0};
     ntr_frames_totals totals;
     unsigned ids[2] = {0, 0};
-    ntr_frames *frames = ntr_frames_new(options, NULL);
+    ntr_frames *frames;
+    ntr_frames_new(options, &frames);
 
     for (size_t at = 0; frames && at < bytes.size; at += piece)
         ntr_frames_push(frames, bytes.data + at, piece < bytes.size - at ? piece : bytes.size - at, take, &out);

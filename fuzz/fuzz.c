@@ -79,7 +79,8 @@ const ntr_transport *fuzz_transport(fuzz_tape *tape) {
 enum { PROGRAM_HEAD = 3, CODE_SIZE_MASK = 0xfff };
 
 ntr_program *fuzz_program(fuzz_tape *tape, unsigned xlen) {
-    ntr_program *program = ntr_program_new(NULL);
+    ntr_program *program;
+    ntr_program_new(NULL, &program);
     uint8_t kind = fuzz_byte(tape);
     ntr_bytes code = fuzz_part(tape, fuzz_number(tape, 2) & CODE_SIZE_MASK);
     ntr_image_options options = {.size = sizeof options, .name = "code", .has_isa = true};
@@ -197,10 +198,12 @@ static void expand(ntr_instructions *instructions, const ntr_decoder_config *con
 void fuzz_decode(const ntr_decoder_config *config, ntr_bytes stream, size_t piece, size_t reads) {
     ntr_event events[32];
     size_t at = 0, count;
-    ntr_decoder *decoder = ntr_decoder_new(config, NULL);
+    ntr_decoder *decoder;
+    ntr_decoder_new(config, &decoder);
     ntr_status status = NTR_NEED_MORE;
     if (!decoder) return;
-    ntr_instructions *instructions = ntr_instructions_new(config->program, NULL);
+    ntr_instructions *instructions;
+    ntr_instructions_new(config->program, NULL, &instructions);
     for (; reads && (status == NTR_NEED_MORE || status == NTR_OK); reads--) {
         if (status == NTR_NEED_MORE) {
             size_t size = piece && piece < stream.size - at ? piece : stream.size - at;

@@ -43,7 +43,8 @@ static ntr_stream_reader *open_stream(void *user, ntr_status *status) {
     config.read = read_some;
     config.close = free;
     config.user = source;
-    ntr_stream_reader *reader = ntr_stream_reader_new(&config, status);
+    ntr_stream_reader *reader;
+    *status = ntr_stream_reader_new(&config, &reader);
     if (!reader) free(source);
     return reader;
 }
@@ -81,7 +82,8 @@ static void converse(ntr_replay *replay, const ntr_program *program, ntr_debug_i
     config.debug = debug;
     config.write = write_nothing;
     config.folder = folder();
-    ntr_gdb *gdb = ntr_gdb_new(&config, NULL);
+    ntr_gdb *gdb;
+    ntr_gdb_new(&config, &gdb);
     if (gdb) ntr_gdb_feed(gdb, spoken.data, spoken.size);
     fuzz_must(ntr_replay_position(replay) <= ntr_replay_known(replay, &complete), "a position is in the trace");
     ntr_gdb_free(gdb);
@@ -102,8 +104,10 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
     if (is_wide) sources = fuzz_many_sources(&decoder.params, size > FUZZ_HEAD ? data[FUZZ_HEAD] : 0, session.stream);
     spoken = (ntr_bytes){rest.size ? rest.data + session.stream.size : NULL, spoken_size};
     if (is_wide) session.stream = (ntr_bytes){sources.data, sources.size};
-    ntr_debug_info *debug = ntr_debug_info_new(program, NULL);
-    ntr_functions *functions = debug ? ntr_functions_new(debug, NULL) : NULL;
+    ntr_debug_info *debug;
+    ntr_debug_info_new(program, NULL, &debug);
+    ntr_functions *functions = NULL;
+    if (debug) ntr_functions_new(debug, NULL, &functions);
     ntr_replay_config_init(&config);
     decoder.program = program;
     config.decoder = &decoder;
@@ -111,7 +115,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
     config.open = open_stream;
     config.proceed = proceed;
     config.user = &session;
-    ntr_replay *replay = functions ? ntr_replay_new(&config, NULL) : NULL;
+    ntr_replay *replay = NULL;
+    if (functions) ntr_replay_new(&config, &replay);
     if (replay) converse(replay, program, debug, spoken);
     ntr_replay_free(replay);
     ntr_functions_free(functions);

@@ -28,7 +28,8 @@ static void add_gap(spans *out, const ntr_event *gap, uint64_t first) {
 }
 
 static ntr_index *index_of(const ntr_params *params, ntr_bytes stream, uint64_t spacing) {
-    ntr_index *index = ntr_index_new(params, spacing, NULL);
+    ntr_index *index;
+    ntr_index_new(params, spacing, NULL, &index);
     ntr_reader reader;
     if (!index) return NULL;
     ntr_reader_init(&reader, params);
@@ -44,7 +45,8 @@ static void check_text(const ntr_params *params, const ntr_index *index, uint64_
     size_t count, copied, length;
     char *text;
     const ntr_point *points = ntr_index_points(index, &count);
-    ntr_index *copy = ntr_index_new(params, 0, NULL);
+    ntr_index *copy;
+    ntr_index_new(params, 0, NULL, &copy);
     if (copy && ntr_index_text_write(index, &stream, NULL, &text, &length) == NTR_OK) {
         ntr_status status = ntr_index_text_read((ntr_bytes){(const uint8_t *)text, length}, &stream, copy);
         fuzz_must(status == NTR_OK, "what was written can be read");
@@ -68,7 +70,8 @@ static bool spans_from(const ntr_decoder_config *config, ntr_bytes stream, const
     size_t n, reads = INDEX_READS;
     uint64_t offset = count ? UINT64_MAX : 0;
     ntr_status status = NTR_OK;
-    ntr_decoder *decoder = ntr_decoder_new(config, NULL);
+    ntr_decoder *decoder;
+    ntr_decoder_new(config, &decoder);
     out->count = 0;
     memset(out->unknown, 0, sizeof out->unknown);
     if (!decoder) return false;

@@ -37,7 +37,9 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
     ntr_params params;
     ntr_params_init(&params, NULL);
     params.src_bits = 4;
-    ntr_index *index = ntr_index_new(&params, 0, NULL), *copy = ntr_index_new(&params, 0, NULL);
+    ntr_index *index, *copy;
+    ntr_index_new(&params, 0, NULL, &index);
+    ntr_index_new(&params, 0, NULL, &copy);
     if (index && copy && ntr_index_text_read((ntr_bytes){data, size}, &stream, index) == NTR_OK) check(index, copy);
     ntr_index_free(index);
     ntr_index_free(copy);

@@ -32,7 +32,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
     fuzz_encoder_options(&tape, &config);
     config.sink = fuzz_take_message;
     config.sink_user = &out;
-    ntr_encoder *encoder = ntr_encoder_new(&config, NULL);
+    ntr_encoder *encoder;
+    ntr_encoder_new(&config, &encoder);
     ntr_ingress_reader reader;
     ntr_ingress block = {0};
     const char *line;

@@ -26,7 +26,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
     uint8_t kind = fuzz_byte(&tape);
     ntr_image_options options = {.size = sizeof options, .bias = kind & 4 ? 0x10000 : 0};
     const char *path = fuzz_file(fuzz_rest(&tape), &fd);
-    ntr_program *program = ntr_program_new(NULL);
+    ntr_program *program;
+    ntr_program_new(NULL, &program);
     ntr_image_info info;
     if (!program) return 0;
     if (kind & 1)

@@ -31,9 +31,10 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
     size_t count = 0, visited = 0;
     int fd;
     const char *path = fuzz_file((ntr_bytes){data, size}, &fd);
-    ntr_program *program = ntr_program_new(NULL);
+    ntr_program *program;
+    ntr_program_new(NULL, &program);
     ntr_debug_info *debug = NULL;
-    if (program && ntr_program_add_elf(program, path, NULL) == NTR_OK) debug = ntr_debug_info_new(program, NULL);
+    if (program && ntr_program_add_elf(program, path, NULL) == NTR_OK) ntr_debug_info_new(program, NULL, &debug);
     if (debug && ntr_debug_info_lines(debug, 0, &rows, &count) == NTR_OK) {
         check_rows(rows, count);
         for (size_t i = 0; i < count && i < 256; i++) {

@@ -32,7 +32,8 @@ static void add_told(outcome *o, const ntr_event *event, uint64_t times) {
 static bool read_alone(const ntr_decoder_config *config, ntr_bytes stream, outcome *o) {
     ntr_event events[AT_ONCE];
     size_t n, reads = PARALLEL_READS;
-    ntr_decoder *decoder = ntr_decoder_new(config, NULL);
+    ntr_decoder *decoder;
+    ntr_decoder_new(config, &decoder);
     if (!decoder) return false;
     o->status = ntr_decoder_feed(decoder, stream.data, stream.size, true);
     while (o->status == NTR_OK && reads--) {
@@ -49,7 +50,8 @@ static ntr_status add_count(void *user, const ntr_event *event, uint64_t times) 
 }
 
 static void count_alone(const ntr_decoder_config *config, ntr_bytes stream, outcome *o) {
-    ntr_decoder *decoder = ntr_decoder_new(config, NULL);
+    ntr_decoder *decoder;
+    ntr_decoder_new(config, &decoder);
     if (!decoder) return;
     ntr_decoder_set_count_callback(decoder, add_count, o);
     ntr_decoder_feed(decoder, stream.data, stream.size, true);
@@ -118,7 +120,8 @@ static void run(const ntr_decoder_config *decoder, ntr_bytes stream, uint8_t how
                                         .threads = 2 + (how & 1),
                                         .chunk = (8u << (how >> 1) % 8) * scale,
                                         .counting = counting};
-    ntr_parallel *parallel = ntr_parallel_new(&config, NULL);
+    ntr_parallel *parallel;
+    ntr_parallel_new(&config, &parallel);
     if (!parallel) return;
     o->status = NTR_NEED_MORE;
     for (size_t at = 0; o->status == NTR_NEED_MORE; at += span) {

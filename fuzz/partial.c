@@ -33,7 +33,8 @@ static ntr_status append(void *user, const void *bytes, size_t size) {
 }
 
 static ntr_partial *open_bytes(ntr_bytes bytes, ntr_status *status) {
-    ntr_partial *p = ntr_partial_new(NULL);
+    ntr_partial *p;
+    ntr_partial_new(NULL, &p);
     if (!p) abort();
     *status = ntr_partial_open_bytes(p, bytes, 0);
     fuzz_must(*status >= 0 || *ntr_partial_error(p), "a refusal has a reason");
@@ -44,14 +45,17 @@ static void load(ntr_bytes bytes) {
     ntr_status status;
     ntr_partial *p = open_bytes(bytes, &status);
     ntr_analysis a;
-    ntr_program *program = ntr_program_new(NULL);
-    ntr_debug_info *debug = program ? ntr_debug_info_new(program, NULL) : NULL;
-    ntr_functions *functions = debug ? ntr_functions_new(debug, NULL) : NULL;
+    ntr_program *program;
+    ntr_program_new(NULL, &program);
+    ntr_debug_info *debug = NULL;
+    if (program) ntr_debug_info_new(program, NULL, &debug);
+    ntr_functions *functions = NULL;
+    if (debug) ntr_functions_new(debug, NULL, &functions);
     ntr_analysis_init(&a);
     a.program = program;
     a.functions = functions;
-    a.tally = ntr_tally_new(NULL, NULL);
-    a.tree = functions ? ntr_calltree_new(functions, NULL) : NULL;
+    ntr_tally_new(NULL, NULL, &a.tally);
+    if (functions) ntr_calltree_new(functions, NULL, &a.tree);
     if (!a.tree || !a.tally) abort();
     if (status == NTR_OK) status = ntr_partial_load(p, &a);
     fuzz_must(status >= 0 || *ntr_partial_error(p), "a refusal has a reason");

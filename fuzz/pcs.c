@@ -28,7 +28,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
     config.sink_user = &out;
     uint64_t base = fuzz_program_base(tape.at < tape.size ? tape.bytes[tape.at] : 0, config.params.xlen), pc = base;
     ntr_program *program = fuzz_program(&tape, config.params.xlen);
-    ntr_encoder *encoder = ntr_encoder_new(&config, NULL);
+    ntr_encoder *encoder;
+    ntr_encoder_new(&config, &encoder);
     ntr_classifier_config how;
     ntr_classifier_config_init(&how);
     how.encoder = encoder;
@@ -36,7 +37,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
     how.itype_width = config.itype_width;
     how.all_jumps = config.params.all_jumps;
     how.retires = fuzz_byte(&tape) & 31u;
-    ntr_classifier *classifier = encoder ? ntr_classifier_new(&how, NULL) : NULL;
+    ntr_classifier *classifier = NULL;
+    if (encoder) ntr_classifier_new(&how, &classifier);
     ntr_status status = NTR_OK;
     uint64_t next = NTR_ADDRESS_UNKNOWN;
     while (classifier && status == NTR_OK && tape.at < tape.size) {

@@ -22,7 +22,8 @@ static void decode(const ntr_params *params, const ntr_program *program, const f
     ntr_decoder_config_init(&config);
     config.params = *params;
     config.program = program;
-    ntr_decoder *decoder = ntr_decoder_new(&config, NULL);
+    ntr_decoder *decoder;
+    ntr_decoder_new(&config, &decoder);
     if (!decoder) return;
     ntr_decoder_feed(decoder, stream->data, stream->size, true);
     ntr_decoder_count(decoder, &counts);
@@ -50,8 +51,10 @@ static void make_stream(ntr_perf_data *data, ntr_params *params, ntr_program *pr
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size) {
-    ntr_perf_data *data = ntr_perf_data_new(NULL);
-    ntr_program *program = ntr_program_new(NULL);
+    ntr_perf_data *data;
+    ntr_perf_data_new(NULL, &data);
+    ntr_program *program;
+    ntr_program_new(NULL, &program);
     ntr_params params;
 
     ntr_params_init(&params, NULL);

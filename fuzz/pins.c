@@ -28,7 +28,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
                                .clock_center = how & 2,
                                .channels = (uint8_t)(1 + channels % 64),
                                .beat_time = fuzz_byte(&tape)};
-    ntr_pin_reader *reader = ntr_pin_reader_new(transport, &options, NULL);
+    ntr_pin_reader *reader;
+    ntr_pin_reader_new(transport, &options, &reader);
     size_t piece = 1 + (how >> 2 & 31u);
     if (how & 0x80) piece = SIZE_MAX;
     if (!reader) return 0;

@@ -130,7 +130,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
                                       .outputs = {.transfer = transfer},
                                       .error = error,
                                       .error_size = sizeof error};
-    ntr_system *system = ntr_system_new(&config, NULL);
+    ntr_system *system;
+    ntr_system_new(&config, &system);
     fuzz_must(system != NULL, "the topology is valid");
     for (unsigned i = 0; i < OPERATIONS_MAX && tape.at < tape.size; i++) operate(system, &tape);
     ntr_system_free(system);

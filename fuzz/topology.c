@@ -14,7 +14,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
     ntr_status status = NTR_OK;
     const ntr_system_config config = {
         .size = sizeof config, .topology = {data, size}, .error = error, .error_size = sizeof error};
-    ntr_system *system = ntr_system_new(&config, &status);
+    ntr_system *system;
+    status = ntr_system_new(&config, &system);
     if (!system) {
         fuzz_must(status < 0 && memchr(error, 0, sizeof error) && (error[0] || status == NTR_E_MEMORY),
                   "a refused topology has an error message");

@@ -41,7 +41,8 @@ static fuzz_bytes read_beats(const ntr_transport *transport, ntr_reader_options 
                              size_t count, size_t piece) {
     fuzz_bytes out = {NULL, 0, 0};
     options->user = &out;
-    ntr_transport_reader *reader = ntr_transport_reader_new(transport, options, NULL);
+    ntr_transport_reader *reader;
+    ntr_transport_reader_new(transport, options, &reader);
     for (size_t at = 0; reader && at < count; at += piece)
         ntr_transport_reader_push(reader, beats + at, piece < count - at ? piece : count - at);
     if (reader) ntr_transport_reader_end(reader);
@@ -111,7 +112,8 @@ static void there_and_back(const ntr_transport *transport, ntr_reader_options *o
     fuzz_bytes messages = messages_of(bytes), beats = {NULL, 0, 0};
     how->user = &beats;
     ntr_status status = NTR_OK;
-    ntr_transport_writer *writer = ntr_transport_writer_new(transport, how, NULL);
+    ntr_transport_writer *writer;
+    ntr_transport_writer_new(transport, how, &writer);
     if (writer) {
         if (extra & 1) ntr_transport_writer_calibrate(writer, 1 + (extra >> 6));
         if (extra & 2) ntr_transport_writer_idle(writer, extra >> 2);

@@ -85,7 +85,7 @@ int cli_analysis_open(struct cli_analysis *a, const char *path, const struct cli
     if (cli_debug_files_load(a->trace.program, options->debug_path) != CLI_OK) return CLI_FAILED;
     ntr_analysis_init(&a->data);
     a->data.program = a->trace.program;
-    a->data.debug = ntr_debug_info_new(a->trace.program, &cli_memory);
+    ntr_debug_info_new(a->trace.program, &cli_memory, &a->data.debug);
     a->data.title = title_of(a->path);
     a->data.source_name = name_of_source;
     a->data.source_name_user = a;
@@ -99,7 +99,7 @@ int cli_analysis_open(struct cli_analysis *a, const char *path, const struct cli
     cli_trace_facts_find(&a->facts, &a->trace, &a->data);
     if (!a->data.debug) return out_of_memory(a);
     if (options->debug_path) ntr_debug_info_set_path(a->data.debug, options->debug_path);
-    a->data.functions = ntr_functions_new(a->data.debug, &cli_memory);
+    ntr_functions_new(a->data.debug, &cli_memory, &a->data.functions);
     if (!a->data.functions) return out_of_memory(a);
     if (a->trace.bundle) cli_tasks_load(a->path, &a->tasks);
     if (a->trace.perf) cli_tasks_of_perf(a->trace.perf, a->path, &a->tasks);
@@ -196,7 +196,8 @@ static ntr_analyzer *open_analyzer(struct cli_analysis *a, cli_take_events take,
     config.stamped = stamped;
     config.by_hand = a->shard.count != 0;
     config.allocator = &cli_memory;
-    ntr_analyzer *analyzer = ntr_analyzer_new(&config, &status);
+    ntr_analyzer *analyzer;
+    status = ntr_analyzer_new(&config, &analyzer);
     if (!analyzer) cli_note("%s: %s", a->path, ntr_status_text(status));
     return analyzer;
 }
@@ -217,10 +218,10 @@ static int decode(struct cli_analysis *a, ntr_analyzer *analyzer) {
 }
 
 int cli_analysis_need(struct cli_analysis *a, unsigned needs) {
-    if (needs & NTR_NEEDS_TALLY && !a->data.tally && !(a->data.tally = ntr_tally_new(a->data.program, NULL)))
+    if (needs & NTR_NEEDS_TALLY && !a->data.tally && ntr_tally_new(a->data.program, NULL, &a->data.tally))
         return out_of_memory(a);
     if (needs & NTR_NEEDS_TREE && !a->data.tree &&
-        (!(a->data.tree = ntr_calltree_new(a->data.functions, NULL)) ||
+        (ntr_calltree_new(a->data.functions, NULL, &a->data.tree) ||
          (a->shard.count && ntr_calltree_open(a->data.tree) != NTR_OK)))
         return out_of_memory(a);
     return CLI_OK;

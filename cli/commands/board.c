@@ -126,7 +126,7 @@ static int make_board(struct board_run *run, const char *path) {
     config.user = &run->log;
     config.error = error;
     config.error_size = sizeof error;
-    run->board = ntr_board_new(&config, &status);
+    status = ntr_board_new(&config, &run->board);
     if (!run->board) return cli_fail("%s: %s", path, *error ? error : ntr_status_text(status));
     for (size_t i = 0; i < run->options->pcs.count; i++)
         if (load_pcs(run, run->options->pcs.items[i].value) != CLI_OK) return CLI_FAILED;

@@ -115,7 +115,7 @@ static void begin_gdb(struct board_run *run) {
     const bool connected = ntr_board_connection(run->board) >= 0;
 
     if (connected || board_machine_connect(&run->machine, run->options->target, run->board) == CLI_OK)
-        run->filter = ntr_gdb_filter_new(run->board, forward, run, NULL);
+        ntr_gdb_filter_new(run->board, forward, run, NULL, &run->filter);
     if (!run->filter) end_gdb(run);
 }
 

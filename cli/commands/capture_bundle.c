@@ -18,7 +18,7 @@ static int fail_bundle(const struct capture_content *c, ntr_status status) {
 }
 
 static int open_bundle(struct capture_content *c, const char *path) {
-    c->bundle = ntr_bundle_new(NULL);
+    ntr_bundle_new(NULL, &c->bundle);
     if (!c->bundle) return cli_fail("out of memory");
     const ntr_status status = ntr_bundle_create(c->bundle, path);
     return status == NTR_OK ? CLI_OK : fail_bundle(c, status);

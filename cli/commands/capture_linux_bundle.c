@@ -81,7 +81,8 @@ static int take_frames(struct linux_bundle *b, bool wrapped) {
 
     ntr_frames_options_init(&options);
     options.whole = !wrapped;
-    ntr_frames *frames = ntr_frames_new(&options, &status);
+    ntr_frames *frames;
+    status = ntr_frames_new(&options, &frames);
 
     if (frames) status = ntr_frames_push(frames, run->frames, run->frames_size, append, b);
     if (status == NTR_OK) status = ntr_frames_end(frames, append, b);
@@ -494,7 +495,7 @@ static int write_all(struct linux_bundle *b) {
     if (b->run->process.many)
         linux_lose(b->run, "more than %d threads: the processes of some are not known", TRACED_THREADS);
     find_sources(b);
-    b->bundle = ntr_bundle_new(NULL);
+    ntr_bundle_new(NULL, &b->bundle);
     if (!b->bundle) return cli_fail("out of memory");
     if (ntr_bundle_create(b->bundle, b->run->options->bundle) != NTR_OK)
         return cli_fail("%s", ntr_bundle_error(b->bundle));

@@ -183,7 +183,8 @@ static uint64_t errors_with(const struct check_run *r, const ntr_check_config *l
     config.params = *params;
     config.found = count_error;
     config.user = &errors;
-    ntr_check *check = ntr_check_new(&config, NULL);
+    ntr_check *check;
+    ntr_check_new(&config, &check);
     if (!check) return UINT64_MAX;
     const ntr_status status = ntr_check_feed(check, r->beginning, r->beginning_size, true);
     ntr_check_free(check);
@@ -250,7 +251,8 @@ static int check_trace(struct check_run *r) {
     config.mid_stream = o->mid_stream != 0;
     config.begins_inside = r->trace.bundle && ntr_bundle_capture(r->trace.bundle)->begins_inside;
     config.sync_period = (uint32_t)o->period;
-    ntr_check *check = ntr_check_new(&config, &status);
+    ntr_check *check;
+    status = ntr_check_new(&config, &check);
     if (!check) return cli_fail("%s: %s", r->trace.input.name, ntr_status_text(status));
     int result = open_output(o, &r->out, "check");
     if (result == CLI_OK) result = cli_output_close(&r->out, check_all(r, check));

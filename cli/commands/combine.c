@@ -130,7 +130,8 @@ static ntr_status write_output(void *user, const void *bytes, size_t size) {
 
 /* Copies the bytes of a partial. */
 static int copy_member(const struct cli_member *m, struct cli_output *out) {
-    ntr_partial *partial = ntr_partial_new(NULL);
+    ntr_partial *partial;
+    ntr_partial_new(NULL, &partial);
     FILE *file = fopen(m->path, "rb");
     uint64_t next = m->offset;
     char bytes[1 << 14];

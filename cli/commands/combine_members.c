@@ -37,7 +37,8 @@ static void describe(struct cli_member *m, const ntr_partial_capture *c) {
 
 /* Checks all partials of a file and lists them. */
 int cli_members_list(struct cli_members *m, const char *path) {
-    ntr_partial *partial = ntr_partial_new(NULL);
+    ntr_partial *partial;
+    ntr_partial_new(NULL, &partial);
     uint64_t offset = 0, next = 0;
     ntr_status status = partial ? NTR_OK : NTR_E_MEMORY;
 
@@ -75,7 +76,7 @@ int cli_members_sum(const struct cli_member *members, size_t count, const ntr_ou
 
     const char *why = "out of memory";
     for (size_t i = 0; i < count && status == NTR_OK; i++) {
-        partials[i] = ntr_partial_new(NULL);
+        ntr_partial_new(NULL, &partials[i]);
         status = partials[i] ? ntr_partial_open(partials[i], members[i].path, members[i].offset) : NTR_E_MEMORY;
         if (status != NTR_OK && partials[i]) why = ntr_partial_error(partials[i]);
     }

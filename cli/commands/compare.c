@@ -302,8 +302,8 @@ static int compare_run(const void *options, char **operands) {
     int status = check_options(o, operands, &c);
 
     if (status != CLI_OK) return status;
-    ntr_costs *costs[2] = {ntr_costs_new(NULL), ntr_costs_new(NULL)};
-    if (!costs[0] || !costs[1])
+    ntr_costs *costs[2] = {NULL, NULL};
+    if (ntr_costs_new(NULL, &costs[0]) || ntr_costs_new(NULL, &costs[1]))
         status = cli_fail("out of memory");
     else
         status = o->analysis.partial ? read_side(&c.side[0], o, &o->elf_a, costs[0]) : compare_both(&c, o, costs);

@@ -137,8 +137,9 @@ static const char *operand(const struct completion *c) {
 static ntr_bundle *bundle_of(const struct completion *c) {
     const char *path = operand(c);
     struct stat about;
-    ntr_bundle *bundle = path && stat(path, &about) == 0 && S_ISDIR(about.st_mode) ? ntr_bundle_new(NULL) : NULL;
+    ntr_bundle *bundle = NULL;
 
+    if (path && stat(path, &about) == 0 && S_ISDIR(about.st_mode)) ntr_bundle_new(NULL, &bundle);
     if (bundle && ntr_bundle_open(bundle, path) == NTR_OK) return bundle;
     ntr_bundle_free(bundle);
     return NULL;

@@ -191,7 +191,8 @@ static void report_folded(const struct coverage_run *run, const struct cli_analy
 /* Adds the coverage of a trace to those before it. Traces of different sources are not added without a word. */
 static int add_coverage(struct coverage_run *run, const struct cli_analysis *a) {
     ntr_cover_merge merged = {0};
-    ntr_coverage *alone = ntr_coverage_new(NULL);
+    ntr_coverage *alone;
+    ntr_coverage_new(NULL, &alone);
 
     if (!alone) return cli_fail("out of memory");
     ntr_coverage_only(alone, run->only, run->options->only.count);
@@ -251,7 +252,8 @@ static int add_results(struct coverage_run *run, const struct cli_analysis *a) {
 }
 
 static int add_evidence(struct coverage_run *run, struct cli_analysis *a) {
-    ntr_coverage *alone = ntr_coverage_new(NULL);
+    ntr_coverage *alone;
+    ntr_coverage_new(NULL, &alone);
 
     if (!alone) return cli_fail("out of memory");
     ntr_coverage_only(alone, run->only, run->options->only.count);
@@ -306,13 +308,13 @@ static int open_run(struct coverage_run *run) {
     run->clang_args = values_of(&o->clang_args);
     run->only = values_of(&o->only);
     run->only_used = calloc(o->only.count + 1, sizeof *run->only_used);
-    run->coverage = ntr_coverage_new(NULL);
+    ntr_coverage_new(NULL, &run->coverage);
     if (o->evidence || cli_coverage_wants_decisions(o) ||
         cli_coverage_has_threshold(run, LEVEL_DECISION, LEVEL_MASKING))
-        if (!(run->decisions = ntr_decisions_new(NULL))) return cli_fail("out of memory");
+        if (ntr_decisions_new(NULL, &run->decisions)) return cli_fail("out of memory");
     const bool object =
         o->evidence || o->level == LEVEL_OBJECT || cli_coverage_has_threshold(run, LEVEL_OBJECT, LEVEL_OBJECT);
-    if (object && !(run->object = ntr_object_coverage_new(NULL))) return cli_fail("out of memory");
+    if (object && ntr_object_coverage_new(NULL, &run->object)) return cli_fail("out of memory");
     if (!run->clang_args || !run->only || !run->only_used || !run->coverage) return cli_fail("out of memory");
     if (cli_justify_read(&run->justify, o->justify) != CLI_OK) return CLI_FAILED;
     run->source.folders = o->exporting.analysis.source_path;

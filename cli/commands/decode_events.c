@@ -84,7 +84,7 @@ int cli_decode_partial(struct decode *d, const char *path) {
 /* Creates the event sorter if it is needed. */
 static int open_sorter(struct decode *d) {
     if (!cli_decode_sorts(d)) return CLI_OK;
-    d->sorter = ntr_event_sorter_new(0, NULL);
+    ntr_event_sorter_new(0, NULL, &d->sorter);
     return d->sorter ? CLI_OK : cli_fail("%s: out of memory", d->trace.input.name);
 }
 

@@ -142,8 +142,8 @@ static ntr_status read_trace(void *user, uint8_t *to, size_t capacity, size_t *g
 }
 
 static ntr_status run(struct cli_threads *t, const ntr_parallel_config *config, ntr_counts *counts) {
-    ntr_status status;
-    ntr_parallel *p = ntr_parallel_new(config, &status);
+    ntr_parallel *p;
+    ntr_status status = ntr_parallel_new(config, &p);
 
     if (!p) return status;
     status = ntr_parallel_run(p);

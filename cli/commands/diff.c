@@ -155,7 +155,8 @@ static int compare_sides(struct diff *d) {
     config.b = &d->b.execution;
     config.program = d->a.trace.program;
     config.ignore_time = d->options->no_time != 0;
-    ntr_comparison *comparison = ntr_comparison_new(&config, NULL);
+    ntr_comparison *comparison;
+    ntr_comparison_new(&config, &comparison);
     if (!comparison) return cli_fail("out of memory");
     int status = compare(d, comparison);
     cli_side_report(&d->a, ntr_comparison_gaps(comparison, 0));
@@ -171,7 +172,7 @@ static int open_sides(struct diff *d) {
     d->b = (struct cli_side){0};
     int status = cli_side_open(&d->a, d->paths[0], &o->stream, &o->images, &d->window, d->hart);
     if (status != CLI_OK) return status;
-    d->source = ntr_debug_info_new(d->a.trace.program, &cli_memory);
+    ntr_debug_info_new(d->a.trace.program, &cli_memory, &d->source);
     return o->pc ? cli_side_open_list(&d->b, d->paths[1], ntr_program_xlen(d->a.trace.program))
                  : cli_side_open(&d->b, d->paths[1], &o->stream, &o->images, &d->window, d->hart);
 }

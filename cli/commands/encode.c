@@ -118,7 +118,7 @@ static int open_encoder(struct encode_run *r) {
     if (cli_encoder_configure(&r->options->encoder, &r->config) != CLI_OK) return CLI_FAILED;
     r->config.sink = take_message;
     r->config.sink_user = &r->out;
-    r->encode.encoder = ntr_encoder_new(&r->config, &status);
+    status = ntr_encoder_new(&r->config, &r->encode.encoder);
     return r->encode.encoder ? CLI_OK : cli_fail("%s", ntr_status_text(status));
 }
 
@@ -152,7 +152,7 @@ static int open_classifier(struct encode_run *r) {
         config.sink = take_block;
         config.sink_user = &r->out;
     }
-    r->encode.classifier = ntr_classifier_new(&config, &status);
+    status = ntr_classifier_new(&config, &r->encode.classifier);
     return r->encode.classifier ? CLI_OK : cli_fail("%s", ntr_status_text(status));
 }
 

@@ -83,7 +83,7 @@ static int make_explorer(struct explore_session *s, const char *path) {
     config.stream_size = cli_replay_bytes(&s->replay);
     config.by_time = cli_replay_has_common_clock(&s->replay);
     describe(s, &config);
-    s->explorer = ntr_explorer_new(&config, &status);
+    status = ntr_explorer_new(&config, &s->explorer);
     return s->explorer ? CLI_OK : cli_fail("%s: %s", path, ntr_status_text(status));
 }
 

@@ -136,7 +136,7 @@ static ntr_status take_events(void *user, const ntr_event *events, size_t count)
 static int begin(struct export_run *w, const ntr_exporter *exporter) {
     ntr_status status;
 
-    w->export_ = ntr_export_new(exporter, &w->analysis.data, &w->output, &status);
+    status = ntr_export_new(exporter, &w->analysis.data, &w->output, &w->export_);
     if (w->export_) return CLI_OK;
     if (status == NTR_E_NO_IMAGE)
         return cli_fail("%s: %s requires an ELF file (-e)", w->analysis.path, ntr_exporter_name(exporter));

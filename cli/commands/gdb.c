@@ -90,7 +90,8 @@ static int serve(struct gdb_session *s, int in, int out) {
     config.user = &s->link;
     config.folder = s->folder;
     config.serve_files = is_network(in);
-    ntr_gdb *server = ntr_gdb_new(&config, &status);
+    ntr_gdb *server;
+    status = ntr_gdb_new(&config, &server);
     if (server) status = cli_gdb_link_serve(&s->link, server);
     ntr_gdb_free(server);
     cli_gdb_link_close(&s->link);

@@ -152,7 +152,8 @@ static int report_state(const struct joining *j, const ntr_partial_capture *c) {
 
 /* Adds a part. *guess_verdict is the guess that is wrong, if there is one; the result is then CLI_DEFECTS. */
 static int add_part(struct joining *j, size_t index, enum guess_verdict *guess_verdict) {
-    ntr_partial *p = ntr_partial_new(NULL);
+    ntr_partial *p;
+    ntr_partial_new(NULL, &p);
     ntr_analysis data = j->a.data;
     int status = CLI_OK;
 

@@ -17,8 +17,8 @@ int cli_machine_decode(struct cli_analysis *a, const char *path, const struct cl
     *machine = NULL;
     if (status == CLI_OK && options->result.format == CLI_FORMAT_JSON) status = cli_analysis_rate(a);
     if (status != CLI_OK) return status;
-    *machine = ntr_machine_new(a->data.program, a->data.functions, &cli_memory);
-    if (!*machine) return cli_fail("%s: out of memory", path);
+    if (ntr_machine_new(a->data.program, a->data.functions, &cli_memory, machine))
+        return cli_fail("%s: out of memory", path);
     ntr_machine_set_clocks(*machine, a->data.own_clocks);
     a->take_needs = NTR_TAKE_JOINED | NTR_TAKE_REPEATS;
     if (watch) a->join_except = NTR_MACHINE_WATCHED;

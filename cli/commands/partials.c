@@ -190,7 +190,7 @@ int cli_partials_open(struct cli_analysis *a, const char *path) {
     if (a->options->partial) return cli_fail("%s: --partial expects a trace, found a partial answer", path);
     if (a->part || a->window.one_source || a->options->follow)
         return cli_fail("%s: a partial answer cannot be restricted to a part", path);
-    a->answer = ntr_partial_new(NULL);
+    ntr_partial_new(NULL, &a->answer);
     if (!a->answer) return cli_fail("out of memory");
     if (ntr_partial_open(a->answer, path, a->options->join_at) != NTR_OK ||
         ntr_partial_check(a->answer, &next) != NTR_OK)

@@ -28,8 +28,7 @@ struct cli_events_file *cli_events_file_open(void) {
     f->file = cli_members_temporary(path);
     f->output.write = cli_members_write;
     f->output.user = f->file;
-    f->log = f->file ? ntr_event_log_new(&f->output, &cli_memory) : NULL;
-    if (f->log) return f;
+    if (f->file && ntr_event_log_new(&f->output, &cli_memory, &f->log) == NTR_OK) return f;
     if (f->file) cli_note("out of memory");
     cli_events_file_close(f);
     return NULL;

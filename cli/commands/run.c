@@ -360,7 +360,7 @@ static int fail_empty(const struct run *run) {
 static int capture(struct run *run) {
     const char *loss;
 
-    run->session = ntr_capture_new(&run->config);
+    ntr_capture_new(&run->config, &run->session);
     if (!run->session) return cli_fail("out of memory");
     ntr_status status = trace_program(run->session);
     const bool replaces = ntr_bundle_seen(run->config.bundle);

@@ -96,7 +96,7 @@ static int open_pins(struct convert_input *input, const struct convert_options *
             return cli_fail("--data-wires: expected %u names for %s, found %u", input->transport->beat_bits,
                             input->transport->name, count);
     }
-    input->pins = ntr_pin_reader_new(input->transport, &options, &status);
+    status = ntr_pin_reader_new(input->transport, &options, &input->pins);
     if (status == NTR_E_NAME)
         return cli_fail("--samples %lld: the clock or a data pin is not one of the channels", (long long)o->samples);
     return status == NTR_OK ? CLI_OK
@@ -127,7 +127,7 @@ static int open_reader(struct convert_input *input, const struct convert_options
     options.user = input;
     options.begin = o->aligned ? NTR_BEGIN_ALIGNED : o->cut ? NTR_BEGIN_ANYWHERE : NTR_BEGIN_DEFAULT;
     if (strcmp(input->transport->name, "ram") == 0 && ram_buffer(input, o, &options.ram) != CLI_OK) return CLI_FAILED;
-    input->reader = ntr_transport_reader_new(input->transport, &options, &status);
+    status = ntr_transport_reader_new(input->transport, &options, &input->reader);
     if (status == NTR_E_RANGE)
         return cli_fail(
             "--ram-start 0x%llx --ram-limit 0x%llx --ram-wp 0x%llx: expected word addresses with start <= wp <= limit",

@@ -37,7 +37,7 @@ static ntr_status open_vcd(struct convert_sink *sink, const struct convert_outpu
     options.user = sink;
     options.beat_time = (uint32_t)output->options->beat_ns;
     options.clock_center = output->options->clock_center;
-    sink->vcd = ntr_vcd_writer_new(output->transport, &options, &status);
+    status = ntr_vcd_writer_new(output->transport, &options, &sink->vcd);
     return status;
 }
 
@@ -56,7 +56,7 @@ static ntr_status open_writer(struct convert_sink *sink, const struct convert_ou
     options.ram.limit = o->limit < 0 ? (uint64_t)o->start + 0xfffc : (uint64_t)o->limit;
     options.ram.wp = options.ram.start;
     options.ram.access = (uint8_t)o->access;
-    sink->writer = ntr_transport_writer_new(output->transport, &options, &status);
+    status = ntr_transport_writer_new(output->transport, &options, &sink->writer);
     if (status == NTR_OK && o->calibrate) status = ntr_transport_writer_calibrate(sink->writer, (uint32_t)o->calibrate);
     return status;
 }

@@ -47,7 +47,8 @@ int cli_debug_files_load(ntr_program *program, const char *path) {
 }
 
 ntr_program *cli_program_new(void) {
-    ntr_program *program = ntr_program_new(NULL);
+    ntr_program *program;
+    ntr_program_new(NULL, &program);
 
     if (program) ntr_program_set_limits(program, cli_limits());
     return program;

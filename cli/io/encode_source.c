@@ -132,7 +132,8 @@ int cli_encode_spike(struct cli_encode *e, const char *path) {
 
     if (cli_refuse_text(path, "a log of Spike", "log of Spike") != CLI_OK) return CLI_FAILED;
     if (cli_lines_open(&lines, path) != CLI_OK) return CLI_FAILED;
-    ntr_spike_log *log = ntr_spike_log_new(e->classifier, e->hart, e->xlen, NULL);
+    ntr_spike_log *log;
+    ntr_spike_log_new(e->classifier, e->hart, e->xlen, NULL, &log);
     if (log)
         status = push_log(e, &lines, log);
     else
@@ -165,7 +166,8 @@ static int encode_core_log(struct cli_encode *e, const char *path, ntr_core_log_
     int status = CLI_FAILED;
 
     if (cli_lines_open(&lines, path) != CLI_OK) return CLI_FAILED;
-    ntr_core_log *log = ntr_core_log_new(e->classifier, format, e->hart, e->xlen, NULL);
+    ntr_core_log *log;
+    ntr_core_log_new(e->classifier, format, e->hart, e->xlen, NULL, &log);
     if (log)
         status = push_core_log(e, &lines, log);
     else

@@ -132,7 +132,8 @@ static void report_missing(const struct cli_fit *f, const struct cli_fit_input *
 /* Returns whether nothing needs to be judged: the counting decode finds no contradiction. */
 static bool decodes(const ntr_decoder_config *config, const struct cli_fit_input *in) {
     ntr_counts counts = {0};
-    ntr_decoder *decoder = ntr_decoder_new(config, NULL);
+    ntr_decoder *decoder;
+    ntr_decoder_new(config, &decoder);
 
     if (!decoder) return true;
     ntr_decoder_feed(decoder, in->beginning.data, in->beginning.size, in->last);

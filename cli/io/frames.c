@@ -50,8 +50,8 @@ static int take_off(struct cli_input *input, ntr_bytes ahead, bool last, const n
                     ntr_frames **frames, int *fd) {
     FILE *out = tmpfile();
 
-    *frames = out ? ntr_frames_new(options, NULL) : NULL;
-    if (!*frames) {
+    *frames = NULL;
+    if (!out || ntr_frames_new(options, frames)) {
         if (out) fclose(out);
         return cli_fail(out ? "%s: out of memory" : "%s: cannot make a temporary file", input->name);
     }

@@ -115,9 +115,10 @@ enum cli_identity cli_identity_of(const ntr_program *program, size_t index, cons
 ntr_bundle *cli_identity_bundle(const char *stream) {
     const char *slash = strrchr(stream, '/');
     char *folder = slash == stream ? strdup("/") : slash ? strndup(stream, (size_t)(slash - stream)) : strdup(".");
-    ntr_bundle *bundle = folder && ntr_bundle_seen(folder) ? ntr_bundle_new(NULL) : NULL;
+    ntr_bundle *bundle = NULL;
     const char *name = slash ? slash + 1 : stream;
 
+    if (folder && ntr_bundle_seen(folder)) ntr_bundle_new(NULL, &bundle);
     if (bundle &&
         (ntr_bundle_open(bundle, folder) != NTR_OK || strcmp(ntr_bundle_capture(bundle)->stream, name) != 0)) {
         ntr_bundle_free(bundle);

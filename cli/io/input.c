@@ -75,7 +75,7 @@ static int make_reader(struct cli_input *input) {
     config.user = input;
     config.limits = cli_limits();
     config.buffer_size = buffer_size(input->size_hint);
-    input->reader = ntr_stream_reader_new(&config, NULL);
+    ntr_stream_reader_new(&config, &input->reader);
     if (!input->reader) return cli_fail("out of memory");
     return ntr_stream_reader_start(input->reader) == NTR_OK ? CLI_OK : fail_read(input);
 }

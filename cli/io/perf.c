@@ -162,7 +162,8 @@ static int make_stream(ntr_perf_data *data, const char *path, const struct cli_i
 ntr_perf_data *cli_perf_open(const char *path, const struct cli_images *images, const struct cli_stream *stream,
                              ntr_params *params, int *fd) {
     static const struct cli_images none;
-    ntr_perf_data *data = ntr_perf_data_new(NULL);
+    ntr_perf_data *data;
+    ntr_perf_data_new(NULL, &data);
 
     if (!data) {
         cli_fail("%s: out of memory", path);

@@ -54,7 +54,8 @@ ntr_stream_reader *cli_replay_stream(const struct cli_replay *r, ntr_status *sta
     config.seek = seek;
     config.close = free;
     config.user = place;
-    ntr_stream_reader *reader = ntr_stream_reader_new(&config, status);
+    ntr_stream_reader *reader;
+    *status = ntr_stream_reader_new(&config, &reader);
     if (!reader) free(place);
     return reader;
 }
@@ -124,7 +125,7 @@ static int make_replay(struct cli_replay *r) {
     config.proceed = proceed;
     config.user = r;
     config.by_time = cli_replay_has_common_clock(r);
-    r->replay = ntr_replay_new(&config, &status);
+    status = ntr_replay_new(&config, &r->replay);
     return r->replay ? CLI_OK : cli_fail("%s: %s", r->stream_path, ntr_status_text(status));
 }
 
@@ -135,10 +136,10 @@ int cli_replay_open_input(struct cli_replay *r, const char *path, const struct c
     if (cli_debug_files_load(r->trace.program, options->debug_path) != CLI_OK) return CLI_FAILED;
     if (open_file(r, path) != CLI_OK) return CLI_FAILED;
     cli_progress_end(&r->trace.progress);
-    r->debug = ntr_debug_info_new(r->trace.program, &cli_memory);
+    ntr_debug_info_new(r->trace.program, &cli_memory, &r->debug);
     if (!r->debug) return cli_fail("%s: out of memory", path);
     if (options->debug_path) ntr_debug_info_set_path(r->debug, options->debug_path);
-    r->functions = ntr_functions_new(r->debug, &cli_memory);
+    ntr_functions_new(r->debug, &cli_memory, &r->functions);
     return r->functions ? CLI_OK : cli_fail("%s: out of memory", path);
 }
 

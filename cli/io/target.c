@@ -131,7 +131,7 @@ int cli_target_make(struct cli_target *target, const struct cli_connection *conn
     config.interrupted = interrupted;
     config.note = note;
     config.user = user;
-    target->target = ntr_target_new(&config, &status);
+    status = ntr_target_new(&config, &target->target);
     if (target->target) return CLI_OK;
     return cli_fail("%s: %s", target->topology_name, *error ? error : ntr_status_text(status));
 }

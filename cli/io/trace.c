@@ -136,7 +136,7 @@ static int fail_bundle(const struct cli_trace *trace, const char *path, ntr_stat
 }
 
 static int open_bundle(struct cli_trace *trace, const char *path, const struct cli_stream *stream) {
-    trace->bundle = ntr_bundle_new(NULL);
+    ntr_bundle_new(NULL, &trace->bundle);
     if (!trace->bundle) return cli_fail("out of memory");
     ntr_bundle_set_limits(trace->bundle, cli_limits());
     ntr_status status = ntr_bundle_open(trace->bundle, path);
@@ -355,7 +355,8 @@ ntr_decoder *cli_trace_decoder(const struct cli_trace *trace, const ntr_decoder_
                  (1u << src_bits) - 1, src_bits, config->source);
         return NULL;
     }
-    ntr_decoder *decoder = ntr_decoder_new(config, &status);
+    ntr_decoder *decoder;
+    status = ntr_decoder_new(config, &decoder);
     if (!decoder) cli_note("%s: %s", trace->input.name, ntr_status_text(status));
     return decoder;
 }

@@ -33,7 +33,8 @@ static ntr_status add_stream(const struct cli_trace *trace, ntr_index *index) {
 
 static ntr_index *make(const struct cli_trace *trace) {
     const bool small = trace->input.size_hint <= SMALL_FILE;
-    ntr_index *index = ntr_index_new(&trace->params, small ? SMALL_SPACING : NTR_INDEX_SPACING_DEFAULT, NULL);
+    ntr_index *index;
+    ntr_index_new(&trace->params, small ? SMALL_SPACING : NTR_INDEX_SPACING_DEFAULT, NULL, &index);
 
     if (index && add_stream(trace, index) == NTR_OK) return index;
     ntr_index_free(index);

@@ -149,7 +149,8 @@ static enum fit fit_of_execution(const ntr_params *params, ntr_bytes beginning, 
     ntr_decoder_config_init(&config);
     config.params = *params;
     config.program = program;
-    ntr_decoder *decoder = ntr_decoder_new(&config, NULL);
+    ntr_decoder *decoder;
+    ntr_decoder_new(&config, &decoder);
     if (!decoder) return OPEN;
     ntr_decoder_feed(decoder, beginning.data, beginning.size, true);
     do {

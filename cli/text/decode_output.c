@@ -180,7 +180,8 @@ static void open_annotations(struct cli_decode_output *o) {
 
     o->lines.disasm = cli_disasm_open(&why);
     if (!o->lines.disasm && !o->settings.part) cli_note("no disassembly: %s", why);
-    o->lines.source = o->settings.source ? o->settings.source : ntr_debug_info_new(o->settings.program, &cli_memory);
+    o->lines.source = o->settings.source;
+    if (!o->lines.source) ntr_debug_info_new(o->settings.program, &cli_memory, &o->lines.source);
     o->lines.by_source = o->settings.by_source;
 }
 

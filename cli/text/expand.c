@@ -35,7 +35,7 @@ struct cli_expand *cli_expand_open(const ntr_program *program, cli_render render
     x->user = user;
     x->by_source = by_source;
     x->by_context = by_context;
-    x->instructions = ntr_instructions_new(program, NULL);
+    ntr_instructions_new(program, NULL, &x->instructions);
     if (x->instructions && cli_text_cache_open(&x->cache, SPAN_SLOT_BITS)) return x;
     cli_expand_close(x);
     return NULL;

@@ -10,8 +10,9 @@
  *   config.analysis = &analysis;            // with debug, functions, and the tally and the tree that are wanted
  *   config.read = read_stream;
  *   config.user = file;
- *   ntr_analyzer *analyzer = ntr_analyzer_new(&config, &status);
- *   if (analyzer) status = ntr_analyzer_run(analyzer, 2);
+ *   ntr_analyzer *analyzer;
+ *   status = ntr_analyzer_new(&config, &analyzer);
+ *   if (status == NTR_OK) status = ntr_analyzer_run(analyzer, 2);
  *   ntr_analyzer_free(analyzer);
  *   ntr_calltree_finish(analysis.tree);
  *
@@ -75,9 +76,9 @@ typedef struct ntr_analyzer_config {
 
 NTR_DEFINE_CONFIG_INIT(ntr_analyzer_config)
 
-/* Returns a new analyzer, or NULL. What the config points to must outlive it. Errors (*status; may be NULL): as
- * ntr_decoder_new; NTR_E_INVALID without `analysis`. */
-NTR_API ntr_analyzer *ntr_analyzer_new(const ntr_analyzer_config *config, ntr_status *status);
+/* Makes a analyzer. What the config points to must outlive it. Errors: as ntr_decoder_new; NTR_E_INVALID without
+ * `analysis`. */
+NTR_API ntr_status ntr_analyzer_new(const ntr_analyzer_config *config, ntr_analyzer **out);
 NTR_API void ntr_analyzer_free(ntr_analyzer *analyzer);
 
 /* What further threads gain: nothing; something; nearly their number, as they share the larger part of the work. */

@@ -35,9 +35,8 @@ typedef struct ntr_board_config {
 
 NTR_DEFINE_CONFIG_INIT(ntr_board_config)
 
-/* Returns a board, or NULL on error. All harts are halted and have nothing to execute. Errors (in *status, which may be
- * NULL): those of ntr_system_new. */
-NTR_API ntr_board *ntr_board_new(const ntr_board_config *config, ntr_status *status);
+/* Makes a board. All harts are halted and have nothing to execute. Errors: those of ntr_system_new. */
+NTR_API ntr_status ntr_board_new(const ntr_board_config *config, ntr_board **out);
 NTR_API void ntr_board_free(ntr_board *board);
 
 /* Returns the model. */
@@ -106,10 +105,10 @@ typedef struct ntr_gdb_filter ntr_gdb_filter;
 /* Receives bytes for the client. Errors are returned by the call that made the bytes. */
 typedef ntr_status (*ntr_gdb_output)(void *user, const uint8_t *bytes, size_t size);
 
-/* Returns a filter, or NULL when there is no memory. A board has one at a time. Memory packets whose addresses are in
- * trace components are answered from the board; all others are passed to the server. The harts of a machine stop. */
-NTR_API ntr_gdb_filter *ntr_gdb_filter_new(ntr_board *board, ntr_gdb_output output, void *user,
-                                           const ntr_allocator *allocator);
+/* Makes a filter. A board has one at a time. Memory packets whose addresses are in trace components are answered from
+ * the board; all others are passed to the server. The harts of a machine stop. Errors: NTR_E_MEMORY. */
+NTR_API ntr_status ntr_gdb_filter_new(ntr_board *board, ntr_gdb_output output, void *user,
+                                      const ntr_allocator *allocator, ntr_gdb_filter **out);
 NTR_API void ntr_gdb_filter_free(ntr_gdb_filter *filter);
 
 /* Takes bytes from the client; waits for the answers of the server. Errors: NTR_E_IO (the connection to the server; or

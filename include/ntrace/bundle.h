@@ -14,7 +14,7 @@
  *   ntr_bundle_stream_open(bundle, &stream);
  *   config.params = ntr_bundle_capture(bundle)->params;
  *   config.program = program;
- *   decoder = ntr_decoder_new(&config, &status);
+ *   status = ntr_decoder_new(&config, &decoder);
  *   do {
  *       status = ntr_stream_reader_next(stream, &span, &last);   // sets `last` also after an error
  *       ntr_decoder_feed(decoder, span.data, span.size, last);
@@ -104,8 +104,8 @@ NTR_DEFINE_CONFIG_INIT(ntr_capture)
 
 typedef struct ntr_bundle ntr_bundle;
 
-/* Creates an object for one bundle. `allocator` is copied and may be NULL. Returns NULL when there is no memory. */
-NTR_API ntr_bundle *ntr_bundle_new(const ntr_allocator *allocator);
+/* Makes an object for one bundle. `allocator` is copied and may be NULL. Errors: NTR_E_MEMORY. */
+NTR_API ntr_status ntr_bundle_new(const ntr_allocator *allocator, ntr_bundle **out);
 
 /* Sets the limits of capture.json and of a compressed stream. They are copied. Call it before ntr_bundle_open. */
 NTR_API void ntr_bundle_set_limits(ntr_bundle *bundle, const ntr_limits *limits);

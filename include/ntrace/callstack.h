@@ -35,8 +35,8 @@ typedef struct ntr_function {
     uint64_t low, high; /* address range [low, high) of the part of its code that was found first */
 } ntr_function;
 
-/* Returns a table of functions, or NULL when out of memory. `debug` must outlive it. */
-NTR_API ntr_functions *ntr_functions_new(ntr_debug_info *debug, const ntr_allocator *allocator);
+/* Makes a table of functions. `debug` must outlive it. Errors: NTR_E_MEMORY. */
+NTR_API ntr_status ntr_functions_new(ntr_debug_info *debug, const ntr_allocator *allocator, ntr_functions **out);
 NTR_API void ntr_functions_free(ntr_functions *functions);
 
 /* Returns the number of the function at `place`. Functions are numbered from 0 in the order of first use. */
@@ -93,10 +93,10 @@ typedef struct ntr_stack_listener {
 
 typedef struct ntr_callstack ntr_callstack;
 
-/* Returns a call stack object, or NULL when out of memory. `functions` must outlive it. `listener` is copied; each of
- * its functions may be NULL. */
-NTR_API ntr_callstack *ntr_callstack_new(ntr_functions *functions, const ntr_stack_listener *listener,
-                                         const ntr_allocator *allocator);
+/* Makes a call stack object. `functions` must outlive it. `listener` is copied; each of its functions may be NULL.
+ * Errors: NTR_E_MEMORY. */
+NTR_API ntr_status ntr_callstack_new(ntr_functions *functions, const ntr_stack_listener *listener,
+                                     const ntr_allocator *allocator, ntr_callstack **out);
 NTR_API void ntr_callstack_free(ntr_callstack *callstack);
 
 /* Returns the frame in which the span `event` executes; a root frame is created when there is none. Returns NULL when

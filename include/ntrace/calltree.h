@@ -28,14 +28,13 @@ typedef struct ntr_call_node {
     uint64_t total_instructions, total_ticks; /* including all descendants; valid after ntr_calltree_finish */
 } ntr_call_node;
 
-/* Returns an empty tree, or NULL when out of memory. The tree maintains call stacks of its own. `functions` must
- * outlive it. */
-NTR_API ntr_calltree *ntr_calltree_new(ntr_functions *functions, const ntr_allocator *allocator);
+/* Makes an empty tree. The tree maintains call stacks of its own. `functions` must outlive it. Errors: NTR_E_MEMORY. */
+NTR_API ntr_status ntr_calltree_new(ntr_functions *functions, const ntr_allocator *allocator, ntr_calltree **out);
 NTR_API void ntr_calltree_free(ntr_calltree *tree);
 
 typedef enum ntr_calltree_split {
     NTR_CALLTREE_TOGETHER, /* one tree for all harts and contexts */
-    NTR_CALLTREE_HARTS,    /* one subtree per hart, below a node named "hart 0" */
+    NTR_CALLTREE_HARTS, /* one subtree per hart, below a node named "hart 0" */
     NTR_CALLTREE_CONTEXTS, /* one subtree per hart and context, below a node named "hart 0 scontext 0x5" */
     /* One subtree per process, below a node "python3.13 (45)"; "hart 0" where the process is not known. Not for a part
      * of a trace (ntr_calltree_open). */
@@ -46,7 +45,7 @@ typedef enum ntr_calltree_split {
 NTR_API void ntr_calltree_divide(ntr_calltree *tree, ntr_calltree_split split);
 NTR_API ntr_calltree_split ntr_calltree_divided(const ntr_calltree *tree);
 
-/* Makes a new tree that of a part of a trace, for ntr_partial_write: the stacks at its beginning are not known. Errors:
+/* Makes a tree that of a part of a trace, for ntr_partial_write: the stacks at its beginning are not known. Errors:
  * NTR_E_MEMORY. */
 NTR_API ntr_status ntr_calltree_open(ntr_calltree *tree);
 

@@ -9,7 +9,8 @@
  *   config.bundle = "hello.ntrace";
  *   config.plugin_dir = "/usr/lib/ntrace";
  *   config.qemu_search = getenv("PATH");
- *   ntr_capture_session *session = ntr_capture_new(&config);
+ *   ntr_capture_session *session;
+ *   ntr_capture_new(&config, &session);
  *   ntr_status status = ntr_capture_start(session);
  *   while (status == NTR_OK && (status = ntr_capture_step(session)) == NTR_NEED_MORE) continue;
  *   if (status == NTR_OK) status = ntr_capture_finish(session);
@@ -139,8 +140,8 @@ NTR_API bool ntr_capture_qemu_find(ntr_capture_qemu *qemu, const char *given, co
 
 typedef struct ntr_capture_session ntr_capture_session;
 
-/* Creates a session. `config` is copied. Returns NULL when there is no memory or `config` has no size. */
-NTR_API ntr_capture_session *ntr_capture_new(const ntr_capture_config *config);
+/* Makes a session. `config` is copied. Errors: NTR_E_MEMORY; NTR_E_INVALID (`config` has no size). */
+NTR_API ntr_status ntr_capture_new(const ntr_capture_config *config, ntr_capture_session **out);
 
 /* Frees the session; NULL is allowed. A program that still executes is killed; an incomplete bundle is removed. */
 NTR_API void ntr_capture_free(ntr_capture_session *session);

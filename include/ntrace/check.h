@@ -73,9 +73,9 @@ static inline void ntr_check_config_init(ntr_check_config *config) {
 
 typedef struct ntr_check ntr_check;
 
-/* Returns a checker, or NULL on error. The program must outlive it. `status` may be NULL.
- * Errors (in *status): NTR_E_MEMORY, NTR_E_INVALID (no `found`), those of ntr_params_check. */
-NTR_API ntr_check *ntr_check_new(const ntr_check_config *config, ntr_status *status);
+/* Makes a checker. The program must outlive it. Errors: NTR_E_MEMORY, NTR_E_INVALID (no `found`), those of
+ * ntr_params_check. */
+NTR_API ntr_status ntr_check_new(const ntr_check_config *config, ntr_check **out);
 NTR_API void ntr_check_free(ntr_check *check);
 
 /* Checks the next bytes; a call may end inside a message. `last`: end of the stream. Errors: NTR_E_MEMORY. */

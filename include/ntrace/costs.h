@@ -25,8 +25,8 @@ enum {
 
 typedef struct ntr_costs ntr_costs;
 
-/* Returns empty costs, or NULL when out of memory. */
-NTR_API ntr_costs *ntr_costs_new(const ntr_allocator *allocator);
+/* Makes empty costs. Errors: NTR_E_MEMORY. */
+NTR_API ntr_status ntr_costs_new(const ntr_allocator *allocator, ntr_costs **out);
 NTR_API void ntr_costs_free(ntr_costs *costs);
 
 /* Takes over what an analysis has counted: its call tree (after ntr_calltree_finish), its tally, or both; at least one

@@ -42,8 +42,8 @@ typedef struct ntr_cover_function {
     uint64_t returned; /* how often it returned; the entries, where that is not known */
 } ntr_cover_function;
 
-/* Returns an empty object, or NULL when out of memory. */
-NTR_API ntr_coverage *ntr_coverage_new(const ntr_allocator *allocator);
+/* Makes an empty object. Errors: NTR_E_MEMORY. */
+NTR_API ntr_status ntr_coverage_new(const ntr_allocator *allocator, ntr_coverage **out);
 NTR_API void ntr_coverage_free(ntr_coverage *coverage);
 
 /* How lines are counted. */

@@ -41,9 +41,9 @@ typedef struct ntr_frame {
 /* Maximum number of frames of one address. Deeper chains of inlined functions are truncated. */
 #define NTR_FRAMES_MAX 64
 
-/* Returns an object, or NULL when out of memory. `program` must outlive it. When memory runs out later, names and lines
- * are missing from the results; a caller that passes an allocator sees the failed allocation there. */
-NTR_API ntr_debug_info *ntr_debug_info_new(const ntr_program *program, const ntr_allocator *allocator);
+/* Makes an object. `program` must outlive it. When memory runs out later, names and lines are missing from the
+ * results; a caller that passes an allocator sees the failed allocation there. Errors: NTR_E_MEMORY. */
+NTR_API ntr_status ntr_debug_info_new(const ntr_program *program, const ntr_allocator *allocator, ntr_debug_info **out);
 NTR_API void ntr_debug_info_free(ntr_debug_info *debug);
 
 /* Sets the folders in which separate debug files are searched first: colon-separated, for example

@@ -95,8 +95,8 @@ typedef struct ntr_source_options {
 
 NTR_DEFINE_CONFIG_INIT(ntr_source_options)
 
-/* Returns an empty object, or NULL when out of memory. */
-NTR_API ntr_decisions *ntr_decisions_new(const ntr_allocator *allocator);
+/* Makes an empty object. Errors: NTR_E_MEMORY. */
+NTR_API ntr_status ntr_decisions_new(const ntr_allocator *allocator, ntr_decisions **out);
 NTR_API void ntr_decisions_free(ntr_decisions *decisions);
 
 /* Begins a run: parses the sources of the program that are not yet parsed, and finds the branches of each decision.

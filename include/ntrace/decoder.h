@@ -3,7 +3,8 @@
  *     ntr_decoder_config config;
  *     ntr_decoder_config_init(&config);
  *     config.program = program;
- *     ntr_decoder *decoder = ntr_decoder_new(&config, &status);
+ *     ntr_decoder *decoder;
+ *     status = ntr_decoder_new(&config, &decoder);
  *     ntr_decoder_feed(decoder, data, size, true);
  *     do {
  *         status = ntr_decoder_read(decoder, events, 256, &count);
@@ -56,9 +57,8 @@ static inline void ntr_decoder_config_init(ntr_decoder_config *config) {
     ntr_params_init(&config->params, NULL);
 }
 
-/* Returns a new decoder, or NULL. The config is copied. Errors (*status; may be NULL): NTR_E_MEMORY, NTR_E_INVALID,
- * NTR_E_RANGE. */
-NTR_API ntr_decoder *ntr_decoder_new(const ntr_decoder_config *config, ntr_status *status);
+/* Makes a decoder. The config is copied. Errors: NTR_E_MEMORY, NTR_E_INVALID, NTR_E_RANGE. */
+NTR_API ntr_status ntr_decoder_new(const ntr_decoder_config *config, ntr_decoder **out);
 NTR_API void ntr_decoder_free(ntr_decoder *decoder);
 
 /* Begin in the middle of a stream, at one point for each source (ntr_index_find). Call it before the first feed; then

@@ -100,10 +100,9 @@ static inline void ntr_comparison_config_init(ntr_comparison_config *config) {
     config->size = sizeof *config;
 }
 
-/* Returns a comparison, or NULL on error. The structs are copied. `status` may be NULL. Errors (in *status):
- * NTR_E_INVALID (an execution is missing or does not have exactly one callback, or a list is compared without a
- * program), NTR_E_MEMORY. */
-NTR_API ntr_comparison *ntr_comparison_new(const ntr_comparison_config *config, ntr_status *status);
+/* Makes a comparison. The structs are copied. Errors: NTR_E_INVALID (an execution is missing or does not have exactly
+ * one callback, or a list is compared without a program), NTR_E_MEMORY. */
+NTR_API ntr_status ntr_comparison_new(const ntr_comparison_config *config, ntr_comparison **out);
 NTR_API void ntr_comparison_free(ntr_comparison *comparison); /* NULL is allowed */
 
 /* Finds the next difference. *difference and its steps are valid until the next call. Returns NTR_END when there is

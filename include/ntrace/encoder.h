@@ -200,9 +200,9 @@ NTR_API int ntr_encoder_option_get(const ntr_encoder_config *config, const char 
 
 /* ---- the encoder ---------------------------------------------------------------------------------- */
 
-/* Creates an encoder that is enabled, with tracing on. The config is copied. Returns NULL on errors; *status
- * (`status` may be NULL) is then as of ntr_encoder_config_check, NTR_E_INVALID (no sink) or NTR_E_MEMORY. */
-NTR_API ntr_encoder *ntr_encoder_new(const ntr_encoder_config *config, ntr_status *status);
+/* Makes an encoder that is enabled, with tracing on. The config is copied. Errors: those of ntr_encoder_config_check,
+ * NTR_E_INVALID (no sink) or NTR_E_MEMORY. */
+NTR_API ntr_status ntr_encoder_new(const ntr_encoder_config *config, ntr_encoder **out);
 
 /* Frees the encoder; NULL is allowed. Messages in the FIFO are lost: call ntr_encoder_flush before. */
 NTR_API void ntr_encoder_free(ntr_encoder *encoder);

@@ -26,8 +26,8 @@ extern "C" {
  * events are returned first. */
 typedef struct ntr_event_sorter ntr_event_sorter;
 
-/* `window`: number of events; 0: the default. NULL when out of memory. */
-NTR_API ntr_event_sorter *ntr_event_sorter_new(size_t window, const ntr_allocator *allocator);
+/* `window`: number of events; 0: the default. Errors: NTR_E_MEMORY. */
+NTR_API ntr_status ntr_event_sorter_new(size_t window, const ntr_allocator *allocator, ntr_event_sorter **out);
 NTR_API void ntr_event_sorter_free(ntr_event_sorter *sorter);
 
 /* Add one event. Then call ntr_event_sorter_take until it returns false. */

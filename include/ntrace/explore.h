@@ -7,7 +7,8 @@
  *
  * The unit of positions is an instruction, of all harts, in the order of the replay.
  *
- *     ntr_explorer *explorer = ntr_explorer_new(&config, &status);
+ *     ntr_explorer *explorer;
+ *     status = ntr_explorer_new(&config, &explorer);
  *     while (ntr_explorer_work(explorer) == NTR_END) ...           // makes the index, in small steps
  *     ntr_explorer_ask(explorer, question, strlen(question), &answer);
  *
@@ -67,8 +68,8 @@ typedef struct ntr_explorer_config {
 
 NTR_DEFINE_CONFIG_INIT(ntr_explorer_config)
 
-/* Returns an explorer, or NULL. Errors (*status; may be NULL): those of ntr_replay_new. */
-NTR_API ntr_explorer *ntr_explorer_new(const ntr_explorer_config *config, ntr_status *status);
+/* Makes an explorer. Errors: those of ntr_replay_new. */
+NTR_API ntr_status ntr_explorer_new(const ntr_explorer_config *config, ntr_explorer **out);
 NTR_API void ntr_explorer_free(ntr_explorer *explorer);
 
 /* Makes some more of the index: a few milliseconds. Returns NTR_OK when the index is complete; NTR_END when there is

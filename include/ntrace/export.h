@@ -119,12 +119,12 @@ NTR_API const ntr_exporter *ntr_exporter_find(const char *family, const char *na
 
 typedef struct ntr_export ntr_export;
 
-/* Starts an export. Returns NULL on error. `analysis` and `output` are copied; what they point to must stay valid until
- * ntr_export_free. Errors (in *status): NTR_E_MEMORY, NTR_E_INVALID (something required is missing), NTR_E_NO_IMAGE
+/* Starts an export. `analysis` and `output` are copied; what they point to must stay valid until
+ * ntr_export_free. Errors: NTR_E_MEMORY, NTR_E_INVALID (something required is missing), NTR_E_NO_IMAGE
  * (NTR_NEEDS_IMAGE and no ELF image). If the output cannot be begun, ntr_export_feed and ntr_export_finish return
  * NTR_E_IO, and ntr_export_error has the reason. */
-NTR_API ntr_export *ntr_export_new(const ntr_exporter *exporter, const ntr_analysis *analysis, const ntr_output *output,
-                                   ntr_status *status);
+NTR_API ntr_status ntr_export_new(const ntr_exporter *exporter, const ntr_analysis *analysis, const ntr_output *output,
+                                  ntr_export **out);
 
 /* Passes events in stream order, for exporters with NTR_NEEDS_EVENTS. Errors: NTR_E_MEMORY, those of the output. */
 NTR_API ntr_status ntr_export_feed(ntr_export *export_, const ntr_event *events, size_t count);

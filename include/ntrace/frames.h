@@ -2,7 +2,7 @@
  * perf's AUX data contain. Messages of several trace IDs are put in the order in which they end; SRC says which hart
  * sent a message.
  *
- *   frames = ntr_frames_new(NULL, NULL);
+ *   ntr_frames_new(NULL, &frames);
  *   ntr_frames_push(frames, bytes, size, sink, user);   // any number of times
  *   ntr_frames_end(frames, sink, user);
  *
@@ -54,9 +54,8 @@ typedef struct ntr_frames_totals {
  * call in progress with that result. */
 typedef ntr_status (*ntr_frames_sink)(void *user, const uint8_t *bytes, size_t size);
 
-/* Returns NULL on error. `options` is copied, may be NULL. `status` may be NULL. Errors (in *status): NTR_E_MEMORY,
- * NTR_E_INVALID. */
-NTR_API ntr_frames *ntr_frames_new(const ntr_frames_options *options, ntr_status *status);
+/* Makes an object. `options` is copied, may be NULL. Errors: NTR_E_MEMORY, NTR_E_INVALID. */
+NTR_API ntr_status ntr_frames_new(const ntr_frames_options *options, ntr_frames **out);
 NTR_API void ntr_frames_free(ntr_frames *frames);
 
 /* Errors: those of the sink, NTR_E_MEMORY. */

@@ -45,8 +45,8 @@ typedef struct ntr_gdb_config {
 
 NTR_DEFINE_CONFIG_INIT(ntr_gdb_config)
 
-/* Returns a server for one session, or NULL. Errors (*status; may be NULL): NTR_E_MEMORY, NTR_E_INVALID. */
-NTR_API ntr_gdb *ntr_gdb_new(const ntr_gdb_config *config, ntr_status *status);
+/* Makes a server for one session. Errors: NTR_E_MEMORY, NTR_E_INVALID. */
+NTR_API ntr_status ntr_gdb_new(const ntr_gdb_config *config, ntr_gdb **out);
 NTR_API void ntr_gdb_free(ntr_gdb *gdb);
 
 /* Processes bytes of the debugger. Returns NTR_OK, or NTR_END when the debugger has ended the session. Errors:

@@ -44,8 +44,9 @@ typedef struct ntr_index ntr_index;
 
 /* `spacing`: a point is left out when the next one is less than this many bytes behind the last one in the index. 0:
  * all points are kept. It is doubled when there are many points, so that an index of a stream of any size has at most
- * 131,072 of them. NULL when out of memory. */
-NTR_API ntr_index *ntr_index_new(const ntr_params *params, uint64_t spacing, const ntr_allocator *allocator);
+ * 131,072 of them. Errors: NTR_E_MEMORY. */
+NTR_API ntr_status ntr_index_new(const ntr_params *params, uint64_t spacing, const ntr_allocator *allocator,
+                                 ntr_index **out);
 NTR_API void ntr_index_free(ntr_index *index);
 
 /* Add the next message of the stream; defective ones, too. Errors: NTR_E_MEMORY. */

@@ -97,9 +97,9 @@ typedef struct ntr_classifier_config {
 
 NTR_DEFINE_CONFIG_INIT(ntr_classifier_config)
 
-/* Creates a classifier. `program`, `encoder` and `allocator` must live as long as it does. Returns NULL on errors;
- * *status (`status` may be NULL): NTR_E_INVALID (neither encoder nor sink), NTR_E_RANGE (itype_width), NTR_E_MEMORY. */
-NTR_API ntr_classifier *ntr_classifier_new(const ntr_classifier_config *config, ntr_status *status);
+/* Makes a classifier. `program`, `encoder` and `allocator` must live as long as it does. Errors: NTR_E_INVALID
+ * (neither encoder nor sink), NTR_E_RANGE (itype_width), NTR_E_MEMORY. */
+NTR_API ntr_status ntr_classifier_new(const ntr_classifier_config *config, ntr_classifier **out);
 
 /* Frees the classifier; NULL is allowed. */
 NTR_API void ntr_classifier_free(ntr_classifier *classifier);
@@ -154,11 +154,11 @@ NTR_API const char *ntr_classifier_error(const ntr_classifier *classifier);
 
 typedef struct ntr_spike_log ntr_spike_log;
 
-/* Creates a reader of the lines of one hart (`core   N:`), which enters its retired instructions into the
- * classifier. The instructions are in the log; no program is needed. `xlen` 0: found from the width of the
- * addresses. Returns NULL when there is no memory. */
-NTR_API ntr_spike_log *ntr_spike_log_new(ntr_classifier *classifier, unsigned hart, unsigned xlen,
-                                         const ntr_allocator *allocator);
+/* Makes a reader of the lines of one hart (`core N:`), which enters its retired instructions into the classifier. The
+ * instructions are in the log; no program is needed. `xlen` 0: found from the width of the addresses. Errors:
+ * NTR_E_MEMORY. */
+NTR_API ntr_status ntr_spike_log_new(ntr_classifier *classifier, unsigned hart, unsigned xlen,
+                                     const ntr_allocator *allocator, ntr_spike_log **out);
 NTR_API void ntr_spike_log_free(ntr_spike_log *log);
 
 /* Returns the number of lines with an instruction of the hart. */
@@ -183,11 +183,11 @@ typedef enum ntr_core_log_format {
 
 typedef struct ntr_core_log ntr_core_log;
 
-/* Creates a reader of the instructions of one hart, which enters them into the classifier. Those that trapped are
- * exceptions, not retired. The instructions are in the log; no program is needed. `xlen` 0: the log has it. Returns
- * NULL when there is no memory. */
-NTR_API ntr_core_log *ntr_core_log_new(ntr_classifier *classifier, ntr_core_log_format format, unsigned hart,
-                                       unsigned xlen, const ntr_allocator *allocator);
+/* Makes a reader of the instructions of one hart, which enters them into the classifier. Those that trapped are
+ * exceptions, not retired. The instructions are in the log; no program is needed. `xlen` 0: the log has it. Errors:
+ * NTR_E_MEMORY. */
+NTR_API ntr_status ntr_core_log_new(ntr_classifier *classifier, ntr_core_log_format format, unsigned hart,
+                                    unsigned xlen, const ntr_allocator *allocator, ntr_core_log **out);
 NTR_API void ntr_core_log_free(ntr_core_log *log);
 
 /* Returns the number of instructions of the hart that retired or trapped. */

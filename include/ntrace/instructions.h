@@ -43,8 +43,9 @@ typedef struct ntr_instruction {
     uint64_t reserved; /* 0 */
 } ntr_instruction;
 
-/* Creates an object; `program` must outlive it. Returns NULL when there is no memory. */
-NTR_API ntr_instructions *ntr_instructions_new(const ntr_program *program, const ntr_allocator *allocator);
+/* Makes an object; `program` must outlive it. Errors: NTR_E_MEMORY. */
+NTR_API ntr_status ntr_instructions_new(const ntr_program *program, const ntr_allocator *allocator,
+                                        ntr_instructions **out);
 
 /* Frees the object; NULL is allowed. */
 NTR_API void ntr_instructions_free(ntr_instructions *instructions);

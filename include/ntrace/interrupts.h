@@ -51,8 +51,8 @@ typedef struct ntr_interrupt {
 
 typedef struct ntr_interrupts ntr_interrupts;
 
-/* Returns an object, or NULL when out of memory. `functions` must outlive it. */
-NTR_API ntr_interrupts *ntr_interrupts_new(ntr_functions *functions, const ntr_allocator *allocator);
+/* Makes an object. `functions` must outlive it. Errors: NTR_E_MEMORY. */
+NTR_API ntr_status ntr_interrupts_new(ntr_functions *functions, const ntr_allocator *allocator, ntr_interrupts **out);
 NTR_API void ntr_interrupts_free(ntr_interrupts *interrupts);
 
 /* Processes `count` events in stream order. Errors: NTR_E_MEMORY. */

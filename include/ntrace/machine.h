@@ -105,10 +105,10 @@ NTR_DEFINE_CONFIG_INIT(ntr_machine_totals)
 
 typedef struct ntr_machine ntr_machine;
 
-/* Returns an object, or NULL when out of memory. `program` (code at the address of a trap; may be NULL) and `functions`
- * must outlive it. Threads have names when `functions` has tasks (ntr_functions_set_tasks). */
-NTR_API ntr_machine *ntr_machine_new(const ntr_program *program, ntr_functions *functions,
-                                     const ntr_allocator *allocator);
+/* Makes an object. `program` (code at the address of a trap; may be NULL) and `functions` must outlive it. Threads
+ * have names when `functions` has tasks (ntr_functions_set_tasks). Errors: NTR_E_MEMORY. */
+NTR_API ntr_status ntr_machine_new(const ntr_program *program, ntr_functions *functions, const ntr_allocator *allocator,
+                                   ntr_machine **out);
 NTR_API void ntr_machine_free(ntr_machine *machine);
 
 /* The time of a hart is the number of its own instructions (`own`; initially not): it is not compared with that of

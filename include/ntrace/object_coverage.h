@@ -48,8 +48,8 @@ typedef struct ntr_object_version {
 
 typedef struct ntr_object_coverage ntr_object_coverage;
 
-/* Returns an empty object, or NULL when out of memory. */
-NTR_API ntr_object_coverage *ntr_object_coverage_new(const ntr_allocator *allocator);
+/* Makes an empty object. Errors: NTR_E_MEMORY. */
+NTR_API ntr_status ntr_object_coverage_new(const ntr_allocator *allocator, ntr_object_coverage **out);
 NTR_API void ntr_object_coverage_free(ntr_object_coverage *coverage);
 
 /* Restricts the functions, and the targets of their jumps and calls, that are added from now on to those of sources in

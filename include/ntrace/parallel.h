@@ -87,9 +87,9 @@ NTR_DEFINE_CONFIG_INIT(ntr_parallel_config)
 /* Returns the number of processors that this process may use, at least 1. */
 NTR_API unsigned ntr_processors(void);
 
-/* Returns a new parallel decoder, or NULL. Errors (*status; may be NULL): as ntr_decoder_new; NTR_E_INVALID without
- * `deliver`, or with `finish` and without `counting`; NTR_E_LIMIT when no thread can be created. */
-NTR_API ntr_parallel *ntr_parallel_new(const ntr_parallel_config *config, ntr_status *status);
+/* Makes a parallel decoder. Errors: as ntr_decoder_new; NTR_E_INVALID without `deliver`, or with `finish` and
+ * without `counting`; NTR_E_LIMIT when no thread can be created. */
+NTR_API ntr_status ntr_parallel_new(const ntr_parallel_config *config, ntr_parallel **out);
 NTR_API void ntr_parallel_free(ntr_parallel *parallel);
 
 /* Give the next bytes of the stream. They are copied. Output that is ready is delivered meanwhile; with `last`, all

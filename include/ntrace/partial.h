@@ -87,8 +87,8 @@ NTR_API ntr_status ntr_partial_write(const ntr_analysis *analysis, const ntr_par
  * blocks of at most 1 MiB, which ntr_partial_write_events puts into a file. Memory: 10 MB at most. */
 typedef struct ntr_event_log ntr_event_log;
 
-/* Returns an object, or NULL when out of memory. `output` and `allocator` are copied; NULL: malloc and free. */
-NTR_API ntr_event_log *ntr_event_log_new(const ntr_output *output, const ntr_allocator *allocator);
+/* Makes an object. `output` and `allocator` are copied; NULL: malloc and free. Errors: NTR_E_MEMORY. */
+NTR_API ntr_status ntr_event_log_new(const ntr_output *output, const ntr_allocator *allocator, ntr_event_log **out);
 NTR_API void ntr_event_log_free(ntr_event_log *log);
 
 /* Packs events, which are in stream order. ntr_event_log_finish ends the last block. Errors: NTR_E_MEMORY, those of the
@@ -110,8 +110,8 @@ NTR_API ntr_status ntr_partial_write_events(const ntr_program *program, const nt
 
 typedef struct ntr_partial ntr_partial;
 
-/* Returns an object, or NULL when out of memory. `allocator` is copied; NULL: malloc and free. */
-NTR_API ntr_partial *ntr_partial_new(const ntr_allocator *allocator);
+/* Makes an object. `allocator` is copied; NULL: malloc and free. Errors: NTR_E_MEMORY. */
+NTR_API ntr_status ntr_partial_new(const ntr_allocator *allocator, ntr_partial **out);
 NTR_API void ntr_partial_free(ntr_partial *partial);
 
 /* Returns whether the file begins as a partial. */

@@ -5,7 +5,7 @@
  * context (scontext: see ntr_perf_process). With a single process nothing is bound and the bytes of the trace are the
  * stream:
  *
- *   data = ntr_perf_data_new(NULL);
+ *   ntr_perf_data_new(NULL, &data);
  *   ntr_perf_data_open(data, "perf.data");
  *   ntr_perf_data_params(data, &params);      // what the file says; the rest is up to the caller
  *   ntr_perf_data_stream(data, &params, write, user);
@@ -65,8 +65,8 @@ typedef struct ntr_perf_module {
 NTR_API bool ntr_perf_data_seen(ntr_bytes beginning);
 NTR_API bool ntr_perf_folder_seen(const char *path);
 
-/* Returns NULL when out of memory. `allocator` is copied; NULL: malloc. */
-NTR_API ntr_perf_data *ntr_perf_data_new(const ntr_allocator *allocator);
+/* `allocator` is copied; NULL: malloc. Errors: NTR_E_MEMORY. */
+NTR_API ntr_status ntr_perf_data_new(const ntr_allocator *allocator, ntr_perf_data **out);
 NTR_API void ntr_perf_data_free(ntr_perf_data *data);
 
 /* Sets the limits of compressed records. They are copied. Call it before the file is read. */

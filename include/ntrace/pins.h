@@ -29,11 +29,10 @@ typedef struct ntr_vcd_writer_options {
 
 NTR_DEFINE_CONFIG_INIT(ntr_vcd_writer_options)
 
-/* Returns a writer and writes the VCD header to the sink, or returns NULL on error. `status` may be NULL.
- * Errors (in *status): NTR_E_MEMORY, NTR_E_INVALID (argument, or the transport has no pins), NTR_E_RANGE
- * (`beat_time` is not even), those of the sink. */
-NTR_API ntr_vcd_writer *ntr_vcd_writer_new(const ntr_transport *transport, const ntr_vcd_writer_options *options,
-                                           ntr_status *status);
+/* Makes a writer and writes the VCD header to the sink. Errors: NTR_E_MEMORY, NTR_E_INVALID (argument, or the
+ * transport has no pins), NTR_E_RANGE (`beat_time` is not even), those of the sink. */
+NTR_API ntr_status ntr_vcd_writer_new(const ntr_transport *transport, const ntr_vcd_writer_options *options,
+                                      ntr_vcd_writer **out);
 NTR_API void ntr_vcd_writer_free(ntr_vcd_writer *writer);
 
 /* Errors: those of the sink. */
@@ -70,11 +69,10 @@ typedef struct ntr_pin_options {
 
 NTR_DEFINE_CONFIG_INIT(ntr_pin_options)
 
-/* Returns a reader, or NULL on error. `options` is copied; its strings must stay valid until
- * ntr_pin_reader_free. `status` may be NULL. Errors (in *status): NTR_E_MEMORY, NTR_E_INVALID (argument, or the
- * transport has no pins), NTR_E_RANGE, NTR_E_NAME (no such channel). */
-NTR_API ntr_pin_reader *ntr_pin_reader_new(const ntr_transport *transport, const ntr_pin_options *options,
-                                           ntr_status *status);
+/* Makes a reader. `options` is copied; its strings must stay valid until ntr_pin_reader_free. Errors: NTR_E_MEMORY,
+ * NTR_E_INVALID (argument, or the transport has no pins), NTR_E_RANGE, NTR_E_NAME (no such channel). */
+NTR_API ntr_status ntr_pin_reader_new(const ntr_transport *transport, const ntr_pin_options *options,
+                                      ntr_pin_reader **out);
 NTR_API void ntr_pin_reader_free(ntr_pin_reader *reader);
 
 /* Reads the next part of the file. ntr_pin_reader_error describes the error.

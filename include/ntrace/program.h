@@ -43,8 +43,8 @@ typedef struct ntr_validity {
     uint64_t from, last;
 } ntr_validity;
 
-/* Returns an empty program, or NULL when out of memory. `allocator` is copied; NULL means malloc and free. */
-NTR_API ntr_program *ntr_program_new(const ntr_allocator *allocator);
+/* Makes an empty program. `allocator` is copied; NULL means malloc and free. Errors: NTR_E_MEMORY. */
+NTR_API ntr_status ntr_program_new(const ntr_allocator *allocator, ntr_program **out);
 NTR_API void ntr_program_free(ntr_program *program);
 
 /* ELF files that are added from now on have no names: neither symbols nor ranges of functions are read. For answers

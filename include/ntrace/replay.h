@@ -9,7 +9,8 @@
  * stream, a point at which decoding can begin, with the call stacks there and the set of blocks executed up to the next
  * point. Searches read these sets and decode only the part that has a hit. Three decoded parts are kept.
  *
- *     ntr_replay *replay = ntr_replay_new(&config, &status);
+ *     ntr_replay *replay;
+ *     status = ntr_replay_new(&config, &replay);
  *     ntr_replay_search search = {.addresses = &main_address, .count = 1};
  *     ntr_replay_find(replay, &search, &stop);          // forward to the first execution of main
  *     ntr_replay_hart_at(replay, stop.src, &hart);      // hart.address == main_address
@@ -52,9 +53,8 @@ typedef struct ntr_replay_config {
 
 NTR_DEFINE_CONFIG_INIT(ntr_replay_config)
 
-/* Returns a replay at position 0, or NULL. Errors (*status; may be NULL): as ntr_decoder_new, those of `open`,
- * NTR_E_INVALID (a member is missing). */
-NTR_API ntr_replay *ntr_replay_new(const ntr_replay_config *config, ntr_status *status);
+/* Makes a replay at position 0. Errors: as ntr_decoder_new, those of `open`, NTR_E_INVALID (a member is missing). */
+NTR_API ntr_status ntr_replay_new(const ntr_replay_config *config, ntr_replay **out);
 NTR_API void ntr_replay_free(ntr_replay *replay);
 
 /* Returns a sentence on why reading the stream ended early (damaged compression, an error of reading), or "". */

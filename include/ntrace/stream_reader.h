@@ -49,9 +49,8 @@ static inline void ntr_stream_reader_config_init(ntr_stream_reader_config *confi
     config->size = sizeof *config;
 }
 
-/* Creates a reader; it reads nothing yet. Returns NULL on errors, without a call of `close`; *status (`status` may
- * be NULL): NTR_E_INVALID (no `read`), NTR_E_MEMORY. */
-NTR_API ntr_stream_reader *ntr_stream_reader_new(const ntr_stream_reader_config *config, ntr_status *status);
+/* Makes a reader; it reads nothing yet. Errors, without a call of `close`: NTR_E_INVALID (no `read`), NTR_E_MEMORY. */
+NTR_API ntr_status ntr_stream_reader_new(const ntr_stream_reader_config *config, ntr_stream_reader **out);
 
 /* Closes and frees the reader; NULL is allowed. */
 NTR_API void ntr_stream_reader_free(ntr_stream_reader *reader);

@@ -48,10 +48,9 @@ typedef struct ntr_system_config {
 
 NTR_DEFINE_CONFIG_INIT(ntr_system_config)
 
-/* Returns a system, or NULL on error. The topology is not used after the call. `status` may be NULL.
- * Errors (in *status): NTR_E_SYNTAX (not JSON), NTR_E_FORMAT (not a topology), NTR_E_LIMIT, NTR_E_MEMORY,
- * NTR_E_INVALID. */
-NTR_API ntr_system *ntr_system_new(const ntr_system_config *config, ntr_status *status);
+/* Makes a system. The topology is not used after the call. Errors: NTR_E_SYNTAX (not JSON), NTR_E_FORMAT (not a
+ * topology), NTR_E_LIMIT, NTR_E_MEMORY, NTR_E_INVALID. */
+NTR_API ntr_status ntr_system_new(const ntr_system_config *config, ntr_system **out);
 NTR_API void ntr_system_free(ntr_system *system);
 
 /* ---- registers. Errors: NTR_E_RANGE (no component at the address; reads give 0), NTR_E_INVALID (not word-aligned). */

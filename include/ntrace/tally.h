@@ -27,9 +27,9 @@ typedef struct ntr_tally_row {
     bool target_unknown;
 } ntr_tally_row;
 
-/* Returns an empty tally, or NULL when out of memory. `program`, which must outlive it, is that of the events; NULL:
- * its code and its names do not change in the course of the trace. */
-NTR_API ntr_tally *ntr_tally_new(const ntr_program *program, const ntr_allocator *allocator);
+/* Makes an empty tally. `program`, which must outlive it, is that of the events; NULL: its code and its names do not
+ * change in the course of the trace. Errors: NTR_E_MEMORY. */
+NTR_API ntr_status ntr_tally_new(const ntr_program *program, const ntr_allocator *allocator, ntr_tally **out);
 NTR_API void ntr_tally_free(ntr_tally *tally);
 
 /* Enables the attribution of time. Call it before the first event. The time between two timestamps is divided among

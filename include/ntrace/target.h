@@ -4,7 +4,7 @@
  * capture:
  *
  *   ntr_bus_open(&bus, &options);                 // for example to OpenOCD
- *   target = ntr_target_new(&config, &status);    // topology, bus
+ *   status = ntr_target_new(&config, &target);    // topology, bus
  *   status = ntr_target_start(target);            // reset, configuration, enable: Trace Control section 10
  *   while (status == NTR_OK && !state.full) status = ntr_target_poll(target, &state);
  *   ntr_target_stop(target);                      // also after a failure: disables everything that was enabled
@@ -73,9 +73,9 @@ typedef struct ntr_target_config {
 
 NTR_DEFINE_CONFIG_INIT(ntr_target_config)
 
-/* Returns a target, or NULL on error; accesses no register. Errors (in *status, which may be NULL): those of
- * ntr_system_new; NTR_E_RANGE (a hart without encoder), NTR_E_NAME (`sink`). */
-NTR_API ntr_target *ntr_target_new(const ntr_target_config *config, ntr_status *status);
+/* Makes a target; accesses no register. Errors: those of ntr_system_new; NTR_E_RANGE (a hart without encoder),
+ * NTR_E_NAME (`sink`). */
+NTR_API ntr_status ntr_target_new(const ntr_target_config *config, ntr_target **out);
 NTR_API void ntr_target_free(ntr_target *target);
 
 /* Returns the description of the components, for ntr_system_component_get and ntr_system_leads. The model in it is not

@@ -42,9 +42,10 @@ NTR_API bool ntr_timeslice_same_track(const ntr_timeslice *one, const ntr_timesl
 
 typedef struct ntr_timeline ntr_timeline;
 
-/* Returns a timeline, or NULL when out of memory. `functions` must outlive it. `most` is the maximum number of slices;
- * 0 means 200,000. */
-NTR_API ntr_timeline *ntr_timeline_new(ntr_functions *functions, size_t most, const ntr_allocator *allocator);
+/* Makes a timeline. `functions` must outlive it. `most` is the maximum number of slices; 0 means 200,000. Errors:
+ * NTR_E_MEMORY. */
+NTR_API ntr_status ntr_timeline_new(ntr_functions *functions, size_t most, const ntr_allocator *allocator,
+                                    ntr_timeline **out);
 NTR_API void ntr_timeline_free(ntr_timeline *timeline);
 
 /* Processes `count` events in stream order. Errors: NTR_E_MEMORY. */

@@ -108,10 +108,9 @@ typedef struct ntr_reader_options {
 
 NTR_DEFINE_CONFIG_INIT(ntr_reader_options)
 
-/* Returns a reader, or NULL on error. `options` is copied. `status` may be NULL.
- * Errors (in *status): NTR_E_MEMORY, NTR_E_INVALID (argument), NTR_E_RANGE (RAM window). */
-NTR_API ntr_transport_reader *ntr_transport_reader_new(const ntr_transport *transport,
-                                                       const ntr_reader_options *options, ntr_status *status);
+/* Makes a reader. `options` is copied. Errors: NTR_E_MEMORY, NTR_E_INVALID (argument), NTR_E_RANGE (RAM window). */
+NTR_API ntr_status ntr_transport_reader_new(const ntr_transport *transport, const ntr_reader_options *options,
+                                            ntr_transport_reader **out);
 NTR_API void ntr_transport_reader_free(ntr_transport_reader *reader);
 
 /* Converts `count` beats. Errors: those of the sink. */
@@ -141,10 +140,10 @@ typedef struct ntr_writer_options {
 
 NTR_DEFINE_CONFIG_INIT(ntr_writer_options)
 
-/* Returns a writer, or NULL on error. `options` is copied. `status` may be NULL.
- * Errors (in *status): NTR_E_MEMORY, NTR_E_INVALID (argument), NTR_E_RANGE (width or RAM window). */
-NTR_API ntr_transport_writer *ntr_transport_writer_new(const ntr_transport *transport,
-                                                       const ntr_writer_options *options, ntr_status *status);
+/* Makes a writer. `options` is copied. Errors: NTR_E_MEMORY, NTR_E_INVALID (argument), NTR_E_RANGE (width or RAM
+ * window). */
+NTR_API ntr_status ntr_transport_writer_new(const ntr_transport *transport, const ntr_writer_options *options,
+                                            ntr_transport_writer **out);
 NTR_API void ntr_transport_writer_free(ntr_transport_writer *writer);
 
 /* Writes bytes of an N-Trace stream. A call may end inside a message. Idle bytes are dropped where the transport

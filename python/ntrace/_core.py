@@ -49,11 +49,11 @@ def config(type_name: str):
     return value
 
 
-def owned(pointer, free, what: str = ""):
-    """The object, freed with its last reference. MemoryError when there is none."""
-    if not pointer:
-        raise MemoryError(what)
-    return ffi.gc(pointer, free)
+def made(kind: str, *arguments, what: str = ""):
+    """A new object of that type, freed with its last reference. Raises what its constructor returns."""
+    out = ffi.new(f"{kind} **")
+    check(getattr(lib, f"{kind}_new")(*arguments, out), None, what)
+    return ffi.gc(out[0], getattr(lib, f"{kind}_free"))
 
 
 # ---- callbacks ---------------------------------------------------------------------------------------------------------
@@ -118,7 +118,7 @@ class Stream(Carrier):
         options = config("ntr_stream_reader_config")
         options.read, options.seek = lib.ntrace_read_file, lib.ntrace_seek_file
         options.user, options.buffer_size = self._handle, 1 << 20
-        self.reader = owned(lib.ntr_stream_reader_new(options, ffi.NULL), lib.ntr_stream_reader_free)
+        self.reader = made("ntr_stream_reader", options)
 
     def next(self, span, last) -> None:
         status = lib.ntr_stream_reader_next(self.reader, span, last)

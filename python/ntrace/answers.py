@@ -7,7 +7,7 @@ import os
 from typing import Any, Iterator
 
 from . import _core, pages
-from ._core import check, config, ffi, lib, owned, path_bytes, text
+from ._core import check, config, ffi, lib, made, path_bytes, text
 from .events import dtype_of, whole
 
 CHUNK = 1 << 14
@@ -97,10 +97,10 @@ class _Analysis:
 
     def __init__(self, trace, tally: bool = False, tree: bool = False):
         self.trace, self.program = trace, trace._program
-        self.debug = owned(lib.ntr_debug_info_new(self.program, ffi.NULL), lib.ntr_debug_info_free)
-        self.functions = owned(lib.ntr_functions_new(self.debug, ffi.NULL), lib.ntr_functions_free)
-        self.tally = owned(lib.ntr_tally_new(self.program, ffi.NULL), lib.ntr_tally_free) if tally else ffi.NULL
-        self.tree = owned(lib.ntr_calltree_new(self.functions, ffi.NULL), lib.ntr_calltree_free) if tree else ffi.NULL
+        self.debug = made("ntr_debug_info", self.program, ffi.NULL)
+        self.functions = made("ntr_functions", self.debug, ffi.NULL)
+        self.tally = made("ntr_tally", self.program, ffi.NULL) if tally else ffi.NULL
+        self.tree = made("ntr_calltree", self.functions, ffi.NULL) if tree else ffi.NULL
         index, found = 0, ffi.new("bool *")
         while check(lib.ntr_debug_symbols_add(self.program, index, ffi.NULL, ffi.NULL, found)) == _core.OK:
             index += 1
@@ -119,17 +119,14 @@ class _Analysis:
 
     def run(self, src: int | None = None, threads: int = 1) -> "_Analysis":
         """Fills the tally and the tree, by the library's analyzer; threads=0: as many as there are processors."""
-        stream, data, status = self.trace._stream(), config("ntr_analysis"), ffi.new("ntr_status *")
+        stream, data = self.trace._stream(), config("ntr_analysis")
         data.program, data.debug, data.functions = self.program, self.debug, self.functions
         data.tally, data.tree = self.tally, self.tree
         decoder, options = self.trace._decoder_config(src), config("ntr_analyzer_config")
         options.decoder, options.analysis = decoder, data
         options.read, options.user = ffi.addressof(lib, "ntrace_read_stream"), stream.reader
         options.alone = self.trace._params.src_bits == 0
-        analyzer = lib.ntr_analyzer_new(options, status)
-        if not analyzer:
-            check(status[0], None, self.trace.path)
-        analyzer = owned(analyzer, lib.ntr_analyzer_free)
+        analyzer = made("ntr_analyzer", options, what=self.trace.path)
         status = lib.ntr_analyzer_run(analyzer, threads)
         stream.raise_failure()
         check(status, lib.ntr_stream_reader_error(stream.reader), stream.name)
@@ -138,7 +135,7 @@ class _Analysis:
         return self
 
     def coverage(self):
-        coverage = owned(lib.ntr_coverage_new(ffi.NULL), lib.ntr_coverage_free)
+        coverage = made("ntr_coverage", ffi.NULL)
         check(lib.ntr_coverage_add(coverage, self.program, self.debug, self.tally))
         return coverage
 
@@ -192,7 +189,7 @@ class Answers:
         """What each hart executed from when to when: functions, traps, contexts, gaps. Times are timestamp ticks, or
         instructions of the hart in a trace without timestamps. most: the largest number of rows (0: 200,000)."""
         analysis = _Analysis(self)
-        line = owned(lib.ntr_timeline_new(analysis.functions, most, ffi.NULL), lib.ntr_timeline_free)
+        line = made("ntr_timeline", analysis.functions, most, ffi.NULL)
         for events, count in analysis.read(src):
             check(lib.ntr_timeline_feed(line, events, count))
         check(lib.ntr_timeline_finish(line))
@@ -250,14 +247,11 @@ class Answers:
         self._write(exporter, data, analysis, file, path, streams)
 
     def _write(self, exporter, data, analysis, file, path, streams: bool) -> None:
-        carrier, output, status = _Output(file), config("ntr_output"), ffi.new("ntr_status *")
+        carrier, output = _Output(file), config("ntr_output")
         name = ffi.new("char[]", path_bytes(path))
         output.write, output.user, output.path = lib.ntrace_take_output, carrier.handle, name
-        export = lib.ntr_export_new(exporter, data, output, status)
+        export = made("ntr_export", exporter, data, output, what=os.fspath(path))
         carrier.raise_failure()
-        if not export:
-            check(status[0], None, os.fspath(path))
-        export = owned(export, lib.ntr_export_free)
         for events, count in analysis.read() if streams else ():
             result = lib.ntr_export_feed(export, events, count)
             carrier.raise_failure()

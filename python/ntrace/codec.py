@@ -5,7 +5,7 @@ import json
 from typing import Iterable, Iterator
 
 from . import _core
-from ._core import Carrier, Error, check, config, ffi, lib, owned, path_bytes, text
+from ._core import Carrier, Error, check, config, ffi, lib, made, path_bytes, text
 
 
 def _params(values: dict):
@@ -51,7 +51,7 @@ class Encoder(Carrier):
 
     def __init__(self, elf, base: int = 0, **options):
         self._stream, self._handle = bytearray(), ffi.new_handle(self)
-        self._program = owned(lib.ntr_program_new(ffi.NULL), lib.ntr_program_free)
+        self._program = made("ntr_program", ffi.NULL)
         image = config("ntr_image_options")
         image.bias = base
         check(lib.ntr_program_add_elf(self._program, path_bytes(elf), image), lib.ntr_program_error(self._program))
@@ -64,10 +64,10 @@ class Encoder(Carrier):
         why = ffi.new("const char **")
         check(lib.ntr_encoder_config_check(settings, why), why[0])
         self._evcode = settings.stop_evcode
-        self._encoder = owned(lib.ntr_encoder_new(settings, ffi.NULL), lib.ntr_encoder_free)
+        self._encoder = made("ntr_encoder", settings)
         source = config("ntr_classifier_config")
         source.program, source.encoder = self._program, self._encoder
-        self._classifier = owned(lib.ntr_classifier_new(source, ffi.NULL), lib.ntr_classifier_free)
+        self._classifier = made("ntr_classifier", source)
 
     @staticmethod
     def _set(settings, name: str, value) -> None:

@@ -6,7 +6,7 @@ import os
 from typing import Any, Iterable, Iterator, NamedTuple
 
 from . import _core, pages
-from ._core import END, NEED_MORE, check, config, ffi, lib, owned, path_bytes, text
+from ._core import END, NEED_MORE, check, config, ffi, lib, made, path_bytes, text
 from .answers import Answers
 from .events import Event, dtype_of, whole
 
@@ -49,7 +49,7 @@ class Trace(Answers):
         self.path = os.fspath(path)
         self.inferred: dict[str, tuple[str, str]] = {}
         self._bundle = None
-        self._program = owned(lib.ntr_program_new(ffi.NULL), lib.ntr_program_free)
+        self._program = made("ntr_program", ffi.NULL)
         self._params = ffi.new("ntr_params *")
         lib.ntr_params_init(self._params, ffi.NULL)
         if lib.ntr_bundle_seen(path_bytes(path)):
@@ -68,7 +68,7 @@ class Trace(Answers):
     # ---- opening
 
     def _open_bundle(self, path):
-        self._bundle = owned(lib.ntr_bundle_new(ffi.NULL), lib.ntr_bundle_free)
+        self._bundle = made("ntr_bundle", ffi.NULL)
         check(lib.ntr_bundle_open(self._bundle, path_bytes(path)), lib.ntr_bundle_error(self._bundle))
         self._capture = lib.ntr_bundle_capture(self._bundle)
         self._params[0] = self._capture.params
@@ -166,11 +166,7 @@ class Trace(Answers):
         return options
 
     def _decoder(self, src: int | None = None, strict: bool = False):
-        options, status = self._decoder_config(src, strict), ffi.new("ntr_status *")
-        decoder = lib.ntr_decoder_new(options, status)
-        if not decoder:
-            check(status[0], None, self.path)
-        return owned(decoder, lib.ntr_decoder_free)
+        return made("ntr_decoder", self._decoder_config(src, strict), what=self.path)
 
     def _chunks(self, room, capacity: int, src: int | None = None, strict: bool = False) -> Iterator[int]:
         """Decodes into the memory that `room` returns, asked before each turn; yields the number of events in it."""
@@ -239,7 +235,7 @@ class Trace(Answers):
         import numpy
         capacity = size // 4
         room, at, filled = ffi.new("ntr_event[]", capacity), ffi.new("size_t *"), ffi.new("size_t *")
-        expander = owned(lib.ntr_instructions_new(self._program, ffi.NULL), lib.ntr_instructions_free)
+        expander = made("ntr_instructions", self._program, ffi.NULL)
         for count in self._chunks(lambda: room, capacity, src):
             at[0], status = 0, _core.OK
             while status == _core.OK:

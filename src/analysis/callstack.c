@@ -5,14 +5,16 @@
 
 #include <string.h>
 
-ntr_callstack *ntr_callstack_new(ntr_functions *functions, const ntr_stack_listener *listener,
-                                 const ntr_allocator *allocator) {
+ntr_status ntr_callstack_new(ntr_functions *functions, const ntr_stack_listener *listener,
+                             const ntr_allocator *allocator, ntr_callstack **out) {
+    *out = NULL;
     ntr_callstack *cs = ntr_alloc(allocator, 1, sizeof *cs);
-    if (!cs) return NULL;
+    if (!cs) return NTR_E_MEMORY;
     cs->functions = functions;
     cs->allocator = allocator;
     if (listener) cs->listener = *listener;
-    return cs;
+    *out = cs;
+    return NTR_OK;
 }
 
 void ntr_callstack_listen(ntr_callstack *cs, const ntr_stack_listener *listener) {

@@ -7,25 +7,27 @@
 
 /* ---- creation ---------------------------------------------------------------------------------- */
 
-ntr_calltree *ntr_calltree_new(ntr_functions *functions, const ntr_allocator *allocator) {
+ntr_status ntr_calltree_new(ntr_functions *functions, const ntr_allocator *allocator, ntr_calltree **out) {
+    *out = NULL;
     enum { SLOTS = 1024 };
     ntr_calltree *t = ntr_alloc(allocator, 1, sizeof *t);
-    if (!t) return NULL;
+    if (!t) return NTR_E_MEMORY;
     t->allocator = allocator;
     t->functions = functions;
     t->followers.allocator = allocator;
     const ntr_stack_listener listener = {.enter = ntr_calltree_enter, .user = t};
-    t->stacks = ntr_callstack_new(functions, &listener, allocator);
+    ntr_callstack_new(functions, &listener, allocator, &t->stacks);
     if (!t->stacks || ntr_reserve(allocator, (void **)&t->nodes, &t->capacity, 1, sizeof *t->nodes) ||
         ntr_reserve(allocator, (void **)&t->predictions, &t->prediction_capacity, 1, sizeof *t->predictions) ||
         !ntr_calltree_resize(t, SLOTS)) {
         ntr_calltree_free(t);
-        return NULL;
+        return NTR_E_MEMORY;
     }
     t->predictions[0] = (struct prediction){0};
     t->nodes[t->count++] = (ntr_call_node){
         .parent = NTR_CALLTREE_NONE, .child = NTR_CALLTREE_NONE, .sibling = NTR_CALLTREE_NONE, .function = UINT32_MAX};
-    return t;
+    *out = t;
+    return NTR_OK;
 }
 
 void ntr_calltree_divide(ntr_calltree *t, ntr_calltree_split split) {

@@ -11,7 +11,7 @@ ntr_chunk_applier *ntr_chunk_applier_new(const ntr_functions *real) {
     a->allocator = allocator;
     a->real = real;
     a->functions = ntr_functions_copy_empty(real);
-    a->stacks = a->functions ? ntr_callstack_new(a->functions, NULL, allocator) : NULL;
+    if (a->functions) ntr_callstack_new(a->functions, NULL, allocator, &a->stacks);
     if (a->stacks) return a;
     ntr_chunk_applier_free(a);
     return NULL;

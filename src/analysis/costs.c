@@ -51,13 +51,15 @@ void ntr_keys_release(ntr_keys *k) {
 
 /* ---- the object */
 
-ntr_costs *ntr_costs_new(const ntr_allocator *allocator) {
+ntr_status ntr_costs_new(const ntr_allocator *allocator, ntr_costs **out) {
+    *out = NULL;
     ntr_costs *c = ntr_alloc(allocator, 1, sizeof *c);
-    if (!c) return NULL;
+    if (!c) return NTR_E_MEMORY;
     c->allocator = c->texts.allocator = allocator;
     ntr_keys *const keys[] = {&c->unit_keys, &c->line_keys, &c->node_keys, &c->image_keys, &c->file_keys};
     for (size_t i = 0; i < sizeof keys / sizeof *keys; i++) keys[i]->allocator = allocator;
-    return c;
+    *out = c;
+    return NTR_OK;
 }
 
 void ntr_costs_free(ntr_costs *c) {

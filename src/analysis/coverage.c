@@ -9,12 +9,14 @@
 #include <stdlib.h>
 #include <string.h>
 
-ntr_coverage *ntr_coverage_new(const ntr_allocator *allocator) {
+ntr_status ntr_coverage_new(const ntr_allocator *allocator, ntr_coverage **out) {
+    *out = NULL;
     ntr_coverage *c = ntr_alloc(allocator, 1, sizeof *c);
-    if (!c) return NULL;
+    if (!c) return NTR_E_MEMORY;
     c->allocator = allocator;
     c->texts.allocator = allocator;
-    return c;
+    *out = c;
+    return NTR_OK;
 }
 
 void ntr_coverage_free(ntr_coverage *c) {

@@ -36,16 +36,18 @@ struct ntr_debug_info {
     pthread_mutex_t lock; /* look-ups by address: several tables of functions may use the object at the same time */
 };
 
-ntr_debug_info *ntr_debug_info_new(const ntr_program *program, const ntr_allocator *allocator) {
+ntr_status ntr_debug_info_new(const ntr_program *program, const ntr_allocator *allocator, ntr_debug_info **out) {
+    *out = NULL;
     ntr_debug_info *debug = ntr_alloc(allocator, 1, sizeof *debug);
-    if (!debug) return NULL;
+    if (!debug) return NTR_E_MEMORY;
     debug->program = program;
     debug->allocator = allocator;
     debug->names.allocator = allocator;
     debug->names.most = ntr_limits_get(&program->limits, NTR_LIMIT_DEMANGLED_NAME);
     pthread_mutex_init(&debug->lock, NULL);
     debug->places.allocator = allocator;
-    return debug;
+    *out = debug;
+    return NTR_OK;
 }
 
 void ntr_debug_info_free(ntr_debug_info *debug) {

@@ -47,7 +47,8 @@ static bool is_list(const struct side *side) {
     return side->steps.source.next_address != NULL;
 }
 
-ntr_comparison *ntr_comparison_new(const ntr_comparison_config *config, ntr_status *status) {
+ntr_status ntr_comparison_new(const ntr_comparison_config *config, ntr_comparison **out) {
+    *out = NULL;
     ntr_comparison_config own;
     ntr_execution a, b;
     bool valid =
@@ -55,15 +56,15 @@ ntr_comparison *ntr_comparison_new(const ntr_comparison_config *config, ntr_stat
 
     valid = valid && (own.program || !a.next_address == !b.next_address);
     ntr_comparison *c = valid ? ntr_alloc(own.allocator, 1, sizeof *c) : NULL;
-    if (status) *status = c ? NTR_OK : valid ? NTR_E_MEMORY : NTR_E_INVALID;
-    if (!c) return NULL;
+    if (!c) return valid ? NTR_E_MEMORY : NTR_E_INVALID;
     c->has_allocator = own.allocator != NULL;
     if (own.allocator) c->allocator = *own.allocator;
     c->program = own.program;
     c->ignore_time = own.ignore_time;
     c->a.steps = (struct ntr_steps){.source = a, .program = own.program, .expand = b.next_address != NULL};
     c->b.steps = (struct ntr_steps){.source = b, .program = own.program, .expand = a.next_address != NULL};
-    return c;
+    *out = c;
+    return NTR_OK;
 }
 
 void ntr_comparison_free(ntr_comparison *c) {

@@ -44,16 +44,20 @@ struct own_name {
     char text[];
 };
 
-ntr_functions *ntr_functions_new(ntr_debug_info *debug, const ntr_allocator *allocator) {
+ntr_status ntr_functions_new(ntr_debug_info *debug, const ntr_allocator *allocator, ntr_functions **out) {
+    *out = NULL;
     ntr_functions *f = ntr_alloc(allocator, 1, sizeof *f);
-    if (!f) return NULL;
+    if (!f) return NTR_E_MEMORY;
     f->debug = debug;
     f->allocator = allocator;
-    return f;
+    *out = f;
+    return NTR_OK;
 }
 
 ntr_functions *ntr_functions_copy_empty(const ntr_functions *f) {
-    return ntr_functions_new(f->debug, f->allocator);
+    ntr_functions *copy;
+    ntr_functions_new(f->debug, f->allocator, &copy);
+    return copy;
 }
 
 const ntr_allocator *ntr_functions_allocator(const ntr_functions *f) {

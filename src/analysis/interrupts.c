@@ -245,18 +245,22 @@ ntr_follower ntr_interrupts_follower(ntr_interrupts *x) {
                           .move = move};
 }
 
-ntr_interrupts *ntr_interrupts_new(ntr_functions *functions, const ntr_allocator *allocator) {
+ntr_status ntr_interrupts_new(ntr_functions *functions, const ntr_allocator *allocator, ntr_interrupts **out) {
+    *out = NULL;
     ntr_interrupts *x = ntr_alloc(allocator, 1, sizeof *x);
-    if (!x) return NULL;
+    if (!x) return NTR_E_MEMORY;
     x->allocator = allocator;
     x->ended.index = NONE;
     const ntr_stack_listener listener = {enter, leave, x};
-    x->stack = ntr_callstack_new(functions, &listener, allocator);
+    ntr_callstack_new(functions, &listener, allocator, &x->stack);
     x->harts = ntr_alloc(allocator, NTR_SOURCES_MAX, sizeof *x->harts);
     for (size_t i = 0; x->harts && i < NTR_SOURCES_MAX; i++) x->harts[i].entered = NONE;
-    if (x->stack && x->harts) return x;
+    if (x->stack && x->harts) {
+        *out = x;
+        return NTR_OK;
+    }
     ntr_interrupts_free(x);
-    return NULL;
+    return NTR_E_MEMORY;
 }
 
 void ntr_interrupts_free(ntr_interrupts *x) {

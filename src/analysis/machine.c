@@ -239,19 +239,24 @@ const ntr_stretches *ntr_machine_stretches(const ntr_machine *m) {
     return m->stretches ? ntr_stretch_state_all(m->stretches) : NULL;
 }
 
-ntr_machine *ntr_machine_new(const ntr_program *program, ntr_functions *functions, const ntr_allocator *allocator) {
+ntr_status ntr_machine_new(const ntr_program *program, ntr_functions *functions, const ntr_allocator *allocator,
+                           ntr_machine **out) {
+    *out = NULL;
     ntr_machine *m = ntr_alloc(allocator, 1, sizeof *m);
-    if (!m) return NULL;
+    if (!m) return NTR_E_MEMORY;
     m->allocator = allocator;
     m->program = program;
     m->functions = functions;
     m->ended = MACHINE_NONE;
     const ntr_stack_listener listener = {ntr_machine_enter, ntr_machine_leave, m};
-    m->stacks = ntr_callstack_new(functions, &listener, allocator);
+    ntr_callstack_new(functions, &listener, allocator, &m->stacks);
     m->harts = ntr_alloc(allocator, NTR_SOURCES_MAX, sizeof *m->harts);
-    if (m->stacks && m->harts) return m;
+    if (m->stacks && m->harts) {
+        *out = m;
+        return NTR_OK;
+    }
     ntr_machine_free(m);
-    return NULL;
+    return NTR_E_MEMORY;
 }
 
 void ntr_machine_free(ntr_machine *m) {

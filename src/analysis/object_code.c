@@ -4,7 +4,7 @@
 
 ntr_status ntr_object_code_open(ntr_object_code *code, const ntr_image_info *image, const ntr_allocator *allocator) {
     if (image->low || image->high) return NTR_OK; /* the program has its code */
-    code->file = ntr_program_new(allocator);
+    ntr_program_new(allocator, &code->file);
     if (!code->file) return NTR_E_MEMORY;
     ntr_status status = ntr_program_add_elf(code->file, image->path, &image->options);
     if (status != NTR_OK) ntr_object_code_close(code);

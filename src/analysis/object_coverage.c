@@ -4,13 +4,15 @@
 #include "base/macros.h"
 #include "program/program.h"
 
-ntr_object_coverage *ntr_object_coverage_new(const ntr_allocator *allocator) {
+ntr_status ntr_object_coverage_new(const ntr_allocator *allocator, ntr_object_coverage **out) {
+    *out = NULL;
     ntr_object_coverage *c = ntr_alloc(allocator, 1, sizeof *c);
-    if (!c) return NULL;
+    if (!c) return NTR_E_MEMORY;
     c->allocator = allocator;
     c->texts.allocator = allocator;
     c->versions.allocator = allocator;
-    return c;
+    *out = c;
+    return NTR_OK;
 }
 
 void ntr_object_coverage_free(ntr_object_coverage *c) {

@@ -7,12 +7,14 @@
 #include <stdlib.h>
 #include <string.h>
 
-ntr_tally *ntr_tally_new(const ntr_program *program, const ntr_allocator *allocator) {
+ntr_status ntr_tally_new(const ntr_program *program, const ntr_allocator *allocator, ntr_tally **out) {
+    *out = NULL;
     ntr_tally *t = ntr_alloc(allocator, 1, sizeof *t);
-    if (!t) return NULL;
+    if (!t) return NTR_E_MEMORY;
     t->program = program;
     t->allocator = allocator;
-    return t;
+    *out = t;
+    return NTR_OK;
 }
 
 void ntr_tally_free(ntr_tally *t) {

@@ -153,7 +153,8 @@ static ntr_status merge(const count_table *t, ntr_insn_count **counts, size_t *c
 static ntr_status expand_all(count_table *t, uint32_t view, bool trapping) {
     size_t rows;
     const ntr_tally_row *row = ntr_tally_rows(t->tally, &rows);
-    ntr_instructions *instructions = ntr_instructions_new(t->program, t->tally->allocator);
+    ntr_instructions *instructions;
+    ntr_instructions_new(t->program, t->tally->allocator, &instructions);
     ntr_status status = instructions && t->first_image ? NTR_OK : NTR_E_MEMORY;
     for (size_t i = 0; i < rows && status == NTR_OK; i++)
         if (view == UINT32_MAX || row[i].view == view) {

@@ -189,19 +189,23 @@ ntr_follower ntr_timeline_follower(ntr_timeline *t) {
                           .shortest = ntr_timeline_kept};
 }
 
-ntr_timeline *ntr_timeline_new(ntr_functions *functions, size_t most, const ntr_allocator *allocator) {
+ntr_status ntr_timeline_new(ntr_functions *functions, size_t most, const ntr_allocator *allocator, ntr_timeline **out) {
+    *out = NULL;
     ntr_timeline *t = ntr_alloc(allocator, 1, sizeof *t);
 
-    if (!t) return NULL;
+    if (!t) return NTR_E_MEMORY;
     *t = (ntr_timeline){
         .allocator = allocator, .functions = functions, .most = most ? most : SLICES_MOST, .left.index = TIMELINE_NONE};
     const ntr_stack_listener listener = {ntr_timeline_enter, ntr_timeline_leave, t};
-    t->stack = ntr_callstack_new(functions, &listener, allocator);
+    ntr_callstack_new(functions, &listener, allocator, &t->stack);
     t->harts = ntr_alloc(allocator, NTR_SOURCES_MAX, sizeof *t->harts);
     t->slices = ntr_alloc(allocator, t->most, sizeof *t->slices);
-    if (t->stack && t->harts && t->slices) return t;
+    if (t->stack && t->harts && t->slices) {
+        *out = t;
+        return NTR_OK;
+    }
     ntr_timeline_free(t);
-    return NULL;
+    return NTR_E_MEMORY;
 }
 
 void ntr_timeline_free(ntr_timeline *t) {

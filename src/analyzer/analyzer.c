@@ -54,16 +54,14 @@ static void prepare_by_hand(ntr_analyzer *a) {
     if (a->counting && a->analysis->tally) ntr_decoder_set_count_callback(a->decoder, ntr_analyzer_count, a);
 }
 
-ntr_analyzer *ntr_analyzer_new(const ntr_analyzer_config *given, ntr_status *status) {
+ntr_status ntr_analyzer_new(const ntr_analyzer_config *given, ntr_analyzer **out) {
+    *out = NULL;
     ntr_analyzer_config config = {.size = sizeof config};
-    ntr_status unused;
-    if (!status) status = &unused;
-    *status = given ? ntr_config_load(&config, sizeof config, given) : NTR_E_INVALID;
-    if (*status == NTR_OK && (!config.analysis || (config.by_hand && !config.begun))) *status = NTR_E_INVALID;
-    if (*status != NTR_OK) return NULL;
+    ntr_status status = given ? ntr_config_load(&config, sizeof config, given) : NTR_E_INVALID;
+    if (status == NTR_OK && (!config.analysis || (config.by_hand && !config.begun))) status = NTR_E_INVALID;
+    if (status != NTR_OK) return status;
     ntr_analyzer *a = ntr_alloc(config.allocator, 1, sizeof *a);
-    *status = a ? NTR_OK : NTR_E_MEMORY;
-    if (!a) return NULL;
+    if (!a) return NTR_E_MEMORY;
     a->config = config;
     a->analysis = config.analysis;
     a->totals = a->analysis->totals ? a->analysis->totals : &a->own_totals;
@@ -71,7 +69,8 @@ ntr_analyzer *ntr_analyzer_new(const ntr_analyzer_config *given, ntr_status *sta
     if (config.decoder) a->stream = *config.decoder;
     choose(a);
     if (config.by_hand) prepare_by_hand(a);
-    return a;
+    *out = a;
+    return NTR_OK;
 }
 
 void ntr_analyzer_free(ntr_analyzer *a) {
@@ -97,7 +96,7 @@ static bool same_function(void *user, const ntr_context *context, uint64_t posit
 /* Blocks are divided by a table of functions of its own: the numbers in analysis->functions remain in the order of
  * execution, which some outputs show. Without memory for it, spans are not joined. */
 static void set_join(ntr_analyzer *a) {
-    if (!(a->places = ntr_functions_new(a->analysis->debug, a->config.allocator))) return;
+    if (ntr_functions_new(a->analysis->debug, a->config.allocator, &a->places)) return;
     a->joined = true;
     ntr_decoder_set_join(a->decoder, same_function, a);
     ntr_decoder_set_join_except(a->decoder, a->config.join_except);
@@ -154,7 +153,7 @@ ntr_status ntr_analyzer_run(ntr_analyzer *a, unsigned threads) {
         a->joined = a->joins;
         return ntr_analyzer_parallel(a, threads);
     }
-    if (!a->decoder && !(a->decoder = ntr_decoder_new(&a->stream, &status))) return status;
+    if (!a->decoder && (status = ntr_decoder_new(&a->stream, &a->decoder))) return status;
     ntr_decoder_set_repeats(a->decoder, a->repeated);
     if (a->joins) set_join(a);
     return decode(a);

@@ -42,9 +42,8 @@ static void thread_data_free(void *user) {
 }
 
 static bool make_tree(struct collecting_thread *t, const ntr_analyzer *a) {
-    t->tree_functions = ntr_functions_new(a->analysis->debug, a->config.allocator);
-    t->tree = t->tree_functions ? ntr_calltree_new(t->tree_functions, a->config.allocator) : NULL;
-    if (!t->tree) return false;
+    ntr_functions_new(a->analysis->debug, a->config.allocator, &t->tree_functions);
+    if (!t->tree_functions || ntr_calltree_new(t->tree_functions, a->config.allocator, &t->tree)) return false;
     ntr_calltree_divide(t->tree, ntr_calltree_divided(a->analysis->tree));
     return ntr_calltree_open(t->tree) == NTR_OK;
 }
@@ -55,8 +54,8 @@ static void *thread_data_new(void *user) {
 
     if (!t) return NULL;
     t->collecting = s;
-    t->functions = ntr_functions_new(s->analyzer->analysis->debug, s->analyzer->config.allocator);
-    if (s->late && !(t->tally = ntr_tally_new(s->analyzer->analysis->program, s->analyzer->config.allocator))) {
+    ntr_functions_new(s->analyzer->analysis->debug, s->analyzer->config.allocator, &t->functions);
+    if (s->late && ntr_tally_new(s->analyzer->analysis->program, s->analyzer->config.allocator, &t->tally)) {
         thread_data_free(t);
         return NULL;
     }

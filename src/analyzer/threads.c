@@ -109,7 +109,8 @@ ntr_status ntr_analyzer_parallel(ntr_analyzer *a, unsigned threads) {
     config.work = ntr_collecting_work(&delivery.collecting, a->counting);
     config.work.deliver = deliver;
     config.work.read = read_trace;
-    ntr_parallel *p = ntr_parallel_new(&config, &status);
+    ntr_parallel *p;
+    status = ntr_parallel_new(&config, &p);
     if (!p) return status;
     status = ntr_parallel_run(p);
     ntr_parallel_free(p);

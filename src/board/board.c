@@ -65,27 +65,28 @@ static ntr_status build(ntr_board *board) {
     config.allocator = board->config.allocator;
     config.error = board->config.error;
     config.error_size = board->config.error_size;
-    board->system = ntr_system_new(&config, &status);
+    status = ntr_system_new(&config, &board->system);
     if (!board->system) return status;
     count_harts(board);
     board->memory.allocator = board->config.allocator;
     return load(board);
 }
 
-ntr_board *ntr_board_new(const ntr_board_config *given, ntr_status *status) {
-    ntr_status ignored, *out = status ? status : &ignored;
+ntr_status ntr_board_new(const ntr_board_config *given, ntr_board **out) {
+    *out = NULL;
     ntr_board_config config;
-    *out = ntr_config_load(&config, sizeof config, given);
-    if (*out != NTR_OK) return NULL;
+    ntr_status status = ntr_config_load(&config, sizeof config, given);
+    if (status != NTR_OK) return status;
     ntr_board *board = ntr_alloc(config.allocator, 1, sizeof *board);
-    *out = NTR_E_MEMORY;
-    if (!board) return NULL;
+    if (!board) return NTR_E_MEMORY;
     board->config = config;
     board->stopped = board_control_stopped;
-    *out = build(board);
-    if (*out == NTR_OK) return board;
-    ntr_board_free(board);
-    return NULL;
+    status = build(board);
+    if (status == NTR_OK)
+        *out = board;
+    else
+        ntr_board_free(board);
+    return status;
 }
 
 void ntr_board_free(ntr_board *board) {

@@ -37,18 +37,20 @@ static ntr_status forward(ntr_gdb_filter *filter, const char *data, size_t size)
     return put(filter, filter->last, filter->last_size);
 }
 
-ntr_gdb_filter *ntr_gdb_filter_new(ntr_board *board, ntr_gdb_output output, void *user,
-                                   const ntr_allocator *allocator) {
-    if (board->filter || board_control_release(board) != NTR_OK) return NULL;
+ntr_status ntr_gdb_filter_new(ntr_board *board, ntr_gdb_output output, void *user, const ntr_allocator *allocator,
+                              ntr_gdb_filter **out) {
+    *out = NULL;
+    if (board->filter || board_control_release(board) != NTR_OK) return NTR_E_MEMORY;
     ntr_gdb_filter *filter = ntr_alloc(allocator, 1, sizeof *filter);
-    if (!filter) return NULL;
+    if (!filter) return NTR_E_MEMORY;
     filter->board = board;
     filter->allocator = allocator;
     filter->output = output;
     filter->user = user;
     board->filter = filter;
     board->forward = forward;
-    return filter;
+    *out = filter;
+    return NTR_OK;
 }
 
 void ntr_gdb_filter_free(ntr_gdb_filter *filter) {

@@ -49,7 +49,7 @@ ntr_status board_hart_load(board_hart *hart, const uint64_t *pcs, size_t count) 
     hart->pcs = ntr_alloc(config.allocator, count, sizeof *pcs);
     if (!hart->pcs) return NTR_E_MEMORY;
     memcpy(hart->pcs, pcs, count * sizeof *pcs);
-    hart->classifier = ntr_classifier_new(&config, &status);
+    status = ntr_classifier_new(&config, &hart->classifier);
     if (!hart->classifier) return status;
     hart->count = count;
     hart->at = 0;

@@ -10,12 +10,16 @@
 #include <stdlib.h>
 #include <sys/stat.h>
 
-ntr_bundle *ntr_bundle_new(const ntr_allocator *allocator) {
+ntr_status ntr_bundle_new(const ntr_allocator *allocator, ntr_bundle **out) {
+    *out = NULL;
     ntr_bundle *bundle = ntr_alloc(allocator, 1, sizeof *bundle);
-    if (!bundle || !allocator) return bundle;
-    bundle->allocator_copy = *allocator;
-    bundle->allocator = &bundle->allocator_copy;
-    return bundle;
+    if (!bundle) return NTR_E_MEMORY;
+    if (allocator) {
+        bundle->allocator_copy = *allocator;
+        bundle->allocator = &bundle->allocator_copy;
+    }
+    *out = bundle;
+    return NTR_OK;
 }
 
 void ntr_bundle_set_limits(ntr_bundle *bundle, const ntr_limits *limits) {

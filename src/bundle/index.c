@@ -66,7 +66,7 @@ static ntr_status make(ntr_bundle *bundle, const ntr_bundle_index_config *config
     ntr_status status = ntr_bundle_stream_open(bundle, &stream);
 
     if (status != NTR_OK) return status;
-    *index = ntr_index_new(config->params, NTR_INDEX_SPACING_DEFAULT, bundle->allocator);
+    ntr_index_new(config->params, NTR_INDEX_SPACING_DEFAULT, bundle->allocator, index);
     status = *index ? add_stream(bundle, config, stream_size(bundle), stream, *index) : ntr_bundle_fail_memory(bundle);
     ntr_stream_reader_free(stream);
     if (status == NTR_OK) return status;

@@ -74,7 +74,8 @@ ntr_status ntr_index_read(const char *path, const char *stream, const ntr_params
 
     *index = NULL;
     if (describe(stream, params, &indexed) != NTR_OK || ntr_map_file(path, &text) != NTR_OK) return NTR_E_IO;
-    ntr_index *read = ntr_index_new(params, 0, allocator);
+    ntr_index *read;
+    ntr_index_new(params, 0, allocator, &read);
     ntr_status status = read ? ntr_index_text_read(text, &indexed, read) : NTR_E_MEMORY;
     if (status == NTR_OK && is_older(path, stream)) status = NTR_E_INVALID;
     ntr_unmap_file(text);

@@ -53,7 +53,6 @@ static ntr_status open_file(ntr_bundle *bundle, struct stream_file *file) {
 
 static ntr_status make_reader(ntr_bundle *bundle, struct stream_file *file, ntr_stream_reader **reader) {
     ntr_stream_reader_config config;
-    ntr_status status;
 
     ntr_stream_reader_config_init(&config);
     config.read = read_file;
@@ -62,8 +61,7 @@ static ntr_status make_reader(ntr_bundle *bundle, struct stream_file *file, ntr_
     config.user = file;
     config.allocator = bundle->allocator;
     config.limits = &bundle->limits;
-    *reader = ntr_stream_reader_new(&config, &status);
-    if (*reader) return NTR_OK;
+    if (ntr_stream_reader_new(&config, reader) == NTR_OK) return NTR_OK;
     close(file->fd);
     return ntr_bundle_fail_memory(bundle);
 }

@@ -58,13 +58,13 @@ static ntr_stream_reader *make(const ntr_stream_reader_config *config) {
     return NULL;
 }
 
-ntr_stream_reader *ntr_stream_reader_new(const ntr_stream_reader_config *config, ntr_status *status) {
+ntr_status ntr_stream_reader_new(const ntr_stream_reader_config *config, ntr_stream_reader **out) {
+    *out = NULL;
     ntr_stream_reader_config own;
     bool valid = ntr_config_load(&own, sizeof own, config) == NTR_OK && own.read;
-    ntr_stream_reader *reader = valid ? make(&own) : NULL;
 
-    if (status) *status = reader ? NTR_OK : valid ? NTR_E_MEMORY : NTR_E_INVALID;
-    return reader;
+    *out = valid ? make(&own) : NULL;
+    return *out ? NTR_OK : valid ? NTR_E_MEMORY : NTR_E_INVALID;
 }
 
 void ntr_stream_reader_free(ntr_stream_reader *reader) {

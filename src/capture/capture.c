@@ -17,19 +17,22 @@
 /* ---- life ---------------------------------------------------------------------------------------------------------
  */
 
-ntr_capture_session *ntr_capture_new(const ntr_capture_config *config) {
+ntr_status ntr_capture_new(const ntr_capture_config *config, ntr_capture_session **out) {
+    *out = NULL;
     ntr_capture_config loaded;
 
-    if (ntr_config_load(&loaded, sizeof loaded, config) != NTR_OK) return NULL;
+    ntr_status status = ntr_config_load(&loaded, sizeof loaded, config);
+    if (status != NTR_OK) return status;
     ntr_capture_session *session = ntr_alloc(loaded.allocator, 1, sizeof *session);
-    if (!session) return NULL;
+    if (!session) return NTR_E_MEMORY;
     session->config = loaded;
     session->stream.fd = -1;
     if (loaded.allocator) {
         session->allocator_copy = *loaded.allocator;
         session->config.allocator = &session->allocator_copy;
     }
-    return session;
+    *out = session;
+    return NTR_OK;
 }
 
 void ntr_capture_free(ntr_capture_session *session) {
@@ -122,7 +125,8 @@ static ntr_status open_source(ntr_capture_session *session) {
 
 static bool is_in_program(const ntr_capture_session *session, const char *name) {
     const char *path = *session->program.path ? session->program.path : session->config.command[0];
-    ntr_program *program = ntr_program_new(session->config.allocator);
+    ntr_program *program;
+    ntr_program_new(session->config.allocator, &program);
     ntr_symbol symbol = {0};
 
     bool found = program && ntr_program_add_elf(program, path, NULL) == NTR_OK &&

@@ -31,7 +31,8 @@ struct code_file {
 
 /* The ELF files of the program that runs, each for its part of the stream. */
 static ntr_program *files_of(const struct ntr_capture_record *record) {
-    ntr_program *files = ntr_program_new(record->allocator);
+    ntr_program *files;
+    ntr_program_new(record->allocator, &files);
     char path[PATH_MAX];
 
     if (!files) return NULL;

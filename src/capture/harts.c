@@ -54,12 +54,11 @@ void ntr_capture_harts_widen(struct ntr_capture_harts *harts, unsigned src_bits)
 
 static bool make_encoder(struct ntr_capture_harts *harts, uint32_t index, ntr_classifier_config *classifier) {
     ntr_encoder_config config = *harts->config;
-    ntr_status status;
 
     config.src_id =
         (uint16_t)(index < harts->traced ? index : 0); /* the encoder of a lane that is not traced gets nothing */
-    classifier->encoder = harts->harts[index].encoder = ntr_encoder_new(&config, &status);
-    ntr_capture_note(harts, status);
+    ntr_capture_note(harts, ntr_encoder_new(&config, &harts->harts[index].encoder));
+    classifier->encoder = harts->harts[index].encoder;
     if (!classifier->encoder) return false;
     harts->in_runs = ntr_enc_takes_runs(classifier->encoder);
     harts->harts[index].stack = ntr_enc_return_stack(classifier->encoder);
@@ -69,7 +68,6 @@ static bool make_encoder(struct ntr_capture_harts *harts, uint32_t index, ntr_cl
 static bool start_hart(struct ntr_capture_harts *harts, uint32_t index) {
     struct ntr_capture_hart *hart = &harts->harts[index];
     ntr_classifier_config classifier;
-    ntr_status status;
 
     ntr_capture_lane_begin(&hart->lane, harts->channel, index);
     ntr_classifier_config_init(&classifier);
@@ -80,8 +78,7 @@ static bool start_hart(struct ntr_capture_harts *harts, uint32_t index) {
         ntr_capture_system_attach(harts->system, index, &classifier);
     else if (!make_encoder(harts, index, &classifier))
         return false;
-    hart->classifier = ntr_classifier_new(&classifier, &status);
-    ntr_capture_note(harts, status);
+    ntr_capture_note(harts, ntr_classifier_new(&classifier, &hart->classifier));
     if (hart->classifier) ntr_classifier_set_state(hart->classifier, &(ntr_hart_state){.priv = NTR_PRIV_U});
     hart->sink = classifier.sink;
     hart->sink_user = classifier.sink_user;

@@ -18,7 +18,8 @@ enum { NAMES_MAX = 1 << 30 };
 /* A file that cannot be used is left out: readers would refuse the whole bundle. */
 static bool is_usable(const struct ntr_capture_record *record, unsigned kind, const char *path) {
     const ntr_image_options options = {.size = sizeof options};
-    ntr_program *program = ntr_program_new(record->allocator);
+    ntr_program *program;
+    ntr_program_new(record->allocator, &program);
     struct stat about;
 
     /* The names of these files can be guessed in a folder that everybody may write to: as perf does, only files of this
@@ -146,7 +147,7 @@ ntr_status ntr_capture_record_next(struct ntr_capture_record *record, uint64_t u
     record->generated = NULL;
     record->generated_entries = NULL;
     ntr_program_free(record->program);
-    record->program = ntr_program_new(record->allocator);
+    ntr_program_new(record->allocator, &record->program);
     return record->program ? NTR_OK : ntr_capture_fail_memory(record->reason);
 }
 

@@ -138,7 +138,8 @@ static ntr_status copy(struct rewriting *w, FILE *file, const ntr_allocator *all
     config.read = read_file;
     config.user = file;
     config.allocator = allocator;
-    ntr_stream_reader *reader = ntr_stream_reader_new(&config, &status);
+    ntr_stream_reader *reader;
+    status = ntr_stream_reader_new(&config, &reader);
     while (reader && !last) {
         status = ntr_stream_reader_next(reader, &span, &last);
         if (status == NTR_OK) copy_span(w, span);

@@ -112,8 +112,8 @@ ntr_status ntr_capture_session_create(struct ntr_capture_session *session) {
     record->xlen = session->elf.xlen;
     record->isa = isa_of_cpu(session->config.cpu);
     record->begun = (int64_t)time(NULL);
-    record->bundle = ntr_bundle_new(allocator);
-    record->program = ntr_program_new(allocator);
+    ntr_bundle_new(allocator, &record->bundle);
+    ntr_program_new(allocator, &record->program);
     if (!record->bundle || !record->program) return ntr_capture_fail_memory(&session->reason);
     ntr_status status = ntr_bundle_create(record->bundle, session->config.bundle);
     return status == NTR_OK ? ntr_capture_stream_open(session) : ntr_capture_record_fail(record, status);

@@ -380,7 +380,7 @@ static ntr_status build(struct ntr_capture_system *s, const ntr_capture_config *
                                 .error = why,
                                 .error_size = sizeof why};
 
-    s->system = ntr_system_new(&config, &status);
+    status = ntr_system_new(&config, &s->system);
     if (!s->system) return ntr_capture_fail(s->reason, status, "%s: %s", name, *why ? why : ntr_status_text(status));
     const char *etr = without_buffer(s);
     if (etr)

@@ -228,24 +228,24 @@ static void take_flow(const ntr_check *c, uint64_t message) {
 
 /* ---- */
 
-ntr_check *ntr_check_new(const ntr_check_config *given, ntr_status *status) {
-    ntr_status ignored;
+ntr_status ntr_check_new(const ntr_check_config *given, ntr_check **out) {
+    *out = NULL;
     ntr_check_config loaded, *config = &loaded;
-    if (!status) status = &ignored;
-    *status = ntr_config_load(&loaded, sizeof loaded, given);
-    if (*status == NTR_OK && !config->found) *status = NTR_E_INVALID;
-    if (*status != NTR_OK) return NULL;
+    ntr_status status = ntr_config_load(&loaded, sizeof loaded, given);
+    if (status == NTR_OK && !config->found) status = NTR_E_INVALID;
+    if (status != NTR_OK) return status;
     ntr_check *c = ntr_alloc(config->allocator, 1, sizeof *c);
-    *status = NTR_E_MEMORY;
-    if (!c) return NULL;
+    if (!c) return NTR_E_MEMORY;
     c->config = loaded;
     make_lists(c);
-    *status = ntr_reader_init(&c->reader, &config->params);
+    status = ntr_reader_init(&c->reader, &config->params);
     if (config->mid_stream) ntr_reader_seek_start(&c->reader);
-    if (*status == NTR_OK && config->program) c->flow = ntr_check_flow_new(config, status);
-    if (*status == NTR_OK) return c;
-    ntr_check_free(c);
-    return NULL;
+    if (status == NTR_OK && config->program) c->flow = ntr_check_flow_new(config, &status);
+    if (status == NTR_OK)
+        *out = c;
+    else
+        ntr_check_free(c);
+    return status;
 }
 
 void ntr_check_free(ntr_check *c) {

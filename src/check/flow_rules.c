@@ -42,7 +42,7 @@ ntr_check_flow *ntr_check_flow_new(const ntr_check_config *config, ntr_status *s
     }
     f->allocator = config->allocator;
     f->implicit_return = config->params.implicit_return != NTR_RETURN_OFF;
-    f->decoder = ntr_decoder_new(&decoder, status);
+    *status = ntr_decoder_new(&decoder, &f->decoder);
     if (f->decoder) {
         ntr_decoder_set_repeats(f->decoder, true);
         return f;

@@ -137,12 +137,14 @@ static ntr_status ntr_audit(ntr_code_map *map) {
     return NTR_OK;
 }
 
-ntr_decisions *ntr_decisions_new(const ntr_allocator *allocator) {
+ntr_status ntr_decisions_new(const ntr_allocator *allocator, ntr_decisions **out) {
+    *out = NULL;
     ntr_decisions *d = ntr_alloc(allocator, 1, sizeof *d);
-    if (!d) return NULL;
+    if (!d) return NTR_E_MEMORY;
     d->allocator = allocator;
     d->texts.allocator = allocator;
-    return d;
+    *out = d;
+    return NTR_OK;
 }
 
 static void end_run(ntr_decisions *d) {

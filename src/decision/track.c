@@ -282,7 +282,7 @@ ntr_tracker *ntr_tracker_new(ntr_code_map *map, ntr_functions *functions, uint64
     for (size_t i = 0; ntr_program_image(map->program, i, &info) == NTR_OK; i++)
         t->check_image |=
             info.options.has_scontext || info.options.has_hcontext || info.options.from || info.options.until;
-    t->stack = ntr_callstack_new(functions, &listener, allocator);
+    ntr_callstack_new(functions, &listener, allocator, &t->stack);
     t->witness = ntr_witness_new(map, allocator);
     if (t->stack && t->witness) return t;
     ntr_tracker_free(t);

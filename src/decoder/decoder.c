@@ -34,18 +34,19 @@ static ntr_status set_up(ntr_decoder *d, const ntr_decoder_config *config) {
     return d->sources && d->blocks ? NTR_OK : NTR_E_MEMORY;
 }
 
-ntr_decoder *ntr_decoder_new(const ntr_decoder_config *given, ntr_status *status) {
-    ntr_status unused;
+ntr_status ntr_decoder_new(const ntr_decoder_config *given, ntr_decoder **out) {
+    *out = NULL;
     ntr_decoder_config config;
-    if (!status) status = &unused;
-    *status = ntr_config_load(&config, sizeof config, given);
-    if (*status == NTR_OK) *status = check(&config);
-    if (*status != NTR_OK) return NULL;
+    ntr_status status = ntr_config_load(&config, sizeof config, given);
+    if (status == NTR_OK) status = check(&config);
+    if (status != NTR_OK) return status;
     ntr_decoder *d = ntr_alloc(config.allocator, 1, sizeof *d);
-    *status = d ? set_up(d, &config) : NTR_E_MEMORY;
-    if (*status == NTR_OK) return d;
-    ntr_decoder_free(d);
-    return NULL;
+    status = d ? set_up(d, &config) : NTR_E_MEMORY;
+    if (status == NTR_OK)
+        *out = d;
+    else
+        ntr_decoder_free(d);
+    return status;
 }
 
 void ntr_decoder_free(ntr_decoder *d) {

@@ -100,10 +100,11 @@ static void insert(ntr_event_sorter *sorter, const ntr_event *event) {
     rise(sorter, sorter->count++);
 }
 
-ntr_event_sorter *ntr_event_sorter_new(size_t window, const ntr_allocator *allocator) {
+ntr_status ntr_event_sorter_new(size_t window, const ntr_allocator *allocator, ntr_event_sorter **out) {
+    *out = NULL;
     ntr_event_sorter *sorter = ntr_alloc(allocator, 1, sizeof *sorter);
 
-    if (!sorter) return NULL;
+    if (!sorter) return NTR_E_MEMORY;
     sorter->allocator = allocator;
     sorter->window = window ? window : NTR_EVENT_SORTER_WINDOW_DEFAULT;
     sorter->start = 1;
@@ -112,10 +113,11 @@ ntr_event_sorter *ntr_event_sorter_new(size_t window, const ntr_allocator *alloc
     sorter->sources = ntr_alloc(allocator, NTR_SOURCES_MAX, sizeof *sorter->sources);
     if (!sorter->events || !sorter->heap || !sorter->sources) {
         ntr_event_sorter_free(sorter);
-        return NULL;
+        return NTR_E_MEMORY;
     }
     for (size_t i = 0; i < sorter->window; i++) sorter->heap[i].slot = i;
-    return sorter;
+    *out = sorter;
+    return NTR_OK;
 }
 
 void ntr_event_sorter_free(ntr_event_sorter *sorter) {

@@ -24,19 +24,23 @@
 
 enum { MADE_MAX = 1 << 17 }; /* points that are made; when there are so many, `spacing` is doubled */
 
-ntr_index *ntr_index_new(const ntr_params *params, uint64_t spacing, const ntr_allocator *allocator) {
+ntr_status ntr_index_new(const ntr_params *params, uint64_t spacing, const ntr_allocator *allocator, ntr_index **out) {
+    *out = NULL;
     ntr_index *index = ntr_alloc(allocator, 1, sizeof *index);
 
-    if (!index) return NULL;
+    if (!index) return NTR_E_MEMORY;
     index->allocator = allocator;
     index->params = *params;
     index->spacing = spacing;
     index->sources = ntr_alloc(allocator, (size_t)1 << params->src_bits, sizeof *index->sources);
     index->irrelevant = ntr_alloc(allocator, (size_t)1 << params->src_bits, sizeof *index->irrelevant);
     index->found = ntr_alloc(allocator, (size_t)1 << params->src_bits, sizeof *index->found);
-    if (index->sources && index->irrelevant && index->found) return index;
+    if (index->sources && index->irrelevant && index->found) {
+        *out = index;
+        return NTR_OK;
+    }
     ntr_index_free(index);
-    return NULL;
+    return NTR_E_MEMORY;
 }
 
 void ntr_index_free(ntr_index *index) {

@@ -45,17 +45,21 @@ struct ntr_instructions {
     code_piece cache[1u << CODE_CACHE_BITS];
 };
 
-ntr_instructions *ntr_instructions_new(const ntr_program *program, const ntr_allocator *allocator) {
+ntr_status ntr_instructions_new(const ntr_program *program, const ntr_allocator *allocator, ntr_instructions **out) {
+    *out = NULL;
     ntr_instructions *x = ntr_alloc(allocator, 1, sizeof *x);
-    if (!x) return NULL;
+    if (!x) return NTR_E_MEMORY;
     x->program = program;
     x->allocator = allocator;
     x->revision = program->revision - 1; /* differs from the program's: nothing is cached */
     x->first_epoch = 1;
     x->views = ntr_alloc(allocator, 1, sizeof *x->views);
-    if (x->views) return x;
+    if (x->views) {
+        *out = x;
+        return NTR_OK;
+    }
     ntr_instructions_free(x);
-    return NULL;
+    return NTR_E_MEMORY;
 }
 
 void ntr_instructions_free(ntr_instructions *x) {

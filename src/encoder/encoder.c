@@ -99,28 +99,24 @@ static ntr_status load(ntr_encoder_config *config, const ntr_encoder_config *giv
     return status == NTR_OK ? ntr_config_load(config, sizeof *config, given) : status;
 }
 
-ntr_encoder *ntr_encoder_new(const ntr_encoder_config *given, ntr_status *status) {
-    ntr_status ignored;
+ntr_status ntr_encoder_new(const ntr_encoder_config *given, ntr_encoder **out) {
+    *out = NULL;
     ntr_encoder_config config;
-    if (!status) status = &ignored;
-    *status = load(&config, given);
-    if (*status != NTR_OK) return NULL;
-    if (!config.sink) {
-        *status = NTR_E_INVALID;
-        return NULL;
-    }
+    ntr_status status = load(&config, given);
+    if (status != NTR_OK) return status;
+    if (!config.sink) return NTR_E_INVALID;
     ntr_encoder *e = ntr_alloc(config.allocator, 1, sizeof *e);
-    *status = e ? NTR_OK : NTR_E_MEMORY;
-    if (!e) return NULL;
+    if (!e) return NTR_E_MEMORY;
     use_config(e, &config);
-    *status = make_parts(e);
-    if (*status != NTR_OK) {
+    status = make_parts(e);
+    if (status != NTR_OK) {
         ntr_encoder_free(e);
-        return NULL;
+        return status;
     }
     e->enabled = e->tracing = true;
     restart(e);
-    return e;
+    *out = e;
+    return NTR_OK;
 }
 
 void ntr_encoder_free(ntr_encoder *e) {

@@ -33,21 +33,23 @@ static ntr_status start(ntr_explorer *x, const ntr_explorer_config *config) {
     replay.proceed = proceed;
     replay.user = x;
     replay.by_time = config->by_time;
-    x->replay = ntr_replay_new(&replay, &status);
+    status = ntr_replay_new(&replay, &x->replay);
     return x->replay ? NTR_OK : status;
 }
 
-ntr_explorer *ntr_explorer_new(const ntr_explorer_config *config, ntr_status *status) {
+ntr_status ntr_explorer_new(const ntr_explorer_config *config, ntr_explorer **out) {
+    *out = NULL;
     ntr_explorer_config own;
     ntr_status result = ntr_config_load(&own, sizeof own, config);
     if (result == NTR_OK && (!own.decoder || !own.debug || !own.functions || !own.open)) result = NTR_E_INVALID;
     ntr_explorer *x = result == NTR_OK ? ntr_alloc(own.allocator, 1, sizeof *x) : NULL;
     if (!x && result == NTR_OK) result = NTR_E_MEMORY;
     if (x) result = start(x, &own);
-    if (status) *status = result;
-    if (result == NTR_OK) return x;
-    ntr_explorer_free(x);
-    return NULL;
+    if (result == NTR_OK)
+        *out = x;
+    else
+        ntr_explorer_free(x);
+    return result;
 }
 
 void ntr_explorer_free(ntr_explorer *x) {

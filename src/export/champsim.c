@@ -46,7 +46,7 @@ typedef struct champsim_writer {
 
 static ntr_status begin(ntr_export *x) {
     champsim_writer *w = x->state;
-    w->instructions = ntr_instructions_new(x->analysis.program, x->allocator);
+    ntr_instructions_new(x->analysis.program, x->allocator, &w->instructions);
     w->accesses.allocator = x->allocator;
     w->accesses.values.xlen = ntr_program_xlen(x->analysis.program) == 32 ? 32 : 64;
     return w->instructions ? NTR_OK : NTR_E_MEMORY;

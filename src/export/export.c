@@ -101,31 +101,31 @@ static ntr_status ended(ntr_export *x, ntr_status status) {
     return status;
 }
 
-ntr_export *ntr_export_new(const ntr_exporter *exporter, const ntr_analysis *given, const ntr_output *given_output,
-                           ntr_status *status) {
-    ntr_status ignored;
+ntr_status ntr_export_new(const ntr_exporter *exporter, const ntr_analysis *given, const ntr_output *given_output,
+                          ntr_export **out) {
+    *out = NULL;
     ntr_analysis analysis;
     ntr_output output;
-    if (!status) status = &ignored;
-    *status = ntr_config_load(&analysis, sizeof analysis, given);
-    if (*status == NTR_OK) *status = ntr_config_load(&output, sizeof output, given_output);
-    if (*status == NTR_OK && !complete(exporter, &analysis, &output)) *status = NTR_E_INVALID;
-    if (*status != NTR_OK) return NULL;
+    ntr_status status = ntr_config_load(&analysis, sizeof analysis, given);
+    if (status == NTR_OK) status = ntr_config_load(&output, sizeof output, given_output);
+    if (status == NTR_OK && !complete(exporter, &analysis, &output)) status = NTR_E_INVALID;
+    if (status != NTR_OK) return status;
     ntr_export *x = ntr_alloc(NULL, 1, sizeof *x);
-    *status = NTR_E_MEMORY;
-    if (!x) return NULL;
+    if (!x) return NTR_E_MEMORY;
     x->exporter = exporter;
     x->analysis = analysis;
     x->path = output.path;
     x->out.output = output;
-    *status = start(x);
-    if (*status == NTR_E_IO) { /* later calls return it: only an export has a reason */
-        (void)ended(x, *status);
-        *status = NTR_OK;
+    status = start(x);
+    if (status == NTR_E_IO) { /* later calls return it: only an export has a reason */
+        (void)ended(x, status);
+        status = NTR_OK;
     }
-    if (*status == NTR_OK) return x;
-    ntr_export_free(x);
-    return NULL;
+    if (status == NTR_OK)
+        *out = x;
+    else
+        ntr_export_free(x);
+    return status;
 }
 
 ntr_status ntr_export_feed(ntr_export *x, const ntr_event *events, size_t count) {

@@ -182,7 +182,7 @@ static ntr_status end_json(ntr_export *x) {
 static ntr_status begin(ntr_export *x) {
     struct state *state = x->state;
 
-    state->interrupts = ntr_interrupts_new(x->analysis.functions, x->allocator);
+    ntr_interrupts_new(x->analysis.functions, x->allocator, &state->interrupts);
     if (!state->interrupts) return NTR_E_MEMORY;
     if (!x->analysis.has_stacks) return NTR_OK;
     const ntr_follower interrupts = ntr_interrupts_follower(state->interrupts);
@@ -197,7 +197,7 @@ static ntr_status events(ntr_export *x, const ntr_event *list, size_t count) {
         if (list[i].kind != NTR_EVENT_SPAN) continue;
         state->begun = true;
         if (!ntr_traps_wanted(x, &list[i])) continue;
-        state->machine = ntr_machine_new(x->analysis.program, x->analysis.functions, x->allocator);
+        ntr_machine_new(x->analysis.program, x->analysis.functions, x->allocator, &state->machine);
         if (!state->machine || (ntr_functions_tasks(x->analysis.functions) && ntr_machine_watch(state->machine)))
             return NTR_E_MEMORY;
         ntr_machine_set_clocks(state->machine, x->analysis.own_clocks);

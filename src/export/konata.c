@@ -23,7 +23,7 @@ typedef struct konata_writer {
 
 static ntr_status begin(ntr_export *x) {
     konata_writer *w = x->state;
-    w->instructions = ntr_instructions_new(x->analysis.program, x->allocator);
+    ntr_instructions_new(x->analysis.program, x->allocator, &w->instructions);
     w->sources = ntr_alloc(x->allocator, SOURCES, sizeof *w->sources);
     ntr_out_text(&x->out, "Kanata\t0004\n");
     return w->instructions && w->sources ? NTR_OK : NTR_E_MEMORY;

@@ -161,8 +161,8 @@ static ntr_status begin(ntr_export *x) {
     w->every = w->fixed ? x->analysis.sample_every : 1;
     w->samples.allocator = x->allocator;
     w->samples.depth = x->analysis.sample_branches;
-    w->stack = ntr_callstack_new(x->analysis.functions, &listener, x->allocator);
-    w->instructions = ntr_instructions_new(x->analysis.program, x->allocator);
+    ntr_callstack_new(x->analysis.functions, &listener, x->allocator, &w->stack);
+    ntr_instructions_new(x->analysis.program, x->allocator, &w->instructions);
     w->sources = ntr_alloc(x->allocator, PERF_SOURCES, sizeof *w->sources);
     return w->stack && w->instructions && w->sources ? ntr_perf_chain_begin(&w->samples) : NTR_E_MEMORY;
 }

@@ -28,7 +28,7 @@ typedef struct rvvi_writer {
 
 static ntr_status begin(ntr_export *x) {
     rvvi_writer *w = x->state;
-    w->instructions = ntr_instructions_new(x->analysis.program, x->allocator);
+    ntr_instructions_new(x->analysis.program, x->allocator, &w->instructions);
     return w->instructions ? NTR_OK : NTR_E_MEMORY;
 }
 

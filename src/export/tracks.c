@@ -191,7 +191,7 @@ ntr_status ntr_tracks_walk(ntr_export *x, const ntr_track_visitor *visitor) {
 
 ntr_status ntr_tracks_begin(ntr_export *x) {
     ntr_tracks *t = x->state;
-    t->timeline = ntr_timeline_new(x->analysis.functions, 0, x->allocator);
+    ntr_timeline_new(x->analysis.functions, 0, x->allocator, &t->timeline);
     t->per_second = x->analysis.ticks_per_second;
     if (!t->timeline || ntr_moments_init(&t->points, x->analysis.program, x->allocator) != NTR_OK) return NTR_E_MEMORY;
     if (!x->analysis.has_stacks) return NTR_OK;

@@ -215,17 +215,19 @@ static ntr_status start(ntr_gdb *gdb, const ntr_gdb_config *config) {
     return status == NTR_END ? NTR_OK : status;
 }
 
-ntr_gdb *ntr_gdb_new(const ntr_gdb_config *config, ntr_status *status) {
+ntr_status ntr_gdb_new(const ntr_gdb_config *config, ntr_gdb **out) {
+    *out = NULL;
     ntr_gdb_config own;
     ntr_status result = ntr_config_load(&own, sizeof own, config);
     if (result == NTR_OK && (!own.replay || !own.program || !own.write)) result = NTR_E_INVALID;
     ntr_gdb *gdb = result == NTR_OK ? ntr_alloc(own.allocator, 1, sizeof *gdb) : NULL;
     if (!gdb && result == NTR_OK) result = NTR_E_MEMORY;
     if (gdb) result = start(gdb, &own);
-    if (status) *status = result;
-    if (result == NTR_OK) return gdb;
-    ntr_gdb_free(gdb);
-    return NULL;
+    if (result == NTR_OK)
+        *out = gdb;
+    else
+        ntr_gdb_free(gdb);
+    return result;
 }
 
 void ntr_gdb_free(ntr_gdb *gdb) {

@@ -205,7 +205,8 @@ static ntr_status decode(fit_state *f, ntr_bytes stream, bool last) {
     ntr_event events[FIT_EVENTS];
     ntr_status status, taken = NTR_OK;
     uint64_t spans = 0;
-    ntr_decoder *decoder = ntr_decoder_new(f->config, &status);
+    ntr_decoder *decoder;
+    status = ntr_decoder_new(f->config, &decoder);
     if (!decoder) return status;
     f->params = decoder->params;
     decoder->retries = true;

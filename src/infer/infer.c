@@ -370,7 +370,8 @@ ntr_status ntr_infer(const ntr_infer_config *given, ntr_bytes stream, ntr_infere
     if (loading != NTR_OK) return loading;
     if (!inference) return NTR_E_INVALID;
     ntr_search *s = ntr_alloc(config->allocator, 1, sizeof *s);
-    ntr_program *none = config->program ? NULL : ntr_program_new(config->allocator);
+    ntr_program *none = NULL;
+    if (!config->program) ntr_program_new(config->allocator, &none);
     ntr_status status = NTR_E_MEMORY;
     if (s && (config->program || none)) {
         ntr_infer_config used = *config;

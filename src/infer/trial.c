@@ -152,7 +152,8 @@ ntr_status ntr_infer_trial_run(const ntr_decoder_config *config, ntr_bytes strea
     ntr_status status;
     memset(trial, 0, sizeof *trial);
     trial->params = config->params;
-    ntr_decoder *decoder = ntr_decoder_new(config, &status);
+    ntr_decoder *decoder;
+    status = ntr_decoder_new(config, &decoder);
     if (!decoder) return status;
     ntr_decoder_set_repeats(decoder, true);
     for (size_t part = 0, from = 0; part < NTR_TRIAL_PARTS; part++) {

@@ -14,16 +14,14 @@ static ntr_status check(const ntr_classifier_config *config) {
     return NTR_OK;
 }
 
-ntr_classifier *ntr_classifier_new(const ntr_classifier_config *given, ntr_status *status) {
-    ntr_status ignored;
+ntr_status ntr_classifier_new(const ntr_classifier_config *given, ntr_classifier **out) {
+    *out = NULL;
     ntr_classifier_config config;
-    if (!status) status = &ignored;
-    *status = ntr_config_load(&config, sizeof config, given);
-    if (*status == NTR_OK) *status = check(&config);
-    if (*status != NTR_OK) return NULL;
+    ntr_status status = ntr_config_load(&config, sizeof config, given);
+    if (status == NTR_OK) status = check(&config);
+    if (status != NTR_OK) return status;
     ntr_classifier *c = ntr_alloc(config.allocator, 1, sizeof *c);
-    *status = NTR_E_MEMORY;
-    if (!c) return NULL;
+    if (!c) return NTR_E_MEMORY;
     c->config = config;
     if (!c->config.itype_width) c->config.itype_width = 4;
     if (config.encoder) {
@@ -32,11 +30,13 @@ ntr_classifier *ntr_classifier_new(const ntr_classifier_config *given, ntr_statu
     }
     c->state.priv = c->record.priv = NTR_PRIV_M;
     c->record.cycle = true;
-    *status = config.program ? ntr_pc_list_new(c) : NTR_OK;
+    status = config.program ? ntr_pc_list_new(c) : NTR_OK;
     c->config.cuts = NULL; /* copied */
-    if (*status == NTR_OK) return c;
-    ntr_classifier_free(c);
-    return NULL;
+    if (status == NTR_OK)
+        *out = c;
+    else
+        ntr_classifier_free(c);
+    return status;
 }
 
 void ntr_classifier_free(ntr_classifier *c) {

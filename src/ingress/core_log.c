@@ -3,10 +3,11 @@
 
 #include "base/allocator.h"
 
-ntr_core_log *ntr_core_log_new(ntr_classifier *classifier, ntr_core_log_format format, unsigned hart, unsigned xlen,
-                               const ntr_allocator *allocator) {
+ntr_status ntr_core_log_new(ntr_classifier *classifier, ntr_core_log_format format, unsigned hart, unsigned xlen,
+                            const ntr_allocator *allocator, ntr_core_log **out) {
+    *out = NULL;
     ntr_core_log *log = ntr_alloc(allocator, 1, sizeof *log);
-    if (!log) return NULL;
+    if (!log) return NTR_E_MEMORY;
     log->classifier = classifier;
     log->allocator = allocator;
     log->format = format;
@@ -19,7 +20,8 @@ ntr_core_log *ntr_core_log_new(ntr_classifier *classifier, ntr_core_log_format f
         s->mode = CORE_PRIV_UNKNOWN;
         s->record.epc = NTR_ADDRESS_UNKNOWN;
     }
-    return log;
+    *out = log;
+    return NTR_OK;
 }
 
 void ntr_core_log_free(ntr_core_log *log) {

@@ -49,16 +49,18 @@ struct ntr_spike_log {
     char error[120];
 };
 
-ntr_spike_log *ntr_spike_log_new(ntr_classifier *classifier, unsigned hart, unsigned xlen,
-                                 const ntr_allocator *allocator) {
+ntr_status ntr_spike_log_new(ntr_classifier *classifier, unsigned hart, unsigned xlen, const ntr_allocator *allocator,
+                             ntr_spike_log **out) {
+    *out = NULL;
     ntr_spike_log *log = ntr_alloc(allocator, 1, sizeof *log);
-    if (!log) return NULL;
+    if (!log) return NTR_E_MEMORY;
     log->classifier = classifier;
     log->allocator = allocator;
     log->hart = hart;
     log->xlen = xlen;
     log->state.priv = NTR_PRIV_M;
-    return log;
+    *out = log;
+    return NTR_OK;
 }
 
 void ntr_spike_log_free(ntr_spike_log *log) {

@@ -61,25 +61,25 @@ static ntr_status load(ntr_parallel_config *config, ntr_decoder_config *decoder,
     return status == NTR_OK ? ntr_config_load(decoder, sizeof *decoder, config->decoder) : status;
 }
 
-ntr_parallel *ntr_parallel_new(const ntr_parallel_config *given, ntr_status *status) {
-    ntr_status unused;
+ntr_status ntr_parallel_new(const ntr_parallel_config *given, ntr_parallel **out) {
+    *out = NULL;
     ntr_parallel_config config;
     ntr_decoder_config decoder;
-    if (!status) status = &unused;
-    *status = load(&config, &decoder, given);
-    if (*status != NTR_OK) return NULL;
+    ntr_status status = load(&config, &decoder, given);
+    if (status != NTR_OK) return status;
     ntr_parallel *p = ntr_alloc(decoder.allocator, 1, sizeof *p);
-    *status = NTR_E_MEMORY;
-    if (!p) return NULL;
+    if (!p) return NTR_E_MEMORY;
     p->decoder = decoder;
     ntr_parts_begin(&p->parts, decoder.allocator);
     pthread_mutex_init(&p->lock, NULL);
     pthread_cond_init(&p->work, NULL);
     pthread_cond_init(&p->progress, NULL);
-    *status = set_up(p, &config);
-    if (*status == NTR_OK) return p;
-    ntr_parallel_free(p);
-    return NULL;
+    status = set_up(p, &config);
+    if (status == NTR_OK)
+        *out = p;
+    else
+        ntr_parallel_free(p);
+    return status;
 }
 
 void ntr_parallel_free(ntr_parallel *p) {

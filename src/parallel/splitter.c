@@ -46,7 +46,7 @@ static size_t pre_sync_limit(const ntr_splitter *splitter) {
 ntr_status ntr_splitter_start(ntr_splitter *splitter, const ntr_decoder_config *config) {
     ntr_status status;
     *splitter = (ntr_splitter){.config = config, .inside = config->mid_stream, .seeking = config->mid_stream};
-    splitter->scratch = ntr_decoder_new(config, &status);
+    status = ntr_decoder_new(config, &splitter->scratch);
     if (!splitter->scratch) return status;
     splitter->params = *ntr_snapshot_params(splitter->scratch);
     splitter->quick = ntr_quick_best();

@@ -135,7 +135,7 @@ static ntr_status start(ntr_parallel *p, ntr_worker *w) {
     const ntr_parallel_work *work = &p->config.work;
     ntr_status status;
     w->parallel = p;
-    w->decoder = ntr_decoder_new(&p->decoder, &status);
+    status = ntr_decoder_new(&p->decoder, &w->decoder);
     if (!w->decoder) return status;
     w->thread_data = work->thread_data_new ? work->thread_data_new(work->user) : work->user;
     if (work->thread_data_new && !w->thread_data) return NTR_E_MEMORY;

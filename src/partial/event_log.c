@@ -20,16 +20,20 @@ struct ntr_event_log {
     bool begun;      /* the block has a record */
 };
 
-ntr_event_log *ntr_event_log_new(const ntr_output *output, const ntr_allocator *allocator) {
+ntr_status ntr_event_log_new(const ntr_output *output, const ntr_allocator *allocator, ntr_event_log **out) {
+    *out = NULL;
     ntr_event_log *log = ntr_alloc(allocator, 1, sizeof *log);
-    if (!log) return NULL;
+    if (!log) return NTR_E_MEMORY;
     if (allocator) log->own = *allocator;
     log->allocator = allocator ? &log->own : NULL;
     log->output = *output;
     log->writer = (ntr_block_writer){.allocator = log->allocator, .output = &log->output, .full = BLOCK_FULL};
-    if (ntr_event_coder_open(&log->coder, log->allocator)) return log;
+    if (ntr_event_coder_open(&log->coder, log->allocator)) {
+        *out = log;
+        return NTR_OK;
+    }
     ntr_event_log_free(log);
-    return NULL;
+    return NTR_E_MEMORY;
 }
 
 void ntr_event_log_free(ntr_event_log *log) {

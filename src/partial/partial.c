@@ -30,14 +30,16 @@ ntr_status ntr_partial_reader_error(ntr_partial *p) {
     return r->status;
 }
 
-ntr_partial *ntr_partial_new(const ntr_allocator *allocator) {
+ntr_status ntr_partial_new(const ntr_allocator *allocator, ntr_partial **out) {
+    *out = NULL;
     ntr_partial *p = ntr_alloc(allocator, 1, sizeof *p);
-    if (!p) return NULL;
+    if (!p) return NTR_E_MEMORY;
     if (allocator) p->own = *allocator;
     p->allocator = allocator ? &p->own : NULL;
     p->file = -1;
     p->tables.allocator = p->reader.allocator = p->allocator;
-    return p;
+    *out = p;
+    return NTR_OK;
 }
 
 static void close_input(ntr_partial *p) {

@@ -158,7 +158,8 @@ static ntr_status add_for_spaces(struct ntr_perf_data *data, const ntr_perf_conf
 /* The file's own address of the symbol whose address was recorded: "[kernel.kallsyms]_stext". */
 static uint64_t text_of(const char *path, const struct ntr_perf_mapping *m) {
     const char *bracket = strchr(m->path, ']'), *name = bracket && bracket[1] ? bracket + 1 : "_text";
-    ntr_program *alone = ntr_program_new(NULL);
+    ntr_program *alone;
+    ntr_program_new(NULL, &alone);
     ntr_symbol symbol = {0};
 
     if (alone && ntr_program_add_elf(alone, path, NULL) == NTR_OK && ntr_program_find(alone, name, &symbol) != NTR_OK)

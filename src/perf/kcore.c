@@ -84,7 +84,8 @@ static uint64_t address_of(const ntr_program *names, const char *name) {
 /* The mapping's path ends in the name of the symbol whose address it has: "[kernel.kallsyms]_text". */
 static bool read_names(const char *kallsyms, const struct ntr_perf_mapping *m, struct copied *at) {
     const char *bracket = strchr(m->path, ']'), *symbol = bracket && bracket[1] ? bracket + 1 : "_text";
-    ntr_program *names = ntr_program_new(NULL);
+    ntr_program *names;
+    ntr_program_new(NULL, &names);
     const bool read = names && ntr_program_add_symbols(names, kallsyms, NULL) == NTR_OK;
 
     *at = (struct copied){0};

@@ -118,7 +118,7 @@ static ntr_status take_off(const struct ntr_perf_data *data, ntr_frames **frames
     ntr_frames_options_init(&options);
     options.cut = f->wrapped;
     options.allocator = data->allocator;
-    if (!*frames) *frames = ntr_frames_new(&options, &status);
+    if (!*frames) status = ntr_frames_new(&options, frames);
     if (status == NTR_OK) status = ntr_frames_push(*frames, f->bytes, (size_t)f->size, take_payload, &to);
     if (status != NTR_OK) {
         ntr_dealloc(data->allocator, to.bytes);
@@ -369,17 +369,19 @@ bool ntr_perf_folder_seen(const char *path) {
     return ntr_perf_file_is((ntr_bytes){bytes, size});
 }
 
-ntr_perf_data *ntr_perf_data_new(const ntr_allocator *allocator) {
+ntr_status ntr_perf_data_new(const ntr_allocator *allocator, ntr_perf_data **out) {
+    *out = NULL;
     ntr_perf_data *data = ntr_alloc(allocator, 1, sizeof *data);
 
-    if (!data) return NULL;
+    if (!data) return NTR_E_MEMORY;
     if (allocator) {
         data->allocator_copy = *allocator;
         data->allocator = &data->allocator_copy;
     }
     data->file.allocator = data->allocator;
     ntr_params_init(&data->params, NULL);
-    return data;
+    *out = data;
+    return NTR_OK;
 }
 
 void ntr_perf_data_set_limits(ntr_perf_data *data, const ntr_limits *limits) {

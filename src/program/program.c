@@ -49,17 +49,21 @@ void ntr_image_map_release(ntr_image_map *map, const ntr_allocator *allocator) {
     *map = (ntr_image_map){0};
 }
 
-ntr_program *ntr_program_new(const ntr_allocator *allocator) {
+ntr_status ntr_program_new(const ntr_allocator *allocator, ntr_program **out) {
+    *out = NULL;
     ntr_program *program = ntr_alloc(allocator, 1, sizeof *program);
-    if (!program) return NULL;
+    if (!program) return NTR_E_MEMORY;
     if (allocator) {
         program->allocator_copy = *allocator;
         program->allocator = &program->allocator_copy;
     }
     program->unknown = ntr_unknown_new(allocator);
-    if (program->unknown) return program;
+    if (program->unknown) {
+        *out = program;
+        return NTR_OK;
+    }
     ntr_dealloc(allocator, program);
-    return NULL;
+    return NTR_E_MEMORY;
 }
 
 void ntr_program_free(ntr_program *program) {

@@ -144,9 +144,9 @@ ntr_status ntr_replay_pass_begin(ntr_replay *r) {
     r->part.most_instructions = NTR_PART_INSTRUCTIONS;
     ntr_decoder_config config = r->decoder_config;
     if (r->config.proceed) config.proceed = proceed, config.proceed_user = r;
-    r->pass_decoder = ntr_decoder_new(&config, &status);
+    status = ntr_decoder_new(&config, &r->pass_decoder);
     if (!r->pass_decoder) return status;
-    r->pass_stacks = ntr_callstack_new(r->config.functions, &listener, r->allocator);
+    ntr_callstack_new(r->config.functions, &listener, r->allocator, &r->pass_stacks);
     if (!r->pass_stacks) return NTR_E_MEMORY;
     ntr_decoder_set_join(r->pass_decoder, same_function, r);
     ntr_decoder_set_repeats(r->pass_decoder, true);

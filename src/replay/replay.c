@@ -17,7 +17,8 @@ static ntr_status start(ntr_replay *r, const ntr_replay_config *config) {
     return ntr_replay_pass_begin(r);
 }
 
-ntr_replay *ntr_replay_new(const ntr_replay_config *config, ntr_status *status) {
+ntr_status ntr_replay_new(const ntr_replay_config *config, ntr_replay **out) {
+    *out = NULL;
     ntr_replay_config own;
     ntr_status result = ntr_config_load(&own, sizeof own, config);
     if (result == NTR_OK && (!own.decoder || !own.decoder->program || !own.functions || !own.open))
@@ -25,10 +26,11 @@ ntr_replay *ntr_replay_new(const ntr_replay_config *config, ntr_status *status) 
     ntr_replay *r = result == NTR_OK ? ntr_alloc(own.allocator, 1, sizeof *r) : NULL;
     if (!r && result == NTR_OK) result = NTR_E_MEMORY;
     if (r) result = start(r, &own);
-    if (status) *status = result;
-    if (result == NTR_OK) return r;
-    ntr_replay_free(r);
-    return NULL;
+    if (result == NTR_OK)
+        *out = r;
+    else
+        ntr_replay_free(r);
+    return result;
 }
 
 void ntr_replay_free(ntr_replay *r) {

@@ -89,7 +89,7 @@ static ntr_status open_writer(pib_sink *sink) {
     ntr_status status;
     options.allocator = sink->base.config->allocator;
     ntr_transport_writer_free(sink->writer);
-    sink->writer = ntr_transport_writer_new(ntr_transport_find(transports[sink->mode]), &options, &status);
+    status = ntr_transport_writer_new(ntr_transport_find(transports[sink->mode]), &options, &sink->writer);
     return status;
 }
 

@@ -216,7 +216,7 @@ static ntr_status open_frames(gatherer *g, const ntr_allocator *allocator, bool 
     options.cut = cut;
     options.whole = !cut;
     options.allocator = allocator;
-    g->frames = ntr_frames_new(&options, &status);
+    status = ntr_frames_new(&options, &g->frames);
     return status;
 }
 

@@ -30,22 +30,23 @@ static ntr_status start_components(ntr_system *system) {
     return status;
 }
 
-ntr_system *ntr_system_new(const ntr_system_config *given, ntr_status *status) {
-    ntr_status ignored, *out = status ? status : &ignored;
+ntr_status ntr_system_new(const ntr_system_config *given, ntr_system **out) {
+    *out = NULL;
     ntr_system_config config;
-    *out = ntr_config_load(&config, sizeof config, given);
-    if (*out == NTR_OK && !config.topology.data) *out = NTR_E_INVALID;
-    if (*out != NTR_OK) return NULL;
+    ntr_status status = ntr_config_load(&config, sizeof config, given);
+    if (status == NTR_OK && !config.topology.data) status = NTR_E_INVALID;
+    if (status != NTR_OK) return status;
     if (config.error && config.error_size) config.error[0] = 0;
     ntr_system *system = ntr_alloc(config.allocator, 1, sizeof *system);
-    *out = NTR_E_MEMORY;
-    if (!system) return NULL;
+    if (!system) return NTR_E_MEMORY;
     system->config = config;
-    *out = topology_read(system);
-    if (*out == NTR_OK) *out = start_components(system);
-    if (*out == NTR_OK) return system;
-    ntr_system_free(system);
-    return NULL;
+    status = topology_read(system);
+    if (status == NTR_OK) status = start_components(system);
+    if (status == NTR_OK)
+        *out = system;
+    else
+        ntr_system_free(system);
+    return status;
 }
 
 ntr_status topology_fail(const json_place *place, ntr_status status, const char *format, ...) {

@@ -189,7 +189,7 @@ static ntr_status make_encoder(trace_encoder *e) {
     ntr_encoder_config config;
     ntr_status status;
     trace_encoder_config(e, &config);
-    e->encoder = ntr_encoder_new(&config, &status);
+    status = ntr_encoder_new(&config, &e->encoder);
     return status == NTR_OK ? ntr_encoder_set_enable(e->encoder, false) : status;
 }
 

@@ -36,14 +36,14 @@ static bool interrupted(void *user) {
 
 /* ---- life */
 
-static ntr_system *describe(const ntr_target_config *config, ntr_status *status) {
+static ntr_status describe(const ntr_target_config *config, ntr_system **out) {
     ntr_system_config description;
     ntr_system_config_init(&description);
     description.topology = config->topology;
     description.allocator = config->allocator;
     description.error = config->error;
     description.error_size = config->error_size;
-    return ntr_system_new(&description, status);
+    return ntr_system_new(&description, out);
 }
 
 static ntr_status restrict_system(ntr_target *target) {
@@ -59,16 +59,15 @@ static ntr_status restrict_system(ntr_target *target) {
     return status;
 }
 
-ntr_target *ntr_target_new(const ntr_target_config *given, ntr_status *status) {
-    ntr_status ignored, *out = status ? status : &ignored;
+ntr_status ntr_target_new(const ntr_target_config *given, ntr_target **out) {
+    *out = NULL;
     ntr_target_config config;
-    *out = ntr_config_load(&config, sizeof config, given);
-    if (*out == NTR_OK && (!config.bus.read32 || !config.bus.write32)) *out = NTR_E_INVALID;
-    if (*out != NTR_OK) return NULL;
+    ntr_status status = ntr_config_load(&config, sizeof config, given);
+    if (status == NTR_OK && (!config.bus.read32 || !config.bus.write32)) status = NTR_E_INVALID;
+    if (status != NTR_OK) return status;
     if (!config.timeout_ms) config.timeout_ms = REGISTER_TIMEOUT_MS;
     ntr_target *target = ntr_alloc(config.allocator, 1, sizeof *target);
-    *out = NTR_E_MEMORY;
-    if (!target) return NULL;
+    if (!target) return NTR_E_MEMORY;
     target->config = config;
     target->bus = config.bus;
     target->on = (bring_up_bus){.bus = &target->bus,
@@ -76,11 +75,13 @@ ntr_target *ntr_target_new(const ntr_target_config *given, ntr_status *status) {
                                 .interrupted = interrupted,
                                 .user = target,
                                 .any_version = config.any_version};
-    target->system = describe(&config, out);
-    if (target->system) *out = restrict_system(target);
-    if (*out == NTR_OK) return target;
-    ntr_target_free(target);
-    return NULL;
+    status = describe(&config, &target->system);
+    if (status == NTR_OK) status = restrict_system(target);
+    if (status == NTR_OK)
+        *out = target;
+    else
+        ntr_target_free(target);
+    return status;
 }
 
 void ntr_target_free(ntr_target *target) {

@@ -154,21 +154,18 @@ static void take_note(void *user, const ntr_transport_note *note) {
 
 /* ---- */
 
-ntr_frames *ntr_frames_new(const ntr_frames_options *given, ntr_status *status) {
+ntr_status ntr_frames_new(const ntr_frames_options *given, ntr_frames **out) {
+    *out = NULL;
     ntr_frames_options options;
-    ntr_status unused;
 
-    if (!status) status = &unused;
     ntr_frames_options_init(&options);
-    *status = given ? ntr_config_load(&options, sizeof options, given) : NTR_OK;
-    if (*status == NTR_OK &&
+    ntr_status status = given ? ntr_config_load(&options, sizeof options, given) : NTR_OK;
+    if (status == NTR_OK &&
         (options.id >= NTR_ATB_ID_RESERVED || options.skip >= NTR_FRAME_BYTES || (options.cut && options.whole)))
-        *status = NTR_E_INVALID;
-    ntr_frames *f = *status == NTR_OK ? ntr_alloc(options.allocator, 1, sizeof *f) : NULL;
-    if (!f) {
-        if (*status == NTR_OK) *status = NTR_E_MEMORY;
-        return NULL;
-    }
+        status = NTR_E_INVALID;
+    if (status != NTR_OK) return status;
+    ntr_frames *f = ntr_alloc(options.allocator, 1, sizeof *f);
+    if (!f) return NTR_E_MEMORY;
     f->options = options;
     f->skip = options.skip;
     for (unsigned id = 0; options.cut && id < FRAMES_IDS; id++) f->lanes[id].place = LANE_CUT;
@@ -178,10 +175,12 @@ ntr_frames *ntr_frames_new(const ntr_frames_options *given, ntr_status *status) 
     reading.note = take_note;
     reading.user = f;
     reading.allocator = options.allocator;
-    f->reader = ntr_transport_reader_new(ntr_transport_find("coresight"), &reading, status);
-    if (f->reader) return f;
-    ntr_frames_free(f);
-    return NULL;
+    status = ntr_transport_reader_new(ntr_transport_find("coresight"), &reading, &f->reader);
+    if (status == NTR_OK)
+        *out = f;
+    else
+        ntr_frames_free(f);
+    return status;
 }
 
 void ntr_frames_free(ntr_frames *f) {
@@ -325,7 +324,8 @@ static ntr_status keep(void *user, const uint8_t *bytes, size_t size) {
 }
 
 static unsigned defects_inside(const uint8_t *bytes, size_t size, struct sample *s) {
-    ntr_frames *f = ntr_frames_new(NULL, NULL);
+    ntr_frames *f;
+    ntr_frames_new(NULL, &f);
     unsigned share = 1000;
 
     s->size = 0;

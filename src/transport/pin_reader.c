@@ -3,32 +3,30 @@
 
 #include "base/allocator.h"
 
-ntr_pin_reader *ntr_pin_reader_new(const ntr_transport *transport, const ntr_pin_options *given, ntr_status *status) {
-    ntr_status ignored, *out = status ? status : &ignored;
-    *out = NTR_E_INVALID;
-    if (!transport || transport->lines == NTR_LINES_NONE) return NULL;
+ntr_status ntr_pin_reader_new(const ntr_transport *transport, const ntr_pin_options *given, ntr_pin_reader **out) {
+    *out = NULL;
+    if (!transport || transport->lines == NTR_LINES_NONE) return NTR_E_INVALID;
     ntr_pin_options loaded, *options = &loaded;
-    *out = ntr_config_load(&loaded, sizeof loaded, given);
-    if (*out != NTR_OK) return NULL;
-    *out = NTR_E_INVALID;
-    if (!options->sink) return NULL;
-    *out = NTR_E_RANGE;
-    if (options->beat_time > UINT32_MAX) return NULL;
-    *out = NTR_E_MEMORY;
+    ntr_status status = ntr_config_load(&loaded, sizeof loaded, given);
+    if (status != NTR_OK) return status;
+    if (!options->sink) return NTR_E_INVALID;
+    if (options->beat_time > UINT32_MAX) return NTR_E_RANGE;
     ntr_pin_reader *reader = ntr_alloc(options->allocator, 1, sizeof *reader);
-    if (!reader) return NULL;
+    if (!reader) return NTR_E_MEMORY;
     reader->transport = transport;
     reader->options = *options;
     sampler_start(&reader->pins, transport->lines == NTR_LINES_SERIAL, options->clock_center, options->beat_time,
                   options->sink, options->user);
-    *out = NTR_OK;
+    status = NTR_OK;
     if (options->format == NTR_PINS_VCD)
         vcd_start(reader);
     else
-        *out = samples_start(reader);
-    if (*out == NTR_OK) return reader;
-    ntr_pin_reader_free(reader);
-    return NULL;
+        status = samples_start(reader);
+    if (status == NTR_OK)
+        *out = reader;
+    else
+        ntr_pin_reader_free(reader);
+    return status;
 }
 
 void ntr_pin_reader_free(ntr_pin_reader *reader) {

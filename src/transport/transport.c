@@ -46,32 +46,28 @@ static const transport_ops *find_ops(const ntr_transport *transport) {
     return NULL;
 }
 
-static void *fail(ntr_status *status, ntr_status why) {
-    if (status) *status = why;
-    return NULL;
-}
-
 /* ---- reader */
 
-ntr_transport_reader *ntr_transport_reader_new(const ntr_transport *transport, const ntr_reader_options *given,
-                                               ntr_status *status) {
+ntr_status ntr_transport_reader_new(const ntr_transport *transport, const ntr_reader_options *given,
+                                    ntr_transport_reader **out) {
+    *out = NULL;
     const transport_ops *ops = find_ops(transport);
     ntr_reader_options options;
     ntr_status loaded = ntr_config_load(&options, sizeof options, given);
-    if (loaded != NTR_OK) return fail(status, loaded);
-    if (!ops || !options.sink) return fail(status, NTR_E_INVALID);
+    if (loaded != NTR_OK) return loaded;
+    if (!ops || !options.sink) return NTR_E_INVALID;
     ntr_transport_reader *reader = ntr_alloc(options.allocator, 1, ops->reader_size);
-    if (!reader) return fail(status, NTR_E_MEMORY);
+    if (!reader) return NTR_E_MEMORY;
     reader->ops = ops;
     reader->transport = transport;
     reader->options = options;
     ntr_status started = ops->read_start ? ops->read_start(reader) : NTR_OK;
     if (started != NTR_OK) {
         ntr_transport_reader_free(reader);
-        return fail(status, started);
+        return started;
     }
-    if (status) *status = NTR_OK;
-    return reader;
+    *out = reader;
+    return NTR_OK;
 }
 
 void ntr_transport_reader_free(ntr_transport_reader *reader) {
@@ -96,25 +92,26 @@ ntr_status ntr_transport_reader_end(ntr_transport_reader *reader) {
 
 /* ---- writer */
 
-ntr_transport_writer *ntr_transport_writer_new(const ntr_transport *transport, const ntr_writer_options *given,
-                                               ntr_status *status) {
+ntr_status ntr_transport_writer_new(const ntr_transport *transport, const ntr_writer_options *given,
+                                    ntr_transport_writer **out) {
+    *out = NULL;
     const transport_ops *ops = find_ops(transport);
     ntr_writer_options options;
     ntr_status loaded = ntr_config_load(&options, sizeof options, given);
-    if (loaded != NTR_OK) return fail(status, loaded);
-    if (!ops || !options.sink) return fail(status, NTR_E_INVALID);
+    if (loaded != NTR_OK) return loaded;
+    if (!ops || !options.sink) return NTR_E_INVALID;
     ntr_transport_writer *writer = ntr_alloc(options.allocator, 1, ops->writer_size);
-    if (!writer) return fail(status, NTR_E_MEMORY);
+    if (!writer) return NTR_E_MEMORY;
     writer->ops = ops;
     writer->transport = transport;
     writer->options = options;
     ntr_status started = ops->write_start ? ops->write_start(writer) : NTR_OK;
     if (started != NTR_OK) {
         ntr_transport_writer_free(writer);
-        return fail(status, started);
+        return started;
     }
-    if (status) *status = NTR_OK;
-    return writer;
+    *out = writer;
+    return NTR_OK;
 }
 
 void ntr_transport_writer_free(ntr_transport_writer *writer) {

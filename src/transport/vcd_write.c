@@ -85,32 +85,30 @@ static unsigned unit_of(uint32_t half) {
     return half % 100 == 0 ? 100 : half % 10 == 0 ? 10 : 1;
 }
 
-ntr_vcd_writer *ntr_vcd_writer_new(const ntr_transport *transport, const ntr_vcd_writer_options *given,
-                                   ntr_status *status) {
-    ntr_status ignored, *out = status ? status : &ignored;
-    *out = NTR_E_INVALID;
-    if (!transport || transport->lines == NTR_LINES_NONE) return NULL;
+ntr_status ntr_vcd_writer_new(const ntr_transport *transport, const ntr_vcd_writer_options *given,
+                              ntr_vcd_writer **out) {
+    *out = NULL;
+    if (!transport || transport->lines == NTR_LINES_NONE) return NTR_E_INVALID;
     ntr_vcd_writer_options loaded, *options = &loaded;
-    *out = ntr_config_load(&loaded, sizeof loaded, given);
-    if (*out != NTR_OK) return NULL;
-    *out = NTR_E_INVALID;
-    if (!options->sink) return NULL;
+    ntr_status status = ntr_config_load(&loaded, sizeof loaded, given);
+    if (status != NTR_OK) return status;
+    if (!options->sink) return NTR_E_INVALID;
     const uint32_t beat_time = options->beat_time ? options->beat_time : BEAT_TIME;
-    *out = NTR_E_RANGE;
-    if (beat_time % 2) return NULL;
-    *out = NTR_E_MEMORY;
+    if (beat_time % 2) return NTR_E_RANGE;
     ntr_vcd_writer *writer = ntr_alloc(options->allocator, 1, sizeof *writer);
-    if (!writer) return NULL;
+    if (!writer) return NTR_E_MEMORY;
     const unsigned unit = unit_of(beat_time / 2);
     writer->transport = transport;
     writer->options = *options;
     writer->ticks = beat_time / 2 / unit;
     writer->time = 2;
     writer->levels = transport->idle_level ? (1u << transport->beat_bits) - 1 : 0;
-    *out = put_header(writer, unit);
-    if (*out == NTR_OK) return writer;
-    ntr_vcd_writer_free(writer);
-    return NULL;
+    status = put_header(writer, unit);
+    if (status == NTR_OK)
+        *out = writer;
+    else
+        ntr_vcd_writer_free(writer);
+    return status;
 }
 
 void ntr_vcd_writer_free(ntr_vcd_writer *writer) {

@@ -21,8 +21,8 @@ LIBRARY, TOOLS, COMPILER = os.path.abspath(sys.argv[1]), os.path.abspath(sys.arg
 CONFIGS = ("ntr_decoder_config", "ntr_encoder_config")
 STUB = """
 #include <ntrace/decoder.h>
-NTR_API ntr_decoder *ntr_decoder_new(const ntr_decoder_config *config, ntr_status *status) {
-    return config && status ? 0 : 0;
+NTR_API ntr_status ntr_decoder_new(const ntr_decoder_config *config, ntr_decoder **out) {
+    return config && out ? NTR_OK : NTR_E_INVALID;
 }
 #ifndef REMOVED
 NTR_API void ntr_decoder_free(ntr_decoder *decoder) { (void)decoder; }

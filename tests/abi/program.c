@@ -14,7 +14,8 @@ static ntr_status print_bytes(void *user, const uint8_t *bytes, size_t size) {
 }
 
 static int decode(void) {
-    ntr_program *program = ntr_program_new(NULL);
+    ntr_program *program;
+    ntr_program_new(NULL, &program);
     ntr_image_options image;
     ntr_image_options_init(&image);
     image.bias = 0x100;
@@ -23,7 +24,8 @@ static int decode(void) {
     ntr_decoder_config config;
     ntr_decoder_config_init(&config);
     config.program = program;
-    ntr_decoder *decoder = ntr_decoder_new(&config, NULL);
+    ntr_decoder *decoder;
+    ntr_decoder_new(&config, &decoder);
     ntr_counts counts = {0};
     if (!decoder || ntr_decoder_feed(decoder, STREAM, sizeof STREAM, true) != NTR_OK) return 1;
     if (ntr_decoder_count(decoder, &counts) != NTR_END) return 1;
@@ -38,7 +40,8 @@ static int encode(void) {
     ntr_encoder_config_init(&config);
     config.sink = print_bytes;
     if (ntr_encoder_option_set(&config, "mode", "btm") != NTR_OK) return 1;
-    ntr_encoder *encoder = ntr_encoder_new(&config, NULL);
+    ntr_encoder *encoder;
+    ntr_encoder_new(&config, &encoder);
     const ntr_ingress block = {.iaddr = 0x100, .iretire = 2, .ilastsize = 0, .priv = NTR_PRIV_M, .cycle = true};
     if (!encoder || ntr_encoder_push(encoder, &block) != NTR_OK) return 1;
     if (ntr_encoder_stop(encoder, 0x104, 0) != NTR_OK) return 1;

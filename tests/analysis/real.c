@@ -61,7 +61,8 @@ static void blocks(const ntr_params *params, unsigned kind) {
     config.repeated_history = kind & 2;
     config.sync_mode = kind & 4 ? NTR_SYNC_MODE_MESSAGES : NTR_SYNC_MODE_OFF;
     config.ownership = kind & 8 ? NTR_OWNERSHIP_SCONTEXT : NTR_OWNERSHIP_OFF;
-    ntr_encoder *encoder = ntr_encoder_new(&config, NULL);
+    ntr_encoder *encoder;
+    ntr_encoder_new(&config, &encoder);
     ntr_ingress block = {.iaddr = 0x1000, .priv = 3};
     for (unsigned i = 0; encoder && i < 600; i++) {
         block.itype = ends[next_byte() % (kind & 16 ? 8 : sizeof ends)];

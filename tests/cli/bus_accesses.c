@@ -22,7 +22,7 @@ static int open_model(ntr_bus *bus, const char *path) {
     if (!file) return 1;
     config.topology = (ntr_bytes){text, fread(text, 1, sizeof text, file)};
     fclose(file);
-    model = ntr_system_new(&config, NULL);
+    ntr_system_new(&config, &model);
     if (!model) return 1;
     ntr_system_bus(model, bus);
     return 0;

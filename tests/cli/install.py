@@ -131,10 +131,10 @@ def static_library():
 # What the examples in the comments of headers leave out: declarations before them, and what is printed after them. Hardware, and QEMU with
 # its plugin, are not here: those two are compiled only.
 EXAMPLES = {
-    "bundle.h": ("ntr_bundle *bundle = ntr_bundle_new(NULL); ntr_program *program = ntr_program_new(NULL); ntr_stream_reader *stream;"
+    "bundle.h": ("ntr_bundle *bundle; ntr_program *program; ntr_bundle_new(NULL, &bundle); ntr_program_new(NULL, &program); ntr_stream_reader *stream;"
                  "ntr_decoder *decoder; ntr_decoder_config config; ntr_status status; ntr_bytes span; bool last; ntr_counts counts = {0};"
                  "ntr_decoder_config_init(&config);", 'printf("%d %d\\n", status, (int)counts.instructions);', "0 5\n"),
-    "perf_data.h": ("ntr_perf_data *data; ntr_params params; ntr_program *program = ntr_program_new(NULL); FILE *user = stdout;"
+    "perf_data.h": ("ntr_perf_data *data; ntr_params params; ntr_program *program; ntr_program_new(NULL, &program); FILE *user = stdout;"
                     "ntr_params_init(&params, NULL);", 'printf("%s\\n", ntr_perf_data_error(data));', "perf.data: No such file or directory\n"),
     "capture.h": ("", "", None),
     "target.h": ("ntr_bus bus; ntr_bus_options options = {0}; ntr_target_config config = {0}; ntr_target *target; ntr_status status;"

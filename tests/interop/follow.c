@@ -31,7 +31,8 @@ static bool may_end_at(const ntr_block *block, uint64_t pc) {
 }
 
 int main(int argc, char **argv) {
-    ntr_program *program = ntr_program_new(NULL);
+    ntr_program *program;
+    ntr_program_new(NULL, &program);
     if (argc != 2 || !program || ntr_program_add_elf(program, argv[1], NULL) != NTR_OK) return 2;
     ntr_blocks *blocks = ntr_blocks_new(program, NULL, 0);
     if (!blocks) return 2;

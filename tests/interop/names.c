@@ -8,7 +8,8 @@
 int main(int argc, char **argv) {
     char line[64];
     ntr_symbol symbol;
-    ntr_program *program = ntr_program_new(NULL);
+    ntr_program *program;
+    ntr_program_new(NULL, &program);
     if (argc != 2 || !program || ntr_program_add_elf(program, argv[1], NULL) != NTR_OK) return 2;
     while (fgets(line, sizeof line, stdin)) {
         uint64_t address = strtoull(line, NULL, 16);

@@ -75,8 +75,10 @@ static int compare(void) {
 
 int main(int argc, char **argv) {
     if (argc != 3) return fail("usage: same_modes BUNDLE FILE");
-    ntr_bundle *bundle = ntr_bundle_new(NULL);
-    ntr_program *program = ntr_program_new(NULL);
+    ntr_bundle *bundle;
+    ntr_bundle_new(NULL, &bundle);
+    ntr_program *program;
+    ntr_program_new(NULL, &program);
     ntr_stream_reader *stream = NULL;
     if (!read_truth(argv[2])) return fail("the plugin's file is empty");
     if (ntr_bundle_open(bundle, argv[1]) || ntr_bundle_load(bundle, program) || ntr_bundle_stream_open(bundle, &stream))

@@ -84,7 +84,8 @@ int main(int argc, char **argv) {
         default: return 2;
         }
     }
-    ntr_program *program = ntr_program_new(NULL);
+    ntr_program *program;
+    ntr_program_new(NULL, &program);
     if (optind >= argc || !program || !add_image(program, argv[optind])) {
         fprintf(stderr,
                 "usage: oracle [-s BITS] [-d NAME] [-r MODE] [-i ID] [-w BITS] [-k N] [-qxae] IMAGE < STREAM\n");

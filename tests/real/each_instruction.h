@@ -31,8 +31,10 @@ static ntr_status each_instruction(ntr_bundle *bundle, ntr_program *program, ntr
     ntr_decoder_config_init(&config);
     config.params = ntr_bundle_capture(bundle)->params;
     config.program = program;
-    ntr_decoder *decoder = ntr_decoder_new(&config, NULL);
-    ntr_instructions *expand = ntr_instructions_new(program, NULL);
+    ntr_decoder *decoder;
+    ntr_decoder_new(&config, &decoder);
+    ntr_instructions *expand;
+    ntr_instructions_new(program, NULL, &expand);
     ntr_status status = decoder && expand ? NTR_OK : NTR_E_MEMORY;
     for (bool last = false; !status && !last;) {
         ntr_bytes bytes;

@@ -118,8 +118,10 @@ static int compare(void) {
 int main(int argc, char **argv) {
     const bool with_oracle = argc == 4 && strcmp(argv[1], "-o") == 0;
     if (argc != 3 + with_oracle) return fail("usage: same_pcs [-o] BUNDLE FILE");
-    ntr_bundle *bundle = ntr_bundle_new(NULL);
-    ntr_program *program = ntr_program_new(NULL);
+    ntr_bundle *bundle;
+    ntr_bundle_new(NULL, &bundle);
+    ntr_program *program;
+    ntr_program_new(NULL, &program);
     ntr_stream_reader *stream = NULL;
     if (!read_truth(argv[argc - 1])) return fail("the plugin's file cannot be read");
     if (ntr_bundle_open(bundle, argv[argc - 2]) || ntr_bundle_load(bundle, program) ||

@@ -39,7 +39,8 @@ static const ntr_event *next_inside(window *w) {
 }
 
 static ntr_index *index_of(const ntr_params *params, ntr_bytes stream, uint64_t spacing, uint64_t *messages) {
-    ntr_index *index = ntr_index_new(params, spacing, NULL);
+    ntr_index *index;
+    ntr_index_new(params, spacing, NULL, &index);
     ntr_reader reader;
     ntr_message message;
     if (!index || ntr_reader_init(&reader, params) || ntr_reader_feed(&reader, stream.data, stream.size, true)) abort();
@@ -96,7 +97,7 @@ static bool begin(window *w, const ntr_params *params, const ntr_program *progra
     uint64_t offset = count ? points[0].offset : 0;
     for (size_t i = 1; i < count; i++)
         if (points[i].offset < offset) offset = points[i].offset;
-    w->decoder = ntr_decoder_new(&config, NULL);
+    ntr_decoder_new(&config, &w->decoder);
     return w->decoder && (!count || !ntr_decoder_begin(w->decoder, points, count)) &&
            !ntr_decoder_feed(w->decoder, stream.data + offset, stream.size - offset, true);
 }

@@ -126,7 +126,8 @@ static verdict judge_rules(const setup *s, ntr_bytes stream) {
     inspection i = {.config = &s->hart[0].config, .verdict.good = true};
     ntr_check_config config = {
         .size = sizeof config, .params = s->params, .program = s->program, .found = find_fault, .user = &i};
-    ntr_check *check = ntr_check_new(&config, NULL);
+    ntr_check *check;
+    ntr_check_new(&config, &check);
     if (!check || ntr_check_feed(check, stream.data, stream.size, true) != NTR_OK)
         i.verdict = (verdict){.good = false, .why = "the check fails"};
     ntr_check_free(check);

@@ -191,7 +191,8 @@ static uint64_t choose_data(uint64_t seed, ntr_encoder_config *c) {
 }
 
 static ntr_program *make_program(const gen_graph *graph) {
-    ntr_program *program = ntr_program_new(NULL);
+    ntr_program *program;
+    ntr_program_new(NULL, &program);
     for (unsigned i = 0; program && i < graph->regions; i++) {
         const gen_region *region = &graph->region[i];
         ntr_image_options options = {.size = sizeof options,

@@ -97,8 +97,8 @@ setup_stream *setup_encode(const setup_hart *hart) {
     config.sink_user = s;
     config.qualify = qualify;
     config.qualify_user = &qualified;
-    ntr_status status;
-    ntr_encoder *encoder = ntr_encoder_new(&config, &status);
+    ntr_encoder *encoder;
+    ntr_status status = ntr_encoder_new(&config, &encoder);
     if (!encoder) {
         const char *why = "";
         ntr_encoder_config_check(&config, &why);

@@ -106,8 +106,8 @@ typedef struct feeder {
 
 static bool start(feeder *f, const ntr_params *params, const ntr_program *program, ntr_bytes stream, prng *random) {
     ntr_decoder_config config = {.size = sizeof config, .params = *params, .program = program};
-    *f = (feeder){.decoder = ntr_decoder_new(&config, NULL), .stream = stream, .random = random};
-    return f->decoder != NULL;
+    *f = (feeder){.stream = stream, .random = random};
+    return ntr_decoder_new(&config, &f->decoder) == NTR_OK;
 }
 
 /* The next span: often small, sometimes all the rest. */

@@ -38,7 +38,8 @@ int main(int argc, char **argv) {
     size_t size;
     uint8_t *data = argc > 1 ? read_all(argv[1], &size) : NULL;
     if (!data) return 2;
-    ntr_program *program = ntr_program_new(NULL);
+    ntr_program *program;
+    ntr_program_new(NULL, &program);
     for (int i = 2; i < argc; i++)
         if (!add_image(program, argv[i])) return 2;
     ntr_infer_config config = {.size = sizeof config, .program = argc > 2 ? program : NULL};

@@ -23,7 +23,8 @@ static uint64_t mix(uint64_t hash, uint64_t value) {
 static uint64_t decode(const setup *s, const ntr_params *params, const setup_stream *stream) {
     static ntr_event events[512];
     ntr_decoder_config config = {.size = sizeof config, .params = *params, .program = s->program};
-    ntr_decoder *d = ntr_decoder_new(&config, NULL);
+    ntr_decoder *d;
+    ntr_decoder_new(&config, &d);
     uint64_t hash = 0;
     ntr_status status = NTR_E_INVALID;
     if (!d) return 0;
@@ -46,7 +47,8 @@ static uint64_t decode(const setup *s, const ntr_params *params, const setup_str
 static bool shows_error(const setup *s, const ntr_params *params, const setup_stream *stream) {
     static ntr_event events[512];
     ntr_decoder_config config = {.size = sizeof config, .params = *params, .program = s->program};
-    ntr_decoder *d = ntr_decoder_new(&config, NULL);
+    ntr_decoder *d;
+    ntr_decoder_new(&config, &d);
     bool shown = false;
     ntr_status status;
     if (!d) abort();

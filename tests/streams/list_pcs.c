@@ -138,7 +138,8 @@ static bool report(const options *o, ntr_instructions *instructions, const ntr_e
 static ntr_status list(const options *o, ntr_decoder *decoder, const ntr_program *program, bool *trouble,
                        ntr_counts *totals) {
     static ntr_event events[CAPACITY_MAX];
-    ntr_instructions *instructions = ntr_instructions_new(program, NULL);
+    ntr_instructions *instructions;
+    ntr_instructions_new(program, NULL, &instructions);
     ntr_status status;
     do {
         size_t count;
@@ -155,16 +156,16 @@ static ntr_status list(const options *o, ntr_decoder *decoder, const ntr_program
 int main(int argc, char **argv) {
     options o;
     if (!parse(&o, argc, argv)) return fail("usage", "list_pcs [options] TRACE ELF[@BIAS][,SCONTEXT]...");
-    ntr_program *program = ntr_program_new(NULL);
+    ntr_program *program;
+    ntr_program_new(NULL, &program);
     o.config.program = program;
     for (int i = optind + 1; i < argc; i++)
         if (!add_image(program, argv[i])) return fail(argv[i], ntr_program_error(program));
     size_t size;
     uint8_t *data = read_all(argv[optind], &size);
     if (!data) return fail(argv[optind], "cannot read");
-
-    ntr_status status;
-    ntr_decoder *decoder = ntr_decoder_new(&o.config, &status);
+    ntr_decoder *decoder;
+    ntr_status status = ntr_decoder_new(&o.config, &decoder);
     if (!decoder) return fail("decoder", ntr_status_text(status));
     ntr_decoder_feed(decoder, data, size, true);
     bool trouble = false;

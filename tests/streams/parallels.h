@@ -35,7 +35,8 @@ static inline ntr_status parallels_get(void *user, unsigned what, const void *da
 static inline parallels_events parallels_one(const ntr_decoder_config *config, ntr_bytes in) {
     static ntr_event events[256];
     parallels_events all = {.status = NTR_OK};
-    ntr_decoder *d = ntr_decoder_new(config, NULL);
+    ntr_decoder *d;
+    ntr_decoder_new(config, &d);
     ntr_decoder_feed(d, in.data, in.size, true);
     while (all.status == NTR_OK) {
         size_t count = 0;
@@ -68,8 +69,8 @@ static inline ntr_status parallels_read(void *user, uint8_t *to, size_t capacity
 /* Fed in two spans, or read by the threads. */
 static inline ntr_status parallels_run(const ntr_parallel_config *config, ntr_bytes in, ntr_counts *counts,
                                        ntr_parallel_stats *stats) {
-    ntr_status status;
-    ntr_parallel *p = ntr_parallel_new(config, &status);
+    ntr_parallel *p;
+    ntr_status status = ntr_parallel_new(config, &p);
     if (!p) return status;
     size_t half = in.size / 3;
     parallels_input.in = in;
@@ -102,7 +103,8 @@ typedef struct parallels_thread {
 
 static inline void *parallels_thread_new(void *user) {
     parallels_thread *t = calloc(1, sizeof *t);
-    *t = (parallels_thread){.all = user, .tally = ntr_tally_new(NULL, NULL)};
+    *t = (parallels_thread){.all = user};
+    ntr_tally_new(NULL, NULL, &t->tally);
     return t;
 }
 
@@ -152,7 +154,7 @@ static inline ntr_status parallels_finish(void *user) {
 
 /* NULL, or what differs. */
 static inline const char *parallels_late_differ(const ntr_parallel_config *given, ntr_bytes in) {
-    tallies_found one = {.tally = ntr_tally_new(NULL, NULL)}, many = {.tally = ntr_tally_new(NULL, NULL)};
+    tallies_found one = tallies_found_nothing(), many = tallies_found_nothing();
     ntr_parallel_config setting = *given;
     ntr_parallel_stats unused;
     ntr_counts totals = {0};
@@ -199,7 +201,8 @@ static inline const char *parallels_differ_by(const ntr_decoder_config *config, 
 
     ntr_parallel_stats unused;
     ntr_counts counted = {0}, counted_many = {0};
-    ntr_decoder *d = ntr_decoder_new(config, NULL);
+    ntr_decoder *d;
+    ntr_decoder_new(config, &d);
     ntr_decoder_feed(d, in.data, in.size, true);
     ntr_decoder_count(d, &counted);
     ntr_decoder_free(d);

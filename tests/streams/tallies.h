@@ -18,6 +18,12 @@ typedef struct tallies_found {
     uint64_t others;
 } tallies_found;
 
+static inline tallies_found tallies_found_nothing(void) {
+    tallies_found found = {0};
+    ntr_tally_new(NULL, NULL, &found.tally);
+    return found;
+}
+
 static inline void tallies_add_other(tallies_found *found, const ntr_event *e) {
     const uint64_t values[] = {e->kind, e->src, e->code, (uint64_t)(int64_t)e->reason, e->offset, e->address};
     if (e->kind == NTR_EVENT_SPAN) return;
@@ -29,7 +35,8 @@ static inline void tallies_add_other(tallies_found *found, const ntr_event *e) {
 static inline ntr_status tallies_by_events(const ntr_decoder_config *config, ntr_bytes in, bool repeats,
                                            tallies_found *found, ntr_counts *totals) {
     ntr_event events[256];
-    ntr_decoder *d = ntr_decoder_new(config, NULL);
+    ntr_decoder *d;
+    ntr_decoder_new(config, &d);
     ntr_status status = NTR_OK;
     size_t total = 0;
     ntr_decoder_set_repeats(d, repeats);
@@ -58,7 +65,8 @@ static inline ntr_status tallies_take(void *user, const ntr_event *event, uint64
 /* In two pieces, the first one settled on its own. */
 static inline ntr_status tallies_by_counting(const ntr_decoder_config *config, ntr_bytes in, tallies_found *found,
                                              ntr_counts *counts) {
-    ntr_decoder *d = ntr_decoder_new(config, NULL);
+    ntr_decoder *d;
+    ntr_decoder_new(config, &d);
     ntr_decoder_set_count_callback(d, tallies_take, found);
     ntr_decoder_feed(d, in.data, in.size / 2, false);
     ntr_status status = ntr_decoder_count(d, counts);
@@ -119,7 +127,8 @@ static inline bool tallies_equal(ntr_tally *a, ntr_tally *b) {
 
 /* Without a callback. */
 static inline ntr_status tallies_totals(const ntr_decoder_config *config, ntr_bytes in, ntr_counts *counts) {
-    ntr_decoder *d = ntr_decoder_new(config, NULL);
+    ntr_decoder *d;
+    ntr_decoder_new(config, &d);
     ntr_decoder_feed(d, in.data, in.size, true);
     ntr_status status = ntr_decoder_count(d, counts);
     ntr_decoder_free(d);
@@ -129,8 +138,8 @@ static inline ntr_status tallies_totals(const ntr_decoder_config *config, ntr_by
 
 /* NULL, or what differs in this stream. */
 static inline const char *tallies_differ_once(const ntr_decoder_config *config, ntr_bytes in) {
-    tallies_found events = {.tally = ntr_tally_new(NULL, NULL)}, counted = {.tally = ntr_tally_new(NULL, NULL)};
-    tallies_found repeated = {.tally = ntr_tally_new(NULL, NULL)};
+    tallies_found events = tallies_found_nothing(), counted = tallies_found_nothing();
+    tallies_found repeated = tallies_found_nothing();
     ntr_counts totals = {0}, counts = {0}, plain = {0}, loops = {0};
     ntr_status by_events = tallies_by_events(config, in, false, &events, &totals), by_counting, by_totals, by_loops;
     const char *what = NULL;

@@ -227,9 +227,9 @@ static void follow_tree(ntr_export *x) {
 
 static ntr_status begin(ntr_export *x) {
     struct ntr_report *r = x->state;
-    r->timeline = ntr_timeline_new(x->analysis.functions, NTR_REPORT_SLICES, x->allocator);
-    r->interrupts = ntr_interrupts_new(x->analysis.functions, x->allocator);
-    r->coverage = ntr_coverage_new(x->allocator);
+    ntr_timeline_new(x->analysis.functions, NTR_REPORT_SLICES, x->allocator, &r->timeline);
+    ntr_interrupts_new(x->analysis.functions, x->allocator, &r->interrupts);
+    ntr_coverage_new(x->allocator, &r->coverage);
     if (!r->timeline || !r->interrupts || !r->coverage) return NTR_E_MEMORY;
     follow_tree(x);
     return NTR_OK;

@@ -28,11 +28,11 @@ static int begin(void **state) {
     for (size_t i = 0; i < 3; i++) elf_symbol(&elf, functions[i].name, 0x12, 1, functions[i].address, FUNCTION_SIZE);
     elf_arch(&elf, "rv64gc");
     if (elf_write(&elf)) return -1;
-    w.program = ntr_program_new(NULL);
+    ntr_program_new(NULL, &w.program);
     if (ntr_program_add_elf(w.program, elf.path, NULL) != NTR_OK) return -1;
-    w.source = ntr_debug_info_new(w.program, NULL);
-    w.functions = ntr_functions_new(w.source, NULL);
-    w.tree = ntr_calltree_new(w.functions, NULL);
+    ntr_debug_info_new(w.program, NULL, &w.source);
+    ntr_functions_new(w.source, NULL, &w.functions);
+    ntr_calltree_new(w.functions, NULL, &w.tree);
     *state = &w;
     return w.tree ? 0 : -1;
 }

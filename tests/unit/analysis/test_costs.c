@@ -9,7 +9,8 @@ typedef struct row {
 } row;
 
 static ntr_costs *costs_of(const row *rows) {
-    ntr_costs *costs = ntr_costs_new(NULL);
+    ntr_costs *costs;
+    ntr_costs_new(NULL, &costs);
     assert_non_null(costs);
     for (; rows->name || rows->self; rows++) {
         const ntr_profile_row from = {.name = rows->name, .file = rows->file, .image = rows->image, .self = rows->self};
@@ -151,7 +152,8 @@ static void one_side_without_files(void **state) {
 
 static void refuses_mixed_rows(void **state) {
     const ntr_profile_row line = {.name = "f", .file = "A.cc", .line = 3, .self = 1};
-    ntr_costs *costs = ntr_costs_new(NULL);
+    ntr_costs *costs;
+    ntr_costs_new(NULL, &costs);
     (void)state;
     assert_int_equal(ntr_costs_add(costs, NTR_PROFILE_LINE, &line), NTR_OK);
     assert_int_equal(ntr_costs_add(costs, NTR_PROFILE_FUNCTION, &line), NTR_E_INVALID);

@@ -21,7 +21,8 @@ static void images_without_lines_do_not_expand_the_tally(void **state) {
     (void)state;
     static const uint8_t nop[] = {0x01, 0x00};
     size_t reads = 0, rows, count;
-    ntr_program *program = ntr_program_new(NULL);
+    ntr_program *program;
+    ntr_program_new(NULL, &program);
     for (uint64_t i = 0; i < IMAGES; i++) {
         ntr_image_options at = {.size = sizeof at, .bias = UINT64_C(0x100000) + 16 * i};
         assert_int_equal(ntr_program_add_raw(program, (ntr_bytes){nop, sizeof nop}, &at), NTR_OK);
@@ -30,7 +31,8 @@ static void images_without_lines_do_not_expand_the_tally(void **state) {
 
     ntr_event span = {.kind = NTR_EVENT_SPAN, .end = NTR_END_CUT, .address = 0x100, .last = 0x11e, .target = 0x120};
     span.instructions = span.halfwords = 16;
-    ntr_tally *tally = ntr_tally_new(NULL, NULL);
+    ntr_tally *tally;
+    ntr_tally_new(NULL, NULL, &tally);
     assert_int_equal(ntr_tally_feed(tally, &span, 1), NTR_OK);
     ntr_insn_count *counts;
     assert_int_equal(ntr_tally_instructions(tally, program, UINT32_MAX, &counts, &rows), NTR_OK);
@@ -39,8 +41,10 @@ static void images_without_lines_do_not_expand_the_tally(void **state) {
     ntr_tally_free_counts(tally, counts);
 
     reads = 0;
-    ntr_coverage *coverage = ntr_coverage_new(NULL);
-    ntr_debug_info *debug = ntr_debug_info_new(program, NULL);
+    ntr_coverage *coverage;
+    ntr_coverage_new(NULL, &coverage);
+    ntr_debug_info *debug;
+    ntr_debug_info_new(program, NULL, &debug);
     assert_int_equal(ntr_coverage_add(coverage, program, debug, tally), NTR_OK);
     (void)ntr_coverage_lines(coverage, &count);
     assert_int_equal(count, 0);

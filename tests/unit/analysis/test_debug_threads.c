@@ -39,7 +39,8 @@ static void *look(void *user) {
 /* All names are looked up for the first time. */
 static void look_together(const ntr_program *program) {
     looking threads[THREADS];
-    ntr_debug_info *debug = ntr_debug_info_new(program, NULL);
+    ntr_debug_info *debug;
+    ntr_debug_info_new(program, NULL, &debug);
 
     assert_non_null(debug);
     for (unsigned i = 0; i < THREADS; i++) {
@@ -56,7 +57,8 @@ static void look_together(const ntr_program *program) {
 static void many_threads(void **state) {
     static char names[FUNCTIONS][32];
     static elf_builder elf;
-    ntr_program *program = ntr_program_new(NULL);
+    ntr_program *program;
+    ntr_program_new(NULL, &program);
     (void)state;
 
     elf_begin(&elf, true);

@@ -66,12 +66,12 @@ typedef struct kit {
 } kit;
 
 static void open_kit(kit *k) {
-    k->program = ntr_program_new(NULL);
-    k->debug = ntr_debug_info_new(k->program, NULL);
-    k->functions = ntr_functions_new(k->debug, NULL);
-    k->tree = ntr_calltree_new(k->functions, NULL);
-    k->timeline = ntr_timeline_new(k->functions, 500, NULL);
-    k->interrupts = ntr_interrupts_new(k->functions, NULL);
+    ntr_program_new(NULL, &k->program);
+    ntr_debug_info_new(k->program, NULL, &k->debug);
+    ntr_functions_new(k->debug, NULL, &k->functions);
+    ntr_calltree_new(k->functions, NULL, &k->tree);
+    ntr_timeline_new(k->functions, 500, NULL, &k->timeline);
+    ntr_interrupts_new(k->functions, NULL, &k->interrupts);
     assert_true(k->tree && k->timeline && k->interrupts);
 }
 

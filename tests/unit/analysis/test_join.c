@@ -63,7 +63,8 @@ static void decode(const scene *s, const stream *in, bool joined, bool counted, 
     ntr_status status;
     size_t count;
     unsigned asked = 0;
-    ntr_decoder *d = ntr_decoder_new(&s->config, &status);
+    ntr_decoder *d;
+    status = ntr_decoder_new(&s->config, &d);
     assert_non_null(d);
     if (joined) ntr_decoder_set_join(d, same_function, &asked);
     if (joined && counted) ntr_decoder_set_count_callback(d, ntr_tally_count, tally);
@@ -86,7 +87,9 @@ static void joined_equals_all(const scene *s, const char *messages) {
     memset(&all, 0, sizeof all);
     memset(&joined, 0, sizeof joined);
     assemble(&in, &s->config.params, messages);
-    ntr_tally *tally = ntr_tally_new(NULL, NULL), *joined_tally = ntr_tally_new(NULL, NULL);
+    ntr_tally *tally, *joined_tally;
+    ntr_tally_new(NULL, NULL, &tally);
+    ntr_tally_new(NULL, NULL, &joined_tally);
     decode(s, &in, false, true, &all, tally);
     decode(s, &in, true, true, &joined, joined_tally);
     assert_string_equal(joined.text, all.text);
@@ -159,7 +162,8 @@ static void count_modes(const scene *s, const stream *in, bool joined, unsigned 
     ntr_status status;
     size_t count;
     unsigned asked = 0;
-    ntr_decoder *d = ntr_decoder_new(&s->config, &status);
+    ntr_decoder *d;
+    status = ntr_decoder_new(&s->config, &d);
     assert_non_null(d);
     if (joined) ntr_decoder_set_join(d, same_function, &asked);
     ntr_decoder_set_join_except(d, except);

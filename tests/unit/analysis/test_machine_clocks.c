@@ -21,7 +21,8 @@ static void at(ntr_machine *machine, uint16_t src, uint8_t prv, uint64_t time) {
 
 /* The firmware begins on hart 0 and ends on hart 1, where S-mode begins; hart 0 is the last one with a time. */
 static void expect_phases(bool own, uint64_t firmware, uint64_t supervisor) {
-    ntr_machine *machine = ntr_machine_new(NULL, functions, NULL);
+    ntr_machine *machine;
+    ntr_machine_new(NULL, functions, NULL, &machine);
     size_t count;
 
     assert_non_null(machine);
@@ -40,9 +41,11 @@ static void expect_phases(bool own, uint64_t firmware, uint64_t supervisor) {
 
 static void instruction_clocks_of_two_harts_are_not_compared(void **state) {
     (void)state;
-    ntr_program *program = ntr_program_new(NULL);
-    ntr_debug_info *debug = ntr_debug_info_new(program, NULL);
-    functions = ntr_functions_new(debug, NULL);
+    ntr_program *program;
+    ntr_program_new(NULL, &program);
+    ntr_debug_info *debug;
+    ntr_debug_info_new(program, NULL, &debug);
+    ntr_functions_new(debug, NULL, &functions);
     assert_non_null(functions);
     expect_phases(false, 500, 7500);
     expect_phases(true, 0, 100);

@@ -29,10 +29,12 @@ static ntr_event span(uint64_t address, uint64_t last, uint32_t instructions, ui
 
 static void equal_spans_are_one_row_and_counts_add_up(void **state) {
     (void)state;
-    ntr_program *program = ntr_program_new(NULL);
+    ntr_program *program;
+    ntr_program_new(NULL, &program);
     ntr_image_options at = {.size = sizeof at, .bias = 0x100};
     assert_int_equal(ntr_program_add_raw(program, (ntr_bytes){CODE, sizeof CODE}, &at), NTR_OK);
-    ntr_tally *tally = ntr_tally_new(NULL, NULL);
+    ntr_tally *tally;
+    ntr_tally_new(NULL, NULL, &tally);
     ntr_event events[5];
     for (int i = 0; i < 3; i++) events[i] = span(0x100, 0x106, 3, 5, NTR_END_TAKEN, 0x10e);
     events[3] = span(0x104, 0x106, 2, 3, NTR_END_NOT_TAKEN, 0x10a);
@@ -74,10 +76,12 @@ static ntr_event at_time(ntr_event event, uint64_t message, uint64_t time) {
 
 static void time_is_of_rows_and_their_instructions(void **state) {
     (void)state;
-    ntr_program *program = ntr_program_new(NULL);
+    ntr_program *program;
+    ntr_program_new(NULL, &program);
     ntr_image_options at = {.size = sizeof at, .bias = 0x100};
     assert_int_equal(ntr_program_add_raw(program, (ntr_bytes){CODE, sizeof CODE}, &at), NTR_OK);
-    ntr_tally *tally = ntr_tally_new(NULL, NULL);
+    ntr_tally *tally;
+    ntr_tally_new(NULL, NULL, &tally);
     ntr_tally_keep_time(tally);
     ntr_event events[] = {
         at_time(span(0x100, 0x106, 3, 5, NTR_END_TAKEN, 0x10e), 1, 1000), /* the beginning of this time is unknown */
@@ -107,7 +111,8 @@ static void time_is_of_rows_and_their_instructions(void **state) {
 
 static void many_rows_are_told_apart(void **state) {
     (void)state;
-    ntr_tally *tally = ntr_tally_new(NULL, NULL);
+    ntr_tally *tally;
+    ntr_tally_new(NULL, NULL, &tally);
     for (int round = 0; round < 2; round++)
         for (uint64_t i = 0; i < 5000; i++) {
             ntr_event e = span(0x1000 + 2 * i, 0x1000 + 2 * i, 1, 1, NTR_END_CUT, 0x1002 + 2 * i);
@@ -129,12 +134,14 @@ static const uint8_t BEFORE[] = {0x13, 0x00, 0x00, 0x00, 0x01, 0x00, 0x00, 0x00,
 
 static void each_row_has_the_version_that_was_executed(void **state) {
     (void)state;
-    ntr_program *program = ntr_program_new(NULL);
+    ntr_program *program;
+    ntr_program_new(NULL, &program);
     const ntr_image_options first = {.size = sizeof first, .bias = 0x100, .until = 50},
                             second = {.size = sizeof second, .bias = 0x100, .from = 50};
     assert_int_equal(ntr_program_add_raw(program, (ntr_bytes){BEFORE, sizeof BEFORE}, &first), NTR_OK);
     assert_int_equal(ntr_program_add_raw(program, (ntr_bytes){AFTER, sizeof AFTER}, &second), NTR_OK);
-    ntr_tally *tally = ntr_tally_new(program, NULL);
+    ntr_tally *tally;
+    ntr_tally_new(program, NULL, &tally);
     ntr_event events[] = {
         span(0x100, 0x104, 2, 3, NTR_END_CUT, 0x106),
         span(0x100, 0x102, 2, 3, NTR_END_CUT, 0x106),

@@ -12,10 +12,10 @@ struct bench {
 };
 
 static void open_bench(struct bench *b, size_t most) {
-    b->program = ntr_program_new(NULL);
-    b->source = ntr_debug_info_new(b->program, NULL);
-    b->functions = ntr_functions_new(b->source, NULL);
-    b->timeline = ntr_timeline_new(b->functions, most, NULL);
+    ntr_program_new(NULL, &b->program);
+    ntr_debug_info_new(b->program, NULL, &b->source);
+    ntr_functions_new(b->source, NULL, &b->functions);
+    ntr_timeline_new(b->functions, most, NULL, &b->timeline);
     assert_non_null(b->timeline);
 }
 

@@ -30,9 +30,9 @@ static int begin_with(bool named) {
         elf_symbol(&elf, names[i], 0x12, 1, TEXT_ADDRESS + (uint64_t)i * FUNCTION_SIZE, FUNCTION_SIZE);
     }
     elf_arch(&elf, "rv64gc");
-    program = ntr_program_new(NULL);
+    ntr_program_new(NULL, &program);
     if (elf_write(&elf) || ntr_program_add_elf(program, elf.path, NULL) != NTR_OK) return -1;
-    debug = ntr_debug_info_new(program, NULL);
+    ntr_debug_info_new(program, NULL, &debug);
     return debug ? 0 : -1;
 }
 
@@ -153,12 +153,13 @@ typedef struct world {
 } world;
 
 static world make(ntr_calltree_split split) {
-    world w = {.functions = ntr_functions_new(debug, NULL)};
-    w.tree = ntr_calltree_new(w.functions, NULL);
+    world w = {0};
+    ntr_functions_new(debug, NULL, &w.functions);
+    ntr_calltree_new(w.functions, NULL, &w.tree);
     assert_non_null(w.tree);
     ntr_calltree_divide(w.tree, split);
-    w.timeline = ntr_timeline_new(w.functions, SLICES, NULL);
-    w.interrupts = ntr_interrupts_new(w.functions, NULL);
+    ntr_timeline_new(w.functions, SLICES, NULL, &w.timeline);
+    ntr_interrupts_new(w.functions, NULL, &w.interrupts);
     assert_true(w.timeline && w.interrupts);
     return w;
 }

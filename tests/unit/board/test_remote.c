@@ -22,7 +22,8 @@ static ntr_board *new_board(void) {
     ntr_board_config config;
     ntr_board_config_init(&config);
     config.topology = (ntr_bytes){(const uint8_t *)topology, strlen(topology)};
-    ntr_board *board = ntr_board_new(&config, NULL);
+    ntr_board *board;
+    ntr_board_new(&config, &board);
     assert_non_null(board);
     return board;
 }

@@ -11,7 +11,8 @@ static const uint8_t code[] = {0x13, 0x00, 0x00, 0x00, 0x01, 0x00, 0x82, 0x80};
 
 /* A bundle with one raw image of `code` in three parts. */
 static void make_bundle(const char *path) {
-    ntr_bundle *bundle = ntr_bundle_new(NULL);
+    ntr_bundle *bundle;
+    ntr_bundle_new(NULL, &bundle);
     assert_int_equal(ntr_bundle_create(bundle, path), NTR_OK);
     put(place("code"), code, sizeof code);
 
@@ -69,7 +70,8 @@ static void what_was_written_is_read(void **state) {
     assert_true(ntr_bundle_seen(place("a.ntrace")));
     assert_false(ntr_bundle_seen(folder));
 
-    ntr_bundle *bundle = ntr_bundle_new(NULL);
+    ntr_bundle *bundle;
+    ntr_bundle_new(NULL, &bundle);
     if (ntr_bundle_open(bundle, place("a.ntrace")) != NTR_OK) fail_msg("%s", ntr_bundle_error(bundle));
     const ntr_capture *c = ntr_bundle_capture(bundle);
     assert_int_equal(c->params.src_bits, 12);
@@ -105,8 +107,10 @@ static void what_was_written_is_read(void **state) {
 static void images_are_given_to_a_program(void **state) {
     (void)state;
     make_bundle(place("b.ntrace"));
-    ntr_bundle *bundle = ntr_bundle_new(NULL);
-    ntr_program *program = ntr_program_new(NULL);
+    ntr_bundle *bundle;
+    ntr_bundle_new(NULL, &bundle);
+    ntr_program *program;
+    ntr_program_new(NULL, &program);
     assert_int_equal(ntr_bundle_load(bundle, program), NTR_E_STATE);
     assert_int_equal(ntr_bundle_open(bundle, place("b.ntrace")), NTR_OK);
     if (ntr_bundle_load(bundle, program) != NTR_OK) fail_msg("%s", ntr_bundle_error(bundle));
@@ -134,7 +138,8 @@ static void a_bundle_is_replaced_and_nothing_else(void **state) {
     assert_int_equal(access(place("c.ntrace.old/old"), F_OK), -1); /* ... until the second one is */
     assert_true(ntr_bundle_seen(place("c.ntrace.old")));
 
-    ntr_bundle *bundle = ntr_bundle_new(NULL);
+    ntr_bundle *bundle;
+    ntr_bundle_new(NULL, &bundle);
     make_bundle(place("kept.ntrace"));
     assert_int_equal(mkdir(place("kept.ntrace.old"), 0777), 0); /* of somebody else */
     assert_int_equal(ntr_bundle_create(bundle, place("kept.ntrace")), NTR_E_INVALID);
@@ -147,7 +152,8 @@ static void a_bundle_is_replaced_and_nothing_else(void **state) {
 
 static void an_unfinished_bundle_leaves_nothing(void **state) {
     (void)state;
-    ntr_bundle *bundle = ntr_bundle_new(NULL);
+    ntr_bundle *bundle;
+    ntr_bundle_new(NULL, &bundle);
     assert_int_equal(ntr_bundle_create(bundle, place("d.ntrace/")), NTR_OK);
     char temporary[256];
     snprintf(temporary, sizeof temporary, "%s", ntr_bundle_folder(bundle));
@@ -167,7 +173,8 @@ static void an_unfinished_bundle_leaves_nothing(void **state) {
 
 static void a_build_id_is_found(void **state) {
     (void)state;
-    ntr_bundle *bundle = ntr_bundle_new(NULL);
+    ntr_bundle *bundle;
+    ntr_bundle_new(NULL, &bundle);
     ntr_bundle_image image = {0};
     assert_int_equal(ntr_bundle_create(bundle, place("e.ntrace")), NTR_OK);
     assert_int_equal(ntr_bundle_copy(bundle, "/proc/self/exe", &image), NTR_OK);
@@ -229,7 +236,8 @@ static void bad_descriptions_are_refused_by_file_and_key(void **state) {
     put(place("bad/t"), "", 0);
     assert_int_equal(symlink("/etc/passwd", place("bad/link")), 0);
     assert_int_equal(mkfifo(place("bad/fifo"), 0666), 0);
-    ntr_bundle *bundle = ntr_bundle_new(NULL);
+    ntr_bundle *bundle;
+    ntr_bundle_new(NULL, &bundle);
     for (size_t i = 0; i < sizeof bad / sizeof bad[0]; i++) {
         put(place("bad/capture.json"), bad[i].json, strlen(bad[i].json));
         ntr_status status = ntr_bundle_open(bundle, place("bad"));
@@ -251,7 +259,8 @@ static void every_parameter_has_its_key(void **state) {
     assert_int_equal(mkdir(place("keys"), 0777), 0);
     put(place("keys/t"), "", 0);
     put(place("keys/capture.json"), json, strlen(json));
-    ntr_bundle *bundle = ntr_bundle_new(NULL);
+    ntr_bundle *bundle;
+    ntr_bundle_new(NULL, &bundle);
     if (ntr_bundle_open(bundle, place("keys")) != NTR_OK) fail_msg("%s", ntr_bundle_error(bundle));
     ntr_params p = ntr_bundle_capture(bundle)->params;
     assert_string_equal(p.dialect->name, "p550");
@@ -261,7 +270,7 @@ static void every_parameter_has_its_key(void **state) {
     ntr_bundle_free(bundle);
 
     char text[4096] = "";
-    bundle = ntr_bundle_new(NULL);
+    ntr_bundle_new(NULL, &bundle);
     assert_int_equal(ntr_bundle_create(bundle, place("again.ntrace")), NTR_OK);
     ntr_capture capture = {.size = sizeof capture, .stream = "t", .params = p};
     assert_int_equal(ntr_bundle_finish(bundle, &capture), NTR_OK);
@@ -290,8 +299,10 @@ static void images_that_are_short_are_refused(void **state) {
     assert_int_equal(mkdir(place("short"), 0777), 0);
     put(place("short/t"), "123456789", 9);
     put(place("short/capture.json"), json, strlen(json));
-    ntr_bundle *bundle = ntr_bundle_new(NULL);
-    ntr_program *program = ntr_program_new(NULL);
+    ntr_bundle *bundle;
+    ntr_bundle_new(NULL, &bundle);
+    ntr_program *program;
+    ntr_program_new(NULL, &program);
     assert_int_equal(ntr_bundle_open(bundle, place("short")), NTR_OK);
     assert_int_equal(ntr_bundle_load(bundle, program), NTR_E_FORMAT);
     assert_non_null(strstr(ntr_bundle_error(bundle), "expected at least 9 bytes at offset 2, found 9"));

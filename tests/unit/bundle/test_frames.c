@@ -55,8 +55,8 @@ static void check_rest(uint64_t skip, uint64_t most) {
     ntr_stream_reader_config_init(&config);
     config.read = read_some;
     config.seek = seek_to;
-    ntr_status status;
-    ntr_stream_reader *reader = ntr_stream_reader_new(&config, &status);
+    ntr_stream_reader *reader;
+    ntr_stream_reader_new(&config, &reader);
     ntr_bytes span;
     bool last = false;
     uint64_t at = skip;

@@ -38,7 +38,8 @@ static void make_stream(const ntr_params *params) {
 static void make_bundle(const char *path) {
     static uint8_t code[4 * MESSAGES];
     char file[256];
-    ntr_bundle *bundle = ntr_bundle_new(NULL);
+    ntr_bundle *bundle;
+    ntr_bundle_new(NULL, &bundle);
     ntr_bundle_image image = {.kind = NTR_BUNDLE_RAW};
     ntr_capture capture = {.size = sizeof capture, .stream = "trace.nex", .images = &image, .image_count = 1};
 
@@ -58,7 +59,8 @@ static void make_bundle(const char *path) {
 }
 
 static ntr_bundle *open_bundle(const char *name) {
-    ntr_bundle *bundle = ntr_bundle_new(NULL);
+    ntr_bundle *bundle;
+    ntr_bundle_new(NULL, &bundle);
     if (ntr_bundle_open(bundle, place(name)) != NTR_OK) fail_msg("%s", ntr_bundle_error(bundle));
     return bundle;
 }
@@ -120,7 +122,9 @@ static ntr_index *empty_index(void) {
     ntr_params params;
     ntr_params_init(&params, NULL);
     params.src_bits = 2;
-    return ntr_index_new(&params, 0, NULL);
+    ntr_index *index;
+    ntr_index_new(&params, 0, NULL, &index);
+    return index;
 }
 
 static void an_index_is_written_as_text(void **state) {
@@ -358,7 +362,7 @@ static void an_index_is_for_the_parameters_of_the_bundle(void **state) {
         ntr_index_free(index);
     }
     ntr_bundle_free(bundle);
-    bundle = ntr_bundle_new(NULL);
+    ntr_bundle_new(NULL, &bundle);
     assert_int_equal(ntr_bundle_index(bundle, NULL, &index), NTR_E_STATE);
     ntr_bundle_free(bundle);
 }
@@ -425,7 +429,8 @@ static void an_index_is_a_file_of_its_own(void **state) {
  * spans of messages from `first` on. */
 static uint64_t decode(const char *name, uint64_t from, uint64_t first, uint64_t *bytes) {
     ntr_bundle *bundle = open_bundle(name);
-    ntr_program *program = ntr_program_new(NULL);
+    ntr_program *program;
+    ntr_program_new(NULL, &program);
     ntr_stream_reader *reader;
     ntr_index *index;
     ntr_event events[64];
@@ -438,7 +443,8 @@ static uint64_t decode(const char *name, uint64_t from, uint64_t first, uint64_t
     assert_int_equal(ntr_bundle_stream_open(bundle, &reader), NTR_OK);
     ntr_decoder_config config = {
         .size = sizeof config, .params = ntr_bundle_capture(bundle)->params, .program = program};
-    ntr_decoder *decoder = ntr_decoder_new(&config, NULL);
+    ntr_decoder *decoder;
+    ntr_decoder_new(&config, &decoder);
     assert_int_equal(ntr_bundle_index(bundle, NULL, &index), NTR_OK);
     if (from) assert_int_equal(ntr_bundle_begin(index, NTR_UNIT_MESSAGE, from, NULL, reader, decoder), NTR_OK);
     *bytes = 0;

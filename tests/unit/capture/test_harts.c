@@ -65,11 +65,11 @@ static void reference_open(reference *r, const engine *e) {
     *r = (reference){.channel = e->plugin.channel, .timestamps = config.params.timestamps == NTR_TIMESTAMPS_ON};
     config.sink = keep;
     config.sink_user = r;
-    r->encoder = ntr_encoder_new(&config, &status);
+    status = ntr_encoder_new(&config, &r->encoder);
     assert_int_equal(status, NTR_OK);
     ntr_classifier_config_init(&classifier);
     classifier.encoder = r->encoder;
-    r->classifier = ntr_classifier_new(&classifier, &status);
+    status = ntr_classifier_new(&classifier, &r->classifier);
     assert_int_equal(status, NTR_OK);
     ntr_classifier_set_state(r->classifier, &(ntr_hart_state){.priv = NTR_PRIV_U});
 }

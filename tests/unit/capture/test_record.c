@@ -24,8 +24,9 @@ static void begin(scene *s) {
     memset(s, 0, sizeof *s);
     snprintf(s->folder, sizeof s->folder, "/tmp/ntrace-unit-XXXXXX");
     assert_non_null(mkdtemp(s->folder));
-    s->record = (struct ntr_capture_record){
-        .bundle = ntr_bundle_new(NULL), .program = ntr_program_new(NULL), .reason = &s->reason, .xlen = 64};
+    s->record = (struct ntr_capture_record){.reason = &s->reason, .xlen = 64};
+    ntr_bundle_new(NULL, &s->record.bundle);
+    ntr_program_new(NULL, &s->record.program);
     snprintf(path, sizeof path, "%s/x.ntrace", s->folder);
     assert_int_equal(ntr_bundle_create(s->record.bundle, path), NTR_OK);
     ntr_capture_code_init(&s->code, NULL);

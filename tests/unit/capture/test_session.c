@@ -33,7 +33,7 @@ static void begin(scene *s, const char *qemu) {
 }
 
 static ntr_status start(scene *s) {
-    s->session = ntr_capture_new(&s->config);
+    ntr_capture_new(&s->config, &s->session);
     assert_non_null(s->session);
     return ntr_capture_start(s->session);
 }

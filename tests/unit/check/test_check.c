@@ -37,7 +37,8 @@ static uint64_t run(const ntr_check_config *given, const uint8_t *bytes, size_t 
     *all = (findings){.used = 0};
     config.found = found;
     config.user = all;
-    ntr_check *check = ntr_check_new(&config, &status);
+    ntr_check *check;
+    status = ntr_check_new(&config, &check);
     assert_int_equal(status, NTR_OK);
     for (size_t at = 0; at < size; at += piece) {
         const size_t rest = size - at, now = rest < piece ? rest : piece;
@@ -204,16 +205,14 @@ static void rules_have_identifiers_of_their_own(void **state) {
 }
 
 static void misuse(void **state) {
+    ntr_check *none;
     (void)state;
     ntr_check_config config;
-    ntr_status status;
     ntr_check_config_init(&config);
-    assert_null(ntr_check_new(&config, &status)); /* nobody receives the findings */
-    assert_int_equal(status, NTR_E_INVALID);
+    assert_int_equal(ntr_check_new(&config, &none), NTR_E_INVALID); /* nobody receives the findings */
     config.found = found;
     config.params.src_bits = 13;
-    assert_null(ntr_check_new(&config, &status));
-    assert_int_not_equal(status, NTR_OK);
+    assert_int_not_equal(ntr_check_new(&config, &none), NTR_OK);
 }
 
 int main(void) {

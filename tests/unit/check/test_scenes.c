@@ -39,7 +39,8 @@ static ntr_program *scene_program(void) {
         for (unsigned k = 0; k < code[i].size; k++)
             image[code[i].address - SCENE_BASE + k] = (uint8_t)(code[i].word >> 8 * k);
     const ntr_image_options at = {.size = sizeof at, .bias = SCENE_BASE};
-    ntr_program *program = ntr_program_new(NULL);
+    ntr_program *program;
+    ntr_program_new(NULL, &program);
     assert_int_equal(ntr_program_add_raw(program, (ntr_bytes){image, sizeof image}, &at), NTR_OK);
     return program;
 }
@@ -155,7 +156,8 @@ static void scene_check(const scene *s, const scene_stream *in, size_t piece, sc
     config.user = all;
     ntr_program *program = s->program ? scene_program() : NULL;
     config.program = program;
-    ntr_check *check = ntr_check_new(&config, &status);
+    ntr_check *check;
+    status = ntr_check_new(&config, &check);
     assert_int_equal(status, NTR_OK);
     for (size_t at = 0; at < in->size; at += piece) {
         const size_t rest = in->size - at, now = rest < piece ? rest : piece;

@@ -215,7 +215,8 @@ static const bypass_case cases[] = {
 };
 
 static bool bypassed(const bypass_case *c) {
-    ntr_program *program = ntr_program_new(NULL);
+    ntr_program *program;
+    ntr_program_new(NULL, &program);
     ntr_image_options options;
     ntr_graph graph = {0};
     size_t count = 0;

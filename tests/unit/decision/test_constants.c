@@ -62,7 +62,8 @@ typedef struct code_graph {
 } code_graph;
 
 static code_graph graph_of(const uint16_t *code, size_t count) {
-    code_graph c = {.program = ntr_program_new(NULL)};
+    code_graph c = {0};
+    ntr_program_new(NULL, &c.program);
     ntr_image_options options;
     ntr_image_options_init(&options);
     options.bias = 0x1000;

@@ -42,7 +42,8 @@ static const uint16_t beqz_4 = 0xc111, jump_2 = 0xa009, jump_4 = 0xa011, nop = 0
                       ret = 0x8082; /* beqz a0, .+4; j .+2; ... */
 
 static bool unoptimized(const uint16_t *code, size_t count) {
-    ntr_program *program = ntr_program_new(NULL);
+    ntr_program *program;
+    ntr_program_new(NULL, &program);
     ntr_image_options options;
     ntr_graph graph = {0};
     ntr_image_options_init(&options);

@@ -59,7 +59,7 @@ typedef struct scene {
 static inline void scene_start(scene *s, const char *dialect) {
     *s = (scene){.config.size = sizeof s->config};
     ntr_params_init(&s->config.params, dialect ? ntr_dialect_find(dialect) : NULL);
-    s->program = ntr_program_new(NULL);
+    ntr_program_new(NULL, &s->program);
     s->config.program = s->program;
 }
 
@@ -188,7 +188,8 @@ static inline ntr_status decode_stream(const scene *s, const stream *in, char *o
     size_t capacity = s->capacity ? s->capacity : 64, at = 0;
     ntr_status status;
     for (size_t i = 0; i < 4096; i++) contexts[i] = (ntr_context)NTR_CONTEXT_UNKNOWN;
-    ntr_decoder *d = ntr_decoder_new(&s->config, &status);
+    ntr_decoder *d;
+    status = ntr_decoder_new(&s->config, &d);
     assert_non_null(d);
     *out = 0;
     size_t chunk = s->chunk ? s->chunk : in->size;
@@ -212,9 +213,9 @@ static inline ntr_status decode_stream(const scene *s, const stream *in, char *o
 
 /* Counting decode must find the same totals. */
 static inline void counts_to(const scene *s, const stream *in, const ntr_counts *events) {
-    ntr_status status;
     ntr_counts counts = {0};
-    ntr_decoder *d = ntr_decoder_new(&s->config, &status);
+    ntr_decoder *d;
+    ntr_decoder_new(&s->config, &d);
     assert_int_equal(ntr_decoder_feed(d, in->bytes, in->size, true), NTR_OK);
     assert_int_equal(ntr_decoder_count(d, &counts), NTR_END);
     ntr_decoder_free(d);

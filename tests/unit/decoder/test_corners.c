@@ -223,8 +223,8 @@ static void endless_loops_without_branches_end(void **state) {
         s.config.strict = true;
         stream in = {.size = 0};
         assemble(&in, &s.config.params, START "ResourceFull RCODE=1 RDATA0=0x2\n");
-        ntr_status status;
-        ntr_decoder *d = ntr_decoder_new(&s.config, &status);
+        ntr_decoder *d;
+        ntr_decoder_new(&s.config, &d);
         ntr_counts counts = {0};
         assert_int_equal(ntr_decoder_feed(d, in.bytes, in.size, true), NTR_OK);
         assert_int_equal(ntr_decoder_count(d, &counts), NTR_E_LOOP);
@@ -241,8 +241,8 @@ static void a_loop_without_branches_ends(void **state) {
         start_loop(&s, inferred);
         stream in = {.size = 0};
         assemble(&in, &s.config.params, START "ResourceFull RCODE=1 RDATA0=0x2\n");
-        ntr_status status;
-        ntr_decoder *d = ntr_decoder_new(&s.config, &status);
+        ntr_decoder *d;
+        ntr_status status = ntr_decoder_new(&s.config, &d);
         ntr_event events[256];
         size_t count, reads = 0;
         assert_int_equal(ntr_decoder_feed(d, in.bytes, in.size, true), NTR_OK);

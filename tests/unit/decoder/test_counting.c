@@ -12,9 +12,9 @@ static void loop(scene *s) {
 static ntr_counts count(const scene *s, const char *messages, ntr_tally *tally) {
     stream in = {.size = 0};
     ntr_counts counts = {0};
-    ntr_status status;
     assemble(&in, &s->config.params, messages);
-    ntr_decoder *d = ntr_decoder_new(&s->config, &status);
+    ntr_decoder *d;
+    ntr_decoder_new(&s->config, &d);
     ntr_decoder_set_count_callback(d, ntr_tally_count, tally);
     assert_int_equal(ntr_decoder_feed(d, in.bytes, in.size, true), NTR_OK);
     assert_int_equal(ntr_decoder_count(d, &counts), NTR_END);
@@ -35,7 +35,8 @@ static uint64_t times(ntr_tally *tally, uint64_t address, unsigned end) {
 static void repeated_branches_are_multiplied(void **state) {
     (void)state;
     scene s;
-    ntr_tally *tally = ntr_tally_new(NULL, NULL);
+    ntr_tally *tally;
+    ntr_tally_new(NULL, NULL, &tally);
     scene_start(&s, NULL);
     code(&s, 0x100, ADD, branch(-4));
     ntr_counts c = count(&s, START "DirectBranch ICNT=4\nRepeatBranch BCNT=61000000\n", tally);
@@ -53,7 +54,8 @@ static void repeated_branches_are_multiplied(void **state) {
 static void repeated_history_is_multiplied(void **state) {
     (void)state;
     scene s;
-    ntr_tally *tally = ntr_tally_new(NULL, NULL);
+    ntr_tally *tally;
+    ntr_tally_new(NULL, NULL, &tally);
     scene_start(&s, NULL);
     s.config.params.implicit_return = NTR_RETURN_FULL;
     loop(&s);
@@ -74,7 +76,8 @@ static void repeated_history_is_multiplied(void **state) {
 static void circles_may_take_several_passes(void **state) {
     (void)state;
     scene s;
-    ntr_tally *tally = ntr_tally_new(NULL, NULL);
+    ntr_tally *tally;
+    ntr_tally_new(NULL, NULL, &tally);
     scene_start(&s, NULL);
     code(&s, 0x100, branch(8), ADD, branch(12), ADD, ADD, branch(-20), JR_A5);
     ntr_counts c = count(&s, START "ResourceFull RCODE=2 RDATA0=0x3 RDATA1=61000000\n", tally);
@@ -84,7 +87,7 @@ static void circles_may_take_several_passes(void **state) {
     assert_int_equal(times(tally, 0x108, NTR_END_TAKEN), MANY / 3);
     assert_int_equal(times(tally, 0x114, NTR_END_TAKEN), MANY / 3);
     ntr_tally_free(tally);
-    tally = ntr_tally_new(NULL, NULL);
+    ntr_tally_new(NULL, NULL, &tally);
     /* code before the loop */
     code(&s, 0x200, branch(8), ADD, branch(-0x108));
     c = count(&s, "ProgTraceSync SYNC=3 ICNT=0 FADDR=0x100\nResourceFull RCODE=2 RDATA0=0x3 RDATA1=61000001\n", tally);
@@ -100,7 +103,8 @@ static void circles_may_take_several_passes(void **state) {
 static void a_stack_that_forgets_is_no_circle(void **state) {
     (void)state;
     scene s;
-    ntr_tally *tally = ntr_tally_new(NULL, NULL);
+    ntr_tally *tally;
+    ntr_tally_new(NULL, NULL, &tally);
     scene_start(&s, NULL);
     s.config.params.implicit_return = NTR_RETURN_FULL;
     s.config.params.return_stack = 2;
@@ -121,13 +125,13 @@ static ntr_status refuse(void *user, const ntr_event *event, uint64_t number) {
 static void who_listens_can_end_it(void **state) {
     (void)state;
     scene s;
-    ntr_status status;
     ntr_counts counts = {0};
     stream in = {.size = 0};
     scene_start(&s, NULL);
     loop(&s);
     assemble(&in, &s.config.params, START "ResourceFull RCODE=1 RDATA0=0x2\n");
-    ntr_decoder *d = ntr_decoder_new(&s.config, &status);
+    ntr_decoder *d;
+    ntr_decoder_new(&s.config, &d);
     ntr_decoder_set_count_callback(d, refuse, NULL);
     assert_int_equal(ntr_decoder_feed(d, in.bytes, in.size, true), NTR_OK);
     assert_int_equal(ntr_decoder_count(d, &counts), NTR_E_LIMIT);
@@ -181,7 +185,8 @@ static void history_does_not_lead_past_icnt(void **state) {
 static void a_repeated_branch_may_move(void **state) {
     (void)state;
     scene s;
-    ntr_tally *tally = ntr_tally_new(NULL, NULL);
+    ntr_tally *tally;
+    ntr_tally_new(NULL, NULL, &tally);
     scene_start(&s, NULL);
     code(&s, 0x100, branch(8), ADD, branch(-8));
     count(&s, START "DirectBranch ICNT=2\nRepeatBranch BCNT=100\n", tally);

@@ -212,7 +212,8 @@ static void long_data_is_whole(void **state) {
     assemble(&in, &s.config.params,
              "raw 1C 14 00 00 00 04 00 00 08 00 00 00 00 00 F0 3C 00 00 80 00 00 00 00 00 73\n"
              "raw 14 00 85 40 20 0C 54 D8 84 A4 B8 70 EC 7F\n");
-    ntr_decoder *d = ntr_decoder_new(&s.config, NULL);
+    ntr_decoder *d;
+    ntr_decoder_new(&s.config, &d);
     assert_int_equal(ntr_decoder_feed(d, in.bytes, in.size, true), NTR_OK);
     assert_int_equal(ntr_decoder_read(d, e, 4, &count), NTR_END);
     assert_int_equal(count, 2);
@@ -240,7 +241,8 @@ static void index_points_are_where_the_tables_are_known(void **state) {
              START "ProgTraceSync SYNC=2 ICNT=0 FADDR=0x80\nProgTraceSync SYNC=7 ICNT=0 FADDR=0x80\n");
     for (unsigned bits = 0; bits <= 9; bits += 9) {
         s.config.params.branch_predictor = (uint8_t)bits;
-        ntr_index *index = ntr_index_new(&s.config.params, 0, NULL);
+        ntr_index *index;
+        ntr_index_new(&s.config.params, 0, NULL, &index);
         ntr_reader reader;
         ntr_message m;
         size_t count;

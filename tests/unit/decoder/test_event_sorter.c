@@ -34,7 +34,8 @@ static void take(ntr_event_sorter *order, bool all, struct line *line) {
 
 /* Returns the output as "source:number ", numbers from 0 in the order of input; "|" marks the call with `all`. */
 static void comes_out(size_t window, const struct input *inputs, size_t count, const char *expected) {
-    ntr_event_sorter *order = ntr_event_sorter_new(window, NULL);
+    ntr_event_sorter *order;
+    ntr_event_sorter_new(window, NULL, &order);
     struct line line = {0};
 
     for (size_t i = 0; i < count; i++) {
@@ -108,10 +109,11 @@ static void *scarce(void *user, void *block, size_t size) {
 }
 
 static void no_memory_is_no_order(void **state) {
+    ntr_event_sorter *none;
     (void)state;
     for (unsigned blocks = 0; blocks < 4; blocks++) {
         unsigned left = blocks;
-        assert_null(ntr_event_sorter_new(4, &(ntr_allocator){scarce, &left}));
+        assert_int_equal(ntr_event_sorter_new(4, &(ntr_allocator){scarce, &left}, &none), NTR_E_MEMORY);
     }
 }
 

@@ -172,7 +172,8 @@ static const char *why_it_stops(scene *s, const char *messages, bool counting) {
     size_t count;
     ntr_status status = NTR_OK;
     assemble(&in, &s->config.params, messages);
-    ntr_decoder *d = ntr_decoder_new(&s->config, NULL);
+    ntr_decoder *d;
+    ntr_decoder_new(&s->config, &d);
     assert_string_equal(ntr_decoder_error(d), "");
     ntr_decoder_feed(d, in.bytes, in.size, true);
     if (counting) status = ntr_decoder_count(d, &(ntr_counts){0});

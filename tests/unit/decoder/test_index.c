@@ -26,7 +26,8 @@ static void start(scene *s, stream *in) {
 }
 
 static ntr_index *index_of(const scene *s, const stream *in) {
-    ntr_index *index = ntr_index_new(&s->config.params, 0, NULL);
+    ntr_index *index;
+    ntr_index_new(&s->config.params, 0, NULL, &index);
     ntr_reader reader;
     ntr_message m;
     ntr_reader_init(&reader, &s->config.params);
@@ -39,7 +40,8 @@ static ntr_index *index_of(const scene *s, const stream *in) {
 /* Returns the events of messages from `first` on, decoded from these points (none: from the beginning). */
 static size_t events_from(const scene *s, const stream *in, const ntr_point *points, size_t count, uint64_t first,
                           ntr_event *out) {
-    ntr_decoder *d = ntr_decoder_new(&s->config, NULL);
+    ntr_decoder *d;
+    ntr_decoder_new(&s->config, &d);
     uint64_t offset = count ? UINT64_MAX : 0;
     for (size_t i = 0; i < count; i++)
         if (points[i].offset < offset) offset = points[i].offset;
@@ -199,7 +201,8 @@ static void add_random(stream *out, const ntr_params *params, unsigned times) {
 }
 
 static ntr_index *index_of_spans(const ntr_params *params, const stream *in, size_t size) {
-    ntr_index *index = ntr_index_new(params, 0, NULL);
+    ntr_index *index;
+    ntr_index_new(params, 0, NULL, &index);
     ntr_reader reader;
     ntr_status status = NTR_NEED_MORE;
 
@@ -267,7 +270,8 @@ static void the_number_of_points_is_limited(void **state) {
     s.config.params.src_bits = 1;
     assemble(&in, &s.config.params, "ProgTraceSync SRC=0 SYNC=5 ICNT=0 FADDR=0x800\n");
     for (unsigned spacing = 0; spacing < 100; spacing += 50) {
-        ntr_index *index = ntr_index_new(&s.config.params, spacing, NULL);
+        ntr_index *index;
+        ntr_index_new(&s.config.params, spacing, NULL, &index);
         ntr_message m;
         const ntr_point *found;
         size_t count;

@@ -28,7 +28,8 @@ static void each_instruction_has_address_bytes_and_class(void **state) {
     scene s;
     scene_start(&s, NULL);
     code(&s, 0x100, ADD, C_ADD, branch(-6), C_NOP);
-    ntr_instructions *x = ntr_instructions_new(s.program, NULL);
+    ntr_instructions *x;
+    ntr_instructions_new(s.program, NULL, &x);
     const ntr_event span = span_at(0x100, 3);
     for (int times = 0; times < 2; times++) expands_to(x, &span, NTR_END, "100/4=c50533 104/2=9532 106/4=fec50de3");
     ntr_instruction i[3];
@@ -46,7 +47,8 @@ static void other_events_have_no_instructions(void **state) {
     scene s;
     scene_start(&s, NULL);
     code(&s, 0x100, ADD, ADD);
-    ntr_instructions *x = ntr_instructions_new(s.program, NULL);
+    ntr_instructions *x;
+    ntr_instructions_new(s.program, NULL, &x);
     ntr_event e = span_at(0x100, 0);
     expands_to(x, &e, NTR_END, "");
     e = span_at(0x100, 2);
@@ -66,7 +68,8 @@ static void long_spans_come_whole(void **state) {
     for (size_t i = 0; i < sizeof bytes; i++) bytes[i] = i % 2 ? 0 : 1; /* c.nop */
     const ntr_image_options options = {.size = sizeof options, .bias = 0x1000};
     ntr_program_add_raw(s.program, (ntr_bytes){bytes, sizeof bytes}, &options);
-    ntr_instructions *x = ntr_instructions_new(s.program, NULL);
+    ntr_instructions *x;
+    ntr_instructions_new(s.program, NULL, &x);
     const ntr_event span = span_at(0x1000, COUNT);
     ntr_instruction i;
     uint64_t count = 0;
@@ -84,7 +87,8 @@ static void missing_code_ends_it(void **state) {
     scene_start(&s, NULL);
     code(&s, 0x100, ADD, C_ADD);
     code(&s, 0x200, C_ADD, 0x0533); /* half of an instruction of four bytes */
-    ntr_instructions *x = ntr_instructions_new(s.program, NULL);
+    ntr_instructions *x;
+    ntr_instructions_new(s.program, NULL, &x);
     ntr_event span = span_at(0x100, 3);
     for (int times = 0; times < 2; times++) expands_to(x, &span, NTR_E_NO_IMAGE, "100/4=c50533 104/2=9532");
     span = span_at(0x300, 1);
@@ -100,7 +104,8 @@ static void contexts_choose_images(void **state) {
     ntr_image_options one = {.has_scontext = true, .scontext = 1}, two = {.has_scontext = true, .scontext = 2};
     add_code_for(&s, 0x100, (uint32_t[]){ADD, ADD, CODE_END}, &one);
     add_code_for(&s, 0x100, (uint32_t[]){C_ADD, C_ADD, CODE_END}, &two);
-    ntr_instructions *x = ntr_instructions_new(s.program, NULL);
+    ntr_instructions *x;
+    ntr_instructions_new(s.program, NULL, &x);
     ntr_event span = span_at(0x100, 2);
     span.context.has_scontext = true;
     for (int times = 0; times < 3; times++) {
@@ -121,7 +126,8 @@ static void views_are_keys(void **state) {
     scene_start(&s, NULL);
     ntr_image_options one = {.has_scontext = true, .scontext = 1}, late = {.from = 1000};
     code(&s, 0x100, C_NOP);
-    ntr_instructions *x = ntr_instructions_new(s.program, NULL);
+    ntr_instructions *x;
+    ntr_instructions_new(s.program, NULL, &x);
     ntr_event here = span_at(0x100, 1), there = here;
     there.offset = 1000;
     there.context.has_scontext = true;
@@ -152,7 +158,8 @@ static void images_come_and_go(void **state) {
     ntr_image_options early = {.until = 1000}, late = {.from = 1000, .until = 2000};
     add_code_for(&s, 0x100, (uint32_t[]){C_NOP, CODE_END}, &early);
     add_code_for(&s, 0x100, (uint32_t[]){C_ADD, CODE_END}, &late);
-    ntr_instructions *x = ntr_instructions_new(s.program, NULL);
+    ntr_instructions *x;
+    ntr_instructions_new(s.program, NULL, &x);
     ntr_event span = span_at(0x100, 1);
     static const struct {
         uint64_t offset;
@@ -177,7 +184,8 @@ static void what_is_added_is_seen(void **state) {
     scene s;
     scene_start(&s, NULL);
     code(&s, 0x100, C_NOP);
-    ntr_instructions *x = ntr_instructions_new(s.program, NULL);
+    ntr_instructions *x;
+    ntr_instructions_new(s.program, NULL, &x);
     const ntr_event span = span_at(0x100, 2);
     expands_to(x, &span, NTR_E_NO_IMAGE, "100/2=1");
     code(&s, 0x102, ADD);
@@ -205,7 +213,8 @@ static void memory_may_differ_by_context(void **state) {
     scene_start(&s, NULL);
     ntr_program_set_isa(s.program, 0);
     ntr_program_set_reader(s.program, read_by_context, &shift);
-    ntr_instructions *x = ntr_instructions_new(s.program, NULL);
+    ntr_instructions *x;
+    ntr_instructions_new(s.program, NULL, &x);
     ntr_event span = span_at(0x100, 1);
     span.context.has_scontext = true;
     for (uint32_t i = 0; i < 2 * CONTEXTS; i++) {
@@ -235,7 +244,8 @@ static void odd_instructions(void **state) {
     options.has_isa = true;
     options.isa = NTR_ISA_ZCMT;
     ntr_program_add_raw(s.program, (ntr_bytes){jump, sizeof jump}, &options);
-    ntr_instructions *x = ntr_instructions_new(s.program, NULL);
+    ntr_instructions *x;
+    ntr_instructions_new(s.program, NULL, &x);
     ntr_event span = span_at(0x100, 1);
     expands_to(x, &span, NTR_END, "100/12=60504030201107f");
     span = span_at(0x200, 1);
@@ -254,8 +264,10 @@ static void spans_of_a_decoder_expand(void **state) {
     assemble(&in, &s.config.params,
              "ProgTraceSync SYNC=3 ICNT=0 FADDR=0x80\nDirectBranch ICNT=5\n"
              "IndirectBranch BTYPE=0 ICNT=7 UADDR=0x0\n");
-    ntr_decoder *d = ntr_decoder_new(&s.config, NULL);
-    ntr_instructions *x = ntr_instructions_new(s.program, NULL);
+    ntr_decoder *d;
+    ntr_decoder_new(&s.config, &d);
+    ntr_instructions *x;
+    ntr_instructions_new(s.program, NULL, &x);
     ntr_event events[16];
     size_t count, spans = 0;
     ntr_decoder_feed(d, in.bytes, in.size, true);

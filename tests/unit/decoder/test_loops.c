@@ -9,8 +9,8 @@
 /* Returns the status with which decoding ends. `repeats`: events with repetitions, else counting. */
 static ntr_status totals_of(const scene *s, const stream *in, bool repeats, ntr_counts *totals, size_t *events_read) {
     ntr_event events[64];
-    ntr_status status;
-    ntr_decoder *d = ntr_decoder_new(&s->config, &status);
+    ntr_decoder *d;
+    ntr_status status = ntr_decoder_new(&s->config, &d);
     *totals = (ntr_counts){0};
     *events_read = 0;
     ntr_decoder_set_repeats(d, repeats);

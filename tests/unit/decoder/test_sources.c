@@ -63,8 +63,8 @@ static void every_source_id_works(void **state) {
     scene_start(&s, NULL);
     s.config.params.src_bits = 12;
     code(&s, 0x100, ADD, branch(-4));
-    ntr_status status;
-    ntr_decoder *d = ntr_decoder_new(&s.config, &status);
+    ntr_decoder *d;
+    ntr_status status = ntr_decoder_new(&s.config, &d);
     for (unsigned round = 0; round < 3; round++) {
         for (unsigned id = 0; id < 4096; id++) {
             char line[128];
@@ -165,8 +165,8 @@ static void images_may_be_added_between_reads(void **state) {
     stream in = {.size = 0}, more = {.size = 0};
     assemble(&in, &s.config.params, START "IndirectBranch BTYPE=0 ICNT=4 UADDR=0x180\n");
     assemble(&more, &s.config.params, "IndirectBranch BTYPE=0 ICNT=3 UADDR=0x180\n");
-    ntr_status status;
-    ntr_decoder *d = ntr_decoder_new(&s.config, &status);
+    ntr_decoder *d;
+    ntr_decoder_new(&s.config, &d);
     size_t count;
     ntr_decoder_feed(d, in.bytes, in.size, false);
     assert_int_equal(ntr_decoder_read(d, events, 64, &count), NTR_NEED_MORE);

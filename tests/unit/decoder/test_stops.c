@@ -44,7 +44,8 @@ static uint64_t instructions_of(const scene *s, const stream *in, enum how how, 
     ntr_status status = NTR_OK;
     config.proceed = proceed;
     config.proceed_user = q;
-    ntr_decoder *d = ntr_decoder_new(&config, &status);
+    ntr_decoder *d;
+    status = ntr_decoder_new(&config, &d);
     *stops = 0;
     ntr_decoder_set_repeats(d, how == REPEATS || how == JOINED_REPEATS);
     if (how >= JOINED) ntr_decoder_set_join(d, one_function, NULL);
@@ -148,7 +149,8 @@ static void each_call_goes_on(void **state) {
     s.config.proceed_user = &asked;
     code(&s, 0x100, ADD, jal(1, -4));
     assemble(&in, &s.config.params, START "ProgTraceCorrelation EVCODE=4 CDF=0 ICNT=2000000\n");
-    ntr_decoder *d = ntr_decoder_new(&s.config, NULL);
+    ntr_decoder *d;
+    ntr_decoder_new(&s.config, &d);
     assert_int_equal(ntr_decoder_feed(d, in.bytes, in.size, true), NTR_OK);
     for (; status == NTR_E_STOPPED; calls++) status = ntr_decoder_count(d, &totals);
     assert_int_equal(status, NTR_END);

@@ -53,7 +53,7 @@ static inline void rig_open(rig *r, const char *options) {
     r->config.sink_user = r;
     rig_options(r, options);
     ntr_status status;
-    r->encoder = ntr_encoder_new(&r->config, &status);
+    status = ntr_encoder_new(&r->config, &r->encoder);
     assert_int_equal(status, NTR_OK);
     r->block = (ntr_ingress){.cycle = true, .priv = NTR_PRIV_M};
 }

@@ -13,7 +13,7 @@ static void open_data(rig *r, const char *options) {
     r->config.sink = rig_sink;
     r->config.sink_user = r;
     rig_options(r, options);
-    r->encoder = ntr_encoder_new(&r->config, NULL);
+    ntr_encoder_new(&r->config, &r->encoder);
     assert_non_null(r->encoder);
     r->block = (ntr_ingress){.cycle = true, .priv = NTR_PRIV_M};
 }
@@ -55,9 +55,11 @@ static void accesses_come_back(void **state) {
         ntr_decoder_config config;
         ntr_decoder_config_init(&config);
         config.params = r.config.params;
-        ntr_program *program = ntr_program_new(NULL);
+        ntr_program *program;
+        ntr_program_new(NULL, &program);
         config.program = program;
-        ntr_decoder *decoder = ntr_decoder_new(&config, NULL);
+        ntr_decoder *decoder;
+        ntr_decoder_new(&config, &decoder);
         ntr_event events[64];
         size_t count, seen = 0;
         ntr_decoder_feed(decoder, r.stream, r.size, true);

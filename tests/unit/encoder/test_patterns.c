@@ -45,7 +45,7 @@ static uint64_t encode(const uint8_t *branches, size_t count, size_t jump, const
     *c = (collector){.params = r.config.params, .branches = malloc(count + 1), .capacity = count};
     r.config.sink = collect;
     r.config.sink_user = c;
-    r.encoder = ntr_encoder_new(&r.config, NULL);
+    ntr_encoder_new(&r.config, &r.encoder);
     uint64_t pc = 0x100;
     for (size_t i = 0; i < count; i++) {
         rig_insn(&r, pc, 4, branches[i] ? TK : NT);

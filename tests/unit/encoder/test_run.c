@@ -72,7 +72,8 @@ static ntr_encoder *make_encoder(const char *const *options, stream *out) {
     config.sink = put;
     config.sink_user = out;
     out->size = 0;
-    ntr_encoder *encoder = ntr_encoder_new(&config, NULL);
+    ntr_encoder *encoder;
+    ntr_encoder_new(&config, &encoder);
     assert_non_null(encoder);
     return encoder;
 }

@@ -13,22 +13,21 @@ static ntr_stream_reader *open_stream(void *user, ntr_status *status) {
 /* A loop of two instructions; each message stands for two million. */
 static ntr_explorer *begin(ntr_debug_info **debug, ntr_functions **functions) {
     ntr_explorer_config config;
-    ntr_status status;
     scene_start(&s, NULL);
     memset(&in, 0, sizeof in);
     code(&s, 0x1000, ADD, jal(0, -4));
     assemble(&in.in, &s.config.params, "ProgTraceSync SYNC=3 ICNT=0 FADDR=0x800\n");
     for (int i = 0; i < 3; i++) assemble(&in.in, &s.config.params, "ResourceFull RCODE=0 RDATA0=4000000\n");
-    *debug = ntr_debug_info_new(s.program, NULL);
-    *functions = ntr_functions_new(*debug, NULL);
+    ntr_debug_info_new(s.program, NULL, debug);
+    ntr_functions_new(*debug, NULL, functions);
     ntr_explorer_config_init(&config);
     config.decoder = &s.config;
     config.debug = *debug;
     config.functions = *functions;
     config.open = open_stream;
     config.user = &in;
-    ntr_explorer *x = ntr_explorer_new(&config, &status);
-    assert_non_null(x);
+    ntr_explorer *x;
+    assert_int_equal(ntr_explorer_new(&config, &x), NTR_OK);
     return x;
 }
 

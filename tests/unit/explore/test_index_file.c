@@ -68,17 +68,15 @@ static void set_scene(unsigned rounds, unsigned halfwords) {
 static opened start(void) {
     opened o;
     ntr_explorer_config config;
-    ntr_status status;
-    o.debug = ntr_debug_info_new(s.program, NULL);
-    o.functions = ntr_functions_new(o.debug, NULL);
+    ntr_debug_info_new(s.program, NULL, &o.debug);
+    ntr_functions_new(o.debug, NULL, &o.functions);
     ntr_explorer_config_init(&config);
     config.decoder = &s.config;
     config.debug = o.debug;
     config.functions = o.functions;
     config.open = open_stream;
     config.user = &in;
-    o.explorer = ntr_explorer_new(&config, &status);
-    assert_non_null(o.explorer);
+    assert_int_equal(ntr_explorer_new(&config, &o.explorer), NTR_OK);
     return o;
 }
 

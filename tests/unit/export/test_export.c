@@ -25,17 +25,17 @@ static ntr_status write_nothing(void *user, const void *bytes, size_t size) {
 
 static void start(rig *r) {
     static const uint8_t nop[] = {0x01, 0x00};
-    r->program = ntr_program_new(NULL);
+    ntr_program_new(NULL, &r->program);
     ntr_image_options image;
     ntr_image_options_init(&image);
     image.bias = 0x1000;
     assert_int_equal(ntr_program_add_raw(r->program, (ntr_bytes){nop, sizeof nop}, &image), NTR_OK);
     ntr_analysis_init(&r->analysis);
     r->analysis.program = r->program;
-    r->analysis.debug = ntr_debug_info_new(r->program, NULL);
-    r->analysis.functions = ntr_functions_new(r->analysis.debug, NULL);
-    r->analysis.tally = ntr_tally_new(NULL, NULL);
-    r->analysis.tree = ntr_calltree_new(r->analysis.functions, NULL);
+    ntr_debug_info_new(r->program, NULL, &r->analysis.debug);
+    ntr_functions_new(r->analysis.debug, NULL, &r->analysis.functions);
+    ntr_tally_new(NULL, NULL, &r->analysis.tally);
+    ntr_calltree_new(r->analysis.functions, NULL, &r->analysis.tree);
     ntr_calltree_finish(r->analysis.tree);
     ntr_output_init(&r->output);
     r->output.write = write_nothing;
@@ -57,7 +57,8 @@ static void errors_of_the_output_are_described(void **state) {
     start(&r);
     for (int fails = 0; fails < 2; fails++) {
         r.written = fails ? NTR_E_IO : NTR_OK;
-        ntr_export *x = ntr_export_new(ntr_exporter_find("export", "callgrind"), &r.analysis, &r.output, NULL);
+        ntr_export *x;
+        ntr_export_new(ntr_exporter_find("export", "callgrind"), &r.analysis, &r.output, &x);
         assert_string_equal(ntr_export_error(x), "");
         assert_int_equal(ntr_export_finish(x), r.written);
         assert_string_equal(ntr_export_error(x), fails ? "the output cannot be written: input or output failed" : "");
@@ -78,7 +79,8 @@ static void errors_of_sqlite_are_described(void **state) {
     rig r;
     start(&r);
     r.output.path = path;
-    ntr_export *x = ntr_export_new(sqlite, &r.analysis, &r.output, NULL);
+    ntr_export *x;
+    ntr_export_new(sqlite, &r.analysis, &r.output, &x);
     assert_non_null(x);
     struct rlimit before;
     getrlimit(RLIMIT_FSIZE, &before);
@@ -103,7 +105,8 @@ static void errors_of_opening_sqlite_are_described(void **state) {
     rig r;
     start(&r);
     r.output.path = "/nonexistent/folder/file.db";
-    ntr_export *x = ntr_export_new(sqlite, &r.analysis, &r.output, NULL);
+    ntr_export *x;
+    ntr_export_new(sqlite, &r.analysis, &r.output, &x);
     assert_non_null(x);
     assert_int_equal(ntr_export_finish(x), NTR_E_IO);
     assert_non_null(strstr(ntr_export_error(x), "SQLite: unable to open database file"));

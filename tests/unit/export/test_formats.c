@@ -26,8 +26,8 @@ static void formats_export(const world *w, const char *family, const char *forma
     out->size = 0;
     output.write = formats_take;
     output.user = out;
-    ntr_status status;
-    ntr_export *x = ntr_export_new(ntr_exporter_find(family, format), &w->analysis, &output, &status);
+    ntr_export *x;
+    ntr_status status = ntr_export_new(ntr_exporter_find(family, format), &w->analysis, &output, &x);
     if (!x) fail_msg("%s: %s", format, ntr_status_name(status));
     if (ntr_exporter_needs(ntr_exporter_find(family, format)) & NTR_NEEDS_EVENTS)
         assert_int_equal(ntr_export_feed(x, w->events, w->event_count), NTR_OK);

@@ -84,7 +84,8 @@ static size_t perf_samples_of(world *w, perf_sample *samples, size_t capacity) {
     file.size = 0;
     output.write = perf_file_take;
     output.user = &file;
-    ntr_export *x = ntr_export_new(ntr_exporter_find("export", "perf.data"), &w->analysis, &output, NULL);
+    ntr_export *x;
+    ntr_export_new(ntr_exporter_find("export", "perf.data"), &w->analysis, &output, &x);
     assert_non_null(x);
     assert_int_equal(ntr_export_feed(x, w->events, w->event_count), NTR_OK);
     assert_int_equal(ntr_export_finish(x), NTR_OK);

@@ -34,8 +34,8 @@ static void sums_begin(world *w) {
                    sums_spans[i].halfwords, sums_spans[i].end, WORLD_MAIN + sums_spans[i].to);
     ntr_calltree_free(w->analysis.tree);
     ntr_tally_free(w->analysis.tally);
-    w->analysis.tree = ntr_calltree_new(w->analysis.functions, NULL);
-    w->analysis.tally = ntr_tally_new(NULL, NULL);
+    ntr_calltree_new(w->analysis.functions, NULL, &w->analysis.tree);
+    ntr_tally_new(NULL, NULL, &w->analysis.tally);
     assert_int_equal(ntr_calltree_feed(w->analysis.tree, w->events, w->event_count), NTR_OK);
     assert_int_equal(ntr_tally_feed(w->analysis.tally, w->events, w->event_count), NTR_OK);
     ntr_calltree_finish(w->analysis.tree);

@@ -29,10 +29,9 @@ static inline ntr_status take_answer(void *user, const void *bytes, size_t size)
 /* Serves the scene, which has code, with the messages of `text`. */
 static inline void serve(session *s, const char *text) {
     ntr_gdb_config config;
-    ntr_status status;
     assemble(&s->stream.in, &s->scene.config.params, text);
-    s->debug = ntr_debug_info_new(s->scene.program, NULL);
-    s->functions = ntr_functions_new(s->debug, NULL);
+    ntr_debug_info_new(s->scene.program, NULL, &s->debug);
+    ntr_functions_new(s->debug, NULL, &s->functions);
     s->replay = scene_replay(&s->scene, &s->stream, s->functions);
     ntr_gdb_config_init(&config);
     config.replay = s->replay;
@@ -41,8 +40,7 @@ static inline void serve(session *s, const char *text) {
     config.write = take_answer;
     config.user = s;
     config.serve_files = true;
-    s->gdb = ntr_gdb_new(&config, &status);
-    assert_non_null(s->gdb);
+    assert_int_equal(ntr_gdb_new(&config, &s->gdb), NTR_OK);
 }
 
 /* 0x1000: call 0x1100; add; jump to itself. 0x1100: sp -= 16; save ra; add; restore ra; sp += 16; ret. */

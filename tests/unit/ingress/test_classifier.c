@@ -53,7 +53,7 @@ static const uint8_t CODE[] = {
 
 static void rig_open(rig *r, const ntr_classifier_config *wishes) {
     memset(r, 0, sizeof *r);
-    r->program = ntr_program_new(NULL);
+    ntr_program_new(NULL, &r->program);
     ntr_image_options where = {.size = sizeof where, .bias = 0x100};
     assert_int_equal(ntr_program_add_raw(r->program, (ntr_bytes){CODE, sizeof CODE}, &where), NTR_OK);
     ntr_classifier_config config;
@@ -64,7 +64,7 @@ static void rig_open(rig *r, const ntr_classifier_config *wishes) {
     config.sink = note;
     config.sink_user = r;
     ntr_status status;
-    r->classifier = ntr_classifier_new(&config, &status);
+    status = ntr_classifier_new(&config, &r->classifier);
     assert_int_equal(status, NTR_OK);
 }
 
@@ -278,7 +278,8 @@ static void a_trap_takes_no_time(void **state) {
 /* ---- Spike logs ------------------------------------------------------------------------------------------------ */
 
 static void run_log(rig *r, const char *const *lines) {
-    ntr_spike_log *log = ntr_spike_log_new(r->classifier, 0, 0, NULL);
+    ntr_spike_log *log;
+    ntr_spike_log_new(r->classifier, 0, 0, NULL, &log);
     for (; *lines; lines++) {
         ntr_status status = ntr_spike_log_line(log, *lines, strlen(*lines));
         if (status != NTR_OK) fail_msg("%s", ntr_spike_log_error(log));
@@ -380,7 +381,8 @@ static void spike_damage(void **state) {
     rig r;
     rig_open(&r, NULL);
     for (size_t i = 0; i < sizeof BAD / sizeof *BAD; i++) {
-        ntr_spike_log *log = ntr_spike_log_new(r.classifier, 0, 0, NULL);
+        ntr_spike_log *log;
+        ntr_spike_log_new(r.classifier, 0, 0, NULL, &log);
         assert_int_equal(ntr_spike_log_line(log, BAD[i].line, strlen(BAD[i].line)), NTR_E_SYNTAX);
         assert_string_equal(ntr_spike_log_error(log), BAD[i].error);
         ntr_spike_log_free(log);

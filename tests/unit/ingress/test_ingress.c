@@ -284,7 +284,7 @@ static void a_register_model_qualifies(void **state) {
     rig_close(&r);
     r.config.qualify = qualify;
     r.config.qualify_user = &asked;
-    r.encoder = ntr_encoder_new(&r.config, NULL);
+    ntr_encoder_new(&r.config, &r.encoder);
     rig_insn(&r, 0x100, 4, NONE);
     rig_insn(&r, 0x104, 4, NONE);
     rig_insn(&r, 0x108, 4, JR);

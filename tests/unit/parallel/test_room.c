@@ -131,7 +131,8 @@ static void run(const scene *s, const stream *in, const ntr_parallel_work *work,
     begun = 0;
     chunk_0_begun = false;
     caller = pthread_self();
-    ntr_parallel *p = ntr_parallel_new(&config, NULL);
+    ntr_parallel *p;
+    ntr_parallel_new(&config, &p);
     alarm(DEADLOCK_SECONDS);
     assert_int_equal(ntr_parallel_feed(p, in->bytes, in->size, true), NTR_END);
     alarm(0);
@@ -156,7 +157,8 @@ static void check_counts(const scene *s, const stream *in) {
     ntr_counts counts = {0};
     const ntr_parallel_work work = {.count_callback = put_count, .deliver = get_count, .user = &instructions};
     run(s, in, &work, true);
-    ntr_decoder *d = ntr_decoder_new(&s->config, NULL);
+    ntr_decoder *d;
+    ntr_decoder_new(&s->config, &d);
     assert_int_equal(ntr_decoder_feed(d, in->bytes, in->size, true), NTR_OK);
     assert_int_equal(ntr_decoder_count(d, &counts), NTR_END);
     ntr_decoder_free(d);
@@ -211,7 +213,8 @@ static void refused_chunks_are_decoded_again(void **state) {
         config.work =
             (ntr_parallel_work){.begin = begin_marked, .events = put_marked, .deliver = get_or_refuse, .user = &many};
         refused = 0;
-        ntr_parallel *p = ntr_parallel_new(&config, NULL);
+        ntr_parallel *p;
+        ntr_parallel_new(&config, &p);
         alarm(DEADLOCK_SECONDS);
         assert_int_equal(ntr_parallel_feed(p, in.bytes, in.size, true), NTR_END);
         alarm(0);
@@ -250,7 +253,8 @@ static uint64_t chunks_with(const scene *s, const uint8_t *bytes, size_t size, s
     config.threads = 2;
     config.work = (ntr_parallel_work){.begin = begin_with_output, .deliver = drop};
     output_of_chunk = output;
-    ntr_parallel *p = ntr_parallel_new(&config, NULL);
+    ntr_parallel *p;
+    ntr_parallel_new(&config, &p);
     assert_int_equal(ntr_parallel_feed(p, bytes, size, true), NTR_END);
     ntr_parallel_get_stats(p, &stats);
     ntr_parallel_free(p);

@@ -89,7 +89,8 @@ static void sources_that_take_turns(void **state) {
     ntr_parallel_stats stats = {0};
     open(&s, NULL);
     ntr_parallel_config config = {.size = sizeof config, .decoder = &s.config, .threads = 2, .work.deliver = nothing};
-    ntr_parallel *p = ntr_parallel_new(&config, NULL);
+    ntr_parallel *p;
+    ntr_parallel_new(&config, &p);
     for (unsigned turn = 0; turn < 120; turn++) {
         static stream in;
         in.size = 0;

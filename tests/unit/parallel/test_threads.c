@@ -74,7 +74,8 @@ static void failures_are_described(void **state) {
         config.counting = cases[i].counting;
         config.work.events = cases[i].events;
         config.work.deliver = deliver;
-        ntr_parallel *p = ntr_parallel_new(&config, NULL);
+        ntr_parallel *p;
+        ntr_parallel_new(&config, &p);
         assert_string_equal(ntr_parallel_error(p), "");
         ntr_status status = ntr_parallel_feed(p, in.bytes, in.size, true);
         assert_int_equal(status < 0, *cases[i].error != 0);

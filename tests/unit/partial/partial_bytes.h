@@ -27,7 +27,8 @@ static inline ntr_output output_to(struct partial_bytes *bytes) {
 }
 
 static inline ntr_partial *opened(const struct partial_bytes *m) {
-    ntr_partial *p = ntr_partial_new(NULL);
+    ntr_partial *p;
+    ntr_partial_new(NULL, &p);
     assert_int_equal(ntr_partial_open_bytes(p, (ntr_bytes){m->data, m->size}, 0), NTR_OK);
     return p;
 }

@@ -108,7 +108,8 @@ static void make(ntr_event *events, size_t count) {
 static struct partial_bytes packed(const ntr_event *events, size_t count) {
     struct partial_bytes m = {0};
     const ntr_output output = output_to(&m);
-    ntr_event_log *log = ntr_event_log_new(&output, NULL);
+    ntr_event_log *log;
+    ntr_event_log_new(&output, NULL, &log);
     assert_non_null(log);
     for (size_t at = 0, some; at < count; at += some) {
         some = 1 + chance() % 1000 < count - at ? 1 + chance() % (count - at < 1000 ? count - at : 1000) : count - at;
@@ -124,7 +125,8 @@ static struct partial_bytes written(struct partial_bytes *blocks) {
     struct partial_bytes m = {0};
     const ntr_output output = output_to(&m);
     ntr_partial_capture capture;
-    ntr_program *program = ntr_program_new(NULL);
+    ntr_program *program;
+    ntr_program_new(NULL, &program);
     ntr_partial_capture_init(&capture);
     capture.path = capture.title = "x";
     capture.begin_state = capture.end_state = "";

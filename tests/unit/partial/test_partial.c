@@ -11,14 +11,14 @@ struct fixture {
 
 static void begin(struct fixture *f, uint64_t base) {
     const ntr_image_options at = {.size = sizeof at, .bias = base, .name = "code"};
-    f->program = ntr_program_new(NULL);
+    ntr_program_new(NULL, &f->program);
     assert_int_equal(ntr_program_add_raw(f->program, (ntr_bytes){CODE, sizeof CODE}, &at), NTR_OK);
-    f->debug = ntr_debug_info_new(f->program, NULL);
+    ntr_debug_info_new(f->program, NULL, &f->debug);
     ntr_analysis_init(&f->a);
     f->a.program = f->program;
-    f->a.functions = ntr_functions_new(f->debug, NULL);
-    f->a.tally = ntr_tally_new(NULL, NULL);
-    f->a.tree = ntr_calltree_new(f->a.functions, NULL);
+    ntr_functions_new(f->debug, NULL, &f->a.functions);
+    ntr_tally_new(NULL, NULL, &f->a.tally);
+    ntr_calltree_new(f->a.functions, NULL, &f->a.tree);
 }
 
 static void end(struct fixture *f) {
@@ -158,7 +158,8 @@ static bool add_with(unsigned allocations, const struct partial_bytes *a, const 
     ntr_allocator allocator = {.resize = limited, .user = &allocations};
     struct partial_bytes sum = {0};
     const ntr_output output = output_to(&sum);
-    ntr_partial *p[] = {ntr_partial_new(&allocator), ntr_partial_new(&allocator)};
+    ntr_partial *p[2];
+    for (unsigned i = 0; i < 2; i++) ntr_partial_new(&allocator, &p[i]);
     ntr_status status = p[0] && p[1] ? ntr_partial_open_bytes(p[0], (ntr_bytes){a->data, a->size}, 0) : NTR_E_MEMORY;
     if (status == NTR_OK) status = ntr_partial_open_bytes(p[1], (ntr_bytes){b->data, b->size}, 0);
     if (status == NTR_OK) status = ntr_partial_add(p, 2, &output);

@@ -151,8 +151,7 @@ static ntr_status keep(void *user, const void *bytes, size_t size) {
 }
 
 static ntr_status read_file(const file *f, size_t size, ntr_perf_data **data) {
-    *data = ntr_perf_data_new(NULL);
-    assert_non_null(*data);
+    assert_int_equal(ntr_perf_data_new(NULL, data), NTR_OK);
     return ntr_perf_data_read(*data, "test", (ntr_bytes){f->bytes, size});
 }
 
@@ -181,7 +180,8 @@ static void one_process(void **state) {
     assert_string_equal(p->name, "work");
     assert_int_equal(p->bytes, sizeof trace);
     assert_null(ntr_perf_data_process(data, 1));
-    ntr_program *program = ntr_program_new(NULL);
+    ntr_program *program;
+    ntr_program_new(NULL, &program);
     assert_int_equal(ntr_perf_data_load(data, NULL, program), NTR_OK);
     assert_non_null(ntr_perf_data_loss(data, 0)); /* the mapped file is named */
     assert_non_null(strstr(ntr_perf_data_loss(data, 0), "/no/such/file"));
@@ -217,7 +217,7 @@ static void cut_anywhere(void **state) {
         ntr_perf_data *data;
         uint8_t *copy = malloc(size + 1); /* exactly: sanitizers see reads behind the end */
         memcpy(copy, f.bytes, size);
-        data = ntr_perf_data_new(NULL);
+        ntr_perf_data_new(NULL, &data);
         const ntr_status status = ntr_perf_data_read(data, "test", (ntr_bytes){copy, size});
         if (status == NTR_OK) {
             ntr_params params;
@@ -247,7 +247,8 @@ static void changed_anywhere(void **state) {
         if (read_file(&f, f.size, &data) == NTR_OK) {
             ntr_params params;
             stream s = {.size = 0};
-            ntr_program *program = ntr_program_new(NULL);
+            ntr_program *program;
+            ntr_program_new(NULL, &program);
             ntr_params_init(&params, NULL);
             (void)ntr_perf_data_stream(data, &params, keep, &s);
             (void)ntr_perf_data_load(data, NULL, program);

@@ -15,7 +15,7 @@ typedef struct sideband {
 
 static void sideband_begin(sideband *s) {
     s->size = 0;
-    s->data = ntr_perf_data_new(NULL);
+    ntr_perf_data_new(NULL, &s->data);
     assert_non_null(s->data);
 }
 

@@ -8,7 +8,7 @@ static ntr_program *program;
 
 static int make(void **state) {
     (void)state;
-    program = ntr_program_new(NULL);
+    ntr_program_new(NULL, &program);
     return program ? 0 : -1;
 }
 

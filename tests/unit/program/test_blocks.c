@@ -37,7 +37,7 @@ static ntr_blocks *blocks;
 
 static int make(void **state) {
     (void)state;
-    program = ntr_program_new(NULL);
+    ntr_program_new(NULL, &program);
     blocks = ntr_blocks_new(program, NULL, 0);
     return program && blocks ? 0 : -1;
 }
@@ -159,7 +159,8 @@ static void sequential_jumps_know_their_target(void **state) {
 static void sequential_jumps_are_never_cut_apart(void **state) {
     (void)state;
     for (size_t before = 240; before <= 260; before++) {
-        ntr_program *other = ntr_program_new(NULL);
+        ntr_program *other;
+        ntr_program_new(NULL, &other);
         char text[300];
         uint8_t code[1024];
         memset(text, '.', before);

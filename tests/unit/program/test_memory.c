@@ -86,7 +86,8 @@ static void any_allocation_may_fail(void **state) {
     for (unsigned budget_size = 0; !whole; budget_size++) {
         budget b = {.left = budget_size};
         ntr_allocator allocator = {.resize = resize, .user = &b};
-        ntr_program *program = ntr_program_new(&allocator);
+        ntr_program *program;
+        ntr_program_new(&allocator, &program);
         if (program) {
             fill(program, &b, elf.path, map);
             walk(program, &allocator, &b);

@@ -150,7 +150,8 @@ static void instructions_may_straddle_images(void **state) {
     (void)state;
     ntr_insn insn;
     for (size_t cut = 1; cut < sizeof code; cut++) {
-        ntr_program *halves = ntr_program_new(NULL);
+        ntr_program *halves;
+        ntr_program_new(NULL, &halves);
         ntr_image_options low = at(0x1000), high = at(0x1000 + cut);
         assert_int_equal(ntr_program_add_raw(halves, (ntr_bytes){code, cut}, &low), NTR_OK);
         assert_int_equal(ntr_program_add_raw(halves, (ntr_bytes){code + cut, sizeof code - cut}, &high), NTR_OK);
@@ -312,7 +313,8 @@ static void any_pile_of_images_reads_as_a_simple_model(void **state) {
     uint64_t random = 1;
     for (unsigned round = 0; round < 200; round++) {
         uint8_t model[2][2][256] = {0};
-        ntr_program *pile = ntr_program_new(NULL);
+        ntr_program *pile;
+        ntr_program_new(NULL, &pile);
         for (unsigned i = 1; i <= 24; i++) {
             random = random * UINT64_C(6364136223846793005) + UINT64_C(1442695040888963407);
             unsigned draw = (unsigned)(random >> 32);

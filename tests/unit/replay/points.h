@@ -25,7 +25,8 @@ static inline uint32_t list_frame(void *user, const ntr_stack_frame *frame, uint
 
 static inline void list_frames(ntr_functions *functions, const ntr_replay *replay, const ntr_replay_point *point,
                                frame_list *list) {
-    ntr_callstack *stacks = ntr_callstack_new(functions, NULL, NULL);
+    ntr_callstack *stacks;
+    ntr_callstack_new(functions, NULL, NULL, &stacks);
     list->count = 0;
     assert_int_equal(ntr_callstack_restore(stacks, &replay->store, &point->stacks), NTR_OK);
     assert_int_equal(ntr_callstack_visit(stacks, list_frame, list), NTR_OK);

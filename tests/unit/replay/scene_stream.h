@@ -26,20 +26,21 @@ static inline ntr_stream_reader *scene_stream_open(void *user, ntr_status *statu
     ntr_stream_reader_config_init(&config);
     config.read = scene_stream_read;
     config.user = user;
-    return ntr_stream_reader_new(&config, status);
+    ntr_stream_reader *reader;
+    *status = ntr_stream_reader_new(&config, &reader);
+    return reader;
 }
 
 /* Returns a replay of the stream with the program of the scene. */
 static inline ntr_replay *scene_replay(scene *s, scene_stream *in, ntr_functions *functions) {
     ntr_replay_config config;
-    ntr_status status;
     ntr_replay_config_init(&config);
     config.decoder = &s->config;
     config.functions = functions;
     config.open = scene_stream_open;
     config.user = in;
-    ntr_replay *replay = ntr_replay_new(&config, &status);
-    assert_non_null(replay);
+    ntr_replay *replay;
+    assert_int_equal(ntr_replay_new(&config, &replay), NTR_OK);
     return replay;
 }
 

@@ -32,8 +32,8 @@ static void begin(walk *w) {
              "ProgTraceCorrelation EVCODE=4 CDF=0 ICNT=%" PRIu64 "\n",
              2 * (LONG + 3), 2 * LONG);
     assemble(&w->stream.in, &w->scene.config.params, text);
-    w->debug = ntr_debug_info_new(w->scene.program, NULL);
-    w->functions = ntr_functions_new(w->debug, NULL);
+    ntr_debug_info_new(w->scene.program, NULL, &w->debug);
+    ntr_functions_new(w->debug, NULL, &w->functions);
     w->replay = scene_replay(&w->scene, &w->stream, w->functions);
 }
 

@@ -37,8 +37,8 @@ static void begin(walk *w, bool events, bool gap) {
     scene_start(&w->scene, NULL);
     w->scene.config.params.implicit_return = NTR_RETURN_FULL;
     make_stream(w, gap);
-    w->debug = ntr_debug_info_new(w->scene.program, NULL);
-    w->functions = ntr_functions_new(w->debug, NULL);
+    ntr_debug_info_new(w->scene.program, NULL, &w->debug);
+    ntr_functions_new(w->debug, NULL, &w->functions);
     w->replay = scene_replay(&w->scene, &w->stream, w->functions);
     w->replay->part.most_bytes = PART_BYTES;
     if (events) read_with_events(w->replay);

@@ -36,7 +36,9 @@ static ntr_stream_reader *open_path(const char *path, ntr_status *status) {
     config.close = close_file;
     config.user = fopen(path, "rb");
     assert_non_null(config.user);
-    return ntr_stream_reader_new(&config, status);
+    ntr_stream_reader *reader;
+    *status = ntr_stream_reader_new(&config, &reader);
+    return reader;
 }
 
 static ntr_stream_reader *open_stream(void *user, ntr_status *status) {
@@ -73,12 +75,11 @@ static void add_program(input *in, const char *name) {
 
 static void begin(input *in, const char *name, bool events) {
     ntr_replay_config config;
-    ntr_status status;
     memset(in, 0, sizeof *in);
-    in->program = ntr_program_new(NULL);
+    ntr_program_new(NULL, &in->program);
     add_program(in, name);
-    in->debug = ntr_debug_info_new(in->program, NULL);
-    in->functions = ntr_functions_new(in->debug, NULL);
+    ntr_debug_info_new(in->program, NULL, &in->debug);
+    ntr_functions_new(in->debug, NULL, &in->functions);
     ntr_decoder_config_init(&in->decoder);
     ntr_params_init(&in->decoder.params, NULL);
     in->decoder.params.src_bits = 8;
@@ -93,8 +94,7 @@ static void begin(input *in, const char *name, bool events) {
     config.functions = in->functions;
     config.open = open_stream;
     config.user = in;
-    in->replay = ntr_replay_new(&config, &status);
-    assert_non_null(in->replay);
+    assert_int_equal(ntr_replay_new(&config, &in->replay), NTR_OK);
     in->replay->part.most_bytes = PART_BYTES;
     in->replay->part.most_instructions = PART_INSTRUCTIONS;
     if (events) read_with_events(in->replay);

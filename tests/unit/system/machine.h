@@ -78,7 +78,7 @@ static inline void hart_init(model_hart *h, uint64_t base, uint64_t seed) {
         const uint32_t word = encode_slot(h, slot);
         for (unsigned byte = 0; byte < 4; byte++) h->code[4 * slot + byte] = (uint8_t)(word >> 8 * byte);
     }
-    h->program = ntr_program_new(NULL);
+    ntr_program_new(NULL, &h->program);
     assert_non_null(h->program);
     const ntr_image_options options = {.size = sizeof options, .bias = base};
     const ntr_bytes bytes = {h->code, sizeof h->code};
@@ -153,7 +153,7 @@ static inline void traced_init(traced_hart *t, ntr_system *system, unsigned numb
     config.sink = push_block;
     config.sink_user = t;
     config.itype_width = (uint8_t)itype_width;
-    t->classifier = ntr_classifier_new(&config, NULL);
+    ntr_classifier_new(&config, &t->classifier);
     assert_non_null(t->classifier);
 }
 
@@ -206,7 +206,8 @@ static inline decoded decode(const uint8_t *bytes, size_t size, const ntr_params
     ntr_decoder_config config = {.size = sizeof config, .params = *params, .program = program, .mid_stream = cut};
     config.one_source = params->src_bits != 0;
     config.source = (uint16_t)src;
-    ntr_decoder *decoder = ntr_decoder_new(&config, NULL);
+    ntr_decoder *decoder;
+    ntr_decoder_new(&config, &decoder);
     assert_non_null(decoder);
     assert_int_equal(ntr_decoder_feed(decoder, bytes, size, true), NTR_OK);
     for (ntr_status status = NTR_OK; status == NTR_OK;) {

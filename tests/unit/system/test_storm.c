@@ -126,7 +126,7 @@ static void start_hart(traced_hart *t, ntr_system *s, unsigned number, uint64_t 
     config.program = t->hart.program;
     config.sink = push_or_drop;
     config.sink_user = t;
-    t->classifier = ntr_classifier_new(&config, NULL);
+    ntr_classifier_new(&config, &t->classifier);
 }
 
 /* Afterwards: a clean start, and hart 0 is traced from its first instruction to its last. */

@@ -15,7 +15,8 @@ static inline ntr_system *new_system(const char *json, ntr_system_config *config
     config->topology = (ntr_bytes){(const uint8_t *)json, strlen(json)};
     config->error = error;
     config->error_size = sizeof error;
-    ntr_system *system = ntr_system_new(config, &status);
+    ntr_system *system;
+    status = ntr_system_new(config, &system);
     if (!system) fail_msg("%s: %s", ntr_status_name(status), error);
     config->error = NULL;
     return system;

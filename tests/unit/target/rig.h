@@ -115,7 +115,8 @@ static inline ntr_system *rig_model(const char *topology) {
     ntr_system_config config;
     ntr_system_config_init(&config);
     config.topology = (ntr_bytes){(const uint8_t *)topology, strlen(topology)};
-    ntr_system *model = ntr_system_new(&config, NULL);
+    ntr_system *model;
+    ntr_system_new(&config, &model);
     assert_non_null(model);
     return model;
 }
@@ -123,7 +124,6 @@ static inline ntr_system *rig_model(const char *topology) {
 /* `described`: the topology that the target is given; `real`: that of the model behind the bus. */
 static inline void rig_open(target_rig *r, const char *described, const char *real) {
     ntr_target_config config;
-    ntr_status status;
     char error[200] = "";
     r->model = rig_model(real);
     ntr_system_bus(r->model, &r->inner);
@@ -143,7 +143,7 @@ static inline void rig_open(target_rig *r, const char *described, const char *re
     config.user = r;
     config.error = error;
     config.error_size = sizeof error;
-    r->target = ntr_target_new(&config, &status);
+    ntr_target_new(&config, &r->target);
     if (!r->target) fail_msg("%s", error);
 }
 

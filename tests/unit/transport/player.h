@@ -10,7 +10,8 @@ static inline ntr_transport_writer *new_writer(const char *name, beats *out) {
     ntr_writer_options options = {.size = sizeof options, .sink = take_beats, .user = out};
     options.ram = (ntr_ram_window){.limit = 0x1ffc};
     options.sync_every = 5;
-    ntr_transport_writer *writer = ntr_transport_writer_new(ntr_transport_find(name), &options, NULL);
+    ntr_transport_writer *writer;
+    ntr_transport_writer_new(ntr_transport_find(name), &options, &writer);
     assert_non_null(writer);
     return writer;
 }
@@ -21,7 +22,8 @@ static inline ntr_transport_reader *new_reader(const char *name, ntr_begin begin
     options.note = take_note;
     if (ram) options.ram = *ram;
     streams_clear(got);
-    ntr_transport_reader *reader = ntr_transport_reader_new(ntr_transport_find(name), &options, NULL);
+    ntr_transport_reader *reader;
+    ntr_transport_reader_new(ntr_transport_find(name), &options, &reader);
     assert_non_null(reader);
     return reader;
 }

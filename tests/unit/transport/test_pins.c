@@ -27,7 +27,8 @@ static ntr_status take_text(void *user, const char *data, size_t size) {
 static beats random_beats(const char *name, uint64_t *seed, uint8_t *bytes, size_t *size) {
     beats all = {0};
     ntr_writer_options options = {.size = sizeof options, .sink = take_beats, .user = &all};
-    ntr_transport_writer *writer = ntr_transport_writer_new(ntr_transport_find(name), &options, NULL);
+    ntr_transport_writer *writer;
+    ntr_transport_writer_new(ntr_transport_find(name), &options, &writer);
     assert_non_null(writer);
     *size = 0;
     for (unsigned i = 0; i < 40; i++) {
@@ -46,7 +47,8 @@ static void write_vcd(const char *name, const beats *all, bool center, uint32_t 
     options.clock_center = center;
     options.beat_time = beat_time;
     vcd->size = 0;
-    ntr_vcd_writer *writer = ntr_vcd_writer_new(ntr_transport_find(name), &options, NULL);
+    ntr_vcd_writer *writer;
+    ntr_vcd_writer_new(ntr_transport_find(name), &options, &writer);
     assert_non_null(writer);
     assert_int_equal(ntr_vcd_writer_put(writer, all->data, all->count), NTR_OK);
     assert_int_equal(ntr_vcd_writer_end(writer), NTR_OK);
@@ -60,7 +62,8 @@ static ntr_pin_options reading(beats *out, bool center) {
 }
 
 static void read_pins(const char *name, const ntr_pin_options *options, const void *data, size_t size, uint64_t *seed) {
-    ntr_pin_reader *reader = ntr_pin_reader_new(ntr_transport_find(name), options, NULL);
+    ntr_pin_reader *reader;
+    ntr_pin_reader_new(ntr_transport_find(name), options, &reader);
     assert_non_null(reader);
     for (size_t at = 0; at < size;) {
         size_t part = 1 + random_below(seed, 500);
@@ -77,7 +80,8 @@ static void read_pins(const char *name, const ntr_pin_options *options, const vo
 static void check_messages(const char *name, const beats *all, const uint8_t *bytes, size_t size) {
     ntr_reader_options options = {.size = sizeof options, .sink = take_bytes, .note = take_note, .user = got};
     streams_clear(got);
-    ntr_transport_reader *reader = ntr_transport_reader_new(ntr_transport_find(name), &options, NULL);
+    ntr_transport_reader *reader;
+    ntr_transport_reader_new(ntr_transport_find(name), &options, &reader);
     assert_non_null(reader);
     assert_int_equal(ntr_transport_reader_push(reader, all->data, all->count), NTR_OK);
     assert_int_equal(ntr_transport_reader_end(reader), NTR_OK);
@@ -216,7 +220,8 @@ static void analyser_samples(void **state) {
 static void expect_error(const char *transport, const char *file, ntr_status expected, const char *message) {
     beats back = {0};
     const ntr_pin_options options = reading(&back, false);
-    ntr_pin_reader *reader = ntr_pin_reader_new(ntr_transport_find(transport), &options, NULL);
+    ntr_pin_reader *reader;
+    ntr_pin_reader_new(ntr_transport_find(transport), &options, &reader);
     ntr_status status = ntr_pin_reader_push(reader, (const uint8_t *)file, strlen(file));
     if (status == NTR_OK) status = ntr_pin_reader_end(reader);
     assert_int_equal(status, expected);
@@ -250,8 +255,8 @@ static void hostile(void **state) {
         uint64_t random = seed;
         beats back = {0};
         const ntr_pin_options options = reading(&back, false);
-        ntr_pin_reader *reader =
-            ntr_pin_reader_new(ntr_transport_find(line_transports[random_below(&random, 7)]), &options, NULL);
+        ntr_pin_reader *reader;
+        ntr_pin_reader_new(ntr_transport_find(line_transports[random_below(&random, 7)]), &options, &reader);
         static const char start[] = "$var wire 1 ! TRC_DATA[0] $end $enddefinitions $end ";
         ntr_status status = NTR_OK;
         if (seed & 1) status = ntr_pin_reader_push(reader, (const uint8_t *)start, sizeof start - 1);

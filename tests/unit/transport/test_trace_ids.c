@@ -114,7 +114,8 @@ static void atb_marks(void **state) {
     uint8_t bytes[16];
     memset(bytes, 0x7f, sizeof bytes);
     ntr_writer_options options = {.size = sizeof options, .sink = take_beats, .user = &all, .atb_bytes = 16};
-    ntr_transport_writer *writer = ntr_transport_writer_new(ntr_transport_find("atb"), &options, NULL);
+    ntr_transport_writer *writer;
+    ntr_transport_writer_new(ntr_transport_find("atb"), &options, &writer);
     for (unsigned i = 0; i < 4; i++) assert_int_equal(ntr_transport_writer_put(writer, 1, bytes, 16), NTR_OK);
     assert_int_equal(ntr_transport_writer_end(writer), NTR_OK);
     ntr_transport_writer_free(writer);
