@@ -41,8 +41,10 @@ const char *ntr_unit_shown_file(ntr_dwarf_unit *unit, const char *name) {
         const int size = snprintf(path, sizeof path, "%s/%s", unit->directory, name);
         if (size >= 0 && (size_t)size < sizeof path) shown = path;
     }
-    if (clean_path(shown, cleaned)) shown = cleaned;
-    if (shown == name) return name;
+    if (clean_path(shown, cleaned))
+        shown = cleaned;
+    else if (shown != path)
+        return name;
     const char *kept = unit->cleaned.count < NTR_UNIT_CLEANED_MAX ? ntr_texts_keep(&unit->cleaned, shown) : NULL;
     return kept ? kept : ntr_unit_shown(unit, name);
 }
