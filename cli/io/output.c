@@ -268,9 +268,9 @@ static const char *entity_of(char c) {
 void cli_output_xml_bytes(struct cli_output *out, const char *text, size_t size) {
     for (const char *const end = text + size; text < end;) {
         const char *entity = entity_of(*text);
-        const size_t length = ntr_utf8_length(text, (size_t)(end - text));
+        const size_t left = (size_t)(end - text), length = ntr_utf8_length(text, left);
         char some[4] = {0}; /* `text` has no end of its own */
-        memcpy(some, text, end - text < 3 ? (size_t)(end - text) : 3);
+        for (size_t i = 0; i < 3 && i < left; i++) some[i] = text[i];
         /* A byte that is not UTF-8 becomes a reference; HTML takes those for Windows-1252, which has no controls. */
         const size_t control = entity || !length || *text == '\n' || *text == '\t' ? 0 : ntr_text_hazard(some);
         if (control) {
