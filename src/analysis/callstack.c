@@ -134,7 +134,8 @@ static bool is_shallow(const change *c) {
     case NTR_END_TAKEN: return c->stack->depth > 1;
     case NTR_END_INDIRECT_JUMP:
         range = ntr_callstack_range_at(c, c->event->target);
-        return c->stack->depth > 1 && (range->low == c->event->target || range->number == top->function);
+        return c->stack->depth > 1 &&
+               (range->number == top->function || (range->low == c->event->target && !ntr_frame_is_trap(top)));
     default: return false;
     }
 }

@@ -27,10 +27,6 @@ static ntr_status replace_top(change *c, uint64_t address) {
     return ntr_callstack_push(c, frame, true);
 }
 
-static bool is_trap(const ntr_stack_frame *frame) {
-    return frame->kind >= NTR_FRAME_EXCEPTION;
-}
-
 /* Returns the depth of the innermost frame of `function` at depth `depth` or less, or 0 when there is none. */
 static size_t depth_of(const stack *s, size_t depth, uint32_t function) {
     while (depth > 0 && s->frames[depth - 1].function != function) depth--;
@@ -39,7 +35,7 @@ static size_t depth_of(const stack *s, size_t depth, uint32_t function) {
 
 static size_t depth_of_trap(const stack *s) {
     size_t depth = s->depth;
-    while (depth > 0 && !is_trap(&s->frames[depth - 1])) depth--;
+    while (depth > 0 && !ntr_frame_is_trap(&s->frames[depth - 1])) depth--;
     return depth;
 }
 
@@ -106,10 +102,16 @@ static bool is_awaited(const stack *s, uint64_t address) {
 
 /* Handles a jump by a register. A tail call goes to the entry of a function. A jump into the middle of another function
  * continues a call that was left there: setcontext, or a longjmp that does not use the return register. Afterwards the
- * top frame is of the function at `address`, on which joined spans rely (walk_joined.c). */
+ * top frame is of the function at `address`, on which joined spans rely (walk_joined.c). A jump to where a trap came
+ * from ends the trap. */
 static ntr_status jump(change *c, uint64_t address) {
     const ntr_function_range *range = ntr_callstack_range_at(c, address);
-    if (range->low == address || range->number == ntr_change_top(c)->function || !is_awaited(c->stack, address))
+    bool to_base;
+    const size_t trap =
+        range->number == ntr_change_top(c)->function ? 0 : ntr_stack_left_trap(c->stack, address, &to_base);
+    if (trap) ntr_callstack_pop(c, trap - 1, false);
+    if (trap || range->low == address || range->number == ntr_change_top(c)->function ||
+        !is_awaited(c->stack, address))
         return replace_top(c, address);
     ntr_status status = unwind(c, address);
     return status ? status : replace_top(c, address);
@@ -156,7 +158,7 @@ static ntr_status resume_elsewhere(change *c, uint64_t address) {
     uint64_t back = c->hart->stopped_at + ECALL_BYTES;
     for (size_t depth = s->depth; depth > 0; depth--) {
         const ntr_stack_frame *frame = &s->frames[depth - 1];
-        if (!is_trap(frame) || (frame->return_to != address && frame->return_to != address + ECALL_BYTES)) continue;
+        if (!ntr_frame_is_trap(frame) || (frame->return_to != address && frame->return_to != address + ECALL_BYTES)) continue;
         ntr_callstack_pop(c, depth - 1, false);
         return NTR_OK;
     }

@@ -82,6 +82,22 @@ static inline ntr_stack_frame *ntr_change_top(const change *c) {
     return c->stack->depth ? &c->stack->frames[c->stack->depth - 1] : NULL;
 }
 
+static inline bool ntr_frame_is_trap(const ntr_stack_frame *frame) {
+    return frame->kind >= NTR_FRAME_EXCEPTION;
+}
+
+/* Returns the depth of the trap that a jump by a register to another function ends, or 0 when it ends none: one of the
+ * innermost frames, with traps alone above it, returns to the address. Example: Go preempts a goroutine by a signal,
+ * whose handler returns to runtime.asyncPreempt; that function jumps to where the signal came. *to_base: the frames are
+ * traps down to the first one. */
+static inline size_t ntr_stack_left_trap(const stack *s, uint64_t address, bool *to_base) {
+    size_t depth = s->depth;
+    for (; depth > 1 && ntr_frame_is_trap(&s->frames[depth - 1]); depth--)
+        if (s->frames[depth - 1].return_to == address) return depth;
+    *to_base = depth <= 1;
+    return 0;
+}
+
 /* Returns the range of the function at the address, valid until the next call. */
 static inline const ntr_function_range *ntr_callstack_range_at(const change *c, uint64_t address) {
     recent_range *recent = &c->hart->recent[address * UINT64_C(0x9e3779b97f4a7c15) >> (64 - RECENT_BITS)];

@@ -65,8 +65,16 @@ static bool replaces_base(ntr_callstack *cs, const stack *s, const ntr_event *e)
     return s->depth <= 1 && s->frames[0].function != function_of(cs, e, e->target);
 }
 
+/* Returns whether a jump to another function ends a trap, or may do so. *unknown: that trap may be the base or below. */
+static bool ends_trap(ntr_callstack *cs, const stack *s, const ntr_event *e, bool *unknown) {
+    *unknown = false;
+    return s->frames[s->depth - 1].function != function_of(cs, e, e->target) &&
+           (ntr_stack_left_trap(s, e->target, unknown) || *unknown);
+}
+
 static bool span_touches(ntr_open_log *log, ntr_callstack *cs, const hart *h, const stack *s, const ntr_event *e) {
     enum { SEARCHED_BY_JUMPS = 256 };
+    bool unknown;
     if (e->flags & NTR_EVENT_TARGET_UNKNOWN) return e->end != NTR_END_CUT && e->end != NTR_END_NOT_TAKEN;
     switch ((ntr_end)e->end) {
     case NTR_END_RETURN:
@@ -80,6 +88,7 @@ static bool span_touches(ntr_open_log *log, ntr_callstack *cs, const hart *h, co
     }
     case NTR_END_TRAP_RETURN: return !is_known_trap_return(cs, s, e);
     case NTR_END_INDIRECT_JUMP:
+        if (ends_trap(cs, s, e, &unknown)) return unknown;
         if (is_entry(cs, e, e->target) || s->frames[s->depth - 1].function == function_of(cs, e, e->target))
             return replaces_base(cs, s, e);
         return !is_known_return(s, e->target, SEARCHED_BY_JUMPS);

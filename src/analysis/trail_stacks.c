@@ -39,10 +39,21 @@ static bool may_be_awaited(const ntr_program *program, const ntr_event *e) {
     return false;
 }
 
-static bool is_regular_jump(ntr_callstack *cs, const ntr_program *program, const ntr_event *e) {
+/* A program's signal handler may end by a jump (ntr_stack_left_trap). The stack is the one at the beginning of the part;
+ * a trap inside of the part is not regular. */
+static bool may_end_trap(const ntr_callstack *cs, const hart *h) {
+    const stack *s = &cs->stacks[h->current];
+    if (h->context.prv != NTR_PRV_UNKNOWN && h->context.prv != 0) return false;
+    for (size_t i = 0; i < s->depth; i++)
+        if (ntr_frame_is_trap(&s->frames[i])) return true;
+    return false;
+}
+
+static bool is_regular_jump(ntr_callstack *cs, const ntr_program *program, const hart *h, const ntr_event *e) {
     const ntr_function_range from = ntr_callstack_range(cs, e, e->last);
     const ntr_function_range to = ntr_callstack_range(cs, e, e->target);
-    return to.low == e->target || to.number == from.number || !may_be_awaited(program, e);
+    if (to.number == from.number) return true;
+    return (to.low == e->target || !may_be_awaited(program, e)) && !may_end_trap(cs, h);
 }
 
 bool ntr_trail_regular(ntr_callstack *cs, const ntr_program *program, const ntr_event *e) {
@@ -57,7 +68,7 @@ bool ntr_trail_regular(ntr_callstack *cs, const ntr_program *program, const ntr_
     case NTR_END_CALL:
     case NTR_END_INDIRECT_CALL:
     case NTR_END_RETURN: return !unknown;
-    case NTR_END_INDIRECT_JUMP: return !unknown && is_regular_jump(cs, program, e);
+    case NTR_END_INDIRECT_JUMP: return !unknown && is_regular_jump(cs, program, h, e);
     default: return false;
     }
 }

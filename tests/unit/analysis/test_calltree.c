@@ -5,8 +5,9 @@
 #include <ntrace/calltree.h>
 #include <ntrace/profile.h>
 
-/* Functions main, work and handler; their execution is given event by event. */
-enum { MAIN = TEXT_ADDRESS, WORK = TEXT_ADDRESS + 0x40, HANDLER = TEXT_ADDRESS + 0x80, FUNCTION_SIZE = 0x40 };
+/* Functions main, work, handler and preempt; their execution is given event by event. */
+enum { MAIN = TEXT_ADDRESS, WORK = TEXT_ADDRESS + 0x40, HANDLER = TEXT_ADDRESS + 0x80, PREEMPT = TEXT_ADDRESS + 0xc0 };
+enum { FUNCTION_SIZE = 0x40 };
 
 static elf_builder elf;
 
@@ -22,10 +23,10 @@ static int begin(void **state) {
     static const struct {
         const char *name;
         uint64_t address;
-    } functions[] = {{"main", MAIN}, {"work", WORK}, {"handler", HANDLER}};
+    } functions[] = {{"main", MAIN}, {"work", WORK}, {"handler", HANDLER}, {"preempt", PREEMPT}};
     elf_begin(&elf, true);
     elf_segment(&elf, 1, CODE_AT, TEXT_ADDRESS, CODE_MAX, CODE_MAX);
-    for (size_t i = 0; i < 3; i++) elf_symbol(&elf, functions[i].name, 0x12, 1, functions[i].address, FUNCTION_SIZE);
+    for (size_t i = 0; i < 4; i++) elf_symbol(&elf, functions[i].name, 0x12, 1, functions[i].address, FUNCTION_SIZE);
     elf_arch(&elf, "rv64gc");
     if (elf_write(&elf)) return -1;
     ntr_program_new(NULL, &w.program);
@@ -180,6 +181,25 @@ static void a_trap_comes_and_goes(void **state) {
     EXPECT(w, events, paths);
 }
 
+/* Go preempts by a signal: its handler returns to another function, which jumps to where the signal came. */
+static void a_trap_ends_by_a_jump(void **state) {
+    world *w = *state;
+    enum { SIGNAL_RETURN = HANDLER + 20 };
+    const ntr_event events[] = {
+        span(0, MAIN, NTR_END_CALL, WORK),
+        span(0, WORK, NTR_END_INTERRUPT, HANDLER),
+        span(0, HANDLER, NTR_END_CUT, SIGNAL_RETURN),
+        {.kind = NTR_EVENT_STOP, .address = SIGNAL_RETURN, .context = NTR_CONTEXT_UNKNOWN},
+        {.kind = NTR_EVENT_SYNC, .address = PREEMPT, .context = NTR_CONTEXT_UNKNOWN},
+        span(0, PREEMPT, NTR_END_INDIRECT_JUMP, WORK + 20),
+        span(0, WORK + 20, NTR_END_RETURN, MAIN + 20),
+        span(0, MAIN + 20, NTR_END_NOT_TAKEN, MAIN + 40),
+    };
+    const expected paths[] = {
+        {"main", 1, 20}, {"main/work", 1, 20}, {"main/work/handler", 1, 10}, {"main/work/handler/preempt", 1, 10}};
+    EXPECT(w, events, paths);
+}
+
 /* ---- callers, callees, images ------------------------------------------------------------------- */
 
 typedef struct expected_row {
@@ -298,6 +318,7 @@ int main(void) {
         cmocka_unit_test_setup_teardown(contexts_have_stacks_of_their_own, begin, end),
         cmocka_unit_test_setup_teardown(a_gap_closes_the_frames_of_its_hart, begin, end),
         cmocka_unit_test_setup_teardown(a_trap_comes_and_goes, begin, end),
+        cmocka_unit_test_setup_teardown(a_trap_ends_by_a_jump, begin, end),
         cmocka_unit_test_setup_teardown(callers_and_callees, begin, end),
         cmocka_unit_test_setup_teardown(images_count_what_they_call_once, begin, end),
     };
