@@ -110,8 +110,7 @@ static ntr_status jump(change *c, uint64_t address) {
     const size_t trap =
         range->number == ntr_change_top(c)->function ? 0 : ntr_stack_left_trap(c->stack, address, &to_base);
     if (trap) ntr_callstack_pop(c, trap - 1, false);
-    if (trap || range->low == address || range->number == ntr_change_top(c)->function ||
-        !is_awaited(c->stack, address))
+    if (trap || range->low == address || range->number == ntr_change_top(c)->function || !is_awaited(c->stack, address))
         return replace_top(c, address);
     ntr_status status = unwind(c, address);
     return status ? status : replace_top(c, address);
@@ -158,7 +157,8 @@ static ntr_status resume_elsewhere(change *c, uint64_t address) {
     uint64_t back = c->hart->stopped_at + ECALL_BYTES;
     for (size_t depth = s->depth; depth > 0; depth--) {
         const ntr_stack_frame *frame = &s->frames[depth - 1];
-        if (!ntr_frame_is_trap(frame) || (frame->return_to != address && frame->return_to != address + ECALL_BYTES)) continue;
+        if (!ntr_frame_is_trap(frame) || (frame->return_to != address && frame->return_to != address + ECALL_BYTES))
+            continue;
         ntr_callstack_pop(c, depth - 1, false);
         return NTR_OK;
     }

@@ -65,7 +65,8 @@ static bool replaces_base(ntr_callstack *cs, const stack *s, const ntr_event *e)
     return s->depth <= 1 && s->frames[0].function != function_of(cs, e, e->target);
 }
 
-/* Returns whether a jump to another function ends a trap, or may do so. *unknown: that trap may be the base or below. */
+/* Returns whether a jump to another function ends a trap, or may do so. *unknown: that trap may be the base or below.
+ */
 static bool ends_trap(ntr_callstack *cs, const stack *s, const ntr_event *e, bool *unknown) {
     *unknown = false;
     return s->frames[s->depth - 1].function != function_of(cs, e, e->target) &&

@@ -39,8 +39,8 @@ static bool may_be_awaited(const ntr_program *program, const ntr_event *e) {
     return false;
 }
 
-/* A program's signal handler may end by a jump (ntr_stack_left_trap). The stack is the one at the beginning of the part;
- * a trap inside of the part is not regular. */
+/* A program's signal handler may end by a jump (ntr_stack_left_trap). The stack is the one at the beginning of the
+ * part; a trap inside of the part is not regular. */
 static bool may_end_trap(const ntr_callstack *cs, const hart *h) {
     const stack *s = &cs->stacks[h->current];
     if (h->context.prv != NTR_PRV_UNKNOWN && h->context.prv != 0) return false;
