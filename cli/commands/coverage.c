@@ -353,6 +353,7 @@ static void close_run(struct coverage_run *run) {
 /* Adds the traces of --merge. Empty lines and those that begin with # do not count. */
 static int add_listed(struct coverage_run *run, const char *path, int status) {
     char line[PATH_MAX + 2];
+    bool any = false;
     FILE *file = fopen(path, "re");
 
     if (!file) return cli_fail("--merge: %s: %s", path, strerror(errno));
@@ -365,10 +366,14 @@ static int add_listed(struct coverage_run *run, const char *path, int status) {
         }
         while (size > 0 && isspace((unsigned char)line[size - 1])) line[--size] = '\0';
         if (size == 0 || line[0] == '#') continue;
+        any = true;
         int added = add_trace(run, line);
         if (added != CLI_OK) status = added;
     }
-    if (ferror(file)) status = cli_fail("--merge: %s: cannot be read", path);
+    if (ferror(file))
+        status = cli_fail("--merge: %s: cannot be read", path);
+    else if (!any && status != CLI_FAILED && !cli_progress_stopped())
+        status = cli_fail("--merge: %s: expected names of traces, one a line, found none", path);
     fclose(file);
     return status;
 }

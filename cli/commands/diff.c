@@ -6,6 +6,7 @@
 #include "io/output.h"
 #include "options/diagnostics.h"
 #include "options/selection.h"
+#include "text/quality.h"
 #include "text/symbol_text.h"
 
 #include <inttypes.h>
@@ -51,7 +52,9 @@ struct diff {
     struct cli_side a, b;
     ntr_debug_info *source;
     int hart;                    /* source being compared; -1: the stream has only one */
-    uint64_t differences, equal; /* totals of all sources compared so far */
+    uint64_t differences, equal, gaps; /* totals of all sources compared so far */
+    bool rated;                        /* the answer has its quality: that of A, and of B */
+    struct cli_quality quality[2];
 };
 
 /* ---- printing */
@@ -159,10 +162,29 @@ static int compare_sides(struct diff *d) {
     ntr_comparison_new(&config, &comparison);
     if (!comparison) return cli_fail("out of memory");
     int status = compare(d, comparison);
-    cli_side_report(&d->a, ntr_comparison_gaps(comparison, 0));
-    cli_side_report(&d->b, ntr_comparison_gaps(comparison, 1));
+    for (unsigned side = 0; side < 2; side++) {
+        const uint64_t gaps = ntr_comparison_gaps(comparison, side);
+        cli_side_report(side ? &d->b : &d->a, gaps);
+        d->gaps += gaps;
+    }
     ntr_comparison_free(comparison);
     return status;
+}
+
+/* Lets the quality of a side take what is compared. Messages are counted with the first source. */
+static int rate(const struct diff *d, struct cli_side *side, struct cli_quality *q) {
+    if (!d->rated) return CLI_OK;
+    if (!q->executed && !cli_window_is_part(&d->window)) cli_quality_count(q, &side->trace);
+    q->program = side->trace.program;
+    side->take = cli_quality_take;
+    side->take_user = q;
+    return cli_trace_fit(&side->trace);
+}
+
+static void end_rating(const struct diff *d, struct cli_side *side, struct cli_quality *q) {
+    if (!d->rated || side->is_list) return;
+    cli_quality_images(q, &side->trace);
+    if (side->status != NTR_END || side->at != side->count) q->read = false; /* the comparison ended before */
 }
 
 static int open_sides(struct diff *d) {
@@ -171,10 +193,12 @@ static int open_sides(struct diff *d) {
     d->a = (struct cli_side){0};
     d->b = (struct cli_side){0};
     int status = cli_side_open(&d->a, d->paths[0], &o->stream, &o->images, &d->window, d->hart);
+    if (status == CLI_OK) status = rate(d, &d->a, &d->quality[0]);
     if (status != CLI_OK) return status;
     ntr_debug_info_new(d->a.trace.program, &cli_memory, &d->source);
-    return o->pc ? cli_side_open_list(&d->b, d->paths[1], ntr_program_xlen(d->a.trace.program))
-                 : cli_side_open(&d->b, d->paths[1], &o->stream, &o->images, &d->window, d->hart);
+    if (o->pc) return cli_side_open_list(&d->b, d->paths[1], ntr_program_xlen(d->a.trace.program));
+    status = cli_side_open(&d->b, d->paths[1], &o->stream, &o->images, &d->window, d->hart);
+    return status == CLI_OK ? rate(d, &d->b, &d->quality[1]) : status;
 }
 
 static int compare_source(struct diff *d, int hart) {
@@ -182,6 +206,10 @@ static int compare_source(struct diff *d, int hart) {
     int status = open_sides(d);
     if (status == CLI_OK) status = compare_sides(d);
     if (d->a.failed || d->b.failed) status = CLI_FAILED;
+    if (status == CLI_OK) {
+        end_rating(d, &d->a, &d->quality[0]);
+        end_rating(d, &d->b, &d->quality[1]);
+    }
     cli_debug_info_close(d->source);
     d->source = NULL;
     cli_side_close(&d->a);
@@ -222,6 +250,27 @@ static int compare_sources(struct diff *d) {
     return status;
 }
 
+/* Ends the document with the quality of both traces together. */
+static void end_document(struct diff *d, int status) {
+    if (d->rated && status != CLI_FAILED) {
+        if (!d->options->pc) cli_quality_add(&d->quality[0], &d->quality[1], false);
+        cli_quality_document(&d->quality[0], &d->out);
+    } else {
+        cli_document_end(&d->out, NULL);
+    }
+    for (unsigned side = 0; side < 2; side++) cli_quality_release(&d->quality[side]);
+}
+
+/* Reports what keeps executions without a difference from being the same. */
+static int check_same(struct diff *d) {
+    if (d->differences) return CLI_DEFECTS;
+    const bool empty = !d->equal && !cli_window_is_whole(&d->window);
+    if (empty) cli_window_report_empty(&d->window, d->paths[0]);
+    if (d->options->result.format == CLI_FORMAT_TEXT)
+        cli_output_print(&d->out, "same%s: %" PRIu64 " instructions\n", d->gaps ? ", outside of gaps" : "", d->equal);
+    return empty || d->gaps ? CLI_DEFECTS : CLI_OK;
+}
+
 static int diff_run(const void *options, char **operands) {
     struct diff *d = calloc(1, sizeof *d);
 
@@ -230,17 +279,14 @@ static int diff_run(const void *options, char **operands) {
     d->paths = operands;
     int status = cli_selection_window(&d->options->selection, &d->window);
     const struct cli_result result = cli_result_of_third(d->options->result);
+    d->rated = result.format == CLI_FORMAT_JSON;
     if (status == CLI_OK) status = cli_document_open(&d->out, &result, "diff");
     if (status == CLI_OK) {
         status = compare_sources(d);
         d->window.one_source = d->options->src >= 0;
         d->window.source = (uint16_t)d->options->src;
-        if (status == CLI_OK && !d->differences && !d->equal && !cli_window_is_whole(&d->window))
-            cli_window_report_empty(&d->window, d->paths[0]);
-        if (status == CLI_OK && !d->differences && d->options->result.format == CLI_FORMAT_TEXT)
-            cli_output_print(&d->out, "same: %" PRIu64 " instructions\n", d->equal);
-        if (status == CLI_OK && d->differences) status = CLI_DEFECTS;
-        cli_document_end(&d->out, NULL);
+        if (status == CLI_OK) status = check_same(d);
+        end_document(d, status);
         status = cli_output_close(&d->out, status);
     }
     free(d);
@@ -264,7 +310,7 @@ const struct cli_command cli_diff = {
         "again, up to 32,768 steps away; after a gap, at the place from which most of what follows is equal. A step\n"
         "is straight-line code up to the next taken branch, jump or trap.\n"
         "Each source is compared separately. The exit status is 0 when the executions are equal, 1 when they\n"
-        "differ, 2 when an input cannot be read.\n"
+        "differ or a trace has gaps, which are not compared, 2 when an input cannot be read.\n"
         "\n"
         "--from and --until apply to both traces; where their messages differ, only times select the same part.\n"
         "Stream options apply to both traces. With a capture bundle or --auto, each trace has its own\n"

@@ -196,19 +196,25 @@ static int check_returns(const struct encode_run *r) {
     return CLI_DEFECTS;
 }
 
-/* A list of program counters does not say where a trap came: each is an interrupt in the trace. */
+/* A list of program counters does not say where a trap came: each is an interrupt in the trace. No execution has a trap
+ * at every MISFIT_RATIO-th instruction: that is another program. */
 static int check_discontinuities(const struct encode_run *r) {
+    enum { MISFIT_RATIO = 8, MISFIT_LEAST = 16 };
+
     ntr_discontinuity first = {0};
     char place[40] = "";
     const uint64_t count = ntr_classifier_discontinuities(r->encode.classifier, &first);
+    const bool other = count >= MISFIT_LEAST && count > r->encode.counters / MISFIT_RATIO && r->encode.counters;
 
     if (!count) return CLI_OK;
     if (first.number) snprintf(place, sizeof place, "program counter %" PRIu64 ", ", first.number);
     cli_note("%s: expected each instruction to follow the one before it or a trap, found %" PRIu64
              " that do not, the first at %s0x%" PRIx64 " instead of 0x%" PRIx64 "; %s",
              r->options->inputs.items[0].value, count, place, first.found, first.expected,
-             r->options->strict ? "--strict refuses them" : "the trace has an interrupt at each of them");
-    return r->options->strict ? CLI_FAILED : CLI_OK;
+             r->options->strict ? "--strict refuses them"
+             : other            ? "the program is not the one that ran; no trace is written"
+                                : "the trace has an interrupt at each of them");
+    return r->options->strict ? CLI_FAILED : other ? CLI_DEFECTS : CLI_OK;
 }
 
 static int encode_input(struct encode_run *r) {
@@ -220,7 +226,8 @@ static int encode_input(struct encode_run *r) {
     if (r->options->show == SHOW_INGRESS) cli_output_print(&r->out, "%s\n", ntr_ingress_header());
     if (r->source->read(&r->encode, r->options->inputs.items[0].value) != CLI_OK) return CLI_FAILED;
     if (finish(r) != CLI_OK) return CLI_FAILED;
-    if (check_discontinuities(r) != CLI_OK) return CLI_FAILED;
+    const int fit = check_discontinuities(r);
+    if (fit != CLI_OK) return fit;
     report_losses(r);
     return r->options->show == SHOW_MESSAGES ? check_returns(r) : CLI_OK;
 }

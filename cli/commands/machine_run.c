@@ -71,10 +71,10 @@ int cli_machine_run(const struct cli_machine_options *o, const char *path, bool 
     ntr_machine *machine;
     int status = cli_machine_decode(&a, path, o, watch, &machine);
 
-    if (status != CLI_FAILED && boots && is_program(&a, machine))
-        status = cli_fail("%s: expected the trace of a machine that boots, found that of a program in user mode; "
+    if (status != CLI_FAILED && is_program(&a, machine))
+        status = cli_fail("%s: expected the trace of a machine %s, found that of a program in user mode; "
                           "'ntrace profile %s' shows its functions",
-                          path, path);
+                          path, boots ? "that boots" : "with an operating system", path);
     if (status != CLI_FAILED && !o->analysis.partial) status = write_output(&a, machine, o, status, boots, write);
     ntr_machine_free(machine);
     cli_analysis_close(&a);

@@ -4,6 +4,7 @@
 #include "options/diagnostics.h"
 #include "io/trace.h"
 
+#include <inttypes.h>
 #include <ntrace/clock.h>
 #include <stdlib.h>
 #include <sys/resource.h>
@@ -35,6 +36,7 @@ struct merge {
     struct merge_input *inputs;
     struct merge_input **heap; /* min-heap of the inputs that have a message, the earliest at index 0 */
     size_t count, heap_size; /* number of inputs; size of the heap */
+    const struct merge_input **owners; /* by SRC: the input with its messages */
 };
 
 /* ---- the heap */
@@ -101,15 +103,33 @@ static int close_input(struct merge_input *p, int status) {
 
 /* ---- merging */
 
-static void merge_messages(struct merge *m, struct cli_output *out) {
+/* Messages of one source in two inputs: nobody could tell them apart again. Returns CLI_FAILED after reporting it. */
+static int check_owner(struct merge *m, const struct merge_input *p) {
+    const bool has_src = NTR_HAS(&p->message, SRC);
+    const struct merge_input **owner = &m->owners[has_src ? p->message.src % NTR_SOURCES_MAX : 0];
+
+    if (!*owner) *owner = p;
+    if (*owner == p) return CLI_OK;
+    if (!has_src && !p->trace.params.src_bits)
+        return cli_fail("%s, %s: expected messages with SRC, which say whose they are, found none; --src-bits says how "
+                        "wide SRC is, and 'ntrace run' and 'ntrace encode' write it with --src-bits and --src-id",
+                        (*owner)->trace.input.name, p->trace.input.name);
+    return cli_fail("%s, %s: expected different sources, found source %" PRIu64
+                    " in both; their messages cannot be told apart",
+                    (*owner)->trace.input.name, p->trace.input.name, p->message.src);
+}
+
+static int merge_messages(struct merge *m, struct cli_output *out) {
     for (size_t i = m->heap_size / 2; i-- > 0;) sift_down(m, i);
     while (m->heap_size && !out->done) {
         struct merge_input *p = m->heap[0];
+        if (check_owner(m, p) != CLI_OK) return CLI_FAILED;
         cli_output_write(out, p->message.raw.data, p->message.raw.size);
         p->taken++;
         if (!advance(p)) m->heap[0] = m->heap[--m->heap_size];
         sift_down(m, 0);
     }
+    return CLI_OK;
 }
 
 static int open_inputs(struct merge *m, const struct merge_options *o, char **operands) {
@@ -118,7 +138,8 @@ static int open_inputs(struct merge *m, const struct merge_options *o, char **op
     while (operands[count]) count++;
     m->inputs = calloc(count + 1, sizeof *m->inputs);
     m->heap = calloc(count + 1, sizeof(struct merge_input *));
-    if (!m->inputs || !m->heap) return cli_fail("out of memory");
+    m->owners = calloc(NTR_SOURCES_MAX, sizeof *m->owners);
+    if (!m->inputs || !m->heap || !m->owners) return cli_fail("out of memory");
     for (size_t i = 0; i < count; i++) {
         if (open_input(m, o, operands[i]) != CLI_OK) return CLI_FAILED;
     }
@@ -143,11 +164,11 @@ static int merge_run(const void *options, char **operands) {
     allow_many_files();
     int status = open_inputs(&m, o, operands);
     bool opened = status == CLI_OK && cli_output_open(&out, o->result.path) == CLI_OK;
-    if (opened) merge_messages(&m, &out);
-    if (!opened) status = CLI_FAILED;
+    if (!opened || merge_messages(&m, &out) != CLI_OK) status = CLI_FAILED;
     for (size_t i = 0; i < m.count; i++) status = close_input(&m.inputs[i], status);
     free(m.inputs);
     free(m.heap);
+    free(m.owners);
     return opened ? cli_output_close(&out, status) : status;
 }
 

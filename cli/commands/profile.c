@@ -79,6 +79,15 @@ static void write_profile(struct cli_output *out, const struct profile_options *
     cli_profile_write(&w, cli_format_of_rows(o->result.format), o->top);
 }
 
+/* Returns whether rows can be sorted as wanted; reports it if not. */
+static bool check_time(const struct cli_analysis *a, const struct profile_options *o, uint64_t ticks) {
+    const bool by_time = o->sort == NTR_PROFILE_KEY_TICKS || o->sort == NTR_PROFILE_KEY_TOTAL_TICKS;
+
+    if (!by_time || ticks || !a->any) return true;
+    cli_note("%s: --sort: the trace has no time: no message has a TSTAMP; expected self, total or calls", a->path);
+    return false;
+}
+
 static int show(struct cli_analysis *a, const struct profile_options *o, struct cli_output *out) {
     ntr_profile profile;
     const ntr_analysis *x = &a->data;
@@ -87,9 +96,10 @@ static int show(struct cli_analysis *a, const struct profile_options *o, struct 
 
     if (status != NTR_OK) return cli_fail("%s: out of memory", a->path);
     ntr_profile_sort(&profile, (ntr_profile_key)o->sort);
-    write_profile(out, o, a, &profile);
+    const bool sorted = check_time(a, o, profile.ticks);
+    if (sorted) write_profile(out, o, a, &profile);
     ntr_profile_release(&profile);
-    return CLI_OK;
+    return sorted ? CLI_OK : CLI_FAILED;
 }
 
 /* Returns the name under which a function with several symbols is profiled, or `name`. */

@@ -38,6 +38,7 @@ static ntr_status next_event(void *user, const ntr_event **event) {
         *event = &side->events[side->at++];
     } while (cli_window_event(side->window, *event) != CLI_INSIDE);
     if (ntr_event_is_doubtful(*event, side->trace.params.dialect)) side->reserved++;
+    if (side->take) side->take(side->take_user, *event, 1);
     return NTR_OK;
 }
 

@@ -25,6 +25,8 @@ struct cli_side {
     ntr_status status;
     uint64_t reserved; /* messages that may be damaged (ntr_event_is_doubtful) */
     bool failed;       /* it could not be read to its end; the error has been reported */
+    ntr_status (*take)(void *user, const ntr_event *event, uint64_t times); /* of what is compared; NULL: not wanted */
+    void *take_user;
 };
 
 /* Opens a trace (`source` selects one source; negative: the only one) or a list of program counters. Both return

@@ -19,6 +19,7 @@ static int report_error(const struct cli_lines *lines, const char *detail, ntr_s
 static int push(struct cli_encode *e, const struct cli_lines *lines, const uint64_t *pcs, size_t count) {
     ntr_status status = ntr_classifier_push_many(e->classifier, pcs, count);
 
+    e->counters += count;
     if (status == NTR_OK) return CLI_OK;
     const char *detail = ntr_classifier_error(e->classifier);
     return cli_fail("%s: %s", lines->input.name, *detail ? detail : ntr_status_text(status));

@@ -14,6 +14,7 @@ struct cli_encode {
     struct cli_output *out;     /* output of the encoder; reading stops when it is `done` */
     unsigned hart;              /* logs: number of the hart to encode */
     unsigned xlen;              /* 32 or 64; 0: not known */
+    uint64_t counters;          /* program counters that were read, of a list of them */
 };
 
 /* Reads the whole file. Returns CLI_OK, or CLI_FAILED after reporting the error. */

@@ -511,7 +511,10 @@ int cli_trace_status(const struct cli_trace *trace, bool any, int status) {
 int cli_trace_part_status(const struct cli_trace *trace, const struct cli_window *window, bool any, int status) {
     const bool chosen = !cli_window_is_whole(window) && cli_input_position(&trace->input);
 
-    if (chosen && !any && status == CLI_OK && !trace->failed) cli_window_report_empty(window, trace->input.name);
+    if (chosen && !any && status == CLI_OK && !trace->failed) {
+        cli_window_report_empty(window, trace->input.name);
+        status = CLI_DEFECTS;
+    }
     return cli_trace_status(trace, any || chosen, status);
 }
 

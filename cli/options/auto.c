@@ -23,12 +23,21 @@ static void note(const char *name, const char *parameter, const ntr_choice *c) {
         cli_note("%s: auto: %s %s, %s: %s", name, parameter, c->value, ntr_confidence_name(c->confidence), c->evidence);
 }
 
-/* Adds "--name value" of a parameter to the line. */
-static void add_choice(char *line, size_t room, unsigned p, const ntr_choice *c) {
-    size_t used = strlen(line);
+/* Appends a parameter to the line as the option that a user would give: "--name value", "--name" or "--no-name". */
+static void add_option(char *line, size_t room, const char *separator, unsigned p, const char *value) {
+    const bool off = strcmp(value, "off") == 0 && p != NTR_PARAMETER_IMPLICIT_RETURN;
+    const bool has_value = !off && strcmp(value, "on") != 0;
+    const size_t used = strlen(line);
 
-    snprintf(line + used, room - used, "%s--%s %s (%s)", used ? ", " : "", ntr_parameter_name(p), c->value,
-             ntr_confidence_name(c->confidence));
+    snprintf(line + used, room - used, "%s--%s%s%s%s", used ? separator : "", off ? "no-" : "", ntr_parameter_name(p),
+             has_value ? " " : "", has_value ? value : "");
+}
+
+/* Adds a parameter that was inferred. */
+static void add_choice(char *line, size_t room, unsigned p, const ntr_choice *c) {
+    add_option(line, room, ", ", p, c->value);
+    const size_t used = strlen(line);
+    snprintf(line + used, room - used, " (%s)", ntr_confidence_name(c->confidence));
 }
 
 /* One line: what differs from the defaults, as options. With -v, each parameter with its reason. */
@@ -240,10 +249,11 @@ static void put_difference(const ntr_params *params, const ntr_params *other, ch
 
     *line = 0;
     for (unsigned p = 0; p < NTR_PARAMETERS; p++) {
-        const size_t used = strlen(line);
         char value[32];
-        if (!(differ >> p & 1) || ntr_params_get(other, ntr_parameter_name(p), value, sizeof value) < 0) continue;
-        snprintf(line + used, room - used, "%s--%s %s", used ? " " : "", ntr_parameter_name(p), value);
+        if (!(differ >> p & 1) || (p == NTR_PARAMETER_XLEN && !other->xlen)) continue; /* 0: that of the program */
+        if (ntr_params_get(other, ntr_parameter_name(p), value, sizeof value) < 0) continue;
+        if (p == NTR_PARAMETER_TIMESTAMPS && other->timestamps == NTR_TIMESTAMPS_SEEN) continue; /* no option says it */
+        add_option(line, room, " ", p, value);
     }
 }
 

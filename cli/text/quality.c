@@ -149,6 +149,8 @@ static void add_image(struct cli_quality *q, struct cli_quality_image *image) {
 }
 
 static void add_loss(struct cli_quality *q, const char *text) {
+    for (size_t i = 0; i < q->loss_count; i++)
+        if (strcmp(q->losses[i], text) == 0) return;
     char **grown = realloc(q->losses, (q->loss_count + 1) * sizeof *grown);
     if (grown) q->losses = grown;
     char *copy = grown ? strdup(text) : NULL;

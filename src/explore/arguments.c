@@ -31,9 +31,12 @@ ntr_status ntr_question_number(ntr_question *q, const char *key, uint64_t otherw
     else if (!json_is_string(member) ||
              ntr_parse_number(json_string_value(member), json_string_length(member), value) != NTR_OK)
         return ntr_question_fail(q, "%s: expected a number, not negative, or a text of digits", key);
+    if (*value < low && high == UINT64_MAX)
+        return ntr_question_fail(q, "%s: expected a number from %llu, found %llu", key, (unsigned long long)low,
+                                 (unsigned long long)*value);
     if (*value < low || *value > high)
-        return ntr_question_fail(q, "%s: expected a number from %llu to %llu", key, (unsigned long long)low,
-                                 (unsigned long long)high);
+        return ntr_question_fail(q, "%s: expected a number from %llu to %llu, found %llu", key, (unsigned long long)low,
+                                 (unsigned long long)high, (unsigned long long)*value);
     return NTR_OK;
 }
 

@@ -350,7 +350,7 @@ ntr_status ntr_answer_lines(ntr_explorer *x, ntr_question *q) {
     lines l = {.x = x};
     uint64_t position, limit;
     TRY(ntr_question_range(x, q, &l.from, &l.to));
-    TRY(ntr_question_number(q, "position", l.from, 0, UINT64_MAX, &position));
+    TRY(ntr_question_position(x, q, l.from, &position));
     TRY(ntr_question_text(q, "file", "", &l.file));
     TRY(ntr_question_text(q, "function", "", &l.function));
     TRY(ntr_question_number(q, "limit", *l.file ? NTR_ROWS_MOST : 100, 1, NTR_ROWS_MOST, &limit));

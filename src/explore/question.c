@@ -8,17 +8,49 @@
 static const struct {
     const char *name;
     ntr_answering *answer;
+    const char *keys; /* of its arguments, each with a space behind it */
 } questions[] = {
-    {"about", ntr_answer_about},       {"overview", ntr_answer_overview},   {"slices", ntr_answer_slices},
-    {"tree", ntr_answer_tree},         {"functions", ntr_answer_functions}, {"at", ntr_answer_at},
-    {"messages", ntr_answer_messages}, {"find", ntr_answer_find},           {"names", ntr_answer_named},
-    {"gaps", ntr_answer_gaps},         {"source", ntr_answer_source},       {"lines", ntr_answer_lines},
-    {"syscalls", ntr_answer_syscalls},
+    {"about", ntr_answer_about, ""},
+    {"overview", ntr_answer_overview, "from to columns "},
+    {"slices", ntr_answer_slices, "from to least limit src "},
+    {"tree", ntr_answer_tree, "from to least limit "},
+    {"functions", ntr_answer_functions, "from to sort limit "},
+    {"at", ntr_answer_at, "position src before after "},
+    {"messages", ntr_answer_messages, "position before after "},
+    {"find", ntr_answer_find, "text position direction src "},
+    {"names", ntr_answer_named, "text limit "},
+    {"lines", ntr_answer_lines, "from to position file function limit "},
+    {"syscalls", ntr_answer_syscalls, "from to limit "},
+    {"gaps", ntr_answer_gaps, "from to limit "},
+    {"source", ntr_answer_source, "file first count "},
 };
 
+static bool has_key(const char *keys, const char *key) {
+    const size_t length = strlen(key);
+    for (const char *end; (end = strchr(keys, ' ')); keys = end + 1)
+        if ((size_t)(end - keys) == length && memcmp(keys, key, length) == 0) return true;
+    return false;
+}
+
+/* Refuses an argument that the question does not have: the answer would be to another question. */
+static ntr_status check_keys(ntr_question *q, const char *name, const char *keys) {
+    const char *key;
+    const json_t *value;
+    json_object_foreach(
+        (json_t *)(uintptr_t)q->arguments, key,
+        value) if (strcmp(key, "query") != 0 &&
+                   !has_key(keys, key)) return ntr_question_fail(q, "%.40s: '%s' has no such argument; expected %s%.*s",
+                                                                 key, name, *keys ? "" : "none",
+                                                                 (int)(*keys ? strlen(keys) - 1 : 0), keys);
+    return NTR_OK;
+}
+
 static ntr_status dispatch(ntr_explorer *x, ntr_question *q, const char *name) {
-    for (size_t i = 0; i < NTR_COUNT(questions); i++)
-        if (strcmp(questions[i].name, name) == 0) return questions[i].answer(x, q);
+    for (size_t i = 0; i < NTR_COUNT(questions); i++) {
+        if (strcmp(questions[i].name, name) != 0) continue;
+        TRY(check_keys(q, name, questions[i].keys));
+        return questions[i].answer(x, q);
+    }
     return ntr_question_fail(q, "query: there is no such question");
 }
 

@@ -12,14 +12,21 @@
 
 ntr_status ntr_question_range(ntr_explorer *x, ntr_question *q, uint64_t *from, uint64_t *to) {
     const ntr_explore_progress progress = ntr_explorer_progress(x);
-    TRY(ntr_question_number(q, "from", 0, 0, UINT64_MAX, from));
-    TRY(ntr_question_number(q, "to", progress.known, 0, UINT64_MAX, to));
+    const bool all = progress.read || x->index.complete;
+    TRY(ntr_question_number(q, "from", 0, 0, all ? progress.known : UINT64_MAX, from));
+    TRY(ntr_question_number(q, "to", *from > progress.known ? *from : progress.known, *from, UINT64_MAX, to));
     if (*to > progress.known) {
-        if (!progress.read && !x->index.complete) q->partial = true;
+        if (!all) q->partial = true;
         *to = progress.known;
     }
     if (*from > *to) *from = *to;
     return NTR_OK;
+}
+
+ntr_status ntr_question_position(ntr_explorer *x, ntr_question *q, uint64_t otherwise, uint64_t *position) {
+    const ntr_explore_progress progress = ntr_explorer_progress(x);
+    const bool all = progress.read || x->index.complete;
+    return ntr_question_number(q, "position", otherwise, 0, all ? progress.known : UINT64_MAX, position);
 }
 
 bool ntr_range_is_live(uint64_t from, uint64_t to) {

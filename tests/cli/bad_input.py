@@ -153,9 +153,24 @@ def nowhere():
         if command != "stat":
             matches("--src: expected a source of at most 0, as SRC has 0 bits, found 5", error, command)
     matches("at most 0, as SRC has 0 bits", Run("diff", good, good, *image, "--src", "5", status=2).err, "diff")
-    equal(Run("decode", good, *image, "--from", "99999", "--show", "pc").out, "", "behind the end")
+    equal(Run("decode", good, *image, "--from", "99999", "--show", "pc", status=1).out, "", "behind the end")
     error = Run("encode", *image, "--pc", write("odd", b"0x100\n0x101\n"), status=2).err
     matches("line 2: expected an even program counter, found 0x101", error, "encode")
+
+
+@case("what would give a plausible answer is refused: sources merged twice, an order by time without time, an empty list, another program")
+def plausible():
+    trace, image = write("two.nex", bytes_of(tiny.HTM)), ("-e", write("two.elf", tiny.elf()))
+    matches(r"two.nex, .*two.nex: expected messages with SRC, which say whose they are, found none", Run("merge", trace, trace, status=2).err, "no SRC")
+    both = write("one.nex", Run("assemble", "--src-bits", "2", "-", stdin=b"ProgTraceSync SRC=1 SYNC=3 ICNT=0 FADDR=0x80\n").bytes)
+    matches("expected different sources, found source 1 in both", Run("merge", "--src-bits", "2", both, both, status=2).err, "SRC 1 twice")
+    for key in ("ticks", "total-ticks"):
+        matches("--sort: the trace has no time: no message has a TSTAMP", Run("profile", trace, *image, "--sort", key, status=2).err, key)
+    matches("--merge: .*: expected names of traces, one a line, found none", Run("coverage", trace, *image, "--merge", write("list", b"# none\n"), status=2).err, "--merge")
+    pcs, target = "0x100\n0x108\n" * 20, os.path.join(scratch(), "encoded.nex")
+    error = Run("encode", *image, "--pc", write("pcs", pcs.encode()), "-o", target, status=1).err
+    matches("found 39 that do not.*; the program is not the one that ran; no trace is written", error, "encode")
+    check(not os.path.exists(target), "a trace was written")
 
 
 @case("a database of a damaged trace contains its gaps")

@@ -486,7 +486,7 @@ def automatic():
                                    stdin=PC_TEXT.encode()).bytes)
     run = Run("decode", "--auto", "--src-bits", 4, stream, "-e", program(), "--show", "pc")
     equal(run.out, PC_TEXT, "program counters")
-    matches(r"^ntrace decode: \S*auto.nex: auto: --timestamps on \((sure|likely)\), mode htm; -v prints the reasons\n$", run.err, "what was found")
+    matches(r"^ntrace decode: \S*auto.nex: auto: --timestamps \((sure|likely)\), mode htm; -v prints the reasons\n$", run.err, "what was found")
     reasons = Run("decode", "--auto", "-v", "--src-bits", 4, stream, "-e", program(), "--show", "pc").err
     matches(r"auto.nex: auto: timestamps on, (sure|likely): ", reasons, "reasons")
     check("src-bits" not in run.err, "what was given is not looked for")

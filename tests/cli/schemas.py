@@ -31,7 +31,7 @@ OUTPUTS = (
     ("profile {}", "profile"), ("profile --by line {}", "profile"), ("profile --by instruction {}", "profile"), ("profile --by image {}", "profile"),
     ("profile --by hart {}", "profile"), ("profile --by context {}", "profile"), ("profile --by process {}", "profile"),
     ("profile --by mode {}", "profile"), ("profile --callers add --callees turn {}", "profile"), ("profile --annotate=add {}", "profile"),
-    ("profile --by data {}", "data"), ("profile --by syscall {}", "syscalls"),
+    ("profile --by data {}", "data"), ("profile --by syscall cut.nex", "syscalls"),
     ("decode --show pc {}", "instructions"), ("decode --show insn {}", "instructions"), ("decode --show count {}", "counts"),
     ("decode {}", "events"), ("decode --show branch {}", "events"), ("decode --show call {}", "events"), ("decode --show event {}", "events"), ("decode --show data {}", "events"),
     ("decode --show none {}", "events"),
@@ -145,6 +145,10 @@ def quality():
     counts = Run("decode", "--show", "count", "--format", "jsonl", bundle).rows()[0]
     build_id = re.search(r"Build ID: (\w+)", subprocess.run(["readelf", "-n", os.path.join(scratch(), "small")], capture_output=True, text=True, check=True).stdout)[1]
     size = os.path.getsize(os.path.join(bundle, "trace.nex"))
+    both = json.loads(output("diff {0} {0}", "--format", "json").out)["quality"]
+    equal([both[k] for k in ("messages", "bytes", "gaps", "instructions", "named_percent", "losses")],
+          [2 * counts["messages"], 2 * size, 0, 2 * counts["instructions"], 100, []], "diff: both traces together")
+    equal([image["build_id"] for image in both["images"]], [build_id], "diff: the image once")
     for command in ("profile {}", "profile --by line {}", "decode --show count {}", "decode --show pc {}", "stat {}", "coverage {}"):
         found = json.loads(output(command, "--format", "json").out)["quality"]
         equal([found[k] for k in ("messages", "messages_used", "bytes", "bytes_lost", "gaps", "ticks_lost", "instructions", "named_percent", "losses")],

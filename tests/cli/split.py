@@ -128,13 +128,13 @@ DirectBranch SRC=1 ICNT=2
 DirectBranch SRC=1 ICNT=6
 """, "--src-bits", "2"))
 
-    def count(*options):
-        rows = Run("stat", "--src-bits", "2", "--format", "jsonl", *options, stream).rows()
+    def count(*options, status=0):
+        rows = Run("stat", "--src-bits", "2", "--format", "jsonl", *options, stream, status=status).rows()
         return {row["name"]: row["count"] for row in rows if row["kind"] == "message"}
 
     equal(count("--src", "1"), {"ProgTraceSync": 1, "DirectBranch": 2}, "--src")
     equal(count("--from", "2", "--until", "3"), {"DirectBranch": 2}, "--from, --to")
-    equal(count("--src", "3"), {}, "a source that is not there")
+    equal(count("--src", "3", status=1), {}, "a source that is not there")
 
 
 if __name__ == "__main__":
