@@ -35,6 +35,7 @@ typedef struct ntr_frame {
     bool never_returns; /* of a function that is not inlined: it never returns to its caller (DW_AT_noreturn) */
     bool returns_value; /* of a function: its declaration has a type (DW_AT_type) */
     bool artificial; /* the source does not have the function (DW_AT_artificial) */
+    bool part; /* the compiler has split this code off the function: the function is not entered here */
     uint64_t reserved[4]; /* must be 0; for later members */
 } ntr_frame;
 
@@ -81,6 +82,7 @@ typedef struct ntr_line_row {
     const char *file;
     uint32_t line, column, discriminator;
     bool is_statement;
+    bool implicit; /* the test and the step of a range-based for of C++, which its source does not have (clang) */
     bool by_llvm; /* the unit was compiled by clang, rustc or another compiler of LLVM (DW_AT_producer) */
 } ntr_line_row;
 NTR_API ntr_status ntr_debug_info_lines(ntr_debug_info *debug, size_t index, const ntr_line_row **rows, size_t *count);

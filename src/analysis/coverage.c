@@ -2,6 +2,7 @@
 
 #include "analysis/coverage_state.h"
 #include "analysis/line_passes.h"
+#include "analysis/names.h"
 #include "base/allocator.h"
 #include "base/macros.h"
 
@@ -22,6 +23,7 @@ ntr_status ntr_coverage_new(const ntr_allocator *allocator, ntr_coverage **out) 
 void ntr_coverage_free(ntr_coverage *c) {
     if (!c) return;
     ntr_texts_release(&c->texts);
+    ntr_dealloc(c->allocator, c->added);
     ntr_dealloc(c->allocator, c->lines);
     ntr_dealloc(c->allocator, c->branches);
     ntr_dealloc(c->allocator, c->functions);
@@ -67,26 +69,17 @@ static void merge_line(void *to, const void *from) {
     x->known = x->count || (x->known && y->known);
 }
 
-/* Consecutive instructions of a line are merged at once, so that less has to be sorted. */
-static ntr_status add_line(ntr_coverage *c, const ntr_line_insn *insn, bool known) {
-    const char *file = keep_file(c, insn->file);
-    const ntr_cover_line line = {
-        .file = file,
-        .line = insn->line,
-        .known = known || insn->count.executed,
-        .only_end = insn->only_end,
-        .count = insn->passes,
+static ntr_status add_line(ntr_coverage *c, const ntr_line_insn *insn, const char *owner, bool known) {
+    const added_line added = {
+        .line = {.file = keep_file(c, insn->file),
+                 .line = insn->line,
+                 .known = known || insn->count.executed,
+                 .only_end = insn->only_end,
+                 .count = insn->passes},
+        .owner = insn->by_llvm ? owner : NULL,
+        .by_llvm = insn->by_llvm,
     };
-    if (!file) return NTR_E_MEMORY;
-    ntr_cover_line *last = c->line_count ? &c->lines[c->line_count - 1] : NULL;
-    if (last && last->file == file && last->line == line.line) {
-        merge_line(last, &line);
-        return NTR_OK;
-    }
-    if (ntr_reserve(c->allocator, (void **)&c->lines, &c->line_capacity, c->line_count + 1, sizeof *c->lines))
-        return NTR_E_MEMORY;
-    c->lines[c->line_count++] = line;
-    return NTR_OK;
+    return added.line.file ? ntr_coverage_add_line(c, &added) : NTR_E_MEMORY;
 }
 
 static ntr_status add_branch(ntr_coverage *c, const ntr_line_insn *insn, uint64_t bias) {
@@ -122,7 +115,7 @@ static ntr_status add_function(void *user, const ntr_frame *frame) {
         ntr_reserve(c->allocator, (void **)&c->functions, &c->function_capacity, c->function_count + 1,
                     sizeof *c->functions))
         return NTR_E_MEMORY;
-    const uint64_t count = ntr_line_flow_entries(adder->flow, frame->entry, frame->size);
+    const uint64_t count = frame->part ? 0 : ntr_line_flow_entries(adder->flow, frame->entry, frame->size);
     c->functions[c->function_count++] = (ntr_cover_function){
         .name = name,
         .linkage = linkage,
@@ -135,24 +128,31 @@ static ntr_status add_function(void *user, const ntr_frame *frame) {
     return NTR_OK;
 }
 
-/* Whether the instructions are of a function that the source does not have, such as a constructor made by the compiler.
- * Its lines are those of something else (the head of a class), and gcov leaves them out. */
-typedef struct artificial_code {
+/* The function of the instructions that are added. */
+typedef struct function_code {
     ntr_debug_info *debug;
     const ntr_program *program;
     size_t image;
-    uint64_t function; /* the last function, and what it is */
-    bool known, artificial;
-} artificial_code;
+    uint64_t function; /* the last one, and what it is */
+    bool known;
+    bool artificial; /* the source does not have it, such as a constructor made by the compiler */
+    const char *name; /* without arguments, in the texts of the coverage */
+} function_code;
 
-static bool is_artificial(artificial_code *code, const ntr_line_insn *insn) {
+static ntr_status find_code(ntr_coverage *c, function_code *code, const ntr_line_insn *insn) {
+    char name[NTR_NAME_PLAIN_MAX];
     ntr_frame frame;
-    if (code->known && code->function == insn->function) return code->artificial;
+    if (code->known && code->function == insn->function) return NTR_OK;
     const ntr_place place = ntr_program_image_place(code->program, code->image, insn->count.address);
-    code->artificial = ntr_debug_info_function(code->debug, place, &frame) == NTR_OK && frame.artificial;
+    const bool found = ntr_debug_info_function(code->debug, place, &frame) == NTR_OK;
+    code->artificial = found && frame.artificial;
+    code->name = NULL;
     code->function = insn->function;
     code->known = true;
-    return code->artificial;
+    if (!found || !insn->by_llvm || !frame.function) return NTR_OK;
+    ntr_name_plain(frame.function, name);
+    code->name = ntr_texts_keep(&c->texts, name);
+    return code->name ? NTR_OK : NTR_E_MEMORY;
 }
 
 static ntr_status add_image(ntr_coverage *c, ntr_debug_info *debug, ntr_line_counts *counts, size_t index) {
@@ -164,12 +164,14 @@ static ntr_status add_image(ntr_coverage *c, ntr_debug_info *debug, ntr_line_cou
     if (status) return status;
     status = ntr_line_passes_count(&flow, debug, counts, index);
     if (ntr_program_image(counts->program, index, &info) != NTR_OK) info.bias = 0;
-    artificial_code code = {debug, counts->program, index, 0, false, false};
+    function_code code = {.debug = debug, .program = counts->program, .image = index};
     for (size_t i = 0; !status && i < flow.count; i++) {
         const ntr_line_insn *insn = &flow.insns[i];
-        if (!insn->line || !ntr_coverage_selects(c, insn->file) || is_artificial(&code, insn)) continue;
+        if (!insn->line || !ntr_coverage_selects(c, insn->file)) continue;
+        status = find_code(c, &code, insn);
+        if (status || code.artificial) continue;
         c->rules |= 1u << (insn->by_llvm ? NTR_COVER_RULE_LLVM : NTR_COVER_RULE_GCOV);
-        status = add_line(c, &flow.insns[i], known);
+        status = add_line(c, insn, code.name, known);
         if (!status && flow.insns[i].count.flow == NTR_FLOW_BRANCH) status = add_branch(c, &flow.insns[i], info.bias);
     }
     if (!status) status = ntr_coverage_add_ran(c, counts->program, index, debug, &flow, known);
@@ -297,6 +299,8 @@ ntr_status ntr_coverage_add(ntr_coverage *c, const ntr_program *program, ntr_deb
     c->compared_file = NULL; /* the names belong to `debug` */
     for (size_t i = 0; status == NTR_OK; i++) status = add_image(c, debug, &counts, i);
     ntr_line_counts_release(&counts);
+    if (status == NTR_END && ntr_coverage_join_lines(c)) status = NTR_E_MEMORY;
+    c->added_count = 0;
     c->gaps += ntr_tally_gaps(tally);
     if (status != NTR_END) return status;
     return ntr_coverage_settle(c);

@@ -19,10 +19,19 @@ typedef struct cover_extent {
     uint32_t line, end;
 } cover_extent;
 
+/* What one function adds to a line (coverage_lines.c). Texts are those of `texts`. */
+typedef struct added_line {
+    ntr_cover_line line;
+    const char *owner; /* the function without arguments; NULL: it does not matter */
+    bool by_llvm;
+} added_line;
+
 struct ntr_coverage {
     const ntr_allocator *allocator;
     ntr_texts texts; /* file and function names */
     const char *last_file, *last_kept; /* a file of the image that is being added, and its copy in `texts` */
+    added_line *added; /* of the run that is being added */
+    size_t added_count, added_capacity;
     ntr_cover_line *lines;
     size_t line_count, line_capacity;
     ntr_cover_branch *branches;
@@ -48,6 +57,12 @@ struct ntr_coverage {
 
 /* Sorts what was added, merges equal items, and makes the lists that are derived. Errors: NTR_E_MEMORY. */
 ntr_status ntr_coverage_settle(ntr_coverage *c);
+
+/* Adds what an instruction adds to a line. Errors: NTR_E_MEMORY. */
+ntr_status ntr_coverage_add_line(ntr_coverage *c, const added_line *added);
+
+/* Appends the lines of what was added. Errors: NTR_E_MEMORY. */
+ntr_status ntr_coverage_join_lines(ntr_coverage *c);
 
 /* Returns whether the lines of a file are counted. */
 bool ntr_coverage_selects(ntr_coverage *c, const char *file);

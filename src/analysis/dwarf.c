@@ -193,6 +193,7 @@ static ntr_frame frame_of(const ntr_scope *scope) {
         .never_returns = scope->never_returns,
         .returns_value = scope->returns_value,
         .artificial = scope->artificial,
+        .part = scope->part,
     };
 }
 

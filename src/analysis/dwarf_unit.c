@@ -274,6 +274,16 @@ static ntr_status add_member(die_walk *w, const die_path *path) {
     return NTR_OK;
 }
 
+/* Returns whether a scope is a part of its function. What gcc splits off can be inlined into the rest again: then the
+ * function seems to call itself at its own name. */
+static bool is_part(const die_walk *w, Dwarf_Die *die, const ntr_scope *s) {
+    if (s->parent == NTR_SCOPE_NONE) return s->size && ntr_function_symbols_is_part(w->source->symbols, s->entry);
+    const ntr_scope *parent = &w->unit->scopes[s->parent];
+    return s->call_line && s->call_line == s->declared_line && parent->declared_line == s->declared_line &&
+           s->call_column == number(die, DW_AT_decl_column) && s->name && parent->name &&
+           strcmp(s->name, parent->name) == 0;
+}
+
 static ntr_status add_scope(die_walk *w, Dwarf_Die *die, uint32_t parent, uint32_t depth, uint32_t *index) {
     ntr_dwarf_unit *u = w->unit;
     if (ntr_reserve(u->allocator, (void **)&u->scopes, &u->scope_capacity, u->scope_count + 1, sizeof *u->scopes))
@@ -301,6 +311,7 @@ static ntr_status add_scope(die_walk *w, Dwarf_Die *die, uint32_t parent, uint32
     ntr_status status = add_ranges(w, die, *index, depth);
     declare_as_class(u, s, die, name);
     complete_declaration(u, s);
+    s->part = is_part(w, die, s);
     if (!linkage && s->size && parent == NTR_SCOPE_NONE)
         linkage = ntr_function_symbols_linkage(w->source->symbols, s->entry, name);
     s->linkage = ntr_unit_shown(u, linkage ? linkage : name);
@@ -354,6 +365,39 @@ static ntr_status add_if_scope(die_walk *w, Dwarf_Die *die, uint32_t parent, uin
     return add_scope(w, die, is_function ? NTR_SCOPE_NONE : parent, depth, scope);
 }
 
+/* Returns the row of the iterator of a range-based for in the code [low, stop), which begins with the range; or NULL.
+ * All that is implicit has its place: the colon before the range. */
+static const ntr_line_row *colon_row(const ntr_dwarf_unit *u, uint64_t low, uint64_t stop) {
+    const ntr_line_row *const range = row_after(u, low), *const end = u->rows + u->row_count;
+    for (const ntr_line_row *row = range; row && row < end && row->address < stop; row++) {
+        if (row->column == range->column) continue;
+        return row->line == range->line && row->file == range->file && row->column < range->column ? row : NULL;
+    }
+    return NULL;
+}
+
+/* Marks the rows of the test and the step of a range-based for of clang: `variable` is the iterator in the block. */
+static void mark_implicit(die_walk *w, Dwarf_Die *block, Dwarf_Die *variable) {
+    static const char iterator[] = "__begin";
+    ntr_dwarf_unit *u = w->unit;
+    const char *name = dwarf_diename(variable);
+    const ntr_line_row *colon = NULL;
+    Dwarf_Addr base = 0, low, high;
+    if (!name || strncmp(name, iterator, sizeof iterator - 1) != 0 || !flag(variable, DW_AT_artificial)) return;
+    if (dwarf_tag(block) != DW_TAG_lexical_block) return;
+    for (ptrdiff_t at = 0; (at = dwarf_ranges(block, at, &base, &low, &high)) > 0;) {
+        const uint64_t stop = high + w->source->bias;
+        const ntr_line_row *const first = row_after(u, low + w->source->bias);
+        if (!colon && !(colon = colon_row(u, low + w->source->bias, stop))) return;
+        const ntr_line_row place = *colon;
+        for (size_t i = first ? (size_t)(first - u->rows) : u->row_count; i < u->row_count; i++) {
+            ntr_line_row *row = &u->rows[i];
+            if (row->address >= stop) break;
+            row->implicit |= row->line == place.line && row->column == place.column && row->file == place.file;
+        }
+    }
+}
+
 static ntr_status walk_children(die_walk *w, const die_path *outer, uint32_t parent, uint32_t depth) {
     Dwarf_Die die;
     const die_path path = {outer, &die};
@@ -363,6 +407,7 @@ static ntr_status walk_children(die_walk *w, const die_path *outer, uint32_t par
     for (; more == 0; more = dwarf_siblingof(&die, &die)) {
         uint32_t scope;
         if (dwarf_tag(&die) == DW_TAG_invalid) break;
+        if (w->unit->by_llvm && dwarf_tag(&die) == DW_TAG_variable) mark_implicit(w, outer->die, &die);
         ntr_status status = add_if_scope(w, &die, parent, depth, &scope);
         if (!status && scope == parent && dwarf_tag(&die) == DW_TAG_subprogram) status = add_member(w, &path);
         if (!status && dwarf_haschildren(&die)) status = walk_children(w, &path, scope, depth + 1);

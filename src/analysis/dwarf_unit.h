@@ -23,6 +23,7 @@ typedef struct ntr_scope {
     bool never_returns;     /* DW_AT_noreturn */
     bool returns_value;     /* DW_AT_type */
     bool artificial;        /* DW_AT_artificial: the source does not have the function */
+    bool part;              /* code that the compiler has split off the function; the function is not entered here */
 } ntr_scope;
 #define NTR_SCOPE_NONE UINT32_MAX
 

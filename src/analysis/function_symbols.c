@@ -1,6 +1,7 @@
 #include "analysis/function_symbols.h"
 
 #include "base/allocator.h"
+#include "base/macros.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -54,6 +55,24 @@ const char *ntr_function_symbols_linkage(const ntr_function_symbols *symbols, ui
         if (!found) found = linkage;
     }
     return found;
+}
+
+static bool names_part(const char *name) {
+    static const char *const parts[] = {".part.", ".resume", ".destroy", ".cleanup", ".cold"};
+    for (size_t i = 0; i < NTR_COUNT(parts); i++) {
+        const char *found = strstr(name, parts[i]), *after = found ? found + strlen(parts[i]) : NULL;
+        if (found > name && (after[-1] == '.' || *after == '.' || *after == '\0')) return true;
+    }
+    return false;
+}
+
+bool ntr_function_symbols_is_part(const ntr_function_symbols *symbols, uint64_t address) {
+    bool part = false;
+    for (size_t i = first_at(symbols, address); i < symbols->count && symbols->items[i].address == address; i++) {
+        if (!names_part(symbols->items[i].name)) return false;
+        part = true;
+    }
+    return part;
 }
 
 uint64_t ntr_function_symbols_size(const ntr_function_symbols *symbols, uint64_t address) {

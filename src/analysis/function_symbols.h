@@ -26,6 +26,10 @@ void ntr_function_symbols_release(ntr_function_symbols *symbols);
  * functions may be there (aliases); one whose linkage name contains `name` is preferred. */
 const char *ntr_function_symbols_linkage(const ntr_function_symbols *symbols, uint64_t address, const char *name);
 
+/* Returns whether the code at `address` is a part of a function that compilers give a name of its own: gcc splits rare
+ * code off (F.part.0), clang the sections of a coroutine (F.resume, F.destroy, F.cleanup). */
+bool ntr_function_symbols_is_part(const ntr_function_symbols *symbols, uint64_t address);
+
 /* Returns the size of the function at `address`, or 0. */
 uint64_t ntr_function_symbols_size(const ntr_function_symbols *symbols, uint64_t address);
 

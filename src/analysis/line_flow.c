@@ -102,6 +102,7 @@ static ntr_status add_row(line_flow_builder *m, const ntr_line_row *row) {
             .function = function_at(m, at),
             .returns_value = m->returns_value,
             .by_llvm = by_llvm,
+            .implicit = row->implicit,
             .target = insn.target,
         };
     }

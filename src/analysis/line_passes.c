@@ -561,7 +561,7 @@ static ntr_status count_groups(pass_graph *g) {
         line_group *group = &g->groups[g->group_of[i]];
         const uint64_t executed = g->flow->insns[i].count.executed;
         g->flow->insns[i].only_end = !group->stamp && !g->flow->insns[i].by_llvm;
-        if (executed > group->most) group->most = executed;
+        if (executed > group->most && !g->flow->insns[i].implicit) group->most = executed;
     }
     for (size_t i = 0, end; i < g->member_count; i = end) {
         const uint32_t group = g->members[i].group;

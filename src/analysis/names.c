@@ -48,6 +48,31 @@ void ntr_names_release(ntr_names *names) {
     *names = (ntr_names){.allocator = names->allocator, .most = names->most};
 }
 
+void ntr_name_plain(const char *name, char plain[NTR_NAME_PLAIN_MAX]) {
+    static const char is_operator[] = "operator";
+    size_t depth = 0, length = 0;
+    for (const char *at = name; *at; at++) {
+        const bool top = depth == 0;
+        if (top && length + 1 < NTR_NAME_PLAIN_MAX && strncmp(at, is_operator, sizeof is_operator - 1) == 0 &&
+            (at == name || strchr(": ", at[-1]))) {
+            const char *end = at + sizeof is_operator - 1;
+            end += strncmp(end, "()", 2) == 0 ? 2 : strspn(end, "<>=-+*/%&|^!~,[]");
+            while (at < end && length + 1 < NTR_NAME_PLAIN_MAX) plain[length++] = *at++;
+            at = end - 1;
+            continue;
+        }
+        if (strchr("<([", *at)) depth++;
+        if (depth == 0 && *at == ' ') {
+            if (strncmp(at, " const", 6) == 0 || strncmp(at, " [", 2) == 0 || strncmp(at, " &", 2) == 0) break;
+            length = 0; /* the type of the result */
+        } else if (depth == 0 && length + 1 < NTR_NAME_PLAIN_MAX) {
+            plain[length++] = *at;
+        }
+        if (depth && strchr(">)]", *at)) depth--;
+    }
+    plain[length] = '\0';
+}
+
 size_t ntr_name_lambda(const char *name, const char **part) {
     static const char call[] = "::operator()";
     const char *end = NULL, *begin;

@@ -28,4 +28,9 @@ void ntr_names_release(ntr_names *names);
  * clang), and returns its size; 0: it is of another function, which may have a lambda among its types. */
 size_t ntr_name_lambda(const char *name, const char **part);
 
+enum { NTR_NAME_PLAIN_MAX = 256 };
+/* Writes a demangled name without its arguments, those of its templates, and the type of its result:
+ * "std::vector<int> list<int>::get<char>(char) const" is "list::get". A longer name is cut. */
+void ntr_name_plain(const char *name, char plain[NTR_NAME_PLAIN_MAX]);
+
 #endif

@@ -34,7 +34,17 @@ SCRIPT = ("var a = []; for (var i = 0; i < 30; ++i) a.push(i * i); a.sort(functi
           "try { null.x; } catch (e) { print(e); }\n")
 FILES = {"in.txt": TEXT, "in.json": JSON, "in.xml": XML, "in.lua": LUA, "in.js": SCRIPT, "in.yaml": TEXT[TEXT.index("- more"):]}
 
-# Folder, sources (patterns; a leading ! removes), flags, arguments, standard input, other files that are needed.
+GTEST = "googletest/googletest/src/gtest-all.cc googletest/googlemock/src/gmock-all.cc"
+INCLUDE_GTEST = "-Igoogletest/googletest/include -Igoogletest/googletest -Igoogletest/googlemock/include -Igoogletest/googlemock"
+SQL = ("create table t(a integer primary key, b text, c real); create index i on t(b);\n"
+       "with recursive n(x) as (select 1 union all select x + 1 from n where x < 300) insert into t select x, 'k' || (x * 7 % 50), x / 3.0 from n;\n"
+       "select b, count(*), sum(c) from t where a between 10 and 250 group by b having count(*) > 2 order by 3 desc limit 5;\n"
+       "begin; update t set c = c * 2 where b like 'k1%'; savepoint s; delete from t where a % 3 = 0; rollback to s; commit;\n"
+       "select json_extract('{\"a\":[1,2,{\"b\":3}]}', '$.a[2].b'), printf('%08.3f', 3.14159), substr('hello', 2, 3), typeof(null);\n"
+       "create view v as select t.a, u.b from t join t as u on t.a = u.a + 1; select count(*), max(b) from v;\n"
+       "create trigger g after insert on t begin update t set c = 0 where a = new.a; end; insert into t values (1000, 'x', 5); select c from t where a = 1000;\n"
+       "select a, row_number() over (order by c), lag(b) over (order by a) from t where a < 5; explain query plan select * from t where b = 'k1'; pragma integrity_check;\n")
+# Folder, sources (patterns; a leading ! removes a path, - all that end so or contain it), flags, arguments, standard input, other files that are needed.
 PROGRAMS = {
     "zlib": ("zlib-*", "*.c !minigzip.c test/example.c", "-DHAVE_UNISTD_H -I.", ["out.gz"], None),
     "bzip2": ("bzip2-*", "blocksort.c huffman.c crctable.c randtable.c compress.c decompress.c bzlib.c bzip2.c", "", ["-kc", "in.txt"], None),
@@ -52,9 +62,31 @@ PROGRAMS = {
     "pugixml": ("pugixml-*", "src/pugixml.cpp tests/main.cpp tests/test.cpp tests/allocator.cpp tests/writer_string.cpp tests/test_document.cpp "
                 "tests/test_dom_modify.cpp tests/test_parse.cpp tests/test_xpath_functions.cpp", "-Isrc", [], None),
     "yaml-cpp": ("yaml-cpp-*", "src/*.cpp util/parse.cpp", "-Iinclude", ["in.yaml"], None),
+    "sqlite": ("sqlite3-*", "sqlite3.c shell.c", "-DSQLITE_THREADSAFE=0 -DSQLITE_OMIT_LOAD_EXTENSION", ["-batch", ":memory:", ".read in.sql"], None),
+    "googletest": ("googletest-*", "googletest/src/gtest-all.cc googletest/src/gtest_main.cc googletest/samples/*.cc -sample9 -sample10",
+                   "-Igoogletest/include -Igoogletest", ["--gtest_print_time=0"], None),
+    "fmt": ("fmtlib-*", f"src/format.cc src/os.cc test/format-test.cc test/printf-test.cc test/ranges-test.cc test/util.cc test/test-main.cc test/gtest-extra.cc {GTEST}",
+            f"-std=c++17 -Iinclude -Itest {INCLUDE_GTEST}", ["--gtest_print_time=0"], None),
+    "re2": ("re2-*", "re2/*.cc util/rune.cc util/strutil.cc util/test.cc re2/testing/dump.cc re2/testing/charclass_test.cc re2/testing/compile_test.cc re2/testing/parse_test.cc "
+            "re2/testing/re2_arg_test.cc re2/testing/regexp_test.cc re2/testing/required_prefix_test.cc re2/testing/simplify_test.cc", "-I.", [], None),
+    "leveldb": ("leveldb-*", "db/*.cc table/*.cc util/*.cc helpers/memenv/memenv.cc !db/leveldbutil.cc -_test.cc -windows -test_helper.cc util/coding_test.cc "
+                f"util/hash_test.cc table/table_test.cc db/skiplist_test.cc db/version_edit_test.cc db/write_batch_test.cc {GTEST} googletest/googletest/src/gtest_main.cc",
+                f"-I. -Iinclude -DLEVELDB_PLATFORM_POSIX=1 -DHAVE_FDATASYNC=1 -DHAVE_FULLFSYNC=0 -DHAVE_O_CLOEXEC=1 -DHAVE_CRC32C=0 -DHAVE_SNAPPY=0 {INCLUDE_GTEST}",
+                ["--gtest_print_time=0", "--gtest_filter=-*Random*:*Concurrent*:*Compression*"], None),
+    "nlohmann-json": ("json-3*", "tests/src/unit.cpp tests/src/unit-capacity.cpp tests/src/unit-pointer_access.cpp tests/src/unit-json_pointer.cpp tests/src/unit-merge_patch.cpp",
+                      "-Iinclude -Itests/thirdparty/doctest", [], None),
     "snappy": ("snappy-*", "snappy.cc snappy-sinksource.cc snappy-stubs-internal.cc snappy-c.cc driver.cc", "-I.", ["in.txt"], None),
 }
 DRIVERS = {
+    "sqlite": {"in.sql": SQL},
+    "leveldb": {"port/port_config.h": ""},
+    # Debian's source leaves out the tables that are made of Unicode's data
+    "re2": {"re2/tables.cc": '#include "re2/unicode_casefold.h"\n#include "re2/unicode_groups.h"\nnamespace re2 {\n'
+            'const CaseFold unicode_casefold[] = {{65, 90, 32}, {97, 122, -32}};\nconst int num_unicode_casefold = 2;\n'
+            'const CaseFold unicode_tolower[] = {{65, 90, 32}};\nconst int num_unicode_tolower = 1;\n'
+            'static const URange16 digit[] = {{48, 57}};\nconst UGroup unicode_groups[] = {{"Nd", 1, digit, 1, 0, 0}};\nconst int num_unicode_groups = 1;\n'
+            'const UGroup posix_groups[] = {{"[:digit:]", 1, digit, 1, 0, 0}};\nconst int num_posix_groups = 1;\n'
+            'const UGroup perl_groups[] = {{"\\\\d", 1, digit, 1, 0, 0}, {"\\\\D", -1, digit, 1, 0, 0}};\nconst int num_perl_groups = 2;\n}\n'},
     "expat": {"expat/lib/expat_config.h": "#pragma once\n"},
     "jansson": {"android/jansson_private_config.h": "#pragma once\n"},
     "snappy": {"driver.cc": '#include "snappy.h"\n#include <fstream>\n#include <iostream>\n#include <iterator>\nint main(int, char **v) {\n'
@@ -72,6 +104,8 @@ def chosen(place, patterns):
     for pattern in patterns.split():
         if pattern.startswith("!"):
             found = [path for path in found if path != pattern[1:]]
+        elif pattern.startswith("-"):
+            found = [path for path in found if pattern[1:] not in path]
         else:
             found += sorted(os.path.relpath(path, place) for path in glob.glob(os.path.join(place, pattern)))
     return found
@@ -122,6 +156,8 @@ def compare(ntrace, sources_folder, program, options, scratch):
             file.write(text)
     if program == "tinyxml2":
         os.makedirs(os.path.join(place, "resources", "out"), exist_ok=True)
+    if "googletest/googletest" in patterns:
+        shutil.copytree(glob.glob(os.path.join(sources_folder, "googletest-*"))[0], os.path.join(place, "googletest"))
     sources = chosen(place, patterns)
     if program == "lua":  # else tables and strings are hashed by their addresses, which differ
         edit(os.path.join(place, "src", "llimits.h"), "((unsigned int)((size_t)(p) & UINT_MAX))", "((void)(p), 7u)")

@@ -69,8 +69,8 @@ def may_stand_alone(text):
     return head or text.strip() in ("{", "}", "};", "") or re.match(r"\s*(case [^;]*|default|\w+)\s*:\s*({?|/[/*].*)$", text) is not None
 
 
-JUMP = re.compile(r"(break|continue|goto \w+|return|va_end ?\(.*\));|(for \(;;\)|while \((1|true)\)).*$|\}|\w+:$|default:|case ")
-PART = re.compile(r"(\|\||&&|[,(?:|+=-]|<<)( ?\\)?( */\*.*\*/)?$")
+JUMP = re.compile(r"(break|continue|goto \w+|return|va_end ?\(.*\));|(for ?\([^;]*;;.*\)|while ?\( ?(1|true)\b.*\)).*$|\}|\w+:$|default:|case ")
+PART = re.compile(r"(\|\||&&|[,(?:|+=-]|<<)( ?\\)?( */\*.*\*/| *//.*)?$")
 HEAD = re.compile(r"[A-Za-z_].*\(")
 
 
@@ -87,6 +87,8 @@ def reason(text_of, key):
     if re.search(r"FORCE_?INLINE|always_inline|FORCE_O2", head):
         return "copies by always_inline"
     if HEAD.match(text_of((file, line))) or (cpp and re.match(r"(void|bool|int|static|virtual|inline) .*\) (const )?\{$", text)):
+        return "a function that begins with a loop"
+    if cpp and after.startswith("{") and re.match(r"(\w+ )*[\w:<>*&]+ [*&]?[\w~]+\(.*\)( const)?( noexcept)?( override)?$", text):
         return "a function that begins with a loop"
     if re.match(r"throw", text):
         return "ways out of a scope in C++"

@@ -115,6 +115,16 @@ def removed_lines():
     check(len(ours.lines) >= 5 and min(number for _, number in ours.lines) >= first, str(ours.lines))
 
 
+@case("parts -O2: what gcc splits off a function is no other entry of it")
+def split_functions():
+    order = units(os.path.join(HERE, "linked", "parts"))
+    theirs, (ours, place) = counted("parts", order, ("-O2",)), traced("parts", order, (GCC,), ("-O2", "-static"))
+    check("check.part.0" in truth.run("riscv64-linux-gnu-nm", "plain", cwd=place).decode(), "gcc has split no function")
+    for name, count in (("check", 27), ("add", 3)):
+        equal(theirs.functions[name], count, f"{name} in gcov")
+        equal(ours.functions[name], count, name)
+
+
 @case("names -O2: inlined functions of one name have names that tell them apart, and lcov counts them all")
 def inlined_names():
     place = folder()

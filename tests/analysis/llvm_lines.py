@@ -62,8 +62,6 @@ def named_rule(text, number):
         return "continued lines"
     if "setjmp" in line or line.startswith(("if (code == 0)", "total += code;")):
         return "setjmp"
-    if len(re.findall(r"\) *(?:const )?(?:: \w+\(.*?\) )?\{", line)) > 1:
-        return "several functions on one line"
     return None
 
 
@@ -91,6 +89,7 @@ def clang(source, least):
 
 
 @case("C: functions that end early", "ends.c", 40)
+@case("C++: functions, instances and lambdas on one line; loops over ranges", "instances.cc", 30)
 @case("C++: destructors and exceptions; the brace after the only `return` is executed", "destructors.cc", 40)
 def sources(source, least):
     place = folder()

@@ -1,0 +1,92 @@
+/* What the functions of a run add to their lines.
+ *
+ * gcov adds the counts of all functions on a line. For llvm-cov, the count is the greatest of them. Instances of one
+ * template are one function there: their counts are added, and so are those of copies in several units. */
+#include "analysis/coverage_state.h"
+#include "analysis/names.h"
+#include "base/allocator.h"
+#include "base/macros.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+static void add_to(added_line *x, const added_line *y) {
+    ntr_cover_line *line = &x->line;
+    line->count += y->line.count;
+    line->known = line->count || (line->known && y->line.known);
+}
+
+static bool same_kind(const added_line *x, const added_line *y) {
+    return x->line.line == y->line.line && x->owner == y->owner && x->by_llvm == y->by_llvm &&
+           x->line.only_end == y->line.only_end && x->line.file == y->line.file;
+}
+
+ntr_status ntr_coverage_add_line(ntr_coverage *c, const added_line *added) {
+    added_line *last = c->added_count ? &c->added[c->added_count - 1] : NULL;
+    if (last && same_kind(last, added)) {
+        add_to(last, added);
+        return NTR_OK;
+    }
+    if (ntr_reserve(c->allocator, (void **)&c->added, &c->added_capacity, c->added_count + 1, sizeof *c->added))
+        return NTR_E_MEMORY;
+    c->added[c->added_count++] = *added;
+    return NTR_OK;
+}
+
+static int compare(const void *a, const void *b) {
+    const added_line *x = a, *y = b;
+    if (x->line.file != y->line.file) return strcmp(x->line.file, y->line.file);
+    NTR_COMPARE_BY(line.line);
+    NTR_COMPARE_BY(by_llvm);
+    if (x->owner == y->owner) return 0;
+    return !x->owner ? -1 : !y->owner ? 1 : strcmp(x->owner, y->owner);
+}
+
+/* Returns the sum of what functions of gcov's rule add to one line. gcov does not count ends of functions: they count
+ * only where the line contains nothing else. */
+static ntr_cover_line sum_of(const added_line *items, size_t count) {
+    bool statement = false;
+    for (size_t i = 0; i < count; i++) statement |= !items[i].line.only_end;
+    ntr_cover_line sum = {.file = items->line.file, .line = items->line.line, .known = true, .only_end = !statement};
+    for (size_t i = 0; i < count; i++) {
+        if (items[i].line.only_end && statement) continue;
+        sum.count += items[i].line.count;
+        sum.known &= items[i].line.known;
+    }
+    sum.known |= sum.count != 0;
+    return sum;
+}
+
+/* Returns the greatest sum of one function; items are sorted by function. */
+static ntr_cover_line greatest_of(const added_line *items, size_t count) {
+    ntr_cover_line most = items->line;
+    most.count = 0;
+    most.known = true;
+    for (size_t i = 0, end; i < count; i = end) {
+        uint64_t sum = 0;
+        for (end = i; end < count && items[end].owner == items[i].owner; end++) {
+            sum += items[end].line.count;
+            most.known &= items[end].line.known;
+        }
+        if (sum > most.count) most.count = sum;
+    }
+    most.known |= most.count != 0;
+    return most;
+}
+
+ntr_status ntr_coverage_join_lines(ntr_coverage *c) {
+    if (c->added_count) qsort(c->added, c->added_count, sizeof *c->added, compare);
+    for (size_t i = 0, end; i < c->added_count; i = end) {
+        const added_line *first = &c->added[i];
+        for (end = i + 1; end < c->added_count; end++) {
+            const added_line *next = &c->added[end];
+            if (next->line.file != first->line.file || next->line.line != first->line.line) break;
+            if (next->by_llvm != first->by_llvm) break;
+        }
+        if (ntr_reserve(c->allocator, (void **)&c->lines, &c->line_capacity, c->line_count + 1, sizeof *c->lines))
+            return NTR_E_MEMORY;
+        c->lines[c->line_count++] = first->by_llvm ? greatest_of(first, end - i) : sum_of(first, end - i);
+    }
+    c->added_count = 0;
+    return NTR_OK;
+}
