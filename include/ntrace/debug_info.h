@@ -83,6 +83,7 @@ typedef struct ntr_line_row {
     uint32_t line, column, discriminator;
     bool is_statement;
     bool implicit; /* the test and the step of a range-based for of C++, which its source does not have (clang) */
+    bool optimized; /* the unit was compiled with -O1 or more, as its producer says (gcc) */
     bool by_llvm; /* the unit was compiled by clang, rustc or another compiler of LLVM (DW_AT_producer) */
 } ntr_line_row;
 NTR_API ntr_status ntr_debug_info_lines(ntr_debug_info *debug, size_t index, const ntr_line_row **rows, size_t *count);

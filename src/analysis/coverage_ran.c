@@ -271,7 +271,7 @@ static void count_executed(ntr_coverage *c) {
 
 static bool is_lambda(const ntr_cover_function *f) {
     const char *part;
-    return f->name && ntr_name_lambda(f->name, &part);
+    return (f->name && ntr_name_lambda(f->name, &part)) || (f->linkage && ntr_linkage_is_lambda(f->linkage));
 }
 
 /* A function was executed when one of its lines was: the debug information of inlined code may be gone while the line

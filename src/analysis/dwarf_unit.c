@@ -471,12 +471,21 @@ static bool is_of_llvm(const char *producer) {
     return false;
 }
 
+/* The last level counts, as on the command line. */
+static bool names_optimization(const char *producer) {
+    bool optimized = false;
+    for (const char *at = producer ? strstr(producer, " -O") : NULL; at; at = strstr(at + 1, " -O"))
+        optimized = at[strlen(" -O")] != '0';
+    return optimized;
+}
+
 ntr_status ntr_unit_load(ntr_dwarf_unit *unit, const ntr_unit_source *source, const ntr_allocator *allocator) {
     die_walk w = {.unit = unit, .source = source};
     const die_path path = {NULL, source->scopes};
     *unit = (ntr_dwarf_unit){
         .allocator = allocator, .damage = source->damage, .file = source->file, .cleaned = {.allocator = allocator}};
     unit->directory = string(source->die, DW_AT_comp_dir);
+    unit->optimized = names_optimization(string(source->scopes, DW_AT_producer));
     unit->by_llvm = is_of_llvm(string(source->scopes, DW_AT_producer));
     ntr_status status = ntr_unit_load_lines(unit, source);
     if (!status) status = walk_children(&w, &path, NTR_SCOPE_NONE, 0);

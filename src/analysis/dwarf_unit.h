@@ -59,7 +59,7 @@ typedef struct ntr_dwarf_unit {
     ntr_left_out *left_out;
     size_t left_out_count, left_out_capacity;
     const char *directory; /* of compilation; NULL: not known */
-    bool by_llvm;          /* ntr_line_row */
+    bool by_llvm, optimized; /* ntr_line_row */
     ntr_damage *damage;
     const char *file; /* name of the ELF file, in damage */
     ntr_texts cleaned; /* names in which control characters were replaced, and files with their folder */

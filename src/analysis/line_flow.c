@@ -103,6 +103,7 @@ static ntr_status add_row(line_flow_builder *m, const ntr_line_row *row) {
             .returns_value = m->returns_value,
             .by_llvm = by_llvm,
             .implicit = row->implicit,
+            .optimized = row->optimized,
             .target = insn.target,
         };
     }

@@ -14,7 +14,7 @@ typedef struct ntr_line_insn {
     bool begins_row;    /* a row of the line table begins here */
     bool returns_value; /* the function does */
     bool by_llvm;       /* counted as llvm-cov does */
-    bool implicit;      /* ntr_line_row */
+    bool implicit, optimized; /* ntr_line_row */
     bool only_end;      /* the line contains nothing but the end of the function, which returns a value */
     uint64_t function; /* entry address; lines of two functions are counted separately */
     uint64_t target;   /* of a branch, direct jump or direct call */

@@ -569,7 +569,8 @@ static ntr_status count_groups(pass_graph *g) {
         }
         const line_group *of = &g->groups[group];
         const uint64_t passes = count_passes(g, &g->members[i], end - i);
-        g->flow->insns[of->first].passes = passes ? passes : of->sum ? of->sum : of->after_jumps;
+        ntr_line_insn *first = &g->flow->insns[of->first];
+        first->passes = passes ? passes : of->sum ? of->sum : first->optimized ? of->after_jumps : 0;
     }
     count_most(g);
     return NTR_OK;

@@ -48,6 +48,18 @@ void ntr_names_release(ntr_names *names) {
     *names = (ntr_names){.allocator = names->allocator, .most = names->most};
 }
 
+bool ntr_linkage_is_lambda(const char *linkage) {
+    static const char digits[] = "0123456789";
+    const char *closure = strncmp(linkage, "_Z", 2) == 0 ? strstr(linkage, "Ul") : NULL;
+    for (const char *at = closure ? strstr(closure, "E") : NULL; at; at = strstr(at + 1, "E")) {
+        const char *end = at + 1 + strspn(at + 1, digits);
+        if (strncmp(end, "_cl", 3) == 0) return true;
+    }
+    for (const char *at = strncmp(linkage, "_Z", 2) == 0 ? strstr(linkage, "$_") : NULL; at; at = strstr(at + 1, "$_"))
+        if (strncmp(at + 2 + strspn(at + 2, digits), "cl", 2) == 0) return true;
+    return false;
+}
+
 void ntr_name_plain(const char *name, char plain[NTR_NAME_PLAIN_MAX]) {
     static const char is_operator[] = "operator";
     size_t depth = 0, length = 0;

@@ -28,6 +28,10 @@ void ntr_names_release(ntr_names *names);
  * clang), and returns its size; 0: it is of another function, which may have a lambda among its types. */
 size_t ntr_name_lambda(const char *name, const char **part);
 
+/* Returns whether a linkage name is that of a lambda's operator(): "Ul" with the types of its parameters, or "$_0" of
+ * clang, before "cl". For names that cannot be demangled. */
+bool ntr_linkage_is_lambda(const char *linkage);
+
 enum { NTR_NAME_PLAIN_MAX = 256 };
 /* Writes a demangled name without its arguments, those of its templates, and the type of its result:
  * "std::vector<int> list<int>::get<char>(char) const" is "list::get". A longer name is cut. */

@@ -165,6 +165,7 @@ static ntr_status add_row(void *user, const ntr_program_row *row) {
         .column = row->column,
         .discriminator = row->discriminator,
         .is_statement = row->is_statement,
+        .optimized = u->optimized,
         .by_llvm = u->by_llvm,
     };
     return NTR_OK;

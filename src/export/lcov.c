@@ -100,12 +100,14 @@ static uint32_t last_line(const lcov_functions *functions, size_t index, const l
 }
 
 /* lcov 2 takes {lambda( for a lambda in files with these endings alone, and refuses any other function that was not
- * executed when its first line was: a lambda in a header of C++, which has no ending, is left out. */
+ * executed when its first line was: a lambda in a header of C++, which has no ending, is left out, and so is one whose
+ * name cannot be demangled. */
 static bool is_listed(const ntr_cover_function *f) {
     static const char endings[] = ".c.h.i.C.H.I.icc.cpp.cc.cxx.hh.hpp.hxx.";
     const char *part, *dot = strrchr(f->file, '.'), *found = dot && !strchr(dot, '/') ? strstr(endings, dot) : NULL;
     const bool is_source = found && found[strlen(dot)] == '.';
-    return f->known && (f->count || is_source || !ntr_name_lambda(f->name, &part));
+    if (ntr_name_lambda(f->name, &part)) return f->known && (f->count || is_source);
+    return f->known && (f->count || !ntr_linkage_is_lambda(f->linkage));
 }
 
 /* Writes FN and FNDA of the functions from index `at` that are in the file. Returns the index of the next function. */

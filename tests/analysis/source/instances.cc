@@ -1,4 +1,5 @@
 /* Several functions, instances of templates and lambdas on one line, and loops over ranges. */
+/* clang-format off */
 #include <cstdio>
 #include <vector>
 struct T { int f(int n) { return n + 1; } int g(int n) { return n - 1; } static int h(int n) { return n ? n : 7; } };

@@ -2,6 +2,8 @@
 
 #include <ntrace/coverage.h>
 
+#include "analysis/names.h"
+
 #include <string.h>
 
 enum { IMAGES = 50, CODE_BYTES = 4096 };
@@ -55,9 +57,48 @@ static void images_without_lines_do_not_expand_the_tally(void **state) {
     ntr_program_free(program);
 }
 
+static void lambdas_are_known_by_their_linkage_names(void **state) {
+    (void)state;
+    /* main::{lambda()#1}, {lambda(int)#2} of a static function, a generic one, and that of clang */
+    static const char *const lambdas[] = {"_ZZ4mainENKUlvE_clEv", "_ZZL1fvENKUliE0_clEi", "_ZZ4mainENKUlT_E_clIiEEDaS_",
+                                          "_ZZ4mainENK3$_0clEv", "_ZZ4mainENK4$_12clIiEEDaT_"};
+    /* a function, a class, std::function and a template of a lambda, and names that are not mangled */
+    static const char *const others[] = {"_Z4mainv",
+                                         "_ZN1AclEv",
+                                         "_ZNKSt8functionIFvvEEclEv",
+                                         "_Z4callIZ4mainEUlvE_EvT_",
+                                         "_ZN3BoxIZ4mainEUlvE_EclEv",
+                                         "Ul_E_cl",
+                                         "$_0cl",
+                                         "_ZN2Ul1EE"};
+    for (size_t i = 0; i < sizeof lambdas / sizeof *lambdas; i++) assert_true(ntr_linkage_is_lambda(lambdas[i]));
+    for (size_t i = 0; i < sizeof others / sizeof *others; i++) assert_false(ntr_linkage_is_lambda(others[i]));
+}
+
+static void instances_have_one_plain_name(void **state) {
+    (void)state;
+    static const char *const names[][2] = {
+        {"main", "main"},
+        {"int twice<int>(int)", "twice"},
+        {"std::vector<int> list<int>::get<char>(char) const", "list::get"},
+        {"Box<long>::operator<(Box<long> const&) const", "Box::operator<"},
+        {"main::$_0::operator()(int) const", "main::$_0::operator()"},
+        {"auto main::{lambda(auto:1)#2}::operator()<int>(int) const", "main::{lambda#2}::operator()"},
+        {"(anonymous namespace)::f(int)", "::f"},
+        {"counter(int) [clone .resume]", "counter"},
+    };
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
+        char plain[NTR_NAME_PLAIN_MAX];
+        ntr_name_plain(names[i][0], plain);
+        assert_string_equal(plain, names[i][1]);
+    }
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         TEST(images_without_lines_do_not_expand_the_tally),
+        TEST(lambdas_are_known_by_their_linkage_names),
+        TEST(instances_have_one_plain_name),
     };
     return cmocka_run_group_tests_name("coverage", tests, NULL, NULL);
 }
