@@ -98,7 +98,7 @@ static void write_functions(const struct cli_coverage_evidence *e, struct cli_ou
         cli_output_text(out, "<td>");
         cli_output_xml(out, f->name);
         cli_output_print(out, "</td><td>%s%s</td></tr>\n", cli_coverage_page_state(state),
-                         f->known ? "" : ": it may be in a gap");
+                         f->known ? "" : ": it may be in a gap, or be computed by the compiler");
     }
     cli_output_text(out, "</table>\n");
 }

@@ -76,7 +76,8 @@ struct missed {
 };
 
 static void write_missed(struct cli_output *out, const struct missed *m, int format, bool first) {
-    const char *what = m->known ? "not executed" : "perhaps not executed: the trace has gaps";
+    const char *what =
+        m->known ? "not executed" : "perhaps not executed: the trace has gaps, or the compiler has computed calls";
     char text[120];
 
     if (m->first == m->last)

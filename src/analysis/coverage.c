@@ -29,6 +29,8 @@ void ntr_coverage_free(ntr_coverage *c) {
     ntr_dealloc(c->allocator, c->functions);
     ntr_dealloc(c->allocator, c->listed);
     ntr_dealloc(c->allocator, c->ran);
+    ntr_dealloc(c->allocator, c->copied);
+    ntr_dealloc(c->allocator, c->hidden);
     ntr_dealloc(c->allocator, c->ends);
     ntr_dealloc(c->allocator, c->extents);
     ntr_dealloc(c->allocator, c);
@@ -125,7 +127,7 @@ static ntr_status add_function(void *user, const ntr_frame *frame) {
         .count = count,
         .returned = frame->inlined ? count : ntr_line_flow_returns(adder->flow, frame->entry, frame->size, count),
     };
-    return NTR_OK;
+    return ntr_coverage_add_copies(c, frame, &c->functions[c->function_count - 1]);
 }
 
 /* The function of the instructions that are added. */

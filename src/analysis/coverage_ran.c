@@ -296,8 +296,59 @@ static void count_by_lines(ntr_coverage *c) {
     }
 }
 
+/* ---- inlined functions without a copy ---------------------------------------------------------- */
+
+ntr_status ntr_coverage_add_copies(ntr_coverage *c, const ntr_frame *frame, const ntr_cover_function *f) {
+    const ran_function item = {.file = f->file, .linkage = f->linkage, .line = f->line};
+    if (frame->inlined) {
+        if (ntr_reserve(c->allocator, (void **)&c->copied, &c->copied_capacity, c->copied_count + 1, sizeof *c->copied))
+            return NTR_E_MEMORY;
+        c->copied[c->copied_count++] = item;
+    } else if (frame->inlined_somewhere && !f->count) {
+        if (ntr_reserve(c->allocator, (void **)&c->hidden, &c->hidden_capacity, c->hidden_count + 1, sizeof *c->hidden))
+            return NTR_E_MEMORY;
+        c->hidden[c->hidden_count++] = item;
+    }
+    return NTR_OK;
+}
+
+static int compare_places(const void *a, const void *b) {
+    const ran_function *x = a, *y = b;
+    if (x->file != y->file) return strcmp(x->file, y->file);
+    NTR_COMPARE_BY(line);
+    return 0;
+}
+
+static void doubt_lines(ntr_coverage *c, const ntr_cover_function *f) {
+    const ntr_cover_function *next = f + 1 < c->functions + c->function_count ? f + 1 : NULL;
+    uint32_t end = ntr_coverage_extent(c, f);
+    if (next && next->file == f->file && next->line <= end) end = next->line > f->line ? next->line - 1 : f->line;
+    for (size_t i = 0; i < c->line_count; i++) {
+        ntr_cover_line *line = &c->lines[i];
+        if (line->file == f->file && line->line >= f->line && line->line <= end && !line->count) line->known = false;
+    }
+}
+
+/* A compiler that computes a call while it compiles leaves no copy of the function: operator""_k(2) is 2000. The
+ * function was inlined, and its own code was not executed; whether the call was is not known. */
+static void doubt_hidden(ntr_coverage *c) {
+    if (c->copied_count) qsort(c->copied, c->copied_count, sizeof *c->copied, compare_places);
+    for (size_t i = 0; i < c->hidden_count; i++) {
+        const ran_function *item = &c->hidden[i];
+        ntr_cover_function *f = c->function_count
+                                    ? bsearch(item, c->functions, c->function_count, sizeof *c->functions, compare_ran)
+                                    : NULL;
+        if (!f || f->count) continue;
+        if (c->copied_count && bsearch(item, c->copied, c->copied_count, sizeof *c->copied, compare_places)) continue;
+        f->known = false;
+        doubt_lines(c, f);
+    }
+    c->copied_count = c->hidden_count = 0;
+}
+
 void ntr_coverage_count_ran(ntr_coverage *c) {
     merge_extents(c);
     count_executed(c);
     count_by_lines(c);
+    doubt_hidden(c);
 }

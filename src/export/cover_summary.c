@@ -39,6 +39,10 @@ static ntr_status end(ntr_export *x) {
     if (gaps)
         ntr_out_format(&x->out, "%llu gaps in the trace: the lines under \"unknown\" may have been executed\n",
                        (unsigned long long)gaps);
+    else if (sums.lines_unknown)
+        ntr_out_text(&x->out,
+                     "the lines under \"unknown\" are of functions that were inlined and left no code: calls of "
+                     "constants may have been computed by the compiler\n");
     return NTR_OK;
 }
 

@@ -176,6 +176,38 @@ for each_build in BUILDS:
     case(f"inlined.c {each_build[0]} {' '.join(each_build[-2:])}: functions as gcov knows them", *each_build)(inlined)
 
 
+COMPUTED = """#include <stdio.h>
+int scale(int n) { return n * 1000; }
+int uncalled(int n) { return n / 3; }
+int rarely(int n) { return n * 7 % 5; }
+int main(int argc, char **argv) {
+    if (argc > 3)
+        return rarely(argc);
+    printf("%d\\n", scale(2));
+    return 0;
+}
+"""
+
+
+@case("-O2: whether a function was called is not known when the compiler has computed its calls; -O0: it is", "-O2", False)
+@case("-O0: a function that is called with a constant was executed", "-O0", True)
+def computed(level, known):
+    place = folder()
+    with open(os.path.join(place, "computed.c"), "w", encoding="utf-8") as file:
+        file.write(COMPUTED)
+    theirs = from_gcov("computed.c", "-O0", place)[2]
+    equal([theirs[name] for name in ("scale", "uncalled", "rarely")], [1, 0, 0], "gcov")
+    run("riscv64-linux-gnu-gcc", "-g", level, "-static", "computed.c", "-o", "plain", cwd=place)
+    run(NTRACE, "run", "-q", "-o", "plain.ntrace", "--", "./plain", cwd=place)
+    answer = json.loads(run(NTRACE, "coverage", "--to", "json", "--only", "computed.c", "plain.ntrace", cwd=place))["files"][0]
+    functions = {f["name"]: (f["count"], f["known"]) for f in answer["functions"]}
+    equal(functions["scale"], (1, True) if known else (0, False), "scale")
+    equal((functions["uncalled"], functions["rarely"], functions["main"]), ((0, True), (0, True), (1, True)), "others")
+    equal([line["line"] for line in answer["lines"] if not line["known"]], [] if known else [2], "lines that are not known")
+    table = run(NTRACE, "coverage", "--only", "computed.c", "plain.ntrace", cwd=place).decode()
+    check(("computed by the compiler" in table) != known, table)
+
+
 @case("templates.cc -O3: functions and lines agree, and lcov counts the same functions")
 def templates():
     """A function of the file is executed exactly when its lines are; lcov reads the names unchanged."""
@@ -191,8 +223,11 @@ def templates():
         file.write(info)
     summary = run(need("lcov"), "--summary", "templates.info", cwd=place).decode()
     hit, whole = re.search(r"functions\.*: [\d.]+% \((\d+) of (\d+)", summary).groups()
-    ours = run(NTRACE, "coverage", "templates.ntrace", cwd=place).decode().splitlines()[-1]
-    check(f" {hit}/{whole} " in ours, f"lcov knows {hit} of {whole} functions, not {ours}")
+    table = run(NTRACE, "coverage", "templates.ntrace", cwd=place).decode()
+    ours = next(row for row in table.splitlines() if row.endswith("  total"))
+    document = json.loads(run(NTRACE, "coverage", "--to", "json", "templates.ntrace", cwd=place))
+    hidden = sum(not function["known"] for file in document["files"] for function in file["functions"])
+    check(f" {hit}/{int(whole) + hidden} " in ours, f"lcov knows {hit} of {whole} functions, {hidden} are not known, not {ours}")
 
 
 @case("genhtml draws the tracefile without a warning")
