@@ -14,7 +14,7 @@
 enum step_kind { STEP_END, STEP_RUN, STEP_TRAP, STEP_STOP, STEP_CONTEXT, STEP_GAP };
 
 struct step {
-    uint8_t kind, end; /* enum step_kind; ntr_end of a trap */
+    uint8_t kind, end; /* enum step_kind; ntr_span_end of a trap */
     int16_t reason;    /* ntr_status of a gap */
     uint64_t address, halfwords, offset, message;
     ntr_context context;
@@ -120,7 +120,7 @@ static const ntr_event *next_event(struct compare_side *side) {
 }
 
 static bool is_trap(unsigned end) {
-    return end == NTR_END_EXCEPTION || end == NTR_END_INTERRUPT || end == NTR_END_TRAP;
+    return end == NTR_SPAN_EXCEPTION || end == NTR_SPAN_INTERRUPT || end == NTR_SPAN_TRAP;
 }
 
 /* Returns whether the context differs from the previous one. Encoders repeat Ownership after each synchronizing
@@ -207,9 +207,9 @@ static struct step next_step(struct compare_side *side) {
 
 /* ---- comparison */
 
-/* NTR_END_TRAP (B-TYPE 1 of an encoder without detail) matches an exception and an interrupt. */
+/* NTR_SPAN_TRAP (B-TYPE 1 of an encoder without detail) matches an exception and an interrupt. */
 static bool same_trap(unsigned a, unsigned b) {
-    return a == b || a == NTR_END_TRAP || b == NTR_END_TRAP;
+    return a == b || a == NTR_SPAN_TRAP || b == NTR_SPAN_TRAP;
 }
 
 static bool same_step(const struct step *a, const struct step *b) {
@@ -224,7 +224,7 @@ static void describe(const struct step *step, char *out, size_t size) {
     if (step->kind == STEP_RUN)
         snprintf(out, size, "0x%" PRIx64 " to 0x%" PRIx64, step->address, step->address + 2 * step->halfwords);
     else if (step->kind == STEP_TRAP)
-        snprintf(out, size, "an %s at 0x%" PRIx64, ntr_end_name(step->end), step->address);
+        snprintf(out, size, "an %s at 0x%" PRIx64, ntr_span_end_name(step->end), step->address);
     else if (step->kind == STEP_STOP)
         snprintf(out, size, "a stop at 0x%" PRIx64, step->address);
     else if (step->kind == STEP_GAP)

@@ -100,7 +100,7 @@ static int finish(struct capture_content *c) {
         losses[i] = (ntr_bundle_loss){0, c->capture->losses->text[i]};
     strftime(date, sizeof date, "%Y-%m-%dT%H:%M:%SZ", gmtime_r(&now, &utc));
     snprintf(target, sizeof target, "board, Trace Control 1.0, %s", c->capture->how);
-    ntr_capture capture = {
+    ntr_capture_info capture = {
         .size = sizeof capture,
         .stream = "trace.nex",
         .params = c->params,

@@ -462,22 +462,22 @@ static int finish(struct linux_bundle *b, bool wrapped) {
     for (size_t i = 0; i < run->losses.count; i++) losses[i] = (ntr_bundle_loss){0, run->losses.text[i]};
     strftime(date, sizeof date, "%Y-%m-%dT%H:%M:%SZ", gmtime_r(&now, &utc));
     while (run->command && run->command[words]) words++;
-    const ntr_capture capture = {.size = sizeof capture,
-                                 .stream = "trace.nex",
-                                 .params = b->params,
-                                 .tool = "ntrace " NTR_VERSION_TEXT,
-                                 .target = "Linux, files of CoreSight devices",
-                                 .date = date,
-                                 .command = run->command ? (const char *const *)run->command : none,
-                                 .command_count = words,
-                                 .status = (uint64_t)run->process.status,
-                                 .sources = b->sources,
-                                 .source_count = b->source_count,
-                                 .images = b->images,
-                                 .image_count = b->image_count,
-                                 .losses = losses,
-                                 .loss_count = run->losses.count,
-                                 .begins_inside = wrapped};
+    const ntr_capture_info capture = {.size = sizeof capture,
+                                      .stream = "trace.nex",
+                                      .params = b->params,
+                                      .tool = "ntrace " NTR_VERSION_TEXT,
+                                      .target = "Linux, files of CoreSight devices",
+                                      .date = date,
+                                      .command = run->command ? (const char *const *)run->command : none,
+                                      .command_count = words,
+                                      .status = (uint64_t)run->process.status,
+                                      .sources = b->sources,
+                                      .source_count = b->source_count,
+                                      .images = b->images,
+                                      .image_count = b->image_count,
+                                      .losses = losses,
+                                      .loss_count = run->losses.count,
+                                      .begins_inside = wrapped};
     if (ntr_bundle_finish(b->bundle, &capture) != NTR_OK) return cli_fail("%s", ntr_bundle_error(b->bundle));
     if (!run->options->quiet)
         cli_note("%s: %zu bytes of trace; next: ntrace profile %s", run->options->bundle, b->size,

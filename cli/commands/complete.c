@@ -183,7 +183,7 @@ static void sources(struct completion *c) {
 
     if (!bundle && path) sources_of_stream(c, path);
     if (!bundle) return;
-    const ntr_capture *capture = ntr_bundle_capture(bundle);
+    const ntr_capture_info *capture = ntr_bundle_capture(bundle);
     for (size_t i = 0; i < capture->source_count; i++) source(c, capture->sources[i].src, capture->sources[i].name);
     ntr_bundle_free(bundle);
 }
@@ -207,7 +207,7 @@ static void functions(struct completion *c) {
         functions_of(c, path);
     }
     if (!bundle) return;
-    const ntr_capture *capture = ntr_bundle_capture(bundle);
+    const ntr_capture_info *capture = ntr_bundle_capture(bundle);
     for (size_t i = 0; i < capture->image_count; i++) {
         if (capture->images[i].kind != NTR_BUNDLE_ELF) continue;
         snprintf(path, sizeof path, "%s/%s", operand(c), capture->images[i].file);

@@ -232,7 +232,7 @@ static int keep_text(char **to, const char *text) {
 
 /* Keeps the name of the test and the date for formats that have one of each. Dates of one form sort as text. */
 static int add_origin(struct coverage_run *run, const struct cli_analysis *a, bool first) {
-    const ntr_capture *capture = a->trace.bundle ? ntr_bundle_capture(a->trace.bundle) : NULL;
+    const ntr_capture_info *capture = a->trace.bundle ? ntr_bundle_capture(a->trace.bundle) : NULL;
     const char *test = capture ? capture->test : NULL, *date = capture ? capture->date : NULL;
     const bool same = first || (run->test && test && strcmp(run->test, test) == 0);
 

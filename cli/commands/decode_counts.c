@@ -37,12 +37,12 @@ static void count_span(ntr_counts *counts, const ntr_event *e) {
     counts->spans += times;
     counts->instructions += times * e->instructions;
     counts->halfwords += times * e->halfwords;
-    counts->branches += times * (e->end == NTR_END_TAKEN || e->end == NTR_END_NOT_TAKEN);
-    counts->taken += times * (e->end == NTR_END_TAKEN);
-    counts->calls += times * (e->end == NTR_END_CALL || e->end == NTR_END_INDIRECT_CALL);
-    counts->returns += times * (e->end == NTR_END_RETURN);
-    counts->exceptions += times * (e->end == NTR_END_EXCEPTION || e->end == NTR_END_TRAP);
-    counts->interrupts += times * (e->end == NTR_END_INTERRUPT);
+    counts->branches += times * (e->end == NTR_SPAN_TAKEN || e->end == NTR_SPAN_NOT_TAKEN);
+    counts->taken += times * (e->end == NTR_SPAN_TAKEN);
+    counts->calls += times * (e->end == NTR_SPAN_CALL || e->end == NTR_SPAN_INDIRECT_CALL);
+    counts->returns += times * (e->end == NTR_SPAN_RETURN);
+    counts->exceptions += times * (e->end == NTR_SPAN_EXCEPTION || e->end == NTR_SPAN_TRAP);
+    counts->interrupts += times * (e->end == NTR_SPAN_INTERRUPT);
 }
 
 bool cli_part_counts_event(struct cli_part_counts *p, const ntr_event *e) {

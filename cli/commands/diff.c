@@ -85,7 +85,7 @@ static void print_text(struct diff *d, const char *name, const struct cli_side *
     cli_output_text(&d->out, kinds[s->kind]);
     print_place(d, s, s->address);
     if (s->kind == NTR_STEP_RUN) {
-        cli_output_print(&d->out, ", %" PRIu64 " instructions, %s -> ", s->instructions, ntr_end_name(s->end));
+        cli_output_print(&d->out, ", %" PRIu64 " instructions, %s -> ", s->instructions, ntr_span_end_name(s->end));
         print_place(d, s, s->target);
         if (s->timed) cli_output_print(&d->out, ", time %" PRIu64, s->time);
         if (s->context.has_scontext) cli_output_print(&d->out, ", scontext 0x%" PRIx64, s->context.scontext);
@@ -103,7 +103,7 @@ static void print_json(struct diff *d, const char *name, const ntr_execution_ste
                          s->message, s->offset, s->address);
     if (s->kind == NTR_STEP_RUN)
         cli_output_print(&d->out, ",\"instructions\":%" PRIu64 ",\"end\":\"%s\",\"target\":\"0x%" PRIx64 "\"",
-                         s->instructions, ntr_end_name(s->end), s->target);
+                         s->instructions, ntr_span_end_name(s->end), s->target);
     if (s->kind == NTR_STEP_RUN && s->timed) cli_output_print(&d->out, ",\"time\":%" PRIu64, s->time);
     cli_output_text(&d->out, "}");
 }

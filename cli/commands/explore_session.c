@@ -50,7 +50,7 @@ static int load_tasks(struct explore_session *s, const char *path) {
 }
 
 static void describe(struct explore_session *s, ntr_explorer_config *config) {
-    const ntr_capture *capture = s->replay.trace.bundle ? ntr_bundle_capture(s->replay.trace.bundle) : NULL;
+    const ntr_capture_info *capture = s->replay.trace.bundle ? ntr_bundle_capture(s->replay.trace.bundle) : NULL;
 
     ntr_analysis_init(&s->analysis);
     cli_trace_facts_find(&s->facts, &s->replay.trace, &s->analysis);

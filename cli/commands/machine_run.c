@@ -56,7 +56,7 @@ static int write_output(struct cli_analysis *a, const ntr_machine *machine, cons
 /* Returns whether the trace is one of a program alone: QEMU's user mode ran it, or all of it was in U-mode. */
 static bool is_program(const struct cli_analysis *a, const ntr_machine *machine) {
     static const char user_mode[] = "qemu-riscv";
-    const ntr_capture *capture = a->trace.bundle ? ntr_bundle_capture(a->trace.bundle) : NULL;
+    const ntr_capture_info *capture = a->trace.bundle ? ntr_bundle_capture(a->trace.bundle) : NULL;
     ntr_machine_totals totals;
 
     ntr_machine_totals_init(&totals);

@@ -34,7 +34,7 @@ static void put(const ntr_capture_result *result) {
 }
 
 /* One line on standard error for each bundle, that of the first process last: "8.1.ntrace: pid 81, sh, ...". */
-static void cli_run_summary(const ntr_capture_session *session) {
+static void cli_run_summary(const ntr_capture *session) {
     ntr_capture_result result = {.size = sizeof result};
 
     for (size_t i = 1; ntr_capture_result_at(session, i, &result); i++) put(&result);
@@ -174,7 +174,7 @@ struct run {
     char bundle[PATH_MAX], plugin[PATH_MAX], search[4 * PATH_MAX];
     const char **qemu_options;
     char *topology;
-    ntr_capture_session *session;
+    ntr_capture *session;
 };
 
 static int find_plugin(struct run *run) {
@@ -322,7 +322,7 @@ static int configure(struct run *run, char **operands) {
  */
 
 /* Starts the program and encodes its execution until it ends. */
-static ntr_status trace_program(ntr_capture_session *session) {
+static ntr_status trace_program(ntr_capture *session) {
     catch_signals();
     ntr_status status = ntr_capture_start(session);
     if (status != NTR_OK) return status;
@@ -337,7 +337,7 @@ static ntr_status trace_program(ntr_capture_session *session) {
     return status;
 }
 
-static bool is_empty(const ntr_capture_session *session) {
+static bool is_empty(const ntr_capture *session) {
     ntr_capture_result result = {.size = sizeof result};
 
     for (size_t i = 0; ntr_capture_result_at(session, i, &result); i++)

@@ -24,7 +24,7 @@ struct top_row {
     enum top_kind kind;
     uint64_t key, count;
     uintptr_t detail; /* function: identifies the symbol, because processes have functions at the same address; trap:
-                         ntr_end */
+                         ntr_span_end */
     ntr_context context; /* for names, */
     uint64_t position;   /* ... and a stream offset */
 };
@@ -95,7 +95,7 @@ static ntr_status top_table_take(void *user, const ntr_event *event, uint64_t ti
     count(t, &(struct top_row){TOP_FUNCTION, function->start, 0, function->detail, event->context, event->offset},
           instructions);
     count(t, &(struct top_row){TOP_CONTEXT, context, 0, 0, event->context, event->offset}, instructions);
-    if (event->end >= NTR_END_EXCEPTION && event->end <= NTR_END_TRAP)
+    if (event->end >= NTR_SPAN_EXCEPTION && event->end <= NTR_SPAN_TRAP)
         count(t, &(struct top_row){TOP_TRAP, event->target, 0, event->end, event->context, event->offset}, times);
     return NTR_OK;
 }
@@ -124,9 +124,9 @@ static void show_row(const struct top_table *t, struct cli_output *out, const st
         break;
     default:
         cli_output_print(out, "%6" PRIu64 "    %s to %s", row->count,
-                         row->detail == NTR_END_EXCEPTION   ? "exception"
-                         : row->detail == NTR_END_INTERRUPT ? "interrupt"
-                                                            : "trap",
+                         row->detail == NTR_SPAN_EXCEPTION   ? "exception"
+                         : row->detail == NTR_SPAN_INTERRUPT ? "interrupt"
+                                                             : "trap",
                          *name ? name : "");
         break;
     }

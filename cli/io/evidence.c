@@ -79,7 +79,7 @@ void cli_evidence_trace(struct cli_evidence *e, const char *path, const struct c
             add_file(e, "binary", cli_module_source(info.path));
     snprintf(text, sizeof text, "%" PRIu64 " gaps: what was executed in them is not known", gaps);
     if (gaps) add_note(e, path, text);
-    const ntr_capture *capture = trace->bundle ? ntr_bundle_capture(trace->bundle) : NULL;
+    const ntr_capture_info *capture = trace->bundle ? ntr_bundle_capture(trace->bundle) : NULL;
     for (size_t i = 0; capture && i < capture->loss_count; i++) add_note(e, path, capture->losses[i].what);
 }
 

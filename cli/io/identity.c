@@ -93,7 +93,7 @@ static enum cli_identity compare(const ntr_image_info *image, const char *folder
 /* A file that is any one of the bundle's is the right one. */
 enum cli_identity cli_identity_of(const ntr_program *program, size_t index, const ntr_bundle *bundle,
                                   const ntr_bundle_image **truth) {
-    const ntr_capture *capture = ntr_bundle_capture(bundle);
+    const ntr_capture_info *capture = ntr_bundle_capture(bundle);
     enum cli_identity identity = CLI_IDENTITY_UNKNOWN;
     ntr_image_info image;
 

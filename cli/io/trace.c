@@ -233,7 +233,7 @@ static int peek_bytes(struct cli_trace *trace, size_t least) {
 
 /* Reports the losses that the bundle lists. */
 static void report_losses(const struct cli_trace *trace) {
-    const ntr_capture *capture = trace->bundle ? ntr_bundle_capture(trace->bundle) : NULL;
+    const ntr_capture_info *capture = trace->bundle ? ntr_bundle_capture(trace->bundle) : NULL;
 
     for (size_t i = 0; capture && i < capture->loss_count; i++)
         cli_note("%s: the capture reports: %s", trace->input.name, capture->losses[i].what);
@@ -341,7 +341,7 @@ int cli_trace_program(struct cli_trace *trace, const struct cli_images *images, 
 }
 
 bool cli_trace_has_own_clocks(const struct cli_trace *trace) {
-    const ntr_capture *capture = trace->bundle ? ntr_bundle_capture(trace->bundle) : NULL;
+    const ntr_capture_info *capture = trace->bundle ? ntr_bundle_capture(trace->bundle) : NULL;
 
     return capture && capture->tick && strcmp(capture->tick, "instruction") == 0;
 }
@@ -469,7 +469,7 @@ bool cli_trace_many_sources(const struct cli_trace *trace) {
 }
 
 const ntr_bundle_source *cli_trace_source(const struct cli_trace *trace, uint16_t src) {
-    const ntr_capture *capture = trace->bundle ? ntr_bundle_capture(trace->bundle) : NULL;
+    const ntr_capture_info *capture = trace->bundle ? ntr_bundle_capture(trace->bundle) : NULL;
 
     for (size_t i = 0; capture && i < capture->source_count; i++)
         if (capture->sources[i].src == src) return &capture->sources[i];
@@ -490,7 +490,7 @@ void cli_trace_reserved(const struct cli_trace *trace, uint64_t reserved) {
 }
 
 int cli_trace_totals(struct cli_trace *trace, const ntr_counts *counts) {
-    cli_trace_reserved(trace, counts->reserved);
+    cli_trace_reserved(trace, counts->doubtful);
     if (!counts->gaps) return CLI_OK;
     cli_trace_explains(trace);
     if (!trace->fit.other)

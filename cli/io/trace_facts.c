@@ -18,7 +18,7 @@ static void add(struct cli_trace_facts *f, ntr_analysis *analysis, const char *l
     if (value && *value) f->facts[analysis->fact_count++] = (ntr_fact){label, value};
 }
 
-static void add_losses(struct cli_trace_facts *f, const ntr_capture *capture, ntr_analysis *analysis) {
+static void add_losses(struct cli_trace_facts *f, const ntr_capture_info *capture, ntr_analysis *analysis) {
     f->losses = capture->loss_count ? calloc(capture->loss_count, sizeof *f->losses) : NULL;
     for (size_t i = 0; f->losses && i < capture->loss_count; i++) f->losses[i] = capture->losses[i].what;
     analysis->losses = f->losses;
@@ -26,7 +26,7 @@ static void add_losses(struct cli_trace_facts *f, const ntr_capture *capture, nt
 }
 
 void cli_trace_facts_find(struct cli_trace_facts *f, const struct cli_trace *trace, ntr_analysis *analysis) {
-    const ntr_capture *capture = trace->bundle ? ntr_bundle_capture(trace->bundle) : NULL;
+    const ntr_capture_info *capture = trace->bundle ? ntr_bundle_capture(trace->bundle) : NULL;
 
     analysis->facts = f->facts;
     /* The same text wherever the command runs, as in partial answers. */

@@ -57,13 +57,13 @@ static bool is_span(const ntr_event *e) {
 }
 
 static inline bool is_call(const ntr_event *e) {
-    return e->end != NTR_END_CUT && e->end != NTR_END_NOT_TAKEN && e->end != NTR_END_TAKEN && e->end != NTR_END_JUMP &&
-           e->end != NTR_END_INDIRECT_JUMP;
+    return e->end != NTR_SPAN_CUT && e->end != NTR_SPAN_NOT_TAKEN && e->end != NTR_SPAN_TAKEN &&
+           e->end != NTR_SPAN_JUMP && e->end != NTR_SPAN_INDIRECT_JUMP;
 }
 
 static inline bool is_shown(enum cli_show show, const ntr_event *e) {
     if (!is_span(e)) return true;
-    return show == CLI_SHOW_CALL ? is_call(e) : show == CLI_SHOW_BRANCH ? e->end != NTR_END_CUT : true;
+    return show == CLI_SHOW_CALL ? is_call(e) : show == CLI_SHOW_BRANCH ? e->end != NTR_SPAN_CUT : true;
 }
 
 size_t cli_decode_output_needed(enum cli_show show, const ntr_event *events, size_t count, ntr_event *to) {

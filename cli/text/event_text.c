@@ -26,7 +26,7 @@ static char *put_place(char *at, const struct cli_event_text *t, const ntr_event
 
 /* Writes how the span ends, "taken -> 0x80000020 <main+0x20> (inferred)". */
 static char *put_end(char *at, const struct cli_event_text *t, const ntr_event *e) {
-    at = cli_put_text(cli_put_text(at, ntr_end_name(e->end)), " -> ");
+    at = cli_put_text(cli_put_text(at, ntr_span_end_name(e->end)), " -> ");
     at = e->flags & NTR_EVENT_TARGET_UNKNOWN ? cli_put_text(at, "?") : put_place(at, t, e, e->target);
     return e->flags & NTR_EVENT_IMPLICIT ? cli_put_text(at, " (inferred)") : at;
 }
@@ -148,7 +148,7 @@ static inline __attribute__((always_inline)) void write_batch(struct cli_event_t
 
     for (size_t i = 0; i < count; i++) cli_text_slot_fetch(slots[i] = find_slot(t, &spans[i]));
     for (size_t i = 0; i < count; i++) {
-        if (spans[i].end == NTR_END_CUT && !cuts) continue;
+        if (spans[i].end == NTR_SPAN_CUT && !cuts) continue;
         char *at = put_cached(begin(t, &spans[i]), t, &spans[i], slots[i], put);
         cli_output_end(t->out, put_time(at, &spans[i]));
     }
@@ -169,22 +169,22 @@ void cli_text_no_code(struct cli_event_text *t, const ntr_event *e) {
 }
 
 void cli_text_no_code_branch(struct cli_event_text *t, const ntr_event *e) {
-    if (e->end != NTR_END_CUT) cli_output_end(t->out, put_time(put_branch(begin(t, e), t, e), e));
+    if (e->end != NTR_SPAN_CUT) cli_output_end(t->out, put_time(put_branch(begin(t, e), t, e), e));
 }
 
 /* ---- calls */
 
 /* Change of the call depth for each kind of end. */
-static const int depth_change[NTR_END_KINDS] = {
-    [NTR_END_CALL] = 1,      [NTR_END_INDIRECT_CALL] = 1, [NTR_END_RETURN] = -1, [NTR_END_TRAP_RETURN] = -1,
-    [NTR_END_EXCEPTION] = 1, [NTR_END_INTERRUPT] = 1,     [NTR_END_TRAP] = 1,
+static const int depth_change[NTR_SPAN_KINDS] = {
+    [NTR_SPAN_CALL] = 1,      [NTR_SPAN_INDIRECT_CALL] = 1, [NTR_SPAN_RETURN] = -1, [NTR_SPAN_TRAP_RETURN] = -1,
+    [NTR_SPAN_EXCEPTION] = 1, [NTR_SPAN_INTERRUPT] = 1,     [NTR_SPAN_TRAP] = 1,
 };
 
 void cli_text_call(struct cli_event_text *t, const ntr_event *e) {
     uint16_t *depth = &t->depths[e->src];
     int step = depth_change[e->end];
 
-    if (step == 0 && e->end != NTR_END_CO_SWAP) return;
+    if (step == 0 && e->end != NTR_SPAN_CO_SWAP) return;
     if (step < 0 && *depth) --*depth;
     char *at = begin(t, e);
     unsigned indent = 2u * (*depth < DEPTH_SHOWN ? *depth : DEPTH_SHOWN);

@@ -162,7 +162,7 @@ static void add_loss(struct cli_quality *q, const char *text) {
 
 void cli_quality_images(struct cli_quality *q, const struct cli_trace *trace) {
     enum { IMAGES_MAX = 1024 }; /* the pieces of a program that changes its code are images, too */
-    const ntr_capture *capture = trace->bundle ? ntr_bundle_capture(trace->bundle) : NULL;
+    const ntr_capture_info *capture = trace->bundle ? ntr_bundle_capture(trace->bundle) : NULL;
     ntr_image_info info;
     char id[160], unknown[CLI_UNKNOWN_TEXT];
 

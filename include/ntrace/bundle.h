@@ -73,8 +73,8 @@ typedef struct ntr_bundle_loss {
 
 /* The content of capture.json. Strings and arrays of the struct that ntr_bundle_capture returns belong to the
  * bundle. */
-typedef struct ntr_capture {
-    size_t size; /* sizeof(ntr_capture) */
+typedef struct ntr_capture_info {
+    size_t size; /* sizeof(ntr_capture_info) */
     const char *stream; /* file inside the bundle: "trace.nex" */
     ntr_params params;
     const char *mode; /* "btm" or "htm"; NULL: not known */
@@ -98,9 +98,9 @@ typedef struct ntr_capture {
 
     const char *test; /* name of the test that the program executed; NULL: none */
     bool begins_inside; /* the stream begins with a whole message in the middle of the execution: a buffer wrapped */
-} ntr_capture;
+} ntr_capture_info;
 
-NTR_DEFINE_CONFIG_INIT(ntr_capture)
+NTR_DEFINE_CONFIG_INIT(ntr_capture_info)
 
 typedef struct ntr_bundle ntr_bundle;
 
@@ -127,7 +127,7 @@ NTR_API bool ntr_bundle_seen(const char *path);
 NTR_API ntr_status ntr_bundle_open(ntr_bundle *bundle, const char *folder);
 
 /* Returns the content of capture.json, valid as long as the bundle is open. */
-NTR_API const ntr_capture *ntr_bundle_capture(const ntr_bundle *bundle);
+NTR_API const ntr_capture_info *ntr_bundle_capture(const ntr_bundle *bundle);
 
 /* Returns the path of the file of the stream, or NULL before ntr_bundle_open. */
 NTR_API const char *ntr_bundle_stream_path(const ntr_bundle *bundle);
@@ -207,7 +207,7 @@ NTR_API ntr_status ntr_bundle_copy(ntr_bundle *bundle, const char *path, ntr_bun
 
 /* Writes capture.json, so that the bundle can be read as it is under its temporary name: if the writing program is
  * killed, what has been written is not lost. May be called again. Errors: those of ntr_bundle_finish. */
-NTR_API ntr_status ntr_bundle_save(ntr_bundle *bundle, const ntr_capture *capture);
+NTR_API ntr_status ntr_bundle_save(ntr_bundle *bundle, const ntr_capture_info *capture);
 
 /* Renames the folder to its final name with the last capture.json that was written. Errors: NTR_E_STATE (none was
  * written), NTR_E_IO, NTR_E_MEMORY. */
@@ -216,7 +216,7 @@ NTR_API ntr_status ntr_bundle_keep(ntr_bundle *bundle);
 /* Writes capture.json and renames the folder to its final name; a bundle with that name is kept as `folder`.old, in
  * the place of an earlier one. *capture is checked as ntr_bundle_open does. Errors: NTR_E_IO, NTR_E_INVALID,
  * NTR_E_MEMORY. */
-NTR_API ntr_status ntr_bundle_finish(ntr_bundle *bundle, const ntr_capture *capture);
+NTR_API ntr_status ntr_bundle_finish(ntr_bundle *bundle, const ntr_capture_info *capture);
 
 #ifdef __cplusplus
 }

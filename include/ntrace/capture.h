@@ -9,7 +9,7 @@
  *   config.bundle = "hello.ntrace";
  *   config.plugin_dir = "/usr/lib/ntrace";
  *   config.qemu_search = getenv("PATH");
- *   ntr_capture_session *session;
+ *   ntr_capture *session;
  *   ntr_capture_new(&config, &session);
  *   ntr_status status = ntr_capture_start(session);
  *   while (status == NTR_OK && (status = ntr_capture_step(session)) == NTR_NEED_MORE) continue;
@@ -138,16 +138,16 @@ typedef struct ntr_capture_qemu {
 NTR_API bool ntr_capture_qemu_find(ntr_capture_qemu *qemu, const char *given, const char *search, bool machine,
                                    unsigned xlen);
 
-typedef struct ntr_capture_session ntr_capture_session;
+typedef struct ntr_capture ntr_capture;
 
 /* Makes a session. `config` is copied. Errors: NTR_E_MEMORY; NTR_E_INVALID (`config` has no size). */
-NTR_API ntr_status ntr_capture_new(const ntr_capture_config *config, ntr_capture_session **out);
+NTR_API ntr_status ntr_capture_new(const ntr_capture_config *config, ntr_capture **out);
 
 /* Frees the session; NULL is allowed. A program that still executes is killed; an incomplete bundle is removed. */
-NTR_API void ntr_capture_free(ntr_capture_session *session);
+NTR_API void ntr_capture_free(ntr_capture *session);
 
 /* Returns one line about the last error, or "". The session owns the text. */
-NTR_API const char *ntr_capture_error(const ntr_capture_session *session);
+NTR_API const char *ntr_capture_error(const ntr_capture *session);
 
 /* A bundle that was written. */
 typedef struct ntr_capture_result {
@@ -164,38 +164,38 @@ typedef struct ntr_capture_result {
  * input and output of the caller. Errors: NTR_E_FORMAT (no RISC-V ELF program), NTR_E_INVALID (configuration or
  * topology), NTR_E_UNSUPPORTED (compression, without zstd), NTR_E_STATE (started before), NTR_E_IO, NTR_E_MEMORY,
  * those of ntr_bundle_create and ntr_system_new. */
-NTR_API ntr_status ntr_capture_start(ntr_capture_session *session);
+NTR_API ntr_status ntr_capture_start(ntr_capture *session);
 
 /* Describes the index-th bundle: the first one is that of the program, the others are those of child processes in the
  * order in which they ended. `result` has its size set. Returns false past the last, and before ntr_capture_finish. */
-NTR_API bool ntr_capture_result_at(const ntr_capture_session *session, size_t index, ntr_capture_result *result);
+NTR_API bool ntr_capture_result_at(const ntr_capture *session, size_t index, ntr_capture_result *result);
 
 /* Returns the process number of QEMU, which executes the program; 0 before ntr_capture_start and after
  * ntr_capture_finish. It stays valid after the end of the program. */
-NTR_API int ntr_capture_process(const ntr_capture_session *session);
+NTR_API int ntr_capture_process(const ntr_capture *session);
 
 /* Kill the program and its children that are traced (SIGKILL). What was executed remains in the trace; to be followed
  * by ntr_capture_step as usual. */
-NTR_API void ntr_capture_kill(const ntr_capture_session *session);
+NTR_API void ntr_capture_kill(const ntr_capture *session);
 
 /* Encodes what the program executed since the last call; waits a fraction of a millisecond if there is nothing.
  * Returns NTR_NEED_MORE while the program executes (call again), or NTR_OK when it and the child processes that are
  * traced have ended (call ntr_capture_finish). The program is stopped while the memory for its trace is full. */
-NTR_API ntr_status ntr_capture_step(ntr_capture_session *session);
+NTR_API ntr_status ntr_capture_step(ntr_capture *session);
 
 /* Encodes the rest and completes the bundle after the end of the program. Errors: NTR_E_STATE (it has not ended),
  * NTR_E_FORMAT (QEMU ended without the plugin), those of the encoder, the modelled system and ntr_bundle_finish,
  * NTR_E_IO, NTR_E_MEMORY. */
-NTR_API ntr_status ntr_capture_finish(ntr_capture_session *session);
+NTR_API ntr_status ntr_capture_finish(ntr_capture *session);
 
 /* Returns the exit status of the program as a shell reports it, 128 + N if signal N killed it. Valid after
  * ntr_capture_step has returned NTR_OK. */
-NTR_API int ntr_capture_exit_status(const ntr_capture_session *session);
+NTR_API int ntr_capture_exit_status(const ntr_capture *session);
 
 /* Returns a line about execution that is missing in the stream, as in capture.json, or NULL past the last. The last one
  * may tell that the program patched itself, which capture.json does not repeat. Valid after ntr_capture_finish, also if
  * it failed. */
-NTR_API const char *ntr_capture_loss(const ntr_capture_session *session, size_t index);
+NTR_API const char *ntr_capture_loss(const ntr_capture *session, size_t index);
 
 #ifdef __cplusplus
 }

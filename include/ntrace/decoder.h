@@ -91,11 +91,11 @@ NTR_API const char *ntr_decoder_error(const ntr_decoder *decoder);
 #define NTR_DECODER_STATE_SIZE 480
 NTR_API size_t ntr_decoder_state(const ntr_decoder *decoder, char *text, size_t size);
 
-/* Totals of counting decode. `reserved` counts messages that are accepted although damage is the likely reason
+/* Totals of counting decode. `doubtful` counts messages that are accepted although damage is the likely reason
  * (ntr_event_is_doubtful). */
 typedef struct ntr_counts {
     uint64_t instructions, halfwords, spans, branches, taken, calls, returns, exceptions, interrupts, gaps, messages,
-        bytes, reserved;
+        bytes, doubtful;
     uint64_t room[6]; /* must be 0; for later members */
 } ntr_counts;
 

@@ -24,10 +24,10 @@ enum {
 
 /* What TSTAMP of messages that do not synchronize is. */
 typedef enum ntr_ts_rule {
-    NTR_TS_DIALECT = 0, /* as in the dialect */
-    NTR_TS_DIFFERENCE,  /* to the TSTAMP before: it is added */
-    NTR_TS_XOR,         /* with the last time */
-    NTR_TS_ABSOLUTE,    /* the time itself, in all messages */
+    NTR_TS_RULE_DIALECT = 0, /* as in the dialect */
+    NTR_TS_RULE_DIFFERENCE,  /* to the TSTAMP before: it is added */
+    NTR_TS_RULE_XOR,         /* with the last time */
+    NTR_TS_RULE_ABSOLUTE,    /* the time itself, in all messages */
 } ntr_ts_rule;
 
 /* What CONTEXT of an Ownership message with FORMAT 0 is. */

@@ -51,7 +51,7 @@ typedef enum ntr_execution_step_kind {
 
 typedef struct ntr_execution_step {
     uint8_t kind; /* ntr_execution_step_kind */
-    uint8_t end; /* RUN: ntr_end */
+    uint8_t end; /* RUN: ntr_span_end */
     bool timed; /* RUN: `time` is the time at which it ended */
     uint64_t address; /* of the first instruction; GAP: the last address that is certain; STOP: the next one */
     uint64_t target; /* RUN: where control went; 0: not known */

@@ -49,12 +49,12 @@ typedef enum ntr_ownership {
 
 /* Set of messages that carry TSTAMP. Synchronizing messages always carry it. */
 enum {
-    NTR_TS_BRANCH = 1u << 0,      /* branch messages and RepeatBranch */
-    NTR_TS_RESOURCE = 1u << 1,    /* ResourceFull */
-    NTR_TS_OWNERSHIP = 1u << 2,   /* Ownership */
-    NTR_TS_ERROR = 1u << 3,       /* Error */
-    NTR_TS_CORRELATION = 1u << 4, /* ProgTraceCorrelation */
-    NTR_TS_ALL = 0x1f,
+    NTR_TS_MESSAGE_BRANCH = 1u << 0,      /* branch messages and RepeatBranch */
+    NTR_TS_MESSAGE_RESOURCE = 1u << 1,    /* ResourceFull */
+    NTR_TS_MESSAGE_OWNERSHIP = 1u << 2,   /* Ownership */
+    NTR_TS_MESSAGE_ERROR = 1u << 3,       /* Error */
+    NTR_TS_MESSAGE_CORRELATION = 1u << 4, /* ProgTraceCorrelation */
+    NTR_TS_MESSAGE_ALL = 0x1f,
 };
 
 /* Receives one complete message; `bytes` is valid during the call. Returns NTR_OK, or NTR_E_SPACE when the sink has no
@@ -130,7 +130,7 @@ typedef struct ntr_encoder_config {
     uint8_t start_sync;       /* SYNC of the first message */
     uint8_t stop_evcode;      /* EVCODE of the last message; callers pass it to ntr_encoder_stop */
     uint8_t ts_prescale;      /* TSTAMP counts time / 4^ts_prescale, 0..3 */
-    uint8_t ts_messages;      /* NTR_TS_* set */
+    uint8_t ts_messages;      /* NTR_TS_MESSAGE_* set */
     uint8_t ownership;        /* ntr_ownership */
     bool scontext_first;      /* after a synchronizing message: scontext before hcontext (OQ-16) */
 

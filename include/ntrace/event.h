@@ -46,22 +46,22 @@ typedef enum ntr_event_kind {
 } ntr_event_kind;
 
 /* How a span ends. */
-typedef enum ntr_end {
-    NTR_END_CUT = 0,       /* no jump: execution continues at `target`, the address after the span */
-    NTR_END_NOT_TAKEN,     /* conditional branch, not taken */
-    NTR_END_TAKEN,         /* conditional branch, taken */
-    NTR_END_JUMP,          /* direct jump */
-    NTR_END_CALL,          /* direct call */
-    NTR_END_INDIRECT_JUMP,
-    NTR_END_INDIRECT_CALL,
-    NTR_END_CO_SWAP,       /* co-routine swap: a return and a call in one instruction */
-    NTR_END_RETURN,
-    NTR_END_TRAP_RETURN,   /* MRET, SRET and the like */
-    NTR_END_EXCEPTION,     /* B-TYPE 2: an exception after the last instruction of the span */
-    NTR_END_INTERRUPT,     /* B-TYPE 3 */
-    NTR_END_TRAP,          /* B-TYPE 1: an exception or an interrupt */
-    NTR_END_KINDS,
-} ntr_end;
+typedef enum ntr_span_end {
+    NTR_SPAN_CUT = 0,       /* no jump: execution continues at `target`, the address after the span */
+    NTR_SPAN_NOT_TAKEN,     /* conditional branch, not taken */
+    NTR_SPAN_TAKEN,         /* conditional branch, taken */
+    NTR_SPAN_JUMP,          /* direct jump */
+    NTR_SPAN_CALL,          /* direct call */
+    NTR_SPAN_INDIRECT_JUMP,
+    NTR_SPAN_INDIRECT_CALL,
+    NTR_SPAN_CO_SWAP,       /* co-routine swap: a return and a call in one instruction */
+    NTR_SPAN_RETURN,
+    NTR_SPAN_TRAP_RETURN,   /* MRET, SRET and the like */
+    NTR_SPAN_EXCEPTION,     /* B-TYPE 2: an exception after the last instruction of the span */
+    NTR_SPAN_INTERRUPT,     /* B-TYPE 3 */
+    NTR_SPAN_TRAP,          /* B-TYPE 1: an exception or an interrupt */
+    NTR_SPAN_KINDS,
+} ntr_span_end;
 
 /* Bits of ntr_event.flags. */
 enum {
@@ -76,10 +76,10 @@ enum {
  * `address`. instructions.h expands spans.
  *
  * NTR_EVENT_NO_CODE is what messages report about code that no image has: how many halfwords, and how it ended
- * (NTR_END_INDIRECT_JUMP for every uninferable jump). Its `instructions` and `last` are 0. */
+ * (NTR_SPAN_INDIRECT_JUMP for every uninferable jump). Its `instructions` and `last` are 0. */
 typedef struct ntr_event {
     uint8_t kind;        /* ntr_event_kind */
-    uint8_t end;         /* SPAN, NO_CODE: ntr_end */
+    uint8_t end;         /* SPAN, NO_CODE: ntr_span_end */
     uint8_t flags;       /* NTR_EVENT_* */
     uint8_t code;        /* see ntr_event_kind */
     uint16_t src;        /* SRC of the source; 0 in streams without SRC */
@@ -134,7 +134,7 @@ static inline ntr_place ntr_event_place(const ntr_event *event, uint64_t address
 /* The name of a kind ("span", "sync", ...) and of an end ("taken", "call", ...). Static storage; NULL for other
  * values. */
 NTR_API const char *ntr_event_kind_name(unsigned kind);
-NTR_API const char *ntr_end_name(unsigned end);
+NTR_API const char *ntr_span_end_name(unsigned end);
 
 /* The name of an ntr_data_access, "read" or "write"; NULL for other values. Static storage. */
 NTR_API const char *ntr_data_access_name(unsigned access);

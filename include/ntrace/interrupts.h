@@ -35,7 +35,7 @@ typedef struct ntr_interrupt {
     uint32_t function;   /* function at `address`, number in ntr_functions */
     uint32_t handler;    /* function that a vector at `address` jumps to; otherwise equal to `function` */
     uint16_t src;
-    uint8_t end;         /* ntr_end: EXCEPTION, INTERRUPT, or TRAP when the trace does not distinguish them */
+    uint8_t end;         /* ntr_span_end: EXCEPTION, INTERRUPT, or TRAP when the trace does not distinguish them */
     uint64_t count;      /* number of entries */
     uint64_t nested;     /* entries while another handler was active */
     uint64_t unfinished; /* entries without a known end (end of trace, gap); they have no duration */

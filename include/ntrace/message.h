@@ -74,7 +74,7 @@ enum {
 
 /* The same as a set. */
 enum {
-#define NTR_FLAG(id, text) NTR_IS_##id = 1 << NTR_MESSAGE_BIT_##id,
+#define NTR_FLAG(id, text) NTR_FLAG_##id = 1 << NTR_MESSAGE_BIT_##id,
     NTR_MESSAGE_FLAGS(NTR_FLAG)
 #undef NTR_FLAG
 };
@@ -188,7 +188,7 @@ typedef struct ntr_message_info {
     uint8_t messages; /* NTR_MESSAGES_* set of dialects that have the message */
     ntr_message_field fields[NTR_MESSAGE_FIELDS_MAX + 1];
     uint8_t role;  /* ntr_role */
-    uint8_t flags; /* NTR_IS_* set */
+    uint8_t flags; /* NTR_FLAG_* set */
 } ntr_message_info;
 
 /* Returns the row of a field, or NULL when there is no such field. Static storage. */

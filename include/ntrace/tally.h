@@ -23,7 +23,7 @@ typedef struct ntr_tally_row {
     uint64_t position;      /* a stream offset at which span and target meant what they did when they were executed */
     uint32_t instructions, halfwords;
     uint32_t view;          /* source and context: number for ntr_tally_view */
-    uint8_t end;            /* ntr_end */
+    uint8_t end;            /* ntr_span_end */
     bool target_unknown;
 } ntr_tally_row;
 

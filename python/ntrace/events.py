@@ -6,7 +6,7 @@ from functools import lru_cache
 from ._core import ffi, lib, text
 
 KINDS = [text(lib.ntr_event_kind_name(n)) for n in range(lib.NTR_EVENT_KINDS)]
-ENDS = [text(lib.ntr_end_name(n)) for n in range(lib.NTR_END_KINDS)]
+ENDS = [text(lib.ntr_span_end_name(n)) for n in range(lib.NTR_SPAN_KINDS)]
 
 SPAN, SYNC, CONTEXT, GAP = lib.NTR_EVENT_SPAN, lib.NTR_EVENT_SYNC, lib.NTR_EVENT_CONTEXT, lib.NTR_EVENT_GAP
 

@@ -125,14 +125,14 @@ ntr_status ntr_callstack_span(ntr_callstack *cs, const ntr_event *event, uint32_
 static bool is_shallow(const change *c) {
     const ntr_stack_frame *top = ntr_change_top(c);
     const ntr_function_range *range;
-    switch ((ntr_end)c->event->end) {
-    case NTR_END_CALL:
-    case NTR_END_INDIRECT_CALL: return true;
-    case NTR_END_RETURN:
+    switch ((ntr_span_end)c->event->end) {
+    case NTR_SPAN_CALL:
+    case NTR_SPAN_INDIRECT_CALL: return true;
+    case NTR_SPAN_RETURN:
         return c->stack->depth > 1 && top->kind == NTR_FRAME_CALL && top->return_to == c->event->target;
-    case NTR_END_JUMP:
-    case NTR_END_TAKEN: return c->stack->depth > 1;
-    case NTR_END_INDIRECT_JUMP:
+    case NTR_SPAN_JUMP:
+    case NTR_SPAN_TAKEN: return c->stack->depth > 1;
+    case NTR_SPAN_INDIRECT_JUMP:
         range = ntr_callstack_range_at(c, c->event->target);
         return c->stack->depth > 1 &&
                (range->number == top->function || (range->low == c->event->target && !ntr_frame_is_trap(top)));

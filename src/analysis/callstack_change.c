@@ -74,7 +74,7 @@ static ntr_status reposition(change *c, uint64_t address) {
  * of a coroutine. */
 static ntr_status enter(change *c, uint64_t address) {
     const ntr_event *e = c->event;
-    if (e->end != NTR_END_CO_SWAP) return replace_top(c, address);
+    if (e->end != NTR_SPAN_CO_SWAP) return replace_top(c, address);
     return ntr_callstack_push(c, frame_at(c, NTR_FRAME_CALL, address, e->last, e->address + 2 * (uint64_t)e->halfwords),
                               false);
 }
@@ -185,32 +185,32 @@ ntr_status ntr_callstack_sync(change *c, uint64_t address) {
 ntr_status ntr_callstack_end_span(change *c) {
     const ntr_event *e = c->event;
     if (e->flags & NTR_EVENT_TARGET_UNKNOWN) {
-        if (e->end != NTR_END_CUT && e->end != NTR_END_NOT_TAKEN) ntr_callstack_pop(c, 0, true);
+        if (e->end != NTR_SPAN_CUT && e->end != NTR_SPAN_NOT_TAKEN) ntr_callstack_pop(c, 0, true);
         return NTR_OK;
     }
     uint64_t next = e->address + 2 * (uint64_t)e->halfwords;
-    switch ((ntr_end)e->end) {
-    case NTR_END_CALL:
-    case NTR_END_INDIRECT_CALL:
+    switch ((ntr_span_end)e->end) {
+    case NTR_SPAN_CALL:
+    case NTR_SPAN_INDIRECT_CALL:
         return ntr_callstack_push(c, frame_at(c, NTR_FRAME_CALL, e->target, e->last, next), false);
-    case NTR_END_CO_SWAP:
-    case NTR_END_RETURN:
+    case NTR_SPAN_CO_SWAP:
+    case NTR_SPAN_RETURN:
         if (ntr_threads_leaves(c)) return ntr_threads_switch(c, e->target);
         if (c->hart->guessing && c->stack->depth <= 1 && ntr_threads_find(c, e->target, false)) return NTR_OK;
         return unwind(c, e->target);
-    case NTR_END_TRAP_RETURN:
+    case NTR_SPAN_TRAP_RETURN:
         if (c->hart->guessing && c->stack->depth <= 1) ntr_threads_find(c, e->target, true);
         return trap_return(c, e->target);
-    case NTR_END_EXCEPTION:
-    case NTR_END_TRAP: return ntr_callstack_push(c, frame_at(c, NTR_FRAME_EXCEPTION, e->target, next, next), false);
-    case NTR_END_INTERRUPT:
+    case NTR_SPAN_EXCEPTION:
+    case NTR_SPAN_TRAP: return ntr_callstack_push(c, frame_at(c, NTR_FRAME_EXCEPTION, e->target, next, next), false);
+    case NTR_SPAN_INTERRUPT:
         return ntr_callstack_push(c, frame_at(c, NTR_FRAME_INTERRUPT, e->target, next, next), false);
-    case NTR_END_INDIRECT_JUMP: return jump(c, e->target);
-    case NTR_END_JUMP:
-    case NTR_END_TAKEN: return replace_top(c, e->target);
-    case NTR_END_NOT_TAKEN:
-    case NTR_END_CUT:
-    case NTR_END_KINDS: break;
+    case NTR_SPAN_INDIRECT_JUMP: return jump(c, e->target);
+    case NTR_SPAN_JUMP:
+    case NTR_SPAN_TAKEN: return replace_top(c, e->target);
+    case NTR_SPAN_NOT_TAKEN:
+    case NTR_SPAN_CUT:
+    case NTR_SPAN_KINDS: break;
     }
     return NTR_OK;
 }

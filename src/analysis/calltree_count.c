@@ -43,8 +43,8 @@ void ntr_calltree_set_time(ntr_calltree *t, uint16_t src, const ntr_time_attribu
 
 static bool stays(const struct calltree_source *s, const ntr_event *event) {
     enum {
-        ANYWHERE = 1u << NTR_END_CUT | 1u << NTR_END_NOT_TAKEN,
-        INSIDE_ENDS = 1u << NTR_END_TAKEN | 1u << NTR_END_JUMP | 1u << NTR_END_INDIRECT_JUMP
+        ANYWHERE = 1u << NTR_SPAN_CUT | 1u << NTR_SPAN_NOT_TAKEN,
+        INSIDE_ENDS = 1u << NTR_SPAN_TAKEN | 1u << NTR_SPAN_JUMP | 1u << NTR_SPAN_INDIRECT_JUMP
     };
     unsigned end = 1u << event->end;
     if (!s->stays || event->kind != NTR_EVENT_SPAN || event->flags & NTR_EVENT_TARGET_UNKNOWN) return false;
@@ -55,7 +55,7 @@ static bool stays(const struct calltree_source *s, const ntr_event *event) {
 /* Returns whether the next spans are likely to stay in the function. After a call or a return this is not looked up:
  * joined spans (ntr_decoder_set_join) are mostly calls and returns. */
 static bool may_stay(const ntr_event *event) {
-    return event->end <= NTR_END_JUMP || event->end == NTR_END_INDIRECT_JUMP;
+    return event->end <= NTR_SPAN_JUMP || event->end == NTR_SPAN_INDIRECT_JUMP;
 }
 
 static ntr_status count_span(ntr_calltree *t, struct calltree_source *s, uint32_t node, uint64_t instructions) {

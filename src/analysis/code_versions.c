@@ -94,8 +94,8 @@ static ntr_status add_insn(ntr_code_versions *v, const ntr_event *span, uint64_t
     e->flow = insn->flow;
     e->executed += ntr_event_times(span);
     if (address == span->last) {
-        if (span->end == NTR_END_TAKEN) e->taken += ntr_event_times(span);
-        if (span->end == NTR_END_NOT_TAKEN) e->not_taken += ntr_event_times(span);
+        if (span->end == NTR_SPAN_TAKEN) e->taken += ntr_event_times(span);
+        if (span->end == NTR_SPAN_NOT_TAKEN) e->not_taken += ntr_event_times(span);
     }
     ntr_insn first;
     if (ntr_program_insn(v->program, ntr_place_at(&span->context, 0, address), &first) != NTR_OK) return NTR_OK;

@@ -92,9 +92,9 @@ static void drop(struct side *side, size_t n) {
 
 /* B-TYPE 1 reports "a trap" where other encoders send 2 (exception) or 3 (interrupt). */
 static bool same_end(const ntr_execution_step *a, const ntr_execution_step *b) {
-    bool traps = a->end >= NTR_END_EXCEPTION && b->end >= NTR_END_EXCEPTION;
+    bool traps = a->end >= NTR_SPAN_EXCEPTION && b->end >= NTR_SPAN_EXCEPTION;
 
-    return a->end == b->end || (traps && (a->end == NTR_END_TRAP || b->end == NTR_END_TRAP));
+    return a->end == b->end || (traps && (a->end == NTR_SPAN_TRAP || b->end == NTR_SPAN_TRAP));
 }
 
 static bool same_execution(const ntr_execution_step *a, const ntr_execution_step *b) {
@@ -160,7 +160,7 @@ static ntr_hashes hash_ahead(struct side *side, uint64_t *hashes, uint64_t salt)
 
     while (count < WINDOW) {
         const ntr_execution_step *s = peek(side, count);
-        const uint64_t end = s->end >= NTR_END_EXCEPTION ? NTR_END_TRAP : s->end;
+        const uint64_t end = s->end >= NTR_SPAN_EXCEPTION ? NTR_SPAN_TRAP : s->end;
         uint64_t hash = (uint64_t)s->kind << 8 | 1;
         if (s->kind == NTR_STEP_GAP)
             hash ^= mix(salt + count);

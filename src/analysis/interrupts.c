@@ -58,8 +58,8 @@ static bool is_trap(const ntr_stack_frame *frame) {
 
 static uint8_t end_of(const ntr_stack_moment *moment, const ntr_stack_frame *frame) {
     const ntr_event *e = moment->event;
-    if (e->kind == NTR_EVENT_SPAN && e->end == NTR_END_TRAP) return NTR_END_TRAP;
-    return frame->kind == NTR_FRAME_INTERRUPT ? NTR_END_INTERRUPT : NTR_END_EXCEPTION;
+    if (e->kind == NTR_EVENT_SPAN && e->end == NTR_SPAN_TRAP) return NTR_SPAN_TRAP;
+    return frame->kind == NTR_FRAME_INTERRUPT ? NTR_SPAN_INTERRUPT : NTR_SPAN_EXCEPTION;
 }
 
 static uint32_t handler_of(ntr_interrupts *x, const ntr_stack_moment *moment, const ntr_stack_frame *frame) {

@@ -139,7 +139,7 @@ static ntr_place place_of(const pass_graph *g, uint64_t address) {
 /* Returns whether a row of the tally is a jump by register inside of the image. */
 static bool is_jump_row(const pass_graph *g, size_t row) {
     const struct ntr_row_images *images = &g->counts->images[row];
-    return g->rows[row].end == NTR_END_INDIRECT_JUMP && images->last == g->index && images->target == g->index;
+    return g->rows[row].end == NTR_SPAN_INDIRECT_JUMP && images->last == g->index && images->target == g->index;
 }
 
 /* Returns whether a block goes on after an instruction. Code that was not executed has no counts to tell apart. */

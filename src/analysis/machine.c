@@ -130,14 +130,14 @@ static ntr_status take_span(ntr_machine *m, const ntr_event *e) {
 }
 
 static bool may_stay(const ntr_event *e) {
-    return e->kind == NTR_EVENT_SPAN && (e->end <= NTR_END_JUMP || e->end == NTR_END_INDIRECT_JUMP);
+    return e->kind == NTR_EVENT_SPAN && (e->end <= NTR_SPAN_JUMP || e->end == NTR_SPAN_INDIRECT_JUMP);
 }
 
 /* Most spans stay in the function of the span before. */
 static bool stays(const machine_source *hart, const ntr_event *e) {
     if (!hart->stays || e->kind != NTR_EVENT_SPAN || e->flags & (NTR_EVENT_TARGET_UNKNOWN | NTR_EVENT_TIME))
         return false;
-    if (e->end == NTR_END_CUT || e->end == NTR_END_NOT_TAKEN) return true;
+    if (e->end == NTR_SPAN_CUT || e->end == NTR_SPAN_NOT_TAKEN) return true;
     return may_stay(e) && ntr_function_range_holds(&hart->code, e->target, e->offset);
 }
 

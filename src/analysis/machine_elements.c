@@ -139,7 +139,7 @@ static uint32_t name_interrupt(ntr_machine *m, const ntr_stack_moment *moment, c
 /* Called by a function through a pointer: what the caller is decides what this one is. */
 static uint32_t called_by(ntr_machine *m, const ntr_stack_moment *moment, const ntr_stack_frame *frame,
                           const ntr_role_info *info) {
-    if (!moment->parent || moment->event->kind != NTR_EVENT_SPAN || moment->event->end != NTR_END_INDIRECT_CALL)
+    if (!moment->parent || moment->event->kind != NTR_EVENT_SPAN || moment->event->end != NTR_SPAN_INDIRECT_CALL)
         return MACHINE_NONE;
     const char *handler = ntr_trap_dispatched(m->functions, moment, frame, info);
     if (handler) return name_interrupt(m, moment, handler, frame->function);

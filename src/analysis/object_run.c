@@ -138,9 +138,9 @@ ntr_status ntr_object_run_functions(ntr_object_run *r, size_t index) {
 /* ---- targets ----------------------------------------------------------------------------------- */
 
 static uint8_t flow_of(uint8_t end) {
-    switch ((ntr_end)end) {
-    case NTR_END_INDIRECT_JUMP: return NTR_FLOW_INDIRECT_JUMP;
-    case NTR_END_INDIRECT_CALL: return NTR_FLOW_INDIRECT_CALL;
+    switch ((ntr_span_end)end) {
+    case NTR_SPAN_INDIRECT_JUMP: return NTR_FLOW_INDIRECT_JUMP;
+    case NTR_SPAN_INDIRECT_CALL: return NTR_FLOW_INDIRECT_CALL;
     default: return NTR_FLOW_LINEAR;
     }
 }

@@ -76,28 +76,28 @@ static bool ends_trap(ntr_callstack *cs, const stack *s, const ntr_event *e, boo
 static bool span_touches(ntr_open_log *log, ntr_callstack *cs, const hart *h, const stack *s, const ntr_event *e) {
     enum { SEARCHED_BY_JUMPS = 256 };
     bool unknown;
-    if (e->flags & NTR_EVENT_TARGET_UNKNOWN) return e->end != NTR_END_CUT && e->end != NTR_END_NOT_TAKEN;
-    switch ((ntr_end)e->end) {
-    case NTR_END_RETURN:
-    case NTR_END_CO_SWAP: {
+    if (e->flags & NTR_EVENT_TARGET_UNKNOWN) return e->end != NTR_SPAN_CUT && e->end != NTR_SPAN_NOT_TAKEN;
+    switch ((ntr_span_end)e->end) {
+    case NTR_SPAN_RETURN:
+    case NTR_SPAN_CO_SWAP: {
         if (is_known_return(s, e->target, 1)) return false; /* most returns */
         const change c = {.cs = cs, .hart = (hart *)h, .stack = (stack *)s, .event = e};
         log->unfit |= ntr_threads_leaves(&c);
         if (is_known_return(s, e->target, SIZE_MAX)) return false;
         if (!is_entry(cs, e, e->target)) return true;
-        return e->end == NTR_END_RETURN && replaces_base(cs, s, e); /* a call, or a tail call */
+        return e->end == NTR_SPAN_RETURN && replaces_base(cs, s, e); /* a call, or a tail call */
     }
-    case NTR_END_TRAP_RETURN: return !is_known_trap_return(cs, s, e);
-    case NTR_END_INDIRECT_JUMP:
+    case NTR_SPAN_TRAP_RETURN: return !is_known_trap_return(cs, s, e);
+    case NTR_SPAN_INDIRECT_JUMP:
         if (ends_trap(cs, s, e, &unknown)) return unknown;
         if (is_entry(cs, e, e->target) || s->frames[s->depth - 1].function == function_of(cs, e, e->target))
             return replaces_base(cs, s, e);
         return !is_known_return(s, e->target, SEARCHED_BY_JUMPS);
-    case NTR_END_JUMP:
-    case NTR_END_TAKEN: return replaces_base(cs, s, e);
-    case NTR_END_EXCEPTION:
-    case NTR_END_TRAP:
-    case NTR_END_INTERRUPT: return log->kept;
+    case NTR_SPAN_JUMP:
+    case NTR_SPAN_TAKEN: return replaces_base(cs, s, e);
+    case NTR_SPAN_EXCEPTION:
+    case NTR_SPAN_TRAP:
+    case NTR_SPAN_INTERRUPT: return log->kept;
     default: return false;
     }
 }

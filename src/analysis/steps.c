@@ -1,6 +1,6 @@
 /* Conversion of spans to steps.
  *
- * A decoder ends a span at every message, also in the middle of straight-line code (NTR_END_CUT): a synchronizing
+ * A decoder ends a span at every message, also in the middle of straight-line code (NTR_SPAN_CUT): a synchronizing
  * message there, or a full I-CNT, is a matter of the encoder, not of the execution. Such a span is therefore joined to
  * the next one. Because only the next span shows whether a run continues, one run is always held back in `pending`.
  *
@@ -14,7 +14,7 @@
 
 /* Ends that every encoder reports with a message at once, whatever its settings. */
 static bool is_reported_at_once(const ntr_event *e) {
-    return e->end >= NTR_END_INDIRECT_JUMP && !(e->flags & NTR_EVENT_IMPLICIT);
+    return e->end >= NTR_SPAN_INDIRECT_JUMP && !(e->flags & NTR_EVENT_IMPLICIT);
 }
 
 /* Returns whether the time of the event is the time of its end. Several ends can come from one message; only the first
@@ -50,7 +50,7 @@ static ntr_execution_step step_of(struct ntr_steps *steps, const ntr_event *e) {
 static bool join(struct ntr_steps *steps, const ntr_execution_step *step) {
     ntr_execution_step *run = &steps->pending;
 
-    if (!steps->have_pending || step->kind != NTR_STEP_RUN || run->end != NTR_END_CUT || run->target != step->address)
+    if (!steps->have_pending || step->kind != NTR_STEP_RUN || run->end != NTR_SPAN_CUT || run->target != step->address)
         return false;
     run->instructions += step->instructions;
     run->end = step->end;

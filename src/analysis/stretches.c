@@ -101,7 +101,7 @@ static void drop(const span_moment *m, unsigned kind) {
  */
 static void take_trap(const span_moment *m, uint8_t from) {
     const uint64_t now = m->hart->instructions, at = m->span->address;
-    if (m->hart->end == NTR_END_INTERRUPT && m->span->context.prv == from)
+    if (m->hart->end == NTR_SPAN_INTERRUPT && m->span->context.prv == from)
         drop(m, from == 3 ? NTR_STRETCH_M : NTR_STRETCH_S);
     if (m->span->context.prv == 3) {
         m->hart->traps = m->hart->traps << 1 | (from == 3 && m->hart->open[NTR_STRETCH_M].off);
@@ -129,9 +129,9 @@ static void take_return(const span_moment *m, uint8_t from) {
 static void follow(const span_moment *m) {
     const stretch_hart *hart = m->hart;
     if (!hart->ended) return;
-    if (hart->end == NTR_END_EXCEPTION || hart->end == NTR_END_INTERRUPT || hart->end == NTR_END_TRAP)
+    if (hart->end == NTR_SPAN_EXCEPTION || hart->end == NTR_SPAN_INTERRUPT || hart->end == NTR_SPAN_TRAP)
         take_trap(m, hart->prv);
-    else if (hart->end == NTR_END_TRAP_RETURN)
+    else if (hart->end == NTR_SPAN_TRAP_RETURN)
         take_return(m, hart->prv);
     turn(m, NTR_STRETCH_PREEMPTION, m->span->context.prv == 1 && m->thread->count > 0, hart->instructions,
          m->span->address);

@@ -78,8 +78,8 @@ static ntr_status expand(count_table *t, ntr_instructions *instructions, const n
                       .image = owner.image,
                       .executed = row->count,
                       .ticks = ticks_until(row, i + 1) - ticks_until(row, i),
-                      .taken = is_last && row->end == NTR_END_TAKEN ? row->count : 0,
-                      .not_taken = is_last && row->end == NTR_END_NOT_TAKEN ? row->count : 0,
+                      .taken = is_last && row->end == NTR_SPAN_TAKEN ? row->count : 0,
+                      .not_taken = is_last && row->end == NTR_SPAN_NOT_TAKEN ? row->count : 0,
                       .size = insn.insn.size,
                       .flow = insn.insn.flow},
         };
@@ -89,10 +89,10 @@ static ntr_status expand(count_table *t, ntr_instructions *instructions, const n
 
 /* ECALL and EBREAK do not retire. An arrival at one is counted as an execution. */
 static ntr_status add_trapping(count_table *t, const ntr_tally_row *row) {
-    const bool traps = row->end == NTR_END_EXCEPTION || row->end == NTR_END_TRAP;
+    const bool traps = row->end == NTR_SPAN_EXCEPTION || row->end == NTR_SPAN_TRAP;
     const uint64_t address = traps ? row->address + UINT64_C(2) * row->halfwords : row->target;
     ntr_insn insn;
-    if (!row->instructions || row->end == NTR_END_INTERRUPT || (!traps && row->target_unknown)) return NTR_OK;
+    if (!row->instructions || row->end == NTR_SPAN_INTERRUPT || (!traps && row->target_unknown)) return NTR_OK;
     const ntr_place place = ntr_tally_row_place(t->tally, row, address);
     if (ntr_program_insn(t->program, place, &insn) || insn.flow != NTR_FLOW_TRAP) return NTR_OK;
     if (ntr_reserve(t->tally->allocator, (void **)&t->items, &t->capacity, t->count + 1, sizeof *t->items))

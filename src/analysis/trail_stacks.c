@@ -60,15 +60,15 @@ bool ntr_trail_regular(ntr_callstack *cs, const ntr_program *program, const ntr_
     const hart *h = known_hart(cs, e->src);
     const bool unknown = e->flags & NTR_EVENT_TARGET_UNKNOWN;
     if (!h || !ntr_context_equal(&h->context, &e->context)) return false;
-    switch ((ntr_end)e->end) {
-    case NTR_END_NOT_TAKEN:
-    case NTR_END_CUT: return true;
-    case NTR_END_JUMP:
-    case NTR_END_TAKEN:
-    case NTR_END_CALL:
-    case NTR_END_INDIRECT_CALL:
-    case NTR_END_RETURN: return !unknown;
-    case NTR_END_INDIRECT_JUMP: return !unknown && is_regular_jump(cs, program, h, e);
+    switch ((ntr_span_end)e->end) {
+    case NTR_SPAN_NOT_TAKEN:
+    case NTR_SPAN_CUT: return true;
+    case NTR_SPAN_JUMP:
+    case NTR_SPAN_TAKEN:
+    case NTR_SPAN_CALL:
+    case NTR_SPAN_INDIRECT_CALL:
+    case NTR_SPAN_RETURN: return !unknown;
+    case NTR_SPAN_INDIRECT_JUMP: return !unknown && is_regular_jump(cs, program, h, e);
     default: return false;
     }
 }

@@ -3,7 +3,7 @@
 const char *ntr_trap_dispatched(ntr_functions *functions, const ntr_stack_moment *moment, const ntr_stack_frame *frame,
                                 const ntr_role_info *info) {
     const ntr_event *e = moment->event;
-    if (!moment->parent || e->kind != NTR_EVENT_SPAN || e->end != NTR_END_INDIRECT_CALL) return NULL;
+    if (!moment->parent || e->kind != NTR_EVENT_SPAN || e->end != NTR_SPAN_INDIRECT_CALL) return NULL;
     if (info->role == NTR_OS_INTERRUPT || info->role == NTR_OS_CONTROLLER) return NULL;
     if (ntr_functions_role(functions, moment->parent->function).role != NTR_OS_DISPATCH) return NULL;
     const ntr_function *f = ntr_functions_get(functions, frame->function);

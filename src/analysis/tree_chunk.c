@@ -75,7 +75,7 @@ static void pack_functions(const ntr_functions *functions, const uint32_t *noted
 }
 
 static bool can_trap(const ntr_open_entry *entry) {
-    const unsigned ends = 1u << NTR_END_EXCEPTION | 1u << NTR_END_TRAP | 1u << NTR_END_INTERRUPT;
+    const unsigned ends = 1u << NTR_SPAN_EXCEPTION | 1u << NTR_SPAN_TRAP | 1u << NTR_SPAN_INTERRUPT;
     return entry->kind == NTR_OPEN_EVENT && (entry->event.kind == NTR_EVENT_SYNC ||
                                              (entry->event.kind == NTR_EVENT_SPAN && ends >> entry->event.end & 1));
 }

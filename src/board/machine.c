@@ -20,7 +20,7 @@
 #include <unistd.h>
 
 struct board_machine {
-    struct ntr_capture_session session; /* without a bundle */
+    struct ntr_capture session; /* without a bundle */
     char gdb[LINE_MAX]; /* option -gdb of QEMU */
     const char **options;
     bool running; /* a debugger has continued it */
@@ -47,7 +47,7 @@ static ntr_status add_options(ntr_board *board, struct board_machine *machine, c
     return NTR_OK;
 }
 
-static ntr_status open_harts(ntr_board *board, struct ntr_capture_session *session) {
+static ntr_status open_harts(ntr_board *board, struct ntr_capture *session) {
     TRY(ntr_capture_source_open(&session->source, &session->reason));
     session->source.channel->head.machine = 1;
     session->source.channel->head.follow = CHANNEL_FOLLOW_HALT;
@@ -61,7 +61,7 @@ static ntr_status open_harts(ntr_board *board, struct ntr_capture_session *sessi
 }
 
 static ntr_status configure(ntr_board *board, const ntr_capture_config *config) {
-    struct ntr_capture_session *session = &board->machine->session;
+    struct ntr_capture *session = &board->machine->session;
     if (ntr_config_load(&session->config, sizeof session->config, config) != NTR_OK || !config->machine ||
         ntr_config_load(&session->machine, sizeof session->machine, config->machine) != NTR_OK)
         return ntr_capture_fail(&session->reason, NTR_E_INVALID, "a machine needs its name and a capture plugin");
@@ -115,7 +115,7 @@ bool ntr_board_machine_ended(ntr_board *board) {
 void board_machine_free(ntr_board *board) {
     struct board_machine *machine = board->machine;
     if (!machine) return;
-    struct ntr_capture_session *session = &machine->session;
+    struct ntr_capture *session = &machine->session;
     ntr_capture_guest_kill(&session->guest);
     ntr_capture_guest_reap(&session->guest);
     if (session->harts.channel) ntr_capture_harts_release(&session->harts);
@@ -131,13 +131,13 @@ void board_machine_free(ntr_board *board) {
 
 void board_machine_drain(ntr_board *board) {
     if (!board->machine || board->machine->running) return;
-    struct ntr_capture_session *session = &board->machine->session;
+    struct ntr_capture *session = &board->machine->session;
     while (ntr_capture_harts_drain(&session->harts, true)) continue;
     if (*session->reason.text && !*board->error) fail(board, NTR_OK);
 }
 
 bool board_machine_run(ntr_board *board) {
-    struct ntr_capture_session *session = &board->machine->session;
+    struct ntr_capture *session = &board->machine->session;
     ntr_capture_harts_drain_part(&session->harts);
     if (*session->reason.text && !*board->error) fail(board, NTR_OK);
     return board->machine->running && !session->guest.ended;

@@ -85,7 +85,7 @@ const char *ntr_bundle_error(const ntr_bundle *bundle) {
     return bundle->error;
 }
 
-const ntr_capture *ntr_bundle_capture(const ntr_bundle *bundle) {
+const ntr_capture_info *ntr_bundle_capture(const ntr_bundle *bundle) {
     return &bundle->capture;
 }
 

@@ -16,7 +16,7 @@ struct ntr_bundle {
     char *final;                    /* while it is written: the path it will get; else NULL */
     char *stream;                   /* path of the stream's file */
     json_t *root;                   /* owns the strings of `capture` */
-    ntr_capture capture;
+    ntr_capture_info capture;
     struct ntr_capture_arrays arrays;
     bool saved;   /* while it is written: capture.json exists */
     char **names; /* files copied to images/, and their build ids */

@@ -28,7 +28,7 @@ enum { MOST_SRC = 4095, MOST_HART = 0x7fffffff };
 struct document {
     const char *format;
     uint32_t version;
-    ntr_capture capture;
+    ntr_capture_info capture;
 };
 
 static const struct ntr_key document_keys[] = {
@@ -189,7 +189,7 @@ static void init_image(void *image) {
     ((ntr_bundle_image *)image)->options.size = sizeof(ntr_image_options);
 }
 
-static ntr_status read_command(const json_t *root, const ntr_allocator *allocator, ntr_capture *capture,
+static ntr_status read_command(const json_t *root, const ntr_allocator *allocator, ntr_capture_info *capture,
                                struct ntr_capture_arrays *arrays, struct ntr_key_error *error) {
     const json_t *array = json_object_get(root, "command");
 
@@ -217,7 +217,7 @@ static ntr_status read_params(const json_t *root, ntr_params *params, struct ntr
     return NTR_OK;
 }
 
-static ntr_status read_arrays(const json_t *root, const ntr_allocator *allocator, ntr_capture *capture,
+static ntr_status read_arrays(const json_t *root, const ntr_allocator *allocator, ntr_capture_info *capture,
                               struct ntr_capture_arrays *arrays, struct ntr_key_error *error) {
     ntr_status status = read_command(root, allocator, capture, arrays, error);
 
@@ -236,7 +236,7 @@ static ntr_status read_arrays(const json_t *root, const ntr_allocator *allocator
     return status;
 }
 
-ntr_status ntr_capture_read(const json_t *root, const ntr_allocator *allocator, ntr_capture *capture,
+ntr_status ntr_capture_read(const json_t *root, const ntr_allocator *allocator, ntr_capture_info *capture,
                             struct ntr_capture_arrays *arrays, struct ntr_key_error *error) {
     struct document document = {.capture.size = sizeof document.capture};
 
@@ -284,7 +284,7 @@ static ntr_status write_array(json_t *root, const char *name, const struct ntr_k
     return NTR_OK;
 }
 
-static ntr_status write_command(json_t *root, const ntr_capture *capture, struct ntr_key_error *error) {
+static ntr_status write_command(json_t *root, const ntr_capture_info *capture, struct ntr_key_error *error) {
     json_t *array = json_array();
 
     if (!array || json_object_set_new(root, "command", array)) return fail(error, NTR_E_MEMORY, "out of memory");
@@ -297,7 +297,7 @@ static ntr_status write_command(json_t *root, const ntr_capture *capture, struct
     return NTR_OK;
 }
 
-static ntr_status write_root(json_t *root, const ntr_capture *capture, struct ntr_key_error *error) {
+static ntr_status write_root(json_t *root, const ntr_capture_info *capture, struct ntr_key_error *error) {
     struct document document = {FORMAT, NTR_BUNDLE_VERSION, *capture};
     ntr_status status = ntr_keys_write(document_keys, &document, "", root, error);
 
@@ -315,7 +315,7 @@ static ntr_status write_root(json_t *root, const ntr_capture *capture, struct nt
     return status;
 }
 
-json_t *ntr_capture_write(const ntr_capture *capture, struct ntr_key_error *error, ntr_status *status) {
+json_t *ntr_capture_write(const ntr_capture_info *capture, struct ntr_key_error *error, ntr_status *status) {
     json_t *root = json_object();
 
     *status = root ? write_root(root, capture, error) : fail(error, NTR_E_MEMORY, "out of memory");

@@ -34,7 +34,7 @@ static ntr_status parse_json(ntr_bundle *bundle, const char *path) {
 }
 
 static ntr_status check_names(ntr_bundle *bundle) {
-    const ntr_capture *capture = &bundle->capture;
+    const ntr_capture_info *capture = &bundle->capture;
 
     for (size_t i = 0; i < capture->image_count; i++) {
         if (!ntr_bundle_name_is_safe(capture->images[i].file))

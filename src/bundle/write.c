@@ -202,13 +202,13 @@ static ntr_status rename_folder(ntr_bundle *bundle) {
     return status;
 }
 
-ntr_status ntr_bundle_save(ntr_bundle *bundle, const ntr_capture *capture) {
+ntr_status ntr_bundle_save(ntr_bundle *bundle, const ntr_capture_info *capture) {
     struct ntr_key_error error;
-    ntr_capture loaded;
+    ntr_capture_info loaded;
     ntr_status status = ntr_config_load(&loaded, sizeof loaded, capture);
 
     if (!bundle->final) return NTR_E_STATE;
-    if (status != NTR_OK) return ntr_bundle_fail(bundle, status, "%s: ntr_capture without a size", bundle->final);
+    if (status != NTR_OK) return ntr_bundle_fail(bundle, status, "%s: ntr_capture_info without a size", bundle->final);
     json_t *root = ntr_capture_write(&loaded, &error, &status);
     if (!root) return ntr_bundle_fail(bundle, status, "%s/" NTR_CAPTURE_FILE ": %s", bundle->final, error.text);
     status = write_json(bundle, root);
@@ -240,7 +240,7 @@ ntr_status ntr_bundle_keep(ntr_bundle *bundle) {
     return NTR_OK;
 }
 
-ntr_status ntr_bundle_finish(ntr_bundle *bundle, const ntr_capture *capture) {
+ntr_status ntr_bundle_finish(ntr_bundle *bundle, const ntr_capture_info *capture) {
     ntr_status status = ntr_bundle_save(bundle, capture);
     return status == NTR_OK ? ntr_bundle_keep(bundle) : status;
 }

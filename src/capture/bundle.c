@@ -210,7 +210,7 @@ static ntr_status describe_with(struct recorded *content, const ntr_bundle_image
     char date[32];
 
     strftime(date, sizeof date, "%Y-%m-%dT%H:%M:%SZ", gmtime_r(&now, &utc));
-    ntr_capture capture = {
+    ntr_capture_info capture = {
         .size = sizeof capture,
         .stream = report->stream,
         .params = config->params,

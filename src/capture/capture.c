@@ -17,13 +17,13 @@
 /* ---- life ---------------------------------------------------------------------------------------------------------
  */
 
-ntr_status ntr_capture_new(const ntr_capture_config *config, ntr_capture_session **out) {
+ntr_status ntr_capture_new(const ntr_capture_config *config, ntr_capture **out) {
     *out = NULL;
     ntr_capture_config loaded;
 
     ntr_status status = ntr_config_load(&loaded, sizeof loaded, config);
     if (status != NTR_OK) return status;
-    ntr_capture_session *session = ntr_alloc(loaded.allocator, 1, sizeof *session);
+    ntr_capture *session = ntr_alloc(loaded.allocator, 1, sizeof *session);
     if (!session) return NTR_E_MEMORY;
     session->config = loaded;
     session->stream.fd = -1;
@@ -35,7 +35,7 @@ ntr_status ntr_capture_new(const ntr_capture_config *config, ntr_capture_session
     return NTR_OK;
 }
 
-void ntr_capture_free(ntr_capture_session *session) {
+void ntr_capture_free(ntr_capture *session) {
     if (!session) return;
     ntr_allocator copy = session->allocator_copy;
     const ntr_allocator *allocator = session->config.allocator ? &copy : NULL;
@@ -51,7 +51,7 @@ void ntr_capture_free(ntr_capture_session *session) {
     ntr_dealloc(allocator, session);
 }
 
-const char *ntr_capture_error(const ntr_capture_session *session) {
+const char *ntr_capture_error(const ntr_capture *session) {
     return session->reason.text;
 }
 
@@ -59,7 +59,7 @@ const char *ntr_capture_error(const ntr_capture_session *session) {
  */
 
 /* A script, or a name that is to be looked for. */
-static bool find_program(ntr_capture_session *session) {
+static bool find_program(ntr_capture *session) {
     const ntr_capture_config *config = &session->config;
     const char *name = config->command[0], *root = ntr_capture_guest_root(config);
     struct channel_program *program = &session->program;
@@ -70,7 +70,7 @@ static bool find_program(ntr_capture_session *session) {
     return !failed && ntr_capture_elf_read(program->path, &session->elf);
 }
 
-static ntr_status inspect_machine(ntr_capture_session *session) {
+static ntr_status inspect_machine(ntr_capture *session) {
     const ntr_capture_config *config = &session->config;
 
     if (ntr_config_load(&session->machine, sizeof session->machine, config->machine) != NTR_OK ||
@@ -89,7 +89,7 @@ static ntr_status inspect_machine(ntr_capture_session *session) {
     return NTR_OK;
 }
 
-static ntr_status inspect(ntr_capture_session *session) {
+static ntr_status inspect(ntr_capture *session) {
     if (session->config.machine) return inspect_machine(session);
     const char *path = session->config.command[0], *slash = strrchr(path, '/');
 
@@ -107,7 +107,7 @@ static ntr_status inspect(ntr_capture_session *session) {
                             failed ? strerror(failed) : "expected a RISC-V ELF program");
 }
 
-static ntr_status open_source(ntr_capture_session *session) {
+static ntr_status open_source(ntr_capture *session) {
     ntr_status status = ntr_capture_source_open(&session->source, &session->reason);
 
     if (status != NTR_OK) return status;
@@ -123,7 +123,7 @@ static ntr_status open_source(ntr_capture_session *session) {
     return ntr_capture_session_attach(session);
 }
 
-static bool is_in_program(const ntr_capture_session *session, const char *name) {
+static bool is_in_program(const ntr_capture *session, const char *name) {
     const char *path = *session->program.path ? session->program.path : session->config.command[0];
     ntr_program *program;
     ntr_program_new(session->config.allocator, &program);
@@ -137,7 +137,7 @@ static bool is_in_program(const ntr_capture_session *session, const char *name) 
 
 /* Does a file have the object whose loads and stores are traced? Of a dynamic program, a library may have it, which is
  * known when the program runs. */
-static ntr_status check_object(ntr_capture_session *session) {
+static ntr_status check_object(ntr_capture *session) {
     const char *name = session->config.access_symbol;
 
     if (!name || session->elf.is_dynamic) return NTR_OK;
@@ -146,7 +146,7 @@ static ntr_status check_object(ntr_capture_session *session) {
                             name, session->machine.name ? "ELF files of the machine (firmware, kernel)" : "program");
 }
 
-ntr_status ntr_capture_start(ntr_capture_session *session) {
+ntr_status ntr_capture_start(ntr_capture *session) {
     const ntr_capture_config *config = &session->config;
 
     if (session->started) return ntr_capture_fail(&session->reason, NTR_E_STATE, "the capture was started before");
@@ -179,11 +179,11 @@ ntr_status ntr_capture_start(ntr_capture_session *session) {
     return status;
 }
 
-int ntr_capture_process(const ntr_capture_session *session) {
+int ntr_capture_process(const ntr_capture *session) {
     return (int)session->guest.pid;
 }
 
-void ntr_capture_kill(const ntr_capture_session *session) {
+void ntr_capture_kill(const ntr_capture *session) {
     if (session->guest.pid && !session->guest.ended) kill(session->guest.pid, SIGKILL);
     for (size_t i = 0; i < session->child_count; i++) ntr_capture_kill(session->children[i]);
 }
@@ -191,19 +191,19 @@ void ntr_capture_kill(const ntr_capture_session *session) {
 /* ---- while the program runs ---------------------------------------------------------------------------------------
  */
 
-static bool drain(ntr_capture_session *session, bool all) {
+static bool drain(ntr_capture *session, bool all) {
     bool any = ntr_capture_harts_drain(&session->harts, all);
     for (size_t i = 0; i < session->child_count; i++) any |= ntr_capture_harts_drain(&session->children[i]->harts, all);
     return any;
 }
 
-static void save(ntr_capture_session *session) {
+static void save(ntr_capture *session) {
     ntr_capture_session_save(session);
     for (size_t i = 0; i < session->child_count; i++) ntr_capture_session_save(session->children[i]);
 }
 
 /* Nothing is left but words of batches that are not complete. */
-static void settle(struct ntr_capture_session *session) {
+static void settle(struct ntr_capture *session) {
     struct ntr_capture_harts *harts = &session->harts;
 
     if (!ntr_capture_harts_drain(harts, true)) ntr_capture_harts_poll(harts);
@@ -217,7 +217,7 @@ static void settle(struct ntr_capture_session *session) {
 
 /* QEMU's log holds traps that the plugin has not read. It reads them when the next block begins; a hart whose trap
  * handler traps at once begins none. */
-static bool is_stuck(const struct ntr_capture_session *session) {
+static bool is_stuck(const struct ntr_capture *session) {
     enum { BLOCK = 512, LOG_MOST = 64 << 20 };
     struct stat log;
 
@@ -225,14 +225,14 @@ static bool is_stuck(const struct ntr_capture_session *session) {
 }
 
 /* QEMU starts before the machine does. */
-static bool has_begun(struct ntr_capture_session *session) {
+static bool has_begun(struct ntr_capture *session) {
     if (!session->begun_at && atomic_load(&session->source.channel->head.state) != CHANNEL_NEW)
         session->begun_at = ntr_capture_clock();
     return session->begun_at;
 }
 
 /* The machine has run for as long as it should. Its harts stop at once in the trace, and soon in QEMU. */
-static void limit_run(struct ntr_capture_session *session) {
+static void limit_run(struct ntr_capture *session) {
     const ntr_capture_config *config = &session->config;
     if (!session->machine.name || session->ends || session->guest.ended || !has_begun(session)) return;
     bool due = (config->instructions && ntr_capture_session_instructions(session) >= config->instructions) ||
@@ -246,7 +246,7 @@ static void limit_run(struct ntr_capture_session *session) {
 
 /* While complete batches arrive, later words are not read: reading words that the plugin is writing moves cache
  * lines between the processors. */
-ntr_status ntr_capture_step(ntr_capture_session *session) {
+ntr_status ntr_capture_step(ntr_capture *session) {
     const struct timespec nap = {.tv_nsec = 200000};
 
     if (!session->guest.pid) return ntr_capture_fail(&session->reason, NTR_E_STATE, "no program runs");
@@ -265,13 +265,13 @@ ntr_status ntr_capture_step(ntr_capture_session *session) {
     return NTR_NEED_MORE;
 }
 
-ntr_status ntr_capture_finish(ntr_capture_session *session) {
+ntr_status ntr_capture_finish(ntr_capture *session) {
     if (!session->guest.ended || session->child_count || session->finished)
         return ntr_capture_fail(&session->reason, NTR_E_STATE, "the program has not ended");
     return ntr_capture_session_finish(session);
 }
 
-bool ntr_capture_result_at(const ntr_capture_session *session, size_t index, ntr_capture_result *result) {
+bool ntr_capture_result_at(const ntr_capture *session, size_t index, ntr_capture_result *result) {
     size_t size = result->size;
 
     if (!session->finished || index > session->written_count) return false;
@@ -294,12 +294,12 @@ bool ntr_capture_result_at(const ntr_capture_session *session, size_t index, ntr
     return true;
 }
 
-int ntr_capture_exit_status(const ntr_capture_session *session) {
+int ntr_capture_exit_status(const ntr_capture *session) {
     /* The signal with which the run ends kills QEMU while the machine starts. */
     return session->ends && session->guest.signal == SIGTERM ? 0 : session->guest.status;
 }
 
-const char *ntr_capture_loss(const ntr_capture_session *session, size_t index) {
+const char *ntr_capture_loss(const ntr_capture *session, size_t index) {
     const struct ntr_capture_losses *losses = &session->losses;
     if (index == losses->count) return losses->patched;
     return index < losses->count ? losses->items[index].what : NULL;

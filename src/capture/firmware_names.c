@@ -30,7 +30,7 @@ static bool add_image(struct ntr_capture_record *record, const ntr_bundle_image 
 }
 
 /* Returns whether the file was executed in this mode. */
-static bool try_file(struct ntr_capture_session *session, const char *path, unsigned prv) {
+static bool try_file(struct ntr_capture *session, const char *path, unsigned prv) {
     struct ntr_code_place places[NTR_CODE_PLACES];
     struct ntr_capture_record *record = &session->record;
     ntr_bundle_image copy = {0};
@@ -46,7 +46,7 @@ static bool try_file(struct ntr_capture_session *session, const char *path, unsi
 }
 
 /* DIR/NAME.bin: DIR/NAME.elf, or the names that U-Boot's ELF file has. */
-static void try_beside(struct ntr_capture_session *session, const char *image, unsigned prv) {
+static void try_beside(struct ntr_capture *session, const char *image, unsigned prv) {
     static const char *const names[] = {"u-boot", "uboot.elf", "u-boot.elf"};
     const char *slash = image ? strrchr(image, '/') : NULL, *dot = image ? strrchr(image, '.') : NULL;
     const int folder = slash ? (int)(slash + 1 - image) : 0;
@@ -65,7 +65,7 @@ static void try_beside(struct ntr_capture_session *session, const char *image, u
 
 /* The OpenSBI that comes with QEMU: relative to its program, in Debian's package (/usr/bin) and in what
  * tools/fetch_qemu unpacks. */
-static void try_own(struct ntr_capture_session *session) {
+static void try_own(struct ntr_capture *session) {
     static const char *const folders[] = {"../lib", "../usr/lib"};
     const char *qemu = session->config.qemu, *slash = qemu ? strrchr(qemu, '/') : NULL;
     char path[PATH_MAX];
@@ -77,7 +77,7 @@ static void try_own(struct ntr_capture_session *session) {
     }
 }
 
-void ntr_capture_firmware_names(struct ntr_capture_session *session) {
+void ntr_capture_firmware_names(struct ntr_capture *session) {
     const ntr_capture_machine_config *machine = &session->machine;
 
     if (machine->firmware)

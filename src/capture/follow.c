@@ -21,7 +21,7 @@
 /* ---- the program of a process -------------------------------------------------------------------------------------
  */
 
-static void set_process(struct ntr_capture_session *session, const char *program) {
+static void set_process(struct ntr_capture *session, const char *program) {
     const char *slash = strrchr(program, '/');
     snprintf(session->process, sizeof session->process, "%s", slash ? slash + 1 : program);
 }
@@ -48,7 +48,7 @@ static const char **find_command(const ntr_allocator *allocator, char *text, siz
 }
 
 /* Take the command from that of QEMU. Without it, the one before stays. */
-static void read_command(struct ntr_capture_session *session) {
+static void read_command(struct ntr_capture *session) {
     enum { COMMAND_MAX = 1 << 21 };
     const ntr_allocator *allocator = session->config.allocator;
     char path[64], *text = ntr_alloc(allocator, COMMAND_MAX, 1);
@@ -100,7 +100,7 @@ static void clear(struct ntr_capture_source *source) {
 }
 
 /* The new harts continue the clocks of the old ones, so that time does not go back. */
-static ntr_status renew_harts(struct ntr_capture_session *session) {
+static ntr_status renew_harts(struct ntr_capture *session) {
     uint64_t *times = ntr_alloc(session->config.allocator, CHANNEL_LANES, sizeof *times);
 
     if (!times) return ntr_capture_fail_memory(&session->reason);
@@ -112,7 +112,7 @@ static ntr_status renew_harts(struct ntr_capture_session *session) {
     return status;
 }
 
-static ntr_status continue_session(struct ntr_capture_session *session) {
+static ntr_status continue_session(struct ntr_capture *session) {
     struct ntr_capture_harts *harts = &session->harts;
 
     ntr_capture_session_drain(session);
@@ -131,7 +131,7 @@ static ntr_status continue_session(struct ntr_capture_session *session) {
     return status;
 }
 
-static bool take_program(struct ntr_capture_session *session) {
+static bool take_program(struct ntr_capture *session) {
     struct channel_head *head = &session->source.channel->head;
 
     if (atomic_load(&head->state) != CHANNEL_REPLACED) return false;
@@ -150,7 +150,7 @@ static bool take_program(struct ntr_capture_session *session) {
  */
 
 /* "x.ntrace" becomes "x.PID.ntrace". */
-static const char *name_bundle(struct ntr_capture_session *child, const char *bundle, int pid) {
+static const char *name_bundle(struct ntr_capture *child, const char *bundle, int pid) {
     static const char suffix[] = ".ntrace";
     size_t length = strlen(bundle), size;
 
@@ -163,7 +163,7 @@ static const char *name_bundle(struct ntr_capture_session *child, const char *bu
     return ntr_capture_record_keep(&child->record, name);
 }
 
-static ntr_status open_child(struct ntr_capture_session *child, int pid, int file) {
+static ntr_status open_child(struct ntr_capture *child, int pid, int file) {
     char path[64];
 
     snprintf(path, sizeof path, "/proc/%d/fd/%d", pid, file);
@@ -178,7 +178,7 @@ static ntr_status open_child(struct ntr_capture_session *child, int pid, int fil
 }
 
 /* The command of the parent, until the child executes another program. */
-static ntr_status copy_command(struct ntr_capture_session *child, const char *const *words) {
+static ntr_status copy_command(struct ntr_capture *child, const char *const *words) {
     size_t count = 0, size = 0, at = 0;
 
     for (; words[count]; count++) size += strlen(words[count]) + 1;
@@ -195,14 +195,14 @@ static ntr_status copy_command(struct ntr_capture_session *child, const char *co
     return NTR_OK;
 }
 
-static struct ntr_capture_session *new_child(struct ntr_capture_session *parent, int pid) {
-    struct ntr_capture_session *first = parent->first ? parent->first : parent;
+static struct ntr_capture *new_child(struct ntr_capture *parent, int pid) {
+    struct ntr_capture *first = parent->first ? parent->first : parent;
     const ntr_allocator *allocator = first->config.allocator;
 
     if (ntr_reserve(allocator, (void **)&first->children, &first->child_capacity, first->child_count + 1,
                     sizeof *first->children))
         return NULL;
-    struct ntr_capture_session *child = ntr_alloc(allocator, 1, sizeof *child);
+    struct ntr_capture *child = ntr_alloc(allocator, 1, sizeof *child);
     if (!child) return NULL;
     child->config = first->config;
     child->config.skip = 0;
@@ -217,8 +217,8 @@ static struct ntr_capture_session *new_child(struct ntr_capture_session *parent,
 }
 
 /* A child that cannot be traced runs on untraced; the reason is recorded. */
-static void adopt(struct ntr_capture_session *parent, struct channel_child *entry, int32_t pid, int32_t file) {
-    struct ntr_capture_session *child = new_child(parent, pid);
+static void adopt(struct ntr_capture *parent, struct channel_child *entry, int32_t pid, int32_t file) {
+    struct ntr_capture *child = new_child(parent, pid);
 
     if (child && open_child(child, pid, file) == NTR_OK &&
         copy_command(child, parent->command ? parent->command : parent->config.command) == NTR_OK) {
@@ -235,7 +235,7 @@ static void adopt(struct ntr_capture_session *parent, struct channel_child *entr
     atomic_store(&entry->pid, 0);
 }
 
-static bool take_children(struct ntr_capture_session *session) {
+static bool take_children(struct ntr_capture *session) {
     bool any = false;
 
     if (!session->config.follow_fork || !session->source.channel) return false;
@@ -249,7 +249,7 @@ static bool take_children(struct ntr_capture_session *session) {
     return any;
 }
 
-bool ntr_capture_children_known(struct ntr_capture_session *session) {
+bool ntr_capture_children_known(struct ntr_capture *session) {
     enum { SECOND = 1000000000 };
     const struct channel_head *head = &session->source.channel->head;
 
@@ -262,7 +262,7 @@ bool ntr_capture_children_known(struct ntr_capture_session *session) {
 /* ---- the end of a child -------------------------------------------------------------------------------------------
  */
 
-static void note_written(struct ntr_capture_session *first, const struct ntr_capture_session *child) {
+static void note_written(struct ntr_capture *first, const struct ntr_capture *child) {
     const ntr_allocator *allocator = first->config.allocator;
 
     if (ntr_reserve(allocator, (void **)&first->written, &first->written_capacity, first->written_count + 1,
@@ -279,7 +279,7 @@ static void note_written(struct ntr_capture_session *first, const struct ntr_cap
 }
 
 /* QEMU's version is asked for once, for the first session. */
-static void finish_child(struct ntr_capture_session *first, struct ntr_capture_session *child) {
+static void finish_child(struct ntr_capture *first, struct ntr_capture *child) {
     ntr_capture_guest_version(&first->guest);
     memcpy(child->guest.version, first->guest.version, sizeof child->guest.version);
     if (child->guest.pid && child->harts.harts && ntr_capture_session_finish(child) == NTR_OK)
@@ -290,11 +290,11 @@ static void finish_child(struct ntr_capture_session *first, struct ntr_capture_s
     ntr_dealloc(first->config.allocator, child);
 }
 
-static bool end_children(struct ntr_capture_session *first) {
+static bool end_children(struct ntr_capture *first) {
     bool any = false;
 
     for (size_t i = 0; i < first->child_count; i++) {
-        struct ntr_capture_session *child = first->children[i];
+        struct ntr_capture *child = first->children[i];
         bool failed = child->harts.failure != NTR_OK || !child->guest.pid;
         if (!failed && (!child->guest.ended || take_children(child) || !ntr_capture_children_known(child))) continue;
         first->children[i--] = first->children[--first->child_count];
@@ -304,7 +304,7 @@ static bool end_children(struct ntr_capture_session *first) {
     return any;
 }
 
-bool ntr_capture_follow(struct ntr_capture_session *first) {
+bool ntr_capture_follow(struct ntr_capture *first) {
     bool any = take_program(first);
 
     any |= take_children(first);

@@ -197,7 +197,7 @@ static int compare_symbol(void *user, uint64_t address, char type, const char *n
     return wanted->found = true;
 }
 
-bool ntr_capture_kernel_symbol(const struct ntr_capture_session *session, const char *name, uint64_t *address) {
+bool ntr_capture_kernel_symbol(const struct ntr_capture *session, const char *name, uint64_t *address) {
     struct wanted_symbol wanted = {.name = name};
     ntr_bytes kernel;
 
@@ -222,7 +222,7 @@ static void release(struct guest_names *n) {
     ntr_page_index_free(n->index);
 }
 
-static void name_files(struct ntr_capture_session *session, const struct ntr_capture_notes *pages, ntr_bytes kernel) {
+static void name_files(struct ntr_capture *session, const struct ntr_capture_notes *pages, ntr_bytes kernel) {
     const ntr_capture_machine_config *machine = &session->machine;
     const ntr_allocator *allocator = session->config.allocator;
     struct guest_names n = {
@@ -237,7 +237,7 @@ static void name_files(struct ntr_capture_session *session, const struct ntr_cap
     release(&n);
 }
 
-void ntr_capture_guest_names(struct ntr_capture_session *session) {
+void ntr_capture_guest_names(struct ntr_capture *session) {
     const struct ntr_capture_machine *machine = session->harts.machine;
     ntr_bytes kernel = {NULL, 0};
 

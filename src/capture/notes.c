@@ -33,7 +33,7 @@ static void put_page(FILE *file, const struct ntr_capture_guest_note *note) {
     fprintf(file, " 0x%" PRIx64 " 0x%" PRIx64, pair(note->words), pair(note->words + 2));
 }
 
-static bool write_notes(const struct ntr_capture_session *session, const char *name, const char *head,
+static bool write_notes(const struct ntr_capture *session, const char *name, const char *head,
                         const struct ntr_capture_notes *notes,
                         void (*put)(FILE *, const struct ntr_capture_guest_note *)) {
     char path[PATH_MAX];
@@ -60,7 +60,7 @@ static bool write_notes(const struct ntr_capture_session *session, const char *n
     return !fclose(file) && good;
 }
 
-bool ntr_capture_write_notes(const struct ntr_capture_session *session) {
+bool ntr_capture_write_notes(const struct ntr_capture *session) {
     const struct ntr_capture_machine *machine = session->harts.machine;
 
     return write_notes(session, "tasks", "ntrace-tasks 1\nposition src context task pid tgid comm\n", &machine->tasks,
@@ -69,11 +69,11 @@ bool ntr_capture_write_notes(const struct ntr_capture_session *session) {
                        put_page);
 }
 
-static void place_notes(const struct ntr_capture_session *session, struct ntr_capture_notes *notes) {
+static void place_notes(const struct ntr_capture *session, struct ntr_capture_notes *notes) {
     for (size_t i = 0; i < notes->count; i++) ntr_capture_system_resolve(session->system, &notes->items[i].position);
 }
 
-void ntr_capture_place_marks(struct ntr_capture_session *session) {
+void ntr_capture_place_marks(struct ntr_capture *session) {
     struct ntr_capture_machine *machine = session->harts.machine;
 
     ntr_capture_code_positions(&session->harts.code, ntr_capture_system_resolve, session->system);

@@ -151,7 +151,7 @@ static ntr_status copy(struct rewriting *w, FILE *file, const ntr_allocator *all
 
 /* The stream is closed, and its file gets another name, `old`. On a file system without links, capture.json describes
  * no file until the new one is complete. Call it before positions are collected. */
-static ntr_status set_aside(struct ntr_capture_session *session, struct old_file *old) {
+static ntr_status set_aside(struct ntr_capture *session, struct old_file *old) {
     char path[PATH_MAX];
 
     ntr_capture_stream_path(session, path, sizeof path);
@@ -164,7 +164,7 @@ static ntr_status set_aside(struct ntr_capture_session *session, struct old_file
 }
 
 /* The new file is complete. */
-static ntr_status drop(struct ntr_capture_session *session, const struct old_file *old) {
+static ntr_status drop(struct ntr_capture *session, const struct old_file *old) {
     char path[PATH_MAX];
 
     ntr_capture_stream_path(session, path, sizeof path);
@@ -177,7 +177,7 @@ static ntr_status drop(struct ntr_capture_session *session, const struct old_fil
 }
 
 /* The stream is written anew, compressed or not. */
-static ntr_status rewrite(struct ntr_capture_session *session, struct rewriting *w, const struct old_file *old,
+static ntr_status rewrite(struct ntr_capture *session, struct rewriting *w, const struct old_file *old,
                           bool compresses) {
     session->compresses = compresses;
     FILE *file = fopen(old->path, "rb");
@@ -191,7 +191,7 @@ static ntr_status rewrite(struct ntr_capture_session *session, struct rewriting 
     return status;
 }
 
-ntr_status ntr_capture_widen(struct ntr_capture_session *session, uint32_t hart) {
+ntr_status ntr_capture_widen(struct ntr_capture *session, uint32_t hart) {
     unsigned bits = session->encoder.params.src_bits;
 
     while (bits < 2 * NTR_MDO_BITS && hart >> bits) {
@@ -214,7 +214,7 @@ ntr_status ntr_capture_widen(struct ntr_capture_session *session, uint32_t hart)
     return NTR_OK;
 }
 
-ntr_status ntr_capture_compress(struct ntr_capture_session *session) {
+ntr_status ntr_capture_compress(struct ntr_capture *session) {
     struct rewriting w = {.to = &session->stream};
     struct old_file old;
 

@@ -21,7 +21,7 @@
 
 enum { SYNC_MAX = 8 }; /* a synchronizing message every 2^12 messages: parallel and random access */
 
-void ntr_capture_session_release(struct ntr_capture_session *session) {
+void ntr_capture_session_release(struct ntr_capture *session) {
     ntr_bundle *bundle = session->record.bundle;
 
     ntr_capture_guest_kill(&session->guest);
@@ -49,7 +49,7 @@ void ntr_capture_encoder_defaults(ntr_encoder_config *config, size_t size) {
     config->sync_max = SYNC_MAX;
 }
 
-ntr_status ntr_capture_session_configure(struct ntr_capture_session *session) {
+ntr_status ntr_capture_session_configure(struct ntr_capture *session) {
     const ntr_capture_config *config = &session->config;
     ntr_encoder_config *encoder = &session->encoder;
 
@@ -75,7 +75,7 @@ ntr_status ntr_capture_session_configure(struct ntr_capture_session *session) {
 }
 
 /* From time to time: a stream that has become large is compressed. */
-static void check_size(struct ntr_capture_session *session) {
+static void check_size(struct ntr_capture *session) {
     enum { LARGE = 1 << 20 };
 
     if (session->compresses || !session->config.compress_large || session->stream.offset < LARGE) return;
@@ -103,7 +103,7 @@ static unsigned isa_of_cpu(const char *cpu) {
     return isa;
 }
 
-ntr_status ntr_capture_session_create(struct ntr_capture_session *session) {
+ntr_status ntr_capture_session_create(struct ntr_capture *session) {
     const ntr_allocator *allocator = session->config.allocator;
     struct ntr_capture_record *record = &session->record;
 
@@ -131,7 +131,7 @@ static void add_address(struct ntr_capture_place *place, uint64_t address) {
 
 /* The file is that of the first look: a library that is loaded later may have another symbol of this name. */
 static void find_symbol(void *user, struct ntr_capture_place *place) {
-    struct ntr_capture_session *session = user;
+    struct ntr_capture *session = user;
     const struct channel *channel = session->source.channel;
     ntr_symbol symbol;
 
@@ -167,7 +167,7 @@ static struct ntr_capture_place place_of(const char *text) {
 }
 
 /* `before`: the window of the program that was replaced, or NULL. */
-static void set_window(struct ntr_capture_session *session, const struct ntr_capture_window *before) {
+static void set_window(struct ntr_capture *session, const struct ntr_capture_window *before) {
     const ntr_capture_config *config = &session->config;
     struct ntr_capture_window *window = &session->harts.window;
     bool waits = config->start_at || config->skip;
@@ -189,7 +189,7 @@ static bool widens_src(const ntr_capture_config *config) {
     return !config->topology.size && !config->max_size && !config->machine && (!config->encoder || config->widen_src);
 }
 
-void ntr_capture_session_take_maps(struct ntr_capture_session *session) {
+void ntr_capture_session_take_maps(struct ntr_capture *session) {
     struct channel *channel = session->source.channel;
     const uint64_t maps = channel ? atomic_load(&channel->head.maps) : 0;
 
@@ -205,7 +205,7 @@ static ntr_status widen(void *user, uint32_t hart) {
     return ntr_capture_widen(user, hart);
 }
 
-ntr_status ntr_capture_session_attach(struct ntr_capture_session *session) {
+ntr_status ntr_capture_session_attach(struct ntr_capture *session) {
     bool widens = widens_src(&session->config);
     const struct ntr_capture_target target = {.channel = session->source.channel,
                                               .config = &session->encoder,
@@ -226,7 +226,7 @@ ntr_status ntr_capture_session_attach(struct ntr_capture_session *session) {
     return status == NTR_OK ? status : ntr_capture_fail_memory(&session->reason);
 }
 
-uint64_t ntr_capture_session_instructions(const struct ntr_capture_session *session) {
+uint64_t ntr_capture_session_instructions(const struct ntr_capture *session) {
     uint64_t sum = 0;
     for (uint32_t i = 0; session->harts.harts && i < CHANNEL_LANES; i++) sum += session->harts.harts[i].time;
     return sum;
@@ -241,7 +241,7 @@ static int fault_of(int signal) {
     return is_fault ? signal : 0;
 }
 
-static ntr_status without_plugin(struct ntr_capture_session *session) {
+static ntr_status without_plugin(struct ntr_capture *session) {
     const bool machine = session->machine.name != NULL;
 
     ntr_capture_guest_version(&session->guest);
@@ -254,7 +254,7 @@ static ntr_status without_plugin(struct ntr_capture_session *session) {
                             machine ? "" : " --user", machine ? "fetches" : "builds");
 }
 
-static ntr_status check(struct ntr_capture_session *session) {
+static ntr_status check(struct ntr_capture *session) {
     ntr_status failure = session->harts.failure;
 
     if (!session->past.programs && atomic_load(&session->source.channel->head.state) == CHANNEL_NEW)
@@ -266,7 +266,7 @@ static ntr_status check(struct ntr_capture_session *session) {
 /* ---- while the program runs: what there is can be read if this process is killed ----------------------------------
  */
 
-static void cut(struct ntr_capture_session *session) {
+static void cut(struct ntr_capture *session) {
     const ntr_capture_config *config = &session->config;
     char path[PATH_MAX];
 
@@ -278,12 +278,12 @@ static void cut(struct ntr_capture_session *session) {
     session->harts.pause_at = ntr_capture_ring_end(&session->ring, &session->stream);
 }
 
-void ntr_capture_session_drain(struct ntr_capture_session *session) {
+void ntr_capture_session_drain(struct ntr_capture *session) {
     while (ntr_capture_harts_drain(&session->harts, true)) cut(session);
 }
 
 /* With max_size, the stream is in several files, which change: what is described is a copy. */
-static void describe_copy(struct ntr_capture_session *session) {
+static void describe_copy(struct ntr_capture *session) {
     char path[PATH_MAX], copy[PATH_MAX];
 
     ntr_capture_stream_path(session, path, sizeof path);
@@ -292,7 +292,7 @@ static void describe_copy(struct ntr_capture_session *session) {
     if (made) ntr_capture_ring_drop_copy(&session->ring, path, true);
 }
 
-void ntr_capture_session_save(struct ntr_capture_session *session) {
+void ntr_capture_session_save(struct ntr_capture *session) {
     enum { FIRST = 200000000, FIRST_BYTES = 1 << 18, PAUSE = 20 };
     const uint64_t every = 2000000000 > PAUSE * session->save_time ? 2000000000 : PAUSE * session->save_time;
     uint64_t now = ntr_capture_clock();
@@ -322,7 +322,7 @@ void ntr_capture_session_save(struct ntr_capture_session *session) {
 
 /* The bundle cannot be completed. What has been written is kept if it can be described; a part of the stream gives the
  * room for that on a full disk. */
-static ntr_status salvage(struct ntr_capture_session *session, ntr_status status) {
+static ntr_status salvage(struct ntr_capture *session, ntr_status status) {
     enum { SPARE = 1 << 18 };
     struct ntr_capture_reason reason = session->reason;
     char path[PATH_MAX];
@@ -341,7 +341,7 @@ static ntr_status salvage(struct ntr_capture_session *session, ntr_status status
                             kept ? "; what was written before is in " : "", kept ? session->config.bundle : "");
 }
 
-static ntr_status complete(struct ntr_capture_session *session) {
+static ntr_status complete(struct ntr_capture *session) {
     struct ntr_capture_harts *harts = &session->harts;
     char path[PATH_MAX];
 
@@ -367,7 +367,7 @@ static ntr_status complete(struct ntr_capture_session *session) {
     return ntr_capture_bundle_finish(&session->record, &report, &session->losses);
 }
 
-ntr_status ntr_capture_session_finish(struct ntr_capture_session *session) {
+ntr_status ntr_capture_session_finish(struct ntr_capture *session) {
     session->finished = true;
     ntr_status status = complete(session);
     return status == NTR_OK ? status : salvage(session, status);

@@ -47,7 +47,7 @@ static void add_sound(struct machine_arguments *arguments, const ntr_capture_con
 }
 
 /* The console is the terminal; an interrupt from the keyboard ends QEMU. */
-static void add_console(struct machine_arguments *arguments, const ntr_capture_session *session) {
+static void add_console(struct machine_arguments *arguments, const ntr_capture *session) {
     /* Options of the caller that say where the console goes. */
     static const char *const names[] = {"-nographic", "-serial", "-monitor", "-display", "-chardev"};
 
@@ -82,7 +82,7 @@ static void add_time(struct machine_arguments *arguments, const ntr_capture_mach
 }
 
 /* Do all harts run in one thread? QEMU then does not report to plugins when it stops them. */
-static bool is_one_thread(const ntr_capture_session *session) {
+static bool is_one_thread(const ntr_capture *session) {
     const ntr_capture_config *config = &session->config;
 
     for (size_t i = 0; i < config->qemu_option_count; i++) {
@@ -98,8 +98,7 @@ struct texts {
     const char *firmware; /* its path, or that of a changed copy */
 };
 
-static void add_all(struct machine_arguments *arguments, const ntr_capture_session *session,
-                    const struct texts *texts) {
+static void add_all(struct machine_arguments *arguments, const ntr_capture *session, const struct texts *texts) {
     const ntr_capture_config *config = &session->config;
     const ntr_capture_machine_config *machine = &session->machine;
     bool bare = starts_at_kernel(machine->name);
@@ -122,7 +121,7 @@ static void add_all(struct machine_arguments *arguments, const ntr_capture_sessi
     add_pair(arguments, "-plugin", texts->plugin);
 }
 
-static void name_firmware(struct ntr_capture_session *session, struct texts *texts) {
+static void name_firmware(struct ntr_capture *session, struct texts *texts) {
     const ntr_capture_machine_config *machine = &session->machine;
 
     texts->firmware = machine->firmware;
@@ -133,7 +132,7 @@ static void name_firmware(struct ntr_capture_session *session, struct texts *tex
     texts->firmware = texts->copy;
 }
 
-static ntr_status make_texts(struct ntr_capture_session *session, struct texts *texts) {
+static ntr_status make_texts(struct ntr_capture *session, struct texts *texts) {
     char path[PATH_MAX];
 
     if (!realpath(session->machine.plugin, path))
@@ -151,7 +150,7 @@ static ntr_status make_texts(struct ntr_capture_session *session, struct texts *
     return NTR_OK;
 }
 
-ntr_status ntr_capture_machine_options(struct ntr_capture_session *session, char *text, size_t size) {
+ntr_status ntr_capture_machine_options(struct ntr_capture *session, char *text, size_t size) {
     struct texts texts;
     ntr_status status = make_texts(session, &texts);
 
@@ -161,7 +160,7 @@ ntr_status ntr_capture_machine_options(struct ntr_capture_session *session, char
     return length < 0 || (size_t)length >= size ? NTR_E_LIMIT : NTR_OK;
 }
 
-ntr_status ntr_capture_machine_start(struct ntr_capture_session *session) {
+ntr_status ntr_capture_machine_start(struct ntr_capture *session) {
     const ntr_allocator *allocator = session->config.allocator;
     struct texts texts = {0};
     ntr_status status = make_texts(session, &texts);
@@ -176,7 +175,7 @@ ntr_status ntr_capture_machine_start(struct ntr_capture_session *session) {
     return status;
 }
 
-ntr_status ntr_capture_machine_files(struct ntr_capture_session *session) {
+ntr_status ntr_capture_machine_files(struct ntr_capture *session) {
     const ntr_capture_machine_config *machine = &session->machine;
     ntr_status status = NTR_OK;
 
@@ -185,7 +184,7 @@ ntr_status ntr_capture_machine_files(struct ntr_capture_session *session) {
     return status;
 }
 
-void ntr_capture_machine_types(struct ntr_capture_session *session) {
+void ntr_capture_machine_types(struct ntr_capture *session) {
     enum { TASK_MOST = 1 << 16 }; /* bytes of a task_struct, at the most */
     struct channel_head *head = &session->source.channel->head;
     uint32_t name, pid, tgid;

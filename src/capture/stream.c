@@ -5,15 +5,15 @@
 #include <string.h>
 #include <time.h>
 
-const char *ntr_capture_stream_name(const struct ntr_capture_session *session) {
+const char *ntr_capture_stream_name(const struct ntr_capture *session) {
     return session->compresses ? "trace.nex.zst" : "trace.nex";
 }
 
-void ntr_capture_stream_path(const struct ntr_capture_session *session, char *path, size_t size) {
+void ntr_capture_stream_path(const struct ntr_capture *session, char *path, size_t size) {
     snprintf(path, size, "%s/%s", ntr_bundle_folder(session->record.bundle), ntr_capture_stream_name(session));
 }
 
-ntr_status ntr_capture_stream_open(struct ntr_capture_session *session) {
+ntr_status ntr_capture_stream_open(struct ntr_capture *session) {
     char path[PATH_MAX];
 
     ntr_capture_stream_path(session, path, sizeof path);
@@ -27,7 +27,7 @@ ntr_status ntr_capture_stream_open(struct ntr_capture_session *session) {
     return status == NTR_OK ? status : ntr_capture_fail_memory(&session->reason);
 }
 
-ntr_status ntr_capture_stream_close(struct ntr_capture_session *session) {
+ntr_status ntr_capture_stream_close(struct ntr_capture *session) {
     char path[PATH_MAX];
 
     ntr_status status = ntr_bundle_writer_close(&session->stream);
@@ -35,7 +35,7 @@ ntr_status ntr_capture_stream_close(struct ntr_capture_session *session) {
     return status == NTR_OK ? status : ntr_capture_fail_errno(&session->reason, path);
 }
 
-struct ntr_capture_report ntr_capture_session_report(const struct ntr_capture_session *session, const char *missing) {
+struct ntr_capture_report ntr_capture_session_report(const struct ntr_capture *session, const char *missing) {
     return (struct ntr_capture_report){
         .config = &session->config,
         .harts = &session->harts,
@@ -54,7 +54,7 @@ struct ntr_capture_report ntr_capture_session_report(const struct ntr_capture_se
     };
 }
 
-void ntr_capture_session_describe(struct ntr_capture_session *session, const char *stream) {
+void ntr_capture_session_describe(struct ntr_capture *session, const char *stream) {
     struct ntr_capture_report report =
         ntr_capture_session_report(session, "ntrace run ended before the program; the end of the trace is missing");
 

@@ -159,10 +159,10 @@ static uint64_t set_of(const ntr_check_row *row) {
     case WHEN_FIELD: return ntr_tcodes_with_field(row->rule.field);
     case WHEN_COUNT: return ntr_tcodes_with_field(NTR_FIELD_ICNT);
     case WHEN_HISTORY:
-        return ntr_tcodes_with_field(NTR_FIELD_HIST) | ntr_tcodes_with(NTR_IS_HISTORY_END) |
+        return ntr_tcodes_with_field(NTR_FIELD_HIST) | ntr_tcodes_with(NTR_FLAG_HISTORY_END) |
                ntr_tcodes_of_role(NTR_ROLE_RESOURCE);
     case WHEN_FLOW: return ntr_tcodes_of_flow();
-    case WHEN_DIRECT: return ntr_tcodes_with(NTR_IS_DIRECT);
+    case WHEN_DIRECT: return ntr_tcodes_with(NTR_FLAG_DIRECT);
     case WHEN_BRANCH: return ntr_tcodes_of_role(NTR_ROLE_BRANCH);
     case WHEN_SYNC: return ntr_tcodes_of_role(NTR_ROLE_SYNC);
     case WHEN_STOP: return ntr_tcodes_of_role(NTR_ROLE_STOP);

@@ -95,14 +95,14 @@ static bool follow_span(struct callers *c, const ntr_event *e, bool *early) {
     const bool implicit = e->flags & NTR_EVENT_IMPLICIT;
     uint64_t message = 0;
     switch (e->end) {
-    case NTR_END_CALL:
-    case NTR_END_INDIRECT_CALL: call(c, e->address + 2 * (uint64_t)e->halfwords, e->message); return false;
-    case NTR_END_RETURN: {
+    case NTR_SPAN_CALL:
+    case NTR_SPAN_INDIRECT_CALL: call(c, e->address + 2 * (uint64_t)e->halfwords, e->message); return false;
+    case NTR_SPAN_RETURN: {
         const bool known = returns(c, e->target, &message);
         *early = implicit && message == e->message;
         return known && !implicit && message < e->message;
     }
-    case NTR_END_CO_SWAP: c->count = 0; return false;
+    case NTR_SPAN_CO_SWAP: c->count = 0; return false;
     default: return false;
     }
 }

@@ -113,7 +113,7 @@ bool ntr_rule_btype_mixed(view v, row r) {
 
 bool ntr_rule_direct_in_htm(view v, row r) {
     (void)r;
-    return v->mode == NTR_MODE_HTM && is_in(v, ntr_tcodes_with(NTR_IS_DIRECT));
+    return v->mode == NTR_MODE_HTM && is_in(v, ntr_tcodes_with(NTR_FLAG_DIRECT));
 }
 
 bool ntr_rule_hist_in_btm(view v, row r) {
@@ -141,7 +141,7 @@ bool ntr_rule_counter_htm(view v, row r) {
 bool ntr_rule_hist_dropped(view v, row r) {
     (void)r;
     return traced(v) && v->source->pool_branches && NTR_HAS(v->message, ICNT) &&
-           !is_in(v, ntr_tcodes_with(NTR_IS_HISTORY_END));
+           !is_in(v, ntr_tcodes_with(NTR_FLAG_HISTORY_END));
 }
 
 /* ---- repeats */
@@ -222,7 +222,7 @@ bool ntr_rule_jump_counts_nothing(view v, row r) {
 bool ntr_rule_hist_over_icnt(view v, row r) {
     const ntr_message *m = v->message;
     (void)r;
-    if (!traced(v) || !is_in(v, ntr_tcodes_with(NTR_IS_HISTORY_END))) return false;
+    if (!traced(v) || !is_in(v, ntr_tcodes_with(NTR_FLAG_HISTORY_END))) return false;
     uint64_t branches = v->source->pool_branches + (NTR_HAS(m, HIST) ? ntr_check_branches(m->hist) : 0);
     return branches > v->source->pool_icnt + m->icnt;
 }

@@ -34,7 +34,7 @@ bool ntr_check_is_history(const ntr_message *m) {
 
 ntr_mode ntr_check_mode_of(const ntr_check_source *s, const ntr_params *params, const ntr_message *m) {
     if (s->mode != NTR_MODE_UNKNOWN) return s->mode;
-    if (ntr_tcode_in(ntr_tcodes_with(NTR_IS_DIRECT), m->tcode)) return NTR_MODE_BTM;
+    if (ntr_tcode_in(ntr_tcodes_with(NTR_FLAG_DIRECT), m->tcode)) return NTR_MODE_BTM;
     if (NTR_HAS(m, HIST) || ntr_check_is_history(m)) return NTR_MODE_HTM;
     const bool in_htm = params->dialect && params->dialect->htm_count_sync;
     return ntr_check_is_counter_sync(m) && !in_htm ? NTR_MODE_BTM : NTR_MODE_UNKNOWN;

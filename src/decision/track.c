@@ -223,8 +223,8 @@ static void count_call(const ntr_tracker *t, const ntr_event *event) {
 
 static ntr_status take_span(ntr_tracker *t, const ntr_event *event) {
     see_function(t, event);
-    if (t->seen && (event->end == NTR_END_CALL || event->end == NTR_END_INDIRECT_CALL)) count_call(t, event);
-    bool branch_end = event->end == NTR_END_TAKEN || event->end == NTR_END_NOT_TAKEN;
+    if (t->seen && (event->end == NTR_SPAN_CALL || event->end == NTR_SPAN_INDIRECT_CALL)) count_call(t, event);
+    bool branch_end = event->end == NTR_SPAN_TAKEN || event->end == NTR_SPAN_NOT_TAKEN;
     const ntr_decision_branch *branch = branch_end ? ntr_code_map_find(t->map, event->last) : NULL;
     if (!branch || !same_image(t, event, event->last)) return NTR_OK;
     const ntr_stack_frame *frame = ntr_callstack_frame(t->stack, event);
@@ -235,7 +235,7 @@ static ntr_status take_span(ntr_tracker *t, const ntr_event *event) {
         if (differs)
             t->map->copies[branch->copy].changed = true;
         else
-            TRY(execute(t, frame, branch, event->end == NTR_END_TAKEN));
+            TRY(execute(t, frame, branch, event->end == NTR_SPAN_TAKEN));
     return NTR_OK;
 }
 

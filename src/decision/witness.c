@@ -72,7 +72,7 @@ static void take_span(ntr_witness *w, const ntr_event *e) {
         ntr_accesses_execute(&w->accesses, &k->insn);
         at += k->insn.size;
     }
-    if (e->end == NTR_END_EXCEPTION || e->end == NTR_END_INTERRUPT || e->end == NTR_END_TRAP)
+    if (e->end == NTR_SPAN_EXCEPTION || e->end == NTR_SPAN_INTERRUPT || e->end == NTR_SPAN_TRAP)
         ntr_accesses_forget(&w->accesses);
     w->expected = e->flags & NTR_EVENT_TARGET_UNKNOWN ? 0 : e->target;
 }

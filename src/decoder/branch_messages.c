@@ -5,7 +5,7 @@
 #include "message/table.h"
 
 static ntr_goal goal_of(const ntr_message *m) {
-    if (ntr_tcode_in(ntr_tcodes_with(NTR_IS_DIRECT), m->tcode)) return NTR_GOAL_TAKEN;
+    if (ntr_tcode_in(ntr_tcodes_with(NTR_FLAG_DIRECT), m->tcode)) return NTR_GOAL_TAKEN;
     return m->btype ? NTR_GOAL_TRAP : NTR_GOAL_ADDRESS;
 }
 
@@ -31,7 +31,7 @@ ntr_status ntr_take_branch(ntr_decoder *d, ntr_source *s) {
     if (!NTR_HAS(&d->message, UADDR)) return ntr_request_walk_of_message(d, s, goal_of(&d->message), 0);
     uint64_t address = ntr_message_address(&d->params, &d->message, NTR_FIELD_UADDR);
     s->ref = d->params.no_addr_diff ? address : s->ref ^ address;
-    if (s->tables.targets && ntr_tcode_in(ntr_tcodes_with(NTR_IS_CACHED), d->message.tcode) && !d->message.btype)
+    if (s->tables.targets && ntr_tcode_in(ntr_tcodes_with(NTR_FLAG_CACHED), d->message.tcode) && !d->message.btype)
         ntr_flow_cache_put(&s->tables, s->ref);
     return ntr_request_walk_of_message(d, s, goal_of(&d->message), s->ref);
 }

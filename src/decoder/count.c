@@ -19,10 +19,10 @@ static void count(const ntr_decoder *d, ntr_walk_state *walk, const ntr_block *b
     counts->spans += times;
     counts->instructions += times * (walk->run.instructions + b->instructions);
     counts->halfwords += times * (walk->run.halfwords + b->halfwords);
-    if (step->end == NTR_END_TAKEN || step->end == NTR_END_NOT_TAKEN) counts->branches += times;
-    if (step->end == NTR_END_TAKEN) counts->taken += times;
-    if (step->end == NTR_END_CALL || step->end == NTR_END_INDIRECT_CALL) counts->calls += times;
-    if (step->end == NTR_END_RETURN) counts->returns += times;
+    if (step->end == NTR_SPAN_TAKEN || step->end == NTR_SPAN_NOT_TAKEN) counts->branches += times;
+    if (step->end == NTR_SPAN_TAKEN) counts->taken += times;
+    if (step->end == NTR_SPAN_CALL || step->end == NTR_SPAN_INDIRECT_CALL) counts->calls += times;
+    if (step->end == NTR_SPAN_RETURN) counts->returns += times;
     walk->run.instructions = walk->run.halfwords = 0;
 }
 
@@ -32,7 +32,7 @@ static ntr_status walk_step(ntr_decoder *d, ntr_walk_state *walk) {
     ntr_step step = {0};
     ntr_status status = ntr_walk_state_step(d, walk, &step);
     if (status < 0) return status;
-    if (step.end == NTR_END_CUT) {
+    if (step.end == NTR_SPAN_CUT) {
         ntr_walk_state_run(walk, b);
         return status;
     }
@@ -76,8 +76,8 @@ static ntr_status walk_linked(ntr_decoder *d, ntr_walk_state *walk) {
         if (b->halfwords >= w.left - w.runaway_limit || !ntr_linked_go(&w, b, &step)) break;
         spans++;
         instructions += b->instructions;
-        calls += step.end == NTR_END_CALL || step.end == NTR_END_INDIRECT_CALL;
-        returns += step.end == NTR_END_RETURN;
+        calls += step.end == NTR_SPAN_CALL || step.end == NTR_SPAN_INDIRECT_CALL;
+        returns += step.end == NTR_SPAN_RETURN;
         ended = ntr_linked_pass(&w, b, &step);
     }
     const uint64_t branches = all.left - w.history.left, times = d->times;

@@ -47,7 +47,7 @@ void ntr_count_step(ntr_decoder *d, const ntr_walk_state *walk, ntr_block *b, co
     const ntr_source *s = d->request.source;
     if (is_direct(b) && walk->run.halfwords == 0) {
         b->executed += d->times;
-        if (step->end == NTR_END_TAKEN) b->jumped += d->times;
+        if (step->end == NTR_SPAN_TAKEN) b->jumped += d->times;
         return;
     }
     ntr_event e = span_of(d, s->id, &s->context, &walk->run, b, step->end, step->target);
@@ -61,7 +61,7 @@ static void report_block(ntr_decoder *d, const ntr_open_span *run, const ntr_blo
     uint16_t src;
     if (times == 0) return;
     const ntr_context *context = ntr_blocks_owner(d->blocks, b->view, &src);
-    ntr_event e = span_of(d, src, context, run, b, end, end == NTR_END_NOT_TAKEN ? b->next : b->target);
+    ntr_event e = span_of(d, src, context, run, b, end, end == NTR_SPAN_NOT_TAKEN ? b->next : b->target);
     report(d, &e, times);
 }
 
@@ -79,7 +79,7 @@ static void flush_block(ntr_decoder *d, void *user, ntr_block *b, bool jumped) {
     }
     bool branch = b->flow == NTR_FLOW_BRANCH;
     if (s->run.halfwords) {
-        report_block(d, &s->run, b, branch && jumped ? NTR_END_TAKEN : ntr_flow_ends[b->flow], s->times);
+        report_block(d, &s->run, b, branch && jumped ? NTR_SPAN_TAKEN : ntr_flow_ends[b->flow], s->times);
         s->run = (ntr_open_span){0};
         return;
     }
@@ -108,7 +108,7 @@ static void flush_counters(ntr_decoder *d, ntr_block *b) {
     static const ntr_open_span none = {0};
     if (b->executed == 0) return;
     report_block(d, &none, b, ntr_flow_ends[b->flow], b->executed - b->jumped);
-    report_block(d, &none, b, NTR_END_TAKEN, b->jumped);
+    report_block(d, &none, b, NTR_SPAN_TAKEN, b->jumped);
     b->executed = b->jumped = 0;
 }
 

@@ -32,7 +32,7 @@ ntr_status ntr_take_access(ntr_decoder *d, ntr_source *s) {
     static const uint8_t element_sizes[8] = {0, 1, 2, 4, 8};
     const ntr_message *m = &d->message;
     ntr_event e = ntr_event_make(d, s, NTR_EVENT_ACCESS);
-    e.code = ntr_tcode_in(ntr_tcodes_with(NTR_IS_STORE), m->tcode) ? NTR_DATA_WRITE : NTR_DATA_READ;
+    e.code = ntr_tcode_in(ntr_tcodes_with(NTR_FLAG_STORE), m->tcode) ? NTR_DATA_WRITE : NTR_DATA_READ;
     e.data_size = (uint8_t)m->dsz;
     e.tag = m->elsz ? element_sizes[m->elsz] : m->dsz;
     e.data = m->ddata;

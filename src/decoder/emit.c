@@ -19,17 +19,17 @@ void ntr_span_count(const ntr_decoder *d, unsigned end, uint64_t instructions, u
     counts->instructions += times * instructions;
     counts->halfwords += times * halfwords;
     switch (end) {
-    case NTR_END_TAKEN:
+    case NTR_SPAN_TAKEN:
         counts->taken += times;
         counts->branches += times;
         break;
-    case NTR_END_NOT_TAKEN: counts->branches += times; break;
-    case NTR_END_CALL:
-    case NTR_END_INDIRECT_CALL: counts->calls += times; break;
-    case NTR_END_RETURN: counts->returns += times; break;
-    case NTR_END_EXCEPTION:
-    case NTR_END_TRAP: counts->exceptions += times; break;
-    case NTR_END_INTERRUPT: counts->interrupts += times; break;
+    case NTR_SPAN_NOT_TAKEN: counts->branches += times; break;
+    case NTR_SPAN_CALL:
+    case NTR_SPAN_INDIRECT_CALL: counts->calls += times; break;
+    case NTR_SPAN_RETURN: counts->returns += times; break;
+    case NTR_SPAN_EXCEPTION:
+    case NTR_SPAN_TRAP: counts->exceptions += times; break;
+    case NTR_SPAN_INTERRUPT: counts->interrupts += times; break;
     default: break;
     }
 }
@@ -61,7 +61,7 @@ static void queue_joined(ntr_decoder *d, ntr_source *s, const ntr_event *event) 
 /* Returns a span of the instructions that no span has reported yet. */
 static ntr_event joined_span(const ntr_decoder *d, ntr_source *s) {
     ntr_event e = ntr_event_make(d, s, NTR_EVENT_SPAN);
-    e.end = NTR_END_CUT;
+    e.end = NTR_SPAN_CUT;
     e.address = e.last = e.target = s->pc;
     ntr_join_add(s, &e);
     return e;
@@ -86,7 +86,7 @@ void ntr_event_emit(ntr_decoder *d, const ntr_event *event) {
     if (d->counts) {
         if (event->kind == NTR_EVENT_SPAN) ntr_span_count(d, event->end, event->instructions, event->halfwords);
         if (event->kind == NTR_EVENT_GAP) d->counts->gaps++;
-        if (ntr_event_is_doubtful(event, d->params.dialect)) d->counts->reserved++;
+        if (ntr_event_is_doubtful(event, d->params.dialect)) d->counts->doubtful++;
         if (!d->count_callback) return;
         d->other_events += event->kind != NTR_EVENT_SPAN;
         ntr_count_event(d, event);

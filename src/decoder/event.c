@@ -24,28 +24,28 @@ static const char *const kind_names[NTR_EVENT_KINDS] = {
     [NTR_EVENT_TRAP_VALUE] = "trap-value",
 };
 
-static const char *const end_names[NTR_END_KINDS] = {
-    [NTR_END_CUT] = "cut",
-    [NTR_END_NOT_TAKEN] = "not-taken",
-    [NTR_END_TAKEN] = "taken",
-    [NTR_END_JUMP] = "jump",
-    [NTR_END_CALL] = "call",
-    [NTR_END_INDIRECT_JUMP] = "indirect-jump",
-    [NTR_END_INDIRECT_CALL] = "indirect-call",
-    [NTR_END_CO_SWAP] = "co-swap",
-    [NTR_END_RETURN] = "return",
-    [NTR_END_TRAP_RETURN] = "trap-return",
-    [NTR_END_EXCEPTION] = "exception",
-    [NTR_END_INTERRUPT] = "interrupt",
-    [NTR_END_TRAP] = "trap",
+static const char *const end_names[NTR_SPAN_KINDS] = {
+    [NTR_SPAN_CUT] = "cut",
+    [NTR_SPAN_NOT_TAKEN] = "not-taken",
+    [NTR_SPAN_TAKEN] = "taken",
+    [NTR_SPAN_JUMP] = "jump",
+    [NTR_SPAN_CALL] = "call",
+    [NTR_SPAN_INDIRECT_JUMP] = "indirect-jump",
+    [NTR_SPAN_INDIRECT_CALL] = "indirect-call",
+    [NTR_SPAN_CO_SWAP] = "co-swap",
+    [NTR_SPAN_RETURN] = "return",
+    [NTR_SPAN_TRAP_RETURN] = "trap-return",
+    [NTR_SPAN_EXCEPTION] = "exception",
+    [NTR_SPAN_INTERRUPT] = "interrupt",
+    [NTR_SPAN_TRAP] = "trap",
 };
 
 const char *ntr_event_kind_name(unsigned kind) {
     return kind < NTR_EVENT_KINDS ? kind_names[kind] : NULL;
 }
 
-const char *ntr_end_name(unsigned end) {
-    return end < NTR_END_KINDS ? end_names[end] : NULL;
+const char *ntr_span_end_name(unsigned end) {
+    return end < NTR_SPAN_KINDS ? end_names[end] : NULL;
 }
 
 const char *ntr_data_access_name(unsigned access) {

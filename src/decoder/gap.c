@@ -153,10 +153,10 @@ void ntr_gap_close(ntr_decoder *d, ntr_source *s, const uint64_t *to) {
 /* Returns how the execution of the missing code ended, as far as the message shows it. */
 static unsigned no_code_end(const ntr_walk_request *request) {
     switch (request->goal) {
-    case NTR_GOAL_TAKEN: return NTR_END_TAKEN;
-    case NTR_GOAL_ADDRESS: return NTR_END_INDIRECT_JUMP;
+    case NTR_GOAL_TAKEN: return NTR_SPAN_TAKEN;
+    case NTR_GOAL_ADDRESS: return NTR_SPAN_INDIRECT_JUMP;
     case NTR_GOAL_TRAP: return ntr_trap_end(request->btype);
-    default: return NTR_END_CUT;
+    default: return NTR_SPAN_CUT;
     }
 }
 
@@ -171,7 +171,7 @@ void ntr_gap_no_code(ntr_decoder *d) {
     e.target = to_known ? request->address : 0;
     e.flags |= (uint8_t)((s->pc_known ? 0 : NTR_EVENT_ADDRESS_UNKNOWN) | (to_known ? 0 : NTR_EVENT_TARGET_UNKNOWN));
     e.halfwords = request->left > UINT32_MAX ? UINT32_MAX : (uint32_t)request->left;
-    if (e.halfwords || e.end != NTR_END_CUT) ntr_event_emit(d, &e);
+    if (e.halfwords || e.end != NTR_SPAN_CUT) ntr_event_emit(d, &e);
 
     ntr_source_goto(s, request->address);
     s->pc_known = to_known;

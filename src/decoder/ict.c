@@ -34,7 +34,7 @@ ntr_status ntr_ict_take(ntr_decoder *d, ntr_source *s) {
     if (!form.address) e.flags |= NTR_EVENT_ADDRESS_UNKNOWN;
     if (form.address) {
         uint64_t address = ntr_message_address(&d->params, m, NTR_FIELD_CKDATA0);
-        e.data_address = ntr_tcode_in(ntr_tcodes_with(NTR_IS_ABSOLUTE), m->tcode) ? address : s->ref ^ address;
+        e.data_address = ntr_tcode_in(ntr_tcodes_with(NTR_FLAG_ABSOLUTE), m->tcode) ? address : s->ref ^ address;
         s->ref = e.data_address;
     }
     if (form.destination) {

@@ -199,7 +199,7 @@ static ntr_status on_message(ntr_index *index, struct indexed_source *source, co
 /* Messages that change nothing of a source are those of flow in its mode, without times. One whose fields have a defect
  * is not noticed; it would be a gap, which the next synchronizing message ends. */
 static uint64_t irrelevant_of(const ntr_index *index, const struct indexed_source *source) {
-    const bool clocked = source->clock.known || ntr_ts_rule_of(&index->params) == NTR_TS_ABSOLUTE;
+    const bool clocked = source->clock.known || ntr_ts_rule_of(&index->params) == NTR_TS_RULE_ABSOLUTE;
     return clocked ? 0 : ntr_mode_tcodes(source->mode);
 }
 

@@ -402,7 +402,7 @@ ntr_status ntr_walk_end(ntr_decoder *d);
  * before the next instruction that may change flow. Returns how many of the `sure` halfwords were reported. */
 uint64_t ntr_walk_end_flush(ntr_decoder *d, ntr_source *s, uint64_t sure);
 
-/* Returns the ntr_end of a span that ends with a trap of this B-TYPE (1 to 3). */
+/* Returns the ntr_span_end of a span that ends with a trap of this B-TYPE (1 to 3). */
 unsigned ntr_trap_end(unsigned btype);
 
 #endif

@@ -8,7 +8,7 @@ typedef struct ntr_step {
     uint64_t target;
     ntr_block *from;    /* the block that stores a link to the target block */
     bool falls_through; /* `target` directly follows the code of `from` */
-    uint8_t end;        /* ntr_end */
+    uint8_t end;        /* ntr_span_end */
     uint8_t flags;      /* NTR_EVENT_IMPLICIT or 0 */
 } ntr_step;
 
@@ -48,7 +48,7 @@ static inline bool ntr_jumps_have_outcomes(const ntr_decoder *d, const ntr_sourc
     return d->params.all_jumps && s->mode != NTR_MODE_BTM;
 }
 
-/* The ntr_end of a span whose last instruction has this ntr_flow; for a branch: not taken. */
+/* The ntr_span_end of a span whose last instruction has this ntr_flow; for a branch: not taken. */
 extern const uint8_t ntr_flow_ends[];
 
 /* Returns whether `b` ends with a sequential jump: a register jump whose target the instruction before it has computed
@@ -86,9 +86,9 @@ static inline ntr_status ntr_step_infer(ntr_decoder *d, ntr_walk_request *reques
         status = d->predicts ? ntr_step_predicted(d, request, history, b, &taken)
                              : ntr_step_outcome(d, request, history, &taken);
         if (taken) {
-            *step = (ntr_step){b->target, b, false, NTR_END_TAKEN, 0};
+            *step = (ntr_step){b->target, b, false, NTR_SPAN_TAKEN, 0};
         } else {
-            *step = (ntr_step){b->next, b, true, NTR_END_NOT_TAKEN, 0};
+            *step = (ntr_step){b->next, b, true, NTR_SPAN_NOT_TAKEN, 0};
         }
         return status;
     case NTR_FLOW_DIRECT_JUMP:
@@ -99,11 +99,11 @@ static inline ntr_status ntr_step_infer(ntr_decoder *d, ntr_walk_request *reques
             if (status != NTR_OK) return status;
             if (!taken && !request->no_outcome) return NTR_E_HIST_LEFT;
         }
-        *step = (ntr_step){b->target, b, false, NTR_END_JUMP, 0};
+        *step = (ntr_step){b->target, b, false, NTR_SPAN_JUMP, 0};
         if (b->flow == NTR_FLOW_DIRECT_JUMP) return NTR_OK;
-        step->end = NTR_END_CALL;
+        step->end = NTR_SPAN_CALL;
         return ntr_step_push(d, s, b);
-    case NTR_FLOW_LINEAR: *step = (ntr_step){b->next, b, true, NTR_END_CUT, 0}; return NTR_OK;
+    case NTR_FLOW_LINEAR: *step = (ntr_step){b->next, b, true, NTR_SPAN_CUT, 0}; return NTR_OK;
     case NTR_FLOW_TRAP: return NTR_E_NO_LANDING;
     default: return ntr_step_indirect(d, s, b, step);
     }

@@ -120,7 +120,7 @@ static inline void ntr_walk_fill(ntr_event *e, const ntr_event *header, ntr_walk
     walk->run.instructions = walk->run.halfwords = 0;
 }
 
-_Static_assert(NTR_END_TAKEN == NTR_END_NOT_TAKEN + 1, "an outcome is added");
+_Static_assert(NTR_SPAN_TAKEN == NTR_SPAN_NOT_TAKEN + 1, "an outcome is added");
 
 /* The walk over linked blocks, in local variables. */
 typedef struct ntr_linked_walk {
@@ -147,7 +147,7 @@ static inline bool ntr_linked_branch(ntr_linked_walk *w, ntr_block *b, ntr_linke
     bool taken = ntr_history_take(&w->history);
     step->to = ntr_blocks_branch(w->d->blocks, b, taken);
     step->target = taken ? b->target : b->next;
-    step->end = (uint8_t)(NTR_END_NOT_TAKEN + taken);
+    step->end = (uint8_t)(NTR_SPAN_NOT_TAKEN + taken);
     step->flags = 0;
     return true;
 }
@@ -157,7 +157,7 @@ static inline bool ntr_linked_direct(ntr_linked_walk *w, ntr_block *b, ntr_linke
     if (b->flow == NTR_FLOW_DIRECT_CALL && ntr_step_push(w->d, w->source, b) != NTR_OK) return false;
     step->to = ntr_blocks_jump(w->d->blocks, b, b->target);
     step->target = b->target;
-    step->end = b->flow == NTR_FLOW_DIRECT_CALL ? NTR_END_CALL : NTR_END_JUMP;
+    step->end = b->flow == NTR_FLOW_DIRECT_CALL ? NTR_SPAN_CALL : NTR_SPAN_JUMP;
     step->flags = 0;
     return true;
 }
@@ -169,7 +169,7 @@ static inline bool ntr_linked_return(ntr_linked_walk *w, ntr_block *b, ntr_linke
     step->to =
         known_call ? ntr_blocks_fall(w->d->blocks, caller.call) : ntr_blocks_jump(w->d->blocks, b, caller.address);
     step->target = caller.address;
-    step->end = NTR_END_RETURN;
+    step->end = NTR_SPAN_RETURN;
     step->flags = NTR_EVENT_IMPLICIT;
     return true;
 }

@@ -96,7 +96,7 @@ static void emit_span(ntr_decoder *d, ntr_source *s, const code_range *range, un
 }
 
 unsigned ntr_trap_end(unsigned btype) {
-    static const uint8_t ends[] = {NTR_END_CUT, NTR_END_TRAP, NTR_END_EXCEPTION, NTR_END_INTERRUPT};
+    static const uint8_t ends[] = {NTR_SPAN_CUT, NTR_SPAN_TRAP, NTR_SPAN_EXCEPTION, NTR_SPAN_INTERRUPT};
     return ends[btype & 3];
 }
 
@@ -112,7 +112,7 @@ static void fall_through(ntr_decoder *d, ntr_source *s, const ntr_walk_request *
     if (trap)
         emit_span(d, s, range, ntr_trap_end(request->btype), request->address, 0);
     else if (range->instructions)
-        emit_span(d, s, range, NTR_END_CUT, range->next, 0);
+        emit_span(d, s, range, NTR_SPAN_CUT, range->next, 0);
     ntr_source_goto(s, trap ? request->address : range->next);
 }
 
@@ -129,7 +129,7 @@ static ntr_status go_inferred(ntr_decoder *d, ntr_source *s, ntr_walk_request *r
 static void go_branch(ntr_decoder *d, ntr_source *s, const code_range *range, bool taken) {
     if (d->predicts && s->mode != NTR_MODE_BTM) ntr_flow_learn(&s->tables, range->last, taken);
     uint64_t target = taken ? s->block->target : range->next;
-    emit_span(d, s, range, taken ? NTR_END_TAKEN : NTR_END_NOT_TAKEN, target, 0);
+    emit_span(d, s, range, taken ? NTR_SPAN_TAKEN : NTR_SPAN_NOT_TAKEN, target, 0);
     ntr_source_goto(s, target);
 }
 
@@ -141,7 +141,7 @@ static bool goes_as_predicted(const ntr_decoder *d, const ntr_source *s, const c
 /* A branch without history bit: the address of the synchronizing message shows whether it was taken (OQ-24). Older
  * silicon always omits that bit: docs/dialects.md section 1. */
 static void go_by_address(ntr_decoder *d, ntr_source *s, ntr_walk_request *request, const code_range *range) {
-    bool branch_message = ntr_tcode_in(ntr_tcodes_with(NTR_IS_DIRECT), d->message.tcode);
+    bool branch_message = ntr_tcode_in(ntr_tcodes_with(NTR_FLAG_DIRECT), d->message.tcode);
     bool taken = request->address == s->block->target &&
                  (branch_message || request->address != range->next || goes_as_predicted(d, s, range));
     request->no_outcome |= !d->params.dialect->sync_branch_from_faddr && !d->predicts && !request->self_loop;
@@ -182,13 +182,13 @@ static bool ends_custom(const ntr_decoder *d, const ntr_source *s, const code_ra
 
 static ntr_status go_custom(ntr_decoder *d, ntr_source *s, const ntr_walk_request *request, const code_range *range) {
     if (!ends_custom(d, s, range)) return NTR_E_NO_LANDING;
-    emit_span(d, s, range, NTR_END_INDIRECT_JUMP, request->address, 0);
+    emit_span(d, s, range, NTR_SPAN_INDIRECT_JUMP, request->address, 0);
     ntr_source_goto(s, request->address);
     return NTR_OK;
 }
 
 static void go_to_handler(ntr_decoder *d, ntr_source *s, const ntr_walk_request *request, const code_range *range) {
-    unsigned end = request->btype ? ntr_trap_end(request->btype) : NTR_END_EXCEPTION;
+    unsigned end = request->btype ? ntr_trap_end(request->btype) : NTR_SPAN_EXCEPTION;
     emit_span(d, s, range, end, request->address, 0);
     ntr_source_goto(s, request->address);
     /* such an instruction never retires (OQ-32) */
@@ -257,7 +257,7 @@ uint64_t ntr_walk_end_flush(ntr_decoder *d, ntr_source *s, uint64_t sure) {
         part = straight_part(s->block, sure);
         if (part) extend_range(&range, s->block, part);
     }
-    if (range.halfwords) emit_span(d, s, &range, NTR_END_CUT, range.next, 0);
+    if (range.halfwords) emit_span(d, s, &range, NTR_SPAN_CUT, range.next, 0);
     if (part) ntr_source_goto(s, range.next);
     return part;
 }

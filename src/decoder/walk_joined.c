@@ -41,8 +41,9 @@ static inline bool is_inside(ntr_decoder *d, ntr_block *b) {
 
 void ntr_join_settle(ntr_source *s, unsigned end, unsigned flags) {
     enum {
-        SETTLING = 1u << NTR_END_TAKEN | 1u << NTR_END_JUMP | 1u << NTR_END_CALL | 1u << NTR_END_INDIRECT_JUMP |
-                   1u << NTR_END_INDIRECT_CALL | 1u << NTR_END_EXCEPTION | 1u << NTR_END_INTERRUPT | 1u << NTR_END_TRAP
+        SETTLING = 1u << NTR_SPAN_TAKEN | 1u << NTR_SPAN_JUMP | 1u << NTR_SPAN_CALL | 1u << NTR_SPAN_INDIRECT_JUMP |
+                   1u << NTR_SPAN_INDIRECT_CALL | 1u << NTR_SPAN_EXCEPTION | 1u << NTR_SPAN_INTERRUPT |
+                   1u << NTR_SPAN_TRAP
     };
     s->settled = SETTLING >> end & 1 && !(flags & NTR_EVENT_TARGET_UNKNOWN);
 }
@@ -67,9 +68,9 @@ static inline bool caller_is_settled(const ntr_return_stack *stack) {
 static inline void settle_after(ntr_source *s, const ntr_block *b, unsigned end, unsigned flags, bool stays,
                                 bool returns_settled) {
     ntr_join_settle(s, end, flags);
-    if (end == NTR_END_NOT_TAKEN) s->settled = stays;
-    if (end == NTR_END_RETURN) s->settled = returns_settled;
-    if (end != NTR_END_CALL && end != NTR_END_INDIRECT_CALL) return;
+    if (end == NTR_SPAN_NOT_TAKEN) s->settled = stays;
+    if (end == NTR_SPAN_RETURN) s->settled = returns_settled;
+    if (end != NTR_SPAN_CALL && end != NTR_SPAN_INDIRECT_CALL) return;
     if (s->stack.count && newest(&s->stack)->call == b) newest(&s->stack)->settled = stays;
 }
 
@@ -77,7 +78,7 @@ static inline void settle_after(ntr_source *s, const ntr_block *b, unsigned end,
 static inline unsigned joined_ends(const ntr_decoder *d) {
     const ntr_context *context = &d->request.source->context;
     const bool all = context->v || context->prv == NTR_PRV_UNKNOWN || !(d->join_except >> (context->prv & 3) & 1);
-    return all ? 1u << NTR_END_TAKEN | 1u << NTR_END_NOT_TAKEN | 1u << NTR_END_JUMP : 0;
+    return all ? 1u << NTR_SPAN_TAKEN | 1u << NTR_SPAN_NOT_TAKEN | 1u << NTR_SPAN_JUMP : 0;
 }
 
 static inline void count_block(ntr_decoder *d, const ntr_walk_state *walk, ntr_block *b, const ntr_linked_step *step) {
@@ -138,7 +139,7 @@ static ntr_status go_block(ntr_decoder *d, ntr_walk_state *walk, const ntr_event
     ntr_step step = {0};
     ntr_status status = ntr_walk_state_step(d, walk, &step);
     if (status < 0) return status;
-    if (step.end == NTR_END_CUT) {
+    if (step.end == NTR_SPAN_CUT) {
         ntr_walk_state_run(walk, b);
         s->settled = stays;
         return status;

@@ -44,8 +44,8 @@ bool ntr_loop_fits(ntr_decoder *d, uint64_t halfwords, uint64_t times);
 
 /* A span ended in this way. */
 static inline void ntr_loop_note_end(ntr_decoder *d, unsigned end) {
-    d->loop.calls += end == NTR_END_CALL || end == NTR_END_INDIRECT_CALL || end == NTR_END_CO_SWAP;
-    d->loop.returns += end == NTR_END_RETURN || end == NTR_END_CO_SWAP;
+    d->loop.calls += end == NTR_SPAN_CALL || end == NTR_SPAN_INDIRECT_CALL || end == NTR_SPAN_CO_SWAP;
+    d->loop.returns += end == NTR_SPAN_RETURN || end == NTR_SPAN_CO_SWAP;
 }
 
 /* Returns whether spans of a loop are returned with repetitions: the loop has `factor` passes, its calls and returns,

@@ -16,7 +16,7 @@ const ntr_dialect ntr_dialect_ntrace_1_0 = {
  * is on. */
 #define SIFIVE_DIFFERENCES                                                                                             \
     .addr_bits = 48, .ts_width = 40, .implicit_return = NTR_RETURN_COUNT, .return_stack = 1023,                        \
-    .messages = NTR_MESSAGES_1_0 | NTR_MESSAGES_SIFIVE, .ts_rule = NTR_TS_XOR, .rcode_counts = true,                   \
+    .messages = NTR_MESSAGES_1_0 | NTR_MESSAGES_SIFIVE, .ts_rule = NTR_TS_RULE_XOR, .rcode_counts = true,              \
     .zero_idle = true, .branch_on_jump = true, .jalr_to_next_silent = true, .sync_branch_from_faddr = true,            \
     .history_whole = true
 
@@ -67,7 +67,7 @@ const ntr_dialect ntr_dialect_tt_dfd = {
     .trap_value = true,
     .untimed_ownership = true,
     .messages = NTR_MESSAGES_1_0 | NTR_MESSAGES_TTDFD,
-    .ts_rule = NTR_TS_ABSOLUTE,
+    .ts_rule = NTR_TS_RULE_ABSOLUTE,
     .context0 = NTR_CONTEXT0_SCONTEXT,
     .any_end_idle = true,
     .empty_icnt = true,

@@ -10,7 +10,7 @@ static inline unsigned ntr_rule(unsigned given, unsigned of_dialect, unsigned us
 
 /* Returns the ntr_ts_rule of a stream. */
 static inline unsigned ntr_ts_rule_of(const ntr_params *params) {
-    return ntr_rule(params->ts_rule, params->dialect ? params->dialect->ts_rule : 0u, NTR_TS_DIFFERENCE);
+    return ntr_rule(params->ts_rule, params->dialect ? params->dialect->ts_rule : 0u, NTR_TS_RULE_DIFFERENCE);
 }
 
 /* Returns the ntr_context0 of a stream. */

@@ -105,7 +105,7 @@ static void repeat(ntr_encoder *e, const last_branch *now) {
  * IndirectBranchHist puts it there. */
 static bool find_cached(ntr_encoder *e, const last_branch *now, unsigned *index) {
     uint64_t target;
-    bool cached = ntr_tcode_in(ntr_tcodes_with(NTR_IS_CACHED), now->tcode) && !now->btype;
+    bool cached = ntr_tcode_in(ntr_tcodes_with(NTR_FLAG_CACHED), now->tcode) && !now->btype;
     if (!e->tables.targets || !cached) return false;
     *index = ntr_flow_cache_index(&e->tables, now->target);
     if (ntr_flow_cache_get(&e->tables, *index, &target) && target == now->target) return true;

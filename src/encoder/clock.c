@@ -21,11 +21,11 @@ void ntr_enc_clock_set(ntr_encoder *e, uint64_t time) {
 /* Returns true if `ts_messages` asks for TSTAMP in messages with this TCODE. */
 static bool wanted(const ntr_encoder *e, unsigned tcode) {
     static const uint8_t classes[NTR_ROLE_COUNT] = {
-        [NTR_ROLE_BRANCH] = NTR_TS_BRANCH,        [NTR_ROLE_REPEAT] = NTR_TS_BRANCH,
-        [NTR_ROLE_RESOURCE] = NTR_TS_RESOURCE,    [NTR_ROLE_CONTEXT] = NTR_TS_OWNERSHIP,
-        [NTR_ROLE_STOP] = NTR_TS_CORRELATION,     [NTR_ROLE_LOSS] = NTR_TS_ERROR,
-        [NTR_ROLE_PREDICTION] = NTR_TS_RESOURCE,  [NTR_ROLE_CACHED_BRANCH] = NTR_TS_BRANCH,
-        [NTR_ROLE_TRAP_VALUE] = NTR_TS_OWNERSHIP,
+        [NTR_ROLE_BRANCH] = NTR_TS_MESSAGE_BRANCH,        [NTR_ROLE_REPEAT] = NTR_TS_MESSAGE_BRANCH,
+        [NTR_ROLE_RESOURCE] = NTR_TS_MESSAGE_RESOURCE,    [NTR_ROLE_CONTEXT] = NTR_TS_MESSAGE_OWNERSHIP,
+        [NTR_ROLE_STOP] = NTR_TS_MESSAGE_CORRELATION,     [NTR_ROLE_LOSS] = NTR_TS_MESSAGE_ERROR,
+        [NTR_ROLE_PREDICTION] = NTR_TS_MESSAGE_RESOURCE,  [NTR_ROLE_CACHED_BRANCH] = NTR_TS_MESSAGE_BRANCH,
+        [NTR_ROLE_TRAP_VALUE] = NTR_TS_MESSAGE_OWNERSHIP,
     };
     return classes[ntr_tcode_role(e->params.dialect, tcode)] & e->config.ts_messages;
 }
@@ -41,15 +41,15 @@ static bool is_untimed(const ntr_encoder *e, const ntr_message *m, uint64_t time
 /* TSTAMP of a message that does not synchronize. */
 static uint64_t relative(const ntr_encoder *e, uint64_t time) {
     switch (ntr_ts_rule_of(&e->params)) {
-    case NTR_TS_ABSOLUTE: return time;
-    case NTR_TS_XOR: return time ^ e->reported;
+    case NTR_TS_RULE_ABSOLUTE: return time;
+    case NTR_TS_RULE_XOR: return time ^ e->reported;
     default: return time - e->reported;
     }
 }
 
 void ntr_enc_clock_stamp(ntr_encoder *e, ntr_message *m, uint64_t time) {
     if (!e->timestamps) return;
-    bool sync = ntr_tcode_in(ntr_tcodes_with(NTR_IS_ABSOLUTE), m->tcode);
+    bool sync = ntr_tcode_in(ntr_tcodes_with(NTR_FLAG_ABSOLUTE), m->tcode);
     if (is_untimed(e, m, time) || (!sync && !wanted(e, m->tcode))) return;
     if (time < e->reported) time = e->reported;
     NTR_SET(m, TSTAMP, tstamp, (sync ? time : relative(e, time)) & mask(e));

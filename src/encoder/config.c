@@ -16,7 +16,7 @@ static void set_defaults(ntr_encoder_config *config) {
     config->announce = true;
     config->start_sync = NTR_SYNC_TRACE_ENABLE;
     config->stop_evcode = NTR_EVCODE_DISABLED;
-    config->ts_messages = NTR_TS_ALL;
+    config->ts_messages = NTR_TS_MESSAGE_ALL;
     config->trigger_enable = true;
     config->drain_bytes = 1;
     config->drain_cycles = 1;
@@ -79,7 +79,7 @@ static ntr_status check_limits(const ntr_encoder_config *c, const char **why) {
         {c->start_sync, 0, 15, "start-sync must be 0 to 15"},
         {c->stop_evcode, 0, 15, "stop-evcode must be 0 to 15"},
         {c->ts_prescale, 0, 3, "ts-prescale must be 0 to 3"},
-        {c->ts_messages, 0, NTR_TS_ALL, "ts-messages has an unknown bit"},
+        {c->ts_messages, 0, NTR_TS_MESSAGE_ALL, "ts-messages has an unknown bit"},
         {c->ownership, 0, NTR_OWNERSHIP_VIRTUAL, "context must be off, scontext, hcontext or virtual"},
         {c->filter_count, 0, NTR_FILTERS_MAX, "at most 16 filters"},
         {c->fifo_bytes, c->fifo_bytes ? FIFO_LEAST : 0, 1u << 24, "fifo must be 0, or 76 bytes to 16 MiB"},

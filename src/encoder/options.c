@@ -100,7 +100,7 @@ static int get_none(const ntr_encoder_config *config, char *out, size_t capacity
     return NTR_E_NAME;
 }
 
-static const char TS_WORDS[] = "branch|resource|ownership|error|correlation"; /* bit n of NTR_TS_* */
+static const char TS_WORDS[] = "branch|resource|ownership|error|correlation"; /* bit n of NTR_TS_MESSAGE_* */
 
 static ntr_status set_ts_messages(ntr_encoder_config *config, const char *value) {
     unsigned set = 0;
@@ -110,7 +110,7 @@ static ntr_status set_ts_messages(ntr_encoder_config *config, const char *value)
         if (place >= 0)
             set |= 1u << place;
         else if (ntr_choice_find("all", at, length) == 0)
-            set |= NTR_TS_ALL;
+            set |= NTR_TS_MESSAGE_ALL;
         else if (ntr_choice_find("sync", at, length) != 0)
             return NTR_E_SYNTAX;
         if (!at[length]) break;
@@ -122,7 +122,7 @@ static ntr_status set_ts_messages(ntr_encoder_config *config, const char *value)
 
 static int get_ts_messages(const ntr_encoder_config *config, char *out, size_t capacity) {
     int length = snprintf(out, capacity, "sync");
-    for (unsigned place = 0; (1u << place) & NTR_TS_ALL; place++) {
+    for (unsigned place = 0; (1u << place) & NTR_TS_MESSAGE_ALL; place++) {
         if (!(config->ts_messages >> place & 1)) continue;
         char word[16];
         word_at(TS_WORDS, place, word, sizeof word);

@@ -111,7 +111,7 @@ static void set_lengths(patterns *s) {
 
 static void set_costs(const ntr_encoder *e, patterns *s) {
     uint32_t header = NTR_ENC_RESOURCE_BITS + e->params.src_bits;
-    uint32_t message = 1 + (e->timestamps && e->config.ts_messages & NTR_TS_RESOURCE ? BYTE_COST : 0);
+    uint32_t message = 1 + (e->timestamps && e->config.ts_messages & NTR_TS_MESSAGE_RESOURCE ? BYTE_COST : 0);
     for (uint32_t n = 1; n <= PATTERN_MAX; n++) {
         s->once_cost[n] = s->pattern_cost[n] = bytes_cost(header + n + 1) + message;
         s->tail_cost[n] = bytes_cost(n + 1);

@@ -48,7 +48,7 @@ static uint32_t longest(const ntr_encoder *e) {
 
 /* Size of ResourceFull with `branches` branches, without HREPEAT. */
 static uint32_t resource_size(const ntr_encoder *e, uint32_t branches) {
-    bool timed = e->timestamps && e->config.ts_messages & NTR_TS_RESOURCE;
+    bool timed = e->timestamps && e->config.ts_messages & NTR_TS_MESSAGE_RESOURCE;
     return bytes_of(NTR_ENC_RESOURCE_BITS + e->params.src_bits + branches + 1) + timed;
 }
 

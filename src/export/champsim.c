@@ -154,11 +154,11 @@ static ntr_status take_span(ntr_export *x, champsim_writer *w, const ntr_event *
     for (uint32_t n = 0; n < e->instructions && (status = ntr_instructions_next(w->instructions, &i)) == NTR_OK; n++) {
         const ntr_insn_registers registers = ntr_registers_of(i.bits, i.insn.size, w->accesses.values.xlen);
         champsim_insn c = {0};
-        describe(&c, &i, &registers, n + 1 == e->instructions && e->end == NTR_END_TAKEN);
+        describe(&c, &i, &registers, n + 1 == e->instructions && e->end == NTR_SPAN_TAKEN);
         take_accesses(w, &c, &i);
         write_insn(x, &c, i.address);
     }
-    w->expected = e->end >= NTR_END_EXCEPTION || e->flags & NTR_EVENT_TARGET_UNKNOWN ? 0 : e->target;
+    w->expected = e->end >= NTR_SPAN_EXCEPTION || e->flags & NTR_EVENT_TARGET_UNKNOWN ? 0 : e->target;
     return status;
 }
 

@@ -34,11 +34,11 @@ static void event_line(ntr_out *out, const ntr_event *e, const char *type, const
 }
 
 /* BRANCH_* is any jump except calls and returns. The origin of an interrupt is the last executed instruction. */
-static const char *const type_of_end[NTR_END_KINDS] = {
-    [NTR_END_NOT_TAKEN] = "BRANCH_NOTTAKEN",  [NTR_END_TAKEN] = "BRANCH_TAKEN",   [NTR_END_JUMP] = "BRANCH_TAKEN",
-    [NTR_END_INDIRECT_JUMP] = "BRANCH_TAKEN", [NTR_END_CO_SWAP] = "BRANCH_TAKEN", [NTR_END_CALL] = "CALL",
-    [NTR_END_INDIRECT_CALL] = "CALL",         [NTR_END_RETURN] = "RETURN",        [NTR_END_TRAP_RETURN] = "RFI",
-    [NTR_END_EXCEPTION] = "INTERRUPT",        [NTR_END_INTERRUPT] = "INTERRUPT",  [NTR_END_TRAP] = "INTERRUPT",
+static const char *const type_of_end[NTR_SPAN_KINDS] = {
+    [NTR_SPAN_NOT_TAKEN] = "BRANCH_NOTTAKEN",  [NTR_SPAN_TAKEN] = "BRANCH_TAKEN",   [NTR_SPAN_JUMP] = "BRANCH_TAKEN",
+    [NTR_SPAN_INDIRECT_JUMP] = "BRANCH_TAKEN", [NTR_SPAN_CO_SWAP] = "BRANCH_TAKEN", [NTR_SPAN_CALL] = "CALL",
+    [NTR_SPAN_INDIRECT_CALL] = "CALL",         [NTR_SPAN_RETURN] = "RETURN",        [NTR_SPAN_TRAP_RETURN] = "RFI",
+    [NTR_SPAN_EXCEPTION] = "INTERRUPT",        [NTR_SPAN_INTERRUPT] = "INTERRUPT",  [NTR_SPAN_TRAP] = "INTERRUPT",
 };
 
 static ntr_status events(ntr_export *x, const ntr_event *events_, size_t count) {

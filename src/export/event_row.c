@@ -55,7 +55,7 @@ static void fill_span(struct event_row *row, const ntr_event *e) {
         set(row, COLUMN_INSTRUCTIONS, e->instructions);
     }
     set(row, COLUMN_HALFWORDS, e->halfwords);
-    set_text(row, COLUMN_END, ntr_end_name(e->end));
+    set_text(row, COLUMN_END, ntr_span_end_name(e->end));
     if (!(e->flags & NTR_EVENT_TARGET_UNKNOWN)) set(row, COLUMN_TARGET, e->target);
     if (e->flags & NTR_EVENT_IMPLICIT) set(row, COLUMN_IMPLICIT, 1);
 }

@@ -18,7 +18,7 @@ struct state {
 typedef unsigned long long ull;
 
 static const char *trap_name(const ntr_interrupt *i) {
-    return i->end == NTR_END_TRAP ? "trap" : ntr_end_name(i->end);
+    return i->end == NTR_SPAN_TRAP ? "trap" : ntr_span_end_name(i->end);
 }
 
 static const char *name_of(const ntr_export *x, uint32_t function) {

@@ -121,7 +121,7 @@ static ntr_status take_span(ntr_export *x, perf_writer *w, const ntr_event *e) {
 
 static void take_branch(perf_writer *w, const ntr_event *e) {
     perf_source *source = &w->sources[e->src % PERF_SOURCES];
-    const bool branches = e->end != NTR_END_CUT && e->end != NTR_END_NOT_TAKEN && e->instructions;
+    const bool branches = e->end != NTR_SPAN_CUT && e->end != NTR_SPAN_NOT_TAKEN && e->instructions;
 
     if (!source->ring || !w->samples.depth || !branches || e->flags & NTR_EVENT_TARGET_UNKNOWN) return;
     source->ring[source->branches++ % w->samples.depth] = (ntr_perf_branch){e->last, e->target, e->end};

@@ -242,10 +242,10 @@ static void add_chain(ntr_perf_bytes *b, const ntr_perf_samples *s, const ntr_pe
 
 /* Bit 1: predicted; bits 20 to 23: the kind. */
 static uint64_t branch_flags(unsigned end) {
-    static const uint8_t kinds[NTR_END_KINDS] = {
-        [NTR_END_TAKEN] = 1,        [NTR_END_JUMP] = 2,          [NTR_END_INDIRECT_JUMP] = 3,
-        [NTR_END_CALL] = 4,         [NTR_END_INDIRECT_CALL] = 5, [NTR_END_RETURN] = 6,
-        [NTR_END_TRAP_RETURN] = 11, [NTR_END_INTERRUPT] = 12,    [NTR_END_CO_SWAP] = 5,
+    static const uint8_t kinds[NTR_SPAN_KINDS] = {
+        [NTR_SPAN_TAKEN] = 1,        [NTR_SPAN_JUMP] = 2,          [NTR_SPAN_INDIRECT_JUMP] = 3,
+        [NTR_SPAN_CALL] = 4,         [NTR_SPAN_INDIRECT_CALL] = 5, [NTR_SPAN_RETURN] = 6,
+        [NTR_SPAN_TRAP_RETURN] = 11, [NTR_SPAN_INTERRUPT] = 12,    [NTR_SPAN_CO_SWAP] = 5,
     };
     return 2 | (uint64_t)kinds[end] << 20;
 }

@@ -6,7 +6,7 @@
 
 typedef struct ntr_perf_branch {
     uint64_t from, to;
-    uint8_t end; /* ntr_end */
+    uint8_t end; /* ntr_span_end */
 } ntr_perf_branch;
 
 typedef struct ntr_perf_sample {

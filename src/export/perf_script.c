@@ -29,8 +29,8 @@ static void write_sample(ntr_export *x, perf_state *state, uint16_t src) {
 }
 
 static bool is_branch(const ntr_event *e) {
-    return e->kind == NTR_EVENT_SPAN && !(e->flags & NTR_EVENT_TARGET_UNKNOWN) && e->end != NTR_END_CUT &&
-           e->end != NTR_END_NOT_TAKEN && e->end < NTR_END_TRAP_RETURN;
+    return e->kind == NTR_EVENT_SPAN && !(e->flags & NTR_EVENT_TARGET_UNKNOWN) && e->end != NTR_SPAN_CUT &&
+           e->end != NTR_SPAN_NOT_TAKEN && e->end < NTR_SPAN_TRAP_RETURN;
 }
 
 /* Consecutive samples share a branch, so that the range between them is not lost. A discontinuity of the flow ends a
@@ -41,7 +41,7 @@ static ntr_status events(ntr_export *x, const ntr_event *events_, size_t count) 
         const ntr_event *e = &events_[i];
         uint16_t src = e->src & 0xfff;
         bool breaks = e->kind == NTR_EVENT_GAP || e->kind == NTR_EVENT_STOP ||
-                      (e->kind == NTR_EVENT_SPAN && e->end >= NTR_END_TRAP_RETURN);
+                      (e->kind == NTR_EVENT_SPAN && e->end >= NTR_SPAN_TRAP_RETURN);
         if (breaks) write_sample(x, state, src);
         if (breaks || !is_branch(e)) continue;
         branch last;

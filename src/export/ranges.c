@@ -7,14 +7,14 @@
 
 /* Returns whether the row ends in a branch. Traps are not branches of the program. */
 static bool is_branch(const ntr_tally_row *row) {
-    switch ((ntr_end)row->end) {
-    case NTR_END_TAKEN:
-    case NTR_END_JUMP:
-    case NTR_END_CALL:
-    case NTR_END_INDIRECT_JUMP:
-    case NTR_END_INDIRECT_CALL:
-    case NTR_END_CO_SWAP:
-    case NTR_END_RETURN: return !row->target_unknown;
+    switch ((ntr_span_end)row->end) {
+    case NTR_SPAN_TAKEN:
+    case NTR_SPAN_JUMP:
+    case NTR_SPAN_CALL:
+    case NTR_SPAN_INDIRECT_JUMP:
+    case NTR_SPAN_INDIRECT_CALL:
+    case NTR_SPAN_CO_SWAP:
+    case NTR_SPAN_RETURN: return !row->target_unknown;
     default: return false;
     }
 }

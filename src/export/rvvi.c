@@ -107,9 +107,9 @@ static ntr_status take_span(ntr_export *x, rvvi_writer *w, const ntr_event *e) {
         ntr_out_char(&x->out, '\n');
     }
     if (status != NTR_OK && status != NTR_END) return status;
-    if (e->end == NTR_END_EXCEPTION) write_trap(x, w, e, behind);
-    if (e->end == NTR_END_INTERRUPT || e->end == NTR_END_TRAP) {
-        w->before = e->end == NTR_END_TRAP ? RVVI_TRAP : RVVI_INTERRUPT;
+    if (e->end == NTR_SPAN_EXCEPTION) write_trap(x, w, e, behind);
+    if (e->end == NTR_SPAN_INTERRUPT || e->end == NTR_SPAN_TRAP) {
+        w->before = e->end == NTR_SPAN_TRAP ? RVVI_TRAP : RVVI_INTERRUPT;
         w->epc = behind;
     }
     return NTR_OK;

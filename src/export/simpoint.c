@@ -120,7 +120,7 @@ static ntr_status take_span(ntr_export *x, bb_writer *w, const ntr_event *e) {
                              .function = ntr_functions_at(x->analysis.functions, ntr_event_place(e, e->address))};
     w->is_open = true;
     w->open.instructions += e->instructions;
-    return e->end == NTR_END_CUT ? NTR_OK : end_block(x, w);
+    return e->end == NTR_SPAN_CUT ? NTR_OK : end_block(x, w);
 }
 
 static ntr_status events(ntr_export *x, const ntr_event *list, size_t count) {

@@ -139,7 +139,7 @@ static void write_edges(ntr_export *x, database *db) {
             put_text(&r, NULL);
         else
             put(&r, rows[i].target);
-        put_text(&r, ntr_end_name(rows[i].end));
+        put_text(&r, ntr_span_end_name(rows[i].end));
         put(&r, rows[i].count);
         put(&r, rows[i].instructions);
         put(&r, rows[i].position);

@@ -49,7 +49,7 @@ static bool looks_like_tt_dfd(const ntr_search *s, unsigned src_bits) {
     ntr_params_init(&params, ntr_dialect_find("tt-dfd"));
     params.src_bits = (uint8_t)src_bits;
     ntr_scan_stream(&params, s->window, s->config->mid_stream, &scan);
-    bool htm = scan.history && !ntr_scan_count(&scan, ntr_tcodes_with(NTR_IS_DIRECT));
+    bool htm = scan.history && !ntr_scan_count(&scan, ntr_tcodes_with(NTR_FLAG_DIRECT));
     uint64_t signs = scan.strays + scan.contexts_0 + ntr_scan_count(&scan, ntr_tcodes_of_role(NTR_ROLE_TRAP_VALUE));
     if (!htm || scan.defects) return false;
     if (src_bits == 0) return signs >= FEW && is_framed(s, &scan);

@@ -154,7 +154,7 @@ static ntr_fit_image *image_of(fit_state *f, const ntr_event *e, uint64_t addres
 }
 
 static void take_span(fit_state *f, const ntr_event *e) {
-    const bool branch = e->end == NTR_END_TAKEN || e->end == NTR_END_NOT_TAKEN;
+    const bool branch = e->end == NTR_SPAN_TAKEN || e->end == NTR_SPAN_NOT_TAKEN;
     ntr_fit_image *image = image_of(f, e, e->address);
     f->fit->branches += branch;
     f->fit->instructions += e->instructions;

@@ -226,9 +226,10 @@ static void infer_addr_bits(ntr_search *s) {
 /* The rule of times, where it is another one than that of the dialect. */
 static void infer_ts_rule(ntr_search *s) {
     static const char *const words[] = {
-        [NTR_TS_DIFFERENCE] = "difference", [NTR_TS_XOR] = "xor", [NTR_TS_ABSOLUTE] = "absolute"};
-    static const uint8_t rules[] = {
-        [NTR_TIMES_SUMS] = NTR_TS_DIFFERENCE, [NTR_TIMES_XORS] = NTR_TS_XOR, [NTR_TIMES_ABSOLUTE] = NTR_TS_ABSOLUTE};
+        [NTR_TS_RULE_DIFFERENCE] = "difference", [NTR_TS_RULE_XOR] = "xor", [NTR_TS_RULE_ABSOLUTE] = "absolute"};
+    static const uint8_t rules[] = {[NTR_TIMES_SUMS] = NTR_TS_RULE_DIFFERENCE,
+                                    [NTR_TIMES_XORS] = NTR_TS_RULE_XOR,
+                                    [NTR_TIMES_ABSOLUTE] = NTR_TS_RULE_ABSOLUTE};
     ntr_params *p = &s->out->params;
     ntr_times seen = ntr_classify_times(&s->scan);
     bool shown = s->scan.steps && seen != NTR_TIMES_UNKNOWN;
@@ -267,7 +268,7 @@ static void infer_ts_width(ntr_search *s) {
     const unsigned bits = 64 - (unsigned)__builtin_clzll(scan->latest | 1);
     const uint64_t half = UINT64_C(1) << (bits - 1);
     const bool open =
-        scan->wraps && ntr_ts_rule_of(p) == NTR_TS_DIFFERENCE && !ntr_infer_given(s, NTR_PARAMETER_TS_WIDTH);
+        scan->wraps && ntr_ts_rule_of(p) == NTR_TS_RULE_DIFFERENCE && !ntr_infer_given(s, NTR_PARAMETER_TS_WIDTH);
     const bool wraps = open && scan->wraps > 1 && scan->before_wraps >= half && scan->after_wraps < half;
     char value[8];
     if (wraps) p->ts_width = (uint8_t)bits;
@@ -286,7 +287,7 @@ static void infer_ts_width(ntr_search *s) {
 
 static void infer_mode(ntr_search *s) {
     const ntr_scan *scan = &s->scan;
-    uint64_t btm = ntr_scan_count(scan, ntr_tcodes_with(NTR_IS_DIRECT));
+    uint64_t btm = ntr_scan_count(scan, ntr_tcodes_with(NTR_FLAG_DIRECT));
     const char *value = btm && scan->history ? "btm+htm" : btm ? "btm" : scan->history ? "htm" : "either";
     ntr_choose_mode(s, btm || scan->history ? NTR_CONFIDENCE_SURE : NTR_CONFIDENCE_UNKNOWN, value,
                     "%llu messages that only BTM has, %llu that only HTM has", (unsigned long long)btm,

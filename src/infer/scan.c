@@ -111,7 +111,7 @@ static void scan_frames(const ntr_message *m, ntr_scan *scan) {
 static void scan_message(const ntr_message *m, source_memory *seen, ntr_scan *scan) {
     unsigned src = NTR_HAS(m, SRC) ? (unsigned)(m->src % NTR_SOURCES_MAX) : 0;
     scan->tcode[m->tcode & 63]++;
-    seen->started[src] |= ntr_tcode_in(ntr_tcodes_with(NTR_IS_ABSOLUTE), m->tcode);
+    seen->started[src] |= ntr_tcode_in(ntr_tcodes_with(NTR_FLAG_ABSOLUTE), m->tcode);
     scan->unusual += is_unusual(m) || (ntr_tcode_in(ntr_tcodes_of_flow(), m->tcode) && !seen->started[src]);
     scan->counts_of_runs += is_run(m);
     scan->contexts_0 += NTR_HAS(m, PROCESS) && ntr_ownership_format(m->process) == NTR_FORMAT_PRIVILEGE &&

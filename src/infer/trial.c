@@ -74,14 +74,14 @@ static void synchronize(ntr_infer_trial *trial, recent_callers *c, const ntr_eve
 
 static void follow_calls(ntr_infer_trial *trial, recent_callers *c, const ntr_event *e) {
     switch (e->end) {
-    case NTR_END_INDIRECT_CALL:
+    case NTR_SPAN_INDIRECT_CALL:
         count_message(&trial->implicit_jumps, &c->silent_jump, e);
         push(c, e->address + 2 * (uint64_t)e->halfwords, e->message);
         break;
-    case NTR_END_CALL: push(c, e->address + 2 * (uint64_t)e->halfwords, e->message); break;
-    case NTR_END_INDIRECT_JUMP:
-    case NTR_END_CO_SWAP: count_message(&trial->implicit_jumps, &c->silent_jump, e); break;
-    case NTR_END_RETURN: returns(trial, c, e); break;
+    case NTR_SPAN_CALL: push(c, e->address + 2 * (uint64_t)e->halfwords, e->message); break;
+    case NTR_SPAN_INDIRECT_JUMP:
+    case NTR_SPAN_CO_SWAP: count_message(&trial->implicit_jumps, &c->silent_jump, e); break;
+    case NTR_SPAN_RETURN: returns(trial, c, e); break;
     default: break;
     }
 }

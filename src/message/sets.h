@@ -25,7 +25,7 @@ NTR_CONSTANT uint64_t ntr_tcodes_of_role(unsigned wanted) {
 #undef NTR_MESSAGE
 }
 
-/* Messages with any of these flags (NTR_IS_*). */
+/* Messages with any of these flags (NTR_FLAG_*). */
 NTR_CONSTANT uint64_t ntr_tcodes_with(unsigned wanted) {
 #define NTR_MESSAGE(id, tcode, text, set, role, flags, ...) | ((flags) & wanted ? NTR_TCODE_BIT(tcode) : 0)
     return UINT64_C(0)
@@ -63,7 +63,8 @@ NTR_CONSTANT uint64_t ntr_tcodes_with_field(unsigned wanted) {
 /* Whether a row has the fields that the handlers of its role read. */
 #define NTR_ROW_HAS(row, field) ((row) >> NTR_FIELD_##field & 1)
 #define NTR_ROW_FITS(row, role, flags)                                                                                 \
-    (((role) != NTR_ROLE_SYNC || (NTR_ROW_HAS(row, SYNC) && NTR_ROW_HAS(row, FADDR) && (flags) & NTR_IS_ABSOLUTE)) &&  \
+    (((role) != NTR_ROLE_SYNC ||                                                                                       \
+      (NTR_ROW_HAS(row, SYNC) && NTR_ROW_HAS(row, FADDR) && (flags) & NTR_FLAG_ABSOLUTE)) &&                           \
      ((role) != NTR_ROLE_BRANCH || NTR_ROW_HAS(row, ICNT)) && ((role) != NTR_ROLE_REPEAT || NTR_ROW_HAS(row, BCNT)) && \
      ((role) != NTR_ROLE_RESOURCE || (NTR_ROW_HAS(row, RCODE) && NTR_ROW_HAS(row, RDATA0))) &&                         \
      ((role) != NTR_ROLE_STOP || (NTR_ROW_HAS(row, EVCODE) && NTR_ROW_HAS(row, ICNT))) &&                              \
@@ -78,7 +79,7 @@ NTR_CONSTANT uint64_t ntr_tcodes_with_field(unsigned wanted) {
      ((role) != NTR_ROLE_PREDICTION || NTR_ROW_HAS(row, BCNT)) &&                                                      \
      ((role) != NTR_ROLE_CACHED_BRANCH || (NTR_ROW_HAS(row, JIDX) && NTR_ROW_HAS(row, ICNT))) &&                       \
      ((role) != NTR_ROLE_EVENT || (NTR_ROW_HAS(row, CKSRC) && NTR_ROW_HAS(row, CKDATA0))) &&                           \
-     (!NTR_ROW_HAS(row, HIST) || (flags) & NTR_IS_HISTORY_END))
+     (!NTR_ROW_HAS(row, HIST) || (flags) & NTR_FLAG_HISTORY_END))
 
 #define NTR_MESSAGE(id, tcode, text, set, role, flags, about, ...)                                                     \
     enum { NTR_ROW_##id = (int)(NTR_ROW_FIELDS(__VA_ARGS__) & INT32_MAX) }; /* fields up to HIST */                    \

@@ -21,7 +21,7 @@ enum { PLAIN, BTM, HTM, HISTORY, OWNERSHIP, STOP, ACCESS, LOSS, SYNC };
      : (role) == NTR_ROLE_LOSS     ? LOSS                                                                              \
      : (role) == NTR_ROLE_RESOURCE ? HISTORY                                                                           \
      : (role) != NTR_ROLE_BRANCH   ? PLAIN                                                                             \
-     : (flags) & NTR_IS_DIRECT     ? BTM                                                                               \
+     : (flags) & NTR_FLAG_DIRECT   ? BTM                                                                               \
      : (row) >> NTR_FIELD_HIST & 1 ? HTM                                                                               \
                                    : PLAIN)
 

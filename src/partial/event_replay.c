@@ -50,7 +50,7 @@ static void get_kind(ntr_block_reader *r, ntr_event_shape *s) {
     s->flags = (uint8_t)(word >> 8);
     s->code = (uint8_t)(word >> 16);
     s->src = (uint16_t)get_below(r, NTR_SOURCES_MAX);
-    if (s->end >= NTR_END_KINDS) damaged(r);
+    if (s->end >= NTR_SPAN_KINDS) damaged(r);
 }
 
 /* ---- spans */

@@ -109,7 +109,7 @@ static bool row_of(const loading *l, const ntr_record *r, ntr_tally_row *row) {
         .end = (uint8_t)end,
         .target_unknown = (r->v[NTR_COUNTED_END] & NTR_COUNTED_UNKNOWN) != 0,
     };
-    const bool valid = r->v[NTR_COUNTED_VIEW] < l->partial->tables.view_count && end < NTR_END_KINDS &&
+    const bool valid = r->v[NTR_COUNTED_VIEW] < l->partial->tables.view_count && end < NTR_SPAN_KINDS &&
                        row->instructions == r->v[NTR_COUNTED_INSTRUCTIONS] &&
                        row->halfwords == r->v[NTR_COUNTED_HALFWORDS] &&
                        ntr_load_address(l, r->v[NTR_COUNTED_IMAGE], r->v[NTR_COUNTED_ADDRESS], &row->address) &&
@@ -368,7 +368,7 @@ static bool event_of(const part_reading *r, const uint64_t *v, ntr_event *e) {
 
 static bool entry_of(const part_reading *r, const uint64_t *v, ntr_open_entry *entry) {
     if (v[NTR_ENTRY_KIND] >= NTR_OPEN_KINDS || v[NTR_ENTRY_EVENT] >= NTR_EVENT_KINDS ||
-        v[NTR_ENTRY_END] >= NTR_END_KINDS || v[NTR_ENTRY_SRC] > UINT16_MAX ||
+        v[NTR_ENTRY_END] >= NTR_SPAN_KINDS || v[NTR_ENTRY_SRC] > UINT16_MAX ||
         v[NTR_ENTRY_VIEW] >= r->l->partial->tables.view_count || v[NTR_ENTRY_HALFWORDS] > UINT32_MAX ||
         v[NTR_ENTRY_NODE] > UINT32_MAX || v[NTR_ENTRY_NODES] > r->count || v[NTR_ENTRY_FRAMES] > NTR_BLOCK_MAX)
         return false;

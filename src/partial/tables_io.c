@@ -10,7 +10,7 @@ enum { TOTALS = 13 };
 static void list_totals(ntr_counts *c, uint64_t *members[TOTALS]) {
     uint64_t *const all[TOTALS] = {&c->instructions, &c->halfwords, &c->spans,      &c->branches,   &c->taken,
                                    &c->calls,        &c->returns,   &c->exceptions, &c->interrupts, &c->gaps,
-                                   &c->messages,     &c->bytes,     &c->reserved};
+                                   &c->messages,     &c->bytes,     &c->doubtful};
     memcpy(members, all, sizeof all);
 }
 

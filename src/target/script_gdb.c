@@ -231,20 +231,20 @@ static void gdb_read(const script_writer *to) {
         to, "set $ntr_start = *(unsigned int *)0x%" PRIx64 " | (unsigned long)*(unsigned int *)0x%" PRIx64 " << 32\n",
         base + NTR_RAM_START_LOW, base + NTR_RAM_START_HIGH);
     script_put(to,
-               "set $ntr_end = (*(unsigned int *)0x%" PRIx64 " | (unsigned long)*(unsigned int *)0x%" PRIx64
+               "set $ntr_span_end = (*(unsigned int *)0x%" PRIx64 " | (unsigned long)*(unsigned int *)0x%" PRIx64
                " << 32) + %" PRIu64 "\n",
                base + NTR_RAM_LIMIT_LOW, base + NTR_RAM_LIMIT_HIGH, OPTION(&ram->options, ACCESS));
     script_put(
         to,
         "set $ntr_wp = *(unsigned int *)0x%" PRIx64 " | (unsigned long)*(unsigned int *)0x%" PRIx64 " << 32\n"
         "set $ntr_first = $ntr_start\nset $ntr_words = (($ntr_wp & ~3) - $ntr_start) / 4\n"
-        "if ($ntr_wp & 1) != 0\n  set $ntr_first = $ntr_wp & ~3\n  set $ntr_words = ($ntr_end - $ntr_start) / 4\nend\n",
+        "if ($ntr_wp & 1) != 0\n  set $ntr_first = $ntr_wp & ~3\n  set $ntr_words = ($ntr_span_end - $ntr_start) / 4\nend\n",
         base + NTR_RAM_WP_LOW, base + NTR_RAM_WP_HIGH);
     script_put(
         to,
         "set $ntr_i = 0\nif (*(unsigned int *)0x%" PRIx64 " & 0x%" PRIx32 ") != 0 && !%d\n"
         "  printf \"# memory 0x%%lx\\n\", $ntr_first\n  while $ntr_i < $ntr_words\n"
-        "    if $ntr_first == $ntr_end\n      set $ntr_first = $ntr_start\n      printf \"# memory 0x%%lx\\n\", $ntr_first\n    end\n"
+        "    if $ntr_first == $ntr_span_end\n      set $ntr_first = $ntr_start\n      printf \"# memory 0x%%lx\\n\", $ntr_first\n    end\n"
         "    printf \"%%08x\\n\", *(unsigned int *)$ntr_first\n    set $ntr_first = $ntr_first + 4\n    set $ntr_i = $ntr_i + 1\n  "
         "end\nelse\n",
         base + NTR_RAM_CONTROL, NTR_RAM_MODE_MASK, OPTION(&ram->options, SMEM_READ) != 0);

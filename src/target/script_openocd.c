@@ -185,7 +185,7 @@ static void openocd_read_tmc(const script_writer *to) {
             "  puts $file {# fifo}\n  for {set i 0} {$i < $words} {incr i} { puts $file [format %%08x [ntr_r32 0x%" PRIx64
             "]] }\n  puts $file [format {# r 0x%%x 0x%%08x} 0x%" PRIx64 " [ntr_r32 0x%" PRIx64 "]]\n",
             base + NTR_TMC_RRD, base + NTR_TMC_RRD, base + NTR_TMC_RRD);
-    script_put(to, "  close $file\n  echo \"$words words of trace\"\n}\nproc ntr_end {} {\n");
+    script_put(to, "  close $file\n  echo \"$words words of trace\"\n}\nproc ntr_span_end {} {\n");
     for (size_t i = 0; i < to->target->system->count; i++) {
         const trace_component *one = to->target->system->downstream[i];
         if (is_coresight(one))

@@ -22,12 +22,12 @@ static void set_absolute(ntr_clock *clock, const ntr_params *params, unsigned ru
     uint64_t time = tstamp + epoch;
     if (time < clock->time) time += wrap;
     clock->time = time;
-    clock->known = rule != NTR_TS_XOR || time != 0;
+    clock->known = rule != NTR_TS_RULE_XOR || time != 0;
 }
 
 static void advance(ntr_clock *clock, const ntr_params *params, unsigned rule, uint64_t tstamp) {
     if (!clock->known) return;
-    if (rule == NTR_TS_DIFFERENCE) {
+    if (rule == NTR_TS_RULE_DIFFERENCE) {
         clock->time += tstamp;
         return;
     }
@@ -47,13 +47,13 @@ static bool follow_absolute(ntr_clock *clock, const ntr_message *m) {
 
 bool ntr_clock_follow(ntr_clock *clock, const ntr_params *params, const ntr_message *m) {
     unsigned rule = ntr_ts_rule_of(params);
-    if (rule == NTR_TS_ABSOLUTE) return follow_absolute(clock, m);
+    if (rule == NTR_TS_RULE_ABSOLUTE) return follow_absolute(clock, m);
     /* a message that the dialect does not have has no field but SRC */
-    bool absolute = ntr_tcode_in(ntr_tcodes_with(NTR_IS_ABSOLUTE), m->tcode) && m->present >> (NTR_FIELD_SRC + 1);
+    bool absolute = ntr_tcode_in(ntr_tcodes_with(NTR_FLAG_ABSOLUTE), m->tcode) && m->present >> (NTR_FIELD_SRC + 1);
     if (absolute && NTR_HAS(m, TSTAMP))
         set_absolute(clock, params, rule, m->tstamp);
     else if (absolute)
-        clock->known &= rule == NTR_TS_XOR; /* unknown until the next absolute time (OQ-22) */
+        clock->known &= rule == NTR_TS_RULE_XOR; /* unknown until the next absolute time (OQ-22) */
     else if (NTR_HAS(m, TSTAMP))
         advance(clock, params, rule, m->tstamp);
     return absolute;

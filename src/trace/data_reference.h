@@ -18,7 +18,7 @@ typedef struct ntr_data_reference {
 /* Applies a message of role ACCESS. Stores the address of the access; returns whether it is known. */
 static inline bool ntr_data_reference_follow(ntr_data_reference *r, const ntr_params *params, const ntr_message *m,
                                              uint64_t *address) {
-    bool absolute = ntr_tcode_in(ntr_tcodes_with(NTR_IS_ABSOLUTE), m->tcode);
+    bool absolute = ntr_tcode_in(ntr_tcodes_with(NTR_FLAG_ABSOLUTE), m->tcode);
     r->relative |= absolute;
     bool relative = !absolute && (params->data_address == NTR_DATA_ADDRESS_XOR ||
                                   (params->data_address == NTR_DATA_ADDRESS_SEEN && r->relative));

@@ -394,12 +394,12 @@ static void on_ict(oracle *o, source *s, const oracle_message *m) {
 /* Section 7.4; the XOR form: dialects, section 1.1. */
 static void take_time(const oracle *o, source *s, const oracle_message *m) {
     unsigned rule = o->params->ts_rule ? o->params->ts_rule : o->dialect->ts_rule;
-    if (rule == NTR_TS_ABSOLUTE) {
+    if (rule == NTR_TS_RULE_ABSOLUTE) {
         s->time = m->has['t'] ? m->field['t'] : s->time;
         s->has_time |= m->has['t'];
         return;
     }
-    bool sync = m->has['s'] || m->tcode == 35 || (m->has['a'] && m->tcode >= 13), xored = rule == NTR_TS_XOR;
+    bool sync = m->has['s'] || m->tcode == 35 || (m->has['a'] && m->tcode >= 13), xored = rule == NTR_TS_RULE_XOR;
     unsigned width = o->params->ts_width;
     bool wraps = width && width < 64;
     uint64_t stamp = m->field['t'], old = s->has_time ? s->time : 0, high = wraps ? old >> width << width : 0;

@@ -171,7 +171,7 @@ static bool on_stop(court *c, size_t i) {
     bool hidden = !e->known && c->config->params.dialect && c->config->params.dialect->stop_hides_target;
     if (t->kind != TRUTH_STOP || !(t->codes >> e->code & 1) || (!t->unsure && !hidden && (!e->known || e->pc != t->pc)))
         return object(c, i, "wrong stop");
-    if (e->has_time && c->config->ts_messages & NTR_TS_CORRELATION && !time_fits(c, e))
+    if (e->has_time && c->config->ts_messages & NTR_TS_MESSAGE_CORRELATION && !time_fits(c, e))
         return object(c, i, "wrong time");
     c->open = false;
     c->at++;
@@ -186,7 +186,7 @@ static bool on_trap(court *c, size_t i) {
         return object(c, i, "wrong trap");
     bool repeats =
         c->config->repeat_branch || c->config->repeated_history; /* reported with the time of the first one */
-    if (e->has_time && !repeats && c->config->ts_messages & NTR_TS_BRANCH && !time_fits(c, e))
+    if (e->has_time && !repeats && c->config->ts_messages & NTR_TS_MESSAGE_BRANCH && !time_fits(c, e))
         return object(c, i, "wrong time");
     c->at++;
     return true;

@@ -60,7 +60,7 @@ static void choose_time(prng *r, ntr_encoder_config *c) {
     c->params.timestamps = NTR_TIMESTAMPS_ON;
     c->params.ts_width = one_in(r, 3) ? (uint8_t)prng_range(r, 16, 63) : 0;
     c->ts_prescale = one_in(r, 3) ? (uint8_t)prng_below(r, 4) : 0;
-    c->ts_messages = coin(r) ? NTR_TS_ALL : (uint8_t)prng_below(r, NTR_TS_ALL + 1);
+    c->ts_messages = coin(r) ? NTR_TS_MESSAGE_ALL : (uint8_t)prng_below(r, NTR_TS_MESSAGE_ALL + 1);
 }
 
 static void choose_fifo(prng *r, ntr_encoder_config *c) {
@@ -82,8 +82,8 @@ static void choose_dialect(prng *r, ntr_encoder_config *c) {
     bool htm = c->mode == NTR_INST_MODE_HTM;
     const char *name = PRNG_PICK(r, names);
     c->params.dialect = ntr_dialect_find(name);
-    c->params.ts_rule = one_in(r, 3) ? (uint8_t)prng_range(r, NTR_TS_DIFFERENCE, NTR_TS_ABSOLUTE) : 0;
-    if (c->params.ts_rule == NTR_TS_ABSOLUTE) c->params.ts_width = 0;
+    c->params.ts_rule = one_in(r, 3) ? (uint8_t)prng_range(r, NTR_TS_RULE_DIFFERENCE, NTR_TS_RULE_ABSOLUTE) : 0;
+    if (c->params.ts_rule == NTR_TS_RULE_ABSOLUTE) c->params.ts_width = 0;
     c->params.ts_fixed = c->params.ts_width && coin(r);
     c->params.no_addr_diff = coin(r);
     if (coin(r)) {
@@ -109,7 +109,7 @@ static void choose_ttdfd(prng *r, ntr_encoder_config *c) {
     set(c, "dialect", "tt-dfd");
     choose_time(r, c);
     c->params.ts_width = 0;
-    c->ts_messages = NTR_TS_ALL;
+    c->ts_messages = NTR_TS_MESSAGE_ALL;
     c->trigger_enable = coin(r);
     c->sync_mode =
         one_in(r, 3) ? NTR_SYNC_MODE_OFF : (uint8_t)prng_range(r, NTR_SYNC_MODE_MESSAGES, NTR_SYNC_MODE_HALFWORDS);

@@ -60,9 +60,9 @@ static void hear_span(transcript *t, const ntr_program *program, const ntr_event
     if (e->halfwords != (pc - start) / 2)
         snprintf(t->wrong, sizeof t->wrong, "span at 0x%llx has %u halfwords, not %llu", (unsigned long long)start,
                  e->halfwords, (unsigned long long)(pc - start) / 2);
-    if (e->end >= NTR_END_EXCEPTION) {
+    if (e->end >= NTR_SPAN_EXCEPTION) {
         out.kind = ORACLE_TRAP;
-        out.code = e->end == NTR_END_EXCEPTION ? 2 : e->end == NTR_END_INTERRUPT ? 3 : 1;
+        out.code = e->end == NTR_SPAN_EXCEPTION ? 2 : e->end == NTR_SPAN_INTERRUPT ? 3 : 1;
         out.pc = pc;
         add(t, &out);
     }

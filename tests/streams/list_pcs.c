@@ -61,7 +61,7 @@ static void print_event(const ntr_event *e) {
     fprintf(stderr,
             "#%" PRIu64 " src %u %s %s code %u address 0x%" PRIx64 " target 0x%" PRIx64 " n %u hw %u time %" PRIu64
             "%s\n",
-            e->message, e->src, ntr_event_kind_name(e->kind), ntr_end_name(e->end), e->code, e->address, e->target,
+            e->message, e->src, ntr_event_kind_name(e->kind), ntr_span_end_name(e->end), e->code, e->address, e->target,
             e->instructions, e->halfwords, e->time, e->flags & NTR_EVENT_TIME ? "" : "?");
 }
 

@@ -129,7 +129,7 @@ static void write_handler(ntr_export *x, const ntr_interrupt *trap) {
     ntr_out_format(
         &x->out,
         ",\"kind\":\"%s\",\"src\":%u,\"address\":\"0x%llx\",\"count\":%llu,\"nested\":%llu,\"unfinished\":%llu",
-        ntr_end_name(trap->end), trap->src, (unsigned long long)trap->address, (unsigned long long)trap->count,
+        ntr_span_end_name(trap->end), trap->src, (unsigned long long)trap->address, (unsigned long long)trap->count,
         (unsigned long long)trap->nested, (unsigned long long)trap->unfinished);
     write_histogram(x, "instructions", &trap->instructions);
     write_histogram(x, "ticks", &trap->ticks);

@@ -51,7 +51,7 @@ static int end(void **state) {
 /* ---- telling ----------------------------------------------------------------------------------- */
 
 /* Ten instructions of two bytes. */
-static ntr_event span_in(ntr_context context, uint16_t src, uint64_t address, ntr_end how, uint64_t target) {
+static ntr_event span_in(ntr_context context, uint16_t src, uint64_t address, ntr_span_end how, uint64_t target) {
     return (ntr_event){.kind = NTR_EVENT_SPAN,
                        .src = src,
                        .context = context,
@@ -63,7 +63,7 @@ static ntr_event span_in(ntr_context context, uint16_t src, uint64_t address, nt
                        .halfwords = 10};
 }
 
-static ntr_event span(uint16_t src, uint64_t address, ntr_end how, uint64_t target) {
+static ntr_event span(uint16_t src, uint64_t address, ntr_span_end how, uint64_t target) {
     return span_in((ntr_context)NTR_CONTEXT_UNKNOWN, src, address, how, target);
 }
 
@@ -118,11 +118,11 @@ static void harts_by_turns(void **state) {
     world *w = *state;
     ntr_calltree_divide(w->tree, NTR_CALLTREE_HARTS);
     const ntr_event events[] = {
-        span(0, MAIN, NTR_END_CALL, WORK),           span(1, MAIN, NTR_END_JUMP, MAIN),
-        span(0, WORK, NTR_END_TAKEN, WORK),          span(1, MAIN, NTR_END_NOT_TAKEN, MAIN + 20),
-        span(0, WORK, NTR_END_NOT_TAKEN, WORK + 20), span(1, MAIN, NTR_END_CALL, WORK),
-        span(0, WORK, NTR_END_RETURN, MAIN + 20),    span(0, MAIN + 20, NTR_END_NOT_TAKEN, MAIN + 40),
-        span(1, WORK, NTR_END_NOT_TAKEN, WORK + 20), span(1, WORK, NTR_END_TAKEN, WORK),
+        span(0, MAIN, NTR_SPAN_CALL, WORK),           span(1, MAIN, NTR_SPAN_JUMP, MAIN),
+        span(0, WORK, NTR_SPAN_TAKEN, WORK),          span(1, MAIN, NTR_SPAN_NOT_TAKEN, MAIN + 20),
+        span(0, WORK, NTR_SPAN_NOT_TAKEN, WORK + 20), span(1, MAIN, NTR_SPAN_CALL, WORK),
+        span(0, WORK, NTR_SPAN_RETURN, MAIN + 20),    span(0, MAIN + 20, NTR_SPAN_NOT_TAKEN, MAIN + 40),
+        span(1, WORK, NTR_SPAN_NOT_TAKEN, WORK + 20), span(1, WORK, NTR_SPAN_TAKEN, WORK),
     };
     const expected paths[] = {{"hart 0", 1, 0}, {"hart 0/main", 1, 20}, {"hart 0/main/work", 1, 30},
                               {"hart 1", 1, 0}, {"hart 1/main", 1, 30}, {"hart 1/main/work", 1, 20}};
@@ -134,12 +134,12 @@ static void contexts_have_stacks_of_their_own(void **state) {
     ntr_calltree_divide(w->tree, NTR_CALLTREE_CONTEXTS);
     const ntr_event events[] = {
         context(0, 5),
-        span_in(process(5), 0, MAIN, NTR_END_CALL, WORK),
-        span_in(process(5), 0, WORK, NTR_END_NOT_TAKEN, WORK + 20),
+        span_in(process(5), 0, MAIN, NTR_SPAN_CALL, WORK),
+        span_in(process(5), 0, WORK, NTR_SPAN_NOT_TAKEN, WORK + 20),
         context(0, 6),
-        span_in(process(6), 0, HANDLER, NTR_END_NOT_TAKEN, HANDLER + 20),
-        span_in(process(5), 0, WORK + 20, NTR_END_RETURN, MAIN + 20), /* the span itself carries its context */
-        span_in(process(5), 0, MAIN + 20, NTR_END_NOT_TAKEN, MAIN + 40),
+        span_in(process(6), 0, HANDLER, NTR_SPAN_NOT_TAKEN, HANDLER + 20),
+        span_in(process(5), 0, WORK + 20, NTR_SPAN_RETURN, MAIN + 20), /* the span itself carries its context */
+        span_in(process(5), 0, MAIN + 20, NTR_SPAN_NOT_TAKEN, MAIN + 40),
     };
     const expected paths[] = {{"hart 0 scontext 0x5", 1, 0},
                               {"hart 0 scontext 0x5/main", 1, 20},
@@ -154,9 +154,9 @@ static void a_gap_closes_the_frames_of_its_hart(void **state) {
     world *w = *state;
     ntr_calltree_divide(w->tree, NTR_CALLTREE_HARTS);
     const ntr_event events[] = {
-        span(0, MAIN, NTR_END_CALL, WORK),           span(1, MAIN, NTR_END_CALL, WORK),
-        span(0, WORK, NTR_END_NOT_TAKEN, WORK + 20), gap(0),
-        span(0, WORK, NTR_END_TAKEN, WORK),          span(1, WORK, NTR_END_TAKEN, WORK),
+        span(0, MAIN, NTR_SPAN_CALL, WORK),           span(1, MAIN, NTR_SPAN_CALL, WORK),
+        span(0, WORK, NTR_SPAN_NOT_TAKEN, WORK + 20), gap(0),
+        span(0, WORK, NTR_SPAN_TAKEN, WORK),          span(1, WORK, NTR_SPAN_TAKEN, WORK),
     };
     const expected paths[] = {{"hart 0", 1, 0},      {"hart 0/main", 1, 10}, {"hart 0/main/work", 1, 10},
                               {"hart 1", 1, 0},      {"hart 1/main", 1, 10}, {"hart 1/main/work", 1, 10},
@@ -168,14 +168,14 @@ static void a_gap_closes_the_frames_of_its_hart(void **state) {
 static void a_trap_comes_and_goes(void **state) {
     world *w = *state;
     const ntr_event events[] = {
-        span(0, MAIN, NTR_END_TAKEN, MAIN),
-        span(0, MAIN, NTR_END_INTERRUPT, HANDLER),
-        span(0, HANDLER, NTR_END_CALL, WORK),
-        span(0, WORK, NTR_END_RETURN, HANDLER + 20),
-        span(0, HANDLER, NTR_END_TRAP_RETURN, MAIN + 20),
-        span(0, MAIN + 20, NTR_END_NOT_TAKEN, MAIN + 40),
-        span(0, MAIN, NTR_END_JUMP, WORK),
-        span(0, WORK, NTR_END_TAKEN, WORK),
+        span(0, MAIN, NTR_SPAN_TAKEN, MAIN),
+        span(0, MAIN, NTR_SPAN_INTERRUPT, HANDLER),
+        span(0, HANDLER, NTR_SPAN_CALL, WORK),
+        span(0, WORK, NTR_SPAN_RETURN, HANDLER + 20),
+        span(0, HANDLER, NTR_SPAN_TRAP_RETURN, MAIN + 20),
+        span(0, MAIN + 20, NTR_SPAN_NOT_TAKEN, MAIN + 40),
+        span(0, MAIN, NTR_SPAN_JUMP, WORK),
+        span(0, WORK, NTR_SPAN_TAKEN, WORK),
     };
     const expected paths[] = {{"main", 1, 40}, {"main/handler", 1, 20}, {"main/handler/work", 1, 10}, {"work", 1, 10}};
     EXPECT(w, events, paths);
@@ -186,14 +186,14 @@ static void a_trap_ends_by_a_jump(void **state) {
     world *w = *state;
     enum { SIGNAL_RETURN = HANDLER + 20 };
     const ntr_event events[] = {
-        span(0, MAIN, NTR_END_CALL, WORK),
-        span(0, WORK, NTR_END_INTERRUPT, HANDLER),
-        span(0, HANDLER, NTR_END_CUT, SIGNAL_RETURN),
+        span(0, MAIN, NTR_SPAN_CALL, WORK),
+        span(0, WORK, NTR_SPAN_INTERRUPT, HANDLER),
+        span(0, HANDLER, NTR_SPAN_CUT, SIGNAL_RETURN),
         {.kind = NTR_EVENT_STOP, .address = SIGNAL_RETURN, .context = NTR_CONTEXT_UNKNOWN},
         {.kind = NTR_EVENT_SYNC, .address = PREEMPT, .context = NTR_CONTEXT_UNKNOWN},
-        span(0, PREEMPT, NTR_END_INDIRECT_JUMP, WORK + 20),
-        span(0, WORK + 20, NTR_END_RETURN, MAIN + 20),
-        span(0, MAIN + 20, NTR_END_NOT_TAKEN, MAIN + 40),
+        span(0, PREEMPT, NTR_SPAN_INDIRECT_JUMP, WORK + 20),
+        span(0, WORK + 20, NTR_SPAN_RETURN, MAIN + 20),
+        span(0, MAIN + 20, NTR_SPAN_NOT_TAKEN, MAIN + 40),
     };
     const expected paths[] = {
         {"main", 1, 20}, {"main/work", 1, 20}, {"main/work/handler", 1, 10}, {"main/work/handler/preempt", 1, 10}};
@@ -229,40 +229,50 @@ static void expect_relatives(world *w, ntr_profile_relation relation, const char
 /* main calls work, which calls itself and then the handler; main calls the handler. */
 static const ntr_event recursion[] = {
     {.kind = NTR_EVENT_SYNC, .address = MAIN},
-    {.kind = NTR_EVENT_SPAN, .end = NTR_END_CALL, .address = MAIN, .target = WORK, .instructions = 10, .halfwords = 10},
-    {.kind = NTR_EVENT_SPAN, .end = NTR_END_CALL, .address = WORK, .target = WORK, .instructions = 10, .halfwords = 10},
     {.kind = NTR_EVENT_SPAN,
-     .end = NTR_END_CALL,
+     .end = NTR_SPAN_CALL,
+     .address = MAIN,
+     .target = WORK,
+     .instructions = 10,
+     .halfwords = 10},
+    {.kind = NTR_EVENT_SPAN,
+     .end = NTR_SPAN_CALL,
+     .address = WORK,
+     .target = WORK,
+     .instructions = 10,
+     .halfwords = 10},
+    {.kind = NTR_EVENT_SPAN,
+     .end = NTR_SPAN_CALL,
      .address = WORK,
      .target = HANDLER,
      .instructions = 10,
      .halfwords = 10},
     {.kind = NTR_EVENT_SPAN,
-     .end = NTR_END_RETURN,
+     .end = NTR_SPAN_RETURN,
      .address = HANDLER,
      .target = WORK + 20,
      .instructions = 10,
      .halfwords = 10},
     {.kind = NTR_EVENT_SPAN,
-     .end = NTR_END_RETURN,
+     .end = NTR_SPAN_RETURN,
      .address = WORK + 20,
      .target = WORK + 20,
      .instructions = 10,
      .halfwords = 10},
     {.kind = NTR_EVENT_SPAN,
-     .end = NTR_END_RETURN,
+     .end = NTR_SPAN_RETURN,
      .address = WORK + 20,
      .target = MAIN + 20,
      .instructions = 10,
      .halfwords = 10},
     {.kind = NTR_EVENT_SPAN,
-     .end = NTR_END_CALL,
+     .end = NTR_SPAN_CALL,
      .address = MAIN + 20,
      .target = HANDLER,
      .instructions = 10,
      .halfwords = 10},
     {.kind = NTR_EVENT_SPAN,
-     .end = NTR_END_CUT,
+     .end = NTR_SPAN_CUT,
      .address = HANDLER,
      .target = HANDLER + 20,
      .instructions = 10,
@@ -292,15 +302,15 @@ static void images_count_what_they_call_once(void **state) {
     const ntr_image_options library = {.size = sizeof library, .bias = LIBRARY, .name = "library"};
     assert_int_equal(ntr_program_add_raw(w->program, (ntr_bytes){nops, sizeof nops}, &library), NTR_OK);
     const ntr_event events[] = {
-        span(0, MAIN, NTR_END_CALL, LIBRARY),
-        span(0, LIBRARY, NTR_END_CALL, WORK),
-        span(0, WORK, NTR_END_CALL, HANDLER),
-        span(0, HANDLER, NTR_END_RETURN, WORK + 20),
-        span(0, WORK, NTR_END_CALL, LIBRARY),
-        span(0, LIBRARY, NTR_END_RETURN, WORK + 20),
-        span(0, WORK + 20, NTR_END_RETURN, LIBRARY + 20),
-        span(0, LIBRARY + 20, NTR_END_RETURN, MAIN + 20),
-        span(0, MAIN + 20, NTR_END_CUT, MAIN + 40),
+        span(0, MAIN, NTR_SPAN_CALL, LIBRARY),
+        span(0, LIBRARY, NTR_SPAN_CALL, WORK),
+        span(0, WORK, NTR_SPAN_CALL, HANDLER),
+        span(0, HANDLER, NTR_SPAN_RETURN, WORK + 20),
+        span(0, WORK, NTR_SPAN_CALL, LIBRARY),
+        span(0, LIBRARY, NTR_SPAN_RETURN, WORK + 20),
+        span(0, WORK + 20, NTR_SPAN_RETURN, LIBRARY + 20),
+        span(0, LIBRARY + 20, NTR_SPAN_RETURN, MAIN + 20),
+        span(0, MAIN + 20, NTR_SPAN_CUT, MAIN + 40),
     };
     assert_int_equal(ntr_calltree_feed(w->tree, events, sizeof events / sizeof *events), NTR_OK);
     ntr_calltree_finish(w->tree);

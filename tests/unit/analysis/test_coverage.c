@@ -31,7 +31,7 @@ static void images_without_lines_do_not_expand_the_tally(void **state) {
     }
     assert_int_equal(ntr_program_set_reader(program, read_nops, &reads), NTR_OK);
 
-    ntr_event span = {.kind = NTR_EVENT_SPAN, .end = NTR_END_CUT, .address = 0x100, .last = 0x11e, .target = 0x120};
+    ntr_event span = {.kind = NTR_EVENT_SPAN, .end = NTR_SPAN_CUT, .address = 0x100, .last = 0x11e, .target = 0x120};
     span.instructions = span.halfwords = 16;
     ntr_tally *tally;
     ntr_tally_new(NULL, NULL, &tally);

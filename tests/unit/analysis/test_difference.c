@@ -57,7 +57,7 @@ static void gap(struct script *script, uint64_t address) {
 
 /* Iterations of a loop at 0x1000, the i-th of them a span of i + 1 instructions: no two are equal. */
 static void loop(struct script *script, unsigned from, unsigned until) {
-    for (unsigned i = from; i < until; i++) span(script, 0x1000, i + 1, NTR_END_TAKEN, 0x1000);
+    for (unsigned i = from; i < until; i++) span(script, 0x1000, i + 1, NTR_SPAN_TAKEN, 0x1000);
 }
 
 static void start(void) {
@@ -120,15 +120,15 @@ static void expect_end(ntr_comparison *comparison, uint64_t equal) {
 static void messages_make_no_difference(void **state) {
     (void)state;
     start();
-    span(&one, 0x1000, 9, NTR_END_TAKEN, 0x2000);
-    span(&one, 0x2000, 1, NTR_END_CUT, 0x2004);
+    span(&one, 0x1000, 9, NTR_SPAN_TAKEN, 0x2000);
+    span(&one, 0x2000, 1, NTR_SPAN_CUT, 0x2004);
     add(&one, NTR_EVENT_STOP, 0x2004);
-    span(&other, 0x1000, 2, NTR_END_CUT, 0x1008);
+    span(&other, 0x1000, 2, NTR_SPAN_CUT, 0x1008);
     add(&other, NTR_EVENT_SYNC, 0x1008);
-    span(&other, 0x1008, 0, NTR_END_CUT, 0x1008);
-    span(&other, 0x1008, 7, NTR_END_TAKEN, 0x2000);
+    span(&other, 0x1008, 0, NTR_SPAN_CUT, 0x1008);
+    span(&other, 0x1008, 7, NTR_SPAN_TAKEN, 0x2000);
     add(&other, NTR_EVENT_CONTEXT, 0);
-    span(&other, 0x2000, 1, NTR_END_CUT, 0x2004);
+    span(&other, 0x2000, 1, NTR_SPAN_CUT, 0x2004);
     add(&other, NTR_EVENT_STOP, 0x2004);
     expect_end(compare(), 10);
 }
@@ -146,7 +146,7 @@ static void code_that_is_not_known_is_compared_too(void **state) {
     for (unsigned i = 0; i < 2; i++) {
         ntr_event *event = add(i ? &other : &one, NTR_EVENT_NO_CODE, 0x1000);
         event->halfwords = 10 + i;
-        event->end = NTR_END_INDIRECT_JUMP;
+        event->end = NTR_SPAN_INDIRECT_JUMP;
         event->target = 0x2000;
     }
     ntr_comparison *comparison = compare();
@@ -160,14 +160,14 @@ static void code_that_is_not_known_is_compared_too(void **state) {
 static void a_trap_is_any_trap(void **state) {
     (void)state;
     start();
-    span(&one, 0x1000, 1, NTR_END_TRAP, 0x2000);
-    span(&one, 0x2000, 1, NTR_END_EXCEPTION, 0x3000);
-    span(&other, 0x1000, 1, NTR_END_INTERRUPT, 0x2000);
-    span(&other, 0x2000, 1, NTR_END_TRAP, 0x3000);
+    span(&one, 0x1000, 1, NTR_SPAN_TRAP, 0x2000);
+    span(&one, 0x2000, 1, NTR_SPAN_EXCEPTION, 0x3000);
+    span(&other, 0x1000, 1, NTR_SPAN_INTERRUPT, 0x2000);
+    span(&other, 0x2000, 1, NTR_SPAN_TRAP, 0x3000);
     expect_end(compare(), 2);
     start();
-    span(&one, 0x1000, 1, NTR_END_EXCEPTION, 0x2000);
-    span(&other, 0x1000, 1, NTR_END_INTERRUPT, 0x2000);
+    span(&one, 0x1000, 1, NTR_SPAN_EXCEPTION, 0x2000);
+    span(&other, 0x1000, 1, NTR_SPAN_INTERRUPT, 0x2000);
     ntr_comparison *comparison = compare();
     assert_int_equal(next(comparison)->kind, NTR_DIFFERENCE_EXECUTION);
     expect_end(comparison, 0);
@@ -180,12 +180,12 @@ static void steps_are_told_as_they_are(void **state) {
     start();
     loop(&one, 0, 3);
     loop(&other, 0, 3);
-    ntr_event *event = span(&one, 0x1000, 4, NTR_END_RETURN, 0x2000);
+    ntr_event *event = span(&one, 0x1000, 4, NTR_SPAN_RETURN, 0x2000);
     event->offset = 77;
     event->flags = NTR_EVENT_TIME;
     event->time = 12;
     event->context.prv = 3;
-    event = span(&other, 0x1000, 4, NTR_END_RETURN, 0x3000);
+    event = span(&other, 0x1000, 4, NTR_SPAN_RETURN, 0x3000);
     event->flags = NTR_EVENT_TARGET_UNKNOWN;
     ntr_comparison *comparison = compare();
     const ntr_difference *d = next(comparison);
@@ -193,7 +193,7 @@ static void steps_are_told_as_they_are(void **state) {
     assert_int_equal(d->equal, 6);
     assert_false(d->last);
     assert_int_equal(d->a->kind, NTR_STEP_RUN);
-    assert_int_equal(d->a->end, NTR_END_RETURN);
+    assert_int_equal(d->a->end, NTR_SPAN_RETURN);
     assert_int_equal(d->a->address, 0x1000);
     assert_int_equal(d->a->target, 0x2000);
     assert_int_equal(d->a->instructions, 4);
@@ -220,7 +220,7 @@ static void comparison_continues_where_both_agree_again(void **state) {
         start();
         loop(&one, 0, 400);
         loop(&other, 0, 400);
-        for (unsigned k = 0; k < cases[i].extra; k++) span(&other, 0x5000, k, NTR_END_JUMP, 0x5000);
+        for (unsigned k = 0; k < cases[i].extra; k++) span(&other, 0x5000, k, NTR_SPAN_JUMP, 0x5000);
         loop(&one, from_a, 1000);
         loop(&other, from_b, 1000);
         for (unsigned k = 0; k < 1000; k++) equal += k < 400 || k >= from ? k + 1 : 0;
@@ -237,11 +237,11 @@ static void a_few_equal_steps_are_no_agreement(void **state) {
     (void)state;
     for (unsigned run = 7; run <= 8; run++) {
         start();
-        span(&one, 0x9000, 1, NTR_END_JUMP, 0x1000);
+        span(&one, 0x9000, 1, NTR_SPAN_JUMP, 0x1000);
         loop(&one, 0, run);
-        span(&one, 0x9000, 2, NTR_END_JUMP, 0x1000);
+        span(&one, 0x9000, 2, NTR_SPAN_JUMP, 0x1000);
         loop(&other, 0, run);
-        span(&other, 0x9000, 3, NTR_END_JUMP, 0x1000);
+        span(&other, 0x9000, 3, NTR_SPAN_JUMP, 0x1000);
         ntr_comparison *comparison = compare();
         assert_int_equal(next(comparison)->a->address, 0x9000);
         if (run == 8) assert_int_equal(next(comparison)->equal, 36);
@@ -255,8 +255,8 @@ static void executions_that_never_agree_are_told_so(void **state) {
     loop(&one, 0, 1);
     loop(&other, 0, 1);
     for (unsigned i = 0; i < 2000; i++) {
-        span(&one, 0x2000, i, NTR_END_TAKEN, 0x2000);
-        span(&other, 0x3000, i, NTR_END_TAKEN, 0x3000);
+        span(&one, 0x2000, i, NTR_SPAN_TAKEN, 0x2000);
+        span(&other, 0x3000, i, NTR_SPAN_TAKEN, 0x3000);
     }
     ntr_comparison *comparison = compare();
     const ntr_difference *d = next(comparison);
@@ -301,8 +301,8 @@ static void contexts_differ_where_both_are_known(void **state) {
     (void)state;
     for (unsigned i = 0; i < 8; i++) {
         start();
-        ntr_context *a = &span(&one, 0x1000, 5, NTR_END_TAKEN, 0x1000)->context;
-        ntr_context *b = &span(&other, 0x1000, 5, NTR_END_TAKEN, 0x1000)->context;
+        ntr_context *a = &span(&one, 0x1000, 5, NTR_SPAN_TAKEN, 0x1000)->context;
+        ntr_context *b = &span(&other, 0x1000, 5, NTR_SPAN_TAKEN, 0x1000)->context;
         bool differ = i & 1;
         if (i < 2)
             a->prv = 1, b->prv = differ ? 3 : NTR_PRV_UNKNOWN;
@@ -321,7 +321,7 @@ static void contexts_differ_where_both_are_known(void **state) {
 /* Ends of spans with times; those at which not every encoder sends a message are not compared. */
 static void times_are_compared_where_every_encoder_sends_them(void **state) {
     (void)state;
-    for (unsigned end = 0; end < NTR_END_KINDS; end++) {
+    for (unsigned end = 0; end < NTR_SPAN_KINDS; end++) {
         for (unsigned variant = 0; variant < 5; variant++) {
             start();
             ntr_event *a = span(&one, 0x1000, 5, (uint8_t)end, 0x1000),
@@ -332,7 +332,7 @@ static void times_are_compared_where_every_encoder_sends_them(void **state) {
             if (variant == 1) a->flags |= NTR_EVENT_IMPLICIT;
             if (variant == 2) b->flags = 0;
             if (variant == 3) b->time = 100;
-            bool differ = end >= NTR_END_INDIRECT_JUMP && (variant == 0);
+            bool differ = end >= NTR_SPAN_INDIRECT_JUMP && (variant == 0);
             ntr_comparison *comparison = compare_with(NULL, false, false, variant == 4);
             if (differ) assert_int_equal(next(comparison)->kind, NTR_DIFFERENCE_TIME);
             expect_end(comparison, 5);
@@ -346,7 +346,7 @@ static void one_message_gives_one_time(void **state) {
     for (unsigned i = 0; i < 2; i++) {
         struct script *script = i ? &other : &one;
         for (unsigned k = 0; k < 2; k++) {
-            ntr_event *event = span(script, 0x1000, 1, NTR_END_RETURN, 0x1000);
+            ntr_event *event = span(script, 0x1000, 1, NTR_SPAN_RETURN, 0x1000);
             event->flags = NTR_EVENT_TIME;
             event->message = 1;
             event->time = k ? 5 + i : 5; /* only the first of both is compared */
@@ -387,17 +387,17 @@ static void a_trace_is_compared_with_a_list(void **state) {
     for (unsigned swap = 0; swap < 2; swap++) {
         struct script *trace = swap ? &other : &one, *listed = swap ? &one : &other;
         start(); /* traps: what traps does not retire, but the list has it */
-        span(trace, 0x1000, 2, NTR_END_EXCEPTION, 0x100a);
-        span(trace, 0x100a, 0, NTR_END_EXCEPTION, 0x100e);
-        span(trace, 0x100e, 0, NTR_END_EXCEPTION, 0x1010);
+        span(trace, 0x1000, 2, NTR_SPAN_EXCEPTION, 0x100a);
+        span(trace, 0x100a, 0, NTR_SPAN_EXCEPTION, 0x100e);
+        span(trace, 0x100e, 0, NTR_SPAN_EXCEPTION, 0x1010);
         add(trace, NTR_EVENT_STOP, 0x1010);
-        span(trace, 0x1010, 2, NTR_END_CUT, 0x1014);
+        span(trace, 0x1010, 2, NTR_SPAN_CUT, 0x1014);
         list(listed, 7, all);
         expect_end(compare_with(program, swap, !swap, false), 4);
 
         start(); /* an instruction that retires is missed */
-        span(trace, 0x1000, 1, NTR_END_CUT, 0x1004);
-        span(trace, 0x1010, 2, NTR_END_CUT, 0x1014);
+        span(trace, 0x1000, 1, NTR_SPAN_CUT, 0x1004);
+        span(trace, 0x1010, 2, NTR_SPAN_CUT, 0x1014);
         list(listed, 7, all);
         ntr_comparison *comparison = compare_with(program, swap, !swap, false);
         const ntr_difference *d = next(comparison);

@@ -14,9 +14,9 @@ static uint32_t roll(uint32_t *seed, uint32_t choices) {
 
 /* Calls and returns that mostly fit, traps, gaps, and changes of context. */
 static void make_events(ntr_event *events, uint32_t seed, bool timed) {
-    static const uint8_t ends[] = {NTR_END_CALL,        NTR_END_CALL,      NTR_END_RETURN,    NTR_END_RETURN,
-                                   NTR_END_TAKEN,       NTR_END_JUMP,      NTR_END_NOT_TAKEN, NTR_END_INTERRUPT,
-                                   NTR_END_TRAP_RETURN, NTR_END_EXCEPTION, NTR_END_CO_SWAP};
+    static const uint8_t ends[] = {NTR_SPAN_CALL,        NTR_SPAN_CALL,      NTR_SPAN_RETURN,    NTR_SPAN_RETURN,
+                                   NTR_SPAN_TAKEN,       NTR_SPAN_JUMP,      NTR_SPAN_NOT_TAKEN, NTR_SPAN_INTERRUPT,
+                                   NTR_SPAN_TRAP_RETURN, NTR_SPAN_EXCEPTION, NTR_SPAN_CO_SWAP};
     uint64_t stack[SOURCES][64] = {{0}}, pc[SOURCES] = {0x1000, 0x9000};
     size_t depth[SOURCES] = {0};
     ntr_context context[SOURCES] = {NTR_CONTEXT_UNKNOWN, NTR_CONTEXT_UNKNOWN};
@@ -44,10 +44,10 @@ static void make_events(ntr_event *events, uint32_t seed, bool timed) {
             e.halfwords = 2 * e.instructions;
             e.last = e.address + 4 * (uint64_t)(e.instructions - 1);
             e.target = e.address + 4 * (uint64_t)e.instructions;
-            if (e.end == NTR_END_CALL || e.end == NTR_END_INTERRUPT || e.end == NTR_END_EXCEPTION) {
+            if (e.end == NTR_SPAN_CALL || e.end == NTR_SPAN_INTERRUPT || e.end == NTR_SPAN_EXCEPTION) {
                 stack[src][depth[src]++ % 64] = e.target;
                 e.target = 0x100 * (1 + roll(&seed, 64));
-            } else if ((e.end == NTR_END_RETURN || e.end == NTR_END_TRAP_RETURN) && depth[src]) {
+            } else if ((e.end == NTR_SPAN_RETURN || e.end == NTR_SPAN_TRAP_RETURN) && depth[src]) {
                 e.target = stack[src][--depth[src] % 64];
             }
             pc[src] = e.target;

@@ -45,11 +45,11 @@ static void take(replay *r, const ntr_event *e) {
     if (!r->depth) r->stack[r->depth++] = function_of(e->address);
     r->instructions += e->instructions;
     uint64_t to = function_of(e->target);
-    bool jumps = e->end == NTR_END_TAKEN || e->end == NTR_END_JUMP || e->end == NTR_END_INDIRECT_JUMP;
-    if (e->end == NTR_END_CALL || e->end == NTR_END_INDIRECT_CALL) {
+    bool jumps = e->end == NTR_SPAN_TAKEN || e->end == NTR_SPAN_JUMP || e->end == NTR_SPAN_INDIRECT_JUMP;
+    if (e->end == NTR_SPAN_CALL || e->end == NTR_SPAN_INDIRECT_CALL) {
         note(r);
         r->stack[r->depth++] = to;
-    } else if (e->end == NTR_END_RETURN && r->depth > 1) {
+    } else if (e->end == NTR_SPAN_RETURN && r->depth > 1) {
         note(r);
         r->depth--;
     } else if (jumps && r->stack[r->depth - 1] != to) {

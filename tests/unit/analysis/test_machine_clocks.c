@@ -15,7 +15,7 @@ static void at(ntr_machine *machine, uint16_t src, uint8_t prv, uint64_t time) {
                              .last = 0x1000,
                              .instructions = 1,
                              .halfwords = 2,
-                             .end = NTR_END_NOT_TAKEN};
+                             .end = NTR_SPAN_NOT_TAKEN};
     assert_int_equal(ntr_machine_feed(machine, &event, 1), NTR_OK);
 }
 

@@ -36,8 +36,8 @@ static void equal_spans_are_one_row_and_counts_add_up(void **state) {
     ntr_tally *tally;
     ntr_tally_new(NULL, NULL, &tally);
     ntr_event events[5];
-    for (int i = 0; i < 3; i++) events[i] = span(0x100, 0x106, 3, 5, NTR_END_TAKEN, 0x10e);
-    events[3] = span(0x104, 0x106, 2, 3, NTR_END_NOT_TAKEN, 0x10a);
+    for (int i = 0; i < 3; i++) events[i] = span(0x100, 0x106, 3, 5, NTR_SPAN_TAKEN, 0x10e);
+    events[3] = span(0x104, 0x106, 2, 3, NTR_SPAN_NOT_TAKEN, 0x10a);
     memset(&events[4], 0, sizeof events[4]);
     events[4].kind = NTR_EVENT_GAP;
     assert_int_equal(ntr_tally_feed(tally, events, 5), NTR_OK);
@@ -84,9 +84,9 @@ static void time_is_of_rows_and_their_instructions(void **state) {
     ntr_tally_new(NULL, NULL, &tally);
     ntr_tally_keep_time(tally);
     ntr_event events[] = {
-        at_time(span(0x100, 0x106, 3, 5, NTR_END_TAKEN, 0x10e), 1, 1000), /* the beginning of this time is unknown */
-        at_time(span(0x10a, 0x10c, 2, 2, NTR_END_JUMP, 0x100), 2, 1050),
-        at_time(span(0x100, 0x106, 3, 5, NTR_END_TAKEN, 0x10e), 2, 1050),
+        at_time(span(0x100, 0x106, 3, 5, NTR_SPAN_TAKEN, 0x10e), 1, 1000), /* the beginning of this time is unknown */
+        at_time(span(0x10a, 0x10c, 2, 2, NTR_SPAN_JUMP, 0x100), 2, 1050),
+        at_time(span(0x100, 0x106, 3, 5, NTR_SPAN_TAKEN, 0x10e), 2, 1050),
     };
     assert_int_equal(ntr_tally_feed(tally, events, 3), NTR_OK);
     size_t rows;
@@ -96,7 +96,7 @@ static void time_is_of_rows_and_their_instructions(void **state) {
     assert_int_equal(row[1].ticks, 20);
 
     /* Rows were put in order meanwhile. */
-    events[0] = at_time(span(0x104, 0x106, 2, 3, NTR_END_NOT_TAKEN, 0x10a), 3, 1065);
+    events[0] = at_time(span(0x104, 0x106, 2, 3, NTR_SPAN_NOT_TAKEN, 0x10a), 3, 1065);
     assert_int_equal(ntr_tally_feed(tally, events, 1), NTR_OK);
     ntr_insn_count *counts;
     size_t count;
@@ -115,7 +115,7 @@ static void many_rows_are_told_apart(void **state) {
     ntr_tally_new(NULL, NULL, &tally);
     for (int round = 0; round < 2; round++)
         for (uint64_t i = 0; i < 5000; i++) {
-            ntr_event e = span(0x1000 + 2 * i, 0x1000 + 2 * i, 1, 1, NTR_END_CUT, 0x1002 + 2 * i);
+            ntr_event e = span(0x1000 + 2 * i, 0x1000 + 2 * i, 1, 1, NTR_SPAN_CUT, 0x1002 + 2 * i);
             assert_int_equal(ntr_tally_feed(tally, &e, 1), NTR_OK);
         }
     size_t rows;
@@ -143,10 +143,10 @@ static void each_row_has_the_version_that_was_executed(void **state) {
     ntr_tally *tally;
     ntr_tally_new(program, NULL, &tally);
     ntr_event events[] = {
-        span(0x100, 0x104, 2, 3, NTR_END_CUT, 0x106),
-        span(0x100, 0x102, 2, 3, NTR_END_CUT, 0x106),
-        span(0x106, 0x10a, 2, 3, NTR_END_RETURN, 0x200),
-        span(0x10a, 0x10a, 1, 1, NTR_END_RETURN, 0x200),
+        span(0x100, 0x104, 2, 3, NTR_SPAN_CUT, 0x106),
+        span(0x100, 0x102, 2, 3, NTR_SPAN_CUT, 0x106),
+        span(0x106, 0x10a, 2, 3, NTR_SPAN_RETURN, 0x200),
+        span(0x10a, 0x10a, 1, 1, NTR_SPAN_RETURN, 0x200),
     };
     for (size_t i = 1; i < 4; i++) events[i].offset = 60;
     assert_int_equal(ntr_tally_feed(tally, events, 4), NTR_OK);

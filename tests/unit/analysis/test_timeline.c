@@ -58,9 +58,9 @@ static void calls_nest_and_last_as_many_instructions(void **state) {
     (void)state;
     struct bench b;
     open_bench(&b, 0);
-    feed(&b, span(0x100, NTR_END_CALL, 0x200, 0));
-    feed(&b, span(0x200, NTR_END_RETURN, 0x110, 0));
-    feed(&b, span(0x110, NTR_END_NOT_TAKEN, 0x120, 0));
+    feed(&b, span(0x100, NTR_SPAN_CALL, 0x200, 0));
+    feed(&b, span(0x200, NTR_SPAN_RETURN, 0x110, 0));
+    feed(&b, span(0x110, NTR_SPAN_NOT_TAKEN, 0x120, 0));
     assert_int_equal(ntr_timeline_finish(b.timeline), NTR_OK);
     const ntr_timeslice *root = slice(&b, NTR_SLICE_FUNCTION, 0), *call = slice(&b, NTR_SLICE_FUNCTION, 1);
     assert_false(ntr_timeline_timed(b.timeline));
@@ -77,10 +77,10 @@ static void stamps_make_time_the_traces_own(void **state) {
     (void)state;
     struct bench b;
     open_bench(&b, 0);
-    feed(&b, span(0x100, NTR_END_CALL, 0x200, 1000));
-    feed(&b, span(0x200, NTR_END_INTERRUPT, 0x800, 1700));
-    feed(&b, span(0x800, NTR_END_TRAP_RETURN, 0x210, 1750));
-    feed(&b, span(0x210, NTR_END_RETURN, 0x110, 2000));
+    feed(&b, span(0x100, NTR_SPAN_CALL, 0x200, 1000));
+    feed(&b, span(0x200, NTR_SPAN_INTERRUPT, 0x800, 1700));
+    feed(&b, span(0x800, NTR_SPAN_TRAP_RETURN, 0x210, 1750));
+    feed(&b, span(0x210, NTR_SPAN_RETURN, 0x110, 2000));
     assert_int_equal(ntr_timeline_finish(b.timeline), NTR_OK);
     assert_true(ntr_timeline_timed(b.timeline));
     const ntr_timeslice *trap = slice(&b, NTR_SLICE_TRAP, 0), *call = slice(&b, NTR_SLICE_FUNCTION, 1);
@@ -98,10 +98,10 @@ static void contexts_and_gaps_have_slices(void **state) {
     open_bench(&b, 0);
     ntr_event e = {.kind = NTR_EVENT_CONTEXT, .context = {.scontext = 7, .has_scontext = true}};
     feed(&b, e);
-    feed(&b, span(0x100, NTR_END_CALL, 0x200, 0));
+    feed(&b, span(0x100, NTR_SPAN_CALL, 0x200, 0));
     e.context.scontext = 8;
     feed(&b, e);
-    feed(&b, span(0x200, NTR_END_RETURN, 0x110, 0));
+    feed(&b, span(0x200, NTR_SPAN_RETURN, 0x110, 0));
     feed(&b, (ntr_event){.kind = NTR_EVENT_GAP, .reason = NTR_E_NO_IMAGE});
     assert_int_equal(ntr_timeline_finish(b.timeline), NTR_OK);
     const ntr_timeslice *first = slice(&b, NTR_SLICE_CONTEXT, 0), *second = slice(&b, NTR_SLICE_CONTEXT, 1);
@@ -121,13 +121,13 @@ static void the_shortest_go_first(void **state) {
     struct bench b;
     size_t count;
     open_bench(&b, 16);
-    feed(&b, span(0x100, NTR_END_CALL, 0x200, 0)); /* one long call of ... */
+    feed(&b, span(0x100, NTR_SPAN_CALL, 0x200, 0)); /* one long call of ... */
     for (int i = 0; i < 1000; i++) {               /* ... many short ones */
-        feed(&b, span(0x200, NTR_END_CALL, 0x300, 0));
-        feed(&b, span(0x300, NTR_END_RETURN, 0x210, 0));
-        feed(&b, span(0x210, NTR_END_JUMP, 0x200, 0));
+        feed(&b, span(0x200, NTR_SPAN_CALL, 0x300, 0));
+        feed(&b, span(0x300, NTR_SPAN_RETURN, 0x210, 0));
+        feed(&b, span(0x210, NTR_SPAN_JUMP, 0x200, 0));
     }
-    feed(&b, span(0x200, NTR_END_RETURN, 0x110, 0));
+    feed(&b, span(0x200, NTR_SPAN_RETURN, 0x110, 0));
     assert_int_equal(ntr_timeline_finish(b.timeline), NTR_OK);
     ntr_timeline_slices(b.timeline, &count);
     assert_int_equal(count, 2);
@@ -138,9 +138,9 @@ static void the_shortest_go_first(void **state) {
 }
 
 static void call_of(struct bench *b, unsigned spans) {
-    feed(b, span(0x100, NTR_END_CALL, 0x200, 0));
-    for (unsigned i = 1; i < spans; i++) feed(b, span(0x200, NTR_END_NOT_TAKEN, 0x200, 0));
-    feed(b, span(0x200, NTR_END_RETURN, 0x110, 0));
+    feed(b, span(0x100, NTR_SPAN_CALL, 0x200, 0));
+    for (unsigned i = 1; i < spans; i++) feed(b, span(0x200, NTR_SPAN_NOT_TAKEN, 0x200, 0));
+    feed(b, span(0x200, NTR_SPAN_RETURN, 0x110, 0));
 }
 
 /* A slice that is left out anyway does not make others be left out. */

@@ -84,17 +84,17 @@ static uint64_t entry(execution *x) {
 static ntr_event span_of(execution *x) {
     ntr_event e = {
         .kind = NTR_EVENT_SPAN, .address = x->pc, .last = x->pc + 2, .instructions = 2 + roll(x, 3), .halfwords = 2};
-    e.end = NTR_END_NOT_TAKEN;
+    e.end = NTR_SPAN_NOT_TAKEN;
     e.target = x->pc + 4;
     if (e.target % FUNCTION_SIZE == 0) {
-        e.end = NTR_END_TAKEN;
+        e.end = NTR_SPAN_TAKEN;
         e.target -= FUNCTION_SIZE;
     } else if (roll(x, 3) == 0 && x->depth < DEPTH) {
-        e.end = roll(x, 4) ? NTR_END_CALL : NTR_END_INDIRECT_CALL;
+        e.end = roll(x, 4) ? NTR_SPAN_CALL : NTR_SPAN_INDIRECT_CALL;
         x->returns[x->depth++] = e.target;
         e.target = entry(x);
     } else if (roll(x, 2) == 0 && x->depth) {
-        e.end = NTR_END_RETURN;
+        e.end = NTR_SPAN_RETURN;
         e.target = x->returns[--x->depth];
     }
     return e;
@@ -102,8 +102,8 @@ static ntr_event span_of(execution *x) {
 
 /* Tail calls, traps and their returns, longjmps, stops, gaps, contexts. */
 static ntr_event messy_event(execution *x) {
-    static const uint8_t ends[] = {NTR_END_JUMP,        NTR_END_INDIRECT_JUMP, NTR_END_EXCEPTION, NTR_END_INTERRUPT,
-                                   NTR_END_TRAP_RETURN, NTR_END_CO_SWAP,       NTR_END_RETURN,    NTR_END_TAKEN};
+    static const uint8_t ends[] = {NTR_SPAN_JUMP,        NTR_SPAN_INDIRECT_JUMP, NTR_SPAN_EXCEPTION, NTR_SPAN_INTERRUPT,
+                                   NTR_SPAN_TRAP_RETURN, NTR_SPAN_CO_SWAP,       NTR_SPAN_RETURN,    NTR_SPAN_TAKEN};
     ntr_event e = span_of(x);
     switch (roll(x, 16)) {
     case 0: return (ntr_event){.kind = NTR_EVENT_GAP};
@@ -342,9 +342,9 @@ static uint64_t entry_of(uint32_t number) {
 
 /* A trap that has a name ends in a chunk that enters a new function: the name is the earlier one of both. */
 static void name_before_a_new_function(void **state) {
-    const ntr_event events[] = {span_to(0, NTR_END_EXCEPTION, entry_of(3)), span_to(3, NTR_END_JUMP, entry_of(6)),
-                                span_to(6, NTR_END_TRAP_RETURN, entry_of(0)), span_to(0, NTR_END_CALL, entry_of(5)),
-                                span_to(5, NTR_END_RETURN, entry_of(0) + 4)};
+    const ntr_event events[] = {span_to(0, NTR_SPAN_EXCEPTION, entry_of(3)), span_to(3, NTR_SPAN_JUMP, entry_of(6)),
+                                span_to(6, NTR_SPAN_TRAP_RETURN, entry_of(0)), span_to(0, NTR_SPAN_CALL, entry_of(5)),
+                                span_to(5, NTR_SPAN_RETURN, entry_of(0) + 4)};
     enum { ALL = sizeof events / sizeof *events, FIRST = 2 };
     (void)state;
     world all = make(NTR_CALLTREE_TOGETHER), sum = make(NTR_CALLTREE_TOGETHER), thread = make(NTR_CALLTREE_TOGETHER);

@@ -39,20 +39,20 @@ static void make_bundle(const char *path) {
     const char *const command[] = {"hello", "two words", ""};
     const ntr_bundle_source sources[] = {{.src = 0, .hart = 0, .name = "main"}, {.src = 4095, .hart = 9}};
     const ntr_bundle_loss losses[] = {{.position = 3, .what = "something"}};
-    ntr_capture capture = {.size = sizeof capture,
-                           .stream = "trace.nex",
-                           .mode = "htm",
-                           .tool = "test",
-                           .status = 139,
-                           .command = command,
-                           .command_count = 3,
-                           .tick = "instruction",
-                           .sources = sources,
-                           .source_count = 2,
-                           .images = images,
-                           .image_count = 3,
-                           .losses = losses,
-                           .loss_count = 1};
+    ntr_capture_info capture = {.size = sizeof capture,
+                                .stream = "trace.nex",
+                                .mode = "htm",
+                                .tool = "test",
+                                .status = 139,
+                                .command = command,
+                                .command_count = 3,
+                                .tick = "instruction",
+                                .sources = sources,
+                                .source_count = 2,
+                                .images = images,
+                                .image_count = 3,
+                                .losses = losses,
+                                .loss_count = 1};
     ntr_params_init(&capture.params, ntr_dialect_find("ntrace-1.0"));
     capture.params.src_bits = 12;
     capture.params.xlen = 64;
@@ -73,7 +73,7 @@ static void what_was_written_is_read(void **state) {
     ntr_bundle *bundle;
     ntr_bundle_new(NULL, &bundle);
     if (ntr_bundle_open(bundle, place("a.ntrace")) != NTR_OK) fail_msg("%s", ntr_bundle_error(bundle));
-    const ntr_capture *c = ntr_bundle_capture(bundle);
+    const ntr_capture_info *c = ntr_bundle_capture(bundle);
     assert_int_equal(c->params.src_bits, 12);
     assert_int_equal(c->params.xlen, 64);
     assert_int_equal(c->params.implicit_return, NTR_RETURN_FULL);
@@ -163,7 +163,7 @@ static void an_unfinished_bundle_leaves_nothing(void **state) {
     assert_int_equal(ntr_bundle_copy(bundle, place("code"), &b), NTR_OK);
     assert_string_equal(b.file, "images/code-2");
     assert_int_equal(access(temporary, F_OK), 0);
-    ntr_capture capture = {.size = sizeof capture}; /* names no stream */
+    ntr_capture_info capture = {.size = sizeof capture}; /* names no stream */
     assert_int_equal(ntr_bundle_finish(bundle, &capture), NTR_E_INVALID);
     assert_non_null(strstr(ntr_bundle_error(bundle), "stream"));
     ntr_bundle_free(bundle);
@@ -272,7 +272,7 @@ static void every_parameter_has_its_key(void **state) {
     char text[4096] = "";
     ntr_bundle_new(NULL, &bundle);
     assert_int_equal(ntr_bundle_create(bundle, place("again.ntrace")), NTR_OK);
-    ntr_capture capture = {.size = sizeof capture, .stream = "t", .params = p};
+    ntr_capture_info capture = {.size = sizeof capture, .stream = "t", .params = p};
     assert_int_equal(ntr_bundle_finish(bundle, &capture), NTR_OK);
     ntr_bundle_free(bundle);
     FILE *file = fopen(place("again.ntrace/capture.json"), "r");

@@ -41,7 +41,7 @@ static void make_bundle(const char *path) {
     ntr_bundle *bundle;
     ntr_bundle_new(NULL, &bundle);
     ntr_bundle_image image = {.kind = NTR_BUNDLE_RAW};
-    ntr_capture capture = {.size = sizeof capture, .stream = "trace.nex", .images = &image, .image_count = 1};
+    ntr_capture_info capture = {.size = sizeof capture, .stream = "trace.nex", .images = &image, .image_count = 1};
 
     ntr_params_init(&capture.params, NULL);
     capture.params.dialect = ntr_dialect_find("ntrace-1.0");

@@ -12,7 +12,7 @@ typedef struct scene {
     char folder[32], bundle[64];
     const char *command[3];
     ntr_capture_config config;
-    ntr_capture_session *session;
+    ntr_capture *session;
 } scene;
 
 static void begin(scene *s, const char *qemu) {

@@ -131,11 +131,11 @@ static inline size_t event_text(char *out, size_t room, const ntr_event *e) {
     int n = 0;
     switch (e->kind) {
     case NTR_EVENT_SPAN:
-        n = snprintf(out, room, "span %s+%u/%u %s %s%s", from, e->instructions, e->halfwords, ntr_end_name(e->end), to,
-                     implicit);
+        n = snprintf(out, room, "span %s+%u/%u %s %s%s", from, e->instructions, e->halfwords, ntr_span_end_name(e->end),
+                     to, implicit);
         break;
     case NTR_EVENT_NO_CODE:
-        n = snprintf(out, room, "blind %s+%u %s %s", from, e->halfwords, ntr_end_name(e->end), to);
+        n = snprintf(out, room, "blind %s+%u %s %s", from, e->halfwords, ntr_span_end_name(e->end), to);
         break;
     case NTR_EVENT_SYNC: n = snprintf(out, room, "sync %u %s", e->code, from); break;
     case NTR_EVENT_STOP: n = snprintf(out, room, "stop %u %s", e->code, from); break;

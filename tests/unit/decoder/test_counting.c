@@ -45,7 +45,7 @@ static void repeated_branches_are_multiplied(void **state) {
     assert_int_equal(c.spans, MANY + 1);
     assert_int_equal(c.instructions, 2 * (MANY + 1));
     assert_int_equal(c.gaps, 0);
-    assert_int_equal(times(tally, 0x100, NTR_END_TAKEN), MANY + 1);
+    assert_int_equal(times(tally, 0x100, NTR_SPAN_TAKEN), MANY + 1);
     ntr_tally_free(tally);
     scene_end(&s);
 }
@@ -65,9 +65,9 @@ static void repeated_history_is_multiplied(void **state) {
     assert_int_equal(c.calls, MANY);
     assert_int_equal(c.returns, MANY);
     assert_int_equal(c.instructions, 6 * (uint64_t)MANY);
-    assert_int_equal(times(tally, 0x100, NTR_END_NOT_TAKEN), MANY);
-    assert_int_equal(times(tally, 0x10c, NTR_END_TAKEN), MANY);
-    assert_int_equal(times(tally, 0x200, NTR_END_RETURN), MANY);
+    assert_int_equal(times(tally, 0x100, NTR_SPAN_NOT_TAKEN), MANY);
+    assert_int_equal(times(tally, 0x10c, NTR_SPAN_TAKEN), MANY);
+    assert_int_equal(times(tally, 0x200, NTR_SPAN_RETURN), MANY);
     ntr_tally_free(tally);
     scene_end(&s);
 }
@@ -83,18 +83,18 @@ static void circles_may_take_several_passes(void **state) {
     ntr_counts c = count(&s, START "ResourceFull RCODE=2 RDATA0=0x3 RDATA1=61000000\n", tally);
     assert_int_equal(c.taken, MANY);
     assert_int_equal(c.instructions, MANY);
-    assert_int_equal(times(tally, 0x100, NTR_END_TAKEN), MANY / 3 + 1);
-    assert_int_equal(times(tally, 0x108, NTR_END_TAKEN), MANY / 3);
-    assert_int_equal(times(tally, 0x114, NTR_END_TAKEN), MANY / 3);
+    assert_int_equal(times(tally, 0x100, NTR_SPAN_TAKEN), MANY / 3 + 1);
+    assert_int_equal(times(tally, 0x108, NTR_SPAN_TAKEN), MANY / 3);
+    assert_int_equal(times(tally, 0x114, NTR_SPAN_TAKEN), MANY / 3);
     ntr_tally_free(tally);
     ntr_tally_new(NULL, NULL, &tally);
     /* code before the loop */
     code(&s, 0x200, branch(8), ADD, branch(-0x108));
     c = count(&s, "ProgTraceSync SYNC=3 ICNT=0 FADDR=0x100\nResourceFull RCODE=2 RDATA0=0x3 RDATA1=61000001\n", tally);
     assert_int_equal(c.taken, (uint64_t)MANY + 1);
-    assert_int_equal(times(tally, 0x200, NTR_END_TAKEN), 1);
-    assert_int_equal(times(tally, 0x208, NTR_END_TAKEN), 1);
-    assert_int_equal(times(tally, 0x114, NTR_END_TAKEN), (MANY - 1) / 3);
+    assert_int_equal(times(tally, 0x200, NTR_SPAN_TAKEN), 1);
+    assert_int_equal(times(tally, 0x208, NTR_SPAN_TAKEN), 1);
+    assert_int_equal(times(tally, 0x114, NTR_SPAN_TAKEN), (MANY - 1) / 3);
     ntr_tally_free(tally);
     scene_end(&s);
 }
@@ -190,8 +190,8 @@ static void a_repeated_branch_may_move(void **state) {
     scene_start(&s, NULL);
     code(&s, 0x100, branch(8), ADD, branch(-8));
     count(&s, START "DirectBranch ICNT=2\nRepeatBranch BCNT=100\n", tally);
-    assert_int_equal(times(tally, 0x100, NTR_END_TAKEN), 51);
-    assert_int_equal(times(tally, 0x108, NTR_END_TAKEN), 50);
+    assert_int_equal(times(tally, 0x100, NTR_SPAN_TAKEN), 51);
+    assert_int_equal(times(tally, 0x108, NTR_SPAN_TAKEN), 50);
     ntr_tally_free(tally);
     scene_end(&s);
 }

@@ -124,12 +124,12 @@ static void the_rule_of_times_can_be_given(void **state) {
     scene_start(&s, NULL);
     const char *text = "ProgTraceSync SYNC=1 ICNT=0 FADDR=0x80 TSTAMP=12\nOwnership PROCESS=0xc TSTAMP=5\n";
     decodes_to(&s, text, "sync 1 100 t12\ncontext 0 v0 prv3 s0 h0 t17\n");
-    s.config.params.ts_rule = NTR_TS_XOR;
+    s.config.params.ts_rule = NTR_TS_RULE_XOR;
     decodes_to(&s, text, "sync 1 100 t12\ncontext 0 v0 prv3 s0 h0 t9\n");
-    s.config.params.ts_rule = NTR_TS_ABSOLUTE;
+    s.config.params.ts_rule = NTR_TS_RULE_ABSOLUTE;
     decodes_to(&s, text, "sync 1 100 t12\ncontext 0 v0 prv3 s0 h0 t5\n");
     s.config.params.dialect = ntr_dialect_find("tt-dfd");
-    s.config.params.ts_rule = NTR_TS_DIFFERENCE;
+    s.config.params.ts_rule = NTR_TS_RULE_DIFFERENCE;
     decodes_to(&s, text, "sync 1 100 t12\ncontext 0 v0 prv3 s0 h0 t17\n");
     scene_end(&s);
 }

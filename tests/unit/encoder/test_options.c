@@ -63,7 +63,7 @@ static void options_reach_the_configuration(void **state) {
         assert_int_equal(ntr_encoder_option_set(&c, SET[i][0], SET[i][1]), NTR_OK);
     assert_true(c.mode == NTR_INST_MODE_BTM && c.params.implicit_return == NTR_RETURN_PARTIAL && c.repeated_history);
     assert_true(c.ownership == NTR_OWNERSHIP_SCONTEXT && c.src_id == 0x123 &&
-                c.ts_messages == (NTR_TS_BRANCH | NTR_TS_ERROR));
+                c.ts_messages == (NTR_TS_MESSAGE_BRANCH | NTR_TS_MESSAGE_ERROR));
     assert_true(c.drain_bytes == 3 && c.drain_cycles == 7 && c.fifo_bytes == 100000 && c.filter_count == 1);
     assert_true(c.params.timestamps == NTR_TIMESTAMPS_ON && !c.btype_detail && c.sync_mode == NTR_SYNC_MODE_HALFWORDS);
     for (unsigned i = 1; i < NTR_FILTERS_MAX; i++)

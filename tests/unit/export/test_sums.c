@@ -10,18 +10,18 @@ static ntr_export sums_export;
 static const struct {
     uint16_t from, last;
     uint8_t instructions, halfwords;
-    ntr_end end;
+    ntr_span_end end;
     uint16_t to;
 } sums_spans[] = {
-    {0x00, 0x04, 3, 4, NTR_END_CALL, 0x40},      /* main, first site: 3 */
-    {0x40, 0x46, 4, 4, NTR_END_CALL, 0x40},      /* work: 4 */
-    {0x40, 0x44, 3, 3, NTR_END_CALL, 0x60},      /* work in work: 3 */
-    {0x60, 0x66, 4, 4, NTR_END_RETURN, 0x46},    /* idle: 4 */
-    {0x46, 0x48, 2, 2, NTR_END_RETURN, 0x48},    /* work in work: 2 */
-    {0x48, 0x48, 1, 1, NTR_END_RETURN, 0x08},    /* work: 1 */
-    {0x08, 0x0a, 2, 2, NTR_END_CALL, 0x40},      /* main, second site: 2 */
-    {0x40, 0x48, 5, 5, NTR_END_RETURN, 0x0c},    /* work: 5 */
-    {0x0c, 0x0c, 1, 1, NTR_END_CUT, 0x0c},       /* main: 1 */
+    {0x00, 0x04, 3, 4, NTR_SPAN_CALL, 0x40},      /* main, first site: 3 */
+    {0x40, 0x46, 4, 4, NTR_SPAN_CALL, 0x40},      /* work: 4 */
+    {0x40, 0x44, 3, 3, NTR_SPAN_CALL, 0x60},      /* work in work: 3 */
+    {0x60, 0x66, 4, 4, NTR_SPAN_RETURN, 0x46},    /* idle: 4 */
+    {0x46, 0x48, 2, 2, NTR_SPAN_RETURN, 0x48},    /* work in work: 2 */
+    {0x48, 0x48, 1, 1, NTR_SPAN_RETURN, 0x08},    /* work: 1 */
+    {0x08, 0x0a, 2, 2, NTR_SPAN_CALL, 0x40},      /* main, second site: 2 */
+    {0x40, 0x48, 5, 5, NTR_SPAN_RETURN, 0x0c},    /* work: 5 */
+    {0x0c, 0x0c, 1, 1, NTR_SPAN_CUT, 0x0c},       /* main: 1 */
 };
 
 enum { SUMS_ALL = 25 };
@@ -160,9 +160,9 @@ static void sums_ranges_of_one_image(void **state) {
     ntr_tally_restart(w.analysis.tally);
     w.event_count = 0;
     for (int i = 0; i < 2; i++) {
-        world_span(&w, 0x50000, 0x50002, 2, 2, NTR_END_CALL, WORLD_WORK);
-        world_span(&w, WORLD_WORK, 0x10042, 2, 2, i ? NTR_END_INTERRUPT : NTR_END_INDIRECT_JUMP, 0x60000);
-        world_span(&w, 0x60000, 0x60002, 2, 2, NTR_END_JUMP, 0x50000);
+        world_span(&w, 0x50000, 0x50002, 2, 2, NTR_SPAN_CALL, WORLD_WORK);
+        world_span(&w, WORLD_WORK, 0x10042, 2, 2, i ? NTR_SPAN_INTERRUPT : NTR_SPAN_INDIRECT_JUMP, 0x60000);
+        world_span(&w, 0x60000, 0x60002, 2, 2, NTR_SPAN_JUMP, 0x50000);
     }
     assert_int_equal(ntr_tally_feed(w.analysis.tally, w.events, w.event_count), NTR_OK);
     assert_int_equal(ntr_ranges_make(&ranges, &sums_export), NTR_OK);

@@ -245,7 +245,7 @@ typedef struct world {
 } world;
 
 static inline void world_span(world *w, uint64_t address, uint64_t last, uint32_t instructions, uint32_t halfwords,
-                              ntr_end end, uint64_t target) {
+                              ntr_span_end end, uint64_t target) {
     const size_t n = w->event_count++;
     w->events[n] = (ntr_event){.kind = NTR_EVENT_SPAN,
                                .end = (uint8_t)end,
@@ -271,17 +271,17 @@ static inline void world_execute(world *w) {
                                               .address = WORLD_MAIN};
     for (int i = 1; i <= WORLD_TIMES; i++) {
         if (i == 1)
-            world_span(w, 0x10000, 0x10004, 3, 4, NTR_END_CALL, WORLD_WORK);
+            world_span(w, 0x10000, 0x10004, 3, 4, NTR_SPAN_CALL, WORLD_WORK);
         else
-            world_span(w, 0x10002, 0x10004, 2, 3, NTR_END_CALL, WORLD_WORK);
-        world_span(w, 0x10040, 0x10042, 2, 2, NTR_END_TAKEN, 0x10048);
-        world_span(w, 0x10048, 0x10048, 1, 1, NTR_END_RETURN, 0x10008);
+            world_span(w, 0x10002, 0x10004, 2, 3, NTR_SPAN_CALL, WORLD_WORK);
+        world_span(w, 0x10040, 0x10042, 2, 2, NTR_SPAN_TAKEN, 0x10048);
+        world_span(w, 0x10048, 0x10048, 1, 1, NTR_SPAN_RETURN, 0x10008);
         if (i < WORLD_TIMES)
-            world_span(w, 0x10008, 0x10008, 1, 1, NTR_END_TAKEN, 0x10002);
+            world_span(w, 0x10008, 0x10008, 1, 1, NTR_SPAN_TAKEN, 0x10002);
         else
-            world_span(w, 0x10008, 0x10008, 1, 1, NTR_END_NOT_TAKEN, 0x1000a);
+            world_span(w, 0x10008, 0x10008, 1, 1, NTR_SPAN_NOT_TAKEN, 0x1000a);
     }
-    world_span(w, 0x1000a, 0x1000c, 2, 2, NTR_END_CUT, 0x1000c);
+    world_span(w, 0x1000a, 0x1000c, 2, 2, NTR_SPAN_CUT, 0x1000c);
 }
 
 static inline void world_begin(world *w) {

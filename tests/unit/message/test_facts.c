@@ -38,13 +38,13 @@ static void roles_are_those_of_the_specification(void **state) {
 
 static void flags_are_those_of_the_specification(void **state) {
     (void)state;
-    assert_int_equal(ntr_tcodes_with(NTR_IS_ABSOLUTE),
+    assert_int_equal(ntr_tcodes_with(NTR_FLAG_ABSOLUTE),
                      TCODES(9, 11, 12, 13, 14, 29, 32, 35)); /* 7.4, 8; data, ICT-WS */
-    assert_int_equal(ntr_tcodes_with(NTR_IS_STORE), TCODES(5, 13));
-    assert_int_equal(ntr_tcodes_with(NTR_IS_DIRECT), TCODES(3, 11));               /* sections 6.2, 6.6: BTM only */
-    assert_int_equal(ntr_tcodes_with(NTR_IS_HISTORY_END),
+    assert_int_equal(ntr_tcodes_with(NTR_FLAG_STORE), TCODES(5, 13));
+    assert_int_equal(ntr_tcodes_with(NTR_FLAG_DIRECT), TCODES(3, 11));               /* sections 6.2, 6.6: BTM only */
+    assert_int_equal(ntr_tcodes_with(NTR_FLAG_HISTORY_END),
                      TCODES(4, 12, 28, 29, 31, 32, 33, 57)); /* 9 carries no HIST, 6.5 */
-    assert_int_equal(ntr_tcodes_with(NTR_IS_CACHED), TCODES(28));
+    assert_int_equal(ntr_tcodes_with(NTR_FLAG_CACHED), TCODES(28));
     assert_int_equal(ntr_tcodes_of_dialects(NTR_MESSAGES_SIFIVE), TCODES(7, 23, 34, 35));
     assert_int_equal(ntr_tcodes_of_dialects(NTR_MESSAGES_DATA), TCODES(5, 6, 13, 14, 15));
     assert_int_equal(ntr_tcodes_of_dialects(NTR_MESSAGES_TTDFD), TCODES(56));

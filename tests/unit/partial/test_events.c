@@ -40,7 +40,7 @@ static ntr_event any_span(void) {
     ntr_event e;
     memset(&e, 0, sizeof e);
     e.kind = chance() % 8 ? NTR_EVENT_SPAN : NTR_EVENT_NO_CODE;
-    e.end = (uint8_t)(chance() % NTR_END_KINDS);
+    e.end = (uint8_t)(chance() % NTR_SPAN_KINDS);
     e.flags = (uint8_t)(chance() % 16);
     e.src = (uint16_t)(chance() % 4096);
     e.context = any_context();
@@ -231,7 +231,7 @@ static void damaged_records_end_with_an_error(void **state) {
         ntr_status status = NTR_OK;
         while (most++ < 10 * COUNT && (status = ntr_partial_events(p, some, 64, &got)) == NTR_OK)
             for (size_t i = 0; i < got; i++)
-                assert_true(some[i].kind < NTR_EVENT_KINDS && some[i].src < 4096 && some[i].end < NTR_END_KINDS);
+                assert_true(some[i].kind < NTR_EVENT_KINDS && some[i].src < 4096 && some[i].end < NTR_SPAN_KINDS);
         assert_true(status == NTR_OK || status == NTR_END || status == NTR_E_FORMAT);
         ntr_partial_free(p);
         free(copy.data);

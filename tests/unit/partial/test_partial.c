@@ -39,7 +39,7 @@ static void feed(struct fixture *f, uint64_t base, uint16_t src, unsigned times)
     e.last = base + 12;
     e.instructions = 2;
     e.halfwords = 4;
-    e.end = NTR_END_CALL;
+    e.end = NTR_SPAN_CALL;
     e.target = base + 32;
     for (unsigned i = 0; i < times; i++) {
         assert_int_equal(ntr_tally_feed(f->a.tally, &e, 1), NTR_OK);
