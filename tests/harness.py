@@ -71,6 +71,13 @@ def equal(found, expected, what):
     check(found == expected, f"{what}: expected {expected!r}, found {found!r}"[:2000])
 
 
+def same_items(found, expected, what):
+    """Two long lists are equal. What is wrong is said about the first item that differs: a text for each item would take most of the time."""
+    at = -1 if found == expected else next((i for i, (a, b) in enumerate(zip(found, expected)) if a != b), min(len(found), len(expected)))
+    check(at < 0, f"{what} {at} of {len(found)}, expected {len(expected)}: expected {expected[at:at + 1]}, found {found[at:at + 1]}; "
+          f"before it {expected[max(0, at - 3):at]}")
+
+
 def matches(pattern, text, what):
     check(re.search(pattern, text), f"{what}: expected {pattern!r}, found {text!r}"[:2000])
 

@@ -19,7 +19,7 @@ sys.path.append(os.path.join(sys.path[0], ".."))
 import harness
 import machine_log
 import qemu10
-from harness import case, check, equal, scratch, until
+from harness import case, check, equal, same_items, scratch, until
 from machine_parts import check_same, in_order, parts, same, traced
 
 PROGRAMS, PLUGIN, SAME = (os.path.abspath(path) for path in sys.argv[2:5])
@@ -403,9 +403,7 @@ for word, given in {"": [], ", --repeatable": ["--repeatable"]}.items():
             with open(listed, encoding="utf-8") as file:
                 expected = file.read().splitlines()
             check(expected[-1].endswith(" S"), "supervisor mode")
-            for i, (a, b) in enumerate(zip(found, expected)):
-                equal(a, b, f"instruction {i}")
-            equal(len(found), len(expected), "number of instructions")
+            same_items(found, expected, "instruction")
 
 
 @case("semihosting: the exit status is that of the machine")

@@ -3,7 +3,7 @@ import json
 import subprocess
 
 import harness
-from harness import check, equal
+from harness import check, equal, same_items
 
 
 def check_same(program, bundle, seen, timeout=120):
@@ -71,6 +71,4 @@ def same(found, expected):
     """The program ends in a loop; how often QEMU executes it depends on when the machine stops."""
     last = max(found, expected, key=len)[-1]
     found, expected = without(found, last), without(expected, last)
-    for i, (a, b) in enumerate(zip(found, expected)):
-        check(a == b, f"instruction {i}: found {a}, expected {b}; before it {expected[max(0, i - 3):i]}")
-    equal(len(found), len(expected), "number of instructions")
+    same_items(found, expected, "instruction")

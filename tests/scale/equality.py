@@ -24,6 +24,7 @@ from harness import NTRACE, ROOT, Failure, Run, case, check, equal, main, need, 
 FIRST, LAST = map(int, sys.argv[2].split("-")) if "-" in sys.argv[2] else (0, int(sys.argv[2]) - 1)
 REAL = int(sys.argv[3])
 SAMPLE = FIRST == LAST == 0  # less of each kind
+EACH = 5  # of the sample, one in so many commands
 MPI = list(zip(sys.argv[4::2], sys.argv[5::2]))
 RANKS = (1, 2, 3, 5)
 ONE_FILE = ("sqlite", "perf.data")  # written to a file only
@@ -90,7 +91,7 @@ def parts(command, trace, count):
 
 def compare(trace, chance, what, more=()):
     """`trace`: options, and the trace as the last word. `more`: commands with partial answers."""
-    compare_commands(trace, chance, what, [*ADDED[chance.randrange(2)::2], *more] if SAMPLE else [*ADDED, *more], WITHOUT)
+    compare_commands(trace, chance, what, [*ADDED[chance.randrange(EACH)::EACH], *more] if SAMPLE else [*ADDED, *more], WITHOUT)
     for (program, mpirun), count in itertools.product(MPI, RANKS):
         command = chance.choice(ADDED)
         ranks(program, mpirun, count, command, trace, direct(command, trace))
