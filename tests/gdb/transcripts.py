@@ -12,7 +12,7 @@ from harness import case, check, main, need, scratch, until
 from scripts import TRANSCRIPTS, commands
 
 LEAST = 40  # commands that must be compared
-SLOW = 9, 11, 16, 17, 18  # scripts of one to three seconds; another of the same program or commands is in `make test`
+SLOW = 9, 11, 16, 17, 18, 22, 24  # scripts of one to three seconds; another of the same program or commands is in `make test`
 
 
 def qemu_transcript(gdb, name, lines):
