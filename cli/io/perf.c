@@ -143,6 +143,7 @@ static int write_stream(ntr_perf_data *data, const char *path, ntr_params *param
     if (status == NTR_OK && (*fd < 0 || lseek(*fd, 0, SEEK_SET) < 0)) status = NTR_E_IO;
     fclose(file);
     if (status == NTR_OK) return CLI_OK;
+    if (*ntr_perf_data_error(data)) return cli_fail("%s", ntr_perf_data_error(data));
     return cli_fail("%s: %s", path,
                     status == NTR_E_IO ? "the temporary file cannot be written" : ntr_status_text(status));
 }
@@ -169,7 +170,9 @@ ntr_perf_data *cli_perf_open(const char *path, const struct cli_images *images, 
         cli_fail("%s: out of memory", path);
         return NULL;
     }
+    uint64_t id = 0;
     ntr_perf_data_set_limits(data, cli_limits());
+    if (stream->trace_id && cli_parse_number(stream->trace_id, &id)) ntr_perf_data_set_trace_id(data, (unsigned)id);
     if (ntr_perf_data_open(data, path) != NTR_OK)
         cli_fail("%s", ntr_perf_data_error(data));
     else if (make_stream(data, path, images ? images : &none, stream, params, fd) == CLI_OK) {

@@ -222,6 +222,19 @@ static int write_parts(struct memory_image *image, const struct registers *r, bo
     return cli_fail("%s: %s: expected %s, found 0x%" PRIx64, image->path, error.what, error.expected, error.found);
 }
 
+/* What the status says of the bytes. */
+static void report_status(const char *path, uint64_t sts) {
+    if (sts & NTR_TMC_STS_MEM_ERR)
+        cli_doubt("%s: STS 0x%" PRIx64
+                  ": an access to memory failed (MemErr); bytes of the trace may be missing or old",
+                  path, sts);
+    if (!(sts & NTR_TMC_STS_READY))
+        cli_doubt("%s: STS 0x%" PRIx64
+                  ": the TMC was not stopped (TMCReady is 0); memory and registers may be of different "
+                  "times",
+                  path, sts);
+}
+
 int cli_tmc_open(const char *path, const struct cli_tmc *options, int *fd, bool *wrapped) {
     struct registers r = {0};
     struct memory_image image = {.path = path};
@@ -231,6 +244,7 @@ int cli_tmc_open(const char *path, const struct cli_tmc *options, int *fd, bool 
     if (!bytes) return CLI_FAILED;
     image.bytes = (const uint8_t *)bytes;
     image.out = tmpfile();
+    report_status(path, r.value[IN_STS]);
     int status = image.out ? write_parts(&image, &r, wrapped) : cli_fail("%s: cannot make a temporary file", path);
     free(bytes);
     if (status == CLI_OK && (*fd = cli_file_of(image.out)) < 0)

@@ -58,6 +58,11 @@ typedef ntr_status (*ntr_frames_sink)(void *user, const uint8_t *bytes, size_t s
 NTR_API ntr_status ntr_frames_new(const ntr_frames_options *options, ntr_frames **out);
 NTR_API void ntr_frames_free(ntr_frames *frames);
 
+/* The next bytes do not continue those before: they are of another buffer, or something is missing between. `cut`: they
+ * begin inside a message. `skip`: number of bytes before the first frame, 0 to 15. What was found so far is kept.
+ * Errors: NTR_E_INVALID (skip); NTR_E_MEMORY: the object can then only be freed. */
+NTR_API ntr_status ntr_frames_restart(ntr_frames *frames, bool cut, unsigned skip);
+
 /* Errors: those of the sink, NTR_E_MEMORY. */
 NTR_API ntr_status ntr_frames_push(ntr_frames *frames, const uint8_t *bytes, size_t size, ntr_frames_sink sink,
                                    void *user);

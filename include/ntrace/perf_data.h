@@ -72,6 +72,10 @@ NTR_API void ntr_perf_data_free(ntr_perf_data *data);
 /* Sets the limits of compressed records. They are copied. Call it before the file is read. */
 NTR_API void ntr_perf_data_set_limits(ntr_perf_data *data, const ntr_limits *limits);
 
+/* Sets the trace ID whose messages are read, if the trace is in CoreSight frames: 1 to 0x6f. Default, or 0: all. Call
+ * it before the file is read. */
+NTR_API void ntr_perf_data_set_trace_id(ntr_perf_data *data, unsigned id);
+
 /* Reads a file or folder, or a file in memory (which must live as long as `data`; `name` is used in messages). One call
  * for each object. Errors: NTR_E_IO, NTR_E_FORMAT (not perf.data, damaged, no AUX data), NTR_E_UNSUPPORTED (trace of
  * another kind, such as Intel PT; big-endian; compressed and built without zstd), NTR_E_MEMORY. */
@@ -93,8 +97,8 @@ NTR_API ntr_bytes ntr_perf_data_sample(const ntr_perf_data *data);
 
 /* Makes one stream of all trace and passes it to `write` in order. *params: how the trace is to be read; afterwards,
  * how the stream is: with several buffers and no SRC, SRC is added and is the number of the CPU. Once for each object.
- * Errors: those of `write`, NTR_E_MEMORY, those of ntr_params_check, NTR_E_LIMIT (more CPUs than SRC can tell apart).
- */
+ * Errors: those of `write`, NTR_E_MEMORY, those of ntr_params_check, NTR_E_LIMIT (more CPUs than SRC can tell apart),
+ * NTR_E_UNSUPPORTED (SRC does not tell the sources apart; ntr_perf_data_error says which). */
 NTR_API ntr_status ntr_perf_data_stream(ntr_perf_data *data, ntr_params *params,
                                         ntr_status (*write)(void *user, const void *bytes, size_t size), void *user);
 
@@ -116,8 +120,8 @@ NTR_API const ntr_perf_process *ntr_perf_data_process(const ntr_perf_data *data,
 /* Returns what is missing, one sentence each, or NULL past the last. */
 NTR_API const char *ntr_perf_data_loss(const ntr_perf_data *data, size_t index);
 
-/* Returns whether a part of the file could not be read: it is damaged or cut off, or its records expand to more than
- * the limit. One of the losses says so. */
+/* Returns whether a part of the trace is not there or could not be read: AUX records say that some is missing, the file
+ * is damaged or cut off, or its records expand to more than the limit. One of the losses says so. */
 NTR_API bool ntr_perf_data_is_damaged(const ntr_perf_data *data);
 
 #ifdef __cplusplus

@@ -18,6 +18,8 @@ extern "C" {
 
 /* Bits of the registers STS and AXICTL. */
 #define NTR_TMC_STS_FULL       1u
+#define NTR_TMC_STS_READY      0x04u /* it is stopped, and has written everything */
+#define NTR_TMC_STS_MEM_ERR    0x20u /* an access to memory failed */
 #define NTR_TMC_AXICTL_SCATTER 0x80u
 
 /* The registers of a stopped TMC. Addresses are byte addresses. */

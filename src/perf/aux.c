@@ -11,6 +11,7 @@
 #include <stdlib.h>
 
 enum { AUX_TRUNCATED = 1, AUX_OVERWRITE = 2, AUX_PARTIAL = 4, AUX_COLLISION = 8, AUX_FORMAT_SHIFT = 8 };
+enum { AUX_MISSING = AUX_TRUNCATED | AUX_PARTIAL | AUX_COLLISION };
 
 /* ---- buffers */
 
@@ -101,7 +102,7 @@ static struct ntr_perf_buffer *buffer_for(struct ntr_perf_data *data, const stru
     return data->buffer_count == 1 ? &data->buffers[0] : NULL;
 }
 
-static ntr_status add_aux(struct ntr_perf_data *data, const struct ntr_perf_record *r) {
+static ntr_status add_aux(struct ntr_perf_data *data, const struct ntr_perf_record *r, size_t *missing) {
     struct ntr_perf_cursor c = ntr_perf_cursor_at(r->body, r->body_size);
     uint64_t offset = ntr_perf_u64(&c), size = ntr_perf_u64(&c), flags = ntr_perf_u64(&c);
     struct ntr_perf_buffer *buffer = buffer_for(data, r);
@@ -122,7 +123,8 @@ static ntr_status add_aux(struct ntr_perf_data *data, const struct ntr_perf_reco
     f->end = r->time;
     f->pid = r->pid;
     f->wrapped = (flags & AUX_OVERWRITE) != 0;
-    f->loss = (flags & (AUX_TRUNCATED | AUX_PARTIAL | AUX_COLLISION)) != 0;
+    f->loss = (flags & AUX_MISSING) != 0;
+    *missing += f->loss;
     f->apart = apart;
     f->format = (uint8_t)(flags >> AUX_FORMAT_SHIFT);
     return find_bytes(data, buffer, f);
@@ -152,14 +154,19 @@ static void note_start(struct ntr_perf_data *data, const struct ntr_perf_record 
 
 ntr_status ntr_perf_aux_find(struct ntr_perf_data *data) {
     struct ntr_perf_file *file = &data->file;
+    size_t missing = 0;
 
     if (file->block_count) qsort(file->blocks, file->block_count, sizeof *file->blocks, by_place);
     for (size_t i = 0; i < file->block_count; i++) TRY(add_block(data, i));
     for (size_t i = 0; i < file->record_count; i++) {
-        if (file->records[i].type == NTR_PERF_AUX) TRY(add_aux(data, &file->records[i]));
+        if (file->records[i].type == NTR_PERF_AUX) TRY(add_aux(data, &file->records[i], &missing));
         if (file->records[i].type == NTR_PERF_ITRACE_START) note_start(data, &file->records[i]);
     }
     for (size_t i = 0; i < data->buffer_count; i++)
         if (!data->buffers[i].fragment_count) TRY(take_blocks(data, &data->buffers[i]));
-    return NTR_OK;
+    data->trace_missing = missing != 0;
+    if (!missing) return NTR_OK;
+    return ntr_perf_lose(
+        data, "%zu AUX record%s: trace is missing before or after it (flags truncated, partial or collision)", missing,
+        missing == 1 ? "" : "s");
 }

@@ -80,12 +80,16 @@ static void count_threads(struct ntr_perf_data *data, const struct runs *runs, s
 }
 
 static ntr_status survey_buffer(struct ntr_perf_scan *s, struct runs *runs, size_t *known, size_t *all) {
+    const bool several = s->data->buffer_count > 1 && s->params->src_bits;
     struct ntr_perf_fragment *f;
     ntr_message m;
 
     while ((f = ntr_perf_scan_fragment(s))) {
         runs->count = 0;
-        while (ntr_perf_scan_message(s, &m)) note_message(s, f, &m, runs);
+        while (ntr_perf_scan_message(s, &m)) {
+            note_message(s, f, &m, runs);
+            if (several && !m.defect && m.tcode != NTR_TCODE_NONE) TRY(ntr_perf_span_note(s, f));
+        }
         count_threads(s->data, runs, known, all);
         if (s->data->switch_seen) TRY(learn_fragment(s->data, s->buffer, f, runs));
     }

@@ -4,6 +4,7 @@
 #include "perf/state.h"
 
 #include <ntrace/frames.h>
+#include <ntrace/transport.h>
 
 #include <errno.h>
 #include <fcntl.h>
@@ -88,6 +89,10 @@ static const struct ntr_perf_fragment *first_fragment(const struct ntr_perf_data
     return NULL;
 }
 
+static void set_param(struct ntr_perf_data *data, unsigned parameter) {
+    data->params_set |= 1u << parameter;
+}
+
 /* ---- CoreSight frames: messages of several IDs in one stream; SRC says which CPU sent a message. A message continues
  * in the next fragment of the buffer, unless something is missing between both. */
 
@@ -106,20 +111,16 @@ static ntr_status take_payload(void *user, const uint8_t *bytes, size_t size) {
     return NTR_OK;
 }
 
-static ntr_status take_off(const struct ntr_perf_data *data, ntr_frames **frames, struct ntr_perf_fragment *f) {
+static ntr_status take_off(const struct ntr_perf_data *data, struct ntr_perf_fragment *f, bool first) {
     struct payload to = {.allocator = data->allocator};
-    ntr_frames_options options;
     ntr_status status = NTR_OK;
 
-    if (f->loss || f->apart) {
-        ntr_frames_free(*frames);
-        *frames = NULL;
+    if (first || f->loss || f->apart) {
+        unsigned skip = 0;
+        if (!ntr_frames_seen((ntr_bytes){f->bytes, (size_t)f->size}, &skip)) skip = 0;
+        status = ntr_frames_restart(data->frames, f->wrapped || skip, skip);
     }
-    ntr_frames_options_init(&options);
-    options.cut = f->wrapped;
-    options.allocator = data->allocator;
-    if (!*frames) status = ntr_frames_new(&options, frames);
-    if (status == NTR_OK) status = ntr_frames_push(*frames, f->bytes, (size_t)f->size, take_payload, &to);
+    if (status == NTR_OK) status = ntr_frames_push(data->frames, f->bytes, (size_t)f->size, take_payload, &to);
     if (status != NTR_OK) {
         ntr_dealloc(data->allocator, to.bytes);
         return status;
@@ -130,14 +131,48 @@ static ntr_status take_off(const struct ntr_perf_data *data, ntr_frames **frames
     return NTR_OK;
 }
 
-static ntr_status take_frames(struct ntr_perf_data *data, const struct ntr_perf_buffer *buffer) {
-    ntr_frames *frames = NULL;
-    ntr_status status = NTR_OK;
+static ntr_status take_buffer(struct ntr_perf_data *data, const struct ntr_perf_buffer *buffer) {
+    bool first = true;
 
-    for (size_t i = 0; i < buffer->fragment_count && status == NTR_OK; i++)
-        if (buffer->fragments[i].size) status = take_off(data, &frames, &buffer->fragments[i]);
-    ntr_frames_free(frames);
-    return status;
+    for (size_t i = 0; i < buffer->fragment_count; i++) {
+        if (!buffer->fragments[i].size) continue;
+        TRY(take_off(data, &buffer->fragments[i], first));
+        first = false;
+    }
+    return NTR_OK;
+}
+
+/* Where AUXTRACE_INFO is damaged, the messages say a width of SRC that is certain. */
+static ntr_status take_frames(struct ntr_perf_data *data) {
+    enum { WIDEST = 12 };
+    ntr_frames_options options;
+
+    ntr_frames_options_init(&options);
+    options.id = data->trace_id;
+    options.allocator = data->allocator;
+    data->form = NTR_PERF_FRAMES;
+    TRY(ntr_frames_new(&options, &data->frames));
+    for (size_t i = 0; i < data->buffer_count; i++) TRY(take_buffer(data, &data->buffers[i]));
+    if (data->info_damaged && !(data->params_set & 1u << NTR_PARAMETER_SRC_BITS) &&
+        ntr_frames_src_bits(data->frames) == WIDEST) {
+        data->params.src_bits = WIDEST;
+        set_param(data, NTR_PARAMETER_SRC_BITS);
+    }
+    if (!data->trace_id || ntr_frames_id_bytes(data->frames, data->trace_id)) return NTR_OK;
+    return ntr_perf_fail(&data->file, NTR_E_FORMAT, "%s: expected messages with trace ID %u, found none", data->path,
+                         data->trace_id);
+}
+
+ntr_status ntr_perf_frames_check(struct ntr_perf_data *data, unsigned src_bits) {
+    unsigned ids[2];
+
+    if (!data->frames || !ntr_frames_mixed(data->frames, src_bits, ids)) return NTR_OK;
+    return ntr_perf_fail(&data->file, NTR_E_UNSUPPORTED,
+                         src_bits ? "%s: trace IDs %u and %u: both have messages with the same SRC; read one of them "
+                                    "with --trace-id"
+                                  : "%s: trace IDs %u and %u: no SRC says who sent a message; specify its width with "
+                                    "--src-bits if there is one, or read one of them with --trace-id",
+                         data->path, ids[0], ids[1]);
 }
 
 /* Returns whether any fragment has frames. */
@@ -147,8 +182,7 @@ static bool are_frames(const struct ntr_perf_data *data) {
     for (size_t i = 0; i < data->buffer_count; i++) {
         for (size_t k = 0; k < data->buffers[i].fragment_count; k++) {
             const struct ntr_perf_fragment *f = &data->buffers[i].fragments[k];
-            if (f->size % NTR_FRAME_BYTES == 0 && ntr_frames_seen((ntr_bytes){f->bytes, (size_t)f->size}, &skip))
-                return true;
+            if (ntr_frames_seen((ntr_bytes){f->bytes, (size_t)f->size}, &skip)) return true;
         }
     }
     return false;
@@ -159,15 +193,13 @@ static bool are_frames(const struct ntr_perf_data *data) {
 static const char *const other_traces[] = {
     "", "Intel PT", "Intel BTS", "CoreSight (Arm ETM)", "Arm SPE", "s390 CPU measurement", "HiSilicon PTT"};
 
-static void set_param(struct ntr_perf_data *data, unsigned parameter) {
-    data->params_set |= 1u << parameter;
-}
-
 /* SpacemiT: what AUXTRACE_INFO says of a CPU. */
 struct cpu_entry {
     uint64_t cpu;
     bool is_etrace;
     uint8_t src_bits; /* 0: SRC is inhibited */
+    uint16_t src;     /* SRC of its messages */
+    uint8_t trace_id; /* of AUX_OUTPUT_HW_ID; 0: not known */
 };
 
 /* CPU, number of parameters, and these: format, context, inhibit SRC, SRC bits, SRC ID. Returns false if the entry ends
@@ -183,8 +215,10 @@ static bool read_cpu(struct ntr_perf_cursor *c, struct cpu_entry *entry) {
         if (i < CPU_USED) values[i] = value;
     }
     if (c->broken || count < CPU_USED || values[CPU_SRC_BITS] > 12) return false;
+    entry->trace_id = 0;
     entry->is_etrace = values[CPU_FORMAT] == 0;
     entry->src_bits = values[CPU_INHIBIT] ? 0 : (uint8_t)values[CPU_SRC_BITS];
+    entry->src = (uint16_t)(values[CPU_SRC_ID] & ((1u << entry->src_bits) - 1));
     return true;
 }
 
@@ -204,7 +238,16 @@ static void list_cpu(char *list, size_t size, uint64_t cpu) {
 struct traced {
     bool all;
     uint64_t cpus[NTR_SOURCES_MAX / 64];
+    uint8_t ids[NTR_SOURCES_MAX];
 };
+
+static void note_traced(struct traced *traced, const struct ntr_perf_record *r) {
+    struct ntr_perf_cursor c = ntr_perf_cursor_at(r->body, r->body_size);
+    const uint64_t value = ntr_perf_u64(&c);
+
+    traced->cpus[r->cpu / 64] |= UINT64_C(1) << r->cpu % 64;
+    if (!c.broken) traced->ids[r->cpu] = (uint8_t)(value & 0xff);
+}
 
 static struct traced find_traced(const struct ntr_perf_file *file) {
     struct traced traced = {.all = file->lost || file->cut};
@@ -215,7 +258,7 @@ static struct traced find_traced(const struct ntr_perf_file *file) {
         if (r->type != NTR_PERF_AUX_OUTPUT_HW_ID) continue;
         any = true;
         if (r->cpu < NTR_SOURCES_MAX)
-            traced.cpus[r->cpu / 64] |= UINT64_C(1) << r->cpu % 64;
+            note_traced(&traced, r);
         else
             traced.all = true;
     }
@@ -225,6 +268,24 @@ static struct traced find_traced(const struct ntr_perf_file *file) {
 
 static bool has_traced(const struct traced *traced, uint64_t cpu) {
     return traced->all || cpu >= NTR_SOURCES_MAX || traced->cpus[cpu / 64] >> cpu % 64 & 1;
+}
+
+/* Two CPUs whose messages have the same trace ID and the same SRC: nothing tells them apart. */
+static ntr_status refuse_twins(struct ntr_perf_data *data, const struct cpu_entry *entry,
+                               struct cpu_entry by_id[NTR_ATB_ID_RESERVED]) {
+    struct cpu_entry *other = entry->trace_id < NTR_ATB_ID_RESERVED ? &by_id[entry->trace_id] : NULL;
+
+    if (!entry->trace_id || !other) return NTR_OK;
+    if (other->trace_id && other->src == entry->src && other->cpu != entry->cpu) {
+        char src[16] = "no SRC";
+        if (entry->src_bits) snprintf(src, sizeof src, "SRC %u", entry->src);
+        return ntr_perf_fail(&data->file, NTR_E_UNSUPPORTED,
+                             "%s: AUXTRACE_INFO: CPUs %" PRIu64 " and %" PRIu64 ": both have trace ID %u and %s, so "
+                             "nothing tells their messages apart; record one of them (perf record -C)",
+                             data->path, other->cpu, entry->cpu, entry->trace_id, src);
+    }
+    *other = *entry;
+    return NTR_OK;
 }
 
 static ntr_status refuse_cpus(struct ntr_perf_data *data, const struct cpu_entry *first, const char *formats,
@@ -244,13 +305,15 @@ static ntr_status refuse_cpus(struct ntr_perf_data *data, const struct cpu_entry
  * that have not traced may differ. */
 static ntr_status read_cpus(struct ntr_perf_data *data, struct ntr_perf_cursor *c, uint32_t count) {
     const struct traced traced = find_traced(&data->file);
-    struct cpu_entry first = {0}, entry;
+    struct cpu_entry first = {0}, entry, by_id[NTR_ATB_ID_RESERVED] = {{0}};
     char formats[80] = "", widths[80] = "";
     bool known = false;
     uint32_t at = 0;
 
     for (; at < count && read_cpu(c, &entry); at++) {
         if (!has_traced(&traced, entry.cpu)) continue;
+        if (entry.cpu < NTR_SOURCES_MAX) entry.trace_id = traced.ids[entry.cpu];
+        TRY(refuse_twins(data, &entry, by_id));
         if (!known) first = entry;
         known = true;
         if (entry.is_etrace != first.is_etrace) list_cpu(formats, sizeof formats, entry.cpu);
@@ -341,10 +404,10 @@ ntr_status ntr_perf_form_find(struct ntr_perf_data *data) {
         return ntr_perf_fail(&data->file, NTR_E_UNSUPPORTED,
                              "%s: the trace is E-Trace (FORMAT 0 in AUXTRACE_INFO), not N-Trace", data->path);
     if (read_header(first, &h)) return find_blocks(data, &h);
-    if (!are_frames(data)) return NTR_OK;
-    data->form = NTR_PERF_FRAMES;
-    for (size_t i = 0; i < data->buffer_count; i++) TRY(take_frames(data, &data->buffers[i]));
-    return NTR_OK;
+    if (are_frames(data)) return take_frames(data);
+    if (!data->trace_id) return NTR_OK;
+    return ntr_perf_fail(&data->file, NTR_E_FORMAT, "%s: trace ID %u: expected CoreSight frames, found none",
+                         data->path, data->trace_id);
 }
 
 bool ntr_perf_data_seen(ntr_bytes beginning) {
@@ -388,6 +451,10 @@ void ntr_perf_data_set_limits(ntr_perf_data *data, const ntr_limits *limits) {
     data->file.limits = *limits;
 }
 
+void ntr_perf_data_set_trace_id(ntr_perf_data *data, unsigned id) {
+    data->trace_id = id < NTR_ATB_ID_RESERVED ? (uint8_t)id : 0;
+}
+
 static void release_buffers(ntr_perf_data *data) {
     for (size_t i = 0; i < data->buffer_count; i++) {
         struct ntr_perf_buffer *b = &data->buffers[i];
@@ -402,11 +469,12 @@ void ntr_perf_data_free(ntr_perf_data *data) {
     if (!data) return;
     ntr_allocator copy = data->allocator_copy;
     const ntr_allocator *allocator = data->allocator ? &copy : NULL;
-    void *blocks[] = {data->path,    data->mappings, data->starts,  data->names,  data->switches,
-                      data->changes, data->pokes,    data->owners,  data->pieces, data->processes,
-                      data->threads, data->modules,  data->unpacked};
+    void *blocks[] = {data->path,    data->mappings, data->starts,   data->names,  data->switches,
+                      data->changes, data->pokes,    data->owners,   data->pieces, data->processes,
+                      data->threads, data->modules,  data->unpacked, data->spans};
 
     release_buffers(data);
+    ntr_frames_free(data->frames);
     ntr_perf_modules_release(data);
     for (size_t i = 0; i < data->loss_count; i++) ntr_dealloc(allocator, (void *)(uintptr_t)data->losses[i]);
     ntr_dealloc(allocator, data->losses);
@@ -476,7 +544,7 @@ const ntr_perf_process *ntr_perf_data_process(const ntr_perf_data *data, size_t 
 }
 
 bool ntr_perf_data_is_damaged(const ntr_perf_data *data) {
-    return data->file.cut || data->file.limited || data->info_damaged;
+    return data->file.cut || data->file.limited || data->info_damaged || data->trace_missing;
 }
 
 const char *ntr_perf_data_loss(const ntr_perf_data *data, size_t index) {

@@ -41,7 +41,7 @@ static ntr_message make(const struct ntr_perf_scan *s, unsigned tcode, unsigned 
     ntr_message m = {.tcode = (uint8_t)tcode};
 
     if (s->out->src_bits) m.present |= (ntr_fields)1 << NTR_FIELD_SRC;
-    m.src = s->data->cpus_are_sources ? s->buffer->src : src;
+    m.src = s->data->sources ? s->buffer->src : src;
     return m;
 }
 
@@ -75,12 +75,27 @@ static ntr_status put_with_source(struct ntr_perf_scan *s, ntr_bytes raw) {
     return put(s, raw.data + 1, raw.size - 1);
 }
 
+/* SRC is behind the 6 bits of TCODE; each byte has 6 bits, and 2 that say where a field ends. */
+static ntr_status put_replaced(struct ntr_perf_scan *s, ntr_bytes raw) {
+    const size_t at = s->buffer->out_size, last = (s->out->src_bits + NTR_MDO_BITS - 1u) / NTR_MDO_BITS;
+
+    if (raw.size <= last) return put_loss(s, s->source);
+    TRY(put(s, raw.data, raw.size));
+    uint8_t *bytes = s->buffer->out + at;
+    for (unsigned i = 0; i < s->out->src_bits; i++) {
+        const unsigned bit = i % NTR_MDO_BITS + NTR_MSEO_BITS;
+        uint8_t *byte = &bytes[1 + i / NTR_MDO_BITS];
+        *byte = (uint8_t)((*byte & ~(1u << bit)) | (s->buffer->src >> i & 1) << bit);
+    }
+    return NTR_OK;
+}
+
 static ntr_status copy(struct ntr_perf_scan *s, const ntr_message *m) {
     bool whole = m->size == m->raw.size && m->raw.size;
 
-    if (!s->data->cpus_are_sources && whole) return put(s, m->raw.data, m->raw.size);
+    if (s->data->sources == NTR_PERF_SOURCES_OWN && whole) return put(s, m->raw.data, m->raw.size);
     if (!whole || m->tcode == NTR_TCODE_NONE) return put_loss(s, s->source);
-    return put_with_source(s, m->raw);
+    return s->data->sources == NTR_PERF_SOURCES_ADDED ? put_with_source(s, m->raw) : put_replaced(s, m->raw);
 }
 
 /* ---- pieces */

@@ -16,7 +16,8 @@ ntr_status ntr_perf_scan_new(struct ntr_perf_scan *s, struct ntr_perf_data *data
     s->seen = ntr_alloc(data->allocator, sources, sizeof *s->seen);
     s->space = ntr_alloc(data->allocator, sources, sizeof *s->space);
     s->at_sync = ntr_alloc(data->allocator, sources, sizeof *s->at_sync);
-    return s->clocks && s->process && s->known && s->seen && s->space && s->at_sync ? NTR_OK : NTR_E_MEMORY;
+    s->span = ntr_alloc(data->allocator, sources, sizeof *s->span);
+    return s->clocks && s->process && s->known && s->seen && s->space && s->at_sync && s->span ? NTR_OK : NTR_E_MEMORY;
 }
 
 void ntr_perf_scan_release(struct ntr_perf_scan *s) {
@@ -27,6 +28,7 @@ void ntr_perf_scan_release(struct ntr_perf_scan *s) {
     ntr_dealloc(s->data->allocator, s->seen);
     ntr_dealloc(s->data->allocator, s->space);
     ntr_dealloc(s->data->allocator, s->at_sync);
+    ntr_dealloc(s->data->allocator, s->span);
 }
 
 void ntr_perf_scan_buffer(struct ntr_perf_scan *s, size_t number) {
@@ -42,7 +44,8 @@ void ntr_perf_scan_buffer(struct ntr_perf_scan *s, size_t number) {
     memset(s->process, 0, sources * sizeof *s->process);
     memset(s->known, 0, sources * sizeof *s->known);
     memset(s->space, 0xff, sources * sizeof *s->space); /* NO_SPACE */
-    memset(s->at_sync, 0, sources * sizeof *s->at_sync);
+    memset(s->at_sync, true, sources * sizeof *s->at_sync);
+    memset(s->span, 0, sources * sizeof *s->span);
 }
 
 /* Returns whether the bytes begin with a whole message that may begin a trace. */
@@ -60,7 +63,10 @@ static bool begins_with_message(const struct ntr_perf_scan *s, const struct ntr_
 static void start_reader(struct ntr_perf_scan *s, const struct ntr_perf_fragment *f) {
     ntr_reader_init(&s->reader, s->params);
     if (f->wrapped || !begins_with_message(s, f)) ntr_reader_seek_start(&s->reader);
-    for (unsigned i = 0; i < s->seen_count; i++) ntr_clock_lose(&s->clocks[s->seen[i]]);
+    for (unsigned i = 0; i < s->seen_count; i++) {
+        ntr_clock_lose(&s->clocks[s->seen[i]]);
+        s->at_sync[s->seen[i]] = true;
+    }
 }
 
 struct ntr_perf_fragment *ntr_perf_scan_fragment(struct ntr_perf_scan *s) {

@@ -16,7 +16,8 @@ struct ntr_perf_scan {
     ntr_clock *clocks; /* by SRC */
     uint64_t *process; /* the last PROCESS, by SRC */
     uint64_t *space;   /* of the process that runs, by SRC: contexts_are_threads */
-    bool *at_sync;     /* by SRC: nothing but Ownership messages came after a synchronizing one */
+    size_t *span;      /* of the buffer's last message, plus 1, by SRC */
+    bool *at_sync;     /* by SRC: nothing but Ownership messages came after a synchronizing one, or after a loss */
     bool *known;       /* SRC seen in the buffer, */
     uint16_t *seen;    /* and their list */
     unsigned seen_count;
@@ -41,5 +42,8 @@ struct ntr_perf_fragment *ntr_perf_scan_fragment(struct ntr_perf_scan *s);
 
 /* The next message of the fragment. A message that is continued in the next fragment belongs to that. */
 bool ntr_perf_scan_message(struct ntr_perf_scan *s, ntr_message *message);
+
+/* sources.c: notes when the last message came. Errors: NTR_E_MEMORY. */
+ntr_status ntr_perf_span_note(struct ntr_perf_scan *s, const struct ntr_perf_fragment *fragment);
 
 #endif

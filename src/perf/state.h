@@ -12,6 +12,7 @@
 #include "perf/file.h"
 
 #include <ntrace/clock.h>
+#include <ntrace/frames.h>
 #include <ntrace/perf_data.h>
 
 #define NTR_PERF_NOBODY UINT32_MAX /* no process, no CPU, no thread */
@@ -34,7 +35,7 @@ struct ntr_perf_fragment {
 /* The trace of one CPU, or of one thread. */
 struct ntr_perf_buffer {
     uint32_t index, cpu, tid;
-    uint32_t src;               /* with ntr_perf_data.cpus_are_sources */
+    uint32_t src;               /* see enum ntr_perf_sources */
     size_t blocks, block_count; /* in ntr_perf_file.blocks */
     uint64_t started;           /* ITRACE_START */
     struct ntr_perf_fragment *fragments;
@@ -112,6 +113,25 @@ struct ntr_perf_piece {
     uint64_t position; /* in the stream */
 };
 
+/* When messages of a SRC came: in ticks of the trace, and in perf's time. sources.c */
+struct ntr_perf_times {
+    uint64_t first, last;
+};
+struct ntr_perf_span {
+    uint16_t src;
+    bool timed;      /* `ticks` is valid */
+    uint32_t buffer; /* its number, */
+    size_t fragment; /* and that of the fragment */
+    struct ntr_perf_times ticks, record;
+};
+
+/* Where SRC of the stream comes from. With `added` and `replaced` it is ntr_perf_buffer.src. */
+enum ntr_perf_sources {
+    NTR_PERF_SOURCES_OWN,      /* the messages have it */
+    NTR_PERF_SOURCES_ADDED,    /* several buffers, and no SRC in the messages */
+    NTR_PERF_SOURCES_REPLACED, /* several buffers with the same SRC */
+};
+
 /* perf's time from the trace's: either (ticks * mult >> shift) + zero, or ticks * rate + offset. */
 struct ntr_perf_clock {
     bool known, linear;
@@ -135,9 +155,12 @@ struct ntr_perf_data {
     enum ntr_perf_form form;
     ntr_params params; /* as far as the file says them */
     uint32_t params_set;
+    uint8_t trace_id;  /* of CoreSight frames: the one to read; 0: all */
+    ntr_frames *frames; /* what was found in CoreSight frames, or NULL */
     bool is_etrace;        /* AUXTRACE_INFO says so */
+    bool trace_missing;    /* AUX records say so */
     bool info_damaged;     /* AUXTRACE_INFO does not say it of all CPUs */
-    bool cpus_are_sources; /* several buffers and no SRC: the stream gets a SRC field, the number of the buffer */
+    enum ntr_perf_sources sources;
     const char *producer;  /* in words */
     bool bind;             /* more than one space: contexts are inserted */
     bool owner_seen;       /* the trace has Ownership messages, */
@@ -165,6 +188,8 @@ struct ntr_perf_data {
     struct ntr_perf_clock clock;
     struct ntr_perf_owner *owners; /* without a clock */
     size_t owner_count, owner_capacity;
+    struct ntr_perf_span *spans;   /* sorted by SRC when they are checked */
+    size_t span_count, span_capacity;
     struct ntr_perf_piece *pieces; /* sorted by time when the stream is made */
     size_t piece_count, piece_capacity;
     uint64_t stream_size;
@@ -202,6 +227,13 @@ ntr_status ntr_perf_aux_find(struct ntr_perf_data *data); /* buffers and fragmen
 
 /* Whose data it is. Headers and frames are taken off the fragments. */
 ntr_status ntr_perf_form_find(struct ntr_perf_data *data);
+
+/* sources.c: after the survey. `most`: the largest number of a buffer. Errors: NTR_E_UNSUPPORTED, with a sentence: SRC
+ * does not tell the CPUs apart. */
+ntr_status ntr_perf_sources_check(struct ntr_perf_data *data, unsigned src_bits, uint32_t most);
+
+/* Errors: NTR_E_UNSUPPORTED, with a sentence: messages of several trace IDs cannot be told apart by SRC. */
+ntr_status ntr_perf_frames_check(struct ntr_perf_data *data, unsigned src_bits);
 
 /* tasks.c */
 ntr_status ntr_perf_tasks_read(struct ntr_perf_data *data);

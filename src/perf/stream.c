@@ -4,6 +4,7 @@
 #include "base/allocator.h"
 #include "base/macros.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 
 static int by_time(const void *a, const void *b) {
@@ -77,16 +78,20 @@ static uint32_t number_sources(struct ntr_perf_data *data) {
 static ntr_status choose_sources(struct ntr_perf_data *data, ntr_params *out) {
     uint32_t most = number_sources(data);
 
-    data->cpus_are_sources = data->buffer_count > 1 && !out->src_bits;
-    if (data->cpus_are_sources) out->src_bits = most >> SHORT_SRC ? LONG_SRC : SHORT_SRC;
+    data->sources = NTR_PERF_SOURCES_OWN;
+    if (out->src_bits) return ntr_perf_sources_check(data, out->src_bits, most);
+    if (data->buffer_count < 2) return NTR_OK;
+    data->sources = NTR_PERF_SOURCES_ADDED;
+    out->src_bits = most >> SHORT_SRC ? LONG_SRC : SHORT_SRC;
     return most >> LONG_SRC ? NTR_E_LIMIT : NTR_OK;
 }
 
-ntr_status ntr_perf_data_stream(ntr_perf_data *data, ntr_params *params,
-                                ntr_status (*write)(void *user, const void *bytes, size_t size), void *user) {
+static ntr_status make_stream(struct ntr_perf_data *data, ntr_params *params,
+                              ntr_status (*write)(void *user, const void *bytes, size_t size), void *user) {
     const ntr_params in = *params;
 
     TRY(ntr_params_check(params));
+    TRY(ntr_perf_frames_check(data, in.src_bits));
     TRY(ntr_perf_survey(data, &in));
     ntr_perf_clock_find(data);
     TRY(choose_sources(data, params));
@@ -106,4 +111,12 @@ ntr_status ntr_perf_data_stream(ntr_perf_data *data, ntr_params *params,
         TRY(write(user, data->buffers[p->buffer].out + p->at, p->size));
     }
     return NTR_OK;
+}
+
+ntr_status ntr_perf_data_stream(ntr_perf_data *data, ntr_params *params,
+                                ntr_status (*write)(void *user, const void *bytes, size_t size), void *user) {
+    const ntr_status status = make_stream(data, params, write, user);
+
+    if (status != NTR_OK) snprintf(data->error, sizeof data->error, "%s", data->file.error);
+    return status;
 }

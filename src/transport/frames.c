@@ -36,6 +36,7 @@ struct ntr_frames {
     void *user;
     unsigned skip;
     ntr_status status; /* of the sink, in a note */
+    bool any;          /* data since the last restart */
     struct lane lanes[FRAMES_IDS];
     uint64_t sources[FRAMES_IDS][SRC_VALUES / 64]; /* the 12 bits after TCODE, by trace ID */
     size_t out_size;
@@ -108,6 +109,7 @@ static ntr_status take_data(void *user, unsigned id, const uint8_t *bytes, size_
 
     if (f->options.id && id != f->options.id) return NTR_OK;
     if (size && !lane->total) f->totals.ids++;
+    f->any |= size != 0;
     lane->total += size;
     for (size_t i = 0; i < size; i++) {
         bool inside = lane->place == LANE_INSIDE || lane->place == LANE_CUT;
@@ -132,11 +134,10 @@ static ntr_status put_damage(ntr_frames *f) {
 
 /* What follows the barrier begins anywhere. */
 static ntr_status take_barrier(ntr_frames *f) {
-    bool before = false;
+    const bool before = f->any;
 
     for (unsigned id = 0; id < FRAMES_IDS; id++) {
         struct lane *lane = &f->lanes[id];
-        before |= lane->total != 0;
         f->totals.left_out += lane->size;
         lane->size = 0;
         lane->place = LANE_CUT;
@@ -154,6 +155,17 @@ static void take_note(void *user, const ntr_transport_note *note) {
 
 /* ---- */
 
+static ntr_status new_reader(ntr_frames *f) {
+    ntr_reader_options reading;
+
+    ntr_reader_options_init(&reading);
+    reading.sink = take_data;
+    reading.note = take_note;
+    reading.user = f;
+    reading.allocator = f->options.allocator;
+    return ntr_transport_reader_new(ntr_transport_find("coresight"), &reading, &f->reader);
+}
+
 ntr_status ntr_frames_new(const ntr_frames_options *given, ntr_frames **out) {
     *out = NULL;
     ntr_frames_options options;
@@ -169,18 +181,27 @@ ntr_status ntr_frames_new(const ntr_frames_options *given, ntr_frames **out) {
     f->options = options;
     f->skip = options.skip;
     for (unsigned id = 0; options.cut && id < FRAMES_IDS; id++) f->lanes[id].place = LANE_CUT;
-    ntr_reader_options reading;
-    ntr_reader_options_init(&reading);
-    reading.sink = take_data;
-    reading.note = take_note;
-    reading.user = f;
-    reading.allocator = options.allocator;
-    status = ntr_transport_reader_new(ntr_transport_find("coresight"), &reading, &f->reader);
+    status = new_reader(f);
     if (status == NTR_OK)
         *out = f;
     else
         ntr_frames_free(f);
     return status;
+}
+
+ntr_status ntr_frames_restart(ntr_frames *f, bool cut, unsigned skip) {
+    if (skip >= NTR_FRAME_BYTES) return NTR_E_INVALID;
+    f->skip = skip;
+    f->any = false;
+    for (unsigned id = 0; id < FRAMES_IDS; id++) {
+        struct lane *lane = &f->lanes[id];
+        f->totals.left_out += lane->size; /* the rest is missing */
+        lane->size = 0;
+        lane->first = false;
+        lane->place = cut ? LANE_CUT : LANE_START;
+    }
+    ntr_transport_reader_free(f->reader);
+    return new_reader(f);
 }
 
 void ntr_frames_free(ntr_frames *f) {

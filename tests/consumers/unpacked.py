@@ -15,9 +15,17 @@ ROOT = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "..")
 PACKAGES = {"lcov": ("lcov",), "gcovr": ("gcovr", "python3-colorlog")}
 
 
-def unpack(*packages, offline=True):
-    """Folder with the packages, or None. For programs that run with what is installed here (perl, python3)."""
-    command = [os.path.join(ROOT, "tools", "debian_root"), *(["--offline"] if offline else []), "--suite", "trixie", "--arch", "amd64", "--no-depends", *packages]
+WHOLE = {"perf": ("linux-perf",)}  # with all their libraries, in a folder of their own
+
+
+def unpack(*packages, offline=True, whole=None):
+    """Folder with the packages, or None. For programs that run with what is installed here (perl, python3), or `whole`: the folder's name."""
+    command = [os.path.join(ROOT, "tools", "debian_root"), *(["--offline"] if offline else []), "--suite", "trixie", "--arch", "amd64"]
+    if whole:
+        cache = os.environ.get("NTRACE_DEBIAN") or os.path.join(os.environ.get("XDG_CACHE_HOME") or os.path.expanduser("~/.cache"), "ntrace", "debian")
+        command += ["--folder", os.path.join(cache, f"trixie-amd64-{whole}"), *packages]
+    else:
+        command += ["--no-depends", *packages]
     done = subprocess.run(command, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True, check=False)
     return done.stdout.strip() if done.returncode == 0 else None
 
@@ -43,5 +51,15 @@ def gcovr():
     return ["/usr/bin/python3", "-m", "gcovr"], environment
 
 
+@functools.cache
+def perf():
+    """The command of Debian 13's perf, and its environment."""
+    folder = os.path.join(unpack(*WHOLE["perf"], whole="perf") or skip("debian-packages"), "usr")
+    loader = os.path.join(folder, "lib64", "ld-linux-x86-64.so.2")
+    return ([loader, "--library-path", os.path.join(folder, "lib", "x86_64-linux-gnu"), os.path.join(folder, "bin", "perf")],
+            dict(os.environ, PERF_EXEC_PATH=os.path.join(folder, "lib", "perf-core")))
+
+
 if __name__ == "__main__":
-    sys.exit(sys.argv[1:] != ["--fetch"] or not all(unpack(*packages, offline=False) for packages in PACKAGES.values()))
+    sys.exit(sys.argv[1:] != ["--fetch"] or not all([*(unpack(*packages, offline=False) for packages in PACKAGES.values()),
+                                                     *(unpack(*packages, offline=False, whole=name) for name, packages in WHOLE.items())]))

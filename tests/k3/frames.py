@@ -138,6 +138,14 @@ def _():
     both("memory", "_wrapped", "--ram-registers", write("mgmt.txt", "".join(lines).encode()), status=1, path=alone())
 
 
+@case("STS says that memory failed, or that the TMC was not stopped: status 1")
+def _():
+    r = registers()
+    for sts, reason in ((0x2d, "an access to memory failed"), (0x9, "the TMC was not stopped")):
+        said = Run("dump", alone(), "--ram-write-pointer", hex(r["rwp"]), "--ram-status", hex(sts), "--ram-base", hex(r["dba"]), status=1).err
+        matches(reason, said, hex(sts))
+
+
 @case("convert --input-format tmc: the messages of each hart in files")
 def _():
     out = os.path.join(scratch(), "id-%.nex")

@@ -25,14 +25,15 @@ def stored(name):
 class K3(File):
     """`harts`: {SRC: trace ID}. One buffer has the messages of all; the CPU that stops last copies it."""
 
-    def __init__(self, harts, width=12, inhibit=0, form=1, cpus=16, others=None, entries=None, announced=True):
-        """`others`: {CPU: (form, inhibit, width)} of AUXTRACE_INFO; `entries`: only so many; `announced`: AUX_OUTPUT_HW_ID."""
+    def __init__(self, harts, width=12, inhibit=0, form=1, cpus=16, others=None, entries=None, announced=True, numbers=None):
+        """`others`: {CPU: (form, inhibit, width)} of AUXTRACE_INFO; `entries`: only so many; `announced`: AUX_OUTPUT_HW_ID;
+        `numbers`: {CPU: SRCID}."""
         super().__init__()
         self.harts, self.width, self.last = harts, width, max(harts)
         words = [self.pmu_type << 32 | cpus]
         for cpu in range(cpus if entries is None else entries):
             own = (others or {}).get(cpu, (form, inhibit, width))
-            words += [cpu, 5, own[0], 1, own[1], own[2], cpu]
+            words += [cpu, 5, own[0], 1, own[1], own[2], (numbers or {}).get(cpu, cpu)]
         self.info(8, words)
         self.kernel(KERNEL, 0x1000, KERNEL)
         for cpu, identity in harts.items():
@@ -118,6 +119,43 @@ def _():
         check(head > 1000 and tail > 1000 and found[head:] == expected[len(expected) - tail:], f"hart {hart}: {head}, {tail}")
 
 
+@case("fragments that are no multiple of a frame, and begin inside of one", (1000, 2001, 30007), 0)
+@case("one fragment that begins inside a frame", (), 16 * 50 + 8)
+def _(cuts, skip):
+    harts = {5: 11, 1: 3}
+    recording = K3(harts)
+    for pid, program in PROCESSES.items():
+        recording.process(pid, program, time=0)
+    data = frames(recording.streams(), 1, repeat=5)[skip:]
+    begin = 0
+    for end in (*cuts, len(data)):
+        recording.trace(data[begin:end], time=100 + begin)
+        begin = end
+    path = write("k3.data", recording.bytes())
+    if not skip:
+        return exact(path, harts)
+    for hart in harts:
+        found, said = decode(path, "--src", hart, status=1)
+        expected = truth(f"hart{hart}").decode().splitlines()
+        check(len(found) > len(expected) * 0.99 and found == expected[len(expected) - len(found):], f"hart {hart}: {len(found)}: {said[:400]}")
+
+
+@case("AUX data end before the trace: the flag truncated is said, with status 1")
+def _():
+    recording = K3({5: 11, 1: 3})
+    for pid, program in PROCESSES.items():
+        recording.process(pid, program, time=0)
+    data = frames(recording.streams(), 1, repeat=5)
+    recording.trace(data[:16 * 3000 + 7], TRUNCATED)
+    path = write("k3.data", recording.bytes())
+    for hart in (5, 1):
+        found, said = decode(path, "--src", hart, status=1)
+        check(len(found) > 10000 and found == truth(f"hart{hart}").decode().splitlines()[:len(found)], f"hart {hart}: {len(found)}")
+        matches("1 AUX record: trace is missing before or after it", said, "what is said")
+    for command in ("stat", "dump", "profile", "coverage"):
+        matches("trace is missing", Run(command, path, *(["--sysroot", "sysroot"] if command[0] in "pc" else []), status=1, cwd=samples()).err, command)
+
+
 @case("FORMAT 0, E-Trace, is refused by name")
 def _():
     recording = K3({5: 11, 1: 3}, form=0)
@@ -137,6 +175,34 @@ def _(others, reason):
     matches(reason, decode(path, status=2)[1].strip(), "the reason")
     for command in ("stat", "check", "dump", "profile"):
         matches(reason, Run(command, path, status=2, cwd=samples()).err.strip(), command)
+
+
+@case("two trace IDs with the same SRC are refused; --trace-id reads one", 5, 12, 0, "trace IDs 3 and 11: both have messages with the same SRC")
+@case("SRC is inhibited: two trace IDs are refused; --trace-id reads one", 0, 0, 1, "trace IDs 3 and 11: no SRC says who sent a message")
+def _(source, width, inhibit, reason):
+    recording = K3({5: 11, 1: 3}, inhibit=inhibit)
+    for pid, program in PROCESSES.items():
+        recording.process(pid, program)
+    ids = {5: 11, 1: 3}
+    streams = {identity: with_source(stored(f"hart{hart}.nex"), source, width) for hart, identity in ids.items()}
+    recording.trace(frames(streams, 2, repeat=5))
+    path = write("k3.data", recording.bytes())
+    for command in ("decode", "stat", "check", "dump", "profile"):
+        matches(reason, Run(command, path, status=2, cwd=samples()).err.strip(), command)
+    for hart, identity in ids.items():
+        found, said = decode(path, "--trace-id", identity)
+        check(found == truth(f"hart{hart}").decode().splitlines(), f"trace ID {identity}: {len(found)}: {said[:400]}")
+    matches("expected messages with trace ID 12, found none", decode(path, "--trace-id", 12, status=2)[1], "another ID")
+
+
+@case("two CPUs with one trace ID and one SRC are refused by name; with other numbers they are read")
+def _():
+    recording = K3({5: 11, 1: 11}, numbers={1: 5})
+    recording.trace(frames({11: with_source(stored("hart5.nex"), 5, 12)}, 1))
+    matches("CPUs 1 and 5: both have trace ID 11 and SRC 5, so nothing tells", Run("stat", write("k3.data", recording.bytes()), status=2).err, "the reason")
+    recording = K3({5: 11, 1: 11})
+    recording.trace(frames({11: with_source(stored("hart5.nex"), 5, 12)}, 1))
+    Run("stat", write("k3.data", recording.bytes()), status=0)
 
 
 @case("CPUs that have not traced may differ")

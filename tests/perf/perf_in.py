@@ -215,6 +215,67 @@ def _():
         same(of_source(rows, number), true_rows(cpu), f"CPU {number}: {said}")
 
 
+def on_cpus(root, world, cpus, fragments, options=("--timestamps",)):
+    """A recording in which each CPU executes loops of one process, and its trace is in `fragments` records."""
+    recording = File()
+    recording.info()
+    kernel_of(recording, world["kernel"])
+    recording.comm(100, "first", 10)
+    map_program(recording, 100, world["first"], 20)
+    for number in range(len(cpus)):
+        recording.switch(number, 1, 100, 30 + number)
+        recording.start(100, 500, number)
+    for turn in range(fragments):
+        for number, cpu in enumerate(cpus):
+            cpu.user(100, world["first"], 3 + number + turn, to=world["kernel"])
+        for number, cpu in enumerate(cpus):
+            recording.aux(encode(cpu, *options), max(each.time for each in cpus) + 50, 100, cpu=number, index=number)
+        for cpu in cpus:
+            cpu.time += 200
+    return recording
+
+
+@case("two CPUs whose messages have the same SRC at the same time: it is replaced by the CPU", 12, 0, ("--timestamps",))
+@case("two CPUs with the same SRC of 4 bits", 4, 7, ("--timestamps",))
+@case("two CPUs with the same SRC of 7 bits, without times", 7, 127, ())
+def _(width, source, options):
+    root, world = programs()
+    cpus = [Cpu(), Cpu(1005)]
+    recording = on_cpus(root, world, cpus, 3, (*options, "--src-bits", str(width), "--src-id", str(source)))
+    path = write("same.data", recording.bytes())
+    rows, said = executed(path, root, *options, "--src-bits", width)
+    matches(f"several CPUs have messages with SRC {source} at the same time: SRC is replaced by the number of the CPU", said, "a sentence")
+    for number, cpu in enumerate(cpus):
+        same(of_source(rows, number), true_rows(cpu), f"CPU {number}: {said}")
+
+
+@case("two CPUs share a sink: the SRC of one is in the other's buffer at another time, and stays")
+def _():
+    root, world = programs()
+    recording, cpu = on_cpus(root, world, [], 0), Cpu()
+    for turn in range(4):
+        cpu.user(100, world["first"], 3 + turn, to=world["kernel"])
+        recording.aux(encode(cpu, "--timestamps", "--src-bits", "6", "--src-id", "5"), cpu.time, 100, cpu=turn % 2, index=turn % 2)
+        cpu.time += 200
+    rows, said = executed(write("shared.data", recording.bytes()), root, "--timestamps", "--src-bits", 6)
+    same(of_source(rows, 5), true_rows(cpu), said)
+
+
+@case("two CPUs, of which one has messages of two SRC, one of them the other's: refused by name")
+def _():
+    root, world = programs()
+    cpus = [Cpu(), Cpu(1005)]
+    options = ("--timestamps", "--src-bits", "12", "--src-id")
+    recording = on_cpus(root, world, cpus, 2, (*options, "3"))
+    third = Cpu(cpus[1].time)
+    third.user(100, world["first"], 4, to=world["kernel"])
+    recording.aux(encode(third, *options, "9"), third.time, 100, cpu=1, index=1)
+    path = write("clash.data", recording.bytes())
+    for command in ("decode", "stat", "dump"):
+        said = Run(command, path, *options[:-1], status=2).err
+        matches("CPUs 0 and 1: both have messages with SRC 3 at the same time, so SRC does not tell harts apart; record one", said, command)
+
+
 @case("two CPUs in one buffer: SRC tells them apart")
 def _():
     root, world = programs()
@@ -389,6 +450,7 @@ def _():
     recording.aux(encode_again(cpu, world), cpu.time, 100, flags=TRUNCATED, skip=128)
     rows, said = executed(write("lost.data", recording.bytes()), root, status=1)
     matches("messages lost", said, "the loss is said")
+    matches("1 AUX record: trace is missing before or after it", said, "the flag is said")
     same(of_source(rows, 0)[-len(cpu.truth):], true_rows(cpu), "after the loss")
 
 

@@ -1,8 +1,9 @@
 #!/usr/bin/env python3
 """perf.data as output: what Debian's perf prints of it equals our own profile, instruction list and source lines.
 
-usage: perf_out.py NTRACE
+usage: perf_out.py NTRACE      with NTRACE_TEST_PERF=trixie, by the perf of Debian 13 (tests/consumers/unpacked.py)
 """
+import functools
 import json
 import os
 import re
@@ -17,9 +18,24 @@ FORMS = {"static": ("-static",), "libraries": ("-pie",)}
 FLAGS = {**FORMS, "short": ("-static", "-DROUNDS=2")}  # short: few samples, since perf asks addr2line about every one
 
 
-def bundle(form, *options):
-    for tool in ("perf", "qemu-riscv64", "riscv64-linux-gnu-gcc"):
+@functools.cache
+def command():
+    """perf, and its environment."""
+    if not os.environ.get("NTRACE_TEST_PERF"):
+        return [need("perf")], dict(os.environ)
+    sys.path.append(os.path.join(HERE, "..", "consumers"))
+    import unpacked
+    return unpacked.perf()
+
+
+def tools():
+    command()
+    for tool in ("qemu-riscv64", "riscv64-linux-gnu-gcc"):
         need(tool)
+
+
+def bundle(form, *options):
+    tools()
     path = os.path.join(scratch(), form + ("-filtered" if options else "") + ".ntrace")
     if not os.path.exists(path):
         program = os.path.join(scratch(), "work_" + form)
@@ -40,8 +56,9 @@ def code_of_main():
 
 
 def perf(*arguments):
-    run = subprocess.run(["perf", *arguments], capture_output=True, text=True, timeout=120,
-                         env=dict(os.environ, HOME=scratch(), PAGER="cat"))
+    program, environment = command()
+    run = subprocess.run([*program, *arguments], capture_output=True, text=True, timeout=120,
+                         env=dict(environment, HOME=scratch(), PAGER="cat"))
     check(run.returncode == 0, f"perf {' '.join(arguments)}: {run.stderr[-500:]}")
     return run.stdout
 
@@ -96,8 +113,7 @@ int main(void) {
 
 @case("perf report: every thread has the name of its program, and a number of its own")
 def _():
-    for tool in ("perf", "qemu-riscv64", "riscv64-linux-gnu-gcc"):
-        need(tool)
+    tools()
     folder = scratch()
     with open(os.path.join(folder, "threads.c"), "w", encoding="ascii") as file:
         file.write(THREADS)
@@ -141,8 +157,7 @@ int main(void) {
 
 @case("names of threads: what they call themselves, or another thread calls them; in the bundle, perf script, timelines and profile --by hart")
 def _():
-    for tool in ("perf", "qemu-riscv64", "riscv64-linux-gnu-gcc"):
-        need(tool)
+    tools()
     folder = scratch()
     with open(os.path.join(folder, "names.c"), "w", encoding="ascii") as file:
         file.write(NAMES)
