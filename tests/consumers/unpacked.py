@@ -15,24 +15,36 @@ ROOT = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "..")
 PACKAGES = {"lcov": ("lcov",), "gcovr": ("gcovr", "python3-colorlog")}
 
 
-WHOLE = {"perf": ("linux-perf",)}  # with all their libraries, in a folder of their own
+WHOLE = {"perf": ("trixie", "linux-perf"), "lldb-14": ("bookworm", "lldb-14"), "bolt-21": ("sid", "bolt-21")}  # with all their libraries
 
 
-def unpack(*packages, offline=True, whole=None):
-    """Folder with the packages, or None. For programs that run with what is installed here (perl, python3), or `whole`: the folder's name."""
-    command = [os.path.join(ROOT, "tools", "debian_root"), *(["--offline"] if offline else []), "--suite", "trixie", "--arch", "amd64"]
-    if whole:
-        cache = os.environ.get("NTRACE_DEBIAN") or os.path.join(os.environ.get("XDG_CACHE_HOME") or os.path.expanduser("~/.cache"), "ntrace", "debian")
-        command += ["--folder", os.path.join(cache, f"trixie-amd64-{whole}"), *packages]
-    else:
-        command += ["--no-depends", *packages]
+def unpack(suite, *packages, offline=True, more=("--no-depends",)):
+    """Folder with the packages, or None. Without their libraries: for programs that run with what is installed here (perl, python3)."""
+    command = [os.path.join(ROOT, "tools", "debian_root"), *(["--offline"] if offline else []), "--suite", suite, "--arch", "amd64", *more, *packages]
     done = subprocess.run(command, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True, check=False)
     return done.stdout.strip() if done.returncode == 0 else None
 
 
+def unpack_whole(name, offline=True):
+    """Folder with a package of WHOLE and all its libraries: it has no other packages."""
+    cache = os.environ.get("NTRACE_DEBIAN") or os.path.join(os.environ.get("XDG_CACHE_HOME") or os.path.expanduser("~/.cache"), "ntrace", "debian")
+    return unpack(*WHOLE[name], offline=offline, more=("--folder", os.path.join(cache, "whole-" + name)))
+
+
+@functools.cache
+def whole(name, *program):
+    """The command for a program of such a folder, whose path has these parts below usr."""
+    folder = unpack_whole(name) or skip("debian-packages")
+    libraries = [os.path.join(folder, *below) for below in (("usr", "lib", "x86_64-linux-gnu"), ("lib", "x86_64-linux-gnu"),
+                                                              ("usr", "lib", "llvm-14", "lib"), ("usr", "lib", "llvm-21", "lib"))]
+    loader = next(path for path in (os.path.join(below, "ld-linux-x86-64.so.2") for below in libraries) if os.path.exists(path))
+    path = os.path.join(folder, "usr", *program)
+    return [loader, "--argv0", path, "--library-path", ":".join(libraries), path]
+
+
 @functools.cache
 def root(name):
-    return unpack(*PACKAGES[name]) or skip("debian-packages")
+    return unpack("trixie", *PACKAGES[name]) or skip("debian-packages")
 
 
 def lcov(tool):
@@ -51,15 +63,12 @@ def gcovr():
     return ["/usr/bin/python3", "-m", "gcovr"], environment
 
 
-@functools.cache
 def perf():
     """The command of Debian 13's perf, and its environment."""
-    folder = os.path.join(unpack(*WHOLE["perf"], whole="perf") or skip("debian-packages"), "usr")
-    loader = os.path.join(folder, "lib64", "ld-linux-x86-64.so.2")
-    return ([loader, "--library-path", os.path.join(folder, "lib", "x86_64-linux-gnu"), os.path.join(folder, "bin", "perf")],
-            dict(os.environ, PERF_EXEC_PATH=os.path.join(folder, "lib", "perf-core")))
+    command = whole("perf", "bin", "perf")
+    return command, dict(os.environ, PERF_EXEC_PATH=os.path.join(os.path.dirname(os.path.dirname(command[-1])), "lib", "perf-core"))
 
 
 if __name__ == "__main__":
-    sys.exit(sys.argv[1:] != ["--fetch"] or not all([*(unpack(*packages, offline=False) for packages in PACKAGES.values()),
-                                                     *(unpack(*packages, offline=False, whole=name) for name, packages in WHOLE.items())]))
+    sys.exit(sys.argv[1:] != ["--fetch"] or not all([*(unpack("trixie", *packages, offline=False) for packages in PACKAGES.values()),
+                                                     *(unpack_whole(name, offline=False) for name in WHOLE)]))

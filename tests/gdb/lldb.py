@@ -11,20 +11,28 @@ sys.path.append(os.path.join(sys.path[0], ".."))
 from gdb import bundle, debuggers, program, run_gdb, server
 from harness import NTRACE, case, check, equal, main, matches, scratch, skip, write
 
+UNPACKED = os.environ.get("NTRACE_TEST_LLDB") == "unpacked-14"  # of Debian 12, by tests/consumers/unpacked.py
 LLDB = next(filter(None, map(shutil.which, os.environ.get("NTRACE_TEST_LLDB", "lldb-19 lldb-14 lldb").split())), None)
 KNOWN = ("zero", "ra", "sp", "pc", "fp", "s0", "t0")  # registers that a trace can determine
 
 
+def command():
+    if UNPACKED:
+        sys.path.append(os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "consumers"))
+        import unpacked
+        return unpacked.whole("lldb-14", "lib", "llvm-14", "bin", "lldb")
+    return [LLDB or skip("lldb")]
+
+
 def lldb(name, *commands):
     """What LLDB prints for each command: a list of lists of lines."""
-    if not LLDB:
-        skip("lldb")
+    program_of_lldb = command()
     served = subprocess.Popen([NTRACE, "gdb", "--listen", "0", bundle(name)], stderr=subprocess.PIPE, text=True)
     try:
         place = re.search(r"gdb-remote (\S+)", served.stderr.readline())[1]
         lines = ["settings set target.use-fast-stepping false", "settings set stop-disassembly-display never", "settings set use-color false",
                  f"target create {program(name)}", f"gdb-remote {place}", *commands]
-        done = subprocess.run([LLDB, "--no-lldbinit", "-b", "-s", write("commands.lldb", "".join(f"{line}\n" for line in lines).encode())],
+        done = subprocess.run([*program_of_lldb, "--no-lldbinit", "-b", "-s", write("commands.lldb", "".join(f"{line}\n" for line in lines).encode())],
                               capture_output=True, text=True, timeout=120, cwd=scratch())
         parts = re.split(r"(?m)^\(lldb\) .*\n", done.stdout)[2:]
         equal(len(parts), len(lines), f"commands that LLDB executed: {done.stdout}{done.stderr}")
@@ -71,7 +79,10 @@ for each_name, (each_function, each_times) in PLACES.items():
         found = lldb(name, f"breakpoint set -n {function}", *["process continue"] * times, "bt")
         expected = gdb_frames(name, f"break {function}", *["continue"] * times)
         check(len(program_frames(expected)) >= 2, f"GDB shows {expected}")
-        equal(program_frames(lldb_frames(found[-1])), program_frames(expected), "\n".join(found[-1]))
+        shown, expected = program_frames(lldb_frames(found[-1])), program_frames(expected)
+        if UNPACKED and 2 <= len(shown) < len(expected):  # LLDB 14 knows no ABI of RISC-V: it finds no sp of outer frames, so frames by sp end
+            expected = expected[:len(shown)]
+        equal(shown, expected, "\n".join(found[-1]))
 
 
 @case("registers and variables that a trace does not have are unavailable")
