@@ -239,5 +239,6 @@ ntr_status ntr_perf_data_load(ntr_perf_data *data, const ntr_perf_config *given,
             TRY((m->pid == NTR_PERF_NOBODY ? add_kernel : add_for_spaces)(data, &config, program, m));
         }
     TRY(ntr_perf_modules_end(data));
+    TRY(ntr_perf_bpf_load(data, program));
     return add_pokes(data, program);
 }

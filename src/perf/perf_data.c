@@ -144,7 +144,7 @@ static ntr_status take_buffer(struct ntr_perf_data *data, const struct ntr_perf_
 
 /* Where AUXTRACE_INFO is damaged, the messages say a width of SRC that is certain. */
 static ntr_status take_frames(struct ntr_perf_data *data) {
-    enum { WIDEST = 12 };
+    enum { SRC_CERTAIN = 12 };
     ntr_frames_options options;
 
     ntr_frames_options_init(&options);
@@ -154,8 +154,8 @@ static ntr_status take_frames(struct ntr_perf_data *data) {
     TRY(ntr_frames_new(&options, &data->frames));
     for (size_t i = 0; i < data->buffer_count; i++) TRY(take_buffer(data, &data->buffers[i]));
     if (data->info_damaged && !(data->params_set & 1u << NTR_PARAMETER_SRC_BITS) &&
-        ntr_frames_src_bits(data->frames) == WIDEST) {
-        data->params.src_bits = WIDEST;
+        ntr_frames_src_bits(data->frames) == SRC_CERTAIN) {
+        data->params.src_bits = SRC_CERTAIN;
         set_param(data, NTR_PARAMETER_SRC_BITS);
     }
     if (!data->trace_id || ntr_frames_id_bytes(data->frames, data->trace_id)) return NTR_OK;

@@ -115,6 +115,20 @@ class File:
         body += name.encode().ljust(-(-(len(name) + 1) // 64) * 64, b"\0")
         self.features[2] = self.features.get(2, b"") + record(0, 1 << 15 | (KERNEL if kernel else USER), body)
 
+    def bpf(self, *programs):
+        """What perf saves of BPF programs: each a list of (address, code), with a tag."""
+        feature = struct.pack("<I", len(programs))
+        for tag, functions in programs:
+            code = b"".join(part for _, part in functions)
+            addresses, lengths = (b"".join(struct.pack(form, value) for value in values)
+                                  for form, values in (("<Q", (at for at, _ in functions)), ("<I", (len(part) for _, part in functions))))
+            data = code.ljust(-(-len(code) // 8) * 8, b"\0") + addresses + lengths.ljust(-(-len(lengths) // 8) * 8, b"\0")
+            after_code = -(-len(code) // 8) * 8
+            info = struct.pack("<II8sIIQQQIIQ16sIIQQIIQQ", 5, 7, tag, len(code), 0, 0, 0, 0, 0, 0, 0, b"name", 0, 0, 0, 0, len(functions), len(functions),
+                               after_code, after_code + len(addresses)).ljust(224, b"\0")
+            feature += struct.pack("<IIQ", len(info), len(data), 1 << 0 | 1 << 3 | 1 << 4) + info + data
+        self.features[25] = feature
+
     def release(self, name):
         data = name.encode() + b"\0"
         self.features[4] = struct.pack("<I", len(data)) + data

@@ -276,6 +276,44 @@ def _():
         matches("CPUs 0 and 1: both have messages with SRC 3 at the same time, so SRC does not tell harts apart; record one", said, command)
 
 
+@case("BPF programs: their code is in the file, their names are those of KSYMBOL records")
+def _():
+    root, world = programs()
+    at = (0xffffffff01000000, 0xffffffff01000400)
+    bpf = [Program(f"bpf_prog_{number}{'ab' * 7}{number}_probe", 3 + number, address, SRET) for number, address in enumerate(at)]
+    code = [(program.address, b"".join(struct.pack("<I", word) for word in program.words)) for program in bpf]
+    for known, names, reason in ((True, [bpf[0].name, bpf[1].name], None), (True, [bpf[0].name], None), (False, [bpf[0].name], "no program image"),
+                                 (True, [bpf[0].name, bpf[1].name, "bpf_prog_other"], "several programs were at this address")):
+        recording, cpu = File(), Cpu()
+        recording.info()
+        kernel_of(recording, world["kernel"])
+        recording.comm(100, "first", 10)
+        map_program(recording, 100, world["first"], 20)
+        recording.start(100, 500)
+        for times, program in ((4, bpf[0]), (2, world["kernel"]), (3, bpf[1])):
+            cpu.user(100, world["first"], times, to=program)
+        for number, name in enumerate(names):
+            recording.symbol(at[number % 2], 64, name, 30 + number)
+        if known:
+            recording.bpf((b"\xab" * 8, code[:1]), (b"\xcd" * 8, code[1:]))
+        recording.aux(encode(cpu), cpu.time, 100)
+        rows, said = executed(write("bpf.data", recording.bytes()), root, status=1 if reason else 0)
+        if reason:
+            matches(reason, said, "what is said")
+            continue
+        same([row[0] for row in of_source(rows, 0)], [row[0] for row in true_rows(cpu)], "addresses")
+        shown = Run("profile", os.path.join(scratch(), "bpf.data"), "--by", "image", "--format", "jsonl", "--sysroot", root, "--image-path", root,
+                    env={"HOME": root}).rows()
+        counts = {row["image"]: row["self"] for row in shown}
+        for number, program in enumerate(bpf):
+            name = program.name if number < len(names) else "bpf_prog_" + "cd" * 8
+            equal(counts.get(name), sum(symbol == program.name for _, _, symbol in cpu.truth), f"instructions of {name}: {counts}")
+    damaged = bytearray(recording.features[25])
+    for size in (3, 40, len(damaged) - 1):
+        recording.features[25] = bytes(damaged[:size])
+        matches("the code of BPF programs is damaged", executed(write("bpf.data", recording.bytes()), root, status=1)[1], f"{size} bytes of the feature")
+
+
 @case("two CPUs in one buffer: SRC tells them apart")
 def _():
     root, world = programs()
