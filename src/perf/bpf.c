@@ -1,5 +1,5 @@
-/* Code of BPF programs that the kernel has translated. perf saves it at the end of a recording, with the address of each
- * function (feature BPF_PROG_INFO); KSYMBOL records have the names. Where two functions were at one address in the
+/* Code of BPF programs that the kernel has translated. perf saves it at the end of a recording, with the address of
+ * each function (feature BPF_PROG_INFO); KSYMBOL records have the names. Where two functions were at one address in the
  * course of the recording, the code of neither is used: it has no times.
  *
  * The feature is a count, then for each program: u32 size of `info`, u32 size of `data`, u64 which arrays there are,
@@ -22,7 +22,12 @@ enum {
     INFO_LENGTHS = 120,
     INFO_LEAST = 128, /* bytes up to here */
 };
-enum { HAS_CODE = 1 << 0, HAS_ADDRESSES = 1 << 3, HAS_LENGTHS = 1 << 4, HAS_ALL = HAS_CODE | HAS_ADDRESSES | HAS_LENGTHS };
+enum {
+    HAS_CODE = 1 << 0,
+    HAS_ADDRESSES = 1 << 3,
+    HAS_LENGTHS = 1 << 4,
+    HAS_ALL = HAS_CODE | HAS_ADDRESSES | HAS_LENGTHS
+};
 enum { BPF_FUNCTIONS_MAX = 1 << 14 };
 
 struct program_info {
@@ -92,9 +97,9 @@ static ntr_status add_function(struct ntr_perf_data *data, ntr_program *program,
     ntr_image_options o;
 
     if (found.count > 1)
-        return ntr_perf_lose(data,
-                             "BPF code at 0x%" PRIx64 ": several programs were at this address; the code of none is used",
-                             address);
+        return ntr_perf_lose(
+            data, "BPF code at 0x%" PRIx64 ": several programs were at this address; the code of none is used",
+            address);
     ntr_image_options_init(&o);
     snprintf(name, sizeof name, "bpf_prog_%016" PRIx64, __builtin_bswap64(ntr_little(p->info + INFO_TAG, 8)));
     o.bias = address;
