@@ -1,7 +1,8 @@
 #!/usr/bin/env python3
 """Consumers of Debian 13, unpacked into the cache by tools/debian_root and not installed.
 
-usage: unpacked.py --fetch      fetches them; tools/deps all does it
+usage: unpacked.py --fetch            fetches what `make test` uses; tools/deps all does it
+       unpacked.py --fetch-whole      fetches the other consumers; make test-consumers does it
 """
 import functools
 import os
@@ -69,6 +70,29 @@ def perf():
     return command, dict(os.environ, PERF_EXEC_PATH=os.path.join(os.path.dirname(os.path.dirname(command[-1])), "lib", "perf-core"))
 
 
+ADAPTER = "cdt-gdb-adapter@1.7.0"
+
+
+def adapter_folder():
+    cache = os.environ.get("XDG_CACHE_HOME") or os.path.expanduser("~/.cache")
+    return os.path.join(cache, "ntrace", ADAPTER)
+
+
+def fetch_adapter():
+    """Without the scripts of its packages: its terminal and its serial port are not used."""
+    os.makedirs(adapter_folder(), exist_ok=True)
+    return not subprocess.run(["npm", "install", "--silent", "--ignore-scripts", "--prefix", adapter_folder(), ADAPTER], check=False).returncode
+
+
+def adapter():
+    """The file of Eclipse's debug adapter, for node."""
+    path = os.path.join(adapter_folder(), "node_modules", "cdt-gdb-adapter", "dist", "debugTargetAdapter.js")
+    return path if os.path.exists(path) else skip("cdt-gdb-adapter")
+
+
 if __name__ == "__main__":
-    sys.exit(sys.argv[1:] != ["--fetch"] or not all([*(unpack("trixie", *packages, offline=False) for packages in PACKAGES.values()),
-                                                     *(unpack_whole(name, offline=False) for name in WHOLE)]))
+    if sys.argv[1:] == ["--fetch"]:
+        sys.exit(not all([unpack("trixie", *packages, offline=False) for packages in PACKAGES.values()]))
+    if sys.argv[1:] == ["--fetch-whole"]:
+        sys.exit(not all([*(unpack_whole(name, offline=False) for name in WHOLE), fetch_adapter()]))
+    sys.exit(__doc__)
