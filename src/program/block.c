@@ -12,11 +12,11 @@ typedef struct insn_walk {
     uint64_t position, pc;
     ntr_code_window window; /* size 0: there is none */
     unsigned isa;           /* of the window */
-    const uint8_t *bytes;   /* at `pc`, at least WHOLE of them; NULL: the window ends before, or rules apply */
+    const uint8_t *bytes;   /* at `pc`, at least LONGEST_INSN of them; NULL: the window ends before, or rules apply */
 } insn_walk;
 
 /* Bytes of the longest instruction that has a class. */
-#define WHOLE 8
+#define LONGEST_INSN 8
 
 static ntr_place place_of(const insn_walk *at) {
     return ntr_place_at(at->context, at->position, at->pc);
@@ -36,9 +36,11 @@ static void find_window(insn_walk *at) {
 static ntr_status decode(insn_walk *at, ntr_insn *insn) {
     if (at->pc - at->window.first >= at->window.size) find_window(at);
     const uint64_t offset = at->pc - at->window.first;
-    const bool whole = at->window.size >= WHOLE && offset <= at->window.size - WHOLE && !at->program->rule_count;
+    const bool whole =
+        at->window.size >= LONGEST_INSN && offset <= at->window.size - LONGEST_INSN && !at->program->rule_count;
     at->bytes = whole ? at->window.bytes + offset : NULL;
-    if (whole && ntr_insn_decode(at->bytes, WHOLE, at->pc, at->isa, insn) == NTR_OK && !insn->table_jump) return NTR_OK;
+    if (whole && ntr_insn_decode(at->bytes, LONGEST_INSN, at->pc, at->isa, insn) == NTR_OK && !insn->table_jump)
+        return NTR_OK;
     return ntr_program_decode(at->program, place_of(at), window_of(at), insn);
 }
 
