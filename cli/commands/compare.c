@@ -3,6 +3,7 @@
 #include "commands/decode_threads.h"
 #include "io/cost_profile.h"
 #include "io/debug_files.h"
+#include "io/progress.h"
 #include "options/diagnostics.h"
 #include "text/changes.h"
 
@@ -269,8 +270,12 @@ static int compare_both(struct cli_changes *c, const struct compare_options *o, 
     const struct cli_list *own[2] = {&o->elf_a, &o->elf_b};
     ntr_cost_changes changes;
 
-    for (unsigned s = 0; s < 2; s++)
+    for (unsigned s = 0; s < 2; s++) {
         if (read_side(&c->side[s], o, own[s], costs[s]) == CLI_FAILED) return CLI_FAILED;
+        if (!cli_progress_stopped()) continue;
+        cli_note("interrupted: %s was not read to its end; nothing is compared", c->side[s].path);
+        return CLI_DEFECTS;
+    }
     if (ntr_costs_compare(costs[0], costs[1], &changes, NULL) != NTR_OK) return cli_fail("out of memory");
     c->changes = &changes;
     const int status = show(c, o);

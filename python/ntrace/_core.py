@@ -1,6 +1,8 @@
 """What the other modules share: the C libraries, errors, text and files."""
 from __future__ import annotations
 
+import threading
+
 from . import _native
 
 lib, ffi = _native.lib, _native.ffi
@@ -95,6 +97,12 @@ def ntrace_seek_file(user, offset):
     return True
 
 
+@ffi.def_extern(onerror=_failed(False))
+def ntrace_proceed(user):
+    """Asked every few milliseconds while the library works. Python raises what a signal wants (KeyboardInterrupt) here."""
+    return ffi.from_handle(user).failure is None
+
+
 @ffi.def_extern(onerror=_failed(lib.NTR_E_IO))
 def ntrace_take_message(user, data, size):
     carrier = ffi.from_handle(user)
@@ -119,6 +127,27 @@ class Stream(Carrier):
         options.read, options.seek = lib.ntrace_read_file, lib.ntrace_seek_file
         options.user, options.buffer_size = self._handle, 1 << 20
         self.reader = made("ntr_stream_reader", options)
+
+    def interrupts(self, decoder_config) -> None:
+        """Lets a signal end the decoding: raise_failure then raises what it wants."""
+        decoder_config.proceed, decoder_config.proceed_user = lib.ntrace_proceed, self._handle
+
+    def watched(self, work):
+        """What `work` returns, which the library does with several threads. Only the main thread of Python gets signals, and it
+        would wait inside of the library: here it waits in Python, and lets the threads stop."""
+        done, finished = [], threading.Event()
+
+        def run() -> None:
+            done.append(work())
+            finished.set()
+
+        threading.Thread(target=run).start()
+        while not finished.is_set():
+            try:
+                finished.wait()
+            except BaseException as stopped:  # pylint: disable=broad-except
+                self.failure = stopped
+        return done[0]
 
     def next(self, span, last) -> None:
         status = lib.ntr_stream_reader_next(self.reader, span, last)

@@ -105,10 +105,10 @@ class _Analysis:
         while check(lib.ntr_debug_symbols_add(self.program, index, ffi.NULL, ffi.NULL, found)) == _core.OK:
             index += 1
 
-    def read(self, src: int | None = None) -> Iterator[tuple]:
-        """Decodes; yields (events, count) behind the tally and the tree."""
+    def read(self, src: int | None = None, repeats: bool = True) -> Iterator[tuple]:
+        """Decodes; yields (events, count) behind the tally and the tree. repeats: spans of loops are counted, not listed."""
         room = ffi.new("ntr_event[]", CHUNK)
-        for count in self.trace._chunks(lambda: room, CHUNK, src):
+        for count in self.trace._chunks(lambda: room, CHUNK, src, repeats=repeats):
             if self.tally:
                 check(lib.ntr_tally_feed(self.tally, room, count))
             if self.tree:
@@ -122,12 +122,12 @@ class _Analysis:
         stream, data = self.trace._stream(), config("ntr_analysis")
         data.program, data.debug, data.functions = self.program, self.debug, self.functions
         data.tally, data.tree = self.tally, self.tree
-        decoder, options = self.trace._decoder_config(src), config("ntr_analyzer_config")
+        decoder, options = self.trace._decoder_config(stream, src), config("ntr_analyzer_config")
         options.decoder, options.analysis = decoder, data
         options.read, options.user = ffi.addressof(lib, "ntrace_read_stream"), stream.reader
         options.alone = self.trace._params.src_bits == 0
         analyzer = made("ntr_analyzer", options, what=self.trace.path)
-        status = lib.ntr_analyzer_run(analyzer, threads)
+        status = stream.watched(lambda: lib.ntr_analyzer_run(analyzer, threads)) if threads != 1 else lib.ntr_analyzer_run(analyzer, 1)
         stream.raise_failure()
         check(status, lib.ntr_stream_reader_error(stream.reader), stream.name)
         if self.tree:
@@ -238,21 +238,21 @@ class Answers:
         data.program, data.debug, data.functions = analysis.program, analysis.debug, analysis.functions
         data.tally, data.tree, data.title = analysis.tally, analysis.tree, title
         data.ticks_per_second = self.ticks_per_second or 0
-        streams = bool(needs & lib.NTR_NEEDS_EVENTS)
+        streams, calls = bool(needs & lib.NTR_NEEDS_EVENTS), bool(needs & lib.NTR_NEEDS_CALLS)
         if not streams:
             analysis.run()
         if covers:
             keep.append(analysis.coverage())
             data.coverage = keep[-1]
-        self._write(exporter, data, analysis, file, path, streams)
+        self._write(exporter, data, analysis, file, path, analysis.read(repeats=calls) if streams else ())
 
-    def _write(self, exporter, data, analysis, file, path, streams: bool) -> None:
+    def _write(self, exporter, data, analysis, file, path, parts) -> None:
         carrier, output = _Output(file), config("ntr_output")
         name = ffi.new("char[]", path_bytes(path))
         output.write, output.user, output.path = lib.ntrace_take_output, carrier.handle, name
         export = made("ntr_export", exporter, data, output, what=os.fspath(path))
         carrier.raise_failure()
-        for events, count in analysis.read() if streams else ():
+        for events, count in parts:
             result = lib.ntr_export_feed(export, events, count)
             carrier.raise_failure()
             check(result, lib.ntr_export_error(export))

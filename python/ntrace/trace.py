@@ -158,19 +158,23 @@ class Trace(Answers):
 
     # ---- decoding
 
-    def _decoder_config(self, src: int | None = None, strict: bool = False):
+    def _decoder_config(self, stream: _core.Stream, src: int | None = None, strict: bool = False):
         options = config("ntr_decoder_config")
+        stream.interrupts(options)
         options.params, options.program, options.strict = self._params[0], self._program, strict
         if src is not None:
             options.one_source, options.source = True, src
         return options
 
-    def _decoder(self, src: int | None = None, strict: bool = False):
-        return made("ntr_decoder", self._decoder_config(src, strict), what=self.path)
+    def _decoder(self, stream: _core.Stream, src: int | None = None, strict: bool = False):
+        return made("ntr_decoder", self._decoder_config(stream, src, strict), what=self.path)
 
-    def _chunks(self, room, capacity: int, src: int | None = None, strict: bool = False) -> Iterator[int]:
-        """Decodes into the memory that `room` returns, asked before each turn; yields the number of events in it."""
-        decoder, stream = self._decoder(src, strict), self._stream()
+    def _chunks(self, room, capacity: int, src: int | None = None, strict: bool = False, repeats: bool = False) -> Iterator[int]:
+        """Decodes into the memory that `room` returns, asked before each turn; yields the number of events in it. repeats:
+        who takes the events knows that a span of a loop can stand for many."""
+        stream = self._stream()
+        decoder = self._decoder(stream, src, strict)
+        lib.ntr_decoder_set_repeats(decoder, repeats)
         span, last, count = ffi.new("ntr_bytes *"), ffi.new("bool *"), ffi.new("size_t *")
         status = NEED_MORE
         while status != END:
@@ -178,19 +182,22 @@ class Trace(Answers):
                 stream.next(span, last)
                 check(lib.ntr_decoder_feed(decoder, span.data, span.size, last[0]), None, self.path)
             status = lib.ntr_decoder_read(decoder, room(), capacity, count)
+            stream.raise_failure()
             if count[0]:
                 yield count[0]
             check(status, lib.ntr_decoder_error(decoder), self.path)
 
     def count(self, src: int | None = None) -> Counts:
         """Totals, by the counting decode, the fastest way through a trace."""
-        decoder, stream = self._decoder(src), self._stream()
+        stream = self._stream()
+        decoder = self._decoder(stream, src)
         span, last, counts = ffi.new("ntr_bytes *"), ffi.new("bool *"), ffi.new("ntr_counts *")
         status = NEED_MORE
         while status == NEED_MORE:
             stream.next(span, last)
             check(lib.ntr_decoder_feed(decoder, span.data, span.size, last[0]), None, self.path)
             status = lib.ntr_decoder_count(decoder, counts)
+            stream.raise_failure()
         check(status, lib.ntr_decoder_error(decoder), self.path)
         return Counts(*(getattr(counts, name) for name in Counts._fields))
 

@@ -3,6 +3,7 @@
 #include <ntrace/debug_info.h>
 
 #include "analysis/demangle.h"
+#include "analysis/find_functions.h"
 #include "program/program.h"
 
 #include <stdlib.h>
@@ -26,12 +27,16 @@ static bool ends_with_name(const char *text, size_t size, const char *name, size
     return size == name_size || (size >= name_size + 2 && memcmp(text + size - name_size - 2, "::", 2) == 0);
 }
 
-static bool has_source_name(const char *linkage, const char *name, uint64_t most) {
+bool ntr_is_source_name(const char *text, const char *name) {
     const size_t size = strlen(name);
+    return ends_with_name(text, strlen(text), name, size) ||
+           ends_with_name(text, length_without_parameters(text), name, size);
+}
+
+static bool has_source_name(const char *linkage, const char *name, uint64_t most) {
     bool large = false;
     char *text = ntr_demangle(linkage, most, &large);
-    const bool same = text && (ends_with_name(text, strlen(text), name, size) ||
-                               ends_with_name(text, length_without_parameters(text), name, size));
+    const bool same = text && ntr_is_source_name(text, name);
     free(text);
     return same;
 }
@@ -44,15 +49,25 @@ static size_t add(uint64_t address, uint64_t *entries, size_t count, size_t capa
     return count + 1;
 }
 
+/* Static functions of several files may have one name, and so may functions of several images. */
+static size_t add_namesakes(const ntr_program *program, const char *name, const ntr_symbol *first, uint64_t *entries,
+                            size_t capacity) {
+    size_t count = add(first->address, entries, 0, capacity);
+    for (size_t i = 0; i < program->image_count; i++) {
+        const ntr_symbols *symbols = &program->images[i].symbols;
+        for (size_t k = 0; k < symbols->count; k++)
+            if (symbols->names[k].function && strcmp(symbols->names[k].name, name) == 0)
+                count = add(symbols->names[k].address, entries, count, capacity);
+    }
+    return count;
+}
+
 size_t ntr_find_functions(const ntr_program *program, const char *name, uint64_t *entries, size_t capacity) {
     ntr_symbol symbol;
     size_t count = 0;
     const uint64_t most = ntr_limits_get(&program->limits, NTR_LIMIT_DEMANGLED_NAME);
     if (!capacity || !*name) return 0;
-    if (ntr_program_find(program, name, &symbol) == NTR_OK) {
-        entries[0] = symbol.address;
-        return 1;
-    }
+    if (ntr_program_find(program, name, &symbol) == NTR_OK) return add_namesakes(program, name, &symbol, entries, capacity);
     for (size_t i = 0; i < program->image_count; i++) {
         const ntr_symbols *symbols = &program->images[i].symbols;
         for (size_t k = 0; k < symbols->count; k++)

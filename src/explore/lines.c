@@ -5,6 +5,7 @@
  * around a position; the answer says which. */
 #include "explore/state.h"
 
+#include "analysis/find_functions.h"
 #include "base/allocator.h"
 #include "base/bytes.h"
 #include "base/macros.h"
@@ -42,6 +43,7 @@ typedef struct lines {
     ntr_explorer *x;
     uint64_t from, to;
     const char *file, *function; /* only these; "": all */
+    bool whole_name;             /* a symbol has the name `function`; else all whose name in the source it is are meant */
     counted_line *lines;
     size_t count, capacity;
     line_slots line_slots, span_slots;
@@ -124,6 +126,7 @@ static bool is_wanted(const lines *l, ntr_place place, const ntr_frame *frame) {
     if (!*l->function) return true;
     const ntr_functions *functions = l->x->config.functions;
     const ntr_function *function = ntr_functions_get(functions, ntr_functions_at(l->x->config.functions, place));
+    if (function && !l->whole_name) return ntr_is_source_name(function->name, l->function);
     return function && strcmp(function->name, l->function) == 0;
 }
 
@@ -348,11 +351,13 @@ static void cut(lines *l, uint64_t position) {
 
 ntr_status ntr_answer_lines(ntr_explorer *x, ntr_question *q) {
     lines l = {.x = x};
+    ntr_symbol symbol;
     uint64_t position, limit;
     TRY(ntr_question_range(x, q, &l.from, &l.to));
     TRY(ntr_question_position(x, q, l.from, &position));
     TRY(ntr_question_text(q, "file", "", &l.file));
     TRY(ntr_question_text(q, "function", "", &l.function));
+    l.whole_name = *l.function && ntr_program_find(x->decoder.program, l.function, &symbol) == NTR_OK;
     TRY(ntr_question_number(q, "limit", *l.file ? NTR_ROWS_MOST : 100, 1, NTR_ROWS_MOST, &limit));
     cut(&l, position);
     ntr_status status = ntr_question_went(q, count_range(&l));

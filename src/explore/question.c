@@ -34,14 +34,13 @@ static bool has_key(const char *keys, const char *key) {
 
 /* Refuses an argument that the question does not have: the answer would be to another question. */
 static ntr_status check_keys(ntr_question *q, const char *name, const char *keys) {
-    const char *key;
-    const json_t *value;
-    json_object_foreach(
-        (json_t *)(uintptr_t)q->arguments, key,
-        value) if (strcmp(key, "query") != 0 &&
-                   !has_key(keys, key)) return ntr_question_fail(q, "%.40s: '%s' has no such argument; expected %s%.*s",
-                                                                 key, name, *keys ? "" : "none",
-                                                                 (int)(*keys ? strlen(keys) - 1 : 0), keys);
+    json_t *object = (json_t *)(uintptr_t)q->arguments;
+    for (void *at = json_object_iter(object); at; at = json_object_iter_next(object, at)) {
+        const char *key = json_object_iter_key(at);
+        if (strcmp(key, "query") == 0 || has_key(keys, key)) continue;
+        return ntr_question_fail(q, "%.40s: '%s' has no such argument; expected %s%.*s", key, name,
+                                 *keys ? "" : "none", (int)(*keys ? strlen(keys) - 1 : 0), keys);
+    }
     return NTR_OK;
 }
 

@@ -102,6 +102,45 @@ def lines():
         equal(ask(bundle(), {"query": "lines", **more}, status=2)[0].get("error"), error, json.dumps(more))
 
 
+OVERLOADED = """
+namespace shape {
+__attribute__((noinline)) int area(int a) { int s = 0; for (int i = 0; i < a; i++) s += i ^ 3; return s; }
+__attribute__((noinline)) int area(int a, int b) { int s = 1; for (int i = 0; i < a; i++) s *= b + i; return s; }
+}
+extern "C" { static __attribute__((noinline)) int helper(int x) { asm volatile(""); return x + 1; } int other(int); }
+static volatile int sum;
+int main(int c, char **) { sum = shape::area(c + 9) + shape::area(c + 4, 3) + helper(c) + other(c); return 0; }
+"""
+NAMESAKE = "static __attribute__((noinline)) int helper(int x) { asm volatile(\"nop\"); return x + 2; }\nint other(int x) { return helper(x) + helper(x); }\n"
+
+
+@case("a name without parameters means all overloads, and a name of several static functions all of them: lines, and executions")
+def overloads():
+    path = os.path.join(scratch(), "over")
+    write("over.cc", OVERLOADED.encode())
+    write("over2.c", NAMESAKE.encode())
+    for words in (["riscv64-linux-gnu-gcc", "-c", "over2.c"], ["riscv64-linux-gnu-g++", "over.cc", "over2.o", "-o", path]):
+        subprocess.run([need(words[0]), "-g", "-O1", "-static", *words[1:]], check=True, cwd=scratch())
+    trace = path + ".ntrace"
+    Run("run", "-q", "-o", trace, "--", path)
+    pcs = [int(line, 16) for line in Run("decode", trace, "--show", "pc").lines()]
+    listed = subprocess.run([need("riscv64-linux-gnu-nm"), "-S", path], capture_output=True, text=True, check=True).stdout
+    rows = [line.split() for line in listed.splitlines()]
+    for asked, symbols_of, functions_of in (("area", "_ZN5shape4areaE", 2), ("shape::area", "_ZN5shape4areaE", 2), ("shape::area(int)", "_ZN5shape4areaEi ", 1),
+                                            ("helper", "helper ", 2), ("main", "main ", 1)):
+        spans = [(int(row[0], 16), int(row[0], 16) + int(row[1], 16)) for row in rows if len(row) == 4 and (row[3] + " ").startswith(symbols_of)]
+        equal(len(spans), functions_of, f"functions {asked}")
+        inside = sum(low <= pc < high for pc in pcs for low, high in spans)
+        answer, = ask(trace, {"query": "lines", "function": asked})
+        equal(sum(row["instructions"] for row in answer["rows"]) + answer["unknown"], inside, f"instructions of {asked}")
+        wanted = [position for position, pc in enumerate(pcs) if pc in {low for low, _ in spans}]
+        seen, position = [], 0
+        while (found := ask(trace, {"query": "find", "text": asked, "position": position})[0])["found"]:
+            position = found["position"]
+            seen.append(position)
+        equal(seen, [place for place in wanted if place], f"executions of {asked}")
+
+
 @case("a range that is too long for the lines is cut to a part around the position, which the answer names")
 def lines_cut():
     trace = traced(program("-DROUNDS=200"), "longer")
@@ -112,6 +151,29 @@ def lines_cut():
     for (place, (first, last)), answer in zip(places.items(), ask(trace, *({"query": "lines", "position": place, "limit": 4000} for place in places))):
         equal((answer["from"], answer["to"]), (first, last), f"around {place}")
         equal(sum(row["instructions"] for row in answer["rows"]) + answer["unknown"], most, "instructions")
+
+
+@case("ranges that are longer than what one question walks over, with ends anywhere: the sum of short ranges, and what profile counts")
+def long_ranges():
+    trace = traced(program("-DROUNDS=200"), "longer")
+    about, = ask(trace, {"query": "about"})
+    size = about["instructions"]
+    bounds = [(0, size), (4321, size - 1234), (777777, size)]
+    step = 1500000
+    for (first, last), whole in zip(bounds, ask(trace, *({"query": "functions", "from": a, "to": b, "limit": 4000} for a, b in bounds))):
+        check(last - first > 2 << 20, "a long range")
+        equal((whole["from"], whole["to"]), (first, last), "range")
+        parts = collections.Counter()
+        cuts = [*range(first, last, step), last]
+        for part in ask(trace, *({"query": "functions", "from": a, "to": b, "limit": 4000} for a, b in zip(cuts, cuts[1:]))):
+            for row in part["rows"]:
+                parts[names(part)[row["function"]], "self"] += row["self"]
+                parts[names(part)[row["function"]], "calls"] += row["calls"]
+        found = {(names(whole)[row["function"]], key): row[key] for row in whole["rows"] for key in ("self", "calls") if row[key]}
+        equal(found, dict(+parts), f"functions of {first} to {last}")
+    profile = {row["function"]: (row["self"], row["total"]) for row in Run("profile", trace, "--format", "jsonl").rows()}
+    whole, = ask(trace, {"query": "functions", "limit": 4000})
+    equal({names(whole)[row["function"]]: (row["self"], row["total"]) for row in whole["rows"]}, profile, "profile")
 
 
 @case("system calls by name: times, and instructions of them and what they called; wrappers are one")

@@ -313,3 +313,50 @@ def test_walkthrough_without_arguments():
     assert (done.returncode, done.stdout) == (1, "")
     assert done.stderr.startswith("A walk through a trace: python3 walkthrough.py TRACE [ELF] [PARAMETER=VALUE]...\n")
     assert "ntrace run -o demo.ntrace -- ./program" in done.stderr and "Traceback" not in done.stderr
+
+
+def spinning(folder, messages, code=b"\x6f\x00\x00\x00"):
+    """A stream of a program that jumps to itself, 2,097,151 times in each message; and what ntrace.open needs for it."""
+    stream, image = folder / "spin.nex", folder / f"spin{messages}.bin"
+    image.write_bytes(code)
+    text = "ProgTraceSync SYNC=3 ICNT=0 FADDR=0x800\n" + "ResourceFull RCODE=0 RDATA0=0x3ffffe\n" * messages
+    subprocess.run([os.environ["NTRACE"], "assemble", "-", "-o", stream], input=text, text=True, check=True)
+    return stream, {"raw": [(str(image), 0x1000)], "src_bits": 0}
+
+
+def test_loops_cost_their_messages(tmp_path):
+    """4e11 instructions, which no walk over each could count here."""
+    messages = 200000
+    stream, options = spinning(tmp_path, messages)
+    trace, expected = ntrace.open(stream, **options), 2097151 * messages - 1  # the jump of the last one would be in the next message
+    assert trace.count().instructions == expected
+    for by in ("function", "instruction"):
+        assert sum(row["self"] for row in trace.profile(by=by, frame=False)) == expected
+    assert trace.coverage().gaps == 0
+    slices = [row for row in trace.timeline(frame=False) if row["kind"] == "function"]
+    assert (slices[0]["begin"], slices[-1]["end"]) == (0, expected)
+    trace.export("timeline", "json", tmp_path / "timeline.json")
+    trace.export("flame", "folded", tmp_path / "folded")
+    assert sum(int(line.split()[-1]) for line in (tmp_path / "folded").read_text().splitlines()) == expected
+
+
+INTERRUPTED = """
+import os, signal, sys, threading, time
+import ntrace
+trace = ntrace.open(sys.argv[1], raw=[(sys.argv[2], 0x1000)], src_bits=0)
+threading.Timer(0.3, lambda: os.kill(os.getpid(), signal.SIGINT)).start()
+try:
+    exec(compile(sys.argv[3], 'work', 'exec'))
+except KeyboardInterrupt:
+    print("interrupted")
+"""
+
+
+@pytest.mark.parametrize("work", ["trace.profile()", "trace.profile(threads=2)", "trace.timeline()", "for event in trace.events(): pass",
+                                  "trace.export('flame', 'folded', os.devnull)"])
+def test_interrupt(tmp_path, work):
+    """Ctrl-C raises KeyboardInterrupt, also inside of the library: the function calls itself, so that no loop can be multiplied."""
+    stream, options = spinning(tmp_path, 4000, b"\xef\x00\x00\x00")
+    done = subprocess.run([sys.executable, "-c", INTERRUPTED, str(stream), options["raw"][0][0], work], stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+                          text=True, timeout=60, check=False)
+    assert (done.returncode, done.stdout) == (0, "interrupted\n"), done.stderr
