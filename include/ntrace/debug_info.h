@@ -66,8 +66,9 @@ NTR_API size_t ntr_debug_info_frames(ntr_debug_info *debug, ntr_place place, ntr
 NTR_API ntr_status ntr_debug_info_function(ntr_debug_info *debug, ntr_place place, ntr_frame *function);
 
 /* Stores the entries of the functions with a name, at most `capacity`: the addresses of the symbols with this name
- * (static functions of several files, functions of several images); if there is none, those of the functions whose demangled name it is, with or without parameters and namespaces ("area",
- * "shape::area(int)"). Returns their number. Not sorted. */
+ * (static functions of several files, functions of several images); if there is none, those of the functions whose
+ * demangled name it is, with or without parameters and namespaces ("area", "shape::area(int)"). Returns their number.
+ * Not sorted. */
 NTR_API size_t ntr_find_functions(const ntr_program *program, const char *name, uint64_t *entries, size_t capacity);
 
 /* Returns text number `index` about debug information that could not be read so far, "FILE: unit NAME: line table:

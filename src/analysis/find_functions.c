@@ -67,7 +67,8 @@ size_t ntr_find_functions(const ntr_program *program, const char *name, uint64_t
     size_t count = 0;
     const uint64_t most = ntr_limits_get(&program->limits, NTR_LIMIT_DEMANGLED_NAME);
     if (!capacity || !*name) return 0;
-    if (ntr_program_find(program, name, &symbol) == NTR_OK) return add_namesakes(program, name, &symbol, entries, capacity);
+    if (ntr_program_find(program, name, &symbol) == NTR_OK)
+        return add_namesakes(program, name, &symbol, entries, capacity);
     for (size_t i = 0; i < program->image_count; i++) {
         const ntr_symbols *symbols = &program->images[i].symbols;
         for (size_t k = 0; k < symbols->count; k++)

@@ -129,7 +129,7 @@ ntr_status ntr_answer_at(ntr_explorer *x, ntr_question *q) {
     uint16_t src;
     bool given, found;
     ntr_event gap;
-    TRY(ntr_question_position(x, q, 0, &position));
+    TRY(ntr_question_number(q, "position", 0, 0, UINT64_MAX, &position));
     TRY(ntr_question_number(q, "before", 20, 0, AROUND_MOST, &before));
     TRY(ntr_question_number(q, "after", 30, 0, AROUND_MOST, &after));
     TRY(ntr_question_went(q, ntr_replay_go(x->replay, position)));

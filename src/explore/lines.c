@@ -43,7 +43,7 @@ typedef struct lines {
     ntr_explorer *x;
     uint64_t from, to;
     const char *file, *function; /* only these; "": all */
-    bool whole_name;             /* a symbol has the name `function`; else all whose name in the source it is are meant */
+    bool whole_name; /* a symbol has the name `function`; else all whose name in the source it is are meant */
     counted_line *lines;
     size_t count, capacity;
     line_slots line_slots, span_slots;
@@ -354,7 +354,7 @@ ntr_status ntr_answer_lines(ntr_explorer *x, ntr_question *q) {
     ntr_symbol symbol;
     uint64_t position, limit;
     TRY(ntr_question_range(x, q, &l.from, &l.to));
-    TRY(ntr_question_position(x, q, l.from, &position));
+    TRY(ntr_question_number(q, "position", l.from, 0, UINT64_MAX, &position));
     TRY(ntr_question_text(q, "file", "", &l.file));
     TRY(ntr_question_text(q, "function", "", &l.function));
     l.whole_name = *l.function && ntr_program_find(x->decoder.program, l.function, &symbol) == NTR_OK;

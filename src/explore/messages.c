@@ -74,7 +74,7 @@ static ntr_status write_messages(ntr_explorer *x, ntr_answer *a, const ntr_span_
 ntr_status ntr_answer_messages(ntr_explorer *x, ntr_question *q) {
     uint64_t position, before, after;
     ntr_status status = NTR_OK;
-    TRY(ntr_question_position(x, q, 0, &position));
+    TRY(ntr_question_number(q, "position", 0, 0, UINT64_MAX, &position));
     TRY(ntr_question_number(q, "before", 8, 0, MESSAGES_MOST, &before));
     TRY(ntr_question_number(q, "after", 8, 1, MESSAGES_MOST, &after));
     const ntr_replay_window *w = ntr_replay_window_at(x->replay, position, &status);

@@ -38,8 +38,8 @@ static ntr_status check_keys(ntr_question *q, const char *name, const char *keys
     for (void *at = json_object_iter(object); at; at = json_object_iter_next(object, at)) {
         const char *key = json_object_iter_key(at);
         if (strcmp(key, "query") == 0 || has_key(keys, key)) continue;
-        return ntr_question_fail(q, "%.40s: '%s' has no such argument; expected %s%.*s", key, name,
-                                 *keys ? "" : "none", (int)(*keys ? strlen(keys) - 1 : 0), keys);
+        return ntr_question_fail(q, "%.40s: '%s' has no such argument; expected %s%.*s", key, name, *keys ? "" : "none",
+                                 (int)(*keys ? strlen(keys) - 1 : 0), keys);
     }
     return NTR_OK;
 }

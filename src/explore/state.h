@@ -80,9 +80,6 @@ typedef struct ntr_sums {
 /* Reads "from" and "to" of the question (default: the whole trace) and cuts them at what is known. */
 ntr_status ntr_question_range(ntr_explorer *x, ntr_question *q, uint64_t *from, uint64_t *to);
 
-/* Reads "position", which must be in the trace if all of it is known. */
-ntr_status ntr_question_position(ntr_explorer *x, ntr_question *q, uint64_t otherwise, uint64_t *position);
-
 /* Sums a range. Errors: NTR_E_MEMORY, those of the replay. */
 ntr_status ntr_sums_take(ntr_explorer *x, ntr_question *q, uint64_t from, uint64_t to, ntr_sums *sums);
 void ntr_sums_release(ntr_explorer *x, ntr_sums *sums);

@@ -23,12 +23,6 @@ ntr_status ntr_question_range(ntr_explorer *x, ntr_question *q, uint64_t *from, 
     return NTR_OK;
 }
 
-ntr_status ntr_question_position(ntr_explorer *x, ntr_question *q, uint64_t otherwise, uint64_t *position) {
-    const ntr_explore_progress progress = ntr_explorer_progress(x);
-    const bool all = progress.read || x->index.complete;
-    return ntr_question_number(q, "position", otherwise, 0, all ? progress.known : UINT64_MAX, position);
-}
-
 bool ntr_range_is_live(uint64_t from, uint64_t to) {
     return to - from <= NTR_LIVE_MOST;
 }

@@ -316,7 +316,6 @@ def errors():
                                ('{"query":"about","from":5}', "from: 'about' has no such argument; expected none"),
                                ('{"query":"functions","from":99999999999}', "from: expected a number from 0 to "),
                                ('{"query":"functions","from":6,"to":5}', "to: expected a number from 6, found 5"),
-                               ('{"query":"at","position":99999999999}', "position: expected a number from 0 to "),
                                ('{"query":"functions","sort":"x"}', "sort: expected"), ('{"a":1,"a":2}', "duplicate")):
         answer, = ask(bundle(), question, status=2)
         matches(sentence, answer["error"], question)
