@@ -306,6 +306,24 @@ def deterministic():
     subprocess.run(["/usr/bin/python3", "-c", text, schema, write("answers.json", json.dumps(one).encode())], check=True, cwd=scratch())
 
 
+@case("the messages before and after a position, as many as asked for; lines of a source from the first that is asked for")
+def around():
+    numbers = [json.loads(line)["number"] for line in Run("dump", bundle(), "--format", "jsonl").lines()]
+    for before, after in ((3, 2), (0, 1), (5, 7)):
+        answer, = ask(bundle(), {"query": "messages", "position": 5000, "before": before, "after": after})
+        found = [row["number"] for row in answer["messages"]]
+        first = numbers.index(found[0])
+        equal(found, numbers[first:first + len(found)], "messages in their order")
+        least, = ask(bundle(), {"query": "messages", "position": 5000, "before": 0, "after": 1})
+        here = least["messages"][0]["number"]
+        check(sum(number >= here for number in found) == after and before <= sum(number < here for number in found), f"{found}, {before} before {here}, {after} from there")
+    path = os.path.join(ROOT, "tests/explore/story.c")
+    text = open(path, encoding="utf-8").read().splitlines()
+    for first, count in ((1, 3), (7, 2)):
+        answer, = ask(bundle(), {"query": "source", "file": path, "first": first, "count": count})
+        equal((answer["found"], answer["text"], answer["lines"]), (True, text[first - 1:first - 1 + count], len(text)), f"lines from {first}")
+
+
 @case("questions that cannot be answered: status 2, and a sentence")
 def errors():
     for question, sentence in (("{", "expected JSON"), ("[]", "object"), ('{"query":"nosuch"}', "no such question"),
