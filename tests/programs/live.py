@@ -65,10 +65,10 @@ def windows(pcs):
 @case("--skip, --start-at and --stop-at: the part that they name, to the instruction")
 def parts():
     seed = user_qemu.for_ntrace(user_qemu.repeatable())
-    for name in "signals", "algorithms", "selfmade":
+    for number, name in enumerate(("signals", "algorithms", "selfmade")):
         subprocess.run(command(name, *seed), check=True, timeout=60, capture_output=True)
         whole = decoded()
-        for options, start, end in windows(whole):
+        for options, start, end in list(windows(whole))[number % 2::2]:  # each kind of place with one program or two
             subprocess.run(command(name, *seed, *options), check=True, timeout=60, capture_output=True)
             found = decoded()
             equal(len(found), end - start, f"{name} {options}: instructions")
