@@ -4,6 +4,7 @@
 A scene: "options:" for the command, "program" when it is about the program below, then two streams, "bad:" and
 "good:", as lines for ntrace assemble; "bytes 0e 00" stands for itself.
 """
+import itertools
 import json
 import os
 import subprocess
@@ -29,11 +30,11 @@ def program():
 
 def stream(name, lines, src_bits):
     data = b""
-    for line in lines:
-        if line.startswith("bytes "):
-            data += bytes.fromhex(line[6:])
+    for is_bytes, group in itertools.groupby(lines, lambda line: line.startswith("bytes ")):
+        if is_bytes:
+            data += b"".join(bytes.fromhex(line[6:]) for line in group)
         else:
-            data += Run("assemble", *src_bits, "-", stdin=line.encode() + b"\n").bytes
+            data += Run("assemble", *src_bits, "-", stdin="".join(line + "\n" for line in group).encode()).bytes
     return write(name, data)
 
 
