@@ -12,7 +12,7 @@ from harness import Run, case, check, equal, main, matches, scratch, write
 from story import ask, bundle, damaged, program, trapped
 
 QUESTIONS = [{"query": "about"}, {"query": "overview", "columns": 30}, {"query": "slices", "least": 0}, {"query": "tree"}, {"query": "functions"}, {"query": "gaps"},
-             {"query": "names", "text": "o"}, {"query": "at", "position": 4000}, {"query": "messages", "position": 4000}, {"query": "find", "text": "main"}]
+             {"query": "names", "text": "o"}, {"query": "at", "position": 400}, {"query": "messages", "position": 400}, {"query": "find", "text": "main"}]
 
 
 def folder(name):

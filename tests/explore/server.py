@@ -84,7 +84,7 @@ def answers():
 def early():
     trace = traced(program("-DROUNDS=200"), "longer")  # more instructions than a question walks over
     questions = [{"query": "overview", "columns": 50}, {"query": "slices"}, {"query": "tree"}, {"query": "functions"}, {"query": "gaps"}, {"query": "names", "text": "sum"},
-                 {"query": "at", "position": 4000000}, {"query": "messages", "position": 10}, {"query": "find", "text": "fall"}, {"query": "about"}]
+                 {"query": "at", "position": 400000}, {"query": "messages", "position": 10}, {"query": "find", "text": "fall"}, {"query": "about"}]
     with served(trace) as (host, path):
         complete = False
         while not complete:

@@ -28,7 +28,7 @@ COMMANDS = [
     ("export perf.data", ["export", "--to", "perf.data", "-e", "@elf", "-o", "%", "@trace"]),
     ("encode", ["encode", "-e", "@elf", "--pc", "@pcs", "-o", "%"]),
     ("stat", ["stat", "@trace"]),
-    ("merge", ["merge", "-o", "%", "@trace", "@trace"]),
+    ("merge", ["merge", "--src-bits", "2", "-o", "%", "@source-0", "@source-1"]),
     ("split", ["split", "--src-bits", "2", "-o", "%", "@sources"]),
     ("convert", ["convert", "--to", "pib4", "--vcd-out", "-o", "%", "@trace"]),
     ("convert back", ["convert", "--input-format", "pib4", "--vcd-in", "-o", "%", "@vcd"]),
@@ -63,6 +63,10 @@ def prepare():
     sources = write("sources.text", "".join(f"{line} SRC={i % 3}\n" for i, line in enumerate(tiny.BTM.splitlines())).encode())
     paths["sources"] = os.path.join(scratch(), "sources")
     plain("assemble", "--src-bits", "2", "-o", paths["sources"], sources)
+    for source in 0, 1:
+        paths[f"source-{source}"] = os.path.join(scratch(), f"source-{source}")
+        lines = "".join(f"{line} SRC={source}\n" for line in tiny.BTM.splitlines())
+        plain("assemble", "--src-bits", "2", "-o", paths[f"source-{source}"], write(f"source-{source}.text", lines.encode()))
     paths["vcd"] = os.path.join(scratch(), "vcd")
     plain("convert", "--to", "pib4", "--vcd-out", "-o", paths["vcd"], paths["trace"])
     paths["packed"] = paths["trace"] + ".zst"

@@ -270,8 +270,8 @@ def compressed():
     same([int(line, 16) for line in lines], log.harts[0], "the raw stream")
 
 
-def window(*options):
-    return Run("decode", path_of("live.ntrace"), "--show", "event", *options).out
+def window(*options):  # a small one can be empty, with status 1
+    return Run("decode", path_of("live.ntrace"), "--show", "event", *options, status=None).out
 
 
 @case("the index: a part of the trace decodes as in the whole trace, also with a missing or damaged index")
