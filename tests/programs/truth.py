@@ -21,7 +21,8 @@ LIVE = {"endless", "family", "named", "parallel", "replaced", "senders", "sought
 MORE_MODES = {"best": ["--best"], "btm, implicit returns": ["--mode", "btm", "--implicit-return", "full"],
               "calls are counted": ["--implicit-return", "count"], "timestamps": ["--timestamps"]}
 SYSROOT = "/usr/riscv64-linux-gnu"
-ENVIRONMENT = {"PATH": os.environ["PATH"], "HOME": "/"}
+CACHE = os.environ.get("XDG_CACHE_HOME") or os.path.expanduser("~/.cache")  # a QEMU that tools/fetch_qemu has built is there
+ENVIRONMENT = {"PATH": os.environ["PATH"], "HOME": "/", "XDG_CACHE_HOME": CACHE}
 
 
 def xlen_of(path):
