@@ -59,6 +59,7 @@ demo-linux: ## boot Linux under trace and show its hottest functions (QEMU 10 an
 
 soak: ## long tests: random programs, mutants, every fault, 1 GiB (under an hour)
 	@tools/deps all
+	@tools/deps languages
 	@tools/run_tests soak
 
 SOURCES ?=

@@ -64,6 +64,10 @@ static char *demangle_rust(const char *name) {
 }
 
 char *ntr_demangle(const char *name, uint64_t most, bool *large) {
+    if (name[0] == '_' && name[1] == 'D') {
+        if (strlen(name) > most) *large = true;
+        return ntr_demangle_d(name, (size_t)most);
+    }
     const bool rust = name[0] == '_' && name[1] == 'R';
     if (name[0] != '_' || (!rust && name[1] != 'Z')) return NULL;
     char *text = rust ? NULL : ntr_demangle_rust_legacy(name);

@@ -16,6 +16,7 @@ import sys
 import tempfile
 
 sys.path.append(os.path.join(sys.path[0], ".."))
+import user_qemu
 from harness import NTRACE, Run, case, check, equal, main, need, scratch
 
 HERE = os.path.dirname(os.path.abspath(__file__))
@@ -205,7 +206,7 @@ def expected_kind(name, operands):
     if name in ("j", "jal"):
         return "call" if name == "jal" and registers[0] == "x1" else "jump"
     if name in ("jr", "jalr"):
-        target, link = registers[-1], "x1" if name == "jalr" and len(registers) < 3 else registers[0] if name == "jalr" else "x0"
+        target, link = registers[-1], "x0" if name == "jr" else registers[0] if len(registers) > 1 else "x1"
         return "indirect call" if link == "x1" else "return" if target == "x1" else "indirect"
     return "branch" if re.fullmatch("b(eq|ne|lt|ge)(z|u)?", name) else "none"
 
@@ -235,7 +236,7 @@ LOAD, STORE, ATOMIC = (re.compile(rf"(c\.)?f?l[bhwd]u?(sp)?$|lr\."), re.compile(
 
 @case("ChampSim: each load and store of run --data has its address, in the order of the trace")
 def champsim_memory():
-    Run("run", "-q", "--data", "-o", "data.ntrace", "--", "./work", cwd=traced())
+    Run("run", "-q", "--data", *user_qemu.for_ntrace(user_qemu.repeatable()), "-o", "data.ntrace", "--", "./work", cwd=traced())
     rows = [line.split() for line in Run("decode", "--show", "data", "data.ntrace", cwd=traced()).lines()]
     queue = collections.deque((row[0], int(row[2], 16)) for row in rows)
     found, error = champsim("data.ntrace")
@@ -255,7 +256,8 @@ def champsim_range():
     whole = champsim("data.ntrace")[0]
     used = collections.Counter(a & ~0xff for i in whole for a in i[9:] if a).most_common(3)
     for first, _ in used:
-        Run("run", "-q", "--data-range", f"{first:#x}-{first + 0xff:#x}", "-o", "some.ntrace", "--", "./work", cwd=traced())
+        Run("run", "-q", "--data-range", f"{first:#x}-{first + 0xff:#x}", *user_qemu.for_ntrace(user_qemu.repeatable()), "-o", "some.ntrace", "--", "./work",
+            cwd=traced())
         found, error = champsim("some.ntrace", status=1)
         shutil.rmtree(os.path.join(traced(), "some.ntrace"))
         equal([i.ip for i in found], [i.ip for i in whole], "program counters")

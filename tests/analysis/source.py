@@ -141,6 +141,49 @@ RUST = {
 }
 
 
+# Of gdc: modules, classes, methods, nested functions, references to earlier names, templates with types, values and names.
+D = {
+    "_D4work5RoundN4areaMFiZi": None,
+    "_D4work6Square4areaMFiZi": "work.Square.area",
+    "_D4work9fibonacciFiZi": "work.fibonacci",
+    "_D4work__T5twiceTiZQjFiZi": "work.twice!(...).twice",
+    "_D4work6Square6__ctorMFiZCQBaQx": None,
+    "_D4work5outerFiZ5innerMFNaNbNiNfZv": "work.outer.inner",
+    "_D3std5array__T8AppenderTAyaZQo3putMFAyaZv": "std.array.Appender!(...).put",
+    "_D4core8internal7switch___T8__switchTyaVxAyaa0_VxQia5_61626f7274ZQBmFNaNbNiNfMxQBmZi": "core.internal.switch_.__switch!(...).__switch",
+    "_D6object9Exception6__ctorMFNaNbNiNfAyaQdmCQBp9ThrowableZCQBx": "object.Exception.this",
+}
+
+
+def without_types(text):
+    """What c++filt writes, without parameters, arguments of templates, and words behind them."""
+    shown, depth = "", 0
+    for character in text:
+        if character == "(":
+            shown += "(...)" if depth == 0 and shown.endswith("!") else ""
+            depth += 1
+        elif character == ")":
+            depth -= 1
+        elif depth == 0:
+            shown += character
+    return re.sub(r" (const|immutable|shared|inout|return|scope)\b", "", shown)
+
+
+def d_names(b):
+    """Names of D, as c++filt writes them, without types; a name that is damaged is left as it is."""
+    with open(b.path("d.s"), "w", encoding="utf-8") as file:
+        file.write(".globl _start\n_start:\n" + "".join(f"jal {name}\n" for name in D) + "li a7, 93\nli a0, 0\necall\n")
+        for name in D:
+            file.write(f".type {name}, @function\n{name}: ret\n.size {name}, . - {name}\n")
+    b.run(TOOLS + "gcc", "-nostdlib", "-static", "d.s", "-o", "d")
+    b.run(b.ntrace, "run", "-o", "d.ntrace", "--", "./d")
+    names = [row.get("function", "") for row in b.rows(trace="d.ntrace")]
+    for linked, wanted in D.items():
+        assert (wanted or linked) in names, (linked, names)
+        shown = b.run("c++filt", "--format=dlang", linked).strip()
+        assert without_types(shown) == (wanted or linked), (linked, shown)
+
+
 def rust_names(b):
     """Names of Rust, as c++filt writes them, without the hash."""
     for linked, wanted in RUST.items():
@@ -288,7 +331,7 @@ def source_elsewhere(b):
 
 
 CASES = [annotate_counts_all, annotate_function, annotate_text, annotate_csv, annotate_never, annotate_hottest, inlined_frames,
-         cxx_names, rust_names, names_that_speak_to_terminals, gaps_of_line_tables, without_debug_file,
+         cxx_names, rust_names, d_names, names_that_speak_to_terminals, gaps_of_line_tables, without_debug_file,
          debug_link, debug_link_of_another, build_id, source_elsewhere]
 
 

@@ -100,7 +100,7 @@ def names_only():
         capture = json.load(file)
         file.seek(0)
         file.truncate()
-        capture["images"] = images
+        capture["images"] = images + [image for image in capture["images"] if image["kind"] == "raw"]  # the vDSO
         json.dump(capture, file)
     equal(decisions("names.ntrace")[0]["own"], COVERED, "with names")
     equal(decisions("whole.ntrace")[0]["own"], COVERED, "with the file")

@@ -155,6 +155,8 @@ def disassembly(tool, extensions, code, xlen):
         pc, size = int(address, 16), len(encoding.replace(" ", "")) // 2
         if pc < behind:  # GNU objdump continues long encodings on a second line
             continue
+        if mnemonic == ".insn" and re.match(r"\d+, ", operands or ""):  # binutils after 2.40 print its length
+            size = int(operands.split(",")[0])
         if mnemonic == ".byte":
             size = operands.count(",") + 1
         behind = pc + size
