@@ -13,7 +13,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { DEPTH_MAX = 64 };
+enum { D_NESTING_MAX = 64 };
 
 typedef struct parser {
     const char *name, *at;
@@ -42,7 +42,7 @@ static bool put(parser *p, const char *text, size_t length) {
 }
 
 static bool enter(parser *p) {
-    if (p->depth >= DEPTH_MAX || *p->left == 0) return false;
+    if (p->depth >= D_NESTING_MAX || *p->left == 0) return false;
     --*p->left;
     p->depth++;
     return true;

@@ -149,7 +149,7 @@ D = {
     "_D4work__T5twiceTiZQjFiZi": "work.twice!(...).twice",
     "_D4work6Square6__ctorMFiZCQBaQx": None,
     "_D4work5outerFiZ5innerMFNaNbNiNfZv": "work.outer.inner",
-    "_D3std5array__T8AppenderTAyaZQo3putMFAyaZv": "std.array.Appender!(...).put",
+    "_D3std5array__T8AppenderTAyaZQo3putMFAyaZv": "std.array.Appender!(...).Appender.put",
     "_D4core8internal7switch___T8__switchTyaVxAyaa0_VxQia5_61626f7274ZQBmFNaNbNiNfMxQBmZi": "core.internal.switch_.__switch!(...).__switch",
     "_D6object9Exception6__ctorMFNaNbNiNfAyaQdmCQBp9ThrowableZCQBx": "object.Exception.this",
 }
