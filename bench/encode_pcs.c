@@ -4,6 +4,7 @@
  *
  * LIST has one 0x... on each line. Prints: instructions, bytes, messages, median processor seconds of TIMES runs, and
  * the peak of the memory allocated by encoder and classifier. */
+#include <ntrace/ingress.h>
 #include <ntrace/ntrace.h>
 
 #include <stdio.h>

@@ -3,6 +3,7 @@
  *     encode PROGRAM.elf <PCS.txt
  *
  * PCS.txt has the hexadecimal address of each retired instruction, one a line, in the order of execution. */
+#include <ntrace/ingress.h>
 #include <ntrace/ntrace.h>
 
 #include <inttypes.h>

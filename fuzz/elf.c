@@ -2,6 +2,7 @@
 #include "fuzz.h"
 
 #include <ntrace/debug_info.h>
+#include <ntrace/program_files.h>
 #include <unistd.h>
 
 size_t fuzz_stream_at(const uint8_t *data, size_t size) {

@@ -1,5 +1,6 @@
 #include "fuzz.h"
 
+#include <ntrace/export.h>
 #include <ntrace/instructions.h>
 #include <ntrace/message.h>
 #include <stdio.h>
@@ -167,10 +168,11 @@ fuzz_bytes fuzz_many_sources(const ntr_params *params, uint8_t kind, ntr_bytes s
 /* The text of an event fits the buffer and is a line. */
 static void write_down(const ntr_event *event) {
     char text[NTR_EVENT_TEXT_MAX];
-    size_t json = ntr_event_json(event, text);
+    size_t json = ntr_event_json(event, text, sizeof text);
     fuzz_must(json && json <= sizeof text && text[json - 1] == '\n' && text[0] == '{', "an event is a line of JSON");
-    size_t csv = ntr_event_csv(event, text);
+    size_t csv = ntr_event_csv(event, text, sizeof text);
     fuzz_must(csv && csv <= sizeof text && text[csv - 1] == '\n', "an event is a row");
+    fuzz_must(ntr_event_csv(event, text, csv - 1) == 0, "a row that does not fit is not written");
 }
 
 /* The instructions of a span: their number and the address of the last one agree with the event, each with the program.

@@ -4,7 +4,9 @@
 
 #include "bundle/index_text.h"
 
+#include <ntrace/export.h>
 #include <ntrace/index.h>
+#include <ntrace/index_build.h>
 #include <ntrace/reader.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -115,8 +117,8 @@ static void compare(spans *whole, spans *part) {
     for (size_t i = 0; i < whole->count && i < part->count; i++) {
         if (same(&whole->at[i], &part->at[i])) continue;
         char text[NTR_EVENT_TEXT_MAX];
-        fprintf(stderr, "whole: %.*s", (int)ntr_event_json(&whole->at[i], text), text);
-        fprintf(stderr, "part:  %.*s", (int)ntr_event_json(&part->at[i], text), text);
+        fprintf(stderr, "whole: %.*s", (int)ntr_event_json(&whole->at[i], text, sizeof text), text);
+        fprintf(stderr, "part:  %.*s", (int)ntr_event_json(&part->at[i], text, sizeof text), text);
         fuzz_must(false, "after a point spans are the same");
     }
     fuzz_must(whole->count == part->count, "after a point the execution is the same");

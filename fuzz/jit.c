@@ -1,6 +1,7 @@
 /* Code generated at run time and its names: jitdump (first byte even) and perf map files. */
 #include "fuzz.h"
 
+#include <ntrace/program_files.h>
 #include <unistd.h>
 
 size_t fuzz_stream_at(const uint8_t *data, size_t size) {

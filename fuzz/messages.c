@@ -2,6 +2,7 @@
 #include "fuzz.h"
 
 #include <ntrace/export.h>
+#include <ntrace/message_layout.h>
 #include <ntrace/reader.h>
 #include <stdlib.h>
 #include <string.h>

@@ -3,6 +3,7 @@
 #include "fuzz.h"
 
 #include <ntrace/message.h>
+#include <ntrace/message_layout.h>
 #include <stdlib.h>
 #include <string.h>
 

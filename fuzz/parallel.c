@@ -1,6 +1,7 @@
 /* Parallel decoding: for any stream, the events and the totals are those of one decoder. */
 #include "fuzz.h"
 
+#include <ntrace/export.h>
 #include <ntrace/parallel.h>
 
 #include <stdio.h>
@@ -138,7 +139,7 @@ static void run(const ntr_decoder_config *decoder, ntr_bytes stream, uint8_t how
 static bool same_event(const ntr_event *a, const ntr_event *b) {
     char one[NTR_EVENT_TEXT_MAX], many[NTR_EVENT_TEXT_MAX];
     if (memcmp(a, b, sizeof *a) == 0) return true;
-    size_t size = ntr_event_json(a, one), other = ntr_event_json(b, many);
+    size_t size = ntr_event_json(a, one, sizeof one), other = ntr_event_json(b, many, sizeof many);
     bool same = size == other && memcmp(one, many, size) == 0;
     if (same && ntr_context_equal(&a->context, &b->context)) return true;
     fprintf(stderr, "one:  %.*smany: %.*s", (int)size, one, (int)other, many);

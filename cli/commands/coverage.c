@@ -5,6 +5,7 @@
 #include "io/progress.h"
 #include "options/diagnostics.h"
 
+#include <ntrace/decision.h>
 #include <ctype.h>
 #include <errno.h>
 #include <inttypes.h>

@@ -8,6 +8,7 @@
 #include <errno.h>
 #include <inttypes.h>
 #include <limits.h>
+#include <ntrace/decision.h>
 #include <ntrace/version.h>
 #include <stdio.h>
 #include <sys/stat.h>

@@ -3,6 +3,7 @@
 #include "text/justify_text.h"
 #include "text/object_text.h"
 
+#include <ntrace/decision.h>
 #include <inttypes.h>
 #include <string.h>
 

@@ -7,6 +7,7 @@
 #include "io/justify.h"
 #include "io/source_text.h"
 
+#include <ntrace/decision.h>
 #include <ntrace/export.h>
 #include <ntrace/object_coverage.h>
 

@@ -1,6 +1,7 @@
 #include "commands/coverage_page.h"
 
 #include <inttypes.h>
+#include <ntrace/decision.h>
 #include <ntrace/version.h>
 
 static void write_parameter(struct cli_output *out, size_t index, const char *name, const char *value) {

@@ -4,6 +4,7 @@
 #include "text/object_text.h"
 #include "text/source_lines.h"
 
+#include <ntrace/decision.h>
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>

@@ -9,6 +9,7 @@
 #include "io/source_text.h"
 #include "text/justify_text.h"
 
+#include <ntrace/decision.h>
 #include <ntrace/object_coverage.h>
 
 enum coverage_level { LEVEL_OBJECT, LEVEL_LINE, LEVEL_BRANCH, LEVEL_DECISION, LEVEL_MCDC, LEVEL_MASKING, LEVELS };

@@ -2,6 +2,7 @@
 #include "options/diagnostics.h"
 #include "text/object_text.h"
 
+#include <ntrace/decision.h>
 #include <stdlib.h>
 #include <string.h>
 

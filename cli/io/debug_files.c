@@ -8,6 +8,7 @@
 #include <inttypes.h>
 #include <ntrace/debug_info.h>
 #include <ntrace/isa.h>
+#include <ntrace/program_files.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

@@ -5,6 +5,7 @@
 #include <ntrace/calltree.h>
 #include <ntrace/debug_info.h>
 #include <ntrace/program.h>
+#include <ntrace/program_files.h>
 
 /* Row of an option table; `member` is a const char *. */
 #define CLI_DEBUG_PATH(type, member)                                                                                   \

@@ -4,6 +4,7 @@
 #include "io/input.h"
 #include "options/diagnostics.h"
 
+#include <ntrace/decision.h>
 #include <errno.h>
 #include <inttypes.h>
 #include <jansson.h>

@@ -1,6 +1,7 @@
 /* The tests of the evidence: which of them execute a line, take a branch, show a vector. */
 #include "io/evidence.h"
 
+#include <ntrace/decision.h>
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>

@@ -1,6 +1,7 @@
 #include "io/identity.h"
 #include "io/debug_files.h"
 
+#include <ntrace/program_files.h>
 #include <elf.h>
 #include <limits.h>
 #include <stddef.h>

@@ -7,6 +7,7 @@
 #include "options/diagnostics.h"
 
 #include <ntrace/isa.h>
+#include <ntrace/program_files.h>
 #include <stdlib.h>
 #include <string.h>
 

@@ -8,6 +8,7 @@
 #include "options/auto.h"
 #include "options/diagnostics.h"
 
+#include <ntrace/program_files.h>
 #include <inttypes.h>
 #include <limits.h>
 #include <stdio.h>

@@ -6,6 +6,7 @@
 #include "io/memory.h"
 #include "options/diagnostics.h"
 
+#include <ntrace/export.h>
 #include <ntrace/params.h>
 #include <stdlib.h>
 #include <string.h>
@@ -74,8 +75,9 @@ size_t cli_decode_output_needed(enum cli_show show, const ntr_event *events, siz
     return needed;
 }
 
-static void put_event(struct cli_decode_output *o, size_t (*put)(const ntr_event *, char *), const ntr_event *e) {
-    cli_output_commit(o->out, put(e, cli_output_reserve(o->out, NTR_EVENT_TEXT_MAX)));
+static void put_event(struct cli_decode_output *o, size_t (*put)(const ntr_event *, char *, size_t),
+                      const ntr_event *e) {
+    cli_output_commit(o->out, put(e, cli_output_reserve(o->out, NTR_EVENT_TEXT_MAX), NTR_EVENT_TEXT_MAX));
 }
 
 static void json_event(struct cli_decode_output *o, const ntr_event *e) {

@@ -2,6 +2,7 @@
 
 #include "text/source_lines.h"
 
+#include <ntrace/decision.h>
 #include <inttypes.h>
 #include <string.h>
 

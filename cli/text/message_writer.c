@@ -1,5 +1,7 @@
 #include "text/message_writer.h"
 
+#include <ntrace/message_layout.h>
+
 _Static_assert(NTR_MESSAGE_TEXT_MAX + 1 <= CLI_OUTPUT_RESERVE_MAX, "a message line fits the reserved space");
 
 typedef int (*format_message)(const ntr_params *params, const ntr_message *message, char *out, size_t capacity);

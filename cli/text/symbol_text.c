@@ -2,6 +2,7 @@
 #include "io/output.h"
 #include "text/text_cache.h"
 
+#include <ntrace/program_files.h>
 #include <stdlib.h>
 #include <string.h>
 

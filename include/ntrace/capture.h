@@ -160,6 +160,8 @@ typedef struct ntr_capture_result {
     int signal; /* that ended the first process; 0: none, and of a child process */
 } ntr_capture_result;
 
+NTR_DEFINE_CONFIG_INIT(ntr_capture_result)
+
 /* Checks the program, creates the bundle and starts the program. The program inherits the environment, standard
  * input and output of the caller. Errors: NTR_E_FORMAT (no RISC-V ELF program), NTR_E_INVALID (configuration or
  * topology), NTR_E_UNSUPPORTED (compression, without zstd), NTR_E_STATE (started before), NTR_E_IO, NTR_E_MEMORY,

@@ -14,6 +14,13 @@
 extern "C" {
 #endif
 
+/* What decision coverage demands (<ntrace/decision.h>). */
+typedef enum ntr_decision_level {
+    NTR_LEVEL_DECISION, /* both results; all decisions */
+    NTR_LEVEL_MCDC, /* unique-cause MC/DC; decisions with two and more conditions */
+    NTR_LEVEL_MASKING, /* masking MC/DC */
+} ntr_decision_level;
+
 typedef struct ntr_coverage ntr_coverage;
 
 typedef struct ntr_cover_line {

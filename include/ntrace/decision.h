@@ -10,6 +10,7 @@
 
 #include <ntrace/callstack.h>
 #include <ntrace/config.h>
+#include <ntrace/coverage.h>
 
 #ifdef __cplusplus
 extern "C" {
@@ -96,51 +97,45 @@ typedef struct ntr_source_options {
 NTR_DEFINE_CONFIG_INIT(ntr_source_options)
 
 /* Makes an empty object. Errors: NTR_E_MEMORY. */
-NTR_API ntr_status ntr_decisions_new(const ntr_allocator *allocator, ntr_decisions **out);
-NTR_API void ntr_decisions_free(ntr_decisions *decisions);
+NTR_LAB_API ntr_status ntr_decisions_new(const ntr_allocator *allocator, ntr_decisions **out);
+NTR_LAB_API void ntr_decisions_free(ntr_decisions *decisions);
 
 /* Begins a run: parses the sources of the program that are not yet parsed, and finds the branches of each decision.
  * `program` and `functions` (of `debug`) must outlive ntr_decisions_end.
  * Errors: NTR_E_MEMORY; NTR_E_UNSUPPORTED when libclang is missing; NTR_E_FORMAT and NTR_E_IO (compile_commands).
  * ntr_decisions_error has the reason in a sentence. */
-NTR_API ntr_status ntr_decisions_begin(ntr_decisions *decisions, const ntr_source_options *options,
-                                       const ntr_program *program, ntr_debug_info *debug, ntr_functions *functions);
-NTR_API const char *ntr_decisions_error(const ntr_decisions *decisions);
+NTR_LAB_API ntr_status ntr_decisions_begin(ntr_decisions *decisions, const ntr_source_options *options,
+                                           const ntr_program *program, ntr_debug_info *debug, ntr_functions *functions);
+NTR_LAB_API const char *ntr_decisions_error(const ntr_decisions *decisions);
 
 /* Passes events of the run, in stream order. Errors: NTR_E_MEMORY. */
-NTR_API ntr_status ntr_decisions_feed(ntr_decisions *decisions, const ntr_event *events, size_t count);
+NTR_LAB_API ntr_status ntr_decisions_feed(ntr_decisions *decisions, const ntr_event *events, size_t count);
 
 /* Ends the run and adds its vectors to those of earlier runs. Errors: NTR_E_MEMORY. */
-NTR_API ntr_status ntr_decisions_end(ntr_decisions *decisions);
+NTR_LAB_API ntr_status ntr_decisions_end(ntr_decisions *decisions);
 
 /* Returns the decisions, sorted by (file, line, column), and stores their number in *count. Valid until the next call
  * of ntr_decisions_begin. */
-NTR_API const ntr_decision *ntr_decisions_list(const ntr_decisions *decisions, size_t *count);
+NTR_LAB_API const ntr_decision *ntr_decisions_list(const ntr_decisions *decisions, size_t *count);
 
 /* Returns the number of source files that could not be parsed; `index` below it selects the description of one in
  * *text, which file and why. */
-NTR_API size_t ntr_decisions_unparsed(const ntr_decisions *decisions, size_t index, const char **text);
+NTR_LAB_API size_t ntr_decisions_unparsed(const ntr_decisions *decisions, size_t index, const char **text);
 
 /* Returns how many of these files are there, but the parser or what they include failed. */
-NTR_API size_t ntr_decisions_failed(const ntr_decisions *decisions);
+NTR_LAB_API size_t ntr_decisions_failed(const ntr_decisions *decisions);
 
 /* Returns the version of libclang ("" before the first source was parsed). */
-NTR_API const char *ntr_decisions_parser(const ntr_decisions *decisions);
+NTR_LAB_API const char *ntr_decisions_parser(const ntr_decisions *decisions);
 
 typedef struct ntr_decision_sums {
     uint64_t decisions[3]; /* number of decisions by ntr_cover_state, of `level` */
     uint64_t conditions, conditions_covered; /* of determinable decisions; constants are not counted */
 } ntr_decision_sums;
 
-typedef enum ntr_decision_level {
-    NTR_LEVEL_DECISION, /* both results; all decisions */
-    NTR_LEVEL_MCDC, /* unique-cause MC/DC; decisions with two and more conditions */
-    NTR_LEVEL_MASKING, /* masking MC/DC */
-} ntr_decision_level;
-
 /* Computes the sums of one file, or of all files when `file` is NULL. */
-NTR_API void ntr_decisions_sums(const ntr_decisions *decisions, ntr_decision_level level, const char *file,
-                                ntr_decision_sums *sums);
+NTR_LAB_API void ntr_decisions_sums(const ntr_decisions *decisions, ntr_decision_level level, const char *file,
+                                    ntr_decision_sums *sums);
 
 #ifdef __cplusplus
 }

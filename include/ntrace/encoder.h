@@ -241,10 +241,6 @@ NTR_API ntr_status ntr_encoder_flush(ntr_encoder *encoder);
 
 /* ---- run-time control, as by the registers of a trace encoder -------------------------------------- */
 
-/* Sets trTeEnable. Clearing it also clears trTeInstTracing (TC-6); setting it clears trTeInstStallOrOverflow (TC-7).
- * Errors: those of the sink. */
-NTR_API ntr_status ntr_encoder_set_enable(ntr_encoder *encoder, bool on);
-
 /* Sets trTeInstTracing. Switching it off takes effect at the next block if a jump is pending, whose target is sent
  * first; else at once. Errors: NTR_E_STATE (trTeEnable is 0), errors of the sink. */
 NTR_API ntr_status ntr_encoder_set_tracing(ntr_encoder *encoder, bool on);
@@ -255,13 +251,6 @@ NTR_API ntr_status ntr_encoder_trigger(ntr_encoder *encoder, unsigned actions);
 
 /* Requests a synchronizing message with this reason (NTR_SYNC_*) at the next block. Errors: NTR_E_RANGE (above 15). */
 NTR_API ntr_status ntr_encoder_request_sync(ntr_encoder *encoder, unsigned reason);
-
-/* Lets cycles without ingress pass: the FIFO drains and cycles are counted. Errors: those of the sink. */
-NTR_API ntr_status ntr_encoder_tick(ntr_encoder *encoder, uint64_t cycles);
-
-/* Replaces the configuration; `sink`, `sink_user` and `allocator` stay. Errors: NTR_E_STATE (the encoder is enabled
- * or not empty), those of ntr_encoder_config_check, NTR_E_MEMORY. */
-NTR_API ntr_status ntr_encoder_reconfigure(ntr_encoder *encoder, const ntr_encoder_config *config);
 
 typedef struct ntr_encoder_status {
     bool enabled; /* trTeEnable */
@@ -285,9 +274,6 @@ typedef struct ntr_encoder_status {
 
 /* Fills the state and the counters. */
 NTR_API void ntr_encoder_status_get(const ntr_encoder *encoder, ntr_encoder_status *status);
-
-/* Clears trTeInstStallOrOverflow, as a write of 1 to the register bit does. */
-NTR_API void ntr_encoder_clear_overflow(ntr_encoder *encoder);
 
 #ifdef __cplusplus
 }

@@ -146,13 +146,6 @@ static inline bool ntr_event_is_doubtful(const ntr_event *event, const ntr_diale
     return event->kind == NTR_EVENT_NOTE && event->reason == NTR_E_FIELD_EXTRA;
 }
 
-/* Write an event as one line: an object of JSON, or a row of CSV (docs/output.md, "Events"). The line feed is included,
- * no NUL is written. `text` has room for NTR_EVENT_TEXT_MAX bytes; returns the number of bytes written. CSV with
- * `event` NULL: the row of column names. */
-#define NTR_EVENT_TEXT_MAX 4096
-NTR_API size_t ntr_event_json(const ntr_event *event, char *text);
-NTR_API size_t ntr_event_csv(const ntr_event *event, char *text);
-
 #ifdef __cplusplus
 }
 #endif

@@ -69,12 +69,12 @@ typedef struct ntr_explorer_config {
 NTR_DEFINE_CONFIG_INIT(ntr_explorer_config)
 
 /* Makes an explorer. Errors: those of ntr_replay_new. */
-NTR_API ntr_status ntr_explorer_new(const ntr_explorer_config *config, ntr_explorer **out);
-NTR_API void ntr_explorer_free(ntr_explorer *explorer);
+NTR_LAB_API ntr_status ntr_explorer_new(const ntr_explorer_config *config, ntr_explorer **out);
+NTR_LAB_API void ntr_explorer_free(ntr_explorer *explorer);
 
 /* Makes some more of the index: a few milliseconds. Returns NTR_OK when the index is complete; NTR_END when there is
  * more to do, or when interrupted. Errors: NTR_E_MEMORY, those of ntr_explorer_config.open. */
-NTR_API ntr_status ntr_explorer_work(ntr_explorer *explorer);
+NTR_LAB_API ntr_status ntr_explorer_work(ntr_explorer *explorer);
 
 /* How much of the index is made. */
 typedef struct ntr_explore_progress {
@@ -84,28 +84,28 @@ typedef struct ntr_explore_progress {
     bool read; /* the whole stream */
     bool complete; /* read and indexed */
 } ntr_explore_progress;
-NTR_API ntr_explore_progress ntr_explorer_progress(const ntr_explorer *explorer);
+NTR_LAB_API ntr_explore_progress ntr_explorer_progress(const ntr_explorer *explorer);
 
 /* Returns the number of gaps in what is indexed, and stores the first one, if there is one. `first` may be NULL. */
-NTR_API uint64_t ntr_explorer_gaps(const ntr_explorer *explorer, ntr_event *first);
+NTR_LAB_API uint64_t ntr_explorer_gaps(const ntr_explorer *explorer, ntr_event *first);
 
 /* ---- The index as a file, for the next start. It holds for the same stream, program, debug information and
  * configuration only; `key`, at most 64 bytes, stands for these, and for the version of the library. */
 
 /* Writes the index. Errors: NTR_E_STATE (it is not complete, or the stream is damaged), NTR_E_INVALID (the key),
  * NTR_E_MEMORY, those of `output`. */
-NTR_API ntr_status ntr_explorer_save(const ntr_explorer *explorer, ntr_bytes key, const ntr_output *output);
+NTR_LAB_API ntr_status ntr_explorer_save(const ntr_explorer *explorer, ntr_bytes key, const ntr_output *output);
 
 /* Takes the index from such a file, of which nothing is kept. Must be the first call for the explorer. The next calls
  * of ntr_explorer_work read the trace, and drop the index if the trace has other instructions. Returns NTR_OK; NTR_END
  * when the file has another key, or functions that have other names now: the index is made anew. Errors: NTR_E_FORMAT
  * (the file is damaged; the index is made anew), NTR_E_STATE, NTR_E_MEMORY. */
-NTR_API ntr_status ntr_explorer_load(ntr_explorer *explorer, ntr_bytes key, ntr_bytes file);
+NTR_LAB_API ntr_status ntr_explorer_load(ntr_explorer *explorer, ntr_bytes key, ntr_bytes file);
 
 /* Answers a question: a JSON object with the member "query" and its arguments. Stores the answer, one JSON object in
  * UTF-8, valid until the next call. A question that cannot be answered has an answer, too: its member "error" is a
  * sentence. Returns NTR_OK; NTR_E_INVALID with such an answer. Errors without an answer: NTR_E_MEMORY. */
-NTR_API ntr_status ntr_explorer_ask(ntr_explorer *explorer, const char *question, size_t size, ntr_bytes *answer);
+NTR_LAB_API ntr_status ntr_explorer_ask(ntr_explorer *explorer, const char *question, size_t size, ntr_bytes *answer);
 
 #ifdef __cplusplus
 }

@@ -10,7 +10,6 @@
 #include <ntrace/calltree.h>
 #include <ntrace/costs.h>
 #include <ntrace/coverage.h>
-#include <ntrace/decision.h>
 #include <ntrace/decoder.h>
 #include <ntrace/params.h>
 #include <ntrace/tally.h>
@@ -49,7 +48,7 @@ typedef struct ntr_analysis {
     size_t fact_count;
     const char *const *losses; /* descriptions of what is missing from the trace, one line each */
     size_t loss_count;
-    const ntr_decisions *decisions; /* decision coverage and MC/DC */
+    const struct ntr_decisions *decisions; /* decision coverage and MC/DC, <ntrace/decision.h> */
     ntr_decision_level level; /* of decisions in tables */
     uint64_t sample_every; /* perf.data: instructions between two samples; 0: such that there are 100,000 to 200,000.
                             * simpoint: instructions of an interval; 0: 100,000,000 */
@@ -153,6 +152,13 @@ NTR_API void ntr_export_free(ntr_export *export_);
 /* Writes a differential flame graph of changes that hold NTR_COSTS_CALLS, as an SVG file. Errors: NTR_E_MEMORY,
  * NTR_E_INVALID, those of the output. */
 NTR_API ntr_status ntr_export_changes(const ntr_cost_changes *changes, const char *title, const ntr_output *output);
+
+/* Writes an event as one line: an object of JSON, or a row of CSV (docs/output.md, "Events"). The line feed is
+ * included, no NUL is written. Returns the number of bytes, or 0 when the line has more than `capacity`; none has more
+ * than NTR_EVENT_TEXT_MAX. CSV with `event` NULL: the row of column names. */
+#define NTR_EVENT_TEXT_MAX 4096
+NTR_API size_t ntr_event_json(const ntr_event *event, char *text, size_t capacity);
+NTR_API size_t ntr_event_csv(const ntr_event *event, char *text, size_t capacity);
 
 /* Parses one line of the JSON form (ntr_message_format_json) into the bytes of the message. "tcode" overrules "name";
  * members that the form does not have are ignored. Returns and errors: as ntr_message_assemble; NTR_E_MEMORY. */

@@ -46,12 +46,12 @@ typedef struct ntr_gdb_config {
 NTR_DEFINE_CONFIG_INIT(ntr_gdb_config)
 
 /* Makes a server for one session. Errors: NTR_E_MEMORY, NTR_E_INVALID. */
-NTR_API ntr_status ntr_gdb_new(const ntr_gdb_config *config, ntr_gdb **out);
-NTR_API void ntr_gdb_free(ntr_gdb *gdb);
+NTR_LAB_API ntr_status ntr_gdb_new(const ntr_gdb_config *config, ntr_gdb **out);
+NTR_LAB_API void ntr_gdb_free(ntr_gdb *gdb);
 
 /* Processes bytes of the debugger. Returns NTR_OK, or NTR_END when the debugger has ended the session. Errors:
  * NTR_E_MEMORY, those of `write` and of the replay's `open`. */
-NTR_API ntr_status ntr_gdb_feed(ntr_gdb *gdb, const void *bytes, size_t size);
+NTR_LAB_API ntr_status ntr_gdb_feed(ntr_gdb *gdb, const void *bytes, size_t size);
 
 /* The byte that a debugger sends outside of packets to interrupt: ntr_replay_config.proceed should return false when it
  * arrives. The server ignores it otherwise. */
@@ -60,7 +60,7 @@ NTR_API ntr_status ntr_gdb_feed(ntr_gdb *gdb, const void *bytes, size_t size);
 /* Runs a monitor command ("when", "goto 37%", "next-gap", ...; docs/gdb.md lists them) without a debugger. `text`
  * receives the answer and is valid until the next call. Errors: NTR_E_INVALID (the command failed; the text says why),
  * those of ntr_gdb_feed. */
-NTR_API ntr_status ntr_gdb_monitor(ntr_gdb *gdb, const char *command, const char **text);
+NTR_LAB_API ntr_status ntr_gdb_monitor(ntr_gdb *gdb, const char *command, const char **text);
 
 #ifdef __cplusplus
 }

@@ -49,9 +49,6 @@ NTR_API ntr_status ntr_index_new(const ntr_params *params, uint64_t spacing, con
                                  ntr_index **out);
 NTR_API void ntr_index_free(ntr_index *index);
 
-/* Add the next message of the stream; defective ones, too. Errors: NTR_E_MEMORY. */
-NTR_API ntr_status ntr_index_message(ntr_index *index, const ntr_message *message);
-
 /* Adds the messages of the span that was fed to the reader; faster than ntr_index_message. Returns NTR_NEED_MORE, or
  * NTR_END after the last span. Errors: as ntr_index_message. */
 NTR_API ntr_status ntr_index_messages(ntr_index *index, ntr_reader *reader);
@@ -59,18 +56,9 @@ NTR_API ntr_status ntr_index_messages(ntr_index *index, ntr_reader *reader);
 /* The stream has ended: adds the last points. Errors: as ntr_index_message. */
 NTR_API ntr_status ntr_index_end(ntr_index *index);
 
-/* Add a stored point, of at most NTR_INDEX_POINTS_MAX. Points of one source must be in the order of the stream. Errors:
- * NTR_E_MEMORY, NTR_E_LIMIT, NTR_E_INVALID. */
-NTR_API ntr_status ntr_index_add(ntr_index *index, const ntr_point *point);
-
 /* Returns all points and their number. Points of one source are in the order of the stream. Valid until the index
  * changes. */
 NTR_API const ntr_point *ntr_index_points(const ntr_index *index, size_t *count);
-
-/* Returns whether every message has a known time and times of a source never decrease. If not, points cannot be found
- * by time. ntr_index_set_timed sets this for an index of stored points. */
-NTR_API bool ntr_index_is_timed(const ntr_index *index);
-NTR_API void ntr_index_set_timed(ntr_index *index, bool timed);
 
 /* Unit of a place in the stream. */
 typedef enum ntr_unit { NTR_UNIT_MESSAGE, NTR_UNIT_OFFSET, NTR_UNIT_TIME } ntr_unit;

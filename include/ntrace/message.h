@@ -205,30 +205,6 @@ NTR_API const ntr_message_info *ntr_message_at(size_t index);
  * N-Trace 1.0. Static storage. */
 NTR_API const char *ntr_value_name(const ntr_dialect *dialect, ntr_field field, uint64_t value);
 
-/* ---- layout ------------------------------------------------------------------------------------ */
-
-/* Largest number of fields of a message: SRC, those of its row, TSTAMP. */
-#define NTR_FIELDS_MAX (NTR_MESSAGE_FIELDS_MAX + 2)
-
-/* Stores the present fields in transmission order, which is that of fields.def. Returns their number. */
-NTR_API size_t ntr_message_list(const ntr_message *message, ntr_field fields[NTR_FIELDS_MAX]);
-
-/* Returns true if a decoded field was sent with more bits (its `width`) than its value needs; with params->extend_addr,
- * with more than the extended address needs. */
-NTR_API bool ntr_message_is_padded(const ntr_params *params, const ntr_message *message, ntr_field field);
-
-/* One byte of `raw` of a decoded message. */
-typedef struct ntr_message_byte {
-    uint8_t mdo, mseo;
-    bool tcode; /* TCODE ends in this byte */
-    bool data; /* a field of a vendor defined or reserved message ends in this byte */
-    ntr_fields ends; /* fields that end in this byte */
-} ntr_message_byte;
-
-/* Describes a byte of a decoded message. Errors: NTR_E_RANGE (`index` is past the end of `raw`). */
-NTR_API ntr_status ntr_message_byte_at(const ntr_params *params, const ntr_message *message, size_t index,
-                                       ntr_message_byte *byte);
-
 /* ---- text forms (ntrace dump, ntrace assemble) ------------------------------------------------- */
 
 /* Longest line of the functions below, with its NUL. With a smaller `capacity` they work if the line fits, but

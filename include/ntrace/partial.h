@@ -72,29 +72,29 @@ typedef struct ntr_partial_digest {
     uint64_t low, high, word, bytes;
 } ntr_partial_digest;
 
-NTR_API void ntr_partial_digest_add(ntr_partial_digest *digest, const void *data, size_t size);
-NTR_API void ntr_partial_digest_end(ntr_partial_digest *digest, uint64_t id[2]);
+NTR_LAB_API void ntr_partial_digest_add(ntr_partial_digest *digest, const void *data, size_t size);
+NTR_LAB_API void ntr_partial_digest_end(ntr_partial_digest *digest, uint64_t id[2]);
 
 /* ---- writing ----------------------------------------------------------------------------------- */
 
 /* Writes what `analysis` has counted (its tally, its tree and its totals, as far as they are there) for this capture.
  * The tally is sorted by that. `options` of the program's images must not refer to another stream. Errors:
  * NTR_E_MEMORY, NTR_E_LIMIT, those of the output. */
-NTR_API ntr_status ntr_partial_write(const ntr_analysis *analysis, const ntr_partial_capture *capture,
-                                     const ntr_output *output, const ntr_allocator *allocator);
+NTR_LAB_API ntr_status ntr_partial_write(const ntr_analysis *analysis, const ntr_partial_capture *capture,
+                                         const ntr_output *output, const ntr_allocator *allocator);
 
 /* Packs events, for a partial with NTR_PARTIAL_EVENTS: what is repeated takes next to no space. `output` receives
  * blocks of at most 1 MiB, which ntr_partial_write_events puts into a file. Memory: 10 MB at most. */
 typedef struct ntr_event_log ntr_event_log;
 
 /* Makes an object. `output` and `allocator` are copied; NULL: malloc and free. Errors: NTR_E_MEMORY. */
-NTR_API ntr_status ntr_event_log_new(const ntr_output *output, const ntr_allocator *allocator, ntr_event_log **out);
-NTR_API void ntr_event_log_free(ntr_event_log *log);
+NTR_LAB_API ntr_status ntr_event_log_new(const ntr_output *output, const ntr_allocator *allocator, ntr_event_log **out);
+NTR_LAB_API void ntr_event_log_free(ntr_event_log *log);
 
 /* Packs events, which are in stream order. ntr_event_log_finish ends the last block. Errors: NTR_E_MEMORY, those of the
  * output. */
-NTR_API ntr_status ntr_event_log_feed(ntr_event_log *log, const ntr_event *events, size_t count);
-NTR_API ntr_status ntr_event_log_finish(ntr_event_log *log);
+NTR_LAB_API ntr_status ntr_event_log_feed(ntr_event_log *log, const ntr_event *events, size_t count);
+NTR_LAB_API ntr_status ntr_event_log_finish(ntr_event_log *log);
 
 /* Reads at most `size` bytes. Stores their number, 0: there are no more. */
 typedef ntr_status ntr_partial_source(void *user, void *bytes, size_t size, size_t *got);
@@ -102,42 +102,42 @@ typedef ntr_status ntr_partial_source(void *user, void *bytes, size_t size, size
 /* Writes a partial with the events of this capture, or of this part of one: the bytes of its log, which `source`
  * returns. `program` is that which they were decoded with. Errors: NTR_E_MEMORY, NTR_E_LIMIT, NTR_E_IO (the file of an
  * image), those of source and output. */
-NTR_API ntr_status ntr_partial_write_events(const ntr_program *program, const ntr_partial_capture *capture,
-                                            ntr_partial_source *source, void *user, const ntr_output *output,
-                                            const ntr_allocator *allocator);
+NTR_LAB_API ntr_status ntr_partial_write_events(const ntr_program *program, const ntr_partial_capture *capture,
+                                                ntr_partial_source *source, void *user, const ntr_output *output,
+                                                const ntr_allocator *allocator);
 
 /* ---- reading ----------------------------------------------------------------------------------- */
 
 typedef struct ntr_partial ntr_partial;
 
 /* Makes an object. `allocator` is copied; NULL: malloc and free. Errors: NTR_E_MEMORY. */
-NTR_API ntr_status ntr_partial_new(const ntr_allocator *allocator, ntr_partial **out);
-NTR_API void ntr_partial_free(ntr_partial *partial);
+NTR_LAB_API ntr_status ntr_partial_new(const ntr_allocator *allocator, ntr_partial **out);
+NTR_LAB_API void ntr_partial_free(ntr_partial *partial);
 
 /* Returns whether the file begins as a partial. */
-NTR_API bool ntr_partial_seen(const char *path);
+NTR_LAB_API bool ntr_partial_seen(const char *path);
 
 /* Opens the partial at byte `offset` of a file and reads its tables; a file may hold several partials one after the
  * other. Returns NTR_END when the file has no partial there. Errors: NTR_E_IO, NTR_E_FORMAT (damaged, truncated),
  * NTR_E_UNSUPPORTED (another version), NTR_E_MEMORY. ntr_partial_error has a sentence. */
-NTR_API ntr_status ntr_partial_open(ntr_partial *partial, const char *path, uint64_t offset);
+NTR_LAB_API ntr_status ntr_partial_open(ntr_partial *partial, const char *path, uint64_t offset);
 
 /* The same for bytes in memory, which must outlive the object. */
-NTR_API ntr_status ntr_partial_open_bytes(ntr_partial *partial, ntr_bytes bytes, uint64_t offset);
+NTR_LAB_API ntr_status ntr_partial_open_bytes(ntr_partial *partial, ntr_bytes bytes, uint64_t offset);
 
 /* Checks the rest of the partial and stores in *next where the next one begins. Nothing can be read afterwards, except
  * the tables. Errors: those of ntr_partial_open. */
-NTR_API ntr_status ntr_partial_check(ntr_partial *partial, uint64_t *next);
+NTR_LAB_API ntr_status ntr_partial_check(ntr_partial *partial, uint64_t *next);
 
 /* Returns a sentence about the last error, which begins with the name of the file; "": none. */
-NTR_API const char *ntr_partial_error(const ntr_partial *partial);
+NTR_LAB_API const char *ntr_partial_error(const ntr_partial *partial);
 
 /* Returns what the partial holds: a set of NTR_PARTIAL_*. */
-NTR_API unsigned ntr_partial_holds(const ntr_partial *partial);
+NTR_LAB_API unsigned ntr_partial_holds(const ntr_partial *partial);
 
 /* Return the element number `index`, or NULL behind the last one. Captures are sorted by `id`, images by `identity`. */
-NTR_API const ntr_partial_capture *ntr_partial_capture_at(const ntr_partial *partial, size_t index);
-NTR_API const ntr_partial_image *ntr_partial_image_at(const ntr_partial *partial, size_t index);
+NTR_LAB_API const ntr_partial_capture *ntr_partial_capture_at(const ntr_partial *partial, size_t index);
+NTR_LAB_API const ntr_partial_image *ntr_partial_image_at(const ntr_partial *partial, size_t index);
 
 /* Adds the counts to the tally, the tree and the totals of `analysis`, whose program must have the images of the
  * partial: they are found by identity. Members that are NULL are not filled. Call ntr_calltree_finish afterwards.
@@ -145,14 +145,14 @@ NTR_API const ntr_partial_image *ntr_partial_image_at(const ntr_partial *partial
  * NTR_PARTIAL_EVENTS it only checks the images; ntr_partial_events follows. Errors: NTR_E_NO_IMAGE (an image is not
  * there, or has other functions than the one that was decoded), NTR_E_STATE (the call stacks at the beginning of a part
  * are not those that were assumed: the tree is not valid), NTR_E_FORMAT, NTR_E_MEMORY. */
-NTR_API ntr_status ntr_partial_load(ntr_partial *partial, ntr_analysis *analysis);
+NTR_LAB_API ntr_status ntr_partial_load(ntr_partial *partial, ntr_analysis *analysis);
 
 /* Unpacks the next events of a partial with NTR_PARTIAL_EVENTS, at most `capacity`. Returns NTR_OK, or NTR_END with
  * none. Errors: NTR_E_FORMAT, NTR_E_IO, NTR_E_MEMORY. */
-NTR_API ntr_status ntr_partial_events(ntr_partial *partial, ntr_event *events, size_t capacity, size_t *count);
+NTR_LAB_API ntr_status ntr_partial_events(ntr_partial *partial, ntr_event *events, size_t capacity, size_t *count);
 
 /* Copies their blocks, as a log writes them, instead. Errors: those of reading and of the output. */
-NTR_API ntr_status ntr_partial_copy_events(ntr_partial *partial, const ntr_output *output);
+NTR_LAB_API ntr_status ntr_partial_copy_events(ntr_partial *partial, const ntr_output *output);
 
 /* ---- adding ------------------------------------------------------------------------------------ */
 
@@ -161,7 +161,7 @@ NTR_API ntr_status ntr_partial_copy_events(ntr_partial *partial, const ntr_outpu
 /* Writes the sum of `count` partials, each just opened, at most NTR_PARTIAL_INPUTS_MAX, of whole captures. Errors:
  * NTR_E_INVALID (what they hold differs; a capture is in two of them; a part of a capture; events of several captures),
  * NTR_E_FORMAT, NTR_E_MEMORY, those of the output. ntr_partial_error of the first partial has a sentence. */
-NTR_API ntr_status ntr_partial_add(ntr_partial *const *partials, size_t count, const ntr_output *output);
+NTR_LAB_API ntr_status ntr_partial_add(ntr_partial *const *partials, size_t count, const ntr_output *output);
 
 #ifdef __cplusplus
 }

@@ -47,10 +47,6 @@ typedef struct ntr_validity {
 NTR_API ntr_status ntr_program_new(const ntr_allocator *allocator, ntr_program **out);
 NTR_API void ntr_program_free(ntr_program *program);
 
-/* ELF files that are added from now on have no names: neither symbols nor ranges of functions are read. For answers
- * without names; large files are opened faster. The table of CM.JT and CM.JALT stays known. */
-NTR_API void ntr_program_omit_names(ntr_program *program);
-
 /* Sets the limits of names and of debug information, for the files that are added from now on and for everything that
  * reads the debug information of this program later. They are copied. */
 NTR_API void ntr_program_set_limits(ntr_program *program, const ntr_limits *limits);
@@ -63,12 +59,6 @@ NTR_API void ntr_program_set_limits(ntr_program *program, const ntr_limits *limi
  * (options), NTR_E_MEMORY, NTR_E_UNSUPPORTED (built without libelf). ntr_program_error describes the error. */
 NTR_API ntr_status ntr_program_add_elf(ntr_program *program, const char *path, const ntr_image_options *options);
 
-/* Adds the symbols of another ELF file to image number `index`: of a separate debug file, whose addresses are those of
- * the image, or of the contents of .gnu_debugdata. `file` is the whole file; nothing of it is kept. Allowed when adding
- * an image is. Errors: NTR_E_FORMAT (as ntr_program_add_elf; the symbols before the damage are used), NTR_E_INVALID
- * (index), NTR_E_MEMORY, NTR_E_UNSUPPORTED (built without libelf). */
-NTR_API ntr_status ntr_program_add_debug_symbols(ntr_program *program, size_t index, ntr_bytes file);
-
 /* Adds only the names of a file, for code that comes from elsewhere: an ELF file, the text of /proc/kallsyms or of a
  * System.map, or a Linux kernel that is not compressed (Image, vmlinux, a dump of memory), whose tables of symbols are
  * found inside. options->bias is added to all addresses. The names are used for addresses without a symbol in any other
@@ -77,38 +67,9 @@ NTR_API ntr_status ntr_program_add_debug_symbols(ntr_program *program, size_t in
  * NTR_E_UNSUPPORTED (an ELF file, and built without libelf). */
 NTR_API ntr_status ntr_program_add_symbols(ntr_program *program, const char *path, const ntr_image_options *options);
 
-/* Returns text number `index` about parts of the files that could not be read, other than code, or that have several
- * meanings, or NULL after the last one. Names are missing or may be wrong then. Valid until the next image is added. */
-NTR_API const char *ntr_program_damage(const ntr_program *program, size_t index);
-
-/* Adds to these texts the files that were written to since they were added: what was read of them may be of either
- * content. A file that is truncated meanwhile raises SIGBUS when it is read, which only the process can catch. */
-NTR_API void ntr_program_check_files(ntr_program *program);
-
 /* Adds plain bytes at the address options->bias. The bytes are copied.
  * Errors: NTR_E_INVALID (no bytes, options), NTR_E_RANGE (exceeds the address space), NTR_E_MEMORY. */
 NTR_API ntr_status ntr_program_add_raw(ntr_program *program, ntr_bytes bytes, const ntr_image_options *options);
-
-/* Adds names of code generated at run time from a perf-PID.map of Linux: lines "START SIZE NAME" with hexadecimal
- * numbers. Where two overlap, the later line is used. The names are used for addresses without a symbol in any image.
- * `from` and `until` of `options` are ignored. An incomplete last line is ignored: its process ended while writing it.
- * Errors: NTR_E_IO, NTR_E_FORMAT (any other invalid line), NTR_E_INVALID, NTR_E_MEMORY. */
-NTR_API ntr_status ntr_program_add_perf_map(ntr_program *program, const char *path, const ntr_image_options *options);
-
-/* Returns the stream offset at a time of CLOCK_MONOTONIC in nanoseconds. */
-typedef uint64_t (*ntr_position_of_time)(void *user, uint64_t time);
-
-/* Adds code generated at run time, and its names, from a jitdump file (jit-PID.dump). Code is valid from the stream
- * offset at which it was loaded or moved, as `when` returns it, until other code is loaded at the same address. With
- * `when` NULL, the last code at an address is valid always. An incomplete last record is ignored.
- * Errors: NTR_E_IO, NTR_E_FORMAT (not a jitdump, not RISC-V, a damaged record), NTR_E_INVALID, NTR_E_MEMORY. */
-NTR_API ntr_status ntr_program_add_jitdump(ntr_program *program, const char *path, const ntr_image_options *options,
-                                           ntr_position_of_time when, void *user);
-
-/* Adds only the names of a jitdump file, as those of a perf map: for a program that has the code from elsewhere. The
- * errors are the same. */
-NTR_API ntr_status ntr_program_add_jitdump_names(ntr_program *program, const char *path,
-                                                 const ntr_image_options *options);
 
 /* Reads up to `size` bytes of target memory at `address`. Returns the number of bytes that are available. */
 typedef size_t (*ntr_read_memory)(void *user, const ntr_context *context, uint64_t position, uint64_t address,
@@ -123,22 +84,6 @@ NTR_API ntr_status ntr_program_set_reader(ntr_program *program, ntr_read_memory 
  * default is RV32 or RV64, as in the ELF files, whose code has these extensions, too. Errors: NTR_E_INVALID when the
  * XLEN is not that of the images. */
 NTR_API ntr_status ntr_program_set_isa(ntr_program *program, unsigned isa);
-
-/* Adds the instructions that a text file describes: encodings of a vendor, and the class of each. A line is "MASK MATCH
- * CLASS [offset=FIELDS]"; docs/isa.md has the words. They prevail over what the ISA says. Allowed when adding an image
- * is. Errors: NTR_E_IO, NTR_E_FORMAT (a line, which ntr_program_error names), NTR_E_MEMORY. */
-NTR_API ntr_status ntr_program_add_instructions(ntr_program *program, const char *path);
-
-/* Addresses of instructions of unknown class that are counted at most. */
-#define NTR_UNKNOWN_MAX 1024
-
-/* Returns at how many addresses decoders of this program reached an instruction whose class is not known (not
- * ntr_insn_is_known, and not described), which they took for a linear one. `lowest`, which has no context, is the
- * lowest of them, at a stream offset at which its code is valid. Call it when they have finished. */
-NTR_API uint64_t ntr_program_unknown(const ntr_program *program, ntr_place *lowest);
-
-/* Forgets these addresses: what was decoded so far was a trial. */
-NTR_API void ntr_program_forget_unknown(const ntr_program *program);
 
 /* Returns a description of the last error of an add function, for example "hello: not a RISC-V ELF (machine 62)". */
 NTR_API const char *ntr_program_error(const ntr_program *program);
@@ -170,9 +115,6 @@ NTR_API ntr_place ntr_program_image_place(const ntr_program *program, size_t ind
 /* Returns the stream offsets around place.position at which the addresses from place.address to `last` have the same
  * code and names in place.context. A place whose position is `from` of the result has the same meaning as `place`. */
 NTR_API ntr_validity ntr_program_validity(const ntr_program *program, ntr_place place, uint64_t last);
-
-/* Returns whether no image has a `from` or an `until`: the position of a place does not matter. */
-NTR_API bool ntr_program_is_constant(const ntr_program *program);
 
 /* Returns 32 or 64, or 0 when no image has defined it yet. */
 NTR_API unsigned ntr_program_xlen(const ntr_program *program);

@@ -12,6 +12,13 @@
 #define NTR_API
 #endif
 
+/* Functions of <ntrace/lab.h>: exported when the library is built with -Dlab=true. */
+#ifdef NTRACE_LAB
+#define NTR_LAB_API NTR_API
+#else
+#define NTR_LAB_API
+#endif
+
 #ifdef __cplusplus
 extern "C" {
 #endif

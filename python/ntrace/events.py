@@ -85,7 +85,7 @@ class Event:
     def json(self) -> str:
         """The event as `ntrace decode --show event --format jsonl` writes it."""
         room = ffi.new("char[]", lib.NTR_EVENT_TEXT_MAX)
-        return ffi.buffer(room, lib.ntr_event_json(self._c, room))[:].decode().rstrip("\n")
+        return ffi.buffer(room, lib.ntr_event_json(self._c, room, len(room)))[:].decode().rstrip("\n")
 
     def __repr__(self) -> str:
         words = [f"Event {self.kind}"]

@@ -2,6 +2,7 @@
  * dwfl_module_getsymtab merges the symbol tables of up to three ELF files, of which all but that of the image are added
  * to the program. */
 #include <ntrace/debug_info.h>
+#include <ntrace/program_files.h>
 
 #include "analysis/dwfl_file.h"
 #include "program/program.h"

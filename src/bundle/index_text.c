@@ -4,6 +4,7 @@
 #include "base/allocator.h"
 #include "base/text.h"
 
+#include <ntrace/index_build.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>

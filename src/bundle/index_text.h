@@ -4,6 +4,7 @@
 
 #include <ntrace/bytes.h>
 #include <ntrace/index.h>
+#include <ntrace/index_build.h>
 
 /* Which stream an index is of. */
 struct ntr_indexed {

@@ -3,6 +3,7 @@
 #include "program/program.h"
 #include "bundle/files.h"
 
+#include <ntrace/program_files.h>
 #include <inttypes.h>
 #include <string.h>
 

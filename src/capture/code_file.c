@@ -2,6 +2,7 @@
 #include "base/allocator.h"
 #include "capture/generated.h"
 
+#include <ntrace/program_files.h>
 #include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>

@@ -1,6 +1,7 @@
 #include "capture/record.h"
 #include "base/allocator.h"
 
+#include <ntrace/program_files.h>
 #include <errno.h>
 #include <limits.h>
 #include <stdio.h>

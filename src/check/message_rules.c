@@ -7,6 +7,8 @@
 #include "trace/ownership.h"
 #include "wire/mdo.h"
 
+#include <ntrace/message_layout.h>
+
 static bool has(const ntr_message *m, unsigned field) {
     return (m->present >> field) & 1u;
 }

@@ -22,6 +22,8 @@
 #include "trace/ownership.h"
 #include "decoder/message_source.h"
 
+#include <ntrace/index_build.h>
+
 enum { MADE_MAX = 1 << 17 }; /* points that are made; when there are so many, `spacing` is doubled */
 
 ntr_status ntr_index_new(const ntr_params *params, uint64_t spacing, const ntr_allocator *allocator, ntr_index **out) {

@@ -4,6 +4,7 @@
 #include "encoder/quick.h"
 #include "encoder/state.h"
 
+#include <ntrace/encoder_hardware.h>
 #include <string.h>
 
 enum { RUN_ICNT_BITS = 16 }; /* least width of I-CNT that holds a run */

@@ -4,6 +4,7 @@
 #include "base/allocator.h"
 #include "base/macros.h"
 
+#include <ntrace/message_layout.h>
 #include <ntrace/reader.h>
 
 enum {

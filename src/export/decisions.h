@@ -4,6 +4,8 @@
 
 #include "export/export.h"
 
+#include <ntrace/decision.h>
+
 /* Returns the state at the level of the output: "covered", "not-covered" or "not-determinable". */
 const char *ntr_cover_state_name(unsigned state);
 /* Returns "decision", "mcdc" or "masking". */

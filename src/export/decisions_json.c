@@ -1,6 +1,7 @@
 /* Decisions as one JSON document (docs/output.md has the members). */
 #include "export/decisions.h"
 
+#include <ntrace/decision.h>
 #include <string.h>
 
 const char *ntr_cover_state_name(unsigned state) {

@@ -1,6 +1,7 @@
 /* Decisions as text: those that are not covered with the reason, then the shares of the three states. */
 #include "export/decisions.h"
 
+#include <ntrace/decision.h>
 #include <string.h>
 
 static void write_conditions(ntr_out *out, const ntr_decision *d, ntr_decision_level level) {

@@ -1,6 +1,7 @@
 #include "base/digits.h"
 
 #include <ntrace/event.h>
+#include <ntrace/export.h>
 #include <ntrace/message.h>
 #include <string.h>
 
@@ -172,7 +173,7 @@ static char *put_value(char *at, const struct event_row *row, unsigned column) {
     }
 }
 
-size_t ntr_event_json(const ntr_event *event, char *text) {
+static size_t json_line(const ntr_event *event, char *text) {
     struct event_row row = {0};
     char *at = text;
 
@@ -191,7 +192,7 @@ size_t ntr_event_json(const ntr_event *event, char *text) {
     return (size_t)(at - text);
 }
 
-size_t ntr_event_csv(const ntr_event *event, char *text) {
+static size_t csv_line(const ntr_event *event, char *text) {
     struct event_row row = {0};
     char *at = text;
 
@@ -205,4 +206,22 @@ size_t ntr_event_csv(const ntr_event *event, char *text) {
     }
     *at++ = '\n';
     return (size_t)(at - text);
+}
+
+/* Where every line fits, it is written in place. */
+static size_t put_line(size_t (*line)(const ntr_event *, char *), const ntr_event *event, char *text, size_t capacity) {
+    char whole[NTR_EVENT_TEXT_MAX];
+    if (capacity >= NTR_EVENT_TEXT_MAX) return line(event, text);
+    const size_t size = line(event, whole);
+    if (size > capacity) return 0;
+    memcpy(text, whole, size);
+    return size;
+}
+
+size_t ntr_event_json(const ntr_event *event, char *text, size_t capacity) {
+    return put_line(json_line, event, text, capacity);
+}
+
+size_t ntr_event_csv(const ntr_event *event, char *text, size_t capacity) {
+    return put_line(csv_line, event, text, capacity);
 }

@@ -4,7 +4,7 @@
 static ntr_status events(ntr_export *x, const ntr_event *list, size_t count) {
     char text[NTR_EVENT_TEXT_MAX];
 
-    for (size_t i = 0; i < count; i++) ntr_out_bytes(&x->out, text, ntr_event_json(&list[i], text));
+    for (size_t i = 0; i < count; i++) ntr_out_bytes(&x->out, text, ntr_event_json(&list[i], text, sizeof text));
     return NTR_OK;
 }
 

@@ -6,6 +6,7 @@
 #include "analysis/names.h"
 #include "export/export.h"
 
+#include <ntrace/decision.h>
 #include <string.h>
 
 static bool same_file(const char *a, const char *b) {

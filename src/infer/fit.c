@@ -10,6 +10,7 @@
  * agrees nowhere: damage does not hit the same place twice, unless it is executed all the time, and then it also
  * agrees. */
 #include <ntrace/fit.h>
+#include <ntrace/program_files.h>
 #include <ntrace/reader.h>
 
 #include "base/allocator.h"

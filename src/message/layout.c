@@ -4,6 +4,8 @@
 #include "message/table.h"
 #include "wire/mdo.h"
 
+#include <ntrace/message_layout.h>
+
 /* Bits of F-ADDR: an address without its bit 0. */
 static unsigned field_bits(const ntr_params *params) {
     return (params->xlen == 32 ? 32u : 64u) - 1;

@@ -2,6 +2,7 @@
 #include "base/allocator.h"
 #include "program/elf_file.h"
 
+#include <ntrace/program_files.h>
 #include <stdlib.h>
 #include <string.h>
 

@@ -2,6 +2,7 @@
 #include "base/allocator.h"
 #include "program/program.h"
 
+#include <ntrace/program_files.h>
 #include <string.h>
 
 static ntr_status add_rule(ntr_program *program, const char *path, size_t number, const char *line, const char *end) {

@@ -4,6 +4,7 @@
 #include "base/allocator.h"
 #include "program/program.h"
 
+#include <ntrace/program_files.h>
 #include <stdlib.h>
 #include <string.h>
 

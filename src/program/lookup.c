@@ -2,6 +2,7 @@
  * it. */
 #include "program/program.h"
 
+#include <ntrace/program_files.h>
 #include <string.h>
 
 static bool known_and_other(bool bound, bool known, uint64_t want, uint64_t have) {

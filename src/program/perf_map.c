@@ -3,6 +3,7 @@
 #include "program/file.h"
 #include "program/program.h"
 
+#include <ntrace/program_files.h>
 #include <string.h>
 
 static unsigned digit_of(char c) {

@@ -4,6 +4,7 @@
 #include "base/config.h"
 #include "program/file.h"
 
+#include <ntrace/program_files.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>

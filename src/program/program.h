@@ -12,6 +12,7 @@
 
 #include <ntrace/limits.h>
 #include <ntrace/program.h>
+#include <ntrace/program_files.h>
 
 /* ---- Which images a search by address has to consider: files by the range of their addresses, and images that have
  * only names. Bundles of programs that generate code have tens of thousands of images, nearly all of them fragments of

@@ -4,6 +4,7 @@
 #include "program/kallsyms.h"
 #include "program/program.h"
 
+#include <ntrace/program_files.h>
 #include <string.h>
 
 #define FUNCTION_MAX (UINT64_C(1) << 20) /* bytes; what follows a longer gap between two symbols belongs to neither */

@@ -3,6 +3,7 @@
 #include "program/unknown.h"
 
 #include <ntrace/program.h>
+#include <ntrace/program_files.h>
 #include <stdatomic.h>
 #include <stddef.h>
 

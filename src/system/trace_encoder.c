@@ -1,6 +1,7 @@
 /* Trace encoder component (Trace Control section 2). */
 #include "system/trace_encoder.h"
 
+#include <ntrace/encoder_hardware.h>
 #include <string.h>
 
 /* ---- Which fields of its registers a trace encoder implements, by its options (Trace Control section 2). */

@@ -1,5 +1,7 @@
 #include "middle.h"
 #include <inttypes.h>
+#include <ntrace/export.h>
+#include <ntrace/index_build.h>
 #include <ntrace/reader.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -71,8 +73,8 @@ static place choose(const ntr_index *index, uint64_t messages, uint64_t size, pr
 static bool same(const ntr_event *a, const ntr_event *b) {
     static char one[NTR_EVENT_TEXT_MAX], other[NTR_EVENT_TEXT_MAX];
     if (!a || !b) return !a && !b;
-    size_t size = ntr_event_json(a, one);
-    return ntr_event_json(b, other) == size && memcmp(one, other, size) == 0;
+    size_t size = ntr_event_json(a, one, sizeof one);
+    return ntr_event_json(b, other, sizeof other) == size && memcmp(one, other, size) == 0;
 }
 
 static verdict compare(window *all, window *part) {

@@ -1,5 +1,6 @@
 /* Runs through the encoder, and streams of several harts into one. */
 #include "setup.h"
+#include <ntrace/encoder_hardware.h>
 #include <ntrace/message.h>
 #include <stdio.h>
 #include <stdlib.h>

@@ -1,4 +1,5 @@
 /* infer_params TRACE [ELF[@BIAS]...]: what ntr_infer says of a stream, one parameter a line. For the corpus tests. */
+#include <ntrace/infer.h>
 #include <ntrace/ntrace.h>
 
 #include <stdio.h>

@@ -6,6 +6,7 @@
  * an error of at most one stream in 200 (with a Config message that is itself damaged, nothing shows it). */
 #include "setup.h"
 
+#include <ntrace/infer.h>
 #include <ntrace/ntrace.h>
 
 #include <inttypes.h>

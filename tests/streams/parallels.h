@@ -4,6 +4,7 @@
 
 #include "tallies.h"
 
+#include <ntrace/export.h>
 #include <ntrace/parallel.h>
 
 typedef struct parallels_events {
@@ -88,8 +89,8 @@ static inline ntr_status parallels_run(const ntr_parallel_config *config, ntr_by
 
 static inline bool parallels_same_event(const ntr_event *a, const ntr_event *b) {
     char one[NTR_EVENT_TEXT_MAX], other[NTR_EVENT_TEXT_MAX];
-    size_t size = ntr_event_json(a, one);
-    return ntr_context_equal(&a->context, &b->context) && size == ntr_event_json(b, other) &&
+    size_t size = ntr_event_json(a, one, sizeof one);
+    return ntr_context_equal(&a->context, &b->context) && size == ntr_event_json(b, other, sizeof other) &&
            memcmp(one, other, size) == 0;
 }
 

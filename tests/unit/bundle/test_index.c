@@ -5,6 +5,7 @@
 #include "bundle/index_text.h"
 
 #include <ntrace/bundle.h>
+#include <ntrace/index_build.h>
 #include <ntrace/reader.h>
 
 #include <dirent.h>

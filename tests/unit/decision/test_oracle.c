@@ -5,6 +5,7 @@
 
 #include "decision.h"
 
+#include <ntrace/decision.h>
 #include <stdio.h>
 #include <stdlib.h>
 

@@ -2,6 +2,7 @@
 
 #include "decision.h"
 
+#include <ntrace/decision.h>
 #include <stdlib.h>
 
 static void see(const ntr_allocator *allocator, const char *values, bool result) {

@@ -1,6 +1,8 @@
 /* Dialect ctte: docs/dialects.md section 12. Outcomes, counters and indexes are worked out by hand. */
 #include "scene.h"
 
+#include <ntrace/index_build.h>
+
 #define START "ProgTraceSync SYNC=5 ICNT=0 FADDR=0x80\n"
 
 /* 100: add; 104: branch to 10c; 108: add; 10c: branch to 100; 110: jr a5; 114: beq to itself; 118: add; 11c: jr a5 */

@@ -1,7 +1,9 @@
 /* Index points: from each of them the rest of a stream is decoded as if everything before had been decoded. */
 #include "scene.h"
 
+#include <ntrace/export.h>
 #include <ntrace/index.h>
+#include <ntrace/index_build.h>
 
 enum { EVENTS = 64 };
 
@@ -70,8 +72,8 @@ static size_t compare_all_places(const scene *s, const stream *in, uint64_t last
         assert_int_equal(found, expected);
         for (size_t i = 0; i < found; i++) {
             char one[NTR_EVENT_TEXT_MAX], other[NTR_EVENT_TEXT_MAX];
-            size_t size = ntr_event_json(&whole[i], one);
-            assert_int_equal(ntr_event_json(&part[i], other), size);
+            size_t size = ntr_event_json(&whole[i], one, sizeof one);
+            assert_int_equal(ntr_event_json(&part[i], other, sizeof other), size);
             assert_memory_equal(one, other, size);
             assert_true(ntr_context_equal(&whole[i].context, &part[i].context));
         }

@@ -1,6 +1,8 @@
 /* FIFO: rate, loss and recovery with exact accounts, stall; timestamps of what is sent late. */
 #include "rig.h"
 
+#include <ntrace/encoder_hardware.h>
+
 enum { NONE, EXC, INT, MRET, NT, TK, JR = 10 };
 
 #define START "ProgTraceSync SYNC=3 ICNT=0 FADDR=0x80"

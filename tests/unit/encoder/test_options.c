@@ -2,6 +2,7 @@
 #include "../test.h"
 
 #include <ntrace/encoder.h>
+#include <ntrace/encoder_hardware.h>
 #include <stdio.h>
 #include <string.h>
 

@@ -1,6 +1,8 @@
 /* Synchronization cases 1 to 6 (N-Trace 1.0 section 9) and the corner cases of section 10, a row each. */
 #include "rig.h"
 
+#include <ntrace/encoder_hardware.h>
+
 enum { NONE, EXC, INT, MRET, NT, TK, ICALL = 8, CALL = 9, JR = 10, RET = 13 };
 
 /* ---- the events of section 9 ---------------------------------------------------------------------- */

@@ -4,6 +4,7 @@
 #include "base/macros.h"
 #include "decision/record.h"
 
+#include <ntrace/decision.h>
 #include <ntrace/ntrace.h>
 #include <ntrace/tools.h>
 

@@ -1,6 +1,8 @@
 /* Inference of stream parameters from little information. Complete streams are tested over the corpus and at random. */
 #include "../decoder/scene.h"
 
+#include <ntrace/infer.h>
+
 #define START "ProgTraceSync SYNC=3 ICNT=0 FADDR=0x80\n"
 
 #define START_9 "ProgTraceSync SRC=9 SYNC=3 ICNT=0 FADDR=0x80\n"

@@ -3,6 +3,7 @@
 #include "stream.h"
 #include "vectors.h"
 
+#include <ntrace/message_layout.h>
 #include <stdio.h>
 
 static char line[NTR_MESSAGE_TEXT_MAX];

@@ -6,6 +6,7 @@
 #include "elf_builder.h"
 #include "fixture.h"
 
+#include <ntrace/program_files.h>
 #include <stdlib.h>
 #include <sys/resource.h>
 #include <sys/stat.h>

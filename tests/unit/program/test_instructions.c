@@ -2,6 +2,7 @@
 #include "../test.h"
 #include "program/blocks.h"
 
+#include <ntrace/program_files.h>
 #include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>

@@ -3,6 +3,7 @@
 
 #include "fixture.h"
 
+#include <ntrace/program_files.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

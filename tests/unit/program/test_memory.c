@@ -4,6 +4,7 @@
 #include "elf_builder.h"
 #include "program/blocks.h"
 
+#include <ntrace/program_files.h>
 #include <stdlib.h>
 
 typedef struct budget {
