@@ -27,6 +27,7 @@ void ntr_callstack_free(ntr_callstack *cs) {
     ntr_dealloc(cs->allocator, cs->stacks);
     for (size_t i = 0; i < cs->hart_count; i++) ntr_dealloc(cs->allocator, cs->harts[i].recent);
     ntr_dealloc(cs->allocator, cs->harts);
+    ntr_late_reset(cs);
     ntr_dealloc(cs->allocator, cs);
 }
 
@@ -174,6 +175,7 @@ ntr_status ntr_callstack_feed(ntr_callstack *cs, const ntr_event *event) {
         return NTR_OK;
     case NTR_EVENT_SYNC: return ntr_callstack_sync(&c, event->address);
     case NTR_EVENT_GAP:
+        if (c.stack->waits) ntr_late_note_all(&c);
         ntr_callstack_pop(&c, 0, true);
         ntr_threads_gap(&c, event->gap.until);
         return NTR_OK;

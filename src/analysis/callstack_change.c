@@ -184,6 +184,7 @@ ntr_status ntr_callstack_sync(change *c, uint64_t address) {
 
 ntr_status ntr_callstack_end_span(change *c) {
     const ntr_event *e = c->event;
+    if (c->stack->waits) ntr_late_note(c);
     if (e->flags & NTR_EVENT_TARGET_UNKNOWN) {
         if (e->end != NTR_SPAN_CUT && e->end != NTR_SPAN_NOT_TAKEN) ntr_callstack_pop(c, 0, true);
         return NTR_OK;

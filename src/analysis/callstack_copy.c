@@ -7,6 +7,7 @@ void ntr_callstack_restart(ntr_callstack *cs) {
     for (size_t i = 0; i < cs->stack_count; i++) ntr_dealloc(cs->allocator, cs->stacks[i].frames);
     for (size_t i = 0; i < cs->hart_count; i++) ntr_dealloc(cs->allocator, cs->harts[i].recent);
     cs->stack_count = cs->hart_count = cs->last_hart = 0;
+    ntr_late_reset(cs);
     cs->switches = 0;
     cs->found = 0;
     cs->from_inside = true;
@@ -17,6 +18,8 @@ static ntr_status copy_frames(ntr_callstack *to, const stack *from, uint32_t (*f
     stack copy = *from;
     copy.frames = NULL;
     copy.capacity = 0;
+    copy.waits = copy.gone = false;
+    copy.first_late = copy.last_late = 0;
     if (copy.depth &&
         ntr_reserve(to->allocator, (void **)&copy.frames, &copy.capacity, copy.depth, sizeof *copy.frames))
         return NTR_E_MEMORY;

@@ -4,6 +4,7 @@
 #define NTR_ANALYSIS_CALLSTACK_STATE_H
 
 #include "analysis/functions.h"
+#include "analysis/late_listener.h"
 
 enum { RECENT_BITS = 9, RECENT = 1 << RECENT_BITS };
 enum { RETURNS_MAX = 24 }; /* return addresses by which a thread is found */
@@ -25,6 +26,13 @@ typedef struct stack {
     bool new_program; /* in U-mode it will execute another program */
     uint64_t task; /* ntr_task.task; 0: not known */
     uint64_t parked_at; /* number of the switch at which it was left */
+    bool waits; /* it began while its thread still ran on another hart: late_stacks.c */
+    bool gone; /* its thread has ended while it waited */
+    bool whole, lost; /* none of the frames that it waits for remains; ... because they are lost */
+    uint32_t noted; /* number of changes */
+    uint64_t began; /* number of the switch at which it began to wait */
+    uint32_t first_late,
+        last_late; /* changes of frames that it does not have yet: numbers in `late`, plus 1; 0: none */
     ntr_context context;
     ntr_stack_frame *frames;
     size_t depth, capacity;
@@ -54,6 +62,13 @@ typedef struct hart {
     bool begun; /* it has had an event */
 } hart;
 
+/* A change below the frames of a stack that waits. */
+typedef struct late_change {
+    ntr_event event;
+    bool all; /* no frame remains */
+    uint32_t next; /* number, plus 1 */
+} late_change;
+
 struct ntr_callstack {
     ntr_functions *functions;
     ntr_stack_listener listener;
@@ -66,6 +81,10 @@ struct ntr_callstack {
     bool from_inside; /* its first event is not the first one of the trace */
     size_t found; /* the stack that stood for a thread that was found by the last event, plus 1; 0: none */
     size_t found_as; /* the stack of that thread */
+    ntr_late_listener late_listener;
+    late_change *late; /* NTR_LATE_CHANGES elements; NULL: none yet */
+    uint32_t free_late; /* the first free one, plus 1; 0: none */
+    uint32_t late_now; /* the one that is applied, plus 1; 0: none */
 };
 
 /* A change of a stack by an event. */
@@ -163,5 +182,25 @@ void ntr_threads_context(change *c);
 
 /* A part of the trace is missing up to stream offset `until`. */
 void ntr_threads_gap(change *c, uint64_t until);
+
+/* ---- late_stacks.c */
+
+/* The stack waits. The event, which is not applied yet, changes frames that it does not have; or none of them remains,
+ * which after a gap are lost. */
+void ntr_late_note(change *c);
+void ntr_late_note_all(change *c);
+
+/* The stack of this number, an empty one, begins to wait. */
+void ntr_late_begin(ntr_callstack *cs, size_t index);
+
+/* The stack was parked: it gets the frames of those that wait for it. Errors: NTR_E_MEMORY. */
+ntr_status ntr_late_join(change *c);
+
+/* Returns whether the thread runs on another hart, as far as the stream is known. */
+bool ntr_late_elsewhere(const change *c, uint64_t task);
+
+/* The stack does not wait any more; no stack does. */
+void ntr_late_drop(ntr_callstack *cs, stack *s);
+void ntr_late_reset(ntr_callstack *cs);
 
 #endif

@@ -160,6 +160,52 @@ static void take_found(ntr_machine *m, uint16_t src) {
     m->rows[target].runs++;
 }
 
+/* ---- threads that moved */
+
+static void begin_late(void *user, uint32_t thread) {
+    machine_thread *t = ntr_machine_thread(user, thread);
+    if (!t) return;
+    t->before = t->since = t->instructions;
+    t->row = MACHINE_NONE;
+    t->task = NULL;
+    t->stretch = (ntr_stretch_thread){0};
+    t->used = false;
+}
+
+static void note_late(void *user, uint32_t number, uint16_t src, uint32_t thread) {
+    ntr_machine *m = user;
+    const machine_source *hart = &m->harts[src];
+    const machine_thread *t = ntr_machine_thread(m, thread);
+    m->late[number] = (machine_late){t ? t->instructions : 0, hart->time, thread, src, hart->timed};
+}
+
+/* What thread `from` did, `to` did behind what it had done. */
+static void join_late(void *user, uint32_t from, uint32_t to) {
+    ntr_machine *m = user;
+    ntr_machine_finish_ended(m);
+    if (!ntr_machine_thread(m, from) || !ntr_machine_thread(m, to)) return;
+    machine_thread *f = &m->threads[from], *t = &m->threads[to];
+    const uint64_t until = t->instructions, done = f->instructions - f->before;
+    for (uint32_t at = f->open, outer; at != MACHINE_NONE; at = outer) {
+        machine_open *open = &m->opens[at];
+        outer = open->outer;
+        open->instructions = until + open->instructions - f->before;
+        if (outer == MACHINE_NONE) open->outer = t->open;
+    }
+    if (f->open != MACHINE_NONE) t->open = f->open;
+    t->instructions = until + done;
+    if (f->used) {
+        t->since = until + f->since - f->before;
+        t->row = f->row;
+        t->task = f->task;
+        t->stretch = f->stretch;
+    }
+    f->open = MACHINE_NONE;
+    f->before = f->since = f->instructions;
+    for (unsigned i = 0; i < NTR_SOURCES_MAX; i++)
+        if (m->harts[i].thread == from) m->harts[i].thread = to;
+}
+
 /* ---- events */
 
 static void take_time(ntr_machine *m, const ntr_event *e) {
@@ -252,6 +298,8 @@ ntr_status ntr_machine_new(const ntr_program *program, ntr_functions *functions,
     ntr_callstack_new(functions, &listener, allocator, &m->stacks);
     m->harts = ntr_alloc(allocator, NTR_SOURCES_MAX, sizeof *m->harts);
     if (m->stacks && m->harts) {
+        const ntr_late_listener late = {begin_late, note_late, join_late, m};
+        ntr_callstack_listen_late(m->stacks, &late);
         *out = m;
         return NTR_OK;
     }

@@ -28,6 +28,18 @@ machine_thread *ntr_machine_thread(ntr_machine *m, uint32_t number) {
 
 /* ---- elements */
 
+/* Returns the instructions of the thread. If a stack changes that did not have its frames earlier, also the time and
+ * the hart of that; otherwise `thread` is MACHINE_NONE. */
+static machine_late now_of(ntr_machine *m, uint32_t number) {
+    const machine_thread *thread = &m->threads[number];
+    uint32_t change;
+    if (!ntr_callstack_late(m->stacks, &change))
+        return (machine_late){.instructions = thread->instructions, .thread = MACHINE_NONE};
+    machine_late late = m->late[change];
+    late.instructions = thread->instructions + late.instructions - m->threads[late.thread].before;
+    return late;
+}
+
 static uint32_t new_open(ntr_machine *m) {
     const uint32_t index = ntr_pool_take(&m->pool, (void **)&m->opens, sizeof *m->opens, m->allocator);
     m->failed |= index == MACHINE_NONE;
@@ -39,11 +51,12 @@ static uint32_t open_element(ntr_machine *m, const ntr_stack_moment *moment, mac
     const machine_source *hart = &m->harts[moment->src];
     uint32_t index = thread ? new_open(m) : MACHINE_NONE;
     if (index == MACHINE_NONE) return index;
+    const machine_late now = now_of(m, moment->thread);
     like.outer = thread->open;
-    like.instructions = thread->instructions;
+    like.instructions = now.instructions;
     like.src = moment->src;
-    like.time = hart->time;
-    like.timed = hart->timed;
+    like.time = now.thread == MACHINE_NONE ? hart->time : now.time;
+    like.timed = now.thread == MACHINE_NONE ? hart->timed : now.timed;
     m->opens[index] = like;
     thread->open = index;
     return index;
@@ -87,14 +100,16 @@ void ntr_machine_finish_ended(ntr_machine *m) {
     if (m->ended == MACHINE_NONE) return;
     const machine_open o = m->opens[m->ended];
     machine_thread *thread = &m->threads[m->ended_thread];
-    const uint64_t instructions = thread->instructions - o.instructions;
+    const bool late = m->ended_at.thread != MACHINE_NONE;
+    const uint64_t instructions = (late ? m->ended_at.instructions : thread->instructions) - o.instructions;
     const machine_source *hart = &m->harts[m->ended_src];
+    const uint64_t time = late ? m->ended_at.time : hart->time;
     const bool comparable = o.src == m->ended_src || !m->own_clocks;
-    const bool timed = o.timed && hart->timed && comparable && hart->time >= o.time;
+    const bool timed = o.timed && (late ? m->ended_at.timed : hart->timed) && comparable && time >= o.time;
     if (o.initcall)
-        count_initcall(m, &o, instructions, hart->time, timed);
+        count_initcall(m, &o, instructions, time, timed);
     else
-        count_trap(m, &o, instructions, hart->time, timed, m->ended_lost);
+        count_trap(m, &o, instructions, time, timed, m->ended_lost);
     thread->open = o.outer;
     ntr_pool_give_back(&m->pool, m->opens, sizeof *m->opens, m->ended);
     m->ended = MACHINE_NONE;
@@ -204,6 +219,7 @@ uint32_t ntr_machine_enter(void *user, const ntr_stack_moment *moment, const ntr
     m->ended_thread = moment->thread;
     m->ended_src = moment->src;
     m->ended_lost = false;
+    m->ended_at = now_of(m, moment->thread);
     ntr_machine_finish_ended(m);
     return handle;
 }
@@ -216,4 +232,5 @@ void ntr_machine_leave(void *user, const ntr_stack_moment *moment, const ntr_sta
     m->ended_thread = moment->thread;
     m->ended_src = moment->src;
     m->ended_lost = lost;
+    m->ended_at = now_of(m, moment->thread);
 }

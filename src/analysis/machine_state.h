@@ -4,6 +4,7 @@
 #define NTR_ANALYSIS_MACHINE_STATE_H
 
 #include "analysis/callstack.h"
+#include "analysis/late_listener.h"
 #include "analysis/stretches.h"
 #include "base/allocator.h"
 
@@ -25,12 +26,21 @@ typedef struct machine_open {
 /* State of a thread: a stack of ntr_callstack. */
 typedef struct machine_thread {
     uint64_t instructions, since; /* all; those before it began to run */
+    uint64_t before; /* ... and before it began to wait for its frames */
     uint32_t open; /* innermost element of `opens`; MACHINE_NONE: none */
     uint32_t row; /* number in threads; MACHINE_NONE: not known yet */
     const ntr_task *task; /* for which `row` was found */
     ntr_stretch_thread stretch;
     bool used;
 } machine_thread;
+
+/* When a frame was left that a stack did not have yet (ntr_late_listener): on stack `thread`, by this hart. */
+typedef struct machine_late {
+    uint64_t instructions, time;
+    uint32_t thread;
+    uint16_t src;
+    bool timed;
+} machine_late;
 
 typedef struct machine_source {
     uint64_t time, scontext;
@@ -57,6 +67,8 @@ struct ntr_machine {
     uint16_t ended_src; /* the hart where the frame was left */
     bool own_clocks; /* ntr_machine_set_clocks */
     bool ended_lost;
+    machine_late ended_at; /* `thread` MACHINE_NONE: now */
+    machine_late late[NTR_LATE_CHANGES];
 
     ntr_trap **traps;
     size_t trap_count, trap_capacity;

@@ -50,6 +50,8 @@ static void save_all(const ntr_callstack *cs, ntr_saved_stacks *saved) {
         to->state = cs->stacks[i];
         to->state.frames = NULL;
         to->state.capacity = 0;
+        to->state.waits = to->state.gone = false;
+        to->state.first_late = to->state.last_late = 0;
         to->top = to->state.depth ? cs->stacks[i].frames[to->state.depth - 1].handle : 0;
     }
     for (size_t i = 0; i < cs->hart_count; i++) {
@@ -86,6 +88,7 @@ void ntr_saved_stacks_release(ntr_saved_stacks *saved, const ntr_allocator *allo
 static void drop_all(ntr_callstack *cs) {
     for (size_t i = 0; i < cs->stack_count; i++) ntr_dealloc(cs->allocator, cs->stacks[i].frames);
     for (size_t i = 0; i < cs->hart_count; i++) ntr_dealloc(cs->allocator, cs->harts[i].recent);
+    ntr_late_reset(cs);
     cs->stack_count = cs->hart_count = cs->last_hart = 0;
 }
 

@@ -53,6 +53,7 @@ static size_t empty_stack(change *c) {
         change drop = *c;
         drop.stack = &cs->stacks[oldest];
         ntr_callstack_pop(&drop, 0, true);
+        ntr_late_drop(cs, drop.stack);
         drop.stack->user = false;
         return oldest;
     }
@@ -72,21 +73,28 @@ static bool has_inner(const change *c, ntr_os_role role) {
 }
 
 /* A thread that called its end never continues. */
-static void park(change *c) {
+static ntr_status park(change *c) {
     stack *s = c->stack;
     s->thread = true;
     if (!s->task && ntr_hart_current_task(c->hart))
         s->task = ntr_hart_current_task(c->hart)->task; /* the first one of the hart */
-    s->free = has_inner(c, NTR_OS_EXIT);
-    s->parked = !s->free;
+    const bool ended = has_inner(c, NTR_OS_EXIT);
+    s->gone = ended && s->waits;
+    s->free = ended && !s->waits;
+    s->parked = !ended;
     s->parked_at = ++c->cs->switches;
-    if (s->free) ntr_callstack_pop(c, 0, true);
+    if (ended) ntr_callstack_pop(c, 0, true);
+    return s->task ? ntr_late_join(c) : NTR_OK;
 }
 
 static size_t stack_of_task(change *c, uint64_t task) {
     for (size_t i = 0; i < c->cs->stack_count; i++)
         if (c->cs->stacks[i].task == task && c->cs->stacks[i].parked) return i;
-    return empty_stack(c);
+    const bool elsewhere = ntr_late_elsewhere(c, task);
+    const size_t index = empty_stack(c);
+    if (index == SIZE_MAX || !elsewhere) return index;
+    ntr_late_begin(c->cs, index);
+    return index;
 }
 
 /* ---- finding a thread by its callers */
@@ -180,8 +188,7 @@ ntr_status ntr_threads_switch(change *c, uint64_t target) {
     hart *h = c->hart;
     ntr_callstack_pop(c, c->stack->depth - 1, false);
     const uint32_t function = ntr_functions_at(c->cs->functions, ntr_place_at(&h->context, c->event->offset, target));
-    if (find_late(c) != NTR_OK) return NTR_E_MEMORY;
-    park(c);
+    if (find_late(c) != NTR_OK || park(c) != NTR_OK) return NTR_E_MEMORY;
     const ntr_task *task = ntr_hart_next_task(h, c->event->offset);
     h->threaded = true;
     h->return_count = 0;
@@ -201,7 +208,8 @@ ntr_status ntr_threads_switch(change *c, uint64_t target) {
 static void note_space(change *c) {
     stack *s = c->stack;
     const ntr_context *context = &c->hart->context;
-    if (!s->user || !context->has_scontext || s->user_context == context->scontext || !has_inner(c, NTR_OS_EXEC))
+    if (!context->has_scontext || (!s->waits && (!s->user || s->user_context == context->scontext)) ||
+        !has_inner(c, NTR_OS_EXEC))
         return;
     s->user_context = context->scontext;
     s->new_program = true;
@@ -216,6 +224,7 @@ void ntr_threads_context(change *c) {
     }
     c->hart->guessing = false;
     const bool moved = s->user && context->has_scontext && s->user_context != context->scontext;
+    if (s->waits && s->new_program) ntr_late_note_all(c);
     if (moved || s->new_program) ntr_callstack_pop(c, 0, false);
     s->new_program = false;
     s->user = context->has_scontext;
@@ -229,7 +238,7 @@ void ntr_threads_gap(change *c, uint64_t until) {
     for (; h->task_at < h->task_count && h->tasks[h->task_at].position < until; h->task_at++)
         other = !h->task_at || h->tasks[h->task_at].task != h->tasks[h->task_at - 1].task || other;
     if (!other || !h->threaded) return;
-    park(c);
+    if (park(c) != NTR_OK) return;
     size_t next = stack_of_task(c, ntr_hart_current_task(h)->task);
     if (next == SIZE_MAX) return;
     select_stack(c, next);

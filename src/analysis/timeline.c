@@ -201,6 +201,8 @@ ntr_status ntr_timeline_new(ntr_functions *functions, size_t most, const ntr_all
     t->harts = ntr_alloc(allocator, NTR_SOURCES_MAX, sizeof *t->harts);
     t->slices = ntr_alloc(allocator, t->most, sizeof *t->slices);
     if (t->stack && t->harts && t->slices) {
+        const ntr_late_listener late = {.noted = ntr_timeline_note_late, .joined = ntr_timeline_join_late, .user = t};
+        ntr_callstack_listen_late(t->stack, &late);
         *out = t;
         return NTR_OK;
     }

@@ -134,7 +134,7 @@ uint32_t ntr_timeline_enter(void *user, const ntr_stack_moment *moment, const nt
 
 void ntr_timeline_leave(void *user, const ntr_stack_moment *moment, const ntr_stack_frame *frame, bool lost) {
     ntr_timeline *t = user;
-    uint32_t index = frame->handle;
+    uint32_t index = frame->handle, change;
 
     (void)lost;
     ntr_timeline_finish_trap(t);
@@ -142,7 +142,7 @@ void ntr_timeline_leave(void *user, const ntr_stack_moment *moment, const ntr_st
     if (index >= t->pool.used) return;
     ntr_timeslice slice = {
         .begin = t->open[index].begin,
-        .end = t->harts[moment->src].now,
+        .end = ntr_callstack_late(t->stack, &change) ? t->late[change] : t->harts[moment->src].now,
         .value = frame->function,
         .context = moment->context && moment->context->has_scontext ? moment->context->scontext : 0,
         .order = t->open[index].order,
@@ -158,4 +158,30 @@ void ntr_timeline_leave(void *user, const ntr_stack_moment *moment, const ntr_st
     }
     free_frame(t, index);
     ntr_timeline_add(t, &slice);
+}
+
+/* ---- threads that moved */
+
+void ntr_timeline_note_late(void *user, uint32_t number, uint16_t src, uint32_t thread) {
+    ntr_timeline *t = user;
+
+    (void)thread;
+    t->late[number] = t->harts[src].now;
+}
+
+/* The traps of the first stack are inside those of the second one. */
+void ntr_timeline_join_late(void *user, uint32_t from, uint32_t to) {
+    ntr_timeline *t = user;
+
+    ntr_timeline_finish_trap(t);
+    if (!trap_of(t, from) || !trap_of(t, to)) return;
+    const uint32_t outer = t->traps[to];
+    for (uint32_t at = t->traps[from]; at != TIMELINE_NONE;) {
+        struct open_frame *open = &t->open[at];
+        at = open->outer;
+        open->thread = to;
+        if (at == TIMELINE_NONE) open->outer = outer;
+    }
+    if (t->traps[from] != TIMELINE_NONE) t->traps[to] = t->traps[from];
+    t->traps[from] = TIMELINE_NONE;
 }

@@ -3,6 +3,7 @@
 #define NTR_ANALYSIS_TIMELINE_STATE_H
 
 #include "analysis/followers.h"
+#include "analysis/late_listener.h"
 #include "analysis/trap_names.h"
 
 #include <ntrace/timeline.h>
@@ -43,6 +44,7 @@ struct ntr_timeline {
     uint32_t *traps; /* of each stack, the innermost trap; TIMELINE_NONE: none */
     size_t trap_count, trap_capacity;
     struct left_trap left;
+    uint64_t late[NTR_LATE_CHANGES]; /* when frames changed that a stack did not have yet */
     ntr_functions *functions;
     ntr_timeslice *slices;
     size_t count, most;
@@ -62,6 +64,10 @@ void ntr_timeline_add(ntr_timeline *timeline, const ntr_timeslice *slice);
 /* The listener of the call stacks. */
 uint32_t ntr_timeline_enter(void *timeline, const ntr_stack_moment *moment, const ntr_stack_frame *frame, bool tail);
 void ntr_timeline_leave(void *timeline, const ntr_stack_moment *moment, const ntr_stack_frame *frame, bool lost);
+
+/* The listener of stacks that wait for their frames. */
+void ntr_timeline_note_late(void *timeline, uint32_t number, uint16_t src, uint32_t thread);
+void ntr_timeline_join_late(void *timeline, uint32_t from, uint32_t to);
 
 /* Chunks, as for ntr_follower (timeline_chunk.c). */
 bool ntr_timeline_begin_chunk(void *timeline, const ntr_chunk_facts *facts);

@@ -517,6 +517,128 @@ def two_harts():
         assert both[key] == expected, f"{key}: count, sum and maximum of ticks {both[key]} instead of {expected}"
 
 
+class Harts(Model):
+    """The model on several harts: threads move. `steps`: which thread ran where, each until the switch that ends it, in the true order."""
+
+    OF_HART = "records told priv scontext current off_since instructions off".split()
+
+    def __init__(self, layout, seed, count):
+        super().__init__(layout, seed)
+        self.harts, self.steps, self.hart = [], [], None
+        for _ in range(count):
+            state = {"records": [], "told": None, "priv": 1, "scontext": 0, "current": None, "off_since": None, "instructions": 0, "off": []}
+            self.harts.append(state)
+
+    def select(self, hart):
+        if self.hart is not None:
+            self.harts[self.hart] = {name: getattr(self, name) for name in self.OF_HART}
+        self.hart = hart
+        for name in self.OF_HART:
+            setattr(self, name, self.harts[hart][name])
+
+    def idle_later(self):
+        while True:
+            yield from self.run("do_idle", self.schedule())
+
+    def simulate_all(self, steps):
+        for number, state in enumerate(self.harts):
+            state["current"] = self.add(f"swapper/{number}", None, self.idle_later() if number else self.idle())
+        own = {state["current"]: number for number, state in enumerate(self.harts)}
+        for number in range(6):
+            self.add(f"shell {number}", 5 + number, self.fork(4 + number))
+        for number in range(len(self.harts)):
+            self.add(f"kworker/{number}:0", None, self.kworker())
+        for _ in range(steps):
+            self.select(self.random.randrange(len(self.harts)))
+            self.steps.append((self.hart, self.current))
+            if next(self.current.body, None) is None:
+                raise AssertionError(f"{self.current.name} returned")
+            elsewhere = [state["current"] for number, state in enumerate(self.harts) if number != self.hart]
+            ready = [t for t in self.threads if not t.ended and t is not self.current and t not in elsewhere and own.get(t, self.hart) == self.hart]
+            self.current = self.random.choice(ready)
+            self.priv = 1
+            if self.current.scontext is not None:
+                self.scontext = self.current.scontext
+        for number in range(len(self.harts)):
+            self.select(number)
+            self.steps.append((number, self.current))
+            self.segment("__schedule", 1)
+        self.select(0)
+        return [state["records"] for state in self.harts]
+
+
+class ManyHarts:
+    """A bundle of Harts. The parts of a hart, each up to a switch, come in their order; one of another hart may come earlier than `lag`
+    parts that were executed before it."""
+
+    COUNT = 3
+
+    def __init__(self, seed, lag):
+        self.folder, self.layout, self.lag = folder(), Layout(), lag
+        self.model = Harts(self.layout, seed, self.COUNT)
+        self.images, self.reading = [], ["b.ntrace", "--symbols", "kernel=kallsyms"]
+        os.mkdir(os.path.join(self.folder, "b.ntrace"))
+        self.write("kallsyms", self.layout.kallsyms().encode())
+        for base, code in self.layout.images.items():
+            self.write(f"{base:x}", code)
+            self.write(f"b.ntrace/{base:x}", code)
+            self.images += ["--raw", f"{base:x}@{base:#x}"]
+        parts = [self.parts(number, records) for number, records in enumerate(self.model.simulate_all(400))]
+        self.deliver(parts, random.Random(seed))
+
+    write, run, rows = Case.write, Case.run, Case.rows
+
+    def parts(self, number, records):
+        """[bytes, where the last switch begins in them] of each step of a hart."""
+        self.write("ingress", ("cycle,iaddr,iretire,ilastsize,itype,priv,ctype,scontext,time\n" + "\n".join(records) + "\n").encode())
+        self.run("encode", "--ingress", "ingress", *self.images, "--context", "--src-bits", "2", "--src-id", str(number), "-o", "h.nex")
+        reading = ["h.nex", "--src-bits", "2", "--no-timestamps"]
+        starts = [json.loads(line)["offset"] for line in self.run("dump", "--format", "jsonl", *reading).splitlines()]
+        spans = [json.loads(line) for line in self.run("decode", "--show", "span", "--format", "jsonl", *reading, *self.images).splitlines()]
+        last = self.layout.segments["__switch_to"][0][0]
+        switches = [s["offset"] for s in spans if s.get("end") == "return" and int(s.get("address", "0"), 16) == last]
+        with open(os.path.join(self.folder, "h.nex"), "rb") as file:
+            stream = file.read()
+        ends = [next((at for at in starts if at > switch), len(stream)) for switch in switches] + [len(stream)]
+        begins = [0] + ends[:-1]
+        return [(stream[a:b], (switch or b) - a) for a, b, switch in zip(begins, ends, switches + [None])]
+
+    def deliver(self, parts, order):
+        waiting, stream, lines, next_entry = list(enumerate(self.model.steps)), b"", [], [0] * self.COUNT
+        while waiting:
+            first = {}
+            for number, (hart, thread) in waiting:
+                first.setdefault(hart, (number, thread))
+            hart = order.choice([h for h, (number, _) in first.items() if number <= waiting[0][0] + self.lag])
+            number, thread = first[hart]
+            data, switch = parts[hart].pop(0)
+            lines.append(f"{next_entry[hart]} {hart} - {0x1000 + thread.pid:#x} {thread.pid} {thread.pid} {thread.name}\n")
+            next_entry[hart] = len(stream) + switch
+            stream += data
+            waiting.remove((number, (hart, thread)))
+        self.write("b.ntrace/t.nex", stream)
+        capture = {"format": "ntrace-bundle", "version": 1, "stream": "t.nex", "params": {"dialect": "ntrace-1.0", "xlen": 64, "src_bits": 2},
+                   "images": [{"kind": "raw", "file": f"{base:x}", "bias": f"{base:#x}"} for base in self.layout.images]}
+        self.write("b.ntrace/capture.json", json.dumps(capture).encode())
+        self.write("b.ntrace/tasks", ("ntrace-tasks 1\nposition src context task pid tgid comm\n" + "".join(lines)).encode())
+
+
+@case("threads that move between harts, whose parts come in another order than they were executed")
+def moved():
+    for lag, seeds in (0, range(1)), (1, range(4)):
+        for seed in seeds:
+            one = ManyHarts(seed, lag)
+            rows = {(r["kind"], r.get("name")): r for r in one.rows("profile", "--by", "syscall")}
+            threads = {(r["thread"], r["pid"]): r["self"] for r in one.rows("profile", "--by", "thread")}
+            expected = {(t.name, t.pid): t.instructions for t in one.model.threads if t.instructions}
+            assert threads == expected, f"lag {lag}, seed {seed}: {threads} instead of {expected}"
+            for key, values in one.model.traps.items():
+                row, known = rows[key], [v for v in values if v is not None]
+                found = row["count"], row["unfinished"], row.get("instructions", {}).get("sum", 0), row.get("instructions", {}).get("max", 0)
+                assert found == (len(values), values.count(None), sum(known), max(known, default=0)), \
+                    f"lag {lag}, seed {seed}, {key}: {found} instead of {len(values)}, {values.count(None)}, {sum(known)}, {max(known, default=0)}"
+
+
 for each_check in traps, summary, modes, unknown_modes, interrupts, boot, named, stacks, tracks:
     for each_seed, each_timed in [(seed, timed) for seed in (1, 2, 3) for timed in (True, False)]:
         case(f"{each_check.__name__}, seed {each_seed}, {'timed' if each_timed else 'not timed'}", each_check, each_seed, each_timed)(
