@@ -31,6 +31,7 @@ typedef struct perf_writer {
     perf_source *sources;
     uint64_t every;
     uint64_t now; /* time of the last event */
+    uint64_t newest, least; /* of all samples; no further one is earlier */
     bool fixed;   /* the interval was given */
 } perf_writer;
 
@@ -135,6 +136,20 @@ static uint64_t time_of(const ntr_export *x, const perf_writer *w, const ntr_eve
     return e->time / per_second * 1000000000u + e->time % per_second * 1000000000u / per_second;
 }
 
+/* Samples behind a change of what is mapped are not earlier than all those before it, of whichever source. */
+static void set_time(const ntr_export *x, perf_writer *w, const ntr_event *e) {
+    ntr_perf_samples *s = &w->samples;
+
+    for (; s->changes_reached < s->change_count && s->changes[s->changes_reached].position <= e->offset;
+         s->changes_reached++) {
+        ntr_perf_change *change = &s->changes[s->changes_reached];
+        if (change->position) change->time = w->least = w->newest + 1;
+    }
+    w->now = time_of(x, w, e);
+    if (w->now < w->least) w->now = w->least;
+    if (w->now > w->newest) w->newest = w->now;
+}
+
 static ntr_status take(ntr_export *x, perf_writer *w, const ntr_event *e) {
     perf_source *source = &w->sources[e->src % PERF_SOURCES];
     ntr_status status = NTR_OK;
@@ -144,7 +159,7 @@ static ntr_status take(ntr_export *x, perf_writer *w, const ntr_event *e) {
         if (!source->ring) return NTR_E_MEMORY;
     }
     if (e->kind == NTR_EVENT_SPAN) {
-        w->now = time_of(x, w, e);
+        set_time(x, w, e);
         if (e->instructions) status = take_span(x, w, e);
         take_branch(w, e);
     }
@@ -164,7 +179,9 @@ static ntr_status begin(ntr_export *x) {
     ntr_callstack_new(x->analysis.functions, &listener, x->allocator, &w->stack);
     ntr_instructions_new(x->analysis.program, x->allocator, &w->instructions);
     w->sources = ntr_alloc(x->allocator, PERF_SOURCES, sizeof *w->sources);
-    return w->stack && w->instructions && w->sources ? ntr_perf_chain_begin(&w->samples) : NTR_E_MEMORY;
+    if (!w->stack || !w->instructions || !w->sources) return NTR_E_MEMORY;
+    const ntr_status status = ntr_perf_changes_begin(&w->samples, x->analysis.program);
+    return status == NTR_OK ? ntr_perf_chain_begin(&w->samples) : status;
 }
 
 static ntr_status events(ntr_export *x, const ntr_event *list, size_t count) {

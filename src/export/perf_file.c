@@ -108,26 +108,48 @@ static void add_comm(ntr_perf_bytes *b, uint32_t pid, uint32_t tid, const char *
     ntr_perf_end_record(b, at);
 }
 
-static void add_mmap(ntr_perf_bytes *b, uint32_t pid, uint64_t bias, const GElf_Phdr *p, const char *path) {
-    const uint64_t page = 4096, start = (p->p_vaddr + bias) & ~(page - 1), skipped = p->p_vaddr + bias - start;
+/* What is mapped from a time on. */
+typedef struct perf_map {
+    uint32_t pid;
+    uint64_t time, start, size, offset;
+    const char *path;
+} perf_map;
+
+static void add_mmap(ntr_perf_bytes *b, const perf_map *m) {
     size_t at = ntr_perf_begin_record(b, TYPE_MMAP2, MISC_OF_USER);
 
-    ntr_perf_add_u32(b, pid);
-    ntr_perf_add_u32(b, pid);
-    ntr_perf_add_u64(b, start);
-    ntr_perf_add_u64(b, (p->p_filesz + skipped + page - 1) & ~(page - 1));
-    ntr_perf_add_u64(b, p->p_offset - skipped);
+    ntr_perf_add_u32(b, m->pid);
+    ntr_perf_add_u32(b, m->pid);
+    ntr_perf_add_u64(b, m->start);
+    ntr_perf_add_u64(b, m->size);
+    ntr_perf_add_u64(b, m->offset);
     ntr_perf_add_u64(b, 0); /* device */
     ntr_perf_add_u64(b, 0); /* inode */
     ntr_perf_add_u64(b, 0); /* generation */
     ntr_perf_add_u32(b, 5); /* read, execute */
     ntr_perf_add_u32(b, 2); /* private */
-    ntr_perf_add_name(b, path);
-    add_ids(b, pid, pid, 0);
+    ntr_perf_add_name(b, m->path);
+    add_ids(b, m->pid, m->pid, m->time);
     ntr_perf_end_record(b, at);
 }
 
-static void add_segments(const ntr_export *x, ntr_perf_bytes *b, uint32_t pid, const ntr_image_info *image,
+static void add_segment(ntr_perf_bytes *b, perf_map m, uint64_t bias, const GElf_Phdr *p) {
+    const uint64_t page = 4096, start = (p->p_vaddr + bias) & ~(page - 1), skipped = p->p_vaddr + bias - start;
+
+    m.start = start;
+    m.size = (p->p_filesz + skipped + page - 1) & ~(page - 1);
+    m.offset = p->p_offset - skipped;
+    add_mmap(b, &m);
+}
+
+static void add_memory(ntr_perf_bytes *b, perf_map m, uint64_t first, uint64_t end) {
+    m.start = first;
+    m.size = end - first;
+    m.path = "//anon";
+    if (m.size) add_mmap(b, &m);
+}
+
+static void add_segments(const ntr_export *x, ntr_perf_bytes *b, perf_map m, const ntr_image_info *image,
                          size_t number) {
     char path[4096], copy[4096];
     size_t count = 0;
@@ -141,6 +163,7 @@ static void add_segments(const ntr_export *x, ntr_perf_bytes *b, uint32_t pid, c
         b->unreadable = true;
         return;
     }
+    m.path = path;
     errno = 0; /* libelf has no code for "no memory"; malloc sets errno */
     Elf *elf = elf_begin(file, ELF_C_READ, NULL);
     b->unreadable |= !elf || elf_getphdrnum(elf, &count);
@@ -149,7 +172,7 @@ static void add_segments(const ntr_export *x, ntr_perf_bytes *b, uint32_t pid, c
         if (!gelf_getphdr(elf, (int)i, &p))
             b->unreadable = true;
         else if (p.p_type == PT_LOAD && p.p_flags & PF_X)
-            add_mmap(b, pid, image->bias, &p, path);
+            add_segment(b, m, image->bias, &p);
     }
     b->failed |= errno == ENOMEM;
     elf_end(elf);
@@ -181,14 +204,85 @@ static const char *name_of(ntr_export *x, uint32_t pid) {
     return shared ? shared : x->analysis.title;
 }
 
-static void add_process(ntr_export *x, ntr_perf_bytes *b, const ntr_perf_row *threads, size_t count) {
-    const uint32_t pid = threads[0].pid;
-    const char *name = name_of(x, pid);
+static bool is_there(const ntr_image_info *image, uint64_t position) {
+    return image->options.from <= position && (!image->options.until || position < image->options.until);
+}
+
+/* The changes [first, end) at one position, of one process: perf takes what was mapped last. */
+typedef struct perf_mapping {
+    const ntr_export *x;
+    const ntr_perf_samples *samples;
+    ntr_perf_bytes *bytes;
+    perf_map like;
+    size_t first, end;
+} perf_mapping;
+
+static bool take_image(const perf_mapping *m, size_t number, ntr_image_info *image) {
+    return ntr_program_image(m->x->analysis.program, number, image) == NTR_OK && is_of(image, m->like.pid);
+}
+
+/* A file ends: memory without a file is there. */
+static void end_files(const perf_mapping *m) {
     ntr_image_info image;
 
+    for (size_t i = m->first; i < m->end; i++)
+        if (take_image(m, m->samples->changes[i].image, &image) && image.path &&
+            image.options.until == m->samples->changes[i].position)
+            add_memory(m->bytes, m->like, image.low, image.high);
+}
+
+/* Is something else at addresses of the file from now on, or is it the file that begins? */
+static bool is_touched(const perf_mapping *m, const ntr_image_info *file) {
+    ntr_image_info other;
+
+    for (size_t i = m->first; i < m->end; i++)
+        if (take_image(m, m->samples->changes[i].image, &other) && file->low < other.high && other.low < file->high)
+            return true;
+    return false;
+}
+
+static void add_files(const perf_mapping *m) {
+    ntr_image_info image;
+
+    for (size_t i = 0; i < m->samples->file_count; i++)
+        if (take_image(m, m->samples->files[i], &image) && is_there(&image, m->samples->changes[m->first].position) &&
+            is_touched(m, &image))
+            add_segments(m->x, m->bytes, m->like, &image, m->samples->files[i]);
+}
+
+/* Code without a file, where the file does not name it. */
+static void add_code(const perf_mapping *m) {
+    ntr_image_info image;
+
+    for (size_t i = m->first; i < m->end; i++) {
+        const ntr_perf_change *change = &m->samples->changes[i];
+        if (!take_image(m, change->image, &image) || image.path || image.options.from != change->position) continue;
+        for (uint64_t first = image.low, end;
+             ntr_perf_memory(m->x->analysis.program, &image, change->image, &first, &end); first = end)
+            add_memory(m->bytes, m->like, first, end);
+    }
+}
+
+static void add_images(const ntr_export *x, ntr_perf_bytes *b, const ntr_perf_samples *s, uint32_t pid) {
+    perf_mapping m = {x, s, b, {.pid = pid}, 0, 0};
+
+    for (; m.first < s->changes_reached; m.first = m.end) {
+        const ntr_perf_change *at = &s->changes[m.first];
+        for (m.end = m.first + 1; m.end < s->changes_reached && s->changes[m.end].position == at->position;) m.end++;
+        m.like.time = at->time;
+        end_files(&m);
+        add_files(&m);
+        add_code(&m);
+    }
+}
+
+static void add_process(ntr_export *x, ntr_perf_bytes *b, const ntr_perf_samples *s, const ntr_perf_row *threads,
+                        size_t count) {
+    const uint32_t pid = threads[0].pid;
+    const char *name = name_of(x, pid);
+
     add_comm(b, pid, pid, name);
-    for (size_t i = 0; ntr_program_image(x->analysis.program, i, &image) == NTR_OK; i++)
-        if (image.path && is_of(&image, pid)) add_segments(x, b, pid, &image, i);
+    add_images(x, b, s, pid);
     for (size_t i = 0; i < count; i++) {
         const char *own = ntr_export_source(x, threads[i].src);
         if (own || threads[i].tid != pid) add_comm(b, pid, threads[i].tid, own ? own : name);
@@ -215,10 +309,11 @@ static size_t list_threads(ntr_perf_row *list, const ntr_perf_samples *s) {
 }
 
 /* Adds the records of the processes of the samples, with their files and threads. */
-static void ntr_perf_add_processes(ntr_export *x, ntr_perf_bytes *b, const ntr_perf_row *threads, size_t count) {
+static void ntr_perf_add_processes(ntr_export *x, ntr_perf_bytes *b, const ntr_perf_samples *s,
+                                   const ntr_perf_row *threads, size_t count) {
     for (size_t i = 0, next; i < count; i = next) {
         for (next = i + 1; next < count && threads[next].pid == threads[i].pid;) next++;
-        add_process(x, b, threads + i, next - i);
+        add_process(x, b, s, threads + i, next - i);
     }
 }
 
@@ -413,7 +508,7 @@ ntr_status ntr_perf_file_write(ntr_export *x, ntr_perf_samples *s, uint64_t ever
     ntr_perf_row *threads = ntr_alloc(x->allocator, s->count + 1, sizeof *threads);
     if (!threads) return NTR_E_MEMORY;
     const size_t count = list_threads(threads, s);
-    ntr_perf_add_processes(x, &data, threads, count);
+    ntr_perf_add_processes(x, &data, s, threads, count);
     ntr_perf_add_samples(x, &data, s, threads, count);
     ntr_dealloc(x->allocator, threads);
     add_header(&head, s, every, data.size);

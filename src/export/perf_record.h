@@ -17,6 +17,12 @@ typedef struct ntr_perf_sample {
     bool kernel;
 } ntr_perf_sample;
 
+/* An image begins or ends at a stream offset. Samples before it are earlier than `time`, the others are not. */
+typedef struct ntr_perf_change {
+    uint64_t position, time;
+    size_t image;
+} ntr_perf_change;
+
 /* A return address. Node 0 is the root. */
 typedef struct ntr_perf_node {
     uint64_t return_to;
@@ -34,10 +40,21 @@ typedef struct ntr_perf_samples {
     size_t node_count, node_capacity;
     uint32_t *table; /* nodes by parent and return address; 0: free */
     size_t table_size;
+    ntr_perf_change *changes; /* in order; of files, and of code without a file where a file is or was */
+    size_t change_count, changes_reached;
+    size_t *files; /* numbers of the images with a file */
+    size_t file_count;
 } ntr_perf_samples;
 
 /* The process id that perf shows for a context: its scontext, or 1. */
 uint32_t ntr_perf_pid(const ntr_context *context);
+
+/* Lists the changes of a program. Errors: NTR_E_MEMORY. */
+ntr_status ntr_perf_changes_begin(ntr_perf_samples *samples, const ntr_program *program);
+
+/* Finds the next addresses [*first, *end) from *first on of an image without a file that no file names. */
+bool ntr_perf_memory(const ntr_program *program, const ntr_image_info *image, size_t number, uint64_t *first,
+                     uint64_t *end);
 
 /* Make the root. Errors: NTR_E_MEMORY. */
 ntr_status ntr_perf_chain_begin(ntr_perf_samples *samples);

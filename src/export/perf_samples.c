@@ -79,6 +79,8 @@ int ntr_perf_samples_add(ntr_perf_samples *s, const ntr_perf_sample *sample, con
 }
 
 void ntr_perf_samples_release(ntr_perf_samples *s) {
+    ntr_dealloc(s->allocator, s->changes);
+    ntr_dealloc(s->allocator, s->files);
     ntr_dealloc(s->allocator, s->items);
     ntr_dealloc(s->allocator, s->branches);
     ntr_dealloc(s->allocator, s->nodes);
