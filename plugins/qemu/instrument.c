@@ -83,6 +83,7 @@ static bool last_is_seen(const struct qemu_plugin_tb *tb, const struct translati
 
 static bool describe(const struct qemu_plugin_tb *tb, struct translation *t) {
     size_t n = qemu_plugin_tb_n_insns(tb);
+    bool memory;
 
     *t = (struct translation){.address = qemu_plugin_tb_vaddr(tb), .instructions = (uint16_t)n};
     for (size_t i = 0; i < n; i++) {
@@ -92,8 +93,8 @@ static bool describe(const struct qemu_plugin_tb *tb, struct translation *t) {
         copy_instruction(instruction, t->bytes + t->size, size);
         t->size += (uint32_t)size;
     }
-    t->file = maps_file(t->address);
-    t->names = t->file ? 0 : maps_name_sizes();
+    t->file = maps_file(t->address, &memory);
+    t->names = t->file && !memory ? 0 : maps_name_sizes();
     describe_traps(tb, t);
     if (last_is_seen(tb, t)) t->flags |= CHANNEL_BLOCK_LAST_SEEN;
     return n > 0;

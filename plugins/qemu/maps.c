@@ -17,13 +17,14 @@
 struct mapped_range {
     uint64_t start, end;
     uint32_t line;
+    bool memory; /* the file has no name in a folder: what a program generates in it is named like that in memory */
 };
 
 static struct mapped_range *ranges;
 static size_t range_count, range_capacity;
 static uint32_t lines;
 
-static void add_range(uint64_t start, uint64_t end, uint32_t line) {
+static void add_range(uint64_t start, uint64_t end, uint32_t line, bool memory) {
     if (range_count == range_capacity) {
         size_t capacity = range_capacity ? 2 * range_capacity : 64;
         struct mapped_range *larger = realloc(ranges, capacity * sizeof *larger);
@@ -31,7 +32,7 @@ static void add_range(uint64_t start, uint64_t end, uint32_t line) {
         ranges = larger;
         range_capacity = capacity;
     }
-    ranges[range_count++] = (struct mapped_range){start, end, line};
+    ranges[range_count++] = (struct mapped_range){start, end, line, memory};
 }
 
 void maps_remove(uint64_t start, uint64_t length) {
@@ -43,7 +44,7 @@ void maps_remove(uint64_t start, uint64_t length) {
         if (end <= r->start || start >= r->end) continue;
         if (start > before.start) { /* the part in front of it stays */
             r->end = start;
-            if (end < before.end) add_range(end, before.end, before.line);
+            if (end < before.end) add_range(end, before.end, before.line, before.memory);
         } else if (end < before.end) {
             r->start = end;
         } else {
@@ -53,9 +54,13 @@ void maps_remove(uint64_t start, uint64_t length) {
     }
 }
 
-uint32_t maps_file(uint64_t address) {
-    for (size_t i = range_count; i-- > 0;)
-        if (address >= ranges[i].start && address < ranges[i].end) return ranges[i].line;
+uint32_t maps_file(uint64_t address, bool *memory) {
+    *memory = false;
+    for (size_t i = range_count; i-- > 0;) {
+        if (address < ranges[i].start || address >= ranges[i].end) continue;
+        *memory = ranges[i].memory;
+        return ranges[i].line;
+    }
     return 0;
 }
 
@@ -83,11 +88,38 @@ static uint64_t size_of(const char *path) {
     return *path && stat(path, &about) == 0 && about.st_size <= UINT32_MAX ? (uint64_t)about.st_size : 0;
 }
 
-uint64_t maps_name_sizes(void) {
-    char map[32];
+/* The perf map that another program of this process has left, before execve. */
+static struct stat left_map;
+static bool map_is_left;
 
-    snprintf(map, sizeof map, "/tmp/perf-%d.map", getpid());
-    return size_of(dump_path) << 32 | size_of(map);
+static void perf_map_path(char path[32]) {
+    snprintf(path, 32, "/tmp/perf-%d.map", getpid());
+}
+
+static void note_left_map(void) {
+    char path[32];
+
+    perf_map_path(path);
+    map_is_left = stat(path, &left_map) == 0;
+    atomic_store(&channel->head.map_is_left, map_is_left);
+}
+
+/* A map that is written anew, or to which something is added, is that of this program. */
+static bool is_left(const char *path) {
+    struct stat about;
+
+    map_is_left = map_is_left && stat(path, &about) == 0 && about.st_ino == left_map.st_ino &&
+                  about.st_size == left_map.st_size && about.st_mtim.tv_sec == left_map.st_mtim.tv_sec &&
+                  about.st_mtim.tv_nsec == left_map.st_mtim.tv_nsec;
+    atomic_store(&channel->head.map_is_left, map_is_left);
+    return map_is_left;
+}
+
+uint64_t maps_name_sizes(void) {
+    char path[32];
+
+    perf_map_path(path);
+    return size_of(dump_path) << 32 | (is_left(path) ? 0 : size_of(path));
 }
 
 static void add_line(uint64_t start, uint64_t length, uint64_t offset, const char *path) {
@@ -101,7 +133,7 @@ static void add_line(uint64_t start, uint64_t length, uint64_t offset, const cha
         snprintf(channel->maps + used, room, "%" PRIx64 " %" PRIx64 " %" PRIx64 " %s\n", start, length, offset, shown);
     if (n <= 0 || (uint64_t)n >= room) return;
     atomic_store(&channel->head.maps, used + (uint64_t)n);
-    add_range(start, start + length, ++lines);
+    add_range(start, start + length, ++lines, strncmp(path, "/memfd:", 7) == 0);
     note_dump(path);
     if (!channel->head.access_object) return;
     channel->head.access_first = 0; /* the file may have the object */
@@ -143,6 +175,7 @@ void maps_begin(const struct qemu_plugin_tb *tb) {
 
     if (begun) return;
     begun = true;
+    note_left_map();
     maps_find_base(tb);
     FILE *maps = fopen("/proc/self/maps", "re");
     if (!maps) return;

@@ -206,6 +206,6 @@ void maps_remove(uint64_t start, uint64_t length);
 uint64_t maps_name_sizes(void);
 
 /* The line of the list, from 1, whose file is mapped at the address; 0: none. */
-uint32_t maps_file(uint64_t address);
+uint32_t maps_file(uint64_t address, bool *memory);
 
 #endif

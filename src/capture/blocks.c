@@ -103,8 +103,10 @@ static uint64_t begin_version(struct ntr_capture_harts *harts, unsigned hart) {
 /* The number of the mapping of a block; 0: none. */
 static uint32_t mapping_of(struct ntr_capture_harts *harts, const struct channel_block *block) {
     if (!harts->record) return 0;
-    return block->file ? ntr_capture_mapped_line(harts->record, block->file)
-                       : ntr_capture_generated_at(harts->record, block->names, block->address);
+    const uint32_t file = ntr_capture_mapped_line(harts->record, block->file);
+    const bool named = file && harts->record->mappings[file - 1].copy != SIZE_MAX; /* an ELF file */
+    const uint32_t generated = named ? 0 : ntr_capture_generated_at(harts->record, block->names, block->address);
+    return generated ? generated : file;
 }
 
 /* What is mapped at the block may be another file than before. */

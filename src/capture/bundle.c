@@ -97,7 +97,7 @@ static void add_discontinuities(struct recorded *content, const struct ntr_captu
 static void add_changed(struct recorded *content) {
     static const char text[] =
         "%s: expected the code of the file, found other bytes executed, first at 0x%" PRIx64 "; %s";
-    static const char no_name[] = "functions of which most bytes differ have no name";
+    static const char no_name[] = "functions of which a quarter of the bytes differ have no name";
     static const char patched[] = "the bundle has them, and its functions keep their names";
     const struct ntr_capture_record *record = content->record;
     enum { NUMBERS = 20 };
@@ -259,7 +259,8 @@ static ntr_status fill(struct recorded *content) {
     size_t size = (size_t)atomic_load(&harts->channel->head.maps);
     ntr_status status = ntr_capture_record_files(record, maps, size);
     if (status == NTR_OK && !content->report->missing)
-        status = ntr_capture_record_names(record, maps, size, content->report->pid);
+        status = ntr_capture_record_names(record, maps, size,
+                                          atomic_load(&harts->channel->head.map_is_left) ? 0 : content->report->pid);
     if (status == NTR_OK) status = ntr_capture_record_code(record, &harts->code);
     if (status == NTR_OK) status = add_sources(content);
     if (status != NTR_OK) return status;

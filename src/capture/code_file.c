@@ -64,18 +64,15 @@ static ntr_context context_of(const struct code_file *out, uint32_t number) {
     return context;
 }
 
-/* Is most of what was executed in a part of the code another one than in the file? Then the file does not name it. */
-static bool is_other_code(uint64_t address, const uint8_t *bytes, const uint8_t *there, size_t size) {
-    enum { COMPARED_BYTES = 512, FEWEST_KNOWN = 8 }; /* as names are found: src/program/lookup.c */
-    size_t known = 0, equal = 0;
-    for (size_t i = 0; i < size; i++) {
-        known += bytes[i] != 0;
-        equal += bytes[i] != 0 && bytes[i] == there[i];
-        if (i + 1 < size && (address + i + 1) % COMPARED_BYTES != 0) continue;
-        if (known >= FEWEST_KNOWN && equal < known / 2) return true;
-        known = equal = 0;
+/* Is a part of the code that was executed another one than in the file? Then the file may not name it. */
+static bool is_other_code(const uint8_t *bytes, const uint8_t *there, size_t size) {
+    enum { PATCH_BYTES = 8 }; /* a jump that was written over the first instructions: src/program/lookup.c */
+    size_t others = 0;
+    for (size_t i = 0; i < size && others <= PATCH_BYTES; i++) {
+        others += bytes[i] != 0 && bytes[i] != there[i];
+        if (bytes[i] != 0 && bytes[i] == there[i] && i && bytes[i - 1] != 0 && bytes[i - 1] == there[i - 1]) others = 0;
     }
-    return false;
+    return others > PATCH_BYTES;
 }
 
 /* The file at this place has not the byte that was executed. */
@@ -107,7 +104,7 @@ static bool is_in_files(const struct code_file *out, const struct ntr_capture_co
         if (n == 0) return false;
         while (same < n && there[same] == bytes[at + same]) same++;
         if (same < n) {
-            const bool other = is_other_code(place.address, bytes + at, there, n);
+            const bool other = is_other_code(bytes + at, there, n);
             place.address += same;
             note_changed(out, place, other);
             equal = false;

@@ -124,7 +124,8 @@ static ntr_status continue_session(struct ntr_capture *session) {
                                                  (size_t)atomic_load(&harts->channel->head.maps));
     if (status == NTR_OK)
         status = ntr_capture_record_names(&session->record, harts->channel->maps,
-                                          (size_t)atomic_load(&harts->channel->head.maps), session->pid);
+                                          (size_t)atomic_load(&harts->channel->head.maps),
+                                          atomic_load(&harts->channel->head.map_is_left) ? 0 : session->pid);
     if (status == NTR_OK) status = ntr_capture_record_code(&session->record, &harts->code);
     if (status == NTR_OK) status = ntr_capture_record_next(&session->record, session->stream.offset);
     if (status == NTR_OK) status = renew_harts(session);

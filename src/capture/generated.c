@@ -18,11 +18,17 @@ struct ntr_capture_name_entry {
     uint32_t mapping, older; /* + 1; 0: none */
     uint64_t granule, end;   /* end: offset in the file behind the record */
     bool dump;
+    uint32_t generation; /* of the file */
 };
+
+enum { LATEST = 64 };
 
 struct name_file {
     char path[PATH_MAX];
     uint64_t read; /* offset of the next record */
+    size_t latest_size;
+    char latest[LATEST]; /* what was before that offset */
+    uint32_t generation; /* how often the program has written another file in its place */
 };
 
 struct ntr_capture_generated {
@@ -45,7 +51,7 @@ static bool add_entries(struct ntr_capture_record *record, uint32_t mapping, uin
             return false;
         uint32_t *slot = slot_of(g, granule);
         record->generated_entries[g->entry_count++] =
-            (struct ntr_capture_name_entry){mapping, *slot, granule, end, dump};
+            (struct ntr_capture_name_entry){mapping, *slot, granule, end, dump, (dump ? g->dump : g->map).generation};
         *slot = (uint32_t)g->entry_count;
     }
     return true;
@@ -102,18 +108,44 @@ static uint64_t read_dump(struct ntr_capture_record *record, const char *bytes, 
     return at <= size ? at : 0;
 }
 
+/* A file that does not continue what was read is another one, with the names of now. */
+static void check_latest(struct name_file *file, int fd) {
+    char bytes[LATEST];
+    const size_t n = file->latest_size;
+
+    if (fd >= 0 && pread(fd, bytes, n, (off_t)(file->read - n)) == (ssize_t)n && memcmp(bytes, file->latest, n) == 0)
+        return;
+    file->read = file->latest_size = 0;
+    file->generation++;
+}
+
+static void keep_latest(struct name_file *file, int fd) {
+    const size_t n = file->read < LATEST ? (size_t)file->read : LATEST;
+    const ssize_t got = pread(fd, file->latest, n, (off_t)(file->read - n));
+    file->latest_size = got == (ssize_t)n ? n : 0;
+}
+
+static void read_rest(struct ntr_capture_record *record, struct name_file *file, int fd, uint64_t size,
+                      uint64_t (*read_records)(struct ntr_capture_record *, const char *, size_t)) {
+    if (size <= file->read || size - file->read > INT32_MAX) return;
+    const size_t length = (size_t)(size - file->read);
+    char *bytes = ntr_alloc(record->allocator, length + 1, 1);
+    const ssize_t n = bytes ? pread(fd, bytes, length, (off_t)file->read) : -1;
+
+    if (n > 0) file->read += read_records(record, bytes, (size_t)n);
+    if (n > 0) keep_latest(file, fd);
+    ntr_dealloc(record->allocator, bytes);
+}
+
 /* Reads the records up to this size of the file. */
 static void read_up_to(struct ntr_capture_record *record, struct name_file *file, uint64_t size,
                        uint64_t (*read_records)(struct ntr_capture_record *, const char *, size_t)) {
-    if (size <= file->read || size - file->read > INT32_MAX || !*file->path) return;
-    const size_t length = (size_t)(size - file->read);
-    char *bytes = ntr_alloc(record->allocator, length + 1, 1);
-    const int fd = bytes ? open(file->path, O_RDONLY | O_CLOEXEC | O_NONBLOCK) : -1;
-    const ssize_t n = fd >= 0 ? pread(fd, bytes, length, (off_t)file->read) : -1;
-
-    if (fd >= 0) close(fd);
-    if (n > 0) file->read += read_records(record, bytes, (size_t)n);
-    ntr_dealloc(record->allocator, bytes);
+    if (!size || !*file->path) return;
+    const int fd = open(file->path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+    check_latest(file, fd);
+    if (fd < 0) return;
+    read_rest(record, file, fd, size, read_records);
+    close(fd);
 }
 
 static void find_dump(const struct ntr_capture_record *record, struct name_file *dump) {
@@ -144,6 +176,7 @@ uint32_t ntr_capture_generated_at(struct ntr_capture_record *record, uint64_t si
     for (uint32_t at = *slot_of(g, address >> GRANULE_BITS); at; at = record->generated_entries[at - 1].older) {
         const struct ntr_capture_name_entry *e = &record->generated_entries[at - 1];
         const struct ntr_capture_mapping *m = &record->mappings[e->mapping - 1];
+        if (e->generation != (e->dump ? g->dump : g->map).generation) continue;
         if (e->end <= (e->dump ? dump : map) && address >= m->start && address < m->end) return e->mapping;
     }
     return 0;

@@ -74,7 +74,7 @@ ntr_status ntr_capture_record_names(struct ntr_capture_record *record, const cha
     if (has_placed_names(record)) return NTR_OK;
 
     snprintf(path, sizeof path, "/tmp/perf-%d.map", pid);
-    ntr_status status = add_names(record, NTR_BUNDLE_PERF_MAP, path);
+    ntr_status status = pid ? add_names(record, NTR_BUNDLE_PERF_MAP, path) : NTR_OK;
     for (const char *end = lines + size, *stop; lines < end && status == NTR_OK; lines = stop + 1) {
         stop = memchr(lines, '\n', (size_t)(end - lines));
         if (!stop) break;

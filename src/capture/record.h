@@ -81,7 +81,8 @@ const char *ntr_capture_record_text(struct ntr_capture_record *record, const cha
 
 ntr_status ntr_capture_record_fail(const struct ntr_capture_record *record, ntr_status status);
 
-/* Copy the files that name code generated at run time by the process, before ntr_capture_record_code. */
+/* Copy the files that name code generated at run time by the process, before ntr_capture_record_code. `pid` 0: its perf
+ * map is that of another program. */
 ntr_status ntr_capture_record_names(struct ntr_capture_record *record, const char *lines, size_t size, int pid);
 
 /* Write the code bytes that no file has to a new file of the bundle: "images/code", of a program after execve

@@ -18,7 +18,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#define CHANNEL_MAGIC 0x30326c6e6e616863 /* changes with the layout of the structures below */
+#define CHANNEL_MAGIC 0x31326c6e6e616863 /* changes with the layout of the structures below */
 
 #define CHANNEL_THREADS   (1u << 22) /* highest vCPU index, plus 1: Linux has no more threads */
 #define CHANNEL_LANE_BITS 12        /* SRC has 12 bits */
@@ -105,7 +105,8 @@ struct channel_block {
     uint64_t address;
     uint64_t code; /* offset of its bytes in channel.code; the marks (uint16_t) follow, aligned */
     uint64_t seen; /* loops: executions reported so far */
-    uint64_t names; /* without a file: sizes of the perf map (low half) and of the jitdump of the process (high half) */
+    uint64_t names; /* without a file in a folder: sizes of the perf map (low half) and of the jitdump of the process
+                       (high half) */
     uint32_t size; /* bytes */
     uint32_t counters; /* index in channel.counters, when marks or executions are counted: executions, then passes of
                           each mark */
@@ -185,6 +186,7 @@ struct channel_head {
     struct channel_child children[CHANNEL_CHILDREN];
     _Atomic uint64_t counters, code, maps; /* used */
     _Atomic uint64_t maps_read; /* of `maps`, by the reader: it has copied these files. The guest waits for it */
+    _Atomic uint32_t map_is_left; /* the perf map of the process is that of another program, before execve */
     _Atomic uint32_t shared; /* several threads: marks are in lane.reached, loops are not counted */
 };
 

@@ -298,8 +298,8 @@ static void limit_change(const ntr_image *file, uint64_t address, uint64_t *firs
 }
 
 /* Are the bytes that were recorded over a file other code than that of the file? A function that was patched keeps its
- * name. When most of the recorded bytes in it are others, and they are not a small part of it, something else was
- * written over it, and the file does not name that. */
+ * name. When a quarter of the recorded bytes in it are others, and of all of it, something else was written over it,
+ * and the file does not name that. */
 static bool is_changed(const ntr_program *program, ntr_place place, const ntr_code_window *window, uint32_t number) {
     enum { LEAST_KNOWN = 8 }; /* a jump that was written over the first instructions has fewer */
     const ntr_segment *segment = segment_of(program, number, place.address);
@@ -311,7 +311,7 @@ static bool is_changed(const ntr_program *program, ntr_place place, const ntr_co
     const uint64_t high = window->first + window->size - 1 < last ? window->first + window->size - 1 : last;
     const struct equal_bytes part = count_equal(window->bytes + (low - window->first),
                                                 segment->bytes + (low - segment->first), (size_t)(high - low + 1));
-    if (part.known < LEAST_KNOWN || part.equal >= part.known / 2) return false;
+    if (part.known < LEAST_KNOWN || part.equal >= part.known - part.known / 4) return false;
     place.address = first;
     const size_t size = ntr_program_read(program, place, whole, (size_t)(last - first + 1));
     const struct equal_bytes all = count_equal(whole, segment->bytes + (first - segment->first), size);

@@ -10,6 +10,7 @@ import json
 import os
 import random
 import re
+import shutil
 import struct
 import subprocess
 import sys
@@ -19,7 +20,9 @@ import user_qemu  # may change PATH
 from harness import Run, case, equal, main, need, scratch
 from named_calls import CONSUMERS, compare
 
-SEEDS, DAILY = 500, (0, 1, 2, 3, 4, 226)  # 226: generated code where two other pieces and a library were before
+SEEDS = 500
+# Of each group, a program executes the next one. 226: generated code where two other pieces were before. The first group has static programs.
+DAILY = [(0, 3, 8, 11), (226, 1, 2, 4, 5, 6, 7, 9), (10, *range(12, 19))]
 LIBRARIES, THREADS, SLOTS, OF_LOADER = 5, 3, 4, range(8, 11)
 # An own function of each library at addresses that others have for another one.
 LIBRARY = """{1}static __attribute__((noinline)) int leaf_{0}(int n) {{ volatile int s = n; {2}return s + {0}; }}
@@ -50,20 +53,25 @@ def compiled():
 
 
 class Plan:
-    """The steps of the programs of a seed."""
+    """The steps of the programs of a seed. Behind them, those of the plan `then`."""
 
-    def __init__(self, seed, offsets):
-        self.random, self.seed, self.offsets, self.number = random.Random(seed), seed, offsets, 0
-        self.files, self.begin = [], self.random.choice(list(PROGRAMS))
+    def __init__(self, seed, offsets, then=None):
+        self.random, self.seed, self.offsets, self.then = random.Random(seed), seed, offsets, then
+        self.number = then.number if then else 0
+        self.files, self.begin, self.is_static = [], self.random.choice(list(PROGRAMS)), True
         self.program(self.begin)
+        self.naming = self.random.choice("mdn")
 
     def program(self, name, follow=True):
         file = f"steps_{self.seed}_{len(self.files)}"
+        self.is_static &= name != "dynamic"
         self.files.append(file)
         lines = self.steps(name)
         if follow and self.random.random() < 0.6:
             other = self.random.choice(list(PROGRAMS))
             lines.append(f"x {self.random.randrange(THREADS)} ./{other} {self.program(other, len(self.files) < 4)}")
+        elif self.then:
+            lines.append(f"x 1 ./{self.then.begin} {self.then.files[0]} {self.then.naming}")
         with open(os.path.join(scratch(), file), "w", encoding="ascii") as out:
             out.write("\n".join(lines) + "\n")
         return file
@@ -111,13 +119,12 @@ class Plan:
             lines.append(f"c {thread} {number} {self.random.randrange(1, 4)}")
 
 
-def true_calls(path, naming):
+def true_calls(path):
     """[(thread, function)]; the program notes calls of entry_K, which calls leaf_K twice."""
     calls = []
     with open(path, encoding="ascii") as file:
         for thread, name in (line.split() for line in file):
-            if naming != "n" or not name.startswith("made_"):
-                calls.append((int(thread), name))
+            calls.append((int(thread), name))
             if name.startswith("entry_"):
                 calls += [(int(thread), name.replace("entry", "leaf"))] * 2
     return calls
@@ -155,28 +162,50 @@ def by_drcov(bundle):
     return found
 
 
-def traced(seed):
-    offsets, folder = compiled(), scratch()
-    plan = Plan(seed, offsets)
-    naming, bundle, truth = plan.random.choice("mdn"), f"{seed}.ntrace", f"truth_{seed}"
-    Run("run", *user_qemu.for_ntrace(user_qemu.repeatable()), "-q", "-o", bundle, "--", f"./{plan.begin}", plan.files[0], truth, naming, cwd=folder)
+def by_perf(bundle, own):
+    """The instructions of the functions of files, as perf finds them."""
+    path = bundle + ".data"
+    Run("export", "--to", "perf.data", "--every", "1", "-o", path, bundle)
+    environment = os.environ | {"HOME": scratch(), "PERF_CONFIG": "/dev/null", "PERF_BUILDID_DIR": "/dev/null"}
+    text = subprocess.run(["perf", "report", "--stdio", "--no-children", "-g", "none", "-i", path, "-F", "period,sym", "-s", "sym"], check=True, env=environment,
+                          capture_output=True, text=True).stdout
+    found = collections.Counter()
+    for period, name in re.findall(r"(?m)^ *(\d+) +\[\.\] (\S+) *$", text):
+        found[name] += int(period)  # a row for each file
+    return {name: found[name] for name in own}
+
+
+def traced(name, plans):
+    folder, truth, bundle = scratch(), f"truth_{name}", f"{name}.ntrace"
+    Run("run", *user_qemu.for_ntrace(user_qemu.repeatable()), "-q", "-o", bundle, "--", f"./{plans[0].begin}", plans[0].files[0], truth, plans[0].naming, cwd=folder)
     bundle = os.path.join(folder, bundle)
     with open(os.path.join(bundle, "capture.json"), encoding="utf-8") as file:
-        for name in {image.get("name", "") for image in json.load(file)["images"] if "symbol" in image}:
-            if os.path.exists(name):
-                os.remove(name)  # the program leaves it in /tmp
-    return bundle, true_calls(os.path.join(folder, truth), naming)
+        for image in {image.get("name", "") for image in json.load(file)["images"] if "symbol" in image}:
+            if os.path.exists(image):
+                os.remove(image)  # the program leaves it in /tmp
+    return bundle, true_calls(os.path.join(folder, truth))
 
 
-def seeded(seed):
-    bundle, calls = traced(seed)
-    truth = collections.Counter(name for _, name in calls)
+def seeded(name, seeds, part=None):
+    """`part`: one third of the consumers."""
+    plans = []
+    for seed in reversed(seeds):
+        plans.insert(0, Plan(seed, compiled(), plans[0] if plans else None))
+    bundle, calls = traced(name, plans)
+    truth = collections.Counter(function for _, function in calls)
     compare(bundle, dict(truth), wanted=lambda name: re.match(r"(entry|leaf|own|inner|made|space)_", name), lined=lambda name: not name.startswith("made_"),
-            consumers=MORE)
-    equal(sorted(by_drcov(bundle)), sorted(name for name in truth if not name.startswith("made_")), f"{seed}: drcov")
+            consumers={key: by for at, (key, by) in enumerate(MORE.items()) if part is None or at % 3 == part})
+    of_files = sorted(function for function in truth if not function.startswith("made_"))
+    if part != 1:
+        equal(sorted(by_drcov(bundle)), of_files, f"{name}: drcov")
+    own = {row["function"]: row["self"] for row in Run("profile", bundle, "--format", "jsonl").rows() if row["function"] in of_files}
+    if shutil.which("perf") and all(plan.is_static for plan in plans):  # a sample for each instruction
+        equal(by_perf(bundle, own), own, f"{name}: instructions of perf report")
 
 
+for number, group in enumerate(DAILY):
+    case(f"seeds {', '.join(map(str, group))}", f"group{number}", list(group), number)(seeded)
 for number in range(SEEDS):
-    case(f"seed {number}", number, long=number not in DAILY)(seeded)
+    case(f"seed {number}", str(number), [number], long=True)(seeded)
 if __name__ == "__main__":
     main()
