@@ -151,7 +151,7 @@ story("screen readers: the timeline is a table, too, and everything has a name",
 });
 story("phone: nothing is wider than the screen", setup.one, async (page) => {
   await find(page, "sum_of");
-  assert.ok(await page.evaluate(() => document.documentElement.scrollWidth <= innerWidth));
+  assert.ok(await page.evaluate(() => document.documentElement.scrollWidth) <= 390); // innerWidth grows with the page
   await shot(page, "explore-phone.png");
 }, {viewport: {width: 390, height: 800}, isMobile: true, hasTouch: true});
 story("dark", setup.one, async (page) => {
