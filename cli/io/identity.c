@@ -85,7 +85,7 @@ static enum cli_identity compare(const ntr_image_info *image, const char *folder
     char path[PATH_MAX], id[ID_SIZE];
 
     if (snprintf(path, sizeof path, "%s/%s", folder, other->file) >= (int)sizeof path) return CLI_IDENTITY_UNKNOWN;
-    const bool has_id = other->build_id && ntr_bundle_build_id(image->path, id, sizeof id);
+    const bool has_id = other->build_id && ntr_bundle_build_id(image->path, id, sizeof id) == NTR_OK && *id;
     if (has_id && strcmp(id, other->build_id) == 0) return CLI_IDENTITY_SAME;
     if (!has_id) return compare_bytes(image, path, other);
     return overlaps(image, path, other) ? CLI_IDENTITY_BUILD_ID : CLI_IDENTITY_UNKNOWN;

@@ -160,6 +160,12 @@ static void add_loss(struct cli_quality *q, const char *text) {
         q->failed = true;
 }
 
+static void add_unreadable_id(struct cli_quality *q, const char *name) {
+    char text[1200];
+    snprintf(text, sizeof text, "%s: the build id cannot be read", name);
+    add_loss(q, text);
+}
+
 void cli_quality_images(struct cli_quality *q, const struct cli_trace *trace) {
     enum { IMAGES_MAX = 1024 }; /* the pieces of a program that changes its code are images, too */
     const ntr_capture_info *capture = trace->bundle ? ntr_bundle_capture(trace->bundle) : NULL;
@@ -169,7 +175,9 @@ void cli_quality_images(struct cli_quality *q, const struct cli_trace *trace) {
     for (size_t i = 0; trace->program && i < IMAGES_MAX && ntr_program_image(trace->program, i, &info) == NTR_OK; i++) {
         const bool judged = trace->fit.judged && i < CLI_FIT_IMAGES;
         struct cli_quality_image image = {.name = strdup(info.name), .judged = judged};
-        if (info.path && ntr_bundle_build_id(info.path, id, sizeof id)) image.build_id = strdup(id);
+        *id = 0;
+        if (info.path && ntr_bundle_build_id(info.path, id, sizeof id) != NTR_OK) add_unreadable_id(q, info.name);
+        if (*id) image.build_id = strdup(id);
         if (judged) image.agreeing = trace->fit.images[i].agreeing;
         if (judged) image.contradicting = trace->fit.images[i].contradicting;
         add_image(q, &image);
@@ -308,10 +316,10 @@ static void write_images(const struct cli_quality *q, const struct cli_fit *f, s
         const ntr_fit_image *one = &f->images[i];
         char id[160], label[512];
         if (!one->agreeing && !one->contradicting) continue;
-        if (info.path && ntr_bundle_build_id(info.path, id, sizeof id))
-            snprintf(label, sizeof label, "%s, build id %s", info.name, id);
-        else
-            snprintf(label, sizeof label, "%s", info.name);
+        *id = 0;
+        const bool readable = !info.path || ntr_bundle_build_id(info.path, id, sizeof id) == NTR_OK;
+        snprintf(label, sizeof label, "%s%s%s%s", info.name, *id ? ", build id " : "", id,
+                 readable ? "" : ", of which the build id cannot be read");
         const struct cli_row row = {
             "image",
             label,

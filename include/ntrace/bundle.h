@@ -142,9 +142,10 @@ NTR_API ntr_status ntr_bundle_stream_open(ntr_bundle *bundle, ntr_stream_reader 
  * other images are added). */
 NTR_API ntr_status ntr_bundle_load(ntr_bundle *bundle, ntr_program *program);
 
-/* Writes the GNU build id of an ELF file as hexadecimal digits, cut to `size` bytes with the terminating 0. Returns
- * whether the file has one. */
-NTR_API bool ntr_bundle_build_id(const char *path, char *text, size_t size);
+/* Writes the GNU build id of a file as hexadecimal digits, cut to `size` bytes with the terminating 0; "" if the file
+ * has none. Errors, also with "": NTR_E_IO (errno), NTR_E_MEMORY, and NTR_E_FORMAT when the sections or notes of an ELF
+ * file are damaged. */
+NTR_API ntr_status ntr_bundle_build_id(const char *path, char *text, size_t size);
 
 /* ---- decoding a part ---------------------------------------------------------------------------- */
 

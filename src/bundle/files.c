@@ -17,11 +17,12 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-bool ntr_bundle_build_id(const char *path, char *text, size_t size) {
-    char *found = ntr_build_id_of(NULL, path);
-    if (found && size) snprintf(text, size, "%s", found);
+ntr_status ntr_bundle_build_id(const char *path, char *text, size_t size) {
+    char *found;
+    const ntr_status status = ntr_build_id_of(NULL, path, &found);
+    if (size) snprintf(text, size, "%s", found ? found : "");
     ntr_dealloc(NULL, found);
-    return found != NULL;
+    return status;
 }
 
 static ntr_status map(int file, ntr_bytes *bytes) {

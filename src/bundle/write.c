@@ -151,7 +151,10 @@ ntr_status ntr_bundle_copy_as(ntr_bundle *bundle, const char *path, const char *
     char *target = ntr_bundle_join(bundle, bundle->folder, image->file);
     if (!target) return ntr_bundle_fail_memory(bundle);
     status = copy_file(bundle, path, target);
-    char *build_id = status == NTR_OK ? ntr_build_id_of(bundle->allocator, target) : NULL;
+    char *build_id = NULL;
+    const ntr_status read = status == NTR_OK ? ntr_build_id_of(bundle->allocator, target, &build_id) : NTR_OK;
+    if (read == NTR_E_IO) status = ntr_bundle_fail_errno(bundle, target);
+    if (read == NTR_E_MEMORY) status = ntr_bundle_fail_memory(bundle);
     ntr_dealloc(bundle->allocator, target);
     image->build_id = build_id;
     return status == NTR_OK && build_id ? keep(bundle, build_id) : status;

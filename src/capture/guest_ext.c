@@ -24,6 +24,7 @@ struct ext {
     struct folder *folders;
     size_t count, capacity, next;
     uint64_t left; /* bytes that may still be written */
+    uint64_t damaged; /* files and folders that could not be read as a whole */
     int file;      /* of the archive */
     ntr_status status;
 };
@@ -39,35 +40,49 @@ static bool put_head(const struct ext *ext, const char *name, uint64_t size, uns
     return n > 0 && ntr_write_all(ext->file, head, ((size_t)n + 1 + 3) & ~(size_t)3);
 }
 
-static bool put_content(const struct ext *ext, ext2_file_t from, uint64_t size) {
+static bool put_content(struct ext *ext, ext2_file_t from, uint64_t size) {
     static const char zeros[4];
     char chunk[EXT_CHUNK];
+    bool whole = true;
 
     for (uint64_t at = 0; at < size;) {
         const unsigned want = size - at < EXT_CHUNK ? (unsigned)(size - at) : EXT_CHUNK;
         unsigned got = 0;
-        if (ext2fs_file_read(from, chunk, want, &got) || got != want)
-            memset(chunk + got, 0, want - got); /* damaged: zeros */
+        if (ext2fs_file_read(from, chunk, want, &got) || got != want) {
+            memset(chunk + got, 0, want - got); /* what is behind it has its place */
+            whole = false;
+        }
         if (!ntr_write_all(ext->file, chunk, want)) return false;
         at += want;
     }
+    ext->damaged += !whole;
     return ntr_write_all(ext->file, zeros, -size & 3);
 }
 
-static bool begins_as_elf(ext2_file_t from) {
+static bool begins_as_elf(struct ext *ext, ext2_file_t from) {
     char magic[SELFMAG];
     unsigned got;
-    const bool good = ext2fs_file_read(from, magic, sizeof magic, &got) == 0 && got == sizeof magic;
-
-    return good && memcmp(magic, ELFMAG, SELFMAG) == 0 && ext2fs_file_lseek(from, 0, EXT2_SEEK_SET, NULL) == 0;
+    if (ext2fs_file_read(from, magic, sizeof magic, &got)) {
+        ext->damaged++;
+        return false;
+    }
+    if (got != sizeof magic || memcmp(magic, ELFMAG, SELFMAG) != 0) return false;
+    const bool good = ext2fs_file_lseek(from, 0, EXT2_SEEK_SET, NULL) == 0;
+    ext->damaged += !good;
+    return good;
 }
 
 static void take_file(struct ext *ext, ext2_ino_t inode, const char *name, unsigned mode) {
     ext2_file_t from;
     __u64 size;
 
-    if (ext2fs_file_open(ext->image, inode, 0, &from)) return;
-    if (ext2fs_file_get_lsize(from, &size) == 0 && begins_as_elf(from)) {
+    if (ext2fs_file_open(ext->image, inode, 0, &from)) {
+        ext->damaged++;
+        return;
+    }
+    if (ext2fs_file_get_lsize(from, &size)) {
+        ext->damaged++;
+    } else if (begins_as_elf(ext, from)) {
         const uint64_t most = size + 2 * NTR_GUEST_NAME_MAX; /* with its head, name and padding */
         if (size > ext->left || most > ext->left)
             ext->status = NTR_E_LIMIT;
@@ -93,6 +108,7 @@ static void add_folder(struct ext *ext, ext2_ino_t inode, const char *name) {
 }
 
 static bool is_new(struct ext *ext, ext2_ino_t inode) {
+    if (inode > ext->image->super->s_inodes_count) ext->damaged++;
     if (!inode || inode > ext->image->super->s_inodes_count || ext2fs_test_inode_bitmap2(ext->seen, inode))
         return false;
     ext2fs_mark_inode_bitmap2(ext->seen, inode);
@@ -107,12 +123,18 @@ static int take_entry(ext2_ino_t folder, int entry, struct ext2_dir_entry *found
     const int length = ext2fs_dirent_name_len(found);
 
     (void)folder, (void)offset, (void)block_size, (void)block;
-    if (entry != DIRENT_OTHER_FILE || !is_new(ext, found->inode) || ext2fs_read_inode(ext->image, found->inode, &about))
+    if (entry != DIRENT_OTHER_FILE || !is_new(ext, found->inode)) return 0;
+    if (ext2fs_read_inode(ext->image, found->inode, &about) || !about.i_mode) { /* that of an inode without content */
+        ext->damaged++;
         return 0;
+    }
     const bool is_folder = LINUX_S_ISDIR(about.i_mode);
     const int n = snprintf(name, sizeof name, "%s%.*s%s", ext->folders[ext->next].name, length, found->name,
                            is_folder ? "/" : "");
-    if (n < 0 || (size_t)n >= sizeof name) return 0;
+    if (n < 0 || (size_t)n >= sizeof name) {
+        ext->damaged++;
+        return 0;
+    }
     if (is_folder)
         add_folder(ext, found->inode, name);
     else if (LINUX_S_ISREG(about.i_mode))
@@ -128,7 +150,7 @@ static void read_folders(struct ext *ext) {
     ext2fs_mark_inode_bitmap2(ext->seen, EXT2_ROOT_INO);
     add_folder(ext, EXT2_ROOT_INO, "");
     for (; ext->next < ext->count && ext->status == NTR_OK; ext->next++)
-        ext2fs_dir_iterate2(ext->image, ext->folders[ext->next].inode, 0, NULL, take_entry, ext);
+        if (ext2fs_dir_iterate2(ext->image, ext->folders[ext->next].inode, 0, NULL, take_entry, ext)) ext->damaged++;
     if (ext->status == NTR_OK && !put_head(ext, "TRAILER!!!", 0, 0)) ext->status = NTR_E_IO;
 }
 
@@ -151,9 +173,13 @@ ntr_status ntr_guest_read_ext(const char *path, uint64_t begin, int file, uint64
                                 "%s: expected an image of ext2, ext3 or ext4, found a damaged one", path);
     read_folders(&ext);
     const ntr_status status = ext.status;
+    const uint64_t damaged = ext.damaged;
     *left = ext.left;
     release(&ext);
     if (status == NTR_E_MEMORY) return ntr_capture_fail_memory(reason);
     if (status == NTR_E_LIMIT) return ntr_capture_fail(reason, status, "%s: its ELF files have more than 2 GiB", path);
-    return status == NTR_OK ? status : ntr_capture_fail_errno(reason, path);
+    if (status) return ntr_capture_fail_errno(reason, path);
+    if (damaged)
+        ntr_capture_fail(reason, NTR_E_FORMAT, "%s: %" PRIu64 " of its files or folders cannot be read", path, damaged);
+    return NTR_OK;
 }

@@ -42,9 +42,23 @@ void ntr_guest_files_release(ntr_bytes *archive) {
 
 /* ---- folders */
 
-static bool take_file(const FTSENT *entry, size_t root, ntr_guest_file_take take, void *user) {
+static bool is_unreadable(const FTSENT *entry) {
+    return entry->fts_info == FTS_DNR || entry->fts_info == FTS_ERR || entry->fts_info == FTS_NS;
+}
+
+static bool take_file(const FTSENT *entry, size_t root, ntr_guest_file_take take, void *user,
+                      struct ntr_capture_reason *reason) {
     ntr_bytes bytes;
-    if (entry->fts_info != FTS_F || !ntr_guest_file_map(entry->fts_accpath, &bytes)) return true;
+    if (is_unreadable(entry)) {
+        errno = entry->fts_errno;
+        ntr_capture_fail_errno(reason, entry->fts_path);
+        return true;
+    }
+    if (entry->fts_info != FTS_F || entry->fts_statp->st_size == 0) return true;
+    if (!ntr_guest_file_map(entry->fts_accpath, &bytes)) {
+        ntr_capture_fail_errno(reason, entry->fts_path);
+        return true;
+    }
     bool good = !is_elf(bytes) || take(user, entry->fts_path + root, entry->fts_path, bytes);
     ntr_guest_files_release(&bytes);
     return good;
@@ -63,7 +77,10 @@ static ntr_status read_folder(const char *path, ntr_guest_file_take take, void *
 
     if (!walk) return ntr_capture_fail_errno(reason, path);
     while (root > 1 && path[root - 1] == '/') root--;
-    for (FTSENT *entry; good && (entry = fts_read(walk));) good = take_file(entry, root, take, user);
+    errno = 0;
+    for (FTSENT *entry; good && (entry = fts_read(walk)); errno = 0) good = take_file(entry, root, take, user, reason);
+    const bool complete = errno == 0;
+    if (good && !complete) ntr_capture_fail_errno(reason, path);
     fts_close(walk);
     return good ? NTR_OK : ntr_capture_fail_memory(reason);
 }
@@ -108,15 +125,16 @@ static bool take_entry(ntr_bytes archive, size_t *at, char name[NTR_GUEST_NAME_M
     return true;
 }
 
-static bool read_archive(ntr_bytes archive, ntr_guest_file_take take, void *user) {
-    char name[NTR_GUEST_NAME_MAX + 1];
+/* Sets *whole: every entry was read, and only zeros are behind the last one. */
+static bool read_archive(ntr_bytes archive, ntr_guest_file_take take, void *user, bool *whole) {
+    char name[NTR_GUEST_NAME_MAX + 1] = "/";
     size_t at = 0, mode;
     ntr_bytes data;
-    name[0] = '/';
     while (take_entry(archive, &at, name + 1, &mode, &data)) {
         const char *shown = name[1] == '.' && name[2] == '/' ? name + 2 : name[1] == '/' ? name + 1 : name;
         if (S_ISREG(mode) && is_elf(data) && !take(user, shown, NULL, data)) return false;
     }
+    *whole = strcmp(name + 1, "TRAILER!!!") == 0 && at >= archive.size;
     return true;
 }
 
@@ -249,7 +267,9 @@ ntr_status ntr_guest_files_check(const char *path, struct ntr_capture_reason *re
 ntr_status ntr_guest_files_read(const char *path, ntr_guest_file_take take, void *user, ntr_bytes *archive,
                                 struct ntr_capture_reason *reason) {
     struct stat about;
+    bool whole_archive = false;
     *archive = (ntr_bytes){NULL, 0};
+    *reason->text = 0;
     if (stat(path, &about)) return ntr_capture_fail_errno(reason, path);
     if (S_ISDIR(about.st_mode)) return read_folder(path, take, user, reason);
     if (!ntr_guest_file_map(path, archive)) return ntr_capture_fail_errno(reason, path);
@@ -262,5 +282,9 @@ ntr_status ntr_guest_files_read(const char *path, ntr_guest_file_take take, void
         if (status != NTR_OK) return status;
     }
     if (archive->size < CPIO_HEAD || form_of(*archive) != GUEST_PLAIN) return fail_form(path, reason);
-    return read_archive(*archive, take, user) ? NTR_OK : ntr_capture_fail_memory(reason);
+    if (!read_archive(*archive, take, user, &whole_archive)) return ntr_capture_fail_memory(reason);
+    if (!whole_archive)
+        ntr_capture_fail(reason, NTR_E_FORMAT, "%s: the archive is damaged, or ends without the entry that ends it",
+                         path);
+    return NTR_OK;
 }

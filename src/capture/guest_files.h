@@ -14,7 +14,8 @@
 typedef bool (*ntr_guest_file_take)(void *user, const char *name, const char *path, ntr_bytes bytes);
 
 /* Calls `take` for each regular file that begins as an ELF file. *archive is the mapped archive, to be released with
- * ntr_guest_files_release when the bytes are not needed any more. Errors: NTR_E_IO, NTR_E_FORMAT (none of these), and
+ * ntr_guest_files_release when the bytes are not needed any more. With NTR_OK, `reason` has a text if a part cannot be
+ * read: the files behind the damage may be missing. Errors: NTR_E_IO, NTR_E_FORMAT (none of these), and
  * those of guest_unpack.h. */
 ntr_status ntr_guest_files_read(const char *path, ntr_guest_file_take take, void *user, ntr_bytes *archive,
                                 struct ntr_capture_reason *reason);

@@ -44,7 +44,11 @@ static char *duplicate(const ntr_allocator *allocator, const char *text) {
 static bool take_file(void *user, const char *name, const char *path, ntr_bytes bytes) {
     struct guest_names *n = user;
     const ntr_allocator *allocator = n->record->allocator;
-    if (n->count == GUEST_FILES_MAX) return true;
+    if (n->count == GUEST_FILES_MAX) {
+        ntr_capture_fail(n->unnamed, NTR_E_LIMIT, "programs of the guest may have no names: only %d files are searched",
+                         GUEST_FILES_MAX);
+        return true;
+    }
     if (ntr_reserve(allocator, (void **)&n->files, &n->capacity, n->count + 1, sizeof *n->files)) return false;
     struct guest_file *file = &n->files[n->count];
     *file = (struct guest_file){.name = duplicate(allocator, name), .path = path ? duplicate(allocator, path) : NULL};
@@ -78,8 +82,8 @@ static void read_files(struct guest_names *n, const char *path) {
     if (!path) return;
     const ntr_status status = ntr_guest_files_read(path, take_file, n, &n->archives[n->archive_count], &reason);
     if (status != NTR_E_MEMORY) n->archive_count++;
-    if (status != NTR_OK && !*n->unnamed->text)
-        ntr_capture_fail(n->unnamed, status, "the programs of the guest have no names: %s", reason.text);
+    if (*reason.text && !*n->unnamed->text)
+        ntr_capture_fail(n->unnamed, NTR_E_FORMAT, "programs of the guest may have no names: %s", reason.text);
 }
 
 /* ---- copies */

@@ -15,7 +15,8 @@ enum { NTR_GUEST_NAME_MAX = 4096 };
 #define NTR_GUEST_UNPACKED_MOST (2ull << 30) /* bytes */
 
 /* Appends the ELF files of an image of ext2, ext3 or ext4, which begins at the byte `begin` of the file at `path`, to
- * `file`, as an archive. *left: how many bytes may still be appended. Errors: NTR_E_FORMAT, NTR_E_LIMIT, NTR_E_IO,
+ * `file`, as an archive. *left: how many bytes may still be appended. With NTR_OK, `reason` has a text if a part of the
+ * image cannot be read. Errors: NTR_E_FORMAT, NTR_E_LIMIT, NTR_E_IO,
  * NTR_E_MEMORY, NTR_E_UNSUPPORTED. */
 ntr_status ntr_guest_read_ext(const char *path, uint64_t begin, int file, uint64_t *left,
                               struct ntr_capture_reason *reason);

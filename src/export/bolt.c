@@ -44,13 +44,14 @@ static ntr_status end(ntr_export *x) {
     ntr_ranges ranges;
     ntr_status status = ntr_ranges_make(&ranges, x);
     if (status) return status;
-    char *id = x->image.path ? ntr_build_id_of_shared(x->allocator, x->image.path) : NULL;
-    for (size_t i = 0; i < ranges.branch_count; i++) record(&x->out, id, 'B', &ranges.branches[i]);
-    for (size_t i = 0; i < ranges.run_count; i++)
+    char *id = NULL;
+    status = x->image.path ? ntr_build_id_of_shared(x->allocator, x->image.path, &id) : NTR_OK;
+    for (size_t i = 0; !status && i < ranges.branch_count; i++) record(&x->out, id, 'B', &ranges.branches[i]);
+    for (size_t i = 0; !status && i < ranges.run_count; i++)
         if (is_of_function(x, &ranges.runs[i])) record(&x->out, id, 'F', &ranges.runs[i]);
     ntr_dealloc(x->allocator, id);
     ntr_ranges_release(&ranges);
-    return NTR_OK;
+    return status;
 }
 
 const ntr_exporter ntr_exporter_bolt = {

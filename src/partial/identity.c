@@ -36,7 +36,9 @@ static ntr_status digest_of_file(const char *path, const ntr_allocator *allocato
 }
 
 static ntr_status of_file(const char *path, const ntr_allocator *allocator, char **identity) {
-    char *id = ntr_build_id_of(allocator, path);
+    char *id;
+    const ntr_status status = ntr_build_id_of(allocator, path, &id);
+    if (status && status != NTR_E_FORMAT) return status;
     if (id) {
         *identity = ntr_alloc(allocator, strlen(id) + sizeof "build-id:", 1);
         if (*identity) snprintf(*identity, strlen(id) + sizeof "build-id:", "build-id:%s", id);

@@ -196,7 +196,7 @@ static uint64_t add_image(ntr_writing *w, size_t index) {
     char *identity;
     ntr_status status = ntr_image_identity(w->analysis->program, index, w->allocator, &identity);
     if (status != NTR_OK || !identity || ntr_program_image(w->analysis->program, index, &info) != NTR_OK) {
-        if (status == NTR_E_MEMORY) w->status = status;
+        if (status && !w->status) w->status = status;
         ntr_dealloc(w->allocator, identity);
         return 0;
     }

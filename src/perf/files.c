@@ -25,7 +25,9 @@ bool ntr_perf_file_fits(struct ntr_perf_search *s, const char *path) {
 
     if (!is_file(path)) return false;
     s->any = true;
-    char *found = s->id_size ? ntr_build_id_of(s->data->allocator, path) : NULL;
+    char *found = NULL;
+    if (s->id_size)
+        ntr_build_id_of(s->data->allocator, path, &found); /* an id that cannot be read is not the wanted one */
     hex(s->id, s->id_size, wanted);
     bool same = !s->id_size || (found && strncmp(found, wanted, strlen(wanted)) == 0);
     /* perf pads short build ids with zeros */

@@ -158,9 +158,17 @@ static void archives_are_read(void **state) {
     at += put_entry(archive + at, "./two", S_IFREG | 0755, a, SIZE);
     assert_int_equal(read_bytes(archive, at, &reason, NULL), NTR_OK);
     assert_string_equal(names, "/usr/one /two ");
+    assert_non_null(strstr(reason.text, "ends without the entry that ends it"));
+    at += put_entry(archive + at, "TRAILER!!!", 0, NULL, 0);
+    assert_int_equal(read_bytes(archive, at, &reason, NULL), NTR_OK);
+    assert_string_equal(reason.text, "");
     assert_int_equal(bytes_taken, 2 * SIZE);
     assert_int_equal(read_bytes(archive, at, &reason, a), NTR_E_MEMORY);
-    for (size_t size = 111; size < at; size += 613) assert_int_equal(read_bytes(archive, size, &reason, NULL), NTR_OK);
+    for (size_t size = 111; size < at; size += 613) {
+        assert_int_equal(read_bytes(archive, size, &reason, NULL), NTR_OK);
+        const bool at_end_of_first = strcmp(names, "/usr/one ") == 0; /* with its last entry, and zeros */
+        assert_true(*reason.text || strcmp(names, "/usr/one /two ") == 0 || at_end_of_first);
+    }
     assert_int_equal(read_bytes("names\n", 6, &reason, NULL), NTR_E_FORMAT);
     assert_non_null(strstr(reason.text, "expected a folder, an archive of cpio"));
     for (size_t i = 0; i < 400; i++) {
@@ -274,6 +282,12 @@ static void images_are_read(void **state) {
         assert_int_equal(status, NTR_OK);
         assert_true(strstr(names, "/usr/lib/one ") && (strstr(names, "/two ") || strstr(names, "/usr/again ")));
         assert_int_equal(bytes_taken, 2 * SIZE);
+        assert_string_equal(reason.text, "");
+        if (!shell("cp image hurt && debugfs -w -R 'clri /usr/lib/one' hurt")) SKIP_TEST("mkfs");
+        static uint8_t hurt[4 << 20];
+        assert_int_equal(read_bytes(hurt, get_file("hurt", hurt, sizeof hurt), &reason, NULL), NTR_OK);
+        assert_null(strstr(names, "/usr/lib/one "));
+        assert_non_null(strstr(reason.text, ": 1 of its files or folders cannot be read"));
         for (size_t at = 1024; at < size; at += 9770) { /* damaged: no crash, and an end */
             image[at] ^= 0xff;
             if (at % 7 == 0) read_bytes(image, size, &reason, NULL);
