@@ -5,10 +5,12 @@
 
 #include <ntrace/version.h>
 #include <errno.h>
+#include <fcntl.h>
 #include <signal.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <string.h>
+#include <unistd.h>
 
 #define CLI_TASK(first, title)
 #define CLI_COMMAND(name, summary) extern const struct cli_command cli_##name;
@@ -65,7 +67,15 @@ static int close_standard_output(int status) {
     return errno == EPIPE ? status : cli_fail("standard output: %s", strerror(errno));
 }
 
+/* A file that is opened later must not get the number of a standard stream that the caller has closed: messages and
+ * answers would be written into it. What stands there refuses what the stream is for, as a closed one does. */
+static void occupy_standard_streams(void) {
+    for (int fd = STDIN_FILENO; fd <= STDERR_FILENO; fd++)
+        if (fcntl(fd, F_GETFD) < 0 && errno == EBADF) (void)!open("/", O_PATH);
+}
+
 int main(int argc, char **argv) {
+    occupy_standard_streams();
     cli_commands = commands;
     cli_tasks = tasks;
     /* Ignore signals that report failed writes. A closed pipe is then EPIPE, which ends the output silently; an

@@ -3,7 +3,11 @@
 #include "base/allocator.h"
 #include "decision/walk.h"
 
+#include <pthread.h>
 #include <stdio.h>
+#include <string.h>
+
+enum { CLANG_STACK = 8 << 20 };
 
 struct ntr_parser {
     const ntr_allocator *allocator;
@@ -59,9 +63,32 @@ static bool find_error(const ntr_libclang *clang, CXTranslationUnit unit, char *
     return false;
 }
 
+static void *end_at_once(void *user) {
+    return user;
+}
+
+/* libclang parses in a thread with this stack, and ends the process if it cannot start one. Returns 0 or a number of
+ * errno. */
+static int try_thread(void) {
+    pthread_attr_t attributes;
+    pthread_t thread;
+    int error = pthread_attr_init(&attributes);
+    if (error) return error;
+    error = pthread_attr_setstacksize(&attributes, CLANG_STACK);
+    if (!error) error = pthread_create(&thread, &attributes, end_at_once, NULL);
+    if (!error) error = pthread_join(thread, NULL);
+    pthread_attr_destroy(&attributes);
+    return error;
+}
+
 static ntr_status parse(ntr_parser *p, CXIndex index, ntr_decisions *d, const ntr_parse_unit *unit, char *why,
                         size_t size) {
     CXTranslationUnit tu = NULL;
+    const int error = try_thread();
+    if (error) {
+        snprintf(why, size, "libclang cannot start a thread: %s", strerror(error));
+        return NTR_E_FORMAT;
+    }
     enum CXErrorCode code = p->clang.parseTranslationUnit2(
         index, unit->file, unit->arguments, (int)unit->argument_count, NULL, 0, CXTranslationUnit_KeepGoing, &tu);
     if (code != CXError_Success || !tu) {
