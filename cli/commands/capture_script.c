@@ -3,8 +3,6 @@
 #include "io/output.h"
 #include "options/diagnostics.h"
 
-enum { SCRIPT_WORDS_MAX = 1 << 30 };
-
 static void put_text(void *user, const char *text) {
     cli_output_text(user, text);
 }
@@ -32,7 +30,7 @@ int capture_read_words(struct capture_run *run) {
     size_t size;
     unsigned line = 0;
 
-    run->words = cli_input_whole(run->options->words, SCRIPT_WORDS_MAX, &size);
+    run->words = cli_input_limited(run->options->words, CLI_LIMIT_SCRIPT_WORDS, &size);
     if (!run->words) return CLI_FAILED;
     const ntr_status status =
         ntr_bus_words(&run->target.bus, (ntr_bytes){(const uint8_t *)run->words, size}, NULL, &line);

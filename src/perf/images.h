@@ -13,6 +13,7 @@ struct ntr_perf_search {
     const uint8_t *id; /* build id */
     size_t id_size;    /* 0: not known */
     char path[NTR_PERF_PATH];   /* the file, when it is found */
+    char unread[NTR_PERF_PATH + 256]; /* why a file that may be it cannot be read; "": none */
     bool any;          /* there is a file, perhaps with another build id */
     bool packed;       /* ... a compressed one, which cannot be unpacked */
     bool other_copy;   /* there is a copy of /proc/kcore, of another kernel */

@@ -16,7 +16,6 @@
 #include <unistd.h>
 
 enum { PERF_MODULES_MAX = 1 << 12, NAME_BYTES = 256 };
-static const uint64_t MODULE_BYTES_MAX = UINT64_C(1) << 30;
 
 static const char *const suffixes[] = {"", ".xz", ".zst", ".gz"};
 enum { SUFFIXES = sizeof suffixes / sizeof *suffixes };
@@ -62,11 +61,20 @@ static bool unpack(struct ntr_perf_data *data, struct ntr_perf_search *s, const 
         ntr_unmap_file(packed);
         return false;
     }
-    const ntr_status status = ntr_decompress(packed, *file, MODULE_BYTES_MAX, why);
+    const uint64_t most = ntr_limits_get(&data->file.limits, NTR_LIMIT_KERNEL_MODULE);
+    const ntr_status status = ntr_decompress(packed, *file, most, why);
     ntr_unmap_file(packed);
     snprintf(s->path, sizeof s->path, "/proc/self/fd/%d", *file);
     if (status == NTR_OK && ntr_perf_file_fits(s, s->path)) return true;
-    if (status == NTR_E_UNSUPPORTED) s->packed = true;
+    if (status == NTR_E_UNSUPPORTED)
+        s->packed = true;
+    else if (status == NTR_E_LIMIT)
+        snprintf(s->unread, sizeof s->unread,
+                 "%s has more than %llu bytes when it is decompressed: limit kernel-module", path,
+                 (unsigned long long)most);
+    else if (status)
+        snprintf(s->unread, sizeof s->unread, "%s cannot be read: %s", path,
+                 status == NTR_E_DECOMPRESS ? why : ntr_status_text(status));
     close(*file);
     data->unpacked_count--;
     return false;
@@ -184,12 +192,14 @@ ntr_status ntr_perf_module_find(struct ntr_perf_data *data, struct ntr_perf_sear
     name_of(m->path, name);
     if (!*name || data->module_count >= PERF_MODULES_MAX || is_known(data, m, name)) return NTR_OK;
     s->any = s->packed = false;
+    *s->unread = 0;
     if (find_file(data, s, m->path, name))
         return add_module(
             data, &(ntr_perf_module){.path = s->path, .address = m->address, .length = m->length, .has_code = has_code},
             name);
     if (has_code) return NTR_OK; /* its names are those of kallsyms */
     if (s->packed) return ntr_perf_lose(data, "module %s: the file is compressed, and there is no libarchive", name);
+    if (*s->unread) return ntr_perf_lose(data, "module %s: %s", name, s->unread);
     if (s->any) return ntr_perf_lose(data, "module %s: the file has another build id than the one that ran", name);
     if (!data->missing_modules++) snprintf(data->missing_module, sizeof data->missing_module, "%s", name);
     return NTR_OK;

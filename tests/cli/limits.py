@@ -3,6 +3,7 @@
 
 usage: limits.py NTRACE
 """
+import gzip
 import json
 import os
 import re
@@ -15,7 +16,7 @@ sys.path += [os.path.join(sys.path[0], ".."), os.path.join(sys.path[0], "../perf
 import lined
 import tiny
 from harness import Run, bytes_of, case, check, equal, main, matches, need, scratch, skip, write
-from perf_file import File
+from perf_file import NOBODY, File, text
 
 PAGE = os.path.join(os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__)))), "docs", "security.md")
 UNITS = {"": 1, "K": 1 << 10, "M": 1 << 20, "G": 1 << 30, "T": 1 << 40}
@@ -107,6 +108,27 @@ def memory():
     return ["dump", "--ram-registers", folder, write("memory.bin", bytes(4096))]
 
 
+def module():
+    """A recording with a kernel module whose file is compressed."""
+    recording = File()
+    recording.info()
+    recording.comm(1, "a", 10)
+    place = struct.pack("<IIQQQIIQQII", NOBODY, 0, 0xffffffff02000000, 0x1000, 0, 0, 0, 0, 0, 5, 2)
+    recording.add(10, 1, place + text("/lib/modules/6.12/kernel/x.ko.gz"), NOBODY)
+    recording.aux(bytes_of(tiny.HTM), 100, 1)
+    os.makedirs(os.path.join(scratch(), "root/lib/modules/6.12/kernel"), exist_ok=True)
+    write("root/lib/modules/6.12/kernel/x.ko.gz", gzip.compress(tiny.elf() + bytes(5000)))
+    words = ["decode", "--sysroot", os.path.join(scratch(), "root"), write("module.data", recording.bytes())]
+    if "no libarchive" in Run(*words, status=None).err:
+        skip("build-libarchive")
+    return words
+
+
+def script_words():
+    topology = os.path.join(os.path.dirname(os.path.dirname(PAGE)), "examples/board/topology.json")
+    return ["capture", "-o", os.path.join(scratch(), "made.ntrace"), "-t", topology, "--words", write("words.txt", b"# r 0x0 0x0\n" * 20)]
+
+
 TASKS = b"ntrace-tasks 1\nposition src context task pid tgid comm\n0 - 1 1 1 1 one\n"
 # Limit: words of a command that reaches it, and a value that is too small for it.
 REACHED = {
@@ -123,6 +145,8 @@ REACHED = {
     "memory-image": (memory, 1000),
     "evidence": (earlier, 30),
     "justifications": (lambda: coverage("--justify", write("why.txt", b"# nothing\n")), 5),
+    "kernel-module": (module, 2000),
+    "script-words": (script_words, 100),
     "maps": (lambda: ["decode", "--map", "1=" + write("maps", b"00010000-00012000 r-xp 00000000 00:00 0 [anon]\n"), "-e", write("t.elf", tiny.elf()),
                       trace()], 10),
     "tasks": (lambda: ["profile", "--by", "thread", bundle(tasks=TASKS)], 20),
