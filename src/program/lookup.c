@@ -298,8 +298,8 @@ static void limit_change(const ntr_image *file, uint64_t address, uint64_t *firs
 }
 
 /* Are the bytes that were recorded over a file other code than that of the file? A function that was patched keeps its
- * name. When a quarter of the recorded bytes in it are others, and of all of it, something else was written over it,
- * and the file does not name that. */
+ * name. When more than a quarter of the recorded bytes in it, and of all of it, are others, something else was written
+ * over it, and the file does not name that. */
 static bool is_changed(const ntr_program *program, ntr_place place, const ntr_code_window *window, uint32_t number) {
     enum { LEAST_KNOWN = 8 }; /* a jump that was written over the first instructions has fewer */
     const ntr_segment *segment = segment_of(program, number, place.address);

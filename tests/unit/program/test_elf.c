@@ -168,8 +168,8 @@ static void is_named_over(size_t equal, const char *own, const char *name) {
 static void other_code_has_not_the_names_of_the_file(void **state) {
     (void)state;
     is_named_over(8, NULL, "patched");
-    is_named_over(4, NULL, "patched");
-    is_named_over(3, NULL, NULL);
+    is_named_over(6, NULL, "patched");
+    is_named_over(5, NULL, NULL);
     is_named_over(0, NULL, NULL);
     is_named_over(0, "own", "own");
     is_named_over(8, "own", "own");
