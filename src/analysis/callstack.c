@@ -111,7 +111,17 @@ const ntr_stack_frame *ntr_callstack_frame(ntr_callstack *cs, const ntr_event *e
 }
 
 static ntr_status take_span(change *c) {
+    const ntr_event *e = c->event;
+    const bool known = !(e->flags & NTR_EVENT_TARGET_UNKNOWN);
+    const bool returns = known && (e->end == NTR_SPAN_RETURN || e->end == NTR_SPAN_CO_SWAP);
+    const bool leaves = returns && ntr_threads_leaves(c);
     c->hart->stopped = HART_RUNS;
+    if (c->stack->waits && !leaves) ntr_late_note(c);
+    if (leaves) return ntr_threads_switch(c, e->target);
+    if (c->hart->guessing && c->stack->depth <= 1) {
+        if (returns && ntr_threads_find(c, e->target, false)) return NTR_OK;
+        if (known && e->end == NTR_SPAN_TRAP_RETURN) ntr_threads_find(c, e->target, true);
+    }
     return ntr_callstack_end_span(c);
 }
 

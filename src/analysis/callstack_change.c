@@ -184,7 +184,6 @@ ntr_status ntr_callstack_sync(change *c, uint64_t address) {
 
 ntr_status ntr_callstack_end_span(change *c) {
     const ntr_event *e = c->event;
-    if (c->stack->waits) ntr_late_note(c);
     if (e->flags & NTR_EVENT_TARGET_UNKNOWN) {
         if (e->end != NTR_SPAN_CUT && e->end != NTR_SPAN_NOT_TAKEN) ntr_callstack_pop(c, 0, true);
         return NTR_OK;
@@ -195,13 +194,8 @@ ntr_status ntr_callstack_end_span(change *c) {
     case NTR_SPAN_INDIRECT_CALL:
         return ntr_callstack_push(c, frame_at(c, NTR_FRAME_CALL, e->target, e->last, next), false);
     case NTR_SPAN_CO_SWAP:
-    case NTR_SPAN_RETURN:
-        if (ntr_threads_leaves(c)) return ntr_threads_switch(c, e->target);
-        if (c->hart->guessing && c->stack->depth <= 1 && ntr_threads_find(c, e->target, false)) return NTR_OK;
-        return unwind(c, e->target);
-    case NTR_SPAN_TRAP_RETURN:
-        if (c->hart->guessing && c->stack->depth <= 1) ntr_threads_find(c, e->target, true);
-        return trap_return(c, e->target);
+    case NTR_SPAN_RETURN: return unwind(c, e->target);
+    case NTR_SPAN_TRAP_RETURN: return trap_return(c, e->target);
     case NTR_SPAN_EXCEPTION:
     case NTR_SPAN_TRAP: return ntr_callstack_push(c, frame_at(c, NTR_FRAME_EXCEPTION, e->target, next, next), false);
     case NTR_SPAN_INTERRUPT:

@@ -160,7 +160,7 @@ ntr_status ntr_callstack_root(change *c, uint64_t address);
 /* A synchronizing message reports the address. */
 ntr_status ntr_callstack_sync(change *c, uint64_t address);
 
-/* The event is a span: the stack changes as it ends. */
+/* The event is a span: the stack of its thread changes as it ends. */
 ntr_status ntr_callstack_end_span(change *c);
 
 /* ---- threads.c */
@@ -185,8 +185,8 @@ void ntr_threads_gap(change *c, uint64_t until);
 
 /* ---- late_stacks.c */
 
-/* The stack waits. The event, which is not applied yet, changes frames that it does not have; or none of them remains,
- * which after a gap are lost. */
+/* The stack waits. The event, which is not applied yet and does not switch threads, changes frames that it does not
+ * have; or none of them remains, which after a gap are lost. */
 void ntr_late_note(change *c);
 void ntr_late_note_all(change *c);
 

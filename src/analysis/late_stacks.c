@@ -65,7 +65,7 @@ static bool changes_missing(const change *c) {
     if (c->stack->depth > 1) return false;
     switch ((ntr_span_end)e->end) {
     case NTR_SPAN_CO_SWAP:
-    case NTR_SPAN_RETURN: return !ntr_threads_leaves(c);
+    case NTR_SPAN_RETURN:
     case NTR_SPAN_TRAP_RETURN: return true;
     case NTR_SPAN_JUMP:
     case NTR_SPAN_TAKEN:
