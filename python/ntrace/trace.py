@@ -24,7 +24,7 @@ class Counts(NamedTuple):
     gaps: int
     messages: int
     bytes: int
-    reserved: int
+    doubtful: int
 
 
 
