@@ -58,7 +58,7 @@ static uint64_t run_length(const ntr_replay_step *s, const step_place *p) {
 }
 
 ntr_status ntr_replay_go_step(ntr_replay *r, const ntr_replay_step *s, ntr_replay_stop *stop) {
-    uint64_t polled = r->position;
+    uint64_t polled = r->position, seen = r->position, window_end = 0;
     for (bool first = true;; first = false) {
         step_place p;
         bool found;
@@ -76,10 +76,13 @@ ntr_status ntr_replay_go_step(ntr_replay *r, const ntr_replay_step *s, ntr_repla
             return status < 0 ? status : NTR_OK;
         }
         if (!first && stops_at(s, &p, stop)) return NTR_OK;
-        uint64_t length = first ? 1 : run_length(s, &p);
+        if (p.window->end != window_end) seen = p.position;
+        window_end = p.window->end;
+        const uint64_t behind = ntr_window_behind(p.window, seen), length = first ? 1 : run_length(s, &p);
         status = run_others(r, s, p.position, stop);
         if (status != NTR_OK || stop->reason != NTR_REPLAY_LIMIT) return status;
         r->position = p.position + length;
+        if (r->position == window_end) r->position = behind; /* a whole window of a loop had no stop */
         if (r->position - polled > NTR_PART_INSTRUCTIONS) polled = r->position;
     }
 }

@@ -131,7 +131,7 @@ def unavailable():
 SPIN = 100_000_000_000_000
 
 
-@case("a spin of 10^14 instructions: positions inside of it and its end are shown at once")
+@case("a spin of 10^14 instructions: positions inside of it and its end are shown at once, also after a step over its line")
 def spin():
     code = write("spin.code", bytes.fromhex("130000006f000000"))  # nop; j .
     text = f"ProgTraceSync SYNC=3 ICNT=0 FADDR=0x800\nProgTraceCorrelation EVCODE=4 CDF=0 ICNT={2 * SPIN}\n"
@@ -139,10 +139,11 @@ def spin():
     done = subprocess.run([debuggers()[0], "-q", "-nx", "-batch", "-ex", "set osabi none", "-ex", "set architecture riscv:rv64",
                            "-ex", f"target remote | {NTRACE} gdb --stdio --src-bits 0 --raw {code}@0x1000 {trace}", "-ex", "monitor goto 50%",
                            "-ex", "monitor when", "-ex", "monitor goto end", "-ex", "monitor when", "-ex", "break *0x1000",
-                           "-ex", "reverse-continue", "-ex", "monitor when"],
+                           "-ex", "reverse-continue", "-ex", "monitor when", "-ex", "maintenance packet vCont;r1000,1008", "-ex", "monitor when"],
                           stdin=subprocess.DEVNULL, capture_output=True, text=True, timeout=60)
     found = re.findall(r"instruction (\d+) of (\d+) at (0x[0-9a-f]+)", done.stderr)
-    equal(found, [(str(SPIN // 2), str(SPIN), "0x1004"), (str(SPIN), str(SPIN), "0x1004"), ("0", str(SPIN), "0x1000")], done.stdout + done.stderr)
+    equal(found, [(str(SPIN // 2), str(SPIN), "0x1004"), (str(SPIN), str(SPIN), "0x1004"), ("0", str(SPIN), "0x1000"),
+                  (str(SPIN), str(SPIN), "0x1004")], done.stdout + done.stderr)
 
 
 def in_terminal(arguments, lines):
