@@ -129,6 +129,7 @@ NTR_API bool ntr_capture_qemu_version(const char *qemu, unsigned *major, unsigne
 typedef struct ntr_capture_qemu {
     char path[4096];
     unsigned major, minor; /* its version */
+    char version[128]; /* what it says of it: "qemu-riscv64 version 7.2.22 (...)"; "" when it was not asked */
     const char *plugin; /* file name of the capture plugin for this version; static */
     char error[1024]; /* if there is none: why, and what helps */
 } ntr_capture_qemu;

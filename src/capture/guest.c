@@ -87,6 +87,7 @@ static ntr_status choose_qemu(ntr_capture_qemu *qemu, const ntr_capture_config *
         return ntr_capture_fail(reason, NTR_E_INVALID, "the folder of the capture plugins is missing");
     if (ntr_capture_qemu_find(qemu, config->qemu, config->qemu_search, false, elf->xlen)) return NTR_OK;
     if (!config->plugin) return ntr_capture_fail(reason, NTR_E_IO, "%s", qemu->error);
+    if (!config->qemu) qemu->version[0] = 0; /* of another one */
     snprintf(qemu->path, sizeof qemu->path, "%s",
              config->qemu      ? config->qemu
              : elf->xlen == 32 ? "qemu-riscv32"
@@ -146,7 +147,8 @@ ntr_status ntr_capture_guest_start(struct ntr_capture_guest *guest, const ntr_ca
     if (status != NTR_OK) return status;
     if (!make_arguments(&arguments, config, elf, program, &qemu, plugin)) return ntr_capture_fail_memory(reason);
     status = start(guest, arguments.items, reason);
-    if (status == NTR_OK) ntr_capture_ask(&guest->question, arguments.items[0], "--version");
+    memcpy(guest->version, qemu.version, sizeof guest->version);
+    if (status == NTR_OK && !*qemu.version) ntr_capture_ask(&guest->question, arguments.items[0], "--version");
     ntr_dealloc(config->allocator, arguments.items);
     return status;
 }

@@ -72,18 +72,29 @@ void ntr_capture_answer(struct ntr_capture_question *question, char *text, size_
     question->pid = 0;
 }
 
-bool ntr_capture_qemu_version(const char *qemu, unsigned *major, unsigned *minor) {
+/* Sets `version`, `major` and `minor`. Returns false when it does not say them. */
+static bool ask_version(ntr_capture_qemu *qemu) {
     static const char word[] = " version ";
     struct ntr_capture_question question;
-    char text[128], *end;
+    char *end;
 
-    ntr_capture_ask(&question, qemu, "--version");
-    ntr_capture_answer(&question, text, sizeof text);
-    text[strcspn(text, "\n")] = 0;
-    const char *at = strstr(text, word);
+    ntr_capture_ask(&question, qemu->path, "--version");
+    ntr_capture_answer(&question, qemu->version, sizeof qemu->version);
+    qemu->version[strcspn(qemu->version, "\n")] = 0;
+    const char *at = strstr(qemu->version, word);
     if (!at) return false;
-    *major = (unsigned)strtoul(at + sizeof word - 1, &end, 10);
-    *minor = *end == '.' ? (unsigned)strtoul(end + 1, NULL, 10) : 0;
+    qemu->major = (unsigned)strtoul(at + sizeof word - 1, &end, 10);
+    qemu->minor = *end == '.' ? (unsigned)strtoul(end + 1, NULL, 10) : 0;
+    return true;
+}
+
+bool ntr_capture_qemu_version(const char *qemu, unsigned *major, unsigned *minor) {
+    ntr_capture_qemu asked = {0};
+    const int n = snprintf(asked.path, sizeof asked.path, "%s", qemu);
+
+    if (n < 0 || (size_t)n >= sizeof asked.path || !ask_version(&asked)) return false;
+    *major = asked.major;
+    *minor = asked.minor;
     return true;
 }
 
@@ -141,7 +152,7 @@ static bool is_good(ntr_capture_qemu *qemu, bool machine, bool trusted) {
     const size_t room = sizeof qemu->error - used;
 
     qemu->plugin = NULL;
-    if (!ntr_capture_qemu_version(qemu->path, &qemu->major, &qemu->minor)) {
+    if (!ask_version(qemu)) {
         snprintf(reason, room, "%s%s (cannot be executed, or is no QEMU)", between, qemu->path);
         return false;
     }
