@@ -110,19 +110,24 @@ const ntr_stack_frame *ntr_callstack_frame(ntr_callstack *cs, const ntr_event *e
     return ntr_change_top(&c);
 }
 
-static ntr_status take_span(change *c) {
+/* The span may end in another thread, or its stack waits for that of its thread. */
+static ntr_status take_thread_span(change *c) {
     const ntr_event *e = c->event;
     const bool known = !(e->flags & NTR_EVENT_TARGET_UNKNOWN);
     const bool returns = known && (e->end == NTR_SPAN_RETURN || e->end == NTR_SPAN_CO_SWAP);
-    const bool leaves = returns && ntr_threads_leaves(c);
-    c->hart->stopped = HART_RUNS;
-    if (c->stack->waits && !leaves) ntr_late_note(c);
-    if (leaves) return ntr_threads_switch(c, e->target);
+    if (returns && ntr_threads_leaves(c)) return ntr_threads_switch(c, e->target);
+    if (c->stack->waits) ntr_late_note(c);
     if (c->hart->guessing && c->stack->depth <= 1) {
         if (returns && ntr_threads_find(c, e->target, false)) return NTR_OK;
         if (known && e->end == NTR_SPAN_TRAP_RETURN) ntr_threads_find(c, e->target, true);
     }
     return ntr_callstack_end_span(c);
+}
+
+static inline __attribute__((always_inline)) ntr_status take_span(change *c) {
+    enum { RETURNS = 1u << NTR_SPAN_RETURN | 1u << NTR_SPAN_CO_SWAP | 1u << NTR_SPAN_TRAP_RETURN };
+    c->hart->stopped = HART_RUNS;
+    return RETURNS >> c->event->end & 1 || c->stack->waits ? take_thread_span(c) : ntr_callstack_end_span(c);
 }
 
 ntr_status ntr_callstack_span(ntr_callstack *cs, const ntr_event *event, uint32_t *handle) {

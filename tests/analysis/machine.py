@@ -625,7 +625,7 @@ class ManyHarts:
 
 @case("threads that move between harts, whose parts come in another order than they were executed")
 def moved():
-    for lag, seeds in (0, range(1)), (1, range(4)):
+    for lag, seeds in (0, [0]), (1, [0, 1]), (2, [2, 3, 6]):
         for seed in seeds:
             one = ManyHarts(seed, lag)
             rows = {(r["kind"], r.get("name")): r for r in one.rows("profile", "--by", "syscall")}

@@ -344,12 +344,13 @@ def gaps():
     stream, options = damaged()
     middle = os.path.getsize(stream) // 2
     listed = Run("decode", stream, *options, "--output", "pc", status=1).lines()
-    answer, near = ask(stream, {"query": "gaps"}, {"query": "find", "text": "gap"}, options=options, status=1)
+    answer, near, behind = ask(stream, {"query": "gaps"}, {"query": "find", "text": "gap"}, {"query": "gaps", "from": len(listed)}, options=options, status=1)
     matches(r"message #\d+: gap: ", Run("explore", stream, *options, "--ask", '{"query":"functions"}', status=1).err, "what is said of every answer")
     check(answer["gaps"], "there is a gap")
     first = answer["gaps"][0]
     check(first["reason"] and first["offset"] <= middle + 40, "reason and offset")
     equal(near["position"], first["position"], "the next gap")
+    equal(behind["gaps"], [gap for gap in answer["gaps"] if gap["position"] >= len(listed)], "gaps of a part")
     equal(answer["progress"]["known"], len(listed), "instructions")
     check(bisect.bisect([gap["position"] for gap in answer["gaps"]], len(listed)) == len(answer["gaps"]), "positions are in the trace")
 

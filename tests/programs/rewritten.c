@@ -48,10 +48,21 @@ static const char *open_map(void) {
     return path;
 }
 
-/* The perf map is written anew, by the same name, and then as a new file. It is there until it was read. */
+/* Code that the perf map does not name. */
+static void generate_unnamed(void *to, int extra) {
+    FILE *named = map;
+    map = fopen("/dev/null", "w");
+    generate(to, to, "", extra);
+    fclose(map);
+    map = named;
+}
+
+/* The perf map is written anew, by the same name, and then as a new file. It is there until it was read. The first map
+ * names code that only exists when the second one does not name it. */
 static void replaced_map(void) {
     const char *path = open_map();
     char *at = mmap(BASE, SIZE, 7, MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED, -1, 0);
+    fprintf(map, "%lx 40 made_never\n", (long)at + 1024);
     generate(at, at, "made_first", 1);
     call(at, 3);
     usleep(100000);
@@ -59,6 +70,8 @@ static void replaced_map(void) {
     map = fopen(path, "w");
     generate(at, at, "made_second", 3);
     call(at, 4);
+    generate_unnamed(at + 1024, 4);
+    call(at + 1024, 2);
     usleep(100000);
     fclose(map);
     unlink(path);
