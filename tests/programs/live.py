@@ -62,17 +62,22 @@ def windows(pcs):
     yield ["--skip", str(at), "--start-at", hex(pcs[2 * at])], start, len(pcs)
 
 
-@case("--skip, --start-at and --stop-at: the part that they name, to the instruction")
-def parts():
+@case("--skip, --start-at and --stop-at: the part that they name, to the instruction", 2)  # each kind of place with one program or two
+@case("--skip, --start-at and --stop-at: each part, to the instruction", 1, long=True)
+def parts(step):
     seed = user_qemu.for_ntrace(user_qemu.repeatable())
     for number, name in enumerate(("signals", "algorithms", "selfmade")):
         subprocess.run(command(name, *seed), check=True, timeout=60, capture_output=True)
         whole = decoded()
-        for options, start, end in list(windows(whole))[number % 2::2]:  # each kind of place with one program or two
+        for options, start, end in list(windows(whole))[number % step::step]:
             subprocess.run(command(name, *seed, *options), check=True, timeout=60, capture_output=True)
             found = decoded()
             equal(len(found), end - start, f"{name} {options}: instructions")
             same(found, whole[start:end], f"{name} {options}")
+
+
+@case("--start-at and --stop-at: symbols, and what is said where nothing is traced")
+def places():
     done = subprocess.run(command("family", "--start-at", "work", "--stop-at", "printf", operands=["a", "b"]),
                           capture_output=True, text=True, timeout=60)
     listed = Run("decode", path_of("live.ntrace"), "--show", "insn").lines()
