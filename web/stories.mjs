@@ -305,13 +305,26 @@ story("what cannot be found is said", setup.one, async (page) => {
   await page.press("#text", "Enter");
   await page.waitForFunction(() => /no function, address or line/.test(document.getElementById("status").textContent));
 });
+story("a boot of Linux, over a thousand million instructions: from all of it down to one, and to where a function was executed before", setup.boot, async (page) => {
+  const total = Number((await page.textContent("#lead")).match(/([\d\u202f]+) instructions/)[1].replaceAll("\u202f", ""));
+  assert.ok(total > 1e9, `${total} instructions`);
+  await find(page, "start_kernel");
+  assert.match(await here(page), /start_kernel/);
+  for (let i = 0; i < 30; i++) await settled(page, () => page.keyboard.press("+"));
+  const {from, to} = await state(page);
+  assert.ok(Number(to) - Number(from) < 1000, `${from} to ${to}`);
+  await page.keyboard.press("End");
+  await find(page, "schedule");
+  await settled(page, () => page.click("#previous"));
+  assert.match(await here(page), /schedule/);
+});
 
 const only = new RegExp(process.env.NTRACE_TEST_CASE || ".");
-for (const {name, url, run, context} of stories.filter((each) => only.test(each.name))) {
+for (const {name, url, run, context} of stories.filter((each) => each.url && only.test(each.name))) {
   const surroundings = await browser.newContext({viewport: {width: 1280, height: 900}, ...context});
   const page = await surroundings.newPage();
   const problems = [];
-  page.setDefaultTimeout(30000);
+  page.setDefaultTimeout(url === setup.boot ? 200000 : 30000); // its index takes a minute
   page.on("pageerror", (error) => problems.push(String(error)));
   page.on("dialog", (dialog) => { problems.push(`dialog: ${dialog.message()}`); void dialog.dismiss(); });
   page.on("console", (message) => { if (message.type() === "error" && !/status of 400/.test(message.text())) problems.push(message.text()); });

@@ -2,7 +2,7 @@
 """The page in a browser: web/stories.mjs drives Chromium by Playwright. The page of the tree is what its sources give.
 
 usage: stories.py NTRACE
-NTRACE_SHOTS=FOLDER: screenshots for the manual.
+NTRACE_SHOTS=FOLDER: screenshots for the manual. The long case is that of a boot, which `make demo-linux` traces (NTRACE_TEST_BOOT: another).
 """
 import functools
 import json
@@ -18,6 +18,7 @@ from harness import DEADLINE, NTRACE, ROOT, case, check, equal, main, need, scra
 from story import SOURCE, bundle, called, crashed, damaged, program, traced, trapped
 
 SHOTS = os.environ.get("NTRACE_SHOTS")
+BOOT = os.environ.get("NTRACE_TEST_BOOT", os.path.join(ROOT, "build", "demo-linux", "linux.ntrace"))
 with open(os.path.join(ROOT, "web", "stories.mjs"), encoding="utf-8") as text:
     STORIES = re.findall(r'^story\("(.*)", setup\.', text.read(), re.M)
 
@@ -54,17 +55,21 @@ def open_page(*words):
     return process, url
 
 
-@functools.cache
-def results():
-    """{name: error} of all stories."""
-    chromium = need("chromium")
-    folder = web()
+def small_pages():
     hostile = os.path.join(scratch(), "hostile")
     subprocess.run([need("riscv64-linux-gnu-gcc"), "-O1", "-static", "-o", hostile, os.path.join(os.path.dirname(SOURCE), "hostile.c")], check=True)
     subprocess.run([need("riscv64-linux-gnu-objcopy"), "--redefine-sym", "first=<img src=x onerror=alert(1)>",
                     "--redefine-sym", "second=</script><script>alert(2)</script>", hostile], check=True)
     stream, options = damaged()
-    pages = {"one": [bundle()], "two": [bundle(), traced(program("-DROUNDS=10"), "fewer")], "gaps": [stream, *options], "traps": [trapped()[0], *trapped()[1]], "calls": [called()[0], *called()[1]], "crash": [crashed()], "hostile": [traced(hostile, "hostile")]}
+    return {"one": [bundle()], "two": [bundle(), traced(program("-DROUNDS=10"), "fewer")], "gaps": [stream, *options], "traps": [trapped()[0], *trapped()[1]], "calls": [called()[0], *called()[1]], "crash": [crashed()], "hostile": [traced(hostile, "hostile")]}
+
+
+@functools.cache
+def results(long):
+    """{name: error} of the stories."""
+    chromium = need("chromium")
+    folder = web()
+    pages = {"boot": [BOOT if os.path.exists(BOOT) else skip("boot")]} if long else small_pages()
     processes = {name: open_page(*words) for name, words in pages.items()}
     setup = {"chromium": chromium, "shots": SHOTS and os.path.abspath(SHOTS), **{name: url for name, (_, url) in processes.items()}}
     try:
@@ -78,10 +83,10 @@ def results():
     return {row["name"]: row["error"] for row in map(json.loads, done.stdout.splitlines())}
 
 
-def judge(name):
-    equal(results().get(name, "was not told"), None, "error")
+def judge(name, long):
+    equal(results(long).get(name, "was not told"), None, "error")
 
 
 for story_name in STORIES:
-    case(story_name, story_name)(judge)
+    case(story_name, story_name, story_name.startswith("a boot"), long=story_name.startswith("a boot"))(judge)
 main()
