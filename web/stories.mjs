@@ -303,7 +303,7 @@ story("hostile names stay text", setup.hostile, async (page) => {
 story("what cannot be found is said", setup.one, async (page) => {
   await page.fill("#text", "no such function");
   await page.press("#text", "Enter");
-  await page.waitForFunction(() => /no function, address or line/.test(document.getElementById("status").textContent));
+  await page.waitForFunction(() => /no function, address, line or system call/.test(document.getElementById("status").textContent));
 });
 story("a boot of Linux, over a thousand million instructions: from all of it down to one, and to where a function was executed before", setup.boot, async (page) => {
   const total = Number((await page.textContent("#lead")).match(/([\d\u202f]+) instructions/)[1].replaceAll("\u202f", ""));

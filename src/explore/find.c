@@ -1,6 +1,7 @@
 /* Searches: places by what a user types, and functions by a part of their name. */
 #include "explore/state.h"
 
+#include "analysis/functions.h"
 #include "base/allocator.h"
 #include "base/macros.h"
 #include "base/text.h"
@@ -36,13 +37,28 @@ static size_t add_rows(ntr_explorer *x, const char *file, size_t size, uint64_t 
     return found;
 }
 
-/* Stores the sorted addresses that a function, an address or FILE:LINE stands for. */
+/* Adds the functions of the operating system that stand for a system call. */
+static size_t add_syscall(ntr_explorer *x, const char *name, uint64_t *addresses) {
+    const ntr_function *function;
+    size_t found = 0;
+    for (uint32_t i = 0; (function = ntr_functions_get(x->config.functions, i)); i++) {
+        const ntr_role_info role = ntr_functions_role(x->config.functions, i);
+        if (role.role == NTR_OS_SYSCALL && role.shown && strcmp(role.shown, name) == 0)
+            found += ntr_find_functions(x->decoder.program, function->name, addresses + found, ADDRESSES_MOST - found);
+    }
+    return found;
+}
+
+/* Stores the sorted addresses that a function, a system call, an address or FILE:LINE stands for. */
 static size_t addresses_of(ntr_explorer *x, const char *text, uint64_t *addresses) {
+    static const char syscall[] = "syscall:";
     const char *colon = strrchr(text, ':');
     uint64_t number;
     size_t found = 0;
-    if (colon && colon > text && colon[-1] != ':' &&
-        ntr_parse_number(colon + 1, strlen(colon + 1), &number) == NTR_OK) {
+    if (strncmp(text, syscall, strlen(syscall)) == 0) {
+        found = add_syscall(x, text + strlen(syscall), addresses);
+    } else if (colon && colon > text && colon[-1] != ':' &&
+               ntr_parse_number(colon + 1, strlen(colon + 1), &number) == NTR_OK) {
         found = add_rows(x, text, (size_t)(colon - text), number, true, addresses);
         if (!found) found = add_rows(x, text, (size_t)(colon - text), number, false, addresses);
     } else if (strncmp(text, "0x", 2) == 0 && ntr_parse_number(text, strlen(text), &number) == NTR_OK) {
@@ -109,8 +125,8 @@ ntr_status ntr_answer_find(ntr_explorer *x, ntr_question *q) {
     if (!s.backward && strcmp(direction, "next") != 0)
         return ntr_question_fail(q, "direction: expected next or previous");
     if (!*text)
-        return ntr_question_fail(q, "text: expected a function, an address, FILE:LINE, #MESSAGE, @OFFSET, "
-                                    "t:TIME, N%% or gap");
+        return ntr_question_fail(q, "text: expected a function, an address, FILE:LINE, syscall:NAME, #MESSAGE, "
+                                    "@OFFSET, t:TIME, N%% or gap");
     TRY(ntr_question_hart(x, q, &src, &given));
     s.one_hart = given;
     s.src = src;
@@ -128,7 +144,7 @@ ntr_status ntr_answer_find(ntr_explorer *x, ntr_question *q) {
     s.addresses = addresses;
     s.count = s.gaps ? 0 : addresses_of(x, text, addresses);
     status = s.count || s.gaps ? search(x, q, &s, ntr_replay_position(x->replay))
-                               : ntr_question_fail(q, "text: no function, address or line has this name");
+                               : ntr_question_fail(q, "text: no function, address, line or system call has this name");
     ntr_dealloc(x->allocator, addresses);
     return status;
 }

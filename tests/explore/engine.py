@@ -185,6 +185,12 @@ def syscalls():
     part, = ask(stream, {"query": "syscalls", "from": 10 * size, "to": 14 * size}, options=options)
     equal([(row["name"], row["times"], row["instructions"]) for row in part["rows"]], [("read", 2, 10), ("write", 2, 10)], "in a part")
     equal(ask(bundle(), {"query": "syscalls"})[0]["rows"], [], "a program alone has none")
+    found, nowhere = {"query": "find", "text": "syscall:write"}, {"query": "find", "text": "syscall:open"}
+    first, = ask(stream, found, options=options)
+    around, second = ask(stream, {"query": "at", "position": first["position"], "before": 0, "after": 1}, {**found, "position": first["position"]}, options=options)
+    equal(around["instructions"][0]["in"], "__riscv_sys_write", "where it begins")
+    equal(second["position"] - first["position"], size, "the next one")
+    equal(ask(stream, nowhere, status=2, options=options)[0]["error"], "text: no function, address, line or system call has this name", "one that was not called")
 
 
 @case("the call tree: each node has its instructions, and what it called")
