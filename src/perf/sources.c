@@ -39,10 +39,14 @@ ntr_status ntr_perf_span_note(struct ntr_perf_scan *s, const struct ntr_perf_fra
 
 /* ---- */
 
+static const struct ntr_perf_times *times_of(const struct ntr_perf_span *span) {
+    return span->timed ? &span->ticks : &span->record;
+}
+
 /* By SRC; those with times first, and in their order. */
 static int by_source(const void *a, const void *b) {
     const struct ntr_perf_span *x = a, *y = b;
-    const struct ntr_perf_times *s = x->timed ? &x->ticks : &x->record, *t = y->timed ? &y->ticks : &y->record;
+    const struct ntr_perf_times *s = times_of(x), *t = times_of(y);
 
     if (x->src != y->src) return x->src < y->src ? -1 : 1;
     if (x->timed != y->timed) return x->timed ? -1 : 1;
@@ -65,13 +69,11 @@ static bool find_clash(const struct ntr_perf_data *data, bool timed, struct clas
         if (s->timed != timed || (!timed && buffer->cpu == NTR_PERF_NOBODY)) continue;
         if (latest && latest->src != s->src) latest = other = NULL;
         const struct ntr_perf_span *before = latest && latest->buffer != s->buffer ? latest : other;
-        const struct ntr_perf_times *x = timed ? &s->ticks : &s->record;
-        if (before && x->first < (timed ? before->ticks.last : before->record.last)) {
+        if (before && times_of(s)->first < times_of(before)->last) {
             *clash = (struct clash){&data->buffers[before->buffer], buffer, s->src};
             return true;
         }
-        const struct ntr_perf_times *end = latest ? timed ? &latest->ticks : &latest->record : NULL;
-        if (end && x->last <= end->last && latest->buffer == s->buffer) continue;
+        if (latest && times_of(s)->last <= times_of(latest)->last && latest->buffer == s->buffer) continue;
         if (latest && latest->buffer != s->buffer) other = latest;
         latest = s;
     }
