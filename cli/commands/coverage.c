@@ -379,6 +379,17 @@ static int add_listed(struct coverage_run *run, const char *path, int status) {
     return status;
 }
 
+/* The text has a column of them. Of gaps in the trace, the decoder has told. */
+static void note_unknown(ntr_coverage *coverage) {
+    ntr_cover_sums sums;
+
+    ntr_coverage_sums(coverage, NULL, &sums);
+    if (ntr_coverage_gaps(coverage) || !sums.lines_unknown) return;
+    cli_note("%" PRIu64 " lines of functions that were inlined and left no code are not known: the compiler may have "
+             "computed their calls; a format that has no word for it leaves them out",
+             sums.lines_unknown);
+}
+
 static int coverage_run(const void *options, char **operands) {
     const struct coverage_options *o = options;
     struct coverage_run run = {.options = o};
@@ -404,6 +415,7 @@ static int coverage_run(const void *options, char **operands) {
     const bool shown = !o->exporting.analysis.partial;
     if (status != CLI_FAILED && shown) cli_source_match_report(&run.match);
     if (status != CLI_FAILED && shown && cli_coverage_select(&run) != CLI_OK) status = CLI_FAILED;
+    if (status != CLI_FAILED && shown && o->exporting.to) note_unknown(run.coverage);
     if (status != CLI_FAILED && shown) status = cli_coverage_write(&run, status);
     if (status != CLI_FAILED && shown && o->diff) status = cli_coverage_diff(&run, status);
     if (status != CLI_FAILED && shown) status = cli_coverage_check(&run, status);
