@@ -379,14 +379,14 @@ static int add_listed(struct coverage_run *run, const char *path, int status) {
     return status;
 }
 
-/* The text has a column of them. Of gaps in the trace, the decoder has told. */
+/* The text output has a column of them, and gaps of the trace are reported by the decoder. */
 static void note_unknown(ntr_coverage *coverage) {
     ntr_cover_sums sums;
 
     ntr_coverage_sums(coverage, NULL, &sums);
     if (ntr_coverage_gaps(coverage) || !sums.lines_unknown) return;
     cli_note("%" PRIu64 " lines of functions that were inlined and left no code are not known: the compiler may have "
-             "computed their calls; a format that has no word for it leaves them out",
+             "computed their calls; formats that cannot express this leave them out",
              sums.lines_unknown);
 }
 

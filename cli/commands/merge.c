@@ -103,7 +103,7 @@ static int close_input(struct merge_input *p, int status) {
 
 /* ---- merging */
 
-/* Messages of one source in two inputs: nobody could tell them apart again. Returns CLI_FAILED after reporting it. */
+/* Messages of one source in two inputs cannot be separated again. Returns CLI_FAILED after reporting it. */
 static int check_owner(struct merge *m, const struct merge_input *p) {
     const bool has_src = NTR_HAS(&p->message, SRC);
     const struct merge_input **owner = &m->owners[has_src ? p->message.src % NTR_SOURCES_MAX : 0];
