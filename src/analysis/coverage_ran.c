@@ -319,13 +319,29 @@ static int compare_places(const void *a, const void *b) {
     return 0;
 }
 
+/* Returns the index of the first line of the file from `line` on; lines are sorted by file and line. */
+static size_t first_line(const ntr_coverage *c, const char *file, uint32_t line) {
+    size_t low = 0, high = c->line_count;
+    while (low < high) {
+        const size_t middle = low + (high - low) / 2;
+        const ntr_cover_line *found = &c->lines[middle];
+        const int order = found->file == file ? 0 : strcmp(found->file, file);
+        if (order < 0 || (order == 0 && found->line < line))
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low;
+}
+
 static void doubt_lines(ntr_coverage *c, const ntr_cover_function *f) {
     const ntr_cover_function *next = f + 1 < c->functions + c->function_count ? f + 1 : NULL;
     uint32_t end = ntr_coverage_extent(c, f);
     if (next && next->file == f->file && next->line <= end) end = next->line > f->line ? next->line - 1 : f->line;
-    for (size_t i = 0; i < c->line_count; i++) {
+    for (size_t i = first_line(c, f->file, f->line); i < c->line_count; i++) {
         ntr_cover_line *line = &c->lines[i];
-        if (line->file == f->file && line->line >= f->line && line->line <= end && !line->count) line->known = false;
+        if (line->file != f->file || line->line > end) break;
+        if (!line->count) line->known = false;
     }
 }
 
