@@ -199,7 +199,7 @@ void capture_content_examine(struct capture_content *c) {
         lose(c,
              "the buffer holds %s: %zu bytes, the first is 0x%02x; is the memory what the sink wrote (cache, physical "
              "address, trRamMemFormat)? The raw bytes are kept",
-             good ? "hardly a message" : "no message", c->size, c->bytes[0]);
+             good ? "more damage than messages" : "no message", c->size, c->bytes[0]);
     if (good && defects <= good && !synchronizing) {
         lose(c,
              "the trace has %" PRIu64

@@ -198,7 +198,7 @@ static int take_operands(char **operands, struct machine *machine, ntr_capture_c
     if (operands[0] && operands[0][0] != '-') {
         machine->config.firmware = *operands++;
         if (operands[0] && strcmp(operands[0], "--") != 0)
-            return cli_fail("%s: options of ntrace stand before the firmware, those of QEMU behind --", operands[0]);
+            return cli_fail("%s: options of ntrace go before the firmware, options of QEMU after --", operands[0]);
     }
     if (operands[0] && strcmp(operands[0], "--") == 0) operands++;
     while (operands[count]) count++;

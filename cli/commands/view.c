@@ -108,7 +108,7 @@ const struct cli_command cli_view = {
         "Walks through the recorded execution in the terminal, forward and backward: source on the left, disassembly and\n"
         "call stack on the right, the place in the trace below. For a debugger, see 'ntrace gdb'.\n"
         "\n"
-        "Keys: s step to another line, n next (calls are gone over), f finish (to behind the call of this function), i\n"
+        "Keys: s step to another line, n next (over calls), f finish (to after the call of this function), i\n"
         "one instruction; the capital letters do the same backward, F goes to the call. / searches forward, ? backward:\n"
         "a function, an address (0x...), LINE or FILE:LINE. g goes to #MESSAGE, @OFFSET, t:TIME or N%; the digits go to\n"
         "0% to 90%, a click in the line of the place to that part of the trace. l and L go to where execution is missing.\n"

@@ -111,7 +111,7 @@ static const struct {
      "The encoder that makes the trace. --best makes the smallest one."},
     {"limits", "what is read from one input at most: --limit NAME=VALUE",
      "What is read from one input at most, so that a small file cannot exhaust memory. An input beyond a limit is an\n"
-     "error, or it is left out and named. VALUE is a number, also with K, M, G or T behind it: --limit debug-output=4G."},
+     "error, or it is left out and named. VALUE is a number that may end in K, M, G or T: --limit debug-output=4G."},
 };
 enum { TOPICS = sizeof topics / sizeof topics[0] };
 

@@ -79,7 +79,7 @@ bool cli_limit_set(const char *text) {
     }
     if (i < 0) return refuse_name(text, length);
     if (!parse_size(text + length + 1, &value) || value == 0 || value > rows[i].highest) {
-        cli_note("--limit: %s: expected a number from 1 to %" PRIu64 ", also with K, M, G or T behind it, found '%s'",
+        cli_note("--limit: %s: expected a number from 1 to %" PRIu64 ", which may end in K, M, G or T, found '%s'",
                  rows[i].name, rows[i].highest, text + length + 1);
         return false;
     }

@@ -1,6 +1,6 @@
 /* Board: a virtual board with trace hardware, for debuggers. A system model (system.h) and harts that execute recorded
- * programs are behind a RISC-V debug module, which OpenOCD reaches through remote_bitbang; and a filter for the packets
- * of a GDB server adds the trace registers to any simulator.
+ * programs are reached through a RISC-V debug module, to which OpenOCD connects by remote_bitbang. A filter for the
+ * packets of a GDB server adds the trace registers to any simulator.
  *
  * The functions take and return bytes; the caller owns the sockets. A board is not thread-safe. */
 #ifndef NTRACE_BOARD_H

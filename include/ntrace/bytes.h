@@ -12,7 +12,8 @@ typedef struct ntr_bytes {
 } ntr_bytes;
 
 /* Returns the length of the UTF-8 character (RFC 3629) that begins at text[0], of at most `size` bytes; 0: the byte
- * does not begin one. Of a text that ends in a 0, `size` may be any number from 4 on: nothing behind the 0 is read. */
+ * does not begin one. If the text ends in a 0 byte, `size` may be any number of at least 4; nothing after the 0 is
+ * read. */
 static inline size_t ntr_utf8_length(const char *text, size_t size) {
     const unsigned char first = (unsigned char)text[0];
     const size_t length = first < 0x80   ? 1

@@ -51,7 +51,7 @@ typedef struct ntr_capture_machine_config {
     unsigned harts; /* 0: 1 */
     unsigned xlen; /* 32 or 64 */
     bool repeatable; /* the same execution in every run; one hart, no input */
-    bool no_contexts; /* address spaces are not told apart */
+    bool no_contexts; /* address spaces are not distinguished */
     const char *const *files; /* folders, cpio archives (also compressed), images of ext2, ext3, ext4 or a disk, and ELF
                                * files with the programs of the guest, beside `initrd`: they name what ran */
     size_t file_count;
@@ -88,7 +88,7 @@ typedef struct ntr_capture_config {
 
     bool follow_fork; /* trace child processes too: NAME.PID.ntrace beside NAME.ntrace. Not allowed with
                        * a topology */
-    const char *search; /* where a program without a slash in its name is looked for, in the form of PATH,
+    const char *search; /* where a program without a slash in its name is searched, in the form of PATH,
                          * before the folders of programs below the sysroot; may be NULL */
 
     uint64_t skip; /* instructions that retire before tracing begins */
@@ -110,7 +110,7 @@ typedef struct ntr_capture_config {
     const char *test; /* name of the test that is executed, for capture.json; may be NULL */
     const char *access_symbol; /* trace loads and stores of this object in place of the range, wherever its file is
                                 * loaded; NULL: the range */
-    const char *qemu_search; /* where QEMU is looked for, in the form of PATH; may be NULL if `qemu` is given */
+    const char *qemu_search; /* where QEMU is searched, in the form of PATH; may be NULL if `qemu` is given */
     const char *plugin_dir; /* folder of the capture plugins; not needed where `plugin` is given */
 } ntr_capture_config;
 

@@ -5,7 +5,7 @@
  * the sink once for every complete message. The work per block is bounded; only ntr_encoder_new and
  * ntr_encoder_reconfigure allocate.
  *
- * The encoder is one block behind: the message of a jump, a trap or a synchronization contains the address of the
+ * The encoder is late by one block: the message of a jump, a trap or a synchronization contains the address of the
  * next block. It is sent when that block is pushed, or by ntr_encoder_stop. */
 #ifndef NTRACE_ENCODER_H
 #define NTRACE_ENCODER_H
@@ -150,10 +150,10 @@ typedef struct ntr_encoder_config {
     bool frame_closes; /* a frame ends when less than 32 bytes would be left after the message */
     bool repeat_instruction; /* a branch or jump to itself: its repetitions are one message (RepeatInstruction) */
     uint32_t device_id; /* value of DeviceID, which is sent before each start; 0: none */
-    bool check_returns; /* NTR_RETURN_COUNT: a return that does not go behind its call gets a message, as with
-                         * NTR_RETURN_FULL. Encoders in hardware, which only count, cannot do so */
+    bool check_returns; /* NTR_RETURN_COUNT: a return that does not go to the instruction after its call gets a message,
+                         * as with NTR_RETURN_FULL. Encoders in hardware, which only count, cannot do so */
     bool reserved_codes; /* allow reserved values of SYNC and EVCODE, for tests of decoders */
-    bool early_returns;  /* a return is also inferred in the message that reports its call, as the reference encoder
+    bool early_returns; /* a return is also inferred in the message that reports its call, as the reference encoder
                          * does, against section 11.2 (OQ-18) */
 } ntr_encoder_config;
 
@@ -267,7 +267,7 @@ typedef struct ntr_encoder_status {
     uint64_t lost_messages, lost_bytes; /* messages lost by overflow */
     uint64_t lost_halfwords; /* retired in trace windows, but in no I-CNT that was kept. The history of a
                               * ResourceFull message that was kept may cover some of them */
-    uint64_t misplaced_returns; /* NTR_RETURN_COUNT: not to the instruction behind their call. The stream says that they
+    uint64_t misplaced_returns; /* NTR_RETURN_COUNT: not to the instruction after their call. The stream says that they
                                  * were, up to the next synchronizing message */
     uint64_t reserved[7]; /* must be 0; for later members */
 } ntr_encoder_status;

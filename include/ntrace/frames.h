@@ -74,7 +74,7 @@ NTR_API void ntr_frames_totals_get(const ntr_frames *frames, ntr_frames_totals *
 NTR_API uint64_t ntr_frames_id_bytes(const ntr_frames *frames, unsigned id);
 
 /* Returns whether two trace IDs have sent messages with the same SRC of `src_bits` bits, so that their messages cannot
- * be told apart, and stores one such pair in ids[2]. */
+ * be distinguished, and stores one such pair in ids[2]. */
 NTR_API bool ntr_frames_mixed(const ntr_frames *frames, unsigned src_bits, unsigned ids[2]);
 
 /* Returns the width of SRC, 2 to 12 bits, if the messages of each trace ID are of one hart: so many bits after TCODE

@@ -1,4 +1,4 @@
-/* GDB server: a replay behind the GDB remote serial protocol.
+/* GDB server: shows a replay to a debugger by the GDB remote serial protocol.
  *
  * To a debugger the server looks like a stopped board whose execution can be walked forward and backward. Registers and
  * memory that a trace does not have are reported as unavailable. The protocol itself is independent of what carries it:

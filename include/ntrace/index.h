@@ -42,7 +42,7 @@ typedef struct ntr_point {
 
 typedef struct ntr_index ntr_index;
 
-/* `spacing`: a point is left out when the next one is less than this many bytes behind the last one in the index. 0:
+/* `spacing`: a point is left out if the next one is less than this many bytes after the last one in the index. 0:
  * all points are kept. It is doubled when there are many points, so that an index of a stream of any size has at most
  * 131,072 of them. Errors: NTR_E_MEMORY. */
 NTR_API ntr_status ntr_index_new(const ntr_params *params, uint64_t spacing, const ntr_allocator *allocator,

@@ -28,7 +28,7 @@ extern "C" {
 typedef struct ntr_ingress_reader {
     uint8_t columns[NTR_INGRESS_COLUMNS + NTR_INGRESS_DATA_COLUMNS];
     uint8_t count; /* 0: the header has not been read */
-    bool has_access; /* the last record has a load or store: `access`, for ntr_encoder_access behind the block */
+    bool has_access; /* the last record has a load or store: `access`, for ntr_encoder_access after the block */
     uint64_t line; /* lines read so far */
     uint64_t record; /* records read so far */
     char error[96]; /* text of the last error: "column itype: \"x\" is not a number" */

@@ -1,4 +1,4 @@
-/* RISC-V instructions, as far as trace requires: length, control-flow class, direct target.
+/* RISC-V instructions: length, control-flow class and direct target, which is what trace requires.
  *
  * N-Trace 1.0 section 1. Supported: RV32 and RV64, G, C, Zcb, Zcmp, Zcmt, Zibi, and branches and jumps of vendors
  * (NTR_ISA_*). Any other instruction is linear; its length

@@ -1,5 +1,4 @@
-/* Stream parameters: the configuration of the encoder, as far as a decoder must know it and the stream does not show
- * it.
+/* Stream parameters: what a decoder must know about the encoder's configuration and cannot see in the stream.
  *
  * N-Trace 1.0 sections 4 (SRC), 7 (addresses, timestamps), 11 (optimizations). A zero-filled struct with `size` set
  * is the plain N-Trace 1.0 stream of a single hart. <ntrace/params.def> has a row for each parameter. */

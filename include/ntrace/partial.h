@@ -77,8 +77,8 @@ NTR_LAB_API void ntr_partial_digest_end(ntr_partial_digest *digest, uint64_t id[
 
 /* ---- writing ----------------------------------------------------------------------------------- */
 
-/* Writes what `analysis` has counted (its tally, its tree and its totals, as far as they are there) for this capture.
- * The tally is sorted by that. `options` of the program's images must not refer to another stream. Errors:
+/* Writes what `analysis` has counted for this capture: its tally, tree and totals, each if it exists. This sorts the
+ * tally. `options` of the program's images must not refer to another stream. Errors:
  * NTR_E_MEMORY, NTR_E_LIMIT, those of the output. */
 NTR_LAB_API ntr_status ntr_partial_write(const ntr_analysis *analysis, const ntr_partial_capture *capture,
                                          const ntr_output *output, const ntr_allocator *allocator);
@@ -135,7 +135,7 @@ NTR_LAB_API const char *ntr_partial_error(const ntr_partial *partial);
 /* Returns what the partial holds: a set of NTR_PARTIAL_*. */
 NTR_LAB_API unsigned ntr_partial_holds(const ntr_partial *partial);
 
-/* Return the element number `index`, or NULL behind the last one. Captures are sorted by `id`, images by `identity`. */
+/* Return the element number `index`, or NULL after the last one. Captures are sorted by `id`, images by `identity`. */
 NTR_LAB_API const ntr_partial_capture *ntr_partial_capture_at(const ntr_partial *partial, size_t index);
 NTR_LAB_API const ntr_partial_image *ntr_partial_image_at(const ntr_partial *partial, size_t index);
 

@@ -12,8 +12,8 @@
  *   ntr_perf_data_load(data, NULL, program);
  *   // decode the bytes that `write` received, with `params` and `program`
  *
- * Sizes and offsets in the file are checked; a file that is cut off or damaged is read as far as possible. An object is
- * used by one thread at a time. docs/perf.md describes what is read. */
+ * Sizes and offsets in the file are checked; the readable parts of a file that is cut off or damaged are read. An
+ * object is used by one thread at a time. docs/perf.md describes what is read. */
 #ifndef NTRACE_PERF_DATA_H
 #define NTRACE_PERF_DATA_H
 

@@ -63,9 +63,9 @@ typedef enum ntr_profile_relation {
 } ntr_profile_relation;
 
 /* Fills *profile with the callers or the callees of the executed functions that have the name or the linkage name
- * `name`, sorted by `total`. `calls` is the number of calls between both. Callers: `self` and `total` are those of the
- * named function, as far as the row's function called it. Callees: those of the row's function, as far as the named
- * function called it. Nested calls count once in `total`. A tail call has the caller of the function that it replaces.
+ * `name`, sorted by `total`. `calls` is the number of calls between both. Callers: `self` and `total` are the named
+ * function's, in calls from the row's function. Callees: they are the row's function's, in calls from the named
+ * function. Nested calls count once in `total`. A tail call has the caller of the function that it replaces.
  * profile->instructions and profile->ticks are those of the whole tree (after ntr_calltree_finish). Returns NTR_END
  * when no executed function has the name. Errors: NTR_E_MEMORY. */
 NTR_API ntr_status ntr_profile_relatives(ntr_profile *profile, ntr_profile_relation relation, const char *name,

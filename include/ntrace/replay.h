@@ -2,12 +2,12 @@
  *
  * A replay has a position: the number of instructions, of all harts, that were executed before it. Instructions have
  * one order; a position between 0 and the total is therefore a place in the whole trace. The order is that of the
- * decoder's events; with `by_time`, instructions of several harts are in the order of time as far as their messages are
+ * decoder's events; with `by_time`, instructions of several harts are in the order of time if their messages are
  * close together in the stream. Each hart has its own state at a position: its next instruction, and its call stack.
  *
- * The trace is read once, as far as a request needs it. This pass makes an index: at distances of some 256 KiB of the
- * stream, a point at which decoding can begin, with the call stacks there and the set of blocks executed up to the next
- * point. Searches read these sets and decode only the part that has a hit. Three decoded parts are kept.
+ * The trace is read once, up to the place that a request needs. This pass makes an index: at distances of some 256 KiB
+ * of the stream, a point at which decoding can begin, with the call stacks there and the set of blocks executed up to
+ * the next point. Searches read these sets and decode only the part that has a hit. Three decoded parts are kept.
  *
  *     ntr_replay *replay;
  *     status = ntr_replay_new(&config, &replay);
@@ -136,7 +136,7 @@ NTR_API ntr_status ntr_replay_left(ntr_replay *replay, uint16_t src, size_t fram
 
 typedef enum ntr_replay_reason {
     NTR_REPLAY_HIT = 0, /* before an instruction at one of the addresses */
-    NTR_REPLAY_GAP, /* behind a gap: the first instruction after it */
+    NTR_REPLAY_GAP, /* the first instruction after a gap */
     NTR_REPLAY_BEGIN, /* the beginning of the trace */
     NTR_REPLAY_AT_END, /* its end */
     NTR_REPLAY_LIMIT, /* `until` was reached */
@@ -154,7 +154,7 @@ typedef struct ntr_replay_search {
     const uint64_t *addresses; /* sorted; addresses of instructions */
     size_t count;
     bool backward;
-    bool gaps; /* stop behind gaps, too */
+    bool gaps; /* also stop after gaps */
     bool one_hart; /* only instructions of `src` count */
     bool has_until; /* do not go beyond the position `until` */
     bool skip; /* the instruction at the position `skipped` does not count */
@@ -170,7 +170,7 @@ NTR_API ntr_status ntr_replay_find(ntr_replay *replay, const ntr_replay_search *
  * addresses. */
 typedef struct ntr_replay_step {
     uint16_t src;
-    bool gaps; /* stop behind gaps, too */
+    bool gaps; /* also stop after gaps */
     bool alone; /* the addresses are for this hart only */
     uint64_t low, high; /* go on while the next instruction is in [low, high); both 0: one instruction */
     const uint64_t *addresses; /* sorted: stop before an instruction at one of them, but for the first */

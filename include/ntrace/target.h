@@ -143,7 +143,7 @@ NTR_API ntr_status ntr_bus_identify(const ntr_bus *bus, uint64_t base, ntr_compo
 NTR_API ntr_status ntr_target_save(ntr_target *target);
 
 /* Resets, configures and enables all components, sinks first; tracing begins. The harts are not touched. Errors:
- * NTR_E_IO, NTR_E_STATE (a component does not react as specified), NTR_E_INVALID (sources cannot be told apart),
+ * NTR_E_IO, NTR_E_STATE (a component does not react as specified), NTR_E_INVALID (sources cannot be distinguished),
  * NTR_END (interrupted). After every result, ntr_target_stop disables what was enabled. */
 NTR_API ntr_status ntr_target_start(ntr_target *target);
 
