@@ -184,8 +184,9 @@ static void write_pairs(const ntr_decision *d, struct cli_output *out) {
         cli_output_xml(out, c->text);
         cli_output_text(out, "</code>, ");
         if (!c->masking) {
-            cli_output_text(out, c->constant ? "a constant</td><td></td><td></td></tr>\n"
-                                             : "no pair</td><td></td><td></td></tr>\n");
+            cli_output_text(out, c->constant       ? "a constant</td><td></td><td></td></tr>\n"
+                                 : c->open_masking ? "not known</td><td></td><td></td></tr>\n"
+                                                   : "no pair</td><td></td><td></td></tr>\n");
             continue;
         }
         const ntr_vector *a = &d->vectors[c->pair[0]], *b = &d->vectors[c->pair[1]];
@@ -200,7 +201,7 @@ static void write_pairs(const ntr_decision *d, struct cli_output *out) {
 
 static void write_vectors(const ntr_decision *d, struct cli_output *out) {
     for (size_t k = 0; k < d->vector_count; k++) {
-        cli_output_print(out, "%s = %c, %" PRIu64 "</td><td>", d->vectors[k].values, d->vectors[k].result ? 'T' : 'F',
+        cli_output_print(out, "%s = %c, %" PRIu64 "</td><td>", d->vectors[k].values, ntr_vector_result(&d->vectors[k]),
                          d->vectors[k].count);
         cli_evidence_write_runs(&d->vectors[k], out);
         cli_output_text(out, k + 1 < d->vector_count ? "</td></tr>\n<tr><td colspan=\"3\"></td><td>" : "");

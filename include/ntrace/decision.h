@@ -41,18 +41,26 @@ typedef struct ntr_condition {
     bool covered; /* an independence pair exists, unique-cause: no other condition differs where both vectors
                      evaluate it */
     bool masking; /* an independence pair exists, masking: other conditions that differ are masked */
+    bool open, open_masking; /* whether such a pair exists depends on values that are not known ('?') */
     uint32_t pair[2]; /* indexes of the two vectors of that pair; unique-cause if it exists */
     uint64_t reserved[2];
 } ntr_condition;
 
-/* Evaluations of a decision with the same outcomes. `values` has 'T', 'F' or '-' (not evaluated) per condition. */
+/* Evaluations of a decision with the same outcomes. `values` has 'T', 'F', '-' (not evaluated) or '?' (not known) per
+ * condition. Only the condition that is evaluated last can be '?'. */
 typedef struct ntr_vector {
     char values[NTR_CONDITIONS_MAX + 1];
     bool result;
+    bool open; /* a value is '?': the result is not known, and `result` is false */
     uint64_t count;
     uint64_t
         runs; /* bit I: run number I (from 0, in the order of ntr_decisions_begin) has one; bit 63: any later run */
 } ntr_vector;
+
+/* Returns 'T', 'F' or '?': the result of a vector. */
+static inline char ntr_vector_result(const ntr_vector *vector) {
+    return vector->open ? '?' : vector->result ? 'T' : 'F';
+}
 
 typedef enum ntr_decision_kind {
     NTR_DECISION_LOGICAL, /* an expression with && or || */
@@ -76,6 +84,7 @@ typedef struct ntr_decision {
     uint64_t unknown; /* evaluations of which a part is missing (gap, begin or end of the trace) */
     uint64_t copies; /* copies of its code: inlined or duplicated */
     bool true_seen, false_seen; /* results that certainly occurred, also of evaluations without a vector */
+    bool partly; /* only values of conditions are not known ('?'): other conditions are determinable */
     uint64_t reserved[3];
 } ntr_decision;
 
@@ -130,7 +139,7 @@ NTR_LAB_API const char *ntr_decisions_parser(const ntr_decisions *decisions);
 
 typedef struct ntr_decision_sums {
     uint64_t decisions[3]; /* number of decisions by ntr_cover_state, of `level` */
-    uint64_t conditions, conditions_covered; /* of determinable decisions; constants are not counted */
+    uint64_t conditions, conditions_covered; /* that are determinable; constants are not counted */
 } ntr_decision_sums;
 
 /* Computes the sums of one file, or of all files when `file` is NULL. */

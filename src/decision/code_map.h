@@ -31,6 +31,7 @@ typedef struct ntr_decision_copy {
     bool unseen; /* further copies may have no place in debug information, because the compiler has merged them with
                     other code */
     uint32_t function; /* index of the function that contains it */
+    bool stored; /* its last condition has no branch: the load of its stored result shows it */
     ntr_grouping
         *grouping; /* its conditions are computed together, and those of its branches are numbers of groups; or NULL */
     bool changed; /* a branch was another instruction when it was executed */
@@ -50,6 +51,8 @@ typedef struct ntr_decision_branch {
     uint8_t condition;
     bool taken_is; /* value of the condition when the branch is taken */
     bool first; /* an evaluation begins here */
+    bool load; /* it is not a branch but the load of a stored result, of which the register has the lowest bit at `root`
+                */
     uint8_t root_reg; /* the register that has the operand of its group of conditions before the instruction at `root`;
                          0: not known */
     uint64_t root;

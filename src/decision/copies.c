@@ -34,7 +34,8 @@ static ntr_status add_matched(ntr_map_builder *b, uint64_t address, const ntr_ma
         .taken_is = matched->taken_is,
         .first = matched->first,
         .through = {matched->through[0], matched->through[1]},
-        .root_reg = match->grouping.alternatives == 1 ? root->reg : 0,
+        .load = index + 1 == match->stored,
+        .root_reg = match->grouping.alternatives == 1 || index + 1 == match->stored ? root->reg : 0,
         .root = b->graph.insns[root->at].address,
     };
     return NTR_OK;
@@ -102,6 +103,18 @@ const char *ntr_builder_try_groups(ntr_map_builder *b, const ntr_decision_record
     return try(b, record, found, count, match, ntr_match_groups);
 }
 
+const char *ntr_builder_try_stored(ntr_map_builder *b, const ntr_decision_record *record,
+                                   const ntr_found_branch *const *found, size_t count, ntr_match *match,
+                                   uint32_t *load) {
+    ntr_candidate candidates[NTR_CANDIDATES_MAX];
+    const char *reason = record->too_large ? record->shown.reason : NULL;
+    *match = new_match(b, record, candidates);
+    for (size_t i = 0; i < count && !reason; i++) reason = add_candidate(b, match, candidates, found[i]);
+    if (!reason) reason = ntr_match_stored(match, load);
+    match->candidates = NULL;
+    return reason;
+}
+
 uint64_t ntr_builder_joints(ntr_map_builder *b, const ntr_found_branch *found, size_t count) {
     ntr_candidate candidates[NTR_CANDIDATES_MAX];
     ntr_match match = new_match(b, b->decisions->records[found->record], candidates);
@@ -122,4 +135,12 @@ ntr_status ntr_builder_keep(ntr_map_builder *b, ntr_decision_record *record, con
     }
     for (size_t i = 0; i < count && !reason; i++) TRY(add_matched(b, found[i]->address, match, i));
     return NTR_OK;
+}
+
+ntr_status ntr_builder_keep_stored(ntr_map_builder *b, ntr_decision_record *record,
+                                   const ntr_found_branch *const *found, size_t count, const ntr_match *match,
+                                   uint32_t load) {
+    TRY(ntr_builder_keep(b, record, found, count, match, NULL));
+    b->map->copies[b->map->copy_count - 1].stored = true;
+    return add_matched(b, b->graph.insns[load].address, match, count);
 }

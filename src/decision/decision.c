@@ -317,9 +317,9 @@ void ntr_decisions_sums(const ntr_decisions *d, ntr_decision_level level, const 
                         : level == NTR_LEVEL_MCDC   ? x->state
                                                     : x->masking_state;
         sums->decisions[state]++;
-        for (size_t k = 0; k < x->condition_count && state != NTR_COVER_NOT_DETERMINABLE; k++) {
+        for (size_t k = 0; k < x->condition_count && (state != NTR_COVER_NOT_DETERMINABLE || x->partly); k++) {
             const ntr_condition *c = &x->conditions[k];
-            if (c->constant) continue;
+            if (c->constant || (level == NTR_LEVEL_MASKING ? c->open_masking : c->open)) continue;
             sums->conditions++;
             sums->conditions_covered += level == NTR_LEVEL_MASKING ? c->masking : c->covered;
         }

@@ -127,6 +127,16 @@ static const char *why_computed(const ntr_map_builder *b) {
                        : "the compiler computed its last condition without a branch";
 }
 
+/* Adds a copy of a decision of which no branch tests the last condition. */
+static ntr_status keep_computed(ntr_map_builder *b, ntr_decision_record *r, const ntr_found_branch *const *branches,
+                                size_t used) {
+    ntr_match match = {0};
+    uint32_t load;
+    if (b->kind.gnu || ntr_builder_try_stored(b, r, branches, used, &match, &load))
+        return ntr_builder_keep(b, r, branches, used, &match, why_computed(b));
+    return ntr_builder_keep_stored(b, r, branches, used, &match, load);
+}
+
 /* Gives one branch to each condition. Branches that only test a result, of which all conditions have branches of their
  * own, are left out when there are more branches than conditions. Returns whether the numbers agree. */
 static bool give_branches(ntr_map_builder *b, in_order *o, const ntr_found_branch *found, size_t count) {
@@ -168,8 +178,11 @@ ntr_status ntr_builder_in_order(ntr_map_builder *b, uint32_t entry, const ntr_fo
     for (size_t i = 0; i < o.count; i++) {
         ntr_decision_record *r = o.list[i].record;
         if (!(used = branches_of(b, &o, i, branches))) continue;
-        bool known = !computes_last(b, r) || test_of(&o, r);
-        const char *reason = known ? ntr_builder_try(b, r, branches, used, &match) : why_computed(b);
+        if (computes_last(b, r) && !test_of(&o, r)) {
+            TRY(keep_computed(b, r, branches, used));
+            continue;
+        }
+        const char *reason = ntr_builder_try(b, r, branches, used, &match);
         TRY(ntr_builder_keep(b, r, branches, used, &match, reason));
     }
     return fewer ? ntr_builder_without_branches(b, found, count) : NTR_OK;

@@ -18,15 +18,19 @@ static bool is_within(const ntr_match *m, uint32_t at) {
            ntr_extent_has(&r->whole, frames[0].line, frames[0].column);
 }
 
-static bool may_continue(ntr_flow flow) {
-    return flow == NTR_FLOW_LINEAR || flow == NTR_FLOW_BRANCH;
+/* A constant that clang stores as the result may be in the stack frame during calls. */
+static bool may_continue(const ntr_match *m, uint8_t flow) {
+    const bool call = flow == NTR_FLOW_DIRECT_CALL || flow == NTR_FLOW_INDIRECT_CALL;
+    return flow == NTR_FLOW_LINEAR || flow == NTR_FLOW_BRANCH || (call && m->stored);
 }
 
-/* Returns the first instruction of the code before a branch that is executed only from there on to the branch. */
+/* Returns the first instruction of the code before a branch that is executed only from there on to the branch. clang
+ * ends each block with a jump, so that straight code has no label of a switch. */
 static uint32_t straight_before(const ntr_match *m, uint32_t branch) {
     const ntr_graph_insn *insns = m->graph->insns;
     uint32_t at = branch;
-    while (at && !insns[at].is_target && !insns[at].entry && may_continue(insns[at - 1].flow) && is_within(m, at - 1))
+    while (at && !insns[at].is_target && !insns[at].entry && may_continue(m, insns[at - 1].flow) &&
+           (m->stored || is_within(m, at - 1)))
         at--;
     return at;
 }
@@ -40,11 +44,13 @@ static void follow_constants(ntr_matcher *x) {
         uint32_t branch = m->candidates[i].insn, from = straight_before(m, branch);
         for (unsigned taken = 0; taken < 2; taken++) {
             x->after[i][taken] = ntr_constants_follow(m->graph, from, branch, taken, &passed);
+            x->loads[i][taken] = NTR_NOT_KNOWN;
             for (unsigned k = 0; k < passed.count; k++) {
                 uint8_t candidate = m->graph->insns[passed.at[k]].candidate;
                 if (!candidate) continue;
                 x->through[i][taken] = true;
                 x->certain[candidate - 1] |= passed.taken[k] ? 2 : 1;
+                if (candidate == m->stored) x->loads[i][taken] = passed.taken[k];
             }
             if (passed.unset != NTR_GRAPH_OUTSIDE && m->graph->insns[passed.unset].candidate)
                 x->unset |= UINT64_C(1) << (m->graph->insns[passed.unset].candidate - 1);
@@ -128,6 +134,18 @@ static bool all_conditions(const ntr_matcher *x) {
     return (ntr_record_evaluated(r) & ~seen) == 0;
 }
 
+/* Returns whether each outcome that decides the result stores this result where the load of it reads. */
+static bool stores_results(const ntr_matcher *x) {
+    const ntr_match *m = x->match;
+    for (size_t i = 0; i < m->count; i++)
+        for (unsigned value = 0; value < 2 && i + 1u != m->stored; value++) {
+            const int next = m->record->flow[x->best.condition[i]].next[value];
+            const bool taken = x->best.taken_is[i] == (int)value;
+            if (next < 0 && x->loads[i][taken] != (next == NTR_RESULT_TRUE)) return false;
+        }
+    return true;
+}
+
 static const char *why_not(const ntr_match *m) {
     if (m->count < (size_t)__builtin_popcountll(ntr_record_evaluated(m->record)))
         return "it has fewer branches than conditions: the compiler folded, merged or computed conditions";
@@ -151,6 +169,9 @@ const char *ntr_match_find(ntr_match *m) {
     for (size_t i = 0; i < m->count; i++) m->matched[i].condition = x.best.condition[i];
     m->placed = true;
     m->possible = ntr_matcher_places(&x) && ntr_matcher_calls(&x);
+    if (m->stored)
+        x.best.taken_is[m->stored - 1] = m->record->flow[x.best.condition[m->stored - 1]].next[1] == NTR_RESULT_TRUE;
+    if (m->stored && !stores_results(&x)) return why_not(m);
     if (!ntr_matcher_results(&x, &exits)) return "the code does not show which outcome of a branch is true";
     for (size_t i = 0; i < m->count; i++) {
         const int compared = ntr_matcher_by_operand(&x, i, &m->roots[i]);
@@ -158,7 +179,7 @@ const char *ntr_match_find(ntr_match *m) {
         m->possible = false;
         return "the code compares with other constants than the source";
     }
-    if (!ntr_matcher_differs(m, &exits)) return "both results lead to the same code";
+    if (!m->stored && !ntr_matcher_differs(m, &exits)) return "both results lead to the same code";
     if (!m->possible) return "the line table does not place its branches at their conditions";
     ntr_match_mark(m, true);
     m->complete =

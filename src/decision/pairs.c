@@ -60,7 +60,7 @@ static void find_pairs(ntr_decision_record *r, size_t condition) {
         for (size_t k = i + 1; k < r->vector_count; k++) {
             const ntr_vector *a = &r->vectors[i], *b = &r->vectors[k];
             char x = a->values[condition], y = b->values[condition];
-            if (a->result == b->result || x == y || x == '-' || y == '-') continue;
+            if (a->open || b->open || a->result == b->result || x == y || x == '-' || y == '-') continue;
             bool unique = unique_cause(a, b, r->shown.condition_count, condition);
             if (unique && !c->covered) {
                 c->covered = c->masking = true;
@@ -72,38 +72,86 @@ static void find_pairs(ntr_decision_record *r, size_t condition) {
         }
 }
 
+/* Returns the vector with one of the values that its '?' can have; a vector without '?' as it is. */
+static ntr_vector completed(const ntr_decision_record *r, const ntr_vector *v, bool value) {
+    ntr_vector whole = *v;
+    for (size_t i = 0; v->open && i < r->shown.condition_count; i++) {
+        if (v->values[i] != '?') continue;
+        whole.values[i] = value ? 'T' : 'F';
+        whole.result = r->flow[i].next[value] == NTR_RESULT_TRUE;
+    }
+    return whole;
+}
+
+/* Notes a pair that is possible with vectors of which a value is not known. */
+static void find_open_pair(ntr_decision_record *r, size_t condition, const ntr_vector *a, const ntr_vector *b) {
+    ntr_condition *c = &r->conditions[condition];
+    const char x = a->values[condition], y = b->values[condition];
+    if (a->result == b->result || x == y || x == '-' || y == '-') return;
+    const bool unique = unique_cause(a, b, r->shown.condition_count, condition);
+    c->open = c->open || (unique && !c->covered);
+    c->open_masking = c->open_masking || (!c->masking && (unique || masking(r, a, b, condition)));
+}
+
+static void find_open_pairs(ntr_decision_record *r, size_t condition) {
+    for (size_t i = 0; i < r->vector_count; i++)
+        for (size_t k = i; k < r->vector_count; k++) {
+            if (!r->vectors[i].open && !r->vectors[k].open) continue;
+            if (i == k && r->vectors[i].count < 2) continue; /* its '?' has one value */
+            for (unsigned values = 0; values < 4; values++) {
+                const ntr_vector a = completed(r, &r->vectors[i], values & 1),
+                                 b = completed(r, &r->vectors[k], values >> 1);
+                find_open_pair(r, condition, &a, &b);
+            }
+        }
+}
+
 static void see_values(ntr_decision_record *r, size_t condition) {
     ntr_condition *c = &r->conditions[condition];
-    c->covered = c->masking = c->true_seen = c->false_seen = false;
+    c->covered = c->masking = c->true_seen = c->false_seen = c->open = c->open_masking = false;
     for (size_t i = 0; i < r->vector_count; i++) {
         c->true_seen |= r->vectors[i].values[condition] == 'T';
         c->false_seen |= r->vectors[i].values[condition] == 'F';
     }
 }
 
-/* A decision that is not completely determinable can still be shown to be covered: its vectors are certain. */
-static uint8_t state_of(bool undetermined, bool covered) {
+/* A decision that is not completely determinable can still be shown to be covered: its vectors are certain. It is
+ * certainly not covered when a condition has no pair, whatever the values are that are not known. */
+static uint8_t state_of(bool undetermined, bool covered, bool missing) {
     if (covered) return NTR_COVER_COVERED;
-    return undetermined ? NTR_COVER_NOT_DETERMINABLE : NTR_COVER_NOT_COVERED;
+    return undetermined || !missing ? NTR_COVER_NOT_DETERMINABLE : NTR_COVER_NOT_COVERED;
 }
 
 void ntr_record_states(ntr_decision_record *r) {
-    bool covered = true, masked = true, results[2] = {r->results[0], r->results[1]};
+    bool covered = true, masked = true, missing = false, missing_masked = false, open = false;
+    bool results[2] = {r->results[0], r->results[1]};
     const bool undetermined = r->undetermined || r->incomplete;
     for (size_t i = 0; i < r->shown.condition_count; i++) {
+        const ntr_condition *c = &r->conditions[i];
         see_values(r, i);
-        if (r->conditions[i].constant) continue;
+        if (c->constant) continue;
         find_pairs(r, i);
-        covered = covered && r->conditions[i].covered;
-        masked = masked && r->conditions[i].masking;
+        find_open_pairs(r, i);
+        covered = covered && c->covered;
+        masked = masked && c->masking;
+        missing = missing || !(c->covered || c->open);
+        missing_masked = missing_masked || !(c->masking || c->open_masking);
     }
-    for (size_t i = 0; i < r->vector_count; i++) results[r->vectors[i].result] = true;
+    for (size_t i = 0; i < r->vector_count; i++)
+        if (r->vectors[i].open)
+            open = true;
+        else
+            results[r->vectors[i].result] = true;
     r->shown.vectors = r->vectors;
     r->shown.vector_count = r->vector_count;
-    r->shown.state = state_of(undetermined, covered);
-    r->shown.masking_state = state_of(undetermined, masked);
-    r->shown.decision_state = state_of(r->undetermined, results[0] && results[1]);
+    r->shown.state = state_of(undetermined, covered, missing);
+    r->shown.masking_state = state_of(undetermined, masked, missing_masked);
+    r->shown.decision_state = state_of(r->undetermined, results[0] && results[1], !open);
     r->shown.false_seen = results[0];
     r->shown.true_seen = results[1];
-    if (!undetermined) r->shown.reason = NULL;
+    r->shown.partly = open && !undetermined;
+    if (!undetermined)
+        r->shown.reason = open ? "the compiler computed its last condition without a branch: its value is known from a "
+                                 "trace with loads (run --data)"
+                               : NULL;
 }

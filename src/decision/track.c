@@ -29,6 +29,7 @@ struct ntr_tracker {
     uint64_t seen_low, seen_high; /* the last range of addresses, of a function or between two, */
     ntr_decision_function *seen;  /* ... and that function */
     ntr_event last;
+    ntr_status status; /* of evaluations that a frame left open */
     bool check_image; /* several images may have code at the same addresses */
 };
 
@@ -42,17 +43,19 @@ static uint32_t enter(void *user, const ntr_stack_moment *moment, const ntr_stac
     return ++t->frames;
 }
 
+static ntr_status leave_open(ntr_tracker *t, evaluation *e, bool lost);
+
 /* Closes the evaluations of a frame. One that was left in another way than by its result, for example by longjmp, has
  * no result; one that a gap interrupts is unknown. */
 static void leave(void *user, const ntr_stack_moment *moment, const ntr_stack_frame *frame, bool lost) {
     ntr_tracker *t = user;
     (void)moment;
-    size_t kept = t->open_count;
-    while (kept && t->open[kept - 1].frame == frame->handle) {
-        kept--;
-        if (lost) t->map->copies[t->open[kept].copy].unknown++;
+    while (t->open_count && t->open[t->open_count - 1].frame == frame->handle) {
+        evaluation *e = &t->open[t->open_count - 1];
+        if (lost) t->map->copies[e->copy].unknown++;
+        const ntr_status status = leave_open(t, e, lost);
+        if (status) t->status = status;
     }
-    t->open_count = kept;
 }
 
 /* ---- evaluations ------------------------------------------------------------------------------- */
@@ -98,6 +101,16 @@ static int fill_constants(const ntr_decision_record *r, unsigned node, char *val
     return fill_constants(r, e->right, values);
 }
 
+static uint64_t run_bit(const ntr_tracker *t) {
+    return UINT64_C(1) << (t->run < 63 ? t->run : 63);
+}
+
+/* Returns whether only the last condition is not evaluated, and it has no branch. */
+static bool awaits_load(const ntr_tracker *t, const evaluation *e) {
+    const ntr_decision_copy *copy = &t->map->copies[e->copy];
+    return copy->stored && e->expected + 1 == (int)copy->record->shown.condition_count;
+}
+
 /* Values of operands are certain only when all accesses of the trace fit its instructions. */
 static ntr_status finish_with_operands(ntr_tracker *t, evaluation *e, ntr_vector *vector) {
     ntr_decision_copy *copy = &t->map->copies[e->copy];
@@ -116,7 +129,7 @@ static ntr_status finish_with_operands(ntr_tracker *t, evaluation *e, ntr_vector
 static ntr_status finish(ntr_tracker *t, evaluation *e, bool result) {
     ntr_decision_copy *copy = &t->map->copies[e->copy];
     const ntr_decision_record *r = copy->record;
-    ntr_vector vector = {.result = result, .count = t->times, .runs = UINT64_C(1) << (t->run < 63 ? t->run : 63)};
+    ntr_vector vector = {.result = result, .count = t->times, .runs = run_bit(t)};
     if (!copy->grouping) {
         memcpy(vector.values, e->values, r->shown.condition_count);
     } else if (!ntr_grouping_expand(r, copy->grouping, e->values, vector.values)) {
@@ -125,6 +138,26 @@ static ntr_status finish(ntr_tracker *t, evaluation *e, bool result) {
     fill_constants(r, r->root, vector.values);
     close(t, e);
     return ntr_vectors_add(t->allocator, &copy->vectors, &copy->vector_count, &copy->vector_capacity, &vector);
+}
+
+/* Ends an evaluation of which the value of the last condition is not known. */
+static ntr_status finish_unknown(ntr_tracker *t, evaluation *e) {
+    ntr_decision_copy *copy = &t->map->copies[e->copy];
+    const ntr_decision_record *r = copy->record;
+    ntr_vector vector = {.open = true, .count = t->times, .runs = run_bit(t)};
+    memcpy(vector.values, e->values, r->shown.condition_count);
+    fill_constants(r, r->root, vector.values);
+    vector.values[e->expected] = '?';
+    close(t, e);
+    return ntr_vectors_add(t->allocator, &copy->vectors, &copy->vector_count, &copy->vector_capacity, &vector);
+}
+
+/* Closes an evaluation without a result. Where accesses do not fit the code any more, one that waits for the load of
+ * its result may have been completed. */
+static ntr_status leave_open(ntr_tracker *t, evaluation *e, bool lost) {
+    if (!lost && awaits_load(t, e) && !ntr_witness_active(t->witness)) return finish_unknown(t, e);
+    close(t, e);
+    return NTR_OK;
 }
 
 static int16_t next_of(const ntr_tracker *t, const ntr_decision_branch *branch, bool value) {
@@ -148,6 +181,8 @@ static ntr_status step(ntr_tracker *t, evaluation *e, const ntr_decision_branch 
     e->values[branch->condition] = value ? 'T' : 'F';
     if (branch->root_reg) take_operand(t, e, branch);
     e->expected = next;
+    if (awaits_load(t, e) && !ntr_witness_active(t->witness)) return finish_unknown(t, e);
+    if (t->map->copies[branch->copy].stored && next < 0) return finish(t, e, next == NTR_RESULT_TRUE);
     return next < 0 && !branch->through[taken] ? finish(t, e, next == NTR_RESULT_TRUE) : NTR_OK;
 }
 
@@ -166,7 +201,7 @@ static ntr_status execute(ntr_tracker *t, const ntr_stack_frame *frame, const nt
     if (copy->reason) return NTR_OK;
     evaluation *e = find_open(t, frame->handle, branch->copy);
     if (branch->first) {
-        if (e) close(t, e); /* the last one was left without a result */
+        if (e) TRY(leave_open(t, e, false)); /* the last one was left without a result */
         TRY(begin(t, frame->handle, branch));
         e = &t->open[t->open_count - 1];
     }
@@ -178,6 +213,22 @@ static ntr_status execute(ntr_tracker *t, const ntr_stack_frame *frame, const nt
     else
         copy->misfits += t->times;
     return NTR_OK;
+}
+
+/* Takes the load of a stored result. One that was decided by a branch does not need it. */
+static ntr_status take_load(ntr_tracker *t, const ntr_stack_frame *frame, const ntr_decision_branch *branch) {
+    ntr_decision_copy *copy = &t->map->copies[branch->copy];
+    evaluation *e = copy->reason ? NULL : find_open(t, frame->handle, branch->copy);
+    uint64_t bits;
+    if (!e || !awaits_load(t, e)) return NTR_OK;
+    if (t->times != 1 || !ntr_witness_operand(t->witness, branch, &bits)) return finish_unknown(t, e);
+    const bool value = (bits & 1) == branch->taken_is;
+    ntr_vector vector = {.result = next_of(t, branch, value) == NTR_RESULT_TRUE, .count = t->times, .runs = run_bit(t)};
+    memcpy(vector.values, e->values, copy->record->shown.condition_count);
+    vector.values[e->expected] = value ? 'T' : 'F';
+    fill_constants(copy->record, copy->record->root, vector.values);
+    close(t, e);
+    return ntr_vectors_add(t->allocator, &copy->witnessed, &copy->witnessed_count, &copy->witnessed_capacity, &vector);
 }
 
 /* ---- events ------------------------------------------------------------------------------------ */
@@ -224,6 +275,14 @@ static void count_call(const ntr_tracker *t, const ntr_event *event) {
 static ntr_status take_span(ntr_tracker *t, const ntr_event *event) {
     see_function(t, event);
     if (t->seen && (event->end == NTR_SPAN_CALL || event->end == NTR_SPAN_INDIRECT_CALL)) count_call(t, event);
+    size_t loads;
+    const uint32_t *load = ntr_witness_loads(t->witness, &loads);
+    for (size_t i = 0; i < loads; i++) {
+        const ntr_stack_frame *frame = ntr_callstack_frame(t->stack, event);
+        if (!frame) return NTR_E_MEMORY;
+        if (same_image(t, event, t->map->branches[load[i]].address))
+            TRY(take_load(t, frame, &t->map->branches[load[i]]));
+    }
     bool branch_end = event->end == NTR_SPAN_TAKEN || event->end == NTR_SPAN_NOT_TAKEN;
     const ntr_decision_branch *branch = branch_end ? ntr_code_map_find(t->map, event->last) : NULL;
     if (!branch || !same_image(t, event, event->last)) return NTR_OK;
@@ -245,6 +304,7 @@ ntr_status ntr_tracker_feed(ntr_tracker *t, const ntr_event *events, size_t coun
         TRY(ntr_witness_feed(t->witness, &events[i]));
         if (events[i].kind == NTR_EVENT_SPAN) TRY(take_span(t, &events[i]));
         TRY(ntr_callstack_feed(t->stack, &events[i]));
+        TRY(t->status);
     }
     if (count) t->last = events[count - 1];
     return NTR_OK;
@@ -253,8 +313,13 @@ ntr_status ntr_tracker_feed(ntr_tracker *t, const ntr_event *events, size_t coun
 static ntr_status add_witnessed(ntr_tracker *t, ntr_decision_copy *copy) {
     const bool refused = t->check_image || ntr_witness_refused(t->witness);
     for (size_t i = 0; i < copy->witnessed_count; i++) {
-        const ntr_vector *v = &copy->witnessed[i];
-        if (refused)
+        ntr_vector *v = &copy->witnessed[i];
+        if (refused && copy->stored) {
+            v->values[copy->record->shown.condition_count - 1] = '?';
+            v->result = false;
+            v->open = true;
+        }
+        if (refused && !copy->stored)
             copy->results[v->result] += v->count;
         else
             TRY(ntr_vectors_add(t->allocator, &copy->vectors, &copy->vector_count, &copy->vector_capacity, v));

@@ -1,6 +1,7 @@
 #include "decision/values.h"
 
 #include <stdbool.h>
+#include <string.h>
 
 static int64_t sign_extend(uint64_t value, unsigned width) {
     return (int64_t)(value << (64 - width)) >> (64 - width);
@@ -203,6 +204,21 @@ static uint32_t expanded(const ntr_graph *g, uint32_t at) {
     return ntr_expand(g->insns[at].bits, g->xlen);
 }
 
+static bool is_call(const ntr_graph *g, uint32_t at) {
+    return g->insns[at].flow == NTR_FLOW_DIRECT_CALL || g->insns[at].flow == NTR_FLOW_INDIRECT_CALL;
+}
+
+/* Returns whether an instruction changes one register at most, of general purpose or of floating point, and no memory:
+ * AUIPC, loads and operations of floating point. */
+static bool sets_one_register(const ntr_graph_insn *insn) {
+    enum { OP_FP = 0x53, FMADD = 0x43, FNMADD = 0x4f };
+    const uint32_t opcode = insn->bits & 0x7f;
+    if (insn->flow != NTR_FLOW_LINEAR) return false;
+    if (insn->size == 2) return (insn->bits & 0xe001) == 0x2000; /* C.FLD, C.FLDSP */
+    return opcode == NTR_OPCODE_AUIPC || opcode == NTR_OPCODE_LOAD_FP || opcode == OP_FP ||
+           (opcode >= FMADD && opcode <= FNMADD && (opcode & 3) == 3);
+}
+
 /* Executes straight code, with branches that are not taken. What follows an instruction with an unknown effect begins
  * with no known values. */
 static void execute_straight(const ntr_graph *g, ntr_values *k, uint32_t from, uint32_t to, uint32_t *set) {
@@ -211,9 +227,24 @@ static void execute_straight(const ntr_graph *g, ntr_values *k, uint32_t from, u
         *set |= UINT32_C(1) << set_by(&g->insns[at], bits);
         if (g->insns[at].flow == NTR_FLOW_BRANCH)
             know_operand(k, bits, false);
+        else if (is_call(g, at))
+            k->known = 0, memset(k->frame, 0, sizeof k->frame); /* the stack frame keeps its words */
+        else if (sets_one_register(&g->insns[at]))
+            ntr_values_set(k, g->insns[at].bits >> 7 & 31, false, 0);
         else if (g->insns[at].flow != NTR_FLOW_LINEAR || !bits || !ntr_values_execute(k, bits))
             *k = (ntr_values){.xlen = g->xlen};
     }
+}
+
+/* Executes the load of a result that stands for a branch (match_stored.c): its outcome is the lowest bit of the value.
+ * Returns whether it is known. */
+static bool load_result(ntr_values *k, uint32_t bits, ntr_passed *passed, uint32_t at) {
+    const unsigned rd = bits >> 7 & 31;
+    load(k, bits);
+    if (!ntr_values_is_known(k, rd) || passed->count == NTR_PASSED_MAX) return false;
+    passed->at[passed->count] = at;
+    passed->taken[passed->count++] = ntr_values_get(k, rd) & 1;
+    return true;
 }
 
 uint32_t ntr_constants_follow(const ntr_graph *g, uint32_t from, uint32_t branch, bool taken, ntr_passed *passed) {
@@ -229,6 +260,9 @@ uint32_t ntr_constants_follow(const ntr_graph *g, uint32_t from, uint32_t branch
         uint32_t bits = insn->size <= 4 ? expanded(g, at) : 0;
         if (insn->flow == NTR_FLOW_DIRECT_JUMP) {
             at = insn->target;
+        } else if (insn->flow == NTR_FLOW_BRANCH && (bits & 0x7f) == NTR_OPCODE_LOAD) {
+            if (!load_result(&k, bits, passed, at)) break;
+            arrived = ++at;
         } else if (insn->flow == NTR_FLOW_BRANCH) {
             unsigned rs1 = bits >> 15 & 31, rs2 = bits >> 20 & 31;
             if (!insn->joint || (bits & 0x7f) != NTR_OPCODE_BRANCH || (bits >> 13 & 3) == 1 ||

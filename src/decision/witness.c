@@ -2,8 +2,10 @@
 
 #include "base/allocator.h"
 #include "base/bytes.h"
+#include "base/macros.h"
 #include "decision/accesses.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 enum { CODE_SLOTS = 1 << 14 };
@@ -14,12 +16,22 @@ typedef struct known_insn {
     bool is_root;
 } known_insn;
 
+/* Where the operand of a branch of the map is in a register. */
+typedef struct witness_root {
+    uint64_t address;
+    uint32_t branch;
+} witness_root;
+
 struct ntr_witness {
     const ntr_allocator *allocator;
     const ntr_code_map *map;
     ntr_accesses accesses;
     known_insn *code;      /* a cache, by address */
     uint64_t *operands;    /* by branch of the map */
+    witness_root *roots;   /* sorted by address */
+    size_t root_count;
+    uint32_t *loads;       /* loads of stored results that the last event executed */
+    size_t load_count, load_capacity;
     bool *known;
     uint64_t expected;     /* where the next instruction is; 0: not known */
     uint16_t src;
@@ -28,10 +40,22 @@ struct ntr_witness {
 
 /* ---- instructions ------------------------------------------------------------------------------ */
 
+/* Returns the index of the first of `roots` at an address or behind it. */
+static size_t root_at(const ntr_witness *w, uint64_t address) {
+    size_t low = 0;
+    for (size_t high = w->root_count; low < high;) {
+        const size_t middle = low + (high - low) / 2;
+        if (w->roots[middle].address < address)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low;
+}
+
 static bool is_root(const ntr_witness *w, uint64_t address) {
-    for (size_t i = 0; i < w->map->branch_count; i++)
-        if (w->map->branches[i].root_reg && w->map->branches[i].root == address) return true;
-    return false;
+    const size_t at = root_at(w, address);
+    return at < w->root_count && w->roots[at].address == address;
 }
 
 /* Returns the instruction at an address; NULL: there is no code. */
@@ -49,16 +73,20 @@ static const known_insn *insn_at(ntr_witness *w, uint64_t address) {
 
 /* ---- execution --------------------------------------------------------------------------------- */
 
-static void store_operands(ntr_witness *w, uint64_t address) {
-    for (size_t i = 0; i < w->map->branch_count; i++) {
-        const ntr_decision_branch *b = &w->map->branches[i];
-        if (!b->root_reg || b->root != address) continue;
-        w->known[i] = ntr_values_is_known(&w->accesses.values, b->root_reg);
-        w->operands[i] = ntr_values_get(&w->accesses.values, b->root_reg);
+static ntr_status store_operands(ntr_witness *w, uint64_t address) {
+    for (size_t i = root_at(w, address); i < w->root_count && w->roots[i].address == address; i++) {
+        const uint32_t index = w->roots[i].branch;
+        const ntr_decision_branch *b = &w->map->branches[index];
+        w->known[index] = ntr_values_is_known(&w->accesses.values, b->root_reg);
+        w->operands[index] = ntr_values_get(&w->accesses.values, b->root_reg);
+        if (!b->load) continue;
+        TRY(ntr_reserve(w->allocator, (void **)&w->loads, &w->load_capacity, w->load_count + 1, sizeof *w->loads));
+        w->loads[w->load_count++] = index;
     }
+    return NTR_OK;
 }
 
-static void take_span(ntr_witness *w, const ntr_event *e) {
+static ntr_status take_span(ntr_witness *w, const ntr_event *e) {
     uint64_t at = e->address;
     w->accesses.refused |= e->src != w->src; /* another thread may write between an access and its record */
     if (at != w->expected || e->repeats) ntr_accesses_forget(&w->accesses); /* the passes of a loop have other values */
@@ -68,25 +96,25 @@ static void take_span(ntr_witness *w, const ntr_event *e) {
             w->accesses.refused = true;
             break;
         }
-        if (k->is_root) store_operands(w, at);
+        if (k->is_root) TRY(store_operands(w, at));
         ntr_accesses_execute(&w->accesses, &k->insn);
         at += k->insn.size;
     }
     if (e->end == NTR_SPAN_EXCEPTION || e->end == NTR_SPAN_INTERRUPT || e->end == NTR_SPAN_TRAP)
         ntr_accesses_forget(&w->accesses);
     w->expected = e->flags & NTR_EVENT_TARGET_UNKNOWN ? 0 : e->target;
+    return NTR_OK;
 }
 
 ntr_status ntr_witness_feed(ntr_witness *w, const ntr_event *e) {
+    w->load_count = 0;
     if (w->accesses.refused) return NTR_OK;
     switch (e->kind) {
     case NTR_EVENT_ACCESS:
         if (!w->active) w->src = e->src;
         w->active = true;
         return ntr_accesses_add(&w->accesses, e);
-    case NTR_EVENT_SPAN:
-        if (w->active) take_span(w, e);
-        return NTR_OK;
+    case NTR_EVENT_SPAN: return w->active ? take_span(w, e) : NTR_OK;
     case NTR_EVENT_GAP:
     case NTR_EVENT_NO_CODE:
     case NTR_EVENT_OVERFLOW: w->accesses.refused |= w->active; return NTR_OK;
@@ -100,8 +128,31 @@ bool ntr_witness_operand(const ntr_witness *w, const ntr_decision_branch *branch
     return w->active && !w->accesses.refused && branch->root_reg && w->known[index];
 }
 
+bool ntr_witness_active(const ntr_witness *w) {
+    return w->active && !w->accesses.refused;
+}
+
+const uint32_t *ntr_witness_loads(const ntr_witness *w, size_t *count) {
+    *count = w->load_count;
+    return w->loads;
+}
+
 bool ntr_witness_refused(const ntr_witness *w) {
     return w->accesses.refused || w->accesses.first != w->accesses.count;
+}
+
+static int compare_roots(const void *a, const void *b) {
+    const witness_root *x = a, *y = b;
+    NTR_COMPARE_BY(address);
+    NTR_COMPARE_BY(branch);
+    return 0;
+}
+
+static void list_roots(ntr_witness *w) {
+    for (size_t i = 0; i < w->map->branch_count; i++)
+        if (w->map->branches[i].root_reg)
+            w->roots[w->root_count++] = (witness_root){w->map->branches[i].root, (uint32_t)i};
+    if (w->root_count) qsort(w->roots, w->root_count, sizeof *w->roots, compare_roots);
 }
 
 ntr_witness *ntr_witness_new(const ntr_code_map *map, const ntr_allocator *allocator) {
@@ -113,7 +164,11 @@ ntr_witness *ntr_witness_new(const ntr_code_map *map, const ntr_allocator *alloc
     w->code = ntr_alloc(allocator, CODE_SLOTS, sizeof *w->code);
     w->operands = ntr_alloc(allocator, map->branch_count + 1, sizeof *w->operands);
     w->known = ntr_alloc(allocator, map->branch_count + 1, sizeof *w->known);
-    if (w->code && w->operands && w->known) return w;
+    w->roots = ntr_alloc(allocator, map->branch_count + 1, sizeof *w->roots);
+    if (w->code && w->operands && w->known && w->roots) {
+        list_roots(w);
+        return w;
+    }
     ntr_witness_free(w);
     return NULL;
 }
@@ -124,5 +179,7 @@ void ntr_witness_free(ntr_witness *w) {
     ntr_dealloc(w->allocator, w->accesses.queue);
     ntr_dealloc(w->allocator, w->operands);
     ntr_dealloc(w->allocator, w->known);
+    ntr_dealloc(w->allocator, w->roots);
+    ntr_dealloc(w->allocator, w->loads);
     ntr_dealloc(w->allocator, w);
 }

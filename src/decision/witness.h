@@ -26,6 +26,13 @@ ntr_status ntr_witness_feed(ntr_witness *witness, const ntr_event *event);
 /* Stores the value of the operand of a branch of the map, when it was executed last. Returns whether it is known. */
 bool ntr_witness_operand(const ntr_witness *witness, const ntr_decision_branch *branch, uint64_t *value);
 
+/* Returns whether the trace has accesses, and all of them fit so far. */
+bool ntr_witness_active(const ntr_witness *witness);
+
+/* Returns the loads of stored results that the last event executed, in this order, as indexes of branches of the map.
+ */
+const uint32_t *ntr_witness_loads(const ntr_witness *witness, size_t *count);
+
 /* Returns whether the accesses of the trace do not fit its instructions, so that no value may be used. */
 bool ntr_witness_refused(const ntr_witness *witness);
 

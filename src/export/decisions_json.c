@@ -34,6 +34,8 @@ static void write_condition(ntr_out *out, const ntr_decision *d, const ntr_condi
     if (c->constant) ntr_out_format(out, ",\"constant\":%s", yes_no(c->value));
     ntr_out_format(out, ",\"true\":%s,\"false\":%s,\"masking\":%s", yes_no(c->true_seen), yes_no(c->false_seen),
                    yes_no(c->masking));
+    if (c->open || c->open_masking)
+        ntr_out_format(out, ",\"open\":%s,\"open_masking\":%s", yes_no(c->open), yes_no(c->open_masking));
     if (c->masking) ntr_out_format(out, ",\"pair\":[%u,%u]", c->pair[0], c->pair[1]);
     ntr_out_char(out, '}');
 }
@@ -44,7 +46,7 @@ static void write_vectors(ntr_out *out, const ntr_decision *d) {
         const ntr_vector *v = &d->vectors[i];
         ntr_out_format(out, "%s{\"values\":[", i ? "," : "");
         for (size_t k = 0; k < d->condition_count; k++) ntr_out_format(out, "%s\"%c\"", k ? "," : "", v->values[k]);
-        ntr_out_format(out, "],\"result\":\"%c\",\"count\":%llu}", v->result ? 'T' : 'F', (unsigned long long)v->count);
+        ntr_out_format(out, "],\"result\":\"%c\",\"count\":%llu}", ntr_vector_result(v), (unsigned long long)v->count);
     }
     ntr_out_text(out, "]");
 }

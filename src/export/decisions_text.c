@@ -14,7 +14,7 @@ static void write_conditions(ntr_out *out, const ntr_decision *d, ntr_decision_l
         else if (covered)
             ntr_out_format(out, "pair %u, %u", c->pair[0] + 1, c->pair[1] + 1);
         else
-            ntr_out_text(out, "no pair");
+            ntr_out_text(out, (level == NTR_LEVEL_MASKING ? c->open_masking : c->open) ? "not known" : "no pair");
         ntr_out_text(out, "  ");
         ntr_out_line(out, c->text);
         ntr_out_char(out, '\n');
@@ -26,25 +26,35 @@ static void write_vectors(ntr_out *out, const ntr_decision *d) {
         const ntr_vector *v = &d->vectors[i];
         ntr_out_format(out, "    %3zu  ", i + 1);
         for (size_t k = 0; k < d->condition_count; k++) ntr_out_format(out, "%c ", v->values[k]);
-        ntr_out_format(out, "= %c  %llu times\n", v->result ? 'T' : 'F', (unsigned long long)v->count);
+        ntr_out_format(out, "= %c  %llu times\n", ntr_vector_result(v), (unsigned long long)v->count);
     }
     if (d->unknown)
         ntr_out_format(out, "         %llu evaluations are unknown: a part of them was not traced\n",
                        (unsigned long long)d->unknown);
 }
 
+/* Returns whether a value in the vectors is not known. */
+static bool is_open(const ntr_decision *d) {
+    bool open = false;
+    for (size_t i = 0; i < d->vector_count; i++) open |= d->vectors[i].open;
+    return open;
+}
+
 static void write_results(ntr_out *out, const ntr_decision *d) {
-    static const char *const seen[2][2] = {{"no result was", "only true was"},
-                                           {"only false was", "true and false were"}};
-    ntr_out_format(out, "    decision coverage: %s, %s seen\n", ntr_cover_state_name(d->decision_state),
-                   seen[d->false_seen][d->true_seen]);
+    static const char *const seen[2][2] = {{"no result", "only true"}, {"only false", "true and false"}};
+    const bool both = d->false_seen && d->true_seen;
+    ntr_out_format(out, "    decision coverage: %s, %s %s\n", ntr_cover_state_name(d->decision_state),
+                   seen[d->false_seen][d->true_seen],
+                   both         ? "were seen"
+                   : is_open(d) ? "is known"
+                                : "was seen");
 }
 
 /* What is not known may be another level than that of the output, or only further evaluations. */
 static void write_reason(ntr_out *out, const ntr_decision *d, ntr_decision_level level) {
     const char *what = "    ";
     if (!d->reason) return;
-    if (ntr_decision_state(d, level) != NTR_COVER_NOT_DETERMINABLE)
+    if (!is_open(d) && ntr_decision_state(d, level) != NTR_COVER_NOT_DETERMINABLE)
         what = d->state == NTR_COVER_NOT_DETERMINABLE && d->condition_count > 1
                    ? "    MC/DC is not determinable: "
                    : "    further evaluations may be missing: ";
@@ -79,7 +89,7 @@ static void write_shares(ntr_export *x, ntr_decision_level level) {
     ntr_out_format(&x->out, "%s: %llu decisions\n", names[level], (unsigned long long)total);
     for (unsigned i = 0; i < 3; i++) write_share(&x->out, ntr_cover_state_name(i), sums.decisions[i], total);
     if (level == x->analysis.level)
-        ntr_out_format(&x->out, "%llu of %llu conditions of determinable decisions have an independence pair\n",
+        ntr_out_format(&x->out, "%llu of %llu determinable conditions have an independence pair\n",
                        (unsigned long long)sums.conditions_covered, (unsigned long long)sums.conditions);
 }
 

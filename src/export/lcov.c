@@ -193,8 +193,11 @@ static size_t variables_of(const ntr_decision *d) {
     return count;
 }
 
+/* lcov has no state for "not known": also a decision of which the pair of one condition is not known is left out. */
 static bool in_lcov(const ntr_decision *d) {
-    return d->condition_count >= 2 && d->state != NTR_COVER_NOT_DETERMINABLE;
+    bool known = d->state != NTR_COVER_NOT_DETERMINABLE;
+    for (size_t i = 0; i < d->condition_count && known; i++) known = !d->conditions[i].open;
+    return d->condition_count >= 2 && known;
 }
 
 /* Decisions of one line that have the same number of conditions would be one group: all decisions of that line then are

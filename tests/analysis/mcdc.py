@@ -125,11 +125,14 @@ def by_place(document):
     return found
 
 
-def vectors_of(decisions):
+def vectors_of(decisions, also_open=False):
+    """Vectors and results. `also_open`: also those with '?', of which a value is not known."""
     found = {}
     for decision in decisions:
         constant = ["constant" in condition for condition in decision["conditions"]]
         for vector in decision["vectors"]:
+            if "?" in vector["values"] and not also_open:
+                continue
             values = tuple("C" if fixed else value for fixed, value in zip(constant, vector["values"]))
             found[values] = vector["result"]
     return found

@@ -72,6 +72,45 @@ static void masking(void **state) {
     forget();
 }
 
+static void see_open(const char *values, uint64_t count) {
+    ntr_vector vector = {.open = true, .count = count, .runs = 1};
+    memcpy(vector.values, values, strlen(values));
+    (void)ntr_vectors_add(NULL, &record.vectors, &record.vector_count, &record.vector_capacity, &vector);
+}
+
+/* A value that is not known may be either one: nothing is shown by it, and nothing is excluded. */
+static void values_that_are_not_known(void **state) {
+    (void)state;
+    make("&a|bc");
+    see(NULL, "F--", false);
+    see(NULL, "TT-", true);
+    see_open("TF?", 1);
+    ntr_record_states(&record);
+    assert_true(conditions[0].covered && !conditions[0].open);
+    assert_true(!conditions[1].covered && conditions[1].open);
+    assert_true(!conditions[2].covered && !conditions[2].open); /* one evaluation is no pair */
+    assert_int_equal(record.shown.state, NTR_COVER_NOT_COVERED);
+    assert_int_equal(record.shown.decision_state, NTR_COVER_COVERED);
+    see_open("TF?", 1);
+    ntr_record_states(&record);
+    assert_true(conditions[2].open && conditions[2].open_masking);
+    assert_int_equal(record.shown.state, NTR_COVER_NOT_DETERMINABLE);
+    assert_non_null(record.shown.reason);
+    forget();
+    make("&ab");
+    see_open("T?", 9);
+    ntr_record_states(&record);
+    assert_true(!conditions[0].open && conditions[1].open); /* a was never false */
+    assert_int_equal(record.shown.state, NTR_COVER_NOT_COVERED);
+    assert_int_equal(record.shown.decision_state, NTR_COVER_NOT_DETERMINABLE);
+    assert_false(record.shown.true_seen || record.shown.false_seen);
+    see(NULL, "F-", false);
+    ntr_record_states(&record);
+    assert_true(conditions[0].open && conditions[1].open);
+    assert_int_equal(record.shown.state, NTR_COVER_NOT_DETERMINABLE);
+    forget();
+}
+
 /* T-FT and FTFF differ in a and in d, so neither is a unique cause: the last condition counts as the others do. */
 static void the_last_condition_differs(void **state) {
     (void)state;
@@ -174,6 +213,7 @@ int main(void) {
         TEST(graphs),
         TEST(unique_cause),
         TEST(masking),
+        TEST(values_that_are_not_known),
         TEST(the_last_condition_differs),
         TEST(constants),
         TEST(undetermined),

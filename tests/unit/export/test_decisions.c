@@ -153,7 +153,7 @@ static void text_of_decisions(void **state) {
                       "covered                 1   50.00 %\n"
                       "not-covered             0    0.00 %\n"
                       "not-determinable        1   50.00 %\n"
-                      "2 of 2 conditions of determinable decisions have an independence pair\n");
+                      "2 of 2 determinable conditions have an independence pair\n");
     decisions_contain("not parsed: /s/gone.c: no such file\n");
     assert_null(strchr(decisions_output, '\x1b'));          /* no name controls the terminal */
     assert_null(strstr(decisions_output, "/s/a.c:12:7"));   /* a single condition has no MC/DC */
@@ -167,7 +167,7 @@ static void text_of_other_levels(void **state) {
     decisions_contain("decision coverage: 3 decisions\ncovered                 1   33.33 %\n");
     decisions_export("decisions", NTR_LEVEL_MASKING);
     decisions_contain(":8:5: not-covered: x || LIMIT\n");
-    decisions_contain("2 of 3 conditions of determinable decisions have an independence pair\n");
+    decisions_contain("2 of 3 determinable conditions have an independence pair\n");
 }
 
 static void json_of_decisions(void **state) {

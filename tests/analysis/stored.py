@@ -1,0 +1,83 @@
+#!/usr/bin/env python3
+"""Last conditions that a compiler stores and does not test, against llvm-cov. TAP on standard output.
+
+usage: stored.py NTRACE [every]      every: more random programs, and C++
+
+clang without optimization computes x = a && b without a branch for b. A trace with loads shows the value. Without loads the vector
+has '?' for b, and only conditions whose pairs do not depend on it are counted.
+"""
+import os
+import shutil
+import sys
+
+sys.path.append(os.path.join(sys.path[0], ".."))
+import cases
+import mcdc
+
+EVERY = "every" in sys.argv
+SEEDS = range(7, 15) if EVERY else (7,)
+KINDS = ["return {e};", "return use({e});", "return use({e}) ? sink++ : sink--;", "struct S s; s.f = {e}; s.g = !({e}); return s.f + s.g;", "int x = {e}, y = !({e}); if (x) sink = y; return x + 2 * y;",
+         "bool r = {e}; r = r != ({e}); return r;", "int v[2] = {{ {e}, a }}; return v[0] + v[({e}) & 1];", "switch ({e}) {{ case 0: return 4; default: return 5; }}", "int k = 0; sink = k + ({e}); return k;",
+         "long q = 7; q -= ({e}); return (int)q;", "return ({e}) + ({e});", "int k = 1; k = k && ({e}); return k;", "double half = a * 0.5; int r = half > 0.2 && ({e}); return r;", "int large[900]; large[a & 7] = {e}; return large[a & 7];"]
+KINDS_MORE = "static volatile int sink;\n#ifndef __cplusplus\n#define bool _Bool\n#endif\nstruct S { unsigned f : 3; bool g; };\n__attribute__((noinline)) static int use(int v) { return v * 3 + 1; }\n"
+
+
+def program(seed, count):
+    kept, mcdc.BODIES = mcdc.BODIES, KINDS
+    text = mcdc.random_program(seed, count)
+    mcdc.BODIES = kept
+    return text.replace("static volatile int sink;\n", KINDS_MORE, 1)
+
+
+def run_of_clang(bench, name, *inputs, data):
+    compiler, linker = ("clang++-19", "riscv64-linux-gnu-g++") if name.endswith("cpp") else ("clang-19", "riscv64-linux-gnu-gcc")
+    cases.need("ld.lld-19")
+    if not os.path.exists(os.path.join(bench.folder, "ld.lld")):
+        os.symlink(shutil.which("ld.lld-19"), os.path.join(bench.folder, "ld.lld"))
+    bench.made("clang.o", name, compiler, "--target=riscv64-linux-gnu", "-mno-relax", "-g", "-w", "-O0", "-c")
+    bench.run(linker, "-B", bench.folder, "-fuse-ld=lld", "-static", "clang.o", "-o", "traced")
+    bench.run(bench.ntrace, "run", *(("--data",) if data else ()), "-o", "traced.ntrace", "--", "./traced", *inputs)
+    return bench.mcdc("traced.ntrace")
+
+
+def possible(vectors, expected):
+    """Whether the vectors are those that are expected, with '?' for some values."""
+    def fits(ours, theirs):
+        return all(a in (b, "?") for a, b in zip(ours, theirs))
+    known = {(*values, result) for values, result in expected.items()}
+    found = {(*values, result) for values, result in vectors.items()}
+    return all(any(fits(ours, theirs) for theirs in known) for ours in found) and all(any(fits(ours, theirs) for ours in found) for theirs in known)
+
+
+def check_without_loads(truth, document):
+    """Vectors, states and conditions agree with llvm-cov as far as they are known. Returns the number of decisions with '?'."""
+    ours, open_ones = mcdc.by_place(document), 0
+    for place, (theirs, *more) in truth.items():
+        decision, = ours[place]
+        assert not more and possible(mcdc.vectors_of([decision], True), theirs["vectors"]), (place, decision["text"], theirs["vectors"], decision["vectors"])
+        for condition, covered, expected in zip(decision["conditions"], decision["covered"], theirs["covered"]):
+            assert covered == expected or (condition.get("open") and not covered), (place, decision["text"], condition, expected)
+        whole = all(theirs["covered"])
+        assert decision["state"] in ("not-determinable", "covered" if whole else "not-covered"), (place, decision, theirs)
+        open_ones += any("?" in vector["values"] for vector in decision["vectors"])
+        assert ("reason" in decision) == any("?" in vector["values"] for vector in decision["vectors"]), decision
+    conditions = [c for decision in document["decisions"] if len(decision["conditions"]) > 1 for c in decision["conditions"]]
+    assert document["sums"]["conditions"] == sum(not c.get("open") for c in conditions), (document["sums"], len(conditions))
+    return open_ones
+
+
+def random_results(bench):
+    """clang: results that are stored, returned, passed on, and tested later."""
+    for seed in SEEDS:
+        for name in ("stored.c", "stored.cpp") if EVERY else ("stored.c",):
+            bench.source(name, program(seed, 60 if EVERY else 30))
+            truth = (bench.truth_of_cpp if name.endswith("cpp") else bench.truth)(name, "0", "60")
+            equal, undetermined, different = mcdc.compare(truth, run_of_clang(bench, name, "0", "60", data=True))
+            assert not different and not undetermined and equal == len(truth), (seed, name, equal, len(truth), undetermined, different)
+            found = check_without_loads(truth, run_of_clang(bench, name, "0", "60", data=False))
+            print(f"# seed {seed} {name}: {equal} decisions, {found} of them with '?' without loads")
+            assert found * 2 > len(truth), (found, len(truth))
+
+
+if __name__ == "__main__":
+    cases.main([random_results], mcdc.Bench, mcdc.TOOLS)
