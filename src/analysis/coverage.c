@@ -1,5 +1,6 @@
 #include <ntrace/coverage.h>
 
+#include "analysis/constant_code.h"
 #include "analysis/coverage_state.h"
 #include "analysis/line_passes.h"
 #include "analysis/names.h"
@@ -101,9 +102,19 @@ static ntr_status add_branch(ntr_coverage *c, const ntr_line_insn *insn, uint64_
 
 typedef struct function_adder {
     ntr_coverage *coverage;
+    const ntr_program *program;
+    size_t image;
     const ntr_line_flow *flow;
     bool known;
 } function_adder;
+
+/* Whether the compiler may have left out all calls of the function. */
+static bool is_constant(const function_adder *adder, const ntr_frame *frame) {
+    const ntr_line_insn *first = ntr_line_flow_find(adder->flow, frame->entry);
+    if (!first || !(first->optimized || first->by_llvm)) return false;
+    return ntr_code_is_constant(adder->program, ntr_program_image_place(adder->program, adder->image, frame->entry),
+                                frame->size);
+}
 
 static ntr_status add_function(void *user, const ntr_frame *frame) {
     const function_adder *adder = user;
@@ -127,7 +138,8 @@ static ntr_status add_function(void *user, const ntr_frame *frame) {
         .count = count,
         .returned = frame->inlined ? count : ntr_line_flow_returns(adder->flow, frame->entry, frame->size, count),
     };
-    return ntr_coverage_add_copies(c, frame, &c->functions[c->function_count - 1]);
+    const bool constant = !count && !frame->inlined && is_constant(adder, frame);
+    return ntr_coverage_add_copies(c, frame, &c->functions[c->function_count - 1], constant);
 }
 
 /* The function of the instructions that are added. */
@@ -177,7 +189,7 @@ static ntr_status add_image(ntr_coverage *c, ntr_debug_info *debug, ntr_line_cou
         if (!status && flow.insns[i].count.flow == NTR_FLOW_BRANCH) status = add_branch(c, &flow.insns[i], info.bias);
     }
     if (!status) status = ntr_coverage_add_ran(c, counts->program, index, debug, &flow, known);
-    function_adder adder = {c, &flow, known};
+    function_adder adder = {c, counts->program, index, &flow, known};
     if (!status) status = ntr_debug_info_functions(debug, index, add_function, &adder);
     ntr_line_flow_release(&flow);
     return status;

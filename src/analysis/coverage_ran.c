@@ -298,13 +298,14 @@ static void count_by_lines(ntr_coverage *c) {
 
 /* ---- inlined functions without a copy ---------------------------------------------------------- */
 
-ntr_status ntr_coverage_add_copies(ntr_coverage *c, const ntr_frame *frame, const ntr_cover_function *f) {
+ntr_status ntr_coverage_add_copies(ntr_coverage *c, const ntr_frame *frame, const ntr_cover_function *f,
+                                   bool constant) {
     const ran_function item = {.file = f->file, .linkage = f->linkage, .line = f->line};
     if (frame->inlined) {
         if (ntr_reserve(c->allocator, (void **)&c->copied, &c->copied_capacity, c->copied_count + 1, sizeof *c->copied))
             return NTR_E_MEMORY;
         c->copied[c->copied_count++] = item;
-    } else if (frame->inlined_somewhere && !f->count) {
+    } else if ((frame->inlined_somewhere || constant) && !f->count) {
         if (ntr_reserve(c->allocator, (void **)&c->hidden, &c->hidden_capacity, c->hidden_count + 1, sizeof *c->hidden))
             return NTR_E_MEMORY;
         c->hidden[c->hidden_count++] = item;
@@ -346,7 +347,8 @@ static void doubt_lines(ntr_coverage *c, const ntr_cover_function *f) {
 }
 
 /* A compiler that computes a call while it compiles leaves no copy of the function: operator""_k(2) is 2000. The
- * function was inlined, and its own code was not executed; whether the call was is not known. */
+ * function was inlined, and its own code was not executed; whether the call was is not known. It also leaves out calls
+ * of a function that returns a constant, although that is not inlined (gcc 14). */
 static void doubt_hidden(ntr_coverage *c) {
     if (c->copied_count) qsort(c->copied, c->copied_count, sizeof *c->copied, compare_places);
     for (size_t i = 0; i < c->hidden_count; i++) {

@@ -44,7 +44,7 @@ struct ntr_coverage {
     size_t end_capacity;
     ran_function *ran; /* executed functions of the run that is being added */
     size_t ran_count, ran_capacity;
-    ran_function *copied, *hidden; /* functions with inlined copies; inlined ones whose own code was not executed */
+    ran_function *copied, *hidden; /* functions with inlined copies; those that doubt_hidden looks at */
     size_t copied_count, copied_capacity, hidden_count, hidden_capacity;
     cover_extent *extents;
     size_t extent_count, extent_capacity;
@@ -74,9 +74,10 @@ bool ntr_coverage_selects(ntr_coverage *c, const char *file);
 ntr_status ntr_coverage_add_ran(ntr_coverage *c, const ntr_program *program, size_t index, ntr_debug_info *debug,
                                 const ntr_line_flow *flow, bool known);
 
-/* Remembers what the debug information of the run that is being added says about inlined copies of a function. Names
- * are texts of the coverage. Errors: NTR_E_MEMORY. */
-ntr_status ntr_coverage_add_copies(ntr_coverage *c, const ntr_frame *frame, const ntr_cover_function *function);
+/* Remembers what the debug information of the run that is being added says about inlined copies of a function.
+ * `constant`: it returns a constant, in optimized code. Names are texts of the coverage. Errors: NTR_E_MEMORY. */
+ntr_status ntr_coverage_add_copies(ntr_coverage *c, const ntr_frame *frame, const ntr_cover_function *function,
+                                   bool constant);
 
 /* Counts the functions that were executed without being entered. Lines and functions are sorted, equal ones merged. */
 void ntr_coverage_count_ran(ntr_coverage *c);

@@ -1,7 +1,8 @@
+#include "analysis/constant_code.h"
 #include "base/allocator.h"
-#include "decision/builder.h"
 #include "base/config.h"
 #include "base/macros.h"
+#include "decision/builder.h"
 #include "decision/code_map.h"
 #include "decision/sources.h"
 #include "decision/track.h"
@@ -238,6 +239,11 @@ static void leave_undetermined(ntr_decision_record *r, const char *reason) {
     r->shown.reason = reason;
 }
 
+/* Whether a function was executed, or the compiler may have left out its calls. */
+static bool may_have_run(const ntr_code_map *map, const ntr_decision_function *f) {
+    return f->executed || ntr_code_is_constant(map->program, ntr_code_map_place(map, f->low), f->high - f->low);
+}
+
 /* Adds what a copy has shown to its decision. A copy whose branches are not known leaves the decision undetermined, if
  * its function was executed and other copies do not cover the decision. So does one that may not be the only one. */
 static ntr_status add_copy(ntr_decisions *d, const ntr_decision_copy *copy) {
@@ -250,7 +256,7 @@ static ntr_status add_copy(ntr_decisions *d, const ntr_decision_copy *copy) {
         reason =
             "its branches were executed in an order that the source does not have: the compiler has changed them, or "
             "tasks were switched in between";
-    if (reason && d->map->functions[copy->function].executed) leave_undetermined(r, reason);
+    if (reason && may_have_run(d->map, &d->map->functions[copy->function])) leave_undetermined(r, reason);
     if (copy->unseen)
         leave_undetermined(r,
                            "its function was inlined in optimized code, and debug information may lack copies of it");

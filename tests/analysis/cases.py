@@ -2,6 +2,7 @@
 import functools
 import json
 import os
+import re
 
 import harness
 from harness import NTRACE, need, note, scratch, skip  # noqa: F401: need, note and skip are for the scripts
@@ -19,6 +20,11 @@ def stream_options(bundle):
         params = json.load(file)["params"]
     options = [f"--{name.replace('_', '-')}={params[name]}" for name in ("src_bits", "implicit_return", "return_stack") if name in params]
     return options + [f"--{name.replace('_', '-')}" for name in ("sequential_jump", "extend_addr", "all_jumps") if params.get(name)]
+
+
+def warnings_of_genhtml(text):
+    """The kinds of its warnings. lcov 2 says "unsupported": it has to find the ends of functions itself."""
+    return set(re.findall(r"WARNING: (?:\((\w+)\))?", text)) - {"unsupported"}
 
 
 def main(functions, bench, tools):

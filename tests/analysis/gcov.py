@@ -20,8 +20,9 @@ import subprocess
 import sys
 
 sys.path.append(os.path.join(sys.path[0], ".."))
+import cases
 import harness
-from harness import NTRACE, case, check, equal, folder, need, note
+from harness import NTRACE, case, check, equal, folder, matches, need, note
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 TOOLS = ("riscv64-linux-gnu-gcc", "riscv64-linux-gnu-gcov", "qemu-riscv64")
@@ -180,7 +181,9 @@ COMPUTED = """#include <stdio.h>
 int scale(int n) { return n * 1000; }
 int uncalled(int n) { return n / 3; }
 int rarely(int n) { return n * 7 % 5; }
+__attribute__((noinline)) int always(int n) { if (n && !n) return 1; return 2; }
 int main(int argc, char **argv) {
+    always(argc);
     if (argc > 3)
         return rarely(argc);
     printf("%d\\n", scale(2));
@@ -196,16 +199,20 @@ def computed(level, known):
     with open(os.path.join(place, "computed.c"), "w", encoding="utf-8") as file:
         file.write(COMPUTED)
     theirs = from_gcov("computed.c", "-O0", place)[2]
-    equal([theirs[name] for name in ("scale", "uncalled", "rarely")], [1, 0, 0], "gcov")
+    equal([theirs[name] for name in ("scale", "uncalled", "rarely", "always")], [1, 0, 0, 1], "gcov")
     run("riscv64-linux-gnu-gcc", "-g", level, "-static", "computed.c", "-o", "plain", cwd=place)
     run(NTRACE, "run", "-q", "-o", "plain.ntrace", "--", "./plain", cwd=place)
     answer = json.loads(run(NTRACE, "coverage", "--to", "json", "--only", "computed.c", "plain.ntrace", cwd=place))["files"][0]
     functions = {f["name"]: (f["count"], f["known"]) for f in answer["functions"]}
-    equal(functions["scale"], (1, True) if known else (0, False), "scale")
+    for name in "scale", "always":  # inlined and computed; not inlined, but it returns a constant, and its call is left out
+        equal(functions[name], (1, True) if known else (0, False), name)
     equal((functions["uncalled"], functions["rarely"], functions["main"]), ((0, True), (0, True), (1, True)), "others")
-    equal([line["line"] for line in answer["lines"] if not line["known"]], [] if known else [2], "lines that are not known")
+    equal([line["line"] for line in answer["lines"] if not line["known"]], [] if known else [2, 5], "lines that are not known")
     table = run(NTRACE, "coverage", "--only", "computed.c", "plain.ntrace", cwd=place).decode()
-    check(("computed by the compiler" in table) != known, table)
+    check(("may have computed or left out" in table) != known, table)
+    found = json.loads(run(NTRACE, "coverage", "--level", "mcdc", "--format", "json", "--only", "computed.c", "plain.ntrace", cwd=place))["decisions"]
+    state = [decision["state"] for decision in found if decision["function"] == "always"]
+    equal(state, ["not-covered" if known else "not-determinable"], "the decision of a function that may have been called")
 
 
 @case("templates.cc -O3: functions and lines agree, and lcov counts the same functions")
@@ -238,7 +245,8 @@ def genhtml():
     run(NTRACE, "coverage", "--to", "lcov", "-o", "plain.info", "plain.ntrace", cwd=place)
     done = subprocess.run(["genhtml", "--branch-coverage", "-o", "html", "plain.info"], cwd=place, stdout=subprocess.PIPE,
                           stderr=subprocess.STDOUT, text=True)
-    check(done.returncode == 0 and "WARNING" not in done.stdout and "lines......: " in done.stdout, done.stdout)
+    check(done.returncode == 0 and not cases.warnings_of_genhtml(done.stdout), done.stdout)
+    matches(r"lines\.*: ", done.stdout, "the sums")
 
 
 harness.main(*TOOLS)
