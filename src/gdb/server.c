@@ -36,6 +36,13 @@ static void tell_attached(ntr_gdb *gdb, const char *packet) {
     ntr_gdb_text_print(&gdb->answer, "1"); /* a debugger that quits then detaches */
 }
 
+/* LLDB takes the process of this number on its own machine for the program, if there is one: this number is above
+ * those of Linux. Without an answer it is 1, that of the thread. */
+static void tell_process(ntr_gdb *gdb, const char *packet) {
+    (void)packet;
+    ntr_gdb_text_print(&gdb->answer, "pid:7fffffff;");
+}
+
 static void tell_symbols(ntr_gdb *gdb, const char *packet) {
     (void)packet;
     ntr_gdb_text_print(&gdb->answer, "OK");
@@ -97,6 +104,7 @@ static const struct handler {
     {"qfThreadInfo", WHOLE_PACKET, ntr_gdb_thread_packets},
     {"qsThreadInfo", WHOLE_PACKET, ntr_gdb_thread_packets},
     {"qThreadExtraInfo,", PACKET_BEGINNING, ntr_gdb_thread_packets},
+    {"qProcessInfo", WHOLE_PACKET, tell_process},
     {"qSupported", PACKET_BEGINNING, tell_supported},
     {"QStartNoAckMode", WHOLE_PACKET, stop_acknowledging},
     {"QThreadSuffixSupported", WHOLE_PACKET, note_lldb},

@@ -116,6 +116,8 @@ def pieces():
         link.ask("QStartNoAckMode")
         link.send(b"".join(framed(x) for x in ("qC", "qAttached", "vCont?")))
         equal([link.answer() for _ in range(3)], ["QC1", "1", "vCont;c;C;s;S;t;r"], "three packets in one piece")
+        link.send(framed("qProcessInfo"))
+        equal(link.answer(), "pid:7fffffff;", "LLDB shows process 1 of its own machine without it")
         link.send(framed("qAttached")[:4])
         until(link.all_read, "that the first half is read")
         link.send(framed("qAttached")[4:])
