@@ -172,6 +172,10 @@ ntr_status tcl_hart(tcl_client *client, ntr_bus_hart what, bool *halted) {
     if (what == NTR_BUS_HART_HALT) return tcl_eval(client, "halt");
     if (what == NTR_BUS_HART_RESUME) return tcl_eval(client, "resume");
     TRY(tcl_eval(client, "[target current] curstate"));
+    if (strcmp(client->result, "unknown") == 0) { /* OpenOCD has just started, and has not asked the hart yet */
+        TRY(tcl_eval(client, "[target current] arp_poll"));
+        TRY(tcl_eval(client, "[target current] curstate"));
+    }
     *halted = strcmp(client->result, "halted") == 0;
     return *halted || strcmp(client->result, "running") == 0 ? NTR_OK : NTR_E_UNSUPPORTED;
 }

@@ -318,6 +318,17 @@ for each_kind in KINDS:
                 places.end()
 
 
+@case("a hart that OpenOCD has not polled yet, because it has just started, is polled")
+def _():
+    need("bash")
+    place = Place(Tcl, SMALL, "200", [])
+    try:
+        status, text, kept = place.capture("--for", "5ms", "--resume")
+        check(status == 1 and kept and "controls no hart" not in text, f"status {status}, bundle {kept}: {text}")
+    finally:
+        place.end()
+
+
 @case("the real OpenOCD: connections to its Tcl port and its GDB port that end or stall, and Ctrl-C; nothing stays enabled")
 def _():
     elf, pc, _pcs = program()

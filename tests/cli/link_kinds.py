@@ -27,7 +27,9 @@ class Helper(Link):
 
 
 class Tcl(Link):
-    """OpenOCD's Tcl port: what `list [catch {COMMAND} r] $r` returns, as the real one does (tests/cli/target.py compares them)."""
+    """OpenOCD's Tcl port: what `list [catch {COMMAND} r] $r` returns, as the real one does (tests/cli/target.py compares them). The state of the hart
+    is not known before it was polled."""
+    polled = False
 
     def options(self):
         return ["--openocd", f"127.0.0.1:{self.port}"]
@@ -63,8 +65,9 @@ class Tcl(Link):
                 self.memory.read(int(why[1], 16))
             except Failed as reason:
                 return str(reason)
+        self.polled |= command == "[target current] arp_poll"
         return {"version": "Open On-Chip Debugger 0.12.0", "info commands read_memory": "read_memory",
-                "[target current] curstate": "running"}.get(command, "")
+                "[target current] curstate": "running" if self.polled else "unknown"}.get(command, "")
 
 
 class Gdb(Link):
