@@ -64,7 +64,7 @@ def coverage(place, *options, status=0):
 def counts_of(info, name):
     record = next(record for record in info.split("end_of_record") if re.search(rf"^SF:.*/{name}$", record, re.M))
     return ({int(n): int(c) for n, c in re.findall(r"^DA:(\d+),(\d+)", record, re.M)},
-            sorted(re.findall(r"^FNDA:\d+,(.*)$", record, re.M)), {int(n) for n in re.findall(r"^BRDA:(\d+)", record, re.M)})
+            sorted(re.findall(r"^(?:FNDA|FNA:\d+):?,?\d+,(.*)$", record, re.M)), {int(n) for n in re.findall(r"^BRDA:(\d+)", record, re.M)})
 
 
 @case("LCOV_EXCL_*: lines, functions and branches are those that lcov counts; what they hide is counted")

@@ -256,10 +256,11 @@ def autofdo(b):
     b.run("riscv64-linux-gnu-gcc", "-O1", "-gdwarf-4", "-static", os.path.join(HERE, "work.c"), "-o", "work4")
     b.run(b.ntrace, "run", "-o", "work4.ntrace", "--", "./work4")
     b.run(b.ntrace, "export", "--to", "autofdo", "-o", "work4.txt", "work4.ntrace")
-    b.run(tool, "--profiler=text", "--profile=work4.txt", "--binary=work4", "--out=work4.prof")
-    text = b.run("llvm-profdata-19", "show", "--sample", "work4.prof")
-    assert re.search(rf"Function: mix: \d+, {MIX},", text) and f"calls: mix:{MIX}" in text, text[:300]
-    assert re.search(rf"Function: fib: \d+, {FIB},", text), text[:300]
+    if "support was not enabled" not in subprocess.run([tool], stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, check=False).stdout:
+        b.run(tool, "--profiler=text", "--profile=work4.txt", "--binary=work4", "--out=work4.prof")  # Debian 13's knows no LLVM
+        text = b.run("llvm-profdata-19", "show", "--sample", "work4.prof")
+        assert re.search(rf"Function: mix: \d+, {MIX},", text) and f"calls: mix:{MIX}" in text, text[:300]
+        assert re.search(rf"Function: fib: \d+, {FIB},", text), text[:300]
     b.run("create_gcov", "--profiler=text", "--profile=work4.txt", "--binary=work4", "--gcov=work4.afdo", "--gcov_version=2")
     text = b.run("dump_gcov", "--gcov_version=2", "work4.afdo")
     assert "mix total:" in text and re.search(rf"^fib total:\d+ head:{FIB}$", text, re.M), text[:300]
@@ -271,7 +272,11 @@ def bolt(b):
     for line in data.decode().splitlines():
         assert re.fullmatch(r"B [0-9a-f]+ [0-9a-f]+ \d+ 0|[Ff] [0-9a-f]+ [0-9a-f]+ \d+", line), line
     runs = [line.split()[1:] for line in data.decode().splitlines() if line[0] in "Ff"]
-    same_counts(b, [(int(low, 16), int(high, 16), int(n)) for low, high, n in runs])
+    # perf2bolt knows no linkage table; static programs of glibc 2.41 have one
+    table = re.search(r" \.plt +(\w+) +(\w+) ", b.run("riscv64-linux-gnu-objdump", "-h", "work"))
+    first, size = (int(table[2], 16), int(table[1], 16)) if table else (0, 0)
+    executed = {address: n for address, n in b.executed().items() if not first <= address < first + size}
+    same_counts(b, [(int(low, 16), int(high, 16), int(n)) for low, high, n in runs], executed)
     if not tool:
         cases.skip("perf2bolt")
     b.run("riscv64-linux-gnu-gcc", "-O1", "-g", "-static", "-Wl,-q", os.path.join(HERE, "work.c"), "-o", "bolted")

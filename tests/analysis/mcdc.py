@@ -20,6 +20,7 @@ from xml.etree import ElementTree
 
 sys.path.append(os.path.join(sys.path[0], ".."))
 import cases
+import user_qemu
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 ROOT = os.path.dirname(os.path.dirname(HERE))
@@ -83,8 +84,8 @@ class Bench:
         self.run("llvm-profdata-19", "merge", "native.profraw", "-o", "native.profdata")
         return parse_llvm_cov(self.run("llvm-cov-19", "show", "-show-mcdc", "-instr-profile=native.profdata", "native"))
 
-    def trace(self, source, level, *inputs):
-        self.made("traced", source, *GCC, level)
+    def trace(self, source, level, *inputs, flags=()):
+        self.made("traced", source, *GCC, *flags, level)
         self.run(self.ntrace, "run", "-o", "traced.ntrace", "--", "./traced", *inputs)
         return "traced.ntrace"
 
@@ -451,12 +452,12 @@ def shapes_of_clang(bench):
 
 def folders_of_clang(bench):
     """clang's line table has folders that are relative to that of compilation, and the caller is in another one. Functions that are
-    not declared are errors of libclang 16 and newer, not of gcc 12."""
+    not declared are errors of libclang 16 and newer, not of a compiler that is asked for C89."""
     os.makedirs(os.path.join(bench.folder, "part", "of"), exist_ok=True)
     bench.source("part/of/place.c", "int main(int c, char **v) { if (c > 0 && implicit(v)) return 0; return 1; }\nint implicit(char **v) { return v != 0; }\n")
     for compiler in ("gcc", "clang"):
         if compiler == "gcc":
-            trace = bench.trace("part/of/place.c", "-O0")
+            trace = bench.trace("part/of/place.c", "-O0", flags=("-std=gnu89",))
         elif not (trace := bench.trace_of_clang("part/of/place.c", "-O0", flags=("-std=gnu89",))):
             continue
         done = subprocess.run([bench.ntrace, "coverage", "--level", "mcdc", "--format", "json", os.path.join(bench.folder, trace)], cwd="/",
@@ -506,7 +507,7 @@ def gap_in_a_decision(bench):
     """Bytes that are lost in the middle: no vector appears that did not happen, and evaluations are unknown."""
     bench.source("decisions.c")
     bench.run(*GCC, "-O0", "decisions.c", "-o", "traced")
-    bench.run(bench.ntrace, "run", "--sync-mode", "messages", "--sync-max", "0", "-o", "gap.ntrace", "--", "./traced", "0", "40")
+    bench.run(bench.ntrace, "run", "--sync-mode", "messages", "--sync-max", "0", "-o", "gap.ntrace", "--", "./traced", "0", "200")
     whole = {place: vectors_of(decisions) for place, decisions in by_place(bench.mcdc("gap.ntrace")).items()}
     with open(os.path.join(bench.folder, "gap.ntrace", "trace.nex"), "rb") as file:
         stream = file.read()
@@ -628,7 +629,7 @@ def real_source(bench):
 def executed_by_qemu(folder, program, *arguments):
     """Addresses of all instructions that were executed, from QEMU's own log."""
     log = os.path.join(folder, "qemu.log")
-    subprocess.run(["qemu-riscv64", "-singlestep", "-d", "exec,nochain", "-D", log, program, *arguments], cwd=folder, check=True,
+    subprocess.run(["qemu-riscv64", *user_qemu.single_step(), "-d", "exec,nochain", "-D", log, program, *arguments], cwd=folder, check=True,
                    stdout=subprocess.DEVNULL, timeout=250)
     with open(log, encoding="utf-8", errors="replace") as file:
         return {int(found, 16) for found in re.findall(r"\[[0-9a-f]+/([0-9a-f]+)/", file.read())}
@@ -928,7 +929,7 @@ def interrupted(bench):
     lines are those of the source."""
     bench.source("interrupted.c", INTERRUPTED)
     bench.run(*GCC, "-O0", "interrupted.c", "-o", "traced")
-    for each in ({}, {"QEMU_SINGLESTEP": "1"}):
+    for each in ({}, {"QEMU_SINGLESTEP": "1", "QEMU_ONE_INSN_PER_TB": "1"}):
         arrived = int(bench.run(bench.ntrace, "run", "-q", "-o", "traced.ntrace", "--", "./traced", env=each))
         assert arrived > (1000 if each else 20), arrived
         found = [{"".join(v["values"]): v["count"] for v in decision["vectors"]} for decision in bench.mcdc("traced.ntrace")["decisions"]

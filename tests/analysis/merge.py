@@ -71,7 +71,10 @@ def records(text):
     for record in text.split("end_of_record\n"):
         name = re.search(r"^SF:(.*)$", record, re.M)
         if name:
-            found[name.group(1)] = sorted(line for line in record.splitlines() if re.match(r"(DA|BRDA|FNDA|FN|LF|LH|BRF|BRH|FNF|FNH):", line))
+            # lcov 2 has numbers of functions: FNL:number,line FNA:number,count,name
+            begins = dict(re.findall(r"^FNL:(\d+),(\d+)", record, re.M))
+            named = [line for k, count, f in re.findall(r"^FNA:(\d+),(\d+),(.*)$", record, re.M) for line in (f"FN:{begins[k]},{f}", f"FNDA:{count},{f}")]
+            found[name.group(1)] = sorted(named + [line for line in record.splitlines() if re.match(r"(DA|BRDA|FNDA|FN|LF|LH|BRF|BRH|FNF|FNH):", line)])
     return found
 
 
@@ -139,7 +142,7 @@ def not_known_is_not_unexecuted(b):
 def joined_late(b):
     """A function of which only the end is in the trace was executed: the stream begins in a system call of printf."""
     calls = b.run(b.ntrace, "decode", "--show", "call", "forward.ntrace")
-    first = int(re.search(r"<main>$.*?^# sync .*? byte (0x[0-9a-f]+)\]$", calls, re.M | re.S)[1], 16)
+    first = int(re.search(r"<(?:__wrap_)?main>$.*?^# sync .*? byte (0x[0-9a-f]+)\]$", calls, re.M | re.S)[1], 16)
     with open(b.path("forward.ntrace/trace.nex"), "rb") as file:
         stream = file.read()
     with open(b.path("late.nex"), "wb") as file:

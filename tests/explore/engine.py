@@ -26,10 +26,12 @@ def executed():
 
 @functools.cache
 def symbols():
-    """{name: (begin, end)} of the functions."""
+    """{name: (begin, end)} of the functions whose name no other one has."""
     listed = subprocess.run([need("riscv64-linux-gnu-nm"), "-S", program()], capture_output=True, text=True, check=True).stdout
     rows = [line.split() for line in listed.splitlines()]
-    return {row[3]: (int(row[0], 16), int(row[0], 16) + int(row[1], 16)) for row in rows if len(row) == 4 and row[2] in "tT"}
+    rows = [row for row in rows if len(row) == 4 and row[2] in "tT"]
+    times = collections.Counter(row[3] for row in rows)
+    return {row[3]: (int(row[0], 16), int(row[0], 16) + int(row[1], 16)) for row in rows if times[row[3]] == 1}
 
 
 def executed_in(name, first=0, last=None):
@@ -143,7 +145,7 @@ def overloads():
 
 @case("a range that is too long for the lines is cut to a part around the position, which the answer names")
 def lines_cut():
-    trace = traced(program("-DROUNDS=200"), "longer")
+    trace = traced(program("-DROUNDS=300"), "longer")
     about, = ask(trace, {"query": "about"})
     whole, most = about["instructions"], 2 << 20
     check(whole > most, whole)
@@ -155,7 +157,7 @@ def lines_cut():
 
 @case("ranges that are longer than what one question walks over, with ends anywhere: the sum of short ranges, and what profile counts")
 def long_ranges():
-    trace = traced(program("-DROUNDS=200"), "longer")
+    trace = traced(program("-DROUNDS=300"), "longer")
     about, = ask(trace, {"query": "about"})
     size = about["instructions"]
     bounds = [(0, size), (4321, size - 1234), (777777, size)]

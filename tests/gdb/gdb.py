@@ -5,6 +5,7 @@ import shutil
 import subprocess
 import sys
 
+import user_qemu
 from harness import NTRACE, Failure, Run, bytes_of, check, scratch, skip, write
 
 PROGRAMS = os.path.abspath(sys.argv[2]) if len(sys.argv) > 2 else "."
@@ -42,7 +43,8 @@ def bundle(name, *options):
     """The program's trace, made once."""
     path = os.path.join(scratch(), "".join([name, *options]).replace("/", "") + ".ntrace")
     if not os.path.exists(path):
-        done = subprocess.run([NTRACE, "run", "-q", *options, "-o", path, "--", program(name)], stdout=subprocess.DEVNULL,
+        same = user_qemu.for_ntrace(user_qemu.repeatable(32 if "32" in name else 64))
+        done = subprocess.run([NTRACE, "run", "-q", *same, *options, "-o", path, "--", program(name)], stdout=subprocess.DEVNULL,
                               stderr=subprocess.PIPE, text=True, timeout=120)
         check(os.path.exists(path), f"ntrace run {name}: {done.stderr[-500:]}")
     return path

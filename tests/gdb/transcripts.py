@@ -7,6 +7,7 @@ import subprocess
 import sys
 
 sys.path.append(os.path.join(sys.path[0], ".."))
+import user_qemu
 from gdb import LIBRARIES, PROGRAMS, bundle, debuggers, program, run_gdb, server
 from harness import case, check, main, need, scratch, until
 from scripts import TRANSCRIPTS, commands
@@ -21,7 +22,7 @@ def qemu_transcript(gdb, name, lines):
     if os.path.exists(socket):
         os.unlink(socket)
     kind = "qemu-riscv32" if "32" in name else "qemu-riscv64"
-    process = subprocess.Popen(["timeout", "900", need(kind), "-L", LIBRARIES, "-g", socket, path], stdout=subprocess.DEVNULL,
+    process = subprocess.Popen(["timeout", "900", need(kind), *user_qemu.repeatable(32 if "32" in name else 64), "-L", LIBRARIES, "-g", socket, path], stdout=subprocess.DEVNULL,
                                stderr=subprocess.DEVNULL)
     try:
         until(lambda: os.path.exists(socket), "the socket of QEMU's server")

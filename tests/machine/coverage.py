@@ -209,7 +209,7 @@ def tasks(bench):
         cases.skip(qemu10.REASON)
     for name in ("rtos.c", "rtos_start.S", "start.h", "module.c"):
         shutil.copy(os.path.join(HERE, name), bench.folder)
-    bench.run(*GCC, "-O0", "-Wl,-Ttext=0,-e,check", "module.c", "-o", "module")
+    bench.run(*GCC, "-O0", "-fno-asynchronous-unwind-tables", "-fno-unwind-tables", "-Wl,-Ttext=0,-e,check", "module.c", "-o", "module")
     bench.run("riscv64-linux-gnu-objcopy", "-O", "binary", "-j", ".text", "module", "module.bin")
     bench.run(*GCC, "-O0", "-T", os.path.join(HERE, "bare.ld"), "rtos_start.S", "rtos.c", "-o", "rtos")
     bench.run(bench.ntrace, "run", "--machine", "virt", "--qemu", f"{qemu}/qemu-system-riscv64", "-o", "rtos.ntrace", "rtos")
