@@ -144,6 +144,10 @@ LINES = [("loops.c", 39, True), ("cleanups.c", 35, False), ("system_calls.c", 6,
          ("destructors.cc", 47, False), ("ends.c", 40, False), ("macros.cc", 20, False)]
 
 
+# gcov 14 counts a line once more where a temporary of it ends, and passes differ from one temporary to the next: line, ours, gcov's
+TEMPORARIES = {"iterators.cc": {(28, 1, 2), (29, 1, 2), (30, 1, 2), (33, 2, 3)}, "macros.cc": {(5, 6, 9), (26, 4, 5), (37, 2, 3)}}
+
+
 def passes(source, least, branches):
     """Loops that jump back, `break` and `goto`, destructors in each way out of a scope, and lines that are a system call."""
     place = folder()
@@ -152,6 +156,9 @@ def passes(source, least, branches):
         text = file.read().split("\n")
     theirs = from_gcov(source, "-O0", place)
     complaints, compared = compare(text, from_trace(source, (compiler_of(source), "-O0"), place), theirs, branches)
+    if int(run(compiler_of(source), "-dumpversion", cwd=place).split(b".")[0]) >= 14:
+        known = {f"line {line}: {ours}, gcov {found}: {text[line - 1]}" for line, ours, found in TEMPORARIES.get(source, ())}
+        complaints = [complaint for complaint in complaints if complaint not in known]
     check(not complaints and compared >= least, "\n".join([f"{compared} lines", *complaints]))
 
 
