@@ -59,8 +59,9 @@ bool ntr_code_is_constant(const ntr_program *program, ntr_place entry, uint64_t 
     for (size_t at = 0; at + 2 <= size;) {
         const unsigned first = code[at] | (unsigned)code[at + 1] << 8, length = ntr_insn_length((uint16_t)first);
         if (length > 4 || at + length > size) return false;
-        const bool fits = length == 2 ? step_short(&c, first)
-                                      : step_long(&c, first | (uint32_t)code[at + 2] << 16 | (uint32_t)code[at + 3] << 24);
+        const bool fits = length == 2
+                              ? step_short(&c, first)
+                              : step_long(&c, first | (uint32_t)code[at + 2] << 16 | (uint32_t)code[at + 3] << 24);
         at += length;
         if (!fits || c.returned) return fits && at == size;
     }

@@ -68,7 +68,8 @@ static void functions_that_return_a_constant(void **state) {
             for (size_t byte = 0; byte < length; byte++) code[size++] = (uint8_t)(word >> 8 * byte);
         }
         ntr_program *program;
-        const ntr_image_options at = {.size = sizeof at, .bias = 0x1000, .has_isa = true, .isa = cases[i].rv32 ? NTR_ISA_RV32 : 0};
+        const ntr_image_options at = {
+            .size = sizeof at, .bias = 0x1000, .has_isa = true, .isa = cases[i].rv32 ? NTR_ISA_RV32 : 0};
         assert_int_equal(ntr_program_new(NULL, &program), NTR_OK);
         assert_int_equal(ntr_program_add_raw(program, (ntr_bytes){code, size}, &at), NTR_OK);
         const ntr_place entry = ntr_program_image_place(program, 0, 0x1000);
