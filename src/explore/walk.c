@@ -6,7 +6,11 @@
  * same node.
  *
  * A call is counted when a frame that was entered in the window is seen for the first time. For a walk that begins
- * inside of a window, the spans before it are looked at, too. */
+ * inside of a window, the spans before it are looked at, too.
+ *
+ * All windows of a loop are alike (replay/loop.c). What the last pass of one adds is noted, and added as often as the
+ * windows behind have passes, where it begins and ends in the same stack, and no slice in it is long enough to be
+ * reported. */
 #include "explore/walk.h"
 
 #include "base/allocator.h"
@@ -35,6 +39,7 @@ void ntr_span_walk_release(ntr_span_walk *walk) {
     ntr_dealloc(walk->allocator, walk->memos);
     ntr_dealloc(walk->allocator, walk->store_memos);
     ntr_dealloc(walk->allocator, walk->chain);
+    ntr_dealloc(walk->allocator, walk->pass.parts);
     *walk = (ntr_span_walk){0};
 }
 
@@ -77,6 +82,88 @@ static ntr_status end_section(ntr_span_walk *walk) {
     for (size_t i = 0; i < walk->touched_count; i++) walk->self[walk->touched[i]] = walk->calls[walk->touched[i]] = 0;
     walk->touched_count = 0;
     return status;
+}
+
+/* Adds the instructions up to `end` to the node, section after section. */
+static ntr_status add_self(ntr_span_walk *walk, uint32_t node, uint64_t end) {
+    while (walk->at < end) {
+        const uint64_t part = (end < walk->section_end ? end : walk->section_end) - walk->at;
+        TRY(add(walk, node, part, 0));
+        walk->at += part;
+        if (walk->at == walk->section_end) TRY(end_section(walk));
+    }
+    return NTR_OK;
+}
+
+/* ---- loops */
+
+static ntr_lane *lane_of(ntr_span_walk *walk, uint16_t src);
+
+/* Notes what is added in the pass. */
+static ntr_status note(ntr_span_walk *walk, uint32_t node, uint64_t self, uint64_t calls) {
+    ntr_walk_pass *pass = &walk->pass;
+    if (!pass->begun) return NTR_OK;
+    if (ntr_reserve(walk->allocator, (void **)&pass->parts, &pass->capacity, pass->count + 1, sizeof *pass->parts))
+        return NTR_E_MEMORY;
+    pass->parts[pass->count++] = (ntr_walk_part){node, self, calls};
+    return NTR_OK;
+}
+
+/* Span `i` is the first one of the last pass of a window, with others of its loop behind it: what the pass adds is
+ * noted from now on. */
+static ntr_status begin_pass(ntr_span_walk *walk, const ntr_replay_window *w, size_t i) {
+    ntr_walk_pass *pass = &walk->pass;
+    ntr_lane *lane = lane_of(walk, w->spans[i].src);
+    if (!lane) return NTR_E_MEMORY;
+    pass->begun = walk->at == w->first + w->spans[i].first;
+    pass->begin = walk->at;
+    pass->lane = (size_t)(lane - walk->lanes);
+    pass->depth = lane->count;
+    pass->node = lane->count ? lane->items[lane->count - 1].node : lane->root;
+    pass->longest = 0;
+    pass->count = 0;
+    return NTR_OK;
+}
+
+static bool is_level(const ntr_span_walk *walk) {
+    const ntr_walk_pass *pass = &walk->pass;
+    const ntr_lane *lane = &walk->lanes[pass->lane];
+    const uint32_t node = lane->count ? lane->items[lane->count - 1].node : lane->root;
+    if (walk->user.slice && pass->longest && pass->longest >= walk->least) return false;
+    return lane->count == pass->depth && node == pass->node;
+}
+
+/* Adds one pass, part after part, for a section that ends in it. */
+static ntr_status add_pass(ntr_span_walk *walk) {
+    for (size_t i = 0; i < walk->pass.count; i++) {
+        const ntr_walk_part *part = &walk->pass.parts[i];
+        const uint64_t end = walk->at + part->self;
+        if (part->calls) TRY(add(walk, part->node, 0, part->calls));
+        TRY(add_self(walk, part->node, end));
+    }
+    return NTR_OK;
+}
+
+/* Adds the passes of the windows behind, as far as these are alike and whole. */
+static ntr_status pass_over(ntr_span_walk *walk, const ntr_replay_window *w) {
+    ntr_walk_pass *pass = &walk->pass;
+    const uint64_t end = w->loop_end < walk->end ? w->loop_end : walk->end, size = w->end - w->first;
+    const uint64_t to = w->end + (end - w->end) / size * size, length = w->end - pass->begin;
+    pass->begun = false;
+    if (!length || !is_level(walk)) return NTR_OK;
+    const uint64_t before = walk->at;
+    while (walk->at < to) {
+        const uint64_t limit = to < walk->section_end ? to : walk->section_end, times = (limit - walk->at) / length;
+        for (size_t i = 0; times && i < pass->count; i++)
+            TRY(add(walk, pass->parts[i].node, times * pass->parts[i].self, times * pass->parts[i].calls));
+        walk->at += times * length;
+        if (walk->at == walk->section_end) TRY(end_section(walk));
+        if (!times) TRY(add_pass(walk));
+    }
+    ntr_lane *lane = &walk->lanes[pass->lane]; /* frames that were entered in the last pass are now of a later one */
+    for (size_t i = 0; i < lane->count; i++)
+        if (lane->items[i].begin >= pass->begin) lane->items[i].begin += walk->at - before;
+    return NTR_OK;
 }
 
 /* ---- frames */
@@ -151,6 +238,7 @@ static ntr_status leave_to(ntr_span_walk *walk, ntr_lane *lane, size_t count, ui
     ntr_status status = NTR_OK;
     while (lane->count > count) {
         const ntr_lane_frame *item = &lane->items[--lane->count];
+        if (position - item->begin > walk->pass.longest) walk->pass.longest = position - item->begin;
         if (status || !walk->user.slice || position - item->begin < walk->least || position == item->begin) continue;
         const ntr_stack_slice slice = {
             .begin = item->begin, .end = position, .node = item->node, .cut_begin = item->cut};
@@ -170,7 +258,9 @@ static ntr_status push(ntr_span_walk *walk, const ntr_replay_window *w, ntr_lane
                                                   .node = memo->node,
                                                   .cut = memo->seen && position == walk->begin && position};
     memo->seen = true;
-    return call ? add(walk, memo->node, 0, 1) : NTR_OK;
+    if (!call) return NTR_OK;
+    TRY(note(walk, memo->node, 0, 1));
+    return add(walk, memo->node, 0, 1);
 }
 
 /* The stack is another one: finds the frames that stay. */
@@ -246,21 +336,17 @@ static ntr_status take_origin(ntr_span_walk *walk, const ntr_replay_window *w, n
 static ntr_status take_span(ntr_span_walk *walk, const ntr_replay_window *w, const ntr_window_span *span) {
     const uint64_t first = w->first + span->first, after = first + span->instructions;
     const uint64_t end = after < walk->end ? after : walk->end;
-    uint64_t at = first > walk->at ? first : walk->at;
+    const uint64_t at = first > walk->at ? first : walk->at;
     ntr_lane *lane = lane_of(walk, span->src);
     if (!lane) return NTR_E_MEMORY;
     if (lane->origin != span->origin) TRY(take_origin(walk, w, lane, span->origin, at));
     if (lane->stale || !lane->count || lane->items[lane->count - 1].frame != span->frame)
         TRY(change_stack(walk, w, lane, span->frame, at));
     const uint32_t node = lane->count ? lane->items[lane->count - 1].node : lane->root;
-    while (at < end) {
-        const uint64_t part = (end < walk->section_end ? end : walk->section_end) - at;
-        TRY(add(walk, node, part, 0));
-        at += part;
-        if (at == walk->section_end) TRY(end_section(walk));
-    }
-    walk->at = end;
-    return NTR_OK;
+    if (end <= at) return NTR_OK;
+    TRY(note(walk, node, end - at, 0));
+    walk->at = at;
+    return add_self(walk, node, end);
 }
 
 /* The frames in which spans before the walk were executed were entered before it. */
@@ -291,7 +377,7 @@ static ntr_status end_window(ntr_span_walk *walk, const ntr_replay_window *w) {
     for (size_t i = 0; i < walk->lane_count; i++) {
         ntr_lane *lane = &walk->lanes[i];
         if (lane->begun && !lane->stale && i < w->hart_count)
-            TRY(change_stack(walk, w, lane, w->harts[i].frame, w->end));
+            TRY(change_stack(walk, w, lane, w->harts[i].frame, walk->at));
         lane->stale = true;
         lane->origin = UINT32_MAX;
     }
@@ -311,12 +397,15 @@ static ntr_status take_window(ntr_span_walk *walk, const ntr_replay_window *w) {
     const size_t first = ntr_window_find(w, walk->at);
     size_t gap = 0;
     walk->window++;
+    walk->pass.begun = false;
     TRY(see_earlier(walk, w, spans_before(walk, w, first)));
     for (size_t i = first; i < w->span_count && walk->at < walk->end; i++) {
         if (gap < w->gap_count) TRY(take_gap(walk, w, &gap, i));
+        if (w->loop_end > w->end && i + w->loop_spans == w->span_count) TRY(begin_pass(walk, w, i));
         TRY(take_span(walk, w, &w->spans[i]));
     }
     if (walk->at < w->end) return NTR_OK;
+    if (walk->pass.begun) TRY(pass_over(walk, w));
     return end_window(walk, w);
 }
 

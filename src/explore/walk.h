@@ -2,7 +2,8 @@
  *
  * The range is divided into *sections* by the user. For each section the walk sums instructions and calls by node; it
  * reports functions that were left (*slices*), gaps and contexts as they come. What it reports for a section does not
- * depend on where the walk began: the sums of adjacent ranges add up. */
+ * depend on where the walk began: the sums of adjacent ranges add up. A loop costs its windows of one kind once: the
+ * others are added by multiplication. */
 #ifndef NTR_EXPLORE_WALK_H
 #define NTR_EXPLORE_WALK_H
 
@@ -53,6 +54,23 @@ typedef struct ntr_frame_memo {
     bool seen; /* its call was counted, or is not one of this window */
 } ntr_frame_memo;
 
+/* What the last pass of a window of a loop adds to the sums, in its order. */
+typedef struct ntr_walk_part {
+    uint32_t node;
+    uint64_t self, calls;
+} ntr_walk_part;
+
+typedef struct ntr_walk_pass {
+    bool begun;
+    uint64_t begin; /* position */
+    size_t lane;
+    size_t depth; /* frames of the lane before it, and the innermost node */
+    uint32_t node;
+    uint64_t longest; /* slice that ends in it */
+    ntr_walk_part *parts;
+    size_t count, capacity;
+} ntr_walk_pass;
+
 typedef struct ntr_span_walk {
     ntr_replay *replay;
     ntr_nodes *nodes;
@@ -76,6 +94,7 @@ typedef struct ntr_span_walk {
     uint32_t window; /* number of the current window, from 1 */
     uint32_t *chain;
     size_t chain_capacity;
+    ntr_walk_pass pass;
 } ntr_span_walk;
 
 /* Prepares to walk over [begin, end). The first section ends at `section_end`. */

@@ -157,11 +157,11 @@ static ntr_fit_image *image_of(fit_state *f, const ntr_event *e, uint64_t addres
 static void take_span(fit_state *f, const ntr_event *e) {
     const bool branch = e->end == NTR_SPAN_TAKEN || e->end == NTR_SPAN_NOT_TAKEN;
     ntr_fit_image *image = image_of(f, e, e->address);
-    f->fit->branches += branch;
-    f->fit->instructions += e->instructions;
+    f->fit->branches += branch * ntr_event_times(e);
+    f->fit->instructions += ntr_event_executed(e);
     if (!image) return;
-    image->branches += branch;
-    image->instructions += e->instructions;
+    image->branches += branch * ntr_event_times(e);
+    image->instructions += ntr_event_executed(e);
     image->agreeing += f->latest != e->message;
     f->latest = e->message;
 }
@@ -201,7 +201,7 @@ static ntr_status take(fit_state *f, const ntr_event *e) {
     return NTR_OK;
 }
 
-/* Decodes the bytes, at most FIT_SPANS_MAX spans of them. */
+/* Decodes the bytes, at most FIT_SPANS_MAX spans of them; a loop is one pass of its spans. */
 static ntr_status decode(fit_state *f, ntr_bytes stream, bool last) {
     ntr_event events[FIT_EVENTS];
     ntr_status status, taken = NTR_OK;
@@ -211,6 +211,7 @@ static ntr_status decode(fit_state *f, ntr_bytes stream, bool last) {
     if (!decoder) return status;
     f->params = decoder->params;
     decoder->retries = true;
+    ntr_decoder_set_repeats(decoder, true);
     ntr_decoder_feed(decoder, stream.data, stream.size, last);
     do {
         size_t count;

@@ -30,6 +30,8 @@ enum {
     NTR_WINDOWS = 3,
     NTR_WINDOW_SPANS = 1 << 17,
     NTR_WINDOW_GAPS = 1 << 12,
+    NTR_LOOP_SPANS = 256,              /* at least so many are in a window of a loop */
+    NTR_LOOP_LEAST = 4096,             /* spans of a loop that has windows of its own */
 };
 
 /* A hart at a point. */
@@ -132,7 +134,20 @@ typedef struct ntr_replay_window {
     /* The window has whole passes of a loop, and nothing else; so have all windows of equal size between these
      * positions. Both 0: it has not. */
     uint64_t loop_first, loop_end;
+    size_t loop_spans; /* of one pass */
 } ntr_replay_window;
+
+/* What is left of a part behind the window that was filled last: the next window goes on there. */
+typedef struct ntr_part_rest {
+    const ntr_replay_window *window; /* NULL: the next one is read from the beginning of its part */
+    size_t part;
+    uint64_t end; /* of the part in the stream */
+    bool to_end; /* the stream ends there */
+    ntr_status status; /* of the last reading: NTR_NEED_MORE, NTR_END, or NTR_OK: the decoder has more */
+    unsigned reads;
+    ntr_event events[NTR_REPLAY_EVENTS]; /* [at, count) were not taken yet */
+    size_t at, count;
+} ntr_part_rest;
 
 struct ntr_replay {
     ntr_replay_config config;
@@ -170,7 +185,9 @@ struct ntr_replay {
     ntr_instructions *instructions;
     ntr_event *loop; /* the pass of a loop that is being read: loop.c */
     size_t loop_count, loop_capacity;
-    uint64_t loop_repeats;
+    uint64_t loop_repeats, loop_passes; /* of the decoder; passes that no window has yet */
+    uint64_t loop_first; /* position of its first window that has nothing else; UINT64_MAX: none yet */
+    ntr_part_rest rest;
 
     ntr_span_filter filter;
     uint64_t position;
@@ -257,10 +274,12 @@ ntr_status ntr_window_keep_loop(ntr_replay *r, const ntr_event *e);
 /* Returns whether the event belongs to the pass that is being read. */
 bool ntr_window_is_in_loop(const ntr_replay *r, const ntr_event *e);
 
+/* Returns how many passes a window of the loop has; 0: the loop is short, and has no windows of its own. */
+uint64_t ntr_window_loop_passes(const ntr_replay *r);
+
 /* The window is empty, and the pass has so many instructions: passes over windows that end at the position or before
  * it, and takes off their passes. */
-void ntr_window_pass_over(ntr_replay *r, ntr_replay_window *w, uint64_t position, uint64_t instructions,
-                          uint64_t *passes);
+void ntr_window_pass_over(ntr_replay *r, ntr_replay_window *w, uint64_t position, uint64_t instructions);
 
 /* Returns the index of the span of the window that contains the position; window->span_count at its end. */
 size_t ntr_window_find(const ntr_replay_window *window, uint64_t position);

@@ -1,8 +1,9 @@
 /* Windows: parts of the trace decoded to spans.
  *
  * A part is decoded from its point; it fills one window, or several one after the other if it has more spans than a
- * window holds. Only the window with the wanted position is kept. Where the windows of a part begin depends on the part
- * alone, so that a position is always in the same window.
+ * window holds. Only the window with the wanted position is kept; a window behind it is read from where that one ended
+ * (ntr_part_rest). Where the windows of a part begin depends on the part alone, so that a position is always in the
+ * same window.
  *
  * The frames of the call stacks that exist at the beginning of the part have numbers of ntr_replay.store, those entered
  * later numbers of the window. When a window is begun in the middle of a part, the frames that exist there move to it.
@@ -11,6 +12,7 @@
 
 #include "analysis/callstack.h"
 #include "base/allocator.h"
+#include "base/macros.h"
 
 #include <string.h>
 
@@ -56,12 +58,18 @@ static ntr_status reserve_harts(ntr_replay *r, ntr_replay_window *w, size_t coun
 static void empty(ntr_replay_window *w, uint64_t first) {
     w->first = w->end = first;
     w->span_count = w->origin_count = w->gap_count = 0;
-    w->loop_first = w->loop_end = 0;
+    w->loop_first = w->loop_end = w->loop_spans = 0;
     for (size_t i = 0; i < w->hart_count; i++) w->harts[i].has_origin = false;
 }
 
-static ntr_status begin_part(ntr_replay *r, ntr_replay_window *w, const ntr_replay_point *point) {
+static ntr_status begin_part(ntr_replay *r, ntr_replay_window *w, size_t part) {
+    const ntr_replay_point *point = &r->points[part];
     r->loop_count = 0;
+    r->rest.part = part;
+    r->rest.end = r->points[part + 1].offset;
+    r->rest.to_end = r->complete && part + 2 == r->point_count;
+    r->rest.status = NTR_NEED_MORE;
+    r->rest.at = r->rest.count = r->rest.reads = 0;
     w->frames.allocator = r->allocator;
     w->frames.count = w->old_frames = 0;
     w->hart_count = 0;
@@ -78,15 +86,26 @@ static ntr_status begin_part(ntr_replay *r, ntr_replay_window *w, const ntr_repl
     return status == NTR_OK ? ntr_replay_stream_seek(r, &r->stream, point->offset) : status;
 }
 
-/* The window is full, and the position is behind it: the next one of the part takes its place. */
-static ntr_status begin_next(ntr_replay *r, ntr_replay_window *w) {
-    for (size_t i = 0; i < w->span_count; i++)
-        w->harts[r->hart_number[w->spans[i].src] - 1].executed += w->spans[i].instructions;
-    const bool ends_with_gap = w->gap_count && w->gaps[w->gap_count - 1].span == w->span_count;
-    const ntr_event gap = ends_with_gap ? w->gaps[w->gap_count - 1].event : (ntr_event){0};
-    empty(w, w->end);
-    if (ends_with_gap && add_gap(r, w, &gap) != NTR_OK) return NTR_E_MEMORY;
+/* Window `w` begins behind a full one of the same part, which it may be itself. */
+static ntr_status begin_behind(ntr_replay *r, const ntr_replay_window *full, ntr_replay_window *w) {
+    const bool ends_with_gap = full->gap_count && full->gaps[full->gap_count - 1].span == full->span_count;
+    const ntr_event gap = ends_with_gap ? full->gaps[full->gap_count - 1].event : (ntr_event){0};
+    if (w != full) {
+        w->hart_count = 0;
+        TRY(reserve_harts(r, w, full->hart_count));
+        if (w->hart_count) memcpy(w->harts, full->harts, w->hart_count * sizeof *w->harts);
+    }
+    for (size_t i = 0; i < full->span_count; i++)
+        w->harts[r->hart_number[full->spans[i].src] - 1].executed += full->spans[i].instructions;
+    empty(w, full->end);
+    if (ends_with_gap) TRY(add_gap(r, w, &gap));
     return move_frames(r, w);
+}
+
+/* Returns whether the position is behind the window that was filled last, in the same part. */
+static bool is_behind(const ntr_replay *r, size_t part, uint64_t position) {
+    const ntr_replay_window *w = r->rest.window;
+    return w && w->valid && r->rest.part == part && position >= w->end;
 }
 
 /* ---- events */
@@ -162,7 +181,6 @@ static ntr_status take(ntr_replay *r, ntr_replay_window *w, const ntr_event *e) 
     if (status == NTR_OK && hart >= w->hart_count) status = reserve_harts(r, w, hart + 1);
     if (status != NTR_OK) return status;
     follow(&w->harts[hart], e, w->origin_count ? (uint32_t)w->origin_count - 1 : 0);
-    w->harts[hart].frame = ntr_callstack_top(r->stacks, e->src);
     return NTR_OK;
 }
 
@@ -170,77 +188,115 @@ static bool is_full(const ntr_replay_window *w) {
     return w->span_count >= NTR_WINDOW_SPANS || w->gap_count >= NTR_WINDOW_GAPS || w->end - w->first > UINT32_MAX / 2;
 }
 
-static ntr_status make_room(ntr_replay *r, ntr_replay_window *w, uint64_t position, bool *done) {
-    if (!is_full(w)) return NTR_OK;
+/* The window is full: it is the wanted one (*done), or the next one of the part takes its place. */
+static ntr_status close_window(ntr_replay *r, ntr_replay_window *w, uint64_t position, bool *done) {
     *done = w->end > position;
-    return *done ? NTR_OK : begin_next(r, w);
+    return *done ? NTR_OK : begin_behind(r, w, w);
+}
+
+static ntr_status make_room(ntr_replay *r, ntr_replay_window *w, uint64_t position, bool *done) {
+    return is_full(w) ? close_window(r, w, position, done) : NTR_OK;
+}
+
+static ntr_status take_passes(ntr_replay *r, ntr_replay_window *w, uint64_t count) {
+    r->loop_passes -= count;
+    for (; count; count--)
+        for (size_t i = 0; i < r->loop_count; i++) TRY(take(r, w, &r->loop[i]));
+    return NTR_OK;
+}
+
+/* Adds the windows that have nothing but the loop, up to the one with the position (*done). Those before it are passed
+ * over. */
+static ntr_status add_whole_windows(ntr_replay *r, ntr_replay_window *w, uint64_t position, bool *done) {
+    const uint64_t filled = ntr_window_loop_passes(r);
+    uint64_t instructions = 0;
+    if (!filled) return NTR_OK;
+    for (size_t i = 0; i < r->loop_count; i++) instructions += r->loop[i].instructions;
+    if (!instructions) return NTR_OK;
+    if (w->span_count && r->loop_passes > r->loop_repeats) TRY(close_window(r, w, position, done));
+    while (!*done && !w->span_count && r->loop_passes >= filled) {
+        if (!w->gap_count) ntr_window_pass_over(r, w, position, instructions);
+        if (r->loop_passes < filled) break;
+        TRY(take_passes(r, w, filled));
+        TRY(close_window(r, w, position, done));
+    }
+    return NTR_OK;
 }
 
 /* The pass has been read: adds it to windows, as often as it was executed, up to the one with the position (*done).
- * Windows before that are passed over. Errors: NTR_E_MEMORY. */
+ * Errors: NTR_E_MEMORY. */
 static ntr_status add_loop(ntr_replay *r, ntr_replay_window *w, uint64_t position, bool *done) {
-    uint64_t instructions = 0, passes = r->loop_repeats + 1;
-    ntr_status status = NTR_OK;
-    bool looked = false; /* windows were passed over */
-    for (size_t i = 0; i < r->loop_count; i++) instructions += r->loop[i].instructions;
-    while (passes && status == NTR_OK) {
-        status = make_room(r, w, position, done);
-        if (status != NTR_OK || *done) break;
-        if (!looked && instructions && !w->span_count && !w->gap_count) {
-            ntr_window_pass_over(r, w, position, instructions, &passes);
-            looked = true;
-        }
-        if (!passes) break;
-        for (size_t i = 0; i < r->loop_count && status == NTR_OK; i++) status = take(r, w, &r->loop[i]);
-        passes--;
+    TRY(add_whole_windows(r, w, position, done));
+    while (r->loop_passes && !*done) {
+        TRY(make_room(r, w, position, done));
+        if (!*done) TRY(take_passes(r, w, 1));
     }
-    r->loop_count = 0;
-    return status;
+    if (!r->loop_passes) r->loop_count = 0;
+    return NTR_OK;
 }
 
-/* Takes events until the window with `position` is full (*done). */
-static ntr_status take_events(ntr_replay *r, ntr_replay_window *w, const ntr_event *events, size_t count,
-                              uint64_t position, bool *done) {
-    ntr_status status = NTR_OK;
-    for (size_t i = 0; i < count && status == NTR_OK && !*done; i++) {
-        const ntr_event *e = &events[i];
-        if (r->loop_count && !ntr_window_is_in_loop(r, e)) status = add_loop(r, w, position, done);
-        if (e->kind == NTR_EVENT_SPAN && e->repeats && status == NTR_OK && !*done) {
-            status = ntr_window_keep_loop(r, e);
+/* Takes the events that were read, until the window with `position` is full (*done). */
+static ntr_status take_events(ntr_replay *r, ntr_replay_window *w, uint64_t position, bool *done) {
+    for (ntr_part_rest *rest = &r->rest; rest->at < rest->count; rest->at++) {
+        const ntr_event *e = &rest->events[rest->at];
+        if (r->loop_count && !ntr_window_is_in_loop(r, e)) TRY(add_loop(r, w, position, done));
+        if (*done) break;
+        if (e->kind == NTR_EVENT_SPAN && e->repeats) {
+            TRY(ntr_window_keep_loop(r, e));
             continue;
         }
-        if (status == NTR_OK && !*done) status = make_room(r, w, position, done);
-        if (status == NTR_OK && !*done) status = take(r, w, e);
+        TRY(make_room(r, w, position, done));
+        if (*done) break;
+        TRY(take(r, w, e));
     }
-    return status;
+    return NTR_OK;
 }
 
+/* Gives the decoder more bytes of the part; at its end, rest.status is NTR_END. Returns NTR_END when interrupted. */
+static ntr_status feed(ntr_replay *r) {
+    ntr_part_rest *rest = &r->rest;
+    const uint64_t left = rest->end - r->stream.offset;
+    bool last;
+    rest->status = left || rest->to_end ? NTR_OK : NTR_END;
+    if (rest->status == NTR_END) return NTR_OK;
+    if (!ntr_replay_proceed(r, &r->stream)) return NTR_END;
+    ntr_bytes slice = ntr_replay_stream_take(
+        r, &r->stream, rest->to_end || left > NTR_PART_SLICE ? NTR_PART_SLICE : (size_t)left, &last);
+    return ntr_decoder_feed(r->decoder, slice.data, slice.size, last && rest->to_end);
+}
+
+/* Reads the next events of the part. Returns NTR_END when interrupted. */
+static ntr_status read_events(ntr_replay *r) {
+    ntr_part_rest *rest = &r->rest;
+    rest->at = rest->count = 0;
+    if (rest->status == NTR_NEED_MORE) TRY(feed(r));
+    if (rest->status == NTR_END) return NTR_OK;
+    if (++rest->reads % NTR_READS_POLLED == 0 && !ntr_replay_proceed(r, &r->stream)) return NTR_END;
+    rest->status = ntr_decoder_read(r->decoder, rest->events, NTR_REPLAY_EVENTS, &rest->count);
+    if (rest->status == NTR_E_STOPPED) return NTR_END;
+    return rest->status < 0 ? rest->status : NTR_OK;
+}
+
+/* Fills the window with the position. Returns NTR_END when interrupted. */
 static ntr_status fill(ntr_replay *r, ntr_replay_window *w, size_t part, uint64_t position) {
-    ntr_event events[NTR_REPLAY_EVENTS];
-    const uint64_t end = r->points[part + 1].offset;
-    const bool to_end = r->complete && part + 2 == r->point_count;
+    const ntr_part_rest *rest = &r->rest;
     bool done = false;
-    ntr_status status = begin_part(r, w, &r->points[part]);
-    while (status == NTR_OK && !done && (r->stream.offset < end || to_end)) {
-        uint64_t left = end - r->stream.offset;
-        bool last;
-        if (!ntr_replay_proceed(r, &r->stream)) return NTR_END;
-        ntr_bytes slice = ntr_replay_stream_take(
-            r, &r->stream, to_end || left > NTR_PART_SLICE ? NTR_PART_SLICE : (size_t)left, &last);
-        status = ntr_decoder_feed(r->decoder, slice.data, slice.size, last && to_end);
-        for (unsigned reads = 1; status == NTR_OK && !done; reads++) {
-            size_t count;
-            if (reads % NTR_READS_POLLED == 0 && !ntr_replay_proceed(r, &r->stream)) return NTR_END;
-            status = ntr_decoder_read(r->decoder, events, NTR_REPLAY_EVENTS, &count);
-            if (status == NTR_E_STOPPED) return NTR_END;
-            ntr_status taken = status < 0 ? status : take_events(r, w, events, count, position, &done);
-            if (taken < 0) status = taken;
-        }
-        if (status == NTR_END) break; /* the end of the stream */
-        if (status == NTR_NEED_MORE) status = NTR_OK;
+    ntr_status status = is_behind(r, part, position) ? begin_behind(r, rest->window, w) : begin_part(r, w, part);
+    w->valid = false;
+    r->rest.window = NULL;
+    while (status == NTR_OK && !done) {
+        if (rest->at < rest->count)
+            status = take_events(r, w, position, &done);
+        else if (rest->status != NTR_END)
+            status = read_events(r);
+        else if (r->loop_count)
+            status = add_loop(r, w, position, &done);
+        else
+            break;
     }
-    if (status >= 0 && !done && r->loop_count) status = add_loop(r, w, position, &done);
-    return status < 0 ? status : NTR_OK;
+    for (size_t i = 0; i < w->hart_count; i++) w->harts[i].frame = ntr_callstack_top(r->stacks, r->harts[i]);
+    if (status == NTR_OK && done) r->rest.window = w;
+    return status;
 }
 
 /* ---- the windows kept */
@@ -302,7 +358,6 @@ ntr_replay_window *ntr_replay_window_at(ntr_replay *r, uint64_t position, ntr_st
     if (*status == NTR_OK) *status = prepare(r);
     if (*status != NTR_OK) return NULL;
     ntr_replay_window *w = r->filling = oldest(r);
-    w->valid = false;
     *status = fill(r, w, part, position);
     if (*status == NTR_OK) *status = ntr_window_sort(r, w);
     if (*status != NTR_OK) return NULL;

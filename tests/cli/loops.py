@@ -7,6 +7,7 @@ loop in this file, for each part of the stream between two messages.
 import collections
 import csv
 import io
+import json
 import os
 import resource
 import struct
@@ -14,6 +15,7 @@ import sys
 
 sys.path.append(os.path.join(sys.path[0], ".."))
 from harness import Run, bytes_of, case, check, equal, main, write
+import tiny
 
 BASE = 0x1000
 LOOP = [0x1000, 0x1004, 0x1100, 0x1200, 0x1204]  # in the order of execution; each has two halfwords
@@ -124,6 +126,64 @@ def long_spins():
                 equal(run.lines()[0], "instructions 100000000000000", "instructions")
             if command == ["profile"]:
                 equal(run.lines()[0], "# 100000000000000 instructions", "instructions")
+
+
+
+def questions(path, elf, *asked):
+    begin = processor_seconds()
+    words = [word for question in asked for word in ("--ask", json.dumps(question))]
+    answers = [json.loads(line) for line in Run("explore", "--src-bits", "0", "--implicit-return", "full", "-e", elf, path, "--cache", "none", *words).lines()]
+    return answers, processor_seconds() - begin
+
+
+@case("the explorer walks over spins of 10^14 instructions, and over those whose counter overflows every two million")
+def explored():
+    huge = 100_000_000_000_000
+    counters = "\n".join([START] + ["ResourceFull RCODE=0 RDATA0=4194302"] * 3000 + ["ProgTraceCorrelation EVCODE=4 CDF=0 ICNT=0"])
+    for path, total in ((stream(False, [huge // 5] * 5, "huge.nex"), huge), (write("counters.nex", bytes_of(counters)), 3000 * 2097151)):
+        answers, seconds = questions(path, program(), {"query": "functions"}, {"query": "at", "position": total - 12345},
+                                     {"query": "overview", "columns": 10}, {"query": "find", "text": "0x1100", "position": total // 3})
+        check(seconds < LONGEST, f"{path}: {seconds:.2f} s")
+        equal(answers[0]["rows"][0]["self"], total, "instructions")
+        equal(answers[1]["hart"]["address"], hex(LOOP[(total - 12345) % 5]), "address")
+        equal(sum(answers[2]["harts"][0]["instructions"]), total, "overview")
+        equal(answers[3]["position"], total // 3 + (2 - total // 3) % 5, "found")
+
+
+def with_calls():
+    """A loop that calls a function, which calls another one: words, with their addresses, and one pass of the loop."""
+    words = {0x1000: ADD, 0x1004: jump(0xfc) | 1 << 7, 0x1008: jump(-8),  # main: add; call 0x1100; j main
+             0x1100: 0x00008293, 0x1104: jump(0xfc) | 1 << 7, 0x1108: 0x00028093, 0x110c: 0x00008067,  # mv t0, ra; call; mv ra, t0; ret
+             0x1200: ADD, 0x1204: ADD, 0x1208: 0x00008067}
+    return words, [0x1000, 0x1004, 0x1100, 0x1104, 0x1200, 0x1204, 0x1208, 0x1108, 0x110c, 0x1008]
+
+
+@case("a loop with calls has the functions, calls, slices and columns of the same execution with many messages")
+def loops_with_calls():
+    words, one = with_calls()
+    code = bytearray(0x210)
+    for at, word in words.items():
+        struct.pack_into("<I", code, at - BASE, word)
+    elf = write("calls.elf", tiny.elf(base=BASE, code=bytes(code), symbols=[
+        (name, at - BASE + tiny.BASE, size) for name, at, size in (("main", 0x1000, 12), ("outer", 0x1100, 16), ("inner", 0x1200, 12))]))
+    passes = 560_000  # more slices than the index keeps, twice: of inner, then of outer
+    asked = [{"query": "functions"}, {"query": "functions", "from": 12345, "to": 77777}, {"query": "tree"}, {"query": "slices", "from": 1024, "to": 3333}, {"query": "slices"},
+             {"query": "overview", "columns": 7}, {"query": "at", "position": 54321}, {"query": "find", "text": "inner", "position": 2_560_003, "direction": "previous"}]
+    answers = []
+    for each in (passes, 1000):  # in one message, and in one for each thousand: too few to be multiplied
+        syncs = [f"ProgTraceSync SYNC=2 ICNT={2 * len(one) * each} FADDR=0x{BASE >> 1:x}"] * (passes // each - 1)
+        path = write(f"calls{each}.nex", bytes_of("\n".join([START, *syncs, f"ProgTraceCorrelation EVCODE=4 CDF=0 ICNT={2 * len(one) * each}"])))
+        answers.append(questions(path, elf, *asked)[0])
+        for answer in answers[-1]:
+            answer.pop("progress")
+            for part in [answer.get("hart", {})] + answer.get("instructions", []):
+                for member in ("message", "offset"):
+                    part.pop(member, None)
+    names = [function["name"] for function in answers[0][0]["functions"]]
+    equal({names[row["function"]]: (row["self"], row["total"], row["calls"]) for row in answers[0][0]["rows"]},
+          {"main": (3 * passes, 10 * passes, 0), "outer": (4 * passes, 7 * passes, passes), "inner": (3 * passes, 3 * passes, passes)}, "functions")
+    for question, few, many in zip(asked, *answers):
+        equal(few, many, question)
 
 
 main()

@@ -34,9 +34,9 @@ def image():
     return bytes(data)
 
 
-def elf(machine=243, base=BASE, symbols=(("start", 0x100, 0x16), ("left", 0x200, 4), ("right", 0x300, 6))):
-    """An ELF64 executable of the image with these functions."""
-    code = image()
+def elf(machine=243, base=BASE, symbols=(("start", 0x100, 0x16), ("left", 0x200, 4), ("right", 0x300, 6)), code=None):
+    """An ELF64 executable of the image, or of other code at BASE, with these functions."""
+    code = code or image()
     names, table = b"\0", bytes(24)
     for name, address, size in symbols:
         table += struct.pack("<IBBHQQ", len(names), 0x12, 0, 1, address - BASE + base, size)
