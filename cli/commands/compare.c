@@ -168,13 +168,30 @@ static void judge(struct cli_changes *c) {
     const uint64_t *all = c->changes->instructions;
     const bool within = is_within(all, c->fail_over), complete = c->side[0].complete && c->side[1].complete;
 
-    c->passed = within && complete;
+    c->passed = within && complete && c->relation == CLI_SAME_PROGRAM;
     if (!within && all[0])
         cli_note("%" PRIu64 " to %" PRIu64 " instructions are %+.4g %%, --fail-over expects at most %+g %%", all[0],
                  all[1], cli_change_percent(all), c->fail_over);
     else if (!within)
         cli_note("%s: no instructions: --fail-over has nothing to compare with", c->side[0].path);
     if (!complete) cli_note("--fail-over cannot pass: what is missing from a trace is not counted");
+}
+
+/* Says whether A and B are builds of one program, which a gate needs. */
+static void relate(struct cli_changes *c) {
+    struct cli_relation_why why;
+    const char *const gate = c->fail_over >= 0 ? "; --fail-over cannot pass" : "";
+
+    c->relation = cli_relation_of(c->changes, &why);
+    if (c->relation == CLI_OTHER_PROGRAM && why.names[0])
+        cli_note("A is %s, B is %s: expected two builds of one program, %s%s", why.names[0], why.names[1], why.reason,
+                 gate);
+    else if (c->relation == CLI_OTHER_PROGRAM)
+        cli_note("A and B: expected two builds of one program, %s%s", why.reason, gate);
+    else if (c->relation == CLI_PROGRAM_UNKNOWN)
+        cli_note("A is %s, B is %s: not known whether they are builds of one program%s; compile with -g, or give the "
+                 "files one name",
+                 why.names[0], why.names[1], gate);
 }
 
 /* ---- output */
@@ -259,6 +276,7 @@ static int show(struct cli_changes *c, const struct compare_options *o) {
     if (sort_paths(c) != CLI_OK) return CLI_FAILED;
     if (!c->changes->holds)
         cli_note("A and B have nothing in common but their sums: one is by function, the other one by line");
+    relate(c);
     if (c->fail_over >= 0) judge(c);
     if (c->fail_over >= 0 && !c->passed) status = CLI_DEFECTS;
     status = write_tables(c, o, status);
@@ -345,7 +363,7 @@ const struct cli_command cli_compare = {
         "number of lines in B, its lines are not paired, and shown as those of A and of B.\n"
         "\n"
         "The exit status is 1 when a trace has gaps, damage or losses: the counts are then too small. It is also 1\n"
-        "when --fail-over is exceeded; a trace that is not complete never passes.",
+        "when --fail-over is exceeded; a trace that is not complete never passes, nor do two different programs.",
     .examples = "  ntrace compare old.ntrace new.ntrace --fail-over 2%\n"
                 "  ntrace compare old.ntrace new.ntrace --format markdown --flame changes.svg -o comment.txt\n"
                 "  ntrace compare old.nex new.nex --elf-a old.elf --elf-b new.elf\n"

@@ -3,6 +3,7 @@
 #define CLI_TEXT_CHANGES_H
 
 #include "io/output.h"
+#include "text/relation.h"
 
 #include <ntrace/costs.h>
 
@@ -22,6 +23,7 @@ struct cli_changes {
     struct cli_compared side[2];
     double fail_over; /* percent; negative: no gate */
     bool passed;
+    enum cli_relation relation;
     uint32_t *order; /* numbers of the paths that have instructions of their own, the largest change first */
     size_t path_count;
     size_t top; /* rows of each table */

@@ -179,6 +179,8 @@ static void write_paths(struct cli_output *out, const struct cli_changes *c) {
 }
 
 void cli_changes_json(struct cli_output *out, const struct cli_changes *c) {
+    static const char *const relations[] = {
+        [CLI_SAME_PROGRAM] = "same", [CLI_PROGRAM_UNKNOWN] = "unknown", [CLI_OTHER_PROGRAM] = "different"};
     const ntr_cost_changes *x = c->changes;
 
     cli_output_text(out, "{\"format\":\"ntrace-compare\",\"version\":1,\n");
@@ -196,6 +198,7 @@ void cli_changes_json(struct cli_output *out, const struct cli_changes *c) {
                          c->passed ? "true" : "false");
     else
         cli_output_text(out, ",\n\"gate\":null");
+    cli_output_print(out, ",\n\"programs\":\"%s\"", relations[c->relation]);
     cli_output_text(out, ",\n\"images\":[");
     for (size_t i = 0; i < x->image_count; i++) {
         cli_output_text(out, i ? ",{" : "{");

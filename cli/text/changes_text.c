@@ -275,6 +275,9 @@ void cli_changes_text(struct cli_output *out, const struct cli_changes *c, bool 
     if (!c->side[0].complete || !c->side[1].complete)
         remark(&w, markdown ? "**Doubtful:** a trace is not complete, and what is missing is not counted."
                             : "DOUBTFUL: a trace is not complete, and what is missing is not counted");
+    if (c->relation == CLI_OTHER_PROGRAM)
+        remark(&w,
+               markdown ? "**Doubtful:** A and B are different programs." : "DOUBTFUL: A and B are different programs");
     if (c->fail_over >= 0)
         cli_output_print(out, "%sgate: at most %+g %%: %s\n", markdown ? "\n" : "# ", c->fail_over,
                          c->passed ? "passed" : "FAILED");

@@ -308,6 +308,35 @@ def streams():
     equal(sides(found["functions"], "self"), sides(result()["functions"], "self"), "functions")
 
 
+def small(name, text, *options):
+    """The bundle of a program of one file."""
+    need("riscv64-linux-gnu-gcc", "qemu-riscv64")
+    program = path(name)
+    subprocess.run(["riscv64-linux-gnu-gcc", "-O1", "-static", *options, "-o", program, write(name + ".c", text.encode())], check=True)
+    Run("run", "-q", "-o", program + ".ntrace", "--", program)
+    return program + ".ntrace"
+
+
+@case("two different programs never pass, also with fewer instructions; without source files, two names do not; two names of one program do")
+def different():
+    first = "int work(int n) { int s = 0; for (int i = 0; i < n; i++) s += i ^ n; return s; }\nint main(int n, char **v) { return work(1000 + n) & 0; }\n"
+    second = "#include <string.h>\nint other(const char *s) { return strlen(s); }\nint main(int n, char **v) { return other(v[0]) & 0; }\n"
+    one, two = small("alpha", first, "-g"), small("beta", second, "-g")
+    run = Run("compare", one, two, "--fail-over", "1000%", status=1)
+    matches(r"^ntrace compare: A is alpha, B is beta: expected two builds of one program, no function of a source file is in both; --fail-over cannot pass$", run.err.strip(), "message")
+    check("# DOUBTFUL: A and B are different programs\n# gate: at most +1000 %: FAILED\n" in run.out, run.out[:300])
+    equal((compared(one, two)["programs"], compared(one, one)["programs"], result()["programs"]), ("different", "same", "same"), "programs")
+    one, two = small("gamma", first), small("delta", second)
+    matches(r"^ntrace compare: A is gamma, B is delta: not known whether they are builds of one program; --fail-over cannot pass; "
+            r"compile with -g, or give the files one name$", Run("compare", one, two, "--fail-over", "1000%", status=1).err.strip(), "message")
+    Run("compare", one, one, "--fail-over", "0")
+    program = path("renamed")
+    subprocess.run(["riscv64-linux-gnu-gcc", "-O2", "-g", "-static", "-o", program, path("alpha.c")], check=True)
+    Run("run", "-q", "-o", program + ".ntrace", "--", program)
+    equal(compared(path("alpha.ntrace"), program + ".ntrace")["programs"], "same", "two names")
+    Run("compare", path("alpha.ntrace"), program + ".ntrace", "--fail-over", "1000%")
+
+
 @case("the differential flame graph is well-formed, and each frame has both counts; Markdown tables have five columns")
 def outputs():
     Run("compare", *bundles(), "--flame", path("changes.svg"), "--format", "markdown", "-o", path("changes.md"))
