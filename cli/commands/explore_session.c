@@ -33,6 +33,12 @@ static const char *disassemble(void *user, const uint8_t *bytes, size_t size, un
     return cli_disasm_text(((struct explore_session *)user)->disasm, bytes, size, isa);
 }
 
+static const char *source_name(void *user, uint16_t src) {
+    const ntr_bundle_source *source = cli_trace_source(&((struct explore_session *)user)->replay.trace, src);
+
+    return source ? source->name : NULL;
+}
+
 /* ---- opening */
 
 static const char *title_of(const char *path) {
@@ -78,6 +84,7 @@ static int make_explorer(struct explore_session *s, const char *path) {
     config.proceed = proceed;
     config.source = read_source;
     config.disassemble = s->disasm ? disassemble : NULL;
+    config.source_name = source_name;
     config.user = s;
     config.title = title_of(path);
     config.stream_size = cli_replay_bytes(&s->replay);

@@ -59,10 +59,18 @@ static uint32_t hart_of(const struct gdb_session *s, uint16_t src) {
     return source ? source->hart : src;
 }
 
-static uint32_t hart_number(void *user, uint16_t src) {
-    const struct gdb_session *s = (const struct gdb_session *)((const char *)user - offsetof(struct gdb_session, link));
+static const struct gdb_session *session_of(const void *link) {
+    return (const struct gdb_session *)((const char *)link - offsetof(struct gdb_session, link));
+}
 
-    return hart_of(s, src);
+static uint32_t hart_number(void *user, uint16_t src) {
+    return hart_of(session_of(user), src);
+}
+
+static const char *source_name(void *user, uint16_t src) {
+    const ntr_bundle_source *source = cli_trace_source(&session_of(user)->replay.trace, src);
+
+    return source ? source->name : NULL;
 }
 
 /* Whether the other end of a socket may be on another machine. */
@@ -87,6 +95,7 @@ static int serve(struct gdb_session *s, int in, int out) {
     config.debug_path = s->replay.options->debug_path;
     config.write = cli_gdb_link_write;
     config.hart = hart_number;
+    config.source_name = source_name;
     config.user = &s->link;
     config.folder = s->folder;
     config.serve_files = is_network(in);

@@ -151,6 +151,12 @@ static void write_processes(const struct cli_trace *trace, struct cli_rows *rows
     }
 }
 
+static const char *source_name(const void *user, uint16_t src) {
+    const ntr_bundle_source *source = cli_trace_source(user, src);
+
+    return source ? source->name : NULL;
+}
+
 static int stat_trace(struct cli_trace *trace, const struct cli_window *window, struct execution *execution,
                       uint64_t tick_rate, struct cli_rows *rows) {
     struct cli_statistics *statistics = calloc(1, sizeof *statistics);
@@ -161,6 +167,8 @@ static int stat_trace(struct cli_trace *trace, const struct cli_window *window, 
     if (status != CLI_FAILED) {
         write_container(trace, rows);
         write_processes(trace, rows);
+        statistics->source_name = source_name;
+        statistics->user = trace;
         cli_statistics_write(statistics, trace->params.dialect, trace->input.name, ntr_reader_idle(&trace->reader),
                              rows);
         cli_losses_write(&losses, tick_rate, rows);

@@ -106,12 +106,13 @@ static void write_codes(const char *kind, const uint64_t codes[16], const char *
 }
 
 static void write_sources(const struct cli_statistics *s, struct cli_rows *rows) {
-    char label[24];
+    char label[80];
 
     for (unsigned source = 0; source < CLI_SOURCES; source++) {
         const struct cli_tally *t = &s->sources[source];
         if (!t->messages) continue;
-        snprintf(label, sizeof label, "%u", source);
+        const char *name = s->source_name ? s->source_name(s->user, (uint16_t)source) : NULL;
+        snprintf(label, sizeof label, "%u%s%.64s", source, name ? " " : "", name ? name : "");
         struct cli_row row = {"source",
                               label,
                               false,

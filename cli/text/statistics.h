@@ -23,6 +23,9 @@ struct cli_statistics {
     uint64_t messages, bytes, defects, stamped;
     uint64_t sync_count, last_sync, longest_without_sync; /* offsets and distances in bytes */
     uint64_t first_time, last_time; /* TSTAMP of the first and last synchronizing message that has one */
+    const char *(*source_name)(const void *user,
+                               uint16_t src); /* returns NULL for a source without a name; may be NULL */
+    const void *user; /* its first argument */
 };
 
 /* Adds a message. */

@@ -64,6 +64,10 @@ typedef struct ntr_explorer_config {
     const struct ntr_fact *facts; /* origin of the trace (export.h) */
     size_t fact_count;
     bool by_time; /* the timestamps of all sources are from one clock: as for a replay */
+
+    /* Returns the name of a source (a thread, an encoder), valid as long as the explorer; NULL: it has none. May be
+     * NULL. */
+    const char *(*source_name)(void *user, uint16_t src);
 } ntr_explorer_config;
 
 NTR_DEFINE_CONFIG_INIT(ntr_explorer_config)

@@ -41,6 +41,10 @@ typedef struct ntr_gdb_config {
     /* The debugger may be on another machine: it can read the files of the program's images here (vFile). A GDB then
      * reads them here also when it has them, unless it was told "set sysroot /". */
     bool serve_files;
+
+    /* Returns the name of a source (a thread, an encoder), valid as long as the server; NULL: it has none. May be
+     * NULL. */
+    const char *(*source_name)(void *user, uint16_t src);
 } ntr_gdb_config;
 
 NTR_DEFINE_CONFIG_INIT(ntr_gdb_config)

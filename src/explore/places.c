@@ -66,7 +66,10 @@ static void write_harts(const ntr_explorer *x, ntr_answer *a) {
     ntr_answer_open(a, "harts", '[');
     for (size_t i = 0; i < x->replay->hart_count && i < NTR_ROWS_MOST; i++) {
         ntr_answer_open(a, NULL, '{');
-        ntr_answer_number(a, "src", x->replay->harts[i]);
+        const uint16_t src = x->replay->harts[i];
+        const char *name = x->config.source_name ? x->config.source_name(x->config.user, src) : NULL;
+        ntr_answer_number(a, "src", src);
+        if (name) ntr_answer_text(a, "name", name);
         ntr_answer_number(a, "instructions", ntr_explorer_executed(x, i));
         ntr_answer_close(a, '}');
     }

@@ -106,7 +106,14 @@ static void list_threads(ntr_gdb *gdb, ntr_gdb_text *text) {
     const uint16_t *harts = ntr_replay_harts(gdb->replay, &count);
     ntr_gdb_text_print(text, "<?xml version=\"1.0\"?>\n<threads>\n");
     for (size_t i = 0; i < count; i++) {
-        ntr_gdb_text_print(text, "<thread id=\"%x\">", (unsigned)ntr_gdb_thread_number(gdb, harts[i]));
+        const char *name = gdb->config.source_name ? gdb->config.source_name(gdb->config.user, harts[i]) : NULL;
+        ntr_gdb_text_print(text, "<thread id=\"%x\"", (unsigned)ntr_gdb_thread_number(gdb, harts[i]));
+        if (name) {
+            ntr_gdb_text_print(text, " name=\"");
+            ntr_gdb_text_xml(text, name);
+            ntr_gdb_text_print(text, "\"");
+        }
+        ntr_gdb_text_print(text, ">");
         ntr_gdb_describe_thread(gdb, harts[i], text);
         ntr_gdb_text_print(text, "</thread>\n");
     }

@@ -4,6 +4,7 @@
 usage: perf_out.py NTRACE      with NTRACE_TEST_PERF=trixie, by the perf of Debian 13 (tests/consumers/unpacked.py)
 """
 import functools
+import html
 import json
 import os
 import re
@@ -166,6 +167,14 @@ def _():
     with open(os.path.join(folder, "names.ntrace", "capture.json"), encoding="utf-8") as file:
         named = {source.get("name") for source in json.load(file)["sources"]}
     equal(named, {None, 'net "io"', "worker", "??line"}, "names in capture.json")
+    sources = Run("stat", "--format", "jsonl", "names.ntrace", cwd=folder).rows()
+    equal({row["name"].partition(" ")[2] for row in sources if row["kind"] == "source"}, {"", 'net "io"', "worker", "??line"}, "names of stat")
+    about = json.loads(Run("explore", "names.ntrace", "--cache", "none", "--ask", '{"query":"about"}', cwd=folder).out)
+    equal({hart.get("name") for hart in about["harts"]}, {None, 'net "io"', "worker", "??line"}, "names of the explorer")
+    packet = b"qXfer:threads:read::0,ffff"
+    listed = Run("gdb", "--stdio", "names.ntrace", cwd=folder, stdin=b"$vCont;c#a8+$" + packet + b"#%02x" % (sum(packet) % 256), status=None).bytes
+    listed = re.sub(rb"}(.)", lambda found: bytes([found[1][0] ^ 0x20]), listed).decode()
+    equal({html.unescape(name) for name in re.findall('name="(.*?)"', listed)}, {'net "io"', "worker", "??line"}, "names of info threads")
     path = os.path.join(folder, "names.data")
     Run("export", "--to", "perf.data", "--every", "1", "-o", path, "names.ntrace", cwd=folder)
     found = set(re.findall(r"(?m)^ *(\S.*?) +\d+ *$", perf("script", "-i", path, "-G", "-F", "comm,tid")))
