@@ -63,6 +63,8 @@ struct check_run {
     uint64_t bytes;  /* of the stream, checked so far */
     uint8_t *beginning; /* of the stream, to infer parameters from */
     size_t beginning_size;
+    ntr_reader reader; /* looks for messages of --src */
+    bool has_source;
 };
 
 /* In a document, findings are written as in JSON lines. */
@@ -152,6 +154,15 @@ static void keep_beginning(struct check_run *r, ntr_bytes span) {
     r->beginning_size += size;
 }
 
+/* Sets `has_source` when a message is of --src, or of no source. */
+static void look_for_source(struct check_run *r, ntr_bytes span, bool last) {
+    ntr_message m;
+
+    if (ntr_reader_feed(&r->reader, span.data, span.size, last) != NTR_OK) return;
+    while (ntr_reader_next(&r->reader, &m) == NTR_OK)
+        r->has_source |= !m.defect && (!NTR_HAS(&m, SRC) || m.src == r->window.source);
+}
+
 static int check_stream(struct check_run *r, ntr_check *check) {
     ntr_bytes span;
     bool last = false;
@@ -162,6 +173,7 @@ static int check_stream(struct check_run *r, ntr_check *check) {
         keep_beginning(r, span);
         ntr_status status = ntr_check_feed(check, span.data, span.size, last);
         if (status != NTR_OK) return cli_fail("%s: %s", r->trace.input.name, ntr_status_text(status));
+        if (r->options->src >= 0 && !r->has_source) look_for_source(r, span, last);
     }
     return CLI_OK;
 }
@@ -229,7 +241,8 @@ static int check_all(struct check_run *r, ntr_check *check) {
     cli_quality_images(&q, &r->trace);
     cli_quality_document(&q, &r->out);
     cli_quality_release(&q);
-    const bool any = messages && cli_window_place(&r->window, messages, r->bytes - 1, NULL) != CLI_BEFORE;
+    const bool any = messages && cli_window_place(&r->window, messages, r->bytes - 1, NULL) != CLI_BEFORE &&
+                     (r->options->src < 0 || r->has_source);
     return cli_trace_part_status(&r->trace, &r->window, any, status);
 }
 
@@ -239,6 +252,8 @@ static int check_trace(struct check_run *r) {
     ntr_status status;
 
     if (cli_trace_program(&r->trace, &o->images, &o->stream, false) != CLI_OK) return CLI_FAILED;
+    if (cli_trace_check_window(&r->trace, &r->window) != CLI_OK) return CLI_FAILED;
+    ntr_reader_init(&r->reader, &r->trace.params);
     const bool has_images = ntr_program_image(r->trace.program, 0, &first) == NTR_OK;
     r->findings.params = &r->trace.params;
     r->findings.program = has_images ? r->trace.program : NULL;
@@ -269,7 +284,8 @@ static int check_run(const void *options, char **operands) {
     r.findings = (struct cli_findings){.out = &r.out, .file = operands[0], .max = (uint64_t)r.options->most};
     if (select_rules(&r) != CLI_OK) return CLI_FAILED;
     if (cli_selection_messages(&r.options->selection, &r.window) != CLI_OK) return CLI_FAILED;
-    r.window.one_source = false; /* --src is another option here */
+    r.window.one_source = r.options->src >= 0; /* --src is another option here */
+    r.window.source = (uint16_t)r.options->src;
     if (cli_trace_open(&r.trace, operands[0], &r.options->stream, &r.options->images) != CLI_OK) return CLI_FAILED;
     r.trace.as_given = true; /* a defect is to be found, not to be explained */
     int status = check_trace(&r);

@@ -7,6 +7,7 @@
 #include "options/stream_options.h"
 #include "io/output.h"
 
+#include <ntrace/framer.h>
 #include <ntrace/pins.h>
 
 #include <string.h>
@@ -67,6 +68,13 @@ int convert_output_close(struct convert_output *output, int status);
 
 /* ---- input */
 
+/* The messages of one trace ID, by their MSEO. */
+struct convert_framing {
+    ntr_framer framer;
+    uint64_t messages, wrong; /* slices that are messages, and those that are none */
+    uint64_t first_wrong;     /* offset in the stream of messages */
+};
+
 struct convert_input {
     const ntr_transport *transport;
     struct cli_input file;
@@ -81,6 +89,8 @@ struct convert_input {
     uint64_t taken;    /* number of message bytes produced */
     char *names;       /* names of the data pins; `pins` points into it */
     uint64_t notes[9]; /* number of notes of each kind (ntr_note_kind) */
+    bool cut;          /* the stream may begin inside of a message */
+    struct convert_framing *framings[CONVERT_IDS]; /* by trace ID; without IDs the first one */
     struct convert_output *output;
 };
 

@@ -3,6 +3,7 @@
 #include "io/tmc.h"
 #include "options/diagnostics.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -45,6 +46,47 @@ static void report_more_notes(const struct convert_input *input) {
                      ntr_note_name(kind));
 }
 
+/* ---- whether the bytes are messages */
+
+static struct convert_framing *framing_of(struct convert_input *input, unsigned id) {
+    struct convert_framing **at = &input->framings[input->transport->ids ? id % CONVERT_IDS : 0];
+
+    if (*at || !(*at = calloc(1, sizeof **at))) return *at;
+    ntr_framer_init(&(*at)->framer, false);
+    if (input->cut) ntr_framer_seek_start(&(*at)->framer);
+    return *at;
+}
+
+/* Without memory, nothing is judged. */
+static void judge_bytes(struct convert_framing *f, const uint8_t *bytes, size_t size, bool last) {
+    ntr_slice slice;
+
+    if (!f || ntr_framer_feed(&f->framer, bytes, size, last) != NTR_OK) return;
+    while (ntr_framer_next(&f->framer, &slice) == NTR_OK) {
+        if (slice.defect == NTR_OK) f->messages++;
+        if (slice.defect == NTR_OK || slice.defect == NTR_E_IDLE || slice.defect == NTR_E_TRUNCATED) continue;
+        if (!f->wrong++) f->first_wrong = slice.offset;
+    }
+}
+
+/* Says which bytes are no messages. Returns CLI_OK or CLI_DEFECTS. */
+static int report_framing(struct convert_input *input, unsigned id) {
+    struct convert_framing *f = input->framings[id];
+    char of[24] = "";
+
+    if (!f) return CLI_OK;
+    judge_bytes(f, NULL, 0, true);
+    if (input->transport->ids) snprintf(of, sizeof of, "trace ID 0x%02x: ", id);
+    if (f->wrong)
+        cli_note("%s: %sexpected N-Trace messages, found %llu piece%s that %s none beside %llu messages, the first at "
+                 "byte 0x%llx of the stream",
+                 input->file.name, of, (unsigned long long)f->wrong, f->wrong == 1 ? "" : "s",
+                 f->wrong == 1 ? "is" : "are", (unsigned long long)f->messages, (unsigned long long)f->first_wrong);
+    else if (!f->messages)
+        cli_note("%s: %sexpected N-Trace messages, found none", input->file.name, of);
+    return f->wrong || !f->messages ? CLI_DEFECTS : CLI_OK;
+}
+
 /* ---- conversion steps: file, pins (if any), beats, bytes */
 
 static ntr_status take_bytes(void *user, unsigned id, const uint8_t *bytes, size_t size) {
@@ -52,6 +94,7 @@ static ntr_status take_bytes(void *user, unsigned id, const uint8_t *bytes, size
     const bool ids = input->transport->ids;
     if (ids && input->only >= 0 && id != (unsigned)input->only) return NTR_OK;
     input->taken += size;
+    judge_bytes(framing_of(input, id), bytes, size, false);
     return convert_output_put(input->output, ids ? id : input->id, bytes, size);
 }
 
@@ -141,6 +184,7 @@ static void release(struct convert_input *input) {
     ntr_pin_reader_free(input->pins);
     ntr_transport_reader_free(input->reader);
     free(input->names);
+    for (size_t i = 0; i < CONVERT_IDS; i++) free(input->framings[i]);
     cli_input_close(&input->file);
 }
 
@@ -160,6 +204,7 @@ int convert_input_open(struct convert_input *input, const struct convert_options
     *input =
         (struct convert_input){.transport = transport, .held = -1, .id = id, .only = options->id, .output = output};
     if (open_file(input, options, path) != CLI_OK) return CLI_FAILED;
+    input->cut = options->cut || strcmp(transport->name, "raw") != 0;
     const bool pins = options->vcd || options->vcd_in || options->samples;
     int status = open_reader(input, options);
     if (status == CLI_OK && pins && transport->lines) status = open_pins(input, options);
@@ -207,6 +252,8 @@ int convert_input_close(struct convert_input *input) {
     report_more_notes(input);
     if (result == CLI_OK && input->notes[NTR_NOTE_LOST]) result = CLI_DEFECTS;
     if (result == CLI_OK && input->ended && !input->taken) result = report_empty(input);
+    for (unsigned id = 0; result != CLI_FAILED && input->ended && id < CONVERT_IDS; id++)
+        if (report_framing(input, id) != CLI_OK) result = CLI_DEFECTS;
     release(input);
     return result;
 }

@@ -347,15 +347,17 @@ bool cli_trace_has_own_clocks(const struct cli_trace *trace) {
     return capture && capture->tick && strcmp(capture->tick, "instruction") == 0;
 }
 
+static int check_source(const struct cli_trace *trace, unsigned src_bits, unsigned source) {
+    if (!(source >> src_bits)) return CLI_OK;
+    return cli_fail("%s: --src: expected a source of at most %u, as SRC has %u bits, found %u", trace->input.name,
+                    (1u << src_bits) - 1, src_bits, source);
+}
+
 ntr_decoder *cli_trace_decoder(const struct cli_trace *trace, const ntr_decoder_config *config) {
     const unsigned src_bits = config->params.src_bits;
     ntr_status status = NTR_OK;
 
-    if (config->one_source && config->source >> src_bits) {
-        cli_note("%s: --src: expected a source of at most %u, as SRC has %u bits, found %u", trace->input.name,
-                 (1u << src_bits) - 1, src_bits, config->source);
-        return NULL;
-    }
+    if (config->one_source && check_source(trace, src_bits, config->source) != CLI_OK) return NULL;
     ntr_decoder *decoder;
     status = ntr_decoder_new(config, &decoder);
     if (!decoder) cli_note("%s: %s", trace->input.name, ntr_status_text(status));
@@ -421,8 +423,10 @@ int cli_trace_check_window(struct cli_trace *trace, const struct cli_window *win
     ntr_message message;
     bool any = false;
 
-    if (!(from || to) || cli_follow_on()) return CLI_OK;
+    if (!(from || to || window->one_source) || cli_follow_on()) return CLI_OK;
     if (finalize_params(trace) != CLI_OK) return CLI_FAILED;
+    if (window->one_source && check_source(trace, trace->params.src_bits, window->source) != CLI_OK) return CLI_FAILED;
+    if (!(from || to)) return CLI_OK;
     if (!sample(trace, SAMPLE_SIZE, &reader)) return trace->failed ? CLI_FAILED : CLI_OK;
     while (ntr_reader_next(&reader, &message) == NTR_OK) {
         any = true;

@@ -168,7 +168,13 @@ def empty():
         says_empty("--src 3", command, "--src", "3")
         says_empty("--src 1 --from 50", command, "--src", "1", "--from", "50")
         check(EMPTY not in Run(*command, "--src", "1").err, f"{words} of a source that is there")
-    says_empty("--src 3", ["dump", two, "--src-bits", "2"], "--src", "3")
+    for words in (["dump"], ["check"]):
+        says_empty("--src 3", [*words, two, "--src-bits", "2"], "--src", "3")
+        check(EMPTY not in Run(*words, two, "--src-bits", "2", "--src", "1").err, f"{words} of a source that is there")
+    for words in (["dump"], ["check"], ["stat"], ["decode", "-e", program()], ["profile", "-e", program()]):
+        run = Run(*words, stream(), "--src", "7", status=2)
+        matches(rf"^ntrace {words[0]}: {stream()}: --src: expected a source of at most 0, as SRC has 0 bits, found 7$", run.err.strip(), f"{words}")
+        equal(run.out, "", f"{words}: output")
     expected = "--only %s: expected a source with line information, or its folder; found none"
     error = Run("coverage", stream(), "-e", program(), "--only", "nosuch.c", "--only", "none", status=1).err
     for path in ("nosuch.c", "none"):

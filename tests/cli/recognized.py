@@ -108,6 +108,23 @@ def every_command():
     matches("expected a trace, found a program", error("convert", "--input-format", "swt-uart", path, "-o", path + ".y"), "convert")
 
 
+@case("convert: bytes that are no messages are said, with status 1; a recording may begin inside of one")
+def no_messages():
+    whole = bytes_of(STREAM) * 3
+    for words in ([], ["--input-format", "raw"]):
+        for to in ("raw", "coresight", "pib4", "mdo14"):
+            path = write("zeros", bytes(3000))
+            matches(r"zeros: expected N-Trace messages, found 1 piece that is none beside 0 messages, the first at byte 0x0 of the stream\n",
+                    Run("convert", *words, "--to", to, path, "-o", path + ".y", status=1).err, f"{words} {to}")
+            path = write("whole", whole)
+            equal(Run("convert", *words, "--to", to, path, "-o", path + ".y").err, "", f"{words} {to}")
+    path = write("middle", whole[1:])
+    matches("middle: expected N-Trace messages, found 1 piece", Run("convert", "--to", "raw", path, "-o", path + ".y", status=1).err, "begins inside")
+    equal(Run("convert", "--to", "raw", "--cut", path, "-o", path + ".y").err, "", "--cut")
+    frames = write("frames", Run("convert", "--to", "coresight", "--trace-id", "0x11", write("zeros", bytes(3000)), status=1).bytes)
+    matches(r"frames: trace ID 0x..: expected N-Trace messages, found none\n", Run("convert", "--input-format", "coresight", frames, "--to", "raw", status=1).err, "frames")
+
+
 @case("a program is expected, and found a trace, a text, a folder, a program for another processor")
 def no_program():
     trace = write("t.nex", bytes_of(STREAM))
