@@ -178,4 +178,16 @@ def refused():
         a.close()
 
 
+@case("the machine interface says reason=no-history at both ends of the trace, and where it stopped")
+def ends_of_history():
+    commands = [f"-target-select remote {server(bundle('calls'))}", "-exec-continue", "-exec-continue --reverse", "-exec-step-instruction --reverse", "-gdb-exit"]
+    for gdb in adapters():
+        done = subprocess.run([gdb, "-nx", "-q", "-iex", "set remotetimeout 60", "--interpreter=mi3", program("calls")], text=True, timeout=PATIENCE,
+                              input="".join(line + "\n" for line in commands), capture_output=True)
+        stops = re.findall(r'(?m)^\*stopped,(?:reason="([^"]*)",)?.*?frame=\{addr="([^"]*)"', done.stdout)
+        equal([reason for reason, address in stops], ["", "no-history", "no-history", "no-history"], done.stdout)
+        equal(stops[2:], [("no-history", stops[0][1])] * 2, "the beginning")
+        check(stops[1][1] != stops[0][1], "the end")
+
+
 main()
