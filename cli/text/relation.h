@@ -12,7 +12,7 @@ enum cli_relation {
 
 struct cli_relation_why {
     const char *names[2]; /* of the images of A and B, where these differ, otherwise NULL; they belong to the changes */
-    const char *reason;   /* of CLI_OTHER_PROGRAM */
+    const char *reason; /* of CLI_OTHER_PROGRAM */
 };
 
 enum cli_relation cli_relation_of(const ntr_cost_changes *changes, struct cli_relation_why *why);

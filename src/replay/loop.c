@@ -32,16 +32,18 @@ bool ntr_window_is_in_loop(const ntr_replay *r, const ntr_event *e) {
 
 uint64_t ntr_window_loop_passes(const ntr_replay *r) {
     enum { WINDOW_PASSES_LEAST = 2 };
+    if (!r->loop_count) return 0;
     /* spans of several harts are sorted by time, as many of them as possible */
     const uint64_t least = r->config.by_time ? NTR_WINDOW_SPANS : NTR_LOOP_LEAST;
     const uint64_t passes = (NTR_LOOP_SPANS + r->loop_count - 1) / r->loop_count;
     const uint64_t filled = passes > WINDOW_PASSES_LEAST ? passes : WINDOW_PASSES_LEAST;
-    return r->loop_repeats / filled > least / (filled * r->loop_count) ? filled : 0;
+    return r->loop_repeats > least / r->loop_count && r->loop_repeats / filled > 1 ? filled : 0;
 }
 
 void ntr_window_pass_over(ntr_replay *r, ntr_replay_window *w, uint64_t position, uint64_t instructions) {
     const size_t hart = r->hart_number[r->loop[0].src] - 1u;
     const uint64_t filled = ntr_window_loop_passes(r), size = filled * instructions;
+    if (!size) return;
     const uint64_t windows = r->loop_passes / filled, first = w->end;
     uint64_t skipped = position > first ? (position - first) / size : 0;
     if (hart >= w->hart_count) return;
