@@ -6,9 +6,11 @@
 #include "io/images.h"
 #include "options/diagnostics.h"
 #include "options/selection.h"
+#include "options/words.h"
 #include "io/trace.h"
 
 #include <inttypes.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -116,7 +118,12 @@ static int select_rule(struct check_run *r, const char *id, size_t length) {
         r->wanted[i] = true;
         return CLI_OK;
     }
-    return cli_fail("--rules: no rule '%.*s' ('ntrace check --list-rules' lists them)", (int)length, id);
+    char name[64];
+    snprintf(name, sizeof name, "%.*s", (int)length, id);
+    for (size_t i = 0; (rule = ntr_check_rule_at(i)); i++)
+        if (cli_looks_like(name, rule->id))
+            return cli_fail("--rules: no rule '%.*s'; did you mean '%s'?", (int)length, id, rule->id);
+    return cli_fail("--rules: no rule '%.*s'; 'ntrace check --list-rules' lists them", (int)length, id);
 }
 
 static int select_rules(struct check_run *r) {

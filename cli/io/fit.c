@@ -74,15 +74,17 @@ static void put_first(char *text, size_t size, const struct cli_fit *f, const nt
         snprintf(text + length, size - (size_t)length, ", after 0x%" PRIx64 "%s", fit->address, name);
 }
 
-static void report_other(const struct cli_fit *f, const struct cli_fit_input *in, const ntr_image_info *image,
+static void report_other(const struct cli_fit *f, const struct cli_fit_input *in, size_t index,
                          const ntr_bundle_image *truth, const ntr_bundle *bundle) {
     const ntr_fit *fit = &f->fit;
+    const ntr_fit_image *part = &f->images[index < CLI_FIT_IMAGES ? index : 0];
     const char *first = fit->complete ? "" : "the first ";
+    ntr_image_info info, *image = &info;
     char reasons[160], place[320];
 
-    if (!cli_first_time("fit", in->name)) return;
+    if (ntr_program_image(in->program, index, image) != NTR_OK || !cli_first_time("fit", in->name)) return;
     put_reasons(reasons, sizeof reasons, f, image, in->name);
-    if (!fit->messages)
+    if (!fit->messages || (truth && !part->instructions && !part->contradicting))
         cli_doubt("%s is not the program that ran (%s)", image->name, reasons);
     else if (!fit->contradicting && fit->agreeing == fit->messages)
         cli_doubt("%s fits all %s%" PRIu64 " messages, but it is not the program that ran (%s)", image->name,
@@ -194,7 +196,7 @@ static void report_fit(struct cli_fit *f, const struct cli_fit_input *in) {
     if (ntr_program_image(in->program, index, &image) != NTR_OK) return;
     f->other = f->fit.verdict == NTR_FIT_OTHER_CODE;
     if (f->other)
-        report_other(f, in, &image, NULL, NULL);
+        report_other(f, in, index, NULL, NULL);
     else if (f->fit.verdict == NTR_FIT_DOUBTFUL && !f->fit.damaged)
         report_doubt(f, in, &image);
     else if (f->fit.complete && f->fit.without_code && !f->fit.instructions)
@@ -210,7 +212,6 @@ int cli_fit_judge_gaps(struct cli_fit *f, const struct cli_fit_input *in) {
 
 static int judge(struct cli_fit *f, const struct cli_fit_input *in, const ntr_bundle *bundle) {
     const ntr_bundle_image *truth = NULL;
-    ntr_image_info image;
     size_t index = f->first_given;
 
     if (bundle) find_impostor(f, in->program, bundle, &index, &truth);
@@ -221,8 +222,8 @@ static int judge(struct cli_fit *f, const struct cli_fit_input *in, const ntr_bu
     }
     f->other = f->identity >= CLI_IDENTITY_BUILD_ID;
     if (measure(f, in, f->other) != CLI_OK) return CLI_FAILED;
-    if (f->other && ntr_program_image(in->program, index, &image) == NTR_OK)
-        report_other(f, in, &image, truth, bundle);
+    if (f->other)
+        report_other(f, in, index, truth, bundle);
     else if (f->identity == CLI_IDENTITY_UNKNOWN && f->judged)
         report_fit(f, in);
     return CLI_OK;

@@ -56,14 +56,27 @@ static enum cli_identity compare_range(const ntr_program *a, const ntr_program *
     return identity;
 }
 
-static enum cli_identity compare_bytes(const ntr_image_info *image, const char *path, const ntr_bundle_image *other) {
-    ntr_program *own = load(image->path, &image->options), *truth = load(path, &other->options);
-    enum cli_identity identity = CLI_IDENTITY_UNKNOWN;
-    ntr_image_info there;
+static const char *base(const char *path) {
+    const char *slash = strrchr(path, '/');
 
-    if (own && truth && ntr_program_image(truth, 0, &there) == NTR_OK) {
-        const uint64_t low = image->low > there.low ? image->low : there.low;
-        const uint64_t high = image->high < there.high ? image->high : there.high;
+    return slash ? slash + 1 : path;
+}
+
+/* Returns whether both are files of one name. Such a file may be given without the address at which it was loaded. */
+static bool has_name(const ntr_image_info *image, const ntr_bundle_image *other) {
+    return other->name && strcmp(base(image->path), base(other->name)) == 0;
+}
+
+static enum cli_identity compare_bytes(const ntr_image_info *image, const char *path, const ntr_bundle_image *other) {
+    const bool moved = has_name(image, other) && image->options.bias != other->options.bias;
+    ntr_program *own = load(image->path, moved ? &other->options : &image->options);
+    ntr_program *truth = load(path, &other->options);
+    enum cli_identity identity = CLI_IDENTITY_UNKNOWN;
+    ntr_image_info here, there;
+
+    if (own && truth && ntr_program_image(own, 0, &here) == NTR_OK && ntr_program_image(truth, 0, &there) == NTR_OK) {
+        const uint64_t low = here.low > there.low ? here.low : there.low;
+        const uint64_t high = here.high < there.high ? here.high : there.high;
         if (low < high) identity = compare_range(own, truth, low, high);
     }
     ntr_program_free(own);
@@ -88,7 +101,7 @@ static enum cli_identity compare(const ntr_image_info *image, const char *folder
     const bool has_id = other->build_id && ntr_bundle_build_id(image->path, id, sizeof id) == NTR_OK && *id;
     if (has_id && strcmp(id, other->build_id) == 0) return CLI_IDENTITY_SAME;
     if (!has_id) return compare_bytes(image, path, other);
-    return overlaps(image, path, other) ? CLI_IDENTITY_BUILD_ID : CLI_IDENTITY_UNKNOWN;
+    return has_name(image, other) || overlaps(image, path, other) ? CLI_IDENTITY_BUILD_ID : CLI_IDENTITY_UNKNOWN;
 }
 
 /* A file that is any one of the bundle's is the right one. */

@@ -246,8 +246,8 @@ static ntr_status without_plugin(struct ntr_capture *session) {
 
     ntr_capture_guest_version(&session->guest);
     return ntr_capture_fail(&session->reason, NTR_E_FORMAT,
-                            "QEMU ended without the capture plugin: expected %s of version %s, found \"%s\"; "
-                            "tools/fetch_qemu%s %s one",
+                            "QEMU ended without the capture plugin: what it wrote says why, or it is not the "
+                            "expected one (expected %s of version %s, found \"%s\"; tools/fetch_qemu%s %s one)",
                             machine ? "a QEMU" : "a QEMU built with plugins", ntr_capture_qemu_supported(machine),
                             *session->guest.version ? session->guest.version
                                                     : "a program that does not say its version",

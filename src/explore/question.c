@@ -3,6 +3,7 @@
 
 #include "base/macros.h"
 
+#include <stdio.h>
 #include <string.h>
 
 static const struct {
@@ -50,7 +51,10 @@ static ntr_status dispatch(ntr_explorer *x, ntr_question *q, const char *name) {
         TRY(check_keys(q, name, questions[i].keys));
         return questions[i].answer(x, q);
     }
-    return ntr_question_fail(q, "query: there is no such question");
+    char names[120] = "";
+    for (size_t i = 0, n = 0; i < NTR_COUNT(questions) && n < sizeof names; i++)
+        n += (size_t)snprintf(names + n, sizeof names - n, "%s%s", i ? ", " : "", questions[i].name);
+    return ntr_question_fail(q, "query: no such question '%.40s': expected one of %s", name, names);
 }
 
 static void write_progress(ntr_explorer *x, ntr_answer *a) {

@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 """The corpus: every stream decodes to its list of program counters. (tests/roundtrip/refcode.py encodes the lists.) Skipped where ../shared
 or zstd is missing."""
+import json
 import os
 import subprocess
 import sys
@@ -48,13 +49,15 @@ for settings in ("btm", "htm-stack-repeat"), ("htm", "htm-repeat", "htm-stack"):
                      os.path.join(folder, "pc.txt.zst"))
 
 
+EXTRA = {"dv-650": ["--src-bits", "4"], "timestamp": ["--timestamps"]}
+
+
 @case("silicon captures")
 def silicon():
-    extra = {"dv-650": ["--src-bits", "4"], "timestamp": ["--timestamps"]}
     for name in ("dv-650", "dv-850", "dv-uaddr1", "e31_hello_debug", "e31_coremark_release", "eol", "itc_printf",
                  "event-call", "pc-sample-itc", "timestamp"):
         same(corpus("silicon", name, "trace.rtd"),
-             ["--dialect", "sifive-pre1.0", "-e", corpus("silicon", name, "program.elf"), *extra.get(name, [])],
+             ["--dialect", "sifive-pre1.0", "-e", corpus("silicon", name, "program.elf"), *EXTRA.get(name, [])],
              corpus("silicon", name, "src0.pc.zst"), int(name in ENDS_BADLY))
 
 
@@ -65,6 +68,32 @@ def channel_text():
                            corpus("silicon", "itc_printf", "trace.rtd")], capture_output=True, check=True)
     expected = open(corpus("silicon", "itc_printf", "itc.txt"), "rb").read().replace(b"\r\n", b"\n")
     check(done.stdout == expected, "text differs")
+
+
+def true_programs():
+    """Each stream of the corpora with the program that ran: (stream, options)."""
+    for folder in each_program():
+        for name in sorted(os.listdir(folder)):
+            if name.endswith(".nex.zst"):
+                stack = ["--implicit-return", "full", "--return-stack", "8"] if "stack" in name else []
+                yield os.path.join(folder, name), ["--dialect", "refcode", "-e", os.path.join(folder, "program.elf"), *stack]
+    folder = corpus("silicon")
+    for name in sorted(os.listdir(folder)):
+        stream, program = os.path.join(folder, name, "trace.rtd"), os.path.join(folder, name, "program.elf")
+        if os.path.exists(stream) and os.path.exists(program):
+            yield stream, ["--dialect", "sifive-pre1.0", "-e", program, *EXTRA.get(name, [])]
+
+
+@case("no true program is doubted: the fit of every stream of the corpora with its program", long=True)
+def true_fit():
+    judged = 0
+    for stream, options in true_programs():
+        done = subprocess.run([NTRACE, "stat", stream, *options, "--format", "jsonl"], capture_output=True, text=True)
+        check(" fits " not in done.stderr and "not the program" not in done.stderr, f"{stream} {options}: {done.stderr}"[:1000])
+        fits = [row for row in map(json.loads, done.stdout.splitlines()) if row.get("kind") == "fit"]
+        check(fits and fits[0]["messages_that_fit"] > 0.98 * fits[0]["messages_of_the_flow"], f"{stream}: {fits}")
+        judged += 1
+    check(judged >= 20, f"{judged} streams")
 
 
 @case("dump and assemble reproduce every stream")

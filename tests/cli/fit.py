@@ -4,6 +4,7 @@ stream is no such program.
 
 usage: fit.py NTRACE
 """
+import json
 import os
 import random
 import re
@@ -12,7 +13,7 @@ import subprocess
 import sys
 
 sys.path.append(os.path.join(sys.path[0], ".."))
-from harness import Run, case, check, equal, main, matches, need, scratch, write
+from harness import ROOT, Run, case, check, equal, main, matches, need, scratch, skip, write
 
 SOURCE = """
 #include <stdio.h>
@@ -46,8 +47,11 @@ def build(name, *options, compiler="riscv64-linux-gnu-gcc", inserted="", constan
     if not os.path.exists(path):
         text = SOURCE.replace("INSERTED", inserted).replace("CONSTANT", str(constant))
         source = write(name + ".c", text.encode())
-        clang = ["--target=riscv64-linux-gnu", "-isystem", "/usr/riscv64-linux-gnu/include", "-fuse-ld=lld"] if "clang" in compiler else []
-        subprocess.run([need(compiler), *clang, "-static", "-w", *(options or ["-O2"]), "-o", path, source], check=True)
+        if "clang" in compiler:
+            subprocess.run([need(compiler), "--target=riscv64-linux-gnu", "-march=rv64gc", "-mabi=lp64d", "-isystem", "/usr/riscv64-linux-gnu/include",
+                            "-w", "-c", *options, "-o", path + ".o", source], check=True)
+            compiler, options, source = "riscv64-linux-gnu-gcc", [], path + ".o"
+        subprocess.run([need(compiler), "-static", "-w", *(options or ["-O2"]), "-o", path, source], check=True)
     return path
 
 
@@ -111,6 +115,24 @@ def constant():
     subprocess.run(["touch", "-d", "2001-01-01", changed], check=True)
     found = lines("decode", bundle(program()), "-e", changed, "--output", "none", status=1)
     matches(r"constant fits (all )?\d+ .*(of \d+ )?messages[,;] .*it is not the program that ran \(build id differs\)$", found[0], "fit")
+
+
+@case("a rebuilt program without its address: a PIE beside the bundle of another build is known by its name, and by build id or bytes")
+def rebuilt_pie():
+    for options in (["-Wl,--build-id"], ["-Wl,--build-id=none"]):
+        folder = os.path.join(scratch(), options[0][-4:].strip("=-"))
+        os.makedirs(os.path.join(folder, "again"), exist_ok=True)
+        for number, path in enumerate(("pie", "again/pie")):
+            source = write("pie.c", b"int main(int n, char **v) { int s = %d; while (n++ < 300) s += n ^ s; return s & 0; }\n" % (number * 40))
+            subprocess.run([need("riscv64-linux-gnu-gcc"), "-O1", "-static-pie", *options, "-o", path, source], cwd=folder, check=True)
+        need("qemu-riscv64")
+        Run("run", "-q", "-o", "pie.ntrace", "--", "./pie", cwd=folder)
+        equal(Run("decode", "pie.ntrace", "-e", "pie", "--show", "none", cwd=folder).err, "", "the program that ran")
+        reason = "build id differs" if options[0].endswith("build-id") else "its bytes differ, and there is no build id"
+        for command in (["decode", "--show", "none"], ["profile"], ["stat"]):
+            error = Run(*command, "pie.ntrace", "-e", "again/pie", status=1, cwd=folder).err
+            matches(rf"^ntrace {command[0]}: (again/)?pie is not the program that ran \({reason}.*\)\n"
+                    rf"ntrace {command[0]}: pie.ntrace has the program that ran, as images/pie: leave out -e\n", error, f"{command}")
 
 
 @case("without build ids, the bytes are compared")
@@ -225,25 +247,50 @@ def parameters():
 
 
 def variants():
-    """Programs that differ from the one that ran in their flow."""
-    for number in range(70):
-        yield f"line{number}", ["-O2"], {"inserted": f"static volatile int more; more += n + {number};"}
-    for number in range(70):
-        yield f"deep{number}", ["-O2"], {"inserted": " ".join(["__asm__ volatile(\"nop\");"] * (number + 1))}
+    """Programs that differ from the one that ran: a name, the options of the compiler, more, and whether their flow differs."""
+    for number in range(40):
+        yield f"line{number}", ["-O2"], {"inserted": f"static volatile int more; more += n + {number};"}, True
+    for number in range(40):
+        yield f"deep{number}", ["-O2"], {"inserted": " ".join(["__asm__ volatile(\"nop\");"] * (number + 1))}, True
     for number in range(60):
-        yield f"opt{number}", [("-O0", "-O1", "-Os")[number % 3], f"-falign-functions={2 << number % 6}"], {"constant": number}
+        yield f"constant{number}", ["-O2", "-Wl,--build-id"], {"constant": 1000 + number}, False
+    for number in range(60):
+        compiler = {"compiler": "clang" if number % 3 == 0 and shutil.which("clang") else "riscv64-linux-gnu-gcc"}
+        yield f"compiler{number}", [("-O0", "-O1", "-Os", "-O3")[number % 4], f"-falign-functions={2 << number % 6}"], compiler, True
 
 
-@case("two hundred variants of the program are named, and none is taken for it", long=True)
+@case("two hundred variants are named: an inserted line, a changed constant, another compiler and other options", long=True)
 def many():
-    named = 0
-    for name, options, more in variants():
+    unnamed, count = [], 0
+    for name, options, more, flow in variants():
         path = build("many-" + name, *options, **more)
-        done = Run("decode", raw(program()), "-e", path, "--output", "none", status=None)
-        check(re.search(r" fits \d+ of \d+ messages", done.err), f"{name}: {done.err}")
-        named += "it is not the program that ran" in done.err
+        done = Run("decode", raw(program()) if flow else bundle(program()), "-e", path, "--show", "none", status=1)
+        if not re.search(r"many-\S+ (fits|is) .*it is not the program that ran|is not the program that ran", done.err):
+            unnamed.append((name, done.err))
         os.remove(path)
-    check(named >= 190, f"{named} of 200 are said not to have run")
+        count += 1
+    equal((count, unnamed), (200, []), "variants that are not said not to have run")
+
+
+@case("another version of Debian: its C library beside the bundle of a program that ran with this one, with its address and without")
+def debian():
+    done = subprocess.run([os.path.join(ROOT, "tools", "debian_root"), "--suite", "trixie", "--arch", "riscv64", "--offline", "libc6"],
+                          capture_output=True, text=True)
+    here = "/usr/riscv64-linux-gnu"
+    if done.returncode or not os.path.exists(here + "/lib/libc.so.6"):
+        skip("real-programs")
+    path = os.path.join(scratch(), "dynamic")
+    source = write("dynamic.c", b"#include <stdio.h>\nint main(void) { return puts(\"here\") < 0; }\n")
+    subprocess.run([need("riscv64-linux-gnu-gcc"), "-O2", "-o", path, source], check=True)
+    need("qemu-riscv64")
+    Run("run", "-q", "-L", here, "-o", path + ".ntrace", "--", path)
+    images = {os.path.basename(image["file"]): image for image in json.load(open(path + ".ntrace/capture.json", encoding="utf-8"))["images"]}
+    for name in ("libc.so.6", "ld-linux-riscv64-lp64d.so.1"):
+        other = os.path.join(done.stdout.split()[-1], "usr/lib/riscv64-linux-gnu", name)
+        for place in ("", "@" + images[name]["bias"]):
+            error = Run("decode", path + ".ntrace", "-e", other + place, "--show", "none", status=1).err
+            matches(rf"{name}.* is not the program that ran \(build id differs", error, name + place)
+            matches(rf"has the program that ran, as images/{name}: leave out -e", error, name + place)
 
 
 main()

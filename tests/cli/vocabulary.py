@@ -131,10 +131,18 @@ def near():
             (["decode", "--format", "jsnl"], "--format: expected one of text|jsonl|csv|json, found 'jsnl'; did you mean 'jsonl'?"),
             (["decode", "--show", "isn"], "found 'isn'; did you mean 'insn'?"),
             (["split", "--from", "tmcc"], "--from: expected one of auto|raw|coresight|tmc, found 'tmcc'; did you mean 'tmc'?"),
+            (["check", "--rules", "tcode-reservd"], "--rules: no rule 'tcode-reservd'; did you mean 'tcode-reserved'?"),
+            (["stat", "--limit", "taks=1"], "--limit: no limit 'taks'; did you mean 'tasks'?"),
             (["profile", "--by", "syscal"], "found 'syscal'; did you mean 'syscall'?"),
             (["dump", "--format", "xml"], "--format: expected one of text|jsonl|csv|none|json, found 'xml'")]:
         error = Run(*arguments, stream(), status=2).err
         check(error.endswith(words + "\n"), f"{arguments}: {error}")
+    for arguments, words in [
+            (["--mode", "htn"], "--mode: expected one of btm|htm, found 'htn'; did you mean 'htm'?"),
+            (["--implicit-return", "ful"], "--implicit-return: expected one of off|count|partial|full, found 'ful'; did you mean 'full'?")]:
+        equal(Run("encode", "-e", program(), "--pc", stream(), *arguments, "-o", stream() + ".x", status=2).err, f"ntrace encode: {words}\n", "encode")
+    matches("query: no such question 'functoins': expected one of about, overview, .*functions, .*source", Run(
+        "explore", stream(), "-e", program(), "--ask", '{"query":"functoins"}', status=2).out, "explore")
 
 
 main()
