@@ -164,7 +164,7 @@ static int stat_trace(struct cli_trace *trace, const struct cli_window *window, 
     struct cli_losses losses;
     int status = cli_losses_open(&losses) && statistics ? count_messages(trace, window, statistics, &losses)
                                                         : cli_fail("out of memory");
-    if (status != CLI_FAILED) {
+    if (statistics && status != CLI_FAILED) {
         write_container(trace, rows);
         write_processes(trace, rows);
         statistics->source_name = source_name;
