@@ -59,6 +59,8 @@ int cli_server_listen(const char *host, const char *port, struct cli_listening *
     struct addrinfo *list;
     int fd = -1;
 
+    *why = "expected a port from 0 to 65535"; /* getaddrinfo takes the number modulo 65536 */
+    if (port[strspn(port, "0123456789")] == 0 && strtoul(port, NULL, 10) > UINT16_MAX) return -1;
     const int error = getaddrinfo(host, port, &hints, &list);
     *why = error ? gai_strerror(error) : NULL;
     if (error) return -1;
