@@ -50,6 +50,7 @@ static const struct known_kind {
     const char *bytes, *what, *next;
     bool (*holds)(ntr_bytes);
 } kinds[] = {
+    {0, 8, "NTRACEPA", "a partial answer", "the command that wrote it reads it, and 'ntrace combine %s ...'", NULL},
     {0, 3, "\x1f\x8b\x08", "a file compressed by gzip", "'gzip -dc %s' unpacks it: ntrace reads streams packed by zstd",
      NULL},
     {0, 6,

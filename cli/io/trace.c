@@ -303,6 +303,22 @@ int cli_trace_fit(struct cli_trace *trace) {
     return status;
 }
 
+/* Says which files of the bundle are others than capture.json says. */
+static void compare_build_ids(const ntr_bundle *bundle) {
+    const ntr_capture_info *capture = ntr_bundle_capture(bundle);
+    char path[PATH_MAX], id[160];
+
+    for (size_t i = 0; i < capture->image_count; i++) {
+        const ntr_bundle_image *image = &capture->images[i];
+        if (image->kind != NTR_BUNDLE_ELF || !image->build_id) continue;
+        if (snprintf(path, sizeof path, "%s/%s", ntr_bundle_folder(bundle), image->file) >= (int)sizeof path) continue;
+        if (ntr_bundle_build_id(path, id, sizeof id) != NTR_OK || !*id || strcmp(id, image->build_id) == 0) continue;
+        cli_doubt("%s: expected the file that ran, with build id %.12s..., found one with %.12s...; it was replaced after "
+                  "the capture",
+                  path, image->build_id, id);
+    }
+}
+
 static size_t count_images(const ntr_program *program) {
     ntr_image_info image;
     size_t count = 0;
@@ -321,10 +337,12 @@ int cli_trace_program(struct cli_trace *trace, const struct cli_images *images, 
         ntr_program_omit_names(trace->program); /* a kernel module is linked by names */
     ntr_status status = trace->bundle ? ntr_bundle_load(trace->bundle, trace->program) : NTR_OK;
     if (status == NTR_E_IO)
-        cli_note("%s; its code will be missing unless -e specifies the file", ntr_bundle_error(trace->bundle));
+        (images->list.count ? cli_note : cli_doubt)("%s; its code will be missing unless -e specifies the file",
+                                                    ntr_bundle_error(trace->bundle));
     else if (status != NTR_OK)
         return fail_bundle(trace, trace->input.name, status);
     guard_inputs(trace);
+    if (trace->bundle) compare_build_ids(trace->bundle);
     if (trace->perf && cli_perf_load(trace->perf, trace->input.name, images, trace->program) != CLI_OK)
         return CLI_FAILED;
     const size_t first_given = count_images(trace->program);

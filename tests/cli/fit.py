@@ -135,6 +135,22 @@ def rebuilt_pie():
                     rf"ntrace {command[0]}: pie.ntrace has the program that ran, as images/pie: leave out -e\n", error, f"{command}")
 
 
+@case("a file of the bundle that was replaced is named by its build id, also where all messages fit; so is one that is missing")
+def replaced_file():
+    changed = build("constant", "-O2", "-Wl,--build-id", constant=78)
+    folder = os.path.join(scratch(), "replaced.ntrace")
+    shutil.copytree(bundle(program()), folder)
+    file = os.path.join(folder, "images", "program")
+    shutil.copy(changed, file)
+    for command in (["decode", "--show", "none"], ["profile"], ["coverage", "--to", "json"], ["stat"], ["check"], ["explore", "--ask", '{"query":"about"}']):
+        error = Run(*command, folder, status=1).err
+        matches(rf"^ntrace {command[0]}: {file}: expected the file that ran, with build id [0-9a-f]{{12}}..., found one with [0-9a-f]{{12}}...; "
+                "it was replaced after the capture$", error.splitlines()[0], f"{command}")
+    os.remove(file)
+    matches("images/program: No such file or directory; its code will be missing unless -e specifies the file", Run("stat", folder, status=1).err, "missing")
+    equal(Run("stat", folder, "-e", program()).status, 0, "missing, and given")
+
+
 @case("without build ids, the bytes are compared")
 def content():
     found = lines("decode", bundle(program(False)), "-e", line(False), "--output", "none", status=1)

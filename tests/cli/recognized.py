@@ -54,6 +54,7 @@ KINDS = [  # name, bytes, how the message goes on behind "found "
     ("x.gz", gzip.compress(b"x"), "a file compressed by gzip; 'gzip -dc PATH' unpacks it: ntrace reads streams packed by zstd"),
     ("x.xz", lzma.compress(b"x"), "a file compressed by xz; 'xz -dc PATH' unpacks it: ntrace reads streams packed by zstd"),
     ("x.bz2", bz2.compress(b"x"), "a file compressed by bzip2; 'bzip2 -dc PATH' unpacks it: ntrace reads streams packed by zstd"),
+    ("x.part", b"NTRACEPA\1\1\x0f" + bytes(40), "a partial answer; the command that wrote it reads it, and 'ntrace combine PATH ...'"),
     ("x.zip", zipped(), "a zip archive; 'unzip PATH' unpacks it"),
     ("x.tar", archive(), "a tar archive; 'tar xf PATH' unpacks it"),
     ("x.pcap", struct.pack("<IHHiIII", 0xa1b2c3d4, 2, 4, 0, 0, 65535, 1), "a capture of network packets (pcap); "

@@ -121,8 +121,10 @@ def strangers():
 @case("a port that does not exist is refused, not taken modulo 65536")
 def ports():
     for port in (65536, 99999, 2 ** 70):
-        equal(Run("explore", bundle(), "--listen", str(port), "--no-browser", status=2).err,
-              f"ntrace explore: --listen {port}: expected a port from 0 to 65535\n", str(port))
+        error = Run("explore", bundle(), "--listen", str(port), "--no-browser", status=2).err
+        if "libmicrohttpd" in error:
+            skip("build-http")
+        equal(error, f"ntrace explore: --listen {port}: expected a port from 0 to 65535\n", str(port))
 
 
 @case("an address that other machines reach is refused")
