@@ -64,7 +64,9 @@ static const char *base(const char *path) {
 
 /* Returns whether both are files of one name. Such a file may be given without the address at which it was loaded. */
 static bool has_name(const ntr_image_info *image, const ntr_bundle_image *other) {
-    return other->name && strcmp(base(image->path), base(other->name)) == 0;
+    const char *name = other->options.name ? other->options.name : other->file;
+
+    return strcmp(base(image->path), base(name)) == 0;
 }
 
 static enum cli_identity compare_bytes(const ntr_image_info *image, const char *path, const ntr_bundle_image *other) {
