@@ -7,7 +7,7 @@ import {drawOverview, drawTimeline, type Box} from "./timeline";
 import {traps} from "./traps";
 import type {Transport} from "./transport";
 import type {About, Answer, Found, Gaps, Names, Overview, Question, Slices} from "./types";
-import {num} from "./types";
+import {nameHarts, num} from "./types";
 
 const TABS: [string, string, (page: Page) => Promise<(Node | string | null | undefined)[]>][] = [
   ["code", "Code", code], ["functions", "Functions", functions], ["flame", "Flame graph", flame], ["messages", "Messages", messages],
@@ -104,6 +104,7 @@ export async function start(transport: Transport): Promise<void> {
   async function progress(): Promise<void> {
     const about = await ask<About>({query: "about"});
     const old = total;
+    nameHarts(about.harts);
     total = num(about.instructions);
     if (view.to === old || !view.to) view.to = total;
     document.title = `${about.title ?? "trace"} - ntrace`;

@@ -3,7 +3,7 @@ import {el, fill, grouped, percent, table, type Child} from "./dom";
 import type {View} from "./state";
 import {drawFlame} from "./timeline";
 import type {At, Fn, Functions, Gaps, Lines, Messages, Question, Source, Tree} from "./types";
-import {num} from "./types";
+import {hartName, num} from "./types";
 
 /** What the page offers its views. */
 export interface Page {
@@ -42,7 +42,7 @@ export async function code(page: Page): Promise<Child[]> {
   const current = at.instructions.findIndex((row) => row.position === at.here);
   const stack = at.stack.map((frame) => [at.functions[frame.function]?.name ?? "?", frame.kind === "call" ? "" : frame.kind, frame.address, place(frame)]);
   const context = Object.entries(at.hart.context).map(([name, value]) => `${name} ${value}`).join(", ");
-  const facts = `Position ${grouped(at.position)}, hart ${at.hart.src}, instruction ${grouped(at.hart.number)} of the hart, message #${at.hart.message} at byte ${at.hart.offset}` +
+  const facts = `Position ${grouped(at.position)}, ${hartName(at.hart.src)}, instruction ${grouped(at.hart.number)} of the hart, message #${at.hart.message} at byte ${at.hart.offset}` +
     `${at.hart.time === undefined ? "" : `, time ${at.hart.time}`}${context ? `, ${context}` : ""}${at.hart.ended ? ", at its end" : ""}`;
   return [
     el("p", {id: "facts"}, facts),
@@ -115,7 +115,7 @@ export async function flame(page: Page): Promise<Child[]> {
   requestAnimationFrame(() => choose(0));
   return [about, canvas, below, table("Call tree", [">depth", ">with calls", ">self", ">calls", "function"],
     answer.tree.slice(0, 400).map((node) => [String(node.depth), grouped(node.total), grouped(node.self), grouped(node.calls),
-      " ".repeat(node.depth) + (node.function === undefined ? `hart ${node.src}` : answer.functions[node.function]?.name ?? "?")]))];
+      " ".repeat(node.depth) + (node.function === undefined ? hartName(node.src ?? 0) : answer.functions[node.function]?.name ?? "?")]))];
 }
 
 /* ---- messages, gaps, notes */

@@ -1,7 +1,7 @@
 // The drawings: the overview of the whole trace, the timeline of the range, the flame graph.
 import type {PathNode} from "./difference";
 import type {Fn, Gap, Overview, Slices, Tree} from "./types";
-import {num} from "./types";
+import {hartName, num} from "./types";
 
 export interface Box { x: number; y: number; width: number; height: number; text: string; detail: string; from: number; to: number }
 
@@ -115,14 +115,14 @@ export function drawTimeline(canvas: HTMLCanvasElement, answer: Slices, gaps: Ga
   };
   for (const run of answer.contexts) {
     const words = [run.context.prv, run.context.scontext && `scontext ${run.context.scontext}`, run.context.hcontext && `hcontext ${run.context.hcontext}`];
-    add(num(run.begin), num(run.end), top.get(num(run.src))!, words.filter(Boolean).join(" ") || `hart ${run.src}`, `hart ${run.src}`);
+    add(num(run.begin), num(run.end), top.get(num(run.src))!, words.filter(Boolean).join(" ") || hartName(run.src), hartName(run.src));
   }
   for (const slice of answer.slices) {
     if (slice.depth >= 60) continue;
     const name = nameOf(answer.functions, slice.function), kind = slice.kind && slice.kind !== "root" ? `${slice.kind}: ` : "";
     const length = num(slice.end) - num(slice.begin);
     add(num(slice.begin), num(slice.end), top.get(num(slice.src))! + (slice.depth + 1) * ROW, kind + name,
-      `${slice.cut_begin || slice.cut_end ? "at least " : ""}${length} instructions from ${slice.begin}, hart ${slice.src}`);
+      `${slice.cut_begin || slice.cut_end ? "at least " : ""}${length} instructions from ${slice.begin}, ${hartName(slice.src)}`);
   }
   for (const box of boxes) drawBox(context, box, false);
   drawGaps(context, gaps, x, Math.max(height, 80));
@@ -147,7 +147,7 @@ export function drawFlame(canvas: HTMLCanvasElement, answer: Tree, root: number,
     next[row + 1] = left;
     next[row] = left + size;
     deepest = Math.max(deepest, row);
-    const name = node.function === undefined ? `hart ${node.src}` : nameOf(answer.functions, node.function);
+    const name = node.function === undefined ? hartName(node.src ?? 0) : nameOf(answer.functions, node.function);
     boxes.push({x: left, y: row * ROW, width: size, height: ROW, text: name, from: i, to: i,
       detail: `${node.total} instructions, ${node.self} in itself, calls: ${node.calls}`});
   }

@@ -9,7 +9,7 @@ export interface Progress { bytes: Num; size?: Num; known: Num; indexed: Num; re
 export interface Answer { functions: Fn[]; complete: boolean; interrupted?: boolean; progress: Progress; error?: string }
 
 export interface About extends Answer {
-  title: string | null; instructions: Num; harts: {src: Num; instructions: Num}[]; losses: string[]; damage: string | null;
+  title: string | null; instructions: Num; harts: {src: Num; name?: string; instructions: Num}[]; losses: string[]; damage: string | null;
   facts: {label: string; value: string}[]; images: {name: string | null}[]; disassembly: boolean; ticks_per_second: Num;
 }
 export interface OverviewHart {
@@ -41,3 +41,11 @@ export interface Source extends Answer { file: string; found: boolean; first: Nu
 
 /** Positions are below 2^53: a trace with more instructions would be larger than any disk. */
 export const num = (value: Num | null | undefined): number => Number(value ?? 0);
+
+/** Names of harts: threads of a program have one. */
+const names = new Map<number, string>();
+export function nameHarts(harts: About["harts"]): void {
+  names.clear();
+  for (const hart of harts) if (hart.name) names.set(num(hart.src), hart.name);
+}
+export const hartName = (src: Num): string => (names.has(num(src)) ? `hart ${src} ${names.get(num(src))}` : `hart ${src}`);
