@@ -54,7 +54,6 @@ KINDS = [  # name, bytes, how the message goes on behind "found "
     ("x.gz", gzip.compress(b"x"), "a file compressed by gzip; 'gzip -dc PATH' unpacks it: ntrace reads streams packed by zstd"),
     ("x.xz", lzma.compress(b"x"), "a file compressed by xz; 'xz -dc PATH' unpacks it: ntrace reads streams packed by zstd"),
     ("x.bz2", bz2.compress(b"x"), "a file compressed by bzip2; 'bzip2 -dc PATH' unpacks it: ntrace reads streams packed by zstd"),
-    ("x.part", b"NTRACEPA\1\1\x0f" + bytes(40), "a partial answer; the command that wrote it reads it, and 'ntrace combine PATH ...'"),
     ("x.zip", zipped(), "a zip archive; 'unzip PATH' unpacks it"),
     ("x.tar", archive(), "a tar archive; 'tar xf PATH' unpacks it"),
     ("x.pcap", struct.pack("<IHHiIII", 0xa1b2c3d4, 2, 4, 0, 0, 65535, 1), "a capture of network packets (pcap); "
@@ -96,6 +95,14 @@ def only_begins():
         path = write("middle.nex", start + bytes_of(tiny.HTM) * 40)
         matches(rf"^ntrace dump: {path}: byte 0x[0-9], message #1", Run("dump", path, status=1).err, repr(start))
     matches("a kernel image or a program of Windows", error("dump", write("Image", b"MZ" + bytes(46) + b"RISCV\0\0\0" + bytes(64))), "a kernel")
+
+
+@case("a partial answer, where a command takes none")
+def partial():
+    path = write("x.part", b"NTRACEPA\1\1\x0f" + bytes(40))
+    for command in (["dump"], ["stat"], ["check"], ["gdb"], ["convert", "--to", "raw"]):
+        equal(error(*command, path), f"{path}: expected a trace, found a partial answer; the command that wrote it reads it, and 'ntrace combine {path} ...'",
+              command[0])
 
 
 @case("every command that takes a trace says so")
