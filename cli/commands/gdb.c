@@ -127,13 +127,16 @@ static int serve_socket(struct gdb_session *s, const struct gdb_options *o) {
     return status;
 }
 
-/* The main file: the first one with code, in all contexts. GDB asks the server when there is none. */
+static bool is_limited(const ntr_image_options *o) {
+    return o->has_scontext || o->has_hcontext || o->from || o->until;
+}
+
+/* The main file: the first one with code, in all contexts and at all times. GDB asks the server when there is none. */
 static const char *program_of(const struct gdb_session *s) {
     static ntr_image_info info;
 
     for (size_t i = 0; ntr_program_image(s->replay.trace.program, i, &info) == NTR_OK; i++)
-        if (info.path && info.high > info.low && !info.options.has_scontext && !info.options.has_hcontext)
-            return info.path;
+        if (info.path && info.high > info.low && !is_limited(&info.options)) return info.path;
     return NULL;
 }
 

@@ -67,6 +67,7 @@ static ntr_status read_headers(ntr_gdb_images *images, Elf *elf, ntr_gdb_image *
         if (segment.p_type == PT_DYNAMIC) image->dynamic = segment.p_vaddr;
         if (segment.p_type != PT_LOAD) continue;
         if (segment.p_vaddr < image->text) image->text = segment.p_vaddr;
+        if (segment.p_vaddr + segment.p_memsz > image->end) image->end = segment.p_vaddr + segment.p_memsz;
         if (segment.p_offset <= head.e_phoff && head.e_phoff - segment.p_offset < segment.p_filesz)
             image->headers = segment.p_vaddr + (head.e_phoff - segment.p_offset);
         if (!(segment.p_flags & PF_W)) continue;
@@ -79,24 +80,40 @@ static ntr_status read_headers(ntr_gdb_images *images, Elf *elf, ntr_gdb_image *
 
 /* ---- files */
 
+/* Returns the path, written in another way for each further address of the file ("/lib/./a.so"), or NULL. */
+static char *make_name(const ntr_gdb_images *images, const char *path, size_t copies) {
+    const char *base = strrchr(path, '/');
+    const size_t before = base ? (size_t)(base - path) : 0;
+    char *name = ntr_alloc(images->allocator, strlen(path) + 2 * copies + 1, 1);
+    if (!name) return NULL;
+    memcpy(name, path, before);
+    for (size_t i = 0; i < 2 * copies; i++) name[before + i] = i % 2 ? '.' : '/';
+    memcpy(name + before + 2 * copies, path + before, strlen(path + before) + 1);
+    return name;
+}
+
 /* Adds the file, if it is not there yet at this address, and the image that it belongs to. */
 static ntr_status list(ntr_gdb_images *images, ntr_gdb_image image, const char *path, size_t number) {
-    size_t item = 0;
-    while (item < images->count &&
-           (strcmp(images->items[item].path, path) != 0 || images->items[item].bias != image.bias))
-        item++;
+    size_t item = 0, copies = 0;
+    image.file = images->count;
+    for (; item < images->count; item++) {
+        const ntr_gdb_image *other = &images->items[item];
+        if (strcmp(images->items[other->file].path, path) != 0) continue;
+        if (other->bias == image.bias) break;
+        image.file = other->file;
+        copies++;
+    }
     if (ntr_reserve(images->allocator, (void **)&images->places, &images->place_capacity, images->place_count + 1,
                     sizeof *images->places))
         return NTR_E_MEMORY;
     images->places[images->place_count++] = (ntr_gdb_place){number, item};
     if (item < images->count) return NTR_OK;
-    image.path = ntr_alloc(images->allocator, strlen(path) + 1, 1);
+    image.path = make_name(images, path, copies);
     if (!image.path || ntr_reserve(images->allocator, (void **)&images->items, &images->capacity, images->count + 1,
                                    sizeof *images->items)) {
         ntr_dealloc(images->allocator, image.path);
         return NTR_E_MEMORY;
     }
-    memcpy(image.path, path, strlen(path) + 1);
     images->items[images->count++] = image;
     return NTR_OK;
 }
@@ -206,17 +223,17 @@ static ntr_status add_return_places(ntr_gdb_images *images) {
     return status;
 }
 
-/* The main file: a program that is there in all contexts, a dynamic one before others; else names, those of a kernel;
- * else any program. */
+/* The main file: a program that is there in all contexts and at all times, a dynamic one before others; else names,
+ * those of a kernel; else return places, because a debugger without a main file reads no libraries at the begin. It has
+ * the names of the main file always: a program that is replaced, or is one of several, is a library. */
 static size_t find_main(const ntr_gdb_images *images) {
     static const struct {
-        bool limited, interpreted, made;
-    } wanted[] = {
-        {.interpreted = true}, {0}, {.made = true}, {.limited = true, .interpreted = true}, {.limited = true}};
+        bool interpreted, made, return_places;
+    } wanted[] = {{.interpreted = true}, {0}, {.made = true}, {.made = true, .return_places = true}};
     for (size_t k = 0; k < sizeof wanted / sizeof *wanted; k++)
         for (size_t i = 0; i < images->count; i++) {
             const ntr_gdb_image *image = &images->items[i];
-            if (image->limited == wanted[k].limited && image->made == wanted[k].made && !image->return_places &&
+            if (!image->limited && image->made == wanted[k].made && image->return_places == wanted[k].return_places &&
                 image->interpreted >= wanted[k].interpreted)
                 return i;
         }
@@ -235,10 +252,13 @@ ntr_status ntr_gdb_images_load(ntr_gdb_images *images) {
 }
 
 bool ntr_gdb_image_visible(const ntr_gdb_images *images, size_t item, ntr_place place) {
-    ntr_context any_mode = *place.context;
-    any_mode.prv = NTR_PRV_UNKNOWN;
-    place.context = &any_mode;
+    ntr_context any_mode;
     if (!images->items[item].limited) return true;
+    if (place.context) { /* NULL: all contexts */
+        any_mode = *place.context;
+        any_mode.prv = NTR_PRV_UNKNOWN;
+        place.context = &any_mode;
+    }
     for (size_t i = 0; i < images->place_count; i++)
         if (images->places[i].item == item &&
             ntr_image_is_visible(&images->program->images[images->places[i].image], place))

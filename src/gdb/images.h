@@ -23,12 +23,13 @@ typedef struct ntr_gdb_ranges {
 } ntr_gdb_ranges;
 
 typedef struct ntr_gdb_image {
-    char *path; /* absolute */
+    char *path; /* absolute; unique, because a debugger knows a library by its name */
+    size_t file; /* the first item of the same file */
     uint64_t bias, entry, dynamic; /* bias not included; dynamic 0: none */
     uint64_t headers; /* address of the program headers */
     uint16_t header_count, header_size;
     uint32_t flags; /* e_flags */
-    uint64_t text; /* lowest address of a segment */
+    uint64_t text, end; /* of the segments, [text, end) */
     bool limited; /* only in some contexts, or in a part of the trace */
     bool interpreted; /* it asks for a dynamic linker */
     bool made; /* a symbol file: to be removed */
@@ -47,7 +48,7 @@ typedef struct ntr_gdb_images {
     const char *folder; /* for symbol files; NULL: none are made */
     ntr_gdb_image *items; /* each file at each address once */
     size_t count, capacity;
-    size_t main; /* the main file; as `count`, when there is none */
+    size_t main; /* the main file, which is there always; as `count`, when there is none */
     ntr_gdb_place *places;
     size_t place_count, place_capacity;
     uint64_t return_places; /* address of the first one; 0: there are none */

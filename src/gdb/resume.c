@@ -3,7 +3,8 @@
  * A debugger with the OS ABI "GNU/Linux" does not use steps for RISC-V. It predicts the next address from register
  * values, of which a trace has none, sets a breakpoint there, and continues. At a branch that is often the wrong side.
  * Such a request is recognised: a breakpoint that is new since the previous resume is at a successor of the current
- * instruction that was not taken. It is then treated as a step.
+ * instruction that was not taken. It is then treated as a step. A debugger without an OS ABI, which is known
+ * by the list of libraries that it reads, predicts nothing.
  *
  * Return places (unwind/invented_stack.h) are never executed. A breakpoint there, which `finish` sets, means: when the
  * handler has returned. And a debugger that steps over calls takes the handler for one only if it returns to the line
@@ -27,12 +28,13 @@ static bool is_image(const ntr_gdb *gdb, ntr_place place) {
     return ntr_program_image_at(gdb->config.program, place, &image) == NTR_OK;
 }
 
-/* Returns whether a new breakpoint is where no code is: predicted from a register that is not known. */
-static bool has_wild_breakpoint(const ntr_gdb *gdb, const ntr_replay_hart *hart) {
+/* Returns whether a new breakpoint is where there is code at no time: predicted from a register that is not known. A
+ * library or generated code of later may have breakpoints already. */
+static bool has_wild_breakpoint(const ntr_gdb *gdb) {
     for (size_t i = 0; i < gdb->breakpoints.count; i++) {
         uint64_t address = gdb->breakpoints.addresses[i];
         if (ntr_gdb_breakpoint_is_new(&gdb->breakpoints, address) &&
-            !is_image(gdb, ntr_place_at(&hart->context, hart->offset, address)) &&
+            !is_image(gdb, ntr_place_at(NULL, NTR_POSITION_ANY, address)) &&
             !ntr_gdb_is_return_place(&gdb->images, address))
             return true;
     }
@@ -53,7 +55,7 @@ static bool is_predicted_step(ntr_gdb *gdb) {
     const bool jumps = insn.flow == NTR_FLOW_BRANCH;
     return (falls && after != next && ntr_gdb_breakpoint_is_new(&gdb->breakpoints, after)) ||
            (jumps && insn.target != next && ntr_gdb_breakpoint_is_new(&gdb->breakpoints, insn.target)) ||
-           (!falls && has_wild_breakpoint(gdb, hart));
+           (!falls && has_wild_breakpoint(gdb));
 }
 
 static void hint_prediction(ntr_gdb *gdb) {
@@ -168,7 +170,7 @@ static void perform(ntr_gdb *gdb, action a) {
     gdb->general = a.src;
     ntr_gdb_forget_state(gdb);
     gdb->direct = false;
-    if (!a.step && is_predicted_step(gdb)) {
+    if (!a.step && !gdb->no_prediction && is_predicted_step(gdb)) {
         a.step = true;
         hint_prediction(gdb);
     }

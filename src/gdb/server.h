@@ -27,6 +27,7 @@ struct ntr_gdb {
     bool no_ack, ended;
     bool lldb;             /* the debugger has asked for what only LLDB does */
     bool pass_gaps;        /* "gaps pass" */
+    bool no_prediction;    /* the debugger has no OS ABI, and steps */
     bool told_prediction;  /* the hint on predicted steps was shown, */
     bool told_trap;        /* ... that on breakpoints at ECALL */
     bool uses_places; /* a stack has had return places (unwind/invented_stack.h): the debugger needs their file */

@@ -17,18 +17,22 @@ static bool is_visible(const ntr_gdb *gdb, const ntr_replay_hart *hart, size_t i
     return !hart || ntr_gdb_image_visible(&gdb->images, item, ntr_place_at(&hart->context, hart->offset, 0));
 }
 
-static bool same_file(const ntr_gdb *gdb, size_t a, size_t b) {
-    return a < gdb->images.count && strcmp(gdb->images.items[a].path, gdb->images.items[b].path) == 0;
+/* Returns whether the two are the same file, and have addresses in common. */
+static bool is_copy(const ntr_gdb *gdb, size_t a, size_t b) {
+    if (a >= gdb->images.count || gdb->images.items[a].file != gdb->images.items[b].file) return false;
+    const ntr_gdb_image *x = &gdb->images.items[a], *y = &gdb->images.items[b];
+    return x == y || (x->bias + x->text < y->bias + y->end && y->bias + y->text < x->bias + x->end);
 }
 
-/* Returns whether the file is a library where execution is. A capture may have a file twice, because the loader has
- * mapped parts of it at other distances than the file says; the first one counts. */
+/* Returns whether the file is a library where execution is. A capture may have a file twice, because it was loaded at
+ * two places, or because the loader has mapped parts of it at other distances than the file says: the first one then
+ * counts. */
 static bool is_library(ntr_gdb *gdb, size_t item) {
     const ntr_replay_hart *hart = ntr_gdb_hart(gdb);
     if (gdb->images.items[item].return_places && !gdb->uses_places) return false;
-    if (same_file(gdb, gdb->images.main, item) || !is_visible(gdb, hart, item)) return false;
+    if (is_copy(gdb, gdb->images.main, item) || !is_visible(gdb, hart, item)) return false;
     for (size_t i = 0; i < item; i++)
-        if (same_file(gdb, i, item) && is_visible(gdb, hart, i)) return false;
+        if (is_copy(gdb, i, item) && is_visible(gdb, hart, i)) return false;
     return true;
 }
 
@@ -47,6 +51,7 @@ bool ntr_gdb_libraries_changed(ntr_gdb *gdb) {
 
 /* Libraries for a debugger without an OS ABI. */
 static void list_libraries(ntr_gdb *gdb, ntr_gdb_text *text) {
+    gdb->no_prediction = true;
     note_libraries(gdb);
     ntr_gdb_text_print(text, "<library-list>\n");
     for (size_t i = 0; i < gdb->images.count; i++) {

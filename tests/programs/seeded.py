@@ -19,6 +19,7 @@ sys.path.append(os.path.join(sys.path[0], ".."))
 import user_qemu  # may change PATH
 from harness import Run, case, equal, main, need, scratch
 from named_calls import CONSUMERS, compare
+from named_gdb import by_gdb
 
 SEEDS = 500
 # Of each group, a program executes the next one. 226: generated code where two other pieces were before. The first group has static programs.
@@ -141,6 +142,9 @@ def by_timeline(bundle, wanted):
 MORE = CONSUMERS | {"timeline": by_timeline}
 
 
+WANTED = re.compile(r"(entry|leaf|own|inner|made|space)_").match
+
+
 def entries(path):
     """{function: address} of a file."""
     symbols = subprocess.run(["riscv64-linux-gnu-nm", path], check=True, capture_output=True, text=True).stdout
@@ -187,20 +191,28 @@ def traced(name, plans):
 
 
 def seeded(name, seeds, part=None):
-    """`part`: one third of the consumers."""
+    """`part`: one third of the consumers; None: all, and GDB."""
     plans = []
     for seed in reversed(seeds):
         plans.insert(0, Plan(seed, compiled(), plans[0] if plans else None))
     bundle, calls = traced(name, plans)
     truth = collections.Counter(function for _, function in calls)
-    compare(bundle, dict(truth), wanted=lambda name: re.match(r"(entry|leaf|own|inner|made|space)_", name), lined=lambda name: not name.startswith("made_"),
+    compare(bundle, dict(truth), wanted=WANTED, lined=lambda name: not name.startswith("made_"),
             consumers={key: by for at, (key, by) in enumerate(MORE.items()) if part is None or at % 3 == part})
+    if part is None:
+        equal(by_gdb(bundle, WANTED), dict(truth), f"{name}: GDB")
     of_files = sorted(function for function in truth if not function.startswith("made_"))
     if part != 1:
         equal(sorted(by_drcov(bundle)), of_files, f"{name}: drcov")
     own = {row["function"]: row["self"] for row in Run("profile", bundle, "--format", "jsonl").rows() if row["function"] in of_files}
     if shutil.which("perf") and all(plan.is_static for plan in plans):  # a sample for each instruction
         equal(by_perf(bundle, own), own, f"{name}: instructions of perf report")
+
+
+@case("GDB, forward and backward: seed 0")
+def debugged():
+    bundle, calls = traced("gdb", [Plan(0, compiled())])
+    equal(by_gdb(bundle, WANTED), dict(collections.Counter(function for _, function in calls)), "stops at first instructions")
 
 
 for number, group in enumerate(DAILY):

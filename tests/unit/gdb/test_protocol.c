@@ -360,6 +360,17 @@ static void protocol_old_breakpoint_is_no_prediction(void **state) {
     end(&s);
 }
 
+/* A debugger without an OS ABI steps off a breakpoint without its breakpoints, and then sets them all again. */
+static void protocol_no_prediction_without_abi(void **state) {
+    (void)state;
+    static session s;
+    protocol_begin_branch(&s);
+    (void)protocol_ask(&s, "qXfer:libraries:read::0,fff");
+    protocol_expect(&s, "Z0,1008,2", "OK");
+    assert_non_null(strstr(protocol_ask(&s, "c"), "replaylog:end;"));
+    end(&s);
+}
+
 /* It was removed for a whole resume: set again, it is new. */
 static void protocol_removed_breakpoint_is_new(void **state) {
     (void)state;
@@ -387,6 +398,7 @@ int main(void) {
         TEST(protocol_return_address),
         TEST(protocol_predicted_step),
         TEST(protocol_old_breakpoint_is_no_prediction),
+        TEST(protocol_no_prediction_without_abi),
         TEST(protocol_removed_breakpoint_is_new),
     };
     return cmocka_run_group_tests_name("protocol", tests, NULL, NULL);
