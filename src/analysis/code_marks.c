@@ -5,10 +5,12 @@
 #include <string.h>
 
 enum { PAGE_SIZE_BITS = 12, HALFWORDS = 2048, BITMAP_WORDS = HALFWORDS / 64, PAGES_MOST = 1 << 16 };
+enum { PLAIN_BITS = 11, PLAIN = 1 << PLAIN_BITS };
 
-/* What is known about a page. Bits are those of halfwords. */
+/* What is known about a page, while its code stays the same. Bits are those of halfwords. */
 typedef struct mark_page {
     uint64_t key;
+    ntr_validity valid;
     uint64_t scanned[BITMAP_WORDS], starts[BITMAP_WORDS],
         marked[BITMAP_WORDS]; /* looked at; begin of an instruction; ... that matters */
     struct page_mark {
@@ -19,12 +21,20 @@ typedef struct mark_page {
     size_t count, capacity;
 } mark_page;
 
+/* A span without marks. */
+typedef struct plain_span {
+    uint64_t address;
+    uint64_t shape; /* shape_of; 0: none */
+    ntr_validity valid;
+} plain_span;
+
 struct ntr_code_marks {
     const ntr_allocator *allocator;
     const ntr_program *program;
     mark_page **slots; /* hash table by key, open addressing */
     size_t slot_count, count;
     mark_page *last;
+    plain_span plain[PLAIN]; /* by a hash of the address */
 };
 
 /* ---- pages */
@@ -49,10 +59,24 @@ static void release_pages(ntr_code_marks *c) {
     c->last = NULL;
 }
 
+static bool is_valid(const ntr_validity *valid, uint64_t position) {
+    return position >= valid->from && position <= valid->last;
+}
+
+/* Forgets what the page had: at this place it has other code. */
+static void begin_page(const ntr_code_marks *c, mark_page *page, const ntr_event *span, uint64_t address) {
+    const uint64_t low = address >> PAGE_SIZE_BITS << PAGE_SIZE_BITS;
+    memset(page->scanned, 0, sizeof page->scanned);
+    memset(page->starts, 0, sizeof page->starts);
+    memset(page->marked, 0, sizeof page->marked);
+    page->count = 0;
+    page->valid = ntr_program_validity(c->program, ntr_event_place(span, low), low + 2 * HALFWORDS - 1);
+}
+
 /* Returns NULL when out of memory. */
-static mark_page *page_of(ntr_code_marks *c, uint64_t address, uint8_t prv) {
-    const uint64_t key = key_of(address, prv);
-    if (c->last && c->last->key == key) return c->last;
+static mark_page *page_of(ntr_code_marks *c, const ntr_event *span, uint64_t address) {
+    const uint64_t key = key_of(address, span->context.prv);
+    if (c->last && c->last->key == key && is_valid(&c->last->valid, span->offset)) return c->last;
     size_t at = slot_of(c, key);
     if (!c->slots[at]) {
         if (c->count == PAGES_MOST) release_pages(c);
@@ -61,6 +85,9 @@ static mark_page *page_of(ntr_code_marks *c, uint64_t address, uint8_t prv) {
         if (!c->slots[at]) return NULL;
         c->slots[at]->key = key;
         c->count++;
+        begin_page(c, c->slots[at], span, address);
+    } else if (!is_valid(&c->slots[at]->valid, span->offset)) {
+        begin_page(c, c->slots[at], span, address);
     }
     return c->last = c->slots[at];
 }
@@ -125,7 +152,7 @@ static bool scan(ntr_code_marks *c, const ntr_event *span) {
     const uint64_t end = span->address + 2 * (uint64_t)span->halfwords;
     for (uint64_t at = span->address; at < end;) {
         uint8_t bytes[4] = {0};
-        mark_page *page = page_of(c, at, span->context.prv);
+        mark_page *page = page_of(c, span, at);
         if (!page) return false;
         const size_t got = ntr_program_read(c->program, ntr_place_at(&span->context, span->offset, at), bytes, 4);
         const unsigned size = mask_code_is_short(bytes[0]) ? 2 : 4;
@@ -134,7 +161,7 @@ static bool scan(ntr_code_marks *c, const ntr_event *span) {
         set(page->scanned, halfword_of(at));
         set(page->starts, halfword_of(at));
         if (size == 4 && at + 2 < end) {
-            mark_page *next = page_of(c, at + 2, span->context.prv);
+            mark_page *next = page_of(c, span, at + 2);
             if (!next) return false;
             set(next->scanned, halfword_of(at + 2));
         }
@@ -184,13 +211,15 @@ static void take_part(const mark_page *page, uint64_t address, unsigned first, u
     }
 }
 
-bool ntr_code_marks_span(ntr_code_marks *c, const ntr_event *span, ntr_code_mark_take take, void *user) {
+/* Calls `take` for the marks of the span. *valid: the stream offsets at which it has the same ones. */
+static bool take_span(ntr_code_marks *c, const ntr_event *span, ntr_code_mark_take take, void *user, bool *plain,
+                      ntr_validity *valid) {
     uint64_t at = span->address;
     uint32_t before = 0;
     bool scanned = false;
     for (unsigned left = span->halfwords; left;) {
         const unsigned first = halfword_of(at), end = left < HALFWORDS - first ? first + left : HALFWORDS;
-        const mark_page *page = page_of(c, at, span->context.prv);
+        const mark_page *page = page_of(c, span, at);
         if (!page) return false;
         enum marks_state state = state_of(page, first, end);
         if (state == NOT_SCANNED && !scanned) {
@@ -200,9 +229,27 @@ bool ntr_code_marks_span(ntr_code_marks *c, const ntr_event *span, ntr_code_mark
         }
         if (state != NO_MARKS) take_part(page, at, first, end, before, take, user);
         if (left > end - first) before += count_starts(page, first, end);
+        *plain &= state == NO_MARKS;
+        if (page->valid.from > valid->from) valid->from = page->valid.from;
+        if (page->valid.last < valid->last) valid->last = page->valid.last;
         at += 2 * (uint64_t)(end - first);
         left -= end - first;
     }
+    return true;
+}
+
+static uint64_t shape_of(const ntr_event *span) {
+    return (uint64_t)span->halfwords << 8 | span->context.prv;
+}
+
+bool ntr_code_marks_span(ntr_code_marks *c, const ntr_event *span, ntr_code_mark_take take, void *user) {
+    plain_span *known = &c->plain[(span->address >> 1) * UINT64_C(0x9e3779b97f4a7c15) >> (64 - PLAIN_BITS)];
+    const uint64_t shape = shape_of(span);
+    if (known->address == span->address && known->shape == shape && is_valid(&known->valid, span->offset)) return true;
+    ntr_validity valid = {0, UINT64_MAX};
+    bool plain = true;
+    if (!take_span(c, span, take, user, &plain, &valid)) return false;
+    if (plain) *known = (plain_span){span->address, shape, valid};
     return true;
 }
 

@@ -1,8 +1,8 @@
 /* Instructions that switch interrupts or preemption off and on, found in the code that is executed.
  *
  * Idea: code is looked at once, when a span executes it first. A bitmap for each page has the instructions that matter,
- * so that a span without them costs a few comparisons. The code of a kernel changes while it runs (alternatives, static
- * keys), but not these instructions.
+ * so that a span without them costs a few comparisons. Where the code of a page changes (a module of the kernel that is
+ * loaded where another one was), it is looked at again.
  *
  *   csrci sstatus, 2           off                      csrsi sstatus, 2           on
  *   csrrci a0, sstatus, 2      off; a0 has the state    andi a0, a0, 2

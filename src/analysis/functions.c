@@ -6,10 +6,13 @@
 
 #include <string.h>
 
-/* A view of the address space: the functions found in one context (scontext, hcontext, prv, v). */
+/* A view of the address space: the functions found in one context (scontext, hcontext, prv, v). With more contexts than
+ * VIEWS_MOST (processes come and go), the one that was used longest ago is forgotten. */
+enum { VIEWS_MOST = 128 };
 typedef struct address_view {
     ntr_context context;
     ntr_function_ranges ranges;
+    uint64_t used; /* number of the last selection */
 } address_view;
 
 struct ntr_functions {
@@ -21,16 +24,17 @@ struct ntr_functions {
     size_t slot_count;
     address_view *views;
     size_t view_count, view_capacity, last_view;
+    uint64_t selections; /* of a view */
     struct own_name *names; /* names of functions created by ntr_functions_named */
     ntr_function_place *places; /* of the first `count` items */
     size_t place_capacity;
-    ntr_role_info *roles;   /* of the first `role_count` items */
+    ntr_role_info *roles; /* of the first `role_count` items */
     size_t role_count, role_capacity;
     const ntr_tasks *tasks;
     struct noted_mark *marks; /* of the first `mark_count` items */
-    uint32_t *noted;          /* numbers, in the order of look-up */
+    uint32_t *noted; /* numbers, in the order of look-up */
     size_t mark_count, mark_capacity, noted_count, noted_capacity;
-    uint32_t note;            /* number of the current note; 0: look-ups are not noted */
+    uint32_t note; /* number of the current note; 0: look-ups are not noted */
 };
 
 /* The function was looked up in a note, as its `index`-th. */
@@ -81,21 +85,37 @@ void ntr_functions_free(ntr_functions *f) {
     ntr_dealloc(f->allocator, f);
 }
 
+static address_view *select_view(ntr_functions *f, size_t number) {
+    f->last_view = number;
+    f->views[number].used = ++f->selections;
+    return &f->views[number];
+}
+
+/* Returns the number of a new view, or of one that is forgotten for it; SIZE_MAX: out of memory. */
+static size_t new_view(ntr_functions *f) {
+    size_t oldest = 0;
+    if (f->view_count < VIEWS_MOST) {
+        if (ntr_reserve(f->allocator, (void **)&f->views, &f->view_capacity, f->view_count + 1, sizeof *f->views))
+            return SIZE_MAX;
+        return f->view_count++;
+    }
+    for (size_t i = 1; i < f->view_count; i++)
+        if (f->views[i].used < f->views[oldest].used) oldest = i;
+    ntr_function_ranges_free(&f->views[oldest].ranges, f->allocator);
+    return oldest;
+}
+
 static address_view *view_of(ntr_functions *f, const ntr_context *context) {
     static const ntr_context anywhere = NTR_CONTEXT_UNKNOWN;
     if (!context) context = &anywhere;
     if (f->last_view < f->view_count && ntr_context_equal(&f->views[f->last_view].context, context))
         return &f->views[f->last_view];
     for (size_t i = 0; i < f->view_count; i++)
-        if (ntr_context_equal(&f->views[i].context, context)) {
-            f->last_view = i;
-            return &f->views[i];
-        }
-    if (ntr_reserve(f->allocator, (void **)&f->views, &f->view_capacity, f->view_count + 1, sizeof *f->views))
-        return NULL;
-    f->last_view = f->view_count++;
-    f->views[f->last_view] = (address_view){.context = *context};
-    return &f->views[f->last_view];
+        if (ntr_context_equal(&f->views[i].context, context)) return select_view(f, i);
+    const size_t number = new_view(f);
+    if (number == SIZE_MAX) return NULL;
+    f->views[number] = (address_view){.context = *context};
+    return select_view(f, number);
 }
 
 static const char unknown[] = "[unknown]";

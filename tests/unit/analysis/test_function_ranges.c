@@ -1,6 +1,9 @@
 #include "analysis/function_ranges.h"
+#include "analysis/functions.h"
 
 #include "../test.h"
+
+#include <malloc.h>
 
 #define SIZE 16
 
@@ -74,7 +77,50 @@ static void replaced(void **state) {
     ntr_function_ranges_free(&r, NULL);
 }
 
+/* ---- contexts */
+
+static size_t allocated;
+
+static void *count_leaves(void *user, void *block, size_t size) {
+    (void)user;
+    if (size > 4096 && !block) allocated++;
+    if (!size && block && malloc_usable_size(block) > 4096) allocated--;
+    return size ? realloc(block, size) : (free(block), NULL);
+}
+
+/* Each process of a machine has an address space of its own. The functions of ten thousand are not kept, and are the
+ * same ones when they are looked up again. */
+static void many_contexts(void **state) {
+    enum { CONTEXTS = 10000, KEPT = 400 };
+    static const uint8_t code[4] = {0x13};
+    const ntr_allocator allocator = {count_leaves, NULL};
+    ntr_program *program;
+    ntr_debug_info *debug;
+    ntr_functions *functions;
+    ntr_image_options options;
+    uint32_t numbers[2] = {0};
+    (void)state;
+    ntr_image_options_init(&options);
+    assert_int_equal(ntr_program_new(NULL, &program), NTR_OK);
+    assert_int_equal(ntr_program_add_raw(program, (ntr_bytes){code, 4}, &options), NTR_OK);
+    assert_int_equal(ntr_debug_info_new(program, NULL, &debug), NTR_OK);
+    allocated = 0;
+    assert_int_equal(ntr_functions_new(debug, &allocator, &functions), NTR_OK);
+    for (unsigned round = 0; round < 2; round++)
+        for (uint64_t i = 0; i < CONTEXTS; i++) {
+            const ntr_context context = {.scontext = i, .has_scontext = true, .prv = 1};
+            const ntr_function_range range = ntr_functions_range(functions, ntr_place_at(&context, 1, 0));
+            if (i == 0) numbers[round] = range.number;
+        }
+    assert_int_equal(numbers[0], numbers[1]);
+    assert_in_range(allocated, 1, KEPT);
+    ntr_functions_free(functions);
+    ntr_debug_info_free(debug);
+    ntr_program_free(program);
+}
+
 int main(void) {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(many), cmocka_unit_test(extended), cmocka_unit_test(replaced)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(many), cmocka_unit_test(extended), cmocka_unit_test(replaced),
+                                       cmocka_unit_test(many_contexts)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

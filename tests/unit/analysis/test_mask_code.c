@@ -88,10 +88,58 @@ static void random_words(void **state) {
     }
 }
 
+/* ---- code that changes */
+
+static ntr_code_mark last_mark;
+
+static void take_mark(void *user, const ntr_code_mark *mark) {
+    ++*(unsigned *)user;
+    last_mark = *mark;
+}
+
+static void expect_mark(ntr_code_marks *marks, uint64_t position, unsigned count, uint32_t instructions) {
+    const ntr_event span = {
+        .kind = NTR_EVENT_SPAN, .address = 0x1000, .halfwords = 6, .offset = position, .context = {.prv = 1}};
+    unsigned found = 0;
+    assert_true(ntr_code_marks_span(marks, &span, take_mark, &found));
+    assert_int_equal(found, count);
+    if (count) assert_int_equal(last_mark.instructions, instructions);
+}
+
+/* Linux patches the begin of its functions: four short NOPs become two long ones. Then a module is loaded there. */
+static void code_that_changes(void **state) {
+    (void)state;
+    static const uint8_t first[] = {0x01, 0, 0x01, 0, 0x01, 0, 0x01, 0, 0x73, 0x70, 0x01, 0x10},
+                         second[] = {0x13, 0, 0, 0, 0x13, 0, 0, 0, 0x73, 0x70, 0x01, 0x10},
+                         module[] = {0x13, 0, 0, 0, 0x13, 0, 0, 0, 0x13, 0, 0, 0};
+    const uint8_t *const codes[] = {first, second, module};
+    static const struct {
+        uint64_t position;
+        unsigned count, instructions;
+    } steps[] = {{100, 1, 5}, {150, 1, 5}, {200, 1, 3}, {310, 0, 0}, {320, 0, 0}, {250, 1, 3}, {199, 1, 5}};
+    ntr_program *program;
+    assert_int_equal(ntr_program_new(NULL, &program), NTR_OK);
+    for (unsigned i = 0; i < 3; i++) {
+        ntr_image_options options;
+        ntr_image_options_init(&options);
+        options.bias = 0x1000;
+        options.from = 100 * (i + 1);
+        options.until = 100 * (i + 2);
+        assert_int_equal(ntr_program_add_raw(program, (ntr_bytes){codes[i], 12}, &options), NTR_OK);
+    }
+    ntr_code_marks *marks = ntr_code_marks_new(program, NULL);
+    assert_non_null(marks);
+    for (size_t i = 0; i < sizeof steps / sizeof *steps; i++)
+        expect_mark(marks, steps[i].position, steps[i].count, steps[i].instructions);
+    ntr_code_marks_free(marks);
+    ntr_program_free(program);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(instructions_by_what_is_in_front),
         cmocka_unit_test(random_words),
+        cmocka_unit_test(code_that_changes),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
