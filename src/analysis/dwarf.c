@@ -1,6 +1,7 @@
 #include "analysis/dwarf.h"
 
 #include "analysis/unit_map.h"
+#include "analysis/die.h"
 #include "analysis/dwarf_unit.h"
 #include "analysis/dwfl_file.h"
 #include "base/allocator.h"
@@ -39,7 +40,9 @@ static ntr_status add_unit(ntr_dwarf *d, Dwarf_Die *die, const Dwarf_Die *split,
         return NTR_E_MEMORY;
     d->units[d->unit_count] = (lazy_unit){.die = *die, .split = *split, .has_lines = has_lines};
     Dwarf_Addr base = 0, low, high;
+    Dwarf_Attribute table;
     ptrdiff_t at = 0;
+    bool damaged = false;
     while ((at = dwarf_ranges(die, at, &base, &low, &high)) > 0) {
         ntr_status status = ntr_unit_map_add(&d->map, low + d->bias, high + d->bias, (uint32_t)d->unit_count);
         if (status) return status;
@@ -48,7 +51,7 @@ static ntr_status add_unit(ntr_dwarf *d, Dwarf_Die *die, const Dwarf_Die *split,
         ntr_dwarf_damage(d->damage, d->name, NULL, "abbreviations of a unit");
     else if (at < 0)
         ntr_dwarf_damage(d->damage, d->name, die, "addresses");
-    else if (has_lines && !d->lines.size && dwarf_hasattr(die, DW_AT_stmt_list))
+    else if ((has_lines && !d->lines.size && ntr_die_own(die, DW_AT_stmt_list, &table, &damaged)) || damaged)
         ntr_dwarf_damage(d->damage, d->name, die, "line table");
     d->unit_count++;
     return NTR_OK;
@@ -89,15 +92,20 @@ static ntr_status read_sections(ntr_dwarf *d, Elf *elf) {
     Elf_Scn *scn = NULL;
     GElf_Shdr header;
     size_t names;
-    if (!elf || elf_getshdrstrndx(elf, &names)) return NTR_OK;
+    if (!elf || elf_getshdrstrndx(elf, &names)) {
+        ntr_dwarf_damage(d->damage, d->name, NULL, "table of sections");
+        return NTR_OK;
+    }
     while ((scn = elf_nextscn(elf, scn))) {
-        if (!gelf_getshdr(scn, &header)) {
+        const char *name = gelf_getshdr(scn, &header) ? elf_strptr(elf, names, header.sh_name) : NULL;
+        if (!name) {
             ntr_dwarf_damage(d->damage, d->name, NULL, "header of a section");
             continue;
         }
-        const char *name = elf_strptr(elf, names, header.sh_name);
-        const Elf_Data *data = name && strcmp(name, ".debug_line") == 0 ? elf_getdata(scn, NULL) : NULL;
+        const bool has_lines = strcmp(name, ".debug_line") == 0;
+        const Elf_Data *data = has_lines ? elf_getdata(scn, NULL) : NULL;
         if (data) d->lines = (ntr_bytes){data->d_buf, data->d_size};
+        if (has_lines && !data) ntr_dwarf_damage(d->damage, d->name, NULL, ".debug_line");
         if ((header.sh_flags & (SHF_ALLOC | SHF_EXECINSTR)) != (SHF_ALLOC | SHF_EXECINSTR) || !header.sh_size) continue;
         const uint64_t low = header.sh_addr + d->bias;
         ntr_status status = ntr_unit_map_add_section(&d->map, low, low + header.sh_size);
@@ -120,8 +128,10 @@ ntr_dwarf *ntr_dwarf_open(const ntr_image_info *image, const char *debug_path, n
     d->bias = bias;
     d->map.allocator = d->symbols.allocator = allocator;
     if (dw && ntr_function_symbols_read(&d->symbols, d->file.module) == NTR_OK &&
-        read_sections(d, dwarf_getelf(dw)) == NTR_OK && list_units(d, dw) == NTR_OK)
+        read_sections(d, dwarf_getelf(dw)) == NTR_OK && list_units(d, dw) == NTR_OK) {
+        if (d->symbols.damaged) ntr_dwarf_damage(damage, d->name, NULL, "symbols");
         return d;
+    }
     ntr_dwarf_close(d);
     return NULL;
 }
@@ -346,11 +356,6 @@ ntr_status ntr_dwarf_folded(ntr_dwarf *d,
 
 /* ---- units ------------------------------------------------------------------------------------- */
 
-static const char *unit_text(Dwarf_Die *die, unsigned name) {
-    Dwarf_Attribute attribute;
-    return dwarf_attr(die, name, &attribute) ? dwarf_formstring(&attribute) : NULL;
-}
-
 typedef struct unit_tables {
     uint64_t (*ranges)[2];
     size_t range_count, range_capacity;
@@ -376,21 +381,24 @@ typedef struct statement_adder {
     unit_tables *tables;
     Dwarf_Files *files;
     size_t file_count;
+    bool damaged;
 } statement_adder;
 
 static ntr_status add_statement(void *user, const ntr_program_row *row) {
-    const statement_adder *a = user;
+    statement_adder *a = user;
     ntr_dwarf *d = a->dwarf;
     unit_tables *tables = a->tables;
-    if (!row->is_statement || !row->line || !row->column || row->file >= a->file_count) return NTR_OK;
+    if (!row->is_statement || !row->line || !row->column) return NTR_OK;
+    const char *file = row->file < a->file_count ? dwarf_filesrc(a->files, row->file, NULL, NULL) : NULL;
+    if (!file) {
+        a->damaged = true;
+        return NTR_OK;
+    }
     if (ntr_reserve(d->allocator, (void **)&tables->statements, &tables->statement_capacity,
                     tables->statement_count + 1, sizeof *tables->statements))
         return NTR_E_MEMORY;
-    tables->statements[tables->statement_count++] =
-        (ntr_debug_statement){.address = row->address + d->bias,
-                              .file = dwarf_filesrc(a->files, row->file, NULL, NULL),
-                              .line = row->line,
-                              .column = row->column};
+    tables->statements[tables->statement_count++] = (ntr_debug_statement){
+        .address = row->address + d->bias, .file = file, .line = row->line, .column = row->column};
     return NTR_OK;
 }
 
@@ -400,7 +408,9 @@ static ntr_status unit_statements(ntr_dwarf *d, uint32_t unit, unit_tables *tabl
     const ntr_unit_source source = source_of(d, &owner);
     tables->statement_count = 0;
     if (!ntr_unit_files(&source, &adder.files, &adder.file_count)) return NTR_OK;
-    return ntr_unit_rows(&source, add_statement, &adder);
+    ntr_status status = ntr_unit_rows(&source, add_statement, &adder);
+    if (adder.damaged) ntr_dwarf_damage(d->damage, d->name, &d->units[unit].die, "files of the line table");
+    return status;
 }
 
 ntr_status ntr_dwarf_units(ntr_dwarf *d, ntr_status (*visit)(void *user, const ntr_debug_unit *unit), void *user) {
@@ -410,21 +420,24 @@ ntr_status ntr_dwarf_units(ntr_dwarf *d, ntr_status (*visit)(void *user, const n
         Dwarf_Die *die = &d->units[i].die, *split = &d->units[i].split;
         if ((status = unit_ranges(d, i, &tables)) != NTR_OK) break;
         if ((status = unit_statements(d, i, &tables)) != NTR_OK) break;
-        int language = dwarf_srclang(split);
+        Dwarf_Attribute table;
+        bool damaged = false;
         ntr_debug_unit unit = {
-            .name = dwarf_diename(split),
-            .directory = unit_text(die, DW_AT_comp_dir),
-            .producer = unit_text(split, DW_AT_producer),
-            .language = language < 0 ? 0 : (unsigned)language,
+            .name = ntr_die_string(split, DW_AT_name, &damaged),
+            .directory = ntr_die_string(die, DW_AT_comp_dir, &damaged),
+            .producer = ntr_die_string(split, DW_AT_producer, &damaged),
+            .language = ntr_die_number(split, DW_AT_language, &damaged),
             .ranges = (const uint64_t(*)[2])tables.ranges,
             .range_count = tables.range_count,
             .statements = tables.statements,
             .statement_count = tables.statement_count,
         };
         Dwarf_Files *files;
-        if (dwarf_hasattr(die, DW_AT_stmt_list) && (dwarf_getsrcfiles(die, &files, NULL) != 0 ||
-                                                    dwarf_getsrcdirs(files, &unit.folders, &unit.folder_count) != 0))
+        if (ntr_die_own(die, DW_AT_stmt_list, &table, &damaged) &&
+            (dwarf_getsrcfiles(die, &files, NULL) != 0 ||
+             dwarf_getsrcdirs(files, &unit.folders, &unit.folder_count) != 0))
             ntr_dwarf_damage(d->damage, d->name, die, "files of the line table");
+        if (damaged) ntr_dwarf_damage(d->damage, d->name, die, "attributes of the unit");
         status = visit(user, &unit);
     }
     ntr_dealloc(d->allocator, tables.ranges);

@@ -1,5 +1,6 @@
 #include "analysis/dwarf_unit.h"
 
+#include "analysis/die.h"
 #include "base/allocator.h"
 #include "base/macros.h"
 #include "base/text.h"
@@ -18,44 +19,27 @@ static void damaged(ntr_dwarf_unit *unit, Dwarf_Die *die, const char *what) {
     ntr_dwarf_damage(unit->damage, unit->file, die, what);
 }
 
-/* ---- attributes -------------------------------------------------------------------------------- */
+/* ---- files ------------------------------------------------------------------------------------- */
 
-static uint32_t number(Dwarf_Die *die, unsigned name) {
-    Dwarf_Attribute attribute;
-    Dwarf_Word value;
-    if (!dwarf_attr_integrate(die, name, &attribute) || dwarf_formudata(&attribute, &value) != 0) return 0;
-    return value > UINT32_MAX ? 0 : (uint32_t)value;
-}
-
-static const char *string(Dwarf_Die *die, unsigned name) {
-    Dwarf_Attribute attribute;
-    return dwarf_formstring(dwarf_attr_integrate(die, name, &attribute));
-}
-
-static const char *call_file(Dwarf_Die *unit, Dwarf_Die *die) {
-    Dwarf_Attribute attribute;
-    Dwarf_Word index;
-    Dwarf_Files *files;
-    size_t count;
-    if (!dwarf_attr(die, DW_AT_call_file, &attribute) || dwarf_formudata(&attribute, &index) != 0) return NULL;
-    if (dwarf_getsrcfiles(unit, &files, &count) != 0 || index >= count) return NULL;
-    return dwarf_filesrc(files, index, NULL, NULL);
+static const char *call_file(Dwarf_Die *unit, Dwarf_Die *die, bool *damaged) {
+    Dwarf_Word number;
+    return ntr_die_constant(die, DW_AT_call_file, &number, damaged) ? ntr_die_file(unit, number, damaged) : NULL;
 }
 
 /* File of the declaration. dwarf_decl_file treats number 0 as "no file", which is not correct for DWARF 5, and fails an
  * assertion in units of .dwo files. */
-static const char *declared_file(Dwarf_Die *die) {
+static const char *declared_file(Dwarf_Die *die, bool *damaged) {
     Dwarf_Attribute attribute;
-    Dwarf_Word index;
+    Dwarf_Word number;
     Dwarf_Die unit;
     Dwarf_Half version;
-    Dwarf_Files *files;
-    size_t count;
-    if (!dwarf_attr_integrate(die, DW_AT_decl_file, &attribute)) return NULL;
-    if (dwarf_formudata(&attribute, &index) != 0) return NULL;
-    if (!dwarf_cu_die(attribute.cu, &unit, &version, NULL, NULL, NULL, NULL, NULL)) return NULL;
-    if ((index == 0 && version < 5) || dwarf_getsrcfiles(&unit, &files, &count) != 0 || index >= count) return NULL;
-    return dwarf_filesrc(files, index, NULL, NULL);
+    if (!ntr_die_any(die, DW_AT_decl_file, &attribute, damaged)) return NULL;
+    if (dwarf_formudata(&attribute, &number) != 0 ||
+        !dwarf_cu_die(attribute.cu, &unit, &version, NULL, NULL, NULL, NULL, NULL)) {
+        *damaged = true;
+        return NULL;
+    }
+    return number == 0 && version < 5 ? NULL : ntr_die_file(&unit, number, damaged);
 }
 
 /* ---- scopes ------------------------------------------------------------------------------------ */
@@ -82,6 +66,7 @@ typedef struct die_walk {
     size_t member_count, member_capacity;
     nameless_scope *nameless;
     size_t nameless_count, nameless_capacity;
+    bool damaged; /* an entry, or an attribute of it */
 } die_walk;
 
 /* An entry and those that contain it. */
@@ -92,13 +77,15 @@ typedef struct die_path {
 
 /* Returns the entry address of a scope in libdw's addresses. `first` is its lowest address; in DWARF 5 the entry may be
  * an offset from it. */
-static Dwarf_Addr entry_of(Dwarf_Die *die, Dwarf_Addr first) {
+static Dwarf_Addr entry_of(Dwarf_Die *die, Dwarf_Addr first, bool *damaged) {
     Dwarf_Attribute attribute;
     Dwarf_Addr address;
     Dwarf_Word offset;
-    if (!dwarf_attr(die, DW_AT_entry_pc, &attribute)) return first;
+    if (!ntr_die_own(die, DW_AT_entry_pc, &attribute, damaged)) return first;
     if (dwarf_formaddr(&attribute, &address) == 0) return address;
-    return dwarf_formudata(&attribute, &offset) == 0 ? first + offset : first;
+    if (dwarf_formudata(&attribute, &offset) == 0) return first + offset;
+    *damaged = true;
+    return first;
 }
 
 static ntr_status add_range(die_walk *w, uint64_t low, uint64_t high, uint32_t scope, uint32_t depth) {
@@ -116,7 +103,7 @@ static bool owns(const ntr_unit_source *source, Dwarf_Addr address) {
 
 /* Returns the end of a range. For RISC-V, assemblers leave the sizes in .dwo files to the linker, which does not see
  * these files. The size of a function is then that of its symbol. */
-static Dwarf_Addr end_of(const die_walk *w, Dwarf_Die *die, Dwarf_Addr low, Dwarf_Addr high) {
+static Dwarf_Addr end_of(die_walk *w, Dwarf_Die *die, Dwarf_Addr low, Dwarf_Addr high) {
     if (high != low || w->source->scopes == w->source->die || dwarf_tag(die) != DW_TAG_subprogram) return high;
     return low + ntr_function_symbols_size(w->source->symbols, low + w->source->bias);
 }
@@ -134,7 +121,7 @@ static ntr_status add_ranges(die_walk *w, Dwarf_Die *die, uint32_t scope, uint32
         ntr_status status = add_range(w, low, high, scope, depth);
         if (status) return status;
         bool first = s->size == 0;
-        if (first) entry = entry_of(die, low);
+        if (first) entry = entry_of(die, low, &w->damaged);
         bool has_entry = entry >= low && entry < high;
         if (!first && !has_entry) continue;
         s->entry = (has_entry ? entry : low) + bias;
@@ -165,17 +152,21 @@ static bool is_call_operator(const char *name) {
 
 /* gcc gives an instance of a generic lambda no place. It is that of the class of the lambda, to which operator() has a
  * pointer. */
-static void declare_as_class(ntr_dwarf_unit *u, ntr_scope *scope, Dwarf_Die *die, const char *name) {
+static void declare_as_class(die_walk *w, ntr_scope *scope, Dwarf_Die *die, const char *name) {
     enum { TYPES_MAX = 8 }; /* parameter, const, pointer, class */
     Dwarf_Attribute attribute;
     Dwarf_Die at;
     if (scope->declared_line || !is_call_operator(name)) return;
-    if (!dwarf_formref_die(dwarf_attr_integrate(die, DW_AT_object_pointer, &attribute), &at)) return;
-    for (unsigned i = 0;
-         i < TYPES_MAX && dwarf_tag(&at) != DW_TAG_structure_type && dwarf_tag(&at) != DW_TAG_class_type; i++)
-        if (!dwarf_formref_die(dwarf_attr_integrate(&at, DW_AT_type, &attribute), &at)) return;
-    scope->declared_file = ntr_unit_shown_file(u, declared_file(&at));
-    scope->declared_line = scope->declared_file ? number(&at, DW_AT_decl_line) : 0;
+    if (!ntr_die_any(die, DW_AT_object_pointer, &attribute, &w->damaged)) return;
+    if (!ntr_die_entry(&attribute, &at, &w->damaged)) return;
+    for (unsigned i = 0; i < TYPES_MAX; i++) {
+        const int tag = ntr_die_tag(&at, &w->damaged);
+        if (tag == DW_TAG_structure_type || tag == DW_TAG_class_type) break;
+        if (!ntr_die_any(&at, DW_AT_type, &attribute, &w->damaged)) return;
+        if (!ntr_die_entry(&attribute, &at, &w->damaged)) return;
+    }
+    scope->declared_file = ntr_unit_shown_file(w->unit, declared_file(&at, &w->damaged));
+    scope->declared_line = scope->declared_file ? ntr_die_number(&at, DW_AT_decl_line, &w->damaged) : 0;
 }
 
 /* Functions that a compiler has made (wrappers of Go) have no line of declaration. It is then that of their first row.
@@ -188,34 +179,29 @@ static void complete_declaration(ntr_dwarf_unit *u, ntr_scope *scope) {
 }
 
 /* DW_AT_inline is that of the abstract function, to which its copies refer. */
-static bool was_inlined(Dwarf_Die *die) {
-    const Dwarf_Word kind = number(die, DW_AT_inline);
+static bool was_inlined(die_walk *w, Dwarf_Die *die) {
+    const Dwarf_Word kind = ntr_die_number(die, DW_AT_inline, &w->damaged);
     return kind == DW_INL_inlined || kind == DW_INL_declared_inlined;
 }
 
-static bool flag(Dwarf_Die *die, unsigned name) {
-    Dwarf_Attribute attribute;
-    bool set = false;
-    return dwarf_attr_integrate(die, name, &attribute) && dwarf_formflag(&attribute, &set) == 0 && set;
-}
-
 /* gcc marks lambdas, which are in the source. */
-static bool is_artificial(Dwarf_Die *die, const char *name) {
-    return flag(die, DW_AT_artificial) && !is_call_operator(name);
+static bool is_artificial(die_walk *w, Dwarf_Die *die, const char *name) {
+    return ntr_die_flag(die, DW_AT_artificial, &w->damaged) && !is_call_operator(name);
 }
 
 /* Returns the offset of the entry to which an attribute refers, and the entry; or 0. */
-static Dwarf_Off referred(Dwarf_Die *die, unsigned name, Dwarf_Die *entry) {
+static Dwarf_Off referred(Dwarf_Die *die, unsigned name, Dwarf_Die *entry, bool *damaged) {
     Dwarf_Attribute attribute;
-    return dwarf_formref_die(dwarf_attr(die, name, &attribute), entry) ? dwarf_dieoffset(entry) : 0;
+    if (!ntr_die_own(die, name, &attribute, damaged)) return 0;
+    return ntr_die_entry(&attribute, entry, damaged) ? dwarf_dieoffset(entry) : 0;
 }
 
 /* Remembers that an inlined scope has no linkage name. */
 static ntr_status add_nameless(die_walk *w, Dwarf_Die *die, uint32_t scope) {
     Dwarf_Die origin, declaration;
     nameless_scope added = {.scope = scope};
-    if (!(added.dies[0] = referred(die, DW_AT_abstract_origin, &origin))) return NTR_OK;
-    added.dies[1] = referred(&origin, DW_AT_specification, &declaration);
+    if (!(added.dies[0] = referred(die, DW_AT_abstract_origin, &origin, &w->damaged))) return NTR_OK;
+    added.dies[1] = referred(&origin, DW_AT_specification, &declaration, &w->damaged);
     if (ntr_reserve(w->unit->allocator, (void **)&w->nameless, &w->nameless_capacity, w->nameless_count + 1,
                     sizeof *w->nameless))
         return NTR_E_MEMORY;
@@ -243,14 +229,15 @@ static void name_nameless(die_walk *w) {
 
 /* Writes the names of the entries of a path, with "::" between them. A class without a name has its place; that of a
  * lambda has operator(). Returns the length. */
-static size_t write_path(const die_path *path, bool in_lambda, char *text, size_t size) {
-    size_t length = path->outer ? write_path(path->outer, in_lambda, text, size) : 0;
-    const int tag = dwarf_tag(path->die);
+static size_t write_path(die_walk *w, const die_path *path, bool in_lambda, char *text, size_t size) {
+    size_t length = path->outer ? write_path(w, path->outer, in_lambda, text, size) : 0;
+    const int tag = ntr_die_tag(path->die, &w->damaged);
     char place[64];
     if (tag == DW_TAG_lexical_block || tag == DW_TAG_compile_unit || tag == DW_TAG_partial_unit) return length;
-    const char *name = dwarf_diename(path->die);
-    snprintf(place, sizeof place, "{%s at %u:%u}", in_lambda ? "lambda" : "unnamed", number(path->die, DW_AT_decl_line),
-             number(path->die, DW_AT_decl_column));
+    const char *name = ntr_die_string(path->die, DW_AT_name, &w->damaged);
+    snprintf(place, sizeof place, "{%s at %u:%u}", in_lambda ? "lambda" : "unnamed",
+             ntr_die_number(path->die, DW_AT_decl_line, &w->damaged),
+             ntr_die_number(path->die, DW_AT_decl_column, &w->damaged));
     if (!name) name = tag == DW_TAG_namespace ? "(anonymous namespace)" : place;
     const int added = snprintf(text + length, size - length, "%s%s", length ? "::" : "", name);
     return added < 0 || (size_t)added >= size - length ? size - 1 : length + (size_t)added;
@@ -261,9 +248,10 @@ static size_t write_path(const die_path *path, bool in_lambda, char *text, size_
 static ntr_status add_member(die_walk *w, const die_path *path) {
     char text[1024], cleaned[NTR_NAME_CLEANED_MAX + 1];
     ntr_dwarf_unit *u = w->unit;
-    const char *name = dwarf_diename(path->die);
-    if (!name || string(path->die, DW_AT_linkage_name) || u->cleaned.count >= NTR_UNIT_CLEANED_MAX) return NTR_OK;
-    if (write_path(path, is_call_operator(name), text, sizeof text) >= sizeof text - 1) return NTR_OK;
+    const char *name = ntr_die_string(path->die, DW_AT_name, &w->damaged);
+    if (!name || u->cleaned.count >= NTR_UNIT_CLEANED_MAX) return NTR_OK;
+    if (ntr_die_string(path->die, DW_AT_linkage_name, &w->damaged)) return NTR_OK;
+    if (write_path(w, path, is_call_operator(name), text, sizeof text) >= sizeof text - 1) return NTR_OK;
     ntr_name_clean(text, cleaned);
     if (strcmp(cleaned, name) == 0) return NTR_OK;
     if (ntr_reserve(u->allocator, (void **)&w->members, &w->member_capacity, w->member_count + 1, sizeof *w->members))
@@ -276,11 +264,11 @@ static ntr_status add_member(die_walk *w, const die_path *path) {
 
 /* Returns whether a scope is a part of its function. What gcc splits off can be inlined into the rest again: then the
  * function seems to call itself at its own name. */
-static bool is_part(const die_walk *w, Dwarf_Die *die, const ntr_scope *s) {
+static bool is_part(die_walk *w, Dwarf_Die *die, const ntr_scope *s) {
     if (s->parent == NTR_SCOPE_NONE) return s->size && ntr_function_symbols_is_part(w->source->symbols, s->entry);
     const ntr_scope *parent = &w->unit->scopes[s->parent];
     return s->call_line && s->call_line == s->declared_line && parent->declared_line == s->declared_line &&
-           s->call_column == number(die, DW_AT_decl_column) && s->name && parent->name &&
+           s->call_column == ntr_die_number(die, DW_AT_decl_column, &w->damaged) && s->name && parent->name &&
            strcmp(s->name, parent->name) == 0;
 }
 
@@ -288,28 +276,31 @@ static ntr_status add_scope(die_walk *w, Dwarf_Die *die, uint32_t parent, uint32
     ntr_dwarf_unit *u = w->unit;
     if (ntr_reserve(u->allocator, (void **)&u->scopes, &u->scope_capacity, u->scope_count + 1, sizeof *u->scopes))
         return NTR_E_MEMORY;
+    bool *const damaged = &w->damaged;
+    Dwarf_Attribute type;
     *index = (uint32_t)u->scope_count++;
     ntr_scope *s = &u->scopes[*index];
-    const char *linkage = string(die, DW_AT_linkage_name);
-    if (!linkage) linkage = string(die, DW_AT_MIPS_linkage_name);
-    const char *name = dwarf_diename(die);
+    const char *linkage = ntr_die_string(die, DW_AT_linkage_name, damaged);
+    if (!linkage) linkage = ntr_die_string(die, DW_AT_MIPS_linkage_name, damaged);
+    const char *name = ntr_die_string(die, DW_AT_name, damaged);
+    if (!name && !ntr_die_ends(die)) *damaged = true;
     *s = (ntr_scope){
         .parent = parent,
         .name = ntr_unit_shown(u, name),
-        .declared_file = ntr_unit_shown_file(u, declared_file(die)),
-        .declared_line = number(die, DW_AT_decl_line),
-        .inlined_somewhere = was_inlined(die),
-        .never_returns = parent == NTR_SCOPE_NONE && flag(die, DW_AT_noreturn),
-        .returns_value = dwarf_hasattr_integrate(die, DW_AT_type) != 0,
-        .artificial = is_artificial(die, name),
+        .declared_file = ntr_unit_shown_file(u, declared_file(die, damaged)),
+        .declared_line = ntr_die_number(die, DW_AT_decl_line, damaged),
+        .inlined_somewhere = was_inlined(w, die),
+        .never_returns = parent == NTR_SCOPE_NONE && ntr_die_flag(die, DW_AT_noreturn, damaged),
+        .returns_value = ntr_die_any(die, DW_AT_type, &type, damaged),
+        .artificial = is_artificial(w, die, name),
     };
     if (parent != NTR_SCOPE_NONE) {
-        s->call_file = ntr_unit_shown_file(u, call_file(w->source->scopes, die));
-        s->call_line = number(die, DW_AT_call_line);
-        s->call_column = number(die, DW_AT_call_column);
+        s->call_file = ntr_unit_shown_file(u, call_file(w->source->scopes, die, damaged));
+        s->call_line = ntr_die_number(die, DW_AT_call_line, damaged);
+        s->call_column = ntr_die_number(die, DW_AT_call_column, damaged);
     }
     ntr_status status = add_ranges(w, die, *index, depth);
-    declare_as_class(u, s, die, name);
+    declare_as_class(w, s, die, name);
     complete_declaration(u, s);
     s->part = is_part(w, die, s);
     if (!linkage && s->size && parent == NTR_SCOPE_NONE)
@@ -319,48 +310,55 @@ static ntr_status add_scope(die_walk *w, Dwarf_Die *die, uint32_t parent, uint32
     return status;
 }
 
-static bool is_concrete(Dwarf_Die *die, int tag) {
+static bool is_concrete(Dwarf_Die *die, int tag, bool *damaged) {
+    Dwarf_Attribute attribute;
     if (tag != DW_TAG_subprogram && tag != DW_TAG_inlined_subroutine) return false;
-    return dwarf_hasattr(die, DW_AT_low_pc) || dwarf_hasattr(die, DW_AT_ranges);
+    return ntr_die_own(die, DW_AT_low_pc, &attribute, damaged) || ntr_die_own(die, DW_AT_ranges, &attribute, damaged);
 }
 
 /* Returns whether the unit owns some code of a function. */
-static bool has_code(const die_walk *w, Dwarf_Die *die) {
+static bool has_code(die_walk *w, Dwarf_Die *die) {
     Dwarf_Addr base = 0, low, high;
-    for (ptrdiff_t at = 0; (at = dwarf_ranges(die, at, &base, &low, &high)) > 0;)
+    for (ptrdiff_t at = 0; (at = ntr_die_ranges(die, at, &base, &low, &high, &w->damaged)) > 0;)
         if (end_of(w, die, low, high) > low && owns(w->source, low)) return true;
     return false;
 }
 
-static ntr_status add_left_out(ntr_dwarf_unit *u, Dwarf_Die *die) {
-    const char *linkage = string(die, DW_AT_linkage_name);
-    if (!linkage) linkage = dwarf_diename(die);
-    if (!linkage) return NTR_OK;
+static ntr_status add_left_out(die_walk *w, Dwarf_Die *die) {
+    ntr_dwarf_unit *u = w->unit;
+    const char *linkage = ntr_die_string(die, DW_AT_linkage_name, &w->damaged);
+    if (!linkage) linkage = ntr_die_string(die, DW_AT_name, &w->damaged);
+    if (!linkage) {
+        w->damaged |= !ntr_die_ends(die);
+        return NTR_OK;
+    }
     if (ntr_reserve(u->allocator, (void **)&u->left_out, &u->left_out_capacity, u->left_out_count + 1,
                     sizeof *u->left_out))
         return NTR_E_MEMORY;
-    u->left_out[u->left_out_count++] =
-        (ntr_left_out){linkage, ntr_unit_shown_file(u, declared_file(die)), number(die, DW_AT_decl_line)};
+    u->left_out[u->left_out_count++] = (ntr_left_out){linkage, ntr_unit_shown_file(u, declared_file(die, &w->damaged)),
+                                                      ntr_die_number(die, DW_AT_decl_line, &w->damaged)};
     return NTR_OK;
 }
 
 /* Returns whether a function of the source has no code in this unit: it was inlined everywhere, or gcc has folded it
  * with an equal one (-fipa-icf) and its symbol is at that one. */
-static bool is_defined_without_code(Dwarf_Die *die) {
-    return !is_concrete(die, DW_TAG_subprogram) && !flag(die, DW_AT_declaration) &&
-           !dwarf_hasattr(die, DW_AT_abstract_origin);
+static bool is_defined_without_code(Dwarf_Die *die, bool *damaged) {
+    Dwarf_Attribute attribute;
+    return !is_concrete(die, DW_TAG_subprogram, damaged) && !ntr_die_flag(die, DW_AT_declaration, damaged) &&
+           !ntr_die_own(die, DW_AT_abstract_origin, &attribute, damaged);
 }
 
 /* Adds the scope of a DIE, if it is one, and stores the parent of the scopes in it. A function in a left out one, such
  * as a method of a local class, has code of its own. */
 static ntr_status add_if_scope(die_walk *w, Dwarf_Die *die, uint32_t parent, uint32_t depth, uint32_t *scope) {
-    const bool is_function = dwarf_tag(die) == DW_TAG_subprogram;
+    const int tag = ntr_die_tag(die, &w->damaged);
+    const bool is_function = tag == DW_TAG_subprogram;
     *scope = parent;
-    if (is_function && is_defined_without_code(die)) return add_left_out(w->unit, die);
-    if (!is_concrete(die, dwarf_tag(die)) || (!is_function && parent == SCOPE_LEFT_OUT)) return NTR_OK;
+    if (is_function && is_defined_without_code(die, &w->damaged)) return add_left_out(w, die);
+    if (!is_concrete(die, tag, &w->damaged) || (!is_function && parent == SCOPE_LEFT_OUT)) return NTR_OK;
     if (is_function && !has_code(w, die)) {
         *scope = SCOPE_LEFT_OUT;
-        return add_left_out(w->unit, die);
+        return add_left_out(w, die);
     }
     return add_scope(w, die, is_function ? NTR_SCOPE_NONE : parent, depth, scope);
 }
@@ -380,12 +378,14 @@ static const ntr_line_row *colon_row(const ntr_dwarf_unit *u, uint64_t low, uint
 static void mark_implicit(die_walk *w, Dwarf_Die *block, Dwarf_Die *variable) {
     static const char iterator[] = "__begin";
     ntr_dwarf_unit *u = w->unit;
-    const char *name = dwarf_diename(variable);
+    const char *name = ntr_die_string(variable, DW_AT_name, &w->damaged);
     const ntr_line_row *colon = NULL;
     Dwarf_Addr base = 0, low, high;
-    if (!name || strncmp(name, iterator, sizeof iterator - 1) != 0 || !flag(variable, DW_AT_artificial)) return;
-    if (dwarf_tag(block) != DW_TAG_lexical_block) return;
-    for (ptrdiff_t at = 0; (at = dwarf_ranges(block, at, &base, &low, &high)) > 0;) {
+    if (!name || strncmp(name, iterator, sizeof iterator - 1) != 0 ||
+        !ntr_die_flag(variable, DW_AT_artificial, &w->damaged))
+        return;
+    if (ntr_die_tag(block, &w->damaged) != DW_TAG_lexical_block) return;
+    for (ptrdiff_t at = 0; (at = ntr_die_ranges(block, at, &base, &low, &high, &w->damaged)) > 0;) {
         const uint64_t stop = high + w->source->bias;
         const ntr_line_row *const first = row_after(u, low + w->source->bias);
         if (!colon && !(colon = colon_row(u, low + w->source->bias, stop))) return;
@@ -398,19 +398,26 @@ static void mark_implicit(die_walk *w, Dwarf_Die *block, Dwarf_Die *variable) {
     }
 }
 
+/* Scopes that are deeper are left out. */
+static ntr_status too_deep(die_walk *w) {
+    damaged(w->unit, w->source->scopes, "entries more than 256 deep");
+    return NTR_OK;
+}
+
 static ntr_status walk_children(die_walk *w, const die_path *outer, uint32_t parent, uint32_t depth) {
     Dwarf_Die die;
     const die_path path = {outer, &die};
-    if (depth > SCOPE_DEPTH_MAX) return NTR_OK;
     (void)dwarf_errno(); /* forget older errors */
     int more = dwarf_child(outer->die, &die);
     for (; more == 0; more = dwarf_siblingof(&die, &die)) {
         uint32_t scope;
-        if (dwarf_tag(&die) == DW_TAG_invalid) break;
-        if (w->unit->by_llvm && dwarf_tag(&die) == DW_TAG_variable) mark_implicit(w, outer->die, &die);
+        const int tag = dwarf_tag(&die);
+        if (tag == DW_TAG_invalid) break;
+        if (w->unit->by_llvm && tag == DW_TAG_variable) mark_implicit(w, outer->die, &die);
         ntr_status status = add_if_scope(w, &die, parent, depth, &scope);
-        if (!status && scope == parent && dwarf_tag(&die) == DW_TAG_subprogram) status = add_member(w, &path);
-        if (!status && dwarf_haschildren(&die)) status = walk_children(w, &path, scope, depth + 1);
+        if (!status && scope == parent && tag == DW_TAG_subprogram) status = add_member(w, &path);
+        if (!status && dwarf_haschildren(&die))
+            status = depth < SCOPE_DEPTH_MAX ? walk_children(w, &path, scope, depth + 1) : too_deep(w);
         if (status) return status;
     }
     if (more <= 0) damaged(w->unit, w->source->scopes, "entries");
@@ -484,11 +491,13 @@ ntr_status ntr_unit_load(ntr_dwarf_unit *unit, const ntr_unit_source *source, co
     const die_path path = {NULL, source->scopes};
     *unit = (ntr_dwarf_unit){
         .allocator = allocator, .damage = source->damage, .file = source->file, .cleaned = {.allocator = allocator}};
-    unit->directory = string(source->die, DW_AT_comp_dir);
-    unit->optimized = names_optimization(string(source->scopes, DW_AT_producer));
-    unit->by_llvm = is_of_llvm(string(source->scopes, DW_AT_producer));
+    unit->directory = ntr_die_string(source->die, DW_AT_comp_dir, &w.damaged);
+    const char *producer = ntr_die_string(source->scopes, DW_AT_producer, &w.damaged);
+    unit->optimized = names_optimization(producer);
+    unit->by_llvm = is_of_llvm(producer);
     ntr_status status = ntr_unit_load_lines(unit, source);
     if (!status) status = walk_children(&w, &path, NTR_SCOPE_NONE, 0);
+    if (w.damaged) damaged(unit, source->scopes, "attributes of entries");
     name_nameless(&w);
     ntr_dealloc(allocator, w.members);
     ntr_dealloc(allocator, w.nameless);

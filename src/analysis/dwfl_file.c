@@ -193,7 +193,7 @@ static int report(ntr_dwfl_file *file, const char *path) {
     Dwfl_Module *module = dwfl_report_elf(file->dwfl, path, path, -1, 0, true);
     if (!module || dwfl_report_end(file->dwfl, NULL, NULL) != 0) return -1;
     void **user;
-    dwfl_module_info(module, &user, NULL, NULL, NULL, NULL, NULL, NULL);
+    if (!dwfl_module_info(module, &user, NULL, NULL, NULL, NULL, NULL, NULL)) return -1;
     *user = file;
     Dwarf_Addr bias;
     Elf *elf = dwfl_module_getelf(module, &bias);

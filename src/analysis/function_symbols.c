@@ -18,6 +18,7 @@ ntr_status ntr_function_symbols_read(ntr_function_symbols *symbols, Dwfl_Module 
         GElf_Sym symbol;
         GElf_Addr address;
         const char *name = dwfl_module_getsym_info(module, i, &symbol, &address, NULL, NULL, NULL);
+        if (!name) symbols->damaged = true;
         if (!name || !*name || GELF_ST_TYPE(symbol.st_info) != STT_FUNC || symbol.st_shndx == SHN_UNDEF) continue;
         if (ntr_reserve(symbols->allocator, (void **)&symbols->items, &symbols->capacity, symbols->count + 1,
                         sizeof *symbols->items))

@@ -16,6 +16,7 @@ typedef struct ntr_function_symbols {
     const ntr_allocator *allocator;
     ntr_function_symbol *items; /* sorted by address */
     size_t count, capacity;
+    bool damaged; /* symbols that could not be read were left out */
 } ntr_function_symbols;
 
 /* Reads the symbols of the file and of its debug file; addresses are those of the module. Errors: NTR_E_MEMORY. */

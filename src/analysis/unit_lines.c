@@ -1,6 +1,7 @@
 /* Names, damage and lines of a compilation unit. */
 #include "analysis/dwarf_unit.h"
 
+#include "analysis/die.h"
 #include "base/allocator.h"
 #include "base/text.h"
 
@@ -74,9 +75,10 @@ int ntr_line_row_compare(const void *a, const void *b) {
 }
 
 bool ntr_unit_files(const ntr_unit_source *source, Dwarf_Files **files, size_t *count) {
-    if (!source->lines.size || !dwarf_hasattr(source->die, DW_AT_stmt_list)) return false;
-    (void)dwarf_errno(); /* forget older errors */
-    if (dwarf_getsrcfiles(source->die, files, count) == 0) return true;
+    Dwarf_Attribute table;
+    bool damaged = false;
+    if (!source->lines.size || (!ntr_die_own(source->die, DW_AT_stmt_list, &table, &damaged) && !damaged)) return false;
+    if (!damaged && dwarf_getsrcfiles(source->die, files, count) == 0) return true;
     ntr_dwarf_damage(source->damage, source->file, source->die, "line table");
     return false;
 }
@@ -124,6 +126,7 @@ typedef struct row_adder {
     const uint8_t **digests; /* by number of the file; NULL: it has none, or it was added */
     uint64_t number; /* of the last file */
     const char *file;
+    bool damaged; /* a row has a file that is not in the table */
 } row_adder;
 
 static ntr_status add_digest(row_adder *adder, uint64_t number, const char *file) {
@@ -142,6 +145,7 @@ static ntr_status add_row(void *user, const ntr_program_row *row) {
     if (row->end <= row->address) return NTR_OK;
     if (row->file != adder->number) {
         const char *name = row->file < adder->file_count ? dwarf_filesrc(adder->files, row->file, NULL, NULL) : NULL;
+        if (!name && row->line) adder->damaged = true;
         adder->file = ntr_unit_shown_file(u, name);
         adder->number = row->file;
         if (add_digest(adder, row->file, adder->file) != NTR_OK) return NTR_E_MEMORY;
@@ -211,6 +215,7 @@ ntr_status ntr_unit_load_lines(ntr_dwarf_unit *u, const ntr_unit_source *source)
     if (dwarf_formudata(dwarf_attr(source->die, DW_AT_stmt_list, &attribute), &offset) == 0)
         ntr_line_program_digests(source->lines, offset, adder.digests, adder.file_count);
     ntr_status status = ntr_unit_rows(source, add_row, &adder);
+    if (adder.damaged) ntr_dwarf_damage(source->damage, source->file, source->die, "files of the line table");
     if (!status) status = sort_rows(&adder);
     ntr_dealloc(u->allocator, adder.runs);
     ntr_dealloc(u->allocator, adder.digests);
