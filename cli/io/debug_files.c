@@ -85,14 +85,16 @@ void cli_program_close_other(ntr_program *program) {
     const char *text;
 
     if (program) ntr_program_check_files(program);
-    for (size_t i = 0; program && (text = ntr_program_damage(program, i)); i++) cli_doubt("%s", text);
+    for (size_t i = 0; program && (text = ntr_program_damage(program, i)); i++)
+        if (cli_first_time("damage", text)) cli_doubt("%s", text);
     ntr_program_free(program);
 }
 
 void cli_debug_info_close(ntr_debug_info *debug) {
     const char *text;
 
-    for (size_t i = 0; debug && (text = ntr_debug_info_damage(debug, i)); i++) cli_doubt("%s", text);
+    for (size_t i = 0; debug && (text = ntr_debug_info_damage(debug, i)); i++)
+        if (cli_first_time("damage", text)) cli_doubt("%s", text);
     ntr_debug_info_free(debug);
 }
 

@@ -135,7 +135,8 @@ static int add_mapped(const struct map_binding *b, const char *path, uint64_t ba
     uint64_t low = 0;
     const ntr_status status = ntr_program_add_elf(alone, file, NULL);
     if (status == NTR_OK && ntr_program_image(alone, 0, &info) == NTR_OK) low = info.low & ~(uint64_t)(MAPPED_PAGE - 1);
-    if (status != NTR_OK) cli_note("--map %" PRIu32 ": %s; its code will be missing", b->pid, ntr_program_error(alone));
+    if (status != NTR_OK)
+        cli_doubt("--map %" PRIu32 ": %s; its code will be missing", b->pid, ntr_program_error(alone));
     ntr_program_free(alone);
     return status == NTR_OK ? add_file(b, file, path, base - low) : CLI_OK;
 }

@@ -33,7 +33,8 @@ bool ntr_die_ends(Dwarf_Die *die);
 
 int ntr_die_tag(Dwarf_Die *die, bool *damaged);
 /* dwarf_ranges, which leaves an error behind for an entry without code. */
-ptrdiff_t ntr_die_ranges(Dwarf_Die *die, ptrdiff_t at, Dwarf_Addr *base, Dwarf_Addr *low, Dwarf_Addr *high, bool *damaged);
+ptrdiff_t ntr_die_ranges(Dwarf_Die *die, ptrdiff_t at, Dwarf_Addr *base, Dwarf_Addr *low, Dwarf_Addr *high,
+                         bool *damaged);
 
 /* Returns the file with that number in the line table of a unit, or NULL. */
 const char *ntr_die_file(Dwarf_Die *unit, Dwarf_Word number, bool *damaged);

@@ -53,7 +53,7 @@ static ntr_binding binding_of(const GElf_Sym *symbol) {
 static bool section_limit(const ntr_elf *file, const GElf_Sym *symbol, size_t section, uint64_t *limit) {
     GElf_Shdr header = {0};
     Elf_Scn *scn = section ? elf_getscn(file->elf, section) : NULL;
-    if (scn && !gelf_getshdr(scn, &header)) ELF_DAMAGE(file, "header of a symbol's section");
+    if (section && (!scn || !gelf_getshdr(scn, &header))) ELF_DAMAGE(file, "section of a symbol");
     if (!(header.sh_flags & SHF_ALLOC) || header.sh_size == 0) return false;
     if (symbol->st_value < header.sh_addr || symbol->st_value - header.sh_addr > header.sh_size) return false;
     *limit = header.sh_addr + header.sh_size - 1;
@@ -66,8 +66,9 @@ static bool is_hidden(const ntr_elf *file, const GElf_Sym *symbol, size_t sectio
     GElf_Phdr segment = {0};
     const ntr_span *span = file->spans ? ntr_spans_find(file->spans, symbol->st_value) : NULL;
     Elf_Scn *scn = span && section ? elf_getscn(file->elf, section) : NULL;
-    if (!scn || !gelf_getshdr(scn, &header) || !(header.sh_flags & SHF_ALLOC)) return false;
-    if (!gelf_getphdr(file->elf, (int)span->value, &segment)) return false;
+    if (scn && (!gelf_getshdr(scn, &header) || !gelf_getphdr(file->elf, (int)span->value, &segment)))
+        ELF_DAMAGE(file, "section of a symbol");
+    if (!(header.sh_flags & SHF_ALLOC)) return false;
     return symbol->st_value - header.sh_addr + header.sh_offset !=
            symbol->st_value - segment.p_vaddr + segment.p_offset;
 }

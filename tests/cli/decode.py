@@ -270,9 +270,11 @@ def image_missing():
     matches(missing, run.err, "both are missing")
     equal(run.out, PC_TEXT, "-e brings it")
     shutil.copy(write("image", tiny.image()), folder)
-    run = Run("decode", folder, "--show", "pc")
+    run = Run("decode", folder, "--show", "pc", status=1)
     matches("images/gone: " + missing, run.err, "one is missing")
     equal(run.out, PC_TEXT, "the other one is there")
+    for command in "stat", "check", "profile":  # also where no code is needed
+        matches("images/gone: " + missing, Run(command, folder, status=1).err, command)
 
 
 @case("programs that cannot be used")

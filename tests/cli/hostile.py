@@ -203,6 +203,7 @@ DAMAGE = {  # what: (section, function that changes the file)
     "version of the second unit": (".debug_info", lambda elf, header, at, size: elf.__setitem__(second_line_table(elf, at, size), 99)),
     "units that are cut": (".debug_info", lambda elf, header, at, size: struct.pack_into("<Q", elf, header + 32, size - 40)),
     "units that are not in the file": (".debug_info", lambda elf, header, at, size: struct.pack_into("<Q", elf, header + 24, len(elf) - 1)),
+    "texts that are cut": (".debug_str", lambda elf, header, at, size: struct.pack_into("<Q", elf, header + 32, 8)),
     "a section that does not expand": (".debug_info", lambda elf, header, at, size: struct.pack_into("<Q", elf, header + 8, 0x800)),
 }
 
@@ -235,6 +236,48 @@ def _():
             found = Run(*command, "-e", hurt, stream, status=None)
             same = found.out == Run(*command, "-e", path, stream).out
             check(same if found.status == 0 else found.err, f"{what}: {command}: status {found.status}: {found.out} {found.err}")
+
+
+LOOP = """
+  .text
+  .globl _start
+_start:
+  addi a0, a0, 1
+1:
+  j 1b
+.Lend:
+  .section .debug_abbrev,"",@progbits
+  .byte 1, 0x11, 1, 0x3, 0x8, 0x11, 0x1, 0x12, 0x7, 0, 0  # unit: name, low_pc, high_pc
+  .byte 2, 0x2e, 0, 0x31, 0x13, 0x11, 0x1, 0x12, 0x7, 0, 0, 0  # function: abstract_origin, low_pc, high_pc
+  .section .debug_info,"",@progbits
+.Lunit:
+  .4byte .Lstop - .Lversion
+.Lversion:
+  .2byte 4
+  .4byte 0
+  .byte 8, 1
+  .string "loop.s"
+  .8byte _start, .Lend - _start
+.Lfunction:
+  .byte 2
+  .4byte .Lfunction - .Lunit
+  .8byte _start, .Lend - _start
+  .byte 0
+.Lstop:
+"""
+
+
+@case("debug information that refers to itself: the function has no name, which is said")
+def _():
+    _, stream = program_with_lines()
+    path = os.path.join(scratch(), "loop")
+    subprocess.run([lined.COMPILER, "-nostdlib", "-static", "-march=rv64imac", "-mabi=lp64", "-o", path, write("loop.s", LOOP.encode())], check=True)
+    with open(path, "rb") as file:
+        entry = struct.unpack_from("<Q", file.read(), 24)[0]
+    text = f"ProgTraceSync SYNC=3 ICNT=0 FADDR={entry >> 1:#x}\nProgTraceCorrelation EVCODE=0 CDF=0 ICNT=1\n"
+    subprocess.run([NTRACE, "assemble", "-o", stream, write("loop.text", text.encode())], check=True)
+    for command in ("flame",), ("profile",), ("report", "-o", "answer"):
+        bounded(*command, "-e", path, stream, status=(1,), expected_text="loop: debug information: unit loop.s: attributes of entries: damaged")
 
 
 @case("ELF: section headers that are not in the file: names are missing, which is said")
@@ -276,6 +319,8 @@ def _():
     for name, content, status, said in (
         ("large", packed, (1,), "large: section .gnu_debugdata: more than 67108864 bytes"),
         ("expands", small, (0,), ""),
+        ("damaged", small[:40] + bytes(40) + small[80:], (1,), "damaged: debug information: section .gnu_debugdata: damaged"),
+        ("cut", small[:-60], (1,), "cut: debug information: section .gnu_debugdata: damaged"),
     ):
         target = os.path.join(scratch(), name)
         subprocess.run([objcopy, "--strip-all", "--add-section", ".gnu_debugdata=" + write("packed", content), path, target], check=True)
