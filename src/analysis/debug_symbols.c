@@ -25,20 +25,20 @@ static void add_elf(elf_set *set, Elf *elf) {
 }
 
 /* Where damage is added. */
-typedef struct reader {
+typedef struct image_symbols {
     ntr_program *program;
     size_t index; /* of the image */
     const char *name;
     bool is_packed; /* the file has .gnu_debugdata */
-} reader;
+} image_symbols;
 
-static void damaged(const reader *r, const char *what) {
+static void damaged(const image_symbols *r, const char *what) {
     char name[NTR_NAME_CLEANED_MAX + 1];
     ntr_name_clean(r->name ? r->name : "", name);
     ntr_damage_add(&r->program->damage, "%.120s: debug information: %s: damaged; names are missing", name, what);
 }
 
-static elf_set files_with_symbols(const reader *r, Dwfl_Module *module) {
+static elf_set files_with_symbols(const image_symbols *r, Dwfl_Module *module) {
     elf_set set = {0};
     const int count = dwfl_module_getsymtab(module);
     for (int i = 1; i < count; i++) {
@@ -54,7 +54,7 @@ static elf_set files_with_symbols(const reader *r, Dwfl_Module *module) {
 }
 
 /* Returns whether the file has functions of its own in .symtab, or in the table of a Go program. */
-static bool has_symbol_table(reader *r, Elf *elf) {
+static bool has_symbol_table(image_symbols *r, Elf *elf) {
     Elf_Scn *scn = NULL;
     GElf_Shdr header;
     size_t names;
@@ -72,7 +72,7 @@ static bool has_symbol_table(reader *r, Elf *elf) {
     return false;
 }
 
-static ntr_status add_symbols(reader *r, Dwfl_Module *module, bool *found) {
+static ntr_status add_symbols(image_symbols *r, Dwfl_Module *module, bool *found) {
     GElf_Addr bias;
     Elf *main = dwfl_module_getelf(module, &bias);
     if (!main) return damaged(r, "headers"), NTR_OK;
@@ -100,7 +100,7 @@ ntr_status ntr_debug_symbols_add(ntr_program *program, size_t index, const char 
     *found = false;
     if (ntr_program_image(program, index, &image) != NTR_OK) return NTR_END;
     if (!image.path) return NTR_OK;
-    reader r = {.program = program, .index = index, .name = image.name};
+    image_symbols r = {.program = program, .index = index, .name = image.name};
     ntr_status status = ntr_dwfl_file_open(&file, &image, debug_path, &program->damage, &program->limits, allocator);
     if (status != NTR_OK) return status;
     if (file.module) status = add_symbols(&r, file.module, found);
