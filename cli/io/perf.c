@@ -91,6 +91,8 @@ static int load_module(const ntr_perf_module *module, const char *path, ntr_prog
     snprintf(name, sizeof name, "[%s]", module->name);
     ntr_image_options_init(&options);
     options.name = name;
+    options.from = module->from;
+    options.until = module->until;
     bind_as_kernel(program, &options);
     const ntr_status status =
         (module->has_code ? ntr_program_add_symbols : ntr_program_add_elf)(program, linked, &options);

@@ -57,8 +57,9 @@ typedef struct ntr_perf_module {
     const char *path;         /* the file, not compressed; it is there as long as the object */
     uint64_t address, length; /* where its code begins; of the whole module */
     bool has_code; /* the program has its code, from a copy of /proc/kcore: the file has only names and lines for it */
-    bool ambiguous; /* another module was at this address: the file is not to be used */
-    uint64_t reserved[4]; /* must be 0; for later members */
+    bool ambiguous; /* another module was at these addresses, nobody knows when: the file is not to be used */
+    uint64_t from, until; /* valid for stream offsets from <= offset < until; until 0: no end */
+    uint64_t reserved[2]; /* must be 0; for later members */
 } ntr_perf_module;
 
 /* Returns true if a file that begins with these bytes is perf.data (16 bytes are enough), or if a folder is. */

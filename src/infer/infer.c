@@ -72,7 +72,14 @@ static void infer_src_bits(ntr_search *s) {
         ntr_choose_by_trial(s, NTR_PARAMETER_SRC_BITS, v, value);
         return;
     }
-    unsigned bits = 0;
+    unsigned bits = ntr_scan_same_bits(s->window, s->config->mid_stream);
+    if (bits == NTR_SEARCH_SRC_BITS) {
+        p->src_bits = (uint8_t)bits;
+        snprintf(value, sizeof value, "%u", bits);
+        ntr_choose(s, NTR_PARAMETER_SRC_BITS, NTR_CONFIDENCE_LIKELY, value,
+                   "without a program: the %u bits behind TCODE are the same in all messages", bits);
+        return;
+    }
     uint64_t unusual_messages = 0;
     ntr_confidence confidence = scan_src_bits(s, &bits, &unusual_messages);
     p->src_bits = confidence == NTR_CONFIDENCE_LIKELY ? (uint8_t)bits : 0;

@@ -130,6 +130,43 @@ uint64_t ntr_scan_count(const ntr_scan *scan, uint64_t tcodes) {
     return count;
 }
 
+enum { SRC_MOST = 12 };
+
+/* The bits between TCODE and the end of the first field of variable length. Returns how many there are, up to 12. */
+static unsigned lead_of(const ntr_message *m, unsigned *lead) {
+    enum { GROUPS = SRC_MOST / NTR_MDO_BITS, ENDS = (1 << NTR_MSEO_BITS) - 1 };
+    unsigned groups = 0;
+
+    *lead = 0;
+    for (size_t i = 1; i < m->raw.size && groups < GROUPS && !(m->raw.data[i - 1] & ENDS); i++)
+        *lead |= (unsigned)(m->raw.data[i] >> NTR_MSEO_BITS) << NTR_MDO_BITS * groups++;
+    return groups * NTR_MDO_BITS;
+}
+
+unsigned ntr_scan_same_bits(ntr_bytes stream, bool mid_stream) {
+    enum { FEW_KINDS = 3, KINDS = 4, FEW_MESSAGES = 4, MESSAGES = 8 };
+    unsigned first = 0, differ = 1u << SRC_MOST, messages = 0, lead;
+    uint64_t kinds = 0;
+    ntr_params params;
+    ntr_reader reader;
+    ntr_message m;
+
+    ntr_params_init(&params, NULL);
+    if (ntr_reader_init(&reader, &params) != NTR_OK) return 0;
+    if (mid_stream) ntr_reader_seek_start(&reader);
+    ntr_reader_feed(&reader, stream.data, stream.size, false);
+    while (ntr_reader_next(&reader, &m) == NTR_OK) {
+        if (m.tcode == NTR_TCODE_NONE || m.size != m.raw.size) continue;
+        differ |= 1u << lead_of(&m, &lead);
+        if (!messages++) first = lead;
+        differ |= first ^ lead;
+        kinds |= UINT64_C(1) << (m.tcode & 63);
+    }
+    const int found = __builtin_popcountll(kinds);
+    if (messages < FEW_MESSAGES || found < FEW_KINDS || (messages < MESSAGES && found < KINDS)) return 0;
+    return (unsigned)__builtin_ctz(differ);
+}
+
 void ntr_scan_stream(const ntr_params *params, ntr_bytes stream, bool mid_stream, ntr_scan *scan) {
     ntr_reader reader;
     ntr_message message;

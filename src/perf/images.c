@@ -231,7 +231,7 @@ ntr_status ntr_perf_data_load(ntr_perf_data *data, const ntr_perf_config *given,
     if (given) TRY(ntr_config_load(&config, sizeof config, given));
     ntr_perf_modules_release(data);
     data->kernel_copied = false;
-    for (size_t i = 0; i < data->mapping_count; i++) data->mappings[i].copied = false;
+    TRY(ntr_perf_lives_find(data));
     for (unsigned modules = 0; modules < 2; modules++) /* the kernel's copy says which modules have code */
         for (size_t i = 0; i < data->mapping_count; i++) {
             const struct ntr_perf_mapping *m = &data->mappings[i];

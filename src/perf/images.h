@@ -33,6 +33,10 @@ const char *ntr_perf_kernel_release(const struct ntr_perf_data *data);
 void ntr_perf_bind_kernel(const struct ntr_perf_data *data, ntr_image_options *options);
 bool ntr_perf_mapping_is_module(const struct ntr_perf_mapping *mapping);
 
+/* modules.c: the name of a module, from that of its file or of its mapping. */
+enum { NTR_PERF_MODULE_NAME = 256 };
+void ntr_perf_module_name(const char *path, char name[NTR_PERF_MODULE_NAME]);
+
 /* modules.c. Finds the file of a module and lists it; `has_code`: the program has its code. After the last one,
  * ntr_perf_modules_end says which files are not there. Errors: NTR_E_MEMORY. */
 ntr_status ntr_perf_module_find(struct ntr_perf_data *data, struct ntr_perf_search *search,

@@ -15,18 +15,16 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-enum { PERF_MODULES_MAX = 1 << 12, NAME_BYTES = 256 };
-
 static const char *const suffixes[] = {"", ".xz", ".zst", ".gz"};
 enum { SUFFIXES = sizeof suffixes / sizeof *suffixes };
 
 /* "/lib/modules/6.18.3/kernel/drivers/block/virtio-blk.ko.xz" and "[virtio_blk]" are virtio_blk. */
-static void name_of(const char *path, char name[NAME_BYTES]) {
+void ntr_perf_module_name(const char *path, char name[NTR_PERF_MODULE_NAME]) {
     const char *slash = strrchr(path, '/'), *base = slash ? slash + 1 : path + (*path == '[');
     const char *end = strstr(base, ".ko");
     const size_t size = end ? (size_t)(end - base) : strcspn(base, "]");
 
-    snprintf(name, NAME_BYTES, "%.*s", (int)(size < NAME_BYTES ? size : NAME_BYTES - 1), base);
+    snprintf(name, NTR_PERF_MODULE_NAME, "%.*s", (int)(size < NTR_PERF_MODULE_NAME ? size : NTR_PERF_MODULE_NAME - 1), base);
     for (char *at = name; *at; at++)
         if (*at == '-') *at = '_';
 }
@@ -34,12 +32,12 @@ static void name_of(const char *path, char name[NAME_BYTES]) {
 /* Returns whether the path ends in the name of the file of a module: NAME.ko, perhaps compressed; '-' and '_' are one.
  */
 static bool is_file_of(const char *path, size_t size, const char *name) {
-    char found[NAME_BYTES], copy[NTR_PERF_PATH];
+    char found[NTR_PERF_MODULE_NAME], copy[NTR_PERF_PATH];
 
     if (size >= sizeof copy) return false;
     snprintf(copy, sizeof copy, "%.*s", (int)size, path);
     if (!strstr(copy, ".ko")) return false;
-    name_of(copy, found);
+    ntr_perf_module_name(copy, found);
     return strcmp(found, name) == 0;
 }
 
@@ -95,7 +93,7 @@ static bool try_file(struct ntr_perf_data *data, struct ntr_perf_search *s, cons
 /* In the folders that the caller names, by the recorded name of the file or that of the module. */
 static bool try_folders(struct ntr_perf_data *data, struct ntr_perf_search *s, const char *recorded, const char *name) {
     const char *slash = *recorded == '/' ? strrchr(recorded, '/') : NULL;
-    char path[NTR_PERF_PATH], dashed[NAME_BYTES];
+    char path[NTR_PERF_PATH], dashed[NTR_PERF_MODULE_NAME];
 
     snprintf(dashed, sizeof dashed, "%s", name);
     for (char *at = dashed; *at; at++)
@@ -175,28 +173,26 @@ static ntr_status add_module(struct ntr_perf_data *data, const ntr_perf_module *
     return NTR_OK;
 }
 
-/* A module that was loaded twice, or another one at the same address. The time of neither is known. */
-static bool is_known(struct ntr_perf_data *data, const struct ntr_perf_mapping *m, const char *name) {
-    for (size_t i = 0; i < data->module_count; i++) {
-        if (data->modules[i].address != m->address) continue;
-        if (strcmp(data->modules[i].name, name) != 0) data->modules[i].ambiguous = true;
-        return true;
-    }
-    return false;
-}
-
 ntr_status ntr_perf_module_find(struct ntr_perf_data *data, struct ntr_perf_search *s, const struct ntr_perf_mapping *m,
                                 bool has_code) {
-    char name[NAME_BYTES];
+    char name[NTR_PERF_MODULE_NAME];
+    ntr_image_options valid;
 
-    name_of(m->path, name);
-    if (!*name || data->module_count >= PERF_MODULES_MAX || is_known(data, m, name)) return NTR_OK;
+    ntr_image_options_init(&valid);
+    ntr_perf_module_name(m->path, name);
+    if (!*name || m->repeated || !ntr_perf_life_place(data, m->life, &valid)) return NTR_OK;
     s->any = s->packed = false;
     *s->unread = 0;
     if (find_file(data, s, m->path, name))
-        return add_module(
-            data, &(ntr_perf_module){.path = s->path, .address = m->address, .length = m->length, .has_code = has_code},
-            name);
+        return add_module(data,
+                          &(ntr_perf_module){.path = s->path,
+                                             .address = m->address,
+                                             .length = m->length,
+                                             .has_code = has_code,
+                                             .ambiguous = m->ambiguous,
+                                             .from = valid.from,
+                                             .until = valid.until},
+                          name);
     if (has_code) return NTR_OK; /* its names are those of kallsyms */
     if (s->packed) return ntr_perf_lose(data, "module %s: the file is compressed, and there is no libarchive", name);
     if (*s->unread) return ntr_perf_lose(data, "module %s: %s", name, s->unread);
@@ -209,7 +205,9 @@ ntr_status ntr_perf_module_find(struct ntr_perf_data *data, struct ntr_perf_sear
 ntr_status ntr_perf_modules_end(struct ntr_perf_data *data) {
     for (size_t i = 0; i < data->module_count; i++)
         if (data->modules[i].ambiguous)
-            TRY(ntr_perf_lose(data, "module %s: another one was at the same address; the code of neither is used",
+            TRY(ntr_perf_lose(data,
+                              "module %s: another one was at the same addresses, and the recording does not say when; "
+                              "the code of neither is used",
                               data->modules[i].name));
     if (!data->missing_modules) return NTR_OK;
     if (data->missing_modules == 1)

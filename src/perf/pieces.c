@@ -124,7 +124,7 @@ static void end_piece(struct ntr_perf_scan *s) {
 }
 
 static ntr_status put_owners(struct ntr_perf_scan *s) {
-    if (!s->data->bind || s->pid == NTR_PERF_NOBODY) return NTR_OK;
+    if (!s->data->bind || s->data->contexts_are_threads || s->pid == NTR_PERF_NOBODY) return NTR_OK;
     for (unsigned i = 0; i < s->seen_count; i++) TRY(put_owner(s, s->seen[i], s->process[s->seen[i]]));
     return NTR_OK;
 }
@@ -147,7 +147,7 @@ static uint64_t next_change(const struct ntr_perf_data *data, uint64_t time) {
 static void look_up(struct ntr_perf_scan *s, uint64_t time) {
     uint64_t change = next_change(s->data, time), next = UINT64_MAX;
 
-    if (s->buffer->cpu != NTR_PERF_NOBODY) {
+    if (!s->data->contexts_are_threads && s->buffer->cpu != NTR_PERF_NOBODY) {
         uint32_t pid = ntr_perf_running_at(s->data, s->buffer->cpu, time, &next);
         if (pid != NTR_PERF_NOBODY) s->pid = pid;
     }
@@ -161,12 +161,28 @@ static ntr_status change_piece(struct ntr_perf_scan *s, uint64_t time) {
     return put_owners(s);
 }
 
+/* Where contexts are threads: processes of which a new generation begins. */
+static ntr_status renew_owners(struct ntr_perf_scan *s, uint64_t time) {
+    for (unsigned i = 0; i < s->seen_count; i++) {
+        const unsigned source = s->seen[i];
+        if (s->space[source] == NO_SPACE) continue;
+        s->pid = (uint32_t)s->space[source];
+        s->generation = ntr_perf_generation(s->data, s->pid, time);
+        const uint64_t space = ntr_perf_space(s->pid, s->generation);
+        if (space == s->space[source]) continue;
+        s->space[source] = space;
+        TRY(put_owner(s, source, s->process[source]));
+    }
+    return NTR_OK;
+}
+
 /* The message is later than the end of the piece. */
 static ntr_status cut_before(struct ntr_perf_scan *s, uint64_t time) {
     uint64_t cut = s->cut;
 
     while (s->cut <= time) look_up(s, cut = s->cut);
-    return change_piece(s, cut);
+    TRY(change_piece(s, cut));
+    return s->data->contexts_are_threads ? renew_owners(s, cut) : NTR_OK;
 }
 
 /* ---- messages */
@@ -207,10 +223,10 @@ static ntr_status take_owner(struct ntr_perf_scan *s, const ntr_message *m) {
 static ntr_status take(struct ntr_perf_scan *s, const ntr_message *m) {
     bool repeat = m->tcode != NTR_TCODE_NONE && ntr_has_role(m->tcode, NTR_ROLE_REPEAT);
     const bool own = s->data->contexts_are_threads;
-    uint64_t time = s->timed && !own ? ntr_perf_clock_time(&s->data->clock, s->ticks) : 0;
+    uint64_t time = s->timed ? ntr_perf_clock_time(&s->data->clock, s->ticks) : 0;
 
     if (own && s->space[s->source] != NO_SPACE) TRY(ntr_perf_count_process(s->data, s->space[s->source], m->size));
-    if (!own && s->data->clock.known && s->timed && time >= s->cut && !repeat) TRY(cut_before(s, time));
+    if (s->data->clock.known && s->timed && time >= s->cut && !repeat) TRY(cut_before(s, time));
     if (!own && s->is_new && s->data->bind && s->pid != NTR_PERF_NOBODY && !repeat)
         TRY(put_owner(s, s->source, s->process[s->source]));
     bool owner = !m->defect && ntr_has_role(m->tcode, NTR_ROLE_CONTEXT) && NTR_HAS(m, PROCESS);
@@ -227,14 +243,14 @@ static ntr_status begin_fragment(struct ntr_perf_scan *s, const struct ntr_perf_
         if (first > time) time = first;
     }
     s->time = s->data->contexts_are_threads ? time : s->time;
-    if (!s->data->contexts_are_threads) look_up(s, time);
+    look_up(s, time);
     if (s->pid == NTR_PERF_NOBODY) s->pid = f->pid;
     s->generation = ntr_perf_generation(s->data, s->pid, time);
     end_piece(s);
     TRY(begin_piece(s, time));
     if (s->lost)
         for (unsigned i = 0; i < s->seen_count; i++) TRY(put_loss(s, s->seen[i]));
-    return s->data->contexts_are_threads ? NTR_OK : put_owners(s);
+    return put_owners(s);
 }
 
 static ntr_status make_pieces(struct ntr_perf_data *data, struct ntr_perf_scan *s) {

@@ -14,6 +14,7 @@
 #include <ntrace/clock.h>
 #include <ntrace/frames.h>
 #include <ntrace/perf_data.h>
+#include <ntrace/program.h>
 
 #define NTR_PERF_NOBODY UINT32_MAX /* no process, no CPU, no thread */
 
@@ -44,6 +45,12 @@ struct ntr_perf_buffer {
     size_t out_size, out_capacity;
 };
 
+/* From `first` on, before `last`; in perf's time. */
+struct ntr_perf_life {
+    uint64_t first, last;
+};
+#define NTR_PERF_ALWAYS ((struct ntr_perf_life){0, UINT64_MAX})
+
 /* A file mapped into a process, or the kernel. */
 struct ntr_perf_mapping {
     uint32_t pid;         /* NTR_PERF_NOBODY: the kernel */
@@ -52,7 +59,11 @@ struct ntr_perf_mapping {
     const char *path;
     uint8_t build_id[20];
     uint8_t build_id_size; /* 0: not known */
-    bool copied;           /* a module whose code is that of a copy of /proc/kcore */
+    uint64_t time;             /* of the record */
+    struct ntr_perf_life life; /* of a module: when it is there */
+    bool ambiguous;            /* ... it is not known when: another one is at the same addresses */
+    bool repeated;             /* ... which an earlier record says, too */
+    bool copied;               /* ... whose code is that of a copy of /proc/kcore */
     size_t previous;       /* current mapping of the same bucket, plus 1 */
 };
 
@@ -261,6 +272,12 @@ ntr_status ntr_perf_pieces_make(struct ntr_perf_data *data, const ntr_params *pa
 
 /* modules.c: forgets all modules. */
 void ntr_perf_modules_release(struct ntr_perf_data *data);
+
+/* lives.c: when each module is there. Returns whether a time says when a record was made. Sets the part of the stream in
+ * which an image is valid; false: it has none. */
+ntr_status ntr_perf_lives_find(struct ntr_perf_data *data);
+bool ntr_perf_time_is_known(const struct ntr_perf_data *data, uint64_t time);
+bool ntr_perf_life_place(const struct ntr_perf_data *data, struct ntr_perf_life life, ntr_image_options *options);
 
 /* stream.c */
 uint64_t ntr_perf_stream_position(const struct ntr_perf_data *data, uint64_t time);

@@ -121,6 +121,7 @@ static bool replaces_any(struct ntr_perf_data *data, const struct ntr_perf_mappi
 static ntr_status add_mapping(struct ntr_perf_data *data, struct ntr_perf_mapping *given, uint64_t time) {
     if (data->mapping_count >= MAPPINGS_MAX) return NTR_E_LIMIT;
     bool replaced = given->pid != NTR_PERF_NOBODY && replaces_any(data, given);
+    if (given->pid == NTR_PERF_NOBODY && time) TRY(change_at(data, time)); /* modules may change: lives.c */
     if (replaced) TRY(begin_generation(data, &(struct ntr_perf_start){.pid = given->pid, .time = time}, false));
     given->first = generation_of(last_start(data, given->pid, !replaced));
     return append(data, given) ? NTR_OK : NTR_E_MEMORY;
@@ -137,7 +138,7 @@ static ntr_status take_thread(struct ntr_perf_data *data, uint32_t pid, uint32_t
 /* The kernel has process id -1 in its MMAP records. */
 static ntr_status take_mmap(struct ntr_perf_data *data, const struct ntr_perf_record *r) {
     struct ntr_perf_cursor c = ntr_perf_cursor_at(r->body, r->body_size);
-    struct ntr_perf_mapping m = {.pid = ntr_perf_u32(&c)};
+    struct ntr_perf_mapping m = {.pid = ntr_perf_u32(&c), .time = r->time, .life = NTR_PERF_ALWAYS};
     bool has_protection = r->type == NTR_PERF_MMAP2, executable = true;
 
     const uint32_t tid = ntr_perf_u32(&c);
@@ -226,6 +227,7 @@ static ntr_status take(struct ntr_perf_data *data, const struct ntr_perf_record 
     case NTR_PERF_COMM: return take_comm(data, r);
     case NTR_PERF_FORK: return take_fork(data, r);
     case NTR_PERF_TEXT_POKE: return take_poke(data, r);
+    case NTR_PERF_KSYMBOL: return r->time ? change_at(data, r->time) : NTR_OK; /* bpf.c */
     default: return NTR_OK;
     }
 }

@@ -260,7 +260,73 @@ def refused():
     data, truth = record("module.data", folder, "/virtio-disk.ko", other="/other.ko")
     matches("module virtio_disk and 1 more|another one was at the same address|module virtio_disk: the file is not there", decode(data, folder, status=1).err, "two")
     place(folder, "virtio-disk.ko")
-    matches("module virtio_disk: another one was at the same address; the code of neither is used", decode(data, folder, status=1).err, "two")
+    matches("module virtio_disk: another one was at the same addresses, and the recording does not say when; the code of neither is used",
+            decode(data, folder, status=1).err, "two")
+
+
+# ---- one module after another at the same addresses
+
+OTHER = "\t.text\n\t.option norvc\n\t.globl other\n\t.type other, @function\nother:\n" + "\taddi a3, a3, 1\n" * 6 + "\tret\n\t.size other, .-other\n"
+
+
+def one_after_another(folder, files=("virtio-disk.ko", "other.ko"), shift=0, dated=True, again=False):
+    """virtio_disk, then other, whose addresses begin `shift` bytes later; with `again`, then virtio_disk again."""
+    source, first, turn = write("other.s", OTHER.encode()), BASE + shift, Cpu()
+    compiled("as", "-march=rv64imac_zicsr", "-mno-relax", "-o", source + ".o", source)
+    for name in files:
+        if name == "other.ko":
+            compiled("ld", "-r", "-o", os.path.join(folder, name), source + ".o")
+        else:
+            place(folder, name)
+    loads, truth = [("/virtio-disk.ko", BASE, 0)], []
+
+    def run(address, blocks):
+        for _ in range(TIMES):
+            for at, count, kind, name in blocks:
+                turn.row(address + at, 2 * count, kind, 1)
+                truth.extend((address + at + 4 * i, name) for i in range(count))
+    disk = [(0, 3, CALL, "work"), (HELPER - BASE, 2, RETURN, "helper")]
+    run(BASE, disk)
+    loads.append(("/other.ko", first, turn.time + 5))
+    run(first, [(0, 7, RETURN, "other")])
+    if again:
+        loads.append(("/virtio-disk.ko", BASE, turn.time + 5))
+        run(BASE, disk)
+    path = write("ingress.csv", turn.take().encode())
+    recording = File()
+    recording.info()
+    recording.kernel(KERNEL, 0x200000, KERNEL)
+    for path_, address, time in loads:
+        body = struct.pack("<IIQQQ", NOBODY, 0, address, LENGTH, 0) + struct.pack("<IIQQ", 0, 0, 0, 0) + struct.pack("<II", 5, 2) + text(path_)
+        recording.add(10, MISC_KERNEL, body, NOBODY, time=time if dated else 0)
+    recording.comm(100, "first", 10)
+    recording.start(100, 500)
+    recording.aux(Run("encode", "--ingress", path, "--mode", "htm", "--timestamps", "--sync-mode", "messages", "--sync-max", "0").bytes, turn.time + 100, 100)
+    place(folder, "boot/vmlinux", lambda _: kernel().elf())
+    return write("dated.data", recording.bytes()), truth
+
+
+@case("one module after another at the same address: each is used for its time", 0, False)
+@case("one module after another, whose addresses overlap", 0x2000, False)
+@case("one module after another, and the first one again", 0, True)
+def _(shift, again):
+    folder = new_folder("dated")
+    data, truth = one_after_another(folder, shift=shift, again=again)
+    equal([(int(row["address"], 16), row["symbol"].split("+")[0]) for row in decode(data, folder, "--timestamps").rows()], truth, "instructions")
+
+
+@case("one module after another, of which one has no file: the code of the other is not used for it", "virtio-disk.ko")
+@case("one module after another: without the file of the first", "other.ko")
+def _(file):
+    folder = new_folder("dated")
+    data, truth = one_after_another(folder, [file])
+    found = [(int(row["address"], 16), row["symbol"].split("+")[0]) for row in decode(data, folder, "--timestamps", status=1).rows()]
+    expected = [row for row in truth if (row[1] == "other") == (file == "other.ko")]
+    check(len(found) > 0.8 * len(expected) and found == (expected[-len(found):] if file == "other.ko" else expected[:len(found)]),
+          f"{len(found)} of {len(expected)} instructions: {found[:20]}")  # after a gap, from the next synchronizing message on
+    data, truth = one_after_another(folder, [file], dated=False)
+    run = decode(data, folder, "--timestamps", status=1)
+    equal(run.rows(), [], "instructions without times")
 
 
 # ---- copies of /proc/kcore

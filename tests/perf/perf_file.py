@@ -76,8 +76,8 @@ class File:
         body = struct.pack("<QHH", address, len(before), len(after)) + before + after
         self.add(20, KERNEL, body + bytes(-len(body) % 8), 0, time=time, cpu=cpu)
 
-    def symbol(self, address, length, name, time):
-        self.add(17, KERNEL, struct.pack("<QIHH", address, length, 1, 0) + text(name), 0, time=time)
+    def symbol(self, address, length, name, time, removed=False):
+        self.add(17, KERNEL, struct.pack("<QIHH", address, length, 1, removed) + text(name), 0, time=time)
 
     def time_conversion(self, shift, mult, zero):
         self.user(79, struct.pack("<QQQ", shift, mult, zero))

@@ -280,10 +280,11 @@ def _():
 def _():
     root, world = programs()
     at = (0xffffffff01000000, 0xffffffff01000400)
-    bpf = [Program(f"bpf_prog_{number}{'ab' * 7}{number}_probe", 3 + number, address, SRET) for number, address in enumerate(at)]
+    bpf = [Program(f"bpf_prog_{tag * 8}_probe", 3 + number, address, SRET) for number, (tag, address) in enumerate(zip(("ab", "cd"), at))]
     code = [(program.address, b"".join(struct.pack("<I", word) for word in program.words)) for program in bpf]
     for known, names, reason in ((True, [bpf[0].name, bpf[1].name], None), (True, [bpf[0].name], None), (False, [bpf[0].name], "no program image"),
-                                 (True, [bpf[0].name, bpf[1].name, "bpf_prog_other"], "several programs were at this address")):
+                                 (True, [bpf[0].name, bpf[1].name, "bpf_prog_other"], "no program image"),
+                                 (True, ["bpf_prog_" + "12" * 8 + "_other"], "several programs were at this address")):
         recording, cpu = File(), Cpu()
         recording.info()
         kernel_of(recording, world["kernel"])
@@ -312,6 +313,41 @@ def _():
     for size in (3, 40, len(damaged) - 1):
         recording.features[25] = bytes(damaged[:size])
         matches("the code of BPF programs is damaged", executed(write("bpf.data", recording.bytes()), root, status=1)[1], f"{size} bytes of the feature")
+
+
+@case("BPF programs one after the other at the same address: each is used for its time", True, 0, True, ("ab", "cd"))
+@case("BPF programs one after the other, without times: the code of none is used", False, 0, True, ("ab", "cd"))
+@case("BPF programs one after the other, the second one a longer one that begins before", True, 0x40, True, ("ab", "cd"))
+@case("BPF programs one after the other, without the end of the first", True, 0, False, ("ab", "cd"))
+@case("BPF programs one after the other, whose tags are the same: the code of none is used", True, 0, True, ("ab", "ab"))
+def _(dated, before, ends, tags):
+    root, world = programs()
+    at = (0xffffffff01000040, 0xffffffff01000040 - before)
+    bpf = [Program(f"bpf_prog_{tag * 8}_probe", 3 + 20 * number, address, SRET) for number, (tag, address) in enumerate(zip(tags, at))]
+    code = [[(program.address, b"".join(struct.pack("<I", word) for word in program.words))] for program in bpf]
+    recording, cpu = File(), Cpu()
+    recording.info()
+    kernel_of(recording, world["kernel"])
+    recording.comm(100, "first", 10)
+    map_program(recording, 100, world["first"], 20)
+    recording.start(100, 500)
+    recording.symbol(at[0], 64, bpf[0].name, 0)
+    for number, program in enumerate(bpf):
+        if number:
+            if ends:
+                recording.symbol(at[0], 64, bpf[0].name, cpu.time + 5 if dated else 0, removed=True)
+            recording.symbol(at[1], 256, program.name, cpu.time + 6 if dated else 0)
+        for times in (4, 2, 3):
+            cpu.user(100, world["first"], times, to=program)
+    recording.bpf(*((bytes.fromhex(tag) * 8, functions) for tag, functions in zip(tags, code)))
+    recording.aux(encode(cpu, "--timestamps"), cpu.time, 100)
+    exact = dated and tags[0] != tags[1]
+    rows, said = executed(write("bpf.data", recording.bytes()), root, "--timestamps", status=0 if exact else 1)
+    true = true_rows(cpu)
+    if exact:
+        return same([row[0] for row in of_source(rows, 0)], [row[0] for row in true], said)
+    matches("several programs were at this address, and the recording does not say when", said, "what is said")
+    equal([row[0] for row in of_source(rows, 0)], [row[0] for row in true if row[0] < at[0]], "instructions of the program")
 
 
 @case("two CPUs in one buffer: SRC tells them apart")
