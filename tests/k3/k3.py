@@ -39,6 +39,48 @@ for each_file in "perf_cpu.data", "perf_cpu_noconv.data", "perf_tid.data":
     case(f"{each_file}, hart 1, whose messages are in the buffer of CPU 5", "perf_cpu_1A", each_file, *SYSROOT, "--src", "1")(exact)
 
 
+PROGRAMS = [word for file in ("usr/bin/progA:ctx=2120", "usr/bin/progB:ctx=2121", "boot/vmlinux") for word in ("-e", "sysroot/" + file)]
+for each_hart in "hart5", "hart1":
+    for each_ending, each_status in ("", 0), ("_loss", 1), ("_many", 1):
+        case(f"{each_hart}{each_ending}.nex: the messages of one hart", each_hart + each_ending, each_status)(
+            lambda name, status: exact(name, name + ".nex", *PROGRAMS, status=status))
+
+
+def dumped(name, *fields):
+    """The width of SRC, which no file says, is taken from the messages."""
+    found = Run("dump", name, "--format", "jsonl", cwd=samples())
+    matches("assumed from the stream: --src-bits 12", found.err, "what is said")
+    return [(row["offset"], row["name"], *(row["fields"].get(field) for field in ("SRC", *fields))) for row in found.rows()]
+
+
+@case("guide_head.nex, guide_tail.nex: messages and offsets that SpacemiT's guide prints")
+def guide():
+    head, tail = dumped("guide_head.nex", "ICNT", "TSTAMP"), dumped("guide_tail.nex", "ICNT")
+    equal(head[0], (0, "ProgTraceSync", 5, 0, 0x32fb1f870), "the first message")
+    equal([row[:2] for row in head[1:6]], [(21, "Ownership"), (26, "Ownership"), (34, "IndirectBranch"), (43, "IndirectBranch"), (51, "IndirectBranch")], "the next ones")
+    equal((head[3][2:], head[6], head[-1][:4]), ((5, 0x16, 3), (59, "DirectBranch", 5, 0x10, 1), (116, "DirectBranch", 5, 3)), "counts")
+    scontext = dumped("guide_head.nex", "PROCESS")[2][3] >> 5
+    equal(scontext, 0x6b5, "scontext")
+    equal(tail[0][3], 0xb, "I-CNT")
+    equal([row[:2] for row in tail], [(0, "ProgTraceSync"), (22, "Ownership"), (27, "Ownership"), (34, "DirectBranch"), (39, "ProgTraceCorrelation")], "the tail")
+
+
+@case("stat of the messages of one hart counts those of that hart, not others that another width of SRC would give")
+def widths():
+    for name in "hart5.nex", "hart1_many.nex":
+        row = Run("stat", name, "--format", "json", cwd=samples())
+        matches("assumed from the stream: --src-bits 12", row.err, name)
+    matches("all of these errors vanish with --src-bits 12", Run("check", "hart5.nex", status=1, cwd=samples()).err, "check, which assumes nothing")
+
+
+@case("topology/*.json: with a TMC as sink, a script; with none, what is missing is said")
+def topologies():
+    words = ["capture", "--script", "openocd", "-o", os.path.join(scratch(), "topology.tcl"), "--for", "1s", "--buffer", "0x90000000:0x4000000", "-t"]
+    Run(*words, "topology/k3.json", cwd=samples())
+    for name in "k3_bridges", "k3_nobridge", "k3_x":
+        matches("expected a RAM sink, found only (bridge15|etr), whose trace another device records", Run(*words, f"topology/{name}.json", status=2, cwd=samples()).err, name)
+
+
 @case("perf_trunc.data: all that is there, and a gap at the beginning")
 def truncated():
     exact("perf_trunc", "perf_trunc.data", *SYSROOT, status=1)
