@@ -182,6 +182,7 @@ static ntr_status add_code(struct ntr_perf_data *data, ntr_program *program, con
 }
 
 static ntr_status lose_function(struct ntr_perf_data *data, uint64_t address) {
+    if (!data->piece_count) return NTR_OK; /* no stream is made yet, and no time is known */
     return ntr_perf_lose(data,
                          "BPF code at 0x%" PRIx64 ": several programs were at this address, and the recording does not "
                          "say when; the code of none is used",

@@ -138,7 +138,18 @@ static void add_feature(struct ntr_perf_file *file, ntr_bytes body) {
     if (!c.broken && feature < NTR_PERF_FEATURES) file->features[feature] = (ntr_bytes){c.at, ntr_perf_left(&c)};
 }
 
-/* ---- compressed records: one zstd stream over all of them */
+/* ---- compressed records: one zstd stream over all of them. perf before 6.16 writes records of any size; later ones
+ * are filled up to a multiple of 8 bytes, and begin with the size of their content. */
+
+static ntr_bytes content_of(struct ntr_perf_file *file, uint16_t type, ntr_bytes body) {
+    struct ntr_perf_cursor c = ntr_perf_cursor_at(body.data, body.size);
+
+    if (type == NTR_PERF_COMPRESSED) return body;
+    const uint64_t size = ntr_perf_u64(&c);
+    file->cut |= c.broken || size > ntr_perf_left(&c);
+    if (c.broken) return (ntr_bytes){0};
+    return (ntr_bytes){c.at, size < ntr_perf_left(&c) ? (size_t)size : ntr_perf_left(&c)};
+}
 
 static ntr_status unpack(struct ntr_perf_file *file, struct ntr_zstd_reader *zstd, ntr_bytes body) {
     const uint64_t most = ntr_limits_get(&file->limits, NTR_LIMIT_PERF_OUTPUT);
@@ -177,10 +188,11 @@ static ntr_status take(struct ntr_perf_file *file, record_walk *walk, uint16_t t
     case NTR_PERF_HEADER_FEATURE: add_feature(file, body); return NTR_OK;
     case NTR_PERF_AUXTRACE_INFO: file->info = body; return NTR_OK;
     case NTR_PERF_COMPRESSED:
+    case NTR_PERF_COMPRESSED2:
         file->cut |= walk->unpacked; /* `unpacked` must stay where it is, as records point to it */
         if (walk->unpacked) return NTR_OK;
         if (!walk->zstd) TRY(ntr_zstd_reader_new(&walk->zstd, &file->limits, file->allocator));
-        return unpack(file, walk->zstd, body);
+        return unpack(file, walk->zstd, content_of(file, type, body));
     case NTR_PERF_AUXTRACE: {
         struct ntr_perf_cursor c = ntr_perf_cursor_at(body.data, body.size);
         uint64_t size = ntr_perf_u64(&c);

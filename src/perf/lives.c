@@ -49,7 +49,7 @@ static void follow(const struct ntr_perf_data *data, struct ntr_perf_mapping *be
     } else if (ntr_perf_time_is_known(data, m->time) && m->time > before->time) {
         before->life.last = m->life.first = m->time;
     } else {
-        before->ambiguous = m->ambiguous = true;
+        before->ambiguous = m->ambiguous = data->piece_count != 0; /* without a stream, no time is known */
     }
 }
 

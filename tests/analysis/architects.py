@@ -234,12 +234,17 @@ def champsim_branches():
 LOAD, STORE, ATOMIC = (re.compile(rf"(c\.)?f?l[bhwd]u?(sp)?$|lr\."), re.compile(r"(c\.)?f?s[bhwd](sp)?$"), re.compile(r"amo|sc\."))
 
 
+@functools.cache
+def with_data():
+    Run("run", "-q", "--data", *user_qemu.for_ntrace(user_qemu.repeatable()), "-o", "data.ntrace", "--", "./work", cwd=traced())
+    return "data.ntrace"
+
+
 @case("ChampSim: each load and store of run --data has its address, in the order of the trace")
 def champsim_memory():
-    Run("run", "-q", "--data", *user_qemu.for_ntrace(user_qemu.repeatable()), "-o", "data.ntrace", "--", "./work", cwd=traced())
-    rows = [line.split() for line in Run("decode", "--show", "data", "data.ntrace", cwd=traced()).lines()]
+    rows = [line.split() for line in Run("decode", "--show", "data", with_data(), cwd=traced()).lines()]
     queue = collections.deque((row[0], int(row[2], 16)) for row in rows)
-    found, error = champsim("data.ntrace")
+    found, error = champsim(with_data())
     equal(error, "", "nothing is left out")
     for i in found:
         name, loads, stores = code()[i.ip][1], [], []
@@ -253,7 +258,7 @@ def champsim_memory():
 
 @case("ChampSim: of a trace that has some of the accesses, no address is that of another instruction; what is left out is said")
 def champsim_range():
-    whole = champsim("data.ntrace")[0]
+    whole = champsim(with_data())[0]
     used = collections.Counter(a & ~0xff for i in whole for a in i[9:] if a).most_common(3)
     for first, _ in used:
         Run("run", "-q", "--data-range", f"{first:#x}-{first + 0xff:#x}", *user_qemu.for_ntrace(user_qemu.repeatable()), "-o", "some.ntrace", "--", "./work",
@@ -263,6 +268,92 @@ def champsim_range():
         equal([i.ip for i in found], [i.ip for i in whole], "program counters")
         wrong = sum(any(a and a not in b[9:] for a in i[9:]) for i, b in zip(found, whole))
         check("loads and stores have no address" in error and not wrong, f"range {first:#x}: {wrong} wrong; {error}")
+
+
+def stf(name, *options, status=0):
+    """An STF file read by the definition of its records: [(address, opcode, size, accesses)] as its readers follow it, what the header has, comments."""
+    path = os.path.join(traced(), "out.stf")
+    done = Run("export", "--to", "stf", *options, "-o", path, name, cwd=traced(), status=status)
+    with open(path, "rb") as file:
+        data = file.read()
+    rows, header, comments, place = [], {}, [], [0]
+    counter, target, accesses, done_header, access = None, None, [], False, None
+
+    def take(form):
+        fields = struct.unpack_from("<" + form, data, place[0])
+        place[0] += struct.calcsize("<" + form)
+        return fields if len(fields) > 1 else fields[0]
+
+    def string(form):
+        size = take(form)
+        place[0] += size
+        return data[place[0] - size:place[0]].decode()
+    order = []
+    while place[0] < len(data):
+        kind = take("B")
+        check(access is None or kind == 61, "the data of an access follow it")
+        order += [] if done_header else [kind]
+        if kind == 1:
+            equal((take("3s"), len(order)), (b"STF", 1), "identifier")
+        elif kind == 2:
+            header["version"] = take("II")
+        elif kind == 3:
+            comments.append(string("I"))
+        elif kind in (4, 5):
+            header["isa" if kind == 4 else "iem"] = take("H")
+        elif kind == 6:
+            header["generator"] = (take("BBBB"), string("H"))
+        elif kind == 7:
+            header["features"] = take("Q")
+        elif kind == 9:
+            counter, target = take("Q"), None
+            check(not accesses, "records of an instruction before FORCE_PC")
+        elif kind == 19:
+            done_header = True
+            equal(order, [1, 2, 3, 4, 5, 6, 7, 9, 19], "records of the header, in their order")
+        elif kind == 31:
+            check(target is None and not accesses, "one target, before accesses")
+            target = take("Q")
+        elif kind == 60:
+            access = take("QHHB")
+        elif kind == 61:
+            accesses.append((*access, take("Q")))
+            access = None
+        else:
+            check(kind in (240, 241) and done_header, f"record {kind}")
+            opcode, size = (take("I"), 4) if kind == 240 else (take("H"), 2)
+            rows.append((counter, opcode, size, accesses))
+            counter, target, accesses = counter + size if target is None else target, None, []
+    check(done_header and not accesses and target is None or rows, "the end")
+    return rows, header, comments, done.err
+
+
+@case("STF: each instruction where readers of it find it, with its opcode; the header says what is not known")
+def stf_flow():
+    rows, header, comments, error = stf("work.ntrace", status=1)
+    check("no loads and stores" in error and "run --data" in error, error)
+    equal([row[0] for row in rows], counters("work.ntrace"), "program counters")
+    check(all(code()[row[0]][0] == row[2] for row in rows), "sizes")
+    text = subprocess.run([need("riscv64-linux-gnu-objdump"), "-d", "work"], cwd=traced(), capture_output=True, text=True, check=True).stdout
+    bits = {int(address, 16): int(word, 16) for address, word in re.findall(r"(?m)^ *(\w+):\t(\w+) ", text)}
+    check(all(bits[row[0]] == row[1] for row in rows), "opcodes")
+    equal((header["version"], header["isa"], header["iem"], header["features"]), ((1, 3), 1, 2, 0x20), "header")
+    equal((header["generator"][0][0], header["generator"][1]), (0, "ntrace"), "generator")
+    check("not known: values of registers" in comments[0] and set(comments[1:]) == {"tracing was off"}, f"comments: {comments}")
+    check("--src" in Run("export", "--to", "stf", "-o", "x", "threads.ntrace", cwd=traced(), status=2).err, "two harts")
+    rows, _, comments, _ = stf("hole.ntrace", status=1)
+    equal(([row[0] for row in rows], sum(one.startswith("gap: ") for one in comments)), (counters("hole.ntrace"), 1), "with a gap")
+
+
+@case("STF: each load and store of run --data, with address, size, direction and data, in the order of the trace")
+def stf_memory():
+    rows, _, _, error = stf(with_data())
+    equal(error, "", "nothing is left out")
+    words = (line.split() for line in Run("decode", "--show", "data", "data.ntrace", cwd=traced()).lines())
+    expected = [(row[0], int(row[2], 16), int(row[1]), int(row[row.index("=") + 1], 16)) for row in words]
+    check(len(expected) > 1000, "the trace has accesses")
+    found = [("read" if kind == 1 else "write", address, size, value) for row in rows for address, size, _, kind, value in row[3]]
+    equal(found, expected, "accesses")
 
 
 def konata(text):

@@ -4,12 +4,14 @@
 usage: recordings.py NTRACE
 """
 import os
+import struct
+import subprocess
 import sys
 
 sys.path += [os.path.join(sys.path[0], ".."), os.path.join(sys.path[0], "..", "perf")]
 from coresight import BARRIER, frames, with_source
-from harness import Run, case, check, main, matches, scratch, write
-from perf_file import TRUNCATED
+from harness import Run, case, check, main, matches, need, scratch, skip, write
+from perf_file import TRUNCATED, record
 from recording import K3, PROCESSES, stored
 from samples import samples, truth
 
@@ -32,8 +34,8 @@ def decode(path, *options, status=0):
     return run.lines(), run.err
 
 
-def exact(path, harts):
-    for old, new in zip((5, 1), harts):
+def exact(path, harts, olds=(5, 1)):
+    for old, new in zip(olds, harts):
         found, said = decode(path, "--src", new)
         expected = truth(f"hart{old}").decode().splitlines()
         place = next((at for at, pair in enumerate(zip(found, expected)) if pair[0] != pair[1]), min(len(found), len(expected)))
@@ -112,6 +114,31 @@ def _():
         matches("1 AUX record: trace is missing before or after it", said, "what is said")
     for command in ("stat", "dump", "profile", "coverage"):
         matches("trace is missing", Run(command, path, *(["--sysroot", "sysroot"] if command[0] in "pc" else []), status=1, cwd=samples()).err, command)
+
+
+@case("the pipe form, the folder form, and compressed records of perf before and after 6.16")
+def _():
+    harts = {5: 11, 1: 3}
+    recording = K3(harts)
+    for pid, program in PROCESSES.items():
+        recording.process(pid, program)
+    recording.trace(frames(recording.streams(), 9, repeat=5))
+    exact(write("k3.pipe", recording.pipe()), {5: 11})
+    side, aux = recording.records[:-2], recording.records[-2:]
+    folder = os.path.join(scratch(), "k3.folder")
+    os.makedirs(folder)
+    recording.records = side
+    write("k3.folder/data", recording.bytes())
+    write("k3.folder/data.0", b"".join(aux))
+    exact(folder, {1: 3}, (1,))
+    packed = subprocess.run([need("zstd"), "-c"], input=b"".join(side[1:]), capture_output=True, check=True).stdout
+    for kind, body in ((81, packed), (83, struct.pack("<Q", len(packed)) + packed + bytes(-len(packed) % 8))):
+        recording.records = [side[0], record(kind, 0, body), *aux]
+        path = write("k3.packed", recording.bytes())
+        if "zstd is not built in" in Run("stat", path, status=None).err:
+            skip("build-zstd")
+        found, said = decode(path, "--src", 1)
+        check(found == truth("hart1").decode().splitlines(), f"record {kind}: {len(found)}: {said[:400]}")
 
 
 @case("FORMAT 0, E-Trace, is refused by name")
