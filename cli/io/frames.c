@@ -27,6 +27,9 @@ static void report(const ntr_frames *frames, const char *name) {
                                      bytes);
     }
     cli_note("%s: CoreSight frames: trace ID%s %s", name, totals.ids == 1 ? "" : "s", totals.ids ? ids : "none");
+    if (totals.incomplete)
+        cli_doubt("%s: %" PRIu64 " CoreSight frame%s: expected 16 bytes, found fewer: the messages in it are missing",
+                  name, totals.incomplete, totals.incomplete == 1 ? "" : "s");
     if (totals.barriers) cli_note("%s: trace is missing at %" PRIu64 " barriers of Linux", name, totals.barriers);
 }
 

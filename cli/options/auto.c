@@ -118,6 +118,19 @@ static void add_depth(char *line, size_t room, const ntr_choice *c) {
 /* How a stream reads with the defaults. POOR: it contradicts them so often that it seems to be no such stream. */
 enum fit { FITS, OPEN, CONTRADICTS, POOR };
 
+/* Returns whether the message has a value that N-Trace 1.0 does not define, as one that is read at the wrong bits. */
+static bool is_odd(const ntr_params *params, const ntr_message *m) {
+    static const uint8_t fields[] = {NTR_FIELD_SYNC, NTR_FIELD_EVCODE, NTR_FIELD_ETYPE, NTR_FIELD_RCODE};
+    enum { FORMAT_RESERVED = 1, FORMAT_BITS = 3 };
+
+    for (size_t i = 0; i < sizeof fields; i++) {
+        if (!(m->present >> fields[i] & 1)) continue;
+        const char *name = ntr_value_name(params->dialect, fields[i], m->value[fields[i]]);
+        if (strcmp(name, "reserved") == 0 || strcmp(name, "vendor") == 0) return true;
+    }
+    return NTR_HAS(m, PROCESS) && (m->process & FORMAT_BITS) == FORMAT_RESERVED;
+}
+
 /* TSTAMP leaves open by which rule it is to be read. *end is set to the end of the last complete message. */
 static enum fit fit_of_messages(const ntr_params *params, ntr_bytes beginning, size_t *end) {
     ntr_reader reader;
@@ -129,7 +142,8 @@ static enum fit fit_of_messages(const ntr_params *params, ntr_bytes beginning, s
     while (ntr_reader_next(&reader, &m) == NTR_OK) {
         *end = m.offset + m.size;
         if (m.defect != NTR_OK) fit = CONTRADICTS;
-        if (fit == FITS && (NTR_HAS(&m, TSTAMP) || !ntr_message_get(params->dialect, m.tcode))) fit = OPEN;
+        const bool open = NTR_HAS(&m, TSTAMP) || !ntr_message_get(params->dialect, m.tcode) || is_odd(params, &m);
+        if (fit == FITS && open) fit = OPEN;
     }
     return fit;
 }

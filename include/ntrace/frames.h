@@ -47,7 +47,8 @@ typedef struct ntr_frames_totals {
     uint64_t left_out;   /* bytes of messages whose beginning or end is missing, and of data before the first ID */
     uint64_t barriers;   /* of Linux, after the beginning */
     unsigned ids;        /* number of trace IDs with data */
-    uint64_t reserved[4];
+    uint64_t incomplete; /* frames of which bytes are missing, as at the end of a file that was cut */
+    uint64_t reserved[3];
 } ntr_frames_totals;
 
 /* Receives whole messages, and at the end of the data perhaps the beginning of one. Another result than NTR_OK ends the

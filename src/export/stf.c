@@ -1,11 +1,11 @@
-/* STF, the Simple Trace Format of Sparcians (stf_lib, version 1.3): records of one hart, each a byte that says its kind,
- * then its fields, little-endian.
+/* STF, the Simple Trace Format of Sparcians (stf_lib, version 1.3): records of one hart, each a byte that says its
+ * kind, then its fields, little-endian.
  *
  * The header says where the first instruction is. Records of an instruction come before its opcode, which ends them:
  * where it jumps to, then each access to memory and its data. Without a jump, the next instruction follows the opcode.
  * FORCE_PC says where execution continues after what is no instruction. COMMENT, which every reader passes over, says
- * what that was, and in the header what is not known: values of registers, causes of traps, physical addresses. Example:
- * `beq` that is taken, to 0x10074: INST_PC_TARGET 0x10074, INST_OPCODE32. */
+ * what that was, and in the header what is not known: values of registers, causes of traps, physical addresses.
+ * Example: `beq` that is taken, to 0x10074: INST_PC_TARGET 0x10074, INST_OPCODE32. */
 #include "base/bytes.h"
 #include "export/one_hart.h"
 
@@ -82,7 +82,8 @@ static void write_header(ntr_export *x, stf_writer *w, uint64_t address) {
     ntr_out_bytes(&x->out, "STF", 3);
     put_record(x, STF_VERSION, STF_MAJOR, 4);
     put(x, STF_MINOR, 4);
-    put_comment(x, "from an N-Trace stream; not known: values of registers, causes of traps, physical addresses, processes");
+    put_comment(
+        x, "from an N-Trace stream; not known: values of registers, causes of traps, physical addresses, processes");
     put_record(x, STF_ISA, STF_RISCV, 2);
     put_record(x, STF_INST_IEM, wide ? STF_RV64 : STF_RV32, 2);
     put_record(x, STF_TRACE_INFO, STF_GENERATOR_RESERVED, 1);
@@ -142,8 +143,10 @@ static void write_insn(ntr_export *x, stf_writer *w, const ntr_instruction *i) {
 static ntr_status take_span(ntr_export *x, stf_writer *w, const ntr_event *e) {
     ntr_instruction i;
     ntr_status status = NTR_OK;
-    if (w->started && !w->forced && e->address != w->hart.expected) interrupt(x, w, "not known what is before", e->address);
-    for (uint32_t n = 0; n < e->instructions && (status = ntr_instructions_next(w->hart.instructions, &i)) == NTR_OK; n++)
+    if (w->started && !w->forced && e->address != w->hart.expected)
+        interrupt(x, w, "not known what is before", e->address);
+    for (uint32_t n = 0; n < e->instructions && (status = ntr_instructions_next(w->hart.instructions, &i)) == NTR_OK;
+         n++)
         write_insn(x, w, &i);
     ntr_one_hart_after(&w->hart, e);
     return status;

@@ -29,16 +29,32 @@ static void value_text(const ntr_search *s, ntr_parameter p, char *out, size_t c
 
 /* ---- parameter by parameter */
 
+static uint64_t unusual_messages(const ntr_search *s, unsigned src_bits) {
+    ntr_params params;
+    ntr_scan scan;
+
+    ntr_params_init(&params, ntr_dialect_find("sifive-pre1.0"));
+    params.src_bits = (uint8_t)src_bits;
+    ntr_scan_stream(&params, s->window, s->config->mid_stream, &scan);
+    return scan.unusual + scan.defects;
+}
+
+/* Without a program, the messages of one hart: as many bits behind TCODE are the same in all of them. A few bits of
+ * other fields may be, too; therefore a few must also make unusual values usual. Returns the width, or 0. */
+static unsigned same_src_bits(const ntr_search *s) {
+    enum { MARGIN = 4, FEW = 5 };
+    const unsigned bits = ntr_scan_same_bits(s->window, s->config->mid_stream);
+
+    if (bits == 0 || bits > FEW) return bits;
+    const uint64_t with = unusual_messages(s, bits), without = unusual_messages(s, 0);
+    return without >= with + MARGIN && without >= 2 * with ? bits : 0;
+}
+
 /* Without a program: choose the width with the fewest unusual values. */
-static ntr_confidence scan_src_bits(ntr_search *s, unsigned *src_bits, uint64_t *unusual_messages) {
+static ntr_confidence scan_src_bits(const ntr_search *s, unsigned *src_bits, uint64_t *unusual_found) {
     uint64_t least = UINT64_MAX, second = UINT64_MAX;
     for (unsigned bits = 0; bits <= NTR_SEARCH_SRC_BITS; bits++) {
-        ntr_params params;
-        ntr_scan scan;
-        ntr_params_init(&params, ntr_dialect_find("sifive-pre1.0"));
-        params.src_bits = (uint8_t)bits;
-        ntr_scan_stream(&params, s->window, s->config->mid_stream, &scan);
-        uint64_t unusual = scan.unusual + scan.defects;
+        const uint64_t unusual = unusual_messages(s, bits);
         if (unusual < least) {
             second = least;
             least = unusual;
@@ -48,7 +64,7 @@ static ntr_confidence scan_src_bits(ntr_search *s, unsigned *src_bits, uint64_t 
         }
     }
     enum { MARGIN = 4 };
-    *unusual_messages = least;
+    *unusual_found = least;
     return second >= least + MARGIN && second >= 2 * least ? NTR_CONFIDENCE_LIKELY : NTR_CONFIDENCE_UNKNOWN;
 }
 
@@ -72,23 +88,23 @@ static void infer_src_bits(ntr_search *s) {
         ntr_choose_by_trial(s, NTR_PARAMETER_SRC_BITS, v, value);
         return;
     }
-    unsigned bits = ntr_scan_same_bits(s->window, s->config->mid_stream);
-    if (bits == NTR_SEARCH_SRC_BITS) {
+    unsigned bits = same_src_bits(s);
+    if (bits) {
         p->src_bits = (uint8_t)bits;
         snprintf(value, sizeof value, "%u", bits);
         ntr_choose(s, NTR_PARAMETER_SRC_BITS, NTR_CONFIDENCE_LIKELY, value,
                    "without a program: the %u bits behind TCODE are the same in all messages", bits);
         return;
     }
-    uint64_t unusual_messages = 0;
-    ntr_confidence confidence = scan_src_bits(s, &bits, &unusual_messages);
+    uint64_t unusual = 0;
+    ntr_confidence confidence = scan_src_bits(s, &bits, &unusual);
     p->src_bits = confidence == NTR_CONFIDENCE_LIKELY ? (uint8_t)bits : 0;
     snprintf(value, sizeof value, "%u", p->src_bits);
     ntr_choose(s, NTR_PARAMETER_SRC_BITS, confidence, value,
                confidence == NTR_CONFIDENCE_LIKELY
                    ? "without a program: %llu messages have unusual values, more with every other width"
                    : "without a program several widths are equally plausible; give --src-bits",
-               (unsigned long long)unusual_messages);
+               (unsigned long long)unusual);
 }
 
 static const char *on_off(bool on) {

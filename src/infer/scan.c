@@ -130,11 +130,11 @@ uint64_t ntr_scan_count(const ntr_scan *scan, uint64_t tcodes) {
     return count;
 }
 
-enum { SRC_MOST = 12 };
+enum { LEAD_MOST = 12 };
 
 /* The bits between TCODE and the end of the first field of variable length. Returns how many there are, up to 12. */
 static unsigned lead_of(const ntr_message *m, unsigned *lead) {
-    enum { GROUPS = SRC_MOST / NTR_MDO_BITS, ENDS = (1 << NTR_MSEO_BITS) - 1 };
+    enum { GROUPS = LEAD_MOST / NTR_MDO_BITS, ENDS = (1 << NTR_MSEO_BITS) - 1 };
     unsigned groups = 0;
 
     *lead = 0;
@@ -144,8 +144,8 @@ static unsigned lead_of(const ntr_message *m, unsigned *lead) {
 }
 
 unsigned ntr_scan_same_bits(ntr_bytes stream, bool mid_stream) {
-    enum { FEW_KINDS = 3, KINDS = 4, FEW_MESSAGES = 4, MESSAGES = 8 };
-    unsigned first = 0, differ = 1u << SRC_MOST, messages = 0, lead;
+    enum { LEAST_KINDS = 3, SURE_KINDS = 4, LEAST_MESSAGES = 4, SURE_MESSAGES = 8, MANY_MESSAGES = 64 };
+    unsigned first = 0, differ = 1u << LEAD_MOST, messages = 0, lead;
     uint64_t kinds = 0;
     ntr_params params;
     ntr_reader reader;
@@ -163,8 +163,10 @@ unsigned ntr_scan_same_bits(ntr_bytes stream, bool mid_stream) {
         kinds |= UINT64_C(1) << (m.tcode & 63);
     }
     const int found = __builtin_popcountll(kinds);
-    if (messages < FEW_MESSAGES || found < FEW_KINDS || (messages < MESSAGES && found < KINDS)) return 0;
-    return (unsigned)__builtin_ctz(differ);
+    const unsigned bits = (unsigned)__builtin_ctz(differ);
+    if (found < LEAST_KINDS || messages < LEAST_MESSAGES) return 0;
+    if (bits == LEAD_MOST) return found >= SURE_KINDS || messages >= SURE_MESSAGES ? bits : 0;
+    return found >= SURE_KINDS && messages >= MANY_MESSAGES ? bits : 0;
 }
 
 void ntr_scan_stream(const ntr_params *params, ntr_bytes stream, bool mid_stream, ntr_scan *scan) {

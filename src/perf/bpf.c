@@ -34,7 +34,7 @@ enum {
     HAS_ALL = HAS_CODE | HAS_ADDRESSES | HAS_LENGTHS,
     HAS_TAGS = 1 << 8,
 };
-enum { BPF_FUNCTIONS_MAX = 1 << 14, BPF_SYMBOLS_MAX = 1 << 14, TAG_BYTES = 8 };
+enum { BPF_FUNCTIONS_MAX = 1 << 14, BPF_SYMBOLS_MAX = 1 << 14, BPF_TAG_BYTES = 8 };
 
 struct program_info {
     const uint8_t *info;
@@ -63,24 +63,24 @@ static bool next_program(struct ntr_perf_cursor *c, struct program_info *p) {
     p->code = part(all, ntr_little(p->info + INFO_CODE, 8), ntr_little(p->info + INFO_CODE_SIZE, 4));
     p->addresses = part(all, ntr_little(p->info + INFO_ADDRESSES, 8), 8 * addresses);
     p->lengths = part(all, ntr_little(p->info + INFO_LENGTHS, 8), 4 * addresses);
-    p->tags = (ntr_bytes){p->info + INFO_TAG, TAG_BYTES};
+    p->tags = (ntr_bytes){p->info + INFO_TAG, BPF_TAG_BYTES};
     if (info_size >= INFO_WITH_TAGS && arrays & HAS_TAGS && ntr_little(p->info + INFO_TAG_COUNT, 4) == addresses)
-        p->tags = part(all, ntr_little(p->info + INFO_TAGS, 8), TAG_BYTES * addresses);
+        p->tags = part(all, ntr_little(p->info + INFO_TAGS, 8), BPF_TAG_BYTES * addresses);
     if (p->code.data && p->addresses.data && p->lengths.data) p->count = (uint32_t)addresses;
     return true;
 }
 
 /* ---- functions and symbols */
 
-struct function {
+struct bpf_function {
     uint64_t address;
     ntr_bytes code;
-    char name[sizeof "bpf_prog_" + 2 * TAG_BYTES]; /* with which its symbol begins; "": not known */
+    char name[sizeof "bpf_prog_" + 2 * BPF_TAG_BYTES]; /* with which its symbol begins; "": not known */
     bool used;
 };
 
 /* A KSYMBOL record. */
-struct symbol {
+struct bpf_symbol {
     uint64_t address, length, time;
     struct ntr_perf_life life;
     const char *name;
@@ -91,22 +91,23 @@ struct symbol {
 
 struct bpf {
     const ntr_allocator *allocator;
-    struct function *functions;
+    struct bpf_function *functions;
     size_t function_count, function_capacity;
-    struct symbol *symbols; /* in the order of time */
+    struct bpf_symbol *symbols; /* in the order of time */
     size_t symbol_count, symbol_capacity;
 };
 
 static ntr_status take_function(struct bpf *all, const struct program_info *p, uint32_t index, ntr_bytes code) {
-    struct function *f = NTR_PERF_ADD(all, functions, function_count, function_capacity);
+    struct bpf_function *f = NTR_PERF_ADD(all, functions, function_count, function_capacity);
     char *at;
 
     if (!f) return NTR_E_MEMORY;
     f->address = ntr_little(p->addresses.data + 8 * (size_t)index, 8);
     f->code = code;
-    if (TAG_BYTES * (index + 1) > p->tags.size) return NTR_OK;
+    if (BPF_TAG_BYTES * (index + 1) > p->tags.size) return NTR_OK;
     at = f->name + snprintf(f->name, sizeof f->name, "bpf_prog_");
-    for (unsigned i = 0; i < TAG_BYTES; i++, at += 2) snprintf(at, 3, "%02x", p->tags.data[TAG_BYTES * index + i]);
+    for (unsigned i = 0; i < BPF_TAG_BYTES; i++, at += 2)
+        snprintf(at, 3, "%02x", p->tags.data[BPF_TAG_BYTES * index + i]);
     return NTR_OK;
 }
 
@@ -126,14 +127,14 @@ static ntr_status take_program(struct bpf *all, const struct program_info *p) {
 static ntr_status take_symbol(struct bpf *all, const struct ntr_perf_record *r) {
     enum { KSYMBOL_UNREGISTER = 1 };
     struct ntr_perf_cursor c = ntr_perf_cursor_at(r->body, r->body_size);
-    struct symbol s = {.address = ntr_perf_u64(&c), .time = r->time};
+    struct bpf_symbol s = {.address = ntr_perf_u64(&c), .time = r->time};
 
     s.length = ntr_perf_u32(&c);
     ntr_perf_u16(&c); /* type */
     s.ends = ntr_perf_u16(&c) & KSYMBOL_UNREGISTER;
     s.name = ntr_perf_text(&c);
     if (c.broken || !s.length) return NTR_OK;
-    struct symbol *symbol = NTR_PERF_ADD(all, symbols, symbol_count, symbol_capacity);
+    struct bpf_symbol *symbol = NTR_PERF_ADD(all, symbols, symbol_count, symbol_capacity);
     if (!symbol) return NTR_E_MEMORY;
     *symbol = s;
     return NTR_OK;
@@ -147,11 +148,11 @@ static bool touch(uint64_t a, uint64_t a_size, uint64_t b, uint64_t b_size) {
 
 /* A symbol ends with its own end, or with the next one that takes some of its addresses. */
 static void date(const struct ntr_perf_data *data, const struct bpf *all, size_t number) {
-    struct symbol *s = &all->symbols[number];
+    struct bpf_symbol *s = &all->symbols[number];
 
     s->life = (struct ntr_perf_life){ntr_perf_time_is_known(data, s->time) ? s->time : 0, UINT64_MAX};
     for (size_t i = number + 1; i < all->symbol_count; i++) {
-        struct symbol *o = &all->symbols[i];
+        struct bpf_symbol *o = &all->symbols[i];
         const bool same = o->address == s->address && strcmp(o->name, s->name) == 0;
         if (o->ends ? !same : !touch(s->address, s->length, o->address, o->length)) continue;
         o->repeated |= same && !o->ends;
@@ -166,8 +167,8 @@ static void date(const struct ntr_perf_data *data, const struct bpf *all, size_t
 
 /* ---- code */
 
-static ntr_status add_code(struct ntr_perf_data *data, ntr_program *program, const struct function *f, const char *name,
-                           struct ntr_perf_life life) {
+static ntr_status add_code(struct ntr_perf_data *data, ntr_program *program, const struct bpf_function *f,
+                           const char *name, struct ntr_perf_life life) {
     char made[32];
     ntr_image_options o;
 
@@ -190,21 +191,21 @@ static ntr_status lose_function(struct ntr_perf_data *data, uint64_t address) {
 }
 
 static bool has_tag(const char *name) {
-    return strncmp(name, "bpf_prog_", 9) == 0 && strspn(name + 9, "0123456789abcdef") >= 2 * TAG_BYTES;
+    return strncmp(name, "bpf_prog_", 9) == 0 && strspn(name + 9, "0123456789abcdef") >= 2 * BPF_TAG_BYTES;
 }
 
 /* The code of a symbol; two functions of one tag may differ in the addresses of their data. */
 static ntr_status add_symbol(struct ntr_perf_data *data, ntr_program *program, struct bpf *all,
-                             const struct symbol *s) {
-    const struct function *found = NULL;
+                             const struct bpf_symbol *s) {
+    const struct bpf_function *found = NULL;
     bool differ = false;
 
     for (size_t i = 0; i < all->function_count; i++) {
-        struct function *f = &all->functions[i];
+        struct bpf_function *f = &all->functions[i];
         if (f->address != s->address) continue;
         if (has_tag(s->name) && strncmp(s->name, f->name, strlen(f->name)) != 0) continue;
-        differ |= found &&
-                  (found->code.size != f->code.size || memcmp(found->code.data, f->code.data, f->code.size) != 0);
+        differ |=
+            found && (found->code.size != f->code.size || memcmp(found->code.data, f->code.data, f->code.size) != 0);
         found = f;
         f->used = true;
     }
@@ -215,7 +216,7 @@ static ntr_status add_symbol(struct ntr_perf_data *data, ntr_program *program, s
 
 /* A function without a symbol is there all the time, if nothing else is. */
 static ntr_status add_other(struct ntr_perf_data *data, ntr_program *program, const struct bpf *all,
-                            const struct function *f) {
+                            const struct bpf_function *f) {
     bool alone = true;
 
     for (size_t i = 0; i < all->symbol_count; i++)

@@ -184,7 +184,8 @@ static ntr_status add_code(struct ntr_perf_data *data, ntr_program *program, str
     TRY(add_range(data, k, program, "[kernel]", at->first, at->last - at->first, &data->kernel_copied));
     for (size_t i = 0; i < data->mapping_count; i++) {
         struct ntr_perf_mapping *m = &data->mappings[i];
-        const bool always = m->life.first == 0 && m->life.last == UINT64_MAX; /* else it may be the code of another one */
+        const bool always =
+            m->life.first == 0 && m->life.last == UINT64_MAX; /* else it may be the code of another one */
         m->copied = false;
         if (!ntr_perf_mapping_is_module(m) || m->ambiguous || !always) continue;
         TRY(add_range(data, k, program, m->path, m->address, m->length, &m->copied));

@@ -24,7 +24,8 @@ void ntr_perf_module_name(const char *path, char name[NTR_PERF_MODULE_NAME]) {
     const char *end = strstr(base, ".ko");
     const size_t size = end ? (size_t)(end - base) : strcspn(base, "]");
 
-    snprintf(name, NTR_PERF_MODULE_NAME, "%.*s", (int)(size < NTR_PERF_MODULE_NAME ? size : NTR_PERF_MODULE_NAME - 1), base);
+    snprintf(name, NTR_PERF_MODULE_NAME, "%.*s", (int)(size < NTR_PERF_MODULE_NAME ? size : NTR_PERF_MODULE_NAME - 1),
+             base);
     for (char *at = name; *at; at++)
         if (*at == '-') *at = '_';
 }

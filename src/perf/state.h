@@ -273,8 +273,8 @@ ntr_status ntr_perf_pieces_make(struct ntr_perf_data *data, const ntr_params *pa
 /* modules.c: forgets all modules. */
 void ntr_perf_modules_release(struct ntr_perf_data *data);
 
-/* lives.c: when each module is there. Returns whether a time says when a record was made. Sets the part of the stream in
- * which an image is valid; false: it has none. */
+/* lives.c: when each module is there. Returns whether a time says when a record was made. Sets the part of the stream
+ * in which an image is valid; false: it has none. */
 ntr_status ntr_perf_lives_find(struct ntr_perf_data *data);
 bool ntr_perf_time_is_known(const struct ntr_perf_data *data, uint64_t time);
 bool ntr_perf_life_place(const struct ntr_perf_data *data, struct ntr_perf_life life, ntr_image_options *options);

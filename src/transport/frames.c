@@ -150,6 +150,7 @@ static void take_note(void *user, const ntr_transport_note *note) {
     ntr_frames *f = user;
 
     if (note->kind == NTR_NOTE_UNKNOWN_ID) f->totals.left_out += note->value;
+    if (note->kind == NTR_NOTE_LOST) f->totals.incomplete++;
     if (note->kind == NTR_NOTE_BARRIER && f->status == NTR_OK) f->status = take_barrier(f);
 }
 

@@ -177,7 +177,8 @@ def svg(b):
 
 def callgrind(b):
     tool = b.tool("callgrind_annotate")
-    file, _ = b.write("export", "callgrind")
+    file, data = b.write("export", "callgrind")
+    assert data.decode().splitlines().count(f"totals: {b.instructions}") == 1
     text = b.run(tool, "--threshold=100", file)
     totals = int(re.search(r"([\d,]+) \(100.0%\)\s+PROGRAM TOTALS", text).group(1).replace(",", ""))
     assert totals == b.instructions

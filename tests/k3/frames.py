@@ -11,7 +11,7 @@ import os
 import sys
 
 sys.path.append(os.path.join(sys.path[0], ".."))
-from coresight import BARRIER, frames, messages, scatter, with_source, wrap
+from coresight import BARRIER, Frames, frames, messages, scatter, with_source, wrap
 from harness import Run, case, check, equal, main, matches, scratch, write
 from samples import samples
 from samples import truth as packed_truth
@@ -257,6 +257,24 @@ def _():
                 same(found, lasts[hart][len(lasts[hart]) - len(found):], f"{form}, size {size:#x}, hart {hart}")
                 results.append(len(found))
             check(results[0] == results[1] and results[0] >= (len(lasts[hart]) if size > 0x40000 else 1), f"size {size:#x}: {results}")
+
+
+@case("a file that ends inside a frame: said, status 1; a flush in the middle, and triggers, are no loss")
+def _():
+    data, whole = frames({11: stored("hart5.nex")}, 2), truth("hart5")
+    for end in (1, 4, 8, 15):
+        found, said = decode(write("cut.cs", data[:-160 - end]), *programs(), status=1)
+        matches("1 CoreSight frame: expected 16 bytes, found fewer", said, f"without {end} bytes")
+        same(found, whole[:len(found)], f"without {end} bytes")
+    writer, stream = Frames(5), stored("hart5.nex")
+    for at, byte in enumerate(stream):
+        writer.put(11, byte)
+        if at in (5000, 50003):
+            writer.put(0x7d, 0)  # a trigger
+        elif at == len(stream) // 2 + 3:
+            writer.flush()  # which fills the frame up
+    found, _ = decode(write("flush.cs", writer.flush()), *programs())
+    same(found, whole, "with a flush")
 
 
 @case("trace IDs that SRC does not tell apart are refused; --trace-id chooses")

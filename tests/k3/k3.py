@@ -9,7 +9,8 @@ import os
 import sys
 
 sys.path.append(os.path.join(sys.path[0], ".."))
-from harness import ROOT, Run, case, check, equal, main, matches, scratch
+from coresight import messages, with_source
+from harness import ROOT, Run, case, check, equal, main, matches, scratch, write
 from samples import samples, truth
 
 SYSROOT = ["--sysroot", "sysroot"]
@@ -71,6 +72,24 @@ def widths():
         row = Run("stat", name, "--format", "json", cwd=samples())
         matches("assumed from the stream: --src-bits 12", row.err, name)
     matches("all of these errors vanish with --src-bits 12", Run("check", "hart5.nex", status=1, cwd=samples()).err, "check, which assumes nothing")
+
+
+@case("raw messages of one hart with other widths of SRC, with and without times: the width is found without a program", 12, 0, True)
+@case("raw messages with SRC of 4 bits", 4, 5, True)
+@case("raw messages with SRC of 6 bits, without times", 6, 33, False)
+@case("raw messages with SRC of 10 bits", 10, 700, True)
+@case("raw messages with SRC of 12 bits, without times", 12, 4095, False)
+def other_widths(width, source, times):
+    with open(os.path.join(samples(), "hart5_loss.nex"), "rb") as file:
+        kept = messages(file.read())[:3000]
+    if not times:
+        for at, message in enumerate(kept):
+            ends = [place for place, byte in enumerate(message) if byte & 3]
+            kept[at] = message[:ends[-2]] + bytes([message[ends[-2]] | 3])
+    path = write("width.nex", with_source(b"".join(kept), source, width))
+    run = Run("dump", path, "--format", "jsonl")
+    matches(f"assumed from the stream: --src-bits {width} ", run.err, "what is said")
+    equal({row["fields"].get("SRC") for row in run.rows()}, {source}, "SRC of all messages")
 
 
 @case("topology/*.json: with a TMC as sink, a script; with none, what is missing is said")
