@@ -42,10 +42,10 @@ static uint64_t unusual_messages(const ntr_search *s, unsigned src_bits) {
 /* Without a program, the messages of one hart: as many bits behind TCODE are the same in all of them. A few bits of
  * other fields may be, too; therefore a few must also make unusual values usual. Returns the width, or 0. */
 static unsigned same_src_bits(const ntr_search *s) {
-    enum { MARGIN = 4, FEW = 5 };
+    enum { MARGIN = 4, FEW_BITS = 5 };
     const unsigned bits = ntr_scan_same_bits(s->window, s->config->mid_stream);
 
-    if (bits == 0 || bits > FEW) return bits;
+    if (bits == 0 || bits > FEW_BITS) return bits;
     const uint64_t with = unusual_messages(s, bits), without = unusual_messages(s, 0);
     return without >= with + MARGIN && without >= 2 * with ? bits : 0;
 }
