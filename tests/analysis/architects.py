@@ -328,7 +328,7 @@ def stf(name, *options, status=0):
     return rows, header, comments, done.err
 
 
-@case("STF: each instruction where readers of it find it, with its opcode; the header says what is not known")
+@case("STF: each instruction where readers of it find it, with its opcode; the header says what is not known", long=True)
 def stf_flow():
     rows, header, comments, error = stf("work.ntrace", status=1)
     check("no loads and stores" in error and "run --data" in error, error)
@@ -347,8 +347,9 @@ def stf_flow():
 
 @case("STF: each load and store of run --data, with address, size, direction and data, in the order of the trace")
 def stf_memory():
-    rows, _, _, error = stf(with_data())
-    equal(error, "", "nothing is left out")
+    rows, header, _, error = stf(with_data())
+    equal((error, header["isa"], header["iem"]), ("", 1, 2), "nothing is left out")
+    equal([row[0] for row in rows], counters("data.ntrace"), "program counters")
     words = (line.split() for line in Run("decode", "--show", "data", "data.ntrace", cwd=traced()).lines())
     expected = [(row[0], int(row[2], 16), int(row[1]), int(row[row.index("=") + 1], 16)) for row in words]
     check(len(expected) > 1000, "the trace has accesses")

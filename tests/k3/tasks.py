@@ -97,7 +97,7 @@ def _():
     exact(recording, 5)
 
 
-@case("a process ends, and another one gets its number")
+@case("a process ends, and another one gets its number", long=True)
 def _():
     stream, begins, end = renumbered("hart5.nex", {2121: 2120})
     recording = recording_of({5: stream}, end)
@@ -108,7 +108,7 @@ def _():
     exact(recording, 5)
 
 
-@case("a thread ends, and one of another process gets its number")
+@case("a thread ends, and one of another process gets its number", long=True)
 def _():
     stream, begins, end = renumbered("hart5.nex", {2120: 77, 2121: 77})
     recording = recording_of({5: stream}, end)
@@ -134,7 +134,7 @@ def _():
     check(sum("progA" in name for name in names) == 2 and sum("progB" in name for name in names) == 1, f"names of processes: {names}")
 
 
-@case("CPUs that are offline have no entry in AUXTRACE_INFO")
+@case("CPUs that are offline have no entry in AUXTRACE_INFO", long=True)
 def _():
     first, _, end = renumbered("hart5.nex", {})
     rest, _, later = renumbered("hart1.nex", {})
@@ -169,7 +169,7 @@ def _():
     equal((len(seen), seen[0], seen[-1], changes), (executed[poked], opcode(poked), opcode(poked) ^ 1 << 20, 1), f"opcodes: how many, first and last, and changes")
 
 
-@case("the times are not known: two programs of one thread are not told apart, which has status 1")
+@case("the times are not known: two programs of one thread are not told apart, which has status 1", long=True)
 def _():
     stream, _, end = renumbered("hart5.nex", {2121: 2120})
     recording = K3({5: 11})

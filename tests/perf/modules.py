@@ -306,8 +306,8 @@ def one_after_another(folder, files=("virtio-disk.ko", "other.ko"), shift=0, dat
     return write("dated.data", recording.bytes()), truth
 
 
-@case("one module after another at the same address: each is used for its time", 0, False)
-@case("one module after another, whose addresses overlap", 0x2000, False)
+@case("one module after another at the same address: each is used for its time", 0, False, long=True)
+@case("one module after another, whose addresses overlap", 0x2000, False, long=True)
 @case("one module after another, and the first one again", 0, True)
 def _(shift, again):
     folder = new_folder("dated")
@@ -315,7 +315,7 @@ def _(shift, again):
     equal([(int(row["address"], 16), row["symbol"].split("+")[0]) for row in decode(data, folder, "--timestamps").rows()], truth, "instructions")
 
 
-@case("one module after another, of which one has no file: the code of the other is not used for it", "virtio-disk.ko")
+@case("one module after another, of which one has no file: the code of the other is not used for it", "virtio-disk.ko", long=True)
 @case("one module after another: without the file of the first", "other.ko")
 def _(file):
     folder = new_folder("dated")

@@ -317,9 +317,9 @@ def _():
 
 @case("BPF programs one after the other at the same address: each is used for its time", True, 0, True, ("ab", "cd"))
 @case("BPF programs one after the other, without times: the code of none is used", False, 0, True, ("ab", "cd"))
-@case("BPF programs one after the other, the second one a longer one that begins before", True, 0x40, True, ("ab", "cd"))
-@case("BPF programs one after the other, without the end of the first", True, 0, False, ("ab", "cd"))
-@case("BPF programs one after the other, whose tags are the same: the code of none is used", True, 0, True, ("ab", "ab"))
+@case("BPF programs one after the other, the second one a longer one that begins before", True, 0x40, True, ("ab", "cd"), long=True)
+@case("BPF programs one after the other, without the end of the first", True, 0, False, ("ab", "cd"), long=True)
+@case("BPF programs one after the other, whose tags are the same: the code of none is used", True, 0, True, ("ab", "ab"), long=True)
 def _(dated, before, ends, tags):
     root, world = programs()
     at = (0xffffffff01000040, 0xffffffff01000040 - before)
