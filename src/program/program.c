@@ -85,6 +85,11 @@ const char *ntr_program_damage(const ntr_program *program, size_t index) {
     return ntr_damage_line(&program->damage, index);
 }
 
+static bool same_mark(const ntr_file_mark *a, const ntr_file_mark *b) {
+    return a->device == b->device && a->file == b->file && a->size == b->size && a->seconds == b->seconds &&
+           a->nanoseconds == b->nanoseconds;
+}
+
 void ntr_program_check_files(ntr_program *program) {
     for (size_t i = 0; i < program->image_count; i++) {
         const ntr_image *image = &program->images[i];
@@ -93,8 +98,7 @@ void ntr_program_check_files(ntr_program *program) {
         if (!image->mapping || !ntr_file_mark_get(image->path, &now) || now.device != image->mark.device ||
             now.file != image->mark.file)
             continue;
-        if (now.size != image->mark.size || now.seconds != image->mark.seconds ||
-            now.nanoseconds != image->mark.nanoseconds)
+        if (!same_mark(&now, &image->mark))
             ntr_damage_add(&program->damage, "%s: was changed while it was read; decode again", image->path);
     }
 }
@@ -229,20 +233,42 @@ ntr_status ntr_program_map_file(ntr_program *program, const char *path, void **m
     return status == NTR_OK ? NTR_OK : ntr_program_fail(program, status, path, "%s", reason);
 }
 
+/* Returns the image, one of the latest, that has the same file in memory, or NULL. A program that many processes
+ * execute is an image for each. */
+static const ntr_image *find_mapped(const ntr_program *program, const char *path) {
+    enum { TRIED = 1024 };
+    ntr_file_mark mark;
+    if (!program->image_count || !ntr_file_mark_get(path, &mark)) return NULL;
+    for (size_t i = program->image_count, tried = 0; i-- > 0 && tried < TRIED; tried++)
+        if (program->images[i].mapping && same_mark(&program->images[i].mark, &mark)) return &program->images[i];
+    return NULL;
+}
+
+static ntr_status map_once(ntr_program *program, const char *path, void **mapping, size_t *size, bool *shared) {
+    const ntr_image *same = find_mapped(program, path);
+    *shared = same;
+    if (!same) return ntr_program_map_file(program, path, mapping, size);
+    *mapping = same->mapping;
+    *size = same->mapping_size;
+    return NTR_OK;
+}
+
 ntr_status ntr_program_add_mapped(ntr_program *program, const char *path, const ntr_image_options *options,
                                   ntr_image **image) {
     void *mapping;
     size_t size;
-    ntr_status status = ntr_program_map_file(program, path, &mapping, &size);
+    bool shared;
+    ntr_status status = map_once(program, path, &mapping, &size, &shared);
     if (status != NTR_OK) return status;
     status = ntr_program_add_image(program, path, options);
     if (status != NTR_OK) {
-        ntr_file_unmap(mapping, size);
+        if (!shared) ntr_file_unmap(mapping, size);
         return status;
     }
     *image = &program->images[program->image_count - 1];
     (*image)->mapping = mapping;
     (*image)->mapping_size = size;
+    (*image)->shared = shared;
     if (!ntr_file_mark_get(path, &(*image)->mark)) (*image)->mark = (ntr_file_mark){0};
     return NTR_OK;
 }
@@ -267,7 +293,7 @@ void ntr_program_drop_image(ntr_program *program) {
     ntr_image *image = &program->images[--program->image_count];
     program->tables -= image->has_jvt;
     ntr_symbols_release(&image->symbols, program->allocator);
-    ntr_file_unmap(image->mapping, image->mapping_size);
+    if (!image->shared) ntr_file_unmap(image->mapping, image->mapping_size);
     ntr_dealloc(program->allocator, image->copy);
     ntr_dealloc(program->allocator, image->name);
     ntr_dealloc(program->allocator, image->path);

@@ -52,6 +52,7 @@ typedef struct ntr_image {
     char *name, *path;
     void *mapping;             /* memory-mapped ELF file, or NULL */
     size_t mapping_size;
+    bool shared; /* the mapping is that of an earlier image */
     ntr_file_mark mark; /* of the mapped file, when it was added */
     uint8_t *copy;             /* copy of raw bytes, or NULL */
     ntr_context context;       /* one in which it is visible */

@@ -103,9 +103,47 @@ static void any_allocation_may_fail(void **state) {
     unlink(map);
 }
 
+/* ---- a program that many processes execute */
+
+static size_t mappings_of(const char *path) {
+    char line[512];
+    size_t count = 0;
+    FILE *maps = fopen("/proc/self/maps", "r");
+    while (maps && fgets(line, sizeof line, maps)) count += strstr(line, path) != NULL;
+    if (maps) fclose(maps);
+    return count;
+}
+
+/* The file is in memory once. A file that is written in between is another one. */
+static void file_of_many_processes(void **state) {
+    (void)state;
+    enum { PROCESSES = 300 };
+    elf_builder elf;
+    ntr_program *program;
+    uint8_t byte;
+    elf_begin(&elf, true);
+    elf_segment(&elf, 1, CODE_AT, TEXT_ADDRESS, 0x100, 0x100);
+    assert_int_equal(elf_write(&elf), 0);
+    assert_int_equal(ntr_program_new(NULL, &program), NTR_OK);
+    for (uint64_t i = 0; i < PROCESSES; i++) {
+        const ntr_image_options options = {.size = sizeof options, .has_scontext = true, .scontext = i};
+        if (i == PROCESSES - 1) assert_int_equal(truncate(elf.path, 0x10000), 0);
+        assert_int_equal(ntr_program_add_elf(program, elf.path, &options), NTR_OK);
+    }
+    assert_int_equal(mappings_of(elf.path), 2);
+    for (uint64_t i = 0; i < PROCESSES; i++) {
+        const ntr_context context = {.has_scontext = true, .scontext = i};
+        assert_int_equal(ntr_program_read(program, ntr_place_at(&context, 0, TEXT_ADDRESS), &byte, 1), 1);
+    }
+    ntr_program_free(program);
+    assert_int_equal(mappings_of(elf.path), 0);
+    elf_end(&elf);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         TEST(any_allocation_may_fail),
+        TEST(file_of_many_processes),
     };
     return cmocka_run_group_tests_name("memory", tests, NULL, NULL);
 }
