@@ -85,9 +85,16 @@ def says_no_mirror(folder):
     assert status == 1 and "name no mirror" in text, text
 
 
-def says_not_debian(folder):
-    status, text = fetch(folder, {"os-release": 'ID="fedora"\n', "sources.list": LINES})
-    assert status == 1 and "not Debian (ID=fedora)" in text, text
+def other_distributions(folder):
+    """Debian's own mirror: that of the distribution has other packages. No network is used."""
+    for name, mirror in (("ubuntu", "http://deb.debian.org/debian"), ("debian", "http://127.0.0.1:9/one-line")):
+        for file, text in (("os-release", f'ID="{name}"\n'), ("sources.list", LINES)):
+            with open(os.path.join(folder, file), "w", encoding="ascii") as out:
+                out.write(text)
+        code = f"import importlib.machinery as m; print(m.SourceFileLoader('tool', {TOOL!r}).load_module().mirror())"
+        found = subprocess.run([sys.executable, "-B", "-W", "ignore", "-c", code], env=dict(os.environ, NTRACE_APT_SOURCES=folder, NTRACE_DEBIAN_MIRROR=""),
+                               capture_output=True, text=True, check=True).stdout.strip()
+        assert found == mirror, (name, found)
 
 
 def needs_no_network_for_what_is_there(folder):
@@ -156,7 +163,7 @@ def keeps_links_inside(folder):
             assert file.read() == "here", path
 
 
-FUNCTIONS = [takes_the_other_name, reads_deb822, reads_lines, takes_other_mirror, says_no_network, says_no_mirror, says_not_debian,
+FUNCTIONS = [takes_the_other_name, reads_deb822, reads_lines, takes_other_mirror, says_no_network, says_no_mirror, other_distributions,
              needs_no_network_for_what_is_there, keeps_links_inside]
 
 
