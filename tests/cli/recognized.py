@@ -105,6 +105,13 @@ def partial():
               command[0])
 
 
+@case("the address of a stream, without --follow")
+def address():
+    for command in (["dump"], ["stat"], ["profile"]):
+        equal(error(*command, "tcp:localhost:1"), "tcp:localhost:1: expected a file or a bundle, found the address of a stream; "
+              "'ntrace decode -f tcp:localhost:1' reads it while it comes", command[0])
+
+
 @case("every command that takes a trace says so")
 def every_command():
     path = write("hello", elf())
