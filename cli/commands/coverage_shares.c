@@ -41,14 +41,16 @@ int cli_coverage_thresholds(struct coverage_run *run) {
 
 struct share {
     uint64_t covered, all;
+    uint64_t unknown; /* of what is not covered: it may have been, in gaps or in code that is not determinable */
     const char *what;
 };
 
 /* Instructions and outcomes of branches. */
 static struct share share_of_object(const struct coverage_run *run) {
     const struct cli_object_sums sums = cli_object_sums(run->object);
+    const uint64_t all = sums.instructions + sums.outcomes, seen = sums.executed + sums.outcomes_seen;
 
-    return (struct share){sums.executed + sums.outcomes_seen, sums.instructions + sums.outcomes,
+    return (struct share){seen, all, ntr_coverage_gaps(run->coverage) ? all - seen : 0,
                           "instructions and branch outcomes were executed"};
 }
 
@@ -66,20 +68,24 @@ static struct share share_of(const struct coverage_run *run, int level) {
         ntr_decisions_sums(run->decisions, levels[level], NULL, &decisions);
         return (struct share){decisions.decisions[NTR_COVER_COVERED],
                               decisions.decisions[0] + decisions.decisions[1] + decisions.decisions[2],
-                              "decisions are covered"};
-    case LEVEL_BRANCH: return (struct share){sums.branches_hit, sums.branches, "branch outcomes were executed"};
+                              decisions.decisions[NTR_COVER_NOT_DETERMINABLE], "decisions are covered"};
+    case LEVEL_BRANCH:
+        return (struct share){sums.branches_hit, sums.branches,
+                              ntr_coverage_gaps(run->coverage) ? sums.branches - sums.branches_hit : 0,
+                              "branch outcomes were executed"};
     case LEVEL_OBJECT: return share_of_object(run);
     case LEVEL_LINE:
     case LEVELS: break;
     }
-    return (struct share){sums.lines_hit, sums.lines, "lines were executed"};
+    return (struct share){sums.lines_hit, sums.lines, sums.lines_unknown, "lines were executed"};
 }
 
 ntr_decision_level cli_coverage_level(int level) {
     return level == LEVEL_MCDC ? NTR_LEVEL_MCDC : level == LEVEL_MASKING ? NTR_LEVEL_MASKING : NTR_LEVEL_DECISION;
 }
 
-/* Compares the share of a level with --fail-under. */
+/* Compares the share of a level with --fail-under. What is not known decides nothing: where it could reach the
+ * threshold, this is said, and the status is that of a threshold that is not reached. */
 static bool reaches(struct coverage_run *run, int level) {
     struct share share = share_of(run, level);
     const bool by_line = level == LEVEL_LINE, by_decision = level >= LEVEL_DECISION;
@@ -89,6 +95,12 @@ static bool reaches(struct coverage_run *run, int level) {
                              .justified;
     double percent = share.all ? 100.0 * (double)share.covered / (double)share.all : run->options->since ? 100 : 0;
     if (percent >= run->least[level]) return true;
+    const uint64_t most = share.covered + share.unknown < share.all ? share.covered + share.unknown : share.all;
+    if (share.unknown && 100.0 * (double)most / (double)share.all >= run->least[level]) {
+        cli_note("%.2f to %.2f %% of the %s, --fail-under expects %g %% (%s): whether it is reached is not known",
+                 percent, 100.0 * (double)most / (double)share.all, share.what, run->least[level], level_names[level]);
+        return false;
+    }
     cli_note("%.2f %% of the %s, --fail-under expects %g %% (%s)", percent, share.what, run->least[level],
              level_names[level]);
     return false;

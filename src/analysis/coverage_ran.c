@@ -19,11 +19,6 @@ typedef struct inlined_call {
     uint64_t entry, size; /* of the copy */
 } inlined_call;
 
-typedef struct source_line {
-    const char *file;
-    uint32_t line;
-} source_line;
-
 /* State of ntr_coverage_add_ran. */
 typedef struct ran_adder {
     ntr_coverage *coverage;
@@ -304,20 +299,13 @@ ntr_status ntr_coverage_add_copies(ntr_coverage *c, const ntr_frame *frame, cons
     if (frame->inlined) {
         if (ntr_reserve(c->allocator, (void **)&c->copied, &c->copied_capacity, c->copied_count + 1, sizeof *c->copied))
             return NTR_E_MEMORY;
-        c->copied[c->copied_count++] = item;
+        c->copied[c->copied_count++] = (source_line){f->file, f->line};
     } else if ((frame->inlined_somewhere || constant) && !f->count) {
         if (ntr_reserve(c->allocator, (void **)&c->hidden, &c->hidden_capacity, c->hidden_count + 1, sizeof *c->hidden))
             return NTR_E_MEMORY;
         c->hidden[c->hidden_count++] = item;
     }
     return NTR_OK;
-}
-
-static int compare_places(const void *a, const void *b) {
-    const ran_function *x = a, *y = b;
-    if (x->file != y->file) return strcmp(x->file, y->file);
-    NTR_COMPARE_BY(line);
-    return 0;
 }
 
 /* Returns the index of the first line of the file from `line` on; lines are sorted by file and line. */
@@ -350,14 +338,15 @@ static void doubt_lines(ntr_coverage *c, const ntr_cover_function *f) {
  * function was inlined, and its own code was not executed; whether the call was is not known. It also leaves out calls
  * of a function that returns a constant, although that is not inlined (gcc 14). */
 static void doubt_hidden(ntr_coverage *c) {
-    if (c->copied_count) qsort(c->copied, c->copied_count, sizeof *c->copied, compare_places);
+    if (c->copied_count) qsort(c->copied, c->copied_count, sizeof *c->copied, compare_lines);
     for (size_t i = 0; i < c->hidden_count; i++) {
         const ran_function *item = &c->hidden[i];
         ntr_cover_function *f = c->function_count
                                     ? bsearch(item, c->functions, c->function_count, sizeof *c->functions, compare_ran)
                                     : NULL;
         if (!f || f->count) continue;
-        if (c->copied_count && bsearch(item, c->copied, c->copied_count, sizeof *c->copied, compare_places)) continue;
+        const source_line line = {item->file, item->line};
+        if (c->copied_count && bsearch(&line, c->copied, c->copied_count, sizeof line, compare_lines)) continue;
         f->known = false;
         doubt_lines(c, f);
     }

@@ -7,6 +7,11 @@
 #include "analysis/line_flow.h"
 #include "analysis/texts.h"
 
+typedef struct source_line {
+    const char *file;
+    uint32_t line;
+} source_line;
+
 /* A function of which at least one instruction was executed. */
 typedef struct ran_function {
     const char *file, *linkage;
@@ -44,7 +49,8 @@ struct ntr_coverage {
     size_t end_capacity;
     ran_function *ran; /* executed functions of the run that is being added */
     size_t ran_count, ran_capacity;
-    ran_function *copied, *hidden; /* functions with inlined copies; those that doubt_hidden looks at */
+    source_line *copied;  /* lines of functions with inlined copies */
+    ran_function *hidden; /* functions that doubt_hidden looks at */
     size_t copied_count, copied_capacity, hidden_count, hidden_capacity;
     cover_extent *extents;
     size_t extent_count, extent_capacity;

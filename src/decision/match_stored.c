@@ -4,12 +4,13 @@
  *
  *     li T, 0; sd T, S; beqz A, J; j N; N: (B as 0 or 1 in T); sd T, S; j J; J: ld T, S
  *
- * Each outcome that decides the result stores it as a constant in a word S of the stack frame, the last condition stores
- * its value there, and the load at J has the result. This load is taken for a branch that tests the last condition, and
- * matched like it. Its value is known from a trace with loads (witness.h); without, the last condition is not known.
+ * Each outcome that decides the result stores it as a constant in a word S of the stack frame, the last condition
+ * stores its value there, and the load at J has the result. This load is taken for a branch that tests the last
+ * condition, and matched like it. Its value is known from a trace with loads (witness.h); without, the last condition
+ * is not known.
  *
- * What proves that a load is that of the result: every outcome that decides leads to it with its result as a constant in
- * S, and every other way to it stores a value in S behind the last branch or call. */
+ * What proves that a load is that of the result: every outcome that decides leads to it with its result as a constant
+ * in S, and every other way to it stores a value in S behind the last branch or call. */
 #include "decision/values.h"
 #include "decision/matcher.h"
 
@@ -104,7 +105,8 @@ static const char *match_with(ntr_match *m, ntr_candidate *candidates, uint32_t 
     insn->flow = NTR_FLOW_BRANCH;
     insn->target = load + 1;
     const char *reason = ntr_match_find(m);
-    if (!reason && m->matched[count].condition + 1u != m->record->shown.condition_count) reason = "it is of no condition";
+    if (!reason && m->matched[count].condition + 1u != m->record->shown.condition_count)
+        reason = "it is of no condition";
     *insn = before;
     m->count = count;
     m->roots[count] = (ntr_operand_root){load + 1, (uint8_t)(expanded(m->graph, load) >> 7 & 31)};

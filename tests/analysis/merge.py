@@ -177,6 +177,24 @@ def fail_under(b):
     assert better.returncode == 0, better
 
 
+def threshold_that_is_not_known(b):
+    """In a trace with gaps, a threshold between what was seen and what may have been executed is not decided. The share of the whole
+    trace lies in this range."""
+    damage(b)
+
+    def share(trace, status=0):
+        return tuple(map(int, re.search(r"(\d+)/(\d+).* total$", b.run(b.ntrace, "coverage", trace, status=status), re.M).groups()))
+    whole = 100 * share("forward.ntrace")[0] / share("forward.ntrace")[1]
+    known, lines = share("hole.ntrace", 1)
+    unknown = sum(not value for value in b.coverage("hole.ntrace", status=1)[3].values())
+    low, high = 100 * known / lines, 100 * (known + unknown) / lines
+    assert low <= whole <= high > low, (low, whole, high)
+    for least, said in ((low - 0.01, None), ((low + high) / 2, "whether it is reached is not known"), (high - 0.01, "whether it is reached is not known")):
+        done = b.call(b.ntrace, "coverage", "--fail-under", f"{least:.4f}", "hole.ntrace")
+        assert done.returncode == 1 and ("--fail-under" in done.stderr) == (said is not None) and (said or "") in done.stderr, (least, done)
+        assert said is None or f"{low:.2f} to {high:.2f} %" in done.stderr, done.stderr
+
+
 def without_lines(b):
     """A program without line information gives a note, and fails with --fail-under."""
     b.run("riscv64-linux-gnu-gcc", "-s", "-static", "paths.c", "-o", "bare")
@@ -188,7 +206,7 @@ def without_lines(b):
 
 
 CASES = [runs_add_up, lcov_adds_alike, genhtml_renders, two_builds_of_a_source, not_known_is_not_unexecuted, joined_late,
-         gap_in_one_of_two, fail_under, without_lines]
+         gap_in_one_of_two, fail_under, threshold_that_is_not_known, without_lines]
 
 
 if __name__ == "__main__":
