@@ -14,7 +14,7 @@
 #include "decision/values.h"
 #include "decision/matcher.h"
 
-enum { BEFORE_MAX = 24, ADDRESS_MAX = 4, BEHIND_MAX = 4096, TRIES_MAX = 8, WAYS_MAX = 8 };
+enum { STORED_BEFORE_MAX = 24, ADDRESS_MAX = 4, BEHIND_MAX = 4096, LOADS_MAX = 8, WAYS_MAX = 8 };
 
 typedef struct stack_word {
     uint8_t base;
@@ -63,7 +63,7 @@ static bool is_store_to(const ntr_graph *g, uint32_t at, stack_word word) {
 static bool is_stored_before(const ntr_match *m, stack_word word) {
     const ntr_graph *g = m->graph;
     for (size_t i = 0; i < m->count; i++)
-        for (uint32_t at = m->candidates[i].insn, n = 0; at && n < BEFORE_MAX; n++) {
+        for (uint32_t at = m->candidates[i].insn, n = 0; at && n < STORED_BEFORE_MAX; n++) {
             if (g->insns[at].is_target || g->insns[--at].flow != NTR_FLOW_LINEAR) break;
             if (is_store_to(g, at, word)) return true;
         }
@@ -125,7 +125,7 @@ const char *ntr_match_stored(ntr_match *m, uint32_t *load) {
         if (given[i].insn > last) last = given[i].insn;
     }
     const uint32_t end = m->graph->count - last > BEHIND_MAX ? last + BEHIND_MAX : (uint32_t)m->graph->count;
-    for (uint32_t at = last + 1; at + 1 < end && tries < TRIES_MAX; at++) {
+    for (uint32_t at = last + 1; at + 1 < end && tries < LOADS_MAX; at++) {
         stack_word word;
         if (!is_access(m->graph, at, NTR_OPCODE_LOAD, &word) || !is_stored_before(m, word)) continue;
         ntr_match_mark(m, true);

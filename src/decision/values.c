@@ -211,11 +211,11 @@ static bool is_call(const ntr_graph *g, uint32_t at) {
 /* Returns whether an instruction changes one register at most, of general purpose or of floating point, and no memory:
  * AUIPC, loads and operations of floating point. */
 static bool sets_one_register(const ntr_graph_insn *insn) {
-    enum { OP_FP = 0x53, FMADD = 0x43, FNMADD = 0x4f };
+    enum { OP_FLOAT = 0x53, FMADD = 0x43, FNMADD = 0x4f };
     const uint32_t opcode = insn->bits & 0x7f;
     if (insn->flow != NTR_FLOW_LINEAR) return false;
     if (insn->size == 2) return (insn->bits & 0xe001) == 0x2000; /* C.FLD, C.FLDSP */
-    return opcode == NTR_OPCODE_AUIPC || opcode == NTR_OPCODE_LOAD_FP || opcode == OP_FP ||
+    return opcode == NTR_OPCODE_AUIPC || opcode == NTR_OPCODE_LOAD_FP || opcode == OP_FLOAT ||
            (opcode >= FMADD && opcode <= FNMADD && (opcode & 3) == 3);
 }
 
