@@ -4,6 +4,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <stdbool.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -22,6 +23,18 @@ int ntr_open_regular(const char *path, uint64_t most, uint64_t *size) {
     if (file >= 0) close(file);
     errno = error;
     return -1;
+}
+
+int ntr_open_own(const char *path, uint64_t most, uint64_t *size) {
+    struct stat named, about;
+    if (lstat(path, &named) != 0) return -1;
+    if (!S_ISREG(named.st_mode)) return errno = EINVAL, -1;
+    const int file = ntr_open_regular(path, most, size);
+    if (file < 0) return -1;
+    const bool same = fstat(file, &about) == 0 && about.st_dev == named.st_dev && about.st_ino == named.st_ino;
+    if (same && (about.st_uid == geteuid() || about.st_uid == 0)) return file;
+    close(file);
+    return errno = EPERM, -1;
 }
 
 ntr_status ntr_read_regular(const char *path, uint64_t most, const ntr_allocator *allocator, char **text,

@@ -1,5 +1,6 @@
 #include "capture/generated.h"
 
+#include "base/file.h"
 #include "base/allocator.h"
 #include "base/bytes.h"
 
@@ -141,7 +142,8 @@ static void read_rest(struct ntr_capture_record *record, struct name_file *file,
 static void read_up_to(struct ntr_capture_record *record, struct name_file *file, uint64_t size,
                        uint64_t (*read_records)(struct ntr_capture_record *, const char *, size_t)) {
     if (!size || !*file->path) return;
-    const int fd = open(file->path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+    uint64_t now;
+    const int fd = ntr_open_own(file->path, UINT64_MAX, &now);
     check_latest(file, fd);
     if (fd < 0) return;
     read_rest(record, file, fd, size, read_records);

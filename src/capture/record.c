@@ -1,4 +1,5 @@
 #include "capture/record.h"
+#include "base/file.h"
 #include "base/allocator.h"
 
 #include <ntrace/program_files.h>
@@ -22,12 +23,11 @@ static bool is_usable(const struct ntr_capture_record *record, unsigned kind, co
     ntr_program *program;
     ntr_program_new(record->allocator, &program);
     struct stat about;
+    uint64_t size = 0;
+    const int file = ntr_open_own(path, NAMES_MAX, &size);
 
-    /* The names of these files can be guessed in a folder that everybody may write to: as perf does, only files of this
-     * user or of root, and no links. */
-    bool good = program && lstat(path, &about) == 0 && S_ISREG(about.st_mode) && about.st_size > 0 &&
-                about.st_size <= NAMES_MAX && (about.st_uid == geteuid() || about.st_uid == 0) &&
-                about.st_mtime >= record->begun;
+    bool good = program && file >= 0 && size > 0 && fstat(file, &about) == 0 && about.st_mtime >= record->begun;
+    if (file >= 0) close(file);
     if (good && kind == NTR_BUNDLE_PERF_MAP)
         good = ntr_program_add_perf_map(program, path, &options) == NTR_OK;
     else if (good)

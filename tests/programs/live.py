@@ -30,6 +30,17 @@ def named():
         equal(len(decoded()) > 2000, True, "the trace decodes")
 
 
+@case("a perf map that is a link or another user's names nothing, as for perf")
+def planted():
+    for how in ("link", "foreign") if os.geteuid() == 0 else ("link",):
+        done = subprocess.run(command("named", operands=[how]), check=True, timeout=60, capture_output=True, text=True)
+        for left in glob.glob(f"/tmp/perf-{int(done.stdout)}.*"):
+            os.unlink(left)
+        rows = {row["function"]: row for row in Run("profile", path_of("live.ntrace"), "--format", "jsonl").rows()}
+        check("made_at_run_time" not in rows, f"{how}: functions: {list(rows)}")
+        check(any(row["calls"] == 1000 and row["self"] == 2000 for row in rows.values()), f"{how}: its code: {list(rows.values())[:6]}")
+
+
 @case("--max-size: the last part of the stream")
 def max_size():
     seed = user_qemu.for_ntrace(user_qemu.repeatable())

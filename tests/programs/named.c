@@ -1,5 +1,5 @@
 /* Code made at run time, and its name: in a perf map, or in a jitdump file.
- * usage: named map | dump FOLDER */
+ * usage: named map | link | foreign | dump FOLDER      link: the map is a link; foreign: it is another user's */
 #define _GNU_SOURCE
 #include <stdint.h>
 #include <stdio.h>
@@ -10,12 +10,16 @@
 
 static const uint32_t code[] = {0x00150513, 0x00008067}; /* addi a0, a0, 1; ret */
 
-static void write_map(const void *at) {
-    char path[64];
+static void write_map(const void *at, const char *how) {
+    char path[64], target[64];
+    const int is_link = strcmp(how, "link") == 0;
     snprintf(path, sizeof path, "/tmp/perf-%d.map", (int)getpid());
-    FILE *file = fopen(path, "w");
+    snprintf(target, sizeof target, "/tmp/perf-%d.names", (int)getpid());
+    FILE *file = fopen(is_link ? target : path, "w");
     fprintf(file, "%lx %zx made_at_run_time\n", (unsigned long)(uintptr_t)at, sizeof code);
     fclose(file);
+    if (is_link && symlink(target, path)) _exit(3);
+    if (strcmp(how, "foreign") == 0 && chown(path, 12345, 12345)) _exit(3);
 }
 
 static void write_dump(const void *at, const char *folder) {
@@ -56,7 +60,7 @@ int main(int argc, char **argv) {
     if (argc > 2)
         write_dump(page, argv[2]);
     else
-        write_map(page);
+        write_map(page, argc > 1 ? argv[1] : "map");
     for (int i = 0; i < 1000; i++) sum = ((long (*)(long))(void *)page)(sum);
     printf("%d\n", (int)getpid());
     return sum != 1000;
