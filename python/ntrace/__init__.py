@@ -10,11 +10,11 @@
 A trace is a capture bundle of `ntrace run` or a raw stream with its ELF files. Everything is done by libntrace and
 libntrace-tools: the numbers are those of the command `ntrace`. While the libraries work, other Python threads run.
 """
-from ._core import Error, version
+from ._core import DamageWarning, Error, version
 from .answers import Coverage, Flame, formats
 from .codec import Encoder, assemble, encode, messages
 from .events import Event
 from .trace import Counts, Trace, open
 
 __version__ = version()  # of the library that is loaded
-__all__ = ["Coverage", "Counts", "Encoder", "Error", "Event", "Flame", "Trace", "assemble", "encode", "formats", "messages", "open"]
+__all__ = ["Coverage", "Counts", "DamageWarning", "Encoder", "Error", "Event", "Flame", "Trace", "assemble", "encode", "formats", "messages", "open"]

@@ -19,6 +19,10 @@ class Error(Exception):
         self.status: str = text(lib.ntr_status_name(status)) or str(status)
 
 
+class DamageWarning(UserWarning):
+    """A part of an input cannot be read; the answer is without it. The command `ntrace` has exit status 1 then."""
+
+
 def text(pointer) -> str | None:
     """A C string, or None for NULL."""
     return ffi.string(pointer).decode(errors="replace") if pointer else None

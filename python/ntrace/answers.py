@@ -134,6 +134,12 @@ class _Analysis:
             lib.ntr_calltree_finish(self.tree)
         return self
 
+    def warn(self) -> None:
+        """Says what the answer lacks."""
+        lib.ntr_program_check_files(self.program)
+        self.trace._warn(lib.ntr_program_damage, self.program)
+        self.trace._warn(lib.ntr_debug_info_damage, self.debug)
+
     def coverage(self):
         coverage = made("ntr_coverage", ffi.NULL)
         check(lib.ntr_coverage_add(coverage, self.program, self.debug, self.tally))
@@ -171,17 +177,20 @@ class Answers:
                     for r in (profile.rows[n] for n in range(profile.count))]
         finally:
             lib.ntr_profile_release(profile)
+        analysis.warn()
         return table(rows, PROFILE, frame)
 
     def coverage(self, src: int | None = None, frame: bool | None = None, threads: int = 1) -> Coverage:
         """Execution counts of lines, branches and functions, as `ntrace coverage`. threads: as for profile."""
-        coverage = _Analysis(self, tally=True).run(src, threads).coverage()
+        analysis = _Analysis(self, tally=True).run(src, threads)
+        coverage = analysis.coverage()
         lines = _rows(lib.ntr_coverage_lines, coverage, lambda r: {
             "file": text(r.file), "line": r.line, "count": r.count, "known": r.known, "branches": r.branches})
         branches = _rows(lib.ntr_coverage_branches, coverage, lambda r: {
             "file": text(r.file), "line": r.line, "address": r.address, "taken": r.taken, "not_taken": r.not_taken})
         functions = _rows(lib.ntr_coverage_functions, coverage, lambda r: {
             "name": text(r.name), "file": text(r.file), "line": r.line, "count": r.count, "known": r.known})
+        analysis.warn()
         return Coverage(table(lines, LINES, frame), table(branches, BRANCHES, frame), table(functions, FUNCTIONS, frame),
                         lib.ntr_coverage_gaps(coverage))
 
@@ -204,7 +213,9 @@ class Answers:
             return {"src": s.src, "kind": SLICES.get(s.kind), "name": names[s.value] if named else None,
                     "begin": s.begin, "end": s.end, "value": s.value, "scontext": s.context}
 
-        return table([row(slices[n]) for n in range(count[0])], TIMELINE, frame)
+        rows = [row(slices[n]) for n in range(count[0])]
+        analysis.warn()
+        return table(rows, TIMELINE, frame)
 
     def flame(self) -> Flame:
         """The flame graph of the call stacks, as `ntrace flame`: an SVG text, which notebooks show."""
@@ -245,6 +256,7 @@ class Answers:
             keep.append(analysis.coverage())
             data.coverage = keep[-1]
         self._write(exporter, data, analysis, file, path, analysis.read(repeats=calls) if streams else ())
+        analysis.warn()
 
     def _write(self, exporter, data, analysis, file, path, parts) -> None:
         carrier, output = _Output(file), config("ntr_output")

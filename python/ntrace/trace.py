@@ -3,6 +3,7 @@ from __future__ import annotations
 
 import builtins
 import os
+import warnings
 from typing import Any, Iterable, Iterator, NamedTuple
 
 from . import _core, pages
@@ -49,6 +50,7 @@ class Trace(Answers):
         self.path = os.fspath(path)
         self.inferred: dict[str, tuple[str, str]] = {}
         self._bundle = None
+        self._said: set[str] = set()
         self._program = made("ntr_program", ffi.NULL)
         self._params = ffi.new("ntr_params *")
         lib.ntr_params_init(self._params, ffi.NULL)
@@ -64,8 +66,18 @@ class Trace(Answers):
         if auto or (auto is None and not params and not self._bundle):
             self._infer(params)
         check(lib.ntr_params_check(self._params), None, self.path)
+        self._warn(lib.ntr_program_damage, self._program)
 
     # ---- opening
+
+    def _warn(self, damage, of) -> None:
+        """Warns once of each line of `damage`, which is ntr_program_damage or ntr_debug_info_damage."""
+        number = 0
+        while line := text(damage(of, number)):
+            if line not in self._said:
+                self._said.add(line)
+                warnings.warn(line, _core.DamageWarning, stacklevel=3)
+            number += 1
 
     def _open_bundle(self, path):
         self._bundle = made("ntr_bundle", ffi.NULL)

@@ -360,3 +360,32 @@ def test_interrupt(tmp_path, work):
     done = subprocess.run([sys.executable, "-c", INTERRUPTED, str(stream), options["raw"][0][0], work], stdout=subprocess.PIPE, stderr=subprocess.PIPE,
                           text=True, timeout=60, check=False)
     assert (done.returncode, done.stdout) == (0, "interrupted\n"), done.stderr
+
+
+def test_hostile_files(gawk, tmp_path):
+    """Damage is a warning, never an answer without a word; a bundle opens no file outside of its folder, and no FIFO."""
+    with open(gawk.elf, "rb") as file:
+        elf = bytearray(file.read())
+    elf[40:48] = (1 << 40).to_bytes(8, "little")  # section headers are not in the file
+    hurt = tmp_path / "hurt.elf"
+    hurt.write_bytes(elf)
+    with pytest.warns(ntrace.DamageWarning, match="hurt.elf: .*names are missing"):
+        trace = ntrace.open(gawk.stream, elf=hurt, **gawk.params)
+    assert trace.count().instructions > 1000
+    hurt.write_bytes(elf[:100])
+    with pytest.raises(ntrace.Error):
+        ntrace.open(gawk.stream, elf=hurt, **gawk.params)
+    for name, capture, words in (
+        ("brackets", "[" * 100000, "nest|depth|capture.json"), ("outside", '{"format":"ntrace-bundle","version":1,"stream":"../stream","params":{}}', "stream"),
+        ("link", '{"format":"ntrace-bundle","version":1,"stream":"link","params":{}}', "link"),
+        ("fifo", '{"format":"ntrace-bundle","version":1,"stream":"fifo","params":{}}', "fifo"),
+        ("image", '{"format":"ntrace-bundle","version":1,"stream":"s","params":{},"images":[{"kind":"elf","file":"fifo"}]}', "fifo")):
+        bundle = tmp_path / (name + ".ntrace")
+        bundle.mkdir()
+        (tmp_path / "stream").write_bytes(b"\x24\x0d\x00\x0b")
+        (bundle / "s").write_bytes(b"\x24\x0d\x00\x0b")
+        (bundle / "link").symlink_to("../stream")
+        os.mkfifo(bundle / "fifo")
+        (bundle / "capture.json").write_text(capture)
+        with pytest.raises(ntrace.Error, match=words):
+            ntrace.open(bundle).count()
