@@ -313,9 +313,10 @@ static void compare_build_ids(const ntr_bundle *bundle) {
         if (image->kind != NTR_BUNDLE_ELF || !image->build_id) continue;
         if (snprintf(path, sizeof path, "%s/%s", ntr_bundle_folder(bundle), image->file) >= (int)sizeof path) continue;
         if (ntr_bundle_build_id(path, id, sizeof id) != NTR_OK || !*id || strcmp(id, image->build_id) == 0) continue;
-        cli_doubt("%s: expected the file that ran, with build id %.12s..., found one with %.12s...; it was replaced after "
-                  "the capture",
-                  path, image->build_id, id);
+        cli_doubt(
+            "%s: expected the file that ran, with build id %.12s..., found one with %.12s...; it was replaced after "
+            "the capture",
+            path, image->build_id, id);
     }
 }
 

@@ -167,6 +167,24 @@ def table():
     equal(sorted(REACHED), sorted(listed()), "limits with a test")
 
 
+@case("each test that docs/security.md names is there")
+def tests():
+    root = os.path.dirname(os.path.dirname(PAGE))
+    with open(PAGE, encoding="utf-8") as file:
+        rows = [line for line in file.read().split("## How it is tested")[1].split("\n## ")[0].splitlines() if line.startswith("| ")]
+    check(len(rows) > 25, f"{len(rows)} rows")
+    for row in rows:
+        named = re.findall(r"`((?:tests|web|tools)/[\w/.]+)`", row)
+        texts = []
+        for path in named:
+            check(os.path.exists(os.path.join(root, path)), f"{path}: {row}")
+            if os.path.isfile(os.path.join(root, path)):
+                with open(os.path.join(root, path), encoding="utf-8") as file:
+                    texts.append(file.read())
+        for words in re.findall(r'"([^"]+)"', row):
+            check(any(re.search(r"[\"'(]" + re.escape(words), text) for text in texts), f"no test begins with {words!r}: {named}")
+
+
 def reached(name):
     words, small = REACHED[name]
     words = words()

@@ -136,6 +136,28 @@ def separate_tasks():
     del os.environ["SLURM_STEP_NUM_TASKS"]
 
 
+@case("hostile files: no output that ntrace would not write, and its status; nothing is left")
+def hostile():
+    capture, before = captures.Capture(NTRACE, scratch(), 7, length=2000), folders()
+    image, settings = os.path.join(capture.path, "images", "program"), os.path.join(capture.path, "capture.json")
+    with open(image, "rb") as file:
+        elf = bytearray(file.read())
+    elf[40:48] = (1 << 40).to_bytes(8, "little")  # section headers are not in the file
+    with open(image, "wb") as file:
+        file.write(elf)
+    alone = Run(*COMMANDS[0], capture.path, status=1)
+    done = run(3, *COMMANDS[0], capture.path, status=1)
+    equal(done.stdout, alone.out, "a damaged program: output")
+    matches("names are missing", done.stderr, "a damaged program")
+    os.unlink(image)
+    os.mkfifo(image)
+    equal(run(2, *COMMANDS[0], capture.path, status=1).stdout, "", "a FIFO as program: output")
+    with open(settings, "w", encoding="ascii") as file:
+        file.write("[" * 100000)
+    equal(run(2, *COMMANDS[0], capture.path, status=1).stdout, "", "capture.json: output")
+    equal(folders(), before, "no folder is left")
+
+
 @case("usage")
 def usage():
     matches("usage", run(1, "profile", status=2).stderr, "no trace")
