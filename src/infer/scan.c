@@ -143,30 +143,62 @@ static unsigned lead_of(const ntr_message *m, unsigned *lead) {
     return groups * NTR_MDO_BITS;
 }
 
-unsigned ntr_scan_same_bits(ntr_bytes stream, bool mid_stream) {
+/* What the 12 bits behind TCODE are in the messages. */
+struct leads {
+    uint32_t count[1 << LEAD_MOST];
+    uint64_t kinds[1 << LEAD_MOST]; /* set of the TCODEs of the messages that have the value */
+    uint64_t all_kinds;
+    unsigned messages, first, differ;
+};
+
+static void add_lead(struct leads *l, const ntr_message *m) {
+    unsigned lead;
+
+    l->differ |= 1u << lead_of(m, &lead);
+    if (!l->messages++) l->first = lead;
+    l->differ |= l->first ^ lead;
+    l->count[lead]++;
+    l->kinds[lead] |= UINT64_C(1) << (m->tcode & 63);
+    l->all_kinds |= UINT64_C(1) << (m->tcode & 63);
+}
+
+/* Returns whether the values are those of SRC of several harts: nearly all messages have one that several kinds have.
+ */
+static bool are_sources(const struct leads *l) {
+    enum { KINDS_OF_ONE = 3, DAMAGED_OF = 64 /* one in so many messages may be damage */ };
+    unsigned others = l->messages;
+
+    for (unsigned lead = 0; lead < 1u << LEAD_MOST; lead++)
+        if (__builtin_popcountll(l->kinds[lead]) >= KINDS_OF_ONE) others -= l->count[lead];
+    return others <= l->messages / DAMAGED_OF;
+}
+
+static unsigned judge_leads(const struct leads *l) {
     enum { LEAST_KINDS = 3, SURE_KINDS = 4, LEAST_MESSAGES = 4, SURE_MESSAGES = 8, MANY_MESSAGES = 64 };
-    unsigned first = 0, differ = 1u << LEAD_MOST, messages = 0, lead;
-    uint64_t kinds = 0;
+    const int found = __builtin_popcountll(l->all_kinds);
+    const unsigned bits = (unsigned)__builtin_ctz(l->differ);
+
+    if (found < LEAST_KINDS || l->messages < LEAST_MESSAGES) return 0;
+    if (bits == LEAD_MOST) return found >= SURE_KINDS || l->messages >= SURE_MESSAGES ? bits : 0;
+    if (found < SURE_KINDS || l->messages < MANY_MESSAGES) return 0;
+    return are_sources(l) ? LEAD_MOST : bits;
+}
+
+unsigned ntr_scan_same_bits(ntr_bytes stream, bool mid_stream) {
+    struct leads leads;
     ntr_params params;
     ntr_reader reader;
     ntr_message m;
 
+    memset(&leads, 0, sizeof leads);
+    leads.differ = 1u << LEAD_MOST;
     ntr_params_init(&params, NULL);
     if (ntr_reader_init(&reader, &params) != NTR_OK) return 0;
     if (mid_stream) ntr_reader_seek_start(&reader);
     ntr_reader_feed(&reader, stream.data, stream.size, false);
-    while (ntr_reader_next(&reader, &m) == NTR_OK) {
-        if (m.tcode == NTR_TCODE_NONE || m.size != m.raw.size) continue;
-        differ |= 1u << lead_of(&m, &lead);
-        if (!messages++) first = lead;
-        differ |= first ^ lead;
-        kinds |= UINT64_C(1) << (m.tcode & 63);
-    }
-    const int found = __builtin_popcountll(kinds);
-    const unsigned bits = (unsigned)__builtin_ctz(differ);
-    if (found < LEAST_KINDS || messages < LEAST_MESSAGES) return 0;
-    if (bits == LEAD_MOST) return found >= SURE_KINDS || messages >= SURE_MESSAGES ? bits : 0;
-    return found >= SURE_KINDS && messages >= MANY_MESSAGES ? bits : 0;
+    while (ntr_reader_next(&reader, &m) == NTR_OK)
+        if (m.tcode != NTR_TCODE_NONE && m.size == m.raw.size) add_lead(&leads, &m);
+    return judge_leads(&leads);
 }
 
 void ntr_scan_stream(const ntr_params *params, ntr_bytes stream, bool mid_stream, ntr_scan *scan) {

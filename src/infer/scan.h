@@ -43,8 +43,9 @@ uint64_t ntr_scan_count(const ntr_scan *scan, uint64_t tcodes);
 /* Read the messages of `stream`. `mid_stream`: it begins inside a message. */
 void ntr_scan_stream(const ntr_params *params, ntr_bytes stream, bool mid_stream, ntr_scan *scan);
 
-/* Returns how many bits behind TCODE, 12 at most, are the same in all messages; 0: too few messages, or too few kinds
- * of them, say it. What is there without SRC is another field in each kind of message. */
+/* Returns how many bits behind TCODE, 12 at most, are the same in all messages, or, with 12, in all of each hart; 0:
+ * too few messages, or too few kinds of them, say it. What is there without SRC is another field in each kind of
+ * message. */
 unsigned ntr_scan_same_bits(ntr_bytes stream, bool mid_stream);
 
 #endif

@@ -92,6 +92,21 @@ def other_widths(width, source, times):
     equal({row["fields"].get("SRC") for row in run.rows()}, {source}, "SRC of all messages")
 
 
+@case("raw messages of two harts, some of them damaged: SRC has 12 bits")
+def two_harts():
+    rows = []
+    for name in "hart5_loss.nex", "hart1_loss.nex":
+        with open(os.path.join(samples(), name), "rb") as file:
+            rows.append(messages(file.read())[:600])
+    mixed = bytearray(b"".join(b"".join(pair) for pair in zip(*rows)))
+    for place in 1500, 3000:
+        mixed[place] ^= 0x54
+    run = Run("dump", write("mixed.nex", bytes(mixed)), "--format", "jsonl", status=None)
+    matches("assumed from the stream: --src-bits 12 ", run.err, "what is said")
+    sources = [row["fields"].get("SRC") for row in run.rows()]
+    check(sum(source in (1, 5) for source in sources) >= len(sources) - 6, f"SRC: {set(sources)}")
+
+
 @case("topology/*.json: with a TMC as sink, a script; with none, what is missing is said")
 def topologies():
     words = ["capture", "--script", "openocd", "-o", os.path.join(scratch(), "topology.tcl"), "--for", "1s", "--buffer", "0x90000000:0x4000000", "-t"]
