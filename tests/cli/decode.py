@@ -547,7 +547,7 @@ def encode_refuses():
         (["-e", program(), "--pc", "-"], "", "expected program counters .*, found none"),
         (["-e", program(), "--pc", "-"], "0x100\n0x9000\n", "no program image"),
         (["-e", program(), "--pc", "-", "--icnt-bits", "23"], PC_TEXT, "--icnt-bits: expected a number from 2 to 22, found '23'"),
-        (["-e", program(), "--pc", "-", "--mode", "xyz"], PC_TEXT, "--mode: expected btm|htm, found 'xyz'"),
+        (["-e", program(), "--pc", "-", "--mode", "xyz"], PC_TEXT, "--mode: expected one of btm|htm, found 'xyz'"),
         (["-e", program(), "--pc", "-", "--best=1"], PC_TEXT, "--best takes no value"),
     ]:
         run = Run("encode", *options, "-o", target, stdin=stdin.encode(), status=2)
