@@ -81,6 +81,7 @@ ADDITIONS = """
 extern "Python" ntr_status ntrace_read_file(void *user, uint8_t *to, size_t capacity, size_t *got);
 extern "Python" bool ntrace_seek_file(void *user, uint64_t offset);
 extern "Python" bool ntrace_proceed(void *user);
+extern "Python" void ntrace_progress(void *user, uint64_t bytes);
 extern "Python" ntr_status ntrace_take_message(void *user, const uint8_t *bytes, size_t size);
 extern "Python" ntr_status ntrace_take_output(void *user, const void *bytes, size_t size);
 ntr_status ntrace_expand(ntr_instructions *expander, const ntr_event *events, size_t count, size_t *at, ntr_instruction *out,

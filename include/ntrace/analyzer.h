@@ -72,11 +72,15 @@ typedef struct ntr_analyzer_config {
     bool stacks_only; /* the call tree is there for the stacks that the follower looks at */
     bool by_hand; /* the caller feeds `begun`: ntr_analyzer_drain in place of ntr_analyzer_run */
     const ntr_allocator *allocator; /* NULL: malloc. Used by all threads */
+
+    /* NULL, or gets the number of bytes of the stream that `read` has returned so far, each time they are more. Called
+     * like `read`: by one thread at a time, but by any. */
+    void (*progress)(void *user, uint64_t bytes);
 } ntr_analyzer_config;
 
 NTR_DEFINE_CONFIG_INIT(ntr_analyzer_config)
 
-/* Makes a analyzer. What the config points to must outlive it. Errors: as ntr_decoder_new; NTR_E_INVALID without
+/* Makes an analyzer. What the config points to must outlive it. Errors: as ntr_decoder_new; NTR_E_INVALID without
  * `analysis`. */
 NTR_API ntr_status ntr_analyzer_new(const ntr_analyzer_config *config, ntr_analyzer **out);
 NTR_API void ntr_analyzer_free(ntr_analyzer *analyzer);

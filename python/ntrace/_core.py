@@ -1,6 +1,7 @@
 """What the other modules share: the C libraries, errors, text and files."""
 from __future__ import annotations
 
+import contextlib
 import threading
 
 from . import _native
@@ -107,6 +108,21 @@ def ntrace_proceed(user):
     return ffi.from_handle(user).failure is None
 
 
+def _failed_progress(exception, value, traceback):
+    user = traceback.tb_frame.f_locals.get("user")
+    if user in _told:
+        _told[user][0].failure = value
+
+
+_told: dict = {}  # the stream reader of an analyzer: its Stream, and the function of the caller
+
+
+@ffi.def_extern(onerror=_failed_progress)
+def ntrace_progress(user, size):
+    """Called by any thread, whenever more of the stream was read; an exception ends the work, as one in a signal does."""
+    _told[user][1](size)
+
+
 @ffi.def_extern(onerror=_failed(lib.NTR_E_IO))
 def ntrace_take_message(user, data, size):
     carrier = ffi.from_handle(user)
@@ -135,6 +151,17 @@ class Stream(Carrier):
     def interrupts(self, decoder_config) -> None:
         """Lets a signal end the decoding: raise_failure then raises what it wants."""
         decoder_config.proceed, decoder_config.proceed_user = lib.ntrace_proceed, self._handle
+
+    @contextlib.contextmanager
+    def told(self, options, progress):
+        """The callbacks of an ntr_analyzer_config: the stream, and progress(bytes) unless it is None."""
+        options.read, options.user = ffi.addressof(lib, "ntrace_read_stream"), self.reader
+        if progress:
+            _told[options.user], options.progress = (self, progress), lib.ntrace_progress
+        try:
+            yield
+        finally:
+            _told.pop(options.user, None)
 
     def watched(self, work):
         """What `work` returns, which the library does with several threads. Only the main thread of Python gets signals, and it

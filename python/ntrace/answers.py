@@ -4,7 +4,7 @@ from __future__ import annotations
 import builtins
 import io
 import os
-from typing import Any, Iterator
+from typing import Any, Callable, Iterator
 
 from . import _core, pages
 from ._core import check, config, ffi, lib, made, path_bytes, text
@@ -117,17 +117,17 @@ class _Analysis:
         if self.tree:
             lib.ntr_calltree_finish(self.tree)
 
-    def run(self, src: int | None = None, threads: int = 1) -> "_Analysis":
+    def run(self, src: int | None = None, threads: int = 1, progress: Callable[[int], Any] | None = None) -> "_Analysis":
         """Fills the tally and the tree, by the library's analyzer; threads=0: as many as there are processors."""
         stream, data = self.trace._stream(), config("ntr_analysis")
         data.program, data.debug, data.functions = self.program, self.debug, self.functions
         data.tally, data.tree = self.tally, self.tree
         decoder, options = self.trace._decoder_config(stream, src), config("ntr_analyzer_config")
         options.decoder, options.analysis = decoder, data
-        options.read, options.user = ffi.addressof(lib, "ntrace_read_stream"), stream.reader
         options.alone = self.trace._params.src_bits == 0
-        analyzer = made("ntr_analyzer", options, what=self.trace.path)
-        status = stream.watched(lambda: lib.ntr_analyzer_run(analyzer, threads)) if threads != 1 else lib.ntr_analyzer_run(analyzer, 1)
+        with stream.told(options, progress):
+            analyzer = made("ntr_analyzer", options, what=self.trace.path)
+            status = stream.watched(lambda: lib.ntr_analyzer_run(analyzer, threads)) if threads != 1 else lib.ntr_analyzer_run(analyzer, 1)
         stream.raise_failure()
         check(status, lib.ntr_stream_reader_error(stream.reader), stream.name)
         if self.tree:
@@ -160,12 +160,14 @@ class Answers:
     """What a Trace can answer. Tables are pandas data frames where pandas is installed, else lists of dicts; frame=False
     always gives lists."""
 
-    def profile(self, by: str = "function", src: int | None = None, frame: bool | None = None, threads: int = 1) -> Any:
+    def profile(self, by: str = "function", src: int | None = None, frame: bool | None = None, threads: int = 1,
+                progress: Callable[[int], Any] | None = None) -> Any:
         """Instructions by function, line, instruction, hart, context or image, as `ntrace profile --by`. threads=0: as many as
-        there are processors; the answer is the same."""
+        there are processors; the answer is the same. progress: called with the number of bytes of the stream that were read,
+        each time they are more, by any thread; an exception in it ends the work."""
         if by not in PROFILES:
             raise ValueError(f"profile by {by!r}: expected one of {', '.join(PROFILES)}")
-        analysis = _Analysis(self, tally=by not in BY_TREE, tree=by in BY_TREE).run(src, threads)
+        analysis = _Analysis(self, tally=by not in BY_TREE, tree=by in BY_TREE).run(src, threads, progress)
         profile = ffi.new("ntr_profile *")
         check(lib.ntr_profile_make(profile, PROFILES[by], self._program, analysis.debug, analysis.functions, analysis.tree,
                                    analysis.tally, ffi.NULL))
@@ -180,9 +182,10 @@ class Answers:
         analysis.warn()
         return table(rows, PROFILE, frame)
 
-    def coverage(self, src: int | None = None, frame: bool | None = None, threads: int = 1) -> Coverage:
-        """Execution counts of lines, branches and functions, as `ntrace coverage`. threads: as for profile."""
-        analysis = _Analysis(self, tally=True).run(src, threads)
+    def coverage(self, src: int | None = None, frame: bool | None = None, threads: int = 1,
+                 progress: Callable[[int], Any] | None = None) -> Coverage:
+        """Execution counts of lines, branches and functions, as `ntrace coverage`. threads, progress: as for profile."""
+        analysis = _Analysis(self, tally=True).run(src, threads, progress)
         coverage = analysis.coverage()
         lines = _rows(lib.ntr_coverage_lines, coverage, lambda r: {
             "file": text(r.file), "line": r.line, "count": r.count, "known": r.known, "branches": r.branches})

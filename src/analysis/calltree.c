@@ -1,4 +1,5 @@
 #include "analysis/calltree_state.h"
+#include "analysis/tree_chunk.h"
 
 #include "analysis/sums.h"
 #include "base/allocator.h"

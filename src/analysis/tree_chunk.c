@@ -6,7 +6,7 @@
  * (chunk_frames.h). To apply it, head and log are first applied to a copy of the stacks with functions of its own: a
  * guess that is wrong is found before anything has changed. Then the functions get their numbers, in the order that
  * they would have had, and head and log are applied to the tree. */
-#include <ntrace/calltree.h>
+#include "analysis/tree_chunk.h"
 
 #include "analysis/calltree_state.h"
 #include "analysis/chunk_applier.h"

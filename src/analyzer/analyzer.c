@@ -1,10 +1,10 @@
 /* The ways of an analyzer: which one gives what is wanted, and decoding by one thread. */
 #include "analyzer/state.h"
 
+#include "analysis/tree_chunk.h"
 #include "base/allocator.h"
 #include "base/config.h"
 
-#include <ntrace/calltree.h>
 #include <ntrace/debug_info.h>
 #include <ntrace/parallel.h>
 #include <ntrace/tally.h>
@@ -124,11 +124,20 @@ static ntr_status read_events(ntr_analyzer *a) {
     return status < 0 || taken >= 0 ? status : taken;
 }
 
+ntr_status ntr_analyzer_read(ntr_analyzer *a, uint8_t *to, size_t capacity, size_t *got, bool *last) {
+    const ntr_analyzer_config *c = &a->config;
+    const ntr_status status = c->read(c->user, to, capacity, got, last);
+    if (status != NTR_OK || !*got) return status;
+    a->bytes += *got;
+    if (c->progress) c->progress(c->user, a->bytes);
+    return NTR_OK;
+}
+
 static ntr_status feed_piece(ntr_analyzer *a) {
     size_t got = 0;
     bool last = false;
     if (!a->piece && !(a->piece = ntr_alloc(a->config.allocator, STREAM_PIECE, 1))) return NTR_E_MEMORY;
-    const ntr_status status = a->config.read(a->config.user, a->piece, STREAM_PIECE, &got, &last);
+    const ntr_status status = ntr_analyzer_read(a, a->piece, STREAM_PIECE, &got, &last);
     return status == NTR_OK ? ntr_decoder_feed(a->decoder, a->piece, got, last) : status;
 }
 

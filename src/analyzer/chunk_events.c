@@ -1,9 +1,9 @@
 #include "analyzer/chunk_events.h"
 
 #include "analyzer/packed_spans.h"
+#include "analysis/tree_chunk.h"
 #include "base/allocator.h"
 
-#include <ntrace/calltree.h>
 #include <ntrace/debug_info.h>
 #include <ntrace/tally.h>
 

@@ -20,6 +20,7 @@ struct ntr_analyzer {
     bool joined;   /* the decoder joins spans: the tally gets them from its count callback; */
     ntr_functions *places; /* ... with this division of the code into functions */
 
+    uint64_t bytes; /* of the stream that were read */
     bool any;    /* there was an event */
     bool begun;  /* by hand: the part has begun */
     bool behind; /* all further events are behind the window */
@@ -43,6 +44,11 @@ bool ntr_analyzer_same_function(ntr_functions *functions, const ntr_context *con
 static inline bool ntr_analyzer_stopped(const ntr_analyzer *a) {
     return a->config.stop && a->config.stop(a->config.user);
 }
+
+/* ---- analyzer.c */
+
+/* Reads the next bytes of the stream, as ntr_analyzer_config.read, and says how many there were so far. */
+ntr_status ntr_analyzer_read(ntr_analyzer *a, uint8_t *to, size_t capacity, size_t *got, bool *last);
 
 /* ---- threads.c */
 

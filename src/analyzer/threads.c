@@ -2,8 +2,8 @@
  * call at a time. When trees of chunks are refused often, all further chunks deliver spans. */
 #include "analyzer/chunk_events.h"
 #include "analyzer/packed_spans.h"
+#include "analysis/tree_chunk.h"
 
-#include <ntrace/calltree.h>
 #include <ntrace/tally.h>
 
 enum { TREE_CHUNK = 512 << 10 }; /* bytes of a chunk with a tree */
@@ -90,10 +90,9 @@ static ntr_status deliver(void *user, unsigned what, const void *data, size_t si
 }
 
 static ntr_status read_trace(void *user, uint8_t *to, size_t capacity, size_t *got, bool *last) {
-    struct delivery *s = user;
+    ntr_analyzer *a = ((struct delivery *)user)->analyzer;
 
-    const ntr_analyzer_config *c = &s->analyzer->config;
-    return ntr_analyzer_stopped(s->analyzer) ? NTR_NEED_MORE : c->read(c->user, to, capacity, got, last);
+    return ntr_analyzer_stopped(a) ? NTR_NEED_MORE : ntr_analyzer_read(a, to, capacity, got, last);
 }
 
 ntr_status ntr_analyzer_parallel(ntr_analyzer *a, unsigned threads) {

@@ -86,6 +86,16 @@ def test_profile_by_threads(trace, recorded, by):
         assert sorted(trace.profile(by, recorded.src, frame=False, threads=threads), key=key) == sorted(one, key=key)
 
 
+@pytest.mark.parametrize("threads", [1, 2])
+def test_progress_of_an_analysis(gawk, threads):
+    trace, told = ntrace.open(gawk.stream, elf=gawk.elf, **gawk.params), []
+    trace.profile(threads=threads, progress=told.append)
+    assert told == sorted(set(told)) and told[-1] == os.path.getsize(gawk.stream)
+    with pytest.raises(ZeroDivisionError):
+        trace.coverage(threads=threads, progress=lambda size: 1 // 0)
+
+
+
 def test_profile_refuses_unknown(gawk):
     with pytest.raises(ValueError, match="expected one of function, line"):
         ntrace.open(gawk.stream, elf=gawk.elf, **gawk.params).profile("colour")

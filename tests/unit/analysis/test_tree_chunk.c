@@ -6,8 +6,8 @@
 #include "../program/elf_builder.h"
 
 #include "analysis/followers.h"
+#include "analysis/tree_chunk.h"
 
-#include <ntrace/calltree.h>
 #include <stdlib.h>
 #include <string.h>
 
