@@ -198,7 +198,9 @@ static void expand(ntr_instructions *instructions, const ntr_decoder_config *con
 }
 
 void fuzz_decode(const ntr_decoder_config *config, ntr_bytes stream, size_t piece, size_t reads) {
-    ntr_event events[32];
+    enum { ROOM_MOST = 32 };
+    ntr_event events[ROOM_MOST];
+    const size_t room = ROOM_MOST - piece % ROOM_MOST;
     size_t at = 0, count;
     ntr_decoder *decoder;
     ntr_decoder_new(config, &decoder);
@@ -212,8 +214,8 @@ void fuzz_decode(const ntr_decoder_config *config, ntr_bytes stream, size_t piec
             ntr_decoder_feed(decoder, stream.data ? stream.data + at : NULL, size, at + size == stream.size);
             at += size;
         }
-        status = ntr_decoder_read(decoder, events, sizeof events / sizeof *events, &count);
-        fuzz_must(count <= sizeof events / sizeof *events, "no more events than the array holds");
+        status = ntr_decoder_read(decoder, events, room, &count);
+        fuzz_must(count <= room, "no more events than the array holds");
         for (size_t i = 0; i < count; i++)
             fuzz_must(events[i].kind < NTR_EVENT_KINDS && events[i].offset <= stream.size, "events are of this stream");
         if (count && reads % 16 == 0) write_down(&events[reads / 16 % count]);

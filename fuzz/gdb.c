@@ -12,12 +12,13 @@ enum { LOOKS = 300 };
 
 struct conversation {
     ntr_bytes stream;
+    size_t piece; /* bytes of a read; 0: as many as are wanted */
     size_t looks;
 };
 
 struct memory_stream {
     ntr_bytes stream;
-    size_t at;
+    size_t at, piece;
 };
 
 size_t fuzz_stream_at(const uint8_t *data, size_t size) {
@@ -28,6 +29,7 @@ static ntr_status read_some(void *user, uint8_t *to, size_t capacity, size_t *go
     struct memory_stream *source = user;
     size_t left = source->stream.size - source->at;
     *got = left < capacity ? left : capacity;
+    if (source->piece && *got > source->piece) *got = source->piece;
     if (*got) memcpy(to, source->stream.data + source->at, *got);
     source->at += *got;
     return NTR_OK;
@@ -39,6 +41,7 @@ static ntr_stream_reader *open_stream(void *user, ntr_status *status) {
     *status = NTR_E_MEMORY;
     if (!source) return NULL;
     source->stream = ((struct conversation *)user)->stream;
+    source->piece = ((struct conversation *)user)->piece;
     ntr_stream_reader_config_init(&config);
     config.read = read_some;
     config.close = free;
@@ -95,7 +98,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
     ntr_replay_config config;
     struct conversation session = {.looks = 0};
     size_t spoken_size = fuzz_number(&tape, 2);
-    const bool is_wide = fuzz_number(&tape, 2) & 1;
+    const bool is_wide = fuzz_byte(&tape) & 1;
+    session.piece = fuzz_byte(&tape);
     ntr_program *program = fuzz_program(&tape, decoder.params.xlen);
     ntr_bytes rest = fuzz_rest(&tape), spoken;
     if (spoken_size > rest.size) spoken_size = rest.size;

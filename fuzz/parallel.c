@@ -30,7 +30,7 @@ static void add_told(outcome *o, const ntr_event *event, uint64_t times) {
 /* ---- one decoder */
 
 /* False: there are too many events to compare. */
-static bool read_alone(const ntr_decoder_config *config, ntr_bytes stream, outcome *o) {
+static bool read_alone(const ntr_decoder_config *config, ntr_bytes stream, size_t room, outcome *o) {
     ntr_event events[AT_ONCE];
     size_t n, reads = PARALLEL_READS;
     ntr_decoder *decoder;
@@ -38,7 +38,7 @@ static bool read_alone(const ntr_decoder_config *config, ntr_bytes stream, outco
     if (!decoder) return false;
     o->status = ntr_decoder_feed(decoder, stream.data, stream.size, true);
     while (o->status == NTR_OK && reads--) {
-        o->status = ntr_decoder_read(decoder, events, AT_ONCE, &n);
+        o->status = ntr_decoder_read(decoder, events, room, &n);
         fuzz_add(&o->events, events, n * sizeof *events);
     }
     ntr_decoder_free(decoder);
@@ -181,7 +181,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
     config.mid_stream = how & 2;
     config.one_source = how & 4;
     config.source = how >> 4;
-    if (read_alone(&config, stream, &one)) {
+    if (read_alone(&config, stream, chunks & 64 ? 3 : AT_ONCE, &one)) {
         run(&config, stream, chunks, how & 8, span, false, &many);
         compare(&one, &many);
         count_alone(&config, stream, &counted);
