@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <ntrace/encoder_hardware.h>
 
 struct model {
     dpi_error error;

@@ -9,7 +9,7 @@
 static int count(ntr_bundle *bundle, ntr_program *program) {
     ntr_stream_reader *stream;
     ntr_counts counts = {0};
-    ntr_bytes span;
+    ntr_bytes piece;
     bool last = false;
 
     if (ntr_bundle_load(bundle, program) || ntr_bundle_stream_open(bundle, &stream))
@@ -21,8 +21,8 @@ static int count(ntr_bundle *bundle, ntr_program *program) {
     ntr_decoder *decoder;
     ntr_decoder_new(&config, &decoder);
     while (decoder && !last) {
-        if (ntr_stream_reader_next(stream, &span, &last)) fprintf(stderr, "%s\n", ntr_stream_reader_error(stream));
-        ntr_decoder_feed(decoder, span.data, span.size, last);
+        if (ntr_stream_reader_next(stream, &piece, &last)) fprintf(stderr, "%s\n", ntr_stream_reader_error(stream));
+        ntr_decoder_feed(decoder, piece.data, piece.size, last);
         ntr_decoder_count(decoder, &counts);
     }
     printf("%" PRIu64 " instructions, %" PRIu64 " gaps\n", counts.instructions, counts.gaps);

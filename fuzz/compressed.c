@@ -44,21 +44,21 @@ static ntr_status read_stream(const uint8_t *data, size_t size, uint64_t skipped
     ntr_stream_reader *reader;
     ntr_stream_reader_new(&config, &reader);
     if (!reader) return NTR_E_MEMORY;
-    ntr_bytes span;
+    ntr_bytes piece;
     bool last = false;
     ntr_status status = NTR_OK;
     ntr_stream_reader_skip(reader, skipped);
     *content = (struct fuzz_content){0};
     while (!last && content->total < 64u << 20) {
-        status = ntr_stream_reader_next(reader, &span, &last);
-        fuzz_must(span.size <= 1u << 20, "a span is small");
-        fuzz_must(status == NTR_OK || (last && !span.size), "an error ends the stream");
+        status = ntr_stream_reader_next(reader, &piece, &last);
+        fuzz_must(piece.size <= 1u << 20, "a piece is small");
+        fuzz_must(status == NTR_OK || (last && !piece.size), "an error ends the stream");
         fuzz_must((status == NTR_OK) == !*ntr_stream_reader_error(reader), "an error has a sentence, success has none");
-        for (size_t i = 0; i < span.size; i++) {
+        for (size_t i = 0; i < piece.size; i++) {
             const uint64_t at = skipped + content->total + i;
-            content->sum += at < place ? 0 : (at + 1) * span.data[i];
+            content->sum += at < place ? 0 : (at + 1) * piece.data[i];
         }
-        content->total += span.size;
+        content->total += piece.size;
     }
     content->compressed = ntr_stream_reader_is_compressed(reader);
     ntr_stream_reader_free(reader);

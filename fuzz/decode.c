@@ -1,4 +1,4 @@
-/* Decoding: any stream, options and program, also with the counting decode and in spans of any size. */
+/* Decoding: any stream, options and program, also with the counting decode and in pieces of any size. */
 #include "fuzz.h"
 
 #include <ntrace/event_sorter.h>

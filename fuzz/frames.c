@@ -27,9 +27,9 @@ static fuzz_bytes read_frames(const ntr_frames_options *options, ntr_bytes bytes
     ntr_frames_new(options, &frames);
 
     for (size_t at = 0; frames && at < bytes.size; at += piece)
-        ntr_frames_push(frames, bytes.data + at, piece < bytes.size - at ? piece : bytes.size - at, take, &out);
+        ntr_frames_feed(frames, bytes.data + at, piece < bytes.size - at ? piece : bytes.size - at, take, &out);
     if (frames) {
-        ntr_frames_end(frames, take, &out);
+        ntr_frames_finish(frames, take, &out);
         ntr_frames_totals_get(frames, &totals);
         fuzz_must(totals.bytes == bytes.size, "all bytes are read");
         *src_bits = ntr_frames_src_bits(frames);

@@ -1,4 +1,4 @@
-/* Framing: messages, idle bytes and skipped bytes add up to the stream, in spans of any size. */
+/* Framing: messages, idle bytes and skipped bytes add up to the stream, in pieces of any size. */
 #include "fuzz.h"
 
 #include "wire/window.h"

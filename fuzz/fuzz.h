@@ -69,8 +69,8 @@ void fuzz_add(fuzz_bytes *bytes, const void *data, size_t size);
 /* As ntr_message_sink; `user` is a fuzz_bytes. */
 ntr_status fuzz_take_message(void *user, const uint8_t *bytes, size_t size);
 
-/* Decodes any stream to its end, with at most `reads` calls: in spans of `piece` bytes (0: at once), and so many events
- * at a time as its lowest five bits say, 1 to 32. */
+/* Decodes any stream to its end, with at most `reads` calls: in pieces of `piece` bytes (0: at once), and so many
+ * events at a time as its lowest five bits say, 1 to 32. */
 void fuzz_decode(const ntr_decoder_config *config, ntr_bytes stream, size_t piece, size_t reads);
 
 /* Returns a path to a file with these bytes; the caller closes *fd. */

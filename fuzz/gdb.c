@@ -35,21 +35,20 @@ static ntr_status read_some(void *user, uint8_t *to, size_t capacity, size_t *go
     return NTR_OK;
 }
 
-static ntr_stream_reader *open_stream(void *user, ntr_status *status) {
+static ntr_status open_stream(void *user, ntr_stream_reader **out) {
     struct memory_stream *source = calloc(1, sizeof *source);
     ntr_stream_reader_config config;
-    *status = NTR_E_MEMORY;
-    if (!source) return NULL;
+    *out = NULL;
+    if (!source) return NTR_E_MEMORY;
     source->stream = ((struct conversation *)user)->stream;
     source->piece = ((struct conversation *)user)->piece;
     ntr_stream_reader_config_init(&config);
     config.read = read_some;
     config.close = free;
     config.user = source;
-    ntr_stream_reader *reader;
-    *status = ntr_stream_reader_new(&config, &reader);
-    if (!reader) free(source);
-    return reader;
+    const ntr_status status = ntr_stream_reader_new(&config, out);
+    if (!*out) free(source);
+    return status;
 }
 
 static bool proceed(void *user, uint64_t done) {

@@ -37,7 +37,7 @@ static ntr_index *index_of(const ntr_params *params, ntr_bytes stream, uint64_t 
     ntr_reader_init(&reader, params);
     ntr_reader_feed(&reader, stream.data, stream.size, true);
     fuzz_must(ntr_index_messages(index, &reader) == NTR_END, "every message is accepted");
-    fuzz_must(ntr_index_end(index) == NTR_OK, "the end is accepted");
+    fuzz_must(ntr_index_finish(index) == NTR_OK, "the end is accepted");
     return index;
 }
 

@@ -36,9 +36,9 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
     ntr_status status = NTR_OK;
     while (status == NTR_OK && tape.at < tape.size) {
         ntr_bytes part = fuzz_part(&tape, piece);
-        status = ntr_pin_reader_push(reader, part.data, part.size);
+        status = ntr_pin_reader_feed(reader, part.data, part.size);
     }
-    if (status == NTR_OK) status = ntr_pin_reader_end(reader);
+    if (status == NTR_OK) status = ntr_pin_reader_finish(reader);
     if (status == NTR_E_FORMAT || status == NTR_E_NAME)
         fuzz_must(ntr_pin_reader_error(reader)[0] != 0, "a refused file has an error message");
     ntr_pin_reader_free(reader);

@@ -44,8 +44,8 @@ static fuzz_bytes read_beats(const ntr_transport *transport, ntr_reader_options 
     ntr_transport_reader *reader;
     ntr_transport_reader_new(transport, options, &reader);
     for (size_t at = 0; reader && at < count; at += piece)
-        ntr_transport_reader_push(reader, beats + at, piece < count - at ? piece : count - at);
-    if (reader) ntr_transport_reader_end(reader);
+        ntr_transport_reader_feed(reader, beats + at, piece < count - at ? piece : count - at);
+    if (reader) ntr_transport_reader_finish(reader);
     ntr_transport_reader_free(reader);
     return out;
 }
@@ -120,7 +120,7 @@ static void there_and_back(const ntr_transport *transport, ntr_reader_options *o
         if (messages.size) status = ntr_transport_writer_put(writer, ID, messages.data, messages.size);
         if (extra & 4) ntr_transport_writer_trigger(writer, ID);
         if (extra & 8) ntr_transport_writer_idle(writer, extra >> 3);
-        ntr_transport_writer_end(writer);
+        ntr_transport_writer_finish(writer);
         ntr_transport_writer_ram(writer, &options->ram);
         options->begin = NTR_BEGIN_ALIGNED;
         fuzz_bytes back =

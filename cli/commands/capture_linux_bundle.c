@@ -84,8 +84,8 @@ static int take_frames(struct linux_bundle *b, bool wrapped) {
     ntr_frames *frames;
     status = ntr_frames_new(&options, &frames);
 
-    if (frames) status = ntr_frames_push(frames, run->frames, run->frames_size, append, b);
-    if (status == NTR_OK) status = ntr_frames_end(frames, append, b);
+    if (frames) status = ntr_frames_feed(frames, run->frames, run->frames_size, append, b);
+    if (status == NTR_OK) status = ntr_frames_finish(frames, append, b);
     if (frames) ntr_frames_totals_get(frames, &totals);
     ntr_frames_free(frames);
     if (totals.barriers) linux_lose(b->run, "trace is missing at %" PRIu64 " barriers of the driver", totals.barriers);

@@ -151,12 +151,12 @@ static void found(void *user, const ntr_finding *finding) {
 }
 
 /* Without memory, there is no hint. */
-static void keep_beginning(struct check_run *r, ntr_bytes span) {
-    const size_t room = CLI_AUTO_BYTES - r->beginning_size, size = span.size < room ? span.size : room;
+static void keep_beginning(struct check_run *r, ntr_bytes piece) {
+    const size_t room = CLI_AUTO_BYTES - r->beginning_size, size = piece.size < room ? piece.size : room;
     uint8_t *grown = size ? realloc(r->beginning, r->beginning_size + size) : NULL;
 
     if (!grown) return;
-    memcpy(grown + r->beginning_size, span.data, size);
+    memcpy(grown + r->beginning_size, piece.data, size);
     r->beginning = grown;
     r->beginning_size += size;
 }
@@ -171,16 +171,16 @@ static void look_for_source(struct check_run *r, ntr_bytes span, bool last) {
 }
 
 static int check_stream(struct check_run *r, ntr_check *check) {
-    ntr_bytes span;
+    ntr_bytes piece;
     bool last = false;
 
     while (!last && !r->out.done) {
-        if (!cli_trace_feed(&r->trace, &span, &last)) return CLI_FAILED;
-        r->bytes += span.size;
-        keep_beginning(r, span);
-        ntr_status status = ntr_check_feed(check, span.data, span.size, last);
+        if (!cli_trace_feed(&r->trace, &piece, &last)) return CLI_FAILED;
+        r->bytes += piece.size;
+        keep_beginning(r, piece);
+        ntr_status status = ntr_check_feed(check, piece.data, piece.size, last);
         if (status != NTR_OK) return cli_fail("%s: %s", r->trace.input.name, ntr_status_text(status));
-        if (r->options->src >= 0 && !r->has_source) look_for_source(r, span, last);
+        if (r->options->src >= 0 && !r->has_source) look_for_source(r, piece, last);
     }
     return CLI_OK;
 }

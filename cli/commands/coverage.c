@@ -244,7 +244,7 @@ static int add_origin(struct coverage_run *run, const struct cli_analysis *a, bo
 static int add_results(struct coverage_run *run, const struct cli_analysis *a) {
     if (add_origin(run, a, !run->begun) != CLI_OK || add_coverage(run, a) != CLI_OK) return CLI_FAILED;
     ntr_status status = NTR_OK;
-    if (status == NTR_OK && run->decisions) status = ntr_decisions_end(run->decisions);
+    if (status == NTR_OK && run->decisions) status = ntr_decisions_finish(run->decisions);
     if (status == NTR_OK && run->decisions && cli_coverage_wants_decisions(run->options))
         report_unparsed(run->decisions);
     if (status == NTR_OK && run->object)

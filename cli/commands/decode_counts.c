@@ -18,11 +18,11 @@ void cli_part_counts_close(struct cli_part_counts *p) {
     cli_message_window_close(&p->selected);
 }
 
-bool cli_part_counts_bytes(struct cli_part_counts *p, ntr_bytes span, bool last) {
+bool cli_part_counts_bytes(struct cli_part_counts *p, ntr_bytes piece, bool last) {
     ntr_message message;
     bool behind = false;
 
-    if (ntr_reader_feed(&p->reader, span.data, span.size, last) != NTR_OK) return false;
+    if (ntr_reader_feed(&p->reader, piece.data, piece.size, last) != NTR_OK) return false;
     while (!behind && ntr_reader_next(&p->reader, &message) == NTR_OK) {
         if (!cli_message_window_has(&p->selected, &message, &behind)) continue;
         p->counts.messages++;

@@ -27,7 +27,7 @@ int cli_part_counts_open(struct cli_part_counts *part, const struct cli_window *
 void cli_part_counts_close(struct cli_part_counts *part);
 
 /* Counts the messages of the next bytes of the stream. */
-bool cli_part_counts_bytes(struct cli_part_counts *part, ntr_bytes span, bool last);
+bool cli_part_counts_bytes(struct cli_part_counts *part, ntr_bytes piece, bool last);
 
 /* Counts the event, if it is in the part. Returns whether it is. */
 bool cli_part_counts_event(struct cli_part_counts *part, const ntr_event *event);

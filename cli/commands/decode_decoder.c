@@ -58,11 +58,11 @@ int cli_decode_open(struct decode *d) {
 
 /* Feeds the next part of the input to the decoder. Returns false at the end of the input or after an error. */
 bool cli_decode_feed(struct decode *d) {
-    ntr_bytes span;
+    ntr_bytes piece;
     bool last;
 
-    return cli_trace_feed(&d->trace, &span, &last) &&
-           ntr_decoder_feed(d->decoder, span.data, span.size, last) == NTR_OK;
+    return cli_trace_feed(&d->trace, &piece, &last) &&
+           ntr_decoder_feed(d->decoder, piece.data, piece.size, last) == NTR_OK;
 }
 
 static void report_gap(struct decode *d, const ntr_event *e) {

@@ -3,6 +3,7 @@
 
 #include <inttypes.h>
 #include <stdio.h>
+#include <ntrace/chunk_output.h>
 #include <stdlib.h>
 
 /* Kinds of data in a chunk output. */
@@ -148,7 +149,7 @@ static ntr_status run(struct cli_threads *t, const ntr_parallel_config *config, 
     if (!p) return status;
     status = ntr_parallel_run(p);
     if (counts) *counts = *ntr_parallel_counts(p);
-    ntr_parallel_get_stats(p, &t->stats);
+    ntr_parallel_stats_get(p, &t->stats);
     snprintf(t->error, sizeof t->error, "%s", ntr_parallel_error(p));
     ntr_parallel_free(p);
     return status;

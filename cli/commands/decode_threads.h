@@ -6,7 +6,7 @@
 #include "text/decode_output.h"
 #include "io/trace.h"
 
-#include <ntrace/parallel.h>
+#include <ntrace/chunk_output.h>
 
 /* Text of --jobs. */
 #define CLI_JOBS_HELP                                                                                                  \

@@ -19,13 +19,13 @@ static ntr_status count_parallel(struct decode *d, struct cli_threads *threads, 
     return status;
 }
 
-/* A span of the stream is read twice: messages are counted, then the events of the part. */
+/* A piece of the stream is read twice: messages are counted, then the events of the part. */
 static bool feed_part(struct decode *d, struct cli_part_counts *part) {
-    ntr_bytes span;
+    ntr_bytes piece;
     bool last;
 
-    return cli_trace_feed(&d->trace, &span, &last) && cli_part_counts_bytes(part, span, last) &&
-           ntr_decoder_feed(d->decoder, span.data, span.size, last) == NTR_OK;
+    return cli_trace_feed(&d->trace, &piece, &last) && cli_part_counts_bytes(part, piece, last) &&
+           ntr_decoder_feed(d->decoder, piece.data, piece.size, last) == NTR_OK;
 }
 
 static ntr_status count_part(struct decode *d, struct cli_part_counts *part) {

@@ -177,7 +177,7 @@ static bool make_key(const struct explore_session *s, uint8_t key[EXPLORE_KEY_SI
 
     if (k.block) add_all(&k, s);
     const bool good = k.block && !k.failed;
-    ntr_partial_digest_end(&k.digest, id);
+    ntr_partial_digest_finish(&k.digest, id);
     memcpy(key, id, EXPLORE_KEY_SIZE);
     free(k.block);
     free(k.seen);

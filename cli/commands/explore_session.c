@@ -15,8 +15,8 @@ uint64_t explore_clock(void) {
 
 /* ---- what the explorer asks for */
 
-static ntr_stream_reader *open_stream(void *user, ntr_status *status) {
-    return cli_replay_stream(&((struct explore_session *)user)->replay, status);
+static ntr_status open_stream(void *user, ntr_stream_reader **out) {
+    return cli_replay_stream(&((struct explore_session *)user)->replay, out);
 }
 
 static bool proceed(void *user) {

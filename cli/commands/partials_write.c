@@ -82,15 +82,15 @@ static int digest_capture(const struct cli_analysis *a, uint64_t id[2]) {
     ntr_partial_digest_add(&digest, &size, sizeof size);
     fine = fine && digest_part(&digest, a->trace.input.fd, 0, STREAM_END) &&
            digest_part(&digest, a->trace.input.fd, size > STREAM_END ? size - STREAM_END : 0, STREAM_END);
-    ntr_partial_digest_end(&digest, id);
+    ntr_partial_digest_finish(&digest, id);
     return fine ? CLI_OK : cli_fail("%s: cannot be read", a->path);
 }
 
-static void digest_bytes(void *user, ntr_bytes span, bool last) {
+static void digest_bytes(void *user, ntr_bytes piece, bool last) {
     struct cli_analysis *a = user;
 
     (void)last;
-    ntr_partial_digest_add(&a->digest, span.data, span.size);
+    ntr_partial_digest_add(&a->digest, piece.data, piece.size);
 }
 
 int cli_partials_prepare(struct cli_analysis *a) {
@@ -137,7 +137,7 @@ ntr_status cli_partials_decode_shard(struct cli_analysis *a, ntr_analyzer *analy
     const struct cli_shard_work work = {.drain = drain_part, .begin = begin_part, .user = &part};
     const ntr_status status = cli_shard_run(&a->shard, &a->trace, a->decoder, &work);
 
-    return status >= 0 && ntr_analyzer_end(analyzer) != NTR_OK ? NTR_E_MEMORY : status;
+    return status >= 0 && ntr_analyzer_finish(analyzer) != NTR_OK ? NTR_E_MEMORY : status;
 }
 
 static ntr_status write_bytes(void *user, const void *bytes, size_t size) {
@@ -169,7 +169,7 @@ int cli_partials_write(struct cli_analysis *a) {
 
     ntr_partial_capture_init(&capture);
     if (digest_capture(a, capture.id) != CLI_OK) return CLI_FAILED;
-    ntr_partial_digest_end(a->shard.count ? &a->shard.digest : &a->digest, digest);
+    ntr_partial_digest_finish(a->shard.count ? &a->shard.digest : &a->digest, digest);
     collect_options(&option_words, a->options);
     capture.path = realpath(a->path, path) ? path : a->path;
     capture.title = a->data.title;

@@ -47,10 +47,10 @@ struct execution {
     struct cli_quality quality;
 };
 
-static void count_execution(void *user, ntr_bytes span, bool last) {
+static void count_execution(void *user, ntr_bytes piece, bool last) {
     struct execution *e = user;
 
-    if (e->status < 0 || ntr_decoder_feed(e->decoder, span.data, span.size, last) != NTR_OK) return;
+    if (e->status < 0 || ntr_decoder_feed(e->decoder, piece.data, piece.size, last) != NTR_OK) return;
     do e->status = ntr_decoder_count(e->decoder, &e->counts);
     while (e->status == NTR_OK);
 }

@@ -258,12 +258,12 @@ static bool idle(void *user) {
 /* ---- */
 
 static bool feed(struct top *t) {
-    ntr_bytes span;
+    ntr_bytes piece;
     bool last;
 
-    if (!cli_trace_feed(&t->trace, &span, &last)) return false;
-    t->bytes += span.size;
-    return ntr_decoder_feed(t->decoder, span.data, span.size, last) == NTR_OK;
+    if (!cli_trace_feed(&t->trace, &piece, &last)) return false;
+    t->bytes += piece.size;
+    return ntr_decoder_feed(t->decoder, piece.data, piece.size, last) == NTR_OK;
 }
 
 static int watch(struct top *t) {

@@ -83,8 +83,8 @@ struct convert_input {
     int held;       /* first byte of an incomplete 16-bit beat; -1: none */
     unsigned id;    /* ID assigned to an input without IDs */
     int64_t only;   /* the ID to keep; -1: all */
-    ntr_bytes span; /* bytes read and not yet converted */
-    bool last;      /* `span` is the last one */
+    ntr_bytes piece; /* bytes read and not yet converted */
+    bool last;      /* `piece` is the last one */
     bool ended;
     uint64_t taken;    /* number of message bytes produced */
     char *names;       /* names of the data pins; `pins` points into it */

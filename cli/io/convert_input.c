@@ -99,7 +99,7 @@ static ntr_status take_bytes(void *user, unsigned id, const uint8_t *bytes, size
 }
 
 static ntr_status take_beats(void *user, const uint16_t *beats, size_t count) {
-    return ntr_transport_reader_push(((struct convert_input *)user)->reader, beats, count);
+    return ntr_transport_reader_feed(((struct convert_input *)user)->reader, beats, count);
 }
 
 static int report_error(struct convert_input *input, ntr_status status) {
@@ -216,25 +216,25 @@ int convert_input_open(struct convert_input *input, const struct convert_options
 
 static ntr_status take_file_bytes(struct convert_input *input, const uint8_t *bytes, size_t size) {
     uint16_t beats[PART * 8];
-    if (input->pins) return ntr_pin_reader_push(input->pins, bytes, size);
+    if (input->pins) return ntr_pin_reader_feed(input->pins, bytes, size);
     const size_t count = ntr_beats_unpack(input->transport->beat_bits, &input->held, bytes, size, beats);
     return take_beats(input, beats, count);
 }
 
 int convert_input_step(struct convert_input *input) {
-    if (!input->span.size) {
+    if (!input->piece.size) {
         bool last = false;
         if (input->last) {
             input->ended = true;
             return CLI_OK;
         }
-        if (cli_input_next(&input->file, &input->span, &last) != CLI_OK) return CLI_FAILED;
+        if (cli_input_next(&input->file, &input->piece, &last) != CLI_OK) return CLI_FAILED;
         input->last = last;
     }
-    const size_t part = input->span.size < PART ? input->span.size : PART;
-    const ntr_status status = take_file_bytes(input, input->span.data, part);
-    input->span.data += part;
-    input->span.size -= part;
+    const size_t part = input->piece.size < PART ? input->piece.size : PART;
+    const ntr_status status = take_file_bytes(input, input->piece.data, part);
+    input->piece.data += part;
+    input->piece.size -= part;
     return status == NTR_OK ? CLI_OK : report_error(input, status);
 }
 
@@ -246,8 +246,8 @@ static int report_empty(const struct convert_input *input) {
 
 int convert_input_close(struct convert_input *input) {
     ntr_status status = NTR_OK;
-    if (input->ended && input->pins) status = ntr_pin_reader_end(input->pins);
-    if (input->ended && status == NTR_OK) status = ntr_transport_reader_end(input->reader);
+    if (input->ended && input->pins) status = ntr_pin_reader_finish(input->pins);
+    if (input->ended && status == NTR_OK) status = ntr_transport_reader_finish(input->reader);
     int result = status == NTR_OK ? CLI_OK : report_error(input, status);
     report_more_notes(input);
     if (result == CLI_OK && input->notes[NTR_NOTE_LOST]) result = CLI_DEFECTS;

@@ -165,8 +165,8 @@ static void report_buffer(const struct convert_sink *sink) {
 }
 
 static int close_sink(struct convert_sink *sink, int status) {
-    ntr_status ended = ntr_transport_writer_end(sink->writer);
-    if (ended == NTR_OK && sink->vcd) ended = ntr_vcd_writer_end(sink->vcd);
+    ntr_status ended = ntr_transport_writer_finish(sink->writer);
+    if (ended == NTR_OK && sink->vcd) ended = ntr_vcd_writer_finish(sink->vcd);
     if (ended != NTR_OK) status = cli_fail("%s", ntr_status_text(ended));
     fill_byte(sink);
     if (status != CLI_FAILED) report_buffer(sink);

@@ -7,12 +7,12 @@
 /* ---- a trace */
 
 static void feed(struct cli_side *side) {
-    ntr_bytes span;
+    ntr_bytes piece;
     bool last;
 
-    if (!cli_trace_feed(&side->trace, &span, &last))
+    if (!cli_trace_feed(&side->trace, &piece, &last))
         side->failed = true;
-    else if (ntr_decoder_feed(side->decoder, span.data, span.size, last) != NTR_OK)
+    else if (ntr_decoder_feed(side->decoder, piece.data, piece.size, last) != NTR_OK)
         side->failed = true;
 }
 

@@ -35,14 +35,14 @@ static void report(const ntr_frames *frames, const char *name) {
 
 /* All of the input, whose beginning is `ahead`. */
 static int push_all(struct cli_input *input, ntr_bytes ahead, bool last, ntr_frames *frames, FILE *out) {
-    ntr_status status = ntr_frames_push(frames, ahead.data, ahead.size, write_messages, out);
+    ntr_status status = ntr_frames_feed(frames, ahead.data, ahead.size, write_messages, out);
 
     while (status == NTR_OK && !last) {
-        ntr_bytes span;
-        if (cli_input_next(input, &span, &last) != CLI_OK) return CLI_FAILED;
-        status = ntr_frames_push(frames, span.data, span.size, write_messages, out);
+        ntr_bytes piece;
+        if (cli_input_next(input, &piece, &last) != CLI_OK) return CLI_FAILED;
+        status = ntr_frames_feed(frames, piece.data, piece.size, write_messages, out);
     }
-    if (status == NTR_OK) status = ntr_frames_end(frames, write_messages, out);
+    if (status == NTR_OK) status = ntr_frames_finish(frames, write_messages, out);
     if (status == NTR_OK && fflush(out)) status = NTR_E_IO;
     if (status == NTR_OK) return CLI_OK;
     return cli_fail("%s: %s", input->name,

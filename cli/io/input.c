@@ -13,8 +13,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#define SPAN_SIZE (64u * 1024u) /* small enough to stay in the L2 cache together with the data of a decoder */
-#define SPAN_MIN  64u
+#define PIECE_SIZE (64u * 1024u) /* small enough to stay in the L2 cache together with the data of a decoder */
+#define PIECE_MIN  64u
 
 /* Waits until the file can be read. Returns false if a stop was requested and there is nothing to read: a signal that
  * arrives before poll does not interrupt it. */
@@ -63,7 +63,7 @@ static int fail_read(const struct cli_input *input) {
 
 /* Small files get a small buffer: `ntrace merge` may have thousands of them open. */
 static size_t buffer_size(uint64_t size) {
-    return size == 0 || size >= SPAN_SIZE ? SPAN_SIZE : size < SPAN_MIN ? SPAN_MIN : (size_t)size + 1;
+    return size == 0 || size >= PIECE_SIZE ? PIECE_SIZE : size < PIECE_MIN ? PIECE_MIN : (size_t)size + 1;
 }
 
 static int make_reader(struct cli_input *input) {
@@ -151,8 +151,8 @@ static int check_read(struct cli_input *input, ntr_status status) {
     return CLI_OK;
 }
 
-int cli_input_next(struct cli_input *input, ntr_bytes *span, bool *last) {
-    return check_read(input, ntr_stream_reader_next(input->reader, span, last));
+int cli_input_next(struct cli_input *input, ntr_bytes *piece, bool *last) {
+    return check_read(input, ntr_stream_reader_next(input->reader, piece, last));
 }
 
 int cli_input_read(struct cli_input *input, uint8_t *to, size_t capacity, size_t *got, bool *last) {
@@ -169,13 +169,13 @@ void cli_input_close(struct cli_input *input) {
     *input = (struct cli_input){.fd = -1};
 }
 
-/* Appends a span to a text. Returns false when out of memory; the text is then unchanged. */
-static bool append(char **text, size_t *used, ntr_bytes span) {
-    char *grown = realloc(*text, *used + span.size + 1);
+/* Appends a piece to a text. Returns false when out of memory; the text is then unchanged. */
+static bool append(char **text, size_t *used, ntr_bytes piece) {
+    char *grown = realloc(*text, *used + piece.size + 1);
 
     if (!grown) return false;
-    if (span.data) memcpy(grown + *used, span.data, span.size);
-    *used += span.size;
+    if (piece.data) memcpy(grown + *used, piece.data, piece.size);
+    *used += piece.size;
     grown[*used] = 0;
     *text = grown;
     return true;
@@ -184,7 +184,7 @@ static bool append(char **text, size_t *used, ntr_bytes span) {
 /* `limit`: the name of the limit, or NULL. */
 static char *read_whole(const char *path, uint64_t max, const char *limit, size_t *size) {
     struct cli_input input;
-    ntr_bytes span;
+    ntr_bytes piece;
     bool last = false;
     char *text = NULL, name[80] = "";
 
@@ -192,13 +192,13 @@ static char *read_whole(const char *path, uint64_t max, const char *limit, size_
     if (limit) snprintf(name, sizeof name, " (limit %s)", limit);
     if (cli_input_open(&input, path) != CLI_OK) return NULL;
     while (!last) {
-        if (cli_input_next(&input, &span, &last) != CLI_OK || input.damaged) {
+        if (cli_input_next(&input, &piece, &last) != CLI_OK || input.damaged) {
             free(text);
             text = NULL;
             break;
         }
-        const bool fits = span.size <= max - *size;
-        if (!fits || !append(&text, size, span)) {
+        const bool fits = piece.size <= max - *size;
+        if (!fits || !append(&text, size, piece)) {
             if (fits)
                 cli_note("%s: out of memory", input.name);
             else

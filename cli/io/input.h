@@ -1,4 +1,4 @@
-/* Reads a file, a pipe or standard input, optionally compressed with zstd, in spans of bounded size.
+/* Reads a file, a pipe or standard input, optionally compressed with zstd, in pieces of bounded size.
  *
  * <ntrace/stream_reader.h> decompresses; this file adds opening, standard input and error messages. Files
  * are read, not mapped: memory use does not depend on their length, and a file that becomes shorter while it is read
@@ -53,9 +53,9 @@ int cli_input_open(struct cli_input *input, const char *path);
 /* The same for an open file, which is closed with the input. */
 int cli_input_adopt(struct cli_input *input, const char *name, int fd);
 
-/* Reads the next span; it is valid until the next call. *last is set for the last span, which may be empty, also when
+/* Reads the next piece; it is valid until the next call. *last is set for the last piece, which may be empty, also when
  * the rest cannot be decompressed (`damaged`). Returns CLI_OK, or CLI_FAILED after reporting the error. */
-int cli_input_next(struct cli_input *input, ntr_bytes *span, bool *last);
+int cli_input_next(struct cli_input *input, ntr_bytes *piece, bool *last);
 
 /* The same into `to`: up to `capacity` bytes, *got of them. */
 int cli_input_read(struct cli_input *input, uint8_t *to, size_t capacity, size_t *got, bool *last);

@@ -13,15 +13,15 @@ int cli_lines_open(struct cli_lines *lines, const char *path) {
     return status;
 }
 
-/* Takes the rest of the line from the span. Returns whether the span contains the end of the line. */
+/* Takes the rest of the line from the piece. Returns whether the piece contains the end of the line. */
 static bool take(struct cli_lines *lines, const char **text, size_t *length) {
-    *text = (const char *)lines->span.data;
-    *length = lines->span.size;
+    *text = (const char *)lines->piece.data;
+    *length = lines->piece.size;
     const char *end = *length ? memchr(*text, '\n', *length) : NULL;
     if (end) *length = (size_t)(end - *text);
     size_t consumed = *length + (end != NULL);
-    if (consumed) lines->span.data += consumed;
-    lines->span.size -= consumed;
+    if (consumed) lines->piece.data += consumed;
+    lines->piece.size -= consumed;
     return end != NULL;
 }
 
@@ -39,7 +39,7 @@ static bool append(struct cli_lines *lines, size_t *used, const char *text, size
 }
 
 static bool refill(struct cli_lines *lines) {
-    int status = cli_input_next(&lines->input, &lines->span, &lines->last);
+    int status = cli_input_next(&lines->input, &lines->piece, &lines->last);
 
     lines->failed = status != CLI_OK || lines->input.damaged;
     return !lines->failed;
@@ -61,7 +61,7 @@ bool cli_lines_next(struct cli_lines *lines, const char **text, size_t *length) 
         *text = lines->partial;
         *length = used;
     }
-    bool ended = lines->last && lines->span.size == 0 && *length == 0;
+    bool ended = lines->last && lines->piece.size == 0 && *length == 0;
     if (*length && (*text)[*length - 1] == '\r') --*length;
     return !ended;
 }

@@ -9,9 +9,9 @@
 
 struct cli_lines {
     struct cli_input input;
-    ntr_bytes span;
+    ntr_bytes piece;
     uint64_t number; /* number of the line returned last, from 1 */
-    char *partial;      /* buffer for a line that continues over spans */
+    char *partial;      /* buffer for a line that continues over pieces */
     bool last, failed;
 };
 

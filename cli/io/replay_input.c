@@ -42,26 +42,25 @@ static bool seek(void *user, uint64_t offset) {
     return true;
 }
 
-ntr_stream_reader *cli_replay_stream(const struct cli_replay *r, ntr_status *status) {
+ntr_status cli_replay_stream(const struct cli_replay *r, ntr_stream_reader **out) {
     struct file_place *place = malloc(sizeof *place);
     ntr_stream_reader_config config;
 
-    *status = NTR_E_MEMORY;
-    if (!place) return NULL;
+    *out = NULL;
+    if (!place) return NTR_E_MEMORY;
     *place = (struct file_place){.fd = r->stream_file};
     ntr_stream_reader_config_init(&config);
     config.read = read_some;
     config.seek = seek;
     config.close = free;
     config.user = place;
-    ntr_stream_reader *reader;
-    *status = ntr_stream_reader_new(&config, &reader);
-    if (!reader) free(place);
-    return reader;
+    const ntr_status status = ntr_stream_reader_new(&config, out);
+    if (!*out) free(place);
+    return status;
 }
 
-static ntr_stream_reader *open_stream(void *user, ntr_status *status) {
-    return cli_replay_stream(user, status);
+static ntr_status open_stream(void *user, ntr_stream_reader **out) {
+    return cli_replay_stream(user, out);
 }
 
 static bool proceed(void *user, uint64_t done) {
@@ -80,12 +79,12 @@ static bool write_all(FILE *file, ntr_bytes bytes) {
  * not those of the stream (perf.data, the files of producers' tools). */
 static int copy_stream(struct cli_replay *r) {
     FILE *file = tmpfile();
-    ntr_bytes span;
+    ntr_bytes piece;
     bool last = false;
 
     if (!file) return cli_fail("%s: cannot make a temporary file: %s", r->stream_path, strerror(errno));
     while (!last && !r->trace.failed)
-        if (cli_trace_feed(&r->trace, &span, &last) && !write_all(file, span)) break;
+        if (cli_trace_feed(&r->trace, &piece, &last) && !write_all(file, piece)) break;
     const bool good = last && fflush(file) == 0 && !ferror(file);
     if (good)
         r->stream_file = fcntl(fileno(file), F_DUPFD_CLOEXEC, 0);

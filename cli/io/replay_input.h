@@ -35,8 +35,8 @@ struct cli_replay {
 int cli_replay_open(struct cli_replay *replay, const char *path, const struct cli_replay_options *options);
 /* The same without `replay`, for commands whose library functions make it themselves. */
 int cli_replay_open_input(struct cli_replay *replay, const char *path, const struct cli_replay_options *options);
-/* Returns a new reader at the beginning of the stream, or NULL with the reason in *status. */
-ntr_stream_reader *cli_replay_stream(const struct cli_replay *replay, ntr_status *status);
+/* Makes a new reader at the beginning of the stream. Errors: as ntr_stream_reader_new. */
+ntr_status cli_replay_stream(const struct cli_replay *replay, ntr_stream_reader **out);
 /* Returns whether the timestamps of all harts are from one clock: not if each hart counts its own instructions. */
 bool cli_replay_has_common_clock(const struct cli_replay *replay);
 /* Returns the length of the stream in bytes; 0: not known, as it is compressed. */

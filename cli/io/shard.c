@@ -94,21 +94,21 @@ static ntr_status begin_part(struct cli_shard *s, const ntr_decoder *decoder, co
 }
 
 /* Decodes the next bytes, up to the next cut. Returns their number. */
-static size_t take_some(struct cli_shard *s, ntr_decoder *decoder, const struct cli_shard_work *work, ntr_bytes span,
+static size_t take_some(struct cli_shard *s, ntr_decoder *decoder, const struct cli_shard_work *work, ntr_bytes piece,
                         bool last, ntr_status *status) {
     const uint64_t left = (s->begun ? s->end : s->begin) - s->at;
-    const size_t size = span.size < left ? span.size : (size_t)left;
+    const size_t size = piece.size < left ? piece.size : (size_t)left;
 
     /* A part that ends where the bytes end is not the last one: that has no end. */
-    *status = ntr_decoder_feed(decoder, span.data, size, last && size == span.size && size != left);
+    *status = ntr_decoder_feed(decoder, piece.data, size, last && size == piece.size && size != left);
     if (*status == NTR_OK) *status = work->drain(work->user);
-    if (s->begun) ntr_partial_digest_add(&s->digest, span.data, size);
+    if (s->begun) ntr_partial_digest_add(&s->digest, piece.data, size);
     s->at += size;
     return size;
 }
 
 static ntr_status take_span(struct cli_shard *s, ntr_decoder *decoder, const struct cli_shard_work *work,
-                            ntr_bytes span, bool last) {
+                            ntr_bytes piece, bool last) {
     ntr_status status = NTR_NEED_MORE;
 
     do {
@@ -120,22 +120,22 @@ static ntr_status take_span(struct cli_shard *s, ntr_decoder *decoder, const str
             if (s->end) ntr_decoder_state(decoder, s->end_state, sizeof s->end_state);
             return NTR_END;
         }
-        const size_t size = take_some(s, decoder, work, span, last, &status);
-        span.data += span.data ? size : 0;
-        span.size -= size;
+        const size_t size = take_some(s, decoder, work, piece, last, &status);
+        piece.data += piece.data ? size : 0;
+        piece.size -= size;
     } while (status == NTR_NEED_MORE &&
-             (span.size || (!s->begun && s->at == s->begin) || (s->begun && s->at == s->end)));
+             (piece.size || (!s->begun && s->at == s->begin) || (s->begun && s->at == s->end)));
     return status;
 }
 
 ntr_status cli_shard_run(struct cli_shard *s, struct cli_trace *trace, ntr_decoder *decoder,
                          const struct cli_shard_work *work) {
     ntr_status status = NTR_NEED_MORE;
-    ntr_bytes span;
+    ntr_bytes piece;
     bool last = false;
 
-    while (status == NTR_NEED_MORE && !last && !cli_progress_stopped() && cli_trace_feed(trace, &span, &last))
-        status = take_span(s, decoder, work, span, last);
+    while (status == NTR_NEED_MORE && !last && !cli_progress_stopped() && cli_trace_feed(trace, &piece, &last))
+        status = take_span(s, decoder, work, piece, last);
     if (status == NTR_END && s->end == UINT64_MAX) s->end = s->at;
     return status;
 }

@@ -22,25 +22,25 @@ enum { SAMPLE_SIZE = 2 << 20, LONGEST_DISTANCE = 256 << 10 };
 /* ---- containers */
 
 /* Reads the next bytes of the stream. */
-static int next_span(struct cli_trace *trace, ntr_bytes *span, bool *last) {
-    if (cli_input_next(&trace->input, span, last) != CLI_OK) return CLI_FAILED;
+static int next_piece(struct cli_trace *trace, ntr_bytes *piece, bool *last) {
+    if (cli_input_next(&trace->input, piece, last) != CLI_OK) return CLI_FAILED;
     if (!trace->container.name || ntr_container_is_plain(&trace->container)) return CLI_OK;
-    uint8_t *grown = realloc(trace->converted, span->size + NTR_CONTAINER_MORE);
+    uint8_t *grown = realloc(trace->converted, piece->size + NTR_CONTAINER_MORE);
     if (!grown) return cli_fail("out of memory");
     trace->converted = grown;
-    *span = (ntr_bytes){grown, ntr_container_read(&trace->container, *span, grown)};
+    *piece = (ntr_bytes){grown, ntr_container_read(&trace->container, *piece, grown)};
     return CLI_OK;
 }
 
-/* Appends a span to `ahead`, from which cli_trace_feed returns it. */
-static int keep(struct cli_trace *trace, ntr_bytes span) {
-    uint8_t *grown = realloc(trace->ahead, trace->ahead_size + span.size + NTR_CONTAINER_MORE);
+/* Appends a piece to `ahead`, from which cli_trace_feed returns it. */
+static int keep(struct cli_trace *trace, ntr_bytes piece) {
+    uint8_t *grown = realloc(trace->ahead, trace->ahead_size + piece.size + NTR_CONTAINER_MORE);
 
     if (!grown) return cli_fail("out of memory");
-    if (span.size) memcpy(grown + trace->ahead_size, span.data, span.size);
+    if (piece.size) memcpy(grown + trace->ahead_size, piece.data, piece.size);
     trace->ahead = grown;
     if (!trace->ahead_size) trace->beginning = 0; /* it is overwritten */
-    trace->ahead_size += span.size;
+    trace->ahead_size += piece.size;
     return CLI_OK;
 }
 
@@ -86,11 +86,11 @@ static int refuse_other(const struct cli_trace *trace) {
 
 /* Recognizes the container of a raw stream by its first bytes; of a live one, by those that arrive first. */
 static int find_container(struct cli_trace *trace) {
-    ntr_bytes span;
+    ntr_bytes piece;
     size_t least = cli_follow_on() ? 1 : NTR_CONTAINER_HEADER_MAX;
 
     while (trace->ahead_size < least && !trace->ahead_last)
-        if (cli_input_next(&trace->input, &span, &trace->ahead_last) != CLI_OK || keep(trace, span) != CLI_OK)
+        if (cli_input_next(&trace->input, &piece, &trace->ahead_last) != CLI_OK || keep(trace, piece) != CLI_OK)
             return CLI_FAILED;
     ntr_status status = ntr_container_find((ntr_bytes){trace->ahead, trace->ahead_size}, &trace->container);
     if (status == NTR_E_SYNTAX)
@@ -172,10 +172,10 @@ int cli_trace_open(struct cli_trace *trace, const char *path, const struct cli_s
 
 /* Reads the beginning of the stream into `ahead`, from which cli_trace_feed returns it. */
 static int read_ahead(struct cli_trace *trace) {
-    ntr_bytes span;
+    ntr_bytes piece;
 
     while (!trace->ahead_last && trace->ahead_size < CLI_AUTO_BYTES)
-        if (next_span(trace, &span, &trace->ahead_last) != CLI_OK || keep(trace, span) != CLI_OK) return CLI_FAILED;
+        if (next_piece(trace, &piece, &trace->ahead_last) != CLI_OK || keep(trace, piece) != CLI_OK) return CLI_FAILED;
     return CLI_OK;
 }
 
@@ -217,10 +217,10 @@ static int finalize_params(struct cli_trace *trace) {
 
 /* Reads at least `least` bytes, or all, into `ahead`, from which the next cli_trace_feed returns them. */
 static bool peek(struct cli_trace *trace, size_t least) {
-    ntr_bytes span;
+    ntr_bytes piece;
 
     while (trace->ahead_size < least && !trace->ahead_last) {
-        trace->failed = next_span(trace, &span, &trace->ahead_last) != CLI_OK || keep(trace, span) != CLI_OK;
+        trace->failed = next_piece(trace, &piece, &trace->ahead_last) != CLI_OK || keep(trace, piece) != CLI_OK;
         if (trace->failed) return false;
     }
     return true;
@@ -385,23 +385,23 @@ ntr_decoder *cli_trace_decoder(const struct cli_trace *trace, const ntr_decoder_
 
 /* ---- reading */
 
-static bool next_bytes(struct cli_trace *trace, ntr_bytes *span, bool *last) {
+static bool next_bytes(struct cli_trace *trace, ntr_bytes *piece, bool *last) {
     cli_progress_step(&trace->progress, cli_input_position(&trace->input));
     if (trace->failed) return false;
     if (trace->ahead_size || trace->ahead_last) {
-        *span = (ntr_bytes){trace->ahead, trace->ahead_size};
+        *piece = (ntr_bytes){trace->ahead, trace->ahead_size};
         *last = trace->ahead_last;
         trace->ahead_size = 0;
         trace->ahead_last = false;
         return true;
     }
-    trace->failed = next_span(trace, span, last) != CLI_OK;
+    trace->failed = next_piece(trace, piece, last) != CLI_OK;
     return !trace->failed;
 }
 
-bool cli_trace_feed(struct cli_trace *trace, ntr_bytes *span, bool *last) {
-    if (!next_bytes(trace, span, last)) return false;
-    if (trace->tap) trace->tap(trace->tap_user, *span, *last);
+bool cli_trace_feed(struct cli_trace *trace, ntr_bytes *piece, bool *last) {
+    if (!next_bytes(trace, piece, last)) return false;
+    if (trace->tap) trace->tap(trace->tap_user, *piece, *last);
     return true;
 }
 
@@ -457,11 +457,11 @@ int cli_trace_check_window(struct cli_trace *trace, const struct cli_window *win
 }
 
 static bool feed(struct cli_trace *trace) {
-    ntr_bytes span;
+    ntr_bytes piece;
     bool last;
 
-    if (!cli_trace_feed(trace, &span, &last)) return false;
-    return ntr_reader_feed(&trace->reader, span.data, span.size, last) == NTR_OK;
+    if (!cli_trace_feed(trace, &piece, &last)) return false;
+    return ntr_reader_feed(&trace->reader, piece.data, piece.size, last) == NTR_OK;
 }
 
 /* Determines the final parameters before the first message. Returns false after an error (`failed` is set). */
@@ -565,7 +565,7 @@ static bool is_direct(const struct cli_trace *trace) {
            (!trace->container.name || ntr_container_is_plain(&trace->container));
 }
 
-/* Copies from a span of cli_trace_feed. */
+/* Copies from a piece of cli_trace_feed. */
 static bool copy_rest(struct cli_trace *trace, uint8_t *to, size_t capacity, size_t *got, bool *last) {
     if (!trace->rest.size && !trace->rest_last && !cli_trace_feed(trace, &trace->rest, &trace->rest_last)) return false;
     *got = trace->rest.size < capacity ? trace->rest.size : capacity;

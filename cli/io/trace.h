@@ -37,17 +37,17 @@ struct cli_trace {
     bool as_given; /* assume no parameter that is not given; set it after cli_trace_open */
     bool no_names; /* do not read the names of the bundle's files; set it after cli_trace_open */
     bool params_final; /* `params` are final, `reader` is ready */
-    uint8_t *converted; /* the last span as bytes of the stream, when the container changes them */
+    uint8_t *converted; /* the last piece as bytes of the stream, when the container changes them */
     uint8_t *ahead; /* bytes that were read ahead; cli_trace_feed returns them */
     size_t ahead_size,
         beginning; /* `beginning`: bytes of `ahead` from the start of the stream, also behind the reading */
     bool ahead_last, beginning_last;
     int only; /* number of the one source that is read, plus 1; 0: all. Set it before cli_trace_program */
-    ntr_bytes rest; /* of the last span that cli_trace_read has fed; `rest_last`: no bytes follow */
+    ntr_bytes rest; /* of the last piece that cli_trace_read has fed; `rest_last`: no bytes follow */
     bool rest_last;
     struct cli_fit fit; /* of the programs of -e; set by cli_trace_program */
     bool failed; /* the input could not be read to its end; reported */
-    void (*tap)(void *user, ntr_bytes span, bool last); /* NULL, or called with the bytes of each feed */
+    void (*tap)(void *user, ntr_bytes piece, bool last); /* NULL, or called with the bytes of each feed */
     void *tap_user;
 };
 
@@ -75,7 +75,7 @@ int cli_trace_program(struct cli_trace *trace, const struct cli_images *images, 
 
 /* Reads the next bytes of the stream, for commands that do not read messages. Returns false after an error (`failed` is
  * set). */
-bool cli_trace_feed(struct cli_trace *trace, ntr_bytes *span, bool *last);
+bool cli_trace_feed(struct cli_trace *trace, ntr_bytes *piece, bool *last);
 
 /* The same for threads (`read` of ntr_parallel_work), `user` being the trace. NTR_NEED_MORE: after an error, or when an
  * end was requested. */

@@ -21,14 +21,14 @@ static ntr_status add_stream(const struct cli_trace *trace, ntr_index *index) {
     if (status != NTR_OK || cli_input_open(&input, trace->input.name) != CLI_OK) return NTR_E_IO;
     status = NTR_NEED_MORE;
     while (status == NTR_NEED_MORE && !cli_progress_stopped()) {
-        ntr_bytes span;
+        ntr_bytes piece;
         bool last;
-        if (cli_input_next(&input, &span, &last) != CLI_OK) break;
-        status = ntr_reader_feed(&reader, span.data, span.size, last);
+        if (cli_input_next(&input, &piece, &last) != CLI_OK) break;
+        status = ntr_reader_feed(&reader, piece.data, piece.size, last);
         if (status == NTR_OK) status = ntr_index_messages(index, &reader);
     }
     cli_input_close(&input);
-    return status == NTR_END ? ntr_index_end(index) : status;
+    return status == NTR_END ? ntr_index_finish(index) : status;
 }
 
 static ntr_index *make(const struct cli_trace *trace) {

@@ -49,7 +49,7 @@ ntr_status cli_quality_take(void *user, const ntr_event *e, uint64_t times) {
     return NTR_OK;
 }
 
-static void count_bytes(void *user, ntr_bytes span, bool last) {
+static void count_bytes(void *user, ntr_bytes piece, bool last) {
     struct cli_quality *q = user;
     ntr_message_mix mix = {0};
     ntr_message damaged;
@@ -59,7 +59,7 @@ static void count_bytes(void *user, ntr_bytes span, bool last) {
         if (q->mid_stream) ntr_reader_seek_start(&q->reader);
         q->reading = true;
     }
-    if (ntr_reader_feed(&q->reader, span.data, span.size, last) != NTR_OK) return;
+    if (ntr_reader_feed(&q->reader, piece.data, piece.size, last) != NTR_OK) return;
     while (ntr_reader_check(&q->reader, &mix, &damaged) == NTR_OK) q->messages++;
     for (size_t i = 0; i < sizeof mix.messages / sizeof mix.messages[0]; i++) q->messages += mix.messages[i];
     q->bytes = ntr_reader_offset(&q->reader);

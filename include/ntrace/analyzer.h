@@ -95,11 +95,11 @@ NTR_API ntr_gain ntr_analyzer_gain(const ntr_analyzer *analyzer);
 NTR_API ntr_status ntr_analyzer_run(ntr_analyzer *analyzer, unsigned threads);
 
 /* Takes what `begun` has after it was fed, for a part of a stream. Before ntr_analyzer_begin, `take` gets nothing; it
- * forgets what was counted. ntr_analyzer_end is called last. Return NTR_NEED_MORE, or NTR_END at the end of the stream.
- * Errors: as ntr_decoder_read, and those of `take`. */
+ * forgets what was counted. ntr_analyzer_finish is called last. Return NTR_NEED_MORE, or NTR_END at the end of the
+ * stream. Errors: as ntr_decoder_read, and those of `take`. */
 NTR_API ntr_status ntr_analyzer_drain(ntr_analyzer *analyzer);
 NTR_API ntr_status ntr_analyzer_begin(ntr_analyzer *analyzer);
-NTR_API ntr_status ntr_analyzer_end(ntr_analyzer *analyzer);
+NTR_API ntr_status ntr_analyzer_finish(ntr_analyzer *analyzer);
 
 /* Takes events that were decoded elsewhere, in order. Errors: NTR_E_MEMORY, and those of `take`. */
 NTR_API ntr_status ntr_analyzer_feed(ntr_analyzer *analyzer, const ntr_event *events, size_t count);

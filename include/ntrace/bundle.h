@@ -154,7 +154,7 @@ typedef struct ntr_bundle_index_config {
     const ntr_params *params; /* of the decoder that uses the index; NULL: those of capture.json */
     bool read_only; /* do not write the file `index` */
 
-    /* Called for each span of the stream while the index is made, when `done` of `whole` bytes of the file have been
+    /* Called for each piece of the stream while the index is made, when `done` of `whole` bytes of the file have been
      * read. Returns false to stop. NULL: never stop. */
     bool (*proceed)(void *user, uint64_t done, uint64_t whole);
     void *user; /* passed to `proceed` */

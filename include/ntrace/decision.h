@@ -110,7 +110,7 @@ NTR_LAB_API ntr_status ntr_decisions_new(const ntr_allocator *allocator, ntr_dec
 NTR_LAB_API void ntr_decisions_free(ntr_decisions *decisions);
 
 /* Begins a run: parses the sources of the program that are not yet parsed, and finds the branches of each decision.
- * `program` and `functions` (of `debug`) must outlive ntr_decisions_end.
+ * `program` and `functions` (of `debug`) must outlive ntr_decisions_finish.
  * Errors: NTR_E_MEMORY; NTR_E_UNSUPPORTED when libclang is missing; NTR_E_FORMAT and NTR_E_IO (compile_commands).
  * ntr_decisions_error has the reason in a sentence. */
 NTR_LAB_API ntr_status ntr_decisions_begin(ntr_decisions *decisions, const ntr_source_options *options,
@@ -121,7 +121,7 @@ NTR_LAB_API const char *ntr_decisions_error(const ntr_decisions *decisions);
 NTR_LAB_API ntr_status ntr_decisions_feed(ntr_decisions *decisions, const ntr_event *events, size_t count);
 
 /* Ends the run and adds its vectors to those of earlier runs. Errors: NTR_E_MEMORY. */
-NTR_LAB_API ntr_status ntr_decisions_end(ntr_decisions *decisions);
+NTR_LAB_API ntr_status ntr_decisions_finish(ntr_decisions *decisions);
 
 /* Returns the decisions, sorted by (file, line, column), and stores their number in *count. Valid until the next call
  * of ntr_decisions_begin. */

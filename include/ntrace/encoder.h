@@ -239,19 +239,6 @@ NTR_API ntr_status ntr_encoder_stop(ntr_encoder *encoder, uint64_t next, unsigne
 /* Gives all messages in the FIFO to the sink, whatever the drain rate. Errors: those of the sink. */
 NTR_API ntr_status ntr_encoder_flush(ntr_encoder *encoder);
 
-/* ---- run-time control, as by the registers of a trace encoder -------------------------------------- */
-
-/* Sets trTeInstTracing. Switching it off takes effect at the next block if a jump is pending, whose target is sent
- * first; else at once. Errors: NTR_E_STATE (trTeEnable is 0), errors of the sink. */
-NTR_API ntr_status ntr_encoder_set_tracing(ntr_encoder *encoder, bool on);
-
-/* External trigger between two blocks. `actions` is an NTR_TRIGGER_* set; notify makes a message with SYNC=0. On and
- * off have an effect only with `trigger_enable`. Errors: those of the sink. */
-NTR_API ntr_status ntr_encoder_trigger(ntr_encoder *encoder, unsigned actions);
-
-/* Requests a synchronizing message with this reason (NTR_SYNC_*) at the next block. Errors: NTR_E_RANGE (above 15). */
-NTR_API ntr_status ntr_encoder_request_sync(ntr_encoder *encoder, unsigned reason);
-
 typedef struct ntr_encoder_status {
     bool enabled; /* trTeEnable */
     bool tracing; /* trTeInstTracing, which triggers change too */

@@ -12,6 +12,17 @@ extern "C" {
  * Errors: those of the sink. */
 NTR_API ntr_status ntr_encoder_set_enable(ntr_encoder *encoder, bool on);
 
+/* Sets trTeInstTracing. Switching it off takes effect at the next block if a jump is pending, whose target is sent
+ * first; else at once. Errors: NTR_E_STATE (trTeEnable is 0), errors of the sink. */
+NTR_API ntr_status ntr_encoder_set_tracing(ntr_encoder *encoder, bool on);
+
+/* External trigger between two blocks. `actions` is an NTR_TRIGGER_* set; notify makes a message with SYNC=0. On and
+ * off have an effect only with `trigger_enable`. Errors: those of the sink. */
+NTR_API ntr_status ntr_encoder_trigger(ntr_encoder *encoder, unsigned actions);
+
+/* Requests a synchronizing message with this reason (NTR_SYNC_*) at the next block. Errors: NTR_E_RANGE (above 15). */
+NTR_API ntr_status ntr_encoder_request_sync(ntr_encoder *encoder, unsigned reason);
+
 /* Lets cycles without ingress pass: the FIFO drains and cycles are counted. Errors: those of the sink. */
 NTR_API ntr_status ntr_encoder_tick(ntr_encoder *encoder, uint64_t cycles);
 

@@ -38,9 +38,9 @@ typedef struct ntr_explorer_config {
     ntr_functions *functions;
     const ntr_allocator *allocator; /* copied; may be NULL */
 
-    /* Returns a new reader at the beginning of the stream, or NULL with the reason in *status. It is called whenever an
-     * earlier part must be read again. */
-    ntr_stream_reader *(*open)(void *user, ntr_status *status);
+    /* Makes a new reader at the beginning of the stream, as ntr_stream_reader_new. It is called whenever an earlier
+     * part must be read again. */
+    ntr_status (*open)(void *user, ntr_stream_reader **out);
 
     /* Called regularly. Returns false to interrupt the question or the work, for example because it takes too long: the
      * answer then says that it is not complete. May be NULL. */

@@ -1,8 +1,8 @@
 /* Framer: divides a byte stream into slices. N-Trace 1.0 section 2.
  *
  * A slice is the bytes of one message, or bytes that cannot be part of a message. The framer reads only MSEO and does
- * not decode messages. Feed spans of any size and call ntr_framer_next until it returns NTR_NEED_MORE; the division
- * into spans has no effect on the slices. Nothing is allocated: a message that continues in the next span is kept
+ * not decode messages. Feed pieces of any size and call ntr_framer_next until it returns NTR_NEED_MORE; the division
+ * into pieces has no effect on the slices. Nothing is allocated: a message that continues in the next piece is kept
  * inside the framer. */
 #ifndef NTRACE_FRAMER_H
 #define NTRACE_FRAMER_H
@@ -24,16 +24,16 @@ typedef struct ntr_slice {
 } ntr_slice;
 
 typedef struct ntr_framer {
-    const uint8_t *data;  /* the current span */
+    const uint8_t *data;  /* the current piece */
     size_t size, at;
     uint64_t base;        /* stream offset of data[0] */
     uint64_t idle;        /* idle bytes so far */
     uint64_t skipped;     /* bytes before the first message (ntr_framer_seek_start) */
-    uint64_t slice_size;  /* bytes of the unfinished slice in earlier spans */
+    uint64_t slice_size;  /* bytes of the unfinished slice in earlier pieces */
     uint32_t held_size;   /* number of them in `held` */
     uint8_t mode;         /* state of the framer; private */
     bool zero_idle;       /* 0x00 between messages is idle, too */
-    bool last;            /* no more spans follow */
+    bool last;            /* no more pieces follow */
     uint8_t held[NTR_MESSAGE_BYTES_MAX];
     uint64_t strays;      /* of the idle bytes: those that are not 0xff or 0x00 (any_end_idle) */
     bool any_end_idle;    /* every byte with MSEO 11 between messages is idle; set it after ntr_framer_init */
@@ -47,12 +47,12 @@ NTR_API void ntr_framer_init(ntr_framer *framer, bool zero_idle);
  * without reporting a defect. */
 NTR_API void ntr_framer_seek_start(ntr_framer *framer);
 
-/* Give the next span. The one before must have been read to NTR_NEED_MORE. `last`: the stream ends with this span. The
- * memory stays the caller's and must not change until the span has been read. Errors: NTR_E_STATE. */
+/* Give the next piece. The one before must have been read to NTR_NEED_MORE. `last`: the stream ends with this piece.
+ * The memory stays the caller's and must not change until the piece has been read. Errors: NTR_E_STATE. */
 NTR_API ntr_status ntr_framer_feed(ntr_framer *framer, const uint8_t *data, size_t size, bool last);
 
 /* Returns NTR_OK and the next slice, NTR_NEED_MORE, or NTR_END. slice->raw is valid until the next call; it points into
- * the span if the span has the complete slice.
+ * the piece if the piece has the complete slice.
  *
  * slice->defect is one of:
  *   NTR_OK: a message from its start to MSEO 11 (ntr_message_decode checks for a reserved MSEO 10 inside);

@@ -3,8 +3,8 @@
  * sent a message.
  *
  *   ntr_frames_new(NULL, &frames);
- *   ntr_frames_push(frames, bytes, size, sink, user);   // any number of times
- *   ntr_frames_end(frames, sink, user);
+ *   ntr_frames_feed(frames, bytes, size, sink, user);   // any number of times
+ *   ntr_frames_finish(frames, sink, user);
  *
  * Left out: idle bytes, the rest of a message inside which the data of an ID begin, padding (ID 0) and data before the
  * first ID. Where Linux's barrier says that data are lost, the stream gets a damaged message, so that nothing is
@@ -65,9 +65,9 @@ NTR_API void ntr_frames_free(ntr_frames *frames);
 NTR_API ntr_status ntr_frames_restart(ntr_frames *frames, bool cut, unsigned skip);
 
 /* Errors: those of the sink, NTR_E_MEMORY. */
-NTR_API ntr_status ntr_frames_push(ntr_frames *frames, const uint8_t *bytes, size_t size, ntr_frames_sink sink,
+NTR_API ntr_status ntr_frames_feed(ntr_frames *frames, const uint8_t *bytes, size_t size, ntr_frames_sink sink,
                                    void *user);
-NTR_API ntr_status ntr_frames_end(ntr_frames *frames, ntr_frames_sink sink, void *user);
+NTR_API ntr_status ntr_frames_finish(ntr_frames *frames, ntr_frames_sink sink, void *user);
 
 NTR_API void ntr_frames_totals_get(const ntr_frames *frames, ntr_frames_totals *totals);
 

@@ -4,8 +4,8 @@
  * message, a synchronizing message, or the place after a stop. Points are found from the messages alone, without the
  * program. Only a gap that begins before a point and reaches beyond it is not reported.
  *
- * Build an index: ntr_index_messages for each span of the stream, or ntr_index_message for each message, then
- * ntr_index_end; or ntr_index_add for each stored point. Use it: ntr_index_find, then ntr_decoder_begin. */
+ * Build an index: ntr_index_messages for each piece of the stream, or ntr_index_message for each message, then
+ * ntr_index_finish; or ntr_index_add for each stored point. Use it: ntr_index_find, then ntr_decoder_begin. */
 #ifndef NTRACE_INDEX_H
 #define NTRACE_INDEX_H
 
@@ -49,12 +49,12 @@ NTR_API ntr_status ntr_index_new(const ntr_params *params, uint64_t spacing, con
                                  ntr_index **out);
 NTR_API void ntr_index_free(ntr_index *index);
 
-/* Adds the messages of the span that was fed to the reader; faster than ntr_index_message. Returns NTR_NEED_MORE, or
- * NTR_END after the last span. Errors: as ntr_index_message. */
+/* Adds the messages of the piece that was fed to the reader; faster than ntr_index_message. Returns NTR_NEED_MORE, or
+ * NTR_END after the last piece. Errors: as ntr_index_message. */
 NTR_API ntr_status ntr_index_messages(ntr_index *index, ntr_reader *reader);
 
 /* The stream has ended: adds the last points. Errors: as ntr_index_message. */
-NTR_API ntr_status ntr_index_end(ntr_index *index);
+NTR_API ntr_status ntr_index_finish(ntr_index *index);
 
 /* Returns all points and their number. Points of one source are in the order of the stream. Valid until the index
  * changes. */

@@ -230,10 +230,6 @@ NTR_API int ntr_message_format(const ntr_params *params, const ntr_message *mess
  * are no message. Returns as above. */
 NTR_API int ntr_message_format_json(const ntr_params *params, const ntr_message *message, char *out, size_t capacity);
 
-/* The same as a CSV row (RFC 4180 without its CR): number,offset,size,tcode,name, every field of fields.def,
- * data,defect. `message` NULL: the row of column names. Returns as above. */
-NTR_API int ntr_message_format_csv(const ntr_params *params, const ntr_message *message, char *out, size_t capacity);
-
 /* Parses one line of the text form into the bytes of the message.
  *
  * "#12 @0x1f" may be missing. Names are accepted in any case, with hyphens (I-CNT), and as RDATA and HREPEAT for RDATA0

@@ -1,4 +1,4 @@
-/* Layout: which fields a message has in transmission order, and what each of its bytes holds. */
+/* Layout: a message as a row of fields, which fields it has in transmission order, and what each of its bytes holds. */
 #ifndef NTRACE_MESSAGE_LAYOUT_H
 #define NTRACE_MESSAGE_LAYOUT_H
 
@@ -10,6 +10,10 @@ extern "C" {
 
 /* Largest number of fields of a message: SRC, those of its row, TSTAMP. */
 #define NTR_FIELDS_MAX (NTR_MESSAGE_FIELDS_MAX + 2)
+
+/* Writes a message as a CSV row (RFC 4180 without its CR): number,offset,size,tcode,name, every field of fields.def,
+ * data,defect. `message` NULL: the row of column names. Returns as ntr_message_format. */
+NTR_API int ntr_message_format_csv(const ntr_params *params, const ntr_message *message, char *out, size_t capacity);
 
 /* Stores the present fields in transmission order, which is that of fields.def. Returns their number. */
 NTR_API size_t ntr_message_list(const ntr_message *message, ntr_field fields[NTR_FIELDS_MAX]);

@@ -118,30 +118,6 @@ NTR_API const ntr_counts *ntr_parallel_counts(const ntr_parallel *parallel);
  * Errors: NTR_E_MEMORY; NTR_E_STATE: the chunk is not needed any more. The callback must return them. */
 NTR_API ntr_status ntr_chunk_put(ntr_chunk *chunk, unsigned what, const void *data, size_t size);
 
-/* The same without a copy: returns space for at least `least` bytes, *room of them, which is delivered in one piece.
- * NULL when nothing can be put; ntr_chunk_status returns why. ntr_chunk_used puts the first `size` bytes; call it
- * before other output is put and before the callback returns. */
-NTR_API void *ntr_chunk_room(ntr_chunk *chunk, unsigned what, size_t least, size_t *room);
-NTR_API void ntr_chunk_used(ntr_chunk *chunk, size_t size);
-NTR_API ntr_status ntr_chunk_status(const ntr_chunk *chunk);
-
-/* In a worker thread: returns whether the chunk is decoded again because `deliver` has asked for it. */
-NTR_API bool ntr_chunk_again(const ntr_chunk *chunk);
-
-/* Statistics. */
-typedef struct ntr_parallel_stats {
-    unsigned threads;
-    uint64_t chunks; /* chunks delivered */
-    uint64_t ahead; /* of them, begun before the chunk before was done */
-    uint64_t without_sync; /* not begun early: no synchronizing message to begin at */
-    uint64_t many_sources; /* not begun early: not every source synchronizes in the chunk */
-    /* begun early, but decoded again because the guess was wrong */
-    uint64_t guessed_wrong;
-    uint64_t reserved[4]; /* must be 0; for later members */
-} ntr_parallel_stats;
-
-NTR_API void ntr_parallel_get_stats(const ntr_parallel *parallel, ntr_parallel_stats *stats);
-
 #ifdef __cplusplus
 }
 #endif

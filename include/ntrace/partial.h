@@ -73,7 +73,7 @@ typedef struct ntr_partial_digest {
 } ntr_partial_digest;
 
 NTR_LAB_API void ntr_partial_digest_add(ntr_partial_digest *digest, const void *data, size_t size);
-NTR_LAB_API void ntr_partial_digest_end(ntr_partial_digest *digest, uint64_t id[2]);
+NTR_LAB_API void ntr_partial_digest_finish(ntr_partial_digest *digest, uint64_t id[2]);
 
 /* ---- writing ----------------------------------------------------------------------------------- */
 

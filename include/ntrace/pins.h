@@ -37,7 +37,7 @@ NTR_API void ntr_vcd_writer_free(ntr_vcd_writer *writer);
 
 /* Errors: those of the sink. */
 NTR_API ntr_status ntr_vcd_writer_put(ntr_vcd_writer *writer, const uint16_t *beats, size_t count);
-NTR_API ntr_status ntr_vcd_writer_end(ntr_vcd_writer *writer);
+NTR_API ntr_status ntr_vcd_writer_finish(ntr_vcd_writer *writer);
 
 /* ---- reading ------------------------------------------------------------------------------------- */
 
@@ -77,8 +77,8 @@ NTR_API void ntr_pin_reader_free(ntr_pin_reader *reader);
 
 /* Reads the next part of the file. ntr_pin_reader_error describes the error.
  * Errors: those of the sink; NTR_E_FORMAT; NTR_E_NAME (a wire is missing). */
-NTR_API ntr_status ntr_pin_reader_push(ntr_pin_reader *reader, const uint8_t *data, size_t size);
-NTR_API ntr_status ntr_pin_reader_end(ntr_pin_reader *reader);
+NTR_API ntr_status ntr_pin_reader_feed(ntr_pin_reader *reader, const uint8_t *data, size_t size);
+NTR_API ntr_status ntr_pin_reader_finish(ntr_pin_reader *reader);
 
 /* Returns a description such as "line 12: no wire TRC_CLK", or "" when there was no error. */
 NTR_API const char *ntr_pin_reader_error(const ntr_pin_reader *reader);

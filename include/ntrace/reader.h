@@ -1,7 +1,7 @@
 /* Reader: divides a byte stream into messages. Framing of N-Trace 1.0 section 2.
  *
- * The caller feeds spans of any size (a mapped file, or data from a pipe) and reads messages until NTR_NEED_MORE.
- * The reader does not allocate; it keeps a message that the end of a span divides. Damaged framing (framer.h) is
+ * The caller feeds pieces of any size (a mapped file, or data from a pipe) and reads messages until NTR_NEED_MORE.
+ * The reader does not allocate; it keeps a message that the end of a piece divides. Damaged framing (framer.h) is
  * returned in stream order as a message with `defect` set; the reader then continues at the next start of a message.
  * Every byte of the stream is idle or part of exactly one message. */
 #ifndef NTRACE_READER_H
@@ -34,11 +34,11 @@ NTR_API void ntr_reader_seek_start(ntr_reader *reader);
  * data is fed. */
 NTR_API void ntr_reader_begin(ntr_reader *reader, uint64_t offset, uint64_t message);
 
-/* Sets the next span of the stream. The previous span must have been read to its end (NTR_NEED_MORE). `last`: no data
- * follows. The caller owns the bytes; they must stay valid until the span is read. Errors: NTR_E_STATE. */
+/* Sets the next piece of the stream. The previous piece must have been read to its end (NTR_NEED_MORE). `last`: no data
+ * follows. The caller owns the bytes; they must stay valid until the piece is read. Errors: NTR_E_STATE. */
 NTR_API ntr_status ntr_reader_feed(ntr_reader *reader, const uint8_t *data, size_t size, bool last);
 
-/* Reads the next message. Returns NTR_OK (check message->defect), NTR_NEED_MORE (feed the next span) or NTR_END.
+/* Reads the next message. Returns NTR_OK (check message->defect), NTR_NEED_MORE (feed the next piece) or NTR_END.
  * `raw` of the message is valid until the next call. */
 NTR_API ntr_status ntr_reader_next(ntr_reader *reader, ntr_message *message);
 

@@ -37,9 +37,9 @@ typedef struct ntr_replay_config {
     ntr_functions *functions;          /* not owned; must outlive the replay */
     const ntr_allocator *allocator;    /* copied; may be NULL */
 
-    /* Returns a new reader at the beginning of the stream, or NULL with the reason in *status. It is called whenever
-     * an earlier part must be read again. */
-    ntr_stream_reader *(*open)(void *user, ntr_status *status);
+    /* Makes a new reader at the beginning of the stream, as ntr_stream_reader_new. It is called whenever an earlier
+     * part must be read again. */
+    ntr_status (*open)(void *user, ntr_stream_reader **out);
 
     /* Called regularly while the trace is read, with the number of bytes of the stream read so far. Returns false to
      * interrupt. May be NULL. */

@@ -1,7 +1,7 @@
 /* Stream reader: the bytes of a trace stream, decompressed if they are compressed with zstd.
  *
  * The compressed bytes come from a callback, so that a stream can be a file, a pipe or memory;
- * ntr_bundle_stream_open (bundle.h) makes a reader of the stream of a bundle. The bytes are returned in spans of
+ * ntr_bundle_stream_open (bundle.h) makes a reader of the stream of a bundle. The bytes are returned in pieces of
  * bounded size: memory use depends neither on the length of the stream nor on the size in the header of a compressed
  * frame. Compression is detected by the first four bytes, which no N-Trace stream starts with. */
 #ifndef NTRACE_STREAM_READER_H
@@ -59,13 +59,13 @@ NTR_API void ntr_stream_reader_free(ntr_stream_reader *reader);
  * those of `read`, NTR_E_MEMORY, NTR_E_UNSUPPORTED (a compressed stream, and the library was built without zstd). */
 NTR_API ntr_status ntr_stream_reader_start(ntr_stream_reader *reader);
 
-/* Reads the next span of the stream, valid until the next call. *last: no data follows; the span may be empty.
+/* Reads the next piece of the stream, valid until the next call. *last: no data follows; the piece may be empty.
  *
- * With every error the span is empty and *last is set; later calls return the same error. Errors: those of
+ * With every error the piece is empty and *last is set; later calls return the same error. Errors: those of
  * ntr_stream_reader_start; NTR_E_DECOMPRESS (the compressed data is damaged or ends inside a frame; all bytes before
  * the damage have been returned and can be decoded); NTR_E_LIMIT (the data is larger than the limit ZST_OUTPUT and more
  * than 1000 times the compressed size). */
-NTR_API ntr_status ntr_stream_reader_next(ntr_stream_reader *reader, ntr_bytes *span, bool *last);
+NTR_API ntr_status ntr_stream_reader_next(ntr_stream_reader *reader, ntr_bytes *piece, bool *last);
 
 /* The same into memory of the caller: up to `capacity` bytes, *got of them, which is 0 with every error. Both functions
  * may be called in turn. */

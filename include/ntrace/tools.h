@@ -11,6 +11,7 @@
 #include <ntrace/calltree.h>
 #include <ntrace/capture.h>
 #include <ntrace/check.h>
+#include <ntrace/chunk_output.h>
 #include <ntrace/container.h>
 #include <ntrace/costs.h>
 #include <ntrace/coverage.h>

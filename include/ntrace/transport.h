@@ -114,10 +114,10 @@ NTR_API ntr_status ntr_transport_reader_new(const ntr_transport *transport, cons
 NTR_API void ntr_transport_reader_free(ntr_transport_reader *reader);
 
 /* Converts `count` beats. Errors: those of the sink. */
-NTR_API ntr_status ntr_transport_reader_push(ntr_transport_reader *reader, const uint16_t *beats, size_t count);
+NTR_API ntr_status ntr_transport_reader_feed(ntr_transport_reader *reader, const uint16_t *beats, size_t count);
 
 /* Ends the input and delivers what is pending. Errors: those of the sink. */
-NTR_API ntr_status ntr_transport_reader_end(ntr_transport_reader *reader);
+NTR_API ntr_status ntr_transport_reader_finish(ntr_transport_reader *reader);
 
 /* ---- writing: bytes to beats -------------------------------------------------------------------- */
 
@@ -164,9 +164,9 @@ NTR_API ntr_status ntr_transport_writer_calibrate(ntr_transport_writer *writer, 
 NTR_API ntr_status ntr_transport_writer_trigger(ntr_transport_writer *writer, unsigned id);
 
 /* Ends the output: pads an incomplete frame, word or beat and writes it. Errors: those of the sink. */
-NTR_API ntr_status ntr_transport_writer_end(ntr_transport_writer *writer);
+NTR_API ntr_status ntr_transport_writer_finish(ntr_transport_writer *writer);
 
-/* Transport "ram", after ntr_transport_writer_end: stores the final write pointer and wrap flag in *ram.
+/* Transport "ram", after ntr_transport_writer_finish: stores the final write pointer and wrap flag in *ram.
  * Errors: NTR_E_UNSUPPORTED for any other transport. */
 NTR_API ntr_status ntr_transport_writer_ram(const ntr_transport_writer *writer, ntr_ram_window *ram);
 

@@ -187,7 +187,7 @@ ntr_status ntr_analyzer_begin(ntr_analyzer *a) {
     return status;
 }
 
-ntr_status ntr_analyzer_end(ntr_analyzer *a) {
+ntr_status ntr_analyzer_finish(ntr_analyzer *a) {
     return a->counting ? ntr_decoder_flush_counts(a->decoder) : NTR_OK;
 }
 

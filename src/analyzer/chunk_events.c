@@ -4,6 +4,7 @@
 #include "analysis/tree_chunk.h"
 #include "base/allocator.h"
 
+#include <ntrace/chunk_output.h>
 #include <ntrace/debug_info.h>
 #include <ntrace/tally.h>
 

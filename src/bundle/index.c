@@ -46,18 +46,18 @@ static ntr_status fail_stream(ntr_bundle *bundle, ntr_status status, const ntr_s
 static ntr_status add_stream(ntr_bundle *bundle, const ntr_bundle_index_config *config, uint64_t size,
                              ntr_stream_reader *stream, ntr_index *index) {
     ntr_reader messages;
-    ntr_bytes span;
+    ntr_bytes piece;
     bool last;
     ntr_status status = ntr_reader_init(&messages, config->params);
 
     while (status == NTR_OK || status == NTR_NEED_MORE) {
         if (config->proceed && !config->proceed(config->user, ntr_stream_reader_position(stream), size))
             return ntr_bundle_fail(bundle, NTR_END, "the making of the index was stopped");
-        status = ntr_stream_reader_next(stream, &span, &last);
-        if (status == NTR_OK) status = ntr_reader_feed(&messages, span.data, span.size, last);
+        status = ntr_stream_reader_next(stream, &piece, &last);
+        if (status == NTR_OK) status = ntr_reader_feed(&messages, piece.data, piece.size, last);
         if (status == NTR_OK) status = ntr_index_messages(index, &messages);
     }
-    if (status == NTR_END) status = ntr_index_end(index);
+    if (status == NTR_END) status = ntr_index_finish(index);
     return status == NTR_OK ? status : fail_stream(bundle, status, stream);
 }
 

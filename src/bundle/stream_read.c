@@ -136,11 +136,11 @@ ntr_status ntr_stream_reader_start(ntr_stream_reader *reader) {
     return make_zstd(reader);
 }
 
-static ntr_status next_plain(ntr_stream_reader *reader, ntr_bytes *span, bool *last) {
+static ntr_status next_plain(ntr_stream_reader *reader, ntr_bytes *piece, bool *last) {
     ntr_status status = reader->ended ? NTR_OK : read_more(reader, reader->capacity - reader->held);
 
     if (status != NTR_OK) return status;
-    *span = (ntr_bytes){reader->buffer, reader->held};
+    *piece = (ntr_bytes){reader->buffer, reader->held};
     *last = reader->ended;
     reader->next += reader->held;
     reader->held = 0;
@@ -152,18 +152,18 @@ static ntr_status fail_zstd(ntr_stream_reader *reader, ntr_status status) {
 }
 
 /* Into `to`, or, if it is NULL, into a buffer of the zstd reader. */
-static ntr_status next_compressed(ntr_stream_reader *reader, uint8_t *to, size_t capacity, ntr_bytes *span,
+static ntr_status next_compressed(ntr_stream_reader *reader, uint8_t *to, size_t capacity, ntr_bytes *piece,
                                   bool *last) {
     for (;;) {
         ntr_status status;
         if (to) {
-            status = ntr_zstd_reader_read(reader->zstd, to, capacity, &span->size);
-            span->data = to;
+            status = ntr_zstd_reader_read(reader->zstd, to, capacity, &piece->size);
+            piece->data = to;
         } else {
-            status = ntr_zstd_reader_next(reader->zstd, span);
+            status = ntr_zstd_reader_next(reader->zstd, piece);
         }
         if (status != NTR_OK) return fail_zstd(reader, status);
-        if (span->size) return NTR_OK;
+        if (piece->size) return NTR_OK;
         if (!reader->held && !reader->ended) status = read_more(reader, reader->capacity);
         if (status != NTR_OK) return status;
         if (!reader->held) {
@@ -176,12 +176,12 @@ static ntr_status next_compressed(ntr_stream_reader *reader, uint8_t *to, size_t
     }
 }
 
-static ntr_status next(ntr_stream_reader *reader, ntr_bytes *span, bool *last) {
-    return reader->zstd ? next_compressed(reader, NULL, 0, span, last) : next_plain(reader, span, last);
+static ntr_status next(ntr_stream_reader *reader, ntr_bytes *piece, bool *last) {
+    return reader->zstd ? next_compressed(reader, NULL, 0, piece, last) : next_plain(reader, piece, last);
 }
 
 /* Bytes that are held come first. */
-static ntr_status read_plain(ntr_stream_reader *reader, uint8_t *to, size_t capacity, ntr_bytes *span, bool *last) {
+static ntr_status read_plain(ntr_stream_reader *reader, uint8_t *to, size_t capacity, ntr_bytes *piece, bool *last) {
     size_t got = reader->held < capacity ? reader->held : capacity;
     ntr_status status = NTR_OK;
 
@@ -193,52 +193,52 @@ static ntr_status read_plain(ntr_stream_reader *reader, uint8_t *to, size_t capa
         status = read_once(reader, to, capacity, &got);
     }
     if (status != NTR_OK) return status;
-    *span = (ntr_bytes){to, got};
+    *piece = (ntr_bytes){to, got};
     *last = reader->ended && !reader->held;
     reader->next += got;
     return NTR_OK;
 }
 
-/* Take bytes that are to be skipped off the front of a span. */
-static void drop(ntr_stream_reader *reader, ntr_bytes *span) {
-    size_t size = reader->skip < span->size ? (size_t)reader->skip : span->size;
+/* Take bytes that are to be skipped off the front of a piece. */
+static void drop(ntr_stream_reader *reader, ntr_bytes *piece) {
+    size_t size = reader->skip < piece->size ? (size_t)reader->skip : piece->size;
 
     if (!size) return;
-    *span = (ntr_bytes){span->data + size, span->size - size};
+    *piece = (ntr_bytes){piece->data + size, piece->size - size};
     reader->skip -= size;
 }
 
-ntr_status ntr_stream_reader_next(ntr_stream_reader *reader, ntr_bytes *span, bool *last) {
+ntr_status ntr_stream_reader_next(ntr_stream_reader *reader, ntr_bytes *piece, bool *last) {
     ntr_status status = ntr_stream_reader_start(reader);
 
-    *span = (ntr_bytes){reader->buffer, 0};
+    *piece = (ntr_bytes){reader->buffer, 0};
     *last = false;
     reader->begun = true;
     while (status == NTR_OK) {
-        status = next(reader, span, last);
+        status = next(reader, piece, last);
         if (status != NTR_OK) break;
-        drop(reader, span);
-        if (span->size || *last) return NTR_OK;
+        drop(reader, piece);
+        if (piece->size || *last) return NTR_OK;
     }
-    *span = (ntr_bytes){reader->buffer, 0};
+    *piece = (ntr_bytes){reader->buffer, 0};
     *last = true;
     return status;
 }
 
 ntr_status ntr_stream_reader_read(ntr_stream_reader *reader, uint8_t *to, size_t capacity, size_t *got, bool *last) {
     ntr_status status = ntr_stream_reader_start(reader);
-    ntr_bytes span = {to, 0};
+    ntr_bytes piece = {to, 0};
 
     *last = false;
     reader->begun = true;
     while (status == NTR_OK) {
-        status = reader->zstd ? next_compressed(reader, to, capacity, &span, last)
-                              : read_plain(reader, to, capacity, &span, last);
+        status = reader->zstd ? next_compressed(reader, to, capacity, &piece, last)
+                              : read_plain(reader, to, capacity, &piece, last);
         if (status != NTR_OK) break;
-        drop(reader, &span);
-        if (!span.size && !*last) continue;
-        if (span.data != to) memmove(to, span.data, span.size);
-        *got = span.size;
+        drop(reader, &piece);
+        if (!piece.size && !*last) continue;
+        if (piece.data != to) memmove(to, piece.data, piece.size);
+        *got = piece.size;
         return NTR_OK;
     }
     *got = 0;

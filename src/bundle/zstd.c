@@ -127,9 +127,9 @@ ntr_status ntr_zstd_reader_read(struct ntr_zstd_reader *z, uint8_t *to, size_t c
     return out.pos ? NTR_OK : fail(z); /* bytes before the damage are returned first */
 }
 
-ntr_status ntr_zstd_reader_next(struct ntr_zstd_reader *z, ntr_bytes *span) {
-    span->data = z->buffer;
-    return ntr_zstd_reader_read(z, z->buffer, z->capacity, &span->size);
+ntr_status ntr_zstd_reader_next(struct ntr_zstd_reader *z, ntr_bytes *piece) {
+    piece->data = z->buffer;
+    return ntr_zstd_reader_read(z, z->buffer, z->capacity, &piece->size);
 }
 
 ntr_status ntr_zstd_reader_finish(struct ntr_zstd_reader *z) {

@@ -29,8 +29,8 @@ bool ntr_zstd_frame_find(ntr_zstd_read_at read, void *user, uint64_t at, uint64_
 enum { NTR_ZSTD_LENGTH_SIZE = 24 };
 void ntr_zstd_frame_length(uint8_t frame[NTR_ZSTD_LENGTH_SIZE], uint64_t content);
 
-/* ---- Decompression of zstd data in bounded memory: compressed spans in, decompressed spans out. Frames may follow one
- * another. Without libzstd (zstd_none.c) a reader cannot be made. */
+/* ---- Decompression of zstd data in bounded memory: compressed pieces in, decompressed pieces out. Frames may follow
+ * one another. Without libzstd (zstd_none.c) a reader cannot be made. */
 
 struct ntr_zstd_reader;
 
@@ -39,15 +39,15 @@ ntr_status ntr_zstd_reader_new(struct ntr_zstd_reader **reader, const ntr_limits
                                const ntr_allocator *allocator);
 void ntr_zstd_reader_free(struct ntr_zstd_reader *reader); /* NULL is allowed */
 
-/* Give compressed bytes, which must live until they are used up: until ntr_zstd_reader_next gives an empty span. */
+/* Give compressed bytes, which must live until they are used up: until ntr_zstd_reader_next gives an empty piece. */
 void ntr_zstd_reader_feed(struct ntr_zstd_reader *reader, const uint8_t *data, size_t size);
 
 /* Before the first bytes: they are from this position of the file. */
 void ntr_zstd_reader_moved(struct ntr_zstd_reader *reader, uint64_t position);
 
-/* The next decompressed span; empty: more compressed bytes are needed. Errors: NTR_E_DECOMPRESS (damage; all bytes
+/* The next decompressed piece; empty: more compressed bytes are needed. Errors: NTR_E_DECOMPRESS (damage; all bytes
  * before it have been given out), NTR_E_LIMIT (the output is too large for the input), NTR_E_MEMORY. */
-ntr_status ntr_zstd_reader_next(struct ntr_zstd_reader *reader, ntr_bytes *span);
+ntr_status ntr_zstd_reader_next(struct ntr_zstd_reader *reader, ntr_bytes *piece);
 
 /* The same into `to`; *got is the size of what was decompressed. */
 ntr_status ntr_zstd_reader_read(struct ntr_zstd_reader *reader, uint8_t *to, size_t capacity, size_t *got);

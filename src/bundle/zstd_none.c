@@ -21,8 +21,8 @@ void ntr_zstd_reader_moved(struct ntr_zstd_reader *reader, uint64_t position) {
     (void)position;
 }
 
-ntr_status ntr_zstd_reader_next(struct ntr_zstd_reader *reader, ntr_bytes *span) {
-    (void)reader, (void)span;
+ntr_status ntr_zstd_reader_next(struct ntr_zstd_reader *reader, ntr_bytes *piece) {
+    (void)reader, (void)piece;
     return NTR_E_UNSUPPORTED;
 }
 

@@ -112,12 +112,12 @@ static size_t widen(struct rewriting *w, const uint8_t *data, size_t size, uint8
     return (size_t)(to - out);
 }
 
-static void copy_span(struct rewriting *w, ntr_bytes span) {
-    for (size_t n; span.size; span.data += n, span.size -= n) {
-        n = span.size < COPY_BYTES ? span.size : COPY_BYTES;
+static void copy_span(struct rewriting *w, ntr_bytes piece) {
+    for (size_t n; piece.size; piece.data += n, piece.size -= n) {
+        n = piece.size < COPY_BYTES ? piece.size : COPY_BYTES;
         uint8_t *room = ntr_bundle_writer_room(w->to, 2 * COPY_BYTES + 8);
-        if (!w->behind) memcpy(room, span.data, n);
-        ntr_bundle_writer_advance(w->to, w->behind ? widen(w, span.data, n, room) : n);
+        if (!w->behind) memcpy(room, piece.data, n);
+        ntr_bundle_writer_advance(w->to, w->behind ? widen(w, piece.data, n, room) : n);
     }
 }
 
@@ -131,7 +131,7 @@ static ntr_status read_file(void *user, uint8_t *to, size_t capacity, size_t *go
 static ntr_status copy(struct rewriting *w, FILE *file, const ntr_allocator *allocator) {
     ntr_stream_reader_config config;
     ntr_status status;
-    ntr_bytes span;
+    ntr_bytes piece;
     bool last = false;
 
     ntr_stream_reader_config_init(&config);
@@ -141,8 +141,8 @@ static ntr_status copy(struct rewriting *w, FILE *file, const ntr_allocator *all
     ntr_stream_reader *reader;
     status = ntr_stream_reader_new(&config, &reader);
     while (reader && !last) {
-        status = ntr_stream_reader_next(reader, &span, &last);
-        if (status == NTR_OK) copy_span(w, span);
+        status = ntr_stream_reader_next(reader, &piece, &last);
+        if (status == NTR_OK) copy_span(w, piece);
     }
     ntr_stream_reader_free(reader);
     move_up_to(&w->positions, UINT64_MAX, w->to->offset);

@@ -1,4 +1,5 @@
 #include "capture/run.h"
+#include <ntrace/encoder_hardware.h>
 
 void ntr_capture_run_begin(struct ntr_capture_harts *harts, struct ntr_capture_hart *hart, uint64_t iaddr,
                            uint64_t instructions) {

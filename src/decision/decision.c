@@ -292,7 +292,7 @@ static ntr_status make_list(ntr_decisions *d) {
     return NTR_OK;
 }
 
-ntr_status ntr_decisions_end(ntr_decisions *d) {
+ntr_status ntr_decisions_finish(ntr_decisions *d) {
     if (!d->tracker) return NTR_OK;
     TRY(ntr_tracker_finish(d->tracker));
     TRY(ntr_audit(d->map));

@@ -231,7 +231,7 @@ ntr_status ntr_index_messages(ntr_index *index, ntr_reader *reader) {
     return status;
 }
 
-ntr_status ntr_index_end(ntr_index *index) {
+ntr_status ntr_index_finish(ntr_index *index) {
     ntr_status status = NTR_OK;
 
     for (uint32_t i = 0; i < 1u << index->params.src_bits && status == NTR_OK; i++)

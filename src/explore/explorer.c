@@ -4,9 +4,9 @@
 #include "base/allocator.h"
 #include "base/config.h"
 
-static ntr_stream_reader *open_stream(void *user, ntr_status *status) {
+static ntr_status open_stream(void *user, ntr_stream_reader **out) {
     const ntr_explorer *x = user;
-    return x->config.open(x->config.user, status);
+    return x->config.open(x->config.user, out);
 }
 
 static bool proceed(void *user, uint64_t done) {

@@ -4,6 +4,7 @@
 #include "message/table.h"
 #include "wire/mdo.h"
 
+#include <ntrace/message_layout.h>
 #include <string.h>
 
 static inline char *ntr_text_bytes(char *at, const char *text, size_t size) {

@@ -69,7 +69,7 @@ static ntr_status next_slice(ntr_reader *reader, ntr_message *message) {
     return NTR_OK;
 }
 
-/* Whether the quick decoder may read from the span: it has enough bytes, and a message begins here. */
+/* Whether the quick decoder may read from the piece: it has enough bytes, and a message begins here. */
 static bool can_be_quick(ntr_framer *framer) {
     return framer->mode == NTR_FRAMER_BETWEEN && ntr_framer_skip_idle(framer) >= NTR_QUICK_READABLE;
 }

@@ -6,6 +6,7 @@
 
 #include <errno.h>
 #include <sched.h>
+#include <ntrace/chunk_output.h>
 #include <string.h>
 
 /* Size of a chunk: large enough to be worth the synchronization of threads; small enough that its output is not held
@@ -170,6 +171,6 @@ const ntr_counts *ntr_parallel_counts(const ntr_parallel *p) {
     return &p->counts;
 }
 
-void ntr_parallel_get_stats(const ntr_parallel *p, ntr_parallel_stats *stats) {
+void ntr_parallel_stats_get(const ntr_parallel *p, ntr_parallel_stats *stats) {
     *stats = p->stats;
 }

@@ -11,7 +11,7 @@
 #ifndef NTR_PARALLEL_STATE_H
 #define NTR_PARALLEL_STATE_H
 
-#include <ntrace/parallel.h>
+#include <ntrace/chunk_output.h>
 #include <pthread.h>
 
 #include "decoder/snapshot.h"

@@ -5,6 +5,7 @@
 
 #include <signal.h>
 #include <stdio.h>
+#include <ntrace/chunk_output.h>
 #include <string.h>
 
 /* ---- output */

@@ -44,7 +44,7 @@ void ntr_partial_digest_add(ntr_partial_digest *d, const void *data, size_t size
     }
 }
 
-void ntr_partial_digest_end(ntr_partial_digest *d, uint64_t id[2]) {
+void ntr_partial_digest_finish(ntr_partial_digest *d, uint64_t id[2]) {
     id[0] = mix(mix(d->low, d->word), d->bytes);
     id[1] = mix(mix(d->high, d->word), d->bytes);
 }

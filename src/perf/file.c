@@ -153,23 +153,23 @@ static ntr_bytes content_of(struct ntr_perf_file *file, uint16_t type, ntr_bytes
 
 static ntr_status unpack(struct ntr_perf_file *file, struct ntr_zstd_reader *zstd, ntr_bytes body) {
     const uint64_t most = ntr_limits_get(&file->limits, NTR_LIMIT_PERF_OUTPUT);
-    ntr_bytes span;
+    ntr_bytes piece;
 
     ntr_zstd_reader_feed(zstd, body.data, body.size);
     for (;;) {
-        ntr_status status = ntr_zstd_reader_next(zstd, &span);
+        ntr_status status = ntr_zstd_reader_next(zstd, &piece);
         if (status == NTR_E_MEMORY) return status;
-        file->limited |= status == NTR_E_LIMIT || (status == NTR_OK && span.size > most - file->unpacked_size);
-        if (status != NTR_OK || span.size > most - file->unpacked_size) {
+        file->limited |= status == NTR_E_LIMIT || (status == NTR_OK && piece.size > most - file->unpacked_size);
+        if (status != NTR_OK || piece.size > most - file->unpacked_size) {
             file->cut = true;
             return NTR_OK;
         }
-        if (!span.size) return NTR_OK;
+        if (!piece.size) return NTR_OK;
         if (ntr_reserve(file->allocator, (void **)&file->unpacked, &file->unpacked_capacity,
-                        file->unpacked_size + span.size, 1))
+                        file->unpacked_size + piece.size, 1))
             return NTR_E_MEMORY;
-        memcpy(file->unpacked + file->unpacked_size, span.data, span.size);
-        file->unpacked_size += span.size;
+        memcpy(file->unpacked + file->unpacked_size, piece.data, piece.size);
+        file->unpacked_size += piece.size;
     }
 }
 

@@ -120,7 +120,7 @@ static ntr_status take_off(const struct ntr_perf_data *data, struct ntr_perf_fra
         if (!ntr_frames_seen((ntr_bytes){f->bytes, (size_t)f->size}, &skip)) skip = 0;
         status = ntr_frames_restart(data->frames, f->wrapped || skip, skip);
     }
-    if (status == NTR_OK) status = ntr_frames_push(data->frames, f->bytes, (size_t)f->size, take_payload, &to);
+    if (status == NTR_OK) status = ntr_frames_feed(data->frames, f->bytes, (size_t)f->size, take_payload, &to);
     if (status != NTR_OK) {
         ntr_dealloc(data->allocator, to.bytes);
         return status;

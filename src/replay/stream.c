@@ -14,7 +14,8 @@ ntr_status ntr_replay_stream_seek(ntr_replay *r, ntr_replay_stream *stream, uint
     uint64_t read = stream->offset + stream->rest.size; /* bytes that the reader has returned */
     if (!stream->reader || offset < read || stream->last) {
         ntr_stream_reader_free(stream->reader);
-        *stream = (ntr_replay_stream){.reader = r->config.open(r->config.user, &status)};
+        *stream = (ntr_replay_stream){0};
+        status = r->config.open(r->config.user, &stream->reader);
         if (!stream->reader) return status ? status : NTR_E_IO;
         read = 0;
     }

@@ -65,7 +65,7 @@ static ntr_status pass_on(void *user, const uint8_t *bytes, size_t size) {
 static ntr_status gather_bytes(gatherer *g, const uint8_t *bytes, size_t size) {
     size_t from = 0;
     g->content->frames_bytes += size;
-    if (g->frames) return ntr_frames_push(g->frames, bytes, size, pass_on, g);
+    if (g->frames) return ntr_frames_feed(g->frames, bytes, size, pass_on, g);
     while (!g->inside && from < size) g->inside = ntr_ends_message(bytes[from++]);
     g->content->skipped += from;
     return from < size ? pass_on(g, bytes + from, size - from) : NTR_OK;
@@ -203,7 +203,7 @@ static ntr_status gather_all(bring_up_bus *on, trace_component *component, gathe
 static ntr_status end_messages(gatherer *g) {
     ntr_frames_totals totals;
     if (!g->frames) return NTR_OK;
-    TRY(ntr_frames_end(g->frames, pass_on, g));
+    TRY(ntr_frames_finish(g->frames, pass_on, g));
     ntr_frames_totals_get(g->frames, &totals);
     g->content->skipped += totals.left_out;
     return NTR_OK;

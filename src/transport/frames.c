@@ -211,7 +211,7 @@ void ntr_frames_free(ntr_frames *f) {
     ntr_dealloc(f->options.allocator, f);
 }
 
-ntr_status ntr_frames_push(ntr_frames *f, const uint8_t *bytes, size_t size, ntr_frames_sink sink, void *user) {
+ntr_status ntr_frames_feed(ntr_frames *f, const uint8_t *bytes, size_t size, ntr_frames_sink sink, void *user) {
     uint16_t beats[PUSH_BEATS];
     const size_t skip = f->skip < size ? f->skip : size;
 
@@ -222,16 +222,16 @@ ntr_status ntr_frames_push(ntr_frames *f, const uint8_t *bytes, size_t size, ntr
     for (size_t at = skip; at < size;) {
         size_t count = 0;
         while (count < PUSH_BEATS && at < size) beats[count++] = bytes[at++];
-        TRY(ntr_transport_reader_push(f->reader, beats, count));
+        TRY(ntr_transport_reader_feed(f->reader, beats, count));
         TRY(f->status);
     }
     return pass_out(f);
 }
 
-ntr_status ntr_frames_end(ntr_frames *f, ntr_frames_sink sink, void *user) {
+ntr_status ntr_frames_finish(ntr_frames *f, ntr_frames_sink sink, void *user) {
     f->sink = sink;
     f->user = user;
-    TRY(ntr_transport_reader_end(f->reader));
+    TRY(ntr_transport_reader_finish(f->reader));
     for (unsigned id = 0; id < FRAMES_IDS; id++) {
         struct lane *lane = &f->lanes[id];
         if (!lane->size) continue;
@@ -351,7 +351,7 @@ static unsigned defects_inside(const uint8_t *bytes, size_t size, struct sample 
     unsigned share = 1000;
 
     s->size = 0;
-    if (f && ntr_frames_push(f, bytes, size, keep, s) == NTR_OK) share = defects(s->bytes, s->size);
+    if (f && ntr_frames_feed(f, bytes, size, keep, s) == NTR_OK) share = defects(s->bytes, s->size);
     ntr_frames_free(f);
     return share;
 }

@@ -37,12 +37,12 @@ const char *ntr_pin_reader_error(const ntr_pin_reader *reader) {
     return reader->error;
 }
 
-ntr_status ntr_pin_reader_push(ntr_pin_reader *reader, const uint8_t *data, size_t size) {
+ntr_status ntr_pin_reader_feed(ntr_pin_reader *reader, const uint8_t *data, size_t size) {
     const bool vcd = reader->options.format == NTR_PINS_VCD;
     for (size_t i = 0; i < size; i++) TRY(vcd ? vcd_byte(reader, (char)data[i]) : samples_byte(reader, data[i]));
     return NTR_OK;
 }
 
-ntr_status ntr_pin_reader_end(ntr_pin_reader *reader) {
+ntr_status ntr_pin_reader_finish(ntr_pin_reader *reader) {
     return reader->options.format == NTR_PINS_VCD ? vcd_end(reader) : samples_end(reader);
 }

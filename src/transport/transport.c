@@ -76,7 +76,7 @@ void ntr_transport_reader_free(ntr_transport_reader *reader) {
     ntr_dealloc(reader->options.allocator, reader);
 }
 
-ntr_status ntr_transport_reader_push(ntr_transport_reader *reader, const uint16_t *beats, size_t count) {
+ntr_status ntr_transport_reader_feed(ntr_transport_reader *reader, const uint16_t *beats, size_t count) {
     const unsigned mask = (1u << reader->transport->beat_bits) - 1;
     for (size_t i = 0; i < count; i++) {
         TRY(reader->ops->read_beat(reader, beats[i] & mask));
@@ -85,7 +85,7 @@ ntr_status ntr_transport_reader_push(ntr_transport_reader *reader, const uint16_
     return reader_flush(reader);
 }
 
-ntr_status ntr_transport_reader_end(ntr_transport_reader *reader) {
+ntr_status ntr_transport_reader_finish(ntr_transport_reader *reader) {
     if (reader->ops->read_end) TRY(reader->ops->read_end(reader));
     return reader_flush(reader);
 }
@@ -143,7 +143,7 @@ ntr_status ntr_transport_writer_trigger(ntr_transport_writer *writer, unsigned i
     return writer_flush(writer);
 }
 
-ntr_status ntr_transport_writer_end(ntr_transport_writer *writer) {
+ntr_status ntr_transport_writer_finish(ntr_transport_writer *writer) {
     if (writer->ops->write_end) TRY(writer->ops->write_end(writer));
     return writer_flush(writer);
 }

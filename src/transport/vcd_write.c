@@ -140,7 +140,7 @@ ntr_status ntr_vcd_writer_put(ntr_vcd_writer *writer, const uint16_t *beats, siz
     return flush(writer);
 }
 
-ntr_status ntr_vcd_writer_end(ntr_vcd_writer *writer) {
+ntr_status ntr_vcd_writer_finish(ntr_vcd_writer *writer) {
     TRY(put_time(writer, writer->time));
     return flush(writer);
 }

@@ -56,7 +56,7 @@ static inline uint32_t ntr_window_no_start(ntr_window window) {
     return window.low | window.high;
 }
 
-/* ---- spans */
+/* ---- pieces */
 
 /* Returns the index of the first byte that ends a message; `size` when there is none. */
 size_t ntr_find_end(const uint8_t *data, size_t size);

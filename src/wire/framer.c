@@ -67,7 +67,7 @@ static uint8_t mode_after_first(uint8_t byte) {
     }
 }
 
-/* Return the slice, which has `here` more bytes in this span. */
+/* Return the slice, which has `here` more bytes in this piece. */
 static ntr_status give(ntr_framer *f, ntr_slice *slice, size_t here, ntr_status defect) {
     slice->offset = f->base + f->at - f->slice_size;
     slice->size = f->slice_size + here;
@@ -89,7 +89,7 @@ static void hold(ntr_framer *f, size_t here) {
     f->held_size += (uint32_t)kept;
 }
 
-/* Inside a slice: go to its end, or to the end of the span. */
+/* Inside a slice: go to its end, or to the end of the piece. */
 static ntr_status finish(ntr_framer *f, ntr_slice *slice) {
     size_t left = f->size - f->at;
     size_t end = ntr_find_end(f->data + f->at, left);

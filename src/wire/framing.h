@@ -1,4 +1,4 @@
-/* The modes of a framer (ntr_framer.mode), for code that reads ahead in its span. */
+/* The modes of a framer (ntr_framer.mode), for code that reads ahead in its piece. */
 #ifndef NTR_WIRE_FRAMING_H
 #define NTR_WIRE_FRAMING_H
 
@@ -15,7 +15,7 @@ enum {
     NTR_FRAMER_BAD_RESERVED,
 };
 
-/* Pass over 0xff between messages. Returns the number of bytes left in the span. */
+/* Pass over 0xff between messages. Returns the number of bytes left in the piece. */
 static inline size_t ntr_framer_skip_idle(ntr_framer *framer) {
     while (framer->at < framer->size && framer->data[framer->at] == NTR_IDLE) {
         framer->at++;

@@ -1,5 +1,7 @@
 /* Drives a real library (the messages, instructions and encoder of this project) with random bytes, for tests/analysis/mcdc.py. */
+#include <ntrace/message_layout.h>
 #include <ntrace/encoder.h>
+#include <ntrace/encoder_hardware.h>
 #include <ntrace/ingress_block.h>
 #include <ntrace/isa.h>
 #include <ntrace/message.h>

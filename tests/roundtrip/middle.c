@@ -48,7 +48,7 @@ static ntr_index *index_of(const ntr_params *params, ntr_bytes stream, uint64_t 
     if (!index || ntr_reader_init(&reader, params) || ntr_reader_feed(&reader, stream.data, stream.size, true)) abort();
     while (ntr_reader_next(&reader, &message) == NTR_OK)
         if (ntr_index_message(index, &message)) abort();
-    if (ntr_index_end(index)) abort();
+    if (ntr_index_finish(index)) abort();
     *messages = reader.number;
     return index;
 }

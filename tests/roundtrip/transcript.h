@@ -23,7 +23,7 @@ transcript *transcript_by_oracle(const ntr_params *params, const ntr_program *pr
 /* Feeds spans of random size and reads into arrays of random size. */
 transcript *transcript_by_decoder(const ntr_params *params, const ntr_program *program, ntr_bytes stream, prng *random);
 
-/* Totals of the counting decode, fed in spans of random size, too. */
+/* Totals of the counting decode, fed in pieces of random size, too. */
 bool transcript_counts(const ntr_params *params, const ntr_program *program, ntr_bytes stream, prng *random,
                        ntr_counts *counts);
 

@@ -5,6 +5,7 @@
 #include "tallies.h"
 
 #include <ntrace/export.h>
+#include <ntrace/chunk_output.h>
 #include <ntrace/parallel.h>
 
 typedef struct parallels_events {
@@ -82,7 +83,7 @@ static inline ntr_status parallels_run(const ntr_parallel_config *config, ntr_by
         status = ntr_parallel_feed(p, in.data, half, false);
     if (status == NTR_NEED_MORE) status = ntr_parallel_feed(p, in.data + half, in.size - half, true);
     if (counts) *counts = *ntr_parallel_counts(p);
-    ntr_parallel_get_stats(p, stats);
+    ntr_parallel_stats_get(p, stats);
     ntr_parallel_free(p);
     return status;
 }

@@ -57,16 +57,16 @@ static void check_rest(uint64_t skip, uint64_t most) {
     config.seek = seek_to;
     ntr_stream_reader *reader;
     ntr_stream_reader_new(&config, &reader);
-    ntr_bytes span;
+    ntr_bytes piece;
     bool last = false;
     uint64_t at = skip;
     read_bytes = 0;
     rewind(file);
     ntr_stream_reader_skip(reader, skip);
     while (!last) {
-        assert_int_equal(ntr_stream_reader_next(reader, &span, &last), NTR_OK);
-        for (size_t i = 0; i < span.size; i++, at++)
-            if (span.data[i] != (uint8_t)(word_at(at / 4) >> 8 * (at % 4))) fail();
+        assert_int_equal(ntr_stream_reader_next(reader, &piece, &last), NTR_OK);
+        for (size_t i = 0; i < piece.size; i++, at++)
+            if (piece.data[i] != (uint8_t)(word_at(at / 4) >> 8 * (at % 4))) fail();
     }
     assert_int_equal(at, 4 * (uint64_t)WORDS);
     assert_in_range(read_bytes, 0, most);

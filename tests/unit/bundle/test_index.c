@@ -435,7 +435,7 @@ static uint64_t decode(const char *name, uint64_t from, uint64_t first, uint64_t
     ntr_stream_reader *reader;
     ntr_index *index;
     ntr_event events[64];
-    ntr_bytes span;
+    ntr_bytes piece;
     size_t count;
     bool last = false;
     uint64_t sum = 0;
@@ -450,9 +450,9 @@ static uint64_t decode(const char *name, uint64_t from, uint64_t first, uint64_t
     if (from) assert_int_equal(ntr_bundle_begin(index, NTR_UNIT_MESSAGE, from, NULL, reader, decoder), NTR_OK);
     *bytes = 0;
     while (!last) {
-        assert_int_equal(ntr_stream_reader_next(reader, &span, &last), NTR_OK);
-        *bytes += span.size;
-        assert_int_equal(ntr_decoder_feed(decoder, span.data, span.size, last), NTR_OK);
+        assert_int_equal(ntr_stream_reader_next(reader, &piece, &last), NTR_OK);
+        *bytes += piece.size;
+        assert_int_equal(ntr_decoder_feed(decoder, piece.data, piece.size, last), NTR_OK);
         for (ntr_status status = NTR_OK; status == NTR_OK;) {
             status = ntr_decoder_read(decoder, events, 64, &count);
             for (size_t i = 0; i < count; i++)

@@ -79,30 +79,30 @@ static int by_both(void **state) {
     return 0;
 }
 
-/* Reads a span, or into `text`. */
-static ntr_status read_some(ntr_stream_reader *reader, char *text, bool copy, ntr_bytes *span, bool *last) {
+/* Reads a piece, or into `text`. */
+static ntr_status read_some(ntr_stream_reader *reader, char *text, bool copy, ntr_bytes *piece, bool *last) {
     enum { COPIED = 40 }; /* the step of the files that fail */
-    if (!copy) return ntr_stream_reader_next(reader, span, last);
-    *span = (ntr_bytes){(const uint8_t *)text, 0};
-    return ntr_stream_reader_read(reader, (uint8_t *)text, COPIED, &span->size, last);
+    if (!copy) return ntr_stream_reader_next(reader, piece, last);
+    *piece = (ntr_bytes){(const uint8_t *)text, 0};
+    return ntr_stream_reader_read(reader, (uint8_t *)text, COPIED, &piece->size, last);
 }
 
 /* Read to the end or to the first error. */
 static ntr_status read_all(ntr_stream_reader *reader, char *text, size_t *size) {
-    ntr_bytes span;
+    ntr_bytes piece;
     bool last = false;
 
     *size = 0;
     for (unsigned turn = 0; !last; turn++) {
         const bool copy = way == COPIES || (way == BOTH && turn % 2);
-        ntr_status status = read_some(reader, text + *size, copy, &span, &last);
+        ntr_status status = read_some(reader, text + *size, copy, &piece, &last);
         if (status != NTR_OK) {
-            assert_int_equal(span.size, 0);
+            assert_int_equal(piece.size, 0);
             assert_true(last);
             return status;
         }
-        if (span.size) memmove(text + *size, span.data, span.size);
-        *size += span.size;
+        if (piece.size) memmove(text + *size, piece.data, piece.size);
+        *size += piece.size;
     }
     return NTR_OK;
 }
@@ -151,11 +151,11 @@ static void an_empty_file_is_an_empty_stream(void **state) {
     (void)state;
     struct file file = {.bytes = (const uint8_t *)plain, .step = 9};
     ntr_stream_reader *reader = reader_of(&file);
-    ntr_bytes span;
+    ntr_bytes piece;
     bool last = false;
-    assert_int_equal(ntr_stream_reader_next(reader, &span, &last), NTR_OK);
+    assert_int_equal(ntr_stream_reader_next(reader, &piece, &last), NTR_OK);
     assert_true(last);
-    assert_int_equal(span.size, 0);
+    assert_int_equal(piece.size, 0);
     ntr_stream_reader_free(reader);
 }
 
@@ -183,10 +183,10 @@ static void bytes_are_skipped_by_reading(void **state) {
     ntr_stream_reader *reader = reader_of(&file);
     char text[1000];
     size_t size;
-    ntr_bytes span;
+    ntr_bytes piece;
     bool last;
-    assert_int_equal(ntr_stream_reader_next(reader, &span, &last), NTR_OK);
-    assert_int_equal(span.size, 54); /* four to see what it is, then one portion */
+    assert_int_equal(ntr_stream_reader_next(reader, &piece, &last), NTR_OK);
+    assert_int_equal(piece.size, 54); /* four to see what it is, then one portion */
     ntr_stream_reader_skip(reader, 100);
     assert_int_equal(file.seeks, 1);
     assert_int_equal(read_all(reader, text, &size), NTR_OK);

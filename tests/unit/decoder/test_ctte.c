@@ -251,7 +251,7 @@ static void index_points_are_where_the_tables_are_known(void **state) {
         assert_int_equal(ntr_reader_init(&reader, &s.config.params), NTR_OK);
         assert_int_equal(ntr_reader_feed(&reader, in.bytes, in.size, true), NTR_OK);
         while (ntr_reader_next(&reader, &m) == NTR_OK) assert_int_equal(ntr_index_message(index, &m), NTR_OK);
-        assert_int_equal(ntr_index_end(index), NTR_OK);
+        assert_int_equal(ntr_index_finish(index), NTR_OK);
         ntr_index_points(index, &count);
         assert_int_equal(count, bits ? 2 : 3);
         ntr_index_free(index);

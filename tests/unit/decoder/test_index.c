@@ -35,7 +35,7 @@ static ntr_index *index_of(const scene *s, const stream *in) {
     ntr_reader_init(&reader, &s->config.params);
     assert_int_equal(ntr_reader_feed(&reader, in->bytes, in->size, true), NTR_OK);
     while (ntr_reader_next(&reader, &m) == NTR_OK) assert_int_equal(ntr_index_message(index, &m), NTR_OK);
-    assert_int_equal(ntr_index_end(index), NTR_OK);
+    assert_int_equal(ntr_index_finish(index), NTR_OK);
     return index;
 }
 
@@ -216,7 +216,7 @@ static ntr_index *index_of_spans(const ntr_params *params, const stream *in, siz
         status = ntr_index_messages(index, &reader);
     }
     assert_int_equal(status, NTR_END);
-    assert_int_equal(ntr_index_end(index), NTR_OK);
+    assert_int_equal(ntr_index_finish(index), NTR_OK);
     return index;
 }
 
@@ -285,7 +285,7 @@ static void the_number_of_points_is_limited(void **state) {
             m.src = i >= MESSAGES / 2 && i % 8 == 0;
             assert_int_equal(ntr_index_message(index, &m), NTR_OK);
         }
-        assert_int_equal(ntr_index_end(index), NTR_OK);
+        assert_int_equal(ntr_index_finish(index), NTR_OK);
         const ntr_point *points = ntr_index_points(index, &count);
         assert_in_range(count, LIMIT / 2, LIMIT);
         uint64_t last[2] = {0};

@@ -1,5 +1,6 @@
 /* Counters and optimizations: I-CNT, HIST, HREPEAT, B-CNT, sequential jumps, returns, all-jumps. */
 #include "rig.h"
+#include <ntrace/encoder_hardware.h>
 
 enum { NONE, EXC, INT, MRET, NT, TK, IND, ICALL = 8, CALL = 9, JR = 10, J = 11, SWAP = 12, RET = 13, OTHER = 14 };
 

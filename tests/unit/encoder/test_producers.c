@@ -1,6 +1,7 @@
 /* The dialects of other producers: docs/dialects.md sections 6 to 9 and 12. Bytes with a comment "hardware" are those
  * that the encoder hardware of tt-dfd sent in simulation for this execution; the others are typed from the layout. */
 #include "rig.h"
+#include <ntrace/encoder_hardware.h>
 
 static void sends(const rig *r, const char *bytes) {
     if (!strstr(r->text, bytes)) fail_msg("%s: not in: %s", bytes, r->text);

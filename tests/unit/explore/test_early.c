@@ -6,8 +6,8 @@
 static scene s;
 static scene_stream in;
 
-static ntr_stream_reader *open_stream(void *user, ntr_status *status) {
-    return scene_stream_open(user, status);
+static ntr_status open_stream(void *user, ntr_stream_reader **out) {
+    return scene_stream_open(user, out);
 }
 
 /* A loop of two instructions; each message stands for two million. */

@@ -36,8 +36,8 @@ static const char *const questions[] = {
 };
 enum { QUESTIONS = sizeof questions / sizeof *questions };
 
-static ntr_stream_reader *open_stream(void *user, ntr_status *status) {
-    return scene_stream_open(user, status);
+static ntr_status open_stream(void *user, ntr_stream_reader **out) {
+    return scene_stream_open(user, out);
 }
 
 /* Two harts; a function that is called in a loop; a gap. */

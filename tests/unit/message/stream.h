@@ -1,4 +1,4 @@
-/* Reading a whole stream, fed in spans of `step` bytes, and checking what must hold for any stream. */
+/* Reading a whole stream, fed in pieces of `step` bytes, and checking what must hold for any stream. */
 #ifndef NTR_TEST_STREAM_H
 #define NTR_TEST_STREAM_H
 

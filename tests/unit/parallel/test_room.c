@@ -9,6 +9,7 @@
 #include <pthread.h>
 #include <string.h>
 #include <time.h>
+#include <ntrace/chunk_output.h>
 #include <unistd.h>
 
 /* Output of this size is more than a chunk may hold before its turn. Its memory is not touched. */
@@ -136,7 +137,7 @@ static void run(const scene *s, const stream *in, const ntr_parallel_work *work,
     alarm(DEADLOCK_SECONDS);
     assert_int_equal(ntr_parallel_feed(p, in->bytes, in->size, true), NTR_END);
     alarm(0);
-    ntr_parallel_get_stats(p, &stats);
+    ntr_parallel_stats_get(p, &stats);
     ntr_parallel_free(p);
     assert_true(stats.without_sync > 0 && stats.ahead > 0);
     assert_true(begun > stats.chunks); /* a chunk was put back */
@@ -218,7 +219,7 @@ static void refused_chunks_are_decoded_again(void **state) {
         alarm(DEADLOCK_SECONDS);
         assert_int_equal(ntr_parallel_feed(p, in.bytes, in.size, true), NTR_END);
         alarm(0);
-        ntr_parallel_get_stats(p, &stats);
+        ntr_parallel_stats_get(p, &stats);
         ntr_parallel_free(p);
         assert_int_equal(refused, stats.chunks);
         assert_int_equal(many.count, one.count);
@@ -256,7 +257,7 @@ static uint64_t chunks_with(const scene *s, const uint8_t *bytes, size_t size, s
     ntr_parallel *p;
     ntr_parallel_new(&config, &p);
     assert_int_equal(ntr_parallel_feed(p, bytes, size, true), NTR_END);
-    ntr_parallel_get_stats(p, &stats);
+    ntr_parallel_stats_get(p, &stats);
     ntr_parallel_free(p);
     return stats.chunks;
 }

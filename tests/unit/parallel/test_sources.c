@@ -2,6 +2,7 @@
  * sources take turns that are longer than the first chunks. */
 #include "../test.h"
 #include "../../streams/parallels.h"
+#include <ntrace/chunk_output.h>
 #include "../decoder/scene.h"
 
 enum { CHUNK = 600, TURN = 12 };
@@ -101,7 +102,7 @@ static void sources_that_take_turns(void **state) {
             status = ntr_parallel_feed(p, in.bytes, in.size, turn == 119 && i == 319);
     }
     assert_int_equal(status, NTR_END);
-    ntr_parallel_get_stats(p, &stats);
+    ntr_parallel_stats_get(p, &stats);
     ntr_parallel_free(p);
     assert_true(stats.chunks > 20);
     assert_true(stats.many_sources < stats.chunks / 6);

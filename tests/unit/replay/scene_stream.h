@@ -20,15 +20,13 @@ static inline ntr_status scene_stream_read(void *user, uint8_t *to, size_t capac
 }
 
 /* ntr_replay_config.open; `user` is the scene_stream. */
-static inline ntr_stream_reader *scene_stream_open(void *user, ntr_status *status) {
+static inline ntr_status scene_stream_open(void *user, ntr_stream_reader **out) {
     ntr_stream_reader_config config;
     ((scene_stream *)user)->read = 0;
     ntr_stream_reader_config_init(&config);
     config.read = scene_stream_read;
     config.user = user;
-    ntr_stream_reader *reader;
-    *status = ntr_stream_reader_new(&config, &reader);
-    return reader;
+    return ntr_stream_reader_new(&config, out);
 }
 
 /* Returns a replay of the stream with the program of the scene. */

@@ -29,20 +29,18 @@ static void close_file(void *user) {
     fclose(user);
 }
 
-static ntr_stream_reader *open_path(const char *path, ntr_status *status) {
+static ntr_status open_path(const char *path, ntr_stream_reader **out) {
     ntr_stream_reader_config config;
     ntr_stream_reader_config_init(&config);
     config.read = read_file;
     config.close = close_file;
     config.user = fopen(path, "rb");
     assert_non_null(config.user);
-    ntr_stream_reader *reader;
-    *status = ntr_stream_reader_new(&config, &reader);
-    return reader;
+    return ntr_stream_reader_new(&config, out);
 }
 
-static ntr_stream_reader *open_stream(void *user, ntr_status *status) {
-    return open_path(((input *)user)->stream, status);
+static ntr_status open_stream(void *user, ntr_stream_reader **out) {
+    return open_path(((input *)user)->stream, out);
 }
 
 static void path_of(char *out, size_t size, const char *name, const char *suffix) {
@@ -56,7 +54,8 @@ static void add_program(input *in, const char *name) {
     ntr_bytes bytes;
     bool last = false;
     path_of(path, sizeof path, name, ".elf.zst");
-    ntr_stream_reader *reader = open_path(path, &status);
+    ntr_stream_reader *reader;
+    assert_int_equal(open_path(path, &reader), NTR_OK);
     int fd = mkstemp(copy);
     assert_true(fd >= 0);
     while (!last) {

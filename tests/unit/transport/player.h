@@ -33,10 +33,10 @@ static inline void read_beats(ntr_transport_reader *reader, const uint16_t *data
     for (size_t at = 0; at < count;) {
         size_t part = 1 + random_below(seed, 300);
         if (part > count - at) part = count - at;
-        assert_int_equal(ntr_transport_reader_push(reader, data + at, part), NTR_OK);
+        assert_int_equal(ntr_transport_reader_feed(reader, data + at, part), NTR_OK);
         at += part;
     }
-    assert_int_equal(ntr_transport_reader_end(reader), NTR_OK);
+    assert_int_equal(ntr_transport_reader_finish(reader), NTR_OK);
     ntr_transport_reader_free(reader);
 }
 

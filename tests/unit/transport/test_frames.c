@@ -180,8 +180,8 @@ static void what_is_known_of_the_beginning(void **state) {
         ntr_frames *frames;
         ntr_frames_new(&options, &frames);
         assert_non_null(frames);
-        assert_int_equal(ntr_frames_push(frames, file->bytes, file->size, keep, &kept), NTR_OK);
-        assert_int_equal(ntr_frames_end(frames, keep, &kept), NTR_OK);
+        assert_int_equal(ntr_frames_feed(frames, file->bytes, file->size, keep, &kept), NTR_OK);
+        assert_int_equal(ntr_frames_finish(frames, keep, &kept), NTR_OK);
         assert_int_equal(kept.size, cases[i].kept);
         assert_memory_equal(kept.bytes, payload->bytes + payload->size - kept.size, kept.size);
         ntr_frames_free(frames);

@@ -37,7 +37,7 @@ static beats random_beats(const char *name, uint64_t *seed, uint8_t *bytes, size
         assert_int_equal(ntr_transport_writer_put(writer, 0, bytes + *size, one), NTR_OK);
         *size += one;
     }
-    assert_int_equal(ntr_transport_writer_end(writer), NTR_OK);
+    assert_int_equal(ntr_transport_writer_finish(writer), NTR_OK);
     ntr_transport_writer_free(writer);
     return all;
 }
@@ -51,7 +51,7 @@ static void write_vcd(const char *name, const beats *all, bool center, uint32_t 
     ntr_vcd_writer_new(ntr_transport_find(name), &options, &writer);
     assert_non_null(writer);
     assert_int_equal(ntr_vcd_writer_put(writer, all->data, all->count), NTR_OK);
-    assert_int_equal(ntr_vcd_writer_end(writer), NTR_OK);
+    assert_int_equal(ntr_vcd_writer_finish(writer), NTR_OK);
     ntr_vcd_writer_free(writer);
 }
 
@@ -68,11 +68,11 @@ static void read_pins(const char *name, const ntr_pin_options *options, const vo
     for (size_t at = 0; at < size;) {
         size_t part = 1 + random_below(seed, 500);
         if (part > size - at) part = size - at;
-        const ntr_status status = ntr_pin_reader_push(reader, (const uint8_t *)data + at, part);
+        const ntr_status status = ntr_pin_reader_feed(reader, (const uint8_t *)data + at, part);
         if (status != NTR_OK) fail_msg("%s: %s", name, ntr_pin_reader_error(reader));
         at += part;
     }
-    assert_int_equal(ntr_pin_reader_end(reader), NTR_OK);
+    assert_int_equal(ntr_pin_reader_finish(reader), NTR_OK);
     ntr_pin_reader_free(reader);
 }
 
@@ -83,8 +83,8 @@ static void check_messages(const char *name, const beats *all, const uint8_t *by
     ntr_transport_reader *reader;
     ntr_transport_reader_new(ntr_transport_find(name), &options, &reader);
     assert_non_null(reader);
-    assert_int_equal(ntr_transport_reader_push(reader, all->data, all->count), NTR_OK);
-    assert_int_equal(ntr_transport_reader_end(reader), NTR_OK);
+    assert_int_equal(ntr_transport_reader_feed(reader, all->data, all->count), NTR_OK);
+    assert_int_equal(ntr_transport_reader_finish(reader), NTR_OK);
     ntr_transport_reader_free(reader);
     assert_int_equal(got->size[0], size);
     assert_memory_equal(got->data[0], bytes, size);
@@ -222,8 +222,8 @@ static void expect_error(const char *transport, const char *file, ntr_status exp
     const ntr_pin_options options = reading(&back, false);
     ntr_pin_reader *reader;
     ntr_pin_reader_new(ntr_transport_find(transport), &options, &reader);
-    ntr_status status = ntr_pin_reader_push(reader, (const uint8_t *)file, strlen(file));
-    if (status == NTR_OK) status = ntr_pin_reader_end(reader);
+    ntr_status status = ntr_pin_reader_feed(reader, (const uint8_t *)file, strlen(file));
+    if (status == NTR_OK) status = ntr_pin_reader_finish(reader);
     assert_int_equal(status, expected);
     assert_string_equal(ntr_pin_reader_error(reader), message);
     ntr_pin_reader_free(reader);
@@ -259,14 +259,14 @@ static void hostile(void **state) {
         ntr_pin_reader_new(ntr_transport_find(line_transports[random_below(&random, 7)]), &options, &reader);
         static const char start[] = "$var wire 1 ! TRC_DATA[0] $end $enddefinitions $end ";
         ntr_status status = NTR_OK;
-        if (seed & 1) status = ntr_pin_reader_push(reader, (const uint8_t *)start, sizeof start - 1);
+        if (seed & 1) status = ntr_pin_reader_feed(reader, (const uint8_t *)start, sizeof start - 1);
         for (unsigned i = 0; i < 60 && status == NTR_OK; i++) {
             const char *piece = pieces[random_below(&random, 14)];
             const uint8_t byte = (uint8_t)random_next(&random);
-            status = random_below(&random, 30) ? ntr_pin_reader_push(reader, (const uint8_t *)piece, strlen(piece))
-                                               : ntr_pin_reader_push(reader, &byte, 1);
+            status = random_below(&random, 30) ? ntr_pin_reader_feed(reader, (const uint8_t *)piece, strlen(piece))
+                                               : ntr_pin_reader_feed(reader, &byte, 1);
         }
-        if (status == NTR_OK) ntr_pin_reader_end(reader);
+        if (status == NTR_OK) ntr_pin_reader_finish(reader);
         ntr_pin_reader_free(reader);
         free(back.data);
     }

@@ -27,7 +27,7 @@ static void record_ids(const char *name, uint64_t *seed, beats *out, streams *ex
         assert_int_equal(ntr_transport_writer_put(writer, id, bytes, size), NTR_OK);
         take_bytes(expected, id, bytes, size);
     }
-    assert_int_equal(ntr_transport_writer_end(writer), NTR_OK);
+    assert_int_equal(ntr_transport_writer_finish(writer), NTR_OK);
     ntr_transport_writer_free(writer);
 }
 
@@ -117,7 +117,7 @@ static void atb_marks(void **state) {
     ntr_transport_writer *writer;
     ntr_transport_writer_new(ntr_transport_find("atb"), &options, &writer);
     for (unsigned i = 0; i < 4; i++) assert_int_equal(ntr_transport_writer_put(writer, 1, bytes, 16), NTR_OK);
-    assert_int_equal(ntr_transport_writer_end(writer), NTR_OK);
+    assert_int_equal(ntr_transport_writer_finish(writer), NTR_OK);
     ntr_transport_writer_free(writer);
     uint64_t seed = 1;
     read_beats(new_reader("atb", NTR_BEGIN_ANYWHERE, NULL), all.data, all.count, &seed);

@@ -43,7 +43,7 @@ static void wire_example(void **state) {
         beats all = {0};
         ntr_transport_writer *writer = new_writer(wires[i].transport, &all);
         assert_int_equal(ntr_transport_writer_put(writer, 0, example, sizeof example), NTR_OK);
-        assert_int_equal(ntr_transport_writer_end(writer), NTR_OK);
+        assert_int_equal(ntr_transport_writer_finish(writer), NTR_OK);
         ntr_transport_writer_free(writer);
 
         /* nothing but idle before it */
@@ -83,7 +83,7 @@ static void idle_before_synchronization(void **state) {
         assert_int_equal(all.count - second, 8 * sizeof sync / pins[i].bits + pins[i].idle);
         for (size_t at = second; at < second + pins[i].idle; at++)
             assert_int_equal(all.data[at], (1u << pins[i].bits) - 1);
-        assert_int_equal(ntr_transport_writer_end(writer), NTR_OK);
+        assert_int_equal(ntr_transport_writer_finish(writer), NTR_OK);
         ntr_transport_writer_free(writer);
         free(all.data);
     }
@@ -97,7 +97,7 @@ static void pib16_odd_message(void **state) {
     beats all = {0};
     ntr_transport_writer *writer = new_writer("pib16", &all);
     assert_int_equal(ntr_transport_writer_put(writer, 0, two, sizeof two), NTR_OK);
-    assert_int_equal(ntr_transport_writer_end(writer), NTR_OK);
+    assert_int_equal(ntr_transport_writer_finish(writer), NTR_OK);
     ntr_transport_writer_free(writer);
     assert_memory_equal(all.data + all.count - 3, expected, sizeof expected);
     free(all.data);
@@ -131,7 +131,7 @@ static void wide_groups(void **state) {
         beats all = {0};
         ntr_transport_writer *writer = new_writer(wide[i].transport, &all);
         assert_int_equal(ntr_transport_writer_put(writer, 0, narrow, sizeof narrow), NTR_OK);
-        assert_int_equal(ntr_transport_writer_end(writer), NTR_OK);
+        assert_int_equal(ntr_transport_writer_finish(writer), NTR_OK);
         ntr_transport_writer_free(writer);
         assert_int_equal(all.count, count);
         assert_memory_equal(all.data, expected, count * sizeof *expected);
@@ -187,7 +187,7 @@ static void record(recording *made, const char *name, uint64_t *seed, unsigned i
         assert_int_equal(ntr_transport_writer_put(writer, 0, made->bytes + made->size + first, size - first), NTR_OK);
         made->size += size;
     }
-    assert_int_equal(ntr_transport_writer_end(writer), NTR_OK);
+    assert_int_equal(ntr_transport_writer_finish(writer), NTR_OK);
     ntr_transport_writer_free(writer);
     made->byte_at[MESSAGES] = made->size;
     made->beat_at[MESSAGES] = made->beats.count;
@@ -364,7 +364,7 @@ static void calibration_recognised(void **state) {
             assert_int_equal(ntr_transport_writer_calibrate(writer, times), NTR_OK);
             assert_int_equal(ntr_transport_writer_idle(writer, 100), NTR_OK);
             assert_int_equal(ntr_transport_writer_put(writer, 0, example, sizeof example), NTR_OK);
-            assert_int_equal(ntr_transport_writer_end(writer), NTR_OK);
+            assert_int_equal(ntr_transport_writer_finish(writer), NTR_OK);
             ntr_transport_writer_free(writer);
 
             const size_t cut = random_below(&random, (unsigned)(before + periods[i]));
@@ -432,7 +432,7 @@ static void ram_there_and_back(void **state) {
             size += one;
         }
         ntr_ram_window ram;
-        assert_int_equal(ntr_transport_writer_end(writer), NTR_OK);
+        assert_int_equal(ntr_transport_writer_finish(writer), NTR_OK);
         assert_int_equal(ntr_transport_writer_ram(writer, &ram), NTR_OK);
         ntr_transport_writer_free(writer);
         const size_t capacity = ram.limit - ram.start + 4, padded = (size + 3) / 4 * 4;
