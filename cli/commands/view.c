@@ -1,10 +1,11 @@
 #include "io/replay_input.h"
 #include "io/source_text.h"
-#include "io/walk.h"
 #include "options/options.h"
 #include "options/diagnostics.h"
 #include "text/disasm.h"
 #include "text/view_screen.h"
+
+#include <ntrace/line_walk.h>
 
 #include <string.h>
 #include <unistd.h>
@@ -53,19 +54,19 @@ static ntr_status read_all(struct cli_replay *replay, uint64_t *total) {
 }
 
 /* Goes to the value of --at. Returns NULL, or why this is not possible. */
-static const char *go_to_place(struct cli_walk *walk, uint64_t total, const char *at) {
+static const char *go_to_place(ntr_line_walk *walk, uint64_t total, const char *at) {
     const bool end = at && strcmp(at, "end") == 0;
 
     if (end && ntr_replay_go(walk->replay, total) != NTR_OK) return "the end cannot be read";
     walk->src = ntr_replay_current(walk->replay);
-    cli_walk_arrive(walk);
-    return !at || end || strcmp(at, "begin") == 0 ? NULL : cli_walk_search(walk, at, false);
+    ntr_line_walk_arrive(walk);
+    return !at || end || strcmp(at, "begin") == 0 ? NULL : ntr_line_walk_search(walk, at, false);
 }
 
 static int show(struct cli_replay *replay, const struct view_options *o) {
     struct cli_source_match match = {0};
     struct cli_source_text source = {.folders = o->source_path, .match = &match};
-    struct cli_walk walk = {.replay = replay->replay, .debug = replay->debug, .program = replay->trace.program};
+    ntr_line_walk walk = {.replay = replay->replay, .debug = replay->debug, .program = replay->trace.program};
     struct cli_view view = {.walk = &walk, .source = &source};
     const char *why;
 

@@ -75,7 +75,7 @@ static void draw_source(const struct cli_view *view, const struct pane *pane) {
 }
 
 /* Returns the address of the instruction `count` before `address` in its function, or the entry if there are less. */
-static uint64_t before(const struct cli_walk *w, uint64_t address, int count) {
+static uint64_t before(const ntr_line_walk *w, uint64_t address, int count) {
     uint64_t ring[64], at;
     ntr_symbol symbol;
     ntr_insn insn;
@@ -92,7 +92,7 @@ static uint64_t before(const struct cli_walk *w, uint64_t address, int count) {
 }
 
 /* The place in its function: the name that the source has, if it is another one than that of the symbol. */
-static void put_place(const struct cli_walk *w, char symbol[CLI_SYMBOL_MAX + 1]) {
+static void put_place(const ntr_line_walk *w, char symbol[CLI_SYMBOL_MAX + 1]) {
     ntr_frame f;
 
     *cli_put_symbol(symbol, " ", "", w->program, ntr_place_at(&w->hart.context, w->hart.offset, w->hart.address)) = 0;
@@ -108,7 +108,7 @@ static void put_place(const struct cli_walk *w, char symbol[CLI_SYMBOL_MAX + 1])
 }
 
 static void draw_code(const struct cli_view *view, const struct pane *pane) {
-    const struct cli_walk *w = view->walk;
+    const ntr_line_walk *w = view->walk;
     uint64_t at = before(w, w->hart.address, pane->lines / 3);
     char row[512], symbol[CLI_SYMBOL_MAX + 1] = "";
 
@@ -130,7 +130,7 @@ static void draw_code(const struct cli_view *view, const struct pane *pane) {
 }
 
 static void draw_stack(const struct cli_view *view, const struct pane *pane) {
-    const struct cli_walk *w = view->walk;
+    const ntr_line_walk *w = view->walk;
     uint64_t address = w->hart.address, lookup = address;
     uint32_t number = w->hart.frame;
     ntr_stack_frame frame;
@@ -152,7 +152,7 @@ static void draw_stack(const struct cli_view *view, const struct pane *pane) {
 }
 
 static void draw_place(const struct cli_view *view, const struct pane *pane) {
-    const struct cli_walk *w = view->walk;
+    const ntr_line_walk *w = view->walk;
     const uint64_t position = ntr_replay_position(w->replay);
     const unsigned per_cent = view->total ? (unsigned)(100.0 * (double)position / (double)view->total) : 0;
     char row[512], time[40] = "";
@@ -247,7 +247,7 @@ static void say(struct cli_view *view, const char *text) {
 }
 
 static void search(struct cli_view *view, const char *what, bool backward) {
-    const char *why = cli_walk_search(view->walk, what, backward);
+    const char *why = ntr_line_walk_search(view->walk, what, backward);
 
     if (why) say(view, why);
 }
@@ -274,19 +274,19 @@ static void click(struct cli_view *view) {
 }
 
 static void move_by(struct cli_view *view, int key) {
-    static const char keys[] = "isnf"; /* in the order of cli_walk_move */
+    static const char keys[] = "isnf"; /* in the order of ntr_line_move */
     const bool backward = key >= 'A' && key <= 'Z';
     const char *found = key > 0 && key < 127 ? strchr(keys, backward ? key - 'A' + 'a' : key) : NULL;
 
     if (!found || !*found) return;
-    if (!cli_walk_move(view->walk, (enum cli_walk_move)(found - keys), backward))
+    if (!ntr_line_walk_move(view->walk, (ntr_line_move)(found - keys), backward))
         say(view, *found == 'f' ? "the caller is not known"
                   : backward    ? "the beginning of the trace"
                                 : "the end of the trace");
 }
 
 static void go_to_gap(struct cli_view *view, bool backward) {
-    const char *why = cli_walk_gap(view->walk, backward);
+    const char *why = ntr_line_walk_gap(view->walk, backward);
 
     if (why) say(view, why);
 }

@@ -4,11 +4,12 @@
 #define CLI_TEXT_VIEW_SCREEN_H
 
 #include "io/source_text.h"
-#include "io/walk.h"
 #include "text/disasm.h"
 
+#include <ntrace/line_walk.h>
+
 struct cli_view {
-    struct cli_walk *walk;
+    ntr_line_walk *walk;
     struct cli_source_text *source;
     struct cli_disasm *disasm; /* NULL: not available */
     uint64_t total; /* instructions of the trace */

@@ -1,11 +1,16 @@
 /* Moving through a replay by source lines, for one hart. */
-#ifndef CLI_IO_WALK_H
-#define CLI_IO_WALK_H
+#ifndef NTRACE_LINE_WALK_H
+#define NTRACE_LINE_WALK_H
 
 #include <ntrace/debug_info.h>
 #include <ntrace/replay.h>
 
-struct cli_walk {
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* The caller sets the first four members, which must outlive the walk; the others are read. */
+typedef struct ntr_line_walk {
     ntr_replay *replay;
     ntr_debug_info *debug;
     const ntr_program *program;
@@ -15,22 +20,25 @@ struct cli_walk {
     size_t depth;         /* of the call stack */
     bool behind_gap;      /* `gap` is directly before the position */
     ntr_event gap;
-};
+} ntr_line_walk;
 
 /* Reads the state at the position of the replay. */
-void cli_walk_arrive(struct cli_walk *walk);
+NTR_LAB_API void ntr_line_walk_arrive(ntr_line_walk *walk);
 
 /* Moves by one instruction, to another line (`step`), to another line of this function or its caller (`next`), or out
  * of the function (`finish`). Backward: the same in the other direction; `finish` then goes to the call. Returns false
  * at an end of the trace, and when interrupted. */
-enum cli_walk_move { CLI_WALK_INSTRUCTION, CLI_WALK_STEP, CLI_WALK_NEXT, CLI_WALK_FINISH };
-bool cli_walk_move(struct cli_walk *walk, enum cli_walk_move move, bool backward);
+typedef enum ntr_line_move { NTR_LINE_INSTRUCTION, NTR_LINE_STEP, NTR_LINE_NEXT, NTR_LINE_FINISH } ntr_line_move;
+NTR_LAB_API bool ntr_line_walk_move(ntr_line_walk *walk, ntr_line_move move, bool backward);
 
 /* Goes to the next or previous place where execution is missing. Returns NULL, or why this is not possible. */
-const char *cli_walk_gap(struct cli_walk *walk, bool backward);
+NTR_LAB_API const char *ntr_line_walk_gap(ntr_line_walk *walk, bool backward);
 
 /* Goes to the next or previous place: #MESSAGE, @OFFSET, t:TIME, N%, an address, LINE or FILE:LINE, a function. Returns
  * NULL, or why this is not possible; the position is then unchanged. */
-const char *cli_walk_search(struct cli_walk *walk, const char *what, bool backward);
+NTR_LAB_API const char *ntr_line_walk_search(ntr_line_walk *walk, const char *what, bool backward);
 
+#ifdef __cplusplus
+}
+#endif
 #endif

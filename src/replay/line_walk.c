@@ -1,4 +1,4 @@
-#include "io/walk.h"
+#include <ntrace/line_walk.h>
 
 #include <stdlib.h>
 #include <string.h>
@@ -6,7 +6,7 @@
 /* More addresses of one line are not searched for. */
 enum { LINE_ADDRESSES = 256 };
 
-static size_t depth_of(const struct cli_walk *w) {
+static size_t depth_of(const ntr_line_walk *w) {
     ntr_stack_frame frame;
     size_t depth = 0;
 
@@ -14,7 +14,7 @@ static size_t depth_of(const struct cli_walk *w) {
     return depth;
 }
 
-void cli_walk_arrive(struct cli_walk *w) {
+void ntr_line_walk_arrive(ntr_line_walk *w) {
     ntr_frame frames[NTR_FRAMES_MAX];
 
     memset(&w->line, 0, sizeof w->line);
@@ -29,13 +29,13 @@ void cli_walk_arrive(struct cli_walk *w) {
 
 /* ---- moves */
 
-static bool go_to(struct cli_walk *w, uint64_t position) {
+static bool go_to(ntr_line_walk *w, uint64_t position) {
     if (ntr_replay_go(w->replay, position) != NTR_OK) return false;
-    cli_walk_arrive(w);
+    ntr_line_walk_arrive(w);
     return true;
 }
 
-static bool move_one(struct cli_walk *w, bool backward) {
+static bool move_one(ntr_line_walk *w, bool backward) {
     uint64_t position;
     bool found;
     ntr_status status = ntr_replay_neighbour(w->replay, w->src, backward, &position, &found);
@@ -46,14 +46,14 @@ static bool move_one(struct cli_walk *w, bool backward) {
 }
 
 /* Goes to the nearest execution of the address where the stack is not deeper than `depth`. */
-static bool go_to_depth(struct cli_walk *w, uint64_t address, size_t depth, bool backward) {
+static bool go_to_depth(ntr_line_walk *w, uint64_t address, size_t depth, bool backward) {
     const uint64_t before = ntr_replay_position(w->replay);
     ntr_replay_search search = {
         .addresses = &address, .count = 1, .backward = backward, .one_hart = true, .src = w->src};
     ntr_replay_stop stop;
 
     while (ntr_replay_find(w->replay, &search, &stop) == NTR_OK && stop.reason == NTR_REPLAY_HIT) {
-        cli_walk_arrive(w);
+        ntr_line_walk_arrive(w);
         if (w->depth <= depth) return true;
         search.skip = true;
         search.skipped = ntr_replay_position(w->replay);
@@ -63,7 +63,7 @@ static bool go_to_depth(struct cli_walk *w, uint64_t address, size_t depth, bool
 }
 
 /* Forward to behind the call of this frame; backward to the call. */
-static bool finish(struct cli_walk *w, bool backward) {
+static bool finish(ntr_line_walk *w, bool backward) {
     ntr_stack_frame frame;
     uint32_t caller;
 
@@ -77,7 +77,7 @@ static bool same_line(const ntr_frame *a, const ntr_frame *b) {
 }
 
 /* Moves to another line. With `over`, calls are gone over. Code without lines counts as one line for each function. */
-static bool move_line(struct cli_walk *w, bool over, bool backward) {
+static bool move_line(ntr_line_walk *w, bool over, bool backward) {
     const ntr_frame from = w->line;
     const size_t depth = w->depth;
 
@@ -95,7 +95,7 @@ static bool move_line(struct cli_walk *w, bool over, bool backward) {
 }
 
 /* Backward a line is entered at its end: goes on to its first instruction. */
-static bool to_line_begin(struct cli_walk *w) {
+static bool to_line_begin(ntr_line_walk *w) {
     const ntr_frame line = w->line;
     const size_t depth = w->depth;
     uint64_t position = ntr_replay_position(w->replay);
@@ -105,10 +105,10 @@ static bool to_line_begin(struct cli_walk *w) {
     return go_to(w, position);
 }
 
-bool cli_walk_move(struct cli_walk *w, enum cli_walk_move move, bool backward) {
-    if (move == CLI_WALK_INSTRUCTION) return move_one(w, backward);
-    if (move == CLI_WALK_FINISH) return finish(w, backward);
-    bool moved = move_line(w, move == CLI_WALK_NEXT, backward);
+bool ntr_line_walk_move(ntr_line_walk *w, ntr_line_move move, bool backward) {
+    if (move == NTR_LINE_INSTRUCTION) return move_one(w, backward);
+    if (move == NTR_LINE_FINISH) return finish(w, backward);
+    bool moved = move_line(w, move == NTR_LINE_NEXT, backward);
     return moved && backward ? to_line_begin(w) : moved;
 }
 
@@ -128,7 +128,7 @@ static bool names_file(const char *file, const char *wanted, size_t size) {
 }
 
 /* Returns the number of rows of the line, whose addresses are stored. */
-static size_t add_rows(struct cli_walk *w, const char *file, size_t file_size, uint32_t line, bool statements,
+static size_t add_rows(ntr_line_walk *w, const char *file, size_t file_size, uint32_t line, bool statements,
                        uint64_t *addresses) {
     const ntr_line_row *rows;
     size_t count, found = 0;
@@ -141,8 +141,7 @@ static size_t add_rows(struct cli_walk *w, const char *file, size_t file_size, u
 }
 
 /* Returns the number of addresses of the line, sorted: those where statements begin, if there are any. */
-static size_t line_addresses(struct cli_walk *w, const char *file, size_t file_size, uint32_t line,
-                             uint64_t *addresses) {
+static size_t line_addresses(ntr_line_walk *w, const char *file, size_t file_size, uint32_t line, uint64_t *addresses) {
     size_t found = add_rows(w, file, file_size, line, true, addresses);
 
     if (!found) found = add_rows(w, file, file_size, line, false, addresses);
@@ -151,7 +150,7 @@ static size_t line_addresses(struct cli_walk *w, const char *file, size_t file_s
 }
 
 /* The addresses that a line, an address or a function stands for. */
-static size_t addresses_of(struct cli_walk *w, const char *what, uint64_t *addresses) {
+static size_t addresses_of(ntr_line_walk *w, const char *what, uint64_t *addresses) {
     const char *colon = strrchr(what, ':'), *here = w->line.file ? strrchr(w->line.file, '/') : NULL;
     char *end;
     uint64_t number = strtoull(colon ? colon + 1 : what, &end, 0);
@@ -171,7 +170,7 @@ static size_t addresses_of(struct cli_walk *w, const char *what, uint64_t *addre
     return found;
 }
 
-static const char *find_addresses(struct cli_walk *w, const char *what, bool backward) {
+static const char *find_addresses(ntr_line_walk *w, const char *what, bool backward) {
     uint64_t addresses[LINE_ADDRESSES], here;
     const uint64_t before = ntr_replay_position(w->replay);
     ntr_replay_search search = {.addresses = addresses, .backward = backward};
@@ -186,11 +185,11 @@ static const char *find_addresses(struct cli_walk *w, const char *what, bool bac
         return backward ? "not executed before this place" : "not executed after this place";
     }
     w->src = stop.src;
-    cli_walk_arrive(w);
+    ntr_line_walk_arrive(w);
     return NULL;
 }
 
-const char *cli_walk_gap(struct cli_walk *w, bool backward) {
+const char *ntr_line_walk_gap(ntr_line_walk *w, bool backward) {
     const uint64_t before = ntr_replay_position(w->replay);
     const ntr_replay_search search = {.gaps = true, .backward = backward};
     ntr_replay_stop stop;
@@ -202,11 +201,11 @@ const char *cli_walk_gap(struct cli_walk *w, bool backward) {
         return backward ? "no gap before this place" : "no gap after this place";
     }
     w->src = stop.src;
-    cli_walk_arrive(w);
+    ntr_line_walk_arrive(w);
     return NULL;
 }
 
-const char *cli_walk_search(struct cli_walk *w, const char *what, bool backward) {
+const char *ntr_line_walk_search(ntr_line_walk *w, const char *what, bool backward) {
     const size_t skip = *what == '#' || *what == '@' ? 1 : strncmp(what, "t:", 2) == 0 ? 2 : 0;
     const char *text = what + skip;
     char *end;
@@ -225,6 +224,6 @@ const char *cli_walk_search(struct cli_walk *w, const char *what, bool backward)
     if (!skip) position = number >= 100 ? total : total / 100 * number + total % 100 * number / 100;
     if (ntr_replay_go(w->replay, position) != NTR_OK) return "interrupted";
     w->src = ntr_replay_current(w->replay);
-    cli_walk_arrive(w);
+    ntr_line_walk_arrive(w);
     return NULL;
 }
