@@ -189,9 +189,9 @@ static int report_linked(const char *path, const char *linked, const ntr_program
     return cli_fail("%s%s", path, why + size);
 }
 
-static struct cli_module_place place_of(const struct image *image) {
-    return (struct cli_module_place){.where = image->has_address ? CLI_MODULE_ORDER : CLI_MODULE_NAMES,
-                                     .address = image->options.bias};
+static ntr_module_place place_of(const struct image *image) {
+    return (ntr_module_place){.where = image->has_address ? NTR_MODULE_ORDER : NTR_MODULE_NAMES,
+                              .address = image->options.bias};
 }
 
 /* A kernel module: it is linked for where it was loaded (cli/io/module.h). Its name is that of the file. */

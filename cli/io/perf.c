@@ -83,7 +83,7 @@ static void bind_as_kernel(const ntr_program *program, ntr_image_options *option
 }
 
 static int load_module(const ntr_perf_module *module, const char *path, ntr_program *program) {
-    const struct cli_module_place place = {CLI_MODULE_KERNEL, module->address, module->length};
+    const ntr_module_place place = {NTR_MODULE_KERNEL, module->address, module->length};
     char name[300], *linked;
     ntr_image_options options;
 

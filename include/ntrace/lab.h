@@ -9,6 +9,7 @@
 #include <ntrace/explore.h>
 #include <ntrace/gdb.h>
 #include <ntrace/line_walk.h>
+#include <ntrace/module.h>
 #include <ntrace/partial.h>
 
 #endif

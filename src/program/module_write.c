@@ -1,15 +1,12 @@
 /* Writes a module as a program: the file itself, with the addresses of its sections and symbols, and program headers
  * behind it. */
-#include "io/module_file.h"
-#include "options/diagnostics.h"
+#include "program/module_file.h"
 
-#include <errno.h>
 #include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
-static void write_section(struct module_file *m, uint64_t offset, const struct module_section *s) {
+static void write_section(ntr_module *m, uint64_t offset, const struct module_section *s) {
     const uint32_t narrow = (uint32_t)s->address;
 
     if (m->wide)
@@ -19,7 +16,7 @@ static void write_section(struct module_file *m, uint64_t offset, const struct m
 }
 
 /* Values of symbols become addresses. */
-static void write_symbols(struct module_file *m, size_t table) {
+static void write_symbols(ntr_module *m, size_t table) {
     for (size_t i = 0; i < module_symbol_count(m, table); i++) {
         const struct module_symbol symbol = module_symbol_at(m, table, i);
         if (symbol.section == SHN_UNDEF || symbol.section >= m->count ||
@@ -35,7 +32,7 @@ static void write_symbols(struct module_file *m, size_t table) {
     }
 }
 
-static void write_segment(const struct module_file *m, uint8_t *at, const struct module_section *s) {
+static void write_segment(const ntr_module *m, uint8_t *at, const struct module_section *s) {
     const uint32_t flags =
         PF_R | (s->header.sh_flags & SHF_EXECINSTR ? PF_X : 0) | (s->header.sh_flags & SHF_WRITE ? PF_W : 0);
     const uint64_t in_file = s->data ? s->header.sh_size : 0;
@@ -62,27 +59,27 @@ static int compare_addresses(const void *a, const void *b) {
     return (x->address > y->address) - (x->address < y->address);
 }
 
-/* Stores the program headers, to be freed, sorted by address. */
-static int make_segments(const struct module_file *m, uint8_t **segments, size_t *count) {
+/* Stores the program headers, sorted by address. */
+static ntr_status make_segments(const ntr_module *m, uint8_t **segments, size_t *count) {
     const size_t size = m->wide ? sizeof(Elf64_Phdr) : sizeof(Elf32_Phdr);
-    struct module_section **sorted = calloc(m->count, sizeof *sorted);
+    struct module_section **sorted = ntr_alloc(m->allocator, m->count, sizeof *sorted);
 
     *count = 0;
-    *segments = calloc(m->count, size);
+    *segments = ntr_alloc(m->allocator, m->count, size);
     if (!sorted || !*segments) {
-        free(sorted);
-        return cli_fail("out of memory");
+        ntr_dealloc(m->allocator, sorted);
+        return NTR_E_MEMORY;
     }
     for (size_t i = 0; i < m->count; i++)
         if (module_is_loaded(&m->sections[i]) && m->sections[i].placed) sorted[(*count)++] = &m->sections[i];
     qsort(sorted, *count, sizeof *sorted, compare_addresses);
     for (size_t i = 0; i < *count; i++) write_segment(m, *segments + i * size, sorted[i]);
-    free(sorted);
-    return CLI_OK;
+    ntr_dealloc(m->allocator, sorted);
+    return NTR_OK;
 }
 
 /* Returns the offset of the section headers. */
-static uint64_t write_header(struct module_file *m, size_t segments) {
+static uint64_t write_header(ntr_module *m, size_t segments) {
     Elf64_Ehdr wide;
     Elf32_Ehdr narrow;
 
@@ -104,32 +101,17 @@ static uint64_t write_header(struct module_file *m, size_t segments) {
     return narrow.e_shoff;
 }
 
-static int write_all(int file, const uint8_t *bytes, size_t size) {
-    while (size) {
-        ssize_t written = write(file, bytes, size);
-        if (written < 0 && errno == EINTR) continue;
-        if (written <= 0) return cli_fail("a linked module cannot be written: %s", strerror(errno));
-        bytes += written;
-        size -= (size_t)written;
-    }
-    return CLI_OK;
-}
-
-int module_write(struct module_file *m, int file) {
+ntr_status module_write(ntr_module *m) {
     const size_t section = m->wide ? sizeof(Elf64_Shdr) : sizeof(Elf32_Shdr),
                  segment = m->wide ? sizeof(Elf64_Phdr) : sizeof(Elf32_Phdr);
-    uint8_t *segments = NULL;
     size_t count;
-    int status = make_segments(m, &segments, &count);
+    const ntr_status status = make_segments(m, &m->segments, &count);
 
-    for (size_t i = 0; i < m->count && status == CLI_OK; i++) write_symbols(m, i);
-    if (status == CLI_OK) {
-        const uint64_t headers = write_header(m, count);
-        for (size_t i = 0; i < m->count; i++)
-            if (module_is_loaded(&m->sections[i])) write_section(m, headers + i * section, &m->sections[i]);
-        status = write_all(file, m->bytes, m->size);
-    }
-    if (status == CLI_OK) status = write_all(file, segments, count * segment);
-    free(segments);
-    return status;
+    if (status != NTR_OK) return status;
+    m->segments_size = count * segment;
+    for (size_t i = 0; i < m->count; i++) write_symbols(m, i);
+    const uint64_t headers = write_header(m, count);
+    for (size_t i = 0; i < m->count; i++)
+        if (module_is_loaded(&m->sections[i])) write_section(m, headers + i * section, &m->sections[i]);
+    return NTR_OK;
 }

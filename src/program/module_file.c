@@ -1,18 +1,14 @@
-#include "io/module_file.h"
-#include "io/input.h"
-#include "options/diagnostics.h"
+#include "program/module_file.h"
 
-#include <stdlib.h>
 #include <string.h>
 
 enum { MODULE_SECTIONS_MAX = 0xff00 }; /* more need tables of their own (SHN_XINDEX) */
-static const uint64_t MODULE_BYTES_MAX = UINT64_C(1) << 32;
 
-static bool is_inside(const struct module_file *m, uint64_t offset, uint64_t size) {
+static bool is_inside(const ntr_module *m, uint64_t offset, uint64_t size) {
     return offset <= m->size && size <= m->size - offset;
 }
 
-static Elf64_Shdr header_at(const struct module_file *m, uint64_t offset) {
+static Elf64_Shdr header_at(const ntr_module *m, uint64_t offset) {
     Elf32_Shdr narrow;
     Elf64_Shdr wide;
 
@@ -31,7 +27,7 @@ struct module_tables {
     unsigned entry, count, names;
 };
 
-static struct module_tables tables_of(const struct module_file *m) {
+static struct module_tables tables_of(const ntr_module *m) {
     Elf64_Ehdr wide;
     Elf32_Ehdr narrow;
 
@@ -43,16 +39,16 @@ static struct module_tables tables_of(const struct module_file *m) {
     return (struct module_tables){narrow.e_shoff, narrow.e_shentsize, narrow.e_shnum, narrow.e_shstrndx};
 }
 
-static int read_sections(struct module_file *m) {
+static ntr_status read_sections(ntr_module *m) {
     const struct module_tables t = tables_of(m);
     const size_t size = m->wide ? sizeof(Elf64_Shdr) : sizeof(Elf32_Shdr);
 
     if (t.entry != size || !t.count || t.count >= MODULE_SECTIONS_MAX ||
         !is_inside(m, t.sections, (uint64_t)t.count * size))
-        return cli_fail("%s: %u section headers at 0x%llx do not fit into the file", m->path, t.count,
-                        (unsigned long long)t.sections);
-    m->sections = calloc(t.count, sizeof *m->sections);
-    if (!m->sections) return cli_fail("out of memory");
+        return ntr_module_fail(m, NTR_E_FORMAT, "%u section headers at 0x%llx do not fit into the file", t.count,
+                               (unsigned long long)t.sections);
+    m->sections = ntr_alloc(m->allocator, t.count, sizeof *m->sections);
+    if (!m->sections) return NTR_E_MEMORY;
     m->count = t.count;
     m->names = t.names;
     for (size_t i = 0; i < m->count; i++) {
@@ -60,36 +56,21 @@ static int read_sections(struct module_file *m) {
         s->header = header_at(m, t.sections + i * size);
         if (s->header.sh_type == SHT_NOBITS || s->header.sh_type == SHT_NULL) continue;
         if (!is_inside(m, s->header.sh_offset, s->header.sh_size))
-            return cli_fail("%s: section %zu does not fit into the file", m->path, i);
+            return ntr_module_fail(m, NTR_E_FORMAT, "section %zu does not fit into the file", i);
         if ((s->header.sh_flags & SHF_COMPRESSED) && !(s->header.sh_flags & SHF_ALLOC))
-            return cli_fail(
-                "%s: its debug information is compressed; decompress it first: objcopy --decompress-debug-sections",
-                m->path);
+            return ntr_module_fail(
+                m, NTR_E_FORMAT,
+                "its debug information is compressed; decompress it first: objcopy --decompress-debug-sections");
         s->data = m->bytes + s->header.sh_offset;
     }
-    return CLI_OK;
+    return NTR_OK;
 }
 
-static int check(struct module_file *m) {
+ntr_status module_file_check(ntr_module *m) {
     if (m->size < sizeof(Elf64_Ehdr) || memcmp(m->bytes, ELFMAG, SELFMAG) != 0)
-        return cli_fail("%s: not an ELF file", m->path);
+        return ntr_module_fail(m, NTR_E_FORMAT, "not an ELF file");
     m->wide = m->bytes[EI_CLASS] == ELFCLASS64;
     return read_sections(m);
-}
-
-int module_file_read(struct module_file *m, const char *path) {
-    *m = (struct module_file){.path = path};
-    m->bytes = (uint8_t *)cli_input_whole(path, MODULE_BYTES_MAX, &m->size);
-    if (!m->bytes) return CLI_FAILED;
-    if (check(m) == CLI_OK) return CLI_OK;
-    module_file_release(m);
-    return CLI_FAILED;
-}
-
-void module_file_release(struct module_file *m) {
-    free(m->sections);
-    free(m->bytes);
-    *m = (struct module_file){.path = m->path};
 }
 
 bool module_is_loaded(const struct module_section *s) {
@@ -97,7 +78,7 @@ bool module_is_loaded(const struct module_section *s) {
 }
 
 /* Returns the string at an offset of a section, or "" when it does not end inside of it, or is too long for a name. */
-static const char *string_at(const struct module_file *m, size_t section, uint64_t offset) {
+static const char *string_at(const ntr_module *m, size_t section, uint64_t offset) {
     enum { NAME_BYTES_MAX = 1024 };
     const struct module_section *s = section < m->count ? &m->sections[section] : NULL;
 
@@ -107,23 +88,23 @@ static const char *string_at(const struct module_file *m, size_t section, uint64
                                                                                       : "";
 }
 
-const char *module_section_name(const struct module_file *m, size_t index) {
+const char *module_section_name(const ntr_module *m, size_t index) {
     return string_at(m, m->names, m->sections[index].header.sh_name);
 }
 
 /* ---- entries ----------------------------------------------------------------------------------- */
 
-static size_t entries(const struct module_file *m, size_t table, size_t size) {
+static size_t entries(const ntr_module *m, size_t table, size_t size) {
     return table < m->count && m->sections[table].data ? m->sections[table].header.sh_size / size : 0;
 }
 
-size_t module_symbol_count(const struct module_file *m, size_t table) {
+size_t module_symbol_count(const ntr_module *m, size_t table) {
     return table < m->count && m->sections[table].header.sh_type == SHT_SYMTAB
                ? entries(m, table, m->wide ? sizeof(Elf64_Sym) : sizeof(Elf32_Sym))
                : 0;
 }
 
-struct module_symbol module_symbol_at(const struct module_file *m, size_t table, size_t index) {
+struct module_symbol module_symbol_at(const ntr_module *m, size_t table, size_t index) {
     const struct module_section *s = &m->sections[table];
     Elf64_Sym wide;
     Elf32_Sym narrow;
@@ -138,13 +119,13 @@ struct module_symbol module_symbol_at(const struct module_file *m, size_t table,
                                   ELF32_ST_TYPE(narrow.st_info)};
 }
 
-size_t module_relocation_count(const struct module_file *m, size_t table) {
+size_t module_relocation_count(const ntr_module *m, size_t table) {
     return m->sections[table].header.sh_type == SHT_RELA
                ? entries(m, table, m->wide ? sizeof(Elf64_Rela) : sizeof(Elf32_Rela))
                : 0;
 }
 
-struct module_relocation module_relocation_at(const struct module_file *m, size_t table, size_t index) {
+struct module_relocation module_relocation_at(const ntr_module *m, size_t table, size_t index) {
     const uint8_t *data = m->sections[table].data;
     Elf64_Rela wide;
     Elf32_Rela narrow;
@@ -159,8 +140,7 @@ struct module_relocation module_relocation_at(const struct module_file *m, size_
                                       ELF32_R_SYM(narrow.r_info)};
 }
 
-static uint64_t address_of(const struct module_file *m, const struct module_symbol *symbol,
-                           const ntr_program *program) {
+static uint64_t address_of(const ntr_module *m, const struct module_symbol *symbol, const ntr_program *program) {
     ntr_symbol found;
 
     if (symbol->section == SHN_ABS) return symbol->value;
@@ -169,9 +149,9 @@ static uint64_t address_of(const struct module_file *m, const struct module_symb
     return symbol->section < m->count ? m->sections[symbol->section].address + symbol->value : 0;
 }
 
-uint64_t *module_symbol_addresses(const struct module_file *m, size_t table, const ntr_program *program) {
+uint64_t *module_symbol_addresses(const ntr_module *m, size_t table, const ntr_program *program) {
     const size_t count = module_symbol_count(m, table);
-    uint64_t *addresses = calloc(count + 1, sizeof *addresses);
+    uint64_t *addresses = ntr_alloc(m->allocator, count + 1, sizeof *addresses);
 
     for (size_t i = 0; addresses && i < count; i++) {
         const struct module_symbol symbol = module_symbol_at(m, table, i);

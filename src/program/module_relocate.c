@@ -4,10 +4,7 @@
  * A pair of R_RISCV_PCREL_HI20 and LO12 has its address in the first one only: the symbol of the second one is the
  * instruction that the first one changes. Relocations of a kind that is not listed change nothing; with
  * R_RISCV_GOT_HI20, a kernel makes a table that the file does not have. */
-#include "io/module_file.h"
-#include "options/diagnostics.h"
-
-#include <stdlib.h>
+#include "program/module_file.h"
 
 enum module_operation {
     OP_SET,
@@ -170,7 +167,7 @@ static void apply(uint8_t *at, const struct module_kind *kind, uint64_t v) {
 
 /* The relocations of one section. */
 struct module_work {
-    const struct module_file *module;
+    const ntr_module *module;
     const uint64_t *addresses; /* of the symbols */
     size_t table, count, symbols; /* sections; number of relocations */
     const struct module_section *target;
@@ -237,7 +234,7 @@ static void relocate_section(const struct module_work *w) {
     }
 }
 
-int module_relocate(struct module_file *m, const ntr_program *program) {
+ntr_status module_relocate(ntr_module *m, const ntr_program *program) {
     uint64_t *addresses = NULL;
     size_t known = 0; /* the table of `addresses` */
 
@@ -246,14 +243,14 @@ int module_relocate(struct module_file *m, const ntr_program *program) {
         struct module_work w = {m, addresses, i, module_relocation_count(m, i), header->sh_link, NULL};
         if (!w.count || header->sh_info >= m->count || !m->sections[header->sh_info].data) continue;
         if (!addresses || known != w.symbols) {
-            free(addresses);
+            ntr_dealloc(m->allocator, addresses);
             addresses = module_symbol_addresses(m, known = w.symbols, program);
-            if (!addresses) return cli_fail("out of memory");
+            if (!addresses) return NTR_E_MEMORY;
             w.addresses = addresses;
         }
         w.target = &m->sections[header->sh_info];
         relocate_section(&w);
     }
-    free(addresses);
-    return CLI_OK;
+    ntr_dealloc(m->allocator, addresses);
+    return NTR_OK;
 }
