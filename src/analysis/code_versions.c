@@ -1,4 +1,5 @@
 #include "analysis/code_versions.h"
+#include "base/bytes.h"
 
 #include "base/allocator.h"
 #include "base/macros.h"
@@ -59,10 +60,8 @@ static bool is_changed(const ntr_code_versions *v, uint64_t first, uint64_t last
 static uint64_t read_bits(const ntr_code_versions *v, const ntr_context *context, uint64_t position, uint64_t address,
                           size_t size, bool *there) {
     uint8_t bytes[8] = {0};
-    uint64_t bits = 0;
     *there = ntr_program_read(v->program, ntr_place_at(context, position, address), bytes, size < 8 ? size : 8) == size;
-    for (size_t i = 0; i < 8; i++) bits |= (uint64_t)bytes[i] << (8 * i);
-    return bits;
+    return ntr_little_64(bytes);
 }
 
 /* Returns the entry of an address and version, a new one if there is none; NULL when out of memory. */

@@ -10,6 +10,7 @@
 #include <ntrace/instructions.h>
 
 #include "base/allocator.h"
+#include "base/bytes.h"
 #include "program/image_timeline.h"
 #include "program/views.h"
 
@@ -148,15 +149,14 @@ uint64_t ntr_instructions_view(ntr_instructions *x, const ntr_event *span) {
 
 static uint64_t read_bits(const ntr_instructions *x, const ntr_code_window *window, uint64_t address, unsigned size) {
     uint8_t bytes[8] = {0};
-    uint64_t bits = 0, offset = window ? address - window->first : 0;
+    const uint64_t offset = window ? address - window->first : 0;
     const uint8_t *from = bytes;
     unsigned count = size < sizeof bytes ? size : sizeof bytes;
     if (window && window->size - offset >= count)
         from = window->bytes + offset;
     else
         ntr_program_read(x->program, ntr_place_at(&x->context, x->position, address), bytes, count);
-    for (unsigned i = 0; i < count; i++) bits |= (uint64_t)from[i] << (8 * i);
-    return bits;
+    return ntr_little(from, count);
 }
 
 /* Decode the piece, up to the first instruction that no image has. */

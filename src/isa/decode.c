@@ -1,6 +1,8 @@
 /* Length, control flow and direct target of instructions. Only C, Zcb, Zcmp, Zcmt, six major opcodes of 32 bits and the
  * extensions of vendors in a table change the control flow. `insn` is initialized as a linear instruction; each
  * function sets what differs. */
+#include "base/bytes.h"
+
 #include <ntrace/isa.h>
 
 /* Truncates an address or register value to XLEN. */
@@ -318,20 +320,14 @@ unsigned ntr_insn_length(uint16_t first) {
     return extra == 7 ? 2 : 10 + 2 * extra;
 }
 
-static uint32_t little_endian(const uint8_t *bytes, size_t size) {
-    uint32_t word = 0;
-    for (size_t i = 0; i < size; i++) word |= (uint32_t)bytes[i] << (8 * i);
-    return word;
-}
-
 ntr_status ntr_insn_decode(const uint8_t *bytes, size_t size, uint64_t pc, unsigned isa, ntr_insn *insn) {
     *insn = (ntr_insn){.size = 2};
     if (size < 2) return NTR_E_SPACE;
-    insn->size = (uint8_t)ntr_insn_length((uint16_t)little_endian(bytes, 2));
+    insn->size = (uint8_t)ntr_insn_length((uint16_t)ntr_little(bytes, 2));
     if (insn->size > size) return NTR_E_SPACE;
-    if (insn->size == 2) decode_16(little_endian(bytes, 2), pc, isa, insn);
-    if (insn->size == 4) decode_32(little_endian(bytes, 4), pc, isa, insn);
+    if (insn->size == 2) decode_16((uint32_t)ntr_little(bytes, 2), pc, isa, insn);
+    if (insn->size == 4) decode_32((uint32_t)ntr_little(bytes, 4), pc, isa, insn);
     if (insn->size == 6 && isa & (NTR_ISA_XQCIBI | NTR_ISA_XQCILB))
-        decode_48(little_endian(bytes, 4), little_endian(bytes + 4, 2), pc, isa, insn);
+        decode_48((uint32_t)ntr_little(bytes, 4), (uint32_t)ntr_little(bytes + 4, 2), pc, isa, insn);
     return NTR_OK;
 }

@@ -3,6 +3,7 @@
  * The table has an entry (FDE) with the address range of each function, also in stripped files. The encoding of the
  * range is in the common entry (CIE) that the FDE refers to. Damaged and unknown entries are skipped. */
 #include "program/elf_file.h"
+#include "base/bytes.h"
 
 #include <string.h>
 
@@ -30,13 +31,12 @@ typedef struct unwind {
 } unwind;
 
 static uint64_t take(unwind_cursor *c, unsigned size) {
-    uint64_t value = 0;
     if (c->failed || size > c->end - c->at) {
         c->failed = true;
         return 0;
     }
-    for (unsigned i = 0; i < size; i++) value |= (uint64_t)c->bytes[c->at++] << (8 * i);
-    return value;
+    c->at += size;
+    return ntr_little(c->bytes + c->at - size, size);
 }
 
 /* The values of LEB128 numbers are not needed. */

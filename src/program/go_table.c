@@ -1,4 +1,5 @@
 #include "program/go_table.h"
+#include "base/bytes.h"
 
 #include <string.h>
 
@@ -8,9 +9,7 @@
 enum { HEADER_WORDS = 8, HEADER_START = 8, PAIR_SIZE = 8, FUNCTIONS_MAX = 1 << 22, GO_TEXT_MAX = 65535 };
 
 static uint64_t number_at(ntr_bytes table, uint64_t at, unsigned size) {
-    uint64_t value = 0;
-    for (unsigned i = 0; i < size; i++) value |= (uint64_t)table.data[at + i] << (8 * i);
-    return value;
+    return ntr_little(table.data + at, size);
 }
 
 static bool is_inside(ntr_bytes table, uint64_t at, uint64_t size) {

@@ -1,6 +1,7 @@
 /* Read access to a program: visible code and symbols. Does not change the program, so any number of threads may use
  * it. */
 #include "program/program.h"
+#include "base/bytes.h"
 
 #include <ntrace/program_files.h>
 #include <string.h>
@@ -129,8 +130,7 @@ static ntr_status resolve_table_jump(const ntr_program *program, ntr_place place
     if (!owner) return NTR_E_JUMP_TABLE;
     place.address = owner->jvt + (uint64_t)insn->immediate * size;
     if (ntr_program_read(program, place, entry, size) != size) return NTR_E_JUMP_TABLE;
-    for (unsigned i = 0; i < size; i++) insn->target |= (uint64_t)entry[i] << (8 * i);
-    insn->target &= ~UINT64_C(1);
+    insn->target = (insn->target | ntr_little(entry, size)) & ~UINT64_C(1);
     return NTR_OK;
 }
 

@@ -5,6 +5,7 @@
  * instruction that the first one changes. Relocations of a kind that is not listed change nothing; with
  * R_RISCV_GOT_HI20, a kernel makes a table that the file does not have. */
 #include "program/module_file.h"
+#include "base/bytes.h"
 
 enum module_operation {
     OP_SET,
@@ -78,24 +79,13 @@ static const struct module_kind *kind_of(uint32_t type) {
 
 /* ---- fields ------------------------------------------------------------------------------------ */
 
-static uint64_t get(const uint8_t *at, unsigned bytes) {
-    uint64_t value = 0;
-
-    for (unsigned i = 0; i < bytes; i++) value |= (uint64_t)at[i] << (8 * i);
-    return value;
-}
-
-static void put(uint8_t *at, unsigned bytes, uint64_t value) {
-    for (unsigned i = 0; i < bytes; i++) at[i] = (uint8_t)(value >> (8 * i));
-}
-
 /* Returns bits `from` and up of a value, `count` of them, at bit `to`. */
 static uint32_t bits(uint64_t value, unsigned from, unsigned count, unsigned to) {
     return (uint32_t)((value >> from & ((UINT64_C(1) << count) - 1)) << to);
 }
 
 static void put_insn(uint8_t *at, unsigned bytes, uint32_t keep, uint32_t immediate) {
-    put(at, bytes, (get(at, bytes) & keep) | immediate);
+    ntr_little_put(at, (ntr_little(at, bytes) & keep) | immediate, bytes);
 }
 
 static void put_upper(uint8_t *at, uint64_t v) {
@@ -123,11 +113,11 @@ static void put_uleb(uint8_t *at, size_t bytes, const struct module_kind *kind, 
 }
 
 static void put_number(uint8_t *at, unsigned bytes, uint64_t mask, const struct module_kind *kind, uint64_t v) {
-    const uint64_t old = get(at, bytes);
+    const uint64_t old = ntr_little(at, bytes);
 
     if (kind->operation == OP_ADD) v = old + v;
     if (kind->operation == OP_SUB) v = old - v;
-    put(at, bytes, (old & ~mask) | (v & mask));
+    ntr_little_put(at, (old & ~mask) | (v & mask), bytes);
 }
 
 static void apply(uint8_t *at, const struct module_kind *kind, uint64_t v) {
