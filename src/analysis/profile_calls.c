@@ -6,12 +6,32 @@
  *
  * Example: main of the program calls qsort of libc, which calls compare of the program, which calls memcmp of libc. By
  * image, the total of libc is that of qsort alone. */
-#include "analysis/calltree_walk.h"
 #include "analysis/profile_rows.h"
 #include "base/allocator.h"
 
 #include <stdlib.h>
 #include <string.h>
+
+/* Called for each node except the root: `enter` before its descendants, otherwise after them. */
+typedef void tree_visit(void *user, uint32_t node, bool enter);
+
+/* Depth first, without recursion. */
+static void walk_tree(const ntr_call_node *nodes, tree_visit *visit, void *user) {
+    uint32_t at = nodes[NTR_CALLTREE_ROOT].child;
+    while (at != NTR_CALLTREE_NONE && at != NTR_CALLTREE_ROOT) {
+        visit(user, at, true);
+        if (nodes[at].child != NTR_CALLTREE_NONE) {
+            at = nodes[at].child;
+            continue;
+        }
+        visit(user, at, false);
+        while (nodes[at].sibling == NTR_CALLTREE_NONE && nodes[at].parent != NTR_CALLTREE_ROOT) {
+            at = nodes[at].parent;
+            visit(user, at, false);
+        }
+        at = nodes[at].sibling;
+    }
+}
 
 /* A group and the number of its open nodes. */
 typedef struct call_group {
@@ -105,7 +125,7 @@ ntr_status ntr_profile_images(ntr_profile *profile, const ntr_functions *functio
     if (!status) {
         for (uint32_t i = 0; i < count; i++) keys[i] = (image_key){ntr_functions_get(functions, i)->image, i};
         images = number_images(&s, keys, count);
-        ntr_calltree_walk(s.nodes, visit_image, &s);
+        walk_tree(s.nodes, visit_image, &s);
         status = add_rows(profile, s.groups, images);
     }
     ntr_dealloc(allocator, keys);
@@ -156,7 +176,7 @@ ntr_status ntr_profile_relatives(ntr_profile *profile, ntr_profile_relation rela
     ntr_status status = count && (!s.groups || !s.wanted) ? NTR_E_MEMORY : NTR_OK;
     if (!status && !find_named(&s, functions, count, name)) status = NTR_END;
     if (!status) {
-        ntr_calltree_walk(s.nodes, visit_edge, &s);
+        walk_tree(s.nodes, visit_edge, &s);
         status = add_rows(profile, s.groups, count);
         profile->instructions = s.nodes[NTR_CALLTREE_ROOT].total_instructions;
         profile->ticks = s.nodes[NTR_CALLTREE_ROOT].total_ticks;

@@ -10,6 +10,20 @@
  * 9, which is sent, and leaves 0. */
 #include "encoder/state.h"
 
+/* Branch prediction: docs/dialects.md section 12.1. A branch that goes as predicted is only counted, in `predicted`.
+ * Any other one makes BranchPredict with this count. A message that ends the history makes the rest of the count
+ * superfluous: the decoder predicts the branches of its I-CNT itself. */
+static void predict(ntr_encoder *e, uint64_t branch, bool taken) {
+    bool right = ntr_flow_predict(&e->tables, branch) == taken;
+    ntr_flow_learn(&e->tables, branch, taken);
+    e->predicted += right;
+    if (right) return;
+    ntr_message *m = ntr_enc_message(e, NTR_TCODE_BRANCH_PREDICT);
+    NTR_SET(m, BCNT, bcnt, e->predicted);
+    e->predicted = 0;
+    ntr_enc_send(e, m, e->now);
+}
+
 enum {
     NOT_TAKEN = 1 << 0,
     TAKEN = 1 << 1,
@@ -103,7 +117,7 @@ static void jump(ntr_encoder *e, const ntr_ingress *b, unsigned actions, bool co
 /* Adds the outcome of the branch that ends the block to the history, or compares it with the prediction. */
 static void add_outcome(ntr_encoder *e, const ntr_ingress *b, bool taken) {
     if (e->tables.counters)
-        ntr_enc_predict(e, b->iaddr + 2 * ((uint64_t)b->iretire - (1u << b->ilastsize)), taken);
+        predict(e, b->iaddr + 2 * ((uint64_t)b->iretire - (1u << b->ilastsize)), taken);
     else
         ntr_enc_history_append(e, taken);
 }

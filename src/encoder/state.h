@@ -263,9 +263,6 @@ void ntr_enc_quick_branch(ntr_encoder *e, uint64_t target, uint64_t hist);
 /* Sends ResourceFull with a history (RDATA) that comes `count` times. */
 void ntr_enc_history_send(ntr_encoder *e, uint64_t rdata, uint32_t count, uint64_t time);
 
-/* predict.c: a branch that goes as predicted is counted; another one is sent as BranchPredict */
-void ntr_enc_predict(ntr_encoder *e, uint64_t branch, bool taken);
-
 /* history.c */
 void ntr_enc_history_append(ntr_encoder *e, unsigned taken);
 /* Returns all history since the last branch message as one HIST value, or 0 when it does not fit into one. */
