@@ -154,7 +154,7 @@ static uint32_t enter_base(ntr_calltree *t, const ntr_stack_moment *moment, cons
     if (!base.site || !named) t->failed = NTR_E_MEMORY;
     const size_t before = t->count;
     const uint32_t node = ntr_calltree_child(t, NTR_CALLTREE_ROOT, &base);
-    if (t->count == before) t->log->unfit = true; /* too many nodes */
+    if (t->count == before) t->log->dependent = true; /* too many nodes */
     return node;
 }
 

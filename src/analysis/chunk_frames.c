@@ -12,7 +12,7 @@ void ntr_chunk_frames_restart(ntr_chunk_frames *f) {
     f->pool.used = f->pool.free = 0;
     f->count = 0;
     f->now = f->entered = 0;
-    f->begun = f->unfit = f->failed = false;
+    f->begun = f->dependent = f->failed = false;
 }
 
 static bool is_moment(const ntr_event *e) {
@@ -22,7 +22,7 @@ static bool is_moment(const ntr_event *e) {
 void ntr_chunk_frames_event(ntr_chunk_frames *f, const ntr_event *e) {
     if (!f->begun) f->src = e->src;
     f->begun = true;
-    f->unfit |= e->src != f->src || e->flags & NTR_EVENT_TIME || is_moment(e);
+    f->dependent |= e->src != f->src || e->flags & NTR_EVENT_TIME || is_moment(e);
     if (e->kind == NTR_EVENT_SPAN) f->now += ntr_event_executed(e);
 }
 

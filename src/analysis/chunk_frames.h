@@ -42,7 +42,7 @@ typedef struct ntr_chunk_frames {
     uint64_t shortest;         /* shorter frames are not kept */
     uint16_t src;
     bool begun;                /* it has had an event, of source `src` */
-    bool unfit; /* times, several sources, or events that followers need: the chunk cannot stand alone */
+    bool dependent; /* times, several sources, or events that followers need: the chunk cannot stand alone */
     bool failed; /* out of memory */
 } ntr_chunk_frames;
 

@@ -11,7 +11,7 @@ void ntr_chunk_head_release(ntr_chunk_head *h) {
 
 void ntr_chunk_head_restart(ntr_chunk_head *h) {
     h->count = 0;
-    h->spans = h->unfit = h->failed = false;
+    h->spans = h->dependent = h->failed = false;
     h->open = true;
 }
 
@@ -22,8 +22,8 @@ static bool belongs(const ntr_chunk_head *h, const ntr_event *e) {
 }
 
 static void add(ntr_chunk_head *h, const ntr_event *e) {
-    h->unfit |= h->count == HEAD_MOST || (h->count && e->src != h->events[0].src);
-    if (h->unfit) return;
+    h->dependent |= h->count == HEAD_MOST || (h->count && e->src != h->events[0].src);
+    if (h->dependent) return;
     h->failed |= ntr_reserve(h->allocator, (void **)&h->events, &h->capacity, h->count + 1, sizeof *h->events) != 0;
     if (h->failed) return;
     h->events[h->count++] = *e;
@@ -33,11 +33,11 @@ static void add(ntr_chunk_head *h, const ntr_event *e) {
 size_t ntr_chunk_head_take(ntr_chunk_head *h, const ntr_event *events, size_t count) {
     size_t taken = 0;
 
-    while (h->open && taken < count && !h->unfit && !h->failed) {
+    while (h->open && taken < count && !h->dependent && !h->failed) {
         h->open = belongs(h, &events[taken]);
         if (h->open) add(h, &events[taken++]);
     }
     for (size_t i = taken; i < count; i++)
-        h->unfit |= events[i].flags & NTR_EVENT_TIME && (!h->count || events[i].src != h->events[0].src);
+        h->dependent |= events[i].flags & NTR_EVENT_TIME && (!h->count || events[i].src != h->events[0].src);
     return taken;
 }

@@ -19,8 +19,8 @@ typedef struct ntr_chunk_head {
     size_t count, capacity;
     bool open;   /* the next event may belong to it */
     bool spans;  /* it has a span */
-    bool unfit; /* it is too long, or times of several sources, or times behind events without: the chunk cannot stand
-                   alone */
+    bool dependent; /* it is too long, or times of several sources, or times behind events without: the chunk cannot
+                   stand alone */
     bool failed; /* out of memory */
 } ntr_chunk_head;
 

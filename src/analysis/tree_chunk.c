@@ -19,7 +19,7 @@
 /* A packed chunk: this, then the events of its head, its nodes, entries, frames, functions, and kept frames. All sizes
  * are multiples of 8. */
 typedef struct packed_tree {
-    uint64_t unfit;
+    uint64_t dependent;
     uint64_t head_count, count, entry_count, frame_count, function_count;
     ntr_time_attribution time; /* at its end, of the source of its head; no items */
     uint64_t goes_on;          /* there are events behind its head */
@@ -113,9 +113,9 @@ size_t ntr_calltree_pack(ntr_calltree *tree, void *to, size_t room) {
     const uint32_t *noted = ntr_functions_noted(functions, &function_count);
     const ntr_chunk_head *chunk_head = ntr_calltree_head(tree);
     const ntr_chunk_frames *kept = log->kept;
-    head.unfit =
-        !chunk_head || log->unfit || chunk_head->unfit || (kept && (kept->unfit || kept->failed || chunk_head->count));
-    if (!head.unfit) {
+    head.dependent = !chunk_head || log->dependent || chunk_head->dependent ||
+                     (kept && (kept->dependent || kept->failed || chunk_head->count));
+    if (!head.dependent) {
         pack_time(tree, chunk_head, &head);
         head.head_count = chunk_head->count;
         head.count = count;
@@ -123,7 +123,7 @@ size_t ntr_calltree_pack(ntr_calltree *tree, void *to, size_t room) {
         head.frame_count = log->frame_count;
         head.function_count = function_count;
     }
-    if (!head.unfit && kept) {
+    if (!head.dependent && kept) {
         head.kept = true;
         head.left_count = kept->count;
         head.now = kept->now;
@@ -193,7 +193,7 @@ ntr_status ntr_calltree_apply(ntr_calltree *tree, const void *packed, size_t siz
     const char *why;
     if (!a) return NTR_E_MEMORY;
     memcpy(&head, packed, sizeof head);
-    if (head.unfit || size_of(&head) != size) return NTR_E_STATE;
+    if (head.dependent || size_of(&head) != size) return NTR_E_STATE;
     if (tree->followers.count && !(head.kept && ntr_followers_begin_chunk(&tree->followers, &head.facts)))
         return NTR_E_STATE;
     ntr_callstack *stacks = ntr_calltree_stacks(tree);

@@ -198,13 +198,13 @@ static inline bool follow_sequences(ntr_message_memos *memos, ntr_decoder *d, me
         trail->hash = ntr_sequence_hash(&w->at, w->bytes);
         ntr_sequence_memo *memo = ntr_sequence_find(memos, &w->at, w->bytes, trail->hash);
         if (!memo) {
-            if ((memos->sequence_luck -= NTR_SEQUENCE_FAILURE) < 0) {
+            if ((memos->sequence_balance -= NTR_SEQUENCE_FAILURE) < 0) {
                 memos->sequence_pause = NTR_SEQUENCE_PAUSE;
-                memos->sequence_luck = NTR_SEQUENCE_LUCK_LATER;
+                memos->sequence_balance = NTR_SEQUENCE_BALANCE_LATER;
             }
             break;
         }
-        if (memos->sequence_luck < NTR_SEQUENCE_LUCK) memos->sequence_luck++;
+        if (memos->sequence_balance < NTR_SEQUENCE_BALANCE) memos->sequence_balance++;
         ntr_sequence_apply(memos, &w->at, memo);
         add_totals(d, w, &memo->totals, memo->messages);
         w->last = w->bytes + memo->last;
@@ -262,7 +262,7 @@ static inline __attribute__((always_inline)) bool follow(ntr_decoder *d, ntr_mes
         w.bytes += m->size;
         look_at_next(&memos, early, m, &w.next, w.end);
     }
-    d->message_memos.sequence_luck = memos.sequence_luck;
+    d->message_memos.sequence_balance = memos.sequence_balance;
     d->message_memos.sequence_pause = memos.sequence_pause;
     ntr_memo_sums_flush(d->counts, &w.sum);
     ntr_words_pass(&d->reader, d->counts->messages - before, w.bytes);

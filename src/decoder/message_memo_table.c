@@ -26,7 +26,7 @@ static void *first_line(void *memory) {
 static void make_sequences(ntr_decoder *d) {
     ntr_message_memos *memos = &d->message_memos;
     memos->sequence_bits = memos->bits < SEQUENCE_BITS_FIRST + 2 ? SEQUENCE_BITS_FIRST : memos->bits - 2;
-    memos->sequence_luck = NTR_SEQUENCE_LUCK;
+    memos->sequence_balance = NTR_SEQUENCE_BALANCE;
     memos->stack_limit = d->params.return_stack ? d->params.return_stack : NTR_RETURN_STACK_MAX;
     memos->sequence_memory = ntr_alloc(d->allocator, ((size_t)1 << memos->sequence_bits) + 1, sizeof *memos->sequences);
     memos->seen = ntr_alloc(d->allocator, (size_t)1 << NTR_SEQUENCE_SEEN_BITS, sizeof *memos->seen);

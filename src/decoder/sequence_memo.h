@@ -34,8 +34,8 @@ enum {
     /* A look-up without success costs as much as three with success save. After too many of them, as many sequences as
      * NTR_SEQUENCE_PAUSE are not looked up. */
     NTR_SEQUENCE_FAILURE = 3,
-    NTR_SEQUENCE_LUCK = 1 << 15,
-    NTR_SEQUENCE_LUCK_LATER = 1 << 9,
+    NTR_SEQUENCE_BALANCE = 1 << 15,
+    NTR_SEQUENCE_BALANCE_LATER = 1 << 9,
     NTR_SEQUENCE_PAUSE = 1 << 9,
     NTR_SEQUENCE_CUT_BITS = 4, /* highest bits of a message's hash that are zero where a sequence ends */
 };

@@ -197,7 +197,7 @@ typedef struct ntr_message_memos {
     void *sequence_memory;
     uint16_t *seen; /* tags of the sequences that came before */
     unsigned sequence_bits;
-    int32_t sequence_luck; /* grows with sequences that have a memo, falls with others */
+    int32_t sequence_balance; /* grows with sequences that have a memo, falls with others */
     uint32_t sequence_pause; /* sequences to be passed over before the next one is looked up */
     uint32_t stack_limit; /* of the return stacks */
     ntr_source *replayed; /* the source of messages that are decoded once more; NULL before the first one */

@@ -304,7 +304,7 @@ typedef struct part_reading {
     ntr_open_frame *frames;
     size_t count, capacity, entry_count, entry_capacity, frame_count, frame_capacity;
     size_t frames_said; /* of all entries */
-    bool unfit;
+    bool dependent;
 } part_reading;
 
 static ntr_status damaged(const part_reading *r) {
@@ -342,7 +342,7 @@ static ntr_status part_read_nodes(part_reading *r) {
             ntr_reserve(r->l->allocator, (void **)&r->nodes, &r->capacity, r->count + 1, sizeof *r->nodes))
             return NTR_E_MEMORY;
         if (!node_of(r, record.v, &r->nodes[r->count])) return damaged(r);
-        if (r->count == 0) r->unfit = record.v[NTR_NODE_CALLS] != 0;
+        if (r->count == 0) r->dependent = record.v[NTR_NODE_CALLS] != 0;
         r->count++;
     }
     return reader->status != NTR_OK ? reader->status : r->count ? NTR_OK : damaged(r);
@@ -436,7 +436,7 @@ static ntr_status ntr_load_part(loading *l) {
     if (status == NTR_OK) status = read_entries(&r);
     if (status == NTR_OK) status = read_frames(&r);
     if (status == NTR_OK)
-        status = r.unfit ? wrong(&r, "threads of an operating system were switched in it") : apply(&r);
+        status = r.dependent ? wrong(&r, "threads of an operating system were switched in it") : apply(&r);
     ntr_dealloc(l->allocator, r.nodes);
     ntr_dealloc(l->allocator, r.entries);
     ntr_dealloc(l->allocator, r.frames);

@@ -168,7 +168,7 @@ static bool ntr_writing_put_part(const ntr_writing *w, ntr_block_writer *out) {
         ntr_record r = w->nodes[i];
         r.v[NTR_NODE_FUNCTION] = i ? w->functions[r.v[NTR_NODE_FUNCTION]] : 0;
         r.v[NTR_NODE_DEPTH] = i ? r.v[NTR_NODE_DEPTH] : 0;
-        if (!i) r.v[NTR_NODE_CALLS] = w->log->unfit;
+        if (!i) r.v[NTR_NODE_CALLS] = w->log->dependent;
         r.v[NTR_NODE_SITE_IMAGE] = new_image(w, r.v[NTR_NODE_SITE_IMAGE]);
         ntr_block_fields(out, NTR_BLOCK_PART_NODES, &r, NTR_NODE_KEYS, NTR_NODE_CAPTURE);
     }

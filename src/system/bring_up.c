@@ -6,12 +6,12 @@
 typedef struct sequence {
     trace_component *component;
     const common_bits *bits;
-    const bring_up_taker *taker;
+    const bring_up_executor *executor;
 } sequence;
 
 static ntr_status give(const sequence *to, bring_up_step step) {
     step.component = to->component;
-    return to->taker->take(to->taker->user, &step);
+    return to->executor->take(to->executor->user, &step);
 }
 
 static ntr_status give_write(const sequence *to, ntr_register reg, uint32_t value) {
@@ -194,19 +194,19 @@ static ntr_status enable(const sequence *to) {
 
 /* ---- */
 
-ntr_status bring_up_component(trace_component *component, bring_up_part part, const bring_up_taker *taker) {
+ntr_status bring_up_component(trace_component *component, bring_up_part part, const bring_up_executor *executor) {
     static ntr_status (*const parts[BRING_UP_PARTS])(const sequence *) = {activate, configure, enable};
-    const sequence to = {component, component_bits(component->ops->kind), taker};
+    const sequence to = {component, component_bits(component->ops->kind), executor};
     if (is_coresight(component)) {
         if (part == PART_CONFIGURE) TRY(give_settings(&to, false));
-        return coresight_bring_up(component, part, taker);
+        return coresight_bring_up(component, part, executor);
     }
     return parts[part](&to);
 }
 
-ntr_status bring_up_start(ntr_system *system, const bring_up_taker *taker) {
+ntr_status bring_up_start(ntr_system *system, const bring_up_executor *executor) {
     for (unsigned part = 0; part < BRING_UP_PARTS; part++)
         for (size_t i = 0; i < system->count; i++)
-            TRY(bring_up_component(system->downstream[i], (bring_up_part)part, taker));
+            TRY(bring_up_component(system->downstream[i], (bring_up_part)part, executor));
     return NTR_OK;
 }

@@ -1,9 +1,9 @@
 /* The procedures of a debugger for trace hardware (Trace Control sections 6.4 and 10), for any target.
  *
  * A procedure is a sequence of steps. Each step is one or a few accesses to the registers of one component, with the
- * result that the specification demands. bring_up_start gives the steps in order to a taker: one that performs them on
- * a bus (bring_up_take), or one that writes them as a script. The components, their bases, connections and settings are
- * those of an ntr_system, which may be the model itself or only the description of real hardware. */
+ * result that the specification demands. bring_up_start gives the steps in order to an executor: one that performs them
+ * on a bus (bring_up_take), or one that writes them as a script. The components, their bases, connections and settings
+ * are those of an ntr_system, which may be the model itself or only the description of real hardware. */
 #ifndef NTR_SYSTEM_BRING_UP_H
 #define NTR_SYSTEM_BRING_UP_H
 
@@ -33,19 +33,19 @@ typedef struct bring_up_step {
     uint64_t address; /* STEP_STORE */
 } bring_up_step;
 
-typedef struct bring_up_taker {
+typedef struct bring_up_executor {
     ntr_status (*take)(void *user, const bring_up_step *step);
     void *user;
-} bring_up_taker;
+} bring_up_executor;
 
 /* The parts of a start, in this order, for all components or for one. Receivers come before senders. */
 typedef enum bring_up_part { PART_ACTIVATE, PART_CONFIGURE, PART_ENABLE, BRING_UP_PARTS } bring_up_part;
-ntr_status bring_up_component(trace_component *component, bring_up_part part, const bring_up_taker *taker);
-ntr_status bring_up_start(ntr_system *system, const bring_up_taker *taker);
+ntr_status bring_up_component(trace_component *component, bring_up_part part, const bring_up_executor *executor);
+ntr_status bring_up_start(ntr_system *system, const bring_up_executor *executor);
 
 /* The same as bring_up_component for a component of Arm CoreSight: the order and the values are those of Linux's
  * drivers. */
-ntr_status coresight_bring_up(trace_component *component, bring_up_part part, const bring_up_taker *taker);
+ntr_status coresight_bring_up(trace_component *component, bring_up_part part, const bring_up_executor *executor);
 
 /* The value of csDevType that the topology demands. */
 uint32_t coresight_devtype(const trace_component *component);
@@ -81,7 +81,7 @@ typedef struct bring_up_bus {
     bring_up_fault fault; /* of the last failure */
 } bring_up_bus;
 
-/* A taker; `user` is a bring_up_bus. */
+/* An executor; `user` is a bring_up_bus. */
 ntr_status bring_up_take(void *user, const bring_up_step *step);
 
 /* Accesses to registers and fields. A failure is in `fault`. */

@@ -13,12 +13,12 @@ uint32_t coresight_claim(const ntr_system *system) {
 
 typedef struct cs_sequence {
     trace_component *component;
-    const bring_up_taker *taker;
+    const bring_up_executor *executor;
 } cs_sequence;
 
 static ntr_status give(const cs_sequence *to, bring_up_step step) {
     step.component = to->component;
-    return to->taker->take(to->taker->user, &step);
+    return to->executor->take(to->executor->user, &step);
 }
 
 static ntr_status give_write(const cs_sequence *to, ntr_register reg, uint32_t value) {
@@ -148,8 +148,8 @@ static ntr_status enable(const cs_sequence *to) {
     return give_field(to, STEP_SET, NTR_BITS_TMC_CAPTURE, 1);
 }
 
-ntr_status coresight_bring_up(trace_component *component, bring_up_part part, const bring_up_taker *taker) {
+ntr_status coresight_bring_up(trace_component *component, bring_up_part part, const bring_up_executor *executor) {
     static ntr_status (*const parts[BRING_UP_PARTS])(const cs_sequence *) = {activate, configure, enable};
-    const cs_sequence to = {component, taker};
+    const cs_sequence to = {component, executor};
     return parts[part](&to);
 }

@@ -72,9 +72,9 @@ static ntr_status report(ntr_system *system, const bring_up_fault *fault, ntr_st
 ntr_status ntr_system_start(ntr_system *system) {
     ntr_bus bus;
     bring_up_bus on = on_model(system, &bus);
-    const bring_up_taker taker = {bring_up_take, &on};
+    const bring_up_executor executor = {bring_up_take, &on};
     system->error[0] = 0;
-    return report(system, &on.fault, bring_up_start(system, &taker));
+    return report(system, &on.fault, bring_up_start(system, &executor));
 }
 
 /* Disables senders before their receivers. A component that does not become empty does not stop the procedure. */

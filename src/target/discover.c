@@ -228,8 +228,8 @@ static ntr_status look(ntr_target *target, trace_component *component, ntr_probe
 
 /* Leaves the component active, with the known values of section 10.1. */
 static ntr_status reset(ntr_target *target, trace_component *component) {
-    const bring_up_taker taker = {bring_up_take, &target->on};
-    return bring_up_component(component, PART_ACTIVATE, &taker);
+    const bring_up_executor executor = {bring_up_take, &target->on};
+    return bring_up_component(component, PART_ACTIVATE, &executor);
 }
 
 /* Registers that a capture needs must keep what is written to them. Nothing is enabled, so that patterns do no harm. */

@@ -35,9 +35,9 @@ ntr_status ntr_target_script(ntr_target *target, const ntr_script_options *optio
     for (size_t i = 0; i < NTR_COUNT(languages); i++) {
         if (strcmp(languages[i]->kind, options->kind) != 0) continue;
         stepper to = {&writer, languages[i]};
-        const bring_up_taker taker = {take, &to};
+        const bring_up_executor executor = {take, &to};
         languages[i]->begin(&writer);
-        bring_up_start(target->system, &taker);
+        bring_up_start(target->system, &executor);
         languages[i]->run(&writer);
         languages[i]->read(&writer);
         return status;

@@ -128,11 +128,11 @@ static ntr_status check_sources(ntr_target *target) {
 }
 
 static ntr_status start_part(ntr_target *target, bring_up_part part) {
-    const bring_up_taker taker = {bring_up_take, &target->on};
+    const bring_up_executor executor = {bring_up_take, &target->on};
     for (size_t i = 0; i < target->system->count; i++) {
         trace_component *one = target->system->downstream[i];
         if (part == PART_CONFIGURE && tmc_is_sink(one)) TRY(target_check_etr(target, one));
-        TRY(bring_up_component(one, part, &taker));
+        TRY(bring_up_component(one, part, &executor));
         if (part == PART_ACTIVATE) TRY(check_minor(target, one));
         if (part == PART_CONFIGURE && one->ops->kind == NTR_COMPONENT_ENCODER) TRY(check_mode(target, one));
         if (part == PART_CONFIGURE && target_is_ram(one)) TRY(check_buffer(target, one));
