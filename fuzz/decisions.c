@@ -87,8 +87,8 @@ static void check_match(ntr_match *match) {
         first |= m->first;
     }
     fuzz_must(reason || first, "an evaluation has a beginning");
-    uint64_t joints = ntr_match_joints(match);
-    fuzz_must(match->count >= 64 || joints >> match->count == 0, "branches that test a result are candidates");
+    uint64_t retests = ntr_match_retests(match);
+    fuzz_must(match->count >= 64 || retests >> match->count == 0, "branches that test a result are candidates");
 }
 
 /* Values of conditions that are computed together are those of an evaluation: the flow of the decision leads through
@@ -138,7 +138,7 @@ static void match_code(fuzz_tape *tape) {
                        .record = &d.record,
                        .candidates = candidates,
                        .statements = &statements,
-                       .kind = {.plain = how & 1, .debug = how & 2, .gnu = how & 4}};
+                       .kind = {.unoptimized = how & 1, .debug = how & 2, .gnu = how & 4}};
     if (debug && ntr_graph_make(&graph, program, debug, ntr_place_at(NULL, NTR_POSITION_ANY, CODE_BASE),
                                 CODE_BASE + code.size) == NTR_OK) {
         for (uint32_t i = 0; i < graph.count && match.count < NTR_CANDIDATES_MAX; i++)

@@ -40,19 +40,19 @@ const char *ntr_path_find(ntr_texts *texts, const char *folders, const char *nam
 /* ---- levels of optimization -------------------------------------------------------------------- */
 
 /* Follows the options of a command: the last -O wins. */
-static void see_level(const char *option, size_t size, bool *plain, bool *debug) {
+static void see_level(const char *option, size_t size, bool *unoptimized, bool *debug) {
     if (size < 2 || strncmp(option, "-O", 2) != 0) return;
-    *plain = size == 3 && option[2] == '0';
+    *unoptimized = size == 3 && option[2] == '0';
     *debug = size == 3 && option[2] == 'g';
 }
 
-void ntr_producer_level(const char *producer, bool *plain, bool *debug) {
-    *plain = producer != NULL;
+void ntr_producer_level(const char *producer, bool *unoptimized, bool *debug) {
+    *unoptimized = producer != NULL;
     *debug = false;
     if (!producer) return;
     for (const char *at = producer; (at = strchr(at, ' '));) {
         at++;
-        see_level(at, strcspn(at, " "), plain, debug);
+        see_level(at, strcspn(at, " "), unoptimized, debug);
     }
 }
 
@@ -157,7 +157,7 @@ static bool is_type_option(const char *word) {
 static ntr_status take_option(ntr_arguments *a, const char *directory, const char *word, const char *next,
                               bool *uses_next) {
     *uses_next = false;
-    see_level(word, strlen(word), &a->plain, &a->debug);
+    see_level(word, strlen(word), &a->unoptimized, &a->debug);
     if (strncmp(word, "-std=", 5) == 0 || is_type_option(word)) return add(a, word);
     for (size_t i = 0; i < sizeof with_value / sizeof with_value[0]; i++) {
         size_t size = strlen(with_value[i]);
@@ -246,7 +246,7 @@ static bool may_name(const ntr_debug_unit *unit, const char *folders, const char
  * what is included from them is checked (decision/includes.h). */
 static ntr_status take_recorded(ntr_arguments *a, const ntr_debug_unit *unit, const char *folders) {
     const size_t before = a->count;
-    a->has_level = a->plain = true;
+    a->has_level = a->unoptimized = true;
     TRY(take_text(a, unit->directory, unit->producer, false));
     size_t kept = before;
     for (size_t i = before; i < a->count; i++) {
@@ -266,7 +266,7 @@ static ntr_status take_recorded(ntr_arguments *a, const ntr_debug_unit *unit, co
 static ntr_status take_command(ntr_arguments *a, const json_t *command) {
     const char *directory = json_string_value(json_object_get(command, "directory"));
     const json_t *list = json_object_get(command, "arguments");
-    a->has_level = a->plain = true;
+    a->has_level = a->unoptimized = true;
     if (!json_is_array(list)) {
         const char *text = json_string_value(json_object_get(command, "command"));
         return text ? take_text(a, directory, text, true) : NTR_OK;
@@ -348,7 +348,7 @@ ntr_status ntr_arguments_make(ntr_arguments *a, const json_t *commands, const nt
     TRY(recorded ? take_recorded(a, unit, options->source_path) : take_producer(a, unit->producer, !command));
     for (size_t i = 0; i < options->argument_count; i++) {
         a->has_level |= strncmp(options->arguments[i], "-O", 2) == 0;
-        see_level(options->arguments[i], strlen(options->arguments[i]), &a->plain, &a->debug);
+        see_level(options->arguments[i], strlen(options->arguments[i]), &a->unoptimized, &a->debug);
         TRY(add(a, options->arguments[i]));
     }
     TRY(take_folders(a, unit, false));

@@ -27,7 +27,7 @@ typedef struct ntr_arguments {
     size_t count, capacity;
     const char *refused; /* a file that a recorded option includes and must not; NULL: none */
     bool has_level;     /* a command with the level of optimization is known, */
-    bool plain, debug;  /* ... which is -O0, -Og */
+    bool unoptimized, debug;  /* ... which is -O0, -Og */
 } ntr_arguments;
 
 /* Loads compile_commands.json, of at most `most` bytes. Errors: NTR_E_IO, NTR_E_FORMAT; `why` has the reason. */
@@ -39,7 +39,7 @@ ntr_status ntr_arguments_make(ntr_arguments *arguments, const json_t *commands, 
 void ntr_arguments_release(ntr_arguments *arguments);
 
 /* Stores whether the options in a producer string of gcc are -O0, -Og. */
-void ntr_producer_level(const char *producer, bool *plain, bool *debug);
+void ntr_producer_level(const char *producer, bool *unoptimized, bool *debug);
 /* Returns whether they keep gcc from leading a path past a branch that an earlier one has decided: -fno-thread-jumps.
  */
 bool ntr_producer_keeps_paths(const char *producer);

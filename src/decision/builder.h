@@ -105,9 +105,9 @@ const char *ntr_builder_try_groups(ntr_map_builder *b, const ntr_decision_record
 const char *ntr_builder_try_stored(ntr_map_builder *b, const ntr_decision_record *record,
                                    const ntr_found_branch *const *found, size_t count, ntr_match *match,
                                    uint32_t *load);
-/* Returns the branches (bit I: the branch I of at most 64) that only test the result of the others (ntr_match_joints).
+/* Returns the branches (bit I: the branch I of at most 64) that only test the result of the others (ntr_match_retests).
  */
-uint64_t ntr_builder_joints(ntr_map_builder *b, const ntr_found_branch *found, size_t count);
+uint64_t ntr_builder_retests(ntr_map_builder *b, const ntr_found_branch *found, size_t count);
 /* Adds a copy with the branches of a match. Errors: NTR_E_MEMORY. */
 ntr_status ntr_builder_keep_stored(ntr_map_builder *b, ntr_decision_record *record,
                                    const ntr_found_branch *const *found, size_t count, const ntr_match *match,

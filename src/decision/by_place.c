@@ -14,7 +14,7 @@ static int compare_found(const void *a, const void *b) {
     return 0;
 }
 
-static int compare_roots(const void *a, const void *b) {
+static int compare_operands(const void *a, const void *b) {
     const ntr_found_branch *x = a, *y = b;
     NTR_COMPARE_BY(outside);
     NTR_COMPARE_BY(root);
@@ -32,10 +32,10 @@ static int compare_innermost(const void *a, const void *b) {
 /* Lists branches, without those that only test the result of the others. Returns their number. */
 static size_t list_branches(ntr_map_builder *b, const ntr_found_branch *found, size_t count,
                             const ntr_found_branch **branches) {
-    const uint64_t joints = b->kind.plain ? 0 : ntr_builder_joints(b, found, count);
+    const uint64_t retests = b->kind.unoptimized ? 0 : ntr_builder_retests(b, found, count);
     size_t used = 0;
     for (size_t i = 0; i < count && used <= NTR_CANDIDATES_MAX; i++) {
-        if (i < NTR_CANDIDATES_MAX && joints >> i & 1)
+        if (i < NTR_CANDIDATES_MAX && retests >> i & 1)
             b->graph.insns[ntr_graph_at(&b->graph, found[i].address)].joint = true;
         else
             branches[used++] = &found[i];
@@ -61,7 +61,7 @@ static ntr_status match_by_place(ntr_map_builder *b, const ntr_found_branch *fou
     const char *reason = single ? ntr_builder_try(b, first, branches, count, &match)
                                 : "several decisions, of a macro, have the same place";
     /* only gcc without the passes of -O1 is known to compute conditions together and nothing else */
-    if (single && reason && b->kind.gnu && (b->kind.plain || b->kind.debug)) {
+    if (single && reason && b->kind.gnu && (b->kind.unoptimized || b->kind.debug)) {
         const char *grouped = ntr_builder_try_groups(b, first, branches, count, &match);
         if (!grouped) reason = NULL;
     }
@@ -73,7 +73,7 @@ static ntr_status match_root(ntr_map_builder *b, ntr_found_branch *found, size_t
     bool done = false;
     if (found->whole != found->root) TRY(ntr_builder_in_order(b, found->root, found, count, &done));
     if (done) return NTR_OK;
-    if (b->kind.plain && !b->kind.gnu) return ntr_builder_unknown(b, found);
+    if (b->kind.unoptimized && !b->kind.gnu) return ntr_builder_unknown(b, found);
     TRY(ntr_builder_without_branches(b, found, count));
     qsort(found, count, sizeof *found, compare_innermost);
     for (size_t i = 0, next; i < count; i = next) {
@@ -89,7 +89,7 @@ static ntr_status match_whole(ntr_map_builder *b, ntr_found_branch *found, size_
     TRY(ntr_builder_enter(b, found));
     TRY(ntr_builder_in_order(b, found->whole, found, count, &done));
     if (done) return NTR_OK;
-    qsort(found, count, sizeof *found, compare_roots);
+    qsort(found, count, sizeof *found, compare_operands);
     for (size_t i = 0, next; i < count && !found[i].outside; i = next) {
         for (next = i + 1; next < count && !found[next].outside && found[next].root == found[i].root;) next++;
         TRY(match_root(b, found + i, next - i));
@@ -119,7 +119,7 @@ static ntr_status add_computed(ntr_map_builder *b, const ntr_found_code *codes, 
         const ntr_found_branch at = {
             .address = c->address, .low = c->low, .high = c->high, .scope = c->scope, .inlined = c->inlined};
         TRY(ntr_builder_enter(b, &at));
-        if (b->kind.plain) continue;
+        if (b->kind.unoptimized) continue;
         TRY(ntr_builder_add_copy(b, b->decisions->records[c->record], &at,
                                  "it has no branches: the compiler folded or computed it"));
     }

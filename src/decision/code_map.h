@@ -24,7 +24,7 @@
 typedef struct ntr_decision_copy {
     ntr_decision_record *record;
     const char *reason; /* why its branches are not known; NULL: they are */
-    bool plain;         /* compiled with -O0 */
+    bool unoptimized;         /* compiled with -O0 */
     bool debug;         /* compiled by gcc with -Og */
     bool complete;      /* each evaluation executes its branches */
     bool inlined;
@@ -56,7 +56,7 @@ typedef struct ntr_decision_branch {
     uint8_t root_reg; /* the register that has the operand of its group of conditions before the instruction at `root`;
                          0: not known */
     uint64_t root;
-    bool through[2]; /* by outcome, not taken and taken: a result is tested once more, by a later branch of the copy */
+    bool retested[2]; /* by outcome, not taken and taken: a result is tested once more, by a later branch of the copy */
 } ntr_decision_branch;
 
 /* A call instruction of a statement that executes one (operands.c). */

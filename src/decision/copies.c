@@ -14,16 +14,16 @@ ntr_status ntr_builder_add_copy(ntr_map_builder *b, ntr_decision_record *record,
         .reason = reason,
         .function = function,
         .inlined = found->scope != 0,
-        .plain = b->kind.plain,
+        .unoptimized = b->kind.unoptimized,
         .debug = b->kind.gnu && b->kind.debug,
-        .unseen = found->inlined && !b->kind.plain && !(b->kind.gnu && b->kind.debug),
+        .unseen = found->inlined && !b->kind.unoptimized && !(b->kind.gnu && b->kind.debug),
     };
     return NTR_OK;
 }
 
 static ntr_status add_matched(ntr_map_builder *b, uint64_t address, const ntr_match *match, size_t index) {
     const ntr_matched *matched = &match->matched[index];
-    const ntr_operand_root *root = &match->roots[index];
+    const ntr_operand_root *root = &match->operands[index];
     ntr_code_map *m = b->map;
     if (ntr_reserve(m->allocator, (void **)&m->branches, &m->branch_capacity, m->branch_count + 1, sizeof *m->branches))
         return NTR_E_MEMORY;
@@ -33,7 +33,7 @@ static ntr_status add_matched(ntr_map_builder *b, uint64_t address, const ntr_ma
         .condition = matched->condition,
         .taken_is = matched->taken_is,
         .first = matched->first,
-        .through = {matched->through[0], matched->through[1]},
+        .retested = {matched->retested[0], matched->retested[1]},
         .load = index + 1 == match->stored,
         .root_reg = match->grouping.alternatives == 1 || index + 1 == match->stored ? root->reg : 0,
         .root = b->graph.insns[root->at].address,
@@ -51,7 +51,7 @@ ntr_status ntr_builder_enter(ntr_map_builder *b, const ntr_found_branch *branch)
     m->functions[m->function_count++] = (ntr_decision_function){.low = branch->low, .high = branch->high};
     TRY(ntr_graph_make(&b->graph, m->program, b->debug, ntr_code_map_place(m, branch->low), branch->high));
     b->kind = ntr_code_ranges_at(&m->ranges, branch->address);
-    if (b->kind.unknown) b->kind.plain = ntr_graph_unoptimized(&b->graph);
+    if (b->kind.unknown) b->kind.unoptimized = ntr_graph_unoptimized(&b->graph);
     return NTR_OK;
 }
 
@@ -115,12 +115,12 @@ const char *ntr_builder_try_stored(ntr_map_builder *b, const ntr_decision_record
     return reason;
 }
 
-uint64_t ntr_builder_joints(ntr_map_builder *b, const ntr_found_branch *found, size_t count) {
+uint64_t ntr_builder_retests(ntr_map_builder *b, const ntr_found_branch *found, size_t count) {
     ntr_candidate candidates[NTR_CANDIDATES_MAX];
     ntr_match match = new_match(b, b->decisions->records[found->record], candidates);
     for (size_t i = 0; i < count; i++)
         if (add_candidate(b, &match, candidates, &found[i])) return 0;
-    return ntr_match_joints(&match);
+    return ntr_match_retests(&match);
 }
 
 ntr_status ntr_builder_keep(ntr_map_builder *b, ntr_decision_record *record, const ntr_found_branch *const *found,

@@ -108,7 +108,7 @@ static void audit_function(const audit *a) {
         changed = false;
         for (size_t i = 0; i < a->count; i++) {
             ntr_decision_copy *copy = a->copies[i];
-            if (copy->plain || copy->complete || copy->reason || agrees(a, copy)) continue;
+            if (copy->unoptimized || copy->complete || copy->reason || agrees(a, copy)) continue;
             copy->reason = "it cannot be shown that each evaluation executes its branches: the code is optimized";
             changed = true;
         }
@@ -127,7 +127,7 @@ static ntr_status ntr_audit(ntr_code_map *map) {
             ntr_decision_copy *copy = &map->copies[next];
             if (!copy->inlined)
                 a.copies[a.count++] = copy;
-            else if (!copy->plain && !copy->reason)
+            else if (!copy->unoptimized && !copy->reason)
                 copy->reason = "it cannot be shown that each evaluation executes its branches: the code is optimized "
                                "and inlined";
         }

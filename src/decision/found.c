@@ -188,7 +188,7 @@ static ntr_status take_row(ntr_map_builder *b, const ntr_line_row *row) {
     ntr_insn insn;
     const ntr_extent_file *file = row->line && row->file ? file_of(b, row->file) : NULL;
     if (file) TRY(take_calls(b, row, file->path));
-    if (file && !ntr_code_ranges_at(&b->map->ranges, row->address).plain) TRY(add_all_decisions(b, row->address));
+    if (file && !ntr_code_ranges_at(&b->map->ranges, row->address).unoptimized) TRY(add_all_decisions(b, row->address));
     if (file && file->divided) file = part_at(b, file, row->address);
     const ntr_extent_entry *entry = file ? entry_of(b, file, row) : NULL;
     if (!entry) return NTR_OK;

@@ -37,7 +37,7 @@ static bool computes_last(const ntr_map_builder *b, const ntr_decision_record *r
 static unsigned branches_for(const ntr_map_builder *b, const ntr_decision_record *r, size_t condition) {
     const bool last = condition + 1 == r->shown.condition_count;
     if (r->conditions[condition].constant || !(ntr_record_evaluated(r) >> condition & 1)) return 0;
-    if (!b->kind.plain) return 1;
+    if (!b->kind.unoptimized) return 1;
     if (last && computes_last(b, r)) return 0;
     return !b->kind.gnu && r->flow[condition].choice && !(last && r->loop) ? 2 : 1;
 }
@@ -140,11 +140,11 @@ static ntr_status keep_computed(ntr_map_builder *b, ntr_decision_record *r, cons
 /* Gives one branch to each condition. Branches that only test a result, of which all conditions have branches of their
  * own, are left out when there are more branches than conditions. Returns whether the numbers agree. */
 static bool give_branches(ntr_map_builder *b, in_order *o, const ntr_found_branch *found, size_t count) {
-    uint64_t joints = count > o->count ? ntr_builder_joints(b, found, count) : 0;
+    uint64_t retests = count > o->count ? ntr_builder_retests(b, found, count) : 0;
     size_t more = count - o->count, used = 0;
     if (count < o->count) return false;
     for (size_t i = count; i-- > 0 && more;) {
-        if (!(joints >> i & 1)) continue;
+        if (!(retests >> i & 1)) continue;
         more--;
         b->graph.insns[ntr_graph_at(&b->graph, found[i].address)].joint = true;
     }
@@ -169,7 +169,7 @@ ntr_status ntr_builder_in_order(ntr_map_builder *b, uint32_t entry, const ntr_fo
     *done = false;
     const bool fewer = b->kind.gnu && count < o.count;
     if (fewer) o.count = list_expected(b, entry, o.list, EXPECTED_MAX, false);
-    if (!o.count || !b->kind.plain || !give_branches(b, &o, found, count)) return NTR_OK;
+    if (!o.count || !b->kind.unoptimized || !give_branches(b, &o, found, count)) return NTR_OK;
     for (size_t i = 0; i < o.count; i++) {
         if (!(used = branches_of(b, &o, i, branches))) continue;
         if (!fits(b, &o, o.list[i].record, branches, used, &match)) return NTR_OK;

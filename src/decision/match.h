@@ -27,7 +27,7 @@ typedef struct ntr_operand_root {
 typedef struct ntr_matched {
     uint8_t condition;
     bool taken_is, first;
-    bool through[2]; /* by outcome, not taken and taken: a result is tested once more, by another candidate */
+    bool retested[2]; /* by outcome, not taken and taken: a result is tested once more, by another candidate */
 } ntr_matched;
 
 typedef struct ntr_match {
@@ -47,7 +47,7 @@ typedef struct ntr_match {
     bool complete; /* result: no code passes by the branches (match_bypass.c) */
     ntr_matched matched[NTR_CANDIDATES_MAX];
     ntr_operand_root
-        roots[NTR_CANDIDATES_MAX]; /* result: of branches of groups, the operand that the conditions compare */
+        operands[NTR_CANDIDATES_MAX]; /* result: of branches of groups, the operand that the conditions compare */
     ntr_grouping grouping; /* result: if it has groups, the conditions in `matched` are numbers of groups */
 } ntr_match;
 
@@ -63,6 +63,6 @@ const char *ntr_match_stored(ntr_match *match, uint32_t *load);
 
 /* Returns the set of candidates that only test the result of the others: they are reached only from outcomes after
  * which their own outcome is certain, and each of their outcomes is certain after some (values.h). */
-uint64_t ntr_match_joints(ntr_match *match);
+uint64_t ntr_match_retests(ntr_match *match);
 
 #endif

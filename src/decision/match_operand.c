@@ -243,7 +243,7 @@ int ntr_matcher_by_operand(const ntr_matcher *x, size_t i, ntr_operand_root *roo
     operand_comparison o = {.record = m->ungrouped ? m->ungrouped : m->record};
     operand_chain chain = {0};
     bool value;
-    if (!m->kind.gnu || !(m->kind.plain || m->kind.debug)) return NTR_NOT_KNOWN;
+    if (!m->kind.gnu || !(m->kind.unoptimized || m->kind.debug)) return NTR_NOT_KNOWN;
     o.group = m->ungrouped ? m->grouping.groups[0][condition] : (ntr_group){.first = condition, .last = condition};
     for (unsigned k = 0; !m->ungrouped && k < o.record->tree_count; k++)
         if (o.record->tree[k].operator== NTR_LEAF && o.record->tree[k].condition == condition) o.group.top = (uint8_t)k;

@@ -10,7 +10,7 @@ static bool leads_to(const ntr_match *m, uint32_t at, bool result) {
     if (!when->line || at == NTR_GRAPH_OUTSIDE) return false;
     if (ntr_extent_has(when, m->record->extent.line, m->record->extent.column)) return false; /* one macro */
     uint64_t address = m->graph->insns[at].address;
-    if (!m->kind.plain && (!m->kind.gnu || !m->kind.debug || m->ungrouped)) {
+    if (!m->kind.unoptimized && (!m->kind.gnu || !m->kind.debug || m->ungrouped)) {
         if (!m->kind.gnu || !ntr_statements_any(m->statements, address)) return false;
         if (ntr_statements_within(m->statements, address, m->record->path, when)) return true;
         first = 1;
@@ -107,7 +107,7 @@ static int value_when_taken(const ntr_matcher *x, size_t i, const ntr_result_exi
 static int any_value(const ntr_matcher *x, size_t i, const ntr_result_exits *exits) {
     const ntr_code_kind kind = x->match->kind;
     int by_code = value_when_taken(x, i, exits, EVIDENCE_CODE), by_source;
-    if (by_code != NTR_NOT_KNOWN && kind.plain) return by_code;
+    if (by_code != NTR_NOT_KNOWN && kind.unoptimized) return by_code;
     by_source = value_when_taken(x, i, exits, EVIDENCE_SOURCE);
     if (by_source == NTR_NOT_KNOWN) by_source = ntr_matcher_by_reach(x, i);
     if (by_source == NTR_NOT_KNOWN && kind.debug) by_source = value_when_taken(x, i, exits, EVIDENCE_CALL);
@@ -145,7 +145,7 @@ static bool shows_group(const ntr_matcher *x, size_t i, const ntr_result_exits *
     const ntr_match *m = x->match;
     const uint8_t condition = x->best.condition[i];
     const ntr_group *group = m->ungrouped ? &m->grouping.groups[0][condition] : NULL;
-    if (!group || group->first == group->last || m->kind.plain) return true; /* -O0 folds, and threads nothing */
+    if (!group || group->first == group->last || m->kind.unoptimized) return true; /* -O0 folds, and threads nothing */
     const uint8_t operator= m->ungrouped->tree[group->top].operator;
     const bool one = is_one_chain(m->ungrouped, group->top, operator);
     const int16_t *flow = m->record->flow[condition].next;
@@ -261,7 +261,7 @@ static bool is_at_condition(const ntr_match *m, uint32_t line, uint32_t column, 
  * it: in (d && !(b || f)) && d, three branches for d, b and f also fit d, b || f and d. */
 bool ntr_matcher_places(const ntr_matcher *x) {
     const ntr_match *m = x->match;
-    if (m->kind.plain && !m->kind.gnu) return true; /* clang: their order and number are compared instead */
+    if (m->kind.unoptimized && !m->kind.gnu) return true; /* clang: their order and number are compared instead */
     for (size_t i = 0; i < m->count; i++) {
         const ntr_candidate *c = &m->candidates[i];
         uint8_t condition;
@@ -269,8 +269,8 @@ bool ntr_matcher_places(const ntr_matcher *x) {
             if (condition != x->best.condition[i]) return false;
             continue;
         }
-        if (!m->kind.plain && !m->kind.gnu) return false; /* clang places branches at operators, in any order */
-        if (!m->kind.plain && (!m->kind.debug || m->ungrouped) && x->best.condition[i] != m->record->start &&
+        if (!m->kind.unoptimized && !m->kind.gnu) return false; /* clang places branches at operators, in any order */
+        if (!m->kind.unoptimized && (!m->kind.debug || m->ungrouped) && x->best.condition[i] != m->record->start &&
             !at_operator(m, x->best.condition[i], c))
             return false;
     }
@@ -297,7 +297,7 @@ bool ntr_matcher_calls(const ntr_matcher *x) {
     ntr_frame frames[NTR_FRAMES_MAX];
     uint8_t condition;
     bool all = true;
-    if (m->kind.plain) return true;
+    if (m->kind.unoptimized) return true;
     ntr_match_mark(m, true);
     for (uint32_t at = 0; at + 1 < g->count && all; at++) {
         if (g->insns[at].flow != NTR_FLOW_DIRECT_CALL && g->insns[at].flow != NTR_FLOW_INDIRECT_CALL) continue;

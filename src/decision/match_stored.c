@@ -109,7 +109,7 @@ static const char *match_with(ntr_match *m, ntr_candidate *candidates, uint32_t 
         reason = "it is of no condition";
     *insn = before;
     m->count = count;
-    m->roots[count] = (ntr_operand_root){load + 1, (uint8_t)(expanded(m->graph, load) >> 7 & 31)};
+    m->operands[count] = (ntr_operand_root){load + 1, (uint8_t)(expanded(m->graph, load) >> 7 & 31)};
     return reason;
 }
 

@@ -48,7 +48,7 @@ static void follow_constants(ntr_matcher *x) {
             for (unsigned k = 0; k < passed.count; k++) {
                 uint8_t candidate = m->graph->insns[passed.at[k]].candidate;
                 if (!candidate) continue;
-                x->through[i][taken] = true;
+                x->retested[i][taken] = true;
                 x->certain[candidate - 1] |= passed.taken[k] ? 2 : 1;
                 if (candidate == m->stored) x->loads[i][taken] = passed.taken[k];
             }
@@ -160,7 +160,7 @@ const char *ntr_match_find(ntr_match *m) {
     memset(x.best.condition, NTR_NO_CONDITION, sizeof x.best.condition);
     memset(x.best.taken_is, NTR_NOT_KNOWN, sizeof x.best.taken_is);
     ntr_solution begin = x.best;
-    if (!m->kind.plain && tests_older_value(&x)) return why_not(m);
+    if (!m->kind.unoptimized && tests_older_value(&x)) return why_not(m);
     if (x.first == 0 || !assign(&x, &begin, x.first, m->record->start)) return why_not(m);
     search(&x, &begin, 0);
     if (x.found == 0 || x.steps > STEPS_MAX) return why_not(m);
@@ -174,7 +174,7 @@ const char *ntr_match_find(ntr_match *m) {
     if (m->stored && !stores_results(&x)) return why_not(m);
     if (!ntr_matcher_results(&x, &exits)) return "the code does not show which outcome of a branch is true";
     for (size_t i = 0; i < m->count; i++) {
-        const int compared = ntr_matcher_by_operand(&x, i, &m->roots[i]);
+        const int compared = ntr_matcher_by_operand(&x, i, &m->operands[i]);
         if (compared == NTR_NOT_KNOWN || compared == x.best.taken_is[i]) continue;
         m->possible = false;
         return "the code compares with other constants than the source";
@@ -186,18 +186,20 @@ const char *ntr_match_find(ntr_match *m) {
         m->kind.gnu && m->kind.debug && (m->kind.keeps_paths || !ntr_matcher_bypassed(m->graph, m->record, &exits));
     ntr_match_mark(m, false);
     for (size_t i = 0; i < m->count; i++)
-        m->matched[i] = (ntr_matched){
-            x.best.condition[i], x.best.taken_is[i] == 1, (x.first >> i & 1) != 0, {x.through[i][0], x.through[i][1]}};
+        m->matched[i] = (ntr_matched){x.best.condition[i],
+                                      x.best.taken_is[i] == 1,
+                                      (x.first >> i & 1) != 0,
+                                      {x.retested[i][0], x.retested[i][1]}};
     return NULL;
 }
 
-uint64_t ntr_match_joints(ntr_match *m) {
+uint64_t ntr_match_retests(ntr_match *m) {
     ntr_matcher x = {.match = m};
-    uint64_t joints = 0;
+    uint64_t retests = 0;
     compute_reach(&x);
     ntr_branch_set reached = x.first;
     for (size_t i = 0; i < m->count; i++) reached |= x.reach[i][0] | x.reach[i][1];
     for (size_t i = 0; i < m->count; i++)
-        if (x.certain[i] == 3 && !(reached >> i & 1)) joints |= UINT64_C(1) << i;
-    return joints;
+        if (x.certain[i] == 3 && !(reached >> i & 1)) retests |= UINT64_C(1) << i;
+    return retests;
 }

@@ -19,7 +19,7 @@ typedef struct ntr_matcher {
     ntr_match *match;
     ntr_branch_set reach[NTR_CANDIDATES_MAX][2]; /* without those that begin an evaluation */
     uint32_t after[NTR_CANDIDATES_MAX][2]; /* where an outcome leads, also through branches that are certain then */
-    bool through[NTR_CANDIDATES_MAX][2]; /* a candidate is certain then: it tests the result */
+    bool retested[NTR_CANDIDATES_MAX][2]; /* a candidate is certain then: it tests the result */
     int8_t loads[NTR_CANDIDATES_MAX][2]; /* the result that the load of a stored result has then, or NTR_NOT_KNOWN */
     uint8_t certain[NTR_CANDIDATES_MAX]; /* bits 1 and 2: not taken, and taken, is certain after some outcome */
     ntr_branch_set unset; /* the operand of a candidate is from before the branch that leads to it */

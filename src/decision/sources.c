@@ -118,12 +118,13 @@ static ntr_status parse_unit(source_walk *w, const char *path, const ntr_argumen
 
 /* Without -grecord-command-line, clang does not record its options in debug information. */
 static ntr_code_kind kind_of(const ntr_arguments *arguments, const char *producer) {
-    ntr_code_kind kind = {
-        .gnu = producer && strncmp(producer, "GNU ", 4) == 0, .plain = arguments->plain, .debug = arguments->debug};
+    ntr_code_kind kind = {.gnu = producer && strncmp(producer, "GNU ", 4) == 0,
+                          .unoptimized = arguments->unoptimized,
+                          .debug = arguments->debug};
     kind.keeps_paths = kind.gnu && ntr_producer_keeps_paths(producer);
     if (arguments->has_level) return kind;
     kind.unknown = !kind.gnu;
-    ntr_producer_level(kind.gnu ? producer : NULL, &kind.plain, &kind.debug);
+    ntr_producer_level(kind.gnu ? producer : NULL, &kind.unoptimized, &kind.debug);
     return kind;
 }
 
@@ -205,5 +206,6 @@ ntr_code_kind ntr_code_ranges_at(const ntr_code_ranges *ranges, uint64_t address
         else
             high = middle;
     }
-    return low && address < ranges->items[low - 1].high ? ranges->items[low - 1].kind : (ntr_code_kind){.plain = false};
+    return low && address < ranges->items[low - 1].high ? ranges->items[low - 1].kind
+                                                        : (ntr_code_kind){.unoptimized = false};
 }

@@ -6,9 +6,9 @@
 
 /* How code was compiled. */
 typedef struct ntr_code_kind {
-    bool plain;   /* -O0: each condition is certainly evaluated by its own branch, in the order of the source */
+    bool unoptimized;   /* -O0: each condition is certainly evaluated by its own branch, in the order of the source */
     bool debug;   /* -Og: instructions stay with their statements */
-    bool unknown; /* the code itself must show whether it is plain */
+    bool unknown; /* the code itself must show whether it is optimized */
     bool gnu;     /* by gcc */
     bool keeps_paths; /* no path is led past a branch that an earlier one has decided */
 } ntr_code_kind;

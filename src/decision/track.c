@@ -183,7 +183,7 @@ static ntr_status step(ntr_tracker *t, evaluation *e, const ntr_decision_branch 
     e->expected = next;
     if (awaits_load(t, e) && !ntr_witness_active(t->witness)) return finish_unknown(t, e);
     if (t->map->copies[branch->copy].stored && next < 0) return finish(t, e, next == NTR_RESULT_TRUE);
-    return next < 0 && !branch->through[taken] ? finish(t, e, next == NTR_RESULT_TRUE) : NTR_OK;
+    return next < 0 && !branch->retested[taken] ? finish(t, e, next == NTR_RESULT_TRUE) : NTR_OK;
 }
 
 /* A branch that tests a result that is already known must agree with it. */

@@ -13,7 +13,7 @@
 static void levels(void **state) {
     static const struct {
         const char *producer;
-        bool plain, debug;
+        bool unoptimized, debug;
     } cases[] = {
         {"GNU C17 12.2.0 -march=rv64gc -g", true, false},
         {"GNU C17 12.2.0 -O2 -g -O0", true, false},
@@ -25,9 +25,9 @@ static void levels(void **state) {
     };
     (void)state;
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
-        bool plain, debug;
-        ntr_producer_level(cases[i].producer, &plain, &debug);
-        assert_int_equal(plain, cases[i].plain);
+        bool unoptimized, debug;
+        ntr_producer_level(cases[i].producer, &unoptimized, &debug);
+        assert_int_equal(unoptimized, cases[i].unoptimized);
         assert_int_equal(debug, cases[i].debug);
     }
     assert_true(ntr_producer_keeps_paths("GNU C17 12.2.0 -g -Og -fno-thread-jumps"));
