@@ -118,6 +118,8 @@ struct channel_block {
 
 enum { CHANNEL_NAME = 16 }; /* bytes of the name of a thread, with NUL */
 
+/* What one thread of a process, or one hart of a machine, writes: its place in its ring, and the state of its blocks.
+ */
 struct channel_lane {
     /* written by the writer; addresses are those of its mapping */
     _Atomic(uint32_t *) at; /* next word */

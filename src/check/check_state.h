@@ -40,6 +40,7 @@ typedef struct ntr_check_source {
     bool steady;
 } ntr_check_source;
 
+/* What the test of a rule sees: the message, and its source before it. */
 typedef struct ntr_check_view {
     const ntr_check_config *config;
     const ntr_message *message;

@@ -22,6 +22,7 @@ static inline bool ntr_first_before(ntr_first a, ntr_first b) {
     return a.capture != b.capture ? a.capture < b.capture : a.order < b.order;
 }
 
+/* The code as one source executes it in one context. */
 typedef struct ntr_partial_view {
     uint16_t src;
     ntr_context context;
