@@ -1,4 +1,4 @@
-#include "commands/board_run.h"
+#include "commands/board/run.h"
 #include "io/debug_files.h"
 #include "io/input.h"
 #include "io/lines.h"

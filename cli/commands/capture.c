@@ -1,5 +1,5 @@
-#include "commands/capture_linux.h"
-#include "commands/capture_run.h"
+#include "commands/capture/linux.h"
+#include "commands/capture/run.h"
 #include "options/options.h"
 #include "options/diagnostics.h"
 

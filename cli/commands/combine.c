@@ -1,6 +1,6 @@
 /* ntrace combine: adds partial answers, and shows or writes the sum. */
-#include "commands/analysis.h"
-#include "commands/combine_members.h"
+#include "commands/shared/analysis.h"
+#include "commands/shared/combine_members.h"
 #include "io/output.h"
 #include "options/options.h"
 #include "options/diagnostics.h"

@@ -1,6 +1,6 @@
 /* compare: costs of two executions by name; a gate for regressions. */
-#include "commands/analysis.h"
-#include "commands/decode_threads.h"
+#include "commands/shared/analysis.h"
+#include "commands/shared/decode_threads.h"
 #include "io/cost_profile.h"
 #include "io/debug_files.h"
 #include "io/progress.h"

@@ -1,7 +1,7 @@
 #include "options/options.h"
-#include "commands/coverage_run.h"
-#include "commands/coverage_select.h"
-#include "commands/exporting.h"
+#include "commands/coverage/run.h"
+#include "commands/coverage/select.h"
+#include "commands/shared/exporting.h"
 #include "io/progress.h"
 #include "options/diagnostics.h"
 

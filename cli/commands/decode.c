@@ -1,6 +1,6 @@
-#include "commands/decode_run.h"
+#include "commands/decode/run.h"
 #include "options/options.h"
-#include "commands/decode_threads.h"
+#include "commands/shared/decode_threads.h"
 #include "io/debug_files.h"
 #include "io/document.h"
 #include "io/follow.h"

@@ -1,5 +1,5 @@
-#include "commands/explore_index.h"
-#include "commands/explore_serve.h"
+#include "commands/explore/index.h"
+#include "commands/explore/serve.h"
 #include "options/diagnostics.h"
 #include "options/options.h"
 #include "text/event_text.h"

@@ -1,5 +1,5 @@
 #include "options/options.h"
-#include "commands/exporting.h"
+#include "commands/shared/exporting.h"
 
 static int flame_run(const void *options, char **operands) {
     return cli_exporting_run("flame", options, operands[0]);

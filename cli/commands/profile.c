@@ -1,6 +1,6 @@
 #include "text/annotate.h"
-#include "commands/machine_run.h"
-#include "commands/profile_output.h"
+#include "commands/shared/machine_run.h"
+#include "commands/profile/output.h"
 #include "options/options.h"
 #include "io/document.h"
 #include "io/output.h"

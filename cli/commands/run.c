@@ -1,5 +1,5 @@
-#include "commands/run_crash.h"
-#include "commands/run_machine.h"
+#include "commands/run/crash.h"
+#include "commands/shared/run_machine.h"
 #include "io/input.h"
 #include "io/plugin.h"
 #include "io/recognize.h"

@@ -1,5 +1,5 @@
 #include "options/options.h"
-#include "commands/exporting.h"
+#include "commands/shared/exporting.h"
 
 static int timeline_run(const void *options, char **operands) {
     return cli_exporting_run("timeline", options, operands[0]);

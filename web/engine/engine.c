@@ -2,7 +2,7 @@
  *
  * A trace is opened with the words of `ntrace explore` on files that the caller has put into the file system of the
  * module; messages of the command go to its standard error. Answers are those of ntr_explorer_ask. */
-#include "commands/explore_session.h"
+#include "commands/explore/session.h"
 #include "options/diagnostics.h"
 #include "options/options.h"
 

@@ -1,0 +1,16 @@
+/* Which lines of `ntrace coverage` count, and the lines of a patch that were not executed. */
+#ifndef CLI_COMMANDS_COVERAGE_SELECT_H
+#define CLI_COMMANDS_COVERAGE_SELECT_H
+
+#include "commands/coverage/run.h"
+#include "io/output.h"
+
+/* Removes lines that comments exclude, and with --since those that are not of the patch. Reports what comments hide.
+ * Returns CLI_OK or CLI_FAILED. */
+int cli_coverage_select(struct coverage_run *run);
+
+/* Writes the lines of the patch that were not executed: FORMAT_TEXT, FORMAT_GITHUB (workflow commands) or FORMAT_GITLAB
+ * (a code quality report). Returns the exit status. */
+int cli_coverage_annotate(struct coverage_run *run, const char *path, int format, int status);
+
+#endif
