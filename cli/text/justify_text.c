@@ -14,7 +14,7 @@ struct justify_writer {
 
 static void take(struct justify_writer *w, const char *file, uint32_t line, const char *function, const char *text,
                  bool covered) {
-    const char *reason = cli_justify_find(w->justify, function, text, covered);
+    const char *reason = ntr_justifications_find(w->justify->entries, function, text, covered);
 
     if (covered) return;
     w->result.justified += reason != NULL;
@@ -82,8 +82,11 @@ static void take_decisions(struct justify_writer *w, const ntr_decisions *decisi
 void cli_justify_entries(struct cli_output *out, const struct cli_justify *justify) {
     static const char *const words[] = {"stale: there is no such text", "stale: it is covered", NULL};
 
-    for (size_t i = 0; i < justify->count; i++) {
-        const struct cli_justification *entry = &justify->items[i];
+    size_t count;
+    const ntr_justification *entries = ntr_justifications_all(justify->entries, &count);
+
+    for (size_t i = 0; i < count; i++) {
+        const ntr_justification *entry = &entries[i];
         if (words[entry->state])
             cli_output_print(out, "%s:%u: %s: %s: %s\n", justify->path, entry->line, words[entry->state],
                              entry->function, entry->text);

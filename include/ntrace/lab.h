@@ -8,6 +8,7 @@
 #include <ntrace/decision.h>
 #include <ntrace/explore.h>
 #include <ntrace/gdb.h>
+#include <ntrace/justification.h>
 #include <ntrace/line_walk.h>
 #include <ntrace/module.h>
 #include <ntrace/partial.h>
