@@ -1,4 +1,5 @@
 #include "io/shard.h"
+#include "io/memory.h"
 #include "io/trace_index.h"
 #include "options/diagnostics.h"
 
@@ -28,41 +29,6 @@ int cli_shard_parse(struct cli_shard *s, const char *text) {
 
 /* ---- cutting */
 
-static int by_offset(const void *a, const void *b) {
-    const uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
-    return (x > y) - (x < y);
-}
-
-/* The cuts are at the points nearest behind equal parts of the stream, as far as the index describes it. */
-static bool choose_cuts(struct cli_shard *s, const ntr_index *index) {
-    size_t count;
-    const ntr_point *points = ntr_index_points(index, &count);
-    uint64_t *offsets = malloc((count + 1) * sizeof *offsets);
-
-    if (!offsets) return false;
-    for (size_t i = 0; i < count; i++) offsets[i] = points[i].offset;
-    if (count) qsort(offsets, count, sizeof *offsets, by_offset);
-    const uint64_t last = count ? offsets[count - 1] : 0;
-    uint64_t cuts[2];
-    for (unsigned k = 0; k < 2; k++) {
-        const uint64_t part = s->number - 1 + k;
-        const uint64_t wanted = last / s->count * part + last % s->count * part / s->count;
-        size_t low = 0, high = count;
-        while (low < high) {
-            const size_t middle = low + (high - low) / 2;
-            if (offsets[middle] < wanted)
-                low = middle + 1;
-            else
-                high = middle;
-        }
-        cuts[k] = part == 0 ? 0 : part == s->count ? UINT64_MAX : low < count ? offsets[low] : last;
-    }
-    s->begin = cuts[0];
-    s->end = cuts[1];
-    free(offsets);
-    return true;
-}
-
 static int begin_before(struct cli_shard *s, struct cli_trace *trace, ntr_index *index, ntr_decoder *decoder) {
     struct cli_begin begin;
     const int status = cli_trace_begin(trace, index, NTR_UNIT_OFFSET, s->begin, NULL, decoder, &begin);
@@ -78,7 +44,8 @@ int cli_shard_open(struct cli_shard *s, struct cli_trace *trace, const char *pat
     ntr_index *index = cli_trace_index(trace, true);
     if (!index && trace->index_file) return CLI_FAILED;
     if (!index) return cli_fail("%s: no index of the stream can be made", path);
-    int status = choose_cuts(s, index) ? CLI_OK : cli_fail("out of memory");
+    const ntr_status cut = ntr_partial_cut(index, s->number, s->count, &cli_memory, &s->begin, &s->end);
+    int status = cut == NTR_OK ? CLI_OK : cli_fail("out of memory");
     if (status == CLI_OK && s->begin && !from_start) status = begin_before(s, trace, index, decoder);
     ntr_index_free(index);
     return status;
@@ -107,8 +74,8 @@ static size_t take_some(struct cli_shard *s, ntr_decoder *decoder, const struct 
     return size;
 }
 
-static ntr_status take_span(struct cli_shard *s, ntr_decoder *decoder, const struct cli_shard_work *work,
-                            ntr_bytes piece, bool last) {
+static ntr_status take_piece(struct cli_shard *s, ntr_decoder *decoder, const struct cli_shard_work *work,
+                             ntr_bytes piece, bool last) {
     ntr_status status = NTR_NEED_MORE;
 
     do {
@@ -135,7 +102,7 @@ ntr_status cli_shard_run(struct cli_shard *s, struct cli_trace *trace, ntr_decod
     bool last = false;
 
     while (status == NTR_NEED_MORE && !last && !cli_progress_stopped() && cli_trace_feed(trace, &piece, &last))
-        status = take_span(s, decoder, work, piece, last);
+        status = take_piece(s, decoder, work, piece, last);
     if (status == NTR_END && s->end == UINT64_MAX) s->end = s->at;
     return status;
 }

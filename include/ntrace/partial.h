@@ -67,6 +67,12 @@ typedef struct ntr_partial_image {
     ntr_image_options options; /* without strings; in the capture that comes first */
 } ntr_partial_image;
 
+/* Stores where the part `number` (from 1) of `count` parts of a stream begins and ends: at the points of its index that
+ * are nearest behind equal parts. The last part ends at UINT64_MAX. Errors: NTR_E_MEMORY, NTR_E_INVALID (no such part).
+ */
+NTR_LAB_API ntr_status ntr_partial_cut(const ntr_index *index, uint32_t number, uint32_t count,
+                                       const ntr_allocator *allocator, uint64_t *begin, uint64_t *end);
+
 /* Digest of a sequence of bytes, which can be given in pieces. Initially all zero. Not for bytes chosen to collide. */
 typedef struct ntr_partial_digest {
     uint64_t low, high, word, bytes;

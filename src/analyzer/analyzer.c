@@ -124,15 +124,6 @@ static ntr_status read_events(ntr_analyzer *a) {
     return status < 0 || taken >= 0 ? status : taken;
 }
 
-ntr_status ntr_analyzer_read(ntr_analyzer *a, uint8_t *to, size_t capacity, size_t *got, bool *last) {
-    const ntr_analyzer_config *c = &a->config;
-    const ntr_status status = c->read(c->user, to, capacity, got, last);
-    if (status != NTR_OK || !*got) return status;
-    a->bytes += *got;
-    if (c->progress) c->progress(c->user, a->bytes);
-    return NTR_OK;
-}
-
 static ntr_status feed_piece(ntr_analyzer *a) {
     size_t got = 0;
     bool last = false;

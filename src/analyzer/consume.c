@@ -51,3 +51,12 @@ bool ntr_analyzer_same_function(ntr_functions *functions, const ntr_context *con
             return false;
     return true;
 }
+
+ntr_status ntr_analyzer_read(ntr_analyzer *a, uint8_t *to, size_t capacity, size_t *got, bool *last) {
+    const ntr_analyzer_config *c = &a->config;
+    const ntr_status status = c->read(c->user, to, capacity, got, last);
+    if (status != NTR_OK || !*got) return status;
+    a->bytes += *got;
+    if (c->progress) c->progress(c->user, a->bytes);
+    return NTR_OK;
+}

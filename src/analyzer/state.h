@@ -41,14 +41,12 @@ ntr_status ntr_analyzer_count(void *user, const ntr_event *event, uint64_t times
 bool ntr_analyzer_same_function(ntr_functions *functions, const ntr_context *context, uint64_t position,
                                 const uint64_t *addresses, size_t count);
 
+/* Reads the next bytes of the stream, as ntr_analyzer_config.read, and says how many there were so far. */
+ntr_status ntr_analyzer_read(ntr_analyzer *a, uint8_t *to, size_t capacity, size_t *got, bool *last);
+
 static inline bool ntr_analyzer_stopped(const ntr_analyzer *a) {
     return a->config.stop && a->config.stop(a->config.user);
 }
-
-/* ---- analyzer.c */
-
-/* Reads the next bytes of the stream, as ntr_analyzer_config.read, and says how many there were so far. */
-ntr_status ntr_analyzer_read(ntr_analyzer *a, uint8_t *to, size_t capacity, size_t *got, bool *last);
 
 /* ---- threads.c */
 

@@ -1,8 +1,21 @@
 #include "program/module_file.h"
 
+#include <stdarg.h>
+#include <stdio.h>
 #include <string.h>
 
 enum { MODULE_SECTIONS_MAX = 0xff00 }; /* more need tables of their own (SHN_XINDEX) */
+
+ntr_status ntr_module_fail(ntr_module *m, ntr_status status, const char *format, ...) {
+    const int used = snprintf(m->error, sizeof m->error, "%s: ", m->path);
+    va_list arguments;
+
+    va_start(arguments, format);
+    if (used >= 0 && (size_t)used < sizeof m->error)
+        vsnprintf(m->error + used, sizeof m->error - (size_t)used, format, arguments);
+    va_end(arguments);
+    return status;
+}
 
 static bool is_inside(const ntr_module *m, uint64_t offset, uint64_t size) {
     return offset <= m->size && size <= m->size - offset;

@@ -1,7 +1,6 @@
 /* Kernel modules: where their sections are, and linking them for that. */
 #include "program/module_file.h"
 
-#include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -29,17 +28,6 @@ void ntr_module_free(ntr_module *m) {
     ntr_dealloc(m->allocator, m->sections);
     ntr_dealloc(m->allocator, m->segments);
     ntr_dealloc(m->allocator, m);
-}
-
-ntr_status ntr_module_fail(ntr_module *m, ntr_status status, const char *format, ...) {
-    const int used = snprintf(m->error, sizeof m->error, "%s: ", m->path);
-    va_list arguments;
-
-    va_start(arguments, format);
-    if (used >= 0 && (size_t)used < sizeof m->error)
-        vsnprintf(m->error + used, sizeof m->error - (size_t)used, format, arguments);
-    va_end(arguments);
-    return status;
 }
 
 const char *ntr_module_error(const ntr_module *m) {
