@@ -53,7 +53,7 @@ def declared():
 def exported(folder):
     names = set()
     for library in "libntrace.so", "libntrace-tools.so":
-        names |= set(re.findall(r" T (\w+)", run(need("nm"), "-D", "--defined-only", os.path.join(folder, library))))
+        names |= set(re.findall(r" T (\w+)", run("nm", "-D", "--defined-only", os.path.join(folder, library))))
     return names
 
 
