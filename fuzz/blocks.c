@@ -138,8 +138,9 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
         if (in_runs) grow(&g, &block, alone && w.tape->at % alone == 0);
     }
     if (in_runs) send_run(&g);
-    fits =
-        halfwords + 1 < 1ull << (config.icnt_bits - config.full_after); /* a full I-CNT is sent at different places */
+    /* A full I-CNT, and a synchronizing message that is late, are sent at different places. */
+    fits = halfwords + 1 < 1ull << (config.icnt_bits - config.full_after) &&
+           (config.sync_mode != NTR_SYNC_MODE_HALFWORDS || halfwords < 2ull << (config.sync_max + 4));
     if (blocks) finish(blocks, &config, w.pc);
     if (in_runs) {
         finish(runs, &config, w.pc);
