@@ -115,9 +115,10 @@ int cli_input_open(struct cli_input *input, const char *path) {
     }
     input->fd = standard ? STDIN_FILENO : open(path, O_RDONLY | O_CLOEXEC);
     if (input->fd < 0 && errno == ENOENT && strncmp(path, "tcp:", strlen("tcp:")) == 0)
-        return cli_fail("%s: expected a file or a bundle, found the address of a stream; 'ntrace decode -f %s' reads it "
-                        "while it comes",
-                        path, path);
+        return cli_fail(
+            "%s: expected a file or a bundle, found the address of a stream; 'ntrace decode -f %s' reads it "
+            "while it comes",
+            path, path);
     if (input->fd < 0) return cli_fail("%s: cannot open: %s", path, strerror(errno));
     if (!standard) cli_input_guard_add(path);
     if (fstat(input->fd, &info) == 0) {
