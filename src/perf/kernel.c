@@ -3,6 +3,19 @@
 #include "perf/images.h"
 
 #include <string.h>
+#include <stdio.h>
+
+/* "/lib/modules/6.18.3/kernel/drivers/block/virtio-blk.ko.xz" and "[virtio_blk]" are virtio_blk. */
+void ntr_perf_module_name(const char *path, char name[NTR_PERF_MODULE_NAME]) {
+    const char *slash = strrchr(path, '/'), *base = slash ? slash + 1 : path + (*path == '[');
+    const char *end = strstr(base, ".ko");
+    const size_t size = end ? (size_t)(end - base) : strcspn(base, "]");
+
+    snprintf(name, NTR_PERF_MODULE_NAME, "%.*s", (int)(size < NTR_PERF_MODULE_NAME ? size : NTR_PERF_MODULE_NAME - 1),
+             base);
+    for (char *at = name; *at; at++)
+        if (*at == '-') *at = '_';
+}
 
 const char *ntr_perf_kernel_release(const struct ntr_perf_data *data) {
     ntr_bytes feature = data->file.features[NTR_PERF_FEATURE_RELEASE];

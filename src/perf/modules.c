@@ -18,18 +18,6 @@
 static const char *const suffixes[] = {"", ".xz", ".zst", ".gz"};
 enum { SUFFIXES = sizeof suffixes / sizeof *suffixes };
 
-/* "/lib/modules/6.18.3/kernel/drivers/block/virtio-blk.ko.xz" and "[virtio_blk]" are virtio_blk. */
-void ntr_perf_module_name(const char *path, char name[NTR_PERF_MODULE_NAME]) {
-    const char *slash = strrchr(path, '/'), *base = slash ? slash + 1 : path + (*path == '[');
-    const char *end = strstr(base, ".ko");
-    const size_t size = end ? (size_t)(end - base) : strcspn(base, "]");
-
-    snprintf(name, NTR_PERF_MODULE_NAME, "%.*s", (int)(size < NTR_PERF_MODULE_NAME ? size : NTR_PERF_MODULE_NAME - 1),
-             base);
-    for (char *at = name; *at; at++)
-        if (*at == '-') *at = '_';
-}
-
 /* Returns whether the path ends in the name of the file of a module: NAME.ko, perhaps compressed; '-' and '_' are one.
  */
 static bool is_file_of(const char *path, size_t size, const char *name) {
