@@ -5,7 +5,7 @@
 #include <string.h>
 
 enum { PAGE_SIZE_BITS = 12, HALFWORDS = 2048, BITMAP_WORDS = HALFWORDS / 64, PAGES_MOST = 1 << 16 };
-enum { PLAIN_BITS = 11, PLAIN = 1 << PLAIN_BITS };
+enum { UNMARKED_BITS = 11, UNMARKED = 1 << UNMARKED_BITS };
 
 /* What is known about a page, while its code stays the same. Bits are those of halfwords. */
 typedef struct mark_page {
@@ -34,7 +34,7 @@ struct ntr_code_marks {
     mark_page **slots; /* hash table by key, open addressing */
     size_t slot_count, count;
     mark_page *last;
-    plain_span plain[PLAIN]; /* by a hash of the address */
+    plain_span plain[UNMARKED]; /* by a hash of the address */
 };
 
 /* ---- pages */
@@ -243,7 +243,7 @@ static uint64_t shape_of(const ntr_event *span) {
 }
 
 bool ntr_code_marks_span(ntr_code_marks *c, const ntr_event *span, ntr_code_mark_take take, void *user) {
-    plain_span *known = &c->plain[(span->address >> 1) * UINT64_C(0x9e3779b97f4a7c15) >> (64 - PLAIN_BITS)];
+    plain_span *known = &c->plain[(span->address >> 1) * UINT64_C(0x9e3779b97f4a7c15) >> (64 - UNMARKED_BITS)];
     const uint64_t shape = shape_of(span);
     if (known->address == span->address && known->shape == shape && is_valid(&known->valid, span->offset)) return true;
     ntr_validity valid = {0, UINT64_MAX};

@@ -3,7 +3,7 @@
 
 #include <ntrace/isa.h>
 
-#define CODE_MAX 40 /* bytes: the longest constants need eight instructions */
+#define CONSTANT_CODE_MAX 40 /* bytes: the longest constants need eight instructions */
 
 typedef struct constants {
     uint32_t known; /* registers with constants */
@@ -53,7 +53,7 @@ static bool step_long(constants *c, uint32_t bits) {
 }
 
 bool ntr_code_is_constant(const ntr_program *program, ntr_place entry, uint64_t size) {
-    uint8_t code[CODE_MAX];
+    uint8_t code[CONSTANT_CODE_MAX];
     constants c = {.known = 1, .rv32 = ntr_program_isa(program, entry) & NTR_ISA_RV32};
     if (size < 2 || size > sizeof code || ntr_program_read(program, entry, code, (size_t)size) < size) return false;
     for (size_t at = 0; at + 2 <= size;) {
