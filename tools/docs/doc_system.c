@@ -43,7 +43,7 @@ static void print_component(ntr_component kind) {
 static const char text[] =
     "# Systems\n"
     "\n"
-    "`ntrace/system.h` models the trace hardware behind its registers ([registers.md](registers.md)). A topology lists the\n"
+    "`ntrace/system.h` models the trace hardware that is reached by its registers ([registers.md](registers.md)). A topology lists the\n"
     "components, their addresses and how they are connected. `examples/system.c` is a complete example.\n"
     "\n"
     "```json\n"
