@@ -1,5 +1,4 @@
 """Commands that together use every part of ntrace, on inputs of a few bytes."""
-import gzip
 import lzma
 import os
 import re
@@ -9,8 +8,8 @@ import subprocess
 
 import lined
 import tiny
-from harness import NTRACE, bytes_of, note, scratch, skip, write
-from perf_file import NOBODY, File, block_header, text
+from harness import NTRACE, note, scratch, skip, write
+from perf_file import File, block_header
 from world import PAGE, Program
 
 # name, arguments; "@..." are the inputs below, "%" a file to write
@@ -52,11 +51,8 @@ COMMANDS = [
 
 # in `make soak`
 LONG = [("decisions of two units", ["coverage", "--to", "decisions", "-e", "@lined", "@lined-trace"]),
-        ("instructions of two units", ["report", "-e", "@lined", "-o", "%", "@lined-trace"]),
         ("database of two units", ["export", "--to", "sqlite", "-e", "@lined", "-o", "%", "@lined-trace"]),
-        ("question about two units", ["explore", "--ask", '{"query":"functions","limit":10}', "-e", "@lined", "@lined-trace"]),
-        ("symbols in .gnu_debugdata", ["profile", "-e", "@hidden", "@lined-trace"]),
-        ("a kernel module, compressed", ["decode", "--sysroot", "@module-root", "@module"])]
+        ("symbols in .gnu_debugdata", ["profile", "-e", "@hidden", "@lined-trace"])]
 
 LOOP = "ProgTraceSync SYNC=1 ICNT=0 FADDR=0x8000\nProgTraceCorrelation EVCODE=0 CDF=1 ICNT=16 HIST=0x6\n"
 
@@ -81,7 +77,7 @@ def prepare():
         paths["packed"] = paths["trace"]
     with open(paths["trace"], "rb") as file:
         stream = file.read()
-    return {**paths, **containers(stream), **perf_data(), **lined_paths(), **module(), "bundle": bundle(paths)}
+    return {**paths, **containers(stream), **perf_data(), **lined_paths(), "bundle": bundle(paths)}
 
 
 def lined_paths():
@@ -99,21 +95,6 @@ def hidden(path):
         packed = write("symbols.xz", lzma.compress(file.read()))
     subprocess.run([objcopy, "--strip-all", "--add-section", ".gnu_debugdata=" + packed, path, target], check=True)
     return target
-
-
-def module():
-    """A recording with a kernel module whose file is compressed."""
-    root = os.path.join(scratch(), "module-root")
-    os.makedirs(f"{root}/lib/modules/6.12/kernel", exist_ok=True)
-    with open(f"{root}/lib/modules/6.12/kernel/x.ko.gz", "wb") as file:
-        file.write(gzip.compress(tiny.elf()))
-    recording = File()
-    recording.info()
-    recording.comm(1, "a", 10)
-    place = struct.pack("<IIQQQIIQQII", NOBODY, 0, 0xffffffff02000000, 0x1000, 0, 0, 0, 0, 0, 5, 2)
-    recording.add(10, 1, place + text("/lib/modules/6.12/kernel/x.ko.gz"), NOBODY)
-    recording.aux(bytes_of(tiny.HTM), 100, 1)
-    return {"module-root": root, "module": write("module.data", recording.bytes())}
 
 
 def bundle(paths):
