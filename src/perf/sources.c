@@ -123,3 +123,15 @@ ntr_status ntr_perf_sources_check(struct ntr_perf_data *data, unsigned src_bits,
         clash.a->cpu == NTR_PERF_NOBODY ? "threads" : "CPUs", clash.src,
         clash.a->cpu == NTR_PERF_NOBODY ? "buffer" : "CPU");
 }
+
+ntr_status ntr_perf_frames_check(struct ntr_perf_data *data, unsigned src_bits) {
+    unsigned ids[2];
+
+    if (!data->frames || !ntr_frames_mixed(data->frames, src_bits, ids)) return NTR_OK;
+    return ntr_perf_fail(&data->file, NTR_E_UNSUPPORTED,
+                         src_bits ? "%s: trace IDs %u and %u: both have messages with the same SRC; read one of them "
+                                    "with --trace-id"
+                                  : "%s: trace IDs %u and %u: no SRC says who sent a message; specify its width with "
+                                    "--src-bits if there is one, or read one of them with --trace-id",
+                         data->path, ids[0], ids[1]);
+}
