@@ -256,7 +256,7 @@ def champsim_memory():
     equal(len(queue), 0, "accesses without an instruction")
 
 
-@case("ChampSim: of a trace that has some of the accesses, no address is that of another instruction; what is left out is said")
+@case("ChampSim: of a trace that has some of the accesses, no address is that of another instruction; what is left out is said", long=True)
 def champsim_range():
     whole = champsim(with_data())[0]
     used = collections.Counter(a & ~0xff for i in whole for a in i[9:] if a).most_common(3)
@@ -404,7 +404,7 @@ def konata_log():
     check(texts[0].startswith("after a gap: "), texts[0])
 
 
-@case("Konata: harts are threads; with timestamps, no cycle is before the time of its message")
+@case("Konata: harts are threads; with timestamps, no cycle is before the time of its message", long=True)
 def konata_harts():
     retired, _ = konata(Run("export", "--to", "konata", "threads.ntrace", cwd=traced()).out)
     for src in (0, 1):

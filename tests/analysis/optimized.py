@@ -82,7 +82,7 @@ def changed_decisions(bench):
         with open(os.path.join(bench.folder, source), encoding="utf-8") as file:
             first = next(number for number, line in enumerate(file, 1) if " f0(" in line)
         texts = [without_marks(re.search(r"\{\{(.*?)\}\}", body)[1]) for at, body in CHANGED.values() if at == language]
-        for flags in (("-O0",), ("-Og",), ("-Og", "-fno-thread-jumps"), KEEPING, ("-O2",)):
+        for flags in (("-O0",), ("-Og",), ("-O2",), ("-Og", "-fno-thread-jumps"), KEEPING)[:5 if "every" in sys.argv else 3]:
             document, known = trace(bench, compiler, source, flags), 0
             for i, text in enumerate(texts):
                 decision = next(one for one in document["decisions"] if one["line"] == first + i and one["text"].split("...")[0] == text[:len(one["text"].split("...")[0])]

@@ -174,8 +174,8 @@ def answers():
     compare_answers(write("calm.nex", stream(50000)), [*PROFILES, *short], "--no-timestamps")
 
 
-for share in 6, 1:
-    @case(f"{'every' if share == 1 else 'each sixth'} analysis of several sources, damaged", long=share == 1)
+for share in 12, 1:
+    @case(f"{'every' if share == 1 else 'each twelfth'} analysis of several sources, damaged", long=share == 1)
     def several_answers(share=share):
         compare_answers(write("order.nex", several(50000, damage=2)), [*PROFILES, *exports()][::share], "--src-bits", "2", "--no-timestamps")
 
