@@ -38,7 +38,9 @@ def planted():
             os.unlink(left)
         rows = {row["function"]: row for row in Run("profile", path_of("live.ntrace"), "--format", "jsonl").rows()}
         check("made_at_run_time" not in rows, f"{how}: functions: {list(rows)}")
-        check(any(row["calls"] == 1000 and row["self"] == 2000 for row in rows.values()), f"{how}: its code: {list(rows.values())[:6]}")
+        # QEMU 10 has a vDSO, whose code has no name, either.
+        code = [row for row in rows.values() if 1000 <= row["calls"] <= 1010 and 2000 <= row["self"] <= 2100]
+        equal([row["function"] for row in code], ["[unknown]"], f"{how}: its code: {list(rows.values())[:6]}")
 
 
 @case("--max-size: the last part of the stream")
