@@ -188,6 +188,8 @@ static void relate(struct cli_changes *c) {
                  gate);
     else if (c->relation == CLI_OTHER_PROGRAM)
         cli_note("A and B: expected two builds of one program, %s%s", why.reason, gate);
+    else if (c->relation == CLI_PROGRAM_UNKNOWN && why.reason)
+        cli_note("A and B: not known whether they are builds of one program: %s%s", why.reason, gate);
     else if (c->relation == CLI_PROGRAM_UNKNOWN)
         cli_note("A is %s, B is %s: not known whether they are builds of one program%s; compile with -g, or give the "
                  "files one name",

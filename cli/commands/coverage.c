@@ -318,7 +318,7 @@ static int open_run(struct coverage_run *run) {
     if (object && ntr_object_coverage_new(NULL, &run->object)) return cli_fail("out of memory");
     if (!run->clang_args || !run->only || !run->only_used || !run->coverage) return cli_fail("out of memory");
     if (cli_justify_read(&run->justify, o->justify) != CLI_OK) return CLI_FAILED;
-    run->source.folders = o->exporting.analysis.source_path;
+    cli_source_text_search(&run->source, o->exporting.analysis.source_path);
     run->source.match = &run->match;
     ntr_coverage_only(run->coverage, run->only, o->only.count);
     if (run->object) ntr_object_coverage_only(run->object, run->only, o->only.count);

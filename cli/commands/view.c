@@ -65,11 +65,12 @@ static const char *go_to_place(ntr_line_walk *walk, uint64_t total, const char *
 
 static int show(struct cli_replay *replay, const struct view_options *o) {
     struct cli_source_match match = {0};
-    struct cli_source_text source = {.folders = o->source_path, .match = &match};
+    struct cli_source_text source = {.match = &match};
     ntr_line_walk walk = {.replay = replay->replay, .debug = replay->debug, .program = replay->trace.program};
     struct cli_view view = {.walk = &walk, .source = &source};
     const char *why;
 
+    cli_source_text_search(&source, o->source_path);
     cli_source_match_begin(&match, walk.program, walk.debug);
     view.disasm = cli_disasm_open(&why);
     ntr_status status = read_all(replay, &view.total);

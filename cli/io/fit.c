@@ -113,13 +113,15 @@ static void report_doubt(const struct cli_fit *f, const struct cli_fit_input *in
     enum { DOUBT_MESSAGES = 8, DOUBT_SHARE = 10 };
 
     if (fit->messages < DOUBT_MESSAGES || !cli_first_time("fit", in->name)) return;
+    const bool bound = image->options.has_scontext || image->options.has_hcontext;
+    const char *process = !fit->several_contexts ? ""
+                          : bound                ? "another process ran there before a message said so, "
+                                  : "it is code of another process (:ctx=N binds the program to its own), ";
     const bool sure = in->params_known || fit->agreeing >= fit->messages - fit->messages / DOUBT_SHARE;
     cli_note("%s fits %" PRIu64 " of %s%" PRIu64 " messages, and %" PRIu64 " contradict it: %s%s%sother code ran "
              "(the trace has no build id to compare)",
              image->name, fit->agreeing, fit->complete ? "" : "the first ", fit->messages, fit->contradicting,
-             sure ? "" : "the stream parameters are others (--auto), ",
-             fit->several_contexts ? "it is code of another process (:ctx=N binds the program to its own), " : "",
-             "the stream is damaged there, or ");
+             sure ? "" : "the stream parameters are others (--auto), ", process, "the stream is damaged there, or ");
 }
 
 static void report_missing(const struct cli_fit *f, const struct cli_fit_input *in, const ntr_image_info *image) {
@@ -161,6 +163,20 @@ static int measure(struct cli_fit *f, const struct cli_fit_input *in, bool alway
 
 int cli_fit_measure(struct cli_fit *f, const struct cli_fit_input *in) {
     return f->judged ? CLI_OK : measure(f, in, true);
+}
+
+void cli_fit_report_idle(const struct cli_fit *f, const ntr_program *program) {
+    ntr_image_info image;
+
+    if (!f->judged || !f->fit.complete || !f->fit.instructions) return;
+    for (size_t i = f->first_given; i < CLI_FIT_IMAGES && ntr_program_image(program, i, &image) == NTR_OK; i++) {
+        const ntr_fit_image *part = &f->images[i];
+        if (!image.options.bias || part->instructions || part->contradicting) continue;
+        if (cli_first_time("idle", image.name))
+            cli_note("%s: no instruction at 0x%" PRIx64 " to 0x%" PRIx64 " was executed; if it ran, it was loaded "
+                     "elsewhere (-e FILE@ADDR)",
+                     image.name, image.low, image.high - 1);
+    }
 }
 
 /* Returns the number of the image of -e that contradicts most. */

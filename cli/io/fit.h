@@ -51,6 +51,9 @@ int cli_fit_judge(struct cli_fit *f, const struct cli_fit_input *input);
  * cli_fit_judge. */
 int cli_fit_judge_gaps(struct cli_fit *f, const struct cli_fit_input *input);
 
+/* Reports the images of -e FILE@ADDR of which nothing was executed, if the whole stream was judged. */
+void cli_fit_report_idle(const struct cli_fit *f, const ntr_program *program);
+
 /* Judges the whole program, for an answer that shows the fit. Returns as cli_fit_judge. */
 int cli_fit_measure(struct cli_fit *f, const struct cli_fit_input *input);
 

@@ -76,6 +76,23 @@ bool cli_source_text_read(void *user, const char *file, ntr_bytes *text) {
     return false;
 }
 
+void cli_source_text_search(struct cli_source_text *source, const char *folders) {
+    char path[PATH_MAX];
+
+    source->folders = folders;
+    for (const char *folder = folders; folder && *folder;) {
+        const size_t size = strcspn(folder, ":");
+        struct stat about = {0};
+        snprintf(path, sizeof path, "%.*s", (int)size, folder);
+        const char *why = !size                     ? NULL
+                          : stat(path, &about) != 0 ? strerror(errno)
+                          : !S_ISDIR(about.st_mode) ? "expected a folder, found a file"
+                                                    : NULL;
+        if (why && cli_first_time("source-path", path)) cli_note("--source-path %s: %s", path, why);
+        folder += size + (folder[size] == ':');
+    }
+}
+
 void cli_source_text_release(struct cli_source_text *source) {
     free(source->text);
     source->text = NULL;

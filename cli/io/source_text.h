@@ -13,6 +13,9 @@ struct cli_source_text {
     struct cli_source_match *match; /* refuses texts that are not the source of the program; NULL: all are taken */
 };
 
+/* Sets the folders; one that cannot be searched is reported once. */
+void cli_source_text_search(struct cli_source_text *source, const char *folders);
+
 /* Implements ntr_read_source; `user` is a struct cli_source_text. Tries the path itself, then below each directory the
  * longest suffix of the path that exists; a text that `match` refuses does not count. *text is valid until the next
  * call. Returns false if no file is found; this is not reported, because debug information often names files that are

@@ -299,6 +299,7 @@ int cli_trace_fit(struct cli_trace *trace) {
     struct cli_fit_input in;
 
     const int status = fit_input(trace, &in) == CLI_OK ? cli_fit_measure(&trace->fit, &in) : CLI_FAILED;
+    if (status == CLI_OK) cli_fit_report_idle(&trace->fit, trace->program);
     ntr_program_forget_unknown(trace->program);
     return status;
 }

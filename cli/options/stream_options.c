@@ -126,15 +126,15 @@ static int report_error(const struct cli_item *item, ntr_status status) {
     const ntr_encoder_option *option = find(item->name);
     const char *value = item->value ? item->value : "";
 
-    if (option && option->numeric)
-        return cli_fail("--%s: expected a number from %" PRIu64 " to %" PRIu64 ", found '%s'", item->name,
-                        option->least, option->most, value);
     if (option && option->value && strchr(option->value, '|')) {
         const char *near = cli_choice_near(option->value, value);
         return cli_fail("--%s: expected one of %s, found '%s'%s%.*s%s", item->name, option->value, value,
                         near ? "; did you mean '" : "", near ? (int)strcspn(near, "|") : 0, near ? near : "",
                         near ? "'?" : "");
     }
+    if (option && option->numeric)
+        return cli_fail("--%s: expected a number from %" PRIu64 " to %" PRIu64 ", found '%s'", item->name,
+                        option->least, option->most, value);
     if (option && option->value)
         return cli_fail("--%s: expected %s, found '%s': %s", item->name, option->value, value, ntr_status_text(status));
     return cli_fail("--%s: %s", item->name, ntr_status_text(status));

@@ -9,6 +9,7 @@ struct shared {
     uint64_t both, only[2];
     uint64_t alone[2];
     bool main_moved; /* `main` is of another file */
+    bool main_alone; /* `main` is the only one in both */
 };
 
 static const char *base(const char *path) {
@@ -27,7 +28,9 @@ static struct shared count(const ntr_cost_changes *x) {
     for (size_t i = 0; i < x->function_count; i++) {
         const ntr_cost_function *f = &x->functions[i];
         if (f->match == NTR_COST_UNNAMED) continue;
-        s.both += f->present == 3 && f->file[0] && f->file[1];
+        const bool shared = f->present == 3 && f->file[0] && f->file[1];
+        s.main_alone = shared ? !s.both && is_main(f->name) : s.main_alone;
+        s.both += shared;
         for (unsigned k = 0; k < 2; k++) {
             if (f->present != 1u << k) continue;
             s.only[k] += f->file[k] != NULL;
@@ -61,5 +64,10 @@ enum cli_relation cli_relation_of(const ntr_cost_changes *x, struct cli_relation
     else if (image && s.main_moved)
         why->reason = "their main is not of one source file";
     if (why->reason) return CLI_OTHER_PROGRAM;
+    /* Many programs have one name and a file of one name: a.out, main.c. */
+    if (s.main_alone && s.only[0] && s.only[1]) {
+        why->reason = "main is the only function of a source file that is in both";
+        return CLI_PROGRAM_UNKNOWN;
+    }
     return image && !s.both ? CLI_PROGRAM_UNKNOWN : CLI_SAME_PROGRAM;
 }

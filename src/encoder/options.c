@@ -171,7 +171,8 @@ static int get_drain(const ntr_encoder_config *config, char *out, size_t capacit
 #define DECODER_ONLY(...)
 #define ENCODER(kind, ...)                                     ENCODER_##kind(__VA_ARGS__)
 #define ENCODER_NUMBER(member, name, least, most, words, help) NUMBER(name, params.member, least, most, help)
-#define ENCODER_ONE_OF(member, name, least, most, words, help) NUMBER(name, params.member, least, most, help)
+#define ENCODER_ONE_OF(member, name, least, most, words, help)                                                         \
+    {{name, words, help, NTR_OPTION_VALUE, true, least, most}, MEMBER(params.member), NULL, NULL},
 #define ENCODER_FLAG(member, name, least, most, words, help)   WORD(name, FLAG, params.member, "off|on", help)
 #define ENCODER_SWITCH(member, name, least, most, words, help) WORD(name, FLAG, params.member, "off|on", help)
 #define ENCODER_WORD(member, name, least, most, words, help)   WORD(name, VALUE, params.member, words, help)
@@ -210,6 +211,8 @@ static ntr_status set_row(ntr_encoder_config *config, const option_row *r, const
     if (r->option.numeric) {
         ntr_status status = parse_number(value, r->option.least, r->option.most, &number);
         if (status != NTR_OK) return status;
+        const bool listed = strchr(r->option.value, '|') != NULL; /* the only numbers that are valid */
+        if (listed && ntr_choice_find(r->option.value, value, strlen(value)) < 0) return NTR_E_RANGE;
     } else if (value) {
         int place = ntr_choice_find(r->option.value, value, strlen(value));
         if (place < 0) return NTR_E_SYNTAX;

@@ -330,6 +330,13 @@ def different():
     matches(r"^ntrace compare: A is gamma, B is delta: not known whether they are builds of one program; --fail-over cannot pass; "
             r"compile with -g, or give the files one name$", Run("compare", one, two, "--fail-over", "1000%", status=1).err.strip(), "message")
     Run("compare", one, one, "--fail-over", "0")
+    alike = []
+    for text in first, second:
+        folder = path(f"alike{len(alike)}")
+        os.mkdir(folder)
+        alike.append(small(os.path.basename(folder) + "/main", text.replace("int ", "__attribute__((noipa)) int ", 1), "-g"))
+    matches("^ntrace compare: A and B: not known whether they are builds of one program: main is the only function of a source file that is in both; "
+            "--fail-over cannot pass$", Run("compare", *alike, "--fail-over", "1000%", status=1).err.strip(), "one name, main.c")
     program = path("renamed")
     subprocess.run(["riscv64-linux-gnu-gcc", "-O2", "-g", "-static", "-o", program, path("alpha.c")], check=True)
     Run("run", "-q", "-o", program + ".ntrace", "--", program)

@@ -3,6 +3,7 @@
 or zstd is missing."""
 import json
 import os
+import re
 import subprocess
 import sys
 
@@ -77,6 +78,22 @@ def true_programs():
             if name.endswith(".nex.zst"):
                 stack = ["--implicit-return", "full", "--return-stack", "8"] if "stack" in name else []
                 yield os.path.join(folder, name), ["--dialect", "refcode", "-e", os.path.join(folder, "program.elf"), *stack]
+    folder = corpus("ttdfd")
+    for name in sorted(os.listdir(folder)):
+        stream, program = os.path.join(folder, name, "trace.nex"), os.path.join(folder, name, "program.elf")
+        if os.path.exists(program):
+            yield stream, ["-e", program, "--auto"]
+            if "nosrc" not in name:
+                yield stream, ["-e", program, "--dialect", "tt-dfd", "--src-bits", "4", *["--timestamps"] * ("-ts" in name)]
+    folder = corpus("k3")
+    for name in sorted(os.listdir(folder)):
+        if name.endswith(".data") and "etrace" not in name:
+            yield os.path.join(folder, name), ["--sysroot", os.path.join(folder, "sysroot")]
+    images = [word for file in ("progA:ctx=2120", "progB:ctx=2121", "kstub") for word in ("-e", os.path.join(folder, file))]
+    for name in sorted(os.listdir(folder)):
+        if name.startswith("hart") and name.endswith(".nex"):
+            for options in ["--src-bits", "12", "--timestamps"], ["--auto"]:
+                yield os.path.join(folder, name), [*images, *options]
     folder = corpus("silicon")
     for name in sorted(os.listdir(folder)):
         stream, program = os.path.join(folder, name, "trace.rtd"), os.path.join(folder, name, "program.elf")
@@ -89,12 +106,16 @@ def true_fit():
     judged = 0
     for stream, options in true_programs():
         done = subprocess.run([NTRACE, "stat", stream, *options, "--format", "jsonl"], capture_output=True, text=True)
-        check(" fits " not in done.stderr and "not the program" not in done.stderr, f"{stream} {options}: {done.stderr}"[:1000])
+        error = done.stderr
+        if "nonotify" in stream:
+            error = re.sub("fits [0-9]+ of [0-9]+ messages, and 1 contradict it: another process ran there before a message said so,", "", error)
+        check(" fits " not in error and "not the program" not in error, f"{stream} {options}: {error}"[:1000])
         fits = [row for row in map(json.loads, done.stdout.splitlines()) if row.get("kind") == "fit"]
-        bad = os.path.basename(os.path.dirname(stream)) in ENDS_BADLY  # the last message, or that before the cut
+        # The last message, or that before the cut; counts that the encoder cut; a process whose switch has no message.
+        bad = os.path.basename(os.path.dirname(stream)) in ENDS_BADLY or "nosrc" in stream or "nonotify" in stream
         check(fits and (fits[0]["messages_that_fit"] or not fits[0]["messages_of_the_flow"]) and fits[0]["messages_that_contradict"] <= bad, f"{stream}: {fits}")
         judged += 1
-    check(judged >= 20, f"{judged} streams")
+    check(judged >= 60, f"{judged} streams")
 
 
 @case("dump and assemble reproduce every stream")

@@ -225,7 +225,7 @@ def data_profile():
           "CSV")
     text = Run("profile", *options, "--top", "1").out
     matches(r"(?s)^# 4 loads and stores\n.*  right\n# and 3 more rows", text, "text")
-    matches("no loads and stores", Run("profile", "--by", "data", trace(tiny.BTM), "-e", program()).err, "without data messages")
+    matches("no loads and stores", Run("profile", "--by", "data", trace(tiny.BTM), "-e", program(), status=1).err, "without data messages")
     matches("cannot be combined", Run("profile", *options, "--sort", "calls", status=2).err, "refused")
     part = os.path.join(scratch(), "data.part")
     Run("profile", *options, "--partial", part)

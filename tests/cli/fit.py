@@ -228,6 +228,8 @@ def elsewhere():
     found = Run("decode", raw(program()), "-e", moved, "--output", "none", status=1).err
     matches(r"moved has no code at 0x[0-9a-f]+, where the trace is, only at 0x40000000 to 0x[0-9a-f]+: "
             r"it is not the program that ran, or it was loaded elsewhere \(-e FILE@ADDR\)", found, "message")
+    beside = Run("stat", bundle(program()), "-e", moved + "@0x70000000").err
+    matches(r"moved: no instruction at 0x70000000 to 0x[0-9a-f]+ was executed; if it ran, it was loaded elsewhere \(-e FILE@ADDR\)$", beside.strip(), "beside")
 
 
 @case("stat: the fit of each image, with its build id, and the share of instructions that have names")

@@ -10,7 +10,7 @@ import sys
 
 sys.path.append(os.path.join(sys.path[0], ".."))
 import tiny
-from harness import Run, bytes_of, case, check, equal, main, matches, skip, write
+from harness import Run, bytes_of, case, check, equal, main, matches, scratch, skip, write
 
 TURNS = 4
 # The program counters that each message of tiny.BTM reports.
@@ -179,6 +179,21 @@ def empty():
     error = Run("coverage", stream(), "-e", program(), "--only", "nosuch.c", "--only", "none", status=1).err
     for path in ("nosuch.c", "none"):
         matches(expected % path, error, "--only")
+    missing, file = os.path.join(scratch(), "no such folder"), stream()
+    for words, status in (["coverage"], 1), (["profile"], 0):
+        error = Run(*words, file, "-e", program(), "--source-path", f"{missing}:{scratch()}:{file}", status=status).err
+        matches(f"--source-path {missing}: No such file or directory\n", error, f"{words}")
+        matches(f"--source-path {file}: expected a folder, found a file\n", error, f"{words}")
+        check(f"{scratch()}:" not in error, error)
+    for words, name, status, written, others in ((["coverage"], "x.info", 1, "summary", "lcov"), (["flame"], "x.json", 0, "svg", "speedscope"),
+                                                 (["export"], "callgrind.out.1", 0, "", ""), (["export", "--to", "callgrind"], "x.json", 0, "", ""),
+                                                 (["coverage", "--format", "json"], "x.json", 1, "", "")):
+        if "no format" in Run(words[0], file, "-e", program(), "--to", others or "json", "-o", os.path.join(scratch(), "x"), status=None).err:
+            continue
+        path = os.path.join(scratch(), name)
+        error = Run(*words, file, "-e", program(), "-o", path, status=status).err
+        expected = f"{path}: the format is {written}; for .{name.split('.')[-1]}: --to {others} ('--to list': all)\n"
+        check(expected in error if written else "the format is" not in error, f"{words}: {error}")
     matches("found an empty file", Run("dump", "--from", "100", write("none.nex", b""), status=2).err, "an empty file")
 
 

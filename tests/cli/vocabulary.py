@@ -139,6 +139,7 @@ def near():
         check(error.endswith(words + "\n"), f"{arguments}: {error}")
     for arguments, words in [
             (["--mode", "htn"], "--mode: expected one of btm|htm, found 'htn'; did you mean 'htm'?"),
+            (["--xlen", "63"], "--xlen: expected one of 32|64, found '63'; did you mean '64'?"),
             (["--implicit-return", "ful"], "--implicit-return: expected one of off|count|partial|full, found 'ful'; did you mean 'full'?")]:
         equal(Run("encode", "-e", program(), "--pc", stream(), *arguments, "-o", stream() + ".x", status=2).err, f"ntrace encode: {words}\n", "encode")
     matches("query: no such question 'functoins': expected one of about, overview, .*functions, .*source", Run(

@@ -97,7 +97,8 @@ static int make_explorer(struct explore_session *s, const char *path) {
 int explore_session_open(struct explore_session *s, const char *path, const struct explore_options *options) {
     const char *why;
 
-    *s = (struct explore_session){.source.folders = options->source_path, .path = path};
+    *s = (struct explore_session){.path = path};
+    cli_source_text_search(&s->source, options->source_path);
     if (cli_replay_open_input(&s->replay, path, &options->replay) != CLI_OK) return CLI_FAILED;
     if (load_tasks(s, path) != CLI_OK) return CLI_FAILED;
     cli_source_match_begin(&s->match, s->replay.trace.program, s->replay.debug);

@@ -193,9 +193,11 @@ int cli_profile_data(const char *path, const struct cli_analysis_options *option
         status = cli_analysis_run(&a, take_events, &p);
     }
     const bool shown = status != CLI_FAILED && !options->partial;
-    if (shown && !p.total)
+    if (shown && !p.total) {
         cli_note("%s: no loads and stores: the trace has no data messages (run --data, --dialect nexus-data or ctte)",
                  path);
+        status = CLI_DEFECTS; /* nothing was measured */
+    }
     if (shown) status = write_output(&a, &p, result, top, status);
     for (size_t i = 0; i < p.count; i++) free(p.rows[i].name);
     free(p.rows);

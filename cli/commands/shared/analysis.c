@@ -95,7 +95,7 @@ int cli_analysis_open(struct cli_analysis *a, const char *path, const struct cli
     a->data.own_clocks = cli_trace_has_own_clocks(&a->trace);
     a->data.read_source = cli_source_text_read;
     a->data.read_source_user = &a->text;
-    a->text.folders = options->source_path;
+    cli_source_text_search(&a->text, options->source_path);
     cli_trace_facts_find(&a->facts, &a->trace, &a->data);
     if (!a->data.debug) return out_of_memory(a);
     if (options->debug_path) ntr_debug_info_set_path(a->data.debug, options->debug_path);

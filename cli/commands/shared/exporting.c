@@ -105,6 +105,26 @@ static const ntr_exporter *find_exporter(const char *family, const char *name) {
     return exporter;
 }
 
+static const ntr_exporter *exporter_of_ending(const char *family, const char *ending) {
+    const ntr_exporter *exporter = ntr_exporter_find(family, ending);
+
+    if (exporter || strcmp(ending, "json") != 0) return exporter;
+    for (size_t i = 0; (exporter = ntr_exporter_at(i)); i++)
+        if (strcmp(ntr_exporter_family(exporter), family) == 0 && strstr(ntr_exporter_summary(exporter), "JSON")) break;
+    return exporter;
+}
+
+/* Says which format was written if no option selected it, and the name of the file ends as that of another format. */
+static void note_ending(const char *family, const ntr_exporter *exporter, const struct cli_exporting_options *o) {
+    const char *slash = o->path ? strrchr(o->path, '/') : NULL;
+    const char *dot = o->path ? strrchr(slash ? slash : o->path, '.') : NULL;
+    const ntr_exporter *meant = dot && !o->to ? exporter_of_ending(family, dot + 1) : NULL;
+
+    if (meant && meant != exporter && !strstr(ntr_exporter_name(exporter), dot + 1))
+        cli_note("%s: the format is %s; for %s: --to %s ('--to list': all)", o->path, ntr_exporter_name(exporter), dot,
+                 ntr_exporter_name(meant));
+}
+
 struct export_run {
     struct cli_analysis analysis;
     struct cli_output out;
@@ -341,7 +361,10 @@ int cli_exporting_coverage(const struct cli_exporting_options *options, const nt
                            int status) {
     int refused;
     const ntr_exporter *exporter = select_exporter("coverage", options, standard, data != NULL, &refused);
-    return exporter ? write_coverage(exporter, data, options->path, status) : refused;
+    if (!exporter) return refused;
+    status = write_coverage(exporter, data, options->path, status);
+    if (status != CLI_FAILED) note_ending("coverage", exporter, options);
+    return status;
 }
 
 bool cli_exporting_chosen(const struct cli_exporting_options *options) {
@@ -437,6 +460,7 @@ int cli_exporting_run(const char *family, const struct cli_exporting_options *op
         if (folder) status = write_second(exporter, options->path, status);
     }
     if (status == CLI_FAILED) ntr_export_abandon(w.export_);
+    if (status != CLI_FAILED && path) note_ending(family, exporter, options);
     ntr_export_free(w.export_);
     free(w.quality);
     cli_analysis_close(&w.analysis);
