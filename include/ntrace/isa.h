@@ -61,7 +61,7 @@ enum {
     NTR_ISA_XTHEADINT = 1u << 7,  /* T-Head: TH.IPOP returns from an interrupt */
     NTR_ISA_XCVHWLP = 1u << 8,    /* CORE-V: hardware loops (ntr_insn.loop) */
     NTR_ISA_XESPLOOP = 1u << 9,   /* Espressif: hardware loops */
-    NTR_ISA_XQCIINT = 1u << 10,   /* Qualcomm: QC.C.MILEAVERET returns from an interrupt */
+    NTR_ISA_XQCIINT = 1u << 10,   /* Qualcomm: QC.C.MRET, MNRET, MILEAVERET return from an interrupt */
     NTR_ISA_XANDESCODENSE =
         1u << 11, /* Andes: EXEC.IT executes an instruction of a table, instead of C.LBU and others */
     /* All instructions of a vendor in custom-0 .. custom-3 are linear, but for those above: ntr_insn_is_known. */

@@ -158,7 +158,10 @@ static void decode_trap_return(ntr_insn *insn) {
     insn->flow = NTR_FLOW_TRAP_RETURN;
 }
 
-enum { QC_C_MILEAVERET = 0x1a12 };
+/* QC.C.MRET, QC.C.MNRET and QC.C.MILEAVERET; of RV64 they are shifts. */
+static bool is_qualcomm_return(uint32_t word) {
+    return word == 0x1912 || word == 0x1992 || word == 0x1a12;
+}
 
 static void decode_16(uint32_t word, uint64_t pc, unsigned isa, ntr_insn *insn) {
     switch (GROUP(word & 3, word >> 13)) {
@@ -173,7 +176,7 @@ static void decode_16(uint32_t word, uint64_t pc, unsigned isa, ntr_insn *insn) 
     case GROUP(1, 6):
     case GROUP(1, 7): decode_branch(insn, decode_cut(pc + (uint64_t)compressed_branch_offset(word), isa)); break;
     case GROUP(2, 0):
-        if (isa & NTR_ISA_XQCIINT && word == QC_C_MILEAVERET) decode_trap_return(insn);
+        if (isa & NTR_ISA_XQCIINT && isa & NTR_ISA_RV32 && is_qualcomm_return(word)) decode_trap_return(insn);
         break;
     case GROUP(2, 4): decode_register_jump(word, insn); break;
     case GROUP(2, 5): decode_zcm(word, isa, insn); break;

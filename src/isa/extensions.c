@@ -15,11 +15,8 @@ static const struct {
     {"zcmt", NTR_ISA_ZCMT, false},
     {"zce", NTR_ISA_ZCMP | NTR_ISA_ZCMT, false},
     {"xqccmp", NTR_ISA_ZCMP, false}, /* other orders of the stack, the same returns */
-    {"xqcibi", NTR_ISA_XQCIBI, false},
-    {"xqcilb", NTR_ISA_XQCILB, false},
-    {"xqciint", NTR_ISA_XQCIINT, false},
-    {"xqci", NTR_ISA_XQCIBI | NTR_ISA_XQCILB | NTR_ISA_XQCIINT | NTR_ISA_ZCMP, false},
-    {"xqci", CUSTOM_ALL, true},
+    {"xqci", NTR_ISA_ZCMP, false},
+    {"xqci", NTR_ISA_XQCIBI | NTR_ISA_XQCILB | NTR_ISA_XQCIINT | CUSTOM_ALL, true}, /* its parts do not overlap */
     {"xcvbi", NTR_ISA_XCVBI, false},
     {"xcvhwlp", NTR_ISA_XCVHWLP, false},
     {"xcv", CUSTOM_ALL, true},
@@ -34,6 +31,7 @@ static const struct {
     {"xventana", NTR_ISA_CUSTOM_3, true},
     {"xsfv", NTR_ISA_CUSTOM_2, true},
     {"xmips", NTR_ISA_CUSTOM_0, true},
+    {"xrivos", NTR_ISA_CUSTOM_2, true},
     {"xsmtvdot", NTR_ISA_CUSTOM_1, true},
 };
 

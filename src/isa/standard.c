@@ -311,7 +311,15 @@ bool ntr_insn_is_standard(const uint8_t *bytes, size_t size, unsigned isa) {
     return ntr_insn_is_plain(word) || is_defined_32(word, isa & NTR_ISA_RV32);
 }
 
-/* Instructions of vendors in `isa`: those of 32 bits in custom-0 .. custom-3, and of 48 bits. */
+/* Compressed instructions of Qualcomm that are reserved elsewhere: Xqccmp (QC.CM.PUSHFP, QC.CM.MVSA01 of one register),
+ * and of RV32 Xqci. None of them jumps, but for those of ntr_insn_decode. */
+static bool is_of_qualcomm(unsigned word, unsigned isa) {
+    if (isa & NTR_ISA_ZCMP && ((word & 0xff03) == 0xb902 || (word & 0xfc63) == 0xac22)) return true;
+    if (!(isa & NTR_ISA_XQCIINT) || !(isa & NTR_ISA_RV32)) return false;
+    return (word & 0xf003) == 0x1002 || (word & 0xf803) == 0x9001 || (word & 0xfc63) == 0xac02;
+}
+
+/* Instructions of vendors in `isa`: compressed ones, those of 32 bits in custom-0 .. custom-3, and of 48 bits. */
 static bool is_of_vendor(uint32_t word, unsigned length, unsigned isa) {
     static const unsigned customs[32] = {[0x0b >> 2] = NTR_ISA_CUSTOM_0,
                                          [0x2b >> 2] = NTR_ISA_CUSTOM_1 | NTR_ISA_XCVHWLP | NTR_ISA_XESPLOOP,
@@ -323,6 +331,7 @@ static bool is_of_vendor(uint32_t word, unsigned length, unsigned isa) {
     if (length > 6 || (word & 0x7f) == MAYBE_ZIBI || ntr_insn_decode(bytes, length, 0, isa, &insn) != NTR_OK)
         return false;
     if (insn.flow != NTR_FLOW_LINEAR || insn.loop || insn.table_jump) return true;
+    if (length == 2) return is_of_qualcomm(word & 0xffff, isa);
     if (length == 4) return (customs[word >> 2 & 31] & isa) != 0;
     return length == 6 && (word & 0x7f) == 0x1f && isa & (NTR_ISA_XQCIBI | NTR_ISA_XQCILB);
 }

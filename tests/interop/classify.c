@@ -1,6 +1,6 @@
 /* Prints how the library classifies the instructions of a flat file, for insn.py:
- * classify FILE ADDRESS rv32|rv64[+zcmp+zcmt] [standard] -> one line each, "ADDRESS SIZE CLASS...", or "ADDRESS SIZE
- * standard" or "unknown" */
+ * classify FILE ADDRESS ISA [standard|known] -> one line each, "ADDRESS SIZE CLASS...", or "ADDRESS SIZE standard",
+ * "known" or "unknown" */
 #include <ntrace/isa.h>
 
 #include <stdio.h>
@@ -31,9 +31,8 @@ static void print(uint64_t pc, const ntr_insn *insn) {
     }
 }
 
-static unsigned isa_of(const char *text) {
-    return (strncmp(text, "rv32", 4) == 0 ? NTR_ISA_RV32 : 0u) | (strstr(text, "+zcmp") ? NTR_ISA_ZCMP : 0u) |
-           (strstr(text, "+zcmt") ? NTR_ISA_ZCMT : 0u);
+static bool is_in(const char *set, const uint8_t *bytes, size_t size, unsigned isa) {
+    return strcmp(set, "known") == 0 ? ntr_insn_is_known(bytes, size, isa) : ntr_insn_is_standard(bytes, size, isa);
 }
 
 int main(int argc, char **argv) {
@@ -43,12 +42,14 @@ int main(int argc, char **argv) {
     size_t size = fread(code, 1, sizeof code, file);
     fclose(file);
     uint64_t base = strtoull(argv[2], NULL, 0);
+    unsigned isa;
+    if (ntr_isa_parse(argv[3], &isa) != NTR_OK) return 2;
     ntr_insn insn;
     for (size_t at = 0; at < size; at += insn.size) {
-        if (ntr_insn_decode(code + at, size - at, base + at, isa_of(argv[3]), &insn) != NTR_OK) return 1;
+        if (ntr_insn_decode(code + at, size - at, base + at, isa, &insn) != NTR_OK) return 1;
         if (argc == 5)
             printf("%llx %u %s\n", (unsigned long long)(base + at), insn.size,
-                   ntr_insn_is_standard(code + at, size - at, isa_of(argv[3])) ? "standard" : "unknown");
+                   is_in(argv[4], code + at, size - at, isa) ? argv[4] : "unknown");
         else
             print(base + at, &insn);
     }

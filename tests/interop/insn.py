@@ -9,6 +9,7 @@ are listed here independently. TAP on standard output."""
 import os
 import random
 import re
+import shutil
 import struct
 import subprocess
 import sys
@@ -22,6 +23,7 @@ BASE = 0x7ffff000  # targets before, after and, on RV32, across the sign bit
 LINK = ("x1", "x5")
 # Encodings that change the flow but that a disassembler does not know.
 UNKNOWN = {"70200073": "itype 3", "00200073": "itype 3"}
+BRANCH_OF_VENDOR = re.compile(r"(nds\.b(eqc|nec|bc|bs)|cv\.b(eq|ne)imm|qc\.(e\.)?b(eq|ne|lt|ge|ltu|geu)i)$").match
 
 
 def number(text):
@@ -53,10 +55,10 @@ def classify(pc, encoding, mnemonic, operands, xlen):
     """The output of classify.c that this line of disassembly requires."""
     o = [x.strip() for x in re.sub(r"\s*[<#].*", "", operands).split(",")] if operands else []
     base = mnemonic[2:] if mnemonic.startswith("c.") else mnemonic
-    if base in ("beq", "bne", "blt", "bge", "bltu", "bgeu", "beqz", "bnez"):
+    if base in ("beq", "bne", "blt", "bge", "bltu", "bgeu", "beqz", "bnez", "beqi", "bnei") or BRANCH_OF_VENDOR(mnemonic):
         return f"branch {int(o[-1], 16) % 2**xlen:x}"
-    if mnemonic in ("jal", "c.j", "c.jal"):
-        return jal({"jal": o[0], "c.j": "x0", "c.jal": "x1"}[mnemonic], int(o[-1], 16) % 2**xlen)
+    if mnemonic in ("jal", "c.j", "c.jal", "qc.e.j", "qc.e.jal"):
+        return jal(o[0] if mnemonic == "jal" else "x1" if mnemonic.endswith("l") else "x0", int(o[-1], 16) % 2**xlen)
     if mnemonic == "jalr":
         offset, rs1 = re.fullmatch(r"(-?\w+)\((\w+)\)", o[1]).groups()
         return jalr(o[0], rs1, number(offset))
@@ -68,9 +70,9 @@ def classify(pc, encoding, mnemonic, operands, xlen):
         return constant(o[0], pc + upper(o[1]), xlen)
     if base in ("ecall", "ebreak"):
         return "itype 1"
-    if mnemonic in ("mret", "sret", "uret", "dret", "mnret"):
+    if mnemonic in ("mret", "sret", "uret", "dret", "mnret", "qc.c.mret", "qc.c.mnret", "qc.c.mileaveret"):
         return "itype 3"
-    if mnemonic in ("cm.popret", "cm.popretz"):
+    if mnemonic in ("cm.popret", "cm.popretz", "qc.cm.popret", "qc.cm.popretz"):
         return "itype 13 x0 x1 0"
     if mnemonic in ("cm.jt", "cm.jalt"):
         return f"itype {11 if mnemonic == 'cm.jt' else 9} table {number(o[0])}"
@@ -243,6 +245,52 @@ def judge_standard(tool, extensions, isa, code):
     compare(lines, disassembly(tool, extensions, code, int(isa[2:4])), code, wrong)
 
 
+def of_vendors(rng):
+    """Words of custom-0 to custom-3 with most of the values that select an instruction, and instructions of 48 bits."""
+    for opcode in (0x0b, 0x2b, 0x5b, 0x7b, 0x63):
+        for funct3 in range(8):
+            for funct7 in range(128):
+                for _ in range(3):
+                    yield struct.pack("<I", funct7 << 25 | rng.getrandbits(10) << 15 | funct3 << 12 | rng.choice((0, 10, rng.getrandbits(5))) << 7 | opcode)
+    for _ in range(4000):
+        yield struct.pack("<H", rng.getrandbits(10) << 6 | 0x1f) + rng.randbytes(4)
+
+
+UNKNOWN_WORDS = ("<unknown>", ".word", ".half", ".byte", ".insn")
+
+
+def judge_vendor(tool, extension, code):
+    """The class of what LLVM knows; no instruction for which it prints a target, or that is a return by its name, is linear."""
+    need(tool)
+    name = extension.replace("experimental-", "")
+    for xlen in (32, 64):
+        attributes = f"+m,+a,+zca,+{extension}"
+
+        def wrong(line, pc, size, encoding, mnemonic, operands, xlen=xlen):
+            if mnemonic in UNKNOWN_WORDS:
+                return None
+            want = classify(pc, encoding, mnemonic, operands, xlen)
+            if want == "linear" and (re.search(r"0x\w+ <", operands) or re.search(r"ret[z]?$", mnemonic)):
+                return "changes the flow"
+            return None if line == f"{pc:x} {size} {want}" else f"{tool} says {want}"
+
+        def missing(line, pc, size, encoding, mnemonic, operands):
+            zibi = name == "zibi" and mnemonic in ("beqi", "bnei")  # may be another instruction of an older core
+            return None if mnemonic in UNKNOWN_WORDS or line.endswith("known") and not line.endswith("unknown") or zibi else "known to LLVM"
+
+        theirs = list(disassembly(tool, attributes, code, xlen))
+        for mode, judged in ([], wrong), (["known"], missing):
+            compare(run(sys.argv[1], flat(code), hex(BASE), f"rv{xlen}_{name}", *mode).splitlines(), theirs, code, judged)
+
+
+def extensions_of_vendors():
+    """Those that LLVM 22 knows, and Zibi."""
+    if not shutil.which("llvm-mc-22"):
+        return ["all"]
+    listed = subprocess.run(["llvm-mc-22", "-triple=riscv32", "-mattr=help"], stdin=subprocess.DEVNULL, capture_output=True, text=True, check=True)
+    return re.findall(r"(?m)^ +((?:experimental-)?(?:x[a-z0-9]+|zibi)) +- '", listed.stdout + listed.stderr)
+
+
 RATIFIED = ("+m,+a,+f,+d,+c,+h,+v,+zcb,+zba,+zbb,+zbc,+zbs,+zbkb,+zbkc,+zbkx,+zknd,+zkne,+zknh,+zksed,+zksh,+zicond,+zicbom,"
             "+zicbop,+zicboz,+zimop,+zcmop,+zawrs,+zacas,+zabha,+zfh,+zfa,+svinval,+experimental-zicfiss,+experimental-zalasr")
 SHIFTS = ("c.slli", "c.srli", "c.srai", "slli", "srli", "srai", "bexti", "binvi", "bclri", "bseti", "rori")
@@ -263,7 +311,10 @@ def main():
                 case(f"{tool}: 16-bit encodings of RV{xlen} that are standard", tool, RATIFIED, f"rv{xlen}", short)(judge_standard)
                 case(f"{tool}: 32-bit encodings of RV{xlen} that are standard", tool, RATIFIED, f"rv{xlen}",
                      b"".join(struct.pack("<I", w) for w in groups(rng)))(judge_standard)
-                case(f"{tool}: RV{xlen} with Zcmp and Zcmt", tool, ZCM, f"rv{xlen}+zcmp+zcmt", short)(judge)
+                case(f"{tool}: RV{xlen} with Zcmp and Zcmt", tool, ZCM, f"rv{xlen}_zcmp_zcmt", short)(judge)
+    vendors = b"".join(of_vendors(rng)) + short
+    for extension in extensions_of_vendors():
+        case(f"llvm-objdump-22: {extension}", "llvm-objdump-22", extension, vendors, long=True)(judge_vendor)
     harness.main()
 
 

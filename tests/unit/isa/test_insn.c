@@ -259,6 +259,7 @@ static void names_of_instruction_sets(void **state) {
                  {"rv64gc_xtheadba1p0_xtheadint", NTR_ISA_XTHEADINT | NTR_ISA_CUSTOM_0},
                  {"rv32imc_xqci0p13",
                   NTR_ISA_RV32 | NTR_ISA_XQCIBI | NTR_ISA_XQCILB | NTR_ISA_XQCIINT | NTR_ISA_ZCMP | CUSTOM_0_TO_3},
+                 {"rv32imc_xqcili", NTR_ISA_RV32 | NTR_ISA_XQCIBI | NTR_ISA_XQCILB | NTR_ISA_XQCIINT | CUSTOM_0_TO_3},
                  {"rv32imc_xesploop", NTR_ISA_RV32 | NTR_ISA_XESPLOOP},
                  {"rv32imc_xcvbi_xcvhwlp", NTR_ISA_RV32 | NTR_ISA_XCVBI | NTR_ISA_XCVHWLP | CUSTOM_0_TO_3}};
     unsigned isa;
@@ -320,6 +321,9 @@ static void instructions_are_known(void **state) {
         {0x0eb52f63, 0, false},                /* Zibi: an older core may have another instruction there */
         {0x1a12, NTR_ISA_RV32, false},
         {0x1a12, NTR_ISA_RV32 | NTR_ISA_XQCIINT, true}, /* qc.c.mileaveret */
+        {0x1096, NTR_ISA_RV32, false},
+        {0x1096, NTR_ISA_RV32 | NTR_ISA_XQCIINT, true}, /* qc.c.extu */
+        {0xb952, NTR_ISA_ZCMP, true},                   /* qc.cm.pushfp */
         {0x9c60, 0, false},
         {0x9c60, NTR_ISA_XANDESCODENSE, true}, /* exec.it */
     };
@@ -328,7 +332,11 @@ static void instructions_are_known(void **state) {
         const uint8_t bytes[4] = {(uint8_t)w, (uint8_t)(w >> 8), (uint8_t)(w >> 16), (uint8_t)(w >> 24)};
         if (ntr_insn_is_known(bytes, sizeof bytes, rows[i].isa) != rows[i].known) fail_msg("%08x", w);
     }
-    assert_int_equal(decode(0x1a12, PC, NTR_ISA_RV32 | NTR_ISA_XQCIINT).flow, NTR_FLOW_TRAP_RETURN);
+    static const uint32_t returns[] = {0x1912, 0x1992, 0x1a12}; /* qc.c.mret, qc.c.mnret, qc.c.mileaveret */
+    for (size_t i = 0; i < sizeof returns / sizeof returns[0]; i++) {
+        assert_int_equal(decode(returns[i], PC, NTR_ISA_RV32 | NTR_ISA_XQCIINT).flow, NTR_FLOW_TRAP_RETURN);
+        assert_int_equal(decode(returns[i], PC, NTR_ISA_XQCIINT).flow, NTR_FLOW_LINEAR); /* C.SLLI of RV64 */
+    }
 }
 
 /* The bits of the offset, as QEMU's branch for Andes takes them: 4, 11:10, 2, 6:5, 9, 3, 12, 8 are 2, 4:3, 5, 7:6, 8
