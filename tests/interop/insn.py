@@ -16,7 +16,7 @@ import sys
 
 sys.path.append(os.path.join(sys.path[0], ".."))
 import harness
-from harness import case, check, need, note, scratch
+from harness import case, check, equal, need, note, scratch
 
 LEAST = 10000  # instructions that a disassembler lists
 BASE = 0x7ffff000  # targets before, after and, on RV32, across the sign bit
@@ -281,6 +281,16 @@ def judge_vendor(tool, extension, code):
         theirs = list(disassembly(tool, attributes, code, xlen))
         for mode, judged in ([], wrong), (["known"], missing):
             compare(run(sys.argv[1], flat(code), hex(BASE), f"rv{xlen}_{name}", *mode).splitlines(), theirs, code, judged)
+
+
+@case("GNU as: th.ipop and th.ipush of T-Head, which LLVM does not know", long=True)
+def thead():
+    path = os.path.join(scratch(), "thead.o")
+    for name, wanted in ("th.ipop", "itype 3"), ("th.ipush", "linear"):
+        subprocess.run([need("riscv64-linux-gnu-as"), "-march=rv64gc_xtheadint", "-o", path], input=f"{name}\n".encode(), check=True)
+        subprocess.run(["riscv64-linux-gnu-objcopy", "-O", "binary", "-j", ".text", path, path + ".bin"], check=True)
+        for isa, there in ("rv64gc_xtheadint", wanted), ("rv64gc", "linear"):
+            equal(run(sys.argv[1], path + ".bin", hex(BASE), isa), f"{BASE:x} 4 {there}\n", f"{name}, {isa}")
 
 
 def extensions_of_vendors():
