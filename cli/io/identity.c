@@ -1,8 +1,10 @@
 #include "io/identity.h"
 #include "io/debug_files.h"
+#include "options/diagnostics.h"
 
 #include <ntrace/program_files.h>
 #include <elf.h>
+#include <errno.h>
 #include <limits.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -10,7 +12,18 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { ID_SIZE = 160, COMPARE_BLOCK = 4096, HALFWORD_BYTES = 2 };
+enum { COMPARE_BLOCK = 4096, HALFWORD_BYTES = 2 };
+
+bool cli_build_id(const char *path, char id[CLI_BUILD_ID_SIZE]) {
+    errno = 0;
+    const ntr_status status = ntr_bundle_build_id(path, id, CLI_BUILD_ID_SIZE);
+    const char *why = status == NTR_E_IO && errno ? strerror(errno)
+                      : status == NTR_E_FORMAT    ? "sections or notes are damaged"
+                                                  : ntr_status_text(status);
+    if (status != NTR_OK && cli_first_time("build id", path))
+        cli_doubt("%s: the build id cannot be read: %s", path, why);
+    return status == NTR_OK;
+}
 
 /* Returns a program of this file alone, or NULL. */
 static ntr_program *load(const char *path, const ntr_image_options *options) {
@@ -97,10 +110,10 @@ static bool overlaps(const ntr_image_info *image, const char *path, const ntr_bu
 }
 
 static enum cli_identity compare(const ntr_image_info *image, const char *folder, const ntr_bundle_image *other) {
-    char path[PATH_MAX], id[ID_SIZE];
+    char path[PATH_MAX], id[CLI_BUILD_ID_SIZE];
 
     if (snprintf(path, sizeof path, "%s/%s", folder, other->file) >= (int)sizeof path) return CLI_IDENTITY_UNKNOWN;
-    const bool has_id = other->build_id && ntr_bundle_build_id(image->path, id, sizeof id) == NTR_OK && *id;
+    const bool has_id = other->build_id && cli_build_id(image->path, id) && *id;
     if (has_id && strcmp(id, other->build_id) == 0) return CLI_IDENTITY_SAME;
     if (!has_id) return compare_bytes(image, path, other);
     return has_name(image, other) || overlaps(image, path, other) ? CLI_IDENTITY_BUILD_ID : CLI_IDENTITY_UNKNOWN;

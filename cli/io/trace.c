@@ -14,6 +14,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 /* cli_trace_divides reads so many bytes. Between two synchronizing messages it expects at most LONGEST_DISTANCE bytes.
  */
@@ -307,13 +308,14 @@ int cli_trace_fit(struct cli_trace *trace) {
 /* Says which files of the bundle are others than capture.json says. */
 static void compare_build_ids(const ntr_bundle *bundle) {
     const ntr_capture_info *capture = ntr_bundle_capture(bundle);
-    char path[PATH_MAX], id[160];
+    char path[PATH_MAX], id[CLI_BUILD_ID_SIZE];
 
     for (size_t i = 0; i < capture->image_count; i++) {
         const ntr_bundle_image *image = &capture->images[i];
         if (image->kind != NTR_BUNDLE_ELF || !image->build_id) continue;
         if (snprintf(path, sizeof path, "%s/%s", ntr_bundle_folder(bundle), image->file) >= (int)sizeof path) continue;
-        if (ntr_bundle_build_id(path, id, sizeof id) != NTR_OK || !*id || strcmp(id, image->build_id) == 0) continue;
+        if (access(path, R_OK) != 0) continue; /* ntr_bundle_load has said so */
+        if (!cli_build_id(path, id) || !*id || strcmp(id, image->build_id) == 0) continue;
         cli_doubt(
             "%s: expected the file that ran, with build id %.12s..., found one with %.12s...; it was replaced after "
             "the capture",

@@ -1,6 +1,8 @@
 #include "text/quality.h"
 #include "io/debug_files.h"
 #include "io/document.h"
+#include "io/identity.h"
+#include "options/diagnostics.h"
 
 #include <ntrace/bundle.h>
 
@@ -170,14 +172,16 @@ void cli_quality_images(struct cli_quality *q, const struct cli_trace *trace) {
     enum { IMAGES_MAX = 1024 }; /* the pieces of a program that changes its code are images, too */
     const ntr_capture_info *capture = trace->bundle ? ntr_bundle_capture(trace->bundle) : NULL;
     ntr_image_info info;
-    char id[160], unknown[CLI_UNKNOWN_TEXT];
+    char id[CLI_BUILD_ID_SIZE], unknown[CLI_UNKNOWN_TEXT];
 
     for (size_t i = 0; trace->program && i < IMAGES_MAX && ntr_program_image(trace->program, i, &info) == NTR_OK; i++) {
         const bool judged = trace->fit.judged && i < CLI_FIT_IMAGES;
         struct cli_quality_image image = {.name = strdup(info.name), .judged = judged};
         *id = 0;
-        if (info.path && ntr_bundle_build_id(info.path, id, sizeof id) != NTR_OK) add_unreadable_id(q, info.name);
+        image.unreadable_id = info.path && !cli_build_id(info.path, id);
+        if (image.unreadable_id) add_unreadable_id(q, info.name);
         if (*id) image.build_id = strdup(id);
+        if (*id && !image.build_id) q->failed = true;
         if (judged) image.agreeing = trace->fit.images[i].agreeing;
         if (judged) image.contradicting = trace->fit.images[i].contradicting;
         add_image(q, &image);
@@ -240,9 +244,10 @@ static void put_number(FILE *to, const char *key, bool known, uint64_t value) {
         fprintf(to, "\"%s\":null,", key);
 }
 
-static void put_text(FILE *to, const char *text) {
+static void put_text(FILE *to, struct cli_quality *q, const char *text) {
     char *quoted = text ? malloc(6 * strlen(text) + 2) : NULL;
 
+    q->failed |= text && !quoted;
     if (quoted)
         fwrite(quoted, 1, (size_t)(cli_put_json(quoted, text) - quoted), to);
     else
@@ -250,13 +255,13 @@ static void put_text(FILE *to, const char *text) {
     free(quoted);
 }
 
-static void put_images(FILE *to, const struct cli_quality *q) {
+static void put_images(FILE *to, struct cli_quality *q) {
     for (size_t i = 0; i < q->image_count; i++) {
         const struct cli_quality_image *image = &q->images[i];
         fputs(i ? ",{\"name\":" : "{\"name\":", to);
-        put_text(to, image->name);
+        put_text(to, q, image->name);
         fputs(",\"build_id\":", to);
-        put_text(to, image->build_id);
+        put_text(to, q, image->build_id);
         fputc(',', to);
         put_number(to, "fits", image->judged, image->agreeing);
         if (image->judged)
@@ -266,13 +271,9 @@ static void put_images(FILE *to, const struct cli_quality *q) {
     }
 }
 
-char *cli_quality_json(struct cli_quality *q) {
+static void write_json(struct cli_quality *q, FILE *to) {
     uint64_t bytes, messages;
-    char *text = NULL;
-    size_t size;
-    FILE *to = open_memstream(&text, &size);
 
-    if (!to) return NULL;
     sum_lost(q, &bytes, &messages);
     const bool placed = !q->unplaced;
     fputc('{', to);
@@ -289,14 +290,23 @@ char *cli_quality_json(struct cli_quality *q) {
         fputs("\"named_percent\":null,\"losses\":[", to);
     for (size_t i = 0; i < q->loss_count; i++) {
         if (i) fputc(',', to);
-        put_text(to, q->losses[i]);
+        put_text(to, q, q->losses[i]);
     }
     fputs("],\"images\":[", to);
     put_images(to, q);
     fputs("]}", to);
-    const bool closed = fclose(to) == 0;
+}
+
+char *cli_quality_json(struct cli_quality *q) {
+    char *text = NULL;
+    size_t size;
+    FILE *to = open_memstream(&text, &size);
+
+    if (to) write_json(q, to);
+    const bool closed = to && fclose(to) == 0;
     if (closed && !q->failed) return text;
     free(text);
+    cli_doubt("the answer is without its quality: out of memory");
     return NULL;
 }
 
@@ -314,10 +324,10 @@ static void write_images(const struct cli_quality *q, const struct cli_fit *f, s
 
     for (size_t i = 0; i < CLI_FIT_IMAGES && ntr_program_image(q->program, i, &info) == NTR_OK; i++) {
         const ntr_fit_image *one = &f->images[i];
-        char id[160], label[512];
+        char id[CLI_BUILD_ID_SIZE], label[512];
         if (!one->agreeing && !one->contradicting) continue;
         *id = 0;
-        const bool readable = !info.path || ntr_bundle_build_id(info.path, id, sizeof id) == NTR_OK;
+        const bool readable = !info.path || cli_build_id(info.path, id);
         snprintf(label, sizeof label, "%s%s%s%s", info.name, *id ? ", build id " : "", id,
                  readable ? "" : ", of which the build id cannot be read");
         const struct cli_row row = {

@@ -21,6 +21,7 @@ struct cli_lost_part {
 
 struct cli_quality_image {
     char *name, *build_id; /* `build_id` may be NULL */
+    bool unreadable_id;    /* there may be a build id, which cannot be read */
     bool judged;           /* `agreeing` and `contradicting` are known */
     uint64_t agreeing, contradicting;
 };

@@ -9,8 +9,10 @@
 #include <string.h>
 #include <unistd.h>
 
+enum { ID_BYTES_MAX = 64 };
+
 static bool note_is_build_id(const Elf_Data *data, size_t name, const GElf_Nhdr *note) {
-    return note->n_type == NT_GNU_BUILD_ID && note->n_namesz == 4 && note->n_descsz > 0 && note->n_descsz <= 64 &&
+    return note->n_type == NT_GNU_BUILD_ID && note->n_namesz == 4 &&
            memcmp((const char *)data->d_buf + name, "GNU", 4) == 0;
 }
 
@@ -24,6 +26,7 @@ static ntr_status find_note(const ntr_allocator *allocator, Elf_Scn *section, ch
     size_t at = 0, name, description, next;
     for (; data && (next = gelf_getnote(data, at, &note, &name, &description)); at = next) {
         if (!note_is_build_id(data, name, &note)) continue;
+        if (!note.n_descsz || note.n_descsz > ID_BYTES_MAX) return NTR_E_FORMAT;
         *id = ntr_alloc(allocator, 2 * (size_t)note.n_descsz + 1, 1);
         for (size_t i = 0; *id && i < note.n_descsz; i++)
             snprintf(*id + 2 * i, 3, "%02x", ((const uint8_t *)data->d_buf)[description + i]);
@@ -60,6 +63,16 @@ static ntr_status is_shared(Elf *elf, bool *shared) {
     return NTR_OK;
 }
 
+/* libelf calls an ELF file of an unknown class or version no ELF file. */
+static ntr_status other_kind(int file, bool *wanted) {
+    char magic[SELFMAG];
+    const ssize_t size = pread(file, magic, sizeof magic, 0);
+
+    *wanted = false;
+    if (size < 0) return NTR_E_IO;
+    return size == SELFMAG && memcmp(magic, ELFMAG, SELFMAG) == 0 ? NTR_E_FORMAT : NTR_OK;
+}
+
 static ntr_status read_id(const ntr_allocator *allocator, const char *path, bool only_shared, char **id) {
     *id = NULL;
     const int file = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
@@ -67,8 +80,8 @@ static ntr_status read_id(const ntr_allocator *allocator, const char *path, bool
     Elf *elf = elf_version(EV_CURRENT) == EV_NONE ? NULL : elf_begin(file, ELF_C_READ, NULL);
     bool wanted = true;
     ntr_status status = elf ? NTR_OK : NTR_E_IO;
-    if (elf && elf_kind(elf) != ELF_K_ELF) wanted = false;
-    if (elf && wanted && only_shared) status = is_shared(elf, &wanted);
+    if (elf && elf_kind(elf) != ELF_K_ELF) status = other_kind(file, &wanted);
+    if (elf && !status && wanted && only_shared) status = is_shared(elf, &wanted);
     if (!status && wanted) status = find_build_id(allocator, elf, id);
     elf_end(elf);
     close(file);

@@ -286,6 +286,26 @@ def _():
     matches("headers.elf: section headers: expected 5 of", Run("profile", "-e", path, trace(), status=1).err, "profile")
 
 
+@case("a damaged note is not a missing build id: it is said, and the status is 1")
+def _():
+    def elf(note):
+        at, names = 64 + 56 + 0x206, b"\0.note\0"
+        headers = section(0, 0, 0, 0, 0) + section(7, 2, 0, at, len(note)) + section(3, 0, 0, at + len(note), len(names))
+        made = elf_of([(0, 0x206, 0x100)], tiny.image() + note + names, headers, 3)
+        return made[:62] + struct.pack("<H", 2) + made[64:]  # the section with the names of sections
+    good = struct.pack("<III4s", 4, 20, 3, b"GNU") + bytes(range(20))
+    for what, note, expected in (("whole", good, "build id 000102"), ("of no bytes", struct.pack("<III4s", 4, 0, 3, b"GNU"), ""),
+                                 ("none", b"", "no build id"), ("another", struct.pack("<III4s4s", 4, 4, 1, b"GNU", b"abcd"), "no build id"),
+                                 ("cut", good[:-4], ""), ("name", struct.pack("<I", 0xfffffff0) + good[4:], ""), ("long", good[:4] + b"\xff" * 4 + good[8:], "")):
+        path, page = write("note.elf", elf(note)), os.path.join(scratch(), "note.html")
+        done = Run("report", "-e", path, "-o", page, trace(), status=0 if expected else 1)
+        matches("(?s)^(?!.*build id)" if expected else "note.elf: the build id cannot be read: sections or notes are damaged", done.err, what)
+        with open(page, encoding="utf-8") as file:
+            matches(f"note.elf, {expected or 'build id that cannot be read'}", file.read(), what)
+        done = Run("stat", "--format", "json", "-e", path, trace(), status=0 if expected else 1)
+        equal(json.loads(done.out)["quality"]["images"][0]["build_id"], bytes(range(20)).hex() if what == "whole" else None, what)
+
+
 @case("debug information that expands to gigabytes is not read, which is said")
 def _():
     path, stream = program_with_lines()

@@ -50,7 +50,8 @@ COMMANDS = [
 ]
 
 # in `make soak`
-LONG = [("decisions of two units", ["coverage", "--to", "decisions", "-e", "@lined", "@lined-trace"]),
+LONG = [("report of a program with a build id", ["report", "-e", "@lined", "-o", "%", "@lined-trace"]),
+        ("decisions of two units", ["coverage", "--to", "decisions", "-e", "@lined", "@lined-trace"]),
         ("database of two units", ["export", "--to", "sqlite", "-e", "@lined", "-o", "%", "@lined-trace"]),
         ("symbols in .gnu_debugdata", ["profile", "-e", "@hidden", "@lined-trace"])]
 

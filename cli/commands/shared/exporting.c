@@ -278,8 +278,9 @@ static int rate(struct export_run *w) {
              q->instructions ? 100.0 * (double)q->named / (double)q->instructions : 0.0);
     for (size_t i = 0; i < q->image_count && used < sizeof w->code; i++) {
         const char *slash = strrchr(q->images[i].name, '/'), *id = q->images[i].build_id;
+        const char *none = q->images[i].unreadable_id ? "build id that cannot be read" : "no build id";
         used += (size_t)snprintf(w->code + used, sizeof w->code - used, "%s%s, %s%s", i ? "; " : "",
-                                 slash ? slash + 1 : q->images[i].name, id ? "build id " : "no build id", id ? id : "");
+                                 slash ? slash + 1 : q->images[i].name, id ? "build id " : none, id ? id : "");
     }
     return CLI_OK;
 }
