@@ -179,6 +179,16 @@ def by_perf(bundle, own):
     return {name: found[name] for name in own}
 
 
+def by_report(bundle):
+    """The rows of the table of functions: name, file, line, own and all instructions, calls."""
+    calls, path = collections.Counter(), bundle + ".html"
+    Run("report", "-o", path, bundle)
+    with open(path, encoding="utf-8") as file:
+        for name, count in re.findall(r'\["(\w+)",(?:"[^"]*"|null),(?:\d+|null),\d+,\d+,(\d+),', file.read()):
+            calls[name] += int(count) if WANTED(name) else 0
+    return {name: count for name, count in calls.items() if count}
+
+
 def traced(name, plans):
     folder, truth, bundle = scratch(), f"truth_{name}", f"{name}.ntrace"
     Run("run", *user_qemu.for_ntrace(user_qemu.repeatable()), "-q", "-o", bundle, "--", f"./{plans[0].begin}", plans[0].files[0], truth, plans[0].naming, cwd=folder)
@@ -191,7 +201,7 @@ def traced(name, plans):
 
 
 def seeded(name, seeds, part=None):
-    """`part`: one third of the consumers; None: all, and GDB."""
+    """`part`: one third of the consumers; None: all, GDB and the report."""
     plans = []
     for seed in reversed(seeds):
         plans.insert(0, Plan(seed, compiled(), plans[0] if plans else None))
@@ -201,6 +211,7 @@ def seeded(name, seeds, part=None):
             consumers={key: by for at, (key, by) in enumerate(MORE.items()) if part is None or at % 3 == part})
     if part is None:
         equal(by_gdb(bundle, WANTED), dict(truth), f"{name}: GDB")
+        equal(by_report(bundle), dict(truth), f"{name}: report")
     of_files = sorted(function for function in truth if not function.startswith("made_"))
     if part != 1:
         equal(sorted(by_drcov(bundle)), of_files, f"{name}: drcov")
