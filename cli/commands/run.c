@@ -286,8 +286,12 @@ static int check_program_options(const struct run_options *o, const char *progra
     if (given)
         return cli_fail("--%s: only for machines; --machine virt runs one, and the operand is then its firmware",
                         given);
-    if (!r.is_trace) return CLI_OK;
-    return cli_fail("%s: expected a program, found %s; 'ntrace decode %s' reads it", program, r.what, program);
+    if (r.is_trace)
+        return cli_fail("%s: expected a program, found %s; 'ntrace decode %s' reads it", program, r.what, program);
+    const bool script = strcmp(r.what, "a script") == 0;
+    if (*r.what && !r.is_elf && !script && access(program, X_OK) != 0)
+        return cli_fail("%s: expected a program, found %s%s%s", program, r.what, *r.next ? "; " : "", r.next);
+    return CLI_OK;
 }
 
 static int configure(struct run *run, char **operands) {

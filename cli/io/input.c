@@ -6,6 +6,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <ntrace/bundle.h>
 #include <poll.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -124,6 +125,10 @@ int cli_input_open(struct cli_input *input, const char *path) {
     if (fstat(input->fd, &info) == 0) {
         if (S_ISDIR(info.st_mode)) {
             cli_input_close(input);
+            if (ntr_bundle_seen(path))
+                return cli_fail("%s: expected a stream, found a bundle; its file capture.json names the stream in it "
+                                "(trace.nex)",
+                                path);
             return cli_fail("%s: expected a trace, found a directory", path);
         }
         if (S_ISREG(info.st_mode)) input->size_hint = (uint64_t)info.st_size;

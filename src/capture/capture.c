@@ -104,7 +104,8 @@ static ntr_status inspect(ntr_capture *session) {
         return ntr_capture_fail(&session->reason, NTR_E_FORMAT,
                                 "%s: expected a RISC-V program, found one for another machine", path);
     return ntr_capture_fail(&session->reason, failed ? NTR_E_IO : NTR_E_FORMAT, "%s: %s", path,
-                            failed ? strerror(failed) : "expected a RISC-V ELF program");
+                            failed ? strerror(failed)
+                                   : "expected a program for RISC-V (ELF), found another kind of file");
 }
 
 static ntr_status open_source(ntr_capture *session) {

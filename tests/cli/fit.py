@@ -178,7 +178,10 @@ def report():
     page = os.path.join(scratch(), "report.html")
     for path, status in ((line(), 1), (program(), 0)):
         Run("report", raw(program()), "-e", path, "-o", page, status=status)
-        equal("the program is not the one that ran" in open(page, encoding="utf-8").read(), bool(status), path)
+        text = open(page, encoding="utf-8").read()
+        equal("the program is not the one that ran" in text, bool(status), path)
+        counts = re.search(r", ([0-9]+) messages fit and ([0-9]+) contradict it", text)
+        check(counts and int(counts[1]) and bool(int(counts[2])) == bool(status), f"{path}: {counts}")
 
 
 @case("all ways of decoding judge it: counts, several threads, a part, and the first defect")

@@ -10,6 +10,7 @@ import io
 import json
 import lzma
 import os
+import re
 import pty
 import struct
 import subprocess
@@ -157,6 +158,9 @@ def swapped():
     trace, program = write("t.nex", bytes_of(STREAM)), write("hello", elf())
     equal(error("profile", program, "-e", trace), f"{program}: expected a trace, found a program (ELF for RISC-V), and -e {trace} is a stream of "
           f"N-Trace messages: they are swapped; 'ntrace decode {trace} -e {program}' reads them", "message")
+    for operands in (trace, program), (program, trace):
+        equal(error("profile", *operands), f"unexpected operand '{program}': it is a program (ELF); 'ntrace profile {trace} -e {program}' takes it as one", "two")
+    equal(error("profile", trace, trace), f"unexpected operand '{trace}'; usage: ntrace profile [OPTION]... TRACE", "two traces")
 
 
 @case("files of a bundle: the bundle is named")
@@ -167,6 +171,7 @@ def of_bundle():
         file.write('{"format": "ntrace-bundle", "version": 1, "stream": "trace.nex", "params": {}}')
     with open(os.path.join(folder, "images", "hello"), "wb") as file:
         file.write(elf())
+    equal(error("convert", folder), f"{folder}: expected a stream, found a bundle; its file capture.json names the stream in it (trace.nex)", "convert")
     next_step = f"it is a file of the bundle {folder}: 'ntrace decode {folder}' reads the bundle"
     for name, what in (("capture.json", "the description of a bundle"), ("images/hello", "a program (ELF for RISC-V)")):
         path = os.path.join(folder, name)
@@ -192,6 +197,9 @@ def windows():
 def runs():
     trace = write("t.nex", bytes_of(STREAM))
     equal(error("run", trace), f"{trace}: expected a program, found a stream of N-Trace messages; 'ntrace decode {trace}' reads it", "a trace")
+    for name, data, found in ("p.c", b"int main(void) { return 0; }\n", "text"), ("p.gz", gzip.compress(b"x"), "a file compressed by gzip; 'gzip -dc PATH' unpacks it"):
+        path = write(name, data)
+        matches("^" + re.escape(f"{path}: expected a program, found {found.replace('PATH', path)}"), error("run", path), name)
     for option in (["--kernel", "x"], ["--harts", "2"], ["--memory", "1G"], ["--for", "1s"]):
         equal(error("run", *option, "./hello"), f"{option[0]}: only for machines; --machine virt runs one, and the operand is then its firmware", option[0])
 

@@ -7,6 +7,7 @@
 
 #include <dirent.h>
 #include <errno.h>
+#include <inttypes.h>
 #include <limits.h>
 #include <ntrace/machine.h>
 #include <stdio.h>
@@ -281,6 +282,10 @@ static int rate(struct export_run *w) {
         const char *none = q->images[i].unreadable_id ? "build id that cannot be read" : "no build id";
         used += (size_t)snprintf(w->code + used, sizeof w->code - used, "%s%s, %s%s", i ? "; " : "",
                                  slash ? slash + 1 : q->images[i].name, id ? "build id " : none, id ? id : "");
+        if (q->images[i].judged && used < sizeof w->code)
+            used += (size_t)snprintf(w->code + used, sizeof w->code - used,
+                                     ", %" PRIu64 " messages fit and %" PRIu64 " contradict it", q->images[i].agreeing,
+                                     q->images[i].contradicting);
     }
     return CLI_OK;
 }

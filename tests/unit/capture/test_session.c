@@ -69,7 +69,7 @@ static void what_cannot_start(void **state) {
 
     begin(&s, "true");
     s.command[0] = "/dev/null";
-    refused(&s, NTR_E_FORMAT, "/dev/null: expected a RISC-V ELF program");
+    refused(&s, NTR_E_FORMAT, "/dev/null: expected a program for RISC-V (ELF), found another kind of file");
 
     begin(&s, "true");
     s.config.bundle = "/nowhere/at/all.ntrace";
