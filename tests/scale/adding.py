@@ -163,7 +163,8 @@ def events():
         found, expected = (re.sub(r',\n"quality":\{.*\}\}\n\Z', "}\n", text) for text in (combine([good], *command).out, Run(*command, first.path).out))
         equal(found, expected, f"{command} of the answer of timeline")
     near = os.path.relpath(first.path)
-    equal(combine([good], "report").out, Run("report", near).out, "report of a trace with a relative path")
+    page = re.sub(", [0-9]+ messages fit and [0-9]+ contradict it", "", Run("report", near).out)  # a partial answer does not have the messages
+    equal(combine([good], "report").out, page, "report of a trace with a relative path")
     matches("no totals", combine([good], "decode", "--show", "count", status=2).err, "totals")
     matches("one capture only: they cannot be added; counts of code and call trees can", combine([good, partial(second, ["timeline"], "second.part")], "timeline", status=2).err, "two captures")
     matches("different kinds", combine([partial(second, ["profile"], "counts.part"), good], "profile", status=2).err, "kinds")

@@ -63,6 +63,7 @@ def direct(command, trace, *more):
 
 def unrated(output):
     """Without the last member of JSON documents, which says what the answer rests on: a partial answer does not have the stream."""
+    output = re.sub(rb", [0-9]+ messages fit and [0-9]+ contradict it", b"", output)  # of the page of a report
     return re.sub(rb',\n"quality":\{.*\}\}\n\Z', b"}\n", output)
 
 
