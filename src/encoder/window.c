@@ -7,7 +7,9 @@
  * sent first; when the block that ends tracing has no address, the window stays open (`closing`) until a block with
  * an address comes. The same is true of a trace-notify that waits for the address of the next instruction. Debug mode,
  * halt and reset end the window at once: a notify is then lost if the last instruction was a jump or taken branch and
- * the record of the stop has no address. */
+ * the record of the stop has no address. An interrupt without an address does the same, because the next address is
+ * that of its handler and not where the jump or branch went (OQ-15). If a trap came before it, the window waits: two
+ * traps in a row have the address of the last handler. */
 #include "encoder/state.h"
 
 static void correlate(ntr_encoder *e, unsigned evcode, uint64_t icnt, uint64_t hist) {
@@ -58,6 +60,11 @@ void ntr_enc_close(ntr_encoder *e, uint64_t next, unsigned evcode) {
 bool ntr_enc_needs_address(const ntr_encoder *e) {
     if (e->sync_wanted & NOTIFIES && e->next == NTR_ADDRESS_UNKNOWN) return true;
     return e->pending.kind == PENDING_INDIRECT || e->pending.kind == PENDING_RETURN;
+}
+
+/* Returns whether this block hides where the last jump or branch went. */
+static bool hides_target(const ntr_encoder *e, const ntr_ingress *b) {
+    return b->itype == NTR_ITYPE_INTERRUPT && !e->pending.btype;
 }
 
 /* A trace-on trigger starts with the oldest instruction of its cycle, a trace-off trigger stops after the newest.
@@ -119,7 +126,7 @@ bool ntr_enc_window(ntr_encoder *e, const ntr_ingress *b, bool qualified) {
         const unsigned cause = stop_cause(e, b, qualified);
         if (ntr_enc_has_address(b))
             ntr_enc_close(e, b->iaddr, cause);
-        else if (!ntr_enc_needs_address(e))
+        else if (!ntr_enc_needs_address(e) || hides_target(e, b))
             ntr_enc_close(e, NTR_ADDRESS_UNKNOWN, cause);
         else
             e->closing = true;

@@ -161,16 +161,26 @@ static bool stop_is_vague(const court *c) {
     return t->kind == TRUTH_STOP && t->unsure;
 }
 
+/* Whether a return is last whose target the encoder did not see: the stream says that it went as predicted (OQ-15). */
+static bool is_unseen_return(const court *c, const truth_item *stop) {
+    const truth_item *last = stop;
+    if (!stop->unsure || c->config->params.implicit_return == NTR_RETURN_OFF) return false;
+    while (last > c->truth->item && last->kind != TRUTH_PC) last--;
+    return last->uninferable;
+}
+
 static bool on_stop(court *c, size_t i) {
     const oracle_event *e = &c->reported->event[i];
     if (!c->open && c->config->announce) return true;
     if (next_item(c)->kind == TRUTH_SYNC) c->at++; /* requested too late */
-    if (next_item(c)->kind == TRUTH_TRAP && stop_is_vague(c)) c->at++; /* a trap with an unknown handler */
+    const truth_item *skipped = NULL; /* a trap with an unknown handler: the stop is before it */
+    if (next_item(c)->kind == TRUTH_TRAP && stop_is_vague(c)) skipped = &c->truth->item[c->at++];
     if (next_item(c)->kind == TRUTH_SYNC) c->at++;
     const truth_item *t = next_item(c);
     bool hidden = !e->known && c->config->params.dialect && c->config->params.dialect->stop_hides_target;
-    if (t->kind != TRUTH_STOP || !(t->codes >> e->code & 1) || (!t->unsure && !hidden && (!e->known || e->pc != t->pc)))
-        return object(c, i, "wrong stop");
+    bool fits =
+        e->known ? e->pc == t->pc || (skipped && e->pc == skipped->pc) || is_unseen_return(c, t) : t->unsure || hidden;
+    if (t->kind != TRUTH_STOP || !(t->codes >> e->code & 1) || !fits) return object(c, i, "wrong stop");
     if (e->has_time && c->config->ts_messages & NTR_TS_MESSAGE_CORRELATION && !time_fits(c, e))
         return object(c, i, "wrong time");
     c->open = false;

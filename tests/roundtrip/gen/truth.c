@@ -18,6 +18,10 @@ typedef struct builder {
     uint64_t time;
 } builder;
 
+static bool has_address(const ntr_ingress *in) {
+    return in->iretire || in->itype == NTR_ITYPE_EXCEPTION || (in->itype && !in->no_iaddr);
+}
+
 static void *grow(void *array, size_t count, size_t size) {
     if (count >= 64 && (count & (count - 1))) return array;
     array = realloc(array, (count < 64 ? 64 : 2 * count) * size);
@@ -48,16 +52,27 @@ static void see_context(builder *b, const ntr_ingress *in) {
     t->context[t->contexts++] = now;
 }
 
+/* Returns the address that ends a window after a trap: that of the next block that has one, because the handler's
+ * address is not known before. False: the hart stands still first. */
+static bool resumes(const builder *b, uint64_t *pc) {
+    *pc = b->run->end;
+    for (size_t i = b->op + 1; i < b->run->ops; i++) {
+        const ntr_ingress *in = &b->run->op[i].block;
+        if (b->run->op[i].kind != GEN_OP_BLOCK) continue;
+        if (in->halted || in->reset) return false;
+        if (!has_address(in)) continue;
+        *pc = in->iaddr;
+        return true;
+    }
+    return true;
+}
+
 /* A notify that waits is sent before the stop, if the encoder knows the address. */
 static void close_window(builder *b, uint64_t pc, bool unsure, uint32_t evcodes) {
     if (!b->open) return;
-    const truth_item *last = &b->t->item[b->t->items - 1];
     const uint32_t notify = b->due & (1u << SYNC_EXTERNAL | 1u << SYNC_EVENT);
     b->open = false;
-    if (notify && !(unsure && last->kind == TRUTH_TRAP && last->unsure)) {
-        const uint64_t next = unsure && last->kind == TRUTH_PC ? last->pc + 2u * last->halfwords : pc;
-        add(b, (truth_item){.kind = TRUTH_SYNC, .pc = next, .codes = notify, .from = b->time});
-    }
+    if (notify) add(b, (truth_item){.kind = TRUTH_SYNC, .pc = pc, .codes = notify, .from = b->time});
     add(b, (truth_item){.kind = TRUTH_STOP, .pc = pc, .unsure = unsure, .codes = evcodes, .from = b->time});
     b->due = 0;
 }
@@ -109,7 +124,7 @@ static void still(builder *b, const gen_op *op) {
 static void on_block(builder *b, const gen_op *op) {
     const ntr_ingress *in = &op->block;
     bool real = in->iretire || in->itype;
-    bool known = in->iretire || in->itype == NTR_ITYPE_EXCEPTION || (in->itype && !in->no_iaddr);
+    bool known = has_address(in);
     if (in->cycle && b->off_pending) {
         b->tracing = false;
         b->off_pending = false;
@@ -126,8 +141,9 @@ static void on_block(builder *b, const gen_op *op) {
     if (b->stood) b->start = b->stood | (op->qualified ? 0 : 1u << SYNC_ENABLE);
     b->stood = 0;
     if (!b->tracing || !op->qualified) {
-        close_window(b, in->iaddr, !known,
-                     1u << EVCODE_DISABLED | (known ? 0 : 1u << EVCODE_DEBUG)); /* it may have to wait */
+        uint64_t pc = known ? in->iaddr : op->next; /* where the interrupt without address came */
+        if (!known && b->open && b->t->item[b->t->items - 1].kind == TRUTH_TRAP && !resumes(b, &pc)) b->due = 0;
+        close_window(b, pc, !known, 1u << EVCODE_DISABLED | (known ? 0 : 1u << EVCODE_DEBUG)); /* it may have to wait */
         b->start = b->tracing ? b->start | 1u << SYNC_ENABLE : 1u << SYNC_ENABLE;
         b->due = 0;
         b->time = in->time;

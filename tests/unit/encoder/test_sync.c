@@ -376,6 +376,38 @@ static void a_notify_is_sent_before_the_stop(void **state) {
     }
 }
 
+/* Trace is off when an interrupt without an address comes: the next address is that of its handler. The jump or branch
+ * before it went elsewhere, so that its target stays unknown; a trap before it has the address of the last handler. */
+static void an_untraced_interrupt_hides_the_target_of_a_jump(void **state) {
+    (void)state;
+    static const struct {
+        unsigned itype, trigger;
+        const char *expected;
+    } CASES[] = {
+        {JR, 0, "ProgTraceCorrelation EVCODE=4 CDF=1 ICNT=4 HIST=0x1"},
+        {JR, NTR_TRIGGER_NOTIFY, "ProgTraceCorrelation EVCODE=4 CDF=1 ICNT=4 HIST=0x1"},
+        {TK, NTR_TRIGGER_NOTIFY, "ProgTraceCorrelation EVCODE=4 CDF=1 ICNT=4 HIST=0x3"},
+        {NT, NTR_TRIGGER_NOTIFY,
+         "IndirectBranchHistSync SYNC=6 BTYPE=0 ICNT=4 FADDR=0x204 HIST=0x2; ProgTraceCorrelation EVCODE=4 CDF=1 ICNT=0 HIST=0x1"},
+        {INT, 0, "IndirectBranch BTYPE=3 ICNT=4 UADDR=0x600; ProgTraceCorrelation EVCODE=4 CDF=1 ICNT=0 HIST=0x1"},
+        {INT, NTR_TRIGGER_NOTIFY,
+         "IndirectBranchSync SYNC=6 BTYPE=3 ICNT=4 FADDR=0x400; ProgTraceCorrelation EVCODE=4 CDF=1 ICNT=0 HIST=0x1"},
+    };
+    for (size_t i = 0; i < sizeof CASES / sizeof *CASES; i++) {
+        rig r;
+        rig_open(&r, "");
+        r.block.trigger = (uint8_t)CASES[i].trigger;
+        rig_block(&r, 0x400, 4, 4, CASES[i].itype);
+        r.block.trigger = 0;
+        r.size = 0;
+        disable(&r);
+        sideband(&r, (ntr_ingress){.itype = INT, .priv = NTR_PRIV_M, .no_iaddr = true});
+        run(&r, 0x800);
+        rig_expect_messages(&r, CASES[i].expected);
+        rig_close(&r);
+    }
+}
+
 /* NT-140, NT-142, NT-148: hcontext is always followed by scontext. PROCESS is FORMAT, PRV << 2, context << 5. */
 static void hcontext_is_followed_by_scontext(void **state) {
     (void)state;
@@ -575,6 +607,7 @@ int main(void) {
         TEST(halts_while_disabled),
         TEST(trap_after_trap_return),
         TEST(a_notify_is_sent_before_the_stop),
+        TEST(an_untraced_interrupt_hides_the_target_of_a_jump),
         TEST(hcontext_is_followed_by_scontext),
         TEST(everything_pending_is_told_before_a_sync),
         TEST(a_sync_forgets_calls_and_repeats),
