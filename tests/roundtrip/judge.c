@@ -169,6 +169,13 @@ static bool is_unseen_return(const court *c, const truth_item *stop) {
     return last->uninferable;
 }
 
+/* The last message of a window may end on a jump with an unknown target, and a hart that is never traced has at most
+ * messages that nothing synchronizes. */
+static bool may_lack(const court *c, ntr_status reason) {
+    if (reason == NTR_E_NO_SYNC) return !c->truth->items;
+    return reason == NTR_E_NO_ADDRESS && stop_is_vague(c);
+}
+
 static bool on_stop(court *c, size_t i) {
     const oracle_event *e = &c->reported->event[i];
     if (!c->open && c->config->announce) return true;
@@ -227,9 +234,7 @@ static bool judge_segment(court *c, size_t *i) {
             good = c->config->ownership != NTR_OWNERSHIP_OFF || object(c, *i, "an unexpected Ownership");
             break;
         case ORACLE_OVERFLOW: return true;
-        case ORACLE_LOST: /* the last message of a window may end on a jump with an unknown target */
-            good = (e->reason == NTR_E_NO_ADDRESS && stop_is_vague(c)) || object(c, *i, ntr_status_text(e->reason));
-            break;
+        case ORACLE_LOST: good = may_lack(c, e->reason) || object(c, *i, ntr_status_text(e->reason)); break;
         case ORACLE_ACCESS: break; /* judge_accesses */
         case ORACLE_NOTE: good = object(c, *i, ntr_status_text(e->reason)); break;
         }
