@@ -166,7 +166,7 @@ void cli_output_text(struct cli_output *out, const char *text) {
 void cli_output_line(struct cli_output *out, const char *text) {
     while (*text) {
         size_t good = 0, hazard = 0;
-        while (text[good] && !(hazard = ntr_text_hazard(text + good))) good++;
+        while (text[good] && !(hazard = cli_text_hazard(text + good))) good += ntr_text_step(text + good);
         cli_output_write(out, text, good);
         if (hazard) cli_output_write(out, "?", 1);
         text += good + hazard;
@@ -181,9 +181,9 @@ void cli_output_source(struct cli_output *out, const char *file, uint32_t line) 
 /* Replaces what controls a terminal: paths and other texts of inputs may be among the arguments. */
 static void disarm(char *text) {
     while (*text) {
-        const size_t hazard = *text == '\n' || *text == '\t' ? 0 : ntr_text_hazard(text);
+        const size_t hazard = *text == '\n' || *text == '\t' ? 0 : cli_text_hazard(text);
         if (hazard) memset(text, '?', hazard);
-        text += hazard ? hazard : 1;
+        text += hazard ? hazard : ntr_text_step(text);
     }
 }
 
@@ -241,7 +241,9 @@ char *cli_put_csv(char *at, const char *text) {
     if (*text && strchr("=+-@\t\r", *text)) *at++ = '\'';
     for (; *text; text++) {
         if (*text == '"') *at++ = '"';
-        *at++ = *text;
+        const size_t length = ntr_utf8_length(text, 4);
+        *at++ = length ? *text : '?';
+        for (size_t i = 1; i < length; i++) *at++ = *++text;
     }
     if (quote) *at++ = '"';
     return at;

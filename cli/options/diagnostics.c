@@ -17,11 +17,17 @@ void cli_report_command(const char *name) {
     command = name;
 }
 
+size_t cli_text_hazard(const char *text) {
+    const size_t hazard = ntr_text_hazard(text);
+    return hazard || !((unsigned char)*text & 0x80) ? hazard : !ntr_utf8_length(text, 4);
+}
+
 void cli_write_harmless(const char *text) {
     while (*text) {
-        const size_t hazard = ntr_text_hazard(text);
-        fputc(hazard ? '?' : *text, stderr);
-        text += hazard ? hazard : 1;
+        const size_t hazard = cli_text_hazard(text);
+        const size_t length = hazard ? hazard : ntr_text_step(text);
+        fwrite(hazard ? "?" : text, 1, hazard ? 1 : length, stderr);
+        text += length;
     }
 }
 

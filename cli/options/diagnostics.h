@@ -3,6 +3,7 @@
 #define CLI_OPTIONS_DIAGNOSTICS_H
 
 #include <stdbool.h>
+#include <stddef.h>
 
 enum {
     CLI_OK = 0,
@@ -12,6 +13,9 @@ enum {
 
 /* Sets the prefix of messages: "ntrace NAME: ", or "ntrace: " if `name` is NULL. `name` is not copied. */
 void cli_report_command(const char *name);
+
+/* As ntr_text_hazard; also a byte that is not UTF-8, which a terminal may take for a control of its own encoding. */
+size_t cli_text_hazard(const char *text);
 
 /* Writes text to standard error, with '?' for what controls a terminal. */
 void cli_write_harmless(const char *text);

@@ -1,6 +1,7 @@
 #include "text/insn_line.h"
 #include "text/symbol_text.h"
 
+#include <ntrace/bytes.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
@@ -110,8 +111,8 @@ size_t cli_insn_text(void *user, const struct cli_insn *insn, char *out) {
     if (f.symbol[0]) used += snprintf(out + used, CLI_SYMBOL_MAX + 8, "  <%s>", f.symbol);
     const int before = used;
     if (f.file) used += snprintf(out + used, FILE_SHOWN + 16, "  %s:%" PRIu32, shown_file(f.file), f.line);
-    for (int i = before; i < used; i++)
-        if (out[i] == '\n' || out[i] == '\t') out[i] = '?';
+    for (int i = before; i < used; i += (int)ntr_text_step(out + i))
+        if (out[i] == '\n' || out[i] == '\t' || !ntr_utf8_length(out + i, 4)) out[i] = '?';
     while (used && out[used - 1] == ' ') used--;
     out[used++] = '\n';
     return (size_t)used;

@@ -39,6 +39,13 @@ static inline size_t ntr_utf8_length(const char *text, size_t size) {
     return length;
 }
 
+/* Returns the number of bytes of the character at text[0]; of a byte that is not UTF-8, and of the end, 1. Names are
+ * gone through by characters: the bytes within one are no controls. */
+static inline size_t ntr_text_step(const char *text) {
+    const size_t length = ntr_utf8_length(text, 4);
+    return length ? length : 1;
+}
+
 /* Returns the number of bytes of the character at text[0] if it would break a line, control a terminal, or show other
  * characters in another order: control characters (C0, DEL, C1, also as a single byte), line and paragraph separators,
  * and controls of text direction (Unicode: Bidi_Control). 0: it is harmless, or the text ends. `text` ends in a 0. */

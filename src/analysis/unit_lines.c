@@ -24,10 +24,13 @@ const char *ntr_unit_shown(ntr_dwarf_unit *unit, const char *name) {
 static bool clean_path(const char *path, char cleaned[PATH_MAX]) {
     bool found = false;
     size_t size = 0;
-    while (*path && size < PATH_MAX - 1) {
+    while (*path) {
         const size_t hazard = *path == '\t' || *path == '\n' ? 0 : ntr_text_hazard(path);
-        cleaned[size++] = hazard ? '?' : *path;
-        path += hazard ? hazard : 1;
+        const size_t length = hazard ? 1 : ntr_text_step(path);
+        if (size + length >= PATH_MAX) break;
+        memcpy(cleaned + size, hazard ? "?" : path, length);
+        size += length;
+        path += hazard ? hazard : length;
         found |= hazard != 0;
     }
     cleaned[size] = '\0';

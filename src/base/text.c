@@ -41,10 +41,16 @@ ntr_status ntr_parse_number(const char *text, size_t size, uint64_t *value) {
     return over ? NTR_E_RANGE : NTR_OK;
 }
 
+/* Names are UTF-8, too. */
+static size_t name_hazard(const char *name) {
+    const size_t hazard = ntr_text_hazard(name);
+    return hazard ? hazard : !ntr_utf8_length(name, 4);
+}
+
 bool ntr_name_is_clean(const char *name) {
-    for (unsigned i = 0; i <= NTR_NAME_MAX; i++) {
+    for (size_t i = 0; i <= NTR_NAME_MAX; i += ntr_text_step(name + i)) {
         if (!name[i]) return true;
-        if (ntr_text_hazard(name + i)) return false;
+        if (name_hazard(name + i)) return false;
     }
     return false;
 }
@@ -53,16 +59,19 @@ void ntr_text_disarm(char *text) {
     while (*text) {
         const size_t hazard = ntr_text_hazard(text);
         memset(text, '?', hazard);
-        text += hazard ? hazard : 1;
+        text += hazard ? hazard : ntr_text_step(text);
     }
 }
 
 unsigned ntr_name_clean(const char *name, char cleaned[NTR_NAME_CLEANED_MAX + 1]) {
     unsigned size = 0;
     while (size < NTR_NAME_CLEANED_MAX && *name) {
-        const size_t hazard = ntr_text_hazard(name);
-        cleaned[size++] = hazard ? '?' : *name;
-        name += hazard ? hazard : 1;
+        const size_t hazard = name_hazard(name);
+        const size_t length = hazard ? 1 : ntr_text_step(name);
+        if (size + length > NTR_NAME_CLEANED_MAX) break;
+        memcpy(cleaned + size, hazard ? "?" : name, length);
+        size += (unsigned)length;
+        name += hazard ? hazard : length;
     }
     cleaned[size] = '\0';
     return size;

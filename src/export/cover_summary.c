@@ -18,7 +18,7 @@ static void write_row(ntr_out *out, const ntr_cover_sums *sums, const char *name
     else
         ntr_out_format(out, " %8s", "-");
     ntr_out_text(out, "  ");
-    ntr_out_line(out, name);
+    ntr_out_shown(out, name);
     ntr_out_char(out, '\n');
 }
 

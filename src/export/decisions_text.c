@@ -16,7 +16,7 @@ static void write_conditions(ntr_out *out, const ntr_decision *d, ntr_decision_l
         else
             ntr_out_text(out, (level == NTR_LEVEL_MASKING ? c->open_masking : c->open) ? "not known" : "no pair");
         ntr_out_text(out, "  ");
-        ntr_out_line(out, c->text);
+        ntr_out_shown(out, c->text);
         ntr_out_char(out, '\n');
     }
 }
@@ -59,16 +59,16 @@ static void write_reason(ntr_out *out, const ntr_decision *d, ntr_decision_level
                    ? "    MC/DC is not determinable: "
                    : "    further evaluations may be missing: ";
     ntr_out_text(out, what);
-    ntr_out_line(out, d->reason);
+    ntr_out_shown(out, d->reason);
     ntr_out_char(out, '\n');
 }
 
 static void write_decision(ntr_export *x, const ntr_decision *d) {
     ntr_out *out = &x->out;
-    ntr_out_line(out, d->file);
+    ntr_out_shown(out, d->file);
     ntr_out_format(out, ":%u:%u: %s: ", d->line, d->column,
                    ntr_cover_state_name(ntr_decision_state(d, x->analysis.level)));
-    ntr_out_line(out, d->text);
+    ntr_out_shown(out, d->text);
     ntr_out_char(out, '\n');
     write_results(out, d);
     write_reason(out, d, x->analysis.level);
@@ -106,7 +106,7 @@ static ntr_status end(ntr_export *x) {
         write_shares(x, (ntr_decision_level)level);
     for (size_t i = 0; i < ntr_decisions_unparsed(decisions, i, &text); i++) {
         ntr_out_text(&x->out, "not parsed: ");
-        ntr_out_line(&x->out, text);
+        ntr_out_shown(&x->out, text);
         ntr_out_char(&x->out, '\n');
     }
     if (gaps)

@@ -28,10 +28,21 @@ void ntr_out_text(ntr_out *out, const char *text) {
 void ntr_out_line(ntr_out *out, const char *text) {
     while (*text) {
         size_t good = 0, hazard = 0;
-        while (text[good] && !(hazard = ntr_text_hazard(text + good))) good++;
+        while (text[good] && !(hazard = ntr_text_hazard(text + good))) good += ntr_text_step(text + good);
         ntr_out_bytes(out, text, good);
         if (hazard) ntr_out_char(out, '?');
         text += good + hazard;
+    }
+}
+
+void ntr_out_shown(ntr_out *out, const char *text) {
+    for (size_t step; *text; text += step) {
+        const size_t hazard = ntr_text_hazard(text);
+        step = hazard ? hazard : ntr_text_step(text);
+        if (hazard || !ntr_utf8_length(text, 4))
+            ntr_out_char(out, '?');
+        else
+            ntr_out_bytes(out, text, step);
     }
 }
 

@@ -17,6 +17,7 @@ void ntr_out_bytes(ntr_out *out, const void *bytes, size_t size);
 void ntr_out_text(ntr_out *out, const char *text);
 /* A name or text of an input in a format of lines: '?' for what would end the line or control a terminal. */
 void ntr_out_line(ntr_out *out, const char *text);
+void ntr_out_shown(ntr_out *out, const char *text); /* also for bytes that are not UTF-8: on a terminal */
 void ntr_out_char(ntr_out *out, char c);
 void ntr_out_hex(ntr_out *out, uint64_t value); /* lower case, no 0x */
 void ntr_out_dec(ntr_out *out, uint64_t value);

@@ -46,8 +46,12 @@ static void put_name(ntr_export *x, const char *name) {
     }
     while (name && *name) {
         const size_t hazard = ntr_text_hazard(name);
-        copy[used++] = hazard ? '?' : *name;
-        name += hazard ? hazard : 1;
+        const size_t length = ntr_utf8_length(name, 4);
+        if (hazard || !length)
+            copy[used++] = '?';
+        else
+            for (size_t i = 0; i < length; i++) copy[used++] = name[i];
+        name += hazard ? hazard : ntr_text_step(name);
     }
     put_string(x, copy);
     ntr_dealloc(x->allocator, copy);

@@ -3,6 +3,9 @@
 #include "../test.h"
 
 #include <ntrace/bytes.h>
+#include "base/text.h"
+
+#include <string.h>
 
 /* The length of the character by its value. */
 static size_t by_value(const unsigned char *text, size_t size) {
@@ -34,7 +37,29 @@ static void all_beginnings(void **state) {
             }
 }
 
+/* Bytes from 0x80 to 0x9f within a character are no controls; alone they are. */
+static void names_of_all_scripts(void **state) {
+    static const struct {
+        const char *name, *cleaned;
+    } rows[] = {{"\xc3\x80 \xd1\x80 \xe6\x96\x87 \xf0\x9f\x98\x80", "\xc3\x80 \xd1\x80 \xe6\x96\x87 \xf0\x9f\x98\x80"},
+                {"a\x80"
+                 "b\xffz\xe6\x96",
+                 "a?b?z??"},
+                {"\xc2\x9b\xe2\x80\xae\x1b", "???"}};
+    char cleaned[NTR_NAME_CLEANED_MAX + 1], long_name[2048];
+
+    (void)state;
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+        assert_int_equal(ntr_name_is_clean(rows[i].name), strcmp(rows[i].name, rows[i].cleaned) == 0);
+        assert_int_equal(ntr_name_clean(rows[i].name, cleaned), strlen(rows[i].cleaned));
+        assert_string_equal(cleaned, rows[i].cleaned);
+    }
+    for (size_t i = 0; i < sizeof long_name - 2; i += 2) memcpy(long_name + i, "\xc3\x80", 2);
+    memset(long_name + sizeof long_name - 2, 0, 2);
+    assert_int_equal(ntr_name_clean(long_name, cleaned), NTR_NAME_CLEANED_MAX - 1); /* no half of a character */
+}
+
 int main(void) {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(all_beginnings)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(all_beginnings), cmocka_unit_test(names_of_all_scripts)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
