@@ -126,6 +126,12 @@ static void report_doubt(const struct cli_fit *f, const struct cli_fit_input *in
 
 static void report_missing(const struct cli_fit *f, const struct cli_fit_input *in, const ntr_image_info *image) {
     if (!cli_first_time("fit", in->name)) return;
+    if (image->options.has_scontext && f->fit.missing >= image->low && f->fit.missing < image->high) {
+        cli_note("programs of several processes have code at 0x%" PRIx64
+                 ", and the trace does not say there which process runs (no scontext was sent)",
+                 f->fit.missing);
+        return;
+    }
     cli_note("%s has no code at 0x%" PRIx64 ", where the trace is, only at 0x%" PRIx64 " to 0x%" PRIx64
              ": it is not the program that ran, or it was loaded elsewhere (-e FILE@ADDR)",
              image->name, f->fit.missing, image->low, image->high - 1);

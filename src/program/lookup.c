@@ -29,25 +29,57 @@ bool ntr_image_is_visible(const ntr_image *image, ntr_place place) {
            ntr_image_matches(image, place.context);
 }
 
-static const ntr_segment *visible(const ntr_program *program, ntr_place place, uint32_t layer) {
-    while (layer != NTR_SPANS_NONE) {
-        const ntr_layer *top = &program->layers[layer];
+/* Returns whether the context says all that the image is bound to. */
+static bool is_decided(const ntr_image *image, const ntr_context *context) {
+    const ntr_image_options *bound = &image->options;
+    return !context ||
+           ((!bound->has_scontext || context->has_scontext) && (!bound->has_hcontext || context->has_hcontext) &&
+            (!bound->has_prv || context->prv != NTR_PRV_UNKNOWN));
+}
+
+/* Returns whether no context can run both images. */
+static bool exclude_each_other(const ntr_image *a, const ntr_image *b) {
+    const ntr_image_options *x = &a->options, *y = &b->options;
+    return (x->has_scontext && y->has_scontext && x->scontext != y->scontext) ||
+           (x->has_hcontext && y->has_hcontext && x->hcontext != y->hcontext) ||
+           (x->has_prv && y->has_prv && (x->prv != y->prv || x->v != y->v));
+}
+
+/* Returns the highest layer, from `*layer` on, that may hold at the place, and moves *layer below it; NULL: none. */
+static const ntr_segment *next_visible(const ntr_program *program, ntr_place place, uint32_t *layer) {
+    while (*layer != NTR_SPANS_NONE) {
+        const ntr_layer *top = &program->layers[*layer];
         if (place.position < top->earliest) {
-            layer = top->jump;
+            *layer = top->jump;
             continue;
         }
         const ntr_segment *segment = &program->segments[top->segment];
+        *layer = top->below;
         if (holds_at(segment->from, segment->until, place.position) &&
             ntr_image_matches(&program->images[segment->image], place.context))
             return segment;
-        layer = top->below;
     }
     return NULL;
 }
 
+/* If the context does not say which of two images runs, and they have different bytes, none is visible. */
+static const ntr_segment *visible(const ntr_program *program, ntr_place place, const ntr_span *span) {
+    uint32_t layer = span->value;
+    const ntr_segment *first = next_visible(program, place, &layer), *other = first;
+    const uint64_t size = span->last - span->first + 1;
+
+    if (!first || is_decided(&program->images[first->image], place.context)) return first;
+    while ((other = next_visible(program, place, &layer)) != NULL)
+        if (exclude_each_other(&program->images[first->image], &program->images[other->image]) &&
+            memcmp(first->bytes + (span->first - first->first), other->bytes + (span->first - other->first),
+                   (size_t)size) != 0)
+            return NULL;
+    return first;
+}
+
 bool ntr_program_window(const ntr_program *program, ntr_place place, ntr_code_window *window) {
     const ntr_span *span = ntr_spans_find(&program->map, ntr_program_cut(program, place.address));
-    const ntr_segment *segment = span ? visible(program, place, span->value) : NULL;
+    const ntr_segment *segment = span ? visible(program, place, span) : NULL;
     if (!segment) return false;
     *window = (ntr_code_window){
         .first = span->first,

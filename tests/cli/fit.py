@@ -235,6 +235,28 @@ def elsewhere():
     matches(r"moved: no instruction at 0x70000000 to 0x[0-9a-f]+ was executed; if it ran, it was loaded elsewhere \(-e FILE@ADDR\)$", beside.strip(), "beside")
 
 
+@case("programs of two processes at one address: none of them is chosen before the trace says which process runs")
+def processes():
+    one, other = write("one.bin", bytes.fromhex("0100010073000000")), write("other.bin", bytes.fromhex("01000100010073000000"))
+    for process, other_process, expected in (0x20, 0x40, 1), (0x22, 0x42, 0):
+        Run("assemble", "-o", write("processes.nex", b""), write("processes.txt", f"""ProgTraceSync SYNC=5 ICNT=0 FADDR=0x8000
+Ownership PROCESS={process:#x}
+IndirectBranch BTYPE=1 ICNT=2 UADDR=0x0
+Ownership PROCESS={other_process:#x}
+IndirectBranch BTYPE=1 ICNT=3 UADDR=0x0
+Ownership PROCESS={process:#x}
+ProgTraceCorrelation EVCODE=4 CDF=1 ICNT=2 HIST=0x1
+""".encode()))
+        for images in (one, other), (other, one):
+            programs = [f"--raw={path}@0x10000:ctx={1 if path == one else 2}" for path in images]
+            run = Run("profile", *programs, "--format", "jsonl", os.path.join(scratch(), "processes.nex"), status=expected)
+            equal(sum(row["self"] for row in run.rows()), 0 if expected else 7, "instructions")
+            if expected:
+                matches("programs of several processes have code at 0x10000, and the trace does not say there which process runs", run.err, "the reason")
+        same = Run("profile", f"--raw={one}@0x10000:ctx=1", f"--raw={one}@0x10000:ctx=2", "--format", "jsonl", os.path.join(scratch(), "processes.nex"), status=None)
+        equal(sum(row["self"] for row in same.rows()) >= 2, True, "equal code needs no choice")
+
+
 @case("stat: the fit of each image, with its build id, and the share of instructions that have names")
 def figures():
     rows = {row["kind"]: row for row in Run("stat", "--format", "jsonl", bundle(program())).rows()}

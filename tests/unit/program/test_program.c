@@ -69,7 +69,7 @@ static void contexts_see_their_own(void **state) {
 
     ntr_context context = {.prv = NTR_PRV_UNKNOWN};
     sees(NULL, 0, 0x10, "11112222kkkkgggg");
-    sees(&context, 0, 0x10, "11112222kkkkgggg"); /* not known yet: matches everything */
+    sees(&context, 0, 0x10, "1111....kkkkgggg"); /* not known yet: which of two processes runs */
     context.has_scontext = context.has_hcontext = true;
     context.scontext = 1;
     context.prv = 0;
