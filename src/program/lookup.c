@@ -65,7 +65,7 @@ static const ntr_segment *next_visible(const ntr_program *program, ntr_place pla
 /* If the context does not say which of two images runs, and they have different bytes, none is visible. */
 static const ntr_segment *visible(const ntr_program *program, ntr_place place, const ntr_span *span) {
     uint32_t layer = span->value;
-    const ntr_segment *first = next_visible(program, place, &layer), *other = first;
+    const ntr_segment *first = next_visible(program, place, &layer), *other;
     const uint64_t size = span->last - span->first + 1;
 
     if (!first || is_decided(&program->images[first->image], place.context)) return first;
