@@ -173,7 +173,7 @@ def per_hart(bench):
 
 
 for each_source, each_flags in [(source, flags) for source in ("flow.c", "unwind.cc") for flags in (["-O2", "-static"], ["-O0", "-static"], ["-O2"])]:
-    case(f"{each_source} {' '.join(each_flags)}", each_source, each_flags, long=each_flags == ["-O0", "-static"] and each_source == "flow.c")(
+    case(f"{each_source} {' '.join(each_flags)}", each_source, each_flags, long=each_flags == ["-O0", "-static"])(
         lambda source, flags: compare(Bench(NTRACE, folder()), source, flags))
 for each_source, each_flags in [(source, [level, "-static"]) for source in ("flow.c", "unwind.cc") for level in ("-O2", "-O0")]:
     case(f"{each_source} {' '.join(each_flags)}, calls through t0", each_source, each_flags, long="-O0" in each_flags)(

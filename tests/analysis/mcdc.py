@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Condition vectors and independence pairs, decision by decision, against llvm-cov. TAP on standard output.
 
-usage: mcdc.py NTRACE [every]      every: all of the project's own sources at every level of optimization, not some of them at -Og
+usage: mcdc.py NTRACE [every]      every: also the project's own sources, at every level of optimization
 
 The same sources run with the same inputs: instrumented by clang-19 -fcoverage-mcdc on this machine, and not instrumented,
 compiled for RISC-V by gcc, under ntrace run. Executed condition vectors do not depend on the target.
@@ -597,12 +597,11 @@ def thresholds(bench):
 def real_source(bench):
     """Equal, and the share that is not determinable has a bound: it was 0.6 % at -O0, 13.8 % at -Og and 80 % at -O2."""
     sources = [os.path.join(HERE, "real.c")]
-    folders, more = (REAL, ()) if "every" in sys.argv else (REAL[:REAL.index("trace")], ("-DWITHOUT_ENCODER",))
-    for folder in folders:
+    for folder in REAL:
         sources += sorted(glob.glob(os.path.join(ROOT, "src", folder, "*.c")))
     sources = [name for name in sources if os.path.basename(name) not in NOT_REAL]
     assert sum(open(name, encoding="utf-8").read().count("\n") for name in sources) >= 2000
-    flags = (*more, "-D_GNU_SOURCE", "-Dntr_quick_native=ntr_quick_portable", "-I" + os.path.join(ROOT, "include"), "-I" + os.path.join(ROOT, "src"),
+    flags = ("-D_GNU_SOURCE", "-Dntr_quick_native=ntr_quick_portable", "-I" + os.path.join(ROOT, "include"), "-I" + os.path.join(ROOT, "src"),
              "-I" + os.path.join(os.path.dirname(bench.ntrace), "include"))  # the build makes the header with the version
     bench.run(*CLANG, *flags, *sources, "-o", "native")
     bench.run("./native", env={"LLVM_PROFILE_FILE": "native.profraw"})
@@ -610,8 +609,7 @@ def real_source(bench):
     shown = bench.run("llvm-cov-19", "show", "-show-mcdc", "-instr-profile=native.profdata", "native")
     parts = re.split(r"(?m)^(/[^\n|]*\.[ch]):$", shown)
     truth = {name: parse_llvm_cov(body) for name, body in zip(parts[1::2], parts[2::2]) if os.path.basename(name) not in NOT_REAL}
-    levels = [("-Og", 240, 0.15), ("-O0", 300, 0.01), ("-O2", 55, 0.84)] if "every" in sys.argv else [("-Og", 125, 0.15)]
-    for level, least, most in levels:
+    for level, least, most in ("-Og", 240, 0.15), ("-O0", 300, 0.01), ("-O2", 55, 0.84):
         bench.run(*GCC, level, *flags, *sources, "-o", "real")
         bench.run(bench.ntrace, "run", "-o", "real.ntrace", "--", "./real")
         found = bench.mcdc("real.ntrace", "--clang-arg", flags[-1])["decisions"] # a header of macros only is in no line table
@@ -946,5 +944,5 @@ if sys.argv[1:] == ["--fetch"]:
     sys.exit(not all([debian(test, fetch=True) for test in DEBIAN]))
 if __name__ == "__main__":
     cases.main([shapes_without_optimization, few_inputs, merged, optimized_is_never_wrong, random_decisions, unusual_flow, misleading_code, computed_together, group_rules, determined_for_debugging, generated, overloaded_operators, code_of_clang, shapes_of_clang, folders_of_clang, inverted_branches, same_bytes, gap_in_a_decision,
-                without_sources, compile_commands, only_some_sources, thresholds, real_source, object_code, padding, other_formats, lcov_2, gcovr,
+                without_sources, compile_commands, only_some_sources, thresholds, *([real_source] if "every" in sys.argv else []), object_code, padding, other_formats, lcov_2, gcovr,
                 condition_coverage, included_several_times, functions_in_one_line, interrupted], Bench, TOOLS)

@@ -44,7 +44,6 @@ static void instruction(void) {
     sum += insn.flow + insn.target;
 }
 
-#ifndef WITHOUT_ENCODER
 static ntr_status take(void *user, const uint8_t *bytes, size_t size) {
     (void)user;
     for (size_t i = 0; i < size; i++) sum = sum * 31 + bytes[i];
@@ -82,7 +81,6 @@ static void blocks(const ntr_params *params, unsigned kind) {
     if (encoder) sum += (unsigned)ntr_encoder_stop(encoder, block.iaddr, 0);
     ntr_encoder_free(encoder);
 }
-#endif
 
 int main(int argc, char **argv) {
     ntr_params params;
@@ -94,9 +92,7 @@ int main(int argc, char **argv) {
         message(&params);
         instruction();
     }
-#ifndef WITHOUT_ENCODER
     for (unsigned kind = 0; kind < 32; kind++) blocks(&params, kind);
-#endif
     printf("%llu\n", sum);
     return 0;
 }

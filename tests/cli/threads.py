@@ -113,12 +113,12 @@ for step in 4, 9:
 
 @case("several sources")
 def sources():
-    compare_all(write("several.nex", several(100000)), "--src-bits", "2", "--no-timestamps", forms=FORMS[1::2])
+    compare_all(write("several.nex", several(50000)), "--src-bits", "2", "--no-timestamps", forms=FORMS[1::2])
 
 
 @case("several sources in the order of time")
 def times():
-    trace = write("times.nex", several(200000, times=True))
+    trace = write("times.nex", several(100000, times=True))
     for output in ("pc", "span", "call"):
         compare(trace, "--show", output, "--src-bits", "2", "--timestamps")
 
@@ -126,7 +126,7 @@ def times():
 @case("several sources, damaged")
 def several_damaged():
     for damage in (3, 40):
-        trace = write("damaged.nex", several(200000, times=True, damage=damage))
+        trace = write("damaged.nex", several(100000, times=True, damage=damage))
         for output in ("pc", "event"):
             compare(trace, "--show", output, "--src-bits", "2")
     compare(trace, "--src-bits", "2", "--src", "1")
@@ -136,7 +136,7 @@ def several_damaged():
 @case("several sources, counted")
 def several_counted():
     for damage in (0, 10):
-        compare(write("counted.nex", several(200000, damage=damage) * 10), "--show", "count", "--src-bits", "2")
+        compare(write("counted.nex", several(100000, damage=damage) * 10), "--show", "count", "--src-bits", "2")
 
 
 def exports():
@@ -182,7 +182,7 @@ for share in 12, 1:
 
 @case("sums of several sources, damaged")
 def several_sums():
-    counted = write("sums.nex", several(100000, damage=2) * 4)
+    counted = write("sums.nex", several(50000, damage=2) * 4)
     compare_answers(counted, ["profile --by=instruction --format=csv", "coverage --to=json", "export --to=drcov"],
                     "--src-bits", "2", "--no-timestamps")
 
