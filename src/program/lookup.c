@@ -415,7 +415,8 @@ static void narrow(ntr_validity *v, uint64_t from, uint64_t until, uint64_t posi
     }
 }
 
-/* As `visible`: the segments above the one that is visible, and this one, decide. */
+/* As `visible`: the segments above the one that is visible, and this one, decide; with a context that does not say
+ * whether this one runs, also those below it. */
 static void narrow_by_segments(const ntr_program *program, ntr_place place, uint32_t layer, ntr_validity *v) {
     while (layer != NTR_SPANS_NONE) {
         const ntr_layer *top = &program->layers[layer];
@@ -425,9 +426,10 @@ static void narrow_by_segments(const ntr_program *program, ntr_place place, uint
             continue;
         }
         const ntr_segment *segment = &program->segments[top->segment];
-        if (ntr_image_matches(&program->images[segment->image], place.context)) {
+        const ntr_image *image = &program->images[segment->image];
+        if (ntr_image_matches(image, place.context)) {
             narrow(v, segment->from, segment->until, place.position);
-            if (holds_at(segment->from, segment->until, place.position)) return;
+            if (holds_at(segment->from, segment->until, place.position) && is_decided(image, place.context)) return;
         }
         layer = top->below;
     }

@@ -85,6 +85,22 @@ static void contexts_see_their_own(void **state) {
     sees(&context, 0, 0x10, "------------gggg");
 }
 
+static void what_no_context_decides_has_a_time(void **state) {
+    (void)state;
+    const ntr_context unknown = {.prv = NTR_PRV_UNKNOWN};
+    ntr_image_options one = at(0x10), two = at(0x10);
+    one.has_scontext = two.has_scontext = true;
+    one.scontext = 1;
+    two.scontext = 2;
+    one.until = 100;
+    add(one, '1', 4);
+    add(two, '2', 4);
+    sees(&unknown, 50, 0x10, "....");
+    sees(&unknown, 100, 0x10, "2222");
+    assert_int_equal(ntr_program_validity(program, ntr_place_at(&unknown, 50, 0x10), 0x13).last, 99);
+    assert_int_equal(ntr_program_validity(program, ntr_place_at(&unknown, 100, 0x10), 0x13).from, 100);
+}
+
 static void code_changes_with_the_stream(void **state) {
     (void)state;
     ntr_image_options early = at(0x10), late = at(0x12), window = at(0x11);
@@ -370,6 +386,7 @@ int main(void) {
         CASE(later_images_win),
         CASE(one_read_goes_through_several_images),
         CASE(contexts_see_their_own),
+        CASE(what_no_context_decides_has_a_time),
         CASE(code_changes_with_the_stream),
         CASE(images_are_enumerated_and_found),
         CASE(wrong_images_are_refused_and_explained),
