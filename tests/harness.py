@@ -9,6 +9,7 @@ import os
 import re
 import resource
 import shutil
+import signal
 import subprocess
 import sys
 import tempfile
@@ -27,6 +28,10 @@ CHECKS = 0
 if os.environ.get("SHLVL", "0") == "0":
     os.environ["SHLVL"] = "1"  # else bash reads ~/.bashrc when its input is a socket, as that of helpers and of GDB's pipe is
 
+
+for ignored in (signal.SIGHUP, signal.SIGINT, signal.SIGTERM):  # as below nohup, and in the background of a script; commands keep that
+    if signal.getsignal(ignored) == signal.SIG_IGN:
+        signal.signal(ignored, signal.default_int_handler if ignored == signal.SIGINT else signal.SIG_DFL)
 
 if os.environ.get("NTRACE_TEST_LEAKS") == "0":
     os.environ["ASAN_OPTIONS"] = os.environ.get("ASAN_OPTIONS", "") + ":detect_leaks=0"

@@ -135,6 +135,10 @@ class Board:
                                       "-bios", firmware, *found[1].split()))
         wait_for_listener(int(re.search(r"tcp:[^:]*:(\d+)", found[1])[1]))
 
+    def openocd(self):
+        """The options with which a command reaches the board. The limit is for what hangs: OpenOCD may be slow on a busy machine."""
+        return ["--openocd", f"127.0.0.1:{self.port}", "--timeout", 1000 * DEADLINE]
+
     def ask(self, command):
         with socket.create_connection(("127.0.0.1", self.port), timeout=60) as one:
             one.sendall(command.encode() + b"\x1a")

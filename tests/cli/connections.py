@@ -169,7 +169,7 @@ def _():
         log, bundle, words = (os.path.join(scratch(), f"{how}{end}") for end in (".log", ".ntrace", ".txt"))
         with Board("-e", elf, "--pc", pc, "--halted", "--log", log) as board:
             if how == "direct":
-                run = Run("capture", "-o", bundle, "-e", elf, "-t", topology(), "--openocd", f"127.0.0.1:{board.port}",
+                run = Run("capture", "-o", bundle, "-e", elf, "-t", topology(), *board.openocd(),
                           "--resume", "--until-full", "--halt", status=1)
                 matches("the sink was full and stopped", run.err, "loss")
             else:

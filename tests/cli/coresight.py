@@ -164,7 +164,7 @@ def quiet(place):
 @case("real OpenOCD: probe agrees with the topology; --report has the registers")
 def _():
     with Board(*board(5), text=K3) as one:
-        there = ["-t", k3(), "--openocd", f"127.0.0.1:{one.port}", "--hart", 5]
+        there = ["-t", k3(), *one.openocd(), "--hart", 5]
         rows = {row["name"]: row for row in Run("probe", *there, "--format", "jsonl").rows()}
         equal(sorted(rows), ["bridge5", "encoder5", "etf", "etr", "funnel1", "main"], "components of hart 5")
         equal([rows[name]["type"] for name in ("main", "etf", "etr")], ["csfunnel", "tmc", "tmc"], "types")
@@ -187,7 +187,7 @@ for a_name, some_harts, a_rate, some_options, a_size, does_wrap in CAPTURES:
         elf, _pc, _pcs = program()
         with Board(*board(*harts, rate=rate), text=K3) as one:
             place, bundle = Place(one), bundle_of("x.ntrace")
-            common = ["-e", elf, "-t", k3(), "--openocd", f"127.0.0.1:{one.port}", *(w for h in harts for w in ("--hart", h))]
+            common = ["-e", elf, "-t", k3(), *one.openocd(), *(w for h in harts for w in ("--hart", h))]
             run = Run("capture", "-o", bundle, *common, "--buffer", f"{RAM:#x},{size:#x}", "--for", "10ms" if not wraps else "50ms" if rate > 100 else "500ms", *options, status=None)
             check(run.status == int(wraps), run.err)
             check(("wrapped" in run.err) == wraps, run.err)
@@ -203,7 +203,7 @@ def _():
     text = K3.replace('"sram": 65536', '"sram": 1024')
     with Board(*board(5), "--log", os.path.join(scratch(), "log"), text=text) as one:
         bundle = bundle_of("x.ntrace")
-        run = Run("capture", "-o", bundle, "-e", elf, "-t", write("small.json", text.encode()), "--openocd", f"127.0.0.1:{one.port}", "--hart", 5,
+        run = Run("capture", "-o", bundle, "-e", elf, "-t", write("small.json", text.encode()), *one.openocd(), "--hart", 5,
                   "--sink", "etf", "--for", "50ms", status=1)
         matches("the sink wrapped", run.err, "losses")
         quiet(Place(one))

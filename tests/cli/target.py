@@ -101,7 +101,7 @@ def _():
 def _():
     elf, pc, pcs = program()
     with Board("-e", elf, "--pc", pc) as board:
-        there = ["-t", topology(), "--openocd", f"127.0.0.1:{board.port}"]
+        there = ["-t", topology(), *board.openocd()]
         rows = Run("probe", *there, "--format", "jsonl").rows()
         equal(without_values(rows), without_values(Run("probe", "-t", topology(), "--exec", helper(), "--format", "jsonl").rows()),
               "OpenOCD and helper")
@@ -164,8 +164,8 @@ def _():
     content[at + 4] ^= 0x80
     write("other", bytes(content))
     with Board("-e", elf, "--pc", pc) as board:
-        command = [NTRACE, "capture", "-o", os.path.join(scratch(), "i.ntrace"), "-e", other, "-t", topology(), "--openocd",
-                   f"127.0.0.1:{board.port}"]
+        command = [NTRACE, "capture", "-o", os.path.join(scratch(), "i.ntrace"), "-e", other, "-t", topology(),
+                   *map(str, board.openocd())]
         for delay in (0.05, 0.3, 2):
             done = subprocess.Popen(command, stderr=subprocess.PIPE)
             time.sleep(delay)

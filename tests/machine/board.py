@@ -316,11 +316,10 @@ def openocd(text=boards.TOPOLOGY, more=(), chip=(), until_full=True):
                                stderr=subprocess.DEVNULL)
         try:
             bundle = os.path.join(scratch(), "both.ntrace")
-            place = f"127.0.0.1:{board.port}"
             until(lambda: board.ask("board.cpu arp_poll; board.cpu curstate") == "running", "a hart that runs")
-            there = ["-t", boards.topology(text), "--openocd", place, *chip]
+            there = ["-t", boards.topology(text), *board.openocd(), *chip]
             if chip:
-                equal(Run("probe", *there[:6]).status, 0, "probe")
+                equal(Run("probe", *there[:8]).status, 0, "probe")
             Run("capture", "-o", bundle, "-e", elf, *there, "--for", "200ms", status=1)
             boards.follows(Run("decode", bundle, "--show", "pc", status=None).lines(), pcs[1:])
             if not until_full:
@@ -376,7 +375,7 @@ def debug_by_jtag(board, elf, pcs):
     board.ask("reset halt")
     equal(wait_halted(board), 0x1000, "a reset")
     bundle = os.path.join(scratch(), "jtag.ntrace")
-    run = Run("capture", "-o", bundle, "-e", elf, "-t", boards.topology(), "--openocd", f"127.0.0.1:{board.port}", "--resume", "--until-halt",
+    run = Run("capture", "-o", bundle, "-e", elf, "-t", boards.topology(), *board.openocd(), "--resume", "--until-halt",
               status=None)
     equal(run.status, 0, run.err)
     equal(wait_halted(board), call, "a breakpoint while trace runs")
