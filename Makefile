@@ -9,7 +9,7 @@ MESON_OPTIONS ?=
 
 all: $(BUILD)/build.ninja ## release build into build/ (the command is build/ntrace)
 	@tools/reconfigure $(BUILD)
-	@ninja -C $(BUILD) -j $(JOBS)
+	@ninja -C $(BUILD) -j $(JOBS) $(TARGETS)
 
 help: ## this list
 	@sed -n 's/^\([a-z-]*\):.*## /  make \1\t/p' Makefile | expand -t 22
@@ -23,7 +23,7 @@ deps: ## install what is missing (apt-get, as root or with sudo)
 
 demo: ## trace a RISC-V program and show its profile
 	@tools/deps demo
-	@$(MAKE) --no-print-directory all
+	@$(MAKE) --no-print-directory all TARGETS=command
 	@BUILD=$(BUILD) examples/demo
 
 test: ## install what is missing, build, run the tests of the build that users get
@@ -54,7 +54,7 @@ release: ## source archive, static commands, SBOM, ABI, SHA256SUMS, in dist/; th
 
 demo-linux: ## boot Linux under trace and show its hottest functions (QEMU 10 and Debian's kernel are fetched into a cache)
 	@tools/deps build
-	@$(MAKE) --no-print-directory all
+	@$(MAKE) --no-print-directory all TARGETS=command
 	@BUILD=$(BUILD) examples/demo-linux
 
 soak: ## long tests: random programs, mutants, every fault, 1 GiB (under an hour)
