@@ -44,6 +44,28 @@ static bool is_utf16(ntr_bytes b) {
     return zeros * 4 >= units * 3;
 }
 
+/* Returns whether all of it is packets of Perfetto: field 1 of a message, each with its length; the last one may be
+ * cut. */
+static bool is_perfetto(ntr_bytes b) {
+    enum { FIELD = 0x0a, LEAST = 3, LAST_SHIFT = 28 };
+    size_t at = 0, packets = 0;
+
+    for (; at < b.size && b.data[at] == FIELD; packets++) {
+        uint64_t size = 0;
+        uint8_t part = 0x80;
+
+        at++;
+        for (unsigned shift = 0; part & 0x80; shift += 7) {
+            if (at >= b.size || shift > LAST_SHIFT) return false;
+            part = b.data[at++];
+            size |= (uint64_t)(part & 0x7f) << shift;
+        }
+        if (size >= b.size - at) return packets + 1 >= LEAST;
+        at += (size_t)size;
+    }
+    return packets >= LEAST && at == b.size;
+}
+
 /* `next` has the path for %s, once. `holds`: what else must be so, or NULL. */
 static const struct known_kind {
     uint16_t offset, size;
@@ -84,6 +106,16 @@ static const struct known_kind {
     {0, 4, "\xcf\xfa\xed\xfe", "a program of macOS (Mach-O)", "", NULL},
     {0, 2, "\xff\xfe", "text (UTF-16)", "", is_utf16},
     {0, 2, "\xfe\xff", "text (UTF-16)", "", is_utf16},
+    {0, 1, "\x0a", "a trace for Perfetto", "ui.perfetto.dev opens it", is_perfetto},
+    {0, 4, "\xc1\x1f\xfc\xc1", "a stream of the Common Trace Format", "babeltrace2 reads the folder that has it", NULL},
+    {0, 4, "\xc1\xfc\x1f\xc1", "a stream of the Common Trace Format", "babeltrace2 reads the folder that has it", NULL},
+    {0, 5, "gmon\1", "counts for gprof (gmon.out)", "", NULL},
+    {0, 4, "adcg", "counts for gcov (.gcda)", "", NULL},
+    {0, 4, "oncg", "a graph for gcov (.gcno)", "", NULL},
+    {0, 8, "\x81rforpl\xff", "counts for llvm-profdata (.profraw)", "", NULL},
+    {0, 8, "\xfflprofi\x81", "counts for llvm-cov (.profdata)", "", NULL},
+    {0, 4, "\xca\xfe\xba\xbe", "a class of Java or a program of macOS (Mach-O)", "", NULL},
+    {6, 4, "JFIF", "an image (JPEG)", "", NULL},
     {0, 4, "RIFF", "a RIFF file (audio or video)", "", NULL},
     {0, 4, "\0asm", "a program for WebAssembly", "", NULL},
 };

@@ -73,6 +73,15 @@ KINDS = [  # name, bytes, how the message goes on behind "found "
     ("x.html", b"<!DOCTYPE html><title>report</title>\n", "a page (HTML); a browser shows it"),
     ("x.pdf", b"%PDF-1.7\n" + bytes(32), "a PDF"),
     ("x.lcov", b"TN:\nSF:/x.c\nend_of_record\n", "coverage data (lcov); 'genhtml PATH' shows it"),
+    ("x.pftrace", b"".join(b"\n" + bytes([n, 0x10, 1]) + bytes(n - 2) for n in (4, 60, 30)), "a trace for Perfetto; ui.perfetto.dev opens it"),
+    ("x.ctf", struct.pack("<I", 0xc1fc1fc1) + bytes(60), "a stream of the Common Trace Format; babeltrace2 reads the folder that has it"),
+    ("gmon.out", b"gmon" + struct.pack("<I", 1) + bytes(12), "counts for gprof (gmon.out)"),
+    ("x.gcda", struct.pack("<I", 0x67636461) + b"*21B" + bytes(8), "counts for gcov (.gcda)"),
+    ("x.gcno", struct.pack("<I", 0x67636e6f) + b"*21B" + bytes(8), "a graph for gcov (.gcno)"),
+    ("x.profraw", struct.pack("<Q", 0xff6c70726f667281) + bytes(64), "counts for llvm-profdata (.profraw)"),
+    ("x.profdata", struct.pack("<Q", 0x8169666f72706cff) + bytes(64), "counts for llvm-cov (.profdata)"),
+    ("x.class", b"\xca\xfe\xba\xbe\0\0\0\x3d" + bytes(32), "a class of Java or a program of macOS (Mach-O)"),
+    ("x.jpg", b"\xff\xd8\xff\xe0\0\x10JFIF\0" + bytes(32), "an image (JPEG)"),
     ("empty", b"", "an empty file"),
 ]
 
