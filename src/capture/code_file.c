@@ -66,7 +66,7 @@ static ntr_context context_of(const struct code_file *out, uint32_t number) {
 
 /* Is a part of the code that was executed another one than in the file? Then the file may not name it. */
 static bool is_other_code(const uint8_t *bytes, const uint8_t *there, size_t size) {
-    enum { PATCH_BYTES = 8 }; /* a jump that was written over the first instructions: src/program/lookup.c */
+    enum { PATCH_BYTES = 8 }; /* a jump that was written over the first instructions: src/program/naming.c */
     size_t others = 0;
     for (size_t i = 0; i < size && others <= PATCH_BYTES; i++) {
         others += bytes[i] != 0 && bytes[i] != there[i];
