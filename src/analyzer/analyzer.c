@@ -141,14 +141,13 @@ static ntr_status decode(ntr_analyzer *a) {
     }
     if (fed < 0) return fed;
     if (status == NTR_E_STOPPED) status = NTR_NEED_MORE; /* what was decoded is delivered */
-    if ((a->counting || a->joined) && status >= 0 && status != NTR_END) status = ntr_decoder_flush_counts(a->decoder);
-    return status;
+    const bool flushes = (a->counting || a->joined) && status >= 0 && status != NTR_END;
+    const ntr_status flushed = flushes ? ntr_decoder_flush_counts(a->decoder) : NTR_OK;
+    return flushed < 0 ? flushed : status;
 }
 
-ntr_status ntr_analyzer_run(ntr_analyzer *a, unsigned threads) {
+static ntr_status run(ntr_analyzer *a, unsigned threads) {
     ntr_status status = NTR_OK;
-    if (!a->config.read || !a->config.decoder || a->config.by_hand) return NTR_E_INVALID;
-    if (!threads) threads = ntr_processors();
     if (threads > 1 && !is_serial(a)) {
         a->joined = a->joins;
         return ntr_analyzer_parallel(a, threads);
@@ -157,6 +156,13 @@ ntr_status ntr_analyzer_run(ntr_analyzer *a, unsigned threads) {
     ntr_decoder_set_repeats(a->decoder, a->repeated);
     if (a->joins) set_join(a);
     return decode(a);
+}
+
+ntr_status ntr_analyzer_run(ntr_analyzer *a, unsigned threads) {
+    if (!a->config.read || !a->config.decoder || a->config.by_hand) return NTR_E_INVALID;
+    atomic_store(&a->stopped, false);
+    const ntr_status status = run(a, threads ? threads : ntr_processors());
+    return status >= 0 && (a->behind || atomic_load(&a->stopped)) ? NTR_OK : status;
 }
 
 /* ---- decoding by hand */

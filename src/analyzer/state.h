@@ -4,6 +4,8 @@
 
 #include <ntrace/analyzer.h>
 
+#include <stdatomic.h>
+
 struct ntr_analyzer {
     ntr_analyzer_config config;
     ntr_decoder_config stream;
@@ -24,6 +26,7 @@ struct ntr_analyzer {
     bool any;    /* there was an event */
     bool begun;  /* by hand: the part has begun */
     bool behind; /* all further events are behind the window */
+    atomic_bool stopped; /* `stop` said so */
 };
 
 /* ---- consume.c: the consumers. Errors: NTR_E_MEMORY, and those of `take`. */
@@ -44,8 +47,10 @@ bool ntr_analyzer_same_function(ntr_functions *functions, const ntr_context *con
 /* Reads the next bytes of the stream, as ntr_analyzer_config.read, and says how many there were so far. */
 ntr_status ntr_analyzer_read(ntr_analyzer *a, uint8_t *to, size_t capacity, size_t *got, bool *last);
 
-static inline bool ntr_analyzer_stopped(const ntr_analyzer *a) {
-    return a->config.stop && a->config.stop(a->config.user);
+static inline bool ntr_analyzer_stopped(ntr_analyzer *a) {
+    if (!a->config.stop || !a->config.stop(a->config.user)) return false;
+    atomic_store(&a->stopped, true);
+    return true;
 }
 
 /* ---- threads.c */
