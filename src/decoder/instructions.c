@@ -11,6 +11,7 @@
 
 #include "base/allocator.h"
 #include "base/bytes.h"
+#include "isa/plain.h"
 #include "program/image_timeline.h"
 #include "program/views.h"
 
@@ -170,9 +171,12 @@ static void decode(const ntr_instructions *x, code_piece *p) {
         *i = (ntr_instruction){.address = address};
         if (!have || at - window.first >= window.size)
             have = ntr_program_window(x->program, place, &window) ? &window : NULL;
-        ntr_status status = ntr_program_decode(x->program, place, have, &i->insn);
-        /* without its jump table only the target of CM.JT is unknown */
-        if (status != NTR_OK && !i->insn.table_jump) return;
+        const bool whole = have && window.size - (at - window.first) >= 4 && !x->program->rule_count;
+        if (!whole || !ntr_insn_take_linear(window.bytes + (at - window.first), &i->insn)) {
+            ntr_status status = ntr_program_decode(x->program, place, have, &i->insn);
+            /* without its jump table only the target of CM.JT is unknown */
+            if (status != NTR_OK && !i->insn.table_jump) return;
+        }
         i->bits = read_bits(x, have, at, i->insn.size);
         address += i->insn.size;
     }

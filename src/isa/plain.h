@@ -1,10 +1,12 @@
-/* A quick test whether the class of an instruction is known: true for most of the code, without a search. False says
- * nothing; ntr_insn_is_known does. */
+/* Quick tests of an instruction, true for most of the code: whether it is linear, and whether its class is known. False
+ * says nothing; ntr_insn_decode and ntr_insn_is_known do. `word` has the first 32 bits of the instruction; those behind
+ * its end are ignored. */
 #ifndef NTR_ISA_PLAIN_H
 #define NTR_ISA_PLAIN_H
 
-#include <stdbool.h>
-#include <stdint.h>
+#include "base/bytes.h"
+
+#include <ntrace/isa.h>
 
 /* Groups of 32-bit instructions, by major opcode and funct3, all of which are defined for both bases. */
 static const uint8_t ntr_whole_groups[32] = {
@@ -33,7 +35,7 @@ static const struct ntr_plain_group {
     {0x0f80, 0xffff}, /* C.ADDIW */
     {0xffff, 0},
     {0x107c, 0xffff}, /* C.LUI, C.ADDI16SP */
-    {0, 0x1000},      /* C.SRLI, C.SUB and others */
+    {0, 0x1000}, /* C.SRLI, C.SUB and others */
     {0xffff, 0},
     {0xffff, 0},
     {0xffff, 0},
@@ -43,12 +45,35 @@ static const struct ntr_plain_group {
     {0x0f80, 0xffff}, /* C.LWSP */
     {0x0f80, 0xffff},
     {0x1ffc, 0xffff}, /* C.MV, C.ADD */
-    {0, 0xffff},      /* Zcmp, Zcmt */
+    {0, 0xffff}, /* Zcmp, Zcmt */
     {0xffff, 0},
     {0xffff, 0},
 };
 
-/* `word` has the first 32 bits of the instruction; those behind its end are ignored. */
+/* Linear in every instruction set, whatever the operands: by major opcode, and of 16 bits by quadrant and funct3. Not
+ * those that may set the target of a register jump. */
+enum {
+    NTR_LINEAR_32 = 1 << (0x03 >> 2) | 1 << (0x07 >> 2) | 1 << (0x0f >> 2) | 1 << (0x13 >> 2) | 1 << (0x1b >> 2) |
+                    1 << (0x23 >> 2) | 1 << (0x27 >> 2) | 1 << (0x2f >> 2) | 1 << (0x33 >> 2) | 1 << (0x3b >> 2) |
+                    1 << (0x43 >> 2) | 1 << (0x47 >> 2) | 1 << (0x4b >> 2) | 1 << (0x4f >> 2) | 1 << (0x53 >> 2) |
+                    1 << (0x57 >> 2),
+    NTR_LINEAR_16 = 0xef | 0x15 << 8 | 0xce << 16,
+};
+
+/* Returns whether decoding the instruction gives its size and nothing else. */
+static inline bool ntr_insn_is_linear(uint32_t word) {
+    if ((word & 3) != 3) return NTR_LINEAR_16 >> ((word & 3) << 3 | (word >> 13 & 7)) & 1;
+    return NTR_LINEAR_32 >> (word >> 2 & 31) & 1;
+}
+
+/* Decodes an instruction of which four bytes are there, if it is such a one. */
+static inline bool ntr_insn_take_linear(const uint8_t *bytes, ntr_insn *insn) {
+    const uint32_t word = ntr_little_32(bytes);
+    if (!ntr_insn_is_linear(word)) return false;
+    *insn = (ntr_insn){.size = (word & 3) == 3 ? 4 : 2};
+    return true;
+}
+
 static inline bool ntr_insn_is_plain(uint32_t word) {
     if ((word & 3) != 3) {
         const struct ntr_plain_group *group = &ntr_plain_groups[(word & 3) << 3 | (word >> 13 & 7)];

@@ -39,6 +39,7 @@ static ntr_status decode(insn_walk *at, ntr_insn *insn) {
     const bool whole =
         at->window.size >= LONGEST_INSN && offset <= at->window.size - LONGEST_INSN && !at->program->rule_count;
     at->bytes = whole ? at->window.bytes + offset : NULL;
+    if (whole && ntr_insn_take_linear(at->bytes, insn)) return NTR_OK;
     if (whole && ntr_insn_decode(at->bytes, LONGEST_INSN, at->pc, at->isa, insn) == NTR_OK && !insn->table_jump)
         return NTR_OK;
     return ntr_program_decode(at->program, place_of(at), window_of(at), insn);

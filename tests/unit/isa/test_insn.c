@@ -1,6 +1,9 @@
 #include "../test.h"
 
+#include "isa/plain.h"
+
 #include <ntrace/isa.h>
+#include <string.h>
 
 /* N-Trace 1.0 section 1.3, row by row. All at pc 0x10000; `target` is relative to it. */
 #define PC   UINT64_C(0x10000)
@@ -375,14 +378,56 @@ static void too_few_bytes_tell_the_length(void **state) {
     assert_int_equal(ntr_insn_decode(jal, 4, PC, 0, &insn), NTR_OK);
 }
 
+/* Returns whether decoding gives the size alone, in every instruction set. */
+static bool is_linear_everywhere(uint32_t word) {
+    const uint8_t bytes[4] = {(uint8_t)word, (uint8_t)(word >> 8), (uint8_t)(word >> 16), (uint8_t)(word >> 24)};
+    ntr_insn expected, insn;
+    memset(&expected, 0, sizeof expected);
+    expected.size = (word & 3) == 3 ? 4 : 2;
+    for (unsigned isa = 0; isa <= NTR_ISA_ALL; isa = isa ? 2 * isa : 1)
+        for (unsigned base = 0; base < 2; base++)
+            for (unsigned all = 0; all < 2; all++) {
+                memset(&insn, 0, sizeof insn);
+                if (ntr_insn_decode(bytes, 4, PC, (all ? NTR_ISA_ALL & ~NTR_ISA_RV32 : isa) | base, &insn) != NTR_OK ||
+                    memcmp(&insn, &expected, sizeof insn) != 0)
+                    return false;
+            }
+    return true;
+}
+
+/* Of all compressed instructions, and of all groups of 32 bits with several operands. */
+static void what_is_linear_needs_no_decoding(void **state) {
+    static const uint32_t operands[] = {0, 0x00500080, 0xfe000f80, 0x00008000, 0x30200000, 0xffff8f80, 0x12345680};
+    unsigned linear = 0;
+    (void)state;
+    for (uint32_t word = 0; word < 0x10000; word++) {
+        ntr_insn insn;
+        const uint8_t bytes[4] = {(uint8_t)word, (uint8_t)(word >> 8)};
+        if ((word & 3) == 3) continue;
+        if (ntr_insn_is_linear(word) && !is_linear_everywhere(word)) fail_msg("0x%04x", word);
+        if (!ntr_insn_take_linear(bytes, &insn)) continue;
+        assert_int_equal(insn.size, 2);
+        linear++;
+    }
+    assert_in_range(linear, 0x6000, 0xc000); /* most of them */
+    for (uint32_t low = 3; low < 0x8000; low += 4) /* opcode, rd and funct3 */
+        for (size_t i = 0; i < sizeof operands / sizeof *operands; i++) {
+            const uint32_t word = low | (operands[i] & 0xffff8000);
+            if (ntr_insn_is_linear(word) && !is_linear_everywhere(word)) fail_msg("0x%08x", word);
+        }
+    assert_true(ntr_insn_is_linear(0x00c50533)); /* add a0, a0, a2 */
+    assert_false(ntr_insn_is_linear(0x00000537)); /* lui a0, 0: a jump may follow */
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
-        TEST(every_jump_has_its_class),      TEST(constants_for_sequential_jumps),
-        TEST(table_jumps_tell_their_index),  TEST(targets_wrap_at_the_end_of_the_address_space),
-        TEST(lengths_follow_the_low_bits),   TEST(long_instructions_are_linear),
-        TEST(too_few_bytes_tell_the_length), TEST(jumps_of_48_bits),
-        TEST(names_of_instruction_sets),     TEST(hardware_loops_begin),
-        TEST(instructions_are_known),        TEST(exec_tells_its_offset),
+        TEST(every_jump_has_its_class),         TEST(constants_for_sequential_jumps),
+        TEST(table_jumps_tell_their_index),     TEST(targets_wrap_at_the_end_of_the_address_space),
+        TEST(lengths_follow_the_low_bits),      TEST(long_instructions_are_linear),
+        TEST(too_few_bytes_tell_the_length),    TEST(jumps_of_48_bits),
+        TEST(names_of_instruction_sets),        TEST(hardware_loops_begin),
+        TEST(instructions_are_known),           TEST(exec_tells_its_offset),
+        TEST(what_is_linear_needs_no_decoding),
     };
     return cmocka_run_group_tests_name("insn", tests, NULL, NULL);
 }
