@@ -135,6 +135,14 @@ static bool sync_allowed(const court *c, unsigned code) {
            (code == NTR_SYNC_ICNT_FULL && (c->config->icnt_full_sync || counts_in_htm(c)));
 }
 
+/* Returns whether the sync has the time that it must have. tt-dfd sends none at time 0 (docs/dialects.md section 6.3).
+ */
+static bool sync_time_fits(const court *c, const oracle_event *e) {
+    const ntr_params *p = &c->config->params;
+    const bool untimed = p->dialect && p->dialect->untimed_ownership && e->time == 0;
+    return p->timestamps != NTR_TIMESTAMPS_ON || ((e->has_time || untimed) && time_fits(c, e));
+}
+
 static bool on_sync(court *c, size_t i) {
     const oracle_event *e = &c->reported->event[i];
     const truth_item *t = next_item(c);
@@ -143,8 +151,7 @@ static bool on_sync(court *c, size_t i) {
         bool known = t->codes >> e->code & 1 || sync_allowed(c, e->code);
         bool first = t->kind == TRUTH_START || first_reason(t->codes | 1u << e->code) == e->code;
         if (!known || !first) return object(c, i, "wrong reason");
-        if (c->config->params.timestamps == NTR_TIMESTAMPS_ON && (!e->has_time || !time_fits(c, e)))
-            return object(c, i, "wrong time");
+        if (!sync_time_fits(c, e)) return object(c, i, "wrong time");
         c->open = true;
         c->at++;
         return true;
