@@ -97,3 +97,19 @@ uint64_t ntr_followers_shortest(const ntr_followers *f) {
     }
     return shortest;
 }
+
+static ntr_status feed_one(const ntr_follower *f, ntr_callstack *stack, const ntr_event *e) {
+    void *const user = f->listener.user;
+    if (e->src >= NTR_SOURCES_MAX) return NTR_OK;
+    f->before(user, e);
+    if (e->kind == NTR_EVENT_SPAN && !ntr_callstack_frame(stack, e)) return NTR_E_MEMORY;
+    f->executed(user, e);
+    const ntr_status status = ntr_callstack_feed(stack, e), ended = f->after(user, e);
+    return status ? status : ended;
+}
+
+ntr_status ntr_follower_feed(const ntr_follower *f, ntr_callstack *stack, const ntr_event *events, size_t count) {
+    ntr_status status = NTR_OK;
+    for (size_t i = 0; i < count && !status; i++) status = feed_one(f, stack, &events[i]);
+    return status;
+}

@@ -87,6 +87,10 @@ bool ntr_calltree_is_unused(const ntr_calltree *tree);
  * ntr_calltree_feed passes all events; the follower must be there until the last one. */
 bool ntr_calltree_follow(ntr_calltree *tree, const ntr_follower *follower);
 
+/* Feeds a follower and a call stack of its own, without a tree: `stack` has its listener. Events of sources that do not
+ * exist are skipped. Errors: NTR_E_MEMORY, and those of `after`. */
+ntr_status ntr_follower_feed(const ntr_follower *follower, ntr_callstack *stack, const ntr_event *events, size_t count);
+
 /* The followers get nothing afterwards. `finish`, at the end of the trace: all frames are left before. */
 void ntr_calltree_end_following(ntr_calltree *tree, bool finish);
 

@@ -180,21 +180,39 @@ static ntr_status after(void *user, const ntr_event *e) {
     return x->failed ? NTR_E_MEMORY : NTR_OK;
 }
 
-static ntr_status take(ntr_interrupts *x, const ntr_event *e) {
-    if (e->src >= NTR_SOURCES_MAX) return NTR_OK;
-    before(x, e);
-    if (e->kind == NTR_EVENT_SPAN && !ntr_callstack_frame(x->stack, e)) return NTR_E_MEMORY;
-    executed(x, e);
-    ntr_status status = ntr_callstack_feed(x->stack, e);
-    ntr_status ended = after(x, e);
-    return ended ? ended : status;
+/* Of a chunk only the instructions matter: the frames of traps are those of logged events. */
+static bool begin_chunk(void *user, const ntr_chunk_facts *facts) {
+    ntr_interrupts *x = user;
+    if (facts->src >= NTR_SOURCES_MAX) return false;
+    x->chunk_src = facts->src;
+    x->chunk_instructions = x->harts[facts->src].instructions;
+    return true;
+}
+
+static void move(void *user, uint64_t instructions, uint64_t entered) {
+    ntr_interrupts *x = user;
+    (void)entered;
+    x->harts[x->chunk_src].instructions = x->chunk_instructions + instructions;
+}
+
+static ntr_follower follower_of(ntr_interrupts *x) {
+    return (ntr_follower){.before = before,
+                          .executed = executed,
+                          .after = after,
+                          .listener = {enter, leave, x},
+                          .begin_chunk = begin_chunk,
+                          .move = move};
+}
+
+ntr_follower ntr_interrupts_follower(ntr_interrupts *x) {
+    x->follows = true;
+    return follower_of(x);
 }
 
 ntr_status ntr_interrupts_feed(ntr_interrupts *x, const ntr_event *events, size_t count) {
-    ntr_status status = NTR_OK;
-    for (size_t i = 0; i < count && !status; i++) status = take(x, &events[i]);
+    const ntr_follower follower = follower_of(x);
     if (count) x->last = events[count - 1];
-    return status;
+    return ntr_follower_feed(&follower, x->stack, events, count);
 }
 
 static int by_position(const void *left, const void *right) {
@@ -218,31 +236,6 @@ const ntr_interrupt *const *ntr_interrupts_list(const ntr_interrupts *x, size_t 
 
 uint64_t ntr_interrupts_left_out(const ntr_interrupts *x) {
     return x->left_out;
-}
-
-/* Of a chunk only the instructions matter: the frames of traps are those of logged events. */
-static bool begin_chunk(void *user, const ntr_chunk_facts *facts) {
-    ntr_interrupts *x = user;
-    if (facts->src >= NTR_SOURCES_MAX) return false;
-    x->chunk_src = facts->src;
-    x->chunk_instructions = x->harts[facts->src].instructions;
-    return true;
-}
-
-static void move(void *user, uint64_t instructions, uint64_t entered) {
-    ntr_interrupts *x = user;
-    (void)entered;
-    x->harts[x->chunk_src].instructions = x->chunk_instructions + instructions;
-}
-
-ntr_follower ntr_interrupts_follower(ntr_interrupts *x) {
-    x->follows = true;
-    return (ntr_follower){.before = before,
-                          .executed = executed,
-                          .after = after,
-                          .listener = {enter, leave, x},
-                          .begin_chunk = begin_chunk,
-                          .move = move};
 }
 
 ntr_status ntr_interrupts_new(ntr_functions *functions, const ntr_allocator *allocator, ntr_interrupts **out) {

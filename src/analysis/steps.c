@@ -7,6 +7,7 @@
  * Example: spans [0x100, 0x108) cut, [0x108, 0x110) taken give one run of [0x100, 0x110) that ends with a taken
  * branch. */
 #include "analysis/steps.h"
+#include "base/bytes.h"
 
 #include <ntrace/isa.h>
 
@@ -93,7 +94,7 @@ static unsigned length_at(const struct ntr_steps *steps, uint64_t address) {
     size_t got =
         ntr_program_read(steps->program, ntr_place_at(&steps->run.context, steps->run.offset, address), bytes, 2);
 
-    return got < 2 ? 2 : ntr_insn_length((uint16_t)(bytes[0] | bytes[1] << 8));
+    return got < 2 ? 2 : ntr_insn_length(ntr_little_16(bytes));
 }
 
 static ntr_execution_step next_instruction(struct ntr_steps *steps) {

@@ -97,20 +97,27 @@ static ntr_status after(void *user, const ntr_event *e) {
     return t->failed ? NTR_E_MEMORY : NTR_OK;
 }
 
-static ntr_status take(ntr_timeline *t, const ntr_event *e) {
-    if (!is_known(e)) return NTR_OK;
-    before(t, e);
-    if (e->kind == NTR_EVENT_SPAN && !ntr_callstack_frame(t->stack, e)) return NTR_E_MEMORY;
-    executed(t, e);
-    ntr_status status = ntr_callstack_feed(t->stack, e);
-    ntr_status ended = after(t, e);
-    return status ? status : ended;
+static ntr_follower follower_of(ntr_timeline *t) {
+    return (ntr_follower){.before = before,
+                          .executed = executed,
+                          .after = after,
+                          .listener = {ntr_timeline_enter, ntr_timeline_leave, t},
+                          .begin_chunk = ntr_timeline_begin_chunk,
+                          .move = ntr_timeline_move,
+                          .left = ntr_timeline_left,
+                          .enter_open = ntr_timeline_enter_open,
+                          .shortest = ntr_timeline_kept};
+}
+
+ntr_follower ntr_timeline_follower(ntr_timeline *t) {
+    t->follows = true;
+    return follower_of(t);
 }
 
 ntr_status ntr_timeline_feed(ntr_timeline *t, const ntr_event *events, size_t count) {
-    ntr_status status = NTR_OK;
+    const ntr_follower follower = follower_of(t);
+    const ntr_status status = ntr_follower_feed(&follower, t->stack, events, count);
 
-    for (size_t i = 0; i < count && !status; i++) status = take(t, &events[i]);
     if (count) t->last = events[count - 1];
     return t->failed ? NTR_E_MEMORY : status;
 }
@@ -174,19 +181,6 @@ bool ntr_timeline_timed(const ntr_timeline *t) {
 
 uint64_t ntr_timeline_shortest(const ntr_timeline *t) {
     return t->shortest;
-}
-
-ntr_follower ntr_timeline_follower(ntr_timeline *t) {
-    t->follows = true;
-    return (ntr_follower){.before = before,
-                          .executed = executed,
-                          .after = after,
-                          .listener = {ntr_timeline_enter, ntr_timeline_leave, t},
-                          .begin_chunk = ntr_timeline_begin_chunk,
-                          .move = ntr_timeline_move,
-                          .left = ntr_timeline_left,
-                          .enter_open = ntr_timeline_enter_open,
-                          .shortest = ntr_timeline_kept};
 }
 
 ntr_status ntr_timeline_new(ntr_functions *functions, size_t most, const ntr_allocator *allocator, ntr_timeline **out) {

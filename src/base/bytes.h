@@ -6,6 +6,10 @@
 #include <stdint.h>
 #include <string.h>
 
+static inline uint16_t ntr_little_16(const uint8_t *bytes) {
+    return (uint16_t)(bytes[0] | bytes[1] << 8);
+}
+
 static inline uint32_t ntr_little_32(const uint8_t *bytes) {
     return bytes[0] | (uint32_t)bytes[1] << 8 | (uint32_t)bytes[2] << 16 | (uint32_t)bytes[3] << 24;
 }

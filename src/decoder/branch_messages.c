@@ -81,11 +81,6 @@ ntr_status ntr_take_repeat(ntr_decoder *d, ntr_source *s) {
     request->watched = request->repeats >= NTR_WATCHED_REPEATS;
     request->repeat_halfwords = last->icnt;
     request->repeat_history = history;
-    request->repeat_from = s->pc;
-    request->repeat_events = d->other_events;
-    request->repeat_depth = request->repeat_low = ntr_return_stack_mark(&s->stack);
-    request->repeat_trail = ntr_trail_depth(s);
-    request->repeat_calls = d->loop.calls;
-    request->repeat_returns = d->loop.returns;
+    ntr_request_measure(d, request);
     return NTR_OK;
 }

@@ -121,8 +121,7 @@ static __attribute__((noinline)) ntr_status walk_watched(ntr_decoder *d) {
     ntr_status status = NTR_OK;
     while (status == NTR_OK && d->failed == NTR_OK && !ntr_decoder_spend(d, 1)) {
         ntr_loop_visit(d, &walk);
-        const ntr_block *b = walk.block;
-        if (!b || b->halfwords == 0 || b->halfwords >= walk.left - walk.runaway_limit) {
+        if (ntr_walk_state_stops(&walk)) {
             status = ntr_walk_state_end(d, &walk);
             break;
         }
@@ -142,8 +141,7 @@ ntr_status ntr_walk_counts(ntr_decoder *d) {
     ntr_status status = NTR_OK;
     while (status == NTR_OK) {
         if (is_linked(d, &walk) && (status = walk_linked(d, &walk)) != NTR_OK) break;
-        const ntr_block *b = walk.block;
-        if (!b || b->halfwords == 0 || b->halfwords >= walk.left - walk.runaway_limit) {
+        if (ntr_walk_state_stops(&walk)) {
             status = ntr_walk_state_end(d, &walk);
             break;
         }

@@ -3,6 +3,7 @@
 #include "decoder/message_memo.h"
 #include "decoder/history_memo.h"
 #include "decoder/walk_loop.h"
+#include "decoder/walk_request.h"
 
 #include "base/allocator.h"
 #include "message/table.h"
@@ -152,17 +153,6 @@ static ntr_status repeat_instruction(ntr_decoder *d, ntr_walk_request *request) 
     return NTR_OK;
 }
 
-/* Remember where a repetition begins. */
-static void begin_measuring(ntr_decoder *d, ntr_walk_request *request) {
-    ntr_source *s = request->source;
-    request->repeat_from = s->pc;
-    request->repeat_events = d->other_events;
-    request->repeat_depth = request->repeat_low = ntr_return_stack_mark(&s->stack);
-    request->repeat_trail = ntr_trail_depth(s);
-    request->repeat_calls = d->loop.calls;
-    request->repeat_returns = d->loop.returns;
-}
-
 /* Returns whether the last repetition ended where it began. */
 static bool is_back(const ntr_walk_request *request) {
     const ntr_source *s = request->source;
@@ -207,7 +197,7 @@ static ntr_status begin_repetition(ntr_decoder *d, ntr_walk_request *request) {
     d->loop.block = NULL;
     request->watched |= d->times > 1;
     if (request->repeat_xor) request->address = s->ref ^= request->repeat_xor;
-    begin_measuring(d, request);
+    ntr_request_measure(d, request);
     return NTR_OK;
 }
 

@@ -33,11 +33,9 @@ static ntr_event *go_linked(ntr_decoder *d, ntr_walk_state *walk, const ntr_even
 ntr_status ntr_walk_events(ntr_decoder *d, ntr_event **at, const ntr_event *end) {
     ntr_event *e = *at;
     if (d->request.left == 0) return NTR_END;
-    ntr_event header = d->header; /* its kind is NTR_EVENT_SPAN (0) */
-    header.context = d->request.source->context;
-
+    ntr_event header;
+    ntr_walk_state walk = ntr_walk_state_take_with(d, &header);
     ntr_status status = NTR_OK;
-    ntr_walk_state walk = ntr_walk_state_take(d);
     if (ntr_walk_is_watched(d, &walk)) {
         status = ntr_walk_watched(d, &walk, at, end, &header);
         ntr_walk_state_put(d, &walk);
@@ -48,13 +46,13 @@ ntr_status ntr_walk_events(ntr_decoder *d, ntr_event **at, const ntr_event *end)
             e = go_linked(d, &walk, &header, e, end, &status);
             if (e == end || status == NTR_END) break;
         }
-        const ntr_block *b = walk.block;
-        if (!b || b->halfwords == 0 || b->halfwords >= walk.left - walk.runaway_limit) {
+        if (ntr_walk_state_stops(&walk)) {
             ntr_return popped;
             status = ntr_walk_state_end(d, &walk);
             if (status == NTR_END && ntr_walk_end_at_address(d, &walk, &header, e, &popped, &status)) e++;
             break;
         }
+        const ntr_block *b = walk.block;
         ntr_step step = {0};
         status = ntr_walk_state_step(d, &walk, &step);
         if (status < 0) break;

@@ -35,6 +35,19 @@ static inline ntr_walk_state ntr_walk_state_take(ntr_decoder *d) {
     return walk;
 }
 
+/* The same for a walk with events; *header is what all its spans have. */
+static inline ntr_walk_state ntr_walk_state_take_with(ntr_decoder *d, ntr_event *header) {
+    *header = d->header; /* its kind is NTR_EVENT_SPAN (0) */
+    header->context = d->request.source->context;
+    return ntr_walk_state_take(d);
+}
+
+/* Returns whether the walk stops before walk->block; ntr_walk_state_end says why. */
+static inline bool ntr_walk_state_stops(const ntr_walk_state *walk) {
+    const ntr_block *b = walk->block;
+    return !b || b->halfwords == 0 || b->halfwords >= walk->left - walk->runaway_limit;
+}
+
 static inline void ntr_walk_state_put(ntr_decoder *d, const ntr_walk_state *walk) {
     ntr_walk_request *request = &d->request;
     ntr_source *s = request->source;

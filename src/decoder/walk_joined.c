@@ -178,9 +178,8 @@ static __attribute__((noinline)) ntr_status walk_watched(ntr_decoder *d, ntr_wal
     bool ends = false;
     while (*e < end && status == NTR_OK && d->failed == NTR_OK && !ends) {
         ntr_loop_visit(d, walk);
-        const ntr_block *b = walk->block;
         ntr_event *span = *e;
-        ends = !b || b->halfwords == 0 || b->halfwords >= walk->left - walk->runaway_limit;
+        ends = ntr_walk_state_stops(walk);
         status = ends ? go_end(d, walk, header, e) : go_block(d, walk, header, e, false);
         if (*e == span) continue;
         ntr_loop_note_end(d, span->end);
@@ -192,11 +191,9 @@ static __attribute__((noinline)) ntr_status walk_watched(ntr_decoder *d, ntr_wal
 ntr_status ntr_walk_joined(ntr_decoder *d, ntr_event **at, const ntr_event *end) {
     ntr_event *e = *at;
     if (d->request.left == 0) return NTR_END;
-    ntr_event header = d->header; /* its kind is NTR_EVENT_SPAN (0) */
-    header.context = d->request.source->context;
-
+    ntr_event header;
+    ntr_walk_state walk = ntr_walk_state_take_with(d, &header);
     ntr_status status = NTR_OK;
-    ntr_walk_state walk = ntr_walk_state_take(d);
     if (ntr_walk_is_watched(d, &walk)) {
         status = walk_watched(d, &walk, at, end, &header);
         if (status != NTR_OK) ntr_loop_leave(d, &walk);
@@ -209,8 +206,7 @@ ntr_status ntr_walk_joined(ntr_decoder *d, ntr_event **at, const ntr_event *end)
             e = go_linked(d, &walk, &header, e, end, &status);
             if (e == end || status != NTR_OK) break;
         }
-        const ntr_block *b = walk.block;
-        if (!b || b->halfwords == 0 || b->halfwords >= walk.left - walk.runaway_limit) {
+        if (ntr_walk_state_stops(&walk)) {
             status = go_end(d, &walk, &header, &e);
             break;
         }

@@ -115,11 +115,11 @@ ntr_status ntr_walk_watched(ntr_decoder *d, ntr_walk_state *walk, ntr_event **at
     ntr_status status = NTR_OK;
     while (*at < end && status == NTR_OK && d->failed == NTR_OK) {
         ntr_loop_visit(d, walk);
-        const ntr_block *b = walk->block;
-        if (!b || b->halfwords == 0 || b->halfwords >= walk->left - walk->runaway_limit) {
+        if (ntr_walk_state_stops(walk)) {
             status = ntr_walk_state_end(d, walk); /* the walk end takes the rest */
             break;
         }
+        const ntr_block *b = walk->block;
         ntr_step step = {0};
         status = ntr_walk_state_step(d, walk, &step);
         if (status < 0) break;

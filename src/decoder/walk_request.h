@@ -59,6 +59,17 @@ static inline ntr_walk_request *ntr_request_walk(ntr_decoder *d, ntr_source *s, 
     return request;
 }
 
+/* A repetition of the request begins: remember where. */
+static inline void ntr_request_measure(const ntr_decoder *d, ntr_walk_request *request) {
+    ntr_source *s = request->source;
+    request->repeat_from = s->pc;
+    request->repeat_events = d->other_events;
+    request->repeat_depth = request->repeat_low = ntr_return_stack_mark(&s->stack);
+    request->repeat_trail = ntr_trail_depth(s);
+    request->repeat_calls = d->loop.calls;
+    request->repeat_returns = d->loop.returns;
+}
+
 /* Returns whether the flow messages of this source can be decoded. Opens a gap when it has not synchronized yet, unless
  * such messages are of the session before. */
 static inline bool ntr_accepts_flow(ntr_decoder *d, ntr_source *s) {

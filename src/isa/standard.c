@@ -3,6 +3,7 @@
  *
  * Where an extension defines nearly all of a group (loads and stores of registers of floating-point numbers and
  * vectors, arithmetic of these), the whole group is defined. */
+#include "base/bytes.h"
 #include "isa/plain.h"
 
 #include <ntrace/isa.h>
@@ -304,10 +305,11 @@ static bool is_defined_16(unsigned word, unsigned isa) {
 
 bool ntr_insn_is_standard(const uint8_t *bytes, size_t size, unsigned isa) {
     if (size < 2) return false;
-    const unsigned first = bytes[0] | (unsigned)bytes[1] << 8, length = ntr_insn_length((uint16_t)first);
+    const uint16_t first = ntr_little_16(bytes);
+    const unsigned length = ntr_insn_length(first);
     if (length == 2) return (first & 3) != 3 && (ntr_insn_is_plain(first) || is_defined_16(first, isa));
     if (length != 4 || size < 4) return false;
-    const uint32_t word = first | (uint32_t)bytes[2] << 16 | (uint32_t)bytes[3] << 24;
+    const uint32_t word = ntr_little_32(bytes);
     return ntr_insn_is_plain(word) || is_defined_32(word, isa & NTR_ISA_RV32);
 }
 
@@ -339,7 +341,8 @@ static bool is_of_vendor(uint32_t word, unsigned length, unsigned isa) {
 bool ntr_insn_is_known(const uint8_t *bytes, size_t size, unsigned isa) {
     if (ntr_insn_is_standard(bytes, size, isa)) return true;
     if (size < 2) return false;
-    const unsigned first = bytes[0] | (unsigned)bytes[1] << 8, length = ntr_insn_length((uint16_t)first);
+    const uint16_t first = ntr_little_16(bytes);
+    const unsigned length = ntr_insn_length(first);
     if (length > 2 && size < 4) return false;
-    return is_of_vendor(length > 2 ? first | (uint32_t)bytes[2] << 16 | (uint32_t)bytes[3] << 24 : first, length, isa);
+    return is_of_vendor(length > 2 ? ntr_little_32(bytes) : first, length, isa);
 }

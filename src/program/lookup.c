@@ -208,7 +208,7 @@ ntr_status ntr_program_decode(const ntr_program *program, ntr_place place, const
         bytes = read;
         size = ntr_program_read(program, place, read, 2);
         if (size == 2) {
-            size_t want = ntr_insn_length((uint16_t)(read[0] | read[1] << 8));
+            size_t want = ntr_insn_length(ntr_little_16(read));
             size += ntr_program_read(program, behind(program, place, 2), read + 2, want - 2);
         }
         status = ntr_insn_decode(bytes, size, place.address, isa, insn);

@@ -84,6 +84,12 @@ typedef struct bring_up_bus {
 /* An executor; `user` is a bring_up_bus. */
 ntr_status bring_up_take(void *user, const bring_up_step *step);
 
+/* Address of a register. */
+uint64_t bring_up_address(const trace_component *component, ntr_register reg, unsigned number);
+
+/* Bits of a register that a write of 1 clears or triggers: a change of another field must write 0 to them. */
+uint32_t bring_up_action_bits(ntr_register reg);
+
 /* Accesses to registers and fields. A failure is in `fault`. */
 ntr_status bring_up_read(bring_up_bus *on, trace_component *component, ntr_register reg, unsigned number,
                          uint32_t *word);

@@ -5,9 +5,19 @@
 
 /* ---- accesses */
 
-static uint64_t address_of(const trace_component *component, ntr_register reg, unsigned number) {
+uint64_t bring_up_address(const trace_component *component, ntr_register reg, unsigned number) {
     const ntr_register_info *info = ntr_register_get(reg);
     return component->base + info->offset + number * info->stride;
+}
+
+uint32_t bring_up_action_bits(ntr_register reg) {
+    uint32_t mask = 0;
+    for (unsigned bits = 0; bits < NTR_BITS_COUNT; bits++) {
+        const ntr_bits_info *info = ntr_bits_get(bits);
+        if (info->reg == reg && (info->access == NTR_ACCESS_RW1C || info->access == NTR_ACCESS_W1))
+            mask |= ntr_bits_mask(info);
+    }
+    return mask;
 }
 
 static ntr_status fail_access(bring_up_bus *on, trace_component *component, ntr_register reg, unsigned number,
@@ -27,13 +37,13 @@ static ntr_status fail_value(bring_up_bus *on, const bring_up_step *step, uint32
 ntr_status bring_up_read(bring_up_bus *on, trace_component *component, ntr_register reg, unsigned number,
                          uint32_t *word) {
     *word = 0;
-    if (on->bus->read32(on->bus->user, address_of(component, reg, number), word) == NTR_OK) return NTR_OK;
+    if (on->bus->read32(on->bus->user, bring_up_address(component, reg, number), word) == NTR_OK) return NTR_OK;
     return fail_access(on, component, reg, number, false);
 }
 
 ntr_status bring_up_write(bring_up_bus *on, trace_component *component, ntr_register reg, unsigned number,
                           uint32_t word) {
-    if (on->bus->write32(on->bus->user, address_of(component, reg, number), word) == NTR_OK) return NTR_OK;
+    if (on->bus->write32(on->bus->user, bring_up_address(component, reg, number), word) == NTR_OK) return NTR_OK;
     return fail_access(on, component, reg, number, true);
 }
 
@@ -50,23 +60,12 @@ ntr_status bring_up_get(bring_up_bus *on, trace_component *component, ntr_bits b
     return get_at(on, component, bits, 0, value);
 }
 
-/* Bits of a register that a write of 1 clears or triggers: a change of another field must write 0 to them. */
-static uint32_t action_bits(ntr_register reg) {
-    uint32_t mask = 0;
-    for (unsigned bits = 0; bits < NTR_BITS_COUNT; bits++) {
-        const ntr_bits_info *info = ntr_bits_get(bits);
-        if (info->reg == reg && (info->access == NTR_ACCESS_RW1C || info->access == NTR_ACCESS_W1))
-            mask |= ntr_bits_mask(info);
-    }
-    return mask;
-}
-
 ntr_status bring_up_put(bring_up_bus *on, trace_component *component, ntr_bits bits, unsigned number, uint32_t value,
                         uint32_t *found) {
     const ntr_bits_info *info = ntr_bits_get(bits);
     uint32_t word;
     TRY(bring_up_read(on, component, (ntr_register)info->reg, number, &word));
-    word &= ~(ntr_bits_mask(info) | action_bits((ntr_register)info->reg));
+    word &= ~(ntr_bits_mask(info) | bring_up_action_bits((ntr_register)info->reg));
     word |= value << info->low & ntr_bits_mask(info);
     TRY(bring_up_write(on, component, (ntr_register)info->reg, number, word));
     return get_at(on, component, bits, number, found);

@@ -2,6 +2,7 @@
 #ifndef NTR_TARGET_SCRIPT_H
 #define NTR_TARGET_SCRIPT_H
 
+#include "system/bring_up.h"
 #include "target/target.h"
 
 typedef struct script_writer {
@@ -25,12 +26,6 @@ extern const script_language script_openocd, script_gdb;
 
 /* Writes a line. One that does not fit is an error of the script (*writer->status). */
 void script_put(const script_writer *writer, const char *format, ...) __attribute__((format(printf, 2, 3)));
-
-/* Address of a register. */
-uint64_t script_address(const trace_component *component, ntr_register reg, unsigned number);
-
-/* Bits of a register that a write of 1 clears or triggers. */
-uint32_t script_action_bits(ntr_register reg);
 
 /* Returns whether the sink is a RAM sink and the only sink. */
 bool script_one_sink(const script_writer *writer);

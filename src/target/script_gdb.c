@@ -103,9 +103,9 @@ static void gdb_put_disable(const script_writer *to, const trace_component *one)
     const uint32_t tracing = one->ops->kind == NTR_COMPONENT_ENCODER ? NTR_TE_INST_TRACING_MASK : 0;
     script_put(to,
                "  ntr_disable 0x%" PRIx64 " 0x%" PRIx32 " 0x%" PRIx32 " 0x%" PRIx32 " 0x%" PRIx32 " 0x%" PRIx32 "\n",
-               script_address(one, bits->control, 0), ntr_bits_mask(ntr_bits_get(bits->active)), tracing,
+               bring_up_address(one, bits->control, 0), ntr_bits_mask(ntr_bits_get(bits->active)), tracing,
                ntr_bits_mask(ntr_bits_get(bits->enable)), ntr_bits_mask(ntr_bits_get(bits->empty)),
-               script_action_bits(bits->control));
+               bring_up_action_bits(bits->control));
 }
 
 static void gdb_begin(const script_writer *to) {
@@ -129,13 +129,13 @@ static void put_try(const script_writer *to, const bring_up_step *one) {
     for (size_t i = 0; i < one->count; i++) {
         if (i) script_put(to, "if $ntr_v != %" PRIu32 "\n", one->values[i - 1]);
         script_field(to, "put", one);
-        script_put(to, "0x%" PRIx32 " %" PRIu32 "\n", script_action_bits(one->reg), one->values[i]);
+        script_put(to, "0x%" PRIx32 " %" PRIu32 "\n", bring_up_action_bits(one->reg), one->values[i]);
     }
     for (size_t i = 1; i < one->count; i++) script_put(to, "end\n");
 }
 
 static void gdb_step(const script_writer *to, const bring_up_step *one) {
-    const uint64_t address = script_address(one->component, one->reg, one->number);
+    const uint64_t address = bring_up_address(one->component, one->reg, one->number);
     switch (one->kind) {
     case STEP_WRITE: script_put(to, "set {unsigned int}0x%" PRIx64 " = 0x%" PRIx32 "\n", address, one->value); break;
     case STEP_STORE:
@@ -143,7 +143,7 @@ static void gdb_step(const script_writer *to, const bring_up_step *one) {
         break;
     case STEP_COPY:
         script_put(to, "set {unsigned int}0x%" PRIx64 " = *(unsigned int *)0x%" PRIx64 "\n", address,
-                   script_address(one->component, one->from, 0));
+                   bring_up_address(one->component, one->from, 0));
         break;
     case STEP_AWAIT:
     case STEP_EXPECT:
@@ -153,7 +153,7 @@ static void gdb_step(const script_writer *to, const bring_up_step *one) {
         break;
     case STEP_SET:
         script_field(to, "set", one);
-        script_put(to, "0x%" PRIx32 " %" PRIu32 "\n", script_action_bits(one->reg), one->value);
+        script_put(to, "0x%" PRIx32 " %" PRIu32 "\n", bring_up_action_bits(one->reg), one->value);
         break;
     default: put_try(to, one); break;
     }

@@ -79,13 +79,13 @@ static void put_what(const script_writer *to, const bring_up_step *openocd_step)
 static void openocd_step(const script_writer *to, const bring_up_step *one) {
     switch (one->kind) {
     case STEP_WRITE:
-        script_put(to, "  ntr_w32 0x%" PRIx64 " 0x%" PRIx32 "\n", script_address(one->component, one->reg, one->number),
-                   one->value);
+        script_put(to, "  ntr_w32 0x%" PRIx64 " 0x%" PRIx32 "\n",
+                   bring_up_address(one->component, one->reg, one->number), one->value);
         break;
     case STEP_STORE: script_put(to, "  ntr_w32 0x%" PRIx64 " 0x%" PRIx32 "\n", one->address, one->value); break;
     case STEP_COPY:
-        script_put(to, "  ntr_w32 0x%" PRIx64 " [ntr_r32 0x%" PRIx64 "]\n", script_address(one->component, one->reg, 0),
-                   script_address(one->component, one->from, 0));
+        script_put(to, "  ntr_w32 0x%" PRIx64 " [ntr_r32 0x%" PRIx64 "]\n",
+                   bring_up_address(one->component, one->reg, 0), bring_up_address(one->component, one->from, 0));
         break;
     case STEP_AWAIT:
         script_field(to, "await", one);
@@ -97,12 +97,12 @@ static void openocd_step(const script_writer *to, const bring_up_step *one) {
         break;
     case STEP_SET:
         script_field(to, "set", one);
-        script_put(to, " 0x%" PRIx32, script_action_bits(one->reg));
+        script_put(to, " 0x%" PRIx32, bring_up_action_bits(one->reg));
         put_what(to, one);
         break;
     default:
         script_field(to, "try", one);
-        script_put(to, " 0x%" PRIx32 " {", script_action_bits(one->reg));
+        script_put(to, " 0x%" PRIx32 " {", bring_up_action_bits(one->reg));
         for (size_t i = 0; i < one->count; i++) script_put(to, "%s%" PRIu32, i ? " " : "", one->values[i]);
         script_put(to, "}\n");
         break;
@@ -128,9 +128,9 @@ static void openocd_put_disable(const script_writer *to, const trace_component *
     script_put(to,
                "  if {[catch {ntr_disable 0x%" PRIx64 " 0x%" PRIx32 " 0x%" PRIx32 " 0x%" PRIx32 " 0x%" PRIx32
                " 0x%" PRIx32 " {%s at 0x%" PRIx64 "}} reason]} { echo $reason }\n",
-               script_address(one, bits->control, 0), ntr_bits_mask(ntr_bits_get(bits->active)), tracing,
+               bring_up_address(one, bits->control, 0), ntr_bits_mask(ntr_bits_get(bits->active)), tracing,
                ntr_bits_mask(ntr_bits_get(bits->enable)), ntr_bits_mask(ntr_bits_get(bits->empty)),
-               script_action_bits(bits->control), one->name, one->base);
+               bring_up_action_bits(bits->control), one->name, one->base);
 }
 
 static void openocd_run(const script_writer *to) {

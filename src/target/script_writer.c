@@ -19,21 +19,6 @@ void script_put(const script_writer *writer, const char *format, ...) {
         writer->options->write(writer->options->user, line);
 }
 
-uint64_t script_address(const trace_component *component, ntr_register reg, unsigned number) {
-    const ntr_register_info *info = ntr_register_get(reg);
-    return component->base + info->offset + number * info->stride;
-}
-
-uint32_t script_action_bits(ntr_register reg) {
-    uint32_t mask = 0;
-    for (unsigned bits = 0; bits < NTR_BITS_COUNT; bits++) {
-        const ntr_bits_info *info = ntr_bits_get(bits);
-        if (info->reg == reg && (info->access == NTR_ACCESS_RW1C || info->access == NTR_ACCESS_W1))
-            mask |= ntr_bits_mask(info);
-    }
-    return mask;
-}
-
 bool script_one_sink(const script_writer *writer) {
     const ntr_system *system = writer->target->system;
     if (!target_is_ram(writer->sink)) return false;
@@ -57,7 +42,7 @@ void script_registers(const script_writer *writer, void (*put)(const script_writ
             unsigned number;
             if (info->count > 1 || reg == NTR_REGISTER_RAM_DATA || reg == NTR_REGISTER_TMC_RRD) continue;
             if (ntr_register_at(one->ops->kind, info->offset, &number) == reg)
-                put(writer, script_address(one, (ntr_register)reg, 0));
+                put(writer, bring_up_address(one, (ntr_register)reg, 0));
         }
     }
 }
@@ -65,5 +50,5 @@ void script_registers(const script_writer *writer, void (*put)(const script_writ
 void script_field(const script_writer *to, const char *name, const bring_up_step *step) {
     const ntr_bits_info *info = ntr_bits_get(step->bits);
     script_put(to, "ntr_%s 0x%" PRIx64 " 0x%" PRIx32 " %u ", name,
-               script_address(step->component, step->reg, step->number), ntr_bits_mask(info), info->low);
+               bring_up_address(step->component, step->reg, step->number), ntr_bits_mask(info), info->low);
 }

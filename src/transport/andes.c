@@ -4,6 +4,7 @@
  * byte 3, the version, then tagged values (tag, length, value) up to byte L + 3; L = 4 has the three values without
  * tags. The text twin has the same bytes as 32-bit words in hexadecimal, in records of 32 bytes or in lines. */
 #include "transport/container.h"
+#include "base/bytes.h"
 
 #include <ctype.h>
 #include <stdio.h>
@@ -53,7 +54,7 @@ static ntr_status take_tags(ntr_container *c, header *h, const uint8_t *at, cons
 static ntr_status take_header(ntr_container *c, const uint8_t *data, size_t size, header *h) {
     *h = (header){.size = VERSION_AT + 1};
     if (size <= VERSION_AT) return NTR_END;
-    size_t length = data[0] | (size_t)data[1] << 8 | (size_t)data[2] << 16;
+    size_t length = (size_t)ntr_little(data, 3);
     if (data[VERSION_AT] == VERSION_1) {
         take_plain(h, data);
         return is_plausible(h) ? NTR_OK : NTR_END;
