@@ -189,16 +189,25 @@ static void report_folded(const struct coverage_run *run, const struct cli_analy
         f.function.declared_line, f.kept.function, f.kept.declared_in ? f.kept.declared_in : "?", f.kept.declared_line);
 }
 
-/* Adds the coverage of a trace to those before it. Traces of different sources are not added without a word. */
-static int add_coverage(struct coverage_run *run, const struct cli_analysis *a) {
-    ntr_cover_merge merged = {0};
+/* Makes the coverage of one trace. NULL: out of memory. */
+static ntr_coverage *coverage_alone(const struct coverage_run *run, const struct cli_analysis *a, ntr_status *status) {
     ntr_coverage *alone;
     ntr_coverage_new(NULL, &alone);
 
-    if (!alone) return cli_fail("out of memory");
+    if (!alone) return NULL;
     ntr_coverage_only(alone, run->only, run->options->only.count);
     ntr_coverage_set_rule(alone, (ntr_cover_rule)run->options->rule);
-    ntr_status status = ntr_coverage_add(alone, a->data.program, a->data.debug, a->data.tally);
+    *status = ntr_coverage_add(alone, a->data.program, a->data.debug, a->data.tally);
+    return alone;
+}
+
+/* Adds the coverage of a trace to those before it. Traces of different sources are not added without a word. */
+static int add_coverage(struct coverage_run *run, const struct cli_analysis *a) {
+    ntr_cover_merge merged = {0};
+    ntr_status status;
+    ntr_coverage *alone = coverage_alone(run, a, &status);
+
+    if (!alone) return cli_fail("out of memory");
     if (status == NTR_OK) note_sources(run, a, alone);
     if (status == NTR_OK && !run->analysis.partial) report_folded(run, a, alone);
     if (status == NTR_OK && !run->begun) {
@@ -253,13 +262,10 @@ static int add_results(struct coverage_run *run, const struct cli_analysis *a) {
 }
 
 static int add_evidence(struct coverage_run *run, struct cli_analysis *a) {
-    ntr_coverage *alone;
-    ntr_coverage_new(NULL, &alone);
+    ntr_status status;
+    ntr_coverage *alone = coverage_alone(run, a, &status);
 
     if (!alone) return cli_fail("out of memory");
-    ntr_coverage_only(alone, run->only, run->options->only.count);
-    ntr_coverage_set_rule(alone, (ntr_cover_rule)run->options->rule);
-    ntr_status status = ntr_coverage_add(alone, a->data.program, a->data.debug, a->data.tally);
     cli_evidence_trace(&run->evidence, a->path, &a->trace, a->gaps);
     cli_evidence_test(&run->evidence, a->path, &a->trace, alone);
     return status == NTR_OK ? CLI_OK : cli_fail("%s: %s", a->path, ntr_status_text(status));

@@ -1,23 +1,7 @@
-#include "text/annotate.h"
-#include "commands/shared/machine_run.h"
+#include "commands/profile/answers.h"
 #include "commands/profile/output.h"
-#include "options/options.h"
-#include "io/document.h"
-#include "io/output.h"
-#include "io/source_match.h"
+#include "commands/shared/machine_run.h"
 #include "options/diagnostics.h"
-
-#include <ntrace/profile.h>
-
-struct profile_options {
-    struct cli_analysis_options analysis;
-    struct cli_result result;
-    int by;
-    int64_t top;
-    int sort;
-    struct cli_list annotate;
-    const char *callers, *callees;
-};
 
 #define S struct profile_options
 static const struct cli_option profile_table[] = {
@@ -55,101 +39,6 @@ static const struct cli_group groups[] = {
     {0},
 };
 
-/* Says that no instruction has a line, as a table of "?" alone may be overlooked. */
-static void note_lines(const ntr_profile *profile, int by) {
-    bool any = by != NTR_PROFILE_LINE || !profile->count;
-
-    for (size_t i = 0; i < profile->count && !any; i++) any = profile->rows[i].file != NULL;
-    if (!any) cli_note("no line information: build the program with -g, or name its debug files with --debug-path");
-}
-
-/* ---- */
-
-static void write_profile(struct cli_output *out, const struct profile_options *o, const struct cli_analysis *a,
-                          const ntr_profile *profile) {
-    const struct cli_profile_writer w = {
-        .out = out,
-        .by = (ntr_profile_by)o->by,
-        .profile = profile,
-        .trace = &a->trace,
-        .incomplete = a->incomplete,
-    };
-
-    note_lines(profile, o->by);
-    cli_profile_write(&w, cli_format_of_rows(o->result.format), o->top);
-}
-
-/* Returns whether rows can be sorted as wanted; reports it if not. */
-static bool check_time(const struct cli_analysis *a, const struct profile_options *o, uint64_t ticks) {
-    const bool by_time = o->sort == NTR_PROFILE_KEY_TICKS || o->sort == NTR_PROFILE_KEY_TOTAL_TICKS;
-
-    if (!by_time || ticks || !a->any) return true;
-    cli_note("%s: --sort: the trace has no time: no message has a TSTAMP; expected self, total or calls", a->path);
-    return false;
-}
-
-static int show(struct cli_analysis *a, const struct profile_options *o, struct cli_output *out) {
-    ntr_profile profile;
-    const ntr_analysis *x = &a->data;
-    ntr_status status =
-        ntr_profile_make(&profile, (ntr_profile_by)o->by, x->program, x->debug, x->functions, x->tree, x->tally, NULL);
-
-    if (status != NTR_OK) return cli_fail("%s: out of memory", a->path);
-    ntr_profile_sort(&profile, (ntr_profile_key)o->sort);
-    const bool sorted = check_time(a, o, profile.ticks);
-    if (sorted) write_profile(out, o, a, &profile);
-    ntr_profile_release(&profile);
-    return sorted ? CLI_OK : CLI_FAILED;
-}
-
-/* Returns the name under which a function with several symbols is profiled, or `name`. */
-static const char *profiled_name(const struct cli_analysis *a, const char *name) {
-    ntr_symbol symbol;
-
-    if (ntr_program_find(a->data.program, name, &symbol) != NTR_OK) return name;
-    const ntr_function *function = ntr_functions_get(
-        a->data.functions,
-        ntr_functions_at(a->data.functions, ntr_program_image_place(a->data.program, symbol.number, symbol.address)));
-    return function ? function->name : name;
-}
-
-static ntr_status find_relatives(ntr_profile *profile, const struct cli_analysis *a, ntr_profile_relation relation,
-                                 const char *name) {
-    const ntr_analysis *x = &a->data;
-    ntr_status status = ntr_profile_relatives(profile, relation, name, x->functions, x->tree, NULL);
-
-    if (status != NTR_END) return status;
-    return ntr_profile_relatives(profile, relation, profiled_name(a, name), x->functions, x->tree, NULL);
-}
-
-/* Writes the callers or callees of a function. */
-static int show_relatives(struct cli_analysis *a, const struct profile_options *o, struct cli_output *out,
-                          ntr_profile_relation relation, const char *name) {
-    ntr_profile profile;
-
-    if (!name) return CLI_OK;
-    ntr_status status = find_relatives(&profile, a, relation, name);
-    if (status == NTR_END) return cli_fail("%s: no function '%s' was executed", a->path, name);
-    if (status != NTR_OK) return cli_fail("%s: out of memory", a->path);
-    if (o->sort != NTR_PROFILE_KEY_SELF) ntr_profile_sort(&profile, (ntr_profile_key)o->sort);
-    const struct cli_profile_writer w = {
-        .out = out,
-        .by = NTR_PROFILE_FUNCTION,
-        .profile = &profile,
-        .trace = &a->trace,
-        .relation = relation == NTR_PROFILE_CALLERS ? "caller" : "callee",
-        .relative = name,
-        .continues = relation == NTR_PROFILE_CALLEES && o->callers,
-    };
-    cli_profile_write(&w, cli_format_of_rows(o->result.format), o->top);
-    ntr_profile_release(&profile);
-    return CLI_OK;
-}
-
-static bool shows_relatives(const struct profile_options *o) {
-    return o->callers || o->callees;
-}
-
 static unsigned needs(const struct profile_options *o) {
     if (o->annotate.count) return NTR_NEEDS_TALLY;
     return o->by == NTR_PROFILE_FUNCTION || o->by == NTR_PROFILE_IMAGE ? NTR_NEEDS_TREE : NTR_NEEDS_TALLY;
@@ -160,65 +49,14 @@ static bool wants_time(const struct profile_options *o) {
     return !(needs(o) & NTR_NEEDS_TREE) && !o->annotate.count;
 }
 
-static int annotate(struct cli_analysis *a, const struct profile_options *o, struct cli_output *out) {
-    const struct cli_annotate_options how = {
-        .functions = &o->annotate,
-        .format = cli_format_of_rows(o->result.format),
-        .top = o->top,
-    };
-    struct cli_source_match match = {0};
-    cli_source_match_begin(&match, a->data.program, a->data.debug);
-    a->text.match = &match;
-    const int status = cli_annotate(&a->data, &how, out);
-    cli_source_match_report(&match);
-    cli_source_match_release(&match);
-    a->text.match = NULL;
-    return status;
-}
-
-static int write_result(struct cli_analysis *a, const struct profile_options *o, struct cli_output *out) {
-    if (o->annotate.count) return annotate(a, o, out);
-    if (!shows_relatives(o)) return show(a, o, out);
-    int status = show_relatives(a, o, out, NTR_PROFILE_CALLERS, o->callers);
-    return status == CLI_OK ? show_relatives(a, o, out, NTR_PROFILE_CALLEES, o->callees) : status;
-}
-
-static int write_output(struct cli_analysis *a, const struct profile_options *o, int status) {
-    struct cli_output out;
-
-    if (cli_document_open(&out, &o->result, "profile") != CLI_OK) return CLI_FAILED;
-    int wrote = write_result(a, o, &out);
-    if (wrote == CLI_OK) cli_analysis_end_document(a, &out);
-    return cli_output_close(&out, wrote == CLI_OK ? status : wrote);
-}
-
 static int check_options(const struct profile_options *o) {
     bool by_function = o->by == NTR_PROFILE_FUNCTION;
 
     if (o->annotate.count && (!by_function || o->sort != NTR_PROFILE_KEY_SELF))
         return cli_fail("--annotate cannot be combined with --by and --sort");
-    if (shows_relatives(o) && (!by_function || o->annotate.count))
+    if (profile_has_relatives(o) && (!by_function || o->annotate.count))
         return cli_fail("--callers and --callees cannot be combined with --by and --annotate");
     return CLI_OK;
-}
-
-static int write_machine(struct cli_analysis *a, const struct profile_options *o, const ntr_machine *machine,
-                         int status) {
-    struct cli_output out;
-    ntr_profile profile;
-
-    if (ntr_profile_machine(&profile, (ntr_profile_by)o->by, machine, NULL) != NTR_OK)
-        return cli_fail("%s: out of memory", a->path);
-    ntr_profile_sort(&profile, (ntr_profile_key)o->sort);
-    if (cli_document_open(&out, &o->result, "profile") == CLI_OK) {
-        write_profile(&out, o, a, &profile);
-        cli_analysis_end_document(a, &out);
-        status = cli_output_close(&out, status);
-    } else {
-        status = CLI_FAILED;
-    }
-    ntr_profile_release(&profile);
-    return status;
 }
 
 /* Profiles of what an operating system executes. */
@@ -228,7 +66,7 @@ static int run_machine(const struct profile_options *o, const char *path) {
     const struct cli_machine_options options = {.analysis = o->analysis, .result = o->result};
     int status = cli_machine_decode(&a, path, &options, false, &machine);
 
-    if (status != CLI_FAILED && !o->analysis.partial) status = write_machine(&a, o, machine, status);
+    if (status != CLI_FAILED && !o->analysis.partial) status = cli_profile_machine(&a, o, machine, status);
     ntr_machine_free(machine);
     cli_analysis_close(&a);
     return status;
@@ -263,7 +101,7 @@ static int profile_run(const void *options, char **operands) {
     if (status == CLI_OK && o->result.format == CLI_FORMAT_JSON) status = cli_analysis_rate(&a);
     a.keep_time = wants_time(o);
     if (status == CLI_OK) status = cli_analysis_run(&a, NULL, NULL);
-    if (status != CLI_FAILED && !o->analysis.partial) status = write_output(&a, o, status);
+    if (status != CLI_FAILED && !o->analysis.partial) status = cli_profile_answer(&a, o, status);
     cli_analysis_close(&a);
     return status;
 }

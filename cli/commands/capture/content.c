@@ -18,7 +18,7 @@ void capture_losses_add(struct capture_losses *losses, const char *text) {
     if (losses->count < CAPTURE_LOSSES) snprintf(losses->text[losses->count++], CAPTURE_LOSS_TEXT, "%s", text);
 }
 
-static void __attribute__((format(printf, 2, 3))) lose(const struct capture_content *c, const char *format, ...) {
+void capture_lose(struct capture_losses *losses, const char *format, ...) {
     char text[CAPTURE_LOSS_TEXT];
     va_list arguments;
 
@@ -26,7 +26,7 @@ static void __attribute__((format(printf, 2, 3))) lose(const struct capture_cont
     vsnprintf(text, sizeof text, format, arguments);
     va_end(arguments);
     cli_note("%s", text);
-    capture_losses_add(c->capture->losses, text);
+    capture_losses_add(losses, text);
 }
 
 /* ---- the stream */
@@ -81,11 +81,12 @@ int capture_content_stream(struct capture_content *c) {
         return cli_fail("%s", *ntr_target_error(capture->target) ? ntr_target_error(capture->target)
                                                                  : ntr_status_text(status));
     if (!content.verified)
-        lose(c, "the read pointer did not arrive at the end of the trace: bytes may be missing or repeated");
+        capture_lose(c->capture->losses,
+                     "the read pointer did not arrive at the end of the trace: bytes may be missing or repeated");
     if (content.stopped_full)
-        lose(c, "the sink was full and stopped; what came later is missing");
+        capture_lose(c->capture->losses, "the sink was full and stopped; what came later is missing");
     else if (content.wrapped)
-        lose(c, "the sink wrapped; it holds the last %zu bytes", c->size);
+        capture_lose(c->capture->losses, "the sink wrapped; it holds the last %zu bytes", c->size);
     trim(c, content.cut);
     return CLI_OK;
 }
@@ -161,11 +162,11 @@ static void compare(const struct capture_content *c, uint64_t address) {
     if (!size || address % 4 || !read_target(c->capture->bus, address, theirs, size)) return;
     for (size_t i = 0; i < size; i++) {
         if (ours[i] == theirs[i]) continue;
-        lose(c,
-             "the image differs from the memory of the target at 0x%" PRIx64
-             ": 0x%02x in the file, 0x%02x there; is it the "
-             "program that ran?",
-             address + i, ours[i], theirs[i]);
+        capture_lose(c->capture->losses,
+                     "the image differs from the memory of the target at 0x%" PRIx64
+                     ": 0x%02x in the file, 0x%02x there; is it the "
+                     "program that ran?",
+                     address + i, ours[i], theirs[i]);
         return;
     }
 }
@@ -192,20 +193,22 @@ void capture_content_examine(struct capture_content *c) {
         if (!seen) places[place_count++] = address;
     }
     if (overflows)
-        lose(c,
-             "trace was lost %" PRIu64 " times (Error messages): try --mode htm, --stall, or a larger or faster sink",
-             overflows);
+        capture_lose(c->capture->losses,
+                     "trace was lost %" PRIu64
+                     " times (Error messages): try --mode htm, --stall, or a larger or faster sink",
+                     overflows);
     if (!good || defects > good)
-        lose(c,
-             "the buffer holds %s: %zu bytes, the first is 0x%02x; is the memory what the sink wrote (cache, physical "
-             "address, trRamMemFormat)? The raw bytes are kept",
-             good ? "more damage than messages" : "no message", c->size, c->bytes[0]);
+        capture_lose(
+            c->capture->losses,
+            "the buffer holds %s: %zu bytes, the first is 0x%02x; is the memory what the sink wrote (cache, physical "
+            "address, trRamMemFormat)? The raw bytes are kept",
+            good ? "more damage than messages" : "no message", c->size, c->bytes[0]);
     if (good && defects <= good && !synchronizing) {
-        lose(c,
-             "the trace has %" PRIu64
-             " messages and no address: nothing that ran can be decoded. Do filters exclude it, or is the "
-             "buffer smaller than the distance of synchronizing messages (--sync-max)?",
-             good);
+        capture_lose(c->capture->losses,
+                     "the trace has %" PRIu64
+                     " messages and no address: nothing that ran can be decoded. Do filters exclude it, or is the "
+                     "buffer smaller than the distance of synchronizing messages (--sync-max)?",
+                     good);
         ntr_target_explain_empty(c->capture->target);
     }
     for (size_t i = 0; i < place_count; i++) compare(c, places[i] & ~(uint64_t)3);

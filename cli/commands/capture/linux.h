@@ -33,7 +33,6 @@ struct linux_run {
 };
 
 /* linux_maps.c. Keeps a line about what is missing, and reports it. */
-void __attribute__((format(printf, 2, 3))) linux_lose(struct linux_run *run, const char *format, ...);
 
 /* Remembers the mappings of a process, unless it is known. */
 void linux_keep_maps(struct linux_run *run, pid_t pid);

@@ -88,7 +88,8 @@ static int take_frames(struct linux_bundle *b, bool wrapped) {
     if (status == NTR_OK) status = ntr_frames_finish(frames, append, b);
     if (frames) ntr_frames_totals_get(frames, &totals);
     ntr_frames_free(frames);
-    if (totals.barriers) linux_lose(b->run, "trace is missing at %" PRIu64 " barriers of the driver", totals.barriers);
+    if (totals.barriers)
+        capture_lose(&b->run->losses, "trace is missing at %" PRIu64 " barriers of the driver", totals.barriers);
     return status == NTR_OK ? CLI_OK : cli_fail("/dev/%s: %s", run->sink, ntr_status_text(status));
 }
 
@@ -131,9 +132,11 @@ static int look_at_messages(struct linux_bundle *b) {
             add_context(b, message.process >> OWNERSHIP_VALUE);
     }
     if (lost)
-        linux_lose(b->run, "trace was lost %" PRIu64 " times (Error messages): the encoder's FIFO was full", lost);
+        capture_lose(&b->run->losses, "trace was lost %" PRIu64 " times (Error messages): the encoder's FIFO was full",
+                     lost);
     if (!good || defects > good)
-        linux_lose(b->run, "/dev/%s holds %s: is it N-Trace?", b->run->sink, good ? "hardly a message" : "no message");
+        capture_lose(&b->run->losses, "/dev/%s holds %s: is it N-Trace?", b->run->sink,
+                     good ? "hardly a message" : "no message");
     return CLI_OK;
 }
 
@@ -156,7 +159,7 @@ static void find_sources(struct linux_bundle *b) {
 
 static ntr_bundle_image *new_image(struct linux_bundle *b) {
     if (b->image_count < LINUX_IMAGES) return &b->images[b->image_count++];
-    linux_lose(b->run, "more than %d images: the code of some threads is missing", LINUX_IMAGES);
+    capture_lose(&b->run->losses, "more than %d images: the code of some threads is missing", LINUX_IMAGES);
     return NULL;
 }
 
@@ -188,7 +191,7 @@ static void add_elf(struct linux_bundle *b, const char *path, uint64_t bias, con
         image->file = before->file;
         image->build_id = before->build_id;
     } else if (!image->options.name || ntr_bundle_copy(b->bundle, path, image) != NTR_OK) {
-        linux_lose(b->run, "%s cannot be copied: %s", path, ntr_bundle_error(b->bundle));
+        capture_lose(&b->run->losses, "%s cannot be copied: %s", path, ntr_bundle_error(b->bundle));
         b->image_count--;
     }
 }
@@ -205,7 +208,7 @@ static void add_bytes(struct linux_bundle *b, const char *name, uint64_t address
     FILE *out = fopen(path, "we");
     const bool good = out && fwrite(bytes, 1, size, out) == size;
     if (!out || fclose(out) != 0 || !good) {
-        linux_lose(b->run, "%s: %s", path, strerror(errno));
+        capture_lose(&b->run->losses, "%s: %s", path, strerror(errno));
         b->image_count--;
         return;
     }
@@ -249,7 +252,7 @@ static void add_process(struct linux_bundle *b, const struct linux_maps *maps, c
             continue;
         snprintf(path, sizeof path, "%.2000s%.2000s", maps->root, at.path);
         if (!bias_of(path, at.start, at.offset, &bias))
-            linux_lose(b->run, "%s: no RISC-V ELF file with this code can be read", at.path);
+            capture_lose(&b->run->losses, "%s: no RISC-V ELF file with this code can be read", at.path);
         else
             add_elf(b, path, bias, thread);
     }
@@ -309,7 +312,8 @@ static int add_threads(struct linux_bundle *b) {
     const bool good = tasks && threads;
     if (tasks && fclose(tasks) != 0) return cli_fail("%s: %s", path, strerror(errno));
     if (threads && fclose(threads) != 0) return cli_fail("%s: %s", path, strerror(errno));
-    if (unknown) linux_lose(b->run, "%zu threads of the trace have ended before their mappings were read", unknown);
+    if (unknown)
+        capture_lose(&b->run->losses, "%zu threads of the trace have ended before their mappings were read", unknown);
     if (b->run->process.pid && !b->context_count) { /* no contexts: all code is of the program */
         const struct linux_maps *maps = maps_of(b, b->run->process.pid);
         if (maps) add_process(b, maps, NULL);
@@ -392,7 +396,7 @@ static void add_modules(struct linux_bundle *b) {
         if (!size || !address || address > UINT64_MAX - size) continue;
         snprintf(label, sizeof label, "[%s]", words[MODULE_NAME]);
         if (!add_kernel_code(b, label, address, address + size))
-            linux_lose(b->run, "the code of module %s cannot be read", words[MODULE_NAME]);
+            capture_lose(&b->run->losses, "the code of module %s cannot be read", words[MODULE_NAME]);
     }
     if (file) fclose(file);
 }
@@ -405,13 +409,13 @@ static void add_kernel(struct linux_bundle *b) {
     copy_file(b, "/proc/version", "kernel-version");
     copy_file(b, "/proc/modules", "modules");
     if (!copy_file(b, "/proc/kallsyms", "kallsyms") || !kernel_text(b, &first, &last)) {
-        linux_lose(
-            b->run,
+        capture_lose(
+            &b->run->losses,
             "/proc/kallsyms has no addresses (run as root, kptr_restrict): the kernel has no names; give -e vmlinux");
         return;
     }
     if (!add_kernel_code(b, "[kernel]", first, last))
-        linux_lose(b->run, "/proc/kcore cannot be read: the code of the kernel is missing; give -e vmlinux");
+        capture_lose(&b->run->losses, "/proc/kcore cannot be read: the code of the kernel is missing; give -e vmlinux");
     else
         add_modules(b);
     if (!(image = new_image(b))) return;
@@ -491,9 +495,10 @@ static int write_all(struct linux_bundle *b) {
     find_params(b);
     if (take_frames(b, wrapped) != CLI_OK || look_at_messages(b) != CLI_OK) return CLI_FAILED;
     if (!b->size) return cli_fail("/dev/%s holds no message; no bundle was written", b->run->sink);
-    if (wrapped) linux_lose(b->run, "the buffer has wrapped: it holds the last %zu bytes", b->run->frames_size);
+    if (wrapped)
+        capture_lose(&b->run->losses, "the buffer has wrapped: it holds the last %zu bytes", b->run->frames_size);
     if (b->run->process.many)
-        linux_lose(b->run, "more than %d threads: the processes of some are not known", TRACED_THREADS);
+        capture_lose(&b->run->losses, "more than %d threads: the processes of some are not known", TRACED_THREADS);
     find_sources(b);
     ntr_bundle_new(NULL, &b->bundle);
     if (!b->bundle) return cli_fail("out of memory");

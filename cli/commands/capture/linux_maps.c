@@ -1,25 +1,11 @@
-/* The mappings of processes on the target, and what is missing in a capture. */
+/* The mappings of processes on the target. */
 #include "commands/capture/linux.h"
 #include "options/diagnostics.h"
 
-#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
-
-void linux_lose(struct linux_run *run, const char *format, ...) {
-    char text[CAPTURE_LOSS_TEXT];
-    va_list arguments;
-
-    va_start(arguments, format);
-    vsnprintf(text, sizeof text, format, arguments);
-    va_end(arguments);
-    cli_note("%s", text);
-    capture_losses_add(&run->losses, text);
-}
-
-/* ---- mappings */
 
 const char *linux_word(const char *at, char *word, size_t size) {
     at += strspn(at, " \t");

@@ -21,6 +21,8 @@ struct capture_losses {
 
 /* Adds a line, unless it is there already. */
 void capture_losses_add(struct capture_losses *losses, const char *text);
+/* Says what is missing in the capture, and adds the line. */
+void __attribute__((format(printf, 2, 3))) capture_lose(struct capture_losses *losses, const char *format, ...);
 
 struct capture_bundle {
     const char *path;
