@@ -1,7 +1,6 @@
 /* `ntrace help --as complete -- WORD...`: what the last word of a command line can be, for the completion of shells.
  * One candidate is on each line, with a tab and its help behind it. Status 1: a file. */
 #include "commands/complete.h"
-#include "io/elf_functions.h"
 #include "options/aliases.h"
 #include "options/diagnostics.h"
 #include "options/help.h"
@@ -19,6 +18,59 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <fcntl.h>
+#include <gelf.h>
+#include <stddef.h>
+#include <unistd.h>
+
+/* ---- names of functions, without loading the file as a program */
+
+/* Takes a name; it is valid during the call. */
+typedef void (*take_name)(void *user, const char *name);
+
+/* Passes on the functions of a table of symbols. */
+static size_t functions_in(Elf *elf, Elf_Scn *section, const GElf_Shdr *header, take_name take, void *user) {
+    Elf_Data *data = elf_getdata(section, NULL);
+    size_t count = 0;
+    GElf_Sym symbol;
+
+    if (!data || !header->sh_entsize) return 0;
+    for (int i = 0; gelf_getsym(data, i, &symbol); i++) {
+        const char *name = GELF_ST_TYPE(symbol.st_info) == STT_FUNC && symbol.st_shndx != SHN_UNDEF
+                               ? elf_strptr(elf, header->sh_link, symbol.st_name)
+                               : NULL;
+        if (!name || !*name) continue;
+        take(user, name);
+        count++;
+    }
+    return count;
+}
+
+static size_t tables_of(Elf *elf, GElf_Word type, take_name take, void *user) {
+    Elf_Scn *section = NULL;
+    size_t count = 0;
+    GElf_Shdr header;
+
+    while ((section = elf_nextscn(elf, section)))
+        if (gelf_getshdr(section, &header) && header.sh_type == type)
+            count += functions_in(elf, section, &header, take, user);
+    return count;
+}
+
+/* Passes on the names of the functions in the symbols of an ELF file, or else in its dynamic symbols. */
+static void elf_functions(const char *path, take_name take, void *user) {
+    const int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+
+    if (fd < 0) return;
+    elf_version(EV_CURRENT);
+    Elf *elf = elf_begin(fd, ELF_C_READ, NULL);
+    if (elf && elf_kind(elf) == ELF_K_ELF && !tables_of(elf, SHT_SYMTAB, take, user))
+        tables_of(elf, SHT_DYNSYM, take, user); /* the file is stripped */
+    elf_end(elf);
+    close(fd);
+}
+
+/* ---- candidates */
 
 enum { SEARCHED_BYTES = 1 << 20, FILE_NAME_BYTES = 4096 };
 
@@ -193,7 +245,7 @@ static void take_function(void *user, const char *name) {
 }
 
 static void functions_of(struct completion *c, const char *path) {
-    cli_elf_functions(path, take_function, c);
+    elf_functions(path, take_function, c);
 }
 
 static void functions(struct completion *c) {

@@ -1,7 +1,6 @@
 #include "options/options.h"
 #include "io/defects.h"
 #include "io/document.h"
-#include "text/message_writer.h"
 #include "text/quality.h"
 #include "io/output.h"
 #include "options/diagnostics.h"
@@ -10,6 +9,75 @@
 #include "io/trace.h"
 
 #include <string.h>
+#include <ntrace/message.h>
+#include <ntrace/message_layout.h>
+
+/* ---- messages as text, JSON lines or CSV (docs/output.md, "dump") */
+
+enum message_form { MESSAGE_TEXT, MESSAGE_JSONL, MESSAGE_CSV, MESSAGE_NONE };
+
+struct message_writer {
+    struct cli_output *out;
+    const ntr_params *params;
+    enum message_form form;
+    bool bytes; /* text: also write each byte (--bytes) */
+};
+
+_Static_assert(NTR_MESSAGE_TEXT_MAX + 1 <= CLI_OUTPUT_RESERVE_MAX, "a message line fits the reserved space");
+
+typedef int (*format_message)(const ntr_params *params, const ntr_message *message, char *out, size_t capacity);
+
+static const format_message formats[] = {
+    [MESSAGE_TEXT] = ntr_message_format,
+    [MESSAGE_JSONL] = ntr_message_format_json,
+    [MESSAGE_CSV] = ntr_message_format_csv,
+};
+
+static void write_line(struct message_writer *w, const ntr_message *m) {
+    char *line = cli_output_reserve(w->out, NTR_MESSAGE_TEXT_MAX + 1);
+    int size = formats[w->form](w->params, m, line, NTR_MESSAGE_TEXT_MAX + 1);
+
+    if (size < 0) return; /* does not occur: the capacity is the documented maximum */
+    line[size] = '\n';
+    cli_output_commit(w->out, (size_t)size + 1);
+}
+
+/* ---- --bytes: written as comment lines, which `ntrace assemble` skips */
+
+static void write_byte(struct message_writer *w, const ntr_message *m, size_t index) {
+    ntr_message_byte byte;
+    char mdo[7] = {0};
+
+    if (ntr_message_byte_at(w->params, m, index, &byte) != NTR_OK) return;
+    for (unsigned i = 0; i < 6; i++) mdo[i] = (char)('0' + (byte.mdo >> (5 - i) & 1));
+    cli_output_print(w->out, "    # @0x%llx %02x MDO=%s MSEO=%u%u", (unsigned long long)(m->offset + index),
+                     m->raw.data[index], mdo, byte.mseo >> 1, byte.mseo & 1);
+    if (byte.tcode) cli_output_print(w->out, " TCODE=%u", m->tcode);
+    if (byte.data) cli_output_text(w->out, " DATA");
+    for (ntr_fields left = byte.ends; left; left &= left - 1) {
+        ntr_field field = (ntr_field)__builtin_ctzll(left);
+        bool hex = ntr_field_get(field)->base == NTR_BASE_HEX;
+        cli_output_print(w->out, hex ? " %s=0x%llx" : " %s=%llu", ntr_field_name(field),
+                         (unsigned long long)m->value[field]);
+    }
+    cli_output_text(w->out, "\n");
+}
+
+/* Writes the column names if the form is CSV. */
+static void begin_messages(struct message_writer *writer, struct cli_output *out, const ntr_params *params,
+                           enum message_form form, bool bytes) {
+    *writer = (struct message_writer){out, params, form, bytes};
+    if (form == MESSAGE_CSV) write_line(writer, NULL);
+}
+
+static void write_message(struct message_writer *writer, const ntr_message *message) {
+    if (writer->form == MESSAGE_NONE) return;
+    write_line(writer, message);
+    if (!writer->bytes) return;
+    for (size_t i = 0; i < message->raw.size; i++) write_byte(writer, message, i);
+}
+
+/* ---- the command */
 
 struct dump_options {
     struct cli_stream stream;
@@ -18,7 +86,7 @@ struct dump_options {
     int bytes;
 };
 
-enum { DUMP_DOCUMENT = CLI_MESSAGE_NONE + 1 }; /* --format json */
+enum { DUMP_DOCUMENT = MESSAGE_NONE + 1 }; /* --format json */
 
 static const struct cli_option dump_table[] = {
     CLI_CHOICE(
@@ -54,7 +122,7 @@ static void write_quality(const struct cli_trace *trace, bool whole, uint64_t ba
     cli_quality_release(&q);
 }
 
-static int dump_messages(struct cli_trace *trace, const struct cli_window *window, struct cli_message_writer *writer) {
+static int dump_messages(struct cli_trace *trace, const struct cli_window *window, struct message_writer *writer) {
     const bool whole = cli_window_is_whole(window);
     struct cli_message_window part;
     struct cli_defects defects = {.file = trace->input.name};
@@ -71,7 +139,7 @@ static int dump_messages(struct cli_trace *trace, const struct cli_window *windo
             bad++;
             bad_bytes += message.size;
         }
-        cli_message_write(writer, &message);
+        write_message(writer, &message);
     }
     cli_message_window_close(&part);
     write_quality(trace, whole, bad, bad_bytes, writer->out);
@@ -95,18 +163,18 @@ static int dump_run(const void *options, char **operands) {
     struct cli_window window;
 
     if (cli_selection_window(&o->selection, &window) != CLI_OK) return CLI_FAILED;
-    if (o->bytes && o->result.format != CLI_MESSAGE_TEXT) return cli_fail("--bytes requires --format text");
+    if (o->bytes && o->result.format != MESSAGE_TEXT) return cli_fail("--bytes requires --format text");
     if (cli_trace_open(&trace, operands[0], &o->stream, NULL) != CLI_OK) return CLI_FAILED;
     struct cli_result result = o->result;
     result.format = o->result.format == DUMP_DOCUMENT ? CLI_FORMAT_JSON : CLI_FORMAT_TEXT;
     int status = cli_trace_check_window(&trace, &window);
     if (status == CLI_OK) status = cli_document_open(&out, &result, "dump");
     if (status == CLI_OK) {
-        struct cli_message_writer writer;
-        const enum cli_message_form form =
-            o->result.format == DUMP_DOCUMENT ? CLI_MESSAGE_JSONL : (enum cli_message_form)o->result.format;
-        cli_message_writer_init(&writer, &out, &trace.params, form, o->bytes != 0);
-        bool check = writer.form == CLI_MESSAGE_NONE && cli_window_is_whole(&window);
+        struct message_writer writer;
+        const enum message_form form =
+            o->result.format == DUMP_DOCUMENT ? MESSAGE_JSONL : (enum message_form)o->result.format;
+        begin_messages(&writer, &out, &trace.params, form, o->bytes != 0);
+        bool check = writer.form == MESSAGE_NONE && cli_window_is_whole(&window);
         status = cli_output_close(&out, check ? check_messages(&trace) : dump_messages(&trace, &window, &writer));
     }
     cli_trace_close(&trace);

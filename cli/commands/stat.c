@@ -4,7 +4,6 @@
 #include "io/output.h"
 #include "options/diagnostics.h"
 #include "options/selection.h"
-#include "text/losses.h"
 #include "text/quality.h"
 #include "text/statistics.h"
 #include "io/message_window.h"
@@ -13,6 +12,78 @@
 #include <ntrace/decoder.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include "text/rows.h"
+#include <ntrace/clock.h>
+#include <ntrace/message.h>
+#include <ntrace/values.h>
+
+/* ---- messages that a full FIFO has lost: how often, and for how long there is no trace */
+
+struct losses {
+    struct loss_source {
+        ntr_clock clock;
+        uint64_t last, since; /* times; `since`: of the last message before the loss */
+        bool timed, losing;
+    } *sources; /* by SRC */
+    uint64_t overflows;
+    uint64_t ticks, lost; /* of all sources: with and without trace; without trace */
+};
+
+/* Returns false when out of memory. */
+static bool losses_open(struct losses *losses) {
+    *losses = (struct losses){.sources = calloc(CLI_SOURCES, sizeof *losses->sources)};
+    return losses->sources != NULL;
+}
+
+static void losses_release(struct losses *losses) {
+    free(losses->sources);
+}
+
+static void pass_time(struct losses *losses, struct loss_source *s, bool ends) {
+    const uint64_t time = s->clock.time;
+
+    if (!s->timed) s->last = time;
+    s->timed = true;
+    if (time < s->last) return; /* the clock was set */
+    losses->ticks += time - s->last;
+    s->last = time;
+    if (!ends) return;
+    if (s->losing) losses->lost += time - s->since;
+    s->losing = false;
+}
+
+static void losses_add(struct losses *losses, const ntr_params *params, const ntr_message *m) {
+    if (m->defect || m->tcode == NTR_TCODE_NONE) return;
+    struct loss_source *s = &losses->sources[NTR_HAS(m, SRC) ? m->src % CLI_SOURCES : 0];
+    const uint64_t before = s->last; /* an encoder sends Error when its FIFO has room again */
+    ntr_clock_follow(&s->clock, params, m);
+    const bool lost = m->tcode == NTR_TCODE_ERROR && m->etype == NTR_ETYPE_OVERRUN;
+    if (s->clock.known && NTR_HAS(m, TSTAMP)) pass_time(losses, s, !lost);
+    if (!lost) return;
+    losses->overflows++;
+    if (s->timed && !s->losing) s->since = before;
+    s->losing = s->timed;
+    ntr_clock_lose(&s->clock);
+}
+
+/* Writes a row if messages were lost. `rate`: ticks in a second; 0: not known. */
+static void losses_write(const struct losses *losses, uint64_t rate, struct cli_rows *rows) {
+    struct cli_row row = {"lost", "FIFO overflows", true, {CLI_COUNT("overflows", losses->overflows)}};
+    size_t cells = 1;
+
+    if (!losses->overflows) return;
+    if (losses->ticks) {
+        row.cells[cells++] = (struct cli_cell)CLI_COUNT("ticks without trace", losses->lost);
+        row.cells[cells++] = (struct cli_cell)CLI_REAL("% of the time without trace",
+                                                       100.0 * (double)losses->lost / (double)losses->ticks, 2);
+    }
+    if (losses->ticks && rate)
+        row.cells[cells++] = (struct cli_cell)CLI_REAL(
+            "overflows a second of each hart", (double)losses->overflows * (double)rate / (double)losses->ticks, 1);
+    cli_row_write(rows, &row);
+}
+
+/* ---- the command */
 
 struct stat_options {
     struct cli_stream stream;
@@ -98,7 +169,7 @@ static void write_quality(struct execution *e, const struct cli_trace *trace, co
 }
 
 static int count_messages(struct cli_trace *trace, const struct cli_window *window, struct cli_statistics *statistics,
-                          struct cli_losses *losses) {
+                          struct losses *losses) {
     struct cli_defects defects = {.file = trace->input.name};
     struct cli_message_window part;
     ntr_message message;
@@ -110,7 +181,7 @@ static int count_messages(struct cli_trace *trace, const struct cli_window *wind
         any = true;
         if (message.defect) cli_defect_add(&defects, &trace->params, &message);
         cli_statistics_add(statistics, &message);
-        cli_losses_add(losses, &trace->params, &message);
+        losses_add(losses, &trace->params, &message);
     }
     cli_message_window_close(&part);
     return cli_trace_part_status(trace, window, any, cli_defect_summary(&defects));
@@ -161,9 +232,9 @@ static int stat_trace(struct cli_trace *trace, const struct cli_window *window, 
                       uint64_t tick_rate, struct cli_rows *rows) {
     struct cli_statistics *statistics = calloc(1, sizeof *statistics);
 
-    struct cli_losses losses;
-    int status = cli_losses_open(&losses) && statistics ? count_messages(trace, window, statistics, &losses)
-                                                        : cli_fail("out of memory");
+    struct losses losses;
+    int status = losses_open(&losses) && statistics ? count_messages(trace, window, statistics, &losses)
+                                                    : cli_fail("out of memory");
     if (statistics && status != CLI_FAILED) {
         write_container(trace, rows);
         write_processes(trace, rows);
@@ -171,12 +242,12 @@ static int stat_trace(struct cli_trace *trace, const struct cli_window *window, 
         statistics->user = trace;
         cli_statistics_write(statistics, trace->params.dialect, trace->input.name, ntr_reader_idle(&trace->reader),
                              rows);
-        cli_losses_write(&losses, tick_rate, rows);
+        losses_write(&losses, tick_rate, rows);
         int executed = write_execution(execution, trace, rows);
         if (executed > status) status = executed;
         write_quality(execution, trace, window, rows->out);
     }
-    cli_losses_release(&losses);
+    losses_release(&losses);
     free(statistics);
     return status;
 }
