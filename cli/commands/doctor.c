@@ -150,11 +150,11 @@ static bool find_hardware(char *found, size_t size) {
 
 static const struct check checks[] = {
     {"QEMU for programs", find_programs_64, true, "ntrace run PROGRAM",
-     "apt install qemu-user (Debian 12); where it has no plugins: tools/fetch_qemu --user"},
+     "apt install qemu-user (Debian 12); where it has no plugins: tools/fetch_qemu --user (installed in share/ntrace/tools)"},
     {"QEMU for RV32 programs", find_programs_32, false, "ntrace run PROGRAM, of 32 bits",
-     "apt install qemu-user (Debian 12); where it has no plugins: tools/fetch_qemu --user"},
+     "apt install qemu-user (Debian 12); where it has no plugins: tools/fetch_qemu --user (installed in share/ntrace/tools)"},
     {"QEMU for machines", find_machines, false, "ntrace run --machine",
-     "apt install qemu-system-misc (Debian 13); elsewhere: tools/fetch_qemu"},
+     "apt install qemu-system-misc (Debian 13); elsewhere: tools/fetch_qemu (installed in share/ntrace/tools)"},
     {"this folder", find_folder, true, "the bundle of ntrace run", "cd to a folder of your own, or give -o BUNDLE"},
     {"temporary files", find_temporary, true, "standard input as a trace, gdb", "set TMPDIR to a folder of your own"},
     {"libraries for RISC-V", find_sysroot, false, "ntrace run of dynamic programs",

@@ -192,8 +192,8 @@ bool ntr_capture_qemu_find(ntr_capture_qemu *qemu, const char *given, const char
     }
     memcpy(found, qemu->error, sizeof found);
     snprintf(qemu->error, sizeof qemu->error,
-             "%s: expected version %s%s, found %.600s; install it, or %s it with tools/fetch_qemu%s, which changes "
-             "nothing on this system",
+             "%s: expected version %s%s, found %.600s; install it, or %s it with tools/fetch_qemu%s (installed in "
+             "share/ntrace/tools), which changes nothing on this system",
              given ? "--qemu" : name, ntr_capture_qemu_supported(machine), machine ? "" : " with plugins",
              *found ? found : "none in PATH or in the cache", machine ? "fetch" : "build", machine ? "" : " --user");
     return false;

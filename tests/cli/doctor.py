@@ -32,7 +32,8 @@ def doctor(*options, status, **environment):
 def nothing():
     out = doctor(status=1).out
     matches(r"^MISSING  QEMU for programs       qemu-riscv64: expected version 6\.0 to 8\.2, or 9\.2 or later with plugins, found none in PATH or in the cache\n"
-            r" {32} for: ntrace run PROGRAM\n {33}apt install qemu-user \(Debian 12\); where it has no plugins: tools/fetch_qemu --user\n", out, "QEMU")
+            r" {32} for: ntrace run PROGRAM\n {33}apt install qemu-user \(Debian 12\); where it has no plugins: tools/fetch_qemu --user "
+            r"\(installed in share/ntrace/tools\)\n", out, "QEMU")
     matches(r"\nmissing  GDB                     none that knows RISC-V in PATH\n {32} for: ntrace gdb\n {33}apt install gdb-multiarch\n", out, "GDB")
     equal(out.splitlines()[-1], "programs cannot be traced here; traces from elsewhere can be read", "last line")
 

@@ -162,10 +162,11 @@ def subproject_tools():
 @case("licence, manual, schemas and examples are installed; an example builds from where it is")
 def documents():
     doc = os.path.join(prefix(), "share/doc/ntrace")
-    for name in "LICENSE", "README.md", "CHANGELOG.md", "docs/README.md", "examples/decode.c":
+    for name in "LICENSE", "README.md", "CHANGELOG.md", "SECURITY.md", "docs/README.md", "examples/decode.c", "python/README.md", "python/examples/notebook.ipynb":
         check(os.path.exists(os.path.join(doc, name)), f"{name} is not installed")
     schemas = glob.glob(os.path.join(prefix(), "share/ntrace/schemas/*.schema.json"))
     equal(sorted(map(os.path.basename, schemas)), sorted(os.listdir(os.path.join(ROOT, "docs/schemas"))), "schemas")
+    matches("expected --user, --sid or --offline", run(os.path.join(prefix(), "share/ntrace/tools/fetch_qemu"), "--unknown", status=1), "fetch_qemu")
     flags = run("pkg-config", "--cflags", "--libs", "libntrace", env=with_pkg_config()).split()
     run("cc", "-o", "encode", os.path.join(doc, "examples/encode.c"), *flags)
     check(run("./encode", status=1, env={"LD_LIBRARY_PATH": libraries()}), "the usage of the example")
@@ -216,6 +217,19 @@ def packaged():
                                                fnmatch.fnmatch(name, pattern + "/*") for pattern in patterns):
             found.append(name)
     equal(sorted(found), [], "files of no package")
+
+
+@case("libntrace-dev depends on each package whose pkg-config file its own require: --cflags fails without them")
+def development_packages():
+    need("dpkg")
+    with open(os.path.join(ROOT, "debian/control"), encoding="utf-8") as file:
+        package = file.read().split("Package: libntrace-dev\n")[1].split("Description:")[0]
+    names = run("pkg-config", "--print-requires-private", "libntrace", "libntrace-tools", env=with_pkg_config()).split()
+    check("libelf" in names, f"required: {names}")
+    for name in names:
+        path = os.path.join(run("pkg-config", "--variable=pcfiledir", name).strip(), name + ".pc")
+        owner = run("dpkg-query", "-S", path).split(":")[0]
+        check(f" {owner},\n" in package, f"{name} is of {owner}, which libntrace-dev does not depend on")
 
 
 @case("make uninstall removes what make install has installed, and nothing else")
