@@ -91,7 +91,7 @@ static void infer_src_bits(ntr_search *s) {
     unsigned bits = same_src_bits(s);
     if (bits) {
         p->src_bits = (uint8_t)bits;
-        snprintf(value, sizeof value, "%u", bits);
+        snprintf(value, sizeof value, "%u", p->src_bits);
         ntr_choose(s, NTR_PARAMETER_SRC_BITS, NTR_CONFIDENCE_LIKELY, value,
                    "without a program: the %u bits behind TCODE are the same in all messages of a hart", bits);
         return;
