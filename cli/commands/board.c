@@ -22,7 +22,7 @@ static const struct cli_option board_table[] = {
         0, "target", "HOST:PORT", S, target,
         "GDB server that executes the program, for example QEMU's; with --machine, the place where you start it"),
     CLI_LIST(0, "pc", "[HART=]FILE", S, pcs,
-             "the hart (default 0) executes these program counters of the program again and again: one 0x... per line"),
+             "program counters that the hart (default 0) executes again and again; one 0x... per line"),
     CLI_NUMBER(0, "rate", "N", S, rate, 1, 100000, RATE,
                "thousand instructions that a hart executes in a second (default 1000)"),
     CLI_STRING(0, "ram", "ADDRESS:SIZE", S, ram, "memory besides that of the program, for buffers of RAM sinks"),

@@ -323,5 +323,5 @@ const struct cli_command cli_check = {
     .examples = "  ntrace check trace.nex -e program.elf\n"
                 "  ntrace check trace.nex --format sarif -o trace.sarif\n"
                 "  ntrace check trace.nex --rules icnt-limit,hist-limit --fail-on note\n"
-                "  ntrace check --list-rules\n",
+                "  ntrace check --list-rules",
 };

@@ -316,5 +316,5 @@ const struct cli_command cli_diff = {
         "Stream options apply to both traces. With a capture bundle or --auto, each trace has its own\n"
         "parameters.",
     .examples = "  ntrace diff rtl.nex model.nex -e program.elf\n"
-                "  ntrace diff trace.nex expected.pc --pc-list -e program.elf\n",
+                "  ntrace diff trace.nex expected.pc --pc-list -e program.elf",
 };

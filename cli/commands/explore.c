@@ -16,12 +16,11 @@ static const struct cli_option explore_table[] = {
     CLI_STRING(0, "listen", "[HOST:]PORT", S, listen,
                "serve the page at this loopback address (default: any free port of 127.0.0.1)"),
     CLI_FLAG(0, "no-browser", S, no_browser, "print the address of the page, and do not open it in a browser"),
-    CLI_STRING(
-        0, "cache", "DIR|none", S, cache,
-        "keep the index in this directory, for the next start; 'none': do not keep it (default: ntrace/explore in "
-        "$XDG_CACHE_HOME or ~/.cache, if it takes more than a second to make)"),
+    CLI_STRING(0, "cache", "DIR|none", S, cache,
+               "keep the index in this folder, for the next start; 'none': do not keep it (default: ntrace/explore in "
+               "$XDG_CACHE_HOME or ~/.cache, if it takes more than a second to make)"),
     CLI_STRING(0, "source-path", "DIRS", S, source_path,
-               "directories of source files that are not at the path of the compilation, separated by colons"),
+               "folders of source files that are not at the path of the compilation, separated by colons"),
     {0},
 };
 #undef S

@@ -25,9 +25,8 @@ static const struct cli_option probe_table[] = {
         "components, bases and connections (JSON, docs/system.md); what the hardware supports is compared with it"),
     CLI_LIST(0, "hart", "N", struct probe_options, harts,
              "only the encoder of hart N and what it leads to (repeatable; default: all components)"),
-    CLI_FLAG(
-        0, "report", struct probe_options, report,
-        "write what was found as text that can be sent: the components, the registers of each, and the system's facts"),
+    CLI_FLAG(0, "report", struct probe_options, report,
+             "write a report that can be sent: the components, the registers of each, and the system's facts"),
     CLI_LIST(0, "base", "ADDRESS", struct probe_options, at,
              "base of a component, if there is no topology yet (repeatable); its Active bit is set"),
     CLI_STRING(0, "draft", "FILE", struct probe_options, draft, "write a topology with what was found"),

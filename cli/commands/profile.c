@@ -8,9 +8,10 @@ static const struct cli_option profile_table[] = {
     CLI_CHOICE(0, "by",
                "function|line|instruction|hart|context|image|process|thread|mode|interrupt|data|syscall|boot-phase", S,
                by, NTR_PROFILE_FUNCTION, "what a row stands for (default function)"),
-    CLI_CHOICE(0, "sort", "self|total|calls|ticks|total-ticks", S, sort, NTR_PROFILE_KEY_SELF,
-               "sort rows by instructions (self, default; total), calls, or time if the trace has timestamps (ticks; "
-               "total-ticks)"),
+    CLI_CHOICE(
+        0, "sort", "self|total|calls|ticks|total-ticks", S, sort, NTR_PROFILE_KEY_SELF,
+        "sort rows by this number; self (default) and total are instructions, ticks and total-ticks are time, if the "
+        "trace has timestamps"),
     CLI_STRING(0, "callers", "FUNCTION", S, callers, "print the functions that called FUNCTION"),
     CLI_STRING(0, "callees", "FUNCTION", S, callees, "print the functions that FUNCTION called"),
     CLI_NUMBER(0, "top", "N", S, top, 0, INT64_MAX, -1,

@@ -93,13 +93,14 @@ static const struct cli_option guest_table[] = {
                "folder with the files of the system: the libraries of dynamic programs (default " NTR_CAPTURE_SYSROOT
                " if it exists)"),
     CLI_STRING(0, "cpu", "MODEL", struct run_options, cpu, "CPU model of QEMU, for example rv64,zba=false"),
-    CLI_STRING(0, "qemu", "FILE", struct run_options, qemu,
-               "QEMU (default qemu-riscv64 or qemu-riscv32, depending on the program, from PATH if it takes plugins,"
-               " else from the cache of tools/fetch_qemu; for a machine, qemu-system-riscv64 or -riscv32 of version"
-               " 10.0 or 11.1)"),
+    CLI_STRING(
+        0, "qemu", "FILE", struct run_options, qemu,
+        "QEMU to start (default qemu-riscv64 or qemu-riscv32, depending on the program, from PATH if it takes plugins,"
+        " else from the cache of tools/fetch_qemu; for a machine, qemu-system-riscv64 or -riscv32 of version"
+        " 10.0 or 11.1)"),
     CLI_LIST(0, "qemu-option", "OPTION", struct run_options, qemu_options, "pass OPTION to QEMU (repeatable)"),
     CLI_STRING(0, "plugin", "FILE", struct run_options, plugin,
-               "capture plugin (default: in the directory of ntrace, or the installed one)"),
+               "capture plugin (default: in the folder of ntrace, or the installed one)"),
     {0},
 };
 

@@ -18,7 +18,7 @@ struct view_options {
 #define S struct view_options
 static const struct cli_option view_table[] = {
     CLI_STRING(0, "source-path", "DIRS", S, source_path,
-               "directories of source files that are not at the path of the compilation, separated by colons"),
+               "folders of source files that are not at the path of the compilation, separated by colons"),
     CLI_STRING(0, "at", "PLACE", S, at,
                "begin at PLACE: begin (default), end, N% of the trace, #N (message), @N (byte offset), t:N (time), an "
                "address, a function, or FILE:LINE"),

@@ -10,7 +10,7 @@
 /* Row of an option table; `member` is a const char *. */
 #define CLI_DEBUG_PATH(type, member)                                                                                   \
     CLI_STRING(0, "debug-path", "DIRS", type, member,                                                                  \
-               "directories of separate debug files, separated by colons; usr/lib/debug of the sysroot, "              \
+               "folders of separate debug files, separated by colons; usr/lib/debug of the sysroot, "                  \
                "/usr/lib/debug and the servers of DEBUGINFOD_URLS are searched after them")
 
 /* Adds the symbols of separate debug files to `program`. Reports folders of `path` that do not exist. `path` may be

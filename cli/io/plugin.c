@@ -55,5 +55,5 @@ int cli_plugin_find(const char *plugin, char *path, size_t size) {
     find_own_folder(folder);
     return cli_fail("the capture plugin %s was not found in %s or in " NTRACE_PLUGIN_DIR
                     " (is ntrace built with -Dqemu-plugin=enabled?)",
-                    plugin, *folder ? folder : "the directory of ntrace");
+                    plugin, *folder ? folder : "the folder of ntrace");
 }

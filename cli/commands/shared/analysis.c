@@ -21,7 +21,7 @@ const struct cli_option cli_analysis_options[] = {
     CLI_NUMBER('j', "jobs", "N", S, jobs, 1, 256, 0, CLI_JOBS_HELP),
     CLI_DEBUG_PATH(S, debug_path),
     CLI_STRING(0, "source-path", "DIRS", S, source_path,
-               "directories of source files that are not at the path of the compilation, separated by colons"),
+               "folders of source files that are not at the path of the compilation, separated by colons"),
     CLI_PARTS(S),
     {0},
 };

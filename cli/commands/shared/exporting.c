@@ -29,16 +29,15 @@ const struct cli_option cli_exporting_options[] = {
 const struct cli_option cli_exporting_tree_options[] = {
     CLI_CHOICE(
         0, "per", "trace|hart|context|process", S, per, PER_DEFAULT,
-        "build one call tree for the whole trace, one per hart, one per context of each hart, or one per process "
-        "(default of 'flame': process if the trace knows the processes of its system; otherwise trace)"),
+        "build a call tree for each of these; context: for each context of each hart (default of 'flame': process if the trace knows the processes of its system; otherwise trace)"),
     {0},
 };
 
 static const struct cli_option image_options[] = {
     CLI_STRING(
         0, "image", "NAME", S, image,
-        "formats of one ELF file, and drcov: the file with this name or path, such as a shared library (default: the "
-        "first ELF file; drcov: all)"),
+        "export only the ELF file with this name or path, such as a shared library; for drcov, and formats of one ELF "
+        "file (default: the first ELF file; drcov: all)"),
     {0},
 };
 

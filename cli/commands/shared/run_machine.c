@@ -21,8 +21,8 @@ const struct cli_option *machine_rows(void) {
         CLI_STRING(0, "append", "TEXT", struct machine_options, append, "command line of the kernel"),
         CLI_LIST(
             0, "files", "DIR|CPIO|IMAGE|ELF", struct machine_options, files,
-            "programs and libraries of the guest, to name what ran: a folder, a cpio archive, also compressed (the initrd is "
-            "one, too), or an image of ext2, ext3 or ext4, or of a disk with such partitions; or an ELF file of its firmware (repeatable)"),
+            "programs and libraries of the guest, which name its code (repeatable): a folder, a cpio archive, also compressed "
+            "(the initrd is searched by default), an image of ext2, ext3 or ext4 or of a disk with such partitions, or an ELF file of its firmware"),
         CLI_NUMBER(0, "harts", "N", struct machine_options, harts, 1, MACHINE_HARTS, 0,
                    "number of harts (default: that of the machine, mostly 1)"),
         CLI_STRING(0, "memory", "SIZE", struct machine_options, memory,
