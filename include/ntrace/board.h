@@ -35,7 +35,7 @@ typedef struct ntr_board_config {
 
 NTR_DEFINE_CONFIG_INIT(ntr_board_config)
 
-/* Makes a board. All harts are halted and have nothing to execute. Errors: those of ntr_system_new. */
+/* Makes a board. All harts are halted and have nothing to execute. Errors: as ntr_system_new. */
 NTR_LAB_API ntr_status ntr_board_new(const ntr_board_config *config, ntr_board **out);
 NTR_LAB_API void ntr_board_free(ntr_board *board);
 

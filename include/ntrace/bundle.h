@@ -137,7 +137,7 @@ NTR_API const char *ntr_bundle_stream_path(const ntr_bundle *bundle);
  * compressed stream, and the library was built without zstd). */
 NTR_API ntr_status ntr_bundle_stream_open(ntr_bundle *bundle, ntr_stream_reader **reader);
 
-/* Adds all images to `program`, in order. Errors: those of ntr_program_add_elf and ntr_program_add_raw; NTR_E_FORMAT
+/* Adds all images to `program`, in order. Errors: as ntr_program_add_elf and ntr_program_add_raw; NTR_E_FORMAT
  * also when a file is outside the bundle or shorter than capture.json says; NTR_E_IO when a file cannot be read (the
  * other images are added). */
 NTR_API ntr_status ntr_bundle_load(ntr_bundle *bundle, ntr_program *program);
@@ -169,7 +169,7 @@ static inline void ntr_bundle_index_config_init(ntr_bundle_index_config *config)
 /* Returns the index of the stream (index.h) in *index. The caller frees it with ntr_index_free before the bundle.
  * The index is read from the file `index`. If that is missing, damaged or older than the stream or capture.json, the
  * stream is read and the file is written, if possible. `config` may be NULL. Returns NTR_END if `proceed` returned
- * false. Errors: those of ntr_bundle_stream_open and ntr_stream_reader_next; NTR_E_INVALID (`params` and
+ * false. Errors: as ntr_bundle_stream_open and ntr_stream_reader_next; NTR_E_INVALID (`params` and
  * capture.json differ in how messages are read), NTR_E_LIMIT. */
 NTR_API ntr_status ntr_bundle_index(ntr_bundle *bundle, const ntr_bundle_index_config *config, ntr_index **index);
 
@@ -207,7 +207,7 @@ NTR_API const char *ntr_bundle_folder(const ntr_bundle *bundle);
 NTR_API ntr_status ntr_bundle_copy(ntr_bundle *bundle, const char *path, ntr_bundle_image *image);
 
 /* Writes capture.json, so that the bundle can be read as it is under its temporary name: if the writing program is
- * killed, what has been written is not lost. May be called again. Errors: those of ntr_bundle_finish. */
+ * killed, what has been written is not lost. May be called again. Errors: as ntr_bundle_finish. */
 NTR_API ntr_status ntr_bundle_save(ntr_bundle *bundle, const ntr_capture_info *capture);
 
 /* Renames the folder to its final name with the last capture.json that was written. Errors: NTR_E_STATE (none was

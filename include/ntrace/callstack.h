@@ -5,7 +5,7 @@
  * trap return pops. A context switch selects another stack. A gap closes all frames of its source.
  *
  * A kernel switches threads in a function (Linux: __switch_to) that returns on another stack. From its first return on,
- * a hart's stack is that of its thread, whatever the context is, and follows the thread to other harts. Which thread
+ * a hart has the stack of its thread, whatever the context is, and follows the thread to other harts. Which thread
  * continues is known from ntr_tasks; without them it is found by the return addresses of the threads that were left.
  * Objects are not thread-safe: calls for one object must not overlap. */
 #ifndef NTRACE_CALLSTACK_H

@@ -177,7 +177,7 @@ NTR_API bool ntr_capture_result_at(const ntr_capture *session, size_t index, ntr
  * ntr_capture_finish. It stays valid after the end of the program. */
 NTR_API int ntr_capture_process(const ntr_capture *session);
 
-/* Kill the program and its children that are traced (SIGKILL). What was executed remains in the trace; to be followed
+/* Kill the program and its children that are traced (SIGKILL). Their execution remains in the trace; to be followed
  * by ntr_capture_step as usual. */
 NTR_API void ntr_capture_kill(const ntr_capture *session);
 

@@ -17,7 +17,7 @@
 extern "C" {
 #endif
 
-/* So many bytes at the beginning of a file always suffice to recognize a container. */
+/* This many bytes at the beginning of a file always suffice to recognize a container. */
 #define NTR_CONTAINER_HEADER_MAX 1024
 
 typedef struct ntr_container {

@@ -85,7 +85,7 @@ NTR_API ntr_status ntr_decoder_read(ntr_decoder *decoder, ntr_event *events, siz
  * ntr_decoder_free. */
 NTR_API const char *ntr_decoder_error(const ntr_decoder *decoder);
 
-/* Writes the state in which the decoder goes on, as a line of text: NTR_DECODER_STATE_SIZE bytes are enough. It must
+/* Writes the state in which the decoder continues, as a line of text: NTR_DECODER_STATE_SIZE bytes are enough. It must
  * have returned NTR_NEED_MORE. Two decoders of one stream with the same text at the same place return the same events
  * from there on. Returns the length of the text. */
 #define NTR_DECODER_STATE_SIZE 480
@@ -110,7 +110,7 @@ NTR_API ntr_status ntr_decoder_count(ntr_decoder *decoder, ntr_counts *counts);
 typedef ntr_status ntr_count_callback(void *user, const ntr_event *event, uint64_t times);
 
 /* Set the function that ntr_decoder_count calls. Set it before the first feed. Spans are collected and reported later:
- * all of them by the end of the stream, or earlier by ntr_decoder_flush_counts (errors: those of the callback). */
+ * all of them by the end of the stream, or earlier by ntr_decoder_flush_counts (errors: as the callback). */
 NTR_API void ntr_decoder_set_count_callback(ntr_decoder *decoder, ntr_count_callback *callback, void *user);
 NTR_API ntr_status ntr_decoder_flush_counts(ntr_decoder *decoder);
 
@@ -128,7 +128,7 @@ NTR_API void ntr_decoder_set_join(ntr_decoder *decoder, ntr_same_function *same,
 
 /* Return loops once, for consumers that count. When a message, or several, repeat the same spans without end, such as a
  * branch to itself, ntr_decoder_read then returns one pass of the loop whose spans have `repeats` above 0: all of them,
- * in their order, were executed 1 + `repeats` times. Spans before and after the pass belong to the loop, too, and have
+ * in their order, were executed 1 + `repeats` times. Spans before and after the pass also belong to the loop, and have
  * `repeats` 0. Without it, each execution is a span. A loop with calls is returned in this way only if it is repeated
  * 4,096 times or more. In a count callback `repeats` has no meaning. Set it before the first feed. */
 NTR_API void ntr_decoder_set_repeats(ntr_decoder *decoder, bool repeats);

@@ -106,7 +106,7 @@ NTR_API ntr_status ntr_comparison_new(const ntr_comparison_config *config, ntr_c
 NTR_API void ntr_comparison_free(ntr_comparison *comparison); /* NULL is allowed */
 
 /* Finds the next difference. *difference and its steps are valid until the next call. Returns NTR_END when there is
- * none. Errors: those of the callbacks. */
+ * none. Errors: as the callbacks. */
 NTR_API ntr_status ntr_comparison_next(ntr_comparison *comparison, const ntr_difference **difference);
 
 /* Returns the number of equal instructions found so far. */

@@ -200,7 +200,7 @@ NTR_API int ntr_encoder_option_get(const ntr_encoder_config *config, const char 
 
 /* ---- the encoder ---------------------------------------------------------------------------------- */
 
-/* Makes an encoder that is enabled, with tracing on. The config is copied. Errors: those of ntr_encoder_config_check,
+/* Makes an encoder that is enabled, with tracing on. The config is copied. Errors: as ntr_encoder_config_check,
  * NTR_E_INVALID (no sink) or NTR_E_MEMORY. */
 NTR_API ntr_status ntr_encoder_new(const ntr_encoder_config *config, ntr_encoder **out);
 
@@ -236,7 +236,7 @@ NTR_API ntr_status ntr_encoder_access(ntr_encoder *encoder, const ntr_data_recor
  * `reserved_codes`, or an odd address), errors of the sink. */
 NTR_API ntr_status ntr_encoder_stop(ntr_encoder *encoder, uint64_t next, unsigned evcode);
 
-/* Gives all messages in the FIFO to the sink, whatever the drain rate. Errors: those of the sink. */
+/* Gives all messages in the FIFO to the sink, whatever the drain rate. Errors: as the sink. */
 NTR_API ntr_status ntr_encoder_flush(ntr_encoder *encoder);
 
 typedef struct ntr_encoder_status {

@@ -72,7 +72,7 @@ typedef struct ntr_explorer_config {
 
 NTR_DEFINE_CONFIG_INIT(ntr_explorer_config)
 
-/* Makes an explorer. Errors: those of ntr_replay_new. */
+/* Makes an explorer. Errors: as ntr_replay_new. */
 NTR_LAB_API ntr_status ntr_explorer_new(const ntr_explorer_config *config, ntr_explorer **out);
 NTR_LAB_API void ntr_explorer_free(ntr_explorer *explorer);
 
@@ -107,7 +107,7 @@ NTR_LAB_API ntr_status ntr_explorer_save(const ntr_explorer *explorer, ntr_bytes
 NTR_LAB_API ntr_status ntr_explorer_load(ntr_explorer *explorer, ntr_bytes key, ntr_bytes file);
 
 /* Answers a question: a JSON object with the member "query" and its arguments. Stores the answer, one JSON object in
- * UTF-8, valid until the next call. A question that cannot be answered has an answer, too: its member "error" is a
+ * UTF-8, valid until the next call. A question that cannot be answered also has an answer: its member "error" is a
  * sentence. Returns NTR_OK; NTR_E_INVALID with such an answer. Errors without an answer: NTR_E_MEMORY. */
 NTR_LAB_API ntr_status ntr_explorer_ask(ntr_explorer *explorer, const char *question, size_t size, ntr_bytes *answer);
 

@@ -5,8 +5,8 @@
  * an address is judged again. So a program that is not the one that ran contradicts again and again, at the same places
  * of its code, while damage of the stream contradicts once, at any place, and often makes a message invalid.
  *
- * What cannot be judged is left out: messages after damage or an overflow, up to the next synchronizing message, and
- * code that the program does not have. */
+ * Messages that cannot be judged are left out: messages after damage or an overflow, up to the next synchronizing
+ * message, and code that the program does not have. */
 #ifndef NTRACE_FIT_H
 #define NTRACE_FIT_H
 
@@ -50,7 +50,7 @@ typedef struct ntr_fit_image {
 } ntr_fit_image;
 
 /* Judges the stream, or its beginning, as a decoder with this config reads it. `last`: the bytes are all of the stream.
- * `images`: the first `image_count` images of the program; may be NULL. Errors: those of ntr_decoder_new,
+ * `images`: the first `image_count` images of the program; may be NULL. Errors: as ntr_decoder_new,
  * NTR_E_MEMORY. */
 NTR_API ntr_status ntr_fit_measure(const ntr_decoder_config *config, ntr_bytes stream, bool last, ntr_fit *fit,
                                    ntr_fit_image *images, size_t image_count);

@@ -32,7 +32,7 @@ typedef struct ntr_framer {
     uint64_t slice_size;  /* bytes of the unfinished slice in earlier pieces */
     uint32_t held_size;   /* number of them in `held` */
     uint8_t mode;         /* state of the framer; private */
-    bool zero_idle;       /* 0x00 between messages is idle, too */
+    bool zero_idle;       /* 0x00 between messages is also idle */
     bool last;            /* no more pieces follow */
     uint8_t held[NTR_MESSAGE_BYTES_MAX];
     uint64_t strays;      /* of the idle bytes: those that are not 0xff or 0x00 (any_end_idle) */

@@ -8,7 +8,7 @@
 extern "C" {
 #endif
 
-/* Add the next message of the stream; defective ones, too. Errors: NTR_E_MEMORY. */
+/* Add the next message of the stream; also defective ones. Errors: NTR_E_MEMORY. */
 NTR_API ntr_status ntr_index_message(ntr_index *index, const ntr_message *message);
 
 /* Add a stored point, of at most NTR_INDEX_POINTS_MAX. Points of one source must be in the order of the stream. Errors:

@@ -111,7 +111,7 @@ typedef struct ntr_hart_state {
     uint64_t time; /* ticks, when the next block has retired; 0: not known, time advances by 1 per retired halfword */
 } ntr_hart_state;
 
-/* Sets the state of the hart. Errors: those of ntr_classifier_push. */
+/* Sets the state of the hart. Errors: as ntr_classifier_push. */
 NTR_API ntr_status ntr_classifier_set_state(ntr_classifier *classifier, const ntr_hart_state *state);
 
 /* Enters executed code: the next instructions are those of `block`, which is copied. The ingress block is sent when
@@ -196,7 +196,7 @@ NTR_API uint64_t ntr_core_log_count(const ntr_core_log *log);
 /* Reads one line. Errors: NTR_E_SYNTAX (text in ntr_core_log_error), those of the classifier. */
 NTR_API ntr_status ntr_core_log_line(ntr_core_log *log, const char *line, size_t length);
 
-/* Ends the log. Call ntr_classifier_finish afterwards. Errors: those of ntr_core_log_line. */
+/* Ends the log. Call ntr_classifier_finish afterwards. Errors: as ntr_core_log_line. */
 NTR_API ntr_status ntr_core_log_finish(ntr_core_log *log);
 
 /* Returns the text of the last error, "line 12: MODE: expected a number", or "". The log owns it. */

@@ -112,7 +112,7 @@ NTR_API ntr_status ntr_machine_new(const ntr_program *program, ntr_functions *fu
 NTR_API void ntr_machine_free(ntr_machine *machine);
 
 /* The time of a hart is the number of its own instructions (`own`; initially not): it is not compared with that of
- * another hart. What begins on one hart and ends on another has no ticks. */
+ * another hart. Entries that begin on one hart and end on another have no ticks. */
 NTR_API void ntr_machine_set_clocks(ntr_machine *machine, bool own);
 
 /* Processes `count` events in stream order; spans may be joined (ntr_decoder_set_join), but then there are no

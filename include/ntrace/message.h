@@ -33,8 +33,8 @@ typedef enum ntr_data_access { NTR_DATA_READ = 0, NTR_DATA_WRITE } ntr_data_acce
 /* ROLE(ID, text): what a message does to the execution that a decoder follows. */
 #define NTR_ROLES(ROLE)                                                                                                \
     ROLE(FIELDS, "nothing: it only carries fields")                                                                    \
-    ROLE(SYNC, "synchronizes: execution goes on at FADDR, and decoding may begin here")                                \
-    ROLE(BRANCH, "execution goes on to the branch, jump or trap at its end; RepeatBranch may repeat it")               \
+    ROLE(SYNC, "synchronizes: execution continues at FADDR, and decoding may begin here")                              \
+    ROLE(BRANCH, "execution continues to the branch, jump or trap at its end; RepeatBranch may repeat it")             \
     ROLE(REPEAT, "repeats the branch message before")                                                                  \
     ROLE(RESOURCE, "adds to I-CNT or to the branch history of the message that follows")                               \
     ROLE(STOP, "trace stops")                                                                                          \
@@ -46,7 +46,7 @@ typedef enum ntr_data_access { NTR_DATA_READ = 0, NTR_DATA_WRITE } ntr_data_acce
     ROLE(WATCHPOINT, "watchpoints were hit")                                                                           \
     ROLE(TRAP_VALUE, "the value that the trap before it gave to the trap handler")                                     \
     ROLE(ACQUISITION, "data that the hart or the program wrote, with a tag of fixed width")                            \
-    ROLE(SELF_LOOP, "execution goes on to a branch to itself, which is executed RCNT more times")                      \
+    ROLE(SELF_LOOP, "execution continues to a branch to itself, which is executed RCNT more times")                    \
     ROLE(PREDICTION, "counts branches that went as predicted")                                                         \
     ROLE(CACHED_BRANCH, "as a branch message, with a target from the jump target cache")
 

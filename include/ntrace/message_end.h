@@ -9,7 +9,7 @@
  * message has 36 bytes (OQ-11), vendor messages may be longer. */
 #define NTR_MESSAGE_BYTES_MAX 1024
 
-/* Returns whether a message ends with this byte, that is, its MSEO is 11. Idle bytes (0xFF) have MSEO 11, too. */
+/* Returns whether a message ends with this byte, that is, its MSEO is 11. Idle bytes (0xFF) also have MSEO 11. */
 static inline bool ntr_ends_message(uint8_t byte) {
     return (byte & 3) == 3;
 }

@@ -4,7 +4,7 @@
  *     ntr_module *module;
  *     status = ntr_module_new(path, NULL, &module);
  *     status = ntr_module_link(module, file, size, "virtio_blk", place, program);   // changes the bytes of the file
- *     ntr_module_parts(module, parts);                                       // the linked file: one behind the other
+ *     ntr_module_parts(module, parts);                                       // the linked file: one after the other
  *
  * A section whose address is not known is at a place without code. Objects are not thread-safe. */
 #ifndef NTRACE_MODULE_H

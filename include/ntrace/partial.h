@@ -132,7 +132,7 @@ NTR_LAB_API ntr_status ntr_partial_open(ntr_partial *partial, const char *path, 
 NTR_LAB_API ntr_status ntr_partial_open_bytes(ntr_partial *partial, ntr_bytes bytes, uint64_t offset);
 
 /* Checks the rest of the partial and stores in *next where the next one begins. Nothing can be read afterwards, except
- * the tables. Errors: those of ntr_partial_open. */
+ * the tables. Errors: as ntr_partial_open. */
 NTR_LAB_API ntr_status ntr_partial_check(ntr_partial *partial, uint64_t *next);
 
 /* Returns a sentence about the last error, which begins with the name of the file; "": none. */

@@ -35,7 +35,7 @@ NTR_API ntr_status ntr_vcd_writer_new(const ntr_transport *transport, const ntr_
                                       ntr_vcd_writer **out);
 NTR_API void ntr_vcd_writer_free(ntr_vcd_writer *writer);
 
-/* Errors: those of the sink. */
+/* Errors: as the sink. */
 NTR_API ntr_status ntr_vcd_writer_put(ntr_vcd_writer *writer, const uint16_t *beats, size_t count);
 NTR_API ntr_status ntr_vcd_writer_finish(ntr_vcd_writer *writer);
 

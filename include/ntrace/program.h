@@ -81,7 +81,7 @@ typedef size_t (*ntr_read_memory)(void *user, const ntr_context *context, uint64
 NTR_API ntr_status ntr_program_set_reader(ntr_program *program, ntr_read_memory read, void *user);
 
 /* Sets the ISA of code outside ELF files (raw images without `has_isa`, memory from `read`): a set of NTR_ISA_*. The
- * default is RV32 or RV64, as in the ELF files, whose code has these extensions, too. Errors: NTR_E_INVALID when the
+ * default is RV32 or RV64, as in the ELF files, whose code also has these extensions. Errors: NTR_E_INVALID when the
  * XLEN is not that of the images. */
 NTR_API ntr_status ntr_program_set_isa(ntr_program *program, unsigned isa);
 

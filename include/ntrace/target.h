@@ -73,7 +73,7 @@ typedef struct ntr_target_config {
 
 NTR_DEFINE_CONFIG_INIT(ntr_target_config)
 
-/* Makes a target; accesses no register. Errors: those of ntr_system_new; NTR_E_RANGE (a hart without encoder),
+/* Makes a target; accesses no register. Errors: as ntr_system_new; NTR_E_RANGE (a hart without encoder),
  * NTR_E_NAME (`sink`). */
 NTR_API ntr_status ntr_target_new(const ntr_target_config *config, ntr_target **out);
 NTR_API void ntr_target_free(ntr_target *target);

@@ -113,10 +113,10 @@ NTR_API ntr_status ntr_transport_reader_new(const ntr_transport *transport, cons
                                             ntr_transport_reader **out);
 NTR_API void ntr_transport_reader_free(ntr_transport_reader *reader);
 
-/* Converts `count` beats. Errors: those of the sink. */
+/* Converts `count` beats. Errors: as the sink. */
 NTR_API ntr_status ntr_transport_reader_feed(ntr_transport_reader *reader, const uint16_t *beats, size_t count);
 
-/* Ends the input and delivers what is pending. Errors: those of the sink. */
+/* Ends the input and delivers what is pending. Errors: as the sink. */
 NTR_API ntr_status ntr_transport_reader_finish(ntr_transport_reader *reader);
 
 /* ---- writing: bytes to beats -------------------------------------------------------------------- */
@@ -163,7 +163,7 @@ NTR_API ntr_status ntr_transport_writer_calibrate(ntr_transport_writer *writer, 
 /* Writes a trigger. Errors: those of the sink; NTR_E_UNSUPPORTED when the transport has no trace IDs. */
 NTR_API ntr_status ntr_transport_writer_trigger(ntr_transport_writer *writer, unsigned id);
 
-/* Ends the output: pads an incomplete frame, word or beat and writes it. Errors: those of the sink. */
+/* Ends the output: pads an incomplete frame, word or beat and writes it. Errors: as the sink. */
 NTR_API ntr_status ntr_transport_writer_finish(ntr_transport_writer *writer);
 
 /* Transport "ram", after ntr_transport_writer_finish: stores the final write pointer and wrap flag in *ram.

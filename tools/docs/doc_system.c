@@ -73,7 +73,7 @@ static const char text[] =
     "## Behaviour where the specification leaves a choice\n"
     "\n"
     "* A sender passes a message to all of its receivers that are enabled, when all of these have space. While no receiver\n"
-    "  is enabled, the message waits. So no order of enabling and disabling loses messages. Resetting a component\n"
+    "  is enabled, the message waits. Thus no order of enabling and disabling loses messages. Resetting a component\n"
     "  (Active = 0) discards what its receivers do not take, and counts it.\n"
     "* A write of an unsupported value to a WARL field keeps the old value; a field that is not 0 never becomes 0 in this way.\n"
     "  Buffer addresses are set to the nearest end of their range. After a reset, undefined fields have their lowest\n"
