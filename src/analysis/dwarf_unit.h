@@ -91,7 +91,7 @@ void ntr_unit_release(ntr_dwarf_unit *unit);
 const char *ntr_unit_shown(ntr_dwarf_unit *unit, const char *name);
 /* The same for a file, in which tabs and line feeds remain: the name finds the file. A name that is relative to the
  * folder of compilation becomes absolute: clang writes such folders into line tables, and the folder of the caller is
- * another one. */
+ * another one. "FOLDER/.." is removed: each file has one name. */
 const char *ntr_unit_shown_file(ntr_dwarf_unit *unit, const char *name);
 /* Reads the rows of the unit. Errors: NTR_E_MEMORY. */
 ntr_status ntr_unit_load_lines(ntr_dwarf_unit *unit, const ntr_unit_source *source);

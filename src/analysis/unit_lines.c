@@ -37,6 +37,30 @@ static bool clean_path(const char *path, char cleaned[PATH_MAX]) {
     return found && !*path;
 }
 
+/* Removes "//", "/./" and "FOLDER/.." from a path: `../inc/a.h` of two folders is one file. As in lcov and gcovr, links
+ * to folders are not followed. Example: "/a/b/../c//d.h" becomes "/a/c/d.h", "../x/../y.h" becomes "../y.h". */
+static void join_folders(char *path) {
+    const char *from = path;
+    char *to = path, *kept = path; /* before `kept` is nothing that ".." removes */
+
+    if (*from == '/') *to++ = *from++, kept = to;
+    while (*from) {
+        const size_t size = strcspn(from, "/");
+        const bool up = size == 2 && from[0] == '.' && from[1] == '.', here = size == 1 && from[0] == '.' && to != path;
+        if (up && to > kept) {
+            do to--;
+            while (to > kept && to[-1] != '/');
+        } else if (size && !here && !(up && *path == '/')) {
+            memmove(to, from, size);
+            to += size;
+            if (from[size]) *to++ = '/';
+            if (up || (size == 1 && from[0] == '.')) kept = to;
+        }
+        from += size + (from[size] == '/');
+    }
+    *to = '\0';
+}
+
 const char *ntr_unit_shown_file(ntr_dwarf_unit *unit, const char *name) {
     char path[PATH_MAX], cleaned[PATH_MAX];
     if (!name || strlen(name) >= PATH_MAX) return ntr_unit_shown(unit, name);
@@ -44,6 +68,11 @@ const char *ntr_unit_shown_file(ntr_dwarf_unit *unit, const char *name) {
     if (name[0] != '/' && unit->directory && unit->directory[0] == '/') {
         const int size = snprintf(path, sizeof path, "%s/%s", unit->directory, name);
         if (size >= 0 && (size_t)size < sizeof path) shown = path;
+    }
+    if (strstr(shown, "/.") || strstr(shown, "//")) {
+        if (shown == name) memcpy(path, name, strlen(name) + 1);
+        shown = path;
+        join_folders(path);
     }
     if (clean_path(shown, cleaned))
         shown = cleaned;
