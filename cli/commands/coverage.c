@@ -30,8 +30,8 @@ static const struct cli_option coverage_table[] = {
              "exit with status 1 when less than PERCENT (0 to 100) is covered, of --level, or of LEVEL (repeatable)"),
     CLI_STRING(0, "merge", "FILE", S, merge, "also add the traces that FILE names, one in each line"),
     CLI_STRING(0, "since", "REV", S, since,
-               "count only lines that were changed since git's revision REV, list those that were not executed, and "
-               "apply --fail-under to them"),
+               "count only lines that were changed since the last common commit of git's revision REV and HEAD, list "
+               "those that were not executed, and apply --fail-under to them"),
     CLI_FLAG(0, "no-markers", S, no_markers,
              "also count lines that comments exclude (LCOV_EXCL_*, GCOV_EXCL_*, GCOVR_EXCL_*)"),
     CLI_FLAG(
@@ -397,15 +397,27 @@ static void note_unknown(ntr_coverage *coverage) {
              sums.lines_unknown);
 }
 
+/* Whether nothing but lines, branches and functions is asked for. */
+static bool lines_alone(const struct coverage_run *run) {
+    const struct coverage_options *o = run->options;
+
+    return !o->evidence && o->level != LEVEL_OBJECT && !cli_coverage_wants_decisions(o) &&
+           !cli_coverage_has_threshold(run, LEVEL_OBJECT, LEVEL_OBJECT) &&
+           !cli_coverage_has_threshold(run, LEVEL_DECISION, LEVEL_MASKING);
+}
+
 static int coverage_run(const void *options, char **operands) {
     const struct coverage_options *o = options;
     struct coverage_run run = {.options = o};
 
     if (cli_coverage_thresholds(&run) != CLI_OK) return CLI_FAILED;
-    if (o->merge_builds && (o->evidence || o->level > LEVEL_BRANCH || o->level == LEVEL_OBJECT))
-        return cli_fail("--merge-builds: lines, branches and functions only, not with --evidence or this --level");
-    if (o->since && (o->evidence || o->level > LEVEL_BRANCH || o->level == LEVEL_OBJECT))
-        return cli_fail("--since: lines and branches only, not with --evidence or this --level");
+    if (o->merge_builds && !lines_alone(&run))
+        return cli_fail("--merge-builds: lines, branches and functions only, not with --evidence, or a --level, a "
+                        "threshold or an output of decisions or object code");
+    if (o->since && (!lines_alone(&run) || o->diff))
+        return cli_fail(
+            "--since: lines and branches only, not with --evidence, --diff, or a --level, a threshold or an "
+            "output of decisions or object code");
     if (o->format > FORMAT_JSON && !o->since) return cli_fail("--format github and gitlab: expected --since REV");
     if (o->pdf && !o->evidence) return cli_fail("--pdf prints the report of --evidence DIR");
     if (o->merge && o->exporting.analysis.partial) return cli_fail("--partial expects one trace, not --merge");
@@ -421,7 +433,7 @@ static int coverage_run(const void *options, char **operands) {
     if (o->merge && status != CLI_FAILED) status = add_listed(&run, o->merge, status);
     const bool shown = !o->exporting.analysis.partial;
     if (status != CLI_FAILED && shown) cli_source_match_report(&run.match);
-    if (status != CLI_FAILED && shown && cli_coverage_select(&run) != CLI_OK) status = CLI_FAILED;
+    if (status != CLI_FAILED && shown) status = cli_coverage_select(&run, status);
     if (status != CLI_FAILED && shown && o->exporting.to) note_unknown(run.coverage);
     if (status != CLI_FAILED && shown) status = cli_coverage_write(&run, status);
     if (status != CLI_FAILED && shown && o->diff) status = cli_coverage_diff(&run, status);

@@ -11,18 +11,18 @@ static const struct {
     uint8_t mark;
     enum { MARKER_ON_LINE, MARKER_START, MARKER_STOP } where;
 } names[] = {
-    {"EXCL_LINE", CLI_MARK_LINE, MARKER_ON_LINE},        {"EXCL_START", CLI_MARK_LINE, MARKER_START},
-    {"EXCL_STOP", CLI_MARK_LINE, MARKER_STOP},           {"EXCL_BR_LINE", CLI_MARK_BRANCHES, MARKER_ON_LINE},
-    {"EXCL_BR_START", CLI_MARK_BRANCHES, MARKER_START},  {"EXCL_BR_STOP", CLI_MARK_BRANCHES, MARKER_STOP},
-    {"UNREACHABLE_LINE", CLI_MARK_LINE, MARKER_ON_LINE}, {"UNREACHABLE_START", CLI_MARK_LINE, MARKER_START},
-    {"UNREACHABLE_STOP", CLI_MARK_LINE, MARKER_STOP},
+    {"EXCL_LINE", CLI_MARK_LINE, MARKER_ON_LINE},
+    {"EXCL_START", CLI_MARK_LINE, MARKER_START},
+    {"EXCL_STOP", CLI_MARK_LINE, MARKER_STOP},
+    {"EXCL_BR_LINE", CLI_MARK_BRANCHES, MARKER_ON_LINE},
+    {"EXCL_BR_START", CLI_MARK_BRANCHES, MARKER_START},
+    {"EXCL_BR_STOP", CLI_MARK_BRANCHES, MARKER_STOP},
+    {"UNREACHABLE_LINE", CLI_MARK_UNREACHABLE, MARKER_ON_LINE},
+    {"UNREACHABLE_START", CLI_MARK_UNREACHABLE, MARKER_START},
+    {"UNREACHABLE_STOP", CLI_MARK_UNREACHABLE, MARKER_STOP},
 };
 
 enum { MARKER_NAMES = sizeof names / sizeof *names };
-
-static bool is_word(char c) {
-    return (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_';
-}
 
 /* Returns the index in `names` of the next marker at or after *at, and sets *at behind it; MARKER_NAMES: there is none.
  */
@@ -33,13 +33,11 @@ static size_t next_marker(const char **at, const char *end) {
         for (size_t t = 0; t < sizeof tools / sizeof *tools; t++) {
             const size_t size = strlen(tools[t]);
             if ((size_t)(end - p) < size || memcmp(p, tools[t], size) != 0) continue;
-            const char *word = p + size, *stop = word;
-            while (stop < end && is_word(*stop)) stop++;
+            const char *word = p + size;
             for (size_t i = 0; i < MARKER_NAMES; i++) {
-                if (strlen(names[i].name) != (size_t)(stop - word) ||
-                    memcmp(word, names[i].name, (size_t)(stop - word)) != 0)
-                    continue;
-                *at = stop;
+                const size_t length = strlen(names[i].name);
+                if (length > (size_t)(end - word) || memcmp(word, names[i].name, length) != 0) continue;
+                *at = word + length;
                 return i;
             }
         }
@@ -52,10 +50,14 @@ static uint8_t read_line(struct cli_markers *markers, const char *at, const char
     uint8_t marks = 0;
 
     for (size_t i; (i = next_marker(&at, end)) < MARKER_NAMES;) {
+        const uint32_t line = (uint32_t)markers->count + 1;
+        const bool inside = *sections & names[i].mark;
         if (names[i].where == MARKER_START) {
+            if (inside && !markers->nested) markers->nested = line;
             *sections |= names[i].mark;
-            markers->open = (uint32_t)markers->count + 1;
+            markers->open = line;
         } else if (names[i].where == MARKER_STOP) {
+            if (!inside && !markers->alone) markers->alone = line;
             *sections &= (uint8_t)~names[i].mark;
             if (!*sections) markers->open = 0;
         } else {
@@ -70,7 +72,7 @@ int cli_markers_read(struct cli_markers *markers, ntr_bytes text) {
     uint8_t sections = 0;
 
     markers->count = 0;
-    markers->open = 0;
+    markers->open = markers->nested = markers->alone = 0;
     while (at < end) {
         const char *stop = memchr(at, '\n', (size_t)(end - at));
         if (!stop) stop = end;

@@ -100,6 +100,38 @@ def other_markers():
     check(re.search(r"m.c:17: .* no end", coverage(place, "--only", "m.c").stderr), "no message")
 
 
+ODD_MARKERS = """int hit(int x) {
+    x++; // XLCOV_EXCL_LINES
+    // LCOV_EXCL_START
+    x++;
+    // GCOV_EXCL_START
+    x++;
+    // LCOV_EXCL_STOP
+    x++;
+    // LCOV_EXCL_STOP
+    x++; // LCOV_UNREACHABLE_LINE
+    return x;
+}
+int main(void) { return hit(-4); }
+"""
+
+
+@case("markers inside of words, as in lcov and gcovr; sections inside of sections, ends without a beginning and unreachable lines that were executed are named")
+def odd_markers():
+    place = folder()
+    write(place, ODD_MARKERS)
+    truth.run(GCC, "-g", "-O0", "-static", "--coverage", "m.c", "-o", "counted", cwd=place)
+    truth.run("qemu-riscv64", "./counted", cwd=place, status=())
+    truth.run(need("lcov"), "--capture", "--gcov-tool", "riscv64-linux-gnu-gcov", "-d", ".", "-o", "theirs.info", cwd=place)
+    trace(place)
+    done = coverage(place, "--only", "m.c", "--to", "lcov", status=1)
+    with open(os.path.join(place, "theirs.info"), encoding="utf-8") as file:  # lcov 1 does not know UNREACHABLE, and leaves out a brace
+        equal(set(counts_of(file.read(), "m.c")[0]) - set(counts_of(done.stdout, "m.c")[0]), {10}, "lines")
+    for said in ("m.c:5: a section of excluded lines begins inside of another one", "m.c:9: a section of excluded lines ends here and has no beginning",
+                 "m.c:10: LCOV_UNREACHABLE_*: expected no execution, found 1", "comments in 1 files"):
+        check(said in done.stderr, f"{said}: {done.stderr}")
+
+
 def repository():
     """A repository with two files, of which the second commit has changed lines."""
     place = folder()
@@ -139,6 +171,89 @@ def patches():
           and len({row["fingerprint"] for row in gitlab}) == 2, "fields of a code quality report")
     coverage(place, "--since", "HEAD", "--fail-under", "50")
     check("50.00 %" in coverage(place, "--since", "HEAD", "--fail-under", "51", status=1).stderr, "threshold")
+
+
+def program_of_branches():
+    """A repository in which `topic` has renamed a file and changed four lines of code, and `main` others. The program is built in a folder of its own."""
+    place = folder()
+
+    def git(*words):
+        truth.run(need("git"), "-c", "user.name=a", "-c", "user.email=a@b", "-c", "protocol.file.allow=always", *words, cwd=place)
+    os.mkdir(os.path.join(place, "module"))
+    git("init", "-q", "-b", "main", "module")
+    write(place, "int s(int x) { return x; }\n", "module/s.c")
+    git("-C", "module", "add", "s.c")
+    git("-C", "module", "commit", "-qm", "one")
+    for name in ("work", "work/build", "work/one", "work/include"):
+        os.mkdir(os.path.join(place, name))
+    git("init", "-q", "-b", "main", "work")
+    git("-C", "work", "submodule", "--quiet", "add", os.path.join(place, "module"), "sub")
+    write(place, "int keep(int x) {\n    return x;\n}\nint upstream(int x) {\n    return x;\n}\n", "work/one/old.c")
+    write(place, "int quoted(int x) {\n    return x;\n}\n", 'work/a"\t\\b.c')
+    write(place, "static inline int twice(int x) {\n    return 2 * x;\n}\n", "work/include/h.h")
+    main = "#include \"../include/h.h\"\nint quoted(int), keep(int), s(int);\nint %s(int n) {\n    return quoted(n) + keep(n) + s(n) + twice(n);\n}\n"
+    write(place, main % "main", "work/one/main.c")
+    write(place, (main % "other").replace("..", "./../work"), "work/sub2.c")
+    git("-C", "work", "add", ".")
+    git("-C", "work", "commit", "-qm", "one")
+    git("-C", "work", "checkout", "-qb", "topic")
+    git("-C", "work", "mv", "one/old.c", "one/new.c")
+    write(place, "int keep(int x) {\n    if (x > 5)\n        return 7;\n    return x;\n}\nint upstream(int x) {\n    return x;\n}\n", "work/one/new.c")
+    write(place, "int quoted(int x) {\n    if (x > 5)\n        return 7;\n    return x;\n}\n", 'work/a"\t\\b.c')
+    write(place, "static inline int twice(int x) {\n    x++;\n    return 2 * x;\n}\n", "work/include/h.h")
+    git("-C", "work", "commit", "-qam", "two")
+    git("-C", "work", "checkout", "-q", "main")
+    write(place, "int keep(int x) {\n    return x;\n}\nint upstream(int x) {\n    return x + 1;\n}\n", "work/one/old.c")
+    git("-C", "work", "commit", "-qam", "three")
+    git("-C", "work", "checkout", "-q", "topic")
+    build = os.path.join(place, "work", "build")
+    trace(build, "../one/main.c", "../sub2.c", "../one/new.c", '../a"\t\\b.c', "../sub/s.c")
+    return place, git
+
+
+CHANGED = {("h.h", 2): 1, ("new.c", 2): 1, ("new.c", 3): 0, ('a"\t\\b.c', 2): 1, ('a"\t\\b.c', 3): 0}
+
+
+@case("--since: names with '..', names that git quotes, renamed files, another branch's changes, settings of git, a clone elsewhere, a shallow clone, submodules")
+def patches_of_branches():
+    place, git = program_of_branches()
+    build = os.path.join(place, "work", "build")
+
+    def lines(where, bundle, **environment):
+        done = subprocess.run([NTRACE, "coverage", "--since", "main", "--to", "json", bundle], cwd=where, capture_output=True, text=True, check=True,
+                              env=dict(os.environ, **environment))
+        files = json.loads(done.stdout)["files"]
+        return {(os.path.basename(file["file"]), line["line"]): line["count"] for file in files for line in file["lines"]}, done.stderr
+    equal(lines(build, "m.ntrace")[0], CHANGED, "lines of the patch")
+    full = json.loads(truth.run(NTRACE, "coverage", "--to", "json", "--only", place, "m.ntrace", cwd=build))["files"]
+    names = [os.path.relpath(file["file"], os.path.join(place, "work")) for file in full]
+    equal(sorted(names), sorted({os.path.normpath(name) for name in names}), "a header has one name")
+    for setting in ("interHunkContext=9", "relative=true", "renames=false", "noprefix=true", "mnemonicPrefix=true", "submodule=diff", "context=3"):
+        name, value = setting.split("=")
+        equal(lines(build, "m.ntrace", GIT_CONFIG_COUNT="1", GIT_CONFIG_KEY_0="diff." + name, GIT_CONFIG_VALUE_0=value)[0], CHANGED, setting)
+    write(place, "*.c -diff\n", "work/.gitattributes")
+    equal(lines(build, "m.ntrace", GIT_DIFF_OPTS="-u9")[0], CHANGED, "attributes and environment")
+    write(place, "int s(int x) {\n    return x;\n}\n", "work/sub/s.c")
+    git("-C", "work/sub", "commit", "-qam", "two")
+    git("-C", "work", "rm", "--cached", "-q", "sub2.c")
+    ours, said = lines(build, "m.ntrace")
+    equal(ours, CHANGED, "without the submodule")
+    check("the submodule sub was changed" in said and "git does not know 1 sources of the program, the first sub2.c" in said, said)
+    git("clone", "-q", "-b", "topic", "work", "clone")
+    git("-C", "clone", "branch", "main", "origin/main")
+    ours, said = lines(os.path.join(place, "clone"), os.path.join(build, "m.ntrace"))
+    equal(ours, CHANGED, "a clone in another folder")
+    check(f"sources of the program in '{place}/work/' are compared" in said, said)
+    git("clone", "-q", "--depth", "1", "--no-single-branch", "-b", "topic", "file://" + os.path.join(place, "work"), "shallow")
+    git("init", "-q", "-b", "main", "foreign")
+    git("-C", "foreign", "commit", "-q", "--allow-empty", "-m", "one")
+    for where, status, said in (("shallow", 2, "in a shallow clone, fetch more"), ("foreign", 1, "expected a program from sources of the repository")):
+        done = subprocess.run([NTRACE, "coverage", "--since", "origin/main" if where == "shallow" else "main", "--fail-under", "1", os.path.join(build, "m.ntrace")],
+                              cwd=os.path.join(place, where), capture_output=True, text=True, check=False)
+        check(done.returncode == status and said in done.stderr, f"{where}: {done}")
+    for words in (("--fail-under", "mcdc=1"), ("--fail-under", "object=1"), ("--to", "decisions"), ("--diff", ".")):
+        check("lines and branches only" in subprocess.run([NTRACE, "coverage", "--since", "main", *words, "m.ntrace"], cwd=build, capture_output=True, text=True,
+                                                          check=False).stderr, words)
 
 
 @case("--since: a patch without code passes; an unknown revision and an option are errors")

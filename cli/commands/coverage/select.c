@@ -5,27 +5,39 @@
 #include "options/diagnostics.h"
 
 #include <inttypes.h>
+#include <limits.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 struct line_judge {
     struct coverage_run *run;
     struct cli_markers markers; /* of `file` */
-    const char *file, *path;    /* the last file; its path in the repository, NULL: it was not changed */
+    const char *file;           /* the last file */
     uint64_t files;             /* that have marks */
     bool marked;                /* `file` is counted in `files` */
+
+    struct cli_patch_file *changes; /* of `file`; NULL: it was not changed */
 };
 
 static void enter_file(struct line_judge *j, const char *file) {
+    struct cli_markers *markers = &j->markers;
     ntr_bytes text;
 
     j->file = file;
     j->marked = false;
-    j->markers.count = 0;
-    if (!j->run->options->no_markers && cli_source_text_read(&j->run->source, file, &text) &&
-        cli_markers_read(&j->markers, text) == CLI_OK && j->markers.open)
+    markers->count = 0;
+    if (j->run->options->no_markers || !cli_source_text_read(&j->run->source, file, &text) ||
+        cli_markers_read(markers, text) != CLI_OK || !cli_first_time("markers", file))
+        return;
+    if (markers->open)
         cli_note("%s:%u: a section of excluded lines begins here and has no end; it ends with the file", file,
-                 j->markers.open);
+                 markers->open);
+    if (markers->nested)
+        cli_note("%s:%u: a section of excluded lines begins inside of another one; both end at the first end", file,
+                 markers->nested);
+    if (markers->alone)
+        cli_note("%s:%u: a section of excluded lines ends here and has no beginning", file, markers->alone);
 }
 
 /* Removes what comments exclude. */
@@ -34,36 +46,110 @@ static unsigned judge_marks(void *user, const char *file, uint32_t line) {
 
     if (file != j->file) enter_file(j, file);
     const unsigned marks = cli_markers_of(&j->markers, line);
-    if (marks && !j->marked) j->files++;
+    if (marks && !j->marked) j->files += cli_first_time("marked", file);
     j->marked |= marks != 0;
-    return (marks & CLI_MARK_LINE ? NTR_COVER_REMOVE_LINE : 0) |
+    return (marks & (CLI_MARK_LINE | CLI_MARK_UNREACHABLE) ? NTR_COVER_REMOVE_LINE : 0) |
            (marks & CLI_MARK_BRANCHES ? NTR_COVER_REMOVE_BRANCHES : 0);
+}
+
+/* Reports lines that are said to be unreachable and were executed. */
+static void report_reached(struct line_judge *j) {
+    size_t count, reached = 0, first = 0;
+    const ntr_cover_line *lines = ntr_coverage_lines(j->run->coverage, &count);
+
+    for (size_t i = 0; i < count; i++) {
+        if (lines[i].file != j->file) enter_file(j, lines[i].file);
+        if (!lines[i].count || !(cli_markers_of(&j->markers, lines[i].line) & CLI_MARK_UNREACHABLE)) continue;
+        if (!reached++) first = i;
+    }
+    if (reached)
+        cli_doubt("%s:%" PRIu32 ": LCOV_UNREACHABLE_*: expected no execution, found %" PRIu64
+                  "; lines of this kind: %zu",
+                  lines[first].file, lines[first].line, lines[first].count, reached);
+}
+
+static void enter_changes(struct line_judge *j, const char *file) {
+    char buffer[PATH_MAX];
+    const struct cli_patch *patch = &j->run->patch;
+    const char *path = cli_patch_path(patch, j->file = file, buffer, sizeof buffer);
+
+    j->changes = path ? cli_patch_find(patch, path) : NULL;
+    if (j->changes) j->changes->used = true;
 }
 
 /* Removes what is not of the patch. */
 static unsigned judge_patch(void *user, const char *file, uint32_t line) {
     struct line_judge *j = user;
 
-    if (file != j->file) j->path = cli_patch_file(&j->run->patch, j->file = file);
-    return j->path && cli_patch_has(&j->run->patch, j->path, line) ? 0 : NTR_COVER_REMOVE_LINE;
+    if (file != j->file) enter_changes(j, file);
+    return j->changes && cli_patch_has(&j->run->patch, j->changes, line) ? 0 : NTR_COVER_REMOVE_LINE;
 }
 
-int cli_coverage_select(struct coverage_run *run) {
-    struct line_judge marks = {.run = run}, patch = {.run = run};
-    ntr_cover_sums hidden = {0}, others = {0};
-    ntr_status status = NTR_OK;
+/* Names sources of the program that git does not compare. */
+static void report_untracked(const struct cli_patch *patch, const char *const *files, size_t count) {
+    char buffer[PATH_MAX], first[PATH_MAX] = "";
+    size_t untracked = 0;
 
-    if (run->options->since) status = ntr_coverage_remove(run->coverage, judge_patch, &patch, &others);
-    if (status == NTR_OK && !run->options->evidence)
-        status = ntr_coverage_remove(run->coverage, judge_marks, &marks, &hidden);
+    for (size_t i = 0; i < count; i++) {
+        const char *path = cli_patch_path(patch, files[i], buffer, sizeof buffer);
+        if (path && cli_patch_untracked(patch, path) && !untracked++) snprintf(first, sizeof first, "%s", path);
+    }
+    if (untracked)
+        cli_note("--since: git does not know %zu sources of the program, the first %s; their lines are not part of the "
+                 "change ('git add -N' adds them)",
+                 untracked, first);
+}
+
+static int place_patch(struct coverage_run *run) {
+    size_t count, files = 0;
+    const ntr_cover_line *lines = ntr_coverage_lines(run->coverage, &count);
+    const char **names = calloc(count + 1, sizeof *names);
+
+    if (!names) return cli_fail("out of memory");
+    for (size_t i = 0; i < count; i++)
+        if (!files || names[files - 1] != lines[i].file) names[files++] = lines[i].file;
+    const int status = cli_patch_place(&run->patch, names, files);
+    report_untracked(&run->patch, names, files);
+    free(names);
+    return status;
+}
+
+/* Removes all lines that are not of the patch. What git does not compare is named. */
+static int select_patch(struct coverage_run *run) {
+    struct line_judge patch = {.run = run};
+    ntr_cover_sums others = {0};
+    const int status = place_patch(run);
+
+    if (status == CLI_FAILED) return CLI_FAILED;
+    const ntr_status removed = ntr_coverage_remove(run->coverage, judge_patch, &patch, &others);
+    if (removed != NTR_OK) return cli_fail("%s", ntr_status_text(removed));
+    for (size_t i = 0; i < run->patch.file_count; i++)
+        if (run->patch.files[i].module && run->patch.files[i].used)
+            cli_note("--since: the submodule %s was changed; its lines are not part of the change",
+                     run->patch.files[i].path);
+    return status;
+}
+
+int cli_coverage_select(struct coverage_run *run, int status) {
+    struct line_judge marks = {.run = run};
+    ntr_cover_sums hidden = {0};
+    ntr_status removed = NTR_OK;
+
+    if (run->options->since) {
+        const int selected = select_patch(run);
+        if (selected != CLI_OK) status = selected;
+    }
+    if (status != CLI_FAILED && !run->options->evidence) report_reached(&marks);
+    if (status != CLI_FAILED && !run->options->evidence)
+        removed = ntr_coverage_remove(run->coverage, judge_marks, &marks, &hidden);
     cli_markers_release(&marks.markers);
-    if (status != NTR_OK) return cli_fail("%s", ntr_status_text(status));
+    if (removed != NTR_OK) return cli_fail("%s", ntr_status_text(removed));
     if (hidden.lines || hidden.branches)
         cli_note("comments in %" PRIu64 " files (LCOV_EXCL_LINE and others) exclude %" PRIu64 " lines, %" PRIu64
                  " of them not executed, %" PRIu64 " branch outcomes and %" PRIu64
                  " functions; --no-markers counts them",
                  marks.files, hidden.lines, hidden.lines - hidden.lines_hit, hidden.branches, hidden.functions);
-    return CLI_OK;
+    return status;
 }
 
 /* ---- annotations -------------------------------------------------------------------------------- */
@@ -113,6 +199,7 @@ static void write_all_missed(struct coverage_run *run, struct cli_output *out, i
     size_t count;
     const ntr_cover_line *lines = ntr_coverage_lines(run->coverage, &count);
     bool first = true;
+    char buffer[PATH_MAX];
 
     for (size_t i = 0, next; i < count; i = next) {
         next = i + 1;
@@ -120,8 +207,8 @@ static void write_all_missed(struct coverage_run *run, struct cli_output *out, i
         while (next < count && !lines[next].count && lines[next].file == lines[i].file &&
                lines[next].known == lines[i].known && lines[next].line == lines[next - 1].line + 1)
             next++;
-        const struct missed missed = {cli_patch_file(&run->patch, lines[i].file), lines[i].line, lines[next - 1].line,
-                                      lines[i].known};
+        const struct missed missed = {cli_patch_path(&run->patch, lines[i].file, buffer, sizeof buffer), lines[i].line,
+                                      lines[next - 1].line, lines[i].known};
         if (!missed.path) continue;
         write_missed(out, &missed, format, first);
         first = false;

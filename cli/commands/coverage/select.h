@@ -6,8 +6,8 @@
 #include "io/output.h"
 
 /* Removes lines that comments exclude, and with --since those that are not of the patch. Reports what comments hide.
- * Returns CLI_OK or CLI_FAILED. */
-int cli_coverage_select(struct coverage_run *run);
+ * Returns the exit status: CLI_DEFECTS when no source of the program is in the repository, otherwise `status`. */
+int cli_coverage_select(struct coverage_run *run, int status);
 
 /* Writes the lines of the patch that were not executed: FORMAT_TEXT, FORMAT_GITHUB (workflow commands) or FORMAT_GITLAB
  * (a code quality report). Returns the exit status. */
