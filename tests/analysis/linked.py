@@ -173,6 +173,23 @@ def changed_function():
     equal((both.functions["f"], both.functions["g"], both.functions["main"], both.lines["m.c", 7]), (4, 1, 2, 1), "counts")
 
 
+@case("a program whose last function has changed is another build: its build id is named, and with a source that is newer than the first build the status is 1")
+def changed_last_function():
+    place = folder()
+    for name, more in (("one", ""), ("two", "    y += 2;\n")):
+        with open(os.path.join(place, "m.c"), "w", encoding="utf-8") as file:
+            file.write("int main(void) {\n    int y = 1;\n%s    if (y > 2)\n        y--;\n    return y != %d;\n}\n" % (more, 2 if more else 1))
+        truth.run(GCC, "-g", "-O0", "-static", "m.c", "-o", "m", cwd=place)
+        truth.run(NTRACE, "run", "-q", "-o", name + ".ntrace", "--", "./m", cwd=place)
+    build_id, = re.findall(rb"Build ID: (\w+)", truth.run("readelf", "-n", os.path.join("one.ntrace", "images", os.listdir(os.path.join(place, "one.ntrace", "images"))[0]), cwd=place))
+    for newer in (False, True):
+        os.utime(os.path.join(place, "m.c"), (1000000000, 1000000000) if not newer else None)
+        done = subprocess.run([NTRACE, "coverage", "one.ntrace", "two.ntrace"], cwd=place, stdout=subprocess.PIPE, stderr=subprocess.PIPE, check=False)
+        equal(done.returncode, int(newer), f"status ({done.stderr})")
+        check(b"1 traces are of another build of m than the first one (build id " + build_id + b")" in done.stderr
+              and (b"found functions with other lines of code and sources that are newer" in done.stderr) == newer, done.stderr.decode())
+
+
 @case("split DWARF without its .dwo files: each is named, the status is 1, and the lines are those with the files; a .dwp is not read, which is said")
 def split_files_gone():
     place = folder()
