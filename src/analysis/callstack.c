@@ -115,8 +115,12 @@ static ntr_status take_thread_span(change *c) {
     const ntr_event *e = c->event;
     const bool known = !(e->flags & NTR_EVENT_TARGET_UNKNOWN);
     const bool returns = known && (e->end == NTR_SPAN_RETURN || e->end == NTR_SPAN_CO_SWAP);
+    ntr_status status = NTR_OK;
     if (returns && ntr_threads_leaves(c)) return ntr_threads_switch(c, e->target);
+    if (ntr_coroutine_leaves(c)) return ntr_coroutine_switch(c, e->target);
     if (c->stack->waits) ntr_late_note(c);
+    if (returns && c->stack->searched && ntr_coroutine_find(c, e->target, &status)) return status;
+    if (returns && c->cs->waiting && ntr_coroutine_return(c, e->target, &status)) return status;
     if (c->hart->guessing && c->stack->depth <= 1) {
         if (returns && ntr_threads_find(c, e->target, false)) return NTR_OK;
         if (known && e->end == NTR_SPAN_TRAP_RETURN) ntr_threads_find(c, e->target, true);
@@ -125,9 +129,12 @@ static ntr_status take_thread_span(change *c) {
 }
 
 static inline __attribute__((always_inline)) ntr_status take_span(change *c) {
-    enum { RETURNS = 1u << NTR_SPAN_RETURN | 1u << NTR_SPAN_CO_SWAP | 1u << NTR_SPAN_TRAP_RETURN };
+    enum {
+        LEAVES =
+            1u << NTR_SPAN_RETURN | 1u << NTR_SPAN_CO_SWAP | 1u << NTR_SPAN_TRAP_RETURN | 1u << NTR_SPAN_INDIRECT_JUMP
+    };
     c->hart->stopped = HART_RUNS;
-    return RETURNS >> c->event->end & 1 || c->stack->waits ? take_thread_span(c) : ntr_callstack_end_span(c);
+    return LEAVES >> c->event->end & 1 || c->stack->waits ? take_thread_span(c) : ntr_callstack_end_span(c);
 }
 
 ntr_status ntr_callstack_span(ntr_callstack *cs, const ntr_event *event, uint32_t *handle) {
@@ -145,12 +152,13 @@ static bool is_shallow(const change *c) {
     case NTR_SPAN_CALL:
     case NTR_SPAN_INDIRECT_CALL: return true;
     case NTR_SPAN_RETURN:
-        return c->stack->depth > 1 && top->kind == NTR_FRAME_CALL && top->return_to == c->event->target;
+        return c->stack->depth > 1 && top->kind == NTR_FRAME_CALL && top->return_to == c->event->target &&
+               !ntr_coroutine_leaves(c);
     case NTR_SPAN_JUMP:
     case NTR_SPAN_TAKEN: return c->stack->depth > 1;
     case NTR_SPAN_INDIRECT_JUMP:
         range = ntr_callstack_range_at(c, c->event->target);
-        return c->stack->depth > 1 &&
+        return c->stack->depth > 1 && !ntr_coroutine_leaves(c) &&
                (range->number == top->function || (range->low == c->event->target && !ntr_frame_is_trap(top)));
     default: return false;
     }
@@ -188,10 +196,14 @@ ntr_status ntr_callstack_feed(ntr_callstack *cs, const ntr_event *event) {
         c.hart->stopped = event->flags & NTR_EVENT_ADDRESS_UNKNOWN ? HART_RUNS : HART_STOPPED;
         c.hart->stopped_at = event->address;
         return NTR_OK;
-    case NTR_EVENT_SYNC: return ntr_callstack_sync(&c, event->address);
+    case NTR_EVENT_SYNC:
+        status = ntr_callstack_sync(&c, event->address);
+        if (!c.stack->depth) ntr_coroutine_forget(cs); /* the stack is lost, or the program was replaced */
+        return status;
     case NTR_EVENT_GAP:
         if (c.stack->waits) ntr_late_note_all(&c);
         ntr_callstack_pop(&c, 0, true);
+        ntr_coroutine_forget(cs);
         ntr_threads_gap(&c, event->gap.until);
         return NTR_OK;
     default: return NTR_OK;
@@ -203,6 +215,7 @@ void ntr_callstack_finish(ntr_callstack *cs, const ntr_event *last) {
         hart *h = hart_of(cs, cs->stacks[i].src);
         if (h) h->current = i;
         change c = {.cs = cs, .hart = h, .stack = &cs->stacks[i], .event = last};
+        if (c.stack->coroutine) c.stack->depth = 0; /* its frames were left */
         if (h) ntr_callstack_pop(&c, 0, true);
     }
 }

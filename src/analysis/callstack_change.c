@@ -79,8 +79,7 @@ static ntr_status enter(change *c, uint64_t address) {
                               false);
 }
 
-/* Handles a return to `address`: pops the innermost call with this return address. */
-static ntr_status unwind(change *c, uint64_t address) {
+ntr_status ntr_callstack_unwind(change *c, uint64_t address) {
     stack *s = c->stack;
     for (size_t depth = s->depth; depth > 1; depth--)
         if (s->frames[depth - 1].kind == NTR_FRAME_CALL && s->frames[depth - 1].return_to == address) {
@@ -112,7 +111,7 @@ static ntr_status jump(change *c, uint64_t address) {
     if (trap) ntr_callstack_pop(c, trap - 1, false);
     if (trap || range->low == address || range->number == ntr_change_top(c)->function || !is_awaited(c->stack, address))
         return replace_top(c, address);
-    ntr_status status = unwind(c, address);
+    ntr_status status = ntr_callstack_unwind(c, address);
     return status ? status : replace_top(c, address);
 }
 
@@ -194,7 +193,7 @@ ntr_status ntr_callstack_end_span(change *c) {
     case NTR_SPAN_INDIRECT_CALL:
         return ntr_callstack_push(c, frame_at(c, NTR_FRAME_CALL, e->target, e->last, next), false);
     case NTR_SPAN_CO_SWAP:
-    case NTR_SPAN_RETURN: return unwind(c, e->target);
+    case NTR_SPAN_RETURN: return ntr_callstack_unwind(c, e->target);
     case NTR_SPAN_TRAP_RETURN: return trap_return(c, e->target);
     case NTR_SPAN_EXCEPTION:
     case NTR_SPAN_TRAP: return ntr_callstack_push(c, frame_at(c, NTR_FRAME_EXCEPTION, e->target, next, next), false);

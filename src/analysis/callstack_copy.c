@@ -9,6 +9,8 @@ void ntr_callstack_restart(ntr_callstack *cs) {
     cs->stack_count = cs->hart_count = cs->last_hart = 0;
     ntr_late_reset(cs);
     cs->switches = 0;
+    cs->waiting = 0;
+    cs->swapped = false;
     cs->found = 0;
     cs->from_inside = true;
 }
@@ -47,6 +49,8 @@ ntr_status ntr_callstack_copy(ntr_callstack *to, const ntr_callstack *from,
     ntr_callstack_restart(to);
     to->from_inside = from->from_inside;
     to->switches = from->switches;
+    to->waiting = from->waiting;
+    to->swapped = from->swapped;
     if (ntr_reserve(to->allocator, (void **)&to->stacks, &to->stack_capacity, from->stack_count + 1,
                     sizeof *to->stacks) ||
         ntr_reserve(to->allocator, (void **)&to->harts, &to->hart_capacity, from->hart_count + 1, sizeof *to->harts))

@@ -1,5 +1,5 @@
 /* State of the call stacks, shared by callstack.c (selection of the stack), callstack_change.c (changes of a stack),
- * stack_frames.c, hart_tasks.c and threads.c. */
+ * stack_frames.c, hart_tasks.c, threads.c and coroutines.c. */
 #ifndef NTR_ANALYSIS_CALLSTACK_STATE_H
 #define NTR_ANALYSIS_CALLSTACK_STATE_H
 
@@ -24,6 +24,11 @@ typedef struct stack {
     bool user; /* it was in U-mode; */
     uint64_t user_context; /* ... in this scontext */
     bool new_program; /* in U-mode it will execute another program */
+    bool coroutine; /* it waits until another one jumps to `resume`: coroutines.c */
+    bool searched; /* it stands for one of the coroutines that have it as `stands`; */
+    uint32_t returned; /* ... so many of its frames have returned since */
+    uint32_t stands; /* number of the stack that may be this one, plus 1; 0: none */
+    uint64_t resume;
     uint64_t task; /* ntr_task.task; 0: not known */
     uint64_t parked_at; /* number of the switch at which it was left */
     bool waits; /* it began while its thread still ran on another hart: late_stacks.c */
@@ -79,6 +84,8 @@ struct ntr_callstack {
     size_t hart_count, hart_capacity, last_hart;
     uint64_t switches;
     bool from_inside; /* its first event is not the first one of the trace */
+    bool swapped; /* a coroutine has continued */
+    size_t waiting; /* number of coroutines */
     size_t found; /* the stack that stood for a thread that was found by the last event, plus 1; 0: none */
     size_t found_as; /* the stack of that thread */
     ntr_late_listener late_listener;
@@ -160,6 +167,10 @@ ntr_status ntr_callstack_root(change *c, uint64_t address);
 /* A synchronizing message reports the address. */
 ntr_status ntr_callstack_sync(change *c, uint64_t address);
 
+/* A return to `address`: leaves the innermost call with this return address; if there is none, execution continues in
+ * the frame that fits. */
+ntr_status ntr_callstack_unwind(change *c, uint64_t address);
+
 /* The event is a span: the stack of its thread changes as it ends. */
 ntr_status ntr_callstack_end_span(change *c);
 
@@ -182,6 +193,31 @@ void ntr_threads_context(change *c);
 
 /* A part of the trace is missing up to stream offset `until`. */
 void ntr_threads_gap(change *c, uint64_t until);
+
+/* Returns the number of an empty stack, or SIZE_MAX when out of memory. */
+size_t ntr_threads_empty_stack(change *c);
+
+/* ---- coroutines.c */
+
+/* Returns whether the span, a return or a jump by register, leaves a function that continues other coroutines. */
+bool ntr_coroutine_leaves(const change *c);
+
+/* Returns whether it may leave one: the frame below the first one decides. */
+bool ntr_coroutine_may_leave(const change *c);
+
+/* It went to `target`: the stack gets the frames of the coroutine that continues there. Errors: NTR_E_MEMORY. */
+ntr_status ntr_coroutine_switch(change *c, uint64_t target);
+
+/* While it is not known which coroutine runs: returns true if the return to `target` shows it, and the stack has its
+ * frames. Errors: NTR_E_MEMORY. */
+bool ntr_coroutine_find(change *c, uint64_t target, ntr_status *status);
+
+/* The only frame of the stack returns to `target`. Returns true if a coroutine waits there, whose frames the stack has
+ * from then on: ontop_fcontext calls a function like that. Errors: NTR_E_MEMORY. */
+bool ntr_coroutine_return(change *c, uint64_t target, ntr_status *status);
+
+/* Any coroutine may have continued elsewhere: a part of the trace is missing, or the program was replaced. */
+void ntr_coroutine_forget(ntr_callstack *cs);
 
 /* ---- late_stacks.c */
 

@@ -21,6 +21,8 @@ void ntr_open_log_restart(ntr_open_log *log, ntr_callstack *cs) {
     log->bases = 0;
     log->dependent = false;
     if (log->kept) ntr_chunk_frames_restart(log->kept);
+    ntr_coroutine_forget(cs);
+    cs->swapped = false;
     for (size_t i = 0; i < cs->stack_count; i++) cs->stacks[i].depth = 0;
 }
 
@@ -77,11 +79,12 @@ static bool span_touches(ntr_open_log *log, ntr_callstack *cs, const hart *h, co
     enum { SEARCHED_BY_JUMPS = 256 };
     bool unknown;
     if (e->flags & NTR_EVENT_TARGET_UNKNOWN) return e->end != NTR_SPAN_CUT && e->end != NTR_SPAN_NOT_TAKEN;
+    const change c = {.cs = cs, .hart = (hart *)h, .stack = (stack *)s, .event = e};
+    if (ntr_coroutine_may_leave(&c)) return true;
     switch ((ntr_span_end)e->end) {
     case NTR_SPAN_RETURN:
     case NTR_SPAN_CO_SWAP: {
         if (is_known_return(s, e->target, 1)) return false; /* most returns */
-        const change c = {.cs = cs, .hart = (hart *)h, .stack = (stack *)s, .event = e};
         log->dependent |= ntr_threads_leaves(&c);
         if (is_known_return(s, e->target, SIZE_MAX)) return false;
         if (!is_entry(cs, e, e->target)) return true;
@@ -114,7 +117,7 @@ bool ntr_open_log_touches(ntr_open_log *log, ntr_callstack *cs, const ntr_event 
     const hart *h = hart_with(cs, event->src);
     if (!h) return false;
     const stack *s = &cs->stacks[h->current];
-    log->dependent |= s->depth >= OPEN_DEPTH_MAX || h->threaded;
+    log->dependent |= s->depth >= OPEN_DEPTH_MAX || h->threaded || cs->swapped;
     if (event->kind == NTR_EVENT_SPAN) return s->depth && span_touches(log, cs, h, s, event);
     if (event->kind == NTR_EVENT_SYNC) return sync_touches(cs, h, s, event);
     return event->kind == NTR_EVENT_GAP || (log->kept && event->kind == NTR_EVENT_CONTEXT);
@@ -199,7 +202,7 @@ uint64_t ntr_open_log_base(ntr_open_log *log, const ntr_stack_moment *moment, si
 
 /* A hart ends in its own context: its stack is the last one. */
 ntr_status ntr_open_log_finish(ntr_open_log *log, ntr_callstack *cs, size_t nodes) {
-    log->dependent |= ntr_callstack_threaded(cs);
+    log->dependent |= ntr_callstack_threaded(cs) || cs->swapped;
     for (size_t i = 0; i < cs->stack_count; i++) log->dependent |= cs->stacks[i].depth >= OPEN_DEPTH_MAX;
     for (size_t i = 0; i < cs->stack_count; i++) {
         const ntr_event end = {.kind = NTR_EVENT_NOTE, .src = cs->stacks[i].src, .context = cs->stacks[i].context};

@@ -59,8 +59,8 @@ typedef struct ntr_open_log {
     uint64_t bases;
     ntr_chunk_frames
         *kept; /* frames of a chunk are kept, and handles are those of `kept`; else NULL: handles are nodes */
-    bool dependent; /* threads of an operating system, or a stack of more than the deepest depth: the part cannot stand
-                   alone */
+    bool dependent; /* threads of an operating system, coroutines, or a stack of more than the deepest depth: the part
+                       cannot stand alone */
 } ntr_open_log;
 
 void ntr_open_log_release(ntr_open_log *log);

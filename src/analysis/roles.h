@@ -11,6 +11,12 @@
 typedef enum ntr_os_role {
     NTR_OS_NONE,
     NTR_OS_SWITCH,
+    NTR_OS_SWAP,
+    NTR_OS_SET,
+    NTR_OS_GOGO,
+    NTR_OS_EXECUTE,
+    NTR_OS_MCALL,
+    NTR_OS_GOEXIT,
     NTR_OS_EXIT,
     NTR_OS_EXEC,
     NTR_OS_EXCEPTION,

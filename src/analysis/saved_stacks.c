@@ -66,6 +66,7 @@ ntr_status ntr_callstack_save(ntr_callstack *cs, ntr_frame_store *store, ntr_sav
         .stacks = ntr_alloc(cs->allocator, cs->stack_count + 1, sizeof *saved->stacks),
         .harts = ntr_alloc(cs->allocator, cs->hart_count + 1, sizeof *saved->harts),
         .switches = cs->switches,
+        .waiting = cs->waiting,
         .found = cs->found,
         .found_as = cs->found_as,
     };
@@ -121,6 +122,7 @@ static ntr_status restore_hart(ntr_callstack *cs, const hart *saved) {
 ntr_status ntr_callstack_restore(ntr_callstack *cs, const ntr_frame_store *store, const ntr_saved_stacks *saved) {
     drop_all(cs);
     cs->switches = saved->switches;
+    cs->waiting = saved->waiting;
     cs->found = saved->found;
     cs->found_as = saved->found_as;
     if (ntr_reserve(cs->allocator, (void **)&cs->stacks, &cs->stack_capacity, saved->stack_count, sizeof *cs->stacks) ||

@@ -31,6 +31,7 @@ typedef struct ntr_saved_stacks {
     struct hart *harts; /* without the caches of function ranges */
     uint32_t stack_count, hart_count;
     uint64_t switches;
+    size_t waiting;
     size_t found, found_as;
 } ntr_saved_stacks;
 

@@ -35,8 +35,7 @@ static void select_stack(change *c, size_t index) {
     c->stack->src = c->hart->src;
 }
 
-/* Returns an empty stack, or SIZE_MAX when out of memory. */
-static size_t empty_stack(change *c) {
+size_t ntr_threads_empty_stack(change *c) {
     ntr_callstack *cs = c->cs;
     size_t oldest = 0;
     for (size_t i = 0; i < cs->stack_count; i++) {
@@ -91,7 +90,7 @@ static size_t stack_of_task(change *c, uint64_t task) {
     for (size_t i = 0; i < c->cs->stack_count; i++)
         if (c->cs->stacks[i].task == task && c->cs->stacks[i].parked) return i;
     const bool elsewhere = ntr_late_elsewhere(c, task);
-    const size_t index = empty_stack(c);
+    const size_t index = ntr_threads_empty_stack(c);
     if (index == SIZE_MAX || !elsewhere) return index;
     ntr_late_begin(c->cs, index);
     return index;
@@ -193,7 +192,7 @@ ntr_status ntr_threads_switch(change *c, uint64_t target) {
     h->threaded = true;
     h->return_count = 0;
     h->guessing = !task && any_left_in(c, function);
-    size_t next = task ? stack_of_task(c, task->task) : empty_stack(c);
+    size_t next = task ? stack_of_task(c, task->task) : ntr_threads_empty_stack(c);
     if (next == SIZE_MAX) return NTR_E_MEMORY;
     select_stack(c, next);
     if (task) c->stack->task = task->task;

@@ -14,8 +14,8 @@
  *
  * ntr_calltree_apply: `packed` is from a tree of the same process, whose functions still exist. The result is that of
  * ntr_calltree_feed with the events of the chunk. Errors: NTR_E_MEMORY; NTR_E_STATE: what the chunk does to the call
- * stacks is not known without its callers (threads of an operating system, code that was entered without a call):
- * nothing has changed, and the events must be fed. */
+ * stacks is not known without its callers (threads of an operating system, coroutines, code that was entered without a
+ * call): nothing has changed, and the events must be fed. */
 void ntr_calltree_begin_chunk(ntr_calltree *tree);
 size_t ntr_calltree_pack(ntr_calltree *tree, void *to, size_t room);
 ntr_status ntr_calltree_apply(ntr_calltree *tree, const void *packed, size_t size);

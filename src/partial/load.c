@@ -436,7 +436,8 @@ static ntr_status ntr_load_part(loading *l) {
     if (status == NTR_OK) status = read_entries(&r);
     if (status == NTR_OK) status = read_frames(&r);
     if (status == NTR_OK)
-        status = r.dependent ? wrong(&r, "threads of an operating system were switched in it") : apply(&r);
+        status =
+            r.dependent ? wrong(&r, "threads of an operating system, or coroutines, were switched in it") : apply(&r);
     ntr_dealloc(l->allocator, r.nodes);
     ntr_dealloc(l->allocator, r.entries);
     ntr_dealloc(l->allocator, r.frames);

@@ -28,9 +28,9 @@ POINTS = 1000
 RUST = "rustc libstd-rust-1.85 libstd-rust-dev libllvm19 libstdc++6 libgcc-s1 zlib1g libffi8 libz3-4 libxml2 libedit2 libc6 libzstd1 libtinfo6 " \
        "liblzma5 libbsd0 libmd0 libicu76 libatomic1"
 
-# source: FILE of this folder; build: (level, source, out); calls: {function: calls}; root: the outermost function that GDB finds; restores:
+# source: FILE of this folder; build: (level, source, out); calls: {function: calls}; roots: the outermost functions that GDB finds; restores:
 # functions in which some registers are those of the frame that they continue.
-Language = collections.namedtuple("Language", "source build calls root restores")
+Language = collections.namedtuple("Language", "source build calls roots restores")
 RESTORES = {"__longjmp", "uw_install_context_1", "_Unwind_RaiseException", "_Unwind_Resume", "_Unwind_ForcedUnwind", "_Unwind_Resume_or_Rethrow"}
 
 
@@ -76,18 +76,23 @@ def of_gnu(name):
 
 LANGUAGES = {
     "C": Language("work.c", of_gnu("gcc"), {"fibonacci": 465, "round_area": 10, "square_area": 10, "deep": 70, "attempt": 7, "even": 41, "odd": 40},
-                  "_start", RESTORES),
+                  {"_start"}, RESTORES),
     "C++": Language("work.cc", of_gnu("g++"), {"fibonacci(int)": 465, "shapes::Round::area(int) const": 10, "shapes::Square::area(int) const": 10,
-                                               "int twice<int>(int)": 50, "deep(int)": 70, "attempt(int)": 7}, "_start", RESTORES),
-    "Fortran": Language("work.f90", of_gnu("gfortran"), {"fibonacci": 465, "round_area": 10, "square_area": 10}, "_start", RESTORES),
+                                               "int twice<int>(int)": 50, "deep(int)": 70, "attempt(int)": 7}, {"_start"}, RESTORES),
+    "Fortran": Language("work.f90", of_gnu("gfortran"), {"fibonacci": 465, "round_area": 10, "square_area": 10}, {"_start"}, RESTORES),
     "Ada": Language("work.adb", ada, {"work__fibonacci": 465, "work__deep": 70, "work__attempt": 7, "work__shapes__area__2": 20}, None, RESTORES),
     "D": Language("work.d", of_gnu("gdc"), {"work.fibonacci": 465, "work.deep": 70, "work.attempt": 7, "work.twice!(...).twice": 50,
-                                              "work.Round.area": 10, "work.Square.area": 10}, "_start", RESTORES),
+                                              "work.Round.area": 10, "work.Square.area": 10}, {"_start"}, RESTORES),
     "Go": Language("work.go", go, {"main.fibonacci": 465, "main.deep": 70, "main.attempt": 7, "main.below": 12, "main.(*round).area": 10,
-                                   "main.(*square).area": 10}, "runtime.goexit.abi0", RESTORES),
+                                   "main.(*square).area": 10}, {"runtime.goexit.abi0"}, RESTORES),
+    "goroutines": Language("goroutines.go", go, {"main.(*walker).visit": 105, "main.send": 90, "main.squares": 2, "main.cubes": 1, "main.leaf": 130,
+                                                 "main.yields": 2, "main.grows": 60, "main.recovers": 10, "main.recovers.func1": 10},
+                           None, RESTORES),  # which goroutine is the first one at an address differs from run to run
+    "contexts": Language("contexts.c", of_gnu("gcc"), {"next": 192, "yield": 186, "leaf": 192, "tree": 156, "squares": 4, "both": 2, "start": 6},
+                         {"_start", "__start_context"}, RESTORES),
     # LLVM makes a loop of the second call of fibonacci.
     "Rust": Language("work.rs", rust, {"work::fibonacci": 233, "work::deep": 70, "work::attempt": 7, "work::twice": 50,
-                                       "<work::Round as work::Shape>::area": 10, "<work::Square as work::Shape>::area": 10}, "_start", RESTORES),
+                                       "<work::Round as work::Shape>::area": 10, "<work::Square as work::Shape>::area": 10}, {"_start"}, RESTORES),
 }
 
 
@@ -115,7 +120,7 @@ def calls(name):
 def lines(name):
     path, source = built(name, "-O0"), os.path.join(HERE, LANGUAGES[name].source)
     with open(source, encoding="utf-8") as file:
-        said = [re.search(r"count (\d+)$", line.rstrip()) for line in file]
+        said = [re.search(r"count (\d+)(?: \*/)?$", line.rstrip()) for line in file]
     expected = {number: int(match[1]) for number, match in enumerate(said, 1) if match}
     found, inside = {}, False
     for line in Run("coverage", "--to", "lcov", path + ".ntrace").out.splitlines():
@@ -202,7 +207,7 @@ def stacks(name):
     language, path = LANGUAGES[name], built(name, "-O1")
     symbol, has_rules, restored = symbols(path), described(path), after_restore(path)
     # A garbage collector and a scheduler run when they like; their first executions are at other times.
-    own = {"Go": r"^(main|sort)\."}.get(name, "")
+    own = r"^(main|sort)\." if language.build is go else ""
     rows = Run("profile", "--by", "instruction", "--top", "100000000", "--format", "jsonl", path + ".ntrace").rows()
     addresses = sorted({int(row["address"], 16) for row in rows if row.get("image") == path and re.search(own, row.get("function") or "")})
     addresses = [address for address in addresses if has_rules(address) and symbol(address) != "_start"]  # GDB begins there
@@ -211,11 +216,11 @@ def stacks(name):
     equal(len(theirs), len(chosen), "addresses at which GDB stopped")
     equals, explained, different = 0, 0, []
     for address, frames in theirs.items():
-        if symbol(frames[-1]) != language.root or not all(map(has_rules, frames[:-1])):
+        if symbol(frames[-1]) not in language.roots or not all(map(has_rules, frames[:-1])):
             continue  # GDB has guessed
         mine = ours[address]
-        if name == "Go":  # below the first function of a goroutine we show the scheduler that started it
-            frames, mine = frames[:-1], mine[:len(frames) - 1]
+        if symbol(frames[-1]) == "runtime.goexit.abi0":  # it is below the first function of a goroutine, and has not called it
+            frames = frames[:-1]
         if same(frames, mine):
             equals += 1
         elif address in restored or symbol(address) in language.restores:
@@ -230,8 +235,33 @@ def stacks(name):
 for each in LANGUAGES:
     case(f"{each}: names of functions, and their calls", each)(calls)
     case(f"{each}: executions of lines", each)(lines)
-    if LANGUAGES[each].root:
+    if LANGUAGES[each].roots:
         case(f"{each}: call stacks are those that GDB unwinds", each)(stacks)
+
+
+CALLERS = {
+    "main.send": {"main.squares": 60, "main.cubes": 30}, "main.leaf": {"main.grows": 60, "main.yields": 40, "main.receive": 30},
+    "main.(*walker).visit": {"main.main.func8": 3, "main.(*walker).visit": 102}, "main.grows": {"main.grows": 58, "main.main.func6": 1, "main.main.func7": 1},
+    "main.yields": {"main.main.func4": 1, "main.main.func5": 1}, "main.squares": {"main.main.func11": 1, "main.main.func13": 1},
+    "main.cubes": {"main.main.func12": 1}, "main.recovers": {"main.main.func9": 10}}
+
+
+@case("goroutines: each is called by its own callers, on one thread", "1")
+@case("goroutines: each is called by its own callers, on four threads", "4")
+def goroutines(threads):
+    path, bundle = built("goroutines", "-O1"), os.path.join(scratch(), f"goroutines-{threads}.ntrace")
+    Run("run", "-q", "-o", bundle, "--", path, env=dict(os.environ, GOMAXPROCS=threads))
+    for function, expected in CALLERS.items():
+        rows = Run("profile", "--format", "jsonl", "--callers", function, bundle).rows()
+        equal({row["function"]: row["calls"] for row in rows if row.get("relation") == "caller"}, expected, f"calls of {function}")
+    for line in Run("flame", "--to", "folded", bundle).out.splitlines():
+        frames = line.rsplit(" ", 1)[0].split(";")
+        for caller, function in zip(frames, frames[1:]):
+            check(function not in CALLERS or caller in CALLERS[function], f"{caller} does not call {function}: {line}")
+    parts = [os.path.join(scratch(), f"goroutines-{threads}.{number}") for number in (1, 2, 3)]
+    for number, part in enumerate(parts, 1):
+        Run("profile", "--shard", f"{number}/3", "--partial", part, bundle)
+    equal(Run("combine", "--redo", *parts, "profile", "--top", "10000").out, Run("profile", "--top", "10000", bundle).out, "sum of three parts")
 
 
 @case("Go: functions that are preempted by signals are called as often as the source says")

@@ -19,14 +19,20 @@ static elf_builder elf;
 static ntr_program *program;
 static ntr_debug_info *debug;
 
-static int begin_with(bool named) {
+/* Names of functions that begin with another number than `function`. */
+typedef struct name_of {
+    unsigned number;
+    const char *name;
+} name_of;
+
+static int begin_with(const name_of *named) {
     elf_begin(&elf, true);
     elf_segment(&elf, 1, CODE_AT, TEXT_ADDRESS, CODE_MAX, CODE_MAX);
     for (unsigned i = 0; i < FUNCTIONS; i++) {
         static char names[FUNCTIONS][16];
-        snprintf(names[i], sizeof names[i], i == FUNCTIONS - 1 ? "__switch_to" : "function%u", i);
-        if (named && i == 3) strcpy(names[i], "do_page_fault");
-        if (named && i == 4) strcpy(names[i], "handle_IPI");
+        snprintf(names[i], sizeof names[i], "function%u", i);
+        for (const name_of *n = named; n->name; n++)
+            if (n->number == i) strcpy(names[i], n->name);
         elf_symbol(&elf, names[i], 0x12, 1, TEXT_ADDRESS + (uint64_t)i * FUNCTION_SIZE, FUNCTION_SIZE);
     }
     elf_arch(&elf, "rv64gc");
@@ -38,13 +44,20 @@ static int begin_with(bool named) {
 
 static int begin(void **state) {
     (void)state;
-    return begin_with(false);
+    return begin_with((const name_of[]){{11, "__switch_to"}, {0, NULL}});
 }
 
 /* Functions that name the traps in which they run. */
 static int begin_named(void **state) {
     (void)state;
-    return begin_with(true);
+    return begin_with((const name_of[]){{3, "do_page_fault"}, {4, "handle_IPI"}, {11, "__switch_to"}, {0, NULL}});
+}
+
+/* Functions that continue other coroutines. */
+static int begin_coroutines(void **state) {
+    (void)state;
+    return begin_with((const name_of[]){
+        {7, "runtime.mcall"}, {8, "runtime.execute"}, {9, "gogo"}, {10, "setcontext"}, {11, "swapcontext"}, {0, NULL}});
 }
 
 static int end(void **state) {
@@ -371,6 +384,13 @@ static void threads_of_an_operating_system(void **state) {
     assert_true(refused > 0);
 }
 
+static void coroutines(void **state) {
+    (void)state;
+    unsigned refused = 0;
+    for (uint32_t seed = 1; seed <= 20; seed++) refused += compare(start(seed, MESSY, true), seed % 3, 100);
+    assert_true(refused > 0);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(calls_and_returns_are_never_refused, begin, end),
@@ -380,6 +400,7 @@ int main(void) {
         cmocka_unit_test_setup_teardown(followers_of_named_traps, begin_named, end),
         cmocka_unit_test_setup_teardown(name_before_a_new_function, begin_named, end),
         cmocka_unit_test_setup_teardown(threads_of_an_operating_system, begin, end),
+        cmocka_unit_test_setup_teardown(coroutines, begin_coroutines, end),
     };
     return cmocka_run_group_tests_name("tree chunk", tests, NULL, NULL);
 }
