@@ -76,6 +76,7 @@ def exact(bits, *options, modes=True, name="modes", qemu=ONE):
 
 
 OPTIONS = {"htm": [], "btm": ["--mode", "btm"], "best": ["--best"], "timestamps": ["--timestamps"],
+           "calls are counted": ["--implicit-return", "count"],
            "no repeats, no implicit returns": ["--no-repeated-history", "--implicit-return", "off"]}
 for word, given in OPTIONS.items():
     for width in 64, 32:

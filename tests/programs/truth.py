@@ -111,6 +111,6 @@ def compare(program, options):
 
 limit_files()
 for each_name in NAMES or sorted(name for name in os.listdir(PROGRAMS) if "." not in name and name not in LIVE):
-    for each_mode, each_options in {**MODES, **(MORE_MODES if each_name in ("algorithms", "signals") else {})}.items():
+    for each_mode, each_options in {**MODES, **(MORE_MODES if each_name in ("algorithms", "signals", "escapes") else {})}.items():
         case(f"{each_name}, {each_mode}", os.path.join(PROGRAMS, each_name), each_options)(compare)
 main()
