@@ -117,7 +117,7 @@ static int make_board(struct board_run *run, const char *path) {
     if (!run->topology) return CLI_FAILED;
     run->program = cli_program_new();
     if (!run->program) return cli_fail("out of memory");
-    if (cli_images_load(&run->options->images, run->program) != CLI_OK) return CLI_FAILED;
+    if (cli_images_load(&run->options->images, NULL, run->program) != CLI_OK) return CLI_FAILED;
     config.topology = (ntr_bytes){(const uint8_t *)run->topology, size};
     config.program = run->program;
     config.halted = run->options->halted != 0;

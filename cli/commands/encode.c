@@ -100,10 +100,10 @@ static ntr_status take_block(void *user, const ntr_ingress *block) {
 static int open_program(struct encode_run *r) {
     r->program = cli_program_new();
     if (!r->program) return cli_fail("out of memory");
-    if (cli_images_load(&r->options->images, r->program) != CLI_OK) return CLI_FAILED;
+    const char *xlen = cli_encoder_value(&r->options->encoder, "xlen");
+    if (cli_images_load(&r->options->images, xlen, r->program) != CLI_OK) return CLI_FAILED;
     const char *dialect = cli_encoder_value(&r->options->encoder, "dialect");
-    if (cli_images_isa(&r->options->images, cli_encoder_value(&r->options->encoder, "xlen"),
-                       dialect ? ntr_dialect_find(dialect) : NULL, r->program) != CLI_OK)
+    if (cli_images_isa(&r->options->images, xlen, dialect ? ntr_dialect_find(dialect) : NULL, r->program) != CLI_OK)
         return CLI_FAILED;
     if (r->source->program && r->options->images.list.count == 0)
         return cli_fail("--%s requires the program (-e)", r->source->name);

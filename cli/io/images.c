@@ -231,7 +231,7 @@ static int add_raw(struct image *image, ntr_program *program) {
     if (!bytes) return CLI_FAILED;
     ntr_status status = ntr_program_add_raw(program, (ntr_bytes){(const uint8_t *)bytes, size}, &image->options);
     free(bytes);
-    return status == NTR_OK ? CLI_OK : cli_fail("%s: %s", image->path, ntr_status_text(status));
+    return status == NTR_OK ? CLI_OK : report_error(image->path, program, status);
 }
 
 /* The time of a byte of the stream is not known here, so the code loaded last at an address is used. */
@@ -310,8 +310,19 @@ static int load_instructions(const struct cli_images *images, ntr_program *progr
     return CLI_OK;
 }
 
-int cli_images_load(const struct cli_images *images, ntr_program *program) {
+/* Memory and names without a file that says the width of the code are placed by the options. */
+static void take_width(const struct cli_images *images, const char *xlen, ntr_program *program) {
+    unsigned isa = xlen && strcmp(xlen, "32") == 0 ? NTR_ISA_RV32 : 0;
+
+    for (size_t i = 0; i < images->list.count; i++)
+        if (strcmp(images->list.items[i].name, "elf") == 0) return;
+    if (images->isa && ntr_isa_parse(images->isa, &isa) != NTR_OK) return; /* cli_images_isa reports it */
+    if (isa & NTR_ISA_RV32 && !ntr_program_xlen(program)) ntr_program_set_isa(program, isa);
+}
+
+int cli_images_load(const struct cli_images *images, const char *xlen, ntr_program *program) {
     if (load_instructions(images, program) != CLI_OK) return CLI_FAILED;
+    take_width(images, xlen, program);
     if (cli_maps_load(&images->maps, images->sysroot, program) != CLI_OK) return CLI_FAILED;
     for (unsigned modules = 0; modules < 2;
          modules++) /* modules last: their addresses come from the symbols of other files */
@@ -335,6 +346,11 @@ int cli_images_isa(const struct cli_images *images, const char *xlen, const ntr_
     if (images->isa && ntr_isa_parse(images->isa, &isa) != NTR_OK)
         return cli_fail("--isa: expected rv32... or rv64..., such as rv32imac_zcmp, found '%s'", images->isa);
     if (!images->isa && !more && !(xlen && !own)) return CLI_OK;
-    if (ntr_program_set_isa(program, isa | more) == NTR_OK) return CLI_OK;
+    const ntr_status status = ntr_program_set_isa(program, isa | more);
+    if (status == NTR_OK) return CLI_OK;
+    if (status == NTR_E_RANGE)
+        return cli_fail("%s: expected addresses of 32 bits of code and of names; give the program first, or raw images "
+                        ":isa=rv32...",
+                        images->isa ? "--isa" : "--xlen");
     return cli_fail("--isa: expected rv%u..., which the program is, found '%s'", own, images->isa);
 }

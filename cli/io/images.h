@@ -19,8 +19,9 @@ struct cli_images {
 
 extern const struct cli_option cli_image_options[];
 
-/* Adds the images to `program` in the order given. Returns CLI_OK, or CLI_FAILED after reporting the error. */
-int cli_images_load(const struct cli_images *images, ntr_program *program);
+/* Adds the images to `program` in the order given. `xlen`: the value of --xlen, NULL: not given. Returns CLI_OK, or
+ * CLI_FAILED after reporting the error. */
+int cli_images_load(const struct cli_images *images, const char *xlen, ntr_program *program);
 
 /* Sets the ISA of code whose file does not say it: that of --isa, else RV32 or RV64 by `xlen`, the value of --xlen
  * (NULL: not given). A dialect of a vendor has the branches of its cores. Call it after cli_images_load. Returns

@@ -123,7 +123,7 @@ static int infer(ntr_perf_data *data, const char *path, const struct cli_images 
     ntr_program *program = cli_program_new();
     int status = program ? load(data, path, images, program) : cli_fail("%s: out of memory", path);
 
-    if (status == CLI_OK) status = cli_images_load(images, program);
+    if (status == CLI_OK) status = cli_images_load(images, NULL, program);
     if (status == CLI_OK)
         status = stream->infer ? cli_auto_params(stream, 0, path, ntr_perf_data_sample(data), program, params, NULL)
                                : cli_auto_defaults(path, 0, ntr_perf_data_sample(data), program, params, NULL);

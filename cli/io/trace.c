@@ -350,7 +350,7 @@ int cli_trace_program(struct cli_trace *trace, const struct cli_images *images, 
     if (trace->perf && cli_perf_load(trace->perf, trace->input.name, images, trace->program) != CLI_OK)
         return CLI_FAILED;
     const size_t first_given = count_images(trace->program);
-    if (cli_images_load(images, trace->program) != CLI_OK) return CLI_FAILED;
+    if (cli_images_load(images, stream->given[NTR_PARAMETER_XLEN], trace->program) != CLI_OK) return CLI_FAILED;
     if (cli_images_isa(images, stream->given[NTR_PARAMETER_XLEN], trace->params.dialect, trace->program) != CLI_OK)
         return CLI_FAILED;
     if (required && ntr_program_image(trace->program, 0, &first) != NTR_OK)

@@ -20,6 +20,15 @@ const char *ntr_read_number(const char *at, const char *end, uint64_t *value);
  * Errors: NTR_E_SYNTAX (not a number), NTR_E_RANGE (more than 64 bits). */
 ntr_status ntr_parse_number(const char *text, size_t size, uint64_t *value);
 
+/* Addresses of RV32 are written with 32 bits, or sign-extended to 64. Cuts the address for an `xlen` of 32. Returns
+ * false if it has more bits. */
+static inline bool ntr_fit_address(unsigned xlen, uint64_t *address) {
+    const uint64_t upper = *address >> 31;
+    if (xlen != 32) return true;
+    *address = (uint32_t)*address;
+    return upper < 2 || upper == (UINT64_C(1) << 33) - 1;
+}
+
 /* ---- Names read from files, for output: some characters would break lines or control a terminal
  * (ntr_text_hazard). */
 

@@ -7,6 +7,7 @@
  * no outcome of the branch is invented without a word. */
 #include "ingress/core_log.h"
 
+#include "base/text.h"
 #include "ingress/logged.h"
 
 #include <inttypes.h>
@@ -35,7 +36,7 @@ static ntr_status check_order(ntr_core_log *log, const core_record *record) {
 
 static ntr_status enter_trap(ntr_core_log *log, const core_record *record) {
     uint64_t epc = record->trap && record->epc == NTR_ADDRESS_UNKNOWN ? record->pc : record->epc;
-    if (!ntr_logged_fit(log->xlen, &epc) && record->epc != NTR_ADDRESS_UNKNOWN)
+    if (!ntr_fit_address(log->xlen, &epc) && record->epc != NTR_ADDRESS_UNKNOWN)
         return ntr_core_log_refuse(log, "expected an epc of 32 bits");
     if (record->epc == NTR_ADDRESS_UNKNOWN && !record->trap) epc = NTR_ADDRESS_UNKNOWN;
     const bool interrupt = !record->trap || record->interrupt;
@@ -54,7 +55,7 @@ static ntr_status change_state(ntr_core_log *log, const core_record *record) {
 ntr_status ntr_core_log_take(ntr_core_log *log, core_record *record) {
     const char *why = NULL;
     if (record->pc & 1) return ntr_core_log_refuse(log, "expected an even pc, found 0x%" PRIx64, record->pc);
-    if (!ntr_logged_fit(log->xlen, &record->pc)) return ntr_core_log_refuse(log, "expected a pc of 32 bits");
+    if (!ntr_fit_address(log->xlen, &record->pc)) return ntr_core_log_refuse(log, "expected a pc of 32 bits");
     ntr_status status = check_order(log, record);
     if (status != NTR_OK) return status;
     log->count++;

@@ -30,10 +30,3 @@ ntr_status ntr_logged_retire(ntr_classifier *classifier, unsigned xlen, uint64_t
     ntr_code_block_append(&block, &insn);
     return ntr_classifier_enter(classifier, &block);
 }
-
-bool ntr_logged_fit(unsigned xlen, uint64_t *address) {
-    if (xlen != 32) return true;
-    const bool fits = *address >> 32 == 0 || (*address >> 31) == (UINT64_C(1) << 33) - 1;
-    *address = (uint32_t)*address;
-    return fits;
-}

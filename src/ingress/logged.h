@@ -10,8 +10,4 @@
 ntr_status ntr_logged_retire(ntr_classifier *classifier, unsigned xlen, uint64_t pc, uint64_t opcode, uint8_t *flow,
                              const char **why);
 
-/* Simulators of RV32 write addresses with 32 bits, or sign-extended to 64. Cuts the address for RV32. Returns false if
- * it has more bits. */
-bool ntr_logged_fit(unsigned xlen, uint64_t *address);
-
 #endif

@@ -167,7 +167,7 @@ static bool take_insn(ntr_spike_log *log, log_cursor *c, listed *insn) {
         return false;
     }
     log->low |= insn->pc >> 31 == 1;
-    if (!ntr_logged_fit(log->xlen, &insn->pc)) return false;
+    if (!ntr_fit_address(log->xlen, &insn->pc)) return false;
     return take(c, "(") && take_number(c, &insn->opcode) && take(c, ")");
 }
 
@@ -219,7 +219,7 @@ static ntr_status exception_line(ntr_spike_log *log, log_cursor c) {
         return refuse(log, "kind of exception expected");
     }
     if (!take(&c, ",") || !take(&c, "epc") || !take_number(&c, &trap.epc)) return refuse(log, "epc expected");
-    if (!ntr_logged_fit(log->xlen, &trap.epc)) return refuse(log, "expected an epc of 32 bits");
+    if (!ntr_fit_address(log->xlen, &trap.epc)) return refuse(log, "expected an epc of 32 bits");
     ntr_status status = log->trap.waits ? enter_held(log) : NTR_OK;
     log->trap = trap;
     return status;

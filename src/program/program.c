@@ -166,17 +166,42 @@ static bool may_mix(const ntr_program *program, unsigned xlen) {
     return true;
 }
 
+/* Returns an address of code or of a name that a program of RV32 does not have, 0: there is none. The width became
+ * known after they were placed. */
+static uint64_t beyond_32_bits(const ntr_program *program) {
+    for (size_t i = 0; i < program->segment_count; i++)
+        if (program->segments[i].last > UINT32_MAX) return program->segments[i].first;
+    for (size_t i = 0; i < program->image_count; i++)
+        for (size_t k = 0; k < program->images[i].symbols.count; k++)
+            if (program->images[i].symbols.names[k].address > UINT32_MAX)
+                return program->images[i].symbols.names[k].address;
+    return 0;
+}
+
+/* The width of the program is known, and the code of the image is not placed yet. */
+static ntr_status check_place(ntr_program *program, const ntr_image *image) {
+    uint64_t address = image->options.bias;
+    if (ntr_fit_address(program->xlen, &address)) return NTR_OK;
+    return ntr_program_fail(program, NTR_E_RANGE, image->name, "expected a load address of 32 bits, found 0x%llx",
+                            (unsigned long long)image->options.bias);
+}
+
 ntr_status ntr_program_take_xlen(ntr_program *program, ntr_status reason) {
     const ntr_image *image = &program->images[program->image_count - 1];
     const unsigned xlen = image->isa & NTR_ISA_RV32 ? 32 : 64;
-    if (!image->has_isa) return NTR_OK;
+    if (!image->has_isa) return check_place(program, image);
+    if (xlen == 32 && !program->xlen && beyond_32_bits(program))
+        return ntr_program_fail(
+            program, NTR_E_RANGE, image->name,
+            "RV32 code after code or names at 0x%llx, which has more bits: give it first, or raw images :isa=rv32...",
+            (unsigned long long)beyond_32_bits(program));
     if (program->xlen && program->xlen != xlen && !may_mix(program, xlen))
         return ntr_program_fail(
             program, reason, image->path ? image->path : image->name,
             "RV%u code in an RV%u program; bind one of them to its context or mode (:ctx=N, :prv=U)", xlen,
             program->xlen);
     if (program->xlen != 64) ntr_program_set_xlen(program, xlen);
-    return NTR_OK;
+    return check_place(program, image);
 }
 
 static char *duplicate(const ntr_allocator *allocator, const char *text) {
@@ -451,6 +476,7 @@ ntr_status ntr_program_set_reader(ntr_program *program, ntr_read_memory read, vo
 ntr_status ntr_program_set_isa(ntr_program *program, unsigned isa) {
     unsigned xlen = isa & NTR_ISA_RV32 ? 32 : 64;
     if (program->xlen && program->xlen != xlen) return NTR_E_INVALID;
+    if (xlen == 32 && !program->xlen && beyond_32_bits(program)) return NTR_E_RANGE;
     ntr_program_set_xlen(program, xlen);
     program->isa = isa;
     program->has_isa = true;

@@ -34,12 +34,19 @@ static const struct rule_class {
 
 static const struct {
     const char *name, *fields;
+    unsigned width; /* of the instruction */
 } formats[] = {
-    {"B", "31|7|30-25|11-8<<1"},
-    {"J", "31|19-12|20|30-21<<1"},
-    {"CB", "12|6-5|2|11-10|4-3<<1"},
-    {"CJ", "12|8|10-9|6|7|2|11|5-3<<1"},
+    {"B", "31|7|30-25|11-8<<1", 32},
+    {"J", "31|19-12|20|30-21<<1", 32},
+    {"CB", "12|6-5|2|11-10|4-3<<1", 16},
+    {"CJ", "12|8|10-9|6|7|2|11|5-3<<1", 16},
 };
+
+/* Returns the number of bits of the instruction that a rule can name. */
+static unsigned width_of(const ntr_rule *rule) {
+    const unsigned bits = 8 * ntr_insn_length((uint16_t)rule->match);
+    return bits < 64 ? bits : 64;
+}
 
 bool ntr_rule_word(const char **at, const char *line_end, const char **end) {
     while (*at < line_end && (**at == ' ' || **at == '\t' || **at == '\r')) ++*at;
@@ -51,14 +58,23 @@ static bool is_word(const char *at, const char *end, const char *word) {
     return strlen(word) == (size_t)(end - at) && memcmp(at, word, strlen(word)) == 0;
 }
 
-/* A bit, or bits from the higher to the lower one. Returns the end, or NULL. */
+static bool has_bit(const ntr_rule *rule, uint64_t bit) {
+    for (unsigned i = 0; i < rule->bit_count; i++)
+        if (rule->bits[i] == bit) return true;
+    return false;
+}
+
+/* A bit, or bits from the higher to the lower one, each once. Returns the end, or NULL. */
 static const char *take_field(const char *at, const char *end, ntr_rule *rule) {
     uint64_t high, low;
     if (!(at = ntr_read_number(at, end, &high))) return NULL;
     low = high;
     if (at < end && *at == '-' && !(at = ntr_read_number(at + 1, end, &low))) return NULL;
-    if (high > 63 || low > high || rule->bit_count + (high - low) + 1 > sizeof rule->bits) return NULL;
-    for (uint64_t bit = high + 1; bit-- > low;) rule->bits[rule->bit_count++] = (uint8_t)bit;
+    if (high >= width_of(rule) || low > high || rule->bit_count + (high - low) + 1 > sizeof rule->bits) return NULL;
+    for (uint64_t bit = high + 1; bit-- > low;) {
+        if (has_bit(rule, bit)) return NULL;
+        rule->bits[rule->bit_count++] = (uint8_t)bit;
+    }
     return at;
 }
 
@@ -66,7 +82,8 @@ static bool take_offset(const char *at, const char *end, ntr_rule *rule) {
     uint64_t shift = 0;
     for (size_t i = 0; i < sizeof formats / sizeof *formats; i++)
         if (is_word(at, end, formats[i].name))
-            return take_offset(formats[i].fields, formats[i].fields + strlen(formats[i].fields), rule);
+            return formats[i].width == width_of(rule) &&
+                   take_offset(formats[i].fields, formats[i].fields + strlen(formats[i].fields), rule);
     while ((at = take_field(at, end, rule)) && at < end && *at == '|') at++;
     if (at && at + 2 < end && at[0] == '<' && at[1] == '<') at = ntr_read_number(at + 2, end, &shift);
     if (at != end || shift > 31) return false;
@@ -103,6 +120,11 @@ const char *ntr_rule_parse(const char *line, const char *line_end, ntr_rule *rul
         if (ntr_parse_number(at, (size_t)(end - at), to) != NTR_OK) return "a number of at most 64 bits";
     }
     if (rule->match & ~rule->mask) return "a MATCH without bits outside of MASK";
+    if (width_of(rule) < 64 && rule->mask >> width_of(rule)) {
+        *found = line;
+        ntr_rule_word(found, line_end, found_end);
+        return "a MASK without bits behind the instruction, whose length is that of MATCH";
+    }
     at = end;
     const bool has_class = ntr_rule_word(&at, line_end, &end);
     *found = at;

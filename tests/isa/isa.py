@@ -88,6 +88,28 @@ def sign_extended():
     matches("line 1: expected an address of 32 bits, found '0x180000000'", run("encode", "-e", elf, "--pc", "-", status=2, stdin=b"0x180000000\n").err, "a longer address")
 
 
+@case("addresses of images and names of RV32 that are sign-extended, before and after the width is known; longer ones are refused")
+def placed():
+    want, firmware = text("raw-xlen32.want.pcs"), "raw-xlen32.fw.bin"
+    low = min(int(line, 16) for line in want.split())
+    # The firmware, moved to the upper half of the address space: as a list of program counters, and encoded again.
+    up = lambda pc: pc - 0x20000000 + 0x90000000
+    pcs = lines("up.pcs", "".join(f"{up(int(line, 16)):#x}\n" for line in want.split()))
+    moved = write("up.nex", run("encode", "--pc", pcs, "--raw", f"{firmware}@0x90000000", "--xlen", "32").bytes)
+    expected = "".join(f"0x{up(int(line, 16)):x}\n" for line in want.split())
+    check(low >= 0x20000000, f"{low:#x}")
+    for words in (["--xlen", "32"], ["--isa", "rv32imac"]):
+        equal(run("decode", moved, "--raw", f"{firmware}@0xffffffff90000000", *words, "--show", "pc").out, expected, words)
+        equal(run("encode", "--pc", pcs, "--raw", f"{firmware}@0xffffffff90000000", *words).bytes, run("encode", "--pc", pcs, "--raw", f"{firmware}@0x90000000", *words).bytes, words)
+    raw = ["--raw", f"{firmware}@0xffffffff90000000:isa=rv32imac"]
+    equal(run("decode", moved, *raw, "--show", "pc").out, expected, ":isa")
+    matches("expected a load address of 32 bits, found 0x190000000", run("decode", moved, "--raw", f"{firmware}@0x190000000", "--xlen", "32", status=2).err, "a longer one")
+    names = "fw=" + lines("names.txt", "ffffffff90000000 T low\nffffffff90000800 T high\n")
+    for words in ([*raw, "--symbols", names], ["--symbols", names, "--raw", raw[1].split(":")[0], "--xlen", "32"]):
+        check([row for row in run("profile", moved, *words, "--format", "jsonl").rows() if row["function"] == "low"], words)
+    matches("RV32 code after code or names at 0xffffffff90000000, which has more bits", run("decode", moved, "--symbols", names, *raw, status=2).err, "names first")
+
+
 @case("a table jump without a table: the reason names the table")
 def no_table():
     with open(os.path.join(FILES, "zcmt-stripped.stripped.elf"), "rb") as file:
@@ -135,6 +157,12 @@ def described():
     wrong = lines("wrong.txt", "0x707f 0x505b branch\n")
     matches("wrong.txt: line 1: expected offset=FIELDS", run("decode", *ANDES, "--instructions", wrong, status=2).err, "a wrong line")
     matches("missing.txt", run("decode", *ANDES, "--instructions", "missing.txt", status=2).err, "no such file")
+    for row, expected in (("0x1ffff 0x8482 return", "a MASK without bits behind the instruction, whose length is that of MATCH, found '0x1ffff'"),
+                          ("0x707f 0x505b branch offset=32", "offset=FIELDS"), ("0x707f 0x505b branch offset=31|31", "offset=FIELDS"),
+                          ("0x707f 0x505b branch offset=11-8|9", "offset=FIELDS"), ("0x707f 0x505b branch offset=CB", "offset=FIELDS"),
+                          ("0xe003 0xc001 branch offset=B", "offset=FIELDS"), ("0xe003 0xc001 branch offset=16-15", "offset=FIELDS")):
+        matches(f"malformed.txt: line 1: expected {re.escape(expected)}",
+                run("decode", *ANDES, "--instructions", lines("malformed.txt", row + "\n"), status=2).err, row)
 
 
 def assembled(name, source, march="rv64gc"):

@@ -29,7 +29,7 @@ static int load_images(struct capture_content *c, const struct cli_images *image
 
     c->program = cli_program_new();
     if (!c->program) return cli_fail("out of memory");
-    if (cli_images_load(images, c->program) != CLI_OK) return CLI_FAILED;
+    if (cli_images_load(images, NULL, c->program) != CLI_OK) return CLI_FAILED;
     for (size_t i = 0; ntr_program_image(c->program, i, &info) == NTR_OK; i++)
         if (!info.path)
             return cli_fail("%s: a bundle takes ELF files; give other images to 'ntrace decode'", info.name);

@@ -428,7 +428,7 @@ static void add_kernel(struct linux_bundle *b) {
 static int add_given(struct linux_bundle *b) {
     ntr_program *program = cli_program_new();
     ntr_image_info info;
-    int status = program ? cli_images_load(&b->run->options->images, program) : cli_fail("out of memory");
+    int status = program ? cli_images_load(&b->run->options->images, NULL, program) : cli_fail("out of memory");
 
     for (size_t i = 0; status == CLI_OK && ntr_program_image(program, i, &info) == NTR_OK; i++) {
         ntr_bundle_image *image = new_image(b);
