@@ -126,10 +126,22 @@ static void report_doubt(const struct cli_fit *f, const struct cli_fit_input *in
 
 static void report_missing(const struct cli_fit *f, const struct cli_fit_input *in, const ntr_image_info *image) {
     if (!cli_first_time("fit", in->name)) return;
-    if (image->options.has_scontext && f->fit.missing >= image->low && f->fit.missing < image->high) {
-        cli_note("programs of several processes have code at 0x%" PRIx64
-                 ", and the trace does not say there which process runs (no scontext was sent)",
-                 f->fit.missing);
+    const ntr_image_options *bound = &image->options;
+    const bool is_bound = bound->has_scontext || bound->has_hcontext || bound->has_prv;
+
+    if (is_bound && f->fit.missing >= image->low && f->fit.missing < image->high) {
+        cli_note("programs of several %s have code at 0x%" PRIx64
+                 ", and the trace does not say there which %s (no %s was sent)",
+                 bound->has_scontext   ? "processes"
+                 : bound->has_hcontext ? "guests"
+                                       : "privilege modes",
+                 f->fit.missing,
+                 bound->has_scontext   ? "process runs"
+                 : bound->has_hcontext ? "guest runs"
+                                       : "mode the hart is in",
+                 bound->has_scontext   ? "scontext"
+                 : bound->has_hcontext ? "hcontext"
+                                       : "privilege mode");
         return;
     }
     cli_note("%s has no code at 0x%" PRIx64 ", where the trace is, only at 0x%" PRIx64 " to 0x%" PRIx64

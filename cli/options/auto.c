@@ -153,9 +153,8 @@ static enum fit fit_of_event(const ntr_event *e) {
     if (e->kind == NTR_EVENT_NOTE) return CONTRADICTS;
     if (e->kind != NTR_EVENT_GAP) return FITS;
     return e->reason == NTR_E_OVERFLOW || e->reason == NTR_E_TRUNCATED ? FITS
-           : e->reason == NTR_E_NO_IMAGE || e->reason == NTR_E_JUMP_TABLE || e->reason == NTR_E_HARDWARE_LOOP
-               ? OPEN
-               : CONTRADICTS;
+           : ntr_reason_is_of_code(e->reason)                          ? OPEN
+                                                                       : CONTRADICTS;
 }
 
 /* Returns whether the program executes as these messages say. Also a gap that is open at the end counts. */

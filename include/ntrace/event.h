@@ -126,6 +126,12 @@ static inline uint64_t ntr_event_executed(const ntr_event *event) {
     return event->instructions * (event->repeats + 1);
 }
 
+/* Returns whether the reason of a gap is that the code is not known: the messages may all be valid. */
+static inline bool ntr_reason_is_of_code(int reason) {
+    return reason == NTR_E_NO_IMAGE || reason == NTR_E_JUMP_TABLE || reason == NTR_E_HARDWARE_LOOP ||
+           reason == NTR_E_UNDECIDED;
+}
+
 /* The place of an address when the event happened, and as its source saw it. Valid as long as the event. */
 static inline ntr_place ntr_event_place(const ntr_event *event, uint64_t address) {
     return ntr_place_at(&event->context, event->offset, address);

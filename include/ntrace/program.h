@@ -127,7 +127,7 @@ NTR_API unsigned ntr_program_isa(const ntr_program *program, ntr_place place);
 NTR_API size_t ntr_program_read(const ntr_program *program, ntr_place place, uint8_t *out, size_t size);
 
 /* Decodes the instruction at `place`. Table jumps are resolved with the jump table of the image that contains them
- * (`__jvt_base$`), otherwise with that of the image added last that has one. Errors: NTR_E_NO_IMAGE;
+ * (`__jvt_base$`), otherwise with that of the image added last that has one. Errors: NTR_E_NO_IMAGE; NTR_E_UNDECIDED;
  * NTR_E_JUMP_TABLE (the table is missing; all of `insn` except the target is then valid). */
 NTR_API ntr_status ntr_program_insn(const ntr_program *program, ntr_place place, ntr_insn *insn);
 

@@ -25,7 +25,7 @@ static bool may_be_other_code(ntr_status reason) {
 
 /* Returns whether all messages so far are valid, so that the reference address is still correct. */
 static bool messages_are_valid(const ntr_decoder *d, const ntr_source *s, ntr_status reason) {
-    if (reason == NTR_E_NO_IMAGE || reason == NTR_E_JUMP_TABLE || reason == NTR_E_HARDWARE_LOOP) return true;
+    if (ntr_reason_is_of_code(reason)) return true;
     if (d->retries && may_be_other_code(reason)) return true;
     if (s->stack_doubtful) return may_be_wrong_return(reason);
     return s->stack_incomplete && reason == NTR_E_RETURN_STACK;

@@ -88,7 +88,8 @@ static void write_trap(ntr_export *x, rvvi_writer *w, const ntr_event *e, uint64
     uint8_t bytes[RVVI_INSN_BYTES] = {0};
     ntr_insn insn;
     unsigned size = 4;
-    if (ntr_program_insn(x->analysis.program, ntr_event_place(e, epc), &insn) != NTR_E_NO_IMAGE && insn.size <= 8)
+    const ntr_status known = ntr_program_insn(x->analysis.program, ntr_event_place(e, epc), &insn);
+    if ((known == NTR_OK || known == NTR_E_JUMP_TABLE) && insn.size <= 8)
         size = (unsigned)ntr_program_read(x->analysis.program, ntr_event_place(e, epc), bytes, insn.size);
     write_insn(x, e, "TRAP", epc, ntr_little(bytes, size), size ? size : 4);
     write_before(x, w);

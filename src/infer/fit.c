@@ -173,7 +173,8 @@ static ntr_status take_gap(fit_state *f, const ntr_event *e) {
         if (image) image->contradicting++;
         if (e->gap.from_known) contradict_place(f, e->src, e->gap.from_address);
     }
-    if (e->reason == NTR_E_NO_IMAGE && !f->fit->without_code++) f->fit->missing = e->gap.from_address;
+    const bool missing = e->reason == NTR_E_NO_IMAGE || e->reason == NTR_E_UNDECIDED;
+    if (missing && !f->fit->without_code++) f->fit->missing = e->gap.from_address;
     return add_gap(f, e);
 }
 

@@ -106,7 +106,7 @@ static void add(ntr_infer_trial *trial, recent_callers *all, const ntr_event *e)
     case NTR_EVENT_CONTEXT: c->count = 0; break;
     case NTR_EVENT_GAP:
         c->count = 0;
-        if (e->reason == NTR_E_NO_IMAGE || e->reason == NTR_E_JUMP_TABLE || e->reason == NTR_E_HARDWARE_LOOP)
+        if (ntr_reason_is_of_code(e->reason))
             trial->without_image++;
         else if (e->reason != NTR_E_TRUNCATED && e->reason != NTR_E_OVERFLOW)
             trial->contradictions++;

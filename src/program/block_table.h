@@ -23,7 +23,7 @@ typedef struct ntr_blocks {
 
     size_t count, limit;
     struct ntr_blocks_state *state; /* private */
-    ntr_block none, no_table, loop, no_memory, full; /* returned when there is no block */
+    ntr_block none, undecided, no_table, loop, no_memory, full; /* returned when there is no block */
 } ntr_blocks;
 
 struct ntr_blocks_state {

@@ -28,6 +28,7 @@ ntr_blocks *ntr_blocks_new(const ntr_program *program, const ntr_allocator *allo
     blocks->state = state;
     state->allocator = allocator;
     make_sentinel(blocks, &blocks->none, NTR_E_NO_IMAGE);
+    make_sentinel(blocks, &blocks->undecided, NTR_E_UNDECIDED);
     make_sentinel(blocks, &blocks->no_table, NTR_E_JUMP_TABLE);
     make_sentinel(blocks, &blocks->loop, NTR_E_HARDWARE_LOOP);
     make_sentinel(blocks, &blocks->no_memory, NTR_E_MEMORY);
@@ -94,6 +95,7 @@ ntr_block *ntr_blocks_find(ntr_blocks *blocks, uint32_t view, uint64_t address) 
     if (block->halfwords) return ntr_block_table_keep(blocks, block);
     return block->status == NTR_E_HARDWARE_LOOP ? &blocks->loop
            : block->status == NTR_E_JUMP_TABLE  ? &blocks->no_table
+           : block->status == NTR_E_UNDECIDED   ? &blocks->undecided
                                                 : &blocks->none;
 }
 

@@ -76,6 +76,13 @@ static const ntr_segment *visible(const ntr_program *program, ntr_place place, c
     return first;
 }
 
+/* Returns whether several images have code at the place, and the context does not say which one runs. */
+static bool is_undecided(const ntr_program *program, ntr_place place) {
+    const ntr_span *span = ntr_spans_find(&program->map, ntr_program_cut(program, place.address));
+    uint32_t layer = span ? span->value : NTR_SPANS_NONE;
+    return next_visible(program, place, &layer) && !visible(program, place, span);
+}
+
 bool ntr_program_window(const ntr_program *program, ntr_place place, ntr_code_window *window) {
     const ntr_span *span = ntr_spans_find(&program->map, ntr_program_cut(program, place.address));
     const ntr_segment *segment = span ? visible(program, place, span) : NULL;
@@ -213,7 +220,7 @@ ntr_status ntr_program_decode(const ntr_program *program, ntr_place place, const
         }
         status = ntr_insn_decode(bytes, size, place.address, isa, insn);
     }
-    if (status != NTR_OK) return NTR_E_NO_IMAGE;
+    if (status != NTR_OK) return is_undecided(program, place) ? NTR_E_UNDECIDED : NTR_E_NO_IMAGE;
     if (program->rule_count) {
         const uint64_t bits = ntr_little(bytes, size < 8 ? size : 8);
         const ntr_rule *rule = ntr_rule_find(program->rules, program->rule_count, bits);

@@ -253,8 +253,23 @@ ProgTraceCorrelation EVCODE=4 CDF=1 ICNT=2 HIST=0x1
             equal(sum(row["self"] for row in run.rows()), 0 if expected else 7, "instructions")
             if expected:
                 matches("programs of several processes have code at 0x10000, and the trace does not say there which process runs", run.err, "the reason")
+                matches("several programs have code at this address, and the trace has not said which one runs", Run("decode", *programs, os.path.join(scratch(), "processes.nex"), status=1).err, "the gap")
         same = Run("profile", f"--raw={one}@0x10000:ctx=1", f"--raw={one}@0x10000:ctx=2", "--format", "jsonl", os.path.join(scratch(), "processes.nex"), status=None)
         equal(sum(row["self"] for row in same.rows()) >= 2, True, "equal code needs no choice")
+
+
+@case("programs of two guests, or of two modes, at one address: the reason names what the trace does not say")
+def guests_and_modes():
+    one, other = write("one.bin", bytes.fromhex("0100010073000000")), write("other.bin", bytes.fromhex("01000100010073000000"))
+    stream = os.path.join(scratch(), "guests.nex")
+    Run("assemble", "-o", write("guests.nex", b""), write("guests.txt", b"""ProgTraceSync SYNC=5 ICNT=0 FADDR=0x8000
+ProgTraceCorrelation EVCODE=4 CDF=1 ICNT=2 HIST=0x1
+"""))
+    for bound, words in (("hctx=1", "hctx=2"), "guests .* which guest runs (no hcontext was sent)"), (("prv=U", "prv=S"), "privilege modes .* which mode the hart is in (no privilege mode was sent)"):
+        programs = [f"--raw={path}@0x10000:{text}" for path, text in zip((one, other), bound)]
+        run = Run("profile", *programs, stream, status=1)
+        matches("programs of several " + words.replace("(", r"\(").replace(")", r"\)"), run.err, f"{bound}: the note")
+        matches("several programs have code at this address, and the trace has not said which one runs", Run("decode", *programs, stream, status=1).err, f"{bound}: the gap")
 
 
 @case("stat: the fit of each image, with its build id, and the share of instructions that have names")
