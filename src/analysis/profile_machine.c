@@ -73,12 +73,21 @@ static ntr_status add_modes(ntr_profile *p, size_t *capacity, const ntr_machine 
     return NTR_OK;
 }
 
+static uint64_t ticks_of_threads(const ntr_machine *machine) {
+    size_t threads;
+    const ntr_thread *list = ntr_machine_threads(machine, &threads);
+    uint64_t sum = 0;
+    for (size_t i = 0; i < threads; i++) sum += list[i].ticks;
+    return sum;
+}
+
 /* The last row is what was executed outside of all of them. */
 static ntr_status add_interrupts(ntr_profile *p, size_t *capacity, const ntr_machine *machine) {
     size_t traps;
     const ntr_trap *const *list = ntr_machine_traps(machine, &traps);
     ntr_machine_totals totals;
-    uint64_t inside = 0;
+    uint64_t inside = 0, ticks_inside = 0;
+    const uint64_t ticks = ticks_of_threads(machine);
     ntr_machine_totals_init(&totals);
     ntr_machine_totals_get(machine, &totals);
     for (size_t i = 0; i <= traps; i++) {
@@ -89,8 +98,10 @@ static ntr_status add_interrupts(ntr_profile *p, size_t *capacity, const ntr_mac
         if (i < traps)
             count(row, list[i]->instructions.sum, list[i]->ticks.sum, list[i]->count);
         else
-            count(row, totals.instructions > inside ? totals.instructions - inside : 0, 0, 0);
+            count(row, totals.instructions > inside ? totals.instructions - inside : 0,
+                  ticks > ticks_inside ? ticks - ticks_inside : 0, 0);
         inside += row->self;
+        ticks_inside += row->self_ticks;
     }
     return NTR_OK;
 }

@@ -408,7 +408,11 @@ def interrupts(case):
         if kind == "interrupt":
             assert rows[name]["self"] == sum(v or 0 for v in values), name
             assert rows[name]["calls"] == len(values), name
-    assert "(no interrupt)" in rows
+    threads = case.rows("profile", "--by", "thread")
+    for column in "self", "self_ticks":
+        if column in threads[0]:  # without timestamps there are no ticks
+            assert sum(row[column] for row in rows.values()) == sum(row[column] for row in threads) > 0, column
+    assert not case.timed or rows["(no interrupt)"]["self_ticks"] > sum(row["self_ticks"] for row in rows.values()) / 2
 
 
 def boot(case):

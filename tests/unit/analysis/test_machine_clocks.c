@@ -2,21 +2,31 @@
 #include "../test.h"
 
 #include <ntrace/machine.h>
+#include <ntrace/profile.h>
+
+#include <string.h>
 
 static ntr_functions *functions;
 
-static void at(ntr_machine *machine, uint16_t src, uint8_t prv, uint64_t time) {
+/* An instruction at `address`, which ends in this way. */
+static void span(ntr_machine *machine, uint16_t src, uint8_t prv, uint64_t time, uint64_t address, ntr_span_end end,
+                 uint64_t target) {
     const ntr_event event = {.kind = NTR_EVENT_SPAN,
                              .src = src,
                              .time = time,
                              .flags = NTR_EVENT_TIME,
                              .context = {.prv = prv},
-                             .address = 0x1000,
-                             .last = 0x1000,
+                             .address = address,
+                             .last = address,
+                             .target = target,
                              .instructions = 1,
                              .halfwords = 2,
-                             .end = NTR_SPAN_NOT_TAKEN};
+                             .end = (uint8_t)end};
     assert_int_equal(ntr_machine_feed(machine, &event, 1), NTR_OK);
+}
+
+static void at(ntr_machine *machine, uint16_t src, uint8_t prv, uint64_t time) {
+    span(machine, src, prv, time, 0x1000, NTR_SPAN_NOT_TAKEN, 0x1004);
 }
 
 /* The firmware begins on hart 0 and ends on hart 1, where S-mode begins; hart 0 is the last one with a time. */
@@ -39,6 +49,51 @@ static void expect_phases(bool own, uint64_t firmware, uint64_t supervisor) {
     ntr_machine_free(machine);
 }
 
+/* An interrupt and a system call of hart 0, while the time of hart 1 is far ahead. */
+static void traps_take_the_time_of_their_hart(void **state) {
+    (void)state;
+    ntr_program *program;
+    ntr_debug_info *debug;
+    ntr_machine *machine;
+    ntr_profile profile;
+    size_t count;
+    ntr_program_new(NULL, &program);
+    ntr_debug_info_new(program, NULL, &debug);
+    ntr_functions_new(debug, NULL, &functions);
+    ntr_machine_new(NULL, functions, NULL, &machine);
+    assert_non_null(machine);
+    ntr_machine_set_clocks(machine, true);
+    at(machine, 1, 0, 5000000);
+    span(machine, 0, 0, 1000, 0x1000, NTR_SPAN_INTERRUPT, 0x8000);
+    at(machine, 1, 0, 6000000);
+    span(machine, 0, 1, 1100, 0x8000, NTR_SPAN_TRAP_RETURN, 0x1004);
+    at(machine, 1, 0, 7000000);
+    span(machine, 0, 0, 1200, 0x1004, NTR_SPAN_EXCEPTION, 0x9000);
+    at(machine, 1, 0, 8000000);
+    span(machine, 0, 1, 1230, 0x9000, NTR_SPAN_TRAP_RETURN, 0x1008);
+    span(machine, 0, 0, 1300, 0x1008, NTR_SPAN_NOT_TAKEN, 0x100c);
+    at(machine, 1, 0, 9000000);
+    assert_int_equal(ntr_machine_finish(machine), NTR_OK);
+    const ntr_trap *const *traps = ntr_machine_traps(machine, &count);
+    assert_int_equal(count, 2);
+    for (size_t i = 0; i < count; i++) {
+        assert_int_equal(traps[i]->count, 1);
+        assert_int_equal(traps[i]->ticks.sum, traps[i]->kind == NTR_TRAP_INTERRUPT ? 100 : 30);
+    }
+    assert_int_equal(ntr_profile_machine(&profile, NTR_PROFILE_INTERRUPT, machine, NULL), NTR_OK);
+    assert_int_equal(profile.count, 2);
+    for (size_t i = 0; i < profile.count; i++)
+        if (strcmp(profile.rows[i].name, "(no interrupt)") == 0)
+            assert_int_equal(profile.rows[i].self_ticks, 300 - 100 + 4000000);
+        else
+            assert_int_equal(profile.rows[i].self_ticks, 100);
+    ntr_profile_release(&profile);
+    ntr_machine_free(machine);
+    ntr_functions_free(functions);
+    ntr_debug_info_free(debug);
+    ntr_program_free(program);
+}
+
 static void instruction_clocks_of_two_harts_are_not_compared(void **state) {
     (void)state;
     ntr_program *program;
@@ -55,6 +110,7 @@ static void instruction_clocks_of_two_harts_are_not_compared(void **state) {
 }
 
 int main(void) {
-    const struct CMUnitTest tests[] = {TEST(instruction_clocks_of_two_harts_are_not_compared)};
+    const struct CMUnitTest tests[] = {TEST(instruction_clocks_of_two_harts_are_not_compared),
+                                       TEST(traps_take_the_time_of_their_hart)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
