@@ -47,10 +47,10 @@ static bool is_utf16(ntr_bytes b) {
 /* Returns whether all of it is packets of Perfetto: field 1 of a message, each with its length; the last one may be
  * cut. */
 static bool is_perfetto(ntr_bytes b) {
-    enum { FIELD = 0x0a, LEAST = 3, LAST_SHIFT = 28 };
+    enum { PACKET_TAG = 0x0a, LEAST = 3, LAST_SHIFT = 28 };
     size_t at = 0, packets = 0;
 
-    for (; at < b.size && b.data[at] == FIELD; packets++) {
+    for (; at < b.size && b.data[at] == PACKET_TAG; packets++) {
         uint64_t size = 0;
         uint8_t part = 0x80;
 

@@ -58,8 +58,8 @@ bool ntr_block_depends(const ntr_block *block, const ntr_program *program, uint6
 /* Maximum distance, from its start, of a byte that a block can depend on. */
 #define NTR_BLOCK_REACH (2 * NTR_BLOCK_HALFWORDS_MAX + NTR_INSN_BYTES_MAX)
 
-/* Returns NTR_OK for a block, otherwise NTR_E_NO_IMAGE, NTR_E_UNDECIDED, NTR_E_JUMP_TABLE (EXEC.IT), NTR_E_HARDWARE_LOOP,
- * NTR_E_MEMORY or NTR_E_LIMIT. */
+/* Returns NTR_OK for a block, otherwise NTR_E_NO_IMAGE, NTR_E_UNDECIDED, NTR_E_JUMP_TABLE (EXEC.IT),
+ * NTR_E_HARDWARE_LOOP, NTR_E_MEMORY or NTR_E_LIMIT. */
 static inline ntr_status ntr_block_status(const ntr_block *block) {
     return block->halfwords ? NTR_OK : (ntr_status)block->status;
 }

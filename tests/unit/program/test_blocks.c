@@ -442,7 +442,8 @@ static void check(const ntr_block *block, const ntr_context *context, uint64_t p
     if (block->flags & NTR_BLOCK_NO_IMAGE) {
         const ntr_status why = ntr_program_insn(program, ntr_place_at(context, position, pc), &insn);
         assert_true(why == NTR_E_NO_IMAGE || why == NTR_E_UNDECIDED);
-    } else if (block->flow == NTR_FLOW_LINEAR && ntr_program_is_known(program, ntr_place_at(context, position, pc), NULL))
+    } else if (block->flow == NTR_FLOW_LINEAR &&
+               ntr_program_is_known(program, ntr_place_at(context, position, pc), NULL))
         assert_in_range(block->halfwords, NTR_BLOCK_HALFWORDS_MAX - 12, NTR_BLOCK_HALFWORDS_MAX);
 }
 
