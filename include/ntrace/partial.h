@@ -81,6 +81,28 @@ typedef struct ntr_partial_digest {
 NTR_LAB_API void ntr_partial_digest_add(ntr_partial_digest *digest, const void *data, size_t size);
 NTR_LAB_API void ntr_partial_digest_finish(ntr_partial_digest *digest, uint64_t id[2]);
 
+/* A part of a stream that is decoded apart. Its decoder begins at the last index points before the part, one for each
+ * source (ntr_decoder_begin): what it returns before the part begins is dropped. The state in which it then is, is a
+ * guess: it is right unless a gap of the trace reaches from before the points into the part. The state at the end of
+ * the part before, which is known when the parts are joined, must be the same. */
+typedef struct ntr_partial_part {
+    uint64_t begin, end; /* as of ntr_partial_cut; `end` is exact after the last byte of the stream */
+    uint64_t at; /* offset of the next byte; at first, where the decoder begins */
+    ntr_status (*drain)(void *user); /* reads everything from the decoder; returns NTR_NEED_MORE, NTR_END or an error */
+    ntr_status (*start)(void *user); /* the part begins: drops what was read so far. NTR_OK or an error */
+    void *user; /* of these */
+
+    /* Results; at first zero. */
+    bool begun;
+    char begin_state[NTR_DECODER_STATE_SIZE], end_state[NTR_DECODER_STATE_SIZE]; /* of the decoder at both ends */
+    ntr_partial_digest digest; /* of the bytes of the part */
+} ntr_partial_part;
+
+/* Feeds the next bytes of the stream; those behind the part are not used. `last`: no bytes follow. Returns
+ * NTR_NEED_MORE, or NTR_END at the end of the part. Errors: as ntr_decoder_feed, and those of the callbacks. */
+NTR_LAB_API ntr_status ntr_partial_part_feed(ntr_partial_part *part, ntr_decoder *decoder, const uint8_t *data,
+                                             size_t size, bool last);
+
 /* ---- writing ----------------------------------------------------------------------------------- */
 
 /* Writes what `analysis` has counted for this capture: its tally, tree and totals, each if it exists. This sorts the

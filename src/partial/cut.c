@@ -1,4 +1,4 @@
-/* Where a stream is cut for the parts that are decoded apart. */
+/* Parts of a stream that are decoded apart: where it is cut, and feeding one of them. */
 #include <ntrace/partial.h>
 
 #include "base/allocator.h"
@@ -42,4 +42,48 @@ ntr_status ntr_partial_cut(const ntr_index *index, uint32_t number, uint32_t cou
     *end = cuts[1];
     ntr_dealloc(allocator, offsets);
     return NTR_OK;
+}
+
+/* ---- feeding */
+
+/* The decoder is at the beginning of the part. */
+static ntr_status begin_part(ntr_partial_part *p, const ntr_decoder *decoder) {
+    p->begun = true;
+    if (p->begin) ntr_decoder_state(decoder, p->begin_state, sizeof p->begin_state);
+    return p->start(p->user);
+}
+
+/* Decodes the next bytes, up to the next cut. Stores their number. */
+static ntr_status feed_some(ntr_partial_part *p, ntr_decoder *decoder, ntr_bytes bytes, bool last, size_t *fed) {
+    const uint64_t left = (p->begun ? p->end : p->begin) - p->at;
+    const size_t size = *fed = bytes.size < left ? bytes.size : (size_t)left;
+    /* A part that ends where the bytes end is not the last one: that has no end. */
+    ntr_status status = ntr_decoder_feed(decoder, bytes.data, size, last && size == bytes.size && size != left);
+    if (status == NTR_OK) status = p->drain(p->user);
+    if (p->begun) ntr_partial_digest_add(&p->digest, bytes.data, size);
+    p->at += size;
+    return status;
+}
+
+ntr_status ntr_partial_part_feed(ntr_partial_part *p, ntr_decoder *decoder, const uint8_t *data, size_t size,
+                                 bool last) {
+    ntr_status status = NTR_NEED_MORE;
+    bool at_cut;
+    do {
+        if (!p->begun && p->at == p->begin) {
+            status = begin_part(p, decoder);
+            if (status != NTR_OK) return status;
+        }
+        if (p->begun && p->at == p->end) {
+            if (p->end) ntr_decoder_state(decoder, p->end_state, sizeof p->end_state);
+            return NTR_END;
+        }
+        size_t fed;
+        status = feed_some(p, decoder, (ntr_bytes){data, size}, last, &fed);
+        data += data ? fed : 0;
+        size -= fed;
+        at_cut = p->at == (p->begun ? p->end : p->begin);
+    } while (status == NTR_NEED_MORE && (size || at_cut));
+    if (status == NTR_END && p->end == UINT64_MAX) p->end = p->at;
+    return status;
 }

@@ -81,7 +81,6 @@ static ntr_status begin_again(void *user) {
 static int decode_into_tree(struct joining *j, const ntr_partial_capture *c) {
     struct cli_analysis *a = &j->a;
     struct again again = {.a = a};
-    const struct cli_shard_work work = {.drain = drain_again, .begin = begin_again, .user = &again};
     struct cli_shard shard;
     char text[32];
 
@@ -96,7 +95,10 @@ static int decode_into_tree(struct joining *j, const ntr_partial_capture *c) {
     if (!a->decoder || cli_shard_parse(&shard, text) != CLI_OK ||
         cli_shard_open(&shard, &a->trace, a->path, a->decoder, false) != CLI_OK)
         return CLI_FAILED;
-    ntr_status status = cli_shard_run(&shard, &a->trace, a->decoder, &work);
+    shard.part.drain = drain_again;
+    shard.part.start = begin_again;
+    shard.part.user = &again;
+    ntr_status status = cli_shard_run(&shard, &a->trace, a->decoder);
     return status == NTR_END ? CLI_OK : cli_fail("%s: %s", a->path, ntr_status_text(status));
 }
 

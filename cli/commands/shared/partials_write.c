@@ -134,8 +134,11 @@ static ntr_status begin_part(void *user) {
 
 ntr_status cli_partials_decode_shard(struct cli_analysis *a, ntr_analyzer *analyzer) {
     struct part part = {a, analyzer};
-    const struct cli_shard_work work = {.drain = drain_part, .begin = begin_part, .user = &part};
-    const ntr_status status = cli_shard_run(&a->shard, &a->trace, a->decoder, &work);
+
+    a->shard.part.drain = drain_part;
+    a->shard.part.start = begin_part;
+    a->shard.part.user = &part;
+    const ntr_status status = cli_shard_run(&a->shard, &a->trace, a->decoder);
 
     return status >= 0 && ntr_analyzer_finish(analyzer) != NTR_OK ? NTR_E_MEMORY : status;
 }
@@ -169,18 +172,18 @@ int cli_partials_write(struct cli_analysis *a) {
 
     ntr_partial_capture_init(&capture);
     if (digest_capture(a, capture.id) != CLI_OK) return CLI_FAILED;
-    ntr_partial_digest_finish(a->shard.count ? &a->shard.digest : &a->digest, digest);
+    ntr_partial_digest_finish(a->shard.count ? &a->shard.part.digest : &a->digest, digest);
     collect_options(&option_words, a->options);
     capture.path = realpath(a->path, path) ? path : a->path;
     capture.title = a->data.title;
     capture.options = option_words.items;
     capture.option_count = option_words.count;
-    capture.begin = a->shard.begin;
-    capture.end = a->shard.count ? a->shard.end : a->digest.bytes;
+    capture.begin = a->shard.part.begin;
+    capture.end = a->shard.count ? a->shard.part.end : a->digest.bytes;
     capture.shard = a->shard.number;
     capture.shards = a->shard.count;
-    capture.begin_state = a->shard.begin_state;
-    capture.end_state = a->shard.end_state;
+    capture.begin_state = a->shard.part.begin_state;
+    capture.end_state = a->shard.part.end_state;
     capture.digest = digest[0];
     capture.ticks_per_second = a->data.ticks_per_second;
     capture.gaps = a->gaps;
