@@ -67,6 +67,13 @@ def true_rows(cpu):
     return [row[1:] for row in cpu.truth]
 
 
+def judge(recording, cpu, root, name, pid):
+    """The trace of one CPU, read out while `pid` runs: what is decoded is what the CPU executed."""
+    recording.aux(encode(cpu, "--timestamps"), cpu.time, pid)
+    rows, said = executed(write(name + ".data", recording.bytes()), root, "--timestamps")
+    same(of_source(rows, 0), true_rows(cpu), said)
+
+
 def map_program(recording, pid, program, time, address=None, **more):
     recording.mmap2(pid, program.address if address is None else address, PAGE, PAGE, "/" + program.name, time, **more)
 
@@ -395,9 +402,7 @@ def _():
     cpu.time += 100
     cpu.user(100, world["first"], 2, to=kernel)
     recording.exit(101, cpu.time)
-    recording.aux(encode(cpu, "--timestamps"), cpu.time, 100)
-    rows, said = executed(write("exec.data", recording.bytes()), root, "--timestamps")
-    same(of_source(rows, 0), true_rows(cpu), said)
+    judge(recording, cpu, root, "exec", 100)
 
 
 @case("exec in the only process of the recording")
@@ -415,9 +420,7 @@ def _():
     map_program(recording, 100, world["second"], cpu.time + 20)
     cpu.time += 100
     cpu.user(100, world["second"], 4, to=world["kernel"])
-    recording.aux(encode(cpu, "--timestamps"), cpu.time, 100)
-    rows, said = executed(write("exec1.data", recording.bytes()), root, "--timestamps")
-    same(of_source(rows, 0), true_rows(cpu), said)
+    judge(recording, cpu, root, "exec1", 100)
 
 
 @case("dlopen: a library mapped later, and another one over it")
@@ -440,9 +443,7 @@ def _():
     recording.switch(0, 100, 200, cpu.time)
     cpu.time += 100
     cpu.user(200, world["second"], 3, to=kernel)
-    recording.aux(encode(cpu, "--timestamps"), cpu.time, 200)
-    rows, said = executed(write("dlopen.data", recording.bytes()), root, "--timestamps")
-    same(of_source(rows, 0), true_rows(cpu), said)
+    judge(recording, cpu, root, "dlopen", 200)
 
 
 @case("the kernel's code changes: bytes before and after, twice at one place")
@@ -466,9 +467,7 @@ def _():
         names.append(length)
         cpu.time += 100
         cpu.user(200, world["second"], 2, to=kernel)
-    recording.aux(encode(cpu, "--timestamps"), cpu.time, 200)
-    rows, said = executed(write("poke.data", recording.bytes()), root, "--timestamps")
-    same(of_source(rows, 0), true_rows(cpu), said)
+    judge(recording, cpu, root, "poke", 200)
 
 
 @case("a buffer for each thread: its trace is that of the process")
