@@ -51,7 +51,8 @@ static ntr_status drain(void *user) {
 
     do {
         status = ntr_decoder_read(w->decoder, events, 16, &count);
-        for (size_t i = 0; i < count; i++) w->instructions += events[i].kind == NTR_EVENT_SPAN ? events[i].instructions : 0;
+        for (size_t i = 0; i < count; i++)
+            w->instructions += events[i].kind == NTR_EVENT_SPAN ? events[i].instructions : 0;
     } while (status == NTR_OK);
     return status;
 }
@@ -132,7 +133,8 @@ static void what_comes_before_a_part_is_dropped(void **state) {
     part.user = &w;
     w = (worker){0};
     assert_int_equal(ntr_decoder_new(&s.config, &w.decoder), NTR_OK);
-    assert_int_equal(ntr_partial_part_feed(&part, w.decoder, bytes.bytes, bytes.size, true), NTR_END); /* from the start */
+    assert_int_equal(ntr_partial_part_feed(&part, w.decoder, bytes.bytes, bytes.size, true),
+                     NTR_END); /* from the start */
     assert_int_equal(w.dropped + w.instructions, MESSAGES);
     assert_in_range(w.dropped, MESSAGES / 4, MESSAGES - MESSAGES / 4);
     ntr_decoder_free(w.decoder);
@@ -147,7 +149,8 @@ static void errors_of_the_callbacks_are_returned(void **state) {
     (void)state;
     for (unsigned which = 0; which < 2; which++) {
         worker w = {0};
-        ntr_partial_part part = {.end = UINT64_MAX, .drain = which ? refuse : drain, .start = which ? start : refuse, .user = &w};
+        ntr_partial_part part = {
+            .end = UINT64_MAX, .drain = which ? refuse : drain, .start = which ? start : refuse, .user = &w};
         assert_int_equal(ntr_decoder_new(&s.config, &w.decoder), NTR_OK);
         assert_int_equal(ntr_partial_part_feed(&part, w.decoder, bytes.bytes, bytes.size, true), NTR_E_LIMIT);
         ntr_decoder_free(w.decoder);
