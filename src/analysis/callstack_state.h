@@ -28,6 +28,7 @@ typedef struct stack {
     bool searched; /* it stands for one of the coroutines that have it as `stands`; */
     uint32_t returned; /* ... so many of its frames have returned since */
     uint32_t stands; /* number of the stack that may be this one, plus 1; 0: none */
+    uint32_t times;  /* number of coroutines that wait so */
     uint64_t resume;
     uint64_t task; /* ntr_task.task; 0: not known */
     uint64_t parked_at; /* number of the switch at which it was left */

@@ -57,15 +57,39 @@ static size_t frames_kept(const change *c) {
     return 0;
 }
 
-/* Keeps the innermost `depth` frames for later. */
+static bool is_of_process(const stack *s, const ntr_context *context) {
+    return s->context.has_scontext == context->has_scontext && s->context.scontext == context->scontext &&
+           s->context.has_hcontext == context->has_hcontext && s->context.hcontext == context->hcontext;
+}
+
+/* Returns the waiting coroutine that has the outermost `depth` frames of the current stack, and continues there, too.
+ */
+static stack *same_as(const change *c, size_t depth, uint64_t resume) {
+    for (size_t i = 0; i < c->cs->stack_count; i++) {
+        stack *s = &c->cs->stacks[i];
+        if (!s->coroutine || s->resume != resume || s->depth != depth || !is_of_process(s, &c->hart->context)) continue;
+        size_t at = depth;
+        for (const ntr_stack_frame *x = s->frames, *y = c->stack->frames; at > 0; at--)
+            if (x[at - 1].function != y[at - 1].function || x[at - 1].kind != y[at - 1].kind ||
+                x[at - 1].return_to != y[at - 1].return_to)
+                break;
+        if (!at) return s;
+    }
+    return NULL;
+}
+
+/* Keeps the outermost `depth` frames for later. */
 static ntr_status keep(change *c, size_t depth) {
     ntr_callstack *cs = c->cs;
     const size_t own = c->hart->current;
-    if (cs->waiting >= WAITING_MAX) return NTR_OK;
+    const uint64_t resume = c->stack->frames[depth].return_to;
+    stack *to = same_as(c, depth, resume);
+    if (to && to->times < UINT32_MAX) to->times++;
+    if (to || cs->waiting >= WAITING_MAX) return NTR_OK;
     const size_t index = ntr_threads_empty_stack(c);
     if (index == SIZE_MAX) return NTR_E_MEMORY;
     c->stack = &cs->stacks[own];
-    stack *to = &cs->stacks[index];
+    to = &cs->stacks[index];
     if (ntr_reserve(cs->allocator, (void **)&to->frames, &to->capacity, depth, sizeof *to->frames)) return NTR_E_MEMORY;
     memcpy(to->frames, c->stack->frames, depth * sizeof *to->frames);
     for (size_t i = 0; i < depth; i++) to->frames[i].handle = 0;
@@ -74,17 +98,13 @@ static ntr_status keep(change *c, size_t depth) {
     to->context = c->hart->context;
     to->thread = to->coroutine = true;
     to->free = false;
-    to->resume = c->stack->frames[depth].return_to;
+    to->resume = resume;
+    to->times = 1;
     cs->waiting++;
     return NTR_OK;
 }
 
 /* ---- the one that continues */
-
-static bool is_of_process(const stack *s, const ntr_context *context) {
-    return s->context.has_scontext == context->has_scontext && s->context.scontext == context->scontext &&
-           s->context.has_hcontext == context->has_hcontext && s->context.hcontext == context->hcontext;
-}
 
 static void end_wait(ntr_callstack *cs, stack *s) {
     s->coroutine = false;
@@ -153,7 +173,7 @@ static bool settle(change *c, size_t returned, uint64_t target, ntr_status *stat
     }
     c->resumed = false;
     c->stack->returned = (uint32_t)(returned + frames - 1);
-    if (common.all) end_wait(c->cs, from);
+    if (common.all && !--from->times) end_wait(c->cs, from);
     return true;
 }
 

@@ -159,6 +159,21 @@ static void one_place(void **state) {
     assert_int_equal(calls_of("yield"), 3);
 }
 
+/* Two have the same callers: either may continue, and the other one later. */
+static void equal_ones(void **state) {
+    (void)state;
+    yields_in(FIRST, SECOND, 2, START, 0);
+    yields_in(FIRST, SECOND, 2, START, 2);
+    swap(START, 4, at(YIELD, 2));
+    is("yield second first", at(YIELD, 2));
+    swap(YIELD, 4, at(START, 6));
+    swap(START, 6, at(YIELD, 2));
+    is("yield second first", at(YIELD, 2));
+    swap(YIELD, 8, at(START, 8));
+    swap(START, 8, at(YIELD, 2));
+    is("yield", at(YIELD, 2)); /* neither waits there */
+}
+
 /* Coroutines may have continued in a gap. */
 static void after_a_gap(void **state) {
     (void)state;
@@ -215,6 +230,7 @@ int main(void) {
         cmocka_unit_test_setup_teardown(after_a_gap, begin, end),
         cmocka_unit_test_setup_teardown(setcontext_goes_back, begin, end),
         cmocka_unit_test_setup_teardown(goroutines, begin, end),
+        cmocka_unit_test_setup_teardown(equal_ones, begin, end),
     };
     return cmocka_run_group_tests_name("coroutines", tests, NULL, NULL);
 }
