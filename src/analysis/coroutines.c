@@ -64,7 +64,7 @@ static bool is_of_process(const stack *s, const ntr_context *context) {
 
 /* Returns the waiting coroutine that has the outermost `depth` frames of the current stack, and continues there, too.
  */
-static stack *same_as(const change *c, size_t depth, uint64_t resume) {
+static stack *waits_alike(const change *c, size_t depth, uint64_t resume) {
     for (size_t i = 0; i < c->cs->stack_count; i++) {
         stack *s = &c->cs->stacks[i];
         if (!s->coroutine || s->resume != resume || s->depth != depth || !is_of_process(s, &c->hart->context)) continue;
@@ -83,7 +83,7 @@ static ntr_status keep(change *c, size_t depth) {
     ntr_callstack *cs = c->cs;
     const size_t own = c->hart->current;
     const uint64_t resume = c->stack->frames[depth].return_to;
-    stack *to = same_as(c, depth, resume);
+    stack *to = waits_alike(c, depth, resume);
     if (to && to->times < UINT32_MAX) to->times++;
     if (to || cs->waiting >= WAITING_MAX) return NTR_OK;
     const size_t index = ntr_threads_empty_stack(c);
