@@ -80,6 +80,8 @@ typedef struct ntr_stack_moment {
     bool resumed; /* the function is not entered, but continues: its call is not known */
     uint32_t thread; /* number of the stack: threads and contexts are numbered in the order of first use */
     const ntr_task *task; /* that runs on the hart; NULL: not known */
+    bool waits; /* the frame is left because its coroutine waits. If it is entered again (`resumed`), with certainty the
+                   same one, it has the handle that it had; otherwise 0 */
 } ntr_stack_moment;
 
 typedef struct ntr_stack_listener {

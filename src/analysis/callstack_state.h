@@ -101,7 +101,7 @@ typedef struct change {
     hart *hart;
     stack *stack;
     const ntr_event *event;
-    bool resumed; /* see ntr_stack_moment */
+    bool resumed, waits; /* see ntr_stack_moment */
 } change;
 
 /* Returns the top frame, NULL when there is none. */

@@ -78,13 +78,14 @@ static stack *waits_alike(const change *c, size_t depth, uint64_t resume) {
     return NULL;
 }
 
-/* Keeps the outermost `depth` frames for later. */
+/* Keeps the outermost `depth` frames for later, and leaves all. */
 static ntr_status keep(change *c, size_t depth) {
     ntr_callstack *cs = c->cs;
     const size_t own = c->hart->current;
     const uint64_t resume = c->stack->frames[depth].return_to;
     stack *to = waits_alike(c, depth, resume);
     if (to && to->times < UINT32_MAX) to->times++;
+    for (size_t i = 0; to && i < depth; i++) to->frames[i].handle = 0; /* of which of them? */
     if (to || cs->waiting >= WAITING_MAX) return NTR_OK;
     const size_t index = ntr_threads_empty_stack(c);
     if (index == SIZE_MAX) return NTR_E_MEMORY;
@@ -92,7 +93,6 @@ static ntr_status keep(change *c, size_t depth) {
     to = &cs->stacks[index];
     if (ntr_reserve(cs->allocator, (void **)&to->frames, &to->capacity, depth, sizeof *to->frames)) return NTR_E_MEMORY;
     memcpy(to->frames, c->stack->frames, depth * sizeof *to->frames);
-    for (size_t i = 0; i < depth; i++) to->frames[i].handle = 0;
     to->depth = depth;
     to->src = c->hart->src;
     to->context = c->hart->context;
@@ -101,6 +101,10 @@ static ntr_status keep(change *c, size_t depth) {
     to->resume = resume;
     to->times = 1;
     cs->waiting++;
+    ntr_callstack_pop(c, depth, false);
+    c->waits = true;
+    ntr_callstack_pop(c, 0, false);
+    c->waits = false;
     return NTR_OK;
 }
 
@@ -169,6 +173,7 @@ static bool settle(change *c, size_t returned, uint64_t target, ntr_status *stat
         ntr_stack_frame frame = *frame_below(from, returned + left - 1);
         if (left == 1) frame.function = function;
         if (left == frames && !common.all) frame.kind = NTR_FRAME_ROOT;
+        if (!common.all) frame.handle = 0;
         *status = ntr_callstack_push(c, frame, false);
     }
     c->resumed = false;

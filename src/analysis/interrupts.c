@@ -114,7 +114,7 @@ static void finish_ended(ntr_interrupts *x) {
 
 static uint32_t enter(void *user, const ntr_stack_moment *moment, const ntr_stack_frame *frame, bool tail) {
     ntr_interrupts *x = user;
-    if (!is_trap(frame)) {
+    if (!is_trap(frame) || (moment->resumed && !tail)) { /* resumed: a coroutine that waited in it continues */
         finish_ended(x);
         return NONE;
     }

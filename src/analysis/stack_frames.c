@@ -15,6 +15,7 @@ static ntr_stack_moment moment_of(const change *c) {
         .context = &c->hart->context,
         .parent = c->stack->depth ? &c->stack->frames[c->stack->depth - 1] : NULL,
         .resumed = c->resumed,
+        .waits = c->waits,
         .thread = (uint32_t)c->hart->current,
         .task = ntr_hart_task(c->hart, c->event->offset),
     };

@@ -21,7 +21,7 @@ struct ntr_tracker {
     ntr_code_map *map;
     ntr_callstack *stack;
     ntr_witness *witness;
-    evaluation *open; /* those of the innermost frame are last */
+    evaluation *open; /* in the order of `frame` */
     size_t open_count, open_capacity;
     uint32_t frames;  /* number of the last frame */
     uint64_t run;
@@ -37,10 +37,7 @@ struct ntr_tracker {
 
 static uint32_t enter(void *user, const ntr_stack_moment *moment, const ntr_stack_frame *frame, bool tail) {
     ntr_tracker *t = user;
-    (void)moment;
-    (void)frame;
-    (void)tail;
-    return ++t->frames;
+    return moment->resumed && !tail && frame->handle ? frame->handle : ++t->frames;
 }
 
 static ntr_status leave_open(ntr_tracker *t, evaluation *e, bool lost);
@@ -49,9 +46,10 @@ static ntr_status leave_open(ntr_tracker *t, evaluation *e, bool lost);
  * no result; one that a gap interrupts is unknown. */
 static void leave(void *user, const ntr_stack_moment *moment, const ntr_stack_frame *frame, bool lost) {
     ntr_tracker *t = user;
-    (void)moment;
-    while (t->open_count && t->open[t->open_count - 1].frame == frame->handle) {
-        evaluation *e = &t->open[t->open_count - 1];
+    if (moment->waits) return;
+    for (size_t i = t->open_count; i-- > 0 && t->open[i].frame >= frame->handle;) {
+        evaluation *e = &t->open[i];
+        if (e->frame != frame->handle) continue;
         if (lost) t->map->copies[e->copy].unknown++;
         const ntr_status status = leave_open(t, e, lost);
         if (status) t->status = status;
@@ -74,17 +72,19 @@ static void close(ntr_tracker *t, evaluation *e) {
     t->open_count--;
 }
 
-static ntr_status begin(ntr_tracker *t, uint32_t frame, const ntr_decision_branch *branch) {
+/* Returns NULL when out of memory. */
+static evaluation *begin(ntr_tracker *t, uint32_t frame, const ntr_decision_branch *branch) {
     const ntr_decision_record *r = t->map->copies[branch->copy].record;
     if (ntr_reserve(t->allocator, (void **)&t->open, &t->open_capacity, t->open_count + 1, sizeof *t->open))
-        return NTR_E_MEMORY;
+        return NULL;
     evaluation *e = &t->open[t->open_count++];
+    for (; e > t->open && e[-1].frame > frame; e--) *e = e[-1]; /* of coroutines that wait */
     e->frame = frame;
     e->copy = branch->copy;
     e->expected = (int16_t)branch->condition;
     e->operands_known = 0;
     memset(e->values, '-', r->shown.condition_count);
-    return NTR_OK;
+    return e;
 }
 
 /* Sets the values of the constants that the evaluation has passed. Returns the value of a node, or -1. */
@@ -202,8 +202,8 @@ static ntr_status execute(ntr_tracker *t, const ntr_stack_frame *frame, const nt
     evaluation *e = find_open(t, frame->handle, branch->copy);
     if (branch->first) {
         if (e) TRY(leave_open(t, e, false)); /* the last one was left without a result */
-        TRY(begin(t, frame->handle, branch));
-        e = &t->open[t->open_count - 1];
+        e = begin(t, frame->handle, branch);
+        if (!e) return NTR_E_MEMORY;
     }
     if (e && e->expected < 0) return test_result(t, e, branch, taken);
     if (e && e->expected == (int16_t)branch->condition) return step(t, e, branch, taken);

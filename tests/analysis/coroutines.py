@@ -1,5 +1,6 @@
 #!/usr/bin/env python3
-"""A switch of stacks is no call: the calls of coroutines are those that the program counts. TAP on standard output.
+"""A switch of stacks is no call: the calls of coroutines are those that the program counts. A decision goes on when its coroutine does. TAP
+on standard output.
 
 usage: coroutines.py NTRACE
 """
@@ -11,7 +12,8 @@ import sys
 sys.path.append(os.path.join(sys.path[0], ".."))
 import cases
 
-SOURCE = os.path.join(os.path.dirname(os.path.abspath(__file__)), "calls", "coroutines.c")
+CALLS = os.path.join(os.path.dirname(os.path.abspath(__file__)), "calls")
+SOURCE = os.path.join(CALLS, "coroutines.c")
 GCC = "riscv64-linux-gnu-gcc"
 
 
@@ -47,5 +49,17 @@ def dynamic(b):
     calls_are_counted(b, "-O1")
 
 
+def decisions(b):
+    """`made` is 40 after the first step of the 15th round: 14 rounds pass, of which 10 have i > 3."""
+    b.run(GCC, "-g", "-O0", "-static", os.path.join(CALLS, "waiting.c"), "-o", "waiting")
+    b.run(b.ntrace, "run", "-o", "w.ntrace", "--", "./waiting")
+    text = b.run(b.ntrace, "coverage", "--level", "mcdc", "w.ntrace")
+    found = [tuple(line.split()) for line in text.splitlines() if line.endswith(" times")]
+    expected = {("T", "T", "F", "=", "F"): 1, ("T", "T", "T", "=", "T"): 14, ("F", "-", "-", "=", "F"): 4}
+    of_main = {row[1:6]: int(row[6]) for row in found if int(row[6]) in (1, 14, 4)}
+    assert of_main == expected, text
+    assert "fit" not in text and "T T T = T  10 times" in text, text
+
+
 if __name__ == "__main__":
-    cases.main([static, dynamic], Bench, (GCC, "qemu-riscv64"))
+    cases.main([static, dynamic, decisions], Bench, (GCC, "qemu-riscv64"))
