@@ -145,6 +145,7 @@ static int open_all(struct board_run *run, char **operands) {
     if (o->machine.name && o->pcs.count) return cli_fail("--machine executes its firmware; --pc is not used");
     if (!o->machine.name && operands[1]) return cli_fail("%s: a firmware needs --machine", operands[1]);
     if (make_board(run, operands[0]) != CLI_OK) return CLI_FAILED;
+    cli_target_catch_stop();
     if (o->machine.name &&
         board_machine_start(&run->machine, &o->machine, operands + 1, o->target, run->board) != CLI_OK)
         return CLI_FAILED;
@@ -158,7 +159,6 @@ static int board_run(const void *options, char **operands) {
     struct board_run run = {
         .options = options, .bitbang = {.listener = -1, .client = -1}, .gdb = {.listener = -1, .client = -1}};
 
-    cli_target_catch_stop();
     int status = open_all(&run, operands);
     if (status == CLI_OK) status = board_serve(&run);
     ntr_gdb_filter_free(run.filter);

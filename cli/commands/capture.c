@@ -72,7 +72,9 @@ static ntr_status no_write(void *user, uint64_t address, uint32_t value) {
 static int open_bus(struct capture_run *run) {
     const struct capture_options *o = run->options;
 
-    if (o->words) return capture_read_words(run);
+    if (o->words && capture_read_words(run) != CLI_OK) return CLI_FAILED;
+    cli_target_catch_stop();
+    if (o->words) return CLI_OK;
     if (!o->script) return cli_connection_open(&o->connection, &run->target.bus);
     run->target.bus = (ntr_bus){.size = sizeof run->target.bus, .read32 = no_read, .write32 = no_write};
     return CLI_OK;
@@ -107,8 +109,8 @@ static int capture_run(const void *options, char **operands) {
 
     if (!run) return cli_fail("out of memory");
     run->options = options;
-    cli_target_catch_stop();
     if (run->options->linux_files || operands[0]) {
+        cli_target_catch_stop();
         const int status = run->options->linux_files ? capture_linux(options, operands)
                                                      : cli_fail("%s: a program needs --linux", operands[0]);
         free(run);

@@ -5,6 +5,7 @@
 #include "text/event_text.h"
 
 #include <inttypes.h>
+#include <stdlib.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -72,11 +73,12 @@ static int explore_all(struct explore_session *sessions, size_t count, const str
 
 static int explore_run(const void *options, char **operands) {
     const struct explore_options *o = options;
-    struct explore_session sessions[EXPLORE_TRACES_MOST];
+    struct explore_session *sessions;
     size_t count = 0;
     int status = CLI_OK;
 
     if (o->questions.count && operands[1]) return cli_fail("--ask expects one trace");
+    if (!(sessions = calloc(EXPLORE_TRACES_MOST, sizeof *sessions))) return cli_fail("out of memory");
     while (operands[count] && status == CLI_OK) {
         status = explore_session_open(&sessions[count], operands[count], o);
         if (status == CLI_OK) explore_index_load(&sessions[count], o);
@@ -84,6 +86,7 @@ static int explore_run(const void *options, char **operands) {
     }
     if (status == CLI_OK) status = explore_all(sessions, count, o);
     while (count) explore_session_close(&sessions[--count]);
+    free(sessions);
     return status;
 }
 

@@ -83,6 +83,6 @@ int main(int argc, char **argv) {
      * SIG_DFL in it. */
     signal(SIGPIPE, SIG_IGN);
     signal(SIGXFSZ, SIG_IGN);
-    cli_atomic_file_catch_truncation();
+    cli_atomic_file_catch_faults();
     return close_standard_output(cli_doubted_status(dispatch(argc, argv)));
 }

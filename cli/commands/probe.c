@@ -344,9 +344,10 @@ static int probe_target(struct probe_run *run) {
     if (!o->topology == !o->at.count) return cli_fail("expected --topology FILE, or --base ADDRESS for each component");
     if (o->report && o->result.format != CLI_FORMAT_TEXT) return cli_fail("--report is text");
     if (o->keep && o->draft) return cli_fail("--draft needs more than --read-only reads");
+    if (o->topology && cli_target_topology(&run->target, o->topology) != CLI_OK) return CLI_FAILED;
+    cli_target_catch_stop();
     if (cli_connection_open(&o->connection, &run->target.bus) != CLI_OK) return CLI_FAILED;
-    if ((o->topology ? cli_target_topology(&run->target, o->topology) : make_topology(run)) != CLI_OK)
-        return CLI_FAILED;
+    if (!o->topology && make_topology(run) != CLI_OK) return CLI_FAILED;
     if (cli_target_make(&run->target, &o->connection, &part, NULL, NULL) != CLI_OK) return CLI_FAILED;
     if (cli_document_open(&run->out, &o->result, "probe") != CLI_OK) return CLI_FAILED;
     run->drafts = o->draft && cli_output_open(&run->draft, o->draft) == CLI_OK;
@@ -365,7 +366,6 @@ static int probe_run(const void *options, char **operands) {
     struct probe_run run = {.options = options};
 
     (void)operands;
-    cli_target_catch_stop();
     int status = probe_target(&run);
     cli_target_close(&run.target);
     return status;

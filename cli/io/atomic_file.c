@@ -12,6 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/random.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -89,22 +90,57 @@ void cli_atomic_file_die(int number) {
     raise(number);
 }
 
+/* Ends the command from a handler of a signal that it cannot survive. */
+static void give_up(const char *message, size_t size) {
+    for (const struct cli_atomic_file *file = temporaries; file; file = file->next) unlink(file->temporary);
+    if (write(STDERR_FILENO, message, size) < 0) _exit(EXIT_UNREADABLE);
+    _exit(EXIT_UNREADABLE);
+}
+
 /* Memory of a mapped file that is not in the file any more: an input was truncated, for example rebuilt in place. */
 static void on_bus_error(int number) {
     static const char message[] =
         "ntrace: an input file was truncated while it was read; expected files that do not change\n";
 
     (void)number;
-    for (const struct cli_atomic_file *file = temporaries; file; file = file->next) unlink(file->temporary);
-    if (write(STDERR_FILENO, message, sizeof message - 1) < 0) _exit(EXIT_UNREADABLE);
-    _exit(EXIT_UNREADABLE);
+    give_up(message, sizeof message - 1);
 }
 
-void cli_atomic_file_catch_truncation(void) {
+static uintptr_t stack_top, stack_size;
+
+/* An access below the main thread's stack: the stack is too small for this command, or for an input whose parts are
+ * nested deeply. All other wrong accesses end the command with the signal. */
+static void on_wrong_access(int number, siginfo_t *info, void *context) {
+    static const char message[] =
+        "ntrace: the stack is too small; expected 8 MiB ('ulimit -s 8192'), or an input that is nested less deeply\n";
+    enum { BELOW = 1 << 20 };
+    const uintptr_t at = (uintptr_t)info->si_addr;
+
+    (void)context;
+    if (at < stack_top && stack_top - at < stack_size + BELOW) give_up(message, sizeof message - 1);
+    signal(number, SIG_DFL); /* the access is repeated when this returns */
+}
+
+/* A sanitizer has a handler of its own. */
+static void catch_stack_overflow(void) {
+    static char other[16384]; /* where the handler runs */
+    const stack_t stack = {.ss_sp = other, .ss_size = sizeof other};
+    struct sigaction old, action = {.sa_sigaction = on_wrong_access, .sa_flags = SA_SIGINFO | SA_ONSTACK};
+    struct rlimit limit;
+
+    if (getrlimit(RLIMIT_STACK, &limit) != 0 || limit.rlim_cur == RLIM_INFINITY) return;
+    if (sigaction(SIGSEGV, NULL, &old) != 0 || old.sa_handler != SIG_DFL) return;
+    stack_top = (uintptr_t)__builtin_frame_address(0);
+    stack_size = (uintptr_t)limit.rlim_cur;
+    if (sigaltstack(&stack, NULL) == 0) sigaction(SIGSEGV, &action, NULL);
+}
+
+void cli_atomic_file_catch_faults(void) {
     struct sigaction action = {.sa_handler = on_bus_error};
 
     sigemptyset(&action.sa_mask);
     sigaction(SIGBUS, &action, NULL);
+    catch_stack_overflow();
 }
 
 static void catch_signals(void) {

@@ -35,8 +35,8 @@ void cli_input_guard_add(const char *path);
 /* Returns whether `path`, after following links, is one of the files. */
 bool cli_input_guard_contains(const char *path);
 
-/* From now on, an input file that is truncated while it is mapped ends the process with a message and CLI_FAILED;
- * temporary files are removed. */
-void cli_atomic_file_catch_truncation(void);
+/* From now on, two faults end the process with a message and CLI_FAILED, and temporary files are removed: an input file
+ * is truncated while it is mapped, and the main thread's stack overflows. */
+void cli_atomic_file_catch_faults(void);
 
 #endif

@@ -1,5 +1,6 @@
 #include "io/output.h"
 #include "io/memory.h"
+#include "io/progress.h"
 #include "options/diagnostics.h"
 #include "io/atomic_file.h"
 
@@ -79,6 +80,9 @@ int cli_output_close(struct cli_output *out, int status) {
 
 /* ---- writing */
 
+/* How often cli_progress_stop interrupts a call that makes no progress, before the output is given up. */
+enum { WAITS_MAX = 4 };
+
 /* A terminal takes text; `-o -` says that it is meant. */
 static bool refuses(struct cli_output *out, const char *data, size_t size) {
     if (!out->text_only || !memchr(data, 0, size)) return false;
@@ -87,6 +91,8 @@ static bool refuses(struct cli_output *out, const char *data, size_t size) {
 }
 
 static void put_all(struct cli_output *out, const char *data, size_t size) {
+    unsigned waits = 0;
+
     if (refuses(out, data, size)) return;
     while (size && !out->done) {
         ssize_t put = write(out->fd, data, size);
@@ -94,10 +100,12 @@ static void put_all(struct cli_output *out, const char *data, size_t size) {
             data += put;
             size -= (size_t)put;
             out->total += (uint64_t)put;
-        } else if (errno != EINTR) {
+            waits = 0;
+        } else if (errno != EINTR || (cli_progress_stopped() && ++waits > WAITS_MAX)) {
             out->done = true;
             if (errno == EPIPE) return;
-            cli_note("%s: %s", out->path, strerror(errno));
+            cli_note("%s: %s", out->path,
+                     errno == EINTR ? "nobody reads it, and a signal ends the command" : strerror(errno));
             out->failed = true;
         }
     }
@@ -178,15 +186,6 @@ void cli_output_source(struct cli_output *out, const char *file, uint32_t line) 
     cli_output_print(out, ":%" PRIu32, line);
 }
 
-/* Replaces what controls a terminal: paths and other texts of inputs may be among the arguments. */
-static void disarm(char *text) {
-    while (*text) {
-        const size_t hazard = *text == '\n' || *text == '\t' ? 0 : cli_text_hazard(text);
-        if (hazard) memset(text, '?', hazard);
-        text += hazard ? hazard : ntr_text_step(text);
-    }
-}
-
 void cli_output_print(struct cli_output *out, const char *format, ...) {
     char line[CLI_OUTPUT_RESERVE_MAX];
     va_list arguments;
@@ -194,8 +193,9 @@ void cli_output_print(struct cli_output *out, const char *format, ...) {
     va_start(arguments, format);
     int size = vsnprintf(line, sizeof line, format, arguments);
     va_end(arguments);
-    if (size > 0) disarm(line);
-    if (size > 0) cli_output_write(out, line, (size_t)size < sizeof line ? (size_t)size : sizeof line - 1);
+    if (size < 0) return;
+    cli_text_disarm(line, "\n\t"); /* paths and other texts of inputs may be among the arguments */
+    cli_output_text(out, line);
 }
 
 /* Writes one character of a JSON string, escaped if necessary, and moves behind it. A byte that is not UTF-8 is written

@@ -3,6 +3,7 @@
 #define CLI_IO_PROGRESS_H
 
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 
 struct cli_progress {
@@ -11,6 +12,13 @@ struct cli_progress {
     uint64_t started, shown; /* milliseconds */
     bool visible;
 };
+
+/* Requests a stop, from a handler of a signal: cli_progress_stopped returns true, and each call that waits ends with
+ * EINTR within 0.1 s. cli_progress_catch must have been called. */
+void cli_progress_stop(void);
+
+/* Installs a handler for these signals, and what cli_progress_stop needs. */
+void cli_progress_catch(const int *signals, size_t count, void (*handler)(int));
 
 /* Installs handlers for SIGINT and SIGTERM. The first signal requests a stop: cli_progress_stopped returns true, and a
  * read that waits for input ends it. The second signal ends the process. */

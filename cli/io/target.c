@@ -1,5 +1,6 @@
 #include "io/target.h"
 #include "io/input.h"
+#include "io/progress.h"
 #include "options/diagnostics.h"
 
 #include <signal.h>
@@ -46,28 +47,21 @@ bool cli_connection_given(const struct cli_connection *connection) {
     return kinds_given(connection, &kind, &place) != 0;
 }
 
-static volatile sig_atomic_t stopped;
-
+/* A second signal does not end the command: what was enabled is disabled first. */
 static void on_signal(int number) {
     (void)number;
-    stopped = 1;
+    cli_progress_stop();
 }
 
 void cli_target_catch_stop(void) {
     static const int caught[] = {SIGINT, SIGTERM, SIGHUP};
-    struct sigaction action = {.sa_handler = on_signal};
 
-    sigemptyset(&action.sa_mask);
-    for (size_t i = 0; i < sizeof caught / sizeof caught[0]; i++) sigaction(caught[i], &action, NULL);
-}
-
-bool cli_target_stopped(void) {
-    return stopped != 0;
+    cli_progress_catch(caught, sizeof caught / sizeof caught[0], on_signal);
 }
 
 static bool interrupted(void *user) {
     (void)user;
-    return cli_target_stopped();
+    return cli_progress_stopped();
 }
 
 int cli_connection_open(const struct cli_connection *connection, ntr_bus *bus) {

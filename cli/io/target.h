@@ -49,10 +49,9 @@ int cli_target_make(struct cli_target *target, const struct cli_connection *conn
  * reporting the error. */
 int cli_harts_parse(const struct cli_list *list, unsigned *harts);
 
-/* Installs handlers for SIGINT, SIGTERM and SIGHUP that only make cli_target_stopped return true: trace hardware must
- * be disabled before the process ends. */
+/* Installs handlers for SIGINT, SIGTERM and SIGHUP that only make cli_progress_stopped return true: trace hardware must
+ * be disabled before the process ends. Call it after inputs have been read: until then a signal ends the process. */
 void cli_target_catch_stop(void);
-bool cli_target_stopped(void);
 
 void cli_target_close(struct cli_target *target);
 

@@ -1,12 +1,16 @@
 #include "options/diagnostics.h"
 
 #include <ntrace/bytes.h>
+
+#include <errno.h>
+#include <poll.h>
 #include <pthread.h>
 #include <stdarg.h>
 #include <stdatomic.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <string.h>
+#include <unistd.h>
 
 enum { LINE_MAX_BYTES = 16384 };
 
@@ -22,27 +26,44 @@ size_t cli_text_hazard(const char *text) {
     return hazard || !((unsigned char)*text & 0x80) ? hazard : !ntr_utf8_length(text, 4);
 }
 
-void cli_write_harmless(const char *text) {
+void cli_text_disarm(char *text, const char *kept) {
+    char *to = text;
+
     while (*text) {
-        const size_t hazard = cli_text_hazard(text);
+        const size_t hazard = strchr(kept, *text) ? 0 : cli_text_hazard(text);
         const size_t length = hazard ? hazard : ntr_text_step(text);
-        fwrite(hazard ? "?" : text, 1, hazard ? 1 : length, stderr);
+        if (hazard)
+            *to++ = '?';
+        else
+            for (size_t i = 0; i < length; i++) *to++ = text[i];
         text += length;
     }
+    *to = 0;
 }
 
-/* Writes one line. stderr is locked, so that lines of several threads do not mix. */
+static atomic_bool unread; /* nobody reads messages, and a signal ends the command */
+
+static bool takes_messages(void) {
+    struct pollfd out = {.fd = STDERR_FILENO, .events = POLLOUT};
+
+    return !atomic_load(&unread) || poll(&out, 1, 0) != 0;
+}
+
+/* Writes one line with one call: lines of several threads do not mix, and when nobody reads them, a signal that ends
+ * the command has one call to interrupt. */
 static void write_line(const char *format, va_list arguments) {
-    char text[LINE_MAX_BYTES];
-    int size = vsnprintf(text, sizeof text, format, arguments);
-    const bool cut = size < 0 || (size_t)size >= sizeof text;
-    flockfile(stderr);
-    fputs("ntrace", stderr);
-    if (command) fprintf(stderr, " %s", command);
-    fputs(": ", stderr);
-    cli_write_harmless(size < 0 ? "" : text); /* names in it come from inputs */
-    fputs(cut ? "...\n" : "\n", stderr);
-    funlockfile(stderr);
+    static const char more[] = "...";
+    char text[LINE_MAX_BYTES + sizeof more];
+    const int begin = snprintf(text, LINE_MAX_BYTES, "ntrace%s%s: ", command ? " " : "", command ? command : "");
+    const int size = vsnprintf(text + begin, (size_t)(LINE_MAX_BYTES - begin), format, arguments);
+
+    if (size < 0) text[begin] = 0;
+    cli_text_disarm(text + begin, ""); /* names in it come from inputs */
+    char *end = text + strlen(text);
+    if (size < 0 || size >= LINE_MAX_BYTES - begin) end = stpcpy(end, more);
+    *end++ = '\n';
+    if (takes_messages() && fwrite(text, 1, (size_t)(end - text), stderr) == 0 && errno == EINTR)
+        atomic_store(&unread, true);
 }
 
 void cli_note(const char *format, ...) {

@@ -17,8 +17,8 @@ void cli_report_command(const char *name);
 /* As ntr_text_hazard; also a byte that is not UTF-8, which a terminal may take for a control of its own encoding. */
 size_t cli_text_hazard(const char *text);
 
-/* Writes text to standard error, with '?' for what controls a terminal. */
-void cli_write_harmless(const char *text);
+/* Replaces each hazard by '?', except the characters of `kept`. The text does not become longer. */
+void cli_text_disarm(char *text, const char *kept);
 
 /* Writes one line to standard error, for example "ntrace dump: ...". `format` has no full stop and no line feed. */
 void cli_note(const char *format, ...) __attribute__((format(printf, 1, 2)));

@@ -9,7 +9,7 @@
 #include <ntrace/parallel.h>
 #include <ntrace/tally.h>
 
-enum { ANALYZED_EVENTS = 1024, STREAM_PIECE = 256 << 10 };
+enum { ANALYZED_EVENTS = 256, STREAM_PIECE = 256 << 10 };
 
 /* ---- the way */
 

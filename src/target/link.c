@@ -45,9 +45,9 @@ enum {
     MS_NANOSECONDS = 1000000,
     OPEN_TRIES = 3,
     OPEN_PAUSE_MS = 100,
-    END_POLLS = 100,
+    END_POLLS = 50,
     END_PAUSE_MS = 5,
-    HURRY_MS = 900,
+    HURRY_MS = 600,
     SLICE_MS = 100
 };
 

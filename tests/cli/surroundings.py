@@ -17,6 +17,7 @@ import sys
 import time
 
 sys.path.append(os.path.join(sys.path[0], ".."))
+import every
 import lined
 import tiny
 from harness import NTRACE, Run, bytes_of, case, check, equal, main, matches, need, scratch, skip, until, write
@@ -114,6 +115,58 @@ def file_size():
         sound = ended(words)
         for size in (0, 10, 300):
             compared(words, sound, lambda: resource.setrlimit(resource.RLIMIT_FSIZE, (size, size)), f"{size} bytes")
+
+
+def every_command():
+    """Arguments of every command and format."""
+    for (command, option), words in every.ROWS.items():
+        yield [command, f"--{option}", "%", *every.filled(words)]
+    for command in every.FORMATS:
+        for name in every.formats(command):
+            yield [command, "--to", name, "-o", "%", *every.filled(every.TRACED)]
+    for command, options, values in (("decode", "--show", ("pc", "insn", "branch", "call", "count", "event", "data")),
+                                     ("profile", "--by", ("line", "instruction", "data", "process", "thread", "interrupt"))):
+        for value in values:
+            yield [command, options, value, *every.filled(every.TRACED)]
+
+
+def survives(limit, what):
+    """No signal ends a command, and one that fails says why."""
+    wrong = []
+    for words in every_command():
+        place = os.path.join(scratch(), "limited")
+        shutil.rmtree(place, ignore_errors=True)
+        os.mkdir(place)
+        done = subprocess.run([NTRACE, *(word.replace("%", "answer") for word in words)], stdin=subprocess.DEVNULL, capture_output=True, cwd=place,
+                              preexec_fn=limit, timeout=120, check=False)
+        messages = done.stderr.decode(errors="replace")
+        if done.returncode == 127 and "shared libraries" in messages:
+            continue  # the command did not begin
+        if done.returncode not in (0, 1, 2) or (done.returncode == 2 and not messages.strip()):
+            wrong.append(f"{' '.join(words)}: {done.returncode} {messages[-200:]}")
+    check(not wrong, f"{what}: " + "\n".join(wrong))
+
+
+@case("a stack of 256 KiB is enough; with less there is an answer or a reason", 256)
+def small_stack(kib):
+    """One command each day; all of them below."""
+    words = ["profile", *every.filled(every.TRACED)]
+    done = subprocess.run([NTRACE, *words], capture_output=True, timeout=120, check=False, preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_STACK, (kib << 10, kib << 10)))
+    equal(done.returncode, 0, f"{kib} KiB: {done.stderr}")
+    done = subprocess.run([NTRACE, *words], capture_output=True, timeout=120, check=False, preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_STACK, (96 << 10, 96 << 10)))
+    check(done.returncode == 0 or (done.returncode == 2 and b"the stack is too small" in done.stderr) or done.returncode == 127, f"96 KiB: {done.returncode} {done.stderr}")
+
+
+for size in (512, 256, 192, 128):
+    @case(f"every command with a stack of {size} KiB: an answer or a reason, no signal", size, long=True)
+    def all_stacks(kib):
+        survives(lambda: resource.setrlimit(resource.RLIMIT_STACK, (kib << 10, kib << 10)), f"a stack of {kib} KiB")
+
+
+for size in (60, 100, 150, 200, 300, 400):
+    @case(f"every command with {size} MiB of memory: an answer or a reason, no signal", size, long=True)
+    def all_memory(mib):
+        survives(lambda: resource.setrlimit(resource.RLIMIT_AS, (mib << 20, mib << 20)), f"{mib} MiB")
 
 
 @case("no further thread: the decisions are not known, which is said; no signal")

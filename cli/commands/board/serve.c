@@ -2,6 +2,7 @@
 #include "commands/board/run.h"
 #include "io/target.h"
 #include "options/options.h"
+#include "io/progress.h"
 #include "options/diagnostics.h"
 
 #include <errno.h>
@@ -180,7 +181,7 @@ int board_serve(struct board_run *run) {
     bool busy = false;
 
     run->ran_until = now_us();
-    while (!cli_target_stopped() && !run->ended) {
+    while (!cli_progress_stopped() && !run->ended) {
         const bool runs = run->options->machine.name ? run_machine(run, busy) : run_harts(run);
         struct pollfd sockets[SOCKETS] = {
             {run->bitbang.client < 0 ? run->bitbang.listener : -1, POLLIN, 0},

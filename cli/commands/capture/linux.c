@@ -1,5 +1,6 @@
 /* A capture on the target with the kernel's own files, without JTAG and without perf. */
 #include "commands/capture/linux.h"
+#include "io/progress.h"
 #include "options/diagnostics.h"
 
 #include <errno.h>
@@ -151,7 +152,7 @@ static uint64_t now_ms(void) {
 static void wait_for_end(struct linux_run *run) {
     const uint64_t started = now_ms();
 
-    while (!cli_target_stopped()) {
+    while (!cli_progress_stopped()) {
         if (run->command && !traced_poll(&run->process)) return;
         if (run->run_ms && now_ms() - started >= run->run_ms) return;
         nanosleep(&(struct timespec){0, POLL_LINUX_NS}, NULL);

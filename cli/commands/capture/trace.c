@@ -1,4 +1,5 @@
 #include "commands/capture/run.h"
+#include "io/progress.h"
 #include "options/diagnostics.h"
 
 #include <inttypes.h>
@@ -39,7 +40,7 @@ static bool has_ended(const struct capture_run *run, uint64_t elapsed) {
     const struct capture_options *o = run->options;
     const ntr_target_state *state = &run->state;
 
-    if (cli_target_stopped() || (run->run_ms && elapsed >= run->run_ms)) return true;
+    if (cli_progress_stopped() || (run->run_ms && elapsed >= run->run_ms)) return true;
     if (state->full && o->until_full) return true;
     if (o->until_halt && state->halt_known && state->halted) return true;
     return state->encoders && !state->tracing; /* a trigger */
@@ -201,7 +202,7 @@ int capture_all(struct capture_run *run) {
     if (status != CLI_OK) return status;
     if (o->restore && ntr_target_save(run->target.target) != NTR_OK)
         return cli_fail("%s", ntr_target_error(run->target.target));
-    for (int64_t i = 1; i <= o->loop && status != CLI_FAILED && !(i > 1 && cli_target_stopped()); i++) {
+    for (int64_t i = 1; i <= o->loop && status != CLI_FAILED && !(i > 1 && cli_progress_stopped()); i++) {
         char path[PATH_BYTES];
         const int one = capture_once(run, path_of(run, i, path));
         if (one > status) status = one;

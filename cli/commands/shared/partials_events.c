@@ -68,7 +68,7 @@ ntr_status cli_events_file_write(struct cli_events_file *f, const ntr_program *p
 }
 
 int cli_events_load(struct cli_analysis *a, ntr_analyzer *analyzer) {
-    enum { UNPACKED_EVENTS = 512 };
+    enum { UNPACKED_EVENTS = 256 };
     ntr_event events[UNPACKED_EVENTS];
     const ntr_partial_capture *c = ntr_partial_capture_at(a->answer, 0);
     size_t count;
