@@ -1,6 +1,7 @@
 /* `ntrace help --as complete -- WORD...`: what the last word of a command line can be, for the completion of shells.
  * One candidate is on each line, with a tab and its help behind it. Status 1: a file. */
 #include "commands/complete.h"
+#include "io/input.h"
 #include "options/aliases.h"
 #include "options/diagnostics.h"
 #include "options/help.h"
@@ -8,6 +9,7 @@
 #include "options/options.h"
 
 #include <ntrace/bundle.h>
+#include <ntrace/bytes.h>
 #include <ntrace/dialect.h>
 #include <ntrace/export.h>
 #include <ntrace/program.h>
@@ -82,9 +84,16 @@ struct completion {
     unsigned found;
 };
 
+/* Names in a trace or a program that a terminal cannot show are none. */
 static void candidate(struct completion *c, const char *text, size_t length, const char *help) {
+    char shown[1024];
+
+    for (size_t at = 0; at < length; at += ntr_text_step(text + at))
+        if (cli_text_hazard(text + at)) return;
     if (strlen(c->current) > length || strncmp(text, c->current, strlen(c->current)) != 0) return;
-    printf("%.*s\t%.*s\n", (int)length, text, help ? (int)strcspn(help, "\n") : 0, help ? help : "");
+    snprintf(shown, sizeof shown, "%.*s", help ? (int)strcspn(help, "\n") : 0, help ? help : "");
+    cli_text_disarm(shown, "");
+    printf("%.*s\t%s\n", (int)length, text, shown);
     c->found++;
 }
 
@@ -210,7 +219,8 @@ static void sources_of_stream(struct completion *c, const char *path) {
     uint64_t bits = 0;
     int at = 1;
     const char *given = value_of(c, "src-bits", &at);
-    FILE *file = given && cli_parse_number(given, &bits) && bits <= 12 ? fopen(path, "rb") : NULL;
+    const int fd = given && cli_parse_number(given, &bits) && bits <= 12 ? cli_open_regular(path, UINT64_MAX) : -1;
+    FILE *file = fd < 0 ? NULL : fdopen(fd, "rb");
     uint8_t *bytes = file ? malloc(SEARCHED_BYTES) : NULL;
     ntr_reader reader;
     ntr_params params;

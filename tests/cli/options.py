@@ -6,8 +6,10 @@ import re
 import shutil
 import subprocess
 import sys
+import tempfile
 
 sys.path.append(os.path.join(sys.path[0], ".."))
+import tiny
 from harness import NTRACE, Run, case, check, equal, main, matches, need, scratch, write
 
 COMMANDS = re.findall(r"^  ([a-z]+) ", Run("--help").out, re.M)
@@ -209,6 +211,20 @@ def screens():
         if any(f"option\t{name}\tstream\t" in line for line in Run("help", "--as", "options").out.splitlines()):
             check("  ntrace help stream " in text, f"{name}: the stream's options are a topic")
         check("--ts-prescale" not in text and "--ram-base" not in text or name == "convert", f"{name}: shared options")
+
+
+@case("bash completes names of functions as words: nothing in them is run, or becomes another word")
+def hostile_names():
+    names = ["$(touch pwned)", "`touch pwned`", "*", "a b;touch pwned", "'\"\\", "operator()(int&)", "~/x", "-rf", "#x", "tab\tx", "line\nx", "\x1b[2Jx", "\u202ex", "ünï"]
+    elf = write("hostile.elf", tiny.elf(symbols=[(name, 0x100 + 2 * i, 2) for i, name in enumerate(names)]))
+    place = tempfile.mkdtemp(dir=scratch())
+    script = ('source /dev/stdin <<<"$SCRIPT"; COMP_WORDS=("$@"); COMP_CWORD=$(($#-1)); _ntrace; [ ${#COMPREPLY[@]} -gt 0 ] || exit 9; '
+              'eval "set -- ${COMPREPLY[*]}"; printf "%s\\n" "$@"')  # as the user's line
+    done = subprocess.run([need("bash"), "-c", script, "bash", NTRACE, "profile", "-e", elf, "--callers", ""], capture_output=True, cwd=place,
+                          env=dict(os.environ, SCRIPT=Run("help", "--as", "bash").out), check=False)
+    equal((done.returncode, done.stderr), (0, b""), "bash")
+    equal(sorted(done.stdout.decode().splitlines()), sorted(name for name in names if name.isprintable()), "words")
+    equal(os.listdir(place), [], "files")
 
 
 @case("blocks of options that commands share have a page, with the commands that have them")
