@@ -3,6 +3,7 @@
 #include "commands/coverage/select.h"
 #include "commands/shared/exporting.h"
 #include "io/progress.h"
+#include "io/source_guard.h"
 #include "options/diagnostics.h"
 
 #include <ntrace/decision.h>
@@ -359,6 +360,7 @@ static int open_run(struct coverage_run *run) {
     ntr_coverage_only(run->coverage, run->only, o->only.count);
     if (run->object) ntr_object_coverage_only(run->object, run->only, o->only.count);
     run->sources.compile_commands = o->compile_commands;
+    run->sources.guard = cli_source_guard;
     run->sources.arguments = run->clang_args;
     run->sources.argument_count = o->clang_args.count;
     run->sources.only = run->only;

@@ -90,6 +90,10 @@ typedef struct ntr_decision {
 
 typedef struct ntr_decisions ntr_decisions;
 
+/* Calls `parse(unit)` where it does no harm if libclang crashes or works without end, for example in a child process.
+ * Returns why the source cannot be parsed, or NULL. */
+typedef const char *(*ntr_source_guard)(bool (*parse)(const void *unit), const void *unit);
+
 /* Which sources are parsed, and how. A zeroed struct with `size` set: the files that debug information names, with the
  * macros and folders that it has. */
 typedef struct ntr_source_options {
@@ -100,7 +104,8 @@ typedef struct ntr_source_options {
     const char *const *only; /* only sources in these folders or with these names; none: all */
     size_t only_count;
     const char *source_path; /* folders of sources that have moved, separated by colons; NULL: none */
-    uint64_t reserved[4];
+    ntr_source_guard guard; /* called before a source is parsed; NULL: a source can make the process crash */
+    uint64_t reserved[3];
 } ntr_source_options;
 
 NTR_DEFINE_CONFIG_INIT(ntr_source_options)

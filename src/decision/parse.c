@@ -81,18 +81,36 @@ static int try_thread(void) {
     return error;
 }
 
+static CXTranslationUnit parse_file(const ntr_parser *p, CXIndex index, const ntr_parse_unit *unit) {
+    CXTranslationUnit tu = NULL;
+    const enum CXErrorCode code = p->clang.parseTranslationUnit2(
+        index, unit->file, unit->arguments, (int)unit->argument_count, NULL, 0, CXTranslationUnit_KeepGoing, &tu);
+    return code == CXError_Success ? tu : NULL;
+}
+
+typedef struct trial {
+    const ntr_parser *parser;
+    CXIndex index;
+    const ntr_parse_unit *unit;
+} trial;
+
+static bool try_unit(const void *user) {
+    const trial *t = user;
+    return parse_file(t->parser, t->index, t->unit) != NULL;
+}
+
 static ntr_status parse(ntr_parser *p, CXIndex index, ntr_decisions *d, const ntr_parse_unit *unit, char *why,
                         size_t size) {
-    CXTranslationUnit tu = NULL;
     const int error = try_thread();
     if (error) {
         snprintf(why, size, "libclang cannot start a thread: %s", strerror(error));
         return NTR_E_FORMAT;
     }
-    enum CXErrorCode code = p->clang.parseTranslationUnit2(
-        index, unit->file, unit->arguments, (int)unit->argument_count, NULL, 0, CXTranslationUnit_KeepGoing, &tu);
-    if (code != CXError_Success || !tu) {
-        snprintf(why, size, "libclang cannot parse it");
+    const trial first = {p, index, unit};
+    const char *reason = unit->guard ? unit->guard(try_unit, &first) : NULL;
+    CXTranslationUnit tu = reason ? NULL : parse_file(p, index, unit);
+    if (!tu) {
+        snprintf(why, size, "%s", reason ? reason : "libclang cannot parse it");
         return NTR_E_FORMAT;
     }
     ntr_unit_walk w = {.clang = &p->clang,

@@ -10,6 +10,7 @@ typedef struct ntr_parse_unit {
     size_t argument_count;
     const char *const *only;        /* as in ntr_source_options */
     size_t only_count;
+    ntr_source_guard guard;         /* as well */
 } ntr_parse_unit;
 
 typedef struct ntr_parser ntr_parser;

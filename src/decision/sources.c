@@ -93,7 +93,8 @@ static ntr_status parse_unit(source_walk *w, const char *path, const ntr_argumen
     ntr_decisions *d = w->decisions;
     char why[300] = "";
     TRY(load_parser(w));
-    const ntr_parse_unit unit = {path, arguments->items, arguments->count, w->options->only, w->options->only_count};
+    const ntr_parse_unit unit = {
+        path, arguments->items, arguments->count, w->options->only, w->options->only_count, w->options->guard};
     ntr_status status = NTR_OK;
     if (arguments->refused) {
         snprintf(why, sizeof why, "its recorded options include %.150s; --source-path allows that", arguments->refused);

@@ -390,6 +390,26 @@ def _():
     equal((found.status, found.err), (0, ""), "a file of the folder of compilation")
 
 
+@case("a source that is nested so deeply that libclang crashes: the other sources are read, and the status is 1")
+def _():
+    path, stream = program_with_lines()
+    source = os.path.join(scratch(), "units", "a.c")
+    with open(source, encoding="ascii") as file:
+        sound = file.read()
+    try:
+        for text in ("!" * 20000 + "x", "(char)" * 20000 + "x"):
+            with open(source, "w", encoding="ascii") as file:
+                file.write(f"int a(int x) {{\n  if ({text}) return 1;\n  return 2;\n}}\n")
+            os.utime(source, (0, 0))
+            found = decisions(path, stream)
+            equal(found.status, 1, f"status: {found.out} {found.err}")
+            matches(r"a\.c: libclang (crashes|cannot parse it).*its decisions are missing", found.err, "message")
+    finally:
+        with open(source, "w", encoding="ascii") as file:
+            file.write(sound)
+        os.utime(source, (0, 0))
+
+
 @case("a source that includes a device or a FIFO, in any spelling, is not parsed, which is said")
 def _():
     path, stream = program_with_lines()

@@ -1,0 +1,53 @@
+#include "io/source_guard.h"
+#include "io/progress.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <sys/resource.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+enum { SECONDS = 60 };
+#define TRIAL_MEMORY (UINT64_C(4) << 30)
+
+static void limit(int resource, rlim_t most) {
+    const struct rlimit both = {most, most};
+    setrlimit(resource, &both);
+}
+
+/* In the child. libclang writes to standard error what it does; a sanitizer, why it ends. */
+static void parse_here(bool (*parse)(const void *unit), const void *unit) {
+    const int null = open("/dev/null", O_RDWR | O_CLOEXEC);
+    FILE *file = fopen("/proc/self/statm", "r");
+    unsigned long pages = 0;
+
+    for (int fd = STDIN_FILENO; fd <= STDERR_FILENO && null >= 0; fd++) dup2(null, fd);
+    prctl(PR_SET_PDEATHSIG, SIGKILL);
+    limit(RLIMIT_CORE, 0);
+    limit(RLIMIT_CPU, SECONDS);
+    if (file && fscanf(file, "%lu", &pages) == 1)
+        limit(RLIMIT_AS, (rlim_t)pages * (rlim_t)sysconf(_SC_PAGESIZE) + TRIAL_MEMORY);
+    _exit(parse(unit) ? 0 : 1);
+}
+
+const char *cli_source_guard(bool (*parse)(const void *unit), const void *unit) {
+    const pid_t child = fork();
+    int status = 0;
+
+    if (child == 0) parse_here(parse, unit);
+    while (child > 0 && waitpid(child, &status, 0) < 0) {
+        if (errno != EINTR) return strerror(errno);
+        if (cli_progress_stopped()) kill(child, SIGKILL);
+    }
+    if (child < 0) return strerror(errno);
+    if (cli_progress_stopped()) return "interrupted";
+    if (WIFSIGNALED(status) && WTERMSIG(status) == SIGSEGV)
+        return "libclang crashes: it is nested too deeply, or needs too much memory";
+    if (WIFSIGNALED(status) && (WTERMSIG(status) == SIGXCPU || WTERMSIG(status) == SIGKILL))
+        return "libclang needs more than a minute";
+    return status ? "libclang cannot parse it" : NULL;
+}
