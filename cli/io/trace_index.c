@@ -142,6 +142,8 @@ int cli_seek(struct cli_trace *trace, const struct cli_window *window, ntr_decod
     const uint16_t *source = window->one_source ? &window->source : NULL;
 
     *begin = (struct cli_begin){.message = 1};
+    if (trace->index_file && !window->from.unit)
+        return cli_fail("--index %s: expected --from or --shard too, which use it", trace->index_file);
     if (!(trace->bundle || trace->index_file) || !window->from.unit) return CLI_OK;
     if (trace->container.name && !ntr_container_is_plain(&trace->container)) return CLI_OK;
     ntr_index *index = cli_trace_index(trace, false);

@@ -12,6 +12,7 @@
 #include <ntrace/version.h>
 #include <stdio.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 /* The files that exporters write. */
 static const struct {
@@ -65,11 +66,24 @@ static int path_of(char path[PATH_MAX], const char *folder, const char *name) {
     return length > 0 && length < PATH_MAX ? CLI_OK : cli_fail("%s: the path is too long", folder);
 }
 
+static void remove_file(const char *folder, const char *name) {
+    char path[PATH_MAX];
+    if (path_of(path, folder, name) == CLI_OK) unlink(path);
+}
+
+/* Removes the folder that this command has made, and what it has written into it. */
+static void remove_folder(const char *folder) {
+    for (size_t i = 0; i < sizeof exported / sizeof exported[0]; i++) remove_file(folder, exported[i].name);
+    for (size_t i = 0; i < sizeof written / sizeof written[0]; i++) remove_file(folder, written[i].name);
+    rmdir(folder);
+}
+
 int cli_coverage_evidence(const struct cli_coverage_evidence *e, const char *folder) {
     char path[PATH_MAX];
+    const bool made = mkdir(folder, 0777) == 0;
     int status = CLI_OK;
 
-    if (mkdir(folder, 0777) != 0 && errno != EEXIST) return cli_fail("%s: cannot create: %s", folder, strerror(errno));
+    if (!made && errno != EEXIST) return cli_fail("%s: cannot create: %s", folder, strerror(errno));
     for (size_t i = 0; i < sizeof exported / sizeof exported[0] && status == CLI_OK; i++) {
         if (exported[i].decisions && !e->data->decisions) continue;
         status = path_of(path, folder, exported[i].name);
@@ -89,6 +103,7 @@ int cli_coverage_evidence(const struct cli_coverage_evidence *e, const char *fol
         if (status == CLI_OK) status = path_of(pdf, folder, "report.pdf");
         if (status == CLI_OK) status = cli_print_pdf(path, pdf);
     }
-    if (status == CLI_OK && e->evidence->failed) return cli_fail("out of memory");
+    if (status == CLI_OK && e->evidence->failed) status = cli_fail("out of memory");
+    if (status == CLI_FAILED && made) remove_folder(folder);
     return status;
 }

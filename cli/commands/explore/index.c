@@ -330,5 +330,5 @@ void explore_index_keep(struct explore_session *s, const struct explore_options 
     if (path_of(s, folder, path) && write_file(s, path))
         bound_folder(folder);
     else if (o->cache)
-        cli_note("--cache %s: the index cannot be written there", o->cache);
+        cli_doubt("--cache %s: the index cannot be written there", o->cache);
 }
