@@ -11,7 +11,7 @@ import sys
 
 sys.path.append(os.path.join(sys.path[0], ".."))
 import user_qemu  # may change PATH
-from harness import Run, case, equal, main, need, scratch
+from harness import Run, case, check, equal, main, need, scratch
 
 # inner_2 is where the second half of entry_1 is.
 LIBRARIES = {"one": "static __attribute__((noinline)) int inner_1(int n) { volatile int s = n; return s + 1; }\n"
@@ -48,15 +48,24 @@ def calls(way):
             if re.match(r"(made|entry|inner|space)_|\[unknown\]", row["function"])}, done.err
 
 
+def unnamed(found, flushes):
+    """Removes the row without a name. Returns what it can be: QEMU 10 has a vDSO, where newer C libraries flush the instruction cache, by two
+    instructions without a name."""
+    calls, instructions = found.pop("[unknown]", (0, 0))
+    return [(calls, instructions), (calls - flushes, instructions - 2 * flushes)]
+
+
 @case("a perf map that is written anew: the code of each map has the names of that map")
 def replaced_map():
     found, _ = calls("map")
-    equal(found, {"made_first": (3, 3 * 4), "made_second": (4, 4 * 6), "made_third": (5, 5 * 6), "[unknown]": (2, 2 * 7)}, "calls, instructions")
+    check((2, 2 * 7) in unnamed(found, 4), "the fourth function has no name")
+    equal(found, {"made_first": (3, 3 * 4), "made_second": (4, 4 * 6), "made_third": (5, 5 * 6)}, "calls, instructions")
 
 
 @case("code that is executed at another address than it was written at has its names")
 def two_addresses():
     found, _ = calls("memfd")
+    check((0, 0) in unnamed(found, 2), "no code is without a name")
     equal(found, {"made_first": (3, 3 * 4), "made_second": (4, 4 * 6)}, "calls, instructions")
 
 
@@ -64,7 +73,7 @@ def two_addresses():
 def written_over():
     found, error = calls("memory")
     equal({name: found[name][0] for name in ("entry_1", "inner_1")}, {"entry_1": 2, "inner_1": 4}, "calls of the file")
-    equal(found["[unknown]"][0], 4 + 8, "calls of the other code")
+    check(4 + 8 in [row[0] for row in unnamed(found, 2)], "calls of the other code")
     equal("functions of which a quarter of the bytes differ have no name" in error, True, error)
 
 
