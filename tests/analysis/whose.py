@@ -92,8 +92,8 @@ def names_only():
     names = os.path.join(scratch(), "names.ntrace")
     shutil.copytree(os.path.join(scratch(), "whole.ntrace"), names)
     images = [{"kind": "symbols", "file": "images/host", "name": "host"}]
-    for section in ("text", "far"):
-        address = re.search(rf"\.{section} +PROGBITS +(\w+)", command("riscv64-linux-gnu-readelf", "-SW", "host"))[1]
+    # .text, .far, and the procedure linkage table that newer C libraries have in a static program
+    for section, address in re.findall(r"(?m)\] \.(\w+) +PROGBITS +(\w+) .* AX ", command("riscv64-linux-gnu-readelf", "-SW", "host")):
         command("riscv64-linux-gnu-objcopy", "-O", "binary", f"--only-section=.{section}", "host", f"names.ntrace/images/{section}")
         images.append({"kind": "raw", "file": f"images/{section}", "bias": "0x" + address, "isa": "rv64"})
     with open(os.path.join(names, "capture.json"), "r+", encoding="utf-8") as file:
