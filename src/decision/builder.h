@@ -105,6 +105,9 @@ const char *ntr_builder_try_groups(ntr_map_builder *b, const ntr_decision_record
 const char *ntr_builder_try_stored(ntr_map_builder *b, const ntr_decision_record *record,
                                    const ntr_found_branch *const *found, size_t count, ntr_match *match,
                                    uint32_t *load);
+/* The same, where no instruction shows the last condition. */
+const char *ntr_builder_try_lost(ntr_map_builder *b, const ntr_decision_record *record,
+                                 const ntr_found_branch *const *found, size_t count, ntr_match *match);
 /* Returns the branches (bit I: the branch I of at most 64) that only test the result of the others (ntr_match_retests).
  */
 uint64_t ntr_builder_retests(ntr_map_builder *b, const ntr_found_branch *found, size_t count);
@@ -112,6 +115,8 @@ uint64_t ntr_builder_retests(ntr_map_builder *b, const ntr_found_branch *found, 
 ntr_status ntr_builder_keep_stored(ntr_map_builder *b, ntr_decision_record *record,
                                    const ntr_found_branch *const *found, size_t count, const ntr_match *match,
                                    uint32_t load);
+ntr_status ntr_builder_keep_lost(ntr_map_builder *b, ntr_decision_record *record, const ntr_found_branch *const *found,
+                                 size_t count, const ntr_match *match);
 ntr_status ntr_builder_keep(ntr_map_builder *b, ntr_decision_record *record, const ntr_found_branch *const *found,
                             size_t count, const ntr_match *match, const char *reason);
 

@@ -32,6 +32,7 @@ typedef struct ntr_decision_copy {
                     other code */
     uint32_t function; /* index of the function that contains it */
     bool stored; /* its last condition has no branch: the load of its stored result shows it */
+    bool lost;   /* ... and no load shows it either: its value is not known */
     ntr_grouping
         *grouping; /* its conditions are computed together, and those of its branches are numbers of groups; or NULL */
     bool changed; /* a branch was another instruction when it was executed */

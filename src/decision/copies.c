@@ -103,6 +103,11 @@ const char *ntr_builder_try_groups(ntr_map_builder *b, const ntr_decision_record
     return try(b, record, found, count, match, ntr_match_groups);
 }
 
+const char *ntr_builder_try_lost(ntr_map_builder *b, const ntr_decision_record *record,
+                                 const ntr_found_branch *const *found, size_t count, ntr_match *match) {
+    return try(b, record, found, count, match, ntr_match_lost);
+}
+
 const char *ntr_builder_try_stored(ntr_map_builder *b, const ntr_decision_record *record,
                                    const ntr_found_branch *const *found, size_t count, ntr_match *match,
                                    uint32_t *load) {
@@ -143,4 +148,12 @@ ntr_status ntr_builder_keep_stored(ntr_map_builder *b, ntr_decision_record *reco
     TRY(ntr_builder_keep(b, record, found, count, match, NULL));
     b->map->copies[b->map->copy_count - 1].stored = true;
     return add_matched(b, b->graph.insns[load].address, match, count);
+}
+
+ntr_status ntr_builder_keep_lost(ntr_map_builder *b, ntr_decision_record *record, const ntr_found_branch *const *found,
+                                 size_t count, const ntr_match *match) {
+    TRY(ntr_builder_keep(b, record, found, count, match, NULL));
+    ntr_decision_copy *copy = &b->map->copies[b->map->copy_count - 1];
+    copy->stored = copy->lost = record->lost = true;
+    return NTR_OK;
 }

@@ -132,9 +132,10 @@ static ntr_status keep_computed(ntr_map_builder *b, ntr_decision_record *r, cons
                                 size_t used) {
     ntr_match match = {0};
     uint32_t load;
-    if (b->kind.gnu || ntr_builder_try_stored(b, r, branches, used, &match, &load))
-        return ntr_builder_keep(b, r, branches, used, &match, why_computed(b));
-    return ntr_builder_keep_stored(b, r, branches, used, &match, load);
+    if (!b->kind.gnu && !ntr_builder_try_stored(b, r, branches, used, &match, &load))
+        return ntr_builder_keep_stored(b, r, branches, used, &match, load);
+    if (!ntr_builder_try_lost(b, r, branches, used, &match)) return ntr_builder_keep_lost(b, r, branches, used, &match);
+    return ntr_builder_keep(b, r, branches, used, &match, why_computed(b));
 }
 
 /* Gives one branch to each condition. Branches that only test a result, of which all conditions have branches of their

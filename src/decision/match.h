@@ -41,6 +41,7 @@ typedef struct ntr_match {
     const ntr_decision_record *ungrouped; /* the record has groups of the conditions of this one, by `grouping`: the
                                            * places of the branches must prove more; or NULL */
     uint8_t stored; /* number + 1 of the candidate that is the load of a stored result (match_stored.c); 0: none */
+    bool lost; /* `stored` is where the last condition begins: no instruction has its value */
     bool placed; /* result: each candidate is known to evaluate `condition`, also if the rest is not known */
     bool possible; /* result: the branches have the structure and the places, also if it is not known what their
                       outcomes mean */
@@ -60,6 +61,9 @@ const char *ntr_match_groups(ntr_match *match);
 /* Matches the branches of a decision of which the compiler stores the result, and does not test the last condition:
  * matched[count] and roots[count] are then those of the load of the result (match_stored.c). Stores its instruction. */
 const char *ntr_match_stored(ntr_match *match, uint32_t *load);
+
+/* Matches the branches of a decision of which no instruction shows the last condition: its value is not known. */
+const char *ntr_match_lost(ntr_match *match);
 
 /* Returns the set of candidates that only test the result of the others: they are reached only from outcomes after
  * which their own outcome is certain, and each of their outcomes is certain after some (values.h). */

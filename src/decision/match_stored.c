@@ -99,7 +99,7 @@ static const char *match_with(ntr_match *m, ntr_candidate *candidates, uint32_t 
     ntr_graph_insn *insn = &m->graph->insns[load];
     const ntr_graph_insn before = *insn;
     const size_t count = m->count;
-    candidates[count] = (ntr_candidate){load, 0, 0};
+    candidates[count].insn = load;
     m->count = count + 1;
     m->stored = (uint8_t)(count + 1);
     insn->flow = NTR_FLOW_BRANCH;
@@ -113,6 +113,46 @@ static const char *match_with(ntr_match *m, ntr_candidate *candidates, uint32_t 
     return reason;
 }
 
+/* Returns whether the last condition may begin at an instruction: straight code that the line table places inside of
+ * it. */
+static bool begins_last(const ntr_match *m, uint32_t at) {
+    const ntr_graph *g = m->graph;
+    ntr_frame frames[NTR_FRAMES_MAX];
+    if (at == NTR_GRAPH_OUTSIDE || at + 1 >= g->count || g->insns[at].flow != NTR_FLOW_LINEAR) return false;
+    return ntr_debug_info_frames(m->debug, ntr_graph_place(g, g->insns[at].address), frames, NTR_FRAMES_MAX) &&
+           ntr_extent_has(&m->record->flow[m->record->shown.condition_count - 1].extent, frames[0].line,
+                          frames[0].column);
+}
+
+/* The code of the last condition is where an outcome of a branch leads, and the line table places it there. This place
+ * is taken for a branch that tests the last condition. The graph shows that it is evaluated, and nothing shows its
+ * value. */
+const char *ntr_match_lost(ntr_match *m) {
+    const ntr_extent *last = &m->record->flow[m->record->shown.condition_count - 1].extent;
+    ntr_candidate candidates[NTR_CANDIDATES_MAX];
+    const ntr_candidate *given = m->candidates;
+    const char *reason = "the compiler computed its last condition without a branch";
+    uint32_t begin = NTR_GRAPH_OUTSIDE;
+    if (m->count == 0 || m->count >= NTR_CANDIDATES_MAX) return reason;
+    for (size_t i = 0; i < m->count; i++) {
+        const uint32_t branch = given[i].insn;
+        candidates[i] = given[i];
+        for (unsigned taken = 0; taken < 2; taken++) {
+            const uint32_t at = ntr_graph_thread(m->graph, taken ? m->graph->insns[branch].target : branch + 1);
+            if (!begins_last(m, at) || at == begin) continue;
+            if (begin != NTR_GRAPH_OUTSIDE) return reason;
+            begin = at;
+        }
+    }
+    if (begin == NTR_GRAPH_OUTSIDE) return reason;
+    candidates[m->count] = (ntr_candidate){.line = last->line, .column = last->column};
+    m->candidates = candidates;
+    m->lost = true;
+    reason = match_with(m, candidates, begin);
+    m->candidates = given;
+    return reason;
+}
+
 const char *ntr_match_stored(ntr_match *m, uint32_t *load) {
     ntr_candidate candidates[NTR_CANDIDATES_MAX];
     const ntr_candidate *given = m->candidates;
@@ -120,6 +160,7 @@ const char *ntr_match_stored(ntr_match *m, uint32_t *load) {
     uint32_t last = 0;
     unsigned tries = 0;
     if (m->count == 0 || m->count >= NTR_CANDIDATES_MAX) return reason;
+    candidates[m->count] = (ntr_candidate){0};
     for (size_t i = 0; i < m->count; i++) {
         candidates[i] = given[i];
         if (given[i].insn > last) last = given[i].insn;

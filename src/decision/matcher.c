@@ -171,7 +171,7 @@ const char *ntr_match_find(ntr_match *m) {
     m->possible = ntr_matcher_places(&x) && ntr_matcher_calls(&x);
     if (m->stored)
         x.best.taken_is[m->stored - 1] = m->record->flow[x.best.condition[m->stored - 1]].next[1] == NTR_RESULT_TRUE;
-    if (m->stored && !stores_results(&x)) return why_not(m);
+    if (m->stored && !m->lost && !stores_results(&x)) return why_not(m);
     if (!ntr_matcher_results(&x, &exits)) return "the code does not show which outcome of a branch is true";
     for (size_t i = 0; i < m->count; i++) {
         const int compared = ntr_matcher_by_operand(&x, i, &m->operands[i]);

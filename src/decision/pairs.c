@@ -151,7 +151,10 @@ void ntr_record_states(ntr_decision_record *r) {
     r->shown.true_seen = results[1];
     r->shown.partly = open && !undetermined;
     if (!undetermined)
-        r->shown.reason = open ? "the compiler computed its last condition without a branch: its value is known from a "
-                                 "trace with loads (run --data)"
-                               : NULL;
+        r->shown.reason =
+            open && r->lost
+                ? "its result is not used, or is not in memory: the value of its last condition is not known"
+            : open ? "the compiler computed its last condition without a branch: its value is known from a "
+                     "trace with loads (run --data)"
+                   : NULL;
 }

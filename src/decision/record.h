@@ -160,6 +160,7 @@ typedef struct ntr_decision_record {
     bool incomplete; /* of some evaluations only the result is known */
     bool results[2]; /* their results: false and true were seen */
     bool too_large; /* it has more conditions than can be evaluated */
+    bool lost; /* a copy of its code does not show the last condition */
     bool is_value; /* its result is stored or passed on; it does not control a statement or ?: */
     bool direct; /* its result is returned or stored as it is */
     bool loop; /* it controls while, do or for */

@@ -111,6 +111,11 @@ static bool awaits_load(const ntr_tracker *t, const evaluation *e) {
     return copy->stored && e->expected + 1 == (int)copy->record->shown.condition_count;
 }
 
+/* Returns whether this condition is not evaluated where its value can be seen. */
+static bool stays_open(const ntr_tracker *t, const evaluation *e) {
+    return awaits_load(t, e) && (t->map->copies[e->copy].lost || !ntr_witness_active(t->witness));
+}
+
 /* Values of operands are certain only when all accesses of the trace fit its instructions. */
 static ntr_status finish_with_operands(ntr_tracker *t, evaluation *e, ntr_vector *vector) {
     ntr_decision_copy *copy = &t->map->copies[e->copy];
@@ -155,7 +160,7 @@ static ntr_status finish_unknown(ntr_tracker *t, evaluation *e) {
 /* Closes an evaluation without a result. Where accesses do not fit the code any more, one that waits for the load of
  * its result may have been completed. */
 static ntr_status leave_open(ntr_tracker *t, evaluation *e, bool lost) {
-    if (!lost && awaits_load(t, e) && !ntr_witness_active(t->witness)) return finish_unknown(t, e);
+    if (!lost && stays_open(t, e)) return finish_unknown(t, e);
     close(t, e);
     return NTR_OK;
 }
@@ -181,7 +186,7 @@ static ntr_status step(ntr_tracker *t, evaluation *e, const ntr_decision_branch 
     e->values[branch->condition] = value ? 'T' : 'F';
     if (branch->root_reg) take_operand(t, e, branch);
     e->expected = next;
-    if (awaits_load(t, e) && !ntr_witness_active(t->witness)) return finish_unknown(t, e);
+    if (stays_open(t, e)) return finish_unknown(t, e);
     if (t->map->copies[branch->copy].stored && next < 0) return finish(t, e, next == NTR_RESULT_TRUE);
     return next < 0 && !branch->retested[taken] ? finish(t, e, next == NTR_RESULT_TRUE) : NTR_OK;
 }

@@ -6,6 +6,23 @@ void ntr_walk_all(ntr_unit_walk *w, const ntr_cursors *children, unsigned depth)
     for (size_t i = 0; i < children->count; i++) ntr_walk(w, children->items[i], depth + 1);
 }
 
+/* Visits a statement: if it is an expression, its value is not used. */
+static void walk_body(ntr_unit_walk *w, CXCursor cursor, unsigned depth) {
+    w->unused = true;
+    ntr_walk(w, cursor, depth + 1);
+    w->unused = false;
+}
+
+static void walk_operand(ntr_unit_walk *w, CXCursor cursor, unsigned depth) {
+    ntr_walk(w, cursor, depth + 1);
+}
+
+/* Visits what belongs to a label, and its statement, which is the last part. */
+static void walk_labelled(ntr_unit_walk *w, const ntr_cursors *c, unsigned depth) {
+    for (size_t i = 0; i < c->count; i++) (i + 1 < c->count ? walk_operand : walk_body)(w, c->items[i], depth);
+    if (c->count) ntr_walk_call(w, c->items[c->count - 1]);
+}
+
 /* Follows which values are not used: those of statements, of what is converted to void, and of the first operands of
  * commas. */
 static void walk_parts(ntr_unit_walk *w, CXCursor cursor, const ntr_cursors *children, unsigned depth) {
@@ -45,16 +62,14 @@ static void walk_statement(ntr_unit_walk *w, CXCursor cursor, const ntr_cursors 
     case CXCursor_LabelStmt:
         w->jumps++;
         w->now = ntr_flow_unknown();
-        ntr_walk_all(w, c, depth);
-        if (c->count) ntr_walk_call(w, c->items[c->count - 1]);
+        walk_labelled(w, c, depth);
         break;
     case CXCursor_CXXForRangeStmt: ntr_walk_range(w, c, depth); break;
     case CXCursor_CXXTryStmt: ntr_walk_try(w, c, depth); break;
     case CXCursor_CaseStmt:
     case CXCursor_DefaultStmt:
         w->now = ntr_flow_unknown();
-        ntr_walk_all(w, c, depth);
-        if (c->count) ntr_walk_call(w, c->items[c->count - 1]);
+        walk_labelled(w, c, depth);
         break;
     default: walk_parts(w, cursor, c, depth);
     }
@@ -199,11 +214,12 @@ void ntr_walk_if(ntr_unit_walk *w, CXCursor cursor, const ntr_cursors *c, unsign
         .when = {c->count > 2 ? &c->items[2] : NULL, &c->items[1]},
     };
     control_flow o = control(w, c->items[0], &about, depth);
+    void (*const visit)(ntr_unit_walk *, CXCursor, unsigned) = expression ? walk_operand : walk_body;
     w->now = o.when[1];
-    ntr_walk(w, c->items[1], depth + 1);
+    visit(w, c->items[1], depth);
     ntr_flow_count after = w->now;
     w->now = o.when[0];
-    if (c->count > 2) ntr_walk(w, c->items[2], depth + 1);
+    if (c->count > 2) visit(w, c->items[2], depth);
     w->now = ntr_flow_add(&after, &w->now, 1);
 }
 
@@ -245,7 +261,7 @@ void ntr_walk_loop(ntr_unit_walk *w, CXCursor cursor, const ntr_cursors *c, size
     int64_t value = 0;
     CXCursor stripped = ntr_cursor_strip_not(w, c->items[condition], &negated);
     if (!ntr_cursor_is_logical(w, stripped)) negated = false;
-    for (size_t i = 0; i < condition && !is_do; i++) ntr_walk(w, c->items[i], depth + 1); /* the first part of for */
+    for (size_t i = 0; i < condition && !is_do; i++) walk_body(w, c->items[i], depth); /* the first part of for */
     enclosing outer = enter_loop(w);
     bool constant = ntr_cursor_constant(w, c->items[condition], &value);
     ntr_flow_count yes = ntr_flow_of(about.id, NTR_FLOW_TRUE);
@@ -256,9 +272,9 @@ void ntr_walk_loop(ntr_unit_walk *w, CXCursor cursor, const ntr_cursors *c, size
     else
         w->now = is_do ? ntr_flow_add(&outer.in, &yes, 1) : yes;
     w->rest = constant && value ? ntr_rest_of_endless(w, c->items[body]) : ntr_rest_of_loop(w, c, body, condition);
-    ntr_walk(w, c->items[body], depth + 1);
+    walk_body(w, c->items[body], depth);
     w->now = ntr_flow_add(&w->now, &w->continues, 1);
-    for (size_t i = condition + 1; i < body; i++) ntr_walk(w, c->items[i], depth + 1); /* the last part of for */
+    for (size_t i = condition + 1; i < body; i++) walk_body(w, c->items[i], depth); /* the last part of for */
     if (!is_do) w->now = ntr_flow_add(&w->now, &outer.in, 1);
     control_flow o = control(w, c->items[condition], &about, depth);
     leave_loop(w, &outer, &o.when[0]);
