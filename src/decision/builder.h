@@ -64,6 +64,12 @@ typedef struct ntr_found_code {
     bool inlined;
 } ntr_found_code;
 
+/* How code that was not optimized evaluates ?:. */
+typedef struct ntr_choice_shape {
+    bool tests_operands; /* both operands of a condition b ? c : d have branches */
+    bool computes_choices; /* no branch tests the last condition of a decision that controls ?: */
+} ntr_choice_shape;
+
 /* The state of one map that is being made. */
 typedef struct ntr_map_builder {
     ntr_code_map *map;
@@ -84,6 +90,7 @@ typedef struct ntr_map_builder {
     const char *last_relative; /* the same before its folder was added; NULL: it is absolute */
     ntr_statements statements;
     ntr_code_kind kind; /* of the code of `graph` */
+    ntr_choice_shape shape;
 } ntr_map_builder;
 
 /* Finds all branches inside of decisions (found.c), and where statements begin. Errors: NTR_E_MEMORY. */

@@ -29,17 +29,17 @@ static bool within(const ntr_extent *outer, const ntr_extent *inner) {
 /* Returns whether the last condition has no branch of its own: gcc does not test it when the result is not used, and
  * clang computes it when the result is stored. */
 static bool computes_last(const ntr_map_builder *b, const ntr_decision_record *r) {
-    return b->kind.gnu ? r->unused : r->is_value;
+    return b->kind.gnu ? r->unused : r->is_value || (b->shape.computes_choices && r->chooses);
 }
 
-/* Number of branches that evaluate a condition in code that was not optimized. clang evaluates both operands of ?: with
- * branches of their own, but computes the last condition of a loop and tests the result. */
+/* Number of branches that evaluate a condition in code that was not optimized. C compilers evaluate both operands of ?:
+ * with branches of their own, but clang computes the last condition of a loop and tests the result. */
 static unsigned branches_for(const ntr_map_builder *b, const ntr_decision_record *r, size_t condition) {
     const bool last = condition + 1 == r->shown.condition_count;
     if (r->conditions[condition].constant || !(ntr_record_evaluated(r) >> condition & 1)) return 0;
     if (!b->kind.unoptimized) return 1;
     if (last && computes_last(b, r)) return 0;
-    return !b->kind.gnu && r->flow[condition].choice && !(last && r->loop) ? 2 : 1;
+    return b->shape.tests_operands && r->flow[condition].choice && !(last && r->loop && !b->kind.gnu) ? 2 : 1;
 }
 
 /* Returns whether a single condition only passes the value of a decision in it on: __builtin_expect(!!(a || b), 1). gcc
@@ -81,6 +81,7 @@ typedef struct in_order {
     expected list[EXPECTED_MAX];
     const ntr_found_branch *found[EXPECTED_MAX];
     size_t count;
+    bool fewer; /* conditions that only pass a value on have no branch */
 } in_order;
 
 /* The branch of the condition of which a decision is the value, or NULL: it tests the result. */
@@ -116,8 +117,11 @@ static bool same_order(const in_order *o, const ntr_decision_record *record, con
 
 /* Returns whether the branches of a decision fit, or the decision has none for its last condition. */
 static bool fits(ntr_map_builder *b, const in_order *o, const ntr_decision_record *r,
-                 const ntr_found_branch *const *branches, size_t used, ntr_match *match) {
-    if (computes_last(b, r) && !test_of(o, r)) return true;
+                 const ntr_found_branch *const *branches, size_t used, bool exact, ntr_match *match) {
+    uint32_t load;
+    if (computes_last(b, r) && !test_of(o, r))
+        return !exact || !ntr_builder_try_stored(b, r, branches, used, match, &load) ||
+               !ntr_builder_try_lost(b, r, branches, used, match);
     ntr_builder_try(b, r, branches, used, match);
     return match->placed && same_order(o, r, match, used);
 }
@@ -157,6 +161,53 @@ static bool give_branches(ntr_map_builder *b, in_order *o, const ntr_found_branc
     return !more && used == o->count;
 }
 
+/* Gives the branches to the conditions. Returns whether all decisions fit. `exact`: there are no others. */
+static bool try_shape(ntr_map_builder *b, uint32_t entry, const ntr_found_branch *found, size_t count, bool exact,
+                      in_order *o) {
+    const ntr_found_branch *branches[EXPECTED_MAX + 1] = {0};
+    ntr_match match = {0};
+    size_t used;
+    for (size_t i = 0; i < count; i++) {
+        const uint32_t at = ntr_graph_at(&b->graph, found[i].address);
+        if (at != NTR_GRAPH_OUTSIDE) b->graph.insns[at].joint = false;
+    }
+    o->count = list_expected(b, entry, o->list, EXPECTED_MAX, true);
+    o->fewer = b->kind.gnu && count < o->count;
+    if (o->fewer) o->count = list_expected(b, entry, o->list, EXPECTED_MAX, false);
+    if (!o->count || (exact && (o->fewer || o->count != count)) || !give_branches(b, o, found, count)) return false;
+    for (size_t i = 0; i < o->count; i++) {
+        if (!(used = branches_of(b, o, i, branches))) continue;
+        if (!fits(b, o, o->list[i].record, branches, used, exact, &match)) return false;
+    }
+    return true;
+}
+
+static bool same_list(const in_order *x, const in_order *y) {
+    for (size_t i = 0; i < x->count; i++)
+        if (x->list[i].record != y->list[i].record || x->list[i].condition != y->list[i].condition) return false;
+    return x->count == y->count;
+}
+
+/* Finds how the compiler evaluates ?: here. clang does it in another way in C++, and computes a choice between values
+ * that it knows; gcc tests both operands in C. Only one of the further shapes may fit, with all branches. */
+static bool find_shape(ntr_map_builder *b, uint32_t entry, const ntr_found_branch *found, size_t count, in_order *o) {
+    in_order other;
+    bool fits = false;
+    b->shape = (ntr_choice_shape){!b->kind.gnu, false};
+    if (try_shape(b, entry, found, count, false, o)) return true;
+    for (unsigned shape = 1; shape < (b->kind.gnu ? 2 : 4); shape++) {
+        const ntr_choice_shape before = b->shape;
+        b->shape = (ntr_choice_shape){!b->kind.gnu != (shape & 1), shape >> 1};
+        if (!try_shape(b, entry, found, count, true, fits ? &other : o)) {
+            if (fits) b->shape = before;
+            continue;
+        }
+        if (fits && !same_list(o, &other)) return false;
+        fits = true;
+    }
+    return fits;
+}
+
 /* Code that was not optimized has its branches in the order of the source. Some compilers place the branches of nested
  * decisions, and of those in macros, at the decision around them, so their places say little. The branches are given to
  * the conditions in order, and each decision is then matched. Stores whether all of them fit. */
@@ -166,17 +217,8 @@ ntr_status ntr_builder_in_order(ntr_map_builder *b, uint32_t entry, const ntr_fo
     const ntr_found_branch *branches[EXPECTED_MAX + 1] = {0};
     ntr_match match = {0};
     size_t used;
-    o.count = list_expected(b, entry, o.list, EXPECTED_MAX, true);
-    *done = false;
-    const bool fewer = b->kind.gnu && count < o.count;
-    if (fewer) o.count = list_expected(b, entry, o.list, EXPECTED_MAX, false);
-    if (!o.count || !b->kind.unoptimized || !give_branches(b, &o, found, count)) return NTR_OK;
-    for (size_t i = 0; i < o.count; i++) {
-        if (!(used = branches_of(b, &o, i, branches))) continue;
-        if (!fits(b, &o, o.list[i].record, branches, used, &match)) return NTR_OK;
-    }
-    *done = true;
-    for (size_t i = 0; i < o.count; i++) {
+    *done = b->kind.unoptimized && find_shape(b, entry, found, count, &o);
+    for (size_t i = 0; *done && i < o.count; i++) {
         ntr_decision_record *r = o.list[i].record;
         if (!(used = branches_of(b, &o, i, branches))) continue;
         if (computes_last(b, r) && !test_of(&o, r)) {
@@ -186,7 +228,7 @@ ntr_status ntr_builder_in_order(ntr_map_builder *b, uint32_t entry, const ntr_fo
         const char *reason = ntr_builder_try(b, r, branches, used, &match);
         TRY(ntr_builder_keep(b, r, branches, used, &match, reason));
     }
-    return fewer ? ntr_builder_without_branches(b, found, count) : NTR_OK;
+    return *done && o.fewer ? ntr_builder_without_branches(b, found, count) : NTR_OK;
 }
 
 /* ---- decisions without branches ---------------------------------------------------------------- */
