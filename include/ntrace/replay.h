@@ -166,6 +166,11 @@ typedef struct ntr_replay_search {
  * (see `skip`); backward, those before it. Errors: NTR_E_MEMORY, those of ntr_replay_config.open. */
 NTR_API ntr_status ntr_replay_find(ntr_replay *replay, const ntr_replay_search *search, ntr_replay_stop *stop);
 
+/* The addresses of the next searches and counts are those of a function with this name, in one of the forms of
+ * ntr_find_functions: where other code is at its address, at another time or in another process, that does not count.
+ * NULL: every execution of the addresses counts. The name must live until the next call. */
+NTR_API void ntr_replay_set_function(ntr_replay *replay, const char *name);
+
 /* A step of one hart. The other harts execute what the order says; one of them may stop first at one of the
  * addresses. */
 typedef struct ntr_replay_step {

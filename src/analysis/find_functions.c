@@ -41,6 +41,11 @@ static bool has_source_name(const char *linkage, const char *name, uint64_t most
     return same;
 }
 
+bool ntr_is_function_name(const ntr_program *program, const char *linkage, const char *name) {
+    return strcmp(linkage, name) == 0 ||
+           has_source_name(linkage, name, ntr_limits_get(&program->limits, NTR_LIMIT_DEMANGLED_NAME));
+}
+
 static size_t add(uint64_t address, uint64_t *entries, size_t count, size_t capacity) {
     for (size_t i = 0; i < count; i++)
         if (entries[i] == address) return count;

@@ -49,12 +49,13 @@ static size_t add_syscall(ntr_explorer *x, const char *name, uint64_t *addresses
     return found;
 }
 
-/* Stores the sorted addresses that a function, a system call, an address or FILE:LINE stands for. */
-static size_t addresses_of(ntr_explorer *x, const char *text, uint64_t *addresses) {
+/* Stores the sorted addresses that a function (*named), a system call, an address or FILE:LINE stands for. */
+static size_t addresses_of(ntr_explorer *x, const char *text, uint64_t *addresses, bool *named) {
     static const char syscall[] = "syscall:";
     const char *colon = strrchr(text, ':');
     uint64_t number;
     size_t found = 0;
+    *named = false;
     if (strncmp(text, syscall, strlen(syscall)) == 0) {
         found = add_syscall(x, text + strlen(syscall), addresses);
     } else if (colon && colon > text && colon[-1] != ':' &&
@@ -62,9 +63,11 @@ static size_t addresses_of(ntr_explorer *x, const char *text, uint64_t *addresse
         found = add_rows(x, text, (size_t)(colon - text), number, true, addresses);
         if (!found) found = add_rows(x, text, (size_t)(colon - text), number, false, addresses);
     } else if (strncmp(text, "0x", 2) == 0 && ntr_parse_number(text, strlen(text), &number) == NTR_OK) {
+        if (!ntr_fit_address(ntr_program_xlen(x->decoder.program), &number)) return 0;
         addresses[found++] = number;
     } else {
         found = ntr_find_functions(x->decoder.program, text, addresses, ADDRESSES_MOST);
+        *named = true;
     }
     if (found) qsort(addresses, found, sizeof *addresses, by_value);
     return found;
@@ -116,7 +119,7 @@ static ntr_status search(ntr_explorer *x, ntr_question *q, ntr_replay_search *s,
 ntr_status ntr_answer_find(ntr_explorer *x, ntr_question *q) {
     const char *text, *direction;
     uint64_t position, place = 0, *addresses;
-    bool is_number, given;
+    bool is_number, given, named = false;
     uint16_t src;
     TRY(ntr_question_text(q, "text", "", &text));
     TRY(ntr_question_text(q, "direction", "next", &direction));
@@ -142,9 +145,11 @@ ntr_status ntr_answer_find(ntr_explorer *x, ntr_question *q) {
     addresses = ntr_alloc(x->allocator, ADDRESSES_MOST, sizeof *addresses);
     if (!addresses) return NTR_E_MEMORY;
     s.addresses = addresses;
-    s.count = s.gaps ? 0 : addresses_of(x, text, addresses);
+    s.count = s.gaps ? 0 : addresses_of(x, text, addresses, &named);
+    ntr_replay_set_function(x->replay, s.count && named ? text : NULL);
     status = s.count || s.gaps ? search(x, q, &s, ntr_replay_position(x->replay))
                                : ntr_question_fail(q, "text: no function, address, line or system call has this name");
+    ntr_replay_set_function(x->replay, NULL);
     ntr_dealloc(x->allocator, addresses);
     return status;
 }

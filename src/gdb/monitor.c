@@ -1,6 +1,8 @@
 /* Monitor commands: what GDB has no command for. "monitor help" lists them. */
 #include "gdb/server.h"
 
+#include "base/text.h"
+
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
@@ -218,7 +220,8 @@ static ntr_status hits(ntr_gdb *gdb, const char *argument, ntr_gdb_text *text) {
     ntr_replay_hits found;
     uint64_t address;
     const char *end;
-    if (!number_of(argument, &address, &end) || *end) {
+    const bool named = !number_of(argument, &address, &end) || *end;
+    if (named) {
         uint64_t entries[2]; /* of a name with several functions, none is meant */
         const size_t count = ntr_find_functions(gdb->config.program, argument, entries, 2);
         if (count != 1) {
@@ -227,8 +230,13 @@ static ntr_status hits(ntr_gdb *gdb, const char *argument, ntr_gdb_text *text) {
             return NTR_E_INVALID;
         }
         address = entries[0];
+    } else if (!ntr_fit_address(ntr_program_xlen(gdb->config.program), &address)) {
+        ntr_gdb_text_print(text, "hits: expected an address of 32 bits, found '%s'\n", argument);
+        return NTR_E_INVALID;
     }
+    ntr_replay_set_function(gdb->replay, named ? argument : NULL);
     ntr_status status = ntr_replay_count(gdb->replay, address, &found);
+    ntr_replay_set_function(gdb->replay, NULL);
     if (status < 0) return status;
     ntr_gdb_text_print(text, "0x%" PRIx64 " was executed %" PRIu64 " times%s", address, found.times,
                        status == NTR_END ? " in the part read so far" : "");

@@ -1,5 +1,7 @@
 #include <ntrace/line_walk.h>
 
+#include "base/text.h"
+
 #include <stdlib.h>
 #include <string.h>
 
@@ -149,13 +151,14 @@ static size_t line_addresses(ntr_line_walk *w, const char *file, size_t file_siz
     return found;
 }
 
-/* The addresses that a line, an address or a function stands for. */
-static size_t addresses_of(ntr_line_walk *w, const char *what, uint64_t *addresses) {
+/* The addresses that a line, an address or a function (*named) stands for. */
+static size_t addresses_of(ntr_line_walk *w, const char *what, uint64_t *addresses, bool *named) {
     const char *colon = strrchr(what, ':'), *here = w->line.file ? strrchr(w->line.file, '/') : NULL;
     char *end;
     uint64_t number = strtoull(colon ? colon + 1 : what, &end, 0);
     const bool is_number = end != what && end != colon + 1 && !*end;
 
+    *named = !is_number;
     if (is_number && colon) return line_addresses(w, what, (size_t)(colon - what), (uint32_t)number, addresses);
     if (is_number && strncmp(what, "0x", 2) != 0) {
         const char *file = here ? here + 1 : w->line.file ? w->line.file : "";
@@ -163,7 +166,7 @@ static size_t addresses_of(ntr_line_walk *w, const char *what, uint64_t *address
     }
     if (is_number) {
         addresses[0] = number;
-        return 1;
+        return ntr_fit_address(ntr_program_xlen(w->program), addresses);
     }
     const size_t found = ntr_find_functions(w->program, what, addresses, LINE_ADDRESSES);
     qsort(addresses, found, sizeof *addresses, by_value);
@@ -175,11 +178,15 @@ static const char *find_addresses(ntr_line_walk *w, const char *what, bool backw
     const uint64_t before = ntr_replay_position(w->replay);
     ntr_replay_search search = {.addresses = addresses, .backward = backward};
     ntr_replay_stop stop;
+    bool named;
 
-    search.count = addresses_of(w, what, addresses);
+    search.count = addresses_of(w, what, addresses, &named);
     if (!search.count) return "no such function, address or line";
     if (ntr_replay_neighbour(w->replay, w->src, false, &here, &search.skip) == NTR_OK) search.skipped = here;
-    if (ntr_replay_find(w->replay, &search, &stop) != NTR_OK) return "out of memory";
+    ntr_replay_set_function(w->replay, named ? what : NULL);
+    const ntr_status status = ntr_replay_find(w->replay, &search, &stop);
+    ntr_replay_set_function(w->replay, NULL);
+    if (status != NTR_OK) return "out of memory";
     if (stop.reason != NTR_REPLAY_HIT) {
         go_to(w, before);
         return backward ? "not executed before this place" : "not executed after this place";

@@ -25,6 +25,7 @@ static bool find_in_span(ntr_replay *r, const ntr_replay_search *s, const ntr_re
         while (at < s->count && s->addresses[at] < instruction.address) at++;
         if (at == s->count || s->addresses[at] != instruction.address || p < from) continue;
         if (s->skip && p == s->skipped) continue;
+        if (!ntr_replay_is_named(r, &w->origins[span->origin], instruction.address)) continue;
         *position = p;
         hit = true;
         if (!s->backward) break;

@@ -149,7 +149,17 @@ typedef struct ntr_part_rest {
     size_t at, count;
 } ntr_part_rest;
 
+/* The function that searches are for (ntr_replay_set_function), and whether the code at a place is that function. */
+typedef struct ntr_replay_named {
+    const char *name; /* NULL: searches are for addresses */
+    uint64_t address;
+    ntr_context context;
+    ntr_validity valid; /* stream offsets */
+    bool found;
+} ntr_replay_named;
+
 struct ntr_replay {
+    ntr_replay_named named;
     ntr_replay_config config;
     ntr_decoder_config decoder_config;
     ntr_allocator allocator_copy;
@@ -305,5 +315,10 @@ void ntr_window_expand(ntr_replay *r, const ntr_replay_window *window, const ntr
 /* Returns the address of instruction `index` of the span. */
 uint64_t ntr_window_address(ntr_replay *r, const ntr_replay_window *window, const ntr_window_span *span,
                             uint32_t index);
+
+/* ---- named.c */
+
+/* Returns whether an execution of the address counts in a search. */
+bool ntr_replay_is_named(ntr_replay *r, const ntr_span_origin *origin, uint64_t address);
 
 #endif

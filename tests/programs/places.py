@@ -15,6 +15,8 @@ import sys
 sys.path.append(os.path.join(sys.path[0], ".."))
 import user_qemu  # may change PATH
 from harness import Run, case, check, equal, main, need, scratch
+sys.path.append(os.path.join(sys.path[0], "..", "gdb"))
+from gdb import Session
 from named_calls import compare
 
 FIRST = """#include <unistd.h>
@@ -102,6 +104,34 @@ def reused():
     arguments = [word for k, calls in ((0, 1), (1, 2), (2, 3), (0, 4)) for word in (*made[k], str(calls))]
     truth = {"entry_0": 5, "leaf_0": 10, "entry_1": 2, "leaf_1": 4, "entry_2": 3, "leaf_2": 6}
     compare(recorded("reused.ntrace", "./host", *arguments), truth)
+
+
+@case("searches for a function: other code that was at its address does not count")
+def searched():
+    made = libraries(2)
+    program("long.so", "int long_one(int n) { volatile int s = n; " + "s += 1; " * 40 + "return s; }\n", "-O1", "-shared", "-fPIC", "-nostdlib")
+    symbols = subprocess.run(["riscv64-linux-gnu-nm", "long.so"], cwd=scratch(), check=True, capture_output=True, text=True).stdout
+    bundle = recorded("searched.ntrace", "./host", "./long.so", re.search(r"(?m)^(\w+) T long_one$", symbols)[1], "3", *made[1], "2")
+    insns = [row for row in Run("decode", bundle, "--show", "insn", "--format", "jsonl").rows() if "opcode" in row]
+    truth = {"long_one": 3, "entry_1": 2, "leaf_1": 4}
+    session = Session(bundle)
+    for name, count in truth.items():
+        address = next(row["address"] for row in insns if row["symbol"] == name)
+        executed = [at for at, row in enumerate(insns) if row["address"] == address]
+        check(name == "long_one" or len(executed) > count, f"other code was executed at the address of {name}")
+        places = [at for at in executed if insns[at]["symbol"] == name]
+        equal(len(places), count, name)
+        said = session.monitor(f"hits {name}")
+        check(f" {count} times" in said and f"first as instruction {places[0]}, last as instruction {places[-1]} " in said, said)
+        found, positions = {"position": 0}, []
+        while len(positions) <= count:
+            query = json.dumps({"query": "find", "text": name, "position": found["position"]})
+            found = json.loads(Run("explore", "--cache", "none", bundle, "--ask", query).out)
+            if not found["found"]:
+                break
+            positions.append(found["position"])
+        equal(positions, places, f"find {name}")
+    session.close()
 
 
 @case("libraries whose files are removed after they were mapped")
