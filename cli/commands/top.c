@@ -100,6 +100,23 @@ static ntr_status top_table_take(void *user, const ntr_event *event, uint64_t ti
     return NTR_OK;
 }
 
+/* Spans end where symbols change (ntr_decoder_set_division). `user`: the table. */
+static bool same_symbol(void *user, const ntr_context *context, uint64_t position, const uint64_t *addresses,
+                        size_t count) {
+    const struct top_table *t = user;
+    uint64_t first = 0;
+
+    for (size_t i = 0; i < count; i++) {
+        ntr_symbol symbol;
+        const bool named =
+            ntr_program_symbol(t->program, ntr_place_at(context, position, addresses[i]), &symbol) == NTR_OK;
+        const uint64_t start = named ? symbol.address : UINT64_MAX;
+        if (i && start != first) return false;
+        first = start;
+    }
+    return true;
+}
+
 static int by_count(const void *a, const void *b) {
     const struct top_row *x = a, *y = b;
     if (x->kind != y->kind) return x->kind == TOP_FREE ? 1 : y->kind == TOP_FREE ? -1 : (int)x->kind - (int)y->kind;
@@ -295,6 +312,7 @@ static int open_decoder(struct top *t) {
     if (!t->decoder) return CLI_FAILED;
     t->table.program = t->trace.program;
     ntr_decoder_set_count_callback(t->decoder, top_table_take, &t->table);
+    ntr_decoder_set_division(t->decoder, same_symbol, &t->table);
     return CLI_OK;
 }
 

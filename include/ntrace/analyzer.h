@@ -34,6 +34,7 @@ enum {
     NTR_TAKE_ALL = 0,
     NTR_TAKE_JOINED = 1 << 0,  /* calls and returns only: spans may be joined (ntr_decoder_set_join) */
     NTR_TAKE_REPEATS = 1 << 1, /* it knows the repetitions of spans (ntr_decoder_set_repeats) */
+    NTR_TAKE_WHOLE = 1 << 2,   /* no functions: spans are not divided (ntr_decoder_set_division) */
 };
 
 /* Where an event is, as `within` says. */

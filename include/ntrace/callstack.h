@@ -1,8 +1,10 @@
 /* Call stacks: reconstructed from events, per hart and per context.
  *
  * A call pushes a frame. A return pops frames up to the frame it returns to, which may be several (longjmp, unwinding
- * of exceptions). A jump to another function is a tail call and replaces the top frame. A trap pushes a frame that the
- * trap return pops. A context switch selects another stack. A gap closes all frames of its source.
+ * of exceptions). A jump to another function is a tail call and replaces the top frame. So does code that runs into the
+ * next function without a jump: where this is inside of a span, the decoder must divide it (ntr_decoder_set_division).
+ * A trap pushes a frame that the trap return pops. A context switch selects another stack. A gap closes all frames of
+ * its source.
  *
  * A kernel switches threads in a function (Linux: __switch_to) that returns on another stack. From its first return on,
  * a hart has the stack of its thread, whatever the context is, and follows the thread to other harts. Which thread
@@ -41,6 +43,11 @@ NTR_API void ntr_functions_free(ntr_functions *functions);
 
 /* Returns the number of the function at `place`. Functions are numbered from 0 in the order of first use. */
 NTR_API uint32_t ntr_functions_at(ntr_functions *functions, ntr_place place);
+
+/* Returns whether all `count` addresses, as `context` sees them at stream offset `position`, are in one function.
+ * `functions` is an ntr_functions: for ntr_decoder_set_join and ntr_decoder_set_division. */
+NTR_API bool ntr_functions_same(void *functions, const ntr_context *context, uint64_t position,
+                                const uint64_t *addresses, size_t count);
 
 /* Returns the number of a function that has only a name (copied). It is created when it does not exist. Returns
  * UINT32_MAX when out of memory. */

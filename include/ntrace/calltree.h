@@ -52,7 +52,8 @@ NTR_API ntr_status ntr_calltree_open(ntr_calltree *tree);
 /* Takes only the times of events that precede those of ntr_calltree_feed: of messages before a part. */
 NTR_API void ntr_calltree_follow_time(ntr_calltree *tree, const ntr_event *events, size_t count);
 
-/* Processes `count` events in stream order. Errors: NTR_E_MEMORY. */
+/* Processes `count` events in stream order, of a decoder that divides spans (ntr_decoder_set_division). Errors:
+ * NTR_E_MEMORY. */
 NTR_API ntr_status ntr_calltree_feed(ntr_calltree *tree, const ntr_event *events, size_t count);
 
 /* Closes open frames and computes the totals. */

@@ -118,10 +118,15 @@ NTR_API ntr_status ntr_decoder_flush_counts(ntr_decoder *decoder);
 typedef bool ntr_same_function(void *user, const ntr_context *context, uint64_t position, const uint64_t *addresses,
                                size_t count);
 
+/* End a span, with NTR_SPAN_CUT, where linear code runs into another function, as `same` divides the code: for
+ * consumers that follow functions. `same` is called once or a few times for each basic block. Set it before the first
+ * feed. */
+NTR_API void ntr_decoder_set_division(ntr_decoder *decoder, ntr_same_function *same, void *user);
+
 /* Join spans, for consumers that need calls, returns and the number of instructions between them, such as call trees.
  * ntr_decoder_read then leaves out spans that end with a branch or a direct jump inside of a function, as `same`
  * divides the code into functions; their instructions are added to the next span of the source, which can thus have
- * more instructions than its halfwords hold. `same` is called once or a few times for each basic block. Streams with
+ * more instructions than its halfwords hold. Spans are also divided (ntr_decoder_set_division). Streams with
  * timestamps are not joined. A count callback, if one is set, receives all spans, as in counting decode. Set it before
  * the first feed. */
 NTR_API void ntr_decoder_set_join(ntr_decoder *decoder, ntr_same_function *same, void *user);

@@ -69,6 +69,7 @@ enum {
     NTR_EVENT_IMPLICIT = 1u << 1,        /* no message reported the end: return stack, sequential jump (section 11) */
     NTR_EVENT_TARGET_UNKNOWN = 1u << 2,  /* `target` is not known and 0 */
     NTR_EVENT_ADDRESS_UNKNOWN = 1u << 3, /* `address` is not known */
+    NTR_EVENT_RUNS_ON = 1u << 4, /* NTR_SPAN_CUT: the code at `target` was executed next (ntr_decoder_set_division) */
 };
 
 /* A span is `instructions` (>= 0) retired instructions in `halfwords` halfwords from `address` on. The last of them

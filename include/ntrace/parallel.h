@@ -71,6 +71,10 @@ typedef struct ntr_parallel_work {
 
     unsigned join_except; /* with `join`: ntr_decoder_set_join_except */
     bool repeats; /* without `counting`: ntr_decoder_set_repeats */
+
+    /* Without `counting` and `join`: spans end where functions change (ntr_decoder_set_division; called with the data
+     * of the thread). May be NULL. */
+    ntr_same_function *divide;
 } ntr_parallel_work;
 
 typedef struct ntr_parallel_config {

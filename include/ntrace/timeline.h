@@ -48,7 +48,8 @@ NTR_API ntr_status ntr_timeline_new(ntr_functions *functions, size_t most, const
                                     ntr_timeline **out);
 NTR_API void ntr_timeline_free(ntr_timeline *timeline);
 
-/* Processes `count` events in stream order. Errors: NTR_E_MEMORY. */
+/* Processes `count` events in stream order, of a decoder that divides spans (ntr_decoder_set_division). Errors:
+ * NTR_E_MEMORY. */
 NTR_API ntr_status ntr_timeline_feed(ntr_timeline *timeline, const ntr_event *events, size_t count);
 
 /* Closes open slices and sorts all slices by track, begin and order: first those of harts by source, kind and context,

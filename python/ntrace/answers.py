@@ -108,7 +108,7 @@ class _Analysis:
     def read(self, src: int | None = None, repeats: bool = True) -> Iterator[tuple]:
         """Decodes; yields (events, count) behind the tally and the tree. repeats: spans of loops are counted, not listed."""
         room = ffi.new("ntr_event[]", CHUNK)
-        for count in self.trace._chunks(lambda: room, CHUNK, src, repeats=repeats):
+        for count in self.trace._chunks(lambda: room, CHUNK, src, repeats=repeats, functions=self.functions):
             if self.tally:
                 check(lib.ntr_tally_feed(self.tally, room, count))
             if self.tree:

@@ -181,12 +181,15 @@ class Trace(Answers):
     def _decoder(self, stream: _core.Stream, src: int | None = None, strict: bool = False):
         return made("ntr_decoder", self._decoder_config(stream, src, strict), what=self.path)
 
-    def _chunks(self, room, capacity: int, src: int | None = None, strict: bool = False, repeats: bool = False) -> Iterator[int]:
+    def _chunks(self, room, capacity: int, src: int | None = None, strict: bool = False, repeats: bool = False,
+                functions=None) -> Iterator[int]:
         """Decodes into the memory that `room` returns, asked before each turn; yields the number of events in it. repeats:
-        who takes the events knows that a span of a loop can stand for many."""
+        who takes the events knows that a span of a loop can stand for many. functions: spans end where these change."""
         stream = self._stream()
         decoder = self._decoder(stream, src, strict)
         lib.ntr_decoder_set_repeats(decoder, repeats)
+        if functions is not None:
+            lib.ntr_decoder_set_division(decoder, ffi.addressof(lib, "ntr_functions_same"), functions)
         span, last, count = ffi.new("ntr_bytes *"), ffi.new("bool *"), ffi.new("size_t *")
         status = NEED_MORE
         while status != END:

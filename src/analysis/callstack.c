@@ -155,7 +155,9 @@ static bool is_shallow(const change *c) {
         return c->stack->depth > 1 && top->kind == NTR_FRAME_CALL && top->return_to == c->event->target &&
                !ntr_coroutine_leaves(c);
     case NTR_SPAN_JUMP:
-    case NTR_SPAN_TAKEN: return c->stack->depth > 1;
+    case NTR_SPAN_TAKEN:
+    case NTR_SPAN_NOT_TAKEN:
+    case NTR_SPAN_CUT: return c->stack->depth > 1;
     case NTR_SPAN_INDIRECT_JUMP:
         range = ntr_callstack_range_at(c, c->event->target);
         return c->stack->depth > 1 && !ntr_coroutine_leaves(c) &&

@@ -170,6 +170,13 @@ static ntr_status resume_elsewhere(change *c, uint64_t address) {
     return NTR_OK;
 }
 
+/* Returns whether the code of the top frame runs into the function at the address. No function is looked up: the order
+ * of look-ups is that of execution. */
+static bool runs_on(const change *c, uint64_t address) {
+    const ntr_function *top = ntr_functions_get(c->cs->functions, ntr_change_top(c)->function);
+    return top && top->high == address && ntr_callstack_range_at(c, address)->low == address;
+}
+
 /* After a stop, execution may continue anywhere. Without a stop, a synchronizing message agrees with the flow. */
 ntr_status ntr_callstack_sync(change *c, uint64_t address) {
     enum { ECALL_BYTES = 4 };
@@ -178,7 +185,8 @@ ntr_status ntr_callstack_sync(change *c, uint64_t address) {
     bool elsewhere = c->hart->stopped == HART_STOPPED && address != c->hart->stopped_at &&
                      address != c->hart->stopped_at + ECALL_BYTES;
     if (elsewhere) return resume_elsewhere(c, address);
-    return continues_top(c, address) ? NTR_OK : reposition(c, address);
+    if (continues_top(c, address)) return NTR_OK;
+    return runs_on(c, address) ? replace_top(c, address) : reposition(c, address);
 }
 
 ntr_status ntr_callstack_end_span(change *c) {
@@ -201,9 +209,9 @@ ntr_status ntr_callstack_end_span(change *c) {
         return ntr_callstack_push(c, frame_at(c, NTR_FRAME_INTERRUPT, e->target, next, next), false);
     case NTR_SPAN_INDIRECT_JUMP: return jump(c, e->target);
     case NTR_SPAN_JUMP:
-    case NTR_SPAN_TAKEN: return replace_top(c, e->target);
-    case NTR_SPAN_NOT_TAKEN:
-    case NTR_SPAN_CUT:
+    case NTR_SPAN_TAKEN:
+    case NTR_SPAN_NOT_TAKEN: return replace_top(c, e->target);
+    case NTR_SPAN_CUT: return e->flags & NTR_EVENT_RUNS_ON ? replace_top(c, e->target) : NTR_OK;
     case NTR_SPAN_KINDS: break;
     }
     return NTR_OK;

@@ -43,12 +43,11 @@ void ntr_calltree_set_time(ntr_calltree *t, uint16_t src, const ntr_time_attribu
 
 static bool stays(const struct calltree_source *s, const ntr_event *event) {
     enum {
-        ANYWHERE = 1u << NTR_SPAN_CUT | 1u << NTR_SPAN_NOT_TAKEN,
-        INSIDE_ENDS = 1u << NTR_SPAN_TAKEN | 1u << NTR_SPAN_JUMP | 1u << NTR_SPAN_INDIRECT_JUMP
+        INSIDE_ENDS = 1u << NTR_SPAN_CUT | 1u << NTR_SPAN_NOT_TAKEN | 1u << NTR_SPAN_TAKEN | 1u << NTR_SPAN_JUMP |
+                      1u << NTR_SPAN_INDIRECT_JUMP
     };
     unsigned end = 1u << event->end;
     if (!s->stays || event->kind != NTR_EVENT_SPAN || event->flags & NTR_EVENT_TARGET_UNKNOWN) return false;
-    if (end & ANYWHERE) return true;
     return end & INSIDE_ENDS && ntr_function_range_holds(&s->code, event->target, event->offset);
 }
 

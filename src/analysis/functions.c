@@ -288,6 +288,15 @@ uint32_t ntr_functions_at(ntr_functions *f, ntr_place place) {
     return ntr_functions_range(f, place).number;
 }
 
+bool ntr_functions_same(void *functions, const ntr_context *context, uint64_t position, const uint64_t *addresses,
+                        size_t count) {
+    ntr_functions *f = functions;
+    const uint32_t first = count ? ntr_functions_at(f, ntr_place_at(context, position, addresses[0])) : 0;
+    for (size_t i = 1; i < count; i++)
+        if (ntr_functions_at(f, ntr_place_at(context, position, addresses[i])) != first) return false;
+    return true;
+}
+
 static uint32_t find_named(ntr_functions *f, const char *text) {
     size_t size = strlen(text) + 1;
     for (struct own_name *name = f->names; name; name = name->next)

@@ -63,12 +63,15 @@ void ntr_late_reset(ntr_callstack *cs) {
 static bool changes_missing(const change *c) {
     const ntr_event *e = c->event;
     if (c->stack->depth > 1) return false;
+    if (e->end == NTR_SPAN_CUT && !(e->flags & NTR_EVENT_RUNS_ON)) return false;
     switch ((ntr_span_end)e->end) {
     case NTR_SPAN_CO_SWAP:
     case NTR_SPAN_RETURN:
     case NTR_SPAN_TRAP_RETURN: return true;
     case NTR_SPAN_JUMP:
     case NTR_SPAN_TAKEN:
+    case NTR_SPAN_NOT_TAKEN:
+    case NTR_SPAN_CUT:
     case NTR_SPAN_INDIRECT_JUMP:
         return c->stack->depth && ntr_callstack_range_at(c, e->target)->number != c->stack->frames[0].function;
     default: return false;

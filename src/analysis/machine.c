@@ -137,7 +137,6 @@ static bool may_stay(const ntr_event *e) {
 static bool stays(const machine_source *hart, const ntr_event *e) {
     if (!hart->stays || e->kind != NTR_EVENT_SPAN || e->flags & (NTR_EVENT_TARGET_UNKNOWN | NTR_EVENT_TIME))
         return false;
-    if (e->end == NTR_SPAN_CUT || e->end == NTR_SPAN_NOT_TAKEN) return true;
     return may_stay(e) && ntr_function_range_holds(&hart->code, e->target, e->offset);
 }
 

@@ -97,7 +97,9 @@ static bool span_touches(ntr_open_log *log, ntr_callstack *cs, const hart *h, co
             return replaces_base(cs, s, e);
         return !is_known_return(s, e->target, SEARCHED_BY_JUMPS);
     case NTR_SPAN_JUMP:
-    case NTR_SPAN_TAKEN: return replaces_base(cs, s, e);
+    case NTR_SPAN_TAKEN:
+    case NTR_SPAN_NOT_TAKEN: return replaces_base(cs, s, e);
+    case NTR_SPAN_CUT: return e->flags & NTR_EVENT_RUNS_ON && replaces_base(cs, s, e);
     case NTR_SPAN_EXCEPTION:
     case NTR_SPAN_TRAP:
     case NTR_SPAN_INTERRUPT: return log->kept;

@@ -49,9 +49,10 @@ ntr_gain ntr_analyzer_gain(const ntr_analyzer *a) {
 
 /* ---- creation */
 
-static void prepare_by_hand(ntr_analyzer *a) {
+static ntr_status prepare_by_hand(ntr_analyzer *a) {
     ntr_decoder_set_repeats(a->decoder, a->repeated);
     if (a->counting && a->analysis->tally) ntr_decoder_set_count_callback(a->decoder, ntr_analyzer_count, a);
+    return ntr_analyzer_divide(a);
 }
 
 ntr_status ntr_analyzer_new(const ntr_analyzer_config *given, ntr_analyzer **out) {
@@ -68,7 +69,10 @@ ntr_status ntr_analyzer_new(const ntr_analyzer_config *given, ntr_analyzer **out
     a->decoder = config.begun;
     if (config.decoder) a->stream = *config.decoder;
     choose(a);
-    if (config.by_hand) prepare_by_hand(a);
+    if (config.by_hand && (status = prepare_by_hand(a))) {
+        ntr_analyzer_free(a);
+        return status;
+    }
     *out = a;
     return NTR_OK;
 }
@@ -87,18 +91,10 @@ bool ntr_analyzer_any(const ntr_analyzer *a) {
 
 /* ---- decoding by one thread */
 
-static bool same_function(void *user, const ntr_context *context, uint64_t position, const uint64_t *addresses,
-                          size_t count) {
-    const ntr_analyzer *a = user;
-    return ntr_analyzer_same_function(a->places, context, position, addresses, count);
-}
-
-/* Blocks are divided by a table of functions of its own: the numbers in analysis->functions remain in the order of
- * execution, which some outputs show. Without memory for it, spans are not joined. */
 static void set_join(ntr_analyzer *a) {
-    if (ntr_functions_new(a->analysis->debug, a->config.allocator, &a->places)) return;
+    if (!a->places) return;
     a->joined = true;
-    ntr_decoder_set_join(a->decoder, same_function, a);
+    ntr_decoder_set_join(a->decoder, ntr_functions_same, a->places);
     ntr_decoder_set_join_except(a->decoder, a->config.join_except);
     if (a->analysis->tally) ntr_decoder_set_count_callback(a->decoder, ntr_tally_count, a->analysis->tally);
 }
@@ -153,6 +149,7 @@ static ntr_status run(ntr_analyzer *a, unsigned threads) {
         return ntr_analyzer_parallel(a, threads);
     }
     if (!a->decoder && (status = ntr_decoder_new(&a->stream, &a->decoder))) return status;
+    if ((status = ntr_analyzer_divide(a))) return status;
     ntr_decoder_set_repeats(a->decoder, a->repeated);
     if (a->joins) set_join(a);
     return decode(a);
@@ -186,8 +183,4 @@ ntr_status ntr_analyzer_begin(ntr_analyzer *a) {
 
 ntr_status ntr_analyzer_finish(ntr_analyzer *a) {
     return a->counting ? ntr_decoder_flush_counts(a->decoder) : NTR_OK;
-}
-
-ntr_status ntr_analyzer_feed(ntr_analyzer *a, const ntr_event *events, size_t count) {
-    return ntr_analyzer_consume(a, events, count);
 }

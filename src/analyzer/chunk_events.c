@@ -69,7 +69,7 @@ static bool same_function(void *user, const ntr_context *context, uint64_t posit
                           size_t count) {
     const struct collecting_thread *t = user;
 
-    return ntr_analyzer_same_function(t->functions, context, position, addresses, count);
+    return ntr_functions_same(t->functions, context, position, addresses, count);
 }
 
 static void begin(void *user, ntr_chunk *chunk) {
@@ -258,5 +258,6 @@ ntr_parallel_work ntr_collecting_work(struct ntr_collecting *collecting, bool co
                                .join = a->joined ? same_function : NULL,
                                .join_except = a->config.join_except,
                                .repeats = a->repeated,
+                               .divide = ntr_analyzer_divides(a) ? same_function : NULL,
                                .finish = counting ? add_tally : NULL};
 }

@@ -43,15 +43,6 @@ ntr_status ntr_analyzer_count(void *user, const ntr_event *event, uint64_t times
     return ntr_tally_count(a->analysis->tally, event, times);
 }
 
-bool ntr_analyzer_same_function(ntr_functions *functions, const ntr_context *context, uint64_t position,
-                                const uint64_t *addresses, size_t count) {
-    for (size_t i = 1; i < count; i++)
-        if (ntr_functions_at(functions, ntr_place_at(context, position, addresses[i])) !=
-            ntr_functions_at(functions, ntr_place_at(context, position, addresses[0])))
-            return false;
-    return true;
-}
-
 ntr_status ntr_analyzer_read(ntr_analyzer *a, uint8_t *to, size_t capacity, size_t *got, bool *last) {
     const ntr_analyzer_config *c = &a->config;
     const ntr_status status = c->read(c->user, to, capacity, got, last);

@@ -20,7 +20,7 @@ struct ntr_analyzer {
     bool repeated; /* spans have repetitions */
     bool trees;    /* threads, if there are several, count call trees */
     bool joined;   /* the decoder joins spans: the tally gets them from its count callback; */
-    ntr_functions *places; /* ... with this division of the code into functions */
+    ntr_functions *places; /* the division of the code into functions, by which spans are divided */
 
     uint64_t bytes; /* of the stream that were read */
     bool any;    /* there was an event */
@@ -40,10 +40,6 @@ ntr_status ntr_analyzer_others(ntr_analyzer *a, const ntr_event *events, size_t 
 /* A count callback (`user`: the analyzer): `event` occurred `times` times. */
 ntr_status ntr_analyzer_count(void *user, const ntr_event *event, uint64_t times);
 
-/* Returns whether all addresses are in one function. */
-bool ntr_analyzer_same_function(ntr_functions *functions, const ntr_context *context, uint64_t position,
-                                const uint64_t *addresses, size_t count);
-
 /* Reads the next bytes of the stream, as ntr_analyzer_config.read, and says how many there were so far. */
 ntr_status ntr_analyzer_read(ntr_analyzer *a, uint8_t *to, size_t capacity, size_t *got, bool *last);
 
@@ -52,6 +48,14 @@ static inline bool ntr_analyzer_stopped(ntr_analyzer *a) {
     atomic_store(&a->stopped, true);
     return true;
 }
+
+/* ---- divide.c */
+
+/* Returns whether spans end where functions change. */
+bool ntr_analyzer_divides(const ntr_analyzer *a);
+
+/* Lets the decoder divide spans. Errors: NTR_E_MEMORY. */
+ntr_status ntr_analyzer_divide(ntr_analyzer *a);
 
 /* ---- threads.c */
 

@@ -32,7 +32,7 @@ static ntr_status walk_step(ntr_decoder *d, ntr_walk_state *walk) {
     ntr_step step = {0};
     ntr_status status = ntr_walk_state_step(d, walk, &step);
     if (status < 0) return status;
-    if (step.end == NTR_SPAN_CUT) {
+    if (step.end == NTR_SPAN_CUT && !(b->flags & NTR_BLOCK_DIVIDED)) {
         ntr_walk_state_run(walk, b);
         return status;
     }

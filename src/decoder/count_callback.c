@@ -61,7 +61,7 @@ static void report_block(ntr_decoder *d, const ntr_open_span *run, const ntr_blo
     uint16_t src;
     if (times == 0) return;
     const ntr_context *context = ntr_blocks_owner(d->blocks, b->view, &src);
-    ntr_event e = span_of(d, src, context, run, b, end, end == NTR_SPAN_NOT_TAKEN ? b->next : b->target);
+    ntr_event e = span_of(d, src, context, run, b, end, end <= NTR_SPAN_NOT_TAKEN ? b->next : b->target);
     report(d, &e, times);
 }
 
@@ -72,13 +72,13 @@ struct memo_flush {
 
 static void flush_block(ntr_decoder *d, void *user, ntr_block *b, bool jumped) {
     struct memo_flush *s = user;
-    if (b->flow == NTR_FLOW_LINEAR) {
+    if (b->flow == NTR_FLOW_LINEAR && !(b->flags & NTR_BLOCK_DIVIDED)) {
         s->run.instructions += b->instructions;
         s->run.halfwords += b->halfwords;
         return;
     }
     bool branch = b->flow == NTR_FLOW_BRANCH;
-    if (s->run.halfwords) {
+    if (s->run.halfwords || b->flow == NTR_FLOW_LINEAR) {
         report_block(d, &s->run, b, branch && jumped ? NTR_SPAN_TAKEN : ntr_flow_ends[b->flow], s->times);
         s->run = (ntr_open_span){0};
         return;

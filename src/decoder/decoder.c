@@ -315,6 +315,11 @@ void ntr_decoder_set_count_callback(ntr_decoder *d, ntr_count_callback *count_ca
 void ntr_decoder_set_join(ntr_decoder *d, ntr_same_function *same, void *user) {
     d->join = same;
     d->join_user = user;
+    ntr_decoder_set_division(d, same, user);
+}
+
+void ntr_decoder_set_division(ntr_decoder *d, ntr_same_function *same, void *user) {
+    ntr_blocks_divide(d->blocks, same, user);
 }
 
 void ntr_decoder_set_repeats(ntr_decoder *d, bool repeats) {

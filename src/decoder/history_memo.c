@@ -56,7 +56,7 @@ static bool path_step(ntr_decoder *d, path *t) {
     bool falls_through = b->flow == NTR_FLOW_LINEAR || (branch && !taken);
     t->halfwords += b->halfwords;
     t->instructions += b->instructions;
-    t->spans += b->flow != NTR_FLOW_LINEAR;
+    t->spans += b->flow != NTR_FLOW_LINEAR || b->flags & NTR_BLOCK_DIVIDED;
     t->calls += b->flow == NTR_FLOW_DIRECT_CALL;
     t->taken += taken;
     t->used += branch;

@@ -9,7 +9,7 @@ typedef struct ntr_step {
     ntr_block *from;    /* the block that stores a link to the target block */
     bool falls_through; /* `target` directly follows the code of `from` */
     uint8_t end;        /* ntr_span_end */
-    uint8_t flags;      /* NTR_EVENT_IMPLICIT or 0 */
+    uint8_t flags;      /* NTR_EVENT_IMPLICIT, NTR_EVENT_RUNS_ON or 0 */
 } ntr_step;
 
 /* Returns the block at the target. It has 0 halfwords when there is no code. */
@@ -103,7 +103,9 @@ static inline ntr_status ntr_step_infer(ntr_decoder *d, ntr_walk_request *reques
         if (b->flow == NTR_FLOW_DIRECT_JUMP) return NTR_OK;
         step->end = NTR_SPAN_CALL;
         return ntr_step_push(d, s, b);
-    case NTR_FLOW_LINEAR: *step = (ntr_step){b->next, b, true, NTR_SPAN_CUT, 0}; return NTR_OK;
+    case NTR_FLOW_LINEAR:
+        *step = (ntr_step){b->next, b, true, NTR_SPAN_CUT, b->flags & NTR_BLOCK_DIVIDED ? NTR_EVENT_RUNS_ON : 0};
+        return NTR_OK;
     case NTR_FLOW_TRAP: return NTR_E_NO_LANDING;
     default: return ntr_step_indirect(d, s, b, step);
     }

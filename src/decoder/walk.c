@@ -56,7 +56,7 @@ ntr_status ntr_walk_events(ntr_decoder *d, ntr_event **at, const ntr_event *end)
         ntr_step step = {0};
         status = ntr_walk_state_step(d, &walk, &step);
         if (status < 0) break;
-        if (step.end == NTR_SPAN_CUT) {
+        if (step.end == NTR_SPAN_CUT && !(b->flags & NTR_BLOCK_DIVIDED)) {
             ntr_walk_state_run(&walk, b);
             continue;
         }

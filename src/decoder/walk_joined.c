@@ -21,12 +21,14 @@
 /* Between two calls of ntr_decoder_spend: halfwords of a walk with I-CNT, and repetitions of a history. */
 enum { LINKED_HALFWORDS = 1 << 20, LINKED_REPEATS = 1 << 10 };
 
-/* Ask the consumer whether the addresses of the block belong to one function. */
+/* Ask the consumer whether the addresses of the block belong to one function. All its instructions do, because blocks
+ * are divided; but the last one may be a jump that is not separated from the one before it. */
 static __attribute__((noinline)) void classify(ntr_decoder *d, ntr_block *b) {
     bool jumps = b->flow == NTR_FLOW_BRANCH || b->flow == NTR_FLOW_DIRECT_JUMP;
     bool falls = b->flow != NTR_FLOW_DIRECT_JUMP;
-    uint64_t addresses[4] = {b->start, ntr_block_last(b)};
-    size_t count = 2;
+    uint64_t addresses[4] = {b->start};
+    size_t count = 1;
+    if (b->flags & NTR_BLOCK_SEQUENTIAL) addresses[count++] = ntr_block_last(b);
     if (falls) addresses[count++] = b->next;
     if (jumps) addresses[count++] = b->target;
     b->flags |= NTR_BLOCK_CLASSIFIED;
@@ -139,7 +141,7 @@ static ntr_status go_block(ntr_decoder *d, ntr_walk_state *walk, const ntr_event
     ntr_step step = {0};
     ntr_status status = ntr_walk_state_step(d, walk, &step);
     if (status < 0) return status;
-    if (step.end == NTR_SPAN_CUT) {
+    if (step.end == NTR_SPAN_CUT && !(b->flags & NTR_BLOCK_DIVIDED)) {
         ntr_walk_state_run(walk, b);
         s->settled = stays;
         return status;

@@ -123,7 +123,7 @@ ntr_status ntr_walk_watched(ntr_decoder *d, ntr_walk_state *walk, ntr_event **at
         ntr_step step = {0};
         status = ntr_walk_state_step(d, walk, &step);
         if (status < 0) break;
-        if (step.end == NTR_SPAN_CUT) {
+        if (step.end == NTR_SPAN_CUT && !(b->flags & NTR_BLOCK_DIVIDED)) {
             ntr_walk_state_run(walk, b);
             continue;
         }

@@ -39,7 +39,8 @@ static ntr_status count_callback(void *user, const ntr_event *event, uint64_t ti
 static bool same_function(void *user, const ntr_context *context, uint64_t position, const uint64_t *addresses,
                           size_t count) {
     const ntr_worker *w = user;
-    return w->parallel->config.work.join(w->thread_data, context, position, addresses, count);
+    const ntr_parallel_work *work = &w->parallel->config.work;
+    return (work->join ? work->join : work->divide)(w->thread_data, context, position, addresses, count);
 }
 
 /* Returns whether spans are counted: alone, or beside joined spans. */
@@ -139,7 +140,9 @@ void ntr_worker_set_callbacks(ntr_worker *w) {
     const ntr_parallel_config *config = &w->parallel->config;
     if (!config->counting) ntr_decoder_set_repeats(w->decoder, config->work.repeats);
     if (is_counting(config)) ntr_decoder_set_count_callback(w->decoder, count_callback, w);
-    if (!config->work.join || config->counting) return;
+    if (config->counting) return;
+    if (config->work.divide) ntr_decoder_set_division(w->decoder, same_function, w);
+    if (!config->work.join) return;
     ntr_decoder_set_join(w->decoder, same_function, w);
     ntr_decoder_set_join_except(w->decoder, config->work.join_except);
 }

@@ -117,6 +117,35 @@ void ntr_block_make(ntr_block *block, const ntr_program *program, const ntr_cont
     block->next = at.pc;
 }
 
+/* The block ends after `halfwords` halfwords. */
+static void cut_block(ntr_block *block, const ntr_program *program, unsigned halfwords) {
+    block->instructions = (uint8_t)ntr_block_count(block, halfwords);
+    block->last_halfwords = (uint8_t)(halfwords - ntr_block_before(block, halfwords));
+    block->next = ntr_program_cut(program, block->start + 2 * halfwords);
+    for (unsigned i = halfwords; i < block->halfwords; i++) block->starts[i / 64] &= ~(UINT64_C(1) << i % 64);
+    block->halfwords = (uint8_t)halfwords;
+    block->flow = NTR_FLOW_LINEAR;
+    block->itype = NTR_ITYPE_NONE;
+    block->target = 0;
+    block->flags = NTR_BLOCK_CUT;
+}
+
+void ntr_block_divide(ntr_block *block, const ntr_program *program, const ntr_context *context, uint64_t position,
+                      ntr_block_same *same, void *user) {
+    const bool falls = block->flow == NTR_FLOW_LINEAR && !(block->flags & NTR_BLOCK_NO_IMAGE);
+    const unsigned end = block->halfwords, last = end - block->last_halfwords, checked = falls ? end : last;
+    uint64_t addresses[2] = {block->start, ntr_program_cut(program, block->start + 2 * checked)};
+    unsigned part = 0;
+    if (same(user, context, position, addresses, 2)) return;
+    do {
+        part = ntr_block_after(block, part);
+        addresses[1] = ntr_program_cut(program, block->start + 2 * part);
+    } while (part < checked && same(user, context, position, addresses, 2));
+    if (part > checked || (block->flags & NTR_BLOCK_SEQUENTIAL && part == last)) return;
+    if (part < end) cut_block(block, program, part);
+    block->flags |= NTR_BLOCK_DIVIDED;
+}
+
 /* Addresses are computed modulo the address space, because a block may wrap around its end. */
 bool ntr_block_depends(const ntr_block *block, const ntr_program *program, uint64_t first, uint64_t last) {
     uint64_t reach = 2u * block->halfwords + (block->flags & NTR_BLOCK_NO_IMAGE ? NTR_INSN_BYTES_MAX : 0u);

@@ -14,6 +14,7 @@ enum {
     NTR_BLOCK_NO_IMAGE = 1u << 1,   /* the instruction at `next` is not known */
     NTR_BLOCK_SEQUENTIAL = 1u << 2, /* register jump to `target`, set by the LUI or AUIPC directly before it */
     NTR_BLOCK_NO_TARGET = 1u << 3,  /* CM.JT or CM.JALT without a jump table in any image */
+    NTR_BLOCK_DIVIDED = 1u << 5,    /* linear code that ends where another function begins */
     NTR_BLOCK_CLASSIFIED = 1u << 4, /* for use by the decoder: NTR_BLOCK_INSIDE is valid */
     NTR_BLOCK_INSIDE = 1u << 7,     /* for use by the decoder: see ntr_decoder_set_join */
 };
@@ -51,6 +52,15 @@ struct ntr_block {
  * (program/unknown.h): it was reached. */
 void ntr_block_make(ntr_block *block, const ntr_program *program, const ntr_context *context, uint64_t position,
                     uint64_t address);
+
+/* Returns whether all `count` addresses, as `context` sees them at stream offset `position`, are in one function. */
+typedef bool ntr_block_same(void *user, const ntr_context *context, uint64_t position, const uint64_t *addresses,
+                            size_t count);
+
+/* Ends the block where its code runs into another function: the block is linear then, and NTR_BLOCK_DIVIDED. A jump
+ * that needs the instruction before it (NTR_BLOCK_SEQUENTIAL) is not separated from it. */
+void ntr_block_divide(ntr_block *block, const ntr_program *program, const ntr_context *context, uint64_t position,
+                      ntr_block_same *same, void *user);
 
 /* Returns whether the contents of the block depend on the bytes [first, last]. */
 bool ntr_block_depends(const ntr_block *block, const ntr_program *program, uint64_t first, uint64_t last);

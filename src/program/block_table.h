@@ -35,6 +35,8 @@ struct ntr_blocks_state {
     size_t chunk_count, chunk_capacity;
     ntr_block **pages; /* hash table by page, as large as `table`: the newest block that starts in each page */
     size_t taken; /* slots of `table` that are not empty */
+    ntr_block_same *same; /* of ntr_blocks_divide; may be NULL */
+    void *same_user;
 };
 
 static inline size_t ntr_blocks_hash(const ntr_blocks *blocks, uint32_t view, uint64_t address) {

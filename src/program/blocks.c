@@ -52,6 +52,11 @@ void ntr_blocks_free(ntr_blocks *blocks) {
     ntr_dealloc(allocator, blocks);
 }
 
+void ntr_blocks_divide(ntr_blocks *blocks, ntr_block_same *same, void *user) {
+    blocks->state->same = same;
+    blocks->state->same_user = user;
+}
+
 bool ntr_blocks_full(const ntr_blocks *blocks) {
     return blocks->count >= blocks->limit || blocks->state->views.count > NTR_VIEWS_MAX / 2;
 }
@@ -91,7 +96,11 @@ ntr_block *ntr_blocks_find(ntr_blocks *blocks, uint32_t view, uint64_t address) 
     if (blocks->count >= blocks->limit * HARD_LIMIT) return &blocks->full;
     if (!(block = ntr_block_table_fresh(blocks))) return &blocks->no_memory;
     block->view = (uint16_t)view;
-    ntr_block_make(block, blocks->program, &blocks->state->views.contexts[view], blocks->state->position, address);
+    const struct ntr_blocks_state *state = blocks->state;
+    const ntr_context *context = &state->views.contexts[view];
+    ntr_block_make(block, blocks->program, context, state->position, address);
+    if (block->halfwords && state->same)
+        ntr_block_divide(block, blocks->program, context, state->position, state->same, state->same_user);
     if (block->halfwords) return ntr_block_table_keep(blocks, block);
     return block->status == NTR_E_HARDWARE_LOOP ? &blocks->loop
            : block->status == NTR_E_JUMP_TABLE  ? &blocks->no_table

@@ -30,6 +30,9 @@
 ntr_blocks *ntr_blocks_new(const ntr_program *program, const ntr_allocator *allocator, size_t limit);
 void ntr_blocks_free(ntr_blocks *blocks);
 
+/* Blocks are divided where functions change (ntr_block_divide). Call it before the first look-up. */
+void ntr_blocks_divide(ntr_blocks *blocks, ntr_block_same *same, void *user);
+
 /* Returns the view of a context, a small number. NULL: unknown context. */
 uint32_t ntr_blocks_view(ntr_blocks *blocks, const ntr_context *context);
 

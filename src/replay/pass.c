@@ -37,15 +37,6 @@ void ntr_replay_forget_harts(ntr_replay *r) {
 
 /* ---- what the decoder reports */
 
-static bool same_function(void *user, const ntr_context *context, uint64_t position, const uint64_t *addresses,
-                          size_t count) {
-    ntr_functions *functions = ((ntr_replay *)user)->config.functions;
-    uint32_t first = ntr_functions_at(functions, ntr_place_at(context, position, addresses[0]));
-    for (size_t i = 1; i < count; i++)
-        if (ntr_functions_at(functions, ntr_place_at(context, position, addresses[i])) != first) return false;
-    return true;
-}
-
 static ntr_status count_span(void *user, const ntr_event *e, uint64_t times) {
     ntr_replay *r = user;
     ntr_pass_check(r, e);
@@ -148,7 +139,7 @@ ntr_status ntr_replay_pass_begin(ntr_replay *r) {
     if (!r->pass_decoder) return status;
     ntr_callstack_new(r->config.functions, &listener, r->allocator, &r->pass_stacks);
     if (!r->pass_stacks) return NTR_E_MEMORY;
-    ntr_decoder_set_join(r->pass_decoder, same_function, r);
+    ntr_decoder_set_join(r->pass_decoder, ntr_functions_same, r->config.functions);
     ntr_decoder_set_repeats(r->pass_decoder, true);
     ntr_decoder_set_count_callback(r->pass_decoder, count_span, r);
     ntr_pass_follow_calls(r);

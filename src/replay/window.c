@@ -330,6 +330,7 @@ static ntr_status prepare(ntr_replay *r) {
     if (r->config.proceed) config.proceed = proceed, config.proceed_user = r;
     if (!r->decoder) status = ntr_decoder_new(&config, &r->decoder);
     if (r->decoder) ntr_decoder_repeat_in_order(r->decoder);
+    if (r->decoder) ntr_decoder_set_division(r->decoder, ntr_functions_same, r->config.functions);
     if (!r->stacks) ntr_callstack_new(r->config.functions, &listener, r->allocator, &r->stacks);
     if (!r->instructions) ntr_instructions_new(r->decoder_config.program, r->allocator, &r->instructions);
     return r->decoder && r->stacks && r->instructions ? NTR_OK : status ? status : NTR_E_MEMORY;

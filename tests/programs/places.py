@@ -17,7 +17,7 @@ import user_qemu  # may change PATH
 from harness import Run, case, check, equal, main, need, scratch
 sys.path.append(os.path.join(sys.path[0], "..", "gdb"))
 from gdb import Session
-from named_calls import compare
+from named_calls import by_callgrind, by_partial, by_profile, by_sqlite, by_tree, compare
 
 FIRST = """#include <unistd.h>
 __attribute__((noinline)) int work_a(int n) { volatile int s = 0; for (int i = 0; i < n; i++) s += i; return s; }
@@ -58,6 +58,55 @@ __attribute__((noinline)) int work(int n) { volatile int s = 0; for (int i = 0; 
 __attribute__((noinline)) int own(int argc, char **argv) { work(5); if (argc > 1) rename(argv[1], argv[0]); else unlink(argv[0]); work(8); return 0; }
 int main(int argc, char **argv) { return own(argc, argv); }
 """
+
+
+# first runs into second without a jump, second into third behind a branch that is not taken, third into fourth when its loop ends.
+FALLING = """.globl _start
+.macro function name
+.type \\name, @function
+\\name:
+.endm
+.macro ends name
+.size \\name, . - \\name
+.endm
+function _start
+  call first
+  call first
+  j stop
+ends _start
+function first
+  addi sp, sp, -16
+  sd ra, 0(sp)
+  addi a0, a0, 1
+ends first
+function second
+  addi a1, a1, 1
+  call helper
+  addi a1, a1, 2
+  bnez x0, third
+ends second
+function third
+  li t0, 3
+1: addi t0, t0, -1
+  bnez t0, 1b
+ends third
+function fourth
+  call helper
+  ld ra, 0(sp)
+  addi sp, sp, 16
+  ret
+ends fourth
+function helper
+  ret
+ends helper
+function stop
+  li a0, 0
+  li a7, 93
+  ecall
+ends stop
+"""
+# {function: calls, instructions in a call}; `ecall` does not retire
+FALLEN = {"_start": (1, 3), "first": (2, 3), "second": (2, 4), "third": (2, 7), "fourth": (2, 4), "helper": (4, 1), "stop": (1, 2)}
 
 
 def program(name, text, *flags, source=None):
@@ -246,6 +295,36 @@ def stacks():
     text = Run("flame", "--to", "folded", recorded("ab.ntrace", "./a", "./b")).out
     stack = next(line for line in text.splitlines() if ";work_b " in line)
     check("exec" not in stack, stack)
+
+
+@case("code that runs into the next function: the frame is that of the function whose code runs, as in `bt` of GDB")
+def falling():
+    gcc, path = need("riscv64-linux-gnu-gcc"), os.path.join(scratch(), "falling")
+    need("qemu-riscv64")
+    with open(path + ".S", "w", encoding="ascii") as file:
+        file.write(FALLING)
+    subprocess.run([gcc, "-nostdlib", "-static", path + ".S", "-o", path], check=True)
+    bundle = path + ".ntrace"
+    Run("run", *user_qemu.for_ntrace(user_qemu.repeatable()), "-q", "-o", bundle, "--", path)
+    calls, own = ({name: number(*row) for name, row in FALLEN.items()} for number in (lambda n, _: n, lambda n, each: n * each))
+    consumers = {"profile": by_profile, "profile -j 2": lambda b, w: by_profile(b, w, "-j", "2"), "calltree": by_tree, "partial answer": by_partial,
+                 "sqlite": by_sqlite}
+    for name, consumer in consumers.items():
+        equal(consumer(bundle, FALLEN.__contains__), calls, name)
+    rows = {row["function"]: row["self"] for row in Run("profile", bundle, "--format", "jsonl").rows()}
+    equal(rows, own, "instructions of the functions")
+    stacks = dict(re.findall(r"(?m)^(\S+) (\d+)$", Run("flame", "--to", "folded", bundle).out))
+    equal(stacks, {"_start": "3", "stop": "2", "_start;first": "6", "_start;second": "8", "_start;second;helper": "2", "_start;third": "14",
+                   "_start;fourth": "8", "_start;fourth;helper": "2"}, "stacks")
+    equal(by_callgrind(bundle, FALLEN.__contains__), {name: n for name, n in calls.items() if name not in ("_start", "stop")}, "callgrind")
+    equal([event["name"] for event in json.loads(Run("timeline", "--to", "chrome", bundle).out)["traceEvents"] if event["ph"] in "BX"],
+          ["_start", *["first", "second", "helper", "third", "fourth", "helper"] * 2, "stop"], "timeline")
+    part = path + ".events"
+    Run("decode", "--partial", part, bundle)
+    for words in (["decode"], ["timeline", "--to", "chrome"], ["profile", "--format", "jsonl"], ["flame", "--to", "folded"]):
+        equal(Run("combine", part, *words).out, Run(words[0], bundle, *words[1:]).out, f"{words[0]} of all events")
+    top = {name: share for share, name in re.findall(r"(?m)^ *([\d.]+) %  (\w+)$", Run("top", bundle).out)}
+    equal(top, {name: f"{100 * n / sum(own.values()):.2f}" for name, n in own.items()}, "top")
 
 
 if __name__ == "__main__":

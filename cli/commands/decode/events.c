@@ -71,6 +71,7 @@ int cli_decode_partial(struct decode *d, const char *path) {
     if (o->strict || o->mid_stream || o->follow)
         return cli_fail("partial answers cannot be combined with --strict, --mid-stream and --follow");
     int status = cli_analysis_open(&a, path, &options);
+    a.take_needs = NTR_TAKE_WHOLE;
     if (o->output == CLI_SHOW_COUNT) a.data.totals = &a.totals;
     if (status == CLI_OK && o->partial)
         status = cli_analysis_run(&a, a.data.totals ? NULL : ignore_events, NULL);

@@ -233,7 +233,7 @@ static int keep_events(struct cli_analysis *a) {
     ntr_tally_free(a->data.tally);
     a->data.tree = NULL;
     a->data.tally = NULL;
-    a->take_needs = NTR_TAKE_ALL;
+    a->take_needs = NTR_TAKE_WHOLE;
     a->events = cli_events_file_open();
     return a->events ? CLI_OK : CLI_FAILED;
 }

@@ -82,6 +82,7 @@ static int decode_into_tree(struct joining *j, const ntr_partial_capture *c) {
     struct cli_analysis *a = &j->a;
     struct again again = {.a = a};
     struct cli_shard shard;
+    ntr_functions *places; /* not those of the tree, which are numbered in the order of execution */
     char text[32];
 
     snprintf(text, sizeof text, "%" PRIu32 "/%" PRIu32, c->shard, c->shards);
@@ -98,7 +99,12 @@ static int decode_into_tree(struct joining *j, const ntr_partial_capture *c) {
     shard.part.drain = drain_again;
     shard.part.start = begin_again;
     shard.part.user = &again;
-    ntr_status status = cli_shard_run(&shard, &a->trace, a->decoder);
+    ntr_status status = ntr_functions_new(a->data.debug, &cli_memory, &places);
+    if (status == NTR_OK) {
+        ntr_decoder_set_division(a->decoder, ntr_functions_same, places);
+        status = cli_shard_run(&shard, &a->trace, a->decoder);
+    }
+    ntr_functions_free(places);
     return status == NTR_END ? CLI_OK : cli_fail("%s: %s", a->path, ntr_status_text(status));
 }
 

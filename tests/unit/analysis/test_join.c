@@ -45,7 +45,8 @@ static void take(replay *r, const ntr_event *e) {
     if (!r->depth) r->stack[r->depth++] = function_of(e->address);
     r->instructions += e->instructions;
     uint64_t to = function_of(e->target);
-    bool jumps = e->end == NTR_SPAN_TAKEN || e->end == NTR_SPAN_JUMP || e->end == NTR_SPAN_INDIRECT_JUMP;
+    bool jumps = e->end == NTR_SPAN_TAKEN || e->end == NTR_SPAN_JUMP || e->end == NTR_SPAN_INDIRECT_JUMP ||
+                 e->end == NTR_SPAN_NOT_TAKEN || e->flags & NTR_EVENT_RUNS_ON; /* these run into a function */
     if (e->end == NTR_SPAN_CALL || e->end == NTR_SPAN_INDIRECT_CALL) {
         note(r);
         r->stack[r->depth++] = to;
@@ -66,6 +67,7 @@ static void decode(const scene *s, const stream *in, bool joined, bool counted, 
     ntr_decoder *d;
     status = ntr_decoder_new(&s->config, &d);
     assert_non_null(d);
+    ntr_decoder_set_division(d, same_function, &asked);
     if (joined) ntr_decoder_set_join(d, same_function, &asked);
     if (joined && counted) ntr_decoder_set_count_callback(d, ntr_tally_count, tally);
     assert_int_equal(ntr_decoder_feed(d, in->bytes, in->size, true), NTR_OK);
@@ -130,7 +132,7 @@ static void falling_into_another_function(void **state) {
     scene s;
     scene_start(&s, NULL);
     s.config.params.implicit_return = NTR_RETURN_FULL;
-    /* the branch at 0x13c falls into the function at 0x140; the frame changes at the first jump there */
+    /* the branch at 0x13c falls into the function at 0x140 */
     code(&s, 0x130, ADD, ADD, ADD, branch(-12), ADD, branch(8), ADD, branch(-12), jal(1, 0x200 - 0x150), branch(-20),
          branch(-40));
     code(&s, 0x200, ADD, branch(-4), ADD, branch(8), ADD, RET);
@@ -140,8 +142,7 @@ static void falling_into_another_function(void **state) {
     scene_end(&s);
 }
 
-/* The caller was fallen into: the consumer learns of it at the first jump behind the call, which is a span of its own.
- */
+/* The caller was fallen into. */
 static void return_to_a_function_that_was_fallen_into(void **state) {
     (void)state;
     scene s;
@@ -154,6 +155,25 @@ static void return_to_a_function_that_was_fallen_into(void **state) {
                           "ResourceFull RCODE=1 RDATA0=0x5fffffff\nResourceFull RCODE=1 RDATA0=0x7fffdfff\n"
                           "ResourceFull RCODE=1 RDATA0=0x7fffffff\n" STOP);
     scene_end(&s);
+}
+
+/* A block of linear code has instructions of two functions: its span is divided, joined or not. */
+static void linear_code_that_runs_into_a_function(void **state) {
+    (void)state;
+    for (int joined = 0; joined < 2; joined++) {
+        static replay r;
+        stream in = {.size = 0};
+        scene s;
+        scene_start(&s, NULL);
+        code(&s, 0x138, ADD, ADD, ADD, ADD, jal(0, 0x300 - 0x148));
+        code(&s, 0x300, ADD, JR_A5);
+        assemble(&in, &s.config.params,
+                 "ProgTraceSync SYNC=3 ICNT=0 FADDR=0x9c\nIndirectBranch BTYPE=0 ICNT=14 UADDR=0x0\n" STOP);
+        memset(&r, 0, sizeof r);
+        decode(&s, &in, joined, false, &r, NULL);
+        assert_string_equal(r.text, "1 = 2\n101 = 3\n3 = 2\n");
+        scene_end(&s);
+    }
 }
 
 /* The number of spans of each privilege mode. */
@@ -208,6 +228,7 @@ int main(void) {
         TEST(calls_and_loops_in_one_message),
         TEST(falling_into_another_function),
         TEST(return_to_a_function_that_was_fallen_into),
+        TEST(linear_code_that_runs_into_a_function),
         TEST(all_spans_of_some_modes),
     };
     return cmocka_run_group_tests_name("join", tests, NULL, NULL);

@@ -506,6 +506,48 @@ static void any_walk_is_a_plain_walk(void **state) {
     }
 }
 
+/* The code below `user` is one function, the rest another one. */
+static bool same(void *user, const ntr_context *context, uint64_t position, const uint64_t *addresses, size_t count) {
+    const uint64_t end = *(const uint64_t *)user;
+    (void)context, (void)position;
+    for (size_t i = 1; i < count; i++)
+        if ((addresses[i] < end) != (addresses[0] < end)) return false;
+    return true;
+}
+
+static void blocks_end_where_functions_change(void **state) {
+    (void)state;
+    static const struct {
+        const char *code;
+        uint64_t other; /* begins here */
+        unsigned halfwords, instructions, last; /* of the first block */
+        bool divided;
+    } rows[] = {
+        {".w.wb", 6, 3, 2, 2, true},     /* inside of linear code */
+        {".w.wb", 12, 6, 4, 2, true},    /* before the branch */
+        {".w.wb", 14, 7, 5, 1, false},   /* the branch decides */
+        {".w.wb", 4, 3, 2, 2, true},     /* inside of an instruction: behind it */
+        {"..UJ", 8, 6, 4, 2, false},     /* the two instructions of a jump stay together */
+        {"..UJ", 4, 2, 2, 1, true},    {".w.r", 10, 5, 4, 1, false}, {"..", 4, 2, 2, 1, false}, /* no code follows */
+    };
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        uint64_t other = BASE + rows[i].other;
+        make(NULL);
+        ntr_blocks_divide(blocks, same, &other);
+        add(BASE, rows[i].code);
+        start();
+        const ntr_block *block = get(BASE);
+        assert_int_equal(block->halfwords, rows[i].halfwords);
+        assert_int_equal(block->instructions, rows[i].instructions);
+        assert_int_equal(block->last_halfwords, rows[i].last);
+        assert_int_equal(block->next, BASE + 2 * rows[i].halfwords);
+        assert_int_equal((block->flags & NTR_BLOCK_DIVIDED) != 0, rows[i].divided);
+        if (rows[i].divided) assert_int_equal(block->flow, NTR_FLOW_LINEAR);
+        for (unsigned k = block->halfwords; k < 64; k++) assert_false(block->starts[0] >> k & 1);
+        drop(NULL);
+    }
+}
+
 #define CASE(function) cmocka_unit_test_setup_teardown(function, make, drop)
 
 int main(void) {
@@ -528,6 +570,7 @@ int main(void) {
         CASE(changed_jump_tables_are_seen),
         CASE(code_around_the_end_of_the_address_space),
         TEST(any_walk_is_a_plain_walk),
+        TEST(blocks_end_where_functions_change),
     };
     return cmocka_run_group_tests_name("blocks", tests, NULL, NULL);
 }
