@@ -1,5 +1,5 @@
-/* Spans end where functions change (ntr_decoder_set_division). The decoder does this; events that were decoded elsewhere,
- * for an output that needs no functions, are divided here.
+/* Spans end where functions change (ntr_decoder_set_division). The decoder does this; events that were decoded
+ * elsewhere, for an output that needs no functions, are divided here.
  *
  * The table of functions for it is not analysis->functions, whose numbers remain in the order of execution, which some
  * outputs show. */

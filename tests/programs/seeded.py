@@ -20,6 +20,7 @@ import user_qemu  # may change PATH
 from harness import Run, case, equal, main, need, scratch
 from named_calls import CONSUMERS, compare
 from named_gdb import by_gdb
+from named_more import by_llvm, by_parts, by_view, check_python, check_sum, check_top, entries
 
 SEEDS = 500
 # Of each group, a program executes the next one. 226: generated code where two other pieces were before. The first group has static programs.
@@ -145,12 +146,6 @@ MORE = CONSUMERS | {"timeline": by_timeline}
 WANTED = re.compile(r"(entry|leaf|own|inner|made|space)_").match
 
 
-def entries(path):
-    """{function: address} of a file."""
-    symbols = subprocess.run(["riscv64-linux-gnu-nm", path], check=True, capture_output=True, text=True).stdout
-    return {name: int(address, 16) for address, name in re.findall(r"(?m)^(\w+) [Tt] ((?:entry|leaf|own|inner|space)_\w+)$", symbols)}
-
-
 def by_drcov(bundle):
     """The functions whose first instruction is in an executed range of their file."""
     data = Run("export", "--to", "drcov", bundle).bytes
@@ -200,8 +195,27 @@ def traced(name, plans):
     return bundle, true_calls(os.path.join(folder, truth))
 
 
+BEFORE = []  # the last program of the single form: (bundle, truth)
+
+
+def single(name, bundle, truth, of_files):
+    """The consumers that are for the single form alone."""
+    equal(by_gdb(bundle, WANTED), dict(truth), f"{name}: GDB")
+    equal(by_report(bundle), dict(truth), f"{name}: report")
+    equal(by_parts(bundle, WANTED), dict(truth), f"{name}: three parts")
+    equal(by_llvm(bundle, WANTED), {function: truth[function] for function in of_files}, f"{name}: LLVM")
+    check_top(bundle, WANTED)
+    check_python(bundle, dict(truth), WANTED)
+    names = of_files if int(name) % 10 == 0 else of_files[:2]  # it waits for the terminal at each call
+    equal(by_view(bundle, names), {function: truth[function] for function in names}, f"{name}: view")
+    if BEFORE:
+        check_sum([BEFORE[0][0], bundle], [BEFORE[0][1], truth], WANTED)
+    if not BEFORE or not any(function.startswith("made_") for function in truth):
+        BEFORE[:] = [(bundle, truth)]
+
+
 def seeded(name, seeds, part=None):
-    """`part`: one third of the consumers; None: all, GDB and the report."""
+    """`part`: one third of the consumers; None: all."""
     plans = []
     for seed in reversed(seeds):
         plans.insert(0, Plan(seed, compiled(), plans[0] if plans else None))
@@ -209,10 +223,9 @@ def seeded(name, seeds, part=None):
     truth = collections.Counter(function for _, function in calls)
     compare(bundle, dict(truth), wanted=WANTED, lined=lambda name: not name.startswith("made_"),
             consumers={key: by for at, (key, by) in enumerate(MORE.items()) if part is None or at % 3 == part})
-    if part is None:
-        equal(by_gdb(bundle, WANTED), dict(truth), f"{name}: GDB")
-        equal(by_report(bundle), dict(truth), f"{name}: report")
     of_files = sorted(function for function in truth if not function.startswith("made_"))
+    if part is None:
+        single(name, bundle, truth, of_files)
     if part != 1:
         equal(sorted(by_drcov(bundle)), of_files, f"{name}: drcov")
     own = {row["function"]: row["self"] for row in Run("profile", bundle, "--format", "jsonl").rows() if row["function"] in of_files}
