@@ -2,6 +2,7 @@
  * gaps and which thread ran have tracks of their own, and so have loads and stores, watchpoints and data acquisition.
  * Threads of a system that are known have processes of their own, with functions and traps. A slice is a packet for its
  * begin and one for its end, nested within its track. */
+#include "base/text.h"
 #include "export/export.h"
 #include "export/tracks.h"
 
@@ -41,9 +42,20 @@ static ntr_status put(ntr_export *x, Ntr__Perfetto__TracePacket *packet) {
     return x->out.status;
 }
 
+/* Names of threads and of the trace come from inputs. */
+static void clean(char **name, char room[NTR_NAME_CLEANED_MAX + 1]) {
+    if (!*name || ntr_name_is_clean(*name)) return;
+    ntr_name_clean(*name, room);
+    *name = room;
+}
+
 static void put_track(ntr_export *x, Ntr__Perfetto__TrackDescriptor *track, uint64_t uuid) {
     Ntr__Perfetto__TracePacket packet = NTR__PERFETTO__TRACE_PACKET__INIT;
+    char name[NTR_NAME_CLEANED_MAX + 1], process[NTR_NAME_CLEANED_MAX + 1], thread[NTR_NAME_CLEANED_MAX + 1];
 
+    clean(&track->name, name);
+    if (track->process) clean(&track->process->process_name, process);
+    if (track->thread) clean(&track->thread->thread_name, thread);
     track->has_uuid = 1;
     track->uuid = uuid;
     packet.track_descriptor = track;

@@ -4,6 +4,7 @@
 usage: hostile_text.py NTRACE
 Pages are judged by hostile_pages.py.
 """
+import ast
 import collections
 import csv
 import functools
@@ -20,7 +21,7 @@ import sys
 import xml.etree.ElementTree
 
 sys.path.append(os.path.join(sys.path[0], ".."))
-from harness import NTRACE, bytes_of, case, check, equal, main, matches, need, scratch, write
+from harness import NTRACE, ROOT, bytes_of, case, check, equal, main, matches, need, scratch, write
 
 NAMES = (b"$(touch pwned)`touch pwned`;touch pwned #", b"[exec touch pwned]{$pwned}; exec touch pwned", b"\"'\\\"\\'\\\\ \\", b"</script>]]>--><x a='\">&lt;&#0;",
          b"\x01\x07\x1b[2J\x7f\xc2\x9b\xe2\x80\xae\xe2\x81\xa6\xe2\x80\xa8txt", b"\xff\xfe\xc0\x80\xed\xa0\x80\xf4\x90\x80\x80", b"=1+1", b"+cmd|' /C calc'!A0",
@@ -234,6 +235,36 @@ def _():
         equal((drawn.returncode, b"rror" in drawn.stderr), (0, False), what)
         return len(re.findall(rb"(?m)^node ", drawn.stdout)), len(re.findall(rb"(?m)^edge ", drawn.stdout))
     same(judge, "export", "--to", "dot")
+
+
+@case("protobuf: pprof and Perfetto have the same fields as often, and every text is UTF-8 without a control")
+def _():
+    def read(kind):
+        def judge(text, what):
+            shown = subprocess.run([need("protoc"), f"--proto_path={ROOT}/src/export", f"--decode=ntr.{kind}", f"{ROOT}/src/export/{kind.partition('.')[0]}.proto"],
+                                   input=gzip.decompress(text) if text[:2] == b"\x1f\x8b" else text, capture_output=True, timeout=60, check=False)
+            equal((shown.returncode, shown.stderr), (0, b""), what)
+            for name in re.findall(rb'"((?:[^"\\]|\\.)*)"$', shown.stdout, re.M):
+                harmless(ast.literal_eval(f"b'{name.decode()}'"), what)
+            return collections.Counter(re.match(rb"\s*\w*", line)[0] for line in shown.stdout.splitlines())
+        return judge
+    same(read("pprof.Profile"), "export", "--to", "pprof", "-o", "out")
+    same(read("perfetto.Trace"), "timeline", "--to", "perfetto", "-o", "out")
+
+
+@case("CTF: babeltrace2 reads as many events, each on one line")
+def _():
+    for lined in (True, False):
+        counts = []
+        for hostile in (True, False):
+            place = os.path.join(scratch(), f"ctf-{hostile}-{lined}")
+            done = subprocess.run([NTRACE, "timeline", "--to", "ctf", "-o", place, "--", bundle(hostile, lined)], capture_output=True, timeout=60, check=False)
+            check(done.returncode in (0, 1), f"timeline --to ctf: {done.stderr[-500:]}")
+            shown = subprocess.run([need("babeltrace2"), place], capture_output=True, timeout=60, check=False)
+            equal((shown.returncode, shown.stderr), (0, b""), "babeltrace2")
+            harmless(shown.stdout, "babeltrace2")
+            counts.append(shown.stdout.count(b"\n"))
+        equal(counts[0], counts[1], "lines")
 
 
 @case("SQLite: the database is whole and has as many rows")
