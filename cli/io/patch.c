@@ -101,13 +101,14 @@ static bool add_file(struct cli_patch *patch, char *line, bool module) {
 
 static bool add_line(struct cli_patch *patch, uint32_t line) {
     struct cli_patch_file *file = &patch->files[patch->file_count - 1];
-    struct cli_patch_lines *last = patch->lines && file->count ? &patch->lines[patch->line_count - 1] : NULL;
+    struct cli_patch_lines *last = file->count ? &patch->lines[patch->line_count - 1] : NULL;
 
     if (last && last->end == line) {
         last->end++;
         return true;
     }
-    if (!grow((void **)&patch->lines, &patch->line_capacity, patch->line_count, sizeof *patch->lines)) return false;
+    if (!grow((void **)&patch->lines, &patch->line_capacity, patch->line_count, sizeof *patch->lines) || !patch->lines)
+        return false;
     patch->lines[patch->line_count++] = (struct cli_patch_lines){line, line + 1};
     file->count++;
     return true;
