@@ -1,6 +1,7 @@
-/* A static command loads no library: one of a system with another C library than that of the build ends it with a signal. These functions take
- * the place of the C library's for the callers that a build without LOADED (tools/target) still has: libdw, which looks for libdebuginfod, and
- * the demangler of C++, which looks for libstdc++. Each continues without the library. */
+/* A static command loads no library: one of a system with another C library than that of the build ends it with a
+ * signal. These functions take the place of the C library's for the callers that a build without LOADED (tools/target)
+ * still has: libdw, which looks for libdebuginfod, and the demangler of C++, which looks for libstdc++. Each continues
+ * without the library. */
 #include <stddef.h>
 
 void *dlopen(const char *name, int mode);
