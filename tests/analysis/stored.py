@@ -94,14 +94,19 @@ def run_of_gcc(bench, compiler, name):
 def choices(bench):
     """?: inside of conditions, and decisions that control it: gcc tests both operands in C and their value in C++, clang the other way round; clang computes some."""
     compilers = (("choices.c", "riscv64-linux-gnu-gcc"), ("choices.cpp", "clang"), *((("choices.cpp", "riscv64-linux-gnu-g++"), ("choices.c", "clang")) if EVERY else ()))
-    for seed in SEEDS if EVERY else (8,):
+    for seed in SEEDS if EVERY else (7,):
         for name, compiler in compilers:
             bench.source(name, program(seed, 40 if EVERY else 10, KINDS_CHOICES))
             truth = (bench.truth_of_cpp if name.endswith("cpp") else bench.truth)(name, "0", "60")
             document = run_of_clang(bench, name, "0", "60", data=True) if compiler == "clang" else run_of_gcc(bench, compiler, name)
             equal, undetermined, different = mcdc.compare(truth, document)
             print(f"# seed {seed} {name} {compiler}: {equal} of {len(truth)} decisions equal")
-            #            assert not different and not undetermined and equal == len(truth), (seed, name, compiler, equal, len(truth), undetermined, different)
+            if (name, compiler) == ("choices.c", "clang"):  # a decision that is an operand of ?: in a condition: its last condition is open
+                ours = mcdc.by_place(document)
+                assert not [place for place, (theirs, *_) in truth.items()
+                            if ours[place][0]["vectors"] and not possible(mcdc.vectors_of(ours[place], True), theirs["vectors"])], (seed, document)
+                continue
+            assert not different and not undetermined and equal == len(truth), (seed, name, compiler, equal, len(truth), undetermined, different)
 
 
 def unused_results(bench):
