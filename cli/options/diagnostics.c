@@ -30,6 +30,10 @@ void cli_text_disarm(char *text, const char *kept) {
     char *to = text;
 
     while (*text) {
+        if (*text >= ' ' && *text <= '~') { /* most characters */
+            *to++ = *text++;
+            continue;
+        }
         const size_t hazard = strchr(kept, *text) ? 0 : cli_text_hazard(text);
         const size_t length = hazard ? hazard : ntr_text_step(text);
         if (hazard)
