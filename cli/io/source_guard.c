@@ -5,6 +5,7 @@
 #include <fcntl.h>
 #include <signal.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
@@ -23,14 +24,14 @@ static void limit(int resource, rlim_t most) {
 static void parse_here(bool (*parse)(const void *unit), const void *unit) {
     const int null = open("/dev/null", O_RDWR | O_CLOEXEC);
     FILE *file = fopen("/proc/self/statm", "r");
-    unsigned long pages = 0;
+    char line[64] = "";
 
     for (int fd = STDIN_FILENO; fd <= STDERR_FILENO && null >= 0; fd++) dup2(null, fd);
     prctl(PR_SET_PDEATHSIG, SIGKILL);
     limit(RLIMIT_CORE, 0);
     limit(RLIMIT_CPU, SECONDS);
-    if (file && fscanf(file, "%lu", &pages) == 1)
-        limit(RLIMIT_AS, (rlim_t)pages * (rlim_t)sysconf(_SC_PAGESIZE) + TRIAL_MEMORY);
+    const rlim_t pages = file && fgets(line, sizeof line, file) ? strtoul(line, NULL, 10) : 0;
+    if (pages) limit(RLIMIT_AS, pages * (rlim_t)sysconf(_SC_PAGESIZE) + TRIAL_MEMORY);
     _exit(parse(unit) ? 0 : 1);
 }
 
