@@ -109,7 +109,7 @@ def places():
     Run("explore", bundle(), "--ask", '{"query":"about"}', env=env)
     equal(files(home), [], "a small trace leaves nothing behind")
     blocked = write("kept-file", b"")
-    error = Run("explore", bundle(), "--cache", blocked + "/deeper", "--ask", '{"query":"about"}').err
+    error = Run("explore", bundle(), "--cache", blocked + "/deeper", "--ask", '{"query":"about"}', status=1).err
     check(f"--cache {blocked}/deeper: the index cannot be written there" in error, error)
 
 
