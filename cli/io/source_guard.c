@@ -15,11 +15,6 @@
 enum { SECONDS = 60 };
 #define TRIAL_MEMORY (UINT64_C(4) << 30)
 
-static void limit(int resource, rlim_t most) {
-    const struct rlimit both = {most, most};
-    setrlimit(resource, &both);
-}
-
 /* In the child. libclang writes to standard error what it does; a sanitizer, why it ends. */
 static void parse_here(bool (*parse)(const void *unit), const void *unit) {
     const int null = open("/dev/null", O_RDWR | O_CLOEXEC);
@@ -28,10 +23,11 @@ static void parse_here(bool (*parse)(const void *unit), const void *unit) {
 
     for (int fd = STDIN_FILENO; fd <= STDERR_FILENO && null >= 0; fd++) dup2(null, fd);
     prctl(PR_SET_PDEATHSIG, SIGKILL);
-    limit(RLIMIT_CORE, 0);
-    limit(RLIMIT_CPU, SECONDS);
+    setrlimit(RLIMIT_CORE, &(struct rlimit){0, 0});
+    setrlimit(RLIMIT_CPU, &(struct rlimit){SECONDS, SECONDS});
     const rlim_t pages = file && fgets(line, sizeof line, file) ? strtoul(line, NULL, 10) : 0;
-    if (pages) limit(RLIMIT_AS, pages * (rlim_t)sysconf(_SC_PAGESIZE) + TRIAL_MEMORY);
+    const rlim_t most = pages * (rlim_t)sysconf(_SC_PAGESIZE) + TRIAL_MEMORY;
+    if (pages) setrlimit(RLIMIT_AS, &(struct rlimit){most, most});
     _exit(parse(unit) ? 0 : 1);
 }
 
