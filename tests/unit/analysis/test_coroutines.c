@@ -79,7 +79,7 @@ static void go(uint64_t from, ntr_span_end how, uint64_t target) {
                          .last = from + 2,
                          .instructions = 2,
                          .halfwords = 2,
-                         .end = how,
+                         .end = (uint8_t)how,
                          .target = target,
                          .context = NTR_CONTEXT_UNKNOWN};
     assert_non_null(ntr_callstack_frame(stacks, &e));
