@@ -110,14 +110,21 @@ const ntr_stack_frame *ntr_callstack_frame(ntr_callstack *cs, const ntr_event *e
     return ntr_change_top(&c);
 }
 
+/* Most functions have none: they continue no other thread, and no coroutine. */
+static bool has_role(const change *c) {
+    return c->stack->depth && ntr_functions_role(c->cs->functions, ntr_change_top(c)->function).role != NTR_OS_NONE;
+}
+
 /* The span may end in another thread, or its stack waits for that of its thread. */
 static ntr_status take_thread_span(change *c) {
     const ntr_event *e = c->event;
     const bool known = !(e->flags & NTR_EVENT_TARGET_UNKNOWN);
     const bool returns = known && (e->end == NTR_SPAN_RETURN || e->end == NTR_SPAN_CO_SWAP);
     ntr_status status = NTR_OK;
-    if (returns && ntr_threads_leaves(c)) return ntr_threads_switch(c, e->target);
-    if (ntr_coroutine_leaves(c)) return ntr_coroutine_switch(c, e->target);
+    if (has_role(c)) {
+        if (returns && ntr_threads_leaves(c)) return ntr_threads_switch(c, e->target);
+        if (ntr_coroutine_leaves(c)) return ntr_coroutine_switch(c, e->target);
+    }
     if (c->stack->waits) ntr_late_note(c);
     if (returns && c->stack->searched && ntr_coroutine_find(c, e->target, &status)) return status;
     if (returns && c->cs->waiting && ntr_coroutine_return(c, e->target, &status)) return status;
