@@ -3,6 +3,7 @@
 components(arch, build, root) reads the map of the linker. document() is CycloneDX 1.5 in JSON.
 """
 import hashlib
+import glob
 import json
 import os
 import re
@@ -50,8 +51,10 @@ def linked(path, root):
 
 def versions(root):
     """{package: version} of a folder of tools/debian_root."""
-    with open(os.path.join(root, ".apt/var/lib/dpkg/status"), encoding="utf-8") as file:
-        text = file.read()
+    text = ""
+    for path in glob.glob(os.path.join(root, ".apt/alone")) + glob.glob(os.path.join(root, ".apt/var/lib/dpkg/status")):
+        with open(path, encoding="utf-8") as file:
+            text += file.read()
     return {re.search(r"(?m)^Package: (.*)", part)[1]: re.search(r"(?m)^Version: (.*)", part)[1]
             for part in text.split("\n\n") if re.search(r"(?m)^Version: ", part)}
 
