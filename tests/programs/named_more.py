@@ -8,7 +8,7 @@ import subprocess
 import sys
 
 sys.path.append(os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "gdb"))
-from harness import NTRACE, Run, check, equal, scratch
+from harness import NTRACE, Run, check, equal, matches, scratch
 from python_package import find_python, install
 from view_terminal import Terminal
 
@@ -84,14 +84,22 @@ def of_rows(rows, wanted, name="function"):
     return {row[name]: row["calls"] for row in rows if wanted(row.get(name) or "") and row["calls"]}
 
 
+def captured_images(bundle):
+    with open(os.path.join(bundle, "capture.json"), encoding="utf-8") as file:
+        return json.load(file)["images"]
+
+
 def check_sum(bundles, calls, wanted):
-    """The sum of the partial answers of two programs that generate no code: it has no name there, and is refused."""
+    """The sum of the partial answers of two programs; with code that is in no file it is refused, and so are names of generated code."""
     if any(name.startswith("made_") for truth in calls for name in truth):
         return
     for bundle in bundles:
         Run("profile", "--partial", f"{bundle}.sum", bundle)
         Run("coverage", "--partial", f"{bundle}.lines", bundle)
     total = dict(sum(calls, collections.Counter()))
+    if any(image["kind"] == "raw" for bundle in bundles for image in captured_images(bundle)):
+        matches("the image raw image .* is not in the program", Run("combine", *[f"{bundle}.sum" for bundle in bundles], "profile", status=2).err, "refusal")
+        return
     rows = Run("combine", *[f"{bundle}.sum" for bundle in bundles], "profile", "--format", "jsonl").rows()
     equal(of_rows(rows, wanted), total, f"sum of {bundles}")
     text = Run("combine", *[f"{bundle}.lines" for bundle in bundles], "coverage", "--to", "lcov").out
