@@ -105,7 +105,7 @@ static void put_all(struct cli_output *out, const char *data, size_t size) {
             out->done = true;
             if (errno == EPIPE) return;
             cli_note("%s: %s", out->path,
-                     errno == EINTR ? "nobody reads it, and a signal ends the command" : strerror(errno));
+                     errno == EINTR ? "expected a reader of the output, found none after a signal" : strerror(errno));
             out->failed = true;
         }
     }

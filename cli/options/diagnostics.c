@@ -45,7 +45,7 @@ void cli_text_disarm(char *text, const char *kept) {
     *to = 0;
 }
 
-static atomic_bool unread; /* nobody reads messages, and a signal ends the command */
+static atomic_bool unread; /* messages have no reader, and a signal has asked for the end */
 
 static bool takes_messages(void) {
     struct pollfd out = {.fd = STDERR_FILENO, .events = POLLOUT};
