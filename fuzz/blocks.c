@@ -56,16 +56,15 @@ static bool next_block(block_walk *w, ntr_ingress *out) {
 
 /* Does a block that leads to `next` need no message? The return stack follows. */
 static bool continues(ntr_encoder *encoder, const ntr_encoder_config *config, const ntr_ingress *block, uint64_t next) {
-    ntr_enc_stack *stack = ntr_enc_return_stack(encoder);
     switch (block->itype) {
     case NTR_ITYPE_NONE:
     case NTR_ITYPE_NOT_TAKEN:
     case NTR_ITYPE_DIRECT_JUMP: return true;
     case NTR_ITYPE_TAKEN: return config->mode == NTR_INST_MODE_HTM;
     case NTR_ITYPE_DIRECT_CALL:
-        if (stack) ntr_enc_stack_push(stack, block->iaddr + 2 * (uint64_t)block->iretire);
+        ntr_enc_extend_by_call(encoder, block->iaddr + 2 * (uint64_t)block->iretire);
         return true;
-    case NTR_ITYPE_RETURN: return stack && ntr_enc_stack_pop_if(stack, next);
+    case NTR_ITYPE_RETURN: return ntr_enc_extend_by_return(encoder, next);
     default: return false;
     }
 }

@@ -51,7 +51,7 @@ static bool is_known(const struct ntr_capture_harts *harts, uint32_t number, uin
 /* Takes a return to block `number` from the return stack. Returns false if the stack does not predict it. */
 static bool return_to(const struct ntr_capture_harts *harts, struct ntr_capture_hart *hart, uint32_t number,
                       uint32_t space) {
-    return is_known(harts, number, space) && ntr_enc_stack_pop_if(hart->stack, harts->links[number].start);
+    return is_known(harts, number, space) && ntr_enc_extend_by_return(hart->encoder, harts->links[number].start);
 }
 
 /* Takes the call or return at the end of the link's block in the return stack. Returns false, and leaves the stack as
@@ -60,7 +60,7 @@ static inline bool step_by_stack(const struct ntr_capture_harts *harts, struct n
                                  const struct ntr_capture_link *link, uint32_t number, uint32_t space) {
     if (link->stack == NTR_CAPTURE_STACK_RETURN) return return_to(harts, hart, number, space);
     if (link->stack != NTR_CAPTURE_STACK_CALL || number != link->callee) return false;
-    ntr_enc_stack_push(hart->stack, link->start + 2u * link->halfwords);
+    ntr_enc_extend_by_call(hart->encoder, link->start + 2u * link->halfwords);
     return true;
 }
 

@@ -74,11 +74,12 @@ static void enter(struct ntr_capture_harts *harts, struct ntr_capture_hart *hart
  * for it. */
 static bool step_silently(const struct ntr_capture_harts *harts, struct ntr_capture_hart *hart,
                           const ntr_code_block *code, uint64_t next) {
-    if (code->flow == NTR_FLOW_RETURN && hart->stack) return ntr_enc_stack_pop_if(hart->stack, next);
+    const bool stack = harts->config->params.implicit_return != NTR_RETURN_OFF;
+    if (code->flow == NTR_FLOW_RETURN && stack) return ntr_enc_extend_by_return(hart->encoder, next);
     if (ntr_capture_is_register_jump(code) ? ntr_capture_needs_target(harts, code) : !ntr_capture_leads_to(code, next))
         return false;
     bool calls = code->itype == NTR_ITYPE_DIRECT_CALL || code->itype == NTR_ITYPE_INDIRECT_CALL;
-    if (calls && hart->stack) ntr_enc_stack_push(hart->stack, code->start + 2u * code->halfwords);
+    if (calls) ntr_enc_extend_by_call(hart->encoder, code->start + 2u * code->halfwords);
     return !ntr_capture_is_taken(code, next) || harts->config->mode == NTR_INST_MODE_HTM;
 }
 

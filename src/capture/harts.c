@@ -61,7 +61,6 @@ static bool make_encoder(struct ntr_capture_harts *harts, uint32_t index, ntr_cl
     classifier->encoder = harts->harts[index].encoder;
     if (!classifier->encoder) return false;
     harts->in_runs = ntr_enc_takes_runs(classifier->encoder);
-    harts->harts[index].stack = ntr_enc_return_stack(classifier->encoder);
     return true;
 }
 

@@ -58,7 +58,6 @@ struct ntr_capture_hart {
     uint64_t time; /* instructions retired */
     uint32_t last; /* block being executed; where it goes is known when the next one begins. 0: none */
     ntr_enc_run run; /* ends where `last` begins */
-    ntr_enc_stack *stack; /* of the encoder; NULL without implicit returns */
     uint8_t branches; /* a run with so many branches is given to the encoder */
     uint8_t fill; /* words in `record` */
     uint32_t record[CHANNEL_WORDS];

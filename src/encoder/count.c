@@ -100,10 +100,9 @@ static bool is_constant_jump(const ntr_encoder *e, const ntr_ingress *b, unsigne
 
 static void jump(ntr_encoder *e, const ntr_ingress *b, unsigned actions, bool constant) {
     uint64_t expected = 0;
-    bool stack = e->params.implicit_return != NTR_RETURN_OFF;
     bool infers = ntr_enc_stack_infers(&e->stack);
-    bool called = stack && actions & POP && ntr_enc_stack_pop(&e->stack, &expected) && infers;
-    if (stack && actions & PUSH) ntr_enc_stack_push(&e->stack, b->iaddr + 2 * (uint64_t)b->iretire);
+    bool called = actions & POP && ntr_enc_stack_pop(&e->stack, &expected) && infers;
+    if (actions & PUSH) ntr_enc_stack_push(&e->stack, b->iaddr + 2 * (uint64_t)b->iretire);
     if (constant || !(actions & INDIRECT)) return;
     if (!called) wait_for(e, PENDING_INDIRECT, 0, 0);
     if (!called)

@@ -51,7 +51,7 @@ static void use_config(ntr_encoder *e, const ntr_encoder_config *config) {
         c->params.implicit_return == NTR_RETURN_PARTIAL ? ((1ull << c->compare_bits) - 1) << 1 : UINT64_MAX;
     if (c->params.xlen == 32) e->compare_mask &= UINT32_MAX;
     e->sync_period = 1ull << (c->sync_max + 4);
-    e->stack.depth = (uint8_t)c->params.return_stack;
+    e->stack.depth = c->params.implicit_return == NTR_RETURN_OFF ? 0 : (uint8_t)c->params.return_stack;
     e->stack.early = c->early_returns;
     e->splits_quickly = e->htm && c->repeated_history && c->history_repeats == NTR_REPEATS_QUICK;
     ntr_enc_repeats_prepare(e);

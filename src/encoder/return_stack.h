@@ -11,7 +11,7 @@
  * calls. The newest call is not, if no message with I-CNT was sent after it; its return then has a message, which pops
  * the entry in the decoder too. `early` allows both in one message (OQ-18).
  *
- * The functions are inline because the capture engine follows calls and returns with them, block by block. */
+ * A stack of depth 0, of an encoder without implicit returns, stays empty and infers nothing. */
 #ifndef NTR_ENCODER_RETURN_STACK_H
 #define NTR_ENCODER_RETURN_STACK_H
 

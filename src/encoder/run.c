@@ -117,8 +117,12 @@ void ntr_enc_set_src_bits(ntr_encoder *e, unsigned src_bits) {
     ntr_enc_repeats_prepare(e);
 }
 
-ntr_enc_stack *ntr_enc_return_stack(ntr_encoder *e) {
-    return e->params.implicit_return == NTR_RETURN_OFF ? NULL : &e->stack;
+void ntr_enc_extend_by_call(ntr_encoder *e, uint64_t address) {
+    ntr_enc_stack_push(&e->stack, address);
+}
+
+bool ntr_enc_extend_by_return(ntr_encoder *e, uint64_t next) {
+    return ntr_enc_stack_pop_if(&e->stack, next);
 }
 
 ntr_status ntr_enc_push_run(ntr_encoder *e, const ntr_enc_run *r) {

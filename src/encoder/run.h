@@ -1,14 +1,12 @@
 /* Runs: many blocks given to the encoder in one call. The capture engine uses them, as its block chain
  * (block_chain.h) knows the successor of a block. A run is a sequence of blocks that need no message, up to and
  * including a block that may need one. With implicit returns, calls and the returns that the return stack predicts are
- * part of a run: the caller keeps the encoder's stack up to date while it collects the run.
+ * part of a run: the caller asks the encoder to extend the run by them, one by one, while it collects it.
  *
  * The functions are exported because the capture engine is in libntrace-tools. No installed header declares them,
  * and they may change with every version. */
 #ifndef NTR_ENCODER_RUN_H
 #define NTR_ENCODER_RUN_H
-
-#include "encoder/return_stack.h"
 
 #include <ntrace/encoder.h>
 
@@ -54,8 +52,12 @@ NTR_API ntr_status ntr_enc_begin_run(ntr_encoder *encoder, uint64_t iaddr, uint6
 NTR_API ntr_status ntr_enc_reach(ntr_encoder *encoder, uint64_t iaddr, uint64_t time, unsigned priv, uint64_t scontext,
                                  uint64_t hcontext);
 
-/* Returns the return stack of the encoder, or NULL without implicit returns. */
-NTR_API ntr_enc_stack *ntr_enc_return_stack(ntr_encoder *encoder);
+/* The run goes on through a call, which returns to `address`: the return stack follows. */
+NTR_API void ntr_enc_extend_by_call(ntr_encoder *encoder, uint64_t address);
+
+/* Returns whether the run goes on through a return to `next`: the return stack predicts it, and follows. If not, the
+ * stack stays as it is, and the run ends with the return. */
+NTR_API bool ntr_enc_extend_by_return(ntr_encoder *encoder, uint64_t next);
 
 /* Has the stream this privilege mode and scontext, so that a run can be in them? True without Ownership messages. */
 NTR_API bool ntr_enc_has_reported(const ntr_encoder *encoder, unsigned priv, uint64_t scontext, uint64_t hcontext);

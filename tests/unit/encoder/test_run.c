@@ -96,16 +96,14 @@ static void push_blocks(ntr_encoder *encoder, const block *blocks, size_t count,
 }
 
 /* Does block `b`, which leads to `next` (NULL: not known), need no message? The return stack follows. */
-static bool continues(ntr_enc_stack *stack, const block *b, const block *next, bool htm) {
+static bool continues(ntr_encoder *encoder, const block *b, const block *next, bool htm) {
     switch (b->itype) {
     case NTR_ITYPE_NONE:
     case NTR_ITYPE_NOT_TAKEN:
     case NTR_ITYPE_DIRECT_JUMP: return true;
     case NTR_ITYPE_TAKEN: return htm;
-    case NTR_ITYPE_DIRECT_CALL:
-        if (stack) ntr_enc_stack_push(stack, b->start + 2 * b->halfwords);
-        return true;
-    case NTR_ITYPE_RETURN: return stack && next && ntr_enc_stack_pop_if(stack, next->start);
+    case NTR_ITYPE_DIRECT_CALL: ntr_enc_extend_by_call(encoder, b->start + 2 * b->halfwords); return true;
+    case NTR_ITYPE_RETURN: return next && ntr_enc_extend_by_return(encoder, next->start);
     default: return false;
     }
 }
@@ -121,11 +119,10 @@ static bool same_state(const ntr_encoder *encoder, const block *b) {
 
 /* The same in runs, of at most `most` blocks. Returns how many were used. */
 static size_t push_run(ntr_encoder *encoder, const block *blocks, size_t count, size_t most, bool htm) {
-    ntr_enc_stack *stack = ntr_enc_return_stack(encoder);
     ntr_enc_run run = {.iaddr = blocks[0].start};
     size_t n = 0;
     bool goes_on = true;
-    if (stack) assert_int_equal(ntr_enc_begin_run(encoder, run.iaddr, blocks[0].time), NTR_OK);
+    assert_int_equal(ntr_enc_begin_run(encoder, run.iaddr, blocks[0].time), NTR_OK);
     int branches = (int)ntr_enc_run_branches(encoder);
     while (goes_on) {
         const block *b = &blocks[n++];
@@ -135,7 +132,7 @@ static size_t push_run(ntr_encoder *encoder, const block *blocks, size_t count, 
         run.time = b->time;
         bool last =
             n == count || n == most || !same_state(encoder, &blocks[n]) || run.branches + is_branch(b) >= branches;
-        goes_on = !(last && !is_branch(b)) && continues(stack, b, n < count ? b + 1 : NULL, htm);
+        goes_on = !(last && !is_branch(b)) && continues(encoder, b, n < count ? b + 1 : NULL, htm);
         if (!goes_on) run.itype = b->itype;
         if (!goes_on || !is_branch(b)) continue;
         run.outcomes = run.outcomes << 1 | (b->itype == NTR_ITYPE_TAKEN);
@@ -214,7 +211,6 @@ static void a_jump_is_sent_when_its_target_is_known(void **state) {
     const ntr_enc_run jump = {
         .iaddr = 0x104, .end = 0x108, .iretire = 2, .ilastsize = 1, .itype = NTR_ITYPE_OTHER_INDIRECT};
     ntr_encoder *e = make_encoder(none, &out);
-    assert_null(ntr_enc_return_stack(e));
     assert_int_equal(ntr_enc_begin_run(e, 0x104, 0), NTR_OK);
     size_t started = out.size;
     assert_true(started > 0);
