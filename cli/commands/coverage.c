@@ -3,7 +3,7 @@
 #include "commands/coverage/select.h"
 #include "commands/shared/exporting.h"
 #include "io/progress.h"
-#include "io/source_guard.h"
+#include "commands/coverage/source_guard.h"
 #include "options/diagnostics.h"
 
 #include <ntrace/decision.h>

@@ -3,8 +3,8 @@
 #define CLI_COMMANDS_CAPTURE_LINUX_H
 
 #include "commands/capture/run.h"
-#include "io/coresight_files.h"
-#include "io/traced_process.h"
+#include "commands/capture/coresight_files.h"
+#include "commands/capture/traced_process.h"
 
 enum { LINUX_MAPS = 512, LINUX_VDSO = 1 << 16 };
 

@@ -1,7 +1,7 @@
 #include "commands/coverage/evidence.h"
 
 #include "commands/shared/exporting.h"
-#include "io/print_pdf.h"
+#include "commands/coverage/print_pdf.h"
 #include "options/diagnostics.h"
 #include "text/object_text.h"
 

@@ -3,7 +3,7 @@
 #ifndef CLI_COMMANDS_COVERAGE_PAGE_H
 #define CLI_COMMANDS_COVERAGE_PAGE_H
 
-#include "io/evidence.h"
+#include "commands/coverage/basis.h"
 #include "io/justify.h"
 #include "io/source_text.h"
 

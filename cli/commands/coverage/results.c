@@ -1,7 +1,7 @@
 #include "commands/coverage/evidence.h"
 #include "commands/coverage/run.h"
 #include "commands/coverage/select.h"
-#include "io/earlier.h"
+#include "commands/coverage/earlier.h"
 #include "io/output.h"
 #include "options/diagnostics.h"
 #include "text/object_text.h"

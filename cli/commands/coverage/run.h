@@ -3,9 +3,9 @@
 #define CLI_COMMANDS_COVERAGE_RUN_H
 
 #include "commands/shared/exporting.h"
-#include "io/evidence.h"
+#include "commands/coverage/basis.h"
 #include "io/justify.h"
-#include "io/patch.h"
+#include "commands/coverage/patch.h"
 #include "io/source_text.h"
 #include "text/justify_text.h"
 

@@ -1,7 +1,7 @@
 /* Which lines count: not those that comments exclude, and with --since only those of the patch. */
 #include "commands/coverage/select.h"
-#include "io/markers.h"
-#include "io/patch.h"
+#include "commands/coverage/markers.h"
+#include "commands/coverage/patch.h"
 #include "options/diagnostics.h"
 
 #include <inttypes.h>

@@ -1,4 +1,4 @@
-#include "io/earlier.h"
+#include "commands/coverage/earlier.h"
 
 #include "io/digest.h"
 #include "io/input.h"

@@ -1,4 +1,4 @@
-#include "io/patch.h"
+#include "commands/coverage/patch.h"
 
 #include "options/diagnostics.h"
 

@@ -1,6 +1,6 @@
 /* Compares a coverage with the evidence of an earlier campaign (docs/coverage.md, "Campaigns"). */
-#ifndef CLI_IO_EARLIER_H
-#define CLI_IO_EARLIER_H
+#ifndef CLI_COMMANDS_COVERAGE_EARLIER_H
+#define CLI_COMMANDS_COVERAGE_EARLIER_H
 
 #include "io/output.h"
 

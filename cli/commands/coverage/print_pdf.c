@@ -1,4 +1,4 @@
-#include "io/print_pdf.h"
+#include "commands/coverage/print_pdf.h"
 
 #include "io/output.h"
 #include "options/diagnostics.h"

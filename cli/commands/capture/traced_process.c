@@ -1,4 +1,4 @@
-#include "io/traced_process.h"
+#include "commands/capture/traced_process.h"
 #include "options/diagnostics.h"
 #include "options/options.h"
 

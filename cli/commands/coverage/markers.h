@@ -1,7 +1,7 @@
 /* Comments that exclude lines from coverage: LCOV_EXCL_*, GCOV_EXCL_* and GCOVR_EXCL_*, as lcov and gcovr read them:
  * anywhere in a line, also inside of other words. */
-#ifndef CLI_IO_MARKERS_H
-#define CLI_IO_MARKERS_H
+#ifndef CLI_COMMANDS_COVERAGE_MARKERS_H
+#define CLI_COMMANDS_COVERAGE_MARKERS_H
 
 #include <ntrace/bytes.h>
 

@@ -1,8 +1,8 @@
 /* A source can make libclang end the process, or work without end: statements that are nested more deeply than its
  * stack allows, macros that stand for more text than there is memory. A child process therefore parses each source
  * first. */
-#ifndef CLI_IO_SOURCE_GUARD_H
-#define CLI_IO_SOURCE_GUARD_H
+#ifndef CLI_COMMANDS_COVERAGE_SOURCE_GUARD_H
+#define CLI_COMMANDS_COVERAGE_SOURCE_GUARD_H
 
 #include <stdbool.h>
 

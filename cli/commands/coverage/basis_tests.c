@@ -1,5 +1,5 @@
 /* The tests of the evidence: which of them execute a line, take a branch, show a vector. */
-#include "io/evidence.h"
+#include "commands/coverage/basis.h"
 
 #include <ntrace/decision.h>
 #include <inttypes.h>

@@ -1,4 +1,4 @@
-#include "io/source_guard.h"
+#include "commands/coverage/source_guard.h"
 #include "io/progress.h"
 
 #include <errno.h>

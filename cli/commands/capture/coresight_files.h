@@ -2,8 +2,8 @@
  *
  * What a capture changes is written down before, and written back by a process of its own: it does so when it is asked
  * to, and also when the capture has died. */
-#ifndef CLI_IO_CORESIGHT_FILES_H
-#define CLI_IO_CORESIGHT_FILES_H
+#ifndef CLI_COMMANDS_CAPTURE_CORESIGHT_FILES_H
+#define CLI_COMMANDS_CAPTURE_CORESIGHT_FILES_H
 
 #include <limits.h>
 #include <stdbool.h>

@@ -1,6 +1,6 @@
 /* The lines that were changed since a revision, from git. */
-#ifndef CLI_IO_PATCH_H
-#define CLI_IO_PATCH_H
+#ifndef CLI_COMMANDS_COVERAGE_PATCH_H
+#define CLI_COMMANDS_COVERAGE_PATCH_H
 
 #include <stdbool.h>
 #include <stddef.h>

@@ -1,4 +1,4 @@
-#include "io/markers.h"
+#include "commands/coverage/markers.h"
 
 #include "options/diagnostics.h"
 

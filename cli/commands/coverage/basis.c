@@ -1,5 +1,5 @@
 /* Files, digests, parameters and losses of the evidence. */
-#include "io/evidence.h"
+#include "commands/coverage/basis.h"
 
 #include "io/digest.h"
 #include "io/module.h"

@@ -1,6 +1,6 @@
 /* What a coverage result rests on: traces, binaries and sources with their digests, gaps and losses. */
-#ifndef CLI_IO_EVIDENCE_H
-#define CLI_IO_EVIDENCE_H
+#ifndef CLI_COMMANDS_COVERAGE_BASIS_H
+#define CLI_COMMANDS_COVERAGE_BASIS_H
 
 #include "io/output.h"
 #include "io/source_match.h"

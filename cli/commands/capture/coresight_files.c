@@ -1,4 +1,4 @@
-#include "io/coresight_files.h"
+#include "commands/capture/coresight_files.h"
 #include "options/diagnostics.h"
 #include "options/options.h"
 

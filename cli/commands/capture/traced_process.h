@@ -1,7 +1,7 @@
 /* A program that is started for a trace on the target: stopped before its first instruction and before it ends, so that
  * trace can be enabled and its mappings be read. All its threads and children are seen. */
-#ifndef CLI_IO_TRACED_PROCESS_H
-#define CLI_IO_TRACED_PROCESS_H
+#ifndef CLI_COMMANDS_CAPTURE_TRACED_PROCESS_H
+#define CLI_COMMANDS_CAPTURE_TRACED_PROCESS_H
 
 #include <stdbool.h>
 #include <stddef.h>
