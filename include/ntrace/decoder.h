@@ -138,8 +138,10 @@ NTR_API void ntr_decoder_set_join(ntr_decoder *decoder, ntr_same_function *same,
  * 4,096 times or more. In a count callback `repeats` has no meaning. Set it before the first feed. */
 NTR_API void ntr_decoder_set_repeats(ntr_decoder *decoder, bool repeats);
 
-/* Return all spans of these modes, one by one: bit I is that of privilege I (0 U, 1 S, 3 M). Spans of guests and those
- * without a known privilege are joined, and repeated. Set it before the first feed. */
+/* Return the spans of these modes that may switch interrupts or preemption, one by one: those whose code writes sstatus
+ * or mstatus, or stores a word relative to tp. Bit I is that of privilege I (0 U, 1 S, 3 M). Other code of these modes
+ * is returned when it is executed first and directly after a trap. Spans of guests and those without a known privilege
+ * are joined, and repeated. Set it before the first feed. */
 NTR_API void ntr_decoder_set_join_except(ntr_decoder *decoder, unsigned modes);
 
 #ifdef __cplusplus

@@ -96,7 +96,7 @@ enum {
     NTR_NEEDS_FOLDER = 1u << 10, /* the output is a folder: what is written is its file "stream", and
                                   * ntr_exporter_second is the content of another one */
     NTR_NEEDS_STRETCHES =
-        1u << 8, /* with NTR_NEEDS_CALLS: spans of NTR_MACHINE_WATCHED are not joined when `functions` has tasks */
+        1u << 8, /* with NTR_NEEDS_CALLS: NTR_MACHINE_WATCHED is excepted from joining when `functions` has tasks */
 };
 
 typedef struct ntr_exporter ntr_exporter;

@@ -133,10 +133,11 @@ NTR_API const ntr_phase *ntr_machine_phases(const ntr_machine *machine, size_t *
  * was not. */
 NTR_API const ntr_stretches *ntr_machine_stretches(const ntr_machine *machine);
 
-/* For ntr_decoder_set_join_except: S and M, of which ntr_machine_watch takes every span. */
+/* For ntr_decoder_set_join_except: S and M, of which ntr_machine_watch takes the code that switches. */
 #define NTR_MACHINE_WATCHED (1u << 1 | 1u << 3)
 
-/* Before the first event: spans of these modes are not joined, and `program` has the code. Errors: NTR_E_MEMORY. */
+/* Before the first event: these modes are excepted where spans are joined, and `program` has the code. Errors:
+ * NTR_E_MEMORY. */
 NTR_API ntr_status ntr_machine_watch(ntr_machine *machine);
 
 /* Fills *totals, whose `size` is set. Errors: NTR_E_INVALID (size). */

@@ -1,6 +1,7 @@
 #include "base/bytes.h"
 #include "analysis/code_marks.h"
 #include "base/allocator.h"
+#include "isa/switching.h"
 
 #include <string.h>
 
@@ -135,7 +136,7 @@ static size_t read_before(const ntr_code_marks *c, const mark_page *page, const 
 static bool look_at(ntr_code_marks *c, mark_page *page, const ntr_event *span, uint64_t address, uint32_t word) {
     uint32_t before[MASK_CODE_BEFORE];
     mask_code found;
-    if (!ntr_mask_code_may(word)) return true;
+    if (!ntr_insn_may_switch(word)) return true;
     const size_t count = read_before(c, page, span, address, before);
     const bool narrow = ntr_program_xlen(c->program) == 32;
     if (!ntr_mask_code(word, before, count, span->context.prv == 3, narrow, &found)) return true;
@@ -211,29 +212,60 @@ static void take_part(const mark_page *page, uint64_t address, unsigned first, u
     }
 }
 
-/* Calls `take` for the marks of the span. *valid: the stream offsets at which it has the same ones. */
-static bool take_span(ntr_code_marks *c, const ntr_event *span, ntr_code_mark_take take, void *user, bool *plain,
+/* A part of the span that is in one page. */
+typedef struct span_part {
+    const mark_page *page;
+    uint64_t at;
+    unsigned first, end, left; /* halfwords of the page; those of the span from `first` */
+} span_part;
+
+/* Returns false when out of memory; part->left is 0 after the last one. */
+static bool get_part(ntr_code_marks *c, const ntr_event *span, span_part *part) {
+    if (!part->left) return true;
+    part->first = halfword_of(part->at);
+    part->end = part->left < HALFWORDS - part->first ? part->first + part->left : HALFWORDS;
+    part->page = page_of(c, span, part->at);
+    return part->page;
+}
+
+static bool next_part(ntr_code_marks *c, const ntr_event *span, span_part *part) {
+    part->at += 2 * (uint64_t)(part->end - part->first);
+    part->left -= part->end - part->first;
+    return get_part(c, span, part);
+}
+
+/* What the code of a span has: *valid are the stream offsets at which it has the same. */
+static bool look_over(ntr_code_marks *c, const ntr_event *span, bool *plain, uint32_t *instructions,
                       ntr_validity *valid) {
-    uint64_t at = span->address;
-    uint32_t before = 0;
+    span_part part = {.at = span->address, .left = span->halfwords};
     bool scanned = false;
-    for (unsigned left = span->halfwords; left;) {
-        const unsigned first = halfword_of(at), end = left < HALFWORDS - first ? first + left : HALFWORDS;
-        const mark_page *page = page_of(c, span, at);
-        if (!page) return false;
-        enum marks_state state = state_of(page, first, end);
+    if (!get_part(c, span, &part)) return false;
+    while (part.left) {
+        const enum marks_state state = state_of(part.page, part.first, part.end);
         if (state == NOT_SCANNED && !scanned) {
             if (!scan(c, span)) return false;
             scanned = true;
             continue;
         }
-        if (state != NO_MARKS) take_part(page, at, first, end, before, take, user);
-        if (left > end - first) before += count_starts(page, first, end);
         *plain &= state == NO_MARKS;
-        if (page->valid.from > valid->from) valid->from = page->valid.from;
-        if (page->valid.last < valid->last) valid->last = page->valid.last;
-        at += 2 * (uint64_t)(end - first);
-        left -= end - first;
+        *instructions += count_starts(part.page, part.first, part.end);
+        if (part.page->valid.from > valid->from) valid->from = part.page->valid.from;
+        if (part.page->valid.last < valid->last) valid->last = part.page->valid.last;
+        if (!next_part(c, span, &part)) return false;
+    }
+    return true;
+}
+
+/* Calls `take` for the marks of the span, whose code has `instructions`: joined instructions are before these. */
+static bool take_marks(ntr_code_marks *c, const ntr_event *span, uint32_t instructions, ntr_code_mark_take take,
+                       void *user) {
+    span_part part = {.at = span->address, .left = span->halfwords};
+    uint32_t before = span->instructions > instructions ? span->instructions - instructions : 0;
+    if (!get_part(c, span, &part)) return false;
+    while (part.left) {
+        take_part(part.page, part.at, part.first, part.end, before, take, user);
+        before += count_starts(part.page, part.first, part.end);
+        if (!next_part(c, span, &part)) return false;
     }
     return true;
 }
@@ -248,8 +280,10 @@ bool ntr_code_marks_span(ntr_code_marks *c, const ntr_event *span, ntr_code_mark
     if (known->address == span->address && known->shape == shape && is_valid(&known->valid, span->offset)) return true;
     ntr_validity valid = {0, UINT64_MAX};
     bool plain = true;
-    if (!take_span(c, span, take, user, &plain, &valid)) return false;
-    if (plain) *known = (plain_span){span->address, shape, valid};
+    uint32_t instructions = 0;
+    if (!look_over(c, span, &plain, &instructions, &valid)) return false;
+    if (!plain) return take_marks(c, span, instructions, take, user);
+    *known = (plain_span){span->address, shape, valid};
     return true;
 }
 

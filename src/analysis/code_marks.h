@@ -21,7 +21,7 @@
 
 typedef struct ntr_code_mark {
     uint64_t address;
-    uint32_t instructions; /* of the span, up to this one */
+    uint32_t instructions; /* of the span, up to this one, with those that are joined to it */
     uint8_t action;        /* ntr_code_action */
     int16_t value;
 } ntr_code_mark;

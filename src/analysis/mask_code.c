@@ -1,14 +1,6 @@
 #include "analysis/mask_code.h"
 
-enum {
-    MASK_SYSTEM = 0x73,
-    MASK_STORE = 0x23,
-    MASK_ADD = 0x13,
-    MASK_ADD_32 = 0x1b,
-    MASK_LUI = 0x37,
-    MASK_LOAD = 0x03,
-    MASK_BRANCH = 0x63
-};
+enum { MASK_STORE = 0x23, MASK_ADD = 0x13, MASK_ADD_32 = 0x1b, MASK_LUI = 0x37, MASK_LOAD = 0x03, MASK_BRANCH = 0x63 };
 enum { TP = 4, SSTATUS = 0x100, MSTATUS = 0x300 };
 
 static uint32_t field(uint32_t word, unsigned high, unsigned low) {
@@ -143,10 +135,6 @@ static bool count_code(uint32_t word, const uint32_t *before, size_t count, bool
 
 static bool is_store_by_tp(uint32_t word) {
     return (word & 0x7f) == MASK_STORE && field(word, 14, 12) == 2 && field(word, 19, 15) == TP;
-}
-
-bool ntr_mask_code_may(uint32_t word) {
-    return ((word & 0x7f) == MASK_SYSTEM && field(word, 14, 12) & 3) || is_store_by_tp(word);
 }
 
 bool ntr_mask_code(uint32_t word, const uint32_t *before, size_t count, bool machine, bool narrow, mask_code *found) {

@@ -26,11 +26,8 @@ static inline bool mask_code_is_short(uint32_t word) {
     return (word & 3) != 3;
 }
 
-/* Returns whether ntr_mask_code can be true for this instruction. Compressed instructions have zeros in the upper half.
- */
-bool ntr_mask_code_may(uint32_t word);
-
-/* `before`: the instructions in front of it, the nearest first. `machine`: in M-mode. `narrow`: RV32. */
+/* For an instruction that may switch (ntr_insn_may_switch). `before`: the instructions in front of it, the nearest
+ * first. `machine`: in M-mode. `narrow`: RV32. */
 bool ntr_mask_code(uint32_t word, const uint32_t *before, size_t count, bool machine, bool narrow, mask_code *found);
 
 #endif

@@ -175,7 +175,7 @@ static bool is_alike(const ntr_decoder *d, const ntr_walk_request *request, uint
     bool back = is_back(request) && ntr_return_stack_is_unchanged(&s->stack, request->repeat_depth) &&
                 request->repeat_low >= request->repeat_depth && ntr_trail_depth(s) == request->repeat_trail &&
                 d->other_events == request->repeat_events;
-    return back && (d->counts || ntr_loop_is_level(d, request->repeat_calls, request->repeat_returns, times));
+    return back && (d->counts || ntr_loop_is_level(d, &request->repeat_spans, times));
 }
 
 /* Start the next repetition of RepeatBranch or RepeatInstruction: one walk stands for all that are alike, unless each

@@ -50,7 +50,7 @@ static void queue_joined(ntr_decoder *d, ntr_source *s, const ntr_event *event) 
     if (e.kind == NTR_EVENT_SPAN) {
         if (d->count_callback) ntr_count_event(d, event);
         ntr_join_add(s, &e);
-        ntr_join_settle(s, e.end, e.flags);
+        ntr_join_settle(d, s, e.end, e.flags);
     } else {
         ntr_join_flush(d, s);
         s->settled = false;
@@ -95,7 +95,10 @@ void ntr_event_emit(ntr_decoder *d, const ntr_event *event) {
     const bool span = event->kind == NTR_EVENT_SPAN;
     ntr_event repeated;
     d->other_events += !span;
-    if (d->request.repeats && span) ntr_loop_note_end(d, event->end);
+    if (d->request.repeats && span) {
+        ntr_loop_note_end(d, event->end);
+        d->loop.spans.kept++;
+    }
     if (d->times > 1 && span) {
         repeated = *event;
         repeated.repeats = d->times - 1;

@@ -127,6 +127,11 @@ typedef struct ntr_source {
 /* The same for loops, which cost no time: some hours of a fast hart. */
 #define NTR_LOOP_LIMIT (UINT64_C(1) << 48)
 
+/* Numbers of spans that end with a call or a return, and of blocks that are kept (ntr_decoder_set_join_except). */
+typedef struct ntr_loop_spans {
+    uint64_t calls, returns, kept;
+} ntr_loop_spans;
+
 /* ntr_walk_request.left when only the history ends the walk. */
 #define NTR_NO_ICNT (UINT64_C(1) << 62)
 
@@ -154,7 +159,7 @@ typedef struct ntr_walk_request {
     uint32_t repeat_depth;      /* depth of the return stack there, */
     uint32_t repeat_low;        /* ... and the lowest since then, before ntr_loop_visit began to measure it, too */
     uint32_t repeat_trail;      /* ... and of the call trail */
-    uint64_t repeat_calls, repeat_returns; /* ntr_walk_loop.calls and .returns there */
+    ntr_loop_spans repeat_spans; /* ntr_walk_loop.spans there */
 } ntr_walk_request;
 
 /* A loop inside of a walk: walk_loop.h. */
@@ -163,13 +168,14 @@ typedef struct ntr_walk_loop {
     const ntr_block *block;
     uint64_t left, outcomes, repeats;
     uint32_t depth, trail; /* of the return stack and the call trail */
-    uint64_t learned_before, calls_before, returns_before;
+    uint64_t learned_before;
+    ntr_loop_spans before; /* `spans` there */
     uint64_t visits, most_visits; /* since the starting point was chosen, and until another one is */
     /* while a pass is multiplied: it stands for `factor` passes; ntr_decoder.times before, its halfwords, and the value
      * of `left` where it ends */
     uint64_t factor, times, halfwords, end;
     uint64_t learned; /* how often a branch predictor has changed */
-    uint64_t calls, returns; /* in walks with events that are watched */
+    ntr_loop_spans spans; /* in walks with events that are watched */
 } ntr_walk_loop;
 
 /* Returns whether the request walks before its I-CNT is known: its halfwords are counted in `halfwords_ahead`. */
@@ -248,7 +254,7 @@ struct ntr_decoder {
     void *count_user;
     ntr_same_function *join; /* decoding with joined spans; NULL: every span is returned */
     void *join_user;
-    unsigned join_except; /* modes in which no span is joined: bit I is that of privilege I */
+    unsigned join_except; /* modes in which spans of NTR_BLOCK_KEPT are not joined: bit I is that of privilege I */
     int64_t patience; /* work until ntr_decoder_config.proceed is called: ntr_decoder_spend */
     bool stopped; /* it has returned false during this call */
     ntr_status failed; /* sticky error: out of memory, or a defect with `strict` */
@@ -383,8 +389,14 @@ ntr_status ntr_walk_counts(ntr_decoder *d);
 /* Add the joined instructions to a span of the source. */
 void ntr_join_add(ntr_source *s, ntr_event *span);
 
+/* Returns whether the source of the request is in a mode of ntr_decoder_set_join_except. */
+static inline bool ntr_join_excepts(const ntr_decoder *d) {
+    const ntr_context *context = &d->request.source->context;
+    return d->join_except >> (context->prv & 3) & 1 && !context->v && context->prv != NTR_PRV_UNKNOWN;
+}
+
 /* A span with this end and these flags was returned that walk_joined.c did not walk. */
-void ntr_join_settle(ntr_source *s, unsigned end, unsigned flags);
+void ntr_join_settle(const ntr_decoder *d, ntr_source *s, unsigned end, unsigned flags);
 
 /* ---- walk_loop.c */
 

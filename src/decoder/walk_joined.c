@@ -8,18 +8,33 @@
  * A span may therefore be left out only when the source is `settled`: the consumer has seen that the code belongs to
  * the function on top of its stack. A jump or a call settles. A return settles when the call was settled and its block
  * is inside: then the function that continues is the one that called. Everything else unsettles, and all spans are
- * returned up to the next jump. In modes that the consumer has excepted, all spans are returned.
+ * returned up to the next jump. In modes that the consumer has excepted (ntr_decoder_set_join_except), spans of
+ * NTR_BLOCK_KEPT are returned, each other block is returned when it is walked first, and a trap does not settle.
  *
  * Example: a loop of 100 passes over blocks of 4 instructions in function F, then a call. The call's span is returned
  * with the instructions of the loop added. */
+#include "base/bytes.h"
 #include "decoder/count_callback.h"
 #include "decoder/walk_loop.h"
+#include "isa/switching.h"
 
 /* Maximum number of instructions that are added to one span. */
 #define JOINED_MOST (UINT64_C(1) << 31)
 
 /* Between two calls of ntr_decoder_spend: halfwords of a walk with I-CNT, and repetitions of a history. */
 enum { LINKED_HALFWORDS = 1 << 20, LINKED_REPEATS = 1 << 10 };
+
+static bool may_switch(const ntr_decoder *d, const ntr_block *b) {
+    const ntr_context *context = &d->request.source->context;
+    const ntr_program *program = d->config.program;
+    for (unsigned at = 0; at < b->halfwords; at++) {
+        uint8_t bytes[4] = {0};
+        if (!(b->starts[at / 64] >> (at % 64) & 1)) continue;
+        ntr_program_read(program, ntr_place_at(context, d->message.offset, b->start + 2 * (uint64_t)at), bytes, 4);
+        if (ntr_insn_may_switch(ntr_little_32(bytes))) return true;
+    }
+    return false;
+}
 
 /* Ask the consumer whether the addresses of the block belong to one function. All its instructions do, because blocks
  * are divided; but the last one may be a jump that is not separated from the one before it. */
@@ -34,20 +49,25 @@ static __attribute__((noinline)) void classify(ntr_decoder *d, ntr_block *b) {
     b->flags |= NTR_BLOCK_CLASSIFIED;
     if (d->join(d->join_user, &d->request.source->context, d->message.offset, addresses, count))
         b->flags |= NTR_BLOCK_INSIDE;
+    if (d->join_except && may_switch(d, b)) b->flags |= NTR_BLOCK_KEPT;
 }
 
-static inline bool is_inside(ntr_decoder *d, ntr_block *b) {
-    if (!(b->flags & NTR_BLOCK_CLASSIFIED)) classify(d, b);
-    return b->flags & NTR_BLOCK_INSIDE;
+/* Returns whether the span may be left out, whatever its end. `stays`: the consumer has the function of the block. */
+static inline bool is_joined(ntr_decoder *d, ntr_block *b, bool excepts, bool *stays) {
+    const bool first = !(b->flags & NTR_BLOCK_CLASSIFIED);
+    if (first) classify(d, b);
+    *stays = *stays && b->flags & NTR_BLOCK_INSIDE;
+    return *stays && !(excepts && (first || b->flags & NTR_BLOCK_KEPT));
 }
 
-void ntr_join_settle(ntr_source *s, unsigned end, unsigned flags) {
+void ntr_join_settle(const ntr_decoder *d, ntr_source *s, unsigned end, unsigned flags) {
     enum {
-        SETTLING = 1u << NTR_SPAN_TAKEN | 1u << NTR_SPAN_JUMP | 1u << NTR_SPAN_CALL | 1u << NTR_SPAN_INDIRECT_JUMP |
-                   1u << NTR_SPAN_INDIRECT_CALL | 1u << NTR_SPAN_EXCEPTION | 1u << NTR_SPAN_INTERRUPT |
-                   1u << NTR_SPAN_TRAP
+        SETTLING_JUMPS = 1u << NTR_SPAN_TAKEN | 1u << NTR_SPAN_JUMP | 1u << NTR_SPAN_CALL |
+                         1u << NTR_SPAN_INDIRECT_JUMP | 1u << NTR_SPAN_INDIRECT_CALL,
+        SETTLING_TRAPS = 1u << NTR_SPAN_EXCEPTION | 1u << NTR_SPAN_INTERRUPT | 1u << NTR_SPAN_TRAP
     };
-    s->settled = SETTLING >> end & 1 && !(flags & NTR_EVENT_TARGET_UNKNOWN);
+    const unsigned settling = d->join_except ? SETTLING_JUMPS : SETTLING_JUMPS | SETTLING_TRAPS;
+    s->settled = settling >> end & 1 && !(flags & NTR_EVENT_TARGET_UNKNOWN);
 }
 
 void ntr_join_add(ntr_source *s, ntr_event *e) {
@@ -67,21 +87,17 @@ static inline bool caller_is_settled(const ntr_return_stack *stack) {
 
 /* A span of block `b` was returned that ended in this way. `stays`: the source was settled before it and the block is
  * inside; `returns_settled`: it returned to a call that was settled. */
-static inline void settle_after(ntr_source *s, const ntr_block *b, unsigned end, unsigned flags, bool stays,
-                                bool returns_settled) {
-    ntr_join_settle(s, end, flags);
+static inline void settle_after(const ntr_decoder *d, ntr_source *s, const ntr_block *b, unsigned end, unsigned flags,
+                                bool stays, bool returns_settled) {
+    ntr_join_settle(d, s, end, flags);
     if (end == NTR_SPAN_NOT_TAKEN) s->settled = stays;
     if (end == NTR_SPAN_RETURN) s->settled = returns_settled;
     if (end != NTR_SPAN_CALL && end != NTR_SPAN_INDIRECT_CALL) return;
     if (s->stack.count && newest(&s->stack)->call == b) newest(&s->stack)->settled = stays;
 }
 
-/* Returns the ends of spans that may be left out, one bit each, in the mode that the source is in. */
-static inline unsigned joined_ends(const ntr_decoder *d) {
-    const ntr_context *context = &d->request.source->context;
-    const bool all = context->v || context->prv == NTR_PRV_UNKNOWN || !(d->join_except >> (context->prv & 3) & 1);
-    return all ? 1u << NTR_SPAN_TAKEN | 1u << NTR_SPAN_NOT_TAKEN | 1u << NTR_SPAN_JUMP : 0;
-}
+/* The ends of spans that may be left out, one bit each. */
+enum { JOINED_ENDS = 1u << NTR_SPAN_TAKEN | 1u << NTR_SPAN_NOT_TAKEN | 1u << NTR_SPAN_JUMP };
 
 static inline void count_block(ntr_decoder *d, const ntr_walk_state *walk, ntr_block *b, const ntr_linked_step *step) {
     const ntr_step counted = {.target = step->target, .from = b, .end = step->end, .flags = step->flags};
@@ -94,7 +110,7 @@ static ntr_event *go_linked(ntr_decoder *d, ntr_walk_state *walk, const ntr_even
     ntr_source *s = d->request.source;
     ntr_linked_walk w = ntr_linked_begin(d, walk);
     const bool timed = header->flags & NTR_EVENT_TIME;
-    const unsigned joins = joined_ends(d);
+    const bool excepts = ntr_join_excepts(d);
     uint64_t joined = s->joined;
     if (!w.only_history && w.left > LINKED_HALFWORDS) w.runaway_limit = w.left - LINKED_HALFWORDS;
     while (e < end) {
@@ -105,8 +121,8 @@ static ntr_event *go_linked(ntr_decoder *d, ntr_walk_state *walk, const ntr_even
         if (!ntr_linked_go(&w, b, &step)) break;
         walk->pc = step.target;
         count_block(d, walk, b, &step);
-        const bool stays = is_inside(d, b) && s->settled && !timed;
-        if (stays && joins >> step.end & 1 && joined < JOINED_MOST) {
+        bool stays = s->settled && !timed;
+        if (is_joined(d, b, excepts, &stays) && JOINED_ENDS >> step.end & 1 && joined < JOINED_MOST) {
             joined += b->instructions;
         } else {
             *e = *header;
@@ -119,7 +135,7 @@ static ntr_event *go_linked(ntr_decoder *d, ntr_walk_state *walk, const ntr_even
             e->halfwords = b->halfwords;
             e++;
             joined = 0;
-            settle_after(s, b, step.end, step.flags, stays, returns_settled);
+            settle_after(d, s, b, step.end, step.flags, stays, returns_settled);
         }
         if (!ntr_linked_pass(&w, b, &step)) continue;
         *status = NTR_END;
@@ -136,7 +152,9 @@ static ntr_event *go_linked(ntr_decoder *d, ntr_walk_state *walk, const ntr_even
 static ntr_status go_block(ntr_decoder *d, ntr_walk_state *walk, const ntr_event *header, ntr_event **e, bool joins) {
     ntr_source *s = d->request.source;
     ntr_block *b = walk->block;
-    const bool stays = is_inside(d, b) && s->settled && !(header->flags & NTR_EVENT_TIME);
+    const bool excepts = ntr_join_excepts(d);
+    bool stays = s->settled && !(header->flags & NTR_EVENT_TIME);
+    const bool joined = is_joined(d, b, excepts, &stays) && !(excepts && walk->run.halfwords);
     const bool returns_settled = caller_is_settled(&s->stack) && ntr_step_pops(d, b);
     ntr_step step = {0};
     ntr_status status = ntr_walk_state_step(d, walk, &step);
@@ -147,14 +165,14 @@ static ntr_status go_block(ntr_decoder *d, ntr_walk_state *walk, const ntr_event
         return status;
     }
     if (d->count_callback) ntr_count_step(d, walk, b, &step);
-    if (joins && stays && joined_ends(d) >> step.end & 1 && s->joined < JOINED_MOST) {
+    if (joins && joined && JOINED_ENDS >> step.end & 1 && s->joined < JOINED_MOST) {
         s->joined += walk->run.instructions + b->instructions;
         walk->run.instructions = walk->run.halfwords = 0;
         return status;
     }
     ntr_walk_fill(*e, header, walk, b, &step);
     ntr_join_add(s, (*e)++);
-    settle_after(s, b, step.end, step.flags, stays, returns_settled);
+    settle_after(d, s, b, step.end, step.flags, stays, returns_settled);
     return status;
 }
 
@@ -169,7 +187,7 @@ static inline __attribute__((always_inline)) ntr_status go_end(ntr_decoder *d, n
     ntr_event *span = (*e)++;
     if (d->count_callback) ntr_count_event(d, span);
     ntr_join_add(s, span);
-    settle_after(s, b, span->end, span->flags, false, popped.settled && popped.address == span->target);
+    settle_after(d, s, b, span->end, span->flags, false, popped.settled && popped.address == span->target);
     return status;
 }
 
@@ -181,8 +199,11 @@ static __attribute__((noinline)) ntr_status walk_watched(ntr_decoder *d, ntr_wal
     while (*e < end && status == NTR_OK && d->failed == NTR_OK && !ends) {
         ntr_loop_visit(d, walk);
         ntr_event *span = *e;
+        const ntr_block *b = walk->block;
         ends = ntr_walk_state_stops(walk);
         status = ends ? go_end(d, walk, header, e) : go_block(d, walk, header, e, false);
+        const bool kept = b && b->flags & NTR_BLOCK_KEPT;
+        d->loop.spans.kept += kept;
         if (*e == span) continue;
         ntr_loop_note_end(d, span->end);
         span->repeats = d->times - 1;

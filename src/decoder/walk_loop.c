@@ -15,12 +15,11 @@ bool ntr_loop_fits(ntr_decoder *d, uint64_t halfwords, uint64_t times) {
     return false;
 }
 
-bool ntr_loop_is_level(const ntr_decoder *d, uint64_t calls, uint64_t returns, uint64_t factor) {
-    const ntr_context *context = &d->request.source->context;
-    if (!context->v && context->prv != NTR_PRV_UNKNOWN && d->join_except >> (context->prv & 3) & 1) return false;
-    calls = d->loop.calls - calls;
-    returns = d->loop.returns - returns;
-    return calls == returns && factor >= (calls ? PASSES_LEAST_WITH_CALLS : PASSES_LEAST);
+bool ntr_loop_is_level(const ntr_decoder *d, const ntr_loop_spans *before, uint64_t factor) {
+    const ntr_loop_spans *now = &d->loop.spans;
+    const uint64_t calls = now->calls - before->calls;
+    if (now->kept != before->kept && ntr_join_excepts(d)) return false;
+    return calls == now->returns - before->returns && factor >= (calls ? PASSES_LEAST_WITH_CALLS : PASSES_LEAST);
 }
 
 static void set_start(ntr_decoder *d, const ntr_walk_state *walk) {
@@ -35,8 +34,7 @@ static void set_start(ntr_decoder *d, const ntr_walk_state *walk) {
     loop->depth = ntr_return_stack_mark(&s->stack);
     loop->trail = ntr_trail_depth(s);
     loop->learned_before = loop->learned;
-    loop->calls_before = loop->calls;
-    loop->returns_before = loop->returns;
+    loop->before = loop->spans;
     loop->visits = 0;
 }
 
@@ -67,7 +65,7 @@ static void begin_multiply(ntr_decoder *d, ntr_walk_state *walk) {
     if (loop->repeats && !walk->history.repeats) return;
     const uint64_t factor = passes_left(d, walk);
     if (factor < 2 || (d->in_order && (d->times > 1 || loop->halfwords > NTR_IN_ORDER_MOST))) return;
-    if (!d->counts && !ntr_loop_is_level(d, loop->calls_before, loop->returns_before, factor)) return;
+    if (!d->counts && !ntr_loop_is_level(d, &loop->before, factor)) return;
     /* loops inside of repeated messages are a part of what was added for these */
     if (d->times == 1 && !ntr_loop_fits(d, loop->halfwords, factor)) return;
     walk->history.repeats -= (factor - 1) * (loop->repeats - walk->history.repeats);
@@ -128,6 +126,7 @@ ntr_status ntr_walk_watched(ntr_decoder *d, ntr_walk_state *walk, ntr_event **at
             continue;
         }
         ntr_loop_note_end(d, step.end);
+        d->loop.spans.kept++;
         ntr_walk_fill(*at, header, walk, b, &step);
         (*at)++->repeats = d->times - 1;
     }

@@ -44,12 +44,12 @@ bool ntr_loop_fits(ntr_decoder *d, uint64_t halfwords, uint64_t times);
 
 /* A span ended in this way. */
 static inline void ntr_loop_note_end(ntr_decoder *d, unsigned end) {
-    d->loop.calls += end == NTR_SPAN_CALL || end == NTR_SPAN_INDIRECT_CALL || end == NTR_SPAN_CO_SWAP;
-    d->loop.returns += end == NTR_SPAN_RETURN || end == NTR_SPAN_CO_SWAP;
+    d->loop.spans.calls += end == NTR_SPAN_CALL || end == NTR_SPAN_INDIRECT_CALL || end == NTR_SPAN_CO_SWAP;
+    d->loop.spans.returns += end == NTR_SPAN_RETURN || end == NTR_SPAN_CO_SWAP;
 }
 
-/* Returns whether spans of a loop are returned with repetitions: the loop has `factor` passes, its calls and returns,
- * of which there were so many before, are in pairs, and the mode is not excepted (ntr_decoder_set_join_except). */
-bool ntr_loop_is_level(const ntr_decoder *d, uint64_t calls, uint64_t returns, uint64_t factor);
+/* Returns whether spans of a loop are returned with repetitions: the loop has `factor` passes, and of the spans since
+ * `before`, calls and returns are in pairs and none is kept in this mode (ntr_decoder_set_join_except). */
+bool ntr_loop_is_level(const ntr_decoder *d, const ntr_loop_spans *before, uint64_t factor);
 
 #endif

@@ -66,8 +66,7 @@ static inline void ntr_request_measure(const ntr_decoder *d, ntr_walk_request *r
     request->repeat_events = d->other_events;
     request->repeat_depth = request->repeat_low = ntr_return_stack_mark(&s->stack);
     request->repeat_trail = ntr_trail_depth(s);
-    request->repeat_calls = d->loop.calls;
-    request->repeat_returns = d->loop.returns;
+    request->repeat_spans = d->loop.spans;
 }
 
 /* Returns whether the flow messages of this source can be decoded. Opens a gap when it has not synchronized yet, unless

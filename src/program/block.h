@@ -15,7 +15,8 @@ enum {
     NTR_BLOCK_SEQUENTIAL = 1u << 2, /* register jump to `target`, set by the LUI or AUIPC directly before it */
     NTR_BLOCK_NO_TARGET = 1u << 3,  /* CM.JT or CM.JALT without a jump table in any image */
     NTR_BLOCK_DIVIDED = 1u << 5,    /* linear code that ends where another function begins */
-    NTR_BLOCK_CLASSIFIED = 1u << 4, /* for use by the decoder: NTR_BLOCK_INSIDE is valid */
+    NTR_BLOCK_CLASSIFIED = 1u << 4, /* for use by the decoder: NTR_BLOCK_INSIDE and NTR_BLOCK_KEPT are valid */
+    NTR_BLOCK_KEPT = 1u << 6,       /* ... ntr_decoder_set_join_except: its spans are returned in these modes */
     NTR_BLOCK_INSIDE = 1u << 7,     /* for use by the decoder: see ntr_decoder_set_join */
 };
 

@@ -155,8 +155,8 @@ static size_t sweep(heap *open, size_t count, ntr_span *out) {
 
 int ntr_spans_flatten(ntr_spans *spans, const ntr_allocator *allocator, ntr_span *laid, size_t count) {
     if (count == 0) return 0;
-    heap open = {.items = ntr_alloc(allocator, count, sizeof *open.items), .laid = laid};
-    spans->items = ntr_alloc(allocator, count, 2 * sizeof *spans->items);
+    heap open = {.items = ntr_realloc(allocator, NULL, count, sizeof *open.items), .laid = laid};
+    spans->items = ntr_realloc(allocator, NULL, count, 2 * sizeof *spans->items);
     if (!open.items || !spans->items) {
         ntr_dealloc(allocator, open.items);
         return -1;
@@ -166,6 +166,10 @@ int ntr_spans_flatten(ntr_spans *spans, const ntr_allocator *allocator, ntr_span
     if (!is_sorted(laid, count)) qsort(laid, count, sizeof *laid, by_start);
     spans->count = sweep(&open, count, spans->items);
     ntr_dealloc(allocator, open.items);
+    ntr_span *exact = ntr_realloc(allocator, spans->items, spans->count, sizeof *exact);
+    if (!exact) return -1;
+    spans->items = exact;
+    spans->capacity = spans->count;
     return 0;
 }
 

@@ -63,7 +63,7 @@ struct cli_analysis {
     unsigned threads;        /* that decode */
     bool any;                /* the decoder returned at least one event */
     unsigned take_needs;     /* what `take` needs: NTR_TAKE_* */
-    unsigned join_except;    /* spans of these modes are not joined (ntr_decoder_set_join_except) */
+    unsigned join_except;    /* ntr_decoder_set_join_except */
     bool stacks_only;        /* the call tree is there for its stacks */
     const ntr_export *follower; /* the user of `take` is an export that may follow the call tree; else NULL */
     ntr_counts totals;       /* of counting decode, if a->data.totals points to it: nothing else is counted then */

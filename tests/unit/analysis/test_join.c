@@ -186,6 +186,7 @@ static void count_modes(const scene *s, const stream *in, bool joined, unsigned 
     status = ntr_decoder_new(&s->config, &d);
     assert_non_null(d);
     if (joined) ntr_decoder_set_join(d, same_function, &asked);
+    ntr_decoder_set_repeats(d, joined);
     ntr_decoder_set_join_except(d, except);
     assert_int_equal(ntr_decoder_feed(d, in->bytes, in->size, true), NTR_OK);
     do {
@@ -197,13 +198,12 @@ static void count_modes(const scene *s, const stream *in, bool joined, unsigned 
     ntr_decoder_free(d);
 }
 
-static void all_spans_of_some_modes(void **state) {
-    (void)state;
+/* A loop of the instruction and a branch. */
+static void spans_of_some_modes(uint32_t instruction, size_t all[4], size_t joined[4], size_t some[4]) {
     static stream in;
     scene s;
-    size_t all[4] = {0}, joined[4] = {0}, some[4] = {0};
     scene_start(&s, NULL);
-    code(&s, 0x100, ADD, branch(-4));
+    code(&s, 0x100, instruction, branch(-4));
     in.size = 0;
     /* in S-mode, in user mode, and in S-mode of a guest */
     assemble(&in, &s.config.params,
@@ -213,14 +213,59 @@ static void all_spans_of_some_modes(void **state) {
     count_modes(&s, &in, false, 1u << 1, all);
     count_modes(&s, &in, true, 0, joined);
     count_modes(&s, &in, true, 1u << 1 | 1u << 3, some);
-    assert_int_equal(all[1], 30);
-    assert_true(joined[1] < 4);
-    assert_int_equal(some[1], all[1]);
-    assert_int_equal(some[0], joined[0]);
-    assert_true(some[0] && some[0] < 4);
-    assert_int_equal(some[2], joined[2]);
-    assert_true(some[2] && some[2] < 4);
     scene_end(&s);
+}
+
+#define CSRSI_SSTATUS_2 0x10016073u
+#define SW_A5_8_TP      0x00f22423u
+#define CSRR_A0_TIME    0xc0102573u
+
+/* Code that may switch interrupts or preemption is returned in the excepted modes. */
+static void code_that_switches(void **state) {
+    (void)state;
+    static const uint32_t instructions[] = {CSRSI_SSTATUS_2, SW_A5_8_TP};
+    for (size_t i = 0; i < 2; i++) {
+        size_t all[4] = {0}, joined[4] = {0}, some[4] = {0};
+        spans_of_some_modes(instructions[i], all, joined, some);
+        assert_int_equal(all[1], 30);
+        assert_true(joined[1] < 4);
+        assert_int_equal(some[1], all[1]);
+        assert_int_equal(some[0], joined[0]);
+        assert_true(some[0] && some[0] < 4);
+        assert_int_equal(some[2], joined[2]);
+        assert_true(some[2] && some[2] < 4);
+    }
+}
+
+/* Other code is returned when it is executed first. */
+static void code_that_does_not_switch(void **state) {
+    (void)state;
+    static const uint32_t instructions[] = {ADD, CSRR_A0_TIME};
+    for (size_t i = 0; i < 2; i++) {
+        size_t all[4] = {0}, joined[4] = {0}, some[4] = {0};
+        spans_of_some_modes(instructions[i], all, joined, some);
+        assert_int_equal(all[1], 30);
+        assert_true(some[1] >= 1 && some[1] <= 4);
+    }
+}
+
+/* A loop of 2^12 passes: its spans are repeated, unless it has code that may switch. */
+static void loops_of_some_modes(void **state) {
+    (void)state;
+    static const uint32_t instructions[] = {ADD, CSRSI_SSTATUS_2};
+    for (size_t i = 0; i < 2; i++) {
+        static stream in;
+        scene s;
+        size_t some[4] = {0};
+        scene_start(&s, NULL);
+        code(&s, 0x100, instructions[i], branch(-4));
+        in.size = 0;
+        assemble(&in, &s.config.params,
+                 START "Ownership PROCESS=0x4\nResourceFull RCODE=2 RDATA0=0x3 RDATA1=0x1000\n" STOP);
+        count_modes(&s, &in, true, 1u << 1 | 1u << 3, some);
+        assert_true(i ? some[1] >= 0x1000 : some[1] && some[1] < 100);
+        scene_end(&s);
+    }
 }
 
 int main(void) {
@@ -229,7 +274,9 @@ int main(void) {
         TEST(falling_into_another_function),
         TEST(return_to_a_function_that_was_fallen_into),
         TEST(linear_code_that_runs_into_a_function),
-        TEST(all_spans_of_some_modes),
+        TEST(code_that_switches),
+        TEST(code_that_does_not_switch),
+        TEST(loops_of_some_modes),
     };
     return cmocka_run_group_tests_name("join", tests, NULL, NULL);
 }

@@ -2,6 +2,7 @@
 
 #include "analysis/code_marks.h"
 #include "analysis/mask_code.h"
+#include "isa/switching.h"
 
 /* Encodings of the GNU assembler. */
 enum {
@@ -69,7 +70,7 @@ static void instructions_by_what_is_in_front(void **state) {
         size_t count = 0;
         while (count < 4 && c->before[count]) count++;
         const bool is =
-            ntr_mask_code_may(c->word) && ntr_mask_code(c->word, c->before, count, c->machine, c->narrow, &found);
+            ntr_insn_may_switch(c->word) && ntr_mask_code(c->word, c->before, count, c->machine, c->narrow, &found);
         if (is != (c->action != NONE) || (is && (found.action != c->action || found.value != c->value)))
             fail_msg("case %zu: %s, action %u, value %d", i, is ? "found" : "not found", found.action, found.value);
     }
@@ -104,6 +105,10 @@ static void expect_mark(ntr_code_marks *marks, uint64_t position, unsigned count
     assert_true(ntr_code_marks_span(marks, &span, take_mark, &found));
     assert_int_equal(found, count);
     if (count) assert_int_equal(last_mark.instructions, instructions);
+    ntr_event joined = span;
+    joined.instructions = 100 + instructions; /* the code ends with the mark */
+    assert_true(ntr_code_marks_span(marks, &joined, take_mark, &found));
+    if (count) assert_int_equal(last_mark.instructions, 100 + instructions);
 }
 
 /* Linux patches the begin of its functions: four short NOPs become two long ones. Then a module is loaded there. */
