@@ -99,6 +99,7 @@ static ntr_status add_row(line_flow_builder *m, const ntr_line_row *row) {
             .line = line,
             .column = row->column,
             .begins_row = at == row->address,
+            .begins_statement = at == row->address && row->is_statement,
             .function = function_at(m, at),
             .returns_value = m->returns_value,
             .by_llvm = by_llvm,

@@ -12,12 +12,14 @@ typedef struct ntr_line_insn {
     uint32_t line;     /* 0: it belongs to no line */
     uint32_t column;
     bool begins_row;    /* a row of the line table begins here */
+    bool begins_statement; /* the row begins a statement */
     bool returns_value; /* the function does */
     bool by_llvm;       /* counted as llvm-cov does */
     bool implicit, optimized; /* ntr_line_row */
     bool only_end;      /* the line contains nothing but the end of the function, which returns a value */
     uint64_t function; /* entry address; lines of two functions are counted separately */
     uint64_t target;   /* of a branch, direct jump or direct call */
+    uint64_t part;     /* executions of the part of the line (line_parts.h) */
     uint64_t passes;   /* of the line, at its first instruction in the function; 0 at the others */
 } ntr_line_insn;
 

@@ -1,4 +1,5 @@
 #include "analysis/line_passes.h"
+#include "analysis/line_parts.h"
 #include "analysis/never_returns.h"
 
 #include "base/allocator.h"
@@ -25,8 +26,7 @@ typedef struct pass_block {
 
 typedef struct arc {
     uint32_t from, to; /* blocks */
-    uint64_t count;
-    uint64_t left; /* executions that no cycle has taken yet */
+    uint64_t count, left; /* left: executions that no cycle has taken yet */
 } arc;
 
 /* A line of one function. */
@@ -36,7 +36,7 @@ typedef struct line_group {
     uint64_t sum;    /* executions of the blocks that contain it */
     uint64_t ends;   /* executions of what no statement has made; used if the line contains nothing else */
     uint64_t after_jumps; /* the part of `ends` that follows a jump: optimized code can have moved a statement there */
-    uint64_t most; /* executions of the instruction that was executed most often */
+    uint64_t most; /* executions of the part that was executed most often */
 } line_group;
 
 typedef struct membership {
@@ -550,6 +550,7 @@ static ntr_status count_groups(pass_graph *g) {
     g->color = ntr_alloc(g->allocator, g->block_count, sizeof *g->color);
     g->path = ntr_alloc(g->allocator, g->block_count + (size_t)1, sizeof *g->path);
     if (!g->inside || !g->next_arc || !g->color || !g->path) return NTR_E_MEMORY;
+    TRY(ntr_line_parts_count(g->flow, g->first_of));
     find_ends(g);
     for (uint32_t b = 0; b < g->block_count; b++) TRY(add_lines(g, b));
     if (g->member_count) qsort(g->members, g->member_count, sizeof *g->members, compare_members);
@@ -559,14 +560,13 @@ static ntr_status count_groups(pass_graph *g) {
     }
     for (size_t i = 0; i < g->flow->count; i++) {
         line_group *group = &g->groups[g->group_of[i]];
-        const uint64_t executed = g->flow->insns[i].count.executed;
+        const uint64_t executed = g->flow->insns[i].part;
         g->flow->insns[i].only_end = !group->stamp && !g->flow->insns[i].by_llvm;
         if (executed > group->most && !g->flow->insns[i].implicit) group->most = executed;
     }
     for (size_t i = 0, end; i < g->member_count; i = end) {
         const uint32_t group = g->members[i].group;
-        for (end = i + 1; end < g->member_count && g->members[end].group == group; end++) {
-        }
+        for (end = i + 1; end < g->member_count && g->members[end].group == group;) end++;
         const line_group *of = &g->groups[group];
         const uint64_t passes = count_passes(g, &g->members[i], end - i);
         ntr_line_insn *first = &g->flow->insns[of->first];

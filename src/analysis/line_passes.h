@@ -1,5 +1,5 @@
 /* Passes through lines: how often each line was executed, by the rule of gcov, or by that of llvm-cov: the count of a
- * line is the executions of its instruction that was executed most often.
+ * line is the executions of its part that was executed most often (line_parts.h).
  *
  * The code of a function is a graph of blocks: straight code that ends at a jump, a branch or a call, and begins where
  * one leads. A block belongs to the greatest of its lines. A pass through a line is a path in the graph of the line's

@@ -1,16 +1,21 @@
 #!/usr/bin/env python3
-"""Coverage of real C and C++ programs compared with gcov's: lines and functions, program by program and build by build.
+"""Coverage of real C and C++ programs compared with that of gcov and llvm-cov: lines, functions and decisions, program by program.
 
-usage: coverage_compare.py NTRACE SOURCES [PROGRAM...] [--builds BUILD,...]
+usage: coverage_compare.py NTRACE SOURCES [PROGRAM...] [--builds=BUILD,...]
 
 SOURCES is a folder in which the archives *.orig.tar.* of Debian's source packages are unpacked (apt-get source --download-only).
-Each program is built twice with the same compiler: with --coverage and run under plain QEMU, and without it and traced. Both
+Each program is built twice with the same compiler: instrumented and run under plain QEMU, and without that and traced. Both
 runs have the same input. The result is a table in Markdown, and on standard error each line with another count, with the rule of
 docs/coverage-rules.md ("Lines") that explains it. The exit status is 1 when more than 1 of 1,000 lines differ by no rule.
+
+The library that counts for clang is that of Debian for RISC-V (tools/debian_root --arch riscv64 --suite trixie --no-depends libclang-rt-19-dev).
 """
 import concurrent.futures
+import functools
 import glob
+import json
 import os
+import re
 import shutil
 import subprocess
 import sys
@@ -18,9 +23,13 @@ import tempfile
 
 sys.path.append(os.path.dirname(os.path.abspath(__file__)))
 import gcov_truth as truth
+import llvm_truth
+import mcdc
+import stored
 
-GCC = "riscv64-linux-gnu-gcc"
-GXX = "riscv64-linux-gnu-g++"
+TOOLS = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "..", "tools")
+CLANG = ("--target=riscv64-linux-gnu", "-mno-relax")
+COMPILERS = {"gcc": (("riscv64-linux-gnu-gcc",), ("riscv64-linux-gnu-g++",)), "clang": (("clang-19", *CLANG), ("clang++-19", *CLANG))}
 ENVIRONMENT = {**os.environ, "QEMU_LD_PREFIX": "/usr/riscv64-linux-gnu"}
 TEXT = "a [list, of] {\"words\": 1, 'and': [2.5, true, null]}\n- more: words\n" * 40
 JSON = '{"a": [1, 2.5, true, null, "text \\u00e4"], "b": {"c": "d", "e": [[], {}]}}\n'
@@ -108,8 +117,11 @@ DRIVERS = {
                "config.h": "", "snappy-stubs-public.h": '#pragma once\n#include <cstddef>\n#include <sys/uio.h>\n#define SNAPPY_MAJOR 1\n#define SNAPPY_MINOR 1\n'
                "#define SNAPPY_PATCHLEVEL 9\n#define SNAPPY_VERSION 0x010109\nnamespace snappy { using ::iovec; }\n"},
 }
+truth.TIMEOUT = 3600  # of one unit of the largest C++ programs
 BY_REASON = {}
-BUILDS = {"static": "-O0 -static", "pie": "-O0", "lto": "-O0 -flto", "sections": "-O0 -ffunction-sections -Wl,--gc-sections", "dwarf4": "-O0 -gdwarf-4"}
+BUILDS = {"static": ("gcc", "-O0 -static"), "pie": ("gcc", "-O0"), "lto": ("gcc", "-O0 -flto"), "shared": ("gcc", "-O0 -fPIC"),
+          "sections": ("gcc", "-O0 -ffunction-sections -Wl,--gc-sections"), "dwarf4": ("gcc", "-O0 -gdwarf-4"), "clang": ("clang", "-O0 -static"),
+          "clang-pie": ("clang", "-O0 -fPIE -pie"), "clang-shared": ("clang", "-O0 -fPIC")}
 
 
 def chosen(place, patterns):
@@ -124,19 +136,68 @@ def chosen(place, patterns):
     return found
 
 
-def build(place, sources, flags, out):
-    """Compiles each source in the folder itself, so that both builds have the same names of files."""
+def build(place, sources, compilers, flags, counted, out):
+    """Compiles each source in the folder itself, so that both builds have the same names of files. `counted`: options that count.
+    With -fPIC, all objects but the one with main are a library."""
     def compile_one(source):
-        compiler = GCC if source.endswith(".c") else GXX
         target = os.path.join(out, source.replace("/", "__") + ".o")
-        truth.run(compiler, "-g", "-w", "-fsigned-char", *flags, "-c", source, "-o", target, cwd=place)
+        truth.run(*compilers[not source.endswith(".c")], "-g", "-w", "-fsigned-char", *flags, *counted, "-c", source, "-o", target, cwd=place)
         return target
 
     os.makedirs(os.path.join(place, out))
     with concurrent.futures.ThreadPoolExecutor(2) as pool:
         objects = list(pool.map(compile_one, sources))
-    compiler = GXX if any(not source.endswith(".c") for source in sources) else GCC
-    truth.run(compiler, "-g", "-w", *flags, *objects, "-o", out + "/program", "-lm", "-ldl", "-lpthread", cwd=place)
+    link = [*compilers[any(not source.endswith(".c") for source in sources)], "-g", "-w", *flags]
+    counter = ["--coverage"] if "--coverage" in counted else []
+    if link[0].startswith("clang"):
+        link.append("-fuse-ld=lld-19")
+        counter = ["-Wl,-u,__llvm_profile_runtime", profile_library()] if counted else []
+    if "-fPIC" in flags:
+        library = [path for path in objects if b" T main\n" not in truth.run("riscv64-linux-gnu-nm", path, cwd=place)]
+        truth.run(*link, "-shared", *library, "-o", out + "/libcompared.so", *counter, cwd=place)
+        objects = [*(path for path in objects if path not in library), out + "/libcompared.so", "-Wl,-rpath,$ORIGIN"]
+    truth.run(*link, *objects, "-o", out + "/program", *counter, "-lm", "-ldl", "-lpthread", cwd=place)
+
+
+@functools.cache
+def profile_library():
+    """The library that counts what clang has instrumented, for RISC-V."""
+    root = truth.run(os.path.join(TOOLS, "debian_root"), "--suite", "trixie", "--arch", "riscv64", "--no-depends", "libclang-rt-19-dev", cwd=TOOLS).decode().strip()
+    return root + "/usr/lib/llvm-19/lib/clang/19/lib/linux/libclang_rt.profile-riscv64.a"
+
+
+def from_llvm_cov(place, shared):
+    """Lines and functions, and the decisions of each source."""
+    truth.run("llvm-profdata-19", "merge", *glob.glob(os.path.join(place, "*.profraw")), "-o", "program.profdata", cwd=place)
+    counted = ["-instr-profile=program.profdata", "gcovd/program", *(["-object", "gcovd/libcompared.so"] if shared else [])]
+    lines = llvm_truth.read_lcov(truth.run("llvm-cov-19", "export", "-format=lcov", *counted, cwd=place).decode())
+    shown = truth.run("llvm-cov-19", "show", "-show-mcdc", *counted, cwd=place).decode(errors="replace")
+    parts = re.split(r"(?m)^(/[^\n|]*\.\w+):$", shown)
+    return lines, {path: mcdc.parse_llvm_cov(body) for path, body in zip(parts[1::2], parts[2::2]) if not path.startswith("/usr")}
+
+
+def in_order(decisions):
+    """Whether llvm-cov's numbers of the conditions can be compared: in macros they have any order, and many have too many."""
+    return all(len(one["conditions"]) < 7 or one["conditions"] == sorted(one["conditions"]) for one in decisions) and (len(decisions) == 1 or len(decisions[0]["conditions"]) < 7)
+
+
+def decisions(ntrace, place, theirs):
+    """Numbers of decisions that both have, that are not determinable, and that differ; and texts for these."""
+    found = json.loads(truth.run(ntrace, "coverage", "--level", "mcdc", "--format", "json", "plain.ntrace", cwd=place, status=(0, 1)))["decisions"]
+    both, not_known, wrong = 0, 0, []
+    for path, expected in theirs.items():
+        ours = [one for one in found if path in (os.path.realpath(one["file"]), one.get("spelled", {}).get("file"))]
+        expected = {place: decisions for place, decisions in expected.items() if in_order(decisions)}
+        equal, undetermined, different = mcdc.compare(expected, {"decisions": ours})
+        places = mcdc.by_place({"decisions": ours})
+        stored_results = [one for one in different if one[1] != "missing" and
+                          stored.possible(mcdc.vectors_of(places[one[0]], True), {values: result for of in expected[one[0]] for values, result in of["vectors"].items()})]
+        different = [one for one in different if one not in stored_results]
+        equal += len(stored_results)
+        wrong += [f"decision {path}:{one[0]}: {one[1:]}" for one in different if one[1] != "missing"]
+        not_known += len(undetermined)
+        both += equal + len(undetermined)
+    return both + len(wrong), not_known, len(wrong), wrong
 
 
 def edit(path, old, new):
@@ -158,19 +219,20 @@ def execute(command, place, stdin):
     return done
 
 
-def compare(ntrace, sources_folder, program, options, scratch):
+def compare(ntrace, sources_folder, program, name, scratch):
     """Returns the number of lines that both list, of equal counts, of lines with other counts, of lines that only one calls executed,
-    of lines that one lists alone, and of functions compared and different; and the lines."""
+    of lines that one lists alone, of functions compared and different, of decisions compared, not determinable and different; and texts."""
     folder, patterns, flags, arguments, stdin = PROGRAMS[program]
     place = os.path.join(scratch, program)
     shutil.copytree(glob.glob(os.path.join(sources_folder, folder))[0], place)
-    for name, text in {**FILES, **DRIVERS.get(program, {})}.items():
-        with open(os.path.join(place, name), "w", encoding="utf-8") as file:
+    for path, text in {**FILES, **DRIVERS.get(program, {})}.items():
+        with open(os.path.join(place, path), "w", encoding="utf-8") as file:
             file.write(text)
     if program == "tinyxml2":
         os.makedirs(os.path.join(place, "resources", "out"), exist_ok=True)
     if "googletest/googletest" in patterns:
         shutil.copytree(glob.glob(os.path.join(sources_folder, "googletest-*"))[0], os.path.join(place, "googletest"))
+    compiler, options = BUILDS[name]
     if program == "re2":  # std::call_once of a static program needs all of libpthread
         options = options.replace(" -static", "")
     sources = chosen(place, patterns)
@@ -178,29 +240,34 @@ def compare(ntrace, sources_folder, program, options, scratch):
         edit(os.path.join(place, "src", "llimits.h"), "((unsigned int)((size_t)(p) & UINT_MAX))", "((void)(p), 7u)")
     if program == "jansson":  # else hashes are random
         edit(os.path.join(place, "src", "hashtable_seed.c"), "static uint32_t generate_seed() {", "static uint32_t generate_seed() { return 5;")
-    build(place, sources, [*flags.split(), *options.split(), "--coverage"], "gcovd")
-    build(place, sources, [*flags.split(), *options.split()], "plain")
+    flags = [*flags.split(), *options.split()]
+    by_clang = compiler == "clang"
+    build(place, sources, COMPILERS[compiler], flags, [*llvm_truth.INSTRUMENT, "-fcoverage-mcdc"] if by_clang else ["--coverage"], "gcovd")
+    build(place, sources, COMPILERS[compiler], flags, [], "plain")
     theirs_ran = execute(["qemu-riscv64", "gcovd/program", *arguments], place, stdin)
     ours_ran = execute([ntrace, "run", "-q", "-o", "plain.ntrace", "--", "plain/program", *arguments], place, stdin)
     if theirs_ran.returncode != ours_ran.returncode:
         raise RuntimeError(f"status {ours_ran.returncode}, instrumented {theirs_ran.returncode}: {ours_ran.stderr[-500:]}")
-    theirs = truth.gcov(place)
+    theirs, their_decisions = from_llvm_cov(place, "-fPIC" in flags) if by_clang else (truth.gcov(place), {})
     of_one_name = several(place, sources)
     for key in [key for key in theirs.lines if key[0] in of_one_name]:
         del theirs.lines[key]
     ours = truth.traced(ntrace, "plain.ntrace", place, files={name for name, _ in theirs.lines})
-    for key in [key for key in theirs.lines if key not in ours.lines and not theirs.lines[key] and "gc-sections" in options]:
+    for key in [key for key in theirs.lines if key not in ours.lines and not theirs.lines[key] and ("gc-sections" in options or by_clang)]:
         del theirs.lines[key]
-    both, counts, executed, alone = truth.compare(truth.texts_below(place, sources), ours, theirs)
+    text_of = truth.texts_below(place, sources)
+    both, counts, executed, alone = truth.compare(text_of, ours, theirs)
     names = sorted(set(ours.functions) & set(theirs.functions))
     functions = [name for name in names if ours.functions[name] != theirs.functions[name]]
-    text_of = truth.texts_below(place, sources)
-    reasons = {key: truth.reason(text_of, key) for key, _, _ in counts}
+    reasons = {key: (llvm_truth if by_clang else truth).reason(text_of, key) for key, _, _ in counts}
     for key, _, _ in counts:
         BY_REASON[reasons[key]] = BY_REASON.get(reasons[key], 0) + 1
-    rows = [f"{program} {options}: {key[0]}:{key[1]}: {a}, gcov {b}: {reasons.get(key, 'in one list only')}: {text_of(key).strip()[:90]}" for key, a, b in counts + alone]
+    rows = [f"{program} {name}: {key[0]}:{key[1]}: {a}, expected {b}: {reasons.get(key, 'in one list only')}: {text_of(key).strip()[:90]}"
+            for key, a, b in counts + (executed if by_clang else alone)]
     open_counts = sum(1 for key, _, _ in counts if reasons[key] is None)
-    return both, len(counts), open_counts, len(executed), len(alone), len(names), len(functions), rows, [f"{program} {options}: function {name}: {ours.functions[name]}, gcov {theirs.functions[name]}" for name in functions]
+    sums = decisions(ntrace, place, their_decisions) if by_clang else (0, 0, 0, [])
+    rows += [f"{program} {name}: function {function}: {ours.functions[function]}, expected {theirs.functions[function]}" for function in functions] + sums[3]
+    return [both, len(counts), open_counts, len(executed), len(alone), len(names), len(functions), *sums[:3]], rows
 
 
 def main():
@@ -209,20 +276,21 @@ def main():
     arguments = [argument for argument in sys.argv[1:] if not argument.startswith("--")]
     builds = [argument[9:].split(",") for argument in sys.argv if argument.startswith("--builds=")]
     ntrace, sources = os.path.abspath(arguments[0]), arguments[1]
-    sums = [0] * 7
-    print("| program | build | lines compared | other counts | by no rule | executed in one only | in one list only | functions | other counts |\n|---|---|---|---|---|---|---|---|---|", flush=True)
+    sums = [0] * 10
+    print("| program | build | lines | other counts | by no rule | executed in one only | in one list only | functions | other counts | decisions | not determinable | other vectors |\n"
+          "|---|---|---|---|---|---|---|---|---|---|---|---|", flush=True)
     for program in arguments[2:] or PROGRAMS:
         for name in builds[0] if builds else BUILDS:
             with tempfile.TemporaryDirectory() as scratch:
                 try:
-                    *row, lines, functions = compare(ntrace, sources, program, BUILDS[name], scratch)
+                    row, texts = compare(ntrace, sources, program, name, scratch)
                 except (RuntimeError, subprocess.SubprocessError, IndexError, OSError) as error:
                     print(f"| {program} | {name} | {str(error).splitlines()[0][:120]} |", flush=True)
                     print(str(error)[:3000], file=sys.stderr)
                     continue
             print(f"| {program} | {name} | {' | '.join(map(str, row))} |", flush=True)
             sums = [a + b for a, b in zip(sums, row)]
-            print("\n".join(lines + functions), file=sys.stderr)
+            print("\n".join(texts), file=sys.stderr, flush=True)
     print(f"| all | | {' | '.join(map(str, sums))} |")
     print("other counts by rule: " + ", ".join(f"{rule}: {count}" for rule, count in sorted(BY_REASON.items(), key=lambda item: -item[1])))
     return sums[2] * 1000 > sums[0]

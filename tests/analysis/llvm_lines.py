@@ -58,8 +58,10 @@ def named_rule(text, number):
     line, before = text[number - 1].strip(), text[number - 2].strip()
     if line.startswith("}") or line == "do {":
         return "braces"
-    if re.search(r"(\|\||&&)$", before):
+    if re.search(r"(\|\||&&)$", before) or line.startswith("i++"):
         return "continued lines"
+    if re.match(r"for \(.*[;)]$", line):
+        return "loops without braces"
     if "setjmp" in line or line.startswith(("if (code == 0)", "total += code;")):
         return "setjmp"
     return None
@@ -89,6 +91,7 @@ def clang(source, least):
 
 
 @case("C: functions that end early", "ends.c", 40)
+@case("C: loops without a condition, and loops of macros, which count as the line of the macro", "heads.c", 80)
 @case("C++: functions, instances and lambdas on one line; loops over ranges", "instances.cc", 30)
 @case("C++: destructors and exceptions; the brace after the only `return` is executed", "destructors.cc", 40)
 def sources(source, least):
