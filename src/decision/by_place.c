@@ -83,10 +83,22 @@ static ntr_status match_root(ntr_map_builder *b, ntr_found_branch *found, size_t
     return NTR_OK;
 }
 
+/* Removes the branches that only skip destructors (cleanups.h). Returns the number of the others. */
+static size_t without_cleanups(const ntr_map_builder *b, ntr_found_branch *found, size_t count) {
+    size_t kept = 0;
+    for (size_t i = 0; i < count; i++) {
+        const uint32_t at = ntr_graph_at(&b->graph, found[i].address);
+        if (at == NTR_GRAPH_OUTSIDE || b->graph.insns[at].flow == NTR_FLOW_BRANCH) found[kept++] = found[i];
+    }
+    return kept;
+}
+
 /* Branches inside of one expression. */
 static ntr_status match_whole(ntr_map_builder *b, ntr_found_branch *found, size_t count) {
     bool done;
     TRY(ntr_builder_enter(b, found));
+    count = without_cleanups(b, found, count);
+    if (!count) return ntr_builder_without_branches(b, found, 0);
     TRY(ntr_builder_in_order(b, found->whole, found, count, &done));
     if (done) return NTR_OK;
     qsort(found, count, sizeof *found, compare_operands);

@@ -2,6 +2,7 @@
 
 #include "base/allocator.h"
 #include "base/macros.h"
+#include "decision/cleanups.h"
 
 ntr_status ntr_builder_add_copy(ntr_map_builder *b, ntr_decision_record *record, const ntr_found_branch *found,
                                 const char *reason) {
@@ -52,6 +53,7 @@ ntr_status ntr_builder_enter(ntr_map_builder *b, const ntr_found_branch *branch)
     TRY(ntr_graph_make(&b->graph, m->program, b->debug, ntr_code_map_place(m, branch->low), branch->high));
     b->kind = ntr_code_ranges_at(&m->ranges, branch->address);
     if (b->kind.unknown) b->kind.unoptimized = ntr_graph_unoptimized(&b->graph);
+    if (b->kind.unoptimized) ntr_cleanups_skip(&b->graph, b->debug);
     return NTR_OK;
 }
 

@@ -75,16 +75,14 @@ static void enter_by_tables(ntr_graph *g) {
     }
 }
 
-/* Returns the function that the last instruction calls, also by AUIPC and JALR; 0: not known. */
-static uint64_t called_by(const ntr_graph *g, const ntr_insn *insn) {
-    if (insn->flow == NTR_FLOW_DIRECT_CALL) return insn->target;
-    if (insn->flow != NTR_FLOW_INDIRECT_CALL || g->count < 2) return 0;
-    const uint32_t jalr = g->insns[g->count - 1].bits, auipc = g->insns[g->count - 2].bits;
+uint64_t ntr_graph_called(const ntr_graph *g, uint32_t at) {
+    if (g->insns[at].flow != NTR_FLOW_INDIRECT_CALL || at < 1) return 0;
+    const uint32_t jalr = g->insns[at].bits, auipc = g->insns[at - 1].bits;
     if ((jalr & 0x7f) != NTR_OPCODE_JALR || (auipc & 0x7f) != NTR_OPCODE_AUIPC ||
         (jalr >> 15 & 31) != (auipc >> 7 & 31))
         return 0;
     const int64_t high = (int32_t)(auipc & 0xfffff000u), low = (int32_t)jalr >> 20;
-    return g->insns[g->count - 2].address + (uint64_t)(high + low);
+    return g->insns[at - 1].address + (uint64_t)(high + low);
 }
 
 ntr_place ntr_graph_place(const ntr_graph *g, uint64_t address) {
@@ -118,7 +116,8 @@ ntr_status ntr_graph_make(ntr_graph *g, const ntr_program *program, ntr_debug_in
                                                 .flow = insn.flow,
                                                 .target = direct ? 0 : NTR_GRAPH_OUTSIDE};
         if (direct) g->insns[g->count - 1].visited = (uint32_t)(insn.target - low); /* until the second pass */
-        const uint64_t called = called_by(g, &insn);
+        const uint64_t called =
+            insn.flow == NTR_FLOW_DIRECT_CALL ? insn.target : ntr_graph_called(g, (uint32_t)g->count - 1);
         if (called && ntr_never_returns(program, debug, ntr_graph_place(g, called)))
             g->insns[g->count - 1].last_call = called;
         if (direct && (insn.target < low || insn.target >= high)) g->insns[g->count - 1].target = NTR_GRAPH_OUTSIDE;

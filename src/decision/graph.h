@@ -43,6 +43,9 @@ void ntr_graph_release(ntr_graph *graph);
 /* Returns the index of the instruction at `address`, or NTR_GRAPH_OUTSIDE. */
 uint32_t ntr_graph_at(const ntr_graph *graph, uint64_t address);
 
+/* Returns the function that an instruction calls by AUIPC and JALR; 0: not known. */
+uint64_t ntr_graph_called(const ntr_graph *graph, uint32_t at);
+
 /* Returns the set of candidates that are reached from instruction `at` before any other candidate: bit I is the
  * candidate I. */
 uint64_t ntr_graph_reach(ntr_graph *graph, uint32_t at);

@@ -18,10 +18,10 @@ static bool is_within(const ntr_match *m, uint32_t at) {
            ntr_extent_has(&r->whole, frames[0].line, frames[0].column);
 }
 
-/* A constant that clang stores as the result may be in the stack frame during calls. */
+/* A constant that clang without optimization computes as the result may be in the stack frame during calls. */
 static bool may_continue(const ntr_match *m, uint8_t flow) {
     const bool call = flow == NTR_FLOW_DIRECT_CALL || flow == NTR_FLOW_INDIRECT_CALL;
-    return flow == NTR_FLOW_LINEAR || flow == NTR_FLOW_BRANCH || (call && m->stored);
+    return flow == NTR_FLOW_LINEAR || flow == NTR_FLOW_BRANCH || (call && m->kind.unoptimized && !m->kind.gnu);
 }
 
 /* Returns the first instruction of the code before a branch that is executed only from there on to the branch. clang

@@ -185,7 +185,7 @@ bool ntr_values_taken(uint32_t insn, uint64_t a, uint64_t b) {
     }
 }
 
-enum { FOLLOWED_MAX = 48 };
+enum { FOLLOWED_MAX = 256 };
 
 /* Returns the register that an instruction sets, 0 for none. */
 static unsigned set_by(const ntr_graph_insn *insn, uint32_t bits) {

@@ -7,6 +7,7 @@ clang without optimization computes x = a && b without a branch for b. A trace w
 has '?' for b, and only conditions whose pairs do not depend on it are counted.
 """
 import os
+import re
 import shutil
 import sys
 
@@ -24,8 +25,15 @@ KINDS_MORE = "static volatile int sink;\n#ifndef __cplusplus\n#define bool _Bool
 
 KINDS_CHOICES = ["return ({e}) ? 1 : 2;", "if ((b ? use(a) : a) || ({e})) return 1; return 2;", "int k = a && (b ? 0 : 1); return k + (({e}) ? a : b);", "return (a ? ({e}) : b == 2) && use(b);",
                  "int n = 0; while (n < 3 && (b ? use(n) > 4 : !({e}))) n++; return n;", "return (({e}) ? use(a) : use(b)) + (a && use(b) ? 7 : 5);", "if (a ? ({e}) : use(b)) return 3; return 4;"]
+KINDS_TEMPORARIES = ["if ({e}) return 1; return 2;", "return {e};", "return ({e}) ? 1 : 2;", "int n = 0; while (n < 3 && ({e})) n++; return n;", "bool r = {e}; return r + 1;",
+                     "T t(a); if (t.n == 1 || ({e})) return use(t.n); return 0;", "T *t = new T(a); if (a && b) t->~T(); return ({e});", "return use({e}) + (a && make(b));", "int k = ({e}) ? make(a).n : 3; return k;",
+                     "for (T t(a); t.n < 2 && !({e}); t.n++) sink++; return 4;", "int n = 0; do {{ T t(n); n++; if (({e}) && t.n) continue; sink++; }} while (n < 3); return n;"]
 KINDS_UNUSED = ["(void)(({e}) || use(a)); return 1;", "({e}) && use(b); return 2;", "if (a) ({e}) || use(b); return 3;", "!({e}) || (b && use(a)); return 4;",
                 "for (int i = 0; i < 2; i++) ({e}) && use(i); return 5;"]
+
+
+TEMPORARY = ("static int alive; struct T { int n; T(int x) : n(x) { alive++; } T(const T &o) : n(o.n) { alive++; } ~T() { alive--; } explicit operator bool() const { return n & 1; }"
+             " bool operator==(int o) const { return n == o; } };\nstatic T make(int x) { return T(x); }")
 
 
 def program(seed, count, kinds=KINDS):
@@ -109,6 +117,23 @@ def choices(bench):
             assert not different and not undetermined and equal == len(truth), (seed, name, compiler, equal, len(truth), undetermined, different)
 
 
+def temporaries(bench):
+    """Conditions with temporaries that have destructors: branches of flags say which to destroy, and the explicit call of one is the body of a statement."""
+    for seed in SEEDS if EVERY else (9,):
+        text = program(seed, 40 if EVERY else 15, KINDS_TEMPORARIES)
+        head, tail = text.split("int main(", 1)
+        head = re.sub(r"\b([a-f]) == (\d)", r"T(\1) == \2", re.sub(r"!([a-f])\b", r"!make(\1)", head.replace("get(", "make(")))
+        text = head.replace("static int make(int x) { return x & 1; }", TEMPORARY, 1) + "int main(" + tail
+        bench.source("temporaries.cpp", text)
+        truth = bench.truth_of_cpp("temporaries.cpp", "0", "60")
+        for compiler in ("clang", "riscv64-linux-gnu-g++"):
+            document = run_of_clang(bench, "temporaries.cpp", "0", "60", data=True) if compiler == "clang" else run_of_gcc(bench, compiler, "temporaries.cpp")
+            equal, undetermined, different = mcdc.compare(truth, document)
+            print(f"# seed {seed} {compiler}: {equal} of {len(truth)} decisions equal")
+            assert not different and not undetermined and equal == len(truth), (seed, compiler, equal, len(truth), undetermined, different)
+        check_without_loads(truth, run_of_clang(bench, "temporaries.cpp", "0", "60", data=False))
+
+
 def unused_results(bench):
     """gcc, and clang for C++: nothing shows the last condition of a result that is not used; the vectors are those of llvm-cov with '?' for it."""
     for seed in SEEDS if EVERY else (8,):
@@ -122,4 +147,4 @@ def unused_results(bench):
 
 
 if __name__ == "__main__":
-    cases.main([random_results, choices, unused_results], mcdc.Bench, mcdc.TOOLS)
+    cases.main([random_results, choices, unused_results, temporaries], mcdc.Bench, mcdc.TOOLS)

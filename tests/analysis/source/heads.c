@@ -1,4 +1,4 @@
-/* Loops without a condition, and loops inside of macros. */
+// clang-format off: loops without a condition, and loops inside of macros; the places of statements matter
 static int taken;
 
 #define TAKE(n) do { while (taken < (n)) taken++; } while (0)
