@@ -20,20 +20,30 @@ typedef struct part_list {
     bool *tests;       /* by the first instruction of a place: it contains a conditional branch */
 } part_list;
 
-/* Code of line 0 belongs to the part before it. */
+static bool adjacent(const ntr_line_insn *insn) {
+    return insn->count.address + insn->count.size == insn[1].count.address && insn->function == insn[1].function;
+}
+
+/* Returns whether an instruction continues the last part. Code of line 0 does, if code of the part follows it. */
 static bool continues(const part_list *l, size_t i) {
     const ntr_line_insn *insns = l->flow->insns;
-    return i && (!insns[i].line || l->first_of[i] == l->items[l->count - 1].place) &&
-           insns[i].function == insns[i - 1].function &&
-           insns[i - 1].count.address + insns[i - 1].count.size == insns[i].count.address;
+    size_t end = i;
+    if (!i || !adjacent(&insns[i - 1])) return false;
+    while (end + 1 < l->flow->count && !insns[end].line && adjacent(&insns[end])) end++;
+    return l->first_of[end] == l->items[l->count - 1].place;
 }
 
 static void find_parts(part_list *l) {
-    for (size_t i = 0; i < l->flow->count; i++) {
+    const ntr_line_insn *insns = l->flow->insns;
+    for (size_t i = 0, next; i < l->flow->count; i = next) {
         if (!continues(l, i)) l->items[l->count++] = (line_part){.first = (uint32_t)i, .place = l->first_of[i]};
-        l->items[l->count - 1].last = (uint32_t)i;
-        l->part_of[i] = (uint32_t)l->count - 1;
-        if (l->flow->insns[i].count.flow == NTR_FLOW_BRANCH) l->tests[l->first_of[i]] = true;
+        for (next = i + 1; next < l->flow->count && !insns[next].line && !insns[i].line && adjacent(&insns[next - 1]);)
+            next++;
+        for (size_t k = i; k < next; k++) {
+            l->part_of[k] = (uint32_t)l->count - 1;
+            if (insns[k].count.flow == NTR_FLOW_BRANCH) l->tests[l->first_of[k]] = true;
+        }
+        l->items[l->count - 1].last = (uint32_t)next - 1;
     }
 }
 

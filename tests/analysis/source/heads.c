@@ -110,9 +110,17 @@ yet:
     return 0;
 }
 
+/* The constant of the first statement has line 0. */
+static int constants(int n) {
+    for (;;) {
+        int k = 0;
+        if (n++ > 9) return n + k;
+    }
+}
+
 int main(void) {
     int sum = 0, s[2] = {2, 3};
-    sum += labels(&s[0], 2) + labels(&s[1], 3);
+    sum += constants(3) + labels(&s[0], 2) + labels(&s[1], 3);
     for (int i = 0; i < 3; i++) sum += endless(i) + nested(i) + at_the_end(i) + in_macros(i) + on_several_lines(i);
-    return sum == 77;
+    return sum == 7777;
 }
