@@ -105,8 +105,10 @@ static const struct cli_option guest_table[] = {
 };
 
 static const struct cli_option system_table[] = {
-    CLI_STRING('t', "topology", "FILE", struct run_options, topology,
-               "trace through a modelled trace system; FILE is its topology (JSON, docs/system.md)"),
+    CLI_STRING(
+        't', "topology", "FILE", struct run_options, topology,
+        "trace through a modelled trace system; FILE is its topology (JSON, docs/system.md); its memory is written when "
+        "the program ends, and lost if ntrace is killed"),
     CLI_STRING(0, "sink", "NAME", struct run_options, sink, "keep only the contents of sink NAME (default: all sinks)"),
     {0},
 };

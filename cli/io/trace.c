@@ -143,6 +143,8 @@ static int open_bundle(struct cli_trace *trace, const char *path, const struct c
     ntr_bundle_set_limits(trace->bundle, cli_limits());
     ntr_status status = ntr_bundle_open(trace->bundle, path);
     if (status != NTR_OK) return fail_bundle(trace, path, status);
+    if (ntr_bundle_capture(trace->bundle)->incomplete)
+        cli_doubt("%s: the program that wrote this bundle did not complete it", path);
     return open_stream(trace, ntr_bundle_stream_path(trace->bundle), stream,
                        &ntr_bundle_capture(trace->bundle)->params);
 }

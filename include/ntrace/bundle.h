@@ -98,6 +98,8 @@ typedef struct ntr_capture_info {
 
     const char *test; /* name of the test that the program executed; NULL: none */
     bool begins_inside; /* the stream begins with a whole message in the middle of the execution: a buffer wrapped */
+    bool incomplete; /* set by the library: the writer ended between ntr_bundle_save and ntr_bundle_finish, thus the end
+                        of the stream is missing */
 } ntr_capture_info;
 
 NTR_DEFINE_CONFIG_INIT(ntr_capture_info)
@@ -207,7 +209,8 @@ NTR_API const char *ntr_bundle_folder(const ntr_bundle *bundle);
 NTR_API ntr_status ntr_bundle_copy(ntr_bundle *bundle, const char *path, ntr_bundle_image *image);
 
 /* Writes capture.json, so that the bundle can be read as it is under its temporary name: if the writing program is
- * killed, what has been written is not lost. May be called again. Errors: as ntr_bundle_finish. */
+ * killed, what has been written is not lost. The bundle is `incomplete` until ntr_bundle_finish. May be called again.
+ * Errors: as ntr_bundle_finish. */
 NTR_API ntr_status ntr_bundle_save(ntr_bundle *bundle, const ntr_capture_info *capture);
 
 /* Renames the folder to its final name with the last capture.json that was written. Errors: NTR_E_STATE (none was

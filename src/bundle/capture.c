@@ -47,6 +47,7 @@ static const struct ntr_key document_keys[] = {
     PLAIN("date", NTR_KEY_TEXT, struct document, capture.date),
     PLAIN("test", NTR_KEY_TEXT, struct document, capture.test),
     PLAIN("begins_inside", NTR_KEY_FLAG, struct document, capture.begins_inside),
+    PLAIN("incomplete", NTR_KEY_FLAG, struct document, capture.incomplete),
     NUMBER("status", struct document, capture.status, 255),
     PLAIN("tick", NTR_KEY_TEXT, struct document, capture.tick),
     NUMBER("ticks_per_second", struct document, capture.ticks_per_second, MOST_OFFSET),

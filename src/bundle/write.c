@@ -205,19 +205,24 @@ static ntr_status rename_folder(ntr_bundle *bundle) {
     return status;
 }
 
-ntr_status ntr_bundle_save(ntr_bundle *bundle, const ntr_capture_info *capture) {
+static ntr_status write_capture(ntr_bundle *bundle, const ntr_capture_info *capture, bool incomplete) {
     struct ntr_key_error error;
     ntr_capture_info loaded;
     ntr_status status = ntr_config_load(&loaded, sizeof loaded, capture);
 
     if (!bundle->final) return NTR_E_STATE;
     if (status != NTR_OK) return ntr_bundle_fail(bundle, status, "%s: ntr_capture_info without a size", bundle->final);
+    loaded.incomplete = incomplete;
     json_t *root = ntr_capture_write(&loaded, &error, &status);
     if (!root) return ntr_bundle_fail(bundle, status, "%s/" NTR_CAPTURE_FILE ": %s", bundle->final, error.text);
     status = write_json(bundle, root);
     json_decref(root);
     bundle->saved |= status == NTR_OK;
     return status;
+}
+
+ntr_status ntr_bundle_save(ntr_bundle *bundle, const ntr_capture_info *capture) {
+    return write_capture(bundle, capture, true);
 }
 
 /* The bundle that was replaced becomes NAME.old, in the place of an earlier one. */
@@ -244,6 +249,6 @@ ntr_status ntr_bundle_keep(ntr_bundle *bundle) {
 }
 
 ntr_status ntr_bundle_finish(ntr_bundle *bundle, const ntr_capture_info *capture) {
-    ntr_status status = ntr_bundle_save(bundle, capture);
+    ntr_status status = write_capture(bundle, capture, false);
     return status == NTR_OK ? ntr_bundle_keep(bundle) : status;
 }

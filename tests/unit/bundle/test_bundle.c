@@ -150,6 +150,32 @@ static void a_bundle_is_replaced_and_nothing_else(void **state) {
     ntr_bundle_free(bundle);
 }
 
+static bool is_incomplete(const char *path) {
+    ntr_bundle *bundle;
+    ntr_bundle_new(NULL, &bundle);
+    if (ntr_bundle_open(bundle, path) != NTR_OK) fail_msg("%s", ntr_bundle_error(bundle));
+    const bool incomplete = ntr_bundle_capture(bundle)->incomplete;
+    ntr_bundle_free(bundle);
+    return incomplete;
+}
+
+static void a_bundle_is_incomplete_until_it_is_finished(void **state) {
+    (void)state;
+    ntr_bundle *bundle;
+    ntr_bundle_new(NULL, &bundle);
+    assert_int_equal(ntr_bundle_create(bundle, place("saved.ntrace")), NTR_OK);
+    char stream[256];
+    snprintf(stream, sizeof stream, "%s/t", ntr_bundle_folder(bundle));
+    put(stream, "", 0);
+    ntr_capture_info capture = {.size = sizeof capture, .stream = "t"};
+    ntr_params_init(&capture.params, ntr_dialect_find("ntrace-1.0"));
+    assert_int_equal(ntr_bundle_save(bundle, &capture), NTR_OK);
+    assert_true(is_incomplete(ntr_bundle_folder(bundle)));
+    assert_int_equal(ntr_bundle_finish(bundle, &capture), NTR_OK);
+    assert_false(is_incomplete(place("saved.ntrace")));
+    ntr_bundle_free(bundle);
+}
+
 static void an_unfinished_bundle_leaves_nothing(void **state) {
     (void)state;
     ntr_bundle *bundle;
@@ -315,6 +341,7 @@ int main(void) {
         TEST(what_was_written_is_read),
         TEST(images_are_given_to_a_program),
         TEST(a_bundle_is_replaced_and_nothing_else),
+        TEST(a_bundle_is_incomplete_until_it_is_finished),
         TEST(an_unfinished_bundle_leaves_nothing),
         TEST(a_build_id_is_found),
         TEST(bad_descriptions_are_refused_by_file_and_key),
