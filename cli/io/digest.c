@@ -3,11 +3,13 @@
 #ifdef HAVE_NETTLE
 
 #include "io/input.h"
+#include "options/diagnostics.h"
 
 #include <errno.h>
 #include <nettle/md5.h>
 #include <nettle/sha2.h>
 #include <stdio.h>
+#include <string.h>
 #include <unistd.h>
 
 bool cli_digest_file(const char *path, char text[CLI_DIGEST_TEXT]) {
@@ -21,6 +23,7 @@ bool cli_digest_file(const char *path, char text[CLI_DIGEST_TEXT]) {
     while ((got = read(file, buffer, sizeof buffer)) > 0 || (got < 0 && errno == EINTR))
         if (got > 0) sha256_update(&context, (size_t)got, buffer);
     bool good = got == 0;
+    if (!good && cli_first_time("digest", path)) cli_doubt("%s: %s; it has no digest", path, strerror(errno));
     close(file);
     sha256_digest(&context, sizeof digest, digest);
     for (unsigned i = 0; i < sizeof digest; i++) snprintf(text + 2 * i, 3, "%02x", digest[i]);

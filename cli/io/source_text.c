@@ -21,33 +21,43 @@ struct source_search {
     bool refused;
 };
 
+/* Says why a file that exists is not shown. Sources that are not on this machine are no damage. Returns false. */
+static bool hide(const char *path, int error, const char *found) {
+    struct stat about;
+
+    if (!error && cli_first_time("no text", path))
+        cli_doubt("%s: expected a text, found %s; it is not shown", path, found);
+    if (!error || error == ENOENT || lstat(path, &about) != 0 || S_ISDIR(about.st_mode)) return false;
+    if (error == EFBIG && cli_first_time("larger", path))
+        cli_doubt("%s: expected at most %llu bytes (limit source), found more; it is not shown", path,
+                  (unsigned long long)cli_limit(CLI_LIMIT_SOURCE));
+    if (error != EFBIG && cli_first_time("unreadable", path))
+        cli_doubt("%s: %s; it is not shown", path, error == EINVAL ? "not a regular file" : strerror(error));
+    return false;
+}
+
 /* Loads one file. Its name comes from the traced program and is not trusted: only regular text files of at most
  * as many bytes as the limit source allows are read, and open does not block on a device. */
 static bool load(struct source_search *search, const char *path, ntr_bytes *text) {
     struct cli_source_text *source = search->source;
     struct stat about = {0};
-    const uint64_t most = cli_limit(CLI_LIMIT_SOURCE);
-    int fd = cli_open_regular(path, most);
+    int fd = cli_open_regular(path, cli_limit(CLI_LIMIT_SOURCE));
 
-    if (fd < 0 && errno == EFBIG && cli_first_time("larger", path))
-        cli_doubt("%s: expected at most %llu bytes (limit source), found more; it is not shown", path,
-                  (unsigned long long)most);
-    if (fd < 0) return false;
-    if (fstat(fd, &about) != 0 || about.st_size < 0 || (uint64_t)about.st_size > most) {
-        close(fd);
-        return false;
-    }
+    if (fd < 0 || fstat(fd, &about) != 0) return hide(path, errno, NULL);
     free(source->text);
     source->text = malloc((size_t)about.st_size + 1);
+    errno = source->text ? EIO : ENOMEM; /* a file that became shorter is EIO, too */
     size_t size = source->text ? cli_read_all(fd, source->text, (size_t)about.st_size) : 0;
+    const int error = errno;
     close(fd);
-    if (!source->text || size != (size_t)about.st_size) return false;
+    if (!source->text || size != (size_t)about.st_size) return hide(path, error, NULL);
     *text = (ntr_bytes){(const uint8_t *)source->text, size};
     if (source->match && !cli_source_match_accepts(source->match, search->file, *text, &about)) {
         search->refused = true;
         return false;
     }
-    return size && !memchr(source->text, 0, size);
+    if (size && !memchr(source->text, 0, size)) return true;
+    return hide(path, 0, size ? "a byte 0" : "an empty file");
 }
 
 /* Searches a directory: for the whole path, then without its first component, and so on, down to the file name. */

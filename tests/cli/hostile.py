@@ -3,6 +3,7 @@
 
 hostile.py NTRACE SANITIZER; with a sanitizer ("none": without) memory is not measured. TAP on standard output.
 """
+import contextlib
 import ctypes
 import json
 import lzma
@@ -432,6 +433,22 @@ def _():
     matches("not a regular file", decisions(path, stream).err, "the source is a FIFO")
     os.unlink(source)
     matches("the source is not here", decisions(path, stream).out, "a source that is not here is no failure")
+
+
+@case("a source that exists and cannot be shown is named, with status 1; one that is not on this machine is not")
+def _():
+    path, stream = program_with_lines()
+    source = os.path.join(scratch(), "units", "a.c")
+    for make, expected in ((os.mkfifo, "not a regular file"), (lambda name: os.symlink(name, name), "Too many levels"),
+                           (lambda name: write("units/a.c", b""), "expected a text, found an empty file"),
+                           (lambda name: write("units/a.c", b"int a;\n\0"), "expected a text, found a byte 0"), (lambda name: None, "")):
+        with contextlib.suppress(FileNotFoundError):
+            os.unlink(source)
+        make(source)
+        if os.path.isfile(source):
+            os.utime(source, (0, 0))
+        found = Run("profile", "--annotate", "-e", path, stream, status=1 if expected else 0)
+        matches(f"units/a.c: {expected}.*; it is not shown" if expected else "^$", found.err, expected)
 
 
 @case("coverage --evidence reads no device that a line table names")
