@@ -37,8 +37,9 @@ const char *ntr_die_string(Dwarf_Die *die, unsigned name, bool *damaged) {
     Dwarf_Attribute attribute;
     if (!ntr_die_any(die, name, &attribute, damaged)) return NULL;
     const char *text = dwarf_formstring(&attribute);
-    if (!text) *damaged = true;
-    return text;
+    if (text && *text) return text;
+    *damaged = true; /* an entry without a name has no attribute; a table of zeros has empty texts */
+    return NULL;
 }
 
 bool ntr_die_flag(Dwarf_Die *die, unsigned name, bool *damaged) {

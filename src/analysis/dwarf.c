@@ -70,17 +70,45 @@ static void miss_split(ntr_dwarf *d, Dwarf_Die *die) {
                    d->name ? d->name : "", name);
 }
 
+/* Returns the size of .debug_info when it is expanded. */
+static uint64_t info_size(Dwarf *dw) {
+    Elf *elf = dwarf_getelf(dw);
+    Elf_Scn *scn = NULL;
+    GElf_Shdr header;
+    size_t names;
+    if (!elf || elf_getshdrstrndx(elf, &names)) return 0;
+    while ((scn = elf_nextscn(elf, scn))) {
+        const char *name = gelf_getshdr(scn, &header) ? elf_strptr(elf, names, header.sh_name) : NULL;
+        const Elf_Data *data = name && strstr(name, "debug_info") ? elf_getdata(scn, NULL) : NULL;
+        if (data) return data->d_size;
+    }
+    return 0;
+}
+
+/* Returns whether a unit ends inside its section. libdw takes a unit that is longer for the last one. */
+static bool is_inside(Dwarf_Die *die, uint64_t size) {
+    const Dwarf_Off begin = dwarf_dieoffset(die) - dwarf_cuoffset(die);
+    Dwarf_Off end;
+    size_t header;
+    return dwarf_next_unit(dwarf_cu_getdwarf(die->cu), begin, &end, &header, NULL, NULL, NULL, NULL, NULL, NULL) == 0 &&
+           end <= size;
+}
+
 /* Type units have no code, and repeat the line table of their unit. */
 static ntr_status list_units(ntr_dwarf *d, Dwarf *dw) {
     Dwarf_CU *cu = NULL;
     Dwarf_Die die, split;
     uint8_t type;
     int result;
+    const uint64_t size = info_size(dw);
     memset(&split, 0, sizeof split);
     while ((result = dwarf_get_units(dw, cu, &cu, NULL, &type, &die, &split)) == 0) {
         if (type == DW_UT_type || type == DW_UT_split_type) continue;
         const bool has_split = type == DW_UT_skeleton && split.addr;
         if (type == DW_UT_skeleton && !has_split) miss_split(d, &die);
+        if (!is_inside(&die, size)) ntr_dwarf_damage(d->damage, d->name, &die, "length of a unit");
+        if (has_split && !is_inside(&split, info_size(dwarf_cu_getdwarf(split.cu))))
+            ntr_dwarf_damage(d->damage, d->name, &split, "length of a unit");
         ntr_status status = add_unit(d, &die, has_split ? &split : &die, type != DW_UT_partial);
         if (status) return status;
     }

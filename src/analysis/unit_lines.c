@@ -106,11 +106,24 @@ int ntr_line_row_compare(const void *a, const void *b) {
     return x->line < y->line ? -1 : x->line > y->line;
 }
 
+/* A file without a name: the table of texts was overwritten. */
+static bool has_nameless_file(Dwarf_Files *files, size_t count) {
+    for (size_t i = 0; i < count; i++) {
+        const char *name = dwarf_filesrc(files, i, NULL, NULL);
+        if (!name || !*name || name[strlen(name) - 1] == '/') return true;
+    }
+    return false;
+}
+
 bool ntr_unit_files(const ntr_unit_source *source, Dwarf_Files **files, size_t *count) {
     Dwarf_Attribute table;
     bool damaged = false;
     if (!source->lines.size || (!ntr_die_own(source->die, DW_AT_stmt_list, &table, &damaged) && !damaged)) return false;
-    if (!damaged && dwarf_getsrcfiles(source->die, files, count) == 0) return true;
+    if (!damaged && dwarf_getsrcfiles(source->die, files, count) == 0) {
+        if (has_nameless_file(*files, *count))
+            ntr_dwarf_damage(source->damage, source->file, source->die, "names of files");
+        return true;
+    }
     ntr_dwarf_damage(source->damage, source->file, source->die, "line table");
     return false;
 }

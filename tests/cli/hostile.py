@@ -205,6 +205,9 @@ DAMAGE = {  # what: (section, function that changes the file)
     "units that are cut": (".debug_info", lambda elf, header, at, size: struct.pack_into("<Q", elf, header + 32, size - 40)),
     "units that are not in the file": (".debug_info", lambda elf, header, at, size: struct.pack_into("<Q", elf, header + 24, len(elf) - 1)),
     "texts that are cut": (".debug_str", lambda elf, header, at, size: struct.pack_into("<Q", elf, header + 32, 8)),
+    "a first unit that is longer than its section": (".debug_info", lambda elf, header, at, size: struct.pack_into("<I", elf, at, 0xffffffef)),
+    "texts that are zeros": (".debug_str", lambda elf, header, at, size: elf.__setitem__(slice(at, at + size), bytes(size))),
+    "names of files that are zeros": (".debug_line_str", lambda elf, header, at, size: elf.__setitem__(slice(at, at + size), bytes(size))),
     "a section that does not expand": (".debug_info", lambda elf, header, at, size: struct.pack_into("<Q", elf, header + 8, 0x800)),
 }
 
