@@ -84,8 +84,15 @@ int ntr_die_tag(Dwarf_Die *die, bool *damaged) {
 ptrdiff_t ntr_die_ranges(Dwarf_Die *die, ptrdiff_t at, Dwarf_Addr *base, Dwarf_Addr *low, Dwarf_Addr *high,
                          bool *damaged) {
     const ptrdiff_t next = dwarf_ranges(die, at, base, low, high);
-    if (next < 0) *damaged = true;
+    if (next < 0 || (next == 0 && at == 0 && ntr_die_has_empty_ranges(die))) *damaged = true;
     return next;
+}
+
+bool ntr_die_has_empty_ranges(Dwarf_Die *die) {
+    Dwarf_Attribute ranges;
+    const int tag = dwarf_tag(die);
+    return (tag == DW_TAG_subprogram || tag == DW_TAG_compile_unit || tag == DW_TAG_skeleton_unit) &&
+           dwarf_attr(die, DW_AT_ranges, &ranges);
 }
 
 const char *ntr_die_file(Dwarf_Die *unit, Dwarf_Word number, bool *damaged) {

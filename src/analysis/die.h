@@ -36,6 +36,10 @@ int ntr_die_tag(Dwarf_Die *die, bool *damaged);
 ptrdiff_t ntr_die_ranges(Dwarf_Die *die, ptrdiff_t at, Dwarf_Addr *base, Dwarf_Addr *low, Dwarf_Addr *high,
                          bool *damaged);
 
+/* Returns whether a function or unit refers to a list of ranges, of which the caller knows that it is empty: compilers
+ * write no such list, a section of zeros has nothing else. */
+bool ntr_die_has_empty_ranges(Dwarf_Die *die);
+
 /* Returns the file with that number in the line table of a unit, or NULL. */
 const char *ntr_die_file(Dwarf_Die *unit, Dwarf_Word number, bool *damaged);
 

@@ -42,14 +42,15 @@ static ntr_status add_unit(ntr_dwarf *d, Dwarf_Die *die, const Dwarf_Die *split,
     Dwarf_Addr base = 0, low, high;
     Dwarf_Attribute table;
     ptrdiff_t at = 0;
-    bool damaged = false;
+    bool damaged = false, has_code = false;
     while ((at = dwarf_ranges(die, at, &base, &low, &high)) > 0) {
+        has_code = true;
         ntr_status status = ntr_unit_map_add(&d->map, low + d->bias, high + d->bias, (uint32_t)d->unit_count);
         if (status) return status;
     }
     if (dwarf_tag(die) == DW_TAG_invalid)
         ntr_dwarf_damage(d->damage, d->name, NULL, "abbreviations of a unit");
-    else if (at < 0)
+    else if (at < 0 || (!has_code && ntr_die_has_empty_ranges(die)))
         ntr_dwarf_damage(d->damage, d->name, die, "addresses");
     else if ((has_lines && !d->lines.size && ntr_die_own(die, DW_AT_stmt_list, &table, &damaged)) || damaged)
         ntr_dwarf_damage(d->damage, d->name, die, "line table");

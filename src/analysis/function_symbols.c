@@ -12,8 +12,19 @@ static int compare(const void *a, const void *b) {
     return strcmp(x->name, y->name);
 }
 
+static bool has_table(Dwfl_Module *module) {
+    GElf_Addr bias;
+    GElf_Shdr header;
+    Elf_Scn *scn = NULL;
+    Elf *elf = dwfl_module_getelf(module, &bias);
+    while (elf && (scn = elf_nextscn(elf, scn)))
+        if (gelf_getshdr(scn, &header) && header.sh_type == SHT_SYMTAB) return true;
+    return false;
+}
+
 ntr_status ntr_function_symbols_read(ntr_function_symbols *symbols, Dwfl_Module *module) {
     const int count = dwfl_module_getsymtab(module);
+    symbols->damaged = count < 0 && has_table(module);
     for (int i = 1; i < count; i++) {
         GElf_Sym symbol;
         GElf_Addr address;

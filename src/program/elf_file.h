@@ -59,6 +59,13 @@ ntr_status ntr_elf_read_code_section(ntr_elf *file, const GElf_Shdr *section);
 /* Adds "NAME@plt" for the entries of the procedure linkage table in `section` (elf_plt.c). */
 ntr_status ntr_elf_read_plt(ntr_elf *file, const GElf_Shdr *section);
 
+/* Returns whether a name in a string table is empty, although a linker would have referred to offset 0 for it: the
+ * table was overwritten with zeros. */
+bool ntr_elf_is_blank(const ntr_elf *file, uint64_t offset, const char *text);
+
+/* Says that a table of symbols, of their names or of the names of sections has zeros, or was cut. */
+void ntr_elf_report_zeros(const ntr_elf *file, const char *what);
+
 /* Adds the address ranges of the functions that .eh_frame, in `section`, describes (elf_unwind.c). */
 ntr_status ntr_elf_read_unwind(ntr_elf *file, const GElf_Shdr *section);
 

@@ -109,6 +109,19 @@ static Elf_Data *extended_indices(const ntr_elf *file, size_t table) {
     return NULL;
 }
 
+bool ntr_elf_is_blank(const ntr_elf *file, uint64_t offset, const char *text) {
+    return offset && !*text && (uintptr_t)text - (uintptr_t)file->bytes < file->size;
+}
+
+void ntr_elf_report_zeros(const ntr_elf *file, const char *what) {
+    ntr_damage_add(&file->program->damage, "%s: %s: damaged (empty); names are missing", file->path, what);
+}
+
+static bool is_zero(const GElf_Sym *symbol) {
+    static const GElf_Sym zero;
+    return memcmp(symbol, &zero, sizeof zero) == 0;
+}
+
 static ntr_status add_symbols(ntr_elf *file, Elf_Scn *scn, const GElf_Shdr *section) {
     if (!ntr_elf_inside(file, section->sh_offset, section->sh_size))
         return ELF_FAIL(file, NTR_E_FORMAT, "symbol table: 0x%llx bytes at 0x%llx, but the file ends at 0x%zx",
@@ -117,6 +130,7 @@ static ntr_status add_symbols(ntr_elf *file, Elf_Scn *scn, const GElf_Shdr *sect
     if (!data) return ELF_FAIL(file, NTR_E_FORMAT, "symbol table: %s", elf_errmsg(-1));
 
     size_t count = data->d_size / gelf_fsize(file->elf, ELF_T_SYM, 1, EV_CURRENT);
+    if (section->sh_info > count) ntr_elf_report_zeros(file, "end of the symbol table"); /* the first global symbol */
     for (size_t i = 1; i < count; i++) {
         GElf_Sym symbol = {0};
         Elf32_Word index = 0;
@@ -124,6 +138,8 @@ static ntr_status add_symbols(ntr_elf *file, Elf_Scn *scn, const GElf_Shdr *sect
             return ELF_FAIL(file, NTR_E_FORMAT, "symbol %zu: %s", i, elf_errmsg(-1));
         const char *text = ntr_elf_string(file, section->sh_link, symbol.st_name);
         if (!text) return ELF_FAIL(file, NTR_E_FORMAT, "symbol %zu: its name is outside the string table", i);
+        if (is_zero(&symbol)) ntr_elf_report_zeros(file, "symbols");
+        if (ntr_elf_is_blank(file, symbol.st_name, text)) ntr_elf_report_zeros(file, "names of symbols");
         if (!is_name(&symbol, text)) continue;
         size_t in = symbol.st_shndx == SHN_XINDEX ? index : symbol.st_shndx < SHN_LORESERVE ? symbol.st_shndx : 0;
         ntr_status status = add_symbol(file, &symbol, in, text);

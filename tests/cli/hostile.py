@@ -195,6 +195,11 @@ def second_line_table(elf, at, size):
     return at + 4 + struct.unpack_from("<I", elf, at)[0] + 4
 
 
+def zeros(elf, header, at, size):
+    del header
+    elf[at:at + size] = bytes(size)
+
+
 DAMAGE = {  # what: (section, function that changes the file)
     "version of the second line table": (".debug_line", lambda elf, header, at, size: elf.__setitem__(second_line_table(elf, at, size), 99)),
     "a line table that is not in the file": (".debug_line", lambda elf, header, at, size: struct.pack_into("<Q", elf, header + 24, 1 << 40)),
@@ -206,16 +211,22 @@ DAMAGE = {  # what: (section, function that changes the file)
     "units that are not in the file": (".debug_info", lambda elf, header, at, size: struct.pack_into("<Q", elf, header + 24, len(elf) - 1)),
     "texts that are cut": (".debug_str", lambda elf, header, at, size: struct.pack_into("<Q", elf, header + 32, 8)),
     "a first unit that is longer than its section": (".debug_info", lambda elf, header, at, size: struct.pack_into("<I", elf, at, 0xffffffef)),
-    "texts that are zeros": (".debug_str", lambda elf, header, at, size: elf.__setitem__(slice(at, at + size), bytes(size))),
-    "names of files that are zeros": (".debug_line_str", lambda elf, header, at, size: elf.__setitem__(slice(at, at + size), bytes(size))),
+    "texts that are zeros": (".debug_str", zeros),
+    "names of files that are zeros": (".debug_line_str", zeros),
+    "addresses of a unit that are zeros": (".debug_rnglists", zeros),
+    "symbols that are zeros": (".symtab", zeros),
+    "a symbol table that is cut": (".symtab", lambda elf, header, at, size: struct.pack_into("<Q", elf, header + 32, 24)),
+    "names of symbols that are zeros": (".strtab", zeros),
+    "names of symbols that do not expand": (".strtab", lambda elf, header, at, size: struct.pack_into("<Q", elf, header + 8, 0x800)),
+    "names of sections that are zeros": (".shstrtab", zeros),
     "a section that does not expand": (".debug_info", lambda elf, header, at, size: struct.pack_into("<Q", elf, header + 8, 0x800)),
 }
 
 
-def program_with_lines():
+def program_with_lines(*options):
     """A program and its trace; this build reads its lines."""
     need(lined.COMPILER)
-    path, stream = lined.program()
+    path, stream = lined.program(*options)
     if "no line information" in Run("coverage", "-e", path, stream, status=None).err:
         skip("build-dwarf")
     return path, stream
@@ -223,7 +234,7 @@ def program_with_lines():
 
 @case("damaged debug information: the answer says what is missing, and --fail-under fails")
 def _():
-    path, stream = program_with_lines()
+    path, stream = program_with_lines("-ffunction-sections")
     with open(path, "rb") as file:
         sound = file.read()
     whole = Run("coverage", "-e", path, stream)
