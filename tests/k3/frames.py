@@ -12,11 +12,12 @@ import sys
 
 sys.path.append(os.path.join(sys.path[0], ".."))
 from coresight import BARRIER, Frames, frames, messages, scatter, with_source, wrap
-from harness import Run, case, check, equal, main, matches, scratch, write
+from harness import ADDRESSES, Memo, Run, case, check, equal, main, matches, same_items, scratch, write
 from samples import samples
 from samples import truth as packed_truth
 
 HARTS = {5: 11, 1: 3}  # and their trace IDs
+PLACES = Memo(lambda line: int(line.split()[-1], 16))
 
 
 def sample(name):
@@ -30,7 +31,7 @@ def stored(name):
 
 @functools.cache
 def truth(name):
-    return [int(line, 16) for line in packed_truth(name).split()]
+    return ADDRESSES.of(packed_truth(name).decode().split())
 
 
 def programs():
@@ -40,12 +41,11 @@ def programs():
 
 def decode(*arguments, status=0):
     run = Run("decode", *arguments, "--show", "pc", status=status, env={"HOME": scratch()})
-    return [int(line.split()[-1], 16) for line in run.lines()], run.err
+    return PLACES.of(run.lines()), run.err
 
 
 def same(found, expected, what):
-    place = next((at for at, pair in enumerate(zip(found, expected)) if pair[0] != pair[1]), min(len(found), len(expected)))
-    check(found == expected, f"{what}: expected {len(expected)} program counters, found {len(found)}; the first {place} are equal")
+    same_items(found, expected, f"{what}: program counter")
 
 
 def both(name, ending, *options, status=0, path=None):

@@ -10,7 +10,7 @@ import sys
 
 sys.path.append(os.path.join(sys.path[0], ".."))
 from coresight import messages, with_source
-from harness import ROOT, Run, case, check, equal, main, matches, scratch, write
+from harness import ROOT, Run, case, check, equal, main, matches, same_items, scratch, write
 from samples import samples, truth
 
 SYSROOT = ["--sysroot", "sysroot"]
@@ -24,8 +24,7 @@ def decode(*arguments, status=0):
 def exact(name, *arguments, status=0):
     found, expected = decode(*arguments, status=status), truth(name)
     lines = found.bytes.splitlines(), expected.splitlines()
-    different = next((i for i, (a, b) in enumerate(zip(*lines)) if a != b), min(map(len, lines)))
-    check(found.bytes == expected, f"{len(lines[0])} program counters, expected {len(lines[1])}; the first that differs is number {different}: {found.err[:500]}")
+    same_items(*lines, f"{found.err[:500]}: program counter")
     check(len(lines[1]) > 1000, "the list is short")
     return found
 

@@ -14,7 +14,7 @@ import sys
 import time
 
 sys.path.append(os.path.join(sys.path[0], ".."))
-from harness import NTRACE, Run, case, check, equal, main, matches, scratch, until
+from harness import NTRACE, Run, case, check, equal, main, matches, same_items, scratch, until
 from samples import samples, truth
 
 DRIVER = os.path.abspath(sys.argv[2])
@@ -111,8 +111,7 @@ FOUND = {"encoder1/enable_source": "0\n", "encoder5/enable_source": "0\n", "tmc_
 
 def exact(bundle, name, hart, status=0):
     found, expected = Run("decode", bundle, "--src", hart, "--show", "pc", status=status).bytes, truth(name)
-    different = next((i for i, (a, b) in enumerate(zip(found.split(), expected.split())) if a != b), "none")
-    check(found == expected, f"hart {hart}: {len(found.split())} program counters, expected {len(expected.split())}, first difference {different}")
+    same_items(found.split(), expected.split(), f"hart {hart}: program counter")
 
 
 @case("all harts: order of the writes; the bundle alone gives all program counters, with names of processes and of the kernel")

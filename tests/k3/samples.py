@@ -1,4 +1,5 @@
 """The samples of K3 trace (samples.tar.zst, whose README.md says how they were made), unpacked."""
+import functools
 import os
 import subprocess
 import sys
@@ -18,5 +19,6 @@ def samples():
     return folder
 
 
+@functools.cache
 def truth(name):
     return subprocess.run([need("zstd"), "-dcq", os.path.join(samples(), name + ".pc.zst")], stdout=subprocess.PIPE, check=True).stdout

@@ -11,7 +11,7 @@ import sys
 
 sys.path += [os.path.join(sys.path[0], ".."), os.path.join(sys.path[0], "..", "perf")]
 from coresight import frames, messages
-from harness import Run, case, check, equal, main, matches, scratch, write
+from harness import Run, case, check, equal, main, matches, same_items, scratch, write
 from recording import K3, PROGRAM_BYTES, stored
 from samples import samples, truth
 
@@ -82,9 +82,7 @@ def program(recording, pid, name, time, is_exec=True):
 def exact(recording, hart, name="hart5", status=0):
     path = write("k3.data", recording.bytes())
     run = Run("decode", path, "--sysroot", "sysroot", "--show", "pc", "--src", hart, status=status, cwd=samples(), env={"HOME": scratch()})
-    found, expected = run.lines(), truth(name).decode().splitlines()
-    place = next((at for at, pair in enumerate(zip(found, expected)) if pair[0] != pair[1]), min(len(found), len(expected)))
-    check(found == expected, f"{len(found)} of {len(expected)} program counters, {place} equal: {run.err[:400]}")
+    same_items(run.lines(), truth(name).decode().splitlines(), f"{run.err[:400]}: program counter")
     return path
 
 

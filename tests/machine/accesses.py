@@ -59,9 +59,7 @@ def expected(bits):
 
 
 def same(found, truth):
-    wrong = next((i for i, pair in enumerate(zip(found, truth)) if pair[0] != pair[1]), min(len(found), len(truth)))
-    equal((wrong, found[wrong:wrong + 1], len(found)), (len(truth), [], len(truth)),
-          f"first difference, accesses; expected {truth[wrong:wrong + 1]}")
+    harness.same_items(found, truth, "access")
 
 
 def of_program(bundle):

@@ -12,7 +12,7 @@ import sys
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 sys.path.append(os.path.join(sys.path[0], ".."))
-from harness import Run, case, equal, main, need, scratch
+from harness import Run, case, equal, main, need, same_items, scratch
 import user_qemu
 
 PLUGIN = user_qemu.plugin(sys.argv.pop(2))
@@ -56,8 +56,7 @@ def run(name, *options, path=None, cpu="rv64,v=true,vlen=256"):
 
 
 def same(found, truth, what):
-    wrong = next((i for i, pair in enumerate(zip(found, truth)) if pair[0] != pair[1]), min(len(found), len(truth)))
-    equal((wrong, found[wrong:wrong + 1], len(found)), (len(truth), [], len(truth)), f"{what}: first difference, accesses")
+    same_items(found, truth, f"{what}: access")
 
 
 @case("every access of a program, from its first instruction to its end")

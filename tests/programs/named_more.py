@@ -1,6 +1,7 @@
 """Consumers that take longer than those of named_calls.py, for the single form of seeded.py: `view`, `top`, LLVM's profiles, Python, and
 sums of partial answers."""
 import collections
+import functools
 import json
 import os
 import re
@@ -13,6 +14,7 @@ from python_package import find_python, install
 from view_terminal import Terminal
 
 
+@functools.cache
 def entries(path):
     """{function: address} of a file."""
     symbols = subprocess.run(["riscv64-linux-gnu-nm", path], check=True, capture_output=True, text=True).stdout
@@ -47,6 +49,7 @@ def by_llvm(bundle, wanted):
     return {name: count for name, count in calls.items() if count and wanted(name)}
 
 
+@functools.cache
 def first_segment(path):
     segments = subprocess.run(["riscv64-linux-gnu-readelf", "-lW", path], check=True, capture_output=True, text=True).stdout
     return int(re.search(r"(?m)^  LOAD +\S+ 0x(\S+)", segments)[1], 16)

@@ -6,6 +6,7 @@ writes (actor.c): the calls, in their order.
 usage: seeded.py NTRACE
 """
 import collections
+import functools
 import json
 import os
 import random
@@ -34,19 +35,19 @@ HERE = os.path.dirname(os.path.abspath(__file__))
 PROGRAMS = {"one": ["-static"], "two": ["-static", "-DSPACE"], "dynamic": ["-DDYNAMIC"]}
 
 
+@functools.cache
 def compiled():
     """The offset of entry_K in each library."""
     folder, gcc = scratch(), need("riscv64-linux-gnu-gcc")
     need("qemu-riscv64")
-    if not os.path.exists(os.path.join(folder, "dynamic")):
-        for k in range(LIBRARIES):
-            source = LIBRARY.format(k, f"int space_{k}(int n) {{ return n * n + n * {k}; }}\n" * (k % 2), "s += n * 3; " * (k // 2))
-            with open(os.path.join(folder, f"l{k}.c"), "w", encoding="ascii") as file:
-                file.write(source)
-            subprocess.run([gcc, "-g", "-O1", "-shared", "-fPIC", "-nostdlib", f"l{k}.c", "-o", f"l{k}.so"], cwd=folder, check=True)
-        for name, flags in PROGRAMS.items():
-            names = [f"-DPROGRAM={name}", f'-DNAME_OF_OWN="own_{name}"', f'-DNAME_OF_INNER="inner_{name}"']
-            subprocess.run([gcc, "-g", "-O1", "-w", "-pthread", *flags, *names, os.path.join(HERE, "actor.c"), "-o", name], cwd=folder, check=True)
+    for k in range(LIBRARIES):
+        source = LIBRARY.format(k, f"int space_{k}(int n) {{ return n * n + n * {k}; }}\n" * (k % 2), "s += n * 3; " * (k // 2))
+        with open(os.path.join(folder, f"l{k}.c"), "w", encoding="ascii") as file:
+            file.write(source)
+        subprocess.run([gcc, "-g", "-O1", "-shared", "-fPIC", "-nostdlib", f"l{k}.c", "-o", f"l{k}.so"], cwd=folder, check=True)
+    for name, flags in PROGRAMS.items():
+        names = [f"-DPROGRAM={name}", f'-DNAME_OF_OWN="own_{name}"', f'-DNAME_OF_INNER="inner_{name}"']
+        subprocess.run([gcc, "-g", "-O1", "-w", "-pthread", *flags, *names, os.path.join(HERE, "actor.c"), "-o", name], cwd=folder, check=True)
     offsets = []
     for k in range(LIBRARIES):
         symbols = subprocess.run(["riscv64-linux-gnu-nm", f"l{k}.so"], cwd=folder, check=True, capture_output=True, text=True).stdout

@@ -82,9 +82,11 @@ def decoded_harts():
 
 def same(found, expected, what):
     check(expected, f"{what}: nothing was logged")
+    if found == expected:  # most lists are equal, and millions long
+        return check(True, what)
     n = min(len(found), len(expected))
     at = next((i for i in range(n) if found[i] != expected[i]), n)
-    check(found == expected, f"{what}: instruction {at} of {len(expected)}: expected "
+    return check(False, f"{what}: instruction {at} of {len(expected)}: expected "
           f"{[hex(pc) for pc in expected[max(0, at - 3):at + 4]]}, found {[hex(pc) for pc in found[max(0, at - 3):at + 4]]}")
 
 

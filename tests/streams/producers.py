@@ -49,8 +49,7 @@ def events(encoder, *options):
 
 
 def same(found, wanted, what):
-    wrong = next((i for i, pair in enumerate(zip(found, wanted)) if pair[0] != pair[1]), min(len(found), len(wanted)))
-    equal((wrong, len(found)), (len(wanted), len(wanted)), f"{what}: first difference, number")
+    harness.same_items(found, wanted, f"{what}: item")
 
 
 def no_errors(what):
