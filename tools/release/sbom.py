@@ -3,13 +3,15 @@
 components(arch, build, root) reads the map of the linker. document() is CycloneDX 1.5 in JSON.
 """
 import hashlib
-import glob
 import json
 import os
 import re
 import sys
 import time
 import uuid
+
+sys.path.append(os.path.join(os.path.dirname(os.path.abspath(__file__)), ".."))
+from debian_packages import packages_of  # noqa: E402: found by the line above
 
 # archive | Debian package that has it | project | licence (SPDX) | package with the text of the licence
 TABLE = """
@@ -51,12 +53,7 @@ def linked(path, root):
 
 def versions(root):
     """{package: version} of a folder of tools/debian_root."""
-    text = ""
-    for path in glob.glob(os.path.join(root, ".apt/alone")) + glob.glob(os.path.join(root, ".apt/var/lib/dpkg/status")):
-        with open(path, encoding="utf-8") as file:
-            text += file.read()
-    return {re.search(r"(?m)^Package: (.*)", part)[1]: re.search(r"(?m)^Version: (.*)", part)[1]
-            for part in text.split("\n\n") if re.search(r"(?m)^Version: ", part)}
+    return {name: fields["Version"] for name, fields in packages_of(root).items() if "Version" in fields}
 
 
 def licence_text(root, packages):
