@@ -89,6 +89,10 @@ static inline void rig_expect(rig *r, const char *text) {
     r->text[0] = 0;
 }
 
+static inline void run(rig *r, uint64_t pc) {
+    rig_insn(r, pc, 4, NTR_ITYPE_NONE);
+}
+
 /* The stream since the last expectation as "Name FIELD=value ..." lines joined by "; ". */
 static inline void rig_expect_messages(rig *r, const char *text) {
     char got[8192] = "";

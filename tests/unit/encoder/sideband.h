@@ -22,10 +22,6 @@ static inline void enter_debug(rig *r, uint64_t dpc) {
     sideband(r, (ntr_ingress){.halted = true, .iaddr = dpc});
 }
 
-static inline void run(rig *r, uint64_t pc) {
-    rig_insn(r, pc, 4, NTR_ITYPE_NONE);
-}
-
 static inline void open_untraced(rig *r, const char *options) {
     rig_open(r, options);
     disable(r);

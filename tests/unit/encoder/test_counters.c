@@ -4,10 +4,6 @@
 
 enum { NONE, EXC, INT, MRET, NT, TK, IND, ICALL = 8, CALL = 9, JR = 10, J = 11, SWAP = 12, RET = 13, OTHER = 14 };
 
-static void run(rig *r, uint64_t pc) {
-    rig_insn(r, pc, 4, NONE);
-}
-
 #define START "ProgTraceSync SYNC=3 ICNT=0 FADDR=0x80; "
 
 /* NT-192, NT-056 */
