@@ -279,6 +279,7 @@ static int show(struct cli_changes *c, const struct compare_options *o) {
     if (!c->changes->holds)
         cli_note("A and B have nothing in common but their sums: one is by function, the other one by line");
     relate(c);
+    if (c->relation == CLI_OTHER_PROGRAM) status = CLI_DEFECTS;
     if (c->fail_over >= 0) judge(c);
     if (c->fail_over >= 0 && !c->passed) status = CLI_DEFECTS;
     status = write_tables(c, o, status);
@@ -365,7 +366,8 @@ const struct cli_command cli_compare = {
         "number of lines in B, its lines are not paired, and shown as those of A and of B.\n"
         "\n"
         "The exit status is 1 when a trace has gaps, damage or losses: the counts are then too small. It is also 1\n"
-        "when --fail-over is exceeded; a trace that is not complete never passes, nor do two different programs.",
+        "for two different programs, and when --fail-over is exceeded. A trace that is not complete never passes, nor\n"
+        "do two different programs.",
     .examples = "  ntrace compare old.ntrace new.ntrace --fail-over 2%\n"
                 "  ntrace compare old.ntrace new.ntrace --format markdown --flame changes.svg -o comment.txt\n"
                 "  ntrace compare old.nex new.nex --elf-a old.elf --elf-b new.elf\n"

@@ -10,6 +10,7 @@
 #include "capture/window.h"
 #include "program/program.h"
 
+#include <inttypes.h>
 #include <errno.h>
 #include <signal.h>
 #include <stdio.h>
@@ -103,6 +104,21 @@ static unsigned isa_of_cpu(const char *cpu) {
     return isa;
 }
 
+/* Cuts the addresses of loads and stores to those of RV32; 64-bit tools print them with an extended sign. */
+static ntr_status cut_accesses(struct ntr_capture *session) {
+    ntr_capture_config *config = &session->config;
+    const uint64_t extended = ~(uint64_t)INT32_MAX, first = config->access_first, last = config->access_last;
+    if (session->elf.xlen != 32 || !config->accesses || config->access_symbol) return NTR_OK;
+    config->access_first &= UINT32_MAX;
+    config->access_last &= UINT32_MAX;
+    if ((first <= UINT32_MAX || first >= extended) && (last <= UINT32_MAX || last >= extended) &&
+        config->access_first <= config->access_last)
+        return NTR_OK;
+    return ntr_capture_fail(&session->reason, NTR_E_INVALID,
+                            "loads and stores: expected a range of 32-bit addresses, found 0x%" PRIx64 "-0x%" PRIx64,
+                            first, last);
+}
+
 ntr_status ntr_capture_session_create(struct ntr_capture *session) {
     const ntr_allocator *allocator = session->config.allocator;
     struct ntr_capture_record *record = &session->record;
@@ -112,6 +128,7 @@ ntr_status ntr_capture_session_create(struct ntr_capture *session) {
     record->xlen = session->elf.xlen;
     record->isa = isa_of_cpu(session->config.cpu);
     record->begun = (int64_t)time(NULL);
+    if (cut_accesses(session) != NTR_OK) return NTR_E_INVALID;
     ntr_bundle_new(allocator, &record->bundle);
     ntr_program_new(allocator, &record->program);
     if (!record->bundle || !record->program) return ntr_capture_fail_memory(&session->reason);

@@ -325,7 +325,7 @@ def different():
     run = Run("compare", one, two, "--fail-over", "1000%", status=1)
     matches(r"^ntrace compare: A is alpha, B is beta: expected two builds of one program, no function of a source file is in both; --fail-over cannot pass$", run.err.strip(), "message")
     check("# DOUBTFUL: A and B are different programs\n# gate: at most +1000 %: FAILED\n" in run.out, run.out[:300])
-    equal((compared(one, two)["programs"], compared(one, one)["programs"], result()["programs"]), ("different", "same", "same"), "programs")
+    equal((compared(one, two, status=1)["programs"], compared(one, one)["programs"], result()["programs"]), ("different", "same", "same"), "programs")
     one, two = small("gamma", first), small("delta", second)
     matches(r"^ntrace compare: A is gamma, B is delta: not known whether they are builds of one program; --fail-over cannot pass; "
             r"compile with -g, or give the files one name$", Run("compare", one, two, "--fail-over", "1000%", status=1).err.strip(), "message")

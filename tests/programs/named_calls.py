@@ -1,12 +1,12 @@
 """What each consumer of names, lines and counts says about how often functions were called: places.py and seeded.py compare it with
 how often they were."""
+import functools
 import json
 import os
 import re
 import sqlite3
 
 from harness import Run, equal
-
 
 
 def by_profile(bundle, wanted, *options):
@@ -79,10 +79,15 @@ def by_events(bundle, wanted, *options):
     return calls
 
 
+@functools.lru_cache(1)
+def first_instructions(bundle):
+    """(address, name) of the first instructions of functions in `decode --show insn`, as text, in their order."""
+    return re.findall(r"(?m)^.*?0x(\w+) .*  <([^>+]+)>", Run("decode", bundle, "--show", "insn").out)
+
+
 def by_instructions(bundle, wanted):
-    """First instructions of functions in `decode --show insn`."""
     calls = {}
-    for name in re.findall(r"(?m)  <([^>+]+)>", Run("decode", bundle, "--show", "insn").out):
+    for _, name in first_instructions(bundle):
         if wanted(name):
             calls[name] = calls.get(name, 0) + 1
     return calls

@@ -4,7 +4,8 @@ import json
 import os
 import subprocess
 
-from harness import NTRACE, Run, check, equal, need, scratch
+from harness import NTRACE, check, equal, need, scratch
+from named_calls import first_instructions
 
 # Stops at the addresses of a file in each direction. For each stop: the thread, the name, and that of the caller.
 DRIVER = """
@@ -37,9 +38,8 @@ def by_gdb(bundle, wanted):
     """Names at the first instructions. Both directions stop at the same places; a function of a file has the caller that its source says."""
     gdb = need("gdb-multiarch")
     given, out, driver = (os.path.join(scratch(), f"{os.path.basename(bundle)}.{end}") for end in ("given", "out", "py"))
-    insns = Run("decode", bundle, "--show", "insn", "--format", "jsonl").rows()
     with open(given, "w", encoding="ascii") as file:
-        json.dump(sorted({int(row["address"], 16) for row in insns if "opcode" in row and "+" not in row.get("symbol", "+") and wanted(row["symbol"])}), file)
+        json.dump(sorted({int(address, 16) for address, name in first_instructions(bundle) if wanted(name)}), file)
     with open(driver, "w", encoding="ascii") as file:
         file.write(DRIVER.format(given=given, out=out))
     words = [word for line in SETTINGS for word in ("-iex", line)]

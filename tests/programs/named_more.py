@@ -1,4 +1,4 @@
-"""Consumers that take longer than those of named_calls.py, for the single form of seeded.py: `view`, `top`, LLVM's profiles, Python, and
+"""Consumers that take longer than those of named_calls.py, for the long form of seeded.py: `view`, `top`, LLVM's profiles, Python, and
 sums of partial answers."""
 import collections
 import functools
@@ -32,19 +32,20 @@ def images_of(bundle):
     return sorted(name for name in names if os.path.exists(name) and re.fullmatch(r"one|two|dynamic|l\d\.so", os.path.basename(name)))
 
 
-def by_llvm(bundle, wanted):
-    """Executions of first instructions, in the ranges of llvm-profgen's and AutoFDO's text; llvm-profgen reads the former."""
-    calls = collections.Counter()
-    for path in images_of(bundle):
+def by_llvm(bundle, wanted, chosen):
+    """Executions of first instructions, in the ranges of llvm-profgen's text; for one image, which a number chooses, also in those of
+    AutoFDO and BOLT."""
+    calls, images = collections.Counter(), images_of(bundle)
+    for number, path in enumerate(images):
         found = {}
-        for form in "llvm-unsymbolized", "autofdo", "bolt":
+        for form in ("llvm-unsymbolized", "autofdo", "bolt") if number == chosen % len(images) else ("llvm-unsymbolized",):
             text = Run("export", "--to", form, "--image", path, bundle, status=None).out
             runs = re.findall(r"(?m)^[Ff] (?:\w+:)?(\w+) (?:\w+:)?(\w+) (\d+)", text) if form == "bolt" else re.findall(r"(?m)^(\w+)-(\w+):(\d+)$", text)
             base = first_segment(path) if form == "autofdo" else 0
             found[form] = {name: sum(int(n) for low, high, n in runs if int(low, 16) + base <= address <= int(high, 16) + base)
                            for name, address in entries(path).items()}
-        equal(found["autofdo"], found["llvm-unsymbolized"], f"{path}: AutoFDO")
-        equal(found["bolt"], found["llvm-unsymbolized"], f"{path}: BOLT")
+        for form, executed in found.items():
+            equal(executed, found["llvm-unsymbolized"], f"{path}: {form}")
         calls.update(found["llvm-unsymbolized"])
     return {name: count for name, count in calls.items() if count and wanted(name)}
 

@@ -3,7 +3,9 @@
 other programs: every consumer of names and counts says how often each function was called. The truth is what the program itself
 writes (actor.c): the calls, in their order.
 
-usage: seeded.py NTRACE
+With NTRACE_TEST_LONG=1, ten seeds are a few traces, and all consumers judge each: 500 seeds take about an hour of a quiet processor.
+
+usage: seeded.py NTRACE [SEED...]
 """
 import collections
 import functools
@@ -23,7 +25,7 @@ from named_calls import CONSUMERS, compare
 from named_gdb import by_gdb
 from named_more import by_llvm, by_parts, by_view, check_python, check_sum, check_top, entries
 
-SEEDS = 500
+SEEDS, TOGETHER = 500, 10
 # Of each group, a program executes the next one. 226: generated code where two other pieces were before. The first group has static programs.
 DAILY = [(0, 3, 8, 11), (226, 1, 2, 4, 5, 6, 7, 9), (10, *range(12, 19))]
 LIBRARIES, THREADS, SLOTS, OF_LOADER = 5, 3, 4, range(8, 11)
@@ -196,18 +198,18 @@ def traced(name, plans):
     return bundle, true_calls(os.path.join(folder, truth))
 
 
-BEFORE = []  # the last program of the single form: (bundle, truth)
+BEFORE = []  # the last program of the long form: (bundle, truth)
 
 
-def single(name, bundle, truth, of_files):
-    """The consumers that are for the single form alone."""
+def single(name, bundle, truth, of_files, seeds):
+    """The consumers that are for the long form alone."""
     equal(by_gdb(bundle, WANTED), dict(truth), f"{name}: GDB")
     equal(by_report(bundle), dict(truth), f"{name}: report")
     equal(by_parts(bundle, WANTED), dict(truth), f"{name}: three parts")
-    equal(by_llvm(bundle, WANTED), {function: truth[function] for function in of_files}, f"{name}: LLVM")
+    equal(by_llvm(bundle, WANTED, seeds[0]), {function: truth[function] for function in of_files}, f"{name}: LLVM")
     check_top(bundle, WANTED)
     check_python(bundle, dict(truth), WANTED)
-    names = of_files if int(name) % 10 == 0 else of_files[:2]  # it waits for the terminal at each call
+    names = of_files if seeds[0] % 100 == 0 else of_files[:1]  # it waits for the terminal at each call
     equal(by_view(bundle, names), {function: truth[function] for function in names}, f"{name}: view")
     if BEFORE:
         check_sum([BEFORE[0][0], bundle], [BEFORE[0][1], truth], WANTED)
@@ -226,12 +228,20 @@ def seeded(name, seeds, part=None):
             consumers={key: by for at, (key, by) in enumerate(MORE.items()) if part is None or at % 3 == part})
     of_files = sorted(function for function in truth if not function.startswith("made_"))
     if part is None:
-        single(name, bundle, truth, of_files)
+        single(name, bundle, truth, of_files, seeds)
     if part != 1:
         equal(sorted(by_drcov(bundle)), of_files, f"{name}: drcov")
     own = {row["function"]: row["self"] for row in Run("profile", bundle, "--format", "jsonl").rows() if row["function"] in of_files}
     if shutil.which("perf") and all(plan.is_static for plan in plans):  # a sample for each instruction
         equal(by_perf(bundle, own), own, f"{name}: instructions of perf report")
+
+
+def several(name, seeds):
+    """Seeds as traces of static programs, which perf judges as well, and of others."""
+    static = [seed for seed in seeds if Plan(seed, compiled()).is_static]
+    for kind, some in ("static", static), ("dynamic", [seed for seed in seeds if seed not in static]):
+        if some:
+            seeded(f"{name}-{kind}", some)
 
 
 @case("GDB, forward and backward: seed 0")
@@ -242,7 +252,9 @@ def debugged():
 
 for number, group in enumerate(DAILY):
     case(f"seeds {', '.join(map(str, group))}", f"group{number}", list(group), number)(seeded)
-for number in range(SEEDS):
-    case(f"seed {number}", str(number), [number], long=True)(seeded)
+for number in range(0, SEEDS, TOGETHER):
+    case(f"seeds {number} to {number + TOGETHER - 1}", f"to{number}", list(range(number, number + TOGETHER)), long=True)(several)
+for seed in sys.argv[2:]:
+    case(f"seed {seed}", seed, [int(seed)])(seeded)
 if __name__ == "__main__":
     main()

@@ -4,7 +4,10 @@
 #include <ntrace/machine.h>
 #include <ntrace/profile.h>
 
+#include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 static ntr_functions *functions;
 
@@ -94,6 +97,60 @@ static void traps_take_the_time_of_their_hart(void **state) {
     ntr_program_free(program);
 }
 
+/* The functions of a kernel, from the text of its kallsyms. */
+static void add_kernel(ntr_program *program) {
+    static const char text[] = "0000000000001000 T do_one_initcall\n0000000000002000 t first_init\n"
+                               "0000000000003000 t second_init\n0000000000004000 T _end\n";
+    static const uint8_t code[0x3000];
+    char path[] = "/tmp/ntrace-clocks-XXXXXX";
+    ntr_image_options options;
+    ntr_image_options_init(&options);
+    options.bias = 0x1000;
+    assert_int_equal(ntr_program_add_raw(program, (ntr_bytes){code, sizeof code}, &options), NTR_OK);
+    const int file = mkstemp(path);
+    assert_int_equal(write(file, text, sizeof text - 1), (ssize_t)sizeof text - 1);
+    close(file);
+    assert_int_equal(ntr_program_add_symbols(program, path, NULL), NTR_OK);
+    unlink(path);
+}
+
+/* Initcalls of hart 0: during the first one, and between both, the time of hart 1 is far ahead. */
+static void initcalls_take_the_time_of_their_hart(void **state) {
+    (void)state;
+    ntr_program *program;
+    ntr_debug_info *debug;
+    ntr_machine *machine;
+    size_t count;
+    ntr_program_new(NULL, &program);
+    add_kernel(program);
+    ntr_debug_info_new(program, NULL, &debug);
+    ntr_functions_new(debug, NULL, &functions);
+    ntr_machine_new(NULL, functions, NULL, &machine);
+    assert_non_null(machine);
+    at(machine, 1, 3, 5000000);
+    span(machine, 0, 1, 1000, 0x1000, NTR_SPAN_INDIRECT_CALL, 0x2000);
+    at(machine, 1, 3, 6000000);
+    span(machine, 0, 1, 1100, 0x2000, NTR_SPAN_RETURN, 0x1004);
+    at(machine, 1, 3, 7000000);
+    span(machine, 0, 1, 1500, 0x1004, NTR_SPAN_INDIRECT_CALL, 0x3000);
+    span(machine, 0, 1, 1530, 0x3000, NTR_SPAN_RETURN, 0x1008);
+    at(machine, 1, 3, 8000000);
+    span(machine, 0, 1, 1600, 0x1008, NTR_SPAN_NOT_TAKEN, 0x100c);
+    assert_int_equal(ntr_machine_finish(machine), NTR_OK);
+    const ntr_initcall *calls = ntr_machine_initcalls(machine, &count);
+    assert_int_equal(count, 2);
+    for (size_t i = 0; i < count; i++) {
+        const bool first = strcmp(calls[i].name, "first_init") == 0;
+        assert_string_equal(calls[i].name, first ? "first_init" : "second_init");
+        assert_int_equal(calls[i].calls, 1);
+        assert_int_equal(calls[i].ticks, first ? 100 : 30);
+    }
+    ntr_machine_free(machine);
+    ntr_functions_free(functions);
+    ntr_debug_info_free(debug);
+    ntr_program_free(program);
+}
+
 static void instruction_clocks_of_two_harts_are_not_compared(void **state) {
     (void)state;
     ntr_program *program;
@@ -111,6 +168,7 @@ static void instruction_clocks_of_two_harts_are_not_compared(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {TEST(instruction_clocks_of_two_harts_are_not_compared),
-                                       TEST(traps_take_the_time_of_their_hart)};
+                                       TEST(traps_take_the_time_of_their_hart),
+                                       TEST(initcalls_take_the_time_of_their_hart)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -4,7 +4,9 @@
 #include "../program/elf_builder.h"
 #include "../test.h"
 #include "bundle/files.h"
+#include "capture/bundle.h"
 #include "capture/mapped.h"
+#include "fake_plugin.h"
 
 #include <elf.h>
 #include <stdio.h>
@@ -228,11 +230,66 @@ static void a_file_that_cannot_be_read_is_an_error(void **state) {
     end(&s);
 }
 
+/* Blocks that do not follow, of a program that was replaced and of the one that runs: capture.json has one loss. */
+static void discontinuities_are_a_loss(void **state) {
+    static const char text[] = "expected every block to follow the one before it or a trap, found 5 that do not, the "
+                               "first at 0x2000 instead of 0x1004: a defect of the capture; the trace has interrupts "
+                               "there";
+    static struct ntr_capture_harts past_harts, harts;
+    static const char *const command[] = {"program", NULL};
+    struct ntr_capture_guest guest = {.status = 0};
+    struct ntr_capture_past past = {.programs = 0};
+    ntr_capture_machine_config machine = {.name = NULL};
+    struct ntr_capture_losses losses = {.count = 0};
+    ntr_capture_config config;
+    ntr_encoder_config encoder;
+    fake_plugin plugin;
+    scene s;
+
+    (void)state;
+    begin(&s);
+    fake_open(&plugin);
+    ntr_capture_config_init(&config);
+    ntr_encoder_config_init(&encoder);
+    past_harts.channel = harts.channel = plugin.channel;
+    harts.config = &encoder;
+    past_harts.discontinuities = 2;
+    past_harts.found = 0x2000;
+    past_harts.expected = 0x1004;
+    harts.discontinuities = 3;
+    harts.found = 0x5000;
+    harts.expected = 0x4000;
+    ntr_capture_past_add(&past, &past_harts);
+    ntr_capture_code_init(&harts.code, NULL);
+    const struct ntr_capture_report report = {.config = &config,
+                                              .harts = &harts,
+                                              .guest = &guest,
+                                              .past = &past,
+                                              .machine = &machine,
+                                              .stream = "trace.nex",
+                                              .command = command};
+    assert_true(ntr_capture_code_finish(&harts.code));
+    assert_int_equal(ntr_capture_bundle_finish(&s.record, &report, &losses), NTR_OK);
+    assert_int_equal(losses.count, 1);
+    assert_string_equal(losses.items[0].what, text);
+    char path[64], json[4096] = "";
+    snprintf(path, sizeof path, "%s/x.ntrace/capture.json", s.folder);
+    FILE *file = fopen(path, "r");
+    assert_non_null(file);
+    assert_true(fread(json, 1, sizeof json - 1, file) > 0);
+    fclose(file);
+    assert_non_null(strstr(json, text));
+    ntr_capture_code_release(&harts.code);
+    fake_close(&plugin);
+    end(&s);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         TEST(neighbours_become_one_image),   TEST(only_ranges_of_the_same_validity_are_joined),
         TEST(bytes_of_files_are_not_hidden), TEST(files_at_one_address),
         TEST(a_program_that_is_replaced),    TEST(a_file_that_cannot_be_read_is_an_error),
+        TEST(discontinuities_are_a_loss),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

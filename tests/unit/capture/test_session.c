@@ -15,9 +15,9 @@ typedef struct scene {
     ntr_capture *session;
 } scene;
 
-static void begin(scene *s, const char *qemu) {
+static void begin_of(scene *s, const char *qemu, bool wide) {
     memset(s, 0, sizeof *s);
-    elf_begin(&s->program, true);
+    elf_begin(&s->program, wide);
     elf_segment(&s->program, 1, 0, 0x10000, 0x400, 0x400);
     assert_int_equal(elf_write(&s->program), 0);
     assert_int_equal(chmod(s->program.path, 0700), 0);
@@ -30,6 +30,10 @@ static void begin(scene *s, const char *qemu) {
     s->config.bundle = s->bundle;
     s->config.plugin = "/dev/null";
     s->config.qemu = qemu;
+}
+
+static void begin(scene *s, const char *qemu) {
+    begin_of(s, qemu, true);
 }
 
 static ntr_status start(scene *s) {
@@ -94,6 +98,34 @@ static void what_cannot_start(void **state) {
     end(&s);
 }
 
+/* Addresses of loads and stores of an RV32 program: with an extended sign, without, and no such addresses. */
+static void ranges_of_32_bits(void **state) {
+    static const struct {
+        uint64_t first, last;
+        bool fits;
+    } ranges[] = {{0, UINT64_MAX, true},
+                  {0x80000000, 0x80000fff, true},
+                  {UINT64_C(0xffffffff80000000), UINT64_C(0xffffffff80000fff), true},
+                  {0x1000, UINT64_C(0xffffffff80000fff), true},
+                  {UINT64_C(0x180000000), UINT64_C(0x180000fff), false},
+                  {0x80000000, UINT64_C(0x180000fff), false},
+                  {UINT64_C(0xffffffff80000000), UINT64_MAX, true}};
+    (void)state;
+    for (size_t i = 0; i < sizeof ranges / sizeof *ranges; i++) {
+        scene s;
+        begin_of(&s, "false", false);
+        s.config.accesses = true;
+        s.config.access_first = ranges[i].first;
+        s.config.access_last = ranges[i].last;
+        if (ranges[i].fits) {
+            assert_int_equal(start(&s), NTR_OK);
+            end(&s);
+        } else {
+            refused(&s, NTR_E_INVALID, "expected a range of 32-bit addresses, found 0x");
+        }
+    }
+}
+
 /* QEMU that knows no plugins, or another program. */
 static void no_plugin(void **state) {
     ntr_status status;
@@ -136,6 +168,7 @@ static void freed_while_it_runs(void **state) {
 }
 
 int main(void) {
-    const struct CMUnitTest tests[] = {TEST(what_cannot_start), TEST(no_plugin), TEST(freed_while_it_runs)};
+    const struct CMUnitTest tests[] = {TEST(what_cannot_start), TEST(ranges_of_32_bits), TEST(no_plugin),
+                                       TEST(freed_while_it_runs)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
