@@ -7,21 +7,13 @@
 #include <inttypes.h>
 #include <string.h>
 
-static const char head[] =
-    "<!DOCTYPE html>\n<html lang=\"en\"><head><meta charset=\"utf-8\"><title>Structural coverage</title>\n"
-    "<meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; style-src 'unsafe-inline'\">\n"
-    "<style>body{font:15px sans-serif;margin:2em;max-width:80em}table{border-collapse:collapse;margin:.5em 0 1em}"
-    "td,th{border:1px solid #aaa;padding:.15em .6em;text-align:left;vertical-align:top;overflow-wrap:break-word}th{background:#eee}"
-    "code,pre{white-space:pre-wrap;overflow-wrap:anywhere;font-size:13px}td.n{text-align:right}dt{font-weight:bold}"
-    "tr.no{background:#fdd}tr.open{background:#ffc}tr.part{background:#fed}"
-    "thead{display:table-header-group}tr{break-inside:avoid}h2,h3{break-after:avoid}"
-    /* Paper has no folds. */
-    "@media print{body{margin:0;font-size:11px;max-width:none}code,pre{font-size:9px}"
-    "details::details-content{content-visibility:visible;display:block;height:auto}}"
-    "@page{margin:15mm;@bottom-right{content:counter(page) \" / \" counter(pages);font:9px sans-serif}}</style></head>\n"
-    "<body><h1>Structural coverage</h1>\n"
-    "<p><a href=\"#basis\">What the results rest on</a>, <a href=\"#terms\">terms</a>, <a href=\"#files\">files</a>, "
-    "<a href=\"#missing\">what is missing</a>, <a href=\"#sources\">sources</a>";
+static const char head[] = {
+#include "coverage_page.inc"
+    , 0};
+
+static const char script[] = {
+#include "coverage_page_script.inc"
+    , 0};
 
 static const char terms[] =
     "<h2 id=\"terms\">Terms</h2>\n<dl>"
@@ -72,7 +64,7 @@ static void write_shares(const struct cli_coverage_evidence *e, struct cli_outpu
     ntr_coverage_sums(e->data->coverage, NULL, &sums);
     cli_output_text(
         out,
-        "<table><tr><th>level</th><th>all</th><th>covered</th><th>not covered</th><th>not determinable</th></tr>\n");
+        "<table id=\"sums\"><tr><th>level</th><th>all</th><th>covered</th><th>not covered</th><th>not determinable</th></tr>\n");
     write_share(out, "lines", sums.lines_hit, sums.lines, sums.lines_unknown);
     write_share(out, "branch outcomes", sums.branches_hit, sums.branches, 0);
     write_share(out, "functions", sums.functions_hit, sums.functions, sums.functions_unknown);
@@ -109,59 +101,22 @@ static void write_summary(const struct cli_coverage_evidence *e, struct cli_outp
     if (e->data->decisions) write_justified_sum(e, e->data->decisions, "MC/DC decisions", out);
 }
 
-/* ---- files */
-
-static void write_part(struct cli_output *out, uint64_t covered, uint64_t all) {
-    if (all)
-        cli_output_print(out, "<td class=\"n\">%.2f %%</td><td class=\"n\">%" PRIu64 "/%" PRIu64 "</td>",
-                         percent(covered, all), covered, all);
-    else
-        cli_output_text(out, "<td></td><td></td>");
-}
-
-static void write_file(const struct cli_coverage_evidence *e, const char *file, size_t number, struct cli_output *out) {
-    ntr_cover_sums sums;
-    ntr_decision_sums decisions;
-
-    ntr_coverage_sums(e->data->coverage, file, &sums);
-    cli_output_print(out, "<tr><td><a href=\"#f%zu\">", number);
-    cli_output_xml(out, file);
-    cli_output_text(out, "</a></td>");
-    write_part(out, sums.lines_hit, sums.lines);
-    write_part(out, sums.branches_hit, sums.branches);
-    write_part(out, sums.functions_hit, sums.functions);
-    for (int level = NTR_LEVEL_DECISION; e->data->decisions && level <= NTR_LEVEL_MCDC; level++) {
-        ntr_decisions_sums(e->data->decisions, (ntr_decision_level)level, file, &decisions);
-        write_part(out, decisions.decisions[NTR_COVER_COVERED], all_of(&decisions));
-    }
-    cli_output_text(out, "</tr>\n");
-}
-
-static void write_files(const struct cli_coverage_evidence *e, struct cli_output *out) {
-    size_t count, number = 0;
-    const ntr_cover_line *lines = ntr_coverage_lines(e->data->coverage, &count);
-
-    cli_output_print(
-        out,
-        "<h2 id=\"files\">Files</h2>\n<table><thead><tr><th>file</th><th colspan=\"2\">lines</th><th colspan=\"2\">branch outcomes</th>"
-        "<th colspan=\"2\">functions</th>%s</tr></thead>\n",
-        e->data->decisions ? "<th colspan=\"2\">decisions</th><th colspan=\"2\">MC/DC</th>" : "");
-    for (size_t i = 0; i < count; i++)
-        if (i == 0 || strcmp(lines[i].file, lines[i - 1].file) != 0) write_file(e, lines[i].file, number++, out);
-    cli_output_text(out, "</table>\n");
-}
-
 /* ---- the page */
 
 void cli_coverage_page(const struct cli_coverage_evidence *e, struct cli_output *out) {
     cli_output_text(out, head);
-    cli_output_text(out, e->data->decisions ? ", <a href=\"#mcdc\">MC/DC</a></p>\n" : "</p>\n");
     write_summary(e, out);
     cli_coverage_page_basis(e, out);
+    cli_coverage_page_anomalies(out);
     cli_output_text(out, terms);
-    write_files(e, out);
+    cli_coverage_page_files(e, out);
     cli_coverage_page_missing(e, out);
-    if (e->data->decisions) cli_coverage_page_mcdc(e, out);
+    if (e->data->decisions)
+        cli_coverage_page_mcdc(e, out);
+    else
+        cli_output_text(out, "<h2 id=\"mcdc\">MC/DC by decision</h2>\n<p>There are no decisions.</p>\n");
     cli_coverage_page_sources(e, out);
-    cli_output_text(out, "</body></html>\n");
+    cli_output_text(out, "</main>\n<script>\n");
+    cli_output_text(out, script);
+    cli_output_text(out, "</script>\n</body></html>\n");
 }

@@ -23,11 +23,15 @@ struct cli_coverage_evidence {
     bool pdf;                /* also print the report as PDF */
 };
 
-/* Writes the page: sums, terms, the sums of each file, and the parts below. */
+/* Writes the page: sums, terms, and the parts below. */
 void cli_coverage_page(const struct cli_coverage_evidence *e, struct cli_output *out);
 
 /* What the results rest on: versions, gaps and losses, tests, digests. */
 void cli_coverage_page_basis(const struct cli_coverage_evidence *e, struct cli_output *out);
+/* What docs/anomalies.md has for this release. */
+void cli_coverage_page_anomalies(struct cli_output *out);
+/* The sums of each folder, and of its files. */
+void cli_coverage_page_files(const struct cli_coverage_evidence *e, struct cli_output *out);
 /* What is missing: functions, outcomes of branches, decisions, object code. */
 void cli_coverage_page_missing(const struct cli_coverage_evidence *e, struct cli_output *out);
 /* The vectors of each decision, and the pairs that show its conditions. */

@@ -14,7 +14,7 @@ static void write_parameter(struct cli_output *out, size_t index, const char *na
 static void write_tests(const struct cli_evidence *evidence, struct cli_output *out) {
     cli_output_text(
         out,
-        "<h3>Tests</h3>\n<table><thead><tr><th>number</th><th>test</th><th>trace</th><th>parameters of the stream</th></tr></thead>\n");
+        "<h3>Tests</h3>\n<table class=\"rows\"><thead><tr><th>number</th><th>test</th><th>trace</th><th>parameters of the stream</th></tr></thead>\n");
     for (size_t i = 0; i < evidence->test_count && !evidence->failed; i++) {
         cli_output_print(out, "<tr><td class=\"n\">%zu</td><td>", i);
         cli_output_xml(out, evidence->tests[i].name);
@@ -28,8 +28,9 @@ static void write_tests(const struct cli_evidence *evidence, struct cli_output *
 }
 
 static void write_digests(const struct cli_evidence *evidence, struct cli_output *out) {
-    cli_output_text(out,
-                    "<h3>Digests</h3>\n<table><thead><tr><th>kind</th><th>file</th><th>SHA-256</th></tr></thead>\n");
+    cli_output_text(
+        out,
+        "<h3>Digests</h3>\n<table class=\"rows\"><thead><tr><th>kind</th><th>file</th><th>SHA-256</th></tr></thead>\n");
     for (size_t i = 0; i < evidence->count && !evidence->failed; i++) {
         cli_output_print(out, "<tr><td>%s</td><td>", evidence->files[i].kind);
         cli_output_xml(out, evidence->files[i].name);

@@ -66,7 +66,7 @@ const char *cli_coverage_page_state(ntr_cover_state state) {
 }
 
 void cli_coverage_page_row(ntr_cover_state state, struct cli_output *out) {
-    static const char *const rows[] = {"<tr>", "<tr class=\"no\">", "<tr class=\"open\">"};
+    static const char *const rows[] = {"<tr class=\"full\">", "<tr class=\"no\">", "<tr class=\"open\">"};
 
     cli_output_text(out, rows[state]);
 }
@@ -89,7 +89,7 @@ static void write_functions(const struct cli_coverage_evidence *e, struct cli_ou
 
     cli_output_text(
         out,
-        "<h3>Functions that were not executed</h3>\n<table><thead><tr><th>place</th><th>function</th><th>state</th></tr></thead>\n");
+        "<h3>Functions that were not executed</h3>\n<table class=\"rows\"><thead><tr><th>place</th><th>function</th><th>state</th></tr></thead>\n");
     for (size_t i = 0; i < count; i++) {
         const ntr_cover_function *f = &functions[i];
         if (f->count) continue;
@@ -113,7 +113,7 @@ static void write_branches(const struct cli_coverage_evidence *e, struct cli_out
 
     cli_output_text(
         out,
-        "<h3>Branches with one outcome</h3>\n<table><thead><tr><th>place</th><th>address</th><th>never</th><th>source</th></tr></thead>\n");
+        "<h3>Branches with one outcome</h3>\n<table class=\"rows\"><thead><tr><th>place</th><th>address</th><th>never</th><th>source</th></tr></thead>\n");
     for (size_t i = 0; i < count; i++) {
         const ntr_cover_branch *b = &branches[i];
         if (!b->taken == !b->not_taken) continue;
@@ -136,7 +136,7 @@ static void write_decisions(const struct cli_coverage_evidence *e, struct cli_ou
 
     cli_output_text(
         out,
-        "<h3>Decisions that are not covered</h3>\n<table><thead><tr><th>place</th><th>decision</th><th>state</th><th>results "
+        "<h3>Decisions that are not covered</h3>\n<table class=\"rows\"><thead><tr><th>place</th><th>decision</th><th>state</th><th>results "
         "seen</th></tr></thead>\n");
     for (size_t i = 0; i < count; i++) {
         const ntr_decision *d = &list[i];
@@ -233,7 +233,7 @@ void cli_coverage_page_mcdc(const struct cli_coverage_evidence *e, struct cli_ou
 
     cli_output_text(
         out,
-        "<h2 id=\"mcdc\">MC/DC by decision</h2>\n<table><thead><tr><th>place</th><th>decision</th><th>MC/DC, unique-cause</th>"
+        "<h2 id=\"mcdc\">MC/DC by decision</h2>\n<table class=\"rows\"><thead><tr><th>place</th><th>decision</th><th>MC/DC, unique-cause</th>"
         "<th>vectors</th><th>tests</th></tr></thead>\n");
     for (size_t i = 0; i < count; i++)
         if (list[i].condition_count >= 2) write_decision(&list[i], out);
@@ -314,7 +314,7 @@ static void begin_file(struct source_table *t, const char *file, size_t number) 
     cli_output_xml(t->out, file);
     cli_output_print(
         t->out,
-        "%s</summary><table><thead><tr><th>line</th><th>executions</th><th>branch outcomes</th><th>tests</th><th>source</th></tr></thead>\n",
+        "%s</summary><table class=\"rows\"><thead><tr><th>line</th><th>executions</th><th>branch outcomes</th><th>tests</th><th>source</th></tr></thead>\n",
         is_found(t, file) ? "" : " (the source was not found)");
 }
 
