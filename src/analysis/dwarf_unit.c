@@ -498,6 +498,9 @@ ntr_status ntr_unit_load(ntr_dwarf_unit *unit, const ntr_unit_source *source, co
     ntr_status status = ntr_unit_load_lines(unit, source);
     if (!status) status = walk_children(&w, &path, NTR_SCOPE_NONE, 0);
     if (w.damaged) damaged(unit, source->scopes, "attributes of entries");
+    /* the linker has kept lines of this unit, and no function of its .dwo file */
+    if (source->scopes != source->die && unit->row_count && !unit->scope_count && unit->left_out_count)
+        damaged(unit, source->scopes, "addresses of the functions");
     name_nameless(&w);
     ntr_dealloc(allocator, w.members);
     ntr_dealloc(allocator, w.nameless);

@@ -189,6 +189,8 @@ static ntr_status read_names(ntr_elf *file, const GElf_Shdr *section) {
     const char *name = ntr_elf_string(file, file->names_section, section->sh_name);
     ntr_status status = ntr_elf_read_code_section(file, section);
     if (!name && file->names_section) ELF_DAMAGE(file, "name of a section");
+    if (name && section->sh_type == SHT_NOBITS && strcmp(name, ".symtab") == 0)
+        ntr_elf_report_zeros(file, "the symbol table");
     if (name && ntr_elf_is_blank(file, section->sh_name, name)) ntr_elf_report_zeros(file, "names of sections");
     for (size_t i = 0; name && i < sizeof readers / sizeof readers[0] && status == NTR_OK; i++) {
         if (file->sections_read >> i & 1 || strcmp(name, readers[i].name) != 0) continue;

@@ -6,7 +6,9 @@ The options are those of `ntrace help --as options`: one whose help says that it
 """
 import os
 import re
+import resource
 import shutil
+import signal
 import subprocess
 import sys
 
@@ -73,6 +75,27 @@ def _():
 @case("an output on a full device: status 2, a reason, and nothing is left")
 def _():
     all_refused(["a full device"])
+
+
+@case("evidence takes the place of earlier evidence as a whole: after a failure that is unchanged, later nothing of it is left")
+def _():
+    def contents():
+        return {name: open(os.path.join(place(False), "ev", name), "rb").read() for name in os.listdir(os.path.join(place(False), "ev"))}
+
+    def small():
+        signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
+        resource.setrlimit(resource.RLIMIT_FSIZE, (1000, 1000))  # lines.txt has room, report.html has not
+    words = [NTRACE, "coverage", "--evidence", "ev", *filled(TRACED)]
+    run(words[1:])  # makes the place
+    for name in ("report.pdf", "lines.json", "of the user"):
+        write(os.path.join("place", "ev", name), b"earlier")
+    before = contents()
+    done = subprocess.run(words, cwd=place(False), capture_output=True, preexec_fn=small, check=False)
+    equal((done.returncode, contents() == before), (2, True), f"status, and the folder is unchanged: {done.stderr} {sorted(contents())}")
+    equal(subprocess.run(words, cwd=place(False), capture_output=True, check=False).returncode, 0, "status")
+    after = contents()
+    equal((sorted({*before, "of the user"} - {"report.pdf"}), after["of the user"]), (sorted(after), b"earlier"), "files")
+    check(after["lines.json"] != b"earlier", "the file is new")
 
 
 @case("an output that cannot be made: status 2, a reason, and nothing is left", long=True)
