@@ -377,9 +377,9 @@ def recorded(options):
     return write("recorded", elf[:begin] + text + bytes(end - begin - len(text)) + elf[end:]), stream
 
 
-def decisions(path, stream):
+def decisions(path, stream, *options):
     """The messages of coverage with decisions; skips without libclang."""
-    found = Run("coverage", "--to", "decisions", "-e", path, stream, status=None)
+    found = Run("coverage", "--to", "decisions", *options, "-e", path, stream, status=None)
     if "libclang" in found.err and found.status == 2:
         skip("build-feature")
     return found
@@ -405,18 +405,19 @@ def _():
     equal((found.status, found.err), (0, ""), "a file of the folder of compilation")
 
 
-@case("a source that is nested so deeply that libclang crashes: the other sources are read, and the status is 1")
+@case("a source that is nested so deeply that libclang crashes, or whose macros expand to gigabytes: the other sources are read, and the status is 1")
 def _():
     path, stream = program_with_lines()
     source = os.path.join(scratch(), "units", "a.c")
     with open(source, encoding="ascii") as file:
         sound = file.read()
     try:
-        for text in ("!" * 20000 + "x", "(char)" * 20000 + "x"):
+        bomb = "".join(f"#define A{i} {f'A{i + 1} ' * 10}\n" for i in range(9)) + "#define A9 + x\n"
+        for begin, text in ("", "!" * 20000 + "x"), ("", "(char)" * 20000 + "x"), (bomb, "x A0"):
             with open(source, "w", encoding="ascii") as file:
-                file.write(f"int a(int x) {{\n  if ({text}) return 1;\n  return 2;\n}}\n")
+                file.write(f"{begin}int a(int x) {{\n  if ({text}) return 1;\n  return 2;\n}}\n")
             os.utime(source, (0, 0))
-            found = decisions(path, stream)
+            found = decisions(path, stream, "--limit", "parse-memory=256M")
             equal(found.status, 1, f"status: {found.out} {found.err}")
             matches(r"a\.c: libclang (crashes|cannot parse it).*its decisions are missing", found.err, "message")
     finally:

@@ -140,6 +140,7 @@ REACHED = {
     "demangled-name": (lambda: ["profile", "-e", elf_with("_ZN5shape4areaERKSt6vectorIiSaIiEES4_S4_S4_S4_S4_S4_S4_"), trace()], 40),
     "debug-output": (lambda: ["coverage", "-e", *compressed_lines()], "8K"),
     "source": (decisions, 20),
+    "parse-memory": (decisions, "1M"),
     "compile-commands": (lambda: decisions("--compile-commands", write("compile_commands.json", b"[]" + b" " * 50)), 10),
     "raw-image": (lambda: ["decode", "--raw", write("code", tiny.image()) + "@0x100", trace()], 100),
     "memory-image": (memory, 1000),

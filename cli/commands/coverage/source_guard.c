@@ -1,5 +1,6 @@
 #include "commands/coverage/source_guard.h"
 #include "io/progress.h"
+#include "options/limits.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -12,8 +13,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-enum { SECONDS = 60 };
-#define TRIAL_MEMORY (UINT64_C(4) << 30)
+enum { SECONDS = 30 };
 
 /* In the child. libclang writes to standard error what it does; a sanitizer, why it ends. */
 static void parse_here(bool (*parse)(const void *unit), const void *unit) {
@@ -26,7 +26,7 @@ static void parse_here(bool (*parse)(const void *unit), const void *unit) {
     setrlimit(RLIMIT_CORE, &(struct rlimit){0, 0});
     setrlimit(RLIMIT_CPU, &(struct rlimit){SECONDS, SECONDS});
     const rlim_t pages = file && fgets(line, sizeof line, file) ? strtoul(line, NULL, 10) : 0;
-    const rlim_t most = pages * (rlim_t)sysconf(_SC_PAGESIZE) + TRIAL_MEMORY;
+    const rlim_t most = pages * (rlim_t)sysconf(_SC_PAGESIZE) + cli_limit(CLI_LIMIT_PARSE_MEMORY);
     if (pages) setrlimit(RLIMIT_AS, &(struct rlimit){most, most});
     _exit(parse(unit) ? 0 : 1);
 }
@@ -43,8 +43,8 @@ const char *cli_source_guard(bool (*parse)(const void *unit), const void *unit) 
     if (child < 0) return strerror(errno);
     if (cli_progress_stopped()) return "interrupted";
     if (WIFSIGNALED(status) && WTERMSIG(status) == SIGSEGV)
-        return "libclang crashes: it is nested too deeply, or needs too much memory";
+        return "libclang crashes: it is nested too deeply, or needs too much memory (limit parse-memory)";
     if (WIFSIGNALED(status) && (WTERMSIG(status) == SIGXCPU || WTERMSIG(status) == SIGKILL))
-        return "libclang needs more than a minute";
-    return status ? "libclang cannot parse it" : NULL;
+        return "libclang needs more than 30 seconds";
+    return status ? "libclang cannot parse it (or needs more than limit parse-memory)" : NULL;
 }
