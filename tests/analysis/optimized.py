@@ -14,6 +14,7 @@ import cases
 import mcdc
 import random_decisions
 
+EVERY = "every" in sys.argv
 KEEPING = ("-Og", "-fno-thread-jumps", "-fno-tree-fre", "-fno-tree-dominator-opts", "-mbranch-cost=1")
 # What the compiler does, language, and the body of a function with the decision {{ }}, of the conditions [[ ]].
 CHANGED = {
@@ -82,7 +83,7 @@ def changed_decisions(bench):
         with open(os.path.join(bench.folder, source), encoding="utf-8") as file:
             first = next(number for number, line in enumerate(file, 1) if " f0(" in line)
         texts = [without_marks(re.search(r"\{\{(.*?)\}\}", body)[1]) for at, body in CHANGED.values() if at == language]
-        for flags in (("-O0",), ("-Og",), ("-O2",), ("-Og", "-fno-thread-jumps"), KEEPING)[:5 if "every" in sys.argv else 3]:
+        for flags in (("-O0",), ("-Og",), ("-O2",), ("-Og", "-fno-thread-jumps"), KEEPING)[:5 if EVERY else 3 if language == "c" else 2]:
             document, known = trace(bench, compiler, source, flags), 0
             for i, text in enumerate(texts):
                 decision = next(one for one in document["decisions"] if one["line"] == first + i and one["text"].split("...")[0] == text[:len(one["text"].split("...")[0])]
@@ -109,7 +110,7 @@ int main(int argc, char **argv) { if (argc > 5) return rarely(argc, 3); printf("
 def removed_copies(bench):
     """The code of a decision is removed from a copy of which the result is known. The copies that are left do not say that it was never evaluated."""
     bench.source("inlined.c", INLINED)
-    for level in ("-O0", "-Og", "-O1", "-O2"):
+    for level in ("-Og", "-O2", "-O0", "-O1")[:4 if EVERY else 2]:
         for document in (bench.mcdc(bench.trace("inlined.c", level)), *(bench.mcdc(one) for one in [bench.trace_of_clang("inlined.c", level)] if one)):
             decision = next(decision for decision in document["decisions"] if decision["text"] == "a && b")
             known = [vector["values"] for vector in decision["vectors"]] == [["F", "-"]]
@@ -127,7 +128,7 @@ def merged_copies(bench):
     """The compiler has merged all inlined copies with other code, and debug information has none of them. The function itself, which is
     never called, does not say that its decision was not evaluated."""
     bench.source("merged.c", MERGED)
-    for level in ("-Og", "-O1", "-O2", "-Os"):
+    for level in ("-Og", "-O2", "-O1", "-Os")[:4 if EVERY else 2]:
         decision = next(one for one in bench.mcdc(bench.trace("merged.c", level))["decisions"] if len(one["conditions"]) == 6)
         assert decision["state"] != "not-covered" and decision["decision"] != "not-covered", (level, decision)
         assert {vector["values"] for vector in decision["vectors"]} <= {"FFFFFF", "FFFT--"}, (level, decision)

@@ -201,7 +201,7 @@ def _():
             for more, status in ([], 0 if version == 1 else 2), (["--any-version"], 0):
                 bundle = os.path.join(scratch(), "example.ntrace")
                 shutil.rmtree(bundle, ignore_errors=True)
-                found, text = link.run(["capture", "-o", bundle, "-e", elf, "-t", path, "--for", "50ms", *given, *more])
+                found, text = link.run(["capture", "-o", bundle, "-e", elf, "-t", path, "--for", "10ms", *given, *more])
                 check(found == status, f"{name} {more}: status {found}: {text}")
                 check(status == 0 or f"version {version}.0" in text, text)
         finally:

@@ -13,7 +13,7 @@ from harness import case, check, main, need, scratch, until
 from scripts import TRANSCRIPTS, commands
 
 LEAST = 40  # commands that must be compared
-SLOW = 9, 11, 16, 17, 18, 22, 24  # scripts of one to three seconds; another of the same program or commands is in `make test`
+SLOW = 5, 9, 11, 16, 17, 18, 22, 24  # scripts of one to three seconds; another of the same program or commands is in `make test`
 
 
 def qemu_transcript(gdb, name, lines):
@@ -78,7 +78,7 @@ def add(number, name, script):
             compare(gdb, name, script, ["set osabi none", "set trust-readonly-sections on"])
 
     if name.startswith(("calls", "bare32")):
-        @case(f"{name}, script {number}: without 'set osabi none', with predicted steps")
+        @case(f"{name}, script {number}: without 'set osabi none', with predicted steps", long=name not in ("calls", "bare32"))
         def predicted():
             for gdb in debuggers():
                 compare(gdb, name, script, [])

@@ -88,7 +88,7 @@ for word, given in OPTIONS.items():
 # QEMU translates the blocks of a page once, for all addresses at which it is mapped.
 for width in 64, 32:
     for word, given in {"single instructions": ONE, "whole blocks": []}.items():
-        @case(f"RV{width}, {word}: pages that are mapped at several addresses")
+        @case(f"RV{width}, {word}: pages that are mapped at several addresses", long=(width == 32) == bool(given))
         def aliases(width=width, given=given):
             exact(width, name="aliases", qemu=given)
 
@@ -278,13 +278,14 @@ for width in 64, 32:
     def changes(width=width):
         beside_truth(width, f"patches-{width}", "--harts", "2")
 
-    @case(f"RV{width}, the same through buffers in which messages wait: every instruction")
+    @case(f"RV{width}, the same through buffers in which messages wait: every instruction", long=width == 32)
     def changes_in_buffers(width=width):
         given, name = patches(width, '"fifo": 1048576', ', "rate": 1, "rate_cycles": 8')  # on a busy machine one hart runs far ahead
         beside_truth(width, name, *given)
 
     for hart in 0, 1:
-        @case(f"RV{width}, the same through buffers that overflow: what was traced of hart {hart} is what it executed, in order")
+        @case(f"RV{width}, the same through buffers that overflow: what was traced of hart {hart} is what it executed, in order",
+              long=(width == 32) == (hart == 0))
         def changes_overflow(width=width, hart=hart):
             given, name = patches(width, '"fifo": 128, "rate": 1, "rate_cycles": 64', "")
             listed = os.path.join(scratch(), "listed.txt")
@@ -351,7 +352,7 @@ WAYS = {3: "jumps to devices and to nowhere", 4: "code over code, another instru
         10: "instructions that are longer than the hart has"}
 for way, what in WAYS.items():
     for width in 64, 32:
-        @case(f"RV{width}, hostile guest: {what}")
+        @case(f"RV{width}, hostile guest: {what}", long=(width == 32) == (way < 5))
         def hostile(way=way, width=width):
             beside_truth(width, f"hostile-{way}-{width}")
 

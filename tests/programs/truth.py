@@ -18,6 +18,7 @@ from harness import ADDRESSES, NTRACE, case, check, equal, folder, main, note
 PROGRAMS, NAMES = sys.argv[2], sys.argv[3:]
 MODES = {"htm": ["--mode", "htm"], "btm": ["--mode", "btm"]}
 LIVE = {"endless", "family", "named", "parallel", "replaced", "senders", "sought", "timer"}  # runs differ from each other: live.py, children.py, ends.py
+VARIANTS = ("algorithms-no-pie", "algorithms-wide") if not NAMES else ()  # of a program that is daily in three other forms
 MORE_MODES = {"best": ["--best"], "btm, implicit returns": ["--mode", "btm", "--implicit-return", "full"],
               "calls are counted": ["--implicit-return", "count"], "timestamps": ["--timestamps"]}
 SYSROOT = "/usr/riscv64-linux-gnu"
@@ -112,5 +113,5 @@ def compare(program, options):
 limit_files()
 for each_name in NAMES or sorted(name for name in os.listdir(PROGRAMS) if "." not in name and name not in LIVE):
     for each_mode, each_options in {**MODES, **(MORE_MODES if each_name in ("algorithms", "signals", "escapes") else {})}.items():
-        case(f"{each_name}, {each_mode}", os.path.join(PROGRAMS, each_name), each_options)(compare)
+        case(f"{each_name}, {each_mode}", os.path.join(PROGRAMS, each_name), each_options, long=each_name in VARIANTS)(compare)
 main()

@@ -301,7 +301,7 @@ static void calls_and_returns_are_never_refused(void **state) {
 static void timestamps(void **state) {
     (void)state;
     unsigned refused = 0;
-    for (uint32_t seed = 1; seed <= 60; seed++) {
+    for (uint32_t seed = 1; seed <= TEST_ROUNDS(60); seed++) {
         execution x = start(seed, seed % 2 ? MESSY : 0, false);
         x.timed = true;
         refused += compare(x, seed % 3, 5 + 5 * seed);
@@ -312,7 +312,8 @@ static void timestamps(void **state) {
 static void anything_that_happens_to_stacks(void **state) {
     (void)state;
     unsigned refused = 0;
-    for (uint32_t seed = 1; seed <= 60; seed++) refused += compare(start(seed, MESSY, false), seed % 3, 5 + 5 * seed);
+    for (uint32_t seed = 1; seed <= TEST_ROUNDS(60); seed++)
+        refused += compare(start(seed, MESSY, false), seed % 3, 5 + 5 * seed);
     assert_true(refused > 0);
 }
 
@@ -326,14 +327,16 @@ static void followers(void **state) {
     (void)state;
     unsigned refused = 0;
     for (uint32_t seed = 1; seed <= 20; seed++) assert_int_equal(compare_followed(seed, 0, 10 + 20 * seed), 0);
-    for (uint32_t seed = 1; seed <= 200; seed++) refused += compare_followed(seed, MESSY, 5 + 5 * (seed % 60));
+    for (uint32_t seed = 1; seed <= TEST_ROUNDS(200); seed++)
+        refused += compare_followed(seed, MESSY, 5 + 5 * (seed % 60));
     assert_in_range(refused, 1, 1000);
 }
 
 static void followers_of_named_traps(void **state) {
     (void)state;
     unsigned refused = 0;
-    for (uint32_t seed = 1; seed <= 200; seed++) refused += compare_followed(seed, MESSY, 5 + 5 * (seed % 60));
+    for (uint32_t seed = 1; seed <= TEST_ROUNDS(200); seed++)
+        refused += compare_followed(seed, MESSY, 5 + 5 * (seed % 60));
     assert_in_range(refused, 1, 4000);
 }
 

@@ -242,7 +242,7 @@ static void check_same(const ntr_index *expected, const ntr_index *found) {
 static void spans_and_messages_have_the_same_points(void **state) {
     (void)state;
     static const size_t sizes[] = {SIZE_MAX, 1, 50, 333};
-    for (seed = 1; seed < 100;) {
+    for (seed = 1; seed < TEST_ROUNDS(100);) {
         const uint32_t first = seed;
         scene s;
         stream in = {.size = 0};

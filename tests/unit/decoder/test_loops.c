@@ -238,7 +238,7 @@ static void random_messages(char *text, size_t room) {
 
 static void random_loops_count_alike(void **state) {
     (void)state;
-    for (seed = 1; seed < 301;) {
+    for (seed = 1; seed < TEST_ROUNDS(301);) {
         const uint64_t number = seed;
         char text[2048];
         static stream in;

@@ -34,7 +34,7 @@ static void random_bytes_are_read_to_the_end(void **state) {
     (void)state;
     enum { SIZE = 600, SEEDS = 1000 };
     static uint8_t bytes[SIZE];
-    for (uint64_t seed = 0; seed < SEEDS; seed++) {
+    for (uint64_t seed = 0; seed < TEST_ROUNDS(SEEDS); seed++) {
         uint64_t random = seed;
         fill(bytes, SIZE, seed % 4, &random);
         ntr_params params = random_params(&random);
@@ -107,7 +107,7 @@ static void check_equal(const ntr_params *params, const ntr_message *sent, const
 
 static void random_messages_come_back(void **state) {
     (void)state;
-    for (uint64_t seed = 0; seed < 20000; seed++) {
+    for (uint64_t seed = 0; seed < TEST_ROUNDS(20000); seed++) {
         uint64_t random = seed;
         ntr_params params;
         ntr_params_init(&params, seed & 1 ? ntr_dialect_find("sifive-pre1.0") : NULL);

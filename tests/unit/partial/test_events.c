@@ -219,7 +219,7 @@ static void damaged_records_end_with_an_error(void **state) {
     ntr_event events[COUNT], some[64];
     make(events, COUNT);
     struct partial_bytes blocks = packed(events, COUNT);
-    for (unsigned round = 0; round < 1000; round++) {
+    for (unsigned round = 0; round < TEST_ROUNDS(1000); round++) {
         struct partial_bytes copy = {malloc(blocks.size), blocks.size, 0};
         memcpy(copy.data, blocks.data, blocks.size);
         copy.data[5 + chance() % (copy.size - 13)] ^= (uint8_t)(1u << chance() % 8);

@@ -4,7 +4,7 @@
 #include "machine.h"
 #include "topologies.h"
 
-enum { RUNS = 2000, BUFFER = 65536 };
+enum { RUNS = TEST_ROUNDS(2000), BUFFER = 65536 };
 
 typedef struct buffer {
     uint8_t bytes[BUFFER];
