@@ -168,7 +168,8 @@ static bool is_shallow(const change *c) {
     case NTR_SPAN_INDIRECT_JUMP:
         range = ntr_callstack_range_at(c, c->event->target);
         return c->stack->depth > 1 && !ntr_coroutine_leaves(c) &&
-               (range->number == top->function || (range->low == c->event->target && !ntr_frame_is_trap(top)));
+               (range->number == top->function ||
+                (ntr_function_range_begins(range, c->event->target) && !ntr_frame_is_trap(top)));
     default: return false;
     }
 }

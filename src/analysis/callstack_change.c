@@ -1,10 +1,15 @@
 /* How a stack changes by calls, returns, jumps, traps and synchronizations (callstack.c selects the stack). */
 #include "analysis/callstack_state.h"
+#include "program/program.h"
 
 #include <string.h>
 
 static uint32_t function_at(const change *c, uint64_t address) {
     return ntr_callstack_range_at(c, address)->number;
+}
+
+static ntr_os_role role_of(const change *c, uint32_t function) {
+    return (ntr_os_role)ntr_functions_role(c->cs->functions, function).role;
 }
 
 static ntr_stack_frame frame_at(const change *c, ntr_frame_kind kind, uint64_t address, uint64_t site,
@@ -49,11 +54,18 @@ static size_t below_resumer(const change *c, size_t depth, uint32_t function) {
     return below ? below : depth;
 }
 
+/* Returns whether the program made the code at the address while it ran. */
+static bool is_generated(const change *c, uint64_t address) {
+    uint64_t bias;
+    return !ntr_program_file_bias(ntr_functions_program(c->cs->functions), ntr_event_place(c->event, address), &bias);
+}
+
 /* Execution is at `address`, which is not the return address of any frame: a longjmp, a landing pad, or the end of a
  * signal handler, or a switch to the stack of another coroutine (goroutines). In order of preference: pop to the
- * innermost frame of the function at `address`; treat the jump as one inside the trap handler; treat it as a jump in
- * the root frame, which is no call unless it goes to the entry of a function. The function "[unknown]" stands for all
- * code without a name. A frame of it below a trap is therefore no evidence that the trap handler was left. */
+ * innermost frame of the function at `address`; if the function was made at run time, replace the top frame, which a
+ * compiler continues in other code (on-stack replacement); treat the jump as one inside the trap handler; treat it as a
+ * jump in the root frame, which is no call unless it goes to the entry of a function. The function "[unknown]" stands
+ * for all code without a name. A frame of it below a trap is therefore no evidence that the trap handler was left. */
 static ntr_status reposition(change *c, uint64_t address) {
     uint32_t function = function_at(c, address);
     const ntr_function *landed = ntr_functions_get(c->cs->functions, function);
@@ -64,17 +76,34 @@ static ntr_status reposition(change *c, uint64_t address) {
         ntr_callstack_pop(c, depth, false);
         return NTR_OK;
     }
+    if (c->event->kind == NTR_EVENT_SPAN && landed && landed->linkage && is_generated(c, address))
+        return replace_top(c, address);
     ntr_callstack_pop(c, trap ? trap : 1, false);
-    c->resumed = ntr_callstack_range_at(c, address)->low != address;
+    c->resumed = !ntr_callstack_is_entry(c, address);
     return replace_top(c, address);
 }
 
-/* A jump by a link register goes to the entry of a function, and no frame waits there. The register is then a pointer
- * like any other: `jalr ra, 0(t0)` is a call (Go, OpenJDK, assembly), and `jr t0` or `jr ra` a tail call, or the start
- * of a coroutine. */
+static bool is_jump_by_t0(uint64_t bits) {
+    enum { JALR_T0 = 0x28067, C_JR_T0 = 0x8282, C_JALR_T0 = 0x9282 };
+    const bool whole = (bits & 3) == 3;
+    return whole ? (bits & 0xff07f) == JALR_T0 : (bits & 0xffff) == C_JR_T0 || (bits & 0xffff) == C_JALR_T0;
+}
+
+/* Returns whether the span ends with a jump to the address in t0. Only millicode returns by it, to a call that waits.
+ */
+static bool jumps_by_t0(const change *c) {
+    const ntr_program *program = ntr_functions_program(c->cs->functions);
+    return is_jump_by_t0(ntr_program_bits(program, ntr_event_place(c->event, c->event->last), 4));
+}
+
+/* A jump by a link register goes to the entry of a function, or by t0 anywhere, and no frame waits there. The register
+ * is then a pointer like any other: `jalr ra, 0(t0)` is a call (Go, OpenJDK, assembly), and `jr t0` or `jr ra` a tail
+ * call, or the start of a coroutine. OpenJDK's compiled code has entries behind the beginning of a function. */
 static ntr_status enter(change *c, uint64_t address) {
     const ntr_event *e = c->event;
-    if (e->end != NTR_SPAN_CO_SWAP) return replace_top(c, address);
+    const bool links = role_of(c, ntr_change_top(c)->function) == NTR_OS_LINKS;
+    if (e->end != NTR_SPAN_CO_SWAP && !(links && function_at(c, address) != ntr_change_top(c)->function))
+        return replace_top(c, address);
     return ntr_callstack_push(c, frame_at(c, NTR_FRAME_CALL, address, e->last, e->address + 2 * (uint64_t)e->halfwords),
                               false);
 }
@@ -86,7 +115,7 @@ ntr_status ntr_callstack_unwind(change *c, uint64_t address) {
             ntr_callstack_pop(c, depth - 1, false);
             return NTR_OK;
         }
-    return ntr_callstack_range_at(c, address)->low == address ? enter(c, address) : reposition(c, address);
+    return ntr_callstack_is_entry(c, address) || jumps_by_t0(c) ? enter(c, address) : reposition(c, address);
 }
 
 /* Returns whether one of the innermost frames will return to `address`. */
@@ -109,7 +138,8 @@ static ntr_status jump(change *c, uint64_t address) {
     const size_t trap =
         range->number == ntr_change_top(c)->function ? 0 : ntr_stack_left_trap(c->stack, address, &to_base);
     if (trap) ntr_callstack_pop(c, trap - 1, false);
-    if (trap || range->low == address || range->number == ntr_change_top(c)->function || !is_awaited(c->stack, address))
+    if (trap || ntr_function_range_begins(range, address) || range->number == ntr_change_top(c)->function ||
+        !is_awaited(c->stack, address))
         return replace_top(c, address);
     ntr_status status = ntr_callstack_unwind(c, address);
     return status ? status : replace_top(c, address);
@@ -163,7 +193,7 @@ static ntr_status resume_elsewhere(change *c, uint64_t address) {
     }
     uint32_t function = function_at(c, address);
     const ntr_function *entered = ntr_functions_get(c->cs->functions, function);
-    if (entered && entered->linkage && ntr_callstack_range_at(c, address)->low == address)
+    if (entered && entered->linkage && ntr_callstack_is_entry(c, address))
         return ntr_callstack_push(c, frame_at(c, NTR_FRAME_INTERRUPT, address, back, back), false);
     if (depth_of(s, s->depth, function)) return reposition(c, address);
     ntr_callstack_pop(c, 0, true);
@@ -174,7 +204,7 @@ static ntr_status resume_elsewhere(change *c, uint64_t address) {
  * of look-ups is that of execution. */
 static bool runs_on(const change *c, uint64_t address) {
     const ntr_function *top = ntr_functions_get(c->cs->functions, ntr_change_top(c)->function);
-    return top && top->high == address && ntr_callstack_range_at(c, address)->low == address;
+    return top && top->high == address && ntr_callstack_is_entry(c, address);
 }
 
 /* After a stop, execution may continue anywhere. Without a stop, a synchronizing message agrees with the flow. */
@@ -189,6 +219,32 @@ ntr_status ntr_callstack_sync(change *c, uint64_t address) {
     return runs_on(c, address) ? replace_top(c, address) : reposition(c, address);
 }
 
+/* Returns whether a function calls code of its own that only finds another function and jumps there by t0: OpenJDK's
+ * compilers put such stubs behind the code of a function, for calls that are far away or interpreted. */
+static bool calls_stub(const change *c, uint64_t address) {
+    enum { STUB_MOST = 12 };
+    const ntr_program *program = ntr_functions_program(c->cs->functions);
+    if (function_at(c, address) != ntr_change_top(c)->function || ntr_callstack_is_entry(c, address) ||
+        !is_generated(c, address))
+        return false;
+    ntr_insn insn;
+    for (unsigned i = 0; i < STUB_MOST; i++, address += insn.size) {
+        const ntr_place place = ntr_event_place(c->event, address);
+        if (ntr_program_insn(program, place, &insn) != NTR_OK) return false;
+        if (insn.flow != NTR_FLOW_LINEAR) return is_jump_by_t0(ntr_program_bits(program, place, 4));
+    }
+    return false;
+}
+
+/* The frame of a stub is no call of the function that has it: its jump calls the other one. */
+static ntr_status call(change *c, uint64_t next) {
+    const ntr_event *e = c->event;
+    c->resumed = calls_stub(c, e->target);
+    const ntr_status status = ntr_callstack_push(c, frame_at(c, NTR_FRAME_CALL, e->target, e->last, next), false);
+    c->resumed = false;
+    return status;
+}
+
 ntr_status ntr_callstack_end_span(change *c) {
     const ntr_event *e = c->event;
     if (e->flags & NTR_EVENT_TARGET_UNKNOWN) {
@@ -198,8 +254,7 @@ ntr_status ntr_callstack_end_span(change *c) {
     uint64_t next = e->address + 2 * (uint64_t)e->halfwords;
     switch ((ntr_span_end)e->end) {
     case NTR_SPAN_CALL:
-    case NTR_SPAN_INDIRECT_CALL:
-        return ntr_callstack_push(c, frame_at(c, NTR_FRAME_CALL, e->target, e->last, next), false);
+    case NTR_SPAN_INDIRECT_CALL: return call(c, next);
     case NTR_SPAN_CO_SWAP:
     case NTR_SPAN_RETURN: return ntr_callstack_unwind(c, e->target);
     case NTR_SPAN_TRAP_RETURN: return trap_return(c, e->target);

@@ -137,6 +137,10 @@ static inline const ntr_function_range *ntr_callstack_range_at(const change *c, 
     return &recent->range;
 }
 
+static inline bool ntr_callstack_is_entry(const change *c, uint64_t address) {
+    return ntr_function_range_begins(ntr_callstack_range_at(c, address), address);
+}
+
 /* ---- hart_tasks.c */
 
 /* The hart has its first event: the thread that is the last one up to this stream offset runs on it. */

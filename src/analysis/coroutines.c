@@ -213,7 +213,7 @@ ntr_status ntr_coroutine_switch(change *c, uint64_t target) {
     ntr_status status = NTR_OK;
     if (settle(c, 0, target, &status)) return status;
     ntr_callstack_pop(c, 0, false);
-    c->resumed = ntr_callstack_range_at(c, target)->low != target;
+    c->resumed = !ntr_callstack_is_entry(c, target);
     status = ntr_callstack_root(c, target);
     c->resumed = false;
     return status;
@@ -228,7 +228,7 @@ static bool is_awaited_above_first(const stack *s, uint64_t target) {
 bool ntr_coroutine_find(change *c, uint64_t target, ntr_status *status) {
     ntr_callstack *cs = c->cs;
     stack *own = c->stack;
-    if (is_awaited_above_first(own, target) || ntr_callstack_range_at(c, target)->low == target) return false;
+    if (is_awaited_above_first(own, target) || ntr_callstack_is_entry(c, target)) return false;
     for (size_t i = 0; i < cs->stack_count; i++) {
         stack *s = &cs->stacks[i];
         if (!s->coroutine || s->stands != c->hart->current + 1) continue;

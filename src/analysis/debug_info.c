@@ -209,6 +209,10 @@ bool ntr_debug_info_file_bias(const ntr_debug_info *debug, ntr_place place, uint
     return ntr_program_file_bias(debug->program, place, bias);
 }
 
+const ntr_program *ntr_debug_info_program(const ntr_debug_info *debug) {
+    return debug->program;
+}
+
 static ntr_status make_dwarf_rows(ntr_debug_info *debug, debug_image *image) {
     const ntr_line_row *rows;
     size_t count;

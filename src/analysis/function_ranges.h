@@ -18,11 +18,16 @@ typedef struct ntr_function_range {
     uint64_t low, high; /* addresses [low, high) */
     ntr_validity valid; /* stream offsets */
     uint32_t number;
+    bool cut; /* the function begins before `low`: other code was there */
 } ntr_function_range;
 
 static inline bool ntr_function_range_holds(const ntr_function_range *range, uint64_t address, uint64_t position) {
     return address >= range->low && address < range->high && position >= range->valid.from &&
            position <= range->valid.last;
+}
+
+static inline bool ntr_function_range_begins(const ntr_function_range *range, uint64_t address) {
+    return range->low == address && !range->cut;
 }
 
 #define NTR_RANGES_IN_LEAF 256

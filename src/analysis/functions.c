@@ -128,8 +128,9 @@ static ntr_function_place place_of(ntr_place place) {
 
 /* Describes the code at `address`. Invariant: all addresses of the range would be described as the same function, so
  * that the functions do not depend on the order of look-ups. [low, high) is the free space around the address. Code of
- * an image without a name is one function. Stores where the function is, as ntr_function_place. */
-static ntr_function describe(ntr_functions *f, uint64_t low, uint64_t high, ntr_place place, ntr_validity *valid,
+ * an image without a name is one function. Stores where the function is, as ntr_function_place, and what is known of
+ * the range: all but its ends and its number. */
+static ntr_function describe(ntr_functions *f, uint64_t low, uint64_t high, ntr_place place, ntr_function_range *range,
                              ntr_function_place *at) {
     const uint64_t address = place.address;
     ntr_frame frame = {0};
@@ -152,7 +153,8 @@ static ntr_function describe(ntr_functions *f, uint64_t low, uint64_t high, ntr_
         frame.image = NULL;
     }
     function.image = frame.image;
-    *valid = ntr_debug_info_limit(f->debug, place, &first, &last);
+    range->valid = ntr_debug_info_limit(f->debug, place, &first, &last);
+    range->cut = function.low < first && function.linkage;
     if (function.low < first) function.low = first;
     if (function.high - 1 > last) function.high = last + 1;
     return function;
@@ -265,10 +267,12 @@ static ntr_function_range find_range(ntr_functions *f, ntr_place place) {
     const ntr_function_range *known =
         ntr_function_ranges_find(&v->ranges, place.address, place.position, &low, &high, f->allocator);
     if (known) return *known;
-    ntr_validity valid;
     ntr_function_place at;
-    ntr_function function = describe(f, low, high, place, &valid, &at);
-    const ntr_function_range range = {function.low, function.high, valid, number_of(f, &function, &at)};
+    ntr_function_range range;
+    ntr_function function = describe(f, low, high, place, &range, &at);
+    range.low = function.low;
+    range.high = function.high;
+    range.number = number_of(f, &function, &at);
     if (range.number == UINT32_MAX) return no_range;
     const ntr_function_range *added = ntr_function_ranges_add(&v->ranges, &range, f->allocator);
     return added ? *added : no_range;
@@ -282,6 +286,10 @@ ntr_function_range ntr_functions_range(ntr_functions *f, ntr_place place) {
 ntr_validity ntr_functions_validity(const ntr_functions *f, ntr_place place) {
     uint64_t first = 0, last = UINT64_MAX;
     return ntr_debug_info_limit(f->debug, place, &first, &last);
+}
+
+const ntr_program *ntr_functions_program(const ntr_functions *f) {
+    return ntr_debug_info_program(f->debug);
 }
 
 uint32_t ntr_functions_at(ntr_functions *f, ntr_place place) {

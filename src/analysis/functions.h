@@ -18,6 +18,9 @@ ntr_validity ntr_debug_info_limit(const ntr_debug_info *debug, ntr_place place, 
  */
 bool ntr_debug_info_file_bias(const ntr_debug_info *debug, ntr_place place, uint64_t *bias);
 
+const ntr_program *ntr_debug_info_program(const ntr_debug_info *debug);
+const ntr_program *ntr_functions_program(const ntr_functions *functions);
+
 /* Returns when the place means the same (ntr_program_validity). */
 ntr_validity ntr_functions_validity(const ntr_functions *functions, ntr_place place);
 

@@ -45,7 +45,8 @@ static uint32_t function_of(ntr_callstack *cs, const ntr_event *event, uint64_t 
 }
 
 static bool is_entry(ntr_callstack *cs, const ntr_event *event, uint64_t address) {
-    return ntr_callstack_range(cs, event, address).low == address;
+    const ntr_function_range range = ntr_callstack_range(cs, event, address);
+    return ntr_function_range_begins(&range, address);
 }
 
 /* Returns whether a call above the base returns to the address. */

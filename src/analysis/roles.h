@@ -17,6 +17,7 @@ typedef enum ntr_os_role {
     NTR_OS_EXECUTE,
     NTR_OS_MCALL,
     NTR_OS_GOEXIT,
+    NTR_OS_LINKS,
     NTR_OS_EXIT,
     NTR_OS_EXEC,
     NTR_OS_EXCEPTION,

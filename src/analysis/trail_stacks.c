@@ -53,7 +53,7 @@ static bool is_regular_jump(ntr_callstack *cs, const ntr_program *program, const
     const ntr_function_range from = ntr_callstack_range(cs, e, e->last);
     const ntr_function_range to = ntr_callstack_range(cs, e, e->target);
     if (to.number == from.number) return true;
-    return (to.low == e->target || !may_be_awaited(program, e)) && !may_end_trap(cs, h);
+    return (ntr_function_range_begins(&to, e->target) || !may_be_awaited(program, e)) && !may_end_trap(cs, h);
 }
 
 bool ntr_trail_regular(ntr_callstack *cs, const ntr_program *program, const ntr_event *e) {
