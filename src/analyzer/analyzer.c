@@ -9,7 +9,7 @@
 #include <ntrace/parallel.h>
 #include <ntrace/tally.h>
 
-enum { ANALYZED_EVENTS = 256, STREAM_PIECE = 256 << 10 };
+enum { ANALYZED_EVENTS = 1024, STREAM_PIECE = 256 << 10 };
 
 /* ---- the way */
 
@@ -82,6 +82,7 @@ void ntr_analyzer_free(ntr_analyzer *a) {
     ntr_functions_free(a->places);
     if (!a->config.begun) ntr_decoder_free(a->decoder);
     ntr_dealloc(a->config.allocator, a->piece);
+    ntr_dealloc(a->config.allocator, a->events);
     ntr_dealloc(a->config.allocator, a);
 }
 
@@ -113,10 +114,11 @@ static ntr_status consume_part(ntr_analyzer *a, const ntr_event *events, size_t 
 }
 
 static ntr_status read_events(ntr_analyzer *a) {
-    ntr_event events[ANALYZED_EVENTS];
     size_t count = 0;
-    const ntr_status status = ntr_decoder_read(a->decoder, events, ANALYZED_EVENTS, &count);
-    const ntr_status taken = (a->config.within ? consume_part : ntr_analyzer_consume)(a, events, count);
+    if (!a->events && !(a->events = ntr_alloc(a->config.allocator, ANALYZED_EVENTS, sizeof *a->events)))
+        return NTR_E_MEMORY;
+    const ntr_status status = ntr_decoder_read(a->decoder, a->events, ANALYZED_EVENTS, &count);
+    const ntr_status taken = (a->config.within ? consume_part : ntr_analyzer_consume)(a, a->events, count);
     return status < 0 || taken >= 0 ? status : taken;
 }
 

@@ -11,6 +11,7 @@ struct ntr_analyzer {
     ntr_decoder_config stream;
     ntr_decoder *decoder; /* of one thread */
     uint8_t *piece;       /* of the stream */
+    ntr_event *events;    /* that were decoded: too large for the stack of a thread */
     ntr_analysis *analysis; /* config.analysis */
     ntr_counts own_totals, *totals;
 
