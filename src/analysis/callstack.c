@@ -111,8 +111,13 @@ const ntr_stack_frame *ntr_callstack_frame(ntr_callstack *cs, const ntr_event *e
 }
 
 /* Most functions have none: they continue no other thread, and no coroutine. */
-static bool has_role(const change *c) {
-    return c->stack->depth && ntr_functions_role(c->cs->functions, ntr_change_top(c)->function).role != NTR_OS_NONE;
+static inline bool has_role(const change *c) {
+    return c->stack->depth && ntr_functions_has_role(c->cs->functions, ntr_change_top(c)->function);
+}
+
+/* Returns whether the span concerns no other stack, whatever its end. */
+static inline bool is_calm(const change *c) {
+    return !c->stack->waits && !c->stack->searched && !c->cs->waiting && !c->hart->guessing && !has_role(c);
 }
 
 /* The span may end in another thread, or its stack waits for that of its thread. */
@@ -141,7 +146,8 @@ static inline __attribute__((always_inline)) ntr_status take_span(change *c) {
             1u << NTR_SPAN_RETURN | 1u << NTR_SPAN_CO_SWAP | 1u << NTR_SPAN_TRAP_RETURN | 1u << NTR_SPAN_INDIRECT_JUMP
     };
     c->hart->stopped = HART_RUNS;
-    return LEAVES >> c->event->end & 1 || c->stack->waits ? take_thread_span(c) : ntr_callstack_end_span(c);
+    const bool calm = LEAVES >> c->event->end & 1 ? is_calm(c) : !c->stack->waits;
+    return calm ? ntr_callstack_end_span(c) : take_thread_span(c);
 }
 
 ntr_status ntr_callstack_span(ntr_callstack *cs, const ntr_event *event, uint32_t *handle) {

@@ -24,9 +24,9 @@ static ntr_stack_frame frame_at(const change *c, ntr_frame_kind kind, uint64_t a
 
 /* Execution continues in another function at the same depth. The new frame keeps the return address. */
 static ntr_status replace_top(change *c, uint64_t address) {
+    const uint32_t function = function_at(c, address);
+    if (function == ntr_change_top(c)->function) return NTR_OK;
     ntr_stack_frame frame = *ntr_change_top(c);
-    uint32_t function = function_at(c, address);
-    if (function == frame.function) return NTR_OK;
     ntr_callstack_pop(c, c->stack->depth - 1, false);
     frame.function = function;
     return ntr_callstack_push(c, frame, true);

@@ -16,6 +16,7 @@ typedef struct address_view {
 } address_view;
 
 struct ntr_functions {
+    ntr_function_roles known; /* first: ntr_functions_has_role reads it */
     ntr_debug_info *debug;
     const ntr_allocator *allocator;
     ntr_function *items;
@@ -28,8 +29,7 @@ struct ntr_functions {
     struct own_name *names; /* names of functions created by ntr_functions_named */
     ntr_function_place *places; /* of the first `count` items */
     size_t place_capacity;
-    ntr_role_info *roles; /* of the first `role_count` items */
-    size_t role_count, role_capacity;
+    size_t role_capacity;
     const ntr_tasks *tasks;
     struct noted_mark *marks; /* of the first `mark_count` items */
     uint32_t *noted; /* numbers, in the order of look-up */
@@ -77,7 +77,7 @@ void ntr_functions_free(ntr_functions *f) {
     }
     ntr_dealloc(f->allocator, f->views);
     ntr_dealloc(f->allocator, f->places);
-    ntr_dealloc(f->allocator, f->roles);
+    ntr_dealloc(f->allocator, f->known.items);
     ntr_dealloc(f->allocator, f->marks);
     ntr_dealloc(f->allocator, f->noted);
     ntr_dealloc(f->allocator, f->slots);
@@ -350,10 +350,11 @@ static ntr_role_info find_role(const ntr_function *function) {
 
 ntr_role_info ntr_functions_role(ntr_functions *f, uint32_t number) {
     static const ntr_role_info none = {NTR_OS_NONE, NTR_CAUSE_NONE, NULL};
-    if (number < f->role_count) return f->roles[number];
+    if (number < f->known.count) return f->known.items[number];
     if (number >= f->count ||
-        ntr_reserve(f->allocator, (void **)&f->roles, &f->role_capacity, f->count, sizeof *f->roles))
+        ntr_reserve(f->allocator, (void **)&f->known.items, &f->role_capacity, f->count, sizeof *f->known.items))
         return none;
-    for (; f->role_count < f->count; f->role_count++) f->roles[f->role_count] = find_role(&f->items[f->role_count]);
-    return f->roles[number];
+    for (; f->known.count < f->count; f->known.count++)
+        f->known.items[f->known.count] = find_role(&f->items[f->known.count]);
+    return f->known.items[number];
 }

@@ -7,8 +7,21 @@
 
 #include <ntrace/callstack.h>
 
+/* What functions do in an operating system: of the first `count` ones. */
+typedef struct ntr_function_roles {
+    ntr_role_info *items;
+    size_t count;
+} ntr_function_roles;
+
 /* What the function does in an operating system. */
 ntr_role_info ntr_functions_role(ntr_functions *functions, uint32_t number);
+
+/* Returns whether it does something there. Most functions do not. */
+static inline bool ntr_functions_has_role(ntr_functions *functions, uint32_t number) {
+    const ntr_function_roles *known = (const ntr_function_roles *)functions; /* its first member */
+    const ntr_role_info role = number < known->count ? known->items[number] : ntr_functions_role(functions, number);
+    return role.role != NTR_OS_NONE;
+}
 
 /* Limits [*first, *last] to the addresses around `place` that have the same symbol, or none, and the same image.
  * Returns when they have. */
