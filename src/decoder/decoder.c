@@ -315,6 +315,7 @@ void ntr_decoder_set_count_callback(ntr_decoder *d, ntr_count_callback *count_ca
 void ntr_decoder_set_join(ntr_decoder *d, ntr_same_function *same, void *user) {
     d->join = same;
     d->join_user = user;
+    d->join_settling = ntr_join_settling(d->join_except);
     ntr_decoder_set_division(d, same, user);
 }
 
@@ -332,6 +333,7 @@ void ntr_decoder_repeat_in_order(ntr_decoder *d) {
 
 void ntr_decoder_set_join_except(ntr_decoder *d, unsigned modes) {
     d->join_except = modes;
+    d->join_settling = ntr_join_settling(modes);
 }
 
 uint64_t ntr_decoder_without_memo(const ntr_decoder *d) {

@@ -255,6 +255,7 @@ struct ntr_decoder {
     ntr_same_function *join; /* decoding with joined spans; NULL: every span is returned */
     void *join_user;
     unsigned join_except; /* modes in which spans of NTR_BLOCK_KEPT are not joined: bit I is that of privilege I */
+    unsigned join_settling; /* ends of spans that settle their source: bit I is that of ntr_span_end I */
     int64_t patience; /* work until ntr_decoder_config.proceed is called: ntr_decoder_spend */
     bool stopped; /* it has returned false during this call */
     ntr_status failed; /* sticky error: out of memory, or a defect with `strict` */
@@ -388,6 +389,9 @@ ntr_status ntr_walk_counts(ntr_decoder *d);
 
 /* Add the joined instructions to a span of the source. */
 void ntr_join_add(ntr_source *s, ntr_event *span);
+
+/* Returns the ends of spans that settle their source, one bit each, with these excepted modes. */
+unsigned ntr_join_settling(unsigned except);
 
 /* Returns whether the source of the request is in a mode of ntr_decoder_set_join_except. */
 static inline bool ntr_join_excepts(const ntr_decoder *d) {

@@ -52,22 +52,31 @@ static __attribute__((noinline)) void classify(ntr_decoder *d, ntr_block *b) {
     if (d->join_except && may_switch(d, b)) b->flags |= NTR_BLOCK_KEPT;
 }
 
-/* Returns whether the span may be left out, whatever its end. `stays`: the consumer has the function of the block. */
-static inline bool is_joined(ntr_decoder *d, ntr_block *b, bool excepts, bool *stays) {
+static bool is_joined_otherwise(ntr_decoder *d, ntr_block *b, bool excepts, bool *stays) {
     const bool first = !(b->flags & NTR_BLOCK_CLASSIFIED);
     if (first) classify(d, b);
     *stays = *stays && b->flags & NTR_BLOCK_INSIDE;
     return *stays && !(excepts && (first || b->flags & NTR_BLOCK_KEPT));
 }
 
-void ntr_join_settle(const ntr_decoder *d, ntr_source *s, unsigned end, unsigned flags) {
+/* Returns whether the span may be left out, whatever its end. `stays`: the consumer has the function of the block. */
+static inline bool is_joined(ntr_decoder *d, ntr_block *b, bool excepts, bool *stays) {
+    enum { USUAL = NTR_BLOCK_CLASSIFIED | NTR_BLOCK_INSIDE };
+    const unsigned asked = excepts ? USUAL | NTR_BLOCK_KEPT : USUAL;
+    return (b->flags & asked) == USUAL ? *stays : is_joined_otherwise(d, b, excepts, stays);
+}
+
+unsigned ntr_join_settling(unsigned except) {
     enum {
         SETTLING_JUMPS = 1u << NTR_SPAN_TAKEN | 1u << NTR_SPAN_JUMP | 1u << NTR_SPAN_CALL |
                          1u << NTR_SPAN_INDIRECT_JUMP | 1u << NTR_SPAN_INDIRECT_CALL,
         SETTLING_TRAPS = 1u << NTR_SPAN_EXCEPTION | 1u << NTR_SPAN_INTERRUPT | 1u << NTR_SPAN_TRAP
     };
-    const unsigned settling = d->join_except ? SETTLING_JUMPS : SETTLING_JUMPS | SETTLING_TRAPS;
-    s->settled = settling >> end & 1 && !(flags & NTR_EVENT_TARGET_UNKNOWN);
+    return except ? SETTLING_JUMPS : SETTLING_JUMPS | SETTLING_TRAPS;
+}
+
+void ntr_join_settle(const ntr_decoder *d, ntr_source *s, unsigned end, unsigned flags) {
+    s->settled = d->join_settling >> end & 1 && !(flags & NTR_EVENT_TARGET_UNKNOWN);
 }
 
 void ntr_join_add(ntr_source *s, ntr_event *e) {
