@@ -104,14 +104,17 @@ static unsigned isa_of_cpu(const char *cpu) {
     return isa;
 }
 
-/* Cuts the addresses of loads and stores to those of RV32; 64-bit tools print them with an extended sign. */
+/* 64-bit tools print addresses of RV32 with an extended sign: from this one on. */
+#define SIGN_EXTENDED (~(uint64_t)INT32_MAX)
+
+/* Cuts the addresses of loads and stores to those of RV32. */
 static ntr_status cut_accesses(struct ntr_capture *session) {
     ntr_capture_config *config = &session->config;
-    const uint64_t extended = ~(uint64_t)INT32_MAX, first = config->access_first, last = config->access_last;
+    const uint64_t first = config->access_first, last = config->access_last;
     if (session->elf.xlen != 32 || !config->accesses || config->access_symbol) return NTR_OK;
     config->access_first &= UINT32_MAX;
     config->access_last &= UINT32_MAX;
-    if ((first <= UINT32_MAX || first >= extended) && (last <= UINT32_MAX || last >= extended) &&
+    if ((first <= UINT32_MAX || first >= SIGN_EXTENDED) && (last <= UINT32_MAX || last >= SIGN_EXTENDED) &&
         config->access_first <= config->access_last)
         return NTR_OK;
     return ntr_capture_fail(&session->reason, NTR_E_INVALID,
@@ -171,12 +174,13 @@ static void find_symbol(void *user, struct ntr_capture_place *place) {
         add_address(place, address);
 }
 
-static struct ntr_capture_place place_of(const char *text) {
+static struct ntr_capture_place place_of(const struct ntr_capture *session, const char *text) {
     struct ntr_capture_place place = {.given = text, .name = text};
     char *end;
 
     if (!text || *text < '0' || *text > '9') return place;
     place.addresses[0] = strtoull(text, &end, 0);
+    if (session->elf.xlen == 32 && place.addresses[0] >= SIGN_EXTENDED) place.addresses[0] &= UINT32_MAX;
     place.address_known = *end == 0;
     place.count = place.address_known;
     if (place.address_known) place.name = NULL;
@@ -194,8 +198,8 @@ static void set_window(struct ntr_capture *session, const struct ntr_capture_win
                  : waits ? NTR_CAPTURE_WINDOW_WAITS
                          : NTR_CAPTURE_WINDOW_OPEN,
         .skip = before ? before->skip : config->skip,
-        .start = place_of(config->start_at),
-        .stop = place_of(config->stop_at),
+        .start = place_of(session, config->start_at),
+        .stop = place_of(session, config->stop_at),
         .find = find_symbol,
         .user = session,
     };

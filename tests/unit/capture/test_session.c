@@ -2,6 +2,7 @@
 #pragma GCC diagnostic ignored "-Wunused-function"
 #include "../program/elf_builder.h"
 #include "../test.h"
+#include "capture/session.h"
 
 #include <ntrace/bundle.h>
 #include <ntrace/capture.h>
@@ -126,6 +127,22 @@ static void ranges_of_32_bits(void **state) {
     }
 }
 
+/* Where tracing begins and ends in an RV32 program, with an extended sign; RV64 has these addresses. */
+static void places_of_32_bits(void **state) {
+    (void)state;
+    for (unsigned wide = 0; wide < 2; wide++) {
+        scene s;
+        begin_of(&s, "false", wide);
+        s.config.start_at = "0xffffffff80001020";
+        s.config.stop_at = "0x1040";
+        assert_int_equal(start(&s), NTR_OK);
+        const struct ntr_capture_window *window = &s.session->harts.window;
+        assert_int_equal(window->start.addresses[0], wide ? UINT64_C(0xffffffff80001020) : 0x80001020);
+        assert_int_equal(window->stop.addresses[0], 0x1040);
+        end(&s);
+    }
+}
+
 /* QEMU that knows no plugins, or another program. */
 static void no_plugin(void **state) {
     ntr_status status;
@@ -168,7 +185,7 @@ static void freed_while_it_runs(void **state) {
 }
 
 int main(void) {
-    const struct CMUnitTest tests[] = {TEST(what_cannot_start), TEST(ranges_of_32_bits), TEST(no_plugin),
-                                       TEST(freed_while_it_runs)};
+    const struct CMUnitTest tests[] = {TEST(what_cannot_start), TEST(ranges_of_32_bits), TEST(places_of_32_bits),
+                                       TEST(no_plugin), TEST(freed_while_it_runs)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
