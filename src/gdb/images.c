@@ -182,6 +182,28 @@ static int by_low(const void *left, const void *right) {
     return NTR_COMPARE(a->low, b->low);
 }
 
+/* Returns whether the code [low, high) is, at another time or in another context, that of one of the first `named`
+ * files. */
+static bool is_shared(const ntr_gdb_images *images, size_t named, uint64_t low, uint64_t high) {
+    for (size_t i = 0; i < named; i++) {
+        const ntr_gdb_image *image = &images->items[i];
+        if (!image->made && image->bias + image->text < high && low < image->bias + image->end) return true;
+        for (size_t k = 0; k < image->regions.count; k++)
+            if (image->regions.items[k].low < high && low < image->regions.items[k].high) return true;
+    }
+    return false;
+}
+
+/* Nameless code where a file is at another time has a file of its own: a debugger would find one of both there. */
+static ntr_status add_for_a_time(ntr_gdb_images *images, const ntr_image_info *info, size_t number) {
+    ntr_gdb_image image = {.limited = info->options.from || info->options.until,
+                           .regions.allocator = images->allocator};
+    const ntr_status status = ntr_gdb_region_add(&image.regions, info->low, info->high, 0);
+    if (status == NTR_OK) return make_file(images, image, NULL, number);
+    ntr_dealloc(images->allocator, image.regions.items);
+    return status;
+}
+
 /* Describes recorded code that is in no file and has no names: firmware, the trampolines of a system, generated code.
  */
 static ntr_status add_nameless(ntr_gdb_images *images) {
@@ -190,9 +212,14 @@ static ntr_status add_nameless(ntr_gdb_images *images) {
     ntr_gdb_region *found = ntr_alloc(images->allocator, images->program->image_count + 1, sizeof *found);
     ntr_image_info info;
     ntr_status status = found ? NTR_OK : NTR_E_MEMORY;
-    size_t count = 0;
-    for (size_t i = 0; found && ntr_program_image(images->program, i, &info) == NTR_OK; i++)
-        if (is_nameless(images, &info, i)) found[count++] = (ntr_gdb_region){.low = info.low, .high = info.high};
+    size_t count = 0, named = images->count;
+    for (size_t i = 0; status == NTR_OK && ntr_program_image(images->program, i, &info) == NTR_OK; i++) {
+        if (!is_nameless(images, &info, i)) continue;
+        if (is_shared(images, named, info.low, info.high))
+            status = add_for_a_time(images, &info, i);
+        else
+            found[count++] = (ntr_gdb_region){.low = info.low, .high = info.high};
+    }
     if (count) qsort(found, count, sizeof *found, by_low);
     for (size_t i = 0; i < count && status == NTR_OK; i++)
         status = ntr_gdb_region_add(&image.regions, found[i].low, found[i].high, CODE_GAP);

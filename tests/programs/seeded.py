@@ -244,9 +244,10 @@ def several(name, seeds):
             seeded(f"{name}-{kind}", some)
 
 
-@case("GDB, forward and backward: seed 0")
+@case("GDB, forward and backward: seeds 0 and 2; code of the third program has no names where the first one had code with names")
 def debugged():
-    bundle, calls = traced("gdb", [Plan(0, compiled())])
+    second = Plan(2, compiled())
+    bundle, calls = traced("gdb", [Plan(0, compiled(), second), second])
     equal(by_gdb(bundle, WANTED), dict(collections.Counter(function for _, function in calls)), "stops at first instructions")
 
 
