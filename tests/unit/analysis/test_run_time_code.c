@@ -151,7 +151,8 @@ static void a_stub_is_not_called(void **state) {
     has("stub compiled caller", STUB, 0);
     span(STUB, 4, AT_RET, NTR_SPAN_RETURN, place_in(COMPILED, 8));
     span(COMPILED, 8, 12, NTR_SPAN_CALL, place_in(COMPILED, AT_RET));
-    has("compiled compiled caller", COMPILED, AT_RET); /* a function that calls itself, but for its first instructions */
+    has("compiled compiled caller", COMPILED,
+        AT_RET); /* a function that calls itself, but for its first instructions */
     assert_int_equal(entered[COMPILED], 2);
     assert_int_equal(entered[STUB], 1);
 }

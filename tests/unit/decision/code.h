@@ -7,7 +7,7 @@
 #include "decision.h"
 #include "decision/matcher.h"
 
-enum { INSNS_MAX = 8, AT = TEXT_ADDRESS };
+enum { INSNS_MAX = 8, CODE_BEGIN = TEXT_ADDRESS };
 
 /* ---- code: as the GNU assembler writes it. Branches and jumps: two instructions on. */
 
@@ -32,9 +32,9 @@ enum {
     LI_A0_1 = 0x00100513,
     LI_A0_0 = 0x00000513,
     MV_A0_A1 = 0x00058513,
-    RET = 0x00008067,
-    JUMP = 0x0080006f,
-    STORE = 0x00b53023, /* sd a1,0(a0) */
+    RETURN = 0x00008067,
+    JUMP_ON = 0x0080006f,
+    STORE_A1 = 0x00b53023, /* sd a1,0(a0) */
     NOP = 0x00000013,
 };
 
@@ -53,16 +53,16 @@ static void read_code(const uint32_t *code, uint32_t branch) {
     memset(&f, 0, sizeof f);
     elf_begin(&f.elf, true);
     elf_segment(&f.elf, 1, CODE_AT, TEXT_ADDRESS, CODE_MAX, CODE_MAX);
-    elf_symbol(&f.elf, "function", 0x12, 1, AT, 4 * INSNS_MAX);
-    elf_symbol(&f.elf, "abort", 0x12, 1, AT + 4 * INSNS_MAX, 4);
+    elf_symbol(&f.elf, "function", 0x12, 1, CODE_BEGIN, 4 * INSNS_MAX);
+    elf_symbol(&f.elf, "abort", 0x12, 1, CODE_BEGIN + 4 * INSNS_MAX, 4);
     elf_arch(&f.elf, "rv64g");
-    for (unsigned i = 0; i < INSNS_MAX; i++) elf_put(&f.elf, CODE_AT + 4 * i, 4, code[i] ? code[i] : RET);
+    for (unsigned i = 0; i < INSNS_MAX; i++) elf_put(&f.elf, CODE_AT + 4 * i, 4, code[i] ? code[i] : RETURN);
     ntr_program_new(NULL, &f.program);
     assert_int_equal(elf_write(&f.elf), 0);
     assert_int_equal(ntr_program_add_elf(f.program, f.elf.path, NULL), NTR_OK);
-    assert_int_equal(
-        ntr_graph_make(&f.graph, f.program, NULL, ntr_place_at(NULL, NTR_POSITION_ANY, AT), AT + 4 * INSNS_MAX),
-        NTR_OK);
+    assert_int_equal(ntr_graph_make(&f.graph, f.program, NULL, ntr_place_at(NULL, NTR_POSITION_ANY, CODE_BEGIN),
+                                    CODE_BEGIN + 4 * INSNS_MAX),
+                     NTR_OK);
     static ntr_candidate candidate;
     candidate = (ntr_candidate){.insn = branch};
     ntr_debug_info_new(f.program, NULL, &f.match.debug); /* without a line table: the candidates have the places */

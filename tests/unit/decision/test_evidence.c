@@ -115,15 +115,15 @@ static void statements_that_an_outcome_reaches(void **state) {
         uint32_t statement;
         int taken_is;
     } rows[] = {
-        {"behind the branch", {BNEZ_A0, STORE, NOP, RET}, 1, 0},
-        {"where the branch leads, and its other outcome returns", {BNEZ_A0, RET, STORE, RET}, 2, 1},
-        {"where both outcomes lead", {BNEZ_A0, NOP, STORE, RET}, 2, NTR_NOT_KNOWN},
-        {"in code that no outcome reaches", {BNEZ_A0, RET, RET, STORE}, 3, NTR_NOT_KNOWN},
-        {"behind a jump", {BNEZ_A0, JUMP, RET, STORE, RET}, 3, 0},
+        {"behind the branch", {BNEZ_A0, STORE_A1, NOP, RETURN}, 1, 0},
+        {"where the branch leads, and its other outcome returns", {BNEZ_A0, RETURN, STORE_A1, RETURN}, 2, 1},
+        {"where both outcomes lead", {BNEZ_A0, NOP, STORE_A1, RETURN}, 2, NTR_NOT_KNOWN},
+        {"in code that no outcome reaches", {BNEZ_A0, RETURN, RETURN, STORE_A1}, 3, NTR_NOT_KNOWN},
+        {"behind a jump", {BNEZ_A0, JUMP_ON, RETURN, STORE_A1, RETURN}, 3, 0},
     };
     (void)state;
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
-        ntr_statement item = {AT + 4 * rows[i].statement, "this file", 20, 5};
+        ntr_statement item = {CODE_BEGIN + 4 * rows[i].statement, "this file", 20, 5};
         ntr_statements statements = {.items = &item, .count = 1};
         make("a");
         record.path = "this file";
@@ -148,14 +148,17 @@ static void constants_that_two_exits_set(void **state) {
         uint32_t exit, opposite;
         bool apart;
     } rows[] = {
-        {{LI_A0_1, RET, LI_A0_0, RET}, 0, 2, true},
-        {{LI_A0_1, RET, MV_A0_A1, RET}, 0, 2, true},
-        {{LI_A0_1, RET, MV_A0_A1, RET}, 2, 0, false}, /* this one sets no constant */
-        {{LI_A0_1, RET, LI_A0_1, RET}, 0, 2, false},  /* equal code */
-        {{LI_A0_1, RET, STORE, RET}, 0, 2, false},    /* the other one sets nothing: it may have the value already */
-        {{NOP, NOP, LI_A0_1, RET}, 0, 1, false},      /* both lead to it */
-        {{JUMP, RET, LI_A0_1, RET, LI_A0_0, RET}, 0, 4, true},
-        {{NOP, STORE, NOP, NOP, LI_A0_1, RET, LI_A0_0}, 0, 6, false}, /* too far away */
+        {{LI_A0_1, RETURN, LI_A0_0, RETURN}, 0, 2, true},
+        {{LI_A0_1, RETURN, MV_A0_A1, RETURN}, 0, 2, true},
+        {{LI_A0_1, RETURN, MV_A0_A1, RETURN}, 2, 0, false}, /* this one sets no constant */
+        {{LI_A0_1, RETURN, LI_A0_1, RETURN}, 0, 2, false},  /* equal code */
+        {{LI_A0_1, RETURN, STORE_A1, RETURN},
+         0,
+         2,
+         false},    /* the other one sets nothing: it may have the value already */
+        {{NOP, NOP, LI_A0_1, RETURN}, 0, 1, false},      /* both lead to it */
+        {{JUMP_ON, RETURN, LI_A0_1, RETURN, LI_A0_0, RETURN}, 0, 4, true},
+        {{NOP, STORE_A1, NOP, NOP, LI_A0_1, RETURN, LI_A0_0}, 0, 6, false}, /* too far away */
     };
     (void)state;
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
@@ -168,11 +171,11 @@ static void constants_that_two_exits_set(void **state) {
 
 /* assert(a): the result false has the only call of a function that never returns. */
 static void the_call_of_a_result(void **state) {
-    static const uint32_t code[INSNS_MAX] = {BNEZ_A0, NOP, RET, STORE, RET};
+    static const uint32_t code[INSNS_MAX] = {BNEZ_A0, NOP, RETURN, STORE_A1, RETURN};
     (void)state;
     make("a");
     read_code(code, 0);
-    f.graph.insns[3].last_call = AT + 4 * INSNS_MAX;
+    f.graph.insns[3].last_call = CODE_BEGIN + 4 * INSNS_MAX;
     const char *const abort_alone[2] = {"abort", NULL}, *const two[2] = {"abort", "abort"},
                       *const other[2] = {"exit", NULL}, *const begins[2] = {"abor", NULL};
     memcpy(record.called, abort_alone, sizeof record.called);

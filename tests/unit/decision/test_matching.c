@@ -43,13 +43,13 @@ static void outcomes_with_the_code_of_a_result(void **state) {
         uint32_t code[INSNS_MAX]; /* branches: 0 and 2 */
         int taken_is; /* of the second one, or NTR_NOT_KNOWN */
     } rows[] = {
-        {"both lead to the code of false", {BEQZ_A0_5, NOP, BEQZ_A1_3, STORE, RET, OTHER_STORE, RET}, 0},
-        {"its other outcome does", {BEQZ_A0_4, NOP, BNEZ_A0_3, RET, STORE, OTHER_STORE, RET}, NTR_NOT_KNOWN},
+        {"both lead to the code of false", {BEQZ_A0_5, NOP, BEQZ_A1_3, STORE_A1, RETURN, OTHER_STORE, RETURN}, 0},
+        {"its other outcome does", {BEQZ_A0_4, NOP, BNEZ_A0_3, RETURN, STORE_A1, OTHER_STORE, RETURN}, NTR_NOT_KNOWN},
         {"not taken, it leads to the code of false",
-         {BEQZ_A0_4, NOP, BEQZ_A1_4, NEXT, STORE, RET, OTHER_STORE, RET},
+         {BEQZ_A0_4, NOP, BEQZ_A1_4, NEXT, STORE_A1, RETURN, OTHER_STORE, RETURN},
          1},
         {"both of its outcomes lead to the code of false",
-         {BEQZ_A0_4, NOP, BEQZ_A1_3, NEXT, NEXT, STORE, RET},
+         {BEQZ_A0_4, NOP, BEQZ_A1_3, NEXT, NEXT, STORE_A1, RETURN},
          NTR_NOT_KNOWN},
     };
     (void)state;
@@ -85,7 +85,7 @@ static void results_lead_to_different_code(void **state) {
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
         const ntr_result_exits exits = {{{rows[i].when_false}, {rows[i].when_true}}, {1, 1}};
         make("a");
-        read_code((const uint32_t[INSNS_MAX]){BNEZ_A0, RET, JUMP, STORE, OTHER_STORE, RET}, 0);
+        read_code((const uint32_t[INSNS_MAX]){BNEZ_A0, RETURN, JUMP_ON, STORE_A1, OTHER_STORE, RETURN}, 0);
         if (ntr_matcher_differs(&f.match, &exits) != rows[i].differs) fail_msg("row %zu", i);
         release();
     }
@@ -117,7 +117,7 @@ static void places_of_branches(void **state) {
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
         const ntr_candidate candidate = {0, 10, rows[i].column};
         place("&ab");
-        read_code((const uint32_t[INSNS_MAX]){BNEZ_A0, RET}, 0);
+        read_code((const uint32_t[INSNS_MAX]){BNEZ_A0, RETURN}, 0);
         f.match.candidates = &candidate;
         f.match.kind = *rows[i].kind;
         f.matcher.best.condition[0] = rows[i].condition;
@@ -148,15 +148,16 @@ static void conditions_that_are_computed_together(void **state) {
     (void)state;
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
         const ntr_candidate candidates[2] = {{0, 10, 10}, {2, 10, rows[i].column}};
-        ntr_statement items[2] = {{AT + 12, "this file", rows[i].swapped ? 22 : 20, 5},
-                                  {AT + 20, "this file", rows[i].swapped ? 20 : 22, 5}};
+        ntr_statement items[2] = {{CODE_BEGIN + 12, "this file", rows[i].swapped ? 22 : 20, 5},
+                                  {CODE_BEGIN + 20, "this file", rows[i].swapped ? 20 : 22, 5}};
         const ntr_statements statements = {.items = items, .count = 2};
         place("|a|bc");
         record.when[true] = (ntr_extent){20, 1, 20, 9};
         record.when[false] = (ntr_extent){22, 1, 22, 9};
         flow[0].names = rows[i].names;
         flow[2].calls = rows[i].calls;
-        read_code((const uint32_t[INSNS_MAX]){BNEZ_A0_3, OR_A1_A1_A2, BEQZ_A1_3, STORE, RET, OTHER_STORE, RET}, 0);
+        read_code((const uint32_t[INSNS_MAX]){BNEZ_A0_3, OR_A1_A1_A2, BEQZ_A1_3, STORE_A1, RETURN, OTHER_STORE, RETURN},
+                  0);
         f.match.candidates = candidates;
         f.match.count = 2;
         f.match.statements = &statements;
@@ -189,23 +190,25 @@ static void results_that_are_stored(void **state) {
         uint32_t code[INSNS_MAX];
         bool fits, taken_is;
     } rows[] = {
-        {"a && b", "&ab", {LI_A4_0, SD_A4_8, BEQZ_A0_4, SNEZ_A4_A1, SD_A4_8, NEXT, LD_A0_8, RET}, true, false},
-        {"a || b", "|ab", {LI_A4_1, SD_A4_8, BNEZ_A0_4, SNEZ_A4_A1, SD_A4_8, NEXT, LD_A0_8, RET}, true, true},
+        {"a && b", "&ab", {LI_A4_0, SD_A4_8, BEQZ_A0_4, SNEZ_A4_A1, SD_A4_8, NEXT, LD_A0_8, RETURN}, true, false},
+        {"a || b", "|ab", {LI_A4_1, SD_A4_8, BNEZ_A0_4, SNEZ_A4_A1, SD_A4_8, NEXT, LD_A0_8, RETURN}, true, true},
         {"a && b, and a when it is false stores 1",
          "&ab",
-         {LI_A4_1, SD_A4_8, BEQZ_A0_4, SNEZ_A4_A1, SD_A4_8, NEXT, LD_A0_8, RET}},
+         {LI_A4_1, SD_A4_8, BEQZ_A0_4, SNEZ_A4_A1, SD_A4_8, NEXT, LD_A0_8, RETURN}},
         {"what is stored before the branch is another word",
          "&ab",
-         {LI_A4_0, SD_A4_16, BEQZ_A0_4, SNEZ_A4_A1, SD_A4_8, NEXT, LD_A0_8, RET}},
-        {"b is stored in another word", "&ab", {LI_A4_0, SD_A4_8, BEQZ_A0_4, SNEZ_A4_A1, SD_A4_16, NEXT, LD_A0_8, RET}},
-        {"b is not stored", "&ab", {LI_A4_0, SD_A4_8, BEQZ_A0_4, SNEZ_A4_A1, NOP, NEXT, LD_A0_8, RET}},
+         {LI_A4_0, SD_A4_16, BEQZ_A0_4, SNEZ_A4_A1, SD_A4_8, NEXT, LD_A0_8, RETURN}},
+        {"b is stored in another word",
+         "&ab",
+         {LI_A4_0, SD_A4_8, BEQZ_A0_4, SNEZ_A4_A1, SD_A4_16, NEXT, LD_A0_8, RETURN}},
+        {"b is not stored", "&ab", {LI_A4_0, SD_A4_8, BEQZ_A0_4, SNEZ_A4_A1, NOP, NEXT, LD_A0_8, RETURN}},
         {"a branch of other code is behind the store",
          "&ab",
-         {LI_A4_0, SD_A4_8, BEQZ_A0_4, SNEZ_A4_A1, SD_A4_8, BNEZ_A0, LD_A0_8, RET}},
-        {"nothing is loaded", "&ab", {LI_A4_0, SD_A4_8, BEQZ_A0_4, SNEZ_A4_A1, SD_A4_8, NEXT, NOP, RET}},
+         {LI_A4_0, SD_A4_8, BEQZ_A0_4, SNEZ_A4_A1, SD_A4_8, BNEZ_A0, LD_A0_8, RETURN}},
+        {"nothing is loaded", "&ab", {LI_A4_0, SD_A4_8, BEQZ_A0_4, SNEZ_A4_A1, SD_A4_8, NEXT, NOP, RETURN}},
         {"three conditions, and a branch for one",
          "&&abc",
-         {LI_A4_0, SD_A4_8, BEQZ_A0_4, SNEZ_A4_A1, SD_A4_8, NEXT, LD_A0_8, RET}},
+         {LI_A4_0, SD_A4_8, BEQZ_A0_4, SNEZ_A4_A1, SD_A4_8, NEXT, LD_A0_8, RETURN}},
     };
     (void)state;
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
