@@ -176,7 +176,7 @@ for each_source, each_flags in [(source, flags) for source in ("flow.c", "unwind
     case(f"{each_source} {' '.join(each_flags)}", each_source, each_flags, long=each_flags == ["-O0", "-static"])(
         lambda source, flags: compare(Bench(NTRACE, folder()), source, flags))
 for each_source, each_flags in [(source, [level, "-static"]) for source in ("flow.c", "unwind.cc") for level in ("-O2", "-O0")]:
-    case(f"{each_source} {' '.join(each_flags)}, calls through t0", each_source, each_flags, long="-O0" in each_flags)(
+    case(f"{each_source} {' '.join(each_flags)}, calls through t0", each_source, each_flags, long="-O0" in each_flags or each_source == "flow.c")(
         lambda source, flags: compare(Bench(NTRACE, folder()), source, flags, True))
 case("flow.c, a tree for each hart")(lambda: per_hart(Bench(NTRACE, folder())))
 harness.main("riscv64-linux-gnu-gcc", "riscv64-linux-gnu-g++", "qemu-riscv64")

@@ -101,10 +101,11 @@ def program_elf():
     return write("tiny.elf", tiny.elf())
 
 
-@case("the reference encoder's streams: no errors in its dialect")
-def reference():
+@case("the reference encoder's streams of one program: no errors in its dialect", 1)
+@case("the reference encoder's streams of four programs: no errors in its dialect", 4, long=True)
+def reference(programs):
     folder = os.path.dirname(shared("corpus", "refcode", "published.csv"))
-    for name in sorted(os.listdir(folder))[:4]:
+    for name in sorted(os.listdir(folder))[:programs]:
         for kind in ("btm", "htm", "htm-repeat", "htm-stack", "htm-stack-repeat"):
             path = os.path.join(folder, name, kind + ".nex.zst")
             if not os.path.exists(path):
