@@ -122,11 +122,13 @@ def odd_markers():
     write(place, ODD_MARKERS)
     truth.run(GCC, "-g", "-O0", "-static", "--coverage", "m.c", "-o", "counted", cwd=place)
     truth.run("qemu-riscv64", "./counted", cwd=place, status=())
-    truth.run(need("lcov"), "--capture", "--gcov-tool", "riscv64-linux-gnu-gcov", "-d", ".", "-o", "theirs.info", cwd=place)
+    lcov_1 = b"LCOV version 1." in truth.run(need("lcov"), "--version", cwd=place)  # lcov 2 refuses an end without a beginning
+    truth.run("lcov", "--capture", "--gcov-tool", "riscv64-linux-gnu-gcov", "-d", ".", "-o", "theirs.info", cwd=place, status=(0,) if lcov_1 else (1,))
     trace(place)
     done = coverage(place, "--only", "m.c", "--to", "lcov", status=1)
-    with open(os.path.join(place, "theirs.info"), encoding="utf-8") as file:  # lcov 1 does not know UNREACHABLE, and leaves out a brace
-        equal(set(counts_of(file.read(), "m.c")[0]) - set(counts_of(done.stdout, "m.c")[0]), {10}, "lines")
+    if lcov_1:  # it does not know UNREACHABLE, and leaves out a brace
+        with open(os.path.join(place, "theirs.info"), encoding="utf-8") as file:
+            equal(set(counts_of(file.read(), "m.c")[0]) - set(counts_of(done.stdout, "m.c")[0]), {10}, "lines")
     for said in ("m.c:5: a section of excluded lines begins inside of another one", "m.c:9: a section of excluded lines ends here and has no beginning",
                  "m.c:10: LCOV_UNREACHABLE_*: expected no execution, found 1", "comments in 1 files"):
         check(said in done.stderr, f"{said}: {done.stderr}")
