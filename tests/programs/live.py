@@ -217,4 +217,12 @@ def many_ways():
 
 
 limit_files()
+@case("threads at the same time, 60 runs: no callback that QEMU 7.2 has given up (docs/run.md) is called", long=True)
+@case("threads at the same time, 60 runs with --data: no callback that QEMU 7.2 has given up is called", "--data", long=True)
+def without_assertion(*options):
+    for number in range(60):
+        done = subprocess.run(command("parallel", *options, operands=["8"]), capture_output=True, text=True, timeout=120, check=False)
+        check("ERROR:" not in done.stderr and done.returncode == 0, f"run {number}: status {done.returncode}: {done.stderr}")
+
+
 main()
