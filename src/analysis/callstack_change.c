@@ -96,7 +96,8 @@ static bool jumps_by_t0(const change *c) {
     return is_jump_by_t0(ntr_program_bits(program, ntr_event_place(c->event, c->event->last), 4));
 }
 
-/* A jump by a link register goes to the entry of a function, or by t0 anywhere, and no frame waits there. The register
+/* A jump by a link register goes to the entry of a function, or by t0 into generated code, and no frame waits there. Go
+ * continues a function by t0, too, where a panic was recovered. The register
  * is then a pointer like any other: `jalr ra, 0(t0)` is a call (Go, OpenJDK, assembly), and `jr t0` or `jr ra` a tail
  * call, or the start of a coroutine. OpenJDK's compiled code has entries behind the beginning of a function. */
 static ntr_status enter(change *c, uint64_t address) {
@@ -115,7 +116,8 @@ ntr_status ntr_callstack_unwind(change *c, uint64_t address) {
             ntr_callstack_pop(c, depth - 1, false);
             return NTR_OK;
         }
-    return ntr_callstack_is_entry(c, address) || jumps_by_t0(c) ? enter(c, address) : reposition(c, address);
+    const bool enters = ntr_callstack_is_entry(c, address) || (jumps_by_t0(c) && is_generated(c, address));
+    return enters ? enter(c, address) : reposition(c, address);
 }
 
 /* Returns whether one of the innermost frames will return to `address`. */
