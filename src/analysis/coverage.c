@@ -72,7 +72,8 @@ static void merge_line(void *to, const void *from) {
     x->known = x->count || (x->known && y->known);
 }
 
-static ntr_status add_line(ntr_coverage *c, const ntr_line_insn *insn, const char *owner, bool known) {
+static ntr_status add_line(ntr_coverage *c, const ntr_line_insn *insn, const char *owner, uint32_t declared,
+                           bool known) {
     const added_line added = {
         .line = {.file = keep_file(c, insn->file),
                  .line = insn->line,
@@ -81,6 +82,9 @@ static ntr_status add_line(ntr_coverage *c, const ntr_line_insn *insn, const cha
                  .count = insn->passes},
         .owner = insn->by_llvm ? owner : NULL,
         .by_llvm = insn->by_llvm,
+        .contained = insn->contained,
+        .function = insn->function,
+        .declared = declared,
     };
     return added.line.file ? ntr_coverage_add_line(c, &added) : NTR_E_MEMORY;
 }
@@ -150,8 +154,17 @@ typedef struct function_code {
     uint64_t function; /* the last one, and what it is */
     bool known;
     bool artificial; /* the source does not have it, such as a constructor made by the compiler */
+    uint32_t declared; /* its line */
     const char *name; /* without arguments, in the texts of the coverage */
 } function_code;
+
+/* Returns whether code is a thunk, which adjusts `this` and has the place of the function to which it leads. */
+static bool is_thunk(const function_code *code, ntr_place place) {
+    static const char begin[] = "_ZT"; /* _ZTh, _ZTv, _ZTc */
+    ntr_symbol symbol;
+    return ntr_program_symbol(code->program, place, &symbol) == NTR_OK &&
+           strncmp(symbol.name, begin, sizeof begin - 1) == 0;
+}
 
 static ntr_status find_code(ntr_coverage *c, function_code *code, const ntr_line_insn *insn) {
     char name[NTR_NAME_PLAIN_MAX];
@@ -159,10 +172,11 @@ static ntr_status find_code(ntr_coverage *c, function_code *code, const ntr_line
     if (code->known && code->function == insn->function) return NTR_OK;
     const ntr_place place = ntr_program_image_place(code->program, code->image, insn->count.address);
     const bool found = ntr_debug_info_function(code->debug, place, &frame) == NTR_OK;
-    code->artificial = found && frame.artificial;
+    code->artificial = found && frame.declared_line ? frame.artificial : is_thunk(code, place);
+    code->declared = found ? frame.declared_line : 0;
     code->name = NULL;
     code->function = insn->function;
-    code->known = true;
+    code->known = found;
     if (!found || !insn->by_llvm || !frame.function) return NTR_OK;
     ntr_name_plain(frame.function, name);
     code->name = ntr_texts_keep(&c->texts, name);
@@ -185,7 +199,7 @@ static ntr_status add_image(ntr_coverage *c, ntr_debug_info *debug, ntr_line_cou
         status = find_code(c, &code, insn);
         if (status || code.artificial) continue;
         c->rules |= 1u << (insn->by_llvm ? NTR_COVER_RULE_LLVM : NTR_COVER_RULE_GCOV);
-        status = add_line(c, insn, code.name, known);
+        status = add_line(c, insn, code.name, code.declared, known);
         if (!status && flow.insns[i].count.flow == NTR_FLOW_BRANCH) status = add_branch(c, &flow.insns[i], info.bias);
     }
     if (!status) status = ntr_coverage_add_ran(c, counts->program, index, debug, &flow, known);

@@ -18,7 +18,8 @@ static void add_to(added_line *x, const added_line *y) {
 
 static bool same_kind(const added_line *x, const added_line *y) {
     return x->line.line == y->line.line && x->owner == y->owner && x->by_llvm == y->by_llvm &&
-           x->line.only_end == y->line.only_end && x->line.file == y->line.file;
+           x->contained == y->contained && x->function == y->function && x->line.only_end == y->line.only_end &&
+           x->line.file == y->line.file;
 }
 
 ntr_status ntr_coverage_add_line(ntr_coverage *c, const added_line *added) {
@@ -42,14 +43,25 @@ static int compare(const void *a, const void *b) {
     return !x->owner ? -1 : !y->owner ? 1 : strcmp(x->owner, y->owner);
 }
 
+/* Returns whether another function is declared on the same line, such as another instance of a template. gcov counts
+ * these separately. */
+static bool is_in_group(const added_line *items, size_t count, const added_line *item) {
+    for (size_t i = 0; i < count && item->declared; i++)
+        if (items[i].declared == item->declared && items[i].function != item->function) return true;
+    return false;
+}
+
 /* Returns the sum of what functions of gcov's rule add to one line. gcov does not count ends of functions: they count
- * only where the line contains nothing else. */
+ * only where the line contains nothing else. Where a block belongs to the line, blocks of other functions that only
+ * contain it do not count, such as the head of a lambda whose body is on the next line. */
 static ntr_cover_line sum_of(const added_line *items, size_t count) {
-    bool statement = false;
+    bool statement = false, block = false;
     for (size_t i = 0; i < count; i++) statement |= !items[i].line.only_end;
+    for (size_t i = 0; i < count; i++) block |= !items[i].line.only_end && !items[i].contained;
     ntr_cover_line sum = {.file = items->line.file, .line = items->line.line, .known = true, .only_end = !statement};
     for (size_t i = 0; i < count; i++) {
-        if (items[i].line.only_end && statement) continue;
+        if (statement && items[i].line.only_end) continue;
+        if (block && items[i].contained && !is_in_group(items, count, &items[i])) continue;
         sum.count += items[i].line.count;
         sum.known &= items[i].line.known;
     }

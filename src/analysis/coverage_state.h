@@ -29,6 +29,9 @@ typedef struct added_line {
     ntr_cover_line line;
     const char *owner; /* the function without arguments; NULL: it does not matter */
     bool by_llvm;
+    bool contained; /* ntr_line_insn */
+    uint64_t function; /* entry address, and the line of its declaration or 0 */
+    uint32_t declared;
 } added_line;
 
 struct ntr_coverage {

@@ -20,6 +20,7 @@ typedef struct ntr_line_insn {
     uint64_t function; /* entry address; lines of two functions are counted separately */
     uint64_t target;   /* of a branch, direct jump or direct call */
     uint64_t part;     /* executions of the part of the line (line_parts.h) */
+    bool contained;    /* no block belongs to the line, and `passes` has the executions of those that contain it */
     uint64_t passes;   /* of the line, at its first instruction in the function; 0 at the others */
 } ntr_line_insn;
 

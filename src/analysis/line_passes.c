@@ -1,7 +1,6 @@
 #include "analysis/line_passes.h"
 #include "analysis/line_parts.h"
 #include "analysis/never_returns.h"
-
 #include "base/allocator.h"
 #include "base/bytes.h"
 #include "base/macros.h"
@@ -33,6 +32,7 @@ typedef struct arc {
 typedef struct line_group {
     uint32_t first; /* an instruction of it */
     uint32_t stamp; /* the last block in which it was seen, plus 1 */
+    bool owned; /* a block belongs to it */
     uint64_t sum;    /* executions of the blocks that contain it */
     uint64_t ends;   /* executions of what no statement has made; used if the line contains nothing else */
     uint64_t after_jumps; /* the part of `ends` that follows a jump: optimized code can have moved a statement there */
@@ -70,7 +70,6 @@ typedef struct pass_graph {
 } pass_graph;
 
 /* ---- lines ------------------------------------------------------------------------------------- */
-
 static int compare_lines(const ntr_line_insn *x, const ntr_line_insn *y) {
     NTR_COMPARE_BY(function);
     NTR_COMPARE_BY(line);
@@ -109,7 +108,6 @@ static ntr_status make_groups(pass_graph *g) {
 }
 
 /* ---- blocks ------------------------------------------------------------------------------------ */
-
 /* The link registers of a swap of coroutines also serve calls by a pointer (callstack_change.c, enter). */
 static bool is_call(const ntr_line_insn *insn) {
     const ntr_flow flow = (ntr_flow)insn->count.flow;
@@ -187,7 +185,6 @@ static ntr_status make_blocks(pass_graph *g) {
 }
 
 /* ---- arcs -------------------------------------------------------------------------------------- */
-
 static ntr_status add_arc(pass_graph *g, uint32_t from, uint32_t to, uint64_t count) {
     count = MIN(count, g->blocks[to].rest);
     if (!count) return NTR_OK;
@@ -301,7 +298,12 @@ static void index_arcs(pass_graph *g) {
 
 /* ---- lines of blocks --------------------------------------------------------------------------- */
 
-static ntr_status add_member(pass_graph *g, uint32_t group, uint32_t b) {
+/* The block belongs to the line of an instruction. The last block of a function is counted as one that contains it. */
+static ntr_status add_member(pass_graph *g, uint32_t insn, uint32_t b) {
+    const pass_block *of = &g->blocks[b];
+    const uint32_t group = g->group_of[insn];
+    g->groups[group].owned = true;
+    if (g->flow->insns[of->last].count.flow == NTR_FLOW_RETURN && !of->counts) return NTR_OK;
     if (ntr_reserve(g->allocator, (void **)&g->members, &g->member_capacity, g->member_count + 1, sizeof *g->members))
         return NTR_E_MEMORY;
     g->members[g->member_count++] = (membership){group, b};
@@ -356,7 +358,6 @@ static ntr_status add_lines(pass_graph *g, uint32_t b) {
     const pass_block *const of = &g->blocks[b];
     const ntr_line_insn *const insns = g->flow->insns;
     const uint64_t executed = insns[of->first].count.executed;
-    const bool returns = insns[of->last].count.flow == NTR_FLOW_RETURN;
     uint32_t greatest = NO_INDEX; /* an instruction */
     uint32_t begin = after_call(g, b);
     if (is_without_line(g, b)) {
@@ -373,14 +374,13 @@ static ntr_status add_lines(pass_graph *g, uint32_t b) {
         }
         group->stamp = b + 1;
         group->sum += executed;
-        if (returns && !of->counts) continue;
         if (greatest != NO_INDEX && insns[greatest].file != insns[i].file) {
-            TRY(add_member(g, g->group_of[greatest], b));
+            TRY(add_member(g, greatest, b));
             greatest = NO_INDEX;
         }
         if (greatest == NO_INDEX || insns[i].line > insns[greatest].line) greatest = i;
     }
-    return greatest == NO_INDEX ? NTR_OK : add_member(g, g->group_of[greatest], b);
+    return greatest == NO_INDEX ? NTR_OK : add_member(g, greatest, b);
 }
 
 /* Finds the instructions at the end of a function that set the result and restore registers. gcov does not count them:
@@ -419,7 +419,6 @@ static int compare_members(const void *a, const void *b) {
 }
 
 /* ---- passes ------------------------------------------------------------------------------------ */
-
 enum { NOT_SEEN, ON_PATH, FINISHED };
 
 /* Takes the cycle that the last `length` arcs of the path close. Returns its executions, and in *open the number of
@@ -558,12 +557,6 @@ static ntr_status count_groups(pass_graph *g) {
         const line_group *group = &g->groups[i];
         g->flow->insns[group->first].passes = group->stamp ? group->sum : group->ends;
     }
-    for (size_t i = 0; i < g->flow->count; i++) {
-        line_group *group = &g->groups[g->group_of[i]];
-        const uint64_t executed = g->flow->insns[i].part;
-        g->flow->insns[i].only_end = !group->stamp && !g->flow->insns[i].by_llvm;
-        if (executed > group->most && !g->flow->insns[i].implicit) group->most = executed;
-    }
     for (size_t i = 0, end; i < g->member_count; i = end) {
         const uint32_t group = g->members[i].group;
         for (end = i + 1; end < g->member_count && g->members[end].group == group;) end++;
@@ -571,6 +564,13 @@ static ntr_status count_groups(pass_graph *g) {
         const uint64_t passes = count_passes(g, &g->members[i], end - i);
         ntr_line_insn *first = &g->flow->insns[of->first];
         first->passes = passes ? passes : of->sum ? of->sum : first->optimized ? of->after_jumps : 0;
+    }
+    for (size_t i = 0; i < g->flow->count; i++) {
+        line_group *group = &g->groups[g->group_of[i]];
+        const uint64_t executed = g->flow->insns[i].part;
+        g->flow->insns[i].contained = group->stamp && !group->owned && !g->flow->insns[i].optimized;
+        g->flow->insns[i].only_end = !group->stamp && !g->flow->insns[i].by_llvm;
+        if (executed > group->most && !g->flow->insns[i].implicit) group->most = executed;
     }
     count_most(g);
     return NTR_OK;

@@ -74,3 +74,19 @@ int main() {
     T5 t;
     return 0;
 }
+/* The head of a lambda whose body is on the next line, and a thunk. */
+// clang-format off
+struct V { virtual int f() const { return 1; } };
+struct Y { virtual ~Y() = default; };
+struct W : Y, V { int f() const override { return 2; } };
+static int apply(int (*f)(int), int n) {
+    return f(n) + f(n + 1);
+}
+static int pick(int n) {
+    static const W w;
+    const V *v = &w;
+    int s = apply([](int a) {
+        return a * 2; }, n);
+    return s + v->f();
+}
+static int picked = pick(3) + pick(4);
