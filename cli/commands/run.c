@@ -43,7 +43,7 @@ static void cli_run_summary(const ntr_capture *session) {
     put(&result);
 }
 
-enum { TOPOLOGY_MAX = 1 << 20 }; /* bytes */
+enum { TOPOLOGY_MAX = 1 << 20, TEST_NAME_MAX = 4096 }; /* bytes; the latter is that of capture.json */
 
 /* ---- options ------------------------------------------------------------------------------------------------------
  */
@@ -302,6 +302,8 @@ static int configure(struct run *run, char **operands) {
     const char *name = options->machine.name ? "machine" : operands[0];
     if (!name) return cli_fail("expected a program, or --machine");
     if (!options->machine.name && check_program_options(options, name) != CLI_OK) return CLI_FAILED;
+    if (options->test && strlen(options->test) > TEST_NAME_MAX)
+        return cli_fail("--test: expected at most %d bytes, found %zu", TEST_NAME_MAX, strlen(options->test));
     const char *slash = strrchr(name, '/'), *base = slash ? slash + 1 : name;
 
     ntr_capture_config_init(&run->config);

@@ -17,11 +17,14 @@
      .has = NTR_KEY_ALWAYS}
 #define PLAIN(n, k, S, m)    {.name = n, .kind = k, .member = offsetof(S, m), .has = NTR_KEY_ALWAYS}
 #define REQUIRED(n, k, S, m) {.name = n, .kind = k, .required = true, .member = offsetof(S, m), .has = NTR_KEY_ALWAYS}
+/* A name that every row of an answer can have. */
+#define BOUNDED(n, S, m)                                                                                               \
+    {.name = n, .kind = NTR_KEY_TEXT, .most = NAME_MOST, .member = offsetof(S, m), .has = NTR_KEY_ALWAYS}
 #define WORDS(n, S, m, list)                                                                                           \
     {.name = n, .kind = NTR_KEY_CHOICE, .member = offsetof(S, m), .has = NTR_KEY_ALWAYS, .words = list}
 #define WHEN(n, k, S, m, flag) {.name = n, .kind = k, .member = offsetof(S, m), .has = offsetof(S, flag)}
 
-enum { MOST_SRC = 4095, MOST_HART = 0x7fffffff };
+enum { MOST_SRC = 4095, MOST_HART = 0x7fffffff, NAME_MOST = 4096 };
 #define MOST_OFFSET INT64_MAX
 
 /* The top level of capture.json, without its objects and arrays. */
@@ -45,7 +48,7 @@ static const struct ntr_key document_keys[] = {
     PLAIN("tool", NTR_KEY_TEXT, struct document, capture.tool),
     PLAIN("target", NTR_KEY_TEXT, struct document, capture.target),
     PLAIN("date", NTR_KEY_TEXT, struct document, capture.date),
-    PLAIN("test", NTR_KEY_TEXT, struct document, capture.test),
+    BOUNDED("test", struct document, capture.test),
     PLAIN("begins_inside", NTR_KEY_FLAG, struct document, capture.begins_inside),
     PLAIN("incomplete", NTR_KEY_FLAG, struct document, capture.incomplete),
     NUMBER("status", struct document, capture.status, 255),
@@ -85,7 +88,7 @@ static const struct ntr_key source_keys[] = {
      .member = offsetof(ntr_bundle_source, src),
      .has = NTR_KEY_ALWAYS},
     NUMBER("hart", ntr_bundle_source, hart, MOST_HART),
-    PLAIN("name", NTR_KEY_TEXT, ntr_bundle_source, name),
+    BOUNDED("name", ntr_bundle_source, name),
     {0},
 };
 
@@ -97,7 +100,7 @@ static const struct ntr_key image_keys[] = {
      .has = NTR_KEY_ALWAYS,
      .words = "elf|raw|perf-map|jitdump|symbols"},
     REQUIRED("file", NTR_KEY_TEXT, ntr_bundle_image, file),
-    PLAIN("name", NTR_KEY_TEXT, ntr_bundle_image, options.name),
+    BOUNDED("name", ntr_bundle_image, options.name),
     PLAIN("build_id", NTR_KEY_HEX, ntr_bundle_image, build_id),
     NUMBER("offset", ntr_bundle_image, offset, MOST_OFFSET),
     NUMBER("length", ntr_bundle_image, length, MOST_OFFSET),

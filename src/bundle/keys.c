@@ -80,7 +80,10 @@ static ntr_status read_text(const struct ntr_key *key, const char *text, const c
             return fail(error, NTR_E_FORMAT, where, key->name, "expected pairs of hexadecimal digits, found \"%s\"",
                         text);
         break;
-    default: break;
+    default:
+        if (!key->most || strlen(text) <= key->most) break;
+        return fail(error, NTR_E_FORMAT, where, key->name, "expected at most %llu bytes, found %zu",
+                    (unsigned long long)key->most, strlen(text));
     }
     *(const char **)member = text;
     return NTR_OK;
@@ -209,7 +212,9 @@ static json_t *write_value(const struct ntr_key *key, const void *member) {
     case NTR_KEY_DIALECT:
         dialect = *(const ntr_dialect *const *)member;
         return json_string((dialect ? dialect : ntr_dialect_at(0))->name);
-    default: word = *(const char *const *)member; return word ? json_string(word) : NULL;
+    default:
+        word = *(const char *const *)member;
+        return word && (!key->most || strlen(word) <= key->most) ? json_string(word) : NULL;
     }
 }
 

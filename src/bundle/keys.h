@@ -27,7 +27,7 @@ struct ntr_key {
     uint8_t kind; /* enum ntr_key_kind */
     uint8_t width; /* NUMBER: bytes of the member */
     bool required;
-    uint64_t most; /* NUMBER */
+    uint64_t most; /* NUMBER; TEXT: bytes, 0: any number */
     size_t member; /* its offset */
     size_t has; /* offset of the bool that is true when the key is present, or NTR_KEY_ALWAYS */
     const char *words; /* CHOICE, SET: "off|on"; NUMBER: NULL, or "32|64" */

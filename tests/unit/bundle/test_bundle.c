@@ -276,6 +276,25 @@ static void bad_descriptions_are_refused_by_file_and_key(void **state) {
     ntr_bundle_free(bundle);
 }
 
+/* Every row of an answer can have such a name: 16 MiB of them in a small bundle would be gigabytes. */
+static void a_long_name_is_refused(void **state) {
+    (void)state;
+    static char name[5000], json[6000];
+    ntr_bundle *bundle;
+    memset(name, 'n', 4097);
+    assert_int_equal(mkdir(place("long"), 0777), 0);
+    put(place("long/t"), "", 0);
+    for (unsigned extra = 0; extra < 2; extra++) {
+        snprintf(json, sizeof json, HEAD "{},\"test\":\"%s\"}", name + !extra);
+        put(place("long/capture.json"), json, strlen(json));
+        ntr_bundle_new(NULL, &bundle);
+        assert_int_equal(ntr_bundle_open(bundle, place("long")), extra ? NTR_E_FORMAT : NTR_OK);
+        assert_int_equal(strstr(ntr_bundle_error(bundle), "test: expected at most 4096 bytes, found 4097") != NULL,
+                         extra);
+        ntr_bundle_free(bundle);
+    }
+}
+
 /* The keys of "params" as docs/bundle.md promises them, in both directions. */
 static void every_parameter_has_its_key(void **state) {
     (void)state;
@@ -342,6 +361,7 @@ int main(void) {
         TEST(images_are_given_to_a_program),
         TEST(a_bundle_is_replaced_and_nothing_else),
         TEST(a_bundle_is_incomplete_until_it_is_finished),
+        TEST(a_long_name_is_refused),
         TEST(an_unfinished_bundle_leaves_nothing),
         TEST(a_build_id_is_found),
         TEST(bad_descriptions_are_refused_by_file_and_key),
