@@ -71,7 +71,10 @@ static bool parse(char *line, ntr_task *task, bool *hart) {
     task->pid = (uint32_t)pid;
     task->tgid = (uint32_t)(process ? tgid : pid);
     task->name = line;
-    ntr_text_disarm(line);
+    if (!ntr_name_is_clean(line)) {
+        char cleaned[NTR_NAME_CLEANED_MAX + 1];
+        memcpy(line, cleaned, ntr_name_clean(line, cleaned) + 1);
+    }
     return true;
 }
 

@@ -215,6 +215,13 @@ def _():
     check("f(std::pair<int, int>, std::pair" in Run(*words, "--limit", "demangled-name=16M").out, "the demangled name is shown")
 
 
+@case("the name of a thread of more than 4,096 bytes is cut at 1,023")
+def _():
+    tasks = TASKS.rsplit(b"\n", 2)[0] + b"\n0 0 - 1 1 1 " + b"n" * 5000 + b"\n"
+    found = Run("profile", "--by", "thread", "--format", "json", bundle(tasks=tasks)).out
+    equal(max(map(len, re.findall("n+", found))), 1023, "characters")
+
+
 @case("what is no limit: a sentence, and status 2")
 def _():
     for text, said in (("sorce=3", "did you mean 'source'"), ("nothing=3", "'ntrace help limits' lists"), ("source", "expected NAME=VALUE, found 'source'"),
