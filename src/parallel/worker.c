@@ -1,5 +1,6 @@
 /* The worker threads: each takes the first chunk whose start state is known or guessed, and decodes it. If there is
  * none, it cuts one. */
+#include "base/macros.h"
 #include "parallel/decode_chunk.h"
 #include "parallel/late_counts.h"
 
@@ -125,7 +126,10 @@ static void *run(void *user) {
 /* Signals are delivered to the caller's threads only. */
 static bool start_thread(ntr_worker *w) {
     sigset_t all, before;
+    static const int faults[] = {SIGBUS, SIGSEGV, SIGFPE,
+                                 SIGILL}; /* where they are blocked, their handler is not called */
     sigfillset(&all);
+    for (size_t i = 0; i < NTR_COUNT(faults); i++) sigdelset(&all, faults[i]);
     pthread_sigmask(SIG_SETMASK, &all, &before);
     w->started = pthread_create(&w->thread, NULL, run, w) == 0;
     pthread_sigmask(SIG_SETMASK, &before, NULL);

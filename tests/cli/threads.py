@@ -3,12 +3,14 @@
 import json
 import os
 import random
+import re
+import signal
 import subprocess
 import sys
 
 sys.path.append(os.path.join(sys.path[0], ".."))
 import tiny
-from harness import NTRACE, ROOT, bytes_of, case, check, equal, main, need, write
+from harness import NTRACE, ROOT, bytes_of, case, check, equal, main, need, scratch, until, write
 
 MOVES = "".join(f"Ownership PROCESS={number << 5 | 2}\n{tiny.HTM}" for number in (7, 9))
 CALM = tiny.HTM + tiny.BTM + tiny.TURNS
@@ -273,6 +275,23 @@ def chosen():
     for trace, output, number in ((regular, "span", many), (regular, "pc", many), (regular, "call", 1), (late, "span", 1),
                                   (small, "span", 1)):
         equal(threads_of(trace, "decode", "--show", output), number, f"{trace} --show {output}: threads")
+
+
+@case("worker threads leave SIGINT to the main thread, and have the handler of SIGBUS: a mapped file may be truncated")
+def _():
+    fifo, elf = os.path.join(scratch(), "fifo"), write("threads.elf", tiny.elf())
+    os.mkfifo(fifo)
+    with subprocess.Popen([NTRACE, "profile", "-j", "2", "-e", elf, fifo], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL) as child:
+        with open(fifo, "wb") as end:
+            end.write(bytes_of(tiny.TURNS * 2000))
+            end.flush()
+            tasks = f"/proc/{child.pid}/task"
+            until(lambda: len(os.listdir(tasks)) == 3, "two workers")
+            for task in sorted(os.listdir(tasks), key=int)[1:]:
+                with open(f"{tasks}/{task}/status", encoding="ascii") as file:
+                    blocked = int(re.search(r"SigBlk:\s+(\w+)", file.read())[1], 16)
+                equal([blocked >> number - 1 & 1 for number in (signal.SIGINT, signal.SIGBUS, signal.SIGSEGV)], [1, 0, 0], "blocked signals")
+    equal(child.returncode, 0, "status")
 
 
 main()
