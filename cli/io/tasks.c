@@ -8,14 +8,19 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
+#include <sys/stat.h>
 
 void cli_tasks_load(const char *folder, ntr_tasks **tasks) {
     char path[PATH_MAX];
+    struct stat about;
     size_t size, line;
 
     *tasks = NULL;
-    if ((size_t)snprintf(path, sizeof path, "%s/tasks", folder) >= sizeof path || access(path, F_OK)) return;
+    if ((size_t)snprintf(path, sizeof path, "%s/tasks", folder) >= sizeof path || lstat(path, &about) != 0) return;
+    if (!S_ISREG(about.st_mode)) { /* a link may lead out of the bundle, a FIFO never ends */
+        cli_doubt("%s: not a regular file: threads have no names", path);
+        return;
+    }
     char *text = cli_input_limited(path, CLI_LIMIT_TASKS, &size);
     if (!text) {
         cli_doubt("%s: cannot be read: threads have no names", path);

@@ -450,6 +450,17 @@ def _():
     matches("the source is not here", decisions(path, stream).out, "a source that is not here is no failure")
 
 
+@case("the list of threads of a bundle is not read through a link that may lead out, or from a FIFO, which is said")
+def _():
+    place = bundle("threads.ntrace", CAPTURE % "")
+    for make in os.mkfifo, lambda name: os.symlink(write("secret", b"ntrace-tasks 1\nposition src context task pid tgid comm\n0 0 - 1 1 1 secret\n"), name):
+        make(os.path.join(place, "tasks"))
+        found = Run("profile", "--by", "thread", "-e", write("tiny.elf", tiny.elf()), place, status=1)
+        matches("threads.ntrace/tasks: not a regular file: threads have no names", found.err, "message")
+        check("secret" not in found.out, found.out)
+        os.unlink(os.path.join(place, "tasks"))
+
+
 @case("a source that exists and cannot be shown is named, with status 1; one that is not on this machine is not")
 def _():
     path, stream = program_with_lines()
