@@ -54,10 +54,12 @@ static size_t below_resumer(const change *c, size_t depth, uint32_t function) {
     return below ? below : depth;
 }
 
-/* Returns whether the program made the code at the address while it ran. */
+/* Returns whether a program made the code at the address while it ran. A kernel without a file is no such code. */
 static bool is_generated(const change *c, uint64_t address) {
     uint64_t bias;
-    return !ntr_program_file_bias(ntr_functions_program(c->cs->functions), ntr_event_place(c->event, address), &bias);
+    const uint8_t prv = c->hart->context.prv;
+    return (prv == NTR_PRV_UNKNOWN || !prv) &&
+           !ntr_program_file_bias(ntr_functions_program(c->cs->functions), ntr_event_place(c->event, address), &bias);
 }
 
 /* Execution is at `address`, which is not the return address of any frame: a longjmp, a landing pad, or the end of a
