@@ -54,7 +54,7 @@ struct split_file {
 struct split_files {
     const char *prefix;
     struct split_file *files;
-    uint32_t count;
+    size_t count;
 };
 
 /* Returns NULL after reporting that there is no memory. `prefix` is not copied and must outlive the result. */
@@ -102,7 +102,7 @@ static int flush(struct split_file *file) {
 
 static struct split_file *file_at(struct split_files *p, uint32_t index) {
     if (index >= p->count) {
-        uint32_t count = index + 1 > 2 * p->count ? index + 1 : 2 * p->count;
+        const size_t count = index >= 2 * p->count ? (size_t)index + 1 : 2 * p->count;
         struct split_file *files = realloc(p->files, count * sizeof *files);
         if (!files) return NULL;
         memset(files + p->count, 0, (count - p->count) * sizeof *files);
