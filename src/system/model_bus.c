@@ -7,7 +7,8 @@
 #include <inttypes.h>
 #include <stdio.h>
 
-enum { POLLS = 1 << 17 };
+/* Cycles in which no component passes anything on (more where one message takes longer), and cycles of one wait. */
+enum { POLLS_IDLE = 1 << 17, POLLS_MOST = 1 << 27 };
 
 static ntr_status read32(void *user, uint64_t address, uint32_t *value) {
     return ntr_system_read32(user, address, value);
@@ -33,10 +34,32 @@ void ntr_system_bus(ntr_system *system, ntr_bus *bus) {
         .size = sizeof *bus, .user = system, .read32 = read32, .write32 = write32, .read_memory = read_memory};
 }
 
-/* Time advances while a debugger waits. */
+static uint64_t bytes_passed(const ntr_system *system) {
+    uint64_t sum = 0;
+    for (size_t i = 0; i < system->count; i++) sum += system->components[i]->counts.bytes;
+    return sum;
+}
+
+/* Cycles that the slowest component needs for the longest message. */
+static uint64_t slowest_message(const ntr_system *system) {
+    uint64_t cycles = 0;
+    for (size_t i = 0; i < system->count; i++) {
+        const option_values *options = &system->components[i]->options;
+        const uint64_t rate = OPTION(options, RATE), each = OPTION(options, RATE_CYCLES);
+        if (rate && QUEUE_MESSAGE_MAX * each / rate > cycles) cycles = QUEUE_MESSAGE_MAX * each / rate;
+    }
+    return cycles;
+}
+
+/* Time advances while a debugger waits: as long as a slow component still empties a buffer. */
 static bool wait(void *user, unsigned polls) {
-    ntr_system_step(user, 1);
-    return polls < POLLS;
+    ntr_system *system = user;
+    ntr_system_step(system, 1);
+    const uint64_t passed = bytes_passed(system);
+    if (polls == 1 || passed != system->passed) system->passed_at = polls;
+    system->passed = passed;
+    const unsigned idle = polls - system->passed_at;
+    return polls < POLLS_MOST && (idle < POLLS_IDLE || idle < slowest_message(system));
 }
 
 static bring_up_bus on_model(ntr_system *system, ntr_bus *bus) {

@@ -24,6 +24,8 @@ struct ntr_system {
     uint32_t claim; /* claim tag of this software in CoreSight components; 0: that of software on the target */
     setting *settings;
     size_t setting_count, setting_capacity;
+    uint64_t passed;    /* while waiting: bytes that components have passed on, */
+    unsigned passed_at; /* and the poll that saw the last of them */
     char error[200];
 };
 

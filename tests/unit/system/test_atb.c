@@ -243,6 +243,18 @@ static void rate(void **state) {
     ntr_system_free(s);
 }
 
+/* A stop waits for the last message, however slow its way is. */
+static void stop_waits(void **state) {
+    static bridges b;
+    (void)state;
+    ntr_system *s = make_two(&b, "\"width\":1,\"fifo\":128,\"rate\":1,\"rate_cycles\":5000");
+    jump(s, 60);
+    if (ntr_system_stop(s) != NTR_OK) fail_msg("%s", ntr_system_error(s));
+    assert_true(b.size[1] > 128);
+    assert_int_equal(b.size[1], info(s, 0).counts.bytes);
+    ntr_system_free(s);
+}
+
 /* Both get every message: who is full keeps the other waiting. */
 static void two_receivers(void **state) {
     static bridges b;
@@ -263,7 +275,7 @@ static void two_receivers(void **state) {
 }
 
 int main(void) {
-    const struct CMUnitTest tests[] = {TEST(handshake),    TEST(overflow), TEST(stall),
-                                       TEST(reserved_ids), TEST(rate),     TEST(two_receivers)};
+    const struct CMUnitTest tests[] = {TEST(handshake), TEST(overflow),   TEST(stall),        TEST(reserved_ids),
+                                       TEST(rate),      TEST(stop_waits), TEST(two_receivers)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
