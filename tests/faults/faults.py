@@ -65,7 +65,7 @@ def judge(hurt, sound, what):
               f"{what}: status {hurt.status}, but other files: {sorted(hurt.files)} {hurt.messages[-300:]}")
         return
     if what.startswith(("lib:", "alloc:", "read:")) and hurt.status == 1:  # an answer without what could not be read
-        return check(re.search("damage|cannot|missing|expected|gap|out of memory", hurt.messages), f"{what}: status 1 without a reason: {hurt.messages[-300:]}")
+        return check(re.search("damage|cannot|missing|expected|gap|out of memory|not shown", hurt.messages), f"{what}: status 1 without a reason: {hurt.messages[-300:]}")
     check(hurt.status == 2, f"{what}: status {hurt.status} instead of {sound.status} or 2: {hurt.messages[-300:]}")
     check(hurt.messages.strip(), f"{what}: status 2 without a reason")
     check(sound.output.startswith(hurt.output), f"{what}: wrong output before it failed")
