@@ -274,8 +274,8 @@ for each_name in "popret", "jalt-popret":
         command = [qemu, "-machine", "virt", "-cpu", CPU, "-bios", elf, "-display", "none", "-serial", "null", "-accel", "tcg,one-insn-per-tb=on", "-d",
                    "exec,nochain,int", "-D", log]
         process = subprocess.Popen(command, stdin=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
-        try:  # its program does not end
-            until(lambda: os.path.exists(log) and os.path.getsize(log) > 100000, "instructions in QEMU's log")
+        try:  # not every program ends
+            until(lambda: process.poll() is not None or os.path.exists(log) and os.path.getsize(log) > 100000, "instructions in QEMU's log")
         finally:
             process.terminate()
             process.wait()
