@@ -82,7 +82,12 @@ def by_events(bundle, wanted, *options):
 @functools.lru_cache(1)
 def first_instructions(bundle):
     """(address, name) of the first instructions of functions in `decode --show insn`, as text, in their order."""
-    return re.findall(r"(?m)^.*?0x(\w+) .*  <([^>+]+)>", Run("decode", bundle, "--show", "insn").out)
+    found = []
+    for line in Run("decode", bundle, "--show", "insn").lines():
+        code, _, name = line.rpartition("  <")
+        if code and "+" not in (name := name.partition(">")[0]):
+            found.append((code.partition("0x")[2].partition(" ")[0], name))
+    return found
 
 
 def by_instructions(bundle, wanted):
