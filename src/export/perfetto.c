@@ -49,16 +49,27 @@ static void clean(char **name, char room[NTR_NAME_CLEANED_MAX + 1]) {
     *name = room;
 }
 
-static void put_track(ntr_export *x, Ntr__Perfetto__TrackDescriptor *track, uint64_t uuid) {
+static void put_track(ntr_export *x, const Ntr__Perfetto__TrackDescriptor *track, uint64_t uuid) {
     Ntr__Perfetto__TracePacket packet = NTR__PERFETTO__TRACE_PACKET__INIT;
-    char name[NTR_NAME_CLEANED_MAX + 1], process[NTR_NAME_CLEANED_MAX + 1], thread[NTR_NAME_CLEANED_MAX + 1];
+    Ntr__Perfetto__ProcessDescriptor process = NTR__PERFETTO__PROCESS_DESCRIPTOR__INIT;
+    Ntr__Perfetto__ThreadDescriptor thread = NTR__PERFETTO__THREAD_DESCRIPTOR__INIT;
+    Ntr__Perfetto__TrackDescriptor cleaned = *track;
+    char rooms[3][NTR_NAME_CLEANED_MAX + 1];
 
-    clean(&track->name, name);
-    if (track->process) clean(&track->process->process_name, process);
-    if (track->thread) clean(&track->thread->thread_name, thread);
-    track->has_uuid = 1;
-    track->uuid = uuid;
-    packet.track_descriptor = track;
+    clean(&cleaned.name, rooms[0]);
+    if (track->process) {
+        process = *track->process;
+        clean(&process.process_name, rooms[1]);
+        cleaned.process = &process;
+    }
+    if (track->thread) {
+        thread = *track->thread;
+        clean(&thread.thread_name, rooms[2]);
+        cleaned.thread = &thread;
+    }
+    cleaned.has_uuid = 1;
+    cleaned.uuid = uuid;
+    packet.track_descriptor = &cleaned;
     put(x, &packet);
 }
 
