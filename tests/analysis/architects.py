@@ -120,6 +120,7 @@ WORD = re.compile(r"'[^'\n]*'|\"[\w ]*\"|\S+")
 ELEMENTS = {"VERSION": 2, "VENDOR": 3, "HART": 1, "RET": 2, "TRAP": 2, "MODE": 1, "VIRT": 1, "TIME": 1}
 
 
+@functools.lru_cache(1)
 def rvvi(text):
     """[[(element, values)] of each line], by the grammar of RVVI-TEXT 0.3."""
     result = []

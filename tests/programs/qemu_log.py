@@ -27,13 +27,19 @@ class Log:
     def __init__(self, path):
         self.harts, self.lines = collections.defaultdict(list), collections.defaultdict(list)
         self.mnemonic, self.last = {}, None
+        self.never = set()  # addresses of instructions that never retire
         self.stopped = []  # [address, CPUs that may have stopped there]
         executed = Memo(lambda line: [(int(found[1]), int(found[2], 16)) for found in TRACE.finditer(line)])
         with open(path, encoding="latin-1") as log:
             for line in log:
                 # Several threads write: a line may begin behind the start of another's system call.
                 for cpu, pc in executed[line]:
-                    self.execute(cpu, pc)
+                    if self.stopped or pc in self.never:
+                        self.execute(cpu, pc)
+                    else:
+                        self.lines[cpu].append(pc)
+                        self.harts[cpu].append(pc)
+                        self.last = cpu, pc
                 if line[:5] != "Trace":
                     self.take(line)
         self.harts, self.lines = dict(self.harts), dict(self.lines)
@@ -42,7 +48,9 @@ class Log:
         if line.startswith("0x"):
             found = ASM.match(line)
             if found:
-                self.mnemonic[int(found[1], 16)] = found[3]
+                pc = int(found[1], 16)
+                self.mnemonic[pc] = found[3]
+                (self.never.add if found[3] in NEVER_RETIRE else self.never.discard)(pc)
         elif line.startswith("Stopped"):
             address = int(STOPPED.match(line)[1], 16)
             self.resolve([address, {cpu for cpu, pcs in self.harts.items() if pcs and pcs[-1] == address}])
@@ -50,12 +58,12 @@ class Log:
             found = SIGNAL.match(line)
             if found and raised(found[2]) and self.last:
                 cpu, pc = self.last
-                if self.mnemonic.get(pc) not in NEVER_RETIRE and not CANNOT_FAULT.match(self.mnemonic.get(pc, "")):
+                if pc not in self.never and not CANNOT_FAULT.match(self.mnemonic.get(pc, "")):
                     self.harts[cpu].pop()
 
     def execute(self, cpu, pc):
         self.last = (cpu, pc)
-        if self.mnemonic.get(pc) in NEVER_RETIRE:
+        if pc in self.never:
             return
         self.lines[cpu].append(pc)
         pcs = self.harts[cpu]
