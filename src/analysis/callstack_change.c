@@ -98,10 +98,10 @@ static bool jumps_by_t0(const change *c) {
     return is_jump_by_t0(ntr_program_bits(program, ntr_event_place(c->event, c->event->last), 4));
 }
 
-/* A jump by a link register goes to the entry of a function, or by t0 into generated code, and no frame waits there. Go
- * continues a function by t0, too, where a panic was recovered. The register
- * is then a pointer like any other: `jalr ra, 0(t0)` is a call (Go, OpenJDK, assembly), and `jr t0` or `jr ra` a tail
- * call, or the start of a coroutine. OpenJDK's compiled code has entries behind the beginning of a function. */
+/* A jump by a link register goes to the entry of a function, or by t0 into generated code, and no frame waits there.
+ * (Go continues a function by t0, too, where a panic was recovered.) The register is then a pointer like any other:
+ * `jalr ra, 0(t0)` is a call (Go, OpenJDK, assembly), and `jr t0` or `jr ra` a tail call, or the start of a coroutine.
+ * OpenJDK's compiled code has entries behind the beginning of a function. */
 static ntr_status enter(change *c, uint64_t address) {
     const ntr_event *e = c->event;
     const bool links = role_of(c, ntr_change_top(c)->function) == NTR_OS_LINKS;

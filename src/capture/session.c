@@ -3,6 +3,7 @@
 #include "bundle/zstd.h"
 #include "base/allocator.h"
 #include "base/config.h"
+#include "base/text.h"
 #include "wire/mdo.h"
 #include "capture/blocks.h"
 #include "capture/mapped.h"
@@ -10,8 +11,8 @@
 #include "capture/window.h"
 #include "program/program.h"
 
-#include <inttypes.h>
 #include <errno.h>
+#include <inttypes.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -104,19 +105,13 @@ static unsigned isa_of_cpu(const char *cpu) {
     return isa;
 }
 
-/* 64-bit tools print addresses of RV32 with an extended sign: from this one on. */
-#define SIGN_EXTENDED (~(uint64_t)INT32_MAX)
-
 /* Cuts the addresses of loads and stores to those of RV32. */
 static ntr_status cut_accesses(struct ntr_capture *session) {
     ntr_capture_config *config = &session->config;
     const uint64_t first = config->access_first, last = config->access_last;
     if (session->elf.xlen != 32 || !config->accesses || config->access_symbol) return NTR_OK;
-    config->access_first &= UINT32_MAX;
-    config->access_last &= UINT32_MAX;
-    if ((first <= UINT32_MAX || first >= SIGN_EXTENDED) && (last <= UINT32_MAX || last >= SIGN_EXTENDED) &&
-        config->access_first <= config->access_last)
-        return NTR_OK;
+    const bool fits = ntr_fit_address(32, &config->access_first) & ntr_fit_address(32, &config->access_last);
+    if (fits && config->access_first <= config->access_last) return NTR_OK;
     return ntr_capture_fail(&session->reason, NTR_E_INVALID,
                             "loads and stores: expected a range of 32-bit addresses, found 0x%" PRIx64 "-0x%" PRIx64,
                             first, last);
@@ -180,7 +175,8 @@ static struct ntr_capture_place place_of(const struct ntr_capture *session, cons
 
     if (!text || *text < '0' || *text > '9') return place;
     place.addresses[0] = strtoull(text, &end, 0);
-    if (session->elf.xlen == 32 && place.addresses[0] >= SIGN_EXTENDED) place.addresses[0] &= UINT32_MAX;
+    uint64_t fitted = place.addresses[0];
+    if (ntr_fit_address(session->elf.xlen, &fitted)) place.addresses[0] = fitted;
     place.address_known = *end == 0;
     place.count = place.address_known;
     if (place.address_known) place.name = NULL;
