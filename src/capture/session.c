@@ -110,8 +110,9 @@ static ntr_status cut_accesses(struct ntr_capture *session) {
     ntr_capture_config *config = &session->config;
     const uint64_t first = config->access_first, last = config->access_last;
     if (session->elf.xlen != 32 || !config->accesses || config->access_symbol) return NTR_OK;
-    const bool fits = ntr_fit_address(32, &config->access_first) & ntr_fit_address(32, &config->access_last);
-    if (fits && config->access_first <= config->access_last) return NTR_OK;
+    if (ntr_fit_address(32, &config->access_first) && ntr_fit_address(32, &config->access_last) &&
+        config->access_first <= config->access_last)
+        return NTR_OK;
     return ntr_capture_fail(&session->reason, NTR_E_INVALID,
                             "loads and stores: expected a range of 32-bit addresses, found 0x%" PRIx64 "-0x%" PRIx64,
                             first, last);
