@@ -104,7 +104,7 @@ static bool jumps_by_t0(const change *c) {
  * OpenJDK's compiled code has entries behind the beginning of a function. */
 static ntr_status enter(change *c, uint64_t address) {
     const ntr_event *e = c->event;
-    const bool links = role_of(c, ntr_change_top(c)->function) == NTR_OS_LINKS;
+    const bool links = role_of(c, ntr_change_top(c)->function) == NTR_OS_LINKS && is_generated(c, e->last);
     if (e->end != NTR_SPAN_CO_SWAP && !(links && function_at(c, address) != ntr_change_top(c)->function))
         return replace_top(c, address);
     return ntr_callstack_push(c, frame_at(c, NTR_FRAME_CALL, address, e->last, e->address + 2 * (uint64_t)e->halfwords),

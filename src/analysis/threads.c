@@ -13,6 +13,8 @@
 
 #include "base/allocator.h"
 
+#include <string.h>
+
 enum { ECALL_SIZE = 4 };
 enum { KEPT_THREADS_MAX = 1 << 16 };      /* further threads take the stack of the one that was left first */
 enum { CANDIDATES_MAX = 1 << 10 };   /* stacks that are compared for one return */
@@ -21,8 +23,17 @@ static ntr_os_role role_of(const change *c, const ntr_stack_frame *frame) {
     return (ntr_os_role)ntr_functions_role(c->cs->functions, frame->function).role;
 }
 
+/* Other programs have functions of this name, too. */
+static bool is_scheduler(const change *c, const ntr_stack_frame *frame) {
+    static const char name[] = "__schedule";
+    const ntr_function *function = ntr_functions_get(c->cs->functions, frame->function);
+    return function && function->linkage && strncmp(function->linkage, name, sizeof name - 1) == 0;
+}
+
 bool ntr_threads_leaves(const change *c) {
-    return c->stack->depth && role_of(c, &c->stack->frames[c->stack->depth - 1]) == NTR_OS_SWITCH;
+    const stack *s = c->stack;
+    if (!s->depth || role_of(c, &s->frames[s->depth - 1]) != NTR_OS_SWITCH) return false;
+    return s->depth == 1 || is_scheduler(c, &s->frames[s->depth - 2]);
 }
 
 /* ---- stacks of threads */

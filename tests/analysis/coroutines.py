@@ -32,13 +32,15 @@ class Bench:
         self.run(GCC, "-g", *flags, SOURCE, "-o", "coroutines")
         counted = dict(line.split() for line in self.run(self.ntrace, "run", "-o", "c.ntrace", "--", "./coroutines").splitlines())
         rows = map(json.loads, self.run(self.ntrace, "profile", "--format", "jsonl", "c.ntrace").splitlines())
-        return {name: int(number) for name, number in counted.items()}, {row.get("function"): row["calls"] for row in rows}
+        return {name: int(number) for name, number in counted.items()}, {row.get("function"): row for row in rows}
 
 
 def calls_are_counted(b, *flags):
     counted, found = b.trace(*flags)
-    assert len(counted) == 6 and counted["step"] == 41, counted
-    assert {name: found.get(name) for name in counted} == counted, found
+    assert len(counted) == 8 and counted["step"] == 45, counted
+    assert {name: found[name]["calls"] for name in counted} == counted, {name: found[name]["calls"] for name in counted}
+    assert found["Interpreter"]["total"] == found["Interpreter"]["self"], "a tail call is no call of the function that makes it"
+    assert found["main"]["total"] > sum(found[name]["self"] for name in ("main", "namesake", "step", "meet")), found["main"]
 
 
 def static(b):

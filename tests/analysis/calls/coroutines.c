@@ -1,5 +1,7 @@
 /* Two coroutines that switch stacks: with swapcontext, and with a jump through t0 as Go's runtime does, which the
- * specification classifies as a return. Each function counts its calls; the counts are printed. */
+ * specification classifies as a return. Before, functions that have the names of others: that with which Linux switches
+ * threads, and OpenJDK's interpreter, here a tail call of `step`. Each function counts its calls; the counts are
+ * printed. */
 #include <stdio.h>
 #include <ucontext.h>
 
@@ -9,11 +11,26 @@ enum { ROUNDS = 20 };
 
 static ucontext_t main_context, worker_context;
 static char worker_stack[1 << 16], jumper_stack[1 << 16];
-static unsigned worker_calls, jumper_calls, step_calls, meet_calls, leap_calls;
+static unsigned worker_calls, jumper_calls, step_calls, meet_calls, leap_calls, namesake_calls;
 
-static NOINLINE int step(int n) {
+NOINLINE int step(int n) {
     step_calls++;
     return n * 3 + 1;
+}
+
+int Interpreter(int n);
+__asm__(".text\n.balign 4\n"
+        ".type Interpreter, @function\n"
+        "Interpreter:\n"
+        "    la t0, step\n"
+        "    jr t0\n"
+        ".size Interpreter, . - Interpreter\n");
+
+int namesake(int n) __asm__("__switch_to");
+
+NOINLINE int namesake(int n) {
+    namesake_calls++;
+    return Interpreter(n) + 1;
 }
 
 static NOINLINE void meet(ucontext_t *from, ucontext_t *to) {
@@ -76,6 +93,7 @@ static NOINLINE void jumper(void) {
 }
 
 int main(void) {
+    for (int i = 0; i < 4; i++) namesake(i);
     getcontext(&worker_context);
     worker_context.uc_stack.ss_sp = worker_stack;
     worker_context.uc_stack.ss_size = sizeof worker_stack;
@@ -84,7 +102,7 @@ int main(void) {
     for (int i = 0; i < ROUNDS; i++) meet(&main_context, &worker_context);
     start(&main_side, jumper_stack + sizeof jumper_stack - 64, jumper);
     for (int i = 0; i < ROUNDS; i++) cross(&main_side, &jumper_side);
-    printf("worker %u\njumper %u\nstep %u\nmeet %u\ncross %u\nmain 1\n", worker_calls, jumper_calls, step_calls,
-           meet_calls, leap_calls);
+    printf("worker %u\njumper %u\nstep %u\nmeet %u\ncross %u\nnamesake %u\nInterpreter %u\nmain 1\n", worker_calls,
+           jumper_calls, step_calls, meet_calls, leap_calls, namesake_calls, namesake_calls);
     return 0;
 }

@@ -44,13 +44,14 @@ static int begin_with(const name_of *named) {
 
 static int begin(void **state) {
     (void)state;
-    return begin_with((const name_of[]){{11, "__switch_to"}, {0, NULL}});
+    return begin_with((const name_of[]){{10, "__schedule"}, {11, "__switch_to"}, {0, NULL}});
 }
 
 /* Functions that name the traps in which they run. */
 static int begin_named(void **state) {
     (void)state;
-    return begin_with((const name_of[]){{3, "do_page_fault"}, {4, "handle_IPI"}, {11, "__switch_to"}, {0, NULL}});
+    return begin_with(
+        (const name_of[]){{3, "do_page_fault"}, {4, "handle_IPI"}, {10, "__schedule"}, {11, "__switch_to"}, {0, NULL}});
 }
 
 /* Functions that continue other coroutines. */
