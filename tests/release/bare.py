@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""The README's first command in bare systems of Debian, with nothing of this machine: tools/in_root SUITE make demo. TAP."""
+"""The README's first command in bare systems of Debian and Ubuntu, with nothing of this machine: tools/in_root SUITE make demo. TAP."""
 import os
 import re
 import subprocess
@@ -19,6 +19,6 @@ def demo(suite):
     check(said and int(said[1]) > 1_000_000, f"the demo ends with its number of instructions: {done.stdout[-600:]}")
 
 
-for each in ("bookworm", "trixie"):
+for each in ("bookworm", "trixie", "noble"):
     case(f"{each}: make demo", each)(demo)
 main()
