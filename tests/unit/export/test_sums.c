@@ -156,7 +156,10 @@ static void sums_ranges_of_one_image(void **state) {
     static const ntr_range runs[] = {{0x10040, 0x10042, 2}};
     static const ntr_range branches[] = {{0, 0x10040, 2}, {0x10042, 0, 1}};
     ntr_ranges ranges;
+    static const uint8_t other[] = {0x01, 0x00, 0x82, 0x80}; /* c.nop, ret; at 0x60000 no image is known */
+    const ntr_image_options options = {.size = sizeof options, .bias = 0x50000};
     sums_begin(&w);
+    assert_int_equal(ntr_program_add_raw(w.program, (ntr_bytes){other, sizeof other}, &options), NTR_OK);
     ntr_tally_restart(w.analysis.tally);
     w.event_count = 0;
     for (int i = 0; i < 2; i++) {
