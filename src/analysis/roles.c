@@ -66,3 +66,7 @@ ntr_role_info ntr_role_of(const char *function) {
     }
     return (ntr_role_info){NTR_OS_NONE, NTR_CAUSE_NONE, NULL};
 }
+
+bool ntr_role_calls_switch(const char *function) {
+    return function && is_function(function, "__schedule");
+}

@@ -37,6 +37,9 @@ typedef struct ntr_role_info {
 
 ntr_role_info ntr_role_of(const char *function);
 
+/* Returns whether this is the function of Linux that switches threads by NTR_OS_SWITCH. */
+bool ntr_role_calls_switch(const char *function);
+
 static inline bool ntr_cause_is_ecall(unsigned exception) {
     enum { ECALL_FIRST = 8, ECALL_LAST = 11 };
     return exception >= ECALL_FIRST && exception <= ECALL_LAST;

@@ -13,8 +13,6 @@
 
 #include "base/allocator.h"
 
-#include <string.h>
-
 enum { ECALL_SIZE = 4 };
 enum { KEPT_THREADS_MAX = 1 << 16 };      /* further threads take the stack of the one that was left first */
 enum { CANDIDATES_MAX = 1 << 10 };   /* stacks that are compared for one return */
@@ -23,17 +21,13 @@ static ntr_os_role role_of(const change *c, const ntr_stack_frame *frame) {
     return (ntr_os_role)ntr_functions_role(c->cs->functions, frame->function).role;
 }
 
-/* Other programs have functions of this name, too. */
-static bool is_scheduler(const change *c, const ntr_stack_frame *frame) {
-    static const char name[] = "__schedule";
-    const ntr_function *function = ntr_functions_get(c->cs->functions, frame->function);
-    return function && function->linkage && strncmp(function->linkage, name, sizeof name - 1) == 0;
-}
-
+/* Other programs have a function of that name, too. Who has called the first frame is not known. */
 bool ntr_threads_leaves(const change *c) {
     const stack *s = c->stack;
     if (!s->depth || role_of(c, &s->frames[s->depth - 1]) != NTR_OS_SWITCH) return false;
-    return s->depth == 1 || is_scheduler(c, &s->frames[s->depth - 2]);
+    if (s->depth == 1) return true;
+    const ntr_function *caller = ntr_functions_get(c->cs->functions, s->frames[s->depth - 2].function);
+    return caller && ntr_role_calls_switch(caller->linkage);
 }
 
 /* ---- stacks of threads */

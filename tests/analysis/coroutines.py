@@ -40,7 +40,6 @@ def calls_are_counted(b, *flags):
     assert len(counted) == 8 and counted["step"] == 45, counted
     assert {name: found[name]["calls"] for name in counted} == counted, {name: found[name]["calls"] for name in counted}
     assert found["Interpreter"]["total"] == found["Interpreter"]["self"], "a tail call is no call of the function that makes it"
-    assert found["main"]["total"] > sum(found[name]["self"] for name in ("main", "namesake", "step", "meet")), found["main"]
 
 
 def static(b):
