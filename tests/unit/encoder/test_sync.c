@@ -86,6 +86,19 @@ static void case_4(void **state) {
     rig_close(&r);
 }
 
+static void triggers_that_are_not_enabled(void **state) {
+    (void)state;
+    rig r;
+    rig_open(&r, "start-sync=5 trigger-enable=off");
+    run(&r, 0x100);
+    assert_int_equal(ntr_encoder_trigger(r.encoder, NTR_TRIGGER_OFF), NTR_OK);
+    run(&r, 0x104);
+    disable(&r);
+    rig_expect_messages(&r,
+                        "ProgTraceSync SYNC=5 ICNT=0 FADDR=0x80; ProgTraceCorrelation EVCODE=4 CDF=1 ICNT=4 HIST=0x1");
+    rig_close(&r);
+}
+
 /* NT-275 */
 static void case_5(void **state) {
     (void)state;
@@ -357,6 +370,7 @@ int main(void) {
         TEST(the_strongest_reason_is_told),
         TEST(reset_restarts_with_its_own_reason),
         TEST(debug_mode_by_privilege),
+        TEST(triggers_that_are_not_enabled),
         TEST(triggers_act_on_whole_cycles),
         TEST(switched_off_behind_a_jump),
     };

@@ -466,7 +466,25 @@ static void one_program_has_one_xlen(void **state) {
     assert_int_equal(ntr_program_set_isa(program, NTR_ISA_RV32), NTR_E_INVALID);
 }
 
-/* Random damage: either the file loads or it is refused with a line; nothing else may happen. */
+/* A program that executes itself again has two images of one file; the same file elsewhere is another one. */
+static void a_file_that_is_executed_again_is_one_file(void **state) {
+    (void)state;
+    static const uint32_t expected[] = {0, 1, 0};
+    ntr_image_options options = {.size = sizeof options, .until = 100};
+    elf_builder elf;
+    simple(&elf, true);
+    assert_int_equal(elf_write(&elf), 0);
+    for (unsigned i = 0; i < 3; i++) {
+        assert_int_equal(ntr_program_add_elf(program, elf.path, &options), NTR_OK);
+        options = (ntr_image_options){.size = sizeof options, .bias = i ? 0 : 0x100000, .from = 100};
+    }
+    uint32_t *first = ntr_program_first_images(program, NULL);
+    assert_non_null(first);
+    assert_memory_equal(first, expected, sizeof expected);
+    free(first);
+    elf_end(&elf);
+}
+
 #define CASE(function) cmocka_unit_test_setup_teardown(function, make, drop)
 
 int main(void) {
@@ -490,6 +508,7 @@ int main(void) {
         CASE(copies_of_code_have_its_names),
         CASE(other_code_at_an_address_has_not_the_names_of_a_file),
         CASE(one_program_has_one_xlen),
+        CASE(a_file_that_is_executed_again_is_one_file),
     };
     return cmocka_run_group_tests_name("elf", tests, NULL, NULL);
 }
