@@ -91,14 +91,17 @@ typedef struct ntr_machine_totals {
     uint64_t instructions, modes[NTR_MODES];
     uint64_t switches; /* of threads */
     uint64_t spaces; /* changes of the address space (scontext) */
-    uint64_t begin, end; /* first and last timestamp, if `timed` */
-    uint64_t user_instructions, user_time; /* before the first instruction in U-mode, if `has_user` */
+    uint64_t begin, end; /* least and largest time, if `timed`; of harts with own clocks: of the first hart */
+    uint64_t user_instructions; /* in the stream before the first instruction in U-mode, of all harts, if `has_user` */
+    uint64_t user_time; /* of that instruction, if `user_timed` */
     uint64_t longest_interrupt; /* instructions of the longest interrupt handler */
     const char *longest_name; /* its name; NULL: there was no interrupt */
     uint64_t gaps;
     bool timed, has_user;
     bool has_modes; /* the trace says in which mode its instructions were executed; without it, `modes` has them all in
                        M */
+    bool user_timed; /* `user_time` can be compared with `begin` */
+    uint32_t harts; /* that executed instructions. The order of the stream is not that of time if there are several */
 } ntr_machine_totals;
 
 NTR_DEFINE_CONFIG_INIT(ntr_machine_totals)

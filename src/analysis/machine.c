@@ -78,6 +78,11 @@ static void note_reset(ntr_machine *m, const ntr_event *e) {
     m->supervisor = m->user = false;
 }
 
+/* Can times of the hart be compared with that of the begin of the trace? */
+static bool is_begins_clock(const ntr_machine *m, uint16_t src) {
+    return !m->own_clocks || src == m->begin_src;
+}
+
 static void note_user(ntr_machine *m, const ntr_event *e, const ntr_task *task) {
     ntr_machine_totals *t = &m->totals;
     if (e->context.prv != 0 || m->user || (task && task->has_pid && task->pid != 1)) return;
@@ -87,6 +92,7 @@ static void note_user(ntr_machine *m, const ntr_event *e, const ntr_task *task) 
     t->has_user = true;
     t->user_instructions = t->instructions;
     t->user_time = m->harts[e->src].time;
+    t->user_timed = m->harts[e->src].timed && is_begins_clock(m, e->src);
 }
 
 static ntr_status count_span(ntr_machine *m, const machine_source *hart, machine_thread *thread, const ntr_event *e) {
@@ -104,6 +110,8 @@ static ntr_status count_span(ntr_machine *m, const machine_source *hart, machine
 
 static ntr_status take_span(ntr_machine *m, const ntr_event *e) {
     machine_source *hart = &m->harts[e->src];
+    m->totals.harts += !hart->executes;
+    hart->executes = true;
     note_begin(m, e);
     if (!ntr_callstack_frame(m->stacks, e)) return NTR_E_MEMORY;
     const ntr_callstack_run run = ntr_callstack_running(m->stacks, e->src);
@@ -214,10 +222,12 @@ static void take_time(ntr_machine *m, const ntr_event *e) {
         const uint32_t row = m->threads[hart->thread].row;
         if (row != MACHINE_NONE) m->rows[row].ticks += e->time - hart->time;
     }
-    if (!m->totals.timed) m->totals.begin = m->totals.end = m->phase_time = e->time;
+    if (!m->totals.timed) m->totals.begin = m->totals.end = m->phase_time = e->time, m->begin_src = e->src;
     m->totals.timed = hart->timed = true;
     hart->time = e->time;
+    if (!is_begins_clock(m, e->src)) return;
     if (e->time > m->totals.end) m->totals.end = e->time;
+    if (e->time < m->totals.begin) m->totals.begin = e->time;
 }
 
 static void take_context(ntr_machine *m, const ntr_event *e) {

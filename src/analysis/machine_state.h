@@ -47,6 +47,7 @@ typedef struct machine_source {
     uint64_t run; /* ntr_callstack_run.number, */
     uint32_t thread; /* ... and .thread, of the last span */
     bool timed, has_scontext;
+    bool executes; /* it has executed an instruction */
     bool stays; /* the stack does not change while execution stays in `code` */
     ntr_function_range code; /* of the function that runs */
 } machine_source;
@@ -86,6 +87,7 @@ struct ntr_machine {
     uint16_t boot_src; /* source that began the trace */
     uint64_t phase_begin, phase_time;
     uint16_t phase_src; /* the hart that began the phase */
+    uint16_t begin_src; /* the hart of totals.begin */
     ntr_machine_totals totals;
     ntr_event last;
     bool supervisor, user; /* reached since the machine was reset */

@@ -58,9 +58,11 @@ static void queue_joined(ntr_decoder *d, ntr_source *s, const ntr_event *event) 
     queue(d, &e);
 }
 
-/* Returns a span of the instructions that no span has reported yet. */
+/* Returns a span of the instructions that no span has reported yet. The message may be another source's. */
 static ntr_event joined_span(const ntr_decoder *d, ntr_source *s) {
     ntr_event e = ntr_event_make(d, s, NTR_EVENT_SPAN);
+    e.time = s->clock.time;
+    e.flags = s->clock.known ? NTR_EVENT_TIME : 0;
     e.end = NTR_SPAN_CUT;
     e.address = e.last = e.target = s->pc;
     ntr_join_add(s, &e);

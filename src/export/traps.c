@@ -47,9 +47,10 @@ static void write_totals(ntr_export *x, const ntr_machine_totals *t) {
         ntr_out_char(&x->out, '\n');
     }
     if (t->has_user)
-        ntr_out_format(&x->out, "first instruction of init: after %llu instructions",
-                       (unsigned long long)t->user_instructions);
-    if (t->has_user && t->timed) ntr_out_format(&x->out, ", %llu ticks", (unsigned long long)(t->user_time - t->begin));
+        ntr_out_format(&x->out, "first instruction of init: after %s%llu instructions%s", t->harts > 1 ? "about " : "",
+                       (unsigned long long)t->user_instructions, t->harts > 1 ? " of all harts" : "");
+    if (t->has_user && t->user_timed)
+        ntr_out_format(&x->out, ", %llu ticks", (unsigned long long)(t->user_time - t->begin));
     if (t->has_user) ntr_out_char(&x->out, '\n');
 }
 
@@ -133,7 +134,7 @@ void ntr_traps_json(ntr_export *x, const ntr_machine *machine) {
                    (unsigned long long)t.instructions, (unsigned long long)t.switches, (unsigned long long)t.spaces);
     if (t.timed) ntr_out_format(&x->out, ",\"ticks\":%llu", (unsigned long long)(t.end - t.begin));
     if (t.has_user) ntr_out_format(&x->out, ",\"init_instructions\":%llu", (unsigned long long)t.user_instructions);
-    if (t.has_user && t.timed)
+    if (t.has_user && t.user_timed)
         ntr_out_format(&x->out, ",\"init_ticks\":%llu", (unsigned long long)(t.user_time - t.begin));
     if (ntr_machine_stretches(machine)) write_off(&x->out, ntr_machine_stretches(machine));
     ntr_out_text(&x->out, ",\"traps\":[");

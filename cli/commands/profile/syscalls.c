@@ -22,8 +22,9 @@ static void write_totals(const struct cli_machine_writer *w) {
                          t->longest_name);
     }
     if (!t->has_user) return;
-    cli_output_print(w->out, "# first instruction of init: after %" PRIu64 " instructions", t->user_instructions);
-    if (t->timed) {
+    cli_output_print(w->out, "# first instruction of init: after %s%" PRIu64 " instructions%s",
+                     t->harts > 1 ? "about " : "", t->user_instructions, t->harts > 1 ? " of all harts" : "");
+    if (t->user_timed) {
         cli_output_text(w->out, ", ");
         cli_machine_time(w, t->user_time - t->begin);
     }
@@ -161,7 +162,7 @@ static void write_json_totals(const struct cli_machine_writer *w) {
         json_text(w, "longest_interrupt_name", t->longest_name);
     }
     if (t->has_user) cli_output_print(w->out, ",\"init_instructions\":%" PRIu64, t->user_instructions);
-    if (t->has_user && t->timed) cli_output_print(w->out, ",\"init_ticks\":%" PRIu64, t->user_time - t->begin);
+    if (t->has_user && t->user_timed) cli_output_print(w->out, ",\"init_ticks\":%" PRIu64, t->user_time - t->begin);
     cli_output_text(w->out, "}\n");
 }
 

@@ -151,6 +151,29 @@ static void initcalls_take_the_time_of_their_hart(void **state) {
     ntr_program_free(program);
 }
 
+/* Hart 0 executes the first instruction in U-mode. In the stream, hart 1 comes first, with later times. */
+static void expect_init(bool own, bool timed, uint64_t ticks, uint64_t all_ticks) {
+    ntr_machine_totals totals;
+    ntr_machine *machine;
+    ntr_machine_new(NULL, functions, NULL, &machine);
+    assert_non_null(machine);
+    ntr_machine_set_clocks(machine, own);
+    at(machine, 1, 3, 5000);
+    at(machine, 1, 3, 5100);
+    at(machine, 0, 3, 1000);
+    at(machine, 0, 0, 1600);
+    at(machine, 0, 0, 9000);
+    assert_int_equal(ntr_machine_finish(machine), NTR_OK);
+    ntr_machine_totals_init(&totals);
+    ntr_machine_totals_get(machine, &totals);
+    assert_int_equal(totals.harts, 2);
+    assert_true(totals.has_user);
+    assert_int_equal(totals.user_timed, timed);
+    if (timed) assert_int_equal(totals.user_time - totals.begin, ticks);
+    assert_int_equal(totals.end - totals.begin, all_ticks);
+    ntr_machine_free(machine);
+}
+
 static void instruction_clocks_of_two_harts_are_not_compared(void **state) {
     (void)state;
     ntr_program *program;
@@ -161,6 +184,8 @@ static void instruction_clocks_of_two_harts_are_not_compared(void **state) {
     assert_non_null(functions);
     expect_phases(false, 500, 7500);
     expect_phases(true, 0, 100);
+    expect_init(false, true, 600, 8000);
+    expect_init(true, false, 0, 100);
     ntr_functions_free(functions);
     ntr_debug_info_free(debug);
     ntr_program_free(program);

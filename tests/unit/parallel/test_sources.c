@@ -17,7 +17,8 @@ static void open(scene *s, const char *dialect) {
     code(s, 0x100, ADD, branch(-4), JR_A5);
 }
 
-#define ONE(src) "ProgTraceSync SRC=" #src " SYNC=2 ICNT=0 FADDR=0x80\nDirectBranch SRC=" #src " ICNT=4\n"
+#define SYNC(src) "ProgTraceSync SRC=" #src " SYNC=2 ICNT=0 FADDR=0x80"
+#define ONE(src)  SYNC(src) "\nDirectBranch SRC=" #src " ICNT=4\n"
 
 /* Source 1 works for a moment, makes a system call, and sleeps while source 0 fills several chunks. */
 static void a_source_that_sleeps(void **state) {
@@ -109,6 +110,47 @@ static void sources_that_take_turns(void **state) {
     scene_end(&s);
 }
 
+static bool one_function(void *user, const ntr_context *context, uint64_t position, const uint64_t *addresses,
+                         size_t count) {
+    (void)user, (void)context, (void)position, (void)addresses, (void)count;
+    return true;
+}
+
+static unsigned spans_of_1, timed_spans_of_1;
+
+static ntr_status note_spans_of_1(void *thread_data, ntr_chunk *chunk, const ntr_event *events, size_t count) {
+    (void)thread_data, (void)chunk;
+    for (size_t i = 0; i < count; i++) {
+        if (events[i].kind != NTR_EVENT_SPAN || events[i].src != 1) continue;
+        spans_of_1++;
+        timed_spans_of_1 += (events[i].flags & NTR_EVENT_TIME) != 0;
+    }
+    return NTR_OK;
+}
+
+/* Source 0 has times, source 1 has none. Chunks end with a message of source 0, and then what source 1 has not told. */
+static void the_time_of_another_source(void **state) {
+    (void)state;
+    scene s;
+    stream in = {.size = 0};
+    ntr_parallel_stats stats = {0};
+    open(&s, NULL);
+    const ntr_parallel_config config = {.size = sizeof config,
+                                        .decoder = &s.config,
+                                        .threads = 1,
+                                        .chunk = CHUNK,
+                                        .work = {.events = note_spans_of_1, .deliver = nothing, .join = one_function}};
+    for (unsigned turn = 0; turn < 200; turn++) {
+        if (turn % 10 == 0) add(&in, &s, SYNC(0) " TSTAMP=1000\n" SYNC(1) "\n", 1);
+        add(&in, &s, "ResourceFull SRC=1 RCODE=1 RDATA0=0xff\nDirectBranch SRC=0 ICNT=4 TSTAMP=3\n", 5);
+    }
+    assert_int_equal(parallels_run(&config, (ntr_bytes){in.bytes, in.size}, NULL, &stats), NTR_END);
+    assert_true(stats.chunks > 5);
+    assert_true(spans_of_1 >= stats.chunks);
+    assert_int_equal(timed_spans_of_1, 0);
+    scene_end(&s);
+}
+
 /* coreutils' nproc asks the kernel by itself. */
 static void processors_are_those_of_this_process(void **state) {
     (void)state;
@@ -121,8 +163,11 @@ static void processors_are_those_of_this_process(void **state) {
 }
 
 int main(void) {
-    const struct CMUnitTest tests[] = {TEST(processors_are_those_of_this_process), TEST(a_source_that_sleeps),
-                                       TEST(the_place_before_a_stop), TEST(messages_before_a_sync),
-                                       TEST(sources_that_take_turns)};
+    const struct CMUnitTest tests[] = {TEST(processors_are_those_of_this_process),
+                                       TEST(a_source_that_sleeps),
+                                       TEST(the_place_before_a_stop),
+                                       TEST(messages_before_a_sync),
+                                       TEST(sources_that_take_turns),
+                                       TEST(the_time_of_another_source)};
     return cmocka_run_group_tests_name("sources", tests, NULL, NULL);
 }
