@@ -1,5 +1,6 @@
 /* Defaults, limits and conflicts of the encoder configuration. */
 #include "base/config.h"
+#include "base/text.h"
 #include "encoder/state.h"
 #include "message/values.h"
 
@@ -35,6 +36,23 @@ static void set_default(uint8_t *member, uint8_t value) {
     if (!*member) *member = value;
 }
 
+/* Addresses that have more bits are left, for check_conflicts. */
+static void fit_filter(const ntr_encoder_config *config, ntr_filter *filter) {
+    uint64_t first = filter->first, last = filter->last;
+    if (!ntr_fit_address(config->params.xlen, &first) || !ntr_fit_address(config->params.xlen, &last)) return;
+    filter->first = first;
+    filter->last = last;
+}
+
+static bool filters_fit(const ntr_encoder_config *config) {
+    bool fit = true;
+    for (unsigned i = 0; i < config->filter_count && config->params.xlen == 32; i++) {
+        const ntr_filter *f = &config->filters[i];
+        fit &= !f->match_address || (f->first <= f->last && f->last <= UINT32_MAX);
+    }
+    return fit;
+}
+
 void ntr_encoder_config_normalize(ntr_encoder_config *config) {
     set_default(&config->icnt_bits, ICNT_BITS_MAX);
     set_default(&config->hist_bits, NTR_ENC_HIST_BITS_MAX);
@@ -46,6 +64,7 @@ void ntr_encoder_config_normalize(ntr_encoder_config *config) {
     set_default(&config->params.ts_width, 64);
     if (!config->params.return_stack) config->params.return_stack = NTR_ENC_STACK_MAX;
     if (!config->drain_cycles) config->drain_cycles = 1;
+    for (unsigned i = 0; i < config->filter_count && i < NTR_FILTERS_MAX; i++) fit_filter(config, &config->filters[i]);
 }
 
 typedef struct limit {
@@ -129,6 +148,7 @@ static ntr_status check_conflicts(const ntr_encoder_config *c, const char **why)
         {refuses(c, NTR_FIELD_SYNC, c->start_sync), "start-sync is reserved; reserved-codes sends it all the same"},
         {refuses(c, NTR_FIELD_EVCODE, c->stop_evcode), "stop-evcode is reserved; reserved-codes sends it all the same"},
         {htm && c->icnt_full_sync, "icnt-full sync needs mode btm"},
+        {!filters_fit(c), "filter: expected a range of addresses of 32 bits"},
     };
     for (size_t i = 0; i < sizeof conflicts / sizeof *conflicts; i++)
         if (conflicts[i].holds) {

@@ -2,6 +2,8 @@
 #ifndef NTR_INGRESS_CORE_LOG_H
 #define NTR_INGRESS_CORE_LOG_H
 
+#include "ingress/logged.h"
+
 #include <ntrace/ingress.h>
 
 /* Most instructions that one line of RVVI-TEXT can hold for a hart. */
@@ -57,6 +59,7 @@ struct ntr_core_log {
     const ntr_allocator *allocator;
     ntr_core_log_format format;
     unsigned hart, xlen;
+    ntr_logged_width width;
     uint64_t line, count;
     ntr_hart_state state;
     bool trapped;    /* the record before was a trap: what follows is its handler */

@@ -4,6 +4,12 @@
 #include "ingress/classifier.h"
 #include "ingress/code_block.h"
 
+bool ntr_logged_width_take(ntr_logged_width *width, uint64_t pc) {
+    const uint64_t upper = pc >> 31;
+    width->low |= upper == 1;
+    return !width->found || width->low || upper != (UINT64_C(1) << 33) - 1;
+}
+
 ntr_status ntr_logged_retire(ntr_classifier *classifier, unsigned xlen, uint64_t pc, uint64_t opcode, uint8_t *flow,
                              const char **why) {
     const ntr_program *program = classifier->config.program;

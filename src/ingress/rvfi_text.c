@@ -140,8 +140,9 @@ static ntr_status take_pc(ntr_core_log *log, rvfi_cell cell, uint64_t *pc) {
                                    cell.length > 40 ? 40 : (int)cell.length, cell.text);
     if (!log->xlen && digits != 8 && digits != 16)
         return ntr_core_log_refuse(log, "expected --xlen or a program (-e): the pc does not have 8 or 16 digits");
+    if (!log->xlen) log->width.found = digits == 16;
     if (!log->xlen) log->xlen = digits == 8 ? 32 : 64;
-    return NTR_OK;
+    return ntr_logged_width_take(&log->width, *pc) ? NTR_OK : ntr_core_log_refuse(log, NTR_LOGGED_WIDTH_WHY);
 }
 
 /* ---- a row */

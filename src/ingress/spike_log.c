@@ -37,7 +37,8 @@ struct ntr_spike_log {
     ntr_classifier *classifier;
     const ntr_allocator *allocator;
     unsigned hart, xlen;
-    bool found, low, ambiguous; /* xlen 64 is by the width of addresses; code from 0x80000000 on was seen */
+    ntr_logged_width width;
+    bool ambiguous; /* `width` is not known, so that no line has an address */
     bool commits;    /* the log has commit lines */
     bool holds;      /* `last` is an -l line that may or may not have retired */
     listed last;
@@ -157,16 +158,13 @@ static bool take_insn(ntr_spike_log *log, log_cursor *c, listed *insn) {
         const char *end = start;
         while (end < c->end && *end != ' ') end++;
         log->xlen = (size_t)(end - start) <= strlen("0x01234567") ? 32 : 64;
-        log->found = log->xlen == 64;
+        log->width.found = log->xlen == 64;
     }
-    /* The kernels of RV64 are there, and all code of RV32 from 0x80000000 on. */
-    if (log->found && insn->pc >> 31 == (UINT64_C(1) << 33) - 1 && !log->low) {
-        refuse(log,
-               "expected --xlen or a program (-e): this address is one of RV64, or one of RV32 that is sign-extended");
+    if (!ntr_logged_width_take(&log->width, insn->pc)) {
+        refuse(log, NTR_LOGGED_WIDTH_WHY);
         log->ambiguous = true;
         return false;
     }
-    log->low |= insn->pc >> 31 == 1;
     if (!ntr_fit_address(log->xlen, &insn->pc)) return false;
     return take(c, "(") && take_number(c, &insn->opcode) && take(c, ")");
 }

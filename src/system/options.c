@@ -83,6 +83,7 @@ static const char *check_encoder(const option_values *o, option_id *which) {
 
 static const char *check_ram(const option_values *o, option_id *which) {
     const bool fixed = OPTION(o, SMEM_START) != OPTION_NONE;
+    const uint64_t end = OPTION(o, SMEM_START) + (OPTION(o, SMEM_SIZE) - 1);
     *which = OPTION_SRAM;
     if (OPTION(o, SRAM) && (!is_power_of_two(OPTION(o, SRAM)) || OPTION(o, SRAM) < 64))
         return "expected 0 or a power of two of at least 64";
@@ -97,6 +98,9 @@ static const char *check_ram(const option_values *o, option_id *which) {
     if (fixed != (OPTION(o, SMEM_SIZE) != OPTION_NONE)) return "smem_start and smem_size are only valid together";
     if (fixed && (OPTION(o, SMEM_SIZE) % OPTION(o, ACCESS) || OPTION(o, SMEM_START) % OPTION(o, ACCESS)))
         return "smem_start and smem_size must be multiples of `access`";
+    *which = OPTION_SMEM_START;
+    if (fixed && (end < OPTION(o, SMEM_START) || end >> (OPTION(o, ADDRESS_BITS) - 1) > 1))
+        return "expected an address of at most `address_bits` bits, also at the end of the buffer";
     *which = OPTION_LIMIT_FIXED;
     return OPTION(o, LIMIT_FIXED) && OPTION(o, SMEM) && !fixed ? "limit_fixed needs smem_start in SMEM mode" : NULL;
 }

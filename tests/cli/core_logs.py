@@ -178,6 +178,8 @@ def width():
     refused("--rvvi", HEAD + "RET 0x1000 0x13\n", r"XLEN: expected 32 .*found 64", "--xlen", "32")
     equal(records("--rvfi", "pc insn\n00001000 2001\n00001000 0001\n")[1], "", "8 digits: RV32, in which 0x2001 is C.JAL")
     matches("found 1 that do not", records("--rvfi", "pc insn\n0000000000001000 2001\n0000000000001000 0001\n")[1], "16 digits: RV64, in which it is C.ADDIW")
+    signed = "pc insn\nffffffff80000000 2001\nffffffff80000000 0001\n"
+    equal(records("--rvfi", signed, "--xlen", "32"), records("--rvfi", signed.replace("f" * 8, "")), "addresses of RV32 that are sign-extended")
 
 
 @case("damaged logs: the line and what is wrong with it")
@@ -199,6 +201,7 @@ def damaged():
                         ("pc insn\n4096 00000013\n", "line 2: expected a pc of 8 or 16 hexadecimal digits"), ("pc insn\n00001000\n", "expected 2 columns, found 1"),
                         ("pc insn\nxxxxxxxx 00000013\n", "expected a pc"), ("pc insn\n00001000 xxxxxxxx\n", "expected an opcode"),
                         ("pc insn mode\n00001000 00000013 2\n", "mode: expected 0, 1 or 3"), ("pc insn\n0x1000 00000013\n", "expected --xlen"),
+                        ("pc insn\n0000000000001000 00000013\nffffffff80000000 00000013\n", r"line 3: expected --xlen or a program \(-e\): .* RV32 that is sign-extended"),
                         ("order pc insn\n1 00001000 00000013\n3 00001004 00000013\n", r"expected instruction 2 \(order\), found 3")):
         refused("--rvfi", log, wanted)
 

@@ -85,6 +85,10 @@ def sign_extended():
     equal(run("encode", "--spike-log", log, "--xlen", "32").bytes, wanted, "of the log alone")
     matches("same: 16 instructions", run("diff", "--pc-list", "rv32-sign-extended-pcs.want.nex", listed, "-e", elf).out, "diff")
     matches("line 1: expected --xlen or a program", run("encode", "--spike-log", log, status=2).err, "a log of which the width is not known")
+    low, high = (int(line, 16) & 0xffffffff for line in (min(text(listed).split()), max(text(listed).split())))
+    words = f"addr={low | 0xffffffff00000000:#x}-{high | 0xffffffff00000000:#x}"
+    equal(run("encode", "-e", elf, "--pc", listed, "--filter", words).bytes, wanted, "a filter")
+    matches("filter: expected a range of addresses of 32 bits", run("encode", "-e", elf, "--pc", listed, "--filter", "addr=0-0x180000000", status=2).err, "a filter of more bits")
     matches("line 1: expected an address of 32 bits, found '0x180000000'", run("encode", "-e", elf, "--pc", "-", status=2, stdin=b"0x180000000\n").err, "a longer address")
 
 

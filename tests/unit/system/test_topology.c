@@ -39,6 +39,10 @@ static const struct {
     {LIST(
          "{\"name\":\"a\",\"type\":\"ram\",\"base\":0,\"sram\":256,\"smem\":false,\"smem_start\":4096,\"smem_size\":4096}"),
      "components[0].smem_size: smem_start and smem_size need SMEM mode (smem)"},
+    {LIST("{\"name\":\"a\",\"type\":\"ram\",\"base\":0,\"smem_start\":\"0xffffffff90000000\",\"smem_size\":4096}"),
+     "components[0].smem_start: expected an address of at most `address_bits` bits, also at the end of the buffer"},
+    {LIST("{\"name\":\"a\",\"type\":\"ram\",\"base\":0,\"smem_start\":\"0xfffff000\",\"smem_size\":8192}"),
+     "components[0].smem_start: expected an address of at most `address_bits` bits, also at the end of the buffer"},
     {LIST("{\"name\":\"a\",\"type\":\"ram\",\"base\":0,\"preset\":\"huge\"}"),
      "components[0].preset: expected minimal, typical or maximal, found \"huge\""},
     {LIST("{\"name\":\"a\",\"type\":\"ram\",\"base\":0,\"to\":\"x\"}"), "components[0].to: a sink has no output"},
