@@ -21,6 +21,11 @@ ntr_status ntr_question_went(ntr_question *q, ntr_status status) {
     return NTR_OK;
 }
 
+bool ntr_question_has(const ntr_question *q, const char *key) {
+    const json_t *member = json_object_get(q->arguments, key);
+    return member && !json_is_null(member);
+}
+
 ntr_status ntr_question_number(ntr_question *q, const char *key, uint64_t otherwise, uint64_t low, uint64_t high,
                                uint64_t *value) {
     const json_t *member = json_object_get(q->arguments, key);

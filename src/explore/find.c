@@ -104,10 +104,11 @@ static void write_found(ntr_explorer *x, ntr_answer *a, bool found) {
     ntr_answer_number(a, "src", ntr_replay_current(x->replay));
 }
 
-static ntr_status search(ntr_explorer *x, ntr_question *q, ntr_replay_search *s, uint64_t position) {
+/* The place where the user is does not count. */
+static ntr_status search(ntr_explorer *x, ntr_question *q, ntr_replay_search *s) {
     ntr_replay_stop stop = {0};
-    s->skip = !s->backward;
-    s->skipped = position;
+    s->skip = !s->backward && ntr_question_has(q, "position");
+    s->skipped = ntr_replay_position(x->replay);
     TRY(ntr_question_went(q, ntr_replay_find(x->replay, s, &stop)));
     if (stop.reason == NTR_REPLAY_INTERRUPTED) q->interrupted = true;
     const bool at_end = s->gaps && stop.reason == NTR_REPLAY_AT_END && stop.has_gap && !s->backward;
@@ -147,7 +148,7 @@ ntr_status ntr_answer_find(ntr_explorer *x, ntr_question *q) {
     s.addresses = addresses;
     s.count = s.gaps ? 0 : addresses_of(x, text, addresses, &named);
     ntr_replay_set_function(x->replay, s.count && named ? text : NULL);
-    status = s.count || s.gaps ? search(x, q, &s, ntr_replay_position(x->replay))
+    status = s.count || s.gaps ? search(x, q, &s)
                                : ntr_question_fail(q, "text: no function, address, line or system call has this name");
     ntr_replay_set_function(x->replay, NULL);
     ntr_dealloc(x->allocator, addresses);

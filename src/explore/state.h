@@ -62,6 +62,9 @@ ntr_status ntr_question_fail(ntr_question *q, const char *format, ...) __attribu
 ntr_status ntr_question_number(ntr_question *q, const char *key, uint64_t otherwise, uint64_t low, uint64_t high,
                                uint64_t *value);
 
+/* Returns whether the question has the member. */
+bool ntr_question_has(const ntr_question *q, const char *key);
+
 /* Reads a text; `otherwise` if the member is missing. */
 ntr_status ntr_question_text(ntr_question *q, const char *key, const char *otherwise, const char **text);
 

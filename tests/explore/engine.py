@@ -255,6 +255,10 @@ def find():
     equal(found, [places[8], places[7], places[8], places[7], places[8], places[6]], "positions")
     missing, = ask(bundle(), {"query": "find", "text": "sum_of", "position": places[-1] + 1})
     equal(missing["found"], False, "after the last one")
+    names = write("first.map", f"{executed()[0]:x} 4 made_first\n{address:x} 4 made_sum\n".encode())
+    first = [{"query": "find", "text": text, **place} for text in ("_start", "made_first") for place in ({}, {"position": 0})]
+    found = ask(bundle(), *first, {"query": "find", "text": "made_sum"}, options=["--perf-map", names])
+    equal([answer.get("position") for answer in found], [0, None, 0, None, places[0]], "the first instruction, by its names; after the place of the user it is not there again")
     total = len(executed())
     half, message = ask(bundle(), {"query": "find", "text": "50%"}, {"query": "find", "text": "#1"})
     equal((half["position"], message["position"]), (total // 100 * 50 + total % 100 * 50 // 100, 0), "numbers")
