@@ -38,7 +38,8 @@ static const char *build_id_folder(char folder[PATH_MAX]) {
     return size < PATH_MAX ? folder : NULL;
 }
 
-static int load(ntr_perf_data *data, const char *path, const struct cli_images *images, ntr_program *program) {
+static int load(ntr_perf_data *data, const char *path, const struct cli_images *images, bool bpf_later,
+                ntr_program *program) {
     char folder[PATH_MAX];
     ntr_perf_config config;
     const char **folders = calloc(images->folders.count + 1, sizeof *folders);
@@ -50,6 +51,7 @@ static int load(ntr_perf_data *data, const char *path, const struct cli_images *
     config.build_ids = build_id_folder(folder);
     config.folders = folders;
     config.folder_count = images->folders.count;
+    config.bpf_later = bpf_later;
     ntr_status status = ntr_perf_data_load(data, &config, program);
     free(folders);
     return status == NTR_OK ? CLI_OK : cli_fail("%s: %s", path, ntr_status_text(status));
@@ -64,7 +66,7 @@ static void report_losses(const ntr_perf_data *data, const char *path) {
 }
 
 int cli_perf_load(ntr_perf_data *data, const char *path, const struct cli_images *images, ntr_program *program) {
-    int status = load(data, path, images, program);
+    int status = load(data, path, images, true, program);
 
     report_losses(data, path);
     return status;
@@ -102,7 +104,7 @@ static int load_module(const ntr_perf_module *module, const char *path, ntr_prog
     return CLI_OK;
 }
 
-int cli_perf_load_modules(const ntr_perf_data *data, const char *path, ntr_program *program) {
+int cli_perf_load_modules(ntr_perf_data *data, const char *path, ntr_program *program) {
     const ntr_perf_module *module;
 
     for (size_t i = 0; (module = ntr_perf_data_module(data, i)); i++) {
@@ -112,7 +114,9 @@ int cli_perf_load_modules(const ntr_perf_data *data, const char *path, ntr_progr
         else if (load_module(module, path, program) != CLI_OK)
             return CLI_FAILED;
     }
-    return CLI_OK;
+    const ntr_status status = ntr_perf_data_load_bpf(data, program);
+    report_losses(data, path);
+    return status == NTR_OK ? CLI_OK : cli_fail("%s: %s", path, ntr_status_text(status));
 }
 
 /* ---- the stream */
@@ -121,7 +125,7 @@ int cli_perf_load_modules(const ntr_perf_data *data, const char *path, ntr_progr
 static int infer(ntr_perf_data *data, const char *path, const struct cli_images *images,
                  const struct cli_stream *stream, ntr_params *params) {
     ntr_program *program = cli_program_new();
-    int status = program ? load(data, path, images, program) : cli_fail("%s: out of memory", path);
+    int status = program ? load(data, path, images, false, program) : cli_fail("%s: out of memory", path);
 
     if (status == CLI_OK) status = cli_images_load(images, NULL, program);
     if (status == CLI_OK)

@@ -21,8 +21,8 @@ ntr_perf_data *cli_perf_open(const char *path, const struct cli_images *images, 
 int cli_perf_load(ntr_perf_data *data, const char *path, const struct cli_images *images, ntr_program *program);
 
 /* Links the modules of the kernel for where they were loaded, after all other images: their calls lead to names of the
- * kernel. A file that is not that of the module is reported and left out. Returns CLI_OK, or CLI_FAILED after reporting
- * the error. */
-int cli_perf_load_modules(const ntr_perf_data *data, const char *path, ntr_program *program);
+ * kernel. A file that is not that of the module is reported and left out. Then adds BPF programs. Returns CLI_OK, or
+ * CLI_FAILED after reporting the error. */
+int cli_perf_load_modules(ntr_perf_data *data, const char *path, ntr_program *program);
 
 #endif

@@ -37,6 +37,7 @@ typedef struct ntr_perf_config {
     const char *build_ids;      /* folder of files by build id, such as ~/.debug/.build-id; NULL: none */
     const char *const *folders; /* further folders with program files, searched by name */
     size_t folder_count;
+    bool bpf_later; /* ntr_perf_data_load adds no BPF programs: the caller does, with ntr_perf_data_load_bpf */
 } ntr_perf_config;
 
 NTR_DEFINE_CONFIG_INIT(ntr_perf_config)
@@ -107,6 +108,10 @@ NTR_API ntr_status ntr_perf_data_stream(ntr_perf_data *data, ntr_params *params,
  * stream needs them. Files that are not there or that have another build id are listed in the losses. `config` may be
  * NULL. Errors: NTR_E_MEMORY. */
 NTR_API ntr_status ntr_perf_data_load(ntr_perf_data *data, const ntr_perf_config *config, ntr_program *program);
+
+/* Adds the BPF programs, after the modules that the caller has linked: the kernel has put programs where modules were
+ * before, and the image that is added last is visible. Errors: NTR_E_MEMORY. */
+NTR_API ntr_status ntr_perf_data_load_bpf(ntr_perf_data *data, ntr_program *program);
 
 /* Returns the module number `index`, after ntr_perf_data_load; NULL past the last. Valid until the next load. */
 NTR_API const ntr_perf_module *ntr_perf_data_module(const ntr_perf_data *data, size_t index);

@@ -10,6 +10,7 @@
 
 #include "base/allocator.h"
 #include "base/macros.h"
+#include "program/program.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -178,7 +179,8 @@ static ntr_status add_code(struct ntr_perf_data *data, ntr_program *program, con
     o.bias = f->address;
     o.name = *name ? name : made;
     ntr_perf_bind_kernel(data, &o);
-    const ntr_status status = ntr_program_add_raw(program, f->code, &o);
+    ntr_status status = ntr_program_add_raw(program, f->code, &o);
+    if (status == NTR_OK) status = ntr_program_name_image(program, o.name, f->address, f->code.size);
     return status == NTR_E_MEMORY ? status : NTR_OK;
 }
 
@@ -254,7 +256,7 @@ static ntr_status load(struct ntr_perf_data *data, ntr_program *program, struct 
     return add_all(data, program, all);
 }
 
-ntr_status ntr_perf_bpf_load(struct ntr_perf_data *data, ntr_program *program) {
+ntr_status ntr_perf_data_load_bpf(ntr_perf_data *data, ntr_program *program) {
     struct bpf all = {.allocator = data->allocator};
 
     if (!data->file.features[NTR_PERF_FEATURE_BPF].data) return NTR_OK;

@@ -239,6 +239,6 @@ ntr_status ntr_perf_data_load(ntr_perf_data *data, const ntr_perf_config *given,
             TRY((m->pid == NTR_PERF_NOBODY ? add_kernel : add_for_spaces)(data, &config, program, m));
         }
     TRY(ntr_perf_modules_end(data));
-    TRY(ntr_perf_bpf_load(data, program));
+    if (!config.bpf_later) TRY(ntr_perf_data_load_bpf(data, program));
     return add_pokes(data, program);
 }

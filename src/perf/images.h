@@ -48,9 +48,6 @@ ntr_status ntr_perf_modules_end(struct ntr_perf_data *data);
 ntr_status ntr_perf_kcore_load(struct ntr_perf_data *data, struct ntr_perf_search *search,
                                const struct ntr_perf_mapping *kernel, ntr_program *program);
 
-/* bpf.c: adds the code of BPF programs. Errors: NTR_E_MEMORY. */
-ntr_status ntr_perf_bpf_load(struct ntr_perf_data *data, ntr_program *program);
-
 /* images.c: what has to be added to the addresses of the file when `offset` is mapped at `address`. False: no segment
  * is there. */
 bool ntr_perf_bias(const char *path, uint64_t address, uint64_t offset, uint64_t length, uint64_t *bias);
