@@ -164,6 +164,18 @@ static void add_host_line(char *line) {
     add_line(start - channel->head.guest_base, stop - start, offset, path);
 }
 
+/* The files that are mapped from `start` to `end`, guest addresses. */
+static void add_host_lines(uint64_t start, uint64_t end) {
+    char line[PATH_MAX + 128];
+    FILE *maps = fopen("/proc/self/maps", "re");
+    if (!maps) return;
+    while (fgets(line, sizeof line, maps)) {
+        const uint64_t first = strtoull(line, NULL, 16) - channel->head.guest_base;
+        if (first >= start && first < end) add_host_line(line);
+    }
+    fclose(maps);
+}
+
 void maps_find_base(const struct qemu_plugin_tb *tb) {
     const struct qemu_plugin_insn *first = qemu_plugin_tb_get_insn(tb, 0);
     channel->head.guest_base = (uintptr_t)qemu_plugin_insn_haddr(first) - qemu_plugin_tb_vaddr(tb);
@@ -171,15 +183,27 @@ void maps_find_base(const struct qemu_plugin_tb *tb) {
 
 void maps_begin(const struct qemu_plugin_tb *tb) {
     static bool begun;
-    char line[PATH_MAX + 128];
 
     if (begun) return;
     begun = true;
     note_left_map();
     maps_find_base(tb);
-    FILE *maps = fopen("/proc/self/maps", "re");
-    if (!maps) return;
-    while (fgets(line, sizeof line, maps)) add_host_line(line);
-    fclose(maps);
+    add_host_lines(0, UINT64_MAX);
+    wait_for_reader();
+}
+
+/* mremap: files that were mapped for execution at the old address are so at the new one. */
+void maps_move(uint64_t from, uint64_t length, uint64_t to, uint64_t new_length) {
+    bool has_code = false;
+
+    for (size_t i = 0; i < range_count; i++) has_code |= from < ranges[i].end && ranges[i].start < from + length;
+    if (to == from) {
+        if (new_length < length) maps_remove(from + new_length, length - new_length);
+        return;
+    }
+    maps_remove(from, length);
+    maps_remove(to, new_length);
+    if (!has_code) return;
+    add_host_lines(to, to + new_length);
     wait_for_reader();
 }

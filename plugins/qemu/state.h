@@ -202,6 +202,9 @@ void maps_add(uint64_t start, uint64_t length, int fd, uint64_t offset);
 /* Nothing of what was listed is mapped in this range any more. */
 void maps_remove(uint64_t start, uint64_t length);
 
+/* A mapping was moved, or has another length now. */
+void maps_move(uint64_t from, uint64_t length, uint64_t to, uint64_t new_length);
+
 /* The sizes of the files that name the code which the process generates, as channel_block.names. */
 uint64_t maps_name_sizes(void);
 

@@ -97,7 +97,14 @@ static void mmap_returned(uint64_t start) {
     plugin_unlock();
 }
 
-/* munmap(address, length), mremap(address, length, ...) */
+/* mremap(address, length, new length, flags, new address) */
+static void mremap_returned(uint64_t to) {
+    plugin_lock();
+    maps_move(argument[0], argument[1], to, argument[2]);
+    plugin_unlock();
+}
+
+/* munmap(address, length) */
 static void munmap_returned(void) {
     plugin_lock();
     maps_remove(argument[0], argument[1]);
@@ -151,8 +158,10 @@ QEMU_SYSCALL_RETURN_CALLBACK(syscalls_after) {
     case RISCV_SYS_MMAP:
         if (!failed) mmap_returned((uint64_t)result);
         break;
-    case RISCV_SYS_MUNMAP:
     case RISCV_SYS_MREMAP:
+        if (!failed) mremap_returned((uint64_t)result);
+        break;
+    case RISCV_SYS_MUNMAP:
         if (!failed) munmap_returned();
         break;
     case RISCV_SYS_PRCTL:

@@ -102,10 +102,23 @@ static void written_over(long entry_1, long entry_2) {
     call(at + entry_2, 4);
 }
 
+/* A library is moved to where another one is, and that one is mapped where the first one was. */
+static void moved(long entry_1, long entry_2) {
+    char *at = load("one.so"), *to = mmap(at, SIZE, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    call(at + entry_1, 2);
+    mremap(at, SIZE, SIZE, MREMAP_MAYMOVE | MREMAP_FIXED, to);
+    at = load("two.so");
+    call(at + entry_2, 3);
+    call(to + entry_1, 4);
+    mremap(at, SIZE, SIZE, MREMAP_MAYMOVE | MREMAP_FIXED, to);
+    call(to + entry_2, 1);
+}
+
 int main(int argc, char **argv) {
     (void)argc;
     if (strcmp(argv[1], "map") == 0) replaced_map();
     if (strcmp(argv[1], "memfd") == 0) two_addresses();
     if (strcmp(argv[1], "memory") == 0) written_over(strtol(argv[2], 0, 16), strtol(argv[3], 0, 16));
+    if (strcmp(argv[1], "moved") == 0) moved(strtol(argv[2], 0, 16), strtol(argv[3], 0, 16));
     return 0;
 }
