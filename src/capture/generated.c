@@ -12,7 +12,7 @@
 #include <unistd.h>
 
 enum { GRANULE_BITS = 8, NAME_SLOTS = 1 << 14, RECORD_MOST = 1 << 24 };
-enum { DUMP_HEADER = 40, DUMP_RECORD = 16, DUMP_LOAD = 56, DUMP_ID_LOAD = 0 };
+enum { DUMP_HEADER = 40, DUMP_RECORD = 16, DUMP_LOAD = 56, DUMP_MOVE = 64, DUMP_ID_LOAD = 0, DUMP_ID_MOVE = 1 };
 
 /* A record, in one of the granules of memory that it touches. */
 struct ntr_capture_name_entry {
@@ -89,8 +89,31 @@ static uint64_t read_map(struct ntr_capture_record *record, const char *text, si
     return (uint64_t)(at - text);
 }
 
-/* Records of jitdump: identifier, size, time; of loaded code also process, thread, address (twice), size and number of
- * the code, then its name and its bytes. */
+/* The name of the code that begins at the address, by the newest record of the jitdump file. */
+static const char *dumped_name(const struct ntr_capture_record *record, uint64_t start) {
+    struct ntr_capture_generated *g = record->generated;
+    for (uint32_t at = *slot_of(g, start >> GRANULE_BITS); at; at = record->generated_entries[at - 1].older) {
+        const struct ntr_capture_name_entry *e = &record->generated_entries[at - 1];
+        const struct ntr_capture_mapping *m = &record->mappings[e->mapping - 1];
+        if (e->dump && e->generation == g->dump.generation && m->start == start) return m->name;
+    }
+    return NULL;
+}
+
+/* Takes a record of jitdump: identifier, size, time; process, thread; address (twice; of moved code the old and the new
+ * one), size and number of the code; of loaded code its name and its bytes. `end`: offset in the file. Returns false
+ * when out of memory. */
+static bool take_dumped(struct ntr_capture_record *record, const uint8_t *b, uint32_t length, uint64_t end) {
+    const bool loads = ntr_little_32(b) == DUMP_ID_LOAD, moves = ntr_little_32(b) == DUMP_ID_MOVE;
+    const char *name = NULL;
+
+    if (loads && length > DUMP_LOAD && memchr(b + DUMP_LOAD, 0, length - DUMP_LOAD)) name = (const char *)b + DUMP_LOAD;
+    if (moves && length >= DUMP_MOVE) name = dumped_name(record, ntr_little_64(b + 32));
+    if (!name) return true;
+    const uint64_t start = ntr_little_64(b + (moves ? 40 : 32)), size = ntr_little_64(b + (moves ? 48 : 40));
+    return add_name(record, start, size, name, &record->generated->dump, end, true);
+}
+
 static uint64_t read_dump(struct ntr_capture_record *record, const char *bytes, size_t size) {
     struct name_file *file = &record->generated->dump;
     const uint8_t *b = (const uint8_t *)bytes;
@@ -99,11 +122,7 @@ static uint64_t read_dump(struct ntr_capture_record *record, const char *bytes, 
     while (at + DUMP_RECORD <= size) {
         const uint32_t length = ntr_little_32(b + at + 4);
         if (length < DUMP_RECORD || length > size - at) break;
-        if (ntr_little_32(b + at) == DUMP_ID_LOAD && length > DUMP_LOAD &&
-            memchr(b + at + DUMP_LOAD, 0, length - DUMP_LOAD) &&
-            !add_name(record, ntr_little_64(b + at + 32), ntr_little_64(b + at + 40), bytes + at + DUMP_LOAD, file,
-                      file->read + at + length, true))
-            break;
+        if (!take_dumped(record, b + at, length, file->read + at + length)) break;
         at += length;
     }
     return at <= size ? at : 0;

@@ -1,6 +1,6 @@
 /* Generates code again at one address, with names in a perf map, in a jitdump file (argument "d"), from one thread or for four
- * ("t"). jitted_N is called N + 1 times; the last two functions are the same bytes at one address, called once and twice; round_N
- * is called once by each thread. */
+ * ("t"). jitted_N is called N + 1 times; two functions are the same bytes at one address, called once and twice; `moves` (jitdump) is
+ * called once and, moved, three times; round_N is called once by each thread. */
 #define _GNU_SOURCE
 #include <stdio.h>
 #include <stdlib.h>
@@ -21,6 +21,10 @@ static void note(const char *name, void *p, size_t n) {
     if (!with_dump) { fprintf(map, "%lx %zx %s\n", (long)p, n, name); fflush(map); return; }
     struct load l = { 0, sizeof l + strlen(name) + 1 + n, now(), getpid(), syscall(SYS_gettid), (uint64_t)p, (uint64_t)p, n, idx++ };
     fwrite(&l, sizeof l, 1, dump); fwrite(name, strlen(name) + 1, 1, dump); fwrite(p, n, 1, dump); fflush(dump);
+}
+static void note_move(void *from, void *to, size_t n) {
+    struct { uint32_t id, total; uint64_t ts; uint32_t pid, tid; uint64_t vma, old, new, size, index; } m = { 1, sizeof m, now(), getpid(), syscall(SYS_gettid), (uint64_t)to, (uint64_t)from, (uint64_t)to, n, idx - 1 };
+    memcpy(to, from, n); __builtin___clear_cache(to, (char *)to + n); fwrite(&m, sizeof m, 1, dump); fflush(dump);
 }
 /* li a0,imm ; loop: addi a1,a1,-1 ; bnez a1,loop ; addi a0,a0,k ; ret */
 static size_t emit(uint32_t *p, int imm, int k, int extra) {
@@ -44,6 +48,10 @@ int main(int argc, char **argv) {
         /* moved: the same function emitted elsewhere, the old place reused */
         size_t n = emit(page + 1024, 9, 9, 2); note("moved_here", page + 1024, n); s += ((fn)(page + 1024))(0, 2);
         n = emit(page + 1024, 9, 9, 2); note("same_bytes_new_name", page + 1024, n); s += ((fn)(page + 1024))(0, 2); s += ((fn)(page + 1024))(0, 2);
+        if (with_dump) { /* a record of a move, to the place of the first functions */
+            n = emit(page + 2048, 7, 7, 1); note("moves", page + 2048, n); s += ((fn)(page + 2048))(0, 2);
+            note_move(page + 2048, page, n); for (int c = 0; c < 3; c++) s += ((fn)page)(0, 2);
+        }
     } else {
         pthread_t t[4]; pthread_barrier_init(&bar, 0, 5); for (int i = 0; i < 4; i++) pthread_create(&t[i], 0, runner, 0);
         for (int r = 0; r < 20; r++) { char f[32]; sprintf(f, "round_%d", r); size_t n = emit(page, r, 1, r % 3); note(f, page, n); pthread_barrier_wait(&bar); pthread_barrier_wait(&bar); }
