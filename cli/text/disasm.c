@@ -101,7 +101,6 @@ static const struct {
     int version;
 } features[] = {
     {"+m,+a,+f,+c,+zba,+zbb,+zbc,+zbs,+zfh", 13},
-    {"+v", 14},
     {"+zbkb,+zbkc,+zbkx,+zknd,+zkne,+zknh,+zksed,+zksh", 14},
     {"+zihintpause", 15},
     {"+zawrs,+svinval", 16},
@@ -119,8 +118,12 @@ static void *find_context(struct cli_disasm *d, unsigned isa) {
         if (d->version < features[i].version) continue;
         used += (size_t)snprintf(list + used, sizeof list - used, "%s%s", used ? "," : "", features[i].name);
     }
+    /* CM.PUSH and the others are where C.FSDSP is with D, which V implies */
     bool zcm = isa & (NTR_ISA_ZCMP | NTR_ISA_ZCMT);
-    snprintf(list + used, sizeof list - used, "%s%s%s", zcm ? "" : ",+d",
+    snprintf(list + used, sizeof list - used, "%s%s%s%s", zcm ? "" : ",+d",
+             d->version < 14 ? ""
+             : zcm           ? ",+zve64f"
+                             : ",+v",
              isa & NTR_ISA_ZCMP && d->version >= 18 ? ",+zcmp" : "",
              isa & NTR_ISA_ZCMT && d->version >= 18 ? ",+zcmt" : "");
     d->contexts[isa] = d->create(isa & NTR_ISA_RV32 ? "riscv32" : "riscv64", "", list, NULL, 0, NULL, NULL);

@@ -15,7 +15,7 @@ static const char *text_of(struct object_writer *w, const ntr_object_insn *insn)
     uint8_t bytes[8];
 
     for (size_t i = 0; i < sizeof bytes; i++) bytes[i] = (uint8_t)(insn->bits >> (8 * i));
-    return w->disasm ? cli_disasm_text(w->disasm, bytes, insn->size, 0) : "";
+    return w->disasm ? cli_disasm_text(w->disasm, bytes, insn->size, insn->isa) : "";
 }
 
 static void write_insn(struct object_writer *w, const ntr_object_insn *insn) {
@@ -151,7 +151,8 @@ static void write_versions(struct object_writer *w, ntr_object_coverage *coverag
     if (count && !w->json) cli_output_text(w->out, "\ncode that was changed at run time, by version\n");
     for (size_t i = 0; i < count; i++) {
         const ntr_object_version *v = &versions[i];
-        const ntr_object_insn insn = {.address = v->address, .bits = v->bits, .size = v->size, .flow = v->flow};
+        const ntr_object_insn insn = {
+            .address = v->address, .bits = v->bits, .size = v->size, .flow = v->flow, .isa = v->isa};
         if (w->json) {
             cli_output_print(w->out, "%s\n{\"insn\":", i ? "," : "");
             write_json_insn(w, &insn);

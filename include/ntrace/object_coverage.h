@@ -18,6 +18,7 @@ typedef struct ntr_object_insn {
     uint32_t line;
     uint8_t size, flow; /* bytes; ntr_flow */
     bool other; /* a run had other bytes here: code that was changed at run time, or another build */
+    uint8_t isa; /* of the instruction: the NTR_ISA_* below 1 << 8 */
 } ntr_object_insn;
 
 /* A function: its instructions are insns[0, insn_count) in address order. */
@@ -44,6 +45,7 @@ typedef struct ntr_object_version {
     uint64_t address, executed, taken, not_taken; /* `address` in the program: with load bias */
     uint64_t bits;
     uint8_t size, flow;
+    uint8_t isa; /* as of ntr_object_insn */
 } ntr_object_version;
 
 typedef struct ntr_object_coverage ntr_object_coverage;

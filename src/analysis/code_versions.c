@@ -91,6 +91,8 @@ static ntr_status add_insn(ntr_code_versions *v, const ntr_event *span, uint64_t
     if (!e) return NTR_E_MEMORY;
     e->size = insn->size;
     e->flow = insn->flow;
+    e->isa = (uint8_t)ntr_program_isa(v->program, ntr_place_at(&span->context, span->offset, address));
+    const uint8_t isa = e->isa;
     e->executed += ntr_event_times(span);
     if (address == span->last) {
         if (span->end == NTR_SPAN_TAKEN) e->taken += ntr_event_times(span);
@@ -103,6 +105,7 @@ static ntr_status add_insn(ntr_code_versions *v, const ntr_event *span, uint64_t
     if (!(e = entry_of(v, address, bits))) return NTR_E_MEMORY;
     e->size = first.size;
     e->flow = first.flow;
+    e->isa = isa;
     return NTR_OK;
 }
 

@@ -26,3 +26,7 @@ bool ntr_object_code_at(const ntr_object_code *code, ntr_place place, ntr_insn *
     *bits = ntr_program_bits(code->file, place, insn->size);
     return true;
 }
+
+unsigned ntr_object_code_isa(const ntr_object_code *code, ntr_place place) {
+    return ntr_program_isa(code->file ? code->file : code->program, place);
+}

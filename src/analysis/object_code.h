@@ -18,4 +18,7 @@ void ntr_object_code_close(ntr_object_code *code);
  * and zeros around it: the rest is that of the file. Returns false when there is no code. */
 bool ntr_object_code_at(const ntr_object_code *code, ntr_place place, ntr_insn *insn, uint64_t *bits);
 
+/* Returns the instruction set of the code at a place. */
+unsigned ntr_object_code_isa(const ntr_object_code *code, ntr_place place);
+
 #endif

@@ -91,6 +91,7 @@ ntr_status ntr_object_run_add_insn(ntr_object_run *r, uint64_t address, const nt
         .size = insn->size,
         .flow = insn->flow,
         .other = other,
+        .isa = (uint8_t)ntr_object_code_isa(&r->code, ntr_object_run_place(r, address)),
     };
     return NTR_OK;
 }

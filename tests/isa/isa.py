@@ -114,6 +114,40 @@ def placed():
     matches("RV32 code after code or names at 0xffffffff90000000, which has more bits", run("decode", moved, "--symbols", names, *raw, status=2).err, "names first")
 
 
+NARROW = """\t.option norelax
+\t.globl _start
+\t.type _start, @function
+_start:
+\tc.j done
+\t.half 0x2505 # c.jal; of RV64, c.addiw a0, 1
+\t.size _start, .-_start
+\t.type done, @function
+done:
+\tc.nop
+\tc.j done
+\t.size done, .-done
+"""
+
+
+@case("the text of instructions is that of the ISA of their code: RV32 in object coverage, CM.PUSH in the place of C.FSDSP")
+def disassembled():
+    folder = scratch()
+    lines("narrow.s", NARROW)
+    for words in (["as", "-g", "-march=rv32imac", "-mabi=ilp32", "narrow.s", "-o", "narrow.o"], ["ld", "-melf32lriscv", "-Ttext=0x1000", "narrow.o", "-o", "narrow"]):
+        subprocess.run([need(f"riscv64-linux-gnu-{words[0]}"), *words[1:]], cwd=folder, check=True)
+    elf = os.path.join(folder, "narrow")
+    stream = write("narrow.nex", run("encode", "-e", elf, "--pc", "-", stdin=b"0x1000\n0x1004\n0x1006\n0x1004\n").bytes)
+    shown = run("coverage", "--level", "object", stream, "-e", elf, "--format", "json")
+    rows = [insn for function in json.loads(shown.out)["functions"] for part in function["not_executed"] for insn in part["instructions"]]
+    equal([(row["address"], row["opcode"]) for row in rows], [("0x1002", "0x2505")], "what was not executed")
+    found = run("decode", "spike-log-zcmp.want.nex", "-e", "spike-log-zcmp.zc.elf", "--show", "insn")
+    if not rows[0]["text"] or "no disassembly" in found.err:
+        skip("build-llvm")
+    matches("^jal ", rows[0]["text"], "C.JAL")
+    matches(r"b842 +(cm\.push +\{ra\}, -16|\.insn 0xb842) ", found.out, "CM.PUSH")  # LLVM 18 knows it
+    matches(r"be42 +(cm\.popret +\{ra\}, 16|\.insn 0xbe42) ", found.out, "CM.POPRET")
+
+
 @case("a table jump without a table: the reason names the table")
 def no_table():
     with open(os.path.join(FILES, "zcmt-stripped.stripped.elf"), "rb") as file:
